@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bump allocator in chunks. A reset that finds several chunks replaces them by one that holds them all, so that the same
+// load later fits without asking the allocator.
+#include <string.h>
+
+#include <stiction/context.h>
+
+enum { ALIGNMENT = 64, FIRST_CHUNK = 1 << 16 };
+
+typedef struct chunk {
+    struct chunk *next; // older
+    size_t size, used;  // bytes behind the header
+    unsigned char *base; // aligned start
+} chunk;
+
+struct stn_arena {
+    stn_context *context;
+    chunk *newest;
+};
+
+static chunk *chunk_create(stn_context *context, size_t size) {
+    if (size > SIZE_MAX - sizeof(chunk) - ALIGNMENT) {
+        return NULL;
+    }
+    chunk *c = stn_allocate(context, 1, sizeof(chunk) + ALIGNMENT + size);
+    if (c != NULL) {
+        uintptr_t start = (uintptr_t)(c + 1);
+        c->base = (unsigned char *)((start + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1));
+        c->size = size;
+    }
+    return c;
+}
+
+static size_t release_chunks(stn_arena *arena) {
+    size_t total = 0;
+    while (arena->newest != NULL) {
+        chunk *next = arena->newest->next;
+        total += arena->newest->size;
+        stn_release(arena->context, arena->newest);
+        arena->newest = next;
+    }
+    return total;
+}
+
+stn_arena *stn_arena_create(stn_context *context) {
+    stn_arena *arena = stn_allocate(context, 1, sizeof *arena);
+    if (arena != NULL) {
+        arena->context = context;
+    }
+    return arena;
+}
+
+void stn_arena_destroy(stn_arena *arena) {
+    if (arena != NULL) {
+        release_chunks(arena);
+        stn_release(arena->context, arena);
+    }
+}
+
+void stn_arena_reset(stn_arena *arena) {
+    if (arena->newest == NULL) {
+        return;
+    }
+    if (arena->newest->next != NULL) {
+        size_t total = release_chunks(arena);
+        arena->newest = chunk_create(arena->context, total + total / 2); // NULL: the next request tries again
+        return;
+    }
+    arena->newest->used = 0;
+}
+
+void *stn_arena_allocate(stn_arena *arena, size_t count, size_t size) {
+    if (size != 0 && count > (SIZE_MAX - ALIGNMENT) / size) {
+        return NULL;
+    }
+    size_t bytes = (count * size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    chunk *c = arena->newest;
+    if (c == NULL || c->size - c->used < bytes) {
+        size_t wanted = c == NULL ? FIRST_CHUNK : 2 * c->size;
+        c = chunk_create(arena->context, wanted > bytes ? wanted : bytes);
+        if (c == NULL) {
+            return NULL;
+        }
+        c->next = arena->newest;
+        arena->newest = c;
+    }
+    void *memory = c->base + c->used;
+    c->used += bytes;
+    return memory;
+}
+
+void *stn_arena_zeroed(stn_arena *arena, size_t count, size_t size) {
+    void *memory = stn_arena_allocate(arena, count, size);
+    if (memory != NULL) {
+        memset(memory, 0, count * size);
+    }
+    return memory;
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Context: allocator, log.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/context.h"
+
+static void *allocate_default(void *user, size_t size) {
+    (void)user;
+    return malloc(size);
+}
+
+static void release_default(void *user, void *memory) {
+    (void)user;
+    free(memory);
+}
+
+static void log_default(void *user, stn_log_level level, const char *text) {
+    (void)user;
+    if (level >= STN_LOG_WARNING) {
+        fprintf(stderr, "%s: %s\n", level == STN_LOG_ERROR ? "error" : "warning", text);
+    }
+}
+
+stn_status stn_context_create(const stn_context_options *options, stn_context **out, stn_error *err) {
+    *out = NULL;
+    stn_context_options o = options != NULL ? *options : (stn_context_options){0};
+    if ((o.allocate == NULL) != (o.release == NULL)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "context: give both allocate and release, or neither");
+    }
+    if (o.allocate == NULL) {
+        o.allocate = allocate_default;
+        o.release = release_default;
+    }
+    if (o.log == NULL) {
+        o.log = log_default;
+    }
+    stn_context *context = o.allocate(o.allocator_user, sizeof *context);
+    if (context == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "context: out of memory");
+    }
+    *context = (stn_context){.options = o};
+    atomic_init(&context->allocations, 1);
+    if (o.plugin_path != NULL) {
+        context->plugin_path = stn_duplicate_text(context, o.plugin_path);
+        if (context->plugin_path == NULL) {
+            stn_context_destroy(context);
+            return stn_fail(err, STN_ERR_MEMORY, "context: out of memory");
+        }
+    }
+    *out = context;
+    return STN_OK;
+}
+
+void stn_context_destroy(stn_context *context) {
+    if (context == NULL) {
+        return;
+    }
+    if (context->registry != NULL) {
+        context->release_registry(context, context->registry);
+    }
+    stn_release(context, context->plugin_path);
+    context->options.release(context->options.allocator_user, context);
+}
+
+void *stn_allocate(stn_context *context, size_t count, size_t size) {
+    if (size != 0 && count > SIZE_MAX / size) {
+        return NULL;
+    }
+    size_t bytes = count * size;
+    atomic_fetch_add_explicit(&context->allocations, 1, memory_order_relaxed);
+    void *memory = context->options.allocate(context->options.allocator_user, bytes > 0 ? bytes : 1);
+    if (memory != NULL) {
+        memset(memory, 0, bytes);
+    }
+    return memory;
+}
+
+void *stn_reallocate(stn_context *context, void *memory, size_t old_count, size_t count, size_t size) {
+    void *grown = stn_allocate(context, count, size);
+    if (grown != NULL && memory != NULL) {
+        memcpy(grown, memory, (old_count < count ? old_count : count) * size);
+        stn_release(context, memory);
+    }
+    return grown;
+}
+
+void stn_release(stn_context *context, void *memory) {
+    if (memory != NULL) {
+        context->options.release(context->options.allocator_user, memory);
+    }
+}
+
+char *stn_duplicate_text(stn_context *context, const char *text) {
+    size_t size = strlen(text) + 1;
+    char *copy = stn_allocate(context, size, 1);
+    if (copy != NULL) {
+        memcpy(copy, text, size);
+    }
+    return copy;
+}
+
+int64_t stn_context_allocations(const stn_context *context) {
+    return (int64_t)atomic_load_explicit(&((stn_context *)(uintptr_t)context)->allocations, memory_order_relaxed);
+}
+
+void stn_log(stn_context *context, stn_log_level level, const char *format, ...) {
+    char text[2048];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    context->options.log(context->options.log_user, level, text);
+}

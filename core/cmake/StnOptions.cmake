@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+include(GNUInstallDirs)
+
+option(STICTION_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(STICTION_SANITIZE "Address and undefined-behaviour sanitizers" OFF)
+option(STICTION_WERROR "Warnings are errors" ON)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+find_program(STN_CCACHE ccache)
+if(STN_CCACHE)
+  set(CMAKE_C_COMPILER_LAUNCHER "${STN_CCACHE}")
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${STN_CCACHE}")
+endif()
+
+set(CMAKE_C_STANDARD 17)
+set(CMAKE_C_EXTENSIONS ON) # POSIX names
+set(CMAKE_CXX_STANDARD 17)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_C_FLAGS_RELEASE "-O3 -DNDEBUG")
+set(CMAKE_CXX_FLAGS_RELEASE "-O3 -DNDEBUG")
+# Results must not change with the optimiser's taste for fused operations; no errno from sqrt. The prefix map keeps
+# paths of the build machine out of messages.
+add_compile_options(-ffp-contract=off -fno-math-errno "-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=")
+if(STICTION_SANITIZE)
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -g)
+  add_link_options(-fsanitize=address,undefined -Wl,-z,nodelete)
+endif()

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+# stn_add_test(name SOURCES test_x.c [LIBRARIES lib...] [LABELS slow]): one cmocka program, run by ctest. The tests see the
+# private headers of core (for rooms that test more than the public face) and tests/support.
+if(STICTION_TESTS)
+  find_package(cmocka CONFIG REQUIRED)
+endif()
+function(stn_add_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  string(REPLACE "/" "_" target "test_${name}")
+  add_executable(${target} ${ARG_SOURCES})
+  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/tests/support")
+  target_link_libraries(${target} PRIVATE Stiction::stiction ${CMOCKA_LIBRARIES} m ${ARG_LIBRARIES})
+  target_compile_definitions(${target} PRIVATE
+    STN_SOURCE_DIR="${PROJECT_SOURCE_DIR}" STN_SHARED_DIR="${PROJECT_SOURCE_DIR}/../shared"
+    STN_BINARY_DIR="${CMAKE_BINARY_DIR}")
+  stn_warnings(${target})
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
+  add_test(NAME ${name} COMMAND ${target})
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 300
+    ENVIRONMENT "OPENBLAS_CORETYPE=Haswell;OMP_THREAD_LIMIT=1")
+endfunction()

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Independent residuals of a solution, from (problem, v, gamma) alone. Computed by the core, never by a solver.
+#ifndef STICTION_CERTIFICATE_H
+#define STICTION_CERTIFICATE_H
+
+#include <stiction/delassus.h>
+#include <stiction/law.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Every residual: member, JSON name, unit, meaning. NaN: does not apply (printed null). NaN in an input stays NaN in the
+/// residuals it enters, and makes `finite` false.
+#define STN_CERTIFICATE_FIELDS(X)                                                                  \
+    X(momentum, "momentum", "1", "S(32): |D (A (v - v*) - J'gamma)| / max(|D A v|, |D J'gamma|)")  \
+    X(complementarity, "complementarity", "1", "mean |g . gamma| over the energy scale, S(33) as in the math note, 6") \
+    X(complementarity_J, "complementarity_J", "J", "mean |g . gamma| over contacts")              \
+    X(cone, "cone", "1", "max (|gamma_t| - mu gamma_n)+ / max(gamma_n, 1e-12), and (-gamma_n)+")   \
+    X(penetration_m, "penetration_m", "m", "max (-(phi0 + dt v_n))+")                             \
+    X(natural_ncp, "natural_ncp", "m/s", "largest natural map of the Coulomb problem, rho = 3/trace(W_ii)") \
+    X(natural_ccp, "natural_ccp", "m/s", "the same of its convex relaxation")                      \
+    X(natural_scaled, "natural_scaled", "1", "omega-scaled Coulomb natural map over max(|q|, |u|), u from gamma") \
+    X(friction_work_J, "friction_work_J", "J", "sum (gamma_t . v_t)+: friction work of the wrong sign") \
+    X(law_residual, "law_residual", "1", "max |gamma_i - law(v_i)| / |gamma|")                     \
+    X(box, "box", "N s", "largest violation of lo <= gamma <= hi")
+
+typedef struct stn_certificate {
+#define STN_CERTIFICATE_MEMBER(member, name, unit, text) double member;
+    STN_CERTIFICATE_FIELDS(STN_CERTIFICATE_MEMBER)
+#undef STN_CERTIFICATE_MEMBER
+    bool finite;
+} stn_certificate;
+
+/// STN_CERTIFICATE_LIGHT leaves the natural maps and the law residual NaN; SCALED adds natural_scaled, which needs
+/// `inverse`.
+enum { STN_CERTIFICATE_LIGHT = 1u << 0, STN_CERTIFICATE_SCALED = 1u << 1 };
+
+/// Definitions: docs/certificate.md. `law` and `law_memory` may be NULL (law_residual NaN); `inverse` may be NULL unless
+/// SCALED. Without constraints every residual that sums over them is 0. A local problem has momentum NaN.
+STN_API stn_status stn_certify(const stn_problem *problem, const double *v, const double *gamma, const stn_law *law,
+                               const void *law_memory, const stn_inverse *inverse, uint32_t flags, stn_arena *scratch,
+                               stn_certificate *out, stn_error *err);
+/// Member-wise maximum, NaN only if both are; finite if both are.
+STN_API void stn_certificate_merge(stn_certificate *into, const stn_certificate *other);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Factorisation of a block-sparse symmetric matrix, split in symbolic, numeric and solve. Plugin kind "factor"; the core
+// holds "dense" and "block".
+#ifndef STICTION_FACTOR_H
+#define STICTION_FACTOR_H
+
+#include <stiction/context.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Pattern of a symmetric matrix in square diagonal blocks. Stored: the lower triangle by block column. Column j holds
+/// the rows row[column_start[j]] = j < row[...] < ...; all borrowed.
+typedef struct stn_block_pattern {
+    int32_t block_count;
+    const int32_t *block_size;   // (block_count), > 0
+    const int32_t *column_start; // (block_count + 1)
+    const int32_t *row;          // (column_start[block_count])
+} stn_block_pattern;
+
+/// Values: block e of the pattern, rows x columns, row-major, at values + offset[e].
+typedef struct stn_block_matrix {
+    stn_block_pattern pattern;
+    const int64_t *offset; // (entry count + 1)
+    double *values;
+} stn_block_matrix;
+
+typedef struct stn_factor_ops {
+    uint32_t size;
+    /// REQUIRED. Orders and analyses; may allocate. The pattern is copied. [step], called when the pattern changes
+    stn_status (*symbolic)(void *self, stn_context *context, const stn_block_pattern *pattern, void **factor, stn_error *err);
+    void (*release)(void *factor); // REQUIRED; accepts NULL
+    /// REQUIRED. No allocation for a repeated pattern. A pivot that is not > 0: STN_ERR_NUMERIC naming the block. [step]
+    stn_status (*numeric)(void *factor, const stn_block_matrix *matrix, stn_error *err);
+    /// REQUIRED. x (n x columns, column-major) in place. [step]
+    void (*solve)(void *factor, int32_t columns, double *x);
+} stn_factor_ops;
+
+/// The core's own back ends, usable without the registry: "dense" and "block" (minimum degree, block LDL^T or LL^T).
+STN_API const stn_factor_ops *stn_factor_dense(void);
+STN_API const stn_factor_ops *stn_factor_block(void);
+
+/// In-place Cholesky A = L L^T of a dense n x n row-major matrix; only the lower triangle is read and written. Returns -1,
+/// or the index of the first pivot that is not > 0 (NaN included). Thread: [any].
+STN_API int32_t stn_cholesky(int32_t n, double *a, int32_t stride);
+/// x = L^-1 x, and x = L^-T x, for `columns` right-hand sides stored as rows of length n at distance `stride_x`
+/// (that is, x is columns x n, row-major: one vector per row).
+STN_API void stn_cholesky_forward(int32_t n, const double *l, int32_t stride, int32_t columns, double *x, int32_t stride_x);
+STN_API void stn_cholesky_backward(int32_t n, const double *l, int32_t stride, int32_t columns, double *x, int32_t stride_x);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

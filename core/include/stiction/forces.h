@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The affine force model of a step, sampled once at (q0, v0):
+//     tau(q, v) = tau - K (q - q0) - D (v - v0)       (q - q0 in velocity coordinates)
+// and the servos, which become constraint rows because their effort is limited.
+#ifndef STICTION_FORCES_H
+#define STICTION_FORCES_H
+
+#include <stiction/dynamics.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// u = clamp(-kp (q - q_ref) - kd (v - v_ref) + u_ff, -effort, effort) on one dof, q = q0 + dt v; math note 3.10.
+typedef struct stn_servo {
+    int32_t dof;
+    double kp, kd;           // [N m/rad], [N m s/rad] or [N/m], [N s/m]
+    double error;            // q0 - q_ref [rad] or [m]
+    double velocity;         // v_ref
+    double feedforward;      // u_ff [N m] or [N]
+    double effort;           // > 0, finite
+} stn_servo;
+
+typedef struct stn_forces {
+    const stn_model *model;
+    double *tau;     // (nv): everything but gravity, Coriolis and inertia forces [N m] or [N]
+    stn_matrix *K;   // (tree_count) symmetric >= 0; articulated: zero, diagonal or dense; nodal: zero or nodal
+    stn_matrix *D;   // the same
+    int32_t servo_count;
+    const stn_servo *servos;
+    stn_servo *servo_storage; // capacity nv
+    double *K_storage, *D_storage; // where a promoted matrix finds its values
+    double elastic_energy;    // stored in springs and elements [J]
+} stn_forces;
+
+/// tau[dof] += effort. NaN is kept and caught by the step, which names the dof.
+STN_API void stn_forces_add_effort(stn_forces *forces, int32_t dof, double effort);
+/// A spring-damper on one dof without effort limit: tau += -kp error - kd (v0 - velocity) + feedforward, K += kp, D += kd.
+STN_API void stn_forces_add_gain(stn_forces *forces, int32_t dof, double kp, double kd, double tau0);
+/// With an effort limit: a servo row. At most one per dof; a second one on the same dof gives STN_ERR_ARGUMENT.
+STN_API stn_status stn_forces_add_servo(stn_forces *forces, const stn_servo *servo, stn_error *err);
+/// Task-space spring-damper f = f0 - k (x - x0) - d (xdot - xdot0), J rows x n_t of an articulated tree, row-major, k and d
+/// per row: tau += J^T f0, K += J^T k J, D += J^T d J.
+STN_API void stn_forces_add_task(stn_forces *forces, int32_t tree, int32_t rows, const double *J, const double *k,
+                                 const double *d, const double *f0);
+/// Wrench (torque about `point`, force) on a body, world axes.
+STN_API void stn_forces_add_wrench(stn_forces *forces, const stn_kinematics *kinematics, int32_t body, stn_vec3 point,
+                                   stn_spatial wrench);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

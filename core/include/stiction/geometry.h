@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes, boxes around them, mass properties and the broad phase. Knows no model.
+#ifndef STICTION_GEOMETRY_H
+#define STICTION_GEOMETRY_H
+
+#include <stiction/context.h>
+#include <stiction/math.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum stn_shape_type {
+    STN_SHAPE_SPHERE,     // radius
+    STN_SHAPE_BOX,        // half_extents
+    STN_SHAPE_CAPSULE,    // radius, half_length of the segment, along z
+    STN_SHAPE_CYLINDER,   // radius, half_length, along z
+    STN_SHAPE_HALF_SPACE, // filled where z <= 0; the outward normal is +z
+    STN_SHAPE_MESH,       // mesh: index into the model's mesh references
+    STN_SHAPE_COUNT
+} stn_shape_type;
+
+/// A shape in its own frame [m]. Members that a type does not use are zero (mesh: -1).
+typedef struct stn_shape {
+    stn_shape_type type;
+    double radius;
+    double half_length;
+    stn_vec3 half_extents;
+    int32_t mesh;
+} stn_shape;
+
+STN_API stn_shape stn_shape_sphere(double radius);
+STN_API stn_shape stn_shape_box(stn_vec3 half_extents);
+STN_API stn_shape stn_shape_capsule(double radius, double half_length);
+STN_API stn_shape stn_shape_cylinder(double radius, double half_length);
+STN_API stn_shape stn_shape_half_space(void);
+/// "sphere", "box", ...; NULL for an unknown type.
+STN_API const char *stn_shape_name(stn_shape_type type);
+/// Sizes finite and > 0 (a capsule's half_length may be 0): STN_ERR_ARGUMENT names the member, value and unit.
+STN_API stn_status stn_shape_check(const stn_shape *shape, stn_error *err);
+
+/// Axis-aligned box; empty when lower > upper. A half space gives infinite sides.
+typedef struct stn_aabb {
+    stn_vec3 lower, upper;
+} stn_aabb;
+
+/// World box of a shape posed at X_WS, grown by `margin` [m] on every side.
+STN_API stn_aabb stn_shape_aabb(const stn_shape *shape, const stn_pose *pose, double margin);
+
+/// Furthest point of a bounded shape in a direction, both in the shape's frame; `direction` needs no unit length.
+STN_API stn_vec3 stn_shape_support(const stn_shape *shape, stn_vec3 direction);
+
+/// Mass, centre of mass and inertia about it, in one frame's axes.
+typedef struct stn_mass {
+    double mass;      // [kg]
+    stn_vec3 com;     // [m]
+    stn_mat3 inertia; // about com [kg m^2]
+} stn_mass;
+
+/// Solid of uniform density with the given total mass. Meshes and half spaces: STN_ERR_UNSUPPORTED.
+STN_API stn_status stn_shape_mass(const stn_shape *shape, double mass, stn_mass *out, stn_error *err);
+STN_API double stn_shape_volume(const stn_shape *shape); ///< [m^3]; infinite for a half space, 0 for a mesh
+/// Mass properties given in frame B, in frame A.
+STN_API stn_mass stn_mass_transform(const stn_pose *ab, const stn_mass *mass);
+/// Sum of two in the same frame. Two zero masses give zero.
+STN_API stn_mass stn_mass_add(const stn_mass *a, const stn_mass *b);
+
+/// Pairs of boxes that overlap, from step to step.
+typedef struct stn_broadphase stn_broadphase;
+
+typedef struct stn_broadphase_pair {
+    int32_t a, b; // a < b
+} stn_broadphase_pair;
+
+STN_API stn_status stn_broadphase_create(stn_context *context, stn_broadphase **out, stn_error *err);
+STN_API void stn_broadphase_destroy(stn_broadphase *broadphase); ///< accepts NULL
+/// Finds the overlapping pairs of `count` boxes. `moving[i]` false: pairs of two such boxes are not reported.
+/// `allowed` may refuse a pair (NULL: all allowed). The answer depends on the boxes alone, not on earlier calls, and is
+/// sorted by (a, b). `*pairs` is borrowed until the next update. After warm-up an update allocates nothing.
+STN_API stn_status stn_broadphase_update(stn_broadphase *broadphase, int32_t count, const stn_aabb *boxes,
+                                         const bool *moving, bool (*allowed)(const void *user, int32_t a, int32_t b),
+                                         const void *user, const stn_broadphase_pair **pairs, int32_t *pair_count,
+                                         stn_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Integrators: how a step is composed. Collision, problem, solve and certificate lie between form and advance.
+#ifndef STICTION_INTEGRATOR_H
+#define STICTION_INTEGRATOR_H
+
+#include <stiction/forces.h>
+#include <stiction/problem.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// What an integrator sees: the state at the step's start and the sampled forces. Read only, borrowed for the call.
+typedef struct stn_integrator_view {
+    stn_context *context;
+    const stn_model *model;
+    double time, dt; // [s]
+    stn_vec3 gravity;
+    const double *q, *v;              // (nq), (nv)
+    const stn_kinematics *kinematics; // at (q, v)
+    stn_kinematics *scratch_kinematics; // free for use at other (q, v)
+    const stn_forces *forces;
+    const stn_matrix *M; // (tree_count) mass matrices at q
+    stn_arena *arena;    // lives until the step ends
+} stn_integrator_view;
+
+/// What form fills. Arrays exist already; A[t] comes dense (articulated) or nodal with the tree's pattern, zeroed.
+typedef struct stn_formed {
+    stn_matrix *A;        // (tree_count), impulse scaling: A (v - v_star) = J^T gamma [N s]
+    double *v_star;       // (nv)
+    double *v0;           // (nv) previous velocity for the problem; preset to v
+    double *v_guess;      // (nv) warm start; preset to v
+    double *free_impulse; // (nv) preset to zero; for singular A
+    stn_velocity_kind velocity_kind; // preset to end
+    double theta;                    // preset to 1
+} stn_formed;
+
+typedef struct stn_integrator_ops {
+    uint32_t size;
+    /// OPTIONAL (absent: 0). Bytes of state kept across steps, asked once at compile time. [setup]
+    size_t (*state_size)(const void *self, const stn_model *model);
+    /// REQUIRED. [step] no allocation but from the view's arena
+    stn_status (*form)(void *self, const stn_integrator_view *view, void *state, stn_formed *formed, stn_error *err);
+    /// REQUIRED. The problem's v and gamma -> next (q, v). gamma is stacked as the problem's rows. [step]
+    stn_status (*advance)(void *self, const stn_integrator_view *view, void *state, const stn_problem *problem,
+                          const double *v, const double *gamma, double *q_next, double *v_next, stn_error *err);
+} stn_integrator_ops;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

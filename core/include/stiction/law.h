@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contact laws of the convex solvers: a potential l(v_c) per contact; impulse gamma = -dl/dv_c, Hessian G = d2l/dv_c2.
+#ifndef STICTION_LAW_H
+#define STICTION_LAW_H
+
+#include <stiction/problem.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define STN_LANES 8
+
+/// Contacts of a problem in structure-of-arrays form. Array i of a field starts at field + i * stride; stride is a
+/// multiple of STN_LANES >= count. Lanes from count to stride are padding: prepare makes them open, evaluate must give
+/// zeros there. All arrays 64-byte aligned, owned by the caller.
+typedef struct stn_law_batch {
+    int32_t count, stride;
+    const int32_t *constraint; // (count) indices of the problem's cone and ellipse constraints
+    double *coefficients;      // (coefficient_count x stride), what prepare leaves for evaluate
+} stn_law_batch;
+
+typedef struct stn_law_ops {
+    uint32_t size;
+    int32_t coefficient_count; // per contact
+    uint32_t sets;             // bit set of stn_constraint_set that it handles: 1u << STN_SET_CONE ...
+    /// OPTIONAL (absent: 0). How far beyond touch the law acts [m], from speeds along the normal and tangent. [any]
+    double (*reach)(const void *self, double dt, const stn_constraint *physical, double normal_speed, double slip_speed);
+    /// OPTIONAL (absent: the problem keeps its physical compliance). Writes R and v_hat of its cone and ellipse rows from
+    /// their physical data, w and dt. Not called when explicit_R. [step]
+    void (*regularize)(const void *self, stn_problem *problem);
+    /// REQUIRED. Fills batch->coefficients. `memory` holds memory_per_constraint bytes per slot (NULL without memory).
+    /// NaN or a missing datum: STN_ERR_NUMERIC naming it. [step] no allocation
+    stn_status (*prepare)(const void *self, const stn_problem *problem, const stn_law_batch *batch, const void *memory,
+                          stn_error *err);
+    /// REQUIRED. v_c (3 x stride: t1, t2, n) -> cost (stride), gamma (3 x stride), and unless NULL G (6 x stride: 11, 12, 22,
+    /// 13, 23, 33). The outputs never share an array with the inputs. [step]
+    void (*evaluate)(const void *self, const stn_law_batch *batch, const double *v_c, double *cost, double *gamma, double *G);
+    /// OPTIONAL (absent: infinite). Largest alpha such that v_c + alpha dv_c stays where the law is defined. [step]
+    double (*max_step)(const void *self, const stn_law_batch *batch, const double *v_c, const double *dv_c);
+    /// OPTIONAL. After the step: writes the memory of each contact for the next. v_c, gamma stacked by rows. [step]
+    void (*commit)(const void *self, const stn_problem *problem, const double *v_c, const double *gamma, void *memory);
+} stn_law_ops;
+
+/// A law ready to be called: its table and its instance.
+typedef struct stn_law {
+    const stn_law_ops *ops;
+    void *self;
+    const char *id;
+} stn_law;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

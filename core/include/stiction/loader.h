@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loaders: a robot file -> one robot in the model builder, and everything worth saying about it as data.
+#ifndef STICTION_LOADER_H
+#define STICTION_LOADER_H
+
+#include <stiction/model.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum stn_severity { STN_SEVERITY_NOTE, STN_SEVERITY_WARNING, STN_SEVERITY_ERROR } stn_severity;
+
+/// One finding about a file. All texts owned by the list.
+typedef struct stn_diagnostic {
+    stn_severity severity;
+    const char *code; // stable word: "duplicate_link", "number", ...
+    const char *file;
+    int32_t line;        // 0: unknown
+    const char *element; // "link b", "joint j"
+    const char *text;    // what is wrong and what to do
+} stn_diagnostic;
+
+typedef struct stn_diagnostics {
+    stn_context *context;
+    int32_t count, capacity, error_count, warning_count;
+    stn_diagnostic *items;
+} stn_diagnostics;
+
+STN_API void stn_diagnostics_init(stn_diagnostics *list, stn_context *context);
+STN_API void stn_diagnostics_clear(stn_diagnostics *list);
+/// Copies its texts. More than 100 errors are counted but not kept.
+STN_API void stn_diagnostics_add(stn_diagnostics *list, stn_severity severity, const char *code, const char *file,
+                                 int32_t line, const char *element, const char *format, ...) STN_PRINTF(7, 8);
+/// Puts the first error, "file:line: element: text (and n more)", into err; STN_OK when there is none.
+STN_API stn_status stn_diagnostics_status(const stn_diagnostics *list, stn_error *err);
+
+/// What the caller wants of the file.
+typedef struct stn_load_request {
+    const char *path;
+    const char *robot_name; // NULL: the name in the file
+    const char *const *package_paths; // extra folders to look for packages, NULL-terminated, may be NULL
+    bool allow_absolute; // file:// and absolute mesh names
+} stn_load_request;
+
+typedef struct stn_loader_ops {
+    uint32_t size;
+    const char *const *extensions; // lower case, NULL-terminated: "urdf"
+    /// REQUIRED. Could these first bytes be ours? Used when several loaders share an extension. [any]
+    bool (*recognises)(const char *text, size_t length);
+    /// REQUIRED. Adds one robot (stn_builder_begin_robot and so on) and says what it found; on any error in
+    /// `diagnostics` the builder is left as it was. [setup]
+    stn_status (*load)(void *self, const stn_load_request *request, stn_model_builder *builder, int32_t *robot,
+                       stn_diagnostics *diagnostics, stn_error *err);
+} stn_loader_ops;
+
+/// Loads a file with the loader plugin that its extension and first bytes ask for.
+STN_API stn_status stn_load_robot(stn_context *context, const stn_load_request *request, stn_model_builder *builder,
+                                  int32_t *robot, stn_diagnostics *diagnostics, stn_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The symmetric matrix of one tree: M, A, K, D. The block unit of all sparse structure.
+#ifndef STICTION_MATRIX_H
+#define STICTION_MATRIX_H
+
+#include <stiction/context.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum stn_matrix_form {
+    STN_MATRIX_ZERO,     // no values
+    STN_MATRIX_DIAGONAL, // n values
+    STN_MATRIX_DENSE,    // n x n values, row-major, both triangles
+    STN_MATRIX_NODAL,    // 3 x 3 blocks on a fixed pattern over nodes, both triangles
+} stn_matrix_form;
+
+/// Symmetric n x n matrix of one tree. The struct is a view: who fills it owns the arrays and says how long they live.
+/// Nodal: n = 3 node_count; block r of row i is values + 9 (row_start[i] + r), row-major, its column node
+/// column[row_start[i] + r]; columns ascend within a row; the diagonal block is always in the pattern.
+typedef struct stn_matrix {
+    int32_t n;
+    stn_matrix_form form;
+    double *values;
+    int32_t node_count;       // nodal only
+    const int32_t *row_start; // nodal only (node_count + 1)
+    const int32_t *column;    // nodal only (row_start[node_count])
+} stn_matrix;
+
+/// How many doubles `values` holds.
+STN_API int64_t stn_matrix_value_count(const stn_matrix *a);
+/// y += s A x, lengths n. Thread: [any].
+STN_API void stn_matrix_mul_add(const stn_matrix *a, double s, const double *x, double *y);
+/// The diagonal, n values.
+STN_API void stn_matrix_diagonal(const stn_matrix *a, double *diagonal);
+/// a += s b. The form of `a` must be able to hold b (dense holds all but nodal; nodal holds diagonal and a nodal
+/// matrix whose pattern is contained in its own); otherwise STN_ERR_ARGUMENT and `a` is untouched.
+STN_API stn_status stn_matrix_add_scaled(stn_matrix *a, double s, const stn_matrix *b);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// The model: what can be simulated. Described to a builder by loaders and scripts, compiled once, constant after.
+#ifndef STICTION_MODEL_H
+#define STICTION_MODEL_H
+
+#include <stiction/geometry.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct stn_instance stn_instance; // a created plugin: plugin.h
+
+typedef enum stn_joint_type {
+    STN_JOINT_FIXED,
+    STN_JOINT_REVOLUTE,   // q: angle about axis [rad]
+    STN_JOINT_CONTINUOUS, // the same, never limited
+    STN_JOINT_PRISMATIC,  // q: distance along axis [m]
+    STN_JOINT_FLOATING,   // q: x, y, z, qw, qx, qy, qz; v: linear, angular; both in the joint frame's axes (world for a root)
+    STN_JOINT_COUNT
+} stn_joint_type;
+
+/// Coordinates and velocities that a type has; name as in URDF.
+STN_API int32_t stn_joint_type_nq(stn_joint_type type);
+STN_API int32_t stn_joint_type_nv(stn_joint_type type);
+STN_API const char *stn_joint_type_name(stn_joint_type type);
+
+/// Contact parameters of one surface, or (pair overrides) of one contact. NaN: not given.
+typedef struct stn_material {
+    double mu;              // friction coefficient [1]
+    double stiffness;       // point stiffness k [N/m]; infinite = rigid
+    double relaxation_time; // linear dissipation tau_d [s]
+    double dissipation;     // Hunt-Crossley d [s/m]
+    double restitution;     // [1], rigid solvers only
+    double modulus;         // hydroelastic E [Pa]
+} stn_material;
+
+STN_API stn_material stn_material_unset(void); ///< every member NaN
+/// What an unset surface means: mu 0.5, rigid, no relaxation or dissipation of its own, restitution 0.
+STN_API stn_material stn_material_default(void);
+
+/// How a contact between two surfaces behaves, after combination (math note 1.1) and overrides: all members set
+/// (a relaxation time that nobody gave stays NaN: the world puts dt), plus where the contact point lies.
+typedef struct stn_pair_material {
+    stn_material value;
+    double weight_a; // contact point = weight_a p_a + (1 - weight_a) p_b; k_a / (k_a + k_b), 1 when a alone is rigid
+} stn_pair_material;
+
+// ---------------------------------------------------------------------------------------------- description
+
+/// A coloured or colliding shape on a link. Texts are copied by the builder.
+typedef struct stn_geometry_spec {
+    const char *name; // may be NULL
+    stn_shape shape;
+    stn_pose pose; // link frame -> shape frame
+    stn_material material;
+    float rgba[4];
+    bool collision; // takes part in contact; otherwise visual only
+    bool visual;    // is drawn
+    uint32_t category; // collision filter: a pair collides when each one's category meets the other's mask
+    uint32_t mask;
+    stn_vec3 surface_velocity; // conveyor belt, in the shape's axes [m/s]
+} stn_geometry_spec;
+
+/// Both collision and visual, unset material, category 1, mask all ones, grey.
+STN_API stn_geometry_spec stn_geometry_spec_default(stn_shape shape);
+
+/// A link as a file or script names it.
+typedef struct stn_link_spec {
+    const char *name;
+    stn_mass mass; // in link axes; mass 0: none given
+    const char *where; // "file:line" for messages, may be NULL
+} stn_link_spec;
+
+typedef struct stn_joint_spec {
+    const char *name;
+    stn_joint_type type;
+    int32_t parent, child; // links as returned by stn_builder_add_link; parent STN_WORLD allowed
+    stn_pose origin;       // parent link frame -> joint frame; the child link frame is the joint frame moved by q
+    stn_vec3 axis;         // joint frame, any length > 0
+    double lower, upper;   // [rad] or [m]; -inf, inf: unlimited
+    double effort;         // [N m] or [N]; inf: unlimited
+    double velocity;       // [rad/s] or [m/s]; inf: unlimited
+    double damping;        // [N m s/rad] or [N s/m], >= 0
+    double friction;       // dry friction [N m] or [N], >= 0
+    double rotor_inertia;  // [kg m^2] or [kg] at the rotor
+    double gear_ratio;     // rotor turns per joint turn; gear_ratio^2 rotor_inertia is reflected to the joint
+    int32_t mimic;         // joint that this one follows, -1: none; q = multiplier q_mimic + offset
+    double mimic_multiplier, mimic_offset;
+    const char *where;     // "file:line" for messages, may be NULL
+} stn_joint_spec;
+
+STN_API stn_joint_spec stn_joint_spec_default(const char *name, stn_joint_type type);
+
+#define STN_WORLD (-1) // the parent of a root
+
+/// Collects links, joints and shapes, grouped in robots: names are unique within one robot. Not thread-safe.
+typedef struct stn_model_builder stn_model_builder;
+
+STN_API stn_status stn_builder_create(stn_context *context, stn_model_builder **out, stn_error *err);
+STN_API void stn_builder_destroy(stn_model_builder *builder); ///< accepts NULL
+
+/// Begins a robot: everything added until the next call belongs to it. The name must be new.
+/// Returns its index through `robot`.
+STN_API stn_status stn_builder_begin_robot(stn_model_builder *builder, const char *name, int32_t *robot,
+                                           stn_error *err);
+/// Forgets every robot from `robot` on: what a loader does when a file turns out bad, so that no half robot stays.
+STN_API void stn_builder_discard(stn_model_builder *builder, int32_t robot);
+/// Where a robot's root stands, and whether it is welded to the world or floats. Before compiling; default: at the
+/// origin, floating, except that a root link named "world" is the world itself.
+STN_API stn_status stn_builder_set_base(stn_model_builder *builder, int32_t robot, const stn_pose *base, bool fixed,
+                                        stn_error *err);
+STN_API stn_status stn_builder_add_link(stn_model_builder *builder, const stn_link_spec *spec, int32_t *link,
+                                        stn_error *err);
+STN_API stn_status stn_builder_add_joint(stn_model_builder *builder, const stn_joint_spec *spec, int32_t *joint,
+                                         stn_error *err);
+/// link STN_WORLD: a fixed part of the world.
+STN_API stn_status stn_builder_add_geometry(stn_model_builder *builder, int32_t link,
+                                            const stn_geometry_spec *spec, int32_t *geometry, stn_error *err);
+/// A mesh file that shapes may name; the same path and scale give the same index. Kept as a reference.
+STN_API stn_status stn_builder_add_mesh(stn_model_builder *builder, const char *path, stn_vec3 scale, int32_t *mesh,
+                                        stn_error *err);
+/// Two links (or STN_WORLD) that never collide.
+STN_API stn_status stn_builder_exclude(stn_model_builder *builder, int32_t link_a, int32_t link_b, stn_error *err);
+/// Contact parameters for every pair of these two links; STN_ANY for all. Later calls win, unset members fall through.
+#define STN_ANY (-2)
+STN_API stn_status stn_builder_override(stn_model_builder *builder, int32_t link_a, int32_t link_b,
+                                        const stn_material *material, stn_error *err);
+
+/// A cloud of point masses with 3 translations each: the degrees of freedom of a deformable body. It is one tree.
+typedef struct stn_nodes_spec {
+    const char *name;
+    int32_t node_count;
+    const double *position; // (3 node_count), world [m]
+    const double *mass;     // (node_count) [kg], > 0
+    double contact_radius;  // > 0: every node carries a colliding sphere of this radius
+    stn_material material;
+} stn_nodes_spec;
+STN_API stn_status stn_builder_add_nodes(stn_model_builder *builder, const stn_nodes_spec *spec, int32_t *nodes,
+                                         stn_error *err);
+/// Elements over the nodes of one cloud. `instance` is an element plugin; the model takes it over (also on failure).
+/// `index` holds element_count x nodes-per-element node numbers, counted within the cloud.
+STN_API stn_status stn_builder_add_elements(stn_model_builder *builder, int32_t nodes, stn_instance *instance,
+                                            int32_t element_count, const int32_t *index, stn_error *err);
+
+// --------------------------------------------------------------------------------------------- compiled model
+
+typedef enum stn_tree_kind { STN_TREE_ARTICULATED, STN_TREE_NODAL } stn_tree_kind;
+
+/// One articulated tree (a robot, a free body) or one cloud of nodes. Ranges are [start, start + count).
+typedef struct stn_tree {
+    stn_tree_kind kind;
+    int32_t body_start, body_count; // articulated
+    int32_t node_start, node_count; // nodal
+    int32_t q_start, nq;
+    int32_t v_start, nv;
+    const int32_t *row_start, *column; // nodal: pattern of M, K, D, A (stn_matrix)
+} stn_tree;
+
+/// A rigid body: links that fixed joints weld together. Body 0 is the world. A parent has a smaller index.
+typedef struct stn_body {
+    const char *name; // of its first link
+    int32_t parent;   // body, -1 for the world
+    int32_t tree;     // -1 for the world
+    int32_t joint;    // the moving joint between parent and this body, -1 for the world
+    stn_mass mass;    // in body axes; the body frame is the frame of its first link
+    int32_t robot;
+} stn_body;
+
+/// A moving joint (fixed ones became frames); one per body except the world.
+typedef struct stn_joint {
+    const char *name;
+    stn_joint_type type;
+    int32_t robot;
+    int32_t parent, child; // bodies
+    int32_t q_start, v_start, nq, nv;
+    stn_pose origin;         // parent body frame -> joint frame
+    stn_vec3 axis;           // unit, joint frame
+    double lower, upper, effort, velocity, damping, friction;
+    double reflected_inertia; // gear_ratio^2 rotor_inertia
+    int32_t mimic;            // joint, -1: none
+    double mimic_multiplier, mimic_offset;
+} stn_joint;
+
+/// A named frame. Every link of a file stays one, also where bodies were merged.
+typedef struct stn_link {
+    const char *name;
+    int32_t robot;
+    int32_t body;
+    stn_pose pose; // body frame -> link frame
+    stn_mass mass; // its own, link axes
+    int32_t parent;      // link, STN_WORLD for a root
+    int32_t joint;       // moving joint that carries it, -1 when fixed to its parent
+    const char *joint_name; // of the joint above it, moving or fixed; NULL for a root
+} stn_link;
+
+typedef struct stn_robot {
+    const char *name;
+    int32_t link_start, link_count;
+    int32_t joint_start, joint_count; // moving joints, in file order
+    int32_t root_link;
+    stn_pose base;
+    bool fixed;
+} stn_robot;
+
+/// A shape on a body (body >= 0) or a sphere on a node (body = -1).
+typedef struct stn_geometry {
+    const char *name; // may be ""
+    int32_t body, node, link;
+    stn_shape shape;
+    stn_pose pose; // body frame -> shape frame
+    stn_material material;
+    float rgba[4];
+    bool collision, visual;
+    uint32_t category, mask;
+    stn_vec3 surface_velocity;
+} stn_geometry;
+
+typedef struct stn_mesh_reference {
+    const char *path;
+    stn_vec3 scale;
+} stn_mesh_reference;
+
+typedef struct stn_element_group {
+    stn_instance *instance;
+    int32_t tree;
+    int32_t element_count, nodes_per_element;
+    const int32_t *index;     // (element_count x nodes_per_element), nodes within the tree
+    const double *constants;  // (element_count x the plugin's constant_count)
+} stn_element_group;
+
+/// Constant after compiling; every array is owned by the model. May be shared by worlds of one context.
+typedef struct stn_model {
+    stn_context *context;
+    int32_t nq, nv, node_count;
+    int32_t tree_count, body_count, joint_count, link_count, robot_count, geometry_count, mesh_count, element_group_count;
+    const stn_tree *trees;
+    const stn_body *bodies;
+    const stn_joint *joints;
+    const stn_link *links;
+    const stn_robot *robots;
+    const stn_geometry *geometries;
+    const stn_mesh_reference *meshes;
+    const stn_element_group *element_groups;
+    const double *q0;        // (nq) start: joints at zero (or at the limit nearest to it), bases at their pose
+    const double *node_mass; // (node_count)
+    const int32_t *dof_joint; // (nv) joint of each velocity, -1 for nodes
+    const int32_t *dof_tree;  // (nv)
+} stn_model;
+
+/// Checks and compiles everything the builder holds. On success the builder is emptied; on failure it is unchanged.
+/// Errors name robot, link and joint: two roots, loops, unknown parents, bad numbers, inertia with a negative
+/// eigenvalue beyond 1e-9 of the trace. Warnings go to the log: a moving subtree without mass, triangle inequality.
+STN_API stn_status stn_model_compile(stn_model_builder *builder, stn_model **out, stn_error *err);
+STN_API void stn_model_destroy(stn_model *model); ///< accepts NULL
+
+/// Index by name within a robot (robot -1: "robot/name", or a name that only one robot has); -1 when there is none.
+STN_API int32_t stn_model_find_link(const stn_model *model, int32_t robot, const char *name);
+STN_API int32_t stn_model_find_joint(const stn_model *model, int32_t robot, const char *name);
+STN_API int32_t stn_model_find_robot(const stn_model *model, const char *name);
+/// May these two geometries touch? Not on one body, not both on the world, not parent and child (unless the parent is
+/// the world), not excluded, and the filters must meet.
+STN_API bool stn_model_may_collide(const stn_model *model, int32_t geometry_a, int32_t geometry_b);
+/// The combined contact parameters of two geometries.
+STN_API stn_pair_material stn_model_pair_material(const stn_model *model, int32_t geometry_a, int32_t geometry_b);
+/// A tree whose mass matrix is singular because a moving link carries no mass: its last link, else -1.
+STN_API int32_t stn_model_massless_link(const stn_model *model, int32_t tree);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

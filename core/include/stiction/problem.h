@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// The contact problem: one time step as pure data,
+//
+//     A (v - v_star) = J^T gamma + free_impulse,   every gamma in its set,
+//
+// with A symmetric positive (semi)definite and block diagonal over trees. A value: it can be saved, loaded and solved
+// with no world around. Impulses [N s] always, whatever the time-stepping scheme.
+#ifndef STICTION_PROBLEM_H
+#define STICTION_PROBLEM_H
+
+#include <stiction/math.h>
+#include <stiction/matrix.h>
+#include <stiction/threads.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum stn_constraint_kind {
+    STN_CONSTRAINT_CONTACT,
+    STN_CONSTRAINT_LIMIT,        // joint limit
+    STN_CONSTRAINT_COUPLER,      // mimic, gear
+    STN_CONSTRAINT_SERVO,        // PD with effort limit
+    STN_CONSTRAINT_DRY_FRICTION, // joint friction
+    STN_CONSTRAINT_WELD,
+    STN_CONSTRAINT_BALL,
+    STN_CONSTRAINT_DISTANCE,
+    STN_CONSTRAINT_KIND_COUNT
+} stn_constraint_kind;
+
+typedef enum stn_constraint_set {
+    STN_SET_CONE,     // |gamma_t| <= mu1 gamma_n; 3 rows t1, t2, n
+    STN_SET_ELLIPSE,  // (gamma_1/mu1)^2 + (gamma_2/mu2)^2 <= gamma_n^2; 3 rows
+    STN_SET_BOX,      // lo <= gamma <= hi, row by row
+    STN_SET_EQUALITY, // gamma free, row by row
+    STN_SET_COUNT
+} stn_constraint_set;
+
+/// Names as in JSON ("contact", "joint_limit", ...; "cone", "ellipse", "box", "equality"); NULL outside the range.
+STN_API const char *stn_constraint_kind_name(stn_constraint_kind kind);
+STN_API const char *stn_constraint_set_name(stn_constraint_set set);
+
+#define STN_MAX_ROWS 6
+#define STN_MAX_NODES 8
+
+/// Columns of a constraint's Jacobian that belong to one tree. Dense: values are rows x n_t, row-major. By node
+/// (node_count > 0): block b is rows x 3, row-major, at values + 3 rows b, for the tree's node node[b].
+typedef struct stn_jacobian {
+    int32_t tree; // -1: the world, no block
+    int32_t node_count;
+    int32_t node[STN_MAX_NODES];
+    const double *values;
+} stn_jacobian;
+
+/// A constraint of 1 to 6 rows. Contact frame: normal from A into B, v_c = R^T (v_B - v_A) + bias, v_n > 0 separates,
+/// gamma acts on B; rows tangent 1, tangent 2, normal. If both bodies belong to one tree, J[0] holds J_B - J_A and
+/// J[1].tree is -1.
+typedef struct stn_constraint {
+    uint64_t id; // persists from step to step; unique in a problem
+    stn_constraint_kind kind;
+    stn_constraint_set set;
+    int32_t row, rows; // its rows are [row, row + rows)
+    stn_jacobian J[2]; // J[0].tree >= 0 always
+    // physical data; NaN where it does not apply
+    double phi0;            // signed distance now [m]
+    double stiffness;       // k [N/m], infinite = rigid
+    double relaxation_time; // tau_d [s]
+    double dissipation;     // Hunt-Crossley d [s/m]
+    double mu1, mu2;        // friction along t1, t2 (equal unless the set is an ellipse)
+    double restitution;
+    double w;       // inverse mass |J A^-1 J^T|_F / rows [1/kg]
+    double w_trace; // trace of J A^-1 J^T of this constraint [1/kg]
+    double gamma_n0; // previous normal impulse for lagged laws; NaN: the law computes it
+    double vn0;      // previous normal velocity; NaN: from v0
+    int32_t memory;  // slot in the memory blocks of the law and the solver, -1: none
+    // for reporting only
+    int32_t body[2];     // A, B as the world numbers them, -1: none (a node, or no world)
+    int32_t contact;     // index into the contact set, -1
+    int32_t patch;       // -1
+    stn_vec3 point;      // world [m]
+    stn_mat3 frame;      // columns t1, t2, n in world axes
+} stn_constraint;
+
+/// Dofs of one tree within the problem.
+typedef struct stn_problem_tree {
+    int32_t dof_start;
+    int32_t source; // tree id in the world, or in the file
+    stn_matrix A;
+} stn_problem_tree;
+
+typedef enum stn_problem_form { STN_FORM_GLOBAL, STN_FORM_LOCAL } stn_problem_form;
+typedef enum stn_velocity_kind { STN_VELOCITY_END, STN_VELOCITY_MID } stn_velocity_kind;
+
+/// Everything is borrowed by the struct; the owner is who made it: the step's arena, or stn_problem_load.
+typedef struct stn_problem {
+    const char *name; // may be NULL
+    stn_problem_form form;
+    stn_velocity_kind velocity_kind;
+    double theta; // weight of the next velocity in v when the kind is mid; 1 for end
+    double dt;    // [s]
+    int32_t nv, tree_count, constraint_count, row_count;
+    stn_problem_tree *trees;
+    stn_constraint *constraints; // rows are stacked in this order
+
+    // global form, lengths nv
+    double *v0;      // velocity before the step: physical data
+    double *v_star;  // velocity without constraints
+    double *v_guess; // where a solver may start; no influence on the solution
+    double *free_impulse; // [N s], NULL = zero; what v_star cannot express where A is singular
+
+    // local form: velocities v_c = W gamma + q. W is row_count x row_count, row-major; V, R_bilateral, s as in FCLIB
+    // (u = W r + V l + q, 0 = V^T r + R l + s), bilateral_count = 0 when absent.
+    double *W, *q, *V, *R_bilateral, *s;
+    int32_t bilateral_count;
+
+    // per row, lengths row_count
+    double *bias;  // v_c = J v + bias
+    double *lo, *hi; // box sets: impulse bounds [N s]; else -inf, inf
+    double *R;     // regularisation [1/kg]: v_c + R gamma is what the set's law acts on, see v_hat
+    double *v_hat; // target velocity
+    double *gamma_guess; // warm start [N s]
+    bool explicit_R; // R and v_hat came from a file and must not be derived again
+
+    double beta, sigma, stiction_tolerance; // NaN unless a file states them; information for derived data
+} stn_problem;
+
+/// A problem owned by the caller (file, test): release with stn_problem_destroy.
+typedef struct stn_problem_owner stn_problem_owner;
+
+/// Reads "contact-problem-1" or "contact-problem-2" JSON. Errors name file, line or key, what is wrong and what to do:
+/// missing key, wrong length, NaN, A not symmetric (relative 1e-9) or not positive semidefinite, mu < 0, unknown
+/// format, unknown kind. Missing w, w_trace are computed; R and v_hat in the file make explicit_R true.
+/// `reference` (may be NULL) receives the raw JSON text of the file's "solution" object or NULL; owned by the owner.
+STN_API stn_status stn_problem_load(stn_context *context, const char *path, stn_problem_owner **out,
+                                    stn_error *err);
+STN_API const stn_problem *stn_problem_of(const stn_problem_owner *owner);
+STN_API void stn_problem_destroy(stn_problem_owner *owner); ///< accepts NULL
+/// Writes "contact-problem-2" (format 2: everything) or "contact-problem-1" (format 1: refused with
+/// STN_ERR_UNSUPPORTED naming what would be lost). The file appears whole or not at all.
+STN_API stn_status stn_problem_save(stn_context *context, const stn_problem *problem, int32_t format,
+                                    const char *path, stn_error *err);
+/// Deep copy, for capturing one step.
+STN_API stn_status stn_problem_copy(stn_context *context, const stn_problem *problem, stn_problem_owner **out,
+                                    stn_error *err);
+/// Every invariant above; STN_ERR_NUMERIC or STN_ERR_ARGUMENT naming the first offender. NaN is named by tree and dof
+/// or by constraint and member.
+STN_API stn_status stn_problem_check(const stn_problem *problem, stn_error *err);
+
+/// y += s J_c^T gamma_c over all constraints (global form); gamma has row_count, y nv entries. Thread: [any].
+STN_API void stn_problem_jacobian_transposed_add(const stn_problem *problem, double s, const double *gamma, double *y);
+/// v_c = J v (+ bias when `with_bias`), row_count entries.
+STN_API void stn_problem_contact_velocity(const stn_problem *problem, const double *v, bool with_bias, double *v_c);
+/// J^T gamma and J v of one constraint, into or from full-length vectors.
+STN_API void stn_constraint_transposed_add(const stn_problem *problem, const stn_constraint *constraint, double s,
+                                           const double *gamma, double *y);
+STN_API void stn_constraint_velocity(const stn_problem *problem, const stn_constraint *constraint, const double *v,
+                                     double *v_c);
+/// y = A (x - x0) over all trees; x0 may be NULL.
+STN_API void stn_problem_mass_times(const stn_problem *problem, const double *x, const double *x0, double *y);
+
+/// Fills R and v_hat of every row that is no cone or ellipse (box and equality rows: near-rigid with beta = 0.1,
+/// math note 3.10), and of cone rows the physical compliance alone: R_n = 1/(dt k (dt + tau_d)), R_t = 0. A convex law
+/// then replaces its own rows (law.h). Does nothing when explicit_R.
+STN_API void stn_problem_regularize(stn_problem *problem);
+
+/// Box law of one row, math note 3.10: y = (v_hat - v_c)/R, gamma = clamp(y, lo, hi). Returns the cost [J].
+static inline double stn_box_law(double v_c, double R, double v_hat, double lo, double hi, double *gamma, double *G) {
+    double y = (v_hat - v_c) / R;
+    bool inside = y > lo && y < hi;
+    double g = y < lo ? lo : (y > hi ? hi : y);
+    *gamma = g;
+    *G = inside ? 1.0 / R : 0.0;
+    return R * g * (y - 0.5 * g);
+}
+
+/// Connected components of the graph tree - constraint. Trees without constraint are in no island: v = v_star there.
+/// Islands are ordered by their smallest tree, trees and constraints ascend within one.
+typedef struct stn_islands {
+    int32_t count;
+    const int32_t *tree_start, *tree;             // (count + 1), then trees
+    const int32_t *constraint_start, *constraint; // (count + 1), then constraints
+} stn_islands;
+
+/// Arrays live in `arena`. STN_ERR_MEMORY is the only failure.
+STN_API stn_status stn_problem_islands(const stn_problem *problem, stn_arena *arena, stn_islands *out,
+                                       stn_error *err);
+/// Island i as a problem of its own, in `arena`: own dof and row numbering, matrices and Jacobian values shared.
+STN_API stn_status stn_problem_island(const stn_problem *problem, const stn_islands *islands, int32_t i,
+                                      stn_arena *arena, stn_problem *out, stn_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Observers: the read-only view of a finished step, and recorder plugins that write it down.
+#ifndef STICTION_RECORDER_H
+#define STICTION_RECORDER_H
+
+#include <stiction/certificate.h>
+#include <stiction/contact.h>
+#include <stiction/dynamics.h>
+#include <stiction/solver.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum stn_stage {
+    STN_STAGE_INPUTS,     // controllers, applied forces
+    STN_STAGE_KINEMATICS, // poses, mass matrices
+    STN_STAGE_COLLISION,  // broad and narrow phase
+    STN_STAGE_FORM,       // A, v_star
+    STN_STAGE_ASSEMBLY,   // Jacobians, inverse masses, regularisation
+    STN_STAGE_SOLVE,
+    STN_STAGE_CERTIFICATE,
+    STN_STAGE_ADVANCE, // next state, cache
+    STN_STAGE_COUNT
+} stn_stage;
+STN_API const char *stn_stage_name(stn_stage stage);
+
+/// What the last step did. Numbers are per step; iterations is the largest over the islands.
+typedef struct stn_step_report {
+    stn_status status; // STN_OK, STN_NOT_CONVERGED or STN_STALLED
+    int32_t iterations, islands, contacts, constraints;
+    int32_t not_converged; // islands
+    double cost;           // sum over islands, NaN when the solver has none
+    double duration_us;    // the whole step without observers
+    double stage_us[STN_STAGE_COUNT];
+    double kinetic_J, potential_J, elastic_J; // after the step
+    double input_work_J; // work done in the step by controllers and applied forces (servos included)
+    double overlap_m;    // deepest geometric overlap at the step's start
+} stn_step_report;
+
+/// A signal that a script plots: world:plot("name", value).
+typedef struct stn_signal {
+    const char *name;
+    double value;
+} stn_signal;
+
+/// A finished step, borrowed until the next. Poses are those after the step; contacts, problem, v, gamma and the
+/// certificate belong to the step just made (contacts at its start).
+typedef struct stn_observation {
+    const stn_model *model;
+    int64_t step;
+    double time, dt; // time after the step
+    const double *q, *v;
+    const stn_kinematics *kinematics; // after the step
+    const stn_contact_set *contacts;
+    const stn_problem *problem;
+    const double *solution_v, *gamma;
+    const stn_certificate *certificate;
+    const stn_step_report *report;
+    int32_t signal_count;
+    const stn_signal *signals;
+} stn_observation;
+
+/// What a recorder learns when it is opened.
+typedef struct stn_record_header {
+    const stn_model *model;
+    const char *path;       // where to write
+    const char *parameters; // every chosen plugin and parameter, one "name = value" a line
+} stn_record_header;
+
+typedef struct stn_recorder_ops {
+    uint32_t size;
+    const char *extension; // of files that it writes, "csv": how --log and --record find it
+    /// REQUIRED. Opens the file: STN_ERR_FILE names path and reason. [setup]
+    stn_status (*open)(void *self, const stn_record_header *header, void **recording, stn_error *err);
+    /// REQUIRED. May do I/O. Also called once with step 0, before the first step (problem, contacts and certificate NULL).
+    stn_status (*observe)(void *recording, const stn_observation *observation, stn_error *err);
+    /// REQUIRED. Finishes the file and frees the recording, also after a failure or interrupt; accepts NULL.
+    stn_status (*close)(void *recording, stn_error *err);
+} stn_recorder_ops;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

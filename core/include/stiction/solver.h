@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Solvers: contact problem -> next velocities and impulses.
+#ifndef STICTION_SOLVER_H
+#define STICTION_SOLVER_H
+
+#include <stiction/delassus.h>
+#include <stiction/law.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// What a solver solves; the certificate judges it by this.
+typedef enum stn_formulation {
+    STN_REGULARIZED, // the minimiser of the law's convex potential
+    STN_CCP,         // convex relaxation of Coulomb friction
+    STN_NCP,         // exact Coulomb-Signorini
+    STN_LCP,         // polyhedral cone
+    STN_QP,          // linearised, convex
+} stn_formulation;
+STN_API const char *stn_formulation_name(stn_formulation formulation);
+
+typedef enum stn_yield { STN_YIELDS_VELOCITY = 1, STN_YIELDS_IMPULSE = 2, STN_YIELDS_BOTH = 3 } stn_yield;
+
+enum { STN_NEEDS_DELASSUS = 1u << 0, STN_NEEDS_LAW = 1u << 1 };
+
+/// Stopping rules common to all solvers; a plugin adds none of its own with these meanings.
+typedef struct stn_solve_control {
+    double tolerance;       // relative; each formulation's scaled residual [1]
+    double absolute_tolerance; // [sqrt(J)] for momentum residuals
+    int32_t max_iterations;
+    stn_context *context;
+    stn_arena *arena;       // scratch, reset by the caller afterwards
+    stn_threads *threads;   // for one big problem; may be NULL
+    const stn_law *law;     // NULL unless STN_NEEDS_LAW
+    const void *law_memory; // memory_per_constraint bytes per slot, read only; NULL without
+    void *memory;           // the solver's own memory_per_constraint bytes per slot, in and out; NULL without
+    const stn_inverse *inverse;   // A^-1 of this problem; NULL unless STN_NEEDS_DELASSUS
+    const stn_delassus *delassus; // NULL unless STN_NEEDS_DELASSUS
+    const stn_factor_ops *factor; // factorisation chosen by the user for systems of the solver's own; NULL: its default
+    void *factor_self;
+    /// The solver's cache across calls (symbolic factors): one per worker, owned by the solver, made by create_workspace.
+    void *workspace;
+} stn_solve_control;
+
+/// v in: warm start; out: best iterate. gamma likewise. What a solver does not yield it leaves alone. Owned by the caller.
+typedef struct stn_solution {
+    double *v;     // (nv)
+    double *gamma; // (row_count)
+} stn_solution;
+
+/// Why it stopped, for people and logs; accuracy is never read from here.
+typedef struct stn_solve_info {
+    int32_t iterations;
+    double cost;          // objective where there is one, else NaN
+    const char *reason;   // static text: "residual", "stagnation", "iterations"
+    int32_t factorizations, line_search_evaluations;
+} stn_solve_info;
+
+typedef struct stn_solver_ops {
+    uint32_t size;
+    stn_formulation formulation;
+    stn_yield yields;
+    uint32_t needs; // STN_NEEDS_...
+    uint32_t sets;  // bit set of stn_constraint_set; a problem with others is refused, naming the rows
+    /// OPTIONAL. A cache per worker thread (factors, packed arrays); may allocate whenever sizes grow, nothing in it may
+    /// change the result. [setup]
+    stn_status (*create_workspace)(void *self, stn_context *context, void **workspace, stn_error *err);
+    void (*destroy_workspace)(void *workspace); // REQUIRED with create_workspace
+    /// REQUIRED. STN_OK, STN_STALLED or STN_NOT_CONVERGED leave the best iterate in `solution`; negative: untouched. [step]
+    stn_status (*solve)(void *self, const stn_problem *problem, const stn_solve_control *control, stn_solution *solution,
+                        stn_solve_info *info, stn_error *err);
+} stn_solver_ops;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything that changes while a world runs, and nothing else: what a checkpoint holds.
+#ifndef STICTION_STATE_H
+#define STICTION_STATE_H
+
+#include <stiction/model.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Arrays of the state: member, element type, length, unit, meaning. This list drives allocation, copy, hash, checkpoint
+/// and comparison; lengths are members of stn_state_sizes.
+#define STN_STATE_FIELDS(X)                                                                        \
+    X(q, double, nq, "m, rad", "generalised positions")                                            \
+    X(v, double, nv, "m/s, rad/s", "generalised velocities")                                       \
+    X(reference, double, reference_count, "as the channel says", "controllers' references")        \
+    X(effort, double, nv, "N m, N", "applied joint efforts, until changed")                        \
+    X(wrench, double, wrench_count, "N m, N", "6 per body: torque about the body origin, force; world axes; until changed") \
+    X(controller_memory, unsigned char, controller_bytes, "1", "private state of the controllers") \
+    X(integrator_memory, unsigned char, integrator_bytes, "1", "private state of the integrator")
+
+typedef struct stn_state_sizes {
+    size_t nq, nv, reference_count, wrench_count, controller_bytes, integrator_bytes;
+} stn_state_sizes;
+
+/// One contact's memory: impulse for warm starts [N s] in the constraint's rows and the law's and the solver's bytes, which
+/// follow the entries in blocks. Sorted by id.
+typedef struct stn_cache_entry {
+    uint64_t id;
+    double gamma[6];
+} stn_cache_entry;
+
+typedef struct stn_state {
+    double time;  // [s]
+    int64_t step; // steps made
+    uint64_t rng[4]; // random stream of scripts (xoshiro256++)
+    stn_vec3 gravity; // [m/s^2]
+    stn_state_sizes sizes;
+#define STN_STATE_MEMBER(name, type, count, unit, text) type *name;
+    STN_STATE_FIELDS(STN_STATE_MEMBER)
+#undef STN_STATE_MEMBER
+    int32_t cache_count;
+    stn_cache_entry *cache;      // (cache_count), ids ascend
+    unsigned char *cache_memory; // (cache_count x (law + solver bytes))
+} stn_state;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

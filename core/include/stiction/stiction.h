@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything an embedding program needs.
+#ifndef STICTION_STICTION_H
+#define STICTION_STICTION_H
+
+#include <stiction/world.h>
+
+#endif

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// The world: model + state + chosen plugins. Build, compile, step.
+#ifndef STICTION_WORLD_H
+#define STICTION_WORLD_H
+
+#include <stiction/plugin.h>
+#include <stiction/state.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct stn_world stn_world;
+
+/// A plugin by id with its settings; all borrowed for the call that takes it.
+typedef struct stn_plugin_choice {
+    const char *id; // NULL: the default
+    const stn_setting *settings;
+    int32_t setting_count;
+} stn_plugin_choice;
+
+typedef enum stn_contact_point_rule {
+    STN_CONTACT_POINT_STIFFNESS, // weighted by stiffness: the softer side deforms
+    STN_CONTACT_POINT_MIDPOINT,
+    STN_CONTACT_POINT_A,
+    STN_CONTACT_POINT_B,
+} stn_contact_point_rule;
+
+/// How a world is made. Start from stn_world_options_default.
+typedef struct stn_world_options {
+    double dt;        // [s], > 0
+    stn_vec3 gravity; // [m/s^2]
+    stn_plugin_choice solver, law, contact, integrator, factor;
+    stn_contact_point_rule contact_point;
+    double margin;   // pairs nearer than this are in the problem [m]; the law's reach may ask for more
+    int32_t threads; // workers for islands; 1
+    bool certificate_light; // without natural maps and law residual
+    uint64_t seed;          // of the random stream
+} stn_world_options;
+
+/// dt 2 ms, gravity (0, 0, -9.81), solver "sap", law "sap", contact "point", integrator "symplectic_euler", margin 0,
+/// 1 thread, full certificate.
+STN_API stn_world_options stn_world_options_default(void);
+
+/// Chooses and creates all plugins; errors are those of stn_instance_create. The options are not kept.
+STN_API stn_status stn_world_create(stn_context *context, const stn_world_options *options, stn_world **out,
+                                    stn_error *err);
+STN_API void stn_world_destroy(stn_world *world); ///< accepts NULL; closes recordings
+
+// ------------------------------------------------------------------------------------------------- building
+
+/// The builder of this world's model, until stn_world_compile; NULL after it.
+STN_API stn_model_builder *stn_world_builder(stn_world *world);
+/// Compiles the model and sizes everything. Called by the first step when it was not called before.
+STN_API stn_status stn_world_compile(stn_world *world, stn_error *err);
+/// Adds a controller for all moving joints of a robot, or for `joint_count` of them. After compiling, before the first
+/// step. The world takes the instance over, also on failure. Its index is returned through `controller`.
+STN_API stn_status stn_world_add_controller(stn_world *world, stn_instance *instance, int32_t robot, const int32_t *joints,
+                                            int32_t joint_count, int32_t *controller, stn_error *err);
+
+// ------------------------------------------------------------------------------------------------- running
+
+/// One step: the diagram of docs/architecture.md. STN_OK, STN_NOT_CONVERGED or STN_STALLED: the step was made; its
+/// report and certificate say how well. Negative: the state is the one before the step; the text names the first bad
+/// quantity.
+STN_API stn_status stn_world_step(stn_world *world, stn_error *err);
+
+STN_API stn_context *stn_world_context(const stn_world *world);
+STN_API const stn_model *stn_world_model(const stn_world *world); ///< NULL before compiling
+STN_API const stn_state *stn_world_state(const stn_world *world); ///< NULL before compiling
+STN_API double stn_world_dt(const stn_world *world);
+STN_API stn_status stn_world_set_dt(stn_world *world, double dt, stn_error *err); ///< between steps
+STN_API void stn_world_set_gravity(stn_world *world, stn_vec3 gravity);
+/// Poses and velocities at the present state; borrowed until something changes it.
+STN_API const stn_kinematics *stn_world_kinematics(stn_world *world);
+/// The last step: contacts, problem, solution, certificate, report; problem NULL before the first. Borrowed until the next.
+STN_API const stn_observation *stn_world_observation(const stn_world *world);
+/// "name = value" lines of every plugin and parameter in use.
+STN_API const char *stn_world_parameters(const stn_world *world);
+/// The plugin in use for a kind (solver, law, contact, integrator, factor); NULL when none.
+STN_API const stn_instance *stn_world_plugin(const stn_world *world, stn_kind kind);
+
+// ------------------------------------------------------------------------------------ state and step inputs
+
+/// Whole vectors (nq), (nv). STN_ERR_NUMERIC for NaN or infinity, naming joint and component; quaternions are normalised
+/// (zero ones refused). Contact memory is kept.
+STN_API stn_status stn_world_set_q(stn_world *world, const double *q, stn_error *err);
+STN_API stn_status stn_world_set_v(stn_world *world, const double *v, stn_error *err);
+/// Pose and velocity of a free body's root link; STN_ERR_ARGUMENT when its joint is not floating.
+STN_API stn_status stn_world_set_body_pose(stn_world *world, int32_t body, const stn_pose *pose, stn_error *err);
+STN_API stn_status stn_world_set_body_velocity(stn_world *world, int32_t body, stn_vec3 linear, stn_vec3 angular,
+                                               stn_error *err);
+/// Held until changed: effort on a dof [N m, N]; wrench on a body: force at a world point (of now) and torque.
+STN_API stn_status stn_world_set_effort(stn_world *world, int32_t dof, double effort, stn_error *err);
+STN_API stn_status stn_world_set_wrench(stn_world *world, int32_t body, stn_vec3 force, stn_vec3 torque, stn_vec3 point,
+                                        stn_error *err);
+/// A channel of a controller, by name; `count` must be the channel's size.
+STN_API stn_status stn_world_set_reference(stn_world *world, int32_t controller, const char *channel, const double *values,
+                                           int32_t count, stn_error *err);
+STN_API int32_t stn_world_controller_count(const stn_world *world);
+STN_API const stn_instance *stn_world_controller(const stn_world *world, int32_t controller);
+STN_API const stn_control_target *stn_world_controller_target(const stn_world *world, int32_t controller);
+/// The next number in [0, 1) of the world's random stream.
+STN_API double stn_world_random(stn_world *world);
+
+/// Back to the state that compiling made: start pose, time 0, empty contact cache.
+STN_API void stn_world_reset(stn_world *world);
+/// A second world with equal plugins, model (shared) and state; observers and recordings are not copied. Compiled worlds
+/// only.
+STN_API stn_status stn_world_clone(const stn_world *world, stn_world **out, stn_error *err);
+
+/// A state by value. Restoring and going on gives bitwise the same steps.
+typedef struct stn_snapshot stn_snapshot;
+STN_API stn_status stn_world_snapshot(const stn_world *world, stn_snapshot **out, stn_error *err);
+STN_API void stn_snapshot_destroy(stn_snapshot *snapshot); ///< accepts NULL
+/// STN_ERR_ARGUMENT when it belongs to a model of other sizes or names.
+STN_API stn_status stn_world_restore(stn_world *world, const stn_snapshot *snapshot, stn_error *err);
+/// To and from a file; it appears whole or not at all; damage is found by a checksum.
+STN_API stn_status stn_snapshot_save(const stn_snapshot *snapshot, const char *path, stn_error *err);
+STN_API stn_status stn_snapshot_load(stn_context *context, const char *path, stn_snapshot **out, stn_error *err);
+/// Hash of every byte of the state.
+STN_API uint64_t stn_world_hash(const stn_world *world);
+
+// ------------------------------------------------------------------------------------------------ observing
+
+/// Called after every step, in the order of adding. A negative status ends the step call with that status; the step
+/// itself stands.
+typedef stn_status (*stn_observer)(void *user, const stn_observation *observation, stn_error *err);
+STN_API stn_status stn_world_observe(stn_world *world, stn_observer observer, void *user, stn_error *err);
+/// Opens a recorder plugin on `path`; the world takes the instance over, also on failure. Compiles first when needed.
+STN_API stn_status stn_world_record(stn_world *world, stn_instance *recorder, const char *path, stn_error *err);
+/// Finishes all recordings; the first failure is reported, all are closed.
+STN_API stn_status stn_world_close_recordings(stn_world *world, stn_error *err);
+/// A number that recorders write with the next step.
+STN_API stn_status stn_world_signal(stn_world *world, const char *name, double value, stn_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
