@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// One contact problem through a chosen solver: what a world does every step and `stiction solve` does once.
+//
+//     capabilities -> inverse masses w -> regularisation R, v_hat -> islands -> solve each -> complete v or gamma
+//     -> certificate
+#ifndef STICTION_SOLVE_H
+#define STICTION_SOLVE_H
+
+#include <stiction/plugin.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// A solver with its law, ready for one problem after the other. Owns scratch memory and solver workspaces for every
+/// worker, so that a problem no larger than those before it allocates nothing. One call at a time.
+typedef struct stn_problem_solver stn_problem_solver;
+
+/// Chosen plugins; all borrowed, and must outlive the problem solver.
+typedef struct stn_problem_solver_options {
+    const stn_instance *solver; // kind solver; its shared parameters are the tolerances
+    const stn_instance *law;    // kind law; NULL: only for solvers that need none
+    const stn_instance *factor; // kind factor, for systems of the solver's own; NULL: the solver's default
+    stn_threads *threads;       // islands run on these workers; NULL: the calling thread alone
+} stn_problem_solver_options;
+
+/// STN_ERR_ARGUMENT: an instance of the wrong kind, or a solver that needs a law and has none. [setup]
+STN_API stn_status stn_problem_solver_create(stn_context *context, const stn_problem_solver_options *options,
+                                             stn_problem_solver **out, stn_error *err);
+STN_API void stn_problem_solver_destroy(stn_problem_solver *solver); ///< accepts NULL
+
+/// What a problem is solved with, beyond the problem. Zero is a valid request: w as it stands, no memories.
+typedef struct stn_solve_request {
+    bool masses;                // compute w and w_trace of all constraints first; otherwise they are used as they stand
+    const stn_inverse *inverse; // A^-1, factored already for exactly these trees; NULL: computed here when it is needed
+    const stn_matrix *fallback; // (tree_count) for singular A when `inverse` is NULL; may be NULL
+    const void *law_memory;     // the law's per_constraint bytes per slot (stn_constraint.memory); NULL without
+    void *solver_memory;        // the solver's, in and out; NULL without
+    uint32_t certificate_flags; // STN_CERTIFICATE_...
+} stn_solve_request;
+
+/// How it went. `iterations` is the largest over the islands, counts and cost are sums over them.
+typedef struct stn_solve_report {
+    stn_status status; // the worst of the islands: STN_OK, STN_STALLED, STN_NOT_CONVERGED
+    int32_t iterations, islands, not_converged;
+    int32_t factorizations, line_search_evaluations;
+    double cost;        // NaN when the solver has no objective; 0 without islands
+    const char *reason; // why the worst island stopped, static text; "no constraints" without islands
+    int32_t worst;      // the first island of that status, -1 without islands
+    double prepare_us, solve_us, certificate_us; // masses and regularisation; islands and completion; certificate
+} stn_solve_report;
+
+/// Can this solver (and law) treat the problem's sets and form? STN_ERR_UNSUPPORTED names the first constraints that it
+/// cannot treat and the solvers that can. stn_problem_solve asks first; no need to call both. Thread: [any].
+STN_API stn_status stn_problem_solver_accepts(const stn_problem_solver *solver, const stn_problem *problem, stn_error *err);
+
+/// Solves `problem`, whose w, w_trace (on request), R and v_hat (unless explicit_R) are written; warm starts are its v_guess
+/// and gamma_guess. Trees in no island get v = v_star + A^-1 free_impulse. The result does not depend on the number of
+/// workers.
+/// `solution`: arrays v (nv) and gamma (row_count) of the caller; out only. v is left alone for a local problem.
+/// `report` and `certificate` may be NULL; without `certificate` none is computed.
+/// STN_OK, STN_STALLED, STN_NOT_CONVERGED: all outputs filled. Negative: outputs untouched; the text names the plugin and
+/// the island. [step]
+STN_API stn_status stn_problem_solve(stn_problem_solver *solver, stn_problem *problem, const stn_solve_request *request,
+                                     stn_solution *solution, stn_solve_report *report, stn_certificate *certificate,
+                                     stn_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
