@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// The symmetric matrix of one tree in its four forms: products, diagonal, sums.
+#include <stiction/matrix.h>
+
+int64_t stn_matrix_value_count(const stn_matrix *a) {
+    switch (a->form) {
+    case STN_MATRIX_ZERO:
+        return 0;
+    case STN_MATRIX_DIAGONAL:
+        return a->n;
+    case STN_MATRIX_DENSE:
+        return (int64_t)a->n * a->n;
+    case STN_MATRIX_NODAL:
+        return 9 * (int64_t)a->row_start[a->node_count];
+    }
+    return 0;
+}
+
+// A free body: six columns added in registers.
+static void dense6_mul_add(const double *restrict a, double s, const double *restrict x, double *restrict y) {
+    double sum[6] = {0.0};
+    for (int32_t j = 0; j < 6; j++) { // symmetric: row j is column j
+        for (int32_t i = 0; i < 6; i++) {
+            sum[i] += x[j] * a[6 * j + i];
+        }
+    }
+    for (int32_t i = 0; i < 6; i++) {
+        y[i] += s * sum[i];
+    }
+}
+
+static void dense_mul_add(int32_t n, const double *restrict a, double s, const double *restrict x, double *restrict y) {
+    for (int32_t j = 0; j < n; j++) {
+        const double *column = a + (size_t)n * (size_t)j;
+        double factor = s * x[j];
+        for (int32_t i = 0; i < n; i++) {
+            y[i] += factor * column[i];
+        }
+    }
+}
+
+static void nodal_mul_add(const stn_matrix *a, double s, const double *restrict x, double *restrict y) {
+    for (int32_t i = 0; i < a->node_count; i++) {
+        double sum[3] = {0.0, 0.0, 0.0};
+        for (int32_t e = a->row_start[i]; e < a->row_start[i + 1]; e++) {
+            const double *b = a->values + 9 * (size_t)e;
+            const double *z = x + 3 * (size_t)a->column[e];
+            sum[0] += b[0] * z[0] + b[1] * z[1] + b[2] * z[2];
+            sum[1] += b[3] * z[0] + b[4] * z[1] + b[5] * z[2];
+            sum[2] += b[6] * z[0] + b[7] * z[1] + b[8] * z[2];
+        }
+        for (int32_t k = 0; k < 3; k++) {
+            y[3 * (size_t)i + (size_t)k] += s * sum[k];
+        }
+    }
+}
+
+void stn_matrix_mul_add(const stn_matrix *a, double s, const double *x, double *y) {
+    switch (a->form) {
+    case STN_MATRIX_ZERO:
+        break;
+    case STN_MATRIX_DIAGONAL:
+        for (int32_t i = 0; i < a->n; i++) {
+            y[i] += s * a->values[i] * x[i];
+        }
+        break;
+    case STN_MATRIX_DENSE:
+        if (a->n == 6) {
+            dense6_mul_add(a->values, s, x, y);
+        } else {
+            dense_mul_add(a->n, a->values, s, x, y);
+        }
+        break;
+    case STN_MATRIX_NODAL:
+        nodal_mul_add(a, s, x, y);
+        break;
+    }
+}
+
+// Values of the block in row i, column j of a nodal matrix; NULL when it is not in the pattern.
+static double *nodal_block(const stn_matrix *a, int32_t i, int32_t j) {
+    int32_t low = a->row_start[i], high = a->row_start[i + 1];
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+        if (a->column[middle] < j) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < a->row_start[i + 1] && a->column[low] == j ? a->values + 9 * (size_t)low : NULL;
+}
+
+void stn_matrix_diagonal(const stn_matrix *a, double *diagonal) {
+    size_t n = (size_t)a->n;
+    for (size_t i = 0; i < n; i++) {
+        switch (a->form) {
+        case STN_MATRIX_ZERO:
+            diagonal[i] = 0.0;
+            break;
+        case STN_MATRIX_DIAGONAL:
+            diagonal[i] = a->values[i];
+            break;
+        case STN_MATRIX_DENSE:
+            diagonal[i] = a->values[i * (n + 1)];
+            break;
+        case STN_MATRIX_NODAL:
+            diagonal[i] = nodal_block(a, (int32_t)(i / 3), (int32_t)(i / 3))[4 * (i % 3)];
+            break;
+        }
+    }
+}
+
+static bool nodal_pattern_contained(const stn_matrix *inner, const stn_matrix *outer) {
+    if (inner->node_count != outer->node_count) {
+        return false;
+    }
+    for (int32_t i = 0; i < inner->node_count; i++) {
+        for (int32_t e = inner->row_start[i]; e < inner->row_start[i + 1]; e++) {
+            if (nodal_block(outer, i, inner->column[e]) == NULL) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool holds(const stn_matrix *a, const stn_matrix *b) {
+    if (a->n != b->n) {
+        return false;
+    }
+    switch (b->form) {
+    case STN_MATRIX_ZERO:
+        return true;
+    case STN_MATRIX_DIAGONAL:
+        return a->form != STN_MATRIX_ZERO;
+    case STN_MATRIX_DENSE:
+        return a->form == STN_MATRIX_DENSE;
+    case STN_MATRIX_NODAL:
+        return a->form == STN_MATRIX_NODAL && nodal_pattern_contained(b, a);
+    }
+    return false;
+}
+
+static void add_diagonal(stn_matrix *a, double s, const double *d) {
+    size_t n = (size_t)a->n;
+    for (size_t i = 0; i < n; i++) {
+        if (a->form == STN_MATRIX_DIAGONAL) {
+            a->values[i] += s * d[i];
+        } else if (a->form == STN_MATRIX_DENSE) {
+            a->values[i * (n + 1)] += s * d[i];
+        } else {
+            nodal_block(a, (int32_t)(i / 3), (int32_t)(i / 3))[4 * (i % 3)] += s * d[i];
+        }
+    }
+}
+
+static void add_nodal(stn_matrix *a, double s, const stn_matrix *b) {
+    for (int32_t i = 0; i < b->node_count; i++) {
+        for (int32_t e = b->row_start[i]; e < b->row_start[i + 1]; e++) {
+            double *to = nodal_block(a, i, b->column[e]);
+            for (int32_t k = 0; k < 9; k++) {
+                to[k] += s * b->values[9 * (size_t)e + (size_t)k];
+            }
+        }
+    }
+}
+
+stn_status stn_matrix_add_scaled(stn_matrix *a, double s, const stn_matrix *b) {
+    if (!holds(a, b)) {
+        return STN_ERR_ARGUMENT;
+    }
+    if (b->form == STN_MATRIX_DIAGONAL) {
+        add_diagonal(a, s, b->values);
+    } else if (b->form == STN_MATRIX_DENSE) {
+        int64_t count = stn_matrix_value_count(a);
+        for (int64_t i = 0; i < count; i++) {
+            a->values[i] += s * b->values[i];
+        }
+    } else if (b->form == STN_MATRIX_NODAL) {
+        add_nodal(a, s, b);
+    }
+    return STN_OK;
+}
