@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers from text without locale, hashing, and "did you mean".
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <stiction/base.h>
+#include "base/text.h"
 
 enum { LONGEST_NUMBER = 400, LONGEST_WORD = 64 };
 
@@ -12,8 +13,8 @@ static bool is_space(char c) {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
 }
 
-/// Length of the decimal number that starts at `text` (sign, digits, point, exponent), 0 when there is none. Checked here
-/// because strtod also takes hexadecimal, "inf", "nan" and the locale's decimal comma.
+/// Length of the decimal number that starts at `text` (sign, digits, point, exponent), 0 when there is none. Checked
+/// here because strtod also takes hexadecimal, "inf", "nan" and the locale's decimal comma.
 static size_t decimal_length(const char *text) {
     const char *p = text;
     p += *p == '+' || *p == '-';
@@ -98,6 +99,43 @@ bool stn_parse_real(const char *text, double *value) {
     }
     *value = x;
     return true;
+}
+
+size_t stn_print_real(char *text, size_t size, double value) {
+    int length = 0;
+    if (!isfinite(value)) {
+        length = snprintf(text, size, "%s", isnan(value) ? "nan" : value > 0.0 ? "inf" : "-inf");
+        return length > 0 && (size_t)length < size ? (size_t)length : 0;
+    }
+    char digits[40];
+    for (int precision = 15; precision <= 17; precision++) {
+        length = snprintf(digits, sizeof digits, "%.*g", precision, value);
+        if (strtod(digits, NULL) == value) {
+            break;
+        }
+    }
+    size_t used = 0;
+    for (int i = 0; i < length && used + 1 < size; i++) {
+        bool number = (digits[i] >= '0' && digits[i] <= '9') || strchr("+-e", digits[i]) != NULL;
+        if (number || used == 0 || text[used - 1] != '.') { // the locale's decimal sign may be several bytes
+            text[used++] = number ? digits[i] : '.';
+        }
+        if (i + 1 == length) {
+            text[used] = '\0';
+            return used;
+        }
+    }
+    return 0;
+}
+
+void stn_text_append(char *text, size_t size, const char *format, ...) {
+    size_t used = strlen(text);
+    if (used + 1 < size) {
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(text + used, size - used, format, arguments);
+        va_end(arguments);
+    }
 }
 
 uint64_t stn_hash(uint64_t seed, const void *bytes, size_t count) {

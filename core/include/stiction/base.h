@@ -69,6 +69,10 @@ STN_API bool stn_parse_real(const char *text, double *value);
 /// when something is no number or there are more than `capacity`.
 STN_API int32_t stn_parse_reals(const char *text, double *values, int32_t capacity);
 
+/// Shortest decimal text (15 to 17 digits at most) that stn_parse_real reads back to the same number, with a point whatever the
+/// locale; "nan", "inf" and "-inf" for those. Returns the length written; 0 when `size` is too small.
+STN_API size_t stn_print_real(char *text, size_t size, double value);
+
 /// FNV-1a over bytes, seeded; used for contact ids and state hashes.
 STN_API uint64_t stn_hash(uint64_t seed, const void *bytes, size_t count);
 

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plugin is data from a stranger: everything that the core relies on later is looked at once here.
+#include <math.h>
+#include <string.h>
+
+#include "plugin/config.h"
+#include "plugin/registry.h"
+
+enum { MOST_PARAMS = 4096, LONGEST_ID = 63 };
+
+/// Lower case, digits and _, beginning with a letter.
+static bool is_word(const char *text) {
+    if (text == NULL || !(text[0] >= 'a' && text[0] <= 'z')) {
+        return false;
+    }
+    size_t n = 0;
+    for (; text[n] != '\0'; n++) {
+        char c = text[n];
+        if (n >= LONGEST_ID || !((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_')) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static stn_status check_choices(const stn_param *param, stn_error *err) {
+    int32_t count = 0;
+    while (param->choices != NULL && param->choices[count] != NULL) {
+        count++;
+    }
+    if (count == 0) {
+        return stn_fail(err, STN_ERR_PLUGIN, "parameter %s: a choice without its list of names", param->name);
+    }
+    double index = param->default_number;
+    if (!(index >= 0.0 && index < count && index == floor(index))) {
+        return stn_fail(err, STN_ERR_PLUGIN, "parameter %s: default choice %g, must be 0 to %d", param->name, index,
+                        count - 1);
+    }
+    return STN_OK;
+}
+
+static stn_status check_range(const stn_param *param, stn_error *err) {
+    double value = param->default_number;
+    if (!isfinite(value) || !(value >= param->minimum && value <= param->maximum)) {
+        return stn_fail(err, STN_ERR_PLUGIN, "parameter %s: default %g is outside its range %g to %g", param->name,
+                        value, param->minimum, param->maximum);
+    }
+    if (param->type != STN_PARAM_TYPE_INT) {
+        return STN_OK;
+    }
+    if (value != floor(value)) {
+        return stn_fail(err, STN_ERR_PLUGIN, "parameter %s: default %g must be a whole number", param->name, value);
+    }
+    if (!(param->minimum >= INT32_MIN && param->maximum <= INT32_MAX)) {
+        return stn_fail(err, STN_ERR_PLUGIN, "parameter %s: range %g to %g must fit into 32 bits", param->name,
+                        param->minimum, param->maximum);
+    }
+    return STN_OK;
+}
+
+static stn_status check_param(const stn_plugin_desc *desc, const stn_param *param, stn_error *err) {
+    size_t size = stn_param_member_size(param->type);
+    if (size == 0) {
+        return stn_fail(err, STN_ERR_PLUGIN, "parameter %s: unknown type %d", param->name, (int)param->type);
+    }
+    if (param->unit == NULL || param->summary == NULL) {
+        return stn_fail(err, STN_ERR_PLUGIN, "parameter %s: needs a unit (\"1\" without) and a summary", param->name);
+    }
+    if (param->offset > desc->config_size || desc->config_size - param->offset < size || param->offset % size != 0) {
+        return stn_fail(err, STN_ERR_PLUGIN, "parameter %s: offset %u with %zu bytes does not lie in config_size = %u",
+                        param->name, param->offset, size, desc->config_size);
+    }
+    switch (param->type) {
+    case STN_PARAM_TYPE_CHOICE:
+        return check_choices(param, err);
+    case STN_PARAM_TYPE_TEXT:
+        return STN_OK;
+    default:
+        return check_range(param, err);
+    }
+}
+
+static stn_status check_param_names(const stn_plugin_desc *desc, int32_t i, stn_error *err) {
+    const char *name = desc->params[i].name;
+    if (!is_word(name)) {
+        return stn_fail(err, STN_ERR_PLUGIN, "parameter %d: name \"%.64s\" must be lower case, digits and _", i,
+                        name != NULL ? name : "");
+    }
+    for (int32_t j = 0; j < i; j++) {
+        if (strcmp(name, desc->params[j].name) == 0) {
+            return stn_fail(err, STN_ERR_PLUGIN, "parameter %s is declared twice", name);
+        }
+    }
+    const stn_param *shared = NULL;
+    int32_t shared_count = 0;
+    size_t shared_size = 0;
+    stn_kind_params(desc->kind, &shared, &shared_count, &shared_size);
+    for (int32_t j = 0; j < shared_count; j++) {
+        if (strcmp(name, shared[j].name) == 0) {
+            return stn_fail(err, STN_ERR_PLUGIN, "parameter %s: every %s has it already; leave it out", name,
+                            stn_kind_name(desc->kind));
+        }
+    }
+    return STN_OK;
+}
+
+static stn_status check_params(const stn_plugin_desc *desc, stn_error *err) {
+    if (desc->param_count < 0 || desc->param_count > MOST_PARAMS || (desc->param_count > 0 && desc->params == NULL)) {
+        return stn_fail(err, STN_ERR_PLUGIN, "params and param_count = %d do not fit together", desc->param_count);
+    }
+    for (int32_t i = 0; i < desc->param_count; i++) {
+        stn_status status = check_param_names(desc, i, err);
+        if (status == STN_OK) {
+            status = check_param(desc, &desc->params[i], err);
+        }
+        if (status != STN_OK) {
+            return status;
+        }
+    }
+    return STN_OK;
+}
+
+static stn_status check_identity(const stn_plugin_desc *desc, stn_error *err) {
+    if (stn_kind_name(desc->kind) == NULL) {
+        return stn_fail(err, STN_ERR_PLUGIN, "kind %d is unknown, must be 0 to %d", (int)desc->kind,
+                        STN_KIND_COUNT - 1);
+    }
+    if (!is_word(desc->id)) {
+        return stn_fail(err, STN_ERR_PLUGIN, "id \"%.64s\" must be lower case, digits and _, %d letters at most",
+                        desc->id != NULL ? desc->id : "", LONGEST_ID);
+    }
+    return STN_OK;
+}
+
+static stn_status check_rest(const stn_plugin_desc *desc, stn_error *err) {
+    if (desc->version == NULL || desc->summary == NULL) {
+        return stn_fail(err, STN_ERR_PLUGIN, "version and summary must be given");
+    }
+    if (desc->memory.per_constraint < 0 || desc->memory.per_tree < 0 || desc->memory.per_node < 0) {
+        return stn_fail(err, STN_ERR_PLUGIN, "memory sizes must be >= 0");
+    }
+    if ((desc->create == NULL) != (desc->destroy == NULL)) {
+        return stn_fail(err, STN_ERR_PLUGIN, "create and destroy must be given both or neither");
+    }
+    stn_status status = check_params(desc, err);
+    return status == STN_OK ? stn_ops_check(desc, err) : status;
+}
+
+stn_status stn_plugin_check(const stn_plugin_desc *desc, stn_error *err) {
+    if (desc == NULL) {
+        return stn_fail(err, STN_ERR_PLUGIN, "an empty place in the list of plugins");
+    }
+    if (desc->size < sizeof(stn_plugin_desc)) {
+        return stn_fail(err, STN_ERR_PLUGIN,
+                        "descriptor size = %u, must be >= %zu; set .size = sizeof(stn_plugin_desc)", desc->size,
+                        sizeof(stn_plugin_desc));
+    }
+    stn_status status = check_identity(desc, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    status = check_rest(desc, err);
+    if (status != STN_OK) {
+        stn_error_prefix(err, "%s %s", stn_kind_name(desc->kind), desc->id);
+    }
+    return status;
+}

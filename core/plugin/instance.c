@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// A chosen plugin: found, configured, created.
+#include <stdio.h>
+
+#include "plugin/config.h"
+#include "plugin/registry.h"
+
+static stn_status configure(stn_instance *instance, const stn_setting *settings, int32_t setting_count,
+                            stn_error *err) {
+    const stn_plugin_desc *desc = instance->desc;
+    char owner[128];
+    snprintf(owner, sizeof owner, "%s %s", stn_kind_name(desc->kind), desc->id);
+    stn_config_part parts[2] = {{0}, {desc->params, desc->param_count, desc->config_size, NULL}};
+    stn_kind_params(desc->kind, &parts[0].params, &parts[0].count, &parts[0].size);
+    stn_status status = stn_config_parts_create(instance->context, owner, parts, 2, settings, setting_count, err);
+    instance->common = parts[0].config;
+    instance->config = parts[1].config;
+    return status;
+}
+
+static stn_status create_self(stn_instance *instance, stn_error *err) {
+    const stn_plugin_desc *desc = instance->desc;
+    if (desc->create == NULL) {
+        instance->self = instance->config;
+        return STN_OK;
+    }
+    stn_status status = desc->create(instance->context, instance->config, &instance->self, err);
+    if (status < 0) {
+        instance->self = NULL;
+        stn_error_prefix(err, "%s %s", stn_kind_name(desc->kind), desc->id);
+        return status;
+    }
+    return STN_OK;
+}
+
+stn_status stn_instance_create(stn_context *context, stn_kind kind, const char *id, const stn_setting *settings,
+                               int32_t setting_count, stn_instance **out, stn_error *err) {
+    *out = NULL;
+    const stn_plugin_info *info = NULL;
+    stn_status status = stn_plugin_find(context, kind, id, &info, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    stn_instance *instance = stn_allocate(context, 1, sizeof *instance);
+    if (instance == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%s %s: out of memory", stn_kind_name(kind), id);
+    }
+    *instance = (stn_instance){.context = context, .desc = info->desc, .file = info->file};
+    status = configure(instance, settings, setting_count, err);
+    if (status == STN_OK) {
+        status = create_self(instance, err);
+    }
+    if (status != STN_OK) {
+        stn_instance_destroy(instance);
+        return status;
+    }
+    *out = instance;
+    return STN_OK;
+}
+
+void stn_instance_destroy(stn_instance *instance) {
+    if (instance == NULL) {
+        return;
+    }
+    const stn_plugin_desc *desc = instance->desc;
+    const stn_param *common = NULL;
+    int32_t common_count = 0;
+    size_t common_size = 0;
+    if (desc->destroy != NULL) {
+        desc->destroy(instance->self);
+    }
+    stn_kind_params(desc->kind, &common, &common_count, &common_size);
+    stn_config_destroy(instance->context, common, common_count, instance->common);
+    stn_config_destroy(instance->context, desc->params, desc->param_count, instance->config);
+    stn_release(instance->context, instance);
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// One shared object: open it, check what it exports, never run its code.
+#include <dlfcn.h>
+#include <string.h>
+
+#include "plugin/registry.h"
+
+enum { MOST_PLUGINS = 1024 };
+
+static stn_status check_entry(const stn_plugin_entry *entry, stn_error *err) {
+    if (entry->abi_major != STN_ABI_MAJOR) {
+        return stn_fail(err, STN_ERR_PLUGIN, "built for plugin ABI %u.%u, this library has %d.%d; rebuild the plugin",
+                        entry->abi_major, entry->abi_minor, STN_ABI_MAJOR, STN_ABI_MINOR);
+    }
+    if (entry->abi_minor > STN_ABI_MINOR) {
+        return stn_fail(err, STN_ERR_PLUGIN,
+                        "built for the newer plugin ABI %u.%u, this library has %d.%d; update Stiction or rebuild the "
+                        "plugin",
+                        entry->abi_major, entry->abi_minor, STN_ABI_MAJOR, STN_ABI_MINOR);
+    }
+    if (entry->count < 1 || entry->count > MOST_PLUGINS || entry->plugins == NULL) {
+        return stn_fail(err, STN_ERR_PLUGIN, "count = %d plugins, must be 1 to %d with a list; use STN_PLUGIN_LIBRARY",
+                        entry->count, MOST_PLUGINS);
+    }
+    for (int32_t i = 0; i < entry->count; i++) {
+        const stn_plugin_desc *desc = entry->plugins[i];
+        stn_status status = stn_plugin_check(desc, err);
+        if (status != STN_OK) {
+            return status;
+        }
+        for (int32_t j = 0; j < i; j++) {
+            if (entry->plugins[j]->kind == desc->kind && strcmp(entry->plugins[j]->id, desc->id) == 0) {
+                return stn_fail(err, STN_ERR_PLUGIN, "%s %s is in the list twice", stn_kind_name(desc->kind), desc->id);
+            }
+        }
+    }
+    return STN_OK;
+}
+
+/// The loader's own text without the file's name, which the caller puts in front.
+static stn_status cannot_open(const char *file, stn_error *err) {
+    const char *text = dlerror();
+    text = text != NULL ? text : "unknown reason";
+    size_t length = strlen(file);
+    if (strncmp(text, file, length) == 0 && strncmp(text + length, ": ", 2) == 0) {
+        text += length + 2;
+    }
+    return stn_fail(err, STN_ERR_PLUGIN, "cannot be loaded: %s", text);
+}
+
+/// The library that this handle was seen as before, or NULL: the loader gives one handle per file.
+static const stn_library *known(const stn_registry *registry, const void *handle) {
+    const stn_library *library = registry->libraries;
+    while (library != NULL && library->handle != handle) {
+        library = library->next;
+    }
+    return library;
+}
+
+stn_status stn_library_open(stn_registry *registry, const char *file, const stn_library **out, stn_error *err) {
+    *out = NULL;
+    void *handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (handle == NULL) {
+        return cannot_open(file, err);
+    }
+    const stn_library *before = known(registry, handle);
+    if (before != NULL) {
+        *out = before;
+        return STN_OK;
+    }
+    const stn_plugin_entry *entry = dlsym(handle, "stn_plugin");
+    if (entry == NULL) {
+        return stn_fail(err, STN_ERR_PLUGIN,
+                        "no symbol stn_plugin; a plugin ends with STN_PLUGIN_LIBRARY(&descriptor)");
+    }
+    stn_status status = check_entry(entry, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    stn_library *library = STN_ARENA_ZEROED(registry->arena, 1, stn_library);
+    const char *name = stn_registry_text(registry, "%s", file);
+    if (library == NULL || name == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    }
+    *library = (stn_library){name, handle, entry, registry->libraries};
+    registry->libraries = library;
+    *out = library;
+    return STN_OK;
+}
