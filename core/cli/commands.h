@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// The subcommands: cmd_<name>.c each. argv[0] is the subcommand's name; the result is the exit status.
+#ifndef STICTION_CLI_COMMANDS_H
+#define STICTION_CLI_COMMANDS_H
+
+int cmd_plugins(int argc, char **argv);
+
+#endif

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command "stiction": finds the subcommand and hands it the words that follow.
+#include <stdio.h>
+#include <string.h>
+
+#include <stiction/plugin.h>
+
+#include "cli/commands.h"
+#include "cli/options.h"
+#include "cli/print.h"
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *summary;
+} commands[] = {
+    {"plugins", cmd_plugins, "lists the plugins, with parameters, units and defaults"},
+};
+
+static void print_usage(FILE *out) {
+    fputs("usage: stiction COMMAND [words] [options]\n\n", out);
+    for (int32_t i = 0; i < STN_COUNT(commands); i++) {
+        fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
+    }
+    fputs("\nstiction COMMAND --help says what a command takes; stiction --version which version this is.\n", out);
+}
+
+static int unknown(const char *word) {
+    const char *names[STN_COUNT(commands) + 2] = {"--help", "--version"};
+    for (int32_t i = 0; i < STN_COUNT(commands); i++) {
+        names[i + 2] = commands[i].name;
+    }
+    const char *near = stn_suggest(word, names, STN_COUNT(names));
+    fprintf(stderr, "stiction: unknown %s %s;%s%s%s see stiction --help\n", word[0] == '-' ? "option" : "command", word,
+            near != NULL ? " did you mean " : "", near != NULL ? near : "", near != NULL ? "?" : "");
+    return CLI_BAD_INPUT;
+}
+
+int main(int argc, char **argv) {
+    cli_json_begin();
+    if (argc < 2) {
+        print_usage(stderr);
+        return CLI_BAD_INPUT;
+    }
+    const char *word = argv[1];
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
+        print_usage(stdout);
+        return CLI_DONE;
+    }
+    if (strcmp(word, "--version") == 0) {
+        printf("stiction %s, plugin ABI %d.%d\n", STN_VERSION, STN_ABI_MAJOR, STN_ABI_MINOR);
+        return CLI_DONE;
+    }
+    for (int32_t i = 0; i < STN_COUNT(commands); i++) {
+        if (strcmp(word, commands[i].name) == 0) {
+            return commands[i].run(argc - 1, argv + 1);
+        }
+    }
+    return unknown(word);
+}

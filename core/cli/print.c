@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// JSON on stdout.
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/options.h"
+#include "cli/print.h"
+
+/// cJSON reports a failed allocation by leaving something out; a wrong document is worse than none.
+static void *allocate(size_t size) {
+    void *memory = malloc(size > 0 ? size : 1);
+    if (memory == NULL) {
+        fputs("stiction: out of memory\n", stderr);
+        exit(CLI_BAD_INPUT);
+    }
+    return memory;
+}
+
+void cli_json_begin(void) {
+    cJSON_Hooks hooks = {.malloc_fn = allocate, .free_fn = free};
+    cJSON_InitHooks(&hooks);
+}
+
+cJSON *cli_json_real(double value) {
+    char text[40];
+    if (!isfinite(value)) {
+        return cJSON_CreateNull();
+    }
+    stn_print_real(text, sizeof text, value);
+    return cJSON_CreateRaw(text); // cJSON's own numbers lose digits
+}
+
+void cli_json_add_real(cJSON *object, const char *name, double value) {
+    cJSON_AddItemToObject(object, name, cli_json_real(value));
+}
+
+void cli_json_add_reals(cJSON *object, const char *name, const double *values, int32_t count) {
+    cJSON *array = cJSON_AddArrayToObject(object, name);
+    for (int32_t i = 0; i < count; i++) {
+        cJSON_AddItemToArray(array, cli_json_real(values[i]));
+    }
+}
+
+void cli_json_add_text(cJSON *object, const char *name, const char *text) {
+    cJSON_AddItemToObject(object, name, text != NULL ? cJSON_CreateString(text) : cJSON_CreateNull());
+}
+
+void cli_json_add_texts(cJSON *object, const char *name, const char *const *texts) {
+    if (texts == NULL) {
+        cJSON_AddNullToObject(object, name);
+        return;
+    }
+    cJSON *array = cJSON_AddArrayToObject(object, name);
+    for (; *texts != NULL; texts++) {
+        cJSON_AddItemToArray(array, cJSON_CreateString(*texts));
+    }
+}
+
+bool cli_json_print(cJSON *json, bool indented) {
+    char *text = indented ? cJSON_Print(json) : cJSON_PrintUnformatted(json);
+    bool written = puts(text) != EOF && fflush(stdout) == 0;
+    if (!written) {
+        fprintf(stderr, "stiction: stdout cannot be written: %s\n", strerror(errno));
+    }
+    cJSON_free(text);
+    cJSON_Delete(json);
+    return written;
+}
