@@ -150,7 +150,7 @@ STN_API stn_status stn_problem_check(const stn_problem *problem, stn_error *err)
 STN_API void stn_problem_jacobian_transposed_add(const stn_problem *problem, double s, const double *gamma, double *y);
 /// v_c = J v (+ bias when `with_bias`), row_count entries.
 STN_API void stn_problem_contact_velocity(const stn_problem *problem, const double *v, bool with_bias, double *v_c);
-/// J^T gamma and J v of one constraint, into or from full-length vectors.
+/// The same of one constraint, without bias: gamma and v_c hold its `rows` entries, y and v all nv. Thread: [any].
 STN_API void stn_constraint_transposed_add(const stn_problem *problem, const stn_constraint *constraint, double s,
                                            const double *gamma, double *y);
 STN_API void stn_constraint_velocity(const stn_problem *problem, const stn_constraint *constraint, const double *v,
@@ -158,9 +158,13 @@ STN_API void stn_constraint_velocity(const stn_problem *problem, const stn_const
 /// y = A (x - x0) over all trees; x0 may be NULL.
 STN_API void stn_problem_mass_times(const stn_problem *problem, const double *x, const double *x0, double *y);
 
-/// Fills R and v_hat of every row that is no cone or ellipse (box and equality rows: near-rigid with beta = 0.1,
-/// math note 3.10), and of cone rows the physical compliance alone: R_n = 1/(dt k (dt + tau_d)), R_t = 0. A convex law
-/// then replaces its own rows (law.h). Does nothing when explicit_R.
+/// Fills R and v_hat from phi0, stiffness k, relaxation_time tau_d, w and dt. With c = 1/(dt k (dt + tau_d)), 0 when k is
+/// infinite or NaN, and the near-rigid floor R_nr = 0.01/(4 pi^2) w:
+///   box, equality  R = max(R_nr, c), v_hat = -phi0/(dt + tau_d), tau_d = dt where the floor wins; phi0 NaN: v_hat = 0
+///   servo          the same with k = kp, tau_d = kd/kp kept where the floor wins (both gains shrink)
+///   dry friction   R = 1e-3 w, v_hat = 0
+///   cone, ellipse  physical compliance alone: R_n = c, R_t = 0, v_hat_n = -phi0/(dt + tau_d)
+/// A convex law then replaces its own rows (law.h). Does nothing when explicit_R.
 STN_API void stn_problem_regularize(stn_problem *problem);
 
 /// Box law of one row, math note 3.10: y = (v_hat - v_c)/R, gamma = clamp(y, lo, hi). Returns the cost [J].
@@ -178,6 +182,7 @@ static inline double stn_box_law(double v_c, double R, double v_hat, double lo, 
 typedef struct stn_islands {
     int32_t count;
     const int32_t *tree_start, *tree;             // (count + 1), then trees
+    const int32_t *tree_position;                 // (tree_count) index of a tree within its island, -1 in none
     const int32_t *constraint_start, *constraint; // (count + 1), then constraints
 } stn_islands;
 

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products with the matrices of a contact problem: J v, J^T gamma, A (x - x0).
+#include <string.h>
+
+#include <stiction/problem.h>
+
+static const char *const kind_names[STN_CONSTRAINT_KIND_COUNT] = {
+    "contact", "joint_limit", "coupler", "servo", "dry_friction", "weld", "ball", "distance",
+};
+static const char *const set_names[STN_SET_COUNT] = {"cone", "ellipse", "box", "equality"};
+
+const char *stn_constraint_kind_name(stn_constraint_kind kind) {
+    return kind >= 0 && kind < STN_CONSTRAINT_KIND_COUNT ? kind_names[kind] : NULL;
+}
+
+const char *stn_constraint_set_name(stn_constraint_set set) {
+    return set >= 0 && set < STN_SET_COUNT ? set_names[set] : NULL;
+}
+
+/// y (n) += s J^T g. Three rows, which contacts have, are taken in one pass over y.
+static void add_dense_transposed(int32_t rows, int32_t n, const double *J, double s, const double *g, double *y) {
+    if (rows == 3) {
+        const double *j0 = J, *j1 = J + n, *j2 = J + 2 * n;
+        double g0 = s * g[0], g1 = s * g[1], g2 = s * g[2];
+        for (int32_t d = 0; d < n; d++) {
+            y[d] += j0[d] * g0 + j1[d] * g1 + j2[d] * g2;
+        }
+        return;
+    }
+    for (int32_t r = 0; r < rows; r++) {
+        double f = s * g[r];
+        for (int32_t d = 0; d < n; d++) {
+            y[d] += J[r * n + d] * f;
+        }
+    }
+}
+
+static inline double dot(int32_t n, const double *a, const double *b) {
+    double s0 = 0.0, s1 = 0.0; // two sums keep the adder busy
+    int32_t d = 0;
+    for (; d + 1 < n; d += 2) {
+        s0 += a[d] * b[d];
+        s1 += a[d + 1] * b[d + 1];
+    }
+    return (d < n ? s0 + a[d] * b[d] : s0) + s1;
+}
+
+/// v_c (rows) += J v.
+static void add_dense_product(int32_t rows, int32_t n, const double *J, const double *v, double *v_c) {
+    if (n == 6) { // free bodies: the length known to the compiler
+        for (int32_t r = 0; r < rows; r++) {
+            v_c[r] += dot(6, J + 6 * r, v);
+        }
+        return;
+    }
+    for (int32_t r = 0; r < rows; r++) {
+        v_c[r] += dot(n, J + r * n, v);
+    }
+}
+
+static void add_block_transposed(int32_t rows, const double *B, double s, const double *g, double *y) {
+    for (int32_t r = 0; r < rows; r++) {
+        double f = s * g[r];
+        y[0] += B[3 * r] * f;
+        y[1] += B[3 * r + 1] * f;
+        y[2] += B[3 * r + 2] * f;
+    }
+}
+
+static void add_block_product(int32_t rows, const double *B, const double *v, double *v_c) {
+    for (int32_t r = 0; r < rows; r++) {
+        v_c[r] += B[3 * r] * v[0] + B[3 * r + 1] * v[1] + B[3 * r + 2] * v[2];
+    }
+}
+
+void stn_constraint_transposed_add(const stn_problem *problem, const stn_constraint *constraint, double s,
+                                   const double *gamma, double *y) {
+    int32_t rows = constraint->rows;
+    for (int32_t side = 0; side < 2; side++) {
+        const stn_jacobian *J = &constraint->J[side];
+        if (J->tree < 0) {
+            continue;
+        }
+        const stn_problem_tree *tree = &problem->trees[J->tree];
+        double *y_tree = y + tree->dof_start;
+        if (J->node_count == 0) {
+            add_dense_transposed(rows, tree->A.n, J->values, s, gamma, y_tree);
+            continue;
+        }
+        for (int32_t b = 0; b < J->node_count; b++) {
+            add_block_transposed(rows, J->values + 3 * rows * b, s, gamma, y_tree + 3 * J->node[b]);
+        }
+    }
+}
+
+void stn_constraint_velocity(const stn_problem *problem, const stn_constraint *constraint, const double *v,
+                             double *v_c) {
+    int32_t rows = constraint->rows;
+    for (int32_t r = 0; r < rows; r++) {
+        v_c[r] = 0.0;
+    }
+    for (int32_t side = 0; side < 2; side++) {
+        const stn_jacobian *J = &constraint->J[side];
+        if (J->tree < 0) {
+            continue;
+        }
+        const stn_problem_tree *tree = &problem->trees[J->tree];
+        const double *v_tree = v + tree->dof_start;
+        if (J->node_count == 0) {
+            add_dense_product(rows, tree->A.n, J->values, v_tree, v_c);
+            continue;
+        }
+        for (int32_t b = 0; b < J->node_count; b++) {
+            add_block_product(rows, J->values + 3 * rows * b, v_tree + 3 * J->node[b], v_c);
+        }
+    }
+}
+
+void stn_problem_jacobian_transposed_add(const stn_problem *problem, double s, const double *gamma, double *y) {
+    for (int32_t i = 0; i < problem->constraint_count; i++) {
+        const stn_constraint *c = &problem->constraints[i];
+        stn_constraint_transposed_add(problem, c, s, gamma + c->row, y);
+    }
+}
+
+void stn_problem_contact_velocity(const stn_problem *problem, const double *v, bool with_bias, double *v_c) {
+    for (int32_t i = 0; i < problem->constraint_count; i++) {
+        const stn_constraint *c = &problem->constraints[i];
+        stn_constraint_velocity(problem, c, v, v_c + c->row);
+    }
+    for (int32_t r = 0; with_bias && r < problem->row_count; r++) {
+        v_c[r] += problem->bias[r];
+    }
+}
+
+/// y += A d for symmetric dense A: sums of rows, so that the inner loop runs along memory without a reduction.
+static void add_dense_mass(int32_t n, const double *A, const double *x, const double *x0, double *y) {
+    int32_t j = 0;
+    for (; j + 3 < n; j += 4) {
+        const double *a0 = A + (size_t)j * (size_t)n, *a1 = a0 + n, *a2 = a1 + n, *a3 = a2 + n;
+        double d0 = x[j], d1 = x[j + 1], d2 = x[j + 2], d3 = x[j + 3];
+        if (x0 != NULL) {
+            d0 -= x0[j];
+            d1 -= x0[j + 1];
+            d2 -= x0[j + 2];
+            d3 -= x0[j + 3];
+        }
+        for (int32_t i = 0; i < n; i++) {
+            y[i] += (a0[i] * d0 + a1[i] * d1) + (a2[i] * d2 + a3[i] * d3);
+        }
+    }
+    for (; j < n; j++) {
+        const double *a = A + (size_t)j * (size_t)n;
+        double d = x0 != NULL ? x[j] - x0[j] : x[j];
+        for (int32_t i = 0; i < n; i++) {
+            y[i] += a[i] * d;
+        }
+    }
+}
+
+static void add_nodal_mass(const stn_matrix *A, const double *x, const double *x0, double *y) {
+    for (int32_t i = 0; i < A->node_count; i++) {
+        double sum[3] = {0.0, 0.0, 0.0};
+        for (int32_t e = A->row_start[i]; e < A->row_start[i + 1]; e++) {
+            int32_t j = 3 * A->column[e];
+            double d[3] = {x[j], x[j + 1], x[j + 2]};
+            if (x0 != NULL) {
+                d[0] -= x0[j];
+                d[1] -= x0[j + 1];
+                d[2] -= x0[j + 2];
+            }
+            add_block_product(3, A->values + 9 * (size_t)e, d, sum);
+        }
+        y[3 * i] += sum[0];
+        y[3 * i + 1] += sum[1];
+        y[3 * i + 2] += sum[2];
+    }
+}
+
+void stn_problem_mass_times(const stn_problem *problem, const double *x, const double *x0, double *y) {
+    memset(y, 0, (size_t)problem->nv * sizeof *y);
+    for (int32_t t = 0; t < problem->tree_count; t++) {
+        const stn_matrix *A = &problem->trees[t].A;
+        int32_t start = problem->trees[t].dof_start;
+        const double *x_t = x + start, *x0_t = x0 != NULL ? x0 + start : NULL;
+        switch (A->form) {
+        case STN_MATRIX_ZERO:
+            break;
+        case STN_MATRIX_DIAGONAL:
+            for (int32_t d = 0; d < A->n; d++) {
+                y[start + d] = A->values[d] * (x0_t != NULL ? x_t[d] - x0_t[d] : x_t[d]);
+            }
+            break;
+        case STN_MATRIX_DENSE:
+            add_dense_mass(A->n, A->values, x_t, x0_t, y + start);
+            break;
+        case STN_MATRIX_NODAL:
+            add_nodal_mass(A, x_t, x0_t, y + start);
+            break;
+        }
+    }
+}

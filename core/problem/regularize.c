@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Regularisation of rows that no contact law replaces, math note 3.4 and 3.10:
+//
+//     compliance c = 1/(dt k (dt + tau_d)),  near-rigid floor R_nr = beta^2/(4 pi^2) w,  beta = 0.1
+//     box, equality   R = max(R_nr, c),  v_hat = -phi0/(dt + tau_d),  tau_d = dt where the floor wins
+//     servo           the same, but gains shrink together where the floor wins: tau_d = kd/kp stays
+//     dry friction    R = sigma w,  v_hat = 0
+//     cone, ellipse   R_n = c,  R_t = 0,  v_hat_n = -phi0/(dt + tau_d)
+#include <stiction/problem.h>
+
+static const double near_rigid_beta = 0.1;
+static const double friction_sigma = 1e-3;
+static const double softest = 1e100; // [1/kg] stands for a row without any stiffness; keeps R gamma finite
+
+static double compliance(const stn_constraint *c, double dt) {
+    bool rigid = isnan(c->stiffness) || isinf(c->stiffness);
+    double R = rigid ? 0.0 : 1.0 / (dt * c->stiffness * (dt + c->relaxation_time));
+    return isinf(R) ? softest : R;
+}
+
+static void regularize_cone(stn_problem *problem, const stn_constraint *c) {
+    double *R = problem->R + c->row, *v_hat = problem->v_hat + c->row;
+    R[0] = R[1] = 0.0;
+    R[2] = compliance(c, problem->dt);
+    v_hat[0] = v_hat[1] = 0.0;
+    v_hat[2] = -c->phi0 / (problem->dt + c->relaxation_time);
+}
+
+static void regularize_rows(stn_problem *problem, const stn_constraint *c) {
+    double dt = problem->dt;
+    double floor_R = near_rigid_beta * near_rigid_beta / (4.0 * STN_PI * STN_PI) * c->w;
+    double R = compliance(c, dt), tau = isnan(c->relaxation_time) ? dt : c->relaxation_time;
+    if (!(R >= floor_R)) { // NaN of w goes on into R, where the solve names it
+        R = floor_R;
+        tau = c->kind == STN_CONSTRAINT_SERVO ? tau : dt;
+    }
+    double v_hat = isnan(c->phi0) ? 0.0 : -c->phi0 / (dt + tau);
+    if (c->kind == STN_CONSTRAINT_DRY_FRICTION) {
+        R = friction_sigma * c->w;
+        v_hat = 0.0;
+    }
+    for (int32_t r = c->row; r < c->row + c->rows; r++) {
+        problem->R[r] = R;
+        problem->v_hat[r] = v_hat;
+    }
+}
+
+void stn_problem_regularize(stn_problem *problem) {
+    if (problem->explicit_R) {
+        return;
+    }
+    for (int32_t i = 0; i < problem->constraint_count; i++) {
+        const stn_constraint *c = &problem->constraints[i];
+        bool contact = c->set == STN_SET_CONE || c->set == STN_SET_ELLIPSE;
+        (contact ? regularize_cone : regularize_rows)(problem, c);
+    }
+}
