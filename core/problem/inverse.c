@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+// A^-1 tree by tree: A_t = L L^T where A_t is dense, 1/a_ii where it is diagonal, a sparse factor where it is nodal.
+// A tree counts as singular when a pivot of its dense factor falls below 1e-13 of the diagonal entry that it started
+// from (round-off alone leaves about 1e-16 n), or is not > 0 in the other forms.
+#include "problem/inverse.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "problem/jacobian.h"
+#include "problem/nodal_factor.h"
+
+#define SINGULAR_PIVOT 1e-13
+
+typedef struct tree_factor {
+    stn_matrix_form form;
+    bool regular;
+    int32_t n;
+    int32_t nodal; // index into the cache
+    /// Dense: L (n x n, lower). Diagonal: 1/a_ii (n), then 1/sqrt(a_ii) (n).
+    double *values;
+} tree_factor;
+
+struct stn_inverse {
+    stn_context *context;
+    const stn_problem *problem;
+    tree_factor *trees;
+    int32_t tree_capacity;
+    double *values;
+    size_t value_capacity;
+    nodal_cache nodal;
+};
+
+stn_status stn_inverse_create(stn_context *context, stn_inverse **out, stn_error *err) {
+    *out = stn_allocate(context, 1, sizeof **out);
+    if (*out == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "inverse of A: out of memory");
+    }
+    (*out)->context = context;
+    (*out)->nodal.context = context;
+    return STN_OK;
+}
+
+void stn_inverse_destroy(stn_inverse *inverse) {
+    if (inverse != NULL) {
+        nodal_cache_clear(&inverse->nodal);
+        stn_release(inverse->context, inverse->trees);
+        stn_release(inverse->context, inverse->values);
+        stn_release(inverse->context, inverse);
+    }
+}
+
+// Room for a factor of either the tree's matrix or its replacement.
+static size_t values_needed(const stn_matrix *a, const stn_matrix *fallback) {
+    size_t n = (size_t)a->n;
+    bool dense = a->form == STN_MATRIX_DENSE || (fallback != NULL && fallback->form == STN_MATRIX_DENSE);
+    return dense ? n * n + 2 * n : 2 * n;
+}
+
+static stn_status reserve(stn_inverse *inverse, const stn_problem *problem, const stn_matrix *fallback,
+                          stn_error *err) {
+    size_t needed = 0;
+    for (int32_t t = 0; t < problem->tree_count; t++) {
+        needed += values_needed(&problem->trees[t].A, fallback != NULL ? &fallback[t] : NULL);
+    }
+    if (problem->tree_count > inverse->tree_capacity) {
+        tree_factor *trees = stn_allocate(inverse->context, 2 * (size_t)problem->tree_count, sizeof *trees);
+        if (trees == NULL) {
+            return stn_fail(err, STN_ERR_MEMORY, "inverse of A: out of memory for %d trees", problem->tree_count);
+        }
+        stn_release(inverse->context, inverse->trees);
+        inverse->trees = trees;
+        inverse->tree_capacity = 2 * problem->tree_count;
+    }
+    if (needed > inverse->value_capacity) {
+        size_t capacity = needed + needed / 2;
+        double *values = stn_allocate(inverse->context, capacity, sizeof *values);
+        if (values == NULL) {
+            return stn_fail(err, STN_ERR_MEMORY, "inverse of A: out of memory for %zu values", capacity);
+        }
+        stn_release(inverse->context, inverse->values);
+        inverse->values = values;
+        inverse->value_capacity = capacity;
+    }
+    return STN_OK;
+}
+
+// The factorisations return the first singular dof, or -1.
+static int32_t factor_dense(tree_factor *f, const double *a) {
+    int32_t n = f->n;
+    memcpy(f->values, a, (size_t)n * (size_t)n * sizeof *a);
+    int32_t pivot = stn_cholesky(n, f->values, n);
+    int32_t end = pivot < 0 ? n : pivot;
+    for (int32_t i = 0; i < end; i++) {
+        size_t ii = (size_t)i * (size_t)(n + 1);
+        if (!(f->values[ii] * f->values[ii] > SINGULAR_PIVOT * a[ii])) {
+            return i;
+        }
+    }
+    return pivot;
+}
+
+static int32_t factor_diagonal(tree_factor *f, const double *a) {
+    for (int32_t i = 0; i < f->n; i++) {
+        if (!(a[i] > 0.0) || !isfinite(a[i])) {
+            return i;
+        }
+        f->values[i] = 1.0 / a[i];
+        f->values[f->n + i] = 1.0 / sqrt(a[i]);
+    }
+    return -1;
+}
+
+// Factors one matrix into f. STN_OK with *singular >= 0: the dof at which it is singular.
+static stn_status factor_matrix(stn_inverse *inverse, const stn_matrix *a, tree_factor *f, int32_t *singular,
+                                stn_error *err) {
+    f->form = a->form;
+    f->n = a->n;
+    f->nodal = -1;
+    switch (a->form) {
+    case STN_MATRIX_ZERO:
+        *singular = a->n > 0 ? 0 : -1;
+        return STN_OK;
+    case STN_MATRIX_DIAGONAL:
+        *singular = factor_diagonal(f, a->values);
+        return STN_OK;
+    case STN_MATRIX_DENSE:
+        *singular = factor_dense(f, a->values);
+        return STN_OK;
+    case STN_MATRIX_NODAL:
+        break;
+    }
+    stn_status status = nodal_cache_take(&inverse->nodal, a, &f->nodal, err);
+    if (status == STN_OK) {
+        status = nodal_factor_numeric(&inverse->nodal.entries[f->nodal], a, err);
+        *singular = status == STN_ERR_NUMERIC ? 0 : -1;
+    }
+    return status == STN_ERR_NUMERIC ? STN_OK : status;
+}
+
+// A matrix that holds a NaN is an error of its own, never "singular": the fallback must not hide it.
+static stn_status check_finite(const stn_matrix *a, int32_t tree, const char *what, stn_error *err) {
+    int64_t count = stn_matrix_value_count(a);
+    for (int64_t i = 0; i < count; i++) {
+        if (!isfinite(a->values[i])) {
+            return stn_fail(err, STN_ERR_NUMERIC, "%s of tree %d: value %lld is %g, it must be finite", what, tree,
+                            (long long)i, a->values[i]);
+        }
+    }
+    return STN_OK;
+}
+
+static stn_status factor_tree(stn_inverse *inverse, const stn_problem_tree *tree, int32_t index,
+                              const stn_matrix *fallback, tree_factor *f, stn_error *err) {
+    int32_t singular = -1;
+    stn_status status = factor_matrix(inverse, &tree->A, f, &singular, err);
+    f->regular = singular < 0;
+    if (status != STN_OK || f->regular) {
+        return status;
+    }
+    int32_t first = singular;
+    status = check_finite(&tree->A, index, "A", err);
+    if (status != STN_OK) {
+        return status;
+    }
+    if (fallback == NULL) {
+        return stn_fail(err, STN_ERR_NUMERIC,
+                        "A of tree %d (source %d) is singular at dof %d: give the dof mass, stiffness or damping",
+                        index, tree->source, first);
+    }
+    status = factor_matrix(inverse, fallback, f, &singular, err);
+    if (status == STN_OK && singular >= 0) {
+        status = check_finite(fallback, index, "mass matrix", err);
+        if (status == STN_OK) {
+            status = stn_fail(err, STN_ERR_NUMERIC,
+                              "A of tree %d (source %d) is singular at dof %d, and so is its mass matrix at dof %d",
+                              index, tree->source, first, singular);
+        }
+    }
+    return status;
+}
+
+stn_status stn_inverse_factor(stn_inverse *inverse, const stn_problem *problem, const stn_matrix *fallback,
+                              stn_error *err) {
+    inverse->problem = NULL;
+    stn_status status = reserve(inverse, problem, fallback, err);
+    nodal_cache_begin(&inverse->nodal);
+    double *values = inverse->values;
+    for (int32_t t = 0; status == STN_OK && t < problem->tree_count; t++) {
+        const stn_matrix *other = fallback != NULL ? &fallback[t] : NULL;
+        inverse->trees[t].values = values;
+        values += values_needed(&problem->trees[t].A, other);
+        status = factor_tree(inverse, &problem->trees[t], t, other, &inverse->trees[t], err);
+    }
+    if (status == STN_OK) {
+        inverse->problem = problem;
+    }
+    return status;
+}
+
+bool stn_inverse_regular(const stn_inverse *inverse, int32_t tree) {
+    return inverse->trees[tree].regular;
+}
+
+void stn_inverse_apply(const stn_inverse *inverse, int32_t tree, int32_t columns, double *x) {
+    const tree_factor *f = &inverse->trees[tree];
+    switch (f->form) {
+    case STN_MATRIX_ZERO:
+        break;
+    case STN_MATRIX_DIAGONAL:
+        for (int32_t c = 0; c < columns; c++) {
+            double *y = x + (size_t)c * (size_t)f->n;
+            for (int32_t i = 0; i < f->n; i++) {
+                y[i] *= f->values[i];
+            }
+        }
+        break;
+    case STN_MATRIX_DENSE:
+        stn_cholesky_forward(f->n, f->values, f->n, columns, x, f->n);
+        stn_cholesky_backward(f->n, f->values, f->n, columns, x, f->n);
+        break;
+    case STN_MATRIX_NODAL:
+        nodal_factor_solve(&inverse->nodal.entries[f->nodal], columns, x);
+        break;
+    }
+}
+
+bool inverse_has_half(const stn_inverse *inverse, int32_t tree) {
+    return inverse->trees[tree].form != STN_MATRIX_NODAL;
+}
+
+void inverse_half(const stn_inverse *inverse, int32_t tree, const stn_jacobian *J, int32_t rows, double *X) {
+    const tree_factor *f = &inverse->trees[tree];
+    jacobian_expand(J, rows, f->n, X);
+    if (f->form == STN_MATRIX_DENSE) {
+        stn_cholesky_forward(f->n, f->values, f->n, rows, X, f->n);
+    } else if (f->form == STN_MATRIX_DIAGONAL) {
+        for (int32_t r = 0; r < rows; r++) {
+            for (int32_t i = 0; i < f->n; i++) {
+                X[(size_t)r * (size_t)f->n + (size_t)i] *= f->values[f->n + i];
+            }
+        }
+    }
+}
+
+void stn_inverse_velocity(const stn_inverse *inverse, const stn_problem *problem, const double *gamma, double *v) {
+    size_t size = (size_t)problem->nv * sizeof *v;
+    if (problem->free_impulse != NULL) {
+        memcpy(v, problem->free_impulse, size);
+    } else {
+        memset(v, 0, size);
+    }
+    for (int32_t c = 0; c < problem->constraint_count; c++) {
+        const stn_constraint *constraint = &problem->constraints[c];
+        for (int32_t k = 0; k < 2; k++) {
+            const stn_jacobian *J = &constraint->J[k];
+            if (J->tree >= 0) {
+                const stn_problem_tree *tree = &problem->trees[J->tree];
+                jacobian_transposed_add(J, constraint->rows, tree->A.n, 1.0, gamma + constraint->row,
+                                        v + tree->dof_start);
+            }
+        }
+    }
+    for (int32_t t = 0; t < problem->tree_count; t++) {
+        double *x = v + problem->trees[t].dof_start;
+        stn_inverse_apply(inverse, t, 1, x);
+        for (int32_t i = 0; i < problem->trees[t].A.n; i++) {
+            x[i] += problem->v_star[problem->trees[t].dof_start + i];
+        }
+    }
+}

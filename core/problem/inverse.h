@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the Delassus operator needs of A^-1 beyond the public face.
+#ifndef STICTION_CORE_INVERSE_H
+#define STICTION_CORE_INVERSE_H
+
+#include <stiction/delassus.h>
+
+/// Dense and diagonal trees offer X = L^-1 J^T with A = L L^T, so that W_ij = X_i^T X_j; nodal trees only A^-1 itself.
+bool inverse_has_half(const stn_inverse *inverse, int32_t tree);
+/// X (rows x n_t, one row of J after the other) = (L^-1 J^T)^T.
+void inverse_half(const stn_inverse *inverse, int32_t tree, const stn_jacobian *J, int32_t rows, double *X);
+
+#endif

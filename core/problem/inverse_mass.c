@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inverse mass of every constraint: W_ii = sum over its trees of J A^-1 J^T,
+//     w = |W_ii|_F / rows,   w_trace = trace(W_ii)                                    [castro-2022] S V-C
+#include <math.h>
+#include <string.h>
+
+#include "problem/inverse.h"
+#include "problem/jacobian.h"
+
+// W (rows x rows) += X X^T with X rows x n.
+static void add_square(int32_t rows, int32_t n, const double *restrict X, double *restrict W) {
+    for (int32_t i = 0; i < rows; i++) {
+        for (int32_t j = 0; j <= i; j++) {
+            double sum = 0.0;
+            for (int32_t k = 0; k < n; k++) {
+                sum += X[i * n + k] * X[j * n + k];
+            }
+            W[i * rows + j] += sum;
+            W[j * rows + i] += i == j ? 0.0 : sum;
+        }
+    }
+}
+
+// W += J Y^T for Y (rows x n) = J A^-1.
+static void add_full(const stn_jacobian *J, int32_t rows, int32_t n, const double *Y, double *W) {
+    for (int32_t i = 0; i < rows; i++) {
+        jacobian_mul_add(J, rows, n, Y + (size_t)i * (size_t)n, W + i * rows);
+    }
+}
+
+static void add_tree(const stn_inverse *inverse, const stn_problem *problem, const stn_constraint *constraint,
+                     const stn_jacobian *J, double *scratch, double *W) {
+    int32_t n = problem->trees[J->tree].A.n;
+    if (inverse_has_half(inverse, J->tree)) {
+        inverse_half(inverse, J->tree, J, constraint->rows, scratch);
+        add_square(constraint->rows, n, scratch, W);
+    } else {
+        jacobian_expand(J, constraint->rows, n, scratch);
+        stn_inverse_apply(inverse, J->tree, constraint->rows, scratch);
+        add_full(J, constraint->rows, n, scratch, W);
+    }
+}
+
+static void set_masses(stn_constraint *constraint, const double *W) {
+    int32_t rows = constraint->rows;
+    double square = 0.0, trace = 0.0;
+    for (int32_t i = 0; i < rows * rows; i++) {
+        square += W[i] * W[i];
+    }
+    for (int32_t i = 0; i < rows; i++) {
+        trace += W[i * (rows + 1)];
+    }
+    constraint->w = sqrt(square) / rows;
+    constraint->w_trace = trace;
+}
+
+stn_status stn_inverse_masses(const stn_inverse *inverse, stn_problem *problem, stn_arena *scratch, stn_error *err) {
+    int32_t largest = 0;
+    for (int32_t t = 0; t < problem->tree_count; t++) {
+        largest = problem->trees[t].A.n > largest ? problem->trees[t].A.n : largest;
+    }
+    double *X = STN_ARENA(scratch, STN_MAX_ROWS * (size_t)largest, double);
+    if (X == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "inverse masses: out of memory");
+    }
+    for (int32_t c = 0; c < problem->constraint_count; c++) {
+        stn_constraint *constraint = &problem->constraints[c];
+        double W[STN_MAX_ROWS * STN_MAX_ROWS] = {0.0};
+        for (int32_t k = 0; k < 2; k++) {
+            if (constraint->J[k].tree >= 0) {
+                add_tree(inverse, problem, constraint, &constraint->J[k], X, W);
+            }
+        }
+        set_masses(constraint, W);
+        if (!isfinite(constraint->w)) {
+            return stn_fail(err, STN_ERR_NUMERIC,
+                            "constraint %d: its inverse mass is %g; look for a NaN in its Jacobian", c, constraint->w);
+        }
+    }
+    return STN_OK;
+}

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+// A^-1 and the inverse masses against plain Gaussian elimination.
+#include "stn_test.h"
+
+#include <stiction/delassus.h>
+
+#include "sample_problem.h"
+
+typedef struct fixture {
+    stn_context *context;
+    stn_inverse *inverse;
+    stn_arena *arena;
+    stn_error err;
+} fixture;
+
+static int setup(void **state) {
+    fixture *f = calloc(1, sizeof *f);
+    stn_context_create(NULL, &f->context, &f->err);
+    stn_inverse_create(f->context, &f->inverse, &f->err);
+    f->arena = stn_arena_create(f->context);
+    *state = f;
+    return f->arena == NULL;
+}
+
+static int teardown(void **state) {
+    fixture *f = *state;
+    stn_inverse_destroy(f->inverse);
+    stn_arena_destroy(f->arena);
+    stn_context_destroy(f->context);
+    free(f);
+    return 0;
+}
+
+static void apply_equals_gaussian_elimination_on_every_form(void **state) {
+    fixture *f = *state;
+    for (uint64_t seed = 1; seed < 6; seed++) {
+        sample *s = sample_mixed(seed);
+        const stn_problem *p = &s->problem;
+        assert_ok(stn_inverse_factor(f->inverse, p, NULL, &f->err), f->err);
+        double *A = sample_dense_A(p);
+        double *x = malloc((size_t)p->nv * sizeof *x), *y = malloc((size_t)p->nv * sizeof *y);
+        memcpy(x, p->v0, (size_t)p->nv * sizeof *x);
+        memcpy(y, p->v0, (size_t)p->nv * sizeof *y);
+        plain_solve(p->nv, A, x);
+        for (int32_t t = 0; t < p->tree_count; t++) {
+            assert_true(stn_inverse_regular(f->inverse, t));
+            stn_inverse_apply(f->inverse, t, 1, y + p->trees[t].dof_start);
+        }
+        for (int32_t i = 0; i < p->nv; i++) {
+            assert_near(y[i], x[i], 1e-11);
+        }
+        free(A);
+        free(x);
+        free(y);
+        sample_clear(s);
+    }
+}
+
+static void several_columns_are_solved_as_one_by_one(void **state) {
+    fixture *f = *state;
+    sample *s = sample_mixed(7);
+    assert_ok(stn_inverse_factor(f->inverse, &s->problem, NULL, &f->err), f->err);
+    stn_random r = {3};
+    for (int32_t t = 0; t < s->problem.tree_count; t++) {
+        size_t n = (size_t)s->trees[t].A.n;
+        double all[5 * 32], one[5 * 32];
+        for (size_t i = 0; i < 5 * n; i++) {
+            all[i] = one[i] = random_real(&r);
+        }
+        stn_inverse_apply(f->inverse, t, 5, all);
+        for (size_t c = 0; c < 5; c++) {
+            stn_inverse_apply(f->inverse, t, 1, one + c * n);
+        }
+        for (size_t i = 0; i < 5 * n; i++) {
+            assert_near(all[i], one[i], 1e-12);
+        }
+    }
+    sample_clear(s);
+}
+
+static void masses_are_the_diagonal_blocks_of_the_dense_operator(void **state) {
+    fixture *f = *state;
+    sample *s = sample_mixed(11);
+    stn_problem *p = &s->problem;
+    assert_ok(stn_inverse_factor(f->inverse, p, NULL, &f->err), f->err);
+    assert_ok(stn_inverse_masses(f->inverse, p, f->arena, &f->err), f->err);
+    double *W = sample_dense_W(p);
+    for (int32_t c = 0; c < p->constraint_count; c++) {
+        const stn_constraint *k = &s->constraints[c];
+        double square = 0.0, trace = 0.0;
+        for (int32_t i = k->row; i < k->row + k->rows; i++) {
+            for (int32_t j = k->row; j < k->row + k->rows; j++) {
+                square += pow(W[(size_t)i * (size_t)p->row_count + (size_t)j], 2);
+            }
+            trace += W[(size_t)i * (size_t)(p->row_count + 1)];
+        }
+        assert_near(k->w, sqrt(square) / k->rows, 1e-11 * k->w);
+        assert_near(k->w_trace, trace, 1e-11 * trace);
+    }
+    free(W);
+    sample_clear(s);
+}
+
+static void a_free_body_at_its_centre_weighs_one_over_m(void **state) {
+    fixture *f = *state;
+    stn_random r = {1};
+    sample *s = sample_create();
+    sample_tree(s, &r, STN_MATRIX_DENSE, 6);
+    memset(s->trees[0].A.values, 0, 36 * sizeof(double));
+    for (int32_t i = 0; i < 6; i++) {
+        s->trees[0].A.values[7 * i] = i < 3 ? 4.0 : 0.1;
+    }
+    double J[18] = {[0] = 1.0, [7] = 1.0, [14] = 1.0};
+    sample_constraint(s, &r, STN_SET_CONE, 3, 0, 0, -1, 0)->J[0].values = J;
+    sample_finish(s, &r);
+    assert_ok(stn_inverse_factor(f->inverse, &s->problem, NULL, &f->err), f->err);
+    assert_ok(stn_inverse_masses(f->inverse, &s->problem, f->arena, &f->err), f->err);
+    assert_near(s->constraints[0].w_trace, 0.75, 1e-15);
+    assert_near(s->constraints[0].w, sqrt(3.0) / 12.0, 1e-15);
+    sample_clear(s);
+}
+
+static void velocity_recovers_what_the_momentum_balance_says(void **state) {
+    fixture *f = *state;
+    sample *s = sample_mixed(5);
+    stn_problem *p = &s->problem;
+    stn_random r = {9};
+    p->free_impulse = sample_random_doubles(s, &r, (size_t)p->nv);
+    double *gamma = sample_random_doubles(s, &r, (size_t)p->row_count);
+    double *v = sample_doubles(s, (size_t)p->nv, NAN);
+    assert_ok(stn_inverse_factor(f->inverse, p, NULL, &f->err), f->err);
+    stn_inverse_velocity(f->inverse, p, gamma, v);
+    double *A = sample_dense_A(p), *J = sample_dense_J(p);
+    size_t nv = (size_t)p->nv;
+    for (size_t i = 0; i < nv; i++) {
+        double residual = -p->free_impulse[i];
+        for (size_t j = 0; j < nv; j++) {
+            residual += A[i * nv + j] * (v[j] - p->v_star[j]);
+        }
+        for (size_t k = 0; k < (size_t)p->row_count; k++) {
+            residual -= J[k * nv + i] * gamma[k];
+        }
+        assert_near(residual, 0.0, 1e-12);
+    }
+    free(A);
+    free(J);
+    sample_clear(s);
+}
+
+static void a_singular_tree_uses_the_fallback_or_is_named(void **state) {
+    fixture *f = *state;
+    for (int32_t form = STN_MATRIX_ZERO; form <= STN_MATRIX_NODAL; form++) {
+        stn_random r = {4};
+        sample *s = sample_create();
+        sample_tree(s, &r, STN_MATRIX_DENSE, 6);
+        int32_t t = sample_tree(s, &r, (stn_matrix_form)form, 6);
+        sample_finish(s, &r);
+        stn_matrix fallback[2] = {s->trees[0].A, {.n = 6, .form = STN_MATRIX_DENSE}};
+        fallback[1].values = sample_doubles(s, 36, 0.0);
+        random_spd(&r, 6, 1.0, fallback[1].values);
+        stn_matrix *a = &s->trees[t].A;
+        memset(a->values != NULL ? a->values : fallback[0].values, 0,
+               a->values != NULL ? (size_t)stn_matrix_value_count(a) * sizeof(double) : 0);
+        assert_int_equal(stn_inverse_factor(f->inverse, &s->problem, NULL, &f->err), STN_ERR_NUMERIC);
+        assert_non_null(strstr(f->err.text, "tree 1 (source 101)"));
+        assert_ok(stn_inverse_factor(f->inverse, &s->problem, fallback, &f->err), f->err);
+        assert_true(stn_inverse_regular(f->inverse, 0));
+        assert_false(stn_inverse_regular(f->inverse, t));
+        double x[6] = {1.0, 2.0, 3.0, 4.0, 5.0, 6.0}, y[6] = {1.0, 2.0, 3.0, 4.0, 5.0, 6.0};
+        stn_inverse_apply(f->inverse, t, 1, x);
+        plain_solve(6, fallback[1].values, y);
+        for (int32_t i = 0; i < 6; i++) {
+            assert_near(x[i], y[i], 1e-12);
+        }
+        sample_clear(s);
+    }
+}
+
+// Rank 5 up to round-off: the pivot is tiny but not zero.
+static void round_off_does_not_make_a_singular_matrix_regular(void **state) {
+    fixture *f = *state;
+    stn_random r = {8};
+    sample *s = sample_create();
+    sample_tree(s, &r, STN_MATRIX_DENSE, 6);
+    double *a = s->trees[0].A.values, b[30];
+    for (int32_t i = 0; i < 30; i++) {
+        b[i] = random_real(&r);
+    }
+    for (int32_t i = 0; i < 36; i++) {
+        a[i] = 0.0;
+        for (int32_t k = 0; k < 5; k++) {
+            a[i] += b[5 * (i / 6) + k] * b[5 * (i % 6) + k];
+        }
+    }
+    sample_finish(s, &r);
+    assert_int_equal(stn_inverse_factor(f->inverse, &s->problem, NULL, &f->err), STN_ERR_NUMERIC);
+    assert_non_null(strstr(f->err.text, "dof 5"));
+    sample_clear(s);
+}
+
+static void nan_in_A_is_an_error_even_with_a_fallback(void **state) {
+    fixture *f = *state;
+    sample *s = sample_mixed(2);
+    stn_matrix fallback[SAMPLE_TREES];
+    for (int32_t t = 0; t < s->problem.tree_count; t++) {
+        fallback[t] = s->trees[t].A;
+        fallback[t].values = sample_doubles(s, (size_t)stn_matrix_value_count(&fallback[t]), 1.0);
+    }
+    for (int32_t t = 0; t < s->problem.tree_count; t++) {
+        double *values = s->trees[t].A.values, kept = values[0];
+        values[0] = NAN;
+        assert_int_equal(stn_inverse_factor(f->inverse, &s->problem, fallback, &f->err), STN_ERR_NUMERIC);
+        assert_non_null(strstr(f->err.text, "nan"));
+        values[0] = kept;
+    }
+    double *J = (double *)s->constraints[3].J[0].values; // the sample owns it
+    J[0] = NAN;
+    assert_ok(stn_inverse_factor(f->inverse, &s->problem, NULL, &f->err), f->err);
+    assert_int_equal(stn_inverse_masses(f->inverse, &s->problem, f->arena, &f->err), STN_ERR_NUMERIC);
+    assert_non_null(strstr(f->err.text, "constraint 3"));
+    sample_clear(s);
+}
+
+static void a_steady_sequence_allocates_nothing(void **state) {
+    fixture *f = *state;
+    sample *s = sample_mixed(6), *other = sample_mixed(60);
+    int64_t before = 0;
+    for (int32_t round = 0; round < 4; round++) {
+        if (round == 2) {
+            before = stn_context_allocations(f->context);
+        }
+        stn_arena_reset(f->arena);
+        sample *now = round % 2 == 0 ? s : other;
+        assert_ok(stn_inverse_factor(f->inverse, &now->problem, NULL, &f->err), f->err);
+        assert_ok(stn_inverse_masses(f->inverse, &now->problem, f->arena, &f->err), f->err);
+        stn_inverse_velocity(f->inverse, &now->problem, now->problem.gamma_guess, now->problem.v0);
+    }
+    assert_int_equal(stn_context_allocations(f->context), before);
+    sample_clear(s);
+    sample_clear(other);
+}
+
+// Fails the n-th request.
+typedef struct scarce {
+    int32_t left;
+} scarce;
+static void *scarce_allocate(void *user, size_t size) {
+    scarce *s = user;
+    return s->left-- > 0 ? malloc(size) : NULL;
+}
+static void scarce_release(void *user, void *memory) {
+    (void)user;
+    free(memory);
+}
+
+static void running_out_of_memory_is_an_error_and_leaks_nothing(void **state) {
+    (void)state;
+    sample *s = sample_mixed(3);
+    bool done = false;
+    for (int32_t requests = 1; !done && requests < 200; requests++) {
+        scarce memory = {requests};
+        stn_context_options options = {
+            .allocate = scarce_allocate, .release = scarce_release, .allocator_user = &memory};
+        stn_context *context = NULL;
+        stn_inverse *inverse = NULL;
+        stn_error err = {0};
+        if (stn_context_create(&options, &context, &err) == STN_OK &&
+            stn_inverse_create(context, &inverse, &err) == STN_OK) {
+            stn_arena *arena = stn_arena_create(context);
+            stn_status status = stn_inverse_factor(inverse, &s->problem, NULL, &err);
+            if (status == STN_OK && arena != NULL) {
+                status = stn_inverse_masses(inverse, &s->problem, arena, &err);
+                done = status == STN_OK;
+            }
+            assert_true(status == STN_OK || status == STN_ERR_MEMORY);
+            stn_arena_destroy(arena);
+        }
+        stn_inverse_destroy(inverse);
+        stn_context_destroy(context);
+    }
+    assert_true(done);
+    sample_clear(s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(apply_equals_gaussian_elimination_on_every_form, setup, teardown),
+        cmocka_unit_test_setup_teardown(several_columns_are_solved_as_one_by_one, setup, teardown),
+        cmocka_unit_test_setup_teardown(masses_are_the_diagonal_blocks_of_the_dense_operator, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_free_body_at_its_centre_weighs_one_over_m, setup, teardown),
+        cmocka_unit_test_setup_teardown(velocity_recovers_what_the_momentum_balance_says, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_singular_tree_uses_the_fallback_or_is_named, setup, teardown),
+        cmocka_unit_test_setup_teardown(round_off_does_not_make_a_singular_matrix_regular, setup, teardown),
+        cmocka_unit_test_setup_teardown(nan_in_A_is_an_error_even_with_a_fallback, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_steady_sequence_allocates_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(running_out_of_memory_is_an_error_and_leaks_nothing, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
