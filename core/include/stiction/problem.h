@@ -129,8 +129,8 @@ typedef struct stn_problem_owner stn_problem_owner;
 
 /// Reads "contact-problem-1" or "contact-problem-2" JSON. Errors name file, line or key, what is wrong and what to do:
 /// missing key, wrong length, NaN, A not symmetric (relative 1e-9) or not positive semidefinite, mu < 0, unknown
-/// format, unknown kind. Missing w, w_trace are computed; R and v_hat in the file make explicit_R true.
-/// `reference` (may be NULL) receives the raw JSON text of the file's "solution" object or NULL; owned by the owner.
+/// format, unknown kind. Missing w and w_trace are computed where A is regular; R and v_hat in the file make explicit_R
+/// true. A "solution" object in the file is ignored. Schema: docs/contact-problem.md.
 STN_API stn_status stn_problem_load(stn_context *context, const char *path, stn_problem_owner **out,
                                     stn_error *err);
 STN_API const stn_problem *stn_problem_of(const stn_problem_owner *owner);
@@ -143,8 +143,8 @@ STN_API stn_status stn_problem_save(stn_context *context, const stn_problem *pro
 STN_API stn_status stn_problem_copy(stn_context *context, const stn_problem *problem, stn_problem_owner **out,
                                     stn_error *err);
 /// Every invariant above; STN_ERR_NUMERIC or STN_ERR_ARGUMENT naming the first offender. NaN is named by tree and dof
-/// or by constraint and member.
-STN_API stn_status stn_problem_check(const stn_problem *problem, stn_error *err);
+/// or by constraint and member. Allocates scratch from `context`.
+STN_API stn_status stn_problem_check(stn_context *context, const stn_problem *problem, stn_error *err);
 
 /// y += s J_c^T gamma_c over all constraints (global form); gamma has row_count, y nv entries. Thread: [any].
 STN_API void stn_problem_jacobian_transposed_add(const stn_problem *problem, double s, const double *gamma, double *y);

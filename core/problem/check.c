@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+// The invariants of a contact problem, one after the other; the first offender is named.
+#include <stdio.h>
+
+#include "problem/check.h"
+
+/// "constraint 3 (contact, id 17)": how messages name a constraint.
+typedef struct label {
+    char text[96];
+} label;
+
+static label constraint_label(const stn_constraint *c, int32_t i) {
+    label l;
+    const char *kind = stn_constraint_kind_name(c->kind);
+    snprintf(l.text, sizeof l.text, "constraint %d (%s, id %llu)", i, kind != NULL ? kind : "unknown kind",
+             (unsigned long long)c->id);
+    return l;
+}
+
+static stn_status check_header(const stn_problem *p, stn_error *err) {
+    if (p->form != STN_FORM_GLOBAL && p->form != STN_FORM_LOCAL) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "form = %d is neither global nor local", (int)p->form);
+    }
+    if (!(p->dt > 0.0) || isinf(p->dt)) {
+        return stn_fail(err, isnan(p->dt) ? STN_ERR_NUMERIC : STN_ERR_ARGUMENT, "dt = %g s, must be > 0 and finite",
+                        p->dt);
+    }
+    bool mid = p->velocity_kind == STN_VELOCITY_MID;
+    if (!mid && p->velocity_kind != STN_VELOCITY_END) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "velocity kind = %d is neither end nor mid", (int)p->velocity_kind);
+    }
+    if (!(p->theta > 0.0 && p->theta <= 1.0) || (!mid && p->theta != 1.0)) {
+        return stn_fail(err, isnan(p->theta) ? STN_ERR_NUMERIC : STN_ERR_ARGUMENT, "theta = %g, must be %s", p->theta,
+                        mid ? "in (0, 1]" : "1 for the velocity at the end");
+    }
+    if (p->nv < 0 || p->tree_count < 0 || p->constraint_count < 0 || p->row_count < 0 || p->bilateral_count < 0) {
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "counts must be >= 0: nv %d, trees %d, constraints %d, rows %d, bilateral %d", p->nv,
+                        p->tree_count, p->constraint_count, p->row_count, p->bilateral_count);
+    }
+    if (p->form == STN_FORM_LOCAL && (p->nv != 0 || p->tree_count != 0)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "a local problem has no dofs, but nv = %d and %d trees are given", p->nv,
+                        p->tree_count);
+    }
+    return STN_OK;
+}
+
+static stn_status check_trees(stn_context *context, const stn_problem *p, stn_error *err) {
+    int64_t dof = 0;
+    for (int32_t t = 0; t < p->tree_count; t++) {
+        const stn_problem_tree *tree = &p->trees[t];
+        char name[64];
+        snprintf(name, sizeof name, "tree %d (source %d): A", t, tree->source);
+        stn_status status = stn_check_matrix(context, name, &tree->A, err);
+        if (status != STN_OK) {
+            return status;
+        }
+        if (tree->dof_start != dof) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "tree %d starts at dof %d, expected %lld: trees follow each other",
+                            t, tree->dof_start, (long long)dof);
+        }
+        dof += tree->A.n;
+    }
+    if (p->form == STN_FORM_GLOBAL && dof != p->nv) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "nv = %d, but the trees have %lld dofs", p->nv, (long long)dof);
+    }
+    return STN_OK;
+}
+
+static int32_t tree_of_dof(const stn_problem *p, int32_t dof) {
+    int32_t t = 0;
+    while (t + 1 < p->tree_count && p->trees[t + 1].dof_start <= dof) {
+        t++;
+    }
+    return t;
+}
+
+static stn_status check_dof_vectors(const stn_problem *p, stn_error *err) {
+    const struct {
+        const char *name;
+        const double *values;
+    } vectors[] = {{"v0", p->v0}, {"v_star", p->v_star}, {"v_guess", p->v_guess}, {"free_impulse", p->free_impulse}};
+    for (int32_t k = 0; k < STN_COUNT(vectors); k++) {
+        if (vectors[k].values == NULL && p->nv > 0 && k < 3) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "%s is missing, expected %d numbers", vectors[k].name, p->nv);
+        }
+        for (int32_t d = 0; d < p->nv && vectors[k].values != NULL; d++) {
+            if (!isfinite(vectors[k].values[d])) {
+                int32_t t = tree_of_dof(p, d);
+                return stn_fail(err, STN_ERR_NUMERIC, "%s of tree %d (source %d), dof %d, is %g, must be finite",
+                                vectors[k].name, t, p->trees[t].source, d - p->trees[t].dof_start,
+                                vectors[k].values[d]);
+            }
+        }
+    }
+    return STN_OK;
+}
+
+static stn_status check_finite(const char *name, const double *values, size_t count, stn_error *err) {
+    if (values == NULL && count > 0) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "%s is missing, expected %zu numbers", name, count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!isfinite(values[i])) {
+            return stn_fail(err, STN_ERR_NUMERIC, "%s[%zu] is %g, must be finite", name, i, values[i]);
+        }
+    }
+    return STN_OK;
+}
+
+static stn_status check_local(stn_context *context, const stn_problem *p, stn_error *err) {
+    size_t rows = (size_t)p->row_count, bilateral = (size_t)p->bilateral_count;
+    if (p->form != STN_FORM_LOCAL) {
+        return STN_OK;
+    }
+    stn_matrix W = {.n = p->row_count, .form = STN_MATRIX_DENSE, .values = p->W};
+    stn_status status = stn_check_matrix(context, "W", &W, err);
+    status = status == STN_OK ? check_finite("q", p->q, rows, err) : status;
+    status = status == STN_OK ? check_finite("V", p->V, rows * bilateral, err) : status;
+    status = status == STN_OK ? check_finite("R_bilateral", p->R_bilateral, bilateral * bilateral, err) : status;
+    return status == STN_OK ? check_finite("s", p->s, bilateral, err) : status;
+}
+
+static stn_status check_jacobian(const stn_problem *p, const stn_constraint *c, const char *who, int32_t side,
+                                 stn_error *err) {
+    const stn_jacobian *J = &c->J[side];
+    if (p->form == STN_FORM_LOCAL || (side == 1 && J->tree == -1)) {
+        return STN_OK;
+    }
+    if (J->tree < 0 || J->tree >= p->tree_count) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "%s: J[%d].tree = %d, but the problem has %d trees", who, side, J->tree,
+                        p->tree_count);
+    }
+    if (side == 1 && J->tree == c->J[0].tree) {
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "%s: both Jacobian blocks are of tree %d; they must be added up into one", who, J->tree);
+    }
+    int32_t n = p->trees[J->tree].A.n;
+    if (J->node_count < 0 || J->node_count > STN_MAX_NODES) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "%s: J[%d] has %d nodes, at most %d fit", who, side, J->node_count,
+                        STN_MAX_NODES);
+    }
+    for (int32_t b = 0; b < J->node_count; b++) {
+        if (J->node[b] < 0 || J->node[b] >= n / 3) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "%s: J[%d].node[%d] = %d, but tree %d has %d nodes", who, side, b,
+                            J->node[b], J->tree, n / 3);
+        }
+        for (int32_t a = 0; a < b; a++) {
+            if (J->node[a] == J->node[b]) {
+                return stn_fail(err, STN_ERR_ARGUMENT, "%s: J[%d] names node %d twice; add its blocks up", who, side,
+                                J->node[b]);
+            }
+        }
+    }
+    char name[160];
+    snprintf(name, sizeof name, "%s: J[%d].values", who, side);
+    size_t columns = J->node_count > 0 ? 3 * (size_t)J->node_count : (size_t)n;
+    return check_finite(name, J->values, (size_t)c->rows * columns, err);
+}
+
+/// value >= low (NaN passes when it may be absent), and finite unless infinity has a meaning.
+static stn_status check_datum(const char *who, const char *name, double value, double low, bool may_miss,
+                              bool may_be_infinite, const char *unit, stn_error *err) {
+    if (isnan(value) && may_miss) {
+        return STN_OK;
+    }
+    if (isnan(value)) {
+        return stn_fail(err, STN_ERR_NUMERIC, "%s: %s is not a number", who, name);
+    }
+    if (!(value >= low) || (isinf(value) && !(may_be_infinite && value > 0.0))) {
+        const char *rule = isinf(low) ? "finite" : (may_be_infinite ? ">= 0" : ">= 0 and finite");
+        return stn_fail(err, STN_ERR_ARGUMENT, "%s: %s = %g%s%s, must be %s", who, name, value,
+                        *unit != '\0' ? " " : "", unit, rule);
+    }
+    return STN_OK;
+}
+
+static stn_status check_physical(const stn_problem *p, const stn_constraint *c, const char *who, stn_error *err) {
+    bool contact = c->set == STN_SET_CONE || c->set == STN_SET_ELLIPSE;
+    bool derived = contact && !p->explicit_R && p->form == STN_FORM_GLOBAL; // R follows from these data
+    const struct {
+        const char *name, *unit;
+        double value, low;
+        bool may_miss, may_be_infinite;
+    } data[] = {
+        {"phi0", "m", c->phi0, -INFINITY, !derived, false},
+        {"stiffness", "N/m", c->stiffness, 0.0, !derived, true},
+        {"relaxation_time", "s", c->relaxation_time, 0.0, !derived, false},
+        {"dissipation", "s/m", c->dissipation, 0.0, true, false},
+        {"mu1", "", c->mu1, 0.0, !contact, false},
+        {"mu2", "", c->mu2, 0.0, !contact, false},
+        {"restitution", "", c->restitution, 0.0, true, false},
+        {"w", "1/kg", c->w, 0.0, true, false},
+        {"w_trace", "1/kg", c->w_trace, 0.0, true, false},
+        {"gamma_n0", "N s", c->gamma_n0, -INFINITY, true, false},
+        {"vn0", "m/s", c->vn0, -INFINITY, true, false},
+    };
+    for (int32_t k = 0; k < STN_COUNT(data); k++) {
+        stn_status status = check_datum(who, data[k].name, data[k].value, data[k].low, data[k].may_miss,
+                                        data[k].may_be_infinite, data[k].unit, err);
+        if (status != STN_OK) {
+            return status;
+        }
+    }
+    if (c->set == STN_SET_CONE && c->mu1 != c->mu2) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "%s: mu1 = %g and mu2 = %g differ; such a set is an ellipse", who,
+                        c->mu1, c->mu2);
+    }
+    return STN_OK;
+}
+
+static stn_status check_row(const stn_problem *p, const stn_constraint *c, const char *who, int32_t r, stn_error *err) {
+    double lo = p->lo[r], hi = p->hi[r];
+    bool below = isinf(lo) && lo < 0.0, above = isinf(hi) && hi > 0.0; // unbounded on that side
+    bool ordered = (below || isfinite(lo)) && (above || isfinite(hi)) && lo <= hi;
+    if (!ordered) {
+        return stn_fail(err, isnan(lo) || isnan(hi) ? STN_ERR_NUMERIC : STN_ERR_ARGUMENT,
+                        "%s, row %d: lo = %g, hi = %g N s, must be lo <= hi", who, r - c->row, lo, hi);
+    }
+    if (c->set != STN_SET_BOX && !(below && above)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "%s, row %d: lo = %g, hi = %g N s, but only box sets have bounds", who,
+                        r - c->row, lo, hi);
+    }
+    if (!isfinite(p->bias[r]) || !isfinite(p->gamma_guess[r])) {
+        return stn_fail(err, STN_ERR_NUMERIC, "%s, row %d: bias = %g m/s, gamma_guess = %g N s, must be finite", who,
+                        r - c->row, p->bias[r], p->gamma_guess[r]);
+    }
+    if (p->explicit_R && !(p->R[r] >= 0.0 && isfinite(p->R[r]) && isfinite(p->v_hat[r]))) {
+        bool number = !isnan(p->R[r]) && !isnan(p->v_hat[r]);
+        return stn_fail(err, number ? STN_ERR_ARGUMENT : STN_ERR_NUMERIC,
+                        "%s, row %d: R = %g 1/kg, v_hat = %g m/s, must be >= 0 and finite", who, r - c->row, p->R[r],
+                        p->v_hat[r]);
+    }
+    return STN_OK;
+}
+
+static stn_status check_constraint(const stn_problem *p, int32_t i, int32_t row, stn_error *err) {
+    const stn_constraint *c = &p->constraints[i];
+    label who = constraint_label(c, i);
+    if (stn_constraint_kind_name(c->kind) == NULL || stn_constraint_set_name(c->set) == NULL) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "%s: kind = %d, set = %d are not known", who.text, (int)c->kind,
+                        (int)c->set);
+    }
+    bool contact = c->set == STN_SET_CONE || c->set == STN_SET_ELLIPSE;
+    if (c->rows < 1 || c->rows > STN_MAX_ROWS || (contact && c->rows != 3)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "%s: rows = %d, must be %s", who.text, c->rows,
+                        contact ? "3 for a friction cone" : "1 to 6");
+    }
+    if (c->row != row || c->row > p->row_count - c->rows) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "%s: rows [%d, %d), expected to start at %d and to end by %d", who.text,
+                        c->row, c->row + c->rows, row, p->row_count);
+    }
+    if (c->memory < -1) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "%s: memory = %d, must be -1 or a slot", who.text, c->memory);
+    }
+    stn_status status = check_physical(p, c, who.text, err);
+    for (int32_t side = 0; side < 2 && status == STN_OK; side++) {
+        status = check_jacobian(p, c, who.text, side, err);
+    }
+    for (int32_t r = c->row; r < c->row + c->rows && status == STN_OK; r++) {
+        status = check_row(p, c, who.text, r, err);
+    }
+    return status;
+}
+
+static stn_status check_row_vectors(const stn_problem *p, stn_error *err) {
+    bool all =
+        p->bias != NULL && p->lo != NULL && p->hi != NULL && p->R != NULL && p->v_hat != NULL && p->gamma_guess != NULL;
+    if (p->row_count > 0 && !all) {
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "one of bias, lo, hi, R, v_hat, gamma_guess is missing, expected %d numbers", p->row_count);
+    }
+    return STN_OK;
+}
+
+static stn_status check_ids(stn_context *context, const stn_problem *p, stn_error *err) {
+    size_t capacity = 16;
+    while (capacity < 2 * (size_t)p->constraint_count) {
+        capacity *= 2;
+    }
+    int32_t *slot = stn_allocate(context, capacity, sizeof *slot); // position + 1, 0: free
+    if (slot == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory for %d constraint ids", p->constraint_count);
+    }
+    stn_status status = STN_OK;
+    for (int32_t i = 0; i < p->constraint_count && status == STN_OK; i++) {
+        uint64_t id = p->constraints[i].id;
+        size_t s = (size_t)stn_hash(0, &id, sizeof id) & (capacity - 1);
+        while (slot[s] != 0 && p->constraints[slot[s] - 1].id != id) {
+            s = (s + 1) & (capacity - 1);
+        }
+        if (slot[s] != 0) {
+            status = stn_fail(err, STN_ERR_ARGUMENT, "constraints %d and %d have the same id %llu", slot[s] - 1, i,
+                              (unsigned long long)id);
+        }
+        slot[s] = i + 1;
+    }
+    stn_release(context, slot);
+    return status;
+}
+
+stn_status stn_problem_check(stn_context *context, const stn_problem *problem, stn_error *err) {
+    stn_status status = check_header(problem, err);
+    status = status == STN_OK ? check_trees(context, problem, err) : status;
+    status = status == STN_OK ? check_dof_vectors(problem, err) : status;
+    status = status == STN_OK ? check_row_vectors(problem, err) : status;
+    int32_t row = 0;
+    for (int32_t i = 0; i < problem->constraint_count && status == STN_OK; i++) {
+        status = check_constraint(problem, i, row, err);
+        row += problem->constraints[i].rows;
+    }
+    if (status == STN_OK && row != problem->row_count) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "row_count = %d, but the constraints have %d rows", problem->row_count,
+                        row);
+    }
+    status = status == STN_OK ? check_local(context, problem, err) : status;
+    return status == STN_OK ? check_ids(context, problem, err) : status;
+}
