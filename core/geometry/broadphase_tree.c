@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// A balanced tree of boxes over blocks of four, built by median splits along the longest axis. It is kept from update
+// to update and only fitted anew; when the walk visits half as many node pairs again as after building, it is rebuilt.
+// How old the tree is changes the time that an update takes, never the pairs.
+#include "geometry/broadphase.h"
+
+static double centre(const stn_aabb *box, int32_t axis) {
+    switch (axis) {
+    case 0:
+        return box->lower.x + box->upper.x;
+    case 1:
+        return box->lower.y + box->upper.y;
+    default:
+        return box->lower.z + box->upper.z;
+    }
+}
+
+static int32_t longest_axis(const stn_broadphase *bp, int32_t first, int32_t count) {
+    int32_t best = 0;
+    double longest = -1.0;
+    for (int32_t axis = 0; axis < 3; axis++) {
+        double low = INFINITY, high = -INFINITY;
+        for (int32_t s = first; s < first + count; s++) {
+            double c = centre(&bp->boxes[bp->order[s]], axis);
+            low = c < low ? c : low;
+            high = c > high ? c : high;
+        }
+        if (high - low > longest) {
+            longest = high - low;
+            best = axis;
+        }
+    }
+    return best;
+}
+
+static void swap_slots(stn_broadphase *bp, int32_t i, int32_t j) {
+    float key = bp->key[i];
+    bp->key[i] = bp->key[j];
+    bp->key[j] = key;
+    int32_t box = bp->order[i];
+    bp->order[i] = bp->order[j];
+    bp->order[j] = box;
+}
+
+static float median_of_three(float a, float b, float c) {
+    float low = a < b ? a : b, high = a < b ? b : a;
+    return c < low ? low : c > high ? high : c;
+}
+
+/// Quickselect: afterwards no key before `middle` exceeds one from `middle` on.
+static void split_at(stn_broadphase *bp, int32_t first, int32_t last, int32_t middle) {
+    while (first < last) {
+        float pivot = median_of_three(bp->key[first], bp->key[(first + last) / 2], bp->key[last]);
+        int32_t i = first, j = last;
+        while (i <= j) {
+            while (bp->key[i] < pivot) {
+                i++;
+            }
+            while (bp->key[j] > pivot) {
+                j--;
+            }
+            if (i <= j) {
+                swap_slots(bp, i++, j--);
+            }
+        }
+        if (middle <= j) {
+            last = j;
+        } else if (middle >= i) {
+            first = i;
+        } else {
+            return;
+        }
+    }
+}
+
+/// Splits so that all blocks but the last are full. Depth is at most log2 of the number of blocks, rounded up.
+static int32_t build(stn_broadphase *bp, int32_t first, int32_t count) {
+    int32_t id = bp->node_count++;
+    node *n = &bp->nodes[id];
+    n->weight = (count + LANES - 1) / LANES;
+    n->right = -1;
+    n->block = first / LANES;
+    if (count > LANES) {
+        int32_t axis = longest_axis(bp, first, count);
+        for (int32_t s = first; s < first + count; s++) {
+            bp->key[s] = (float)centre(&bp->boxes[bp->order[s]], axis);
+        }
+        int32_t left = (n->weight + 1) / 2 * LANES;
+        split_at(bp, first, first + count - 1, first + left);
+        build(bp, first, left);
+        n->right = build(bp, first + left, count - left);
+    }
+    return id;
+}
+
+void broadphase_tree_build(stn_broadphase *bp) {
+    bp->node_count = 0;
+    build(bp, 0, bp->slot_count);
+    for (int32_t s = 0; s < bp->slot_count; s++) {
+        bp->slot[bp->order[s]] = s;
+    }
+    bp->stale = false;
+    bp->built_work = -1;
+}
+
+static float least(lanes v) {
+    float a = v[0] < v[1] ? v[0] : v[1], b = v[2] < v[3] ? v[2] : v[3];
+    return a < b ? a : b;
+}
+
+static float greatest(lanes v) {
+    float a = v[0] > v[1] ? v[0] : v[1], b = v[2] > v[3] ? v[2] : v[3];
+    return a > b ? a : b;
+}
+
+static lanes select_lanes(lane_mask mask, lanes yes, lanes no) {
+    return (lanes)((mask & (lane_mask)yes) | (~mask & (lane_mask)no));
+}
+
+static void fit_leaf(const stn_broadphase *bp, node *n) {
+    const block *b = &bp->blocks[n->block];
+    n->lower = (lanes){least(b->lower[0]), least(b->lower[1]), least(b->lower[2]), 0.0F};
+    n->upper = (lanes){greatest(b->upper[0]), greatest(b->upper[1]), greatest(b->upper[2]), 0.0F};
+    n->moving = false;
+    int32_t first = LANES * n->block;
+    for (int32_t s = first; s < first + LANES && s < bp->slot_count; s++) {
+        n->moving = n->moving || bp->moving[bp->order[s]];
+    }
+}
+
+/// Children stand behind their parent, so one backward pass meets them first.
+static void fit(stn_broadphase *bp) {
+    for (int32_t i = bp->node_count - 1; i >= 0; i--) {
+        node *n = &bp->nodes[i];
+        if (n->right < 0) {
+            fit_leaf(bp, n);
+            continue;
+        }
+        const node *l = &bp->nodes[i + 1], *r = &bp->nodes[n->right];
+        n->lower = select_lanes(l->lower < r->lower, l->lower, r->lower);
+        n->upper = select_lanes(l->upper > r->upper, l->upper, r->upper);
+        n->moving = l->moving || r->moving;
+    }
+}
+
+static void cross(stn_broadphase *bp, int32_t id_a, int32_t id_b) {
+    const node *a = &bp->nodes[id_a], *b = &bp->nodes[id_b];
+    bp->work++;
+    if (!lanes_all((a->lower <= b->upper) & (b->lower <= a->upper)) || !(a->moving || b->moving)) {
+        return;
+    }
+    if (a->right < 0 && b->right < 0) {
+        broadphase_block_cross(bp, a->block, b->block);
+    } else if (a->weight >= b->weight) {
+        cross(bp, id_a + 1, id_b);
+        cross(bp, a->right, id_b);
+    } else {
+        cross(bp, id_a, id_b + 1);
+        cross(bp, id_a, b->right);
+    }
+}
+
+static void walk(stn_broadphase *bp, int32_t id) {
+    const node *n = &bp->nodes[id];
+    if (!n->moving) {
+        return;
+    }
+    if (n->right < 0) {
+        broadphase_block_self(bp, n->block);
+        return;
+    }
+    walk(bp, id + 1);
+    walk(bp, n->right);
+    cross(bp, id + 1, n->right);
+}
+
+void broadphase_tree_pairs(stn_broadphase *bp) {
+    fit(bp);
+    bp->work = 0;
+    walk(bp, 0);
+    if (bp->built_work < 0) {
+        bp->built_work = bp->work;
+    }
+    bp->stale = bp->work > bp->built_work + bp->built_work / 2;
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes in their own frame: makers, checks, boxes around them, support points.
+//
+// The side of the world box along world axis i is the support function of the posed shape, h(e_i) = max e_i . (R p), so
+// with the rows R_i of the rotation (R_ij = e_i . axis j):
+//   sphere r;  box sum_j |R_ij| h_j;  capsule |R_i3| l + r;  cylinder |R_i3| l + r |(R_i1, R_i2)|
+#include <stiction/geometry.h>
+
+stn_shape stn_shape_sphere(double radius) {
+    stn_shape shape = {.type = STN_SHAPE_SPHERE, .radius = radius, .mesh = -1};
+    return shape;
+}
+
+stn_shape stn_shape_box(stn_vec3 half_extents) {
+    stn_shape shape = {.type = STN_SHAPE_BOX, .half_extents = half_extents, .mesh = -1};
+    return shape;
+}
+
+stn_shape stn_shape_capsule(double radius, double half_length) {
+    stn_shape shape = {.type = STN_SHAPE_CAPSULE, .radius = radius, .half_length = half_length, .mesh = -1};
+    return shape;
+}
+
+stn_shape stn_shape_cylinder(double radius, double half_length) {
+    stn_shape shape = {.type = STN_SHAPE_CYLINDER, .radius = radius, .half_length = half_length, .mesh = -1};
+    return shape;
+}
+
+stn_shape stn_shape_half_space(void) {
+    stn_shape shape = {.type = STN_SHAPE_HALF_SPACE, .mesh = -1};
+    return shape;
+}
+
+const char *stn_shape_name(stn_shape_type type) {
+    static const char *const names[] = {"sphere", "box", "capsule", "cylinder", "half_space", "mesh"};
+    _Static_assert(sizeof names / sizeof names[0] == STN_SHAPE_COUNT, "one name a shape");
+    return (unsigned)type < STN_SHAPE_COUNT ? names[type] : NULL;
+}
+
+static stn_status check_size(const stn_shape *shape, const char *member, double value, bool may_be_zero,
+                             stn_error *err) {
+    if (isfinite(value) && (value > 0.0 || (may_be_zero && value == 0.0))) {
+        return STN_OK;
+    }
+    return stn_fail(err, STN_ERR_ARGUMENT, "%s: %s = %g m must be finite and %s 0", stn_shape_name(shape->type), member,
+                    value, may_be_zero ? ">=" : ">");
+}
+
+static stn_status check_box(const stn_shape *shape, stn_error *err) {
+    const double h[3] = {shape->half_extents.x, shape->half_extents.y, shape->half_extents.z};
+    static const char *const member[3] = {"half_extents.x", "half_extents.y", "half_extents.z"};
+    stn_status status = STN_OK;
+    for (int32_t i = 0; i < 3 && status == STN_OK; i++) {
+        status = check_size(shape, member[i], h[i], false, err);
+    }
+    return status;
+}
+
+stn_status stn_shape_check(const stn_shape *shape, stn_error *err) {
+    switch (shape->type) {
+    case STN_SHAPE_SPHERE:
+        return check_size(shape, "radius", shape->radius, false, err);
+    case STN_SHAPE_BOX:
+        return check_box(shape, err);
+    case STN_SHAPE_CAPSULE:
+    case STN_SHAPE_CYLINDER: {
+        stn_status status = check_size(shape, "radius", shape->radius, false, err);
+        if (status == STN_OK) {
+            status = check_size(shape, "half_length", shape->half_length, shape->type == STN_SHAPE_CAPSULE, err);
+        }
+        return status;
+    }
+    case STN_SHAPE_HALF_SPACE:
+        return STN_OK;
+    case STN_SHAPE_MESH:
+        if (shape->mesh < 0) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "mesh: index %d must be >= 0", (int)shape->mesh);
+        }
+        return STN_OK;
+    case STN_SHAPE_COUNT:
+        break;
+    }
+    return stn_fail(err, STN_ERR_ARGUMENT, "shape: type %d is not one of the %d types", (int)shape->type,
+                    (int)STN_SHAPE_COUNT);
+}
+
+/// Half the side of the box around a shape whose z axis and other axes have the components `row` along a world axis.
+static double reach(const stn_shape *shape, const double row[3]) {
+    switch (shape->type) {
+    case STN_SHAPE_SPHERE:
+        return shape->radius;
+    case STN_SHAPE_BOX:
+        return fabs(row[0]) * shape->half_extents.x + fabs(row[1]) * shape->half_extents.y +
+               fabs(row[2]) * shape->half_extents.z;
+    case STN_SHAPE_CAPSULE:
+        return fabs(row[2]) * shape->half_length + shape->radius;
+    case STN_SHAPE_CYLINDER:
+        return fabs(row[2]) * shape->half_length + shape->radius * sqrt(row[0] * row[0] + row[1] * row[1]);
+    default:
+        return -INFINITY; // nothing known of its extent: an empty box
+    }
+}
+
+/// Bounded only on the side that an axis-aligned normal points to.
+static stn_aabb half_space_box(const stn_pose *pose, double margin) {
+    double lower[3] = {-INFINITY, -INFINITY, -INFINITY}, upper[3] = {INFINITY, INFINITY, INFINITY};
+    const double position[3] = {pose->position.x, pose->position.y, pose->position.z};
+    for (int32_t i = 0; i < 3; i++) {
+        double n = pose->rotation.m[i][2];
+        double across = fabs(pose->rotation.m[(i + 1) % 3][2]) + fabs(pose->rotation.m[(i + 2) % 3][2]);
+        if (across == 0.0 && n > 0.0) {
+            upper[i] = position[i] + margin;
+        } else if (across == 0.0 && n < 0.0) {
+            lower[i] = position[i] - margin;
+        }
+    }
+    stn_aabb box = {{lower[0], lower[1], lower[2]}, {upper[0], upper[1], upper[2]}};
+    return box;
+}
+
+stn_aabb stn_shape_aabb(const stn_shape *shape, const stn_pose *pose, double margin) {
+    if (shape->type == STN_SHAPE_HALF_SPACE) {
+        return half_space_box(pose, margin);
+    }
+    stn_vec3 half = {reach(shape, pose->rotation.m[0]) + margin, reach(shape, pose->rotation.m[1]) + margin,
+                     reach(shape, pose->rotation.m[2]) + margin};
+    stn_aabb box = {stn_vec3_sub(pose->position, half), stn_vec3_add(pose->position, half)};
+    return box;
+}
+
+stn_vec3 stn_shape_support(const stn_shape *shape, stn_vec3 d) {
+    switch (shape->type) {
+    case STN_SHAPE_BOX:
+        return stn_vec3_make(copysign(shape->half_extents.x, d.x), copysign(shape->half_extents.y, d.y),
+                             copysign(shape->half_extents.z, d.z));
+    case STN_SHAPE_CYLINDER: {
+        stn_vec3 radial = stn_vec3_normalize_or(stn_vec3_make(d.x, d.y, 0.0), stn_vec3_make(1.0, 0.0, 0.0));
+        return stn_vec3_make(shape->radius * radial.x, shape->radius * radial.y, copysign(shape->half_length, d.z));
+    }
+    case STN_SHAPE_SPHERE:
+    case STN_SHAPE_CAPSULE: {
+        stn_vec3 ball = stn_vec3_scale(shape->radius, stn_vec3_normalize_or(d, stn_vec3_make(0.0, 0.0, 1.0)));
+        ball.z += copysign(shape->half_length, d.z); // 0 for a sphere
+        return ball;
+    }
+    default:
+        return stn_vec3_zero();
+    }
+}
