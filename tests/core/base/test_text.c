@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stn_test.h"
+
+#include <float.h>
+#include <locale.h>
+#include <string.h>
+
+static void test_decimal_numbers_are_read_exactly(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        double value;
+    } good[] = {
+        {"0", 0.0},
+        {"-0.5", -0.5},
+        {"+3", 3.0},
+        {".25", 0.25},
+        {"7.", 7.0},
+        {" 1e-3 ", 1e-3},
+        {"\t2E+2\n", 200.0},
+        {"0.1", 0.1},
+        {"4.9e-324", 4.9e-324},
+        {"1.7976931348623157e308", DBL_MAX},
+    };
+    for (int32_t i = 0; i < STN_COUNT(good); i++) {
+        double value = 99.0;
+        assert_true(stn_parse_real(good[i].text, &value));
+        assert_near(value, good[i].value, 0.0);
+    }
+}
+
+static void test_what_is_no_finite_decimal_number_is_refused(void **state) {
+    (void)state;
+    static const char *const bad[] = {"",   " ", "1,5", "1.5x", "0x10", "nan", "inf", "-infinity", "1e400", "1e",
+                                      "e5", ".", "-",   "+-1",  "1 2",  "--1", "1e+", "1.2.3",     "1_0",   "one"};
+    for (int32_t i = 0; i < STN_COUNT(bad); i++) {
+        double value = 99.0;
+        if (stn_parse_real(bad[i], &value)) {
+            fail_msg("accepted \"%s\"", bad[i]);
+        }
+        assert_near(value, 99.0, 0.0);
+    }
+    double value = 0.0;
+    assert_false(stn_parse_real(NULL, &value));
+}
+
+static void test_a_number_of_many_digits_is_refused_rather_than_cut(void **state) {
+    (void)state;
+    char text[600];
+    double value = 99.0;
+    memset(text, '1', sizeof text);
+    text[300] = '\0';
+    assert_true(stn_parse_real(text, &value));
+    memset(text, '0', sizeof text);
+    text[sizeof text - 1] = '\0';
+    assert_false(stn_parse_real(text, &value));
+}
+
+static void test_lists_are_counted_and_bounded(void **state) {
+    (void)state;
+    double v[3] = {0.0, 0.0, 0.0};
+    assert_int_equal(stn_parse_reals(" 1 -2.5\n3e0 ", v, 3), 3);
+    assert_near(v[0], 1.0, 0.0);
+    assert_near(v[1], -2.5, 0.0);
+    assert_near(v[2], 3.0, 0.0);
+    assert_int_equal(stn_parse_reals("", v, 3), 0);
+    assert_int_equal(stn_parse_reals("1 2 3 4", v, 3), -1);
+    assert_int_equal(stn_parse_reals("1 2 x", v, 3), -1);
+    assert_int_equal(stn_parse_reals("1,2", v, 3), -1);
+}
+
+static void test_printed_numbers_read_back_to_the_same_bits(void **state) {
+    (void)state;
+    static const double values[] = {
+        0.0, -0.0, 1.0, 0.1, 0.1 + 0.2, 1.0 / 3.0, 1e-6, 9007199254740993.0, DBL_MAX, DBL_MIN, 4.9e-324, -123456.789};
+    for (int32_t i = 0; i < STN_COUNT(values); i++) {
+        char text[40];
+        double back = 99.0;
+        size_t length = stn_print_real(text, sizeof text, values[i]);
+        assert_int_equal(length, strlen(text));
+        assert_true(stn_parse_real(text, &back));
+        assert_memory_equal(&back, &values[i], sizeof back);
+    }
+}
+
+static void test_printed_numbers_are_as_short_as_can_be(void **state) {
+    (void)state;
+    static const struct {
+        double value;
+        const char *text;
+    } cases[] = {{0.1, "0.1"},
+                 {0.1 + 0.2, "0.30000000000000004"},
+                 {1e-6, "1e-06"},
+                 {100.0, "100"},
+                 {(double)NAN, "nan"},
+                 {(double)INFINITY, "inf"},
+                 {-(double)INFINITY, "-inf"}};
+    char text[40];
+    for (int32_t i = 0; i < STN_COUNT(cases); i++) {
+        assert_int_equal(stn_print_real(text, sizeof text, cases[i].value), strlen(cases[i].text));
+        assert_string_equal(text, cases[i].text);
+    }
+    assert_int_equal(stn_print_real(text, 4, 0.125), 0);
+    assert_int_equal(stn_print_real(text, 3, (double)NAN), 0);
+    assert_int_equal(stn_print_real(text, 0, 1.0), 0);
+}
+
+static void test_a_comma_locale_changes_neither_reading_nor_printing(void **state) {
+    (void)state;
+    if (setlocale(LC_NUMERIC, "de_DE.UTF-8") == NULL) {
+        print_message("skipped: no locale de_DE.UTF-8\n");
+        skip();
+    }
+    double value = 0.0;
+    char text[40];
+    bool point = stn_parse_real("1.5", &value), comma = stn_parse_real("1,5", &value);
+    stn_print_real(text, sizeof text, 0.25);
+    setlocale(LC_NUMERIC, "C");
+    assert_true(point);
+    assert_false(comma);
+    assert_near(value, 1.5, 0.0);
+    assert_string_equal(text, "0.25");
+}
+
+static void test_typing_errors_find_their_word_and_other_words_do_not(void **state) {
+    (void)state;
+    static const char *const words[] = {"tolerance", "max_iterations", "mu", "dt"};
+    assert_string_equal(stn_suggest("tolerence", words, 4), "tolerance");
+    assert_string_equal(stn_suggest("tolreance", words, 4), "tolerance");
+    assert_string_equal(stn_suggest("max_iteration", words, 4), "max_iterations");
+    assert_string_equal(stn_suggest("my", words, 4), "mu");
+    assert_string_equal(stn_suggest("dt", words, 4), "dt");
+    assert_null(stn_suggest("stiffness", words, 4));
+    assert_null(stn_suggest("mu", words, 0));
+    assert_null(stn_suggest("a_word_that_is_longer_than_any_word_that_a_user_would_type_into_a_file", words, 4));
+}
+
+static void test_the_hash_is_that_of_fnv_1a(void **state) {
+    (void)state;
+    assert_true(stn_hash(0, "", 0) == 0xcbf29ce484222325u);
+    assert_true(stn_hash(0, "a", 1) == 0xaf63dc4c8601ec8cu);
+    assert_true(stn_hash(0, "foobar", 6) == 0x85944171f73967e8u);
+    assert_true(stn_hash(1, "a", 1) != stn_hash(0, "a", 1));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_decimal_numbers_are_read_exactly),
+        cmocka_unit_test(test_what_is_no_finite_decimal_number_is_refused),
+        cmocka_unit_test(test_a_number_of_many_digits_is_refused_rather_than_cut),
+        cmocka_unit_test(test_lists_are_counted_and_bounded),
+        cmocka_unit_test(test_printed_numbers_read_back_to_the_same_bits),
+        cmocka_unit_test(test_printed_numbers_are_as_short_as_can_be),
+        cmocka_unit_test(test_a_comma_locale_changes_neither_reading_nor_printing),
+        cmocka_unit_test(test_typing_errors_find_their_word_and_other_words_do_not),
+        cmocka_unit_test(test_the_hash_is_that_of_fnv_1a),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command as a user meets it: words in, text and exit status out.
+#include "stn_command.h"
+
+#include <cjson/cJSON.h>
+
+#define QUIET "2>/dev/null"
+#define BOTH  "2>&1"
+
+static void test_help_and_version_answer_on_stdout(void **state) {
+    (void)state;
+    stn_expect_part("--help " QUIET, 0, "usage: stiction COMMAND");
+    stn_expect_part("--help " QUIET, 0, "plugins ");
+    stn_expect("--version " QUIET, 0, "stiction " STN_VERSION ", plugin ABI 1.0\n");
+    stn_expect_part("plugins --help " QUIET, 0, "usage: stiction plugins [ID|KIND] [options]\n");
+}
+
+static void test_bad_usage_is_one_line_on_stderr_and_status_2(void **state) {
+    (void)state;
+    stn_expect_part("2>&1 >/dev/null", 2, "usage: stiction COMMAND");
+    stn_expect("plugin " BOTH, 2, "stiction: unknown command plugin; did you mean plugins? see stiction --help\n");
+    stn_expect("--versoin " BOTH, 2,
+               "stiction: unknown option --versoin; did you mean --version? see stiction --help\n");
+    stn_expect("plugins --jsn " BOTH, 2, "stiction plugins: unknown option --jsn; did you mean --json?\n");
+    stn_expect("plugins a b " BOTH, 2, "stiction plugins: too many words at \"b\"; see stiction plugins --help\n");
+    stn_expect("plugins --jsn " QUIET, 2, "");
+}
+
+static void test_an_output_that_cannot_be_written_is_a_failure(void **state) {
+    (void)state;
+    stn_expect("plugins --json 2>&1 >/dev/full", 2, "stiction: stdout cannot be written: No space left on device\n");
+}
+
+static void test_plugins_lists_kind_id_and_summary(void **state) {
+    (void)state;
+    stn_expect_part("plugins " QUIET, 0, "\nrecorder    quiet");
+    stn_expect_part("plugins recorder " QUIET, 0, "quiet");
+    stn_expect("plugins 2>&1 >/dev/null", 0, "");
+}
+
+static void test_plugins_with_an_id_tells_what_can_be_set(void **state) {
+    (void)state;
+    stn_expect("plugins quiet " QUIET, 0,
+               "recorder quiet 1.2.3\n"
+               "  writes nothing\n"
+               "  file: " FAKE_DIR "/good/recorder_quiet.so\n"
+               "  gain = 0.5 m  (real, 0 to 2)\n"
+               "      a length\n"
+               "  every = 1  (int, 1 to 100)\n"
+               "      steps between rows\n"
+               "  flush = true  (bool)\n"
+               "      write at once\n"
+               "  shape = square  (choice, round | square)\n"
+               "      of the marker\n"
+               "  title = none  (text)\n"
+               "      first line\n");
+    stn_expect("plugins quite " BOTH, 2,
+               "stiction plugins: unknown plugin quite; did you mean quiet? see stiction plugins\n");
+}
+
+static void test_refused_plugins_are_told_and_do_no_harm(void **state) {
+    (void)state;
+    setenv("STICTION_PLUGIN_PATH", FAKE_DIR "/bad:" FAKE_DIR "/good", 1);
+    stn_expect_part("plugins " QUIET, 0, "\nrecorder    quiet");
+    stn_expect_part("plugins 2>&1 >/dev/null", 0,
+                    "warning: " FAKE_DIR "/bad/text.so: cannot be loaded: file too short\n");
+    setenv("STICTION_PLUGIN_PATH", FAKE_DIR "/good", 1);
+}
+
+static const char *member(const cJSON *object, const char *name) {
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
+    assert_non_null(item);
+    return cJSON_IsString(item) ? item->valuestring : "";
+}
+
+static cJSON *read_json(const char *words) {
+    static stn_run run;
+    stn_run_command(&run, words);
+    assert_int_equal(run.status, 0);
+    cJSON *json = cJSON_Parse(run.out);
+    assert_non_null(json);
+    return json;
+}
+
+static void test_plugins_as_json_hold_every_documented_key(void **state) {
+    (void)state;
+    cJSON *json = read_json("plugins quiet --json " QUIET);
+    const cJSON *plugins = cJSON_GetObjectItemCaseSensitive(json, "plugins");
+    assert_int_equal(cJSON_GetArraySize(plugins), 1);
+    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(json, "problems")), 0);
+    const cJSON *plugin = cJSON_GetArrayItem(plugins, 0);
+    assert_string_equal(member(plugin, "kind"), "recorder");
+    assert_string_equal(member(plugin, "id"), "quiet");
+    assert_string_equal(member(plugin, "version"), "1.2.3");
+    assert_string_equal(member(plugin, "summary"), "writes nothing");
+    assert_string_equal(member(plugin, "file"), FAKE_DIR "/good/recorder_quiet.so");
+    assert_true(cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(plugin, "reference")));
+    assert_true(cJSON_IsArray(cJSON_GetObjectItemCaseSensitive(plugin, "capabilities")));
+    const cJSON *parameters = cJSON_GetObjectItemCaseSensitive(plugin, "parameters");
+    assert_int_equal(cJSON_GetArraySize(parameters), 5);
+    const cJSON *gain = cJSON_GetArrayItem(parameters, 0);
+    assert_string_equal(member(gain, "name"), "gain");
+    assert_string_equal(member(gain, "type"), "real");
+    assert_string_equal(member(gain, "unit"), "m");
+    assert_string_equal(member(gain, "text"), "a length");
+    assert_near(cJSON_GetObjectItemCaseSensitive(gain, "default")->valuedouble, 0.5, 0.0);
+    assert_near(cJSON_GetObjectItemCaseSensitive(gain, "max")->valuedouble, 2.0, 0.0);
+    assert_true(cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(gain, "choices")));
+    const cJSON *shape = cJSON_GetArrayItem(parameters, 3);
+    assert_string_equal(member(shape, "default"), "square");
+    assert_true(cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(shape, "min")));
+    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(shape, "choices")), 2);
+    assert_true(cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(cJSON_GetArrayItem(parameters, 2), "default")));
+    cJSON_Delete(json);
+}
+
+static int set_up(void **state) {
+    (void)state;
+    return setenv("STICTION_PLUGIN_PATH", FAKE_DIR "/good", 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_help_and_version_answer_on_stdout),
+        cmocka_unit_test(test_bad_usage_is_one_line_on_stderr_and_status_2),
+        cmocka_unit_test(test_an_output_that_cannot_be_written_is_a_failure),
+        cmocka_unit_test(test_plugins_lists_kind_id_and_summary),
+        cmocka_unit_test(test_plugins_with_an_id_tells_what_can_be_set),
+        cmocka_unit_test(test_refused_plugins_are_told_and_do_no_harm),
+        cmocka_unit_test(test_plugins_as_json_hold_every_documented_key),
+    };
+    return cmocka_run_group_tests(tests, set_up, NULL);
+}
