@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which loader reads a file: those that list its extension, and among several the first that recognises its first
+// bytes; without any, whoever recognises them.
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <stiction/plugin.h>
+
+enum { HEAD_SIZE = 4096, LONGEST_EXTENSION = 16 };
+
+typedef struct file_head {
+    char text[HEAD_SIZE];
+    size_t length;
+    char extension[LONGEST_EXTENSION]; // lower case, without the dot, "" when there is none
+} file_head;
+
+static void find_extension(const char *path, char extension[LONGEST_EXTENSION]) {
+    const char *slash = strrchr(path, '/');
+    const char *dot = strrchr(slash != NULL ? slash : path, '.');
+    extension[0] = '\0';
+    if (dot == NULL || strlen(dot + 1) >= LONGEST_EXTENSION) {
+        return;
+    }
+    size_t length = strlen(dot + 1);
+    for (size_t i = 0; i <= length; i++) {
+        char c = dot[1 + i];
+        extension[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    }
+}
+
+static stn_status read_head(const char *path, file_head *head, stn_error *err) {
+    find_extension(path, head->extension);
+    head->length = 0;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) {
+        return stn_fail(err, STN_ERR_FILE, "%s: %s", path, strerror(errno));
+    }
+    struct stat about;
+    if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) {
+        close(file);
+        return stn_fail(err, STN_ERR_FILE, "%s: not a file; give a robot file such as robot.urdf", path);
+    }
+    ssize_t got = 0;
+    while (head->length < HEAD_SIZE && (got = read(file, head->text + head->length, HEAD_SIZE - head->length)) > 0) {
+        head->length += (size_t)got;
+    }
+    stn_status status = got < 0 ? stn_fail(err, STN_ERR_FILE, "%s: %s", path, strerror(errno)) : STN_OK;
+    close(file);
+    return status;
+}
+
+static bool lists_extension(const stn_loader_ops *ops, const char *extension) {
+    for (const char *const *e = ops->extensions; e != NULL && *e != NULL; e++) {
+        if (strcmp(*e, extension) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// "urdf (.urdf .xacro), mjcf (.xml)" for the message that nobody reads this file.
+static void list_loaders(const stn_plugin_info *plugins, int32_t count, char *text, size_t size) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (int32_t i = 0; i < count && used + 1 < size; i++) {
+        if (plugins[i].desc->kind != STN_KIND_LOADER) {
+            continue;
+        }
+        used += (size_t)snprintf(text + used, size - used, "%s%s (", used > 0 ? ", " : "", plugins[i].desc->id);
+        const char *const *e = plugins[i].desc->ops.loader->extensions;
+        for (const char *space = ""; e != NULL && *e != NULL && used + 1 < size; e++, space = " ") {
+            used += (size_t)snprintf(text + used, size - used, "%s.%s", space, *e);
+        }
+        used += used + 1 < size ? (size_t)snprintf(text + used, size - used, ")") : 0;
+    }
+}
+
+static const stn_plugin_desc *choose(const stn_plugin_info *plugins, int32_t count, const file_head *head) {
+    const stn_plugin_desc *by_extension = NULL, *by_content = NULL;
+    for (int32_t i = 0; i < count; i++) {
+        const stn_plugin_desc *desc = plugins[i].desc;
+        if (desc->kind != STN_KIND_LOADER) {
+            continue;
+        }
+        bool listed = lists_extension(desc->ops.loader, head->extension);
+        bool recognised = desc->ops.loader->recognises(head->text, head->length);
+        if (listed && recognised) {
+            return desc;
+        }
+        by_extension = listed && by_extension == NULL ? desc : by_extension;
+        by_content = recognised && by_content == NULL ? desc : by_content;
+    }
+    return by_extension != NULL ? by_extension : by_content;
+}
+
+stn_status stn_load_robot(stn_context *context, const stn_load_request *request, stn_model_builder *builder,
+                          int32_t *robot, stn_diagnostics *diagnostics, stn_error *err) {
+    if (request == NULL || request->path == NULL || request->path[0] == '\0') {
+        return stn_fail(err, STN_ERR_ARGUMENT, "load: give the path of a robot file");
+    }
+    file_head head;
+    stn_status status = read_head(request->path, &head, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    const stn_plugin_info *plugins = NULL;
+    int32_t count = 0;
+    status = stn_plugins(context, &plugins, &count, NULL, NULL, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    const stn_plugin_desc *loader = choose(plugins, count, &head);
+    if (loader == NULL) {
+        char known[400];
+        list_loaders(plugins, count, known, sizeof known);
+        return stn_fail(err, STN_ERR_UNSUPPORTED, "%s: no loader reads this kind of file; loaders: %s", request->path,
+                        known[0] != '\0' ? known : "none installed");
+    }
+    stn_instance *instance = NULL;
+    status = stn_instance_create(context, STN_KIND_LOADER, loader->id, NULL, 0, &instance, err);
+    if (status == STN_OK) {
+        status = loader->ops.loader->load(instance->self, request, builder, robot, diagnostics, err);
+    }
+    stn_instance_destroy(instance);
+    return status;
+}

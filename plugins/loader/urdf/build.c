@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was read, handed to the model builder: all of it or nothing.
+#include "urdf.h"
+
+static stn_status build_links(urdf_reader *reader, stn_model_builder *builder, stn_error *err) {
+    stn_status status = STN_OK;
+    for (int32_t i = 0; i < reader->link_count && status == STN_OK; i++) {
+        urdf_link *link = &reader->links[i];
+        stn_link_spec spec = {.name = link->name, .mass = link->mass};
+        spec.where = urdf_format(reader, "%s:%d", reader->request->path, (int)link->line);
+        status = stn_builder_add_link(builder, &spec, &link->out_index, err);
+    }
+    return status;
+}
+
+static stn_status build_joints(urdf_reader *reader, stn_model_builder *builder, stn_error *err) {
+    stn_status status = STN_OK;
+    for (int32_t i = 0; i < reader->joint_count && status == STN_OK; i++) {
+        stn_joint_spec spec = reader->joints[i].spec;
+        spec.parent = reader->links[spec.parent].out_index;
+        spec.child = reader->links[spec.child].out_index;
+        spec.where = urdf_format(reader, "%s:%d", reader->request->path, (int)reader->joints[i].line);
+        status = stn_builder_add_joint(builder, &spec, &reader->joints[i].out_index, err);
+    }
+    return status;
+}
+
+static stn_status build_geometries(urdf_reader *reader, stn_model_builder *builder, stn_error *err) {
+    stn_status status = STN_OK;
+    for (int32_t i = 0; i < reader->geometry_count && status == STN_OK; i++) {
+        urdf_geometry *g = &reader->geometries[i];
+        int32_t index = 0;
+        if (g->mesh != NULL) {
+            status = stn_builder_add_mesh(builder, g->mesh, g->scale, &g->spec.shape.mesh, err);
+        }
+        if (status == STN_OK) {
+            status = stn_builder_add_geometry(builder, reader->links[g->link].out_index, &g->spec, &index, err);
+        }
+    }
+    return status;
+}
+
+static stn_status build_exclusions(urdf_reader *reader, stn_model_builder *builder, stn_error *err) {
+    stn_status status = STN_OK;
+    for (int32_t i = 0; i < reader->exclusion_count && status == STN_OK; i++) {
+        const urdf_exclusion *e = &reader->exclusions[i];
+        status = stn_builder_exclude(builder, reader->links[e->a].out_index, reader->links[e->b].out_index, err);
+    }
+    return status;
+}
+
+stn_status urdf_build(urdf_reader *reader, stn_model_builder *builder, int32_t *robot, stn_error *err) {
+    const char *name = reader->request->robot_name != NULL ? reader->request->robot_name : reader->name;
+    int32_t index = 0;
+    stn_status status = stn_builder_begin_robot(builder, name, &index, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    status = build_links(reader, builder, err);
+    if (status == STN_OK) {
+        status = build_joints(reader, builder, err);
+    }
+    if (status == STN_OK) {
+        status = build_geometries(reader, builder, err);
+    }
+    if (status == STN_OK) {
+        status = build_exclusions(reader, builder, err);
+    }
+    if (status == STN_OK && reader->out_of_memory) {
+        status = stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", reader->request->path);
+    }
+    if (status != STN_OK) {
+        stn_builder_discard(builder, index);
+        return status;
+    }
+    *robot = index;
+    return STN_OK;
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// <drake:collision_filter_group>: links of a group never collide with those of the groups it ignores. A group may hold
+// other groups and may ignore itself.
+#include <string.h>
+
+#include "urdf.h"
+
+enum { MOST_CELLS = 1 << 24, MOST_EXCLUSIONS = 1 << 20 };
+
+typedef struct filters {
+    int32_t count;
+    const xml_element **xml;
+    urdf_names names;
+    unsigned char *member; // (count x link_count)
+} filters;
+
+static bool is_group(const xml_element *xml) {
+    const char *ignore = xml_attribute(xml, "ignore");
+    bool ignored = ignore != NULL && (strcmp(ignore, "true") == 0 || strcmp(ignore, "1") == 0);
+    return strcmp(xml_name(xml), "drake:collision_filter_group") == 0 && !ignored;
+}
+
+static void label_group(urdf_reader *reader, const xml_element *xml) {
+    const char *name = xml_attribute(xml, "name");
+    reader->label = urdf_format(reader, "collision_filter_group %s", name != NULL ? name : "");
+}
+
+static bool collect(urdf_reader *reader, const xml_element *root, filters *f) {
+    int32_t total = 0;
+    for (const xml_element *e = xml_first_child(root); e != NULL; e = xml_next_sibling(e)) {
+        total += is_group(e);
+    }
+    if ((int64_t)total * reader->link_count > MOST_CELLS) {
+        reader->label = "robot";
+        urdf_error(reader, root, "size", "%d collision filter groups of %d links are too many", (int)total,
+                   (int)reader->link_count);
+        return true;
+    }
+    f->xml = (const xml_element **)urdf_allocate(reader, (size_t)total, sizeof *f->xml);
+    f->member = URDF_NEW(reader, total * reader->link_count, unsigned char);
+    if (f->xml == NULL || f->member == NULL || !urdf_names_init(reader, &f->names, total)) {
+        return false;
+    }
+    for (const xml_element *e = xml_first_child(root); e != NULL; e = xml_next_sibling(e)) {
+        if (!is_group(e)) {
+            continue;
+        }
+        label_group(reader, e);
+        const char *name = urdf_name_of(reader, e, "name");
+        if (name != NULL && urdf_names_find(&f->names, 0, name) >= 0) {
+            urdf_error(reader, e, "duplicate_group", "a second group of this name: rename one");
+        } else if (name != NULL) {
+            urdf_names_add(&f->names, 0, name, f->count);
+            f->xml[f->count++] = e;
+        }
+    }
+    return true;
+}
+
+static void mark_links(urdf_reader *reader, filters *f, int32_t group) {
+    label_group(reader, f->xml[group]);
+    for (const xml_element *e = xml_first_child(f->xml[group]); e != NULL; e = xml_next_sibling(e)) {
+        if (strcmp(xml_name(e), "drake:member") != 0) {
+            continue;
+        }
+        const char *name = urdf_name_of(reader, e, "link");
+        int32_t link = name != NULL ? urdf_names_find(&reader->link_names, 0, name) : -1;
+        if (link >= 0) {
+            f->member[group * reader->link_count + link] = 1;
+        } else if (name != NULL) {
+            urdf_error(reader, e, "unknown_link", "its member link '%.80s' does not exist", name);
+        }
+    }
+}
+
+/// The group that an attribute of `xml` names, -1 after saying that there is none.
+static int32_t named_group(urdf_reader *reader, const filters *f, const xml_element *xml) {
+    const char *name = urdf_name_of(reader, xml, "name");
+    int32_t group = name != NULL ? urdf_names_find(&f->names, 0, name) : -1;
+    if (name != NULL && group < 0) {
+        urdf_error(reader, xml, "unknown_group", "the group '%.80s' does not exist", name);
+    }
+    return group;
+}
+
+/// Adds the members of groups inside `group`; true when that added one.
+static bool mark_groups(urdf_reader *reader, filters *f, int32_t group, bool first) {
+    bool grew = false;
+    label_group(reader, f->xml[group]);
+    for (const xml_element *e = xml_first_child(f->xml[group]); e != NULL; e = xml_next_sibling(e)) {
+        if (strcmp(xml_name(e), "drake:member_group") != 0) {
+            continue;
+        }
+        const char *name = xml_attribute(e, "name");
+        int32_t inner = first ? named_group(reader, f, e) : urdf_names_find(&f->names, 0, name != NULL ? name : "");
+        for (int32_t i = 0; inner >= 0 && i < reader->link_count; i++) {
+            unsigned char *mine = &f->member[group * reader->link_count + i];
+            if (*mine == 0 && f->member[inner * reader->link_count + i] != 0) {
+                *mine = 1;
+                grew = true;
+            }
+        }
+    }
+    return grew;
+}
+
+static bool exclude(urdf_reader *reader, int32_t a, int32_t b) {
+    if (reader->exclusion_count == reader->exclusion_capacity) {
+        int32_t capacity = reader->exclusion_capacity == 0 ? 64 : 2 * reader->exclusion_capacity;
+        urdf_exclusion *grown = URDF_NEW(reader, capacity, urdf_exclusion);
+        if (grown == NULL) {
+            return false;
+        }
+        if (reader->exclusion_count > 0) {
+            memcpy(grown, reader->exclusions, (size_t)reader->exclusion_count * sizeof *grown);
+        }
+        reader->exclusions = grown;
+        reader->exclusion_capacity = capacity;
+    }
+    reader->exclusions[reader->exclusion_count++] = (urdf_exclusion){a, b};
+    return true;
+}
+
+static bool exclude_groups(urdf_reader *reader, const filters *f, int32_t group, int32_t other) {
+    const unsigned char *mine = &f->member[group * reader->link_count];
+    const unsigned char *theirs = &f->member[other * reader->link_count];
+    for (int32_t a = 0; a < reader->link_count; a++) {
+        for (int32_t b = group == other ? a + 1 : 0; mine[a] != 0 && b < reader->link_count; b++) {
+            if (theirs[b] == 0 || a == b) {
+                continue;
+            }
+            if (reader->exclusion_count == MOST_EXCLUSIONS) {
+                urdf_error(reader, f->xml[group], "size", "more than %d pairs of links in collision filter groups",
+                           (int)MOST_EXCLUSIONS);
+                return true;
+            }
+            if (!exclude(reader, a, b)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool exclude_ignored(urdf_reader *reader, const filters *f, int32_t group) {
+    label_group(reader, f->xml[group]);
+    for (const xml_element *e = xml_first_child(f->xml[group]); e != NULL; e = xml_next_sibling(e)) {
+        if (strcmp(xml_name(e), "drake:ignored_collision_filter_group") != 0) {
+            continue;
+        }
+        int32_t other = named_group(reader, f, e);
+        if (other >= 0 && !exclude_groups(reader, f, group, other)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool urdf_parse_filters(urdf_reader *reader, const xml_element *root) {
+    filters f = {0};
+    if (!collect(reader, root, &f)) {
+        return false;
+    }
+    for (int32_t g = 0; g < f.count; g++) {
+        mark_links(reader, &f, g);
+    }
+    bool grew = true;
+    for (int32_t pass = 0; grew && pass <= f.count; pass++) {
+        grew = false;
+        for (int32_t g = 0; g < f.count; g++) {
+            grew = mark_groups(reader, &f, g, pass == 0) || grew;
+        }
+    }
+    for (int32_t g = 0; g < f.count; g++) {
+        if (!exclude_ignored(reader, &f, g)) {
+            return false;
+        }
+    }
+    return !reader->out_of_memory;
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mimic joints: q = multiplier q(master) + offset, chains allowed, circles not.
+#include <string.h>
+
+#include "urdf.h"
+
+static bool has_one_dof(stn_joint_type type) {
+    return type == STN_JOINT_REVOLUTE || type == STN_JOINT_CONTINUOUS || type == STN_JOINT_PRISMATIC;
+}
+
+static void find_master(urdf_reader *reader, int32_t index) {
+    urdf_joint *joint = &reader->joints[index];
+    reader->label = joint->label;
+    if (joint->spec.type == STN_JOINT_FIXED) {
+        urdf_warn(reader, joint->xml, "mimic", "a fixed joint does not move: its <mimic> is ignored");
+        return;
+    }
+    int32_t master = urdf_names_find(&reader->joint_names, 0, joint->mimic);
+    if (master < 0) {
+        urdf_error(reader, joint->xml, "mimic", "it mimics joint '%.80s', which does not exist", joint->mimic);
+    } else if (master == index) {
+        urdf_error(reader, joint->xml, "mimic", "it mimics itself: name the joint that it follows");
+    } else if (!has_one_dof(joint->spec.type) || !has_one_dof(reader->joints[master].spec.type)) {
+        bool own = !has_one_dof(joint->spec.type);
+        urdf_error(reader, joint->xml, "mimic", "it mimics joint '%.80s', but %s %s: only revolute, continuous and "
+                   "prismatic joints mimic each other", joint->mimic, own ? "it is itself" : "that is",
+                   stn_joint_type_name(own ? joint->spec.type : reader->joints[master].spec.type));
+    } else {
+        joint->spec.mimic = master;
+    }
+}
+
+/// Follows masters from `start`; a circle that was not met before is said and cut.
+static void check_circle(urdf_reader *reader, int32_t start, int32_t *visit) {
+    int32_t stamp = start + 1, at = start;
+    while (at >= 0 && visit[at] == 0) {
+        visit[at] = stamp;
+        at = reader->joints[at].spec.mimic;
+    }
+    if (at >= 0 && visit[at] == stamp) {
+        urdf_joint *joint = &reader->joints[at];
+        reader->label = joint->label;
+        urdf_error(reader, joint->xml, "mimic", "following '%.80s', it comes to mimic itself: break the circle",
+                   joint->mimic);
+        joint->spec.mimic = -1;
+    }
+}
+
+void urdf_resolve_mimic(urdf_reader *reader) {
+    for (int32_t i = 0; i < reader->joint_count; i++) {
+        if (reader->joints[i].mimic != NULL) {
+            find_master(reader, i);
+        }
+    }
+    int32_t *visit = URDF_NEW(reader, reader->joint_count, int32_t);
+    for (int32_t i = 0; visit != NULL && i < reader->joint_count; i++) {
+        check_circle(reader, i, visit);
+    }
+}

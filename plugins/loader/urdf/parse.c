@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// <robot>: counts, makes room, reads every element, then connects what names connect. Elements may come in any order.
+#include <string.h>
+
+#include "urdf.h"
+
+static const char *const known[] = {"link",
+                                    "joint",
+                                    "drake:joint",
+                                    "material",
+                                    "transmission",
+                                    "drake:collision_filter_group",
+                                    "gazebo",
+                                    "mujoco",
+                                    "ros2_control",
+                                    "sensor",
+                                    "frame",
+                                    NULL};
+
+static bool is_joint(const xml_element *xml) {
+    return strcmp(xml_name(xml), "joint") == 0 || strcmp(xml_name(xml), "drake:joint") == 0;
+}
+
+/// The first element of the xacro language; as deep as the parser lets elements nest.
+static const xml_element *find_xacro(const xml_element *xml) {
+    if (strncmp(xml_name(xml), "xacro:", 6) == 0) {
+        return xml;
+    }
+    const xml_element *found = NULL;
+    for (const xml_element *e = xml_first_child(xml); e != NULL && found == NULL; e = xml_next_sibling(e)) {
+        found = find_xacro(e);
+    }
+    return found;
+}
+
+static bool make_room(urdf_reader *reader, const xml_element *root) {
+    int32_t links = 1, joints = 0, shapes = 0, materials = 0; // 1: a world that no <link> declares
+    for (const xml_element *e = xml_first_child(root); e != NULL; e = xml_next_sibling(e)) {
+        bool link = strcmp(xml_name(e), "link") == 0;
+        links += link;
+        joints += is_joint(e);
+        materials += strcmp(xml_name(e), "material") == 0;
+        for (const xml_element *c = link ? xml_first_child(e) : NULL; c != NULL; c = xml_next_sibling(c)) {
+            shapes += strcmp(xml_name(c), "visual") == 0 || strcmp(xml_name(c), "collision") == 0;
+        }
+    }
+    materials += shapes;
+    reader->links = URDF_NEW(reader, links, urdf_link);
+    reader->joints = URDF_NEW(reader, joints, urdf_joint);
+    reader->geometries = URDF_NEW(reader, shapes, urdf_geometry);
+    reader->materials = URDF_NEW(reader, materials, urdf_material);
+    return !reader->out_of_memory && urdf_names_init(reader, &reader->link_names, links) &&
+           urdf_names_init(reader, &reader->joint_names, joints) &&
+           urdf_names_init(reader, &reader->shape_names, shapes) &&
+           urdf_names_init(reader, &reader->material_names, materials);
+}
+
+/// The file's name without folder and extensions.
+static const char *stem(urdf_reader *reader, const char *path) {
+    const char *slash = strrchr(path, '/');
+    const char *start = slash != NULL ? slash + 1 : path;
+    size_t length = strcspn(start, ".");
+    return length > 0 ? urdf_format(reader, "%.*s", (int)length, start) : "robot";
+}
+
+static bool parse_root(urdf_reader *reader, const xml_element *root) {
+    reader->label = "robot";
+    if (strcmp(xml_name(root), "robot") != 0) {
+        urdf_error(reader, root, "root", "the root element is <%.60s>, URDF has <robot>%s", xml_name(root),
+                   strcmp(xml_name(root), "mujoco") == 0 ? ": this is MJCF"
+                   : strcmp(xml_name(root), "sdf") == 0  ? ": this is SDF"
+                                                         : "");
+        return false;
+    }
+    const xml_element *xacro = find_xacro(root);
+    if (xacro != NULL) {
+        reader->xacro_said = true;
+        urdf_error(reader, xacro, "xacro",
+                   "<%.60s> is xacro, not URDF: expand the file first, e.g. xacro robot.urdf.xacro > robot.urdf",
+                   xml_name(xacro));
+        return false;
+    }
+    const char *name = xml_attribute(root, "name");
+    if (name == NULL || name[0] == '\0') {
+        reader->name = stem(reader, reader->request->path);
+        urdf_warn(reader, root, "name", "<robot> has no name: called '%.80s'", reader->name);
+    } else {
+        reader->name = urdf_name_of(reader, root, "name");
+    }
+    urdf_skip_others(reader, root, known);
+    return true;
+}
+
+static void parse_children(urdf_reader *reader, const xml_element *root) {
+    for (const xml_element *e = xml_first_child(root); e != NULL; e = xml_next_sibling(e)) {
+        if (strcmp(xml_name(e), "material") == 0) {
+            urdf_parse_material(reader, e, NULL);
+        }
+    }
+    for (const xml_element *e = xml_first_child(root); e != NULL; e = xml_next_sibling(e)) {
+        if (strcmp(xml_name(e), "link") == 0) {
+            urdf_parse_link(reader, e);
+        } else if (is_joint(e)) {
+            urdf_parse_joint(reader, e);
+        }
+    }
+    for (const xml_element *e = xml_first_child(root); e != NULL; e = xml_next_sibling(e)) {
+        if (strcmp(xml_name(e), "transmission") == 0) {
+            urdf_parse_transmission(reader, e);
+        }
+    }
+}
+
+static void say_mesh_collisions(urdf_reader *reader, const xml_element *root) {
+    if (reader->mesh_collisions > 0) {
+        reader->label = "robot";
+        urdf_warn(reader, root, "mesh_collision",
+                  "%d collision meshes are kept by name only and touch nothing: give these links primitive shapes",
+                  (int)reader->mesh_collisions);
+    }
+}
+
+bool urdf_parse(urdf_reader *reader, const xml_element *root) {
+    if (!parse_root(reader, root)) {
+        return true;
+    }
+    if (!make_room(reader, root)) {
+        return false;
+    }
+    parse_children(reader, root);
+    if (reader->out_of_memory) {
+        return false;
+    }
+    if (reader->link_count == 0) {
+        reader->label = "robot";
+        urdf_error(reader, root, "no_link", "the robot has no <link>");
+        return true;
+    }
+    urdf_resolve_materials(reader);
+    urdf_resolve_mimic(reader);
+    say_mesh_collisions(reader, root);
+    return urdf_connect(reader) && urdf_parse_filters(reader, root);
+}

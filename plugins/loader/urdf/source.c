@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file as text, refused before the XML library sees it when its tree would take much memory or time: the library
+// needs about 100 bytes an element or attribute, and compares each attribute of an element with all others.
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "urdf.h"
+
+enum { LARGEST_FILE = 8 << 20, MOST_MARKS = 400000, MOST_ATTRIBUTES = 1000 };
+
+static stn_status read_all(urdf_reader *reader, int file, char **text, size_t *length, stn_error *err) {
+    const char *path = reader->request->path;
+    struct stat about;
+    if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) {
+        return stn_fail(err, STN_ERR_FILE, "%s: not a file", path);
+    }
+    if (about.st_size > LARGEST_FILE) {
+        urdf_say(reader, STN_SEVERITY_ERROR, "size", 0, "the file has %lld bytes, the limit is %d",
+                 (long long)about.st_size, (int)LARGEST_FILE);
+        return STN_OK;
+    }
+    size_t size = (size_t)about.st_size;
+    char *memory = URDF_NEW(reader, size + 1, char);
+    if (memory == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
+    }
+    *length = 0;
+    ssize_t got = 1;
+    while (*length < size && (got = read(file, memory + *length, size - *length)) > 0) {
+        *length += (size_t)got;
+    }
+    if (got < 0) {
+        return stn_fail(err, STN_ERR_FILE, "%s: %s", path, strerror(errno));
+    }
+    *text = memory;
+    return STN_OK;
+}
+
+/// Elements and attributes, counted without understanding them; comments may count too.
+static bool is_small_enough(urdf_reader *reader, const char *text, size_t length) {
+    int32_t line = 1, marks = 0, attributes = 0;
+    for (size_t i = 0; i < length; i++) {
+        line += text[i] == '\n';
+        if (text[i] == '<') {
+            marks++;
+            attributes = 0;
+        } else if (text[i] == '=' && strchr("\"' \t\r\n", text[i + 1]) != NULL) {
+            marks++;
+            attributes++;
+        }
+        if (marks > MOST_MARKS || attributes > MOST_ATTRIBUTES) {
+            urdf_say(reader, STN_SEVERITY_ERROR, "size", line,
+                     "too much for one robot: the limits are %d elements and attributes, and %d attributes of one element",
+                     (int)MOST_MARKS, (int)MOST_ATTRIBUTES);
+            return false;
+        }
+    }
+    return true;
+}
+
+/// Some published files begin with a comment and then have <?xml ...?>, which XML forbids but which harms nobody: it is
+/// blanked.
+static void blank_late_declaration(urdf_reader *reader, char *text) {
+    char *p = text;
+    int32_t line = 1, comments = 0;
+    for (;;) {
+        for (; *p != '\0' && strchr(" \t\r\n", *p) != NULL; p++) {
+            line += *p == '\n';
+        }
+        char *end = strncmp(p, "<!--", 4) == 0 ? strstr(p + 4, "-->") : NULL;
+        if (end == NULL) {
+            break;
+        }
+        for (; p < end + 3; p++) {
+            line += *p == '\n';
+        }
+        comments++;
+    }
+    char *end = comments > 0 && strncmp(p, "<?xml ", 6) == 0 ? strstr(p, "?>") : NULL;
+    if (end == NULL) {
+        return;
+    }
+    urdf_say(reader, STN_SEVERITY_WARNING, "declaration", line, "<?xml ...?> after a comment: make it the first line");
+    for (; p < end + 2; p++) {
+        *p = *p == '\n' ? '\n' : ' ';
+    }
+}
+
+char *urdf_read_source(urdf_reader *reader, size_t *length, stn_status *status, stn_error *err) {
+    const char *path = reader->request->path;
+    char *text = NULL;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) {
+        *status = stn_fail(err, STN_ERR_FILE, "%s: %s", path, strerror(errno));
+        return NULL;
+    }
+    *status = read_all(reader, file, &text, length, err);
+    close(file);
+    if (text == NULL) {
+        return NULL;
+    }
+    if (memchr(text, '\0', *length) != NULL) {
+        urdf_say(reader, STN_SEVERITY_ERROR, "encoding", 0, "the file is binary or UTF-16: URDF is UTF-8 text");
+        return NULL;
+    }
+    if (!is_small_enough(reader, text, *length)) {
+        return NULL;
+    }
+    blank_late_declaration(reader, text);
+    return text;
+}

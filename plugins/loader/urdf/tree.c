@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Joints connect links to one tree: every name found, every link one parent, one root, no loop. A parent "world" that no
+// <link> declares is the world.
+#include <stdio.h>
+#include <string.h>
+
+#include "urdf.h"
+
+enum { NAMES_LISTED = 5, CANDIDATES = 500 };
+
+/// Appends `name` to a list for a message; "..." after the fifth.
+static void list_name(char *text, size_t size, int32_t position, const char *name) {
+    size_t used = strlen(text);
+    if (position < NAMES_LISTED) {
+        snprintf(text + used, size - used, "%s%.60s", position > 0 ? ", " : "", name);
+    } else if (position == NAMES_LISTED) {
+        snprintf(text + used, size - used, ", ...");
+    }
+}
+
+static int32_t add_world(urdf_reader *reader) {
+    int32_t index = reader->link_count++;
+    reader->links[index] = (urdf_link){.name = "world", .label = "link world", .joint = -1};
+    urdf_names_add(&reader->link_names, 0, "world", index);
+    return index;
+}
+
+static void say_unknown(urdf_reader *reader, const urdf_joint *joint, const char *which, const char *name) {
+    const char *candidates[CANDIDATES];
+    int32_t count = reader->link_count < CANDIDATES ? reader->link_count : CANDIDATES;
+    for (int32_t i = 0; i < count; i++) {
+        candidates[i] = reader->links[i].name;
+    }
+    const char *near = stn_suggest(name, candidates, count);
+    urdf_error(reader, joint->xml, "unknown_link", "its %s link '%.80s' does not exist%s%.80s%s", which, name,
+               near != NULL ? ": did you mean '" : ": declare it", near != NULL ? near : "", near != NULL ? "'?" : "");
+}
+
+/// Fills the joint's parent and child, and the child's joint. false: said.
+static bool connect_joint(urdf_reader *reader, int32_t index) {
+    urdf_joint *joint = &reader->joints[index];
+    reader->label = joint->label;
+    joint->spec.parent = joint->spec.child = STN_WORLD;
+    if (joint->parent == NULL || joint->child == NULL) {
+        return false; // said when it was read
+    }
+    int32_t parent = urdf_names_find(&reader->link_names, 0, joint->parent);
+    int32_t child = urdf_names_find(&reader->link_names, 0, joint->child);
+    if (parent < 0 && strcmp(joint->parent, "world") == 0) {
+        parent = add_world(reader);
+    }
+    if (parent < 0) {
+        say_unknown(reader, joint, "parent", joint->parent);
+    }
+    if (child < 0) {
+        say_unknown(reader, joint, "child", joint->child);
+    }
+    if (parent < 0 || child < 0) {
+        return false;
+    }
+    urdf_link *link = &reader->links[child];
+    if (link->joint >= 0) {
+        urdf_error(reader, joint->xml, "two_parents", "link %.80s already hangs on %.80s (line %d): a link has one joint "
+                   "above it, remove one", link->name, reader->joints[link->joint].label,
+                   (int)reader->joints[link->joint].line);
+        return false;
+    }
+    joint->spec.parent = parent;
+    joint->spec.child = child;
+    link->joint = index;
+    return true;
+}
+
+/// Children of each link as linked lists, and the links in breadth-first order from the root. Returns how many it reaches.
+static int32_t order_links(urdf_reader *reader, int32_t *order) {
+    int32_t *first = URDF_NEW(reader, reader->link_count, int32_t);
+    int32_t *next = URDF_NEW(reader, reader->link_count, int32_t);
+    if (first == NULL || next == NULL) {
+        return 0;
+    }
+    memset(first, 0xff, (size_t)reader->link_count * sizeof *first); // -1: none
+    for (int32_t i = reader->link_count - 1; i >= 0; i--) {
+        if (reader->links[i].joint >= 0) {
+            int32_t parent = reader->joints[reader->links[i].joint].spec.parent;
+            next[i] = first[parent];
+            first[parent] = i;
+        }
+    }
+    int32_t count = 0;
+    order[count++] = reader->root;
+    for (int32_t done = 0; done < count; done++) {
+        for (int32_t child = first[order[done]]; child >= 0; child = next[child]) {
+            order[count++] = child;
+        }
+    }
+    return count;
+}
+
+/// Follows parents from `start`; when that closes a loop which was not met before, says it.
+static void say_loop(urdf_reader *reader, int32_t start, int32_t *visit) {
+    int32_t stamp = start + 1, at = start;
+    while (at >= 0 && visit[at] == 0) {
+        visit[at] = stamp;
+        int32_t joint = reader->links[at].joint;
+        at = joint >= 0 ? reader->joints[joint].spec.parent : -1;
+    }
+    if (at < 0 || visit[at] != stamp) {
+        return;
+    }
+    char links[400] = "", joints[400] = "";
+    int32_t link = at, position = 0;
+    do {
+        const urdf_joint *joint = &reader->joints[reader->links[link].joint];
+        list_name(links, sizeof links, position, reader->links[link].name);
+        list_name(joints, sizeof joints, position++, joint->spec.name != NULL ? joint->spec.name : "?");
+        link = joint->spec.parent;
+    } while (link != at);
+    reader->label = reader->links[at].label;
+    urdf_say(reader, STN_SEVERITY_ERROR, "loop", reader->links[at].line,
+             "links %s form a loop through joints %s: a robot is a tree, remove one of these joints", links, joints);
+}
+
+static void say_loops(urdf_reader *reader) {
+    int32_t *visit = URDF_NEW(reader, reader->link_count, int32_t);
+    for (int32_t i = 0; visit != NULL && i < reader->link_count; i++) {
+        say_loop(reader, i, visit);
+    }
+}
+
+/// The one link without a joint above it, -1 after saying why there is none.
+static int32_t find_root(urdf_reader *reader) {
+    char names[400] = "";
+    int32_t root = -1, count = 0, line = 0;
+    for (int32_t i = 0; i < reader->link_count; i++) {
+        if (reader->links[i].joint < 0) {
+            line = count == 1 ? reader->links[i].line : line;
+            list_name(names, sizeof names, count++, reader->links[i].name);
+            root = root < 0 ? i : root;
+        }
+    }
+    if (count > 1) {
+        reader->label = "robot";
+        urdf_say(reader, STN_SEVERITY_ERROR, "two_roots", line,
+                 "links %s have no joint above them: connect all but one by joints, or split the file", names);
+        return -1;
+    }
+    return root;
+}
+
+/// The world has no mass of its own.
+static void clear_world(urdf_reader *reader) {
+    urdf_link *root = &reader->links[reader->root];
+    if (strcmp(root->name, "world") == 0 && root->mass.mass > 0.0) {
+        reader->label = root->label;
+        urdf_say(reader, STN_SEVERITY_WARNING, "world", root->line,
+                 "the root link 'world' is the world itself: its <inertial> is ignored");
+        root->mass = (stn_mass){0};
+    }
+}
+
+bool urdf_connect(urdf_reader *reader) {
+    bool good = true;
+    for (int32_t i = 0; i < reader->joint_count; i++) {
+        good = connect_joint(reader, i) && good;
+    }
+    if (!good || reader->out_of_memory) {
+        return !reader->out_of_memory; // what is missing would show as further roots: the cause is said already
+    }
+    int32_t *order = URDF_NEW(reader, reader->link_count, int32_t);
+    if (order == NULL) {
+        return false;
+    }
+    reader->root = find_root(reader);
+    if (reader->root < 0 || order_links(reader, order) < reader->link_count) {
+        say_loops(reader);
+        return !reader->out_of_memory;
+    }
+    clear_world(reader);
+    urdf_warn_massless(reader, order);
+    return !reader->out_of_memory;
+}

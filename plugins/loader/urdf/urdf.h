@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one robot file says, between the XML tree and the model builder. Everything here lives in one arena that ends
+// with the load.
+#ifndef URDF_URDF_H
+#define URDF_URDF_H
+
+#include <stiction/loader.h>
+
+#include "xml.h"
+
+/// Settings of the plugin.
+typedef struct urdf_config {
+    bool bullet_limits; // lower > upper means unlimited
+} urdf_config;
+
+/// Names -> positions, by hash. A scope keeps apart names that need not differ (shapes of two links).
+typedef struct urdf_names {
+    struct urdf_name {
+        const char *name; // NULL: free
+        int32_t scope, value;
+    } *slots;
+    uint32_t mask;
+} urdf_names;
+
+typedef struct urdf_link {
+    const char *name;
+    const char *label; // "link b", for messages
+    const xml_element *xml; // NULL: the world that no <link> declares
+    int32_t line;
+    stn_mass mass;
+    int32_t joint;     // that carries it, -1: none
+    int32_t out_index; // in the builder
+} urdf_link;
+
+typedef struct urdf_joint {
+    const char *label; // "joint j"
+    const xml_element *xml;
+    int32_t line;
+    stn_joint_spec spec; // parent, child and mimic count within the file
+    const char *parent, *child, *mimic; // names, NULL when absent
+    int32_t out_index; // in the builder
+} urdf_joint;
+
+typedef struct urdf_geometry {
+    int32_t link;
+    stn_geometry_spec spec;
+    const char *mesh; // resolved path, NULL: none
+    stn_vec3 scale;
+    const char *material;   // name whose colour is looked up at the end, NULL: none
+    const xml_element *xml; // that names it
+} urdf_geometry;
+
+typedef struct urdf_material {
+    float rgba[4];
+    bool has_color;
+    bool disputed; // two colours, said once
+} urdf_material;
+
+typedef struct urdf_exclusion {
+    int32_t a, b;
+} urdf_exclusion;
+
+/// A package that was looked for.
+typedef struct urdf_package {
+    const char *name;
+    const char *root; // NULL: not found
+    struct urdf_package *next;
+} urdf_package;
+
+enum { URDF_SKIPPED_KEPT = 64, URDF_PATH = 4096 };
+
+typedef struct urdf_reader {
+    stn_arena *arena;
+    stn_diagnostics *diagnostics;
+    const stn_load_request *request;
+    const urdf_config *config;
+    const char *label; // what is being read, for messages
+    int32_t errors_before; // the load
+    bool out_of_memory;
+    bool xacro_said;
+    int32_t mesh_collisions;
+
+    const char *name;
+    urdf_link *links;
+    urdf_joint *joints;
+    urdf_geometry *geometries;
+    urdf_material *materials;
+    urdf_exclusion *exclusions;
+    int32_t link_count, joint_count, geometry_count, material_count;
+    int32_t exclusion_count, exclusion_capacity;
+    urdf_names link_names, joint_names, shape_names, material_names;
+    int32_t root; // link
+
+    const char *skipped[URDF_SKIPPED_KEPT]; // elements that were said to be skipped
+    int32_t skipped_count;
+    urdf_package *packages;
+    char folder[URDF_PATH];  // of the file, absolute
+    char package[URDF_PATH]; // that holds the file, "": none
+} urdf_reader;
+
+// ------------------------------------------------------------------------------------------------ values.c
+
+void urdf_say(urdf_reader *reader, stn_severity severity, const char *code, int32_t line, const char *format, ...)
+    STN_PRINTF(5, 6);
+#define urdf_error(reader, xml, code, ...) urdf_say(reader, STN_SEVERITY_ERROR, code, xml_line(xml), __VA_ARGS__)
+#define urdf_warn(reader, xml, code, ...) urdf_say(reader, STN_SEVERITY_WARNING, code, xml_line(xml), __VA_ARGS__)
+#define urdf_note(reader, xml, code, ...) urdf_say(reader, STN_SEVERITY_NOTE, code, xml_line(xml), __VA_ARGS__)
+
+/// Memory of the load, zeroed; NULL sets out_of_memory.
+void *urdf_allocate(urdf_reader *reader, size_t count, size_t size);
+#define URDF_NEW(reader, count, type) ((type *)urdf_allocate((reader), (size_t)(count), sizeof(type)))
+const char *urdf_format(urdf_reader *reader, const char *format, ...) STN_PRINTF(2, 3); // "" without memory
+
+/// Exactly `count` numbers of an attribute. Absent: false, `values` stays. Bad: the same and an error.
+bool urdf_reals(urdf_reader *reader, const xml_element *xml, const char *attribute, int32_t count, double *values);
+bool urdf_real(urdf_reader *reader, const xml_element *xml, const char *attribute, double *value);
+/// The same for an attribute that must be there.
+bool urdf_required(urdf_reader *reader, const xml_element *xml, const char *attribute, int32_t count, double *values);
+/// Number that must be >= 0; `unit` for the message.
+bool urdf_not_negative(urdf_reader *reader, const xml_element *xml, const char *attribute, const char *unit,
+                       double *value);
+/// A name: present, not empty, UTF-8. NULL and an error otherwise.
+const char *urdf_name_of(urdf_reader *reader, const xml_element *xml, const char *attribute);
+/// The first child of that name; further ones are ignored with a warning. NULL: none.
+const xml_element *urdf_child(urdf_reader *reader, const xml_element *xml, const char *name);
+/// <origin xyz rpy> inside `xml`; identity when absent.
+stn_pose urdf_origin(urdf_reader *reader, const xml_element *xml);
+/// Notes, once each, the children of `xml` that are in no list (NULL-terminated).
+void urdf_skip_others(urdf_reader *reader, const xml_element *xml, const char *const *known);
+
+// ------------------------------------------------------------------------------------------------- names.c
+
+bool urdf_names_init(urdf_reader *reader, urdf_names *names, int32_t capacity);
+int32_t urdf_names_find(const urdf_names *names, int32_t scope, const char *name); // -1: none
+/// At most the `capacity` of init.
+void urdf_names_add(urdf_names *names, int32_t scope, const char *name, int32_t value);
+
+// ------------------------------------------------------------------------------------- one element per file
+
+/// source.c: the file's text, zero at its end. NULL: `status` and an error or a finding say why.
+char *urdf_read_source(urdf_reader *reader, size_t *length, stn_status *status, stn_error *err);
+/// parse.c: fills the reader from <robot>. Findings go to the diagnostics; false: out of memory.
+bool urdf_parse(urdf_reader *reader, const xml_element *root);
+void urdf_parse_link(urdf_reader *reader, const xml_element *xml);          // link.c
+void urdf_check_mass(urdf_reader *reader, const xml_element *inertial, double mass, const stn_mat3 *inertia); // inertia.c
+void urdf_warn_massless(urdf_reader *reader, const int32_t *order);         // inertia.c
+void urdf_parse_joint(urdf_reader *reader, const xml_element *xml);         // joint.c
+void urdf_parse_transmission(urdf_reader *reader, const xml_element *xml);  // transmission.c
+void urdf_parse_geometry(urdf_reader *reader, const xml_element *xml, int32_t link, bool collision); // geometry.c
+void urdf_parse_proximity(urdf_reader *reader, const xml_element *xml, stn_material *material);      // proximity.c
+void urdf_parse_material(urdf_reader *reader, const xml_element *xml, urdf_geometry *use); // material.c; use NULL: global
+void urdf_resolve_materials(urdf_reader *reader);                           // material.c
+bool urdf_connect(urdf_reader *reader);                                     // tree.c; false: out of memory
+void urdf_resolve_mimic(urdf_reader *reader);                               // mimic.c
+bool urdf_parse_filters(urdf_reader *reader, const xml_element *root);      // filter.c
+/// uri.c: path of a mesh that exists; NULL after saying why not (an error for collision, else a warning).
+const char *urdf_resolve_mesh(urdf_reader *reader, const xml_element *mesh, const char *uri, bool collision);
+/// package.c
+bool urdf_locate_file(urdf_reader *reader); // folder and package of the file
+const char *urdf_find_package(urdf_reader *reader, const char *name); // root folder, NULL: not found
+/// build.c
+stn_status urdf_build(urdf_reader *reader, stn_model_builder *builder, int32_t *robot, stn_error *err);
+
+#endif
