@@ -76,13 +76,13 @@ static void trim_cut_character(char *text) {
     }
 }
 
-void stn_diagnostics_add(stn_diagnostics *list, stn_severity severity, const char *code, const char *file,
-                         int32_t line, const char *element, const char *format, ...) {
+void stn_diagnostics_add(stn_diagnostics *list, stn_severity severity, const char *code, const char *file, int32_t line,
+                         const char *element, const char *format, ...) {
     list->error_count += severity == STN_SEVERITY_ERROR;
     list->warning_count += severity == STN_SEVERITY_WARNING;
     int32_t errors_kept = list->error_count < ERRORS_KEPT ? list->error_count : ERRORS_KEPT;
-    bool wanted = severity == STN_SEVERITY_ERROR ? list->error_count <= ERRORS_KEPT
-                                                 : list->count - errors_kept < OTHERS_KEPT;
+    bool wanted =
+        severity == STN_SEVERITY_ERROR ? list->error_count <= ERRORS_KEPT : list->count - errors_kept < OTHERS_KEPT;
     if (!wanted) {
         return;
     }

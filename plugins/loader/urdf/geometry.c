@@ -103,9 +103,14 @@ static bool parse_shape(urdf_reader *reader, const xml_element *xml, urdf_geomet
     static const struct {
         const char *name;
         bool (*parse)(urdf_reader *, const xml_element *, urdf_geometry *);
-    } shapes[] = {{"box", parse_box},         {"sphere", parse_sphere},        {"cylinder", parse_cylinder},
-                  {"capsule", parse_capsule}, {"drake:capsule", parse_capsule}, {"mesh", parse_mesh},
-                  {"plane", parse_plane},     {"drake:ellipsoid", parse_ellipsoid}};
+    } shapes[] = {{"box", parse_box},
+                  {"sphere", parse_sphere},
+                  {"cylinder", parse_cylinder},
+                  {"capsule", parse_capsule},
+                  {"drake:capsule", parse_capsule},
+                  {"mesh", parse_mesh},
+                  {"plane", parse_plane},
+                  {"drake:ellipsoid", parse_ellipsoid}};
     const xml_element *geometry = urdf_child(reader, xml, "geometry");
     for (const xml_element *e = geometry != NULL ? xml_first_child(geometry) : NULL; e != NULL;
          e = xml_next_sibling(e)) {

@@ -29,9 +29,10 @@ static bool parse_type(urdf_reader *reader, const xml_element *xml, stn_joint_ty
         }
     }
     const char *near = stn_suggest(text, names, STN_JOINT_COUNT);
-    urdf_error(reader, xml, "joint_type", "unknown type '%.80s'%s%s%s: use fixed, revolute, continuous, prismatic or "
-               "floating", text, near != NULL ? ", did you mean '" : "", near != NULL ? near : "",
-               near != NULL ? "'?" : "");
+    urdf_error(reader, xml, "joint_type",
+               "unknown type '%.80s'%s%s%s: use fixed, revolute, continuous, prismatic or "
+               "floating",
+               text, near != NULL ? ", did you mean '" : "", near != NULL ? near : "", near != NULL ? "'?" : "");
     return false;
 }
 
@@ -154,8 +155,9 @@ static const char *parse_end(urdf_reader *reader, const xml_element *xml, const 
 }
 
 void urdf_parse_joint(urdf_reader *reader, const xml_element *xml) {
-    static const char *const known[] = {"parent", "child", "origin", "axis", "limit", "dynamics", "joint_properties",
-                                        "mimic", "safety_controller", "calibration", NULL};
+    static const char *const known[] = {
+        "parent",      "child", "origin", "axis", "limit", "dynamics", "joint_properties", "mimic", "safety_controller",
+        "calibration", NULL};
     reader->label = "joint";
     const char *name = urdf_name_of(reader, xml, "name");
     reader->label = name != NULL ? urdf_format(reader, "joint %s", name) : reader->label;

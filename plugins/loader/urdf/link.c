@@ -47,8 +47,8 @@ static void parse_inertial(urdf_reader *reader, const xml_element *xml, stn_mass
 }
 
 void urdf_parse_link(urdf_reader *reader, const xml_element *xml) {
-    static const char *const known[] = {"inertial", "visual",          "collision",
-                                        "self_collision_checking", "drake:self_collision_checking", NULL};
+    static const char *const known[] = {
+        "inertial", "visual", "collision", "self_collision_checking", "drake:self_collision_checking", NULL};
     reader->label = "link";
     const char *name = urdf_name_of(reader, xml, "name");
     if (name == NULL) {

@@ -22,8 +22,10 @@ static void find_master(urdf_reader *reader, int32_t index) {
         urdf_error(reader, joint->xml, "mimic", "it mimics itself: name the joint that it follows");
     } else if (!has_one_dof(joint->spec.type) || !has_one_dof(reader->joints[master].spec.type)) {
         bool own = !has_one_dof(joint->spec.type);
-        urdf_error(reader, joint->xml, "mimic", "it mimics joint '%.80s', but %s %s: only revolute, continuous and "
-                   "prismatic joints mimic each other", joint->mimic, own ? "it is itself" : "that is",
+        urdf_error(reader, joint->xml, "mimic",
+                   "it mimics joint '%.80s', but %s %s: only revolute, continuous and "
+                   "prismatic joints mimic each other",
+                   joint->mimic, own ? "it is itself" : "that is",
                    stn_joint_type_name(own ? joint->spec.type : reader->joints[master].spec.type));
     } else {
         joint->spec.mimic = master;

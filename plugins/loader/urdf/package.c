@@ -18,7 +18,7 @@ enum { DEEPEST = 4, MOST_FOLDERS = 5000, PACKAGE_FILE = 1 << 16, BY_FOLDER = 100
 
 typedef struct search {
     const char *name;
-    int32_t rank; // of the best match: depth, + BY_FOLDER when only the folder's name fits
+    int32_t rank;    // of the best match: depth, + BY_FOLDER when only the folder's name fits
     int32_t folders; // visited
     char best[URDF_PATH];
 } search;

@@ -4,18 +4,9 @@
 
 #include "urdf.h"
 
-static const char *const known[] = {"link",
-                                    "joint",
-                                    "drake:joint",
-                                    "material",
-                                    "transmission",
-                                    "drake:collision_filter_group",
-                                    "gazebo",
-                                    "mujoco",
-                                    "ros2_control",
-                                    "sensor",
-                                    "frame",
-                                    NULL};
+static const char *const known[] = {
+    "link",   "joint",  "drake:joint",  "material", "transmission", "drake:collision_filter_group",
+    "gazebo", "mujoco", "ros2_control", "sensor",   "frame",        NULL};
 
 static bool is_joint(const xml_element *xml) {
     return strcmp(xml_name(xml), "joint") == 0 || strcmp(xml_name(xml), "drake:joint") == 0;

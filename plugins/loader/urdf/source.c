@@ -52,9 +52,10 @@ static bool is_small_enough(urdf_reader *reader, const char *text, size_t length
             attributes++;
         }
         if (marks > MOST_MARKS || attributes > MOST_ATTRIBUTES) {
-            urdf_say(reader, STN_SEVERITY_ERROR, "size", line,
-                     "too much for one robot: the limits are %d elements and attributes, and %d attributes of one element",
-                     (int)MOST_MARKS, (int)MOST_ATTRIBUTES);
+            urdf_say(
+                reader, STN_SEVERITY_ERROR, "size", line,
+                "too much for one robot: the limits are %d elements and attributes, and %d attributes of one element",
+                (int)MOST_MARKS, (int)MOST_ATTRIBUTES);
             return false;
         }
     }

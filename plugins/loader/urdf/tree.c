@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joints connect links to one tree: every name found, every link one parent, one root, no loop. A parent "world" that no
-// <link> declares is the world.
+// Joints connect links to one tree: every name found, every link one parent, one root, no loop. A parent "world" that
+// no <link> declares is the world.
 #include <stdio.h>
 #include <string.h>
 
@@ -60,9 +60,10 @@ static bool connect_joint(urdf_reader *reader, int32_t index) {
     }
     urdf_link *link = &reader->links[child];
     if (link->joint >= 0) {
-        urdf_error(reader, joint->xml, "two_parents", "link %.80s already hangs on %.80s (line %d): a link has one joint "
-                   "above it, remove one", link->name, reader->joints[link->joint].label,
-                   (int)reader->joints[link->joint].line);
+        urdf_error(reader, joint->xml, "two_parents",
+                   "link %.80s already hangs on %.80s (line %d): a link has one joint "
+                   "above it, remove one",
+                   link->name, reader->joints[link->joint].label, (int)reader->joints[link->joint].line);
         return false;
     }
     joint->spec.parent = parent;
@@ -71,7 +72,8 @@ static bool connect_joint(urdf_reader *reader, int32_t index) {
     return true;
 }
 
-/// Children of each link as linked lists, and the links in breadth-first order from the root. Returns how many it reaches.
+/// Children of each link as linked lists, and the links in breadth-first order from the root. Returns how many it
+/// reaches.
 static int32_t order_links(urdf_reader *reader, int32_t *order) {
     int32_t *first = URDF_NEW(reader, reader->link_count, int32_t);
     int32_t *next = URDF_NEW(reader, reader->link_count, int32_t);

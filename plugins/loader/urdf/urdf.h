@@ -18,13 +18,13 @@ typedef struct urdf_names {
     struct urdf_name {
         const char *name; // NULL: free
         int32_t scope, value;
-    } *slots;
+    } * slots;
     uint32_t mask;
 } urdf_names;
 
 typedef struct urdf_link {
     const char *name;
-    const char *label; // "link b", for messages
+    const char *label;      // "link b", for messages
     const xml_element *xml; // NULL: the world that no <link> declares
     int32_t line;
     stn_mass mass;
@@ -36,9 +36,9 @@ typedef struct urdf_joint {
     const char *label; // "joint j"
     const xml_element *xml;
     int32_t line;
-    stn_joint_spec spec; // parent, child and mimic count within the file
+    stn_joint_spec spec;                // parent, child and mimic count within the file
     const char *parent, *child, *mimic; // names, NULL when absent
-    int32_t out_index; // in the builder
+    int32_t out_index;                  // in the builder
 } urdf_joint;
 
 typedef struct urdf_geometry {
@@ -74,7 +74,7 @@ typedef struct urdf_reader {
     stn_diagnostics *diagnostics;
     const stn_load_request *request;
     const urdf_config *config;
-    const char *label; // what is being read, for messages
+    const char *label;     // what is being read, for messages
     int32_t errors_before; // the load
     bool out_of_memory;
     bool xacro_said;
@@ -103,8 +103,8 @@ typedef struct urdf_reader {
 void urdf_say(urdf_reader *reader, stn_severity severity, const char *code, int32_t line, const char *format, ...)
     STN_PRINTF(5, 6);
 #define urdf_error(reader, xml, code, ...) urdf_say(reader, STN_SEVERITY_ERROR, code, xml_line(xml), __VA_ARGS__)
-#define urdf_warn(reader, xml, code, ...) urdf_say(reader, STN_SEVERITY_WARNING, code, xml_line(xml), __VA_ARGS__)
-#define urdf_note(reader, xml, code, ...) urdf_say(reader, STN_SEVERITY_NOTE, code, xml_line(xml), __VA_ARGS__)
+#define urdf_warn(reader, xml, code, ...)  urdf_say(reader, STN_SEVERITY_WARNING, code, xml_line(xml), __VA_ARGS__)
+#define urdf_note(reader, xml, code, ...)  urdf_say(reader, STN_SEVERITY_NOTE, code, xml_line(xml), __VA_ARGS__)
 
 /// Memory of the load, zeroed; NULL sets out_of_memory.
 void *urdf_allocate(urdf_reader *reader, size_t count, size_t size);
@@ -141,22 +141,24 @@ void urdf_names_add(urdf_names *names, int32_t scope, const char *name, int32_t 
 char *urdf_read_source(urdf_reader *reader, size_t *length, stn_status *status, stn_error *err);
 /// parse.c: fills the reader from <robot>. Findings go to the diagnostics; false: out of memory.
 bool urdf_parse(urdf_reader *reader, const xml_element *root);
-void urdf_parse_link(urdf_reader *reader, const xml_element *xml);          // link.c
-void urdf_check_mass(urdf_reader *reader, const xml_element *inertial, double mass, const stn_mat3 *inertia); // inertia.c
-void urdf_warn_massless(urdf_reader *reader, const int32_t *order);         // inertia.c
-void urdf_parse_joint(urdf_reader *reader, const xml_element *xml);         // joint.c
-void urdf_parse_transmission(urdf_reader *reader, const xml_element *xml);  // transmission.c
+void urdf_parse_link(urdf_reader *reader, const xml_element *xml); // link.c
+void urdf_check_mass(urdf_reader *reader, const xml_element *inertial, double mass,
+                     const stn_mat3 *inertia);                                                       // inertia.c
+void urdf_warn_massless(urdf_reader *reader, const int32_t *order);                                  // inertia.c
+void urdf_parse_joint(urdf_reader *reader, const xml_element *xml);                                  // joint.c
+void urdf_parse_transmission(urdf_reader *reader, const xml_element *xml);                           // transmission.c
 void urdf_parse_geometry(urdf_reader *reader, const xml_element *xml, int32_t link, bool collision); // geometry.c
 void urdf_parse_proximity(urdf_reader *reader, const xml_element *xml, stn_material *material);      // proximity.c
-void urdf_parse_material(urdf_reader *reader, const xml_element *xml, urdf_geometry *use); // material.c; use NULL: global
-void urdf_resolve_materials(urdf_reader *reader);                           // material.c
-bool urdf_connect(urdf_reader *reader);                                     // tree.c; false: out of memory
-void urdf_resolve_mimic(urdf_reader *reader);                               // mimic.c
-bool urdf_parse_filters(urdf_reader *reader, const xml_element *root);      // filter.c
+void urdf_parse_material(urdf_reader *reader, const xml_element *xml,
+                         urdf_geometry *use);                          // material.c; use NULL: global
+void urdf_resolve_materials(urdf_reader *reader);                      // material.c
+bool urdf_connect(urdf_reader *reader);                                // tree.c; false: out of memory
+void urdf_resolve_mimic(urdf_reader *reader);                          // mimic.c
+bool urdf_parse_filters(urdf_reader *reader, const xml_element *root); // filter.c
 /// uri.c: path of a mesh that exists; NULL after saying why not (an error for collision, else a warning).
 const char *urdf_resolve_mesh(urdf_reader *reader, const xml_element *mesh, const char *uri, bool collision);
 /// package.c
-bool urdf_locate_file(urdf_reader *reader); // folder and package of the file
+bool urdf_locate_file(urdf_reader *reader);                           // folder and package of the file
 const char *urdf_find_package(urdf_reader *reader, const char *name); // root folder, NULL: not found
 /// build.c
 stn_status urdf_build(urdf_reader *reader, stn_model_builder *builder, int32_t *robot, stn_error *err);

@@ -108,8 +108,9 @@ static const char *resolve_relative(urdf_reader *reader, const mesh_name *mesh) 
 
 static const char *resolve_absolute(urdf_reader *reader, const mesh_name *mesh, const char *path) {
     if (!reader->request->allow_absolute) {
-        return refuse(reader, mesh, "path", "absolute names are not read unless allowed: use a path relative to the robot "
-                                            "file, or package://");
+        return refuse(reader, mesh, "path",
+                      "absolute names are not read unless allowed: use a path relative to the robot "
+                      "file, or package://");
     }
     return resolve_below(reader, mesh, "", path, "/");
 }

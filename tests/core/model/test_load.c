@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which loader is asked; two loaders of the test share the extension "fake".
+#include <stdlib.h>
+#include <string.h>
+
+#include <stiction/plugin.h>
+
+#include "stn_test.h"
+
+static bool recognises_a(const char *text, size_t length) {
+    return length >= 1 && text[0] == 'a';
+}
+
+static bool recognises_b(const char *text, size_t length) {
+    return length >= 1 && text[0] == 'b';
+}
+
+static stn_status load_a(void *self, const stn_load_request *request, stn_model_builder *builder, int32_t *robot,
+                         stn_diagnostics *diagnostics, stn_error *err) {
+    (void)self, (void)request, (void)builder, (void)diagnostics, (void)err;
+    *robot = 'a';
+    return STN_OK;
+}
+
+static stn_status load_b(void *self, const stn_load_request *request, stn_model_builder *builder, int32_t *robot,
+                         stn_diagnostics *diagnostics, stn_error *err) {
+    (void)self, (void)request, (void)builder, (void)diagnostics;
+    (void)err;
+    *robot = 'b';
+    return STN_OK;
+}
+
+static const char *const extensions_a[] = {"fake", "fakea", NULL};
+static const char *const extensions_b[] = {"fake", NULL};
+static const stn_loader_ops ops_a = {sizeof ops_a, extensions_a, recognises_a, load_a};
+static const stn_loader_ops ops_b = {sizeof ops_b, extensions_b, recognises_b, load_b};
+static const stn_plugin_desc plugin_a = {.size = sizeof plugin_a,
+                                         .kind = STN_KIND_LOADER,
+                                         .id = "test_a",
+                                         .version = "1",
+                                         .summary = "a",
+                                         .ops.loader = &ops_a};
+static const stn_plugin_desc plugin_b = {.size = sizeof plugin_b,
+                                         .kind = STN_KIND_LOADER,
+                                         .id = "test_b",
+                                         .version = "1",
+                                         .summary = "b",
+                                         .ops.loader = &ops_b};
+
+typedef struct fixture {
+    stn_context *context;
+    stn_diagnostics list;
+    char folder[64];
+    char path[128];
+} fixture;
+
+static int set_up(void **state) {
+    fixture *f = calloc(1, sizeof *f);
+    assert_int_equal(stn_context_create(NULL, &f->context, NULL), STN_OK);
+    assert_int_equal(stn_plugin_register(f->context, &plugin_a, NULL), STN_OK);
+    assert_int_equal(stn_plugin_register(f->context, &plugin_b, NULL), STN_OK);
+    stn_diagnostics_init(&f->list, f->context);
+    strcpy(f->folder, "/tmp/stn_load_XXXXXX");
+    assert_non_null(mkdtemp(f->folder));
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    fixture *f = *state;
+    unlink(f->path);
+    rmdir(f->folder);
+    stn_diagnostics_clear(&f->list);
+    stn_context_destroy(f->context);
+    free(f);
+    return 0;
+}
+
+/// Loads a file of that name and content; the letter of the loader that was asked, 0 when it failed.
+static int32_t load(fixture *f, const char *name, const char *content, stn_error *err) {
+    unlink(f->path);
+    snprintf(f->path, sizeof f->path, "%s/%s", f->folder, name);
+    FILE *file = fopen(f->path, "w");
+    assert_non_null(file);
+    fputs(content, file);
+    fclose(file);
+    int32_t robot = 0;
+    stn_load_request request = {.path = f->path};
+    stn_status status = stn_load_robot(f->context, &request, NULL, &robot, &f->list, err);
+    return status == STN_OK ? robot : 0;
+}
+
+static void first_bytes_decide_among_loaders_of_one_extension(void **state) {
+    assert_int_equal(load(*state, "x.fake", "a", NULL), 'a');
+    assert_int_equal(load(*state, "x.fake", "b", NULL), 'b');
+    assert_int_equal(load(*state, "x.y.FAKE", "b", NULL), 'b');
+}
+
+static void extension_alone_decides_when_nobody_recognises_the_bytes(void **state) {
+    assert_int_equal(load(*state, "x.fakea", "?", NULL), 'a');
+    assert_int_equal(load(*state, "x.fakea", "", NULL), 'a');
+}
+
+static void bytes_alone_decide_for_an_unknown_extension(void **state) {
+    assert_int_equal(load(*state, "x.else", "b", NULL), 'b');
+    assert_int_equal(load(*state, "noextension", "a", NULL), 'a');
+}
+
+static void file_that_nobody_reads_names_the_loaders(void **state) {
+    stn_error err = {0};
+    assert_int_equal(load(*state, "x.else", "?", &err), 0);
+    assert_int_equal(err.status, STN_ERR_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "x.else"));
+    assert_non_null(strstr(err.text, "test_a (.fake .fakea)"));
+    assert_non_null(strstr(err.text, "test_b (.fake)"));
+}
+
+static void missing_file_and_folder_are_said(void **state) {
+    fixture *f = *state;
+    stn_error err = {0};
+    int32_t robot = 5;
+    stn_load_request missing = {.path = "/nonexistent/x.fake"}, folder = {.path = f->folder}, none = {.path = NULL};
+    assert_int_equal(stn_load_robot(f->context, &missing, NULL, &robot, &f->list, &err), STN_ERR_FILE);
+    assert_non_null(strstr(err.text, "/nonexistent/x.fake: No such file"));
+    assert_int_equal(stn_load_robot(f->context, &folder, NULL, &robot, &f->list, &err), STN_ERR_FILE);
+    assert_non_null(strstr(err.text, "not a file"));
+    assert_int_equal(stn_load_robot(f->context, &none, NULL, &robot, &f->list, &err), STN_ERR_ARGUMENT);
+    assert_int_equal(robot, 5);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(first_bytes_decide_among_loaders_of_one_extension, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(extension_alone_decides_when_nobody_recognises_the_bytes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(bytes_alone_decide_for_an_unknown_extension, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(file_that_nobody_reads_names_the_loaders, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(missing_file_and_folder_are_said, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
