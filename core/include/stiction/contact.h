@@ -66,12 +66,14 @@ typedef struct stn_contact_pair {
 /// n . (p_b - p_a), rides, material and surface velocities from the model. `p_a`, `p_b`: witness points on the two surfaces.
 STN_API stn_contact stn_contact_make(const stn_model *model, const stn_contact_pair *pair, stn_vec3 p_a, stn_vec3 p_b,
                                      stn_vec3 normal, uint64_t feature);
-/// Appends; STN_ERR_NUMERIC when something is not finite or the normal has no unit length (naming the two geometries).
+/// Appends a copy; STN_ERR_NUMERIC when something is not finite or the normal has no unit length (naming the two
+/// geometries).
 STN_API stn_status stn_contact_set_add(const stn_model *model, stn_contact_set *set, const stn_contact *contact,
                                        stn_error *err);
-/// Begins a patch: contacts added until the next call belong to it.
+/// Begins a patch: faces added until the next call belong to it.
 STN_API stn_status stn_contact_set_begin_patch(stn_contact_set *set, const stn_contact_pair *pair, stn_error *err);
-/// Appends a face of the open patch with its polygon.
+/// Appends a face of the patch begun last, with its polygon (copied; the record's patch and vertex members are set here).
+/// STN_ERR_SEQUENCE without a patch, or when a contact outside of it was added since.
 STN_API stn_status stn_contact_set_add_face(const stn_model *model, stn_contact_set *set, const stn_contact *contact,
                                             const stn_vec3 *polygon, const double *pressure, int32_t vertex_count,
                                             stn_error *err);

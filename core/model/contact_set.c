@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// The contact set of a step: records made from witness points, appended to arrays that grow in the step's arena.
+#include <string.h>
+
+#include <stiction/contact.h>
+
+enum { FIRST_CAPACITY = 64 };
+
+/// Finaliser of splitmix64: every bit of x reaches every bit of the result, one to one.
+static uint64_t mix(uint64_t x) {
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
+static uint64_t pair_id(const stn_contact_pair *pair) {
+    return mix(((uint64_t)(uint32_t)pair->geometry_a << 32 | (uint32_t)pair->geometry_b) +
+               UINT64_C(0x9e3779b97f4a7c15));
+}
+
+static stn_ride ride_of(const stn_geometry *geometry) {
+    stn_ride ride = {.body = geometry->body};
+    if (geometry->body < 0) {
+        ride.node_count = 1;
+        ride.node[0] = geometry->node;
+        ride.weight[0] = 1.0;
+    }
+    return ride;
+}
+
+stn_contact stn_contact_make(const stn_model *model, const stn_contact_pair *pair, stn_vec3 p_a, stn_vec3 p_b,
+                             stn_vec3 normal, uint64_t feature) {
+    const stn_geometry *a = &model->geometries[pair->geometry_a], *b = &model->geometries[pair->geometry_b];
+    stn_vec3 apart = stn_vec3_sub(p_b, p_a);
+    stn_contact contact = {
+        .id = mix(pair_id(pair) ^ mix(feature)),
+        .geometry_a = pair->geometry_a,
+        .geometry_b = pair->geometry_b,
+        .a = ride_of(a),
+        .b = ride_of(b),
+        .point = stn_vec3_mul_add(p_b, -pair->material.weight_a, apart),
+        .normal = normal,
+        .phi0 = stn_vec3_dot(normal, apart),
+        .material = pair->material.value,
+        .bias = stn_vec3_sub(stn_mat3_apply(&pair->pose_b.rotation, b->surface_velocity),
+                             stn_mat3_apply(&pair->pose_a.rotation, a->surface_velocity)),
+        .mu2 = pair->material.value.mu,
+        .patch = -1,
+    };
+    return contact;
+}
+
+/// Room for `more` further elements of `size` bytes behind the `count` that `*array` holds.
+static bool reserve(stn_arena *arena, void **array, int32_t *capacity, int32_t count, int32_t more, size_t size) {
+    int64_t wanted = (int64_t)count + more, grown = 2 * (int64_t)*capacity;
+    if (wanted <= *capacity) {
+        return true;
+    }
+    grown = grown > wanted ? grown : wanted;
+    grown = grown > FIRST_CAPACITY ? grown : FIRST_CAPACITY;
+    void *larger = grown <= INT32_MAX ? stn_arena_allocate(arena, (size_t)grown, size) : NULL;
+    if (larger == NULL) {
+        return false;
+    }
+    if (count > 0) {
+        memcpy(larger, *array, (size_t)count * size);
+    }
+    *array = larger;
+    *capacity = (int32_t)grown;
+    return true;
+}
+
+static bool reserve_contact(stn_contact_set *set) {
+    void *contacts = set->contacts;
+    bool ok = reserve(set->arena, &contacts, &set->capacity, set->count, 1, sizeof *set->contacts);
+    set->contacts = contacts;
+    return ok;
+}
+
+static const char *geometry_name(const stn_model *model, int32_t geometry) {
+    const char *name = model->geometries[geometry].name;
+    return name != NULL ? name : "";
+}
+
+static stn_status refuse(const stn_model *model, const stn_contact *c, stn_status status, const char *why,
+                         stn_error *err) {
+    return stn_fail(err, status, "contact of geometries %d '%s' and %d '%s': %s", (int)c->geometry_a,
+                    geometry_name(model, c->geometry_a), (int)c->geometry_b, geometry_name(model, c->geometry_b), why);
+}
+
+static stn_status check(const stn_model *model, const stn_contact *c, stn_error *err) {
+    if (!stn_vec3_finite(c->point) || !isfinite(c->phi0)) {
+        return refuse(model, c, STN_ERR_NUMERIC, "point or distance is not finite", err);
+    }
+    if (!(fabs(stn_vec3_dot(c->normal, c->normal) - 1.0) <= 1e-9)) {
+        return refuse(model, c, STN_ERR_NUMERIC, "the normal has no unit length", err);
+    }
+    if (!stn_vec3_finite(c->bias) || !stn_vec3_finite(c->direction) || !isfinite(c->material.mu)) {
+        return refuse(model, c, STN_ERR_NUMERIC, "friction or surface velocity is not finite", err);
+    }
+    return STN_OK;
+}
+
+stn_status stn_contact_set_add(const stn_model *model, stn_contact_set *set, const stn_contact *contact,
+                               stn_error *err) {
+    stn_status status = check(model, contact, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    if (!reserve_contact(set)) {
+        return stn_fail(err, STN_ERR_MEMORY, "contact set: out of memory for %d contacts", (int)set->count + 1);
+    }
+    set->contacts[set->count++] = *contact;
+    return STN_OK;
+}
+
+stn_status stn_contact_set_begin_patch(stn_contact_set *set, const stn_contact_pair *pair, stn_error *err) {
+    void *patches = set->patches;
+    if (!reserve(set->arena, &patches, &set->patch_capacity, set->patch_count, 1, sizeof *set->patches)) {
+        return stn_fail(err, STN_ERR_MEMORY, "contact set: out of memory for %d patches", (int)set->patch_count + 1);
+    }
+    set->patches = patches;
+    set->patches[set->patch_count++] = (stn_patch){.id = pair_id(pair),
+                                                   .geometry_a = pair->geometry_a,
+                                                   .geometry_b = pair->geometry_b,
+                                                   .contact_start = set->count};
+    return STN_OK;
+}
+
+/// Corners and their pressures grow together.
+static bool reserve_vertices(stn_contact_set *set, int32_t more) {
+    void *vertices = set->vertices, *pressure = set->vertex_pressure;
+    int32_t capacity = set->vertex_capacity;
+    if (!reserve(set->arena, &vertices, &capacity, set->vertex_count, more, sizeof *set->vertices)) {
+        return false;
+    }
+    set->vertices = vertices;
+    capacity = set->vertex_capacity;
+    if (!reserve(set->arena, &pressure, &capacity, set->vertex_count, more, sizeof *set->vertex_pressure)) {
+        return false;
+    }
+    set->vertex_pressure = pressure;
+    set->vertex_capacity = capacity;
+    return true;
+}
+
+static bool polygon_finite(const stn_vec3 *polygon, const double *pressure, int32_t count) {
+    for (int32_t i = 0; i < count; i++) {
+        if (!stn_vec3_finite(polygon[i]) || !isfinite(pressure[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+stn_status stn_contact_set_add_face(const stn_model *model, stn_contact_set *set, const stn_contact *contact,
+                                    const stn_vec3 *polygon, const double *pressure, int32_t vertex_count,
+                                    stn_error *err) {
+    stn_patch *patch = set->patch_count > 0 ? &set->patches[set->patch_count - 1] : NULL;
+    if (patch == NULL || patch->contact_start + patch->contact_count != set->count) {
+        return refuse(model, contact, STN_ERR_SEQUENCE, "a face needs a patch begun before it", err);
+    }
+    if (vertex_count < 3) {
+        return refuse(model, contact, STN_ERR_ARGUMENT, "a polygon has 3 corners or more", err);
+    }
+    if (!polygon_finite(polygon, pressure, vertex_count) || !isfinite(contact->area) || !isfinite(contact->pressure)) {
+        return refuse(model, contact, STN_ERR_NUMERIC, "polygon, area or pressure is not finite", err);
+    }
+    if (!reserve_vertices(set, vertex_count)) {
+        return stn_fail(err, STN_ERR_MEMORY, "contact set: out of memory for %d corners", (int)vertex_count);
+    }
+    stn_status status = stn_contact_set_add(model, set, contact, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    stn_contact *added = &set->contacts[set->count - 1];
+    added->patch = set->patch_count - 1;
+    added->vertex_start = set->vertex_count;
+    added->vertex_count = vertex_count;
+    memcpy(set->vertices + set->vertex_count, polygon, (size_t)vertex_count * sizeof *polygon);
+    memcpy(set->vertex_pressure + set->vertex_count, pressure, (size_t)vertex_count * sizeof *pressure);
+    set->vertex_count += vertex_count;
+    patch->contact_count++;
+    return STN_OK;
+}
