@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole files: read at once, written whole or not at all (temporary file, fsync, rename).
+#include "problem/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static stn_status fail_path(stn_error *err, const char *path, int code) {
+    return stn_fail(err, code == ENOMEM ? STN_ERR_MEMORY : STN_ERR_FILE, "%s: %s", path, strerror(code));
+}
+
+/// All bytes of an open file, as many as come: its stated size is only a first guess.
+static stn_status read_all(stn_context *context, int descriptor, const char *path, size_t limit, char **text,
+                           size_t *size, stn_error *err) {
+    struct stat info;
+    bool sized = fstat(descriptor, &info) == 0 && info.st_size > 0 && (size_t)info.st_size <= limit;
+    size_t capacity = sized ? (size_t)info.st_size + 1 : 4096, used = 0;
+    char *bytes = stn_allocate(context, capacity + 1, 1);
+    while (bytes != NULL) {
+        ssize_t got = read(descriptor, bytes + used, capacity - used);
+        if (got == 0) {
+            *text = bytes;
+            *size = used;
+            return STN_OK;
+        }
+        if (got < 0 && errno != EINTR) {
+            int code = errno;
+            stn_release(context, bytes);
+            return fail_path(err, path, code);
+        }
+        used += got > 0 ? (size_t)got : 0;
+        if (used > limit) {
+            stn_release(context, bytes);
+            return stn_fail(err, STN_ERR_FILE, "%s: larger than %zu bytes, no sensible file of this kind is", path,
+                            limit);
+        }
+        if (used == capacity) {
+            char *grown = stn_reallocate(context, bytes, capacity + 1, 2 * capacity + 1, 1);
+            if (grown == NULL) {
+                stn_release(context, bytes);
+            }
+            bytes = grown;
+            capacity *= 2;
+        }
+    }
+    return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory for %zu bytes", path, capacity);
+}
+
+stn_status file_read(stn_context *context, const char *path, size_t limit, char **text, size_t *size, stn_error *err) {
+    *text = NULL;
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) {
+        return fail_path(err, path, errno);
+    }
+    stn_status status = read_all(context, descriptor, path, limit, text, size, err);
+    close(descriptor);
+    if (status == STN_OK) {
+        (*text)[*size] = '\0';
+    }
+    return status;
+}
+
+stn_status file_open(stn_context *context, const char *path, file_writer *writer, stn_error *err) {
+    size_t size = strlen(path) + 48;
+    writer->context = context;
+    writer->path = path;
+    writer->used = 0;
+    writer->failure = 0;
+    writer->temporary = stn_allocate(context, size, 1);
+    if (writer->temporary == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
+    }
+    // named by process and attempt rather than by mkstemp, so that the file gets the permissions that the user's mask
+    // gives
+    writer->descriptor = -1;
+    for (int32_t attempt = 0; attempt < 1000 && writer->descriptor < 0; attempt++) {
+        snprintf(writer->temporary, size, "%s.%ld-%d.part", path, (long)getpid(), attempt);
+        writer->descriptor = open(writer->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (writer->descriptor < 0 && errno != EEXIST) {
+            break;
+        }
+    }
+    if (writer->descriptor < 0) {
+        int code = errno;
+        stn_release(context, writer->temporary);
+        return fail_path(err, path, code);
+    }
+    return STN_OK;
+}
+
+static void flush(file_writer *writer) {
+    size_t done = 0;
+    while (done < writer->used && writer->failure == 0) {
+        ssize_t wrote = write(writer->descriptor, writer->buffer + done, writer->used - done);
+        if (wrote < 0 && errno != EINTR) {
+            writer->failure = errno;
+        }
+        done += wrote > 0 ? (size_t)wrote : 0;
+    }
+    writer->used = 0;
+}
+
+void file_put(file_writer *writer, const char *text, size_t size) {
+    while (size > 0) {
+        size_t room = sizeof writer->buffer - writer->used;
+        size_t part = size < room ? size : room;
+        memcpy(writer->buffer + writer->used, text, part);
+        writer->used += part;
+        text += part;
+        size -= part;
+        if (writer->used == sizeof writer->buffer) {
+            flush(writer);
+        }
+    }
+}
+
+stn_status file_close(file_writer *writer, bool keep, stn_error *err) {
+    flush(writer);
+    if (keep && writer->failure == 0 && fsync(writer->descriptor) != 0 && errno != EINVAL) { // EINVAL: cannot be synced
+        writer->failure = errno;
+    }
+    if (close(writer->descriptor) != 0 && writer->failure == 0) {
+        writer->failure = errno;
+    }
+    bool kept = keep && writer->failure == 0;
+    if (kept && rename(writer->temporary, writer->path) != 0) {
+        writer->failure = errno;
+        kept = false;
+    }
+    if (!kept) {
+        unlink(writer->temporary);
+    }
+    stn_release(writer->context, writer->temporary);
+    return writer->failure != 0 ? fail_path(err, writer->path, writer->failure) : STN_OK;
+}
