@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contact law of SAP: linear compliance, linear dissipation and the friction cone in one convex potential
+// [castro-2022].
+//
+//     y = R^-1 (v_hat - v_c),  R = diag(R_t, R_t, R_n)
+//     gamma = argmin over the cone |x_t| <= mu x_n of |x - y|_R^2 / 2                                         S(23)
+//     l(v_c) = gamma^T R gamma / 2,  gamma = -dl/dv_c,  G = -dgamma/dv_c                                      S(39)
+//
+// The projection has three regions: stick (gamma = y), slide (gamma on the cone's boundary) and open (gamma = 0).
+#include <math.h>
+#include <stiction/plugin.h>
+
+// One pass over structure-of-arrays data is compiled for AVX2 as well and chosen at load. No fused operations in
+// either, so results do not depend on the choice.
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
+#define LANE_KERNEL __attribute__((target_clones("default", "avx2")))
+#else
+#define LANE_KERNEL
+#endif
+
+typedef struct sap_config {
+    double beta, sigma;
+} sap_config;
+
+static const stn_param params[] = {
+    STN_PARAM_REAL(sap_config, beta, "1", 1.0, 0.0, 1e6,
+                   "near-rigid: contact no stiffer than a mode of period beta dt; 0 takes the stiffness as it is"),
+    STN_PARAM_REAL(sap_config, sigma, "1", 1e-3, 1e-12, 1e6,
+                   "regularisation of friction R_t = sigma w; stick creeps at sigma w mu gamma_n"),
+};
+
+// What prepare leaves for evaluate, one array each. All are zero in padding lanes: y = 0 there, and a frictionless
+// contact with y_n = 0 is open.
+enum { RT, RN, RT_INV, RN_INV, V_HAT_1, V_HAT_2, V_HAT_N, MU, MU_HAT, SLIDE, SLIDE_G, COEFFICIENT_COUNT };
+
+/// SAP acts at phi < tau_d |v_n| + mu (dt + tau_d) |v_t| on approach; half as much again for what the step changes.
+static double reach(const void *self, double dt, const stn_constraint *c, double normal_speed, double slip_speed) {
+    (void)self;
+    return 1.5 * (dt + c->relaxation_time) * (fabs(normal_speed) + c->mu1 * fabs(slip_speed));
+}
+
+/// R_n = max(beta^2/(4 pi^2) w, 1/(dt k (dt + tau_d)))  S(29),  R_t = sigma w  S(30),  v_hat = -phi0/(dt + tau_d).
+/// A contact with w = 0 moves nothing: any R > 0 serves. Data that are NaN stay NaN, and prepare names them.
+static void regularize(const void *self, stn_problem *problem) {
+    const sap_config *config = self;
+    for (int32_t i = 0; i < problem->constraint_count; i++) {
+        const stn_constraint *c = &problem->constraints[i];
+        if (c->set != STN_SET_CONE && c->set != STN_SET_ELLIPSE) {
+            continue;
+        }
+        double w = c->w == 0.0 ? 1.0 : c->w;
+        double time = problem->dt + c->relaxation_time;
+        double rigid = config->beta * config->beta / (4.0 * STN_PI * STN_PI) * w;
+        double compliance = 1.0 / (problem->dt * c->stiffness * time);
+        double *R = problem->R + c->row, *v_hat = problem->v_hat + c->row;
+        R[0] = R[1] = config->sigma * w;
+        R[2] = rigid >= compliance ? rigid : compliance;
+        v_hat[0] = v_hat[1] = 0.0;
+        v_hat[2] = -c->phi0 / time;
+    }
+}
+
+static stn_status check_contact(const stn_problem *problem, int32_t index, stn_error *err) {
+    const stn_constraint *c = &problem->constraints[index];
+    const double *R = problem->R + c->row, *v_hat = problem->v_hat + c->row;
+    static const char *const rows[] = {"t1", "t2", "n"};
+    unsigned long long id = (unsigned long long)c->id;
+    if (c->set != STN_SET_CONE || c->rows != 3) {
+        return stn_fail(err, STN_ERR_UNSUPPORTED,
+                        "constraint %d (id %llx): the law sap takes circular friction cones, not a set '%s' of %d rows",
+                        index, id, stn_constraint_set_name(c->set), c->rows);
+    }
+    for (int32_t a = 0; a < 3; a++) {
+        if (!(R[a] > 0.0) || !isfinite(R[a])) {
+            return stn_fail(
+                err, STN_ERR_NUMERIC,
+                "contact %d (id %llx): R[%s] = %g 1/kg must be > 0 and finite (k = %g N/m, tau_d = %g s, w = "
+                "%g 1/kg); a rigid contact needs beta > 0",
+                index, id, rows[a], R[a], c->stiffness, c->relaxation_time, c->w);
+        }
+        if (!isfinite(v_hat[a])) {
+            return stn_fail(err, STN_ERR_NUMERIC,
+                            "contact %d (id %llx): v_hat[%s] = %g m/s must be finite (phi0 = %g m)", index, id, rows[a],
+                            v_hat[a], c->phi0);
+        }
+    }
+    if (R[0] != R[1]) {
+        return stn_fail(err, STN_ERR_UNSUPPORTED,
+                        "contact %d (id %llx): R[t1] = %g and R[t2] = %g 1/kg differ; the law sap needs them equal",
+                        index, id, R[0], R[1]);
+    }
+    if (!(c->mu1 >= 0.0) || !isfinite(c->mu1)) {
+        return stn_fail(err, STN_ERR_NUMERIC, "contact %d (id %llx): mu = %g must be >= 0 and finite", index, id,
+                        c->mu1);
+    }
+    return STN_OK;
+}
+
+static stn_status prepare(const void *self, const stn_problem *problem, const stn_law_batch *batch, const void *memory,
+                          stn_error *err) {
+    (void)self;
+    (void)memory;
+    double *lane = batch->coefficients;
+    const size_t stride = (size_t)batch->stride;
+    for (int32_t i = 0; i < batch->count; i++, lane++) {
+        stn_status status = check_contact(problem, batch->constraint[i], err);
+        if (status != STN_OK) {
+            return status;
+        }
+        const stn_constraint *c = &problem->constraints[batch->constraint[i]];
+        const double *R = problem->R + c->row, *v_hat = problem->v_hat + c->row;
+        double mu = c->mu1, mu_hat = mu * R[0] / R[2], f = 1.0 / (1.0 + mu * mu_hat);
+        lane[RT * stride] = R[0];
+        lane[RN * stride] = R[2];
+        lane[RT_INV * stride] = 1.0 / R[0];
+        lane[RN_INV * stride] = 1.0 / R[2];
+        lane[V_HAT_1 * stride] = v_hat[0];
+        lane[V_HAT_2 * stride] = v_hat[1];
+        lane[V_HAT_N * stride] = v_hat[2];
+        lane[MU * stride] = mu;
+        lane[MU_HAT * stride] = mu_hat;
+        lane[SLIDE * stride] = f;
+        lane[SLIDE_G * stride] = f / R[2];
+    }
+    for (int32_t i = batch->count; i < batch->stride; i++, lane++) {
+        for (size_t k = 0; k < COEFFICIENT_COUNT; k++) {
+            lane[k * stride] = 0.0;
+        }
+    }
+    return STN_OK;
+}
+
+/// One contact. Every region is computed and selected without a branch, so that the loop around it becomes vector code.
+static inline __attribute__((always_inline)) void evaluate_lane(const double *c, size_t stride, const double *v_c,
+                                                                double *cost, double *gamma, double *G) {
+    double rt_inv = c[RT_INV * stride], rn_inv = c[RN_INV * stride], mu = c[MU * stride], mu_hat = c[MU_HAT * stride];
+    double y1 = (c[V_HAT_1 * stride] - v_c[0]) * rt_inv;
+    double y2 = (c[V_HAT_2 * stride] - v_c[stride]) * rt_inv;
+    double yn = (c[V_HAT_N * stride] - v_c[2 * stride]) * rn_inv;
+    double yr = sqrt(y1 * y1 + y2 * y2);
+
+    // without friction y_r = 0 <= mu y_n would stick: that case is left to the slide formulas, where it is exact
+    bool stick = (mu > 0.0) & (yn >= 0.0) & (yr <= mu * yn);
+    bool slide = !stick & (yn > -mu_hat * yr);
+
+    // t opposes slip; y_r > 0 while sliding with friction, the guard is for mu = 0
+    double yr_inv = 1.0 / (yr > 1e-150 ? yr : 1e-150);
+    double t1 = y1 * yr_inv, t2 = y2 * yr_inv;
+    double slide_n = c[SLIDE * stride] * (yn + mu_hat * yr);
+    double slide_t = mu * slide_n;
+    double g1 = stick ? y1 : (slide ? slide_t * t1 : 0.0);
+    double g2 = stick ? y2 : (slide ? slide_t * t2 : 0.0);
+    double gn = stick ? yn : (slide ? slide_n : 0.0);
+    gamma[0] = g1;
+    gamma[stride] = g2;
+    gamma[2 * stride] = gn;
+    cost[0] = 0.5 * (c[RT * stride] * (g1 * g1 + g2 * g2) + c[RN * stride] * gn * gn);
+    if (G == NULL) {
+        return;
+    }
+    // slide: G = f/R_n s s^T + mu gamma_n/(R_t y_r) p p^T, s = (mu t, 1), p perpendicular to t in the plane
+    double a = c[SLIDE_G * stride], b = slide_t * (rt_inv * yr_inv);
+    double s1 = mu * t1, s2 = mu * t2;
+    G[0] = stick ? rt_inv : (slide ? a * s1 * s1 + b * t2 * t2 : 0.0);
+    G[stride] = slide ? a * s1 * s2 - b * t1 * t2 : 0.0;
+    G[2 * stride] = stick ? rt_inv : (slide ? a * s2 * s2 + b * t1 * t1 : 0.0);
+    G[3 * stride] = slide ? a * s1 : 0.0;
+    G[4 * stride] = slide ? a * s2 : 0.0;
+    G[5 * stride] = stick ? rn_inv : (slide ? a : 0.0);
+}
+
+LANE_KERNEL static void evaluate(const void *self, const stn_law_batch *batch, const double *v_c, double *cost,
+                                 double *gamma, double *G) {
+    (void)self;
+    const size_t stride = (size_t)batch->stride;
+    const double *c = batch->coefficients;
+    if (G == NULL) {
+#pragma GCC ivdep
+        for (size_t i = 0; i < stride; i++) {
+            evaluate_lane(c + i, stride, v_c + i, cost + i, gamma + i, NULL);
+        }
+        return;
+    }
+#pragma GCC ivdep
+    for (size_t i = 0; i < stride; i++) {
+        evaluate_lane(c + i, stride, v_c + i, cost + i, gamma + i, G + i);
+    }
+}
+
+static const stn_law_ops ops = {
+    .size = sizeof ops,
+    .coefficient_count = COEFFICIENT_COUNT,
+    .sets = 1u << STN_SET_CONE,
+    .reach = reach,
+    .regularize = regularize,
+    .prepare = prepare,
+    .evaluate = evaluate,
+};
+
+static const stn_plugin_desc sap = {
+    .size = sizeof sap,
+    .kind = STN_KIND_LAW,
+    .id = "sap",
+    .version = "0.1.0",
+    .summary = "Compliant contact with linear dissipation and a friction cone, regularised (SAP)",
+    .reference = "castro-2022 S(23), S(28)-(30), S(39)",
+    .config_size = sizeof(sap_config),
+    .params = params,
+    .param_count = STN_COUNT(params),
+    .ops.law = &ops,
+};
+STN_PLUGIN_LIBRARY(&sap);

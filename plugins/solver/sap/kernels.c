@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// The products of Newton's method: J x, J^T gamma, A x, and the laws over all constraints.
+#include <math.h>
+#include <string.h>
+
+#include "sap.h"
+
+SAP_INLINE double sum4(sap_v4 a) {
+    return (a[0] + a[2]) + (a[1] + a[3]);
+}
+
+/// (sum a, sum b, sum c, sum d), with the additions of sum4 in the same order.
+SAP_INLINE sap_v4 sum_rows(sap_v4 a, sap_v4 b, sap_v4 c, sap_v4 d) {
+    sap_v4 ab =
+        __builtin_shufflevector(a, b, 0, 4, 1, 5) + __builtin_shufflevector(a, b, 2, 6, 3, 7); // a02 b02 a13 b13
+    sap_v4 cd = __builtin_shufflevector(c, d, 0, 4, 1, 5) + __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    return __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+}
+
+SAP_KERNEL double sap_dot(int32_t n, const double *x, const double *y) {
+    sap_v4 a = {0.0}, b = {0.0};
+    for (int32_t i = 0; i < n; i += 8) {
+        a += sap_load(x + i) * sap_load(y + i);
+        b += sap_load(x + i + 4) * sap_load(y + i + 4);
+    }
+    return sum4(a + b);
+}
+
+SAP_KERNEL double sap_scaled_norm(int32_t n, const double *d, const double *x) {
+    sap_v4 a = {0.0}, b = {0.0};
+    for (int32_t i = 0; i < n; i += 8) {
+        sap_v4 p = sap_load(d + i) * sap_load(x + i), q = sap_load(d + i + 4) * sap_load(x + i + 4);
+        a += p * p;
+        b += q * q;
+    }
+    return sqrt(sum4(a + b));
+}
+
+/// 0 x is 0 for all that is finite, and NaN stays NaN in a sum.
+SAP_KERNEL bool sap_finite(int64_t n, const double *x) {
+    sap_v4 a = {0.0}, b = {0.0};
+    for (int64_t i = 0; i < n; i += 8) {
+        a += 0.0 * sap_load(x + i);
+        b += 0.0 * sap_load(x + i + 4);
+    }
+    return sum4(a + b) == 0.0;
+}
+
+/// y = A x for a block of ld <= 8: A is symmetric, so its rows serve as columns.
+SAP_INLINE void block_times(int32_t n, int32_t ld, const double *A, const double *x, double *y) {
+    for (int32_t c = 0; c < ld; c += 4) {
+        sap_v4 sum = {0.0};
+        for (int32_t i = 0; i < n; i++) {
+            sum += sap_load(A + (int64_t)i * ld + c) * x[i];
+        }
+        sap_store(y + c, sum);
+    }
+}
+
+/// y += the blocks of a nodal A beside the diagonal.
+static void nodes_times_add(const sap_system *s, int32_t tree, const double *x, double *y) {
+    const stn_matrix *A = &s->problem->trees[tree].A;
+    const sap_block *nodes = s->blocks + s->tree_block[tree];
+    for (int32_t i = 0; i < A->node_count; i++) {
+        double *yi = y + nodes[i].start;
+        for (int32_t e = A->row_start[i]; e < A->row_start[i + 1]; e++) {
+            const double *a = A->values + 9 * (int64_t)e, *xj = x + nodes[A->column[e]].start;
+            for (int32_t r = 0; r < 3 && A->column[e] != i; r++) {
+                yi[r] += a[3 * r] * xj[0] + a[3 * r + 1] * xj[1] + a[3 * r + 2] * xj[2];
+            }
+        }
+    }
+}
+
+SAP_KERNEL static void blocks_times(const sap_system *s, const double *x, double *y) {
+    for (int32_t b = 0; b < s->block_count; b++) {
+        const sap_block *block = &s->blocks[b];
+        if (block->n == 6) {
+            block_times(6, 8, s->A + block->A, x + block->start, y + block->start);
+        } else {
+            block_times(block->n, block->ld, s->A + block->A, x + block->start, y + block->start);
+        }
+    }
+}
+
+void sap_mass_times(const sap_system *s, const double *x, double *y) {
+    blocks_times(s, x, y);
+    for (int32_t t = 0; t < s->problem->tree_count; t++) {
+        if (s->problem->trees[t].A.form == STN_MATRIX_NODAL) {
+            nodes_times_add(s, t, x, y);
+        }
+    }
+}
+
+/// Four rows of a panel times x, added to the four partial sums.
+SAP_INLINE void rows_times_add(int32_t ld, const double *panel, const double *x, sap_v4 sum[4]) {
+    for (int32_t c = 0; c < ld; c += 4) {
+        sap_v4 xc = sap_load(x + c);
+        for (int32_t r = 0; r < 4; r++) {
+            sum[r] += sap_load(panel + (int64_t)r * ld + c) * xc;
+        }
+    }
+}
+
+SAP_KERNEL static void panels_times(const sap_system *s, const double *x, double *rows) {
+    for (int32_t k = 0; k < s->cluster_count; k++) {
+        const sap_cluster *cluster = &s->clusters[k];
+        const sap_part *parts = s->parts + cluster->part_start;
+        for (int32_t r = 0; r < cluster->rows; r += 4) {
+            sap_v4 sum[4] = {{0.0}};
+            for (int32_t p = 0; p < cluster->part_count; p++) {
+                const sap_block *block = &s->blocks[parts[p].block];
+                const double *panel = s->panels + parts[p].panel;
+                if (block->ld == 8) {
+                    rows_times_add(8, panel + 8 * (int64_t)r, x + block->start, sum);
+                } else {
+                    rows_times_add(block->ld, panel + (int64_t)block->ld * r, x + block->start, sum);
+                }
+            }
+            sap_store(rows + cluster->row_start + r, sum_rows(sum[0], sum[1], sum[2], sum[3]));
+        }
+    }
+}
+
+void sap_jacobian_times(const sap_system *s, const double *x, double *v, double *line_v) {
+    panels_times(s, x, s->rows);
+    const size_t stride = (size_t)s->batch.stride;
+    for (int32_t k = 0; k < s->cluster_count; k++) {
+        const sap_cluster *cluster = &s->clusters[k];
+        const double *row = s->rows + cluster->row_start;
+        double *lane = v + cluster->lane_start;
+        for (int32_t i = 0; i < cluster->lane_count; i++, lane++, row += 3) {
+            lane[0] = row[0];
+            lane[stride] = row[1];
+            lane[2 * stride] = row[2];
+        }
+        for (int32_t i = 0; i < cluster->line_count; i++) {
+            line_v[cluster->line_start + i] = row[i];
+        }
+    }
+}
+
+/// y += panel^T gamma.
+SAP_INLINE void rows_transposed_add(int32_t rows, int32_t ld, const double *panel, const double *gamma, double *y) {
+    for (int32_t c = 0; c < ld; c += 4) {
+        sap_v4 sum = sap_load(y + c);
+        for (int32_t r = 0; r < rows; r++) {
+            sum += sap_load(panel + (int64_t)r * ld + c) * gamma[r];
+        }
+        sap_store(y + c, sum);
+    }
+}
+
+SAP_KERNEL static void panels_transposed(const sap_system *s, const double *rows, double *y) {
+    for (int32_t k = 0; k < s->cluster_count; k++) {
+        const sap_cluster *cluster = &s->clusters[k];
+        for (int32_t p = 0; p < cluster->part_count; p++) {
+            const sap_part *part = &s->parts[cluster->part_start + p];
+            const sap_block *block = &s->blocks[part->block];
+            const double *panel = s->panels + part->panel, *gamma = rows + cluster->row_start;
+            if (block->ld == 8) {
+                rows_transposed_add(cluster->rows, 8, panel, gamma, y + block->start);
+            } else {
+                rows_transposed_add(cluster->rows, block->ld, panel, gamma, y + block->start);
+            }
+        }
+    }
+}
+
+void sap_jacobian_transposed(sap_system *s) {
+    const size_t stride = (size_t)s->batch.stride;
+    for (int32_t k = 0; k < s->cluster_count; k++) {
+        const sap_cluster *cluster = &s->clusters[k];
+        double *row = s->rows + cluster->row_start, *end = row + cluster->rows;
+        const double *lane = s->now.gamma + cluster->lane_start;
+        for (int32_t i = 0; i < cluster->lane_count; i++, lane++, row += 3) {
+            row[0] = lane[0];
+            row[1] = lane[stride];
+            row[2] = lane[2 * stride];
+        }
+        for (int32_t i = 0; i < cluster->line_count; i++) {
+            *row++ = s->now.line_gamma[cluster->line_start + i];
+        }
+        while (row < end) {
+            *row++ = 0.0;
+        }
+    }
+    memset(s->j, 0, (size_t)s->nx * sizeof *s->j);
+    panels_transposed(s, s->rows, s->j);
+}
+
+void sap_evaluate(sap_system *s, sap_point *at) {
+    at->cost = 0.0;
+    if (s->batch.count > 0) {
+        const stn_law *law = s->control->law;
+        law->ops->evaluate(law->self, &s->batch, at->v, s->lane_cost, at->gamma, at->G);
+        for (int32_t i = 0; i < s->batch.count; i++) {
+            at->cost += s->lane_cost[i];
+        }
+    }
+    for (int32_t i = 0; i < s->line_count; i++) {
+        at->cost += stn_box_law(at->line_v[i], s->line_R[i], s->line_v_hat[i], s->line_lo[i], s->line_hi[i],
+                                &at->line_gamma[i], &at->line_G[i]);
+    }
+}
+
+SAP_KERNEL static void add(int32_t n, const double *x, double *y) {
+    for (int32_t i = 0; i < n; i++) {
+        y[i] += x[i];
+    }
+}
+
+void sap_refresh(sap_system *s) {
+    for (int32_t i = 0; i < s->nx; i++) {
+        s->dv[i] = s->v[i] - s->v_star[i];
+    }
+    sap_mass_times(s, s->dv, s->p);
+    sap_jacobian_times(s, s->v, s->now.v, s->now.line_v);
+    add(3 * s->batch.stride, s->bias, s->now.v);
+    add(s->line_stride, s->line_bias, s->now.line_v);
+    sap_evaluate(s, &s->now);
+    s->cost = 0.5 * sap_dot(s->nx, s->dv, s->p) - sap_dot(s->nx, s->force, s->v) + s->now.cost;
+}
+
+SAP_KERNEL void sap_gradient(sap_system *s) {
+    sap_jacobian_transposed(s);
+    for (int32_t i = 0; i < s->nx; i++) {
+        s->gradient[i] = s->p[i] - s->j[i] - s->force[i];
+        s->Av[i] = s->p[i] + s->A_v_star[i];
+    }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Line search along dv. With c = dv.A dv,
+//
+//     l(a)   = l + a dv.(p - force) + a^2 c/2 + potentials(v_c + a dv_c)
+//     l'(a)  = dv.(p - force) + a c - dv_c.gamma(a),    l''(a) = c + dv_c.G(a) dv_c
+//
+// so that a trial costs one pass over the constraints. The last trial is the step taken: its gamma and G are those of
+// the new point and are not computed again.
+#include <float.h>
+#include <math.h>
+
+#include "sap.h"
+
+typedef struct ray {
+    double linear, quadratic; // dv.(p - force), dv.A dv
+    double smooth;            // l without potentials, at a = 0
+    double limit;             // largest step
+} ray;
+
+typedef struct sample {
+    double cost, slope, curvature;
+} sample;
+
+enum { MAX_EXACT = 100, MAX_ARMIJO = 40 };
+
+SAP_KERNEL static void move_constraints(const sap_system *s, double a) {
+    for (int32_t i = 0; i < 3 * s->batch.stride; i++) {
+        s->trial.v[i] = s->now.v[i] + a * s->dv_c[i];
+    }
+    for (int32_t i = 0; i < s->line_count; i++) {
+        s->trial.line_v[i] = s->now.line_v[i] + a * s->line_dv[i];
+    }
+}
+
+SAP_KERNEL static double cone_curvature(const sap_system *s) {
+    const int32_t stride = s->batch.stride;
+    const double *G = s->trial.G, *x = s->dv_c, *y = x + stride, *n = y + stride;
+    sap_v4 sum = {0.0};
+    for (int32_t i = 0; i < stride; i++) {
+        double term = x[i] * (G[i] * x[i] + 2.0 * (G[stride + i] * y[i] + G[3 * stride + i] * n[i])) +
+                      y[i] * (G[2 * stride + i] * y[i] + 2.0 * G[4 * stride + i] * n[i]) +
+                      n[i] * G[5 * stride + i] * n[i];
+        sum[i & 3] += term;
+    }
+    return (sum[0] + sum[2]) + (sum[1] + sum[3]);
+}
+
+static sample try_step(sap_system *s, const ray *line, double a) {
+    move_constraints(s, a);
+    sap_evaluate(s, &s->trial);
+    s->evaluations++;
+    sample t;
+    t.cost = line->smooth + a * line->linear + 0.5 * a * a * line->quadratic + s->trial.cost;
+    t.slope = line->linear + a * line->quadratic - sap_dot(3 * s->batch.stride, s->dv_c, s->trial.gamma) -
+              sap_dot(s->line_stride, s->line_dv, s->trial.line_gamma);
+    t.curvature = line->quadratic + cone_curvature(s);
+    for (int32_t i = 0; i < s->line_count; i++) {
+        t.curvature += s->line_dv[i] * s->trial.line_G[i] * s->line_dv[i];
+    }
+    return t;
+}
+
+/// The trial becomes the present point.
+static double accept(sap_system *s, double a) {
+    for (int32_t i = 0; i < s->nx; i++) {
+        s->v[i] += a * s->dv[i];
+        s->p[i] += a * s->dp[i];
+        s->compact[i] = s->v[i] - s->v_star[i];
+    }
+    sap_point before = s->now;
+    s->now = s->trial;
+    s->trial = before;
+    s->cost = 0.5 * sap_dot(s->nx, s->compact, s->p) - sap_dot(s->nx, s->force, s->v) + s->now.cost;
+    return a;
+}
+
+/// Newton on l'(a) = 0, from a = 1 because that is the answer near the solution. l' rises, so a bracket [low, high] is
+/// kept and bisected when Newton leaves it or converges slowly.
+static double search_exact(sap_system *s, const ray *line, double slope) {
+    double low = 0.0, high = line->limit, a = fmin(1.0, line->limit), step_before = line->limit;
+    bool bounded = false; // l' > 0 at high
+    for (int32_t i = 0;; i++) {
+        sample t = try_step(s, line, a);
+        if (fabs(t.slope) <= s->config->line_search_tolerance * -slope || i == MAX_EXACT || !isfinite(t.slope) ||
+            (t.slope < 0.0 && a == line->limit)) {
+            return accept(s, a);
+        }
+        if (t.slope > 0.0) {
+            high = a;
+            bounded = true;
+        } else {
+            low = a;
+        }
+        double next = a - t.slope / t.curvature;
+        bool slow = bounded && 2.0 * fabs(t.slope) > fabs(step_before * t.curvature);
+        if (!bounded && !(next < high)) {
+            next = high;
+        } else if (slow || !(next > low && next < high)) {
+            next = 0.5 * (low + high);
+        }
+        step_before = next - a;
+        if (!(fabs(step_before) > 1e-8 * a)) {
+            return accept(s, a);
+        }
+        a = next;
+    }
+}
+
+/// Backtracking by 0.8 from 1.25 as long as the cost falls; the step before it rises again, if it descends enough.
+static double search_armijo(sap_system *s, const ray *line, double slope) {
+    const double c = 1e-4, rho = 0.8, cost = s->cost;
+    double a = fmin(1.0 / rho, line->limit);
+    sample t = try_step(s, line, a);
+    double slop = 100.0 * DBL_EPSILON * fmax(1.0, 0.5 * (fabs(t.cost) + fabs(cost)));
+    if (t.slope <= slop) {
+        return accept(s, a);
+    }
+    for (int32_t i = 0; i < MAX_ARMIJO; i++) {
+        double before = t.cost;
+        a *= rho;
+        t = try_step(s, line, a);
+        if (t.cost > before && t.cost < cost + c * a * slope) {
+            if (before < cost + c * a / rho * slope) {
+                a /= rho;
+                try_step(s, line, a);
+            }
+            break;
+        }
+    }
+    return accept(s, a);
+}
+
+double sap_line_search(sap_system *s, double slope) {
+    const stn_law *law = s->control->law;
+    double p_dv = sap_dot(s->nx, s->p, s->dv), force_dv = sap_dot(s->nx, s->force, s->dv);
+    ray line = {p_dv - force_dv, sap_dot(s->nx, s->dv, s->dp), s->cost - s->now.cost, 1.5};
+    if (s->batch.count > 0 && law->ops->max_step != NULL) {
+        line.limit = fmin(line.limit, 0.99 * law->ops->max_step(law->self, &s->batch, s->now.v, s->dv_c));
+    }
+    // a slope that is lost in the rounding of its terms says nothing: the full step is as good as any
+    double rounding = 64.0 * DBL_EPSILON * (fabs(p_dv) + fabs(force_dv));
+    if (line.limit > 1.0 && -slope <= rounding) {
+        try_step(s, &line, 1.0);
+        return accept(s, 1.0);
+    }
+    return s->config->line_search == SAP_ARMIJO ? search_armijo(s, &line, slope) : search_exact(s, &line, slope);
+}

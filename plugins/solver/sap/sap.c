@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// SAP: contact as an unconstrained convex problem over the next velocities, by Newton's method with an exact line
+// search [castro-2022].
+//
+//     min over v of  (v - v*)^T A (v - v*)/2 - force.v + sum of l_i(J_i v + b_i),    gamma_i = -dl_i/dv_c        S(24)
+//
+//     gradient = A (v - v*) - J^T gamma - force,    H = A + J^T G J
+//     stop:  |D gradient| <= eps_a + eps_r max(|D A v|, |D J^T gamma|),    D = diag(A)^-1/2                      S(25)
+#include <float.h>
+#include <math.h>
+
+#include "sap.h"
+
+static const char *const line_searches[] = {"exact", "armijo", NULL};
+static const char *const factorizations[] = {"auto", "dense", "block", NULL};
+
+static const stn_param params[] = {
+    STN_PARAM_CHOICE(sap_config, line_search, line_searches, SAP_EXACT, "how far to go along Newton's direction"),
+    STN_PARAM_REAL(sap_config, line_search_tolerance, "1", 1e-2, 0.0, 0.5,
+                   "exact line search: slope left over that of the start"),
+    STN_PARAM_CHOICE(
+        sap_config, factorization, factorizations, SAP_AUTO,
+        "of the Hessian; auto: the chosen factor plugin, else dense up to 40 dofs or one tree, else block"),
+};
+
+typedef struct residual {
+    double value, bound; // |D gradient| and what it may be
+} residual;
+
+static residual find_residual(sap_system *s) {
+    sap_gradient(s);
+    double Av = sap_scaled_norm(s->nx, s->D, s->Av), j = sap_scaled_norm(s->nx, s->D, s->j);
+    const stn_solve_control *control = s->control;
+    return (residual){sap_scaled_norm(s->nx, s->D, s->gradient),
+                      control->absolute_tolerance + control->tolerance * fmax(Av, j)};
+}
+
+/// H and Newton's direction. A direction that does not descend means lost precision: once more with H + 1e-12 diag(H).
+static stn_status find_direction(sap_system *s, double *slope, stn_error *err) {
+    stn_error first = {STN_OK, ""};
+    stn_status status = sap_factor(s, false, &first);
+    if (status == STN_OK) {
+        *slope = sap_direction(s);
+        if (*slope < 0.0) {
+            return STN_OK;
+        }
+    } else if (status != STN_ERR_NUMERIC) {
+        return stn_fail(err, status, "%s", first.text);
+    }
+    status = sap_factor(s, true, err);
+    if (status != STN_OK) {
+        stn_error_prefix(err, "Hessian, with 1e-12 of its diagonal added");
+        return status;
+    }
+    *slope = sap_direction(s);
+    return STN_OK;
+}
+
+/// The last step was a full one and left the cost where it was, to round-off.
+static bool cost_stands(double cost, double before, double step) {
+    return step > 0.5 && fabs(cost - before) < 1e-30 + 1e-15 * 0.5 * (fabs(cost) + fabs(before));
+}
+
+static stn_status iterate(sap_system *s, stn_solve_info *info, stn_error *err) {
+    bool fresh = true, stands = false; // fresh: the state was computed from v itself
+    double before = INFINITY;
+    for (;;) {
+        residual r = find_residual(s);
+        if (!isfinite(r.value) || !isfinite(s->cost)) {
+            return stn_fail(err, STN_ERR_NUMERIC,
+                            "iteration %d: residual %g, cost %g J: numbers of the problem are too large",
+                            info->iterations, r.value, s->cost);
+        }
+        bool done = r.value <= r.bound, stalled = stands && r.value > 0.5 * before;
+        if ((done || stalled || info->iterations >= s->control->max_iterations) && !fresh) {
+            sap_refresh(s); // updates along the way may have drifted
+            fresh = true;
+            continue;
+        }
+        if (done || stalled || info->iterations >= s->control->max_iterations) {
+            info->reason = done ? "residual" : stalled ? "stagnation" : "iterations";
+            return done ? STN_OK : stalled ? STN_STALLED : STN_NOT_CONVERGED;
+        }
+        double slope = 0.0, cost = s->cost;
+        stn_status status = find_direction(s, &slope, err);
+        if (status != STN_OK) {
+            return status;
+        }
+        if (!(slope < 0.0)) {
+            info->reason = "stagnation";
+            return STN_STALLED;
+        }
+        double step = sap_line_search(s, slope);
+        stands = cost_stands(s->cost, cost, step);
+        before = r.value;
+        fresh = false;
+        info->iterations++;
+    }
+}
+
+static stn_status solve(void *self, const stn_problem *problem, const stn_solve_control *control,
+                        stn_solution *solution, stn_solve_info *info, stn_error *err) {
+    *info = (stn_solve_info){.cost = NAN, .reason = ""};
+    if (control->workspace == NULL) {
+        return stn_fail(err, STN_ERR_SEQUENCE, "no workspace was given");
+    }
+    sap_system s = {.problem = problem, .control = control, .config = self};
+    stn_status status = sap_pack(&s, solution->v, err);
+    if (status == STN_OK) {
+        sap_refresh(&s);
+        status = iterate(&s, info, err);
+    }
+    if (status >= STN_OK) {
+        sap_unpack(&s, solution);
+        info->cost = s.cost;
+    }
+    info->factorizations = s.factorizations;
+    info->line_search_evaluations = s.evaluations;
+    return status;
+}
+
+static const stn_solver_ops ops = {
+    .size = sizeof ops,
+    .formulation = STN_REGULARIZED,
+    .yields = STN_YIELDS_BOTH,
+    .needs = STN_NEEDS_LAW,
+    .sets = 1u << STN_SET_CONE | 1u << STN_SET_ELLIPSE | 1u << STN_SET_BOX | 1u << STN_SET_EQUALITY,
+    .create_workspace = sap_workspace_create,
+    .destroy_workspace = sap_workspace_destroy,
+    .solve = solve,
+};
+
+static const stn_plugin_desc sap = {
+    .size = sizeof sap,
+    .kind = STN_KIND_SOLVER,
+    .id = "sap",
+    .version = "0.1.0",
+    .summary = "Newton's method on the convex velocity problem of compliant contact (SAP)",
+    .reference = "castro-2022 S(18)-(26), S(39)",
+    .config_size = sizeof(sap_config),
+    .params = params,
+    .param_count = STN_COUNT(params),
+    .ops.solver = &ops,
+};
+STN_PLUGIN_LIBRARY(&sap);
