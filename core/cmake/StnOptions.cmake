@@ -3,6 +3,7 @@ include(GNUInstallDirs)
 
 option(STICTION_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(STICTION_SANITIZE "Address and undefined-behaviour sanitizers" OFF)
+option(STICTION_FUZZ "Fuzz targets; needs clang" OFF)
 option(STICTION_WERROR "Warnings are errors" ON)
 
 if(NOT CMAKE_BUILD_TYPE)
@@ -29,4 +30,8 @@ add_compile_options(-ffp-contract=off -fno-math-errno "-fmacro-prefix-map=${PROJ
 if(STICTION_SANITIZE)
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -g)
   add_link_options(-fsanitize=address,undefined -Wl,-z,nodelete)
+endif()
+if(STICTION_FUZZ)
+  # clang's vptr check wants a C++ runtime in every C program that loads a plugin with C++ in it
+  add_compile_options(-fsanitize=fuzzer-no-link -fno-sanitize=vptr)
 endif()

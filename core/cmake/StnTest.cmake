@@ -19,3 +19,14 @@ function(stn_add_test name)
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 300
     ENVIRONMENT "OPENBLAS_CORETYPE=Haswell;OMP_THREAD_LIMIT=1")
 endfunction()
+
+# stn_add_bench(name SOURCES bench_x.c [LIBRARIES lib...]): a program that measures; built with the tests, run by ./dev bench.
+function(stn_add_bench name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
+  add_executable(bench_${name} ${ARG_SOURCES})
+  target_link_libraries(bench_${name} PRIVATE Stiction::stiction m ${ARG_LIBRARIES})
+  target_compile_definitions(bench_${name} PRIVATE STN_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  stn_warnings(bench_${name})
+  set_target_properties(bench_${name} PROPERTIES OUTPUT_NAME ${name}
+    RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bench")
+endfunction()
