@@ -21,7 +21,7 @@ int32_t stn_cholesky(int32_t n, double *a, int32_t stride) {
             row[j] = (row[j] - dot(j, row, other)) / other[j];
         }
         double pivot = row[i] - dot(i, row, row);
-        if (!(pivot > 0.0)) {
+        if (!(pivot > 0.0 && pivot < (double)INFINITY)) {
             return i;
         }
         row[i] = sqrt(pivot);

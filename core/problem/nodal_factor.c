@@ -7,7 +7,7 @@
 enum { IDLE_LIMIT = 32 }; // entries kept although no tree of the present problem uses them
 
 static void clear_entry(stn_context *context, nodal_factor *entry) {
-    stn_factor_dense()->release(entry->factor);
+    stn_factor_block()->release(entry->factor);
     stn_release(context, entry->row_start);
     stn_release(context, entry->column);
     stn_release(context, entry->block_size);
@@ -129,7 +129,7 @@ static stn_status make_entry(stn_context *context, const stn_matrix *a, nodal_fa
         return stn_fail(err, STN_ERR_MEMORY, "factor of a tree with %d nodes: out of memory", a->node_count);
     }
     stn_block_pattern pattern = {entry->node_count, entry->block_size, entry->column_start, entry->row};
-    return stn_factor_dense()->symbolic(NULL, context, &pattern, &entry->factor, err);
+    return stn_factor_block()->symbolic(NULL, context, &pattern, &entry->factor, err);
 }
 
 stn_status nodal_cache_take(nodal_cache *cache, const stn_matrix *a, int32_t *index, stn_error *err) {
@@ -168,9 +168,9 @@ stn_status nodal_factor_numeric(nodal_factor *entry, const stn_matrix *a, stn_er
     }
     stn_block_matrix matrix = {
         {entry->node_count, entry->block_size, entry->column_start, entry->row}, entry->offset, entry->values};
-    return stn_factor_dense()->numeric(entry->factor, &matrix, err);
+    return stn_factor_block()->numeric(entry->factor, &matrix, err);
 }
 
 void nodal_factor_solve(const nodal_factor *entry, int32_t columns, double *x) {
-    stn_factor_dense()->solve(entry->factor, columns, x);
+    stn_factor_block()->solve(entry->factor, columns, x);
 }

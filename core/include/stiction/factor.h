@@ -42,7 +42,7 @@ STN_API const stn_factor_ops *stn_factor_dense(void);
 STN_API const stn_factor_ops *stn_factor_block(void);
 
 /// In-place Cholesky A = L L^T of a dense n x n row-major matrix; only the lower triangle is read and written. Returns -1,
-/// or the index of the first pivot that is not > 0 (NaN included). Thread: [any].
+/// or the index of the first pivot that is not > 0 (or not finite). Thread: [any].
 STN_API int32_t stn_cholesky(int32_t n, double *a, int32_t stride);
 /// x = L^-1 x, and x = L^-T x, for `columns` right-hand sides stored as rows of length n at distance `stride_x`
 /// (that is, x is columns x n, row-major: one vector per row).

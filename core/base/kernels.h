@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dense kernels of the factorisations, compiled once for every vector width and chosen by what the processor has.
+//
+// Panels are column-major with leading dimension ld, a multiple of 8, 64-byte aligned: vectors run down the rows, so a
+// panel of 6-row blocks wastes nothing. A panel of n columns and m >= n rows holds, after panel_factor, the columns of
+// L (A = L L^T) in this form: within every chunk of KERNEL_CHUNK columns the square on the diagonal holds the strictly
+// lower part of L' with L = L' diag(1/scale), L' unit; below it stand the entries of L. What stands above the diagonal
+// is undefined.
+#ifndef STICTION_CORE_KERNELS_H
+#define STICTION_CORE_KERNELS_H
+
+#include <stiction/base.h>
+
+enum { KERNEL_CHUNK = 6, KERNEL_ROWS = 8 };
+
+typedef struct dense_kernels {
+    /// Factors the panel in place; scale (n) receives 1/l_jj. Returns -1 or the first column whose pivot is not > 0
+    /// (NaN and infinity included).
+    int32_t (*panel_factor)(int32_t n, int32_t m, int32_t ld, double *panel, double *scale);
+    /// Columns [q, q + count) of -L2 L2^T for rows [q, m), count <= KERNEL_CHUNK, n <= q: update[r + ld j] =
+    /// -sum_k panel[r + ld k] panel[q + j + ld k]. Rows around them, to multiples of 8, are written too, undefined.
+    void (*panel_update)(int32_t n, int32_t m, int32_t ld, const double *panel, int32_t q, int32_t count,
+                         double *update);
+    /// t (ld, rows of the panel): t_1 = L1^-1 t_1, t_2 -= L2 t_1.
+    void (*panel_forward)(int32_t n, int32_t m, int32_t ld, const double *panel, const double *scale, double *t);
+    /// t_1 = L1^-T (t_1 - L2^T t_2); rows of t from m up to the next multiple of 8 must be finite.
+    void (*panel_backward)(int32_t n, int32_t m, int32_t ld, const double *panel, const double *scale, double *t);
+} dense_kernels;
+
+/// The table for this processor. Thread: [any].
+const dense_kernels *dense_kernels_choose(void);
+
+#endif
