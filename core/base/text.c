@@ -116,10 +116,14 @@ size_t stn_print_real(char *text, size_t size, double value) {
     }
     size_t used = 0;
     for (int i = 0; i < length && used + 1 < size; i++) {
-        bool number = (digits[i] >= '0' && digits[i] <= '9') || strchr("+-e", digits[i]) != NULL;
-        if (number || used == 0 || text[used - 1] != '.') { // the locale's decimal sign may be several bytes
-            text[used++] = number ? digits[i] : '.';
+        char c = digits[i];
+        if (!((c >= '0' && c <= '9') || strchr("+-e", c) != NULL)) {
+            if (used > 0 && text[used - 1] == '.') {
+                continue; // the locale's decimal sign may be several bytes
+            }
+            c = '.';
         }
+        text[used++] = c;
         if (i + 1 == length) {
             text[used] = '\0';
             return used;

@@ -164,7 +164,7 @@ static int read_words(reader *r, cli_list *words) {
             if (status != CLI_PROCEED) {
                 return status;
             }
-        } else if (count++ == r->command->most_words) {
+        } else if (words == NULL || count++ == r->command->most_words) {
             return cli_fail(r->command, "too many words at \"%s\"; see stiction %s --help", word, r->command->name);
         } else if (!append(r, words, word)) {
             return cli_fail(r->command, "out of memory");

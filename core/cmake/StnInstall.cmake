@@ -1,1 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
+# cmake --install: library, command, plugins (StnPlugin.cmake), headers, CMake package, pkg-config file. The tree may be moved:
+# nothing in it knows where it lies.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS stiction EXPORT StictionTargets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(TARGETS stiction_command RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+install(DIRECTORY core/include/stiction DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.h")
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/stiction")
+
+set(package "${CMAKE_INSTALL_LIBDIR}/cmake/Stiction")
+configure_package_config_file(core/cmake/StictionConfig.cmake.in "${CMAKE_BINARY_DIR}/package/StictionConfig.cmake"
+  INSTALL_DESTINATION "${package}")
+write_basic_package_version_file("${CMAKE_BINARY_DIR}/package/StictionConfigVersion.cmake"
+  COMPATIBILITY SameMinorVersion)
+install(EXPORT StictionTargets NAMESPACE Stiction:: DESTINATION "${package}")
+install(FILES "${CMAKE_BINARY_DIR}/package/StictionConfig.cmake"
+  "${CMAKE_BINARY_DIR}/package/StictionConfigVersion.cmake" core/cmake/StnPlugin.cmake DESTINATION "${package}")
+
+# The pkg-config file finds the prefix from its own place; the way up depends on how deep the library folder lies.
+file(RELATIVE_PATH STN_PC_TO_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+string(REGEX REPLACE "/$" "" STN_PC_TO_PREFIX "${STN_PC_TO_PREFIX}")
+configure_file(core/cmake/stiction.pc.in "${CMAKE_BINARY_DIR}/package/stiction.pc" @ONLY)
+install(FILES "${CMAKE_BINARY_DIR}/package/stiction.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

@@ -16,32 +16,36 @@ static void release(stn_context *context, void *memory) {
     stn_release(context, registry);
 }
 
-static stn_status open_registry(stn_context *context, stn_registry **out, stn_error *err) {
+/// The context's registry, made at the first call; NULL when out of memory.
+static stn_registry *open_registry(stn_context *context, stn_error *err) {
     if (context->registry == NULL) {
         stn_registry *registry = stn_allocate(context, 1, sizeof *registry);
         stn_arena *arena = registry != NULL ? stn_arena_create(context) : NULL;
         if (arena == NULL) {
             stn_release(context, registry);
-            return stn_fail(err, STN_ERR_MEMORY, "plugins: out of memory");
+            stn_fail(err, STN_ERR_MEMORY, "plugins: out of memory");
+            return NULL;
         }
         registry->context = context;
         registry->arena = arena;
         context->registry = registry;
         context->release_registry = release;
     }
-    *out = context->registry;
-    return STN_OK;
+    return context->registry;
 }
 
 /// The registry after the search. A search that ran out of memory leaves nothing behind and is made again.
 static stn_status searched_registry(stn_context *context, stn_registry **out, stn_error *err) {
-    stn_status status = open_registry(context, out, err);
-    if (status != STN_OK || (*out)->searched) {
-        return status;
+    stn_registry *registry = open_registry(context, err);
+    *out = registry;
+    if (registry == NULL) {
+        return STN_ERR_MEMORY;
     }
-    stn_registry *registry = *out;
+    if (registry->searched) {
+        return STN_OK;
+    }
     stn_registry before = *registry;
-    status = stn_registry_search(registry, err);
+    stn_status status = stn_registry_search(registry, err);
     if (status != STN_OK) {
         *registry = before;
         return status;
@@ -234,14 +238,13 @@ static stn_status choose_from(const stn_library *library, stn_kind kind, const s
 
 static stn_status find_by_path(stn_context *context, stn_kind kind, const char *path, const stn_plugin_info **out,
                                stn_error *err) {
-    stn_registry *registry = NULL;
-    stn_status status = open_registry(context, &registry, err);
-    if (status != STN_OK) {
-        return status;
+    stn_registry *registry = open_registry(context, err);
+    if (registry == NULL) {
+        return STN_ERR_MEMORY;
     }
     const stn_library *library = NULL;
     const stn_plugin_desc *desc = NULL;
-    status = stn_library_open(registry, path, &library, err);
+    stn_status status = stn_library_open(registry, path, &library, err);
     if (status == STN_OK) {
         status = choose_from(library, kind, &desc, err);
     }
@@ -272,13 +275,13 @@ stn_status stn_plugin_find(stn_context *context, stn_kind kind, const char *id, 
 }
 
 stn_status stn_plugin_register(stn_context *context, const stn_plugin_desc *desc, stn_error *err) {
-    stn_registry *registry = NULL;
     stn_status status = stn_plugin_check(desc, err);
-    if (status == STN_OK) {
-        status = open_registry(context, &registry, err);
-    }
     if (status != STN_OK) {
         return status;
+    }
+    stn_registry *registry = open_registry(context, err);
+    if (registry == NULL) {
+        return STN_ERR_MEMORY;
     }
     const stn_plugin_info *before = stn_registry_lookup(registry, desc->kind, desc->id);
     if (before != NULL) {

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# test_install.sh BUILD: the installed tree works from wherever it is moved to, without the build tree: the command finds its
+# library and plugins, and an outside plugin builds against it by find_package and by pkg-config.
+set -euo pipefail
+build=$1
+here=$(dirname "$(readlink -f "$0")")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+unset LD_LIBRARY_PATH STICTION_PLUGIN_PATH CMAKE_PREFIX_PATH PKG_CONFIG_PATH
+
+fail() { echo "FAILED: $*" >&2; exit 1; }
+expect() { # expect TEXT PART
+    case $1 in *"$2"*) ;; *) fail "no \"$2\" in: $1" ;; esac
+}
+
+cmake --install "$build" --prefix "$work/first" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+mv "$work/first" "$work/moved"
+prefix=$work/moved
+stiction=$prefix/bin/stiction
+
+# the command runs on the moved library, and nothing points back into the build tree
+expect "$("$stiction" --version)" "stiction "
+expect "$(ldd "$stiction")" "libstiction.so.1 => $prefix/"
+while IFS= read -r -d '' file; do
+    ! readelf -d "$file" | grep -E 'R(UN)?PATH' | grep -F "$build" || fail "$file has a path into the build tree"
+    ! ldd "$file" | grep -E "not found|$build" || fail "$file does not find its libraries in the moved tree"
+done < <(find "$prefix" -type f \( -name '*.so*' -o -path '*/bin/*' \) -print0)
+
+# it lists the very plugins that were built, none refused
+listed=$("$stiction" plugins 2>&1 >"$work/table") || fail "stiction plugins"
+[ -z "$listed" ] || fail "$listed"
+built=$(find "$build/lib/stiction/plugins" -name '*.so' 2>/dev/null | wc -l)
+installed=$(find "$prefix" -path '*/stiction/plugins/*.so' | wc -l)
+[ "$built" = "$installed" ] || fail "$built plugins built, $installed installed"
+
+# an outside plugin by find_package, in C17 with the installed headers alone
+cmake -S "$here/outside" -B "$work/package" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+cmake --build "$work/package" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+expect "$(STICTION_PLUGIN_PATH=$work/package "$stiction" plugins outside 2>&1)" "file: $work/package/recorder_outside.so"
+[ "$(nm -D --defined-only "$work/package/recorder_outside.so" | awk '{print $3}')" = stn_plugin ] || fail "exports more than stn_plugin"
+
+# and by pkg-config
+PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name stiction.pc)")
+export PKG_CONFIG_PATH
+mkdir "$work/pc"
+# shellcheck disable=SC2046 # flags are words
+cc -std=c17 -Wall -Wextra -Werror -shared -fPIC -fvisibility=hidden -DOUTSIDE_ID='"by_pc"' "$here/outside/outside.c" \
+    $(pkg-config --cflags --libs stiction) -Wl,-z,defs -o "$work/pc/recorder_by_pc.so"
+expect "$(STICTION_PLUGIN_PATH=$work/pc "$stiction" plugins by_pc 2>&1)" "counts steps, built outside of the project"
+expect "$(pkg-config --variable=plugindir stiction)" "stiction/plugins"
