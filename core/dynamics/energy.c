@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Energies and momentum. With p, L the momenta at a tree's reference point O: about the world's origin L + O x p.
+#include "dynamics/kinematics.h"
+
+static const stn_spatial ZERO = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+
+static stn_vec3 node_vector(const double *values, int32_t node) {
+    const double *v = values + 3 * (size_t)node;
+    return stn_vec3_make(v[0], v[1], v[2]);
+}
+
+double stn_kinetic_energy(const stn_kinematics *kinematics) {
+    const stn_model *model = kinematics->model;
+    const kinematics_object *k = kinematics_object_of(kinematics);
+    double twice = 0.0;
+    for (int32_t i = 1; i < model->body_count; i++) {
+        const stn_spatial *v = &kinematics->body_velocity[i];
+        stn_spatial p = inertia_apply(&k->inertia[i], v);
+        twice += spatial_dot(&p, v);
+        double rotor = model->joints[k->plan[i].joint].reflected_inertia;
+        for (int32_t j = 0; rotor > 0.0 && j < k->plan[i].nv; j++) {
+            double rate = kinematics->v[k->plan[i].v + j];
+            twice += rotor * rate * rate;
+        }
+    }
+    const double *v = kinematics->v + model_object_of(model)->node_v;
+    for (int32_t i = 0; i < model->node_count; i++) {
+        stn_vec3 u = node_vector(v, i);
+        twice += model->node_mass[i] * stn_vec3_dot(u, u);
+    }
+    return 0.5 * twice;
+}
+
+double stn_gravitational_energy(const stn_kinematics *kinematics, stn_vec3 gravity) {
+    const stn_model *model = kinematics->model;
+    const kinematics_object *k = kinematics_object_of(kinematics);
+    double energy = 0.0;
+    for (int32_t i = 1; i < model->body_count; i++) {
+        const inertia *b = &k->inertia[i];
+        stn_vec3 first_moment = stn_vec3_mul_add(b->h, b->mass, kinematics->reference[model->bodies[i].tree]);
+        energy -= stn_vec3_dot(gravity, first_moment);
+    }
+    for (int32_t i = 0; i < model->node_count; i++) {
+        energy -= model->node_mass[i] * stn_vec3_dot(gravity, kinematics->node[i]);
+    }
+    return energy;
+}
+
+stn_spatial stn_momentum(const stn_kinematics *kinematics) {
+    const stn_model *model = kinematics->model;
+    const kinematics_object *k = kinematics_object_of(kinematics);
+    stn_spatial sum = ZERO;
+    for (int32_t i = 1; i < model->body_count; i++) {
+        stn_spatial p = inertia_apply(&k->inertia[i], &kinematics->body_velocity[i]);
+        p.angular = stn_vec3_add(p.angular, stn_vec3_cross(kinematics->reference[model->bodies[i].tree], p.linear));
+        spatial_add_to(&sum, 1.0, &p);
+    }
+    const double *v = kinematics->v + model_object_of(model)->node_v;
+    for (int32_t i = 0; i < model->node_count; i++) {
+        stn_vec3 p = stn_vec3_scale(model->node_mass[i], node_vector(v, i));
+        stn_spatial both = {stn_vec3_cross(kinematics->node[i], p), p};
+        spatial_add_to(&sum, 1.0, &both);
+    }
+    return sum;
+}
+
+double stn_total_mass(const stn_model *model) {
+    double sum = 0.0;
+    for (int32_t i = 0; i < model->body_count; i++) {
+        sum += model->bodies[i].mass.mass;
+    }
+    for (int32_t i = 0; i < model->node_count; i++) {
+        sum += model->node_mass[i];
+    }
+    return sum;
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Point velocities and Jacobians. A column (a, l) of S at O moves the point p by l + a x (p - O); only the joints
+// between a body and the world have columns that move it.
+#include "dynamics/kinematics.h"
+
+stn_vec3 stn_point_velocity(const stn_kinematics *kinematics, int32_t body, stn_vec3 point) {
+    int32_t tree = kinematics->model->bodies[body].tree;
+    if (tree < 0) {
+        return stn_vec3_zero();
+    }
+    const stn_spatial *v = &kinematics->body_velocity[body];
+    return stn_vec3_add(v->linear, stn_vec3_cross(v->angular, stn_vec3_sub(point, kinematics->reference[tree])));
+}
+
+/// Adds s axes^T u to column `column` of J.
+static inline void add_column(const stn_mat3 *axes, double s, stn_vec3 u, int32_t n, int32_t column, double *J) {
+    stn_vec3 row = stn_mat3_apply_transposed(axes, u);
+    J[column] += s * row.x;
+    J[n + column] += s * row.y;
+    J[2 * n + column] += s * row.z;
+}
+
+/// S = 1: the row of axis e is (e, r x e).
+static void add_free_root(const stn_mat3 *axes, double s, stn_vec3 r, int32_t n, double *J) {
+    for (int32_t i = 0; i < 3; i++) {
+        stn_vec3 e = stn_mat3_column(axes, i), turn = stn_vec3_cross(r, e);
+        double *row = J + (size_t)i * (size_t)n;
+        row[0] += s * e.x;
+        row[1] += s * e.y;
+        row[2] += s * e.z;
+        row[3] += s * turn.x;
+        row[4] += s * turn.y;
+        row[5] += s * turn.z;
+    }
+}
+
+void stn_point_jacobian_add(const stn_kinematics *kinematics, int32_t body, stn_vec3 point, const stn_mat3 *axes,
+                            double sign, double *J) {
+    const body_plan *plans = kinematics_object_of(kinematics)->plan;
+    int32_t tree = kinematics->model->bodies[body].tree;
+    if (tree < 0) {
+        return;
+    }
+    int32_t n = kinematics->model->trees[tree].nv;
+    stn_vec3 r = stn_vec3_sub(point, kinematics->reference[tree]);
+    for (int32_t i = body; i > 0; i = plans[i].parent) {
+        const body_plan *plan = &plans[i];
+        if (plan->free_root) {
+            add_free_root(axes, sign, r, n, J + plan->dof);
+            return;
+        }
+        const stn_spatial *S = kinematics->motion + plan->v;
+        for (int32_t j = 0; j < plan->nv; j++) {
+            stn_vec3 u = stn_vec3_add(S[j].linear, stn_vec3_cross(S[j].angular, r));
+            add_column(axes, sign, u, n, plan->dof + j, J);
+        }
+    }
+}
+
+void stn_angular_jacobian_add(const stn_kinematics *kinematics, int32_t body, const stn_mat3 *axes, double sign,
+                              double *J) {
+    const body_plan *plans = kinematics_object_of(kinematics)->plan;
+    int32_t tree = kinematics->model->bodies[body].tree;
+    if (tree < 0) {
+        return;
+    }
+    int32_t n = kinematics->model->trees[tree].nv;
+    for (int32_t i = body; i > 0; i = plans[i].parent) {
+        const body_plan *plan = &plans[i];
+        const stn_spatial *S = kinematics->motion + plan->v;
+        for (int32_t j = 0; j < plan->nv; j++) {
+            add_column(axes, sign, S[j].angular, n, plan->dof + j, J);
+        }
+    }
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+// Links become bodies: fixed joints weld, moving joints begin a new body, and a body on the world begins a tree. Going
+// depth first makes trees contiguous and parents smaller.
+#include <stdio.h>
+#include <string.h>
+
+#include "model/compiler.h"
+
+static bool moves(const stn_joint_spec *spec) {
+    return spec->type != STN_JOINT_FIXED;
+}
+
+/// Moving joints by robot, an implicit floating one first, then in file order.
+static stn_status number_joints(compiler *c, stn_error *err) {
+    const stn_model_builder *b = c->builder;
+    c->joint_index = STN_ARENA(c->scratch, b->joints.count, int32_t);
+    c->root_joint = STN_ARENA(c->scratch, b->robots.count, int32_t);
+    c->robots = STN_ARENA_ZEROED(c->memory, b->robots.count, stn_robot);
+    if (c->joint_index == NULL || c->root_joint == NULL || c->robots == NULL) {
+        return compile_out_of_memory(err);
+    }
+    int32_t count = 0;
+    for (int32_t r = 0; r < b->robots.count; r++) {
+        const built_robot *built = robot_at(b, r);
+        stn_robot *robot = &c->robots[r];
+        robot->name = built->name;
+        robot->link_start = built->start.links;
+        robot->link_count = robot_link_end(b, r) - robot->link_start;
+        robot->root_link = c->root_link[r];
+        robot->base = built->base;
+        robot->fixed = c->root[r] == ROOT_FIXED || c->root[r] == ROOT_WORLD || c->root[r] == ROOT_JOINED;
+        robot->joint_start = count;
+        c->root_joint[r] = c->root[r] == ROOT_FREE ? count++ : -1;
+        for (int32_t j = built->start.joints; j < robot_joint_end(b, r); j++) {
+            c->joint_index[j] = moves(&joint_at(b, j)->spec) ? count++ : -1;
+        }
+        robot->joint_count = count - robot->joint_start;
+    }
+    c->object->face.robots = c->robots;
+    c->object->face.robot_count = b->robots.count;
+    c->object->face.joint_count = count;
+    return STN_OK;
+}
+
+static stn_status allocate_bodies(compiler *c, body_plan **plan, stn_error *err) {
+    stn_model *m = &c->object->face;
+    size_t body_count = (size_t)m->joint_count + 1, cloud_count = (size_t)c->builder->clouds.count;
+    m->link_count = c->builder->links.count;
+    c->link_body = STN_ARENA(c->scratch, m->link_count, int32_t);
+    c->link_pose = STN_ARENA(c->scratch, m->link_count, stn_pose);
+    c->links = STN_ARENA_ZEROED(c->memory, m->link_count, stn_link);
+    c->joints = STN_ARENA_ZEROED(c->memory, m->joint_count, stn_joint);
+    c->bodies = STN_ARENA_ZEROED(c->memory, body_count, stn_body);
+    c->trees = STN_ARENA_ZEROED(c->memory, body_count + cloud_count, stn_tree);
+    *plan = STN_ARENA_ZEROED(c->memory, body_count, body_plan);
+    if (c->link_body == NULL || c->link_pose == NULL || c->links == NULL || c->joints == NULL || c->bodies == NULL ||
+        c->trees == NULL || *plan == NULL) {
+        return compile_out_of_memory(err);
+    }
+    c->bodies[0] = (stn_body){.name = "world", .parent = -1, .tree = -1, .joint = -1, .robot = -1};
+    c->bodies[0].mass.inertia = (stn_mat3){{{0.0}}};
+    (*plan)[0].parent = (*plan)[0].joint = -1;
+    m->links = c->links;
+    m->joints = c->joints;
+    m->bodies = c->bodies;
+    m->trees = c->trees;
+    m->body_count = 1;
+    c->object->plan = *plan;
+    return STN_OK;
+}
+
+// ------------------------------------------------------------------------------------------------------- joints
+
+static void fill_joint(const compiler *c, int32_t index, const stn_joint_spec *spec, const stn_pose *origin) {
+    const joint_kind *kind = joint_kind_get(spec->type);
+    stn_joint *joint = &c->joints[index];
+    bool limited = kind->limited;
+    double ratio = spec->gear_ratio;
+    joint->name = spec->name;
+    joint->type = spec->type;
+    joint->nq = kind->nq;
+    joint->nv = kind->nv;
+    joint->origin = *origin;
+    joint->axis = stn_vec3_normalize_or(spec->axis, stn_vec3_make(1.0, 0.0, 0.0));
+    joint->lower = limited ? spec->lower : -(double)INFINITY;
+    joint->upper = limited ? spec->upper : (double)INFINITY;
+    joint->effort = spec->effort;
+    joint->velocity = spec->velocity;
+    joint->damping = spec->damping;
+    joint->friction = spec->friction;
+    joint->reflected_inertia = kind->axial ? ratio * ratio * spec->rotor_inertia : 0.0;
+    joint->mimic = spec->mimic >= 0 ? c->joint_index[spec->mimic] : -1;
+    joint->mimic_multiplier = spec->mimic_multiplier;
+    joint->mimic_offset = spec->mimic_offset;
+}
+
+/// "<root>_floating", with underscores behind it while a joint of the file has that name.
+static const char *name_root_joint(compiler *c, int32_t robot) {
+    const stn_model_builder *b = c->builder;
+    char name[512];
+    int length = snprintf(name, sizeof name - 16, "%s_floating", link_at(b, c->root_link[robot])->spec.name);
+    size_t used = length < (int)sizeof name - 16 ? (size_t)length : sizeof name - 17;
+    for (int32_t j = robot_at(b, robot)->start.joints; j < robot_joint_end(b, robot); j++) {
+        if (strcmp(joint_at(b, j)->spec.name, name) == 0 && used + 2 < sizeof name) {
+            name[used++] = '_';
+            name[used] = '\0';
+            j = robot_at(b, robot)->start.joints - 1; // from the start again
+        }
+    }
+    char *copy = STN_ARENA(c->memory, used + 1, char);
+    return copy != NULL ? memcpy(copy, name, used + 1) : NULL;
+}
+
+// ------------------------------------------------------------------------------------------------------- bodies
+
+/// The body that joint `index` carries; on the world it begins a tree.
+static int32_t begin_body(compiler *c, body_plan *plan, int32_t link, int32_t index, int32_t parent) {
+    stn_model *m = &c->object->face;
+    int32_t body = m->body_count++;
+    if (parent == 0) {
+        c->trees[m->tree_count++] =
+            (stn_tree){.kind = STN_TREE_ARTICULATED, .body_start = body, .q_start = m->nq, .v_start = m->nv};
+    }
+    stn_tree *tree = &c->trees[m->tree_count - 1];
+    stn_joint *joint = &c->joints[index];
+    const built_link *built = link_at(c->builder, link);
+    joint->robot = built->robot;
+    joint->parent = parent;
+    joint->child = body;
+    joint->q_start = m->nq;
+    joint->v_start = m->nv;
+    c->bodies[body] = (stn_body){
+        .name = built->spec.name, .parent = parent, .tree = m->tree_count - 1, .joint = index, .robot = built->robot};
+    plan[body] = (body_plan){.parent = parent,
+                             .type = (int32_t)joint->type,
+                             .q = m->nq,
+                             .v = m->nv,
+                             .dof = m->nv - tree->v_start,
+                             .nv = joint->nv,
+                             .joint = index};
+    tree->body_count++;
+    tree->nq += joint->nq;
+    tree->nv += joint->nv;
+    m->nq += joint->nq;
+    m->nv += joint->nv;
+    return body;
+}
+
+/// A root without a joint above it.
+static stn_status place_root(compiler *c, body_plan *plan, int32_t link, stn_error *err) {
+    const stn_model_builder *b = c->builder;
+    int32_t robot = link_at(b, link)->robot;
+    c->links[link].parent = STN_WORLD;
+    c->links[link].joint = c->root_joint[robot];
+    if (c->root[robot] != ROOT_FREE) {
+        c->link_body[link] = 0;
+        c->link_pose[link] = robot_at(b, robot)->base;
+        return STN_OK;
+    }
+    const char *name = name_root_joint(c, robot);
+    if (name == NULL) {
+        return compile_out_of_memory(err);
+    }
+    stn_joint_spec spec = stn_joint_spec_default(name, STN_JOINT_FLOATING);
+    stn_pose origin = stn_pose_identity();
+    fill_joint(c, c->root_joint[robot], &spec, &origin);
+    c->link_body[link] = begin_body(c, plan, link, c->root_joint[robot], 0);
+    c->link_pose[link] = stn_pose_identity();
+    return STN_OK;
+}
+
+static bool is_identity(const stn_mat3 *r) {
+    stn_mat3 one = stn_mat3_identity();
+    for (int32_t i = 0; i < 3; i++) {
+        for (int32_t j = 0; j < 3; j++) {
+            if (r->m[i][j] != one.m[i][j]) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/// A link below a joint.
+static void place_child(compiler *c, body_plan *plan, int32_t link) {
+    const stn_model_builder *b = c->builder;
+    const built_joint *above = joint_at(b, c->joint_above[link]);
+    int32_t parent = above->spec.parent, index = c->joint_index[c->joint_above[link]];
+    bool on_world = parent == STN_WORLD;
+    const stn_pose *from = on_world ? &robot_at(b, above->robot)->base : &c->link_pose[parent];
+    stn_pose origin = stn_pose_mul(from, &above->spec.origin);
+    int32_t body = on_world ? 0 : c->link_body[parent];
+    c->links[link].parent = parent;
+    c->links[link].joint = index;
+    c->links[link].joint_name = above->spec.name;
+    if (index >= 0) {
+        fill_joint(c, index, &above->spec, &origin);
+        body = begin_body(c, plan, link, index, body);
+        origin = stn_pose_identity();
+    }
+    c->link_body[link] = body;
+    c->link_pose[link] = origin;
+}
+
+/// The mass of a link goes to its body; a root named "world" has none that counts.
+static void add_link(compiler *c, int32_t link) {
+    const built_link *built = link_at(c->builder, link);
+    stn_link *out = &c->links[link];
+    out->name = built->spec.name;
+    out->robot = built->robot;
+    out->body = c->link_body[link];
+    out->pose = c->link_pose[link];
+    out->mass = built->spec.mass;
+    bool is_world = c->root[built->robot] == ROOT_WORLD && c->root_link[built->robot] == link;
+    if (is_world || out->mass.mass == 0.0) {
+        out->mass = (stn_mass){.mass = 0.0};
+        return;
+    }
+    stn_mass in_body = stn_mass_transform(&out->pose, &out->mass);
+    stn_mass *sum = &c->bodies[out->body].mass;
+    *sum = sum->mass > 0.0 ? stn_mass_add(sum, &in_body) : in_body;
+}
+
+stn_status compile_bodies(compiler *c, stn_error *err) {
+    body_plan *plan = NULL;
+    stn_status status = number_joints(c, err);
+    if (status == STN_OK) {
+        status = allocate_bodies(c, &plan, err);
+    }
+    for (int32_t i = 0; status == STN_OK && i < c->builder->links.count; i++) {
+        int32_t link = c->order[i];
+        if (c->joint_above[link] < 0) {
+            status = place_root(c, plan, link, err);
+        } else {
+            place_child(c, plan, link);
+        }
+        if (status == STN_OK) {
+            add_link(c, link);
+        }
+    }
+    if (status != STN_OK) {
+        return status;
+    }
+    for (int32_t i = 1; i < c->object->face.body_count; i++) {
+        const stn_joint *joint = &c->joints[plan[i].joint];
+        plan[i].free_root =
+            plan[i].parent == 0 && joint->type == STN_JOINT_FLOATING && is_identity(&joint->origin.rotation);
+    }
+    c->object->articulated_count = c->object->face.tree_count;
+    return STN_OK;
+}

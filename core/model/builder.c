@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+// The builder: lists of specs, each checked as it enters, so that a bad number is an error of the call that brought it.
+// What needs the whole (roots, loops, names, mimic) is the compiler's business.
+#include <stdio.h>
+#include <string.h>
+
+#include <stiction/plugin.h>
+
+#include "model/builder.h"
+
+static stn_status out_of_memory(stn_error *err) {
+    return stn_fail(err, STN_ERR_MEMORY, "model: out of memory");
+}
+
+void *list_reserve(stn_context *context, list *items, size_t size) {
+    if (items->count == items->capacity) {
+        if (items->capacity > INT32_MAX / 2) {
+            return NULL;
+        }
+        int32_t capacity = items->capacity > 0 ? 2 * items->capacity : 8;
+        void *grown = stn_reallocate(context, items->items, (size_t)items->capacity, (size_t)capacity, size);
+        if (grown == NULL) {
+            return NULL;
+        }
+        items->items = grown;
+        items->capacity = capacity;
+    }
+    void *item = (unsigned char *)items->items + (size_t)items->count * size;
+    memset(item, 0, size);
+    return item;
+}
+
+void *builder_copy(stn_model_builder *builder, const void *data, size_t count, size_t size) {
+    void *copy = stn_arena_allocate(builder->memory, count, size);
+    if (copy != NULL && count > 0) {
+        memcpy(copy, data, count * size);
+    }
+    return copy;
+}
+
+const char *builder_copy_text(stn_model_builder *builder, const char *text) {
+    return text == NULL ? "" : builder_copy(builder, text, strlen(text) + 1, 1);
+}
+
+stn_status stn_builder_create(stn_context *context, stn_model_builder **out, stn_error *err) {
+    *out = NULL;
+    stn_model_builder *builder = stn_allocate(context, 1, sizeof *builder);
+    if (builder == NULL) {
+        return out_of_memory(err);
+    }
+    builder->context = context;
+    builder->memory = stn_arena_create(context);
+    if (builder->memory == NULL) {
+        stn_release(context, builder);
+        return out_of_memory(err);
+    }
+    *out = builder;
+    return STN_OK;
+}
+
+void builder_truncate(stn_model_builder *builder, const built_counts *start) {
+    for (int32_t i = start->groups; i < builder->groups.count; i++) {
+        stn_instance_destroy(group_at(builder, i)->instance);
+    }
+    builder->links.count = start->links;
+    builder->joints.count = start->joints;
+    builder->geometries.count = start->geometries;
+    builder->meshes.count = start->meshes;
+    builder->excludes.count = start->excludes;
+    builder->overrides.count = start->overrides;
+    builder->clouds.count = start->clouds;
+    builder->groups.count = start->groups;
+}
+
+void stn_builder_destroy(stn_model_builder *builder) {
+    if (builder == NULL) {
+        return;
+    }
+    builder_truncate(builder, &(built_counts){0});
+    const list *lists[] = {&builder->robots,     &builder->links,  &builder->joints,
+                           &builder->geometries, &builder->meshes, &builder->excludes,
+                           &builder->overrides,  &builder->clouds, &builder->groups};
+    for (int32_t i = 0; i < STN_COUNT(lists); i++) {
+        stn_release(builder->context, lists[i]->items);
+    }
+    stn_arena_destroy(builder->memory);
+    stn_release(builder->context, builder);
+}
+
+// ------------------------------------------------------------------------------------------------------- robots
+
+static bool robot_exists(const stn_model_builder *builder, const char *name) {
+    for (int32_t i = 0; i < builder->robots.count; i++) {
+        if (strcmp(robot_at(builder, i)->name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// "arm_2", the first number that makes the name new.
+static void free_name(const stn_model_builder *builder, const char *name, char *text, size_t size) {
+    for (int32_t number = 2; number <= builder->robots.count + 2; number++) {
+        snprintf(text, size, "%s_%d", name, number);
+        if (!robot_exists(builder, text)) {
+            return;
+        }
+    }
+}
+
+stn_status stn_builder_begin_robot(stn_model_builder *builder, const char *name, int32_t *robot, stn_error *err) {
+    if (name == NULL || name[0] == '\0') {
+        return stn_fail(err, STN_ERR_ARGUMENT, "robot: the name must not be empty");
+    }
+    if (robot_exists(builder, name)) {
+        char text[256];
+        free_name(builder, name, text, sizeof text);
+        return stn_fail(err, STN_ERR_ARGUMENT, "robot '%s': there is one of that name already; call it '%s', say", name,
+                        text);
+    }
+    built_robot *item = list_reserve(builder->context, &builder->robots, sizeof *item);
+    const char *copy = builder_copy_text(builder, name);
+    if (item == NULL || copy == NULL) {
+        return out_of_memory(err);
+    }
+    item->name = copy;
+    item->start = (built_counts){builder->links.count,  builder->joints.count,   builder->geometries.count,
+                                 builder->meshes.count, builder->excludes.count, builder->overrides.count,
+                                 builder->clouds.count, builder->groups.count};
+    item->base = stn_pose_identity();
+    *robot = builder->robots.count++;
+    return STN_OK;
+}
+
+void stn_builder_discard(stn_model_builder *builder, int32_t robot) {
+    if (robot >= 0 && robot < builder->robots.count) {
+        builder_truncate(builder, &robot_at(builder, robot)->start);
+        builder->robots.count = robot;
+    }
+}
+
+stn_status stn_builder_set_base(stn_model_builder *builder, int32_t robot, const stn_pose *base, bool fixed,
+                                stn_error *err) {
+    if (robot < 0 || robot >= builder->robots.count) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "set base: there is no robot %d (%d robots)", robot,
+                        builder->robots.count);
+    }
+    built_robot *item = robot_at(builder, robot);
+    stn_status status = check_pose("base", base, err);
+    if (status != STN_OK) {
+        stn_error_prefix(err, "robot '%s'", item->name);
+        return status;
+    }
+    item->base = *base;
+    item->fixed = fixed;
+    item->base_given = true;
+    return STN_OK;
+}
+
+// ---------------------------------------------------------------------------------------------- links and joints
+
+static stn_status need_robot(const stn_model_builder *builder, const char *what, const char *name, stn_error *err) {
+    if (builder->robots.count == 0) {
+        return stn_fail(err, STN_ERR_SEQUENCE, "%s '%s': begin a robot first", what, name != NULL ? name : "");
+    }
+    return STN_OK;
+}
+
+static const char *current_robot(const stn_model_builder *builder) {
+    return robot_at(builder, builder->robots.count - 1)->name;
+}
+
+/// Puts "robot 'r', link 'l' (file:line)" in front of the message.
+static stn_status name_object(const stn_model_builder *builder, const char *what, const char *name, const char *where,
+                              stn_status status, stn_error *err) {
+    bool placed = where != NULL;
+    stn_error_prefix(err, "robot '%s', %s '%s'%s%s%s", current_robot(builder), what, name != NULL ? name : "",
+                     placed ? " (" : "", placed ? where : "", placed ? ")" : "");
+    return status;
+}
+
+stn_status stn_builder_add_link(stn_model_builder *builder, const stn_link_spec *spec, int32_t *link, stn_error *err) {
+    stn_status status = need_robot(builder, "link", spec->name, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    status = check_link(spec, err);
+    if (status != STN_OK) {
+        return name_object(builder, "link", spec->name, spec->where, status, err);
+    }
+    built_link *item = list_reserve(builder->context, &builder->links, sizeof *item);
+    const char *name = builder_copy_text(builder, spec->name), *where = builder_copy_text(builder, spec->where);
+    if (item == NULL || name == NULL || where == NULL) {
+        return out_of_memory(err);
+    }
+    item->spec = *spec;
+    item->spec.name = name;
+    item->spec.where = spec->where != NULL ? where : NULL;
+    item->robot = builder->robots.count - 1;
+    *link = builder->links.count++;
+    return STN_OK;
+}
+
+static stn_status check_ends(const stn_model_builder *builder, const stn_joint_spec *spec, stn_error *err) {
+    int32_t count = builder->links.count, first = robot_at(builder, builder->robots.count - 1)->start.links;
+    if (spec->parent != STN_WORLD && (spec->parent < 0 || spec->parent >= count)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "there is no parent link %d (%d links, or STN_WORLD)", spec->parent,
+                        count);
+    }
+    if (spec->child < first || spec->child >= count) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "child link %d must be one of this robot (%d to %d)", spec->child, first,
+                        count - 1);
+    }
+    if (spec->parent == spec->child) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "joins link '%s' to itself", link_at(builder, spec->child)->spec.name);
+    }
+    return STN_OK;
+}
+
+stn_status stn_builder_add_joint(stn_model_builder *builder, const stn_joint_spec *spec, int32_t *joint,
+                                 stn_error *err) {
+    stn_status status = need_robot(builder, "joint", spec->name, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    status = check_joint(spec, err);
+    if (status == STN_OK) {
+        status = check_ends(builder, spec, err);
+    }
+    if (status != STN_OK) {
+        return name_object(builder, "joint", spec->name, spec->where, status, err);
+    }
+    built_joint *item = list_reserve(builder->context, &builder->joints, sizeof *item);
+    const char *name = builder_copy_text(builder, spec->name), *where = builder_copy_text(builder, spec->where);
+    if (item == NULL || name == NULL || where == NULL) {
+        return out_of_memory(err);
+    }
+    item->spec = *spec;
+    item->spec.name = name;
+    item->spec.where = spec->where != NULL ? where : NULL;
+    item->robot = builder->robots.count - 1;
+    *joint = builder->joints.count++;
+    return STN_OK;
+}
+
+// ------------------------------------------------------------------------------------------- shapes and contact
+
+static stn_status check_link_index(const stn_model_builder *builder, const char *what, int32_t link, bool any,
+                                   stn_error *err) {
+    if (link == STN_WORLD || (any && link == STN_ANY) || (link >= 0 && link < builder->links.count)) {
+        return STN_OK;
+    }
+    return stn_fail(err, STN_ERR_ARGUMENT, "%s: there is no link %d (%d links, or STN_WORLD%s)", what, link,
+                    builder->links.count, any ? ", STN_ANY" : "");
+}
+
+stn_status stn_builder_add_geometry(stn_model_builder *builder, int32_t link, const stn_geometry_spec *spec,
+                                    int32_t *geometry, stn_error *err) {
+    stn_status status = check_link_index(builder, "geometry", link, false, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    status = check_geometry(spec, err);
+    if (status == STN_OK && spec->shape.type == STN_SHAPE_MESH &&
+        (spec->shape.mesh < 0 || spec->shape.mesh >= builder->meshes.count)) {
+        status =
+            stn_fail(err, STN_ERR_ARGUMENT, "there is no mesh %d (%d meshes)", spec->shape.mesh, builder->meshes.count);
+    }
+    if (status != STN_OK) {
+        const char *name = spec->name != NULL ? spec->name : "";
+        const char *owner = link == STN_WORLD ? "world" : link_at(builder, link)->spec.name;
+        stn_error_prefix(err, "link '%s', geometry '%s'", owner, name);
+        return status;
+    }
+    built_geometry *item = list_reserve(builder->context, &builder->geometries, sizeof *item);
+    const char *name = builder_copy_text(builder, spec->name);
+    if (item == NULL || name == NULL) {
+        return out_of_memory(err);
+    }
+    item->spec = *spec;
+    item->spec.name = name;
+    item->link = link;
+    *geometry = builder->geometries.count++;
+    return STN_OK;
+}
+
+stn_status stn_builder_add_mesh(stn_model_builder *builder, const char *path, stn_vec3 scale, int32_t *mesh,
+                                stn_error *err) {
+    if (path == NULL || path[0] == '\0') {
+        return stn_fail(err, STN_ERR_ARGUMENT, "mesh: the path must not be empty");
+    }
+    if (!stn_vec3_finite(scale) || scale.x == 0.0 || scale.y == 0.0 || scale.z == 0.0) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "mesh '%s': scale (%g, %g, %g) must be finite and not zero", path,
+                        scale.x, scale.y, scale.z);
+    }
+    for (int32_t i = 0; i < builder->meshes.count; i++) {
+        const stn_mesh_reference *known = mesh_at(builder, i);
+        bool same = known->scale.x == scale.x && known->scale.y == scale.y && known->scale.z == scale.z;
+        if (same && strcmp(known->path, path) == 0) {
+            *mesh = i;
+            return STN_OK;
+        }
+    }
+    stn_mesh_reference *item = list_reserve(builder->context, &builder->meshes, sizeof *item);
+    const char *copy = builder_copy_text(builder, path);
+    if (item == NULL || copy == NULL) {
+        return out_of_memory(err);
+    }
+    item->path = copy;
+    item->scale = scale;
+    *mesh = builder->meshes.count++;
+    return STN_OK;
+}
+
+stn_status stn_builder_exclude(stn_model_builder *builder, int32_t link_a, int32_t link_b, stn_error *err) {
+    stn_status status = check_link_index(builder, "exclude", link_a, false, err);
+    if (status == STN_OK) {
+        status = check_link_index(builder, "exclude", link_b, false, err);
+    }
+    if (status != STN_OK) {
+        return status;
+    }
+    built_exclude *item = list_reserve(builder->context, &builder->excludes, sizeof *item);
+    if (item == NULL) {
+        return out_of_memory(err);
+    }
+    *item = (built_exclude){link_a, link_b};
+    builder->excludes.count++;
+    return STN_OK;
+}
+
+stn_status stn_builder_override(stn_model_builder *builder, int32_t link_a, int32_t link_b,
+                                const stn_material *material, stn_error *err) {
+    stn_status status = check_link_index(builder, "override", link_a, true, err);
+    if (status == STN_OK) {
+        status = check_link_index(builder, "override", link_b, true, err);
+    }
+    if (status == STN_OK) {
+        status = check_material(material, err);
+        if (status != STN_OK) {
+            stn_error_prefix(err, "override of links %d and %d", link_a, link_b);
+        }
+    }
+    if (status != STN_OK) {
+        return status;
+    }
+    built_override *item = list_reserve(builder->context, &builder->overrides, sizeof *item);
+    if (item == NULL) {
+        return out_of_memory(err);
+    }
+    *item = (built_override){link_a, link_b, *material};
+    builder->overrides.count++;
+    return STN_OK;
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a builder holds, in the order in which it was added. Indices given out are positions in these lists, and links,
+// geometries and meshes keep them when the model is compiled.
+#ifndef STICTION_MODEL_BUILDER_H
+#define STICTION_MODEL_BUILDER_H
+
+#include <stiction/model.h>
+
+/// A growing array of one type.
+typedef struct list {
+    void *items;
+    int32_t count, capacity;
+} list;
+
+/// How much there was when a robot began; discarding goes back to it.
+typedef struct built_counts {
+    int32_t links, joints, geometries, meshes, excludes, overrides, clouds, groups;
+} built_counts;
+
+typedef struct built_robot {
+    const char *name;
+    built_counts start;
+    stn_pose base;
+    bool fixed, base_given;
+} built_robot;
+
+typedef struct built_link {
+    stn_link_spec spec;
+    int32_t robot;
+} built_link;
+
+typedef struct built_joint {
+    stn_joint_spec spec;
+    int32_t robot;
+} built_joint;
+
+typedef struct built_geometry {
+    stn_geometry_spec spec;
+    int32_t link; // STN_WORLD: on the world
+} built_geometry;
+
+typedef struct built_exclude {
+    int32_t a, b;
+} built_exclude;
+
+typedef struct built_override {
+    int32_t a, b;
+    stn_material material;
+} built_override;
+
+typedef struct built_cloud {
+    const char *name;
+    int32_t node_count;
+    const double *position, *mass;
+    double contact_radius;
+    stn_material material;
+} built_cloud;
+
+typedef struct built_group {
+    int32_t cloud;
+    stn_instance *instance; // owned
+    int32_t element_count, nodes_per_element;
+    const int32_t *index;
+} built_group;
+
+struct stn_model_builder {
+    stn_context *context;
+    stn_arena *memory; // texts and number arrays of the specs; the compiled model takes it over
+    list robots, links, joints, geometries, meshes, excludes, overrides, clouds, groups;
+};
+
+/// New zeroed item at the end of a list, not counted yet: the caller fills it and adds one to `count`. NULL: no memory.
+void *list_reserve(stn_context *context, list *items, size_t size);
+/// A copy in the builder's memory; NULL when out of memory. Text NULL gives "".
+const char *builder_copy_text(stn_model_builder *builder, const char *text);
+void *builder_copy(stn_model_builder *builder, const void *data, size_t count, size_t size);
+/// Empties the lists from these counts on; owned instances among them are destroyed.
+void builder_truncate(stn_model_builder *builder, const built_counts *start);
+
+static inline built_robot *robot_at(const stn_model_builder *b, int32_t i) {
+    return (built_robot *)b->robots.items + i;
+}
+static inline built_link *link_at(const stn_model_builder *b, int32_t i) {
+    return (built_link *)b->links.items + i;
+}
+static inline built_joint *joint_at(const stn_model_builder *b, int32_t i) {
+    return (built_joint *)b->joints.items + i;
+}
+static inline built_geometry *geometry_at(const stn_model_builder *b, int32_t i) {
+    return (built_geometry *)b->geometries.items + i;
+}
+static inline stn_mesh_reference *mesh_at(const stn_model_builder *b, int32_t i) {
+    return (stn_mesh_reference *)b->meshes.items + i;
+}
+static inline built_exclude *exclude_at(const stn_model_builder *b, int32_t i) {
+    return (built_exclude *)b->excludes.items + i;
+}
+static inline built_override *override_at(const stn_model_builder *b, int32_t i) {
+    return (built_override *)b->overrides.items + i;
+}
+static inline built_cloud *cloud_at(const stn_model_builder *b, int32_t i) {
+    return (built_cloud *)b->clouds.items + i;
+}
+static inline built_group *group_at(const stn_model_builder *b, int32_t i) {
+    return (built_group *)b->groups.items + i;
+}
+/// One past the last link or joint of a robot.
+static inline int32_t robot_link_end(const stn_model_builder *b, int32_t robot) {
+    return robot + 1 < b->robots.count ? robot_at(b, robot + 1)->start.links : b->links.count;
+}
+static inline int32_t robot_joint_end(const stn_model_builder *b, int32_t robot) {
+    return robot + 1 < b->robots.count ? robot_at(b, robot + 1)->start.joints : b->joints.count;
+}
+
+// check.c: the numbers of one spec, before it enters the builder. Messages name the member, value and bound; the caller
+// puts the object's name in front.
+stn_status check_pose(const char *what, const stn_pose *pose, stn_error *err);
+stn_status check_material(const stn_material *material, stn_error *err);
+stn_status check_link(const stn_link_spec *spec, stn_error *err);
+stn_status check_joint(const stn_joint_spec *spec, stn_error *err);
+stn_status check_geometry(const stn_geometry_spec *spec, stn_error *err);
+stn_status check_nodes(const stn_nodes_spec *spec, stn_error *err);
+/// Do the principal moments break l1 + l2 >= l3 by more than round-off?
+bool breaks_triangle_inequality(const stn_mat3 *inertia);
+
+#endif

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// Are the numbers of a spec physical? Comparisons are written so that NaN fails them.
+#include "model/builder.h"
+#include "model/joint.h"
+
+/// Largest departure of R^T R from the identity that still counts as a rotation: files carry 6 digits or more.
+static const double ROTATION_TOLERANCE = 1e-6;
+/// Relative to the trace: public robots carry eigenvalues of -1e-16 of it, and asymmetry of the last printed digit.
+static const double INERTIA_TOLERANCE = 1e-9;
+static const double TRIANGLE_TOLERANCE = 1e-6;
+
+static stn_status fail_range(stn_error *err, const char *member, double value, const char *unit, const char *bound) {
+    return stn_fail(err, STN_ERR_ARGUMENT, "%s = %g %s must be %s", member, value, unit, bound);
+}
+
+static stn_status check_finite(const char *member, stn_vec3 v, const char *unit, stn_error *err) {
+    if (!stn_vec3_finite(v)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "%s = (%g, %g, %g) %s must be finite", member, v.x, v.y, v.z, unit);
+    }
+    return STN_OK;
+}
+
+stn_status check_pose(const char *what, const stn_pose *pose, stn_error *err) {
+    const stn_mat3 *r = &pose->rotation;
+    stn_status status = check_finite(what, pose->position, "m", err);
+    if (status != STN_OK) {
+        return status;
+    }
+    double off = 0.0;
+    for (int32_t i = 0; i < 3; i++) {
+        for (int32_t j = 0; j < 3; j++) {
+            double product = stn_vec3_dot(stn_mat3_column(r, i), stn_mat3_column(r, j)) - (i == j ? 1.0 : 0.0);
+            off = fabs(product) <= off ? off : fabs(product); // keeps NaN
+        }
+    }
+    stn_vec3 xy = stn_vec3_cross(stn_mat3_column(r, 0), stn_mat3_column(r, 1));
+    if (!(off <= ROTATION_TOLERANCE) || !(stn_vec3_dot(xy, stn_mat3_column(r, 2)) > 0.0)) {
+        return stn_fail(
+            err, STN_ERR_ARGUMENT,
+            "%s: the rotation must be right-handed and orthonormal (R^T R is off the identity by %g, at most %g)", what,
+            off, ROTATION_TOLERANCE);
+    }
+    return STN_OK;
+}
+
+// ------------------------------------------------------------------------------------------------------ inertia
+
+/// Eigenvalues of a symmetric matrix by cyclic Jacobi rotations, ascending.
+static void symmetric_eigenvalues(const stn_mat3 *matrix, double lambda[3]) {
+    double a[3][3];
+    for (int32_t i = 0; i < 3; i++) {
+        for (int32_t j = 0; j < 3; j++) {
+            a[i][j] = 0.5 * (matrix->m[i][j] + matrix->m[j][i]);
+        }
+    }
+    for (int32_t turn = 0; turn < 30; turn++) {
+        int32_t p = turn % 3 == 2 ? 1 : 0, q = turn % 3 == 0 ? 1 : 2;
+        if (a[p][q] == 0.0) {
+            continue;
+        }
+        double theta = (a[q][q] - a[p][p]) / (2.0 * a[p][q]);
+        double t = (theta < 0.0 ? -1.0 : 1.0) / (fabs(theta) + sqrt(theta * theta + 1.0));
+        double c = 1.0 / sqrt(t * t + 1.0), s = t * c, app = a[p][p], aqq = a[q][q], apq = a[p][q];
+        int32_t r = 3 - p - q;
+        double arp = a[r][p], arq = a[r][q];
+        a[p][p] = app - t * apq;
+        a[q][q] = aqq + t * apq;
+        a[p][q] = a[q][p] = 0.0;
+        a[r][p] = a[p][r] = c * arp - s * arq;
+        a[r][q] = a[q][r] = s * arp + c * arq;
+    }
+    double low = fmin(a[0][0], fmin(a[1][1], a[2][2])), high = fmax(a[0][0], fmax(a[1][1], a[2][2]));
+    lambda[0] = low;
+    lambda[1] = a[0][0] + a[1][1] + a[2][2] - low - high;
+    lambda[2] = high;
+}
+
+static stn_status check_inertia(const stn_mat3 *inertia, stn_error *err) {
+    static const char *const names[3] = {"x", "y", "z"};
+    const double(*m)[3] = inertia->m;
+    double trace = m[0][0] + m[1][1] + m[2][2];
+    for (int32_t i = 0; i < 3; i++) {
+        for (int32_t j = 0; j < 3; j++) {
+            if (!isfinite(m[i][j])) {
+                return stn_fail(err, STN_ERR_ARGUMENT, "inertia i%s%s = %g kg m^2 must be finite", names[i], names[j],
+                                m[i][j]);
+            }
+            if (!(fabs(m[i][j] - m[j][i]) <= INERTIA_TOLERANCE * fabs(trace))) {
+                return stn_fail(err, STN_ERR_ARGUMENT, "inertia i%s%s = %g and i%s%s = %g kg m^2 must be equal",
+                                names[i], names[j], m[i][j], names[j], names[i], m[j][i]);
+            }
+        }
+    }
+    double lambda[3];
+    symmetric_eigenvalues(inertia, lambda);
+    if (!(lambda[0] >= -INERTIA_TOLERANCE * trace)) {
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "inertia has the principal moment %g kg m^2, which must be >= 0 (principal moments %g, %g, %g)",
+                        lambda[0], lambda[0], lambda[1], lambda[2]);
+    }
+    return STN_OK;
+}
+
+bool breaks_triangle_inequality(const stn_mat3 *inertia) {
+    double lambda[3];
+    symmetric_eigenvalues(inertia, lambda);
+    return lambda[0] + lambda[1] < lambda[2] * (1.0 - TRIANGLE_TOLERANCE);
+}
+
+// -------------------------------------------------------------------------------------------------------- specs
+
+static stn_status check_name(const char *name, stn_error *err) {
+    if (name == NULL || name[0] == '\0') {
+        return stn_fail(err, STN_ERR_ARGUMENT, "the name must not be empty");
+    }
+    return STN_OK;
+}
+
+stn_status check_link(const stn_link_spec *spec, stn_error *err) {
+    stn_status status = check_name(spec->name, err);
+    if (status == STN_OK && !(spec->mass.mass >= 0.0 && isfinite(spec->mass.mass))) {
+        status = fail_range(err, "mass", spec->mass.mass, "kg", ">= 0 and finite");
+    }
+    if (status == STN_OK) {
+        status = check_finite("centre of mass", spec->mass.com, "m", err);
+    }
+    if (status == STN_OK) {
+        status = check_inertia(&spec->mass.inertia, err);
+    }
+    return status;
+}
+
+static stn_status check_limits(const stn_joint_spec *spec, const char *unit, stn_error *err) {
+    if (isnan(spec->lower) || spec->lower == (double)INFINITY) {
+        return fail_range(err, "lower limit", spec->lower, unit, "a number, or -infinity for none");
+    }
+    if (isnan(spec->upper) || spec->upper == -(double)INFINITY) {
+        return fail_range(err, "upper limit", spec->upper, unit, "a number, or infinity for none");
+    }
+    if (spec->lower > spec->upper) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "lower limit %g %s must not be above the upper limit %g %s", spec->lower,
+                        unit, spec->upper, unit);
+    }
+    return STN_OK;
+}
+
+/// Members that must be >= 0; `finite` ones may not be infinite either.
+typedef struct bound {
+    const char *name, *unit;
+    double value;
+    bool finite;
+} bound;
+
+static stn_status check_bounds(const bound *bounds, int32_t count, stn_error *err) {
+    for (int32_t i = 0; i < count; i++) {
+        if (!(bounds[i].value >= 0.0) || (bounds[i].finite && !isfinite(bounds[i].value))) {
+            return fail_range(err, bounds[i].name, bounds[i].value, bounds[i].unit,
+                              bounds[i].finite ? ">= 0 and finite" : ">= 0");
+        }
+    }
+    return STN_OK;
+}
+
+static stn_status check_drive(const stn_joint_spec *spec, bool turns, stn_error *err) {
+    const bound bounds[] = {
+        {"effort limit", turns ? "N m" : "N", spec->effort, false},
+        {"velocity limit", turns ? "rad/s" : "m/s", spec->velocity, false},
+        {"damping", turns ? "N m s/rad" : "N s/m", spec->damping, true},
+        {"friction", turns ? "N m" : "N", spec->friction, true},
+        {"rotor inertia", turns ? "kg m^2" : "kg", spec->rotor_inertia, true},
+    };
+    if (!isfinite(spec->gear_ratio)) {
+        return fail_range(err, "gear ratio", spec->gear_ratio, "1", "finite");
+    }
+    return check_bounds(bounds, STN_COUNT(bounds), err);
+}
+
+static stn_status check_axis(stn_vec3 axis, stn_error *err) {
+    double big = fmax(fabs(axis.x), fmax(fabs(axis.y), fabs(axis.z)));
+    if (!stn_vec3_finite(axis) || !(big > 0.0)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "axis (%g, %g, %g) must be finite and not zero", axis.x, axis.y, axis.z);
+    }
+    return STN_OK;
+}
+
+static stn_status check_mimic(const stn_joint_spec *spec, const joint_kind *kind, stn_error *err) {
+    if (spec->mimic < 0) {
+        return STN_OK;
+    }
+    if (kind->nv > 0 && !kind->axial) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "a %s joint cannot mimic another", kind->name);
+    }
+    if (!isfinite(spec->mimic_multiplier) || !isfinite(spec->mimic_offset)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "mimic multiplier %g and offset %g must be finite",
+                        spec->mimic_multiplier, spec->mimic_offset);
+    }
+    return STN_OK;
+}
+
+stn_status check_joint(const stn_joint_spec *spec, stn_error *err) {
+    const joint_kind *kind = joint_kind_get(spec->type);
+    if (kind == NULL) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "unknown joint type %d", (int)spec->type);
+    }
+    bool turns = spec->type != STN_JOINT_PRISMATIC;
+    stn_status status = check_name(spec->name, err);
+    if (status == STN_OK) {
+        status = check_pose("origin", &spec->origin, err);
+    }
+    if (status == STN_OK && kind->axial) {
+        status = check_axis(spec->axis, err);
+    }
+    if (status == STN_OK && kind->limited) {
+        status = check_limits(spec, turns ? "rad" : "m", err);
+    }
+    if (status == STN_OK && kind->nv > 0) {
+        status = check_drive(spec, turns, err);
+    }
+    return status == STN_OK ? check_mimic(spec, kind, err) : status;
+}
+
+stn_status check_material(const stn_material *material, stn_error *err) {
+    const bound bounds[] = {
+        {"mu", "", material->mu, true},
+        {"stiffness", "N/m", material->stiffness, false},
+        {"relaxation_time", "s", material->relaxation_time, true},
+        {"dissipation", "s/m", material->dissipation, true},
+        {"restitution", "", material->restitution, true},
+        {"modulus", "Pa", material->modulus, false},
+    };
+    for (int32_t i = 0; i < STN_COUNT(bounds); i++) {
+        stn_status status = isnan(bounds[i].value) ? STN_OK : check_bounds(&bounds[i], 1, err);
+        if (status != STN_OK) {
+            return status;
+        }
+    }
+    if (material->restitution > 1.0) {
+        return fail_range(err, "restitution", material->restitution, "", "at most 1");
+    }
+    return STN_OK;
+}
+
+stn_status check_geometry(const stn_geometry_spec *spec, stn_error *err) {
+    stn_status status = stn_shape_check(&spec->shape, err);
+    if (status == STN_OK) {
+        status = check_pose("pose", &spec->pose, err);
+    }
+    if (status == STN_OK) {
+        status = check_material(&spec->material, err);
+    }
+    if (status == STN_OK) {
+        status = check_finite("surface velocity", spec->surface_velocity, "m/s", err);
+    }
+    return status;
+}
+
+stn_status check_nodes(const stn_nodes_spec *spec, stn_error *err) {
+    stn_status status = check_name(spec->name, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    if (spec->node_count < 1 || spec->node_count > INT32_MAX / 64) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "node_count = %d must be 1 to %d", spec->node_count, INT32_MAX / 64);
+    }
+    for (int32_t i = 0; i < spec->node_count; i++) {
+        const double *x = spec->position + 3 * (size_t)i;
+        if (!isfinite(x[0]) || !isfinite(x[1]) || !isfinite(x[2])) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "node %d: position (%g, %g, %g) m must be finite", i, x[0], x[1],
+                            x[2]);
+        }
+        if (!(spec->mass[i] > 0.0 && isfinite(spec->mass[i]))) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "node %d: mass = %g kg must be > 0 and finite", i, spec->mass[i]);
+        }
+    }
+    if (!(spec->contact_radius >= 0.0 && isfinite(spec->contact_radius))) {
+        return fail_range(err, "contact_radius", spec->contact_radius, "m", ">= 0 and finite");
+    }
+    return check_material(&spec->material, err);
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a builder to a model, stage by stage. Nothing of the builder changes before the last stage has succeeded; then
+// the model takes over the texts and the element plugins, and the builder starts afresh.
+#include <string.h>
+
+#include <stiction/plugin.h>
+
+#include "model/compiler.h"
+
+static stn_status run_stages(compiler *c, stn_error *err) {
+    static stn_status (*const stages[])(compiler *, stn_error *) = {
+        check_names, find_topology, check_mimics, compile_bodies, compile_nodes, compile_start, compile_surfaces,
+    };
+    for (int32_t i = 0; i < STN_COUNT(stages); i++) {
+        stn_status status = stages[i](c, err);
+        if (status != STN_OK) {
+            return status;
+        }
+    }
+    return STN_OK;
+}
+
+/// Which joint and tree every velocity belongs to.
+static stn_status index_velocities(compiler *c, stn_error *err) {
+    stn_model *m = &c->object->face;
+    int32_t *dof_joint = STN_ARENA(c->memory, m->nv, int32_t), *dof_tree = STN_ARENA(c->memory, m->nv, int32_t);
+    if (dof_joint == NULL || dof_tree == NULL) {
+        return compile_out_of_memory(err);
+    }
+    for (int32_t t = 0; t < m->tree_count; t++) {
+        for (int32_t k = 0; k < m->trees[t].nv; k++) {
+            dof_tree[m->trees[t].v_start + k] = t;
+            dof_joint[m->trees[t].v_start + k] = -1;
+        }
+    }
+    for (int32_t j = 0; j < m->joint_count; j++) {
+        for (int32_t k = 0; k < m->joints[j].nv; k++) {
+            dof_joint[m->joints[j].v_start + k] = j;
+        }
+    }
+    m->dof_joint = dof_joint;
+    m->dof_tree = dof_tree;
+    return STN_OK;
+}
+
+static stn_status copy_meshes(compiler *c, stn_error *err) {
+    const list *meshes = &c->builder->meshes;
+    stn_mesh_reference *copy = STN_ARENA(c->memory, meshes->count, stn_mesh_reference);
+    if (copy == NULL) {
+        return compile_out_of_memory(err);
+    }
+    if (meshes->count > 0) {
+        memcpy(copy, meshes->items, (size_t)meshes->count * sizeof *copy);
+    }
+    c->object->face.meshes = copy;
+    c->object->face.mesh_count = meshes->count;
+    return STN_OK;
+}
+
+/// The builder becomes empty with `fresh` as its memory; the model owns what it held.
+static void hand_over(compiler *c, stn_arena *fresh) {
+    stn_model_builder *b = c->builder;
+    c->object->texts = b->memory;
+    b->memory = fresh;
+    b->groups.count = 0; // their plugins are the model's now
+    builder_truncate(b, &(built_counts){0});
+    b->robots.count = 0;
+}
+
+static stn_status compile(compiler *c, stn_error *err) {
+    c->object->face.context = c->builder->context;
+    stn_status status = run_stages(c, err);
+    if (status == STN_OK) {
+        status = index_velocities(c, err);
+    }
+    return status == STN_OK ? copy_meshes(c, err) : status;
+}
+
+stn_status stn_model_compile(stn_model_builder *builder, stn_model **out, stn_error *err) {
+    *out = NULL;
+    stn_context *context = builder->context;
+    compiler c = {.builder = builder, .scratch = stn_arena_create(context), .memory = stn_arena_create(context)};
+    stn_arena *fresh = stn_arena_create(context);
+    if (c.memory != NULL) {
+        c.object = STN_ARENA_ZEROED(c.memory, 1, model_object);
+    }
+    stn_status status = STN_OK;
+    if (c.scratch == NULL || c.object == NULL || fresh == NULL) {
+        status = compile_out_of_memory(err);
+    } else {
+        status = compile(&c, err);
+    }
+    stn_arena_destroy(c.scratch);
+    if (status != STN_OK) {
+        stn_arena_destroy(fresh);
+        stn_arena_destroy(c.memory);
+        return status;
+    }
+    c.object->memory = c.memory;
+    hand_over(&c, fresh);
+    *out = &c.object->face;
+    return STN_OK;
+}
+
+void stn_model_destroy(stn_model *model) {
+    if (model == NULL) {
+        return;
+    }
+    for (int32_t i = 0; i < model->element_group_count; i++) {
+        stn_instance_destroy(model->element_groups[i].instance);
+    }
+    const model_object *object = model_object_of(model);
+    stn_arena *memory = object->memory, *texts = object->texts;
+    stn_arena_destroy(texts);
+    stn_arena_destroy(memory); // holds the object itself
+}
+
+int32_t stn_model_massless_link(const stn_model *model, int32_t tree) {
+    return model_object_of(model)->massless[tree];
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a compiled model holds beyond its public face: flat tables for the inner loops of dynamics and broad phase.
+#ifndef STICTION_MODEL_COMPILED_H
+#define STICTION_MODEL_COMPILED_H
+
+#include "model/joint.h"
+
+/// What kinematics reads of a body, in one cache line for two. Body 0 has parent -1 and no velocities.
+typedef struct body_plan {
+    int32_t parent;
+    int32_t type; // stn_joint_type
+    int32_t q, v; // first coordinate and velocity, model-wide
+    int32_t dof;  // first velocity within the tree
+    int32_t nv;
+    int32_t joint;
+    bool free_root; // floats in the world with S = identity at the reference point
+} body_plan;
+
+/// A geometry as the collision filter sees it.
+typedef struct filter_entry {
+    int32_t body;   // every cloud of nodes has a number of its own behind the bodies
+    int32_t parent; // -1 when that is the world
+    int32_t link;   // STN_WORLD also for a root link named "world"; FILTER_NODE for nodes
+    uint32_t category, mask;
+    bool collision;
+    bool excluded; // its link is on the exclude list
+} filter_entry;
+enum { FILTER_NODE = -3 };
+
+typedef struct pair_override {
+    int32_t a, b; // links, STN_WORLD or STN_ANY
+    stn_material material;
+} pair_override;
+
+typedef struct model_object {
+    stn_model face; // first: a stn_model is the address of its object
+    stn_arena *memory, *texts;
+    const body_plan *plan;       // (body_count)
+    const int64_t *dense_start;  // (tree_count) sum of n^2 of the articulated trees before
+    const int32_t *massless;     // (tree_count) link, -1
+    const filter_entry *filter;  // (geometry_count)
+    const stn_material *surface; // (geometry_count) defaults filled in
+    const uint64_t *excludes;    // (exclude_count) ascending keys of link pairs
+    int32_t exclude_count;
+    const pair_override *overrides; // (override_count) in the order of the calls
+    int32_t override_count;
+    int32_t articulated_count; // trees; clouds come after them
+    int32_t node_q, node_v;    // where the coordinates and velocities of the nodes begin
+} model_object;
+
+static inline const model_object *model_object_of(const stn_model *model) {
+    return (const model_object *)(const void *)model;
+}
+
+/// The same whichever link comes first.
+static inline uint64_t pair_key(int32_t link_a, int32_t link_b) {
+    uint32_t a = (uint32_t)link_a, b = (uint32_t)link_b;
+    return a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
+}
+
+#endif

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The compiler's stages and what they hand to each other. Everything temporary lies in `scratch`, everything of the
+// model in its own memory: failing is dropping both.
+#ifndef STICTION_MODEL_COMPILER_H
+#define STICTION_MODEL_COMPILER_H
+
+#include "model/builder.h"
+#include "model/compiled.h"
+
+/// What a robot's only root turned out to be.
+typedef enum root_kind {
+    ROOT_FREE,     // a link without a joint above it, floating
+    ROOT_FIXED,    // the same, welded at the base
+    ROOT_WORLD,    // a link named "world" without a joint above it: the world itself
+    ROOT_JOINED,   // joints whose parent is STN_WORLD
+    ROOT_ATTACHED, // hangs on a link of another robot
+} root_kind;
+
+typedef struct compiler {
+    stn_model_builder *builder;
+    stn_arena *scratch, *memory;
+    // topology.c
+    int32_t *joint_above; // (links) builder joint, -1 none
+    int32_t *order;       // (links) parents first, depth first, children in the order of their joints
+    int32_t *root_link;   // (robots)
+    root_kind *root;      // (robots)
+    // compile.c
+    int32_t *joint_index; // (builder joints) model joint, -1 for fixed ones
+    int32_t *root_joint;  // (robots) the implicit floating joint, -1
+    int32_t *link_body;   // (links)
+    stn_pose *link_pose;  // (links) body frame -> link frame
+    model_object *object;
+    stn_body *bodies;
+    stn_joint *joints;
+    stn_link *links;
+    stn_robot *robots;
+    stn_tree *trees;
+    stn_geometry *geometries;
+    double *q0;
+} compiler;
+
+stn_status compile_out_of_memory(stn_error *err);
+/// "robot 'r', joint 'j' (file:line)" in `text`.
+void describe_link(const stn_model_builder *builder, int32_t link, char *text, size_t size);
+void describe_joint(const stn_model_builder *builder, int32_t joint, char *text, size_t size);
+
+/// names.c: unique names of links and joints within each robot.
+stn_status check_names(compiler *c, stn_error *err);
+/// topology.c: joint_above, order, root_link, root; mimic targets and cycles.
+stn_status find_topology(compiler *c, stn_error *err);
+stn_status check_mimics(compiler *c, stn_error *err);
+/// bodies.c: links, bodies, joints, articulated trees; their coordinates are counted here.
+stn_status compile_bodies(compiler *c, stn_error *err);
+/// nodes.c: trees, masses, patterns and elements of the clouds.
+stn_status compile_nodes(compiler *c, stn_error *err);
+/// start.c: q0, massless subtrees, warnings.
+stn_status compile_start(compiler *c, stn_error *err);
+/// surfaces.c: geometries, filter, materials, overrides; node spheres come after the builder's geometries.
+stn_status compile_surfaces(compiler *c, stn_error *err);
+
+#endif

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Specs to start from.
+#include <stiction/model.h>
+
+stn_geometry_spec stn_geometry_spec_default(stn_shape shape) {
+    return (stn_geometry_spec){.shape = shape,
+                               .pose = stn_pose_identity(),
+                               .material = stn_material_unset(),
+                               .rgba = {0.5f, 0.5f, 0.5f, 1.0f},
+                               .collision = true,
+                               .visual = true,
+                               .category = 1,
+                               .mask = UINT32_MAX};
+}
+
+stn_joint_spec stn_joint_spec_default(const char *name, stn_joint_type type) {
+    return (stn_joint_spec){.name = name,
+                            .type = type,
+                            .parent = STN_WORLD,
+                            .child = -1,
+                            .origin = stn_pose_identity(),
+                            .axis = {1.0, 0.0, 0.0},
+                            .lower = -INFINITY,
+                            .upper = INFINITY,
+                            .effort = INFINITY,
+                            .velocity = INFINITY,
+                            .gear_ratio = 1.0,
+                            .mimic = -1,
+                            .mimic_multiplier = 1.0};
+}

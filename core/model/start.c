@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Start configuration, subtrees without mass, and everything that is worth a warning but loads.
+#include <string.h>
+
+#include "model/compiler.h"
+
+// ----------------------------------------------------------------------------------------------------------- q0
+
+static double nearest_to_zero(const stn_joint *joint) {
+    return joint->lower > 0.0 ? joint->lower : joint->upper < 0.0 ? joint->upper : 0.0;
+}
+
+/// The master's start decides, whatever the chain's length; cycles were refused.
+static double start_of(const compiler *c, int32_t index) {
+    double multiplier = 1.0, offset = 0.0;
+    const stn_joint *joint = &c->joints[index];
+    while (joint->mimic >= 0) {
+        offset += multiplier * joint->mimic_offset;
+        multiplier *= joint->mimic_multiplier;
+        joint = &c->joints[joint->mimic];
+    }
+    return multiplier * nearest_to_zero(joint) + offset;
+}
+
+static void start_joint(const compiler *c, int32_t index) {
+    const stn_joint *joint = &c->joints[index];
+    const joint_kind *kind = joint_kind_get(joint->type);
+    double *q = c->q0 + joint->q_start;
+    kind->rest(q);
+    if (kind->axial) {
+        q[0] = start_of(c, index);
+    }
+}
+
+/// A robot that floats without a joint of its own starts at its base pose.
+static void start_base(const compiler *c, int32_t robot) {
+    if (c->root_joint[robot] < 0) {
+        return;
+    }
+    const stn_pose *base = &robot_at(c->builder, robot)->base;
+    stn_quat turn = stn_quat_from_matrix(&base->rotation);
+    double *q = c->q0 + c->joints[c->root_joint[robot]].q_start;
+    const double start[7] = {base->position.x, base->position.y, base->position.z, turn.w, turn.x, turn.y, turn.z};
+    for (int32_t i = 0; i < 7; i++) {
+        q[i] = start[i];
+    }
+}
+
+// ------------------------------------------------------------------------------------------------------ massless
+
+static bool has_inertia(const stn_mass *mass) {
+    double trace = mass->inertia.m[0][0] + mass->inertia.m[1][1] + mass->inertia.m[2][2];
+    return mass->mass > 0.0 || trace > 0.0;
+}
+
+static int32_t first_link(const stn_model *m, int32_t body) {
+    int32_t link = 0;
+    while (m->links[link].body != body) {
+        link++;
+    }
+    return link;
+}
+
+/// A joint that carries no mass and no rotor makes the mass matrix singular. `carries` says whether the subtree of a
+/// body has mass.
+static int32_t find_massless(const compiler *c, const stn_tree *tree, bool *carries) {
+    const stn_model *m = &c->object->face;
+    int32_t found = -1;
+    for (int32_t i = tree->body_start + tree->body_count - 1; i >= tree->body_start; i--) {
+        const stn_body *body = &m->bodies[i];
+        carries[i] = carries[i] || has_inertia(&body->mass);
+        if (!carries[i] && found < 0 && !(m->joints[body->joint].reflected_inertia > 0.0)) {
+            found = i;
+        }
+        carries[body->parent] = carries[body->parent] || carries[i];
+    }
+    return found < 0 ? -1 : first_link(m, found);
+}
+
+static void warn_massless(const compiler *c, int32_t link) {
+    const stn_model *m = &c->object->face;
+    const stn_link *l = &m->links[link];
+    stn_log(c->builder->context, STN_LOG_WARNING,
+            "robot '%s', link '%s': moves by joint '%s' but carries no mass; it loads, dynamics will refuse it",
+            m->robots[l->robot].name, l->name, m->joints[l->joint].name);
+}
+
+// ------------------------------------------------------------------------------------------------------ warnings
+
+static bool is_world(const compiler *c, int32_t link) {
+    int32_t robot = link_at(c->builder, link)->robot;
+    return c->root[robot] == ROOT_WORLD && c->root_link[robot] == link;
+}
+
+static void warn_link(const compiler *c, int32_t link) {
+    const stn_model_builder *b = c->builder;
+    const stn_mass *mass = &link_at(b, link)->spec.mass;
+    double trace = mass->inertia.m[0][0] + mass->inertia.m[1][1] + mass->inertia.m[2][2];
+    char text[400];
+    describe_link(b, link, text, sizeof text);
+    if (is_world(c, link) && mass->mass > 0.0) {
+        stn_log(b->context, STN_LOG_WARNING, "%s: is the world, so its mass is ignored", text);
+    } else if (mass->mass == 0.0 && trace > 0.0) {
+        stn_log(b->context, STN_LOG_WARNING, "%s: inertia without mass is ignored", text);
+    } else if (mass->mass > 0.0 && breaks_triangle_inequality(&mass->inertia)) {
+        stn_log(b->context, STN_LOG_WARNING,
+                "%s: no body has this inertia: the largest principal moment exceeds the sum of the other two", text);
+    }
+}
+
+static void warn_joint(const compiler *c, int32_t joint) {
+    const stn_model_builder *b = c->builder;
+    const stn_joint_spec *spec = &joint_at(b, joint)->spec;
+    char text[400];
+    if (spec->mimic >= 0 && spec->type == STN_JOINT_FIXED) {
+        describe_joint(b, joint, text, sizeof text);
+        stn_log(b->context, STN_LOG_WARNING, "%s: is fixed, so its mimic is ignored", text);
+    }
+}
+
+stn_status compile_start(compiler *c, stn_error *err) {
+    stn_model *m = &c->object->face;
+    c->q0 = STN_ARENA_ZEROED(c->memory, m->nq, double);
+    int32_t *massless = STN_ARENA(c->memory, m->tree_count, int32_t);
+    bool *carries = STN_ARENA_ZEROED(c->scratch, m->body_count, bool);
+    if (c->q0 == NULL || massless == NULL || carries == NULL) {
+        return compile_out_of_memory(err);
+    }
+    for (int32_t j = 0; j < m->joint_count; j++) {
+        start_joint(c, j);
+    }
+    for (int32_t r = 0; r < m->robot_count; r++) {
+        start_base(c, r);
+    }
+    for (int32_t i = 0; i < c->builder->clouds.count; i++) {
+        const built_cloud *cloud = cloud_at(c->builder, i);
+        const stn_tree *tree = &m->trees[c->object->articulated_count + i];
+        memcpy(c->q0 + tree->q_start, cloud->position, (size_t)tree->nq * sizeof(double));
+    }
+    for (int32_t t = 0; t < m->tree_count; t++) {
+        massless[t] = m->trees[t].kind == STN_TREE_NODAL ? -1 : find_massless(c, &m->trees[t], carries);
+        if (massless[t] >= 0) {
+            warn_massless(c, massless[t]);
+        }
+    }
+    for (int32_t i = 0; i < c->builder->links.count; i++) {
+        warn_link(c, i);
+    }
+    for (int32_t j = 0; j < c->builder->joints.count; j++) {
+        warn_joint(c, j);
+    }
+    m->q0 = c->q0;
+    c->object->massless = massless;
+    return STN_OK;
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Geometries of the compiled model: poses on their bodies, node spheres, and the tables that collision filter and
+// material combination read.
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/compiler.h"
+
+/// The link by which filters and overrides know a geometry: a root named "world" is the world.
+static int32_t contact_link(const compiler *c, int32_t link) {
+    if (link == STN_WORLD) {
+        return STN_WORLD;
+    }
+    int32_t robot = link_at(c->builder, link)->robot;
+    bool is_world = c->root[robot] == ROOT_WORLD && c->root_link[robot] == link;
+    return is_world ? STN_WORLD : link;
+}
+
+static void fill_geometry(compiler *c, int32_t index, filter_entry *filter) {
+    const built_geometry *built = geometry_at(c->builder, index);
+    const stn_geometry_spec *spec = &built->spec;
+    stn_geometry *out = &c->geometries[index];
+    bool on_world = built->link == STN_WORLD;
+    out->name = spec->name;
+    out->body = on_world ? 0 : c->link_body[built->link];
+    out->node = -1;
+    out->link = built->link;
+    out->shape = spec->shape;
+    out->pose = on_world ? spec->pose : stn_pose_mul(&c->link_pose[built->link], &spec->pose);
+    out->material = spec->material;
+    memcpy(out->rgba, spec->rgba, sizeof out->rgba);
+    out->collision = spec->collision;
+    out->visual = spec->visual;
+    out->category = spec->category;
+    out->mask = spec->mask;
+    out->surface_velocity = spec->surface_velocity;
+    int32_t parent = c->bodies[out->body].parent;
+    *filter = (filter_entry){.body = out->body,
+                             .parent = parent > 0 ? parent : -1,
+                             .link = contact_link(c, built->link),
+                             .category = spec->category,
+                             .mask = spec->mask,
+                             .collision = spec->collision};
+}
+
+static void fill_node(compiler *c, int32_t index, int32_t cloud, int32_t node, filter_entry *filter) {
+    const built_cloud *built = cloud_at(c->builder, cloud);
+    stn_geometry_spec spec = stn_geometry_spec_default(stn_shape_sphere(built->contact_radius));
+    stn_geometry *out = &c->geometries[index];
+    *out = (stn_geometry){.name = built->name,
+                          .body = -1,
+                          .node = node,
+                          .link = -1,
+                          .shape = spec.shape,
+                          .pose = stn_pose_identity(),
+                          .material = built->material,
+                          .collision = true,
+                          .category = spec.category,
+                          .mask = spec.mask};
+    memcpy(out->rgba, spec.rgba, sizeof out->rgba);
+    *filter = (filter_entry){.body = c->object->face.body_count + cloud,
+                             .parent = -1,
+                             .link = FILTER_NODE,
+                             .category = spec.category,
+                             .mask = spec.mask,
+                             .collision = true};
+}
+
+static double or_default(double value, double otherwise) {
+    return isnan(value) ? otherwise : value;
+}
+
+static stn_material filled(const stn_material *given) {
+    stn_material d = stn_material_default();
+    stn_material m = {or_default(given->mu, d.mu),
+                      or_default(given->stiffness, d.stiffness),
+                      or_default(given->relaxation_time, d.relaxation_time),
+                      or_default(given->dissipation, d.dissipation),
+                      or_default(given->restitution, d.restitution),
+                      or_default(given->modulus, d.modulus)};
+    return m;
+}
+
+static int compare_keys(const void *a, const void *b) {
+    const uint64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static stn_status compile_excludes(compiler *c, filter_entry *filter, stn_error *err) {
+    const list *pairs = &c->builder->excludes;
+    int32_t link_count = c->builder->links.count;
+    uint64_t *keys = STN_ARENA(c->memory, pairs->count, uint64_t);
+    bool *listed = STN_ARENA_ZEROED(c->scratch, link_count + 1, bool); // the world comes last
+    if (keys == NULL || listed == NULL) {
+        return compile_out_of_memory(err);
+    }
+    for (int32_t i = 0; i < pairs->count; i++) {
+        const built_exclude *pair = exclude_at(c->builder, i);
+        int32_t a = contact_link(c, pair->a), b = contact_link(c, pair->b);
+        keys[i] = pair_key(a, b);
+        listed[a < 0 ? link_count : a] = listed[b < 0 ? link_count : b] = true;
+    }
+    if (pairs->count > 0) {
+        qsort(keys, (size_t)pairs->count, sizeof *keys, compare_keys);
+    }
+    for (int32_t i = 0; i < c->object->face.geometry_count; i++) {
+        int32_t link = filter[i].link;
+        filter[i].excluded = link != FILTER_NODE && listed[link < 0 ? link_count : link];
+    }
+    c->object->excludes = keys;
+    c->object->exclude_count = pairs->count;
+    return STN_OK;
+}
+
+static stn_status compile_overrides(compiler *c, stn_error *err) {
+    const list *built = &c->builder->overrides;
+    pair_override *overrides = STN_ARENA(c->memory, built->count, pair_override);
+    if (overrides == NULL) {
+        return compile_out_of_memory(err);
+    }
+    for (int32_t i = 0; i < built->count; i++) {
+        const built_override *o = override_at(c->builder, i);
+        int32_t a = o->a == STN_ANY ? STN_ANY : contact_link(c, o->a);
+        int32_t b = o->b == STN_ANY ? STN_ANY : contact_link(c, o->b);
+        overrides[i] = (pair_override){a, b, o->material};
+    }
+    c->object->overrides = overrides;
+    c->object->override_count = built->count;
+    return STN_OK;
+}
+
+stn_status compile_surfaces(compiler *c, stn_error *err) {
+    const stn_model_builder *b = c->builder;
+    stn_model *m = &c->object->face;
+    int64_t count = b->geometries.count;
+    for (int32_t i = 0; i < b->clouds.count; i++) {
+        count += cloud_at(b, i)->contact_radius > 0.0 ? cloud_at(b, i)->node_count : 0;
+    }
+    c->geometries = STN_ARENA_ZEROED(c->memory, count, stn_geometry);
+    filter_entry *filter = STN_ARENA_ZEROED(c->memory, count, filter_entry);
+    stn_material *surface = STN_ARENA(c->memory, count, stn_material);
+    if (c->geometries == NULL || filter == NULL || surface == NULL) {
+        return compile_out_of_memory(err);
+    }
+    m->geometry_count = b->geometries.count;
+    for (int32_t i = 0; i < b->geometries.count; i++) {
+        fill_geometry(c, i, &filter[i]);
+    }
+    for (int32_t i = 0, node = 0; i < b->clouds.count; i++) {
+        const built_cloud *cloud = cloud_at(b, i);
+        for (int32_t k = 0; cloud->contact_radius > 0.0 && k < cloud->node_count; k++) {
+            fill_node(c, m->geometry_count, i, node + k, &filter[m->geometry_count]);
+            m->geometry_count++;
+        }
+        node += cloud->node_count;
+    }
+    for (int32_t i = 0; i < m->geometry_count; i++) {
+        surface[i] = filled(&c->geometries[i].material);
+    }
+    m->geometries = c->geometries;
+    c->object->filter = filter;
+    c->object->surface = surface;
+    stn_status status = compile_excludes(c, filter, err);
+    return status == STN_OK ? compile_overrides(c, err) : status;
+}

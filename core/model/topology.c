@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+// How links hang together: the joint above each link, loops, the one root of each robot, the order of traversal, and
+// who mimics whom.
+#include <stdio.h>
+#include <string.h>
+
+#include "model/compiler.h"
+
+enum { LISTED_NAMES = 8 };
+
+/// Text that grows by formatted pieces and stops at its end.
+typedef struct text_buffer {
+    char text[640];
+    size_t used;
+} text_buffer;
+
+STN_PRINTF(2, 3) static void append(text_buffer *buffer, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(buffer->text + buffer->used, sizeof buffer->text - buffer->used, format, arguments);
+    va_end(arguments);
+    buffer->used += length > 0 ? (size_t)length : 0;
+    buffer->used = buffer->used < sizeof buffer->text ? buffer->used : sizeof buffer->text - 1;
+}
+
+/// ", 'name'", at most LISTED_NAMES of them, then how many more.
+static void append_name(text_buffer *buffer, int32_t number, int32_t total, const char *name) {
+    if (number < LISTED_NAMES) {
+        append(buffer, "%s'%s'", number > 0 ? ", " : "", name);
+    } else if (number == LISTED_NAMES) {
+        append(buffer, " and %d more", total - LISTED_NAMES);
+    }
+}
+
+static void describe(const stn_model_builder *b, const char *what, int32_t robot, const char *name, const char *where,
+                     char *text, size_t size) {
+    snprintf(text, size, "robot '%s', %s '%s'%s%s%s", robot_at(b, robot)->name, what, name, where != NULL ? " (" : "",
+             where != NULL ? where : "", where != NULL ? ")" : "");
+}
+
+void describe_link(const stn_model_builder *builder, int32_t link, char *text, size_t size) {
+    const built_link *l = link_at(builder, link);
+    describe(builder, "link", l->robot, l->spec.name, l->spec.where, text, size);
+}
+
+void describe_joint(const stn_model_builder *builder, int32_t joint, char *text, size_t size) {
+    const built_joint *j = joint_at(builder, joint);
+    describe(builder, "joint", j->robot, j->spec.name, j->spec.where, text, size);
+}
+
+// --------------------------------------------------------------------------------------------------------- tree
+
+static stn_status find_joints_above(compiler *c, stn_error *err) {
+    const stn_model_builder *b = c->builder;
+    for (int32_t i = 0; i < b->links.count; i++) {
+        c->joint_above[i] = -1;
+    }
+    for (int32_t j = 0; j < b->joints.count; j++) {
+        int32_t child = joint_at(b, j)->spec.child, other = c->joint_above[child];
+        if (other >= 0) {
+            char text[400];
+            describe_link(b, child, text, sizeof text);
+            return stn_fail(err, STN_ERR_ARGUMENT, "%s: has two joints above it, '%s' and '%s': a link has one parent",
+                            text, joint_at(b, other)->spec.name, joint_at(b, j)->spec.name);
+        }
+        c->joint_above[child] = j;
+    }
+    return STN_OK;
+}
+
+static int32_t parent_of(const compiler *c, int32_t link) {
+    int32_t joint = c->joint_above[link];
+    return joint >= 0 ? joint_at(c->builder, joint)->spec.parent : STN_WORLD;
+}
+
+/// Depth first from all links that hang on the world or on nothing; returns how many were reached. Children come in the
+/// order of their joints.
+static int32_t traverse(compiler *c, int32_t *first_child, int32_t *next_sibling, int32_t *stack) {
+    const stn_model_builder *b = c->builder;
+    int32_t n = b->links.count, reached = 0, depth = 0;
+    for (int32_t i = 0; i < n; i++) {
+        first_child[i] = next_sibling[i] = -1;
+    }
+    for (int32_t j = b->joints.count - 1; j >= 0; j--) { // backwards: pushed in front, so the first joint ends up first
+        const stn_joint_spec *spec = &joint_at(b, j)->spec;
+        if (spec->parent >= 0) {
+            next_sibling[spec->child] = first_child[spec->parent];
+            first_child[spec->parent] = spec->child;
+        }
+    }
+    for (int32_t i = 0; i < n; i++) {
+        if (parent_of(c, i) >= 0) {
+            continue;
+        }
+        stack[depth++] = i;
+        while (depth > 0) {
+            int32_t link = stack[--depth];
+            c->order[reached++] = link;
+            int32_t begin = depth;
+            for (int32_t child = first_child[link]; child >= 0; child = next_sibling[child]) {
+                stack[depth++] = child;
+            }
+            for (int32_t low = begin, high = depth - 1; low < high; low++, high--) {
+                int32_t swapped = stack[low];
+                stack[low] = stack[high];
+                stack[high] = swapped;
+            }
+        }
+    }
+    return reached;
+}
+
+/// `start` was not reached from any root, so going up from it ends in a loop.
+static stn_status fail_loop(const compiler *c, int32_t start, stn_error *err) {
+    const stn_model_builder *b = c->builder;
+    int32_t link = start, length = 0;
+    for (int32_t i = 0; i < b->links.count; i++) { // long enough to be inside the loop
+        link = parent_of(c, link);
+    }
+    int32_t first = link;
+    for (int32_t low = link; length == 0 || low != link; length++) {
+        low = parent_of(c, low);
+        first = low < first ? low : first;
+    }
+    text_buffer names = {.used = 0};
+    link = first;
+    for (int32_t i = 0; i < length; i++) {
+        append_name(&names, i, length, joint_at(b, c->joint_above[link])->spec.name);
+        link = parent_of(c, link);
+    }
+    return stn_fail(err, STN_ERR_ARGUMENT, "robot '%s': joints %s form a loop; a robot must be a tree",
+                    robot_at(b, link_at(b, first)->robot)->name, names.text);
+}
+
+static stn_status order_links(compiler *c, stn_error *err) {
+    int32_t n = c->builder->links.count;
+    int32_t *work = STN_ARENA(c->scratch, 3 * (size_t)n, int32_t);
+    bool *reached = STN_ARENA_ZEROED(c->scratch, n, bool);
+    if (work == NULL || reached == NULL) {
+        return compile_out_of_memory(err);
+    }
+    int32_t count = traverse(c, work, work + n, work + 2 * n);
+    if (count == n) {
+        return STN_OK;
+    }
+    for (int32_t i = 0; i < count; i++) {
+        reached[c->order[i]] = true;
+    }
+    int32_t lost = 0;
+    while (reached[lost]) {
+        lost++;
+    }
+    return fail_loop(c, lost, err);
+}
+
+// -------------------------------------------------------------------------------------------------------- roots
+
+/// The root links of one robot; those joined to the world count as one root together.
+typedef struct root_count {
+    int32_t free, joined, attached;
+    int32_t first; // link
+} root_count;
+
+static bool is_root(const compiler *c, int32_t link, root_count *roots) {
+    const stn_model_builder *b = c->builder;
+    int32_t joint = c->joint_above[link];
+    if (joint < 0) {
+        roots->free++;
+        return true;
+    }
+    int32_t parent = joint_at(b, joint)->spec.parent;
+    if (parent == STN_WORLD) {
+        return ++roots->joined == 1;
+    }
+    if (link_at(b, parent)->robot == link_at(b, link)->robot) {
+        return false;
+    }
+    roots->attached++;
+    return true;
+}
+
+static stn_status fail_roots(const compiler *c, int32_t robot, int32_t total, stn_error *err) {
+    const stn_model_builder *b = c->builder;
+    text_buffer names = {.used = 0};
+    root_count roots = {.first = -1};
+    int32_t number = 0;
+    for (int32_t i = robot_at(b, robot)->start.links; i < robot_link_end(b, robot); i++) {
+        if (is_root(c, i, &roots)) {
+            append_name(&names, number++, total, link_at(b, i)->spec.name);
+        }
+    }
+    return stn_fail(err, STN_ERR_ARGUMENT, "robot '%s': %d root links (%s); every link but one needs a joint above it",
+                    robot_at(b, robot)->name, total, names.text);
+}
+
+static stn_status find_root(compiler *c, int32_t robot, stn_error *err) {
+    const stn_model_builder *b = c->builder;
+    const built_robot *r = robot_at(b, robot);
+    int32_t begin = r->start.links, end = robot_link_end(b, robot);
+    if (begin == end) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "robot '%s': has no links", r->name);
+    }
+    root_count roots = {.first = -1};
+    for (int32_t i = begin; i < end; i++) {
+        if (is_root(c, i, &roots) && roots.first < 0) {
+            roots.first = i;
+        }
+    }
+    int32_t total = roots.free + (roots.joined > 0) + roots.attached;
+    if (total != 1) {
+        return fail_roots(c, robot, total, err);
+    }
+    c->root_link[robot] = roots.first;
+    if (roots.attached > 0) {
+        c->root[robot] = ROOT_ATTACHED;
+    } else if (roots.joined > 0) {
+        c->root[robot] = ROOT_JOINED;
+    } else if (strcmp(link_at(b, roots.first)->spec.name, "world") == 0) {
+        c->root[robot] = ROOT_WORLD;
+    } else {
+        c->root[robot] = r->fixed ? ROOT_FIXED : ROOT_FREE;
+    }
+    if (c->root[robot] == ROOT_ATTACHED && r->base_given) {
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "robot '%s': a base pose was given, but its root '%s' hangs on another robot by joint '%s'",
+                        r->name, link_at(b, roots.first)->spec.name,
+                        joint_at(b, c->joint_above[roots.first])->spec.name);
+    }
+    return STN_OK;
+}
+
+stn_status find_topology(compiler *c, stn_error *err) {
+    const stn_model_builder *b = c->builder;
+    c->joint_above = STN_ARENA(c->scratch, b->links.count, int32_t);
+    c->order = STN_ARENA(c->scratch, b->links.count, int32_t);
+    c->root_link = STN_ARENA(c->scratch, b->robots.count, int32_t);
+    c->root = STN_ARENA(c->scratch, b->robots.count, root_kind);
+    if (c->joint_above == NULL || c->order == NULL || c->root_link == NULL || c->root == NULL) {
+        return compile_out_of_memory(err);
+    }
+    stn_status status = find_joints_above(c, err);
+    if (status == STN_OK) {
+        status = order_links(c, err);
+    }
+    for (int32_t r = 0; status == STN_OK && r < b->robots.count; r++) {
+        status = find_root(c, r, err);
+    }
+    return status;
+}
+
+// -------------------------------------------------------------------------------------------------------- mimic
+
+static stn_status fail_mimic(const compiler *c, int32_t joint, stn_error *err, const char *what) {
+    char text[400];
+    describe_joint(c->builder, joint, text, sizeof text);
+    return stn_fail(err, STN_ERR_ARGUMENT, "%s: %s", text, what);
+}
+
+static stn_status check_mimic(const compiler *c, int32_t joint, stn_error *err) {
+    const stn_model_builder *b = c->builder;
+    char text[400];
+    int32_t master = joint_at(b, joint)->spec.mimic;
+    if (master >= b->joints.count) {
+        snprintf(text, sizeof text, "mimics joint %d, which does not exist (%d joints)", master, b->joints.count);
+        return fail_mimic(c, joint, err, text);
+    }
+    if (master == joint) {
+        return fail_mimic(c, joint, err, "mimics itself");
+    }
+    const stn_joint_spec *m = &joint_at(b, master)->spec;
+    if (!joint_kind_get(m->type)->axial) {
+        snprintf(text, sizeof text,
+                 "mimics '%s', a %s joint; only revolute, continuous and prismatic ones can be mimicked", m->name,
+                 stn_joint_type_name(m->type));
+        return fail_mimic(c, joint, err, text);
+    }
+    for (int32_t steps = 0; master >= 0 && master < b->joints.count; steps++) { // longer than all joints: it never ends
+        if (steps > b->joints.count || master == joint) {
+            snprintf(text, sizeof text, "mimics '%s', which in turn mimics it: a cycle", m->name);
+            return fail_mimic(c, joint, err, text);
+        }
+        master = joint_at(b, master)->spec.mimic;
+    }
+    return STN_OK;
+}
+
+stn_status check_mimics(compiler *c, stn_error *err) {
+    for (int32_t j = 0; j < c->builder->joints.count; j++) {
+        stn_status status = joint_at(c->builder, j)->spec.mimic >= 0 ? check_mimic(c, j, err) : STN_OK;
+        if (status != STN_OK) {
+            return status;
+        }
+    }
+    return STN_OK;
+}
