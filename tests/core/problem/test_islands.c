@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Islands of known graphs, and an island as a problem of its own.
+#include "full_problem.h"
+#include "stn_heap.h"
+#include "stn_test.h"
+
+static stn_context *context_on(stn_heap *heap) {
+    stn_context *context = NULL;
+    stn_context_options options = stn_heap_options(heap);
+    stn_heap_arm(heap, 0);
+    assert_int_equal(stn_context_create(&options, &context, NULL), STN_OK);
+    return context;
+}
+
+static void assert_list(const int32_t *start, const int32_t *items, int32_t island, int32_t count,
+                        const int32_t *expected) {
+    assert_int_equal(start[island + 1] - start[island], count);
+    for (int32_t k = 0; k < count; k++) {
+        assert_int_equal(items[start[island] + k], expected[k]);
+    }
+}
+
+/// Trees 0..7, one dof each, with edges as given; b = -1 is the world.
+static sample *graph(int32_t (*edges)[2], int32_t count) {
+    stn_random r = {9};
+    sample *s = sample_create();
+    for (int32_t t = 0; t < 8; t++) {
+        sample_tree(s, &r, STN_MATRIX_DENSE, 1);
+    }
+    for (int32_t e = 0; e < count; e++) {
+        sample_constraint(s, &r, STN_SET_BOX, 1, edges[e][0], 0, edges[e][1], 0);
+    }
+    sample_finish(s, &r);
+    return s;
+}
+
+static void islands_are_the_connected_components(void **state) {
+    stn_heap *heap = *state;
+    stn_context *context = context_on(heap);
+    stn_arena *arena = stn_arena_create(context);
+    stn_islands islands;
+    // {1, 5, 7} in a chain whose last edge joins two parts, {2} on the world, {3, 4}; 0 and 6 are free
+    int32_t edges[6][2] = {{7, -1}, {4, 3}, {5, 1}, {2, -1}, {7, 5}, {3, 4}};
+    sample *s = graph(edges, 6);
+    assert_int_equal(stn_problem_islands(&s->problem, arena, &islands, NULL), STN_OK);
+    assert_int_equal(islands.count, 3);
+    assert_list(islands.tree_start, islands.tree, 0, 3, (const int32_t[]){1, 5, 7});
+    assert_list(islands.constraint_start, islands.constraint, 0, 3, (const int32_t[]){0, 2, 4});
+    assert_list(islands.tree_start, islands.tree, 1, 1, (const int32_t[]){2});
+    assert_list(islands.constraint_start, islands.constraint, 1, 1, (const int32_t[]){3});
+    assert_list(islands.tree_start, islands.tree, 2, 2, (const int32_t[]){3, 4});
+    assert_list(islands.constraint_start, islands.constraint, 2, 2, (const int32_t[]){1, 5});
+    const int32_t positions[8] = {-1, 0, 0, 0, 1, 1, -1, 2};
+    assert_memory_equal(islands.tree_position, positions, sizeof positions);
+    sample_clear(s);
+    stn_arena_destroy(arena);
+    stn_context_destroy(context);
+    assert_int_equal(atomic_load(&heap->live), 0);
+}
+
+static void islands_do_not_depend_on_the_order_of_constraints(void **state) {
+    stn_heap *heap = *state;
+    stn_context *context = context_on(heap);
+    stn_arena *arena = stn_arena_create(context);
+    stn_random r = {17};
+    for (int32_t trial = 0; trial < 200; trial++) {
+        int32_t edges[6][2], shuffled[6][2];
+        for (int32_t e = 0; e < 6; e++) {
+            edges[e][0] = random_below(&r, 8);
+            edges[e][1] = (edges[e][0] + random_below(&r, 8)) % 8;
+            edges[e][1] = edges[e][1] == edges[e][0] ? -1 : edges[e][1];
+        }
+        for (int32_t e = 0; e < 6; e++) { // another order, ends exchanged
+            int32_t other = (5 * e + trial) % 6;
+            bool turn = edges[other][1] >= 0 && trial % 2 == 0;
+            shuffled[e][0] = edges[other][turn];
+            shuffled[e][1] = edges[other][!turn];
+        }
+        sample *a = graph(edges, 6), *b = graph(shuffled, 6);
+        stn_islands x, y;
+        assert_int_equal(stn_problem_islands(&a->problem, arena, &x, NULL), STN_OK);
+        assert_int_equal(stn_problem_islands(&b->problem, arena, &y, NULL), STN_OK);
+        assert_int_equal(x.count, y.count);
+        assert_memory_equal(x.tree_start, y.tree_start, ((size_t)x.count + 1) * sizeof(int32_t));
+        assert_memory_equal(x.tree, y.tree, (size_t)x.tree_start[x.count] * sizeof(int32_t));
+        sample_clear(a);
+        sample_clear(b);
+    }
+    stn_arena_destroy(arena);
+    stn_context_destroy(context);
+}
+
+/// Products of every island against those of the whole: J v, A x and J^T gamma fall apart by island.
+static void an_island_is_the_whole_restricted_to_it(void **state) {
+    stn_heap *heap = *state;
+    stn_context *context = context_on(heap);
+    stn_arena *arena = stn_arena_create(context);
+    sample *s = full_sample(21);
+    stn_problem *p = &s->problem;
+    p->constraints[6].J[1].tree = -1; // soft - body: now two islands
+    p->constraints[8] = p->constraints[6];
+    p->constraints[8].row = 24;
+    stn_random r = {2};
+    double *v = sample_random_doubles(s, &r, (size_t)p->nv), *v_c = sample_doubles(s, (size_t)p->row_count, 0.0);
+    double *gamma = sample_random_doubles(s, &r, (size_t)p->row_count), *j = sample_doubles(s, (size_t)p->nv, 0.0);
+    stn_problem_contact_velocity(p, v, true, v_c);
+    stn_problem_jacobian_transposed_add(p, 1.0, gamma, j);
+    stn_islands islands;
+    assert_int_equal(stn_problem_islands(p, arena, &islands, NULL), STN_OK);
+    assert_int_equal(islands.count, 2);
+    int32_t dofs = 0, rows = 0;
+    for (int32_t i = 0; i < islands.count; i++) {
+        stn_problem q;
+        assert_int_equal(stn_problem_island(p, &islands, i, arena, &q, NULL), STN_OK);
+        double x[128], g[64], y[128] = {0.0}, q_c[64];
+        for (int32_t t = 0; t < q.tree_count; t++) {
+            const stn_problem_tree *whole = &p->trees[islands.tree[islands.tree_start[i] + t]];
+            assert_int_equal(q.trees[t].source, whole->source);
+            assert_ptr_equal(q.trees[t].A.values, whole->A.values);
+            size_t bytes = (size_t)whole->A.n * sizeof(double);
+            memcpy(x + q.trees[t].dof_start, v + whole->dof_start, bytes);
+            assert_memory_equal(q.v_star + q.trees[t].dof_start, p->v_star + whole->dof_start, bytes);
+            assert_memory_equal(q.free_impulse + q.trees[t].dof_start, p->free_impulse + whole->dof_start, bytes);
+        }
+        for (int32_t k = 0; k < q.constraint_count; k++) {
+            const stn_constraint *whole = &p->constraints[islands.constraint[islands.constraint_start[i] + k]];
+            size_t bytes = (size_t)whole->rows * sizeof(double);
+            assert_true(q.constraints[k].id == whole->id);
+            memcpy(g + q.constraints[k].row, gamma + whole->row, bytes);
+            assert_memory_equal(q.lo + q.constraints[k].row, p->lo + whole->row, bytes);
+            assert_memory_equal(q.gamma_guess + q.constraints[k].row, p->gamma_guess + whole->row, bytes);
+        }
+        stn_problem_contact_velocity(&q, x, true, q_c);
+        stn_problem_jacobian_transposed_add(&q, 1.0, g, y);
+        for (int32_t k = 0; k < q.constraint_count; k++) {
+            const stn_constraint *whole = &p->constraints[islands.constraint[islands.constraint_start[i] + k]];
+            assert_memory_equal(q_c + q.constraints[k].row, v_c + whole->row, (size_t)whole->rows * sizeof(double));
+        }
+        for (int32_t t = 0; t < q.tree_count; t++) {
+            const stn_problem_tree *whole = &p->trees[islands.tree[islands.tree_start[i] + t]];
+            assert_memory_equal(y + q.trees[t].dof_start, j + whole->dof_start, (size_t)whole->A.n * sizeof(double));
+        }
+        dofs += q.nv;
+        rows += q.row_count;
+    }
+    assert_int_equal(dofs, p->nv);
+    assert_int_equal(rows, p->row_count);
+    sample_clear(s);
+    stn_arena_destroy(arena);
+    stn_context_destroy(context);
+}
+
+static void a_problem_without_trees_has_no_islands(void **state) {
+    stn_context *context = context_on(*state);
+    stn_arena *arena = stn_arena_create(context);
+    stn_problem empty = {0};
+    stn_islands islands;
+    assert_int_equal(stn_problem_islands(&empty, arena, &islands, NULL), STN_OK);
+    assert_int_equal(islands.count, 0);
+    stn_arena_destroy(arena);
+    stn_context_destroy(context);
+}
+
+static void islands_say_when_memory_is_out(void **state) {
+    stn_heap *heap = *state;
+    stn_context *context = context_on(heap);
+    sample *s = sample_mixed(1);
+    stn_error err;
+    stn_status status = STN_ERR_MEMORY;
+    for (long long n = 1; status != STN_OK; n++) {
+        stn_arena *arena = stn_arena_create(context);
+        stn_islands islands;
+        stn_problem island;
+        stn_heap_arm(heap, n);
+        status = stn_problem_islands(&s->problem, arena, &islands, &err);
+        if (status == STN_OK) {
+            status = stn_problem_island(&s->problem, &islands, 0, arena, &island, &err);
+        }
+        stn_heap_arm(heap, 0);
+        assert_true(status == STN_OK || status == STN_ERR_MEMORY);
+        stn_arena_destroy(arena);
+    }
+    sample_clear(s);
+    stn_context_destroy(context);
+    assert_int_equal(atomic_load(&heap->live), 0);
+}
+
+int main(void) {
+    static stn_heap heap;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate(islands_are_the_connected_components, &heap),
+        cmocka_unit_test_prestate(islands_do_not_depend_on_the_order_of_constraints, &heap),
+        cmocka_unit_test_prestate(an_island_is_the_whole_restricted_to_it, &heap),
+        cmocka_unit_test_prestate(a_problem_without_trees_has_no_islands, &heap),
+        cmocka_unit_test_prestate(islands_say_when_memory_is_out, &heap),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
