@@ -10,19 +10,18 @@
 
 #include <stiction/problem.h>
 
+#include "stn_random.h"
+
 enum { SCENE_TREES = 1024, SCENE_CONSTRAINTS = 8192 };
 
 typedef struct scene {
     stn_arena *arena;
     stn_problem problem;
-    uint64_t state;
+    stn_random random;
 } scene;
 
-static inline double scene_uniform(scene *s, double low, double high) { // splitmix64
-    uint64_t z = s->state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return low + (high - low) * (double)((z ^ z >> 31) >> 11) * 0x1p-53;
+static inline double scene_uniform(scene *s, double low, double high) {
+    return low + (high - low) * 0.5 * (random_real(&s->random) + 1.0);
 }
 
 static inline double scene_normal(scene *s) {
@@ -43,7 +42,7 @@ static inline double *scene_reals(scene *s, int32_t n, double value) {
 }
 
 static inline void scene_begin(scene *s, stn_context *context, uint64_t seed) {
-    *s = (scene){.arena = stn_arena_create(context), .state = seed};
+    *s = (scene){.arena = stn_arena_create(context), .random = {seed}};
     s->problem = (stn_problem){
         .form = STN_FORM_GLOBAL, .theta = 1.0, .dt = 0.005, .beta = NAN, .sigma = NAN, .stiction_tolerance = NAN};
     s->problem.trees = STN_ARENA_ZEROED(s->arena, SCENE_TREES, stn_problem_tree);

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests of the solver sap share: law, solver and workspace, and one call to solve a problem.
+#ifndef SAP_FIXTURE_H
+#define SAP_FIXTURE_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <stiction/plugin.h>
+
+#include "stn_scene.h"
+#include "stn_test.h"
+
+typedef struct fixture {
+    stn_context *context;
+    stn_instance *law_instance, *solver;
+    stn_law law;
+    stn_inverse *inverse;
+    stn_arena *arena;
+    void *workspace;
+    double tolerance, absolute_tolerance;
+    int32_t max_iterations;
+    const stn_instance *factor;
+    scene scene;
+    stn_error err;
+} fixture;
+
+/// Chooses the solver again with one setting by name; NULL: none.
+static void fixture_choose(fixture *f, const char *name, const char *value) {
+    stn_setting setting = {name, STN_SETTING_TEXT, 0.0, value, "test"};
+    if (f->solver != NULL) {
+        f->solver->desc->ops.solver->destroy_workspace(f->workspace);
+        stn_instance_destroy(f->solver);
+    }
+    assert_ok(
+        stn_instance_create(f->context, STN_KIND_SOLVER, "sap", &setting, name == NULL ? 0 : 1, &f->solver, &f->err),
+        f->err);
+    assert_ok(f->solver->desc->ops.solver->create_workspace(f->solver->self, f->context, &f->workspace, &f->err),
+              f->err);
+}
+
+static void fixture_begin(fixture *f, const stn_context_options *options) {
+    *f = (fixture){.tolerance = 1e-10, .absolute_tolerance = 1e-14, .max_iterations = 100};
+    assert_ok(stn_context_create(options, &f->context, &f->err), f->err);
+    assert_ok(stn_instance_create(f->context, STN_KIND_LAW, "sap", NULL, 0, &f->law_instance, &f->err), f->err);
+    f->law = (stn_law){f->law_instance->desc->ops.law, f->law_instance->self, "sap"};
+    assert_ok(stn_inverse_create(f->context, &f->inverse, &f->err), f->err);
+    f->arena = stn_arena_create(f->context);
+    fixture_choose(f, NULL, NULL);
+}
+
+static void fixture_end(fixture *f) {
+    f->solver->desc->ops.solver->destroy_workspace(f->workspace);
+    stn_arena_destroy(f->arena);
+    stn_inverse_destroy(f->inverse);
+    stn_instance_destroy(f->solver);
+    stn_instance_destroy(f->law_instance);
+    stn_context_destroy(f->context);
+}
+
+/// w, R and v_hat of all constraints, as the core derives them before a solve.
+static void fixture_derive(fixture *f, stn_problem *p) {
+    assert_ok(stn_inverse_factor(f->inverse, p, NULL, &f->err), f->err);
+    assert_ok(stn_inverse_masses(f->inverse, p, f->arena, &f->err), f->err);
+    stn_arena_reset(f->arena);
+    stn_problem_regularize(p);
+    f->law.ops->regularize(f->law.self, p);
+}
+
+static stn_status fixture_solve(fixture *f, const stn_problem *p, double *v, double *gamma, stn_solve_info *info) {
+    stn_solve_control control = {.tolerance = f->tolerance,
+                                 .absolute_tolerance = f->absolute_tolerance,
+                                 .max_iterations = f->max_iterations,
+                                 .context = f->context,
+                                 .arena = f->arena,
+                                 .law = &f->law,
+                                 .workspace = f->workspace};
+    if (f->factor != NULL) {
+        control.factor = f->factor->desc->ops.factor;
+        control.factor_self = f->factor->self;
+    }
+    stn_solution solution = {v, gamma};
+    stn_status status = f->solver->desc->ops.solver->solve(f->solver->self, p, &control, &solution, info, &f->err);
+    stn_arena_reset(f->arena);
+    return status;
+}
+
+/// |D^-1 (x - y)|, D = diag(A)^-1/2.
+static inline double fixture_distance(const stn_problem *p, const double *x, const double *y) {
+    double sum = 0.0;
+    for (int32_t t = 0; t < p->tree_count; t++) {
+        double diagonal[256];
+        assert_true(p->trees[t].A.n <= 256);
+        stn_matrix_diagonal(&p->trees[t].A, diagonal);
+        for (int32_t i = 0; i < p->trees[t].A.n; i++) {
+            double d = x[p->trees[t].dof_start + i] - (y == NULL ? 0.0 : y[p->trees[t].dof_start + i]);
+            sum += diagonal[i] * d * d;
+        }
+    }
+    return sqrt(sum);
+}
+
+#endif
