@@ -297,8 +297,10 @@ stn_status block_factor_analyse(stn_context *context, const stn_block_pattern *p
     *out = NULL;
     analysis a = {.f = stn_allocate(context, 1, sizeof *a.f), .scratch = stn_arena_create(context)};
     bool done = false;
+    if (a.f != NULL) {
+        a.f->context = context; // what release needs, whatever fails from here on
+    }
     if (a.f != NULL && a.scratch != NULL) {
-        a.f->context = context;
         a.f->kernels = dense_kernels_choose();
         a.f->arena = stn_arena_create(context);
         done = a.f->arena != NULL && analyse(&a, pattern);
