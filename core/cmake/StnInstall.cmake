@@ -15,7 +15,7 @@ write_basic_package_version_file("${CMAKE_BINARY_DIR}/package/StictionConfigVers
   COMPATIBILITY SameMinorVersion)
 install(EXPORT StictionTargets NAMESPACE Stiction:: DESTINATION "${package}")
 install(FILES "${CMAKE_BINARY_DIR}/package/StictionConfig.cmake"
-  "${CMAKE_BINARY_DIR}/package/StictionConfigVersion.cmake" core/cmake/StnPlugin.cmake DESTINATION "${package}")
+  "${CMAKE_BINARY_DIR}/package/StictionConfigVersion.cmake" core/cmake/StnPlugin.cmake core/cmake/plugin.map DESTINATION "${package}")
 
 # The pkg-config file finds the prefix from its own place; the way up depends on how deep the library folder lies.
 file(RELATIVE_PATH STN_PC_TO_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")

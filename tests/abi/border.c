@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything that crosses the plugin border.
+#include <stiction/plugin.h>
