@@ -142,7 +142,7 @@ static stn_status create(sap_system *s, stn_error *err) {
     if (s->control->factor != NULL && s->config->factorization == SAP_AUTO) {
         return find_symbolic(s, s->control->factor, s->control->factor_self, err);
     }
-    return find_symbolic(s, stn_factor_dense(), NULL, err);
+    return find_symbolic(s, stn_factor_block(), NULL, err);
 }
 
 static void add_damping(sap_hessian *H, const sap_block *blocks) {
