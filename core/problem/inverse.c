@@ -269,3 +269,20 @@ void stn_inverse_velocity(const stn_inverse *inverse, const stn_problem *problem
         }
     }
 }
+
+stn_status inverse_view(const stn_inverse *inverse, const stn_problem *part, const int32_t *tree, int32_t count,
+                        stn_arena *arena, const stn_inverse **out, stn_error *err) {
+    stn_inverse *view = STN_ARENA(arena, 1, stn_inverse);
+    tree_factor *trees = STN_ARENA(arena, count, tree_factor);
+    if (view == NULL || trees == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "inverse of A: out of memory for a view of %d trees", count);
+    }
+    for (int32_t k = 0; k < count; k++) {
+        trees[k] = inverse->trees[tree[k]];
+    }
+    *view = *inverse;
+    view->problem = part;
+    view->trees = trees;
+    *out = view;
+    return STN_OK;
+}

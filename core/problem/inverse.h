@@ -10,4 +10,10 @@ bool inverse_has_half(const stn_inverse *inverse, int32_t tree);
 /// X (rows x n_t, one row of J after the other) = (L^-1 J^T)^T.
 void inverse_half(const stn_inverse *inverse, int32_t tree, const stn_jacobian *J, int32_t rows, double *X);
 
+/// The same factors seen from a part of the problem: tree k of the view is tree[k] of `inverse`. The view lives in
+/// `arena`, is not destroyed, and ends with the next factorisation. Views without a common tree may be used by
+/// different threads.
+stn_status inverse_view(const stn_inverse *inverse, const stn_problem *part, const int32_t *tree, int32_t count,
+                        stn_arena *arena, const stn_inverse **out, stn_error *err);
+
 #endif

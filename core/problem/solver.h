@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inside of the problem solver: what its files share.
+#ifndef STICTION_CORE_PROBLEM_SOLVER_H
+#define STICTION_CORE_PROBLEM_SOLVER_H
+
+#include <stiction/solve.h>
+
+/// What one worker keeps: scratch of the island at hand, the solver's cache, and its first failure in island order.
+typedef struct solver_worker {
+    stn_arena *arena;
+    void *workspace;
+    int32_t failed_island; // -1: none
+    stn_error error;
+} solver_worker;
+
+struct stn_problem_solver {
+    stn_context *context;
+    stn_problem_solver_options options;
+    stn_solver_ops ops;   // of this library's size: slots that the plugin does not know are zero
+    stn_law law;          // ops NULL when the solver needs none
+    stn_inverse *inverse; // for requests that bring none
+    stn_arena *arena;     // of one call: islands, staged results
+    int32_t worker_count;
+    solver_worker *workers;
+};
+
+/// How one island ended.
+typedef struct island_outcome {
+    stn_status status;
+    stn_solve_info info;
+} island_outcome;
+
+/// One call, shared by the workers. Islands write to disjoint parts of v, gamma and outcomes.
+typedef struct solve_job {
+    stn_problem_solver *solver;
+    stn_problem *problem;
+    const stn_solve_request *request;
+    const stn_inverse *inverse; // of the whole problem; NULL when nothing needs it
+    stn_islands islands;
+    bool whole; // one island that is the problem itself
+    double *v, *gamma;
+    island_outcome *outcomes; // (islands.count)
+} solve_job;
+
+/// Solves island `index`: the function that stn_parallel_for calls; `user` is the job.
+void solve_island(void *user, int32_t index, int32_t worker);
+
+/// gamma from v by the law, for solvers that yield velocities alone; box and equality rows by clamping.
+stn_status complete_impulses(const stn_problem *problem, const stn_law *law, const void *law_memory, const double *v,
+                             double *gamma, stn_arena *scratch, stn_error *err);
+
+#endif
