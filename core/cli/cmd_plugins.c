@@ -245,13 +245,54 @@ static int show(const cli_command *command, const listing *found, const char *id
     return json ? print_json(found, id) : print_people(found, id, is_kind);
 }
 
+/// The plugins of one shared object, at most one a kind, into `place`.
+static stn_status read_file(stn_context *context, const char *path, stn_plugin_info place[STN_KIND_COUNT],
+                            listing *found, stn_error *err) {
+    stn_status status = STN_OK;
+    found->plugins = place;
+    for (int kind = 0; kind < STN_KIND_COUNT; kind++) {
+        const stn_plugin_info *info = NULL;
+        stn_status one = stn_plugin_find(context, (stn_kind)kind, path, &info, err);
+        if (one == STN_OK) {
+            place[found->count++] = *info;
+        } else {
+            status = one;
+        }
+    }
+    return found->count > 0 ? STN_OK : status;
+}
+
+static int show_file(const listing *found, bool json) {
+    if (json) {
+        return print_json(found, NULL);
+    }
+    for (int32_t i = 0; i < found->count; i++) {
+        print_plugin(&found->plugins[i]);
+    }
+    return fflush(stdout) == 0 ? CLI_DONE : CLI_BAD_INPUT;
+}
+
+static int answer(const cli_command *command, stn_context *context, const char *id, bool json) {
+    stn_error error = {STN_OK, ""};
+    listing found = {0};
+    stn_plugin_info place[STN_KIND_COUNT];
+    bool is_path = id != NULL && strchr(id, '/') != NULL;
+    stn_status status =
+        is_path ? read_file(context, id, place, &found, &error)
+                : stn_plugins(context, &found.plugins, &found.count, &found.problems, &found.problem_count, &error);
+    if (status != STN_OK) {
+        return cli_fail_status(command, &error);
+    }
+    return is_path ? show_file(&found, json) : show(command, &found, id, json);
+}
+
 int cmd_plugins(int argc, char **argv) {
     bool json = false;
     const cli_option options[] = {
         {"json", 0, CLI_FLAG, NULL, "everything, as JSON on stdout", &json},
     };
     const cli_command command = {
-        "plugins", "[ID|KIND]",        "Lists the plugins; with ID: what can be set, and where it comes from.",
+        "plugins", "[ID|KIND|PATH]",   "Lists the plugins; with ID: what can be set, and where it comes from.",
         options,   STN_COUNT(options), 0,
         1};
     cli_list words;
@@ -261,13 +302,9 @@ int cmd_plugins(int argc, char **argv) {
     }
     stn_error error = {STN_OK, ""};
     stn_context *context = NULL;
-    listing found = {0};
-    stn_status outcome = stn_context_create(NULL, &context, &error);
-    if (outcome == STN_OK) {
-        outcome = stn_plugins(context, &found.plugins, &found.count, &found.problems, &found.problem_count, &error);
-    }
-    status = outcome != STN_OK ? cli_fail_status(&command, &error)
-                               : show(&command, &found, words.count > 0 ? words.items[0] : NULL, json);
+    status = stn_context_create(NULL, &context, &error) != STN_OK
+                 ? cli_fail_status(&command, &error)
+                 : answer(&command, context, words.count > 0 ? words.items[0] : NULL, json);
     stn_context_destroy(context);
     cli_list_clear(&words);
     return status;

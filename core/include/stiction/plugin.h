@@ -102,11 +102,12 @@ typedef struct stn_plugin_info {
 /// one line per file that was refused ("file: why"). Arrays are borrowed from the context.
 STN_API stn_status stn_plugins(stn_context *context, const stn_plugin_info **plugins, int32_t *count,
                                const char *const **problems, int32_t *problem_count, stn_error *err);
-/// By id, or by path of a shared object (contains '/'). STN_ERR_PLUGIN: unknown, with the nearest id and the list.
+/// By id, or by path of a shared object (contains '/'), which must hold one plugin of this kind. STN_ERR_PLUGIN: unknown, with
+/// the nearest id and the list, or why the file was refused.
 STN_API stn_status stn_plugin_find(stn_context *context, stn_kind kind, const char *id, const stn_plugin_info **out,
                                    stn_error *err);
 /// Adds a descriptor of the running program (tests, embedding programs), checked like one from a file. Borrowed until the
-/// context ends.
+/// context ends. STN_ERR_PLUGIN when the id is taken.
 STN_API stn_status stn_plugin_register(stn_context *context, const stn_plugin_desc *desc, stn_error *err);
 /// Parameters that all plugins of a kind share (a solver's tolerance, max_iterations); listed before its own.
 STN_API void stn_kind_params(stn_kind kind, const stn_param **params, int32_t *count, size_t *config_size);

@@ -12,7 +12,7 @@ static void test_help_and_version_answer_on_stdout(void **state) {
     stn_expect_part("--help " QUIET, 0, "usage: stiction COMMAND");
     stn_expect_part("--help " QUIET, 0, "plugins ");
     stn_expect("--version " QUIET, 0, "stiction " STN_VERSION ", plugin ABI 1.0\n");
-    stn_expect_part("plugins --help " QUIET, 0, "usage: stiction plugins [ID|KIND] [options]\n");
+    stn_expect_part("plugins --help " QUIET, 0, "usage: stiction plugins [ID|KIND|PATH] [options]\n");
 }
 
 static void test_bad_usage_is_one_line_on_stderr_and_status_2(void **state) {
@@ -56,6 +56,14 @@ static void test_plugins_with_an_id_tells_what_can_be_set(void **state) {
                "      first line\n");
     stn_expect("plugins quite " BOTH, 2,
                "stiction plugins: unknown plugin quite; did you mean quiet? see stiction plugins\n");
+}
+
+static void test_a_path_shows_the_plugins_of_one_file(void **state) {
+    (void)state;
+    stn_expect_part("plugins " FAKE_DIR "/second/recorder_loud.so " QUIET, 0, "recorder loud 1.2.3\n");
+    stn_expect_part("plugins --json " FAKE_DIR "/second/recorder_loud.so " QUIET, 0, "\"loud\"");
+    stn_expect("plugins " FAKE_DIR "/bad/text.so " BOTH, 2,
+               "stiction plugins: " FAKE_DIR "/bad/text.so: cannot be loaded: file too short\n");
 }
 
 static void test_refused_plugins_are_told_and_do_no_harm(void **state) {
@@ -126,6 +134,7 @@ int main(void) {
         cmocka_unit_test(test_an_output_that_cannot_be_written_is_a_failure),
         cmocka_unit_test(test_plugins_lists_kind_id_and_summary),
         cmocka_unit_test(test_plugins_with_an_id_tells_what_can_be_set),
+        cmocka_unit_test(test_a_path_shows_the_plugins_of_one_file),
         cmocka_unit_test(test_refused_plugins_are_told_and_do_no_harm),
         cmocka_unit_test(test_plugins_as_json_hold_every_documented_key),
     };
