@@ -119,7 +119,7 @@ static void test_each_bad_file_is_refused_with_one_line(void **state) {
     (void)state;
     found f;
     search(&f, FAKE_DIR "/bad");
-    assert_int_equal(f.problem_count, 9);
+    assert_int_equal(f.problem_count, 10);
     assert_problem(&f, "recorder_major.so", "built for plugin ABI 7.0, this library has 1.0; rebuild the plugin");
     assert_problem(&f, "minor.so",
                    "built for the newer plugin ABI 1.9, this library has 1.0; update Stiction or rebuild the plugin");
@@ -128,6 +128,7 @@ static void test_each_bad_file_is_refused_with_one_line(void **state) {
     assert_problem(&f, "default.so", "recorder quiet: parameter gain: default 5 is outside its range 0 to 2");
     assert_problem(&f, "id.so", "id \"Not-a-word\" must be lower case, digits and _, 63 letters at most");
     assert_problem(&f, "count.so", "count = -3 plugins, must be 1 to 1024 with a list; use STN_PLUGIN_LIBRARY");
+    assert_problem(&f, "twins.so", "element left is in the list twice");
     assert_problem(&f, "text.so", "cannot be loaded: file too short");
     assert_problem(&f, "folder.so", "cannot be loaded: cannot read file data: Is a directory");
     assert_int_equal(times(&f, "quiet"), 0);
@@ -203,6 +204,23 @@ static void test_a_bad_path_or_the_wrong_kind_is_named(void **state) {
     stn_context_destroy(f.context);
 }
 
+static void test_a_file_with_several_plugins_gives_them_by_id_and_not_by_path(void **state) {
+    (void)state;
+    found f;
+    stn_error err;
+    const stn_plugin_info *left = NULL, *right = NULL;
+    search(&f, FAKE_DIR "/twins");
+    assert_ok(stn_plugin_find(f.context, STN_KIND_ELEMENT, "left", &left, &err), err);
+    assert_ok(stn_plugin_find(f.context, STN_KIND_ELEMENT, "right", &right, &err), err);
+    assert_string_equal(left->file, right->file);
+    assert_int_equal(stn_plugin_find(f.context, STN_KIND_ELEMENT, FAKE_DIR "/twins/element_twins.so", &left, &err),
+                     STN_ERR_PLUGIN);
+    assert_string_equal(err.text,
+                        FAKE_DIR "/twins/element_twins.so: holds several plugins (left, right); put its folder on "
+                                 "STICTION_PLUGIN_PATH and name one by id");
+    stn_context_destroy(f.context);
+}
+
 static stn_plugin_desc own_copy(const found *f, const char *id) {
     stn_plugin_desc desc = *get(f, "quiet")->desc;
     desc.id = id;
@@ -258,7 +276,7 @@ static void test_running_out_of_memory_in_the_search_is_reported_and_the_next_se
             assert_ok(stn_plugins(f.context, &f.plugins, &f.count, &f.problems, &f.problem_count, &err), err);
         }
         assert_int_equal(times(&f, "quiet"), 1);
-        assert_int_equal(f.problem_count, 9);
+        assert_int_equal(f.problem_count, 10);
         stn_context_destroy(f.context);
         assert_int_equal(heap.live, 0);
         if (done) {
@@ -290,6 +308,7 @@ int main(void) {
         cmocka_unit_test(test_asking_for_a_refused_file_tells_why_it_was_refused),
         cmocka_unit_test(test_a_path_names_one_file_whatever_its_id_hides),
         cmocka_unit_test(test_a_bad_path_or_the_wrong_kind_is_named),
+        cmocka_unit_test(test_a_file_with_several_plugins_gives_them_by_id_and_not_by_path),
         cmocka_unit_test(test_a_registered_plugin_is_found_and_earlier_answers_stay),
         cmocka_unit_test(test_an_id_cannot_be_registered_twice),
         cmocka_unit_test(test_running_out_of_memory_in_the_search_is_reported_and_the_next_search_works),
