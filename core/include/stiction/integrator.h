@@ -30,7 +30,9 @@ typedef struct stn_formed {
     double *v_star;       // (nv)
     double *v0;           // (nv) previous velocity for the problem; preset to v
     double *v_guess;      // (nv) warm start; preset to v
-    double *free_impulse; // (nv) preset to zero; for singular A
+    /// (nv) preset to zero [N s]. What form leaves here the core moves into v_star (v_star += A^-1 free_impulse), with the
+    /// factors of A that it needs anyway; where A is singular it stays in the problem as it is.
+    double *free_impulse;
     stn_velocity_kind velocity_kind; // preset to end
     double theta;                    // preset to 1
 } stn_formed;

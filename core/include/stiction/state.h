@@ -25,7 +25,7 @@ typedef struct stn_state_sizes {
 } stn_state_sizes;
 
 /// One contact's memory: impulse for warm starts [N s] in the constraint's rows and the law's and the solver's bytes, which
-/// follow the entries in blocks. Sorted by id.
+/// follow the entries in blocks. In the order of the last step's constraints.
 typedef struct stn_cache_entry {
     uint64_t id;
     double gamma[6];
@@ -41,7 +41,7 @@ typedef struct stn_state {
     STN_STATE_FIELDS(STN_STATE_MEMBER)
 #undef STN_STATE_MEMBER
     int32_t cache_count;
-    stn_cache_entry *cache;      // (cache_count), ids ascend
+    stn_cache_entry *cache;      // (cache_count), ids are unique
     unsigned char *cache_memory; // (cache_count x (law + solver bytes))
 } stn_state;
 

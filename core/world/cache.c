@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// The contact cache: impulses and private bytes of laws and solvers, found again by constraint id.
+#include <string.h>
+
+#include "world/world.h"
+
+static uint32_t slot_of(const cache_index *index, uint64_t id) {
+    return (uint32_t)(id ^ (id >> 32)) & (index->capacity - 1);
+}
+
+/// Position of an id in the cache, -1 when it is new.
+static int32_t find(const stn_world *world, uint64_t id) {
+    const cache_index *index = &world->cache_index;
+    if (world->state.cache_count == 0) {
+        return -1;
+    }
+    for (uint32_t s = slot_of(index, id);; s = (s + 1) & (index->capacity - 1)) {
+        int32_t position = index->slot[s] - 1;
+        if (position < 0 || world->state.cache[position].id == id) {
+            return position;
+        }
+    }
+}
+
+static stn_status reserve_index(stn_world *world, int32_t count, stn_error *err) {
+    cache_index *index = &world->cache_index;
+    uint32_t capacity = index->capacity > 0 ? index->capacity : 256;
+    while (capacity < 2 * (uint32_t)count) {
+        capacity *= 2;
+    }
+    if (capacity == index->capacity) {
+        memset(index->slot, 0, capacity * sizeof *index->slot);
+        return STN_OK;
+    }
+    int32_t *slot = stn_allocate(world->context, capacity, sizeof *slot);
+    if (slot == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "contact cache: out of memory");
+    }
+    stn_release(world->context, index->slot);
+    *index = (cache_index){.capacity = capacity, .slot = slot};
+    return STN_OK;
+}
+
+stn_status stn_cache_index_rebuild(stn_world *world, stn_error *err) {
+    stn_status status = reserve_index(world, world->state.cache_count, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    cache_index *index = &world->cache_index;
+    for (int32_t i = 0; i < world->state.cache_count; i++) {
+        uint64_t id = world->state.cache[i].id;
+        uint32_t s = slot_of(index, id);
+        while (index->slot[s] != 0) {
+            if (world->state.cache[index->slot[s] - 1].id == id) {
+                const stn_constraint *c = &world->problem.constraints[i];
+                return stn_fail(err, STN_ERR_PLUGIN, "two constraints share the id %llu (bodies %d and %d): ids of a "
+                                "contact model must differ", (unsigned long long)id, c->body[0], c->body[1]);
+            }
+            s = (s + 1) & (index->capacity - 1);
+        }
+        index->slot[s] = i + 1;
+    }
+    return STN_OK;
+}
+
+stn_status stn_cache_recall(stn_world *world, stn_error *err) {
+    stn_problem *problem = &world->problem;
+    size_t law_bytes = stn_world_memory_bytes(world, STN_KIND_LAW);
+    size_t solver_bytes = stn_world_memory_bytes(world, STN_KIND_SOLVER);
+    size_t count = (size_t)problem->constraint_count;
+    world->law_memory = law_bytes > 0 ? stn_arena_zeroed(world->arena, count, law_bytes) : NULL;
+    world->solver_memory = solver_bytes > 0 ? stn_arena_zeroed(world->arena, count, solver_bytes) : NULL;
+    if ((law_bytes > 0 && world->law_memory == NULL) || (solver_bytes > 0 && world->solver_memory == NULL)) {
+        return stn_fail(err, STN_ERR_MEMORY, "contact cache: out of memory");
+    }
+    for (int32_t i = 0; i < problem->constraint_count; i++) {
+        stn_constraint *c = &problem->constraints[i];
+        c->memory = i;
+        int32_t position = find(world, c->id);
+        if (position < 0) {
+            continue;
+        }
+        memcpy(problem->gamma_guess + c->row, world->state.cache[position].gamma, (size_t)c->rows * sizeof(double));
+        const unsigned char *memory = world->state.cache_memory + (size_t)position * (law_bytes + solver_bytes);
+        if (law_bytes > 0) {
+            memcpy((unsigned char *)world->law_memory + (size_t)i * law_bytes, memory, law_bytes);
+        }
+        if (solver_bytes > 0) {
+            memcpy((unsigned char *)world->solver_memory + (size_t)i * solver_bytes, memory + law_bytes, solver_bytes);
+        }
+    }
+    return STN_OK;
+}
+
+static stn_status reserve_cache(stn_world *world, int32_t count, size_t memory_bytes, stn_error *err) {
+    if (count <= world->cache_capacity) {
+        return STN_OK;
+    }
+    int32_t capacity = 2 * count;
+    stn_cache_entry *cache = stn_allocate(world->context, (size_t)capacity, sizeof *cache);
+    unsigned char *memory = stn_allocate(world->context, (size_t)capacity, memory_bytes);
+    if (cache == NULL || memory == NULL) {
+        stn_release(world->context, cache);
+        stn_release(world->context, memory);
+        return stn_fail(err, STN_ERR_MEMORY, "contact cache: out of memory for %d constraints", count);
+    }
+    stn_release(world->context, world->state.cache);
+    stn_release(world->context, world->state.cache_memory);
+    world->state.cache = cache;
+    world->state.cache_memory = memory;
+    world->state.cache_count = 0;
+    world->cache_capacity = capacity;
+    return STN_OK;
+}
+
+stn_status stn_cache_commit(stn_world *world, stn_error *err) {
+    const stn_problem *problem = &world->problem;
+    size_t law_bytes = stn_world_memory_bytes(world, STN_KIND_LAW);
+    size_t solver_bytes = stn_world_memory_bytes(world, STN_KIND_SOLVER);
+    stn_status status = reserve_cache(world, problem->constraint_count, law_bytes + solver_bytes, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    world->state.cache_count = problem->constraint_count;
+    for (int32_t i = 0; i < problem->constraint_count; i++) {
+        const stn_constraint *c = &problem->constraints[i];
+        stn_cache_entry *entry = &world->state.cache[i];
+        *entry = (stn_cache_entry){.id = c->id};
+        memcpy(entry->gamma, world->solution.gamma + c->row, (size_t)c->rows * sizeof(double));
+        unsigned char *memory = world->state.cache_memory + (size_t)i * (law_bytes + solver_bytes);
+        if (law_bytes > 0) {
+            memcpy(memory, (unsigned char *)world->law_memory + (size_t)i * law_bytes, law_bytes);
+        }
+        if (solver_bytes > 0) {
+            memcpy(memory + law_bytes, (unsigned char *)world->solver_memory + (size_t)i * solver_bytes, solver_bytes);
+        }
+    }
+    return stn_cache_index_rebuild(world, err);
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Broad phase, contact model, contact set. A pair is looked at when it is nearer than max(user margin, reach of the law);
+// the reach follows from the speeds that v_star and v0 promise, first bounded over whole bodies, then exactly per contact.
+#include <string.h>
+
+#include "world/world.h"
+
+/// Spatial velocity of every body for v_star, at its tree's reference point.
+static void update_star_velocity(stn_world *world) {
+    const stn_model *model = world->model;
+    const stn_kinematics *kin = world->kinematics;
+    stn_spatial *star = world->star_velocity;
+    star[0] = (stn_spatial){0};
+    for (int32_t b = 1; b < model->body_count; b++) {
+        const stn_joint *joint = &model->joints[model->bodies[b].joint];
+        stn_spatial s = star[model->bodies[b].parent]; // the world's is zero, so a root starts from rest
+        for (int32_t d = joint->v_start; d < joint->v_start + joint->nv; d++) {
+            s.angular = stn_vec3_mul_add(s.angular, world->problem.v_star[d], kin->motion[d].angular);
+            s.linear = stn_vec3_mul_add(s.linear, world->problem.v_star[d], kin->motion[d].linear);
+        }
+        star[b] = s;
+    }
+}
+
+static stn_vec3 point_velocity(const stn_world *world, const stn_spatial *velocity, int32_t body, stn_vec3 point) {
+    if (body == 0) {
+        return stn_vec3_zero();
+    }
+    stn_vec3 arm = stn_vec3_sub(point, world->kinematics->reference[world->model->bodies[body].tree]);
+    return stn_vec3_add(velocity[body].linear, stn_vec3_cross(velocity[body].angular, arm));
+}
+
+/// Velocity of what a contact rides on, for nodal v (by dof) or body velocities.
+static stn_vec3 ride_velocity(const stn_world *world, const stn_ride *ride, const stn_spatial *velocity, const double *v,
+                              stn_vec3 point) {
+    if (ride->body >= 0) {
+        return point_velocity(world, velocity, ride->body, point);
+    }
+    stn_vec3 sum = stn_vec3_zero();
+    for (int32_t i = 0; i < ride->node_count; i++) {
+        const double *u = v + world->node_dof[ride->node[i]];
+        sum = stn_vec3_mul_add(sum, ride->weight[i], stn_vec3_make(u[0], u[1], u[2]));
+    }
+    return sum;
+}
+
+static double law_reach(const stn_world *world, const stn_material *material, double normal_speed, double slip_speed) {
+    double dt = world->options.dt;
+    stn_law law = stn_world_law(world);
+    if (law.ops == NULL || law.ops->reach == NULL) {
+        return 1.5 * dt * normal_speed; // velocity-level solvers need what can close within the step
+    }
+    stn_constraint physical = {
+        .kind = STN_CONSTRAINT_CONTACT, .set = STN_SET_CONE, .rows = 3, .phi0 = 0.0, .stiffness = material->stiffness,
+        .relaxation_time = isnan(material->relaxation_time) ? dt : material->relaxation_time,
+        .dissipation = material->dissipation, .mu1 = material->mu, .mu2 = material->mu,
+    };
+    return law.ops->reach(law.self, dt, &physical, normal_speed, slip_speed);
+}
+
+/// A speed that no point of the collider exceeds, now or under v_star.
+static double speed_bound(const stn_world *world, int32_t i) {
+    const stn_geometry *g = &world->model->geometries[world->collider[i]];
+    double conveyor = stn_vec3_norm(g->surface_velocity);
+    if (g->body < 0) {
+        const double *u = world->problem.v_star + world->node_dof[g->node], *u0 = world->state.v + world->node_dof[g->node];
+        return conveyor + fmax(sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]),
+                               sqrt(u0[0] * u0[0] + u0[1] * u0[1] + u0[2] * u0[2]));
+    }
+    if (g->body == 0) {
+        return conveyor;
+    }
+    stn_vec3 origin = world->kinematics->body_pose[g->body].position;
+    const stn_spatial *now = world->kinematics->body_velocity, *star = world->star_velocity;
+    double radius = world->collider_radius[i];
+    double a = stn_vec3_norm(point_velocity(world, now, g->body, origin)) + radius * stn_vec3_norm(now[g->body].angular);
+    double b = stn_vec3_norm(point_velocity(world, star, g->body, origin)) + radius * stn_vec3_norm(star[g->body].angular);
+    return conveyor + fmax(a, b);
+}
+
+static void update_boxes(stn_world *world, double *speed) {
+    const stn_model *model = world->model;
+    for (int32_t i = 0; i < world->collider_count; i++) {
+        const stn_geometry *g = &model->geometries[world->collider[i]];
+        stn_pose *pose = &world->geometry_pose[world->collider[i]];
+        if (g->body >= 0) {
+            *pose = stn_pose_mul(&world->kinematics->body_pose[g->body], &g->pose);
+        } else {
+            *pose = (stn_pose){stn_mat3_identity(), world->kinematics->node[g->node]};
+        }
+        speed[i] = speed_bound(world, i);
+        double reach = law_reach(world, &world->collider_worst[i], speed[i], speed[i]);
+        world->collider_box[i] = stn_shape_aabb(&g->shape, pose, fmax(0.5 * world->options.margin, reach));
+    }
+}
+
+static bool may_collide(const void *user, int32_t a, int32_t b) {
+    const stn_world *world = user;
+    return stn_model_may_collide(world->model, world->collider[a], world->collider[b]);
+}
+
+static void apply_point_rule(const stn_world *world, stn_pair_material *material) {
+    switch (world->options.contact_point) {
+    case STN_CONTACT_POINT_STIFFNESS:
+        break;
+    case STN_CONTACT_POINT_MIDPOINT:
+        material->weight_a = 0.5;
+        break;
+    case STN_CONTACT_POINT_A:
+        material->weight_a = 1.0;
+        break;
+    case STN_CONTACT_POINT_B:
+        material->weight_a = 0.0;
+        break;
+    }
+}
+
+static void fill_pair(const stn_world *world, const stn_broadphase_pair *found, const double *speed, stn_contact_pair *pair) {
+    pair->geometry_a = world->collider[found->a];
+    pair->geometry_b = world->collider[found->b];
+    pair->pose_a = world->geometry_pose[pair->geometry_a];
+    pair->pose_b = world->geometry_pose[pair->geometry_b];
+    pair->material = stn_model_pair_material(world->model, pair->geometry_a, pair->geometry_b);
+    if (isnan(pair->material.value.relaxation_time)) {
+        pair->material.value.relaxation_time = world->options.dt;
+    }
+    apply_point_rule(world, &pair->material);
+    double s = speed[found->a] + speed[found->b];
+    pair->margin = fmax(world->options.margin, law_reach(world, &pair->material.value, s, s));
+}
+
+/// Keeps the contacts whose distance the law can reach at their own speeds; the bound over whole bodies let in more.
+static void drop_unreachable(stn_world *world) {
+    stn_contact_set *set = &world->contacts;
+    if (set->patch_count > 0) {
+        return; // the faces of a patch stay together
+    }
+    int32_t kept = 0;
+    for (int32_t i = 0; i < set->count; i++) {
+        const stn_contact *c = &set->contacts[i];
+        bool keep = c->phi0 <= world->options.margin;
+        if (!keep) {
+            const stn_spatial *now = world->kinematics->body_velocity, *star = world->star_velocity;
+            stn_vec3 v_star = stn_vec3_sub(ride_velocity(world, &c->b, star, world->problem.v_star, c->point),
+                                           ride_velocity(world, &c->a, star, world->problem.v_star, c->point));
+            stn_vec3 v0 = stn_vec3_sub(ride_velocity(world, &c->b, now, world->state.v, c->point),
+                                       ride_velocity(world, &c->a, now, world->state.v, c->point));
+            v_star = stn_vec3_add(v_star, c->bias);
+            v0 = stn_vec3_add(v0, c->bias);
+            stn_vec3 slip = stn_vec3_mul_add(v0, -stn_vec3_dot(v0, c->normal), c->normal);
+            keep = c->phi0 <= law_reach(world, &c->material, fabs(stn_vec3_dot(v_star, c->normal)), stn_vec3_norm(slip));
+        }
+        if (keep) {
+            set->contacts[kept++] = *c;
+        }
+    }
+    set->count = kept;
+}
+
+stn_status stn_step_collide(stn_world *world, stn_error *err) {
+    world->contacts = (stn_contact_set){.arena = world->arena};
+    world->report.overlap_m = 0.0;
+    if (world->collider_count == 0) {
+        return STN_OK;
+    }
+    double *speed = STN_ARENA(world->arena, world->collider_count, double);
+    if (speed == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "collision: out of memory");
+    }
+    update_star_velocity(world);
+    update_boxes(world, speed);
+    const stn_broadphase_pair *found = NULL;
+    int32_t pair_count = 0;
+    stn_status status = stn_broadphase_update(world->broadphase, world->collider_count, world->collider_box,
+                                              world->collider_moves, may_collide, world, &found, &pair_count, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    stn_contact_pair *pairs = STN_ARENA(world->arena, pair_count, stn_contact_pair);
+    if (pairs == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "collision: out of memory for %d pairs", pair_count);
+    }
+    for (int32_t i = 0; i < pair_count; i++) {
+        fill_pair(world, &found[i], speed, &pairs[i]);
+    }
+    const stn_instance *contact = world->plugin[STN_KIND_CONTACT];
+    status = contact->desc->ops.contact->collide(contact->self, world->model, world->contact_prepared, pairs, pair_count,
+                                                 world->arena, &world->contacts, err);
+    if (status < 0) {
+        stn_error_prefix(err, "contact model %s", contact->desc->id);
+        return status;
+    }
+    drop_unreachable(world);
+    for (int32_t i = 0; i < world->contacts.count; i++) {
+        world->report.overlap_m = fmax(world->report.overlap_m, -world->contacts.contacts[i].phi0);
+    }
+    return STN_OK;
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// The integrator's half before the solve: M, then A and v_star; A is factored here, once for the whole step.
+#include <string.h>
+
+#include "world/world.h"
+
+static stn_status refuse_massless(const stn_world *world, stn_error *err) {
+    const stn_model *model = world->model;
+    int32_t link = world->massless_link;
+    if (link < 0) {
+        return STN_OK;
+    }
+    return stn_fail(err, STN_ERR_UNSUPPORTED, "robot %s: link %s moves but neither it nor what hangs on it has mass, so "
+                    "it has no dynamics: give it an <inertial>", model->robots[model->links[link].robot].name,
+                    model->links[link].name);
+}
+
+static void update_mass_matrices(stn_world *world) {
+    for (int32_t t = 0; t < world->model->tree_count; t++) {
+        stn_mass_matrix(world->kinematics, t, &world->M[t]);
+    }
+}
+
+static stn_status allocate_vectors(stn_world *world, stn_error *err) {
+    stn_problem *p = &world->problem;
+    size_t n = (size_t)p->nv;
+    p->v0 = STN_ARENA(world->arena, n, double);
+    p->v_star = STN_ARENA_ZEROED(world->arena, n, double);
+    p->v_guess = STN_ARENA(world->arena, n, double);
+    p->free_impulse = STN_ARENA_ZEROED(world->arena, n, double);
+    p->trees = STN_ARENA_ZEROED(world->arena, p->tree_count, stn_problem_tree);
+    if (p->v0 == NULL || p->v_star == NULL || p->v_guess == NULL || p->free_impulse == NULL || p->trees == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "step: out of memory");
+    }
+    memcpy(p->v0, world->state.v, n * sizeof(double));
+    memcpy(p->v_guess, world->state.v, n * sizeof(double));
+    return STN_OK;
+}
+
+static stn_status run_integrator(stn_world *world, stn_error *err) {
+    const stn_model *model = world->model;
+    stn_problem *p = &world->problem;
+    for (int32_t t = 0; t < model->tree_count; t++) {
+        memset(world->A[t].values, 0, (size_t)stn_matrix_value_count(&world->A[t]) * sizeof(double));
+    }
+    if (world->state.sizes.integrator_bytes > 0) {
+        memcpy(world->integrator_next, world->state.integrator_memory, world->state.sizes.integrator_bytes);
+    }
+    stn_integrator_view view = stn_world_integrator_view(world);
+    stn_formed formed = {
+        .A = world->A, .v_star = p->v_star, .v0 = p->v0, .v_guess = p->v_guess, .free_impulse = p->free_impulse,
+        .velocity_kind = STN_VELOCITY_END, .theta = 1.0,
+    };
+    const stn_instance *integrator = world->plugin[STN_KIND_INTEGRATOR];
+    stn_status status = integrator->desc->ops.integrator->form(integrator->self, &view, world->integrator_next, &formed, err);
+    if (status < 0) {
+        stn_error_prefix(err, "integrator %s", integrator->desc->id);
+        return status;
+    }
+    p->velocity_kind = formed.velocity_kind;
+    p->theta = formed.theta;
+    for (int32_t t = 0; t < model->tree_count; t++) {
+        p->trees[t] = (stn_problem_tree){.dof_start = model->trees[t].v_start, .source = t, .A = world->A[t]};
+    }
+    return STN_OK;
+}
+
+stn_integrator_view stn_world_integrator_view(stn_world *world) {
+    return (stn_integrator_view){
+        .context = world->context, .model = world->model, .time = world->state.time, .dt = world->options.dt,
+        .gravity = world->state.gravity, .q = world->state.q, .v = world->state.v, .kinematics = world->kinematics,
+        .scratch_kinematics = world->scratch_kinematics, .forces = &world->forces, .M = world->M, .arena = world->arena,
+    };
+}
+
+/// v_star += A^-1 free_impulse where A is regular; elsewhere the impulse stays in the problem.
+static void absorb_free_impulse(stn_world *world) {
+    stn_problem *p = &world->problem;
+    bool left = false;
+    for (int32_t t = 0; t < p->tree_count; t++) {
+        int32_t start = p->trees[t].dof_start, n = p->trees[t].A.n;
+        if (!stn_inverse_regular(world->inverse, t)) {
+            left = true;
+            continue;
+        }
+        stn_inverse_apply(world->inverse, t, 1, p->free_impulse + start);
+        for (int32_t d = start; d < start + n; d++) {
+            p->v_star[d] += p->free_impulse[d];
+            p->free_impulse[d] = 0.0;
+        }
+    }
+    if (!left) {
+        p->free_impulse = NULL;
+    }
+}
+
+static stn_status check_v_star(const stn_world *world, stn_error *err) {
+    for (int32_t d = 0; d < world->model->nv; d++) {
+        if (!isfinite(world->problem.v_star[d])) {
+            int32_t j = world->model->dof_joint[d];
+            return stn_fail(err, STN_ERR_NUMERIC, "free velocity of %s %s is %g", j >= 0 ? "joint" : "node dof",
+                            j >= 0 ? world->model->joints[j].name : "", world->problem.v_star[d]);
+        }
+    }
+    return STN_OK;
+}
+
+stn_status stn_step_form(stn_world *world, stn_error *err) {
+    const stn_model *model = world->model;
+    world->problem = (stn_problem){
+        .form = STN_FORM_GLOBAL, .dt = world->options.dt, .nv = model->nv, .tree_count = model->tree_count, .beta = NAN,
+        .sigma = NAN, .stiction_tolerance = NAN,
+    };
+    stn_status status = refuse_massless(world, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    update_mass_matrices(world);
+    status = allocate_vectors(world, err);
+    if (status == STN_OK) {
+        status = run_integrator(world, err);
+    }
+    if (status == STN_OK) {
+        status = stn_inverse_factor(world->inverse, &world->problem, world->M, err);
+    }
+    if (status != STN_OK) {
+        return status;
+    }
+    absorb_free_impulse(world);
+    return check_v_star(world, err);
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Step inputs -> the affine force model: tau, K, D at (q0, v0). Passive joints and elements, applied efforts and
+// wrenches, then the controllers.
+#include <string.h>
+
+#include "world/world.h"
+
+static void clear_forces(stn_world *world) {
+    stn_forces *f = &world->forces;
+    const stn_model *model = world->model;
+    memset(f->tau, 0, (size_t)model->nv * sizeof(double));
+    f->servo_count = 0;
+    f->elastic_energy = 0.0;
+    for (int32_t t = 0; t < model->tree_count; t++) {
+        bool nodal = model->trees[t].kind == STN_TREE_NODAL && world->model->element_group_count > 0;
+        f->K[t].form = f->D[t].form = nodal ? STN_MATRIX_NODAL : STN_MATRIX_ZERO;
+        if (nodal) {
+            size_t bytes = (size_t)stn_matrix_value_count(&f->K[t]) * sizeof(double);
+            memset(f->K[t].values, 0, bytes);
+            memset(f->D[t].values, 0, bytes);
+        }
+    }
+}
+
+static void add_joint_damping(stn_world *world) {
+    const stn_model *model = world->model;
+    for (int32_t j = 0; j < model->joint_count; j++) {
+        const stn_joint *joint = &model->joints[j];
+        if (joint->damping > 0.0) {
+            for (int32_t d = joint->v_start; d < joint->v_start + joint->nv; d++) {
+                stn_forces_add_gain(&world->forces, d, 0.0, joint->damping, -joint->damping * world->state.v[d]);
+            }
+        }
+    }
+}
+
+/// Gathers node vectors of every element: x (count x m) from the tree's q or v.
+static void gather(const stn_element_group *group, const double *node_values, double *x) {
+    int32_t n = group->nodes_per_element;
+    for (int32_t e = 0; e < group->element_count * n; e++) {
+        memcpy(x + 3 * (size_t)e, node_values + 3 * (size_t)group->index[e], 3 * sizeof(double));
+    }
+}
+
+static void scatter_blocks(const stn_element_group *group, const int32_t *slot, const double *blocks, stn_matrix *K) {
+    int32_t n = group->nodes_per_element, m = 3 * n;
+    for (int32_t e = 0; e < group->element_count; e++) {
+        const double *k = blocks + (size_t)e * (size_t)(m * m);
+        for (int32_t i = 0; i < n; i++) {
+            for (int32_t j = 0; j < n; j++) {
+                double *target = K->values + 9 * (size_t)*slot++;
+                for (int32_t r = 0; r < 3; r++) {
+                    for (int32_t c = 0; c < 3; c++) {
+                        target[3 * r + c] += k[(3 * i + r) * m + 3 * j + c];
+                    }
+                }
+            }
+        }
+    }
+}
+
+static stn_status add_elements(stn_world *world, int32_t g, stn_error *err) {
+    const stn_element_group *group = &world->model->element_groups[g];
+    const stn_tree *tree = &world->model->trees[group->tree];
+    const stn_element_ops *ops = group->instance->desc->ops.element;
+    int32_t count = group->element_count, m = 3 * group->nodes_per_element;
+    double *x = STN_ARENA(world->arena, count * m, double);
+    double *v = STN_ARENA(world->arena, count * m, double);
+    double *force = STN_ARENA(world->arena, count * m, double);
+    double *K = STN_ARENA(world->arena, (int64_t)count * m * m, double);
+    double *D = STN_ARENA(world->arena, (int64_t)count * m * m, double);
+    if (x == NULL || v == NULL || force == NULL || K == NULL || D == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "elements: out of memory for %d elements", count);
+    }
+    gather(group, world->state.q + tree->q_start, x);
+    gather(group, world->state.v + tree->v_start, v);
+    double energy = 0.0;
+    ops->evaluate(group->instance->self, count, x, v, group->constants, force, K, D, &energy);
+    double *tau = world->forces.tau + tree->v_start;
+    for (int32_t e = 0; e < count * group->nodes_per_element; e++) {
+        for (int32_t r = 0; r < 3; r++) {
+            tau[3 * group->index[e] + r] += force[3 * e + r];
+        }
+    }
+    scatter_blocks(group, world->element_slots[g].slot, K, &world->forces.K[group->tree]);
+    scatter_blocks(group, world->element_slots[g].slot, D, &world->forces.D[group->tree]);
+    world->forces.elastic_energy += energy;
+    return STN_OK;
+}
+
+static void add_applied(stn_world *world) {
+    const stn_model *model = world->model;
+    for (int32_t d = 0; d < model->nv; d++) {
+        world->forces.tau[d] += world->state.effort[d];
+    }
+    for (int32_t b = 1; b < model->body_count; b++) {
+        const double *w = world->state.wrench + 6 * (size_t)b;
+        if (w[0] != 0.0 || w[1] != 0.0 || w[2] != 0.0 || w[3] != 0.0 || w[4] != 0.0 || w[5] != 0.0) {
+            stn_spatial wrench = {stn_vec3_make(w[0], w[1], w[2]), stn_vec3_make(w[3], w[4], w[5])};
+            stn_forces_add_wrench(&world->forces, world->kinematics, b, world->kinematics->body_pose[b].position, wrench);
+        }
+    }
+}
+
+static stn_status run_controllers(stn_world *world, stn_error *err) {
+    const stn_state *state = &world->state;
+    if (state->sizes.controller_bytes > 0) {
+        memcpy(world->controller_next, state->controller_memory, state->sizes.controller_bytes);
+    }
+    for (int32_t i = 0; i < world->controller_count; i++) {
+        controller *c = &world->controllers[i];
+        stn_control_view view = {
+            .target = &c->target, .time = state->time, .dt = world->options.dt, .gravity = state->gravity, .q = state->q,
+            .v = state->v, .kinematics = world->kinematics, .arena = world->arena,
+        };
+        stn_status status = c->instance->desc->ops.controller->evaluate(
+            c->instance->self, &view, state->reference + c->reference_start, world->controller_next + c->memory_start,
+            &world->forces, err);
+        if (status < 0) {
+            stn_error_prefix(err, "controller %s of %s", c->instance->desc->id,
+                             world->model->robots[c->target.robot].name);
+            return status;
+        }
+    }
+    return STN_OK;
+}
+
+/// Forces enter the step here, so a NaN is named here.
+static stn_status check_forces(const stn_world *world, stn_error *err) {
+    for (int32_t d = 0; d < world->model->nv; d++) {
+        if (!isfinite(world->forces.tau[d])) {
+            int32_t j = world->model->dof_joint[d];
+            return stn_fail(err, STN_ERR_NUMERIC, "generalised force on %s %s is %g",
+                            j >= 0 ? "joint" : "node dof", j >= 0 ? world->model->joints[j].name : "", world->forces.tau[d]);
+        }
+    }
+    return STN_OK;
+}
+
+stn_status stn_step_inputs(stn_world *world, stn_error *err) {
+    clear_forces(world);
+    add_joint_damping(world);
+    stn_status status = STN_OK;
+    for (int32_t g = 0; g < world->model->element_group_count && status == STN_OK; g++) {
+        status = add_elements(world, g, err);
+    }
+    add_applied(world);
+    if (status == STN_OK) {
+        status = run_controllers(world, err);
+    }
+    if (status < 0) {
+        return status;
+    }
+    for (int32_t i = 0; i < world->forces.servo_count; i++) { // the row's bounds account for it, see assemble.c
+        world->forces.tau[world->forces.servos[i].dof] += world->forces.servos[i].feedforward;
+    }
+    return check_forces(world, err);
+}
+
+/// Work of controllers and applied forces in the step, W = sum_d j_d (v0 + v)_d / 2, where j is the impulse of the affine
+/// force model at the step's end without the passive joint damping, plus that of the servos' rows. The mean velocity makes
+/// the work of an impulse on a constant mass exact. Nodal trees count with their applied efforts alone.
+double stn_step_input_work(const stn_world *world) {
+    const stn_model *model = world->model;
+    const stn_problem *problem = &world->problem;
+    const double *v0 = world->state.v, *v = world->v_next;
+    double dt = world->options.dt, work = 0.0;
+    double *j = STN_ARENA_ZEROED(world->arena, 2 * model->nv, double);
+    if (j == NULL) {
+        return NAN;
+    }
+    double *dv = j + model->nv;
+    for (int32_t d = 0; d < model->nv; d++) {
+        j[d] = world->forces.tau[d];
+        dv[d] = v[d] - v0[d];
+    }
+    for (int32_t t = 0; t < model->tree_count; t++) {
+        const stn_tree *tree = &model->trees[t];
+        if (tree->kind == STN_TREE_NODAL) {
+            memcpy(j + tree->v_start, world->state.effort + tree->v_start, (size_t)tree->nv * sizeof(double));
+            continue;
+        }
+        stn_matrix_mul_add(&world->forces.K[t], -dt, v + tree->v_start, j + tree->v_start);
+        stn_matrix_mul_add(&world->forces.D[t], -1.0, dv + tree->v_start, j + tree->v_start);
+    }
+    for (int32_t d = 0; d < model->nv; d++) {
+        double damping = model->dof_joint[d] >= 0 ? model->joints[model->dof_joint[d]].damping : 0.0;
+        work += 0.5 * dt * (j[d] + damping * v[d]) * (v0[d] + v[d]);
+    }
+    for (int32_t i = 0; i < problem->constraint_count; i++) {
+        const stn_constraint *c = &problem->constraints[i];
+        if (c->kind == STN_CONSTRAINT_SERVO) {
+            double before = 0.0, after = 0.0;
+            stn_constraint_velocity(problem, c, v0, &before);
+            stn_constraint_velocity(problem, c, v, &after);
+            work += 0.5 * world->solution.gamma[c->row] * (before + after);
+        }
+    }
+    return work;
+}

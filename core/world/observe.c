@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Observers and recordings: what leaves a finished step.
+#include <string.h>
+
+#include "world/world.h"
+
+const char *stn_stage_name(stn_stage stage) {
+    static const char *const names[STN_STAGE_COUNT] = {"inputs",   "kinematics", "collision",   "form",
+                                                       "assembly", "solve",      "certificate", "advance"};
+    return stage >= 0 && stage < STN_STAGE_COUNT ? names[stage] : NULL;
+}
+
+/// Energies of the state that the kinematics hold.
+static void update_energies(stn_world *world) {
+    stn_step_report *r = &world->report;
+    r->kinetic_J = stn_kinetic_energy(world->kinematics);
+    r->potential_J = stn_gravitational_energy(world->kinematics, world->state.gravity);
+    r->elastic_J = world->forces.elastic_energy;
+}
+
+void stn_step_observation(stn_world *world) {
+    update_energies(world);
+    bool solved = world->state.step > 0 && world->problem.trees != NULL;
+    world->observation = (stn_observation){
+        .model = world->model, .step = world->state.step, .time = world->state.time, .dt = world->options.dt,
+        .q = world->state.q, .v = world->state.v, .kinematics = world->kinematics,
+        .contacts = solved ? &world->contacts : NULL, .problem = solved ? &world->problem : NULL,
+        .solution_v = solved ? world->solution.v : NULL, .gamma = solved ? world->solution.gamma : NULL,
+        .certificate = solved ? &world->certificate : NULL, .report = &world->report,
+        .signal_count = world->signal_count, .signals = world->signals,
+    };
+}
+
+stn_status stn_step_observe(stn_world *world, stn_error *err) {
+    for (int32_t i = 0; i < world->observer_count; i++) {
+        stn_status status = world->observers[i].call(world->observers[i].user, &world->observation, err);
+        if (status < 0) {
+            return status;
+        }
+    }
+    for (int32_t i = 0; i < world->recording_count; i++) {
+        recording *r = &world->recordings[i];
+        if (r->failed) {
+            continue;
+        }
+        stn_status status = r->instance->desc->ops.recorder->observe(r->recording, &world->observation, err);
+        if (status < 0) {
+            r->failed = true; // said once; the simulation's state is not lost
+            return status;
+        }
+    }
+    return STN_OK;
+}
+
+const stn_observation *stn_world_observation(const stn_world *world) {
+    return &world->observation;
+}
+
+stn_status stn_world_observe(stn_world *world, stn_observer call, void *user, stn_error *err) {
+    size_t count = (size_t)world->observer_count;
+    observer *grown = stn_reallocate(world->context, world->observers, count, count + 1, sizeof *grown);
+    if (grown == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "observer: out of memory");
+    }
+    grown[count] = (observer){.call = call, .user = user};
+    world->observers = grown;
+    world->observer_count++;
+    return STN_OK;
+}
+
+static stn_status open_recording(stn_world *world, stn_instance *instance, const char *path, stn_error *err) {
+    size_t count = (size_t)world->recording_count;
+    recording *grown = stn_reallocate(world->context, world->recordings, count, count + 1, sizeof *grown);
+    if (grown == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "recording: out of memory");
+    }
+    world->recordings = grown;
+    recording *r = &grown[count];
+    *r = (recording){.instance = instance};
+    stn_record_header header = {.model = world->model, .path = path, .parameters = world->parameters};
+    const stn_recorder_ops *ops = instance->desc->ops.recorder;
+    stn_status status = ops->open(instance->self, &header, &r->recording, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    world->recording_count++;
+    if (world->state.step == 0) {
+        stn_step_observation(world);
+        status = ops->observe(r->recording, &world->observation, err);
+        r->failed = status < 0;
+    }
+    return status;
+}
+
+stn_status stn_world_record(stn_world *world, stn_instance *recorder, const char *path, stn_error *err) {
+    stn_status status = STN_OK;
+    if (recorder->desc->kind != STN_KIND_RECORDER) {
+        status = stn_fail(err, STN_ERR_ARGUMENT, "%s is a %s, not a recorder", recorder->desc->id,
+                          stn_kind_name(recorder->desc->kind));
+    } else if (world->model == NULL) {
+        status = stn_world_compile(world, err);
+    }
+    if (status == STN_OK && world->kinematics_stale) {
+        (void)stn_world_kinematics(world);
+    }
+    int32_t before = world->recording_count;
+    if (status == STN_OK) {
+        status = open_recording(world, recorder, path, err);
+    }
+    if (world->recording_count == before) {
+        stn_instance_destroy(recorder);
+    }
+    return status;
+}
+
+stn_status stn_world_close_recordings(stn_world *world, stn_error *err) {
+    stn_status first = STN_OK;
+    for (int32_t i = 0; i < world->recording_count; i++) {
+        recording *r = &world->recordings[i];
+        stn_status status = r->instance->desc->ops.recorder->close(r->recording, first == STN_OK ? err : NULL);
+        first = first == STN_OK ? status : first;
+        stn_instance_destroy(r->instance);
+    }
+    world->recording_count = 0;
+    return first;
+}
+
+stn_status stn_world_signal(stn_world *world, const char *name, double value, stn_error *err) {
+    for (int32_t i = 0; i < world->signal_count; i++) {
+        if (strcmp(world->signals[i].name, name) == 0) {
+            world->signals[i].value = value;
+            return STN_OK;
+        }
+    }
+    size_t count = (size_t)world->signal_count;
+    stn_signal *grown = stn_reallocate(world->context, world->signals, count, count + 1, sizeof *grown);
+    char *copy = stn_duplicate_text(world->context, name);
+    if (grown != NULL) {
+        world->signals = grown;
+    }
+    if (grown == NULL || copy == NULL) {
+        stn_release(world->context, copy);
+        return stn_fail(err, STN_ERR_MEMORY, "signal %s: out of memory", name);
+    }
+    grown[count] = (stn_signal){.name = copy, .value = value};
+    world->signal_count++;
+    world->observation.signals = world->signals;
+    world->observation.signal_count = world->signal_count;
+    return STN_OK;
+}

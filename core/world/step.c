@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// One step, as data flows (docs/architecture.md):
+//
+//     inputs -> kinematics, affine forces -> A, v* -> contact set -> contact problem -> v, gamma -> certificate
+//            -> next state -> law.commit, cache -> observers
+//
+// Each stage is one call on plain data; a new plugin never changes this file. Nothing the caller can see is changed before
+// the solution is known to be finite, so a failed step leaves the state as it was.
+#include <string.h>
+#include <time.h>
+
+#include "world/world.h"
+
+static double now_us(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
+}
+
+static stn_status update_kinematics(stn_world *world, stn_error *err) {
+    (void)err;
+    if (world->kinematics_stale) {
+        stn_kinematics_update(world->kinematics, world->state.q, world->state.v);
+        world->kinematics_stale = false;
+    }
+    return STN_OK;
+}
+
+static stn_status solve(stn_world *world, stn_error *err) {
+    const stn_problem *p = &world->problem;
+    world->solution.v = STN_ARENA(world->arena, p->nv, double);
+    world->solution.gamma = STN_ARENA(world->arena, p->row_count, double);
+    if (world->solution.v == NULL || world->solution.gamma == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "step: out of memory");
+    }
+    stn_problem_memory memory = {.law = world->law_memory, .solver = world->solver_memory};
+    stn_problem_report report = {0};
+    stn_status status = stn_problem_solve(world->solver, &world->problem, world->inverse, &memory, &world->solution, &report, err);
+    world->report.status = status;
+    world->report.iterations = report.iterations;
+    world->report.islands = report.islands;
+    world->report.not_converged = report.not_converged;
+    world->report.cost = report.cost;
+    world->report.contacts = world->contacts.count;
+    world->report.constraints = p->constraint_count;
+    return status;
+}
+
+static stn_status certify(stn_world *world, stn_error *err) {
+    stn_law law = stn_world_law(world);
+    uint32_t flags = world->options.certificate_light ? STN_CERTIFICATE_LIGHT : 0;
+    return stn_certify(&world->problem, world->solution.v, world->solution.gamma, law.ops != NULL ? &law : NULL,
+                       world->law_memory, world->inverse, flags, world->arena, &world->certificate, err);
+}
+
+/// Names the first coordinate that is not finite.
+static stn_status check_next(const stn_world *world, stn_error *err) {
+    const stn_model *model = world->model;
+    for (int32_t d = 0; d < model->nv; d++) {
+        if (!isfinite(world->v_next[d])) {
+            int32_t j = model->dof_joint[d];
+            return stn_fail(err, STN_ERR_DIVERGED, "velocity of %s %s became %g", j >= 0 ? "joint" : "node dof",
+                            j >= 0 ? model->joints[j].name : "", world->v_next[d]);
+        }
+    }
+    for (int32_t i = 0; i < model->nq; i++) {
+        if (!isfinite(world->q_next[i])) {
+            return stn_fail(err, STN_ERR_DIVERGED, "coordinate q[%d] became %g", i, world->q_next[i]);
+        }
+    }
+    return STN_OK;
+}
+
+static stn_status advance(stn_world *world, stn_error *err) {
+    const stn_instance *integrator = world->plugin[STN_KIND_INTEGRATOR];
+    stn_integrator_view view = stn_world_integrator_view(world);
+    stn_status status = integrator->desc->ops.integrator->advance(integrator->self, &view, world->integrator_next, &world->problem,
+                                                                  world->solution.v, world->solution.gamma, world->q_next,
+                                                                  world->v_next, err);
+    if (status < 0) {
+        stn_error_prefix(err, "integrator %s", integrator->desc->id);
+        return status;
+    }
+    return check_next(world, err);
+}
+
+static void swap(double **a, double **b) {
+    double *t = *a;
+    *a = *b;
+    *b = t;
+}
+
+static void swap_bytes(unsigned char **a, unsigned char **b) {
+    unsigned char *t = *a;
+    *a = *b;
+    *b = t;
+}
+
+/// From here on the step is made: memories first, then the state itself.
+static stn_status commit(stn_world *world, stn_error *err) {
+    stn_law law = stn_world_law(world);
+    if (law.ops != NULL && law.ops->commit != NULL) {
+        double *v_c = STN_ARENA(world->arena, world->problem.row_count, double);
+        if (v_c == NULL) {
+            return stn_fail(err, STN_ERR_MEMORY, "step: out of memory");
+        }
+        stn_problem_contact_velocity(&world->problem, world->solution.v, true, v_c);
+        law.ops->commit(law.self, &world->problem, v_c, world->solution.gamma, world->law_memory);
+    }
+    world->report.input_work_J = stn_step_input_work(world);
+    stn_status status = stn_cache_commit(world, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    stn_state *state = &world->state;
+    swap(&state->q, &world->q_next);
+    swap(&state->v, &world->v_next);
+    swap_bytes(&state->controller_memory, &world->controller_next);
+    swap_bytes(&state->integrator_memory, &world->integrator_next);
+    state->step++;
+    state->time += world->options.dt;
+    stn_kinematics_update(world->kinematics, state->q, state->v);
+    return STN_OK;
+}
+
+/// Runs one stage unless an earlier one failed, and notes how long it took.
+static stn_status run(stn_world *world, stn_stage stage, stn_status (*call)(stn_world *, stn_error *), stn_status before,
+                      stn_error *err) {
+    if (before < 0) {
+        return before;
+    }
+    double start = now_us();
+    stn_status status = call(world, err);
+    world->report.stage_us[stage] += now_us() - start;
+    return status < 0 || status > before ? status : before; // a qualified solution stays qualified
+}
+
+stn_status stn_world_step(stn_world *world, stn_error *err) {
+    if (world->model == NULL) {
+        stn_status compiled = stn_world_compile(world, err);
+        if (compiled != STN_OK) {
+            return compiled;
+        }
+    }
+    double start = now_us();
+    stn_arena_reset(world->arena);
+    world->stepped = true;
+    world->report = (stn_step_report){0};
+    stn_status status = STN_OK;
+    status = run(world, STN_STAGE_KINEMATICS, update_kinematics, status, err);
+    status = run(world, STN_STAGE_INPUTS, stn_step_inputs, status, err);
+    status = run(world, STN_STAGE_FORM, stn_step_form, status, err);
+    status = run(world, STN_STAGE_COLLISION, stn_step_collide, status, err);
+    status = run(world, STN_STAGE_ASSEMBLY, stn_step_assemble, status, err);
+    status = run(world, STN_STAGE_SOLVE, solve, status, err);
+    status = run(world, STN_STAGE_CERTIFICATE, certify, status, err);
+    status = run(world, STN_STAGE_ADVANCE, advance, status, err);
+    status = run(world, STN_STAGE_ADVANCE, commit, status, err);
+    if (status < 0) {
+        world->observation.problem = NULL;
+        stn_error_prefix(err, "step %lld, t = %g s", (long long)world->state.step, world->state.time);
+        return status;
+    }
+    stn_step_observation(world);
+    world->report.duration_us = now_us() - start;
+    stn_status observed = stn_step_observe(world, err);
+    return observed < 0 ? observed : status;
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a world is made of. step.c is the algorithm; each stage below lives in the file of its name.
+#ifndef STICTION_CORE_WORLD_H
+#define STICTION_CORE_WORLD_H
+
+#include <stdatomic.h>
+
+#include <stiction/solve.h>
+#include <stiction/world.h>
+
+/// A model and how many worlds use it.
+typedef struct shared_model {
+    stn_model *model;
+    atomic_int users;
+} shared_model;
+
+typedef struct controller {
+    stn_instance *instance;
+    stn_control_target target;
+    int32_t *joints, *dofs; // arrays behind target
+    size_t reference_start, reference_count;
+    size_t memory_start, memory_size;
+} controller;
+
+typedef struct recording {
+    stn_instance *instance;
+    void *recording;
+    bool failed;
+} recording;
+
+typedef struct observer {
+    stn_observer call;
+    void *user;
+} observer;
+
+/// Where element blocks go in the nodal matrix of their tree: slot[(e n + i) n + j] for node pair (i, j) of element e.
+typedef struct element_slots {
+    int32_t *slot;
+} element_slots;
+
+/// Open-addressing index from constraint id to position in the contact cache.
+typedef struct cache_index {
+    uint32_t capacity; // power of two, 0: empty
+    int32_t *slot;     // position + 1, 0: free
+} cache_index;
+
+struct stn_world {
+    stn_context *context;
+    stn_world_options options; // plugin choices cleared: they live in `plugin`
+    stn_instance *plugin[STN_KIND_COUNT];
+    char *parameters; // text for stn_world_parameters
+    stn_model_builder *builder;
+    shared_model *shared;
+    const stn_model *model; // NULL before compiling
+
+    int32_t controller_count;
+    controller *controllers;
+    int32_t observer_count, recording_count, signal_count;
+    observer *observers;
+    recording *recordings;
+    stn_signal *signals; // names owned
+
+    stn_state state, start; // now, and as compiled
+    bool kinematics_stale;
+    stn_kinematics *kinematics, *scratch_kinematics;
+
+    // sized once by compiling, filled every step
+    stn_matrix *M, *A;
+    stn_forces forces;
+    element_slots *element_slots; // (element_group_count)
+    stn_spatial *scratch_spatial; // (body_count)
+    int32_t collider_count;
+    int32_t *collider; // geometries that can collide
+    bool *collider_moves;
+    double *collider_radius;       // of the shape about its body's origin, for speed bounds; infinite for half spaces
+    stn_material *collider_worst;  // largest mu and relaxation time that any pair of it can have
+    stn_aabb *collider_box;
+    int32_t *node_dof, *node_tree; // (node_count) first velocity and tree of each node
+    stn_pose *geometry_pose; // (geometry_count)
+    stn_spatial *star_velocity; // (body_count) spatial velocity under v_star
+    stn_broadphase *broadphase;
+    void *contact_prepared;
+    double *q_next, *v_next;
+    unsigned char *controller_next, *integrator_next;
+    cache_index cache_index;
+    int32_t cache_capacity;
+    size_t cache_memory_capacity;
+
+    stn_arena *arena; // one step
+    stn_threads *threads;
+    stn_inverse *inverse;
+    stn_problem_solver *solver;
+    int32_t massless_link; // a moving link without mass, which has no dynamics; -1: none
+    bool stepped;
+
+    stn_contact_set contacts;
+    stn_problem problem;
+    stn_solution solution;
+    void *law_memory, *solver_memory; // (constraints x bytes), in the arena
+    stn_certificate certificate;
+    stn_step_report report;
+    stn_observation observation;
+};
+
+// compile.c
+stn_law stn_world_law(const stn_world *world);
+size_t stn_world_memory_bytes(const stn_world *world, stn_kind kind); // per constraint
+stn_status stn_world_state_changed(stn_world *world, stn_error *err); // controllers were added: state grows
+
+// state.c
+stn_status stn_state_resize(stn_context *context, stn_state *state, const stn_state_sizes *sizes, stn_error *err);
+stn_status stn_state_copy(stn_context *context, const stn_state *from, size_t memory_bytes, stn_state *to,
+                          stn_error *err);
+void stn_state_clear(stn_context *context, stn_state *state);
+uint64_t stn_state_hash(const stn_state *state, size_t memory_bytes);
+
+// inputs.c: controllers, applied forces, passive joints, elements -> forces
+stn_status stn_step_inputs(stn_world *world, stn_error *err);
+double stn_step_input_work(const stn_world *world); // after the solution is known
+
+// form.c: integrator -> A, v_star, the problem's trees
+stn_status stn_step_form(stn_world *world, stn_error *err);
+stn_integrator_view stn_world_integrator_view(stn_world *world);
+
+// collide.c: broad phase, contact model -> contact set
+stn_status stn_step_collide(stn_world *world, stn_error *err);
+
+// assemble.c: contact set, limits, servos, couplers -> constraints
+stn_status stn_step_assemble(stn_world *world, stn_error *err);
+
+// cache.c: warm starts and memories by constraint id
+stn_status stn_cache_recall(stn_world *world, stn_error *err);
+stn_status stn_cache_commit(stn_world *world, stn_error *err);
+stn_status stn_cache_index_rebuild(stn_world *world, stn_error *err); // after the state was replaced
+
+// observe.c
+void stn_step_observation(stn_world *world);
+stn_status stn_step_observe(stn_world *world, stn_error *err);
+
+#endif
