@@ -26,6 +26,7 @@ static stn_status update_kinematics(stn_world *world, stn_error *err) {
     return STN_OK;
 }
 
+/// Solver with its law, completion of v or gamma, certificate.
 static stn_status solve(stn_world *world, stn_error *err) {
     const stn_problem *p = &world->problem;
     world->solution.v = STN_ARENA(world->arena, p->nv, double);
@@ -33,24 +34,26 @@ static stn_status solve(stn_world *world, stn_error *err) {
     if (world->solution.v == NULL || world->solution.gamma == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "step: out of memory");
     }
-    stn_problem_memory memory = {.law = world->law_memory, .solver = world->solver_memory};
-    stn_problem_report report = {0};
-    stn_status status = stn_problem_solve(world->solver, &world->problem, world->inverse, &memory, &world->solution, &report, err);
-    world->report.status = status;
-    world->report.iterations = report.iterations;
-    world->report.islands = report.islands;
-    world->report.not_converged = report.not_converged;
-    world->report.cost = report.cost;
-    world->report.contacts = world->contacts.count;
-    world->report.constraints = p->constraint_count;
+    stn_solve_request request = {
+        .inverse = world->inverse, .law_memory = world->law_memory, .solver_memory = world->solver_memory,
+        .certificate_flags = world->options.certificate_light ? STN_CERTIFICATE_LIGHT : 0,
+    };
+    stn_solve_report solved = {0};
+    stn_status status = stn_problem_solve(world->solver, &world->problem, &request, &world->solution, &solved,
+                                          &world->certificate, err);
+    stn_step_report *report = &world->report;
+    report->status = status;
+    report->iterations = solved.iterations;
+    report->islands = solved.islands;
+    report->not_converged = solved.not_converged;
+    report->cost = solved.cost;
+    report->reason = solved.reason;
+    report->contacts = world->contacts.count;
+    report->constraints = p->constraint_count;
+    report->stage_us[STN_STAGE_ASSEMBLY] += solved.prepare_us;
+    report->stage_us[STN_STAGE_CERTIFICATE] += solved.certificate_us;
+    report->stage_us[STN_STAGE_SOLVE] -= solved.prepare_us + solved.certificate_us; // run() adds the whole call
     return status;
-}
-
-static stn_status certify(stn_world *world, stn_error *err) {
-    stn_law law = stn_world_law(world);
-    uint32_t flags = world->options.certificate_light ? STN_CERTIFICATE_LIGHT : 0;
-    return stn_certify(&world->problem, world->solution.v, world->solution.gamma, law.ops != NULL ? &law : NULL,
-                       world->law_memory, world->inverse, flags, world->arena, &world->certificate, err);
 }
 
 /// Names the first coordinate that is not finite.
@@ -153,7 +156,6 @@ stn_status stn_world_step(stn_world *world, stn_error *err) {
     status = run(world, STN_STAGE_COLLISION, stn_step_collide, status, err);
     status = run(world, STN_STAGE_ASSEMBLY, stn_step_assemble, status, err);
     status = run(world, STN_STAGE_SOLVE, solve, status, err);
-    status = run(world, STN_STAGE_CERTIFICATE, certify, status, err);
     status = run(world, STN_STAGE_ADVANCE, advance, status, err);
     status = run(world, STN_STAGE_ADVANCE, commit, status, err);
     if (status < 0) {

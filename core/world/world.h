@@ -103,6 +103,8 @@ struct stn_world {
 };
 
 // compile.c
+void stn_world_release_compiled(stn_world *world);
+stn_status stn_world_prepare(stn_world *world, stn_error *err); // all that follows from world->shared
 stn_law stn_world_law(const stn_world *world);
 size_t stn_world_memory_bytes(const stn_world *world, stn_kind kind); // per constraint
 stn_status stn_world_state_changed(stn_world *world, stn_error *err); // controllers were added: state grows

@@ -31,6 +31,7 @@ typedef struct stn_step_report {
     int32_t iterations, islands, contacts, constraints;
     int32_t not_converged; // islands
     double cost;           // sum over islands, NaN when the solver has none
+    const char *reason;    // why the worst island stopped; static text
     double duration_us;    // the whole step without observers
     double stage_us[STN_STAGE_COUNT];
     double kinetic_J, potential_J, elastic_J; // after the step

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// State and step inputs from outside: everything is checked here, before it can reach a step.
+#include <string.h>
+
+#include "world/world.h"
+
+static stn_status need_compiled(const stn_world *world, const char *what, stn_error *err) {
+    if (world->model != NULL) {
+        return STN_OK;
+    }
+    return stn_fail(err, STN_ERR_SEQUENCE, "%s: the world is not compiled yet (compile it, or make a step first)", what);
+}
+
+/// Name of the joint whose coordinates include q[i].
+static const char *joint_of_q(const stn_model *model, int32_t i) {
+    for (int32_t j = 0; j < model->joint_count; j++) {
+        if (i >= model->joints[j].q_start && i < model->joints[j].q_start + model->joints[j].nq) {
+            return model->joints[j].name;
+        }
+    }
+    return "a node";
+}
+
+static stn_status normalize_floating(const stn_model *model, double *q, stn_error *err) {
+    for (int32_t j = 0; j < model->joint_count; j++) {
+        if (model->joints[j].type != STN_JOINT_FLOATING) {
+            continue;
+        }
+        double *r = q + model->joints[j].q_start + 3;
+        double norm = sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3]);
+        if (!(norm > 1e-9)) {
+            return stn_fail(err, STN_ERR_NUMERIC, "joint %s: the quaternion has length %g, must be 1", model->joints[j].name,
+                            norm);
+        }
+        if (fabs(norm - 1.0) > 1e-14) { // a unit one passes bit for bit
+            for (int32_t i = 0; i < 4; i++) {
+                r[i] /= norm;
+            }
+        }
+    }
+    return STN_OK;
+}
+
+stn_status stn_world_set_q(stn_world *world, const double *q, stn_error *err) {
+    stn_status status = need_compiled(world, "set q", err);
+    if (status != STN_OK) {
+        return status;
+    }
+    const stn_model *model = world->model;
+    for (int32_t i = 0; i < model->nq; i++) {
+        if (!isfinite(q[i])) {
+            return stn_fail(err, STN_ERR_NUMERIC, "q[%d] (joint %s) = %g, must be finite", i, joint_of_q(model, i), q[i]);
+        }
+    }
+    double *checked = world->q_next; // free between steps
+    memcpy(checked, q, (size_t)model->nq * sizeof(double));
+    status = normalize_floating(model, checked, err);
+    if (status == STN_OK) {
+        memcpy(world->state.q, checked, (size_t)model->nq * sizeof(double));
+        world->kinematics_stale = true;
+    }
+    return status;
+}
+
+stn_status stn_world_set_v(stn_world *world, const double *v, stn_error *err) {
+    stn_status status = need_compiled(world, "set v", err);
+    if (status != STN_OK) {
+        return status;
+    }
+    const stn_model *model = world->model;
+    for (int32_t d = 0; d < model->nv; d++) {
+        if (!isfinite(v[d])) {
+            int32_t j = model->dof_joint[d];
+            return stn_fail(err, STN_ERR_NUMERIC, "v[%d] (%s) = %g, must be finite", d,
+                            j >= 0 ? model->joints[j].name : "a node", v[d]);
+        }
+    }
+    memcpy(world->state.v, v, (size_t)model->nv * sizeof(double));
+    world->kinematics_stale = true;
+    return STN_OK;
+}
+
+/// The floating joint that carries a body, or NULL with the reason.
+static const stn_joint *floating_joint(const stn_world *world, int32_t body, const char *what, stn_error *err) {
+    if (need_compiled(world, what, err) != STN_OK) {
+        return NULL;
+    }
+    if (body <= 0 || body >= world->model->body_count) {
+        stn_fail(err, STN_ERR_ARGUMENT, "%s: body %d is not one of 1 to %d", what, body, world->model->body_count - 1);
+        return NULL;
+    }
+    const stn_joint *joint = &world->model->joints[world->model->bodies[body].joint];
+    if (joint->type != STN_JOINT_FLOATING) {
+        stn_fail(err, STN_ERR_ARGUMENT, "%s: %s hangs on the %s joint %s; set that joint, or load it with a floating base",
+                 what, world->model->bodies[body].name, stn_joint_type_name(joint->type), joint->name);
+        return NULL;
+    }
+    return joint;
+}
+
+static bool pose_finite(const stn_pose *pose) {
+    bool finite = stn_vec3_finite(pose->position);
+    for (int32_t i = 0; i < 9; i++) {
+        finite = finite && isfinite(pose->rotation.m[i / 3][i % 3]);
+    }
+    return finite;
+}
+
+stn_status stn_world_set_body_pose(stn_world *world, int32_t body, const stn_pose *pose, stn_error *err) {
+    const stn_joint *joint = floating_joint(world, body, "set pose", err);
+    if (joint == NULL) {
+        return world->model == NULL ? STN_ERR_SEQUENCE : STN_ERR_ARGUMENT;
+    }
+    if (!pose_finite(pose)) {
+        return stn_fail(err, STN_ERR_NUMERIC, "set pose: the pose of %s is not finite", world->model->bodies[body].name);
+    }
+    stn_pose parent = stn_pose_mul(&stn_world_kinematics(world)->body_pose[joint->parent], &joint->origin);
+    stn_pose inverse = stn_pose_inverse(&parent);
+    stn_pose relative = stn_pose_mul(&inverse, pose);
+    stn_quat r = stn_quat_from_matrix(&relative.rotation);
+    double *q = world->state.q + joint->q_start;
+    const double values[7] = {relative.position.x, relative.position.y, relative.position.z, r.w, r.x, r.y, r.z};
+    memcpy(q, values, sizeof values);
+    world->kinematics_stale = true;
+    return STN_OK;
+}
+
+stn_status stn_world_set_body_velocity(stn_world *world, int32_t body, stn_vec3 linear, stn_vec3 angular, stn_error *err) {
+    const stn_joint *joint = floating_joint(world, body, "set velocity", err);
+    if (joint == NULL) {
+        return world->model == NULL ? STN_ERR_SEQUENCE : STN_ERR_ARGUMENT;
+    }
+    if (!stn_vec3_finite(linear) || !stn_vec3_finite(angular)) {
+        return stn_fail(err, STN_ERR_NUMERIC, "set velocity: that of %s is not finite", world->model->bodies[body].name);
+    }
+    const stn_kinematics *kin = stn_world_kinematics(world);
+    stn_mat3 axes = stn_mat3_mul(&kin->body_pose[joint->parent].rotation, &joint->origin.rotation);
+    stn_vec3 parent = stn_point_velocity(kin, joint->parent, kin->body_pose[body].position);
+    stn_vec3 parent_angular = kin->body_velocity[joint->parent].angular;
+    stn_vec3 l = stn_mat3_apply_transposed(&axes, stn_vec3_sub(linear, parent));
+    stn_vec3 a = stn_mat3_apply_transposed(&axes, stn_vec3_sub(angular, parent_angular));
+    const double values[6] = {l.x, l.y, l.z, a.x, a.y, a.z};
+    memcpy(world->state.v + joint->v_start, values, sizeof values);
+    world->kinematics_stale = true;
+    return STN_OK;
+}
+
+stn_status stn_world_set_effort(stn_world *world, int32_t dof, double effort, stn_error *err) {
+    stn_status status = need_compiled(world, "set effort", err);
+    if (status != STN_OK) {
+        return status;
+    }
+    if (dof < 0 || dof >= world->model->nv) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "set effort: dof %d is not one of 0 to %d", dof, world->model->nv - 1);
+    }
+    if (!isfinite(effort)) {
+        return stn_fail(err, STN_ERR_NUMERIC, "set effort: %g on dof %d, must be finite", effort, dof);
+    }
+    world->state.effort[dof] = effort;
+    return STN_OK;
+}
+
+stn_status stn_world_set_wrench(stn_world *world, int32_t body, stn_vec3 force, stn_vec3 torque, stn_vec3 point,
+                                stn_error *err) {
+    stn_status status = need_compiled(world, "set wrench", err);
+    if (status != STN_OK) {
+        return status;
+    }
+    if (body <= 0 || body >= world->model->body_count) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "set wrench: body %d is not one of 1 to %d", body, world->model->body_count - 1);
+    }
+    if (!stn_vec3_finite(force) || !stn_vec3_finite(torque) || !stn_vec3_finite(point)) {
+        return stn_fail(err, STN_ERR_NUMERIC, "set wrench: that on %s is not finite", world->model->bodies[body].name);
+    }
+    stn_vec3 arm = stn_vec3_sub(point, stn_world_kinematics(world)->body_pose[body].position);
+    torque = stn_vec3_add(torque, stn_vec3_cross(arm, force));
+    const double values[6] = {torque.x, torque.y, torque.z, force.x, force.y, force.z};
+    memcpy(world->state.wrench + 6 * (size_t)body, values, sizeof values);
+    return STN_OK;
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reset, clone, snapshot in memory.
+#include <string.h>
+
+#include "world/snapshot.h"
+
+size_t stn_world_cache_bytes(const stn_world *world) {
+    return stn_world_memory_bytes(world, STN_KIND_LAW) + stn_world_memory_bytes(world, STN_KIND_SOLVER);
+}
+
+/// Puts a state of the same sizes in place of the world's.
+static stn_status adopt_state(stn_world *world, const stn_state *from, stn_error *err) {
+    if (world->cache_capacity < from->cache_count) {
+        world->cache_capacity = from->cache_count; // the copy allocates exactly what it needs
+    }
+    stn_status status = stn_state_copy(world->context, from, stn_world_cache_bytes(world), &world->state, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    world->kinematics_stale = true;
+    world->problem = (stn_problem){0}; // what the last step made belongs to the other state
+    status = stn_cache_index_rebuild(world, err);
+    (void)stn_world_kinematics(world);
+    stn_step_observation(world);
+    return status;
+}
+
+void stn_world_reset(stn_world *world) {
+    if (world->model != NULL) {
+        (void)adopt_state(world, &world->start, NULL); // smaller than what is there: cannot run out of memory
+    }
+}
+
+/// The settings that make an equal instance, straight from its configuration.
+static int32_t settings_of(const stn_param *params, int32_t count, const void *config, stn_setting *settings) {
+    for (int32_t i = 0; i < count; i++) {
+        const void *member = (const char *)config + params[i].offset;
+        stn_setting *s = &settings[i];
+        *s = (stn_setting){.name = params[i].name, .form = STN_SETTING_NUMBER, .where = "clone"};
+        switch (params[i].type) {
+        case STN_PARAM_TYPE_REAL:
+            memcpy(&s->number, member, sizeof(double));
+            break;
+        case STN_PARAM_TYPE_INT: {
+            int32_t value = 0;
+            memcpy(&value, member, sizeof value);
+            s->number = value;
+            break;
+        }
+        case STN_PARAM_TYPE_BOOL: {
+            bool value = false;
+            memcpy(&value, member, sizeof value);
+            s->form = STN_SETTING_BOOL;
+            s->number = value ? 1.0 : 0.0;
+            break;
+        }
+        case STN_PARAM_TYPE_CHOICE: {
+            int32_t value = 0;
+            memcpy(&value, member, sizeof value);
+            s->form = STN_SETTING_TEXT;
+            s->text = params[i].choices[value];
+            break;
+        }
+        case STN_PARAM_TYPE_TEXT:
+            s->form = STN_SETTING_TEXT;
+            memcpy(&s->text, member, sizeof s->text);
+            break;
+        }
+    }
+    return count;
+}
+
+/// Settings in `storage` (released by the caller) for an instance like `from`.
+static stn_status describe_instance(const stn_instance *from, stn_setting **storage, stn_plugin_choice *choice,
+                                    stn_error *err) {
+    const stn_param *common = NULL;
+    int32_t common_count = 0;
+    size_t common_size = 0;
+    stn_kind_params(from->desc->kind, &common, &common_count, &common_size);
+    *storage = stn_allocate(from->context, (size_t)(common_count + from->desc->param_count), sizeof **storage);
+    if (*storage == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "clone: out of memory");
+    }
+    int32_t count = settings_of(common, common_count, from->common, *storage);
+    count += settings_of(from->desc->params, from->desc->param_count, from->config, *storage + count);
+    int32_t kept = 0;
+    for (int32_t i = 0; i < count; i++) { // an unset text stays unset
+        if ((*storage)[i].form != STN_SETTING_TEXT || (*storage)[i].text != NULL) {
+            (*storage)[kept++] = (*storage)[i];
+        }
+    }
+    *choice = (stn_plugin_choice){.id = from->desc->id, .settings = *storage, .setting_count = kept};
+    return STN_OK;
+}
+
+static stn_status clone_controllers(const stn_world *world, stn_world *clone, stn_error *err) {
+    stn_status status = STN_OK;
+    for (int32_t i = 0; i < world->controller_count && status == STN_OK; i++) {
+        const controller *c = &world->controllers[i];
+        stn_setting *storage = NULL;
+        stn_plugin_choice choice;
+        stn_instance *instance = NULL;
+        int32_t index = -1;
+        status = describe_instance(c->instance, &storage, &choice, err);
+        if (status == STN_OK) {
+            status = stn_instance_create(world->context, STN_KIND_CONTROLLER, choice.id, choice.settings,
+                                         choice.setting_count, &instance, err);
+        }
+        if (status == STN_OK) {
+            status = stn_world_add_controller(clone, instance, c->target.robot, c->joints, c->target.joint_count, &index, err);
+        }
+        stn_release(world->context, storage);
+    }
+    return status;
+}
+
+stn_status stn_world_clone(const stn_world *world, stn_world **out, stn_error *err) {
+    *out = NULL;
+    if (world->model == NULL) {
+        return stn_fail(err, STN_ERR_SEQUENCE, "clone: compile the world first");
+    }
+    stn_world_options options = world->options;
+    stn_plugin_choice *choices[STN_KIND_COUNT] = {
+        [STN_KIND_SOLVER] = &options.solver,         [STN_KIND_LAW] = &options.law,
+        [STN_KIND_CONTACT] = &options.contact,       [STN_KIND_INTEGRATOR] = &options.integrator,
+        [STN_KIND_FACTOR] = &options.factor,
+    };
+    stn_setting *storage[STN_KIND_COUNT] = {NULL};
+    stn_status status = STN_OK;
+    for (int32_t kind = 0; kind < STN_KIND_COUNT && status == STN_OK; kind++) {
+        if (choices[kind] != NULL && world->plugin[kind] != NULL) {
+            status = describe_instance(world->plugin[kind], &storage[kind], choices[kind], err);
+        }
+    }
+    stn_world *clone = NULL;
+    status = status == STN_OK ? stn_world_create(world->context, &options, &clone, err) : status;
+    for (int32_t kind = 0; kind < STN_KIND_COUNT; kind++) {
+        stn_release(world->context, storage[kind]);
+    }
+    if (status == STN_OK) {
+        atomic_fetch_add(&world->shared->users, 1);
+        clone->shared = world->shared;
+        status = stn_world_prepare(clone, err);
+    }
+    status = status == STN_OK ? clone_controllers(world, clone, err) : status;
+    status = status == STN_OK ? stn_state_copy(world->context, &world->start, stn_world_cache_bytes(world), &clone->start, err)
+                              : status;
+    status = status == STN_OK ? adopt_state(clone, &world->state, err) : status;
+    if (status != STN_OK) {
+        stn_world_destroy(clone);
+        return status;
+    }
+    clone->stepped = world->stepped;
+    *out = clone;
+    return STN_OK;
+}
+
+/// What must agree before a state may be restored: names and shapes of everything that has coordinates.
+static uint64_t model_signature(const stn_world *world) {
+    const stn_model *model = world->model;
+    uint64_t h = 0;
+    for (int32_t r = 0; r < model->robot_count; r++) {
+        h = stn_hash(h, model->robots[r].name, strlen(model->robots[r].name) + 1);
+    }
+    for (int32_t j = 0; j < model->joint_count; j++) {
+        h = stn_hash(h, model->joints[j].name, strlen(model->joints[j].name) + 1);
+        int32_t type = model->joints[j].type;
+        h = stn_hash(h, &type, sizeof type);
+    }
+    h = stn_hash(h, &world->state.sizes, sizeof world->state.sizes);
+    uint64_t memory[2] = {stn_world_memory_bytes(world, STN_KIND_LAW), stn_world_memory_bytes(world, STN_KIND_SOLVER)};
+    return stn_hash(h, memory, sizeof memory);
+}
+
+stn_status stn_world_snapshot(const stn_world *world, stn_snapshot **out, stn_error *err) {
+    *out = NULL;
+    if (world->model == NULL) {
+        return stn_fail(err, STN_ERR_SEQUENCE, "snapshot: compile the world first");
+    }
+    stn_snapshot *snapshot = stn_allocate(world->context, 1, sizeof *snapshot);
+    if (snapshot == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "snapshot: out of memory");
+    }
+    snapshot->context = world->context;
+    snapshot->signature = model_signature(world);
+    snapshot->memory_bytes = stn_world_cache_bytes(world);
+    stn_status status = stn_state_copy(world->context, &world->state, snapshot->memory_bytes, &snapshot->state, err);
+    if (status != STN_OK) {
+        stn_snapshot_destroy(snapshot);
+        return status;
+    }
+    *out = snapshot;
+    return STN_OK;
+}
+
+void stn_snapshot_destroy(stn_snapshot *snapshot) {
+    if (snapshot != NULL) {
+        stn_state_clear(snapshot->context, &snapshot->state);
+        stn_release(snapshot->context, snapshot);
+    }
+}
+
+stn_status stn_world_restore(stn_world *world, const stn_snapshot *snapshot, stn_error *err) {
+    if (world->model == NULL) {
+        return stn_fail(err, STN_ERR_SEQUENCE, "restore: compile the world first");
+    }
+    if (snapshot->signature != model_signature(world)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "restore: the state belongs to another model (%zu coordinates, here %zu; or other "
+                        "robots, joints, controllers or laws)", snapshot->state.sizes.nq, world->state.sizes.nq);
+    }
+    return adopt_state(world, &snapshot->state, err);
+}
+
+uint64_t stn_world_hash(const stn_world *world) {
+    return world->model != NULL ? stn_state_hash(&world->state, stn_world_cache_bytes(world)) : 0;
+}

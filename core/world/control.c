@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// Controllers of a world: binding them to joints, and their references.
+#include <string.h>
+
+#include "world/world.h"
+
+/// References of one channel: its own size, or one value per velocity of the target.
+static int32_t channel_size(const controller *c, int32_t channel) {
+    int32_t size = c->instance->desc->ops.controller->channels[channel].size;
+    return size > 0 ? size : c->target.dof_count;
+}
+
+static stn_status check_target(const stn_world *world, const stn_instance *instance, int32_t robot, const int32_t *joints,
+                               int32_t joint_count, stn_error *err) {
+    const stn_model *model = world->model;
+    if (instance->desc->kind != STN_KIND_CONTROLLER) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "%s is a %s, not a controller", instance->desc->id,
+                        stn_kind_name(instance->desc->kind));
+    }
+    if (world->stepped) {
+        return stn_fail(err, STN_ERR_SEQUENCE, "controller %s: add controllers before the first step", instance->desc->id);
+    }
+    if (robot < 0 || robot >= model->robot_count) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "controller %s: robot %d is not one of 0 to %d", instance->desc->id, robot,
+                        model->robot_count - 1);
+    }
+    for (int32_t i = 0; i < joint_count; i++) {
+        if (joints[i] < 0 || joints[i] >= model->joint_count || model->joints[joints[i]].robot != robot) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "controller %s: joint %d does not belong to robot %s", instance->desc->id,
+                            joints[i], model->robots[robot].name);
+        }
+        if (i > 0 && joints[i] <= joints[i - 1]) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "controller %s: joints must ascend, without repeats", instance->desc->id);
+        }
+    }
+    return STN_OK;
+}
+
+/// All joints that a motor can move: not the floating base, not those that mimic others.
+static bool is_driven(const stn_joint *joint) {
+    return joint->type != STN_JOINT_FLOATING && joint->mimic < 0;
+}
+
+static stn_status fill_target(stn_world *world, controller *c, int32_t robot, const int32_t *joints, int32_t joint_count,
+                              stn_error *err) {
+    const stn_model *model = world->model;
+    const stn_robot *r = &model->robots[robot];
+    c->joints = stn_allocate(world->context, (size_t)(r->joint_count + joint_count), sizeof(int32_t));
+    c->dofs = stn_allocate(world->context, (size_t)model->nv, sizeof(int32_t));
+    if (c->joints == NULL || c->dofs == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "controller: out of memory");
+    }
+    int32_t count = 0, dofs = 0;
+    int32_t candidates = joints != NULL ? joint_count : r->joint_count;
+    for (int32_t i = 0; i < candidates; i++) {
+        int32_t j = joints != NULL ? joints[i] : r->joint_start + i;
+        if (joints == NULL && !is_driven(&model->joints[j])) {
+            continue;
+        }
+        c->joints[count++] = j;
+        for (int32_t d = 0; d < model->joints[j].nv; d++) {
+            c->dofs[dofs++] = model->joints[j].v_start + d;
+        }
+    }
+    if (count == 0) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "controller %s: robot %s has no moving joint to control",
+                        c->instance->desc->id, r->name);
+    }
+    c->target = (stn_control_target){.model = model, .robot = robot, .joint_count = count, .joint = c->joints,
+                                     .dof_count = dofs, .dof = c->dofs};
+    return STN_OK;
+}
+
+static stn_status bind(stn_world *world, controller *c, stn_error *err) {
+    const stn_controller_ops *ops = c->instance->desc->ops.controller;
+    if (ops->bind != NULL) {
+        stn_status status = ops->bind(c->instance->self, &c->target, err);
+        if (status != STN_OK) {
+            stn_error_prefix(err, "controller %s of %s", c->instance->desc->id, world->model->robots[c->target.robot].name);
+            return status;
+        }
+    }
+    stn_state_sizes sizes = world->state.sizes;
+    c->reference_start = sizes.reference_count;
+    for (int32_t i = 0; i < ops->channel_count; i++) {
+        c->reference_count += (size_t)channel_size(c, i);
+    }
+    c->memory_start = (sizes.controller_bytes + 15) & ~(size_t)15;
+    c->memory_size = ops->state_size != NULL ? ops->state_size(c->instance->self, &c->target) : 0;
+    sizes.reference_count += c->reference_count;
+    sizes.controller_bytes = c->memory_start + c->memory_size;
+    stn_status status = stn_state_resize(world->context, &world->state, &sizes, err);
+    if (status == STN_OK && ops->initial_reference != NULL) {
+        ops->initial_reference(c->instance->self, &c->target, world->state.q, world->state.reference + c->reference_start);
+    }
+    return status == STN_OK ? stn_world_state_changed(world, err) : status;
+}
+
+static void discard(stn_context *context, controller *c) {
+    stn_instance_destroy(c->instance);
+    stn_release(context, c->joints);
+    stn_release(context, c->dofs);
+}
+
+stn_status stn_world_add_controller(stn_world *world, stn_instance *instance, int32_t robot, const int32_t *joints,
+                                    int32_t joint_count, int32_t *index, stn_error *err) {
+    *index = -1;
+    controller c = {.instance = instance};
+    stn_status status = stn_world_compile(world, err);
+    status = status == STN_OK ? check_target(world, instance, robot, joints, joint_count, err) : status;
+    status = status == STN_OK ? fill_target(world, &c, robot, joints, joint_count, err) : status;
+    controller *grown = NULL;
+    size_t count = (size_t)world->controller_count;
+    if (status == STN_OK) {
+        grown = stn_reallocate(world->context, world->controllers, count, count + 1, sizeof *grown);
+        status = grown != NULL ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "controller: out of memory");
+    }
+    if (grown != NULL) {
+        world->controllers = grown;
+        status = bind(world, &c, err);
+    }
+    if (status != STN_OK) {
+        discard(world->context, &c);
+        return status;
+    }
+    world->controllers[count] = c;
+    world->controller_count++;
+    *index = (int32_t)count;
+    return STN_OK;
+}
+
+static stn_status find_channel(const controller *c, const char *name, int32_t *channel, size_t *start, stn_error *err) {
+    const stn_controller_ops *ops = c->instance->desc->ops.controller;
+    const char *names[32];
+    int32_t count = ops->channel_count < STN_COUNT(names) ? ops->channel_count : STN_COUNT(names);
+    *start = c->reference_start;
+    for (int32_t i = 0; i < ops->channel_count; i++) {
+        if (strcmp(ops->channels[i].name, name) == 0) {
+            *channel = i;
+            return STN_OK;
+        }
+        if (i < count) {
+            names[i] = ops->channels[i].name;
+        }
+        *start += (size_t)channel_size(c, i);
+    }
+    const char *near = stn_suggest(name, names, count);
+    return stn_fail(err, STN_ERR_ARGUMENT, "controller %s has no reference \"%s\"%s%s%s", c->instance->desc->id, name,
+                    near != NULL ? "; did you mean \"" : "", near != NULL ? near : "", near != NULL ? "\"?" : "");
+}
+
+stn_status stn_world_set_reference(stn_world *world, int32_t index, const char *name, const double *values, int32_t count,
+                                   stn_error *err) {
+    if (index < 0 || index >= world->controller_count) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "controller %d is not one of 0 to %d", index, world->controller_count - 1);
+    }
+    const controller *c = &world->controllers[index];
+    int32_t channel = 0;
+    size_t start = 0;
+    stn_status status = find_channel(c, name, &channel, &start, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    if (count != channel_size(c, channel)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "controller %s: %s takes %d values, got %d", c->instance->desc->id, name,
+                        channel_size(c, channel), count);
+    }
+    for (int32_t i = 0; i < count; i++) {
+        if (!isfinite(values[i])) {
+            return stn_fail(err, STN_ERR_NUMERIC, "controller %s: %s[%d] = %g, must be finite", c->instance->desc->id, name,
+                            i + 1, values[i]);
+        }
+    }
+    if (count > 0) {
+        memcpy(world->state.reference + start, values, (size_t)count * sizeof(double));
+    }
+    return STN_OK;
+}
+
+int32_t stn_world_controller_count(const stn_world *world) {
+    return world->controller_count;
+}
+
+const stn_instance *stn_world_controller(const stn_world *world, int32_t index) {
+    return index >= 0 && index < world->controller_count ? world->controllers[index].instance : NULL;
+}
+
+const stn_control_target *stn_world_controller_target(const stn_world *world, int32_t index) {
+    return index >= 0 && index < world->controller_count ? &world->controllers[index].target : NULL;
+}

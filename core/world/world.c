@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+// A world's life: options, plugins, destruction, and the getters.
+#include <stdio.h>
+#include <string.h>
+
+#include "world/world.h"
+
+/// The plugins that every world has, with what is chosen when the caller does not say.
+static const struct {
+    stn_kind kind;
+    size_t choice; // offset in stn_world_options
+    const char *standard;
+} world_plugins[] = {
+    {STN_KIND_SOLVER, offsetof(stn_world_options, solver), "sap"},
+    {STN_KIND_LAW, offsetof(stn_world_options, law), "sap"},
+    {STN_KIND_CONTACT, offsetof(stn_world_options, contact), "point"},
+    {STN_KIND_INTEGRATOR, offsetof(stn_world_options, integrator), "symplectic_euler"},
+    {STN_KIND_FACTOR, offsetof(stn_world_options, factor), NULL},
+};
+
+stn_world_options stn_world_options_default(void) {
+    return (stn_world_options){.dt = 2e-3, .gravity = {0.0, 0.0, -9.81}, .threads = 1, .seed = 1};
+}
+
+static stn_status check_options(const stn_world_options *o, stn_error *err) {
+    if (!(o->dt > 0.0) || !isfinite(o->dt)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "dt = %g s must be > 0 and finite", o->dt);
+    }
+    if (!stn_vec3_finite(o->gravity)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "gravity = (%g, %g, %g) m/s^2 must be finite", o->gravity.x, o->gravity.y,
+                        o->gravity.z);
+    }
+    if (!(o->margin >= 0.0) || !isfinite(o->margin)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "margin = %g m must be >= 0 and finite", o->margin);
+    }
+    return STN_OK;
+}
+
+/// Creates the plugins of the table; a solver that needs no law gets none.
+static stn_status create_plugins(stn_world *world, const stn_world_options *options, stn_error *err) {
+    for (int32_t i = 0; i < STN_COUNT(world_plugins); i++) {
+        const stn_plugin_choice *choice =
+            (const stn_plugin_choice *)(const void *)((const char *)options + world_plugins[i].choice);
+        stn_kind kind = world_plugins[i].kind;
+        const char *id = choice->id != NULL ? choice->id : world_plugins[i].standard;
+        const stn_instance *solver = world->plugin[STN_KIND_SOLVER];
+        bool unused = kind == STN_KIND_LAW && (solver->desc->ops.solver->needs & STN_NEEDS_LAW) == 0;
+        if (id == NULL || unused) {
+            if (unused && choice->id != NULL) {
+                stn_log(world->context, STN_LOG_WARNING, "law %s is not used: solver %s has its own", choice->id,
+                        solver->desc->id);
+            }
+            continue;
+        }
+        stn_status status = stn_instance_create(world->context, kind, id, choice->settings, choice->setting_count,
+                                                &world->plugin[kind], err);
+        if (status != STN_OK) {
+            return status;
+        }
+    }
+    return STN_OK;
+}
+
+static stn_status create_solver(stn_world *world, stn_error *err) {
+    stn_problem_solver_options options = {
+        .solver = world->plugin[STN_KIND_SOLVER],
+        .law = world->plugin[STN_KIND_LAW],
+        .factor = world->plugin[STN_KIND_FACTOR],
+        .threads = world->threads,
+    };
+    return stn_problem_solver_create(world->context, &options, &world->solver, err);
+}
+
+/// xoshiro256++ is seeded by splitmix64, as its authors advise.
+static void seed_random(uint64_t seed, uint64_t rng[4]) {
+    for (int32_t i = 0; i < 4; i++) {
+        seed += 0x9e3779b97f4a7c15u;
+        uint64_t z = seed;
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+        rng[i] = z ^ (z >> 31);
+    }
+}
+
+static uint64_t rotate_left(uint64_t x, int32_t k) {
+    return (x << k) | (x >> (64 - k));
+}
+
+double stn_world_random(stn_world *world) {
+    uint64_t *s = world->state.rng;
+    uint64_t result = rotate_left(s[0] + s[3], 23) + s[0];
+    uint64_t t = s[1] << 17;
+    s[2] ^= s[0];
+    s[3] ^= s[1];
+    s[1] ^= s[2];
+    s[0] ^= s[3];
+    s[2] ^= t;
+    s[3] = rotate_left(s[3], 45);
+    return (double)(result >> 11) * 0x1p-53;
+}
+
+static const char *const point_rules[] = {"stiffness", "midpoint", "a", "b"};
+
+/// Appends formatted text to a text that the context owns.
+STN_PRINTF(4, 5)
+static bool append_text(stn_context *context, char **text, size_t *length, const char *format, ...) {
+    char line[512];
+    va_list arguments;
+    va_start(arguments, format);
+    int written = vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    size_t count = written < 0 ? 0 : (size_t)written < sizeof line ? (size_t)written : sizeof line - 1;
+    char *grown = stn_reallocate(context, *text, *length, *length + count + 1, 1);
+    if (grown == NULL) {
+        return false;
+    }
+    memcpy(grown + *length, line, count);
+    grown[*length + count] = '\0';
+    *text = grown;
+    *length += count;
+    return true;
+}
+
+static bool append_params(stn_world *world, size_t *length, const char *kind, const stn_param *params, int32_t count,
+                          const void *config) {
+    for (int32_t i = 0; i < count; i++) {
+        char value[256];
+        stn_config_print(&params[i], config, value, sizeof value);
+        if (!append_text(world->context, &world->parameters, length, "%s.%s = %s %s\n", kind, params[i].name, value,
+                         params[i].unit)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static stn_status describe(stn_world *world, stn_error *err) {
+    size_t length = 0;
+    const stn_world_options *o = &world->options;
+    bool ok = append_text(world->context, &world->parameters, &length,
+                          "dt = %.17g s\ngravity = %.17g %.17g %.17g m/s^2\nmargin = %.17g m\ncontact_point = %s\n"
+                          "threads = %d\nseed = %llu\n",
+                          o->dt, o->gravity.x, o->gravity.y, o->gravity.z, o->margin, point_rules[o->contact_point],
+                          o->threads, (unsigned long long)o->seed);
+    ok = ok && append_text(world->context, &world->parameters, &length,
+                           "unset materials: rigid, mu = 0.5, relaxation_time = dt, dissipation = 0 s/m\n");
+    for (int32_t i = 0; ok && i < STN_COUNT(world_plugins); i++) {
+        const stn_instance *p = world->plugin[world_plugins[i].kind];
+        if (p == NULL) {
+            continue;
+        }
+        const char *kind = stn_kind_name(p->desc->kind);
+        const stn_param *common = NULL;
+        int32_t common_count = 0;
+        size_t common_size = 0;
+        stn_kind_params(p->desc->kind, &common, &common_count, &common_size);
+        ok = append_text(world->context, &world->parameters, &length, "%s = %s\n", kind, p->desc->id) &&
+             append_params(world, &length, kind, common, common_count, p->common) &&
+             append_params(world, &length, kind, p->desc->params, p->desc->param_count, p->config);
+    }
+    return ok ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "world: out of memory");
+}
+
+stn_status stn_world_create(stn_context *context, const stn_world_options *options, stn_world **out, stn_error *err) {
+    *out = NULL;
+    stn_status status = check_options(options, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    stn_world *world = stn_allocate(context, 1, sizeof *world);
+    if (world == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "world: out of memory");
+    }
+    world->context = context;
+    world->options = *options;
+    world->massless_link = -1;
+    world->state.gravity = options->gravity;
+    seed_random(options->seed, world->state.rng);
+    status = create_plugins(world, options, err);
+    world->options.solver = world->options.law = world->options.contact = world->options.integrator =
+        world->options.factor = (stn_plugin_choice){0};
+    status = status == STN_OK && options->threads != 1
+                 ? stn_threads_create(context, options->threads, &world->threads, err)
+                 : status;
+    status = status == STN_OK ? create_solver(world, err) : status;
+    status = status == STN_OK ? stn_inverse_create(context, &world->inverse, err) : status;
+    status = status == STN_OK ? stn_builder_create(context, &world->builder, err) : status;
+    status = status == STN_OK ? describe(world, err) : status;
+    world->arena = status == STN_OK ? stn_arena_create(context) : NULL;
+    if (status == STN_OK && world->arena == NULL) {
+        status = stn_fail(err, STN_ERR_MEMORY, "world: out of memory");
+    }
+    if (status != STN_OK) {
+        stn_world_destroy(world);
+        return status;
+    }
+    *out = world;
+    return STN_OK;
+}
+
+static void destroy_controllers(stn_world *world) {
+    for (int32_t i = 0; i < world->controller_count; i++) {
+        controller *c = &world->controllers[i];
+        stn_instance_destroy(c->instance);
+        stn_release(world->context, c->joints);
+        stn_release(world->context, c->dofs);
+    }
+    stn_release(world->context, world->controllers);
+}
+
+void stn_world_destroy(stn_world *world) {
+    if (world == NULL) {
+        return;
+    }
+    stn_context *context = world->context;
+    stn_world_close_recordings(world, NULL);
+    stn_release(context, world->recordings);
+    stn_release(context, world->observers);
+    for (int32_t i = 0; i < world->signal_count; i++) {
+        stn_release(context, (char *)(uintptr_t)world->signals[i].name);
+    }
+    stn_release(context, world->signals);
+    destroy_controllers(world);
+    stn_problem_solver_destroy(world->solver);
+    stn_inverse_destroy(world->inverse);
+    stn_world_release_compiled(world);
+    for (int32_t kind = 0; kind < STN_KIND_COUNT; kind++) {
+        stn_instance_destroy(world->plugin[kind]);
+    }
+    stn_threads_destroy(world->threads);
+    stn_arena_destroy(world->arena);
+    stn_builder_destroy(world->builder);
+    stn_release(context, world->parameters);
+    stn_release(context, world);
+}
+
+stn_law stn_world_law(const stn_world *world) {
+    const stn_instance *law = world->plugin[STN_KIND_LAW];
+    if (law == NULL) {
+        return (stn_law){0};
+    }
+    return (stn_law){.ops = law->desc->ops.law, .self = law->self, .id = law->desc->id};
+}
+
+size_t stn_world_memory_bytes(const stn_world *world, stn_kind kind) {
+    const stn_instance *plugin = world->plugin[kind];
+    return plugin == NULL ? 0 : (size_t)plugin->desc->memory.per_constraint;
+}
+
+stn_context *stn_world_context(const stn_world *world) {
+    return world->context;
+}
+
+stn_model_builder *stn_world_builder(stn_world *world) {
+    return world->model == NULL ? world->builder : NULL;
+}
+
+const stn_model *stn_world_model(const stn_world *world) {
+    return world->model;
+}
+
+const stn_state *stn_world_state(const stn_world *world) {
+    return world->model != NULL ? &world->state : NULL;
+}
+
+double stn_world_dt(const stn_world *world) {
+    return world->options.dt;
+}
+
+stn_status stn_world_set_dt(stn_world *world, double dt, stn_error *err) {
+    if (!(dt > 0.0) || !isfinite(dt)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "dt = %g s must be > 0 and finite", dt);
+    }
+    world->options.dt = dt;
+    return STN_OK;
+}
+
+void stn_world_set_gravity(stn_world *world, stn_vec3 gravity) {
+    world->state.gravity = gravity;
+}
+
+const stn_kinematics *stn_world_kinematics(stn_world *world) {
+    if (world->model != NULL && world->kinematics_stale) {
+        stn_kinematics_update(world->kinematics, world->state.q, world->state.v);
+        world->kinematics_stale = false;
+    }
+    return world->kinematics;
+}
+
+const char *stn_world_parameters(const stn_world *world) {
+    return world->parameters;
+}
+
+const stn_instance *stn_world_plugin(const stn_world *world, stn_kind kind) {
+    return kind >= 0 && kind < STN_KIND_COUNT ? world->plugin[kind] : NULL;
+}
