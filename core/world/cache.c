@@ -93,7 +93,7 @@ stn_status stn_cache_recall(stn_world *world, stn_error *err) {
 }
 
 static stn_status reserve_cache(stn_world *world, int32_t count, size_t memory_bytes, stn_error *err) {
-    if (count <= world->cache_capacity) {
+    if (count <= world->state.cache_capacity) {
         return STN_OK;
     }
     int32_t capacity = 2 * count;
@@ -109,7 +109,7 @@ static stn_status reserve_cache(stn_world *world, int32_t count, size_t memory_b
     world->state.cache = cache;
     world->state.cache_memory = memory;
     world->state.cache_count = 0;
-    world->cache_capacity = capacity;
+    world->state.cache_capacity = capacity;
     return STN_OK;
 }
 

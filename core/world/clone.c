@@ -10,9 +10,6 @@ size_t stn_world_cache_bytes(const stn_world *world) {
 
 /// Puts a state of the same sizes in place of the world's.
 static stn_status adopt_state(stn_world *world, const stn_state *from, stn_error *err) {
-    if (world->cache_capacity < from->cache_count) {
-        world->cache_capacity = from->cache_count; // the copy allocates exactly what it needs
-    }
     stn_status status = stn_state_copy(world->context, from, stn_world_cache_bytes(world), &world->state, err);
     if (status != STN_OK) {
         return status;

@@ -130,7 +130,7 @@ static stn_status read_state(stream *s, const char *path, const file_header *hea
     if (state->cache == NULL || state->cache_memory == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
     }
-    state->cache_count = (int32_t)header->cache_count;
+    state->cache_count = state->cache_capacity = (int32_t)header->cache_count;
 #define READ_MEMBER(name, type, count, unit, text) read_bytes(s, state->name, state->sizes.count * sizeof(type));
     STN_STATE_FIELDS(READ_MEMBER)
 #undef READ_MEMBER

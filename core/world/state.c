@@ -37,7 +37,7 @@ static bool same_sizes(const stn_state_sizes *a, const stn_state_sizes *b) {
 
 static stn_status copy_cache(stn_context *context, const stn_state *from, size_t memory_bytes, stn_state *to,
                              stn_error *err) {
-    if (from->cache_count > to->cache_count || to->cache == NULL) {
+    if (from->cache_count > to->cache_capacity || to->cache == NULL) {
         size_t count = (size_t)from->cache_count;
         stn_cache_entry *cache = stn_allocate(context, count, sizeof *cache);
         unsigned char *memory = stn_allocate(context, count, memory_bytes);
@@ -50,6 +50,7 @@ static stn_status copy_cache(stn_context *context, const stn_state *from, size_t
         stn_release(context, to->cache_memory);
         to->cache = cache;
         to->cache_memory = memory;
+        to->cache_capacity = from->cache_count;
     }
     to->cache_count = from->cache_count;
     if (from->cache_count > 0) {

@@ -83,8 +83,6 @@ struct stn_world {
     double *q_next, *v_next;
     unsigned char *controller_next, *integrator_next;
     cache_index cache_index;
-    int32_t cache_capacity;
-    size_t cache_memory_capacity;
 
     stn_arena *arena; // one step
     stn_threads *threads;

@@ -51,6 +51,11 @@ STN_API void stn_mass_matrix(const stn_kinematics *kinematics, int32_t tree, stn
 STN_API void stn_inverse_dynamics(const stn_kinematics *kinematics, int32_t tree, stn_vec3 gravity,
                                   const double *acceleration, stn_spatial *scratch, double *tau);
 
+/// Generalised forces that hold an articulated tree still against gravity (n_t): stn_inverse_dynamics at v = 0, a = 0. Zero
+/// joint and body velocities are assumed, whatever v is. `scratch` as above.
+STN_API void stn_gravity_efforts(const stn_kinematics *kinematics, int32_t tree, stn_vec3 gravity, stn_spatial *scratch,
+                                 double *tau);
+
 /// q_next = q moved by v for time s on every joint: exponential map for rotations (world axes), result normalised.
 /// q_next may be q.
 STN_API void stn_integrate_q(const stn_model *model, const double *q, const double *v, double s, double *q_next);

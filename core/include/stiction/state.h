@@ -40,7 +40,7 @@ typedef struct stn_state {
 #define STN_STATE_MEMBER(name, type, count, unit, text) type *name;
     STN_STATE_FIELDS(STN_STATE_MEMBER)
 #undef STN_STATE_MEMBER
-    int32_t cache_count;
+    int32_t cache_count, cache_capacity; // entries used, entries allocated
     stn_cache_entry *cache;      // (cache_count), ids are unique
     unsigned char *cache_memory; // (cache_count x (law + solver bytes))
 } stn_state;

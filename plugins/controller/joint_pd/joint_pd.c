@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Joint PD with feed-forward and the joints' effort limits:
+//
+//     u = clamp(-kp (q - q_ref) - kd (v - v_ref) + u_ff, -effort, effort),    q, v at the step's end
+//
+// A joint with a finite effort limit becomes a servo row of the contact problem, so that limit and gains are implicit
+// together; without a limit the gains enter K and D.
+#include <stiction/plugin.h>
+
+typedef struct joint_pd {
+    double kp, kd;
+    bool effort_limits;
+    bool gravity_compensation;
+} joint_pd;
+
+static const stn_param params[] = {
+    STN_PARAM_REAL(joint_pd, kp, "N m/rad, N/m", 100.0, 0.0, INFINITY, "position gain"),
+    STN_PARAM_REAL(joint_pd, kd, "N m s/rad, N s/m", 10.0, 0.0, INFINITY, "velocity gain"),
+    STN_PARAM_BOOL(joint_pd, effort_limits, true, "respect the joints' effort limits"),
+    STN_PARAM_BOOL(joint_pd, gravity_compensation, false, "add the efforts that hold the robot against gravity"),
+};
+
+enum { POSITION, VELOCITY, FEEDFORWARD, CHANNEL_COUNT };
+
+static const stn_channel channels[CHANNEL_COUNT] = {
+    [POSITION] = {"position", "rad, m", "where the joints should be", 0},
+    [VELOCITY] = {"velocity", "rad/s, m/s", "how fast they should move", 0},
+    [FEEDFORWARD] = {"feedforward", "N m, N", "effort added to the PD law", 0},
+};
+
+static stn_status bind(void *self, const stn_control_target *target, stn_error *err) {
+    (void)self;
+    for (int32_t i = 0; i < target->joint_count; i++) {
+        const stn_joint *joint = &target->model->joints[target->joint[i]];
+        if (joint->nv != 1 || joint->nq != 1) {
+            return stn_fail(err, STN_ERR_UNSUPPORTED, "joint %s is %s; joint_pd controls joints with one coordinate: name them "
+                            "with joints = {...}", joint->name, stn_joint_type_name(joint->type));
+        }
+    }
+    return STN_OK;
+}
+
+static void initial_reference(const void *self, const stn_control_target *target, const double *q, double *reference) {
+    (void)self;
+    for (int32_t i = 0; i < target->joint_count; i++) {
+        reference[POSITION * target->dof_count + i] = q[target->model->joints[target->joint[i]].q_start];
+    }
+}
+
+/// Efforts that hold the whole tree of every controlled joint still; zero where the joint belongs to no such tree.
+static stn_status gravity_efforts(const stn_control_view *view, double *hold, stn_error *err) {
+    const stn_model *model = view->target->model;
+    int32_t last = -1;
+    for (int32_t i = 0; i < view->target->joint_count; i++) {
+        int32_t t = model->dof_tree[view->target->dof[i]];
+        if (t == last) {
+            continue;
+        }
+        last = t;
+        const stn_tree *tree = &model->trees[t];
+        stn_spatial *scratch = STN_ARENA(view->arena, tree->body_count + 1, stn_spatial);
+        double *efforts = STN_ARENA(view->arena, tree->nv, double);
+        if (scratch == NULL || efforts == NULL) {
+            return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+        }
+        stn_gravity_efforts(view->kinematics, t, view->gravity, scratch, efforts);
+        for (int32_t k = i; k < view->target->joint_count; k++) {
+            if (model->dof_tree[view->target->dof[k]] == t) {
+                hold[k] = efforts[view->target->dof[k] - tree->v_start];
+            }
+        }
+    }
+    return STN_OK;
+}
+
+static stn_status evaluate(void *self, const stn_control_view *view, const double *reference, void *state,
+                           stn_forces *forces, stn_error *err) {
+    (void)state;
+    const joint_pd *pd = self;
+    const stn_control_target *target = view->target;
+    const double *position = reference, *velocity = reference + target->dof_count;
+    const double *feedforward = velocity + target->dof_count;
+    double *hold = STN_ARENA_ZEROED(view->arena, target->dof_count, double);
+    if (hold == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    }
+    stn_status status = pd->gravity_compensation ? gravity_efforts(view, hold, err) : STN_OK;
+    for (int32_t i = 0; i < target->dof_count && status == STN_OK; i++) {
+        const stn_joint *joint = &target->model->joints[target->joint[i]];
+        int32_t d = target->dof[i];
+        double error = view->q[joint->q_start] - position[i], u_ff = feedforward[i] + hold[i];
+        bool limited = pd->effort_limits && isfinite(joint->effort);
+        if (limited && joint->effort > 0.0 && pd->kp + pd->kd > 0.0) {
+            stn_servo servo = {.dof = d, .kp = pd->kp, .kd = pd->kd, .error = error, .velocity = velocity[i],
+                               .feedforward = u_ff, .effort = joint->effort};
+            status = stn_forces_add_servo(forces, &servo, err);
+        } else if (limited) { // no gains, or a joint without a motor: the clamp is known now
+            stn_forces_add_effort(forces, d, fmin(fmax(u_ff, -joint->effort), joint->effort));
+        } else {
+            double tau = -pd->kp * error - pd->kd * (view->v[d] - velocity[i]) + u_ff;
+            stn_forces_add_gain(forces, d, pd->kp, pd->kd, tau);
+        }
+    }
+    return status;
+}
+
+static const stn_controller_ops ops = {
+    .size = sizeof ops,
+    .channel_count = CHANNEL_COUNT,
+    .channels = channels,
+    .bind = bind,
+    .initial_reference = initial_reference,
+    .evaluate = evaluate,
+};
+
+static const stn_plugin_desc descriptor = {
+    .size = sizeof descriptor,
+    .kind = STN_KIND_CONTROLLER,
+    .id = "joint_pd",
+    .version = "1.0.0",
+    .summary = "Joint PD with feed-forward, implicit gains and effort limits",
+    .reference = "castro-2022; math note 3.10 (PD with effort limit as a box row)",
+    .config_size = sizeof(joint_pd),
+    .params = params,
+    .param_count = STN_COUNT(params),
+    .ops.controller = &ops,
+};
+STN_PLUGIN_LIBRARY(&descriptor);

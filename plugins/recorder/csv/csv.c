@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+// One header line with names and units, one row a step. The file is flushed line by line: a run that is killed leaves
+// whole rows. Every parameter in force is written beside it, in <file>.parameters.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <stiction/plugin.h>
+
+typedef struct csv_config {
+    bool coordinates, energies, bodies;
+    int32_t digits, every;
+} csv_config;
+
+static const stn_param params[] = {
+    STN_PARAM_BOOL(csv_config, coordinates, true, "write q and v of every joint"),
+    STN_PARAM_BOOL(csv_config, bodies, false, "write position and quaternion of every body"),
+    STN_PARAM_BOOL(csv_config, energies, true, "write kinetic, potential and elastic energy and the work of the inputs"),
+    STN_PARAM_INT(csv_config, digits, "1", 17, 3, 17, "significant digits"),
+    STN_PARAM_INT(csv_config, every, "steps", 1, 1, 1000000, "write every n-th step"),
+};
+
+typedef struct csv_recording {
+    const csv_config *config;
+    FILE *file;
+    char *path;
+    char **signal; // names of the signal columns, those known at the first row
+    int32_t signal_count;
+    bool has_header;
+} csv_recording;
+
+static const char *const coordinate_names[] = {"x", "y", "z", "qw", "qx", "qy", "qz"};
+static const char *const velocity_names[] = {"vx", "vy", "vz", "wx", "wy", "wz"};
+
+static stn_status failed(const char *path, stn_error *err) {
+    return stn_fail(err, STN_ERR_FILE, "%s: cannot be written: %s", path, strerror(errno));
+}
+
+static void release(csv_recording *r) {
+    for (int32_t i = 0; i < r->signal_count; i++) {
+        free(r->signal[i]);
+    }
+    free(r->signal);
+    free(r->path);
+    free(r);
+}
+
+static stn_status write_parameters(const stn_record_header *header, stn_error *err) {
+    size_t size = strlen(header->path) + sizeof ".parameters";
+    char *path = malloc(size);
+    if (path == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", header->path);
+    }
+    snprintf(path, size, "%s.parameters", header->path);
+    FILE *file = fopen(path, "w");
+    stn_status status = STN_OK;
+    if (file == NULL || fputs(header->parameters, file) < 0) {
+        status = failed(path, err);
+    }
+    if (file != NULL && fclose(file) != 0 && status == STN_OK) {
+        status = failed(path, err);
+    }
+    free(path);
+    return status;
+}
+
+static stn_status csv_open(void *self, const stn_record_header *header, void **recording, stn_error *err) {
+    *recording = NULL;
+    csv_recording *r = calloc(1, sizeof *r);
+    char *path = strdup(header->path);
+    if (r == NULL || path == NULL) {
+        free(r);
+        free(path);
+        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", header->path);
+    }
+    r->config = self;
+    r->path = path;
+    r->file = fopen(path, "w");
+    stn_status status = r->file != NULL ? write_parameters(header, err) : failed(path, err);
+    if (status != STN_OK) {
+        if (r->file != NULL) {
+            fclose(r->file);
+        }
+        release(r);
+        return status;
+    }
+    setvbuf(r->file, NULL, _IOFBF, 1 << 16);
+    *recording = r;
+    return STN_OK;
+}
+
+/// "joint", or "robot/joint" where several robots have a joint of that name.
+static void write_joint_name(const csv_recording *r, const stn_model *model, const stn_joint *joint) {
+    int32_t same = 0;
+    for (int32_t j = 0; j < model->joint_count; j++) {
+        same += strcmp(model->joints[j].name, joint->name) == 0;
+    }
+    if (same > 1) {
+        fprintf(r->file, "%s/", model->robots[joint->robot].name);
+    }
+    fputs(joint->name, r->file);
+}
+
+static void write_joint_columns(const csv_recording *r, const stn_model *model, const char *letter) {
+    bool position = letter[0] == 'q';
+    for (int32_t j = 0; j < model->joint_count; j++) {
+        const stn_joint *joint = &model->joints[j];
+        int32_t count = position ? joint->nq : joint->nv;
+        for (int32_t i = 0; i < count; i++) {
+            fprintf(r->file, ",%s[", letter);
+            write_joint_name(r, model, joint);
+            fputc(']', r->file);
+            if (count > 1) {
+                fprintf(r->file, ".%s", position ? coordinate_names[i] : velocity_names[i]);
+            }
+        }
+    }
+}
+
+static void write_node_columns(const csv_recording *r, const stn_model *model, const char *letter) {
+    for (int32_t n = 0; n < model->node_count; n++) {
+        for (int32_t i = 0; i < 3; i++) {
+            fprintf(r->file, ",%s[node %d].%s", letter, n, coordinate_names[i]);
+        }
+    }
+}
+
+static stn_status keep_signals(csv_recording *r, const stn_observation *o, stn_error *err) {
+    r->signal = calloc((size_t)o->signal_count + 1, sizeof *r->signal);
+    for (int32_t i = 0; r->signal != NULL && i < o->signal_count; i++) {
+        r->signal[i] = strdup(o->signals[i].name);
+        if (r->signal[i] == NULL) {
+            return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", r->path);
+        }
+        r->signal_count++;
+    }
+    return r->signal != NULL ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", r->path);
+}
+
+static stn_status write_header(csv_recording *r, const stn_observation *o, stn_error *err) {
+    r->has_header = true;
+    stn_status status = keep_signals(r, o, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    fputs("step,time_s", r->file);
+    if (r->config->coordinates) {
+        for (int32_t i = 0; i < 2; i++) {
+            write_joint_columns(r, o->model, i == 0 ? "q" : "v");
+            write_node_columns(r, o->model, i == 0 ? "q" : "v");
+        }
+    }
+    for (int32_t b = 1; r->config->bodies && b < o->model->body_count; b++) {
+        for (int32_t i = 0; i < STN_COUNT(coordinate_names); i++) {
+            fprintf(r->file, ",body[%s/%s].%s", o->model->robots[o->model->bodies[b].robot].name, o->model->bodies[b].name,
+                    coordinate_names[i]);
+        }
+    }
+    if (r->config->energies) {
+        fputs(",kinetic_J,potential_J,elastic_J,input_work_J", r->file);
+    }
+    fputs(",contacts,iterations,momentum,complementarity,cone,penetration_m,overlap_m,step_us", r->file);
+    for (int32_t i = 0; i < r->signal_count; i++) {
+        fprintf(r->file, ",%s", r->signal[i]);
+    }
+    fputc('\n', r->file);
+    return STN_OK;
+}
+
+/// An empty field where a number does not apply.
+static void write_number(const csv_recording *r, double value) {
+    if (isnan(value)) {
+        fputc(',', r->file);
+    } else {
+        fprintf(r->file, ",%.*g", r->config->digits, value);
+    }
+}
+
+static void write_bodies(const csv_recording *r, const stn_observation *o) {
+    for (int32_t b = 1; b < o->model->body_count; b++) {
+        const stn_pose *pose = &o->kinematics->body_pose[b];
+        stn_quat q = stn_quat_from_matrix(&pose->rotation);
+        const double values[] = {pose->position.x, pose->position.y, pose->position.z, q.w, q.x, q.y, q.z};
+        for (int32_t i = 0; i < STN_COUNT(values); i++) {
+            write_number(r, values[i]);
+        }
+    }
+}
+
+static void write_signals(const csv_recording *r, const stn_observation *o) {
+    for (int32_t i = 0; i < r->signal_count; i++) {
+        double value = NAN;
+        for (int32_t k = 0; k < o->signal_count; k++) {
+            if (strcmp(o->signals[k].name, r->signal[i]) == 0) {
+                value = o->signals[k].value;
+            }
+        }
+        write_number(r, value);
+    }
+}
+
+static void write_row(const csv_recording *r, const stn_observation *o) {
+    fprintf(r->file, "%lld,%.*g", (long long)o->step, r->config->digits, o->time);
+    if (r->config->coordinates) {
+        for (int32_t i = 0; i < o->model->nq; i++) {
+            write_number(r, o->q[i]);
+        }
+        for (int32_t i = 0; i < o->model->nv; i++) {
+            write_number(r, o->v[i]);
+        }
+    }
+    if (r->config->bodies) {
+        write_bodies(r, o);
+    }
+    if (r->config->energies) {
+        write_number(r, o->report->kinetic_J);
+        write_number(r, o->report->potential_J);
+        write_number(r, o->report->elastic_J);
+        write_number(r, o->report->input_work_J);
+    }
+    fprintf(r->file, ",%d,%d", o->report->contacts, o->report->iterations);
+    const stn_certificate none = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, false};
+    const stn_certificate *c = o->certificate != NULL ? o->certificate : &none;
+    const double values[] = {c->momentum, c->complementarity, c->cone, c->penetration_m, o->report->overlap_m,
+                             o->report->duration_us};
+    for (int32_t i = 0; i < STN_COUNT(values); i++) {
+        write_number(r, values[i]);
+    }
+    write_signals(r, o);
+    fputc('\n', r->file);
+}
+
+static stn_status csv_observe(void *recording, const stn_observation *o, stn_error *err) {
+    csv_recording *r = recording;
+    if (!r->has_header) {
+        stn_status status = write_header(r, o, err);
+        if (status != STN_OK) {
+            return status;
+        }
+    }
+    if (o->step % r->config->every != 0) {
+        return STN_OK;
+    }
+    write_row(r, o);
+    if (fflush(r->file) != 0 || ferror(r->file)) {
+        return failed(r->path, err);
+    }
+    return STN_OK;
+}
+
+static stn_status csv_close(void *recording, stn_error *err) {
+    csv_recording *r = recording;
+    if (r == NULL) {
+        return STN_OK;
+    }
+    bool bad = ferror(r->file) != 0;
+    bad = fclose(r->file) != 0 || bad;
+    stn_status status = bad ? failed(r->path, err) : STN_OK;
+    release(r);
+    return status;
+}
+
+static const stn_recorder_ops ops = {
+    .size = sizeof ops, .extension = "csv", .open = csv_open, .observe = csv_observe, .close = csv_close};
+
+static const stn_plugin_desc descriptor = {
+    .size = sizeof descriptor,
+    .kind = STN_KIND_RECORDER,
+    .id = "csv",
+    .version = "1.0.0",
+    .summary = "Comma separated values: one header line, one row a step",
+    .config_size = sizeof(csv_config),
+    .params = params,
+    .param_count = STN_COUNT(params),
+    .ops.recorder = &ops,
+};
+STN_PLUGIN_LIBRARY(&descriptor);
