@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The boundaries carry what is planned: each fake under fakes/ stands for a later kind of plugin and runs through the real
 // step. Expected values are closed forms.
-#include "stn_test.h"
+#include "scenes.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include <stiction/world.h>
 
 static const double g = 9.81;
 
@@ -24,85 +22,17 @@ static int teardown(void **state) {
     return 0;
 }
 
-static stn_world *make_world(stn_context *context, const stn_world_options *options) {
-    stn_world *world = NULL;
-    stn_error err;
-    assert_ok(stn_world_create(context, options, &world, &err), err);
-    return world;
-}
-
-static void add_ground(stn_world *world) {
-    stn_geometry_spec ground = stn_geometry_spec_default(stn_shape_half_space());
-    int32_t id = 0;
-    stn_error err;
-    assert_ok(stn_builder_add_geometry(stn_world_builder(world), STN_WORLD, &ground, &id, &err), err);
-}
-
-/// A free cube of 1 kg and side 0.2 m whose centre starts at height z.
-static void add_cube(stn_world *world, double z) {
-    stn_model_builder *builder = stn_world_builder(world);
-    stn_shape shape = stn_shape_box(stn_vec3_make(0.1, 0.1, 0.1));
-    stn_link_spec link = {.name = "cube"};
-    stn_geometry_spec geometry = stn_geometry_spec_default(shape);
-    stn_pose pose = {stn_mat3_identity(), {0.0, 0.0, z}};
-    int32_t robot = 0, id = 0;
-    stn_error err;
-    assert_ok(stn_shape_mass(&shape, 1.0, &link.mass, &err), err);
-    assert_ok(stn_builder_begin_robot(builder, "cube", &robot, &err), err);
-    assert_ok(stn_builder_add_link(builder, &link, &id, &err), err);
-    assert_ok(stn_builder_add_geometry(builder, id, &geometry, &id, &err), err);
-    assert_ok(stn_builder_set_base(builder, robot, &pose, false, &err), err);
-}
-
-/// A 2 kg slider along x on a fixed rail.
-static int32_t add_slider(stn_world *world, double lower, double upper) {
-    stn_model_builder *builder = stn_world_builder(world);
-    stn_link_spec rail = {.name = "rail"}, carriage = {.name = "carriage"};
-    carriage.mass = (stn_mass){.mass = 2.0, .inertia = stn_mat3_diagonal(0.01, 0.01, 0.01)};
-    int32_t robot = 0, parent = 0, child = 0, joint = 0;
-    stn_pose base = stn_pose_identity();
-    stn_error err;
-    assert_ok(stn_builder_begin_robot(builder, "slider", &robot, &err), err);
-    assert_ok(stn_builder_add_link(builder, &rail, &parent, &err), err);
-    assert_ok(stn_builder_add_link(builder, &carriage, &child, &err), err);
-    stn_joint_spec spec = stn_joint_spec_default("slide", STN_JOINT_PRISMATIC);
-    spec.parent = parent;
-    spec.child = child;
-    spec.axis = stn_vec3_make(1.0, 0.0, 0.0);
-    spec.lower = lower;
-    spec.upper = upper;
-    assert_ok(stn_builder_add_joint(builder, &spec, &joint, &err), err);
-    assert_ok(stn_builder_set_base(builder, robot, &base, true, &err), err);
-    return robot;
-}
-
-static double normal_impulse(const stn_observation *o) {
-    double sum = 0.0;
-    for (int32_t i = 0; i < o->problem->constraint_count; i++) {
-        const stn_constraint *c = &o->problem->constraints[i];
-        sum += c->kind == STN_CONSTRAINT_CONTACT ? o->gamma[c->row + 2] : 0.0;
-    }
-    return sum;
-}
-
-static void steps(stn_world *world, int32_t count) {
-    stn_error err;
-    for (int32_t i = 0; i < count; i++) {
-        assert_ok(stn_world_step(world, &err), err);
-    }
-}
-
 static void quasistatic_stepping_holds_a_box_with_a_singular_A(void **state) {
     stn_world_options options = stn_world_options_default();
     options.integrator.id = "fake_quasistatic";
     options.dt = 0.01;
-    stn_world *world = make_world(*state, &options);
-    add_ground(world);
-    add_cube(world, 0.1 - 1e-6);
-    steps(world, 20);
+    stn_world *world = scene_world(*state, &options);
+    scene_ground(world);
+    scene_cube(world, "cube", 1.0, stn_vec3_make(0.0, 0.0, 0.1 - 1e-6));
+    scene_steps(world, 20);
     const stn_observation *o = stn_world_observation(world);
     assert_non_null(o->problem->free_impulse); // gravity could not enter v_star
-    assert_near(normal_impulse(o), 1.0 * g * 0.01, 1e-6);
+    assert_near(scene_normal_impulse(o), 1.0 * g * 0.01, 1e-6);
     assert_near(o->q[2], 0.1, 1e-4);
     assert_true(o->certificate->momentum <= 1e-6);
     stn_world_destroy(world);
@@ -112,10 +42,10 @@ static void midstep_velocities_make_free_fall_exact(void **state) {
     stn_world_options options = stn_world_options_default();
     options.integrator.id = "fake_midstep";
     options.dt = 0.01;
-    stn_world *world = make_world(*state, &options);
-    add_ground(world);
-    add_cube(world, 2.0);
-    steps(world, 50); // 0.5 s: still falling
+    stn_world *world = scene_world(*state, &options);
+    scene_ground(world);
+    scene_cube(world, "cube", 1.0, stn_vec3_make(0.0, 0.0, 2.0));
+    scene_steps(world, 50); // 0.5 s: still falling
     const stn_observation *o = stn_world_observation(world);
     assert_int_equal(o->problem->velocity_kind, STN_VELOCITY_MID);
     assert_near(o->q[2], 2.0 - 0.5 * g * 0.25, 1e-12); // the midpoint rule integrates parabolas exactly
@@ -130,19 +60,15 @@ static void task_stiffness_enters_the_step_implicitly(void **state) {
     stn_world_options options = stn_world_options_default();
     options.gravity = stn_vec3_zero();
     options.dt = 0.1;
-    stn_world *world = make_world(*state, &options);
-    int32_t robot = add_slider(world, -INFINITY, INFINITY), controller = 0;
-    stn_setting settings[] = {{.name = "k", .form = STN_SETTING_NUMBER, .number = 1e4},
-                              {.name = "d", .form = STN_SETTING_NUMBER, .number = 3.0}};
-    stn_instance *instance = NULL;
+    stn_world *world = scene_world(*state, &options);
+    int32_t robot = scene_slider(world, "slider", NULL);
+    int32_t controller = scene_controller(world, robot, "fake_impedance", "k", 1e4, "d", 3.0, NULL);
     stn_error err;
-    assert_ok(stn_instance_create(*state, STN_KIND_CONTROLLER, "fake_impedance", settings, 2, &instance, &err), err);
-    assert_ok(stn_world_add_controller(world, instance, robot, NULL, 0, &controller, &err), err);
     double target = 0.5;
     assert_ok(stn_world_set_reference(world, controller, "task", &target, 1, &err), err);
     double x = 0.0, v = 0.0, dt = 0.1, m = 2.0;
     for (int32_t i = 0; i < 20; i++) {
-        steps(world, 1);
+        scene_steps(world, 1);
         v = (m * v - dt * 1e4 * (x - target)) / (m + dt * 3.0 + dt * dt * 1e4);
         x += dt * v;
         assert_near(stn_world_state(world)->v[0], v, 1e-12);
@@ -155,15 +81,15 @@ static void a_law_remembers_each_contact_and_checkpoints_hold_it(void **state) {
     stn_world_options options = stn_world_options_default();
     options.law.id = "fake_bristle";
     options.dt = 0.005;
-    stn_world *world = make_world(*state, &options);
-    add_ground(world);
-    add_cube(world, 0.1);
+    stn_world *world = scene_world(*state, &options);
+    scene_ground(world);
+    scene_cube(world, "cube", 1.0, stn_vec3_make(0.0, 0.0, 0.1));
     stn_error err;
     assert_ok(stn_world_compile(world, &err), err);
     assert_ok(stn_world_set_wrench(world, 1, stn_vec3_make(2.0, 0.0, 0.0), stn_vec3_zero(), stn_vec3_make(0.0, 0.0, 0.0), &err), err);
     double velocity[6] = {0.0};
     for (int32_t i = 0; i < 400; i++) { // undamped springs: bleed the velocity until it rests
-        steps(world, 1);
+        scene_steps(world, 1);
         memcpy(velocity, stn_world_state(world)->v, sizeof velocity);
         velocity[0] *= 0.9;
         assert_ok(stn_world_set_v(world, velocity, &err), err);
@@ -176,17 +102,17 @@ static void a_law_remembers_each_contact_and_checkpoints_hold_it(void **state) {
     // a restored world makes bitwise the same steps, memory included
     stn_snapshot *snapshot = NULL;
     assert_ok(stn_world_snapshot(world, &snapshot, &err), err);
-    steps(world, 10);
+    scene_steps(world, 10);
     uint64_t hash = stn_world_hash(world);
     assert_ok(stn_world_restore(world, snapshot, &err), err);
-    steps(world, 10);
+    scene_steps(world, 10);
     assert_true(stn_world_hash(world) == hash);
     stn_snapshot_destroy(snapshot);
 
     // a lifted box forgets: the springs of new contacts start unstretched
     stn_pose pose = {stn_mat3_identity(), {0.0, 0.0, 0.5}};
     assert_ok(stn_world_set_body_pose(world, 1, &pose, &err), err);
-    steps(world, 1);
+    scene_steps(world, 1);
     assert_int_equal(stn_world_state(world)->cache_count, 0);
     stn_world_destroy(world);
 }
@@ -195,15 +121,15 @@ static void a_contact_model_returns_patches_that_carry_the_weight(void **state) 
     stn_world_options options = stn_world_options_default();
     options.contact.id = "fake_two_patches";
     options.dt = 0.005;
-    stn_world *world = make_world(*state, &options);
-    add_ground(world);
-    add_cube(world, 0.1);
+    stn_world *world = scene_world(*state, &options);
+    scene_ground(world);
+    scene_cube(world, "cube", 1.0, stn_vec3_make(0.0, 0.0, 0.1));
     stn_instance *recorder = NULL;
     stn_error err;
     const char *path = STN_BINARY_DIR "/boundary.patches";
     assert_ok(stn_instance_create(*state, STN_KIND_RECORDER, "fake_patches", NULL, 0, &recorder, &err), err);
     assert_ok(stn_world_record(world, recorder, path, &err), err);
-    steps(world, 200);
+    scene_steps(world, 200);
     const stn_observation *o = stn_world_observation(world);
     assert_int_equal(o->contacts->patch_count, 2);
     assert_int_equal(o->contacts->patches[1].contact_start, 16);
@@ -211,7 +137,7 @@ static void a_contact_model_returns_patches_that_carry_the_weight(void **state) 
     assert_int_equal(o->contacts->vertex_count, 128);
     assert_int_equal(o->problem->constraint_count, 32);
     assert_int_equal(o->problem->constraints[20].patch, 1);
-    assert_near(normal_impulse(o), 1.0 * g * 0.005, 1e-6);
+    assert_near(scene_normal_impulse(o), 1.0 * g * 0.005, 1e-6);
     assert_near(0.1 - o->q[2], 1.0 * g / (1e7 * 0.04), 1e-8); // m g / (g_foundation area)
     assert_ok(stn_world_close_recordings(world, &err), err);
     stn_world_destroy(world);
@@ -278,24 +204,24 @@ static int32_t lattice_springs(int32_t *index) {
 static void a_lattice_of_100_nodes_comes_to_rest_under_a_sparse_A(void **state) {
     stn_world_options options = stn_world_options_default();
     options.dt = 0.005;
-    stn_world *world = make_world(*state, &options);
-    add_ground(world);
+    stn_world *world = scene_world(*state, &options);
+    scene_ground(world);
     int32_t *index = calloc(2 * 100 * 100, sizeof *index);
     assert_non_null(index);
     int32_t nodes = add_lattice(world, 5, 5, 4, 0.03);
     add_elements(world, "fake_spring", 2000.0, 20.0, nodes, lattice_springs(index), index);
     free(index);
-    steps(world, 2); // in the air: inner forces do not move the centre of mass
+    scene_steps(world, 2); // in the air: inner forces do not move the centre of mass
     double momentum = 0.0;
     for (int32_t i = 0; i < 100; i++) {
         momentum += 0.05 * stn_world_state(world)->v[3 * i + 2];
     }
     assert_near(momentum, -5.0 * g * 0.01, 1e-12);
-    steps(world, 598);
+    scene_steps(world, 598);
     const stn_observation *o = stn_world_observation(world);
     assert_int_equal(o->problem->trees[0].A.form, STN_MATRIX_NODAL);
     assert_int_equal(o->problem->constraints[0].J[0].node_count, 1);
-    assert_near(normal_impulse(o), 5.0 * g * 0.005, 1e-5);
+    assert_near(scene_normal_impulse(o), 5.0 * g * 0.005, 1e-5);
     assert_true(o->report->kinetic_J < 1e-6);
     stn_world_destroy(world);
 }
@@ -304,7 +230,7 @@ static void an_element_of_12_dofs_keeps_momentum_and_loses_energy(void **state) 
     stn_world_options options = stn_world_options_default();
     options.gravity = stn_vec3_zero();
     options.dt = 0.002;
-    stn_world *world = make_world(*state, &options);
+    stn_world *world = scene_world(*state, &options);
     int32_t nodes = add_lattice(world, 2, 2, 2, 0.0);
     const int32_t index[] = {0, 1, 2, 4, 1, 3, 2, 7, 1, 4, 5, 7, 2, 4, 7, 6, 1, 2, 4, 7};
     add_elements(world, "fake_tet", 500.0, 0.5, nodes, 5, index);
@@ -314,7 +240,7 @@ static void an_element_of_12_dofs_keeps_momentum_and_loses_energy(void **state) 
     assert_ok(stn_world_set_v(world, v, &err), err);
     double start = 0.5 * 0.05 * (0.25 + 0.09 + 0.04), previous = start + 1e-12;
     for (int32_t i = 0; i < 300; i++) {
-        steps(world, 1);
+        scene_steps(world, 1);
         const stn_step_report *report = stn_world_observation(world)->report;
         double energy = report->kinetic_J; // elastic is that of the step's start: compare like with like over the run
         assert_true(energy <= previous + start);
@@ -335,17 +261,20 @@ static void an_impulse_solver_clamps_box_rows_and_the_core_completes_velocities(
                               {.name = "max_iterations", .form = STN_SETTING_NUMBER, .number = 20000}};
     options.solver = (stn_plugin_choice){"fake_impulse", settings, 2};
     options.dt = 0.005;
-    stn_world *world = make_world(*state, &options);
-    add_ground(world);
-    add_cube(world, 0.1);
-    add_slider(world, -1.0, 0.01);
+    stn_world *world = scene_world(*state, &options);
+    scene_ground(world);
+    scene_cube(world, "cube", 1.0, stn_vec3_make(0.0, 0.0, 0.1));
+    stn_joint_spec spec = stn_joint_spec_default("slide", STN_JOINT_PRISMATIC);
+    spec.lower = -1.0;
+    spec.upper = 0.01;
+    scene_slider(world, "slider", &spec);
     stn_error err;
     assert_ok(stn_world_compile(world, &err), err);
     double v[7] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 3.0};
     assert_ok(stn_world_set_v(world, v, &err), err);
-    steps(world, 20);
+    scene_steps(world, 20);
     const stn_observation *o = stn_world_observation(world);
-    assert_near(normal_impulse(o), 1.0 * g * 0.005, 1e-7);
+    assert_near(scene_normal_impulse(o), 1.0 * g * 0.005, 1e-7);
     assert_true(o->certificate->momentum <= 1e-12); // v was completed from the impulses
     assert_true(stn_world_state(world)->q[7] <= 0.01 + 1e-6);
     assert_true(stn_world_state(world)->v[6] <= 1e-9);

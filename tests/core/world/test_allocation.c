@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counts every malloc, calloc and realloc of the process, plugins and libraries included, over steady steps. The counters
+// replace the C library's entry points, so this is a program of its own; sanitizers bring their own and skip it.
+#include "scenes.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define COUNTING 0
+#else
+#define COUNTING 1
+#endif
+
+#if COUNTING
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t count, size_t size);
+extern void *__libc_realloc(void *memory, size_t size);
+
+static atomic_llong requests;
+
+void *malloc(size_t size) {
+    atomic_fetch_add(&requests, 1);
+    return __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size) {
+    atomic_fetch_add(&requests, 1);
+    return __libc_calloc(count, size);
+}
+
+void *realloc(void *memory, size_t size) {
+    atomic_fetch_add(&requests, 1);
+    return __libc_realloc(memory, size);
+}
+#endif
+
+/// A pile that has come to rest, and an arm-like slider under PD.
+static void a_steady_step_allocates_nothing(void **state) {
+    (void)state;
+#if COUNTING
+    const int32_t threads[] = {1, 2};
+    for (int32_t k = 0; k < 2; k++) {
+        stn_context *context = NULL;
+        stn_error err;
+        assert_ok(stn_context_create(NULL, &context, &err), err);
+        stn_world_options options = stn_world_options_default();
+        options.threads = threads[k];
+        stn_world *world = scene_world(context, &options);
+        scene_ground(world);
+        for (int32_t i = 0; i < 8; i++) {
+            char name[16];
+            snprintf(name, sizeof name, "cube%d", i);
+            scene_cube(world, name, 1.0, stn_vec3_make(0.5 * (i / 4), 0.0, 0.1 + 0.2 * (i % 4)));
+        }
+        stn_joint_spec spec = stn_joint_spec_default("slide", STN_JOINT_PRISMATIC);
+        spec.effort = 50.0;
+        int32_t robot = scene_slider(world, "slider", &spec);
+        scene_controller(world, robot, "joint_pd", "kp", 50.0, "kd", 1.0, NULL);
+        scene_steps(world, 300);
+        long long before = atomic_load(&requests);
+        int64_t context_before = stn_context_allocations(context);
+        scene_steps(world, 300);
+        assert_int_equal(atomic_load(&requests) - before, 0);
+        assert_int_equal(stn_context_allocations(context) - context_before, 0);
+        assert_true(stn_world_observation(world)->report->contacts >= 32);
+        stn_world_destroy(world);
+        stn_context_destroy(context);
+    }
+#else
+    skip();
+#endif
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_steady_step_allocates_nothing)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
