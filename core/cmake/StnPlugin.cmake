@@ -8,7 +8,7 @@ function(stn_add_plugin kind id)
   set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME "${kind}_${id}"
     C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
     INSTALL_RPATH "$ORIGIN/../..")
-  target_link_libraries(${target} PRIVATE Stiction::stiction ${ARG_LIBRARIES})
+  target_link_libraries(${target} PRIVATE Stiction::stiction m ${ARG_LIBRARIES})
   set(map "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/plugin.map")
   target_link_options(${target} PRIVATE "-Wl,--version-script=${map}")
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${map}")

@@ -18,7 +18,7 @@ static int teardown(void **state) {
 }
 
 static stn_world *tight_world(stn_context *context, double dt) {
-    static const stn_setting tight[] = {{.name = "tolerance", .form = STN_SETTING_NUMBER, .number = 1e-13}};
+    static const stn_setting tight[] = {{.name = "tolerance", .form = STN_SETTING_NUMBER, .number = 1e-11}};
     stn_world_options options = stn_world_options_default();
     options.dt = dt;
     options.solver = (stn_plugin_choice){NULL, tight, 1};
