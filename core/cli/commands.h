@@ -4,5 +4,6 @@
 #define STICTION_CLI_COMMANDS_H
 
 int cmd_plugins(int argc, char **argv);
+int cmd_solve(int argc, char **argv);
 
 #endif

@@ -15,6 +15,7 @@ static const struct {
     const char *summary;
 } commands[] = {
     {"plugins", cmd_plugins, "lists the plugins, with parameters, units and defaults"},
+    {"solve", cmd_solve, "solves one saved contact problem and certifies the result"},
 };
 
 static void print_usage(FILE *out) {

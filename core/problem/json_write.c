@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Saving a contact problem as JSON. Reals have 17 significant digits, so that reading gives the same bits; NaN is null,
-// infinities are "inf" and "-inf".
+// Saving a contact problem as JSON. Reals have as many digits as reading the same bits needs; NaN is null, infinities
+// are "inf" and "-inf".
 #include <stdio.h>
 #include <string.h>
 
@@ -40,17 +40,8 @@ void json_put_real(json_writer *w, double value) {
         json_put(w, value > 0.0 ? "\"inf\"" : "\"-inf\"");
         return;
     }
-    char printed[40], text[40];
-    snprintf(printed, sizeof printed, "%.17g", value);
-    size_t size = 0;
-    for (const char *c = printed; *c != '\0'; c++) { // whatever the locale's decimal point is, of one byte or more
-        if (strchr("0123456789+-e", *c) != NULL) {
-            text[size++] = *c;
-        } else if (size > 0 && text[size - 1] != '.') {
-            text[size++] = '.';
-        }
-    }
-    file_put(&w->file, text, size);
+    char text[40];
+    file_put(&w->file, text, stn_print_real(text, sizeof text, value));
 }
 
 void json_put_integer(json_writer *w, int64_t value) {

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+// stiction solve PROBLEM: one saved contact problem through one solver, and the certificate of the result.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <stiction/solve.h>
+
+#include "cli/commands.h"
+#include "cli/options.h"
+#include "cli/print.h"
+
+enum { MOST_SETTINGS = 64, NAME_SIZE = 64 };
+
+typedef struct solve_options {
+    const char *solver, *law, *factor, *out;
+    double tolerance;
+    int32_t max_iterations, threads;
+    cli_list set;
+    bool json, full;
+} solve_options;
+
+/// Settings of one plugin, with room for their names.
+typedef struct plugin_settings {
+    const char *prefix;
+    int32_t count;
+    stn_setting items[MOST_SETTINGS];
+    char names[MOST_SETTINGS][NAME_SIZE];
+} plugin_settings;
+
+/// Everything that one run of the command holds.
+typedef struct solve_run {
+    const cli_command *command;
+    const solve_options *options;
+    const char *path;
+    stn_context *context;
+    stn_threads *threads;
+    stn_instance *solver, *law, *factor;
+    stn_problem_solver *problem_solver;
+    stn_problem_owner *owner;
+    stn_problem problem; // writes go to the owner's arrays
+    void *law_memory, *solver_memory;
+    stn_solution solution;
+    stn_solve_report report;
+    stn_certificate certificate;
+    stn_error error;
+} solve_run;
+
+// --------------------------------------------------------------------------------------------------------- settings
+
+static int add_setting(const cli_command *command, plugin_settings *plugins, int32_t plugin_count, const char *text) {
+    char name[NAME_SIZE];
+    stn_setting setting;
+    if (!cli_setting(text, name, sizeof name, &setting)) {
+        return cli_fail(command, "--set %s: expected solver.NAME=VALUE or law.NAME=VALUE", text);
+    }
+    for (int32_t p = 0; p < plugin_count; p++) {
+        size_t length = strlen(plugins[p].prefix);
+        if (strncmp(name, plugins[p].prefix, length) != 0 || name[length] != '.') {
+            continue;
+        }
+        plugin_settings *to = &plugins[p];
+        if (to->count == MOST_SETTINGS) {
+            return cli_fail(command, "--set %s: more than %d settings", text, MOST_SETTINGS);
+        }
+        snprintf(to->names[to->count], NAME_SIZE, "%s", name + length + 1);
+        to->items[to->count] = setting;
+        to->items[to->count].name = to->names[to->count];
+        to->count++;
+        return CLI_PROCEED;
+    }
+    return cli_fail(command, "--set %s: expected solver.NAME=VALUE or law.NAME=VALUE", text);
+}
+
+static void set_number(plugin_settings *settings, const char *name, const char *where, double value) {
+    settings->items[settings->count++] =
+        (stn_setting){.name = name, .form = STN_SETTING_NUMBER, .number = value, .where = where};
+}
+
+static int collect_settings(const cli_command *command, const solve_options *o, plugin_settings plugins[3]) {
+    int status = CLI_PROCEED;
+    for (int32_t i = 0; i < o->set.count && status == CLI_PROCEED; i++) {
+        status = add_setting(command, plugins, 3, o->set.items[i]);
+    }
+    if (plugins[0].count > MOST_SETTINGS - 2) {
+        return cli_fail(command, "more than %d settings", MOST_SETTINGS);
+    }
+    if (!isnan(o->tolerance)) {
+        set_number(&plugins[0], "tolerance", "--tolerance", o->tolerance);
+    }
+    if (o->max_iterations != INT32_MIN) {
+        set_number(&plugins[0], "max_iterations", "--max-iterations", o->max_iterations);
+    }
+    return status;
+}
+
+// ------------------------------------------------------------------------------------------------------------ set-up
+
+static stn_status create_instance(solve_run *run, stn_kind kind, const char *id, const plugin_settings *settings,
+                                  stn_instance **out) {
+    return stn_instance_create(run->context, kind, id, settings->items, settings->count, out, &run->error);
+}
+
+/// The plugins: a law only where the solver takes one or the user names one.
+static stn_status create_plugins(solve_run *run, const plugin_settings plugins[3]) {
+    const solve_options *o = run->options;
+    stn_status status = create_instance(run, STN_KIND_SOLVER, o->solver, &plugins[0], &run->solver);
+    if (status != STN_OK) {
+        return status;
+    }
+    const stn_solver_ops *ops = run->solver->desc->ops.solver;
+    bool needs_law = (ops->needs & STN_NEEDS_LAW) != 0 || ops->yields == STN_YIELDS_VELOCITY;
+    if (!needs_law && (o->law != NULL || plugins[1].count > 0)) {
+        return stn_fail(&run->error, STN_ERR_PARAMETER,
+                        "solver %s takes no contact law, so --law and --set law.%s mean "
+                        "nothing",
+                        o->solver, plugins[1].count > 0 ? plugins[1].items[0].name : "NAME");
+    }
+    if (needs_law) {
+        status = create_instance(run, STN_KIND_LAW, o->law != NULL ? o->law : "sap", &plugins[1], &run->law);
+    }
+    if (status == STN_OK && o->factor != NULL) {
+        status = create_instance(run, STN_KIND_FACTOR, o->factor, &plugins[2], &run->factor);
+    } else if (status == STN_OK && plugins[2].count > 0) {
+        status =
+            stn_fail(&run->error, STN_ERR_PARAMETER, "--set factor.%s needs --factor ID", plugins[2].items[0].name);
+    }
+    if (status == STN_OK && o->threads > 1) {
+        status = stn_threads_create(run->context, o->threads, &run->threads, &run->error);
+    }
+    if (status != STN_OK) {
+        return status;
+    }
+    stn_problem_solver_options options = {run->solver, run->law, run->factor, run->threads};
+    return stn_problem_solver_create(run->context, &options, &run->problem_solver, &run->error);
+}
+
+static void *allocate(solve_run *run, size_t count, size_t size, stn_status *status) {
+    void *memory = *status == STN_OK ? stn_allocate(run->context, count, size) : NULL;
+    if (memory == NULL && *status == STN_OK) {
+        *status = stn_fail(&run->error, STN_ERR_MEMORY, "out of memory");
+    }
+    return memory;
+}
+
+static stn_status load_problem(solve_run *run) {
+    stn_status status = stn_problem_load(run->context, run->path, &run->owner, &run->error);
+    if (status != STN_OK) {
+        return status;
+    }
+    run->problem = *stn_problem_of(run->owner);
+    size_t count = (size_t)run->problem.constraint_count;
+    for (int32_t i = 0; i < run->problem.constraint_count; i++) {
+        run->problem.constraints[i].memory = i; // slots of the zeroed memories below
+    }
+    size_t law_bytes = run->law != NULL ? (size_t)run->law->desc->memory.per_constraint : 0;
+    size_t solver_bytes = (size_t)run->solver->desc->memory.per_constraint;
+    run->solution.v = allocate(run, (size_t)run->problem.nv, sizeof(double), &status);
+    run->solution.gamma = allocate(run, (size_t)run->problem.row_count, sizeof(double), &status);
+    run->law_memory = allocate(run, count, law_bytes, &status);
+    run->solver_memory = allocate(run, count, solver_bytes, &status);
+    return status;
+}
+
+static void release(solve_run *run) {
+    if (run->context == NULL) {
+        return;
+    }
+    stn_release(run->context, run->solution.v);
+    stn_release(run->context, run->solution.gamma);
+    stn_release(run->context, run->law_memory);
+    stn_release(run->context, run->solver_memory);
+    stn_problem_destroy(run->owner);
+    stn_problem_solver_destroy(run->problem_solver);
+    stn_instance_destroy(run->solver);
+    stn_instance_destroy(run->law);
+    stn_instance_destroy(run->factor);
+    stn_threads_destroy(run->threads);
+    stn_context_destroy(run->context);
+}
+
+// ------------------------------------------------------------------------------------------------------------ output
+
+static const char *status_word(stn_status status) {
+    return status < 0 ? "failed" : (status == STN_OK ? "converged" : "not_converged");
+}
+
+static int32_t contact_count(const stn_problem *problem) {
+    int32_t count = 0;
+    for (int32_t i = 0; i < problem->constraint_count; i++) {
+        count += problem->constraints[i].kind == STN_CONSTRAINT_CONTACT;
+    }
+    return count;
+}
+
+static void add_certificate(cJSON *json, const stn_certificate *certificate) {
+    cJSON *object = cJSON_AddObjectToObject(json, "certificate");
+#define ADD_FIELD(member, name, unit, text) cli_json_add_real(object, name, certificate->member);
+    STN_CERTIFICATE_FIELDS(ADD_FIELD)
+#undef ADD_FIELD
+}
+
+static cJSON *result_json(const solve_run *run, stn_status status, bool full) {
+    const stn_solve_report *r = &run->report;
+    cJSON *json = cJSON_CreateObject();
+    cli_json_add_text(json, "problem", run->path);
+    cJSON_AddNumberToObject(json, "nv", run->problem.nv);
+    cJSON_AddNumberToObject(json, "contacts", contact_count(&run->problem));
+    cJSON_AddNumberToObject(json, "constraints", run->problem.constraint_count);
+    cli_json_add_text(json, "solver", run->solver->desc->id);
+    cli_json_add_text(json, "law", run->law != NULL ? run->law->desc->id : NULL);
+    cli_json_add_text(json, "formulation", stn_formulation_name(run->solver->desc->ops.solver->formulation));
+    cli_json_add_text(json, "status", status_word(status));
+    cli_json_add_text(json, "reason", status < 0 ? run->error.text : r->reason);
+    cJSON_AddNumberToObject(json, "iterations", r->iterations);
+    cJSON_AddNumberToObject(json, "islands", r->islands);
+    cli_json_add_real(json, "time_ms", 1e-3 * (r->prepare_us + r->solve_us));
+    cli_json_add_real(json, "cost", r->cost);
+    add_certificate(json, &run->certificate);
+    if (full && status >= 0) {
+        cli_json_add_reals(json, "v", run->solution.v, run->problem.nv);
+        cli_json_add_reals(json, "gamma", run->solution.gamma, run->problem.row_count);
+    }
+    return json;
+}
+
+static void print_table(const solve_run *run, stn_status status) {
+    const stn_solve_report *r = &run->report;
+    printf("%-18s %s\n", "problem", run->path);
+    printf("%-18s nv %d, contacts %d, constraints %d, islands %d\n", "size", run->problem.nv,
+           contact_count(&run->problem), run->problem.constraint_count, r->islands);
+    printf("%-18s %s%s%s (%s)\n", "solver", run->solver->desc->id, run->law != NULL ? ", law " : "",
+           run->law != NULL ? run->law->desc->id : "",
+           stn_formulation_name(run->solver->desc->ops.solver->formulation));
+    printf("%-18s %s", "status", status_word(status));
+    if (status < 0) {
+        printf("\n");
+        return;
+    }
+    printf(" (%s), %d iterations, %.3g ms\n", r->reason, r->iterations, 1e-3 * (r->prepare_us + r->solve_us));
+    printf("%-18s %.10g J\n", "cost", r->cost);
+#define PRINT_FIELD(member, name, unit, text)                                                         \
+    if (!isnan(run->certificate.member)) {                                                            \
+        printf("%-18s %.3g %s\n", name, run->certificate.member, strcmp(unit, "1") == 0 ? "" : unit); \
+    }
+    STN_CERTIFICATE_FIELDS(PRINT_FIELD)
+#undef PRINT_FIELD
+}
+
+/// The whole result as JSON in a file that appears whole or not at all.
+static int write_result(const solve_run *run, stn_status status) {
+    const char *path = run->options->out;
+    char temporary[4096];
+    cJSON *json = result_json(run, status, true);
+    char *text = cJSON_Print(json);
+    cJSON_Delete(json);
+    int length = snprintf(temporary, sizeof temporary, "%s.part", path);
+    FILE *file = length > 0 && (size_t)length < sizeof temporary ? fopen(temporary, "w") : NULL;
+    bool written = file != NULL && fputs(text, file) != EOF && fputc('\n', file) != EOF;
+    if (file != NULL && fclose(file) != 0) {
+        written = false;
+    }
+    cJSON_free(text);
+    if (!written || rename(temporary, path) != 0) {
+        if (file != NULL) {
+            remove(temporary);
+        }
+        return cli_fail(run->command, "%s: cannot be written", path);
+    }
+    return CLI_PROCEED;
+}
+
+/// Everything that was found out, and the exit status.
+static int show(solve_run *run, stn_status status) {
+    if (status < 0) {
+        cli_fail_status(run->command, &run->error);
+    }
+    if (run->options->out != NULL) {
+        int outcome = write_result(run, status);
+        if (outcome != CLI_PROCEED) {
+            return outcome;
+        }
+    }
+    if (run->options->json) {
+        if (!cli_json_print(result_json(run, status, run->options->full), !run->options->full)) {
+            return CLI_BAD_INPUT;
+        }
+    } else {
+        print_table(run, status);
+        if (fflush(stdout) != 0) {
+            return CLI_BAD_INPUT;
+        }
+    }
+    return status == STN_OK ? CLI_DONE : CLI_SOLVER_FAILED;
+}
+
+static int solve(solve_run *run, const plugin_settings plugins[3]) {
+    stn_status status = stn_context_create(NULL, &run->context, &run->error);
+    status = status == STN_OK ? create_plugins(run, plugins) : status;
+    status = status == STN_OK ? load_problem(run) : status;
+    status = status == STN_OK ? stn_problem_solver_accepts(run->problem_solver, &run->problem, &run->error) : status;
+    if (status != STN_OK) {
+        return cli_fail_status(run->command, &run->error);
+    }
+    stn_solve_request request = {
+        .law_memory = run->law_memory,
+        .solver_memory = run->solver_memory,
+        .certificate_flags = STN_CERTIFICATE_SCALED,
+    };
+    run->report.cost = (double)NAN;
+    run->report.reason = "";
+#define UNKNOWN(member, name, unit, text) run->certificate.member = (double)NAN;
+    STN_CERTIFICATE_FIELDS(UNKNOWN)
+#undef UNKNOWN
+    status = stn_problem_solve(run->problem_solver, &run->problem, &request, &run->solution, &run->report,
+                               &run->certificate, &run->error);
+    return show(run, status);
+}
+
+static bool ends_with(const char *text, const char *end) {
+    size_t length = strlen(text), tail = strlen(end);
+    return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
+int cmd_solve(int argc, char **argv) {
+    solve_options o = {.solver = "sap", .tolerance = (double)NAN, .max_iterations = INT32_MIN, .threads = 1};
+    const cli_option options[] = {
+        {"solver", 0, CLI_TEXT, "ID", "the solver; default sap", &o.solver},
+        {"law", 0, CLI_TEXT, "ID", "the contact law of a convex solver; default sap", &o.law},
+        {"factor", 0, CLI_TEXT, "ID", "factorisation of the solver's systems; default: the solver's own", &o.factor},
+        {"tolerance", 0, CLI_REAL, "E", "relative residual at which the solve is done", &o.tolerance},
+        {"max-iterations", 0, CLI_INT, "N", "iterations before giving up", &o.max_iterations},
+        {"set", 0, CLI_TEXTS, "P.NAME=VALUE", "a parameter; P is solver, law or factor", &o.set},
+        {"threads", 0, CLI_INT, "N", "workers for islands; default 1", &o.threads},
+        {"json", 0, CLI_FLAG, NULL, "the result as JSON on stdout", &o.json},
+        {"full", 0, CLI_FLAG, NULL, "with v and gamma in the JSON", &o.full},
+        {"out", 0, CLI_TEXT, "FILE.json", "writes the whole result there", &o.out},
+    };
+    const cli_command command = {"solve",
+                                 "PROBLEM",
+                                 "Solves one saved contact problem and certifies the result. Exit 3: not converged.",
+                                 options,
+                                 STN_COUNT(options),
+                                 1,
+                                 1};
+    cli_list words;
+    int status = cli_parse(&command, argc, argv, &words);
+    if (status != CLI_PROCEED) {
+        return status;
+    }
+    plugin_settings plugins[3] = {{.prefix = "solver"}, {.prefix = "law"}, {.prefix = "factor"}};
+    status = collect_settings(&command, &o, plugins);
+    if (status == CLI_PROCEED && o.out != NULL && !ends_with(o.out, ".json")) {
+        status = cli_fail(&command, "--out %s: only .json files are written", o.out);
+    }
+    if (status == CLI_PROCEED) {
+        solve_run run = {.command = &command, .options = &o, .path = words.items[0]};
+        status = solve(&run, plugins);
+        release(&run);
+    }
+    cli_list_clear(&o.set);
+    cli_list_clear(&words);
+    return status;
+}
