@@ -14,6 +14,8 @@ static const struct {
     int (*run)(int argc, char **argv);
     const char *summary;
 } commands[] = {
+    {"run", cmd_run, "runs a scenario"},
+    {"test", cmd_test, "runs scripted tests"},
     {"plugins", cmd_plugins, "lists the plugins, with parameters, units and defaults"},
     {"solve", cmd_solve, "solves one saved contact problem and certifies the result"},
 };

@@ -127,6 +127,14 @@ STN_API stn_status stn_builder_exclude(stn_model_builder *builder, int32_t link_
 STN_API stn_status stn_builder_override(stn_model_builder *builder, int32_t link_a, int32_t link_b,
                                         const stn_material *material, stn_error *err);
 
+/// Contact parameters for every geometry of a robot that is there so far; unset members leave a geometry's own.
+STN_API stn_status stn_builder_set_material(stn_model_builder *builder, int32_t robot, const stn_material *material,
+                                            stn_error *err);
+/// Links of a robot that are there so far: [start, start + count).
+STN_API void stn_builder_robot_links(const stn_model_builder *builder, int32_t robot, int32_t *start, int32_t *count);
+/// Link by name within a robot, -1 when there is none.
+STN_API int32_t stn_builder_find_link(const stn_model_builder *builder, int32_t robot, const char *name);
+
 /// A cloud of point masses with 3 translations each: the degrees of freedom of a deformable body. It is one tree.
 typedef struct stn_nodes_spec {
     const char *name;

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// stiction run SCRIPT: runs a scenario and says how it went.
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <lua.h>
+
+#include "cli/commands.h"
+#include "cli/options.h"
+#include "cli/progress.h"
+#include "cli/run_report.h"
+
+/// The words of the command line.
+typedef struct run_options {
+    const char *solver, *law, *integrator, *contact, *factor, *log;
+    double dt, seconds;
+    int32_t seed, threads;
+    bool json, profile;
+    cli_list sets;
+} run_options;
+
+// ------------------------------------------------------------------------------------------------------- interrupts
+
+// A signal handler can reach nothing else than file-scope data.
+static volatile sig_atomic_t interrupted;
+static lua_State *volatile running;
+
+static void stop_script(lua_State *L, lua_Debug *frame) {
+    (void)frame;
+    lua_sethook(L, NULL, 0, 0);
+    lua_pushliteral(L, "interrupted");
+    lua_error(L);
+}
+
+/// The step in progress ends, then the script; a second Ctrl-C ends the process. Setting a hook is the one thing that
+/// Lua allows from a signal handler.
+static void on_interrupt(int signal_number) {
+    (void)signal_number;
+    interrupted = 1;
+    if (running != NULL) {
+        lua_sethook(running, stop_script, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
+    }
+}
+
+static void watch_interrupt(lua_State *L) {
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    interrupted = 0;
+    running = L;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+// -------------------------------------------------------------------------------------------------------------- run
+
+static stn_status fill_session(stn_session *session, const run_options *o, stn_error *err) {
+    session->plugin[STN_KIND_SOLVER] = o->solver;
+    session->plugin[STN_KIND_LAW] = o->law;
+    session->plugin[STN_KIND_INTEGRATOR] = o->integrator;
+    session->plugin[STN_KIND_CONTACT] = o->contact;
+    session->plugin[STN_KIND_FACTOR] = o->factor;
+    session->dt = o->dt;
+    session->seconds = o->seconds;
+    session->seed = o->seed;
+    session->threads = o->threads;
+    session->log_path = o->log;
+    session->stop = &interrupted;
+    for (int32_t i = 0; i < o->sets.count; i++) {
+        stn_status status = stn_session_set(session, o->sets.items[i], err);
+        if (status < 0) {
+            return status;
+        }
+    }
+    return STN_OK;
+}
+
+static void note_test(void *user, const char *name, const char *failure, const char *skipped, double seconds) {
+    (void)seconds;
+    if (skipped != NULL) {
+        fprintf(stderr, "skipped: %s: %s\n", name, skipped);
+        return;
+    }
+    if (failure != NULL) {
+        fprintf(stderr, "%s: %s\n", name, failure);
+    }
+    stn_session_add_check(user, name, failure == NULL, NAN, NAN, NULL);
+}
+
+/// Runs the script; recordings are closed with the state, whatever happened.
+static stn_status run_script(stn_session *session, const char *script, stn_error *err) {
+    lua_State *L = NULL;
+    stn_status status = stn_session_open_state(session, script, &L, err);
+    if (status < 0) {
+        return status;
+    }
+    watch_interrupt(L);
+    status = stn_session_run_file(session, L, script, NULL, err);
+    running = NULL;
+    lua_sethook(L, NULL, 0, 0);
+    lua_close(L);
+    return status;
+}
+
+/// Words and exit status of an end.
+static int judge(stn_session *session, stn_status status, const stn_error *err, const char **word) {
+    if (status == STN_ERR_INTERRUPTED) {
+        *word = "interrupted";
+        return CLI_INTERRUPTED;
+    }
+    if (status < 0 && session->asserted) {
+        stn_session_add_check(session, err->text, false, NAN, NAN, NULL);
+        *word = "check_failed";
+        return CLI_CHECK_FAILED;
+    }
+    if (status < 0 && session->failure.status == status) {
+        *word = "diverged";
+        return CLI_SOLVER_FAILED;
+    }
+    if (status < 0) {
+        *word = "error";
+        return CLI_BAD_INPUT;
+    }
+    bool failed = stn_session_failed_checks(session) > 0;
+    *word = failed ? "check_failed" : "ok";
+    return failed ? CLI_CHECK_FAILED : CLI_DONE;
+}
+
+static int report(const cli_command *command, stn_session *session, const cli_run_end *end, const stn_error *err,
+                  int exit, bool json) {
+    const stn_failure *f = &session->failure;
+    if (exit == CLI_BAD_INPUT) {
+        cli_fail(command, "%s", err->text);
+        if (session->statistics.count == 0) {
+            return exit;
+        }
+    } else if (exit == CLI_SOLVER_FAILED) {
+        cli_fail(command, "%s", err->text);
+        if (f->saved[0] != '\0') {
+            fprintf(stderr, "  the state before that step is in %s (world:load_state)\n", f->saved);
+        }
+    }
+    cli_run_print_summary(session, end);
+    if (json && !cli_run_print_json(session, end)) {
+        return CLI_BAD_INPUT;
+    }
+    return exit;
+}
+
+/// "scripts/clutter.lua" -> "clutter.failed.state" in the current folder.
+static void name_failure_file(const char *script, char *path, size_t size) {
+    const char *slash = strrchr(script, '/');
+    const char *name = slash != NULL ? slash + 1 : script;
+    const char *dot = strrchr(name, '.');
+    snprintf(path, size, "%.*s.failed.state", dot != NULL ? (int)(dot - name) : (int)strlen(name), name);
+}
+
+static int run(const cli_command *command, const run_options *o, const char *script) {
+    stn_error err = {0};
+    stn_context *context = NULL;
+    if (stn_context_create(NULL, &context, &err) < 0) {
+        return cli_fail_status(command, &err);
+    }
+    stn_session session;
+    stn_session_init(&session, context);
+    stn_status status = fill_session(&session, o, &err);
+    char failure_path[512];
+    name_failure_file(script, failure_path, sizeof failure_path);
+    session.failure_path = failure_path;
+    session.tested = note_test;
+    session.tested_user = &session;
+    cli_progress progress = {0};
+    if (isatty(STDERR_FILENO)) {
+        session.progress = cli_progress_step;
+        session.progress_user = &progress;
+    }
+    cli_run_end end = {.script = script, .profile = o->profile};
+    double start = cli_seconds_now();
+    if (status >= 0) {
+        status = run_script(&session, script, &err);
+    }
+    end.wall = cli_seconds_now() - start;
+    cli_progress_end(&progress);
+    int exit = judge(&session, status, &err, &end.status);
+    exit = report(command, &session, &end, &err, exit, o->json);
+    stn_session_clear(&session);
+    stn_context_destroy(context);
+    return exit;
+}
+
+static int check_options(const cli_command *command, const run_options *o) {
+    if (!isnan(o->dt) && !(o->dt > 0.0)) {
+        return cli_fail(command, "--dt %g: must be > 0 s", o->dt);
+    }
+    if (!isnan(o->seconds) && !(o->seconds >= 0.0)) {
+        return cli_fail(command, "--seconds %g: must be >= 0 s", o->seconds);
+    }
+    if (o->threads < 0 || o->threads > 1024) {
+        return cli_fail(command, "--threads %d: must be from 1 to 1024", o->threads);
+    }
+    return CLI_PROCEED;
+}
+
+int cmd_run(int argc, char **argv) {
+    run_options o = {.dt = NAN, .seconds = NAN, .seed = -1};
+    const cli_option options[] = {
+        {"set", 0, CLI_TEXTS, "NAME=VALUE", "a parameter of the scenario, or solver.tolerance and the like", &o.sets},
+        {"solver", 0, CLI_TEXT, "ID", "another solver than the script's", &o.solver},
+        {"law", 0, CLI_TEXT, "ID", "another contact law (convex solvers)", &o.law},
+        {"integrator", 0, CLI_TEXT, "ID", "another integrator", &o.integrator},
+        {"contact", 0, CLI_TEXT, "ID", "another contact model", &o.contact},
+        {"factor", 0, CLI_TEXT, "ID", "another factorisation", &o.factor},
+        {"dt", 0, CLI_REAL, "SECONDS", "another step size", &o.dt},
+        {"seconds", 0, CLI_REAL, "SECONDS", "another simulated time", &o.seconds},
+        {"seed", 0, CLI_INT, "N", "another seed of the random stream", &o.seed},
+        {"threads", 0, CLI_INT, "N", "workers for islands", &o.threads},
+        {"log", 0, CLI_TEXT, "FILE", "records every step; the ending chooses the recorder", &o.log},
+        {"profile", 0, CLI_FLAG, NULL, "time of every stage of a step", &o.profile},
+        {"json", 0, CLI_FLAG, NULL, "everything, as JSON on stdout", &o.json},
+    };
+    const cli_command command = {
+        "run",   "SCRIPT",           "Runs a scenario; exit 1 when a check fails, 3 when the simulation diverges.",
+        options, STN_COUNT(options), 1,
+        1};
+    cli_list words;
+    int status = cli_parse(&command, argc, argv, &words);
+    if (status != CLI_PROCEED) {
+        return status;
+    }
+    status = check_options(&command, &o);
+    if (status == CLI_PROCEED) {
+        status = run(&command, &o, words.items[0]);
+    }
+    cli_list_clear(&o.sets);
+    cli_list_clear(&words);
+    return status;
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include <stiction/plugin.h>
+
+#include "cli/print.h"
+#include "cli/run_report.h"
+
+/// Steps that count for allocations: workspaces grow in the first ones.
+static int64_t warm_up(const stn_session *session) {
+    int64_t tenth = session->statistics.count / 10;
+    return tenth > 20 ? tenth : 20;
+}
+
+static long peak_kilobytes(void) {
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_maxrss : 0;
+}
+
+/// "scripts/clutter.lua" -> "clutter".
+static void name_scenario(const char *script, char *name, size_t size) {
+    const char *slash = strrchr(script, '/');
+    snprintf(name, size, "%s", slash != NULL ? slash + 1 : script);
+    char *dot = strrchr(name, '.');
+    if (dot != NULL && strcmp(dot, ".lua") == 0) {
+        *dot = '\0';
+    }
+}
+
+// -------------------------------------------------------------------------------------------------------------- JSON
+
+static int compare_parameters(const void *a, const void *b) {
+    return strcmp(((const stn_parameter *)a)->name, ((const stn_parameter *)b)->name);
+}
+
+static void add_parameters(cJSON *json, const stn_session *session) {
+    cJSON *object = cJSON_AddObjectToObject(json, "parameters");
+    // Lua gives table keys in no order: sorted, the output of equal runs is equal
+    qsort(session->parameters, (size_t)session->parameter_count, sizeof *session->parameters, compare_parameters);
+    for (int32_t i = 0; i < session->parameter_count; i++) {
+        const stn_parameter *p = &session->parameters[i];
+        if (p->type == STN_PARAMETER_BOOL) {
+            cJSON_AddBoolToObject(object, p->name, p->number != 0.0);
+        } else if (p->type != STN_PARAMETER_NUMBER) {
+            cli_json_add_text(object, p->name, p->text);
+        } else if (isinf(p->number)) {
+            cli_json_add_text(object, p->name, p->number > 0.0 ? "inf" : "-inf");
+        } else {
+            cli_json_add_real(object, p->name, p->number);
+        }
+    }
+}
+
+static void add_versions(cJSON *json) {
+    char abi[32];
+    snprintf(abi, sizeof abi, "%d.%d", STN_ABI_MAJOR, STN_ABI_MINOR);
+    cJSON *versions = cJSON_AddObjectToObject(json, "versions");
+    cli_json_add_text(versions, "stiction", STN_VERSION);
+    cli_json_add_text(versions, "abi", abi);
+}
+
+static void add_plugins(cJSON *json, const stn_session *session) {
+    static const stn_kind kinds[] = {STN_KIND_SOLVER, STN_KIND_LAW, STN_KIND_CONTACT, STN_KIND_INTEGRATOR,
+                                     STN_KIND_FACTOR};
+    cJSON *plugins = cJSON_AddObjectToObject(json, "plugins");
+    for (int32_t i = 0; i < STN_COUNT(kinds); i++) {
+        if (session->plugin_used[kinds[i]] != NULL) {
+            cli_json_add_text(plugins, stn_kind_name(kinds[i]), session->plugin_used[kinds[i]]);
+        }
+    }
+}
+
+enum { WITH_MEAN = 1, WITH_MEDIAN = 2, WITH_P99 = 4, WITH_MAX = 8 };
+
+/// { "mean": .., "max": .. } of the samples, as `which` says.
+static void add_summary(cJSON *json, const char *name, const stn_session *session, stn_sample sample, int which) {
+    stn_summary s = {NAN, NAN, NAN, NAN};
+    stn_statistics_summary(session, sample, 0, &s);
+    cJSON *object = cJSON_AddObjectToObject(json, name);
+    const struct {
+        int bit;
+        const char *name;
+        double value;
+    } parts[] = {{WITH_MEAN, "mean", s.mean},
+                 {WITH_MEDIAN, "median", s.median},
+                 {WITH_P99, "p99", s.p99},
+                 {WITH_MAX, "max", s.max}};
+    for (int32_t i = 0; i < STN_COUNT(parts); i++) {
+        if ((which & parts[i].bit) != 0) {
+            cli_json_add_real(object, parts[i].name, parts[i].value);
+        }
+    }
+}
+
+static void add_certificate(cJSON *json, const stn_session *session) {
+    cJSON *certificate = cJSON_AddObjectToObject(json, "certificate");
+#define ADD_FIELD(member, name, unit, text) \
+    add_summary(certificate, name, session, STN_SAMPLE_##member, WITH_MEAN | WITH_P99 | WITH_MAX);
+    STN_CERTIFICATE_FIELDS(ADD_FIELD)
+#undef ADD_FIELD
+    cJSON_AddBoolToObject(certificate, "finite", session->statistics.not_finite == 0);
+}
+
+static void add_checks(cJSON *json, const stn_session *session) {
+    cJSON *checks = cJSON_AddArrayToObject(json, "checks");
+    for (int32_t i = 0; i < session->check_count; i++) {
+        const stn_check *c = &session->checks[i];
+        cJSON *item = cJSON_CreateObject();
+        cli_json_add_text(item, "name", c->name);
+        cJSON_AddBoolToObject(item, "ok", c->ok);
+        cli_json_add_real(item, "value", c->value);
+        cli_json_add_real(item, "limit", c->limit);
+        cli_json_add_text(item, "unit", c->unit);
+        cJSON_AddItemToArray(checks, item);
+    }
+}
+
+static void add_results(cJSON *json, const stn_session *session) {
+    cJSON *results = cJSON_AddObjectToObject(json, "results"), *units = cJSON_AddObjectToObject(json, "result_units");
+    for (int32_t i = 0; i < session->result_count; i++) {
+        cli_json_add_real(results, session->results[i].name, session->results[i].value);
+        cli_json_add_text(units, session->results[i].name, session->results[i].unit);
+    }
+}
+
+static void add_failure(cJSON *json, const stn_session *session) {
+    const stn_failure *f = &session->failure;
+    if (f->status == STN_OK) {
+        return;
+    }
+    cJSON *failure = cJSON_AddObjectToObject(json, "failure");
+    cli_json_add_text(failure, "reason", f->text);
+    cli_json_add_real(failure, "step", (double)f->step);
+    cli_json_add_real(failure, "time_s", f->time);
+    cli_json_add_text(failure, "state", f->saved[0] != '\0' ? f->saved : NULL);
+}
+
+static void add_steps(cJSON *json, const stn_session *session, const cli_run_end *end) {
+    const stn_statistics *s = &session->statistics;
+    cli_json_add_real(json, "steps", (double)s->count);
+    cli_json_add_real(json, "simulated_s", s->simulated);
+    cli_json_add_real(json, "wall_s", end->wall);
+    cli_json_add_real(json, "real_time_factor", end->wall > 0.0 ? s->simulated / end->wall : (double)NAN);
+    add_summary(json, "step_us", session, STN_SAMPLE_STEP_US, WITH_MEAN | WITH_MEDIAN | WITH_P99 | WITH_MAX);
+    if (end->profile) {
+        cJSON *stages = cJSON_AddObjectToObject(json, "stage_us");
+        for (int i = 0; i < STN_STAGE_COUNT; i++) {
+            cli_json_add_real(stages, stn_stage_name((stn_stage)i), s->stage_us[i] / (double)s->count);
+        }
+    }
+    add_summary(json, "iterations", session, STN_SAMPLE_ITERATIONS, WITH_MEAN | WITH_P99 | WITH_MAX);
+    cli_json_add_real(json, "not_converged", (double)s->not_converged);
+    add_certificate(json, session);
+    add_summary(json, "overlap_m", session, STN_SAMPLE_OVERLAP, WITH_MEAN | WITH_P99 | WITH_MAX);
+    add_summary(json, "contacts", session, STN_SAMPLE_CONTACTS, WITH_MEAN | WITH_MAX);
+    cJSON *energy = cJSON_AddObjectToObject(json, "energy_J");
+    cli_json_add_real(energy, "first", s->energy_first);
+    cli_json_add_real(energy, "last", s->energy_last);
+    cli_json_add_real(energy, "max_increase", s->count > 0 ? s->energy_rise : (double)NAN);
+}
+
+bool cli_run_print_json(const stn_session *session, const cli_run_end *end) {
+    char scenario[256];
+    name_scenario(end->script, scenario, sizeof scenario);
+    cJSON *json = cJSON_CreateObject();
+    cli_json_add_text(json, "status", end->status);
+    cli_json_add_text(json, "scenario", scenario);
+    add_parameters(json, session);
+    add_versions(json);
+    add_plugins(json, session);
+    cJSON *model = cJSON_AddObjectToObject(json, "model");
+    cli_json_add_real(model, "bodies", session->body_count);
+    cli_json_add_real(model, "nq", session->nq);
+    cli_json_add_real(model, "nv", session->nv);
+    add_steps(json, session, end);
+    stn_summary allocations = {NAN, NAN, NAN, NAN};
+    stn_statistics_summary(session, STN_SAMPLE_ALLOCATIONS, warm_up(session), &allocations);
+    cli_json_add_real(json, "peak_rss_kb", (double)peak_kilobytes());
+    cli_json_add_real(json, "allocations_per_step", allocations.mean);
+    add_checks(json, session);
+    add_results(json, session);
+    add_failure(json, session);
+    return cli_json_print(json, true);
+}
+
+// ------------------------------------------------------------------------------------------------------------ people
+
+static void print_profile(const stn_statistics *s, double step_us) {
+    fputs("  stages (mean us, share of the step)\n", stderr);
+    for (int i = 0; i < STN_STAGE_COUNT; i++) {
+        double mean = s->stage_us[i] / (double)s->count;
+        fprintf(stderr, "    %-14s %10.2f  %4.0f %%\n", stn_stage_name((stn_stage)i), mean, 100.0 * mean / step_us);
+    }
+}
+
+static void print_steps(const stn_session *session, const cli_run_end *end) {
+    const stn_statistics *s = &session->statistics;
+    stn_summary us, iterations, momentum, contacts, penetration;
+    bool enough = stn_statistics_summary(session, STN_SAMPLE_STEP_US, 0, &us) &&
+                  stn_statistics_summary(session, STN_SAMPLE_ITERATIONS, 0, &iterations) &&
+                  stn_statistics_summary(session, STN_SAMPLE_CONTACTS, 0, &contacts) &&
+                  stn_statistics_summary(session, STN_SAMPLE_momentum, 0, &momentum) &&
+                  stn_statistics_summary(session, STN_SAMPLE_penetration_m, 0, &penetration);
+    if (!enough || s->count == 0) {
+        return;
+    }
+    fprintf(stderr, "  %lld steps, %.4g s simulated in %.3g s: %.1f times real time\n", (long long)s->count,
+            s->simulated, end->wall, s->simulated / end->wall);
+    fprintf(stderr, "  step %.1f us median, %.1f us p99; iterations %.2g mean, %g max; contacts %.3g mean, %g max\n",
+            us.median, us.p99, iterations.mean, iterations.max, contacts.mean, contacts.max);
+    fprintf(stderr, "  momentum error %.1e max; penetration %.2e m max; energy rise %.1e J\n", momentum.max,
+            penetration.max, s->energy_rise);
+    if (s->not_converged > 0) {
+        fprintf(stderr, "  %lld steps did not converge\n", (long long)s->not_converged);
+    }
+    if (s->not_finite > 0) {
+        fprintf(stderr, "  %lld steps have NaN in their certificate\n", (long long)s->not_finite);
+    }
+    if (end->profile) {
+        print_profile(s, us.mean);
+    }
+}
+
+void cli_run_print_summary(const stn_session *session, const cli_run_end *end) {
+    char scenario[256];
+    name_scenario(end->script, scenario, sizeof scenario);
+    fprintf(stderr, "%s: %s\n", scenario, strcmp(end->status, "check_failed") == 0 ? "a check failed" : end->status);
+    print_steps(session, end);
+    for (int32_t i = 0; i < session->result_count; i++) {
+        const stn_result *r = &session->results[i];
+        fprintf(stderr, "  %s = %.6g %s\n", r->name, r->value, r->unit != NULL ? r->unit : "");
+    }
+    for (int32_t i = 0; i < session->check_count; i++) {
+        const stn_check *c = &session->checks[i];
+        fprintf(stderr, "  %-6s %s", c->ok ? "ok" : "FAILED", c->name);
+        if (!isnan(c->limit)) {
+            fprintf(stderr, ": %.4g, limit %.4g %s", c->value, c->limit, c->unit != NULL ? c->unit : "");
+        }
+        fputc('\n', stderr);
+    }
+}

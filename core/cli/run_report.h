@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The end of a run in two forms: JSON for machines (docs say which keys), a summary for people.
+#ifndef STICTION_CLI_RUN_REPORT_H
+#define STICTION_CLI_RUN_REPORT_H
+
+#include "lua/session.h"
+
+/// How a run ended.
+typedef struct cli_run_end {
+    const char *script;
+    const char *status; // "ok", "check_failed", "diverged", "error", "interrupted"
+    double wall;        // [s]
+    bool profile;       // with the time of every stage
+} cli_run_end;
+
+/// One JSON object on stdout; false when it cannot be written.
+bool cli_run_print_json(const stn_session *session, const cli_run_end *end);
+/// The summary on stderr.
+void cli_run_print_summary(const stn_session *session, const cli_run_end *end);
+
+#endif

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the binding's files share: the objects that Lua holds, errors with script position, checked reading of tables.
+#ifndef LUA_BIND_H
+#define LUA_BIND_H
+
+#include <lauxlib.h>
+#include <lua.h>
+
+#include "lua/session.h"
+
+#define STN_LUA_WORLD       "stiction.world"
+#define STN_LUA_ROBOT       "stiction.robot"
+#define STN_LUA_LINK        "stiction.link"
+#define STN_LUA_JOINT       "stiction.joint"
+#define STN_LUA_CONTROLLER  "stiction.controller"
+#define STN_LUA_STEP        "stiction.step"
+#define STN_LUA_CERTIFICATE "stiction.certificate"
+#define STN_LUA_SNAPSHOT    "stiction.snapshot"
+
+/// A world in Lua's hand. User value 1: table of start values, in order, applied when the model is compiled and after a
+/// reset; user value 2: set of the names in use.
+typedef struct stn_lua_world {
+    stn_session *session;
+    stn_world *world;      // NULL once closed
+    bool compiled, begun;  // begun: the first step was asked for
+    bool touched;          // state or gravity was changed by hand since the last step
+    bool first;            // the session's first world
+    char compiled_at[128]; // "file:line" of the call that completed the model
+    int32_t unnamed;       // bodies that were named automatically
+    // energy book-keeping of the statistics
+    double energy, balance, balance_low; // E; E - work; its running minimum [J]
+    int64_t allocations;                 // of the context when the step was called
+} stn_lua_world;
+
+/// A robot, link, joint or controller of a world. User value 1: the world.
+typedef struct stn_lua_object {
+    stn_lua_world *world;
+    int32_t index; // of the model, which is the builder's
+} stn_lua_object;
+
+// ------------------------------------------------------------------------------------------ errors (lua_error.c)
+
+/// Pushes "file:line: " of the innermost Lua function, "" when there is none.
+void stn_lua_where(lua_State *L);
+/// Pushes the same without the colon and space: "file:line".
+void stn_lua_position(lua_State *L);
+/// Raises "file:line: text".
+_Noreturn void stn_lua_fail(lua_State *L, const char *format, ...) STN_PRINTF(2, 3);
+/// Raises an error of the core with the script's position; does nothing for STN_OK and the positive statuses.
+void stn_lua_check(lua_State *L, stn_status status, const stn_error *err);
+/// Raises "owner has no 'name', did you mean 'x'?" or the list of `names` (NULL-terminated).
+_Noreturn void stn_lua_unknown(lua_State *L, const char *owner, const char *name, const char *const *names);
+/// Makes a class: methods, and properties read by `get` (a name -> pushes one value and returns true). An unknown name
+/// is an error that lists `properties` and the methods. Leaves nothing on the stack.
+typedef bool (*stn_lua_getter)(lua_State *L, void *self, const char *name);
+void stn_lua_class(lua_State *L, const char *type, const luaL_Reg *methods, const luaL_Reg *meta, stn_lua_getter get,
+                   const char *const *properties);
+
+// -------------------------------------------------------------------------------- checked tables (lua_table.c)
+
+/// A table argument being read. `owner` names the function in messages: "world:box".
+typedef struct stn_fields {
+    lua_State *L;
+    int table;
+    const char *owner;
+} stn_fields;
+
+/// Checks that the argument is a table with keys from `keys` (NULL-terminated; NULL: any text key) and at most
+/// `positional` list entries.
+stn_fields stn_fields_open(lua_State *L, int index, const char *owner, const char *const *keys, int positional);
+/// Pushes a value; false and nothing pushed when it is nil.
+bool stn_fields_push(const stn_fields *f, const char *key);
+/// The readers return false, and leave `out` alone, when the key is absent. A wrong type, NaN or infinity raises.
+bool stn_fields_real(const stn_fields *f, const char *key, const char *unit, double *out);
+bool stn_fields_at_least(const stn_fields *f, const char *key, const char *unit, double low, double *out);
+bool stn_fields_above_zero(const stn_fields *f, const char *key, const char *unit, double *out);
+/// Like stn_fields_at_least 0, but math.huge is a value.
+bool stn_fields_stiffness(const stn_fields *f, const char *key, const char *unit, double *out);
+bool stn_fields_vector(const stn_fields *f, const char *key, const char *unit, stn_vec3 *out);
+bool stn_fields_reals(const stn_fields *f, const char *key, const char *unit, int32_t count, double *out);
+bool stn_fields_integer(const stn_fields *f, const char *key, lua_Integer low, lua_Integer high, lua_Integer *out);
+bool stn_fields_boolean(const stn_fields *f, const char *key, bool *out);
+const char *stn_fields_text(const stn_fields *f, const char *key); ///< NULL when absent
+/// One of `words` (NULL-terminated): its index, or -1 when absent.
+int stn_fields_choice(const stn_fields *f, const char *key, const char *const *words);
+void stn_fields_material(const stn_fields *f, stn_material *out); ///< mu, stiffness, ...; unset members stay
+
+/// `count` finite numbers from the table at `index`; `what` names it in messages. Raises.
+void stn_lua_reals(lua_State *L, int index, const char *what, const char *unit, int32_t count, double *out);
+double stn_lua_real(lua_State *L, int index, const char *what, const char *unit);
+stn_vec3 stn_lua_vector(lua_State *L, int index, const char *what, const char *unit);
+void stn_lua_push_reals(lua_State *L, const double *values, int32_t count);
+void stn_lua_push_vector(lua_State *L, stn_vec3 v);
+
+#define STN_MATERIAL_KEYS "mu", "stiffness", "relaxation_time", "dissipation", "restitution", "modulus"
+
+// ---------------------------------------------------------------------------------------- poses (lua_pose.c)
+
+#define STN_POSE_KEYS "xyz", "rpy", "quat"
+/// From the keys xyz, rpy, quat of an open table; identity where absent. True when any was there.
+bool stn_fields_pose_here(const stn_fields *f, stn_pose *out);
+/// From a table under `key` (pose = { xyz = ..., rpy = ... }).
+bool stn_fields_pose(const stn_fields *f, const char *key, stn_pose *out);
+void stn_lua_pose(lua_State *L, int index, const char *owner, stn_pose *out);
+void stn_lua_push_pose(lua_State *L, const stn_pose *pose); ///< { xyz = {...}, quat = {w, x, y, z} }
+/// Linear and angular velocity from { linear =, angular = } or { x, y, z }.
+void stn_lua_velocity(lua_State *L, int index, const char *owner, stn_vec3 *linear, stn_vec3 *angular);
+void stn_lua_push_velocity(lua_State *L, stn_vec3 linear, stn_vec3 angular);
+
+// ------------------------------------------------------------------------------ plugin choices (lua_choice.c)
+
+/// Reads `key = "id"` or `key = { "id", name = value, ... }` and applies the session's overrides of that kind. The
+/// settings lie in memory that stays on Lua's stack: the caller must not pop below the present top.
+stn_plugin_choice stn_fields_plugin(const stn_fields *f, const char *key, stn_kind kind, stn_session *session);
+/// The table at `index` as a choice: [1] is the id, every key that is not in `own` a setting.
+stn_plugin_choice stn_lua_plugin(lua_State *L, int index, const char *owner, const char *const *own);
+/// The recorder plugin whose files end like `path`; STN_ERR_PLUGIN lists the endings that exist.
+stn_status stn_recorder_for(stn_context *context, const char *path, const char **id, stn_error *err);
+
+// ------------------------------------------------------------------------------------------ objects
+
+stn_session *stn_lua_session(lua_State *L);
+stn_lua_world *stn_lua_world_check(lua_State *L, int index); ///< open world, or raises
+/// The same, compiled; compiles it when that was not done before.
+stn_lua_world *stn_lua_world_compiled(lua_State *L, int index);
+void stn_lua_world_complete(lua_State *L, int index, stn_lua_world *w);
+/// The builder, or raises "the world is complete since file:line".
+stn_model_builder *stn_lua_world_builder(lua_State *L, stn_lua_world *w, const char *what);
+/// Links in the builder's numbering that an argument names: a robot (all of its links) or { robot, "link" }.
+typedef struct stn_link_range {
+    int32_t start, count;
+} stn_link_range;
+stn_link_range stn_lua_links(lua_State *L, int index, stn_lua_world *w, const char *owner);
+/// Applies the start values (user value 1 of the world at `index`).
+void stn_lua_world_apply_start(lua_State *L, int index, stn_lua_world *w);
+/// Notes a start value of a robot: the value on top of the stack, popped, under `key`.
+void stn_lua_note_start(lua_State *L, int world_index, int32_t robot, const char *key);
+/// Makes an object of class `type` that keeps the world at `world_index` alive.
+stn_lua_object *stn_lua_object_new(lua_State *L, int world_index, const char *type, int32_t index);
+/// The object at `index`; its world is open and compiled.
+stn_lua_object *stn_lua_object_check(lua_State *L, int index, const char *type);
+/// The object without demanding a compiled world; NULL when it is none of that class.
+stn_lua_object *stn_lua_object_test(lua_State *L, int index, const char *type);
+/// A world's step with its book-keeping: session hooks, statistics, failure record. Raises.
+void stn_lua_world_step(lua_State *L, int index, stn_lua_world *w);
+/// Pushes the step object of the world's last step.
+void stn_lua_push_step(lua_State *L, int world_index, stn_lua_world *w);
+void stn_lua_push_contacts(lua_State *L, stn_lua_world *w);
+/// Generalised coordinates from a list of `count`, or a table by joint name, into `values` (nq or nv of the whole
+/// model). `position` tells which.
+void stn_lua_read_joints(lua_State *L, int index, const char *owner, const stn_model *model, int32_t robot,
+                         bool position, double *values);
+/// World pose and velocity of a link.
+stn_pose stn_lua_link_pose(stn_lua_world *w, int32_t link);
+void stn_lua_link_velocity(stn_lua_world *w, int32_t link, stn_vec3 *linear, stn_vec3 *angular);
+
+/// The reason when the value is what stn.skip raises, else NULL.
+const char *stn_lua_skip_reason(lua_State *L, int index);
+/// Statistics of a world: called before each step and, as an observer, after it.
+void stn_statistics_before(stn_lua_world *w);
+stn_status stn_statistics_observe(void *user, const stn_observation *observation, stn_error *err);
+
+// Classes and functions, by file.
+void stn_lua_open_world(lua_State *L);
+void stn_lua_open_state(lua_State *L); // snapshots
+void stn_lua_open_robot(lua_State *L); // robots and links
+void stn_lua_open_joint(lua_State *L);
+void stn_lua_open_control(lua_State *L);
+void stn_lua_open_step(lua_State *L);
+int stn_lua_world_new(lua_State *L);
+int stn_lua_world_load(lua_State *L);
+/// Methods of worlds.
+extern const luaL_Reg stn_lua_model_methods[], stn_lua_pair_methods[], stn_lua_state_methods[], stn_lua_run_methods[],
+    stn_lua_control_methods[];
+/// Functions of the module.
+extern const luaL_Reg stn_lua_session_functions[], stn_lua_report_functions[], stn_lua_pose_functions[];
+
+// ------------------------------------------------------------------------------------------ files (lua_path.c)
+
+/// Finds a file that a script names: as given from the current folder, beside the script, below the folder that holds
+/// Stiction's models and scripts. Pushes the path; raises with the places that were tried.
+const char *stn_lua_find_file(lua_State *L, const char *owner, const char *name);
+/// Pushes the folder that holds models/ and scripts/ (source tree or installed share folder); "" when there is none.
+void stn_lua_push_root(lua_State *L);
+
+#endif

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plugin choices: "sap" or { "sap", tolerance = 1e-6 }, with what the command line overrides.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lua/bind.h"
+
+/// A choice under construction: memory from Lua, so that an error frees it.
+typedef struct choice_builder {
+    lua_State *L;
+    stn_plugin_choice choice;
+    stn_setting *settings;
+    int32_t capacity;
+    const char *where, *owner;
+} choice_builder;
+
+static bool listed(const char *const *names, const char *name) {
+    for (; names != NULL && *names != NULL; names++) {
+        if (strcmp(*names, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_setting(choice_builder *b, const stn_setting *setting) {
+    b->settings[b->choice.setting_count++] = *setting;
+}
+
+/// A list of numbers becomes the text "a b c": what a plugin's text parameter can hold. Pushes it.
+static const char *push_list(choice_builder *b, int index, const char *name) {
+    lua_State *L = b->L;
+    int list = lua_absindex(L, index);
+    char what[160];
+    snprintf(what, sizeof what, "%s: %s", b->owner, name);
+    lua_Integer count = (lua_Integer)lua_rawlen(L, list);
+    if (count == 0) {
+        stn_lua_fail(L, "%s must be a number, text, true, false or a list of numbers", what);
+    }
+    lua_pushliteral(L, "");
+    for (lua_Integer i = 1; i <= count; i++) {
+        char number[40];
+        lua_rawgeti(L, list, i);
+        snprintf(number, sizeof number, "%s%.17g", i > 1 ? " " : "", stn_lua_real(L, -1, what, "as the plugin says"));
+        lua_pop(L, 1);
+        lua_pushstring(L, number);
+        lua_concat(L, 2);
+    }
+    return lua_tostring(L, -1);
+}
+
+/// The pair at the top of the stack (key, value) as a setting. May push a text that must stay.
+static void read_setting(choice_builder *b, const char *name, int value) {
+    lua_State *L = b->L;
+    stn_setting s = {.name = name, .where = b->where};
+    switch (lua_type(L, value)) {
+    case LUA_TNUMBER:
+        s.form = STN_SETTING_NUMBER;
+        s.number = lua_tonumber(L, value);
+        break;
+    case LUA_TBOOLEAN:
+        s.form = STN_SETTING_BOOL;
+        s.number = lua_toboolean(L, value) != 0 ? 1.0 : 0.0;
+        break;
+    case LUA_TSTRING:
+        s.form = STN_SETTING_TEXT;
+        s.text = lua_tostring(L, value);
+        break;
+    case LUA_TTABLE:
+        s.form = STN_SETTING_TEXT;
+        s.text = push_list(b, value, name);
+        break;
+    default:
+        stn_lua_fail(L, "%s: %s must be a number, text, true or false, got %s", b->owner, name,
+                     luaL_typename(L, value));
+    }
+    add_setting(b, &s);
+}
+
+/// Room for the table's keys and the command line's settings; pushes the memory and the position text.
+static choice_builder begin(lua_State *L, int table, const char *owner, int32_t extra) {
+    choice_builder b = {.L = L, .owner = owner, .capacity = extra};
+    luaL_checkstack(L, 80, "too many plugin settings");
+    if (table != 0) {
+        for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1)) {
+            b.capacity++;
+        }
+    }
+    b.settings = lua_newuserdatauv(L, sizeof(stn_setting) * (size_t)(b.capacity + 1), 0);
+    stn_lua_position(L);
+    b.where = lua_tostring(L, -1);
+    b.choice.settings = b.settings;
+    return b;
+}
+
+/// Reads id and settings of a table; keys in `own` are not settings.
+static void read_table(choice_builder *b, int table, const char *const *own) {
+    lua_State *L = b->L;
+    lua_rawgeti(L, table, 1);
+    if (lua_type(L, -1) != LUA_TSTRING && !lua_isnil(L, -1)) {
+        stn_lua_fail(L, "%s: the first entry must be a plugin's name, got %s", b->owner, luaL_typename(L, -1));
+    }
+    b->choice.id = lua_tostring(L, -1);
+    lua_pop(L, 1);
+    // Texts that lists become must outlive the traversal: they are moved below it, one slot each.
+    int32_t count = 0;
+    for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1)) {
+        if (lua_type(L, -2) != LUA_TSTRING) {
+            if (!lua_isinteger(L, -2) || lua_tointeger(L, -2) != 1) {
+                stn_lua_fail(L, "%s: only the plugin's name stands without a key", b->owner);
+            }
+            continue;
+        }
+        const char *name = lua_tostring(L, -2);
+        if (listed(own, name)) {
+            continue;
+        }
+        int value = lua_gettop(L), before = value;
+        luaL_checkstack(L, 8, "too many plugin settings");
+        read_setting(b, name, value);
+        if (lua_gettop(L) > before) {
+            lua_insert(L, before - 1); // text, key, value
+        }
+        if (++count > 64) {
+            stn_lua_fail(L, "%s: more than 64 settings", b->owner);
+        }
+    }
+}
+
+/// Another plugin than the script's: keeps the settings that all plugins of the kind share.
+static void replace_plugin(choice_builder *b, stn_kind kind, const char *id) {
+    if (b->choice.id != NULL && strcmp(b->choice.id, id) == 0) {
+        return;
+    }
+    b->choice.id = id;
+    const stn_param *params = NULL;
+    int32_t count = 0;
+    size_t size = 0;
+    stn_kind_params(kind, &params, &count, &size);
+    int32_t kept = 0;
+    for (int32_t i = 0; i < b->choice.setting_count; i++) {
+        bool shared = false;
+        for (int32_t p = 0; p < count; p++) {
+            shared = shared || strcmp(params[p].name, b->settings[i].name) == 0;
+        }
+        if (shared) {
+            b->settings[kept++] = b->settings[i];
+        }
+    }
+    b->choice.setting_count = kept;
+}
+
+/// `--set solver.tolerance=1e-8`.
+static void add_overrides(choice_builder *b, stn_kind kind, stn_session *session) {
+    const char *word = stn_kind_name(kind);
+    size_t length = strlen(word);
+    for (int32_t i = 0; i < session->override_count; i++) {
+        stn_override *o = &session->overrides[i];
+        if (strncmp(o->name, word, length) == 0 && o->name[length] == '.') {
+            stn_setting s = {.name = o->name + length + 1, .form = STN_SETTING_TEXT, .text = o->text, .where = "--set"};
+            add_setting(b, &s);
+            o->used = true;
+        }
+    }
+}
+
+stn_plugin_choice stn_fields_plugin(const stn_fields *f, const char *key, stn_kind kind, stn_session *session) {
+    lua_State *L = f->L;
+    const char *owner = lua_pushfstring(L, "%s: %s", f->owner, key);
+    int type = lua_getfield(L, f->table, key);
+    int value = lua_gettop(L);
+    choice_builder b = begin(L, type == LUA_TTABLE ? value : 0, owner, session->override_count);
+    if (type == LUA_TTABLE) {
+        read_table(&b, value, NULL);
+    } else if (type == LUA_TSTRING) {
+        b.choice.id = lua_tostring(L, value);
+    } else if (type != LUA_TNIL) {
+        stn_lua_fail(L, "%s must be a plugin's name or { \"name\", parameter = value }, got %s", owner,
+                     lua_typename(L, type));
+    }
+    if (session->plugin[kind] != NULL) {
+        replace_plugin(&b, kind, session->plugin[kind]);
+    }
+    add_overrides(&b, kind, session);
+    return b.choice;
+}
+
+stn_plugin_choice stn_lua_plugin(lua_State *L, int index, const char *owner, const char *const *own) {
+    int table = lua_absindex(L, index);
+    choice_builder b = begin(L, table, owner, 0);
+    read_table(&b, table, own);
+    if (b.choice.id == NULL) {
+        stn_lua_fail(L, "%s: the first entry must be a plugin's name, as in { \"name\", ... }", owner);
+    }
+    return b.choice;
+}
+
+stn_status stn_recorder_for(stn_context *context, const char *path, const char **id, stn_error *err) {
+    const stn_plugin_info *plugins = NULL;
+    int32_t count = 0;
+    stn_status status = stn_plugins(context, &plugins, &count, NULL, NULL, err);
+    if (status < 0) {
+        return status;
+    }
+    const char *dot = strrchr(path, '.');
+    char known[256] = "";
+    for (int32_t i = 0; i < count; i++) {
+        if (plugins[i].desc->kind != STN_KIND_RECORDER) {
+            continue;
+        }
+        const char *extension = plugins[i].desc->ops.recorder->extension;
+        if (dot != NULL && strcmp(dot + 1, extension) == 0) {
+            *id = plugins[i].desc->id;
+            return STN_OK;
+        }
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s.%s", used > 0 ? ", " : "", extension);
+    }
+    return stn_fail(err, STN_ERR_PLUGIN, "%s: no recorder writes such files; endings that are known: %s", path,
+                    known[0] != '\0' ? known : "none");
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// world:controller { "joint_pd", target = robot, ... } and the references that a script sets on it.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lua/bind.h"
+
+static int ascending(const void *a, const void *b) {
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/// Joints named under `joints`, in the robot's order, in memory on Lua's stack; the count is 0 when the key is absent.
+static const int32_t *read_joint_names(const stn_fields *f, const stn_model *model, int32_t robot, int32_t *count) {
+    lua_State *L = f->L;
+    *count = 0;
+    if (!stn_fields_push(f, "joints")) {
+        return NULL;
+    }
+    int list = lua_gettop(L);
+    size_t length = lua_type(L, list) == LUA_TTABLE ? lua_rawlen(L, list) : 0;
+    if (length == 0) {
+        stn_lua_fail(L, "world:controller: joints must be a list of joint names");
+    }
+    int32_t *joints = lua_newuserdatauv(L, length * sizeof *joints, 0);
+    for (size_t i = 0; i < length; i++) {
+        if (lua_rawgeti(L, list, (lua_Integer)i + 1) != LUA_TSTRING) {
+            stn_lua_fail(L, "world:controller: joints[%zu] must be a joint's name", i + 1);
+        }
+        const char *name = lua_tostring(L, -1);
+        joints[i] = stn_model_find_joint(model, robot, name);
+        if (joints[i] < 0) {
+            const char *names[257] = {NULL};
+            for (int32_t j = 0; j < model->robots[robot].joint_count && j < 256; j++) {
+                names[j] = model->joints[model->robots[robot].joint_start + j].name;
+            }
+            stn_lua_unknown(L, "world:controller: joints", name, names);
+        }
+        lua_pop(L, 1);
+    }
+    qsort(joints, length, sizeof *joints, ascending);
+    *count = (int32_t)length;
+    return joints;
+}
+
+static int controller_new(lua_State *L) {
+    static const char *const own[] = {"target", "joints", NULL};
+    stn_lua_world *w = stn_lua_world_check(L, 1);
+    stn_fields f = stn_fields_open(L, 2, "world:controller", NULL, 1);
+    lua_getfield(L, 2, "target");
+    stn_lua_object *target = stn_lua_object_test(L, -1, STN_LUA_ROBOT);
+    if (target == NULL || target->world != w) {
+        stn_lua_fail(L, "world:controller: target must be a robot of this world, got %s", luaL_typename(L, -1));
+    }
+    stn_lua_world_complete(L, 1, w);
+    if (w->begun) {
+        stn_lua_fail(L, "world:controller: add controllers before the first step");
+    }
+    int32_t count = 0, controller = -1;
+    const int32_t *joints = read_joint_names(&f, stn_world_model(w->world), target->index, &count);
+    stn_plugin_choice choice = stn_lua_plugin(L, 2, "world:controller", own);
+    stn_instance *instance = NULL;
+    stn_error err = {0};
+    stn_lua_check(L,
+                  stn_instance_create(w->session->context, STN_KIND_CONTROLLER, choice.id, choice.settings,
+                                      choice.setting_count, &instance, &err),
+                  &err);
+    stn_lua_check(L, stn_world_add_controller(w->world, instance, target->index, joints, count, &controller, &err),
+                  &err);
+    stn_lua_object_new(L, 1, STN_LUA_CONTROLLER, controller);
+    return 1;
+}
+
+static int32_t channel_size(const stn_channel *channel, const stn_control_target *target) {
+    return channel->size > 0 ? channel->size : target->dof_count;
+}
+
+/// The reference of a channel as it is now: references of all controllers are stacked in the state, channel by channel.
+static const double *present_reference(const stn_lua_world *w, int32_t controller, int32_t channel) {
+    const double *reference = stn_world_state(w->world)->reference;
+    for (int32_t c = 0; c <= controller; c++) {
+        const stn_controller_ops *ops = stn_world_controller(w->world, c)->desc->ops.controller;
+        int32_t end = c == controller ? channel : ops->channel_count;
+        for (int32_t k = 0; k < end; k++) {
+            reference += channel_size(&ops->channels[k], stn_world_controller_target(w->world, c));
+        }
+    }
+    return reference;
+}
+
+/// Values by joint name: the others keep what they are.
+static void read_by_joint(lua_State *L, const char *what, const stn_control_target *target, const char *unit,
+                          double *values) {
+    int table = lua_gettop(L);
+    const stn_model *model = target->model;
+    for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1)) {
+        const char *name = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "[...]";
+        const char *names[257] = {NULL};
+        int32_t at = 0, found = -1;
+        for (int32_t i = 0; i < target->joint_count; i++) {
+            const stn_joint *joint = &model->joints[target->joint[i]];
+            names[i < 256 ? i : 255] = joint->name;
+            if (strcmp(joint->name, name) == 0 && joint->nv == 1) {
+                found = at;
+            }
+            at += joint->nv;
+        }
+        if (found < 0) {
+            stn_lua_unknown(L, what, name, names);
+        }
+        values[found] = stn_lua_real(L, -1, what, unit);
+    }
+}
+
+/// The value on top of the stack for one channel, set in the world.
+static void set_channel(lua_State *L, const stn_lua_object *o, int32_t index) {
+    stn_lua_world *w = o->world;
+    const stn_instance *instance = stn_world_controller(w->world, o->index);
+    const stn_control_target *target = stn_world_controller_target(w->world, o->index);
+    const stn_channel *channel = &instance->desc->ops.controller->channels[index];
+    int32_t size = channel_size(channel, target);
+    double *values = lua_newuserdatauv(L, sizeof(double) * (size_t)(size + 1), 0);
+    lua_insert(L, -2);
+    char what[128];
+    snprintf(what, sizeof what, "controller:set: %s", channel->name);
+    if (lua_type(L, -1) == LUA_TNUMBER && size == 1) {
+        values[0] = stn_lua_real(L, -1, what, channel->unit);
+    } else if (lua_type(L, -1) == LUA_TTABLE && lua_rawlen(L, -1) == 0 && channel->size == 0) {
+        memcpy(values, present_reference(w, o->index, index), sizeof(double) * (size_t)size);
+        read_by_joint(L, what, target, channel->unit, values);
+    } else {
+        stn_lua_reals(L, -1, what, channel->unit, size, values);
+    }
+    stn_error err = {0};
+    stn_lua_check(L, stn_world_set_reference(w->world, o->index, channel->name, values, size, &err), &err);
+    lua_remove(L, -2);
+}
+
+/// controller:set { position = {...}, velocity = ... }.
+static int controller_set(lua_State *L) {
+    stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_CONTROLLER);
+    const stn_controller_ops *ops = stn_world_controller(o->world->world, o->index)->desc->ops.controller;
+    const char *names[65] = {NULL};
+    for (int32_t i = 0; i < ops->channel_count && i < 64; i++) {
+        names[i] = ops->channels[i].name;
+    }
+    stn_fields f = stn_fields_open(L, 2, "controller:set", names, 0);
+    for (int32_t i = 0; i < ops->channel_count; i++) {
+        if (stn_fields_push(&f, ops->channels[i].name)) {
+            set_channel(L, o, i);
+            lua_pop(L, 1);
+        }
+    }
+    return 0;
+}
+
+/// The names of the joints it drives, in the order of its references.
+static int controller_joints(lua_State *L) {
+    stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_CONTROLLER);
+    const stn_control_target *target = stn_world_controller_target(o->world->world, o->index);
+    lua_createtable(L, target->joint_count, 0);
+    for (int32_t i = 0; i < target->joint_count; i++) {
+        lua_pushstring(L, target->model->joints[target->joint[i]].name);
+        lua_rawseti(L, -2, i + 1);
+    }
+    return 1;
+}
+
+static int controller_text(lua_State *L) {
+    const stn_lua_object *o = luaL_checkudata(L, 1, STN_LUA_CONTROLLER);
+    lua_pushfstring(L, "controller %s",
+                    o->world->world != NULL ? stn_world_controller(o->world->world, o->index)->desc->id : "");
+    return 1;
+}
+
+const luaL_Reg stn_lua_control_methods[] = {{"controller", controller_new}, {NULL, NULL}};
+
+void stn_lua_open_control(lua_State *L) {
+    static const luaL_Reg methods[] = {{"set", controller_set}, {"joints", controller_joints}, {NULL, NULL}};
+    static const luaL_Reg meta[] = {{"__tostring", controller_text}, {NULL, NULL}};
+    stn_lua_class(L, STN_LUA_CONTROLLER, methods, meta, NULL, NULL);
+}

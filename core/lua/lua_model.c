@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+// Describing a world: ground, bodies of one or several shapes.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lua/bind.h"
+
+#define GEOMETRY_KEYS STN_MATERIAL_KEYS, "color", "category", "mask", "surface_velocity", "visual"
+#define PLACE_KEYS    "name", "pose", STN_POSE_KEYS, "fixed", "on", "velocity", "mass", "density"
+#define BODY_KEYS     PLACE_KEYS, GEOMETRY_KEYS
+
+static const double default_density = 1000.0; // [kg/m^3], water
+
+// -------------------------------------------------------------------------------------------------------- geometries
+
+static double read_length(const stn_fields *f, const char *key) {
+    double length = 0.0;
+    if (!stn_fields_above_zero(f, key, "m", &length)) {
+        stn_lua_fail(f->L, "%s: %s is missing; give it in m", f->owner, key);
+    }
+    return length;
+}
+
+static stn_vec3 read_size(const stn_fields *f) {
+    stn_vec3 size;
+    if (!stn_fields_vector(f, "size", "m", &size)) {
+        stn_lua_fail(f->L, "%s: size is missing; give the whole edges {x, y, z} in m", f->owner);
+    }
+    if (!(size.x > 0.0 && size.y > 0.0 && size.z > 0.0)) {
+        stn_lua_fail(f->L, "%s: size = {%g, %g, %g} m must be > 0", f->owner, size.x, size.y, size.z);
+    }
+    return size;
+}
+
+/// Reads the sizes that a shape of this type has.
+static stn_shape read_shape(const stn_fields *f, stn_shape_type type) {
+    double radius = 0.0;
+    switch (type) {
+    case STN_SHAPE_SPHERE:
+        return stn_shape_sphere(read_length(f, "radius"));
+    case STN_SHAPE_BOX:
+        return stn_shape_box(stn_vec3_scale(0.5, read_size(f)));
+    case STN_SHAPE_CAPSULE:
+        radius = read_length(f, "radius");
+        return stn_shape_capsule(radius, 0.5 * read_length(f, "length"));
+    case STN_SHAPE_CYLINDER:
+        radius = read_length(f, "radius");
+        return stn_shape_cylinder(radius, 0.5 * read_length(f, "length"));
+    default:
+        return stn_shape_half_space();
+    }
+}
+
+static void read_color(const stn_fields *f, float rgba[4]) {
+    if (!stn_fields_push(f, "color")) {
+        return;
+    }
+    double color[4] = {0.0, 0.0, 0.0, 1.0};
+    int32_t count = lua_type(f->L, -1) == LUA_TTABLE && lua_rawlen(f->L, -1) == 4 ? 4 : 3;
+    char what[96];
+    snprintf(what, sizeof what, "%s: color", f->owner);
+    stn_lua_reals(f->L, -1, what, "0 to 1", count, color);
+    for (int i = 0; i < 4; i++) {
+        if (!(color[i] >= 0.0 && color[i] <= 1.0)) {
+            stn_lua_fail(f->L, "%s[%d] = %g must be from 0 to 1", what, i + 1, color[i]);
+        }
+        rgba[i] = (float)color[i];
+    }
+    lua_pop(f->L, 1);
+}
+
+/// Shape, material, colour and filters of one geometry; its pose stays the identity.
+static stn_geometry_spec read_geometry(const stn_fields *f, stn_shape_type type) {
+    stn_shape shape = read_shape(f, type);
+    stn_error err = {0};
+    if (stn_shape_check(&shape, &err) < 0) {
+        stn_lua_fail(f->L, "%s: %s", f->owner, err.text);
+    }
+    stn_geometry_spec spec = stn_geometry_spec_default(shape);
+    lua_Integer bits = 0;
+    stn_fields_material(f, &spec.material);
+    read_color(f, spec.rgba);
+    if (stn_fields_integer(f, "category", 0, UINT32_MAX, &bits)) {
+        spec.category = (uint32_t)bits;
+    }
+    if (stn_fields_integer(f, "mask", 0, UINT32_MAX, &bits)) {
+        spec.mask = (uint32_t)bits;
+    }
+    stn_fields_vector(f, "surface_velocity", "m/s", &spec.surface_velocity);
+    stn_fields_boolean(f, "visual", &spec.visual);
+    return spec;
+}
+
+/// The pose under `pose`, or from xyz, rpy and quat.
+static stn_pose read_pose(const stn_fields *f) {
+    stn_pose pose = stn_pose_identity();
+    bool whole = stn_fields_pose(f, "pose", &pose);
+    if (stn_fields_pose_here(f, &pose) && whole) {
+        stn_lua_fail(f->L, "%s: give pose, or xyz with rpy or quat, not both", f->owner);
+    }
+    return pose;
+}
+
+// ------------------------------------------------------------------------------------------------------------ bodies
+
+/// A body before it enters the builder.
+typedef struct body_description {
+    const char *type; // "box"
+    const char *name; // as given, NULL: make one
+    stn_pose pose;
+    bool fixed;
+    int32_t on; // link that it is mounted on, -1: none
+    stn_mass mass;
+    int32_t count;
+    stn_geometry_spec *geometries; // (count), on Lua's stack
+} body_description;
+
+/// Pushes the body's name: as given, or the type with the next number that is free ("box3").
+static const char *push_name(lua_State *L, stn_lua_world *w, const body_description *d) {
+    lua_getiuservalue(L, 1, 2);
+    int names = lua_gettop(L);
+    bool taken = d->name == NULL;
+    lua_pushstring(L, d->name);
+    while (taken) {
+        lua_settop(L, names);
+        lua_pushfstring(L, "%s%d", d->type, (int)++w->unnamed);
+        lua_pushvalue(L, -1);
+        taken = lua_rawget(L, names) != LUA_TNIL;
+        lua_settop(L, names + 1);
+    }
+    lua_pushvalue(L, -1);
+    lua_pushboolean(L, 1);
+    lua_rawset(L, names);
+    lua_remove(L, names);
+    return lua_tostring(L, -1);
+}
+
+/// Welds the link to the one it is mounted on.
+static stn_status mount(stn_model_builder *builder, const body_description *d, const char *name, const char *where,
+                        int32_t link, stn_error *err) {
+    char weld[160];
+    snprintf(weld, sizeof weld, "%s_mount", name);
+    stn_joint_spec joint = stn_joint_spec_default(weld, STN_JOINT_FIXED);
+    joint.parent = d->on;
+    joint.child = link;
+    joint.origin = d->pose;
+    joint.where = where;
+    int32_t index = -1;
+    return stn_builder_add_joint(builder, &joint, &index, err);
+}
+
+/// Robot with one link; on failure nothing stays in the builder.
+static stn_status add_body(stn_model_builder *builder, const body_description *d, const char *name, const char *where,
+                           int32_t *robot, int32_t *link, stn_error *err) {
+    stn_link_spec spec = {.name = name, .mass = d->mass, .where = where};
+    stn_status status = stn_builder_begin_robot(builder, name, robot, err);
+    if (status < 0) {
+        return status;
+    }
+    status = stn_builder_add_link(builder, &spec, link, err);
+    for (int32_t i = 0; i < d->count && status >= 0; i++) {
+        stn_geometry_spec geometry = d->geometries[i];
+        geometry.name = name;
+        int32_t index = -1;
+        status = stn_builder_add_geometry(builder, *link, &geometry, &index, err);
+    }
+    if (status >= 0 && d->on < 0) {
+        status = stn_builder_set_base(builder, *robot, &d->pose, d->fixed, err);
+    } else if (status >= 0) {
+        status = mount(builder, d, name, where, *link, err);
+    }
+    if (status < 0) {
+        stn_builder_discard(builder, *robot);
+    }
+    return status;
+}
+
+/// Adds the start velocity in the table at `index` to the world's start values.
+static void note_start_velocity(lua_State *L, int index, int32_t robot, const char *owner) {
+    stn_vec3 linear, angular;
+    stn_lua_velocity(L, index, owner, &linear, &angular);
+    stn_lua_push_velocity(L, linear, angular);
+    stn_lua_note_start(L, 1, robot, "velocity");
+}
+
+/// Builds the body and pushes its robot object. The table that described it is argument 2.
+static int finish_body(lua_State *L, stn_lua_world *w, const stn_fields *f, const body_description *d) {
+    stn_model_builder *builder = stn_lua_world_builder(L, w, f->owner);
+    bool moves = stn_fields_push(f, "velocity");
+    int velocity = lua_gettop(L);
+    if (moves && (d->fixed || d->on >= 0)) {
+        stn_lua_fail(L, "%s: a fixed body has no velocity; surface_velocity makes it a conveyor", f->owner);
+    }
+    const char *name = push_name(L, w, d);
+    stn_lua_position(L);
+    int32_t robot = -1, link = -1;
+    stn_error err = {0};
+    stn_status status = add_body(builder, d, name, lua_tostring(L, -1), &robot, &link, &err);
+    if (status < 0) {
+        stn_lua_fail(L, "%s: %s", f->owner, err.text);
+    }
+    if (moves) {
+        note_start_velocity(L, velocity, robot, f->owner);
+    }
+    stn_lua_object_new(L, 1, STN_LUA_ROBOT, robot);
+    return 1;
+}
+
+/// Common keys of bodies.
+static body_description read_body(const stn_fields *f, stn_lua_world *w, const char *type) {
+    body_description d = {.type = type, .name = stn_fields_text(f, "name"), .pose = read_pose(f), .on = -1};
+    stn_fields_boolean(f, "fixed", &d.fixed);
+    if (stn_fields_push(f, "on")) {
+        stn_link_range range = stn_lua_links(f->L, -1, w, f->owner);
+        if (range.count != 1 || d.fixed) {
+            stn_lua_fail(f->L, "%s: on = { robot, \"link\" } names one link, without fixed", f->owner);
+        }
+        d.on = range.start;
+        lua_pop(f->L, 1);
+    }
+    return d;
+}
+
+/// Mass of a solid shape from mass or density (default: water); [kg].
+static double read_mass(const stn_fields *f, double volume) {
+    double mass = 0.0, density = default_density;
+    bool weighed = stn_fields_above_zero(f, "mass", "kg", &mass);
+    bool dense = stn_fields_above_zero(f, "density", "kg/m^3", &density);
+    if (weighed && dense) {
+        stn_lua_fail(f->L, "%s: give mass or density, not both", f->owner);
+    }
+    return weighed ? mass : density * volume;
+}
+
+/// A body of one shape.
+static int add_simple(lua_State *L, const char *owner, stn_shape_type type, const char *const *keys) {
+    stn_lua_world *w = stn_lua_world_check(L, 1);
+    stn_fields f = stn_fields_open(L, 2, owner, keys, 0);
+    body_description d = read_body(&f, w, stn_shape_name(type));
+    stn_geometry_spec geometry = read_geometry(&f, type);
+    d.count = 1;
+    d.geometries = &geometry;
+    stn_error err = {0};
+    double mass = read_mass(&f, stn_shape_volume(&geometry.shape));
+    stn_lua_check(L, stn_shape_mass(&geometry.shape, mass, &d.mass, &err), &err);
+    return finish_body(L, w, &f, &d);
+}
+
+static int add_sphere(lua_State *L) {
+    static const char *const keys[] = {"radius", BODY_KEYS, NULL};
+    return add_simple(L, "world:sphere", STN_SHAPE_SPHERE, keys);
+}
+
+static int add_box(lua_State *L) {
+    static const char *const keys[] = {"size", BODY_KEYS, NULL};
+    return add_simple(L, "world:box", STN_SHAPE_BOX, keys);
+}
+
+static int add_capsule(lua_State *L) {
+    static const char *const keys[] = {"radius", "length", BODY_KEYS, NULL};
+    return add_simple(L, "world:capsule", STN_SHAPE_CAPSULE, keys);
+}
+
+static int add_cylinder(lua_State *L) {
+    static const char *const keys[] = {"radius", "length", BODY_KEYS, NULL};
+    return add_simple(L, "world:cylinder", STN_SHAPE_CYLINDER, keys);
+}
+
+static int add_ground(lua_State *L) {
+    static const char *const keys[] = {"name", "pose", STN_POSE_KEYS, GEOMETRY_KEYS, NULL};
+    stn_lua_world *w = stn_lua_world_check(L, 1);
+    if (lua_isnoneornil(L, 2)) {
+        lua_settop(L, 1);
+        lua_newtable(L);
+    }
+    stn_fields f = stn_fields_open(L, 2, "world:ground", keys, 0);
+    stn_geometry_spec geometry = read_geometry(&f, STN_SHAPE_HALF_SPACE);
+    body_description d = {.type = "ground",
+                          .name = stn_fields_text(&f, "name"),
+                          .pose = read_pose(&f),
+                          .fixed = true,
+                          .on = -1,
+                          .count = 1,
+                          .geometries = &geometry};
+    return finish_body(L, w, &f, &d);
+}
+
+// ---------------------------------------------------------------------------------------------------- compound bodies
+
+/// One entry of `shapes`, at the stack's top: its geometry with its pose and what is said about its mass.
+static void read_part(const stn_fields *part, stn_geometry_spec *geometry, double *mass) {
+    static const char *const words[] = {"sphere", "box", "capsule", "cylinder", NULL};
+    static const stn_shape_type types[] = {STN_SHAPE_SPHERE, STN_SHAPE_BOX, STN_SHAPE_CAPSULE, STN_SHAPE_CYLINDER};
+    lua_State *L = part->L;
+    lua_rawgeti(L, part->table, 1);
+    if (lua_type(L, -1) != LUA_TSTRING) {
+        stn_lua_fail(L, "%s: the first entry must be a shape's name, as in { \"box\", size = {...} }", part->owner);
+    }
+    const char *word = lua_tostring(L, -1);
+    int which = 0;
+    while (words[which] != NULL && strcmp(words[which], word) != 0) {
+        which++;
+    }
+    if (words[which] == NULL) {
+        stn_lua_unknown(L, part->owner, word, words);
+    }
+    lua_pop(L, 1);
+    *geometry = read_geometry(part, types[which]);
+    geometry->pose = read_pose(part);
+    *mass = NAN;
+    stn_fields_at_least(part, "mass", "kg", 0.0, mass);
+}
+
+/// Reads all shapes; `masses` gets NaN where none is given.
+static void read_parts(lua_State *L, const char *owner, int list, int32_t count, stn_geometry_spec *geometries,
+                       double *masses) {
+    static const char *const keys[] = {"radius", "size", "length", "pose", STN_POSE_KEYS, "mass", GEOMETRY_KEYS, NULL};
+    for (int32_t i = 0; i < count; i++) {
+        char name[96];
+        snprintf(name, sizeof name, "%s: shapes[%d]", owner, i + 1);
+        lua_rawgeti(L, list, i + 1);
+        stn_fields part = stn_fields_open(L, -1, name, keys, 1);
+        read_part(&part, &geometries[i], &masses[i]);
+        lua_pop(L, 1);
+    }
+}
+
+/// Sum of the parts. Masses of the shapes as given (the others then weigh nothing), or the body's mass spread by
+/// volume.
+static stn_mass weigh_parts(const stn_fields *f, const body_description *d, const double *masses) {
+    double volume = 0.0;
+    bool given = false;
+    for (int32_t i = 0; i < d->count; i++) {
+        volume += stn_shape_volume(&d->geometries[i].shape);
+        given = given || !isnan(masses[i]);
+    }
+    double whole = 0.0;
+    if (given && (stn_fields_real(f, "mass", "kg", &whole) || stn_fields_real(f, "density", "kg/m^3", &whole))) {
+        stn_lua_fail(f->L, "%s: give the mass of the whole or of the shapes, not both", f->owner);
+    }
+    double total = given ? 0.0 : read_mass(f, volume);
+    stn_mass sum = {0};
+    for (int32_t i = 0; i < d->count; i++) {
+        const stn_geometry_spec *g = &d->geometries[i];
+        double share = given ? (isnan(masses[i]) ? 0.0 : masses[i]) : total * stn_shape_volume(&g->shape) / volume;
+        stn_mass own, moved;
+        stn_error err = {0};
+        if (share > 0.0) {
+            stn_lua_check(f->L, stn_shape_mass(&g->shape, share, &own, &err), &err);
+            moved = stn_mass_transform(&g->pose, &own);
+            sum = stn_mass_add(&sum, &moved);
+        }
+    }
+    return sum;
+}
+
+static int add_compound(lua_State *L) {
+    static const char *const keys[] = {"shapes", PLACE_KEYS, NULL};
+    stn_lua_world *w = stn_lua_world_check(L, 1);
+    stn_fields f = stn_fields_open(L, 2, "world:compound", keys, 0);
+    body_description d = read_body(&f, w, "compound");
+    if (!stn_fields_push(&f, "shapes") || lua_type(L, -1) != LUA_TTABLE || lua_rawlen(L, -1) == 0) {
+        stn_lua_fail(
+            L,
+            "world:compound: shapes must be a list such as { { \"box\", size = {...} }, { \"sphere\", radius = r } }");
+    }
+    int list = lua_gettop(L);
+    size_t count = lua_rawlen(L, list);
+    if (count > 100000) {
+        stn_lua_fail(L, "world:compound: %zu shapes are too many", count);
+    }
+    d.count = (int32_t)count;
+    d.geometries = lua_newuserdatauv(L, count * sizeof *d.geometries, 0);
+    double *masses = lua_newuserdatauv(L, count * sizeof *masses, 0);
+    read_parts(L, f.owner, list, d.count, d.geometries, masses);
+    d.mass = weigh_parts(&f, &d, masses);
+    return finish_body(L, w, &f, &d);
+}
+
+const luaL_Reg stn_lua_model_methods[] = {
+    {"load", stn_lua_world_load}, {"ground", add_ground},     {"sphere", add_sphere},     {"box", add_box},
+    {"capsule", add_capsule},     {"cylinder", add_cylinder}, {"compound", add_compound}, {NULL, NULL},
+};

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a scenario says about itself: checks, results, warnings, tests.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "lua/bind.h"
+
+// ------------------------------------------------------------------------------------------------ checks and results
+
+static char *copy_text(stn_session *session, const char *text) {
+    return text != NULL ? stn_duplicate_text(session->context, text) : NULL;
+}
+
+bool stn_session_add_check(stn_session *session, const char *name, bool ok, double value, double limit,
+                           const char *unit) {
+    size_t count = (size_t)session->check_count;
+    stn_check *grown = stn_reallocate(session->context, session->checks, count, count + 1, sizeof *grown);
+    if (grown == NULL) {
+        return false;
+    }
+    session->checks = grown;
+    char *name_copy = copy_text(session, name), *unit_copy = copy_text(session, unit);
+    if (name_copy == NULL || (unit != NULL && unit_copy == NULL)) {
+        stn_release(session->context, name_copy);
+        stn_release(session->context, unit_copy);
+        return false;
+    }
+    grown[count] = (stn_check){name_copy, ok, value, limit, unit_copy};
+    session->check_count++;
+    return true;
+}
+
+/// stn.check(name, ok) or stn.check(name, { value =, limit =, unit = }): value <= limit; `least` instead of limit: >=.
+static int check(lua_State *L) {
+    static const char *const keys[] = {"value", "limit", "least", "unit", NULL};
+    stn_session *session = stn_lua_session(L);
+    const char *name = luaL_checkstring(L, 1);
+    double value = NAN, limit = NAN, least = NAN;
+    const char *unit = NULL;
+    bool ok = lua_toboolean(L, 2) != 0;
+    if (lua_type(L, 2) == LUA_TTABLE) {
+        stn_fields f = stn_fields_open(L, 2, "stn.check", keys, 0);
+        lua_getfield(L, 2, "value"); // may be nan: then the check fails
+        value = luaL_checknumber(L, -1);
+        unit = stn_fields_text(&f, "unit");
+        bool above = stn_fields_real(&f, "limit", "as the value", &limit);
+        bool below = stn_fields_real(&f, "least", "as the value", &least);
+        if (above == below) {
+            stn_lua_fail(L, "stn.check: give limit (value <= limit) or least (value >= least)");
+        }
+        ok = above ? value <= limit : value >= least;
+        limit = above ? limit : least;
+    } else if (lua_type(L, 2) != LUA_TBOOLEAN) {
+        stn_lua_fail(L, "stn.check: '%s' needs true, false or { value =, limit =, unit = }, got %s", name,
+                     luaL_typename(L, 2));
+    }
+    if (!stn_session_add_check(session, name, ok, value, limit, unit)) {
+        stn_lua_fail(L, "out of memory");
+    }
+    if (!ok && session->owns_context) { // no command that would tell
+        stn_log(session->context, STN_LOG_WARNING, "check failed: %s", name);
+    }
+    lua_pushboolean(L, ok);
+    return 1;
+}
+
+static int result(lua_State *L) {
+    stn_session *session = stn_lua_session(L);
+    const char *name = luaL_checkstring(L, 1), *unit = luaL_optstring(L, 3, NULL);
+    double value = luaL_checknumber(L, 2);
+    for (int32_t i = 0; i < session->result_count; i++) {
+        if (strcmp(session->results[i].name, name) == 0) {
+            session->results[i].value = value;
+            return 0;
+        }
+    }
+    size_t count = (size_t)session->result_count;
+    stn_result *grown = stn_reallocate(session->context, session->results, count, count + 1, sizeof *grown);
+    if (grown != NULL) {
+        session->results = grown;
+        grown[count] = (stn_result){copy_text(session, name), value, copy_text(session, unit)};
+        session->result_count++;
+    }
+    if (grown == NULL || grown[count].name == NULL) {
+        stn_lua_fail(L, "out of memory");
+    }
+    return 0;
+}
+
+/// stn.warn(format, ...), as string.format.
+static int warn(lua_State *L) {
+    int count = lua_gettop(L);
+    luaL_checkstring(L, 1);
+    lua_getglobal(L, "string");
+    lua_getfield(L, -1, "format");
+    lua_insert(L, 1);
+    lua_pop(L, 1);
+    lua_call(L, count, 1);
+    stn_lua_where(L);
+    stn_log(stn_lua_session(L)->context, STN_LOG_WARNING, "%s%s", lua_tostring(L, -1), lua_tostring(L, -2));
+    return 0;
+}
+
+// ------------------------------------------------------------------------------------------------------------- tests
+
+#define SKIP_TYPE "stiction.skip"
+
+/// stn.skip(reason): ends the test, or the file, without a verdict.
+static int skip(lua_State *L) {
+    luaL_checkstring(L, 1);
+    lua_createtable(L, 1, 0);
+    lua_pushvalue(L, 1);
+    lua_rawseti(L, -2, 1);
+    luaL_newmetatable(L, SKIP_TYPE);
+    lua_setmetatable(L, -2);
+    return lua_error(L);
+}
+
+const char *stn_lua_skip_reason(lua_State *L, int index) {
+    int at = lua_absindex(L, index), top = lua_gettop(L);
+    const char *reason = NULL;
+    luaL_getmetatable(L, SKIP_TYPE);
+    if (lua_type(L, at) == LUA_TTABLE && lua_getmetatable(L, at) != 0 && lua_rawequal(L, -1, -2)) {
+        lua_rawgeti(L, at, 1);
+        reason = lua_tostring(L, -1); // the table keeps it alive
+    }
+    lua_settop(L, top);
+    return reason;
+}
+
+static double seconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+const char *stn_session_failed_check(const stn_session *session, int32_t first, char *text, size_t size) {
+    for (int32_t i = first; i < session->check_count; i++) {
+        const stn_check *c = &session->checks[i];
+        if (c->ok) {
+            continue;
+        }
+        if (isnan(c->limit)) {
+            snprintf(text, size, "check failed: %s", c->name);
+        } else {
+            snprintf(text, size, "check failed: %s: %g against a limit of %g %s", c->name, c->value, c->limit,
+                     c->unit != NULL ? c->unit : "");
+        }
+        return text;
+    }
+    return NULL;
+}
+
+/// stn.test(name, function): one test.
+static int test(lua_State *L) {
+    stn_session *session = stn_lua_session(L);
+    const char *name = luaL_checkstring(L, 1);
+    luaL_checktype(L, 2, LUA_TFUNCTION);
+    lua_settop(L, 2);
+    session->test_count++;
+    if (session->pattern != NULL && strstr(name, session->pattern) == NULL) {
+        return 0;
+    }
+    int32_t first_check = session->check_count;
+    double start = seconds_now();
+    int status = lua_pcall(L, 0, 0, 0);
+    double duration = seconds_now() - start;
+    const char *skipped = status != LUA_OK ? stn_lua_skip_reason(L, -1) : NULL;
+    if (session->tested == NULL) {
+        return status != LUA_OK && skipped == NULL ? lua_error(L) : 0;
+    }
+    char text[512];
+    const char *failure = status == LUA_OK ? stn_session_failed_check(session, first_check, text, sizeof text)
+                                           : (skipped != NULL ? NULL : luaL_tolstring(L, -1, NULL));
+    session->tested(session->tested_user, name, failure, skipped, duration);
+    return 0;
+}
+
+static void compare(lua_State *L, double value, double expected, double tolerance, const char *what) {
+    if (!(fabs(value - expected) <= tolerance)) {
+        stn_lua_fail(L, "%s = %.10g, expected %.10g within %g (off by %g)", what, value, expected, tolerance,
+                     value - expected);
+    }
+}
+
+/// stn.near(value, expected, tolerance, what): numbers, or lists of equal length.
+static int near(lua_State *L) {
+    double tolerance = luaL_checknumber(L, 3);
+    const char *what = luaL_optstring(L, 4, "value");
+    if (lua_type(L, 1) != LUA_TTABLE) {
+        compare(L, luaL_checknumber(L, 1), luaL_checknumber(L, 2), tolerance, what);
+        return 0;
+    }
+    luaL_checktype(L, 2, LUA_TTABLE);
+    lua_Integer count = (lua_Integer)lua_rawlen(L, 1);
+    if (count != (lua_Integer)lua_rawlen(L, 2)) {
+        stn_lua_fail(L, "%s has %lld numbers, expected %lld", what, (long long)count, (long long)lua_rawlen(L, 2));
+    }
+    for (lua_Integer i = 1; i <= count; i++) {
+        lua_rawgeti(L, 1, i);
+        lua_rawgeti(L, 2, i);
+        const char *item = lua_pushfstring(L, "%s[%d]", what, (int)i);
+        compare(L, luaL_checknumber(L, -3), luaL_checknumber(L, -2), tolerance, item);
+        lua_pop(L, 3);
+    }
+    return 0;
+}
+
+/// stn.fails(function, text): calls it; it must raise an error that contains `text`. Returns the message.
+static int fails(lua_State *L) {
+    luaL_checktype(L, 1, LUA_TFUNCTION);
+    const char *text = luaL_optstring(L, 2, "");
+    lua_pushvalue(L, 1);
+    if (lua_pcall(L, 0, 0, 0) == LUA_OK) {
+        stn_lua_fail(L, "expected an error with \"%s\", there was none", text);
+    }
+    const char *message = luaL_tolstring(L, -1, NULL);
+    if (strstr(message, text) == NULL) {
+        stn_lua_fail(L, "expected an error with \"%s\", got \"%s\"", text, message);
+    }
+    return 1;
+}
+
+const luaL_Reg stn_lua_report_functions[] = {
+    {"check", check}, {"result", result}, {"warn", warn},   {"test", test},
+    {"skip", skip},   {"near", near},     {"fails", fails}, {NULL, NULL},
+};

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stepping: world:step, world:run, and what is recorded meanwhile.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lua/bind.h"
+
+// ------------------------------------------------------------------------------------------------------------- step
+
+static bool stop_asked(const stn_session *session) {
+    return session->stop != NULL && *session->stop != 0;
+}
+
+static stn_status open_recorder(stn_lua_world *w, const stn_plugin_choice *choice, const char *path, stn_error *err) {
+    stn_instance *recorder = NULL;
+    stn_status status = stn_instance_create(w->session->context, STN_KIND_RECORDER, choice->id, choice->settings,
+                                            choice->setting_count, &recorder, err);
+    return status < 0 ? status : stn_world_record(w->world, recorder, path, err);
+}
+
+/// Before the first step: the log that the command line asked for.
+static void begin(lua_State *L, stn_lua_world *w) {
+    stn_session *session = w->session;
+    w->begun = true;
+    if (!w->first || session->log_path == NULL || session->log_opened) {
+        return;
+    }
+    stn_error err = {0};
+    stn_plugin_choice choice = {0};
+    stn_lua_check(L, stn_recorder_for(session->context, session->log_path, &choice.id, &err), &err);
+    stn_lua_check(L, open_recorder(w, &choice, session->log_path, &err), &err);
+    session->log_opened = true;
+}
+
+/// The step that failed, and the state before it, which is the present one.
+static void note_failure(stn_lua_world *w, const stn_error *err) {
+    stn_failure *failure = &w->session->failure;
+    const stn_state *state = stn_world_state(w->world);
+    *failure = (stn_failure){.status = err->status, .step = state->step, .time = state->time};
+    memcpy(failure->text, err->text, sizeof failure->text);
+    const char *path = w->session->failure_path;
+    stn_snapshot *snapshot = NULL;
+    stn_error ignored = {0};
+    if (path != NULL && stn_world_snapshot(w->world, &snapshot, &ignored) >= 0 &&
+        stn_snapshot_save(snapshot, path, &ignored) >= 0) {
+        snprintf(failure->saved, sizeof failure->saved, "%s", path);
+    }
+    stn_snapshot_destroy(snapshot);
+}
+
+void stn_lua_world_step(lua_State *L, int index, stn_lua_world *w) {
+    stn_lua_world_complete(L, index, w);
+    if (stop_asked(w->session)) {
+        stn_lua_fail(L, "interrupted");
+    }
+    if (!w->begun) {
+        begin(L, w);
+    }
+    stn_statistics_before(w);
+    stn_error err = {0};
+    stn_status status = stn_world_step(w->world, &err);
+    if (status == STN_ERR_DIVERGED || status == STN_ERR_NUMERIC) {
+        err.status = status;
+        note_failure(w, &err);
+    }
+    stn_lua_check(L, status, &err);
+}
+
+static int world_step(lua_State *L) {
+    stn_lua_world *w = stn_lua_world_check(L, 1);
+    stn_lua_world_step(L, 1, w);
+    stn_lua_push_step(L, 1, w);
+    return 1;
+}
+
+// -------------------------------------------------------------------------------------------------------------- run
+
+/// Upvalues: the world, the last step's number (or nil), the end time (or nil).
+static int run_next(lua_State *L) {
+    stn_lua_world *w = stn_lua_world_check(L, lua_upvalueindex(1));
+    const stn_state *state = stn_world_state(w->world);
+    bool over;
+    if (lua_isinteger(L, lua_upvalueindex(2))) {
+        over = state->step >= lua_tointeger(L, lua_upvalueindex(2));
+    } else {
+        // half a millionth of a step forgives the rounding of a sum of many dt
+        over = state->time >= lua_tonumber(L, lua_upvalueindex(3)) - 5e-7 * stn_world_dt(w->world);
+    }
+    if (over) {
+        w->session->end_time = NAN;
+        return 0;
+    }
+    stn_lua_world_step(L, lua_upvalueindex(1), w);
+    stn_lua_push_step(L, lua_upvalueindex(1), w);
+    return 1;
+}
+
+/// Was the duration taken from a declared parameter? Then --seconds has reached it that way.
+static bool declares_seconds(const stn_session *session) {
+    for (int32_t i = 0; i < session->parameter_count; i++) {
+        if (strcmp(session->parameters[i].name, "seconds") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int world_run(lua_State *L) {
+    static const char *const keys[] = {"seconds", "steps", NULL};
+    stn_lua_world *w = stn_lua_world_compiled(L, 1);
+    stn_fields f = stn_fields_open(L, 2, "world:run", keys, 0);
+    double seconds = NAN;
+    lua_Integer steps = 0;
+    bool timed = stn_fields_at_least(&f, "seconds", "s", 0.0, &seconds);
+    bool counted = stn_fields_integer(&f, "steps", 0, INT64_C(1) << 52, &steps);
+    if (timed == counted) {
+        stn_lua_fail(L, "world:run: give seconds or steps");
+    }
+    if (!isnan(w->session->seconds) && !declares_seconds(w->session)) {
+        seconds = w->session->seconds;
+        counted = false;
+    }
+    const stn_state *state = stn_world_state(w->world);
+    lua_pushvalue(L, 1);
+    if (counted) {
+        lua_pushinteger(L, state->step + steps);
+        lua_pushnil(L);
+        w->session->end_time = state->time + (double)steps * stn_world_dt(w->world);
+    } else {
+        lua_pushnil(L);
+        lua_pushnumber(L, state->time + seconds);
+        w->session->end_time = state->time + seconds;
+    }
+    lua_pushcclosure(L, run_next, 3);
+    return 1;
+}
+
+// -------------------------------------------------------------------------------------------------------- recording
+
+/// world:record(path) or world:record(path, { "csv", ... }).
+static int world_record(lua_State *L) {
+    stn_lua_world *w = stn_lua_world_compiled(L, 1);
+    const char *path = luaL_checkstring(L, 2);
+    stn_error err = {0};
+    stn_plugin_choice choice = {0};
+    if (lua_type(L, 3) == LUA_TTABLE) {
+        choice = stn_lua_plugin(L, 3, "world:record", NULL);
+    } else if (lua_type(L, 3) == LUA_TSTRING) {
+        choice.id = lua_tostring(L, 3);
+    } else {
+        stn_lua_check(L, stn_recorder_for(w->session->context, path, &choice.id, &err), &err);
+    }
+    stn_lua_check(L, open_recorder(w, &choice, path, &err), &err);
+    return 0;
+}
+
+static int world_close_recordings(lua_State *L) {
+    stn_lua_world *w = stn_lua_world_check(L, 1);
+    stn_error err = {0};
+    stn_lua_check(L, stn_world_close_recordings(w->world, &err), &err);
+    return 0;
+}
+
+static int world_plot(lua_State *L) {
+    stn_lua_world *w = stn_lua_world_compiled(L, 1);
+    const char *name = luaL_checkstring(L, 2);
+    double value = stn_lua_real(L, 3, name, "as plotted");
+    stn_error err = {0};
+    stn_lua_check(L, stn_world_signal(w->world, name, value, &err), &err);
+    return 0;
+}
+
+static int world_contacts(lua_State *L) {
+    stn_lua_push_contacts(L, stn_lua_world_compiled(L, 1));
+    return 1;
+}
+
+const luaL_Reg stn_lua_run_methods[] = {
+    {"step", world_step},
+    {"run", world_run},
+    {"record", world_record},
+    {"close_recordings", world_close_recordings},
+    {"plot", world_plot},
+    {"contacts", world_contacts},
+    {NULL, NULL},
+};

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// A world's state in Lua: by value, snapshots, files, random stream, gravity, energy and momentum.
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lua/bind.h"
+
+// ------------------------------------------------------------------------------------------------------- by value
+
+static int world_state(lua_State *L) {
+    stn_lua_world *w = stn_lua_world_compiled(L, 1);
+    const stn_state *state = stn_world_state(w->world);
+    const stn_model *model = stn_world_model(w->world);
+    lua_createtable(L, 0, 4);
+    lua_pushnumber(L, state->time);
+    lua_setfield(L, -2, "time");
+    lua_pushinteger(L, state->step);
+    lua_setfield(L, -2, "step");
+    stn_lua_push_reals(L, state->q, model->nq);
+    lua_setfield(L, -2, "q");
+    stn_lua_push_reals(L, state->v, model->nv);
+    lua_setfield(L, -2, "v");
+    return 1;
+}
+
+static int world_set_state(lua_State *L) {
+    static const char *const keys[] = {"q", "v", "time", "step", NULL};
+    stn_lua_world *w = stn_lua_world_compiled(L, 1);
+    stn_fields f = stn_fields_open(L, 2, "world:set_state", keys, 0);
+    const stn_model *model = stn_world_model(w->world);
+    double *q = lua_newuserdatauv(L, sizeof(double) * (size_t)(model->nq + 1), 0);
+    double *v = lua_newuserdatauv(L, sizeof(double) * (size_t)(model->nv + 1), 0);
+    bool has_q = stn_fields_reals(&f, "q", "m, rad", model->nq, q);
+    bool has_v = stn_fields_reals(&f, "v", "m/s, rad/s", model->nv, v);
+    stn_error err = {0};
+    if (has_q) {
+        stn_lua_check(L, stn_world_set_q(w->world, q, &err), &err);
+    }
+    if (has_v) {
+        stn_lua_check(L, stn_world_set_v(w->world, v, &err), &err);
+    }
+    w->touched = true;
+    return 0;
+}
+
+// ------------------------------------------------------------------------------------------------------- snapshots
+
+/// User value 1: the world it was taken from.
+typedef struct snapshot_object {
+    stn_snapshot *snapshot;
+} snapshot_object;
+
+static snapshot_object *push_snapshot(lua_State *L, int world) {
+    snapshot_object *o = lua_newuserdatauv(L, sizeof *o, 1);
+    o->snapshot = NULL;
+    lua_pushvalue(L, world);
+    lua_setiuservalue(L, -2, 1);
+    luaL_setmetatable(L, STN_LUA_SNAPSHOT);
+    return o;
+}
+
+static int snapshot_collect(lua_State *L) {
+    snapshot_object *o = luaL_checkudata(L, 1, STN_LUA_SNAPSHOT);
+    stn_snapshot_destroy(o->snapshot);
+    o->snapshot = NULL;
+    return 0;
+}
+
+static int world_snapshot(lua_State *L) {
+    stn_lua_world *w = stn_lua_world_compiled(L, 1);
+    snapshot_object *o = push_snapshot(L, 1);
+    stn_error err = {0};
+    stn_lua_check(L, stn_world_snapshot(w->world, &o->snapshot, &err), &err);
+    return 1;
+}
+
+static int world_restore(lua_State *L) {
+    stn_lua_world *w = stn_lua_world_compiled(L, 1);
+    snapshot_object *o = luaL_checkudata(L, 2, STN_LUA_SNAPSHOT);
+    stn_error err = {0};
+    stn_lua_check(L, stn_world_restore(w->world, o->snapshot, &err), &err);
+    w->touched = true;
+    return 0;
+}
+
+static int world_save(lua_State *L) {
+    stn_lua_world *w = stn_lua_world_compiled(L, 1);
+    const char *path = luaL_checkstring(L, 2);
+    snapshot_object *o = push_snapshot(L, 1);
+    stn_error err = {0};
+    stn_lua_check(L, stn_world_snapshot(w->world, &o->snapshot, &err), &err);
+    stn_lua_check(L, stn_snapshot_save(o->snapshot, path, &err), &err);
+    return 0;
+}
+
+static int world_load_state(lua_State *L) {
+    stn_lua_world *w = stn_lua_world_compiled(L, 1);
+    const char *path = luaL_checkstring(L, 2);
+    snapshot_object *o = push_snapshot(L, 1);
+    stn_error err = {0};
+    stn_lua_check(L, stn_snapshot_load(w->session->context, path, &o->snapshot, &err), &err);
+    stn_lua_check(L, stn_world_restore(w->world, o->snapshot, &err), &err);
+    w->touched = true;
+    return 0;
+}
+
+/// Back to the start: poses of the description, and the velocities and joint positions given with it.
+static int world_reset(lua_State *L) {
+    stn_lua_world *w = stn_lua_world_compiled(L, 1);
+    stn_world_reset(w->world);
+    stn_lua_world_apply_start(L, 1, w);
+    w->touched = true;
+    return 0;
+}
+
+static int world_hash(lua_State *L) {
+    char text[24];
+    snprintf(text, sizeof text, "%016" PRIx64, stn_world_hash(stn_lua_world_compiled(L, 1)->world));
+    lua_pushstring(L, text);
+    return 1;
+}
+
+// --------------------------------------------------------------------------------------------- gravity, dt, random
+
+static int world_set_gravity(lua_State *L) {
+    stn_lua_world *w = stn_lua_world_check(L, 1);
+    stn_world_set_gravity(w->world, stn_lua_vector(L, 2, "world:set_gravity", "m/s^2"));
+    w->touched = true;
+    return 0;
+}
+
+static int world_set_dt(lua_State *L) {
+    stn_lua_world *w = stn_lua_world_check(L, 1);
+    stn_error err = {0};
+    stn_lua_check(L, stn_world_set_dt(w->world, stn_lua_real(L, 2, "world:set_dt", "s"), &err), &err);
+    return 0;
+}
+
+/// world:random(): [0, 1); world:random(low, high): [low, high).
+static int world_random(lua_State *L) {
+    stn_lua_world *w = stn_lua_world_check(L, 1);
+    double low = 0.0, high = 1.0;
+    if (!lua_isnoneornil(L, 2)) {
+        low = stn_lua_real(L, 2, "world:random: low", "any");
+        high = stn_lua_real(L, 3, "world:random: high", "any");
+    }
+    lua_pushnumber(L, low + (high - low) * stn_world_random(w->world));
+    return 1;
+}
+
+// ----------------------------------------------------------------------------------------------- energy, momentum
+
+static int world_energy(lua_State *L) {
+    stn_lua_world *w = stn_lua_world_compiled(L, 1);
+    const stn_kinematics *k = stn_world_kinematics(w->world);
+    const stn_observation *o = stn_world_observation(w->world);
+    const struct {
+        const char *name;
+        double value;
+    } parts[] = {{"kinetic", stn_kinetic_energy(k)},
+                 {"potential", stn_gravitational_energy(k, stn_world_state(w->world)->gravity)},
+                 {"elastic", o->problem != NULL && o->report != NULL ? o->report->elastic_J : 0.0}};
+    double total = 0.0;
+    lua_createtable(L, 0, STN_COUNT(parts) + 1);
+    for (int32_t i = 0; i < STN_COUNT(parts); i++) {
+        total += parts[i].value;
+        lua_pushnumber(L, parts[i].value);
+        lua_setfield(L, -2, parts[i].name);
+    }
+    lua_pushnumber(L, total);
+    lua_setfield(L, -2, "total");
+    return 1;
+}
+
+static int world_momentum(lua_State *L) {
+    stn_lua_world *w = stn_lua_world_compiled(L, 1);
+    stn_spatial h = stn_momentum(stn_world_kinematics(w->world));
+    stn_lua_push_velocity(L, h.linear, h.angular);
+    return 1;
+}
+
+static int world_mass(lua_State *L) {
+    lua_pushnumber(L, stn_total_mass(stn_world_model(stn_lua_world_compiled(L, 1)->world)));
+    return 1;
+}
+
+static int find_robot(lua_State *L) {
+    stn_lua_world *w = stn_lua_world_compiled(L, 1);
+    const stn_model *model = stn_world_model(w->world);
+    const char *name = luaL_checkstring(L, 2);
+    int32_t robot = stn_model_find_robot(model, name);
+    if (robot < 0) {
+        const char *names[257] = {NULL};
+        for (int32_t i = 0; i < model->robot_count && i < 256; i++) {
+            names[i] = model->robots[i].name;
+        }
+        stn_lua_unknown(L, "the world", name, names);
+    }
+    stn_lua_object_new(L, 1, STN_LUA_ROBOT, robot);
+    return 1;
+}
+
+static int list_robots(lua_State *L) {
+    stn_lua_world *w = stn_lua_world_compiled(L, 1);
+    int32_t count = stn_world_model(w->world)->robot_count;
+    lua_createtable(L, count, 0);
+    for (int32_t i = 0; i < count; i++) {
+        stn_lua_object_new(L, 1, STN_LUA_ROBOT, i);
+        lua_rawseti(L, -2, i + 1);
+    }
+    return 1;
+}
+
+const luaL_Reg stn_lua_state_methods[] = {
+    {"state", world_state},
+    {"set_state", world_set_state},
+    {"snapshot", world_snapshot},
+    {"restore", world_restore},
+    {"save", world_save},
+    {"load_state", world_load_state},
+    {"reset", world_reset},
+    {"hash", world_hash},
+    {"set_gravity", world_set_gravity},
+    {"set_dt", world_set_dt},
+    {"random", world_random},
+    {"energy", world_energy},
+    {"momentum", world_momentum},
+    {"mass", world_mass},
+    {"robot", find_robot},
+    {"robots", list_robots},
+    {NULL, NULL},
+};
+
+void stn_lua_open_state(lua_State *L) {
+    static const luaL_Reg methods[] = {{NULL, NULL}};
+    static const luaL_Reg meta[] = {{"__gc", snapshot_collect}, {"__close", snapshot_collect}, {NULL, NULL}};
+    stn_lua_class(L, STN_LUA_SNAPSHOT, methods, meta, NULL, NULL);
+}

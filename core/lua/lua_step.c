@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// A finished step in Lua's hand: report, certificate, contacts. Numbers are copies; contacts are those of the last
+// step.
+#include <math.h>
+#include <string.h>
+
+#include "lua/bind.h"
+
+/// User value 1: the world.
+typedef struct step_object {
+    stn_lua_world *world;
+    int64_t index;
+    double time;
+    stn_step_report report;
+    stn_certificate certificate;
+    bool certified;
+} step_object;
+
+void stn_lua_push_step(lua_State *L, int world_index, stn_lua_world *w) {
+    int world = lua_absindex(L, world_index);
+    const stn_observation *o = stn_world_observation(w->world);
+    step_object *step = lua_newuserdatauv(L, sizeof *step, 1);
+    *step = (step_object){.world = w, .index = o->step, .time = o->time};
+    if (o->report != NULL) {
+        step->report = *o->report;
+    }
+    if (o->certificate != NULL) {
+        step->certificate = *o->certificate;
+        step->certified = true;
+    }
+    lua_pushvalue(L, world);
+    lua_setiuservalue(L, -2, 1);
+    luaL_setmetatable(L, STN_LUA_STEP);
+}
+
+// ------------------------------------------------------------------------------------------------------ certificate
+
+static const char *const certificate_names[] = {
+#define FIELD_NAME(member, name, unit, text) name,
+    STN_CERTIFICATE_FIELDS(FIELD_NAME)
+#undef FIELD_NAME
+        "finite",
+    NULL};
+
+/// A residual by name; NaN means that it does not apply.
+static bool residual(const stn_certificate *c, const char *wanted, double *value) {
+#define FIELD_VALUE(member, name, unit, text) \
+    if (strcmp(wanted, name) == 0) {          \
+        *value = c->member;                   \
+        return true;                          \
+    }
+    STN_CERTIFICATE_FIELDS(FIELD_VALUE)
+#undef FIELD_VALUE
+    return false;
+}
+
+static bool get_certificate(lua_State *L, void *self, const char *name) {
+    const stn_certificate *c = self;
+    double value = NAN;
+    if (strcmp(name, "finite") == 0) {
+        lua_pushboolean(L, c->finite);
+        return true;
+    }
+    if (!residual(c, name, &value)) {
+        return false;
+    }
+    if (isnan(value)) {
+        lua_pushnil(L);
+    } else {
+        lua_pushnumber(L, value);
+    }
+    return true;
+}
+
+/// pairs(certificate): names and values that apply.
+static int certificate_pairs(lua_State *L) {
+    const stn_certificate *c = luaL_checkudata(L, 1, STN_LUA_CERTIFICATE);
+    lua_getglobal(L, "next");
+    lua_newtable(L);
+    for (int i = 0; certificate_names[i] != NULL; i++) {
+        double value = NAN;
+        if (residual(c, certificate_names[i], &value) && !isnan(value)) {
+            lua_pushnumber(L, value);
+            lua_setfield(L, -2, certificate_names[i]);
+        }
+    }
+    lua_pushnil(L);
+    return 3;
+}
+
+static void push_certificate(lua_State *L, const step_object *step) {
+    if (!step->certified) {
+        lua_pushnil(L);
+        return;
+    }
+    stn_certificate *c = lua_newuserdatauv(L, sizeof *c, 0);
+    *c = step->certificate;
+    luaL_setmetatable(L, STN_LUA_CERTIFICATE);
+}
+
+// --------------------------------------------------------------------------------------------------------- contacts
+
+static void set_text(lua_State *L, const char *key, const char *value) {
+    lua_pushstring(L, value);
+    lua_setfield(L, -2, key);
+}
+
+static void set_number(lua_State *L, const char *key, double value) {
+    lua_pushnumber(L, value);
+    lua_setfield(L, -2, key);
+}
+
+static void set_vector(lua_State *L, const char *key, stn_vec3 value) {
+    stn_lua_push_vector(L, value);
+    lua_setfield(L, -2, key);
+}
+
+/// Robot and link of a geometry, under the keys given.
+static void set_side(lua_State *L, const stn_model *model, int32_t geometry, const char *robot_key,
+                     const char *link_key) {
+    int32_t link = model->geometries[geometry].link;
+    if (link < 0) {
+        set_text(L, robot_key, "world");
+        return;
+    }
+    int32_t robot = model->links[link].robot;
+    set_text(L, robot_key, robot >= 0 ? model->robots[robot].name : "world");
+    set_text(L, link_key, model->links[link].name);
+}
+
+/// Impulse on B and velocity of B relative to A, from the constraint that carries this contact.
+static void set_solution(lua_State *L, const stn_observation *o, const stn_constraint *c) {
+    double v[STN_MAX_ROWS] = {0.0};
+    const double *gamma = &o->gamma[c->row];
+    stn_constraint_velocity(o->problem, c, o->solution_v, v);
+    for (int32_t i = 0; i < c->rows; i++) {
+        v[i] += o->problem->bias[c->row + i];
+    }
+    stn_vec3 impulse = stn_mat3_apply(&c->frame, stn_vec3_make(gamma[0], gamma[1], gamma[2]));
+    set_vector(L, "impulse", impulse);
+    set_number(L, "normal_impulse", gamma[2]);
+    set_number(L, "friction_impulse", sqrt(gamma[0] * gamma[0] + gamma[1] * gamma[1]));
+    set_number(L, "slip", sqrt(v[0] * v[0] + v[1] * v[1]));
+    set_number(L, "separation_speed", v[2]);
+}
+
+static const stn_constraint *constraint_of(const stn_observation *o, int32_t contact, int32_t *at) {
+    for (; o->problem != NULL && *at < o->problem->constraint_count; (*at)++) {
+        const stn_constraint *c = &o->problem->constraints[*at];
+        if (c->kind == STN_CONSTRAINT_CONTACT && c->contact >= contact) {
+            return c->contact == contact && c->rows >= 3 ? c : NULL;
+        }
+    }
+    return NULL;
+}
+
+void stn_lua_push_contacts(lua_State *L, stn_lua_world *w) {
+    const stn_observation *o = stn_world_observation(w->world);
+    int32_t count = o->problem != NULL && o->contacts != NULL ? o->contacts->count : 0, at = 0;
+    lua_createtable(L, count, 0);
+    for (int32_t i = 0; i < count; i++) {
+        const stn_contact *contact = &o->contacts->contacts[i];
+        lua_createtable(L, 0, 14);
+        lua_pushinteger(L, (lua_Integer)contact->id);
+        lua_setfield(L, -2, "id");
+        set_side(L, o->model, contact->geometry_a, "a", "link_a");
+        set_side(L, o->model, contact->geometry_b, "b", "link_b");
+        set_vector(L, "point", contact->point);
+        set_vector(L, "normal", contact->normal);
+        set_number(L, "distance", contact->phi0);
+        set_number(L, "mu", contact->material.mu);
+        const stn_constraint *c = constraint_of(o, i, &at);
+        if (c != NULL) {
+            set_solution(L, o, c);
+        }
+        lua_rawseti(L, -2, i + 1);
+    }
+}
+
+// ------------------------------------------------------------------------------------------------------ step objects
+
+static int step_contacts(lua_State *L) {
+    const step_object *step = luaL_checkudata(L, 1, STN_LUA_STEP);
+    if (step->world->world == NULL || stn_world_observation(step->world->world)->step != step->index) {
+        stn_lua_fail(L, "step:contacts: step %lld is over; ask for its contacts before the next step is made",
+                     (long long)step->index);
+    }
+    stn_lua_push_contacts(L, step->world);
+    return 1;
+}
+
+static const char *const step_properties[] = {
+    "time",          "index",       "certificate", "status",      "iterations", "islands",
+    "contact_count", "constraints", "kinetic_J",   "potential_J", "elastic_J",  "energy_J",
+    "input_work_J",  "overlap_m",   "duration_us", "cost",        "converged",  NULL};
+
+/// Real members of the report, by name.
+static bool get_real(const stn_step_report *r, const char *name, double *value) {
+    const struct {
+        const char *name;
+        double value;
+    } reals[] = {{"kinetic_J", r->kinetic_J},       {"potential_J", r->potential_J},
+                 {"elastic_J", r->elastic_J},       {"energy_J", r->kinetic_J + r->potential_J + r->elastic_J},
+                 {"input_work_J", r->input_work_J}, {"overlap_m", r->overlap_m},
+                 {"duration_us", r->duration_us},   {"cost", r->cost}};
+    for (int32_t i = 0; i < STN_COUNT(reals); i++) {
+        if (strcmp(reals[i].name, name) == 0) {
+            *value = reals[i].value;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool get_integer(const step_object *step, const char *name, lua_Integer *value) {
+    const struct {
+        const char *name;
+        lua_Integer value;
+    } integers[] = {{"index", step->index},
+                    {"iterations", step->report.iterations},
+                    {"islands", step->report.islands},
+                    {"contact_count", step->report.contacts},
+                    {"constraints", step->report.constraints}};
+    for (int32_t i = 0; i < STN_COUNT(integers); i++) {
+        if (strcmp(integers[i].name, name) == 0) {
+            *value = integers[i].value;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool get_step(lua_State *L, void *self, const char *name) {
+    const step_object *step = self;
+    double real = 0.0;
+    lua_Integer integer = 0;
+    if (strcmp(name, "certificate") == 0) {
+        push_certificate(L, step);
+    } else if (strcmp(name, "time") == 0) {
+        lua_pushnumber(L, step->time);
+    } else if (strcmp(name, "status") == 0) {
+        lua_pushstring(L, stn_status_text(step->report.status));
+    } else if (strcmp(name, "converged") == 0) {
+        lua_pushboolean(L, step->report.not_converged == 0);
+    } else if (get_integer(step, name, &integer)) {
+        lua_pushinteger(L, integer);
+    } else if (get_real(&step->report, name, &real)) {
+        lua_pushnumber(L, real);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static int step_text(lua_State *L) {
+    const step_object *step = luaL_checkudata(L, 1, STN_LUA_STEP);
+    lua_pushfstring(L, "step %I, t = %f s", (LUAI_UACINT)step->index, (lua_Number)step->time);
+    return 1;
+}
+
+void stn_lua_open_step(lua_State *L) {
+    static const luaL_Reg methods[] = {{"contacts", step_contacts}, {NULL, NULL}};
+    static const luaL_Reg meta[] = {{"__tostring", step_text}, {NULL, NULL}};
+    static const luaL_Reg none[] = {{NULL, NULL}};
+    static const luaL_Reg certificate_meta[] = {{"__pairs", certificate_pairs}, {NULL, NULL}};
+    stn_lua_class(L, STN_LUA_STEP, methods, meta, get_step, step_properties);
+    stn_lua_class(L, STN_LUA_CERTIFICATE, none, certificate_meta, get_certificate, certificate_names);
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// stn.world { ... }: creation, completion of the model, properties, life.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lua/bind.h"
+
+// ------------------------------------------------------------------------------------------------------- options
+
+/// Scalars of the table over the defaults, then what the command line says.
+static void read_scalars(const stn_fields *f, const stn_session *session, stn_world_options *o) {
+    static const char *const points[] = {"stiffness", "midpoint", "a", "b", NULL};
+    static const char *const certificates[] = {"full", "light", NULL};
+    lua_Integer whole = 0;
+    stn_fields_above_zero(f, "dt", "s", &o->dt);
+    stn_fields_vector(f, "gravity", "m/s^2", &o->gravity);
+    stn_fields_at_least(f, "margin", "m", 0.0, &o->margin);
+    int point = stn_fields_choice(f, "contact_point", points);
+    if (point >= 0) {
+        o->contact_point = (stn_contact_point_rule)point;
+    }
+    o->certificate_light = stn_fields_choice(f, "certificate", certificates) == 1;
+    if (stn_fields_integer(f, "threads", 1, 1024, &whole)) {
+        o->threads = (int32_t)whole;
+    }
+    if (stn_fields_integer(f, "seed", 0, INT64_C(1) << 53, &whole)) {
+        o->seed = (uint64_t)whole;
+    }
+    if (!isnan(session->dt)) {
+        o->dt = session->dt;
+    }
+    if (session->threads > 0) {
+        o->threads = session->threads;
+    }
+    if (session->seed >= 0) {
+        o->seed = (uint64_t)session->seed;
+    }
+}
+
+/// Empty world object: its tables exist before anything can fail.
+static stn_lua_world *push_world(lua_State *L, stn_session *session) {
+    stn_lua_world *w = lua_newuserdatauv(L, sizeof *w, 2);
+    *w = (stn_lua_world){.session = session, .first = session->world_count == 0, .energy = NAN};
+    lua_newtable(L);
+    lua_setiuservalue(L, -2, 1);
+    lua_newtable(L);
+    lua_setiuservalue(L, -2, 2);
+    luaL_setmetatable(L, STN_LUA_WORLD);
+    return w;
+}
+
+int stn_lua_world_new(lua_State *L) {
+    static const char *const keys[] = {"dt",         "gravity",     "solver", "law",           "contact",
+                                       "integrator", "factor",      "margin", "contact_point", "seed",
+                                       "threads",    "certificate", NULL};
+    stn_session *session = stn_lua_session(L);
+    if (lua_gettop(L) == 0) {
+        lua_newtable(L);
+    }
+    stn_fields f = stn_fields_open(L, 1, "stn.world", keys, 0);
+    stn_world_options o = stn_world_options_default();
+    read_scalars(&f, session, &o);
+    o.solver = stn_fields_plugin(&f, "solver", STN_KIND_SOLVER, session);
+    o.law = stn_fields_plugin(&f, "law", STN_KIND_LAW, session);
+    o.contact = stn_fields_plugin(&f, "contact", STN_KIND_CONTACT, session);
+    o.integrator = stn_fields_plugin(&f, "integrator", STN_KIND_INTEGRATOR, session);
+    o.factor = stn_fields_plugin(&f, "factor", STN_KIND_FACTOR, session);
+    stn_error err = {0};
+    stn_lua_check(L, stn_session_check_overrides(session, &err), &err);
+    stn_lua_world *w = push_world(L, session);
+    stn_lua_check(L, stn_world_create(session->context, &o, &w->world, &err), &err);
+    session->world_count++;
+    return 1;
+}
+
+// ---------------------------------------------------------------------------------------------------- life, access
+
+stn_lua_world *stn_lua_world_check(lua_State *L, int index) {
+    stn_lua_world *w = luaL_checkudata(L, index, STN_LUA_WORLD);
+    if (w->world == NULL) {
+        stn_lua_fail(L, "this world was closed");
+    }
+    return w;
+}
+
+/// What the summary says about the session's first world.
+static void describe(stn_lua_world *w) {
+    stn_session *session = w->session;
+    const stn_model *model = stn_world_model(w->world);
+    session->body_count = model->body_count - 1;
+    session->nq = model->nq;
+    session->nv = model->nv;
+    stn_release(session->context, session->scene);
+    session->scene = stn_duplicate_text(session->context, stn_world_parameters(w->world));
+    for (stn_kind kind = 0; kind < STN_KIND_COUNT; kind++) {
+        const stn_instance *plugin = stn_world_plugin(w->world, kind);
+        session->plugin_used[kind] = plugin != NULL ? plugin->desc->id : NULL;
+    }
+}
+
+void stn_lua_world_complete(lua_State *L, int index, stn_lua_world *w) {
+    if (w->compiled) {
+        return;
+    }
+    int self = lua_absindex(L, index);
+    stn_error err = {0};
+    stn_lua_check(L, stn_world_compile(w->world, &err), &err);
+    w->compiled = true;
+    stn_lua_position(L);
+    snprintf(w->compiled_at, sizeof w->compiled_at, "%s", lua_tostring(L, -1));
+    lua_pop(L, 1);
+    stn_lua_check(L, stn_world_observe(w->world, stn_statistics_observe, w, &err), &err);
+    stn_lua_world_apply_start(L, self, w);
+    if (w->first) {
+        describe(w);
+    }
+}
+
+stn_lua_world *stn_lua_world_compiled(lua_State *L, int index) {
+    stn_lua_world *w = stn_lua_world_check(L, index);
+    stn_lua_world_complete(L, index, w);
+    return w;
+}
+
+stn_model_builder *stn_lua_world_builder(lua_State *L, stn_lua_world *w, const char *what) {
+    if (w->compiled) {
+        stn_lua_fail(L, "%s: the world was completed at %s, by the first use of its state; describe everything before that",
+                     what, w->compiled_at);
+    }
+    return stn_world_builder(w->world);
+}
+
+static int world_close(lua_State *L) {
+    stn_lua_world *w = luaL_checkudata(L, 1, STN_LUA_WORLD);
+    stn_world *world = w->world;
+    w->world = NULL;
+    stn_error err = {0};
+    stn_status status = world != NULL ? stn_world_close_recordings(world, &err) : STN_OK;
+    stn_world_destroy(world);
+    stn_lua_check(L, status, &err);
+    return 0;
+}
+
+/// A finaliser cannot raise: what goes wrong while recordings are closed is logged.
+static int world_collect(lua_State *L) {
+    stn_lua_world *w = luaL_checkudata(L, 1, STN_LUA_WORLD);
+    stn_error err = {0};
+    if (w->world != NULL && stn_world_close_recordings(w->world, &err) < 0) {
+        stn_log(w->session->context, STN_LOG_ERROR, "%s", err.text);
+    }
+    stn_world_destroy(w->world);
+    w->world = NULL;
+    return 0;
+}
+
+static int world_clone(lua_State *L) {
+    stn_lua_world *w = stn_lua_world_compiled(L, 1);
+    stn_lua_world *copy = push_world(L, w->session);
+    stn_error err = {0};
+    stn_lua_check(L, stn_world_clone(w->world, &copy->world, &err), &err);
+    copy->session->world_count++;
+    copy->compiled = true;
+    memcpy(copy->compiled_at, w->compiled_at, sizeof copy->compiled_at);
+    lua_getiuservalue(L, 1, 1); // start values: never changed after completion, so shared
+    lua_setiuservalue(L, -2, 1);
+    stn_lua_check(L, stn_world_observe(copy->world, stn_statistics_observe, copy, &err), &err);
+    return 1;
+}
+
+// ------------------------------------------------------------------------------------------------------ properties
+
+static const char *const world_properties[] = {"time", "dt", "steps",  "gravity", "parameters",
+                                               "nq",   "nv", "bodies", NULL};
+
+static bool get_world(lua_State *L, void *self, const char *name) {
+    stn_lua_world *w = self;
+    if (w->world == NULL) {
+        stn_lua_fail(L, "this world was closed");
+    }
+    if (strcmp(name, "dt") == 0) {
+        lua_pushnumber(L, stn_world_dt(w->world));
+        return true;
+    }
+    if (strcmp(name, "parameters") == 0) {
+        lua_pushstring(L, stn_world_parameters(w->world));
+        return true;
+    }
+    bool known = false;
+    for (int i = 0; world_properties[i] != NULL; i++) {
+        known = known || strcmp(world_properties[i], name) == 0;
+    }
+    if (!known) {
+        return false;
+    }
+    stn_lua_world_complete(L, 1, w);
+    const stn_state *state = stn_world_state(w->world);
+    const stn_model *model = stn_world_model(w->world);
+    if (strcmp(name, "time") == 0) {
+        lua_pushnumber(L, state->time);
+    } else if (strcmp(name, "steps") == 0) {
+        lua_pushinteger(L, state->step);
+    } else if (strcmp(name, "gravity") == 0) {
+        stn_lua_push_vector(L, state->gravity);
+    } else if (strcmp(name, "nq") == 0) {
+        lua_pushinteger(L, model->nq);
+    } else if (strcmp(name, "nv") == 0) {
+        lua_pushinteger(L, model->nv);
+    } else {
+        lua_pushinteger(L, model->body_count - 1);
+    }
+    return true;
+}
+
+static int world_text(lua_State *L) {
+    stn_lua_world *w = luaL_checkudata(L, 1, STN_LUA_WORLD);
+    if (w->world == NULL) {
+        lua_pushliteral(L, "world (closed)");
+    } else if (!w->compiled) {
+        lua_pushliteral(L, "world (being described)");
+    } else {
+        const stn_model *model = stn_world_model(w->world);
+        lua_pushfstring(L, "world: %d bodies, nv = %d, t = %f s", (int)model->body_count - 1, (int)model->nv,
+                        (lua_Number)stn_world_state(w->world)->time);
+    }
+    return 1;
+}
+
+/// Appends the functions of `more` to the methods of the class whose metatable is on top.
+static void add_methods(lua_State *L, const luaL_Reg *more) {
+    lua_getfield(L, -1, "__methods");
+    luaL_setfuncs(L, more, 0);
+    lua_pop(L, 1);
+}
+
+void stn_lua_open_world(lua_State *L) {
+    static const luaL_Reg methods[] = {{"close", world_close}, {"clone", world_clone}, {NULL, NULL}};
+    static const luaL_Reg meta[] = {
+        {"__gc", world_collect}, {"__close", world_close}, {"__tostring", world_text}, {NULL, NULL}};
+    stn_lua_class(L, STN_LUA_WORLD, methods, meta, get_world, world_properties);
+    luaL_getmetatable(L, STN_LUA_WORLD);
+    add_methods(L, stn_lua_model_methods);
+    add_methods(L, stn_lua_pair_methods);
+    add_methods(L, stn_lua_state_methods);
+    add_methods(L, stn_lua_run_methods);
+    add_methods(L, stn_lua_control_methods);
+    lua_pop(L, 1);
+}

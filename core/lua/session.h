@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// The session: what one Lua state's scenario is given (overrides from the command line) and what it leaves behind
+// (parameters, checks, results, statistics, how it failed). The command fills one before it runs a script; a stock
+// lua5.4 gets a default one.
+#ifndef LUA_SESSION_H
+#define LUA_SESSION_H
+
+#include <signal.h>
+
+#include <stiction/stiction.h>
+
+struct lua_State;
+
+/// `--set name=text`. "solver.tolerance" and the like go to the plugin of that kind, other names to stn.params.
+typedef struct stn_override {
+    char *name;       // owned
+    const char *text; // borrowed from the caller of stn_session_set
+    bool used;
+} stn_override;
+
+typedef enum stn_parameter_type {
+    STN_PARAMETER_NUMBER,
+    STN_PARAMETER_BOOL,
+    STN_PARAMETER_TEXT,
+    STN_PARAMETER_CHOICE,
+} stn_parameter_type;
+
+/// A declared scenario parameter with its value. Texts owned by the session.
+typedef struct stn_parameter {
+    char *name;
+    stn_parameter_type type;
+    double number; // number, bool (0 or 1)
+    char *text;    // text, choice
+} stn_parameter;
+
+typedef struct stn_check {
+    char *name;
+    bool ok;
+    double value, limit; // NaN: not given
+    char *unit;          // may be NULL
+} stn_check;
+
+typedef struct stn_result {
+    char *name;
+    double value;
+    char *unit; // may be NULL
+} stn_result;
+
+/// What is sampled at every step: three counters, then the residuals in the order of STN_CERTIFICATE_FIELDS.
+typedef enum stn_sample {
+    STN_SAMPLE_STEP_US,
+    STN_SAMPLE_ITERATIONS,
+    STN_SAMPLE_CONTACTS,
+    STN_SAMPLE_OVERLAP,
+    STN_SAMPLE_ALLOCATIONS,
+#define STN_SAMPLE_FIELD(member, name, unit, text) STN_SAMPLE_##member,
+    STN_CERTIFICATE_FIELDS(STN_SAMPLE_FIELD)
+#undef STN_SAMPLE_FIELD
+        STN_SAMPLE_COUNT
+} stn_sample;
+
+/// Every step of every world of the session.
+typedef struct stn_statistics {
+    int64_t count, capacity;
+    double *sample[STN_SAMPLE_COUNT]; // (count) each
+    double stage_us[STN_STAGE_COUNT]; // sums
+    double simulated;                 // [s]
+    int64_t not_converged;            // steps
+    int64_t not_finite;               // steps with NaN in the certificate's inputs
+    double energy_first, energy_last; // of the first world, NaN without steps [J]
+    double energy_rise;               // largest rise of mechanical energy minus work above its running minimum [J]
+} stn_statistics;
+
+typedef struct stn_summary {
+    double mean, median, p99, max; // NaN when no sample applies
+} stn_summary;
+
+/// The step that ended the run.
+typedef struct stn_failure {
+    stn_status status; // STN_OK: none
+    int64_t step;
+    double time;
+    char text[1024];
+    char saved[512]; // file with the state before the step, "" when there is none
+} stn_failure;
+
+typedef struct stn_session {
+    stn_context *context;
+    bool owns_context;
+
+    // given: NULL, NaN, -1 and 0 mean "as the script says"
+    const char *plugin[STN_KIND_COUNT]; // id by kind
+    double dt, seconds;                 // [s]
+    int64_t seed;
+    int32_t threads;
+    stn_override *overrides;
+    int32_t override_count;
+    const char *log_path;              // recorder by extension, for the first world
+    const char *failure_path;          // where the state is saved when a step fails; NULL: nowhere
+    const volatile sig_atomic_t *stop; // set when the user wants to stop; may be NULL
+    void (*progress)(void *user, const stn_observation *observation, double end_time);
+    void *progress_user;
+
+    // left behind
+    stn_parameter *parameters;
+    stn_check *checks;
+    stn_result *results;
+    int32_t parameter_count, check_count, result_count, world_count;
+    stn_statistics statistics;
+    stn_failure failure;
+    char *assertion;                         // text of the last failed assert(), as raised
+    bool asserted;                           // the script ended by it
+    double end_time;                         // of the present world:run [s], NaN when it has none
+    char *scene;                             // of the first world once it is compiled: "name = value" lines
+    const char *plugin_used[STN_KIND_COUNT]; // ids of the first world, NULL: none
+    int32_t body_count, nq, nv;
+    bool log_opened;
+
+    // stn.test: filter and receiver; without a receiver a failing test raises its error
+    const char *pattern;
+    void (*tested)(void *user, const char *name, const char *failure, const char *skipped, double seconds);
+    void *tested_user;
+    int32_t test_count; // stn.test calls met, also those that the filter left out
+} stn_session;
+
+/// Empty session over a context, which is borrowed; nothing overridden.
+void stn_session_init(stn_session *session, stn_context *context);
+void stn_session_clear(stn_session *session);
+/// Adds "name=value", borrowed; STN_ERR_ARGUMENT when there is no '='.
+stn_status stn_session_set(stn_session *session, const char *assignment, stn_error *err);
+/// Makes a Lua state use this session: before `stiction` is first required. The session must outlive the state.
+void stn_session_install(struct lua_State *L, stn_session *session);
+/// The overrides that no parameter and no plugin took: STN_ERR_PARAMETER with the nearest name.
+stn_status stn_session_check_overrides(stn_session *session, stn_error *err);
+int32_t stn_session_failed_checks(const stn_session *session);
+bool stn_session_add_check(stn_session *session, const char *name, bool ok, double value, double limit,
+                           const char *unit);
+/// A line about the first check from `first` on that failed, in `text`; NULL when none did.
+const char *stn_session_failed_check(const stn_session *session, int32_t first, char *text, size_t size);
+
+/// Mean, median, 99th percentile and maximum of the samples from `first` on that are no NaN, exactly.
+/// False: out of memory.
+bool stn_statistics_summary(const stn_session *session, stn_sample which, int64_t first, stn_summary *out);
+void stn_statistics_clear(stn_session *session);
+
+/// What `stiction run` and `stiction test` put into a fresh state: libraries, the module, search paths beside the
+/// script, and an assert that says where. STN_ERR_MEMORY is the only failure.
+stn_status stn_session_open_state(stn_session *session, const char *script, struct lua_State **out, stn_error *err);
+/// Loads and runs a file. STN_ERR_FILE and STN_ERR_PARSE: it cannot be read or is no Lua; STN_ERR_INTERRUPTED,
+/// STN_ERR_ARGUMENT (script error), or the status of the step that failed. `skipped` (may be NULL) gets the reason of
+/// stn.skip, owned by the state, else NULL.
+stn_status stn_session_run_file(stn_session *session, struct lua_State *L, const char *script, const char **skipped,
+                                stn_error *err);
+
+#endif

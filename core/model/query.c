@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a script may ask of a robot, and change on it, before the model is compiled.
+#include <math.h>
+#include <string.h>
+
+#include "model/builder.h"
+
+static void take(double *into, double value) {
+    if (!isnan(value)) {
+        *into = value;
+    }
+}
+
+stn_status stn_builder_set_material(stn_model_builder *builder, int32_t robot, const stn_material *material,
+                                    stn_error *err) {
+    if (robot < 0 || robot >= builder->robots.count) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "set_material: there is no robot %d", robot);
+    }
+    stn_status status = check_material(material, err);
+    if (status < 0) {
+        stn_error_prefix(err, "robot '%s'", robot_at(builder, robot)->name);
+        return status;
+    }
+    int32_t end =
+        robot + 1 < builder->robots.count ? robot_at(builder, robot + 1)->start.geometries : builder->geometries.count;
+    for (int32_t i = robot_at(builder, robot)->start.geometries; i < end; i++) {
+        stn_material *m = &geometry_at(builder, i)->spec.material;
+        take(&m->mu, material->mu);
+        take(&m->stiffness, material->stiffness);
+        take(&m->relaxation_time, material->relaxation_time);
+        take(&m->dissipation, material->dissipation);
+        take(&m->restitution, material->restitution);
+        take(&m->modulus, material->modulus);
+    }
+    return STN_OK;
+}
+
+void stn_builder_robot_links(const stn_model_builder *builder, int32_t robot, int32_t *start, int32_t *count) {
+    bool exists = robot >= 0 && robot < builder->robots.count;
+    *start = exists ? robot_at(builder, robot)->start.links : 0;
+    *count = exists ? robot_link_end(builder, robot) - *start : 0;
+}
+
+int32_t stn_builder_find_link(const stn_model_builder *builder, int32_t robot, const char *name) {
+    int32_t start = 0, count = 0;
+    stn_builder_robot_links(builder, robot, &start, &count);
+    for (int32_t i = start; i < start + count; i++) {
+        if (strcmp(link_at(builder, i)->spec.name, name) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}

@@ -1,0 +1,54 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- A box on a slope: while tan(angle) < mu it must stick, else it slides with g (sin(angle) - mu cos(angle)).
+local stn = require "stiction"
+
+local p = stn.params {
+  angle_deg = 20.0,   -- of the slope [deg]
+  mu = 0.5,           -- of the contact
+  dt = 0.002,         -- [s]
+  seconds = 2.0,      -- [s]
+}
+
+local angle, g, edge = p.angle_deg * stn.deg, 9.81, 0.10
+local world = stn.world { dt = p.dt, gravity = { 0, 0, -g } }
+world:ground { name = "slope", rpy = { 0, angle, 0 } }
+local normal, downhill = { math.sin(angle), 0, math.cos(angle) }, { math.cos(angle), 0, -math.sin(angle) }
+local box = world:box {
+  name = "box", size = { edge, edge, edge }, mass = 1.0, rpy = { 0, angle, 0 },
+  xyz = { 0.5 * edge * normal[1], 0, 0.5 * edge * normal[3] }, color = { 0.85, 0.45, 0.15 },
+}
+world:contact_material { mu = p.mu }
+
+local function along(direction, v)
+  return direction[1] * v[1] + direction[2] * v[2] + direction[3] * v[3]
+end
+
+-- The first half lets the contact settle; the second is measured.
+local start, start_time, start_speed = nil, nil, nil
+local worst_momentum = 0
+for step in world:run { seconds = p.seconds } do
+  if not start and step.time >= 0.5 * p.seconds - 0.5 * p.dt then
+    start, start_time = along(downhill, box:position()), step.time
+    start_speed = along(downhill, box:velocity().linear)
+  end
+  worst_momentum = math.max(worst_momentum, step.certificate.momentum)
+end
+
+if start then
+  local duration = world.time - start_time
+  local speed = along(downhill, box:velocity().linear)
+  local creep = (along(downhill, box:position()) - start) / duration
+  stn.result("creep_um_per_s", 1e6 * creep, "um/s")
+  stn.result("speed", speed, "m/s")
+  if math.tan(angle) < p.mu then
+    -- regularised friction slips by at most sigma mu dt g, sigma = 1e-3
+    stn.check("sticks", { value = 1e6 * math.abs(creep), limit = 1e6 * 1e-3 * p.mu * p.dt * g, unit = "um/s" })
+  elseif duration > 0 then
+    local expected = g * (math.sin(angle) - p.mu * math.cos(angle))
+    local acceleration = (speed - start_speed) / duration
+    stn.result("acceleration", acceleration, "m/s^2")
+    stn.check("slides as Coulomb says",
+      { value = math.abs(acceleration - expected), limit = 1e-3 * g, unit = "m/s^2" })
+  end
+end
+stn.check("momentum error", { value = worst_momentum, limit = 1e-6, unit = "1" })

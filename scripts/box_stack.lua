@@ -1,0 +1,43 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- A tower of equal boxes: it must stand.
+local stn = require "stiction"
+
+local p = stn.params {
+  height = 10,    -- boxes
+  mu = 0.5,       -- of the contacts
+  dt = 0.002,     -- [s]
+  seconds = 2.0,  -- [s]
+}
+
+local edge = 0.10
+local world = stn.world { dt = p.dt }
+world:ground { name = "floor" }
+local boxes = {}
+for i = 1, p.height do
+  boxes[i] = world:box {
+    name = "box" .. i, size = { edge, edge, edge }, mass = 1.0, xyz = { 0, 0, (i - 0.5) * edge },
+    color = i % 2 == 0 and { 0.85, 0.45, 0.15 } or { 0.20, 0.45, 0.70 },
+  }
+end
+world:contact_material { mu = p.mu }
+
+local overlap, momentum = 0, 0
+for step in world:run { seconds = p.seconds } do
+  overlap = math.max(overlap, step.overlap_m)
+  momentum = math.max(momentum, step.certificate.momentum)
+end
+
+local sway, sunk, speed = 0, 0, 0
+for i, box in ipairs(boxes) do
+  local xyz = box:position()
+  sway = math.max(sway, math.abs(xyz[1]), math.abs(xyz[2]))
+  sunk = math.max(sunk, math.abs(xyz[3] - (i - 0.5) * edge))
+  speed = math.max(speed, box:speed())
+end
+stn.result("sway_m", sway, "m")
+stn.result("sunk_m", sunk, "m")
+stn.result("overlap_m", overlap, "m")
+stn.check("stands upright", { value = sway, limit = 1e-3, unit = "m" })
+stn.check("does not sink", { value = sunk, limit = 1e-3, unit = "m" })
+stn.check("rests", { value = speed, limit = 1e-3, unit = "m/s" })
+stn.check("momentum error", { value = momentum, limit = 1e-6, unit = "1" })
