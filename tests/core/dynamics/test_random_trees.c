@@ -297,6 +297,13 @@ static void gravity_forces_are_the_gradient_of_the_potential(void **state) {
         double zero[MOST_DOFS] = {0.0}, tau[MOST_DOFS], q[7 * MOST_LINKS], energy[2];
         stn_kinematics_update(s.kinematics, tree.q, zero);
         full_inverse_dynamics(&s, GRAVITY, NULL, tau);
+        stn_kinematics_update(s.kinematics, tree.q, tree.v); // whatever v is
+        for (int32_t t = 0; t < tree.model->tree_count; t++) {
+            double held[MOST_DOFS];
+            const stn_tree *part = &tree.model->trees[t];
+            stn_gravity_efforts(s.kinematics, t, GRAVITY, s.scratch, held);
+            assert_near(relative_error(held, tau + part->v_start, (size_t)part->nv), 0.0, 1e-14);
+        }
         for (int32_t i = 0; i < tree.model->nv; i++) {
             double along[MOST_DOFS] = {0.0};
             along[i] = 1.0;

@@ -268,6 +268,28 @@ static void later_overrides_win_and_unset_members_fall_through(void **state) {
     assert_near(stn_model_pair_material(s->model, g[1], ground).value.mu, 0.1, 0.0);
 }
 
+static void material_of_a_robot_goes_to_its_own_shapes_alone(void **state) {
+    scene *s = *state;
+    stn_error err;
+    stn_material own = stn_material_unset(), rough = own;
+    own.restitution = 0.4;
+    rough.mu = 0.9;
+    int32_t link[2], ball = add_ball(s, "ball", own, &link[0]);
+    int32_t ground = add_shape(s->builder, STN_WORLD, stn_shape_half_space()),
+            other = add_ball(s, "other", own, &link[1]);
+    int32_t late = add_shape(s->builder, link[0], stn_shape_sphere(0.2));
+    assert_ok(stn_builder_set_material(s->builder, 0, &rough, &err), err);
+    rough.mu = -1.0;
+    assert_int_equal(stn_builder_set_material(s->builder, 0, &rough, &err), STN_ERR_ARGUMENT);
+    assert_int_equal(stn_builder_set_material(s->builder, 2, &rough, &err), STN_ERR_ARGUMENT);
+    s->model = compile_model(s->builder);
+    assert_near(s->model->geometries[ball].material.mu, 0.9, 0.0);
+    assert_near(s->model->geometries[ball].material.restitution, 0.4, 0.0);
+    assert_near(s->model->geometries[late].material.mu, 0.9, 0.0);
+    assert_true(isnan(s->model->geometries[ground].material.mu));
+    assert_true(isnan(s->model->geometries[other].material.mu));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
@@ -281,6 +303,7 @@ int main(void) {
         TEST(nodes_of_one_cloud_do_not_collide_but_two_clouds_do),
         TEST(surfaces_combine_as_the_note_says),
         TEST(later_overrides_win_and_unset_members_fall_through),
+        TEST(material_of_a_robot_goes_to_its_own_shapes_alone),
     };
     return cmocka_run_group_tests_name("collision filter and pair materials", tests, NULL, NULL);
 }
