@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Configurations of a robot: zero, two rules that reach every joint, or values by name from a JSON file.
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cjson/cJSON.h>
+
+#include "cli/info.h"
+
+enum { LARGEST_FILE = 1 << 24, CANDIDATES = 500 };
+
+static bool has_one_dof(const stn_joint *joint) {
+    return joint->nq == 1;
+}
+
+static void set_floating(double *q, stn_vec3 position, stn_mat3 rotation) {
+    stn_quat r = stn_quat_from_matrix(&rotation);
+    const double values[7] = {position.x, position.y, position.z, r.w, r.x, r.y, r.z};
+    memcpy(q, values, sizeof values);
+}
+
+static void set_zero(const info *robot) {
+    for (int32_t j = 0; j < robot->model->joint_count; j++) {
+        const stn_joint *joint = &robot->model->joints[j];
+        double *q = robot->q + joint->q_start;
+        if (joint->type == STN_JOINT_FLOATING) {
+            set_floating(q, stn_vec3_zero(), stn_mat3_identity());
+        } else {
+            memset(q, 0, (size_t)joint->nq * sizeof *q);
+        }
+    }
+}
+
+/// Rule A: 30 % of the way between the limits, where there are any.
+static double value_a(const stn_joint *joint) {
+    bool limited = joint->type == STN_JOINT_REVOLUTE || joint->type == STN_JOINT_PRISMATIC;
+    limited = limited && isfinite(joint->lower) && isfinite(joint->upper) && joint->upper > joint->lower;
+    return limited ? joint->lower + 0.3 * (joint->upper - joint->lower) : 0.3;
+}
+
+/// Rule B: another value for each joint, whatever the limits.
+static double value_b(const stn_joint *joint, int32_t number) {
+    return (joint->type == STN_JOINT_PRISMATIC ? 0.05 : 0.3) * sin(number + 1);
+}
+
+static void set_by_rule(const info *robot, char rule) {
+    for (int32_t j = 0; j < robot->model->joint_count; j++) {
+        const stn_joint *joint = &robot->model->joints[j];
+        double *q = robot->q + joint->q_start;
+        if (joint->type == STN_JOINT_FLOATING) {
+            set_floating(q, stn_vec3_make(0.1, 0.2, 0.3), stn_mat3_from_rpy(0.1, 0.2, 0.3));
+        } else if (has_one_dof(joint)) {
+            *q = rule == 'A' ? value_a(joint) : value_b(joint, j);
+        }
+    }
+}
+
+/// q of a joint after following its masters; the compiler has refused circles.
+static double followed_value(const info *robot, const stn_joint *joint) {
+    double scale = 1.0, offset = 0.0; // q = scale q(joint) + offset
+    while (joint->mimic >= 0) {
+        offset += scale * joint->mimic_offset;
+        scale *= joint->mimic_multiplier;
+        joint = &robot->model->joints[joint->mimic];
+    }
+    return scale * robot->q[joint->q_start] + offset;
+}
+
+static void follow_masters(const info *robot) {
+    for (int32_t j = 0; j < robot->model->joint_count; j++) {
+        const stn_joint *joint = &robot->model->joints[j];
+        if (joint->mimic >= 0) {
+            robot->q[joint->q_start] = followed_value(robot, joint);
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------- JSON file
+
+static stn_status unknown_joint(const info *robot, const char *path, const char *name, stn_error *err) {
+    const char *names[CANDIDATES];
+    int32_t count = robot->model->joint_count < CANDIDATES ? robot->model->joint_count : CANDIDATES;
+    for (int32_t j = 0; j < count; j++) {
+        names[j] = robot->model->joints[j].name;
+    }
+    const char *near = stn_suggest(name, names, count);
+    return stn_fail(err, STN_ERR_PARSE, "%s: the robot has no moving joint '%.80s'%s%.80s%s", path, name,
+                    near != NULL ? "; did you mean '" : "", near != NULL ? near : "", near != NULL ? "'?" : "");
+}
+
+/// Numbers of a JSON value, -1 when it is something else or has more than `capacity`.
+static int32_t read_numbers(const cJSON *value, double *numbers, int32_t capacity) {
+    const cJSON *item = cJSON_IsArray(value) ? value->child : value;
+    int32_t count = 0;
+    for (; item != NULL; item = cJSON_IsArray(value) ? item->next : NULL) {
+        if (!cJSON_IsNumber(item) || !isfinite(item->valuedouble) || count == capacity) {
+            return -1;
+        }
+        numbers[count++] = item->valuedouble;
+    }
+    return count;
+}
+
+static stn_status set_joint(const info *robot, const char *path, const cJSON *value, stn_error *err) {
+    int32_t index = stn_model_find_joint(robot->model, 0, value->string);
+    if (index < 0) {
+        return unknown_joint(robot, path, value->string, err);
+    }
+    const stn_joint *joint = &robot->model->joints[index];
+    double numbers[7];
+    if (read_numbers(value, numbers, STN_COUNT(numbers)) != joint->nq) {
+        return stn_fail(err, STN_ERR_PARSE, "%s: joint '%.80s' is %s: give %d finite number%s", path, joint->name,
+                        stn_joint_type_name(joint->type), (int)joint->nq, joint->nq > 1 ? "s in an array" : "");
+    }
+    if (joint->type == STN_JOINT_FLOATING) {
+        double norm =
+            sqrt(numbers[3] * numbers[3] + numbers[4] * numbers[4] + numbers[5] * numbers[5] + numbers[6] * numbers[6]);
+        if (!(fabs(norm - 1.0) <= 1e-3)) {
+            return stn_fail(err, STN_ERR_PARSE,
+                            "%s: joint '%.80s': the quaternion (numbers 4 to 7) has length %g, not 1", path,
+                            joint->name, norm);
+        }
+        for (int32_t k = 3; k < 7; k++) {
+            numbers[k] /= norm;
+        }
+    }
+    memcpy(robot->q + joint->q_start, numbers, (size_t)joint->nq * sizeof *numbers);
+    return STN_OK;
+}
+
+static stn_status set_from_json(const info *robot, const char *path, const char *text, stn_error *err) {
+    cJSON *json = cJSON_ParseWithOpts(text, NULL, true);
+    if (!cJSON_IsObject(json)) {
+        cJSON_Delete(json);
+        return stn_fail(err, STN_ERR_PARSE, "%s: must be one JSON object { \"joint\": value }", path);
+    }
+    stn_status status = STN_OK;
+    for (const cJSON *value = json->child; value != NULL && status == STN_OK; value = value->next) {
+        status = set_joint(robot, path, value, err);
+    }
+    cJSON_Delete(json);
+    return status;
+}
+
+static stn_status set_from_file(const info *robot, const char *path, stn_error *err) {
+    struct stat about;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) {
+        return stn_fail(err, STN_ERR_FILE, "--q %s: %s; give Z, A, B or a JSON file", path, strerror(errno));
+    }
+    if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode) || about.st_size > LARGEST_FILE) {
+        close(file);
+        return stn_fail(err, STN_ERR_FILE, "--q %s: not a JSON file", path);
+    }
+    size_t size = (size_t)about.st_size;
+    char *text = stn_allocate(robot->context, size + 1, 1);
+    ssize_t got = text != NULL ? read(file, text, size) : -1;
+    close(file);
+    stn_status status = got == (ssize_t)size ? set_from_json(robot, path, text, err)
+                                             : stn_fail(err, STN_ERR_FILE, "--q %s: cannot be read", path);
+    stn_release(robot->context, text);
+    return status;
+}
+
+stn_status info_configure(info *robot, const char *choice, stn_error *err) {
+    stn_status status = STN_OK;
+    set_zero(robot);
+    if (choice != NULL && (strcmp(choice, "A") == 0 || strcmp(choice, "B") == 0)) {
+        set_by_rule(robot, choice[0]);
+    } else if (choice != NULL && strcmp(choice, "Z") != 0) {
+        status = set_from_file(robot, choice, err);
+    }
+    follow_masters(robot);
+    return status;
+}
