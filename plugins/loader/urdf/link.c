@@ -24,20 +24,32 @@ static bool parse_inertia(urdf_reader *reader, const xml_element *xml, stn_mat3 
     return good;
 }
 
+/// NaN when it is missing or wrong, which is said.
+static double parse_mass(urdf_reader *reader, const xml_element *inertial) {
+    const xml_element *xml = urdf_child(reader, inertial, "mass");
+    double mass = 0.0;
+    if (xml == NULL) {
+        urdf_error(reader, inertial, "missing",
+                   "<inertial> has no <mass>: add <mass value=\"...\"/> [kg] or remove it");
+        return (double)NAN;
+    }
+    if (!urdf_required(reader, xml, "value", 1, &mass)) {
+        return (double)NAN;
+    }
+    if (mass < 0.0) {
+        urdf_error(reader, xml, "range", "mass = %g kg must be >= 0", mass);
+        return (double)NAN;
+    }
+    return mass;
+}
+
 static void parse_inertial(urdf_reader *reader, const xml_element *xml, stn_mass *out) {
     static const char *const known[] = {"mass", "inertia", "origin", NULL};
     urdf_skip_others(reader, xml, known);
-    const xml_element *mass_xml = urdf_child(reader, xml, "mass");
     const xml_element *inertia_xml = urdf_child(reader, xml, "inertia");
     stn_pose pose = urdf_origin(reader, xml);
     stn_mat3 inertia = stn_mat3_diagonal(0.0, 0.0, 0.0);
-    double mass = 0.0;
-    if (mass_xml == NULL) {
-        urdf_error(reader, xml, "missing", "<inertial> has no <mass>: add <mass value=\"...\"/> [kg] or remove it");
-    } else if (urdf_required(reader, mass_xml, "value", 1, &mass) && mass < 0.0) {
-        urdf_error(reader, mass_xml, "range", "mass = %g kg must be >= 0", mass);
-        mass = 0.0;
-    }
+    double mass = parse_mass(reader, xml);
     if (inertia_xml == NULL) {
         urdf_error(reader, xml, "missing", "<inertial> has no <inertia>: add it with ixx, iyy, izz, ixy, ixz, iyz");
     } else if (parse_inertia(reader, inertia_xml, &inertia)) {

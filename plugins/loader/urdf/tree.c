@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joints connect links to one tree: every name found, every link one parent, one root, no loop. A parent "world" that
+// Joints connect links to one tree: every name found, every link one parent, one root, no cycle. A parent "world" that
 // no <link> declares is the world.
 #include <stdio.h>
 #include <string.h>
@@ -98,34 +98,38 @@ static int32_t order_links(urdf_reader *reader, int32_t *order) {
     return count;
 }
 
-/// Follows parents from `start`; when that closes a loop which was not met before, says it.
-static void say_loop(urdf_reader *reader, int32_t start, int32_t *visit) {
-    int32_t stamp = start + 1, at = start;
-    while (at >= 0 && visit[at] == 0) {
-        visit[at] = stamp;
-        int32_t joint = reader->links[at].joint;
-        at = joint >= 0 ? reader->joints[joint].spec.parent : -1;
-    }
-    if (at < 0 || visit[at] != stamp) {
-        return;
-    }
+/// Says the cycle that `start` lies on, from parents to children. `chain` has room for every link.
+static void say_cycle(urdf_reader *reader, int32_t start, int32_t *chain) {
     char links[400] = "", joints[400] = "";
-    int32_t link = at, position = 0;
-    do {
-        const urdf_joint *joint = &reader->joints[reader->links[link].joint];
-        list_name(links, sizeof links, position, reader->links[link].name);
-        list_name(joints, sizeof joints, position++, joint->spec.name != NULL ? joint->spec.name : "?");
-        link = joint->spec.parent;
-    } while (link != at);
-    reader->label = reader->links[at].label;
-    urdf_say(reader, STN_SEVERITY_ERROR, "loop", reader->links[at].line,
-             "links %s form a loop through joints %s: a robot is a tree, remove one of these joints", links, joints);
+    int32_t count = 0, at = start;
+    do { // upwards
+        chain[count++] = at;
+        at = reader->joints[reader->links[at].joint].spec.parent;
+    } while (at != start);
+    for (int32_t k = 0; k < count; k++) {
+        int32_t parent = chain[(count - k) % count], child = chain[count - 1 - k];
+        const char *joint = reader->joints[reader->links[child].joint].spec.name;
+        list_name(links, sizeof links, k, reader->links[parent].name);
+        list_name(joints, sizeof joints, k, joint != NULL ? joint : "?");
+    }
+    reader->label = reader->links[start].label;
+    urdf_say(reader, STN_SEVERITY_ERROR, "cycle", reader->links[start].line,
+             "links %s form a cycle through joints %s: a robot is a tree, remove one of these joints", links, joints);
 }
 
-static void say_loops(urdf_reader *reader) {
+static void say_cycles(urdf_reader *reader) {
     int32_t *visit = URDF_NEW(reader, reader->link_count, int32_t);
-    for (int32_t i = 0; visit != NULL && i < reader->link_count; i++) {
-        say_loop(reader, i, visit);
+    int32_t *chain = URDF_NEW(reader, reader->link_count, int32_t);
+    for (int32_t start = 0; visit != NULL && chain != NULL && start < reader->link_count; start++) {
+        int32_t at = start; // upwards to a root, or to a link that was met before
+        while (at >= 0 && visit[at] == 0) {
+            visit[at] = start + 1;
+            int32_t joint = reader->links[at].joint;
+            at = joint >= 0 ? reader->joints[joint].spec.parent : -1;
+        }
+        if (at >= 0 && visit[at] == start + 1) {
+            say_cycle(reader, at, chain);
+        }
     }
 }
 
@@ -174,7 +178,7 @@ bool urdf_connect(urdf_reader *reader) {
     }
     reader->root = find_root(reader);
     if (reader->root < 0 || order_links(reader, order) < reader->link_count) {
-        say_loops(reader);
+        say_cycles(reader);
         return !reader->out_of_memory;
     }
     clear_world(reader);

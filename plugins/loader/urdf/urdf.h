@@ -38,7 +38,6 @@ typedef struct urdf_joint {
     int32_t line;
     stn_joint_spec spec;                // parent, child and mimic count within the file
     const char *parent, *child, *mimic; // names, NULL when absent
-    int32_t out_index;                  // in the builder
 } urdf_joint;
 
 typedef struct urdf_geometry {

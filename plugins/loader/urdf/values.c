@@ -48,6 +48,9 @@ static bool is_xacro(urdf_reader *reader, const xml_element *xml, const char *te
 }
 
 bool urdf_reals(urdf_reader *reader, const xml_element *xml, const char *attribute, int32_t count, double *values) {
+    static const char *const wanted[] = {"", "one finite decimal number", "",
+                                         "three finite decimal numbers separated by spaces",
+                                         "four finite decimal numbers separated by spaces"};
     const char *text = xml_attribute(xml, attribute);
     double read[4] = {0.0};
     if (text == NULL) {
@@ -59,8 +62,8 @@ bool urdf_reals(urdf_reader *reader, const xml_element *xml, const char *attribu
         return true;
     }
     if (!is_xacro(reader, xml, text)) {
-        urdf_error(reader, xml, "number", "%s of <%s>: '%.80s' must be %d finite decimal number%s", attribute,
-                   xml_name(xml), text, (int)count, count > 1 ? "s, separated by spaces" : "");
+        urdf_error(reader, xml, "number", "%s of <%s>: '%.80s' must be %s", attribute, xml_name(xml), text,
+                   wanted[count]);
     }
     return false;
 }

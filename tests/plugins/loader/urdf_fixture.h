@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// A folder for small robot files, and what came of the last one that was loaded.
+#ifndef URDF_FIXTURE_H
+#define URDF_FIXTURE_H
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <stiction/loader.h>
+
+#include "stn_heap.h"
+#include "stn_test.h"
+
+typedef struct fixture {
+    stn_heap heap;
+    stn_context *context;
+    stn_diagnostics list;
+    stn_model *model; // root welded at the origin; NULL when loading or compiling failed
+    stn_status status;
+    stn_error err;
+    char folder[64];
+    stn_load_request request; // its path is set by load_text
+    char path[160];
+} fixture;
+
+static inline void drop_log(void *user, stn_log_level level, const char *text) {
+    (void)user, (void)level, (void)text;
+}
+
+static inline int set_up(void **state) {
+    fixture *f = calloc(1, sizeof *f);
+    stn_context_options options = stn_heap_options(&f->heap);
+    options.log = drop_log;
+    assert_int_equal(stn_context_create(&options, &f->context, NULL), STN_OK);
+    stn_diagnostics_init(&f->list, f->context);
+    strcpy(f->folder, "/tmp/stn_urdf_XXXXXX");
+    assert_non_null(mkdtemp(f->folder));
+    *state = f;
+    return 0;
+}
+
+static inline int tear_down(void **state) {
+    fixture *f = *state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", f->folder);
+    assert_int_equal(system(command), 0);
+    stn_model_destroy(f->model);
+    stn_diagnostics_clear(&f->list);
+    stn_context_destroy(f->context);
+    assert_int_equal(f->heap.live, 0);
+    free(f);
+    return 0;
+}
+
+/// Writes `length` bytes to a file below the folder, making the folders on the way.
+static inline void write_bytes(fixture *f, const char *name, const char *bytes, size_t length) {
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", f->folder, name);
+    for (char *slash = path + strlen(f->folder) + 1; (slash = strchr(slash, '/')) != NULL; slash++) {
+        *slash = '\0';
+        mkdir(path, 0777);
+        *slash = '/';
+    }
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, length, file), length);
+    fclose(file);
+}
+
+static inline void write_text(fixture *f, const char *name, const char *text) {
+    write_bytes(f, name, text, strlen(text));
+}
+
+/// Loads f->request and compiles the robot; f->status is that of the first that fails.
+static inline void load_request(fixture *f) {
+    stn_model_builder *builder = NULL;
+    int32_t robot = -1;
+    stn_pose origin = stn_pose_identity();
+    stn_model_destroy(f->model);
+    f->model = NULL;
+    stn_diagnostics_clear(&f->list);
+    f->err = (stn_error){0};
+    f->status = stn_builder_create(f->context, &builder, &f->err);
+    if (f->status == STN_OK) {
+        f->status = stn_load_robot(f->context, &f->request, builder, &robot, &f->list, &f->err);
+    }
+    if (f->status == STN_OK) {
+        assert_int_equal(robot, 0);
+        assert_int_equal(f->list.error_count, 0);
+        f->status = stn_builder_set_base(builder, robot, &origin, true, &f->err);
+    }
+    if (f->status == STN_OK) {
+        f->status = stn_model_compile(builder, &f->model, &f->err);
+    }
+    stn_builder_destroy(builder);
+}
+
+static inline void load_bytes(fixture *f, const char *name, const char *bytes, size_t length) {
+    write_bytes(f, name, bytes, length);
+    snprintf(f->path, sizeof f->path, "%s/%s", f->folder, name);
+    f->request.path = f->path;
+    load_request(f);
+}
+
+static inline void load_text(fixture *f, const char *text) {
+    load_bytes(f, "robot.urdf", text, strlen(text));
+}
+
+static inline void print_findings(const fixture *f) {
+    for (int32_t i = 0; i < f->list.count; i++) {
+        const stn_diagnostic *d = &f->list.items[i];
+        print_message("  %d %s:%d: %s: [%s] %s\n", (int)d->severity, d->file, (int)d->line, d->element, d->code,
+                      d->text);
+    }
+}
+
+/// The file must load and compile.
+static inline const stn_model *good_model(fixture *f, const char *text) {
+    load_text(f, text);
+    if (f->status != STN_OK) {
+        print_findings(f);
+        fail_msg("%s", f->err.text);
+    }
+    return f->model;
+}
+
+static inline const stn_joint *joint_of(const fixture *f, const char *name) {
+    int32_t joint = stn_model_find_joint(f->model, 0, name);
+    assert_true(joint >= 0);
+    return &f->model->joints[joint];
+}
+
+static inline const stn_link *link_of(const fixture *f, const char *name) {
+    int32_t link = stn_model_find_link(f->model, 0, name);
+    assert_true(link >= 0);
+    return &f->model->links[link];
+}
+
+/// The finding of that severity, line, element and code whose text holds `part`; line 0 and NULL match all.
+static inline const stn_diagnostic *find_finding(const fixture *f, stn_severity severity, const char *code,
+                                                 int32_t line, const char *element, const char *part) {
+    for (int32_t i = 0; i < f->list.count; i++) {
+        const stn_diagnostic *d = &f->list.items[i];
+        if (d->severity == severity && strcmp(d->code, code) == 0 && (line == 0 || d->line == line) &&
+            (element == NULL || strcmp(d->element, element) == 0) && (part == NULL || strstr(d->text, part) != NULL)) {
+            return d;
+        }
+    }
+    return NULL;
+}
+
+static inline void expect_finding(const fixture *f, stn_severity severity, const char *code, int32_t line,
+                                  const char *element, const char *part) {
+    if (find_finding(f, severity, code, line, element, part) == NULL) {
+        print_findings(f);
+        fail_msg("no finding [%s] line %d, %s, \"%s\"", code, (int)line, element != NULL ? element : "any element",
+                 part != NULL ? part : "");
+    }
+}
+
+#define MASS(m)    "<inertial><mass value='" m "'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial>"
+#define LINK(name) "<link name='" name "'>" MASS("1") "</link>\n"
+/// A revolute joint with limits, and room for more inside.
+#define HINGE(name, parent, child, more)                                                                             \
+    "<joint name='" name "' type='revolute'><parent link='" parent "'/><child link='" child "'/><axis xyz='0 0 1'/>" \
+    "<limit lower='-1' upper='1' effort='2' velocity='3'/>" more "</joint>\n"
+#define ROBOT(body) "<robot name='r'>\n" body "</robot>\n"
+
+#endif
