@@ -9,6 +9,7 @@
 #include <stiction/factor.h>
 
 #include "problem/check.h"
+#include "problem/nodal_factor.h"
 
 static const double symmetry_tolerance = 1e-9;
 static const double definite_shift = 1e-10; // eigenvalues of the scaled matrix below minus this are no round-off
@@ -164,7 +165,50 @@ static stn_status check_block(const char *label, const stn_matrix *A, int32_t i,
     return STN_OK;
 }
 
-static stn_status check_nodal(const char *label, const stn_matrix *A, stn_error *err) {
+/// Scales and shifts a copy of A; false when out of memory.
+static bool scale_nodal(stn_context *context, const stn_matrix *A, stn_matrix *scaled) {
+    double *values = stn_allocate(context, (size_t)stn_matrix_value_count(A), sizeof *values);
+    double *d = stn_allocate(context, (size_t)A->n, sizeof *d);
+    *scaled = *A;
+    scaled->values = values;
+    if (values != NULL && d != NULL) {
+        for (int32_t i = 0; i < A->n; i++) {
+            d[i] = inverse_root(nodal_diagonal(A, i));
+        }
+        for (int32_t i = 0; i < A->node_count; i++) {
+            for (int32_t e = A->row_start[i]; e < A->row_start[i + 1]; e++) {
+                int32_t j = A->column[e];
+                for (int32_t k = 0; k < 9; k++) {
+                    size_t at = 9 * (size_t)e + (size_t)k;
+                    bool diagonal = i == j && k % 4 == 0;
+                    values[at] = diagonal ? 1.0 + definite_shift : d[3 * i + k / 3] * A->values[at] * d[3 * j + k % 3];
+                }
+            }
+        }
+    }
+    stn_release(context, d);
+    return values != NULL && d != NULL;
+}
+
+static stn_status check_nodal_definite(stn_context *context, const char *label, const stn_matrix *A, stn_error *err) {
+    stn_matrix scaled;
+    nodal_cache cache = {.context = context};
+    int32_t index = 0;
+    stn_error cause = {STN_OK, ""};
+    bool ready = scale_nodal(context, A, &scaled);
+    stn_status status = ready ? nodal_cache_take(&cache, &scaled, &index, &cause) : STN_ERR_MEMORY;
+    if (status == STN_OK) {
+        status = nodal_factor_numeric(&cache.entries[index], &scaled, &cause);
+    }
+    nodal_cache_clear(&cache);
+    stn_release(context, scaled.values);
+    if (status == STN_ERR_NUMERIC) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "%s is not positive semidefinite: %s", label, cause.text);
+    }
+    return status == STN_OK ? STN_OK : stn_fail(err, status, "%s: out of memory for its factor", label);
+}
+
+static stn_status check_nodal(stn_context *context, const char *label, const stn_matrix *A, stn_error *err) {
     stn_status status = check_pattern(label, A, err);
     for (int32_t d = 0; d < A->n && status == STN_OK; d++) {
         status = check_diagonal_entry(label, d, nodal_diagonal(A, d), err);
@@ -174,7 +218,7 @@ static stn_status check_nodal(const char *label, const stn_matrix *A, stn_error 
             status = check_block(label, A, i, e, err);
         }
     }
-    return status;
+    return status == STN_OK && A->n > 0 ? check_nodal_definite(context, label, A, err) : status;
 }
 
 stn_status stn_check_matrix(stn_context *context, const char *label, const stn_matrix *a, stn_error *err) {
@@ -198,7 +242,7 @@ stn_status stn_check_matrix(stn_context *context, const char *label, const stn_m
     case STN_MATRIX_DENSE:
         return check_dense(context, label, a, err);
     case STN_MATRIX_NODAL:
-        return check_nodal(label, a, err);
+        return check_nodal(context, label, a, err);
     }
     return STN_OK;
 }
