@@ -276,12 +276,6 @@ static int show(solve_run *run, stn_status status) {
     if (status < 0) {
         cli_fail_status(run->command, &run->error);
     }
-    if (run->options->out != NULL) {
-        int outcome = write_result(run, status);
-        if (outcome != CLI_PROCEED) {
-            return outcome;
-        }
-    }
     if (run->options->json) {
         if (!cli_json_print(result_json(run, status, run->options->full), !run->options->full)) {
             return CLI_BAD_INPUT;
@@ -290,6 +284,12 @@ static int show(solve_run *run, stn_status status) {
         print_table(run, status);
         if (fflush(stdout) != 0) {
             return CLI_BAD_INPUT;
+        }
+    }
+    if (run->options->out != NULL) {
+        int outcome = write_result(run, status);
+        if (outcome != CLI_PROCEED) {
+            return outcome;
         }
     }
     return status == STN_OK ? CLI_DONE : CLI_SOLVER_FAILED;

@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: Apache-2.0
+// The problem solver: islands, completion, refusals, the same result for any number of workers. Fake solvers show what
+// a plugin is given; the solver sap is there for results.
+#include <stiction/solve.h>
+
+#include "full_problem.h"
+#include "stn_heap.h"
+#include "stn_test.h"
+
+// ------------------------------------------------------------------------------------------------------ fake solvers
+
+/// What the fakes are told and what they saw; one test at a time.
+typedef struct fake_state {
+    stn_status status[64]; // by the first constraint's id - 1000
+    int32_t calls;
+    bool spoil; // gives NaN
+    bool saw_threads, saw_law, saw_inverse, saw_workspace;
+    int32_t workspaces;
+} fake_state;
+
+static fake_state fake;
+
+static stn_status fake_workspace_create(void *self, stn_context *context, void **workspace, stn_error *err) {
+    (void)self;
+    *workspace = stn_allocate(context, 1, 16);
+    if (*workspace == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "fake workspace: out of memory");
+    }
+    *(stn_context **)*workspace = context;
+    fake.workspaces++;
+    return STN_OK;
+}
+
+static void fake_workspace_destroy(void *workspace) {
+    stn_context *context = *(stn_context **)workspace;
+    stn_release(context, workspace);
+    fake.workspaces--;
+}
+
+/// Keeps the warm start as its solution; iterations and cost come from the island's size.
+static stn_status fake_solve(void *self, const stn_problem *problem, const stn_solve_control *control,
+                             stn_solution *solution, stn_solve_info *info, stn_error *err) {
+    (void)self;
+    stn_status status = fake.status[problem->constraints[0].id - 1000];
+    fake.calls++;
+    fake.saw_threads = control->threads != NULL;
+    fake.saw_law = control->law != NULL;
+    fake.saw_inverse = control->inverse != NULL;
+    fake.saw_workspace = control->workspace != NULL;
+    if (status < 0) {
+        return stn_fail(err, status, "asked to fail at %d", (int)problem->constraints[0].id);
+    }
+    *info = (stn_solve_info){.iterations = problem->constraint_count, .cost = 0.5, .reason = "asked"};
+    if (fake.spoil) {
+        solution->v[0] = NAN;
+    }
+    return status;
+}
+
+static const stn_solver_ops velocity_ops = {
+    .size = sizeof velocity_ops,
+    .formulation = STN_REGULARIZED,
+    .yields = STN_YIELDS_VELOCITY,
+    .needs = STN_NEEDS_LAW,
+    .sets = 1u << STN_SET_CONE | 1u << STN_SET_BOX | 1u << STN_SET_EQUALITY,
+    .solve = fake_solve,
+};
+static const stn_plugin_desc velocity_solver = {
+    .size = sizeof velocity_solver,
+    .kind = STN_KIND_SOLVER,
+    .id = "fake_velocity",
+    .version = "1",
+    .summary = "keeps the warm start",
+    .ops.solver = &velocity_ops,
+};
+static const stn_solver_ops both_ops = {
+    .size = sizeof both_ops,
+    .formulation = STN_NCP,
+    .yields = STN_YIELDS_BOTH,
+    .sets = 1u << STN_SET_CONE | 1u << STN_SET_EQUALITY,
+    .create_workspace = fake_workspace_create,
+    .destroy_workspace = fake_workspace_destroy,
+    .solve = fake_solve,
+};
+static const stn_plugin_desc both_solver = {
+    .size = sizeof both_solver,
+    .kind = STN_KIND_SOLVER,
+    .id = "fake_both",
+    .version = "1",
+    .summary = "keeps the warm start",
+    .memory = {.per_constraint = 8},
+    .ops.solver = &both_ops,
+};
+
+// ---------------------------------------------------------------------------------------------------------- fixture
+
+typedef struct bench {
+    stn_heap heap;
+    stn_context *context;
+    stn_instance *solver, *law;
+    stn_threads *threads;
+    stn_problem_solver *ps;
+    double v[256], gamma[256];
+    stn_solution solution;
+    stn_solve_report report;
+    stn_error err;
+} bench;
+
+static stn_status bench_open(bench *b, const char *id, int32_t threads) {
+    stn_context_options options = stn_heap_options(&b->heap);
+    *b = (bench){0};
+    stn_heap_arm(&b->heap, 0);
+    fake = (fake_state){0};
+    b->solution = (stn_solution){b->v, b->gamma};
+    assert_ok(stn_context_create(&options, &b->context, &b->err), b->err);
+    assert_ok(stn_plugin_register(b->context, &velocity_solver, &b->err), b->err);
+    assert_ok(stn_plugin_register(b->context, &both_solver, &b->err), b->err);
+    const stn_setting tight = {.name = "tolerance", .form = STN_SETTING_NUMBER, .number = 1e-12, .where = "test"};
+    assert_ok(stn_instance_create(b->context, STN_KIND_SOLVER, id, &tight, 1, &b->solver, &b->err), b->err);
+    assert_ok(stn_instance_create(b->context, STN_KIND_LAW, "sap", NULL, 0, &b->law, &b->err), b->err);
+    assert_ok(stn_threads_create(b->context, threads, &b->threads, &b->err), b->err);
+    stn_problem_solver_options o = {b->solver, b->law, NULL, b->threads};
+    return stn_problem_solver_create(b->context, &o, &b->ps, &b->err);
+}
+
+static void bench_close(bench *b) {
+    stn_problem_solver_destroy(b->ps);
+    stn_threads_destroy(b->threads);
+    stn_instance_destroy(b->law);
+    stn_instance_destroy(b->solver);
+    stn_context_destroy(b->context);
+    assert_int_equal(atomic_load(&b->heap.live), 0);
+    assert_int_equal(fake.workspaces, 0);
+}
+
+static stn_status bench_solve(bench *b, stn_problem *problem, const stn_solve_request *request) {
+    static const stn_solve_request plain = {.masses = true};
+    return stn_problem_solve(b->ps, problem, request != NULL ? request : &plain, &b->solution, &b->report, NULL,
+                             &b->err);
+}
+
+/// `pairs` islands of two bodies that touch each other and the ground, and one free body at the end; the sets vary.
+static sample *pairs_sample(uint64_t seed, int32_t pairs) {
+    stn_random r = {seed};
+    sample *s = sample_create();
+    for (int32_t i = 0; i < pairs; i++) {
+        int32_t a = sample_tree(s, &r, STN_MATRIX_DENSE, 6), c = sample_tree(s, &r, STN_MATRIX_DENSE, 3 + i);
+        sample_constraint(s, &r, STN_SET_CONE, 3, a, 0, -1, 0);
+        sample_constraint(s, &r, STN_SET_CONE, 3, c, 0, a, 0);
+        sample_constraint(s, &r, i % 2 == 0 ? STN_SET_BOX : STN_SET_EQUALITY, 1, c, 0, -1, 0);
+    }
+    sample_tree(s, &r, STN_MATRIX_DENSE, 6);
+    sample_finish(s, &r);
+    for (int32_t i = 0; i < s->problem.constraint_count; i++) {
+        stn_constraint *c = &s->constraints[i];
+        c->phi0 = -1e-3;
+        c->relaxation_time = 0.01;
+        c->stiffness = i % 2 == 0 ? (double)INFINITY : 1e3;
+        c->w = c->w_trace = NAN;
+        c->memory = i;
+    }
+    return s;
+}
+
+// ------------------------------------------------------------------------------------------------------------- tests
+
+static void the_momentum_balance_holds_and_free_trees_keep_their_velocity(void **state) {
+    (void)state;
+    bench b;
+    assert_ok(bench_open(&b, "sap", 1), b.err);
+    sample *s = pairs_sample(1, 4);
+    stn_problem *p = &s->problem;
+    assert_ok(bench_solve(&b, p, NULL), b.err);
+    assert_int_equal(b.report.islands, 4);
+    assert_int_equal(b.report.not_converged, 0);
+    double left[256], right[256] = {0.0};
+    stn_problem_mass_times(p, b.v, p->v_star, left);
+    stn_problem_jacobian_transposed_add(p, 1.0, b.gamma, right);
+    for (int32_t d = 0; d < p->nv; d++) {
+        assert_near(left[d], right[d], 1e-9); // tolerance 1e-12 on momenta of about 10
+    }
+    assert_memory_equal(b.v + p->nv - 6, p->v_star + p->nv - 6, 6 * sizeof(double));
+    assert_true(p->constraints[0].w > 0.0 && p->R[0] > 0.0);
+    sample_clear(s);
+    bench_close(&b);
+}
+
+static void free_impulses_move_trees_in_no_island(void **state) {
+    (void)state;
+    bench b;
+    assert_ok(bench_open(&b, "sap", 1), b.err);
+    sample *s = pairs_sample(2, 1);
+    stn_problem *p = &s->problem;
+    p->free_impulse = sample_doubles(s, (size_t)p->nv, 0.0);
+    double f[6] = {1.0, -2.0, 3.0, 0.5, 0.0, 1.0};
+    memcpy(p->free_impulse + p->nv - 6, f, sizeof f);
+    assert_ok(bench_solve(&b, p, NULL), b.err);
+    plain_solve(6, s->trees[2].A.values, f);
+    for (int32_t k = 0; k < 6; k++) {
+        assert_near(b.v[p->nv - 6 + k], p->v_star[p->nv - 6 + k] + f[k], 1e-12);
+    }
+    sample_clear(s);
+    bench_close(&b);
+}
+
+static void the_result_does_not_depend_on_the_number_of_workers(void **state) {
+    (void)state;
+    double v[256] = {0.0}, gamma[256] = {0.0}, cost = 0.0;
+    for (int32_t threads = 1; threads <= 4; threads++) {
+        bench b;
+        assert_ok(bench_open(&b, "sap", threads), b.err);
+        sample *s = pairs_sample(3, 5);
+        for (int32_t repeat = 0; repeat < 5; repeat++) {
+            assert_ok(bench_solve(&b, &s->problem, NULL), b.err);
+            if (threads == 1 && repeat == 0) {
+                memcpy(v, b.v, sizeof v);
+                memcpy(gamma, b.gamma, sizeof gamma);
+                cost = b.report.cost;
+            }
+            assert_memory_equal(v, b.v, sizeof v);
+            assert_memory_equal(gamma, b.gamma, sizeof gamma);
+            assert_memory_equal(&cost, &b.report.cost, sizeof cost);
+        }
+        sample_clear(s);
+        bench_close(&b);
+    }
+}
+
+static void a_second_solve_allocates_nothing(void **state) {
+    (void)state;
+    bench b;
+    assert_ok(bench_open(&b, "sap", 1), b.err);
+    sample *s = pairs_sample(4, 5);
+    for (int32_t warm = 0; warm < 3; warm++) {
+        assert_ok(bench_solve(&b, &s->problem, NULL), b.err);
+    }
+    int64_t before = stn_context_allocations(b.context);
+    for (int32_t again = 0; again < 5; again++) {
+        assert_ok(bench_solve(&b, &s->problem, NULL), b.err);
+    }
+    assert_int_equal(stn_context_allocations(b.context), before);
+    sample_clear(s);
+    bench_close(&b);
+}
+
+static void masses_are_computed_on_request_alone(void **state) {
+    (void)state;
+    bench b;
+    assert_ok(bench_open(&b, "sap", 1), b.err);
+    sample *s = pairs_sample(5, 2);
+    stn_problem *p = &s->problem;
+    const stn_solve_request as_given = {.masses = false};
+    assert_int_equal(bench_solve(&b, p, &as_given), STN_ERR_NUMERIC);
+    assert_non_null(strstr(b.err.text, "constraint 0 (contact, id 1000), row 0: R = nan 1/kg"));
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        p->constraints[i].w = 2.0;
+    }
+    assert_ok(bench_solve(&b, p, &as_given), b.err);
+    assert_near(p->constraints[3].w, 2.0, 0.0);
+    assert_near(p->R[0], 2e-3, 1e-15); // sigma w of the law sap
+    sample_clear(s);
+    bench_close(&b);
+}
+
+// A solver that yields v alone, started at sap's answer: the law must give sap's impulses.
+static void impulses_come_from_the_law_when_a_solver_yields_velocities(void **state) {
+    (void)state;
+    bench b, c;
+    assert_ok(bench_open(&b, "sap", 1), b.err);
+    sample *s = pairs_sample(6, 3);
+    assert_ok(bench_solve(&b, &s->problem, NULL), b.err);
+    memcpy(s->problem.v_guess, b.v, (size_t)s->problem.nv * sizeof(double));
+    assert_ok(bench_open(&c, "fake_velocity", 1), c.err);
+    assert_ok(bench_solve(&c, &s->problem, NULL), c.err);
+    for (int32_t r = 0; r < s->problem.row_count; r++) {
+        assert_near(c.gamma[r], b.gamma[r], 1e-9);
+    }
+    assert_true(fake.saw_law && !fake.saw_threads && !fake.saw_inverse && !fake.saw_workspace);
+    bench_close(&c);
+    sample_clear(s);
+    bench_close(&b);
+}
+
+static void the_report_is_the_worst_of_the_islands(void **state) {
+    (void)state;
+    bench b;
+    assert_ok(bench_open(&b, "fake_velocity", 1), b.err);
+    sample *s = pairs_sample(7, 4);
+    stn_problem *p = &s->problem;
+    fake.status[3] = STN_STALLED; // the second pair
+    fake.status[6] = STN_NOT_CONVERGED;
+    fake.status[9] = STN_NOT_CONVERGED;
+    assert_int_equal(bench_solve(&b, p, NULL), STN_NOT_CONVERGED);
+    assert_int_equal(fake.calls, 4);
+    assert_int_equal(b.report.status, STN_NOT_CONVERGED);
+    assert_int_equal(b.report.worst, 2);
+    assert_int_equal(b.report.not_converged, 2);
+    assert_int_equal(b.report.iterations, 3);
+    assert_near(b.report.cost, 2.0, 1e-15);
+    assert_string_equal(b.report.reason, "asked");
+    p->constraint_count = p->row_count = 0; // nothing touches
+    assert_ok(bench_solve(&b, p, NULL), b.err);
+    assert_int_equal(b.report.islands, 0);
+    assert_int_equal(b.report.worst, -1);
+    assert_near(b.report.cost, 0.0, 0.0);
+    assert_string_equal(b.report.reason, "no constraints");
+    assert_memory_equal(b.v, p->v_star, (size_t)p->nv * sizeof(double));
+    sample_clear(s);
+    bench_close(&b);
+}
+
+static void a_failed_island_leaves_the_outputs_and_is_the_same_for_any_workers(void **state) {
+    (void)state;
+    for (int32_t threads = 1; threads <= 3; threads++) {
+        bench b;
+        assert_ok(bench_open(&b, "fake_velocity", threads), b.err);
+        sample *s = pairs_sample(8, 5);
+        fake.status[12] = STN_ERR_NUMERIC;
+        fake.status[6] = STN_ERR_DIVERGED;
+        b.v[0] = b.gamma[0] = 77.0;
+        b.report.islands = 77;
+        assert_int_equal(bench_solve(&b, &s->problem, NULL), STN_ERR_DIVERGED);
+        assert_string_equal(b.err.text, "solver fake_velocity: island 2: asked to fail at 1006");
+        assert_near(b.v[0] + b.gamma[0] + b.report.islands, 231.0, 0.0);
+        sample_clear(s);
+        bench_close(&b);
+    }
+}
+
+static void not_a_number_is_named_where_it_comes_out(void **state) {
+    (void)state;
+    bench b;
+    assert_ok(bench_open(&b, "fake_velocity", 1), b.err);
+    sample *s = pairs_sample(9, 1);
+    fake.spoil = true;
+    assert_int_equal(bench_solve(&b, &s->problem, NULL), STN_ERR_NUMERIC);
+    assert_non_null(strstr(b.err.text, "solver fake_velocity: v of tree (source 100), dof 0, came out as nan"));
+    sample_clear(s);
+    bench_close(&b);
+}
+
+static void what_a_solver_cannot_treat_is_named_with_those_that_can(void **state) {
+    (void)state;
+    bench b;
+    assert_ok(bench_open(&b, "fake_both", 1), b.err);
+    sample *s = pairs_sample(10, 4);
+    const stn_solve_request request = {.solver_memory = b.v};
+    assert_int_equal(bench_solve(&b, &s->problem, &request), STN_ERR_UNSUPPORTED);
+    assert_non_null(strstr(b.err.text,
+                           "solver fake_both cannot treat the set 'box': constraint 2 (joint_limit, id 1002, "
+                           "rows 6 to 6) and 1 more; solvers that can: "));
+    assert_non_null(strstr(b.err.text, "fake_velocity, sap"));
+    assert_int_equal(fake.calls, 0);
+    s->problem = (stn_problem){.form = STN_FORM_LOCAL, .dt = 0.01};
+    assert_int_equal(stn_problem_solver_accepts(b.ps, &s->problem, &b.err), STN_ERR_UNSUPPORTED);
+    assert_non_null(strstr(b.err.text, "a local problem has none"));
+    sample_clear(s);
+    bench_close(&b);
+}
+
+static void a_law_says_which_sets_it_knows(void **state) {
+    (void)state;
+    bench b;
+    assert_ok(bench_open(&b, "sap", 1), b.err);
+    sample *s = pairs_sample(11, 1);
+    s->constraints[1].set = STN_SET_ELLIPSE;
+    assert_int_equal(bench_solve(&b, &s->problem, NULL), STN_ERR_UNSUPPORTED);
+    assert_non_null(strstr(b.err.text, "law sap cannot treat the set 'ellipse': constraint 1"));
+    sample_clear(s);
+    bench_close(&b);
+}
+
+static void memory_that_a_solver_keeps_must_be_given(void **state) {
+    (void)state;
+    bench b;
+    assert_ok(bench_open(&b, "fake_both", 2), b.err);
+    assert_int_equal(fake.workspaces, 2);
+    sample *s = pairs_sample(12, 1);
+    s->problem.constraint_count = 2;
+    s->problem.row_count = 6;
+    assert_int_equal(bench_solve(&b, &s->problem, NULL), STN_ERR_ARGUMENT);
+    assert_string_equal(b.err.text, "solver fake_both keeps memory and none is given");
+    const stn_solve_request request = {.masses = true, .solver_memory = b.v};
+    assert_ok(bench_solve(&b, &s->problem, &request), b.err);
+    assert_true(fake.saw_threads && fake.saw_workspace && !fake.saw_law); // one island may use all workers
+    sample_clear(s);
+    bench_close(&b);
+}
+
+static void plugins_of_the_wrong_kind_and_missing_laws_are_refused(void **state) {
+    (void)state;
+    bench b;
+    stn_problem_solver *ps;
+    assert_ok(bench_open(&b, "sap", 1), b.err);
+    stn_problem_solver_options o = {0};
+    assert_int_equal(stn_problem_solver_create(b.context, &o, &ps, &b.err), STN_ERR_ARGUMENT);
+    o.solver = b.law;
+    assert_int_equal(stn_problem_solver_create(b.context, &o, &ps, &b.err), STN_ERR_ARGUMENT);
+    assert_string_equal(b.err.text, "law sap is no solver");
+    o.solver = b.solver;
+    assert_int_equal(stn_problem_solver_create(b.context, &o, &ps, &b.err), STN_ERR_ARGUMENT);
+    assert_string_equal(b.err.text, "solver sap needs a contact law and none is chosen");
+    assert_null(ps);
+    bench_close(&b);
+}
+
+static void no_memory_is_said_and_nothing_leaks(void **state) {
+    (void)state;
+    bench b;
+    assert_ok(bench_open(&b, "sap", 2), b.err);
+    sample *s = pairs_sample(13, 3);
+    stn_problem_solver_options o = {b.solver, b.law, NULL, b.threads};
+    const stn_solve_request request = {.masses = true};
+    stn_status status = STN_ERR_MEMORY;
+    long long before = atomic_load(&b.heap.live);
+    for (long long n = 1; status != STN_OK; n++) {
+        stn_problem_solver *ps = NULL;
+        stn_heap_arm(&b.heap, n);
+        status = stn_problem_solver_create(b.context, &o, &ps, &b.err);
+        if (status == STN_OK) {
+            status = stn_problem_solve(ps, &s->problem, &request, &b.solution, &b.report, NULL, &b.err);
+        }
+        stn_heap_arm(&b.heap, 0);
+        assert_true(status == STN_OK || status == STN_ERR_MEMORY);
+        stn_problem_solver_destroy(ps);
+        assert_int_equal(atomic_load(&b.heap.live), before);
+    }
+    sample_clear(s);
+    bench_close(&b);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_momentum_balance_holds_and_free_trees_keep_their_velocity),
+        cmocka_unit_test(free_impulses_move_trees_in_no_island),
+        cmocka_unit_test(the_result_does_not_depend_on_the_number_of_workers),
+        cmocka_unit_test(a_second_solve_allocates_nothing),
+        cmocka_unit_test(masses_are_computed_on_request_alone),
+        cmocka_unit_test(impulses_come_from_the_law_when_a_solver_yields_velocities),
+        cmocka_unit_test(the_report_is_the_worst_of_the_islands),
+        cmocka_unit_test(a_failed_island_leaves_the_outputs_and_is_the_same_for_any_workers),
+        cmocka_unit_test(not_a_number_is_named_where_it_comes_out),
+        cmocka_unit_test(what_a_solver_cannot_treat_is_named_with_those_that_can),
+        cmocka_unit_test(a_law_says_which_sets_it_knows),
+        cmocka_unit_test(memory_that_a_solver_keeps_must_be_given),
+        cmocka_unit_test(plugins_of_the_wrong_kind_and_missing_laws_are_refused),
+        cmocka_unit_test(no_memory_is_said_and_nothing_leaks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
