@@ -26,7 +26,8 @@ typedef struct stn_kinematics {
 
 STN_API stn_status stn_kinematics_create(const stn_model *model, stn_kinematics **out, stn_error *err);
 STN_API void stn_kinematics_destroy(stn_kinematics *kinematics); ///< accepts NULL
-/// Fills everything from q (nq) and v (nv), both borrowed until the next update. Thread: [any] on distinct objects.
+/// Fills everything from q (nq) and v (nv), both borrowed until the next update. Quaternions count as normalised.
+/// Thread: [any] on distinct objects; the functions below on distinct trees of one object.
 STN_API void stn_kinematics_update(stn_kinematics *kinematics, const double *q, const double *v);
 
 /// Velocity of the point of `body` that is at `point` (world) now [m/s].
@@ -63,10 +64,11 @@ STN_API void stn_integrate_q(const stn_model *model, const double *q, const doub
 STN_API void stn_difference_q(const stn_model *model, const double *q_a, const double *q_b, double *v);
 
 STN_API double stn_kinetic_energy(const stn_kinematics *kinematics);                     ///< [J], rotors included
-STN_API double stn_gravitational_energy(const stn_kinematics *kinematics, stn_vec3 gravity); ///< [J], zero at the origin
+/// [J] of what moves, zero at the origin.
+STN_API double stn_gravitational_energy(const stn_kinematics *kinematics, stn_vec3 gravity);
 /// Linear [kg m/s] and angular [kg m^2/s] momentum about the world's origin, rotors not included.
 STN_API stn_spatial stn_momentum(const stn_kinematics *kinematics);
-STN_API double stn_total_mass(const stn_model *model); ///< [kg]
+STN_API double stn_total_mass(const stn_model *model); ///< [kg], links that are welded to the world included
 
 #ifdef __cplusplus
 }

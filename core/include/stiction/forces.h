@@ -29,15 +29,18 @@ typedef struct stn_forces {
     int32_t servo_count;
     const stn_servo *servos;
     stn_servo *servo_storage; // capacity nv
-    double *K_storage, *D_storage; // where a promoted matrix finds its values
+    // where a promoted matrix finds its values: sum of n_t^2 over the articulated trees, in their order
+    double *K_storage, *D_storage;
     double elastic_energy;    // stored in springs and elements [J]
 } stn_forces;
 
 /// tau[dof] += effort. NaN is kept and caught by the step, which names the dof.
 STN_API void stn_forces_add_effort(stn_forces *forces, int32_t dof, double effort);
-/// A spring-damper on one dof without effort limit: tau += -kp error - kd (v0 - velocity) + feedforward, K += kp, D += kd.
+/// A spring-damper on one dof of an articulated tree, without effort limit: tau += tau0, which is
+/// -kp error - kd (v0 - velocity) + feedforward, K += kp, D += kd.
 STN_API void stn_forces_add_gain(stn_forces *forces, int32_t dof, double kp, double kd, double tau0);
-/// With an effort limit: a servo row. At most one per dof; a second one on the same dof gives STN_ERR_ARGUMENT.
+/// With an effort limit: a servo row. At most one per dof; a second one on the same dof gives STN_ERR_ARGUMENT. `servos`
+/// is kept sorted by dof.
 STN_API stn_status stn_forces_add_servo(stn_forces *forces, const stn_servo *servo, stn_error *err);
 /// Task-space spring-damper f = f0 - k (x - x0) - d (xdot - xdot0), J rows x n_t of an articulated tree, row-major, k and d
 /// per row: tau += J^T f0, K += J^T k J, D += J^T d J.

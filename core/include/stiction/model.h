@@ -16,7 +16,8 @@ typedef enum stn_joint_type {
     STN_JOINT_REVOLUTE,   // q: angle about axis [rad]
     STN_JOINT_CONTINUOUS, // the same, never limited
     STN_JOINT_PRISMATIC,  // q: distance along axis [m]
-    STN_JOINT_FLOATING,   // q: x, y, z, qw, qx, qy, qz; v: linear, angular; both in the joint frame's axes (world for a root)
+    STN_JOINT_FLOATING,   // q: x, y, z, qw, qx, qy, qz; v: linear, angular; both in the joint frame's axes, which are the
+                          // world's for the joint that a robot without one of its own gets
     STN_JOINT_COUNT
 } stn_joint_type;
 
@@ -75,7 +76,8 @@ typedef struct stn_link_spec {
 typedef struct stn_joint_spec {
     const char *name;
     stn_joint_type type;
-    int32_t parent, child; // links as returned by stn_builder_add_link; parent STN_WORLD allowed
+    int32_t parent, child; // links as returned by stn_builder_add_link. The child is of this robot; the parent may be
+                           // STN_WORLD or a link of an earlier robot (a hand on a flange)
     stn_pose origin;       // parent link frame -> joint frame; the child link frame is the joint frame moved by q
     stn_vec3 axis;         // joint frame, any length > 0
     double lower, upper;   // [rad] or [m]; -inf, inf: unlimited
@@ -94,7 +96,9 @@ STN_API stn_joint_spec stn_joint_spec_default(const char *name, stn_joint_type t
 
 #define STN_WORLD (-1) // the parent of a root
 
-/// Collects links, joints and shapes, grouped in robots: names are unique within one robot. Not thread-safe.
+/// Collects links, joints and shapes, grouped in robots: names are unique within one robot. Numbers are checked as they
+/// come in (STN_ERR_ARGUMENT naming robot, object, where, value and bound; nothing is added), names and structure when the
+/// model is compiled. Links, geometries and meshes keep their indices in the model. Not thread-safe.
 typedef struct stn_model_builder stn_model_builder;
 
 STN_API stn_status stn_builder_create(stn_context *context, stn_model_builder **out, stn_error *err);
@@ -107,7 +111,8 @@ STN_API stn_status stn_builder_begin_robot(stn_model_builder *builder, const cha
 /// Forgets every robot from `robot` on: what a loader does when a file turns out bad, so that no half robot stays.
 STN_API void stn_builder_discard(stn_model_builder *builder, int32_t robot);
 /// Where a robot's root stands, and whether it is welded to the world or floats. Before compiling; default: at the
-/// origin, floating, except that a root link named "world" is the world itself.
+/// origin, floating, except that a root link named "world" is the world itself. Joints whose parent is STN_WORLD start from
+/// the base too; a robot that hangs on another has no base.
 STN_API stn_status stn_builder_set_base(stn_model_builder *builder, int32_t robot, const stn_pose *base, bool fixed,
                                         stn_error *err);
 STN_API stn_status stn_builder_add_link(stn_model_builder *builder, const stn_link_spec *spec, int32_t *link,
@@ -171,7 +176,7 @@ typedef struct stn_body {
     int32_t parent;   // body, -1 for the world
     int32_t tree;     // -1 for the world
     int32_t joint;    // the moving joint between parent and this body, -1 for the world
-    stn_mass mass;    // in body axes; the body frame is the frame of its first link
+    stn_mass mass;    // in body axes; the body frame is the frame of its first link; world: what is welded to it
     int32_t robot;
 } stn_body;
 
@@ -250,15 +255,18 @@ typedef struct stn_model {
     const stn_geometry *geometries;
     const stn_mesh_reference *meshes;
     const stn_element_group *element_groups;
-    const double *q0;        // (nq) start: joints at zero (or at the limit nearest to it), bases at their pose
+    const double *q0;        // (nq) start: joints at zero (or at the limit nearest to it), mimics as their masters say,
+                             // bases at their pose; a floating joint of a file at its frame
     const double *node_mass; // (node_count)
     const int32_t *dof_joint; // (nv) joint of each velocity, -1 for nodes
     const int32_t *dof_tree;  // (nv)
 } stn_model;
 
 /// Checks and compiles everything the builder holds. On success the builder is emptied; on failure it is unchanged.
-/// Errors name robot, link and joint: two roots, loops, unknown parents, bad numbers, inertia with a negative
-/// eigenvalue beyond 1e-9 of the trace. Warnings go to the log: a moving subtree without mass, triangle inequality.
+/// Errors name robot, link and joint: no root or several, two joints above a link, loops, names used twice, mimic cycles.
+/// (Refused earlier, by the builder: bad numbers, inertia with a negative eigenvalue beyond 1e-9 of the trace.)
+/// Warnings go to the log: a moving subtree without mass, triangle inequality, mass of the world, a fixed joint's mimic.
+/// Order: robots as added; within a tree depth first, children in the order of their joints; clouds of nodes last.
 STN_API stn_status stn_model_compile(stn_model_builder *builder, stn_model **out, stn_error *err);
 STN_API void stn_model_destroy(stn_model *model); ///< accepts NULL
 
@@ -266,12 +274,14 @@ STN_API void stn_model_destroy(stn_model *model); ///< accepts NULL
 STN_API int32_t stn_model_find_link(const stn_model *model, int32_t robot, const char *name);
 STN_API int32_t stn_model_find_joint(const stn_model *model, int32_t robot, const char *name);
 STN_API int32_t stn_model_find_robot(const stn_model *model, const char *name);
-/// May these two geometries touch? Not on one body, not both on the world, not parent and child (unless the parent is
-/// the world), not excluded, and the filters must meet.
+/// May these two geometries touch? Not on one body or cloud of nodes, not both on the world, not parent and child (unless
+/// the parent is the world), not excluded, and the filters must meet. Thread: [any].
 STN_API bool stn_model_may_collide(const stn_model *model, int32_t geometry_a, int32_t geometry_b);
-/// The combined contact parameters of two geometries.
+/// The combined contact parameters of two geometries. The restitution is the larger one; overrides come on top and leave
+/// weight_a alone. Thread: [any].
 STN_API stn_pair_material stn_model_pair_material(const stn_model *model, int32_t geometry_a, int32_t geometry_b);
-/// A tree whose mass matrix is singular because a moving link carries no mass: its last link, else -1.
+/// A tree whose mass matrix is singular because a moving link carries no mass (and no rotor) up to its tips: the last such
+/// link, else -1.
 STN_API int32_t stn_model_massless_link(const stn_model *model, int32_t tree);
 
 #ifdef __cplusplus

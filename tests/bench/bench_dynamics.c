@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kinematics and dynamics of single trees: forward kinematics with velocities and inertias, mass matrix, inverse
+// dynamics, Cholesky. The state changes from round to round, so that nothing is computed once and kept.
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <stiction/dynamics.h>
+#include <stiction/factor.h>
+
+enum { BATCHES = 15, MOST_NV = 64 };
+
+static double now_us(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
+}
+
+static void check(stn_status status, const stn_error *err) {
+    if (status != STN_OK) {
+        fprintf(stderr, "%s\n", err->text);
+        exit(1);
+    }
+}
+
+static int32_t add_link(stn_model_builder *b, int32_t number) {
+    char name[16];
+    stn_error err;
+    snprintf(name, sizeof name, "l%d", number);
+    stn_link_spec spec = {name, {1.0, {0.02, 0.01, 0.1}, stn_mat3_diagonal(0.01, 0.012, 0.008)}, NULL};
+    int32_t link = -1;
+    check(stn_builder_add_link(b, &spec, &link, &err), &err);
+    return link;
+}
+
+/// `legs` chains of `length` hinges on one base, floating or fixed.
+static stn_model *build(stn_context *context, bool fixed, int32_t legs, int32_t length) {
+    stn_error err;
+    stn_model_builder *b = NULL;
+    stn_model *model = NULL;
+    int32_t robot = -1, count = 0, joint = -1;
+    check(stn_builder_create(context, &b, &err), &err);
+    check(stn_builder_begin_robot(b, "robot", &robot, &err), &err);
+    stn_pose base = stn_pose_identity();
+    check(stn_builder_set_base(b, robot, &base, fixed, &err), &err);
+    int32_t root = add_link(b, count++);
+    for (int32_t leg = 0; leg < legs; leg++) {
+        for (int32_t i = 0, parent = root; i < length; i++) {
+            char name[16];
+            snprintf(name, sizeof name, "j%d", count);
+            stn_joint_spec spec = stn_joint_spec_default(name, STN_JOINT_REVOLUTE);
+            spec.parent = parent;
+            spec.child = parent = add_link(b, count++);
+            spec.origin.position = stn_vec3_make(0.1 * leg, 0.02, 0.2);
+            spec.origin.rotation = stn_mat3_from_rpy(0.3, -0.2 * leg, 0.1);
+            spec.axis = i % 3 == 0 ? stn_vec3_make(1.0, 0.0, 0.0) : stn_vec3_make(0.0, 1.0, 0.0);
+            check(stn_builder_add_joint(b, &spec, &joint, &err), &err);
+        }
+    }
+    check(stn_model_compile(b, &model, &err), &err);
+    stn_builder_destroy(b);
+    return model;
+}
+
+typedef struct subject {
+    const stn_model *model;
+    stn_kinematics *kinematics;
+    double q[MOST_NV + 1], v[MOST_NV], tau[MOST_NV], M[MOST_NV * MOST_NV];
+    stn_spatial scratch[MOST_NV];
+    double sum; // of results, so that none is optimised away
+} subject;
+
+static void forward_kinematics(subject *s) {
+    s->q[s->model->nq - 1] += 1e-9;
+    stn_kinematics_update(s->kinematics, s->q, s->v);
+    s->sum += s->kinematics->body_pose[s->model->body_count - 1].position.x;
+}
+
+static void inverse_dynamics(subject *s) {
+    stn_inverse_dynamics(s->kinematics, 0, stn_vec3_make(0.0, 0.0, -9.81), NULL, s->scratch, s->tau);
+    s->sum += s->tau[0];
+}
+
+static void mass_matrix(subject *s) {
+    stn_matrix M = {.n = s->model->nv, .form = STN_MATRIX_DENSE, .values = s->M};
+    stn_mass_matrix(s->kinematics, 0, &M);
+    s->sum += s->M[0];
+}
+
+static void mass_matrix_and_cholesky(subject *s) {
+    mass_matrix(s);
+    s->sum += stn_cholesky(s->model->nv, s->M, s->model->nv);
+}
+
+static int compare(const void *a, const void *b) {
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/// Median over batches of the mean time of one call [us].
+static double time_of(void (*run)(subject *), subject *s) {
+    double batch[BATCHES];
+    int32_t rounds = 40000 / (s->model->nv + 4);
+    for (int32_t i = 0; i < BATCHES; i++) {
+        double start = now_us();
+        for (int32_t k = 0; k < rounds; k++) {
+            run(s);
+        }
+        batch[i] = (now_us() - start) / rounds;
+    }
+    qsort(batch, BATCHES, sizeof *batch, compare);
+    return batch[BATCHES / 2];
+}
+
+static double measure(stn_context *context, const char *name, bool fixed, int32_t legs, int32_t length) {
+    static subject s;
+    stn_error err;
+    stn_model *model = build(context, fixed, legs, length);
+    s = (subject){.model = model};
+    check(stn_kinematics_create(model, &s.kinematics, &err), &err);
+    for (int32_t i = 0; i < model->nq; i++) {
+        s.q[i] = model->q0[i] + 0.01 * (i + 1);
+    }
+    for (int32_t i = 0; i < model->nv; i++) {
+        s.v[i] = 0.1 * (i % 7) - 0.3;
+    }
+    double kinematics = time_of(forward_kinematics, &s), rnea = time_of(inverse_dynamics, &s);
+    double crba = time_of(mass_matrix, &s), both = time_of(mass_matrix_and_cholesky, &s);
+    printf("%-12s %4d %10.3f %8.3f %8.3f %10.3f %10.3f\n", name, model->nv, kinematics, rnea, crba, both - crba,
+           kinematics + rnea + both);
+    stn_kinematics_destroy(s.kinematics);
+    stn_model_destroy(model);
+    return s.sum;
+}
+
+int main(void) {
+    stn_error err;
+    stn_context *context = NULL;
+    check(stn_context_create(NULL, &context, &err), &err);
+    printf("%-12s %4s %10s %8s %8s %10s %10s   [us]\n", "tree", "dof", "kinematics", "rnea", "crba", "cholesky", "sum");
+    double sum = measure(context, "free body", false, 0, 0);
+    sum += measure(context, "arm", true, 1, 7);
+    sum += measure(context, "quadruped", false, 4, 3);
+    sum += measure(context, "humanoid", false, 4, 6);
+    sum += measure(context, "two hands", false, 6, 9);
+    stn_context_destroy(context);
+    return sum != sum; // NaN: something is wrong
+}
