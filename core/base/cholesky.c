@@ -1,53 +1,97 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dense Cholesky A = L L^T, row-major, lower triangle:
-//     l_ij = (a_ij - sum_k<j l_ik l_jk) / l_jj,   l_ii = sqrt(a_ii - sum_k<i l_ik^2)
+// Dense Cholesky A = L L^T, row-major, lower triangle. n = 6, a free body, is written out here; other sizes go to the
+// kernel for this processor.
 #include <math.h>
 
 #include <stiction/factor.h>
 
-static double dot(int32_t n, const double *x, const double *y) {
-    double sum = 0.0;
-    for (int32_t k = 0; k < n; k++) {
-        sum += x[k] * y[k];
-    }
-    return sum;
-}
+#include "base/kernels.h"
 
-int32_t stn_cholesky(int32_t n, double *a, int32_t stride) {
-    for (int32_t i = 0; i < n; i++) {
-        double *row = a + (size_t)i * (size_t)stride;
-        for (int32_t j = 0; j < i; j++) {
-            const double *other = a + (size_t)j * (size_t)stride;
-            row[j] = (row[j] - dot(j, row, other)) / other[j];
+// Six columns in registers, right-looking.
+static int32_t cholesky6(double *restrict a, size_t s) {
+    double l[6][6];
+    for (size_t i = 0; i < 6; i++) {
+        for (size_t j = 0; j <= i; j++) {
+            l[i][j] = a[i * s + j];
         }
-        double pivot = row[i] - dot(i, row, row);
-        if (!(pivot > 0.0 && pivot < (double)INFINITY)) {
-            return i;
+    }
+#pragma GCC unroll 6
+    for (int32_t j = 0; j < 6; j++) {
+        if (!(l[j][j] > 0.0 && l[j][j] < (double)INFINITY)) {
+            return j;
         }
-        row[i] = sqrt(pivot);
+        double inverse = 1.0 / l[j][j];
+#pragma GCC unroll 6
+        for (int32_t i = j + 1; i < 6; i++) {
+            double factor = l[i][j] * inverse;
+#pragma GCC unroll 6
+            for (int32_t k = j + 1; k <= i; k++) {
+                l[i][k] -= factor * l[k][j];
+            }
+        }
+        double root = sqrt(l[j][j]);
+        l[j][j] = root;
+#pragma GCC unroll 6
+        for (int32_t i = j + 1; i < 6; i++) {
+            l[i][j] *= inverse * root;
+        }
+    }
+    for (size_t i = 0; i < 6; i++) {
+        for (size_t j = 0; j <= i; j++) {
+            a[i * s + j] = l[i][j];
+        }
     }
     return -1;
 }
 
-void stn_cholesky_forward(int32_t n, const double *l, int32_t stride, int32_t columns, double *x, int32_t stride_x) {
-    for (int32_t c = 0; c < columns; c++) {
-        double *y = x + (size_t)c * (size_t)stride_x;
-        for (int32_t i = 0; i < n; i++) {
-            const double *row = l + (size_t)i * (size_t)stride;
-            y[i] = (y[i] - dot(i, row, y)) / row[i];
+int32_t stn_cholesky(int32_t n, double *a, int32_t stride) {
+    return n == 6 ? cholesky6(a, (size_t)stride) : row_kernels_choose()->cholesky(n, a, stride);
+}
+
+static void forward6(const double *restrict l, size_t s, double *restrict x) {
+    double y[6];
+#pragma GCC unroll 6
+    for (size_t i = 0; i < 6; i++) {
+        double sum = x[i];
+#pragma GCC unroll 6
+        for (size_t k = 0; k < i; k++) {
+            sum -= l[i * s + k] * y[k];
         }
+        y[i] = sum / l[i * s + i];
+        x[i] = y[i];
+    }
+}
+
+static void backward6(const double *restrict l, size_t s, double *restrict x) {
+    double y[6];
+#pragma GCC unroll 6
+    for (size_t i = 6; i-- > 0;) {
+        double sum = x[i];
+#pragma GCC unroll 6
+        for (size_t k = i + 1; k < 6; k++) {
+            sum -= l[k * s + i] * y[k];
+        }
+        y[i] = sum / l[i * s + i];
+        x[i] = y[i];
+    }
+}
+
+void stn_cholesky_forward(int32_t n, const double *l, int32_t stride, int32_t columns, double *x, int32_t stride_x) {
+    if (n != 6) {
+        row_kernels_choose()->forward(n, l, stride, columns, x, stride_x);
+        return;
+    }
+    for (int32_t c = 0; c < columns; c++) {
+        forward6(l, (size_t)stride, x + (size_t)c * (size_t)stride_x);
     }
 }
 
 void stn_cholesky_backward(int32_t n, const double *l, int32_t stride, int32_t columns, double *x, int32_t stride_x) {
+    if (n != 6) {
+        row_kernels_choose()->backward(n, l, stride, columns, x, stride_x);
+        return;
+    }
     for (int32_t c = 0; c < columns; c++) {
-        double *y = x + (size_t)c * (size_t)stride_x;
-        for (int32_t i = n - 1; i >= 0; i--) {
-            const double *row = l + (size_t)i * (size_t)stride;
-            y[i] /= row[i];
-            for (int32_t k = 0; k < i; k++) {
-                y[k] -= row[k] * y[i];
-            }
-        }
+        backward6(l, (size_t)stride, x + (size_t)c * (size_t)stride_x);
     }
 }

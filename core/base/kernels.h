@@ -13,7 +13,12 @@
 
 enum { KERNEL_CHUNK = 6, KERNEL_ROWS = 8 };
 
-typedef struct dense_kernels {
+/// `count` rows from `from` belong to rows from `to`.
+typedef struct row_run {
+    int32_t from, to, count;
+} row_run;
+
+typedef struct panel_kernels {
     /// Factors the panel in place; scale (n) receives 1/l_jj. Returns -1 or the first column whose pivot is not > 0
     /// (NaN and infinity included).
     int32_t (*panel_factor)(int32_t n, int32_t m, int32_t ld, double *panel, double *scale);
@@ -25,9 +30,30 @@ typedef struct dense_kernels {
     void (*panel_forward)(int32_t n, int32_t m, int32_t ld, const double *panel, const double *scale, double *t);
     /// t_1 = L1^-T (t_1 - L2^T t_2); rows of t from m up to the next multiple of 8 must be finite.
     void (*panel_backward)(int32_t n, int32_t m, int32_t ld, const double *panel, const double *scale, double *t);
-} dense_kernels;
+    /// to += from, run by run.
+    void (*add_runs)(const row_run *runs, int32_t count, const double *from, double *to);
+    /// The same for several columns (leading dimensions from_ld, to_ld), without the first `skipped` rows of the first
+    /// run.
+    void (*scatter)(const row_run *runs, int32_t count, int32_t skipped, int32_t columns, const double *from,
+                    int32_t from_ld, double *to, int32_t to_ld);
+} panel_kernels;
 
-/// The table for this processor. Thread: [any].
-const dense_kernels *dense_kernels_choose(void);
+/// Row-major counterparts for one dense matrix; arguments as in <stiction/factor.h>.
+typedef struct row_kernels {
+    int32_t (*cholesky)(int32_t n, double *a, int32_t stride);
+    void (*forward)(int32_t n, const double *l, int32_t stride, int32_t columns, double *x, int32_t stride_x);
+    void (*backward)(int32_t n, const double *l, int32_t stride, int32_t columns, double *x, int32_t stride_x);
+} row_kernels;
+
+/// The tables for this processor. Thread: [any].
+const panel_kernels *panel_kernels_choose(void);
+const row_kernels *row_kernels_choose(void);
+
+extern const panel_kernels panel_kernels_plain;
+extern const row_kernels row_kernels_plain;
+#ifdef STN_KERNELS_X86
+extern const panel_kernels panel_kernels_avx2;
+extern const row_kernels row_kernels_avx2;
+#endif
 
 #endif

@@ -18,7 +18,7 @@ typedef struct analysis {
     merge *merged;
     int32_t *supernode; // of every block (by place)
     int32_t *panel_row; // first panel row of every block in the supernode at hand
-    block_run *runs;    // of the group at hand
+    row_run *runs;      // of the group at hand
     stn_arena *scratch;
     block_factor *f;
 } analysis;
@@ -77,15 +77,15 @@ static void place_panels(analysis *a) {
 }
 
 // Appends rows, lengthening the last run where they follow on.
-static int32_t append_run(block_run *runs, int32_t begin, int32_t end, int32_t from, int32_t to, int32_t count) {
+static int32_t append_run(row_run *runs, int32_t begin, int32_t end, int32_t from, int32_t to, int32_t count) {
     if (end > begin) {
-        block_run *last = &runs[end - 1];
+        row_run *last = &runs[end - 1];
         if (last->from + last->count == from && last->to + last->count == to) {
             last->count += count;
             return end;
         }
     }
-    runs[end] = (block_run){from, to, count};
+    runs[end] = (row_run){from, to, count};
     return end + 1;
 }
 
@@ -118,7 +118,7 @@ static bool make_runs(analysis *a, const int32_t *rows, int32_t k, int32_t count
     for (int32_t m = k; m < count; from += a->tree.size[rows[m++]]) {
         found = append_run(a->runs, 0, found, from, a->panel_row[rows[m]], a->tree.size[rows[m]]);
     }
-    block_run *kept = STN_ARENA(a->f->arena, found, block_run);
+    row_run *kept = STN_ARENA(a->f->arena, found, row_run);
     if (kept == NULL) {
         return false;
     }
@@ -210,9 +210,9 @@ static bool allocate_lists(analysis *a) {
         total += (size_t)count;
     }
     f->groups = STN_ARENA(f->arena, total, block_group);
-    f->gather_runs = STN_ARENA(f->arena, total, block_run);
+    f->gather_runs = STN_ARENA(f->arena, total, row_run);
     f->entries = STN_ARENA(f->arena, f->entry_count, block_entry);
-    a->runs = STN_ARENA(a->scratch, f->block_count, block_run);
+    a->runs = STN_ARENA(a->scratch, f->block_count, row_run);
     return f->groups != NULL && f->gather_runs != NULL && f->entries != NULL && a->runs != NULL;
 }
 
@@ -301,7 +301,7 @@ stn_status block_factor_analyse(stn_context *context, const stn_block_pattern *p
         a.f->context = context; // what release needs, whatever fails from here on
     }
     if (a.f != NULL && a.scratch != NULL) {
-        a.f->kernels = dense_kernels_choose();
+        a.f->kernels = panel_kernels_choose();
         a.f->arena = stn_arena_create(context);
         done = a.f->arena != NULL && analyse(&a, pattern);
     }

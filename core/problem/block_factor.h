@@ -10,11 +10,6 @@
 
 #include "base/kernels.h"
 
-/// `count` rows from `from` go to rows from `to`.
-typedef struct block_run {
-    int32_t from, to, count;
-} block_run;
-
 /// Panel rows [first, last) of a supernode are columns of one ancestor, consecutive there too. Outer-product columns
 /// from them go to `target` (offset of the first column in the ancestor's panel), rows as `runs` say; the first run
 /// begins at `first` and covers at least [first, last).
@@ -22,7 +17,7 @@ typedef struct block_group {
     int32_t first, last;
     int32_t target_ld;
     int64_t target;
-    const block_run *runs;
+    const row_run *runs;
     int32_t run_count;
 } block_group;
 
@@ -47,14 +42,14 @@ typedef struct block_entry {
 typedef struct block_factor {
     stn_context *context;
     stn_arena *arena; // owns everything below but the values
-    const dense_kernels *kernels;
+    const panel_kernels *kernels;
     int32_t n, block_count, entry_count, supernode_count;
     int32_t *order;          // (block_count) original block at every place of the elimination order
     int32_t *original_start; // (block_count + 1) first scalar row of every original block
     int32_t *start;          // (block_count + 1) the same in elimination order
     block_supernode *supernodes;
     block_group *groups;
-    block_run *gather_runs;
+    row_run *gather_runs;
     block_entry *entries;
     int64_t value_count;
     double *values;         // panels

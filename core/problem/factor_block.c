@@ -36,27 +36,6 @@ static void write_entry(const block_entry *e, const double *restrict from, doubl
     }
 }
 
-static void add_run(int32_t count, const double *restrict from, double *restrict to) {
-    for (int32_t i = 0; i < count; i++) {
-        to[i] += from[i];
-    }
-}
-
-// Adds columns [q, q + count) of the outer product, which stand in f->update, to the group's ancestor.
-static void scatter(const block_factor *f, const block_supernode *node, const block_group *g, int32_t q,
-                    int32_t count) {
-    for (int32_t j = 0; j < count; j++) {
-        const double *from = f->update + (size_t)j * (size_t)node->ld;
-        double *to = f->values + g->target + (int64_t)(q - g->first + j) * g->target_ld;
-        const block_run *run = g->runs, *end = g->runs + g->run_count;
-        int32_t skipped = q - g->first; // above the diagonal
-        add_run(run->count - skipped, from + run->from + skipped, to + run->to + skipped);
-        for (run++; run < end; run++) {
-            add_run(run->count, from + run->from, to + run->to);
-        }
-    }
-}
-
 static void update_ancestors(const block_factor *f, const block_supernode *node) {
     const double *panel = f->values + node->panel;
     for (int32_t k = node->group_start; k < node->group_end; k++) {
@@ -64,7 +43,8 @@ static void update_ancestors(const block_factor *f, const block_supernode *node)
         for (int32_t q = g->first; q < g->last; q += KERNEL_CHUNK) {
             int32_t count = g->last - q < KERNEL_CHUNK ? g->last - q : KERNEL_CHUNK;
             f->kernels->panel_update(node->columns, node->rows, node->ld, panel, q, count, f->update);
-            scatter(f, node, g, q, count);
+            f->kernels->scatter(g->runs, g->run_count, q - g->first, count, f->update, node->ld,
+                                f->values + g->target + (int64_t)(q - g->first) * g->target_ld, g->target_ld);
         }
     }
 }
@@ -113,17 +93,14 @@ static void forward(const block_factor *f, const block_supernode *node) {
     f->kernels->panel_forward(node->columns, node->rows, node->ld, f->values + node->panel,
                               f->scale + node->first_column, f->t);
     memcpy(own, f->t, columns * sizeof *own);
-    for (int32_t k = node->gather_start; k < node->gather_end; k++) {
-        const block_run *run = &f->gather_runs[k];
-        add_run(run->count, f->t + run->from, f->x + run->to);
-    }
+    f->kernels->add_runs(f->gather_runs + node->gather_start, node->gather_end - node->gather_start, f->t, f->x);
 }
 
 static void backward(const block_factor *f, const block_supernode *node) {
     double *own = f->x + node->first_column;
     memcpy(f->t, own, (size_t)node->columns * sizeof *own);
     for (int32_t k = node->gather_start; k < node->gather_end; k++) {
-        const block_run *run = &f->gather_runs[k];
+        const row_run *run = &f->gather_runs[k];
         memcpy(f->t + run->from, f->x + run->to, (size_t)run->count * sizeof *own);
     }
     memset(f->t + node->rows, 0, (size_t)(node->ld - node->rows) * sizeof *own);

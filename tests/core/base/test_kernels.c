@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every compilation of the dense kernels that this processor can run, against the plain formulas.
+#include "stn_test.h"
+
+#include <string.h>
+
+#include "base/kernels.h"
+#include "stn_random.h"
+
+typedef struct tables {
+    const panel_kernels *panel;
+    const row_kernels *row;
+} tables;
+
+static int32_t all_tables(tables *out) {
+    int32_t count = 0;
+    out[count++] = (tables){&panel_kernels_plain, &row_kernels_plain};
+#ifdef STN_KERNELS_X86
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+        out[count++] = (tables){&panel_kernels_avx2, &row_kernels_avx2};
+    }
+#endif
+    return count;
+}
+
+// A panel: the first n columns of a random positive definite m x m matrix; NaN above the diagonal.
+typedef struct sample {
+    int32_t n, m, ld;
+    double *a, *panel, *scale;
+} sample;
+
+static sample make(int32_t n, int32_t m, stn_random *r) {
+    sample s = {n, m, (m + KERNEL_ROWS - 1) / KERNEL_ROWS * KERNEL_ROWS, NULL, NULL, NULL};
+    size_t bytes = (size_t)s.ld * (size_t)n * sizeof(double);
+    s.a = malloc((size_t)(m * m) * sizeof(double));
+    s.panel = aligned_alloc(64, bytes);
+    s.scale = malloc((size_t)n * sizeof(double));
+    random_spd(r, m, 1.0, s.a);
+    memset(s.panel, 0, bytes);
+    for (int32_t j = 0; j < n; j++) {
+        for (int32_t i = 0; i < m; i++) {
+            s.panel[i + s.ld * j] = i < j ? (double)NAN : s.a[i * m + j];
+        }
+    }
+    return s;
+}
+
+static void clear(sample *s) {
+    free(s->a);
+    free(s->panel);
+    free(s->scale);
+}
+
+// L(i, j) from the panel's form.
+static double entry(const sample *s, int32_t i, int32_t j) {
+    double value = s->panel[i + s->ld * j];
+    return i == j ? 1.0 / s->scale[j] : i / KERNEL_CHUNK == j / KERNEL_CHUNK && i < s->n ? value / s->scale[j] : value;
+}
+
+static void a_panel_becomes_the_columns_of_the_factor(void **state) {
+    (void)state;
+    tables table[2];
+    stn_random r = {1};
+    for (int32_t t = all_tables(table) - 1; t >= 0; t--) {
+        for (int32_t n = 1; n <= 31; n++) {
+            for (int32_t below = 0; below <= 20; below += 1 + n % 3) {
+                sample s = make(n, n + below, &r);
+                assert_int_equal(table[t].panel->panel_factor(n, s.m, s.ld, s.panel, s.scale), -1);
+                for (int32_t i = 0; i < s.m; i++) {
+                    for (int32_t j = 0; j <= i && j < n; j++) {
+                        double sum = 0.0;
+                        for (int32_t k = 0; k <= j; k++) {
+                            sum += entry(&s, i, k) * entry(&s, j, k);
+                        }
+                        assert_near(sum, s.a[i * s.m + j], 1e-13 * s.m);
+                    }
+                }
+                clear(&s);
+            }
+        }
+    }
+}
+
+static void the_first_bad_column_is_told(void **state) {
+    (void)state;
+    static const double bad[] = {0.0, -1.0, NAN, INFINITY};
+    tables table[2];
+    stn_random r = {2};
+    for (int32_t t = all_tables(table) - 1; t >= 0; t--) {
+        for (int32_t n = 1; n <= 20; n++) {
+            for (int32_t column = 0; column < n; column++) {
+                for (int32_t b = 0; b < STN_COUNT(bad); b++) {
+                    sample s = make(n, n + 5, &r);
+                    for (int32_t j = 0; j < n; j++) { // diagonal, so that the pivot is the entry
+                        memset(s.panel + s.ld * j, 0, (size_t)s.ld * sizeof(double));
+                        s.panel[j * (s.ld + 1)] = j == column ? bad[b] : 1.0;
+                    }
+                    assert_int_equal(table[t].panel->panel_factor(n, s.m, s.ld, s.panel, s.scale), column);
+                    clear(&s);
+                }
+            }
+        }
+    }
+}
+
+static void outer_products_are_those_of_the_rows_below(void **state) {
+    (void)state;
+    tables table[2];
+    stn_random r = {3};
+    for (int32_t t = all_tables(table) - 1; t >= 0; t--) {
+        for (int32_t n = 1; n <= 14; n++) {
+            for (int32_t q = n; q < n + 12; q++) {
+                for (int32_t count = 1; count <= KERNEL_CHUNK; count++) {
+                    sample s = make(n, q + count + q % 7, &r);
+                    double *update = aligned_alloc(64, (size_t)s.ld * KERNEL_CHUNK * sizeof(double));
+                    table[t].panel->panel_factor(n, s.m, s.ld, s.panel, s.scale);
+                    table[t].panel->panel_update(n, s.m, s.ld, s.panel, q, count, update);
+                    for (int32_t j = 0; j < count; j++) {
+                        for (int32_t i = q; i < s.m; i++) {
+                            double sum = 0.0;
+                            for (int32_t k = 0; k < n; k++) {
+                                sum -= entry(&s, i, k) * entry(&s, q + j, k);
+                            }
+                            assert_near(update[i + s.ld * j], sum, 1e-13);
+                        }
+                    }
+                    free(update);
+                    clear(&s);
+                }
+            }
+        }
+    }
+}
+
+static void panel_solves_follow_the_factor(void **state) {
+    (void)state;
+    tables table[2];
+    stn_random r = {4};
+    for (int32_t t = all_tables(table) - 1; t >= 0; t--) {
+        for (int32_t n = 1; n <= 31; n++) {
+            sample s = make(n, n + n % 11, &r);
+            double x[48], expected[48];
+            double *v = aligned_alloc(64, (size_t)s.ld * sizeof(double));
+            memset(v, 0, (size_t)s.ld * sizeof(double));
+            table[t].panel->panel_factor(n, s.m, s.ld, s.panel, s.scale);
+            for (int32_t i = 0; i < s.m; i++) {
+                v[i] = x[i] = expected[i] = random_real(&r);
+            }
+            table[t].panel->panel_forward(n, s.m, s.ld, s.panel, s.scale, v);
+            for (int32_t j = 0; j < n; j++) {
+                expected[j] /= entry(&s, j, j);
+                for (int32_t i = j + 1; i < s.m; i++) {
+                    expected[i] -= entry(&s, i, j) * expected[j];
+                }
+            }
+            for (int32_t i = 0; i < s.m; i++) {
+                assert_near(v[i], expected[i], 1e-11);
+                v[i] = x[i];
+            }
+            table[t].panel->panel_backward(n, s.m, s.ld, s.panel, s.scale, v);
+            for (int32_t j = n - 1; j >= 0; j--) {
+                for (int32_t i = j + 1; i < s.m; i++) {
+                    x[j] -= entry(&s, i, j) * x[i];
+                }
+                x[j] /= entry(&s, j, j);
+            }
+            for (int32_t i = 0; i < s.m; i++) {
+                assert_near(v[i], x[i], 1e-11);
+            }
+            free(v);
+            clear(&s);
+        }
+    }
+}
+
+static void runs_are_added_where_they_belong_and_nowhere_else(void **state) {
+    (void)state;
+    enum { ROWS = 40, COLUMNS = 3 };
+    static const row_run runs[] = {{1, 2, 9}, {11, 15, 1}, {14, 17, 6}, {22, 30, 3}};
+    tables table[2];
+    for (int32_t t = all_tables(table) - 1; t >= 0; t--) {
+        for (int32_t skipped = 0; skipped <= 9; skipped++) {
+            double from[ROWS * COLUMNS], to[(ROWS + 1) * COLUMNS] = {0.0}, expected[(ROWS + 1) * COLUMNS] = {0.0};
+            for (int32_t i = 0; i < ROWS * COLUMNS; i++) {
+                from[i] = 1.0 + i;
+            }
+            for (int32_t c = 0; c < COLUMNS; c++) {
+                for (int32_t k = 0; k < STN_COUNT(runs); k++) {
+                    for (int32_t i = k == 0 ? skipped : 0; i < runs[k].count; i++) {
+                        expected[(ROWS + 1) * c + runs[k].to + i] += from[ROWS * c + runs[k].from + i];
+                    }
+                }
+            }
+            table[t].panel->scatter(runs, STN_COUNT(runs), skipped, COLUMNS, from, ROWS, to, ROWS + 1);
+            assert_memory_equal(to, expected, sizeof to);
+        }
+    }
+}
+
+static void row_kernels_give_the_factor_and_solve_with_it(void **state) {
+    (void)state;
+    tables table[2];
+    stn_random r = {6};
+    for (int32_t t = all_tables(table) - 1; t >= 0; t--) {
+        for (int32_t n = 1; n <= 90; n += n < 20 ? 1 : 13) {
+            double *a = malloc((size_t)(n * n) * sizeof *a), *l = malloc((size_t)(n * n) * sizeof *l);
+            double x[5 * 90], y[5 * 90];
+            random_spd(&r, n, 1.0, a);
+            memcpy(l, a, (size_t)(n * n) * sizeof *a);
+            for (int32_t i = 0; i < 5 * n; i++) {
+                x[i] = y[i] = random_real(&r);
+            }
+            assert_int_equal(table[t].row->cholesky(n, l, n), -1);
+            table[t].row->forward(n, l, n, 5, x, n);
+            table[t].row->backward(n, l, n, 5, x, n);
+            for (int32_t c = 0; c < 5; c++) {
+                plain_solve(n, a, y + c * n);
+            }
+            for (int32_t i = 0; i < 5 * n; i++) {
+                assert_near(x[i], y[i], 1e-10);
+            }
+            a[0] = -1.0;
+            assert_int_equal(table[t].row->cholesky(n, a, n), 0);
+            free(a);
+            free(l);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_panel_becomes_the_columns_of_the_factor),
+        cmocka_unit_test(the_first_bad_column_is_told),
+        cmocka_unit_test(outer_products_are_those_of_the_rows_below),
+        cmocka_unit_test(panel_solves_follow_the_factor),
+        cmocka_unit_test(runs_are_added_where_they_belong_and_nowhere_else),
+        cmocka_unit_test(row_kernels_give_the_factor_and_solve_with_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

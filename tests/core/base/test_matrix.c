@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products, diagonals and sums of tree matrices in every form, against the matrix written out.
+#include "stn_test.h"
+
+#include <string.h>
+
+#include <stiction/matrix.h>
+
+#include "stn_random.h"
+
+enum { N = 12, NODES = 4 };
+
+// A path of nodes; `inner` leaves the last link out.
+static const int32_t row_start[] = {0, 2, 5, 8, 10};
+static const int32_t column[] = {0, 1, 0, 1, 2, 1, 2, 3, 2, 3};
+static const int32_t inner_start[] = {0, 2, 5, 7, 8};
+static const int32_t inner_column[] = {0, 1, 0, 1, 2, 1, 2, 3};
+
+typedef struct sample {
+    double values[N * N];
+    stn_matrix matrix;
+} sample;
+
+static void make(sample *s, stn_matrix_form form, stn_random *r) {
+    s->matrix = (stn_matrix){.n = N, .form = form, .values = s->values};
+    if (form == STN_MATRIX_NODAL) {
+        s->matrix.node_count = NODES;
+        s->matrix.row_start = row_start;
+        s->matrix.column = column;
+    }
+    for (int32_t i = 0; i < N * N; i++) {
+        s->values[i] = random_real(r);
+    }
+    for (int32_t i = 0; i < N && form == STN_MATRIX_DENSE; i++) {
+        for (int32_t j = 0; j < i; j++) {
+            s->values[i * N + j] = s->values[j * N + i];
+        }
+    }
+}
+
+static void write_out(const stn_matrix *a, double *full) {
+    memset(full, 0, N * N * sizeof *full);
+    for (int32_t i = 0; i < N; i++) {
+        for (int32_t j = 0; j < N; j++) {
+            if (a->form == STN_MATRIX_DENSE) {
+                full[i * N + j] = a->values[i * N + j];
+            } else if (a->form == STN_MATRIX_DIAGONAL && i == j) {
+                full[i * N + j] = a->values[i];
+            }
+        }
+    }
+    for (int32_t i = 0; i < NODES && a->form == STN_MATRIX_NODAL; i++) {
+        for (int32_t e = a->row_start[i]; e < a->row_start[i + 1]; e++) {
+            for (int32_t q = 0; q < 9; q++) {
+                full[(3 * i + q / 3) * N + 3 * a->column[e] + q % 3] = a->values[9 * e + q];
+            }
+        }
+    }
+}
+
+static void the_number_of_values_follows_the_form(void **state) {
+    (void)state;
+    static const int64_t expected[] = {0, N, N * N, 90};
+    for (int32_t form = STN_MATRIX_ZERO; form <= STN_MATRIX_NODAL; form++) {
+        stn_matrix a = {.n = N, .form = (stn_matrix_form)form, .node_count = NODES, .row_start = row_start};
+        assert_int_equal(stn_matrix_value_count(&a), expected[form]);
+    }
+}
+
+static void the_product_is_that_of_the_full_matrix(void **state) {
+    (void)state;
+    stn_random r = {1};
+    for (int32_t form = STN_MATRIX_ZERO; form <= STN_MATRIX_NODAL; form++) {
+        sample s;
+        double full[N * N], x[N], y[N], expected[N];
+        make(&s, (stn_matrix_form)form, &r);
+        write_out(&s.matrix, full);
+        for (int32_t i = 0; i < N; i++) {
+            x[i] = random_real(&r);
+            y[i] = expected[i] = random_real(&r);
+        }
+        for (int32_t i = 0; i < N * N; i++) {
+            expected[i / N] += -0.7 * full[i] * x[i % N];
+        }
+        stn_matrix_mul_add(&s.matrix, -0.7, x, y);
+        for (int32_t i = 0; i < N; i++) {
+            assert_near(y[i], expected[i], 1e-14);
+        }
+    }
+}
+
+static void a_free_body_takes_the_same_product(void **state) {
+    (void)state;
+    stn_random r = {5};
+    double a[36], x[6], y[6] = {0.0};
+    stn_matrix m = {.n = 6, .form = STN_MATRIX_DENSE, .values = a};
+    random_spd(&r, 6, 1.0, a);
+    for (int32_t i = 0; i < 6; i++) {
+        x[i] = random_real(&r);
+    }
+    stn_matrix_mul_add(&m, 1.0, x, y);
+    plain_solve(6, a, y);
+    for (int32_t i = 0; i < 6; i++) {
+        assert_near(y[i], x[i], 1e-13);
+    }
+}
+
+static void the_diagonal_is_that_of_the_full_matrix(void **state) {
+    (void)state;
+    stn_random r = {2};
+    for (int32_t form = STN_MATRIX_ZERO; form <= STN_MATRIX_NODAL; form++) {
+        sample s;
+        double full[N * N], diagonal[N];
+        make(&s, (stn_matrix_form)form, &r);
+        write_out(&s.matrix, full);
+        stn_matrix_diagonal(&s.matrix, diagonal);
+        for (int32_t i = 0; i < N; i++) {
+            assert_near(diagonal[i], full[i * (N + 1)], 0.0);
+        }
+    }
+}
+
+// Rows: the sum's form; columns: what is added.
+static void sums_are_made_where_the_form_can_hold_them_and_refused_elsewhere(void **state) {
+    (void)state;
+    static const bool possible[4][4] = {
+        {true, false, false, false}, {true, true, false, false}, {true, true, true, false}, {true, true, false, true}};
+    stn_random r = {3};
+    for (int32_t to = 0; to < 4; to++) {
+        for (int32_t from = 0; from < 4; from++) {
+            sample a, b;
+            double full_a[N * N], full_b[N * N], sum[N * N];
+            make(&a, (stn_matrix_form)to, &r);
+            make(&b, (stn_matrix_form)from, &r);
+            write_out(&a.matrix, full_a);
+            write_out(&b.matrix, full_b);
+            bool done = stn_matrix_add_scaled(&a.matrix, 0.5, &b.matrix) == STN_OK;
+            assert_int_equal(done, possible[to][from]);
+            write_out(&a.matrix, sum);
+            for (int32_t i = 0; i < N * N; i++) {
+                assert_near(sum[i], full_a[i] + (done ? 0.5 * full_b[i] : 0.0), 0.0);
+            }
+        }
+    }
+}
+
+static void a_nodal_pattern_must_contain_what_is_added(void **state) {
+    (void)state;
+    stn_random r = {4};
+    sample outer, inner;
+    make(&outer, STN_MATRIX_NODAL, &r);
+    make(&inner, STN_MATRIX_NODAL, &r);
+    inner.matrix.row_start = inner_start;
+    inner.matrix.column = inner_column;
+    double before[N * N], full[N * N], after[N * N];
+    write_out(&outer.matrix, before);
+    write_out(&inner.matrix, full);
+    assert_int_equal(stn_matrix_add_scaled(&outer.matrix, 2.0, &inner.matrix), STN_OK);
+    write_out(&outer.matrix, after);
+    for (int32_t i = 0; i < N * N; i++) {
+        assert_near(after[i], before[i] + 2.0 * full[i], 0.0);
+    }
+    assert_int_equal(stn_matrix_add_scaled(&inner.matrix, 1.0, &outer.matrix), STN_ERR_ARGUMENT);
+    stn_matrix other = inner.matrix;
+    other.n = 9;
+    other.node_count = 3;
+    assert_int_equal(stn_matrix_add_scaled(&outer.matrix, 1.0, &other), STN_ERR_ARGUMENT);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_number_of_values_follows_the_form),
+        cmocka_unit_test(the_product_is_that_of_the_full_matrix),
+        cmocka_unit_test(a_free_body_takes_the_same_product),
+        cmocka_unit_test(the_diagonal_is_that_of_the_full_matrix),
+        cmocka_unit_test(sums_are_made_where_the_form_can_hold_them_and_refused_elsewhere),
+        cmocka_unit_test(a_nodal_pattern_must_contain_what_is_added),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
