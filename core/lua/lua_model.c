@@ -179,7 +179,9 @@ static stn_status add_body(stn_model_builder *builder, const body_description *d
 /// Adds the start velocity in the table at `index` to the world's start values.
 static void note_start_velocity(lua_State *L, int index, int32_t robot, const char *owner) {
     stn_vec3 linear, angular;
-    stn_lua_velocity(L, index, owner, &linear, &angular);
+    char what[96];
+    snprintf(what, sizeof what, "%s: velocity", owner);
+    stn_lua_velocity(L, index, what, &linear, &angular);
     stn_lua_push_velocity(L, linear, angular);
     stn_lua_note_start(L, 1, robot, "velocity");
 }

@@ -1,0 +1,131 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Bad input: one line that says where, what, and what to do.
+local stn = require "stiction"
+
+-- The error must carry this file and a line, and the texts.
+local function refused(action, ...)
+  local message = stn.fails(action)
+  assert(message:match "errors%.lua:%d+: ", "no file and line in: " .. message)
+  assert(not message:find "\n", "more than one line: " .. message)
+  for _, text in ipairs { ... } do
+    assert(message:find(text, 1, true), ("expected '%s' in: %s"):format(text, message))
+  end
+end
+
+local function write(text)
+  local path = os.tmpname() .. ".urdf"
+  local file = assert(io.open(path, "w"))
+  file:write(text)
+  file:close()
+  return path
+end
+
+stn.test("unknown plugins and parameters name the nearest", function()
+  refused(function() stn.world { solver = "sapp" } end, "sapp", "sap")
+  refused(function() stn.world { solver = { "sap", tolerence = 1 } } end, "tolerence", "tolerance")
+  refused(function() stn.world { solver = { "sap", tolerance = "small" } } end, "tolerance")
+  refused(function() stn.world { solver = { "sap", tolerance = -1 } } end, "tolerance")
+  refused(function() stn.world { solver = { "sap", tolerance = 0 / 0 } } end, "tolerance")
+  refused(function() stn.world { law = 3 } end, "law")
+  refused(function() stn.world { solver = { tolerance = 1, { 2 } } } end, "solver")
+end)
+
+stn.test("unknown keys name the nearest, or list all", function()
+  refused(function() stn.world { gravty = { 0, 0, 0 } } end, "gravty", "did you mean 'gravity'?")
+  refused(function() stn.world {}:box { sizes = { 1, 1, 1 } } end, "did you mean 'size'?")
+  refused(function() stn.world {}:sphere { qqqqqq = 1 } end, "it takes:", "radius")
+  refused(function() stn.world {}:ground { 1 } end, "[1]")
+  refused(function() stn.world { dt = 1, [{}] = 2 } end, "cannot be a key")
+end)
+
+stn.test("wrong types and ranges name the key and the unit", function()
+  refused(function() stn.world { dt = "1" } end, "dt must be a number [s]")
+  refused(function() stn.world { dt = 0 } end, "dt", "> 0")
+  refused(function() stn.world { dt = -1 } end, "dt", "> 0")
+  refused(function() stn.world { threads = 1.5 } end, "threads", "whole number")
+  refused(function() stn.world { contact_point = "centre" } end, "centre")
+  refused(function() stn.world { gravity = { 0, 0 } } end, "gravity has 2 numbers, it needs 3")
+  refused(function() stn.world {}:box { size = { 1, 1, 1 }, fixed = "yes" } end, "fixed must be true or false")
+  refused(function() stn.world {}:box { size = { 1, 0, 1 } } end, "size", "> 0")
+  refused(function() stn.world {}:box {} end, "size is missing")
+  refused(function() stn.world {}:sphere {} end, "radius is missing")
+  refused(function() stn.world {}:sphere { radius = 1, mass = 0 } end, "mass", "> 0")
+  refused(function() stn.world {}:sphere { radius = 1, mass = 1, density = 1 } end, "not both")
+  refused(function() stn.world {}:sphere { radius = 1, mu = -0.1 } end, "mu", ">= 0")
+  refused(function() stn.world {}:sphere { radius = 1, color = { 2, 0, 0 } } end, "color[1]")
+  refused(function() stn.world {}:sphere { radius = 1, rpy = { 0, 0, 0 }, quat = { 1, 0, 0, 0 } } end, "not both")
+  refused(function() stn.world {}:sphere { radius = 1, quat = { 0, 0, 0, 0 } } end, "quat")
+  refused(function() stn.world {}:sphere { radius = 1, fixed = true, velocity = { 1, 0, 0 } } end, "velocity")
+  refused(function() stn.world {}:compound { shapes = {} } end, "shapes")
+  refused(function() stn.world {}:compound { shapes = { { "bx", size = { 1, 1, 1 } } } } end, "did you mean 'box'?")
+  refused(function() stn.world {}:run {} end, "seconds or steps")
+  refused(function() stn.world(3) end, "takes a table")
+end)
+
+stn.test("NaN is named by key and index", function()
+  local nan = 0 / 0
+  refused(function() stn.world { dt = nan } end, "dt = nan")
+  refused(function() stn.world { gravity = { 0, nan, 0 } } end, "gravity[2] = nan")
+  refused(function() stn.world {}:sphere { radius = nan } end, "radius = nan")
+  refused(function() stn.world {}:sphere { radius = 1, xyz = { 0, 0, nan } } end, "xyz[3] = nan")
+  refused(function() stn.world {}:sphere { radius = 1, pose = { quat = { nan, 0, 0, 0 } } } end, "quat[1] = nan")
+  refused(function() stn.world {}:sphere { radius = 1, stiffness = nan } end, "stiffness = nan")
+  refused(function() stn.world {}:sphere { radius = 1, velocity = { 0, 1 / 0, 0 } } end, "velocity[2] = inf")
+  local ball = stn.world {}:sphere { radius = 1 }
+  refused(function() ball:set_pose { xyz = { nan, 0, 0 } } end, "xyz[1] = nan")
+  refused(function() ball:apply_force { force = { 0, nan, 0 } } end, "force[2] = nan")
+end)
+
+stn.test("files that are missing or damaged are named", function()
+  refused(function() stn.world {}:load { "no/such/robot.urdf" } end, "no/such/robot.urdf", "tried")
+  refused(function() stn.world {}:load {} end, "file's name")
+  local cut = write '<robot name="r"><link name="a">'
+  refused(function() stn.world {}:load { cut } end, cut)
+  local roots = write '<robot name="r"><link name="a"/><link name="b"/></robot>'
+  refused(function()
+    local world = stn.world {}
+    world:load { roots }
+    world:step()
+  end, roots, "links a, b")
+  local loop = write [[<robot name="r"><link name="a"/><link name="b"/>
+    <joint name="j" type="continuous"><parent link="a"/><child link="b"/></joint>
+    <joint name="k" type="continuous"><parent link="b"/><child link="a"/></joint></robot>]]
+  refused(function()
+    local world = stn.world {}
+    world:load { loop }
+    world:step()
+  end, "r")
+  for _, path in ipairs { cut, roots, loop } do
+    os.remove(path)
+  end
+end)
+
+stn.test("a moving link without mass can be loaded but not simulated", function()
+  local path = write [[<robot name="r"><link name="a"/><link name="b"/>
+    <joint name="j" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint></robot>]]
+  local world = stn.world {}
+  local robot = world:load { path, fixed = true }
+  stn.near(robot:link("b"):position(), { 0, 0, 0 }, 0, "kinematics")
+  refused(function() world:step() end, "mass")
+  os.remove(path)
+end)
+
+stn.test("the order of describing and running is told", function()
+  local world = stn.world {}
+  local ball = world:sphere { radius = 1, name = "ball" }
+  world:step()
+  refused(function() world:box { size = { 1, 1, 1 } } end, "completed at", "describe everything before")
+  refused(function() world:controller { "joint_pd", target = ball } end, "before the first step")
+  refused(function() stn.world {}:controller { "joint_pd", target = ball } end, "target")
+  refused(function()
+    local other = stn.world {}
+    other:sphere { radius = 1, name = "ball" }
+    other:sphere { radius = 1, name = "ball" }
+  end, "ball")
+  refused(function() stn.world {}:robot "ball" end, "ball")
+end)
+
+stn.test("errors of a script say where", function()
+  refused(function() local x = nil; return x.y end, "nil")
+  refused(function() error "plain" end, "plain")
+end)

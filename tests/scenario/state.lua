@@ -1,0 +1,116 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- The same steps again: determinism, snapshots, clones, files, reset.
+local stn = require "stiction"
+
+local function make(seed)
+  local world = stn.world { dt = 5e-3, seed = seed or 7 }
+  world:ground {}
+  world:box { name = "box", size = { 0.2, 0.1, 0.1 }, xyz = { 0, 0, 0.4 }, rpy = { 0.3, 0.2, 0.1 }, velocity = { 0.3, 0, 0 } }
+  world:sphere { name = "ball", radius = 0.08, xyz = { 0.1, 0, 0.8 } }
+  return world
+end
+
+local function advance(world, steps)
+  for _ in world:run { steps = steps } do
+  end
+  return world:hash()
+end
+
+stn.test("two equal worlds make equal steps, to the last bit", function()
+  assert(advance(make(), 200) == advance(make(), 200))
+end)
+
+stn.test("restoring a snapshot repeats the steps to the last bit", function()
+  local world = make()
+  advance(world, 60)
+  local snapshot, hash = world:snapshot(), world:hash()
+  local later = advance(world, 60)
+  assert(later ~= hash)
+  world:restore(snapshot)
+  assert(world:hash() == hash, "the state differs after restoring")
+  stn.near(world.steps, 60, 0, "steps")
+  assert(advance(world, 60) == later, "the steps differ after restoring")
+end)
+
+stn.test("a clone goes its own way", function()
+  local world = make()
+  advance(world, 50)
+  local copy, hash = world:clone(), world:hash()
+  assert(copy:hash() == hash)
+  local later = advance(copy, 50)
+  assert(world:hash() == hash, "stepping the clone changed the world")
+  assert(advance(world, 50) == later)
+end)
+
+stn.test("a state survives a file, a damaged file does not load", function()
+  local world, path = make(), os.tmpname()
+  advance(world, 40)
+  world:save(path)
+  local later = advance(world, 20)
+  local fresh = make()
+  fresh:load_state(path)
+  assert(advance(fresh, 20) == later)
+  local file = assert(io.open(path, "rb"))
+  local bytes = file:read "a"
+  file:close()
+  file = assert(io.open(path, "wb"))
+  file:write(bytes:sub(1, -20))
+  file:close()
+  stn.fails(function()
+    fresh:load_state(path)
+  end, path)
+  os.remove(path)
+end)
+
+stn.test("reset returns to the start, start velocities included", function()
+  local world = make()
+  local hash, ball = world:hash(), world:robot "box"
+  local speed = ball:speed()
+  advance(world, 30)
+  world:reset()
+  stn.near(world.time, 0, 0, "time")
+  stn.near(ball:speed(), speed, 0, "speed")
+  local first = advance(world, 30)
+  world:reset()
+  assert(advance(world, 30) == first)
+  assert(hash == make():hash())
+end)
+
+stn.test("state() is a copy that set_state takes back", function()
+  local world = make()
+  local state = world:state()
+  stn.near(#state.q, 14, 0, "coordinates")
+  stn.near(#state.v, 12, 0, "velocities")
+  state.q[1] = 5
+  world:set_state(state)
+  stn.near(world:robot("box"):position()[1], 5, 0, "x")
+  state.q[3] = 0 / 0
+  stn.fails(function()
+    world:set_state(state)
+  end, "q[3] = nan")
+end)
+
+stn.test("the random stream belongs to the state", function()
+  local world = make(3)
+  local snapshot = world:snapshot()
+  local a, b = world:random(), world:random(2, 4)
+  assert(a >= 0 and a < 1 and b >= 2 and b < 4)
+  world:restore(snapshot)
+  assert(world:random() == a and world:random(2, 4) == b)
+  assert(make(4):random() ~= make(5):random())
+end)
+
+stn.test("a closed world says so", function()
+  local world = make()
+  local ball = world:robot "ball"
+  world:close()
+  stn.fails(function()
+    world:step()
+  end, "closed")
+  stn.fails(function()
+    ball:pose()
+  end, "closed")
+  do
+    local short <close> = make()
+  end
+end)
