@@ -212,9 +212,9 @@ static inline void scene_random(scene *s, int32_t contacts, double condition, do
     }
 }
 
-/// A cubic pile of boxes, side x side x height: four contacts between each and the ones below and two to each side
-/// neighbour, four with the ground. Free bodies of 6 dofs, near-rigid; part of the pile slides and rattles.
-static inline void scene_pile(scene *s, int32_t side, int32_t height, double rattle) {
+/// A cubic pile of free bodies, side x side x height, near-rigid; part of it slides and rattles. Boxes: four contacts with
+/// the one below (or the ground), two with each neighbour. Spheres: one with each.
+static inline void scene_pile(scene *s, int32_t side, int32_t height, bool spheres, double rattle) {
     const double half = 0.05, mass = 1.0, inertia = mass * 4.0 * half * half / 6.0;
     double A[36] = {0.0};
     for (int32_t k = 0; k < 6; k++) {
@@ -235,9 +235,10 @@ static inline void scene_pile(scene *s, int32_t side, int32_t height, double rat
                     }
                     stn_mat3 frame = stn_contact_frame(axis[k]);
                     stn_vec3 t1 = stn_mat3_column(&frame, 0), t2 = stn_mat3_column(&frame, 1);
-                    for (int32_t corner = 0; corner < (k == 0 ? 4 : 2); corner++) {
+                    for (int32_t corner = 0; corner < (spheres ? 1 : k == 0 ? 4 : 2); corner++) {
                         double u = corner & 1 ? half : -half, w = corner & 2 ? half : -half;
                         stn_vec3 point = stn_vec3_mul_add(stn_vec3_scale(u, t1), k == 0 ? w : u, t2);
+                        point = spheres ? stn_vec3_zero() : point;
                         double J[2][18];
                         scene_body_rows(stn_vec3_mul_add(point, -half, axis[k]), &frame, 1.0, J[0]);
                         scene_body_rows(stn_vec3_mul_add(point, half, axis[k]), &frame, -1.0, J[1]);

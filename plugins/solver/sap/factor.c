@@ -133,7 +133,7 @@ static bool choose_dense(const sap_system *s) {
     return choice == SAP_DENSE;
 }
 
-static stn_status create(sap_system *s, stn_error *err) {
+stn_status sap_factor_create(sap_system *s, stn_error *err) {
     s->H.dense = choose_dense(s);
     stn_status status = sap_hessian_create(s, err);
     if (status != STN_OK || s->H.dense) {
@@ -172,7 +172,7 @@ static stn_status factor_dense(sap_system *s, stn_error *err) {
 
 stn_status sap_factor(sap_system *s, bool damped, stn_error *err) {
     sap_hessian *H = &s->H;
-    stn_status status = H->ready ? STN_OK : create(s, err);
+    stn_status status = H->ready ? STN_OK : sap_factor_create(s, err);
     if (status != STN_OK) {
         return status;
     }

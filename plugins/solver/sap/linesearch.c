@@ -32,17 +32,21 @@ SAP_KERNEL static void move_constraints(const sap_system *s, double a) {
     }
 }
 
-SAP_KERNEL static double cone_curvature(const sap_system *s) {
-    const int32_t stride = s->batch.stride;
-    const double *G = s->trial.G, *x = s->dv_c, *y = x + stride, *n = y + stride;
-    sap_v4 sum = {0.0};
-    for (int32_t i = 0; i < stride; i++) {
-        double term = x[i] * (G[i] * x[i] + 2.0 * (G[stride + i] * y[i] + G[3 * stride + i] * n[i])) +
-                      y[i] * (G[2 * stride + i] * y[i] + 2.0 * G[4 * stride + i] * n[i]) +
-                      n[i] * G[5 * stride + i] * n[i];
-        sum[i & 3] += term;
+/// -dv_c.gamma and dv_c.G dv_c over all lanes.
+SAP_KERNEL static void cone_derivatives(const sap_system *s, double *slope, double *curvature) {
+    const int64_t stride = s->batch.stride;
+    sap_v4 first = {0.0}, second = {0.0};
+    for (int64_t i = 0; i < stride; i += 4) {
+        const double *v = s->dv_c + i, *gamma = s->trial.gamma + i, *G = s->trial.G + i;
+        sap_v4 x = sap_load(v), y = sap_load(v + stride), n = sap_load(v + 2 * stride);
+        sap_v4 Gx = sap_load(G) * x + sap_load(G + stride) * y + sap_load(G + 3 * stride) * n;
+        sap_v4 Gy = sap_load(G + stride) * x + sap_load(G + 2 * stride) * y + sap_load(G + 4 * stride) * n;
+        sap_v4 Gn = sap_load(G + 3 * stride) * x + sap_load(G + 4 * stride) * y + sap_load(G + 5 * stride) * n;
+        first -= x * sap_load(gamma) + y * sap_load(gamma + stride) + n * sap_load(gamma + 2 * stride);
+        second += x * Gx + y * Gy + n * Gn;
     }
-    return (sum[0] + sum[2]) + (sum[1] + sum[3]);
+    *slope = (first[0] + first[2]) + (first[1] + first[3]);
+    *curvature = (second[0] + second[2]) + (second[1] + second[3]);
 }
 
 static sample try_step(sap_system *s, const ray *line, double a) {
@@ -51,10 +55,11 @@ static sample try_step(sap_system *s, const ray *line, double a) {
     s->evaluations++;
     sample t;
     t.cost = line->smooth + a * line->linear + 0.5 * a * a * line->quadratic + s->trial.cost;
-    t.slope = line->linear + a * line->quadratic - sap_dot(3 * s->batch.stride, s->dv_c, s->trial.gamma) -
-              sap_dot(s->line_stride, s->line_dv, s->trial.line_gamma);
-    t.curvature = line->quadratic + cone_curvature(s);
+    cone_derivatives(s, &t.slope, &t.curvature);
+    t.slope += line->linear + a * line->quadratic;
+    t.curvature += line->quadratic;
     for (int32_t i = 0; i < s->line_count; i++) {
+        t.slope -= s->line_dv[i] * s->trial.line_gamma[i];
         t.curvature += s->line_dv[i] * s->trial.line_G[i] * s->line_dv[i];
     }
     return t;

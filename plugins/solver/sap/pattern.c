@@ -138,7 +138,8 @@ static stn_status allocate_scratch(sap_system *s, stn_error *err) {
     }
     s->H.scratch = STN_ARENA(s->control->arena, size + 8, double);
     s->H.active = STN_ARENA(s->control->arena, rows + 1, int32_t);
-    return s->H.scratch != NULL && s->H.active != NULL ? STN_OK : out_of_memory(err);
+    s->H.changed = STN_ARENA(s->control->arena, s->batch.stride + 1, int64_t);
+    return s->H.scratch != NULL && s->H.active != NULL && s->H.changed != NULL ? STN_OK : out_of_memory(err);
 }
 
 /// Entries point into one dense matrix of all unknowns.

@@ -24,12 +24,36 @@
 #pragma GCC diagnostic ignored "-Wpsabi"
 typedef double sap_v4 __attribute__((vector_size(32), may_alias));
 
+typedef double sap_v4u __attribute__((vector_size(32), aligned(8), may_alias));
+typedef double sap_v2u __attribute__((vector_size(16), aligned(8), may_alias));
+
 SAP_INLINE sap_v4 sap_load(const double *x) {
     return *(const sap_v4 *)x;
 }
 
 SAP_INLINE void sap_store(double *x, sap_v4 a) {
     *(sap_v4 *)x = a;
+}
+
+/// rows x n values into rows x ld, filled up with zeros.
+SAP_INLINE void sap_copy_padded(int64_t rows, int64_t n, int64_t ld, const double *values, double *out) {
+    for (int64_t r = 0; r < rows; r++, values += n, out += ld) {
+        for (int64_t i = 0; i < n; i++) {
+            out[i] = values[i];
+        }
+        for (int64_t i = n; i < ld; i++) {
+            out[i] = 0.0;
+        }
+    }
+}
+
+/// The same for 6 values a row.
+SAP_INLINE void sap_copy_padded_6(int64_t rows, const double *values, double *out) {
+    for (int64_t r = 0; r < rows; r++, values += 6, out += 8) {
+        sap_v2u rest = *(const sap_v2u *)(values + 4);
+        *(sap_v4 *)out = (sap_v4) * (const sap_v4u *)values;
+        *(sap_v4 *)(out + 4) = (sap_v4){rest[0], rest[1], 0.0, 0.0};
+    }
 }
 
 typedef struct sap_config {
@@ -96,8 +120,9 @@ typedef struct sap_hessian {
     sap_entry *entries;
     sap_term *terms;
     double *product;
-    double *scratch; // G J of one cluster
-    int32_t *active; // its rows with G != 0
+    double *scratch;  // G J of one cluster
+    int32_t *active;  // its rows with G != 0
+    int64_t *changed; // by lanes: G differs from that in H
     stn_block_matrix matrix;
     const stn_factor_ops *ops;
     void *factor;   // borrowed from the workspace
@@ -145,6 +170,13 @@ typedef struct sap_system {
 /// workspace.c: packs the problem with v as warm start. STN_ERR_NUMERIC names what is not finite. Everything lives in
 /// the arena of `control`.
 stn_status sap_pack(sap_system *s, const double *v, stn_error *err);
+/// Doubles of the solve's arena: the last 8 and 8 beyond are zero, or all. Whole vectors may be read from the end.
+bool sap_allocate(sap_system *s, int64_t n, double **out);
+bool sap_allocate_zeroed(sap_system *s, int64_t n, double **out);
+/// Something is not finite: says what.
+stn_status sap_name_fault(const sap_system *s, const double *v, stn_error *err);
+/// clusters.c: the part of packing that concerns constraints.
+stn_status sap_pack_constraints(sap_system *s, const double *v, stn_error *err);
 /// Back into the problem's order.
 void sap_unpack(const sap_system *s, stn_solution *solution);
 
@@ -153,7 +185,9 @@ stn_status sap_hessian_create(sap_system *s, stn_error *err);
 /// hessian.c: H = A + J^T G J at the present point; only blocks whose G changed are written.
 void sap_hessian_assemble(sap_system *s);
 
-/// factor.c: assembles and factors H at the present point, or H + 1e-12 diag(H) when `damped`.
+/// factor.c: H's pattern, memory and symbolic factor.
+stn_status sap_factor_create(sap_system *s, stn_error *err);
+/// Assembles and factors H at the present point, or H + 1e-12 diag(H) when `damped`. Creates what is not there yet.
 stn_status sap_factor(sap_system *s, bool damped, stn_error *err);
 /// dv = -H^-1 gradient, dp = A dv, dv_c = J dv. Returns the slope gradient.dv.
 double sap_direction(sap_system *s);

@@ -156,7 +156,7 @@ static void nothing_to_do_is_done_at_once(void **state) {
 
 static void a_solution_as_warm_start_takes_no_iteration_and_stays(void **state) {
     fixture *f = *state;
-    scene_pile(&f->scene, 3, 3, 0.05);
+    scene_pile(&f->scene, 3, 3, false, 0.05);
     stn_problem *p = &f->scene.problem;
     fixture_derive(f, p);
     double v[MAX_ROWS], gamma[MAX_ROWS], again[MAX_ROWS], gamma_again[MAX_ROWS];
@@ -230,7 +230,7 @@ static void permute(const stn_problem *p, const int32_t *order, stn_problem *out
 
 static void order_of_contacts_does_not_matter(void **state) {
     fixture *f = *state;
-    scene_pile(&f->scene, 3, 2, 0.05);
+    scene_pile(&f->scene, 3, 2, false, 0.05);
     stn_problem *p = &f->scene.problem, other;
     fixture_derive(f, p);
     static stn_constraint constraints[MAX_ROWS];
@@ -258,7 +258,7 @@ static void order_of_contacts_does_not_matter(void **state) {
 
 static void factorisations_and_line_searches_agree(void **state) {
     fixture *f = *state;
-    scene_pile(&f->scene, 3, 3, 0.05);
+    scene_pile(&f->scene, 3, 3, false, 0.05);
     stn_problem *p = &f->scene.problem;
     fixture_derive(f, p);
     const char *settings[][2] = {
@@ -369,7 +369,7 @@ static void nodal_trees_solve_as_dense_ones(void **state) {
 
 static void too_few_iterations_leave_a_better_point_and_say_so(void **state) {
     fixture *f = *state;
-    scene_pile(&f->scene, 3, 3, 0.05);
+    scene_pile(&f->scene, 3, 3, false, 0.05);
     stn_problem *p = &f->scene.problem;
     fixture_derive(f, p);
     double v[MAX_ROWS], gamma[MAX_ROWS], cost = INFINITY;
@@ -386,7 +386,7 @@ static void too_few_iterations_leave_a_better_point_and_say_so(void **state) {
 
 static void an_unreachable_tolerance_ends_in_stagnation_at_round_off(void **state) {
     fixture *f = *state;
-    scene_pile(&f->scene, 3, 3, 0.05);
+    scene_pile(&f->scene, 3, 3, false, 0.05);
     stn_problem *p = &f->scene.problem;
     fixture_derive(f, p);
     double v[MAX_ROWS], gamma[MAX_ROWS], best[MAX_ROWS];
@@ -402,7 +402,7 @@ static void an_unreachable_tolerance_ends_in_stagnation_at_round_off(void **stat
 
 static void repeated_solves_allocate_nothing(void **state) {
     fixture *f = *state;
-    scene_pile(&f->scene, 3, 3, 0.05);
+    scene_pile(&f->scene, 3, 3, false, 0.05);
     stn_problem *p = &f->scene.problem;
     fixture_derive(f, p);
     double v[MAX_ROWS], gamma[MAX_ROWS];
@@ -420,7 +420,7 @@ static void repeated_solves_allocate_nothing(void **state) {
 
 static void a_solve_does_not_depend_on_those_before(void **state) {
     fixture *f = *state;
-    scene_pile(&f->scene, 3, 3, 0.05);
+    scene_pile(&f->scene, 3, 3, false, 0.05);
     stn_problem *p = &f->scene.problem;
     fixture_derive(f, p);
     stn_problem less = *p;
@@ -500,7 +500,7 @@ static void running_out_of_memory_is_a_status(void **state) {
     fixture f;
     fixture_begin(&f, &options);
     scene_begin(&f.scene, f.context, 3);
-    scene_pile(&f.scene, 3, 3, 0.05);
+    scene_pile(&f.scene, 3, 3, false, 0.05);
     stn_problem *p = &f.scene.problem;
     fixture_derive(&f, p);
     double v[MAX_ROWS], gamma[MAX_ROWS];
