@@ -313,10 +313,9 @@ stn_status stn_problem_solve(stn_problem_solver *solver, stn_problem *problem, c
     }
     double solved = now_us();
     if (status == STN_OK && certificate != NULL) {
-#define UNKNOWN(member, name, unit, text) certified.member = (double)NAN;
-        STN_CERTIFICATE_FIELDS(UNKNOWN)
-#undef UNKNOWN
-        certified.finite = true;
+        const stn_law *law = solver->law.ops != NULL ? &solver->law : NULL;
+        status = stn_certify(problem, job.v, job.gamma, law, request->law_memory, job.inverse, request->certificate_flags,
+                             solver->arena, &certified, err);
     }
     if (status != STN_OK) {
         return status;
