@@ -126,7 +126,7 @@ static stn_status create_plugins(solve_run *run, const plugin_settings plugins[3
         status =
             stn_fail(&run->error, STN_ERR_PARAMETER, "--set factor.%s needs --factor ID", plugins[2].items[0].name);
     }
-    if (status == STN_OK && o->threads > 1) {
+    if (status == STN_OK && o->threads != 1) {
         status = stn_threads_create(run->context, o->threads, &run->threads, &run->error);
     }
     if (status != STN_OK) {

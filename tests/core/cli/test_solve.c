@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// stiction solve as a user meets it: the example of the manual, the public problems, what goes wrong.
+#include "stn_command.h"
+
+#include <cjson/cJSON.h>
+
+#define QUIET "2>/dev/null"
+#define BOTH  "2>&1"
+
+static const char *const folder = STN_SHARED_DIR "/reference/i_multicontact";
+static const char *const example = STN_BINARY_DIR "/tests/solve_example.json";
+
+static char *read_file(const char *path) {
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    char *text = malloc((size_t)1 << 22);
+    size_t size = fread(text, 1, ((size_t)1 << 22) - 1, file);
+    text[size] = '\0';
+    fclose(file);
+    return text;
+}
+
+/// The JSON block of docs/contact-problem.md into a file.
+static int write_example(void **state) {
+    (void)state;
+    char *manual = read_file(STN_SOURCE_DIR "/docs/contact-problem.md");
+    char *start = strstr(manual, "```json\n"), *end = start != NULL ? strstr(start + 8, "```") : NULL;
+    FILE *file = fopen(example, "w");
+    bool written = end != NULL && file != NULL && fwrite(start + 8, 1, (size_t)(end - start - 8), file) > 0;
+    free(manual);
+    return file != NULL && fclose(file) == 0 && written ? 0 : -1;
+}
+
+static cJSON *solve_json(const char *words, int status) {
+    char line[1024];
+    snprintf(line, sizeof line, "solve %s --json " QUIET, words);
+    cJSON *json = cJSON_Parse(stn_run_to(line, status)->out);
+    assert_non_null(json);
+    return json;
+}
+
+static double number(const cJSON *json, const char *key) {
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, key);
+    assert_true(cJSON_IsNumber(item));
+    return item->valuedouble;
+}
+
+static const char *text_of(const cJSON *json, const char *key) {
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, key);
+    assert_true(cJSON_IsString(item));
+    return item->valuestring;
+}
+
+// A block of 2 kg that slides along x: m (v - v_star) = gamma, and gamma_t = -mu gamma_n.
+static void the_example_of_the_manual_solves(void **state) {
+    (void)state;
+    char words[512];
+    snprintf(words, sizeof words, "%s --full --tolerance 1e-12", example);
+    cJSON *json = solve_json(words, 0);
+    assert_string_equal(text_of(json, "problem"), example);
+    assert_string_equal(text_of(json, "solver"), "sap");
+    assert_string_equal(text_of(json, "law"), "sap");
+    assert_string_equal(text_of(json, "formulation"), "regularized");
+    assert_string_equal(text_of(json, "status"), "converged");
+    assert_near(number(json, "nv"), 3.0, 0.0);
+    assert_near(number(json, "contacts"), 1.0, 0.0);
+    assert_true(number(json, "time_ms") > 0.0 && number(json, "iterations") >= 1.0);
+    assert_true(cJSON_IsObject(cJSON_GetObjectItem(json, "certificate")));
+    const cJSON *v = cJSON_GetObjectItem(json, "v"), *gamma = cJSON_GetObjectItem(json, "gamma");
+    const double v_star[3] = {1.0, 0.0, -0.1};
+    double g[3];
+    for (int k = 0; k < 3; k++) {
+        g[k] = cJSON_GetArrayItem(gamma, k)->valuedouble;
+        assert_near(2.0 * (cJSON_GetArrayItem(v, k)->valuedouble - v_star[k]), g[k], 1e-11);
+    }
+    assert_near(g[0], -0.5 * g[2], 1e-12);
+    cJSON_Delete(json);
+}
+
+static void the_whole_result_goes_to_a_file(void **state) {
+    (void)state;
+    char words[1024];
+    const char *out = STN_BINARY_DIR "/tests/solve_result.json";
+    snprintf(words, sizeof words, "solve %s --out %s " QUIET, example, out);
+    stn_expect_part(words, 0, "converged");
+    char *text = read_file(out);
+    cJSON *json = cJSON_Parse(text);
+    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(json, "gamma")), 3);
+    cJSON_Delete(json);
+    free(text);
+    unlink(out);
+}
+
+static void too_few_iterations_are_status_3_with_the_result(void **state) {
+    (void)state;
+    skip_without(folder);
+    char words[512];
+    snprintf(words, sizeof words, "%s/p001.json --max-iterations 2", folder);
+    cJSON *json = solve_json(words, 3);
+    assert_string_equal(text_of(json, "status"), "not_converged");
+    assert_string_equal(text_of(json, "reason"), "iterations");
+    assert_near(number(json, "iterations"), 2.0, 0.0);
+    assert_null(cJSON_GetObjectItem(json, "v"));
+    cJSON_Delete(json);
+}
+
+static void bad_input_is_one_line_and_status_2(void **state) {
+    (void)state;
+    const char *const rows[][2] = {
+        {"", "needs PROBLEM; see stiction solve --help\n"},
+        {"/nothere.json", "/nothere.json: No such file or directory\n"},
+        {"@ --solver sab", "unknown solver sab; did you mean sap?"},
+        {"@ --law sab", "unknown law sab; did you mean sap?"},
+        {"@ --tolerance -1", "--tolerance: solver sap: tolerance = -1, must be 0 to 1\n"},
+        {"@ --max-iterations 0", "--max-iterations: solver sap: max_iterations = 0"},
+        {"@ --set tolerance=1", "--set tolerance=1: expected solver.NAME=VALUE or law.NAME=VALUE\n"},
+        {"@ --set solver.tol=1", "--set: solver sap: unknown parameter tol"},
+        {"@ --set law.sigma=x", "--set: law sap: sigma = \"x\", must be a finite number\n"},
+        {"@ --set factor.a=1", "--set factor.a needs --factor ID\n"},
+        {"@ --out a.txt", "--out a.txt: only .json files are written\n"},
+        {"@ --threads 0", "threads = 0, must be 1 to 1024\n"},
+    };
+    for (int32_t i = 0; i < STN_COUNT(rows); i++) {
+        char words[1024], expected[1100];
+        bool named = rows[i][0][0] == '@';
+        snprintf(words, sizeof words, "solve %s%s " BOTH, named ? example : "", rows[i][0] + named);
+        snprintf(expected, sizeof expected, "stiction solve: %s", rows[i][1]);
+        stn_expect_part(words, 2, expected);
+    }
+}
+
+static void parameters_reach_the_solver(void **state) {
+    (void)state;
+    skip_without(folder);
+    double iterations[2];
+    const char *const searches[] = {"exact", "armijo"};
+    for (int32_t k = 0; k < 2; k++) {
+        char words[512];
+        snprintf(words, sizeof words, "%s/p010.json --set solver.line_search=%s", folder, searches[k]);
+        cJSON *json = solve_json(words, 0);
+        iterations[k] = number(json, "iterations");
+        cJSON_Delete(json);
+    }
+    assert_true(iterations[0] != iterations[1]);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_example_of_the_manual_solves),
+        cmocka_unit_test(the_whole_result_goes_to_a_file),
+        cmocka_unit_test(too_few_iterations_are_status_3_with_the_result),
+        cmocka_unit_test(bad_input_is_one_line_and_status_2),
+        cmocka_unit_test(parameters_reach_the_solver),
+    };
+    return cmocka_run_group_tests(tests, write_example, NULL);
+}
