@@ -75,21 +75,33 @@ static void symmetric_eigenvalues(const stn_mat3 *matrix, double lambda[3]) {
     lambda[2] = high;
 }
 
-static stn_status check_inertia(const stn_mat3 *inertia, stn_error *err) {
-    static const char *const names[3] = {"x", "y", "z"};
-    const double(*m)[3] = inertia->m;
-    double trace = m[0][0] + m[1][1] + m[2][2];
+static const char *const AXES[3] = {"x", "y", "z"};
+
+static stn_status check_symmetric(const stn_mat3 *inertia, double trace, stn_error *err) {
     for (int32_t i = 0; i < 3; i++) {
-        for (int32_t j = 0; j < 3; j++) {
-            if (!isfinite(m[i][j])) {
-                return stn_fail(err, STN_ERR_ARGUMENT, "inertia i%s%s = %g kg m^2 must be finite", names[i], names[j],
-                                m[i][j]);
-            }
-            if (!(fabs(m[i][j] - m[j][i]) <= INERTIA_TOLERANCE * fabs(trace))) {
+        for (int32_t j = 0; j < i; j++) {
+            double a = inertia->m[i][j], b = inertia->m[j][i];
+            if (!(fabs(a - b) <= INERTIA_TOLERANCE * fabs(trace))) {
                 return stn_fail(err, STN_ERR_ARGUMENT, "inertia i%s%s = %g and i%s%s = %g kg m^2 must be equal",
-                                names[i], names[j], m[i][j], names[j], names[i], m[j][i]);
+                                AXES[i], AXES[j], a, AXES[j], AXES[i], b);
             }
         }
+    }
+    return STN_OK;
+}
+
+static stn_status check_inertia(const stn_mat3 *inertia, stn_error *err) {
+    for (int32_t i = 0; i < 9; i++) {
+        double value = inertia->m[i / 3][i % 3];
+        if (!isfinite(value)) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "inertia i%s%s = %g kg m^2 must be finite", AXES[i / 3], AXES[i % 3],
+                            value);
+        }
+    }
+    double trace = inertia->m[0][0] + inertia->m[1][1] + inertia->m[2][2];
+    stn_status status = check_symmetric(inertia, trace, err);
+    if (status != STN_OK) {
+        return status;
     }
     double lambda[3];
     symmetric_eigenvalues(inertia, lambda);

@@ -21,9 +21,11 @@ stn_status stn_builder_set_material(stn_model_builder *builder, int32_t robot, c
         stn_error_prefix(err, "robot '%s'", robot_at(builder, robot)->name);
         return status;
     }
-    int32_t end =
-        robot + 1 < builder->robots.count ? robot_at(builder, robot + 1)->start.geometries : builder->geometries.count;
-    for (int32_t i = robot_at(builder, robot)->start.geometries; i < end; i++) {
+    for (int32_t i = 0; i < builder->geometries.count; i++) {
+        int32_t link = geometry_at(builder, i)->link;
+        if (link == STN_WORLD || link_at(builder, link)->robot != robot) {
+            continue;
+        }
         stn_material *m = &geometry_at(builder, i)->spec.material;
         take(&m->mu, material->mu);
         take(&m->stiffness, material->stiffness);

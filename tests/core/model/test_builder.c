@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a builder refuses at once, and how robots are forgotten.
+#include "stn_test.h"
+
+#include <string.h>
+
+#include <stiction/plugin.h>
+
+#include "stn_heap.h"
+#include "stn_model_test.h"
+
+typedef struct fixture {
+    stn_heap heap;
+    stn_context *context;
+    stn_model_builder *builder;
+} fixture;
+
+static int set_up(void **state) {
+    static fixture f;
+    memset(&f, 0, sizeof f);
+    stn_context_options options = stn_heap_options(&f.heap);
+    stn_error err;
+    assert_ok(stn_context_create(&options, &f.context, &err), err);
+    f.builder = new_builder(f.context);
+    *state = &f;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    fixture *f = *state;
+    stn_builder_destroy(f->builder);
+    stn_context_destroy(f->context);
+    assert_int_equal(f->heap.live, 0);
+    return 0;
+}
+
+/// The call failed with this status, and its one line says all of these words (NULL-terminated).
+static void check_text(stn_status status, stn_status expected, const stn_error *err, const char *const *words) {
+    assert_int_equal(status, expected);
+    assert_int_equal(err->status, expected);
+    assert_null(strchr(err->text, '\n'));
+    for (; *words != NULL; words++) {
+        if (strstr(err->text, *words) == NULL) {
+            fail_msg("'%s' is not in: %s", *words, err->text);
+        }
+    }
+}
+#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static void link_without_a_robot_is_out_of_sequence(void **state) {
+    fixture *f = *state;
+    stn_error err;
+    stn_link_spec spec = {"base", {.mass = 1.0}, NULL};
+    int32_t link = 7;
+    check_text(stn_builder_add_link(f->builder, &spec, &link, &err), STN_ERR_SEQUENCE, &err, WORDS("base", "robot"));
+    assert_int_equal(link, 7);
+}
+
+static void second_robot_of_a_name_is_refused_with_a_free_one(void **state) {
+    fixture *f = *state;
+    stn_error err;
+    int32_t robot = -1;
+    begin_robot(f->builder, "arm");
+    begin_robot(f->builder, "arm_2");
+    check_text(stn_builder_begin_robot(f->builder, "arm", &robot, &err), STN_ERR_ARGUMENT, &err,
+               WORDS("'arm'", "'arm_3'"));
+    check_text(stn_builder_begin_robot(f->builder, "", &robot, &err), STN_ERR_ARGUMENT, &err, WORDS("empty"));
+    assert_int_equal(robot, -1);
+}
+
+static void bad_masses_are_refused_with_robot_link_and_place(void **state) {
+    fixture *f = *state;
+    stn_error err;
+    begin_robot(f->builder, "arm");
+    static const struct {
+        stn_mass mass;
+        const char *word;
+    } cases[] = {
+        {{-1.0, {0, 0, 0}, {{{0}}}}, "mass = -1 kg"},
+        {{(double)NAN, {0, 0, 0}, {{{0}}}}, "mass"},
+        {{(double)INFINITY, {0, 0, 0}, {{{0}}}}, "mass"},
+        {{1.0, {0, (double)NAN, 0}, {{{0}}}}, "centre of mass"},
+        {{1.0, {0, 0, 0}, {{{1, 0, 0}, {0, (double)NAN, 0}, {0, 0, 1}}}}, "iyy"},
+        {{1.0, {0, 0, 0}, {{{1, 0.5, 0}, {0.4, 1, 0}, {0, 0, 1}}}}, "must be equal"},
+        {{1.0, {0, 0, 0}, {{{1, 0, 0}, {0, 1, 0}, {0, 0, -3e-9}}}}, "principal moment"},
+        {{1.0, {0, 0, 0}, {{{1, 2, 0}, {2, 1, 0}, {0, 0, 1}}}}, "-1"}, // positive diagonal, eigenvalue -1
+    };
+    for (int32_t i = 0; i < STN_COUNT(cases); i++) {
+        stn_link_spec spec = {"upper", cases[i].mass, "arm.urdf:41"};
+        int32_t link = 7;
+        check_text(stn_builder_add_link(f->builder, &spec, &link, &err), STN_ERR_ARGUMENT, &err,
+                   WORDS("robot 'arm', link 'upper' (arm.urdf:41): ", cases[i].word));
+        assert_int_equal(link, 7);
+    }
+    add_link(f->builder, "thin", mass_of(1.0, stn_vec3_zero(), 1.0, 1.0, -1e-9)); // round-off of public files
+}
+
+static void bad_joints_are_refused_with_robot_joint_and_place(void **state) {
+    fixture *f = *state;
+    stn_error err;
+    begin_robot(f->builder, "arm");
+    int32_t a = add_link(f->builder, "a", (stn_mass){.mass = 1.0}),
+            b = add_link(f->builder, "b", (stn_mass){.mass = 1.0});
+    enum { CASES = 19 };
+    stn_joint_spec specs[CASES];
+    const char *words[CASES];
+    for (int32_t i = 0; i < CASES; i++) {
+        specs[i] = stn_joint_spec_default("elbow", STN_JOINT_REVOLUTE);
+        specs[i].where = "arm.urdf:7";
+        specs[i].parent = a;
+        specs[i].child = b;
+    }
+    int32_t n = 0;
+#define CASE(assignment, word) specs[n].assignment, words[n++] = word
+    CASE(axis = stn_vec3_zero(), "axis (0, 0, 0)");
+    CASE(axis.x = (double)NAN, "axis");
+    CASE(lower = 0.2, "lower limit 0.2 rad must not be above the upper limit 0.1 rad"), specs[n - 1].upper = 0.1;
+    CASE(lower = (double)NAN, "lower limit");
+    CASE(upper = -(double)INFINITY, "upper limit");
+    CASE(effort = -1.0, "effort limit = -1 N m");
+    CASE(velocity = (double)NAN, "velocity limit");
+    CASE(damping = -0.5, "damping = -0.5 N m s/rad");
+    CASE(friction = (double)INFINITY, "friction");
+    CASE(rotor_inertia = -1.0, "rotor inertia");
+    CASE(gear_ratio = (double)NAN, "gear ratio");
+    CASE(origin.position.z = (double)NAN, "origin");
+    CASE(origin.rotation.m[0][0] = 1.1, "orthonormal");
+    CASE(origin.rotation = stn_mat3_diagonal(1.0, 1.0, -1.0), "right-handed");
+    CASE(parent = 9, "parent link 9");
+    CASE(child = -1, "child link -1");
+    CASE(child = a, "joins link 'a' to itself");
+    CASE(type = STN_JOINT_COUNT, "unknown joint type");
+    CASE(mimic = 0, "multiplier"), specs[n - 1].mimic_multiplier = (double)NAN;
+#undef CASE
+    assert_int_equal(n, CASES);
+    for (int32_t i = 0; i < n; i++) {
+        int32_t joint = 7;
+        check_text(stn_builder_add_joint(f->builder, &specs[i], &joint, &err), STN_ERR_ARGUMENT, &err,
+                   WORDS("robot 'arm', joint 'elbow' (arm.urdf:7): ", words[i]));
+        assert_int_equal(joint, 7);
+    }
+    stn_joint_spec floats = stn_joint_spec_default("free", STN_JOINT_FLOATING);
+    floats.parent = a, floats.child = b, floats.mimic = 0;
+    int32_t joint = 7;
+    check_text(stn_builder_add_joint(f->builder, &floats, &joint, &err), STN_ERR_ARGUMENT, &err, WORDS("mimic"));
+}
+
+static void bad_shapes_and_materials_are_refused(void **state) {
+    fixture *f = *state;
+    stn_error err;
+    begin_robot(f->builder, "box");
+    int32_t link = add_link(f->builder, "box", (stn_mass){.mass = 1.0}), geometry = 7, mesh = 7;
+    stn_geometry_spec good = stn_geometry_spec_default(stn_shape_sphere(0.1)), bad = good;
+    bad.name = "ball";
+    bad.shape.radius = -1.0;
+    check_text(stn_builder_add_geometry(f->builder, link, &bad, &geometry, &err), STN_ERR_ARGUMENT, &err,
+               WORDS("link 'box', geometry 'ball'", "radius"));
+    bad = good;
+    bad.material.mu = -0.1;
+    check_text(stn_builder_add_geometry(f->builder, link, &bad, &geometry, &err), STN_ERR_ARGUMENT, &err, WORDS("mu"));
+    bad = good;
+    bad.material.restitution = 1.5;
+    check_text(stn_builder_add_geometry(f->builder, STN_WORLD, &bad, &geometry, &err), STN_ERR_ARGUMENT, &err,
+               WORDS("link 'world'", "restitution"));
+    bad = good;
+    bad.surface_velocity.x = (double)NAN;
+    check_text(stn_builder_add_geometry(f->builder, link, &bad, &geometry, &err), STN_ERR_ARGUMENT, &err,
+               WORDS("surface velocity"));
+    bad = good;
+    bad.shape = (stn_shape){.type = STN_SHAPE_MESH, .mesh = 0};
+    check_text(stn_builder_add_geometry(f->builder, link, &bad, &geometry, &err), STN_ERR_ARGUMENT, &err,
+               WORDS("mesh 0"));
+    check_text(stn_builder_add_geometry(f->builder, 5, &good, &geometry, &err), STN_ERR_ARGUMENT, &err,
+               WORDS("link 5"));
+    check_text(stn_builder_add_mesh(f->builder, "a.stl", stn_vec3_zero(), &mesh, &err), STN_ERR_ARGUMENT, &err,
+               WORDS("a.stl", "scale"));
+    check_text(stn_builder_exclude(f->builder, link, STN_ANY, &err), STN_ERR_ARGUMENT, &err, WORDS("link -2"));
+    stn_material m = stn_material_unset();
+    check_text(stn_builder_override(f->builder, link, 3, &m, &err), STN_ERR_ARGUMENT, &err, WORDS("link 3"));
+    m.stiffness = -1.0;
+    check_text(stn_builder_override(f->builder, link, STN_ANY, &m, &err), STN_ERR_ARGUMENT, &err, WORDS("stiffness"));
+    assert_int_equal(geometry, 7);
+    assert_int_equal(mesh, 7);
+}
+
+static void bad_base_is_refused(void **state) {
+    fixture *f = *state;
+    stn_error err;
+    int32_t robot = begin_robot(f->builder, "box");
+    stn_pose base = shift(0.0, (double)NAN, 0.0);
+    check_text(stn_builder_set_base(f->builder, robot, &base, true, &err), STN_ERR_ARGUMENT, &err,
+               WORDS("robot 'box'", "base"));
+    check_text(stn_builder_set_base(f->builder, 4, &base, true, &err), STN_ERR_ARGUMENT, &err, WORDS("robot 4"));
+}
+
+static void same_mesh_is_referred_to_once(void **state) {
+    fixture *f = *state;
+    stn_error err;
+    int32_t a = -1, b = -1, c = -1;
+    stn_vec3 one = {1.0, 1.0, 1.0}, mirrored = {-1.0, 1.0, 1.0};
+    assert_ok(stn_builder_add_mesh(f->builder, "a.stl", one, &a, &err), err);
+    assert_ok(stn_builder_add_mesh(f->builder, "a.stl", mirrored, &b, &err), err);
+    assert_ok(stn_builder_add_mesh(f->builder, "a.stl", one, &c, &err), err);
+    assert_int_equal(a, c);
+    assert_int_not_equal(a, b);
+}
+
+static void discarding_a_robot_leaves_what_was_there_before(void **state) {
+    fixture *f = *state;
+    stn_error err;
+    stn_material soft = stn_material_unset();
+    begin_robot(f->builder, "kept");
+    int32_t kept = add_link(f->builder, "base", (stn_mass){.mass = 2.0});
+    add_shape(f->builder, kept, stn_shape_sphere(0.1));
+    int32_t robot = begin_robot(f->builder, "half");
+    int32_t a = add_link(f->builder, "a", (stn_mass){.mass = 1.0}),
+            b = add_link(f->builder, "b", (stn_mass){.mass = 1.0});
+    add_joint(f->builder, "j", STN_JOINT_REVOLUTE, a, b, stn_pose_identity(), stn_vec3_make(1.0, 0.0, 0.0));
+    add_shape(f->builder, b, stn_shape_sphere(0.2));
+    assert_ok(stn_builder_exclude(f->builder, kept, b, &err), err);
+    assert_ok(stn_builder_override(f->builder, kept, b, &soft, &err), err);
+    stn_builder_discard(f->builder, robot);
+    begin_robot(f->builder, "half"); // the name is free again
+    add_link(f->builder, "c", (stn_mass){.mass = 1.0});
+    stn_model *model = compile_model(f->builder);
+    assert_int_equal(model->robot_count, 2);
+    assert_int_equal(model->link_count, 2);
+    assert_int_equal(model->geometry_count, 1);
+    assert_string_equal(model->links[1].name, "c");
+    assert_int_equal(stn_model_find_link(model, -1, "half/a"), -1);
+    stn_model_destroy(model);
+    stn_builder_discard(f->builder, 99); // nothing there: nothing happens
+}
+
+// ------------------------------------------------------------------------------------------------- nodes, elements
+
+static stn_status spring_prepare(const void *self, const double *x, double *constants, stn_error *err) {
+    (void)self;
+    constants[0] = sqrt((x[3] - x[0]) * (x[3] - x[0]) + (x[4] - x[1]) * (x[4] - x[1]) + (x[5] - x[2]) * (x[5] - x[2]));
+    return constants[0] > 0.0 ? STN_OK : stn_fail(err, STN_ERR_ARGUMENT, "length = 0 m must be > 0");
+}
+static void spring_evaluate(const void *self, int32_t count, const double *x, const double *v, const double *constants,
+                            double *force, double *K, double *D, double *energy) {
+    (void)self, (void)count, (void)x, (void)v, (void)constants, (void)force, (void)K, (void)D, (void)energy;
+}
+static const stn_element_ops spring_ops = {sizeof spring_ops, 2, 1, spring_prepare, spring_evaluate};
+static const stn_plugin_desc spring = {.size = sizeof spring,
+                                       .kind = STN_KIND_ELEMENT,
+                                       .id = "test_spring",
+                                       .version = "1",
+                                       .summary = "two nodes",
+                                       .ops.element = &spring_ops};
+
+static stn_instance *new_spring(stn_context *context) {
+    stn_error err;
+    stn_instance *instance = NULL;
+    const stn_plugin_info *info = NULL;
+    if (stn_plugin_find(context, STN_KIND_ELEMENT, "test_spring", &info, NULL) != STN_OK) {
+        assert_ok(stn_plugin_register(context, &spring, &err), err);
+    }
+    assert_ok(stn_instance_create(context, STN_KIND_ELEMENT, "test_spring", NULL, 0, &instance, &err), err);
+    return instance;
+}
+
+static const double TRIANGLE[9] = {0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 2.0, 0.0}, MASSES[3] = {1.0, 2.0, 3.0};
+
+static int32_t add_triangle(stn_model_builder *builder, double radius) {
+    stn_error err;
+    stn_nodes_spec spec = {"cloth", 3, TRIANGLE, MASSES, radius, stn_material_unset()};
+    int32_t nodes = -1;
+    assert_ok(stn_builder_add_nodes(builder, &spec, &nodes, &err), err);
+    return nodes;
+}
+
+static void bad_nodes_and_elements_are_refused(void **state) {
+    fixture *f = *state;
+    stn_error err;
+    const double positions[6] = {0.0, 0.0, 0.0, 1.0, (double)NAN, 0.0}, masses[2] = {1.0, 0.0};
+    int32_t nodes = 7, outside[2] = {0, 3};
+    stn_nodes_spec spec = {"cloth", 2, positions, MASSES, 0.0, stn_material_unset()};
+    check_text(stn_builder_add_nodes(f->builder, &spec, &nodes, &err), STN_ERR_ARGUMENT, &err,
+               WORDS("nodes 'cloth'", "node 1", "position"));
+    spec.position = TRIANGLE, spec.mass = masses;
+    check_text(stn_builder_add_nodes(f->builder, &spec, &nodes, &err), STN_ERR_ARGUMENT, &err,
+               WORDS("node 1", "mass = 0 kg"));
+    spec.mass = MASSES, spec.node_count = 0;
+    check_text(stn_builder_add_nodes(f->builder, &spec, &nodes, &err), STN_ERR_ARGUMENT, &err, WORDS("node_count = 0"));
+    spec.node_count = 2, spec.contact_radius = -1.0;
+    check_text(stn_builder_add_nodes(f->builder, &spec, &nodes, &err), STN_ERR_ARGUMENT, &err, WORDS("contact_radius"));
+    nodes = add_triangle(f->builder, 0.0);
+    check_text(stn_builder_add_elements(f->builder, nodes, new_spring(f->context), 1, outside, &err), STN_ERR_ARGUMENT,
+               &err, WORDS("'cloth'", "element 0 names node 3"));
+    check_text(stn_builder_add_elements(f->builder, 4, new_spring(f->context), 1, outside, &err), STN_ERR_ARGUMENT,
+               &err, WORDS("cloud of nodes 4"));
+    check_text(stn_builder_add_elements(f->builder, nodes, NULL, 1, outside, &err), STN_ERR_ARGUMENT, &err,
+               WORDS("element plugin"));
+}
+
+static void cloud_becomes_a_tree_with_the_pattern_of_its_elements(void **state) {
+    fixture *f = *state;
+    stn_error err;
+    begin_robot(f->builder, "box");
+    add_link(f->builder, "box", mass_of(1.0, stn_vec3_zero(), 1.0, 1.0, 1.0));
+    int32_t nodes = add_triangle(f->builder, 0.1);
+    const int32_t index[4] = {2, 0, 0, 1};
+    assert_ok(stn_builder_add_elements(f->builder, nodes, new_spring(f->context), 2, index, &err), err);
+    stn_model *model = compile_model(f->builder);
+    assert_int_equal(model->tree_count, 2);
+    const stn_tree *tree = &model->trees[1];
+    assert_int_equal(tree->kind, STN_TREE_NODAL);
+    assert_int_equal(tree->node_count, 3);
+    assert_int_equal(tree->q_start, 7);
+    assert_int_equal(tree->v_start, 6);
+    assert_int_equal(model->nq, 16);
+    assert_int_equal(model->nv, 15);
+    static const int32_t rows[4] = {0, 3, 5, 7}, columns[7] = {0, 1, 2, 0, 1, 0, 2};
+    assert_memory_equal(tree->row_start, rows, sizeof rows);
+    assert_memory_equal(tree->column, columns, sizeof columns);
+    assert_memory_equal(model->q0 + 7, TRIANGLE, sizeof TRIANGLE);
+    assert_memory_equal(model->node_mass, MASSES, sizeof MASSES);
+    assert_int_equal(model->dof_joint[6], -1);
+    assert_int_equal(model->dof_tree[14], 1);
+    assert_int_equal(model->element_group_count, 1);
+    assert_int_equal(model->element_groups[0].tree, 1);
+    assert_near(model->element_groups[0].constants[0], 2.0, 0.0);
+    assert_near(model->element_groups[0].constants[1], 1.0, 0.0);
+    assert_int_equal(model->geometry_count, 3);
+    assert_int_equal(model->geometries[2].node, 2);
+    assert_int_equal(model->geometries[2].body, -1);
+    assert_near(model->geometries[2].shape.radius, 0.1, 0.0);
+    assert_int_equal(stn_model_massless_link(model, 1), -1);
+    stn_model_destroy(model);
+}
+
+static void degenerate_element_is_named_and_the_builder_stays_whole(void **state) {
+    fixture *f = *state;
+    stn_error err;
+    stn_model *model = NULL;
+    int32_t nodes = add_triangle(f->builder, 0.0);
+    const int32_t index[4] = {0, 1, 2, 2};
+    assert_ok(stn_builder_add_elements(f->builder, nodes, new_spring(f->context), 2, index, &err), err);
+    check_text(stn_model_compile(f->builder, &model, &err), STN_ERR_ARGUMENT, &err,
+               WORDS("'test_spring'", "'cloth'", "element 1", "length = 0 m"));
+    assert_null(model);
+    check_text(stn_model_compile(f->builder, &model, &err), STN_ERR_ARGUMENT, &err, WORDS("element 1")); // still there
+}
+
+static void elements_of_a_forgotten_robot_are_destroyed(void **state) {
+    fixture *f = *state;
+    stn_error err;
+    int32_t robot = begin_robot(f->builder, "soft"), nodes = add_triangle(f->builder, 0.0);
+    const int32_t index[2] = {0, 1};
+    assert_ok(stn_builder_add_elements(f->builder, nodes, new_spring(f->context), 1, index, &err), err);
+    stn_builder_discard(f->builder, robot);
+    stn_model *model = compile_model(f->builder);
+    assert_int_equal(model->tree_count, 0);
+    stn_model_destroy(model);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(link_without_a_robot_is_out_of_sequence),
+        TEST(second_robot_of_a_name_is_refused_with_a_free_one),
+        TEST(bad_masses_are_refused_with_robot_link_and_place),
+        TEST(bad_joints_are_refused_with_robot_joint_and_place),
+        TEST(bad_shapes_and_materials_are_refused),
+        TEST(bad_base_is_refused),
+        TEST(same_mesh_is_referred_to_once),
+        TEST(discarding_a_robot_leaves_what_was_there_before),
+        TEST(bad_nodes_and_elements_are_refused),
+        TEST(cloud_becomes_a_tree_with_the_pattern_of_its_elements),
+        TEST(degenerate_element_is_named_and_the_builder_stays_whole),
+        TEST(elements_of_a_forgotten_robot_are_destroyed),
+    };
+    return cmocka_run_group_tests_name("model builder", tests, NULL, NULL);
+}

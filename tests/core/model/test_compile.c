@@ -1,0 +1,625 @@
+// SPDX-License-Identifier: Apache-2.0
+// What compiling makes of links and joints, and what it refuses.
+#include "stn_test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "stn_heap.h"
+#include "stn_model_test.h"
+#include "stn_random_pose.h"
+
+typedef struct fixture {
+    stn_heap heap;
+    stn_context *context;
+    stn_model_builder *builder;
+    char log[4096];
+} fixture;
+
+static void keep_log(void *user, stn_log_level level, const char *text) {
+    fixture *f = user;
+    if (level >= STN_LOG_WARNING) {
+        size_t used = strlen(f->log);
+        snprintf(f->log + used, sizeof f->log - used, "%s\n", text);
+    }
+}
+
+static int set_up(void **state) {
+    static fixture f;
+    memset(&f, 0, sizeof f);
+    stn_context_options options = stn_heap_options(&f.heap);
+    options.log = keep_log;
+    options.log_user = &f;
+    stn_error err;
+    assert_ok(stn_context_create(&options, &f.context, &err), err);
+    f.builder = new_builder(f.context);
+    *state = &f;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    fixture *f = *state;
+    stn_builder_destroy(f->builder);
+    stn_context_destroy(f->context);
+    assert_int_equal(f->heap.live, 0);
+    return 0;
+}
+
+static const stn_vec3 X = {1.0, 0.0, 0.0}, Z = {0.0, 0.0, 1.0};
+
+static stn_mass one_kg(void) {
+    return mass_of(1.0, stn_vec3_zero(), 0.1, 0.1, 0.1);
+}
+
+static void assert_pose(const stn_pose *pose, const stn_pose *expected, double tolerance) {
+    for (int32_t i = 0; i < 9; i++) {
+        assert_near(pose->rotation.m[i / 3][i % 3], expected->rotation.m[i / 3][i % 3], tolerance);
+    }
+    assert_near(stn_vec3_norm(stn_vec3_sub(pose->position, expected->position)), 0.0, tolerance);
+}
+
+/// Compiling fails with a line that says all these words, and again: the builder is unchanged.
+static void expect_refusal(fixture *f, const char *const *words) {
+    for (int32_t round = 0; round < 2; round++) {
+        stn_error err;
+        stn_model *model = NULL;
+        assert_int_equal(stn_model_compile(f->builder, &model, &err), STN_ERR_ARGUMENT);
+        assert_null(model);
+        for (const char *const *word = words; *word != NULL; word++) {
+            if (strstr(err.text, *word) == NULL) {
+                fail_msg("'%s' is not in: %s", *word, err.text);
+            }
+        }
+    }
+}
+#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static void expect_log(const fixture *f, const char *word) {
+    if (strstr(f->log, word) == NULL) {
+        fail_msg("'%s' is not in the log: %s", word, f->log);
+    }
+}
+
+// --------------------------------------------------------------------------------------------------------- bodies
+
+static void empty_builder_compiles_to_the_world_alone(void **state) {
+    fixture *f = *state;
+    stn_model *model = compile_model(f->builder);
+    assert_int_equal(model->body_count, 1);
+    assert_int_equal(model->nq + model->nv + model->tree_count, 0);
+    assert_string_equal(model->bodies[0].name, "world");
+    assert_int_equal(model->bodies[0].parent, -1);
+    stn_model_destroy(model);
+}
+
+static void free_robot_floats_at_its_base_pose(void **state) {
+    fixture *f = *state;
+    stn_random random = {3};
+    stn_pose base = random_pose(&random, 2.0);
+    int32_t robot = begin_robot(f->builder, "box");
+    add_link(f->builder, "body", one_kg());
+    set_base(f->builder, robot, base, false);
+    stn_model *model = compile_model(f->builder);
+    assert_int_equal(model->nq, 7);
+    assert_int_equal(model->nv, 6);
+    assert_int_equal(model->joint_count, 1);
+    assert_string_equal(model->joints[0].name, "body_floating");
+    assert_int_equal(model->joints[0].type, STN_JOINT_FLOATING);
+    assert_int_equal(model->bodies[1].parent, 0);
+    assert_int_equal(model->links[0].joint, 0);
+    assert_int_equal(model->links[0].parent, STN_WORLD);
+    assert_null(model->links[0].joint_name);
+    assert_false(model->robots[0].fixed);
+    const double *q = model->q0;
+    stn_quat e = {q[3], q[4], q[5], q[6]};
+    stn_pose start = stn_pose_make(e, stn_vec3_make(q[0], q[1], q[2]));
+    assert_pose(&start, &base, 1e-15);
+    stn_model_destroy(model);
+}
+
+static void implicit_joint_gets_a_name_that_the_file_does_not_use(void **state) {
+    fixture *f = *state;
+    begin_robot(f->builder, "r");
+    int32_t a = add_link(f->builder, "a", one_kg()), b = add_link(f->builder, "b", one_kg());
+    add_joint(f->builder, "a_floating", STN_JOINT_REVOLUTE, a, b, stn_pose_identity(), X);
+    stn_model *model = compile_model(f->builder);
+    assert_string_equal(model->joints[0].name, "a_floating_");
+    assert_string_equal(model->joints[1].name, "a_floating");
+    stn_model_destroy(model);
+}
+
+static void fixed_robot_hangs_at_its_base_pose(void **state) {
+    fixture *f = *state;
+    stn_pose base = stn_pose_make(stn_quat_exp(stn_vec3_make(0.0, 0.0, 0.5)), stn_vec3_make(1.0, 2.0, 3.0));
+    stn_pose origin = shift(0.1, 0.0, 0.2);
+    int32_t robot = begin_robot(f->builder, "arm");
+    int32_t root = add_link(f->builder, "root", one_kg()), upper = add_link(f->builder, "upper", one_kg());
+    add_joint(f->builder, "shoulder", STN_JOINT_REVOLUTE, root, upper, origin, Z);
+    set_base(f->builder, robot, base, true);
+    stn_model *model = compile_model(f->builder);
+    stn_pose expected = stn_pose_mul(&base, &origin);
+    assert_int_equal(model->nv, 1);
+    assert_int_equal(model->links[root].body, 0);
+    assert_int_equal(model->links[root].joint, -1);
+    assert_pose(&model->links[root].pose, &base, 0.0);
+    assert_pose(&model->joints[0].origin, &expected, 0.0);
+    assert_true(model->robots[0].fixed);
+    assert_near(model->bodies[0].mass.mass, 1.0, 0.0);
+    stn_model_destroy(model);
+}
+
+static void root_link_named_world_is_the_world_without_its_mass(void **state) {
+    fixture *f = *state;
+    int32_t robot = begin_robot(f->builder, "arm");
+    int32_t world = add_link(f->builder, "world", one_kg()), upper = add_link(f->builder, "upper", one_kg());
+    add_joint(f->builder, "shoulder", STN_JOINT_REVOLUTE, world, upper, stn_pose_identity(), Z);
+    set_base(f->builder, robot, shift(1.0, 0.0, 0.0), false);
+    stn_model *model = compile_model(f->builder);
+    assert_true(model->robots[0].fixed);
+    assert_int_equal(model->nv, 1);
+    assert_int_equal(model->links[world].body, 0);
+    assert_near(model->links[world].mass.mass, 0.0, 0.0);
+    assert_near(model->bodies[0].mass.mass, 0.0, 0.0);
+    assert_near(model->joints[0].origin.position.x, 1.0, 0.0);
+    expect_log(f, "link 'world': is the world, so its mass is ignored");
+    stn_model_destroy(model);
+}
+
+static void link_named_world_below_another_is_a_link(void **state) {
+    fixture *f = *state;
+    begin_robot(f->builder, "r");
+    int32_t root = add_link(f->builder, "root", one_kg()), world = add_link(f->builder, "world", one_kg());
+    add_joint(f->builder, "j", STN_JOINT_REVOLUTE, root, world, stn_pose_identity(), Z);
+    stn_model *model = compile_model(f->builder);
+    assert_int_equal(model->nv, 7);
+    assert_int_not_equal(model->links[world].body, 0);
+    stn_model_destroy(model);
+}
+
+static void joint_on_the_world_is_as_good_as_a_root_link(void **state) {
+    fixture *f = *state;
+    int32_t robot = begin_robot(f->builder, "two_arms");
+    int32_t left = add_link(f->builder, "left", one_kg()), right = add_link(f->builder, "right", one_kg());
+    add_joint(f->builder, "jl", STN_JOINT_REVOLUTE, STN_WORLD, left, shift(0.0, 1.0, 0.0), Z);
+    add_joint(f->builder, "jr", STN_JOINT_FLOATING, STN_WORLD, right, shift(0.0, -1.0, 0.0), Z);
+    set_base(f->builder, robot, shift(5.0, 0.0, 0.0), false);
+    stn_model *model = compile_model(f->builder);
+    assert_int_equal(model->tree_count, 2);
+    assert_int_equal(model->nv, 7);
+    assert_true(model->robots[0].fixed);
+    assert_int_equal(model->robots[0].root_link, left);
+    assert_near(model->joints[0].origin.position.x, 5.0, 0.0);
+    assert_near(model->joints[1].origin.position.y, -1.0, 0.0);
+    assert_near(model->q0[1], 0.0, 0.0); // a floating joint of the file starts at its frame
+    assert_near(model->q0[4], 1.0, 0.0);
+    stn_model_destroy(model);
+}
+
+static void branches_of_a_fixed_base_are_trees_of_their_own(void **state) {
+    fixture *f = *state;
+    int32_t robot = begin_robot(f->builder, "torso");
+    int32_t base = add_link(f->builder, "base", one_kg()), mast = add_link(f->builder, "mast", one_kg());
+    int32_t l1 = add_link(f->builder, "l1", one_kg()), r1 = add_link(f->builder, "r1", one_kg());
+    int32_t l2 = add_link(f->builder, "l2", one_kg());
+    set_base(f->builder, robot, stn_pose_identity(), true);
+    add_joint(f->builder, "jl2", STN_JOINT_REVOLUTE, l1, l2, stn_pose_identity(), Z); // leaf first
+    add_joint(f->builder, "jr1", STN_JOINT_PRISMATIC, mast, r1, stn_pose_identity(), Z);
+    add_joint(f->builder, "jl1", STN_JOINT_REVOLUTE, mast, l1, stn_pose_identity(), Z);
+    add_joint(f->builder, "weld", STN_JOINT_FIXED, base, mast, shift(0.0, 0.0, 1.0), Z);
+    stn_model *model = compile_model(f->builder);
+    assert_int_equal(model->tree_count, 2);
+    assert_int_equal(model->body_count, 4);
+    assert_int_equal(model->trees[0].nv, 1); // jr1 comes first in the file
+    assert_int_equal(model->trees[1].nv, 2);
+    assert_int_equal(model->joint_count, 3);
+    assert_string_equal(model->joints[0].name, "jl2"); // joints in file order
+    assert_int_equal(model->joints[0].v_start, 2);     // velocities in tree order
+    for (int32_t i = 1; i < model->body_count; i++) {
+        const stn_body *body = &model->bodies[i];
+        const stn_tree *tree = &model->trees[body->tree];
+        assert_true(body->parent < i);
+        assert_true(i >= tree->body_start && i < tree->body_start + tree->body_count);
+        assert_int_equal(model->joints[body->joint].child, i);
+        assert_int_equal(model->joints[body->joint].parent, body->parent);
+    }
+    for (int32_t i = 0; i < model->nv; i++) {
+        const stn_joint *joint = &model->joints[model->dof_joint[i]];
+        assert_true(i >= joint->v_start && i < joint->v_start + joint->nv);
+        assert_int_equal(model->dof_tree[i], model->bodies[joint->child].tree);
+    }
+    stn_model_destroy(model);
+}
+
+static void fixed_links_are_merged_and_stay_named_frames(void **state) {
+    fixture *f = *state;
+    stn_random random = {5};
+    begin_robot(f->builder, "r");
+    stn_pose x1 = random_pose(&random, 1.0), x2 = random_pose(&random, 1.0), chain = stn_pose_mul(&x1, &x2);
+    stn_mass m = mass_of(2.0, stn_vec3_make(0.1, 0.2, 0.3), 0.3, 0.4, 0.5);
+    int32_t a = add_link(f->builder, "a", m), b = add_link(f->builder, "b", m), c = add_link(f->builder, "c", m);
+    add_joint(f->builder, "ab", STN_JOINT_FIXED, a, b, x1, Z);
+    add_joint(f->builder, "bc", STN_JOINT_FIXED, b, c, x2, Z);
+    int32_t g = add_shape(f->builder, c, stn_shape_sphere(0.1));
+    stn_model *model = compile_model(f->builder);
+    assert_int_equal(model->body_count, 2);
+    assert_int_equal(model->link_count, 3);
+    assert_string_equal(model->bodies[1].name, "a");
+    assert_pose(&model->links[c].pose, &chain, 1e-15);
+    assert_pose(&model->geometries[g].pose, &chain, 1e-15);
+    assert_int_equal(model->geometries[g].body, 1);
+    assert_int_equal(model->geometries[g].link, c);
+    assert_int_equal(model->links[c].joint, -1);
+    assert_string_equal(model->links[c].joint_name, "bc");
+    stn_mass mb = stn_mass_transform(&x1, &m), mc = stn_mass_transform(&chain, &m), sum = stn_mass_add(&m, &mb);
+    sum = stn_mass_add(&sum, &mc);
+    assert_near(model->bodies[1].mass.mass, 6.0, 0.0);
+    for (int32_t i = 0; i < 9; i++) {
+        assert_near(model->bodies[1].mass.inertia.m[i / 3][i % 3], sum.inertia.m[i / 3][i % 3], 1e-14);
+    }
+    stn_model_destroy(model);
+}
+
+static void start_is_zero_or_the_nearest_limit_and_mimics_follow(void **state) {
+    fixture *f = *state;
+    int32_t robot = begin_robot(f->builder, "r"), previous = add_link(f->builder, "base", one_kg());
+    set_base(f->builder, robot, stn_pose_identity(), true);
+    static const struct {
+        double lower, upper, expected;
+    } cases[] = {{-1.0, 1.0, 0.0}, {0.3, 1.0, 0.3}, {-1.0, -0.2, -0.2}, {0.4, 0.4, 0.4}};
+    char name[16];
+    for (int32_t i = 0; i < STN_COUNT(cases); i++) {
+        snprintf(name, sizeof name, "l%d", i);
+        int32_t link = add_link(f->builder, name, one_kg());
+        stn_joint_spec spec = stn_joint_spec_default(name, STN_JOINT_REVOLUTE);
+        spec.parent = previous, spec.child = link, spec.lower = cases[i].lower, spec.upper = cases[i].upper;
+        add_joint_spec(f->builder, &spec);
+        previous = link;
+    }
+    for (int32_t i = 4; i < 6; i++) { // joint 4 mimics 5, which comes later and mimics 1
+        snprintf(name, sizeof name, "l%d", i);
+        int32_t link = add_link(f->builder, name, one_kg());
+        stn_joint_spec spec = stn_joint_spec_default(name, STN_JOINT_PRISMATIC);
+        spec.parent = previous, spec.child = link, spec.mimic = i == 4 ? 5 : 1;
+        spec.mimic_multiplier = 2.0, spec.mimic_offset = 0.1;
+        add_joint_spec(f->builder, &spec);
+        previous = link;
+    }
+    int32_t tip = add_link(f->builder, "tip", one_kg());
+    stn_joint_spec spec = stn_joint_spec_default("turn", STN_JOINT_CONTINUOUS);
+    spec.parent = previous, spec.child = tip, spec.lower = 1.0, spec.upper = 2.0;
+    spec.rotor_inertia = 1e-4, spec.gear_ratio = -50.0, spec.axis = stn_vec3_make(0.0, 3.0, 4.0);
+    add_joint_spec(f->builder, &spec);
+    stn_model *model = compile_model(f->builder);
+    for (int32_t i = 0; i < STN_COUNT(cases); i++) {
+        assert_near(model->q0[i], cases[i].expected, 0.0);
+    }
+    assert_near(model->q0[5], 2.0 * 0.3 + 0.1, 1e-15);
+    assert_near(model->q0[4], 2.0 * 0.7 + 0.1, 1e-15);
+    assert_int_equal(model->joints[4].mimic, 5);
+    assert_near(model->q0[6], 0.0, 0.0); // continuous joints have no limits
+    assert_true(isinf(model->joints[6].upper));
+    assert_near(model->joints[6].reflected_inertia, 0.25, 1e-16);
+    assert_near(model->joints[6].axis.z, 0.8, 1e-16);
+    stn_model_destroy(model);
+}
+
+static void robot_may_hang_on_another(void **state) {
+    fixture *f = *state;
+    int32_t arm = begin_robot(f->builder, "arm"), base = add_link(f->builder, "base", one_kg());
+    int32_t flange = add_link(f->builder, "flange", one_kg());
+    set_base(f->builder, arm, stn_pose_identity(), true);
+    add_joint(f->builder, "j", STN_JOINT_REVOLUTE, base, flange, stn_pose_identity(), Z);
+    int32_t hand = begin_robot(f->builder, "hand"), palm = add_link(f->builder, "palm", one_kg());
+    int32_t finger = add_link(f->builder, "finger", one_kg());
+    add_joint(f->builder, "mount", STN_JOINT_FIXED, flange, palm, shift(0.0, 0.0, 0.1), Z);
+    add_joint(f->builder, "j", STN_JOINT_PRISMATIC, palm, finger, stn_pose_identity(), X);
+    stn_model *model = compile_model(f->builder);
+    assert_int_equal(model->tree_count, 1);
+    assert_int_equal(model->nv, 2);
+    assert_int_equal(model->links[palm].body, model->links[flange].body);
+    assert_int_equal(model->robots[hand].root_link, palm);
+    assert_int_equal(model->robots[hand].joint_count, 1);
+    assert_int_equal(stn_model_find_joint(model, hand, "j"), 1);
+    assert_int_equal(stn_model_find_joint(model, -1, "hand/j"), 1);
+    assert_int_equal(stn_model_find_joint(model, -1, "j"), -1); // two robots have one
+    assert_int_equal(stn_model_find_link(model, -1, "finger"), finger);
+    assert_int_equal(stn_model_find_robot(model, "hand"), hand);
+    assert_int_equal(stn_model_find_robot(model, "foot"), -1);
+    stn_model_destroy(model);
+}
+
+// ------------------------------------------------------------------------------------------------------- refusals
+
+static void loops_name_their_joints(void **state) {
+    fixture *f = *state;
+    begin_robot(f->builder, "r");
+    add_link(f->builder, "root", one_kg());
+    int32_t l[4];
+    for (int32_t i = 0; i < 4; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "l%d", i);
+        l[i] = add_link(f->builder, name, one_kg());
+    }
+    add_joint(f->builder, "tail", STN_JOINT_REVOLUTE, l[0], l[3], stn_pose_identity(), Z);
+    for (int32_t i = 0; i < 3; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "loop%d", i);
+        add_joint(f->builder, name, STN_JOINT_REVOLUTE, l[i], l[(i + 1) % 3], stn_pose_identity(), Z);
+    }
+    expect_refusal(f, WORDS("robot 'r'", "'loop0'", "'loop1'", "'loop2'", "loop"));
+    stn_error err;
+    stn_model *model = NULL;
+    stn_model_compile(f->builder, &model, &err);
+    assert_null(strstr(err.text, "tail"));
+}
+
+static void two_parents_are_refused(void **state) {
+    fixture *f = *state;
+    begin_robot(f->builder, "r");
+    int32_t a = add_link(f->builder, "a", one_kg()), b = add_link(f->builder, "b", one_kg());
+    add_joint(f->builder, "j1", STN_JOINT_REVOLUTE, a, b, stn_pose_identity(), Z);
+    add_joint(f->builder, "j2", STN_JOINT_REVOLUTE, a, b, stn_pose_identity(), Z);
+    expect_refusal(f, WORDS("robot 'r', link 'b'", "'j1'", "'j2'"));
+}
+
+static void two_roots_are_refused_by_name(void **state) {
+    fixture *f = *state;
+    begin_robot(f->builder, "r");
+    add_link(f->builder, "a", one_kg());
+    int32_t b = add_link(f->builder, "b", one_kg());
+    expect_refusal(f, WORDS("robot 'r'", "2 root links", "'a'", "'b'"));
+    add_joint(f->builder, "j", STN_JOINT_REVOLUTE, STN_WORLD, b, stn_pose_identity(), Z);
+    expect_refusal(f, WORDS("2 root links", "'a'", "'b'"));
+}
+
+static void robot_without_links_is_refused(void **state) {
+    fixture *f = *state;
+    begin_robot(f->builder, "ghost");
+    expect_refusal(f, WORDS("robot 'ghost'", "no links"));
+}
+
+static void duplicate_names_are_refused_with_a_proposal(void **state) {
+    fixture *f = *state;
+    begin_robot(f->builder, "r");
+    int32_t a = add_link(f->builder, "a", one_kg());
+    stn_error err;
+    stn_link_spec spec = {"a", one_kg(), "r.urdf:9"};
+    int32_t b = -1;
+    assert_ok(stn_builder_add_link(f->builder, &spec, &b, &err), err);
+    add_joint(f->builder, "j", STN_JOINT_REVOLUTE, a, b, stn_pose_identity(), Z);
+    expect_refusal(f, WORDS("link 'a' (r.urdf:9)", "unique", "'a_2'"));
+}
+
+static void duplicate_joint_names_are_refused_within_one_robot_only(void **state) {
+    fixture *f = *state;
+    for (int32_t r = 0; r < 2; r++) {
+        begin_robot(f->builder, r == 0 ? "one" : "two");
+        int32_t a = add_link(f->builder, "a", one_kg()), b = add_link(f->builder, "b", one_kg());
+        add_joint(f->builder, "j", STN_JOINT_REVOLUTE, a, b, stn_pose_identity(), Z);
+    }
+    stn_model *model = compile_model(f->builder);
+    stn_model_destroy(model);
+    begin_robot(f->builder, "three");
+    int32_t a = add_link(f->builder, "a", one_kg()), b = add_link(f->builder, "b", one_kg());
+    int32_t c = add_link(f->builder, "c", one_kg());
+    add_joint(f->builder, "j", STN_JOINT_REVOLUTE, a, b, stn_pose_identity(), Z);
+    add_joint(f->builder, "j", STN_JOINT_REVOLUTE, b, c, stn_pose_identity(), Z);
+    expect_refusal(f, WORDS("robot 'three', joint 'j'", "unique"));
+}
+
+/// Robot with joints 0 .. n - 1 in a chain, joint i mimics targets[i].
+static void build_mimics(fixture *f, const int32_t *targets, int32_t n, stn_joint_type first_type) {
+    int32_t previous = -1;
+    char name[8];
+    stn_builder_discard(f->builder, 0);
+    begin_robot(f->builder, "r");
+    for (int32_t i = 0; i <= n; i++) {
+        snprintf(name, sizeof name, "l%d", i);
+        int32_t link = add_link(f->builder, name, one_kg());
+        if (i > 0) {
+            snprintf(name, sizeof name, "j%d", i - 1);
+            stn_joint_spec spec = stn_joint_spec_default(name, i == 1 ? first_type : STN_JOINT_REVOLUTE);
+            spec.parent = previous, spec.child = link, spec.mimic = targets[i - 1];
+            add_joint_spec(f->builder, &spec);
+        }
+        previous = link;
+    }
+}
+
+static void bad_mimics_are_refused(void **state) {
+    fixture *f = *state;
+    build_mimics(f, (const int32_t[]){-1, 1}, 2, STN_JOINT_REVOLUTE);
+    expect_refusal(f, WORDS("joint 'j1'", "itself"));
+    build_mimics(f, (const int32_t[]){-1, 7}, 2, STN_JOINT_REVOLUTE);
+    expect_refusal(f, WORDS("joint 'j1'", "joint 7"));
+    build_mimics(f, (const int32_t[]){1, 2, 0}, 3, STN_JOINT_REVOLUTE);
+    expect_refusal(f, WORDS("joint 'j0'", "cycle"));
+    build_mimics(f, (const int32_t[]){1, 2, 1}, 3, STN_JOINT_REVOLUTE); // j0 leads into a cycle
+    expect_refusal(f, WORDS("cycle"));
+    build_mimics(f, (const int32_t[]){-1, 0}, 2, STN_JOINT_FLOATING);
+    expect_refusal(f, WORDS("joint 'j1'", "floating"));
+    build_mimics(f, (const int32_t[]){-1, 0}, 2, STN_JOINT_FIXED);
+    expect_refusal(f, WORDS("joint 'j1'", "fixed"));
+    build_mimics(f, (const int32_t[]){1, -1}, 2, STN_JOINT_FIXED); // a fixed joint that mimics: harmless
+    stn_model *model = compile_model(f->builder);
+    expect_log(f, "joint 'j0': is fixed");
+    stn_model_destroy(model);
+}
+
+static void base_of_an_attached_robot_is_refused(void **state) {
+    fixture *f = *state;
+    begin_robot(f->builder, "arm");
+    int32_t flange = add_link(f->builder, "flange", one_kg());
+    int32_t hand = begin_robot(f->builder, "hand"), palm = add_link(f->builder, "palm", one_kg());
+    add_joint(f->builder, "mount", STN_JOINT_FIXED, flange, palm, stn_pose_identity(), Z);
+    set_base(f->builder, hand, shift(1.0, 0.0, 0.0), true);
+    expect_refusal(f, WORDS("robot 'hand'", "'palm'", "'mount'"));
+}
+
+// -------------------------------------------------------------------------------------------------------- warnings
+
+static void subtree_without_mass_loads_with_a_warning(void **state) {
+    fixture *f = *state;
+    stn_mass none = {.mass = 0.0};
+    int32_t robot = begin_robot(f->builder, "panda"), base = add_link(f->builder, "base", one_kg());
+    set_base(f->builder, robot, stn_pose_identity(), true);
+    int32_t dummy = add_link(f->builder, "dummy", none), arm = add_link(f->builder, "arm", one_kg());
+    int32_t wrist = add_link(f->builder, "wrist", none), tip = add_link(f->builder, "tip", none);
+    add_joint(f->builder, "j0", STN_JOINT_REVOLUTE, base, dummy, stn_pose_identity(), X);
+    add_joint(f->builder, "j1", STN_JOINT_REVOLUTE, dummy, arm, stn_pose_identity(), Z); // dummy carries the arm: fine
+    stn_joint_spec geared = stn_joint_spec_default("j2", STN_JOINT_REVOLUTE);
+    geared.parent = arm, geared.child = wrist, geared.rotor_inertia = 1e-4; // massless, but its rotor is not
+    add_joint_spec(f->builder, &geared);
+    stn_joint_spec copy = geared;
+    copy.name = "j3", copy.parent = wrist, copy.child = tip, copy.rotor_inertia = 0.0;
+    add_joint_spec(f->builder, &copy);
+    stn_model *model = compile_model(f->builder);
+    assert_int_equal(stn_model_massless_link(model, 0), tip);
+    expect_log(f, "robot 'panda', link 'tip'");
+    assert_null(strstr(f->log, "dummy"));
+    stn_model_destroy(model);
+}
+
+static void impossible_inertia_is_a_warning(void **state) {
+    fixture *f = *state;
+    begin_robot(f->builder, "r");
+    int32_t a = add_link(f->builder, "fine", mass_of(1.0, stn_vec3_zero(), 0.1, 0.1, 0.2)); // a disc: equality
+    int32_t b = add_link(f->builder, "odd", mass_of(1.0, stn_vec3_zero(), 0.1, 0.1, 0.3));
+    int32_t c = add_link(f->builder, "empty", mass_of(0.0, stn_vec3_zero(), 1.0, 1.0, 1.0));
+    add_joint(f->builder, "ab", STN_JOINT_FIXED, a, b, stn_pose_identity(), Z);
+    add_joint(f->builder, "bc", STN_JOINT_FIXED, b, c, stn_pose_identity(), Z);
+    stn_model *model = compile_model(f->builder);
+    expect_log(f, "link 'odd': no body has this inertia");
+    expect_log(f, "link 'empty': inertia without mass is ignored");
+    assert_null(strstr(f->log, "fine"));
+    stn_model_destroy(model);
+}
+
+// --------------------------------------------------------------------------------------------------------- memory
+
+static void build_everything(stn_model_builder *b) {
+    stn_error err;
+    int32_t mesh = -1;
+    stn_material rough = stn_material_unset();
+    rough.mu = 1.0;
+    begin_robot(b, "r");
+    int32_t root = add_link(b, "root", one_kg()), arm = add_link(b, "arm", one_kg()),
+            tool = add_link(b, "tool", one_kg());
+    add_joint(b, "j", STN_JOINT_REVOLUTE, root, arm, stn_pose_identity(), Z);
+    add_joint(b, "w", STN_JOINT_FIXED, arm, tool, stn_pose_identity(), Z);
+    add_shape(b, tool, stn_shape_sphere(0.1));
+    add_shape(b, STN_WORLD, stn_shape_half_space());
+    assert_ok(stn_builder_add_mesh(b, "tool.stl", stn_vec3_make(1.0, 1.0, 1.0), &mesh, &err), err);
+    assert_ok(stn_builder_exclude(b, tool, STN_WORLD, &err), err);
+    assert_ok(stn_builder_override(b, tool, STN_ANY, &rough, &err), err);
+    const double x[6] = {0.0, 0.0, 0.0, 1.0, 0.0, 0.0}, m[2] = {1.0, 1.0};
+    stn_nodes_spec nodes = {"cloud", 2, x, m, 0.1, rough};
+    int32_t cloud = -1;
+    assert_ok(stn_builder_add_nodes(b, &nodes, &cloud, &err), err);
+}
+
+static void running_out_of_memory_anywhere_leaks_nothing_and_leaves_the_builder(void **state) {
+    fixture *f = *state;
+    build_everything(f->builder);
+    long long before = f->heap.live;
+    stn_model *model = NULL;
+    int32_t failures = 0;
+    for (long long n = 1; model == NULL; n++) {
+        stn_error err;
+        stn_heap_arm(&f->heap, n);
+        stn_status status = stn_model_compile(f->builder, &model, &err);
+        stn_heap_arm(&f->heap, 0);
+        if (status != STN_OK) {
+            assert_int_equal(status, STN_ERR_MEMORY);
+            assert_null(model);
+            assert_int_equal(f->heap.live, before);
+            failures++;
+        }
+    }
+    assert_true(failures >= 5); // three arenas and two first chunks at least
+    assert_int_equal(model->geometry_count, 4);
+    stn_model_destroy(model);
+}
+
+static void running_out_of_memory_while_adding_adds_nothing(void **state) {
+    fixture *f = *state;
+    stn_error err;
+    int32_t out = -1;
+    char name[40000]; // larger than what an arena's chunk has left
+    memset(name, 'a', sizeof name);
+    name[sizeof name - 1] = '\0';
+    begin_robot(f->builder, "r");
+    for (int32_t i = 0; i < 8; i++) { // fills lists, so that they must grow
+        name[0] = (char)('b' + i);
+        add_link(f->builder, name, one_kg());
+    }
+    stn_link_spec spec = {name, one_kg(), name};
+    int32_t failures = 0;
+    stn_status status = STN_ERR_MEMORY;
+    for (long long n = 1; status != STN_OK; n++) {
+        name[0] = 'z';
+        stn_heap_arm(&f->heap, n);
+        status = stn_builder_add_link(f->builder, &spec, &out, &err);
+        stn_heap_arm(&f->heap, 0);
+        failures += status == STN_ERR_MEMORY;
+    }
+    assert_true(failures >= 2);
+    assert_int_equal(out, 8);
+    stn_heap_arm(&f->heap, 1);
+    stn_model_builder *builder = NULL;
+    assert_int_equal(stn_builder_create(f->context, &builder, &err), STN_ERR_MEMORY);
+    assert_null(builder);
+    stn_heap_arm(&f->heap, 0);
+}
+
+static void chain_of_many_links_compiles_quickly_and_without_recursion(void **state) {
+    fixture *f = *state;
+    enum { LINKS = 20000 };
+    char name[32];
+    begin_robot(f->builder, "chain");
+    for (int32_t i = 0; i < LINKS; i++) {
+        snprintf(name, sizeof name, "link%d", i);
+        add_link(f->builder, name, one_kg());
+    }
+    for (int32_t i = LINKS - 1; i > 0; i--) {
+        snprintf(name, sizeof name, "joint%d", i);
+        add_joint(f->builder, name, STN_JOINT_REVOLUTE, i - 1, i, shift(0.0, 0.0, 0.1), X);
+    }
+    stn_model *model = compile_model(f->builder);
+    assert_int_equal(model->nv, LINKS + 5);
+    assert_int_equal(model->tree_count, 1);
+    assert_int_equal(model->bodies[LINKS].parent, LINKS - 1);
+    stn_model_destroy(model);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(empty_builder_compiles_to_the_world_alone),
+        TEST(free_robot_floats_at_its_base_pose),
+        TEST(implicit_joint_gets_a_name_that_the_file_does_not_use),
+        TEST(fixed_robot_hangs_at_its_base_pose),
+        TEST(root_link_named_world_is_the_world_without_its_mass),
+        TEST(link_named_world_below_another_is_a_link),
+        TEST(joint_on_the_world_is_as_good_as_a_root_link),
+        TEST(branches_of_a_fixed_base_are_trees_of_their_own),
+        TEST(fixed_links_are_merged_and_stay_named_frames),
+        TEST(start_is_zero_or_the_nearest_limit_and_mimics_follow),
+        TEST(robot_may_hang_on_another),
+        TEST(loops_name_their_joints),
+        TEST(two_parents_are_refused),
+        TEST(two_roots_are_refused_by_name),
+        TEST(robot_without_links_is_refused),
+        TEST(duplicate_names_are_refused_with_a_proposal),
+        TEST(duplicate_joint_names_are_refused_within_one_robot_only),
+        TEST(bad_mimics_are_refused),
+        TEST(base_of_an_attached_robot_is_refused),
+        TEST(subtree_without_mass_loads_with_a_warning),
+        TEST(impossible_inertia_is_a_warning),
+        TEST(running_out_of_memory_anywhere_leaks_nothing_and_leaves_the_builder),
+        TEST(running_out_of_memory_while_adding_adds_nothing),
+        TEST(chain_of_many_links_compiles_quickly_and_without_recursion),
+    };
+    return cmocka_run_group_tests_name("model compiler", tests, NULL, NULL);
+}
