@@ -126,8 +126,8 @@ static stn_status allocate_colliders(stn_world *world, stn_error *err) {
     }
     for (int32_t g = 0; g < model->geometry_count; g++) {
         const stn_geometry *geometry = &model->geometries[g];
-        if (!geometry->collision) {
-            continue;
+        if (!geometry->collision || geometry->shape.type == STN_SHAPE_MESH) {
+            continue; // a mesh is a reference by name: it has no surface to touch, which its loader has said
         }
         int32_t i = world->collider_count++;
         world->collider[i] = g;
@@ -135,6 +135,10 @@ static stn_status allocate_colliders(stn_world *world, stn_error *err) {
         world->collider_radius[i] = radius_about_body(geometry);
     }
     return stn_broadphase_create(context, &world->broadphase, err);
+}
+
+static const char *owner_name(const stn_model *model, const stn_geometry *g) {
+    return g->link >= 0 ? model->links[g->link].name : (g->body == 0 ? "the world" : "a node");
 }
 
 /// Per collider the largest friction and relaxation time of all pairs that it can form, for bounds on the reach. Also asks
@@ -153,9 +157,8 @@ static stn_status examine_pairs(stn_world *world, stn_error *err) {
             }
             if (i < j && !contact->desc->ops.contact->handles(contact->self, &a->shape, &b->shape)) {
                 return stn_fail(err, STN_ERR_UNSUPPORTED, "contact model %s has no contact between %s (%s) and %s (%s): use "
-                                "other shapes, or exclude the pair", contact->desc->id, model->links[a->link].name,
-                                stn_shape_name(a->shape.type), b->link >= 0 ? model->links[b->link].name : "the world",
-                                stn_shape_name(b->shape.type));
+                                "other shapes, or exclude the pair", contact->desc->id, owner_name(model, a),
+                                stn_shape_name(a->shape.type), owner_name(model, b), stn_shape_name(b->shape.type));
             }
             stn_material pair = stn_model_pair_material(model, world->collider[i], world->collider[j]).value;
             worst->mu = fmax(worst->mu, pair.mu);
