@@ -76,10 +76,9 @@ static stn_status unknown_link(const info *robot, const char *word, stn_error *e
                     near != NULL ? "'?" : "; give LINK or LINK,x,y,z");
 }
 
-/// Splits "LINK,x,y,z" from its end, as names may hold commas. `name` has room for the word.
-static bool split_point(const char *word, char *name, stn_vec3 *point) {
+/// Cuts ",x,y,z" off the end of "LINK,x,y,z", as names may hold commas.
+static bool split_point(char *name, stn_vec3 *point) {
     double values[3];
-    strcpy(name, word);
     for (int32_t i = 2; i >= 0; i--) {
         char *comma = strrchr(name, ',');
         if (comma == NULL || !stn_parse_real(comma + 1, &values[i])) {
@@ -100,7 +99,7 @@ static stn_status parse_frame(const info *robot, const char *word, info_frame *f
     if (name == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "--fk: out of memory");
     }
-    bool split = split_point(word, name, &frame->point);
+    bool split = split_point(name, &frame->point);
     frame->link = split ? stn_model_find_link(robot->model, 0, name) : -1;
     stn_status status = frame->link >= 0 ? STN_OK : unknown_link(robot, split ? name : word, err);
     stn_release(robot->context, name);

@@ -110,7 +110,7 @@ static stn_status set_joint(const info *robot, const char *path, const cJSON *va
         return unknown_joint(robot, path, value->string, err);
     }
     const stn_joint *joint = &robot->model->joints[index];
-    double numbers[7];
+    double numbers[7] = {0.0};
     if (read_numbers(value, numbers, STN_COUNT(numbers)) != joint->nq) {
         return stn_fail(err, STN_ERR_PARSE, "%s: joint '%.80s' is %s: give %d finite number%s", path, joint->name,
                         stn_joint_type_name(joint->type), (int)joint->nq, joint->nq > 1 ? "s in an array" : "");

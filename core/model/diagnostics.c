@@ -29,8 +29,11 @@ void stn_diagnostics_clear(stn_diagnostics *list) {
 static const char *append_line(char **end, const char *text) {
     char *start = *end;
     for (; *text != '\0'; text++) {
-        unsigned char c = (unsigned char)*text;
-        *(*end)++ = c < 0x20 || c == 0x7f ? ' ' : *text;
+        char c = *text;
+        if ((unsigned char)c < 0x20 || c == 0x7f) {
+            c = ' ';
+        }
+        *(*end)++ = c;
     }
     *(*end)++ = '\0';
     return start;

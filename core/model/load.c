@@ -25,10 +25,11 @@ static void find_extension(const char *path, char extension[LONGEST_EXTENSION]) 
     if (dot == NULL || strlen(dot + 1) >= LONGEST_EXTENSION) {
         return;
     }
-    size_t length = strlen(dot + 1);
-    for (size_t i = 0; i <= length; i++) {
-        char c = dot[1 + i];
-        extension[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    memcpy(extension, dot + 1, strlen(dot + 1) + 1);
+    for (char *c = extension; *c != '\0'; c++) {
+        if (*c >= 'A' && *c <= 'Z') {
+            *c ^= 'A' ^ 'a';
+        }
     }
 }
 

@@ -7,11 +7,15 @@
 
 enum { MOST_CELLS = 1 << 24, MOST_EXCLUSIONS = 1 << 20 };
 
+typedef struct group {
+    const xml_element *xml;
+    bool *member; // (link_count)
+} group;
+
 typedef struct filters {
     int32_t count;
-    const xml_element **xml;
+    group *groups;
     urdf_names names;
-    unsigned char *member; // (count x link_count)
 } filters;
 
 static bool is_group(const xml_element *xml) {
@@ -36,9 +40,8 @@ static bool collect(urdf_reader *reader, const xml_element *root, filters *f) {
                    (int)reader->link_count);
         return true;
     }
-    f->xml = (const xml_element **)urdf_allocate(reader, (size_t)total, sizeof *f->xml);
-    f->member = URDF_NEW(reader, total * reader->link_count, unsigned char);
-    if (f->xml == NULL || f->member == NULL || !urdf_names_init(reader, &f->names, total)) {
+    f->groups = URDF_NEW(reader, total, group);
+    if (f->groups == NULL || !urdf_names_init(reader, &f->names, total)) {
         return false;
     }
     for (const xml_element *e = xml_first_child(root); e != NULL; e = xml_next_sibling(e)) {
@@ -51,22 +54,22 @@ static bool collect(urdf_reader *reader, const xml_element *root, filters *f) {
             urdf_error(reader, e, "duplicate_group", "a second group of this name: rename one");
         } else if (name != NULL) {
             urdf_names_add(&f->names, 0, name, f->count);
-            f->xml[f->count++] = e;
+            f->groups[f->count++] = (group){e, URDF_NEW(reader, reader->link_count, bool)};
         }
     }
     return true;
 }
 
-static void mark_links(urdf_reader *reader, filters *f, int32_t group) {
-    label_group(reader, f->xml[group]);
-    for (const xml_element *e = xml_first_child(f->xml[group]); e != NULL; e = xml_next_sibling(e)) {
+static void mark_links(urdf_reader *reader, filters *f, int32_t index) {
+    label_group(reader, f->groups[index].xml);
+    for (const xml_element *e = xml_first_child(f->groups[index].xml); e != NULL; e = xml_next_sibling(e)) {
         if (strcmp(xml_name(e), "drake:member") != 0) {
             continue;
         }
         const char *name = urdf_name_of(reader, e, "link");
         int32_t link = name != NULL ? urdf_names_find(&reader->link_names, 0, name) : -1;
         if (link >= 0) {
-            f->member[group * reader->link_count + link] = 1;
+            f->groups[index].member[link] = true;
         } else if (name != NULL) {
             urdf_error(reader, e, "unknown_link", "its member link '%.80s' does not exist", name);
         }
@@ -76,29 +79,27 @@ static void mark_links(urdf_reader *reader, filters *f, int32_t group) {
 /// The group that an attribute of `xml` names, -1 after saying that there is none.
 static int32_t named_group(urdf_reader *reader, const filters *f, const xml_element *xml) {
     const char *name = urdf_name_of(reader, xml, "name");
-    int32_t group = name != NULL ? urdf_names_find(&f->names, 0, name) : -1;
-    if (name != NULL && group < 0) {
+    int32_t index = name != NULL ? urdf_names_find(&f->names, 0, name) : -1;
+    if (name != NULL && index < 0) {
         urdf_error(reader, xml, "unknown_group", "the group '%.80s' does not exist", name);
     }
-    return group;
+    return index;
 }
 
-/// Adds the members of groups inside `group`; true when that added one.
-static bool mark_groups(urdf_reader *reader, filters *f, int32_t group, bool first) {
+/// Adds the members of groups inside group `index`; true when that added one.
+static bool mark_groups(urdf_reader *reader, filters *f, int32_t index, bool first) {
     bool grew = false;
-    label_group(reader, f->xml[group]);
-    for (const xml_element *e = xml_first_child(f->xml[group]); e != NULL; e = xml_next_sibling(e)) {
+    label_group(reader, f->groups[index].xml);
+    for (const xml_element *e = xml_first_child(f->groups[index].xml); e != NULL; e = xml_next_sibling(e)) {
         if (strcmp(xml_name(e), "drake:member_group") != 0) {
             continue;
         }
         const char *name = xml_attribute(e, "name");
         int32_t inner = first ? named_group(reader, f, e) : urdf_names_find(&f->names, 0, name != NULL ? name : "");
         for (int32_t i = 0; inner >= 0 && i < reader->link_count; i++) {
-            unsigned char *mine = &f->member[group * reader->link_count + i];
-            if (*mine == 0 && f->member[inner * reader->link_count + i] != 0) {
-                *mine = 1;
-                grew = true;
-            }
+            bool added = f->groups[inner].member[i] && !f->groups[index].member[i];
+            f->groups[index].member[i] |= added;
+            grew |= added;
         }
     }
     return grew;
@@ -121,17 +122,16 @@ static bool exclude(urdf_reader *reader, int32_t a, int32_t b) {
     return true;
 }
 
-static bool exclude_groups(urdf_reader *reader, const filters *f, int32_t group, int32_t other) {
-    const unsigned char *mine = &f->member[group * reader->link_count];
-    const unsigned char *theirs = &f->member[other * reader->link_count];
+static bool exclude_groups(urdf_reader *reader, const filters *f, int32_t index, int32_t other) {
+    const bool *mine = f->groups[index].member, *theirs = f->groups[other].member;
     for (int32_t a = 0; a < reader->link_count; a++) {
-        for (int32_t b = group == other ? a + 1 : 0; mine[a] != 0 && b < reader->link_count; b++) {
-            if (theirs[b] == 0 || a == b) {
+        for (int32_t b = index == other ? a + 1 : 0; mine[a] && b < reader->link_count; b++) {
+            if (!theirs[b] || a == b) {
                 continue;
             }
             if (reader->exclusion_count == MOST_EXCLUSIONS) {
-                urdf_error(reader, f->xml[group], "size", "more than %d pairs of links in collision filter groups",
-                           (int)MOST_EXCLUSIONS);
+                urdf_error(reader, f->groups[index].xml, "size",
+                           "more than %d pairs of links in collision filter groups", (int)MOST_EXCLUSIONS);
                 return true;
             }
             if (!exclude(reader, a, b)) {
@@ -142,14 +142,14 @@ static bool exclude_groups(urdf_reader *reader, const filters *f, int32_t group,
     return true;
 }
 
-static bool exclude_ignored(urdf_reader *reader, const filters *f, int32_t group) {
-    label_group(reader, f->xml[group]);
-    for (const xml_element *e = xml_first_child(f->xml[group]); e != NULL; e = xml_next_sibling(e)) {
+static bool exclude_ignored(urdf_reader *reader, const filters *f, int32_t index) {
+    label_group(reader, f->groups[index].xml);
+    for (const xml_element *e = xml_first_child(f->groups[index].xml); e != NULL; e = xml_next_sibling(e)) {
         if (strcmp(xml_name(e), "drake:ignored_collision_filter_group") != 0) {
             continue;
         }
         int32_t other = named_group(reader, f, e);
-        if (other >= 0 && !exclude_groups(reader, f, group, other)) {
+        if (other >= 0 && !exclude_groups(reader, f, index, other)) {
             return false;
         }
     }
@@ -158,7 +158,7 @@ static bool exclude_ignored(urdf_reader *reader, const filters *f, int32_t group
 
 bool urdf_parse_filters(urdf_reader *reader, const xml_element *root) {
     filters f = {0};
-    if (!collect(reader, root, &f)) {
+    if (!collect(reader, root, &f) || reader->out_of_memory) {
         return false;
     }
     for (int32_t g = 0; g < f.count; g++) {

@@ -22,6 +22,10 @@ static bool parse_color(urdf_reader *reader, const xml_element *xml, float rgba[
     return true;
 }
 
+static bool is_same(const float a[4], const float b[4]) {
+    return a[0] == b[0] && a[1] == b[1] && a[2] == b[2] && a[3] == b[3];
+}
+
 /// The first colour of a name counts for those who only name it.
 static void define(urdf_reader *reader, const xml_element *xml, const char *name, const float rgba[4]) {
     int32_t index = urdf_names_find(&reader->material_names, 0, name);
@@ -33,7 +37,7 @@ static void define(urdf_reader *reader, const xml_element *xml, const char *name
     if (!material->has_color) {
         memcpy(material->rgba, rgba, sizeof material->rgba);
         material->has_color = true;
-    } else if (memcmp(material->rgba, rgba, sizeof material->rgba) != 0 && !material->disputed) {
+    } else if (!is_same(material->rgba, rgba) && !material->disputed) {
         material->disputed = true;
         urdf_warn(reader, xml, "duplicate_material", "material '%.80s' has another colour elsewhere: the first counts",
                   name);

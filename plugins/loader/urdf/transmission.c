@@ -31,19 +31,23 @@ static bool parse_value(urdf_reader *reader, const xml_element *actuator, const 
     return urdf_not_negative(reader, xml, "value", unit, value);
 }
 
-void urdf_parse_transmission(urdf_reader *reader, const xml_element *xml) {
-    const char *name = xml_attribute(xml, "name");
-    reader->label = name != NULL ? urdf_format(reader, "transmission %s", name) : "transmission";
-    const xml_element *actuator = urdf_child(reader, xml, "actuator");
-    if (actuator == NULL) {
-        return;
-    }
+static void parse_actuator(urdf_reader *reader, const xml_element *transmission, const xml_element *actuator) {
     double inertia = 0.0, ratio = 1.0;
     bool given = parse_value(reader, actuator, "drake:rotor_inertia", "kg m^2", &inertia);
     given = parse_value(reader, actuator, "drake:gear_ratio", "1", &ratio) || given;
-    urdf_joint *joint = given ? driven_joint(reader, xml) : NULL;
+    urdf_joint *joint = given ? driven_joint(reader, transmission) : NULL;
     if (joint != NULL) {
         joint->spec.rotor_inertia = inertia;
         joint->spec.gear_ratio = ratio;
+    }
+}
+
+void urdf_parse_transmission(urdf_reader *reader, const xml_element *xml) {
+    const char *name = xml_attribute(xml, "name");
+    reader->label = name != NULL ? urdf_format(reader, "transmission %s", name) : "transmission";
+    for (const xml_element *e = xml_first_child(xml); e != NULL; e = xml_next_sibling(e)) {
+        if (strcmp(xml_name(e), "actuator") == 0) {
+            parse_actuator(reader, xml, e);
+        }
     }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the URDF loader reads, element by element.
+#include <stiction/plugin.h>
+
 #include "urdf_fixture.h"
 
 static void expect_pose(const stn_pose *pose, stn_vec3 position, const stn_mat3 *rotation) {
@@ -444,6 +446,43 @@ static void second_element_of_a_kind_is_ignored_with_a_warning(void **state) {
     expect_finding(f, STN_SEVERITY_WARNING, "repeated", 0, "joint j", "second <limit>");
 }
 
+// ------------------------------------------------------------------------------------------------------ the plugin
+
+static void bullet_reads_swapped_limits_as_unlimited(void **state) {
+    fixture *f = *state;
+    const stn_setting setting = {.name = "bullet_limits", .form = STN_SETTING_BOOL, .number = 1.0, .where = "test"};
+    stn_instance *loader = NULL;
+    stn_model_builder *builder = NULL;
+    int32_t robot = -1;
+    write_text(f, "robot.urdf",
+               ROBOT(LINK("a")
+                         LINK("b") "<joint name='j' type='revolute'><parent link='a'/><child link='b'/>"
+                                   "<axis xyz='0 0 1'/><limit lower='1' upper='-1' effort='1' velocity='1'/></joint>"));
+    snprintf(f->path, sizeof f->path, "%s/robot.urdf", f->folder);
+    f->request.path = f->path;
+    assert_ok(stn_instance_create(f->context, STN_KIND_LOADER, "urdf", &setting, 1, &loader, &f->err), f->err);
+    assert_ok(stn_builder_create(f->context, &builder, &f->err), f->err);
+    assert_ok(loader->desc->ops.loader->load(loader->self, &f->request, builder, &robot, &f->list, &f->err), f->err);
+    assert_ok(stn_model_compile(builder, &f->model, &f->err), f->err);
+    assert_true(joint_of(f, "j")->lower == -(double)INFINITY && joint_of(f, "j")->upper == (double)INFINITY);
+    expect_finding(f, STN_SEVERITY_WARNING, "limit", 0, "joint j", "unlimited");
+    stn_builder_destroy(builder);
+    stn_instance_destroy(loader);
+}
+
+static void robot_is_recognised_under_other_names(void **state) {
+    fixture *f = *state;
+    const char *text = ROBOT(LINK("a"));
+    load_bytes(f, "robot.xml", text, strlen(text));
+    assert_int_equal(f->status, STN_OK);
+    load_bytes(f, "robot.model", text, strlen(text));
+    assert_int_equal(f->status, STN_OK);
+    load_bytes(f, "robot.urdf.xacro", text, strlen(text));
+    assert_int_equal(f->status, STN_OK);
+    load_bytes(f, "robot.model", "<robots/>", 9);
+    assert_int_equal(f->status, STN_ERR_UNSUPPORTED);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(one_link_is_a_robot, set_up, tear_down),
@@ -474,6 +513,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(numbers_are_read_in_every_decimal_form, set_up, tear_down),
         cmocka_unit_test_setup_teardown(unknown_elements_are_noted_once_each, set_up, tear_down),
         cmocka_unit_test_setup_teardown(second_element_of_a_kind_is_ignored_with_a_warning, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(bullet_reads_swapped_limits_as_unlimited, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(robot_is_recognised_under_other_names, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
