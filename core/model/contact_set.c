@@ -32,13 +32,14 @@ stn_contact stn_contact_make(const stn_model *model, const stn_contact_pair *pai
                              stn_vec3 normal, uint64_t feature) {
     const stn_geometry *a = &model->geometries[pair->geometry_a], *b = &model->geometries[pair->geometry_b];
     stn_vec3 apart = stn_vec3_sub(p_b, p_a);
+    double weight = pair->material.weight_a;
     stn_contact contact = {
         .id = mix(pair_id(pair) ^ mix(feature)),
         .geometry_a = pair->geometry_a,
         .geometry_b = pair->geometry_b,
         .a = ride_of(a),
         .b = ride_of(b),
-        .point = stn_vec3_mul_add(p_b, -pair->material.weight_a, apart),
+        .point = stn_vec3_mul_add(stn_vec3_scale(weight, p_a), 1.0 - weight, p_b),
         .normal = normal,
         .phi0 = stn_vec3_dot(normal, apart),
         .material = pair->material.value,

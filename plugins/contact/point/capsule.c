@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two capsules: the nearest points of their segments p_A(s) = c_A + s u_A, p_B(t) = c_B + t u_B. Nearly parallel ones
+// also touch at both ends of the stretch that they share, each end with its own normal.
+#include "point.h"
+
+typedef struct segments {
+    stn_vec3 c_a, u_a, c_b, u_b;
+    double l_a, l_b;
+} segments;
+
+/// Minimum of |p_B(t) - p_A(s)|: the lines' nearest points, then clamped in turn [ericson-2004, 5.1.9].
+static void nearest(const segments *g, double *s, double *t) {
+    stn_vec3 d = stn_vec3_sub(g->c_b, g->c_a), across = stn_vec3_cross(g->u_a, g->u_b);
+    double b = stn_vec3_dot(g->u_a, g->u_b), along_a = stn_vec3_dot(g->u_a, d), along_b = stn_vec3_dot(g->u_b, d);
+    double sine2 = stn_vec3_dot(across, across);
+    *s = sine2 > 0.0 ? clamp((along_a - b * along_b) / sine2, -g->l_a, g->l_a) : clamp(along_a, -g->l_a, g->l_a);
+    *t = b * *s - along_b;
+    if (fabs(*t) > g->l_b) {
+        *t = clamp(*t, -g->l_b, g->l_b);
+        *s = clamp(along_a + b * *t, -g->l_a, g->l_a);
+    }
+}
+
+/// Where segments meet, any normal across both is as good as any other.
+static stn_vec3 normal_where_they_meet(const segments *g, stn_vec3 apart) {
+    stn_vec3 across = stn_vec3_cross(g->u_a, g->u_b);
+    if (stn_vec3_dot(across, across) < 1e-20) {
+        stn_mat3 frame = stn_contact_frame(g->u_a);
+        return stn_mat3_column(&frame, 0);
+    }
+    across = stn_vec3_normalize_or(across, across);
+    return stn_vec3_dot(across, apart) < 0.0 ? stn_vec3_neg(across) : across;
+}
+
+/// From the axis to the surface along n: beside the axis, but round the end where n looks beyond it.
+static stn_vec3 surface_offset(stn_vec3 n, stn_vec3 axis, double at, double half_length, double radius) {
+    double along = stn_vec3_dot(n, axis);
+    bool beyond = (at >= half_length && along > 0.0) || (at <= -half_length && along < 0.0);
+    stn_vec3 across = stn_vec3_mul_add(n, -along, axis);
+    return stn_vec3_scale(radius, beyond ? n : stn_vec3_normalize_or(across, n));
+}
+
+static void add_at(const segments *g, double s, double t, posed a, posed b, double margin, uint32_t feature_a,
+                   uint32_t feature_b, manifold *out) {
+    stn_vec3 p_a = stn_vec3_mul_add(g->c_a, s, g->u_a), p_b = stn_vec3_mul_add(g->c_b, t, g->u_b);
+    stn_vec3 apart = stn_vec3_sub(p_b, p_a);
+    double distance = stn_vec3_norm(apart), r_a = a.shape->radius, r_b = b.shape->radius;
+    if (distance - r_a - r_b > margin) {
+        return;
+    }
+    bool meet = distance <= 1e-12 * (r_a + r_b + g->l_a + g->l_b);
+    stn_vec3 n = meet ? normal_where_they_meet(g, apart) : stn_vec3_scale(1.0 / distance, apart);
+    p_a = stn_vec3_add(p_a, surface_offset(n, g->u_a, s, g->l_a, r_a));
+    p_b = stn_vec3_add(p_b, surface_offset(stn_vec3_neg(n), g->u_b, t, g->l_b, r_b));
+    manifold_add_both(out, p_a, p_b, n, feature_a, feature_b);
+}
+
+/// The stretch of A's axis that lies beside B, one contact at either end. Features: which half on A, which on B.
+static void add_shared_stretch(const segments *g, posed a, posed b, double margin, manifold *out) {
+    stn_vec3 d = stn_vec3_sub(g->c_b, g->c_a);
+    double cosine = stn_vec3_dot(g->u_a, g->u_b), along = stn_vec3_dot(g->u_a, d), half = fabs(cosine) * g->l_b;
+    double low = fmax(-g->l_a, along - half), high = fmin(g->l_a, along + half);
+    if (fabs(cosine) < 0.95 || !(high - low > 1e-6 * (g->l_a + g->l_b))) {
+        return;
+    }
+    const double end[2] = {low, high};
+    for (uint32_t i = 0; i < 2; i++) {
+        stn_vec3 p = stn_vec3_mul_add(g->c_a, end[i], g->u_a);
+        double t = clamp(stn_vec3_dot(g->u_b, stn_vec3_sub(p, g->c_b)), -g->l_b, g->l_b);
+        add_at(g, end[i], t, a, b, margin, 1 + i, cosine > 0.0 ? 1 + i : 2 - i, out);
+    }
+}
+
+void capsule_capsule(posed a, posed b, double margin, manifold *out) {
+    segments g = {a.pose->position,     stn_mat3_column(&a.pose->rotation, 2),
+                  b.pose->position,     stn_mat3_column(&b.pose->rotation, 2),
+                  a.shape->half_length, b.shape->half_length};
+    stn_vec3 d = stn_vec3_sub(g.c_b, g.c_a);
+    double reach = g.l_a + g.l_b + a.shape->radius + b.shape->radius + margin;
+    if (stn_vec3_dot(d, d) > reach * reach) {
+        return;
+    }
+    double s = 0.0, t = 0.0;
+    nearest(&g, &s, &t);
+    int32_t before = out->count;
+    add_at(&g, s, t, a, b, margin, 0, 0, out);
+    if (out->count == before) {
+        return;
+    }
+    double phi = out->points[before].phi;
+    add_shared_stretch(&g, a, b, margin, out);
+    double size = a.shape->radius + b.shape->radius;
+    for (int32_t i = before + 1; i < out->count; i++) {
+        if (out->points[i].phi <= phi + 1e-10 * size) { // an end is as deep: the point between adds nothing
+            out->points[before] = out->points[--out->count];
+            return;
+        }
+    }
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Box (A) against capsule (B), in the box's axes: the capsule's segment p(t) = c + t u, |t| <= l, against the box
+// |p_i| <= h_i; the capsule's radius is subtracted at the end.
+//
+// Segment outside: f(t) = 1/2 |e(p(t))|^2 with e(p) = p - clamp(p) is convex, and f' = u . e is piecewise linear with
+// kinks where p(t) crosses a face plane: its root is exact after bracketing by the at most six kinks. Segment inside:
+// the smallest separation over the normals of the Minkowski difference, e_i and e_i x u.
+#include "clip.h"
+
+typedef struct rod {
+    double c[3], u[3], h[3], l, r;
+} rod;
+
+/// The main contact: outward unit normal of the box, separation of the segment along it, and where.
+typedef struct touch {
+    double n[3], separation, t; // t: on the segment
+    double on_box[3];
+} touch;
+
+static rod rod_make(const stn_pose *x, stn_vec3 h, const stn_shape *capsule) {
+    rod g = {{x->position.x, x->position.y, x->position.z},
+             {x->rotation.m[0][2], x->rotation.m[1][2], x->rotation.m[2][2]},
+             {h.x, h.y, h.z},
+             capsule->half_length,
+             capsule->radius};
+    return g;
+}
+
+static double excess(const rod *g, int32_t i, double t) {
+    double p = g->c[i] + t * g->u[i];
+    return p > g->h[i] ? p - g->h[i] : p < -g->h[i] ? p + g->h[i] : 0.0;
+}
+
+static double slope(const rod *g, double t) {
+    return g->u[0] * excess(g, 0, t) + g->u[1] * excess(g, 1, t) + g->u[2] * excess(g, 2, t);
+}
+
+static double nearest_parameter(const rod *g) {
+    double low = -g->l, high = g->l, at_low = slope(g, low), at_high = slope(g, high);
+    if (at_low >= 0.0) {
+        return low;
+    }
+    if (at_high <= 0.0) {
+        return high;
+    }
+    for (int32_t k = 0; k < 6; k++) {
+        int32_t i = k >> 1;
+        double t = ((k & 1 ? g->h[i] : -g->h[i]) - g->c[i]) / g->u[i];
+        if (t > low && t < high) {
+            double here = slope(g, t);
+            if (here < 0.0) {
+                low = t;
+                at_low = here;
+            } else {
+                high = t;
+                at_high = here;
+            }
+        }
+    }
+    return low - at_low * (high - low) / (at_high - at_low);
+}
+
+static void touch_outside(const rod *g, touch *out) {
+    double e[3];
+    out->t = nearest_parameter(g);
+    for (int32_t i = 0; i < 3; i++) {
+        e[i] = excess(g, i, out->t);
+        out->on_box[i] = g->c[i] + out->t * g->u[i] - e[i];
+    }
+    out->separation = sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2]);
+    for (int32_t i = 0; i < 3; i++) {
+        out->n[i] = e[i] / out->separation;
+    }
+}
+
+/// Moves a parameter to where the segment stands over face i. Of the deepest points of a segment along the face that is
+/// the one to take; of any other it is there already.
+static double over_face(const rod *g, int32_t i, double t) {
+    for (int32_t m = 1; m < 3; m++) {
+        int32_t k = (i + m) % 3;
+        if (g->u[k] != 0.0) {
+            double first = (-g->h[k] - g->c[k]) / g->u[k], last = (g->h[k] - g->c[k]) / g->u[k];
+            t = clamp(t, fmin(first, last), fmax(first, last));
+        }
+    }
+    return t;
+}
+
+/// Along face axis i; the deepest point is an end of the segment.
+static void try_face(const rod *g, int32_t i, touch *best) {
+    double side = g->c[i] < 0.0 ? -1.0 : 1.0;
+    double separation = side * g->c[i] - g->h[i] - g->l * fabs(g->u[i]);
+    if (separation > best->separation) {
+        *best = (touch){.separation = separation, .t = over_face(g, i, side * g->u[i] > 0.0 ? -g->l : g->l)};
+        best->n[i] = side;
+        for (int32_t k = 0; k < 3; k++) {
+            best->on_box[k] = g->c[k] + best->t * g->u[k] - separation * best->n[k];
+        }
+    }
+}
+
+/// Along e_i x u: the segment against the box edge parallel to axis i that the normal points at.
+static void try_edge(const rod *g, int32_t i, touch *best) {
+    int32_t j = (i + 1) % 3, k = (i + 2) % 3;
+    double across = sqrt(g->u[j] * g->u[j] + g->u[k] * g->u[k]);
+    if (across < 1e-7) {
+        return;
+    }
+    double nj = -g->u[k] / across, nk = g->u[j] / across, centre = nj * g->c[j] + nk * g->c[k];
+    double side = centre < 0.0 ? -1.0 : 1.0, size = g->h[0] + g->h[1] + g->h[2] + g->l;
+    nj *= side;
+    nk *= side;
+    double separation = side * centre - g->h[j] * fabs(nj) - g->h[k] * fabs(nk);
+    if (separation > best->separation + 1e-10 * size) { // a face is preferred
+        double ej = copysign(g->h[j], nj), ek = copysign(g->h[k], nk);
+        double t = (g->u[j] * (ej - g->c[j]) + g->u[k] * (ek - g->c[k])) / (across * across);
+        *best = (touch){.separation = separation, .t = clamp(t, -g->l, g->l)};
+        best->n[j] = nj;
+        best->n[k] = nk;
+        best->on_box[i] = g->c[i] + best->t * g->u[i];
+        best->on_box[j] = ej;
+        best->on_box[k] = ek;
+    }
+}
+
+static void touch_inside(const rod *g, touch *out) {
+    out->separation = -INFINITY;
+    for (int32_t i = 0; i < 3; i++) {
+        try_face(g, i, out);
+    }
+    for (int32_t i = 0; i < 3; i++) {
+        try_edge(g, i, out);
+    }
+}
+
+static stn_vec3 vector(const double x[3]) {
+    return stn_vec3_make(x[0], x[1], x[2]);
+}
+
+void box_capsule(posed a, posed b, double margin, manifold *out) {
+    stn_pose x = relative_pose(a.pose, b.pose), identity = stn_pose_identity();
+    rod g = rod_make(&x, a.shape->half_extents, b.shape);
+    double size = g.l;
+    for (int32_t i = 0; i < 3; i++) {
+        if (fabs(g.c[i]) - g.h[i] - g.l * fabs(g.u[i]) - g.r > margin) {
+            return;
+        }
+        size += g.h[i];
+    }
+    touch main;
+    touch_outside(&g, &main);
+    if (!(main.separation > 1e-12 * size)) {
+        touch_inside(&g, &main);
+    }
+    double phi = main.separation - g.r;
+    if (phi > margin) {
+        return;
+    }
+    stn_vec3 n = vector(main.n), world_n = stn_mat3_apply(&a.pose->rotation, n);
+    rectangle face = box_face(a.shape->half_extents, &identity, n);
+    polygon line = side_line(b.shape, &x, stn_vec3_neg(n));
+    overlap points;
+    clip_rectangle(&face, &line, n, 0.0, &points);
+    uint32_t end = main.t == -g.l ? line.corner_code[0] : main.t == g.l ? line.corner_code[1] : CODE_BETWEEN;
+    bool covered = false;
+    for (int32_t i = 0; i < points.count; i++) {
+        const overlap_point *p = &points.points[i];
+        if (p->second != end && !(p->h > margin)) {
+            manifold_add(out, stn_pose_apply(a.pose, p->p), world_n, p->h, p->first, p->second);
+            covered = covered || p->h <= phi + 1e-10 * size;
+        }
+    }
+    if (!covered || end != CODE_BETWEEN) {
+        manifold_add(out, stn_pose_apply(a.pose, vector(main.on_box)), world_n, phi, CODE_BETWEEN, end);
+    }
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rectangle against a polygon: the polygon is cut by the rectangle's four sides in turn [sutherland-hodgman-1974], in
+// the coordinates (x, y) of the rectangle, after projection along n.
+//
+// Every corner of the result is a corner of one piece inside the other, or a crossing of two edges. Its codes name that
+// corner or those edges, on either side, whichever piece was called first: so they persist when the roles change.
+#include "clip.h"
+
+/// `edge` names the edge that leaves the corner: a side 0..3 of the rectangle, or SECOND_EDGE + the edge's number.
+enum { SECOND_EDGE = 4 };
+typedef struct cut_corner {
+    double x, y, h;
+    uint32_t first, second, edge;
+} cut_corner;
+
+typedef struct cut {
+    int32_t count;
+    cut_corner corners[10];
+} cut;
+
+double overlap_depth(const overlap *o) {
+    double depth = INFINITY;
+    for (int32_t i = 0; i < o->count; i++) {
+        depth = o->points[i].h < depth ? o->points[i].h : depth;
+    }
+    return depth;
+}
+
+/// How far beyond a side; positive: outside.
+static inline double beyond(const rectangle *r, int32_t side, double x, double y) {
+    switch (side) {
+    case 0:
+        return x - r->hu;
+    case 1:
+        return y - r->hv;
+    case 2:
+        return -x - r->hu;
+    default:
+        return -y - r->hv;
+    }
+}
+
+static uint32_t shared_corner(const rectangle *r, uint32_t side, uint32_t other) {
+    return r->corner_code[(side + 1) % 4 == other ? side : other];
+}
+
+/// Where the edge from a to b meets the side; d_a, d_b: how far they lie beyond it.
+static cut_corner meet(const rectangle *r, const polygon *q, const cut_corner *a, const cut_corner *b, double d_a,
+                       double d_b, uint32_t side) {
+    double t = clamp(d_a / (d_a - d_b), 0.0, 1.0);
+    cut_corner c = {a->x + t * (b->x - a->x), a->y + t * (b->y - a->y), a->h + t * (b->h - a->h), 0, 0, 0};
+    if (a->edge >= SECOND_EDGE) {
+        c.first = r->edge_code[side];
+        c.second = q->edge_code[a->edge - SECOND_EDGE];
+    } else {
+        c.first = shared_corner(r, a->edge, side);
+        c.second = q->face_code;
+    }
+    return c;
+}
+
+static void cut_side(const rectangle *r, const polygon *q, uint32_t side, double tolerance, cut *c) {
+    double d[10];
+    bool any = false;
+    for (int32_t i = 0; i < c->count; i++) {
+        d[i] = beyond(r, (int32_t)side, c->corners[i].x, c->corners[i].y);
+        any = any || d[i] > tolerance;
+    }
+    if (!any) {
+        return;
+    }
+    cut old = *c;
+    c->count = 0;
+    for (int32_t i = 0; i < old.count; i++) {
+        int32_t j = i + 1 < old.count ? i + 1 : 0;
+        bool inside = d[i] <= tolerance, next_inside = d[j] <= tolerance;
+        if (inside) {
+            c->corners[c->count++] = old.corners[i];
+        }
+        if (inside != next_inside) {
+            cut_corner *m = &c->corners[c->count++];
+            *m = meet(r, q, &old.corners[i], &old.corners[j], d[i], d[j], side);
+            m->edge = inside ? side : old.corners[i].edge;
+        }
+    }
+}
+
+/// A line has two ends; each side moves the end that lies beyond it.
+static void cut_line(const rectangle *r, const polygon *q, double tolerance, cut *c) {
+    for (uint32_t side = 0; side < 4 && c->count > 0; side++) {
+        cut_corner *a = &c->corners[0], *b = &c->corners[1];
+        double d_a = beyond(r, (int32_t)side, a->x, a->y), d_b = beyond(r, (int32_t)side, b->x, b->y);
+        if (d_a > tolerance && d_b > tolerance) {
+            c->count = 0;
+        } else if (d_a > tolerance) {
+            *a = meet(r, q, a, b, d_a, d_b, side);
+            a->edge = SECOND_EDGE;
+        } else if (d_b > tolerance) {
+            *b = meet(r, q, a, b, d_a, d_b, side);
+            b->edge = SECOND_EDGE;
+        }
+    }
+}
+
+/// Corners that rounding has doubled become one, the deeper.
+static void merge_doubles(const rectangle *r, cut *c) {
+    double near = 1e-6 * (r->hu + r->hv);
+    int32_t count = 0;
+    for (int32_t i = 0; i < c->count; i++) {
+        const cut_corner *here = &c->corners[i], *last = count > 0 ? &c->corners[count - 1] : NULL;
+        if (last != NULL && fabs(here->x - last->x) < near && fabs(here->y - last->y) < near) {
+            c->corners[count - 1] = here->h < last->h ? *here : *last;
+        } else {
+            c->corners[count++] = *here;
+        }
+    }
+    if (count > 1 && fabs(c->corners[0].x - c->corners[count - 1].x) < near &&
+        fabs(c->corners[0].y - c->corners[count - 1].y) < near) {
+        count--;
+        c->corners[0] = c->corners[count].h < c->corners[0].h ? c->corners[count] : c->corners[0];
+    }
+    c->count = count;
+}
+
+void clip_rectangle(const rectangle *r, const polygon *q, stn_vec3 n, double tolerance, overlap *out) {
+    cut c = {.count = q->count};
+    double along = 1.0 / stn_vec3_dot(n, r->normal), n_u = stn_vec3_dot(n, r->u), n_v = stn_vec3_dot(n, r->v);
+    for (int32_t i = 0; i < q->count; i++) {
+        stn_vec3 w = stn_vec3_sub(q->corner[i], r->centre);
+        double h = along * stn_vec3_dot(w, r->normal);
+        c.corners[i] = (cut_corner){
+            stn_vec3_dot(w, r->u) - h * n_u, stn_vec3_dot(w, r->v) - h * n_v, h, r->face_code, q->corner_code[i],
+            SECOND_EDGE + (uint32_t)i};
+    }
+    if (q->count == 2) {
+        cut_line(r, q, tolerance, &c);
+    } else {
+        for (uint32_t side = 0; side < 4; side++) {
+            cut_side(r, q, side, tolerance, &c);
+        }
+    }
+    merge_doubles(r, &c);
+    out->count = c.count;
+    for (int32_t i = 0; i < c.count; i++) {
+        const cut_corner *k = &c.corners[i];
+        stn_vec3 p = stn_vec3_mul_add(stn_vec3_mul_add(r->centre, k->x, r->u), k->y, r->v);
+        out->points[i] = (overlap_point){p, k->h, k->first, k->second};
+    }
+}
+
+polygon polygon_of(const rectangle *r) {
+    polygon q = {.count = 4, .face_code = r->face_code};
+    stn_vec3 u = stn_vec3_scale(r->hu, r->u), v = stn_vec3_scale(r->hv, r->v);
+    stn_vec3 right = stn_vec3_add(r->centre, u), left = stn_vec3_sub(r->centre, u);
+    q.corner[0] = stn_vec3_add(right, v);
+    q.corner[1] = stn_vec3_add(left, v);
+    q.corner[2] = stn_vec3_sub(left, v);
+    q.corner[3] = stn_vec3_sub(right, v);
+    for (int32_t i = 0; i < 4; i++) {
+        q.corner_code[i] = r->corner_code[i];
+        q.edge_code[i] = r->edge_code[(i + 1) % 4]; // side i + 1 leaves corner i
+    }
+    return q;
+}
+
+// Codes of a box, the same whichever face they are met on: corner k is on the positive side of axis i when bit i of k
+// is set; an edge is 8 + 8 axis + its corner on the axis' negative side; a face 32 + 2 axis + (1 on the positive side).
+enum { CODE_EDGE = 8, CODE_FACE = 32 };
+
+rectangle box_face(stn_vec3 half, const stn_pose *pose, stn_vec3 direction) {
+    const double h[3] = {half.x, half.y, half.z};
+    stn_vec3 d = stn_mat3_apply_transposed(&pose->rotation, direction);
+    double ax = fabs(d.x), ay = fabs(d.y), az = fabs(d.z);
+    int32_t i = ax >= ay && ax >= az ? 0 : ay >= az ? 1 : 2, j = (i + 1) % 3, k = (i + 2) % 3;
+    bool positive = (i == 0 ? d.x : i == 1 ? d.y : d.z) >= 0.0;
+    stn_vec3 axis = stn_mat3_column(&pose->rotation, i);
+    rectangle r = {.u = stn_mat3_column(&pose->rotation, j),
+                   .v = stn_mat3_column(&pose->rotation, k),
+                   .hu = h[j],
+                   .hv = h[k],
+                   .normal = positive ? axis : stn_vec3_neg(axis)};
+    r.centre = stn_vec3_mul_add(pose->position, h[i], r.normal);
+    uint32_t side = positive ? 1U << i : 0, bit_j = 1U << j, bit_k = 1U << k;
+    r.face_code = CODE_FACE + 2 * (uint32_t)i + positive;
+    r.corner_code[0] = side | bit_j | bit_k;
+    r.corner_code[1] = side | bit_k;
+    r.corner_code[2] = side;
+    r.corner_code[3] = side | bit_j;
+    r.edge_code[0] = CODE_EDGE + 8 * (uint32_t)k + (side | bit_j);
+    r.edge_code[1] = CODE_EDGE + 8 * (uint32_t)j + (side | bit_k);
+    r.edge_code[2] = CODE_EDGE + 8 * (uint32_t)k + side;
+    r.edge_code[3] = CODE_EDGE + 8 * (uint32_t)j + side;
+    return r;
+}
+
+disk cylinder_cap(const stn_shape *cylinder, const stn_pose *pose, bool positive) {
+    stn_vec3 axis = stn_mat3_column(&pose->rotation, 2);
+    disk d = {.u = stn_mat3_column(&pose->rotation, 0),
+              .v = stn_mat3_column(&pose->rotation, 1),
+              .normal = positive ? axis : stn_vec3_neg(axis),
+              .radius = cylinder->radius,
+              .code = positive ? DISK_CODES : 0};
+    d.centre = stn_vec3_mul_add(pose->position, cylinder->half_length, d.normal);
+    return d;
+}
+
+polygon side_line(const stn_shape *shape, const stn_pose *pose, stn_vec3 direction) {
+    polygon line = {.corner_code = {CODE_LINE_END, CODE_LINE_END + 1}, .edge_code = {CODE_LINE, CODE_LINE}};
+    stn_vec3 axis = stn_mat3_column(&pose->rotation, 2);
+    stn_vec3 across = stn_vec3_mul_add(direction, -stn_vec3_dot(direction, axis), axis);
+    double length = stn_vec3_norm(across);
+    if (length > 1e-6) {
+        stn_vec3 middle = stn_vec3_mul_add(pose->position, shape->radius / length, across);
+        line.count = 2;
+        line.corner[0] = stn_vec3_mul_add(middle, -shape->half_length, axis);
+        line.corner[1] = stn_vec3_mul_add(middle, shape->half_length, axis);
+    }
+    return line;
+}
+
+void clip_lines(const polygon *first, const polygon *second, stn_vec3 n, overlap *out) {
+    out->count = 0;
+    if (first->count != 2 || second->count != 2) {
+        return;
+    }
+    stn_vec3 along = stn_vec3_sub(first->corner[1], first->corner[0]);
+    stn_vec3 other = stn_vec3_sub(second->corner[1], second->corner[0]);
+    double length = stn_vec3_norm(along), product = stn_vec3_dot(along, other);
+    if (!(fabs(product) >= 0.999 * length * stn_vec3_norm(other)) || product == 0.0) {
+        return;
+    }
+    stn_vec3 u = stn_vec3_scale(1.0 / length, along);
+    double start = stn_vec3_dot(u, stn_vec3_sub(second->corner[0], first->corner[0])), end = start + product / length;
+    double low = fmax(0.0, fmin(start, end)), high = fmin(length, fmax(start, end));
+    if (!(high - low > 1e-6 * length)) {
+        return;
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        double s = i == 0 ? low : high, t = (s - start) / (end - start);
+        stn_vec3 p = stn_vec3_mul_add(first->corner[0], s, u), q = stn_vec3_mul_add(second->corner[0], t, other);
+        out->points[out->count++] = (overlap_point){p, stn_vec3_dot(n, stn_vec3_sub(q, p)), CODE_LINE_END + i,
+                                                    CODE_LINE_END + (product > 0.0 ? i : 1 - i)};
+    }
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// Depth of two overlapping convex bodies: the face of the Minkowski difference C = B - A nearest to the origin. A
+// polytope inside C grows by the support point beyond its nearest face until that face lies on the boundary of C
+// [van-den-bergen-2001]. It need not hold the origin at first: a face that has the origin outside counts as nearer than
+// all others, so that the polytope grows towards it.
+#include "gjk.h"
+
+enum { MOST_VERTICES = 192, MOST_FACES = 2 * MOST_VERTICES };
+
+/// Corners counter-clockwise seen from outside; neighbour k lies across the edge from corner k to corner k + 1.
+typedef struct face {
+    int32_t corner[3], neighbour[3];
+    stn_vec3 normal; // unit, outward
+    double distance; // of its plane from the origin; infinite for a sliver, which is never expanded
+    bool alive, visible;
+} face;
+
+typedef struct polytope {
+    int32_t vertex_count, face_count; // faces used, dead ones included
+    vertex vertices[MOST_VERTICES];
+    face faces[MOST_FACES];
+    int32_t free_count, free_faces[MOST_FACES];
+    int32_t start[MOST_VERTICES]; // new face whose first corner this vertex is; -1: none
+} polytope;
+
+static void set_plane(polytope *p, face *f) {
+    stn_vec3 a = p->vertices[f->corner[0]].w, ab = stn_vec3_sub(p->vertices[f->corner[1]].w, a);
+    stn_vec3 ac = stn_vec3_sub(p->vertices[f->corner[2]].w, a), n = stn_vec3_cross(ab, ac);
+    double area = stn_vec3_norm(n), longest = fmax(stn_vec3_norm(ab), stn_vec3_norm(ac));
+    bool flat = !(area > 1e-13 * longest * longest);
+    f->normal = flat ? stn_vec3_zero() : stn_vec3_scale(1.0 / area, n);
+    f->distance = flat ? HUGE_VAL : stn_vec3_dot(f->normal, a);
+    f->alive = true;
+    f->visible = false;
+}
+
+/// The better of the two support points along a line, measured from `from`.
+static vertex furthest(const convex *a, const convex *b, stn_vec3 direction, stn_vec3 from) {
+    vertex up = difference_support(a, b, direction), down = difference_support(a, b, stn_vec3_neg(direction));
+    double high = stn_vec3_dot(direction, stn_vec3_sub(up.w, from));
+    double low = stn_vec3_dot(direction, stn_vec3_sub(from, down.w));
+    return high >= low ? up : down;
+}
+
+/// A large tetrahedron: extremes along x, then off their line, then off their plane.
+static void first_tetrahedron(polytope *p, const convex *a, const convex *b) {
+    vertex *v = p->vertices;
+    v[0] = difference_support(a, b, stn_vec3_make(1.0, 0.0, 0.0));
+    v[1] = difference_support(a, b, stn_vec3_make(-1.0, 0.0, 0.0));
+    stn_vec3 line = stn_vec3_normalize_or(stn_vec3_sub(v[1].w, v[0].w), stn_vec3_make(1.0, 0.0, 0.0));
+    stn_mat3 frame = stn_contact_frame(line);
+    v[2] = furthest(a, b, stn_mat3_column(&frame, 0), v[0].w);
+    stn_vec3 n = stn_vec3_cross(line, stn_vec3_sub(v[2].w, v[0].w));
+    v[3] = furthest(a, b, stn_vec3_normalize_or(n, stn_mat3_column(&frame, 1)), v[0].w);
+    if (stn_vec3_dot(n, stn_vec3_sub(v[3].w, v[0].w)) > 0.0) { // corners 0, 1, 2 must be seen from outside
+        vertex t = v[1];
+        v[1] = v[2];
+        v[2] = t;
+    }
+    static const int32_t corner[4][3] = {{0, 1, 2}, {0, 3, 1}, {1, 3, 2}, {2, 3, 0}};
+    static const int32_t neighbour[4][3] = {{1, 2, 3}, {3, 2, 0}, {1, 3, 0}, {2, 1, 0}};
+    p->vertex_count = p->face_count = 4;
+    p->free_count = 0;
+    for (int32_t i = 0; i < 4; i++) {
+        for (int32_t k = 0; k < 3; k++) {
+            p->faces[i].corner[k] = corner[i][k];
+            p->faces[i].neighbour[k] = neighbour[i][k];
+        }
+        set_plane(p, &p->faces[i]);
+    }
+}
+
+static int32_t nearest_face(const polytope *p) {
+    int32_t best = -1;
+    for (int32_t i = 0; i < p->face_count; i++) {
+        if (p->faces[i].alive && (best < 0 || p->faces[i].distance < p->faces[best].distance)) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+/// Marks the connected faces that see the new vertex, from `first` on; returns how many stand in `list`.
+static int32_t mark_visible(polytope *p, int32_t first, stn_vec3 w, double tiny, int32_t *list) {
+    int32_t count = 1;
+    list[0] = first;
+    p->faces[first].visible = true;
+    for (int32_t i = 0; i < count; i++) {
+        for (int32_t k = 0; k < 3; k++) {
+            int32_t id = p->faces[list[i]].neighbour[k];
+            face *f = &p->faces[id];
+            bool flat = isinf(f->distance) != 0;
+            if (!f->visible && (flat || stn_vec3_dot(f->normal, w) - f->distance > tiny)) {
+                f->visible = true;
+                list[count++] = id;
+            }
+        }
+    }
+    return count;
+}
+
+static int32_t edge_towards(const face *f, int32_t neighbour) {
+    return f->neighbour[0] == neighbour ? 0 : f->neighbour[1] == neighbour ? 1 : 2;
+}
+
+/// A face from the horizon edge (i, j) of a visible face to the new vertex; -1 when there is no room or the horizon
+/// crosses itself.
+static int32_t add_face(polytope *p, int32_t i, int32_t j, int32_t beyond, int32_t seen) {
+    if (p->start[i] >= 0 || (p->free_count == 0 && p->face_count == MOST_FACES)) {
+        return -1;
+    }
+    int32_t id = p->free_count > 0 ? p->free_faces[--p->free_count] : p->face_count++;
+    face *f = &p->faces[id], *outer = &p->faces[beyond];
+    *f = (face){.corner = {i, j, p->vertex_count - 1}, .neighbour = {beyond, -1, -1}};
+    set_plane(p, f);
+    outer->neighbour[edge_towards(outer, seen)] = id;
+    p->start[i] = id;
+    return id;
+}
+
+/// Replaces the faces that see the newest vertex by a cone from it over their horizon. False: the polytope is spoilt.
+static bool expand(polytope *p, int32_t first, double tiny) {
+    int32_t list[MOST_FACES], fresh[MOST_FACES], fresh_count = 0;
+    int32_t count = mark_visible(p, first, p->vertices[p->vertex_count - 1].w, tiny, list);
+    for (int32_t i = 0; i < p->vertex_count; i++) {
+        p->start[i] = -1;
+    }
+    for (int32_t i = 0; i < count; i++) {
+        face seen = p->faces[list[i]];
+        for (int32_t k = 0; k < 3; k++) {
+            if (!p->faces[seen.neighbour[k]].visible) {
+                int32_t id = add_face(p, seen.corner[k], seen.corner[(k + 1) % 3], seen.neighbour[k], list[i]);
+                if (id < 0) {
+                    return false;
+                }
+                fresh[fresh_count++] = id;
+            }
+        }
+    }
+    for (int32_t i = 0; i < fresh_count; i++) {
+        face *f = &p->faces[fresh[i]];
+        int32_t next = p->start[f->corner[1]];
+        if (next < 0) {
+            return false;
+        }
+        f->neighbour[1] = next;
+        p->faces[next].neighbour[2] = fresh[i];
+    }
+    for (int32_t i = 0; i < count; i++) {
+        p->faces[list[i]].alive = false;
+        p->free_faces[p->free_count++] = list[i];
+    }
+    return fresh_count >= 3;
+}
+
+static bool same_point(stn_vec3 a, stn_vec3 b, stn_vec3 c) {
+    return a.x == b.x && a.y == b.y && a.z == b.z && a.x == c.x && a.y == c.y && a.z == c.z;
+}
+
+/// The points of A and B over the origin's foot on a face. A flat side of C is covered by several faces, perhaps not
+/// under the foot: then a corner that is the only one of its body decides.
+static separation separation_on(const polytope *p, const face *f) {
+    const vertex *a = &p->vertices[f->corner[0]], *b = &p->vertices[f->corner[1]], *c = &p->vertices[f->corner[2]];
+    stn_vec3 ab = stn_vec3_sub(b->w, a->w), ac = stn_vec3_sub(c->w, a->w), n = stn_vec3_cross(ab, ac);
+    double area2 = stn_vec3_dot(n, n);
+    double tb = clamp(-stn_vec3_dot(stn_vec3_cross(a->w, ac), n) / area2, 0.0, 1.0);
+    double tc = clamp(-stn_vec3_dot(stn_vec3_cross(ab, a->w), n) / area2, 0.0, 1.0 - tb), ta = 1.0 - tb - tc;
+    separation r = {.phi = -f->distance, .normal = stn_vec3_neg(f->normal)};
+    r.a = stn_vec3_mul_add(stn_vec3_mul_add(stn_vec3_scale(ta, a->a), tb, b->a), tc, c->a);
+    r.b = stn_vec3_mul_add(stn_vec3_mul_add(stn_vec3_scale(ta, a->b), tb, b->b), tc, c->b);
+    if (same_point(a->b, b->b, c->b)) {
+        r.a = stn_vec3_mul_add(r.b, -r.phi, r.normal);
+    } else if (same_point(a->a, b->a, c->a)) {
+        r.b = stn_vec3_mul_add(r.a, r.phi, r.normal);
+    }
+    return r;
+}
+
+/// Ends with the face on the boundary of C; should the polytope be spoilt by rounding before, with the direction that
+/// separates by the smallest translation of all that were tried.
+separation convex_penetration(const convex *a, const convex *b) {
+    polytope p;
+    double scale = convex_scale(a, b), smallest = INFINITY;
+    separation best = {.normal = {0.0, 0.0, 1.0}};
+    first_tetrahedron(&p, a, b);
+    while (p.vertex_count < MOST_VERTICES) {
+        int32_t nearest = nearest_face(&p);
+        const face *f = &p.faces[nearest];
+        if (nearest < 0 || isinf(f->distance)) {
+            break;
+        }
+        vertex next = difference_support(a, b, f->normal);
+        double reach = stn_vec3_dot(f->normal, next.w); // the depth is between f->distance and this
+        if (reach - f->distance <= 1e-13 * scale) {
+            return separation_on(&p, f);
+        }
+        if (reach < smallest) {
+            smallest = reach;
+            best = (separation){-reach, stn_vec3_neg(f->normal), next.a, next.b};
+        }
+        p.vertices[p.vertex_count++] = next;
+        if (!expand(&p, nearest, 1e-15 * scale)) {
+            break;
+        }
+    }
+    return best;
+}

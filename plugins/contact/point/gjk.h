@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signed distance of two convex bodies by their support points alone.
+#ifndef STN_PLUGIN_CONTACT_POINT_GJK_H
+#define STN_PLUGIN_CONTACT_POINT_GJK_H
+
+#include "point.h"
+
+/// A body in the common frame. A capsule stands for its segment: its radius is the caller's.
+typedef struct convex {
+    const stn_shape *shape;
+    stn_pose pose;
+} convex;
+
+/// A vertex of the Minkowski difference B - A and the points that it comes from.
+typedef struct vertex {
+    stn_vec3 w, a, b; // w = b - a
+} vertex;
+
+/// The nearest points of A and B, negative distance in overlap: phi = n . (b - a), n unit from A into B. In overlap n
+/// is the direction of the smallest translation that separates.
+typedef struct separation {
+    double phi;
+    stn_vec3 normal, a, b;
+} separation;
+
+stn_vec3 convex_support(const convex *c, stn_vec3 direction);
+/// Furthest vertex of B - A in a direction.
+vertex difference_support(const convex *a, const convex *b, stn_vec3 direction);
+/// A length that both bodies' coordinates stay below, about.
+double convex_scale(const convex *a, const convex *b);
+
+separation convex_separation(const convex *a, const convex *b);
+/// The same for bodies that overlap or touch (expanding polytope).
+separation convex_penetration(const convex *a, const convex *b);
+
+#endif

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contact points between two posed shapes: what the files of this plugin share.
+#ifndef STN_PLUGIN_CONTACT_POINT_H
+#define STN_PLUGIN_CONTACT_POINT_H
+
+#include <stiction/plugin.h>
+
+/// A point of contact: where the surfaces of A and B are nearest along the normal.
+typedef struct witness {
+    stn_vec3 a, b;                 // on the two surfaces, world [m]
+    stn_vec3 normal;               // unit, from A into B, world
+    double phi;                    // normal . (b - a) [m]
+    uint32_t feature_a, feature_b; // what touches, on each side: the same while the same corner, edge, ... touches
+} witness;
+
+enum { MANIFOLD_CAPACITY = 32 };
+typedef struct manifold {
+    int32_t count;
+    witness points[MANIFOLD_CAPACITY];
+} manifold;
+
+/// A shape in the world.
+typedef struct posed {
+    const stn_shape *shape;
+    const stn_pose *pose;
+} posed;
+
+/// Appends a point whose B side lies at a + phi normal; nothing when it is full.
+void manifold_add(manifold *m, stn_vec3 a, stn_vec3 normal, double phi, uint32_t feature_a, uint32_t feature_b);
+/// Appends a point with both sides given.
+void manifold_add_both(manifold *m, stn_vec3 a, stn_vec3 b, stn_vec3 normal, uint32_t feature_a, uint32_t feature_b);
+/// Exchanges the roles of A and B.
+void manifold_flip(manifold *m);
+/// Keeps at most `limit` points: the deepest, then again and again the one furthest from those kept, in their old
+/// order.
+void manifold_reduce(manifold *m, int32_t limit);
+/// Smallest phi; infinite when there are no points.
+double manifold_depth(const manifold *m);
+
+// One function a pair of types, the smaller stn_shape_type as A. Each adds the points with phi <= margin.
+typedef void collide_pair(posed a, posed b, double margin, manifold *out);
+collide_pair sphere_sphere, sphere_box, sphere_capsule, sphere_cylinder;
+collide_pair sphere_half_space, box_half_space, capsule_half_space, cylinder_half_space;
+collide_pair box_box, box_capsule, box_cylinder;
+collide_pair capsule_capsule, capsule_cylinder, cylinder_cylinder;
+
+/// Signed distance of a point from a box, capsule or cylinder, everything in the shape's frame; the nearest surface
+/// point and the outward unit normal there. On a tie the lowest axis decides.
+double closest_point(const stn_shape *shape, stn_vec3 p, stn_vec3 *surface, stn_vec3 *normal);
+
+/// Pose of B seen from A.
+static inline stn_pose relative_pose(const stn_pose *a, const stn_pose *b) {
+    stn_mat3 back = stn_mat3_transpose(&a->rotation);
+    stn_pose r = {stn_mat3_mul(&back, &b->rotation), stn_mat3_apply(&back, stn_vec3_sub(b->position, a->position))};
+    return r;
+}
+
+static inline double clamp(double x, double low, double high) {
+    return x < low ? low : x > high ? high : x;
+}
+
+#endif

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// The signed distance of two convex shapes by brute force over directions. For every unit direction n the shapes can be
+// told apart by s(n) = n . (c_B - c_A) - h_A(n) - h_B(-n), h the reach of a shape from its centre; the signed distance
+// is the largest s(n), for shapes apart and for shapes that overlap alike. Directions are sampled over the sphere and
+// refined.
+#ifndef STN_POINT_ORACLE_H
+#define STN_POINT_ORACLE_H
+
+#include "point_probe.h"
+
+static inline double oracle_reach(const placed *p, stn_vec3 n) {
+    stn_vec3 d = stn_mat3_apply_transposed(&p->pose.rotation, n);
+    const stn_shape *s = &p->shape;
+    switch (s->type) {
+    case STN_SHAPE_SPHERE:
+        return s->radius;
+    case STN_SHAPE_BOX:
+        return s->half_extents.x * fabs(d.x) + s->half_extents.y * fabs(d.y) + s->half_extents.z * fabs(d.z);
+    case STN_SHAPE_CAPSULE:
+        return s->radius + s->half_length * fabs(d.z);
+    case STN_SHAPE_CYLINDER:
+        return s->half_length * fabs(d.z) + s->radius * hypot(d.x, d.y);
+    default:
+        return d.z > 0.0 && hypot(d.x, d.y) <= 1e-14 ? 0.0 : HUGE_VAL; // a half space is bounded along its normal alone
+    }
+}
+
+static inline double oracle_along(const placed *a, const placed *b, stn_vec3 n) {
+    return stn_vec3_dot(n, stn_vec3_sub(b->pose.position, a->pose.position)) - oracle_reach(a, n) -
+           oracle_reach(b, stn_vec3_neg(n));
+}
+
+/// Steps of a shrinking star of directions around n; each circle is turned by another angle.
+static inline double oracle_climb(const placed *a, const placed *b, stn_vec3 *n, double step, double end) {
+    double best = oracle_along(a, b, *n), turn = 0.0;
+    while (step > end) {
+        stn_mat3 frame = stn_contact_frame(*n);
+        stn_vec3 u = stn_mat3_column(&frame, 0), v = stn_mat3_column(&frame, 1), winner = *n;
+        bool better = false;
+        for (int32_t k = 0; k < 12; k++) {
+            double angle = turn + k * (STN_PI / 6.0);
+            stn_vec3 d = stn_vec3_mul_add(stn_vec3_scale(step * cos(angle), u), step * sin(angle), v);
+            stn_vec3 m = stn_vec3_normalize_or(stn_vec3_add(*n, d), *n);
+            double s = oracle_along(a, b, m);
+            if (s > best) {
+                best = s;
+                winner = m;
+                better = true;
+            }
+        }
+        *n = winner;
+        turn += 0.7;
+        step *= better ? 1.0 : 0.6;
+    }
+    return best;
+}
+
+typedef struct oracle_start {
+    double s;
+    stn_vec3 n;
+} oracle_start;
+
+enum { ORACLE_STARTS = 10, ORACLE_SAMPLES = 500 };
+
+/// Keeps the best starts that stand apart from each other.
+static inline void oracle_offer(const placed *a, const placed *b, stn_vec3 n, oracle_start *starts) {
+    oracle_start here = {oracle_along(a, b, n), n};
+    int32_t worst = 0;
+    for (int32_t i = 0; i < ORACLE_STARTS; i++) {
+        if (stn_vec3_dot(starts[i].n, n) > 0.97) {
+            starts[i] = here.s > starts[i].s ? here : starts[i];
+            return;
+        }
+        worst = starts[i].s < starts[worst].s ? i : worst;
+    }
+    starts[worst] = here.s > starts[worst].s ? here : starts[worst];
+}
+
+/// The largest s(n) found: never above the signed distance.
+static inline double oracle_distance(const placed *a, const placed *b) {
+    oracle_start best[ORACLE_STARTS];
+    for (int32_t i = 0; i < ORACLE_STARTS; i++) {
+        best[i] = (oracle_start){-INFINITY, {0.0, 0.0, 0.0}};
+    }
+    for (int32_t i = 0; i < ORACLE_SAMPLES; i++) { // a spiral from pole to pole
+        double z = 1.0 - (2.0 * i + 1.0) / ORACLE_SAMPLES, angle = i * 2.399963229728653, rho = sqrt(1.0 - z * z);
+        oracle_offer(a, b, stn_vec3_make(rho * cos(angle), rho * sin(angle), z), best);
+    }
+    for (int32_t i = 0; i < 6; i++) {
+        stn_vec3 e = stn_mat3_column(i < 3 ? &a->pose.rotation : &b->pose.rotation, i % 3);
+        oracle_offer(a, b, e, best);
+        oracle_offer(a, b, stn_vec3_neg(e), best);
+        for (int32_t j = 3; j < 6 && i < 3; j++) {
+            stn_vec3 c = stn_vec3_cross(e, stn_mat3_column(&b->pose.rotation, j - 3));
+            c = stn_vec3_normalize_or(c, e);
+            oracle_offer(a, b, c, best);
+            oracle_offer(a, b, stn_vec3_neg(c), best);
+        }
+    }
+    double distance = -INFINITY;
+    for (int32_t i = 0; i < ORACLE_STARTS; i++) {
+        distance = fmax(distance, best[i].s);
+        if (isfinite(best[i].s)) {
+            distance = fmax(distance, oracle_climb(a, b, &best[i].n, 0.08, 1e-9));
+        }
+    }
+    return distance;
+}
+
+/// Signed distance of a point from a shape's surface; exact on and near the surface.
+static inline double oracle_surface(const placed *p, stn_vec3 world) {
+    stn_vec3 q = stn_pose_apply_inverse(&p->pose, world);
+    const stn_shape *s = &p->shape;
+    double x = fabs(q.x) - s->half_extents.x, y = fabs(q.y) - s->half_extents.y, z = fabs(q.z) - s->half_extents.z;
+    double rho = hypot(q.x, q.y), beyond = fmax(fabs(q.z) - s->half_length, 0.0);
+    switch (s->type) {
+    case STN_SHAPE_SPHERE:
+        return stn_vec3_norm(q) - s->radius;
+    case STN_SHAPE_BOX:
+        return fmax(x, fmax(y, z));
+    case STN_SHAPE_CAPSULE:
+        return hypot(rho, beyond) - s->radius;
+    case STN_SHAPE_CYLINDER:
+        return fmax(rho - s->radius, fabs(q.z) - s->half_length);
+    default:
+        return q.z;
+    }
+}
+
+#endif
