@@ -209,6 +209,7 @@ static void discarding_a_robot_leaves_what_was_there_before(void **state) {
     fixture *f = *state;
     stn_error err;
     stn_material soft = stn_material_unset();
+    soft.mu = 0.1;
     begin_robot(f->builder, "kept");
     int32_t kept = add_link(f->builder, "base", (stn_mass){.mass = 2.0});
     add_shape(f->builder, kept, stn_shape_sphere(0.1));
@@ -220,13 +221,18 @@ static void discarding_a_robot_leaves_what_was_there_before(void **state) {
     assert_ok(stn_builder_exclude(f->builder, kept, b, &err), err);
     assert_ok(stn_builder_override(f->builder, kept, b, &soft, &err), err);
     stn_builder_discard(f->builder, robot);
-    begin_robot(f->builder, "half"); // the name is free again
-    add_link(f->builder, "c", (stn_mass){.mass = 1.0});
+    begin_robot(f->builder, "half"); // the name is free again, and so are the numbers
+    int32_t c = add_link(f->builder, "c", (stn_mass){.mass = 1.0}),
+            d = add_link(f->builder, "d", (stn_mass){.mass = 1.0});
+    add_joint(f->builder, "j", STN_JOINT_REVOLUTE, c, d, stn_pose_identity(), stn_vec3_make(1.0, 0.0, 0.0));
+    int32_t shape = add_shape(f->builder, d, stn_shape_sphere(0.2));
     stn_model *model = compile_model(f->builder);
     assert_int_equal(model->robot_count, 2);
-    assert_int_equal(model->link_count, 2);
-    assert_int_equal(model->geometry_count, 1);
+    assert_int_equal(model->link_count, 3);
+    assert_int_equal(model->geometry_count, 2);
     assert_string_equal(model->links[1].name, "c");
+    assert_true(stn_model_may_collide(model, 0, shape));
+    assert_near(stn_model_pair_material(model, 0, shape).value.mu, 0.5, 0.0);
     assert_int_equal(stn_model_find_link(model, -1, "half/a"), -1);
     stn_model_destroy(model);
     stn_builder_discard(f->builder, 99); // nothing there: nothing happens
