@@ -129,6 +129,9 @@ int main(void) {
     printf("once per solve | per Newton iteration [us]\n");
     measure(&b, 1, 1, false, 20);
     measure(&b, 2, 1, false, 20);
+    measure(&b, 2, 10, true, 20);
+    measure(&b, 2, 40, true, 20);
+    measure(&b, 2, 80, true, 20);
     measure(&b, 4, 3, true, 20);
     measure(&b, 5, 6, true, 20);
     measure(&b, 7, 7, true, 20);

@@ -7,7 +7,7 @@
 
 #include "sap.h"
 
-enum { CACHE_SIZE = 8, DENSE_LIMIT = 40 };
+enum { CACHE_SIZE = 32, DENSE_LIMIT = 40 };
 
 typedef struct symbolic {
     const stn_factor_ops *ops; // NULL: empty

@@ -86,7 +86,8 @@ static stn_status iterate(sap_system *s, stn_solve_info *info, stn_error *err) {
         if (status != STN_OK) {
             return status;
         }
-        if (!(slope < 0.0)) {
+        if (!(slope < 0.0)) { // no digits left, damped or not
+            sap_refresh(s);
             info->reason = "stagnation";
             return STN_STALLED;
         }
@@ -101,6 +102,10 @@ static stn_status iterate(sap_system *s, stn_solve_info *info, stn_error *err) {
 static stn_status solve(void *self, const stn_problem *problem, const stn_solve_control *control,
                         stn_solution *solution, stn_solve_info *info, stn_error *err) {
     *info = (stn_solve_info){.cost = NAN, .reason = ""};
+    if (problem->form != STN_FORM_GLOBAL) {
+        return stn_fail(err, STN_ERR_UNSUPPORTED,
+                        "the problem has no velocities (local form); sap needs A, J and v_star");
+    }
     if (control->workspace == NULL) {
         return stn_fail(err, STN_ERR_SEQUENCE, "no workspace was given");
     }

@@ -138,6 +138,79 @@ static void free_impulse_is_carried_by_a_contact_where_A_is_zero(void **state) {
     assert_near(info.cost, 0.5 * (0.01 * 0.09 + 0.02 * 4.0) - 0.3 * v[0] + 2.0 * v[2], 1e-11);
 }
 
+static void singular_hessian_is_damped_once(void **state) {
+    fixture *f = *state;
+    static const double A[4] = {1.0, 1.0, 1.0, 1.0};
+    scene_tree(&f->scene, 2, A);
+    stn_problem *p = scene_finish(&f->scene);
+    p->v_star[0] = 1.0;
+    p->v_star[1] = 2.0;
+    double v[2] = {0.0}, gamma[1];
+    stn_solve_info info;
+    assert_ok(fixture_solve(f, p, v, gamma, &info), f->err);
+    assert_near(v[0] + v[1], 3.0, 1e-9); // all that A says
+    assert_true(info.factorizations == 2 * info.iterations);
+}
+
+// Another law: a barrier, cost -ln(v_n + 1) per contact, defined for v_n > -1 only.
+static stn_status prepare_barrier(const void *self, const stn_problem *problem, const stn_law_batch *batch,
+                                  const void *memory, stn_error *err) {
+    (void)self, (void)problem, (void)memory, (void)err;
+    for (int32_t i = 0; i < batch->stride; i++) {
+        batch->coefficients[i] = i < batch->count ? 1.0 : 0.0;
+    }
+    return STN_OK;
+}
+
+static void evaluate_barrier(const void *self, const stn_law_batch *batch, const double *v_c, double *cost,
+                             double *gamma, double *G) {
+    (void)self;
+    int32_t stride = batch->stride;
+    memset(gamma, 0, 3 * (size_t)stride * sizeof *gamma);
+    memset(G, 0, 6 * (size_t)stride * sizeof *G);
+    for (int32_t i = 0; i < stride; i++) {
+        double x = v_c[2 * stride + i] + 1.0, on = batch->coefficients[i];
+        assert_true(x > 0.0);
+        cost[i] = -on * log(x);
+        gamma[2 * stride + i] = on / x;
+        G[5 * stride + i] = on / (x * x);
+    }
+}
+
+static double step_to_barrier(const void *self, const stn_law_batch *batch, const double *v_c, const double *dv_c) {
+    (void)self;
+    double step = INFINITY;
+    for (int32_t i = 0; i < batch->count; i++) {
+        int32_t n = 2 * batch->stride + i;
+        step = dv_c[n] < 0.0 ? fmin(step, -(v_c[n] + 1.0) / dv_c[n]) : step;
+    }
+    return step;
+}
+
+static void steps_stay_where_the_law_is_defined(void **state) {
+    fixture *f = *state;
+    static const stn_law_ops barrier = {.size = sizeof barrier,
+                                        .coefficient_count = 1,
+                                        .sets = 1u << STN_SET_CONE,
+                                        .prepare = prepare_barrier,
+                                        .evaluate = evaluate_barrier,
+                                        .max_step = step_to_barrier};
+    f->law = (stn_law){&barrier, NULL, "barrier"};
+    for (int i = 0; i < 2; i++) {
+        fixture_choose(f, "line_search", i == 0 ? "exact" : "armijo");
+        scene_end(&f->scene);
+        scene_begin(&f->scene, f->context, 1);
+        stn_problem *p = make_point(f, 0.0, 0.0, -50.0);
+        double v[3] = {0.0, 0.0, 40.0}, gamma[3];
+        stn_solve_info info;
+        assert_ok(fixture_solve(f, p, v, gamma, &info), f->err);
+        // 2 (v + 50) = 1/(v + 1)
+        double root = 0.5 * (-51.0 + sqrt(51.0 * 51.0 - 4.0 * 49.5));
+        assert_near(v[2], root, 1e-9);
+        assert_near(gamma[2], 1.0 / (root + 1.0), 1e-6);
+    }
+}
+
 static void nothing_to_do_is_done_at_once(void **state) {
     fixture *f = *state;
     stn_solve_info info;
@@ -487,6 +560,9 @@ static void what_cannot_be_solved_is_refused_with_the_reason(void **state) {
     p->free_impulse = force;
     assert_int_equal(fixture_solve(f, p, v, gamma, &info), STN_ERR_NUMERIC);
     assert_non_null(strstr(f->err.text, "tree 0"));
+    p->form = STN_FORM_LOCAL;
+    assert_int_equal(fixture_solve(f, p, v, gamma, &info), STN_ERR_UNSUPPORTED);
+    p->form = STN_FORM_GLOBAL;
     void *workspace = f->workspace;
     f->workspace = NULL;
     assert_int_equal(fixture_solve(f, p, v, gamma, &info), STN_ERR_SEQUENCE);
@@ -539,6 +615,8 @@ int main(void) {
         CLAIM(bias_is_a_moving_belt),
         CLAIM(box_rows_clamp_and_equality_rows_hold),
         CLAIM(free_impulse_is_carried_by_a_contact_where_A_is_zero),
+        CLAIM(singular_hessian_is_damped_once),
+        CLAIM(steps_stay_where_the_law_is_defined),
         CLAIM(nothing_to_do_is_done_at_once),
         CLAIM(a_solution_as_warm_start_takes_no_iteration_and_stays),
         CLAIM(copies_of_a_contact_share_its_impulse),
