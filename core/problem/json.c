@@ -55,11 +55,16 @@ void json_fail(json_reader *r, const char *key, const char *format, ...) {
         return;
     }
     char text[512];
+    int length = snprintf(text, sizeof text, "key '%s%s': ", r->where, key);
+    size_t used = length > 0 && (size_t)length < sizeof text ? (size_t)length : 0;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    vsnprintf(text + used, sizeof text - used, format, arguments);
     va_end(arguments);
-    r->status = stn_fail(r->err, STN_ERR_PARSE, "%s: key '%s%s': %s", r->path, r->where, key, text);
+    for (char *c = text; *c != '\0'; c++) { // keys and texts of the file may hold anything; a message is one line
+        *c = (unsigned char)*c < ' ' ? '?' : *c;
+    }
+    r->status = stn_fail(r->err, STN_ERR_PARSE, "%s: %s", r->path, text);
 }
 
 void json_check_keys(json_reader *r, const cJSON *object, const char *const *keys) {

@@ -434,6 +434,7 @@ static void content_errors_of_format_1_name_the_key(void **state) {
 static void content_errors_of_format_2_name_the_key(void **state) {
     fixture *f = *state;
     const char *p = small_problem_2;
+    expect(f, p, "\"dt\"", "\"d\nt\"", STN_ERR_PARSE, "key 'd?t': not known here"); // messages stay on one line
     expect(f, p, "\"kind\"", "\"knid\"", STN_ERR_PARSE,
            "key 'constraints[0].knid': not known here; did you mean 'kind'?");
     expect(f, p, "joint_limit", "limit", STN_ERR_PARSE,
