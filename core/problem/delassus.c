@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+// Delassus operator W = J A^-1 J^T, block-sparse over constraints. Two constraints meet where a tree joins them:
+//     W_ij = sum over common trees of X_i X_j^T,   X_i = (L^-1 J_i^T)^T,  A = L L^T   (dense, diagonal trees)
+//            or J_i A^-1 J_j^T                                                          (nodal trees)
+// Only the upper triangle is computed; the lower is its mirror, so W is symmetric to the last bit.
+#include <math.h>
+#include <string.h>
+
+#include "problem/inverse.h"
+#include "problem/jacobian.h"
+#include "problem/local_form.h"
+#include "problem/natural_map.h"
+
+// Constraints of every tree, ascending; `side` tells which of their two blocks it is.
+typedef struct touch {
+    int32_t constraint, side;
+} touch;
+
+typedef struct builder {
+    const stn_inverse *inverse;
+    const stn_problem *problem;
+    int32_t *start; // (tree_count + 1)
+    touch *list;
+    int32_t *row_start, *column;
+    int64_t *offset;
+    double *values;
+} builder;
+
+static stn_status out_of_memory(const stn_problem *problem, stn_error *err) {
+    return stn_fail(err, STN_ERR_MEMORY, "Delassus operator of %d constraints: out of memory",
+                    problem->constraint_count);
+}
+
+static bool list_touches(builder *b, stn_arena *arena) {
+    const stn_problem *p = b->problem;
+    b->start = STN_ARENA_ZEROED(arena, (size_t)p->tree_count + 2, int32_t);
+    b->list = STN_ARENA(arena, 2 * (size_t)p->constraint_count, touch);
+    if (b->start == NULL || b->list == NULL) {
+        return false;
+    }
+    for (int32_t c = 0; c < p->constraint_count; c++) {
+        for (int32_t side = 0; side < 2; side++) {
+            int32_t t = p->constraints[c].J[side].tree;
+            b->start[t >= 0 ? t + 2 : 0] += t >= 0;
+        }
+    }
+    for (int32_t t = 0; t < p->tree_count; t++) {
+        b->start[t + 2] += b->start[t + 1];
+    }
+    for (int32_t c = 0; c < p->constraint_count; c++) {
+        for (int32_t side = 0; side < 2; side++) {
+            int32_t t = p->constraints[c].J[side].tree;
+            if (t >= 0) {
+                b->list[b->start[t + 1]++] = (touch){c, side};
+            }
+        }
+    }
+    return true;
+}
+
+// Constraints that meet constraint c: the union of its trees' lists, ascending. Only counts when `out` is NULL.
+static int32_t neighbours(const builder *b, int32_t c, int32_t *out) {
+    const touch *at[2] = {NULL, NULL}, *end[2] = {NULL, NULL};
+    for (int32_t side = 0; side < 2; side++) {
+        int32_t t = b->problem->constraints[c].J[side].tree;
+        if (t >= 0) {
+            at[side] = b->list + b->start[t];
+            end[side] = b->list + b->start[t + 1];
+        }
+    }
+    int32_t count = 0;
+    while (at[0] < end[0] || at[1] < end[1]) {
+        int32_t first = at[0] < end[0] ? at[0]->constraint : INT32_MAX;
+        int32_t second = at[1] < end[1] ? at[1]->constraint : INT32_MAX;
+        int32_t next = first < second ? first : second;
+        at[0] += first == next;
+        at[1] += second == next;
+        if (out != NULL) {
+            out[count] = next;
+        }
+        count++;
+    }
+    return count;
+}
+
+static bool make_pattern(builder *b, stn_arena *arena) {
+    const stn_problem *p = b->problem;
+    int32_t n = p->constraint_count;
+    b->row_start = STN_ARENA(arena, (size_t)n + 1, int32_t);
+    if (b->row_start == NULL) {
+        return false;
+    }
+    b->row_start[0] = 0;
+    for (int32_t c = 0; c < n; c++) {
+        b->row_start[c + 1] = b->row_start[c] + neighbours(b, c, NULL);
+    }
+    size_t entries = (size_t)b->row_start[n];
+    b->column = STN_ARENA(arena, entries, int32_t);
+    b->offset = STN_ARENA(arena, entries + 1, int64_t);
+    if (b->column == NULL || b->offset == NULL) {
+        return false;
+    }
+    int64_t place = 0;
+    for (int32_t c = 0; c < n; c++) {
+        neighbours(b, c, b->column + b->row_start[c]);
+        for (int32_t e = b->row_start[c]; e < b->row_start[c + 1]; e++) {
+            b->offset[e] = place;
+            place += p->constraints[c].rows * p->constraints[b->column[e]].rows;
+        }
+    }
+    b->offset[entries] = place;
+    b->values = STN_ARENA_ZEROED(arena, place, double);
+    return b->values != NULL;
+}
+
+// W (3 x 3) += X Y^T for two contacts on a free body.
+static void add_contact_pair(const double *restrict X, const double *restrict Y, double *restrict W) {
+    for (int32_t i = 0; i < 3; i++) {
+        for (int32_t j = 0; j < 3; j++) {
+            double sum = 0.0;
+            for (int32_t k = 0; k < 6; k++) {
+                sum += X[6 * i + k] * Y[6 * j + k];
+            }
+            W[3 * i + j] += sum;
+        }
+    }
+}
+
+static void add_pair(int32_t n, int32_t rows, const double *restrict X, int32_t columns, const double *restrict Y,
+                     double *restrict W) {
+    if (n == 6 && rows == 3 && columns == 3) {
+        add_contact_pair(X, Y, W);
+        return;
+    }
+    for (int32_t i = 0; i < rows; i++) {
+        for (int32_t j = 0; j < columns; j++) {
+            double sum = 0.0;
+            for (int32_t k = 0; k < n; k++) {
+                sum += X[i * n + k] * Y[j * n + k];
+            }
+            W[i * columns + j] += sum;
+        }
+    }
+}
+
+// Steps through row i of the pattern to column j; both ascend together with the tree's list.
+static double *block_at(const builder *b, int32_t *e, int32_t j) {
+    while (b->column[*e] != j) {
+        (*e)++;
+    }
+    return b->values + b->offset[*e];
+}
+
+// X holds all blocks of the tree one after the other, at place[k].
+static void add_half_tree(const builder *b, int32_t tree, double *X) {
+    const stn_problem *p = b->problem;
+    int32_t n = p->trees[tree].A.n;
+    const touch *first = b->list + b->start[tree], *end = b->list + b->start[tree + 1];
+    double *x = X;
+    for (const touch *i = first; i < end; i++) {
+        const stn_constraint *c = &p->constraints[i->constraint];
+        inverse_half(b->inverse, tree, &c->J[i->side], c->rows, x);
+        x += (size_t)c->rows * (size_t)n;
+    }
+    for (const touch *i = first; i < end; i++) {
+        int32_t rows = p->constraints[i->constraint].rows, e = b->row_start[i->constraint];
+        const double *y = X;
+        for (const touch *j = i; j < end; j++) {
+            int32_t columns = p->constraints[j->constraint].rows;
+            add_pair(n, rows, X, columns, y, block_at(b, &e, j->constraint));
+            y += (size_t)columns * (size_t)n;
+        }
+        X += (size_t)rows * (size_t)n;
+    }
+}
+
+// Y = J_i A^-1 of one constraint at a time, so that a tree of thousands of nodes needs no more than that.
+static void add_full_tree(const builder *b, int32_t tree, double *Y) {
+    const stn_problem *p = b->problem;
+    int32_t n = p->trees[tree].A.n;
+    const touch *end = b->list + b->start[tree + 1];
+    for (const touch *i = b->list + b->start[tree]; i < end; i++) {
+        const stn_constraint *c = &p->constraints[i->constraint];
+        jacobian_expand(&c->J[i->side], c->rows, n, Y);
+        stn_inverse_apply(b->inverse, tree, c->rows, Y);
+        int32_t e = b->row_start[i->constraint];
+        for (const touch *j = i; j < end; j++) {
+            const stn_constraint *d = &p->constraints[j->constraint];
+            double *W = block_at(b, &e, j->constraint);
+            for (int32_t r = 0; r < c->rows; r++) {
+                jacobian_mul_add(&d->J[j->side], d->rows, n, Y + (size_t)r * (size_t)n, W + r * d->rows);
+            }
+        }
+    }
+}
+
+static bool add_trees(const builder *b, stn_arena *arena) {
+    const stn_problem *p = b->problem;
+    size_t most = 0;
+    for (int32_t t = 0; t < p->tree_count; t++) {
+        size_t rows = 0;
+        for (int32_t k = b->start[t]; k < b->start[t + 1]; k++) {
+            rows += (size_t)p->constraints[b->list[k].constraint].rows;
+        }
+        rows = inverse_has_half(b->inverse, t) ? rows : STN_MAX_ROWS;
+        most = rows * (size_t)p->trees[t].A.n > most ? rows * (size_t)p->trees[t].A.n : most;
+    }
+    double *X = STN_ARENA(arena, most, double);
+    if (X == NULL) {
+        return false;
+    }
+    for (int32_t t = 0; t < p->tree_count; t++) {
+        (inverse_has_half(b->inverse, t) ? add_half_tree : add_full_tree)(b, t, X);
+    }
+    return true;
+}
+
+// W_ji = W_ij^T for j > i, and the diagonal blocks' own lower triangles. Rows ascend, so the place of (j, i) is the
+// next of row j.
+static bool mirror(const builder *b, stn_arena *arena) {
+    const stn_problem *p = b->problem;
+    int32_t *next = STN_ARENA(arena, p->constraint_count, int32_t);
+    if (next == NULL) {
+        return false;
+    }
+    memcpy(next, b->row_start, (size_t)p->constraint_count * sizeof *next);
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        int32_t rows = p->constraints[i].rows;
+        for (int32_t e = next[i]; e < b->row_start[i + 1]; e++) {
+            int32_t j = b->column[e], columns = p->constraints[j].rows;
+            const double *from = b->values + b->offset[e];
+            double *to = b->values + b->offset[next[j]++];
+            for (int32_t r = 0; r < rows; r++) {
+                for (int32_t c = j == i ? r : 0; c < columns; c++) {
+                    to[c * rows + r] = from[r * columns + c];
+                }
+            }
+        }
+    }
+    return true;
+}
+
+// b = J (v_star + A^-1 free_impulse) + bias.
+static bool free_velocity(const builder *b, stn_arena *arena, double *out) {
+    const stn_problem *p = b->problem;
+    const double *v = p->v_star;
+    if (p->free_impulse != NULL) {
+        double *moved = STN_ARENA(arena, p->nv, double);
+        double *none = STN_ARENA_ZEROED(arena, p->row_count, double);
+        if (moved == NULL || none == NULL) {
+            return false;
+        }
+        stn_inverse_velocity(b->inverse, p, none, moved);
+        v = moved;
+    }
+    stn_problem_contact_velocity(p, v, true, out);
+    return true;
+}
+
+static bool block_is_zero(const double *W, int32_t stride, const stn_constraint *i, const stn_constraint *j) {
+    for (int32_t r = i->row; r < i->row + i->rows; r++) {
+        for (int32_t c = j->row; c < j->row + j->rows; c++) {
+            if (W[(size_t)r * (size_t)stride + (size_t)c] != 0.0) { // NaN is not zero
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+// Blocks of a given W; without `fill` only counts them and their values.
+static void local_pattern(builder *b, const double *W, bool fill, int32_t *entries, int64_t *values) {
+    const stn_problem *p = b->problem;
+    int32_t e = 0;
+    int64_t place = 0;
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        const stn_constraint *row = &p->constraints[i];
+        b->row_start[i] = e;
+        for (int32_t j = 0; j < p->constraint_count; j++) {
+            const stn_constraint *column = &p->constraints[j];
+            if (i != j && block_is_zero(W, p->row_count, row, column)) {
+                continue;
+            }
+            for (int32_t r = 0; r < row->rows && fill; r++) {
+                memcpy(b->values + place + r * column->rows,
+                       W + (size_t)(row->row + r) * (size_t)p->row_count + column->row,
+                       (size_t)column->rows * sizeof *W);
+            }
+            if (fill) {
+                b->column[e] = j;
+                b->offset[e] = place;
+            }
+            place += row->rows * column->rows;
+            e++;
+        }
+    }
+    b->row_start[p->constraint_count] = *entries = e;
+    *values = place;
+}
+
+static stn_status build_local(builder *b, stn_arena *arena, const double **free_velocities, stn_error *err) {
+    const stn_problem *p = b->problem;
+    local_form form;
+    stn_status status = local_form_reduce(p, arena, &form, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    int32_t entries;
+    int64_t values;
+    b->row_start = STN_ARENA(arena, (size_t)p->constraint_count + 1, int32_t);
+    if (b->row_start == NULL) {
+        return out_of_memory(p, err);
+    }
+    local_pattern(b, form.W, false, &entries, &values);
+    b->column = STN_ARENA(arena, entries, int32_t);
+    b->offset = STN_ARENA(arena, (size_t)entries + 1, int64_t);
+    b->values = STN_ARENA(arena, values, double);
+    if (b->column == NULL || b->offset == NULL || b->values == NULL) {
+        return out_of_memory(p, err);
+    }
+    local_pattern(b, form.W, true, &entries, &values);
+    b->offset[entries] = values;
+    *free_velocities = form.q;
+    return STN_OK;
+}
+
+static stn_status build_global(builder *b, stn_arena *arena, const double **free_velocities, stn_error *err) {
+    double *out = STN_ARENA(arena, b->problem->row_count, double);
+    if (out == NULL || !list_touches(b, arena) || !make_pattern(b, arena) || !add_trees(b, arena) ||
+        !mirror(b, arena) || !free_velocity(b, arena, out)) {
+        return out_of_memory(b->problem, err);
+    }
+    *free_velocities = out;
+    return STN_OK;
+}
+
+stn_status stn_delassus_build(const stn_inverse *inverse, const stn_problem *problem, stn_arena *arena,
+                              stn_delassus *out, stn_error *err) {
+    builder b = {.inverse = inverse, .problem = problem};
+    const double *free_velocities = NULL;
+    stn_status status = problem->form == STN_FORM_LOCAL ? build_local(&b, arena, &free_velocities, err)
+                                                        : build_global(&b, arena, &free_velocities, err);
+    if (status == STN_OK) {
+        *out = (stn_delassus){
+            problem,        problem->constraint_count, problem->row_count, b.row_start, b.column, b.offset, b.values,
+            free_velocities};
+    }
+    return status;
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bilateral rows eliminated from the local form:
+//     u = W r + V l + q,  0 = V^T r + R l + s   gives   u = (W - V R^-1 V^T) r + q - V R^-1 s
+#include "problem/local_form.h"
+
+#include <math.h>
+#include <string.h>
+
+// X (n x columns) = R^-1 X by Gaussian elimination with partial pivoting; R (n x n) is overwritten. False when
+// singular.
+static bool eliminate(int32_t n, int32_t columns, double *R, double *X) {
+    for (int32_t k = 0; k < n; k++) {
+        int32_t pivot = k;
+        for (int32_t i = k + 1; i < n; i++) {
+            pivot = fabs(R[i * n + k]) > fabs(R[pivot * n + k]) ? i : pivot;
+        }
+        if (!(fabs(R[pivot * n + k]) > 0.0)) {
+            return false;
+        }
+        for (int32_t j = 0; j < n && pivot != k; j++) {
+            double t = R[k * n + j];
+            R[k * n + j] = R[pivot * n + j];
+            R[pivot * n + j] = t;
+        }
+        for (int32_t j = 0; j < columns && pivot != k; j++) {
+            double t = X[k * columns + j];
+            X[k * columns + j] = X[pivot * columns + j];
+            X[pivot * columns + j] = t;
+        }
+        for (int32_t i = k + 1; i < n; i++) {
+            double factor = R[i * n + k] / R[k * n + k];
+            for (int32_t j = k; j < n; j++) {
+                R[i * n + j] -= factor * R[k * n + j];
+            }
+            for (int32_t j = 0; j < columns; j++) {
+                X[i * columns + j] -= factor * X[k * columns + j];
+            }
+        }
+    }
+    for (int32_t k = n - 1; k >= 0; k--) {
+        for (int32_t j = 0; j < columns; j++) {
+            double sum = X[k * columns + j];
+            for (int32_t i = k + 1; i < n; i++) {
+                sum -= R[k * n + i] * X[i * columns + j];
+            }
+            X[k * columns + j] = sum / R[k * n + k];
+        }
+    }
+    return true;
+}
+
+stn_status local_form_reduce(const stn_problem *problem, stn_arena *arena, local_form *out, stn_error *err) {
+    int32_t rows = problem->row_count, n = problem->bilateral_count, columns = rows + 1;
+    *out = (local_form){problem->W, problem->q};
+    if (n == 0 || rows == 0) {
+        return STN_OK;
+    }
+    double *R = STN_ARENA(arena, (size_t)n * (size_t)n, double);
+    double *X = STN_ARENA(arena, (size_t)n * (size_t)columns, double); // R^-1 [V^T s]
+    double *W = STN_ARENA(arena, (size_t)rows * (size_t)rows, double);
+    double *q = STN_ARENA(arena, rows, double);
+    if (R == NULL || X == NULL || W == NULL || q == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "local problem with %d bilateral rows: out of memory", n);
+    }
+    memcpy(R, problem->R_bilateral, (size_t)n * (size_t)n * sizeof *R);
+    for (int32_t k = 0; k < n; k++) {
+        for (int32_t i = 0; i < rows; i++) {
+            X[k * columns + i] = problem->V[i * n + k];
+        }
+        X[k * columns + rows] = problem->s[k];
+    }
+    if (!eliminate(n, columns, R, X)) {
+        return stn_fail(err, STN_ERR_NUMERIC, "R_bilateral (%d x %d) is singular: drop redundant bilateral rows", n, n);
+    }
+    memcpy(W, problem->W, (size_t)rows * (size_t)rows * sizeof *W);
+    memcpy(q, problem->q, (size_t)rows * sizeof *q);
+    for (int32_t i = 0; i < rows; i++) {
+        for (int32_t k = 0; k < n; k++) {
+            double v = problem->V[i * n + k];
+            for (int32_t j = 0; j < rows; j++) {
+                W[i * rows + j] -= v * X[k * columns + j];
+            }
+            q[i] -= v * X[k * columns + rows];
+        }
+    }
+    *out = (local_form){W, q};
+    return STN_OK;
+}
+
+void local_form_velocity(const local_form *form, int32_t rows, const double *gamma, double *v_c) {
+    for (int32_t i = 0; i < rows; i++) {
+        const double *row = form->W + (size_t)i * (size_t)rows;
+        double sum = form->q[i];
+        for (int32_t j = 0; j < rows; j++) {
+            sum += row[j] * gamma[j];
+        }
+        v_c[i] = sum;
+    }
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STICTION_CORE_LOCAL_FORM_H
+#define STICTION_CORE_LOCAL_FORM_H
+
+#include <stiction/problem.h>
+
+/// The local form without bilateral rows: v_c = W gamma + q. Points at the problem's arrays, or into the arena.
+typedef struct local_form {
+    const double *W, *q; // (row_count x row_count, row-major), (row_count)
+} local_form;
+
+/// STN_ERR_NUMERIC when R_bilateral is singular.
+stn_status local_form_reduce(const stn_problem *problem, stn_arena *arena, local_form *out, stn_error *err);
+/// v_c = W gamma + q.
+void local_form_velocity(const local_form *form, int32_t rows, const double *gamma, double *v_c);
+
+#endif
