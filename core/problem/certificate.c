@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The certificate: residuals of (problem, v, gamma) with one definition for every solver (docs/certificate.md). NaN in v or gamma
-// spreads into every residual that it enters: sums carry it, maxima are taken with `worst`, which fmax would not.
+// The certificate: residuals of (problem, v, gamma) with one definition for every solver (docs/certificate.md). NaN in
+// v or gamma spreads into every residual that it enters: sums carry it, maxima are taken with `worst`, which fmax would
+// not.
 #include "problem/certificate.h"
 
 #include <string.h>
+
+#include "problem/local_form.h"
+
+static const double nothing = 1e-14; // [sqrt(J)] momenta below are no motion
 
 static double norm(const double *x, const double *scale, int32_t n) {
     double sum = 0.0;
@@ -12,6 +17,15 @@ static double norm(const double *x, const double *scale, int32_t n) {
         sum += y * y;
     }
     return sqrt(sum);
+}
+
+/// error/size, where what is below `tiny` counts as tiny: 0 when nothing moves, but never 0 for an error against
+/// nothing.
+static double ratio(double error, double size, double tiny) {
+    if (error < tiny && size < tiny) {
+        return 0.0;
+    }
+    return error / (size < tiny ? tiny : size);
 }
 
 /// D = diag(A)^-1/2 in dofs; where A_ii = 0 the tree's largest diagonal serves, or 1 when there is none.
@@ -45,34 +59,34 @@ static double certify_momentum(const stn_problem *p, const double *v, const doub
     }
     double size = worst(norm(p_tilde, D, n), norm(j, D, n));
     double error = norm(r, D, n);
-    out->momentum = size < 1e-14 ? (error < 1e-14 ? 0.0 : error / 1e-14) : error / size;
+    out->momentum = ratio(error, size, nothing);
     return size;
 }
 
 /// v_c of every row: J v + bias, or W gamma + q.
-static void contact_velocities(const stn_problem *p, const double *v, const double *gamma, double *v_c) {
+static stn_status contact_velocities(const stn_problem *p, const double *v, const double *gamma, stn_arena *scratch,
+                                     double *v_c, stn_error *err) {
     if (p->form == STN_FORM_GLOBAL) {
         stn_problem_contact_velocity(p, v, true, v_c);
-        return;
+        return STN_OK;
     }
-    for (int32_t i = 0; i < p->row_count; i++) {
-        double sum = p->q[i];
-        for (int32_t k = 0; k < p->row_count; k++) {
-            sum += p->W[(size_t)i * (size_t)p->row_count + (size_t)k] * gamma[k];
-        }
-        v_c[i] = sum;
+    local_form form;
+    stn_status status = local_form_reduce(p, scratch, &form, err);
+    if (status == STN_OK) {
+        local_form_velocity(&form, p->row_count, gamma, v_c);
     }
+    return status;
 }
 
 /// How far the impulse leaves its cone or ellipse, relative to its normal part; and how far that pulls.
 static double cone_violation(const stn_constraint *c, const double *g) {
-    double tangential = c->set == STN_SET_CONE ? hypot(g[0], g[1]) - c->mu1 * g[2]
-                                               : ellipse_norm(c, g) - g[2];
-    double relative = tangential / (g[2] > 1e-12 ? g[2] : 1e-12);
+    circular x = circular_of(c, g, g);
+    double tangential = sqrt(x.gamma[0] * x.gamma[0] + x.gamma[1] * x.gamma[1] + x.forbidden * x.forbidden);
+    double relative = (tangential - x.mu * g[2]) / (g[2] > 1e-12 ? g[2] : 1e-12);
     return worst(worst(relative, -g[2]), 0.0);
 }
 
-static void certify_contacts(const stn_problem *p, const double *v_c, const double *gamma, double energy,
+static void certify_contacts(const stn_problem *p, const double *v_c, const double *gamma, double size,
                              stn_certificate *out) {
     int32_t contacts = 0, with_distance = 0;
     double defect = 0.0, deepest = 0.0;
@@ -99,8 +113,7 @@ static void certify_contacts(const stn_problem *p, const double *v_c, const doub
     }
     out->penetration_m = contacts > 0 && with_distance == 0 ? (double)NAN : deepest;
     out->complementarity_J = contacts > 0 ? defect / contacts : 0.0;
-    double scale = 0.5 * energy * energy;
-    out->complementarity = out->complementarity_J == 0.0 ? 0.0 : out->complementarity_J / (scale < 1e-14 ? 1e-14 : scale);
+    out->complementarity = ratio(out->complementarity_J, 0.5 * size * size, 0.5 * nothing * nothing);
 }
 
 static void certify_boxes(const stn_problem *p, const double *gamma, stn_certificate *out) {
@@ -122,36 +135,51 @@ static bool all_finite(const double *x, int32_t n) {
     return true;
 }
 
+static void certify_basics(const stn_problem *p, const double *v, const double *gamma, const double *v_c, double *work,
+                           stn_certificate *out) {
+    bool global = p->form == STN_FORM_GLOBAL;
+    double size = global ? certify_momentum(p, v, gamma, work, out) : (double)NAN;
+    certify_contacts(p, v_c, gamma, size, out);
+    certify_boxes(p, gamma, out);
+    out->finite = all_finite(gamma, p->row_count) && all_finite(v_c, p->row_count) &&
+                  (!global || (all_finite(v, p->nv) && isfinite(out->momentum)));
+}
+
 stn_status stn_certify(const stn_problem *problem, const double *v, const double *gamma, const stn_law *law,
                        const void *law_memory, const stn_inverse *inverse, uint32_t flags, stn_arena *scratch,
                        stn_certificate *out, stn_error *err) {
-    *out = (stn_certificate){
+    stn_certificate result = {
 #define NOT_APPLICABLE(member, name, unit, text) .member = NAN,
         STN_CERTIFICATE_FIELDS(NOT_APPLICABLE)
 #undef NOT_APPLICABLE
     };
     bool global = problem->form == STN_FORM_GLOBAL;
-    if (!global && problem->bilateral_count > 0) {
-        return stn_fail(err, STN_ERR_UNSUPPORTED, "certificate: a local problem with bilateral rows must be eliminated first");
+    bool light = (flags & STN_CERTIFICATE_LIGHT) != 0, scaled = (flags & STN_CERTIFICATE_SCALED) != 0;
+    if (scaled && global && inverse == NULL) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "certificate: natural_scaled needs the inverse of A");
     }
-    double *work = STN_ARENA(scratch, 4 * (int64_t)problem->nv, double);
+    double *work = STN_ARENA(scratch, 4 * (size_t)problem->nv, double);
     double *v_c = STN_ARENA(scratch, problem->row_count, double);
     if (work == NULL || v_c == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "certificate: out of memory");
     }
-    out->finite = all_finite(gamma, problem->row_count) && (!global || all_finite(v, problem->nv));
-    double size = global ? certify_momentum(problem, v, gamma, work, out) : 1.0;
-    contact_velocities(problem, v, gamma, v_c);
-    certify_contacts(problem, v_c, gamma, size, out);
-    certify_boxes(problem, gamma, out);
-    if ((flags & STN_CERTIFICATE_LIGHT) == 0) {
-        certify_natural(problem, v_c, gamma, out);
-        stn_status status = law != NULL && global ? certify_law(problem, v, gamma, law, law_memory, scratch, out, err) : STN_OK;
-        if (status != STN_OK) {
-            return status;
-        }
+    stn_status status = contact_velocities(problem, v, gamma, scratch, v_c, err);
+    if (status == STN_OK) {
+        certify_basics(problem, v, gamma, v_c, work, &result);
     }
-    return (flags & STN_CERTIFICATE_SCALED) != 0 ? certify_scaled(problem, gamma, inverse, scratch, out, err) : STN_OK;
+    if (status == STN_OK && !light) {
+        certify_natural(problem, v_c, gamma, &result);
+    }
+    if (status == STN_OK && !light && law != NULL && global) {
+        status = certify_law(problem, v, gamma, law, law_memory, scratch, &result, err);
+    }
+    if (status == STN_OK && scaled) {
+        status = certify_scaled(problem, gamma, inverse, scratch, &result, err);
+    }
+    if (status == STN_OK) {
+        *out = result;
+    }
+    return status;
 }
 
 void stn_certificate_merge(stn_certificate *into, const stn_certificate *other) {

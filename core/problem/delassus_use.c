@@ -53,7 +53,7 @@ static void slack(const stn_delassus *d, int32_t i, const double *gamma, double 
 
 double stn_delassus_residual(const stn_delassus *d, bool convex, const double *gamma) {
     const stn_problem *p = d->problem;
-    double worst = 0.0;
+    double largest = 0.0;
     for (int32_t i = 0; i < d->n; i++) {
         const stn_constraint *c = &p->constraints[i];
         const double *W = stn_delassus_diagonal(d, i), *own = gamma + c->row;
@@ -63,9 +63,8 @@ double stn_delassus_residual(const stn_delassus *d, bool convex, const double *g
             trace += W[r * (c->rows + 1)];
         }
         double rho = natural_map_rho(c->rows, trace);
-        bool contact = c->set == STN_SET_CONE || c->set == STN_SET_ELLIPSE;
-        worst = larger(worst, contact ? natural_map_cone(c, !convex, rho, own, g)
-                                      : natural_map_box(c->rows, rho, p->lo + c->row, p->hi + c->row, own, g));
+        largest = worst(largest, is_contact(c) ? natural_map_cone(c, !convex, rho, own, g)
+                                               : natural_map_box(c->rows, rho, p->lo + c->row, p->hi + c->row, own, g));
     }
-    return worst;
+    return largest;
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far gamma is from the law that was asked for: max_i |gamma_i - law(v)_i| / max(|gamma|, |law(v)|), contacts by the law
-// plugin, all other rows by the box law. 0 when both are zero.
+// How far gamma is from the law that was asked for: max_i |gamma_i - law(v)_i| / max(|gamma|, |law(v)|), contacts by
+// the law plugin, all other rows by the box law; those with R = 0 have none, the natural maps judge them. 0 when both
+// are zero.
 #include "problem/certificate.h"
 #include "problem/solver.h"
 
-stn_status certify_law(const stn_problem *p, const double *v, const double *gamma, const stn_law *law, const void *law_memory,
-                       stn_arena *scratch, stn_certificate *out, stn_error *err) {
+stn_status certify_law(const stn_problem *p, const double *v, const double *gamma, const stn_law *law,
+                       const void *law_memory, stn_arena *scratch, stn_certificate *out, stn_error *err) {
     double *answer = STN_ARENA(scratch, p->row_count, double);
     if (answer == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "certificate: out of memory");
@@ -19,6 +20,9 @@ stn_status certify_law(const stn_problem *p, const double *v, const double *gamm
         const stn_constraint *c = &p->constraints[i];
         double difference = 0.0;
         for (int32_t r = c->row; r < c->row + c->rows; r++) {
+            if (!is_contact(c) && p->R[r] == 0.0) {
+                continue;
+            }
             difference += (gamma[r] - answer[r]) * (gamma[r] - answer[r]);
             size_gamma += gamma[r] * gamma[r];
             size_law += answer[r] * answer[r];

@@ -16,7 +16,7 @@ circular circular_of(const stn_constraint *constraint, const double *gamma, cons
     circular c = {.gamma = {gamma[0], gamma[1], gamma[2]}, .g = {g[0], g[1], g[2]}, .mu = constraint->mu1};
     if (ellipse && constraint->mu2 != constraint->mu1) {
         double forbidden[2];
-        c.mu = larger(constraint->mu1, constraint->mu2);
+        c.mu = worst(constraint->mu1, constraint->mu2);
         scale_tangent(constraint->mu1, c.mu, gamma[0], g[0], &c.gamma[0], &c.g[0], &forbidden[0]);
         scale_tangent(constraint->mu2, c.mu, gamma[1], g[1], &c.gamma[1], &c.g[1], &forbidden[1]);
         c.forbidden = forbidden[0] + forbidden[1]; // one of them is 0

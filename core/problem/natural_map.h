@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Natural maps |gamma - P(gamma - rho g)| / rho [m/s]: how far gamma and g are from complementing each other. NaN in,
-// NaN out.
+// Natural maps |gamma - P(gamma - rho g)| / rho [m/s]: how far gamma and g are from complementing each other
+// [acary-2018]. Zero exactly at a solution; NaN in, NaN out. Shared by the certificate and the stopping test of impulse
+// solvers.
 #ifndef STICTION_CORE_NATURAL_MAP_H
 #define STICTION_CORE_NATURAL_MAP_H
 
 #include <stiction/problem.h>
 
-/// The larger of two where a NaN wins.
-static inline double larger(double a, double b) {
-    return b > a || isnan(b) ? b : a;
+/// The larger one, or NaN when either is: fmax would drop it.
+static inline double worst(double a, double b) {
+    return isnan(a) || a > b ? a : b;
 }
 
-/// Friction of a cone or ellipse constraint in the variables in which its cone is circular with coefficient mu:
+static inline bool is_contact(const stn_constraint *c) {
+    return c->set == STN_SET_CONE || c->set == STN_SET_ELLIPSE;
+}
+
+/// An impulse and a velocity in the variables in which the constraint's cone is circular with coefficient mu:
 /// (gamma_1 mu/mu1, gamma_2 mu/mu2, gamma_n) and (g_1 mu1/mu, g_2 mu2/mu, g_n), mu = max(mu1, mu2). A direction without
-/// friction takes no impulse at all: what gamma has there is `forbidden`.
+/// friction takes no impulse at all: what gamma has there is `forbidden`. For equal coefficients nothing changes.
 typedef struct circular {
     double mu;
     double gamma[3], g[3];
@@ -24,7 +29,7 @@ circular circular_of(const stn_constraint *constraint, const double *gamma, cons
 /// Of a cone or ellipse. `coulomb`: g_n is raised by mu |g_t|, the form of De Saxce [desaxce-1998].
 double natural_map_cone(const stn_constraint *constraint, bool coulomb, double rho, const double *gamma,
                         const double *g);
-/// Of box and equality rows; lo and hi are the constraint's own, `rows` entries.
+/// Of box and equality rows, the norm over `rows` rows; lo and hi are the constraint's own.
 double natural_map_box(int32_t rows, double rho, const double *lo, const double *hi, const double *gamma,
                        const double *g);
 /// rho = rows/trace(W_ii); 1 where the trace is 0.

@@ -27,7 +27,7 @@ static stn_status build_island(const solve_job *job, int32_t index, stn_arena *a
                               islands->tree_start[index + 1] - start, arena, &out->inverse, err);
     }
     if (status == STN_OK && (job->solver->ops.needs & STN_NEEDS_DELASSUS) != 0) {
-        status = stn_fail(err, STN_ERR_UNSUPPORTED, "the Delassus operator is not there yet");
+        status = stn_delassus_build(out->inverse, &out->problem, arena, &out->delassus, err);
     }
     if (status != STN_OK) {
         return status;
