@@ -18,6 +18,13 @@
 #define LANE_KERNEL
 #endif
 
+// lanes do not depend on each other, and outputs never share an array with inputs
+#ifdef __clang__
+#define LANE_LOOP
+#else
+#define LANE_LOOP _Pragma("GCC ivdep")
+#endif
+
 typedef struct sap_config {
     double beta, sigma;
 } sap_config;
@@ -175,13 +182,13 @@ LANE_KERNEL static void evaluate(const void *self, const stn_law_batch *batch, c
     const size_t stride = (size_t)batch->stride;
     const double *c = batch->coefficients;
     if (G == NULL) {
-#pragma GCC ivdep
+        LANE_LOOP
         for (size_t i = 0; i < stride; i++) {
             evaluate_lane(c + i, stride, v_c + i, cost + i, gamma + i, NULL);
         }
         return;
     }
-#pragma GCC ivdep
+    LANE_LOOP
     for (size_t i = 0; i < stride; i++) {
         evaluate_lane(c + i, stride, v_c + i, cost + i, gamma + i, G + i);
     }

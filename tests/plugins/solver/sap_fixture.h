@@ -85,6 +85,24 @@ static stn_status fixture_solve(fixture *f, const stn_problem *p, double *v, dou
     return status;
 }
 
+enum { MAX_ROWS = 1024 };
+static const double unit_rows[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
+
+/// A point of mass 2 kg on a floor: R_t = 0.01, R_n = 0.02 1/kg, v_hat_n = 0.1 m/s, mu = 0.5.
+static inline stn_problem *make_point(fixture *f, double vx, double vy, double vz) {
+    static const double A[9] = {2.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 2.0};
+    scene_tree(&f->scene, 3, A);
+    scene_constraint(&f->scene, 3, 0, unit_rows, -1, NULL);
+    stn_problem *p = scene_finish(&f->scene);
+    p->R[0] = p->R[1] = 0.01;
+    p->R[2] = 0.02;
+    p->v_hat[2] = 0.1;
+    p->v_star[0] = vx;
+    p->v_star[1] = vy;
+    p->v_star[2] = vz;
+    return p;
+}
+
 /// |D^-1 (x - y)|, D = diag(A)^-1/2.
 static inline double fixture_distance(const stn_problem *p, const double *x, const double *y) {
     double sum = 0.0;
@@ -99,5 +117,22 @@ static inline double fixture_distance(const stn_problem *p, const double *x, con
     }
     return sqrt(sum);
 }
+
+static inline int setup(void **state) {
+    static fixture f;
+    fixture_begin(&f, NULL);
+    scene_begin(&f.scene, f.context, 11);
+    *state = &f;
+    return 0;
+}
+
+static inline int teardown(void **state) {
+    fixture *f = *state;
+    scene_end(&f->scene);
+    fixture_end(f);
+    return 0;
+}
+
+#define CLAIM(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 #endif

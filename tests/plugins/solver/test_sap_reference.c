@@ -5,20 +5,8 @@
 
 #include "sap_fixture.h"
 
-enum { PROBLEMS = 100, MAX_ROWS = 512 };
+enum { PROBLEMS = 100 };
 static const char folder[] = STN_SHARED_DIR "/reference/i_multicontact";
-
-static int setup(void **state) {
-    static fixture f;
-    fixture_begin(&f, NULL);
-    *state = &f;
-    return 0;
-}
-
-static int teardown(void **state) {
-    fixture_end(*state);
-    return 0;
-}
 
 static cJSON *read_json(const char *path) {
     FILE *file = fopen(path, "rb");
@@ -211,8 +199,6 @@ static void random_storm_ends_at_the_optimum(void **state) {
     print_message("\n");
     assert_true(stalled <= 3);
 }
-
-#define CLAIM(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
