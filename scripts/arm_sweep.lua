@@ -186,7 +186,7 @@ end
 -- Damped least squares from where the ghost stands; returns the remaining error.
 local function reach_for(position, angle)
   local q, e = {}, pose_error(position, angle)
-  for round = 1, 200 do
+  for _ = 1, 60 do
     if size_of(e) < 1e-5 then
       break
     end
@@ -236,57 +236,72 @@ local function on_arc(angle, height)
   return { reach * math.cos(angle), reach * math.sin(angle), clearance + paddle.height + height }
 end
 
--- A bent arm to start from: several guesses, the best one counts.
-local function first_reach()
-  local best, best_error = nil, math.huge
-  for try = 0, 40 do
+-- How high the arm holds its links: elbow up is out of the way.
+local function height()
+  local sum = 0
+  for _, link in ipairs(ghost:links()) do
+    sum = sum + link:position()[3]
+  end
+  return sum
+end
+
+-- Postures that reach the start of the arc, from many guesses, the one with the elbow highest first.
+local function postures()
+  local found = {}
+  for try = 0, 60 do
     for j, joint in ipairs(joints) do
       joint:set_position(clamp(joint, try == 0 and (j % 2 == 0 and 0.6 or 0) or 1.6 * math.sin(7.3 * try + 2.1 * j)))
     end
-    local remaining = reach_for(on_arc(from, 0), from)
-    if remaining < best_error then
-      best, best_error = positions(), remaining
-    end
-    if best_error < 1e-4 then
-      break
+    if reach_for(on_arc(from, 0), from) < 1e-3 then
+      found[#found + 1] = { q = positions(), height = height() }
     end
   end
-  return best, best_error
+  table.sort(found, function(a, b)
+    return a.height > b.height
+  end)
+  return found
 end
 
--- Way-points in joint space: down, along the arc, up.
-local function plan()
-  local start, remaining = first_reach()
-  local path = { { }, { }, { } }
-  local function note(segment, angle, height)
-    remaining = math.max(remaining, reach_for(on_arc(angle, height), angle))
-    table.insert(path[segment], positions())
-  end
+local function stand(q)
   for j, joint in ipairs(joints) do
-    joint:set_position(start[j])
+    joint:set_position(q[j])
   end
+end
+
+-- Way-points in joint space from a posture: down, along the arc, up. Returns them and the largest error.
+local function plan(start)
+  local path, worst = { {}, {}, {} }, 0
+  local function note(segment, angle, above, place)
+    worst = math.max(worst, reach_for(on_arc(angle, above), angle))
+    table.insert(path[segment], place or #path[segment] + 1, positions())
+  end
+  stand(start)
   for i = 0, 4 do
-    note(1, from, lift * i / 4)
+    note(1, from, lift * i / 4, 1) -- found going up, driven going down
   end
-  for i = 1, #path[1] // 2 do -- found going up, driven going down
-    path[1][i], path[1][#path[1] + 1 - i] = path[1][#path[1] + 1 - i], path[1][i]
-  end
-  for j, joint in ipairs(joints) do
-    joint:set_position(start[j])
-  end
+  stand(start)
   for i = 0, 16 do
     note(2, from + (to - from) * i / 16, 0)
   end
   for i = 0, 4 do
     note(3, to, lift * i / 4)
   end
-  if remaining > 0.02 then
-    error(("%s cannot reach the table: %.0f mm or degrees/200 remain"):format(p.robot, 1000 * remaining), 0)
-  end
-  return path
+  return path, worst
 end
 
-local path = plan()
+local function find_path()
+  local least = math.huge
+  for _, posture in ipairs(postures()) do
+    local path, worst = plan(posture.q)
+    if worst < 0.01 then
+      return path
+    end
+    least = math.min(least, worst)
+  end
+  error(("%s cannot follow the arc of %.2f m (error %.3f m)"):format(p.robot, reach, least), 0)
+end
+
+local path = find_path()
 local durations = { 0.6, 2.4, 0.5 }
 
 -- Point and slope at s in [0, 1] of the curve through equally spaced points (Catmull-Rom).

@@ -6,8 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <lua.h>
-
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/progress.h"
@@ -25,31 +23,20 @@ typedef struct run_options {
 // ------------------------------------------------------------------------------------------------------- interrupts
 
 // A signal handler can reach nothing else than file-scope data.
-static volatile sig_atomic_t interrupted;
-static lua_State *volatile running;
+static stn_session *volatile running;
 
-static void stop_script(lua_State *L, lua_Debug *frame) {
-    (void)frame;
-    lua_sethook(L, NULL, 0, 0);
-    lua_pushliteral(L, "interrupted");
-    lua_error(L);
-}
-
-/// The step in progress ends, then the script; a second Ctrl-C ends the process. Setting a hook is the one thing that
-/// Lua allows from a signal handler.
+/// The first Ctrl-C stops the script, a second one the process.
 static void on_interrupt(int signal_number) {
     (void)signal_number;
-    interrupted = 1;
     if (running != NULL) {
-        lua_sethook(running, stop_script, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
+        stn_session_stop(running);
     }
 }
 
-static void watch_interrupt(lua_State *L) {
+static void watch_interrupt(stn_session *session) {
     struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
     sigemptyset(&action.sa_mask);
-    interrupted = 0;
-    running = L;
+    running = session;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
 }
@@ -67,7 +54,6 @@ static stn_status fill_session(stn_session *session, const run_options *o, stn_e
     session->seed = o->seed;
     session->threads = o->threads;
     session->log_path = o->log;
-    session->stop = &interrupted;
     for (int32_t i = 0; i < o->sets.count; i++) {
         stn_status status = stn_session_set(session, o->sets.items[i], err);
         if (status < 0) {
@@ -89,21 +75,6 @@ static void note_test(void *user, const char *name, const char *failure, const c
     stn_session_add_check(user, name, failure == NULL, NAN, NAN, NULL);
 }
 
-/// Runs the script; recordings are closed with the state, whatever happened.
-static stn_status run_script(stn_session *session, const char *script, stn_error *err) {
-    lua_State *L = NULL;
-    stn_status status = stn_session_open_state(session, script, &L, err);
-    if (status < 0) {
-        return status;
-    }
-    watch_interrupt(L);
-    status = stn_session_run_file(session, L, script, NULL, err);
-    running = NULL;
-    lua_sethook(L, NULL, 0, 0);
-    lua_close(L);
-    return status;
-}
-
 /// Words and exit status of an end.
 static int judge(stn_session *session, stn_status status, const stn_error *err, const char **word) {
     if (status == STN_ERR_INTERRUPTED) {
@@ -122,6 +93,9 @@ static int judge(stn_session *session, stn_status status, const stn_error *err, 
     if (status < 0) {
         *word = "error";
         return CLI_BAD_INPUT;
+    }
+    if (session->skipped != NULL) {
+        fprintf(stderr, "skipped: %s\n", session->skipped);
     }
     bool failed = stn_session_failed_checks(session) > 0;
     *word = failed ? "check_failed" : "ok";
@@ -179,7 +153,9 @@ static int run(const cli_command *command, const run_options *o, const char *scr
     cli_run_end end = {.script = script, .profile = o->profile};
     double start = cli_seconds_now();
     if (status >= 0) {
-        status = run_script(&session, script, &err);
+        watch_interrupt(&session);
+        status = stn_session_run(&session, script, &err);
+        running = NULL;
     }
     end.wall = cli_seconds_now() - start;
     cli_progress_end(&progress);

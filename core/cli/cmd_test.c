@@ -11,8 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <lua.h>
-
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/progress.h"
@@ -52,8 +50,7 @@ static void note_test(void *user, const char *name, const char *failure, const c
 }
 
 /// A file that has no stn.test is one test; an error outside of the tests is a failure of the file.
-static void judge_file(tally *t, const stn_session *session, stn_status status, const char *text, const char *skipped,
-                       double seconds) {
+static void judge_file(tally *t, const stn_session *session, stn_status status, const char *text, double seconds) {
     char check[512];
     bool whole = session->test_count == 0;
     if (whole && t->pattern != NULL && strstr(t->file, t->pattern) == NULL) {
@@ -61,8 +58,8 @@ static void judge_file(tally *t, const stn_session *session, stn_status status, 
     }
     if (status < 0) {
         print_line(t, NULL, text, NULL, seconds);
-    } else if (skipped != NULL) {
-        print_line(t, NULL, NULL, skipped, seconds);
+    } else if (session->skipped != NULL) {
+        print_line(t, NULL, NULL, session->skipped, seconds);
     } else if (whole) {
         print_line(t, NULL, stn_session_failed_check(session, 0, check, sizeof check), NULL, seconds);
     }
@@ -71,22 +68,14 @@ static void judge_file(tally *t, const stn_session *session, stn_status status, 
 static void run_file(tally *t, const char *path) {
     stn_session session;
     stn_error err = {0};
-    lua_State *L = NULL;
-    const char *skipped = NULL;
     stn_session_init(&session, t->context);
     session.pattern = t->pattern;
     session.tested = note_test;
     session.tested_user = t;
     t->file = path;
     double start = cli_seconds_now();
-    stn_status status = stn_session_open_state(&session, path, &L, &err);
-    if (status >= 0) {
-        status = stn_session_run_file(&session, L, path, &skipped, &err);
-    }
-    judge_file(t, &session, status, err.text, skipped, cli_seconds_now() - start);
-    if (L != NULL) {
-        lua_close(L);
-    }
+    stn_status status = stn_session_run(&session, path, &err);
+    judge_file(t, &session, status, err.text, cli_seconds_now() - start);
     stn_session_clear(&session);
 }
 

@@ -173,7 +173,7 @@ int stn_lua_world_load(lua_State *L);
 extern const luaL_Reg stn_lua_model_methods[], stn_lua_pair_methods[], stn_lua_state_methods[], stn_lua_run_methods[],
     stn_lua_control_methods[];
 /// Functions of the module.
-extern const luaL_Reg stn_lua_session_functions[], stn_lua_report_functions[], stn_lua_pose_functions[];
+extern const luaL_Reg stn_lua_params_functions[], stn_lua_report_functions[], stn_lua_pose_functions[];
 
 // ------------------------------------------------------------------------------------------ files (lua_path.c)
 

@@ -39,9 +39,16 @@ void stn_lua_fail(lua_State *L, const char *format, ...) {
 }
 
 void stn_lua_check(lua_State *L, stn_status status, const stn_error *err) {
-    if (status < 0) {
-        stn_lua_fail(L, "%s", err->text);
+    if (status >= 0) {
+        return;
     }
+    stn_lua_where(L);
+    const char *where = lua_tostring(L, -1);
+    if (where[0] != '\0' && strncmp(err->text, where, strlen(where)) == 0) { // the core was told and says it itself
+        lua_pushstring(L, err->text);
+        lua_error(L);
+    }
+    stn_lua_fail(L, "%s", err->text);
 }
 
 void stn_lua_unknown(lua_State *L, const char *owner, const char *name, const char *const *names) {

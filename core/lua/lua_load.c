@@ -92,6 +92,16 @@ static const char *const *read_texts(const stn_fields *f, const char *key) {
     return texts;
 }
 
+/// Is this the first time that the state loads the file? Its warnings need saying once.
+static bool first_time(lua_State *L, const char *path) {
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, "stiction.loaded");
+    bool first = lua_getfield(L, -1, path) == LUA_TNIL;
+    lua_pushboolean(L, 1);
+    lua_setfield(L, -3, path);
+    lua_pop(L, 2);
+    return first;
+}
+
 /// Warnings of the file go to the log.
 static void report(stn_context *context, const stn_diagnostics *list) {
     for (int32_t i = 0; i < list->count; i++) {
@@ -106,7 +116,7 @@ static void report(stn_context *context, const stn_diagnostics *list) {
 typedef struct load_options {
     stn_load_request request;
     stn_pose base;
-    bool placed, fixed, fixed_given, has_material;
+    bool placed, fixed, fixed_given, has_material, quiet;
     stn_material material;
 } load_options;
 
@@ -118,6 +128,7 @@ static load_options read_options(const stn_fields *f) {
         stn_lua_fail(L, "world:load: the first entry must be a file's name, as in world:load { \"arm.urdf\" }");
     }
     o.request.path = stn_lua_find_file(L, "world:load", lua_tostring(L, -1));
+    o.quiet = !first_time(L, o.request.path);
     o.request.robot_name = stn_fields_text(f, "name");
     o.request.package_paths = read_texts(f, "packages");
     o.placed = stn_fields_pose(f, "base", &o.base);
@@ -137,7 +148,9 @@ static stn_status load(stn_context *context, stn_model_builder *builder, const l
     stn_diagnostics list;
     stn_diagnostics_init(&list, context);
     stn_status status = stn_load_robot(context, &o->request, builder, robot, &list, err);
-    report(context, &list);
+    if (!o->quiet) {
+        report(context, &list);
+    }
     stn_diagnostics_clear(&list);
     if (status < 0) {
         return status;

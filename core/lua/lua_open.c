@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The module "stiction", and the states in which the command runs scripts.
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <lualib.h>
+// The module "stiction".
 #include <stiction/lua.h>
 
 #include "lua/bind.h"
@@ -21,7 +16,7 @@ int luaopen_stiction(lua_State *L) {
     lua_newtable(L);
     lua_pushcfunction(L, stn_lua_world_new);
     lua_setfield(L, -2, "world");
-    luaL_setfuncs(L, stn_lua_session_functions, 0);
+    luaL_setfuncs(L, stn_lua_params_functions, 0);
     luaL_setfuncs(L, stn_lua_report_functions, 0);
     luaL_setfuncs(L, stn_lua_pose_functions, 0);
     lua_pushnumber(L, STN_PI / 180.0);
@@ -29,138 +24,4 @@ int luaopen_stiction(lua_State *L) {
     lua_pushliteral(L, STN_VERSION);
     lua_setfield(L, -2, "version");
     return 1;
-}
-
-// ------------------------------------------------------------------------------------------------ states of a command
-
-/// assert as everybody knows it, but the message says where, and the session learns that a claim of the script failed.
-static int assert_with_place(lua_State *L) {
-    luaL_checkany(L, 1);
-    if (lua_toboolean(L, 1) != 0) {
-        return lua_gettop(L);
-    }
-    lua_remove(L, 1);
-    lua_pushliteral(L, "assertion failed");
-    lua_settop(L, 1);
-    if (lua_type(L, 1) == LUA_TSTRING) {
-        stn_lua_where(L);
-        lua_insert(L, 1);
-        lua_concat(L, 2);
-        stn_session *session = stn_lua_session(L);
-        stn_release(session->context, session->assertion);
-        session->assertion = stn_duplicate_text(session->context, lua_tostring(L, -1));
-    }
-    return lua_error(L);
-}
-
-/// Scripts find modules beside themselves, in lib/ beside themselves and in Stiction's own scripts/lib.
-static void extend_search_path(lua_State *L, const char *script) {
-    const char *slash = strrchr(script, '/');
-    lua_getglobal(L, "package");
-    lua_getfield(L, -1, "path");
-    const char *present = lua_tostring(L, -1);
-    lua_pushlstring(L, slash != NULL ? script : ".", slash != NULL ? (size_t)(slash - script) : 1);
-    const char *folder = lua_tostring(L, -1);
-    stn_lua_push_root(L);
-    const char *root = lua_tostring(L, -1);
-    lua_pushfstring(L, "%s/?.lua;%s/lib/?.lua;%s/scripts/lib/?.lua;%s", folder, folder, root, present);
-    lua_setfield(L, -5, "path");
-    lua_pop(L, 4);
-}
-
-/// Arguments: session and script's path, as light userdata.
-static int fill_state(lua_State *L) {
-    stn_session *session = lua_touserdata(L, 1);
-    const char *script = lua_touserdata(L, 2);
-    luaL_openlibs(L);
-    stn_session_install(L, session);
-    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
-    lua_pushcfunction(L, luaopen_stiction);
-    lua_setfield(L, -2, "stiction");
-    lua_register(L, "assert", assert_with_place);
-    extend_search_path(L, script);
-    return 0;
-}
-
-stn_status stn_session_open_state(stn_session *session, const char *script, lua_State **out, stn_error *err) {
-    *out = NULL;
-    lua_State *L = luaL_newstate();
-    if (L == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "Lua: out of memory");
-    }
-    lua_pushcfunction(L, fill_state);
-    lua_pushlightuserdata(L, session);
-    lua_pushlightuserdata(L, (void *)(uintptr_t)script);
-    if (lua_pcall(L, 2, 0, 0) != LUA_OK) {
-        stn_status status = stn_fail(err, STN_ERR_MEMORY, "Lua: %s", lua_tostring(L, -1));
-        lua_close(L);
-        return status;
-    }
-    *out = L;
-    return STN_OK;
-}
-
-/// Does the message name a line, ":12:"?
-static bool has_place(const char *text) {
-    for (const char *colon = strchr(text, ':'); colon != NULL; colon = strchr(colon + 1, ':')) {
-        size_t digits = strspn(colon + 1, "0123456789");
-        if (digits > 0 && colon[1 + digits] == ':') {
-            return true;
-        }
-    }
-    return false;
-}
-
-/// Messages of Lua's own functions do not always say where.
-static int place_message(lua_State *L) {
-    if (lua_type(L, 1) == LUA_TSTRING && !has_place(lua_tostring(L, 1))) {
-        stn_lua_where(L);
-        lua_insert(L, 1);
-        lua_concat(L, 2);
-    }
-    return 1;
-}
-
-/// The error on top of the stack as a status; see session.h.
-static stn_status classify(stn_session *session, lua_State *L, const char **skipped, stn_error *err) {
-    const char *reason = stn_lua_skip_reason(L, -1);
-    if (reason != NULL) {
-        if (skipped != NULL) {
-            *skipped = reason;
-            return STN_OK;
-        }
-        return stn_fail(err, STN_ERR_ARGUMENT, "skipped: %s", reason);
-    }
-    if (session->stop != NULL && *session->stop != 0) {
-        return stn_fail(err, STN_ERR_INTERRUPTED, "interrupted");
-    }
-    const char *text = luaL_tolstring(L, -1, NULL);
-    stn_status status = STN_ERR_ARGUMENT;
-    if (session->failure.status < 0 && strstr(text, session->failure.text) != NULL) {
-        status = session->failure.status;
-    }
-    session->asserted = session->assertion != NULL && strcmp(session->assertion, text) == 0;
-    return stn_fail(err, status, "%s", text);
-}
-
-stn_status stn_session_run_file(stn_session *session, lua_State *L, const char *script, const char **skipped,
-                                stn_error *err) {
-    if (skipped != NULL) {
-        *skipped = NULL;
-    }
-    FILE *file = fopen(script, "rb");
-    if (file == NULL) {
-        return stn_fail(err, STN_ERR_FILE, "%s: %s", script, strerror(errno));
-    }
-    fclose(file);
-    lua_settop(L, 0);
-    lua_pushcfunction(L, place_message);
-    int loaded = luaL_loadfile(L, script);
-    if (loaded != LUA_OK) {
-        return stn_fail(err, loaded == LUA_ERRFILE ? STN_ERR_FILE : STN_ERR_PARSE, "%s", lua_tostring(L, -1));
-    }
-    if (lua_pcall(L, 0, 0, 1) != LUA_OK) {
-        return classify(session, L, skipped, err);
-    }
-    return stn_session_check_overrides(session, err);
 }

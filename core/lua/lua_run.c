@@ -8,10 +8,6 @@
 
 // ------------------------------------------------------------------------------------------------------------- step
 
-static bool stop_asked(const stn_session *session) {
-    return session->stop != NULL && *session->stop != 0;
-}
-
 static stn_status open_recorder(stn_lua_world *w, const stn_plugin_choice *choice, const char *path, stn_error *err) {
     stn_instance *recorder = NULL;
     stn_status status = stn_instance_create(w->session->context, STN_KIND_RECORDER, choice->id, choice->settings,
@@ -51,7 +47,7 @@ static void note_failure(stn_lua_world *w, const stn_error *err) {
 
 void stn_lua_world_step(lua_State *L, int index, stn_lua_world *w) {
     stn_lua_world_complete(L, index, w);
-    if (stop_asked(w->session)) {
+    if (w->session->stopped != 0) {
         stn_lua_fail(L, "interrupted");
     }
     if (!w->begun) {

@@ -125,8 +125,9 @@ stn_lua_world *stn_lua_world_compiled(lua_State *L, int index) {
 
 stn_model_builder *stn_lua_world_builder(lua_State *L, stn_lua_world *w, const char *what) {
     if (w->compiled) {
-        stn_lua_fail(L, "%s: the world was completed at %s, by the first use of its state; describe everything before that",
-                     what, w->compiled_at);
+        stn_lua_fail(
+            L, "%s: the world was completed at %s, by the first use of its state; describe everything before that",
+            what, w->compiled_at);
     }
     return stn_world_builder(w->world);
 }

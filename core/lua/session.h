@@ -95,9 +95,8 @@ typedef struct stn_session {
     int32_t threads;
     stn_override *overrides;
     int32_t override_count;
-    const char *log_path;              // recorder by extension, for the first world
-    const char *failure_path;          // where the state is saved when a step fails; NULL: nowhere
-    const volatile sig_atomic_t *stop; // set when the user wants to stop; may be NULL
+    const char *log_path;     // recorder by extension, for the first world
+    const char *failure_path; // where the state is saved when a step fails; NULL: nowhere
     void (*progress)(void *user, const stn_observation *observation, double end_time);
     void *progress_user;
 
@@ -115,6 +114,11 @@ typedef struct stn_session {
     const char *plugin_used[STN_KIND_COUNT]; // ids of the first world, NULL: none
     int32_t body_count, nq, nv;
     bool log_opened;
+    char *skipped; // why the script skipped itself, NULL: it did not
+
+    // while a script runs
+    struct lua_State *volatile state;
+    volatile sig_atomic_t stopped;
 
     // stn.test: filter and receiver; without a receiver a failing test raises its error
     const char *pattern;
@@ -143,13 +147,12 @@ const char *stn_session_failed_check(const stn_session *session, int32_t first, 
 bool stn_statistics_summary(const stn_session *session, stn_sample which, int64_t first, stn_summary *out);
 void stn_statistics_clear(stn_session *session);
 
-/// What `stiction run` and `stiction test` put into a fresh state: libraries, the module, search paths beside the
-/// script, and an assert that says where. STN_ERR_MEMORY is the only failure.
-stn_status stn_session_open_state(stn_session *session, const char *script, struct lua_State **out, stn_error *err);
-/// Loads and runs a file. STN_ERR_FILE and STN_ERR_PARSE: it cannot be read or is no Lua; STN_ERR_INTERRUPTED,
-/// STN_ERR_ARGUMENT (script error), or the status of the step that failed. `skipped` (may be NULL) gets the reason of
-/// stn.skip, owned by the state, else NULL.
-stn_status stn_session_run_file(stn_session *session, struct lua_State *L, const char *script, const char **skipped,
-                                stn_error *err);
+/// Runs a file in a fresh state with the module, search paths beside the script, and an assert that says where; the
+/// state is closed afterwards, and with it every world and recording. STN_ERR_FILE and STN_ERR_PARSE: it cannot be read
+/// or is no Lua; STN_ERR_INTERRUPTED, STN_ERR_ARGUMENT (script error), or the status of the step that failed. A script
+/// that called stn.skip leaves its reason in `skipped`, and STN_OK.
+stn_status stn_session_run(stn_session *session, const char *script, stn_error *err);
+/// Asks the running script to stop: the step in progress ends, then the script. May be called from a signal handler.
+void stn_session_stop(stn_session *session);
 
 #endif

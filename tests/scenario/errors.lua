@@ -6,6 +6,8 @@ local stn = require "stiction"
 local function refused(action, ...)
   local message = stn.fails(action)
   assert(message:match "errors%.lua:%d+: ", "no file and line in: " .. message)
+  local place = message:match "^%S+:%d+"
+  assert(not message:find(place, #place + 1, true), "the place is said twice: " .. message)
   assert(not message:find "\n", "more than one line: " .. message)
   for _, text in ipairs { ... } do
     assert(message:find(text, 1, true), ("expected '%s' in: %s"):format(text, message))

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// stiction run: exit statuses, overrides, JSON, logs, interrupts.
+#include "stn_command.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <time.h>
+
+#include <cjson/cJSON.h>
+
+#define QUIET  "2>/dev/null"
+#define ERRORS "2>&1 >/dev/null"
+
+static const char falling[] = "local stn = require 'stiction'\n"
+                              "local p = stn.params { height = 1.0, seconds = 0.1, seed = 4, heavy = false }\n"
+                              "local w = stn.world { dt = 0.01, gravity = { 0, 0, -10 }, seed = p.seed }\n"
+                              "local b = w:sphere { name = 'ball', radius = 0.1, xyz = { 0, 0, p.height } }\n"
+                              "for step in w:run { seconds = p.seconds } do end\n"
+                              "stn.result('z', b:position()[3], 'm')\n"
+                              "stn.check('above', { value = b:position()[3], least = 0.5, unit = 'm' })\n";
+
+static void write_file(const char *name, const char *text) {
+    FILE *file = fopen(name, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+/// Every test runs in an empty folder of its own.
+static int enter_folder(void **state) {
+    char name[] = "/tmp/stiction_run_XXXXXX";
+    if (mkdtemp(name) == NULL || chdir(name) != 0) {
+        return -1;
+    }
+    *state = strdup(name);
+    return *state == NULL;
+}
+
+static int leave_folder(void **state) {
+    char line[128];
+    snprintf(line, sizeof line, "rm -rf %s", (char *)*state);
+    free(*state);
+    return chdir("/") != 0 || system(line) != 0;
+}
+
+static cJSON *run_json(const char *words, int status) {
+    cJSON *json = cJSON_Parse(stn_run_to(words, status)->out);
+    assert_non_null(json);
+    return json;
+}
+
+static const cJSON *member(const cJSON *object, const char *name) {
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
+    if (item == NULL) {
+        fail_msg("no \"%s\"", name);
+    }
+    return item;
+}
+
+static double number(const cJSON *object, const char *name) {
+    const cJSON *item = member(object, name);
+    assert_true(cJSON_IsNumber(item));
+    return item->valuedouble;
+}
+
+static void test_a_run_is_summed_up_in_json(void **state) {
+    (void)state;
+    write_file("falling.lua", falling);
+    cJSON *json = run_json("run falling.lua --json " QUIET, 0);
+    assert_string_equal(member(json, "status")->valuestring, "ok");
+    assert_string_equal(member(json, "scenario")->valuestring, "falling");
+    assert_near(number(member(json, "parameters"), "height"), 1.0, 0.0);
+    assert_true(cJSON_IsFalse(member(member(json, "parameters"), "heavy")));
+    assert_string_equal(member(member(json, "versions"), "stiction")->valuestring, STN_VERSION);
+    assert_string_equal(member(member(json, "versions"), "abi")->valuestring, "1.0");
+    assert_string_equal(member(member(json, "plugins"), "solver")->valuestring, "sap");
+    assert_near(number(member(json, "model"), "bodies"), 1.0, 0.0);
+    assert_near(number(member(json, "model"), "nq"), 7.0, 0.0);
+    assert_near(number(member(json, "model"), "nv"), 6.0, 0.0);
+    assert_near(number(json, "steps"), 10.0, 0.0);
+    assert_near(number(json, "simulated_s"), 0.1, 1e-12);
+    assert_true(number(json, "wall_s") > 0.0 && number(json, "real_time_factor") > 0.0);
+    assert_true(number(member(json, "step_us"), "p99") <= number(member(json, "step_us"), "max"));
+    assert_near(number(json, "not_converged"), 0.0, 0.0);
+    assert_near(number(member(json, "contacts"), "max"), 0.0, 0.0);
+    assert_true(number(json, "peak_rss_kb") > 0.0);
+    // E0 = m g h; symplectic Euler loses m g^2 dt^2 / 2 a step
+    double mass = 1000.0 * 4.0 / 3.0 * 3.14159265358979323846 * 1e-3;
+    assert_near(number(member(json, "energy_J"), "first"), mass * 10.0, 1e-9);
+    assert_near(number(member(json, "energy_J"), "last"), mass * (10.0 - 10.0 * 0.5 * 100.0 * 1e-4), 1e-9);
+    assert_near(number(member(json, "energy_J"), "max_increase"), 0.0, 1e-9);
+    assert_near(number(member(json, "results"), "z"), 1.0 - 10.0 * 1e-4 * 55.0, 1e-12);
+    const cJSON *check = cJSON_GetArrayItem(member(json, "checks"), 0);
+    assert_string_equal(member(check, "name")->valuestring, "above");
+    assert_true(cJSON_IsTrue(member(check, "ok")));
+    assert_near(number(check, "limit"), 0.5, 0.0);
+    assert_string_equal(member(check, "unit")->valuestring, "m");
+    for (const char *const *name = (const char *const[]){"momentum", "complementarity", "cone", "penetration_m", "natural_ncp",
+                                                         "natural_ccp", "friction_work_J", "law_residual", NULL};
+         *name != NULL; name++) {
+        const cJSON *residual = member(member(json, "certificate"), *name);
+        member(residual, "mean");
+        member(residual, "p99");
+        member(residual, "max");
+    }
+    cJSON_Delete(json);
+}
+
+static void test_options_override_the_script(void **state) {
+    (void)state;
+    write_file("falling.lua", falling);
+    cJSON *json = run_json("run falling.lua --set height=2 --set heavy=true --dt 0.001 --seconds 0.02 --seed 9 "
+                           "--set solver.max_iterations=7 --json " QUIET,
+                           0);
+    const cJSON *parameters = member(json, "parameters");
+    assert_near(number(parameters, "height"), 2.0, 0.0);
+    assert_near(number(parameters, "seconds"), 0.02, 0.0);
+    assert_near(number(parameters, "seed"), 9.0, 0.0);
+    assert_true(cJSON_IsTrue(member(parameters, "heavy")));
+    assert_near(number(json, "steps"), 20.0, 0.0);
+    cJSON_Delete(json);
+    stn_expect_part("run falling.lua --set hight=2 " ERRORS, 2,
+                    "falling.lua:3: --set hight: the script declares no such parameter, did you mean 'height'?");
+    stn_expect_part("run falling.lua --set height=tall " ERRORS, 2, "must be a number");
+    stn_expect_part("run falling.lua --set heavy=1 " ERRORS, 2, "must be true or false");
+    stn_expect_part("run falling.lua --set height " ERRORS, 2, "write name=value");
+    stn_expect_part("run falling.lua --set solver.tolerence=1 " ERRORS, 2, "did you mean tolerance?");
+    stn_expect_part("run falling.lua --solver sapp " ERRORS, 2, "sapp");
+    stn_expect_part("run falling.lua --dt 0 " ERRORS, 2, "--dt 0: must be > 0 s");
+    stn_expect_part("run falling.lua --dt nan " ERRORS, 2, "--dt nan: must be a finite number");
+}
+
+static void test_seconds_replace_a_duration_that_is_no_parameter(void **state) {
+    (void)state;
+    write_file("plain.lua", "local w = require 'stiction'.world { dt = 0.01 }\n"
+                            "w:sphere { radius = 1 }\nfor _ in w:run { steps = 500 } do end\n");
+    cJSON *json = run_json("run plain.lua --seconds 0.05 --json " QUIET, 0);
+    assert_near(number(json, "steps"), 5.0, 0.0);
+    cJSON_Delete(json);
+}
+
+static void test_failed_checks_and_assertions_give_status_1(void **state) {
+    (void)state;
+    write_file("falling.lua", falling);
+    stn_expect_part("run falling.lua --set height=0.1 " ERRORS, 1, "FAILED above");
+    cJSON *json = run_json("run falling.lua --set height=0.1 --json " QUIET, 1);
+    assert_string_equal(member(json, "status")->valuestring, "check_failed");
+    cJSON_Delete(json);
+    write_file("claim.lua", "local x = 1\nassert(x == 2, 'x is not two')\n");
+    stn_expect_part("run claim.lua " ERRORS, 1, "claim.lua:2: x is not two");
+    write_file("tests.lua", "local stn = require 'stiction'\nstn.test('adds', function() stn.near(1 + 1, 3, 0.5) end)\n");
+    stn_expect_part("run tests.lua " ERRORS, 1, "FAILED adds");
+}
+
+static void test_bad_scripts_are_one_line_and_status_2(void **state) {
+    (void)state;
+    stn_expect("run nothere.lua " ERRORS, 2, "stiction run: nothere.lua: No such file or directory\n");
+    write_file("syntax.lua", "local x = = 2\n");
+    stn_expect("run syntax.lua " ERRORS, 2, "stiction run: syntax.lua:1: unexpected symbol near '='\n");
+    write_file("index.lua", "local x\n\nprint(x.y)\n");
+    stn_expect("run index.lua " ERRORS, 2,
+               "stiction run: index.lua:3: attempt to index a nil value (local 'x')\n");
+    write_file("compare.lua", "\nmath.max(1, nil)\n");
+    stn_expect("run compare.lua " ERRORS, 2,
+               "stiction run: compare.lua:2: attempt to compare number with nil\n");
+    stn_expect_part("run " ERRORS, 2, "needs SCRIPT");
+}
+
+static void test_a_step_that_fails_saves_the_state_and_gives_status_3(void **state) {
+    (void)state;
+    write_file("blow.lua", "local w = require 'stiction'.world { dt = 1, gravity = { 0, 0, 0 } }\n"
+                           "local b = w:sphere { name = 'ball', radius = 0.1, mass = 1 }\n"
+                           "b:apply_force { force = { 1e308, 0, 0 } }\n"
+                           "if os.getenv 'AGAIN' then w:load_state 'blow.failed.state' end\n"
+                           "w:step()\nw:step()\nprint 'not reached'\n");
+    stn_expect_part("run blow.lua " ERRORS, 3, "blow.lua:6: step 1, t = 1 s");
+    stn_expect_part("run blow.lua " ERRORS, 3, "blow.failed.state");
+    cJSON *json = run_json("run blow.lua --json " QUIET, 3);
+    assert_string_equal(member(json, "status")->valuestring, "diverged");
+    assert_near(number(member(json, "failure"), "step"), 1.0, 0.0);
+    cJSON_Delete(json);
+    setenv("AGAIN", "1", 1);
+    stn_expect_part("run blow.lua " ERRORS, 3, "blow.lua:5: step 1, t = 1 s");
+    unsetenv("AGAIN");
+}
+
+static int count_lines(const char *path, bool *whole) {
+    FILE *file = fopen(path, "r");
+    int lines = 0, last = '\n';
+    for (int c = file != NULL ? fgetc(file) : EOF; c != EOF; c = fgetc(file)) {
+        lines += c == '\n';
+        last = c;
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    *whole = last == '\n';
+    return lines;
+}
+
+static void test_log_writes_every_step_of_the_first_world(void **state) {
+    (void)state;
+    bool whole = false;
+    write_file("falling.lua", falling);
+    stn_run_to("run falling.lua --log out.csv " QUIET, 0);
+    assert_int_equal(count_lines("out.csv", &whole), 12); // header, start, ten steps
+    assert_true(whole);
+    stn_expect_part("run falling.lua --log out.xyz " ERRORS, 2, ".csv");
+    stn_expect_part("run falling.lua --log nowhere/out.csv " ERRORS, 2, "nowhere/out.csv");
+}
+
+static void pause_10ms(void) {
+    nanosleep(&(struct timespec){.tv_nsec = 10 * 1000 * 1000}, NULL);
+}
+
+/// Starts the command, waits for `ready` to have lines, sends SIGINT; the exit status.
+static int interrupt(const char *script, const char *ready) {
+    pid_t process = fork();
+    if (process == 0) {
+        int sink = open("/dev/null", O_WRONLY);
+        dup2(sink, STDERR_FILENO);
+        dup2(sink, STDOUT_FILENO);
+        execl(COMMAND, COMMAND, "run", script, "--log", "out.csv", (char *)NULL);
+        _exit(99);
+    }
+    bool whole = false;
+    for (int i = 0; i < 3000 && count_lines(ready, &whole) < 5; i++) {
+        pause_10ms();
+    }
+    kill(process, SIGINT);
+    int status = 0;
+    waitpid(process, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void test_an_interrupt_closes_the_log_and_gives_status_130(void **state) {
+    (void)state;
+    bool whole = false;
+    write_file("endless.lua", "local w = require 'stiction'.world { dt = 0.001 }\nw:sphere { radius = 1 }\n"
+                              "for _ in w:run { seconds = 1e6 } do end\n");
+    assert_int_equal(interrupt("endless.lua", "out.csv"), 130);
+    assert_true(count_lines("out.csv", &whole) >= 5);
+    assert_true(whole);
+    write_file("busy.lua", "local f = io.open('ready', 'w') f:write '1\\n2\\n3\\n4\\n5\\n' f:close()\nwhile true do end\n");
+    assert_int_equal(interrupt("busy.lua", "ready"), 130);
+}
+
+static void test_a_steady_step_allocates_nothing(void **state) {
+    (void)state;
+    write_file("rest.lua", "local w = require 'stiction'.world { dt = 0.002 }\nw:ground {}\n"
+                           "for i = 1, 3 do w:box { size = { 0.1, 0.1, 0.1 }, xyz = { 0, 0, 0.1 * i - 0.05 } } end\n"
+                           "for _ in w:run { steps = 300 } do end\n");
+    cJSON *json = run_json("run rest.lua --json " QUIET, 0);
+    assert_near(number(json, "allocations_per_step"), 0.0, 0.0);
+    assert_true(number(member(json, "contacts"), "mean") >= 9.0);
+    cJSON_Delete(json);
+}
+
+static void test_profile_tells_the_stages(void **state) {
+    (void)state;
+    write_file("falling.lua", falling);
+    stn_expect_part("run falling.lua --profile " ERRORS, 0, "collision");
+    cJSON *json = run_json("run falling.lua --profile --json " QUIET, 0);
+    assert_true(number(member(json, "stage_us"), "solve") >= 0.0);
+    cJSON_Delete(json);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_a_run_is_summed_up_in_json, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_options_override_the_script, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_seconds_replace_a_duration_that_is_no_parameter, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_failed_checks_and_assertions_give_status_1, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_bad_scripts_are_one_line_and_status_2, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_a_step_that_fails_saves_the_state_and_gives_status_3, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_log_writes_every_step_of_the_first_world, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_an_interrupt_closes_the_log_and_gives_status_130, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_a_steady_step_allocates_nothing, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_profile_tells_the_stages, enter_folder, leave_folder),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// stiction test: what counts as a test, what it prints, and its exit statuses.
+#include "stn_command.h"
+
+#include <sys/stat.h>
+
+#define QUIET "2>/dev/null"
+
+static void write_file(const char *name, const char *text) {
+    FILE *file = fopen(name, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static int enter_folder(void **state) {
+    char name[] = "/tmp/stiction_test_XXXXXX";
+    if (mkdtemp(name) == NULL || chdir(name) != 0) {
+        return -1;
+    }
+    *state = strdup(name);
+    mkdir("sub", 0700);
+    return *state == NULL;
+}
+
+static int leave_folder(void **state) {
+    char line[128];
+    snprintf(line, sizeof line, "rm -rf %s", (char *)*state);
+    free(*state);
+    return chdir("/") != 0 || system(line) != 0;
+}
+
+static void expect_last_line(const char *words, int status, const char *last) {
+    const stn_run *run = stn_run_to(words, status);
+    size_t length = strlen(run->out), wanted = strlen(last);
+    assert_true(length >= wanted);
+    assert_string_equal(run->out + length - wanted, last);
+}
+
+static void test_every_test_and_every_plain_file_counts(void **state) {
+    (void)state;
+    write_file("a.lua", "local stn = require 'stiction'\nstn.test('one', function() end)\nstn.test('two', function() end)\n");
+    write_file("sub/b.lua", "local x = 1\n");
+    write_file("sub/notes.txt", "no script\n");
+    expect_last_line("test . " QUIET, 0, "\n3 passed, 0 failed\n");
+    expect_last_line("test a.lua sub sub/b.lua --jobs 2 " QUIET, 0, "\n3 passed, 0 failed\n");
+    expect_last_line("test . -k tw " QUIET, 0, "\n1 passed, 0 failed\n");
+}
+
+static void test_failures_name_file_and_line(void **state) {
+    (void)state;
+    write_file("a.lua", "local stn = require 'stiction'\n"
+                        "stn.test('good', function() end)\n"
+                        "stn.test('bad', function()\n  stn.near(1, 2, 0.5, 'the sum')\nend)\n"
+                        "stn.test('checked', function() stn.check('small', { value = 3, limit = 2, unit = 'm' }) end)\n");
+    write_file("b.lua", "require 'stiction'.check('whole file', false)\n");
+    write_file("c.lua", "\nerror 'no test at all'\n");
+    write_file("d.lua", "assert(1 == 2, 'claim')\n");
+    expect_last_line("test . " QUIET, 1, "\n1 passed, 5 failed\n");
+    stn_expect_part("test a.lua " QUIET, 1, "a.lua:4: the sum = 1, expected 2 within 0.5");
+    stn_expect_part("test a.lua " QUIET, 1, "check failed: small: 3 against a limit of 2 m");
+    stn_expect_part("test c.lua " QUIET, 1, "c.lua:2: no test at all");
+    stn_expect_part("test d.lua " QUIET, 1, "d.lua:1: claim");
+}
+
+static void test_skipped_tests_are_counted_apart(void **state) {
+    (void)state;
+    write_file("a.lua", "local stn = require 'stiction'\nstn.test('one', function() stn.skip 'no data' end)\n"
+                        "stn.test('two', function() end)\n");
+    write_file("b.lua", "require 'stiction'.skip 'not here'\n");
+    expect_last_line("test . " QUIET, 0, "\n1 passed, 0 failed, 2 skipped\n");
+    stn_expect_part("test b.lua " QUIET, 0, "not here");
+}
+
+static void test_a_file_that_ends_the_process_is_a_failure(void **state) {
+    (void)state;
+    write_file("a.lua", "require 'stiction'.test('one', function() end)\nos.exit(7)\n");
+    write_file("b.lua", "local x = 1\n");
+    expect_last_line("test . " QUIET, 1, "\n2 passed, 1 failed\n");
+    stn_expect_part("test a.lua " QUIET, 1, "ended with exit status 7");
+}
+
+static void test_bad_usage_is_status_2(void **state) {
+    (void)state;
+    stn_expect("test nowhere 2>&1 >/dev/null", 2, "stiction test: nowhere: No such file or directory\n");
+    stn_expect("test . --jobs 0 2>&1 >/dev/null", 2, "stiction test: --jobs 0: must be at least 1\n");
+    stn_expect_part("test 2>&1 >/dev/null", 2, "needs PATH");
+    expect_last_line("test . " QUIET, 0, "0 passed, 0 failed\n");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_every_test_and_every_plain_file_counts, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_failures_name_file_and_line, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_skipped_tests_are_counted_apart, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_a_file_that_ends_the_process_is_a_failure, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_bad_usage_is_status_2, enter_folder, leave_folder),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
