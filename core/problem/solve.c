@@ -207,6 +207,25 @@ static stn_status find_islands(solve_job *job, stn_error *err) {
     return STN_OK;
 }
 
+/// Consecutive islands of at least CHUNK constraints together: small islands are not worth a turn each, and neighbours
+/// write into the same cache lines.
+static stn_status cut_chunks(solve_job *job, stn_error *err) {
+    enum { CHUNK = 16 };
+    const int32_t count = job->islands.count, *start = job->islands.constraint_start;
+    job->chunk_start = STN_ARENA(job->solver->arena, count + 1, int32_t);
+    if (job->chunk_start == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "problem solver: out of memory");
+    }
+    job->chunk_count = 0;
+    job->chunk_start[0] = 0;
+    for (int32_t i = 0; i < count; i++) {
+        if (i + 1 == count || start[i + 1] - start[job->chunk_start[job->chunk_count]] >= CHUNK) {
+            job->chunk_start[++job->chunk_count] = i + 1;
+        }
+    }
+    return STN_OK;
+}
+
 /// Trees in no island: v = v_star + A^-1 free_impulse.
 static void free_trees(const solve_job *job) {
     const stn_problem *problem = job->problem;
@@ -282,13 +301,14 @@ static void summarise(const solve_job *job, stn_solve_report *report) {
 static stn_status solve_islands(solve_job *job, stn_error *err) {
     stn_problem_solver *s = job->solver;
     stn_status status = find_islands(job, err);
+    status = status == STN_OK ? cut_chunks(job, err) : status;
     if (status != STN_OK) {
         return status;
     }
     for (int32_t w = 0; w < s->worker_count; w++) {
         s->workers[w].failed_island = -1;
     }
-    stn_parallel_for(s->options.threads, job->islands.count, solve_island, job);
+    stn_parallel_for(s->options.threads, job->chunk_count, solve_chunk, job);
     status = first_failure(job, err);
     if (status == STN_OK) {
         free_trees(job);
@@ -314,8 +334,8 @@ stn_status stn_problem_solve(stn_problem_solver *solver, stn_problem *problem, c
     double solved = now_us();
     if (status == STN_OK && certificate != NULL) {
         const stn_law *law = solver->law.ops != NULL ? &solver->law : NULL;
-        status = stn_certify(problem, job.v, job.gamma, law, request->law_memory, job.inverse, request->certificate_flags,
-                             solver->arena, &certified, err);
+        status = stn_certify(problem, job.v, job.gamma, law, request->law_memory, job.inverse,
+                             request->certificate_flags, solver->arena, &certified, err);
     }
     if (status != STN_OK) {
         return status;

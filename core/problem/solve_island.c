@@ -146,11 +146,9 @@ static stn_status run(const solve_job *job, int32_t index, solver_worker *worker
     return status;
 }
 
-void solve_island(void *user, int32_t index, int32_t worker_index) {
-    solve_job *job = user;
-    solver_worker *worker = &job->solver->workers[worker_index];
+static void solve_island(solve_job *job, int32_t index, solver_worker *worker) {
     island_outcome *outcome = &job->outcomes[index];
-    *outcome = (island_outcome){.info = {.cost = NAN, .reason = ""}};
+    *outcome = (island_outcome){.info = {.cost = (double)NAN, .reason = ""}};
     stn_error err;
     err.status = STN_OK;
     err.text[0] = '\0';
@@ -158,5 +156,12 @@ void solve_island(void *user, int32_t index, int32_t worker_index) {
     if (outcome->status < 0 && (worker->failed_island < 0 || index < worker->failed_island)) {
         worker->failed_island = index;
         worker->error = err;
+    }
+}
+
+void solve_chunk(void *user, int32_t index, int32_t worker) {
+    solve_job *job = user;
+    for (int32_t i = job->chunk_start[index]; i < job->chunk_start[index + 1]; i++) {
+        solve_island(job, i, &job->solver->workers[worker]);
     }
 }

@@ -38,12 +38,14 @@ typedef struct solve_job {
     const stn_inverse *inverse; // of the whole problem; NULL when nothing needs it
     stn_islands islands;
     bool whole; // one island that is the problem itself
+    int32_t chunk_count;
+    int32_t *chunk_start; // (chunk_count + 1) islands that one worker takes at a time
     double *v, *gamma;
     island_outcome *outcomes; // (islands.count)
 } solve_job;
 
-/// Solves island `index`: the function that stn_parallel_for calls; `user` is the job.
-void solve_island(void *user, int32_t index, int32_t worker);
+/// Solves the islands of chunk `index`: the function that stn_parallel_for calls; `user` is the job.
+void solve_chunk(void *user, int32_t index, int32_t worker);
 
 /// gamma from v by the law, for solvers that yield velocities alone; box and equality rows by clamping.
 stn_status complete_impulses(const stn_problem *problem, const stn_law *law, const void *law_memory, const double *v,

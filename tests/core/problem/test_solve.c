@@ -94,13 +94,15 @@ static const stn_plugin_desc both_solver = {
 
 // ---------------------------------------------------------------------------------------------------------- fixture
 
+enum { MOST = 1024 };
+
 typedef struct bench {
     stn_heap heap;
     stn_context *context;
     stn_instance *solver, *law;
     stn_threads *threads;
     stn_problem_solver *ps;
-    double v[256], gamma[256];
+    double v[MOST], gamma[MOST];
     stn_solution solution;
     stn_solve_report report;
     stn_error err;
@@ -162,6 +164,52 @@ static sample *pairs_sample(uint64_t seed, int32_t pairs) {
     return s;
 }
 
+/// The vector `from` (count numbers) `times` over, in the sample's memory.
+static double *repeat(sample *s, const double *from, int32_t count, int32_t times) {
+    double *to = sample_doubles(s, (size_t)(count * times), 0.0);
+    for (int32_t k = 0; k < times; k++) {
+        memcpy(to + k * count, from, (size_t)count * sizeof *to);
+    }
+    return to;
+}
+
+/// `times` copies of the sample's problem side by side: enough islands to keep several workers busy.
+static void tile(sample *s, int32_t times) {
+    stn_problem *p = &s->problem;
+    stn_problem_tree *trees = (stn_problem_tree *)(void *)sample_doubles(
+        s, (size_t)(p->tree_count * times) * sizeof *trees / sizeof(double) + 1, 0.0);
+    stn_constraint *constraints = (stn_constraint *)(void *)sample_doubles(
+        s, (size_t)(p->constraint_count * times) * sizeof *constraints / sizeof(double) + 1, 0.0);
+    for (int32_t k = 0; k < times; k++) {
+        for (int32_t t = 0; t < p->tree_count; t++) {
+            trees[k * p->tree_count + t] = p->trees[t];
+            trees[k * p->tree_count + t].dof_start += k * p->nv;
+        }
+        for (int32_t i = 0; i < p->constraint_count; i++) {
+            stn_constraint *c = &constraints[k * p->constraint_count + i];
+            *c = p->constraints[i];
+            c->id += (uint64_t)(k * p->constraint_count);
+            c->row += k * p->row_count;
+            c->J[0].tree += k * p->tree_count;
+            c->J[1].tree += c->J[1].tree < 0 ? 0 : k * p->tree_count;
+        }
+    }
+    double **dofs[] = {&p->v0, &p->v_star, &p->v_guess};
+    double **rows[] = {&p->bias, &p->lo, &p->hi, &p->R, &p->v_hat, &p->gamma_guess};
+    for (int32_t k = 0; k < STN_COUNT(dofs); k++) {
+        *dofs[k] = repeat(s, *dofs[k], p->nv, times);
+    }
+    for (int32_t k = 0; k < STN_COUNT(rows); k++) {
+        *rows[k] = repeat(s, *rows[k], p->row_count, times);
+    }
+    p->trees = trees;
+    p->constraints = constraints;
+    p->tree_count *= times;
+    p->constraint_count *= times;
+    p->nv *= times;
+    p->row_count *= times;
+}
+
 // ------------------------------------------------------------------------------------------------------------- tests
 
 static void the_momentum_balance_holds_and_free_trees_keep_their_velocity(void **state) {
@@ -173,7 +221,7 @@ static void the_momentum_balance_holds_and_free_trees_keep_their_velocity(void *
     assert_ok(bench_solve(&b, p, NULL), b.err);
     assert_int_equal(b.report.islands, 4);
     assert_int_equal(b.report.not_converged, 0);
-    double left[256], right[256] = {0.0};
+    double left[MOST], right[MOST] = {0.0};
     stn_problem_mass_times(p, b.v, p->v_star, left);
     stn_problem_jacobian_transposed_add(p, 1.0, b.gamma, right);
     for (int32_t d = 0; d < p->nv; d++) {
@@ -205,11 +253,12 @@ static void free_impulses_move_trees_in_no_island(void **state) {
 
 static void the_result_does_not_depend_on_the_number_of_workers(void **state) {
     (void)state;
-    double v[256] = {0.0}, gamma[256] = {0.0}, cost = 0.0;
+    double v[MOST] = {0.0}, gamma[MOST] = {0.0}, cost = 0.0;
     for (int32_t threads = 1; threads <= 4; threads++) {
         bench b;
         assert_ok(bench_open(&b, "sap", threads), b.err);
-        sample *s = pairs_sample(3, 5);
+        sample *s = pairs_sample(3, 7);
+        tile(s, 6);
         for (int32_t repeat = 0; repeat < 5; repeat++) {
             assert_ok(bench_solve(&b, &s->problem, NULL), b.err);
             if (threads == 1 && repeat == 0) {
@@ -314,13 +363,14 @@ static void a_failed_island_leaves_the_outputs_and_is_the_same_for_any_workers(v
     for (int32_t threads = 1; threads <= 3; threads++) {
         bench b;
         assert_ok(bench_open(&b, "fake_velocity", threads), b.err);
-        sample *s = pairs_sample(8, 5);
-        fake.status[12] = STN_ERR_NUMERIC;
-        fake.status[6] = STN_ERR_DIVERGED;
+        sample *s = pairs_sample(8, 7);
+        tile(s, 3);
+        fake.status[60] = fake.status[48] = STN_ERR_NUMERIC;
+        fake.status[24] = STN_ERR_DIVERGED;
         b.v[0] = b.gamma[0] = 77.0;
         b.report.islands = 77;
         assert_int_equal(bench_solve(&b, &s->problem, NULL), STN_ERR_DIVERGED);
-        assert_string_equal(b.err.text, "solver fake_velocity: island 2: asked to fail at 1006");
+        assert_string_equal(b.err.text, "solver fake_velocity: island 8: asked to fail at 1024");
         assert_near(b.v[0] + b.gamma[0] + b.report.islands, 231.0, 0.0);
         sample_clear(s);
         bench_close(&b);
