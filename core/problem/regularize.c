@@ -5,7 +5,7 @@
 //     box, equality   R = max(R_nr, c),  v_hat = -phi0/(dt + tau_d),  tau_d = dt where the floor wins
 //     servo           the same, but gains shrink together where the floor wins: tau_d = kd/kp stays
 //     dry friction    R = sigma w,  v_hat = 0
-//     cone, ellipse   R_n = c,  R_t = 0,  v_hat_n = -phi0/(dt + tau_d)
+//     cone, ellipse   R_n = c,  R_t = 0,  v_hat_n = -phi0/(dt + tau_d); 0 in a local problem that knows no phi0
 #include <stiction/problem.h>
 
 static const double near_rigid_beta = 0.1;
@@ -20,10 +20,11 @@ static double compliance(const stn_constraint *c, double dt) {
 
 static void regularize_cone(stn_problem *problem, const stn_constraint *c) {
     double *R = problem->R + c->row, *v_hat = problem->v_hat + c->row;
+    bool bare = problem->form == STN_FORM_LOCAL && isnan(c->phi0); // W and q hold all there is
     R[0] = R[1] = 0.0;
     R[2] = compliance(c, problem->dt);
     v_hat[0] = v_hat[1] = 0.0;
-    v_hat[2] = -c->phi0 / (problem->dt + c->relaxation_time);
+    v_hat[2] = bare ? 0.0 : -c->phi0 / (problem->dt + c->relaxation_time);
 }
 
 static void regularize_rows(stn_problem *problem, const stn_constraint *c) {

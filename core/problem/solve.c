@@ -173,11 +173,9 @@ static stn_status prepare(solve_job *job, bool scaled, stn_error *err) {
     if (status != STN_OK) {
         return status;
     }
-    if (problem->form == STN_FORM_GLOBAL) {
-        stn_problem_regularize(problem);
-        if (s->law.ops != NULL && s->law.ops->regularize != NULL && !problem->explicit_R) {
-            s->law.ops->regularize(s->law.self, problem);
-        }
+    stn_problem_regularize(problem);
+    if (s->law.ops != NULL && s->law.ops->regularize != NULL && !problem->explicit_R) {
+        s->law.ops->regularize(s->law.self, problem);
     }
     return check_regularisation(s, problem, err);
 }

@@ -163,7 +163,8 @@ STN_API void stn_problem_mass_times(const stn_problem *problem, const double *x,
 ///   box, equality  R = max(R_nr, c), v_hat = -phi0/(dt + tau_d), tau_d = dt where the floor wins; phi0 NaN: v_hat = 0
 ///   servo          the same with k = kp, tau_d = kd/kp kept where the floor wins (both gains shrink)
 ///   dry friction   R = 1e-3 w, v_hat = 0
-///   cone, ellipse  physical compliance alone: R_n = c, R_t = 0, v_hat_n = -phi0/(dt + tau_d)
+///   cone, ellipse  physical compliance alone: R_n = c, R_t = 0, v_hat_n = -phi0/(dt + tau_d) (0 for a local
+///                  problem without phi0)
 /// A convex law then replaces its own rows (law.h). Does nothing when explicit_R.
 STN_API void stn_problem_regularize(stn_problem *problem);
 
