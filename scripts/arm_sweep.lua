@@ -397,7 +397,7 @@ local motors = world:controller {
 
 -- ------------------------------------------------------------------------------------------------------ the sweep
 
-local deepest, momentum, lag = 0, 0, 0
+local deepest, momentum = 0, 0
 for step in world:run { seconds = p.seconds } do
   deepest = math.max(deepest, step.overlap_m)
   momentum = math.max(momentum, step.certificate.momentum)
@@ -413,6 +413,8 @@ for _, object in ipairs(objects) do
 end
 stn.result("swept", swept, "objects")
 stn.result("deepest_overlap_m", deepest, "m")
-stn.check("objects swept off the table", { value = swept, least = 4, unit = "objects" })
+if p.seconds >= durations[1] + durations[2] + durations[3] then
+  stn.check("objects swept off the table", { value = swept, least = 4, unit = "objects" })
+end
 stn.check("deepest overlap", { value = deepest, limit = 1e-3, unit = "m" })
 stn.check("momentum error", { value = momentum, limit = p.tolerance, unit = "1" })

@@ -95,8 +95,9 @@ static void test_a_run_is_summed_up_in_json(void **state) {
     assert_true(cJSON_IsTrue(member(check, "ok")));
     assert_near(number(check, "limit"), 0.5, 0.0);
     assert_string_equal(member(check, "unit")->valuestring, "m");
-    for (const char *const *name = (const char *const[]){"momentum", "complementarity", "cone", "penetration_m", "natural_ncp",
-                                                         "natural_ccp", "friction_work_J", "law_residual", NULL};
+    for (const char *const *name =
+             (const char *const[]){"momentum", "complementarity", "cone", "penetration_m", "natural_ncp", "natural_ccp",
+                                   "friction_work_J", "law_residual", NULL};
          *name != NULL; name++) {
         const cJSON *residual = member(member(json, "certificate"), *name);
         member(residual, "mean");
@@ -148,7 +149,8 @@ static void test_failed_checks_and_assertions_give_status_1(void **state) {
     cJSON_Delete(json);
     write_file("claim.lua", "local x = 1\nassert(x == 2, 'x is not two')\n");
     stn_expect_part("run claim.lua " ERRORS, 1, "claim.lua:2: x is not two");
-    write_file("tests.lua", "local stn = require 'stiction'\nstn.test('adds', function() stn.near(1 + 1, 3, 0.5) end)\n");
+    write_file("tests.lua",
+               "local stn = require 'stiction'\nstn.test('adds', function() stn.near(1 + 1, 3, 0.5) end)\n");
     stn_expect_part("run tests.lua " ERRORS, 1, "FAILED adds");
 }
 
@@ -158,11 +160,9 @@ static void test_bad_scripts_are_one_line_and_status_2(void **state) {
     write_file("syntax.lua", "local x = = 2\n");
     stn_expect("run syntax.lua " ERRORS, 2, "stiction run: syntax.lua:1: unexpected symbol near '='\n");
     write_file("index.lua", "local x\n\nprint(x.y)\n");
-    stn_expect("run index.lua " ERRORS, 2,
-               "stiction run: index.lua:3: attempt to index a nil value (local 'x')\n");
+    stn_expect("run index.lua " ERRORS, 2, "stiction run: index.lua:3: attempt to index a nil value (local 'x')\n");
     write_file("compare.lua", "\nmath.max(1, nil)\n");
-    stn_expect("run compare.lua " ERRORS, 2,
-               "stiction run: compare.lua:2: attempt to compare number with nil\n");
+    stn_expect("run compare.lua " ERRORS, 2, "stiction run: compare.lua:2: attempt to compare number with nil\n");
     stn_expect_part("run " ERRORS, 2, "needs SCRIPT");
 }
 
@@ -241,7 +241,8 @@ static void test_an_interrupt_closes_the_log_and_gives_status_130(void **state) 
     assert_int_equal(interrupt("endless.lua", "out.csv"), 130);
     assert_true(count_lines("out.csv", &whole) >= 5);
     assert_true(whole);
-    write_file("busy.lua", "local f = io.open('ready', 'w') f:write '1\\n2\\n3\\n4\\n5\\n' f:close()\nwhile true do end\n");
+    write_file("busy.lua",
+               "local f = io.open('ready', 'w') f:write '1\\n2\\n3\\n4\\n5\\n' f:close()\nwhile true do end\n");
     assert_int_equal(interrupt("busy.lua", "ready"), 130);
 }
 
@@ -269,12 +270,15 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_a_run_is_summed_up_in_json, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_options_override_the_script, enter_folder, leave_folder),
-        cmocka_unit_test_setup_teardown(test_seconds_replace_a_duration_that_is_no_parameter, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_seconds_replace_a_duration_that_is_no_parameter, enter_folder,
+                                        leave_folder),
         cmocka_unit_test_setup_teardown(test_failed_checks_and_assertions_give_status_1, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_bad_scripts_are_one_line_and_status_2, enter_folder, leave_folder),
-        cmocka_unit_test_setup_teardown(test_a_step_that_fails_saves_the_state_and_gives_status_3, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_a_step_that_fails_saves_the_state_and_gives_status_3, enter_folder,
+                                        leave_folder),
         cmocka_unit_test_setup_teardown(test_log_writes_every_step_of_the_first_world, enter_folder, leave_folder),
-        cmocka_unit_test_setup_teardown(test_an_interrupt_closes_the_log_and_gives_status_130, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_an_interrupt_closes_the_log_and_gives_status_130, enter_folder,
+                                        leave_folder),
         cmocka_unit_test_setup_teardown(test_a_steady_step_allocates_nothing, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_profile_tells_the_stages, enter_folder, leave_folder),
     };

@@ -39,7 +39,8 @@ static void expect_last_line(const char *words, int status, const char *last) {
 
 static void test_every_test_and_every_plain_file_counts(void **state) {
     (void)state;
-    write_file("a.lua", "local stn = require 'stiction'\nstn.test('one', function() end)\nstn.test('two', function() end)\n");
+    write_file("a.lua",
+               "local stn = require 'stiction'\nstn.test('one', function() end)\nstn.test('two', function() end)\n");
     write_file("sub/b.lua", "local x = 1\n");
     write_file("sub/notes.txt", "no script\n");
     expect_last_line("test . " QUIET, 0, "\n3 passed, 0 failed\n");
@@ -49,10 +50,11 @@ static void test_every_test_and_every_plain_file_counts(void **state) {
 
 static void test_failures_name_file_and_line(void **state) {
     (void)state;
-    write_file("a.lua", "local stn = require 'stiction'\n"
-                        "stn.test('good', function() end)\n"
-                        "stn.test('bad', function()\n  stn.near(1, 2, 0.5, 'the sum')\nend)\n"
-                        "stn.test('checked', function() stn.check('small', { value = 3, limit = 2, unit = 'm' }) end)\n");
+    write_file("a.lua",
+               "local stn = require 'stiction'\n"
+               "stn.test('good', function() end)\n"
+               "stn.test('bad', function()\n  stn.near(1, 2, 0.5, 'the sum')\nend)\n"
+               "stn.test('checked', function() stn.check('small', { value = 3, limit = 2, unit = 'm' }) end)\n");
     write_file("b.lua", "require 'stiction'.check('whole file', false)\n");
     write_file("c.lua", "\nerror 'no test at all'\n");
     write_file("d.lua", "assert(1 == 2, 'claim')\n");

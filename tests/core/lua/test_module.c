@@ -51,7 +51,8 @@ static void test_nothing_global_is_added(void **state) {
 
 static void test_errors_carry_the_line_and_objects_may_outlive_their_world(void **state) {
     (void)state;
-    expect("local stn = require 'stiction'\nstn.world { dtt = 1 }\n", 1, ":2: stn.world: unknown key 'dtt', did you mean 'dt'?");
+    expect("local stn = require 'stiction'\nstn.world { dtt = 1 }\n", 1,
+           ":2: stn.world: unknown key 'dtt', did you mean 'dt'?");
     expect("local stn = require 'stiction'\n"
            "local ball do local w = stn.world {}\n ball = w:sphere { radius = 1 } w:step() end\n"
            "collectgarbage() collectgarbage()\nprint(ball:position()[3] < 0)\n",

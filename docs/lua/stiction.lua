@@ -1,0 +1,337 @@
+---@meta stiction
+-- SPDX-License-Identifier: Apache-2.0
+-- The Lua face of Stiction for editors (LuaCATS annotations): completion and checking. Reference: ../lua.md. Nothing here runs.
+
+---@alias stiction.Vector number[] three numbers
+---@class stiction.Pose
+---@field xyz? stiction.Vector [m]
+---@field quat? number[] w, x, y, z
+---@field rpy? stiction.Vector fixed-axis roll, pitch, yaw [rad]
+
+---@class stiction.Velocity
+---@field linear? stiction.Vector [m/s]
+---@field angular? stiction.Vector [rad/s]
+
+---@alias stiction.Plugin string|table a plugin's name, or { "name", parameter = value }
+---@alias stiction.Links stiction.robot|table a robot, or { robot, "link" }
+
+---@class stiction.WorldOptions
+---@field dt? number step size [s]
+---@field gravity? stiction.Vector [m/s^2]
+---@field solver? stiction.Plugin
+---@field law? stiction.Plugin
+---@field contact? stiction.Plugin
+---@field integrator? stiction.Plugin
+---@field factor? stiction.Plugin
+---@field contact_point? "stiffness"|"midpoint"|"a"|"b"
+---@field margin? number [m]
+---@field threads? integer
+---@field certificate? "full"|"light"
+---@field seed? integer
+
+---@class stiction.Material
+---@field mu? number friction coefficient [1]
+---@field stiffness? number [N/m]
+---@field relaxation_time? number [s]
+---@field dissipation? number Hunt-Crossley [s/m]
+---@field restitution? number [1]
+---@field modulus? number [Pa]
+
+---@class stiction.Geometry: stiction.Material
+---@field color? number[] r, g, b and perhaps a, 0 to 1
+---@field category? integer collision filter bits
+---@field mask? integer collision filter bits
+---@field surface_velocity? stiction.Vector [m/s]
+---@field visual? boolean
+
+---@class stiction.Body: stiction.Geometry
+---@field name? string
+---@field pose? stiction.Pose
+---@field xyz? stiction.Vector [m]
+---@field rpy? stiction.Vector [rad]
+---@field quat? number[]
+---@field fixed? boolean part of the world
+---@field on? table { robot, "link" } that it is welded to
+---@field velocity? stiction.Velocity|stiction.Vector at the start
+---@field mass? number [kg]
+---@field density? number [kg/m^3]
+---@field radius? number [m]
+---@field length? number [m]
+---@field size? stiction.Vector edges [m]
+---@field shapes? table[] of a compound
+
+---@class stiction.contact
+---@field id integer
+---@field a string
+---@field b string
+---@field link_a string
+---@field link_b string
+---@field point stiction.Vector [m]
+---@field normal stiction.Vector from a into b
+---@field distance number [m], negative in overlap
+---@field mu number
+---@field impulse stiction.Vector on b [N s]
+---@field normal_impulse number [N s]
+---@field friction_impulse number [N s]
+---@field slip number [m/s]
+---@field separation_speed number [m/s]
+
+---@class stiction.certificate
+---@field momentum? number [1]
+---@field complementarity? number [1]
+---@field complementarity_J? number [J]
+---@field cone? number [1]
+---@field penetration_m? number [m]
+---@field natural_ncp? number [m/s]
+---@field natural_ccp? number [m/s]
+---@field natural_scaled? number [1]
+---@field friction_work_J? number [J]
+---@field law_residual? number [1]
+---@field box? number [N s]
+---@field finite boolean
+
+---@class stiction.step
+---@field time number after the step [s]
+---@field index integer
+---@field certificate stiction.certificate
+---@field status string
+---@field converged boolean
+---@field iterations integer
+---@field islands integer
+---@field contact_count integer
+---@field constraints integer
+---@field kinetic_J number
+---@field potential_J number
+---@field elastic_J number
+---@field energy_J number
+---@field input_work_J number
+---@field overlap_m number
+---@field duration_us number
+---@field cost number
+local step = {}
+---@return stiction.contact[]
+function step:contacts() end
+
+---@class stiction.snapshot
+
+---@class stiction.joint
+---@field name string
+---@field type string
+local joint = {}
+---@return number|number[]
+function joint:position() end
+---@return number|number[]
+function joint:velocity() end
+---@param q number|number[]
+function joint:set_position(q) end
+---@param v number|number[]
+function joint:set_velocity(v) end
+---@param effort number|number[] [N m] or [N], held until changed
+function joint:set_effort(effort) end
+---@return { lower: number, upper: number, effort: number, velocity: number }
+function joint:limits() end
+
+---@class stiction.link
+---@field name string
+local link = {}
+---@return stiction.Pose
+function link:pose() end
+---@return stiction.Vector
+function link:position() end
+---@return stiction.Velocity
+function link:velocity() end
+---@return number [m/s]
+function link:speed() end
+---@param wrench { force?: stiction.Vector, torque?: stiction.Vector, point?: stiction.Vector }
+function link:apply_force(wrench) end
+
+---@class stiction.robot
+---@field name string
+local robot = {}
+---@return stiction.Pose
+function robot:pose() end
+---@return stiction.Vector
+function robot:position() end
+---@return stiction.Velocity
+function robot:velocity() end
+---@return number [m/s]
+function robot:speed() end
+---@param wrench { force?: stiction.Vector, torque?: stiction.Vector, point?: stiction.Vector }
+function robot:apply_force(wrench) end
+---@param pose stiction.Pose
+function robot:set_pose(pose) end
+---@param velocity stiction.Velocity|stiction.Vector
+function robot:set_velocity(velocity) end
+---@return number[]
+function robot:q() end
+---@param q number[]|table<string, number>
+function robot:set_q(q) end
+---@return number[]
+function robot:v() end
+---@param v number[]|table<string, number>
+function robot:set_v(v) end
+---@param name string
+---@return stiction.joint
+function robot:joint(name) end
+---@return stiction.joint[]
+function robot:joints() end
+---@param name string
+---@return stiction.link
+function robot:link(name) end
+---@return stiction.link[]
+function robot:links() end
+---@return number [kg]
+function robot:mass() end
+
+---@class stiction.controller
+local controller = {}
+---@param references table<string, number|number[]|table<string, number>> channel = values
+function controller:set(references) end
+---@return string[]
+function controller:joints() end
+
+---@class stiction.world
+---@field time number [s]
+---@field dt number [s]
+---@field steps integer
+---@field gravity stiction.Vector [m/s^2]
+---@field parameters string
+---@field nq integer
+---@field nv integer
+---@field bodies integer
+local world = {}
+---@param description table { "file", name =, base =, fixed =, joints =, packages =, mu = ... }
+---@return stiction.robot
+function world:load(description) end
+---@param body? stiction.Body
+---@return stiction.robot
+function world:ground(body) end
+---@param body stiction.Body
+---@return stiction.robot
+function world:sphere(body) end
+---@param body stiction.Body
+---@return stiction.robot
+function world:box(body) end
+---@param body stiction.Body
+---@return stiction.robot
+function world:capsule(body) end
+---@param body stiction.Body
+---@return stiction.robot
+function world:cylinder(body) end
+---@param body stiction.Body
+---@return stiction.robot
+function world:compound(body) end
+---@param material stiction.Material with a and b: stiction.Links
+function world:contact_material(material) end
+---@param a stiction.Links
+---@param b? stiction.Links
+function world:disable_collisions(a, b) end
+---@param description table { "plugin", target = robot, joints = { names }, parameter = value }
+---@return stiction.controller
+function world:controller(description) end
+---@return stiction.step
+function world:step() end
+---@param duration { seconds?: number, steps?: integer }
+---@return fun(): stiction.step
+function world:run(duration) end
+---@return stiction.contact[]
+function world:contacts() end
+---@param path string
+---@param recorder? stiction.Plugin
+function world:record(path, recorder) end
+function world:close_recordings() end
+---@param name string
+---@param value number
+function world:plot(name, value) end
+---@return { time: number, step: integer, q: number[], v: number[] }
+function world:state() end
+---@param state { q?: number[], v?: number[] }
+function world:set_state(state) end
+---@return stiction.snapshot
+function world:snapshot() end
+---@param snapshot stiction.snapshot
+function world:restore(snapshot) end
+---@param path string
+function world:save(path) end
+---@param path string
+function world:load_state(path) end
+function world:reset() end
+---@return stiction.world
+function world:clone() end
+function world:close() end
+---@return string
+function world:hash() end
+---@param gravity stiction.Vector [m/s^2]
+function world:set_gravity(gravity) end
+---@param dt number [s]
+function world:set_dt(dt) end
+---@param low? number
+---@param high? number
+---@return number
+function world:random(low, high) end
+---@return { kinetic: number, potential: number, elastic: number, total: number } [J]
+function world:energy() end
+---@return stiction.Velocity momentum [kg m/s], about the origin [kg m^2/s]
+function world:momentum() end
+---@return number [kg]
+function world:mass() end
+---@param name string
+---@return stiction.robot
+function world:robot(name) end
+---@return stiction.robot[]
+function world:robots() end
+
+---@class stiction
+---@field deg number pi / 180
+---@field version string
+local stn = {}
+---@param options? stiction.WorldOptions
+---@return stiction.world
+function stn.world(options) end
+---@generic T: table
+---@param defaults T
+---@return T
+function stn.params(defaults) end
+---@param choices string[]
+---@return string
+function stn.choice(choices) end
+---@param name string
+---@param claim boolean|{ value: number, limit?: number, least?: number, unit?: string }
+---@return boolean
+function stn.check(name, claim) end
+---@param name string
+---@param value number
+---@param unit? string
+function stn.result(name, value, unit) end
+---@param format string
+function stn.warn(format, ...) end
+---@param name string
+---@param body function
+function stn.test(name, body) end
+---@param reason string
+function stn.skip(reason) end
+---@param value number|number[]
+---@param expected number|number[]
+---@param tolerance number
+---@param what? string
+function stn.near(value, expected, tolerance, what) end
+---@param action function
+---@param text? string
+---@return string
+function stn.fails(action, text) end
+---@param pose stiction.Pose
+---@return stiction.Pose
+function stn.pose(pose) end
+---@param a stiction.Pose
+---@param b stiction.Pose
+---@return stiction.Pose
+function stn.compose(a, b) end
+---@param pose stiction.Pose
+---@return stiction.Pose
+function stn.inverse(pose) end
+---@param pose stiction.Pose
+---@param point stiction.Vector
+---@return stiction.Vector
+function stn.transform(pose, point) end
+
+return stn

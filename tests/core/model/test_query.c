@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a builder answers, and lets be changed, before the model is compiled.
+#include <math.h>
+#include <string.h>
+
+#include "stn_model_test.h"
+
+/// Robots "a" (links p, q) and "b" (link p), each link with one sphere.
+static stn_model_builder *two_robots(stn_context *context) {
+    stn_model_builder *builder = new_builder(context);
+    const char *const robots[] = {"a", "b"};
+    for (int32_t r = 0; r < 2; r++) {
+        begin_robot(builder, robots[r]);
+        for (int32_t i = 0; i < 2 - r; i++) {
+            int32_t link = add_link(builder, i == 0 ? "p" : "q", mass_of(1.0, stn_vec3_zero(), 1.0, 1.0, 1.0));
+            add_shape(builder, link, stn_shape_sphere(0.1));
+        }
+        if (r == 0) {
+            add_joint(builder, "j", STN_JOINT_FLOATING, 0, 1, stn_pose_identity(), stn_vec3_make(0.0, 0.0, 1.0));
+        }
+    }
+    return builder;
+}
+
+static stn_context *new_context(void) {
+    stn_error err = {0};
+    stn_context *context = NULL;
+    assert_ok(stn_context_create(NULL, &context, &err), err);
+    return context;
+}
+
+static void test_links_are_counted_and_found_within_their_robot(void **state) {
+    (void)state;
+    stn_context *context = new_context();
+    stn_model_builder *builder = two_robots(context);
+    int32_t start = -1, count = -1;
+    stn_builder_robot_links(builder, 0, &start, &count);
+    assert_int_equal(start, 0);
+    assert_int_equal(count, 2);
+    stn_builder_robot_links(builder, 1, &start, &count);
+    assert_int_equal(start, 2);
+    assert_int_equal(count, 1);
+    stn_builder_robot_links(builder, 2, &start, &count);
+    assert_int_equal(count, 0);
+    assert_int_equal(stn_builder_find_link(builder, 0, "q"), 1);
+    assert_int_equal(stn_builder_find_link(builder, 1, "p"), 2);
+    assert_int_equal(stn_builder_find_link(builder, 1, "q"), -1);
+    assert_int_equal(stn_builder_find_link(builder, 7, "p"), -1);
+    stn_builder_destroy(builder);
+    stn_context_destroy(context);
+}
+
+static void test_a_material_reaches_the_shapes_of_one_robot_and_only_its_set_members(void **state) {
+    (void)state;
+    stn_error err = {0};
+    stn_context *context = new_context();
+    stn_model_builder *builder = two_robots(context);
+    stn_material first = stn_material_unset(), second = stn_material_unset();
+    first.mu = 0.25;
+    first.stiffness = 1e4;
+    second.mu = 0.75;
+    assert_ok(stn_builder_set_material(builder, 0, &first, &err), err);
+    assert_ok(stn_builder_set_material(builder, 0, &second, &err), err);
+    stn_model *model = NULL;
+    assert_ok(stn_model_compile(builder, &model, &err), err);
+    for (int32_t g = 0; g < 2; g++) {
+        assert_near(model->geometries[g].material.mu, 0.75, 0.0);
+        assert_near(model->geometries[g].material.stiffness, 1e4, 0.0);
+        assert_true(isnan(model->geometries[g].material.dissipation));
+    }
+    assert_true(isnan(model->geometries[2].material.mu));
+    stn_model_destroy(model);
+    stn_builder_destroy(builder);
+    stn_context_destroy(context);
+}
+
+static void test_a_bad_material_is_refused_and_changes_nothing(void **state) {
+    (void)state;
+    stn_error err = {0};
+    stn_context *context = new_context();
+    stn_model_builder *builder = two_robots(context);
+    stn_material bad = stn_material_unset();
+    bad.mu = -0.5;
+    assert_true(stn_builder_set_material(builder, 0, &bad, &err) < 0);
+    assert_non_null(strstr(err.text, "robot 'a'"));
+    assert_true(stn_builder_set_material(builder, 5, &bad, &err) < 0);
+    stn_model *model = NULL;
+    assert_ok(stn_model_compile(builder, &model, &err), err);
+    assert_true(isnan(model->geometries[0].material.mu));
+    stn_model_destroy(model);
+    stn_builder_destroy(builder);
+    stn_context_destroy(context);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_links_are_counted_and_found_within_their_robot),
+        cmocka_unit_test(test_a_material_reaches_the_shapes_of_one_robot_and_only_its_set_members),
+        cmocka_unit_test(test_a_bad_material_is_refused_and_changes_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
