@@ -1,11 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenes.h"
 
+int scene_setup(void **state) {
+    stn_context *context = NULL;
+    stn_error err;
+    assert_ok(stn_context_create(NULL, &context, &err), err);
+    *state = context;
+    return 0;
+}
+
+int scene_teardown(void **state) {
+    stn_context_destroy(*state);
+    return 0;
+}
+
 stn_world *scene_world(stn_context *context, const stn_world_options *options) {
     stn_world *world = NULL;
     stn_error err;
     assert_ok(stn_world_create(context, options, &world, &err), err);
     return world;
+}
+
+stn_world *scene_tight_world(stn_context *context, double dt, double tolerance) {
+    const stn_setting tight[] = {{.name = "tolerance", .form = STN_SETTING_NUMBER, .number = tolerance}};
+    stn_world_options options = stn_world_options_default();
+    options.dt = dt;
+    options.solver = (stn_plugin_choice){NULL, tight, 1};
+    return scene_world(context, &options);
 }
 
 void scene_ground(stn_world *world) {

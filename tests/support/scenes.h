@@ -7,7 +7,12 @@
 
 #include <stiction/world.h>
 
+/// For cmocka_run_group_tests: *state is a context with default options.
+int scene_setup(void **state);
+int scene_teardown(void **state);
+/// A world of default plugins, and one with another step and solver tolerance.
 stn_world *scene_world(stn_context *context, const stn_world_options *options);
+stn_world *scene_tight_world(stn_context *context, double dt, double tolerance);
 /// The half space z <= 0.
 void scene_ground(stn_world *world);
 /// A free cube of side 0.2 m whose centre starts at `position`. Returns its robot.

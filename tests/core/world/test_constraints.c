@@ -4,33 +4,12 @@
 
 #include <string.h>
 
-static int setup(void **state) {
-    stn_context *context = NULL;
-    stn_error err;
-    assert_ok(stn_context_create(NULL, &context, &err), err);
-    *state = context;
-    return 0;
-}
-
-static int teardown(void **state) {
-    stn_context_destroy(*state);
-    return 0;
-}
-
-static stn_world *tight_world(stn_context *context, double dt) {
-    static const stn_setting tight[] = {{.name = "tolerance", .form = STN_SETTING_NUMBER, .number = 1e-11}};
-    stn_world_options options = stn_world_options_default();
-    options.dt = dt;
-    options.solver = (stn_plugin_choice){NULL, tight, 1};
-    return scene_world(context, &options);
-}
-
 static stn_joint_spec slide(void) {
     return stn_joint_spec_default("slide", STN_JOINT_PRISMATIC);
 }
 
 static void a_limit_stops_the_joint_and_holds_it(void **state) {
-    stn_world *world = tight_world(*state, 0.005);
+    stn_world *world = scene_tight_world(*state, 0.005, 1e-11);
     stn_joint_spec spec = slide();
     spec.lower = -1.0;
     spec.upper = 0.25;
@@ -55,7 +34,7 @@ static void a_limit_stops_the_joint_and_holds_it(void **state) {
 static void pd_follows_the_implicit_formula_until_its_effort_limit(void **state) {
     const double efforts[] = {INFINITY, 30.0};
     for (int32_t i = 0; i < 2; i++) {
-        stn_world *world = tight_world(*state, 0.01);
+        stn_world *world = scene_tight_world(*state, 0.01, 1e-11);
         stn_joint_spec spec = slide();
         spec.effort = efforts[i];
         int32_t robot = scene_slider(world, "slider", &spec);
@@ -87,7 +66,7 @@ static void pd_follows_the_implicit_formula_until_its_effort_limit(void **state)
 }
 
 static void feed_forward_shares_the_effort_limit(void **state) {
-    stn_world *world = tight_world(*state, 0.01);
+    stn_world *world = scene_tight_world(*state, 0.01, 1e-11);
     stn_joint_spec spec = slide();
     spec.effort = 10.0;
     int32_t robot = scene_slider(world, "slider", &spec);
@@ -101,7 +80,7 @@ static void feed_forward_shares_the_effort_limit(void **state) {
 }
 
 static void dry_friction_holds_below_its_level_and_brakes_above(void **state) {
-    stn_world *world = tight_world(*state, 0.005);
+    stn_world *world = scene_tight_world(*state, 0.005, 1e-11);
     stn_joint_spec spec = slide();
     spec.friction = 3.0;
     scene_slider(world, "slider", &spec);
@@ -117,7 +96,7 @@ static void dry_friction_holds_below_its_level_and_brakes_above(void **state) {
 }
 
 static void damping_is_implicit(void **state) {
-    stn_world *world = tight_world(*state, 0.1);
+    stn_world *world = scene_tight_world(*state, 0.1, 1e-11);
     stn_joint_spec spec = slide();
     spec.damping = 400.0; // explicit Euler would explode at dt c/m = 20
     scene_slider(world, "slider", &spec);
@@ -135,7 +114,7 @@ static void damping_is_implicit(void **state) {
 
 /// Two carriages on one rail, the second mimics the first: q2 = -2 q1 + 0.1. An effort on the first moves the sum of inertias.
 static void a_coupler_keeps_its_ratio_and_adds_inertias(void **state) {
-    stn_world *world = tight_world(*state, 0.002);
+    stn_world *world = scene_tight_world(*state, 0.002, 1e-11);
     stn_model_builder *builder = stn_world_builder(world);
     stn_link_spec rail = {.name = "rail"}, a = {.name = "a"}, b = {.name = "b"};
     a.mass = b.mass = (stn_mass){.mass = 1.0, .inertia = stn_mat3_diagonal(0.01, 0.01, 0.01)};
@@ -176,5 +155,5 @@ int main(void) {
         cmocka_unit_test(damping_is_implicit),
         cmocka_unit_test(a_coupler_keeps_its_ratio_and_adds_inertias),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, scene_setup, scene_teardown);
 }

@@ -6,19 +6,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static int setup(void **state) {
-    stn_context *context = NULL;
-    stn_error err;
-    assert_ok(stn_context_create(NULL, &context, &err), err);
-    *state = context;
-    return 0;
-}
-
-static int teardown(void **state) {
-    stn_context_destroy(*state);
-    return 0;
-}
-
 /// A cube and a ball on the ground, and a slider under PD: every kind of private memory that a default world has.
 static stn_world *busy_world(stn_context *context) {
     stn_world_options options = stn_world_options_default();
@@ -252,5 +239,5 @@ int main(void) {
         cmocka_unit_test(a_log_has_one_header_and_a_row_a_step),
         cmocka_unit_test(running_out_of_memory_anywhere_is_a_status),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, scene_setup, scene_teardown);
 }

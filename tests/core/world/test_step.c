@@ -7,29 +7,8 @@
 
 static const double g = 9.81;
 
-static int setup(void **state) {
-    stn_context *context = NULL;
-    stn_error err;
-    assert_ok(stn_context_create(NULL, &context, &err), err);
-    *state = context;
-    return 0;
-}
-
-static int teardown(void **state) {
-    stn_context_destroy(*state);
-    return 0;
-}
-
-static stn_world *tight_world(stn_context *context, double dt) {
-    static const stn_setting tight[] = {{.name = "tolerance", .form = STN_SETTING_NUMBER, .number = 1e-12}};
-    stn_world_options options = stn_world_options_default();
-    options.dt = dt;
-    options.solver = (stn_plugin_choice){NULL, tight, 1};
-    return scene_world(context, &options);
-}
-
 static void free_fall_is_that_of_symplectic_euler(void **state) {
-    stn_world *world = tight_world(*state, 0.01);
+    stn_world *world = scene_tight_world(*state, 0.01, 1e-12);
     scene_ground(world);
     scene_ball(world, "ball", 2.0, 0.1, stn_vec3_make(0.0, 0.0, 10.0));
     scene_steps(world, 100);
@@ -43,7 +22,7 @@ static void free_fall_is_that_of_symplectic_euler(void **state) {
 static void a_pushed_block_sticks_or_slides_as_coulomb_says(void **state) {
     const double force[] = {4.0, 6.0}; // mu m g = 4.905
     for (int32_t i = 0; i < 2; i++) {
-        stn_world *world = tight_world(*state, 0.002);
+        stn_world *world = scene_tight_world(*state, 0.002, 1e-12);
         scene_ground(world);
         scene_cube(world, "cube", 1.0, stn_vec3_make(0.0, 0.0, 0.1));
         stn_error err;
@@ -99,7 +78,7 @@ static void momentum_and_its_moment_survive_a_collision(void **state) {
 }
 
 static void a_belt_carries_a_box_to_its_own_speed(void **state) {
-    stn_world *world = tight_world(*state, 0.002);
+    stn_world *world = scene_tight_world(*state, 0.002, 1e-12);
     stn_geometry_spec belt = stn_geometry_spec_default(stn_shape_half_space());
     belt.surface_velocity = stn_vec3_make(0.3, 0.0, 0.0);
     int32_t id = 0;
@@ -198,5 +177,5 @@ int main(void) {
         cmocka_unit_test(a_failed_step_leaves_the_state_as_it_was),
         cmocka_unit_test(bad_values_are_refused_by_name),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, scene_setup, scene_teardown);
 }
