@@ -133,6 +133,7 @@ typedef struct stn_problem_owner stn_problem_owner;
 /// true. A "solution" object in the file is ignored. Schema: docs/contact-problem.md.
 STN_API stn_status stn_problem_load(stn_context *context, const char *path, stn_problem_owner **out,
                                     stn_error *err);
+/// Lives as long as the owner. A shallow copy of it may be solved: w, R and v_hat are then written into the owner's arrays.
 STN_API const stn_problem *stn_problem_of(const stn_problem_owner *owner);
 STN_API void stn_problem_destroy(stn_problem_owner *owner); ///< accepts NULL
 /// Writes "contact-problem-2" (format 2: everything) or "contact-problem-1" (format 1: refused with

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public random multi-contact problems: all load, and their derived data come out of our own formulas.
+// The public random multi-contact problems: all load, their derived data come out of our own formulas, and the whole
+// path of `stiction solve` finds the published solutions.
 #include <stdlib.h>
 #include <string.h>
 
-#include <stiction/delassus.h>
+#include <cjson/cJSON.h>
+#include <stiction/solve.h>
 
 #include "stn_test.h"
 
@@ -48,7 +50,99 @@ static void problems_load_and_their_inverse_masses_come_out_again(void **state) 
     stn_context_destroy(context);
 }
 
+static cJSON *read_json(const char *path) {
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    static char text[1 << 22];
+    size_t size = fread(text, 1, sizeof text - 1, file);
+    text[size] = '\0';
+    fclose(file);
+    cJSON *json = cJSON_Parse(text);
+    assert_non_null(json);
+    return json;
+}
+
+static void numbers(const cJSON *object, const char *key, int32_t count, double *out) {
+    const cJSON *array = cJSON_GetObjectItem(object, key);
+    assert_int_equal(cJSON_GetArraySize(array), count);
+    int32_t i = 0;
+    for (const cJSON *item = array->child; item != NULL; item = item->next) {
+        out[i++] = item->valuedouble;
+    }
+}
+
+typedef struct worst {
+    double v, gamma, cost;
+} worst;
+
+/// |D^-1 (v - v_ref)| / |D^-1 v_ref| with D^-1 = diag(A)^1/2, and the same for gamma (largest entry) and cost.
+static void compare(const stn_problem *p, const char *path, const stn_solution *found, double cost, worst *w) {
+    cJSON *json = read_json(path);
+    const cJSON *sap = cJSON_GetObjectItem(cJSON_GetObjectItem(json, "solution"), "sap");
+    static double v[1024], gamma[4096];
+    numbers(sap, "v", p->nv, v);
+    numbers(sap, "gamma", p->row_count, gamma);
+    double off = 0.0, size = 0.0, largest = 0.0, gamma_off = 0.0;
+    for (int32_t d = 0; d < p->nv; d++) {
+        double mass = p->trees[0].A.values[d * (p->nv + 1)];
+        off += mass * (found->v[d] - v[d]) * (found->v[d] - v[d]);
+        size += mass * v[d] * v[d];
+    }
+    for (int32_t r = 0; r < p->row_count; r++) {
+        largest = fmax(largest, fabs(gamma[r]));
+        gamma_off = fmax(gamma_off, fabs(found->gamma[r] - gamma[r]));
+    }
+    double reference = cJSON_GetObjectItem(sap, "cost")->valuedouble;
+    assert_near(sqrt(off), 0.0, 1e-7 * sqrt(size)); // the limits that the problems' README states
+    assert_near(gamma_off, 0.0, 1e-5 * largest);
+    assert_near(cost, reference, 1e-9 * fabs(reference));
+    w->v = fmax(w->v, sqrt(off / size));
+    w->gamma = fmax(w->gamma, largest > 0.0 ? gamma_off / largest : 0.0);
+    w->cost = fmax(w->cost, fabs(cost - reference) / fmax(fabs(reference), 1e-300));
+    cJSON_Delete(json);
+}
+
+static void solver_sap_finds_the_published_solutions(void **state) {
+    (void)state;
+    skip_without(folder);
+    stn_context *context = NULL;
+    stn_instance *solver = NULL, *law = NULL;
+    stn_problem_solver *ps = NULL;
+    stn_error err;
+    const stn_setting tight = {.name = "tolerance", .form = STN_SETTING_NUMBER, .number = 1e-10, .where = "test"};
+    assert_ok(stn_context_create(NULL, &context, &err), err);
+    assert_ok(stn_instance_create(context, STN_KIND_SOLVER, "sap", &tight, 1, &solver, &err), err);
+    assert_ok(stn_instance_create(context, STN_KIND_LAW, "sap", NULL, 0, &law, &err), err);
+    const stn_problem_solver_options options = {solver, law, NULL, NULL};
+    assert_ok(stn_problem_solver_create(context, &options, &ps, &err), err);
+    worst w = {0};
+    for (int32_t i = 0; i < 100; i++) {
+        char path[512];
+        snprintf(path, sizeof path, "%s/p%03d.json", folder, i);
+        stn_problem_owner *owner = NULL;
+        assert_ok(stn_problem_load(context, path, &owner, &err), err);
+        stn_problem p = *stn_problem_of(owner);
+        static double v[1024], gamma[4096];
+        stn_solution solution = {v, gamma};
+        stn_solve_report report;
+        stn_certificate certificate;
+        const stn_solve_request request = {.certificate_flags = STN_CERTIFICATE_SCALED};
+        assert_ok(stn_problem_solve(ps, &p, &request, &solution, &report, &certificate, &err), err);
+        compare(&p, path, &solution, report.cost, &w);
+        assert_true(certificate.finite && certificate.momentum <= 1e-10 && certificate.cone <= 1e-12);
+        stn_problem_destroy(owner);
+    }
+    print_message("worst relative difference of v %.2g, gamma %.2g, cost %.2g\n", w.v, w.gamma, w.cost);
+    stn_problem_solver_destroy(ps);
+    stn_instance_destroy(law);
+    stn_instance_destroy(solver);
+    stn_context_destroy(context);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(problems_load_and_their_inverse_masses_come_out_again)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(problems_load_and_their_inverse_masses_come_out_again),
+        cmocka_unit_test(solver_sap_finds_the_published_solutions),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
