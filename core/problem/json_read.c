@@ -103,7 +103,7 @@ static stn_status parse_problem(json_reader *r, stn_problem *problem) {
 stn_status stn_problem_load(stn_context *context, const char *path, stn_problem_owner **out, stn_error *err) {
     *out = NULL;
     stn_problem_owner *owner = NULL;
-    stn_error local;
+    stn_error local = {STN_OK, ""};
     err = err != NULL ? err : &local;
     stn_status status = stn_problem_owner_create(context, &owner, err);
     if (status != STN_OK) {
