@@ -20,7 +20,7 @@ static bool same_end(double a, double b) {
 /// Starts counting again when the script begins another world:run.
 static void follow_run(cli_progress *p, const stn_observation *o, double end_time, double now) {
     if (p->begun == 0.0 || !same_end(p->end_time, end_time)) {
-        p->begun = now;
+        p->begun = p->shown = now;
         p->begun_at = o->time - o->dt;
         p->end_time = end_time;
     }
