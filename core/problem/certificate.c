@@ -81,9 +81,9 @@ static stn_status contact_velocities(const stn_problem *p, const double *v, cons
 /// How far the impulse leaves its cone or ellipse, relative to its normal part; and how far that pulls.
 static double cone_violation(const stn_constraint *c, const double *g) {
     circular x = circular_of(c, g, g);
-    double tangential = sqrt(x.gamma[0] * x.gamma[0] + x.gamma[1] * x.gamma[1] + x.forbidden * x.forbidden);
-    double relative = (tangential - x.mu * g[2]) / (g[2] > 1e-12 ? g[2] : 1e-12);
-    return worst(worst(relative, -g[2]), 0.0);
+    double beyond = worst(sqrt(x.gamma[0] * x.gamma[0] + x.gamma[1] * x.gamma[1]) - x.mu * g[2], 0.0);
+    double relative = sqrt(beyond * beyond + x.forbidden * x.forbidden) / (g[2] > 1e-12 ? g[2] : 1e-12);
+    return worst(relative, -g[2]);
 }
 
 static void certify_contacts(const stn_problem *p, const double *v_c, const double *gamma, double size,

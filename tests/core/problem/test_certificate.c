@@ -19,9 +19,23 @@ static const double mass = 2.0, mu = 0.5;
 
 static void block_init(block *b, double slip, double fall) {
     memset(b, 0, sizeof *b);
-    b->problem = (stn_problem){.form = STN_FORM_GLOBAL, .theta = 1.0, .dt = 0.01, .nv = 3, .tree_count = 1, .constraint_count = 1,
-                               .row_count = 3, .trees = &b->tree, .constraints = &b->constraint, .v0 = b->v0, .v_star = b->v_star,
-                               .v_guess = b->v_guess, .bias = b->bias, .lo = b->lo, .hi = b->hi, .R = b->R, .v_hat = b->v_hat,
+    b->problem = (stn_problem){.form = STN_FORM_GLOBAL,
+                               .theta = 1.0,
+                               .dt = 0.01,
+                               .nv = 3,
+                               .tree_count = 1,
+                               .constraint_count = 1,
+                               .row_count = 3,
+                               .trees = &b->tree,
+                               .constraints = &b->constraint,
+                               .v0 = b->v0,
+                               .v_star = b->v_star,
+                               .v_guess = b->v_guess,
+                               .bias = b->bias,
+                               .lo = b->lo,
+                               .hi = b->hi,
+                               .R = b->R,
+                               .v_hat = b->v_hat,
                                .gamma_guess = b->guess};
     for (int32_t i = 0; i < 3; i++) {
         b->A[4 * i] = mass;
@@ -30,9 +44,18 @@ static void block_init(block *b, double slip, double fall) {
         b->hi[i] = INFINITY;
     }
     b->tree.A = (stn_matrix){.n = 3, .form = STN_MATRIX_DENSE, .values = b->A};
-    b->constraint = (stn_constraint){.id = 1, .set = STN_SET_CONE, .rows = 3, .J = {{.tree = 0, .values = b->J}, {.tree = -1}},
-                                     .phi0 = 0.0, .stiffness = INFINITY, .relaxation_time = 0.0, .mu1 = mu, .mu2 = mu,
-                                     .w = 1.0 / (mass * sqrt(3.0)), .w_trace = 3.0 / mass, .memory = -1};
+    b->constraint = (stn_constraint){.id = 1,
+                                     .set = STN_SET_CONE,
+                                     .rows = 3,
+                                     .J = {{.tree = 0, .values = b->J}, {.tree = -1}},
+                                     .phi0 = 0.0,
+                                     .stiffness = INFINITY,
+                                     .relaxation_time = 0.0,
+                                     .mu1 = mu,
+                                     .mu2 = mu,
+                                     .w = 1.0 / (mass * sqrt(3.0)),
+                                     .w_trace = 3.0 / mass,
+                                     .memory = -1};
     b->v_star[0] = slip;
     b->v_star[2] = -fall;
     // rigid Coulomb contact: the fall is stopped, friction as large as the cone allows
@@ -169,6 +192,193 @@ static void merging_keeps_the_worst(void **state) {
     assert_false(a.finite);
 }
 
+static void the_slack_of_the_coulomb_map_is_the_future_gap_over_dt(void **state) {
+    (void)state;
+    block b;
+    block_init(&b, 0.2, 1.0);
+    // phi0 + (dt + tau_d) v_n + gamma_n/(k dt) = 0, with v_n = -fall + gamma_n/m, makes gamma_n
+    double dt = b.problem.dt, tau = 0.03, k = 1e4, phi0 = 0.002;
+    b.constraint.phi0 = phi0;
+    b.constraint.relaxation_time = tau;
+    b.constraint.stiffness = k;
+    double normal = ((dt + tau) * 1.0 - phi0) / ((dt + tau) / mass + 1.0 / (k * dt));
+    b.gamma[2] = normal;
+    b.v[2] = -1.0 + normal / mass;
+    assert_true(mass * 0.2 < mu * normal); // sticks
+    stn_certificate c = certify(&b, STN_CERTIFICATE_SCALED);
+    assert_near(c.momentum, 0.0, 1e-15);
+    assert_near(c.natural_ncp, 0.0, 1e-14);
+    assert_near(c.natural_scaled, 0.0, 1e-14);
+    b.v[2] += 1e-3; // moves the gap by (dt + tau_d) 1e-3
+    assert_near(certify(&b, 0).natural_ncp, 1e-3 * (dt + tau) / dt, 1e-12);
+    b.constraint.phi0 = NAN; // at velocity level the slack is v_n itself, and nothing is known of penetration
+    c = certify(&b, 0);
+    assert_true(isnan(c.penetration_m));
+    assert_true(c.natural_ncp > 1e-3);
+}
+
+static void complementarity_is_the_mean_defect_over_the_energy(void **state) {
+    (void)state;
+    block b;
+    block_init(&b, 3.0, 1.0);
+    b.v[2] = 0.1; // g . gamma = v_t gamma_t + v_n gamma_n
+    stn_certificate c = certify(&b, 0);
+    double defect = fabs(b.v[0] * b.gamma[0] + 0.1 * b.gamma[2]);
+    double p = mass * (b.v[0] * b.v[0] + 0.01), j = (b.gamma[0] * b.gamma[0] + b.gamma[2] * b.gamma[2]) / mass;
+    assert_near(c.complementarity_J, defect, 1e-15);
+    assert_near(c.complementarity, defect / (0.5 * fmax(p, j)), 1e-14);
+}
+
+static void an_ellipse_has_its_own_limits_along_each_direction(void **state) {
+    (void)state;
+    block b;
+    block_init(&b, 0.0, 1.0);
+    b.constraint.set = STN_SET_ELLIPSE;
+    b.constraint.mu2 = 0.25;
+    b.v_star[1] = 3.0; // slides along t2: gamma_2 = -mu2 gamma_n
+    b.gamma[1] = -0.25 * b.gamma[2];
+    b.v[1] = 3.0 + b.gamma[1] / mass;
+    stn_certificate c = certify(&b, 0);
+    assert_near(c.natural_ncp, 0.0, 1e-15);
+    assert_near(c.cone, 0.0, 1e-15);
+    b.constraint.mu2 = 0.0; // no friction there: what it does is all forbidden
+    c = certify(&b, 0);
+    assert_near(c.cone, 0.25, 1e-15);
+    assert_near(c.natural_ncp, 0.25 * b.gamma[2] / mass, 1e-15);
+    b.gamma[1] = 0.0;
+    b.v[1] = 3.0;
+    assert_near(certify(&b, 0).natural_ncp, 0.0, 1e-15);
+}
+
+static void an_error_against_nothing_is_no_small_error(void **state) {
+    (void)state;
+    block b;
+    block_init(&b, 3.0, 1.0);
+    memset(b.v, 0, sizeof b.v); // "at rest, no impulse" does not follow from v_star != 0
+    memset(b.gamma, 0, sizeof b.gamma);
+    assert_true(certify(&b, 0).momentum > 1e10);
+    memset(b.v_star, 0, sizeof b.v_star);
+    assert_near(certify(&b, 0).momentum, 0.0, 0.0);
+}
+
+static void what_cannot_be_expressed_by_v_star_is_part_of_the_balance(void **state) {
+    (void)state;
+    block b;
+    block_init(&b, 0.2, 1.0);
+    double impulse[3] = {0.0, 0.4, 0.0};
+    b.problem.free_impulse = impulse;
+    assert_true(certify(&b, 0).momentum > 0.1);
+    b.v[1] = 0.2; // m v_1 = 0.4
+    assert_near(certify(&b, 0).momentum, 0.0, 1e-15);
+}
+
+static void a_singular_A_is_measured_by_the_largest_inertia_of_its_tree(void **state) {
+    (void)state;
+    block b;
+    block_init(&b, 0.0, 1.0);
+    stn_context *context = NULL;
+    stn_error err;
+    stn_certificate c;
+    assert_ok(stn_context_create(NULL, &context, &err), err);
+    stn_arena *arena = stn_arena_create(context);
+    b.A[4] = 0.0; // nothing resists along t2
+    b.gamma[1] = 0.3;
+    assert_ok(stn_certify(&b.problem, b.v, b.gamma, NULL, NULL, NULL, 0, arena, &c, &err), err);
+    double j = hypot(b.gamma[1], b.gamma[2]); // |D J^T gamma| sqrt(m)
+    assert_near(c.momentum, 0.3 / j, 1e-15);
+    memset(b.A, 0, sizeof b.A); // no inertia at all: impulses as they are
+    assert_ok(stn_certify(&b.problem, b.v, b.gamma, NULL, NULL, NULL, 0, arena, &c, &err), err);
+    assert_near(c.momentum, 1.0, 1e-15);
+    stn_arena_destroy(arena);
+    stn_context_destroy(context);
+}
+
+// The block as a local problem, W = I/m, once more with a bilateral row that says nothing new and one that matters.
+static void a_local_problem_is_judged_by_its_impulses_alone(void **state) {
+    (void)state;
+    block b;
+    block_init(&b, 3.0, 1.0);
+    double W[9] = {1.0 / mass, 0.0, 0.0, 0.0, 1.0 / mass, 0.0, 0.0, 0.0, 1.0 / mass};
+    double V[3] = {0.0, 0.0, 1.0}, R = 1.0, s = 0.0;
+    stn_problem local = b.problem;
+    local.form = STN_FORM_LOCAL;
+    local.nv = local.tree_count = 0;
+    local.W = W;
+    local.q = b.v_star;
+    stn_context *context = NULL;
+    stn_error err;
+    stn_certificate c;
+    assert_ok(stn_context_create(NULL, &context, &err), err);
+    stn_arena *arena = stn_arena_create(context);
+    for (int32_t k = 0; k < 2; k++) {
+        assert_ok(stn_certify(&local, NULL, b.gamma, NULL, NULL, NULL, STN_CERTIFICATE_SCALED, arena, &c, &err), err);
+        assert_true(c.finite && isnan(c.momentum) && isnan(c.complementarity));
+        assert_near(c.natural_ncp, 0.0, 1e-14);
+        assert_near(c.natural_scaled, 0.0, 1e-14);
+        local.bilateral_count = 1; // W_eff = W - V V^T/R: a second copy of 1/m along the normal keeps it as it was
+        local.V = V;
+        local.R_bilateral = &R;
+        local.s = &s;
+        W[8] += 1.0;
+    }
+    V[2] = 0.5;
+    assert_ok(stn_certify(&local, NULL, b.gamma, NULL, NULL, NULL, 0, arena, &c, &err), err);
+    assert_true(c.natural_ncp > 0.1);
+    stn_arena_destroy(arena);
+    stn_context_destroy(context);
+}
+
+static void nothing_to_certify_is_certified(void **state) {
+    (void)state;
+    block b;
+    block_init(&b, 3.0, 1.0);
+    b.problem.constraint_count = b.problem.row_count = 0;
+    memcpy(b.v, b.v_star, sizeof b.v);
+    stn_certificate c = certify(&b, STN_CERTIFICATE_SCALED);
+    assert_true(c.finite);
+    assert_near(c.momentum, 0.0, 1e-15);
+    const double zero[] = {c.complementarity, c.complementarity_J, c.cone,
+                           c.penetration_m,   c.natural_ncp,       c.natural_ccp,
+                           c.natural_scaled,  c.friction_work_J,   c.box};
+    for (int32_t i = 0; i < STN_COUNT(zero); i++) {
+        assert_near(zero[i], 0.0, 0.0);
+    }
+}
+
+static void nan_in_the_problem_is_not_finite_either(void **state) {
+    (void)state;
+    block b;
+    block_init(&b, 3.0, 1.0);
+    b.bias[0] = NAN;
+    stn_certificate c = certify(&b, STN_CERTIFICATE_SCALED);
+    assert_false(c.finite);
+    assert_true(isnan(c.natural_ncp) && isnan(c.natural_ccp) && isnan(c.natural_scaled) && isnan(c.friction_work_J));
+    block_init(&b, 3.0, 1.0);
+    b.v_star[1] = NAN;
+    c = certify(&b, 0);
+    assert_false(c.finite);
+    assert_true(isnan(c.momentum));
+    block_init(&b, 3.0, 1.0);
+    b.gamma[0] = INFINITY;
+    assert_false(certify(&b, 0).finite);
+}
+
+static void a_failure_leaves_the_result_untouched(void **state) {
+    (void)state;
+    block b;
+    block_init(&b, 3.0, 1.0);
+    stn_context *context = NULL;
+    stn_error err;
+    stn_certificate c = {.momentum = 42.0}, before = c;
+    assert_ok(stn_context_create(NULL, &context, &err), err);
+    stn_arena *arena = stn_arena_create(context);
+    assert_int_equal(stn_certify(&b.problem, b.v, b.gamma, NULL, NULL, NULL, STN_CERTIFICATE_SCALED, arena, &c, &err),
+                     STN_ERR_ARGUMENT);
+    assert_memory_equal(&c, &before, sizeof c);
+    stn_arena_destroy(arena);
+    stn_context_destroy(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_coulomb_solutions_have_no_residual),
@@ -177,6 +387,16 @@ int main(void) {
         cmocka_unit_test(nan_is_not_lost),
         cmocka_unit_test(light_leaves_the_natural_maps_out),
         cmocka_unit_test(merging_keeps_the_worst),
+        cmocka_unit_test(the_slack_of_the_coulomb_map_is_the_future_gap_over_dt),
+        cmocka_unit_test(complementarity_is_the_mean_defect_over_the_energy),
+        cmocka_unit_test(an_ellipse_has_its_own_limits_along_each_direction),
+        cmocka_unit_test(an_error_against_nothing_is_no_small_error),
+        cmocka_unit_test(what_cannot_be_expressed_by_v_star_is_part_of_the_balance),
+        cmocka_unit_test(a_singular_A_is_measured_by_the_largest_inertia_of_its_tree),
+        cmocka_unit_test(a_local_problem_is_judged_by_its_impulses_alone),
+        cmocka_unit_test(nothing_to_certify_is_certified),
+        cmocka_unit_test(nan_in_the_problem_is_not_finite_either),
+        cmocka_unit_test(a_failure_leaves_the_result_untouched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
