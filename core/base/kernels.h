@@ -45,15 +45,30 @@ typedef struct row_kernels {
     void (*backward)(int32_t n, const double *l, int32_t stride, int32_t columns, double *x, int32_t stride_x);
 } row_kernels;
 
+/// Free bodies and their contacts.
+enum { BODY_FACTOR = 42, BODY_HALF = 24 };
+typedef struct body_kernels {
+    /// l (BODY_FACTOR): L (6 x 6, row-major, lower) of a, then 1/l_ii. Returns -1 or the first row whose pivot is not >
+    /// max(0, singular a_ii) or not finite.
+    int32_t (*factor)(const double *a, double singular, double *l);
+    /// X (BODY_HALF, 32-byte aligned) = L^-1 J^T for J (3 x 6, row-major): four lanes a dof, t1, t2, n, 0.
+    void (*half)(const double *l, const double *J, double *X);
+    /// out (3 x 3, row-major) += X^T Y.
+    void (*pair_add)(const double *X, const double *Y, double *out);
+} body_kernels;
+
 /// The tables for this processor. Thread: [any].
 const panel_kernels *panel_kernels_choose(void);
 const row_kernels *row_kernels_choose(void);
+const body_kernels *body_kernels_choose(void);
 
 extern const panel_kernels panel_kernels_plain;
 extern const row_kernels row_kernels_plain;
+extern const body_kernels body_kernels_plain;
 #ifdef STN_KERNELS_X86
 extern const panel_kernels panel_kernels_avx2;
 extern const row_kernels row_kernels_avx2;
+extern const body_kernels body_kernels_avx2;
 #endif
 
 #endif

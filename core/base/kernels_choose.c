@@ -16,6 +16,10 @@ const panel_kernels *panel_kernels_choose(void) {
 const row_kernels *row_kernels_choose(void) {
     return has_avx2() ? &row_kernels_avx2 : &row_kernels_plain;
 }
+
+const body_kernels *body_kernels_choose(void) {
+    return has_avx2() ? &body_kernels_avx2 : &body_kernels_plain;
+}
 #else
 const panel_kernels *panel_kernels_choose(void) {
     return &panel_kernels_plain;
@@ -23,5 +27,9 @@ const panel_kernels *panel_kernels_choose(void) {
 
 const row_kernels *row_kernels_choose(void) {
     return &row_kernels_plain;
+}
+
+const body_kernels *body_kernels_choose(void) {
+    return &body_kernels_plain;
 }
 #endif

@@ -93,21 +93,30 @@ static double *nodal_block(const stn_matrix *a, int32_t i, int32_t j) {
 
 void stn_matrix_diagonal(const stn_matrix *a, double *diagonal) {
     size_t n = (size_t)a->n;
-    for (size_t i = 0; i < n; i++) {
-        switch (a->form) {
-        case STN_MATRIX_ZERO:
+    switch (a->form) {
+    case STN_MATRIX_ZERO:
+        for (size_t i = 0; i < n; i++) {
             diagonal[i] = 0.0;
-            break;
-        case STN_MATRIX_DIAGONAL:
-            diagonal[i] = a->values[i];
-            break;
-        case STN_MATRIX_DENSE:
-            diagonal[i] = a->values[i * (n + 1)];
-            break;
-        case STN_MATRIX_NODAL:
-            diagonal[i] = nodal_block(a, (int32_t)(i / 3), (int32_t)(i / 3))[4 * (i % 3)];
-            break;
         }
+        break;
+    case STN_MATRIX_DIAGONAL:
+        for (size_t i = 0; i < n; i++) {
+            diagonal[i] = a->values[i];
+        }
+        break;
+    case STN_MATRIX_DENSE:
+        for (size_t i = 0; i < n; i++) {
+            diagonal[i] = a->values[i * (n + 1)];
+        }
+        break;
+    case STN_MATRIX_NODAL:
+        for (int32_t i = 0; i < a->node_count; i++) {
+            const double *block = nodal_block(a, i, i);
+            for (int32_t k = 0; k < 3; k++) {
+                diagonal[3 * (size_t)i + (size_t)k] = block[4 * k];
+            }
+        }
+        break;
     }
 }
 

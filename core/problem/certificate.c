@@ -10,15 +10,6 @@
 
 static const double nothing = 1e-14; // [sqrt(J)] momenta below are no motion
 
-static double norm(const double *x, const double *scale, int32_t n) {
-    double sum = 0.0;
-    for (int32_t i = 0; i < n; i++) {
-        double y = scale[i] * x[i];
-        sum += y * y;
-    }
-    return sqrt(sum);
-}
-
 /// error/size, where what is below `tiny` counts as tiny: 0 when nothing moves, but never 0 for an error against
 /// nothing.
 static double ratio(double error, double size, double tiny) {
@@ -28,18 +19,18 @@ static double ratio(double error, double size, double tiny) {
     return error / (size < tiny ? tiny : size);
 }
 
-/// D = diag(A)^-1/2 in dofs; where A_ii = 0 the tree's largest diagonal serves, or 1 when there is none.
-static void fill_scale(const stn_problem *p, double *D) {
+/// D^2 = diag(A)^-1 in dofs; where A_ii = 0 the tree's largest diagonal serves, or 1 when there is none.
+static void fill_scale(const stn_problem *p, double *D2) {
     for (int32_t t = 0; t < p->tree_count; t++) {
-        double *d = D + p->trees[t].dof_start, largest = 0.0;
+        double *d = D2 + p->trees[t].dof_start, largest = 0.0;
         int32_t n = p->trees[t].A.n;
         stn_matrix_diagonal(&p->trees[t].A, d);
         for (int32_t i = 0; i < n; i++) {
-            largest = fmax(largest, d[i]);
+            largest = d[i] > largest ? d[i] : largest;
         }
         largest = largest > 0.0 ? largest : 1.0;
         for (int32_t i = 0; i < n; i++) {
-            d[i] = 1.0 / sqrt(d[i] > 0.0 ? d[i] : largest);
+            d[i] = 1.0 / (d[i] > 0.0 ? d[i] : largest);
         }
     }
 }
@@ -48,18 +39,22 @@ static void fill_scale(const stn_problem *p, double *D) {
 static double certify_momentum(const stn_problem *p, const double *v, const double *gamma, double *work,
                                stn_certificate *out) {
     int32_t n = p->nv;
-    double *D = work, *p_tilde = D + n, *j = p_tilde + n, *r = j + n;
-    fill_scale(p, D);
-    memset(j, 0, (size_t)n * sizeof(double));
-    stn_problem_jacobian_transposed_add(p, 1.0, gamma, j);
-    stn_problem_mass_times(p, v, NULL, p_tilde);
+    double *D2 = work, *momentum = D2 + n, *impulse = momentum + n, *r = impulse + n;
+    fill_scale(p, D2);
+    memset(impulse, 0, (size_t)n * sizeof(double));
+    stn_problem_jacobian_transposed_add(p, 1.0, gamma, impulse);
+    stn_problem_mass_times(p, v, NULL, momentum);
     stn_problem_mass_times(p, v, p->v_star, r);
+    double a = 0.0, b = 0.0, c = 0.0; // |D A v|^2, |D J^T gamma|^2, |D residual|^2
     for (int32_t i = 0; i < n; i++) {
-        r[i] -= j[i] + (p->free_impulse != NULL ? p->free_impulse[i] : 0.0);
+        double free_impulse = p->free_impulse != NULL ? p->free_impulse[i] : 0.0;
+        double rest = r[i] - impulse[i] - free_impulse;
+        a += D2[i] * momentum[i] * momentum[i];
+        b += D2[i] * impulse[i] * impulse[i];
+        c += D2[i] * rest * rest;
     }
-    double size = worst(norm(p_tilde, D, n), norm(j, D, n));
-    double error = norm(r, D, n);
-    out->momentum = ratio(error, size, nothing);
+    double size = sqrt(worst(a, b));
+    out->momentum = ratio(sqrt(c), size, nothing);
     return size;
 }
 
@@ -80,6 +75,9 @@ static stn_status contact_velocities(const stn_problem *p, const double *v, cons
 
 /// How far the impulse leaves its cone or ellipse, relative to its normal part; and how far that pulls.
 static double cone_violation(const stn_constraint *c, const double *g) {
+    if (c->set == STN_SET_CONE && g[2] >= 0.0 && g[0] * g[0] + g[1] * g[1] <= c->mu1 * c->mu1 * g[2] * g[2]) {
+        return 0.0; // most contacts: no root, no division
+    }
     circular x = circular_of(c, g, g);
     double beyond = worst(sqrt(x.gamma[0] * x.gamma[0] + x.gamma[1] * x.gamma[1]) - x.mu * g[2], 0.0);
     double relative = sqrt(beyond * beyond + x.forbidden * x.forbidden) / (g[2] > 1e-12 ? g[2] : 1e-12);

@@ -17,10 +17,10 @@ static double gap_velocity(const stn_problem *p, const stn_constraint *c, double
     return (c->phi0 + tau * v_n + compliance * gamma_n / p->dt) / p->dt;
 }
 
-/// u, gamma: the constraint's own three rows.
+/// Squares of the maps. u, gamma: the constraint's own rows.
 static double coulomb_map(const stn_problem *p, const stn_constraint *c, const double *u, const double *gamma) {
     const double g[3] = {u[0], u[1], u[2] + gap_velocity(p, c, u[2], gamma[2])};
-    return natural_map_cone(c, true, natural_map_rho(3, c->w_trace), gamma, g);
+    return natural_map_cone(c, true, natural_map_omega(3, c->w_trace), gamma, g);
 }
 
 /// g = v_c - v_hat + R gamma of the constraint's rows.
@@ -34,7 +34,7 @@ static void slack(const stn_problem *p, const stn_constraint *c, const double *u
 static double row_map(const stn_problem *p, const stn_constraint *c, const double *u, const double *gamma) {
     double g[STN_MAX_ROWS];
     slack(p, c, u, gamma, g);
-    return natural_map_box(c->rows, natural_map_rho(c->rows, c->w_trace), p->lo + c->row, p->hi + c->row, gamma, g);
+    return natural_map_box(c->rows, natural_map_omega(c->rows, c->w_trace), p->lo + c->row, p->hi + c->row, gamma, g);
 }
 
 void certify_natural(const stn_problem *p, const double *v_c, const double *gamma, stn_certificate *out) {
@@ -46,15 +46,15 @@ void certify_natural(const stn_problem *p, const double *v_c, const double *gamm
             double g[3];
             slack(p, c, u, own, g);
             ncp = worst(ncp, coulomb_map(p, c, u, own));
-            ccp = worst(ccp, natural_map_cone(c, false, natural_map_rho(3, c->w_trace), own, g));
+            ccp = worst(ccp, natural_map_cone(c, false, natural_map_omega(3, c->w_trace), own, g));
         } else {
             double e = row_map(p, c, u, own);
             ncp = worst(ncp, e);
             ccp = worst(ccp, e);
         }
     }
-    out->natural_ncp = ncp;
-    out->natural_ccp = ccp;
+    out->natural_ncp = sqrt(ncp);
+    out->natural_ccp = sqrt(ccp);
 }
 
 /// u = W gamma + q, which depends on gamma alone, and q = u(0).
@@ -94,8 +94,7 @@ stn_status certify_scaled(const stn_problem *p, const double *gamma, const stn_i
     double map = 0.0, size_u = 0.0, size_q = 0.0;
     for (int32_t i = 0; i < p->constraint_count; i++) {
         const stn_constraint *c = &p->constraints[i];
-        double e = (is_contact(c) ? coulomb_map : row_map)(p, c, u + c->row, gamma + c->row);
-        map += e * e;
+        map += (is_contact(c) ? coulomb_map : row_map)(p, c, u + c->row, gamma + c->row);
         for (int32_t r = c->row; r < c->row + c->rows && c->set != STN_SET_EQUALITY; r++) {
             size_u += u[r] * u[r];
             size_q += q[r] * q[r];

@@ -113,25 +113,8 @@ static bool make_pattern(builder *b, stn_arena *arena) {
     return b->values != NULL;
 }
 
-// W (3 x 3) += X Y^T for two contacts on a free body.
-static void add_contact_pair(const double *restrict X, const double *restrict Y, double *restrict W) {
-    for (int32_t i = 0; i < 3; i++) {
-        for (int32_t j = 0; j < 3; j++) {
-            double sum = 0.0;
-            for (int32_t k = 0; k < 6; k++) {
-                sum += X[6 * i + k] * Y[6 * j + k];
-            }
-            W[3 * i + j] += sum;
-        }
-    }
-}
-
 static void add_pair(int32_t n, int32_t rows, const double *restrict X, int32_t columns, const double *restrict Y,
                      double *restrict W) {
-    if (n == 6 && rows == 3 && columns == 3) {
-        add_contact_pair(X, Y, W);
-        return;
-    }
     for (int32_t i = 0; i < rows; i++) {
         for (int32_t j = 0; j < columns; j++) {
             double sum = 0.0;
@@ -174,6 +157,28 @@ static void add_half_tree(const builder *b, int32_t tree, double *X) {
     }
 }
 
+// A free body that only contacts touch; false when it is something else.
+static bool add_body(const builder *b, int32_t tree, double *X) {
+    const stn_problem *p = b->problem;
+    const touch *first = b->list + b->start[tree], *end = b->list + b->start[tree + 1];
+    const double *factor;
+    const body_kernels *body = inverse_body(b->inverse, tree, &factor);
+    for (const touch *i = first; i < end && body != NULL; i++) {
+        const stn_constraint *c = &p->constraints[i->constraint];
+        if (c->rows != 3 || c->J[i->side].node_count != 0) {
+            return false;
+        }
+        body->half(factor, c->J[i->side].values, X + BODY_HALF * (i - first));
+    }
+    for (const touch *i = first; i < end && body != NULL; i++) {
+        int32_t e = b->row_start[i->constraint];
+        for (const touch *j = i; j < end; j++) {
+            body->pair_add(X + BODY_HALF * (i - first), X + BODY_HALF * (j - first), block_at(b, &e, j->constraint));
+        }
+    }
+    return body != NULL;
+}
+
 // Y = J_i A^-1 of one constraint at a time, so that a tree of thousands of nodes needs no more than that.
 static void add_full_tree(const builder *b, int32_t tree, double *Y) {
     const stn_problem *p = b->problem;
@@ -203,14 +208,18 @@ static bool add_trees(const builder *b, stn_arena *arena) {
             rows += (size_t)p->constraints[b->list[k].constraint].rows;
         }
         rows = inverse_has_half(b->inverse, t) ? rows : STN_MAX_ROWS;
-        most = rows * (size_t)p->trees[t].A.n > most ? rows * (size_t)p->trees[t].A.n : most;
+        size_t columns = (size_t)p->trees[t].A.n; // a body's contacts have 8 values a row
+        size_t needed = rows * (columns > 8 ? columns : 8);
+        most = needed > most ? needed : most;
     }
     double *X = STN_ARENA(arena, most, double);
     if (X == NULL) {
         return false;
     }
     for (int32_t t = 0; t < p->tree_count; t++) {
-        (inverse_has_half(b->inverse, t) ? add_half_tree : add_full_tree)(b, t, X);
+        if (!add_body(b, t, X)) {
+            (inverse_has_half(b->inverse, t) ? add_half_tree : add_full_tree)(b, t, X);
+        }
     }
     return true;
 }

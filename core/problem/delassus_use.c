@@ -62,9 +62,10 @@ double stn_delassus_residual(const stn_delassus *d, bool convex, const double *g
         for (int32_t r = 0; r < c->rows; r++) {
             trace += W[r * (c->rows + 1)];
         }
-        double rho = natural_map_rho(c->rows, trace);
-        largest = worst(largest, is_contact(c) ? natural_map_cone(c, !convex, rho, own, g)
-                                               : natural_map_box(c->rows, rho, p->lo + c->row, p->hi + c->row, own, g));
+        double omega = natural_map_omega(c->rows, trace);
+        largest =
+            worst(largest, is_contact(c) ? natural_map_cone(c, !convex, omega, own, g)
+                                         : natural_map_box(c->rows, omega, p->lo + c->row, p->hi + c->row, own, g));
     }
-    return largest;
+    return sqrt(largest);
 }

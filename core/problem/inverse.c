@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/kernels.h"
 #include "problem/jacobian.h"
 #include "problem/nodal_factor.h"
 
@@ -17,7 +18,7 @@ typedef struct tree_factor {
     bool regular;
     int32_t n;
     int32_t nodal; // index into the cache
-    /// Dense: L (n x n, lower). Diagonal: 1/a_ii (n), then 1/sqrt(a_ii) (n).
+    /// Dense: L (n x n, lower), for n = 6 then 1/l_ii. Diagonal: 1/a_ii (n), then 1/sqrt(a_ii) (n).
     double *values;
 } tree_factor;
 
@@ -29,6 +30,7 @@ struct stn_inverse {
     double *values;
     size_t value_capacity;
     nodal_cache nodal;
+    const body_kernels *body;
 };
 
 stn_status stn_inverse_create(stn_context *context, stn_inverse **out, stn_error *err) {
@@ -38,6 +40,7 @@ stn_status stn_inverse_create(stn_context *context, stn_inverse **out, stn_error
     }
     (*out)->context = context;
     (*out)->nodal.context = context;
+    (*out)->body = body_kernels_choose();
     return STN_OK;
 }
 
@@ -86,8 +89,11 @@ static stn_status reserve(stn_inverse *inverse, const stn_problem *problem, cons
 }
 
 // The factorisations return the first singular dof, or -1.
-static int32_t factor_dense(tree_factor *f, const double *a) {
+static int32_t factor_dense(const body_kernels *body, tree_factor *f, const double *a) {
     int32_t n = f->n;
+    if (n == 6) {
+        return body->factor(a, SINGULAR_PIVOT, f->values);
+    }
     memcpy(f->values, a, (size_t)n * (size_t)n * sizeof *a);
     int32_t pivot = stn_cholesky(n, f->values, n);
     int32_t end = pivot < 0 ? n : pivot;
@@ -125,7 +131,7 @@ static stn_status factor_matrix(stn_inverse *inverse, const stn_matrix *a, tree_
         *singular = factor_diagonal(f, a->values);
         return STN_OK;
     case STN_MATRIX_DENSE:
-        *singular = factor_dense(f, a->values);
+        *singular = factor_dense(inverse->body, f, a->values);
         return STN_OK;
     case STN_MATRIX_NODAL:
         break;
@@ -227,6 +233,12 @@ void stn_inverse_apply(const stn_inverse *inverse, int32_t tree, int32_t columns
 
 bool inverse_has_half(const stn_inverse *inverse, int32_t tree) {
     return inverse->trees[tree].form != STN_MATRIX_NODAL;
+}
+
+const body_kernels *inverse_body(const stn_inverse *inverse, int32_t tree, const double **factor) {
+    const tree_factor *f = &inverse->trees[tree];
+    *factor = f->values;
+    return f->form == STN_MATRIX_DENSE && f->n == 6 ? inverse->body : NULL;
 }
 
 void inverse_half(const stn_inverse *inverse, int32_t tree, const stn_jacobian *J, int32_t rows, double *X) {

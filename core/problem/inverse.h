@@ -5,10 +5,15 @@
 
 #include <stiction/delassus.h>
 
+#include "base/kernels.h"
+
 /// Dense and diagonal trees offer X = L^-1 J^T with A = L L^T, so that W_ij = X_i^T X_j; nodal trees only A^-1 itself.
 bool inverse_has_half(const stn_inverse *inverse, int32_t tree);
 /// X (rows x n_t, one row of J after the other) = (L^-1 J^T)^T.
 void inverse_half(const stn_inverse *inverse, int32_t tree, const stn_jacobian *J, int32_t rows, double *X);
+
+/// Kernels and factor of a tree that is a free body (dense, n = 6); NULL for another.
+const body_kernels *inverse_body(const stn_inverse *inverse, int32_t tree, const double **factor);
 
 /// The same factors seen from a part of the problem: tree k of the view is tree[k] of `inverse`. The view lives in
 /// `arena`, is not destroyed, and ends with the next factorisation. Views without a common tree may be used by

@@ -31,7 +31,12 @@ static void add_full(const stn_jacobian *J, int32_t rows, int32_t n, const doubl
 static void add_tree(const stn_inverse *inverse, const stn_problem *problem, const stn_constraint *constraint,
                      const stn_jacobian *J, double *scratch, double *W) {
     int32_t n = problem->trees[J->tree].A.n;
-    if (inverse_has_half(inverse, J->tree)) {
+    const double *factor;
+    const body_kernels *body = inverse_body(inverse, J->tree, &factor);
+    if (body != NULL && constraint->rows == 3 && J->node_count == 0) {
+        body->half(factor, J->values, scratch);
+        body->pair_add(scratch, scratch, W);
+    } else if (inverse_has_half(inverse, J->tree)) {
         inverse_half(inverse, J->tree, J, constraint->rows, scratch);
         add_square(constraint->rows, n, scratch, W);
     } else {
@@ -59,7 +64,7 @@ stn_status stn_inverse_masses(const stn_inverse *inverse, stn_problem *problem, 
     for (int32_t t = 0; t < problem->tree_count; t++) {
         largest = problem->trees[t].A.n > largest ? problem->trees[t].A.n : largest;
     }
-    double *X = STN_ARENA(scratch, STN_MAX_ROWS * (size_t)largest, double);
+    double *X = STN_ARENA(scratch, STN_MAX_ROWS * (size_t)largest + BODY_HALF, double);
     if (X == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "inverse masses: out of memory");
     }

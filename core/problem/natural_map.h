@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Natural maps |gamma - P(gamma - rho g)| / rho [m/s]: how far gamma and g are from complementing each other
+// Natural maps e = |gamma - P(gamma - rho g)| / rho [m/s]: how far gamma and g are from complementing each other
 // [acary-2018]. Zero exactly at a solution; NaN in, NaN out. Shared by the certificate and the stopping test of impulse
 // solvers.
 #ifndef STICTION_CORE_NATURAL_MAP_H
@@ -26,15 +26,17 @@ typedef struct circular {
 } circular;
 
 circular circular_of(const stn_constraint *constraint, const double *gamma, const double *g);
-/// Of a cone or ellipse. `coulomb`: g_n is raised by mu |g_t|, the form of De Saxce [desaxce-1998].
-double natural_map_cone(const stn_constraint *constraint, bool coulomb, double rho, const double *gamma,
+/// Squares of the maps [m^2/s^2]. omega = trace(W_ii)/rows = 1/rho: e = |omega gamma - P(omega gamma - g)|, for cones
+/// are cones in any unit. Of a cone or ellipse; `coulomb`: g_n is raised by mu |g_t|, the form of De Saxce
+/// [desaxce-1998].
+double natural_map_cone(const stn_constraint *constraint, bool coulomb, double omega, const double *gamma,
                         const double *g);
-/// Of box and equality rows, the norm over `rows` rows; lo and hi are the constraint's own.
-double natural_map_box(int32_t rows, double rho, const double *lo, const double *hi, const double *gamma,
+/// Of box and equality rows, the sum over `rows` rows; lo and hi are the constraint's own.
+double natural_map_box(int32_t rows, double omega, const double *lo, const double *hi, const double *gamma,
                        const double *g);
-/// rho = rows/trace(W_ii); 1 where the trace is 0.
-static inline double natural_map_rho(int32_t rows, double trace) {
-    return trace == 0.0 ? 1.0 : rows / trace;
+/// 1 where the trace is 0.
+static inline double natural_map_omega(int32_t rows, double trace) {
+    return trace == 0.0 ? 1.0 : trace / rows;
 }
 
 #endif

@@ -10,15 +10,16 @@
 typedef struct tables {
     const panel_kernels *panel;
     const row_kernels *row;
+    const body_kernels *body;
 } tables;
 
 static int32_t all_tables(tables *out) {
     int32_t count = 0;
-    out[count++] = (tables){&panel_kernels_plain, &row_kernels_plain};
+    out[count++] = (tables){&panel_kernels_plain, &row_kernels_plain, &body_kernels_plain};
 #ifdef STN_KERNELS_X86
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-        out[count++] = (tables){&panel_kernels_avx2, &row_kernels_avx2};
+        out[count++] = (tables){&panel_kernels_avx2, &row_kernels_avx2, &body_kernels_avx2};
     }
 #endif
     return count;
@@ -228,6 +229,74 @@ static void row_kernels_give_the_factor_and_solve_with_it(void **state) {
     }
 }
 
+static void body_kernels_give_the_blocks_of_two_contacts(void **state) {
+    (void)state;
+    tables table[2];
+    stn_random r = {7};
+    for (int32_t t = all_tables(table) - 1; t >= 0; t--) {
+        const body_kernels *body = table[t].body;
+        double a[36], l[BODY_FACTOR], J[2][18], expected[9], W[10];
+        _Alignas(32) double X[BODY_HALF], Y[BODY_HALF];
+        random_spd(&r, 6, 1.0, a);
+        for (int32_t i = 0; i < 36; i++) {
+            J[i / 18][i % 18] = random_real(&r);
+        }
+        assert_int_equal(body->factor(a, 1e-13, l), -1);
+        for (int32_t i = 0; i < 36; i++) {
+            double sum = 0.0;
+            for (int32_t k = 0; k <= i % 6 && k <= i / 6; k++) {
+                sum += l[6 * (i / 6) + k] * l[6 * (i % 6) + k];
+            }
+            assert_near(sum, a[i], 1e-14);
+            assert_near(l[36 + i % 6] * l[7 * (i % 6)], 1.0, 1e-15);
+        }
+        body->half(l, J[0], X);
+        body->half(l, J[1], Y);
+        for (int32_t k = 0; k < 6; k++) {
+            assert_near(X[4 * k + 3], 0.0, 0.0);
+        }
+        for (int32_t i = 0; i < 10; i++) {
+            W[i] = i;
+        }
+        body->pair_add(X, Y, W);
+        for (int32_t i = 0; i < 9; i++) {
+            double x[6];
+            memcpy(x, J[1] + 6 * (i % 3), sizeof x);
+            plain_solve(6, a, x);
+            expected[i] = i;
+            for (int32_t k = 0; k < 6; k++) {
+                expected[i] += J[0][6 * (i / 3) + k] * x[k];
+            }
+            assert_near(W[i], expected[i], 1e-13);
+        }
+        assert_near(W[9], 9.0, 0.0);
+    }
+}
+
+static void a_singular_body_is_told_by_its_row(void **state) {
+    (void)state;
+    static const double bad[] = {0.0, -1.0, NAN, INFINITY, 1e-14};
+    tables table[2];
+    for (int32_t t = all_tables(table) - 1; t >= 0; t--) {
+        for (int32_t row = 0; row < 6; row++) {
+            for (int32_t b = 0; b < STN_COUNT(bad); b++) {
+                double a[36] = {0.0}, l[BODY_FACTOR];
+                for (int32_t i = 0; i < 6; i++) {
+                    a[7 * i] = i == row ? bad[b] : 2.0;
+                }
+                if (bad[b] == 1e-14) { // a pivot of 1e-14 where 1 stood: one row is almost another
+                    int32_t other = row == 0 ? 1 : 0, later = row == 0 ? 1 : row;
+                    a[7 * row] = a[7 * other] = a[6 * row + other] = a[6 * other + row] = 1.0;
+                    a[7 * later] += 1e-14;
+                    assert_int_equal(table[t].body->factor(a, 1e-13, l), later);
+                } else {
+                    assert_int_equal(table[t].body->factor(a, 1e-13, l), row);
+                }
+            }
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_panel_becomes_the_columns_of_the_factor),
@@ -236,6 +305,8 @@ int main(void) {
         cmocka_unit_test(panel_solves_follow_the_factor),
         cmocka_unit_test(runs_are_added_where_they_belong_and_nowhere_else),
         cmocka_unit_test(row_kernels_give_the_factor_and_solve_with_it),
+        cmocka_unit_test(body_kernels_give_the_blocks_of_two_contacts),
+        cmocka_unit_test(a_singular_body_is_told_by_its_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
