@@ -4,6 +4,18 @@
 
 #include "lua/bind.h"
 
+/// stn.wrold: the nearest name, or all.
+static int refuse_name(lua_State *L) {
+    const char *names[64] = {NULL};
+    int count = 0;
+    for (lua_pushnil(L); lua_next(L, 1) != 0; lua_pop(L, 1)) {
+        if (count < STN_COUNT(names) - 1 && lua_type(L, -2) == LUA_TSTRING) {
+            names[count++] = lua_tostring(L, -2);
+        }
+    }
+    stn_lua_unknown(L, "stiction", luaL_tolstring(L, 2, NULL), names);
+}
+
 int luaopen_stiction(lua_State *L) {
     luaL_checkversion(L);
     stn_lua_session(L);
@@ -23,5 +35,9 @@ int luaopen_stiction(lua_State *L) {
     lua_setfield(L, -2, "deg");
     lua_pushliteral(L, STN_VERSION);
     lua_setfield(L, -2, "version");
+    lua_createtable(L, 0, 1);
+    lua_pushcfunction(L, refuse_name);
+    lua_setfield(L, -2, "__index");
+    lua_setmetatable(L, -2);
     return 1;
 }

@@ -77,6 +77,9 @@ stn.test("unknown members are errors with the nearest name", function()
     return world.tme
   end, "did you mean 'time'?")
   stn.fails(function()
+    return stn.wrold {}
+  end, "did you mean 'world'?")
+  stn.fails(function()
     world.dt = 3
   end, "cannot be assigned")
 end)
