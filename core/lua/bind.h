@@ -24,7 +24,7 @@ typedef struct stn_lua_world {
     stn_world *world;      // NULL once closed
     bool compiled, begun;  // begun: the first step was asked for
     bool touched;          // state or gravity was changed by hand since the last step
-    bool first;            // the session's first world
+    bool first;            // of the session's worlds to step
     char compiled_at[128]; // "file:line" of the call that completed the model
     int32_t unnamed;       // bodies that were named automatically
     // energy book-keeping of the statistics
@@ -135,6 +135,8 @@ stn_link_range stn_lua_links(lua_State *L, int index, stn_lua_world *w, const ch
 void stn_lua_world_apply_start(lua_State *L, int index, stn_lua_world *w);
 /// Notes a start value of a robot: the value on top of the stack, popped, under `key`.
 void stn_lua_note_start(lua_State *L, int world_index, int32_t robot, const char *key);
+/// Writes sizes and plugins of this world into the session's summary.
+void stn_lua_world_describe(stn_lua_world *w);
 /// Makes an object of class `type` that keeps the world at `world_index` alive.
 stn_lua_object *stn_lua_object_new(lua_State *L, int world_index, const char *type, int32_t index);
 /// The object at `index`; its world is open and compiled.

@@ -15,18 +15,24 @@ static stn_status open_recorder(stn_lua_world *w, const stn_plugin_choice *choic
     return status < 0 ? status : stn_world_record(w->world, recorder, path, err);
 }
 
-/// Before the first step: the log that the command line asked for.
+/// Before a world's first step. The first world that steps is the one that the run is about: the summary describes it,
+/// and it gets the log that the command line asked for.
 static void begin(lua_State *L, stn_lua_world *w) {
     stn_session *session = w->session;
     w->begun = true;
-    if (!w->first || session->log_path == NULL || session->log_opened) {
+    if (session->stepped) {
+        return;
+    }
+    session->stepped = true;
+    w->first = true;
+    stn_lua_world_describe(w);
+    if (session->log_path == NULL) {
         return;
     }
     stn_error err = {0};
     stn_plugin_choice choice = {0};
     stn_lua_check(L, stn_recorder_for(session->context, session->log_path, &choice.id, &err), &err);
     stn_lua_check(L, open_recorder(w, &choice, session->log_path, &err), &err);
-    session->log_opened = true;
 }
 
 /// The step that failed, and the state before it, which is the present one.

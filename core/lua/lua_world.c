@@ -41,7 +41,7 @@ static void read_scalars(const stn_fields *f, const stn_session *session, stn_wo
 /// Empty world object: its tables exist before anything can fail.
 static stn_lua_world *push_world(lua_State *L, stn_session *session) {
     stn_lua_world *w = lua_newuserdatauv(L, sizeof *w, 2);
-    *w = (stn_lua_world){.session = session, .first = session->world_count == 0, .energy = NAN};
+    *w = (stn_lua_world){.session = session, .energy = NAN};
     lua_newtable(L);
     lua_setiuservalue(L, -2, 1);
     lua_newtable(L);
@@ -70,7 +70,6 @@ int stn_lua_world_new(lua_State *L) {
     stn_lua_check(L, stn_session_check_overrides(session, &err), &err);
     stn_lua_world *w = push_world(L, session);
     stn_lua_check(L, stn_world_create(session->context, &o, &w->world, &err), &err);
-    session->world_count++;
     return 1;
 }
 
@@ -84,15 +83,12 @@ stn_lua_world *stn_lua_world_check(lua_State *L, int index) {
     return w;
 }
 
-/// What the summary says about the session's first world.
-static void describe(stn_lua_world *w) {
+void stn_lua_world_describe(stn_lua_world *w) {
     stn_session *session = w->session;
     const stn_model *model = stn_world_model(w->world);
     session->body_count = model->body_count - 1;
     session->nq = model->nq;
     session->nv = model->nv;
-    stn_release(session->context, session->scene);
-    session->scene = stn_duplicate_text(session->context, stn_world_parameters(w->world));
     for (stn_kind kind = 0; kind < STN_KIND_COUNT; kind++) {
         const stn_instance *plugin = stn_world_plugin(w->world, kind);
         session->plugin_used[kind] = plugin != NULL ? plugin->desc->id : NULL;
@@ -112,8 +108,8 @@ void stn_lua_world_complete(lua_State *L, int index, stn_lua_world *w) {
     lua_pop(L, 1);
     stn_lua_check(L, stn_world_observe(w->world, stn_statistics_observe, w, &err), &err);
     stn_lua_world_apply_start(L, self, w);
-    if (w->first) {
-        describe(w);
+    if (!w->session->stepped) {
+        stn_lua_world_describe(w);
     }
 }
 
@@ -160,7 +156,6 @@ static int world_clone(lua_State *L) {
     stn_lua_world *copy = push_world(L, w->session);
     stn_error err = {0};
     stn_lua_check(L, stn_world_clone(w->world, &copy->world, &err), &err);
-    copy->session->world_count++;
     copy->compiled = true;
     memcpy(copy->compiled_at, w->compiled_at, sizeof copy->compiled_at);
     lua_getiuservalue(L, 1, 1); // start values: never changed after completion, so shared

@@ -36,7 +36,6 @@ void stn_session_clear(stn_session *session) {
     stn_release(context, session->results);
     stn_release(context, session->overrides);
     stn_release(context, session->assertion);
-    stn_release(context, session->scene);
     stn_release(context, session->skipped);
     stn_statistics_clear(session);
     if (session->owns_context) {

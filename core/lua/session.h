@@ -67,7 +67,7 @@ typedef struct stn_statistics {
     double simulated;                 // [s]
     int64_t not_converged;            // steps
     int64_t not_finite;               // steps with NaN in the certificate's inputs
-    double energy_first, energy_last; // of the first world, NaN without steps [J]
+    double energy_first, energy_last; // of the first world that steps, NaN without steps [J]
     double energy_rise;               // largest rise of mechanical energy minus work above its running minimum [J]
 } stn_statistics;
 
@@ -95,7 +95,7 @@ typedef struct stn_session {
     int32_t threads;
     stn_override *overrides;
     int32_t override_count;
-    const char *log_path;     // recorder by extension, for the first world
+    const char *log_path;     // recorder by extension, for the first world that steps
     const char *failure_path; // where the state is saved when a step fails; NULL: nowhere
     void (*progress)(void *user, const stn_observation *observation, double end_time);
     void *progress_user;
@@ -104,16 +104,15 @@ typedef struct stn_session {
     stn_parameter *parameters;
     stn_check *checks;
     stn_result *results;
-    int32_t parameter_count, check_count, result_count, world_count;
+    int32_t parameter_count, check_count, result_count;
     stn_statistics statistics;
     stn_failure failure;
     char *assertion;                         // text of the last failed assert(), as raised
     bool asserted;                           // the script ended by it
     double end_time;                         // of the present world:run [s], NaN when it has none
-    char *scene;                             // of the first world once it is compiled: "name = value" lines
-    const char *plugin_used[STN_KIND_COUNT]; // ids of the first world, NULL: none
+    const char *plugin_used[STN_KIND_COUNT]; // ids of the first world that steps, NULL: none
     int32_t body_count, nq, nv;
-    bool log_opened;
+    bool stepped;  // some world made a step
     char *skipped; // why the script skipped itself, NULL: it did not
 
     // while a script runs
