@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// CHOLMOD as a factor: P A P^T = L L^T of the block matrix written out as scalar compressed columns, lower triangle.
+//
+// CHOLMOD takes its memory from malloc: its hooks are process-wide, and we change nothing process-wide. Its supernodal
+// part starts OpenMP threads whatever OMP_NUM_THREADS says; no active level allowed stops it (single_thread.h).
+#include <math.h>
+#include <string.h>
+
+#include <cholmod.h>
+#include <stiction/plugin.h>
+
+#include "single_thread.h"
+
+typedef struct cholmod_config {
+    int32_t method;
+} cholmod_config;
+
+static const char *const methods[] = {"auto", "simplicial", "supernodal", NULL};
+static const int cholmod_methods[] = {CHOLMOD_AUTO, CHOLMOD_SIMPLICIAL, CHOLMOD_SUPERNODAL};
+
+static const stn_param params[] = {
+    STN_PARAM_CHOICE(
+        cholmod_config, method, methods, 0.0,
+        "supernodal: dense panels by BLAS, for much fill; simplicial: column by column; auto: by the work per entry"),
+};
+
+typedef struct factor {
+    stn_context *context;
+    cholmod_common common;
+    cholmod_sparse *A;
+    cholmod_factor *L;
+    cholmod_dense *x, *y, *e; // results and work space of solve
+    int32_t block_count;
+    int32_t *start;        // (block_count + 1) first row of every block
+    int32_t *column_start; // (block_count + 1) pattern, copied
+    int32_t *row;
+} factor;
+
+static void release(void *self) {
+    factor *f = self;
+    if (f == NULL) {
+        return;
+    }
+    cholmod_free_dense(&f->x, &f->common);
+    cholmod_free_dense(&f->y, &f->common);
+    cholmod_free_dense(&f->e, &f->common);
+    cholmod_free_factor(&f->L, &f->common);
+    cholmod_free_sparse(&f->A, &f->common);
+    cholmod_finish(&f->common);
+    stn_release(f->context, f->start);
+    stn_release(f->context, f->column_start);
+    stn_release(f->context, f->row);
+    stn_release(f->context, f);
+}
+
+static bool copy_pattern(factor *f, const stn_block_pattern *pattern) {
+    size_t blocks = (size_t)pattern->block_count, entries = (size_t)pattern->column_start[blocks];
+    f->block_count = pattern->block_count;
+    f->start = stn_allocate(f->context, blocks + 1, sizeof *f->start);
+    f->column_start = stn_allocate(f->context, blocks + 1, sizeof *f->column_start);
+    f->row = stn_allocate(f->context, entries + 1, sizeof *f->row);
+    if (f->start == NULL || f->column_start == NULL || f->row == NULL) {
+        return false;
+    }
+    for (size_t b = 0; b < blocks; b++) {
+        f->start[b + 1] = f->start[b] + pattern->block_size[b];
+    }
+    memcpy(f->column_start, pattern->column_start, (blocks + 1) * sizeof *f->column_start);
+    memcpy(f->row, pattern->row, entries * sizeof *f->row);
+    return true;
+}
+
+static int64_t count_values(const factor *f) {
+    int64_t count = 0;
+    for (int32_t j = 0; j < f->block_count; j++) {
+        int64_t columns = f->start[j + 1] - f->start[j];
+        count += columns * (columns + 1) / 2;
+        for (int32_t k = f->column_start[j] + 1; k < f->column_start[j + 1]; k++) {
+            count += columns * (f->start[f->row[k] + 1] - f->start[f->row[k]]);
+        }
+    }
+    return count;
+}
+
+// Visits the scalar entries of column c of block column j in order: rows from c on in the diagonal block, then those
+// below.
+static int32_t write_rows(const factor *f, int32_t j, int32_t c, int32_t place, int32_t *rows) {
+    for (int32_t k = f->column_start[j]; k < f->column_start[j + 1]; k++) {
+        int32_t i = f->row[k];
+        for (int32_t r = i == j ? f->start[j] + c : f->start[i]; r < f->start[i + 1]; r++) {
+            rows[place++] = r;
+        }
+    }
+    return place;
+}
+
+static void write_pattern(const factor *f) {
+    int32_t *starts = f->A->p, *rows = f->A->i, place = 0;
+    for (int32_t j = 0; j < f->block_count; j++) {
+        for (int32_t c = 0; c < f->start[j + 1] - f->start[j]; c++) {
+            starts[f->start[j] + c] = place;
+            place = write_rows(f, j, c, place, rows);
+        }
+    }
+    starts[f->start[f->block_count]] = place;
+}
+
+// Status of the last call as one of ours.
+static stn_status status_of(const factor *f, stn_error *err) {
+    if (f->common.status >= CHOLMOD_OK) {
+        return STN_OK;
+    }
+    bool memory = f->common.status == CHOLMOD_OUT_OF_MEMORY || f->common.status == CHOLMOD_TOO_LARGE;
+    return stn_fail(err, memory ? STN_ERR_MEMORY : STN_ERR_NUMERIC, "factor cholmod: %s (CHOLMOD status %d)",
+                    memory ? "out of memory" : "internal failure", f->common.status);
+}
+
+static stn_status analyse(factor *f, int32_t method, stn_error *err) {
+    int64_t values = count_values(f);
+    if (values > INT32_MAX) {
+        return stn_fail(err, STN_ERR_UNSUPPORTED, "factor cholmod: %lld values are more than its indices can count",
+                        (long long)values);
+    }
+    size_t n = (size_t)f->start[f->block_count];
+    f->common.print = 0;
+    f->common.supernodal = cholmod_methods[method];
+    f->common.final_ll = 1; // so that simplicial factors refuse a negative pivot, too
+    f->common.nmethods = 1;
+    f->common.method[0].ordering = CHOLMOD_AMD;
+    f->A = cholmod_allocate_sparse(n, n, (size_t)values, 1, 1, -1, CHOLMOD_REAL, &f->common);
+    if (f->A != NULL) {
+        write_pattern(f);
+        f->L = cholmod_analyze(f->A, &f->common);
+    }
+    return f->L == NULL && f->common.status >= CHOLMOD_OK
+               ? stn_fail(err, STN_ERR_MEMORY, "factor cholmod: out of memory")
+               : status_of(f, err);
+}
+
+static stn_status symbolic(void *self, stn_context *context, const stn_block_pattern *pattern, void **out,
+                           stn_error *err) {
+    const cholmod_config *config = self;
+    *out = NULL;
+    factor *f = stn_allocate(context, 1, sizeof *f);
+    if (f == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "factor cholmod: out of memory");
+    }
+    f->context = context;
+    cholmod_start(&f->common);
+    stn_status status = copy_pattern(f, pattern) ? analyse(f, config->method, err)
+                                                 : stn_fail(err, STN_ERR_MEMORY, "factor cholmod: out of memory");
+    if (status != STN_OK) {
+        release(f);
+        return status;
+    }
+    *out = f;
+    return STN_OK;
+}
+
+static int32_t block_of(const factor *f, int32_t row) {
+    int32_t block = 0;
+    while (f->start[block + 1] <= row) {
+        block++;
+    }
+    return block;
+}
+
+static stn_status refuse(const factor *f, int32_t row, stn_error *err) {
+    int32_t block = block_of(f, row);
+    return stn_fail(err, STN_ERR_NUMERIC,
+                    "factor cholmod: pivot %d of block %d is not > 0: the matrix is not positive definite",
+                    row - f->start[block], block);
+}
+
+// CHOLMOD carries a NaN along in silence, so the values are looked at on their way.
+static int32_t write_values(const factor *f, const stn_block_matrix *matrix) {
+    double *to = f->A->x;
+    for (int32_t j = 0; j < f->block_count; j++) {
+        int32_t columns = f->start[j + 1] - f->start[j];
+        for (int32_t c = 0; c < columns; c++) {
+            double sum = 0.0; // not finite as soon as one value is not
+            for (int32_t k = f->column_start[j]; k < f->column_start[j + 1]; k++) {
+                int32_t i = f->row[k], rows = f->start[i + 1] - f->start[i];
+                const double *block = matrix->values + matrix->offset[k];
+                for (int32_t r = i == j ? c : 0; r < rows; r++) {
+                    *to = block[r * columns + c];
+                    sum += *to++ * 0.0;
+                }
+            }
+            if (sum != 0.0) {
+                return f->start[j] + c;
+            }
+        }
+    }
+    return -1;
+}
+
+static stn_status numeric(void *self, const stn_block_matrix *matrix, stn_error *err) {
+    factor *f = self;
+    int32_t bad = write_values(f, matrix);
+    if (bad >= 0) {
+        return refuse(f, bad, err);
+    }
+    int levels = single_thread_begin();
+    cholmod_factorize(f->A, f->L, &f->common);
+    single_thread_end(levels);
+    if (f->common.status == CHOLMOD_NOT_POSDEF) {
+        const int32_t *order = f->L->Perm;
+        return refuse(f, order[f->L->minor], err);
+    }
+    return status_of(f, err);
+}
+
+static void solve(void *self, int32_t columns, double *x) {
+    factor *f = self;
+    size_t n = f->A->nrow, count = n * (size_t)columns;
+    if (count == 0) {
+        return;
+    }
+    cholmod_dense b = {.nrow = n,
+                       .ncol = (size_t)columns,
+                       .nzmax = count,
+                       .d = n,
+                       .x = x,
+                       .xtype = CHOLMOD_REAL,
+                       .dtype = CHOLMOD_DOUBLE};
+    int levels = single_thread_begin();
+    bool done = cholmod_solve2(CHOLMOD_A, f->L, &b, NULL, &f->x, NULL, &f->y, &f->e, &f->common) != 0;
+    single_thread_end(levels);
+    if (done) {
+        memcpy(x, f->x->x, count * sizeof *x);
+    } else { // out of memory: what cannot be told otherwise is told by NaN
+        for (size_t i = 0; i < count; i++) {
+            x[i] = (double)NAN;
+        }
+    }
+}
+
+static const stn_factor_ops ops = {
+    .size = sizeof ops, .symbolic = symbolic, .release = release, .numeric = numeric, .solve = solve};
+
+static const stn_plugin_desc plugin = {
+    .size = sizeof plugin,
+    .kind = STN_KIND_FACTOR,
+    .id = "cholmod",
+    .version = "1.0",
+    .summary = "Sparse Cholesky of SuiteSparse (GPL supernodal part)",
+    .reference = "chen-2008",
+    .config_size = sizeof(cholmod_config),
+    .params = params,
+    .param_count = STN_COUNT(params),
+    .ops.factor = &ops,
+};
+STN_PLUGIN_LIBRARY(&plugin);
