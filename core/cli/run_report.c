@@ -227,6 +227,24 @@ static void print_steps(const stn_session *session, const cli_run_end *end) {
     }
 }
 
+/// " m"; nothing for a bare number.
+static void print_unit(const char *unit) {
+    if (unit != NULL && strcmp(unit, "1") != 0) {
+        fprintf(stderr, " %s", unit);
+    }
+    fputc('\n', stderr);
+}
+
+static void print_check(const stn_check *c) {
+    fprintf(stderr, "  %-6s %s", c->ok ? "ok" : "FAILED", c->name);
+    if (isnan(c->limit)) {
+        fputc('\n', stderr);
+        return;
+    }
+    fprintf(stderr, ": %.4g, %s %.4g", c->value, c->least ? "at least" : "limit", c->limit);
+    print_unit(c->unit);
+}
+
 void cli_run_print_summary(const stn_session *session, const cli_run_end *end) {
     char scenario[256];
     name_scenario(end->script, scenario, sizeof scenario);
@@ -234,14 +252,10 @@ void cli_run_print_summary(const stn_session *session, const cli_run_end *end) {
     print_steps(session, end);
     for (int32_t i = 0; i < session->result_count; i++) {
         const stn_result *r = &session->results[i];
-        fprintf(stderr, "  %s = %.6g %s\n", r->name, r->value, r->unit != NULL ? r->unit : "");
+        fprintf(stderr, "  %s = %.6g", r->name, r->value);
+        print_unit(r->unit);
     }
     for (int32_t i = 0; i < session->check_count; i++) {
-        const stn_check *c = &session->checks[i];
-        fprintf(stderr, "  %-6s %s", c->ok ? "ok" : "FAILED", c->name);
-        if (!isnan(c->limit)) {
-            fprintf(stderr, ": %.4g, limit %.4g %s", c->value, c->limit, c->unit != NULL ? c->unit : "");
-        }
-        fputc('\n', stderr);
+        print_check(&session->checks[i]);
     }
 }

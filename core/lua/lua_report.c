@@ -27,7 +27,7 @@ bool stn_session_add_check(stn_session *session, const char *name, bool ok, doub
         stn_release(session->context, unit_copy);
         return false;
     }
-    grown[count] = (stn_check){name_copy, ok, value, limit, unit_copy};
+    grown[count] = (stn_check){.name = name_copy, .ok = ok, .value = value, .limit = limit, .unit = unit_copy};
     session->check_count++;
     return true;
 }
@@ -59,6 +59,7 @@ static int check(lua_State *L) {
     if (!stn_session_add_check(session, name, ok, value, limit, unit)) {
         stn_lua_fail(L, "out of memory");
     }
+    session->checks[session->check_count - 1].least = !isnan(least);
     if (!ok && session->owns_context) { // no command that would tell
         stn_log(session->context, STN_LOG_WARNING, "check failed: %s", name);
     }

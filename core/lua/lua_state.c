@@ -106,6 +106,19 @@ static int world_load_state(lua_State *L) {
     return 0;
 }
 
+/// The contact problem of the last step as a file.
+static int world_save_problem(lua_State *L) {
+    stn_lua_world *w = stn_lua_world_compiled(L, 1);
+    const char *path = luaL_checkstring(L, 2);
+    const stn_observation *o = stn_world_observation(w->world);
+    if (o->problem == NULL) {
+        stn_lua_fail(L, "world:save_problem: the world has not made a step yet");
+    }
+    stn_error err = {0};
+    stn_lua_check(L, stn_problem_save(w->session->context, o->problem, 2, path, &err), &err);
+    return 0;
+}
+
 /// Back to the start: poses of the description, and the velocities and joint positions given with it.
 static int world_reset(lua_State *L) {
     stn_lua_world *w = stn_lua_world_compiled(L, 1);
@@ -220,6 +233,7 @@ const luaL_Reg stn_lua_state_methods[] = {
     {"restore", world_restore},
     {"save", world_save},
     {"load_state", world_load_state},
+    {"save_problem", world_save_problem},
     {"reset", world_reset},
     {"hash", world_hash},
     {"set_gravity", world_set_gravity},

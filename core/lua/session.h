@@ -37,6 +37,7 @@ typedef struct stn_check {
     char *name;
     bool ok;
     double value, limit; // NaN: not given
+    bool least;          // limit is a lower one
     char *unit;          // may be NULL
 } stn_check;
 

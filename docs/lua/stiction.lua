@@ -255,6 +255,8 @@ function world:restore(snapshot) end
 function world:save(path) end
 ---@param path string
 function world:load_state(path) end
+---@param path string the contact problem of the last step, as JSON
+function world:save_problem(path) end
 function world:reset() end
 ---@return stiction.world
 function world:clone() end

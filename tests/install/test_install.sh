@@ -40,6 +40,11 @@ cmake --build "$work/package" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 expect "$(STICTION_PLUGIN_PATH=$work/package "$stiction" plugins outside 2>&1)" "file: $work/package/recorder_outside.so"
 [ "$(nm -D --defined-only "$work/package/recorder_outside.so" | awk '{print $3}')" = stn_plugin ] || fail "exports more than stn_plugin"
 
+# a program that embeds a world; a robot of the installed tree is found
+expect "$("$work/package/drop")" "height 0.0500"
+echo 'require "stiction".world {}:load { "models/iiwa14/iiwa14.urdf", fixed = true }:mass()' >"$work/arm.lua"
+(cd / && "$stiction" run "$work/arm.lua") >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+
 # and by pkg-config
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name stiction.pc)")
 export PKG_CONFIG_PATH

@@ -62,6 +62,22 @@ stn.test("a state survives a file, a damaged file does not load", function()
   os.remove(path)
 end)
 
+stn.test("the problem of a step goes into a file", function()
+  local world, path = make(), os.tmpname()
+  stn.fails(function()
+    world:save_problem(path)
+  end, "has not made a step yet")
+  advance(world, 40)
+  world:save_problem(path)
+  local file = assert(io.open(path))
+  assert(file:read("a"):find('"contact-problem-2"', 1, true))
+  file:close()
+  os.remove(path)
+  stn.fails(function()
+    world:save_problem "/no/such/folder/p.json"
+  end, "/no/such/folder/p.json")
+end)
+
 stn.test("reset returns to the start, start velocities included", function()
   local world = make()
   local hash, ball = world:hash(), world:robot "box"
