@@ -147,7 +147,7 @@ stn_status stn_certify(const stn_problem *problem, const double *v, const double
                        const void *law_memory, const stn_inverse *inverse, uint32_t flags, stn_arena *scratch,
                        stn_certificate *out, stn_error *err) {
     stn_certificate result = {
-#define NOT_APPLICABLE(member, name, unit, text) .member = NAN,
+#define NOT_APPLICABLE(member, name, unit, text) .member = (double)NAN,
         STN_CERTIFICATE_FIELDS(NOT_APPLICABLE)
 #undef NOT_APPLICABLE
     };

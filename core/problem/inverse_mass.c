@@ -6,6 +6,7 @@
 
 #include "problem/inverse.h"
 #include "problem/jacobian.h"
+#include "problem/local_form.h"
 
 // W (rows x rows) += X X^T with X rows x n.
 static void add_square(int32_t rows, int32_t n, const double *restrict X, double *restrict W) {
@@ -59,7 +60,26 @@ static void set_masses(stn_constraint *constraint, const double *W) {
     constraint->w_trace = trace;
 }
 
+// The local form gives W itself.
+static stn_status local_masses(stn_problem *problem, stn_arena *scratch, stn_error *err) {
+    local_form form;
+    stn_status status = local_form_reduce(problem, scratch, &form, err);
+    for (int32_t c = 0; c < problem->constraint_count && status == STN_OK; c++) {
+        stn_constraint *constraint = &problem->constraints[c];
+        double W[STN_MAX_ROWS * STN_MAX_ROWS];
+        for (int32_t r = 0; r < constraint->rows; r++) {
+            size_t row = (size_t)(constraint->row + r) * (size_t)problem->row_count;
+            memcpy(W + r * constraint->rows, form.W + row + constraint->row, (size_t)constraint->rows * sizeof *W);
+        }
+        set_masses(constraint, W);
+    }
+    return status;
+}
+
 stn_status stn_inverse_masses(const stn_inverse *inverse, stn_problem *problem, stn_arena *scratch, stn_error *err) {
+    if (problem->form == STN_FORM_LOCAL) {
+        return local_masses(problem, scratch, err);
+    }
     int32_t largest = 0;
     for (int32_t t = 0; t < problem->tree_count; t++) {
         largest = problem->trees[t].A.n > largest ? problem->trees[t].A.n : largest;

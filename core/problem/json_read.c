@@ -21,25 +21,8 @@ static void read_problem(json_reader *r, const cJSON *root, stn_problem *problem
     }
 }
 
-/// |W_ii|_F / rows and trace from the Delassus matrix of a local problem.
-static void complete_local_masses(stn_problem *p) {
-    for (int32_t i = 0; i < p->constraint_count; i++) {
-        stn_constraint *c = &p->constraints[i];
-        double square = 0.0, trace = 0.0;
-        for (int32_t a = 0; a < c->rows; a++) {
-            const double *row = p->W + (size_t)(c->row + a) * (size_t)p->row_count + c->row;
-            trace += row[a];
-            for (int32_t b = 0; b < c->rows; b++) {
-                square += row[b] * row[b];
-            }
-        }
-        c->w = isnan(c->w) ? sqrt(square) / c->rows : c->w;
-        c->w_trace = isnan(c->w_trace) ? trace : c->w_trace;
-    }
-}
-
-/// Masses of a global problem; those of the file stay. A singular A leaves them NaN: its owner knows a better matrix.
-static stn_status complete_global_masses(stn_context *context, stn_problem *p, stn_error *err) {
+/// Masses that the file does not state; those it does stay. A singular A leaves them NaN: its owner knows a better matrix.
+static stn_status compute_masses(stn_context *context, stn_problem *p, stn_error *err) {
     stn_inverse *inverse = NULL;
     stn_arena *scratch = stn_arena_create(context);
     stn_constraint *kept = stn_allocate(context, (size_t)p->constraint_count, sizeof *kept);
@@ -77,11 +60,7 @@ static stn_status complete_masses(stn_context *context, stn_problem *p, stn_erro
     if (!missing) {
         return STN_OK;
     }
-    if (p->form == STN_FORM_LOCAL) {
-        complete_local_masses(p);
-        return STN_OK;
-    }
-    return complete_global_masses(context, p, err);
+    return compute_masses(context, p, err);
 }
 
 static stn_status parse_problem(json_reader *r, stn_problem *problem) {

@@ -154,6 +154,15 @@ static void the_local_form_gives_the_same_operator(void **state) {
             assert_near(y[k], expected, 1e-10);
         }
     }
+    assert_ok(stn_inverse_masses(NULL, &local, f->arena, &f->err), f->err);
+    for (int32_t i = 0; i < l.n; i++) {
+        const double *diagonal = stn_delassus_diagonal(&l, i);
+        double trace = 0.0;
+        for (int32_t k = 0; k < s->constraints[i].rows; k++) {
+            trace += diagonal[k * (s->constraints[i].rows + 1)];
+        }
+        assert_near(s->constraints[i].w_trace, trace, 1e-12 * fabs(trace));
+    }
     R[0] = R[1] = R[2] = R[3] = 1.0;
     assert_int_equal(stn_delassus_build(NULL, &local, f->arena, &l, &f->err), STN_ERR_NUMERIC);
     assert_non_null(strstr(f->err.text, "singular"));
