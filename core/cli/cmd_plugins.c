@@ -94,6 +94,9 @@ static cJSON *plugin_json(const stn_plugin_info *info) {
     cli_json_add_text(json, "version", desc->version);
     cli_json_add_text(json, "summary", desc->summary);
     cli_json_add_text(json, "reference", desc->reference);
+    if (desc->kind == STN_KIND_SOLVER) {
+        cli_json_add_text(json, "formulation", stn_formulation_name(desc->ops.solver->formulation));
+    }
     cli_json_add_text(json, "file", info->file);
     cli_json_add_texts(json, "capabilities", desc->capabilities != NULL ? desc->capabilities : none);
     visit_params(desc, add_param, cJSON_AddArrayToObject(json, "parameters"));
@@ -176,6 +179,9 @@ static void print_plugin(const stn_plugin_info *info) {
             printf(" %s", desc->capabilities[i]);
         }
         putchar('\n');
+    }
+    if (desc->kind == STN_KIND_SOLVER) {
+        printf("  formulation: %s\n", stn_formulation_name(desc->ops.solver->formulation));
     }
     printf("  file: %s\n", info->file);
     visit_params(desc, print_param, NULL);

@@ -239,7 +239,9 @@ static void print_table(const solve_run *run, stn_status status) {
         return;
     }
     printf(" (%s), %d iterations, %.3g ms\n", r->reason, r->iterations, 1e-3 * (r->prepare_us + r->solve_us));
-    printf("%-18s %.10g J\n", "cost", r->cost);
+    if (!isnan(r->cost)) {
+        printf("%-18s %.10g J\n", "cost", r->cost);
+    }
 #define PRINT_FIELD(member, name, unit, text)                                                         \
     if (!isnan(run->certificate.member)) {                                                            \
         printf("%-18s %.3g %s\n", name, run->certificate.member, strcmp(unit, "1") == 0 ? "" : unit); \

@@ -89,15 +89,40 @@ static stn_status refuse(const stn_model *model, const stn_contact *c, stn_statu
                     geometry_name(model, c->geometry_a), (int)c->geometry_b, geometry_name(model, c->geometry_b), why);
 }
 
+static bool ride_exists(const stn_model *model, const stn_ride *ride) {
+    if (ride->body >= 0) {
+        return ride->body < model->body_count;
+    }
+    bool ok = ride->body == -1 && ride->node_count >= 1 && ride->node_count <= STN_RIDE_NODES;
+    for (int32_t i = 0; ok && i < ride->node_count; i++) {
+        ok = ride->node[i] >= 0 && ride->node[i] < model->node_count && isfinite(ride->weight[i]);
+    }
+    return ok;
+}
+
+static bool geometry_exists(const stn_model *model, int32_t geometry) {
+    return geometry >= 0 && geometry < model->geometry_count;
+}
+
 static stn_status check(const stn_model *model, const stn_contact *c, stn_error *err) {
+    if (!geometry_exists(model, c->geometry_a) || !geometry_exists(model, c->geometry_b)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "contact of geometries %d and %d: must be 0 to %d", (int)c->geometry_a,
+                        (int)c->geometry_b, (int)model->geometry_count - 1);
+    }
     if (!stn_vec3_finite(c->point) || !isfinite(c->phi0)) {
         return refuse(model, c, STN_ERR_NUMERIC, "point or distance is not finite", err);
     }
     if (!(fabs(stn_vec3_dot(c->normal, c->normal) - 1.0) <= 1e-9)) {
         return refuse(model, c, STN_ERR_NUMERIC, "the normal has no unit length", err);
     }
+    if (!ride_exists(model, &c->a) || !ride_exists(model, &c->b)) {
+        return refuse(model, c, STN_ERR_ARGUMENT, "it rides on a body or node that the model does not have", err);
+    }
     if (!stn_vec3_finite(c->bias) || !stn_vec3_finite(c->direction) || !isfinite(c->material.mu)) {
         return refuse(model, c, STN_ERR_NUMERIC, "friction or surface velocity is not finite", err);
+    }
+    if (!(c->material.mu >= 0.0)) {
+        return refuse(model, c, STN_ERR_ARGUMENT, "friction mu must be >= 0", err);
     }
     return STN_OK;
 }

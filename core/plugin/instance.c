@@ -2,6 +2,7 @@
 // A chosen plugin: found, configured, created.
 #include <stdio.h>
 
+#include "plugin/answer.h"
 #include "plugin/config.h"
 #include "plugin/registry.h"
 
@@ -24,13 +25,14 @@ static stn_status create_self(stn_instance *instance, stn_error *err) {
         instance->self = instance->config;
         return STN_OK;
     }
-    stn_status status = desc->create(instance->context, instance->config, &instance->self, err);
+    stn_answer_begin(err);
+    stn_status status = stn_answer_end(desc->create(instance->context, instance->config, &instance->self, err), err);
     if (status < 0) {
         instance->self = NULL;
         stn_error_prefix(err, "%s %s", stn_kind_name(desc->kind), desc->id);
         return status;
     }
-    return STN_OK;
+    return STN_OK; // a qualified status says nothing here
 }
 
 stn_status stn_instance_create(stn_context *context, stn_kind kind, const char *id, const stn_setting *settings,

@@ -48,6 +48,8 @@ stn_status stn_registry_add_problem(stn_registry *registry, const char *file, co
 /// The plugin of this name that is found by id, or NULL.
 const stn_plugin_info *stn_registry_lookup(const stn_registry *registry, stn_kind kind, const char *id);
 
+/// STN_ERR_PLUGIN when the file is shorter than its own headers say; whatever else is wrong is left to the loader.
+stn_status stn_library_whole(const char *path, stn_error *err);
 /// Opens `file` and checks everything in it. STN_ERR_PLUGIN: refused, err says why (without the file's name).
 /// `*library` is shared with earlier calls for the same file.
 stn_status stn_library_open(stn_registry *registry, const char *file, const stn_library **library, stn_error *err);

@@ -37,6 +37,7 @@ static stn_status complete_contacts(const stn_problem *problem, const stn_law *l
     const stn_law_batch *batch = &lanes.batch;
     stn_status status = law->ops->prepare(law->self, problem, batch, law_memory, err);
     if (status != STN_OK) {
+        stn_error_prefix(err, "law %s", law->id);
         return status;
     }
     for (int32_t i = 0; i < batch->count; i++) {

@@ -137,9 +137,11 @@ static stn_status check_memories(const stn_problem_solver *s, const stn_solve_re
 
 /// R and v_hat that went wrong are named here, with the data that they come from. A convex law divides by R.
 static stn_status check_regularisation(const stn_problem_solver *s, const stn_problem *problem, stn_error *err) {
-    bool positive = s->law.ops != NULL;
+    bool convex = s->law.ops != NULL, regularizes = convex && s->law.ops->regularize != NULL;
     for (int32_t i = 0; i < problem->constraint_count; i++) {
         const stn_constraint *c = &problem->constraints[i];
+        bool contact = c->set == STN_SET_CONE || c->set == STN_SET_ELLIPSE;
+        bool positive = contact ? regularizes : convex; // a law without regularize does not read R
         for (int32_t r = c->row; r < c->row + c->rows; r++) {
             bool good = positive ? problem->R[r] > 0.0 : problem->R[r] >= 0.0;
             if (!good || !isfinite(problem->R[r]) || !isfinite(problem->v_hat[r])) {

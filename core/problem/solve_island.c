@@ -2,6 +2,7 @@
 // One island: as a problem of its own through the solver, the missing half of the solution completed, scattered back.
 #include <string.h>
 
+#include "plugin/answer.h"
 #include "problem/inverse.h"
 #include "problem/solver.h"
 
@@ -132,6 +133,7 @@ static stn_status run(const solve_job *job, int32_t index, solver_worker *worker
     }
     stn_solve_control control = control_of(job, worker, &island);
     status = s->ops.solve(s->options.solver->self, &island.problem, &control, &island.solution, info, err);
+    status = stn_answer_end(status, err); // err came in empty
     if (status < 0) {
         return status;
     }

@@ -52,13 +52,39 @@ stn_status stn_cache_index_rebuild(stn_world *world, stn_error *err) {
         uint32_t s = slot_of(index, id);
         while (index->slot[s] != 0) {
             if (world->state.cache[index->slot[s] - 1].id == id) {
-                const stn_constraint *c = &world->problem.constraints[i];
-                return stn_fail(err, STN_ERR_PLUGIN, "two constraints share the id %llu (bodies %d and %d): ids of a "
-                                "contact model must differ", (unsigned long long)id, c->body[0], c->body[1]);
+                return stn_fail(err, STN_ERR_ARGUMENT, "contact memory: two entries share the id %llu",
+                                (unsigned long long)id);
             }
             s = (s + 1) & (index->capacity - 1);
         }
         index->slot[s] = i + 1;
+    }
+    return STN_OK;
+}
+
+/// Before anything is changed: ids of a problem are unique.
+static stn_status check_ids(stn_world *world, stn_error *err) {
+    const stn_problem *problem = &world->problem;
+    cache_index seen = {.capacity = 16};
+    while (seen.capacity < 2 * (uint32_t)problem->constraint_count) {
+        seen.capacity *= 2;
+    }
+    seen.slot = STN_ARENA_ZEROED(world->arena, seen.capacity, int32_t);
+    if (seen.slot == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "contact cache: out of memory");
+    }
+    for (int32_t i = 0; i < problem->constraint_count; i++) {
+        const stn_constraint *c = &problem->constraints[i];
+        uint32_t s = slot_of(&seen, c->id);
+        for (; seen.slot[s] != 0; s = (s + 1) & (seen.capacity - 1)) {
+            if (problem->constraints[seen.slot[s] - 1].id == c->id) {
+                return stn_fail(err, STN_ERR_PLUGIN, "contact model %s: two constraints share the id %llu (bodies %d and "
+                                "%d): ids must differ within a step",
+                                world->plugin[STN_KIND_CONTACT]->desc->id, (unsigned long long)c->id, c->body[0],
+                                c->body[1]);
+            }
+        }
+        seen.slot[s] = i + 1;
     }
     return STN_OK;
 }
@@ -68,6 +94,10 @@ stn_status stn_cache_recall(stn_world *world, stn_error *err) {
     size_t law_bytes = stn_world_memory_bytes(world, STN_KIND_LAW);
     size_t solver_bytes = stn_world_memory_bytes(world, STN_KIND_SOLVER);
     size_t count = (size_t)problem->constraint_count;
+    stn_status status = check_ids(world, err);
+    if (status != STN_OK) {
+        return status;
+    }
     world->law_memory = law_bytes > 0 ? stn_arena_zeroed(world->arena, count, law_bytes) : NULL;
     world->solver_memory = solver_bytes > 0 ? stn_arena_zeroed(world->arena, count, solver_bytes) : NULL;
     if ((law_bytes > 0 && world->law_memory == NULL) || (solver_bytes > 0 && world->solver_memory == NULL)) {

@@ -3,6 +3,7 @@
 // the reach follows from the speeds that v_star and v0 promise, first bounded over whole bodies, then exactly per contact.
 #include <string.h>
 
+#include "plugin/answer.h"
 #include "world/world.h"
 
 /// Spatial velocity of every body for v_star, at its tree's reference point.
@@ -184,8 +185,10 @@ stn_status stn_step_collide(stn_world *world, stn_error *err) {
         fill_pair(world, &found[i], speed, &pairs[i]);
     }
     const stn_instance *contact = world->plugin[STN_KIND_CONTACT];
+    stn_answer_begin(err);
     status = contact->desc->ops.contact->collide(contact->self, world->model, world->contact_prepared, pairs, pair_count,
                                                  world->arena, &world->contacts, err);
+    status = stn_answer_end(status, err);
     if (status < 0) {
         stn_error_prefix(err, "contact model %s", contact->desc->id);
         return status;

@@ -3,6 +3,7 @@
 // wrenches, then the controllers.
 #include <string.h>
 
+#include "plugin/answer.h"
 #include "world/world.h"
 
 static void clear_forces(stn_world *world) {
@@ -113,9 +114,11 @@ static stn_status run_controllers(stn_world *world, stn_error *err) {
             .target = &c->target, .time = state->time, .dt = world->options.dt, .gravity = state->gravity, .q = state->q,
             .v = state->v, .kinematics = world->kinematics, .arena = world->arena,
         };
+        stn_answer_begin(err);
         stn_status status = c->instance->desc->ops.controller->evaluate(
             c->instance->self, &view, state->reference + c->reference_start, world->controller_next + c->memory_start,
             &world->forces, err);
+        status = stn_answer_end(status, err);
         if (status < 0) {
             stn_error_prefix(err, "controller %s of %s", c->instance->desc->id,
                              world->model->robots[c->target.robot].name);
@@ -137,6 +140,35 @@ static stn_status check_forces(const stn_world *world, stn_error *err) {
     return STN_OK;
 }
 
+/// Gains of an articulated tree: finite, and no negative diagonal, which no A could stay positive with.
+static stn_status check_gains(const stn_world *world, const stn_matrix *gain, int32_t t, const char *name, stn_error *err) {
+    int32_t n = gain->n, start = world->model->trees[t].v_start;
+    int32_t columns = gain->form == STN_MATRIX_DENSE ? n : gain->form == STN_MATRIX_DIAGONAL ? 1 : 0;
+    for (int32_t r = 0; r < n; r++) {
+        for (int32_t c = 0; c < columns; c++) {
+            double value = gain->values[(size_t)r * (size_t)columns + (size_t)c];
+            bool diagonal = columns == 1 || r == c;
+            if (!isfinite(value) || (diagonal && value < 0.0)) {
+                return stn_fail(err, STN_ERR_NUMERIC, "%s on joint %s is %g, must be finite%s", name,
+                                world->model->joints[world->model->dof_joint[start + r]].name, value,
+                                diagonal ? " and >= 0" : "");
+            }
+        }
+    }
+    return STN_OK;
+}
+
+static stn_status check_all_gains(const stn_world *world, stn_error *err) {
+    stn_status status = STN_OK;
+    for (int32_t t = 0; t < world->model->tree_count && status == STN_OK; t++) {
+        if (world->model->trees[t].kind == STN_TREE_ARTICULATED) {
+            status = check_gains(world, &world->forces.K[t], t, "stiffness", err);
+            status = status == STN_OK ? check_gains(world, &world->forces.D[t], t, "damping", err) : status;
+        }
+    }
+    return status;
+}
+
 stn_status stn_step_inputs(stn_world *world, stn_error *err) {
     clear_forces(world);
     add_joint_damping(world);
@@ -154,7 +186,8 @@ stn_status stn_step_inputs(stn_world *world, stn_error *err) {
     for (int32_t i = 0; i < world->forces.servo_count; i++) { // the row's bounds account for it, see assemble.c
         world->forces.tau[world->forces.servos[i].dof] += world->forces.servos[i].feedforward;
     }
-    return check_forces(world, err);
+    status = check_forces(world, err);
+    return status == STN_OK ? check_all_gains(world, err) : status;
 }
 
 /// Work of controllers and applied forces in the step, W = sum_d j_d (v0 + v)_d / 2, where j is the impulse of the affine

@@ -2,6 +2,7 @@
 // Observers and recordings: what leaves a finished step.
 #include <string.h>
 
+#include "plugin/answer.h"
 #include "world/world.h"
 
 const char *stn_stage_name(stn_stage stage) {
@@ -43,9 +44,12 @@ stn_status stn_step_observe(stn_world *world, stn_error *err) {
         if (r->failed) {
             continue;
         }
+        stn_answer_begin(err);
         stn_status status = r->instance->desc->ops.recorder->observe(r->recording, &world->observation, err);
+        status = stn_answer_end(status, err);
         if (status < 0) {
             r->failed = true; // said once; the simulation's state is not lost
+            stn_error_prefix(err, "recorder %s", r->instance->desc->id);
             return status;
         }
     }
@@ -79,8 +83,10 @@ static stn_status open_recording(stn_world *world, stn_instance *instance, const
     *r = (recording){.instance = instance};
     stn_record_header header = {.model = world->model, .path = path, .parameters = world->parameters};
     const stn_recorder_ops *ops = instance->desc->ops.recorder;
-    stn_status status = ops->open(instance->self, &header, &r->recording, err);
+    stn_answer_begin(err);
+    stn_status status = stn_answer_end(ops->open(instance->self, &header, &r->recording, err), err);
     if (status != STN_OK) {
+        stn_error_prefix(err, "recorder %s", instance->desc->id);
         return status;
     }
     world->recording_count++;

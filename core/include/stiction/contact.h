@@ -66,8 +66,8 @@ typedef struct stn_contact_pair {
 /// n . (p_b - p_a), rides, material and surface velocities from the model. `p_a`, `p_b`: witness points on the two surfaces.
 STN_API stn_contact stn_contact_make(const stn_model *model, const stn_contact_pair *pair, stn_vec3 p_a, stn_vec3 p_b,
                                      stn_vec3 normal, uint64_t feature);
-/// Appends a copy; STN_ERR_NUMERIC when something is not finite or the normal has no unit length (naming the two
-/// geometries).
+/// Appends a copy; STN_ERR_NUMERIC when something is not finite or the normal has no unit length, STN_ERR_ARGUMENT when
+/// mu < 0 or when geometry, body or node do not exist (naming the two geometries). Return its failure from collide.
 STN_API stn_status stn_contact_set_add(const stn_model *model, stn_contact_set *set, const stn_contact *contact,
                                        stn_error *err);
 /// Begins a patch: faces added until the next call belong to it.

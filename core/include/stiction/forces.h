@@ -31,10 +31,10 @@ typedef struct stn_forces {
     stn_servo *servo_storage; // capacity nv
     // where a promoted matrix finds its values: sum of n_t^2 over the articulated trees, in their order
     double *K_storage, *D_storage;
-    double elastic_energy;    // stored in springs and elements [J]
+    double elastic_energy;    // stored in elements [J]; what controllers do counts as work
 } stn_forces;
 
-/// tau[dof] += effort. NaN is kept and caught by the step, which names the dof.
+/// tau[dof] += effort; here and below dof is one of the model's, as in the target's list. NaN is kept and caught by the step, which names the dof.
 STN_API void stn_forces_add_effort(stn_forces *forces, int32_t dof, double effort);
 /// A spring-damper on one dof of an articulated tree, without effort limit: tau += tau0, which is
 /// -kp error - kd (v0 - velocity) + feedforward, K += kp, D += kd.

@@ -270,7 +270,14 @@ static stn_status pack_lanes(sap_system *s, stn_error *err) {
             s->bias[a * stride + i] = problem->bias[c->row + a];
         }
     }
-    return s->batch.count == 0 ? STN_OK : law->ops->prepare(law->self, problem, &s->batch, s->control->law_memory, err);
+    if (s->batch.count == 0) {
+        return STN_OK;
+    }
+    stn_status status = law->ops->prepare(law->self, problem, &s->batch, s->control->law_memory, err);
+    if (status < 0) {
+        stn_error_prefix(err, "law %s", law->id);
+    }
+    return status;
 }
 
 static stn_status pack_lines(sap_system *s, stn_error *err) {

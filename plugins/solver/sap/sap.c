@@ -68,8 +68,9 @@ static stn_status iterate(sap_system *s, stn_solve_info *info, stn_error *err) {
         residual r = find_residual(s);
         if (!isfinite(r.value) || !isfinite(s->cost)) {
             return stn_fail(err, STN_ERR_NUMERIC,
-                            "iteration %d: residual %g, cost %g J: numbers of the problem are too large",
-                            info->iterations, r.value, s->cost);
+                            "iteration %d: residual %g, cost %g J: numbers of the problem are too large, or of "
+                            "the law %s",
+                            info->iterations, r.value, s->cost, s->control->law->id);
         }
         bool done = r.value <= r.bound, stalled = stands && r.value > 0.5 * before;
         if ((done || stalled || info->iterations >= s->control->max_iterations) && !fresh) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE // mkstemps
 #include "stn_heap.h"
 #include "stn_test.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <stiction/plugin.h>
 
@@ -133,6 +135,27 @@ static void test_each_bad_file_is_refused_with_one_line(void **state) {
     assert_problem(&f, "folder.so", "cannot be loaded: cannot read file data: Is a directory");
     assert_int_equal(times(&f, "quiet"), 0);
     stn_context_destroy(f.context);
+}
+
+static void test_a_file_that_is_cut_off_is_refused_before_it_can_kill(void **state) {
+    (void)state;
+    char bytes[3000], path[] = "/tmp/stn_cut_XXXXXX.so";
+    FILE *whole = fopen(FAKE_DIR "/good/recorder_quiet.so", "rb");
+    assert_non_null(whole);
+    assert_int_equal(fread(bytes, 1, sizeof bytes, whole), sizeof bytes);
+    fclose(whole);
+    int descriptor = mkstemps(path, 3);
+    assert_true(descriptor >= 0);
+    assert_int_equal(write(descriptor, bytes, sizeof bytes), sizeof bytes);
+    close(descriptor);
+    stn_error err;
+    stn_context *context = NULL;
+    const stn_plugin_info *info = NULL;
+    assert_ok(stn_context_create(NULL, &context, &err), err);
+    assert_int_equal(stn_plugin_find(context, STN_KIND_RECORDER, path, &info, &err), STN_ERR_PLUGIN);
+    assert_non_null(strstr(err.text, "cut off after 3000 bytes"));
+    stn_context_destroy(context);
+    remove(path);
 }
 
 static void test_a_folder_that_cannot_be_read_is_a_line_and_no_failure(void **state) {
@@ -303,6 +326,7 @@ int main(void) {
         cmocka_unit_test(test_a_folder_named_twice_gives_its_plugins_once_and_silently),
         cmocka_unit_test(test_the_environment_names_folders_after_the_program),
         cmocka_unit_test(test_each_bad_file_is_refused_with_one_line),
+        cmocka_unit_test(test_a_file_that_is_cut_off_is_refused_before_it_can_kill),
         cmocka_unit_test(test_a_folder_that_cannot_be_read_is_a_line_and_no_failure),
         cmocka_unit_test(test_an_unknown_id_gets_the_nearest_and_the_list),
         cmocka_unit_test(test_asking_for_a_refused_file_tells_why_it_was_refused),

@@ -15,7 +15,7 @@ typedef struct probe {
 } probe;
 
 static inline stn_status probe_create(probe *p, const stn_setting *settings, int32_t setting_count, stn_error *err) {
-    *p = (probe){.model = {.geometry_count = 2}};
+    *p = (probe){.model = {.geometry_count = 2, .body_count = 3}};
     stn_status status = stn_context_create(NULL, &p->context, err);
     if (status == STN_OK) {
         status = stn_instance_create(p->context, STN_KIND_CONTACT, "point", settings, setting_count, &p->instance, err);
