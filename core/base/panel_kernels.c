@@ -66,8 +66,19 @@ ALWAYS void subtract_columns(int32_t vectors, int32_t count, int32_t k, size_t l
 
 // Chunk of L': unit lower triangle by rows, and 1/l_jj.
 typedef struct triangle {
-    double unit[6][6], scale[6];
+    double unit[6][6], scale[8];
 } triangle;
+
+typedef int64_t mask4 __attribute__((vector_size(32)));
+
+ALWAYS part4 root4(part4 x) {
+#ifdef __AVX__
+    return (part4)__builtin_ia32_sqrtpd256(x);
+#else
+    part4 r = {sqrt(x[0]), sqrt(x[1]), sqrt(x[2]), sqrt(x[3])};
+    return r;
+#endif
+}
 
 // acc = acc L^-T with L = L' diag(1/scale).
 ALWAYS void solve_tile(int32_t vectors, int32_t count, const triangle *t, vec acc[3][6]) {
@@ -98,6 +109,23 @@ static int32_t first_bad(int32_t count, const double *scale) {
     return j;
 }
 
+// scale = 1/sqrt(pivot), two vectors at once instead of six roots and six divisions one by one. Returns -1 or the first
+// that is no positive number: a negative pivot gives NaN, an infinite one 0, 0 gives infinity.
+ALWAYS int32_t invert_roots(int32_t count, const double pivot[6], double scale[8]) {
+    part4 low = {pivot[0], count > 1 ? pivot[1] : 1.0, count > 2 ? pivot[2] : 1.0, count > 3 ? pivot[3] : 1.0};
+    part4 one = {1.0, 1.0, 1.0, 1.0}, none = {0.0}, huge = one * (double)INFINITY;
+    low = one / root4(low);
+    *(part4 *)scale = low;
+    mask4 good = (low > none) & (low < huge);
+    if (count > 4) {
+        part4 high = {pivot[4], count > 5 ? pivot[5] : 1.0, 1.0, 1.0};
+        high = one / root4(high);
+        *(part4 *)(scale + 4) = high;
+        good &= (high > none) & (high < huge);
+    }
+    return (good[0] & good[1] & good[2] & good[3]) != 0 ? -1 : first_bad(count, scale);
+}
+
 // L' and the scales of a square (column j at a + stride j): one division a column on the critical path, the square
 // roots at the end all at once. Returns -1 or the column that fails.
 ALWAYS int32_t factor_square(int32_t count, size_t stride, const double *a, triangle *t) {
@@ -109,7 +137,6 @@ ALWAYS int32_t factor_square(int32_t count, size_t stride, const double *a, tria
             s[i][j] = a[(size_t)j * stride + (size_t)i];
         }
     }
-    double least = 1.0;
     UNROLL
     for (int32_t j = 0; j < count; j++) {
         pivot[j] = s[j][j];
@@ -123,21 +150,16 @@ ALWAYS int32_t factor_square(int32_t count, size_t stride, const double *a, tria
             }
         }
     }
-    UNROLL
-    for (int32_t j = 0; j < count; j++) {
-        t->scale[j] = 1.0 / sqrt(pivot[j]);
-        least = t->scale[j] > 0.0 ? least : 0.0; // false for a NaN (negative pivot) and for 1/infinity
-        least = t->scale[j] < (double)INFINITY ? least : 0.0;
-    }
-    return least > 0.0 ? -1 : first_bad(count, t->scale);
+    return invert_roots(count, pivot, t->scale);
 }
 
-// The tile that holds the square of a chunk: factors it, then solves its remaining rows. Rows from `row` on.
+// The tile that holds the square of a chunk: brought up to date and factored. Only its last vector can reach below the
+// square; that one is solved. Rows from `row` on.
 ALWAYS int32_t first_tile(int32_t vectors, int32_t count, int32_t c, int32_t row, size_t ld, double *panel,
                           triangle *t) {
-    _Alignas(64) double square[6][3 * W];
+    _Alignas(32) double square[6][3 * W];
     double *column = panel + (size_t)c * ld;
-    vec acc[3][6];
+    vec acc[3][6], last[3][6];
     UNROLL
     for (int32_t j = 0; j < count; j++) {
         UNROLL
@@ -152,14 +174,14 @@ ALWAYS int32_t first_tile(int32_t vectors, int32_t count, int32_t c, int32_t row
         for (int32_t i = 0; i < vectors; i++) {
             store(&square[j][W * i], acc[i][j]);
         }
+        last[0][j] = acc[vectors - 1][j];
     }
     int32_t bad = factor_square(count, 3 * W, &square[0][c - row], t);
-    solve_tile(vectors, count, t, acc);
-    UNROLL
-    for (int32_t j = 0; j < count; j++) {
+    if ((c + count) % W != 0) {
+        solve_tile(1, count, t, last);
         UNROLL
-        for (int32_t i = 0; i < vectors; i++) {
-            store(column + (size_t)j * ld + row + W * i, acc[i][j]);
+        for (int32_t j = 0; j < count; j++) {
+            store(column + (size_t)j * ld + row + W * (vectors - 1), last[0][j]);
         }
     }
     UNROLL
