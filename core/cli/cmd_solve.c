@@ -244,7 +244,7 @@ static void print_table(const solve_run *run, stn_status status) {
     }
 #define PRINT_FIELD(member, name, unit, text)                                                         \
     if (!isnan(run->certificate.member)) {                                                            \
-        printf("%-18s %.3g %s\n", name, run->certificate.member, strcmp(unit, "1") == 0 ? "" : unit); \
+        printf("%-18s %.3g%s\n", name, run->certificate.member, strcmp(unit, "1") == 0 ? "" : " " unit); \
     }
     STN_CERTIFICATE_FIELDS(PRINT_FIELD)
 #undef PRINT_FIELD
