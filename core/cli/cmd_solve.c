@@ -7,6 +7,7 @@
 
 #include <stiction/solve.h>
 
+#include "base/replace.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/print.h"
@@ -254,6 +255,9 @@ static void print_table(const solve_run *run, stn_status status) {
 static int write_result(const solve_run *run, stn_status status) {
     const char *path = run->options->out;
     char temporary[4096];
+    if (!stn_may_replace(path)) {
+        return cli_fail(run->command, "%s: " STN_NOT_REPLACEABLE, path);
+    }
     cJSON *json = result_json(run, status, true);
     char *text = cJSON_Print(json);
     cJSON_Delete(json);

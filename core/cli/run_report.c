@@ -41,7 +41,10 @@ static void add_parameters(cJSON *json, const stn_session *session) {
     cJSON *object = cJSON_AddObjectToObject(json, "parameters");
     // Lua gives table keys in no order: sorted, the output of equal runs is equal
     if (session->parameter_count > 1) {
-        qsort(session->parameters, (size_t)session->parameter_count, sizeof *session->parameters, compare_parameters);
+        if (session->parameter_count > 0) {
+            qsort(session->parameters, (size_t)session->parameter_count, sizeof *session->parameters,
+                  compare_parameters);
+        }
     }
     for (int32_t i = 0; i < session->parameter_count; i++) {
         const stn_parameter *p = &session->parameters[i];

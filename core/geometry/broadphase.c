@@ -145,7 +145,10 @@ void broadphase_block_cross(stn_broadphase *bp, int32_t id_a, int32_t id_b) {
 /// A float not above (below) `x`: one rounding errs by 6e-8 of the value at most, the smallest float covers underflow.
 static float round_down(double x) {
     double y = x - 1.2e-7 * fabs(x) - 1e-44;
-    return y > (double)FLT_MAX ? FLT_MAX : (float)y;
+    if (!(fabs(y) <= (double)FLT_MAX)) { // keeps the order, and apart from the infinite boxes that fill a block
+        return y > 0.0 ? FLT_MAX : -FLT_MAX;
+    }
+    return (float)y;
 }
 
 static float round_up(double x) {

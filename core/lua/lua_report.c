@@ -43,7 +43,10 @@ static int check(lua_State *L) {
     if (lua_type(L, 2) == LUA_TTABLE) {
         stn_fields f = stn_fields_open(L, 2, "stn.check", keys, 0);
         lua_getfield(L, 2, "value"); // may be nan: then the check fails
-        value = luaL_checknumber(L, -1);
+        if (!lua_isnumber(L, -1)) {
+            stn_lua_fail(L, "stn.check: '%s' needs value, a number, got %s", name, luaL_typename(L, -1));
+        }
+        value = lua_tonumber(L, -1);
         unit = stn_fields_text(&f, "unit");
         bool above = stn_fields_real(&f, "limit", "as the value", &limit);
         bool below = stn_fields_real(&f, "least", "as the value", &least);
@@ -168,6 +171,9 @@ static int test(lua_State *L) {
     double start = seconds_now();
     int status = lua_pcall(L, 0, 0, 0);
     double duration = seconds_now() - start;
+    if (session->stopped != 0) {
+        return lua_error(L);
+    }
     const char *skipped = status != LUA_OK ? stn_lua_skip_reason(L, -1) : NULL;
     if (session->tested == NULL) {
         return status != LUA_OK && skipped == NULL ? lua_error(L) : 0;

@@ -54,6 +54,7 @@ static int fill_state(lua_State *L) {
     lua_pushcfunction(L, luaopen_stiction);
     lua_setfield(L, -2, "stiction");
     lua_register(L, "assert", assert_with_place);
+    stn_lua_follow_coroutines(L);
     extend_search_path(L, script);
     return 0;
 }
@@ -69,29 +70,38 @@ static bool has_place(const char *text) {
     return false;
 }
 
-/// Messages of Lua's own functions do not always say where.
+static int show_object(lua_State *L) {
+    luaL_tolstring(L, 1, NULL);
+    return 1;
+}
+
+/// Replaces an error object by a text: a script may raise anything, also what fails when it is shown.
+static void name_object(lua_State *L) {
+    bool shows = lua_isnumber(L, 1) || luaL_getmetafield(L, 1, "__tostring") != LUA_TNIL;
+    lua_settop(L, 1);
+    lua_pushcfunction(L, show_object);
+    lua_pushvalue(L, 1);
+    if (!shows || lua_pcall(L, 1, 1, 0) != LUA_OK) {
+        lua_pushfstring(L, "the script raised a %s value; raise a text", luaL_typename(L, 1));
+    }
+    lua_replace(L, 1);
+    lua_settop(L, 1);
+}
+
+/// Messages of Lua's own functions do not always say where, and may be no text.
 static int place_message(lua_State *L) {
-    if (lua_type(L, 1) == LUA_TSTRING && !has_place(lua_tostring(L, 1))) {
+    if (stn_lua_skip_reason(L, 1) != NULL) {
+        return 1;
+    }
+    if (lua_type(L, 1) != LUA_TSTRING) {
+        name_object(L);
+    }
+    if (!has_place(lua_tostring(L, 1))) {
         stn_lua_where(L);
         lua_insert(L, 1);
         lua_concat(L, 2);
     }
     return 1;
-}
-
-static void stop_script(lua_State *L, lua_Debug *frame) {
-    (void)frame;
-    lua_sethook(L, NULL, 0, 0);
-    lua_pushliteral(L, "interrupted");
-    lua_error(L);
-}
-
-/// Setting a hook is the one thing that Lua allows from a signal handler.
-void stn_session_stop(stn_session *session) {
-    session->stopped = 1;
-    if (session->state != NULL) {
-        lua_sethook(session->state, stop_script, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
-    }
 }
 
 static bool keep_reason(stn_session *session, const char *reason) {
@@ -108,7 +118,7 @@ static stn_status classify(stn_session *session, lua_State *L, stn_error *err) {
     if (session->stopped != 0) {
         return stn_fail(err, STN_ERR_INTERRUPTED, "interrupted");
     }
-    const char *text = luaL_tolstring(L, -1, NULL);
+    const char *text = lua_tostring(L, -1); // place_message made it one
     stn_status status = STN_ERR_ARGUMENT;
     if (session->failure.status < 0 && strstr(text, session->failure.text) != NULL) {
         status = session->failure.status;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole files: read at once, written whole or not at all (temporary file, fsync, rename).
 #include "problem/file.h"
+#include "base/replace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -70,6 +71,9 @@ stn_status file_open(stn_context *context, const char *path, file_writer *writer
     writer->path = path;
     writer->used = 0;
     writer->failure = 0;
+    if (!stn_may_replace(path)) {
+        return stn_fail(err, STN_ERR_FILE, "%s: " STN_NOT_REPLACEABLE, path);
+    }
     writer->temporary = stn_allocate(context, size, 1);
     if (writer->temporary == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);

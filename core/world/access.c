@@ -28,7 +28,7 @@ static stn_status normalize_floating(const stn_model *model, double *q, stn_erro
         }
         double *r = q + model->joints[j].q_start + 3;
         double norm = sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3]);
-        if (!(norm > 1e-9)) {
+        if (!(norm > 1e-9 && norm < (double)INFINITY)) {
             return stn_fail(err, STN_ERR_NUMERIC, "joint %s: the quaternion has length %g, must be 1", model->joints[j].name,
                             norm);
         }

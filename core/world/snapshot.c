@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/replace.h"
 #include "world/snapshot.h"
 
 typedef struct file_header {
@@ -72,6 +73,9 @@ stn_status stn_snapshot_save(const stn_snapshot *snapshot, const char *path, stn
     int length = snprintf(temporary, sizeof temporary, "%s.part", path);
     if (length < 0 || (size_t)length >= sizeof temporary) {
         return stn_fail(err, STN_ERR_FILE, "%s: the path is too long", path);
+    }
+    if (!stn_may_replace(path)) {
+        return stn_fail(err, STN_ERR_FILE, "%s: " STN_NOT_REPLACEABLE, path);
     }
     stream s = {.file = fopen(temporary, "wb")};
     if (s.file == NULL) {

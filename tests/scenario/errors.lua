@@ -32,6 +32,26 @@ stn.test("unknown plugins and parameters name the nearest", function()
   refused(function() stn.world { solver = { tolerance = 1, { 2 } } } end, "solver")
 end)
 
+stn.test("a saved state never takes the place of a folder", function()
+  refused(function() stn.world {}:save "/tmp" end, "/tmp", "not a regular file")
+end)
+
+stn.test("a check without a number says which", function()
+  refused(function() stn.check("height", {}) end, "'height'", "value", "nil")
+end)
+
+stn.test("an infinite quaternion is refused", function()
+  local ball = stn.world {}:sphere { radius = 0.1 }
+  refused(function() ball:set_q { 0, 0, 0, 1e300, 0, 0, 0 } end, "quaternion", "inf")
+end)
+
+stn.test("a bounding box beyond the range of floats meets every box once", function()
+  local world = stn.world { margin = 1e300 }
+  world:ground {}
+  world:box { size = { 0.1, 0.1, 0.1 }, xyz = { 0, 0, 0.05 } }
+  assert(world:step().contact_count == 8, "one contact for each corner")
+end)
+
 stn.test("unknown keys name the nearest, or list all", function()
   refused(function() stn.world { gravty = { 0, 0, 0 } } end, "gravty", "did you mean 'gravity'?")
   refused(function() stn.world {}:box { sizes = { 1, 1, 1 } } end, "did you mean 'size'?")

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include <cjson/cJSON.h>
@@ -246,6 +247,68 @@ static void test_an_interrupt_closes_the_log_and_gives_status_130(void **state) 
     assert_int_equal(interrupt("busy.lua", "ready"), 130);
 }
 
+static void test_an_interrupt_reaches_coroutines_and_passes_every_pcall(void **state) {
+    (void)state;
+    static const char *const loops[] = {
+        "coroutine.wrap(function() while true do end end)()",
+        "coroutine.resume(coroutine.create(function() coroutine.wrap(function() while true do end end)() end)) while "
+        "true do end",
+        "while true do pcall(function() while true do end end) end",
+        "local t <close> = setmetatable({}, { __close = function() while true do end end }) while true do end",
+        "require 'stiction'.test('endless', function() while true do end end) while true do end",
+    };
+    for (int32_t i = 0; i < STN_COUNT(loops); i++) {
+        char text[512];
+        snprintf(text, sizeof text, "local f = io.open('ready', 'w') f:write '1\\n2\\n3\\n4\\n5\\n' f:close()\n%s\n",
+                 loops[i]);
+        remove("ready");
+        write_file("busy.lua", text);
+        assert_int_equal(interrupt("busy.lua", "ready"), 130);
+    }
+}
+
+static void test_coroutines_work_as_in_lua(void **state) {
+    (void)state;
+    write_file("co.lua", "local f = coroutine.wrap(function(a) local b = coroutine.yield(a + 1) return b, 'end' end)\n"
+                         "assert(f(1) == 2)\nlocal b, last = f(7)\nassert(b == 7 and last == 'end')\n"
+                         "local co = coroutine.create(function(...) coroutine.yield(...) error('deep') end)\n"
+                         "assert(select('#', coroutine.resume(co, 1, nil, nil)) == 4)\n"
+                         "local ok, text = coroutine.resume(co)\nassert(not ok and text == 'co.lua:5: deep', text)\n"
+                         "assert(not coroutine.resume(co) and not pcall(f) and not pcall(coroutine.resume, 3))\n"
+                         "coroutine.wrap(function() error 'said once' end)()\n");
+    stn_expect("run co.lua " ERRORS, 2, "stiction run: co.lua:10: said once\n");
+}
+
+static void test_errors_that_are_no_text_are_one_line(void **state) {
+    (void)state;
+    write_file("table.lua", "error({})\n");
+    stn_expect_part("run table.lua " ERRORS, 2, "table.lua:1: the script raised a table value");
+    write_file("nil.lua", "\nerror(nil)\n");
+    stn_expect_part("run nil.lua " ERRORS, 2, "nil.lua:2: the script raised a nil value");
+    write_file("worse.lua", "error(setmetatable({}, { __tostring = function() error 'no' end }))\n");
+    stn_expect_part("run worse.lua " ERRORS, 2, "worse.lua:1: the script raised a table value");
+    write_file("shown.lua", "error(setmetatable({}, { __tostring = function() return 'as told' end }))\n");
+    stn_expect_part("run shown.lua " ERRORS, 2, "shown.lua:1: as told");
+}
+
+static void test_a_saved_state_does_not_replace_a_pipe(void **state) {
+    (void)state;
+    assert_int_equal(mkfifo("pipe", 0600), 0);
+    write_file("save.lua", "local w = require 'stiction'.world {}\nw:save 'pipe'\n");
+    stn_expect_part("run save.lua " ERRORS, 2, "save.lua:2: pipe: cannot be written: it is not a regular file");
+    struct stat what;
+    assert_int_equal(stat("pipe", &what), 0);
+    assert_true(S_ISFIFO(what.st_mode));
+}
+
+static void test_a_run_without_parameters_has_none_in_json(void **state) {
+    (void)state;
+    write_file("none.lua", "require 'stiction'.world {}:step()\n");
+    cJSON *json = run_json("run none.lua --json " QUIET, 0);
+    assert_int_equal(cJSON_GetArraySize(member(json, "parameters")), 0);
+    cJSON_Delete(json);
+}
+
 static void test_a_steady_step_allocates_nothing(void **state) {
     (void)state;
     write_file("rest.lua", "local w = require 'stiction'.world { dt = 0.002 }\nw:ground {}\n"
@@ -279,6 +342,12 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_log_writes_every_step_of_the_first_world, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_an_interrupt_closes_the_log_and_gives_status_130, enter_folder,
                                         leave_folder),
+        cmocka_unit_test_setup_teardown(test_an_interrupt_reaches_coroutines_and_passes_every_pcall, enter_folder,
+                                        leave_folder),
+        cmocka_unit_test_setup_teardown(test_coroutines_work_as_in_lua, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_errors_that_are_no_text_are_one_line, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_a_saved_state_does_not_replace_a_pipe, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_a_run_without_parameters_has_none_in_json, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_a_steady_step_allocates_nothing, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_profile_tells_the_stages, enter_folder, leave_folder),
     };

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stopping a script from outside. Hooks belong to one thread of Lua, so the session follows which coroutine runs.
+#include "lua/bind.h"
+
+static void raise_stop(lua_State *L, lua_Debug *frame) {
+    (void)frame;
+    lua_pushliteral(L, "interrupted");
+    lua_error(L);
+}
+
+/// From here on every instruction raises, also those behind a pcall that catches it.
+static void stop_thread(lua_State *L) {
+    lua_sethook(L, raise_stop, LUA_MASKCOUNT, 1);
+}
+
+/// Setting a hook is the one thing that Lua allows from a signal handler.
+void stn_session_stop(stn_session *session) {
+    session->stopped = 1;
+    if (session->state != NULL) {
+        stop_thread(session->state);
+    }
+}
+
+/// Calls the function at index 1 with what follows; meanwhile the session knows that `inner` runs.
+static int call_inside(lua_State *L, lua_State *inner) {
+    stn_session *session = stn_lua_session(L);
+    lua_State *outer = session->state;
+    session->state = inner;
+    int status = session->stopped == 0 ? lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0) : LUA_ERRRUN;
+    session->state = outer;
+    if (session->stopped != 0) {
+        stop_thread(L);
+        raise_stop(L, NULL);
+    }
+    return status == LUA_OK ? lua_gettop(L) : lua_error(L);
+}
+
+/// coroutine.resume; upvalue: Lua's own.
+static int resume(lua_State *L) {
+    luaL_checktype(L, 1, LUA_TTHREAD);
+    lua_State *inner = lua_tothread(L, 1);
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    return call_inside(L, inner);
+}
+
+/// What coroutine.wrap returns; upvalues: what Lua's own returns, its thread.
+static int resume_wrapped(lua_State *L) {
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    return call_inside(L, lua_tothread(L, lua_upvalueindex(2)));
+}
+
+/// coroutine.wrap; upvalue: Lua's own.
+static int wrap(lua_State *L) {
+    luaL_checktype(L, 1, LUA_TFUNCTION);
+    lua_settop(L, 1);
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    lua_call(L, 1, 1);
+    lua_getupvalue(L, 1, 1); // the thread
+    lua_pushcclosure(L, resume_wrapped, 2);
+    return 1;
+}
+
+/// Replaces a function of the table on top by one that has it as upvalue.
+static void watch(lua_State *L, const char *name, lua_CFunction function) {
+    lua_getfield(L, -1, name);
+    lua_pushcclosure(L, function, 1);
+    lua_setfield(L, -2, name);
+}
+
+void stn_lua_follow_coroutines(lua_State *L) {
+    lua_getglobal(L, "coroutine");
+    watch(L, "resume", resume);
+    watch(L, "wrap", wrap);
+    lua_pop(L, 1);
+}
