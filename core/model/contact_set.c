@@ -19,35 +19,43 @@ static uint64_t pair_id(const stn_contact_pair *pair) {
 }
 
 static stn_ride ride_of(const stn_geometry *geometry) {
-    stn_ride ride = {.body = geometry->body};
-    if (geometry->body < 0) {
-        ride.node_count = 1;
-        ride.node[0] = geometry->node;
-        ride.weight[0] = 1.0;
-    }
+    bool on_node = geometry->body < 0;
+    stn_ride ride = {geometry->body,
+                     on_node,
+                     {on_node ? geometry->node : 0, 0, 0, 0},
+                     {on_node ? 1.0 : 0.0, 0.0, 0.0, 0.0}};
     return ride;
+}
+
+/// Member by member: this runs once a contact, and compilers clear and copy a whole record slowly.
+static inline void fill(stn_contact *c, const stn_model *model, const stn_contact_pair *pair, stn_vec3 p_a,
+                        stn_vec3 p_b, stn_vec3 normal, uint64_t feature) {
+    const stn_geometry *a = &model->geometries[pair->geometry_a], *b = &model->geometries[pair->geometry_b];
+    double weight = pair->material.weight_a;
+    c->id = mix(pair_id(pair) ^ mix(feature));
+    c->geometry_a = pair->geometry_a;
+    c->geometry_b = pair->geometry_b;
+    c->a = ride_of(a);
+    c->b = ride_of(b);
+    c->point = stn_vec3_mul_add(stn_vec3_scale(weight, p_a), 1.0 - weight, p_b);
+    c->normal = normal;
+    c->phi0 = stn_vec3_dot(normal, stn_vec3_sub(p_b, p_a));
+    c->material = pair->material.value;
+    c->bias = stn_vec3_sub(stn_mat3_apply(&pair->pose_b.rotation, b->surface_velocity),
+                           stn_mat3_apply(&pair->pose_a.rotation, a->surface_velocity));
+    c->direction = stn_vec3_zero();
+    c->mu2 = pair->material.value.mu;
+    c->patch = -1;
+    c->vertex_start = 0;
+    c->vertex_count = 0;
+    c->area = 0.0;
+    c->pressure = 0.0;
 }
 
 stn_contact stn_contact_make(const stn_model *model, const stn_contact_pair *pair, stn_vec3 p_a, stn_vec3 p_b,
                              stn_vec3 normal, uint64_t feature) {
-    const stn_geometry *a = &model->geometries[pair->geometry_a], *b = &model->geometries[pair->geometry_b];
-    stn_vec3 apart = stn_vec3_sub(p_b, p_a);
-    double weight = pair->material.weight_a;
-    stn_contact contact = {
-        .id = mix(pair_id(pair) ^ mix(feature)),
-        .geometry_a = pair->geometry_a,
-        .geometry_b = pair->geometry_b,
-        .a = ride_of(a),
-        .b = ride_of(b),
-        .point = stn_vec3_mul_add(stn_vec3_scale(weight, p_a), 1.0 - weight, p_b),
-        .normal = normal,
-        .phi0 = stn_vec3_dot(normal, apart),
-        .material = pair->material.value,
-        .bias = stn_vec3_sub(stn_mat3_apply(&pair->pose_b.rotation, b->surface_velocity),
-                             stn_mat3_apply(&pair->pose_a.rotation, a->surface_velocity)),
-        .mu2 = pair->material.value.mu,
-        .patch = -1,
-    };
+    stn_contact contact;
+    fill(&contact, model, pair, p_a, p_b, normal, feature);
     return contact;
 }
 
@@ -138,6 +146,18 @@ stn_status stn_contact_set_add(const stn_model *model, stn_contact_set *set, con
     }
     set->contacts[set->count++] = *contact;
     return STN_OK;
+}
+
+stn_status stn_contact_set_add_point(const stn_model *model, stn_contact_set *set, const stn_contact_pair *pair,
+                                     stn_vec3 p_a, stn_vec3 p_b, stn_vec3 normal, uint64_t feature, stn_error *err) {
+    if (!reserve_contact(set)) {
+        return stn_fail(err, STN_ERR_MEMORY, "contact set: out of memory for %d contacts", (int)set->count + 1);
+    }
+    stn_contact *contact = &set->contacts[set->count];
+    fill(contact, model, pair, p_a, p_b, normal, feature);
+    stn_status status = check(model, contact, err);
+    set->count += status == STN_OK;
+    return status;
 }
 
 stn_status stn_contact_set_begin_patch(stn_contact_set *set, const stn_contact_pair *pair, stn_error *err) {

@@ -70,6 +70,10 @@ STN_API stn_contact stn_contact_make(const stn_model *model, const stn_contact_p
 /// mu < 0 or when geometry, body or node do not exist (naming the two geometries). Return its failure from collide.
 STN_API stn_status stn_contact_set_add(const stn_model *model, stn_contact_set *set, const stn_contact *contact,
                                        stn_error *err);
+/// Makes the record of a point contact in the set itself: stn_contact_make and stn_contact_set_add in one, without copies.
+STN_API stn_status stn_contact_set_add_point(const stn_model *model, stn_contact_set *set, const stn_contact_pair *pair,
+                                             stn_vec3 p_a, stn_vec3 p_b, stn_vec3 normal, uint64_t feature,
+                                             stn_error *err);
 /// Begins a patch: faces added until the next call belong to it.
 STN_API stn_status stn_contact_set_begin_patch(stn_contact_set *set, const stn_contact_pair *pair, stn_error *err);
 /// Appends a face of the patch begun last, with its polygon (copied; the record's patch and vertex members are set here).
