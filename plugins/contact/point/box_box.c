@@ -23,15 +23,18 @@ typedef struct axis {
     bool of_b;  // a face normal of B: B's face is the reference
 } axis;
 
-static boxes boxes_make(const stn_pose *x, stn_vec3 a, stn_vec3 b) {
-    boxes g = {.t = {x->position.x, x->position.y, x->position.z}, .a = {a.x, a.y, a.z}, .b = {b.x, b.y, b.z}};
+static boxes boxes_make(const stn_pose *x, const stn_shape *first, const stn_shape *second) {
+    stn_vec3 a = first->half_extents, b = second->half_extents;
+    boxes g = {.t = {x->position.x, x->position.y, x->position.z},
+               .a = {a.x, a.y, a.z},
+               .b = {b.x, b.y, b.z},
+               .size = pair_size(first, second)};
     for (int32_t i = 0; i < 3; i++) {
         for (int32_t j = 0; j < 3; j++) {
             g.r[i][j] = x->rotation.m[i][j];
             g.q[i][j] = fabs(g.r[i][j]);
         }
     }
-    g.size = a.x + a.y + a.z + b.x + b.y + b.z;
     return g;
 }
 
@@ -124,13 +127,15 @@ static bool try_edges(const boxes *g, double margin, axis *best) {
 static void clip_faces(posed a, posed b, const stn_pose *x, const axis *best, double tolerance, overlap *out) {
     static const stn_pose identity = {{{{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}}}, {0.0, 0.0, 0.0}};
     stn_vec3 back = stn_vec3_neg(best->n);
-    rectangle on_a = box_face(a.shape->half_extents, &identity, best->n),
-              on_b = box_face(b.shape->half_extents, x, back);
+    rectangle on_a, on_b;
+    polygon q;
+    box_face(a.shape->half_extents, &identity, best->n, &on_a);
+    box_face(b.shape->half_extents, x, back, &on_b);
     if (best->of_b) {
-        polygon q = polygon_of(&on_a);
+        polygon_of(&on_a, &q);
         clip_rectangle(&on_b, &q, back, tolerance, out);
     } else {
-        polygon q = polygon_of(&on_b);
+        polygon_of(&on_b, &q);
         clip_rectangle(&on_a, &q, best->n, tolerance, out);
     }
 }
@@ -154,14 +159,14 @@ static void add_points(posed a, const axis *best, const overlap *points, double 
 /// Apart, with corners or a corner and an edge nearest.
 static void collide_apart(posed a, posed b, const stn_pose *x, double size, double margin, manifold *out) {
     convex first = {a.shape, stn_pose_identity()}, second = {b.shape, *x};
-    separation s = convex_separation(&first, &second);
+    separation s = convex_separation(&first, &second, margin);
     if (s.phi > margin) {
         return;
     }
     axis along = {.separation = s.phi, .n = s.normal};
     overlap points;
-    clip_faces(a, b, x, &along, 1e-9 * size, &points);
-    if (overlap_depth(&points) <= s.phi + 1e-8 * size) {
+    clip_faces(a, b, x, &along, 1e-11 * size, &points);
+    if (overlap_depth(&points) <= s.phi + 1e-10 * size) {
         add_points(a, &along, &points, margin, out);
     } else {
         stn_vec3 normal = stn_mat3_apply(&a.pose->rotation, s.normal);
@@ -171,13 +176,13 @@ static void collide_apart(posed a, posed b, const stn_pose *x, double size, doub
 
 void box_box(posed a, posed b, double margin, manifold *out) {
     stn_pose x = relative_pose(a.pose, b.pose);
-    boxes g = boxes_make(&x, a.shape->half_extents, b.shape->half_extents);
+    boxes g = boxes_make(&x, a.shape, b.shape);
     axis best;
     if (!try_faces(&g, margin, &best) || !try_edges(&g, margin, &best)) {
         return;
     }
     overlap points;
-    clip_faces(a, b, &x, &best, 1e-9 * g.size, &points);
+    clip_faces(a, b, &x, &best, 1e-11 * g.size, &points);
     if (overlap_depth(&points) > best.separation + 1e-10 * g.size) {
         collide_apart(a, b, &x, g.size, margin, out);
     } else {

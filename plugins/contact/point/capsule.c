@@ -40,34 +40,30 @@ static stn_vec3 surface_offset(stn_vec3 n, stn_vec3 axis, double at, double half
     return stn_vec3_scale(radius, beyond ? n : stn_vec3_normalize_or(across, n));
 }
 
-static void add_at(const segments *g, double s, double t, posed a, posed b, double margin, uint32_t feature_a,
-                   uint32_t feature_b, manifold *out) {
-    stn_vec3 p_a = stn_vec3_mul_add(g->c_a, s, g->u_a), p_b = stn_vec3_mul_add(g->c_b, t, g->u_b);
-    stn_vec3 apart = stn_vec3_sub(p_b, p_a);
-    double distance = stn_vec3_norm(apart), r_a = a.shape->radius, r_b = b.shape->radius;
-    if (distance - r_a - r_b > margin) {
-        return;
+static void add_at(const segments *g, double s, double t, stn_vec3 n, posed a, posed b, double margin,
+                   uint32_t feature_a, uint32_t feature_b, manifold *out) {
+    stn_vec3 p_a =
+        stn_vec3_add(stn_vec3_mul_add(g->c_a, s, g->u_a), surface_offset(n, g->u_a, s, g->l_a, a.shape->radius));
+    stn_vec3 p_b = stn_vec3_add(stn_vec3_mul_add(g->c_b, t, g->u_b),
+                                surface_offset(stn_vec3_neg(n), g->u_b, t, g->l_b, b.shape->radius));
+    if (!(stn_vec3_dot(n, stn_vec3_sub(p_b, p_a)) > margin)) {
+        manifold_add_both(out, p_a, p_b, n, feature_a, feature_b);
     }
-    bool meet = distance <= 1e-12 * (r_a + r_b + g->l_a + g->l_b);
-    stn_vec3 n = meet ? normal_where_they_meet(g, apart) : stn_vec3_scale(1.0 / distance, apart);
-    p_a = stn_vec3_add(p_a, surface_offset(n, g->u_a, s, g->l_a, r_a));
-    p_b = stn_vec3_add(p_b, surface_offset(stn_vec3_neg(n), g->u_b, t, g->l_b, r_b));
-    manifold_add_both(out, p_a, p_b, n, feature_a, feature_b);
 }
 
 /// The stretch of A's axis that lies beside B, one contact at either end. Features: which half on A, which on B.
-static void add_shared_stretch(const segments *g, posed a, posed b, double margin, manifold *out) {
+static void add_shared_stretch(const segments *g, stn_vec3 n, posed a, posed b, double margin, manifold *out) {
     stn_vec3 d = stn_vec3_sub(g->c_b, g->c_a);
     double cosine = stn_vec3_dot(g->u_a, g->u_b), along = stn_vec3_dot(g->u_a, d), half = fabs(cosine) * g->l_b;
     double low = fmax(-g->l_a, along - half), high = fmin(g->l_a, along + half);
-    if (fabs(cosine) < 0.95 || !(high - low > 1e-6 * (g->l_a + g->l_b))) {
+    if (fabs(cosine) < 0.999 || !(high - low > 1e-6 * fmin(g->l_a, g->l_b))) {
         return;
     }
     const double end[2] = {low, high};
     for (uint32_t i = 0; i < 2; i++) {
         stn_vec3 p = stn_vec3_mul_add(g->c_a, end[i], g->u_a);
         double t = clamp(stn_vec3_dot(g->u_b, stn_vec3_sub(p, g->c_b)), -g->l_b, g->l_b);
-        add_at(g, end[i], t, a, b, margin, 1 + i, cosine > 0.0 ? 1 + i : 2 - i, out);
+        add_at(g, end[i], t, n, a, b, margin, 1 + i, cosine > 0.0 ? 1 + i : 2 - i, out);
     }
 }
 
@@ -76,24 +72,22 @@ void capsule_capsule(posed a, posed b, double margin, manifold *out) {
                   b.pose->position,     stn_mat3_column(&b.pose->rotation, 2),
                   a.shape->half_length, b.shape->half_length};
     stn_vec3 d = stn_vec3_sub(g.c_b, g.c_a);
-    double reach = g.l_a + g.l_b + a.shape->radius + b.shape->radius + margin;
+    double radii = a.shape->radius + b.shape->radius, reach = g.l_a + g.l_b + radii + margin;
     if (stn_vec3_dot(d, d) > reach * reach) {
         return;
     }
     double s = 0.0, t = 0.0;
     nearest(&g, &s, &t);
-    int32_t before = out->count;
-    add_at(&g, s, t, a, b, margin, 0, 0, out);
-    if (out->count == before) {
+    stn_vec3 apart = stn_vec3_sub(stn_vec3_mul_add(g.c_b, t, g.u_b), stn_vec3_mul_add(g.c_a, s, g.u_a));
+    double distance = stn_vec3_norm(apart), phi = distance - radii;
+    if (phi > margin) {
         return;
     }
-    double phi = out->points[before].phi;
-    add_shared_stretch(&g, a, b, margin, out);
-    double size = a.shape->radius + b.shape->radius;
-    for (int32_t i = before + 1; i < out->count; i++) {
-        if (out->points[i].phi <= phi + 1e-10 * size) { // an end is as deep: the point between adds nothing
-            out->points[before] = out->points[--out->count];
-            return;
-        }
+    bool meet = distance <= 1e-11 * pair_size(a.shape, b.shape);
+    stn_vec3 n = meet ? normal_where_they_meet(&g, apart) : stn_vec3_scale(1.0 / distance, apart);
+    add_shared_stretch(&g, n, a, b, margin, out);
+    if (!(manifold_depth(out) <=
+          phi + 1e-10 * pair_size(a.shape, b.shape))) { // else an end is as deep: the point between adds nothing
+        add_at(&g, s, t, n, a, b, margin, 0, 0, out);
     }
 }

@@ -8,7 +8,7 @@
 #include "clip.h"
 
 typedef struct rod {
-    double c[3], u[3], h[3], l, r;
+    double c[3], u[3], h[3], l, r, size;
 } rod;
 
 /// The main contact: outward unit normal of the box, separation of the segment along it, and where.
@@ -17,12 +17,14 @@ typedef struct touch {
     double on_box[3];
 } touch;
 
-static rod rod_make(const stn_pose *x, stn_vec3 h, const stn_shape *capsule) {
+static rod rod_make(const stn_pose *x, const stn_shape *box, const stn_shape *capsule) {
+    stn_vec3 h = box->half_extents;
     rod g = {{x->position.x, x->position.y, x->position.z},
              {x->rotation.m[0][2], x->rotation.m[1][2], x->rotation.m[2][2]},
              {h.x, h.y, h.z},
              capsule->half_length,
-             capsule->radius};
+             capsule->radius,
+             pair_size(box, capsule)};
     return g;
 }
 
@@ -107,11 +109,11 @@ static void try_edge(const rod *g, int32_t i, touch *best) {
         return;
     }
     double nj = -g->u[k] / across, nk = g->u[j] / across, centre = nj * g->c[j] + nk * g->c[k];
-    double side = centre < 0.0 ? -1.0 : 1.0, size = g->h[0] + g->h[1] + g->h[2] + g->l;
+    double side = centre < 0.0 ? -1.0 : 1.0;
     nj *= side;
     nk *= side;
     double separation = side * centre - g->h[j] * fabs(nj) - g->h[k] * fabs(nk);
-    if (separation > best->separation + 1e-10 * size) { // a face is preferred
+    if (separation > best->separation + 1e-10 * g->size) { // a face is preferred
         double ej = copysign(g->h[j], nj), ek = copysign(g->h[k], nk);
         double t = (g->u[j] * (ej - g->c[j]) + g->u[k] * (ek - g->c[k])) / (across * across);
         *best = (touch){.separation = separation, .t = clamp(t, -g->l, g->l)};
@@ -139,17 +141,15 @@ static stn_vec3 vector(const double x[3]) {
 
 void box_capsule(posed a, posed b, double margin, manifold *out) {
     stn_pose x = relative_pose(a.pose, b.pose), identity = stn_pose_identity();
-    rod g = rod_make(&x, a.shape->half_extents, b.shape);
-    double size = g.l;
+    rod g = rod_make(&x, a.shape, b.shape);
     for (int32_t i = 0; i < 3; i++) {
         if (fabs(g.c[i]) - g.h[i] - g.l * fabs(g.u[i]) - g.r > margin) {
             return;
         }
-        size += g.h[i];
     }
     touch main;
     touch_outside(&g, &main);
-    if (!(main.separation > 1e-12 * size)) {
+    if (!(main.separation > 1e-11 * g.size)) {
         touch_inside(&g, &main);
     }
     double phi = main.separation - g.r;
@@ -157,8 +157,10 @@ void box_capsule(posed a, posed b, double margin, manifold *out) {
         return;
     }
     stn_vec3 n = vector(main.n), world_n = stn_mat3_apply(&a.pose->rotation, n);
-    rectangle face = box_face(a.shape->half_extents, &identity, n);
-    polygon line = side_line(b.shape, &x, stn_vec3_neg(n));
+    rectangle face;
+    polygon line;
+    box_face(a.shape->half_extents, &identity, n, &face);
+    side_line(b.shape, &x, stn_vec3_neg(n), &line);
     overlap points;
     clip_rectangle(&face, &line, n, 0.0, &points);
     uint32_t end = main.t == -g.l ? line.corner_code[0] : main.t == g.l ? line.corner_code[1] : CODE_BETWEEN;
@@ -167,7 +169,7 @@ void box_capsule(posed a, posed b, double margin, manifold *out) {
         const overlap_point *p = &points.points[i];
         if (p->second != end && !(p->h > margin)) {
             manifold_add(out, stn_pose_apply(a.pose, p->p), world_n, p->h, p->first, p->second);
-            covered = covered || p->h <= phi + 1e-10 * size;
+            covered = covered || p->h <= phi + 1e-10 * g.size;
         }
     }
     if (!covered || end != CODE_BETWEEN) {

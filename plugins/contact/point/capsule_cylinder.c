@@ -97,11 +97,11 @@ static touch find_touch(const rod *g, posed a, posed b, const stn_pose *x, doubl
     double t = nearest_parameter(g);
     stn_vec3 p = at(g, t), e = excess(g, p);
     touch found = {t, stn_vec3_norm(e), stn_vec3_sub(p, e), stn_vec3_normalize_or(e, stn_vec3_make(1.0, 0.0, 0.0))};
-    if (!(found.separation > 1e-12 * size)) {
+    if (!(found.separation > 1e-11 * size)) {
         convex cylinder = {b.shape, stn_pose_identity()}, segment = {a.shape, *x};
         separation s = convex_penetration(&cylinder, &segment);
-        double lean = stn_vec3_dot(g->u, s.normal); // the deeper end, unless the segment lies across the normal
-        t = lean > 1e-6 ? -g->l : lean < -1e-6 ? g->l : 0.0;
+        double lean = stn_vec3_dot(g->u, s.normal); // the deeper end, unless the segment lies nearly across the normal
+        t = lean > 1e-4 ? -g->l : lean < -1e-4 ? g->l : 0.0;
         found = (touch){t, s.phi, s.a, s.normal};
     }
     return found;
@@ -111,10 +111,12 @@ static touch find_touch(const rod *g, posed a, posed b, const stn_pose *x, doubl
 static void overlap_line(posed b, const polygon *line, stn_vec3 n, overlap *out) {
     stn_pose identity = stn_pose_identity();
     if (2.0 * n.z * n.z >= 1.0) {
-        disk cap = cylinder_cap(b.shape, &identity, n.z > 0.0);
+        disk cap;
+        cylinder_cap(b.shape, &identity, n.z > 0.0, &cap);
         clip_disk_polygon(&cap, line, n, out);
     } else {
-        polygon side = side_line(b.shape, &identity, n);
+        polygon side;
+        side_line(b.shape, &identity, n, &side);
         clip_lines(&side, line, n, out);
     }
 }
@@ -133,15 +135,16 @@ void capsule_cylinder(posed a, posed b, double margin, manifold *out) {
     if (out_of_reach(&g, margin)) {
         return;
     }
-    double size = g.radius + g.half_length + g.l;
+    double size = pair_size(a.shape, b.shape);
     touch main = find_touch(&g, a, b, &x, size);
     double phi = main.separation - g.r;
     if (phi > margin) {
         return;
     }
     stn_vec3 n = main.normal, normal = stn_vec3_neg(stn_mat3_apply(&b.pose->rotation, n));
-    polygon line = side_line(a.shape, &x, stn_vec3_neg(n));
+    polygon line;
     overlap points;
+    side_line(a.shape, &x, stn_vec3_neg(n), &line);
     overlap_line(b, &line, n, &points);
     uint32_t end = main.t == -g.l ? line.corner_code[0] : main.t == g.l ? line.corner_code[1] : CODE_BETWEEN;
     bool covered = false;
@@ -149,7 +152,9 @@ void capsule_cylinder(posed a, posed b, double margin, manifold *out) {
         const overlap_point *p = &points.points[i];
         if (p->second != end && !(p->h > margin)) {
             stn_vec3 on_b = stn_pose_apply(b.pose, p->p);
-            manifold_add(out, stn_vec3_mul_add(on_b, -p->h, normal), normal, p->h, p->second, p->first);
+            stn_vec3 on_a =
+                points.lines ? stn_pose_apply(b.pose, points.other[i]) : stn_vec3_mul_add(on_b, -p->h, normal);
+            manifold_add_both(out, on_a, on_b, normal, p->second, p->first);
             covered = covered || p->h <= phi + 1e-10 * size;
         }
     }

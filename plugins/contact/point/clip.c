@@ -59,30 +59,31 @@ static cut_corner meet(const rectangle *r, const polygon *q, const cut_corner *a
     return c;
 }
 
-static void cut_side(const rectangle *r, const polygon *q, uint32_t side, double tolerance, cut *c) {
+/// Cuts `from` into `to`; false when nothing lies beyond the side and `to` is not written.
+static bool cut_side(const rectangle *r, const polygon *q, uint32_t side, double tolerance, const cut *from, cut *to) {
     double d[10];
     bool any = false;
-    for (int32_t i = 0; i < c->count; i++) {
-        d[i] = beyond(r, (int32_t)side, c->corners[i].x, c->corners[i].y);
+    for (int32_t i = 0; i < from->count; i++) {
+        d[i] = beyond(r, (int32_t)side, from->corners[i].x, from->corners[i].y);
         any = any || d[i] > tolerance;
     }
     if (!any) {
-        return;
+        return false;
     }
-    cut old = *c;
-    c->count = 0;
-    for (int32_t i = 0; i < old.count; i++) {
-        int32_t j = i + 1 < old.count ? i + 1 : 0;
+    to->count = 0;
+    for (int32_t i = 0; i < from->count; i++) {
+        int32_t j = i + 1 < from->count ? i + 1 : 0;
         bool inside = d[i] <= tolerance, next_inside = d[j] <= tolerance;
         if (inside) {
-            c->corners[c->count++] = old.corners[i];
+            to->corners[to->count++] = from->corners[i];
         }
         if (inside != next_inside) {
-            cut_corner *m = &c->corners[c->count++];
-            *m = meet(r, q, &old.corners[i], &old.corners[j], d[i], d[j], side);
-            m->edge = inside ? side : old.corners[i].edge;
+            cut_corner *m = &to->corners[to->count++];
+            *m = meet(r, q, &from->corners[i], &from->corners[j], d[i], d[j], side);
+            m->edge = inside ? side : from->corners[i].edge;
         }
     }
+    return true;
 }
 
 /// A line has two ends; each side moves the end that lies beyond it.
@@ -103,8 +104,7 @@ static void cut_line(const rectangle *r, const polygon *q, double tolerance, cut
 }
 
 /// Corners that rounding has doubled become one, the deeper.
-static void merge_doubles(const rectangle *r, cut *c) {
-    double near = 1e-6 * (r->hu + r->hv);
+static void merge_doubles(double near, cut *c) {
     int32_t count = 0;
     for (int32_t i = 0; i < c->count; i++) {
         const cut_corner *here = &c->corners[i], *last = count > 0 ? &c->corners[count - 1] : NULL;
@@ -123,121 +123,133 @@ static void merge_doubles(const rectangle *r, cut *c) {
 }
 
 void clip_rectangle(const rectangle *r, const polygon *q, stn_vec3 n, double tolerance, overlap *out) {
-    cut c = {.count = q->count};
+    cut first, second, *c = &first, *spare = &second;
+    c->count = q->count;
     double along = 1.0 / stn_vec3_dot(n, r->normal), n_u = stn_vec3_dot(n, r->u), n_v = stn_vec3_dot(n, r->v);
     for (int32_t i = 0; i < q->count; i++) {
         stn_vec3 w = stn_vec3_sub(q->corner[i], r->centre);
         double h = along * stn_vec3_dot(w, r->normal);
-        c.corners[i] = (cut_corner){
+        c->corners[i] = (cut_corner){
             stn_vec3_dot(w, r->u) - h * n_u, stn_vec3_dot(w, r->v) - h * n_v, h, r->face_code, q->corner_code[i],
             SECOND_EDGE + (uint32_t)i};
     }
+    const cut_corner *from = &c->corners[0], *to = &c->corners[q->count / 2];
+    double extent = q->count > 0 ? fabs(to->x - from->x) + fabs(to->y - from->y) : 0.0;
     if (q->count == 2) {
-        cut_line(r, q, tolerance, &c);
+        cut_line(r, q, tolerance, c);
     } else {
         for (uint32_t side = 0; side < 4; side++) {
-            cut_side(r, q, side, tolerance, &c);
+            if (cut_side(r, q, side, tolerance, c, spare)) {
+                cut *t = c;
+                c = spare;
+                spare = t;
+            }
         }
     }
-    merge_doubles(r, &c);
-    out->count = c.count;
-    for (int32_t i = 0; i < c.count; i++) {
-        const cut_corner *k = &c.corners[i];
+    merge_doubles(1e-6 * fmin(r->hu + r->hv, extent), c);
+    out->count = c->count;
+    out->lines = false;
+    for (int32_t i = 0; i < c->count; i++) {
+        const cut_corner *k = &c->corners[i];
         stn_vec3 p = stn_vec3_mul_add(stn_vec3_mul_add(r->centre, k->x, r->u), k->y, r->v);
         out->points[i] = (overlap_point){p, k->h, k->first, k->second};
     }
 }
 
-polygon polygon_of(const rectangle *r) {
-    polygon q = {.count = 4, .face_code = r->face_code};
+void polygon_of(const rectangle *r, polygon *out) {
     stn_vec3 u = stn_vec3_scale(r->hu, r->u), v = stn_vec3_scale(r->hv, r->v);
     stn_vec3 right = stn_vec3_add(r->centre, u), left = stn_vec3_sub(r->centre, u);
-    q.corner[0] = stn_vec3_add(right, v);
-    q.corner[1] = stn_vec3_add(left, v);
-    q.corner[2] = stn_vec3_sub(left, v);
-    q.corner[3] = stn_vec3_sub(right, v);
+    out->count = 4;
+    out->face_code = r->face_code;
+    out->corner[0] = stn_vec3_add(right, v);
+    out->corner[1] = stn_vec3_add(left, v);
+    out->corner[2] = stn_vec3_sub(left, v);
+    out->corner[3] = stn_vec3_sub(right, v);
     for (int32_t i = 0; i < 4; i++) {
-        q.corner_code[i] = r->corner_code[i];
-        q.edge_code[i] = r->edge_code[(i + 1) % 4]; // side i + 1 leaves corner i
+        out->corner_code[i] = r->corner_code[i];
+        out->edge_code[i] = r->edge_code[(i + 1) % 4]; // side i + 1 leaves corner i
     }
-    return q;
 }
 
 // Codes of a box, the same whichever face they are met on: corner k is on the positive side of axis i when bit i of k
 // is set; an edge is 8 + 8 axis + its corner on the axis' negative side; a face 32 + 2 axis + (1 on the positive side).
 enum { CODE_EDGE = 8, CODE_FACE = 32 };
 
-rectangle box_face(stn_vec3 half, const stn_pose *pose, stn_vec3 direction) {
+void box_face(stn_vec3 half, const stn_pose *pose, stn_vec3 direction, rectangle *r) {
     const double h[3] = {half.x, half.y, half.z};
     stn_vec3 d = stn_mat3_apply_transposed(&pose->rotation, direction);
     double ax = fabs(d.x), ay = fabs(d.y), az = fabs(d.z);
     int32_t i = ax >= ay && ax >= az ? 0 : ay >= az ? 1 : 2, j = (i + 1) % 3, k = (i + 2) % 3;
     bool positive = (i == 0 ? d.x : i == 1 ? d.y : d.z) >= 0.0;
     stn_vec3 axis = stn_mat3_column(&pose->rotation, i);
-    rectangle r = {.u = stn_mat3_column(&pose->rotation, j),
-                   .v = stn_mat3_column(&pose->rotation, k),
-                   .hu = h[j],
-                   .hv = h[k],
-                   .normal = positive ? axis : stn_vec3_neg(axis)};
-    r.centre = stn_vec3_mul_add(pose->position, h[i], r.normal);
+    r->u = stn_mat3_column(&pose->rotation, j);
+    r->v = stn_mat3_column(&pose->rotation, k);
+    r->hu = h[j];
+    r->hv = h[k];
+    r->normal = positive ? axis : stn_vec3_neg(axis);
+    r->centre = stn_vec3_mul_add(pose->position, h[i], r->normal);
     uint32_t side = positive ? 1U << i : 0, bit_j = 1U << j, bit_k = 1U << k;
-    r.face_code = CODE_FACE + 2 * (uint32_t)i + positive;
-    r.corner_code[0] = side | bit_j | bit_k;
-    r.corner_code[1] = side | bit_k;
-    r.corner_code[2] = side;
-    r.corner_code[3] = side | bit_j;
-    r.edge_code[0] = CODE_EDGE + 8 * (uint32_t)k + (side | bit_j);
-    r.edge_code[1] = CODE_EDGE + 8 * (uint32_t)j + (side | bit_k);
-    r.edge_code[2] = CODE_EDGE + 8 * (uint32_t)k + side;
-    r.edge_code[3] = CODE_EDGE + 8 * (uint32_t)j + side;
-    return r;
+    r->face_code = CODE_FACE + 2 * (uint32_t)i + positive;
+    r->corner_code[0] = side | bit_j | bit_k;
+    r->corner_code[1] = side | bit_k;
+    r->corner_code[2] = side;
+    r->corner_code[3] = side | bit_j;
+    r->edge_code[0] = CODE_EDGE + 8 * (uint32_t)k + (side | bit_j);
+    r->edge_code[1] = CODE_EDGE + 8 * (uint32_t)j + (side | bit_k);
+    r->edge_code[2] = CODE_EDGE + 8 * (uint32_t)k + side;
+    r->edge_code[3] = CODE_EDGE + 8 * (uint32_t)j + side;
 }
 
-disk cylinder_cap(const stn_shape *cylinder, const stn_pose *pose, bool positive) {
+void cylinder_cap(const stn_shape *cylinder, const stn_pose *pose, bool positive, disk *out) {
     stn_vec3 axis = stn_mat3_column(&pose->rotation, 2);
-    disk d = {.u = stn_mat3_column(&pose->rotation, 0),
-              .v = stn_mat3_column(&pose->rotation, 1),
-              .normal = positive ? axis : stn_vec3_neg(axis),
-              .radius = cylinder->radius,
-              .code = positive ? DISK_CODES : 0};
-    d.centre = stn_vec3_mul_add(pose->position, cylinder->half_length, d.normal);
-    return d;
+    out->u = stn_mat3_column(&pose->rotation, 0);
+    out->v = stn_mat3_column(&pose->rotation, 1);
+    out->normal = positive ? axis : stn_vec3_neg(axis);
+    out->centre = stn_vec3_mul_add(pose->position, cylinder->half_length, out->normal);
+    out->radius = cylinder->radius;
+    out->code = positive ? DISK_CODES : 0;
 }
 
-polygon side_line(const stn_shape *shape, const stn_pose *pose, stn_vec3 direction) {
-    polygon line = {.corner_code = {CODE_LINE_END, CODE_LINE_END + 1}, .edge_code = {CODE_LINE, CODE_LINE}};
+void side_line(const stn_shape *shape, const stn_pose *pose, stn_vec3 direction, polygon *out) {
     stn_vec3 axis = stn_mat3_column(&pose->rotation, 2);
     stn_vec3 across = stn_vec3_mul_add(direction, -stn_vec3_dot(direction, axis), axis);
     double length = stn_vec3_norm(across);
+    out->count = 0;
+    for (uint32_t end = 0; end < 2; end++) {
+        out->corner_code[end] = CODE_LINE_END + end;
+        out->edge_code[end] = CODE_LINE;
+    }
+    out->face_code = CODE_LINE;
     if (length > 1e-6) {
         stn_vec3 middle = stn_vec3_mul_add(pose->position, shape->radius / length, across);
-        line.count = 2;
-        line.corner[0] = stn_vec3_mul_add(middle, -shape->half_length, axis);
-        line.corner[1] = stn_vec3_mul_add(middle, shape->half_length, axis);
+        out->count = 2;
+        out->corner[0] = stn_vec3_mul_add(middle, -shape->half_length, axis);
+        out->corner[1] = stn_vec3_mul_add(middle, shape->half_length, axis);
     }
-    return line;
 }
 
 void clip_lines(const polygon *first, const polygon *second, stn_vec3 n, overlap *out) {
     out->count = 0;
+    out->lines = true;
     if (first->count != 2 || second->count != 2) {
         return;
     }
     stn_vec3 along = stn_vec3_sub(first->corner[1], first->corner[0]);
     stn_vec3 other = stn_vec3_sub(second->corner[1], second->corner[0]);
-    double length = stn_vec3_norm(along), product = stn_vec3_dot(along, other);
-    if (!(fabs(product) >= 0.999 * length * stn_vec3_norm(other)) || product == 0.0) {
+    double length = stn_vec3_norm(along), length_b = stn_vec3_norm(other), product = stn_vec3_dot(along, other);
+    if (!(fabs(product) >= 0.999 * length * length_b) || product == 0.0) {
         return;
     }
     stn_vec3 u = stn_vec3_scale(1.0 / length, along);
     double start = stn_vec3_dot(u, stn_vec3_sub(second->corner[0], first->corner[0])), end = start + product / length;
     double low = fmax(0.0, fmin(start, end)), high = fmin(length, fmax(start, end));
-    if (!(high - low > 1e-6 * length)) {
+    if (!(high - low > 1e-6 * fmin(length, length_b))) {
         return;
     }
     for (uint32_t i = 0; i < 2; i++) {
         double s = i == 0 ? low : high, t = (s - start) / (end - start);
         stn_vec3 p = stn_vec3_mul_add(first->corner[0], s, u), q = stn_vec3_mul_add(second->corner[0], t, other);
+        out->other[i] = q;
         out->points[out->count++] = (overlap_point){p, stn_vec3_dot(n, stn_vec3_sub(q, p)), CODE_LINE_END + i,
                                                     CODE_LINE_END + (product > 0.0 ? i : 1 - i)};
     }

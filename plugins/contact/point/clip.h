@@ -46,6 +46,9 @@ enum { OVERLAP_CAPACITY = 24 };
 typedef struct overlap {
     int32_t count;
     overlap_point points[OVERLAP_CAPACITY];
+    double near;       // points closer than this are one [m]
+    bool lines;        // two lines: their points do not lie straight over each other
+    stn_vec3 other[2]; // then the points on the second one
 } overlap;
 
 /// Corners of the overlap of a rectangle (first) with a polygon (second), n from first to second. `tolerance` [m]
@@ -57,17 +60,17 @@ void clip_disk_disk(const disk *first, const disk *second, stn_vec3 n, overlap *
 /// Both ends of the stretch that two nearly parallel lines share; nothing when they are 2.5 degrees apart or more.
 void clip_lines(const polygon *first, const polygon *second, stn_vec3 n, overlap *out);
 /// The rectangle's outline as a polygon.
-polygon polygon_of(const rectangle *r);
+void polygon_of(const rectangle *r, polygon *out);
 /// Smallest height; infinite without points.
 double overlap_depth(const overlap *o);
 
 /// The cap of a cylinder on the positive or negative side of its axis.
-disk cylinder_cap(const stn_shape *cylinder, const stn_pose *pose, bool positive);
+void cylinder_cap(const stn_shape *cylinder, const stn_pose *pose, bool positive, disk *out);
 /// The line on the side of a cylinder or capsule that lies furthest along `direction`; no corners when the direction
 /// runs along a capsule's axis.
 enum { CODE_BETWEEN = 2 * DISK_CODES, CODE_LINE_END, CODE_LINE = CODE_LINE_END + 2 };
-polygon side_line(const stn_shape *shape, const stn_pose *pose, stn_vec3 direction);
+void side_line(const stn_shape *shape, const stn_pose *pose, stn_vec3 direction, polygon *out);
 /// The face of a box (posed in the common frame) that looks most along `direction`.
-rectangle box_face(stn_vec3 half_extents, const stn_pose *pose, stn_vec3 direction);
+void box_face(stn_vec3 half_extents, const stn_pose *pose, stn_vec3 direction, rectangle *out);
 
 #endif

@@ -49,13 +49,18 @@ static flat_point image(const affine *m, double alpha, double beta) {
     return p;
 }
 
+static void start(const disk *d, double other_size, overlap *out) {
+    out->count = 0;
+    out->lines = false;
+    out->near = 1e-6 * fmin(d->radius, other_size);
+}
+
 /// Appends unless a point stands there already.
 static void add(const disk *d, flat_point p, uint32_t first, uint32_t second, overlap *out) {
     stn_vec3 q = stn_vec3_mul_add(stn_vec3_mul_add(d->centre, p.x, d->u), p.y, d->v);
-    double near = 1e-6 * d->radius;
     for (int32_t i = 0; i < out->count; i++) {
         stn_vec3 apart = stn_vec3_sub(out->points[i].p, q);
-        if (stn_vec3_dot(apart, apart) < near * near) {
+        if (stn_vec3_dot(apart, apart) < out->near * out->near) {
             return;
         }
     }
@@ -83,8 +88,12 @@ static void add_rim_crossings(const disk *d, flat_point p, flat_point q, uint32_
 
 void clip_disk_polygon(const disk *d, const polygon *q, stn_vec3 n, overlap *out) {
     flat_point corner[4];
+    if (q->count == 0) {
+        out->count = 0;
+        return;
+    }
     double r = d->radius, inside = r * r * (1.0 + 1e-9);
-    out->count = 0;
+    start(d, stn_vec3_norm(stn_vec3_sub(q->corner[q->count / 2], q->corner[0])), out);
     for (int32_t i = 0; i < q->count; i++) {
         corner[i] = project(d, q->corner[i], n);
         if (corner[i].x * corner[i].x + corner[i].y * corner[i].y <= inside) {
@@ -151,7 +160,7 @@ void clip_disk_disk(const disk *first, const disk *second, stn_vec3 n, overlap *
     affine m = {c, {e.x - c.x, e.y - c.y, e.h - c.h}, {f.x - c.x, f.y - c.y, f.h - c.h}, 0.0};
     set_inverse(&m);
     int32_t inside_second = 0, inside_first = 0;
-    out->count = 0;
+    start(first, s, out);
     for (uint32_t k = 0; k < RIM_POINTS; k++) {
         double alpha, beta;
         coordinates(&m, r * rim_direction[k][0], r * rim_direction[k][1], &alpha, &beta);

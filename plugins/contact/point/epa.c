@@ -26,8 +26,8 @@ typedef struct polytope {
 static void set_plane(polytope *p, face *f) {
     stn_vec3 a = p->vertices[f->corner[0]].w, ab = stn_vec3_sub(p->vertices[f->corner[1]].w, a);
     stn_vec3 ac = stn_vec3_sub(p->vertices[f->corner[2]].w, a), n = stn_vec3_cross(ab, ac);
-    double area = stn_vec3_norm(n), longest = fmax(stn_vec3_norm(ab), stn_vec3_norm(ac));
-    bool flat = !(area > 1e-13 * longest * longest);
+    double area = stn_vec3_norm(n), longest2 = fmax(stn_vec3_dot(ab, ab), stn_vec3_dot(ac, ac));
+    bool flat = !(area > 1e-13 * longest2);
     f->normal = flat ? stn_vec3_zero() : stn_vec3_scale(1.0 / area, n);
     f->distance = flat ? HUGE_VAL : stn_vec3_dot(f->normal, a);
     f->alive = true;
@@ -153,55 +153,92 @@ static bool expand(polytope *p, int32_t first, double tiny) {
     return fresh_count >= 3;
 }
 
-static bool same_point(stn_vec3 a, stn_vec3 b, stn_vec3 c) {
-    return a.x == b.x && a.y == b.y && a.z == b.z && a.x == c.x && a.y == c.y && a.z == c.z;
+/// The nearest points once B has been moved out of the overlap along the normal.
+static void points_apart(const convex *a, const convex *b, separation *r) {
+    double move = 1e-2 * pair_size(a->shape, b->shape) - r->phi, least;
+    convex moved = *b;
+    moved.pose.position = stn_vec3_mul_add(b->pose.position, move, r->normal);
+    separation apart;
+    r->a = stn_vec3_zero();
+    r->b = stn_vec3_scale(r->phi, r->normal);
+    if (convex_apart(a, &moved, INFINITY, &apart, &least)) {
+        r->a = apart.a;
+        r->b = stn_vec3_mul_add(apart.b, -move, r->normal);
+    }
 }
 
-/// The points of A and B over the origin's foot on a face. A flat side of C is covered by several faces, perhaps not
-/// under the foot: then a corner that is the only one of its body decides.
-static separation separation_on(const polytope *p, const face *f) {
-    const vertex *a = &p->vertices[f->corner[0]], *b = &p->vertices[f->corner[1]], *c = &p->vertices[f->corner[2]];
-    stn_vec3 ab = stn_vec3_sub(b->w, a->w), ac = stn_vec3_sub(c->w, a->w), n = stn_vec3_cross(ab, ac);
-    double area2 = stn_vec3_dot(n, n);
-    double tb = clamp(-stn_vec3_dot(stn_vec3_cross(a->w, ac), n) / area2, 0.0, 1.0);
-    double tc = clamp(-stn_vec3_dot(stn_vec3_cross(ab, a->w), n) / area2, 0.0, 1.0 - tb), ta = 1.0 - tb - tc;
+/// The points of A and B over the origin's foot on a face. A flat side of C is covered by several faces, or by none
+/// under the foot; then they are found apart.
+static separation separation_on(const convex *a, const convex *b, const polytope *p, const face *f) {
+    const vertex *s = &p->vertices[f->corner[0]], *t = &p->vertices[f->corner[1]], *u = &p->vertices[f->corner[2]];
+    stn_vec3 st = stn_vec3_sub(t->w, s->w), su = stn_vec3_sub(u->w, s->w), n = stn_vec3_cross(st, su);
+    double area2 = stn_vec3_dot(n, n), tt = -stn_vec3_dot(stn_vec3_cross(s->w, su), n) / area2;
+    double tu = -stn_vec3_dot(stn_vec3_cross(st, s->w), n) / area2, ts = 1.0 - tt - tu;
     separation r = {.phi = -f->distance, .normal = stn_vec3_neg(f->normal)};
-    r.a = stn_vec3_mul_add(stn_vec3_mul_add(stn_vec3_scale(ta, a->a), tb, b->a), tc, c->a);
-    r.b = stn_vec3_mul_add(stn_vec3_mul_add(stn_vec3_scale(ta, a->b), tb, b->b), tc, c->b);
-    if (same_point(a->b, b->b, c->b)) {
-        r.a = stn_vec3_mul_add(r.b, -r.phi, r.normal);
-    } else if (same_point(a->a, b->a, c->a)) {
-        r.b = stn_vec3_mul_add(r.a, r.phi, r.normal);
+    if (ts >= 0.0 && tt >= 0.0 && tu >= 0.0) {
+        r.a = stn_vec3_mul_add(stn_vec3_mul_add(stn_vec3_scale(ts, s->a), tt, t->a), tu, u->a);
+        r.b = stn_vec3_mul_add(stn_vec3_mul_add(stn_vec3_scale(ts, s->b), tt, t->b), tu, u->b);
+    } else {
+        points_apart(a, b, &r);
     }
     return r;
 }
 
-/// Ends with the face on the boundary of C; should the polytope be spoilt by rounding before, with the direction that
-/// separates by the smallest translation of all that were tried.
+/// Depth along one direction: the reach of C against the normal.
+static double depth_along(const convex *a, const convex *b, stn_vec3 normal) {
+    stn_vec3 outward = stn_vec3_neg(normal);
+    return stn_vec3_dot(outward, difference_support(a, b, outward).w);
+}
+
+/// Turns the normal to where the depth along it is smallest, by a star of directions that shrinks. For what the
+/// polytope cannot resolve, such as one cylinder in the axis of another, where every radial direction is as good.
+static separation turn_normal(const convex *a, const convex *b, stn_vec3 normal) {
+    static const double star[6][2] = {{1.0, 0.0}, {0.5, 0.9}, {-0.5, 0.9}, {-1.0, 0.0}, {-0.5, -0.9}, {0.5, -0.9}};
+    double best = depth_along(a, b, normal);
+    for (double step = 0.05; step > 1e-9; step *= 0.6) {
+        stn_mat3 frame = stn_contact_frame(normal);
+        for (int32_t k = 0; k < 6; k++) {
+            stn_vec3 turned = stn_vec3_mul_add(normal, step * star[k][0], stn_mat3_column(&frame, 0));
+            turned = stn_vec3_mul_add(turned, step * star[k][1], stn_mat3_column(&frame, 1));
+            turned = stn_vec3_normalize_or(turned, normal);
+            double depth = depth_along(a, b, turned);
+            if (depth < best) {
+                best = depth;
+                normal = turned;
+            }
+        }
+    }
+    separation r = {.phi = -best, .normal = normal};
+    points_apart(a, b, &r);
+    return r;
+}
+
+/// The depth lies between the nearest face's distance and the reach of C along its normal; the search ends when these
+/// meet. Where rounding spoils the polytope before (then the nearest face comes nearer again), or there are too many
+/// corners, the face where they met best so far is the answer, or the start of a search of its own.
 separation convex_penetration(const convex *a, const convex *b) {
     polytope p;
-    double scale = convex_scale(a, b), smallest = INFINITY;
-    separation best = {.normal = {0.0, 0.0, 1.0}};
+    double size = pair_size(a->shape, b->shape), rounding = 1e-15 * (shape_size(a->shape) + shape_size(b->shape));
+    double smallest = INFINITY, before = 0.0;
+    face best = {.normal = {0.0, 0.0, 1.0}};
     first_tetrahedron(&p, a, b);
-    while (p.vertex_count < MOST_VERTICES) {
+    while (p.vertex_count < MOST_VERTICES && smallest > 1e-13 * size + rounding) {
         int32_t nearest = nearest_face(&p);
         const face *f = &p.faces[nearest];
-        if (nearest < 0 || isinf(f->distance)) {
+        if (nearest < 0 || isinf(f->distance) || (before > 0.0 && f->distance < before - 1e-12 * size - rounding)) {
             break;
         }
-        vertex next = difference_support(a, b, f->normal);
-        double reach = stn_vec3_dot(f->normal, next.w); // the depth is between f->distance and this
-        if (reach - f->distance <= 1e-13 * scale) {
-            return separation_on(&p, f);
+        before = fmax(f->distance, 0.0); // from where it holds the origin on, the polytope recedes from it on all sides
+        p.vertices[p.vertex_count] = difference_support(a, b, f->normal);
+        double gap = stn_vec3_dot(f->normal, p.vertices[p.vertex_count].w) - f->distance;
+        if (gap < smallest) {
+            smallest = gap;
+            best = *f;
         }
-        if (reach < smallest) {
-            smallest = reach;
-            best = (separation){-reach, stn_vec3_neg(f->normal), next.a, next.b};
-        }
-        p.vertices[p.vertex_count++] = next;
-        if (!expand(&p, nearest, 1e-15 * scale)) {
+        p.vertex_count++;
+        if (!expand(&p, nearest, rounding)) {
             break;
         }
     }
-    return best;
+    return smallest > 1e-9 * size ? turn_normal(a, b, stn_vec3_neg(best.normal)) : separation_on(a, b, &p, &best);
 }

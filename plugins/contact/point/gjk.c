@@ -30,123 +30,117 @@ vertex difference_support(const convex *a, const convex *b, stn_vec3 direction) 
     return s;
 }
 
-static double shape_size(const stn_shape *s) {
-    return s->radius + s->half_length + s->half_extents.x + s->half_extents.y + s->half_extents.z;
-}
-
-double convex_scale(const convex *a, const convex *b) {
-    return shape_size(a->shape) + shape_size(b->shape);
-}
-
-/// A simplex, the weights of its point nearest to the origin, and that point.
-typedef struct simplex {
-    int32_t count;
-    vertex vertices[4];
-    double weight[4];
+/// The face of a simplex that is nearest to the origin, as corners with weights, and its nearest point.
+typedef struct foot {
+    int32_t count, corner[3];
+    double weight[3];
     stn_vec3 v;
-} simplex;
+    double length2; // |v|^2
+} foot;
 
-static void keep(simplex *s, int32_t count, const int32_t *which, const double *weight) {
-    simplex old = *s;
-    s->count = count;
-    s->v = stn_vec3_zero();
-    for (int32_t i = 0; i < count; i++) {
-        s->vertices[i] = old.vertices[which[i]];
-        s->weight[i] = weight[i];
-        s->v = stn_vec3_mul_add(s->v, weight[i], s->vertices[i].w);
-    }
+static void set_foot(foot *f, stn_vec3 v) {
+    f->v = v;
+    f->length2 = stn_vec3_dot(v, v);
 }
 
-static void nearest_on_line(simplex *s, int32_t i, int32_t j) {
-    stn_vec3 p = s->vertices[i].w, d = stn_vec3_sub(s->vertices[j].w, p);
+static void foot_on_line(const vertex *s, int32_t i, int32_t j, foot *f) {
+    stn_vec3 p = s[i].w, d = stn_vec3_sub(s[j].w, p);
     double along = -stn_vec3_dot(p, d), length2 = stn_vec3_dot(d, d);
-    double t = length2 > 0.0 ? along / length2 : 0.0;
-    if (t <= 0.0) {
-        keep(s, 1, &i, (double[]){1.0});
-    } else if (t >= 1.0) {
-        keep(s, 1, &j, (double[]){1.0});
+    if (!(along > 0.0)) {
+        *f = (foot){.count = 1, .corner = {i}, .weight = {1.0}};
+        set_foot(f, p);
+    } else if (along >= length2) {
+        *f = (foot){.count = 1, .corner = {j}, .weight = {1.0}};
+        set_foot(f, s[j].w);
     } else {
-        keep(s, 2, (int32_t[]){i, j}, (double[]){1.0 - t, t});
-    }
-}
-
-/// Of several candidates the nearest wins.
-static void keep_nearer(simplex *best, const simplex *other) {
-    if (stn_vec3_dot(other->v, other->v) < stn_vec3_dot(best->v, best->v)) {
-        *best = *other;
+        double t = along / length2;
+        stn_vec3 v = stn_vec3_mul_add(p, t, d);
+        v = stn_vec3_mul_add(v, -stn_vec3_dot(v, d) / length2, d); // across d also where v is small
+        *f = (foot){.count = 2, .corner = {i, j}, .weight = {1.0 - t, t}};
+        set_foot(f, v);
     }
 }
 
 /// Inside the triangle when the origin's foot lies within all three edges, else on the nearest edge.
-static void nearest_on_triangle(simplex *s, int32_t i, int32_t j, int32_t k) {
-    stn_vec3 a = s->vertices[i].w, ab = stn_vec3_sub(s->vertices[j].w, a), ac = stn_vec3_sub(s->vertices[k].w, a);
-    stn_vec3 n = stn_vec3_cross(ab, ac);
+static void foot_on_triangle(const vertex *s, int32_t i, int32_t j, int32_t k, foot *f) {
+    stn_vec3 a = s[i].w, ab = stn_vec3_sub(s[j].w, a), ac = stn_vec3_sub(s[k].w, a), n = stn_vec3_cross(ab, ac);
     double area2 = stn_vec3_dot(n, n);
     double wj = -stn_vec3_dot(stn_vec3_cross(a, ac), n), wk = -stn_vec3_dot(stn_vec3_cross(ab, a), n);
     if (area2 > 0.0 && wj > 0.0 && wk > 0.0 && wj + wk < area2) {
         double tj = wj / area2, tk = wk / area2;
-        keep(s, 3, (int32_t[]){i, j, k}, (double[]){1.0 - tj - tk, tj, tk});
-        s->v = stn_vec3_scale(stn_vec3_dot(a, n) / area2, n); // the foot itself, free of cancellation
+        *f = (foot){.count = 3, .corner = {i, j, k}, .weight = {1.0 - tj - tk, tj, tk}};
+        set_foot(f, stn_vec3_scale(stn_vec3_dot(a, n) / area2, n)); // along n: free of cancellation
         return;
     }
-    simplex first = *s, second = *s;
-    nearest_on_line(&first, i, j);
-    nearest_on_line(&second, j, k);
-    keep_nearer(&first, &second);
-    second = *s;
-    nearest_on_line(&second, k, i);
-    keep_nearer(&first, &second);
-    *s = first;
+    const int32_t edge[3][2] = {{i, j}, {j, k}, {k, i}};
+    foot other;
+    f->length2 = INFINITY;
+    for (int32_t e = 0; e < 3; e++) {
+        foot_on_line(s, edge[e][0], edge[e][1], &other);
+        if (other.length2 < f->length2) {
+            *f = other;
+        }
+    }
 }
 
-/// True when the tetrahedron holds the origin.
-static bool nearest_on_tetrahedron(simplex *s) {
+/// True when the tetrahedron holds the origin. Of a nearly flat one that cannot be told by its volumes: ask only while
+/// nothing else shows that the origin is outside.
+static bool holds_origin(const vertex *s) {
     static const int32_t face[4][4] = {
         {0, 1, 2, 3}, {0, 3, 1, 2}, {0, 2, 3, 1}, {1, 3, 2, 0}}; // and the opposite corner
-    simplex best = *s;
-    bool found = false;
-    for (int32_t f = 0; f < 4; f++) {
-        stn_vec3 a = s->vertices[face[f][0]].w;
-        stn_vec3 n =
-            stn_vec3_cross(stn_vec3_sub(s->vertices[face[f][1]].w, a), stn_vec3_sub(s->vertices[face[f][2]].w, a));
-        double inside = stn_vec3_dot(n, stn_vec3_sub(s->vertices[face[f][3]].w, a)), origin = -stn_vec3_dot(n, a);
-        if (origin * inside > 0.0) {
-            continue; // the origin lies on the corner's side
-        }
-        simplex side = *s;
-        nearest_on_triangle(&side, face[f][0], face[f][1], face[f][2]);
-        if (!found) {
-            best = side;
-            found = true;
-        } else {
-            keep_nearer(&best, &side);
+    for (int32_t k = 0; k < 4; k++) {
+        stn_vec3 a = s[face[k][0]].w, opposite = stn_vec3_sub(s[face[k][3]].w, a);
+        stn_vec3 n = stn_vec3_cross(stn_vec3_sub(s[face[k][1]].w, a), stn_vec3_sub(s[face[k][2]].w, a));
+        if (!(stn_vec3_dot(n, opposite) * -stn_vec3_dot(n, a) > 0.0)) {
+            return false;
         }
     }
-    *s = best;
-    return !found;
+    return true;
 }
 
-/// Replaces the simplex by its face nearest to the origin; true when it holds the origin.
-static bool reduce(simplex *s) {
-    switch (s->count) {
+static void foot_on_tetrahedron(const vertex *s, foot *f) {
+    static const int32_t face[4][3] = {{0, 1, 2}, {0, 1, 3}, {0, 2, 3}, {1, 2, 3}};
+    foot other;
+    f->length2 = INFINITY;
+    for (int32_t k = 0; k < 4; k++) {
+        foot_on_triangle(s, face[k][0], face[k][1], face[k][2], &other);
+        if (other.length2 < f->length2) {
+            *f = other;
+        }
+    }
+}
+
+static void find_foot(const vertex *s, int32_t count, foot *f) {
+    switch (count) {
     case 1:
-        keep(s, 1, (int32_t[]){0}, (double[]){1.0});
-        return false;
+        foot_on_line(s, 0, 0, f);
+        break;
     case 2:
-        nearest_on_line(s, 0, 1);
-        return false;
+        foot_on_line(s, 0, 1, f);
+        break;
     case 3:
-        nearest_on_triangle(s, 0, 1, 2);
-        return false;
+        foot_on_triangle(s, 0, 1, 2, f);
+        break;
     default:
-        return nearest_on_tetrahedron(s);
+        foot_on_tetrahedron(s, f);
     }
 }
 
-static bool contains(const simplex *s, stn_vec3 w) {
-    for (int32_t i = 0; i < s->count; i++) {
-        stn_vec3 u = s->vertices[i].w;
-        if (u.x == w.x && u.y == w.y && u.z == w.z) {
+/// Drops the corners that do not carry the foot.
+static void keep_corners(vertex *s, foot *f) {
+    vertex kept[3];
+    for (int32_t i = 0; i < f->count; i++) {
+        kept[i] = s[f->corner[i]];
+    }
+    for (int32_t i = 0; i < f->count; i++) {
+        s[i] = kept[i];
+        f->corner[i] = i;
+    }
+}
+
+static bool contains(const vertex *s, int32_t count, stn_vec3 w) {
+    for (int32_t i = 0; i < count; i++) {
+        if (s[i].w.x == w.x && s[i].w.y == w.y && s[i].w.z == w.z) {
             return true;
         }
     }
@@ -154,48 +148,68 @@ static bool contains(const simplex *s, stn_vec3 w) {
 }
 
 /// The direction of v: of a triangle it is the normal, which its edges give more exactly than its small v.
-static stn_vec3 direction_of(const simplex *s) {
-    if (s->count == 3) {
-        stn_vec3 a = s->vertices[0].w;
-        stn_vec3 n = stn_vec3_cross(stn_vec3_sub(s->vertices[1].w, a), stn_vec3_sub(s->vertices[2].w, a));
-        return stn_vec3_normalize_or(stn_vec3_dot(n, a) < 0.0 ? stn_vec3_neg(n) : n, s->v);
+static stn_vec3 direction_of(const vertex *s, const foot *f) {
+    if (f->count == 3) {
+        stn_vec3 a = s[0].w, n = stn_vec3_cross(stn_vec3_sub(s[1].w, a), stn_vec3_sub(s[2].w, a));
+        return stn_vec3_normalize_or(stn_vec3_dot(n, a) < 0.0 ? stn_vec3_neg(n) : n, f->v);
     }
-    return stn_vec3_normalize_or(s->v, s->v);
+    return stn_vec3_normalize_or(f->v, f->v);
 }
 
-static separation separation_of(const simplex *s) {
-    separation r = {.normal = direction_of(s)};
-    for (int32_t i = 0; i < s->count; i++) {
-        r.a = stn_vec3_mul_add(r.a, s->weight[i], s->vertices[i].a);
-        r.b = stn_vec3_mul_add(r.b, s->weight[i], s->vertices[i].b);
+static separation separation_of(const vertex *s, const foot *f) {
+    separation r = {.normal = direction_of(s, f)};
+    for (int32_t i = 0; i < f->count; i++) {
+        r.a = stn_vec3_mul_add(r.a, f->weight[i], s[i].a);
+        r.b = stn_vec3_mul_add(r.b, f->weight[i], s[i].b);
     }
-    r.phi = stn_vec3_dot(r.normal, s->vertices[0].w);
+    r.phi = stn_vec3_dot(r.normal, s[0].w);
     return r;
 }
 
-separation convex_separation(const convex *a, const convex *b) {
-    double touching = 1e-9 * convex_scale(a, b);
-    simplex s = {.count = 1};
-    s.vertices[0] = difference_support(a, b, stn_vec3_sub(a->pose.position, b->pose.position));
-    reduce(&s);
+bool convex_apart(const convex *a, const convex *b, double margin, separation *out, double *least) {
+    double touching = 1e-9 * pair_size(a->shape, b->shape);
+    vertex s[4];
+    foot f, next;
+    *least = -INFINITY;
+    s[0] = difference_support(a, b, stn_vec3_sub(a->pose.position, b->pose.position));
+    find_foot(s, 1, &f);
     for (int32_t step = 0; step < MOST_STEPS; step++) {
-        double length2 = stn_vec3_dot(s.v, s.v);
-        if (length2 <= touching * touching) {
-            return convex_penetration(a, b);
+        if (f.length2 <= touching * touching) {
+            return false;
         }
-        vertex next = difference_support(a, b, stn_vec3_neg(s.v));
-        if (length2 - stn_vec3_dot(s.v, next.w) <= 1e-15 * length2 || contains(&s, next.w)) {
+        vertex *fresh = &s[f.count];
+        *fresh = difference_support(a, b, stn_vec3_neg(f.v));
+        double bound = stn_vec3_dot(f.v, fresh->w); // |v| times the distance is at least this
+        *least = fmax(*least, bound / sqrt(f.length2));
+        if (*least > margin || f.length2 - bound <= 1e-15 * f.length2 || contains(s, f.count, fresh->w)) {
             break;
         }
-        simplex larger = s;
-        larger.vertices[larger.count++] = next;
-        if (reduce(&larger)) {
-            return convex_penetration(a, b);
+        if (*least <= 0.0 && f.count == 3 && holds_origin(s)) {
+            return false;
         }
-        if (!(stn_vec3_dot(larger.v, larger.v) < length2)) {
+        find_foot(s, f.count + 1, &next);
+        if (!(next.length2 < f.length2)) {
             break; // rounding: no nearer point can be told
         }
-        s = larger;
+        f = next;
+        keep_corners(s, &f);
     }
-    return separation_of(&s);
+    *out = separation_of(s, &f);
+    return true;
+}
+
+/// Close to touch, rounding may end the search between round bodies before the lower bound meets |v|. The polytope then
+/// bounds the distance from below by one of its faces; the better bound has the better normal.
+separation convex_separation(const convex *a, const convex *b, double margin) {
+    separation found;
+    double least = 0.0;
+    if (!convex_apart(a, b, margin, &found, &least)) {
+        return convex_penetration(a, b);
+    }
+    bool round = a->shape->type == STN_SHAPE_CYLINDER || b->shape->type == STN_SHAPE_CYLINDER;
+    if (least > margin || !round || found.phi - least <= 1e-11 * found.phi) {
+        return found;
+    }
+    separation other = convex_penetration(a, b);
+    return other.phi > least ? other : found;
 }

@@ -26,10 +26,11 @@ typedef struct separation {
 stn_vec3 convex_support(const convex *c, stn_vec3 direction);
 /// Furthest vertex of B - A in a direction.
 vertex difference_support(const convex *a, const convex *b, stn_vec3 direction);
-/// A length that both bodies' coordinates stay below, about.
-double convex_scale(const convex *a, const convex *b);
 
-separation convex_separation(const convex *a, const convex *b);
+/// The signed distance. Beyond the margin the search ends when that is certain: phi is then an upper bound, > margin.
+separation convex_separation(const convex *a, const convex *b, double margin);
+/// The same for bodies that are apart; false when they overlap or touch. `least`: lower bound of the distance.
+bool convex_apart(const convex *a, const convex *b, double margin, separation *out, double *least);
 /// The same for bodies that overlap or touch (expanding polytope).
 separation convex_penetration(const convex *a, const convex *b);
 

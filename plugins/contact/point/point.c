@@ -42,14 +42,17 @@ static bool stands_before(const posed *a, const posed *b) {
 }
 
 /// Exchanging A and B exchanges the answer, to the last bit: each pair is computed in one order alone.
-static void collide_shapes(posed a, posed b, double margin, manifold *out) {
+static void collide_shapes(posed a, posed b, double margin, int32_t max_points, manifold *out) {
     bool swap = a.shape->type == b.shape->type ? stands_before(&b, &a) : a.shape->type > b.shape->type;
     out->count = 0;
     if (swap) {
         collide_table[b.shape->type][a.shape->type](b, a, margin, out);
-        manifold_flip(out);
     } else {
         collide_table[a.shape->type][b.shape->type](a, b, margin, out);
+    }
+    manifold_reduce(out, max_points);
+    if (swap) {
+        manifold_flip(out);
     }
 }
 
@@ -63,13 +66,11 @@ static stn_status collide(void *self, const stn_model *model, void *prepared, co
         const stn_contact_pair *pair = &pairs[i];
         posed a = {&model->geometries[pair->geometry_a].shape, &pair->pose_a};
         posed b = {&model->geometries[pair->geometry_b].shape, &pair->pose_b};
-        collide_shapes(a, b, pair->margin, &points);
-        manifold_reduce(&points, config->max_points);
+        collide_shapes(a, b, pair->margin, config->max_points, &points);
         for (int32_t k = 0; k < points.count; k++) {
             const witness *w = &points.points[k];
             uint64_t feature = (uint64_t)w->feature_a << 32 | w->feature_b;
-            stn_contact contact = stn_contact_make(model, pair, w->a, w->b, w->normal, feature);
-            stn_status status = stn_contact_set_add(model, set, &contact, err);
+            stn_status status = stn_contact_set_add_point(model, set, pair, w->a, w->b, w->normal, feature, err);
             if (status != STN_OK) {
                 return status;
             }

@@ -55,6 +55,16 @@ static inline stn_pose relative_pose(const stn_pose *a, const stn_pose *b) {
     return r;
 }
 
+static inline double shape_size(const stn_shape *s) {
+    return s->radius + s->half_length + s->half_extents.x + s->half_extents.y + s->half_extents.z;
+}
+/// The length that tolerances of a pair are measured by: the smaller body's, as far as rounding in the coordinates of a
+/// larger one allows.
+static inline double pair_size(const stn_shape *a, const stn_shape *b) {
+    double s = shape_size(a), t = shape_size(b);
+    return (s < t ? s : t) + 1e-4 * (s < t ? t : s);
+}
+
 static inline double clamp(double x, double low, double high) {
     return x < low ? low : x > high ? high : x;
 }

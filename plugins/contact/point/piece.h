@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pieces of the surface of a box or a cylinder, and what the candidate directions alone tell of two such bodies.
+#ifndef STN_PLUGIN_CONTACT_POINT_PIECE_H
+#define STN_PLUGIN_CONTACT_POINT_PIECE_H
+
+#include "clip.h"
+#include "gjk.h"
+
+typedef enum piece_kind { PIECE_FACE, PIECE_CAP, PIECE_LINE } piece_kind;
+
+typedef struct piece {
+    piece_kind kind;
+    rectangle face;
+    disk cap;
+    polygon line;
+} piece;
+
+/// The piece of surface that looks along `direction`: of a box a face, of a cylinder the cap up to 45 degrees, then the
+/// side line.
+void piece_towards(const convex *c, stn_vec3 direction, piece *out);
+/// How far inside the outline of a face or cap a point lies, seen along its normal; negative: outside.
+double piece_clearance(const piece *p, stn_vec3 point);
+
+/// The two pieces that look at each other along n, and where they overlap.
+typedef struct facing {
+    piece a, b;
+    overlap points;
+    bool on_b; // the points lie on B instead of A
+} facing;
+void face_along(const convex *a, const convex *b, stn_vec3 n, double tolerance, facing *out);
+
+/// A direction that may separate best: the normal of a flat piece of A or of B, across an edge or axis of A and the
+/// axis of B, or from an axis straight to the other's centre.
+typedef enum axis_kind { AXIS_OF_A, AXIS_OF_B, AXIS_CROSSED, AXIS_RADIAL } axis_kind;
+typedef struct axis_candidate {
+    double separation;
+    stn_vec3 n; // unit, from A to B
+    axis_kind kind;
+    int32_t edge; // of AXIS_CROSSED: the axis of A
+} axis_candidate;
+
+/// The candidate that separates most; the search ends early when one separates by more than the margin. B: a cylinder.
+axis_candidate best_axis(const convex *a, const convex *b, double margin);
+/// Whether the separation along the candidate is the signed distance; then the deepest points are returned too.
+bool axis_is_exact(const convex *a, const convex *b, const axis_candidate *axis, const facing *f, separation *out);
+
+/// For a cylinder's rim against an edge of a box or the side of a cylinder, nearly along it or apart: the normal turns
+/// about that edge from `start` until the separation is largest. True when that is the signed distance.
+bool rim_is_exact(const convex *a, const convex *b, stn_vec3 start, separation *out);
+
+#endif

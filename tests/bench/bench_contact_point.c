@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// Narrow phase: time of one pair, for every pair of shapes in random touching poses, and for shapes at rest on each
+// other.
+#include <stdio.h>
+#include <time.h>
+
+#include <stiction/plugin.h>
+
+#include "../support/stn_random_pose.h"
+
+enum { PAIRS = 100, ROUNDS = 200 };
+
+typedef struct bench {
+    stn_context *context;
+    stn_instance *instance;
+    stn_arena *arena;
+    stn_geometry geometries[2 * PAIRS];
+    stn_contact_pair pairs[PAIRS];
+    stn_model model;
+    int32_t contacts;
+} bench;
+
+static double now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
+}
+
+/// Best time of one pair [ns]; negative on failure.
+static double run(bench *b) {
+    double best = INFINITY;
+    for (int32_t round = 0; round < ROUNDS; round++) {
+        stn_arena_reset(b->arena);
+        stn_contact_set set = {.arena = b->arena};
+        double start = now_ns();
+        stn_status status = b->instance->desc->ops.contact->collide(b->instance->self, &b->model, NULL, b->pairs, PAIRS,
+                                                                    b->arena, &set, NULL);
+        best = fmin(best, (now_ns() - start) / PAIRS);
+        b->contacts = set.count;
+        if (status != STN_OK) {
+            return -1.0;
+        }
+    }
+    return best;
+}
+
+static void place(bench *b, int32_t i, stn_shape first, stn_pose x, stn_shape second, stn_pose y) {
+    b->geometries[2 * i] = (stn_geometry){.name = "", .body = 1, .node = -1, .shape = first};
+    b->geometries[2 * i + 1] = (stn_geometry){.name = "", .body = 2, .node = -1, .shape = second};
+    b->pairs[i] = (stn_contact_pair){.geometry_a = 2 * i,
+                                     .geometry_b = 2 * i + 1,
+                                     .pose_a = x,
+                                     .pose_b = y,
+                                     .material = {{.mu = 0.5}, 0.5},
+                                     .margin = 1e-4};
+}
+
+static stn_shape random_shape(stn_random *r, stn_shape_type type) {
+    double s = random_between(r, 0.03, 0.06), t = random_between(r, 0.03, 0.06);
+    switch (type) {
+    case STN_SHAPE_SPHERE:
+        return stn_shape_sphere(s);
+    case STN_SHAPE_BOX:
+        return stn_shape_box(stn_vec3_make(s, t, random_between(r, 0.03, 0.06)));
+    case STN_SHAPE_CAPSULE:
+        return stn_shape_capsule(s, t);
+    case STN_SHAPE_CYLINDER:
+        return stn_shape_cylinder(s, t);
+    default:
+        return stn_shape_half_space();
+    }
+}
+
+/// Moves B along the normal until it overlaps by a little.
+static void settle(bench *b, int32_t i) {
+    stn_contact_set set = {.arena = b->arena};
+    stn_contact_pair *pair = &b->pairs[i];
+    stn_arena_reset(b->arena);
+    pair->margin = 1e3;
+    if (b->instance->desc->ops.contact->collide(b->instance->self, &b->model, NULL, pair, 1, b->arena, &set, NULL) ==
+            STN_OK &&
+        set.count > 0) {
+        const stn_contact *deepest = &set.contacts[0];
+        for (int32_t k = 1; k < set.count; k++) {
+            deepest = set.contacts[k].phi0 < deepest->phi0 ? &set.contacts[k] : deepest;
+        }
+        pair->pose_b.position = stn_vec3_mul_add(pair->pose_b.position, -1e-5 - deepest->phi0, deepest->normal);
+    }
+    pair->margin = 1e-4;
+}
+
+static void random_pairs(bench *b) {
+    for (int32_t first = 0; first < STN_SHAPE_HALF_SPACE; first++) {
+        for (int32_t second = first; second <= STN_SHAPE_HALF_SPACE; second++) {
+            stn_random r = {7};
+            for (int32_t i = 0; i < PAIRS; i++) {
+                stn_shape s = random_shape(&r, (stn_shape_type)first), t = random_shape(&r, (stn_shape_type)second);
+                place(b, i, s, random_pose(&r, 0.05), t, random_pose(&r, 0.05));
+                settle(b, i);
+            }
+            double touching = run(b);
+            int32_t contacts = b->contacts;
+            for (int32_t i = 0; i < PAIRS; i++) { // neighbours that the broad phase passes on
+                stn_contact_pair *pair = &b->pairs[i];
+                stn_vec3 d =
+                    second == STN_SHAPE_HALF_SPACE ? stn_mat3_column(&pair->pose_b.rotation, 2) : random_unit(&r);
+                pair->pose_b.position =
+                    stn_vec3_mul_add(pair->pose_a.position, second == STN_SHAPE_HALF_SPACE ? -0.2 : 0.14, d);
+            }
+            double near = run(b);
+            printf("%-10s %-10s  touching %6.0f ns (%.2f points)   near %6.0f ns (%.2f points)\n",
+                   stn_shape_name((stn_shape_type)first), stn_shape_name((stn_shape_type)second), touching,
+                   (double)contacts / PAIRS, near, (double)b->contacts / PAIRS);
+        }
+    }
+}
+
+static stn_pose at_height(stn_random *r, double roll, double z) {
+    stn_pose x = {stn_mat3_from_rpy(roll, random_between(r, -1e-7, 1e-7), 0.0), {0.0, 0.0, z}};
+    stn_mat3 yaw = stn_mat3_from_rpy(0.0, 0.0, random_between(r, -3.0, 3.0));
+    x.rotation = stn_mat3_mul(&yaw, &x.rotation);
+    x.position.x = random_between(r, -0.04, 0.04);
+    x.position.y = random_between(r, -0.04, 0.04);
+    return x;
+}
+
+static void at_rest(bench *b) {
+    const stn_shape table = stn_shape_box(stn_vec3_make(0.2, 0.2, 0.1)),
+                    cube = stn_shape_box(stn_vec3_make(0.05, 0.05, 0.05));
+    const stn_shape can = stn_shape_cylinder(0.04, 0.06), pill = stn_shape_capsule(0.03, 0.05);
+    const stn_shape log = stn_shape_cylinder(0.04, 0.3);
+    const struct {
+        const char *text;
+        stn_shape below, above;
+        double roll, height; // of the one above; the one below lies down too when it is a log
+    } cases[] = {
+        {"box flat on box", table, cube, 0.0, 0.15},
+        {"box flat on equal box", cube, cube, 0.0, 0.1},
+        {"cylinder on its cap on box", table, can, 0.0, 0.16},
+        {"cylinder on its side on box", table, can, 0.5 * STN_PI, 0.14},
+        {"capsule lying on box", table, pill, 0.5 * STN_PI, 0.13},
+        {"cylinder on cylinder", can, can, 0.0, 0.12},
+        {"box on cylinder", can, cube, 0.0, 0.11},
+        {"box on half space", stn_shape_half_space(), cube, 0.0, 0.05},
+        {"log along log", log, log, 0.5 * STN_PI, 0.08},
+        {"log across log", log, log, 0.5 * STN_PI, 0.08},
+    };
+    for (int32_t c = 0; c < STN_COUNT(cases); c++) {
+        stn_random r = {9};
+        for (int32_t i = 0; i < PAIRS; i++) {
+            stn_pose below = stn_pose_identity(), above = at_height(&r, cases[c].roll, cases[c].height - 1e-6);
+            if (cases[c].below.type == STN_SHAPE_CYLINDER && cases[c].roll != 0.0) {
+                below.rotation = above.rotation =
+                    stn_mat3_from_rpy(cases[c].roll, random_between(&r, -1e-6, 1e-6), 0.0);
+                stn_mat3 yaw = stn_mat3_from_rpy(0.0, 0.0, c % 2 == 0 ? random_between(&r, -1e-6, 1e-6) : 1.0);
+                above.rotation = stn_mat3_mul(&yaw, &above.rotation);
+                above.position.x = random_between(&r, -1e-6, 1e-6);
+                above.position.y *= c % 2 == 0 ? 1.0 : 0.1;
+            }
+            place(b, i, cases[c].below, below, cases[c].above, above);
+        }
+        double time = run(b);
+        printf("%-28s %6.0f ns (%.2f points)\n", cases[c].text, time, (double)b->contacts / PAIRS);
+    }
+}
+
+int main(void) {
+    static bench b;
+    stn_error err = {0};
+    if (stn_context_create(NULL, &b.context, &err) != STN_OK ||
+        stn_instance_create(b.context, STN_KIND_CONTACT, "point", NULL, 0, &b.instance, &err) != STN_OK) {
+        printf("%s\n", err.text);
+        return 1;
+    }
+    b.arena = stn_arena_create(b.context);
+    b.model = (stn_model){.geometry_count = 2 * PAIRS, .geometries = b.geometries};
+    random_pairs(&b);
+    at_rest(&b);
+    stn_arena_destroy(b.arena);
+    stn_instance_destroy(b.instance);
+    stn_context_destroy(b.context);
+    return 0;
+}
