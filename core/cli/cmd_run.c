@@ -11,6 +11,8 @@
 #include "cli/progress.h"
 #include "cli/run_report.h"
 
+enum { UNSET = INT32_MIN }; // a whole number that was not given
+
 /// The words of the command line.
 typedef struct run_options {
     const char *solver, *law, *integrator, *contact, *factor, *log;
@@ -51,8 +53,8 @@ static stn_status fill_session(stn_session *session, const run_options *o, stn_e
     session->plugin[STN_KIND_FACTOR] = o->factor;
     session->dt = o->dt;
     session->seconds = o->seconds;
-    session->seed = o->seed;
-    session->threads = o->threads;
+    session->seed = o->seed != UNSET ? o->seed : -1;
+    session->threads = o->threads != UNSET ? o->threads : 0;
     session->log_path = o->log;
     for (int32_t i = 0; i < o->sets.count; i++) {
         stn_status status = stn_session_set(session, o->sets.items[i], err);
@@ -173,14 +175,17 @@ static int check_options(const cli_command *command, const run_options *o) {
     if (!isnan(o->seconds) && !(o->seconds >= 0.0)) {
         return cli_fail(command, "--seconds %g: must be >= 0 s", o->seconds);
     }
-    if (o->threads < 0 || o->threads > 1024) {
+    if (o->threads != UNSET && (o->threads < 1 || o->threads > 1024)) {
         return cli_fail(command, "--threads %d: must be from 1 to 1024", o->threads);
+    }
+    if (o->seed != UNSET && o->seed < 0) {
+        return cli_fail(command, "--seed %d: must be >= 0", o->seed);
     }
     return CLI_PROCEED;
 }
 
 int cmd_run(int argc, char **argv) {
-    run_options o = {.dt = NAN, .seconds = NAN, .seed = -1};
+    run_options o = {.dt = NAN, .seconds = NAN, .seed = UNSET, .threads = UNSET};
     const cli_option options[] = {
         {"set", 0, CLI_TEXTS, "NAME=VALUE", "a parameter of the scenario, or solver.tolerance and the like", &o.sets},
         {"solver", 0, CLI_TEXT, "ID", "another solver than the script's", &o.solver},

@@ -3,10 +3,14 @@
 // failed test like any other.
 #include <dirent.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,6 +25,7 @@ typedef struct tally {
     stn_context *context;
     const char *pattern, *file;
     int32_t passed, failed, skipped;
+    bool done; // the script came to its end
 } tally;
 
 /// The files, in the order in which their results are printed.
@@ -176,6 +181,9 @@ typedef struct job {
 static void run_child(const char *path, tally *t, FILE *output) {
     stn_error err = {0};
     dup2(fileno(output), STDOUT_FILENO);
+#ifdef __linux__
+    prctl(PR_SET_PDEATHSIG, SIGKILL); // a test without end does not outlive the command
+#endif
     if (stn_context_create(NULL, &t->context, &err) < 0) {
         t->file = path;
         print_line(t, NULL, err.text, NULL, 0.0);
@@ -184,6 +192,7 @@ static void run_child(const char *path, tally *t, FILE *output) {
     }
     stn_context_destroy(t->context);
     fflush(NULL);
+    t->done = true;
     _exit(0);
 }
 
@@ -220,13 +229,14 @@ static void print_job(job *j, const char *path, tally *t) {
         fwrite(text, 1, size, stdout);
     }
     fclose(j->output);
-    if (!WIFEXITED(j->status) || WEXITSTATUS(j->status) != 0) {
+    if (!WIFEXITED(j->status) || WEXITSTATUS(j->status) != 0 || !t->done) {
         char reason[96];
         if (WIFSIGNALED(j->status)) {
             snprintf(reason, sizeof reason, "ended by signal %d (%s)", WTERMSIG(j->status),
                      strsignal(WTERMSIG(j->status)));
         } else {
-            snprintf(reason, sizeof reason, "ended with exit status %d", WEXITSTATUS(j->status));
+            snprintf(reason, sizeof reason, "ended with exit status %d before the end of the script",
+                     WEXITSTATUS(j->status));
         }
         t->file = path;
         print_line(t, NULL, reason, NULL, 0.0);

@@ -120,6 +120,8 @@ stn_status stn_recorder_for(stn_context *context, const char *path, const char *
 // ------------------------------------------------------------------------------------------ objects
 
 stn_session *stn_lua_session(lua_State *L);
+/// Message handler: Lua's own functions do not always say where, and error objects may be no text.
+int stn_lua_place_message(lua_State *L);
 /// Lets the session know which coroutine runs; stn_session_stop reaches no other.
 void stn_lua_follow_coroutines(lua_State *L);
 stn_lua_world *stn_lua_world_check(lua_State *L, int index); ///< open world, or raises

@@ -169,7 +169,9 @@ static int test(lua_State *L) {
     }
     int32_t first_check = session->check_count;
     double start = seconds_now();
-    int status = lua_pcall(L, 0, 0, 0);
+    lua_pushcfunction(L, stn_lua_place_message);
+    lua_insert(L, 2);
+    int status = lua_pcall(L, 0, 0, 2);
     double duration = seconds_now() - start;
     if (session->stopped != 0) {
         return lua_error(L);

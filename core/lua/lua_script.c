@@ -88,8 +88,7 @@ static void name_object(lua_State *L) {
     lua_settop(L, 1);
 }
 
-/// Messages of Lua's own functions do not always say where, and may be no text.
-static int place_message(lua_State *L) {
+int stn_lua_place_message(lua_State *L) {
     if (stn_lua_skip_reason(L, 1) != NULL) {
         return 1;
     }
@@ -118,7 +117,7 @@ static stn_status classify(stn_session *session, lua_State *L, stn_error *err) {
     if (session->stopped != 0) {
         return stn_fail(err, STN_ERR_INTERRUPTED, "interrupted");
     }
-    const char *text = lua_tostring(L, -1); // place_message made it one
+    const char *text = lua_tostring(L, -1); // stn_lua_place_message made it one
     stn_status status = STN_ERR_ARGUMENT;
     if (session->failure.status < 0 && strstr(text, session->failure.text) != NULL) {
         status = session->failure.status;
@@ -134,7 +133,7 @@ static stn_status run_file(stn_session *session, lua_State *L, const char *scrip
     }
     fclose(file);
     lua_settop(L, 0);
-    lua_pushcfunction(L, place_message);
+    lua_pushcfunction(L, stn_lua_place_message);
     int loaded = luaL_loadfile(L, script);
     if (loaded != LUA_OK) {
         return stn_fail(err, loaded == LUA_ERRFILE ? STN_ERR_FILE : STN_ERR_PARSE, "%s", lua_tostring(L, -1));

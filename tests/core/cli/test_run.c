@@ -302,6 +302,13 @@ static void test_a_saved_state_does_not_replace_a_pipe(void **state) {
     assert_true(S_ISFIFO(what.st_mode));
 }
 
+static void test_seeds_and_threads_out_of_range_are_status_2(void **state) {
+    (void)state;
+    write_file("falling.lua", falling);
+    stn_expect("run falling.lua --seed -1 " ERRORS, 2, "stiction run: --seed -1: must be >= 0\n");
+    stn_expect("run falling.lua --threads 0 " ERRORS, 2, "stiction run: --threads 0: must be from 1 to 1024\n");
+}
+
 static void test_a_run_without_parameters_has_none_in_json(void **state) {
     (void)state;
     write_file("none.lua", "require 'stiction'.world {}:step()\n");
@@ -348,6 +355,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_coroutines_work_as_in_lua, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_errors_that_are_no_text_are_one_line, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_a_saved_state_does_not_replace_a_pipe, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_seeds_and_threads_out_of_range_are_status_2, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_a_run_without_parameters_has_none_in_json, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_a_steady_step_allocates_nothing, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_profile_tells_the_stages, enter_folder, leave_folder),

@@ -82,6 +82,20 @@ static void test_a_file_that_ends_the_process_is_a_failure(void **state) {
     stn_expect_part("test a.lua " QUIET, 1, "ended with exit status 7");
 }
 
+static void test_a_file_that_leaves_by_os_exit_is_a_failure(void **state) {
+    (void)state;
+    write_file("early.lua", "require 'stiction'.test('one', function() os.exit(true) end)\n");
+    stn_expect_part("test early.lua " QUIET, 1, "ended with exit status 0 before the end of the script");
+    write_file("late.lua", "require 'stiction'.test('one', function() end)\nos.exit(0)\n");
+    expect_last_line("test late.lua " QUIET, 1, "\n1 passed, 1 failed\n");
+}
+
+static void test_an_error_that_is_no_text_says_where(void **state) {
+    (void)state;
+    write_file("a.lua", "require 'stiction'.test('one', function()\n  error(nil)\nend)\n");
+    stn_expect_part("test a.lua " QUIET, 1, "a.lua:2: the script raised a nil value");
+}
+
 static void test_bad_usage_is_status_2(void **state) {
     (void)state;
     stn_expect("test nowhere 2>&1 >/dev/null", 2, "stiction test: nowhere: No such file or directory\n");
@@ -96,6 +110,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_failures_name_file_and_line, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_skipped_tests_are_counted_apart, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_a_file_that_ends_the_process_is_a_failure, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_a_file_that_leaves_by_os_exit_is_a_failure, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_an_error_that_is_no_text_says_where, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_bad_usage_is_status_2, enter_folder, leave_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
