@@ -40,8 +40,7 @@ static int unknown(const char *word) {
     return CLI_BAD_INPUT;
 }
 
-int main(int argc, char **argv) {
-    cli_json_begin();
+static int dispatch(int argc, char **argv) {
     if (argc < 2) {
         print_usage(stderr);
         return CLI_BAD_INPUT;
@@ -61,4 +60,16 @@ int main(int argc, char **argv) {
         }
     }
     return unknown(word);
+}
+
+/// Whatever the command: output that was lost is an error.
+int main(int argc, char **argv) {
+    cli_json_begin();
+    int status = dispatch(argc, argv);
+    if (fflush(stdout) != 0 || ferror(stdout) != 0) {
+        fputs("stiction: stdout cannot be written, part of the output is lost; is it closed, or its disk full?\n",
+              stderr);
+        return status != CLI_DONE ? status : CLI_BAD_INPUT;
+    }
+    return status;
 }

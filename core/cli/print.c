@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // JSON on stdout.
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/options.h"
 #include "cli/print.h"
@@ -62,9 +60,6 @@ void cli_json_add_texts(cJSON *object, const char *name, const char *const *text
 bool cli_json_print(cJSON *json, bool indented) {
     char *text = indented ? cJSON_Print(json) : cJSON_PrintUnformatted(json);
     bool written = puts(text) != EOF && fflush(stdout) == 0;
-    if (!written) {
-        fprintf(stderr, "stiction: stdout cannot be written: %s\n", strerror(errno));
-    }
     cJSON_free(text);
     cJSON_Delete(json);
     return written;

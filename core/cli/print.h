@@ -19,7 +19,7 @@ void cli_json_add_text(cJSON *object, const char *name, const char *text);
 void cli_json_add_texts(cJSON *object, const char *name, const char *const *texts);
 
 /// Writes `json` to stdout, indented or on one line, with a line end, and deletes it. False when stdout cannot be
-/// written (the line on stderr says so).
+/// written, which main says.
 bool cli_json_print(cJSON *json, bool indented);
 
 #endif
