@@ -30,6 +30,7 @@ static void set_zero(const info *robot) {
             set_floating(q, stn_vec3_zero(), stn_mat3_identity());
         } else {
             memset(q, 0, (size_t)joint->nq * sizeof *q);
+            q[0] = joint->type == STN_JOINT_BALL ? 1.0 : 0.0;
         }
     }
 }
@@ -52,6 +53,10 @@ static void set_by_rule(const info *robot, char rule) {
         double *q = robot->q + joint->q_start;
         if (joint->type == STN_JOINT_FLOATING) {
             set_floating(q, stn_vec3_make(0.1, 0.2, 0.3), stn_mat3_from_rpy(0.1, 0.2, 0.3));
+        } else if (joint->type == STN_JOINT_PLANAR) {
+            q[0] = 0.1;
+            q[1] = -0.2;
+            q[2] = 0.3;
         } else if (has_one_dof(joint)) {
             *q = rule == 'A' ? value_a(joint) : value_b(joint, j);
         }

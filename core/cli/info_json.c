@@ -6,17 +6,10 @@
 #include "cli/print.h"
 
 static cJSON *joint_counts(const info_counts *counts) {
-    // Types that the model does not have are there as zero, so that readers need not ask.
-    static const char *const others[] = {"planar"};
     cJSON *json = cJSON_CreateObject();
     cJSON_AddNumberToObject(json, "total", counts->joints);
     for (int32_t i = 0; i < STN_JOINT_COUNT; i++) {
         cJSON_AddNumberToObject(json, stn_joint_type_name((stn_joint_type)i), counts->of_type[i]);
-    }
-    for (int32_t i = 0; i < STN_COUNT(others); i++) {
-        if (cJSON_GetObjectItemCaseSensitive(json, others[i]) == NULL) {
-            cJSON_AddNumberToObject(json, others[i], 0);
-        }
     }
     cJSON_AddNumberToObject(json, "mimic", counts->mimic);
     return json;

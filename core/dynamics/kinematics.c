@@ -17,7 +17,7 @@ static void fill_free_roots(kinematics_object *k, const stn_model *model) {
         if (plan->free_root) {
             stn_pose frame = stn_pose_identity();
             joint_kind_get((stn_joint_type)plan->type)
-                ->motion(&model->joints[plan->joint], &frame, stn_vec3_zero(), k->face.motion + plan->v);
+                ->motion(&model->joints[plan->joint], &frame, NULL, stn_vec3_zero(), k->face.motion + plan->v);
         }
     }
 }
@@ -123,7 +123,7 @@ static void update_body(kinematics_object *k, int32_t body, bool first, const do
         k->face.reference[b->tree] = pose->position;
     }
     stn_vec3 r = stn_vec3_sub(pose->position, k->face.reference[b->tree]);
-    kind->motion(joint, &frame, r, S);
+    kind->motion(joint, &frame, q, r, S);
     for (int32_t j = 0; j < plan->nv; j++) {
         spatial_add_to(&relative, v[j], &S[j]);
     }
@@ -132,7 +132,7 @@ static void update_body(kinematics_object *k, int32_t body, bool first, const do
     spatial_add_to(&bias, 1.0, &k->face.bias[plan->parent]);
     if (kind->own_bias != NULL) {
         stn_spatial own;
-        kind->own_bias(joint, &frame, v, &own);
+        kind->own_bias(joint, &frame, q, v, r, &own);
         spatial_add_to(&bias, 1.0, &own);
     }
     k->face.body_velocity[body] = velocity;

@@ -4,35 +4,47 @@
 // The side of the world box along world axis i is the support function of the posed shape, h(e_i) = max e_i . (R p), so
 // with the rows R_i of the rotation (R_ij = e_i . axis j):
 //   sphere r;  box sum_j |R_ij| h_j;  capsule |R_i3| l + r;  cylinder |R_i3| l + r |(R_i1, R_i2)|
-#include <stiction/geometry.h>
+#include <stiction/mesh.h>
 
 stn_shape stn_shape_sphere(double radius) {
-    stn_shape shape = {.type = STN_SHAPE_SPHERE, .radius = radius, .mesh = -1};
+    stn_shape shape = {.type = STN_SHAPE_SPHERE, .radius = radius};
     return shape;
 }
 
 stn_shape stn_shape_box(stn_vec3 half_extents) {
-    stn_shape shape = {.type = STN_SHAPE_BOX, .half_extents = half_extents, .mesh = -1};
+    stn_shape shape = {.type = STN_SHAPE_BOX, .half_extents = half_extents};
     return shape;
 }
 
 stn_shape stn_shape_capsule(double radius, double half_length) {
-    stn_shape shape = {.type = STN_SHAPE_CAPSULE, .radius = radius, .half_length = half_length, .mesh = -1};
+    stn_shape shape = {.type = STN_SHAPE_CAPSULE, .radius = radius, .half_length = half_length};
     return shape;
 }
 
 stn_shape stn_shape_cylinder(double radius, double half_length) {
-    stn_shape shape = {.type = STN_SHAPE_CYLINDER, .radius = radius, .half_length = half_length, .mesh = -1};
+    stn_shape shape = {.type = STN_SHAPE_CYLINDER, .radius = radius, .half_length = half_length};
     return shape;
 }
 
 stn_shape stn_shape_half_space(void) {
-    stn_shape shape = {.type = STN_SHAPE_HALF_SPACE, .mesh = -1};
+    stn_shape shape = {.type = STN_SHAPE_HALF_SPACE};
+    return shape;
+}
+
+stn_shape stn_shape_ellipsoid(stn_vec3 semi_axes) {
+    stn_shape shape = {.type = STN_SHAPE_ELLIPSOID, .half_extents = semi_axes};
+    return shape;
+}
+
+stn_shape stn_shape_mesh(const stn_mesh *mesh) {
+    stn_shape shape = {.type = STN_SHAPE_MESH, .mesh = mesh};
+    shape.type = mesh != NULL && mesh->convex ? STN_SHAPE_CONVEX : STN_SHAPE_MESH;
     return shape;
 }
 
 const char *stn_shape_name(stn_shape_type type) {
-    static const char *const names[] = {"sphere", "box", "capsule", "cylinder", "half_space", "mesh"};
+    static const char *const names[] = {"sphere",     "box",  "capsule",   "cylinder",
+                                        "half_space", "mesh", "ellipsoid", "convex"};
     _Static_assert(sizeof names / sizeof names[0] == STN_SHAPE_COUNT, "one name a shape");
     return (unsigned)type < STN_SHAPE_COUNT ? names[type] : NULL;
 }
@@ -61,6 +73,7 @@ stn_status stn_shape_check(const stn_shape *shape, stn_error *err) {
     case STN_SHAPE_SPHERE:
         return check_size(shape, "radius", shape->radius, false, err);
     case STN_SHAPE_BOX:
+    case STN_SHAPE_ELLIPSOID:
         return check_box(shape, err);
     case STN_SHAPE_CAPSULE:
     case STN_SHAPE_CYLINDER: {
@@ -73,8 +86,10 @@ stn_status stn_shape_check(const stn_shape *shape, stn_error *err) {
     case STN_SHAPE_HALF_SPACE:
         return STN_OK;
     case STN_SHAPE_MESH:
-        if (shape->mesh < 0) {
-            return stn_fail(err, STN_ERR_ARGUMENT, "mesh: index %d must be >= 0", (int)shape->mesh);
+        return STN_OK;
+    case STN_SHAPE_CONVEX:
+        if (shape->mesh == NULL || !shape->mesh->convex) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "convex: needs a mesh that is a convex hull");
         }
         return STN_OK;
     case STN_SHAPE_COUNT:

@@ -86,6 +86,9 @@ static void fill_joint(const compiler *c, int32_t index, const stn_joint_spec *s
     joint->upper = limited ? spec->upper : (double)INFINITY;
     joint->effort = spec->effort;
     joint->velocity = spec->velocity;
+    joint->acceleration = spec->acceleration;
+    joint->screw_pitch = spec->screw_pitch;
+    joint->actuator = spec->actuator != NULL ? spec->actuator : "";
     joint->damping = spec->damping;
     joint->friction = spec->friction;
     joint->reflected_inertia = kind->axial ? ratio * ratio * spec->rotor_inertia : 0.0;

@@ -243,6 +243,27 @@ stn_status stn_builder_add_joint(stn_model_builder *builder, const stn_joint_spe
     return STN_OK;
 }
 
+stn_status stn_builder_set_mimic(stn_model_builder *builder, int32_t joint, int32_t master, double multiplier,
+                                 double offset, stn_error *err) {
+    int32_t count = builder->joints.count;
+    if (joint < 0 || joint >= count || master < 0 || master >= count) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "set mimic: there is no joint %d (%d joints)",
+                        joint < 0 || joint >= count ? joint : master, count);
+    }
+    built_joint *item = joint_at(builder, joint);
+    stn_joint_spec spec = item->spec;
+    spec.mimic = master;
+    spec.mimic_multiplier = multiplier;
+    spec.mimic_offset = offset;
+    stn_status status = check_joint(&spec, err);
+    if (status != STN_OK) {
+        stn_error_prefix(err, "robot '%s', joint '%s'", robot_at(builder, item->robot)->name, spec.name);
+        return status;
+    }
+    item->spec = spec;
+    return STN_OK;
+}
+
 // ------------------------------------------------------------------------------------------- shapes and contact
 
 static stn_status check_link_index(const stn_model_builder *builder, const char *what, int32_t link, bool any,
@@ -261,10 +282,9 @@ stn_status stn_builder_add_geometry(stn_model_builder *builder, int32_t link, co
         return status;
     }
     status = check_geometry(spec, err);
-    if (status == STN_OK && spec->shape.type == STN_SHAPE_MESH &&
-        (spec->shape.mesh < 0 || spec->shape.mesh >= builder->meshes.count)) {
-        status =
-            stn_fail(err, STN_ERR_ARGUMENT, "there is no mesh %d (%d meshes)", spec->shape.mesh, builder->meshes.count);
+    bool meshed = spec->shape.type == STN_SHAPE_MESH || spec->shape.type == STN_SHAPE_CONVEX;
+    if (status == STN_OK && meshed && (spec->mesh < 0 || spec->mesh >= builder->meshes.count)) {
+        status = stn_fail(err, STN_ERR_ARGUMENT, "there is no mesh %d (%d meshes)", spec->mesh, builder->meshes.count);
     }
     if (status != STN_OK) {
         const char *name = spec->name != NULL ? spec->name : "";
@@ -284,11 +304,12 @@ stn_status stn_builder_add_geometry(stn_model_builder *builder, int32_t link, co
     return STN_OK;
 }
 
-stn_status stn_builder_add_mesh(stn_model_builder *builder, const char *path, stn_vec3 scale, int32_t *mesh,
-                                stn_error *err) {
-    if (path == NULL || path[0] == '\0') {
+stn_status stn_builder_add_mesh(stn_model_builder *builder, const char *path, stn_vec3 scale, const stn_mesh *data,
+                                int32_t *mesh, stn_error *err) {
+    if (data == NULL && (path == NULL || path[0] == '\0')) {
         return stn_fail(err, STN_ERR_ARGUMENT, "mesh: the path must not be empty");
     }
+    path = path != NULL ? path : "";
     if (!stn_vec3_finite(scale) || scale.x == 0.0 || scale.y == 0.0 || scale.z == 0.0) {
         return stn_fail(err, STN_ERR_ARGUMENT, "mesh '%s': scale (%g, %g, %g) must be finite and not zero", path,
                         scale.x, scale.y, scale.z);
@@ -296,7 +317,7 @@ stn_status stn_builder_add_mesh(stn_model_builder *builder, const char *path, st
     for (int32_t i = 0; i < builder->meshes.count; i++) {
         const stn_mesh_reference *known = mesh_at(builder, i);
         bool same = known->scale.x == scale.x && known->scale.y == scale.y && known->scale.z == scale.z;
-        if (same && strcmp(known->path, path) == 0) {
+        if (same && known->data == data && strcmp(known->path, path) == 0) {
             *mesh = i;
             return STN_OK;
         }
@@ -308,6 +329,7 @@ stn_status stn_builder_add_mesh(stn_model_builder *builder, const char *path, st
     }
     item->path = copy;
     item->scale = scale;
+    item->data = data != NULL ? stn_mesh_keep(data) : NULL;
     *mesh = builder->meshes.count++;
     return STN_OK;
 }

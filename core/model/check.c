@@ -177,12 +177,16 @@ static stn_status check_drive(const stn_joint_spec *spec, bool turns, stn_error 
     const bound bounds[] = {
         {"effort limit", turns ? "N m" : "N", spec->effort, false},
         {"velocity limit", turns ? "rad/s" : "m/s", spec->velocity, false},
+        {"acceleration limit", turns ? "rad/s^2" : "m/s^2", spec->acceleration, false},
         {"damping", turns ? "N m s/rad" : "N s/m", spec->damping, true},
         {"friction", turns ? "N m" : "N", spec->friction, true},
         {"rotor inertia", turns ? "kg m^2" : "kg", spec->rotor_inertia, true},
     };
     if (!isfinite(spec->gear_ratio)) {
         return fail_range(err, "gear ratio", spec->gear_ratio, "1", "finite");
+    }
+    if (!isfinite(spec->screw_pitch)) {
+        return fail_range(err, "screw pitch", spec->screw_pitch, "m", "finite");
     }
     return check_bounds(bounds, STN_COUNT(bounds), err);
 }
@@ -219,7 +223,7 @@ stn_status check_joint(const stn_joint_spec *spec, stn_error *err) {
     if (status == STN_OK) {
         status = check_pose("origin", &spec->origin, err);
     }
-    if (status == STN_OK && kind->axial) {
+    if (status == STN_OK && kind->has_axis) {
         status = check_axis(spec->axis, err);
     }
     if (status == STN_OK && kind->limited) {

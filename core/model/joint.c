@@ -3,8 +3,10 @@
 //
 // At a reference point O that is at rest, the columns of S are (angular, linear at O):
 //     rotation about a through p:  (a, (p - O) x a)          translation along a:  (0, a)
-// A column that is constant in the parent has S-dot = V_parent x S. Only the floating joint has others: its rotations
-// are about the child's origin, which moves with u = x-dot relative to the parent, so S-dot v gains (0, u x omega).
+// A column that is constant in the parent has S-dot = V_parent x S. Others are those of
+//   floating, planar: rotations about the child's origin, which moves with u = x-dot relative to the parent, so S-dot v
+//                     gains (0, u x omega)
+//   universal:        the second axis b, which the first, a, turns, so S-dot v gains v1 v2 (a x b, (p - O) x (a x b))
 #include "model/joint.h"
 
 static void rest_zero(double *q) {
@@ -37,7 +39,9 @@ static void revolute_place(const stn_joint *joint, const stn_pose *frame, const 
     body->position = frame->position;
 }
 
-static void revolute_motion(const stn_joint *joint, const stn_pose *frame, stn_vec3 r, stn_spatial *S) {
+static void revolute_motion(const stn_joint *joint, const stn_pose *frame, const double *q, stn_vec3 r,
+                            stn_spatial *S) {
+    (void)q;
     S[0].angular = stn_mat3_apply(&frame->rotation, joint->axis);
     S[0].linear = stn_vec3_cross(r, S[0].angular);
 }
@@ -50,10 +54,188 @@ static void prismatic_place(const stn_joint *joint, const stn_pose *frame, const
     body->position = stn_vec3_mul_add(frame->position, q[0], along);
 }
 
-static void prismatic_motion(const stn_joint *joint, const stn_pose *frame, stn_vec3 r, stn_spatial *S) {
+static void prismatic_motion(const stn_joint *joint, const stn_pose *frame, const double *q, stn_vec3 r,
+                             stn_spatial *S) {
+    (void)q;
     (void)r;
     S[0].angular = stn_vec3_zero();
     S[0].linear = stn_mat3_apply(&frame->rotation, joint->axis);
+}
+
+// -------------------------------------------------------------------------------------------------------- screw
+
+static void screw_place(const stn_joint *joint, const stn_pose *frame, const double *q, stn_pose *body) {
+    stn_vec3 along = stn_mat3_apply(&frame->rotation, joint->axis);
+    revolute_place(joint, frame, q, body);
+    body->position = stn_vec3_mul_add(frame->position, joint->screw_pitch / (2.0 * STN_PI) * q[0], along);
+}
+
+static void screw_motion(const stn_joint *joint, const stn_pose *frame, const double *q, stn_vec3 r, stn_spatial *S) {
+    revolute_motion(joint, frame, q, r, S); // the child's origin stays on the axis
+    S[0].linear = stn_vec3_mul_add(S[0].linear, joint->screw_pitch / (2.0 * STN_PI), S[0].angular);
+}
+
+// ---------------------------------------------------------------------------------------------------- universal
+
+static void rest_two(double *q) {
+    q[0] = q[1] = 0.0;
+}
+
+static void universal_place(const stn_joint *joint, const stn_pose *frame, const double *q, stn_pose *body) {
+    (void)joint;
+    stn_mat3 first = axis_rotation(stn_vec3_make(1.0, 0.0, 0.0), q[0]);
+    stn_mat3 second = axis_rotation(stn_vec3_make(0.0, 1.0, 0.0), q[1]);
+    stn_mat3 turn = stn_mat3_mul(&first, &second);
+    body->rotation = stn_mat3_mul(&frame->rotation, &turn);
+    body->position = frame->position;
+}
+
+/// The two axes in the world: x of the frame, and the y that x turned.
+static void universal_axes(const stn_pose *frame, const double *q, stn_vec3 *a, stn_vec3 *b) {
+    *a = stn_mat3_column(&frame->rotation, 0);
+    *b = stn_mat3_apply(&frame->rotation, stn_vec3_make(0.0, cos(q[0]), sin(q[0])));
+}
+
+static void universal_motion(const stn_joint *joint, const stn_pose *frame, const double *q, stn_vec3 r,
+                             stn_spatial *S) {
+    (void)joint;
+    universal_axes(frame, q, &S[0].angular, &S[1].angular);
+    S[0].linear = stn_vec3_cross(r, S[0].angular);
+    S[1].linear = stn_vec3_cross(r, S[1].angular);
+}
+
+static void universal_bias(const stn_joint *joint, const stn_pose *frame, const double *q, const double *v, stn_vec3 r,
+                           stn_spatial *bias) {
+    (void)joint;
+    stn_vec3 a, b;
+    universal_axes(frame, q, &a, &b);
+    bias->angular = stn_vec3_scale(v[0] * v[1], stn_vec3_cross(a, b));
+    bias->linear = stn_vec3_cross(r, bias->angular);
+}
+
+static void integrate_two(const double *q, const double *v, double s, double *next) {
+    next[0] = q[0] + s * v[0];
+    next[1] = q[1] + s * v[1];
+}
+
+static void difference_two(const double *a, const double *b, double *v) {
+    v[0] = b[0] - a[0];
+    v[1] = b[1] - a[1];
+}
+
+// ------------------------------------------------------------------------------------------------------- planar
+
+static void rest_three(double *q) {
+    q[0] = q[1] = q[2] = 0.0;
+}
+
+/// The first two axes of the joint frame after the shortest turn that puts its z on `n` (unit): the columns of
+/// R = 1 + [w] + [w]^2 / (1 + n_z), w = z x n; half a turn about x when n = -z.
+static void plane_axes(stn_vec3 n, stn_vec3 *x, stn_vec3 *y) {
+    if (n.z < -1.0 + 1e-14) {
+        *x = stn_vec3_make(1.0, 0.0, 0.0);
+        *y = stn_vec3_make(0.0, -1.0, 0.0);
+        return;
+    }
+    double d = 1.0 / (1.0 + n.z);
+    *x = stn_vec3_make(1.0 - n.x * n.x * d, -n.x * n.y * d, -n.x);
+    *y = stn_vec3_make(-n.x * n.y * d, 1.0 - n.y * n.y * d, -n.y);
+}
+
+static void planar_place(const stn_joint *joint, const stn_pose *frame, const double *q, stn_pose *body) {
+    stn_vec3 x, y;
+    plane_axes(joint->axis, &x, &y);
+    stn_vec3 moved = stn_vec3_add(stn_vec3_scale(q[0], x), stn_vec3_scale(q[1], y));
+    stn_mat3 turn = axis_rotation(joint->axis, q[2]);
+    body->rotation = stn_mat3_mul(&frame->rotation, &turn);
+    body->position = stn_pose_apply(frame, moved);
+}
+
+static void planar_motion(const stn_joint *joint, const stn_pose *frame, const double *q, stn_vec3 r, stn_spatial *S) {
+    (void)q;
+    stn_vec3 x, y;
+    plane_axes(joint->axis, &x, &y);
+    S[0].angular = S[1].angular = stn_vec3_zero();
+    S[0].linear = stn_mat3_apply(&frame->rotation, x);
+    S[1].linear = stn_mat3_apply(&frame->rotation, y);
+    S[2].angular = stn_mat3_apply(&frame->rotation, joint->axis);
+    S[2].linear = stn_vec3_cross(r, S[2].angular);
+}
+
+static void planar_bias(const stn_joint *joint, const stn_pose *frame, const double *q, const double *v, stn_vec3 r,
+                        stn_spatial *bias) {
+    (void)q;
+    (void)r;
+    stn_vec3 x, y;
+    plane_axes(joint->axis, &x, &y);
+    stn_vec3 u = stn_vec3_add(stn_vec3_scale(v[0], x), stn_vec3_scale(v[1], y));
+    bias->angular = stn_vec3_zero();
+    bias->linear = stn_mat3_apply(&frame->rotation, stn_vec3_cross(u, stn_vec3_scale(v[2], joint->axis)));
+}
+
+static void integrate_three(const double *q, const double *v, double s, double *next) {
+    for (int32_t i = 0; i < 3; i++) {
+        next[i] = q[i] + s * v[i];
+    }
+}
+
+static void difference_three(const double *a, const double *b, double *v) {
+    for (int32_t i = 0; i < 3; i++) {
+        v[i] = b[i] - a[i];
+    }
+}
+
+// --------------------------------------------------------------------------------------------------------- ball
+
+static stn_quat read_quaternion(const double *q) {
+    stn_quat r = {q[0], q[1], q[2], q[3]};
+    return stn_quat_normalize(r);
+}
+
+static void ball_rest(double *q) {
+    for (int32_t i = 0; i < 4; i++) {
+        q[i] = i == 0 ? 1.0 : 0.0;
+    }
+}
+
+static void ball_place(const stn_joint *joint, const stn_pose *frame, const double *q, stn_pose *body) {
+    (void)joint;
+    stn_mat3 turn = stn_quat_matrix(read_quaternion(q));
+    body->rotation = stn_mat3_mul(&frame->rotation, &turn);
+    body->position = frame->position;
+}
+
+static void ball_motion(const stn_joint *joint, const stn_pose *frame, const double *q, stn_vec3 r, stn_spatial *S) {
+    (void)joint;
+    (void)q;
+    for (int32_t k = 0; k < 3; k++) {
+        S[k].angular = stn_mat3_column(&frame->rotation, k);
+        S[k].linear = stn_vec3_cross(r, S[k].angular);
+    }
+}
+
+/// quat(s) = exp(s omega) quat0, omega in the joint frame's axes, then normalised (math note 2.5).
+static void ball_integrate(const double *q, const double *v, double s, double *next) {
+    stn_quat turn = stn_quat_exp(stn_vec3_make(s * v[0], s * v[1], s * v[2]));
+    stn_quat from = {q[0], q[1], q[2], q[3]};
+    stn_quat to = stn_quat_normalize(stn_quat_mul(turn, from));
+    next[0] = to.w;
+    next[1] = to.x;
+    next[2] = to.y;
+    next[3] = to.z;
+}
+
+/// omega = log(quat_b quat_a^-1), the short way round.
+static void ball_difference(const double *a, const double *b, double *v) {
+    stn_quat qa = read_quaternion(a), qb = read_quaternion(b);
+    stn_quat back = {qa.w, -qa.x, -qa.y, -qa.z};
+    stn_quat d = stn_quat_mul(qb, back);
+    double sine = sqrt(d.x * d.x + d.y * d.y + d.z * d.z); // of half the angle
+    double sign = d.w < 0.0 ? -1.0 : 1.0;
+    double scale = sine > 0.0 ? sign * 2.0 * atan2(sine, fabs(d.w)) / sine : 2.0 * sign;
+    v[0] = scale * d.x;
+    v[1] = scale * d.y;
+    v[2] = scale * d.z;
 }
 
 // ----------------------------------------------------------------------------------------------------- floating
@@ -64,19 +246,16 @@ static void floating_rest(double *q) {
     }
 }
 
-static stn_quat read_quaternion(const double *q) {
-    stn_quat r = {q[0], q[1], q[2], q[3]};
-    return stn_quat_normalize(r);
-}
-
 static void floating_place(const stn_joint *joint, const stn_pose *frame, const double *q, stn_pose *body) {
     (void)joint;
     stn_pose moved = stn_pose_make(read_quaternion(q + 3), stn_vec3_make(q[0], q[1], q[2]));
     *body = stn_pose_mul(frame, &moved);
 }
 
-static void floating_motion(const stn_joint *joint, const stn_pose *frame, stn_vec3 r, stn_spatial *S) {
+static void floating_motion(const stn_joint *joint, const stn_pose *frame, const double *q, stn_vec3 r,
+                            stn_spatial *S) {
     (void)joint;
+    (void)q;
     for (int32_t k = 0; k < 3; k++) {
         stn_vec3 e = stn_mat3_column(&frame->rotation, k);
         S[k].angular = stn_vec3_zero();
@@ -86,48 +265,35 @@ static void floating_motion(const stn_joint *joint, const stn_pose *frame, stn_v
     }
 }
 
-static void floating_bias(const stn_joint *joint, const stn_pose *frame, const double *v, stn_spatial *bias) {
+static void floating_bias(const stn_joint *joint, const stn_pose *frame, const double *q, const double *v, stn_vec3 r,
+                          stn_spatial *bias) {
     (void)joint;
+    (void)q;
+    (void)r;
     stn_vec3 u = stn_vec3_make(v[0], v[1], v[2]), omega = stn_vec3_make(v[3], v[4], v[5]);
     bias->angular = stn_vec3_zero();
     bias->linear = stn_mat3_apply(&frame->rotation, stn_vec3_cross(u, omega));
 }
 
-/// quat(s) = exp(s omega) quat0, omega in the joint frame's axes, then normalised (math note 2.5).
 static void floating_integrate(const double *q, const double *v, double s, double *next) {
-    stn_quat turn = stn_quat_exp(stn_vec3_make(s * v[3], s * v[4], s * v[5]));
-    stn_quat from = {q[3], q[4], q[5], q[6]};
-    stn_quat to = stn_quat_normalize(stn_quat_mul(turn, from));
     for (int32_t i = 0; i < 3; i++) {
         next[i] = q[i] + s * v[i];
     }
-    next[3] = to.w;
-    next[4] = to.x;
-    next[5] = to.y;
-    next[6] = to.z;
+    ball_integrate(q + 3, v + 3, s, next + 3);
 }
 
-/// omega = log(quat_b quat_a^-1), the short way round.
 static void floating_difference(const double *a, const double *b, double *v) {
-    stn_quat qa = read_quaternion(a + 3), qb = read_quaternion(b + 3);
-    stn_quat back = {qa.w, -qa.x, -qa.y, -qa.z};
-    stn_quat d = stn_quat_mul(qb, back);
-    double sine = sqrt(d.x * d.x + d.y * d.y + d.z * d.z); // of half the angle
-    double sign = d.w < 0.0 ? -1.0 : 1.0;
-    double scale = sine > 0.0 ? sign * 2.0 * atan2(sine, fabs(d.w)) / sine : 2.0 * sign;
     for (int32_t i = 0; i < 3; i++) {
         v[i] = b[i] - a[i];
     }
-    v[3] = scale * d.x;
-    v[4] = scale * d.y;
-    v[5] = scale * d.z;
+    ball_difference(a + 3, b + 3, v + 3);
 }
 
 // -------------------------------------------------------------------------------------------------------- table
 
-#define TURNS                                                                                               \
-    .nq = 1, .nv = 1, .axial = true, .rest = rest_zero, .place = revolute_place, .motion = revolute_motion, \
-    .integrate = integrate_one, .difference = difference_one
+#define TURNS                                                                                      \
+    .nq = 1, .nv = 1, .axial = true, .has_axis = true, .rest = rest_zero, .place = revolute_place, \
+    .motion = revolute_motion, .integrate = integrate_one, .difference = difference_one
 
 static const joint_kind kinds[STN_JOINT_COUNT] = {
     [STN_JOINT_FIXED] = {.name = "fixed"},
@@ -137,6 +303,7 @@ static const joint_kind kinds[STN_JOINT_COUNT] = {
                              .nq = 1,
                              .nv = 1,
                              .axial = true,
+                             .has_axis = true,
                              .limited = true,
                              .rest = rest_zero,
                              .place = prismatic_place,
@@ -152,6 +319,44 @@ static const joint_kind kinds[STN_JOINT_COUNT] = {
                             .own_bias = floating_bias,
                             .integrate = floating_integrate,
                             .difference = floating_difference},
+    [STN_JOINT_PLANAR] = {.name = "planar",
+                          .nq = 3,
+                          .nv = 3,
+                          .has_axis = true,
+                          .rest = rest_three,
+                          .place = planar_place,
+                          .motion = planar_motion,
+                          .own_bias = planar_bias,
+                          .integrate = integrate_three,
+                          .difference = difference_three},
+    [STN_JOINT_BALL] = {.name = "ball",
+                        .nq = 4,
+                        .nv = 3,
+                        .rest = ball_rest,
+                        .place = ball_place,
+                        .motion = ball_motion,
+                        .integrate = ball_integrate,
+                        .difference = ball_difference},
+    [STN_JOINT_SCREW] = {.name = "screw",
+                         .nq = 1,
+                         .nv = 1,
+                         .axial = true,
+                         .has_axis = true,
+                         .limited = true,
+                         .rest = rest_zero,
+                         .place = screw_place,
+                         .motion = screw_motion,
+                         .integrate = integrate_one,
+                         .difference = difference_one},
+    [STN_JOINT_UNIVERSAL] = {.name = "universal",
+                             .nq = 2,
+                             .nv = 2,
+                             .rest = rest_two,
+                             .place = universal_place,
+                             .motion = universal_motion,
+                             .own_bias = universal_bias,
+                             .integrate = integrate_two,
+                             .difference = difference_two},
 };
 
 const joint_kind *joint_kind_get(stn_joint_type type) {

@@ -13,18 +13,20 @@ enum { JOINT_MAX_NV = 6 };
 typedef struct joint_kind {
     const char *name; // as in URDF
     int32_t nq, nv;
-    bool axial;   // one coordinate along or about the axis: may be limited, mimic and be mimicked
-    bool limited; // lower and upper mean something
+    bool axial;    // one coordinate along or about the axis: may be limited, mimic and be mimicked
+    bool has_axis; // the axis means something
+    bool limited;  // lower and upper mean something
     /// Coordinates for which the child frame is the joint frame.
     void (*rest)(double *q);
     /// X_WB of the child body.
     void (*place)(const stn_joint *joint, const stn_pose *frame, const double *q, stn_pose *body);
     /// Columns of the motion subspace S (nv) in world axes at the reference point; r = origin of the child body minus
     /// the reference point.
-    void (*motion)(const stn_joint *joint, const stn_pose *frame, stn_vec3 r, stn_spatial *S);
+    void (*motion)(const stn_joint *joint, const stn_pose *frame, const double *q, stn_vec3 r, stn_spatial *S);
     /// What S-dot v has beyond V_parent x (S v): nothing unless columns of S move relative to the parent (absent:
     /// zero).
-    void (*own_bias)(const stn_joint *joint, const stn_pose *frame, const double *v, stn_spatial *bias);
+    void (*own_bias)(const stn_joint *joint, const stn_pose *frame, const double *q, const double *v, stn_vec3 r,
+                     stn_spatial *bias);
     /// next = q moved by v for time s; next may be q.
     void (*integrate)(const double *q, const double *v, double s, double *next);
     /// v that moves a to b in unit time.

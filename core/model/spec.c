@@ -10,7 +10,8 @@ stn_geometry_spec stn_geometry_spec_default(stn_shape shape) {
                                .collision = true,
                                .visual = true,
                                .category = 1,
-                               .mask = UINT32_MAX};
+                               .mask = UINT32_MAX,
+                               .mesh = -1};
 }
 
 stn_joint_spec stn_joint_spec_default(const char *name, stn_joint_type type) {
@@ -24,6 +25,7 @@ stn_joint_spec stn_joint_spec_default(const char *name, stn_joint_type type) {
                             .upper = INFINITY,
                             .effort = INFINITY,
                             .velocity = INFINITY,
+                            .acceleration = INFINITY,
                             .gear_ratio = 1.0,
                             .mimic = -1,
                             .mimic_multiplier = 1.0};

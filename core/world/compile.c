@@ -126,8 +126,10 @@ static stn_status allocate_colliders(stn_world *world, stn_error *err) {
     }
     for (int32_t g = 0; g < model->geometry_count; g++) {
         const stn_geometry *geometry = &model->geometries[g];
-        if (!geometry->collision || geometry->shape.type == STN_SHAPE_MESH) {
-            continue; // a mesh is a reference by name: it has no surface to touch, which its loader has said
+        bool unsupported = geometry->shape.type == STN_SHAPE_MESH || geometry->shape.type == STN_SHAPE_CONVEX ||
+                           geometry->shape.type == STN_SHAPE_ELLIPSOID;
+        if (!geometry->collision || unsupported) {
+            continue; // no contact model handles them yet, which the loader has said
         }
         int32_t i = world->collider_count++;
         world->collider[i] = g;

@@ -16,17 +16,22 @@ typedef enum stn_shape_type {
     STN_SHAPE_CAPSULE,    // radius, half_length of the segment, along z
     STN_SHAPE_CYLINDER,   // radius, half_length, along z
     STN_SHAPE_HALF_SPACE, // filled where z <= 0; the outward normal is +z
-    STN_SHAPE_MESH,       // mesh: index into the model's mesh references
+    STN_SHAPE_MESH,       // mesh: a surface of triangles; a shape that is only drawn may do without
+    STN_SHAPE_ELLIPSOID,  // half_extents: the semi-axes
+    STN_SHAPE_CONVEX,     // mesh: a closed convex surface (stn_mesh.convex), the solid inside
     STN_SHAPE_COUNT
 } stn_shape_type;
 
-/// A shape in its own frame [m]. Members that a type does not use are zero (mesh: -1).
+/// Triangles or tetrahedra that shapes share: mesh.h.
+typedef struct stn_mesh stn_mesh;
+
+/// A shape in its own frame [m]. Members that a type does not use are zero.
 typedef struct stn_shape {
     stn_shape_type type;
     double radius;
     double half_length;
     stn_vec3 half_extents;
-    int32_t mesh;
+    const stn_mesh *mesh; // borrowed: whoever keeps the shape keeps the mesh
 } stn_shape;
 
 STN_API stn_shape stn_shape_sphere(double radius);
@@ -34,6 +39,9 @@ STN_API stn_shape stn_shape_box(stn_vec3 half_extents);
 STN_API stn_shape stn_shape_capsule(double radius, double half_length);
 STN_API stn_shape stn_shape_cylinder(double radius, double half_length);
 STN_API stn_shape stn_shape_half_space(void);
+STN_API stn_shape stn_shape_ellipsoid(stn_vec3 semi_axes);
+/// The solid hull when the mesh is convex, else its surface. NULL: a surface that is not loaded.
+STN_API stn_shape stn_shape_mesh(const stn_mesh *mesh);
 /// "sphere", "box", ...; NULL for an unknown type.
 STN_API const char *stn_shape_name(stn_shape_type type);
 /// Sizes finite and > 0 (a capsule's half_length may be 0): STN_ERR_ARGUMENT names the member, value and unit.
@@ -57,9 +65,9 @@ typedef struct stn_mass {
     stn_mat3 inertia; // about com [kg m^2]
 } stn_mass;
 
-/// Solid of uniform density with the given total mass. Meshes and half spaces: STN_ERR_UNSUPPORTED.
+/// Solid of uniform density with the given total mass. Half spaces and meshes that are not closed: STN_ERR_UNSUPPORTED.
 STN_API stn_status stn_shape_mass(const stn_shape *shape, double mass, stn_mass *out, stn_error *err);
-STN_API double stn_shape_volume(const stn_shape *shape); ///< [m^3]; infinite for a half space, 0 for a mesh
+STN_API double stn_shape_volume(const stn_shape *shape); ///< [m^3]; infinite for a half space, 0 for an open mesh
 /// Mass properties given in frame B, in frame A.
 STN_API stn_mass stn_mass_transform(const stn_pose *ab, const stn_mass *mass);
 /// Sum of two in the same frame. Two zero masses give zero.

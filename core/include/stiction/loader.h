@@ -41,6 +41,7 @@ typedef struct stn_load_request {
     const char *robot_name; // NULL: the name in the file
     const char *const *package_paths; // extra folders to look for packages, NULL-terminated, may be NULL
     bool allow_absolute; // file:// and absolute mesh names
+    bool visual_meshes;  // reads visual meshes too, to check them; otherwise they stay references that a viewer reads
 } stn_load_request;
 
 typedef struct stn_loader_ops {

@@ -3,7 +3,7 @@
 #ifndef STICTION_MODEL_H
 #define STICTION_MODEL_H
 
-#include <stiction/geometry.h>
+#include <stiction/mesh.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -18,6 +18,11 @@ typedef enum stn_joint_type {
     STN_JOINT_PRISMATIC,  // q: distance along axis [m]
     STN_JOINT_FLOATING,   // q: x, y, z, qw, qx, qy, qz; v: linear, angular; both in the joint frame's axes, which are the
                           // world's for the joint that a robot without one of its own gets
+    STN_JOINT_PLANAR,     // q: x, y [m], angle [rad]; x and y along the joint frame's axes turned the shortest way so that
+                          // z lies on `axis`, the angle about `axis`; v: their rates
+    STN_JOINT_BALL,       // q: qw, qx, qy, qz; v: angular velocity in the joint frame's axes
+    STN_JOINT_SCREW,      // q: angle about axis [rad]; the child advances by screw_pitch [m] a turn
+    STN_JOINT_UNIVERSAL,  // q: angle about the joint frame's x, then about the y that this turned [rad]; v: their rates
     STN_JOINT_COUNT
 } stn_joint_type;
 
@@ -58,6 +63,7 @@ typedef struct stn_geometry_spec {
     float rgba[4];
     bool collision; // takes part in contact; otherwise visual only
     bool visual;    // is drawn
+    int32_t mesh;   // from stn_builder_add_mesh for shapes of type mesh and convex, else -1
     uint32_t category; // collision filter: a pair collides when each one's category meets the other's mask
     uint32_t mask;
     stn_vec3 surface_velocity; // conveyor belt, in the shape's axes [m/s]
@@ -83,10 +89,13 @@ typedef struct stn_joint_spec {
     double lower, upper;   // [rad] or [m]; -inf, inf: unlimited
     double effort;         // [N m] or [N]; inf: unlimited
     double velocity;       // [rad/s] or [m/s]; inf: unlimited
+    double acceleration;   // [rad/s^2] or [m/s^2]; inf: unlimited. For planners: no force of the simulation follows from it
+    double screw_pitch;    // screw: [m] a turn, may be negative
     double damping;        // [N m s/rad] or [N s/m], >= 0
     double friction;       // dry friction [N m] or [N], >= 0
     double rotor_inertia;  // [kg m^2] or [kg] at the rotor
     double gear_ratio;     // rotor turns per joint turn; gear_ratio^2 rotor_inertia is reflected to the joint
+    const char *actuator;  // name of what drives it, NULL: none is named
     int32_t mimic;         // joint that this one follows, -1: none; q = multiplier q_mimic + offset
     double mimic_multiplier, mimic_offset;
     const char *where;     // "file:line" for messages, may be NULL
@@ -119,12 +128,20 @@ STN_API stn_status stn_builder_add_link(stn_model_builder *builder, const stn_li
                                         stn_error *err);
 STN_API stn_status stn_builder_add_joint(stn_model_builder *builder, const stn_joint_spec *spec, int32_t *joint,
                                          stn_error *err);
+/// Makes a joint follow another that may have been added later; joints as returned by stn_builder_add_joint.
+STN_API stn_status stn_builder_set_mimic(stn_model_builder *builder, int32_t joint, int32_t master, double multiplier,
+                                         double offset, stn_error *err);
+/// Welds the root link of `robot` to `link` of another robot, whichever was added first; `pose`: link frame -> root link
+/// frame. It then has no base of its own, and cannot be attached twice or (checked when compiling) in a circle.
+STN_API stn_status stn_builder_attach(stn_model_builder *builder, int32_t robot, int32_t link, const stn_pose *pose,
+                                      stn_error *err);
 /// link STN_WORLD: a fixed part of the world.
 STN_API stn_status stn_builder_add_geometry(stn_model_builder *builder, int32_t link,
                                             const stn_geometry_spec *spec, int32_t *geometry, stn_error *err);
-/// A mesh file that shapes may name; the same path and scale give the same index. Kept as a reference.
-STN_API stn_status stn_builder_add_mesh(stn_model_builder *builder, const char *path, stn_vec3 scale, int32_t *mesh,
-                                        stn_error *err);
+/// A mesh that shapes may name; the same path, scale and data give the same index. `data` (kept by the model) may be NULL
+/// when the shapes that name it are only drawn: then path and scale are a reference that a viewer loads.
+STN_API stn_status stn_builder_add_mesh(stn_model_builder *builder, const char *path, stn_vec3 scale,
+                                        const stn_mesh *data, int32_t *mesh, stn_error *err);
 /// Two links (or STN_WORLD) that never collide.
 STN_API stn_status stn_builder_exclude(stn_model_builder *builder, int32_t link_a, int32_t link_b, stn_error *err);
 /// Contact parameters for every pair of these two links; STN_ANY for all. Later calls win, unset members fall through.
@@ -189,10 +206,12 @@ typedef struct stn_joint {
     int32_t q_start, v_start, nq, nv;
     stn_pose origin;         // parent body frame -> joint frame
     stn_vec3 axis;           // unit, joint frame
-    double lower, upper, effort, velocity, damping, friction;
+    double lower, upper, effort, velocity, acceleration, damping, friction;
+    double screw_pitch;       // [m] a turn
     double reflected_inertia; // gear_ratio^2 rotor_inertia
     int32_t mimic;            // joint, -1: none
     double mimic_multiplier, mimic_offset;
+    const char *actuator;     // "" when none is named
 } stn_joint;
 
 /// A named frame. Every link of a file stays one, also where bodies were merged.
@@ -226,12 +245,14 @@ typedef struct stn_geometry {
     float rgba[4];
     bool collision, visual;
     uint32_t category, mask;
+    int32_t mesh; // of the model's meshes, -1: none
     stn_vec3 surface_velocity;
 } stn_geometry;
 
 typedef struct stn_mesh_reference {
-    const char *path;
+    const char *path; // "" when made from numbers
     stn_vec3 scale;
+    const stn_mesh *data; // scaled; NULL: not loaded (visual only)
 } stn_mesh_reference;
 
 typedef struct stn_element_group {

@@ -7,7 +7,7 @@
 
 /// false: no such type, said.
 static bool parse_type(urdf_reader *reader, const xml_element *xml, stn_joint_type *type) {
-    static const char *const other[] = {"planar", "ball", "spherical", "screw", "universal", "curvilinear"};
+    static const char *const other[] = {"spherical", "curvilinear"};
     const char *names[STN_JOINT_COUNT];
     const char *text = xml_attribute(xml, "type");
     if (text == NULL || text[0] == '\0') {
@@ -37,7 +37,8 @@ static bool parse_type(urdf_reader *reader, const xml_element *xml, stn_joint_ty
 }
 
 static bool has_axis(stn_joint_type type) {
-    return type == STN_JOINT_REVOLUTE || type == STN_JOINT_CONTINUOUS || type == STN_JOINT_PRISMATIC;
+    return type == STN_JOINT_REVOLUTE || type == STN_JOINT_CONTINUOUS || type == STN_JOINT_PRISMATIC ||
+           type == STN_JOINT_SCREW || type == STN_JOINT_PLANAR;
 }
 
 static void parse_axis(urdf_reader *reader, const xml_element *xml, stn_joint_spec *spec) {

@@ -125,7 +125,7 @@ static void sizes_are_checked_by_name(void **state) {
         {stn_shape_box(stn_vec3_make(1.0, 1.0, INFINITY)), "half_extents.z"},
         {stn_shape_cylinder(1.0, 0.0), "half_length"},
         {stn_shape_capsule(1.0, -1e-9), "half_length"},
-        {{.type = STN_SHAPE_MESH, .mesh = -1}, "mesh"},
+        {{.type = STN_SHAPE_CONVEX}, "convex"},
         {{.type = STN_SHAPE_COUNT}, "type"},
     };
     for (int32_t i = 0; i < STN_COUNT(bad); i++) {

@@ -167,12 +167,13 @@ static void bad_shapes_and_materials_are_refused(void **state) {
     check_text(stn_builder_add_geometry(f->builder, link, &bad, &geometry, &err), STN_ERR_ARGUMENT, &err,
                WORDS("surface velocity"));
     bad = good;
-    bad.shape = (stn_shape){.type = STN_SHAPE_MESH, .mesh = 0};
+    bad.shape = (stn_shape){.type = STN_SHAPE_MESH, };
+    bad.mesh = 0;
     check_text(stn_builder_add_geometry(f->builder, link, &bad, &geometry, &err), STN_ERR_ARGUMENT, &err,
                WORDS("mesh 0"));
     check_text(stn_builder_add_geometry(f->builder, 5, &good, &geometry, &err), STN_ERR_ARGUMENT, &err,
                WORDS("link 5"));
-    check_text(stn_builder_add_mesh(f->builder, "a.stl", stn_vec3_zero(), &mesh, &err), STN_ERR_ARGUMENT, &err,
+    check_text(stn_builder_add_mesh(f->builder, "a.stl", stn_vec3_zero(), NULL, &mesh, &err), STN_ERR_ARGUMENT, &err,
                WORDS("a.stl", "scale"));
     check_text(stn_builder_exclude(f->builder, link, STN_ANY, &err), STN_ERR_ARGUMENT, &err, WORDS("link -2"));
     stn_material m = stn_material_unset();
@@ -198,9 +199,9 @@ static void same_mesh_is_referred_to_once(void **state) {
     stn_error err;
     int32_t a = -1, b = -1, c = -1;
     stn_vec3 one = {1.0, 1.0, 1.0}, mirrored = {-1.0, 1.0, 1.0};
-    assert_ok(stn_builder_add_mesh(f->builder, "a.stl", one, &a, &err), err);
-    assert_ok(stn_builder_add_mesh(f->builder, "a.stl", mirrored, &b, &err), err);
-    assert_ok(stn_builder_add_mesh(f->builder, "a.stl", one, &c, &err), err);
+    assert_ok(stn_builder_add_mesh(f->builder, "a.stl", one, NULL, &a, &err), err);
+    assert_ok(stn_builder_add_mesh(f->builder, "a.stl", mirrored, NULL, &b, &err), err);
+    assert_ok(stn_builder_add_mesh(f->builder, "a.stl", one, NULL, &c, &err), err);
     assert_int_equal(a, c);
     assert_int_not_equal(a, b);
 }

@@ -160,7 +160,7 @@ static void build_everything(stn_model_builder *b) {
     add_joint(b, "w", STN_JOINT_FIXED, arm, tool, stn_pose_identity(), Z);
     add_shape(b, tool, stn_shape_sphere(0.1));
     add_shape(b, STN_WORLD, stn_shape_half_space());
-    assert_ok(stn_builder_add_mesh(b, "tool.stl", stn_vec3_make(1.0, 1.0, 1.0), &mesh, &err), err);
+    assert_ok(stn_builder_add_mesh(b, "tool.stl", stn_vec3_make(1.0, 1.0, 1.0), NULL, &mesh, &err), err);
     assert_ok(stn_builder_exclude(b, tool, STN_WORLD, &err), err);
     assert_ok(stn_builder_override(b, tool, STN_ANY, &rough, &err), err);
     const double x[6] = {0.0, 0.0, 0.0, 1.0, 0.0, 0.0}, m[2] = {1.0, 1.0};

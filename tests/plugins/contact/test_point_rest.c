@@ -391,7 +391,7 @@ static void fewer_points_keep_the_deepest_and_the_spread(void **state) {
 static void what_it_cannot_do_is_said_when_asked(void **state) {
     probe *p = *state;
     const stn_contact_ops *ops = p->instance->desc->ops.contact;
-    stn_shape mesh = {.type = STN_SHAPE_MESH, .mesh = 0}, floor = stn_shape_half_space(), ball = stn_shape_sphere(1.0);
+    stn_shape mesh = {.type = STN_SHAPE_MESH}, floor = stn_shape_half_space(), ball = stn_shape_sphere(1.0);
     assert_false(ops->handles(p->instance->self, &floor, &floor));
     assert_false(ops->handles(p->instance->self, &mesh, &ball));
     assert_false(ops->handles(p->instance->self, &ball, &mesh));

@@ -65,10 +65,10 @@ static const wrong files[] = {
     // joints
     {JOINT("type='fixed'", ENDS), "name", 4, "joint", "no name"},
     {JOINT("name='j'", ENDS), "missing", 4, "joint j", "no type"},
-    {JOINT("name='j' type='planar'", ENDS), "joint_type", 4, "joint j", "'planar' is not supported"},
+    {JOINT("name='j' type='curvilinear'", ENDS), "joint_type", 4, "joint j", "'curvilinear' is not supported"},
     {JOINT("name='j' type='revolut'", ENDS), "joint_type", 4, "joint j", "did you mean 'revolute'?"},
-    {ROBOT(LINK("a") LINK("b") "<drake:joint name='j' type='ball'>" ENDS "</drake:joint>"), "joint_type", 4, "joint j",
-     "'ball'"},
+    {ROBOT(LINK("a") LINK("b") "<drake:joint name='j' type='spherical'>" ENDS "</drake:joint>"), "joint_type", 4, "joint j",
+     "'spherical'"},
     {JOINT("name='j' type='fixed'", "<child link='b'/>"), "missing", 4, "joint j", "no <parent>"},
     {JOINT("name='j' type='fixed'", "<parent link='a'/>"), "missing", 4, "joint j", "no <child>"},
     {JOINT("name='j' type='fixed'", "<parent/><child link='b'/>"), "name", 4, "joint j", "<parent> has no link"},
