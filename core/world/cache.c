@@ -22,31 +22,27 @@ static int32_t find(const stn_world *world, uint64_t id) {
     }
 }
 
-static stn_status reserve_index(stn_world *world, int32_t count, stn_error *err) {
-    cache_index *index = &world->cache_index;
-    uint32_t capacity = index->capacity > 0 ? index->capacity : 256;
+/// The index in force when it has room for `count`, else a larger one. Nothing changes yet.
+static stn_status find_index(const stn_world *world, int32_t count, cache_index *next, stn_error *err) {
+    *next = world->cache_index;
+    uint32_t capacity = next->capacity > 0 ? next->capacity : 256;
     while (capacity < 2 * (uint32_t)count) {
         capacity *= 2;
     }
-    if (capacity == index->capacity) {
-        memset(index->slot, 0, capacity * sizeof *index->slot);
-        return STN_OK;
+    if (capacity != next->capacity) {
+        *next = (cache_index){.capacity = capacity, .slot = stn_allocate(world->context, capacity, sizeof(int32_t))};
     }
-    int32_t *slot = stn_allocate(world->context, capacity, sizeof *slot);
-    if (slot == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "contact cache: out of memory");
-    }
-    stn_release(world->context, index->slot);
-    *index = (cache_index){.capacity = capacity, .slot = slot};
-    return STN_OK;
+    return next->slot != NULL ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "contact cache: out of memory");
 }
 
-stn_status stn_cache_index_rebuild(stn_world *world, stn_error *err) {
-    stn_status status = reserve_index(world, world->state.cache_count, err);
-    if (status != STN_OK) {
-        return status;
-    }
+/// Puts `next` in force, filled with the ids of the cache.
+static stn_status fill_index(stn_world *world, const cache_index *next, stn_error *err) {
     cache_index *index = &world->cache_index;
+    if (next->slot != index->slot) {
+        stn_release(world->context, index->slot);
+    }
+    *index = *next;
+    memset(index->slot, 0, index->capacity * sizeof *index->slot);
     for (int32_t i = 0; i < world->state.cache_count; i++) {
         uint64_t id = world->state.cache[i].id;
         uint32_t s = slot_of(index, id);
@@ -60,6 +56,12 @@ stn_status stn_cache_index_rebuild(stn_world *world, stn_error *err) {
         index->slot[s] = i + 1;
     }
     return STN_OK;
+}
+
+stn_status stn_cache_index_rebuild(stn_world *world, stn_error *err) {
+    cache_index next;
+    stn_status status = find_index(world, world->state.cache_count, &next, err);
+    return status == STN_OK ? fill_index(world, &next, err) : status;
 }
 
 /// Before anything is changed: ids of a problem are unique.
@@ -147,8 +149,16 @@ stn_status stn_cache_commit(stn_world *world, stn_error *err) {
     const stn_problem *problem = &world->problem;
     size_t law_bytes = stn_world_memory_bytes(world, STN_KIND_LAW);
     size_t solver_bytes = stn_world_memory_bytes(world, STN_KIND_SOLVER);
-    stn_status status = reserve_cache(world, problem->constraint_count, law_bytes + solver_bytes, err);
+    cache_index next; // all memory is found before anything changes: a step that fails leaves the cache as it was
+    stn_status status = find_index(world, problem->constraint_count, &next, err);
     if (status != STN_OK) {
+        return status;
+    }
+    status = reserve_cache(world, problem->constraint_count, law_bytes + solver_bytes, err);
+    if (status != STN_OK) {
+        if (next.slot != world->cache_index.slot) {
+            stn_release(world->context, next.slot);
+        }
         return status;
     }
     world->state.cache_count = problem->constraint_count;
@@ -165,5 +175,5 @@ stn_status stn_cache_commit(stn_world *world, stn_error *err) {
             memcpy(memory + law_bytes, (unsigned char *)world->solver_memory + (size_t)i * solver_bytes, solver_bytes);
         }
     }
-    return stn_cache_index_rebuild(world, err);
+    return fill_index(world, &next, err);
 }

@@ -212,8 +212,8 @@ static inline void scene_random(scene *s, int32_t contacts, double condition, do
     }
 }
 
-/// A cubic pile of free bodies, side x side x height, near-rigid; part of it slides and rattles. Boxes: four contacts with
-/// the one below (or the ground), two with each neighbour. Spheres: one with each.
+/// A cubic pile of free bodies, side x side x height, near-rigid; part of it slides and rattles. Boxes: four contacts
+/// with the one below (or the ground), two with each neighbour. Spheres: one with each.
 static inline void scene_pile(scene *s, int32_t side, int32_t height, bool spheres, double rattle) {
     const double half = 0.05, mass = 1.0, inertia = mass * 4.0 * half * half / 6.0;
     double A[36] = {0.0};

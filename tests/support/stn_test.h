@@ -16,32 +16,32 @@
 #include <stiction/base.h>
 
 /// |a - b| <= tolerance; a NaN on either side fails, and the figures are printed.
-#define assert_near(a, b, tolerance)                                                               \
-    do {                                                                                           \
-        double near_a = (a), near_b = (b), near_t = (tolerance);                                   \
-        if (!(fabs(near_a - near_b) <= near_t)) {                                                  \
-            print_message("%s = %.17g, expected %.17g within %g\n", #a, near_a, near_b, near_t);    \
-            fail();                                                                                \
-        }                                                                                          \
+#define assert_near(a, b, tolerance)                                                             \
+    do {                                                                                         \
+        double near_a = (a), near_b = (b), near_t = (tolerance);                                 \
+        if (!(fabs(near_a - near_b) <= near_t)) {                                                \
+            print_message("%s = %.17g, expected %.17g within %g\n", #a, near_a, near_b, near_t); \
+            fail();                                                                              \
+        }                                                                                        \
     } while (0)
 
 /// The call must give STN_OK; prints the error text when it does not. `error` is a stn_error.
-#define assert_ok(call, error)                                                                     \
-    do {                                                                                           \
-        stn_status ok_status = (call);                                                             \
-        if (ok_status != STN_OK) {                                                                 \
-            print_message("%s: %s (%s)\n", #call, (error).text, stn_status_text(ok_status));        \
-            fail();                                                                                \
-        }                                                                                          \
+#define assert_ok(call, error)                                                               \
+    do {                                                                                     \
+        stn_status ok_status = (call);                                                       \
+        if (ok_status != STN_OK) {                                                           \
+            print_message("%s: %s (%s)\n", #call, (error).text, stn_status_text(ok_status)); \
+            fail();                                                                          \
+        }                                                                                    \
     } while (0)
 
 /// Skips the test when a file or folder is absent: tests against shared reference data say "skipped" without it.
-#define skip_without(path)                                                                         \
-    do {                                                                                           \
-        if (access((path), R_OK) != 0) {                                                           \
-            print_message("skipped: no %s\n", path);                                               \
-            skip();                                                                                \
-        }                                                                                          \
+#define skip_without(path)                           \
+    do {                                             \
+        if (access((path), R_OK) != 0) {             \
+            print_message("skipped: no %s\n", path); \
+            skip();                                  \
+        }                                            \
     } while (0)
 
 #endif

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// One header line with names and units, one row a step. The file is flushed line by line: a run that is killed leaves
-// whole rows. Every parameter in force is written beside it, in <file>.parameters.
+// One header line with names and units, one row a step. The file is flushed line by line and cut back when a row cannot
+// be written: a run that is killed and a disk that is full leave whole rows. Every parameter in force is written beside
+// it, in <file>.parameters.
 #include <errno.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <stiction/plugin.h>
 
@@ -16,7 +19,8 @@ typedef struct csv_config {
 static const stn_param params[] = {
     STN_PARAM_BOOL(csv_config, coordinates, true, "write q and v of every joint"),
     STN_PARAM_BOOL(csv_config, bodies, false, "write position and quaternion of every body"),
-    STN_PARAM_BOOL(csv_config, energies, true, "write kinetic, potential and elastic energy and the work of the inputs"),
+    STN_PARAM_BOOL(csv_config, energies, true,
+                   "write kinetic, potential and elastic energy and the work of the inputs"),
     STN_PARAM_INT(csv_config, digits, "1", 17, 3, 17, "significant digits"),
     STN_PARAM_INT(csv_config, every, "steps", 1, 1, 1000000, "write every n-th step"),
 };
@@ -28,6 +32,7 @@ typedef struct csv_recording {
     char **signal; // names of the signal columns, those known at the first row
     int32_t signal_count;
     bool has_header;
+    off_t whole; // bytes of whole rows
 } csv_recording;
 
 static const char *const coordinate_names[] = {"x", "y", "z", "qw", "qx", "qy", "qz"};
@@ -153,8 +158,8 @@ static stn_status write_header(csv_recording *r, const stn_observation *o, stn_e
     }
     for (int32_t b = 1; r->config->bodies && b < o->model->body_count; b++) {
         for (int32_t i = 0; i < STN_COUNT(coordinate_names); i++) {
-            fprintf(r->file, ",body[%s/%s].%s", o->model->robots[o->model->bodies[b].robot].name, o->model->bodies[b].name,
-                    coordinate_names[i]);
+            fprintf(r->file, ",body[%s/%s].%s", o->model->robots[o->model->bodies[b].robot].name,
+                    o->model->bodies[b].name, coordinate_names[i]);
         }
     }
     if (r->config->energies) {
@@ -222,13 +227,23 @@ static void write_row(const csv_recording *r, const stn_observation *o) {
     fprintf(r->file, ",%d,%d", o->report->contacts, o->report->iterations);
     const stn_certificate none = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, false};
     const stn_certificate *c = o->certificate != NULL ? o->certificate : &none;
-    const double values[] = {c->momentum, c->complementarity, c->cone, c->penetration_m, o->report->overlap_m,
-                             o->report->duration_us};
+    const double values[] = {c->momentum,      c->complementarity,   c->cone,
+                             c->penetration_m, o->report->overlap_m, o->report->duration_us};
     for (int32_t i = 0; i < STN_COUNT(values); i++) {
         write_number(r, values[i]);
     }
     write_signals(r, o);
     fputc('\n', r->file);
+}
+
+/// Drops what was written of a row that did not fit.
+static stn_status cut_back(const csv_recording *r, stn_error *err) {
+    stn_status status = failed(r->path, err);
+    __fpurge(r->file);                               // or closing would try the rest of the row again
+    if (ftruncate(fileno(r->file), r->whole) == 0) { // a device cannot be cut
+        lseek(fileno(r->file), r->whole, SEEK_SET);
+    }
+    return status;
 }
 
 static stn_status csv_observe(void *recording, const stn_observation *o, stn_error *err) {
@@ -244,8 +259,9 @@ static stn_status csv_observe(void *recording, const stn_observation *o, stn_err
     }
     write_row(r, o);
     if (fflush(r->file) != 0 || ferror(r->file)) {
-        return failed(r->path, err);
+        return cut_back(r, err);
     }
+    r->whole = ftello(r->file);
     return STN_OK;
 }
 

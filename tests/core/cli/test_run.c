@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -189,7 +190,8 @@ static void test_a_step_that_fails_saves_the_state_and_gives_status_3(void **sta
 static int count_lines(const char *path, bool *whole) {
     FILE *file = fopen(path, "r");
     int lines = 0, last = '\n';
-    for (int c = file != NULL ? fgetc(file) : EOF; c != EOF; c = fgetc(file)) {
+    // a log that grows while it is read would never end: no test has more lines than this
+    for (int c = file != NULL ? fgetc(file) : EOF; c != EOF && lines < 1000; c = fgetc(file)) {
         lines += c == '\n';
         last = c;
     }
@@ -209,6 +211,33 @@ static void test_log_writes_every_step_of_the_first_world(void **state) {
     assert_true(whole);
     stn_expect_part("run falling.lua --log out.xyz " ERRORS, 2, ".csv");
     stn_expect_part("run falling.lua --log nowhere/out.csv " ERRORS, 2, "nowhere/out.csv");
+}
+
+/// What a full disk does: writing beyond 4096 bytes of a file fails. The exit status.
+static int run_on_small_disk(const char *script) {
+    pid_t process = fork();
+    if (process == 0) {
+        int sink = open("/dev/null", O_WRONLY);
+        dup2(sink, STDERR_FILENO);
+        dup2(sink, STDOUT_FILENO);
+        signal(SIGXFSZ, SIG_IGN);
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){4096, 4096});
+        execl(COMMAND, COMMAND, "run", script, "--set", "seconds=1", "--log", "out.csv", (char *)NULL);
+        _exit(99);
+    }
+    int status = 0;
+    waitpid(process, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void test_a_full_disk_ends_the_run_and_leaves_whole_rows(void **state) {
+    (void)state;
+    bool whole = false;
+    write_file("falling.lua", falling);
+    assert_int_equal(run_on_small_disk("falling.lua"), 2);
+    int lines = count_lines("out.csv", &whole);
+    assert_true(lines > 2 && lines < 102);
+    assert_true(whole);
 }
 
 static void pause_10ms(void) {
@@ -346,6 +375,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_failed_checks_and_assertions_give_status_1, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_bad_scripts_are_one_line_and_status_2, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_a_step_that_fails_saves_the_state_and_gives_status_3, enter_folder,
+                                        leave_folder),
+        cmocka_unit_test_setup_teardown(test_a_full_disk_ends_the_run_and_leaves_whole_rows, enter_folder,
                                         leave_folder),
         cmocka_unit_test_setup_teardown(test_log_writes_every_step_of_the_first_world, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_an_interrupt_closes_the_log_and_gives_status_130, enter_folder,
