@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private parts of meshes: what readers hand over, how it becomes a mesh, and the object behind stn_mesh.
+#ifndef STICTION_CORE_GEOMETRY_MESH_H
+#define STICTION_CORE_GEOMETRY_MESH_H
+
+#include <stdatomic.h>
+
+#include <stiction/mesh.h>
+
+/// Vertices, triangles or tetrahedra that one mesh may have: three or four times as many still count in an int32_t.
+enum { MESH_COUNT_MAX = INT32_MAX / 4 };
+
+/// What a reader found: the numbers of the file, neither scaled nor joined. Zeroed, it is empty and says nothing.
+typedef struct raw_mesh {
+    stn_context *context; // whose memory the arrays are
+    int32_t vertex_count, triangle_count, tetrahedron_count;
+    double *vertices;       // (vertex_count x 3) in `unit`
+    int32_t *triangles;     // (triangle_count x 3), polygons as fans
+    int32_t *tetrahedra;    // (tetrahedron_count x 4), of either orientation
+    double unit;            // [m] of one length in the file; 0 or 1: the file does not say
+    char up_axis;           // 'x', 'y' or 'z'; 0: the file does not say
+    int32_t instance_count; // placements of parts in a scene file; 0 or 1 for others
+} raw_mesh;
+
+/// Releases the arrays and leaves a zeroed mesh; accepts a zeroed one.
+void raw_mesh_clear(raw_mesh *raw);
+
+/// The finished mesh: checked, unit applied, equal positions joined, degenerate triangles dropped, facts and solid
+/// computed. STN_ERR_ARGUMENT "mesh: what is wrong" for bad numbers; the caller knows the file to name.
+stn_status mesh_from_raw(stn_context *context, const raw_mesh *raw, stn_mesh **out, stn_error *err);
+
+/// A mesh from finished parts that were stored once (copied; `bounds` is computed anew). Counts, indices, finiteness
+/// and the ranges of the facts are checked, as a stored file may be damaged: STN_ERR_ARGUMENT. What only a computation
+/// could tell (joined vertices, convexity, facts that fit) is believed.
+stn_status mesh_from_parts(stn_context *context, const stn_mesh *parts, stn_mesh **out, stn_error *err);
+
+/// The object behind a stn_mesh, which is its first member and owns the arrays.
+typedef struct mesh_object {
+    stn_mesh face;
+    atomic_int references;
+    stn_context *context;
+} mesh_object;
+
+/// Readers of one format each. `bytes` are borrowed, of any content and not zero-terminated; `path` serves messages
+/// only. `out` is overwritten; it is zeroed on failure: STN_ERR_ARGUMENT "path:line: what is wrong", STN_ERR_MEMORY.
+stn_status mesh_read_stl(stn_context *context, const char *path, const char *bytes, size_t size, raw_mesh *out,
+                         stn_error *err);
+stn_status mesh_read_obj(stn_context *context, const char *path, const char *bytes, size_t size, raw_mesh *out,
+                         stn_error *err);
+stn_status mesh_read_vtk(stn_context *context, const char *path, const char *bytes, size_t size, raw_mesh *out,
+                         stn_error *err);
+stn_status mesh_read_msh(stn_context *context, const char *path, const char *bytes, size_t size, raw_mesh *out,
+                         stn_error *err);
+
+#endif
