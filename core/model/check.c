@@ -45,36 +45,6 @@ stn_status check_pose(const char *what, const stn_pose *pose, stn_error *err) {
 
 // ------------------------------------------------------------------------------------------------------ inertia
 
-/// Eigenvalues of a symmetric matrix by cyclic Jacobi rotations, ascending.
-static void symmetric_eigenvalues(const stn_mat3 *matrix, double lambda[3]) {
-    double a[3][3];
-    for (int32_t i = 0; i < 3; i++) {
-        for (int32_t j = 0; j < 3; j++) {
-            a[i][j] = 0.5 * (matrix->m[i][j] + matrix->m[j][i]);
-        }
-    }
-    for (int32_t turn = 0; turn < 30; turn++) {
-        int32_t p = turn % 3 == 2 ? 1 : 0, q = turn % 3 == 0 ? 1 : 2;
-        if (a[p][q] == 0.0) {
-            continue;
-        }
-        double theta = (a[q][q] - a[p][p]) / (2.0 * a[p][q]);
-        double t = (theta < 0.0 ? -1.0 : 1.0) / (fabs(theta) + sqrt(theta * theta + 1.0));
-        double c = 1.0 / sqrt(t * t + 1.0), s = t * c, app = a[p][p], aqq = a[q][q], apq = a[p][q];
-        int32_t r = 3 - p - q;
-        double arp = a[r][p], arq = a[r][q];
-        a[p][p] = app - t * apq;
-        a[q][q] = aqq + t * apq;
-        a[p][q] = a[q][p] = 0.0;
-        a[r][p] = a[p][r] = c * arp - s * arq;
-        a[r][q] = a[q][r] = s * arp + c * arq;
-    }
-    double low = fmin(a[0][0], fmin(a[1][1], a[2][2])), high = fmax(a[0][0], fmax(a[1][1], a[2][2]));
-    lambda[0] = low;
-    lambda[1] = a[0][0] + a[1][1] + a[2][2] - low - high;
-    lambda[2] = high;
-}
-
 static const char *const AXES[3] = {"x", "y", "z"};
 
 static stn_status check_symmetric(const stn_mat3 *inertia, double trace, stn_error *err) {
@@ -104,7 +74,7 @@ static stn_status check_inertia(const stn_mat3 *inertia, stn_error *err) {
         return status;
     }
     double lambda[3];
-    symmetric_eigenvalues(inertia, lambda);
+    stn_mat3_eigenvalues(inertia, lambda);
     if (!(lambda[0] >= -INERTIA_TOLERANCE * trace)) {
         return stn_fail(err, STN_ERR_ARGUMENT,
                         "inertia has the principal moment %g kg m^2, which must be >= 0 (principal moments %g, %g, %g)",
@@ -115,7 +85,7 @@ static stn_status check_inertia(const stn_mat3 *inertia, stn_error *err) {
 
 bool breaks_triangle_inequality(const stn_mat3 *inertia) {
     double lambda[3];
-    symmetric_eigenvalues(inertia, lambda);
+    stn_mat3_eigenvalues(inertia, lambda);
     return lambda[0] + lambda[1] < lambda[2] * (1.0 - TRIANGLE_TOLERANCE);
 }
 

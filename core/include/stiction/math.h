@@ -142,15 +142,42 @@ static inline stn_mat3 stn_mat3_rotate_tensor(const stn_mat3 *rotation, const st
     return stn_mat3_mul(&left, &transposed);
 }
 
+/// Eigenvalues of a symmetric matrix, ascending, by cyclic Jacobi rotations; of an unsymmetric one those of its
+/// symmetric part.
+static inline void stn_mat3_eigenvalues(const stn_mat3 *matrix, double lambda[3]) {
+    double a[3][3];
+    for (int32_t i = 0; i < 3; i++) {
+        for (int32_t j = 0; j < 3; j++) {
+            a[i][j] = 0.5 * matrix->m[i][j] + 0.5 * matrix->m[j][i];
+        }
+    }
+    for (int32_t turn = 0; turn < 30; turn++) { // ten sweeps; convergence is quadratic
+        int32_t p = turn % 3 == 2 ? 1 : 0, q = turn % 3 == 0 ? 1 : 2, r = 3 - p - q;
+        if (a[p][q] == 0.0) {
+            continue;
+        }
+        double theta = (a[q][q] - a[p][p]) / (2.0 * a[p][q]);
+        double t = (theta < 0.0 ? -1.0 : 1.0) / (fabs(theta) + sqrt(theta * theta + 1.0));
+        double c = 1.0 / sqrt(t * t + 1.0), s = t * c, apq = a[p][q], arp = a[r][p], arq = a[r][q];
+        a[p][p] -= t * apq;
+        a[q][q] += t * apq;
+        a[p][q] = a[q][p] = 0.0;
+        a[r][p] = a[p][r] = c * arp - s * arq;
+        a[r][q] = a[q][r] = s * arp + c * arq;
+    }
+    double low = fmin(a[0][0], a[1][1]), high = fmax(a[0][0], a[1][1]);
+    lambda[0] = fmin(low, a[2][2]);
+    lambda[1] = fmax(low, fmin(high, a[2][2]));
+    lambda[2] = fmax(high, a[2][2]);
+}
+
 static inline stn_quat stn_quat_identity(void) {
     stn_quat q = {1.0, 0.0, 0.0, 0.0};
     return q;
 }
 static inline stn_quat stn_quat_mul(stn_quat a, stn_quat b) {
-    stn_quat q = {a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z,
-                  a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
-                  a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
-                  a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w};
+    stn_quat q = {a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z, a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
+                  a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x, a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w};
     return q;
 }
 static inline stn_quat stn_quat_normalize(stn_quat q) {
