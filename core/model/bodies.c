@@ -89,6 +89,7 @@ static void fill_joint(const compiler *c, int32_t index, const stn_joint_spec *s
     joint->acceleration = spec->acceleration;
     joint->screw_pitch = spec->screw_pitch;
     joint->actuator = spec->actuator != NULL ? spec->actuator : "";
+    joint->where = spec->where != NULL ? spec->where : "";
     joint->damping = spec->damping;
     joint->friction = spec->friction;
     joint->reflected_inertia = kind->axial ? ratio * ratio * spec->rotor_inertia : 0.0;
@@ -154,6 +155,7 @@ static stn_status place_root(compiler *c, body_plan *plan, int32_t link, stn_err
     const stn_model_builder *b = c->builder;
     int32_t robot = link_at(b, link)->robot;
     c->links[link].parent = STN_WORLD;
+    c->links[link].joint_where = "";
     c->links[link].joint = c->root_joint[robot];
     if (c->root[robot] != ROOT_FREE) {
         c->link_body[link] = 0;
@@ -196,6 +198,7 @@ static void place_child(compiler *c, body_plan *plan, int32_t link) {
     c->links[link].parent = parent;
     c->links[link].joint = index;
     c->links[link].joint_name = above->spec.name;
+    c->links[link].joint_where = above->spec.where != NULL ? above->spec.where : "";
     if (index >= 0) {
         fill_joint(c, index, &above->spec, &origin);
         body = begin_body(c, plan, link, index, body);
@@ -210,6 +213,7 @@ static void add_link(compiler *c, int32_t link) {
     const built_link *built = link_at(c->builder, link);
     stn_link *out = &c->links[link];
     out->name = built->spec.name;
+    out->where = built->spec.where != NULL ? built->spec.where : "";
     out->robot = built->robot;
     out->body = c->link_body[link];
     out->pose = c->link_pose[link];

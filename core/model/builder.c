@@ -232,11 +232,13 @@ stn_status stn_builder_add_joint(stn_model_builder *builder, const stn_joint_spe
     }
     built_joint *item = list_reserve(builder->context, &builder->joints, sizeof *item);
     const char *name = builder_copy_text(builder, spec->name), *where = builder_copy_text(builder, spec->where);
-    if (item == NULL || name == NULL || where == NULL) {
+    const char *actuator = builder_copy_text(builder, spec->actuator);
+    if (item == NULL || name == NULL || where == NULL || actuator == NULL) {
         return out_of_memory(err);
     }
     item->spec = *spec;
     item->spec.name = name;
+    item->spec.actuator = actuator;
     item->spec.where = spec->where != NULL ? where : NULL;
     item->robot = builder->robots.count - 1;
     *joint = builder->joints.count++;
@@ -289,16 +291,18 @@ stn_status stn_builder_add_geometry(stn_model_builder *builder, int32_t link, co
     if (status != STN_OK) {
         const char *name = spec->name != NULL ? spec->name : "";
         const char *owner = link == STN_WORLD ? "world" : link_at(builder, link)->spec.name;
-        stn_error_prefix(err, "link '%s', geometry '%s'", owner, name);
+        stn_error_prefix(err, "link '%s', geometry '%s'%s%s%s", owner, name, spec->where != NULL ? " (" : "",
+                         spec->where != NULL ? spec->where : "", spec->where != NULL ? ")" : "");
         return status;
     }
     built_geometry *item = list_reserve(builder->context, &builder->geometries, sizeof *item);
-    const char *name = builder_copy_text(builder, spec->name);
-    if (item == NULL || name == NULL) {
+    const char *name = builder_copy_text(builder, spec->name), *where = builder_copy_text(builder, spec->where);
+    if (item == NULL || name == NULL || where == NULL) {
         return out_of_memory(err);
     }
     item->spec = *spec;
     item->spec.name = name;
+    item->spec.where = where;
     item->link = link;
     *geometry = builder->geometries.count++;
     return STN_OK;

@@ -313,6 +313,7 @@ static const joint_kind kinds[STN_JOINT_COUNT] = {
     [STN_JOINT_FLOATING] = {.name = "floating",
                             .nq = 7,
                             .nv = 6,
+                            .quaternion = true,
                             .rest = floating_rest,
                             .place = floating_place,
                             .motion = floating_motion,
@@ -332,6 +333,7 @@ static const joint_kind kinds[STN_JOINT_COUNT] = {
     [STN_JOINT_BALL] = {.name = "ball",
                         .nq = 4,
                         .nv = 3,
+                        .quaternion = true,
                         .rest = ball_rest,
                         .place = ball_place,
                         .motion = ball_motion,
@@ -376,4 +378,31 @@ int32_t stn_joint_type_nv(stn_joint_type type) {
 const char *stn_joint_type_name(stn_joint_type type) {
     const joint_kind *kind = joint_kind_get(type);
     return kind != NULL ? kind->name : NULL;
+}
+
+bool stn_joint_type_is_axial(stn_joint_type type) {
+    const joint_kind *kind = joint_kind_get(type);
+    return kind != NULL && kind->axial;
+}
+
+bool stn_joint_type_is_limited(stn_joint_type type) {
+    const joint_kind *kind = joint_kind_get(type);
+    return kind != NULL && kind->limited;
+}
+
+bool stn_joint_type_has_axis(stn_joint_type type) {
+    const joint_kind *kind = joint_kind_get(type);
+    return kind != NULL && kind->has_axis;
+}
+
+int32_t stn_joint_type_quaternion(stn_joint_type type) {
+    const joint_kind *kind = joint_kind_get(type);
+    return kind != NULL && kind->quaternion ? kind->nq - 4 : -1;
+}
+
+void stn_joint_type_rest(stn_joint_type type, double *q) {
+    const joint_kind *kind = joint_kind_get(type);
+    if (kind != NULL && kind->rest != NULL) {
+        kind->rest(q);
+    }
 }

@@ -13,9 +13,10 @@ enum { JOINT_MAX_NV = 6 };
 typedef struct joint_kind {
     const char *name; // as in URDF
     int32_t nq, nv;
-    bool axial;    // one coordinate along or about the axis: may be limited, mimic and be mimicked
-    bool has_axis; // the axis means something
-    bool limited;  // lower and upper mean something
+    bool axial;      // one coordinate along or about the axis: may be limited, mimic and be mimicked
+    bool has_axis;   // the axis means something
+    bool limited;    // lower and upper mean something
+    bool quaternion; // the last four coordinates are one
     /// Coordinates for which the child frame is the joint frame.
     void (*rest)(double *q);
     /// X_WB of the child body.

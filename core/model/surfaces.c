@@ -22,6 +22,7 @@ static void fill_geometry(compiler *c, int32_t index, filter_entry *filter) {
     stn_geometry *out = &c->geometries[index];
     bool on_world = built->link == STN_WORLD;
     out->name = spec->name;
+    out->where = spec->where;
     out->body = on_world ? 0 : c->link_body[built->link];
     out->node = -1;
     out->link = built->link;
@@ -48,6 +49,7 @@ static void fill_node(compiler *c, int32_t index, int32_t cloud, int32_t node, f
     stn_geometry_spec spec = stn_geometry_spec_default(stn_shape_sphere(built->contact_radius));
     stn_geometry *out = &c->geometries[index];
     *out = (stn_geometry){.name = built->name,
+                          .where = "",
                           .body = -1,
                           .node = node,
                           .link = -1,

@@ -21,12 +21,13 @@ static const char *joint_of_q(const stn_model *model, int32_t i) {
     return "a node";
 }
 
-static stn_status normalize_floating(const stn_model *model, double *q, stn_error *err) {
+static stn_status normalize_quaternions(const stn_model *model, double *q, stn_error *err) {
     for (int32_t j = 0; j < model->joint_count; j++) {
-        if (model->joints[j].type != STN_JOINT_FLOATING) {
+        int32_t first = stn_joint_type_quaternion(model->joints[j].type);
+        if (first < 0) {
             continue;
         }
-        double *r = q + model->joints[j].q_start + 3;
+        double *r = q + model->joints[j].q_start + first;
         double norm = sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3]);
         if (!(norm > 1e-9 && norm < (double)INFINITY)) {
             return stn_fail(err, STN_ERR_NUMERIC, "joint %s: the quaternion has length %g, must be 1", model->joints[j].name,
@@ -54,7 +55,7 @@ stn_status stn_world_set_q(stn_world *world, const double *q, stn_error *err) {
     }
     double *checked = world->q_next; // free between steps
     memcpy(checked, q, (size_t)model->nq * sizeof(double));
-    status = normalize_floating(model, checked, err);
+    status = normalize_quaternions(model, checked, err);
     if (status == STN_OK) {
         memcpy(world->state.q, checked, (size_t)model->nq * sizeof(double));
         world->kinematics_stale = true;

@@ -30,6 +30,14 @@ typedef enum stn_joint_type {
 STN_API int32_t stn_joint_type_nq(stn_joint_type type);
 STN_API int32_t stn_joint_type_nv(stn_joint_type type);
 STN_API const char *stn_joint_type_name(stn_joint_type type);
+/// One coordinate, along or about the axis: such joints may mimic and be mimicked, and may have a rotor.
+STN_API bool stn_joint_type_is_axial(stn_joint_type type);
+STN_API bool stn_joint_type_is_limited(stn_joint_type type); ///< do lower and upper mean something?
+STN_API bool stn_joint_type_has_axis(stn_joint_type type);   ///< does `axis` mean something?
+/// First of the four coordinates that are a unit quaternion (w, x, y, z); -1: none are.
+STN_API int32_t stn_joint_type_quaternion(stn_joint_type type);
+/// Coordinates (nq) for which the child frame is the joint frame.
+STN_API void stn_joint_type_rest(stn_joint_type type, double *q);
 
 /// Contact parameters of one surface, or (pair overrides) of one contact. NaN: not given.
 typedef struct stn_material {
@@ -67,6 +75,7 @@ typedef struct stn_geometry_spec {
     uint32_t category; // collision filter: a pair collides when each one's category meets the other's mask
     uint32_t mask;
     stn_vec3 surface_velocity; // conveyor belt, in the shape's axes [m/s]
+    const char *where; // "file:line" for messages, may be NULL
 } stn_geometry_spec;
 
 /// Both collision and visual, unset material, category 1, mask all ones, grey.
@@ -212,6 +221,7 @@ typedef struct stn_joint {
     int32_t mimic;            // joint, -1: none
     double mimic_multiplier, mimic_offset;
     const char *actuator;     // "" when none is named
+    const char *where;        // "file:line" of its description, "" when not known
 } stn_joint;
 
 /// A named frame. Every link of a file stays one, also where bodies were merged.
@@ -224,6 +234,7 @@ typedef struct stn_link {
     int32_t parent;      // link, STN_WORLD for a root
     int32_t joint;       // moving joint that carries it, -1 when fixed to its parent
     const char *joint_name; // of the joint above it, moving or fixed; NULL for a root
+    const char *where, *joint_where; // "file:line" of its description and of the joint's, "" when not known
 } stn_link;
 
 typedef struct stn_robot {
@@ -247,6 +258,7 @@ typedef struct stn_geometry {
     uint32_t category, mask;
     int32_t mesh; // of the model's meshes, -1: none
     stn_vec3 surface_velocity;
+    const char *where; // "file:line" of its description, "" when not known
 } stn_geometry;
 
 typedef struct stn_mesh_reference {

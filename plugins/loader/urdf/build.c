@@ -2,12 +2,16 @@
 // What was read, handed to the model builder: all of it or nothing.
 #include "urdf.h"
 
+/// "file:line", for messages and for tools that point into the file.
+static const char *place(urdf_reader *reader, int32_t line) {
+    return urdf_format(reader, "%s:%d", reader->request->path, (int)line);
+}
+
 static stn_status build_links(urdf_reader *reader, stn_model_builder *builder, stn_error *err) {
     stn_status status = STN_OK;
     for (int32_t i = 0; i < reader->link_count && status == STN_OK; i++) {
         urdf_link *link = &reader->links[i];
-        stn_link_spec spec = {.name = link->name, .mass = link->mass};
-        spec.where = urdf_format(reader, "%s:%d", reader->request->path, (int)link->line);
+        stn_link_spec spec = {.name = link->name, .mass = link->mass, .where = place(reader, link->line)};
         status = stn_builder_add_link(builder, &spec, &link->out_index, err);
     }
     return status;
@@ -21,7 +25,7 @@ static stn_status build_joint(urdf_reader *reader, int32_t index, int32_t first,
     spec.parent = reader->links[spec.parent].out_index;
     spec.child = reader->links[spec.child].out_index;
     spec.mimic += spec.mimic >= 0 ? first : 0;
-    spec.where = urdf_format(reader, "%s:%d", reader->request->path, (int)joint->line);
+    spec.where = place(reader, joint->line);
     return stn_builder_add_joint(builder, &spec, out, err);
 }
 
@@ -56,6 +60,7 @@ static stn_status build_geometries(urdf_reader *reader, stn_model_builder *build
     for (int32_t i = 0; i < reader->geometry_count && status == STN_OK; i++) {
         urdf_geometry *g = &reader->geometries[i];
         int32_t index = 0;
+        g->spec.where = place(reader, g->line);
         if (g->mesh != NULL) {
             status = stn_builder_add_mesh(builder, g->mesh, g->scale, NULL, &g->spec.mesh, err);
         }

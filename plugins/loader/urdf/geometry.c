@@ -155,7 +155,7 @@ void urdf_parse_geometry(urdf_reader *reader, const xml_element *xml, int32_t li
                                         "drake:accepting_renderer",
                                         NULL};
     urdf_geometry *g = &reader->geometries[reader->geometry_count];
-    *g = (urdf_geometry){.link = link, .scale = {1.0, 1.0, 1.0}};
+    *g = (urdf_geometry){.link = link, .line = xml_line(xml), .scale = {1.0, 1.0, 1.0}};
     g->spec = stn_geometry_spec_default(stn_shape_sphere(1.0));
     g->spec.collision = collision;
     g->spec.visual = !collision;

@@ -36,16 +36,11 @@ static bool parse_type(urdf_reader *reader, const xml_element *xml, stn_joint_ty
     return false;
 }
 
-static bool has_axis(stn_joint_type type) {
-    return type == STN_JOINT_REVOLUTE || type == STN_JOINT_CONTINUOUS || type == STN_JOINT_PRISMATIC ||
-           type == STN_JOINT_SCREW || type == STN_JOINT_PLANAR;
-}
-
 static void parse_axis(urdf_reader *reader, const xml_element *xml, stn_joint_spec *spec) {
     const xml_element *axis = urdf_child(reader, xml, "axis");
     double xyz[3] = {1.0, 0.0, 0.0};
     spec->axis = stn_vec3_make(1.0, 0.0, 0.0);
-    if (!has_axis(spec->type)) {
+    if (!stn_joint_type_has_axis(spec->type)) {
         return;
     }
     if (axis == NULL) {
@@ -108,7 +103,7 @@ static void parse_limit(urdf_reader *reader, const xml_element *xml, stn_joint_s
         }
         return;
     }
-    if (!has_axis(spec->type)) {
+    if (!stn_joint_type_has_axis(spec->type)) {
         return;
     }
     if (ranged) {
@@ -128,7 +123,7 @@ static void parse_dynamics(urdf_reader *reader, const xml_element *xml, stn_join
     const xml_element *dynamics = urdf_child(reader, xml, "dynamics");
     const xml_element *old = urdf_child(reader, xml, "joint_properties"); // spelling of early files
     dynamics = dynamics != NULL ? dynamics : old;
-    if (dynamics == NULL || !has_axis(spec->type)) {
+    if (dynamics == NULL || !stn_joint_type_has_axis(spec->type)) {
         return;
     }
     bool slides = spec->type == STN_JOINT_PRISMATIC;

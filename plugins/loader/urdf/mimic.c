@@ -4,10 +4,6 @@
 
 #include "urdf.h"
 
-static bool has_one_dof(stn_joint_type type) {
-    return type == STN_JOINT_REVOLUTE || type == STN_JOINT_CONTINUOUS || type == STN_JOINT_PRISMATIC;
-}
-
 static void find_master(urdf_reader *reader, int32_t index) {
     urdf_joint *joint = &reader->joints[index];
     reader->label = joint->label;
@@ -20,11 +16,12 @@ static void find_master(urdf_reader *reader, int32_t index) {
         urdf_error(reader, joint->xml, "mimic", "it mimics joint '%.80s', which does not exist", joint->mimic);
     } else if (master == index) {
         urdf_error(reader, joint->xml, "mimic", "it mimics itself: name the joint that it follows");
-    } else if (!has_one_dof(joint->spec.type) || !has_one_dof(reader->joints[master].spec.type)) {
-        bool own = !has_one_dof(joint->spec.type);
+    } else if (!stn_joint_type_is_axial(joint->spec.type) ||
+               !stn_joint_type_is_axial(reader->joints[master].spec.type)) {
+        bool own = !stn_joint_type_is_axial(joint->spec.type);
         urdf_error(reader, joint->xml, "mimic",
-                   "it mimics joint '%.80s', but %s %s: only revolute, continuous and "
-                   "prismatic joints mimic each other",
+                   "it mimics joint '%.80s', but %s %s: only revolute, continuous, "
+                   "prismatic and screw joints mimic each other",
                    joint->mimic, own ? "it is itself" : "that is",
                    stn_joint_type_name(own ? joint->spec.type : reader->joints[master].spec.type));
     } else {

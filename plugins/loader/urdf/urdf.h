@@ -41,7 +41,7 @@ typedef struct urdf_joint {
 } urdf_joint;
 
 typedef struct urdf_geometry {
-    int32_t link;
+    int32_t link, line;
     stn_geometry_spec spec;
     const char *mesh; // resolved path, NULL: none
     stn_vec3 scale;

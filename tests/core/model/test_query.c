@@ -92,11 +92,73 @@ static void test_a_bad_material_is_refused_and_changes_nothing(void **state) {
     stn_context_destroy(context);
 }
 
+static void test_places_of_the_description_reach_the_model(void **state) {
+    (void)state;
+    stn_error err = {0};
+    stn_context *context = new_context();
+    stn_model_builder *builder = new_builder(context);
+    begin_robot(builder, "r");
+    stn_mass mass = mass_of(1.0, stn_vec3_zero(), 1.0, 1.0, 1.0);
+    stn_link_spec links[] = {{"root", mass, "r.urdf:2"}, {"welded", mass, "r.urdf:3"}, {"moved", mass, NULL}};
+    int32_t index[3], joint = 0, shape = 0;
+    for (int32_t i = 0; i < 3; i++) {
+        assert_ok(stn_builder_add_link(builder, &links[i], &index[i], &err), err);
+    }
+    stn_joint_spec fixed = stn_joint_spec_default("f", STN_JOINT_FIXED),
+                   moving = stn_joint_spec_default("j", STN_JOINT_BALL);
+    char actuator[] = "motor", place[] = "r.urdf:7";
+    fixed.parent = index[0], fixed.child = index[1], fixed.where = "r.urdf:5";
+    moving.parent = index[0], moving.child = index[2], moving.where = "r.urdf:6", moving.actuator = actuator;
+    assert_ok(stn_builder_add_joint(builder, &fixed, &joint, &err), err);
+    assert_ok(stn_builder_add_joint(builder, &moving, &joint, &err), err);
+    stn_geometry_spec ball = stn_geometry_spec_default(stn_shape_sphere(0.1));
+    ball.where = place;
+    assert_ok(stn_builder_add_geometry(builder, index[2], &ball, &shape, &err), err);
+    memset(place, '?', sizeof place - 1); // texts are copied
+    memset(actuator, '?', sizeof actuator - 1);
+    stn_model *model = NULL;
+    assert_ok(stn_model_compile(builder, &model, &err), err);
+    assert_string_equal(model->links[index[0]].where, "r.urdf:2");
+    assert_string_equal(model->links[index[0]].joint_where, "");
+    assert_string_equal(model->links[index[1]].joint_where, "r.urdf:5");
+    assert_string_equal(model->links[index[2]].where, "");
+    assert_string_equal(model->links[index[2]].joint_where, "r.urdf:6");
+    const stn_joint *found = &model->joints[stn_model_find_joint(model, 0, "j")];
+    assert_string_equal(found->where, "r.urdf:6");
+    assert_string_equal(found->actuator, "motor");
+    assert_string_equal(model->geometries[shape].where, "r.urdf:7");
+    stn_model_destroy(model);
+    stn_builder_destroy(builder);
+    stn_context_destroy(context);
+}
+
+/// At rest a joint's child frame is the joint frame; where a type says that its quaternion is, a unit one starts.
+static void test_joint_types_say_how_they_rest(void **state) {
+    (void)state;
+    for (int32_t t = 0; t < STN_JOINT_COUNT; t++) {
+        stn_joint_type type = (stn_joint_type)t;
+        double q[8] = {7.0, 7.0, 7.0, 7.0, 7.0, 7.0, 7.0, 7.0};
+        int32_t nq = stn_joint_type_nq(type), quaternion = stn_joint_type_quaternion(type);
+        bool turns = type == STN_JOINT_FLOATING || type == STN_JOINT_BALL;
+        assert_int_equal(quaternion, !turns ? -1 : type == STN_JOINT_FLOATING ? 3 : 0);
+        assert_int_equal(stn_joint_type_is_axial(type), nq == 1);
+        stn_joint_type_rest(type, q);
+        for (int32_t i = 0; i < 8; i++) {
+            assert_near(q[i], i >= nq ? 7.0 : i == quaternion ? 1.0 : 0.0, 0.0);
+        }
+    }
+    assert_true(stn_joint_type_is_limited(STN_JOINT_SCREW) && !stn_joint_type_is_limited(STN_JOINT_CONTINUOUS));
+    assert_true(stn_joint_type_has_axis(STN_JOINT_PLANAR) && !stn_joint_type_has_axis(STN_JOINT_UNIVERSAL));
+    assert_int_equal(stn_joint_type_quaternion(STN_JOINT_COUNT), -1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_links_are_counted_and_found_within_their_robot),
         cmocka_unit_test(test_a_material_reaches_the_shapes_of_one_robot_and_only_its_set_members),
         cmocka_unit_test(test_a_bad_material_is_refused_and_changes_nothing),
+        cmocka_unit_test(test_places_of_the_description_reach_the_model),
+        cmocka_unit_test(test_joint_types_say_how_they_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
