@@ -27,16 +27,18 @@ typedef struct run_options {
 // A signal handler can reach nothing else than file-scope data.
 static stn_session *volatile running;
 
-/// The first Ctrl-C stops the script, a second one the process.
+/// The first Ctrl-C stops the script, a second one the process: the script may be inside a long call that no hook of
+/// Lua reaches. Recorders write whole rows at every step, so their files are whole then too.
 static void on_interrupt(int signal_number) {
     (void)signal_number;
-    if (running != NULL) {
-        stn_session_stop(running);
+    if (running == NULL || running->stopped != 0) {
+        _exit(CLI_INTERRUPTED);
     }
+    stn_session_stop(running);
 }
 
 static void watch_interrupt(stn_session *session) {
-    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction action = {.sa_handler = on_interrupt};
     sigemptyset(&action.sa_mask);
     running = session;
     sigaction(SIGINT, &action, NULL);
@@ -96,6 +98,10 @@ static int judge(stn_session *session, stn_status status, const stn_error *err, 
         *word = "error";
         return CLI_BAD_INPUT;
     }
+    if (session->exit_status != 0) {
+        *word = "exit";
+        return session->exit_status;
+    }
     if (session->skipped != NULL) {
         fprintf(stderr, "skipped: %s\n", session->skipped);
     }
@@ -107,7 +113,9 @@ static int judge(stn_session *session, stn_status status, const stn_error *err, 
 static int report(const cli_command *command, stn_session *session, const cli_run_end *end, const stn_error *err,
                   int exit, bool json) {
     const stn_failure *f = &session->failure;
-    if (exit == CLI_BAD_INPUT) {
+    if (session->exit_status != 0) {
+        cli_fail(command, "%s", session->exit_text);
+    } else if (exit == CLI_BAD_INPUT) {
         cli_fail(command, "%s", err->text);
         if (session->statistics.count == 0) {
             return exit;

@@ -63,6 +63,8 @@ static void judge_file(tally *t, const stn_session *session, stn_status status, 
     }
     if (status < 0) {
         print_line(t, NULL, text, NULL, seconds);
+    } else if (session->exited) {
+        print_line(t, NULL, session->exit_text, NULL, seconds);
     } else if (session->skipped != NULL) {
         print_line(t, NULL, NULL, session->skipped, seconds);
     } else if (whole) {

@@ -8,7 +8,7 @@
 /// How a run ended.
 typedef struct cli_run_end {
     const char *script;
-    const char *status; // "ok", "check_failed", "diverged", "error", "interrupted"
+    const char *status; // "ok", "check_failed", "diverged", "error", "interrupted", "exit"
     double wall;        // [s]
     bool profile;       // with the time of every stage
 } cli_run_end;

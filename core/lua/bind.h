@@ -23,6 +23,8 @@ typedef struct stn_lua_world {
     stn_session *session;
     stn_world *world;      // NULL once closed
     bool compiled, begun;  // begun: the first step was asked for
+    int64_t made;          // steps that scripts made, whatever reset, restore or load_state did to the state's number
+    double made_time;      // and the sum of their dt [s]
     bool touched;          // state or gravity was changed by hand since the last step
     bool first;            // of the session's worlds to step
     char compiled_at[128]; // "file:line" of the call that completed the model
@@ -124,6 +126,8 @@ stn_session *stn_lua_session(lua_State *L);
 int stn_lua_place_message(lua_State *L);
 /// Lets the session know which coroutine runs; stn_session_stop reaches no other.
 void stn_lua_follow_coroutines(lua_State *L);
+/// Puts an os.exit in place of Lua's that ends the script, not the process: worlds and recordings are closed.
+void stn_lua_replace_exit(lua_State *L);
 stn_lua_world *stn_lua_world_check(lua_State *L, int index); ///< open world, or raises
 /// The same, compiled; compiles it when that was not done before.
 stn_lua_world *stn_lua_world_compiled(lua_State *L, int index);

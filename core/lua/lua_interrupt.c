@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stopping a script from outside. Hooks belong to one thread of Lua, so the session follows which coroutine runs.
+// Stopping a script from outside, and from inside by os.exit. Hooks belong to one thread of Lua, so the session follows
+// which coroutine runs.
+#include <stdio.h>
+
 #include "lua/bind.h"
 
 static void raise_stop(lua_State *L, lua_Debug *frame) {
@@ -74,5 +77,29 @@ void stn_lua_follow_coroutines(lua_State *L) {
     lua_getglobal(L, "coroutine");
     watch(L, "resume", resume);
     watch(L, "wrap", wrap);
+    lua_pop(L, 1);
+}
+
+/// os.exit(status): nothing of the script runs after it, also behind a pcall.
+static int leave(lua_State *L) {
+    stn_session *session = stn_lua_session(L);
+    bool boolean = lua_isboolean(L, 1);
+    lua_Integer status = boolean ? lua_toboolean(L, 1) == 0 : luaL_optinteger(L, 1, 0);
+    session->exited = true;
+    session->exit_status = (int)(status & 0xff);
+    stn_lua_where(L);
+    snprintf(session->exit_text, sizeof session->exit_text,
+             "%.160sos.exit: ended with exit status %d before the end of the script", lua_tostring(L, -1),
+             session->exit_status);
+    session->stopped = 1;
+    stop_thread(L);
+    raise_stop(L, NULL);
+    return 0;
+}
+
+void stn_lua_replace_exit(lua_State *L) {
+    lua_getglobal(L, "os");
+    lua_pushcfunction(L, leave);
+    lua_setfield(L, -2, "exit");
     lua_pop(L, 1);
 }

@@ -61,12 +61,15 @@ void stn_lua_world_step(lua_State *L, int index, stn_lua_world *w) {
     }
     stn_statistics_before(w);
     stn_error err = {0};
+    double dt = stn_world_dt(w->world);
     stn_status status = stn_world_step(w->world, &err);
     if (status == STN_ERR_DIVERGED || status == STN_ERR_NUMERIC) {
         err.status = status;
         note_failure(w, &err);
     }
     stn_lua_check(L, status, &err);
+    w->made++;
+    w->made_time += dt;
 }
 
 static int world_step(lua_State *L) {
@@ -78,16 +81,16 @@ static int world_step(lua_State *L) {
 
 // -------------------------------------------------------------------------------------------------------------- run
 
-/// Upvalues: the world, the last step's number (or nil), the end time (or nil).
+/// Upvalues: the world, the count of steps made (or nil) and the time made at which it is over. Both go on when the
+/// script resets the world inside the loop: a run makes its steps and ends.
 static int run_next(lua_State *L) {
     stn_lua_world *w = stn_lua_world_check(L, lua_upvalueindex(1));
-    const stn_state *state = stn_world_state(w->world);
     bool over;
     if (lua_isinteger(L, lua_upvalueindex(2))) {
-        over = state->step >= lua_tointeger(L, lua_upvalueindex(2));
+        over = w->made >= lua_tointeger(L, lua_upvalueindex(2));
     } else {
         // half a millionth of a step forgives the rounding of a sum of many dt
-        over = state->time >= lua_tonumber(L, lua_upvalueindex(3)) - 5e-7 * stn_world_dt(w->world);
+        over = w->made_time >= lua_tonumber(L, lua_upvalueindex(3)) - 5e-7 * stn_world_dt(w->world);
     }
     if (over) {
         w->session->end_time = NAN;
@@ -126,12 +129,12 @@ static int world_run(lua_State *L) {
     const stn_state *state = stn_world_state(w->world);
     lua_pushvalue(L, 1);
     if (counted) {
-        lua_pushinteger(L, state->step + steps);
+        lua_pushinteger(L, w->made + steps);
         lua_pushnil(L);
         w->session->end_time = state->time + (double)steps * stn_world_dt(w->world);
     } else {
         lua_pushnil(L);
-        lua_pushnumber(L, state->time + seconds);
+        lua_pushnumber(L, w->made_time + seconds);
         w->session->end_time = state->time + seconds;
     }
     lua_pushcclosure(L, run_next, 3);

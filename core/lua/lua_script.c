@@ -55,6 +55,7 @@ static int fill_state(lua_State *L) {
     lua_setfield(L, -2, "stiction");
     lua_register(L, "assert", assert_with_place);
     stn_lua_follow_coroutines(L);
+    stn_lua_replace_exit(L);
     extend_search_path(L, script);
     return 0;
 }
@@ -113,6 +114,9 @@ static stn_status classify(stn_session *session, lua_State *L, stn_error *err) {
     const char *reason = stn_lua_skip_reason(L, -1);
     if (reason != NULL) {
         return keep_reason(session, reason) ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    }
+    if (session->exited) {
+        return session->exit_status == 0 ? stn_session_check_overrides(session, err) : STN_OK;
     }
     if (session->stopped != 0) {
         return stn_fail(err, STN_ERR_INTERRUPTED, "interrupted");

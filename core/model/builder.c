@@ -101,7 +101,7 @@ static bool robot_exists(const stn_model_builder *builder, const char *name) {
 /// "arm_2", the first number that makes the name new.
 static void free_name(const stn_model_builder *builder, const char *name, char *text, size_t size) {
     for (int32_t number = 2; number <= builder->robots.count + 2; number++) {
-        snprintf(text, size, "%s_%d", name, number);
+        snprintf(text, size, "%.200s_%d", name, number);
         if (!robot_exists(builder, text)) {
             return;
         }
@@ -112,14 +112,17 @@ stn_status stn_builder_begin_robot(stn_model_builder *builder, const char *name,
     if (name == NULL || name[0] == '\0') {
         return stn_fail(err, STN_ERR_ARGUMENT, "robot: the name must not be empty");
     }
-    if (robot_exists(builder, name)) {
-        char text[256];
+    char text[256];
+    bool taken = robot_exists(builder, name);
+    if (taken) {
         free_name(builder, name, text, sizeof text);
+    }
+    if (taken && !builder->number_names) {
         return stn_fail(err, STN_ERR_ARGUMENT, "robot '%s': there is one of that name already; call it '%s', say", name,
                         text);
     }
     built_robot *item = list_reserve(builder->context, &builder->robots, sizeof *item);
-    const char *copy = builder_copy_text(builder, name);
+    const char *copy = builder_copy_text(builder, taken ? text : name);
     if (item == NULL || copy == NULL) {
         return out_of_memory(err);
     }

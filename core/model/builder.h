@@ -67,6 +67,7 @@ struct stn_model_builder {
     stn_context *context;
     stn_arena *memory; // texts and number arrays of the specs; the compiled model takes it over
     list robots, links, joints, geometries, meshes, excludes, overrides, clouds, groups;
+    bool number_names; // a robot's name that is taken gets a number instead of being refused
 };
 
 /// New zeroed item at the end of a list, not counted yet: the caller fills it and adds one to `count`. NULL: no memory.

@@ -10,6 +10,8 @@
 
 #include <stiction/plugin.h>
 
+#include "model/builder.h"
+
 enum { HEAD_SIZE = 4096, LONGEST_EXTENSION = 16 };
 
 typedef struct file_head {
@@ -98,6 +100,25 @@ static const stn_plugin_desc *choose(const stn_plugin_info *plugins, int32_t cou
     return by_extension != NULL ? by_extension : by_content;
 }
 
+/// What the loader says, and that a robot has something to simulate: one without links could not be compiled.
+static stn_status load(const stn_instance *loader, const stn_load_request *request, stn_model_builder *builder,
+                       int32_t *robot, stn_diagnostics *diagnostics, stn_error *err) {
+    builder->number_names = request->robot_name == NULL;
+    stn_status status = loader->desc->ops.loader->load(loader->self, request, builder, robot, diagnostics, err);
+    builder->number_names = false;
+    int32_t start = 0, count = 0;
+    if (status >= 0) {
+        stn_builder_robot_links(builder, *robot, &start, &count);
+    }
+    if (status >= 0 && count == 0) {
+        stn_diagnostics_add(diagnostics, STN_SEVERITY_ERROR, "no_links", request->path, 0,
+                            stn_builder_robot_name(builder, *robot), "the robot has no links; it needs at least one");
+        stn_builder_discard(builder, *robot);
+        status = stn_diagnostics_status(diagnostics, err);
+    }
+    return status;
+}
+
 stn_status stn_load_robot(stn_context *context, const stn_load_request *request, stn_model_builder *builder,
                           int32_t *robot, stn_diagnostics *diagnostics, stn_error *err) {
     if (request == NULL || request->path == NULL || request->path[0] == '\0') {
@@ -124,7 +145,7 @@ stn_status stn_load_robot(stn_context *context, const stn_load_request *request,
     stn_instance *instance = NULL;
     status = stn_instance_create(context, STN_KIND_LOADER, loader->id, NULL, 0, &instance, err);
     if (status == STN_OK) {
-        status = loader->ops.loader->load(instance->self, request, builder, robot, diagnostics, err);
+        status = load(instance, request, builder, robot, diagnostics, err);
     }
     stn_instance_destroy(instance);
     return status;

@@ -18,6 +18,7 @@ static stn_status adopt_state(stn_world *world, const stn_state *from, stn_error
     world->problem = (stn_problem){0}; // what the last step made belongs to the other state
     status = stn_cache_index_rebuild(world, err);
     (void)stn_world_kinematics(world);
+    stn_step_energies(world);
     stn_step_observation(world);
     return status;
 }

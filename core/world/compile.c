@@ -289,6 +289,7 @@ stn_status stn_world_prepare(stn_world *world, stn_error *err) {
     }
     if (status == STN_OK) {
         (void)stn_world_kinematics(world);
+        stn_step_energies(world);
         stn_step_observation(world);
     }
     return status;

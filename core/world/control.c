@@ -110,16 +110,18 @@ stn_status stn_world_add_controller(stn_world *world, stn_instance *instance, in
     status = status == STN_OK ? check_target(world, instance, robot, joints, joint_count, err) : status;
     status = status == STN_OK ? fill_target(world, &c, robot, joints, joint_count, err) : status;
     controller *grown = NULL;
-    size_t count = (size_t)world->controller_count;
+    size_t count = (size_t)world->controller_count, described = strlen(world->parameters);
     if (status == STN_OK) {
         grown = stn_reallocate(world->context, world->controllers, count, count + 1, sizeof *grown);
         status = grown != NULL ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "controller: out of memory");
     }
     if (grown != NULL) {
         world->controllers = grown;
-        status = bind(world, &c, err);
+        status = stn_world_describe_controller(world, &c, (int32_t)count + 1, err);
     }
+    status = status == STN_OK ? bind(world, &c, err) : status;
     if (status != STN_OK) {
+        world->parameters[described] = '\0';
         discard(world->context, &c);
         return status;
     }

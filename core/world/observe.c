@@ -11,8 +11,7 @@ const char *stn_stage_name(stn_stage stage) {
     return stage >= 0 && stage < STN_STAGE_COUNT ? names[stage] : NULL;
 }
 
-/// Energies of the state that the kinematics hold.
-static void update_energies(stn_world *world) {
+void stn_step_energies(stn_world *world) {
     stn_step_report *r = &world->report;
     r->kinetic_J = stn_kinetic_energy(world->kinematics);
     r->potential_J = stn_gravitational_energy(world->kinematics, world->state.gravity);
@@ -20,7 +19,6 @@ static void update_energies(stn_world *world) {
 }
 
 void stn_step_observation(stn_world *world) {
-    update_energies(world);
     bool solved = world->state.step > 0 && world->problem.trees != NULL;
     world->observation = (stn_observation){
         .model = world->model, .step = world->state.step, .time = world->state.time, .dt = world->options.dt,
@@ -91,6 +89,7 @@ static stn_status open_recording(stn_world *world, stn_instance *instance, const
     }
     world->recording_count++;
     if (world->state.step == 0) {
+        stn_step_energies(world);
         stn_step_observation(world);
         status = ops->observe(r->recording, &world->observation, err);
         r->failed = status < 0;

@@ -74,6 +74,26 @@ static stn_status check_next(const stn_world *world, stn_error *err) {
     return STN_OK;
 }
 
+/// Energies of the next state: finite coordinates may still be too large to be added up or multiplied.
+static stn_status check_energies(stn_world *world, stn_error *err) {
+    stn_kinematics_update(world->kinematics, world->q_next, world->v_next);
+    stn_step_energies(world);
+    const stn_step_report *r = &world->report;
+    const struct {
+        const char *name;
+        double value;
+    } parts[] = {{"kinetic", r->kinetic_J}, {"potential", r->potential_J}, {"elastic", r->elastic_J}};
+    for (int32_t i = 0; i < STN_COUNT(parts); i++) {
+        if (!isfinite(parts[i].value)) {
+            return stn_fail(
+                err, STN_ERR_DIVERGED,
+                "the %s energy became %g J; a body is too far away, too fast or too heavy to be computed with",
+                parts[i].name, parts[i].value);
+        }
+    }
+    return STN_OK;
+}
+
 static stn_status advance(stn_world *world, stn_error *err) {
     const stn_instance *integrator = world->plugin[STN_KIND_INTEGRATOR];
     stn_integrator_view view = stn_world_integrator_view(world);
@@ -84,7 +104,12 @@ static stn_status advance(stn_world *world, stn_error *err) {
         stn_error_prefix(err, "integrator %s", integrator->desc->id);
         return status;
     }
-    return check_next(world, err);
+    status = check_next(world, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    world->report.input_work_J = stn_step_input_work(world);
+    return check_energies(world, err);
 }
 
 static void swap(double **a, double **b) {
@@ -110,7 +135,6 @@ static stn_status commit(stn_world *world, stn_error *err) {
         stn_problem_contact_velocity(&world->problem, world->solution.v, true, v_c);
         law.ops->commit(law.self, &world->problem, v_c, world->solution.gamma, world->law_memory);
     }
-    world->report.input_work_J = stn_step_input_work(world);
     stn_status status = stn_cache_commit(world, err);
     if (status != STN_OK) {
         return status;
@@ -122,7 +146,6 @@ static stn_status commit(stn_world *world, stn_error *err) {
     swap_bytes(&state->integrator_memory, &world->integrator_next);
     state->step++;
     state->time += world->options.dt;
-    stn_kinematics_update(world->kinematics, state->q, state->v);
     return STN_OK;
 }
 
@@ -160,6 +183,7 @@ stn_status stn_world_step(stn_world *world, stn_error *err) {
     status = run(world, STN_STAGE_ADVANCE, commit, status, err);
     if (status < 0) {
         world->observation.problem = NULL;
+        world->kinematics_stale = true; // they may be those of the step that failed
         stn_error_prefix(err, "step %lld, t = %g s", (long long)world->state.step, world->state.time);
         return status;
     }

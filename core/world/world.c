@@ -99,68 +99,6 @@ double stn_world_random(stn_world *world) {
     return (double)(result >> 11) * 0x1p-53;
 }
 
-static const char *const point_rules[] = {"stiffness", "midpoint", "a", "b"};
-
-/// Appends formatted text to a text that the context owns.
-STN_PRINTF(4, 5)
-static bool append_text(stn_context *context, char **text, size_t *length, const char *format, ...) {
-    char line[512];
-    va_list arguments;
-    va_start(arguments, format);
-    int written = vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    size_t count = written < 0 ? 0 : (size_t)written < sizeof line ? (size_t)written : sizeof line - 1;
-    char *grown = stn_reallocate(context, *text, *length, *length + count + 1, 1);
-    if (grown == NULL) {
-        return false;
-    }
-    memcpy(grown + *length, line, count);
-    grown[*length + count] = '\0';
-    *text = grown;
-    *length += count;
-    return true;
-}
-
-static bool append_params(stn_world *world, size_t *length, const char *kind, const stn_param *params, int32_t count,
-                          const void *config) {
-    for (int32_t i = 0; i < count; i++) {
-        char value[256];
-        stn_config_print(&params[i], config, value, sizeof value);
-        if (!append_text(world->context, &world->parameters, length, "%s.%s = %s %s\n", kind, params[i].name, value,
-                         params[i].unit)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static stn_status describe(stn_world *world, stn_error *err) {
-    size_t length = 0;
-    const stn_world_options *o = &world->options;
-    bool ok = append_text(world->context, &world->parameters, &length,
-                          "dt = %.17g s\ngravity = %.17g %.17g %.17g m/s^2\nmargin = %.17g m\ncontact_point = %s\n"
-                          "threads = %d\nseed = %llu\n",
-                          o->dt, o->gravity.x, o->gravity.y, o->gravity.z, o->margin, point_rules[o->contact_point],
-                          o->threads, (unsigned long long)o->seed);
-    ok = ok && append_text(world->context, &world->parameters, &length,
-                           "unset materials: rigid, mu = 0.5, relaxation_time = dt, dissipation = 0 s/m\n");
-    for (int32_t i = 0; ok && i < STN_COUNT(world_plugins); i++) {
-        const stn_instance *p = world->plugin[world_plugins[i].kind];
-        if (p == NULL) {
-            continue;
-        }
-        const char *kind = stn_kind_name(p->desc->kind);
-        const stn_param *common = NULL;
-        int32_t common_count = 0;
-        size_t common_size = 0;
-        stn_kind_params(p->desc->kind, &common, &common_count, &common_size);
-        ok = append_text(world->context, &world->parameters, &length, "%s = %s\n", kind, p->desc->id) &&
-             append_params(world, &length, kind, common, common_count, p->common) &&
-             append_params(world, &length, kind, p->desc->params, p->desc->param_count, p->config);
-    }
-    return ok ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "world: out of memory");
-}
-
 stn_status stn_world_create(stn_context *context, const stn_world_options *options, stn_world **out, stn_error *err) {
     *out = NULL;
     stn_status status = check_options(options, err);
@@ -185,7 +123,7 @@ stn_status stn_world_create(stn_context *context, const stn_world_options *optio
     status = status == STN_OK ? create_solver(world, err) : status;
     status = status == STN_OK ? stn_inverse_create(context, &world->inverse, err) : status;
     status = status == STN_OK ? stn_builder_create(context, &world->builder, err) : status;
-    status = status == STN_OK ? describe(world, err) : status;
+    status = status == STN_OK ? stn_world_describe(world, err) : status;
     world->arena = status == STN_OK ? stn_arena_create(context) : NULL;
     if (status == STN_OK && world->arena == NULL) {
         status = stn_fail(err, STN_ERR_MEMORY, "world: out of memory");
@@ -285,10 +223,6 @@ const stn_kinematics *stn_world_kinematics(stn_world *world) {
         world->kinematics_stale = false;
     }
     return world->kinematics;
-}
-
-const char *stn_world_parameters(const stn_world *world) {
-    return world->parameters;
 }
 
 const stn_instance *stn_world_plugin(const stn_world *world, stn_kind kind) {

@@ -107,6 +107,11 @@ stn_law stn_world_law(const stn_world *world);
 size_t stn_world_memory_bytes(const stn_world *world, stn_kind kind); // per constraint
 stn_status stn_world_state_changed(stn_world *world, stn_error *err); // controllers were added: state grows
 
+// describe.c
+stn_status stn_world_describe(stn_world *world, stn_error *err); // fills `parameters`
+/// Adds the parameters of a controller that is not counted yet; `number` from 1.
+stn_status stn_world_describe_controller(stn_world *world, const controller *c, int32_t number, stn_error *err);
+
 // state.c
 stn_status stn_state_resize(stn_context *context, stn_state *state, const stn_state_sizes *sizes, stn_error *err);
 stn_status stn_state_copy(stn_context *context, const stn_state *from, size_t memory_bytes, stn_state *to,
@@ -134,6 +139,7 @@ stn_status stn_cache_commit(stn_world *world, stn_error *err);
 stn_status stn_cache_index_rebuild(stn_world *world, stn_error *err); // after the state was replaced
 
 // observe.c
+void stn_step_energies(stn_world *world); // into the report, of the state that the kinematics hold
 void stn_step_observation(stn_world *world);
 stn_status stn_step_observe(stn_world *world, stn_error *err);
 

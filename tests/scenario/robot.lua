@@ -112,6 +112,15 @@ stn.test("joint PD holds against gravity as its gain says", function()
   end, "it needs 1")
 end)
 
+stn.test("the parameters in force name those of controllers", function()
+  local world, robot = pendulum { name = "p" }
+  world:controller { "joint_pd", target = robot, kp = 123.5 }
+  for _, text in ipairs { "controller.1 = joint_pd\n", "controller.1.robot = p\n", "controller.1.joints = hinge\n", "controller.1.kp = 123.5 ", "\nsolver = sap\n" } do
+    assert(world.parameters:find(text, 1, true), text)
+  end
+  assert(world:clone().parameters == world.parameters)
+end)
+
 stn.test("gravity compensation leaves no error", function()
   local world, robot = pendulum { dt = 2e-3 }
   local motor = world:controller { "joint_pd", target = robot, joints = { "hinge" }, kp = 50, kd = 10, gravity_compensation = true }

@@ -35,6 +35,26 @@ stn.test("run can be left and taken up again", function()
   stn.near(world.steps, 10, 0, "steps")
 end)
 
+stn.test("a run ends, also when the world is reset inside", function()
+  local world, count = make(), 0
+  for _ in world:run { steps = 7 } do
+    count = count + 1
+    world:reset()
+  end
+  stn.near(count, 7, 0, "steps")
+  for _ in world:run { seconds = 0.05 } do
+    count = count + 1
+    world:reset()
+  end
+  stn.near(count, 12, 0, "steps")
+  stn.near(world.steps, 0, 0, "steps since the reset")
+  for _ in world:run { steps = 4 } do
+    count = count + 1
+    world:step()
+  end
+  stn.near(count, 14, 0, "a step by hand inside the loop counts")
+end)
+
 stn.test("a step tells time, certificate and report", function()
   local world = make()
   local step = world:step()

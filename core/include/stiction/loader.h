@@ -38,7 +38,7 @@ STN_API stn_status stn_diagnostics_status(const stn_diagnostics *list, stn_error
 /// What the caller wants of the file.
 typedef struct stn_load_request {
     const char *path;
-    const char *robot_name; // NULL: the name in the file
+    const char *robot_name; // NULL: the name in the file, with a number behind it when that is taken ("arm_2")
     const char *const *package_paths; // extra folders to look for packages, NULL-terminated, may be NULL
     bool allow_absolute; // file:// and absolute mesh names
     bool visual_meshes;  // reads visual meshes too, to check them; otherwise they stay references that a viewer reads
@@ -55,7 +55,7 @@ typedef struct stn_loader_ops {
                        stn_diagnostics *diagnostics, stn_error *err);
 } stn_loader_ops;
 
-/// Loads a file with the loader plugin that its extension and first bytes ask for.
+/// Loads a file with the loader plugin that its extension and first bytes ask for. STN_ERR_PARSE for a robot without links.
 STN_API stn_status stn_load_robot(stn_context *context, const stn_load_request *request, stn_model_builder *builder,
                                   int32_t *robot, stn_diagnostics *diagnostics, stn_error *err);
 

@@ -74,7 +74,9 @@ typedef struct stn_recorder_ops {
     const char *extension; // of files that it writes, "csv": how --log and --record find it
     /// REQUIRED. Opens the file: STN_ERR_FILE names path and reason. [setup]
     stn_status (*open)(void *self, const stn_record_header *header, void **recording, stn_error *err);
-    /// REQUIRED. May do I/O. A failure is reported once and ends the recording; the step stays made. Also called once with step 0, before the first step (problem, contacts and certificate NULL).
+    /// REQUIRED. May do I/O; what it wrote is in the file when it returns, as a process that is killed closes nothing.
+    /// A failure is reported once and ends the recording; the step stays made. Also called once with step 0, before the
+    /// first step (problem, contacts and certificate NULL).
     stn_status (*observe)(void *recording, const stn_observation *observation, stn_error *err);
     /// REQUIRED. Finishes the file and frees the recording, also after a failure or interrupt; accepts NULL.
     stn_status (*close)(void *recording, stn_error *err);

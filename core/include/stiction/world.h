@@ -75,7 +75,7 @@ STN_API void stn_world_set_gravity(stn_world *world, stn_vec3 gravity);
 STN_API const stn_kinematics *stn_world_kinematics(stn_world *world);
 /// The last step: contacts, problem, solution, certificate, report; problem NULL before the first. Borrowed until the next.
 STN_API const stn_observation *stn_world_observation(const stn_world *world);
-/// "name = value" lines of every plugin and parameter in use.
+/// "name = value unit" lines of every plugin and parameter in use, controllers included ("controller.1.kp = 100 N m/rad").
 STN_API const char *stn_world_parameters(const stn_world *world);
 /// The plugin in use for a kind (solver, law, contact, integrator, factor); NULL when none.
 STN_API const stn_instance *stn_world_plugin(const stn_world *world, stn_kind kind);

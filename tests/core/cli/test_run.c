@@ -173,7 +173,7 @@ static void test_a_step_that_fails_saves_the_state_and_gives_status_3(void **sta
     (void)state;
     write_file("blow.lua", "local w = require 'stiction'.world { dt = 1, gravity = { 0, 0, 0 } }\n"
                            "local b = w:sphere { name = 'ball', radius = 0.1, mass = 1 }\n"
-                           "b:apply_force { force = { 1e308, 0, 0 } }\n"
+                           "b:apply_force { force = { 1e154, 0, 0 } }\n"
                            "if os.getenv 'AGAIN' then w:load_state 'blow.failed.state' end\n"
                            "w:step()\nw:step()\nprint 'not reached'\n");
     stn_expect_part("run blow.lua " ERRORS, 3, "blow.lua:6: step 1, t = 1 s");
@@ -185,6 +185,16 @@ static void test_a_step_that_fails_saves_the_state_and_gives_status_3(void **sta
     setenv("AGAIN", "1", 1);
     stn_expect_part("run blow.lua " ERRORS, 3, "blow.lua:5: step 1, t = 1 s");
     unsetenv("AGAIN");
+}
+
+static void test_energy_beyond_the_range_of_numbers_is_a_step_that_failed(void **state) {
+    (void)state;
+    write_file("high.lua", "local w = require 'stiction'.world { dt = 0.001 }\n"
+                           "w:sphere { radius = 0.1, mass = 1, xyz = { 0, 0, 1e308 } }\nw:step()\n");
+    stn_expect_part("run high.lua " ERRORS, 3, "high.lua:3: step 0, t = 0 s: the potential energy became inf J");
+    cJSON *json = run_json("run high.lua --json " QUIET, 3);
+    assert_string_equal(member(json, "status")->valuestring, "diverged");
+    cJSON_Delete(json);
 }
 
 static int count_lines(const char *path, bool *whole) {
@@ -244,8 +254,8 @@ static void pause_10ms(void) {
     nanosleep(&(struct timespec){.tv_nsec = 10 * 1000 * 1000}, NULL);
 }
 
-/// Starts the command, waits for `ready` to have lines, sends SIGINT; the exit status.
-static int interrupt(const char *script, const char *ready) {
+/// Starts the command, waits for `ready` to have lines, sends SIGINT so often; the exit status.
+static int interrupt_times(const char *script, const char *ready, int times) {
     pid_t process = fork();
     if (process == 0) {
         int sink = open("/dev/null", O_WRONLY);
@@ -258,10 +268,17 @@ static int interrupt(const char *script, const char *ready) {
     for (int i = 0; i < 3000 && count_lines(ready, &whole) < 5; i++) {
         pause_10ms();
     }
-    kill(process, SIGINT);
+    for (int i = 0; i < times; i++) {
+        kill(process, SIGINT);
+        pause_10ms(); // two signals at once would be one
+    }
     int status = 0;
     waitpid(process, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int interrupt(const char *script, const char *ready) {
+    return interrupt_times(script, ready, 1);
 }
 
 static void test_an_interrupt_closes_the_log_and_gives_status_130(void **state) {
@@ -275,6 +292,46 @@ static void test_an_interrupt_closes_the_log_and_gives_status_130(void **state) 
     write_file("busy.lua",
                "local f = io.open('ready', 'w') f:write '1\\n2\\n3\\n4\\n5\\n' f:close()\nwhile true do end\n");
     assert_int_equal(interrupt("busy.lua", "ready"), 130);
+}
+
+static void test_a_second_interrupt_ends_a_script_that_is_inside_a_long_call(void **state) {
+    (void)state;
+    bool whole = false;
+    write_file("pattern.lua", "local w = require 'stiction'.world { dt = 0.001 }\nw:sphere { radius = 1 }\n"
+                              "for _ in w:run { steps = 10 } do end\n"
+                              "string.find(('a'):rep(300), ('a*'):rep(20) .. 'b')\n");
+    assert_int_equal(interrupt_times("pattern.lua", "out.csv", 2), 130);
+    assert_int_equal(count_lines("out.csv", &whole), 12);
+    assert_true(whole);
+}
+
+static void test_os_exit_ends_the_script_and_closes_the_log(void **state) {
+    (void)state;
+    bool whole = false;
+    write_file("leaves.lua",
+               "local stn = require 'stiction'\n"
+               "local p = stn.params { status = 5, ok = true }\n"
+               "local w = stn.world { dt = 0.01 }\nw:sphere { radius = 1 }\n"
+               "for step in w:run { steps = 10 } do\n"
+               "  if step.index == 3 then pcall(os.exit, math.tointeger(p.status)) print 'not reached' end\n"
+               "end\n");
+    cJSON *json = run_json("run leaves.lua --log out.csv --json " QUIET, 5);
+    assert_string_equal(member(json, "status")->valuestring, "exit");
+    assert_near(number(json, "steps"), 3.0, 0.0);
+    cJSON_Delete(json);
+    assert_int_equal(count_lines("out.csv", &whole), 5);
+    assert_true(whole);
+    stn_expect_part("run leaves.lua " ERRORS, 5,
+                    "leaves.lua:6: os.exit: ended with exit status 5 before the end of the script");
+    json = run_json("run leaves.lua --set status=0 --json " QUIET, 0);
+    assert_string_equal(member(json, "status")->valuestring, "ok");
+    cJSON_Delete(json);
+    write_file("fails.lua",
+               "require 'stiction'.check('wrong', false)\ncoroutine.wrap(function() os.exit(true) end)()\n");
+    stn_expect_part("run fails.lua " ERRORS, 1, "FAILED wrong");
+    stn_expect_part("run fails.lua --set status=1 " ERRORS, 2, "--set status");
+    write_file("no.lua", "os.exit(false)\n");
+    stn_expect_part("run no.lua " ERRORS, 1, "no.lua:1: os.exit: ended with exit status 1");
 }
 
 static void test_an_interrupt_reaches_coroutines_and_passes_every_pcall(void **state) {
@@ -378,9 +435,14 @@ int main(void) {
                                         leave_folder),
         cmocka_unit_test_setup_teardown(test_a_full_disk_ends_the_run_and_leaves_whole_rows, enter_folder,
                                         leave_folder),
+        cmocka_unit_test_setup_teardown(test_energy_beyond_the_range_of_numbers_is_a_step_that_failed, enter_folder,
+                                        leave_folder),
         cmocka_unit_test_setup_teardown(test_log_writes_every_step_of_the_first_world, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_an_interrupt_closes_the_log_and_gives_status_130, enter_folder,
                                         leave_folder),
+        cmocka_unit_test_setup_teardown(test_a_second_interrupt_ends_a_script_that_is_inside_a_long_call, enter_folder,
+                                        leave_folder),
+        cmocka_unit_test_setup_teardown(test_os_exit_ends_the_script_and_closes_the_log, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_an_interrupt_reaches_coroutines_and_passes_every_pcall, enter_folder,
                                         leave_folder),
         cmocka_unit_test_setup_teardown(test_coroutines_work_as_in_lua, enter_folder, leave_folder),

@@ -79,7 +79,7 @@ static void test_a_file_that_ends_the_process_is_a_failure(void **state) {
     write_file("a.lua", "require 'stiction'.test('one', function() end)\nos.exit(7)\n");
     write_file("b.lua", "local x = 1\n");
     expect_last_line("test . " QUIET, 1, "\n2 passed, 1 failed\n");
-    stn_expect_part("test a.lua " QUIET, 1, "ended with exit status 7");
+    stn_expect_part("test a.lua " QUIET, 1, "a.lua:2: os.exit: ended with exit status 7 before the end");
 }
 
 static void test_a_file_that_leaves_by_os_exit_is_a_failure(void **state) {

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// The text with every parameter in force, "name = value unit" a line, so that a recording says what made it.
+#include <stdio.h>
+#include <string.h>
+
+#include "world/world.h"
+
+static const char *const point_rules[] = {"stiffness", "midpoint", "a", "b"};
+
+/// A text that grows; `failed` once memory ran out.
+typedef struct growing_text {
+    stn_context *context;
+    char *text;
+    size_t length;
+    bool failed;
+} growing_text;
+
+static growing_text begin(const stn_world *world) {
+    size_t length = world->parameters != NULL ? strlen(world->parameters) : 0;
+    return (growing_text){world->context, world->parameters, length, false};
+}
+
+/// What was added stays when nothing failed, and goes otherwise.
+static stn_status end(stn_world *world, growing_text *t, size_t before, stn_error *err) {
+    world->parameters = t->text;
+    if (!t->failed) {
+        return STN_OK;
+    }
+    if (t->text != NULL) {
+        t->text[before] = '\0';
+    }
+    return stn_fail(err, STN_ERR_MEMORY, "world: out of memory");
+}
+
+STN_PRINTF(2, 3)
+static void append(growing_text *t, const char *format, ...) {
+    char line[512];
+    va_list arguments;
+    va_start(arguments, format);
+    int written = vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    size_t count = written < 0 ? 0 : (size_t)written < sizeof line ? (size_t)written : sizeof line - 1;
+    size_t present = t->text != NULL ? t->length + 1 : 0;
+    char *grown = t->failed ? NULL : stn_reallocate(t->context, t->text, present, t->length + count + 1, 1);
+    if (grown == NULL) {
+        t->failed = true;
+        return;
+    }
+    memcpy(grown + t->length, line, count);
+    grown[t->length + count] = '\0';
+    t->text = grown;
+    t->length += count;
+}
+
+static void append_params(growing_text *t, const char *owner, const stn_param *params, int32_t count,
+                          const void *config) {
+    for (int32_t i = 0; i < count; i++) {
+        char value[256];
+        stn_config_print(&params[i], config, value, sizeof value);
+        append(t, "%s.%s = %s %s\n", owner, params[i].name, value, params[i].unit);
+    }
+}
+
+/// The parameters of its kind, then its own.
+static void append_instance(growing_text *t, const char *owner, const stn_instance *p) {
+    const stn_param *common = NULL;
+    int32_t common_count = 0;
+    size_t common_size = 0;
+    stn_kind_params(p->desc->kind, &common, &common_count, &common_size);
+    append_params(t, owner, common, common_count, p->common);
+    append_params(t, owner, p->desc->params, p->desc->param_count, p->config);
+}
+
+stn_status stn_world_describe(stn_world *world, stn_error *err) {
+    const stn_world_options *o = &world->options;
+    growing_text t = begin(world);
+    append(&t,
+           "dt = %.17g s\ngravity = %.17g %.17g %.17g m/s^2\nmargin = %.17g m\ncontact_point = %s\n"
+           "threads = %d\nseed = %llu\n",
+           o->dt, o->gravity.x, o->gravity.y, o->gravity.z, o->margin, point_rules[o->contact_point], o->threads,
+           (unsigned long long)o->seed);
+    append(&t, "unset materials: rigid, mu = 0.5, relaxation_time = dt, dissipation = 0 s/m\n");
+    for (int32_t kind = 0; kind < STN_KIND_COUNT; kind++) {
+        const stn_instance *p = world->plugin[kind];
+        if (p != NULL) {
+            append(&t, "%s = %s\n", stn_kind_name(p->desc->kind), p->desc->id);
+            append_instance(&t, stn_kind_name(p->desc->kind), p);
+        }
+    }
+    return end(world, &t, 0, err);
+}
+
+stn_status stn_world_describe_controller(stn_world *world, const controller *c, int32_t number, stn_error *err) {
+    const stn_model *model = world->model;
+    growing_text t = begin(world);
+    size_t before = t.length;
+    char owner[32];
+    snprintf(owner, sizeof owner, "controller.%d", number);
+    append(&t, "%s = %s\n%s.robot = %s\n%s.joints =", owner, c->instance->desc->id, owner,
+           model->robots[c->target.robot].name, owner);
+    for (int32_t i = 0; i < c->target.joint_count; i++) {
+        append(&t, "%s %s", i > 0 ? "," : "", model->joints[c->target.joint[i]].name);
+    }
+    append(&t, "\n");
+    append_instance(&t, owner, c->instance);
+    return end(world, &t, before, err);
+}
+
+const char *stn_world_parameters(const stn_world *world) {
+    return world->parameters;
+}
