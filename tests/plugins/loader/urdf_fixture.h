@@ -16,7 +16,9 @@ typedef struct fixture {
     stn_heap heap;
     stn_context *context;
     stn_diagnostics list;
-    stn_model *model; // root welded at the origin; NULL when loading or compiling failed
+    stn_model *model; // NULL when loading or compiling failed
+    stn_pose base;    // of the root; at first the origin
+    bool free;        // the root floats; at first it is welded
     stn_status status;
     stn_error err;
     char folder[64];
@@ -36,6 +38,7 @@ static inline int set_up(void **state) {
     stn_diagnostics_init(&f->list, f->context);
     strcpy(f->folder, "/tmp/stn_urdf_XXXXXX");
     assert_non_null(mkdtemp(f->folder));
+    f->base = stn_pose_identity();
     *state = f;
     return 0;
 }
@@ -77,7 +80,6 @@ static inline void write_text(fixture *f, const char *name, const char *text) {
 static inline void load_request(fixture *f) {
     stn_model_builder *builder = NULL;
     int32_t robot = -1;
-    stn_pose origin = stn_pose_identity();
     stn_model_destroy(f->model);
     f->model = NULL;
     stn_diagnostics_clear(&f->list);
@@ -89,7 +91,7 @@ static inline void load_request(fixture *f) {
     if (f->status == STN_OK) {
         assert_int_equal(robot, 0);
         assert_int_equal(f->list.error_count, 0);
-        f->status = stn_builder_set_base(builder, robot, &origin, true, &f->err);
+        f->status = stn_builder_set_base(builder, robot, &f->base, !f->free, &f->err);
     }
     if (f->status == STN_OK) {
         f->status = stn_model_compile(builder, &f->model, &f->err);
