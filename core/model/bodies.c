@@ -28,7 +28,6 @@ static stn_status number_joints(compiler *c, stn_error *err) {
         robot->link_count = robot_link_end(b, r) - robot->link_start;
         robot->root_link = c->root_link[r];
         robot->base = built->base;
-        robot->fixed = c->root[r] == ROOT_FIXED || c->root[r] == ROOT_WORLD || c->root[r] == ROOT_JOINED;
         robot->joint_start = count;
         c->root_joint[r] = c->root[r] == ROOT_FREE ? count++ : -1;
         for (int32_t j = built->start.joints; j < robot_joint_end(b, r); j++) {
@@ -88,7 +87,7 @@ static void fill_joint(const compiler *c, int32_t index, const stn_joint_spec *s
     joint->velocity = spec->velocity;
     joint->acceleration = spec->acceleration;
     joint->screw_pitch = spec->screw_pitch;
-    joint->actuator = spec->actuator != NULL ? spec->actuator : "";
+    joint->actuator = spec->actuator;
     joint->where = spec->where != NULL ? spec->where : "";
     joint->damping = spec->damping;
     joint->friction = spec->friction;
@@ -167,11 +166,23 @@ static stn_status place_root(compiler *c, body_plan *plan, int32_t link, stn_err
         return compile_out_of_memory(err);
     }
     stn_joint_spec spec = stn_joint_spec_default(name, STN_JOINT_FLOATING);
+    spec.actuator = "";
     stn_pose origin = stn_pose_identity();
     fill_joint(c, c->root_joint[robot], &spec, &origin);
     c->link_body[link] = begin_body(c, plan, link, c->root_joint[robot], 0);
     c->link_pose[link] = stn_pose_identity();
     return STN_OK;
+}
+
+/// The root of an attached robot goes where the link is that it is welded to.
+static void weld_root(compiler *c, int32_t link) {
+    const built_robot *built = robot_at(c->builder, link_at(c->builder, link)->robot);
+    int32_t onto = built->attached_to;
+    c->links[link].parent = onto;
+    c->links[link].joint = -1;
+    c->links[link].joint_where = "";
+    c->link_body[link] = c->link_body[onto];
+    c->link_pose[link] = stn_pose_mul(&c->link_pose[onto], &built->attached_at);
 }
 
 static bool is_identity(const stn_mat3 *r) {
@@ -236,10 +247,12 @@ stn_status compile_bodies(compiler *c, stn_error *err) {
     }
     for (int32_t i = 0; status == STN_OK && i < c->builder->links.count; i++) {
         int32_t link = c->order[i];
-        if (c->joint_above[link] < 0) {
-            status = place_root(c, plan, link, err);
-        } else {
+        if (c->joint_above[link] >= 0) {
             place_child(c, plan, link);
+        } else if (c->parent[link] >= 0) {
+            weld_root(c, link);
+        } else {
+            status = place_root(c, plan, link, err);
         }
         if (status == STN_OK) {
             add_link(c, link);
@@ -252,6 +265,10 @@ stn_status compile_bodies(compiler *c, stn_error *err) {
         const stn_joint *joint = &c->joints[plan[i].joint];
         plan[i].free_root =
             plan[i].parent == 0 && joint->type == STN_JOINT_FLOATING && is_identity(&joint->origin.rotation);
+    }
+    for (int32_t r = 0; r < c->object->face.robot_count; r++) {
+        stn_robot *robot = &c->robots[r];
+        robot->fixed = c->root[r] == ROOT_JOINED || c->link_body[robot->root_link] == 0;
     }
     c->object->articulated_count = c->object->face.tree_count;
     return STN_OK;

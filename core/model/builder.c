@@ -62,6 +62,9 @@ void builder_truncate(stn_model_builder *builder, const built_counts *start) {
     for (int32_t i = start->groups; i < builder->groups.count; i++) {
         stn_instance_destroy(group_at(builder, i)->instance);
     }
+    for (int32_t i = start->meshes; i < builder->meshes.count; i++) {
+        stn_mesh_release(mesh_at(builder, i)->data);
+    }
     builder->links.count = start->links;
     builder->joints.count = start->joints;
     builder->geometries.count = start->geometries;
@@ -131,25 +134,60 @@ stn_status stn_builder_begin_robot(stn_model_builder *builder, const char *name,
                                  builder->meshes.count, builder->excludes.count, builder->overrides.count,
                                  builder->clouds.count, builder->groups.count};
     item->base = stn_pose_identity();
+    item->attached_to = -1;
     *robot = builder->robots.count++;
     return STN_OK;
 }
 
 void stn_builder_discard(stn_model_builder *builder, int32_t robot) {
-    if (robot >= 0 && robot < builder->robots.count) {
-        builder_truncate(builder, &robot_at(builder, robot)->start);
-        builder->robots.count = robot;
+    if (robot < 0 || robot >= builder->robots.count) {
+        return;
     }
+    builder_truncate(builder, &robot_at(builder, robot)->start);
+    builder->robots.count = robot;
+    for (int32_t r = 0; r < robot; r++) { // what stays lets go of what went
+        built_robot *kept = robot_at(builder, r);
+        kept->attached_to = kept->attached_to < builder->links.count ? kept->attached_to : -1;
+    }
+    for (int32_t j = 0; j < builder->joints.count; j++) {
+        stn_joint_spec *spec = &joint_at(builder, j)->spec;
+        spec->mimic = spec->mimic < builder->joints.count ? spec->mimic : -1;
+    }
+}
+
+static stn_status check_robot(const stn_model_builder *builder, const char *what, int32_t robot, stn_error *err) {
+    if (robot < 0 || robot >= builder->robots.count) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "%s: there is no robot %d (%d robots)", what, robot,
+                        builder->robots.count);
+    }
+    return STN_OK;
+}
+
+/// "link 'flange' of 'arm'", what a robot is attached to.
+typedef struct place_name {
+    char text[320];
+} place_name;
+
+static place_name name_place(const stn_model_builder *builder, int32_t link) {
+    place_name name;
+    snprintf(name.text, sizeof name.text, "link '%.140s' of '%.140s'", link_at(builder, link)->spec.name,
+             robot_at(builder, link_at(builder, link)->robot)->name);
+    return name;
 }
 
 stn_status stn_builder_set_base(stn_model_builder *builder, int32_t robot, const stn_pose *base, bool fixed,
                                 stn_error *err) {
-    if (robot < 0 || robot >= builder->robots.count) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "set base: there is no robot %d (%d robots)", robot,
-                        builder->robots.count);
+    stn_status status = check_robot(builder, "set base", robot, err);
+    if (status != STN_OK) {
+        return status;
     }
     built_robot *item = robot_at(builder, robot);
-    stn_status status = check_pose("base", base, err);
+    if (item->attached_to >= 0) {
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "robot '%s': is attached to %s, so it has no base of its own; place that robot instead",
+                        item->name, name_place(builder, item->attached_to).text);
+    }
+    status = check_pose("base", base, err);
     if (status != STN_OK) {
         stn_error_prefix(err, "robot '%s'", item->name);
         return status;
@@ -157,6 +195,45 @@ stn_status stn_builder_set_base(stn_model_builder *builder, int32_t robot, const
     item->base = *base;
     item->fixed = fixed;
     item->base_given = true;
+    return STN_OK;
+}
+
+static stn_status check_attachment(const stn_model_builder *builder, int32_t robot, int32_t link, const stn_pose *pose,
+                                   stn_error *err) {
+    const built_robot *item = robot_at(builder, robot);
+    if (link < 0 || link >= builder->links.count) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "there is no link %d to attach it to (%d links)%s", link,
+                        builder->links.count, link == STN_WORLD ? "; a fixed base welds it to the world" : "");
+    }
+    if (link_at(builder, link)->robot == robot) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "cannot be attached to its own link '%s'",
+                        link_at(builder, link)->spec.name);
+    }
+    if (item->attached_to >= 0) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "is attached to %s already",
+                        name_place(builder, item->attached_to).text);
+    }
+    if (item->base_given) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "has a base pose, so it cannot be attached to %s; give one of the two",
+                        name_place(builder, link).text);
+    }
+    return check_pose("attachment", pose, err);
+}
+
+stn_status stn_builder_attach(stn_model_builder *builder, int32_t robot, int32_t link, const stn_pose *pose,
+                              stn_error *err) {
+    stn_status status = check_robot(builder, "attach", robot, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    built_robot *item = robot_at(builder, robot);
+    status = check_attachment(builder, robot, link, pose, err);
+    if (status != STN_OK) {
+        stn_error_prefix(err, "robot '%s'", item->name);
+        return status;
+    }
+    item->attached_to = link;
+    item->attached_at = *pose;
     return STN_OK;
 }
 
@@ -280,6 +357,25 @@ static stn_status check_link_index(const stn_model_builder *builder, const char 
                     builder->links.count, any ? ", STN_ANY" : "");
 }
 
+static bool meshed(const stn_shape *shape) {
+    return shape->type == STN_SHAPE_MESH || shape->type == STN_SHAPE_CONVEX;
+}
+
+/// Meshes are named by their number too, which keeps their data alive.
+static stn_status check_mesh(const stn_model_builder *builder, const stn_geometry_spec *spec, stn_error *err) {
+    if (!meshed(&spec->shape)) {
+        return STN_OK;
+    }
+    if (spec->mesh < 0 || spec->mesh >= builder->meshes.count) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "there is no mesh %d (%d meshes)", spec->mesh, builder->meshes.count);
+    }
+    if (spec->shape.mesh != mesh_at(builder, spec->mesh)->data) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "the shape's mesh must be the data of mesh %d '%s'", spec->mesh,
+                        mesh_at(builder, spec->mesh)->path);
+    }
+    return STN_OK;
+}
+
 stn_status stn_builder_add_geometry(stn_model_builder *builder, int32_t link, const stn_geometry_spec *spec,
                                     int32_t *geometry, stn_error *err) {
     stn_status status = check_link_index(builder, "geometry", link, false, err);
@@ -287,10 +383,7 @@ stn_status stn_builder_add_geometry(stn_model_builder *builder, int32_t link, co
         return status;
     }
     status = check_geometry(spec, err);
-    bool meshed = spec->shape.type == STN_SHAPE_MESH || spec->shape.type == STN_SHAPE_CONVEX;
-    if (status == STN_OK && meshed && (spec->mesh < 0 || spec->mesh >= builder->meshes.count)) {
-        status = stn_fail(err, STN_ERR_ARGUMENT, "there is no mesh %d (%d meshes)", spec->mesh, builder->meshes.count);
-    }
+    status = status == STN_OK ? check_mesh(builder, spec, err) : status;
     if (status != STN_OK) {
         const char *name = spec->name != NULL ? spec->name : "";
         const char *owner = link == STN_WORLD ? "world" : link_at(builder, link)->spec.name;
@@ -306,6 +399,7 @@ stn_status stn_builder_add_geometry(stn_model_builder *builder, int32_t link, co
     item->spec = *spec;
     item->spec.name = name;
     item->spec.where = where;
+    item->spec.mesh = meshed(&spec->shape) ? spec->mesh : -1;
     item->link = link;
     *geometry = builder->geometries.count++;
     return STN_OK;

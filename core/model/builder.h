@@ -22,6 +22,8 @@ typedef struct built_robot {
     built_counts start;
     stn_pose base;
     bool fixed, base_given;
+    int32_t attached_to;  // link of another robot that the root is welded to, -1: none
+    stn_pose attached_at; // that link's frame -> root link frame
 } built_robot;
 
 typedef struct built_link {
@@ -66,7 +68,7 @@ typedef struct built_group {
 struct stn_model_builder {
     stn_context *context;
     stn_arena *memory; // texts and number arrays of the specs; the compiled model takes it over
-    list robots, links, joints, geometries, meshes, excludes, overrides, clouds, groups;
+    list robots, links, joints, geometries, meshes, excludes, overrides, clouds, groups; // meshes' data are kept
     bool number_names; // a robot's name that is taken gets a number instead of being refused
 };
 
@@ -75,7 +77,7 @@ void *list_reserve(stn_context *context, list *items, size_t size);
 /// A copy in the builder's memory; NULL when out of memory. Text NULL gives "".
 const char *builder_copy_text(stn_model_builder *builder, const char *text);
 void *builder_copy(stn_model_builder *builder, const void *data, size_t count, size_t size);
-/// Empties the lists from these counts on; owned instances among them are destroyed.
+/// Empties the lists from these counts on; instances and meshes that they own are let go.
 void builder_truncate(stn_model_builder *builder, const built_counts *start);
 
 static inline built_robot *robot_at(const stn_model_builder *b, int32_t i) {

@@ -143,14 +143,14 @@ static stn_status check_bounds(const bound *bounds, int32_t count, stn_error *er
     return STN_OK;
 }
 
-static stn_status check_drive(const stn_joint_spec *spec, bool turns, stn_error *err) {
+static stn_status check_drive(const stn_joint_spec *spec, const stn_joint_units *units, stn_error *err) {
     const bound bounds[] = {
-        {"effort limit", turns ? "N m" : "N", spec->effort, false},
-        {"velocity limit", turns ? "rad/s" : "m/s", spec->velocity, false},
-        {"acceleration limit", turns ? "rad/s^2" : "m/s^2", spec->acceleration, false},
-        {"damping", turns ? "N m s/rad" : "N s/m", spec->damping, true},
-        {"friction", turns ? "N m" : "N", spec->friction, true},
-        {"rotor inertia", turns ? "kg m^2" : "kg", spec->rotor_inertia, true},
+        {"effort limit", units->effort, spec->effort, false},
+        {"velocity limit", units->velocity, spec->velocity, false},
+        {"acceleration limit", units->acceleration, spec->acceleration, false},
+        {"damping", units->damping, spec->damping, true},
+        {"friction", units->effort, spec->friction, true},
+        {"rotor inertia", units->inertia, spec->rotor_inertia, true},
     };
     if (!isfinite(spec->gear_ratio)) {
         return fail_range(err, "gear ratio", spec->gear_ratio, "1", "finite");
@@ -188,7 +188,6 @@ stn_status check_joint(const stn_joint_spec *spec, stn_error *err) {
     if (kind == NULL) {
         return stn_fail(err, STN_ERR_ARGUMENT, "unknown joint type %d", (int)spec->type);
     }
-    bool turns = spec->type != STN_JOINT_PRISMATIC;
     stn_status status = check_name(spec->name, err);
     if (status == STN_OK) {
         status = check_pose("origin", &spec->origin, err);
@@ -197,10 +196,10 @@ stn_status check_joint(const stn_joint_spec *spec, stn_error *err) {
         status = check_axis(spec->axis, err);
     }
     if (status == STN_OK && kind->limited) {
-        status = check_limits(spec, turns ? "rad" : "m", err);
+        status = check_limits(spec, kind->units->position, err);
     }
     if (status == STN_OK && kind->nv > 0) {
-        status = check_drive(spec, turns, err);
+        status = check_drive(spec, kind->units, err);
     }
     return status == STN_OK ? check_mimic(spec, kind, err) : status;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a builder to a model, stage by stage. Nothing of the builder changes before the last stage has succeeded; then
-// the model takes over the texts and the element plugins, and the builder starts afresh.
+// the model takes over the texts, meshes and element plugins, and the builder starts afresh.
 #include <string.h>
 
 #include <stiction/plugin.h>
@@ -62,7 +62,7 @@ static void hand_over(compiler *c, stn_arena *fresh) {
     stn_model_builder *b = c->builder;
     c->object->texts = b->memory;
     b->memory = fresh;
-    b->groups.count = 0; // their plugins are the model's now
+    b->groups.count = b->meshes.count = 0; // their plugins and data are the model's now
     builder_truncate(b, &(built_counts){0});
     b->robots.count = 0;
 }
@@ -108,6 +108,9 @@ void stn_model_destroy(stn_model *model) {
     }
     for (int32_t i = 0; i < model->element_group_count; i++) {
         stn_instance_destroy(model->element_groups[i].instance);
+    }
+    for (int32_t i = 0; i < model->mesh_count; i++) {
+        stn_mesh_release(model->meshes[i].data);
     }
     const model_object *object = model_object_of(model);
     stn_arena *memory = object->memory, *texts = object->texts;

@@ -13,7 +13,7 @@ typedef enum root_kind {
     ROOT_FIXED,    // the same, welded at the base
     ROOT_WORLD,    // a link named "world" without a joint above it: the world itself
     ROOT_JOINED,   // joints whose parent is STN_WORLD
-    ROOT_ATTACHED, // hangs on a link of another robot
+    ROOT_ATTACHED, // hangs on a link of another robot, by a joint or by stn_builder_attach
 } root_kind;
 
 typedef struct compiler {
@@ -21,9 +21,10 @@ typedef struct compiler {
     stn_arena *scratch, *memory;
     // topology.c
     int32_t *joint_above; // (links) builder joint, -1 none
-    int32_t *order;       // (links) parents first, depth first, children in the order of their joints
-    int32_t *root_link;   // (robots)
-    root_kind *root;      // (robots)
+    int32_t *parent;      // (links) link that a joint or an attachment hangs it on, STN_WORLD none
+    int32_t *order;     // (links) parents first, depth first; children by their joints, then robots attached, as added
+    int32_t *root_link; // (robots)
+    root_kind *root;    // (robots)
     // compile.c
     int32_t *joint_index; // (builder joints) model joint, -1 for fixed ones
     int32_t *root_joint;  // (robots) the implicit floating joint, -1
@@ -46,7 +47,7 @@ void describe_joint(const stn_model_builder *builder, int32_t joint, char *text,
 
 /// names.c: unique names of links and joints within each robot.
 stn_status check_names(compiler *c, stn_error *err);
-/// topology.c: joint_above, order, root_link, root; mimic targets and cycles.
+/// topology.c: joint_above, parent, order, root_link, root; mimic targets and cycles.
 stn_status find_topology(compiler *c, stn_error *err);
 stn_status check_mimics(compiler *c, stn_error *err);
 /// bodies.c: links, bodies, joints, articulated trees; their coordinates are counted here.

@@ -130,14 +130,18 @@ static void rest_three(double *q) {
 }
 
 /// The first two axes of the joint frame after the shortest turn that puts its z on `n` (unit): the columns of
-/// R = 1 + [w] + [w]^2 / (1 + n_z), w = z x n; half a turn about x when n = -z.
+///     R = 1 + [w] + d [w]^2,   w = z x n,   d = 1 / (1 + n_z) = (1 - n_z) / (n_x^2 + n_y^2)
+/// where the second form of d serves n_z < 0, in which the first one cancels. Every half turn to -z is as short as any
+/// other: it is made about x, also within 1e-8 of -z, where round-off alone would choose. There the two axes are those
+/// of the half turn, turned into the plane across n.
 static void plane_axes(stn_vec3 n, stn_vec3 *x, stn_vec3 *y) {
-    if (n.z < -1.0 + 1e-14) {
-        *x = stn_vec3_make(1.0, 0.0, 0.0);
-        *y = stn_vec3_make(0.0, -1.0, 0.0);
+    double across = n.x * n.x + n.y * n.y;
+    if (n.z < 0.0 && across < 1e-16) {
+        *x = stn_vec3_make(1.0, 0.0, n.x);
+        *y = stn_vec3_make(0.0, -1.0, -n.y);
         return;
     }
-    double d = 1.0 / (1.0 + n.z);
+    double d = n.z < 0.0 ? (1.0 - n.z) / across : 1.0 / (1.0 + n.z);
     *x = stn_vec3_make(1.0 - n.x * n.x * d, -n.x * n.y * d, -n.x);
     *y = stn_vec3_make(-n.x * n.y * d, 1.0 - n.y * n.y * d, -n.y);
 }
@@ -291,12 +295,21 @@ static void floating_difference(const double *a, const double *b, double *v) {
 
 // -------------------------------------------------------------------------------------------------------- table
 
-#define TURNS                                                                                      \
-    .nq = 1, .nv = 1, .axial = true, .has_axis = true, .rest = rest_zero, .place = revolute_place, \
-    .motion = revolute_motion, .integrate = integrate_one, .difference = difference_one
+static const stn_joint_units angles = {"rad", "rad/s", "rad/s^2", "N m", "N m s/rad", "kg m^2"},
+                             lengths = {"m", "m/s", "m/s^2", "N", "N s/m", "kg"},
+                             turns = {"1", "rad/s", "rad/s^2", "N m", "N m s/rad", "kg m^2"},
+                             both = {"m, rad", "m/s, rad/s",       "m/s^2, rad/s^2",
+                                     "N, N m", "N s/m, N m s/rad", "kg, kg m^2"},
+                             pose = {"m, 1",   "m/s, rad/s",       "m/s^2, rad/s^2",
+                                     "N, N m", "N s/m, N m s/rad", "kg, kg m^2"};
+
+#define TURNS                                                                                                     \
+    .nq = 1, .nv = 1, .axial = true, .has_axis = true, .units = &angles, .coordinates = {""}, .velocities = {""}, \
+    .rest = rest_zero, .place = revolute_place, .motion = revolute_motion, .integrate = integrate_one,            \
+    .difference = difference_one
 
 static const joint_kind kinds[STN_JOINT_COUNT] = {
-    [STN_JOINT_FIXED] = {.name = "fixed"},
+    [STN_JOINT_FIXED] = {.name = "fixed", .units = &angles},
     [STN_JOINT_REVOLUTE] = {.name = "revolute", .limited = true, TURNS},
     [STN_JOINT_CONTINUOUS] = {.name = "continuous", TURNS},
     [STN_JOINT_PRISMATIC] = {.name = "prismatic",
@@ -305,6 +318,9 @@ static const joint_kind kinds[STN_JOINT_COUNT] = {
                              .axial = true,
                              .has_axis = true,
                              .limited = true,
+                             .units = &lengths,
+                             .coordinates = {""},
+                             .velocities = {""},
                              .rest = rest_zero,
                              .place = prismatic_place,
                              .motion = prismatic_motion,
@@ -314,6 +330,9 @@ static const joint_kind kinds[STN_JOINT_COUNT] = {
                             .nq = 7,
                             .nv = 6,
                             .quaternion = true,
+                            .units = &pose,
+                            .coordinates = {"x", "y", "z", "qw", "qx", "qy", "qz"},
+                            .velocities = {"vx", "vy", "vz", "wx", "wy", "wz"},
                             .rest = floating_rest,
                             .place = floating_place,
                             .motion = floating_motion,
@@ -324,6 +343,9 @@ static const joint_kind kinds[STN_JOINT_COUNT] = {
                           .nq = 3,
                           .nv = 3,
                           .has_axis = true,
+                          .units = &both,
+                          .coordinates = {"x", "y", "angle"},
+                          .velocities = {"vx", "vy", "rate"},
                           .rest = rest_three,
                           .place = planar_place,
                           .motion = planar_motion,
@@ -334,6 +356,9 @@ static const joint_kind kinds[STN_JOINT_COUNT] = {
                         .nq = 4,
                         .nv = 3,
                         .quaternion = true,
+                        .units = &turns,
+                        .coordinates = {"qw", "qx", "qy", "qz"},
+                        .velocities = {"wx", "wy", "wz"},
                         .rest = ball_rest,
                         .place = ball_place,
                         .motion = ball_motion,
@@ -345,6 +370,9 @@ static const joint_kind kinds[STN_JOINT_COUNT] = {
                          .axial = true,
                          .has_axis = true,
                          .limited = true,
+                         .units = &angles,
+                         .coordinates = {""},
+                         .velocities = {""},
                          .rest = rest_zero,
                          .place = screw_place,
                          .motion = screw_motion,
@@ -353,6 +381,9 @@ static const joint_kind kinds[STN_JOINT_COUNT] = {
     [STN_JOINT_UNIVERSAL] = {.name = "universal",
                              .nq = 2,
                              .nv = 2,
+                             .units = &angles,
+                             .coordinates = {"angle_x", "angle_y"},
+                             .velocities = {"rate_x", "rate_y"},
                              .rest = rest_two,
                              .place = universal_place,
                              .motion = universal_motion,
@@ -405,4 +436,19 @@ void stn_joint_type_rest(stn_joint_type type, double *q) {
     if (kind != NULL && kind->rest != NULL) {
         kind->rest(q);
     }
+}
+
+const char *stn_joint_coordinate_name(stn_joint_type type, int32_t i) {
+    const joint_kind *kind = joint_kind_get(type);
+    return kind != NULL && i >= 0 && i < kind->nq ? kind->coordinates[i] : NULL;
+}
+
+const char *stn_joint_velocity_name(stn_joint_type type, int32_t i) {
+    const joint_kind *kind = joint_kind_get(type);
+    return kind != NULL && i >= 0 && i < kind->nv ? kind->velocities[i] : NULL;
+}
+
+const stn_joint_units *stn_joint_type_units(stn_joint_type type) {
+    const joint_kind *kind = joint_kind_get(type);
+    return kind != NULL ? kind->units : NULL;
 }

@@ -6,8 +6,8 @@
 
 #include <stiction/model.h>
 
-/// The most velocities that a joint has.
-enum { JOINT_MAX_NV = 6 };
+/// The most velocities and coordinates that a joint has.
+enum { JOINT_MAX_NV = 6, JOINT_MAX_NQ = 7 };
 
 /// One row of the table. `frame` is the joint frame in the world, X_WJ; it moves with the parent body.
 typedef struct joint_kind {
@@ -17,6 +17,8 @@ typedef struct joint_kind {
     bool has_axis;   // the axis means something
     bool limited;    // lower and upper mean something
     bool quaternion; // the last four coordinates are one
+    const stn_joint_units *units;
+    const char *coordinates[JOINT_MAX_NQ], *velocities[JOINT_MAX_NV]; // names; "" for the only one
     /// Coordinates for which the child frame is the joint frame.
     void (*rest)(double *q);
     /// X_WB of the child body.

@@ -53,9 +53,10 @@ static bool has_inertia(const stn_mass *mass) {
     return mass->mass > 0.0 || trace > 0.0;
 }
 
+/// The link that the body's joint carries; others of the body are welded to it.
 static int32_t first_link(const stn_model *m, int32_t body) {
     int32_t link = 0;
-    while (m->links[link].body != body) {
+    while (m->links[link].joint != m->bodies[body].joint) {
         link++;
     }
     return link;
@@ -111,10 +112,18 @@ static void warn_link(const compiler *c, int32_t link) {
 static void warn_joint(const compiler *c, int32_t joint) {
     const stn_model_builder *b = c->builder;
     const stn_joint_spec *spec = &joint_at(b, joint)->spec;
+    const joint_kind *kind = joint_kind_get(spec->type);
     char text[400];
+    describe_joint(b, joint, text, sizeof text);
     if (spec->mimic >= 0 && spec->type == STN_JOINT_FIXED) {
-        describe_joint(b, joint, text, sizeof text);
         stn_log(b->context, STN_LOG_WARNING, "%s: is fixed, so its mimic is ignored", text);
+    }
+    if (kind->nv > 1 && (isfinite(spec->lower) || isfinite(spec->upper))) {
+        stn_log(b->context, STN_LOG_WARNING, "%s: is %s, which has no limits: lower and upper are ignored", text,
+                kind->name);
+    }
+    if (kind->nv > 1 && spec->rotor_inertia > 0.0) {
+        stn_log(b->context, STN_LOG_WARNING, "%s: is %s, so its rotor inertia is ignored", text, kind->name);
     }
 }
 

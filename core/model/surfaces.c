@@ -34,6 +34,7 @@ static void fill_geometry(compiler *c, int32_t index, filter_entry *filter) {
     out->visual = spec->visual;
     out->category = spec->category;
     out->mask = spec->mask;
+    out->mesh = spec->mesh;
     out->surface_velocity = spec->surface_velocity;
     int32_t parent = c->bodies[out->body].parent;
     *filter = (filter_entry){.body = out->body,
@@ -58,7 +59,8 @@ static void fill_node(compiler *c, int32_t index, int32_t cloud, int32_t node, f
                           .material = built->material,
                           .collision = true,
                           .category = spec.category,
-                          .mask = spec.mask};
+                          .mask = spec.mask,
+                          .mesh = -1};
     memcpy(out->rgba, spec.rgba, sizeof out->rgba);
     *filter = (filter_entry){.body = c->object->face.body_count + cloud,
                              .parent = -1,

@@ -54,6 +54,7 @@ static stn_status find_joints_above(compiler *c, stn_error *err) {
     const stn_model_builder *b = c->builder;
     for (int32_t i = 0; i < b->links.count; i++) {
         c->joint_above[i] = -1;
+        c->parent[i] = STN_WORLD;
     }
     for (int32_t j = 0; j < b->joints.count; j++) {
         int32_t child = joint_at(b, j)->spec.child, other = c->joint_above[child];
@@ -64,24 +65,27 @@ static stn_status find_joints_above(compiler *c, stn_error *err) {
                             text, joint_at(b, other)->spec.name, joint_at(b, j)->spec.name);
         }
         c->joint_above[child] = j;
+        c->parent[child] = joint_at(b, j)->spec.parent;
     }
     return STN_OK;
 }
 
-static int32_t parent_of(const compiler *c, int32_t link) {
-    int32_t joint = c->joint_above[link];
-    return joint >= 0 ? joint_at(c->builder, joint)->spec.parent : STN_WORLD;
-}
-
 /// Depth first from all links that hang on the world or on nothing; returns how many were reached. Children come in the
-/// order of their joints.
+/// order of their joints, and behind them the robots that are attached, in the order in which they were added.
 static int32_t traverse(compiler *c, int32_t *first_child, int32_t *next_sibling, int32_t *stack) {
     const stn_model_builder *b = c->builder;
     int32_t n = b->links.count, reached = 0, depth = 0;
     for (int32_t i = 0; i < n; i++) {
         first_child[i] = next_sibling[i] = -1;
     }
-    for (int32_t j = b->joints.count - 1; j >= 0; j--) { // backwards: pushed in front, so the first joint ends up first
+    for (int32_t r = b->robots.count - 1; r >= 0; r--) { // backwards: pushed in front, so the first ends up first
+        int32_t onto = robot_at(b, r)->attached_to, root = c->root_link[r];
+        if (onto >= 0 && root >= 0) {
+            next_sibling[root] = first_child[onto];
+            first_child[onto] = root;
+        }
+    }
+    for (int32_t j = b->joints.count - 1; j >= 0; j--) {
         const stn_joint_spec *spec = &joint_at(b, j)->spec;
         if (spec->parent >= 0) {
             next_sibling[spec->child] = first_child[spec->parent];
@@ -89,7 +93,7 @@ static int32_t traverse(compiler *c, int32_t *first_child, int32_t *next_sibling
         }
     }
     for (int32_t i = 0; i < n; i++) {
-        if (parent_of(c, i) >= 0) {
+        if (c->parent[i] >= 0) {
             continue;
         }
         stack[depth++] = i;
@@ -110,23 +114,52 @@ static int32_t traverse(compiler *c, int32_t *first_child, int32_t *next_sibling
     return reached;
 }
 
+/// A loop of `length` links that is closed by an attachment names the robots, each of which it enters once.
+static stn_status fail_circle(const compiler *c, int32_t first, int32_t length, stn_error *err) {
+    const stn_model_builder *b = c->builder;
+    text_buffer names = {.used = 0};
+    int32_t link = first, robots = 0;
+    for (int32_t pass = 0; pass < 2; pass++) { // the first one counts
+        int32_t number = 0;
+        for (int32_t i = 0; i < length; i++) {
+            int32_t robot = link_at(b, link)->robot;
+            if (link_at(b, c->parent[link])->robot != robot) {
+                if (pass == 1) {
+                    append_name(&names, number, robots, robot_at(b, robot)->name);
+                }
+                number++;
+            }
+            link = c->parent[link];
+        }
+        robots = number;
+    }
+    return stn_fail(err, STN_ERR_ARGUMENT,
+                    "robots %s hang on each other in a circle of attachments; one of them must hang on nothing",
+                    names.text);
+}
+
 /// `start` was not reached from any root, so going up from it ends in a loop.
 static stn_status fail_loop(const compiler *c, int32_t start, stn_error *err) {
     const stn_model_builder *b = c->builder;
     int32_t link = start, length = 0;
     for (int32_t i = 0; i < b->links.count; i++) { // long enough to be inside the loop
-        link = parent_of(c, link);
+        link = c->parent[link];
     }
     int32_t first = link;
+    bool attached = false;
     for (int32_t low = link; length == 0 || low != link; length++) {
-        low = parent_of(c, low);
+        attached = attached || c->joint_above[low] < 0;
+        low = c->parent[low];
         first = low < first ? low : first;
+    }
+    if (attached) {
+        return fail_circle(c, first, length, err);
     }
     text_buffer names = {.used = 0};
     link = first;
     for (int32_t i = 0; i < length; i++) {
         append_name(&names, i, length, joint_at(b, c->joint_above[link])->spec.name);
-        link = parent_of(c, link);
+        link = c->parent[link];
     }
     return stn_fail(err, STN_ERR_ARGUMENT, "robot '%s': joints %s form a loop; a robot must be a tree",
                     robot_at(b, link_at(b, first)->robot)->name, names.text);
@@ -193,6 +226,52 @@ static stn_status fail_roots(const compiler *c, int32_t robot, int32_t total, st
                     robot_at(b, robot)->name, total, names.text);
 }
 
+/// What the only root of a robot is that stn_builder_attach did not weld to another.
+static stn_status classify_root(compiler *c, int32_t robot, const root_count *roots, stn_error *err) {
+    const stn_model_builder *b = c->builder;
+    const built_robot *r = robot_at(b, robot);
+    const char *name = link_at(b, roots->first)->spec.name;
+    if (roots->attached > 0) {
+        c->root[robot] = ROOT_ATTACHED;
+    } else if (roots->joined > 0) {
+        c->root[robot] = ROOT_JOINED;
+    } else if (strcmp(name, "world") == 0) {
+        c->root[robot] = ROOT_WORLD;
+    } else {
+        c->root[robot] = r->fixed ? ROOT_FIXED : ROOT_FREE;
+    }
+    if (c->root[robot] == ROOT_ATTACHED && r->base_given) {
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "robot '%s': a base pose was given, but its root '%s' hangs on another robot by joint '%s'",
+                        r->name, name, joint_at(b, c->joint_above[roots->first])->spec.name);
+    }
+    return STN_OK;
+}
+
+/// The root of an attached robot must be free to be welded.
+static stn_status attach_root(compiler *c, int32_t robot, const root_count *roots, stn_error *err) {
+    const stn_model_builder *b = c->builder;
+    const built_robot *r = robot_at(b, robot);
+    const built_link *root = link_at(b, roots->first), *onto = link_at(b, r->attached_to);
+    char text[400];
+    snprintf(text, sizeof text, "robot '%.120s' is attached to link '%.120s' of '%.120s'", r->name, onto->spec.name,
+             robot_at(b, onto->robot)->name);
+    if (roots->free == 0) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "%s, but joint '%s' already hangs its root '%s' on %s", text,
+                        joint_at(b, c->joint_above[roots->first])->spec.name, root->spec.name,
+                        roots->joined > 0 ? "the world" : "another robot");
+    }
+    if (strcmp(root->spec.name, "world") == 0) {
+        return stn_fail(
+            err, STN_ERR_ARGUMENT,
+            "%s, but its root link is named 'world', which is the world itself; give that link another name", text);
+    }
+    c->root[robot] = ROOT_ATTACHED;
+    c->parent[roots->first] = r->attached_to;
+    return STN_OK;
+}
+
+/// A robot without any root has a loop, which is found later with all others: its root stays -1.
 static stn_status find_root(compiler *c, int32_t robot, stn_error *err) {
     const stn_model_builder *b = c->builder;
     const built_robot *r = robot_at(b, robot);
@@ -207,45 +286,31 @@ static stn_status find_root(compiler *c, int32_t robot, stn_error *err) {
         }
     }
     int32_t total = roots.free + (roots.joined > 0) + roots.attached;
-    if (total != 1) {
+    if (total > 1) {
         return fail_roots(c, robot, total, err);
     }
     c->root_link[robot] = roots.first;
-    if (roots.attached > 0) {
-        c->root[robot] = ROOT_ATTACHED;
-    } else if (roots.joined > 0) {
-        c->root[robot] = ROOT_JOINED;
-    } else if (strcmp(link_at(b, roots.first)->spec.name, "world") == 0) {
-        c->root[robot] = ROOT_WORLD;
-    } else {
-        c->root[robot] = r->fixed ? ROOT_FIXED : ROOT_FREE;
+    if (total == 0) {
+        return STN_OK;
     }
-    if (c->root[robot] == ROOT_ATTACHED && r->base_given) {
-        return stn_fail(err, STN_ERR_ARGUMENT,
-                        "robot '%s': a base pose was given, but its root '%s' hangs on another robot by joint '%s'",
-                        r->name, link_at(b, roots.first)->spec.name,
-                        joint_at(b, c->joint_above[roots.first])->spec.name);
-    }
-    return STN_OK;
+    return r->attached_to >= 0 ? attach_root(c, robot, &roots, err) : classify_root(c, robot, &roots, err);
 }
 
 stn_status find_topology(compiler *c, stn_error *err) {
     const stn_model_builder *b = c->builder;
     c->joint_above = STN_ARENA(c->scratch, b->links.count, int32_t);
+    c->parent = STN_ARENA(c->scratch, b->links.count, int32_t);
     c->order = STN_ARENA(c->scratch, b->links.count, int32_t);
     c->root_link = STN_ARENA(c->scratch, b->robots.count, int32_t);
     c->root = STN_ARENA(c->scratch, b->robots.count, root_kind);
-    if (c->joint_above == NULL || c->order == NULL || c->root_link == NULL || c->root == NULL) {
+    if (c->joint_above == NULL || c->parent == NULL || c->order == NULL || c->root_link == NULL || c->root == NULL) {
         return compile_out_of_memory(err);
     }
     stn_status status = find_joints_above(c, err);
-    if (status == STN_OK) {
-        status = order_links(c, err);
-    }
     for (int32_t r = 0; status == STN_OK && r < b->robots.count; r++) {
         status = find_root(c, r, err);
     }
-    return status;
+    return status == STN_OK ? order_links(c, err) : status;
 }
 
 // -------------------------------------------------------------------------------------------------------- mimic
@@ -270,8 +335,8 @@ static stn_status check_mimic(const compiler *c, int32_t joint, stn_error *err) 
     const stn_joint_spec *m = &joint_at(b, master)->spec;
     if (!joint_kind_get(m->type)->axial) {
         snprintf(text, sizeof text,
-                 "mimics '%s', a %s joint; only revolute, continuous and prismatic ones can be mimicked", m->name,
-                 stn_joint_type_name(m->type));
+                 "mimics '%s', a %s joint; only revolute, continuous, prismatic and screw joints can be mimicked",
+                 m->name, stn_joint_type_name(m->type));
         return fail_mimic(c, joint, err, text);
     }
     for (int32_t steps = 0; master >= 0 && master < b->joints.count; steps++) { // longer than all joints: it never ends

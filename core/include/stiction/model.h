@@ -38,6 +38,16 @@ STN_API bool stn_joint_type_has_axis(stn_joint_type type);   ///< does `axis` me
 STN_API int32_t stn_joint_type_quaternion(stn_joint_type type);
 /// Coordinates (nq) for which the child frame is the joint frame.
 STN_API void stn_joint_type_rest(stn_joint_type type, double *q);
+/// What coordinate i of q and velocity i of v are called, for columns and messages: "x", "qw", "angle"; "" when the joint
+/// has but one; NULL when it has no such.
+STN_API const char *stn_joint_coordinate_name(stn_joint_type type, int32_t i);
+STN_API const char *stn_joint_velocity_name(stn_joint_type type, int32_t i);
+
+/// Units of a joint type for messages: "rad"; "m, rad" where some coordinates slide and others turn; quaternions are "1".
+typedef struct stn_joint_units {
+    const char *position, *velocity, *acceleration, *effort, *damping, *inertia;
+} stn_joint_units;
+STN_API const stn_joint_units *stn_joint_type_units(stn_joint_type type);
 
 /// Contact parameters of one surface, or (pair overrides) of one contact. NaN: not given.
 typedef struct stn_material {
@@ -88,6 +98,10 @@ typedef struct stn_link_spec {
     const char *where; // "file:line" for messages, may be NULL
 } stn_link_spec;
 
+/// Numbers with two units are those of turning and of sliding. Limits of position are for revolute, prismatic and screw
+/// joints (a screw's are angles). On a joint with several velocities effort, damping and friction apply to each of them by
+/// itself, in its own unit: friction bounds the forces of the joint to a box, and a planar joint with damping 2 has
+/// 2 N s/m along x and y and 2 N m s/rad about its axis. Rotors and mimic are for joints with one velocity.
 typedef struct stn_joint_spec {
     const char *name;
     stn_joint_type type;
@@ -104,7 +118,7 @@ typedef struct stn_joint_spec {
     double friction;       // dry friction [N m] or [N], >= 0
     double rotor_inertia;  // [kg m^2] or [kg] at the rotor
     double gear_ratio;     // rotor turns per joint turn; gear_ratio^2 rotor_inertia is reflected to the joint
-    const char *actuator;  // name of what drives it, NULL: none is named
+    const char *actuator;  // name of what drives it (copied), NULL: none is named
     int32_t mimic;         // joint that this one follows, -1: none; q = multiplier q_mimic + offset
     double mimic_multiplier, mimic_offset;
     const char *where;     // "file:line" for messages, may be NULL
@@ -126,11 +140,13 @@ STN_API void stn_builder_destroy(stn_model_builder *builder); ///< accepts NULL
 /// Returns its index through `robot`.
 STN_API stn_status stn_builder_begin_robot(stn_model_builder *builder, const char *name, int32_t *robot,
                                            stn_error *err);
-/// Forgets every robot from `robot` on: what a loader does when a file turns out bad, so that no half robot stays.
+/// Forgets every robot from `robot` on: what a loader does when a file turns out bad, so that no half robot stays. An
+/// earlier robot that was attached to one of them is attached to nothing, an earlier joint that followed one of theirs
+/// follows none.
 STN_API void stn_builder_discard(stn_model_builder *builder, int32_t robot);
 /// Where a robot's root stands, and whether it is welded to the world or floats. Before compiling; default: at the
 /// origin, floating, except that a root link named "world" is the world itself. Joints whose parent is STN_WORLD start from
-/// the base too; a robot that hangs on another has no base.
+/// the base too; a robot that hangs on another has no base, and setting one of an attached robot is refused.
 STN_API stn_status stn_builder_set_base(stn_model_builder *builder, int32_t robot, const stn_pose *base, bool fixed,
                                         stn_error *err);
 STN_API stn_status stn_builder_add_link(stn_model_builder *builder, const stn_link_spec *spec, int32_t *link,
@@ -141,7 +157,9 @@ STN_API stn_status stn_builder_add_joint(stn_model_builder *builder, const stn_j
 STN_API stn_status stn_builder_set_mimic(stn_model_builder *builder, int32_t joint, int32_t master, double multiplier,
                                          double offset, stn_error *err);
 /// Welds the root link of `robot` to `link` of another robot, whichever was added first; `pose`: link frame -> root link
-/// frame. It then has no base of its own, and cannot be attached twice or (checked when compiling) in a circle.
+/// frame. The root then is one body with that link. Refused: a second attachment, and a robot whose base was set, because
+/// an attached one has none. Refused when compiling: a circle of attachments, a root link named "world", and a root that
+/// a joint already hangs on the world or on another robot.
 STN_API stn_status stn_builder_attach(stn_model_builder *builder, int32_t robot, int32_t link, const stn_pose *pose,
                                       stn_error *err);
 /// link STN_WORLD: a fixed part of the world.
@@ -234,7 +252,7 @@ typedef struct stn_link {
     int32_t body;
     stn_pose pose; // body frame -> link frame
     stn_mass mass; // its own, link axes
-    int32_t parent;      // link, STN_WORLD for a root
+    int32_t parent;      // link, STN_WORLD for a root; of an attached robot's root the link that it is welded to
     int32_t joint;       // moving joint that carries it, -1 when fixed to its parent
     const char *joint_name; // of the joint above it, moving or fixed; NULL for a root
     const char *where, *joint_where; // "file:line" of its description and of the joint's, "" when not known
@@ -245,8 +263,8 @@ typedef struct stn_robot {
     int32_t link_start, link_count;
     int32_t joint_start, joint_count; // moving joints, in file order
     int32_t root_link;
-    stn_pose base;
-    bool fixed;
+    stn_pose base; // identity for a robot that hangs on another
+    bool fixed;    // its root cannot move: it is welded to the world, also by way of other robots, or its joints start there
 } stn_robot;
 
 /// A shape on a body (body >= 0) or a sphere on a node (body = -1).
@@ -299,10 +317,13 @@ typedef struct stn_model {
 } stn_model;
 
 /// Checks and compiles everything the builder holds. On success the builder is emptied; on failure it is unchanged.
-/// Errors name robot, link and joint: no root or several, two joints above a link, loops, names used twice, mimic cycles.
+/// Errors name robot, link and joint: no root or several, two joints above a link, loops, also of robots attached to each
+/// other, names used twice, mimic cycles.
 /// (Refused earlier, by the builder: bad numbers, inertia with a negative eigenvalue beyond 1e-9 of the trace.)
-/// Warnings go to the log: a moving subtree without mass, triangle inequality, mass of the world, a fixed joint's mimic.
-/// Order: robots as added; within a tree depth first, children in the order of their joints; clouds of nodes last.
+/// Warnings go to the log: a moving subtree without mass, triangle inequality, mass of the world, a fixed joint's mimic,
+/// limits and rotors of joints that have none.
+/// Order: robots as added; within a tree depth first, children in the order of their joints, then the robots attached
+/// there, as added; clouds of nodes last.
 STN_API stn_status stn_model_compile(stn_model_builder *builder, stn_model **out, stn_error *err);
 STN_API void stn_model_destroy(stn_model *model); ///< accepts NULL
 

@@ -41,15 +41,30 @@ static inline stn_mass random_mass(stn_random *r) {
 }
 
 static inline stn_joint_spec random_joint(stn_random *r, int32_t number, char *name, size_t size) {
-    static const stn_joint_type types[] = {STN_JOINT_REVOLUTE,  STN_JOINT_REVOLUTE, STN_JOINT_CONTINUOUS,
-                                           STN_JOINT_PRISMATIC, STN_JOINT_FLOATING, STN_JOINT_FIXED};
+    static const stn_joint_type types[] = {
+        STN_JOINT_REVOLUTE, STN_JOINT_REVOLUTE, STN_JOINT_CONTINUOUS, STN_JOINT_PRISMATIC, STN_JOINT_FLOATING,
+        STN_JOINT_FIXED,    STN_JOINT_PLANAR,   STN_JOINT_BALL,       STN_JOINT_SCREW,     STN_JOINT_UNIVERSAL};
     snprintf(name, size, "j%d", number);
     stn_joint_spec spec = stn_joint_spec_default(name, types[random_below(r, STN_COUNT(types))]);
     spec.origin = random_pose(r, 0.5);
     spec.axis = stn_vec3_scale(random_between(r, 0.5, 2.0), random_unit(r));
-    spec.rotor_inertia = random_below(r, 2) == 0 ? 1e-3 : 0.0;
+    spec.rotor_inertia = random_below(r, 2) == 0 && stn_joint_type_nv(spec.type) == 1 ? 1e-3 : 0.0;
     spec.gear_ratio = 7.0;
+    spec.screw_pitch = random_between(r, -1.0, 1.0);
     return spec;
+}
+
+/// Coordinates of one joint, anywhere in its range.
+static inline void random_coordinates(stn_random *r, stn_joint_type type, double *q) {
+    int32_t nq = stn_joint_type_nq(type), turn = type == STN_JOINT_FLOATING ? 3 : type == STN_JOINT_BALL ? 0 : nq;
+    for (int32_t i = 0; i < turn; i++) {
+        q[i] = type == STN_JOINT_FLOATING ? random_between(r, -0.5, 0.5) : random_between(r, -2.0, 2.0);
+    }
+    if (turn < nq) {
+        stn_quat e = random_rotation(r);
+        const double values[4] = {e.w, e.x, e.y, e.z};
+        memcpy(q + turn, values, sizeof values);
+    }
 }
 
 /// A robot of `count` links; root: a moving joint of any type on the world, so that all kinds of roots occur.
@@ -73,8 +88,11 @@ static inline void random_tree_init(random_tree *t, uint64_t seed, int32_t count
         link->joint = random_joint(&r, i, name, sizeof name);
         link->parent = i == 0 ? STN_WORLD : random_below(&r, i);
         if (i == 0) {
-            static const stn_joint_type roots[3] = {STN_JOINT_FLOATING, STN_JOINT_REVOLUTE, STN_JOINT_FIXED};
-            link->joint.type = roots[seed % 3];
+            static const stn_joint_type roots[3][2] = {{STN_JOINT_FLOATING, STN_JOINT_FLOATING},
+                                                       {STN_JOINT_REVOLUTE, STN_JOINT_PLANAR},
+                                                       {STN_JOINT_FIXED, STN_JOINT_BALL}};
+            link->joint.type = roots[seed % 3][seed / 3 % 2];
+            link->joint.rotor_inertia = 0.0;
             link->joint.origin = seed % 2 == 0 ? shift(0.3, 0.1, -0.2) : link->joint.origin; // S = 1, and rotated
         }
         link->joint.parent = link->parent;
@@ -92,13 +110,8 @@ static inline void random_tree_init(random_tree *t, uint64_t seed, int32_t count
         link->nv = joint < 0 ? 0 : t->model->joints[joint].nv;
         link->q = joint < 0 ? -1 : t->model->joints[joint].q_start;
         link->v = joint < 0 ? -1 : t->model->joints[joint].v_start;
-        if (link->joint.type == STN_JOINT_FLOATING) {
-            stn_quat e = random_rotation(&r);
-            stn_vec3 x = random_vec3(&r, 0.5);
-            const double q[7] = {x.x, x.y, x.z, e.w, e.x, e.y, e.z};
-            memcpy(t->q + link->q, q, sizeof q);
-        } else if (joint >= 0) {
-            t->q[link->q] = random_between(&r, -2.0, 2.0);
+        if (joint >= 0) {
+            random_coordinates(&r, link->joint.type, t->q + link->q);
         }
     }
     for (int32_t i = 0; i < t->model->nv; i++) {
@@ -154,16 +167,55 @@ static inline mat4 mat4_exp(stn_vec3 w, stn_vec3 u) {
     return sum;
 }
 
+/// Rotation about an axis of unit length.
+static inline mat4 mat4_turn(stn_vec3 axis, double angle) {
+    return mat4_exp(stn_vec3_scale(angle, axis), stn_vec3_zero());
+}
+
+static inline mat4 mat4_shift(stn_vec3 u) {
+    return mat4_exp(stn_vec3_zero(), u);
+}
+
+static const stn_vec3 EX = {1.0, 0.0, 0.0}, EY = {0.0, 1.0, 0.0}, EZ = {0.0, 0.0, 1.0};
+
+/// The shortest turn from z to `axis`: about z x axis, by the angle between them.
+static inline mat4 shortest_turn(stn_vec3 axis) {
+    stn_vec3 w = stn_vec3_cross(EZ, axis);
+    return mat4_turn(stn_vec3_normalize_or(w, EX), atan2(stn_vec3_norm(w), axis.z));
+}
+
+/// x and y of a planar joint moved by (x, y) in the joint frame.
+static inline stn_vec3 in_plane(stn_vec3 axis, double x, double y) {
+    mat4 turn = shortest_turn(axis);
+    return stn_vec3_make(turn.m[0][0] * x + turn.m[0][1] * y, turn.m[1][0] * x + turn.m[1][1] * y,
+                         turn.m[2][0] * x + turn.m[2][1] * y);
+}
+
 static inline mat4 joint_motion(const random_link *link, const double *q) {
     stn_vec3 axis = stn_vec3_normalize_or(link->joint.axis, stn_vec3_zero()), none = stn_vec3_zero();
+    const double *x = q + link->q;
     switch (link->joint.type) {
     case STN_JOINT_REVOLUTE:
     case STN_JOINT_CONTINUOUS:
-        return mat4_exp(stn_vec3_scale(q[link->q], axis), none);
+        return mat4_turn(axis, x[0]);
     case STN_JOINT_PRISMATIC:
-        return mat4_exp(none, stn_vec3_scale(q[link->q], axis));
+        return mat4_shift(stn_vec3_scale(x[0], axis));
+    case STN_JOINT_SCREW:
+        return mat4_exp(stn_vec3_scale(x[0], axis),
+                        stn_vec3_scale(x[0] * link->joint.screw_pitch / (2.0 * STN_PI), axis));
+    case STN_JOINT_UNIVERSAL: {
+        mat4 a = mat4_turn(EX, x[0]), b = mat4_turn(EY, x[1]);
+        return mat4_mul(&a, &b);
+    }
+    case STN_JOINT_PLANAR: {
+        mat4 a = mat4_shift(in_plane(axis, x[0], x[1])), b = mat4_turn(axis, x[2]);
+        return mat4_mul(&a, &b);
+    }
+    case STN_JOINT_BALL: {
+        stn_pose pose = stn_pose_make((stn_quat){x[0], x[1], x[2], x[3]}, none);
+        return mat4_of(&pose);
+    }
     case STN_JOINT_FLOATING: {
-        const double *x = q + link->q;
         stn_quat e = {x[3], x[4], x[5], x[6]};
         stn_pose pose = stn_pose_make(e, stn_vec3_make(x[0], x[1], x[2]));
         return mat4_of(&pose);
@@ -173,10 +225,41 @@ static inline mat4 joint_motion(const random_link *link, const double *q) {
     }
 }
 
-/// Joint frames and link frames in the world.
+/// Joint frames and link frames in the world, and how velocity k of a joint moves its child: the child's origin by
+/// `linear`, its turning by `angular`.
 typedef struct slow_frames {
     mat4 joint[MOST_LINKS], link[MOST_LINKS];
+    stn_vec3 linear[MOST_LINKS][6], angular[MOST_LINKS][6];
 } slow_frames;
+
+static inline stn_vec3 turn4(const mat4 *a, stn_vec3 p) {
+    return stn_vec3_make(a->m[0][0] * p.x + a->m[0][1] * p.y + a->m[0][2] * p.z,
+                         a->m[1][0] * p.x + a->m[1][1] * p.y + a->m[1][2] * p.z,
+                         a->m[2][0] * p.x + a->m[2][1] * p.y + a->m[2][2] * p.z);
+}
+
+/// Fills linear and angular of link i, first in the axes of its joint frame.
+static inline void slow_joint_rates(const random_link *l, const double *q, int32_t i, slow_frames *out) {
+    static const stn_vec3 frame[3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
+    stn_vec3 axis = stn_vec3_normalize_or(l->joint.axis, stn_vec3_zero());
+    stn_joint_type type = l->joint.type;
+    stn_vec3 *linear = out->linear[i], *angular = out->angular[i];
+    for (int32_t k = 0; k < l->nv; k++) {
+        bool slides =
+            type == STN_JOINT_PRISMATIC || (type == STN_JOINT_FLOATING && k < 3) || (type == STN_JOINT_PLANAR && k < 2);
+        stn_vec3 e = type == STN_JOINT_FLOATING || type == STN_JOINT_BALL ? frame[k % 3] : axis;
+        if (type == STN_JOINT_UNIVERSAL) { // the second axis is the y that the first one turned
+            mat4 first = mat4_turn(EX, q[l->q]);
+            e = k == 0 ? EX : turn4(&first, EY);
+        } else if (slides && type == STN_JOINT_PLANAR) {
+            e = in_plane(axis, k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0);
+        }
+        double advance = type == STN_JOINT_SCREW ? l->joint.screw_pitch / (2.0 * STN_PI) : slides ? 1.0 : 0.0;
+        e = turn4(&out->joint[i], e);
+        linear[k] = stn_vec3_scale(advance, e);
+        angular[k] = slides ? stn_vec3_zero() : e;
+    }
+}
 
 static inline void slow_kinematics(const random_tree *t, const double *q, slow_frames *out) {
     for (int32_t i = 0; i < t->count; i++) {
@@ -184,6 +267,7 @@ static inline void slow_kinematics(const random_tree *t, const double *q, slow_f
         mat4 origin = mat4_of(&link->joint.origin), motion = joint_motion(link, q);
         out->joint[i] = link->parent < 0 ? origin : mat4_mul(&out->link[link->parent], &origin);
         out->link[i] = mat4_mul(&out->joint[i], &motion);
+        slow_joint_rates(link, q, i, out);
     }
 }
 
@@ -204,15 +288,10 @@ static inline void slow_jacobian(const random_tree *t, const slow_frames *f, int
     memset(angular, 0, MOST_DOFS * sizeof *angular);
     for (int32_t i = link; i >= 0; i = t->links[i].parent) {
         const random_link *l = &t->links[i];
-        stn_vec3 unit = stn_vec3_normalize_or(l->joint.axis, stn_vec3_zero());
-        stn_vec3 axis = stn_vec3_sub(apply4(&f->joint[i], unit), column4(&f->joint[i], 3));
         stn_vec3 arm = stn_vec3_sub(p, column4(&f->link[i], 3));
         for (int32_t k = 0; k < l->nv; k++) {
-            bool floats = l->joint.type == STN_JOINT_FLOATING;
-            bool slides = l->joint.type == STN_JOINT_PRISMATIC || (floats && k < 3);
-            stn_vec3 e = floats ? column4(&f->joint[i], k % 3) : axis;
-            linear[l->v + k] = slides ? e : stn_vec3_cross(e, arm);
-            angular[l->v + k] = slides ? stn_vec3_zero() : e;
+            linear[l->v + k] = stn_vec3_add(f->linear[i][k], stn_vec3_cross(f->angular[i][k], arm));
+            angular[l->v + k] = f->angular[i][k];
         }
     }
 }

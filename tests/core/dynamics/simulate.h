@@ -67,17 +67,15 @@ static inline void coordinate_rates(const stn_model *model, const double *q, con
         const stn_joint *joint = &model->joints[j];
         const double *x = q + joint->q_start, *u = v + joint->v_start;
         double *r = rate + joint->q_start;
-        if (joint->type != STN_JOINT_FLOATING) {
-            r[0] = u[0];
-            continue;
+        int32_t plain = joint->nq == joint->nv ? joint->nv : joint->nv - 3;
+        memcpy(r, u, (size_t)plain * sizeof *r);
+        if (plain < joint->nv) {
+            const double *y = x + plain, *turn = u + plain;
+            stn_quat w = {0.0, 0.5 * turn[0], 0.5 * turn[1], 0.5 * turn[2]}, e = {y[0], y[1], y[2], y[3]};
+            stn_quat d = stn_quat_mul(w, e);
+            const double rates[4] = {d.w, d.x, d.y, d.z};
+            memcpy(r + plain, rates, sizeof rates);
         }
-        stn_quat w = {0.0, 0.5 * u[3], 0.5 * u[4], 0.5 * u[5]}, e = {x[3], x[4], x[5], x[6]};
-        stn_quat d = stn_quat_mul(w, e);
-        memcpy(r, u, 3 * sizeof *r);
-        r[3] = d.w;
-        r[4] = d.x;
-        r[5] = d.y;
-        r[6] = d.z;
     }
 }
 

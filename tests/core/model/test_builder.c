@@ -167,7 +167,9 @@ static void bad_shapes_and_materials_are_refused(void **state) {
     check_text(stn_builder_add_geometry(f->builder, link, &bad, &geometry, &err), STN_ERR_ARGUMENT, &err,
                WORDS("surface velocity"));
     bad = good;
-    bad.shape = (stn_shape){.type = STN_SHAPE_MESH, };
+    bad.shape = (stn_shape){
+        .type = STN_SHAPE_MESH,
+    };
     bad.mesh = 0;
     check_text(stn_builder_add_geometry(f->builder, link, &bad, &geometry, &err), STN_ERR_ARGUMENT, &err,
                WORDS("mesh 0"));
@@ -204,6 +206,99 @@ static void same_mesh_is_referred_to_once(void **state) {
     assert_ok(stn_builder_add_mesh(f->builder, "a.stl", one, NULL, &c, &err), err);
     assert_int_equal(a, c);
     assert_int_not_equal(a, b);
+}
+
+/// A tetrahedron, or NULL where meshes cannot be made.
+static stn_mesh *new_mesh(stn_context *context) {
+    static const double vertices[12] = {0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
+    static const int32_t triangles[12] = {0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3};
+    stn_mesh_data data = {.vertex_count = 4, .triangle_count = 4, .vertices = vertices, .triangles = triangles};
+    stn_error err;
+    stn_mesh *mesh = NULL;
+    stn_status status = stn_mesh_create(context, &data, &mesh, &err);
+    assert_true(status == STN_OK || status == STN_ERR_UNSUPPORTED);
+    return mesh;
+}
+
+static void add_meshed_link(fixture *f, const char *name, const stn_mesh *mesh) {
+    stn_error err;
+    int32_t link = add_link(f->builder, name, (stn_mass){.mass = 1.0}), index = -1, geometry = -1;
+    stn_vec3 one = {1.0, 1.0, 1.0};
+    add_shape(f->builder, link, stn_shape_sphere(0.1));
+    assert_ok(stn_builder_add_mesh(f->builder, "", one, mesh, &index, &err), err);
+    stn_geometry_spec spec = stn_geometry_spec_default(stn_shape_mesh(mesh));
+    spec.mesh = index;
+    assert_ok(stn_builder_add_geometry(f->builder, link, &spec, &geometry, &err), err);
+    spec.shape.mesh = NULL; // nobody would keep it
+    check_text(stn_builder_add_geometry(f->builder, link, &spec, &geometry, &err), STN_ERR_ARGUMENT, &err,
+               WORDS("geometry", "data of mesh"));
+}
+
+static void meshes_live_as_long_as_the_builder_or_the_model_that_names_them(void **state) {
+    fixture *f = *state;
+    stn_mesh *kept = new_mesh(f->context), *forgotten = new_mesh(f->context);
+    if (kept == NULL) {
+        print_message("skipped: no meshes yet\n");
+        skip();
+    }
+    begin_robot(f->builder, "kept");
+    add_meshed_link(f, "a", kept);
+    int32_t robot = begin_robot(f->builder, "forgotten");
+    add_meshed_link(f, "b", forgotten);
+    long long before = f->heap.live;
+    stn_mesh_release(forgotten);
+    assert_int_equal(f->heap.live, before); // the builder has it
+    stn_builder_discard(f->builder, robot);
+    assert_true(f->heap.live < before);
+    stn_mesh_release(kept);
+    stn_model *model = compile_model(f->builder);
+    assert_int_equal(model->mesh_count, 1);
+    assert_int_equal(model->geometries[0].mesh, -1);
+    assert_int_equal(model->geometries[1].mesh, 0);
+    assert_ptr_equal(model->geometries[1].shape.mesh, model->meshes[0].data);
+    assert_int_equal(model->meshes[0].data->triangle_count, 4);
+    stn_model_destroy(model); // tear_down counts what is left
+    stn_mesh *unused = new_mesh(f->context);
+    begin_robot(f->builder, "left behind");
+    add_meshed_link(f, "c", unused);
+    stn_mesh_release(unused);
+}
+
+static void units_are_those_of_the_joint_type(void **state) {
+    fixture *f = *state;
+    stn_error err;
+    begin_robot(f->builder, "arm");
+    int32_t a = add_link(f->builder, "a", (stn_mass){.mass = 1.0}),
+            b = add_link(f->builder, "b", (stn_mass){.mass = 1.0});
+    static const struct {
+        stn_joint_type type;
+        const char *damping, *velocity;
+    } cases[] = {
+        {STN_JOINT_PRISMATIC, "= -1 N s/m must", "= -2 m/s must"},
+        {STN_JOINT_SCREW, "= -1 N m s/rad must", "= -2 rad/s must"},
+        {STN_JOINT_PLANAR, "= -1 N s/m, N m s/rad must", "= -2 m/s, rad/s must"},
+        {STN_JOINT_BALL, "= -1 N m s/rad must", "= -2 rad/s must"},
+        {STN_JOINT_UNIVERSAL, "= -1 N m s/rad must", "= -2 rad/s must"},
+        {STN_JOINT_FLOATING, "= -1 N s/m, N m s/rad must", "= -2 m/s, rad/s must"},
+    };
+    for (int32_t i = 0; i < STN_COUNT(cases); i++) {
+        stn_joint_spec spec = stn_joint_spec_default("j", cases[i].type);
+        int32_t joint = -1;
+        spec.parent = a, spec.child = b, spec.damping = -1.0;
+        check_text(stn_builder_add_joint(f->builder, &spec, &joint, &err), STN_ERR_ARGUMENT, &err,
+                   WORDS(cases[i].damping));
+        spec.damping = 0.0, spec.velocity = -2.0;
+        check_text(stn_builder_add_joint(f->builder, &spec, &joint, &err), STN_ERR_ARGUMENT, &err,
+                   WORDS(cases[i].velocity));
+    }
+    stn_joint_spec screw = stn_joint_spec_default("j", STN_JOINT_SCREW);
+    int32_t joint = -1;
+    screw.parent = a, screw.child = b, screw.lower = 1.0, screw.upper = 0.5; // angles, not lengths
+    check_text(stn_builder_add_joint(f->builder, &screw, &joint, &err), STN_ERR_ARGUMENT, &err,
+               WORDS("lower limit 1 rad", "upper limit 0.5 rad"));
+    screw.lower = -(double)INFINITY, screw.screw_pitch = (double)INFINITY;
+    check_text(stn_builder_add_joint(f->builder, &screw, &joint, &err), STN_ERR_ARGUMENT, &err,
+               WORDS("screw pitch = inf m"));
 }
 
 static void discarding_a_robot_leaves_what_was_there_before(void **state) {
@@ -375,6 +470,8 @@ int main(void) {
         TEST(bad_shapes_and_materials_are_refused),
         TEST(bad_base_is_refused),
         TEST(same_mesh_is_referred_to_once),
+        TEST(meshes_live_as_long_as_the_builder_or_the_model_that_names_them),
+        TEST(units_are_those_of_the_joint_type),
         TEST(discarding_a_robot_leaves_what_was_there_before),
         TEST(bad_nodes_and_elements_are_refused),
         TEST(cloud_becomes_a_tree_with_the_pattern_of_its_elements),

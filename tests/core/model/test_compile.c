@@ -298,6 +298,54 @@ static void impossible_inertia_is_a_warning(void **state) {
     stn_model_destroy(model);
 }
 
+static void limits_and_rotors_of_joints_that_have_none_are_a_warning(void **state) {
+    fixture *f = *state;
+    begin_robot(f->builder, "r");
+    int32_t a = add_link(f->builder, "a", one_kg()), b = add_link(f->builder, "b", one_kg());
+    int32_t c = add_link(f->builder, "c", one_kg()), d = add_link(f->builder, "d", one_kg());
+    stn_joint_spec spec = stn_joint_spec_default("hip", STN_JOINT_BALL);
+    spec.parent = a, spec.child = b, spec.upper = 1.0;
+    add_joint_spec(f->builder, &spec);
+    spec = stn_joint_spec_default("cart", STN_JOINT_PLANAR);
+    spec.parent = a, spec.child = c, spec.rotor_inertia = 1e-3;
+    add_joint_spec(f->builder, &spec);
+    spec = stn_joint_spec_default("lead", STN_JOINT_SCREW); // has both
+    spec.parent = a, spec.child = d, spec.rotor_inertia = 1e-3, spec.gear_ratio = 10.0, spec.lower = 0.5;
+    spec.screw_pitch = -0.01, spec.acceleration = 3.0;
+    add_joint_spec(f->builder, &spec);
+    stn_model *model = compile_model(f->builder);
+    expect_log(f, "joint 'hip': is ball, which has no limits: lower and upper are ignored");
+    expect_log(f, "joint 'cart': is planar, so its rotor inertia is ignored");
+    assert_null(strstr(f->log, "lead"));
+    assert_true(isinf(model->joints[1].upper));
+    assert_near(model->joints[2].reflected_inertia, 0.0, 0.0);
+    const stn_joint *lead = &model->joints[3];
+    assert_near(lead->reflected_inertia, 0.1, 1e-16);
+    assert_near(lead->lower, 0.5, 0.0);
+    assert_near(lead->screw_pitch, -0.01, 0.0);
+    assert_near(lead->acceleration, 3.0, 0.0);
+    assert_near(model->q0[lead->q_start], 0.5, 0.0);
+    assert_near(model->q0[model->joints[1].q_start], 1.0, 0.0); // the quaternion of a ball joint
+    stn_model_destroy(model);
+}
+
+static void screws_mimic_and_are_mimicked(void **state) {
+    fixture *f = *state;
+    stn_error err;
+    begin_robot(f->builder, "r");
+    int32_t a = add_link(f->builder, "a", one_kg()), b = add_link(f->builder, "b", one_kg());
+    int32_t c = add_link(f->builder, "c", one_kg()), d = add_link(f->builder, "d", one_kg());
+    add_joint(f->builder, "turn", STN_JOINT_REVOLUTE, a, b, stn_pose_identity(), Z);
+    add_joint(f->builder, "lead", STN_JOINT_SCREW, a, c, stn_pose_identity(), Z);
+    add_joint(f->builder, "slide", STN_JOINT_PRISMATIC, a, d, stn_pose_identity(), Z);
+    assert_ok(stn_builder_set_mimic(f->builder, 0, 1, 2.0, 0.1, &err), err);
+    assert_ok(stn_builder_set_mimic(f->builder, 1, 2, 3.0, 0.2, &err), err);
+    stn_model *model = compile_model(f->builder);
+    assert_near(model->q0[model->joints[2].q_start], 0.2, 1e-15);
+    assert_near(model->q0[model->joints[1].q_start], 0.5, 1e-15);
+    stn_model_destroy(model);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
@@ -315,6 +363,8 @@ int main(void) {
         TEST(robot_may_hang_on_another),
         TEST(subtree_without_mass_loads_with_a_warning),
         TEST(impossible_inertia_is_a_warning),
+        TEST(limits_and_rotors_of_joints_that_have_none_are_a_warning),
+        TEST(screws_mimic_and_are_mimicked),
     };
     return cmocka_run_group_tests_name("model compiler", tests, NULL, NULL);
 }

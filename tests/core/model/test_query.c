@@ -146,6 +146,14 @@ static void test_joint_types_say_how_they_rest(void **state) {
         bool turns = type == STN_JOINT_FLOATING || type == STN_JOINT_BALL;
         assert_int_equal(quaternion, !turns ? -1 : type == STN_JOINT_FLOATING ? 3 : 0);
         assert_int_equal(stn_joint_type_is_axial(type), nq == 1);
+        for (int32_t i = 0; i < nq; i++) { // one coordinate needs no name
+            assert_int_equal(stn_joint_coordinate_name(type, i)[0] == '\0', nq == 1);
+        }
+        assert_null(stn_joint_coordinate_name(type, nq));
+        assert_null(stn_joint_velocity_name(type, stn_joint_type_nv(type)));
+        assert_null(stn_joint_coordinate_name(type, -1));
+        assert_true(quaternion < 0 || strcmp(stn_joint_coordinate_name(type, quaternion), "qw") == 0);
+        assert_non_null(stn_joint_type_units(type));
         stn_joint_type_rest(type, q);
         for (int32_t i = 0; i < 8; i++) {
             assert_near(q[i], i >= nq ? 7.0 : i == quaternion ? 1.0 : 0.0, 0.0);
@@ -154,6 +162,10 @@ static void test_joint_types_say_how_they_rest(void **state) {
     assert_true(stn_joint_type_is_limited(STN_JOINT_SCREW) && !stn_joint_type_is_limited(STN_JOINT_CONTINUOUS));
     assert_true(stn_joint_type_has_axis(STN_JOINT_PLANAR) && !stn_joint_type_has_axis(STN_JOINT_UNIVERSAL));
     assert_int_equal(stn_joint_type_quaternion(STN_JOINT_COUNT), -1);
+    assert_null(stn_joint_type_units(STN_JOINT_COUNT));
+    assert_string_equal(stn_joint_velocity_name(STN_JOINT_PLANAR, 2), "rate");
+    assert_string_equal(stn_joint_type_units(STN_JOINT_SCREW)->position, "rad");
+    assert_string_equal(stn_joint_type_units(STN_JOINT_PRISMATIC)->effort, "N");
 }
 
 int main(void) {
