@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// stiction info MODEL: what a robot file holds, and kinematics and dynamics figures of one configuration.
+// stiction info MODEL: what a robot file holds, and kinematics and dynamics figures of one configuration; of a mesh
+// file its facts.
 #include <stdio.h>
 #include <string.h>
 
@@ -9,66 +10,42 @@
 
 enum { CANDIDATES = 500 };
 
-/// Loading has said what compiling would say again, with lines.
-static void drop_message(void *user, stn_log_level level, const char *text) {
-    (void)user;
-    if (level == STN_LOG_ERROR) {
-        fprintf(stderr, "error: %s\n", text);
-    }
-}
-
-static stn_status compile(info *robot, stn_model_builder *builder, stn_error *err) {
-    stn_load_request request = {.path = robot->path};
-    stn_pose origin = stn_pose_identity();
-    int32_t index = 0;
-    stn_status status = stn_load_robot(robot->context, &request, builder, &index, &robot->diagnostics, err);
+/// Loads the robot and counts it at zero.
+static stn_status prepare(info_report *r, const char *path, const cli_list *packages, stn_error *err) {
+    cli_robot_options options = {.fixed = true, .packages = packages->items};
+    stn_status status = cli_robot_load(&r->robot, path, &options, err);
     if (status == STN_OK) {
-        status = stn_builder_set_base(builder, index, &origin, true, err);
-    }
-    return status == STN_OK ? stn_model_compile(builder, &robot->model, err) : status;
-}
-
-static stn_status load(info *robot, stn_error *err) {
-    stn_model_builder *builder = NULL;
-    stn_status status = stn_builder_create(robot->context, &builder, err);
-    if (status == STN_OK) {
-        status = compile(robot, builder, err);
-    }
-    stn_builder_destroy(builder);
-    if (status == STN_OK) {
-        status = stn_kinematics_create(robot->model, &robot->kinematics, err);
+        status = stn_kinematics_create(r->robot.model, &r->kinematics, err);
     }
     if (status != STN_OK) {
         return status;
     }
-    robot->q = stn_allocate(robot->context, (size_t)robot->model->nq, sizeof *robot->q);
-    robot->v = stn_allocate(robot->context, (size_t)robot->model->nv, sizeof *robot->v);
-    robot->child_of = stn_allocate(robot->context, (size_t)robot->model->joint_count, sizeof *robot->child_of);
-    if (robot->q == NULL || robot->v == NULL || robot->child_of == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", robot->path);
+    r->arena = stn_arena_create(r->robot.context);
+    r->q = r->arena != NULL ? STN_ARENA_ZEROED(r->arena, r->robot.model->nq, double) : NULL;
+    r->v = r->arena != NULL ? STN_ARENA_ZEROED(r->arena, r->robot.model->nv, double) : NULL;
+    if (r->q == NULL || r->v == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
     }
-    info_count(robot);
-    return STN_OK;
+    status = info_configure(r, NULL, err);
+    if (status == STN_OK) {
+        info_count(r);
+    }
+    return status;
 }
 
-static void clear(info *robot) {
-    stn_release(robot->context, robot->frames);
-    stn_release(robot->context, robot->child_of);
-    stn_release(robot->context, robot->q);
-    stn_release(robot->context, robot->v);
-    stn_kinematics_destroy(robot->kinematics);
-    stn_model_destroy(robot->model);
-    stn_diagnostics_clear(&robot->diagnostics);
-    stn_context_destroy(robot->context);
+static void clear(info_report *r) {
+    stn_arena_destroy(r->arena);
+    stn_kinematics_destroy(r->kinematics);
+    cli_robot_clear(&r->robot);
 }
 
 // ------------------------------------------------------------------------------------------------- --fk LINK[,x,y,z]
 
-static stn_status unknown_link(const info *robot, const char *word, stn_error *err) {
+static stn_status unknown_link(const info_report *r, const char *word, stn_error *err) {
     const char *names[CANDIDATES];
-    int32_t count = robot->model->link_count < CANDIDATES ? robot->model->link_count : CANDIDATES;
+    int32_t count = r->robot.model->link_count < CANDIDATES ? r->robot.model->link_count : CANDIDATES;
     for (int32_t i = 0; i < count; i++) {
-        names[i] = robot->model->links[i].name;
+        names[i] = r->robot.model->links[i].name;
     }
     const char *near = stn_suggest(word, names, count);
     return stn_fail(err, STN_ERR_ARGUMENT, "--fk %.200s: no such link%s%.80s%s", word,
@@ -90,111 +67,103 @@ static bool split_point(char *name, stn_vec3 *point) {
     return true;
 }
 
-static stn_status parse_frame(const info *robot, const char *word, info_frame *frame, stn_error *err) {
-    *frame = (info_frame){.key = word, .link = stn_model_find_link(robot->model, 0, word)};
+static stn_status parse_frame(const info_report *r, const char *word, info_frame *frame, stn_error *err) {
+    *frame = (info_frame){.key = word, .link = stn_model_find_link(r->robot.model, 0, word)};
     if (frame->link >= 0) {
         return STN_OK;
     }
-    char *name = stn_duplicate_text(robot->context, word);
+    char *name = stn_duplicate_text(r->robot.context, word);
     if (name == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "--fk: out of memory");
     }
     bool split = split_point(name, &frame->point);
-    frame->link = split ? stn_model_find_link(robot->model, 0, name) : -1;
-    stn_status status = frame->link >= 0 ? STN_OK : unknown_link(robot, split ? name : word, err);
-    stn_release(robot->context, name);
+    frame->link = split ? stn_model_find_link(r->robot.model, 0, name) : -1;
+    stn_status status = frame->link >= 0 ? STN_OK : unknown_link(r, split ? name : word, err);
+    stn_release(r->robot.context, name);
     if (status == STN_OK) {
-        frame->key = robot->model->links[frame->link].name;
+        frame->key = r->robot.model->links[frame->link].name;
     }
     return status;
 }
 
-static stn_status parse_frames(info *robot, const cli_list *words, stn_error *err) {
-    robot->frames = stn_allocate(robot->context, (size_t)words->count, sizeof *robot->frames);
-    if (robot->frames == NULL) {
+static stn_status parse_frames(info_report *r, const cli_list *words, stn_error *err) {
+    r->frames = STN_ARENA(r->arena, words->count, info_frame);
+    if (r->frames == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "--fk: out of memory");
     }
     for (int32_t i = 0; i < words->count; i++) {
-        stn_status status = parse_frame(robot, words->items[i], &robot->frames[i], err);
+        stn_status status = parse_frame(r, words->items[i], &r->frames[i], err);
         if (status != STN_OK) {
             return status;
         }
         for (int32_t k = 0; k < i; k++) {
-            bool again = robot->frames[k].link == robot->frames[i].link;
-            robot->frames[i].key = again ? words->items[i] : robot->frames[i].key;
+            bool again = r->frames[k].link == r->frames[i].link;
+            r->frames[i].key = again ? words->items[i] : r->frames[i].key;
         }
     }
-    robot->frame_count = words->count;
+    r->frame_count = words->count;
     return STN_OK;
 }
 
-// ----------------------------------------------------------------------------------------------------- findings
-
-static void print_findings(const info *robot, stn_severity least) {
-    static const char *const words[] = {"note", "warning", "error"};
-    for (int32_t i = 0; i < robot->diagnostics.count; i++) {
-        const stn_diagnostic *finding = &robot->diagnostics.items[i];
-        char text[2048];
-        if (finding->severity >= least) {
-            info_finding_line(finding, text, sizeof text);
-            fprintf(stderr, "%s: %s\n", words[finding->severity], text);
-        }
-    }
-}
+// ------------------------------------------------------------------------------------------------------ command
 
 /// Several errors of one file are listed, a single one is the line of every command.
-static int fail(const cli_command *command, const info *robot, const stn_error *error) {
-    if (robot->model == NULL && robot->diagnostics.error_count > 1) {
-        print_findings(robot, STN_SEVERITY_ERROR);
+static int fail(const cli_command *command, const info_report *r, const stn_error *error) {
+    if (r->robot.model == NULL && r->robot.diagnostics.error_count > 1) {
+        cli_print_findings(&r->robot.diagnostics, STN_SEVERITY_ERROR);
     }
     return cli_fail_status(command, error);
 }
 
-static int run(const cli_command *command, const char *path, const char *choice, const cli_list *frames, bool json) {
+static int print(const info_report *r, bool json) {
+    if (json) {
+        return info_print_json(r) ? CLI_DONE : CLI_BAD_INPUT;
+    }
+    bool written = info_print_text(r);
+    cli_print_findings(&r->robot.diagnostics, STN_SEVERITY_NOTE);
+    fprintf(stderr, "loaded in %.1f ms\n", r->robot.load_ms);
+    return written ? CLI_DONE : CLI_BAD_INPUT;
+}
+
+/// What was asked for.
+typedef struct request {
+    const char *path, *q;
+    cli_list frames, packages;
+    bool json;
+} request;
+
+static int run(const cli_command *command, const request *asked) {
     stn_error error = {STN_OK, ""};
-    info robot = {.path = path};
-    stn_context_options options = {.log = drop_message};
-    stn_status status = stn_context_create(&options, &robot.context, &error);
-    if (status != STN_OK) {
-        return cli_fail_status(command, &error);
-    }
-    stn_diagnostics_init(&robot.diagnostics, robot.context);
-    status = load(&robot, &error);
+    info_report r = {.configured = asked->q != NULL};
+    stn_status status = prepare(&r, asked->path, &asked->packages, &error);
     if (status == STN_OK) {
-        status = parse_frames(&robot, frames, &error);
+        status = parse_frames(&r, &asked->frames, &error);
     }
     if (status == STN_OK) {
-        status = info_configure(&robot, choice, &error);
+        status = info_configure(&r, asked->q, &error);
     }
     if (status == STN_OK) {
-        status = info_compute(&robot, &error);
+        status = info_compute(&r, &error);
     }
-    int result = CLI_DONE;
-    if (status != STN_OK) {
-        result = fail(command, &robot, &error);
-    } else if (json) {
-        result = info_print_json(&robot) ? CLI_DONE : CLI_BAD_INPUT;
-    } else {
-        result = info_print_text(&robot) ? CLI_DONE : CLI_BAD_INPUT;
-        print_findings(&robot, STN_SEVERITY_NOTE);
-    }
-    clear(&robot);
+    int result = status == STN_OK ? print(&r, asked->json) : fail(command, &r, &error);
+    clear(&r);
     return result;
 }
 
 int cmd_info(int argc, char **argv) {
-    bool json = false;
-    const char *choice = NULL;
-    cli_list frames = {0}, words = {0};
+    request asked = {0};
+    cli_list words = {0};
     const cli_option options[] = {
-        {"json", 0, CLI_FLAG, NULL, "everything, as JSON on stdout", &json},
-        {"q", 0, CLI_TEXT, "FILE.json|Z|A|B", "configuration: a file {\"joint\": value}, or a rule (Z: zero)", &choice},
-        {"fk", 0, CLI_TEXTS, "LINK[,x,y,z]", "pose of a link, and of a point of it", &frames},
+        {"json", 0, CLI_FLAG, NULL, "everything, as JSON on stdout", &asked.json},
+        {"q", 0, CLI_TEXT, "FILE.json|Z|A|B", "configuration: a file {\"joint\": value}, or a rule (Z: zero)",
+         &asked.q},
+        {"fk", 0, CLI_TEXTS, "LINK[,x,y,z]", "pose of a link, and of a point of it", &asked.frames},
+        {"package", 0, CLI_TEXTS, "DIR", "folder to look for package:// names", &asked.packages},
     };
     const cli_command command = {
         "info",
         "MODEL",
-        "Shows what a robot file holds. The robot stands with its root link welded to the world.",
+        "Shows what a robot file holds, or a mesh file. The robot stands with its root link welded to the world.",
         options,
         STN_COUNT(options),
         1,
@@ -203,8 +172,10 @@ int cmd_info(int argc, char **argv) {
     if (status != CLI_PROCEED) {
         return status;
     }
-    status = run(&command, words.items[0], choice, &frames, json);
-    cli_list_clear(&frames);
+    asked.path = words.items[0];
+    status = info_is_mesh(asked.path) ? info_mesh(&command, asked.path, asked.json) : run(&command, &asked);
+    cli_list_clear(&asked.frames);
+    cli_list_clear(&asked.packages);
     cli_list_clear(&words);
     return status;
 }

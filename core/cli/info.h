@@ -3,10 +3,9 @@
 #ifndef STICTION_CLI_INFO_H
 #define STICTION_CLI_INFO_H
 
-#include <stiction/dynamics.h>
-#include <stiction/loader.h>
-
 #include "cli/options.h"
+#include "cli/robot.h"
+#include "cli/terminal.h"
 
 /// A link whose pose was asked for, and a point of it.
 typedef struct info_frame {
@@ -15,46 +14,68 @@ typedef struct info_frame {
     stn_vec3 point; // link frame
 } info_frame;
 
-/// Of one configuration, with mimic joints as coordinates of their own and eliminated (M_red = G^T M G, g_red = G^T g).
-/// Rotor inertia is left out: the figures are those of the bodies.
+/// Mass matrix and gravity of one choice of coordinates. Rotor inertia is left out: the figures are those of the
+/// bodies.
+typedef struct info_figures {
+    double mass_trace, gravity_norm; // 0 without masses
+    double condition; // of the mass matrix, largest over smallest eigenvalue; NaN: see info_dynamics.note
+    double *gravity;  // (nv) forces that hold the robot still; 0 where a joint is no coordinate
+} info_figures;
+
+/// Of one configuration, with mimic joints as coordinates of their own, and eliminated (M_red = G^T M G, g_red = G^T
+/// g).
 typedef struct info_dynamics {
-    double mass_trace_full, gravity_norm_full;
-    double mass_trace_reduced, gravity_norm_reduced;
+    info_figures full, reduced;
+    const char *note; // why figures are missing; NULL: none is
 } info_dynamics;
 
 typedef struct info_counts {
     int32_t joints, of_type[STN_JOINT_COUNT], mimic;
     int32_t dof_reduced;
-    int32_t collision, visual;
+    int32_t collision, visual, collision_shapes[STN_SHAPE_COUNT], visual_shapes[STN_SHAPE_COUNT];
+    int32_t inertias[CLI_INERTIA_COUNT]; // links
+    int32_t actuators;
     double mass; // [kg]
 } info_counts;
 
-typedef struct info {
-    const char *path;
-    stn_context *context;
-    stn_diagnostics diagnostics;
-    stn_model *model; // the one robot, its root welded to the world
+/// The box of the robot at zero.
+typedef struct info_size {
+    stn_aabb box;    // world axes, empty when nothing is known
+    bool collision;  // of the shapes that collide, otherwise of those that are seen
+    int32_t missing; // meshes among these shapes that are not loaded
+} info_size;
+
+typedef struct info_report {
+    cli_robot robot; // its root welded to the world
     stn_kinematics *kinematics;
-    double *q, *v;     // v = 0
-    int32_t *child_of; // (joint_count) link below each moving joint
+    stn_arena *arena;
+    double *q, *v; // v = 0
     info_frame *frames;
     int32_t frame_count;
+    bool configured; // --q was given
     info_counts counts;
+    info_size size;
     info_dynamics dynamics;
-} info;
+} info_report;
 
 /// info_configuration.c: fills q. NULL and "Z": zero; "A", "B": the rules of the reference tables; else a JSON file
 /// { "joint": value | [values] }. Mimic joints follow.
-stn_status info_configure(info *robot, const char *choice, stn_error *err);
-/// info_numbers.c
-void info_count(info *robot);
-stn_status info_compute(info *robot, stn_error *err);
-stn_pose info_link_pose(const info *robot, int32_t link);
+stn_status info_configure(info_report *r, const char *choice, stn_error *err);
+/// info_numbers.c: counts and size, q being zero.
+void info_count(info_report *r);
+/// Does the file name what drives it, or give it a rotor?
+bool info_is_driven(const stn_joint *joint);
+stn_pose info_link_pose(const info_report *r, int32_t link);
+/// info_dynamics.c
+stn_status info_compute(info_report *r, stn_error *err);
 /// info_json.c; false: stdout cannot be written.
-bool info_print_json(const info *robot);
-/// info_text.c
-bool info_print_text(const info *robot);
-/// "file:line: link b: text" of a finding.
-void info_finding_line(const stn_diagnostic *finding, char *text, size_t size);
+bool info_print_json(const info_report *r);
+/// info_text.c, info_tree.c
+bool info_print_text(const info_report *r);
+void info_print_tree(const info_report *r, const cli_terminal *terminal);
+/// info_mesh.c: does the name end like that of a mesh file? Then what `stiction info FILE` answers, and its exit
+/// status.
+bool info_is_mesh(const char *path);
+int info_mesh(const cli_command *command, const char *path, bool json);
 
 #endif

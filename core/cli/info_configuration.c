@@ -12,27 +12,23 @@
 
 enum { LARGEST_FILE = 1 << 24, CANDIDATES = 500 };
 
-static bool has_one_dof(const stn_joint *joint) {
-    return joint->nq == 1;
+static void set_zero(const info_report *r) {
+    for (int32_t j = 0; j < r->robot.model->joint_count; j++) {
+        const stn_joint *joint = &r->robot.model->joints[j];
+        stn_joint_type_rest(joint->type, r->q + joint->q_start);
+    }
 }
 
-static void set_floating(double *q, stn_vec3 position, stn_mat3 rotation) {
-    stn_quat r = stn_quat_from_matrix(&rotation);
-    const double values[7] = {position.x, position.y, position.z, r.w, r.x, r.y, r.z};
+static void set_floating(double *q) {
+    stn_mat3 turn = stn_mat3_from_rpy(0.1, 0.2, 0.3);
+    stn_quat r = stn_quat_from_matrix(&turn);
+    const double values[7] = {0.1, 0.2, 0.3, r.w, r.x, r.y, r.z};
     memcpy(q, values, sizeof values);
 }
 
-static void set_zero(const info *robot) {
-    for (int32_t j = 0; j < robot->model->joint_count; j++) {
-        const stn_joint *joint = &robot->model->joints[j];
-        double *q = robot->q + joint->q_start;
-        if (joint->type == STN_JOINT_FLOATING) {
-            set_floating(q, stn_vec3_zero(), stn_mat3_identity());
-        } else {
-            memset(q, 0, (size_t)joint->nq * sizeof *q);
-            q[0] = joint->type == STN_JOINT_BALL ? 1.0 : 0.0;
-        }
-    }
+static void set_planar(double *q) {
+    const double values[3] = {0.1, -0.2, 0.3};
+    memcpy(q, values, sizeof values);
 }
 
 /// Rule A: 30 % of the way between the limits, where there are any.
@@ -47,49 +43,39 @@ static double value_b(const stn_joint *joint, int32_t number) {
     return (joint->type == STN_JOINT_PRISMATIC ? 0.05 : 0.3) * sin(number + 1);
 }
 
-static void set_by_rule(const info *robot, char rule) {
-    for (int32_t j = 0; j < robot->model->joint_count; j++) {
-        const stn_joint *joint = &robot->model->joints[j];
-        double *q = robot->q + joint->q_start;
+static void set_by_rule(const info_report *r, char rule) {
+    for (int32_t j = 0; j < r->robot.model->joint_count; j++) {
+        const stn_joint *joint = &r->robot.model->joints[j];
+        double *q = r->q + joint->q_start;
         if (joint->type == STN_JOINT_FLOATING) {
-            set_floating(q, stn_vec3_make(0.1, 0.2, 0.3), stn_mat3_from_rpy(0.1, 0.2, 0.3));
+            set_floating(q);
         } else if (joint->type == STN_JOINT_PLANAR) {
-            q[0] = 0.1;
-            q[1] = -0.2;
-            q[2] = 0.3;
-        } else if (has_one_dof(joint)) {
+            set_planar(q);
+        } else if (stn_joint_type_is_axial(joint->type)) {
             *q = rule == 'A' ? value_a(joint) : value_b(joint, j);
         }
     }
 }
 
-/// q of a joint after following its masters; the compiler has refused circles.
-static double followed_value(const info *robot, const stn_joint *joint) {
-    double scale = 1.0, offset = 0.0; // q = scale q(joint) + offset
-    while (joint->mimic >= 0) {
-        offset += scale * joint->mimic_offset;
-        scale *= joint->mimic_multiplier;
-        joint = &robot->model->joints[joint->mimic];
-    }
-    return scale * robot->q[joint->q_start] + offset;
-}
-
-static void follow_masters(const info *robot) {
-    for (int32_t j = 0; j < robot->model->joint_count; j++) {
-        const stn_joint *joint = &robot->model->joints[j];
-        if (joint->mimic >= 0) {
-            robot->q[joint->q_start] = followed_value(robot, joint);
+static void follow_masters(const info_report *r) {
+    for (int32_t j = 0; j < r->robot.model->joint_count; j++) {
+        const stn_joint *joints = r->robot.model->joints;
+        if (joints[j].mimic >= 0) {
+            int32_t master = 0;
+            double scale = 1.0, offset = 0.0;
+            cli_mimic_chain(r->robot.model, j, &master, &scale, &offset);
+            r->q[joints[j].q_start] = scale * r->q[joints[master].q_start] + offset;
         }
     }
 }
 
 // ---------------------------------------------------------------------------------------------------- JSON file
 
-static stn_status unknown_joint(const info *robot, const char *path, const char *name, stn_error *err) {
+static stn_status unknown_joint(const info_report *r, const char *path, const char *name, stn_error *err) {
     const char *names[CANDIDATES];
-    int32_t count = robot->model->joint_count < CANDIDATES ? robot->model->joint_count : CANDIDATES;
+    int32_t count = r->robot.model->joint_count < CANDIDATES ? r->robot.model->joint_count : CANDIDATES;
     for (int32_t j = 0; j < count; j++) {
-        names[j] = robot->model->joints[j].name;
+        names[j] = r->robot.model->joints[j].name;
     }
     const char *near = stn_suggest(name, names, count);
     return stn_fail(err, STN_ERR_PARSE, "%s: the robot has no moving joint '%.80s'%s%.80s%s", path, name,
@@ -109,34 +95,44 @@ static int32_t read_numbers(const cJSON *value, double *numbers, int32_t capacit
     return count;
 }
 
-static stn_status set_joint(const info *robot, const char *path, const cJSON *value, stn_error *err) {
-    int32_t index = stn_model_find_joint(robot->model, 0, value->string);
-    if (index < 0) {
-        return unknown_joint(robot, path, value->string, err);
+/// Files hold quaternions with some digits: they are made unit ones when they are nearly so.
+static stn_status normalize(const stn_joint *joint, const char *path, double *numbers, stn_error *err) {
+    int32_t first = stn_joint_type_quaternion(joint->type);
+    if (first < 0) {
+        return STN_OK;
     }
-    const stn_joint *joint = &robot->model->joints[index];
+    double *w = numbers + first;
+    double norm = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2] + w[3] * w[3]);
+    if (!(fabs(norm - 1.0) <= 1e-3)) {
+        return stn_fail(err, STN_ERR_PARSE,
+                        "%s: joint '%.80s': the quaternion (w x y z, numbers %d to %d) has length %g, not 1", path,
+                        joint->name, (int)first + 1, (int)first + 4, norm);
+    }
+    for (int32_t k = 0; k < 4; k++) {
+        w[k] /= norm;
+    }
+    return STN_OK;
+}
+
+static stn_status set_joint(const info_report *r, const char *path, const cJSON *value, stn_error *err) {
+    int32_t index = stn_model_find_joint(r->robot.model, 0, value->string);
+    if (index < 0) {
+        return unknown_joint(r, path, value->string, err);
+    }
+    const stn_joint *joint = &r->robot.model->joints[index];
     double numbers[7] = {0.0};
     if (read_numbers(value, numbers, STN_COUNT(numbers)) != joint->nq) {
         return stn_fail(err, STN_ERR_PARSE, "%s: joint '%.80s' is %s: give %d finite number%s", path, joint->name,
                         stn_joint_type_name(joint->type), (int)joint->nq, joint->nq > 1 ? "s in an array" : "");
     }
-    if (joint->type == STN_JOINT_FLOATING) {
-        double norm =
-            sqrt(numbers[3] * numbers[3] + numbers[4] * numbers[4] + numbers[5] * numbers[5] + numbers[6] * numbers[6]);
-        if (!(fabs(norm - 1.0) <= 1e-3)) {
-            return stn_fail(err, STN_ERR_PARSE,
-                            "%s: joint '%.80s': the quaternion (numbers 4 to 7) has length %g, not 1", path,
-                            joint->name, norm);
-        }
-        for (int32_t k = 3; k < 7; k++) {
-            numbers[k] /= norm;
-        }
+    stn_status status = normalize(joint, path, numbers, err);
+    if (status == STN_OK) {
+        memcpy(r->q + joint->q_start, numbers, (size_t)joint->nq * sizeof *numbers);
     }
-    memcpy(robot->q + joint->q_start, numbers, (size_t)joint->nq * sizeof *numbers);
-    return STN_OK;
+    return status;
 }
 
-static stn_status set_from_json(const info *robot, const char *path, const char *text, stn_error *err) {
+static stn_status set_from_json(const info_report *r, const char *path, const char *text, stn_error *err) {
     cJSON *json = cJSON_ParseWithOpts(text, NULL, true);
     if (!cJSON_IsObject(json)) {
         cJSON_Delete(json);
@@ -144,13 +140,13 @@ static stn_status set_from_json(const info *robot, const char *path, const char 
     }
     stn_status status = STN_OK;
     for (const cJSON *value = json->child; value != NULL && status == STN_OK; value = value->next) {
-        status = set_joint(robot, path, value, err);
+        status = set_joint(r, path, value, err);
     }
     cJSON_Delete(json);
     return status;
 }
 
-static stn_status set_from_file(const info *robot, const char *path, stn_error *err) {
+static stn_status set_from_file(const info_report *r, const char *path, stn_error *err) {
     struct stat about;
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) {
@@ -161,23 +157,23 @@ static stn_status set_from_file(const info *robot, const char *path, stn_error *
         return stn_fail(err, STN_ERR_FILE, "--q %s: not a JSON file", path);
     }
     size_t size = (size_t)about.st_size;
-    char *text = stn_allocate(robot->context, size + 1, 1);
+    char *text = stn_allocate(r->robot.context, size + 1, 1);
     ssize_t got = text != NULL ? read(file, text, size) : -1;
     close(file);
-    stn_status status = got == (ssize_t)size ? set_from_json(robot, path, text, err)
+    stn_status status = got == (ssize_t)size ? set_from_json(r, path, text, err)
                                              : stn_fail(err, STN_ERR_FILE, "--q %s: cannot be read", path);
-    stn_release(robot->context, text);
+    stn_release(r->robot.context, text);
     return status;
 }
 
-stn_status info_configure(info *robot, const char *choice, stn_error *err) {
+stn_status info_configure(info_report *r, const char *choice, stn_error *err) {
     stn_status status = STN_OK;
-    set_zero(robot);
+    set_zero(r);
     if (choice != NULL && (strcmp(choice, "A") == 0 || strcmp(choice, "B") == 0)) {
-        set_by_rule(robot, choice[0]);
+        set_by_rule(r, choice[0]);
     } else if (choice != NULL && strcmp(choice, "Z") != 0) {
-        status = set_from_file(robot, choice, err);
+        status = set_from_file(r, choice, err);
     }
-    follow_masters(robot);
+    follow_masters(r);
     return status;
 }

@@ -1,35 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
 // What people get from `stiction info`: a summary, the joints in the order of q, the tree, poses and figures on stdout;
-// findings on stderr.
+// findings and the time that loading took on stderr.
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/info.h"
 
-enum { DEEPEST_DRAWN = 40 }; // levels of the tree that are indented
+// ------------------------------------------------------------------------------------------------------- summary
 
-/// Columns that a UTF-8 text takes, nearly: one a character.
-static int columns(const char *text) {
-    int count = 0;
-    for (; *text != '\0'; text++) {
-        count += ((unsigned char)*text & 0xc0) != 0x80;
+/// "8 for collision (3 box, 5 cylinder)"
+static void print_shapes(int32_t total, const char *what, const int32_t counts[STN_SHAPE_COUNT]) {
+    const char *separator = " (";
+    printf("%d %s", (int)total, what);
+    for (int32_t i = 0; i < STN_SHAPE_COUNT; i++) {
+        if (counts[i] > 0) {
+            printf("%s%d %s", separator, (int)counts[i], stn_shape_name((stn_shape_type)i));
+            separator = ", ";
+        }
     }
-    return count;
+    fputs(total > 0 ? ")" : "", stdout);
 }
 
-static void print_padded(const char *text, int width) {
-    printf("%s%*s", text, width > columns(text) ? width - columns(text) : 0, "");
+static void print_inertia(const info_report *r) {
+    const info_counts *c = &r->counts;
+    const stn_model *m = r->robot.model;
+    int32_t bad = c->inertias[CLI_INERTIA_NEGATIVE] + c->inertias[CLI_INERTIA_TRIANGLE];
+    int32_t points = c->inertias[CLI_INERTIA_POINT], sound = c->inertias[CLI_INERTIA_OK];
+    printf("  inertia   %d links with mass", (int)(sound + points + bad));
+    if (points > 0) {
+        printf(", %d of them point masses", (int)points);
+    }
+    printf(bad > 0 ? ", %d that no rigid body has:\n" : ", all physical\n", (int)bad);
+    for (int32_t i = 0; i < m->link_count && bad > 0; i++) {
+        double p[3];
+        cli_inertia inertia = cli_judge_inertia(&m->links[i].mass, p);
+        if (inertia == CLI_INERTIA_NEGATIVE || inertia == CLI_INERTIA_TRIANGLE) {
+            printf("            %s: principal moments %.4g, %.4g, %.4g kg m^2 (%s)\n", m->links[i].name, p[0], p[1],
+                   p[2], inertia == CLI_INERTIA_NEGATIVE ? "negative" : "the largest exceeds the sum of the others");
+        }
+    }
 }
 
-static void print_summary(const info *robot) {
-    const stn_model *m = robot->model;
-    const info_counts *c = &robot->counts;
-    printf("%s  (%s)\n", m->robots[0].name, robot->path);
+static void print_size(const info_size *size) {
+    stn_vec3 l = size->box.lower, u = size->box.upper;
+    if (cli_box_is_empty(&size->box)) {
+        puts("  size      not known: no shape with an extent is loaded");
+        return;
+    }
+    printf("  size      %.4g x %.4g x %.4g m at zero, from (%.4g, %.4g, %.4g) to (%.4g, %.4g, %.4g)\n", u.x - l.x,
+           u.y - l.y, u.z - l.z, l.x, l.y, l.z, u.x, u.y, u.z);
+    printf("            by the %s shapes", size->collision ? "collision" : "visual");
+    printf(size->missing > 0 ? ", without %d meshes that are not loaded\n" : "\n", (int)size->missing);
+}
+
+static void print_summary(const info_report *r) {
+    const stn_model *m = r->robot.model;
+    const info_counts *c = &r->counts;
+    printf("%s  (%s)\n", m->robots[0].name, r->robot.path);
     printf("  links     %d, root %s\n", (int)m->link_count, m->links[m->robots[0].root_link].name);
     printf("  joints    %d", (int)c->joints);
     for (int32_t i = 0; i < STN_JOINT_COUNT; i++) {
         if (c->of_type[i] > 0) {
-            printf("%s%d %s", ", ", (int)c->of_type[i], stn_joint_type_name((stn_joint_type)i));
+            printf(", %d %s", (int)c->of_type[i], stn_joint_type_name((stn_joint_type)i));
         }
     }
     printf("\n  freedom   nq %d, nv %d", (int)m->nq, (int)m->nv);
@@ -37,7 +68,34 @@ static void print_summary(const info *robot) {
         printf(", %d without the %d mimic joint%s", (int)c->dof_reduced, (int)c->mimic, c->mimic > 1 ? "s" : "");
     }
     printf("\n  mass      %.6g kg\n", c->mass);
-    printf("  shapes    %d for collision, %d visual\n", (int)c->collision, (int)c->visual);
+    if (c->mass > 0.0) {
+        print_inertia(r);
+    }
+    printf("  shapes    ");
+    print_shapes(c->collision, "for collision", c->collision_shapes);
+    fputs(", ", stdout);
+    print_shapes(c->visual, "visual", c->visual_shapes);
+    putchar('\n');
+    print_size(&r->size);
+}
+
+// -------------------------------------------------------------------------------------------------------- joints
+
+/// Columns that most robots do not need.
+typedef struct columns {
+    int name; // its width
+    bool acceleration, actuator;
+} columns;
+
+static columns choose_columns(const stn_model *m) {
+    columns c = {.name = 5};
+    for (int32_t j = 0; j < m->joint_count; j++) {
+        int width = cli_columns(m->joints[j].name);
+        c.name = width > c.name ? width : c.name;
+        c.acceleration = c.acceleration || isfinite(m->joints[j].acceleration);
+        c.actuator = c.actuator || info_is_driven(&m->joints[j]);
+    }
+    return c;
 }
 
 static void print_bound(double value) {
@@ -48,157 +106,113 @@ static void print_bound(double value) {
     }
 }
 
-static void print_joint(const info *robot, const stn_joint *joint, int width) {
+static void print_joint(const info_report *r, const stn_joint *joint, const columns *c) {
     printf("  %3d  ", (int)joint->q_start);
-    print_padded(joint->name, width);
+    cli_print_padded(joint->name, c->name);
     printf("  %-10s", stn_joint_type_name(joint->type));
     print_bound(joint->lower);
     print_bound(joint->upper);
     print_bound(joint->effort);
     print_bound(joint->velocity);
+    if (c->acceleration) {
+        print_bound(joint->acceleration);
+    }
+    if (c->actuator && info_is_driven(joint)) {
+        fputs("  ", stdout);
+        cli_print_padded(joint->actuator[0] != '\0' ? joint->actuator : "rotor", 8);
+    }
     if (joint->mimic >= 0) {
-        printf("  = %.6g %s %+.6g", joint->mimic_multiplier, robot->model->joints[joint->mimic].name,
+        printf("  = %.6g %s %+.6g", joint->mimic_multiplier, r->robot.model->joints[joint->mimic].name,
                joint->mimic_offset);
     }
     putchar('\n');
 }
 
-static void print_joints(const info *robot) {
-    const stn_model *m = robot->model;
-    int width = 5;
+static void print_joints(const info_report *r) {
+    const stn_model *m = r->robot.model;
+    columns c = choose_columns(m);
     if (m->joint_count == 0) {
         return;
     }
+    printf("\n    q  %-*s  %-10s  %9s  %9s  %9s  %9s%s%s\n", c.name, "joint", "type", "lower", "upper", "effort",
+           "velocity", c.acceleration ? "  accelerat" : "", c.actuator ? "  actuator" : "");
     for (int32_t j = 0; j < m->joint_count; j++) {
-        width = columns(m->joints[j].name) > width ? columns(m->joints[j].name) : width;
+        print_joint(r, &m->joints[j], &c);
     }
-    printf("\n    q  %-*s  %-10s  %9s  %9s  %9s  %9s\n", width, "joint", "type", "lower", "upper", "effort",
-           "velocity");
-    for (int32_t j = 0; j < m->joint_count; j++) {
-        print_joint(robot, &m->joints[j], width);
-    }
-    printf("  (rad, m; N m, N; rad/s, m/s)\n");
+    printf("  (rad, m; N m, N; rad/s, m/s%s)\n", c.acceleration ? "; rad/s^2, m/s^2" : "");
 }
 
-// --------------------------------------------------------------------------------------------------------- tree
+// ------------------------------------------------------------------------------------------------------- figures
 
-/// Children of each link as linked lists in the file's order.
-typedef struct children {
-    int32_t *first, *next;
-} children;
-
-static bool find_children(const info *robot, children *c, stn_arena *arena) {
-    const stn_model *m = robot->model;
-    c->first = STN_ARENA(arena, m->link_count + 1, int32_t);
-    c->next = STN_ARENA(arena, m->link_count + 1, int32_t);
-    if (c->first == NULL || c->next == NULL) {
-        return false;
-    }
-    memset(c->first, 0xff, (size_t)m->link_count * sizeof *c->first); // -1: none
-    for (int32_t i = m->link_count - 1; i >= 0; i--) {
-        if (m->links[i].parent >= 0) {
-            c->next[i] = c->first[m->links[i].parent];
-            c->first[m->links[i].parent] = i;
-        }
-    }
-    return true;
-}
-
-static void print_tree_line(const info *robot, int32_t link, int32_t depth, const bool *more) {
-    const stn_model *m = robot->model;
-    const stn_link *l = &m->links[link];
-    printf("  ");
-    for (int32_t d = 1; d < depth && d < DEEPEST_DRAWN; d++) {
-        fputs(more[d] ? "\u2502  " : "   ", stdout);
-    }
-    if (depth > 0) {
-        fputs(more[depth < DEEPEST_DRAWN ? depth : DEEPEST_DRAWN] ? "\u251c\u2500 " : "\u2514\u2500 ", stdout);
-    }
-    fputs(l->name, stdout);
-    if (l->joint_name != NULL) {
-        const char *type = l->joint >= 0 ? stn_joint_type_name(m->joints[l->joint].type) : "fixed";
-        printf("  (%s, %s)", l->joint_name, type);
-    }
-    if (l->mass.mass > 0.0) {
-        printf("  %.4g kg", l->mass.mass);
-    }
-    putchar('\n');
-}
-
-/// Depth first without recursion: a file may be one chain of very many links.
-static void print_tree(const info *robot, const children *c) {
-    const stn_model *m = robot->model;
-    bool more[DEEPEST_DRAWN + 1] = {false}; // siblings follow at this depth
-    int32_t depth = 0, link = m->robots[0].root_link;
-    printf("\n");
-    print_tree_line(robot, link, 0, more);
-    while (link >= 0) {
-        int32_t next = c->first[link];
-        depth += next >= 0;
-        while (next < 0 && depth > 0) { // up to a link that has a sibling
-            next = c->next[link];
-            link = next < 0 ? m->links[link].parent : link;
-            depth -= next < 0;
-        }
-        link = next;
-        if (link >= 0) {
-            more[depth < DEEPEST_DRAWN ? depth : DEEPEST_DRAWN] = c->next[link] >= 0;
-            print_tree_line(robot, link, depth, more);
-        }
-    }
-}
-
-// ------------------------------------------------------------------------------------------------------ figures
-
-static void print_frames(const info *robot) {
-    for (int32_t i = 0; i < robot->frame_count; i++) {
-        const info_frame *frame = &robot->frames[i];
-        stn_pose pose = info_link_pose(robot, frame->link);
-        stn_quat r = stn_quat_from_matrix(&pose.rotation);
+static void print_frames(const info_report *r) {
+    for (int32_t i = 0; i < r->frame_count; i++) {
+        const info_frame *frame = &r->frames[i];
+        stn_pose pose = info_link_pose(r, frame->link);
+        stn_quat turn = stn_quat_from_matrix(&pose.rotation);
         stn_vec3 p = stn_pose_apply(&pose, frame->point);
         printf("  %s\n    origin      %.9g %.9g %.9g m\n    quaternion  %.9g %.9g %.9g %.9g (w x y z)\n",
-               robot->model->links[frame->link].name, pose.position.x, pose.position.y, pose.position.z, r.w, r.x, r.y,
-               r.z);
+               r->robot.model->links[frame->link].name, pose.position.x, pose.position.y, pose.position.z, turn.w,
+               turn.x, turn.y, turn.z);
         if (stn_vec3_norm(frame->point) > 0.0) {
             printf("    point       %.9g %.9g %.9g m\n", p.x, p.y, p.z);
         }
     }
 }
 
-static void print_figures(const info *robot) {
-    const info_dynamics *d = &robot->dynamics;
-    const char *massless = robot->counts.mass > 0.0 ? "" : "  (no link has a mass: good for kinematics only)";
+static void print_matrix(const char *what, const info_figures *f) {
+    printf("  %s trace of the mass matrix %.9g, ", what, f->mass_trace);
+    if (isfinite(f->condition)) {
+        printf("condition number %.4g, ", f->condition);
+    }
+    printf("norm of the gravity forces %.9g\n", f->gravity_norm);
+}
+
+/// Forces that hold the robot still, when a configuration was asked for.
+static void print_gravity(const info_report *r) {
+    const stn_model *m = r->robot.model;
+    int width = choose_columns(m).name;
+    printf("  gravity forces (N m, N)%s\n", r->counts.mimic > 0 ? ": every joint, mimic joints eliminated" : "");
+    for (int32_t j = 0; j < m->joint_count; j++) {
+        const stn_joint *joint = &m->joints[j];
+        fputs("    ", stdout);
+        cli_print_padded(joint->name, width);
+        for (int32_t k = 0; k < joint->nv; k++) {
+            printf("  %12.6g", r->dynamics.full.gravity[joint->v_start + k] + 0.0); // no minus before 0
+        }
+        if (r->counts.mimic > 0 && joint->mimic < 0 && joint->nv == 1) {
+            printf("  %12.6g", r->dynamics.reduced.gravity[joint->v_start] + 0.0);
+        }
+        putchar('\n');
+    }
+}
+
+static void print_figures(const info_report *r) {
+    const info_dynamics *d = &r->dynamics;
     printf("\n  at q =");
-    for (int32_t i = 0; i < robot->model->nq; i++) {
-        printf(" %.6g", robot->q[i]);
+    for (int32_t i = 0; i < r->robot.model->nq; i++) {
+        printf(" %.6g", r->q[i]);
     }
-    printf("\n  trace of the mass matrix %.9g, norm of the gravity forces %.9g%s\n", d->mass_trace_full,
-           d->gravity_norm_full, massless);
-    if (robot->counts.mimic > 0) {
-        printf("  with mimic joints eliminated %.9g and %.9g\n", d->mass_trace_reduced, d->gravity_norm_reduced);
+    putchar('\n');
+    if (r->counts.mass > 0.0) {
+        print_matrix("full:   ", &d->full);
+        if (r->counts.mimic > 0) {
+            print_matrix("reduced:", &d->reduced);
+        }
     }
-    print_frames(robot);
+    if (d->note != NULL) {
+        printf("  note: %s\n", d->note);
+    }
+    if (r->configured && r->counts.mass > 0.0) {
+        print_gravity(r);
+    }
+    print_frames(r);
 }
 
-void info_finding_line(const stn_diagnostic *finding, char *text, size_t size) {
-    char line[16] = "";
-    if (finding->line > 0) {
-        snprintf(line, sizeof line, ":%d", (int)finding->line);
-    }
-    snprintf(text, size, "%s%s: %s%s%s", finding->file, line, finding->element, finding->element[0] != '\0' ? ": " : "",
-             finding->text);
-}
-
-bool info_print_text(const info *robot) {
-    stn_arena *arena = stn_arena_create(robot->context);
-    children c;
-    bool known = arena != NULL && find_children(robot, &c, arena);
-    print_summary(robot);
-    print_joints(robot);
-    if (known) {
-        print_tree(robot, &c);
-    }
-    print_figures(robot);
-    stn_arena_destroy(arena);
-    return known && fflush(stdout) == 0;
+bool info_print_text(const info_report *r) {
+    cli_terminal terminal = cli_terminal_of_stdout();
+    print_summary(r);
+    print_joints(r);
+    info_print_tree(r, &terminal);
+    print_figures(r);
+    return fflush(stdout) == 0;
 }

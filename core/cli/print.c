@@ -42,6 +42,17 @@ void cli_json_add_reals(cJSON *object, const char *name, const double *values, i
     }
 }
 
+void cli_json_add_vector(cJSON *object, const char *name, stn_vec3 v) {
+    const double values[3] = {v.x, v.y, v.z};
+    cli_json_add_reals(object, name, values, 3);
+}
+
+void cli_json_add_box(cJSON *object, const stn_aabb *box) {
+    cli_json_add_vector(object, "lower", box->lower);
+    cli_json_add_vector(object, "upper", box->upper);
+    cli_json_add_vector(object, "extent", stn_vec3_sub(box->upper, box->lower));
+}
+
 void cli_json_add_text(cJSON *object, const char *name, const char *text) {
     cJSON_AddItemToObject(object, name, text != NULL ? cJSON_CreateString(text) : cJSON_CreateNull());
 }

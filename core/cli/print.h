@@ -5,7 +5,7 @@
 
 #include <cjson/cJSON.h>
 
-#include <stiction/base.h>
+#include <stiction/geometry.h>
 
 /// Once, before any JSON is made: running out of memory while making it then ends the command with one line.
 void cli_json_begin(void);
@@ -13,6 +13,9 @@ void cli_json_begin(void);
 cJSON *cli_json_real(double value);
 void cli_json_add_real(cJSON *object, const char *name, double value);
 void cli_json_add_reals(cJSON *object, const char *name, const double *values, int32_t count);
+void cli_json_add_vector(cJSON *object, const char *name, stn_vec3 v);
+/// Members "lower", "upper", "extent" [m].
+void cli_json_add_box(cJSON *object, const stn_aabb *box);
 /// A string, null for NULL.
 void cli_json_add_text(cJSON *object, const char *name, const char *text);
 /// Strings up to a NULL; null when `texts` is NULL.

@@ -11,7 +11,7 @@
 
 typedef struct stn_run {
     int status; // exit status; -1 when it was killed
-    char out[1 << 16];
+    char out[1 << 18];
 } stn_run;
 
 /// `words` follow the command as in a shell: "plugins --json 2>/dev/null".

@@ -38,6 +38,10 @@ STN_API void stn_matrix_diagonal(const stn_matrix *a, double *diagonal);
 /// matrix whose pattern is contained in its own); otherwise STN_ERR_ARGUMENT and `a` is untouched.
 STN_API stn_status stn_matrix_add_scaled(stn_matrix *a, double s, const stn_matrix *b);
 
+/// Eigenvalues, ascending, of a dense symmetric matrix; each is off by a few n times the round-off of the largest. `a`
+/// (n x n, both triangles) is destroyed. STN_ERR_NUMERIC: an entry is not finite. Thread: [any].
+STN_API stn_status stn_matrix_eigenvalues(int32_t n, double *a, double *eigenvalues, stn_error *err);
+
 #ifdef __cplusplus
 }
 #endif

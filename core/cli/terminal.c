@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <langinfo.h>
+#include <limits.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli/terminal.h"
+
+/// Of the locale that the environment names; the program itself stays in the "C" locale.
+static bool speaks_utf8(void) {
+    locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+    if (locale == (locale_t)0) {
+        return false;
+    }
+    bool utf8 = strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
+    freelocale(locale);
+    return utf8;
+}
+
+/// The window, else what COLUMNS says, else the old 80.
+static int window_width(void) {
+    struct winsize window = {0};
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0) {
+        return window.ws_col;
+    }
+    const char *columns = getenv("COLUMNS");
+    double width = 0.0;
+    return columns != NULL && stn_parse_real(columns, &width) && width >= 1.0 && width <= 1e6 ? (int)width : 80;
+}
+
+cli_terminal cli_terminal_of_stdout(void) {
+    if (isatty(STDOUT_FILENO) == 0) {
+        return (cli_terminal){.utf8 = false, .width = INT_MAX};
+    }
+    return (cli_terminal){.utf8 = speaks_utf8(), .width = window_width()};
+}
+
+int cli_columns(const char *text) {
+    int count = 0;
+    for (; *text != '\0'; text++) {
+        count += ((unsigned char)*text & 0xc0) != 0x80;
+    }
+    return count;
+}
+
+/// Names come from files of strangers: control characters would steer the terminal.
+static void print(const char *text, size_t length) {
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)text[i];
+        putchar(c < 0x20 || c == 0x7f ? '?' : c);
+    }
+}
+
+void cli_print_padded(const char *text, int width) {
+    print(text, strlen(text));
+    printf("%*s", width > cli_columns(text) ? width - cli_columns(text) : 0, "");
+}
+
+void cli_print_cut(const cli_terminal *terminal, const char *text) {
+    size_t end = 0;
+    for (int count = 0; text[end] != '\0'; end++) {
+        count += ((unsigned char)text[end] & 0xc0) != 0x80; // a character counts at its first byte
+        if (count == terminal->width && cli_columns(text) > terminal->width) {
+            break; // the mark takes the last column
+        }
+    }
+    print(text, end);
+    puts(text[end] == '\0' ? "" : terminal->utf8 ? "\u2026" : ">");
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stdout can show.
+#ifndef STICTION_CLI_TERMINAL_H
+#define STICTION_CLI_TERMINAL_H
+
+#include <stiction/base.h>
+
+typedef struct cli_terminal {
+    bool utf8; // a terminal whose locale is UTF-8; otherwise lines are drawn in ASCII
+    int width; // columns; INT_MAX when stdout is no terminal
+} cli_terminal;
+
+cli_terminal cli_terminal_of_stdout(void);
+/// Columns that a UTF-8 text takes, nearly: one a character.
+int cli_columns(const char *text);
+/// Prints `text`, filled with spaces up to `width` columns.
+void cli_print_padded(const char *text, int width);
+/// Prints `text` and a line end in at most `terminal->width` columns; what is cut off leaves a mark.
+void cli_print_cut(const cli_terminal *terminal, const char *text);
+
+#endif

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// docs/robots.md shows what the command prints: the robot of the page is written to a file, every block that begins
+// with
+// "$ stiction" is run beside it, and what follows must be its output, byte for byte.
+#include "stn_command.h"
+
+#define FOLDER STN_BINARY_DIR "/tests/docs_robots"
+
+static char *read_page(const char *path) {
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    char *text = calloc(1, 1 << 20);
+    assert_non_null(text);
+    size_t length = fread(text, 1, (1 << 20) - 1, file);
+    assert_true(length > 0);
+    fclose(file);
+    return text;
+}
+
+/// The text between "```language\n" and "```", cut out of the page; `*page` moves behind it. NULL: there is no further
+/// one.
+static char *next_block(char **page, const char *language) {
+    char fence[32];
+    snprintf(fence, sizeof fence, "```%s\n", language);
+    char *begin = strstr(*page, fence);
+    if (begin == NULL) {
+        return NULL;
+    }
+    begin += strlen(fence);
+    char *end = strstr(begin, "```");
+    assert_non_null(end);
+    *end = '\0';
+    *page = end + 1;
+    return begin;
+}
+
+static void write_robot(const char *name) {
+    char *page = read_page(STN_SOURCE_DIR "/docs/robots.md"), *rest = page;
+    char *robot = next_block(&rest, "xml");
+    assert_non_null(robot);
+    FILE *file = fopen(name, "w");
+    assert_non_null(file);
+    fputs(robot, file);
+    fclose(file);
+    free(page);
+}
+
+static void the_page_shows_what_the_command_prints(void **state) {
+    (void)state;
+    static const char prompt[] = "$ stiction ";
+    write_robot("arm.urdf");
+    char *page = read_page(STN_SOURCE_DIR "/docs/robots.md"), *rest = page;
+    int32_t blocks = 0;
+    for (char *block = next_block(&rest, "console"); block != NULL; block = next_block(&rest, "console")) {
+        char *end = strchr(block, '\n');
+        assert_non_null(end);
+        assert_int_equal(strncmp(block, prompt, sizeof prompt - 1), 0);
+        *end = '\0';
+        stn_run run;
+        stn_run_command(&run, block + sizeof prompt - 1);
+        assert_string_equal(run.out, end + 1);
+        blocks++;
+    }
+    assert_true(blocks >= 1);
+    free(page);
+}
+
+int main(void) {
+    unsetenv("ROS_PACKAGE_PATH");
+    if (system("mkdir -p '" FOLDER "'") != 0 || chdir(FOLDER) != 0) {
+        return 1;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_page_shows_what_the_command_prints),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
