@@ -13,43 +13,84 @@ static bool is_space(char c) {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
 }
 
-/// Length of the decimal number that starts at `text` (sign, digits, point, exponent), 0 when there is none. Checked
-/// here because strtod also takes hexadecimal, "inf", "nan" and the locale's decimal comma.
-static size_t decimal_length(const char *text) {
-    const char *p = text;
-    p += *p == '+' || *p == '-';
-    size_t digits = 0;
-    for (; *p >= '0' && *p <= '9'; p++) {
-        digits++;
-    }
-    if (*p == '.') {
-        for (p++; *p >= '0' && *p <= '9'; p++) {
-            digits++;
+/// A decimal number as it is written: (-1)^negative * digits * 10^exponent.
+typedef struct decimal {
+    uint64_t digits;
+    int64_t exponent;
+    size_t length; // of the text; 0 when there is no number
+    bool negative;
+    bool whole; // `digits` holds all that were written
+} decimal;
+
+/// Takes digits from `p` on. Those that `digits` has no room for only count.
+static const char *take_digits(decimal *d, const char *p, const char *end, int32_t *room, int64_t scale) {
+    for (; p < end && *p >= '0' && *p <= '9'; p++) {
+        uint64_t digit = (uint64_t)(*p - '0');
+        if (*room > 0) {
+            d->digits = 10 * d->digits + digit;
+            d->exponent += scale;
+            *room -= d->digits > 0; // leading zeros take none
+        } else {
+            d->whole = false;
         }
+    }
+    return p;
+}
+
+/// Sign, digits, point, exponent, as far as they go. Checked here because strtod also takes hexadecimal, "inf", "nan"
+/// and the locale's decimal comma.
+static decimal scan_decimal(const char *text, const char *end) {
+    decimal d = {.whole = true};
+    const char *p = text;
+    if (p < end && (*p == '+' || *p == '-')) {
+        d.negative = *p++ == '-';
+    }
+    int32_t room = 19; // 10^19 < 2^64
+    const char *first = p;
+    p = take_digits(&d, p, end, &room, 0);
+    size_t digits = (size_t)(p - first);
+    if (p < end && *p == '.') {
+        first = ++p;
+        p = take_digits(&d, p, end, &room, -1);
+        digits += (size_t)(p - first);
     }
     if (digits == 0) {
-        return 0;
+        return d;
     }
-    if (*p == 'e' || *p == 'E') {
-        const char *e = p + 1;
-        e += *e == '+' || *e == '-';
-        if (*e < '0' || *e > '9') {
-            return 0;
+    if (p < end && (*p == 'e' || *p == 'E')) {
+        bool down = p + 1 < end && p[1] == '-';
+        p += down || (p + 1 < end && p[1] == '+') ? 2 : 1;
+        int64_t exponent = 0;
+        first = p;
+        for (; p < end && *p >= '0' && *p <= '9'; p++) {
+            exponent = exponent < 100000 ? 10 * exponent + (*p - '0') : exponent;
         }
-        while (*e >= '0' && *e <= '9') {
-            e++;
+        if (p == first) {
+            return d;
         }
-        p = e;
+        d.exponent += down ? -exponent : exponent;
     }
-    return (size_t)(p - text);
+    d.length = (size_t)(p - text);
+    return d;
+}
+
+/// Up to 2^53 and 10^22 both factors are doubles without error, so that one operation rounds once and rightly
+/// (Clinger 1990). This is all but every number that programs write with up to 15 digits.
+static bool convert_exactly(const decimal *d, double *value) {
+    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    if (!d->whole || d->digits > (uint64_t)1 << 53 || d->exponent < -22 || d->exponent > 22) {
+        return false;
+    }
+    double x = (double)d->digits;
+    x = d->exponent < 0 ? x / powers[-d->exponent] : x * powers[d->exponent];
+    *value = d->negative ? -x : x;
+    return true;
 }
 
 /// strtod reads the point that the process's locale prescribes, so it is given that one.
 static bool convert(const char *text, size_t length, double *value) {
     char copy[LONGEST_NUMBER];
-    if (length >= sizeof copy) {
-        return false;
-    }
     memcpy(copy, text, length);
     copy[length] = '\0';
     char *end = NULL;
@@ -72,22 +113,30 @@ static bool convert(const char *text, size_t length, double *value) {
     return true;
 }
 
+size_t stn_scan_real(const char *text, size_t size, double *value) {
+    decimal d = scan_decimal(text, text + size);
+    if (d.length == 0 || d.length >= LONGEST_NUMBER) {
+        return 0;
+    }
+    return convert_exactly(&d, value) || convert(text, d.length, value) ? d.length : 0;
+}
+
 int32_t stn_parse_reals(const char *text, double *values, int32_t capacity) {
     int32_t count = 0;
-    const char *p = text;
+    const char *p = text, *end = text + strlen(text);
     for (;;) {
         while (is_space(*p)) {
             p++;
         }
-        if (*p == '\0') {
+        if (p == end) {
             return count;
         }
-        size_t length = decimal_length(p);
-        bool ends = length > 0 && (p[length] == '\0' || is_space(p[length]));
-        if (!ends || count == capacity || !convert(p, length, &values[count])) {
+        double value = 0.0;
+        size_t length = stn_scan_real(p, (size_t)(end - p), &value);
+        if (length == 0 || !(p + length == end || is_space(p[length])) || count == capacity) {
             return -1;
         }
-        count++;
+        values[count++] = value;
         p += length;
     }
 }

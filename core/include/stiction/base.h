@@ -69,6 +69,10 @@ STN_API bool stn_parse_real(const char *text, double *value);
 /// when something is no number or there are more than `capacity`.
 STN_API int32_t stn_parse_reals(const char *text, double *values, int32_t capacity);
 
+/// The finite decimal number that `text` (of `size` bytes, of any content) begins with, locale-free and rightly rounded.
+/// Returns the length read, after which anything may follow; 0, and `value` as it was, when there is none.
+STN_API size_t stn_scan_real(const char *text, size_t size, double *value);
+
 /// Shortest decimal text (15 to 17 digits at most) that stn_parse_real reads back to the same number, with a point whatever the
 /// locale; "nan", "inf" and "-inf" for those. Returns the length written; 0 when `size` is too small.
 STN_API size_t stn_print_real(char *text, size_t size, double value);

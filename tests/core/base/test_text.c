@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "stn_random.h"
 #include "stn_test.h"
 
 #include <float.h>
 #include <locale.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void test_decimal_numbers_are_read_exactly(void **state) {
@@ -26,6 +28,74 @@ static void test_decimal_numbers_are_read_exactly(void **state) {
         double value = 99.0;
         assert_true(stn_parse_real(good[i].text, &value));
         assert_near(value, good[i].value, 0.0);
+    }
+}
+
+static void assert_reads_like_the_library(const char *text) {
+    double value = 99.0, expected = strtod(text, NULL);
+    if (!stn_parse_real(text, &value) || memcmp(&value, &expected, sizeof value) != 0) {
+        fail_msg("%s became %.17g instead of %.17g", text, value, expected);
+    }
+}
+
+/// The C library rounds correctly, so that every bit must agree, on both sides of where the short way ends.
+static void test_every_bit_is_that_of_the_correctly_rounded_number(void **state) {
+    (void)state;
+    static const char *const edges[] = {"9007199254740992",
+                                        "9007199254740993",
+                                        "-9007199254740993e22",
+                                        "9007199254740992e-22",
+                                        "9007199254740993e-22",
+                                        "1e22",
+                                        "1e23",
+                                        "-0",
+                                        "-0.0e-400",
+                                        "0e999999999999999999",
+                                        "2.2250738585072011e-308",
+                                        "18446744073709551615",
+                                        "18446744073709551616",
+                                        "99999999999999999999",
+                                        "0.1000000000000000055511151231257827",
+                                        "000000000000000000001.5",
+                                        "1.50000000000000000000",
+                                        "123456789012345678901234567890e-25"};
+    for (int32_t i = 0; i < STN_COUNT(edges); i++) {
+        assert_reads_like_the_library(edges[i]);
+    }
+    stn_random random = {5};
+    for (int32_t i = 0; i < 20000; i++) {
+        char text[60];
+        double x = random_real(&random) * pow(10.0, floor(30.0 * random_real(&random)));
+        snprintf(text, sizeof text, i % 2 == 0 ? "%.*e" : "%.*g", 1 + i % 20, x);
+        assert_reads_like_the_library(text);
+    }
+}
+
+static void test_a_number_at_the_start_of_other_bytes_ends_where_they_begin(void **state) {
+    (void)state;
+    static const struct {
+        const char *bytes;
+        size_t size, length;
+        double value;
+    } cases[] = {{"1.25/7", 6, 4, 1.25},
+                 {"1.25", 3, 3, 1.2},
+                 {"-5,3", 4, 2, -5.0},
+                 {"1e5", 3, 3, 1e5},
+                 {"1e55", 3, 3, 1e5},
+                 {"12x", 3, 2, 12.0},
+                 {"1e5", 2, 0, 99.0},
+                 {"1.5", 0, 0, 99.0},
+                 {"-", 1, 0, 99.0},
+                 {"+.", 2, 0, 99.0},
+                 {"1e999", 5, 0, 99.0},
+                 {" 1", 2, 0, 99.0},
+                 {"5\0"
+                  "6",
+                  3, 1, 5.0}};
+    for (int32_t i = 0; i < STN_COUNT(cases); i++) {
+        double value = 99.0;
+        assert_int_equal(stn_scan_real(cases[i].bytes, cases[i].size, &value), cases[i].length);
+        assert_near(value, cases[i].value, 0.0);
     }
 }
 
@@ -146,6 +216,8 @@ static void test_the_hash_is_that_of_fnv_1a(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_decimal_numbers_are_read_exactly),
+        cmocka_unit_test(test_every_bit_is_that_of_the_correctly_rounded_number),
+        cmocka_unit_test(test_a_number_at_the_start_of_other_bytes_ends_where_they_begin),
         cmocka_unit_test(test_what_is_no_finite_decimal_number_is_refused),
         cmocka_unit_test(test_a_number_of_many_digits_is_refused_rather_than_cut),
         cmocka_unit_test(test_lists_are_counted_and_bounded),
