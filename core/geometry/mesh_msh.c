@@ -2,8 +2,8 @@
 // gmsh's .msh, formats 2 (2.0 to 2.2) and 4.1, text and binary. Sections $Name ... $EndName; read are
 //   $MeshFormat   version, 0 (text) or 1 (binary), bytes of a size; in a binary file an int 1 that tells the byte order
 //   $Nodes        format 2: n, then tag x y z
-//                 format 4: blocks n min max, and per block: dimension entity parametric n, the n tags, the n positions,
-//                 each followed by as many parameters as the dimension says when parametric is not 0
+//                 format 4: blocks n min max, and per block: dimension entity parametric n, the n tags, the n
+//                 positions, each followed by as many parameters as the dimension says when parametric is not 0
 //   $Elements     format 2: n, then number type tag_count tags nodes; a binary file has type n tag_count before every n
 //                 elements of that kind, and then number tags nodes
 //                 format 4: blocks n min max, and per block: dimension entity type n, then number nodes

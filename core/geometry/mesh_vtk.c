@@ -104,13 +104,12 @@ static stn_status skip_array(vtk_file *f) {
         reader_skip_line(r);
     }
     for (int64_t i = 0; i < count; i++) {
-        if (r->at == r->end) {
+        bool ended = text ? r->at == r->end : reader_word(r).length == 0;
+        if (ended) {
             return reader_fail(r, "the file ends in a field of %lld values after %lld", (long long)count, (long long)i);
         }
         if (text) {
             reader_skip_line(r);
-        } else {
-            reader_word(r);
         }
     }
     return STN_OK;

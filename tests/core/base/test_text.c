@@ -181,14 +181,16 @@ static void test_a_comma_locale_changes_neither_reading_nor_printing(void **stat
         print_message("skipped: no locale de_DE.UTF-8\n");
         skip();
     }
-    double value = 0.0;
+    double value = 0.0, tiny = 0.0; // the second is beyond what one multiplication converts
     char text[40];
-    bool point = stn_parse_real("1.5", &value), comma = stn_parse_real("1,5", &value);
+    bool point = stn_parse_real("1.5", &value) && stn_parse_real("2.5e-300", &tiny);
+    bool comma = stn_parse_real("1,5", &value) || stn_parse_real("2,5e-300", &tiny);
     stn_print_real(text, sizeof text, 0.25);
     setlocale(LC_NUMERIC, "C");
     assert_true(point);
     assert_false(comma);
     assert_near(value, 1.5, 0.0);
+    assert_near(tiny, 2.5e-300, 0.0);
     assert_string_equal(text, "0.25");
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "read_mesh.h"
 
-#include <locale.h>
-
 static const double corners[18] = {0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0,  1.0,  0.0,
                                    0.0, 0.0, 0.5, 0.0, 2.0, 0.0, -3.0, 0.25, 1e-3};
 static const int32_t two_triangles[6] = {0, 1, 2, 3, 4, 5};
@@ -92,19 +90,6 @@ static void test_a_text_file_of_the_size_of_a_binary_one_is_text_when_its_count_
     memcpy(text, plain, sizeof plain - 1);
     read_result result;
     read_good_bytes(mesh_read_stl, text, sizeof text, &result);
-    assert_two_triangles(&result);
-    read_clear(&result);
-}
-
-static void test_a_comma_locale_changes_nothing(void **state) {
-    (void)state;
-    if (setlocale(LC_NUMERIC, "de_DE.UTF-8") == NULL) {
-        print_message("skipped: no locale de_DE.UTF-8\n");
-        skip();
-    }
-    read_result result;
-    read_good(mesh_read_stl, plain, &result);
-    setlocale(LC_NUMERIC, "C");
     assert_two_triangles(&result);
     read_clear(&result);
 }
@@ -229,7 +214,6 @@ int main(void) {
         cmocka_unit_test(test_a_text_file_is_read),
         cmocka_unit_test(test_case_layout_and_the_spelling_of_numbers_do_not_matter),
         cmocka_unit_test(test_a_text_file_of_the_size_of_a_binary_one_is_text_when_its_count_differs),
-        cmocka_unit_test(test_a_comma_locale_changes_nothing),
         cmocka_unit_test(test_a_binary_file_of_another_size_is_refused_with_both_sizes),
         cmocka_unit_test(test_a_binary_count_that_no_file_could_hold_is_refused),
         cmocka_unit_test(test_coordinates_that_are_no_numbers_are_refused_by_their_byte),
