@@ -125,7 +125,12 @@ stn_model_builder *stn_lua_world_builder(lua_State *L, stn_lua_world *w, const c
             L, "%s: the world was completed at %s, by the first use of its state; describe everything before that",
             what, w->compiled_at);
     }
-    return stn_world_builder(w->world);
+    stn_model_builder *builder = stn_world_builder(w->world);
+    if (builder == NULL) { // completing it failed for good: says why
+        stn_error err = {0};
+        stn_lua_check(L, stn_world_compile(w->world, &err), &err);
+    }
+    return builder;
 }
 
 static int world_close(lua_State *L) {

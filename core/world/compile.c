@@ -97,17 +97,6 @@ static stn_status allocate_element_slots(stn_world *world, stn_error *err) {
     return STN_OK;
 }
 
-/// Distance of the shape's furthest point from the origin of its body; bounds the speed of all of it.
-static double radius_about_body(const stn_geometry *g) {
-    if (g->shape.type == STN_SHAPE_HALF_SPACE) {
-        return 0.0; // cannot move
-    }
-    stn_pose centred = {g->pose.rotation, stn_vec3_zero()};
-    stn_aabb box = stn_shape_aabb(&g->shape, &centred, 0.0);
-    stn_vec3 corner = {fmax(box.upper.x, -box.lower.x), fmax(box.upper.y, -box.lower.y), fmax(box.upper.z, -box.lower.z)};
-    return stn_vec3_norm(corner) + stn_vec3_norm(g->pose.position);
-}
-
 static stn_status allocate_colliders(stn_world *world, stn_error *err) {
     const stn_model *model = world->model;
     stn_context *context = world->context;
@@ -124,52 +113,13 @@ static stn_status allocate_colliders(stn_world *world, stn_error *err) {
         world->star_velocity == NULL) {
         return out_of_memory(err);
     }
-    for (int32_t g = 0; g < model->geometry_count; g++) {
-        const stn_geometry *geometry = &model->geometries[g];
-        bool unsupported = geometry->shape.type == STN_SHAPE_MESH || geometry->shape.type == STN_SHAPE_CONVEX ||
-                           geometry->shape.type == STN_SHAPE_ELLIPSOID;
-        if (!geometry->collision || unsupported) {
-            continue; // no contact model handles them yet, which the loader has said
-        }
-        int32_t i = world->collider_count++;
-        world->collider[i] = g;
-        world->collider_moves[i] = geometry->body != 0;
-        world->collider_radius[i] = radius_about_body(geometry);
-    }
-    return stn_broadphase_create(context, &world->broadphase, err);
-}
-
-static const char *owner_name(const stn_model *model, const stn_geometry *g) {
-    return g->link >= 0 ? model->links[g->link].name : (g->body == 0 ? "the world" : "a node");
-}
-
-/// Per collider the largest friction and relaxation time of all pairs that it can form, for bounds on the reach. Also asks
-/// the contact model whether it handles every such pair: a gap is an error now, not a body that falls through later.
-static stn_status examine_pairs(stn_world *world, stn_error *err) {
-    const stn_model *model = world->model;
-    const stn_instance *contact = world->plugin[STN_KIND_CONTACT];
-    for (int32_t i = 0; i < world->collider_count; i++) {
-        stn_material *worst = &world->collider_worst[i];
-        *worst = (stn_material){.stiffness = INFINITY, .relaxation_time = world->options.dt};
-        const stn_geometry *a = &model->geometries[world->collider[i]];
-        for (int32_t j = 0; j < world->collider_count; j++) {
-            const stn_geometry *b = &model->geometries[world->collider[j]];
-            if (i == j || !stn_model_may_collide(model, world->collider[i], world->collider[j])) {
-                continue;
-            }
-            if (i < j && !contact->desc->ops.contact->handles(contact->self, &a->shape, &b->shape)) {
-                return stn_fail(err, STN_ERR_UNSUPPORTED, "contact model %s has no contact between %s (%s) and %s (%s): use "
-                                "other shapes, or exclude the pair", contact->desc->id, owner_name(model, a),
-                                stn_shape_name(a->shape.type), owner_name(model, b), stn_shape_name(b->shape.type));
-            }
-            stn_material pair = stn_model_pair_material(model, world->collider[i], world->collider[j]).value;
-            worst->mu = fmax(worst->mu, pair.mu);
-            worst->relaxation_time = fmax(worst->relaxation_time, pair.relaxation_time); // fmax passes over NaN
-            worst->stiffness = fmin(worst->stiffness, pair.stiffness);
-            worst->dissipation = fmax(worst->dissipation, pair.dissipation);
-        }
-    }
-    return STN_OK;
+    stn_arena *scratch = stn_arena_create(context);
+    // a clone shares the model, of which everything was said when it was compiled
+    bool first = atomic_load(&world->shared->users) == 1;
+    stn_status status = scratch != NULL ? stn_world_choose_colliders(world, scratch, first, err) : out_of_memory(err);
+    status = status == STN_OK ? stn_world_examine_pairs(world, scratch, err) : status;
+    stn_arena_destroy(scratch);
+    return status == STN_OK ? stn_broadphase_create(context, &world->broadphase, err) : status;
 }
 
 static stn_status allocate_step(stn_world *world, stn_error *err) {
@@ -238,11 +188,12 @@ static void destroy_shared(stn_context *context, shared_model *shared) {
 }
 
 static void release_matrices(stn_world *world) {
-    for (int32_t t = 0; world->model != NULL && t < world->model->tree_count; t++) {
+    const stn_model *model = world->shared != NULL ? world->shared->model : NULL;
+    for (int32_t t = 0; model != NULL && t < model->tree_count; t++) {
         stn_release(world->context, world->M != NULL ? world->M[t].values : NULL);
         stn_release(world->context, world->A != NULL ? world->A[t].values : NULL);
     }
-    for (int32_t g = 0; world->element_slots != NULL && g < world->model->element_group_count; g++) {
+    for (int32_t g = 0; world->element_slots != NULL && g < model->element_group_count; g++) {
         stn_release(world->context, world->element_slots[g].slot);
     }
 }
@@ -281,7 +232,6 @@ stn_status stn_world_prepare(stn_world *world, stn_error *err) {
     status = status == STN_OK ? allocate_forces(world, err) : status;
     status = status == STN_OK ? allocate_element_slots(world, err) : status;
     status = status == STN_OK ? allocate_colliders(world, err) : status;
-    status = status == STN_OK ? examine_pairs(world, err) : status;
     status = status == STN_OK ? allocate_step(world, err) : status;
     status = status == STN_OK ? allocate_state(world, err) : status;
     if (status == STN_OK && ops->prepare != NULL) {
@@ -295,21 +245,33 @@ stn_status stn_world_prepare(stn_world *world, stn_error *err) {
     return status;
 }
 
+/// The model is complete, so that a world that cannot use it has no way back: it says so whenever it is asked.
+static stn_status fail_for_good(stn_world *world, stn_status status, const stn_error *why, stn_error *err) {
+    world->model = NULL;
+    world->failure = *why;
+    world->failure.status = status;
+    return stn_fail(err, status, "%s", why->text);
+}
+
 stn_status stn_world_compile(stn_world *world, stn_error *err) {
     if (world->model != NULL) {
         return STN_OK;
     }
-    stn_model *model = NULL;
-    stn_status status = stn_model_compile(world->builder, &model, err);
-    if (status != STN_OK) {
-        return status;
+    if (world->failure.status != STN_OK) {
+        return stn_fail(err, world->failure.status, "%s", world->failure.text);
     }
-    world->shared = stn_allocate(world->context, 1, sizeof *world->shared);
-    if (world->shared == NULL) {
-        stn_model_destroy(model);
+    shared_model *shared = stn_allocate(world->context, 1, sizeof *shared);
+    if (shared == NULL) {
         return out_of_memory(err);
     }
-    world->shared->model = model;
-    atomic_init(&world->shared->users, 1);
-    return stn_world_prepare(world, err);
+    stn_status status = stn_model_compile(world->builder, &shared->model, err);
+    if (status != STN_OK) {
+        stn_release(world->context, shared);
+        return status;
+    }
+    atomic_init(&shared->users, 1);
+    world->shared = shared;
+    stn_error why = {0};
+    status = stn_world_prepare(world, &why);
+    return status == STN_OK ? STN_OK : fail_for_good(world, status, &why, err);
 }

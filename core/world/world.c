@@ -190,7 +190,7 @@ stn_context *stn_world_context(const stn_world *world) {
 }
 
 stn_model_builder *stn_world_builder(stn_world *world) {
-    return world->model == NULL ? world->builder : NULL;
+    return world->model == NULL && world->failure.status == STN_OK ? world->builder : NULL;
 }
 
 const stn_model *stn_world_model(const stn_world *world) {

@@ -52,6 +52,7 @@ struct stn_world {
     stn_model_builder *builder;
     shared_model *shared;
     const stn_model *model; // NULL before compiling
+    stn_error failure;      // of compiling, once the model was complete; status 0: none
 
     int32_t controller_count;
     controller *controllers;
@@ -72,8 +73,8 @@ struct stn_world {
     int32_t collider_count;
     int32_t *collider; // geometries that can collide
     bool *collider_moves;
-    double *collider_radius;       // of the shape about its body's origin, for speed bounds; infinite for half spaces
-    stn_material *collider_worst;  // largest mu and relaxation time that any pair of it can have
+    double *collider_radius;       // of the shape about its body's origin, for speed bounds; 0 for half spaces
+    stn_material *collider_worst;  // largest mu, relaxation time, dissipation, smallest stiffness of any pair with it
     stn_aabb *collider_box;
     int32_t *node_dof, *node_tree; // (node_count) first velocity and tree of each node
     stn_pose *geometry_pose; // (geometry_count)
@@ -111,6 +112,10 @@ stn_status stn_world_state_changed(stn_world *world, stn_error *err); // control
 stn_status stn_world_describe(stn_world *world, stn_error *err); // fills `parameters`
 /// Adds the parameters of a controller that is not counted yet; `number` from 1.
 stn_status stn_world_describe_controller(stn_world *world, const controller *c, int32_t number, stn_error *err);
+
+// colliders.c: which geometries collide, and what their pairs are like; `say`: warn of shapes that touch nothing
+stn_status stn_world_choose_colliders(stn_world *world, stn_arena *arena, bool say, stn_error *err);
+stn_status stn_world_examine_pairs(stn_world *world, stn_arena *arena, stn_error *err);
 
 // state.c
 stn_status stn_state_resize(stn_context *context, stn_state *state, const stn_state_sizes *sizes, stn_error *err);

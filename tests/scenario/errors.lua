@@ -32,6 +32,20 @@ stn.test("unknown plugins and parameters name the nearest", function()
   refused(function() stn.world { solver = { tolerance = 1, { 2 } } } end, "solver")
 end)
 
+stn.test("a world that cannot be completed says so as often as it is asked", function()
+  local path = write [[<robot name="plate"><link name="plate">
+    <inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+    <collision><geometry><plane normal="0 0 1"/></geometry></collision></link></robot>]]
+  local world = stn.world {}
+  world:ground {}
+  world:load { path }
+  os.remove(path)
+  for _ = 1, 2 do
+    refused(function() world:step() end, "no contact between", "plate (half_space)")
+  end
+  refused(function() world:box { size = { 1, 1, 1 } } end, "no contact between", "plate (half_space)")
+end)
+
 stn.test("a saved state never takes the place of a folder", function()
   refused(function() stn.world {}:save "/tmp" end, "/tmp", "not a regular file")
 end)

@@ -51,7 +51,10 @@ STN_API void stn_world_destroy(stn_world *world); ///< accepts NULL; closes reco
 
 /// The builder of this world's model, until stn_world_compile; NULL after it.
 STN_API stn_model_builder *stn_world_builder(stn_world *world);
-/// Compiles the model and sizes everything. Called by the first step when it was not called before.
+/// Compiles the model and sizes everything. Called by the first step when it was not called before. A failure of the model's
+/// own (stn_model_compile) leaves the builder as it is, to be mended; one of the world that was to use it (a pair of shapes
+/// without contact, no memory) is for good: every later call says it again. Collision shapes that the contact model handles
+/// with no other shape at all touch nothing, which one warning says.
 STN_API stn_status stn_world_compile(stn_world *world, stn_error *err);
 /// Adds a controller for all moving joints of a robot, or for `joint_count` of them. After compiling, before the first
 /// step. The world takes the instance over, also on failure. Its index is returned through `controller`.

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which geometries take part in contact, whether the contact model handles every pair that they can form, and what the
+// worst of these pairs is like for each of them, which bounds the reach of the broad phase.
+//
+// n colliders form n^2 / 2 pairs, but a pair is told by few things: colliders with the same shape, filter, surface and
+// place are one kind, and kinds with the same shape and filter one class. Friction, relaxation time and stiffness of a
+// pair grow with those of the partner (material.c), so within a class the worst partner of a kind is the first in their
+// order that it may touch; that order is walked past a few of the own body only. Dissipation is a mean whose weights
+// depend on both stiffnesses: it is walked until nothing that follows can exceed what was found.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/compiled.h"
+#include "world/world.h"
+
+// -------------------------------------------------------------------------------------------------------- choice
+
+/// Every shape that collides, once: mesh and hull of each mesh, and one for each other type.
+typedef struct shape_list {
+    const stn_shape **shape; // NULL: none of it
+    int32_t *count;          // how many geometries have it
+    int32_t size;
+} shape_list;
+
+static int32_t shape_slot(const stn_geometry *g) {
+    bool meshed = g->shape.type == STN_SHAPE_MESH || g->shape.type == STN_SHAPE_CONVEX;
+    return meshed ? STN_SHAPE_COUNT + 2 * g->mesh + (g->shape.type == STN_SHAPE_CONVEX) : (int32_t)g->shape.type;
+}
+
+/// Does the contact model handle the shape together with any shape that there is, or that there could be?
+static bool is_handled(const stn_instance *contact, const stn_shape *shape, const shape_list *others) {
+    const stn_shape simple[] = {
+        stn_shape_sphere(1.0),        stn_shape_box(stn_vec3_make(1.0, 1.0, 1.0)),
+        stn_shape_capsule(1.0, 1.0),  stn_shape_cylinder(1.0, 1.0),
+        stn_shape_half_space(),       stn_shape_ellipsoid(stn_vec3_make(1.0, 1.0, 1.0)),
+    };
+    const stn_contact_ops *ops = contact->desc->ops.contact;
+    if (shape->type == STN_SHAPE_MESH && shape->mesh == NULL) {
+        return false; // not loaded: nobody can tell what it is
+    }
+    bool handled = false;
+    for (int32_t i = 0; i < STN_COUNT(simple) && !handled; i++) {
+        handled = ops->handles(contact->self, shape, &simple[i]) || ops->handles(contact->self, &simple[i], shape);
+    }
+    for (int32_t i = 0; i < others->size && !handled; i++) {
+        const stn_shape *other = others->shape[i];
+        handled = other != NULL && !(other->type == STN_SHAPE_MESH && other->mesh == NULL) &&
+                  (ops->handles(contact->self, shape, other) || ops->handles(contact->self, other, shape));
+    }
+    return handled;
+}
+
+static bool list_shapes(const stn_model *model, stn_arena *arena, shape_list *list) {
+    list->size = STN_SHAPE_COUNT + 2 * model->mesh_count;
+    list->shape = STN_ARENA_ZEROED(arena, list->size, const stn_shape *);
+    list->count = STN_ARENA_ZEROED(arena, list->size, int32_t);
+    if (list->shape == NULL || list->count == NULL) {
+        return false;
+    }
+    for (int32_t g = 0; g < model->geometry_count; g++) {
+        const stn_geometry *geometry = &model->geometries[g];
+        if (geometry->collision) {
+            list->shape[shape_slot(geometry)] = &geometry->shape;
+            list->count[shape_slot(geometry)]++;
+        }
+    }
+    return true;
+}
+
+/// One line for all shapes that touch nothing in this world.
+static void say_left_out(const stn_world *world, const int32_t *left_out) {
+    char text[256] = "";
+    size_t used = 0;
+    for (int32_t type = 0; type < STN_SHAPE_COUNT && used < sizeof text; type++) {
+        if (left_out[type] > 0) {
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%d of type %s", used > 0 ? ", " : "",
+                                     left_out[type], stn_shape_name((stn_shape_type)type));
+        }
+    }
+    if (used > 0) {
+        stn_log(world->context, STN_LOG_WARNING,
+                "contact model %s has no contact for some collision shapes, which touch nothing: %s; use other shapes, or "
+                "another contact model", world->plugin[STN_KIND_CONTACT]->desc->id, text);
+    }
+}
+
+/// Distance of the shape's furthest point from the origin of its body; bounds the speed of all of it.
+static double radius_about_body(const stn_geometry *g) {
+    if (g->shape.type == STN_SHAPE_HALF_SPACE) {
+        return 0.0; // cannot move
+    }
+    stn_pose centred = {g->pose.rotation, stn_vec3_zero()};
+    stn_aabb box = stn_shape_aabb(&g->shape, &centred, 0.0);
+    stn_vec3 corner = {fmax(box.upper.x, -box.lower.x), fmax(box.upper.y, -box.lower.y), fmax(box.upper.z, -box.lower.z)};
+    return stn_vec3_norm(corner) + stn_vec3_norm(g->pose.position);
+}
+
+stn_status stn_world_choose_colliders(stn_world *world, stn_arena *arena, bool say, stn_error *err) {
+    const stn_model *model = world->model;
+    int32_t left_out[STN_SHAPE_COUNT] = {0};
+    shape_list list;
+    if (!list_shapes(model, arena, &list)) {
+        return stn_fail(err, STN_ERR_MEMORY, "world: out of memory while compiling");
+    }
+    bool *handled = STN_ARENA_ZEROED(arena, list.size, bool);
+    if (handled == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "world: out of memory while compiling");
+    }
+    for (int32_t i = 0; i < list.size; i++) {
+        if (list.shape[i] != NULL) {
+            handled[i] = is_handled(world->plugin[STN_KIND_CONTACT], list.shape[i], &list);
+            left_out[list.shape[i]->type] += handled[i] ? 0 : list.count[i];
+        }
+    }
+    for (int32_t g = 0; g < model->geometry_count; g++) {
+        const stn_geometry *geometry = &model->geometries[g];
+        if (geometry->collision && handled[shape_slot(geometry)]) {
+            int32_t i = world->collider_count++;
+            world->collider[i] = g;
+            world->collider_moves[i] = geometry->body != 0;
+            world->collider_radius[i] = radius_about_body(geometry);
+        }
+    }
+    if (say) {
+        say_left_out(world, left_out);
+    }
+    return STN_OK;
+}
+
+// --------------------------------------------------------------------------------------------------------- kinds
+
+enum { NO_LINK = INT32_MIN };
+
+/// What tells a collider from others in any pair; ordered byte by byte, so classes and kinds are ranges.
+typedef struct collider_key {
+    int64_t class[5]; // shape type, mesh, category, mask, the link when an override names it
+    int64_t place[3]; // body, its parent, the link when an exclusion names it
+    stn_material surface;
+    int32_t collider; // not of the key: keeps the order of the model
+} collider_key;
+
+typedef struct collider_kind {
+    int32_t first;    // its lowest collider
+    int32_t geometry; // of that one
+    int32_t class;
+} collider_kind;
+
+/// What partners are ordered by, worst first.
+typedef enum ranking { BY_MU, BY_RELAXATION, BY_STIFFNESS, BY_DISSIPATION, RANKINGS } ranking;
+
+typedef struct ranked {
+    double value; // ascending
+    int32_t kind;
+} ranked;
+
+typedef struct pair_table {
+    const stn_world *world;
+    stn_arena *arena;
+    int32_t kind_count, class_count;
+    collider_kind *kinds;    // (kind_count), by class
+    int32_t *kind_of;        // (collider_count)
+    int32_t *class_start;    // (class_count + 1) kinds
+    ranked *order[RANKINGS]; // (kind_count), within each class
+} pair_table;
+
+static int compare_keys(const void *a, const void *b) {
+    const collider_key *x = a, *y = b;
+    int order = memcmp(x, y, offsetof(collider_key, collider));
+    return order != 0 ? order : (x->collider > y->collider) - (x->collider < y->collider);
+}
+
+static int compare_ranked(const void *a, const void *b) {
+    const ranked *x = a, *y = b;
+    int order = (x->value > y->value) - (x->value < y->value);
+    return order != 0 ? order : (x->kind > y->kind) - (x->kind < y->kind);
+}
+
+static collider_key *list_keys(const stn_world *world, stn_arena *arena) {
+    const model_object *object = model_object_of(world->model);
+    int32_t links = world->model->link_count;
+    collider_key *keys = STN_ARENA_ZEROED(arena, world->collider_count, collider_key);
+    bool *named = STN_ARENA_ZEROED(arena, links + 1, bool); // by an override; the world comes last
+    if (keys == NULL || named == NULL) {
+        return NULL;
+    }
+    for (int32_t i = 0; i < object->override_count; i++) {
+        const int32_t link[2] = {object->overrides[i].a, object->overrides[i].b};
+        for (int32_t k = 0; k < 2; k++) {
+            if (link[k] != STN_ANY) {
+                named[link[k] == STN_WORLD ? links : link[k]] = true;
+            }
+        }
+    }
+    for (int32_t i = 0; i < world->collider_count; i++) {
+        int32_t g = world->collider[i];
+        const filter_entry *filter = &object->filter[g];
+        bool node = filter->link == FILTER_NODE;
+        bool overridden = !node && named[filter->link == STN_WORLD ? links : filter->link];
+        keys[i] = (collider_key){
+            .class = {(int64_t)world->model->geometries[g].shape.type, world->model->geometries[g].mesh, filter->category,
+                      filter->mask, overridden ? filter->link : NO_LINK},
+            .place = {filter->body, filter->parent, filter->excluded ? filter->link : NO_LINK},
+            .surface = object->surface[g],
+            .collider = i,
+        };
+    }
+    qsort(keys, (size_t)world->collider_count, sizeof *keys, compare_keys);
+    return keys;
+}
+
+/// Kinds and classes from the sorted keys.
+static void group_keys(pair_table *t, const collider_key *keys) {
+    for (int32_t i = 0; i < t->world->collider_count; i++) {
+        bool new_class = i == 0 || memcmp(keys[i - 1].class, keys[i].class, sizeof keys->class) != 0;
+        bool new_kind = i == 0 || memcmp(&keys[i - 1], &keys[i], offsetof(collider_key, collider)) != 0;
+        if (new_class) {
+            t->class_start[t->class_count++] = t->kind_count;
+        }
+        if (new_kind) {
+            int32_t first = keys[i].collider;
+            t->kinds[t->kind_count++] = (collider_kind){first, t->world->collider[first], t->class_count - 1};
+        }
+        t->kind_of[keys[i].collider] = t->kind_count - 1;
+    }
+    t->class_start[t->class_count] = t->kind_count;
+}
+
+static double rank(const stn_material *surface, ranking by) {
+    switch (by) {
+    case BY_MU:
+        return -surface->mu;
+    case BY_RELAXATION: // one that is not given adds nothing
+        return isnan(surface->relaxation_time) ? (double)INFINITY : -surface->relaxation_time;
+    case BY_STIFFNESS:
+        return surface->stiffness;
+    default:
+        return -surface->dissipation;
+    }
+}
+
+static void order_kinds(pair_table *t) {
+    const model_object *object = model_object_of(t->world->model);
+    for (int32_t by = 0; by < RANKINGS; by++) {
+        for (int32_t k = 0; k < t->kind_count; k++) {
+            t->order[by][k] = (ranked){rank(&object->surface[t->kinds[k].geometry], (ranking)by), k};
+        }
+        for (int32_t c = 0; c < t->class_count; c++) {
+            int32_t start = t->class_start[c];
+            qsort(t->order[by] + start, (size_t)(t->class_start[c + 1] - start), sizeof(ranked), compare_ranked);
+        }
+    }
+}
+
+static bool make_table(pair_table *t) {
+    size_t n = (size_t)t->world->collider_count;
+    const collider_key *keys = list_keys(t->world, t->arena);
+    t->kinds = STN_ARENA(t->arena, n, collider_kind);
+    t->kind_of = STN_ARENA(t->arena, n, int32_t);
+    t->class_start = STN_ARENA(t->arena, n + 1, int32_t);
+    bool complete = keys != NULL && t->kinds != NULL && t->kind_of != NULL && t->class_start != NULL;
+    for (int32_t by = 0; by < RANKINGS; by++) {
+        t->order[by] = STN_ARENA(t->arena, n, ranked);
+        complete = complete && t->order[by] != NULL;
+    }
+    if (complete) {
+        group_keys(t, keys);
+        order_kinds(t);
+    }
+    return complete;
+}
+
+// --------------------------------------------------------------------------------------------------------- pairs
+
+static bool may_touch(const pair_table *t, int32_t a, int32_t b) {
+    return stn_model_may_collide(t->world->model, t->kinds[a].geometry, t->kinds[b].geometry);
+}
+
+/// Do the filters of two classes meet? Where they do not, no order need be walked.
+static bool filters_meet(const pair_table *t, int32_t class_a, int32_t class_b) {
+    const model_object *object = model_object_of(t->world->model);
+    const filter_entry *a = &object->filter[t->kinds[t->class_start[class_a]].geometry];
+    const filter_entry *b = &object->filter[t->kinds[t->class_start[class_b]].geometry];
+    return (a->category & b->mask) != 0 && (b->category & a->mask) != 0;
+}
+
+/// The first kind of a class, in the order of a ranking, that kind `a` may touch; -1: none.
+static int32_t find_partner(const pair_table *t, int32_t a, int32_t class, ranking by) {
+    for (int32_t r = t->class_start[class]; r < t->class_start[class + 1]; r++) {
+        if (may_touch(t, a, t->order[by][r].kind)) {
+            return t->order[by][r].kind;
+        }
+    }
+    return -1;
+}
+
+static stn_pair_material material_of(const pair_table *t, int32_t a, int32_t b) {
+    return stn_model_pair_material(t->world->model, t->kinds[a].geometry, t->kinds[b].geometry);
+}
+
+/// Largest dissipation of the pairs of kind `a` with a class. d = (1 - w) d_a + w d_b, and no w is larger than that of
+/// the softest partner. An override gives all of these pairs one value, which the first of them shows.
+static double worst_dissipation(const pair_table *t, int32_t a, int32_t class) {
+    int32_t start = t->class_start[class], end = t->class_start[class + 1];
+    double own = model_object_of(t->world->model)->surface[t->kinds[a].geometry].dissipation;
+    double worst = -(double)INFINITY; // not before a pair was seen
+    double share = material_of(t, a, t->order[BY_STIFFNESS][start].kind).weight_a;
+    for (int32_t r = start; r < end; r++) {
+        const ranked *b = &t->order[BY_DISSIPATION][r];
+        if (worst >= own + share * fmax(-b->value - own, 0.0)) {
+            break;
+        }
+        if (may_touch(t, a, b->kind)) {
+            worst = fmax(worst, material_of(t, a, b->kind).value.dissipation);
+        }
+    }
+    return worst;
+}
+
+static bool handles_classes(const pair_table *t, int32_t class_a, int32_t class_b) {
+    const stn_instance *contact = t->world->plugin[STN_KIND_CONTACT];
+    const stn_geometry *geometries = t->world->model->geometries;
+    return contact->desc->ops.contact->handles(contact->self,
+                                               &geometries[t->kinds[t->class_start[class_a]].geometry].shape,
+                                               &geometries[t->kinds[t->class_start[class_b]].geometry].shape);
+}
+
+/// Takes the pairs of kind `a` with a class into account; false: the contact model has a gap there.
+static bool examine_class(const pair_table *t, int32_t a, int32_t class, stn_material *worst) {
+    if (!filters_meet(t, t->kinds[a].class, class)) {
+        return true;
+    }
+    int32_t partner = find_partner(t, a, class, BY_MU);
+    if (partner < 0) {
+        return true;
+    }
+    if (!handles_classes(t, t->kinds[a].class, class)) {
+        return false;
+    }
+    worst->mu = fmax(worst->mu, material_of(t, a, partner).value.mu);
+    partner = find_partner(t, a, class, BY_RELAXATION); // fmax passes over NaN
+    worst->relaxation_time = fmax(worst->relaxation_time, material_of(t, a, partner).value.relaxation_time);
+    partner = find_partner(t, a, class, BY_STIFFNESS);
+    worst->stiffness = fmin(worst->stiffness, material_of(t, a, partner).value.stiffness);
+    worst->dissipation = fmax(worst->dissipation, worst_dissipation(t, a, class));
+    return true;
+}
+
+static const char *owner_name(const stn_model *model, const stn_geometry *g) {
+    return g->link >= 0 ? model->links[g->link].name : (g->body == 0 ? "the world" : "a node");
+}
+
+/// Names the first pair of the model that the contact model does not handle; `first` is its lower collider.
+static stn_status fail_gap(const pair_table *t, int32_t first, stn_error *err) {
+    const stn_model *model = t->world->model;
+    int32_t second = first, kind = t->kind_of[first];
+    for (bool found = false; !found;) { // there is one: examine_class met it
+        int32_t other = t->kind_of[++second];
+        found = may_touch(t, kind, other) && !handles_classes(t, t->kinds[kind].class, t->kinds[other].class);
+    }
+    const stn_geometry *a = &model->geometries[t->world->collider[first]];
+    const stn_geometry *b = &model->geometries[t->world->collider[second]];
+    return stn_fail(err, STN_ERR_UNSUPPORTED, "contact model %s has no contact between %s (%s) and %s (%s): use "
+                    "other shapes, or exclude the pair", t->world->plugin[STN_KIND_CONTACT]->desc->id,
+                    owner_name(model, a), stn_shape_name(a->shape.type), owner_name(model, b),
+                    stn_shape_name(b->shape.type));
+}
+
+stn_status stn_world_examine_pairs(stn_world *world, stn_arena *arena, stn_error *err) {
+    pair_table t = {.world = world, .arena = arena};
+    stn_material *worst = STN_ARENA(arena, world->collider_count, stn_material);
+    if (worst == NULL || !make_table(&t)) {
+        return stn_fail(err, STN_ERR_MEMORY, "world: out of memory while compiling");
+    }
+    int32_t gap = INT32_MAX;
+    for (int32_t k = 0; k < t.kind_count; k++) {
+        worst[k] = (stn_material){.stiffness = INFINITY, .relaxation_time = world->options.dt};
+        for (int32_t c = 0; c < t.class_count; c++) {
+            if (!examine_class(&t, k, c, &worst[k])) {
+                gap = t.kinds[k].first < gap ? t.kinds[k].first : gap;
+            }
+        }
+    }
+    if (gap < INT32_MAX) {
+        return fail_gap(&t, gap, err);
+    }
+    for (int32_t i = 0; i < world->collider_count; i++) {
+        world->collider_worst[i] = worst[t.kind_of[i]];
+    }
+    return STN_OK;
+}
