@@ -200,6 +200,27 @@ uint64_t stn_hash(uint64_t seed, const void *bytes, size_t count) {
     return h;
 }
 
+size_t stn_utf8_length(const char *text) {
+    const unsigned char *s = (const unsigned char *)text;
+    static const struct {
+        unsigned char first, last, second_first, second_last;
+        size_t length;
+    } forms[] = {{0x00, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
+                 {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
+                 {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
+    for (int32_t i = 0; i < STN_COUNT(forms); i++) {
+        if (s[0] < forms[i].first || s[0] > forms[i].last) {
+            continue;
+        }
+        bool good = forms[i].length < 2 || (s[1] >= forms[i].second_first && s[1] <= forms[i].second_last);
+        for (size_t k = 2; good && k < forms[i].length; k++) {
+            good = (s[k] & 0xc0) == 0x80;
+        }
+        return good ? forms[i].length : 0;
+    }
+    return 0;
+}
+
 /// Optimal string alignment distance: insertions, deletions, substitutions, neighbours swapped.
 static size_t edit_distance(const char *a, const char *b) {
     size_t n = strlen(a), m = strlen(b);

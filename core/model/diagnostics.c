@@ -25,15 +25,21 @@ void stn_diagnostics_clear(stn_diagnostics *list) {
     stn_diagnostics_init(list, list->context);
 }
 
-/// Appends `text` with its zero and without line ends or other control characters: one finding is one line.
+/// Appends `text` with its zero, without line ends or other control characters (one finding is one line), and with '?'
+/// for bytes that are not UTF-8.
 static const char *append_line(char **end, const char *text) {
     char *start = *end;
-    for (; *text != '\0'; text++) {
-        char c = *text;
-        if ((unsigned char)c < 0x20 || c == 0x7f) {
-            c = ' ';
+    while (*text != '\0') {
+        size_t length = stn_utf8_length(text);
+        unsigned char c = (unsigned char)*text;
+        if (length > 1) {
+            memcpy(*end, text, length);
+        } else {
+            **end = (char)(length == 0 ? '?' : c < 0x20 || c == 0x7f ? ' ' : c);
+            length = 1;
         }
-        *(*end)++ = c;
+        *end += length;
+        text += length;
     }
     *(*end)++ = '\0';
     return start;

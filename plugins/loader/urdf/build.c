@@ -17,41 +17,28 @@ static stn_status build_links(urdf_reader *reader, stn_model_builder *builder, s
     return status;
 }
 
-/// `first` is the builder's number of the first joint, for those that mimic.
-static stn_status build_joint(urdf_reader *reader, int32_t index, int32_t first, stn_model_builder *builder,
-                              int32_t *out, stn_error *err) {
-    const urdf_joint *joint = &reader->joints[index];
+/// The masters of mimic joints may come later and are set when all joints are there.
+static stn_status build_joint(urdf_reader *reader, urdf_joint *joint, stn_model_builder *builder, stn_error *err) {
     stn_joint_spec spec = joint->spec;
     spec.parent = reader->links[spec.parent].out_index;
     spec.child = reader->links[spec.child].out_index;
-    spec.mimic += spec.mimic >= 0 ? first : 0;
+    spec.mimic = -1;
     spec.where = place(reader, joint->line);
-    return stn_builder_add_joint(builder, &spec, out, err);
+    return stn_builder_add_joint(builder, &spec, &joint->out_index, err);
 }
 
-static stn_status build_joints(urdf_reader *reader, int32_t first, stn_model_builder *builder, stn_error *err) {
+static stn_status build_joints(urdf_reader *reader, stn_model_builder *builder, stn_error *err) {
     stn_status status = STN_OK;
-    int32_t index = 0;
     for (int32_t i = 0; i < reader->joint_count && status == STN_OK; i++) {
-        status = build_joint(reader, i, first, builder, &index, err);
+        status = build_joint(reader, &reader->joints[i], builder, err);
     }
-    return status;
-}
-
-/// A builder numbers joints in a row, but tells a number only when the joint is added, and a mimic joint may come
-/// before its master. So one joint is added to learn the first number, and the robot is begun anew.
-static stn_status find_first_joint(urdf_reader *reader, const char *name, stn_model_builder *builder, int32_t *first,
-                                   stn_error *err) {
-    int32_t robot = 0;
-    stn_status status = stn_builder_begin_robot(builder, name, &robot, err);
-    if (status != STN_OK) {
-        return status;
+    for (int32_t i = 0; i < reader->joint_count && status == STN_OK; i++) {
+        const urdf_joint *joint = &reader->joints[i];
+        if (joint->spec.mimic >= 0) {
+            status = stn_builder_set_mimic(builder, joint->out_index, reader->joints[joint->spec.mimic].out_index,
+                                           joint->spec.mimic_multiplier, joint->spec.mimic_offset, err);
+        }
     }
-    status = build_links(reader, builder, err);
-    if (status == STN_OK && reader->joint_count > 0) {
-        status = build_joint(reader, 0, 0, builder, first, err);
-    }
-    stn_builder_discard(builder, robot);
     return status;
 }
 
@@ -80,33 +67,36 @@ static stn_status build_exclusions(urdf_reader *reader, stn_model_builder *build
     return status;
 }
 
+static stn_status build_all(urdf_reader *reader, stn_model_builder *builder, stn_error *err) {
+    static stn_status (*const stages[])(urdf_reader *, stn_model_builder *,
+                                        stn_error *) = {build_links, build_joints, build_geometries, build_exclusions};
+    for (int32_t i = 0; i < STN_COUNT(stages); i++) {
+        stn_status status = stages[i](reader, builder, err);
+        if (status != STN_OK) {
+            return status;
+        }
+    }
+    return reader->out_of_memory ? stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", reader->request->path) : STN_OK;
+}
+
 stn_status urdf_build(urdf_reader *reader, stn_model_builder *builder, int32_t *robot, stn_error *err) {
     const char *name = reader->request->robot_name != NULL ? reader->request->robot_name : reader->name;
-    int32_t index = 0, first_joint = 0;
-    stn_status status = find_first_joint(reader, name, builder, &first_joint, err);
-    if (status == STN_OK) {
-        status = stn_builder_begin_robot(builder, name, &index, err);
-    }
+    int32_t index = 0;
+    stn_error own = {STN_OK, ""};
+    stn_status status = stn_builder_begin_robot(builder, name, &index, err);
     if (status != STN_OK) {
-        return status;
+        return status; // two robots of one name: no fault of the file
     }
-    status = build_links(reader, builder, err);
+    status = build_all(reader, builder, &own);
     if (status == STN_OK) {
-        status = build_joints(reader, first_joint, builder, err);
+        *robot = index;
+        return STN_OK;
     }
-    if (status == STN_OK) {
-        status = build_geometries(reader, builder, err);
+    stn_builder_discard(builder, index);
+    if (status == STN_ERR_ARGUMENT) { // a number on the edge of what the checks above let through
+        reader->label = "robot";
+        urdf_say(reader, STN_SEVERITY_ERROR, "model", 0, "%s", own.text);
+        return STN_OK;
     }
-    if (status == STN_OK) {
-        status = build_exclusions(reader, builder, err);
-    }
-    if (status == STN_OK && reader->out_of_memory) {
-        status = stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", reader->request->path);
-    }
-    if (status != STN_OK) {
-        stn_builder_discard(builder, index);
-        return status;
-    }
-    *robot = index;
-    return STN_OK;
+    return stn_fail(err, status, "%s", own.text);
 }

@@ -5,11 +5,13 @@
 
 #include "urdf.h"
 
-enum { MOST_CELLS = 1 << 24, MOST_EXCLUSIONS = 1 << 20 };
+enum { MOST_CELLS = 1 << 24, MOST_EXCLUSIONS = 1 << 20, DEEPEST_NESTING = 16 };
 
 typedef struct group {
     const xml_element *xml;
-    bool *member; // (link_count)
+    bool *member;   // (link_count)
+    int32_t *links; // (count), the same as a list
+    int32_t count;
 } group;
 
 typedef struct filters {
@@ -29,15 +31,27 @@ static void label_group(urdf_reader *reader, const xml_element *xml) {
     reader->label = urdf_format(reader, "collision_filter_group %s", name != NULL ? name : "");
 }
 
+/// The work that follows grows with groups and what they hold, times the links.
+static bool is_small_enough(urdf_reader *reader, const xml_element *root, int32_t *total) {
+    int64_t entries = 0;
+    for (const xml_element *e = xml_first_child(root); e != NULL; e = xml_next_sibling(e)) {
+        *total += is_group(e);
+        for (const xml_element *c = is_group(e) ? xml_first_child(e) : NULL; c != NULL; c = xml_next_sibling(c)) {
+            entries++;
+        }
+    }
+    if ((entries + *total) * reader->link_count > MOST_CELLS) {
+        reader->label = "robot";
+        urdf_error(reader, root, "size", "%d collision filter groups with %d entries are too many for %d links",
+                   (int)*total, (int)entries, (int)reader->link_count);
+        return false;
+    }
+    return true;
+}
+
 static bool collect(urdf_reader *reader, const xml_element *root, filters *f) {
     int32_t total = 0;
-    for (const xml_element *e = xml_first_child(root); e != NULL; e = xml_next_sibling(e)) {
-        total += is_group(e);
-    }
-    if ((int64_t)total * reader->link_count > MOST_CELLS) {
-        reader->label = "robot";
-        urdf_error(reader, root, "size", "%d collision filter groups of %d links are too many", (int)total,
-                   (int)reader->link_count);
+    if (!is_small_enough(reader, root, &total)) {
         return true;
     }
     f->groups = URDF_NEW(reader, total, group);
@@ -53,8 +67,8 @@ static bool collect(urdf_reader *reader, const xml_element *root, filters *f) {
         if (name != NULL && urdf_names_find(&f->names, 0, name) >= 0) {
             urdf_error(reader, e, "duplicate_group", "a second group of this name: rename one");
         } else if (name != NULL) {
-            urdf_names_add(&f->names, 0, name, f->count);
-            f->groups[f->count++] = (group){e, URDF_NEW(reader, reader->link_count, bool)};
+            urdf_names_add(reader, &f->names, 0, name, f->count);
+            f->groups[f->count++] = (group){.xml = e, .member = URDF_NEW(reader, reader->link_count, bool)};
         }
     }
     return true;
@@ -122,19 +136,29 @@ static bool exclude(urdf_reader *reader, int32_t a, int32_t b) {
     return true;
 }
 
+static bool list_members(urdf_reader *reader, group *g) {
+    g->links = URDF_NEW(reader, reader->link_count, int32_t);
+    for (int32_t i = 0; g->links != NULL && i < reader->link_count; i++) {
+        if (g->member[i]) {
+            g->links[g->count++] = i;
+        }
+    }
+    return g->links != NULL;
+}
+
 static bool exclude_groups(urdf_reader *reader, const filters *f, int32_t index, int32_t other) {
-    const bool *mine = f->groups[index].member, *theirs = f->groups[other].member;
-    for (int32_t a = 0; a < reader->link_count; a++) {
-        for (int32_t b = index == other ? a + 1 : 0; mine[a] && b < reader->link_count; b++) {
-            if (!theirs[b] || a == b) {
+    const group *mine = &f->groups[index], *theirs = &f->groups[other];
+    for (int32_t a = 0; a < mine->count; a++) {
+        for (int32_t b = index == other ? a + 1 : 0; b < theirs->count; b++) {
+            if (mine->links[a] == theirs->links[b]) {
                 continue;
             }
             if (reader->exclusion_count == MOST_EXCLUSIONS) {
-                urdf_error(reader, f->groups[index].xml, "size",
-                           "more than %d pairs of links in collision filter groups", (int)MOST_EXCLUSIONS);
-                return true;
+                urdf_error(reader, mine->xml, "size", "more than %d pairs of links in collision filter groups",
+                           (int)MOST_EXCLUSIONS);
+                return false;
             }
-            if (!exclude(reader, a, b)) {
+            if (!exclude(reader, mine->links[a], theirs->links[b])) {
                 return false;
             }
         }
@@ -165,15 +189,26 @@ bool urdf_parse_filters(urdf_reader *reader, const xml_element *root) {
         mark_links(reader, &f, g);
     }
     bool grew = true;
-    for (int32_t pass = 0; grew && pass <= f.count; pass++) {
+    for (int32_t pass = 0; grew && pass <= DEEPEST_NESTING; pass++) {
         grew = false;
         for (int32_t g = 0; g < f.count; g++) {
             grew = mark_groups(reader, &f, g, pass == 0) || grew;
         }
     }
+    if (grew) {
+        reader->label = "robot";
+        urdf_error(reader, root, "size", "collision filter groups are nested too deep (limit %d)",
+                   (int)DEEPEST_NESTING);
+        return true;
+    }
+    for (int32_t g = 0; g < f.count; g++) {
+        if (!list_members(reader, &f.groups[g])) {
+            return false;
+        }
+    }
     for (int32_t g = 0; g < f.count; g++) {
         if (!exclude_ignored(reader, &f, g)) {
-            return false;
+            break;
         }
     }
     return !reader->out_of_memory;

@@ -93,16 +93,20 @@ static bool parse_mesh(urdf_reader *reader, const xml_element *xml, urdf_geometr
 }
 
 static bool parse_ellipsoid(urdf_reader *reader, const xml_element *xml, urdf_geometry *g) {
-    urdf_warn(reader, xml, "shape", "an ellipsoid is not supported: this %s is left out",
-              g->spec.collision ? "collision" : "visual");
-    return false;
+    double a = 0.0, b = 0.0, c = 0.0; // semi-axes
+    bool good = parse_sizes(reader, xml, "a", 1, false, &a);
+    good = parse_sizes(reader, xml, "b", 1, false, &b) && good;
+    good = parse_sizes(reader, xml, "c", 1, false, &c) && good;
+    g->spec.shape = stn_shape_ellipsoid(stn_vec3_make(a, b, c));
+    return good;
 }
 
-/// The one shape inside <geometry>. false: left out, and the reason said.
-static bool parse_shape(urdf_reader *reader, const xml_element *xml, urdf_geometry *g) {
+typedef bool shape_parser(urdf_reader *reader, const xml_element *xml, urdf_geometry *g);
+
+static shape_parser *find_parser(const xml_element *xml) {
     static const struct {
         const char *name;
-        bool (*parse)(urdf_reader *, const xml_element *, urdf_geometry *);
+        shape_parser *parse;
     } shapes[] = {{"box", parse_box},
                   {"sphere", parse_sphere},
                   {"cylinder", parse_cylinder},
@@ -111,17 +115,37 @@ static bool parse_shape(urdf_reader *reader, const xml_element *xml, urdf_geomet
                   {"mesh", parse_mesh},
                   {"plane", parse_plane},
                   {"drake:ellipsoid", parse_ellipsoid}};
+    for (int32_t i = 0; i < STN_COUNT(shapes); i++) {
+        if (strcmp(xml_name(xml), shapes[i].name) == 0) {
+            return shapes[i].parse;
+        }
+    }
+    return NULL;
+}
+
+/// The one shape inside <geometry>. false: left out, and the reason said.
+static bool parse_shape(urdf_reader *reader, const xml_element *xml, urdf_geometry *g) {
+    const xml_element *shape = NULL;
     const xml_element *geometry = urdf_child(reader, xml, "geometry");
     for (const xml_element *e = geometry != NULL ? xml_first_child(geometry) : NULL; e != NULL;
          e = xml_next_sibling(e)) {
-        for (int32_t i = 0; i < STN_COUNT(shapes); i++) {
-            if (strcmp(xml_name(e), shapes[i].name) == 0) {
-                return shapes[i].parse(reader, e, g);
-            }
+        if (find_parser(e) == NULL) {
+            continue;
         }
+        if (shape != NULL) {
+            urdf_warn(reader, e, "repeated",
+                      "a second shape <%s> is ignored, the one of line %d counts: give it a <%s> of its own",
+                      xml_name(e), (int)xml_line(shape), xml_name(xml));
+            break;
+        }
+        shape = e;
+    }
+    if (shape != NULL) {
+        return find_parser(shape)(reader, shape, g);
     }
     urdf_say(reader, fault(g->spec.collision), "shape", xml_line(geometry != NULL ? geometry : xml),
-             "<%s> has no shape: give <geometry> with box, sphere, cylinder, capsule, plane or mesh", xml_name(xml));
+             "<%s> has no shape: give <geometry> with box, sphere, cylinder, capsule, drake:ellipsoid, plane or mesh",
+             xml_name(xml));
     return false;
 }
 
@@ -137,35 +161,26 @@ static const char *unique_name(urdf_reader *reader, const xml_element *xml, int3
         do {
             name = urdf_format(reader, "%s_%d", given, (int)++copies);
         } while (urdf_names_find(&reader->shape_names, scope, name) > 0);
-        urdf_names_add(&reader->shape_names, scope, given, copies);
+        urdf_names_add(reader, &reader->shape_names, scope, given, copies);
         urdf_warn(reader, xml, "duplicate_name", "a second <%s> named '%.80s': renamed '%.80s'", xml_name(xml), given,
                   name);
     }
-    urdf_names_add(&reader->shape_names, scope, name, 1);
+    urdf_names_add(reader, &reader->shape_names, scope, name, 1);
     return name;
 }
 
 void urdf_parse_geometry(urdf_reader *reader, const xml_element *xml, int32_t link, bool collision) {
-    static const char *const known[] = {"origin",
-                                        "geometry",
-                                        "material",
-                                        "drake:proximity_properties",
-                                        "drake:illustration_properties",
-                                        "drake:perception_properties",
-                                        "drake:accepting_renderer",
-                                        NULL};
     urdf_geometry *g = &reader->geometries[reader->geometry_count];
     *g = (urdf_geometry){.link = link, .line = xml_line(xml), .scale = {1.0, 1.0, 1.0}};
     g->spec = stn_geometry_spec_default(stn_shape_sphere(1.0));
     g->spec.collision = collision;
     g->spec.visual = !collision;
-    urdf_skip_others(reader, xml, known);
     g->spec.pose = urdf_origin(reader, xml);
     bool good = parse_shape(reader, xml, g);
     const xml_element *proximity = collision ? urdf_child(reader, xml, "drake:proximity_properties") : NULL;
     const xml_element *material = collision ? NULL : urdf_child(reader, xml, "material");
     if (proximity != NULL) {
-        urdf_parse_proximity(reader, proximity, &g->spec.material);
+        urdf_parse_proximity(reader, proximity, g);
     }
     if (material != NULL) {
         urdf_parse_material(reader, material, g);

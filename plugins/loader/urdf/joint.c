@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// <joint>: type, links, axis, limits, damping and friction. Links and mimic masters are looked up when the whole file
-// is read.
+// <joint> and <drake:joint>: type, links, axis, limits, damping and friction. Links and mimic masters are looked up
+// when the whole file is read.
 #include <string.h>
 
 #include "urdf.h"
 
 /// false: no such type, said.
 static bool parse_type(urdf_reader *reader, const xml_element *xml, stn_joint_type *type) {
-    static const char *const other[] = {"spherical", "curvilinear"};
+    static const char wanted[] = "fixed, revolute, continuous, prismatic, floating, planar, ball, screw or universal";
     const char *names[STN_JOINT_COUNT];
     const char *text = xml_attribute(xml, "type");
     if (text == NULL || text[0] == '\0') {
         urdf_error(reader, xml, "missing", "<joint> has no type: add type=\"revolute\" or another");
         return false;
     }
+    text = strcmp(text, "spherical") == 0 ? "ball" : text; // MuJoCo's and Bullet's word
     for (int32_t i = 0; i < STN_JOINT_COUNT; i++) {
         names[i] = stn_joint_type_name((stn_joint_type)i);
         if (strcmp(text, names[i]) == 0) {
@@ -21,18 +22,13 @@ static bool parse_type(urdf_reader *reader, const xml_element *xml, stn_joint_ty
             return true;
         }
     }
-    for (int32_t i = 0; i < STN_COUNT(other); i++) {
-        if (strcmp(text, other[i]) == 0) {
-            urdf_error(reader, xml, "joint_type",
-                       "type '%s' is not supported: fixed, revolute, continuous, prismatic and floating are", text);
-            return false;
-        }
+    if (strcmp(text, "curvilinear") == 0) {
+        urdf_error(reader, xml, "joint_type", "type 'curvilinear' is not supported: use %s", wanted);
+        return false;
     }
-    const char *near = stn_suggest(text, names, STN_JOINT_COUNT);
-    urdf_error(reader, xml, "joint_type",
-               "unknown type '%.80s'%s%s%s: use fixed, revolute, continuous, prismatic or "
-               "floating",
-               text, near != NULL ? ", did you mean '" : "", near != NULL ? near : "", near != NULL ? "'?" : "");
+    const char *near = urdf_suggest(reader, text, names, STN_JOINT_COUNT);
+    urdf_error(reader, xml, "joint_type", "unknown type '%.80s'%s%s%s: use %s", text,
+               near != NULL ? ", did you mean '" : "", near != NULL ? near : "", near != NULL ? "'?" : "", wanted);
     return false;
 }
 
@@ -64,7 +60,7 @@ static void parse_axis(urdf_reader *reader, const xml_element *xml, stn_joint_sp
 }
 
 static void parse_range(urdf_reader *reader, const xml_element *limit, stn_joint_spec *spec) {
-    const char *unit = spec->type == STN_JOINT_PRISMATIC ? "m" : "rad";
+    const char *unit = stn_joint_type_units(spec->type)->position;
     bool no_lower = xml_attribute(limit, "lower") == NULL, no_upper = xml_attribute(limit, "upper") == NULL;
     double lower = 0.0, upper = 0.0;
     bool good = urdf_real(reader, limit, "lower", &lower) || no_lower;
@@ -93,25 +89,11 @@ static void parse_range(urdf_reader *reader, const xml_element *limit, stn_joint
     }
 }
 
-static void parse_limit(urdf_reader *reader, const xml_element *xml, stn_joint_spec *spec) {
-    const xml_element *limit = urdf_child(reader, xml, "limit");
-    bool ranged = spec->type == STN_JOINT_REVOLUTE || spec->type == STN_JOINT_PRISMATIC;
-    if (limit == NULL) {
-        if (ranged) {
-            urdf_warn(reader, xml, "default", "a %s joint without <limit>: taken as unlimited",
-                      stn_joint_type_name(spec->type));
-        }
-        return;
-    }
-    if (!stn_joint_type_has_axis(spec->type)) {
-        return;
-    }
-    if (ranged) {
-        parse_range(reader, limit, spec);
-    }
-    bool slides = spec->type == STN_JOINT_PRISMATIC;
-    urdf_not_negative(reader, limit, "effort", slides ? "N" : "N m", &spec->effort);
-    urdf_not_negative(reader, limit, "velocity", slides ? "m/s" : "rad/s", &spec->velocity);
+static void parse_rates(urdf_reader *reader, const xml_element *limit, stn_joint_spec *spec) {
+    const stn_joint_units *units = stn_joint_type_units(spec->type);
+    urdf_not_negative(reader, limit, "effort", units->effort, &spec->effort);
+    urdf_not_negative(reader, limit, "velocity", units->velocity, &spec->velocity);
+    urdf_not_negative(reader, limit, "drake:acceleration", units->acceleration, &spec->acceleration);
     bool no_effort = xml_attribute(limit, "effort") == NULL, no_velocity = xml_attribute(limit, "velocity") == NULL;
     if (no_effort || no_velocity) {
         urdf_warn(reader, limit, "default", "<limit> has no %s: taken as unlimited",
@@ -119,16 +101,68 @@ static void parse_limit(urdf_reader *reader, const xml_element *xml, stn_joint_s
     }
 }
 
+/// A screw may be limited but, as in Drake, need not.
+static void parse_limit(urdf_reader *reader, const xml_element *xml, stn_joint_spec *spec) {
+    const xml_element *limit = urdf_child(reader, xml, "limit");
+    bool ranged = spec->type == STN_JOINT_REVOLUTE || spec->type == STN_JOINT_PRISMATIC;
+    if (limit == NULL && ranged) {
+        urdf_warn(reader, xml, "default", "a %s joint without <limit>: taken as unlimited",
+                  stn_joint_type_name(spec->type));
+    }
+    if (limit == NULL || spec->type == STN_JOINT_FIXED) {
+        return;
+    }
+    bool given = xml_attribute(limit, "lower") != NULL || xml_attribute(limit, "upper") != NULL;
+    if (ranged || (given && stn_joint_type_is_limited(spec->type))) {
+        parse_range(reader, limit, spec);
+    } else if (given) {
+        urdf_note(reader, limit, "skipped", "lower and upper of a %s joint are not read",
+                  stn_joint_type_name(spec->type));
+    }
+    parse_rates(reader, limit, spec);
+}
+
+/// Drake gives a planar joint three figures, along x, along y and about the axis; the model has one for all.
+static void parse_damping(urdf_reader *reader, const xml_element *dynamics, stn_joint_spec *spec) {
+    const char *text = xml_attribute(dynamics, "damping");
+    double three[3] = {0.0};
+    if (spec->type != STN_JOINT_PLANAR || text == NULL || stn_parse_reals(text, three, 3) != 3) {
+        urdf_not_negative(reader, dynamics, "damping", stn_joint_type_units(spec->type)->damping, &spec->damping);
+        return;
+    }
+    if (three[0] < 0.0 || three[1] < 0.0 || three[2] < 0.0) {
+        urdf_error(reader, dynamics, "range", "damping of <dynamics> = %g %g %g must be >= 0", three[0], three[1],
+                   three[2]);
+        return;
+    }
+    if (three[0] != three[1] || three[0] != three[2]) {
+        urdf_warn(reader, dynamics, "damping", "damping %g %g %g: one figure holds for all three motions, %g counts",
+                  three[0], three[1], three[2], three[0]);
+    }
+    spec->damping = three[0];
+}
+
 static void parse_dynamics(urdf_reader *reader, const xml_element *xml, stn_joint_spec *spec) {
     const xml_element *dynamics = urdf_child(reader, xml, "dynamics");
     const xml_element *old = urdf_child(reader, xml, "joint_properties"); // spelling of early files
     dynamics = dynamics != NULL ? dynamics : old;
-    if (dynamics == NULL || !stn_joint_type_has_axis(spec->type)) {
+    if (dynamics != NULL && spec->type != STN_JOINT_FIXED) {
+        parse_damping(reader, dynamics, spec);
+        urdf_not_negative(reader, dynamics, "friction", stn_joint_type_units(spec->type)->effort, &spec->friction);
+    }
+}
+
+static void parse_screw(urdf_reader *reader, const xml_element *xml, stn_joint_spec *spec) {
+    const xml_element *pitch = urdf_child(reader, xml, "drake:screw_thread_pitch");
+    if (spec->type != STN_JOINT_SCREW) {
         return;
     }
-    bool slides = spec->type == STN_JOINT_PRISMATIC;
-    urdf_not_negative(reader, dynamics, "damping", slides ? "N s/m" : "N m s/rad", &spec->damping);
-    urdf_not_negative(reader, dynamics, "friction", slides ? "N" : "N m", &spec->friction);
+    if (pitch == NULL) {
+        urdf_error(reader, xml, "missing",
+                   "a screw joint without <drake:screw_thread_pitch value=\"...\"/> [m per turn]: add it");
+        return;
+    }
+    urdf_required(reader, pitch, "value", 1, &spec->screw_pitch);
 }
 
 static void parse_mimic(urdf_reader *reader, const xml_element *xml, urdf_joint *joint) {
@@ -151,9 +185,6 @@ static const char *parse_end(urdf_reader *reader, const xml_element *xml, const 
 }
 
 void urdf_parse_joint(urdf_reader *reader, const xml_element *xml) {
-    static const char *const known[] = {
-        "parent",      "child", "origin", "axis", "limit", "dynamics", "joint_properties", "mimic", "safety_controller",
-        "calibration", NULL};
     reader->label = "joint";
     const char *name = urdf_name_of(reader, xml, "name");
     reader->label = name != NULL ? urdf_format(reader, "joint %s", name) : reader->label;
@@ -166,12 +197,11 @@ void urdf_parse_joint(urdf_reader *reader, const xml_element *xml) {
     bool good = parse_type(reader, xml, &type);
     int32_t index = reader->joint_count++;
     urdf_joint *joint = &reader->joints[index];
-    *joint = (urdf_joint){.label = reader->label, .xml = xml, .line = xml_line(xml)};
+    *joint = (urdf_joint){.label = reader->label, .xml = xml, .line = xml_line(xml), .untyped = !good};
     joint->spec = stn_joint_spec_default(name, type);
     if (name != NULL && other < 0) {
-        urdf_names_add(&reader->joint_names, 0, name, index);
+        urdf_names_add(reader, &reader->joint_names, 0, name, index);
     }
-    urdf_skip_others(reader, xml, known);
     joint->parent = parse_end(reader, xml, "parent");
     joint->child = parse_end(reader, xml, "child");
     joint->spec.origin = urdf_origin(reader, xml);
@@ -179,6 +209,7 @@ void urdf_parse_joint(urdf_reader *reader, const xml_element *xml) {
         parse_axis(reader, xml, &joint->spec);
         parse_limit(reader, xml, &joint->spec);
         parse_dynamics(reader, xml, &joint->spec);
+        parse_screw(reader, xml, &joint->spec);
         parse_mimic(reader, xml, joint);
     }
 }

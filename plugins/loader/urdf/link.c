@@ -44,8 +44,6 @@ static double parse_mass(urdf_reader *reader, const xml_element *inertial) {
 }
 
 static void parse_inertial(urdf_reader *reader, const xml_element *xml, stn_mass *out) {
-    static const char *const known[] = {"mass", "inertia", "origin", NULL};
-    urdf_skip_others(reader, xml, known);
     const xml_element *inertia_xml = urdf_child(reader, xml, "inertia");
     stn_pose pose = urdf_origin(reader, xml);
     stn_mat3 inertia = stn_mat3_diagonal(0.0, 0.0, 0.0);
@@ -59,8 +57,6 @@ static void parse_inertial(urdf_reader *reader, const xml_element *xml, stn_mass
 }
 
 void urdf_parse_link(urdf_reader *reader, const xml_element *xml) {
-    static const char *const known[] = {
-        "inertial", "visual", "collision", "self_collision_checking", "drake:self_collision_checking", NULL};
     reader->label = "link";
     const char *name = urdf_name_of(reader, xml, "name");
     if (name == NULL) {
@@ -76,16 +72,21 @@ void urdf_parse_link(urdf_reader *reader, const xml_element *xml) {
     int32_t index = reader->link_count++;
     urdf_link *link = &reader->links[index];
     *link = (urdf_link){.name = name, .label = reader->label, .xml = xml, .line = xml_line(xml), .joint = -1};
-    urdf_names_add(&reader->link_names, 0, name, index);
-    urdf_skip_others(reader, xml, known);
+    urdf_names_add(reader, &reader->link_names, 0, name, index);
     const xml_element *inertial = urdf_child(reader, xml, "inertial");
     if (inertial != NULL) {
         parse_inertial(reader, inertial, &link->mass);
     }
+    link->geometry_start = reader->geometry_count;
     for (const xml_element *e = xml_first_child(xml); e != NULL; e = xml_next_sibling(e)) {
         bool collision = strcmp(xml_name(e), "collision") == 0;
         if (collision || strcmp(xml_name(e), "visual") == 0) {
             urdf_parse_geometry(reader, e, index, collision);
         }
+    }
+    link->geometry_count = reader->geometry_count - link->geometry_start;
+    const xml_element *contact = urdf_child(reader, xml, "contact");
+    if (contact != NULL) {
+        urdf_parse_contact(reader, contact, index);
     }
 }

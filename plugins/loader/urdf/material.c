@@ -31,7 +31,7 @@ static void define(urdf_reader *reader, const xml_element *xml, const char *name
     int32_t index = urdf_names_find(&reader->material_names, 0, name);
     if (index < 0) {
         index = reader->material_count++;
-        urdf_names_add(&reader->material_names, 0, name, index);
+        urdf_names_add(reader, &reader->material_names, 0, name, index);
     }
     urdf_material *material = &reader->materials[index];
     if (!material->has_color) {
@@ -45,7 +45,6 @@ static void define(urdf_reader *reader, const xml_element *xml, const char *name
 }
 
 void urdf_parse_material(urdf_reader *reader, const xml_element *xml, urdf_geometry *use) {
-    static const char *const known[] = {"color", "texture", NULL};
     const char *name = xml_attribute(xml, "name");
     bool named = name != NULL && name[0] != '\0';
     if (use == NULL) {
@@ -53,7 +52,6 @@ void urdf_parse_material(urdf_reader *reader, const xml_element *xml, urdf_geome
     }
     float rgba[4];
     bool colored = parse_color(reader, xml, rgba);
-    urdf_skip_others(reader, xml, known);
     if (named && colored) {
         define(reader, xml, name, rgba);
     }

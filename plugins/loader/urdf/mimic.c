@@ -7,6 +7,9 @@
 static void find_master(urdf_reader *reader, int32_t index) {
     urdf_joint *joint = &reader->joints[index];
     reader->label = joint->label;
+    if (joint->untyped) {
+        return;
+    }
     if (joint->spec.type == STN_JOINT_FIXED) {
         urdf_warn(reader, joint->xml, "mimic", "a fixed joint does not move: its <mimic> is ignored");
         return;
@@ -16,6 +19,8 @@ static void find_master(urdf_reader *reader, int32_t index) {
         urdf_error(reader, joint->xml, "mimic", "it mimics joint '%.80s', which does not exist", joint->mimic);
     } else if (master == index) {
         urdf_error(reader, joint->xml, "mimic", "it mimics itself: name the joint that it follows");
+    } else if (reader->joints[master].untyped) {
+        return;
     } else if (!stn_joint_type_is_axial(joint->spec.type) ||
                !stn_joint_type_is_axial(reader->joints[master].spec.type)) {
         bool own = !stn_joint_type_is_axial(joint->spec.type);

@@ -4,10 +4,6 @@
 
 #include "urdf.h"
 
-static const char *const known[] = {
-    "link",   "joint",  "drake:joint",  "material", "transmission", "drake:collision_filter_group",
-    "gazebo", "mujoco", "ros2_control", "sensor",   "frame",        NULL};
-
 static bool is_joint(const xml_element *xml) {
     return strcmp(xml_name(xml), "joint") == 0 || strcmp(xml_name(xml), "drake:joint") == 0;
 }
@@ -43,7 +39,7 @@ static bool make_room(urdf_reader *reader, const xml_element *root) {
     return !reader->out_of_memory && urdf_names_init(reader, &reader->link_names, links) &&
            urdf_names_init(reader, &reader->joint_names, joints) &&
            urdf_names_init(reader, &reader->shape_names, shapes) &&
-           urdf_names_init(reader, &reader->material_names, materials);
+           urdf_names_init(reader, &reader->material_names, materials) && urdf_names_init(reader, &reader->said, 0);
 }
 
 /// The file's name without folder and extensions.
@@ -78,7 +74,6 @@ static bool parse_root(urdf_reader *reader, const xml_element *root) {
     } else {
         reader->name = urdf_name_of(reader, root, "name");
     }
-    urdf_skip_others(reader, root, known);
     return true;
 }
 
@@ -98,6 +93,8 @@ static void parse_children(urdf_reader *reader, const xml_element *root) {
     for (const xml_element *e = xml_first_child(root); e != NULL; e = xml_next_sibling(e)) {
         if (strcmp(xml_name(e), "transmission") == 0) {
             urdf_parse_transmission(reader, e);
+        } else if (strcmp(xml_name(e), "gazebo") == 0) {
+            urdf_parse_gazebo(reader, e);
         }
     }
 }
@@ -127,6 +124,7 @@ bool urdf_parse(urdf_reader *reader, const xml_element *root) {
         urdf_error(reader, root, "no_link", "the robot has no <link>");
         return true;
     }
+    urdf_note_skipped(reader, root);
     urdf_resolve_materials(reader);
     urdf_resolve_mimic(reader);
     say_mesh_collisions(reader, root);

@@ -11,9 +11,7 @@ typedef struct property {
     bool positive; // 0 is not allowed
 } property;
 
-// mu_dynamic comes last: a velocity-level contact law has one friction coefficient, and that is the sliding one.
 static const property properties[] = {
-    {"drake:mu_static", "1", offsetof(stn_material, mu), false},
     {"drake:mu_dynamic", "1", offsetof(stn_material, mu), false},
     {"drake:point_contact_stiffness", "N/m", offsetof(stn_material, stiffness), true},
     {"drake:relaxation_time", "s", offsetof(stn_material, relaxation_time), false},
@@ -21,37 +19,65 @@ static const property properties[] = {
     {"drake:hydroelastic_modulus", "Pa", offsetof(stn_material, modulus), true},
 };
 
-static void parse_property(urdf_reader *reader, const xml_element *xml, const property *p, stn_material *material) {
-    double value = 0.0;
-    if (!urdf_required(reader, xml, "value", 1, &value)) {
-        return;
+static bool parse_value(urdf_reader *reader, const xml_element *xml, const char *unit, bool positive, double *value) {
+    double read = 0.0;
+    if (!urdf_required(reader, xml, "value", 1, &read)) {
+        return false;
     }
-    if (value < 0.0 || (p->positive && value == 0.0)) {
-        urdf_error(reader, xml, "range", "<%s> = %g %s must be %s 0", p->name, value, p->unit,
-                   p->positive ? ">" : ">=");
-        return;
+    if (read < 0.0 || (positive && read == 0.0)) {
+        urdf_error(reader, xml, "range", "<%s> = %g %s must be %s 0", xml_name(xml), read, unit, positive ? ">" : ">=");
+        return false;
     }
-    memcpy((char *)material + p->offset, &value, sizeof value);
+    *value = read;
+    return true;
 }
 
-void urdf_parse_proximity(urdf_reader *reader, const xml_element *xml, stn_material *material) {
-    static const char *const known[] = {"drake:mu_static",
-                                        "drake:mu_dynamic",
-                                        "drake:point_contact_stiffness",
-                                        "drake:relaxation_time",
-                                        "drake:hunt_crossley_dissipation",
-                                        "drake:hydroelastic_modulus",
-                                        "drake:rigid_hydroelastic",
-                                        "drake:compliant_hydroelastic",
-                                        "drake:soft_hydroelastic",
-                                        "drake:mesh_resolution_hint",
-                                        "drake:hydroelastic_margin",
-                                        NULL};
-    urdf_skip_others(reader, xml, known);
+/// A contact law at the level of velocities has one friction coefficient, and that is the sliding one.
+static void parse_static_friction(urdf_reader *reader, const xml_element *xml, stn_material *material) {
+    const xml_element *e = urdf_child(reader, xml, "drake:mu_static");
+    double mu = 0.0;
+    if (e == NULL || !parse_value(reader, e, "1", false, &mu)) {
+        return;
+    }
+    if (isnan(material->mu)) {
+        material->mu = mu;
+    } else if (mu != material->mu && urdf_first(reader, URDF_STATIC_FRICTION, "")) {
+        urdf_note(reader, e, "skipped", "mu_static = %g is not read beside mu_dynamic = %g, which counts for both", mu,
+                  material->mu);
+    }
+}
+
+/// Rigid or compliant; a rigid surface has an infinite modulus, and so has one that is given none.
+static void parse_compliance(urdf_reader *reader, const xml_element *xml, urdf_geometry *g) {
+    const xml_element *rigid = urdf_child(reader, xml, "drake:rigid_hydroelastic");
+    const xml_element *compliant = urdf_child(reader, xml, "drake:compliant_hydroelastic");
+    const xml_element *soft = urdf_child(reader, xml, "drake:soft_hydroelastic"); // until 2022
+    compliant = compliant != NULL ? compliant : soft;
+    if (rigid != NULL && compliant != NULL) {
+        urdf_error(reader, compliant, "conflict", "<%s> beside <drake:rigid_hydroelastic>: keep one of them",
+                   xml_name(compliant));
+    } else if (rigid != NULL) {
+        if (!isnan(g->spec.material.modulus)) {
+            urdf_note(reader, rigid, "skipped", "a rigid surface has no modulus: hydroelastic_modulus is not read");
+        }
+        g->spec.material.modulus = (double)INFINITY;
+        g->declared_rigid = true;
+    } else if (compliant != NULL && isnan(g->spec.material.modulus)) {
+        urdf_warn(reader, compliant, "default", "<%s> without <drake:hydroelastic_modulus>: taken as rigid",
+                  xml_name(compliant));
+    }
+}
+
+void urdf_parse_proximity(urdf_reader *reader, const xml_element *xml, urdf_geometry *g) {
+    stn_material *material = &g->spec.material;
     for (int32_t i = 0; i < STN_COUNT(properties); i++) {
-        const xml_element *child = urdf_child(reader, xml, properties[i].name);
-        if (child != NULL) {
-            parse_property(reader, child, &properties[i], material);
+        const property *p = &properties[i];
+        const xml_element *child = urdf_child(reader, xml, p->name);
+        double value = 0.0;
+        if (child != NULL && parse_value(reader, child, p->unit, p->positive, &value)) {
+            memcpy((char *)material + p->offset, &value, sizeof value);
         }
     }
+    parse_static_friction(reader, xml, material);
+    parse_compliance(reader, xml, g);
 }

@@ -1,9 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
-// <transmission>: the motor's rotor inertia and gear ratio (Drake's tags inside <actuator>) go to the joint it drives.
+// <transmission>: which actuator drives a joint, and how. Two dialects: the type as an attribute (early ROS) or as an
+// element, the reduction beside the joint or inside <actuator>. Reduction and Drake's gear ratio are one thing, turns
+// of the motor per turn of the joint; drake:gear_ratio stands beside the rotor inertia that it belongs to and wins over
+// mechanicalReduction, which many files leave at 1.
 #include <string.h>
 
 #include "urdf.h"
 
+typedef struct drive {
+    double rotor_inertia; // [kg m^2] or [kg] at the rotor
+    double gear_ratio, reduction;
+    bool has_inertia, has_ratio, has_reduction;
+} drive;
+
+/// The type, from whichever dialect; "" when there is none.
+static const char *type_of(urdf_reader *reader, const xml_element *xml) {
+    const char *type = xml_attribute(xml, "type");
+    const xml_element *e = type == NULL ? urdf_child(reader, xml, "type") : NULL;
+    return type != NULL ? type : e != NULL ? xml_text(e) : "";
+}
+
+/// `value` of a child. Present but bad is an error.
+static bool parse_value(urdf_reader *reader, const xml_element *parent, const char *name, double *value) {
+    const xml_element *xml = urdf_child(reader, parent, name);
+    return xml != NULL && urdf_required(reader, xml, "value", 1, value);
+}
+
+static void parse_reduction(urdf_reader *reader, const xml_element *parent, drive *d) {
+    const xml_element *xml = urdf_child(reader, parent, "mechanicalReduction");
+    if (xml == NULL || !urdf_setting(reader, xml, STN_SEVERITY_ERROR, &d->reduction)) {
+        return;
+    }
+    d->has_reduction = d->reduction != 0.0;
+    if (!d->has_reduction) {
+        urdf_warn(reader, xml, "range", "mechanicalReduction = 0 is no reduction; ignored");
+    }
+}
+
+static void parse_actuator(urdf_reader *reader, const xml_element *actuator, drive *d) {
+    d->has_inertia = parse_value(reader, actuator, "drake:rotor_inertia", &d->rotor_inertia);
+    d->has_ratio = parse_value(reader, actuator, "drake:gear_ratio", &d->gear_ratio);
+    if (d->has_inertia && d->rotor_inertia < 0.0) {
+        urdf_error(reader, actuator, "range", "<drake:rotor_inertia> = %g kg m^2 must be >= 0", d->rotor_inertia);
+    }
+    if (d->has_ratio && d->gear_ratio == 0.0) {
+        urdf_error(reader, actuator, "range", "<drake:gear_ratio> = 0 must not be 0");
+    }
+    parse_reduction(reader, actuator, d);
+    if (d->has_ratio && d->has_reduction && d->reduction != d->gear_ratio && d->reduction != 1.0) {
+        urdf_note(reader, actuator, "transmission",
+                  "mechanicalReduction %g beside <drake:gear_ratio> %g: the latter counts", d->reduction,
+                  d->gear_ratio);
+    }
+}
+
+/// The joint that the transmission drives, NULL when it drives none that can be driven; said.
 static urdf_joint *driven_joint(urdf_reader *reader, const xml_element *xml) {
     const xml_element *joint = urdf_child(reader, xml, "joint");
     const char *name = joint != NULL ? urdf_name_of(reader, joint, "name") : NULL;
@@ -15,39 +66,44 @@ static urdf_joint *driven_joint(urdf_reader *reader, const xml_element *xml) {
         urdf_warn(reader, joint, "unknown_joint", "the joint '%s' does not exist: its motor is ignored", name);
         return NULL;
     }
-    return &reader->joints[index];
-}
-
-static bool parse_value(urdf_reader *reader, const xml_element *actuator, const char *name, const char *unit,
-                        double *value) {
-    const xml_element *xml = urdf_child(reader, actuator, name);
-    if (xml == NULL) {
-        return false;
+    urdf_joint *driven = &reader->joints[index];
+    if (!stn_joint_type_is_axial(driven->spec.type)) {
+        urdf_note(reader, xml, "transmission", "a %s joint has no motor: the transmission is not read",
+                  stn_joint_type_name(driven->spec.type));
+        return NULL;
     }
-    if (xml_attribute(xml, "value") == NULL) {
-        urdf_error(reader, xml, "missing", "<%s> has no value: add it", name);
-        return false;
+    if (driven->spec.effort == 0.0) {
+        urdf_note(reader, xml, "transmission", "the effort limit of joint '%s' is 0: it gets no actuator", name);
+        return NULL;
     }
-    return urdf_not_negative(reader, xml, "value", unit, value);
-}
-
-static void parse_actuator(urdf_reader *reader, const xml_element *transmission, const xml_element *actuator) {
-    double inertia = 0.0, ratio = 1.0;
-    bool given = parse_value(reader, actuator, "drake:rotor_inertia", "kg m^2", &inertia);
-    given = parse_value(reader, actuator, "drake:gear_ratio", "1", &ratio) || given;
-    urdf_joint *joint = given ? driven_joint(reader, transmission) : NULL;
-    if (joint != NULL) {
-        joint->spec.rotor_inertia = inertia;
-        joint->spec.gear_ratio = ratio;
-    }
+    return driven;
 }
 
 void urdf_parse_transmission(urdf_reader *reader, const xml_element *xml) {
     const char *name = xml_attribute(xml, "name");
     reader->label = name != NULL ? urdf_format(reader, "transmission %s", name) : "transmission";
-    for (const xml_element *e = xml_first_child(xml); e != NULL; e = xml_next_sibling(e)) {
-        if (strcmp(xml_name(e), "actuator") == 0) {
-            parse_actuator(reader, xml, e);
-        }
+    const char *type = type_of(reader, xml);
+    if (type[strspn(type, " \t\r\n")] != '\0' && strstr(type, "SimpleTransmission") == NULL) {
+        urdf_note(reader, xml, "transmission", "type '%.80s' is not read: only SimpleTransmission is", type);
+        return;
     }
+    const xml_element *actuator = urdf_child(reader, xml, "actuator");
+    drive d = {.gear_ratio = 1.0};
+    parse_reduction(reader, xml, &d);
+    if (actuator != NULL) {
+        parse_actuator(reader, actuator, &d);
+    }
+    urdf_joint *joint = actuator != NULL ? driven_joint(reader, xml) : NULL;
+    if (joint == NULL) {
+        return;
+    }
+    if (joint->transmission != NULL) {
+        urdf_warn(reader, xml, "transmission", "%s is driven by %s already: this one is ignored", joint->label,
+                  joint->transmission);
+        return;
+    }
+    joint->transmission = reader->label;
+    joint->spec.actuator = xml_attribute(actuator, "name");
+    joint->spec.rotor_inertia = d.rotor_inertia;
+    joint->spec.gear_ratio = d.has_ratio ? d.gear_ratio : d.has_reduction ? d.reduction : 1.0;
 }

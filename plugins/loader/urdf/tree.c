@@ -21,7 +21,7 @@ static void list_name(char *text, size_t size, int32_t position, const char *nam
 static int32_t add_world(urdf_reader *reader) {
     int32_t index = reader->link_count++;
     reader->links[index] = (urdf_link){.name = "world", .label = "link world", .joint = -1};
-    urdf_names_add(&reader->link_names, 0, "world", index);
+    urdf_names_add(reader, &reader->link_names, 0, "world", index);
     return index;
 }
 
@@ -31,7 +31,7 @@ static void say_unknown(urdf_reader *reader, const urdf_joint *joint, const char
     for (int32_t i = 0; i < count; i++) {
         candidates[i] = reader->links[i].name;
     }
-    const char *near = stn_suggest(name, candidates, count);
+    const char *near = urdf_suggest(reader, name, candidates, count);
     urdf_error(reader, joint->xml, "unknown_link", "its %s link '%.80s' does not exist%s%.80s%s", which, name,
                near != NULL ? ": did you mean '" : ": declare it", near != NULL ? near : "", near != NULL ? "'?" : "");
 }

@@ -20,7 +20,15 @@ typedef struct urdf_names {
         int32_t scope, value;
     } * slots;
     uint32_t mask;
+    int32_t count;
 } urdf_names;
+
+/// What is said once for each subject.
+typedef enum urdf_topic {
+    URDF_SKIPPED_ELEMENT,
+    URDF_SKIPPED_ATTRIBUTE,
+    URDF_STATIC_FRICTION,
+} urdf_topic;
 
 typedef struct urdf_link {
     const char *name;
@@ -28,8 +36,9 @@ typedef struct urdf_link {
     const xml_element *xml; // NULL: the world that no <link> declares
     int32_t line;
     stn_mass mass;
-    int32_t joint;     // that carries it, -1: none
-    int32_t out_index; // in the builder
+    int32_t joint;                          // that carries it, -1: none
+    int32_t geometry_start, geometry_count; // its shapes
+    int32_t out_index;                      // in the builder
 } urdf_link;
 
 typedef struct urdf_joint {
@@ -38,6 +47,9 @@ typedef struct urdf_joint {
     int32_t line;
     stn_joint_spec spec;                // parent, child and mimic count within the file
     const char *parent, *child, *mimic; // names, NULL when absent
+    const char *transmission;           // label of the one that drives it, NULL: none
+    bool untyped;                       // no such type, said
+    int32_t out_index;                  // in the builder
 } urdf_joint;
 
 typedef struct urdf_geometry {
@@ -45,8 +57,9 @@ typedef struct urdf_geometry {
     stn_geometry_spec spec;
     const char *mesh; // resolved path, NULL: none
     stn_vec3 scale;
-    const char *material;   // name whose colour is looked up at the end, NULL: none
-    const xml_element *xml; // that names it
+    bool declared_convex, declared_rigid; // hydroelastic properties
+    const char *material;                 // name whose colour is looked up at the end, NULL: none
+    const xml_element *xml;               // that names it
 } urdf_geometry;
 
 typedef struct urdf_material {
@@ -66,7 +79,7 @@ typedef struct urdf_package {
     struct urdf_package *next;
 } urdf_package;
 
-enum { URDF_SKIPPED_KEPT = 64, URDF_PATH = 4096 };
+enum { URDF_PATH = 4096 };
 
 typedef struct urdf_reader {
     stn_arena *arena;
@@ -90,8 +103,7 @@ typedef struct urdf_reader {
     urdf_names link_names, joint_names, shape_names, material_names;
     int32_t root; // link
 
-    const char *skipped[URDF_SKIPPED_KEPT]; // elements that were said to be skipped
-    int32_t skipped_count;
+    urdf_names said;
     urdf_package *packages;
     char folder[URDF_PATH];  // of the file, absolute
     char package[URDF_PATH]; // that holds the file, "": none
@@ -115,24 +127,31 @@ bool urdf_reals(urdf_reader *reader, const xml_element *xml, const char *attribu
 bool urdf_real(urdf_reader *reader, const xml_element *xml, const char *attribute, double *value);
 /// The same for an attribute that must be there.
 bool urdf_required(urdf_reader *reader, const xml_element *xml, const char *attribute, int32_t count, double *values);
+/// Number in the attribute `value` or in the text of an element, as programs for other simulators write it. Absent:
+/// false. Bad: the same, and a finding.
+bool urdf_setting(urdf_reader *reader, const xml_element *xml, stn_severity severity, double *value);
 /// Number that must be >= 0; `unit` for the message.
 bool urdf_not_negative(urdf_reader *reader, const xml_element *xml, const char *attribute, const char *unit,
                        double *value);
 /// A name: present, not empty, UTF-8. NULL and an error otherwise.
 const char *urdf_name_of(urdf_reader *reader, const xml_element *xml, const char *attribute);
+/// stn_suggest, except after so many errors that none is kept any more.
+const char *urdf_suggest(urdf_reader *reader, const char *word, const char *const *candidates, int32_t count);
 /// The first child of that name; further ones are ignored with a warning. NULL: none.
 const xml_element *urdf_child(urdf_reader *reader, const xml_element *xml, const char *name);
 /// <origin xyz rpy> inside `xml`; identity when absent.
 stn_pose urdf_origin(urdf_reader *reader, const xml_element *xml);
-/// Notes, once each, the children of `xml` that are in no list (NULL-terminated).
-void urdf_skip_others(urdf_reader *reader, const xml_element *xml, const char *const *known);
+/// Text of the xacro language? That is an error which names the tool, once a file.
+bool urdf_is_xacro(urdf_reader *reader, const xml_element *xml, const char *text);
 
 // ------------------------------------------------------------------------------------------------- names.c
 
 bool urdf_names_init(urdf_reader *reader, urdf_names *names, int32_t capacity);
 int32_t urdf_names_find(const urdf_names *names, int32_t scope, const char *name); // -1: none
-/// At most the `capacity` of init.
-void urdf_names_add(urdf_names *names, int32_t scope, const char *name, int32_t value);
+/// Adds a name, which must live as long as the load, or gives it another value.
+void urdf_names_add(urdf_reader *reader, urdf_names *names, int32_t scope, const char *name, int32_t value);
+/// Is this the first time that the topic comes to this subject (a text that lives as long as the load)?
+bool urdf_first(urdf_reader *reader, urdf_topic topic, const char *subject);
 
 // ------------------------------------------------------------------------------------- one element per file
 
@@ -147,7 +166,10 @@ void urdf_warn_massless(urdf_reader *reader, const int32_t *order);             
 void urdf_parse_joint(urdf_reader *reader, const xml_element *xml);                                  // joint.c
 void urdf_parse_transmission(urdf_reader *reader, const xml_element *xml);                           // transmission.c
 void urdf_parse_geometry(urdf_reader *reader, const xml_element *xml, int32_t link, bool collision); // geometry.c
-void urdf_parse_proximity(urdf_reader *reader, const xml_element *xml, stn_material *material);      // proximity.c
+void urdf_parse_proximity(urdf_reader *reader, const xml_element *xml, urdf_geometry *g);            // proximity.c
+void urdf_parse_contact(urdf_reader *reader, const xml_element *xml, int32_t link);                  // surface.c
+void urdf_parse_gazebo(urdf_reader *reader, const xml_element *xml);                                 // surface.c
+void urdf_note_skipped(urdf_reader *reader, const xml_element *root);                                // vocabulary.c
 void urdf_parse_material(urdf_reader *reader, const xml_element *xml,
                          urdf_geometry *use);                          // material.c; use NULL: global
 void urdf_resolve_materials(urdf_reader *reader);                      // material.c

@@ -5,6 +5,8 @@
 
 #include "urdf.h"
 
+enum { SUGGESTIONS = 100 };
+
 void urdf_say(urdf_reader *reader, stn_severity severity, const char *code, int32_t line, const char *format, ...) {
     char text[1024];
     va_list arguments;
@@ -34,8 +36,11 @@ const char *urdf_format(urdf_reader *reader, const char *format, ...) {
     return text != NULL ? text : "";
 }
 
-/// The xacro language is recognised so that the message names the tool; once is enough.
-static bool is_xacro(urdf_reader *reader, const xml_element *xml, const char *text) {
+const char *urdf_suggest(urdf_reader *reader, const char *word, const char *const *candidates, int32_t count) {
+    return reader->diagnostics->error_count < SUGGESTIONS ? stn_suggest(word, candidates, count) : NULL;
+}
+
+bool urdf_is_xacro(urdf_reader *reader, const xml_element *xml, const char *text) {
     if (strstr(text, "${") == NULL && strstr(text, "$(") == NULL) {
         return false;
     }
@@ -61,7 +66,7 @@ bool urdf_reals(urdf_reader *reader, const xml_element *xml, const char *attribu
         memcpy(values, read, (size_t)count * sizeof *values);
         return true;
     }
-    if (!is_xacro(reader, xml, text)) {
+    if (!urdf_is_xacro(reader, xml, text)) {
         urdf_error(reader, xml, "number", "%s of <%s>: '%.80s' must be %s", attribute, xml_name(xml), text,
                    wanted[count]);
     }
@@ -70,6 +75,20 @@ bool urdf_reals(urdf_reader *reader, const xml_element *xml, const char *attribu
 
 bool urdf_real(urdf_reader *reader, const xml_element *xml, const char *attribute, double *value) {
     return urdf_reals(reader, xml, attribute, 1, value);
+}
+
+bool urdf_setting(urdf_reader *reader, const xml_element *xml, stn_severity severity, double *value) {
+    const char *attribute = xml_attribute(xml, "value"), *text = attribute != NULL ? attribute : xml_text(xml);
+    if (stn_parse_real(text, value)) {
+        return true;
+    }
+    if (attribute != NULL || text[strspn(text, " \t\r\n")] != '\0') {
+        if (!urdf_is_xacro(reader, xml, text)) {
+            urdf_say(reader, severity, "number", xml_line(xml), "<%s>: '%.80s' must be one finite decimal number%s",
+                     xml_name(xml), text, severity == STN_SEVERITY_ERROR ? "" : "; ignored");
+        }
+    }
+    return false;
 }
 
 bool urdf_required(urdf_reader *reader, const xml_element *xml, const char *attribute, int32_t count, double *values) {
@@ -93,35 +112,13 @@ bool urdf_not_negative(urdf_reader *reader, const xml_element *xml, const char *
     return true;
 }
 
-/// Length of the UTF-8 character at `s`, 0 when it is none (overlong forms, surrogates and beyond U+10FFFF included).
-static size_t utf8_length(const unsigned char *s) {
-    static const struct {
-        unsigned char first, last, second_first, second_last;
-        size_t length;
-    } forms[] = {{0x00, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
-                 {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
-                 {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
-    for (int32_t i = 0; i < STN_COUNT(forms); i++) {
-        if (s[0] < forms[i].first || s[0] > forms[i].last) {
-            continue;
-        }
-        bool good = forms[i].length < 2 || (s[1] >= forms[i].second_first && s[1] <= forms[i].second_last);
-        for (size_t k = 2; good && k < forms[i].length; k++) {
-            good = (s[k] & 0xc0) == 0x80;
-        }
-        return good ? forms[i].length : 0;
-    }
-    return 0;
-}
-
 static bool is_utf8(const char *text) {
-    const unsigned char *s = (const unsigned char *)text;
-    while (*s != '\0') {
-        size_t length = utf8_length(s);
+    while (*text != '\0') {
+        size_t length = stn_utf8_length(text);
         if (length == 0) {
             return false;
         }
-        s += length;
+        text += length;
     }
     return true;
 }
@@ -164,28 +161,4 @@ stn_pose urdf_origin(urdf_reader *reader, const xml_element *xml) {
         urdf_reals(reader, origin, "rpy", 3, rpy);
     }
     return (stn_pose){stn_mat3_from_rpy(rpy[0], rpy[1], rpy[2]), stn_vec3_make(xyz[0], xyz[1], xyz[2])};
-}
-
-static bool is_in(const char *const *list, int32_t count, const char *name) {
-    for (int32_t i = 0; i < count; i++) {
-        if (strcmp(list[i], name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-void urdf_skip_others(urdf_reader *reader, const xml_element *xml, const char *const *known) {
-    int32_t known_count = 0;
-    while (known[known_count] != NULL) {
-        known_count++;
-    }
-    for (const xml_element *e = xml_first_child(xml); e != NULL; e = xml_next_sibling(e)) {
-        const char *name = xml_name(e);
-        bool said = is_in(known, known_count, name) || is_in(reader->skipped, reader->skipped_count, name);
-        if (!said && reader->skipped_count < URDF_SKIPPED_KEPT) {
-            reader->skipped[reader->skipped_count++] = name;
-            urdf_note(reader, e, "skipped", "<%s> is not read", name);
-        }
-    }
 }

@@ -129,6 +129,22 @@ const char *xml_attribute(const xml_element *element, const char *name) {
     return node(element)->Attribute(name);
 }
 
+static const xml_attribute_entry *face(const tinyxml2::XMLAttribute *attribute) {
+    return reinterpret_cast<const xml_attribute_entry *>(attribute);
+}
+
+const xml_attribute_entry *xml_first_attribute(const xml_element *element) {
+    return face(node(element)->FirstAttribute());
+}
+
+const xml_attribute_entry *xml_next_attribute(const xml_attribute_entry *entry) {
+    return face(reinterpret_cast<const tinyxml2::XMLAttribute *>(entry)->Next());
+}
+
+const char *xml_attribute_name(const xml_attribute_entry *entry) {
+    return reinterpret_cast<const tinyxml2::XMLAttribute *>(entry)->Name();
+}
+
 const char *xml_text(const xml_element *element) {
     const char *text = node(element)->GetText();
     return text != nullptr ? text : "";

@@ -13,6 +13,7 @@ extern "C" {
 
 typedef struct xml_document xml_document;
 typedef struct xml_element xml_element; // lives as long as its document
+typedef struct xml_attribute_entry xml_attribute_entry;
 
 typedef struct xml_problem {
     int32_t line; // 0: unknown
@@ -29,8 +30,11 @@ const xml_element *xml_root(const xml_document *document);
 const xml_element *xml_first_child(const xml_element *element); // NULL: none
 const xml_element *xml_next_sibling(const xml_element *element);
 const char *xml_name(const xml_element *element);
-const char *xml_attribute(const xml_element *element, const char *name); // NULL: absent
-const char *xml_text(const xml_element *element);                        // text inside, "" when there is none
+const char *xml_attribute(const xml_element *element, const char *name);    // NULL: absent
+const xml_attribute_entry *xml_first_attribute(const xml_element *element); // NULL: none
+const xml_attribute_entry *xml_next_attribute(const xml_attribute_entry *entry);
+const char *xml_attribute_name(const xml_attribute_entry *entry);
+const char *xml_text(const xml_element *element); // text inside, "" when there is none
 int32_t xml_line(const xml_element *element);
 
 #ifdef __cplusplus

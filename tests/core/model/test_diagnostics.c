@@ -95,6 +95,14 @@ static void one_finding_is_one_line(void **state) {
     assert_string_equal(f->list.items[0].text, "two  lines ");
 }
 
+static void bytes_that_are_not_utf8_become_question_marks(void **state) {
+    fixture *f = *state;
+    stn_diagnostics_add(&f->list, STN_SEVERITY_ERROR, "e", "a.urdf", 1, "link \xd0\xbb\xff",
+                        "\xc3(\xe2\x82\xac\xf0\x9f");
+    assert_string_equal(f->list.items[0].element, "link \xd0\xbb?");
+    assert_string_equal(f->list.items[0].text, "?(\xe2\x82\xac??");
+}
+
 static void long_text_is_cut_between_characters(void **state) {
     fixture *f = *state;
     char text[1201];
@@ -137,6 +145,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(unknown_line_and_element_leave_no_trace, set_up, tear_down),
         cmocka_unit_test_setup_teardown(errors_beyond_a_hundred_are_counted_only, set_up, tear_down),
         cmocka_unit_test_setup_teardown(one_finding_is_one_line, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(bytes_that_are_not_utf8_become_question_marks, set_up, tear_down),
         cmocka_unit_test_setup_teardown(long_text_is_cut_between_characters, set_up, tear_down),
         cmocka_unit_test_setup_teardown(error_counts_even_without_memory, set_up, tear_down),
         cmocka_unit_test_setup_teardown(clear_makes_the_list_new, set_up, tear_down),

@@ -67,8 +67,16 @@ static const wrong files[] = {
     {JOINT("name='j'", ENDS), "missing", 4, "joint j", "no type"},
     {JOINT("name='j' type='curvilinear'", ENDS), "joint_type", 4, "joint j", "'curvilinear' is not supported"},
     {JOINT("name='j' type='revolut'", ENDS), "joint_type", 4, "joint j", "did you mean 'revolute'?"},
-    {ROBOT(LINK("a") LINK("b") "<drake:joint name='j' type='spherical'>" ENDS "</drake:joint>"), "joint_type", 4, "joint j",
-     "'spherical'"},
+    {ROBOT(LINK("a") LINK("b") "<drake:joint name='j' type='curvilinear'>" ENDS "</drake:joint>"), "joint_type", 4,
+     "joint j", "'curvilinear'"},
+    {JOINT("name='j' type='screw'", ENDS), "missing", 4, "joint j", "drake:screw_thread_pitch"},
+    {JOINT("name='j' type='screw'", ENDS "<drake:screw_thread_pitch/>"), "missing", 4, "joint j", "no value"},
+    {JOINT("name='j' type='screw'", ENDS "<drake:screw_thread_pitch value='inf'/>"), "number", 4, "joint j", "'inf'"},
+    {JOINT("name='j' type='planar'", ENDS "<axis xyz='0 0 0'/>"), "axis", 4, "joint j", "length 0"},
+    {JOINT("name='j' type='planar'", ENDS "<dynamics damping='1 2'/>"), "number", 4, "joint j", "'1 2'"},
+    {JOINT("name='j' type='planar'", ENDS "<dynamics damping='1 2 -3'/>"), "range", 4, "joint j", "1 2 -3"},
+    {JOINT("name='j' type='continuous'", ENDS "<limit effort='1' velocity='1' drake:acceleration='-1'/>"), "range", 4,
+     "joint j", "drake:acceleration of <limit> = -1 rad/s^2"},
     {JOINT("name='j' type='fixed'", "<child link='b'/>"), "missing", 4, "joint j", "no <parent>"},
     {JOINT("name='j' type='fixed'", "<parent link='a'/>"), "missing", 4, "joint j", "no <child>"},
     {JOINT("name='j' type='fixed'", "<parent/><child link='b'/>"), "name", 4, "joint j", "<parent> has no link"},
@@ -118,6 +126,13 @@ static const wrong files[] = {
     {SURFACE("mu_dynamic", ""), "missing", 3, "link a", "no value"},
     {SURFACE("mu_dynamic", " value='-1'"), "range", 3, "link a", "-1"},
     {SURFACE("point_contact_stiffness", " value='0'"), "range", 3, "link a", "> 0"},
+    {SURFACE("hydroelastic_modulus", " value='0'"), "range", 3, "link a", "> 0"},
+    {COLLISION("<geometry><sphere radius='1'/></geometry><drake:proximity_properties><drake:rigid_hydroelastic/>"
+               "<drake:soft_hydroelastic/></drake:proximity_properties>"),
+     "conflict", 3, "link a", "<drake:soft_hydroelastic> beside"},
+    {COLLISION("<geometry><drake:ellipsoid a='1' b='0' c='1'/></geometry>"), "size_of_shape", 3, "link a",
+     "b of <drake:ellipsoid> = 0 m"},
+    {COLLISION("<geometry><drake:ellipsoid a='1' c='1'/></geometry>"), "missing", 3, "link a", "has no b"},
     {ROBOT("<link name='a'><visual><geometry><sphere radius='1'/></geometry><material><color rgba='1 1 1'/></material>"
            "</visual></link>"),
      "number", 2, "link a", "rgba of <color>: '1 1 1' must be four"},
@@ -125,6 +140,12 @@ static const wrong files[] = {
     {ROBOT(LINK("a") "<transmission name='t'><joint name='j'/><actuator><drake:rotor_inertia value='-1'/></actuator>"
                      "</transmission>"),
      "range", 3, "transmission t", "-1 kg m^2"},
+    {ROBOT(LINK("a") "<transmission name='t'><joint name='j'/><actuator><drake:gear_ratio value='0'/></actuator>"
+                     "</transmission>"),
+     "range", 3, "transmission t", "must not be 0"},
+    {ROBOT(LINK("a") "<transmission name='t'><joint name='j'/><actuator><mechanicalReduction>50:1</mechanicalReduction>"
+                     "</actuator></transmission>"),
+     "number", 3, "transmission t", "'50:1'"},
     {ROBOT(LINK("a") "<drake:collision_filter_group name='g'><drake:member link='b'/></drake:collision_filter_group>"),
      "unknown_link", 3, "collision_filter_group g", "'b'"},
     {ROBOT(LINK("a") "<drake:collision_filter_group name='g'><drake:ignored_collision_filter_group name='h'/>"

@@ -140,6 +140,16 @@ static inline const stn_link *link_of(const fixture *f, const char *name) {
     return &f->model->links[link];
 }
 
+static inline const stn_geometry *geometry_of(const fixture *f, const char *name) {
+    for (int32_t i = 0; i < f->model->geometry_count; i++) {
+        if (strcmp(f->model->geometries[i].name, name) == 0) {
+            return &f->model->geometries[i];
+        }
+    }
+    fail_msg("no geometry %s", name);
+    return NULL;
+}
+
 /// The finding of that severity, line, element and code whose text holds `part`; line 0 and NULL match all.
 static inline const stn_diagnostic *find_finding(const fixture *f, stn_severity severity, const char *code,
                                                  int32_t line, const char *element, const char *part) {
@@ -168,6 +178,7 @@ static inline void expect_finding(const fixture *f, stn_severity severity, const
 #define HINGE(name, parent, child, more)                                                                             \
     "<joint name='" name "' type='revolute'><parent link='" parent "'/><child link='" child "'/><axis xyz='0 0 1'/>" \
     "<limit lower='-1' upper='1' effort='2' velocity='3'/>" more "</joint>\n"
-#define ROBOT(body) "<robot name='r'>\n" body "</robot>\n"
+#define SHAPE(kind, name, more, shape) "<" kind " name='" name "'>" more "<geometry>" shape "</geometry></" kind ">"
+#define ROBOT(body)                    "<robot name='r'>\n" body "</robot>\n"
 
 #endif
