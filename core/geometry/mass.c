@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mass properties of uniform solids, and how they move and add (parallel axis theorem).
-#include <stiction/geometry.h>
+#include <stiction/mesh.h>
 
 double stn_shape_volume(const stn_shape *shape) {
     double r = shape->radius, l = shape->half_length;
@@ -15,14 +15,20 @@ double stn_shape_volume(const stn_shape *shape) {
         return STN_PI * r * r * 2.0 * l;
     case STN_SHAPE_HALF_SPACE:
         return INFINITY;
+    case STN_SHAPE_ELLIPSOID:
+        return 4.0 / 3.0 * STN_PI * shape->half_extents.x * shape->half_extents.y * shape->half_extents.z;
+    case STN_SHAPE_MESH:
+    case STN_SHAPE_CONVEX:
+        return shape->mesh != NULL ? shape->mesh->solid.mass : 0.0;
     default:
         return 0.0;
     }
 }
 
-static stn_mat3 box_inertia(double m, stn_vec3 h) {
-    double x = h.x * h.x, y = h.y * h.y, z = h.z * h.z;
-    return stn_mat3_diagonal(m / 3.0 * (y + z), m / 3.0 * (x + z), m / 3.0 * (x + y));
+/// Of a solid whose second moments along its axes are `share` m h_i^2: 1/3 for a box, 1/5 for an ellipsoid.
+static stn_mat3 axes_inertia(double m, double share, stn_vec3 h) {
+    double x = share * h.x * h.x, y = share * h.y * h.y, z = share * h.z * h.z;
+    return stn_mat3_diagonal(m * (y + z), m * (x + z), m * (x + y));
 }
 
 static stn_mat3 cylinder_inertia(double m, double r, double l) {
@@ -37,6 +43,26 @@ static stn_mat3 capsule_inertia(double m, double r, double l) {
     double across = ends * (0.4 * r * r + l * l + 0.75 * r * l);
     stn_mat3 balls = stn_mat3_diagonal(across, across, 0.4 * ends * r * r);
     return stn_mat3_add(&middle, &balls);
+}
+
+/// The solid inside, given the total mass instead of unit density.
+static stn_status mesh_mass(const stn_mesh *mesh, double mass, stn_mass *out, stn_error *err) {
+    if (mesh == NULL) {
+        return stn_fail(err, STN_ERR_UNSUPPORTED, "mesh: not loaded, so its mass properties are not known");
+    }
+    const stn_mass *solid = &mesh->solid;
+    if (!(solid->mass > 0.0)) {
+        return stn_fail(
+            err, STN_ERR_UNSUPPORTED,
+            "mesh: encloses no solid (%d of its edges are not shared by two triangles, volume %g m^3); give mass, "
+            "centre and inertia",
+            mesh->facts.open_edge_count, mesh->facts.volume);
+    }
+    *out = (stn_mass){.mass = mass, .com = solid->com};
+    for (int32_t i = 0; i < 9; i++) {
+        out->inertia.m[i / 3][i % 3] = mass * (solid->inertia.m[i / 3][i % 3] / solid->mass);
+    }
+    return STN_OK;
 }
 
 stn_status stn_shape_mass(const stn_shape *shape, double mass, stn_mass *out, stn_error *err) {
@@ -56,7 +82,10 @@ stn_status stn_shape_mass(const stn_shape *shape, double mass, stn_mass *out, st
         break;
     }
     case STN_SHAPE_BOX:
-        result.inertia = box_inertia(mass, shape->half_extents);
+        result.inertia = axes_inertia(mass, 1.0 / 3.0, shape->half_extents);
+        break;
+    case STN_SHAPE_ELLIPSOID:
+        result.inertia = axes_inertia(mass, 1.0 / 5.0, shape->half_extents);
         break;
     case STN_SHAPE_CAPSULE:
         result.inertia = capsule_inertia(mass, shape->radius, shape->half_length);
@@ -64,6 +93,9 @@ stn_status stn_shape_mass(const stn_shape *shape, double mass, stn_mass *out, st
     case STN_SHAPE_CYLINDER:
         result.inertia = cylinder_inertia(mass, shape->radius, shape->half_length);
         break;
+    case STN_SHAPE_MESH:
+    case STN_SHAPE_CONVEX:
+        return mesh_mass(shape->mesh, mass, out, err);
     default:
         return stn_fail(err, STN_ERR_UNSUPPORTED, "%s: mass properties are not known; give mass, centre and inertia",
                         stn_shape_name(shape->type));

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Meshes as values: shared by counted references.
-#include "geometry/mesh.h"
+// Meshes as values: checked, made, scaled, shared by counted references.
+#include <string.h>
+
+#include "geometry/mesh_build.h"
+
+/// Fifth powers of lengths stay finite below it, and so do all mass properties.
+static const double largest_coordinate = 1e50; // [m]
 
 void raw_mesh_clear(raw_mesh *raw) {
     if (raw->context != NULL) {
@@ -11,38 +16,266 @@ void raw_mesh_clear(raw_mesh *raw) {
     *raw = (raw_mesh){0};
 }
 
-stn_status mesh_from_raw(stn_context *context, const raw_mesh *raw, stn_mesh **out, stn_error *err) {
-    (void)context;
-    (void)raw;
-    *out = NULL;
-    return stn_fail(err, STN_ERR_UNSUPPORTED, "mesh: not built yet");
+static stn_status check_count(const char *what, int32_t count, const void *array, stn_error *err) {
+    if (count < 0 || count > MESH_COUNT_MAX) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "mesh: %d %s, must be 0 to %d", count, what, MESH_COUNT_MAX);
+    }
+    if (count > 0 && array == NULL) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "mesh: %d %s, but no array of them", count, what);
+    }
+    return STN_OK;
 }
 
-stn_status mesh_from_parts(stn_context *context, const stn_mesh *parts, stn_mesh **out, stn_error *err) {
-    (void)context;
-    (void)parts;
+static stn_status check_positions(const raw_mesh *raw, stn_vec3 factor, stn_error *err) {
+    for (int32_t i = 0; i < raw->vertex_count; i++) {
+        stn_vec3 p = mesh_vertex(raw->vertices, i);
+        double x = fabs(p.x * factor.x), y = fabs(p.y * factor.y), z = fabs(p.z * factor.z);
+        if (!(x <= largest_coordinate && y <= largest_coordinate && z <= largest_coordinate)) {
+            return stn_fail(err, STN_ERR_ARGUMENT,
+                            "mesh: vertex %d (counted from 0) at (%g, %g, %g): must be finite and within %g m", i, p.x,
+                            p.y, p.z, largest_coordinate);
+        }
+    }
+    return STN_OK;
+}
+
+static stn_status check_indices(const char *what, const int32_t *ids, int32_t count, size_t width, int32_t vertex_count,
+                                stn_error *err) {
+    for (size_t i = 0; i < (size_t)count * width; i++) {
+        if (ids[i] < 0 || ids[i] >= vertex_count) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "mesh: %s %zu (counted from 0) names vertex %d of %d", what,
+                            i / width, ids[i], vertex_count);
+        }
+    }
+    return STN_OK;
+}
+
+static stn_status check_numbers(const raw_mesh *raw, stn_vec3 factor, stn_error *err) {
+    stn_status status = check_count("vertices", raw->vertex_count, raw->vertices, err);
+    if (status == STN_OK) {
+        status = check_count("triangles", raw->triangle_count, raw->triangles, err);
+    }
+    if (status == STN_OK) {
+        status = check_count("tetrahedra", raw->tetrahedron_count, raw->tetrahedra, err);
+    }
+    if (status == STN_OK && raw->triangle_count == 0 && raw->tetrahedron_count == 0) {
+        status = stn_fail(err, STN_ERR_ARGUMENT, "mesh: no triangles and no tetrahedra");
+    }
+    if (status == STN_OK) {
+        status = check_positions(raw, factor, err);
+    }
+    if (status == STN_OK) {
+        status = check_indices("triangle", raw->triangles, raw->triangle_count, 3, raw->vertex_count, err);
+    }
+    if (status == STN_OK) {
+        status = check_indices("tetrahedron", raw->tetrahedra, raw->tetrahedron_count, 4, raw->vertex_count, err);
+    }
+    return status;
+}
+
+static bool is_axis(char axis) {
+    return axis == 'x' || axis == 'y' || axis == 'z';
+}
+
+stn_status mesh_wrap(raw_mesh *mesh, const stn_mesh_facts *facts, const stn_mass *solid, bool convex, stn_mesh **out,
+                     stn_error *err) {
+    mesh_object *object = stn_allocate(mesh->context, 1, sizeof *object);
+    if (object == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "mesh: out of memory");
+    }
+    bool surface = mesh->tetrahedron_count == 0;
+    if (surface) {
+        stn_release(mesh->context, mesh->tetrahedra);
+    }
+    object->context = mesh->context;
+    atomic_init(&object->references, 1);
+    object->face = (stn_mesh){.vertex_count = mesh->vertex_count,
+                              .triangle_count = mesh->triangle_count,
+                              .tetrahedron_count = mesh->tetrahedron_count,
+                              .vertices = mesh->vertices,
+                              .triangles = mesh->triangles,
+                              .tetrahedra = surface ? NULL : mesh->tetrahedra,
+                              .convex = convex,
+                              .bounds = mesh_bounds(mesh),
+                              .solid = *solid,
+                              .facts = *facts};
+    *mesh = (raw_mesh){0};
+    *out = &object->face;
+    return STN_OK;
+}
+
+/// Drops, compacts and integrates what has been joined; `facts` has its counts and gets the rest.
+static stn_status finish(raw_mesh *mesh, stn_mesh_facts *facts, bool closed, mesh_integrals *integrals,
+                         stn_error *err) {
+    int32_t given = mesh->triangle_count;
+    if (mesh->tetrahedron_count == 0) {
+        facts->degenerate_count += mesh_drop_degenerate(mesh);
+    }
+    if (mesh->triangle_count == 0) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "mesh: none of its %d triangles has an area", given);
+    }
+    stn_status status = mesh_compact(mesh, err);
+    if (status == STN_OK) {
+        stn_aabb bounds = mesh_bounds(mesh);
+        *integrals = mesh_integrate(mesh, &bounds, closed);
+        facts->area = integrals->area;
+        facts->volume = integrals->volume;
+        if (integrals->solid.mass > 0.0 && integrals->volume < 0.0) {
+            mesh_flip(mesh); // inside out
+        }
+    }
+    return status;
+}
+
+static stn_status find_topology(raw_mesh *mesh, stn_mesh_facts *facts, bool *closed, stn_error *err) {
+    stn_status status = STN_OK;
+    if (mesh->tetrahedron_count > 0) {
+        status = mesh_find_boundary(mesh, err);
+        facts->triangle_count = mesh->triangle_count;
+    }
+    return status == STN_OK ? mesh_count_edges(mesh, &facts->open_edge_count, closed, err) : status;
+}
+
+stn_status mesh_from_raw(stn_context *context, const raw_mesh *raw, stn_mesh **out, stn_error *err) {
     *out = NULL;
-    return stn_fail(err, STN_ERR_UNSUPPORTED, "mesh: not built yet");
+    double unit = raw->unit != 0.0 ? raw->unit : 1.0;
+    if (!(unit > 0.0) || !isfinite(unit)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "mesh: unit = %g m must be finite and > 0", unit);
+    }
+    stn_vec3 factor = {unit, unit, unit};
+    stn_mesh_facts facts = {.vertex_count = raw->vertex_count,
+                            .triangle_count = raw->triangle_count,
+                            .tetrahedron_count = raw->tetrahedron_count,
+                            .unit = unit,
+                            .up_axis = (char)(is_axis(raw->up_axis) ? raw->up_axis : 'z'),
+                            .instance_count = raw->instance_count > 0 ? raw->instance_count : 1};
+    raw_mesh mesh = {0};
+    bool closed = false;
+    mesh_integrals integrals;
+    stn_status status = check_numbers(raw, factor, err);
+    if (status == STN_OK) {
+        status = mesh_weld(context, raw, factor, &mesh, err);
+    }
+    if (status == STN_OK) {
+        status = find_topology(&mesh, &facts, &closed, err);
+    }
+    if (status == STN_OK) {
+        status = finish(&mesh, &facts, closed, &integrals, err);
+    }
+    if (status == STN_OK) {
+        status = mesh_wrap(&mesh, &facts, &integrals.solid, false, out, err);
+    }
+    raw_mesh_clear(&mesh);
+    return status;
 }
 
 stn_status stn_mesh_create(stn_context *context, const stn_mesh_data *data, stn_mesh **out, stn_error *err) {
-    (void)context;
-    (void)data;
-    *out = NULL;
-    return stn_fail(err, STN_ERR_UNSUPPORTED, "mesh: not built yet");
+    const raw_mesh view = {.vertex_count = data->vertex_count,
+                           .triangle_count = data->triangle_count,
+                           .tetrahedron_count = data->tetrahedron_count,
+                           .vertices = (double *)data->vertices,
+                           .triangles = (int32_t *)data->triangles,
+                           .tetrahedra = (int32_t *)data->tetrahedra};
+    return mesh_from_raw(context, &view, out, err);
 }
 
-stn_status stn_mesh_create_hull(const stn_mesh *mesh, stn_mesh **out, stn_error *err) {
-    (void)mesh;
-    *out = NULL;
-    return stn_fail(err, STN_ERR_UNSUPPORTED, "mesh: not built yet");
+/// The arrays of a finished mesh, borrowed.
+static raw_mesh view_of(const stn_mesh *mesh) {
+    raw_mesh view = {.vertex_count = mesh->vertex_count,
+                     .triangle_count = mesh->triangle_count,
+                     .tetrahedron_count = mesh->tetrahedron_count,
+                     .vertices = (double *)mesh->vertices,
+                     .triangles = (int32_t *)mesh->triangles,
+                     .tetrahedra = (int32_t *)mesh->tetrahedra};
+    return view;
+}
+
+/// `facts` holds those of the new surface and gets what is known of the given one: its counts, and for a hull, whose
+/// source is gone, figures by rule.
+static void scale_facts(const stn_mesh *source, stn_vec3 scale, stn_mesh_facts *facts) {
+    stn_mesh_facts scaled = source->facts;
+    double x = fabs(scale.x), y = fabs(scale.y), z = fabs(scale.z);
+    scaled.degenerate_count += facts->degenerate_count;
+    scaled.volume *= x * y * z;
+    scaled.area = facts->area;
+    if (source->convex) {
+        scaled.area = x == y && y == z ? source->facts.area * x * x : 0.0;
+    }
+    *facts = scaled;
 }
 
 stn_status stn_mesh_create_scaled(const stn_mesh *mesh, stn_vec3 scale, stn_mesh **out, stn_error *err) {
-    (void)mesh;
-    (void)scale;
     *out = NULL;
-    return stn_fail(err, STN_ERR_UNSUPPORTED, "mesh: not built yet");
+    if (!stn_vec3_finite(scale) || scale.x == 0.0 || scale.y == 0.0 || scale.z == 0.0) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "mesh: scale = (%g, %g, %g) must be finite and not 0", scale.x, scale.y,
+                        scale.z);
+    }
+    raw_mesh source = view_of(mesh), scaled = {0};
+    stn_mesh_facts facts = {0};
+    mesh_integrals integrals;
+    stn_status status = check_numbers(&source, scale, err);
+    if (status == STN_OK) {
+        status = mesh_weld(((mesh_object *)mesh)->context, &source, scale, &scaled, err);
+    }
+    if (status == STN_OK && mesh->tetrahedron_count > 0) {
+        status = mesh_find_boundary(&scaled, err);
+    } else if (status == STN_OK && signbit(scale.x) ^ signbit(scale.y) ^ signbit(scale.z)) {
+        mesh_flip(&scaled);
+    }
+    if (status == STN_OK) {
+        status = finish(&scaled, &facts, mesh->solid.mass > 0.0, &integrals, err);
+    }
+    if (status == STN_OK && mesh->convex && (facts.degenerate_count > 0 || integrals.solid.mass == 0.0)) {
+        status = stn_fail(err, STN_ERR_ARGUMENT, "mesh: scale = (%g, %g, %g) flattens its convex hull", scale.x,
+                          scale.y, scale.z);
+    }
+    if (status == STN_OK) {
+        scale_facts(mesh, scale, &facts);
+        status = mesh_wrap(&scaled, &facts, &integrals.solid, mesh->convex, out, err);
+    }
+    raw_mesh_clear(&scaled);
+    return status;
+}
+
+static bool facts_are_sound(const stn_mesh *parts) {
+    const stn_mesh_facts *f = &parts->facts;
+    bool sound = f->vertex_count >= 0 && f->triangle_count >= 0 && f->tetrahedron_count >= 0 &&
+                 f->degenerate_count >= 0 && f->open_edge_count >= 0 && f->instance_count >= 1 && is_axis(f->up_axis);
+    sound = sound && f->area >= 0.0 && isfinite(f->area) && isfinite(f->volume) && f->unit > 0.0 && isfinite(f->unit);
+    sound = sound && parts->solid.mass >= 0.0 && isfinite(parts->solid.mass) && stn_vec3_finite(parts->solid.com);
+    for (int32_t i = 0; i < 3; i++) {
+        sound = sound && stn_vec3_finite(stn_mat3_column(&parts->solid.inertia, i));
+    }
+    return sound;
+}
+
+static void *copy(stn_context *context, const void *array, size_t count, size_t size) {
+    void *memory = stn_allocate(context, count, size);
+    if (memory != NULL && count > 0) {
+        memcpy(memory, array, count * size);
+    }
+    return memory;
+}
+
+stn_status mesh_from_parts(stn_context *context, const stn_mesh *parts, stn_mesh **out, stn_error *err) {
+    *out = NULL;
+    raw_mesh source = view_of(parts), mesh = source;
+    stn_status status = check_numbers(&source, stn_vec3_make(1.0, 1.0, 1.0), err);
+    if (status == STN_OK && (parts->triangle_count == 0 || !facts_are_sound(parts))) {
+        status = stn_fail(err, STN_ERR_ARGUMENT, "mesh: stored facts are out of range");
+    }
+    if (status != STN_OK) {
+        return status;
+    }
+    mesh.context = context;
+    mesh.vertices = copy(context, source.vertices, 3 * (size_t)source.vertex_count, sizeof *source.vertices);
+    mesh.triangles = copy(context, source.triangles, 3 * (size_t)source.triangle_count, sizeof *source.triangles);
+    mesh.tetrahedra = copy(context, source.tetrahedra, 4 * (size_t)source.tetrahedron_count, sizeof *source.tetrahedra);
+    status = mesh.vertices != NULL && mesh.triangles != NULL && mesh.tetrahedra != NULL
+                 ? mesh_wrap(&mesh, &parts->facts, &parts->solid, parts->convex, out, err)
+                 : stn_fail(err, STN_ERR_MEMORY, "mesh: out of memory");
+    raw_mesh_clear(&mesh);
+    return status;
 }
 
 const stn_mesh *stn_mesh_keep(const stn_mesh *mesh) {

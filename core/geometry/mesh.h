@@ -10,6 +10,11 @@
 /// Vertices, triangles or tetrahedra that one mesh may have: three or four times as many still count in an int32_t.
 enum { MESH_COUNT_MAX = INT32_MAX / 4 };
 
+static inline stn_vec3 mesh_vertex(const double *vertices, int32_t id) {
+    const double *p = vertices + 3 * (size_t)id;
+    return stn_vec3_make(p[0], p[1], p[2]);
+}
+
 /// What a reader found: the numbers of the file, neither scaled nor joined. Zeroed, it is empty and says nothing.
 typedef struct raw_mesh {
     stn_context *context; // whose memory the arrays are

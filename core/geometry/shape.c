@@ -3,8 +3,11 @@
 //
 // The side of the world box along world axis i is the support function of the posed shape, h(e_i) = max e_i . (R p), so
 // with the rows R_i of the rotation (R_ij = e_i . axis j):
-//   sphere r;  box sum_j |R_ij| h_j;  capsule |R_i3| l + r;  cylinder |R_i3| l + r |(R_i1, R_i2)|
-#include <stiction/mesh.h>
+//   sphere r;  box sum_j |R_ij| h_j;  capsule |R_i3| l + r;  cylinder |R_i3| l + r |(R_i1, R_i2)|;
+//   ellipsoid |(R_i1 h_1, R_i2 h_2, R_i3 h_3)|
+// A mesh has that of the box around it in its own frame: a few operations each step, where going over its vertices
+// would cost as many as there are. The price is a larger box, by at most sqrt(3) in a side: some more pairs to look at.
+#include "geometry/mesh.h"
 
 stn_shape stn_shape_sphere(double radius) {
     stn_shape shape = {.type = STN_SHAPE_SPHERE, .radius = radius};
@@ -99,14 +102,20 @@ stn_status stn_shape_check(const stn_shape *shape, stn_error *err) {
                     (int)STN_SHAPE_COUNT);
 }
 
+static double box_reach(stn_vec3 half_extents, const double row[3]) {
+    return fabs(row[0]) * half_extents.x + fabs(row[1]) * half_extents.y + fabs(row[2]) * half_extents.z;
+}
+
 /// Half the side of the box around a shape whose z axis and other axes have the components `row` along a world axis.
 static double reach(const stn_shape *shape, const double row[3]) {
     switch (shape->type) {
     case STN_SHAPE_SPHERE:
         return shape->radius;
     case STN_SHAPE_BOX:
-        return fabs(row[0]) * shape->half_extents.x + fabs(row[1]) * shape->half_extents.y +
-               fabs(row[2]) * shape->half_extents.z;
+        return box_reach(shape->half_extents, row);
+    case STN_SHAPE_ELLIPSOID:
+        return stn_vec3_norm(stn_vec3_make(row[0] * shape->half_extents.x, row[1] * shape->half_extents.y,
+                                           row[2] * shape->half_extents.z));
     case STN_SHAPE_CAPSULE:
         return fabs(row[2]) * shape->half_length + shape->radius;
     case STN_SHAPE_CYLINDER:
@@ -133,14 +142,50 @@ static stn_aabb half_space_box(const stn_pose *pose, double margin) {
     return box;
 }
 
+static stn_aabb mesh_box(const stn_mesh *mesh, const stn_pose *pose, double margin) {
+    stn_vec3 lower = mesh->bounds.lower, upper = mesh->bounds.upper,
+             size = stn_vec3_scale(0.5, stn_vec3_sub(upper, lower));
+    stn_vec3 centre = stn_pose_apply(pose, stn_vec3_mul_add(lower, 1.0, size));
+    stn_vec3 half = {box_reach(size, pose->rotation.m[0]) + margin, box_reach(size, pose->rotation.m[1]) + margin,
+                     box_reach(size, pose->rotation.m[2]) + margin};
+    stn_aabb box = {stn_vec3_sub(centre, half), stn_vec3_add(centre, half)};
+    return box;
+}
+
 stn_aabb stn_shape_aabb(const stn_shape *shape, const stn_pose *pose, double margin) {
     if (shape->type == STN_SHAPE_HALF_SPACE) {
         return half_space_box(pose, margin);
+    }
+    if (shape->mesh != NULL) {
+        return mesh_box(shape->mesh, pose, margin);
     }
     stn_vec3 half = {reach(shape, pose->rotation.m[0]) + margin, reach(shape, pose->rotation.m[1]) + margin,
                      reach(shape, pose->rotation.m[2]) + margin};
     stn_aabb box = {stn_vec3_sub(pose->position, half), stn_vec3_add(pose->position, half)};
     return box;
+}
+
+/// The vertex furthest along `d`, the first of several. Looks at all: climbing from neighbour to neighbour needs their
+/// adjacency and a start from the last step, which belong to contact models.
+static stn_vec3 furthest_vertex(const stn_mesh *mesh, stn_vec3 d) {
+    stn_vec3 best = stn_vec3_zero();
+    double reach = -INFINITY;
+    for (int32_t i = 0; i < mesh->vertex_count; i++) {
+        stn_vec3 p = mesh_vertex(mesh->vertices, i);
+        double along = stn_vec3_dot(p, d);
+        if (along > reach) {
+            reach = along;
+            best = p;
+        }
+    }
+    return best;
+}
+
+/// Where the normal of an ellipsoid with the semi-axes h points along d: h_i (h_i d_i) / |(h_j d_j)|.
+static stn_vec3 ellipsoid_support(stn_vec3 h, stn_vec3 d) {
+    d = stn_vec3_normalize_or(d, stn_vec3_make(0.0, 0.0, 1.0));
+    stn_vec3 u = stn_vec3_normalize_or(stn_vec3_make(h.x * d.x, h.y * d.y, h.z * d.z), stn_vec3_make(0.0, 0.0, 1.0));
+    return stn_vec3_make(h.x * u.x, h.y * u.y, h.z * u.z);
 }
 
 stn_vec3 stn_shape_support(const stn_shape *shape, stn_vec3 d) {
@@ -158,6 +203,11 @@ stn_vec3 stn_shape_support(const stn_shape *shape, stn_vec3 d) {
         ball.z += copysign(shape->half_length, d.z); // 0 for a sphere
         return ball;
     }
+    case STN_SHAPE_ELLIPSOID:
+        return ellipsoid_support(shape->half_extents, d);
+    case STN_SHAPE_MESH:
+    case STN_SHAPE_CONVEX:
+        return shape->mesh != NULL ? furthest_vertex(shape->mesh, d) : stn_vec3_zero();
     default:
         return stn_vec3_zero();
     }

@@ -13,12 +13,12 @@ extern "C" {
 /// What is known of a surface as it was given, before repairs and before its hull was taken. Lengths after scaling.
 typedef struct stn_mesh_facts {
     int32_t vertex_count;   // as given: a corner that three triangles repeat counts three times
-    int32_t triangle_count; // as given, polygons counted as fans of triangles; degenerate ones included
+    int32_t triangle_count; // as given, polygons as fans, degenerate ones included; of tetrahedra: their boundary
     int32_t tetrahedron_count;
-    int32_t degenerate_count; // triangles without area, dropped
-    int32_t open_edge_count;  // edges, between equal positions, that other than two triangles share; 0: closed
-    double area;              // [m^2]
-    double volume;            // enclosed, by the divergence theorem; signed: negative when the surface is inside out [m^3]
+    int32_t degenerate_count; // triangles without area, dropped: two corners equal, or all on a line but for rounding
+    int32_t open_edge_count;  // edges of all given triangles, joined by position, that other than two of them share
+    double area;              // [m^2]; 0: lost, as a hull was stretched by unequal factors, which forgot its source
+    double volume;            // integral of x . n / 3 over the surface; negative when that is inside out [m^3]
     double unit;              // [m] that the file says its lengths are in, already applied; 1 when it does not say
     char up_axis;             // 'x', 'y' or 'z' as the file says ('z' when it does not); never applied
     int32_t instance_count;   // placements of parts in a scene file; 1 for others
@@ -27,12 +27,14 @@ typedef struct stn_mesh_facts {
 /// Immutable after it is made; counted references, stn_mesh_keep and stn_mesh_release from any thread.
 struct stn_mesh {
     int32_t vertex_count, triangle_count, tetrahedron_count;
-    const double *vertices;    // (vertex_count x 3) [m]; equal positions are one vertex
-    const int32_t *triangles;  // (triangle_count x 3) corners counter-clockwise seen from outside; of a solid: its boundary
+    const double *vertices;   // (vertex_count x 3) [m]; equal positions are one vertex
+    const int32_t *triangles; // (triangle_count x 3) corners counter-clockwise seen from outside, whatever way round
+                              // the closed surface was given; of a solid: its boundary
     const int32_t *tetrahedra; // (tetrahedron_count x 4), positive volume; NULL for a surface
     bool convex;               // a convex hull: closed, no coplanar vertices inside its faces
     stn_aabb bounds;
-    stn_mass solid; // of unit density, by exact integration over the closed surface; zero when that is open
+    stn_mass solid; // of unit density, by exact integration; zero mass when the surface encloses no solid: it has a
+                    // border, its triangles face different ways, or no volume is left beside rounding
     stn_mesh_facts facts;
 };
 
@@ -44,14 +46,17 @@ typedef struct stn_mesh_data {
     const int32_t *tetrahedra; // (tetrahedron_count x 4)
 } stn_mesh_data;
 
-/// Checks and copies: finite vertices, indices in range, some triangle with an area or some tetrahedron, else
-/// STN_ERR_ARGUMENT. Equal positions become one vertex, degenerate triangles go, tetrahedra are turned positive and
-/// their boundary found.
+/// Checks and copies: vertices finite and within 1e50 m, indices in range, some triangle with an area or some
+/// tetrahedron, else STN_ERR_ARGUMENT. Equal positions become one vertex, degenerate triangles and unused vertices go,
+/// a closed surface that is inside out is turned round. Tetrahedra must have volume and share faces two by two; they
+/// are turned positive, and the triangles are their boundary whatever triangles were given. Thread: [any].
 STN_API stn_status stn_mesh_create(stn_context *context, const stn_mesh_data *data, stn_mesh **out, stn_error *err);
-/// The convex hull (quickhull, by qhull) of a mesh, whose facts it carries. A flat mesh has none: STN_ERR_ARGUMENT.
+/// The convex hull (quickhull [barber-1996], by qhull) of a mesh, whose facts it carries. A flat mesh has none:
+/// STN_ERR_ARGUMENT; over four million vertices, or more than some ten thousand corners in one plane, take too long:
+/// STN_ERR_UNSUPPORTED. Works outside the context's allocator in part. Thread: [any].
 STN_API stn_status stn_mesh_create_hull(const stn_mesh *mesh, stn_mesh **out, stn_error *err);
-/// Stretched along the axes by factors that are finite and not 0. An odd number of negative ones mirrors, and the corners
-/// are turned round so that outside stays outside.
+/// Stretched along the axes by factors that are finite and not 0. An odd number of negative ones mirrors, and the
+/// corners are turned round so that outside stays outside. Thread: [any].
 STN_API stn_status stn_mesh_create_scaled(const stn_mesh *mesh, stn_vec3 scale, stn_mesh **out, stn_error *err);
 STN_API const stn_mesh *stn_mesh_keep(const stn_mesh *mesh);
 STN_API void stn_mesh_release(const stn_mesh *mesh); ///< accepts NULL
@@ -64,9 +69,9 @@ typedef struct stn_mesh_request {
     const char *root; // files that it names in turn (glTF buffers) must lie below this folder; NULL: beside the file
 } stn_mesh_request;
 
-/// Reads a file of a format that its name (.obj .stl .vtk .msh .dae .gltf .glb, in any case) and content tell. STL, OBJ, VTK
-/// and gmsh by bounded readers; DAE and glTF by a worker process (assimp) with limits of time and memory. What was read
-/// before, found again by its content, comes from the context or from the cache folder (docs/meshes.md).
+/// Reads a file of a format that its name (.obj .stl .vtk .msh .dae .gltf .glb, in any case) and content tell. STL,
+/// OBJ, VTK and gmsh by bounded readers; DAE and glTF by a worker process (assimp) with limits of time and memory. What
+/// was read before, found again by its content, comes from the context or from the cache folder (docs/meshes.md).
 /// Errors: STN_ERR_FILE, or STN_ERR_ARGUMENT "path:line: what is wrong" for a bad file. Thread: [any].
 STN_API stn_status stn_mesh_load(stn_context *context, const stn_mesh_request *request, const stn_mesh **out,
                                  stn_error *err);

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// How meshes are made, step by step: joining, topology, integrals. Used by mesh*.c alone.
+#ifndef STICTION_CORE_GEOMETRY_MESH_BUILD_H
+#define STICTION_CORE_GEOMETRY_MESH_BUILD_H
+
+#include "geometry/mesh.h"
+
+/// No area: the sine between the two shorter edges is below the rounding error of computing it. Corners count as exact;
+/// equal ones are included.
+bool mesh_triangle_degenerate(const double *vertices, const int32_t corners[3]);
+
+/// Copies `source` with its coordinates times `factor`; equal positions (-0 is 0) become one vertex, in the order in
+/// which they first appear. `source` must have been checked.
+stn_status mesh_weld(stn_context *context, const raw_mesh *source, stn_vec3 factor, raw_mesh *out, stn_error *err);
+
+/// Drops the degenerate triangles and says how many they were.
+int32_t mesh_drop_degenerate(raw_mesh *mesh);
+
+/// Drops vertices that no triangle and no tetrahedron has; gives the arrays the size of what is left.
+stn_status mesh_compact(raw_mesh *mesh, stn_error *err);
+
+/// `open`: edges between different vertices that other than two triangles share. `closed`: every edge is run through as
+/// often in one direction as in the other, so the surface has no border and the divergence theorem holds.
+stn_status mesh_count_edges(const raw_mesh *mesh, int32_t *open, bool *closed, stn_error *err);
+
+/// Turns tetrahedra positive and makes the triangles their boundary. STN_ERR_ARGUMENT for tetrahedra without volume and
+/// for a face that does not lie between two of them.
+stn_status mesh_find_boundary(raw_mesh *mesh, stn_error *err);
+
+/// Swaps two corners of every triangle.
+void mesh_flip(raw_mesh *mesh);
+
+stn_aabb mesh_bounds(const raw_mesh *mesh);
+
+/// What integration over a mesh gives.
+typedef struct mesh_integrals {
+    double area, volume; // volume signed
+    stn_mass solid;      // of positive mass; zero when there is no solid
+} mesh_integrals;
+mesh_integrals mesh_integrate(const raw_mesh *mesh, const stn_aabb *bounds, bool closed);
+
+/// Gives the arrays to a new object with one reference. On failure they stay.
+stn_status mesh_wrap(raw_mesh *mesh, const stn_mesh_facts *facts, const stn_mass *solid, bool convex, stn_mesh **out,
+                     stn_error *err);
+
+#endif
