@@ -97,19 +97,26 @@ static void read_by_joint(lua_State *L, const char *what, const stn_control_targ
     for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1)) {
         const char *name = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "[...]";
         const char *names[257] = {NULL};
-        int32_t at = 0, found = -1;
+        int32_t at = 0, found = -1, size = 0;
         for (int32_t i = 0; i < target->joint_count; i++) {
             const stn_joint *joint = &model->joints[target->joint[i]];
             names[i < 256 ? i : 255] = joint->name;
-            if (strcmp(joint->name, name) == 0 && joint->nv == 1) {
+            if (strcmp(joint->name, name) == 0) {
                 found = at;
+                size = joint->nv;
             }
             at += joint->nv;
         }
         if (found < 0) {
             stn_lua_unknown(L, what, name, names);
         }
-        values[found] = stn_lua_real(L, -1, what, unit);
+        char place[192];
+        snprintf(place, sizeof place, "%s.%s", what, name);
+        if (size == 1) {
+            values[found] = stn_lua_real(L, -1, place, unit);
+        } else {
+            stn_lua_reals(L, -1, place, unit, size, &values[found]);
+        }
     }
 }
 

@@ -17,10 +17,6 @@ static void push_values(lua_State *L, const double *values, int32_t count) {
     }
 }
 
-static const char *unit_of(const stn_joint *joint, const char *linear, const char *angular) {
-    return joint->type == STN_JOINT_PRISMATIC ? linear : angular;
-}
-
 /// A number, or a list when the joint has several coordinates.
 static void read_values(lua_State *L, int index, const char *what, const char *unit, int32_t count, double *values) {
     if (count == 1) {
@@ -48,7 +44,7 @@ static int joint_set_position(lua_State *L) {
     size_t nq = (size_t)stn_world_model(o->world->world)->nq;
     double *q = lua_newuserdatauv(L, sizeof(double) * (nq + 1), 0);
     memcpy(q, stn_world_state(o->world->world)->q, sizeof(double) * nq);
-    read_values(L, 2, "set_position", unit_of(joint, "m", "rad"), joint->nq, &q[joint->q_start]);
+    read_values(L, 2, "set_position", stn_joint_type_units(joint->type)->position, joint->nq, &q[joint->q_start]);
     stn_error err = {0};
     stn_lua_check(L, stn_world_set_q(o->world->world, q, &err), &err);
     o->world->touched = true;
@@ -61,7 +57,7 @@ static int joint_set_velocity(lua_State *L) {
     size_t nv = (size_t)stn_world_model(o->world->world)->nv;
     double *v = lua_newuserdatauv(L, sizeof(double) * (nv + 1), 0);
     memcpy(v, stn_world_state(o->world->world)->v, sizeof(double) * nv);
-    read_values(L, 2, "set_velocity", unit_of(joint, "m/s", "rad/s"), joint->nv, &v[joint->v_start]);
+    read_values(L, 2, "set_velocity", stn_joint_type_units(joint->type)->velocity, joint->nv, &v[joint->v_start]);
     stn_error err = {0};
     stn_lua_check(L, stn_world_set_v(o->world->world, v, &err), &err);
     o->world->touched = true;
@@ -72,7 +68,7 @@ static int joint_set_effort(lua_State *L) {
     stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_JOINT);
     const stn_joint *joint = joint_of(o);
     double effort[8] = {0.0};
-    read_values(L, 2, "set_effort", unit_of(joint, "N", "N m"), joint->nv, effort);
+    read_values(L, 2, "set_effort", stn_joint_type_units(joint->type)->effort, joint->nv, effort);
     stn_error err = {0};
     for (int32_t i = 0; i < joint->nv; i++) {
         stn_lua_check(L, stn_world_set_effort(o->world->world, joint->v_start + i, effort[i], &err), &err);

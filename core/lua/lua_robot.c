@@ -151,13 +151,14 @@ static int32_t size_of(const stn_joint *joint, bool position) {
 /// One joint's value on the stack's top: a number, or a list when the joint has several coordinates.
 static void read_joint(lua_State *L, const char *owner, const stn_joint *joint, bool position, double *values) {
     int32_t size = size_of(joint, position);
-    const char *unit = joint->type == STN_JOINT_PRISMATIC ? (position ? "m" : "m/s") : (position ? "rad" : "rad/s");
+    const stn_joint_units *units = stn_joint_type_units(joint->type);
+    const char *unit = position ? units->position : units->velocity;
     char what[192];
     snprintf(what, sizeof what, "%s: %s", owner, joint->name);
     if (size == 1) {
         values[start_of(joint, position)] = stn_lua_real(L, -1, what, unit);
     } else {
-        stn_lua_reals(L, -1, what, "m, rad", size, &values[start_of(joint, position)]);
+        stn_lua_reals(L, -1, what, unit, size, &values[start_of(joint, position)]);
     }
 }
 

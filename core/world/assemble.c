@@ -215,25 +215,29 @@ static stn_status add_coupler(stn_world *world, int32_t i, stn_error *err) {
     return unit_row(world, master->v_start, -joint->mimic_multiplier, &c->J[1], err);
 }
 
+/// One row for each velocity of the joint.
 static stn_status add_dry_friction(stn_world *world, int32_t j, stn_error *err) {
     const stn_joint *joint = &world->model->joints[j];
-    if (joint->nv != 1 || !(joint->friction > 0.0)) {
-        return STN_OK;
-    }
     stn_problem *p = &world->problem;
-    stn_constraint *c = append(world, STN_CONSTRAINT_DRY_FRICTION, STN_SET_BOX, 1);
-    c->id = joint_id(STN_CONSTRAINT_DRY_FRICTION, j, 0);
-    c->body[0] = joint->parent;
-    c->body[1] = joint->child;
-    p->lo[c->row] = -p->dt * joint->friction;
-    p->hi[c->row] = p->dt * joint->friction;
-    return unit_row(world, joint->v_start, 1.0, &c->J[0], err);
+    stn_status status = STN_OK;
+    for (int32_t k = 0; k < joint->nv && joint->friction > 0.0 && status == STN_OK; k++) {
+        stn_constraint *c = append(world, STN_CONSTRAINT_DRY_FRICTION, STN_SET_BOX, 1);
+        c->id = joint_id(STN_CONSTRAINT_DRY_FRICTION, j, k);
+        c->body[0] = joint->parent;
+        c->body[1] = joint->child;
+        p->lo[c->row] = -p->dt * joint->friction;
+        p->hi[c->row] = p->dt * joint->friction;
+        status = unit_row(world, joint->v_start + k, 1.0, &c->J[0], err);
+    }
+    return status;
 }
 
 static stn_status allocate_rows(stn_world *world, stn_error *err) {
     stn_problem *p = &world->problem;
-    // every joint may bring two limits, a coupler and dry friction
-    int32_t constraints = world->contacts.count + 4 * world->model->joint_count + world->forces.servo_count;
+    // every joint may bring two limits and a coupler, every velocity of a joint dry friction
+    int32_t velocities = world->model->nv - 3 * world->model->node_count;
+    int32_t constraints =
+        world->contacts.count + 3 * world->model->joint_count + velocities + world->forces.servo_count;
     int32_t rows = 3 * world->contacts.count + (constraints - world->contacts.count);
     p->constraints = STN_ARENA(world->arena, constraints, stn_constraint);
     double **vectors[] = {&p->bias, &p->lo, &p->hi, &p->R, &p->v_hat, &p->gamma_guess};

@@ -32,18 +32,25 @@ static stn_status bind(void *self, const stn_control_target *target, stn_error *
     (void)self;
     for (int32_t i = 0; i < target->joint_count; i++) {
         const stn_joint *joint = &target->model->joints[target->joint[i]];
-        if (joint->nv != 1 || joint->nq != 1) {
-            return stn_fail(err, STN_ERR_UNSUPPORTED, "joint %s is %s; joint_pd controls joints with one coordinate: name them "
-                            "with joints = {...}", joint->name, stn_joint_type_name(joint->type));
+        if (joint->nq != joint->nv) {
+            return stn_fail(err, STN_ERR_UNSUPPORTED, "joint %s is %s: its attitude is a quaternion, which joint_pd does not "
+                            "follow; name the other joints with joints = {...}", joint->name,
+                            stn_joint_type_name(joint->type));
         }
     }
     return STN_OK;
 }
 
+/// The coordinate whose rate a velocity is.
+static int32_t coordinate_of(const stn_model *model, int32_t dof) {
+    const stn_joint *joint = &model->joints[model->dof_joint[dof]];
+    return joint->q_start + dof - joint->v_start;
+}
+
 static void initial_reference(const void *self, const stn_control_target *target, const double *q, double *reference) {
     (void)self;
-    for (int32_t i = 0; i < target->joint_count; i++) {
-        reference[POSITION * target->dof_count + i] = q[target->model->joints[target->joint[i]].q_start];
+    for (int32_t i = 0; i < target->dof_count; i++) {
+        reference[POSITION * target->dof_count + i] = q[coordinate_of(target->model, target->dof[i])];
     }
 }
 
@@ -51,7 +58,7 @@ static void initial_reference(const void *self, const stn_control_target *target
 static stn_status gravity_efforts(const stn_control_view *view, double *hold, stn_error *err) {
     const stn_model *model = view->target->model;
     int32_t last = -1;
-    for (int32_t i = 0; i < view->target->joint_count; i++) {
+    for (int32_t i = 0; i < view->target->dof_count; i++) {
         int32_t t = model->dof_tree[view->target->dof[i]];
         if (t == last) {
             continue;
@@ -64,7 +71,7 @@ static stn_status gravity_efforts(const stn_control_view *view, double *hold, st
             return stn_fail(err, STN_ERR_MEMORY, "out of memory");
         }
         stn_gravity_efforts(view->kinematics, t, view->gravity, scratch, efforts);
-        for (int32_t k = i; k < view->target->joint_count; k++) {
+        for (int32_t k = i; k < view->target->dof_count; k++) {
             if (model->dof_tree[view->target->dof[k]] == t) {
                 hold[k] = efforts[view->target->dof[k] - tree->v_start];
             }
@@ -86,9 +93,9 @@ static stn_status evaluate(void *self, const stn_control_view *view, const doubl
     }
     stn_status status = pd->gravity_compensation ? gravity_efforts(view, hold, err) : STN_OK;
     for (int32_t i = 0; i < target->dof_count && status == STN_OK; i++) {
-        const stn_joint *joint = &target->model->joints[target->joint[i]];
         int32_t d = target->dof[i];
-        double error = view->q[joint->q_start] - position[i], u_ff = feedforward[i] + hold[i];
+        const stn_joint *joint = &target->model->joints[target->model->dof_joint[d]];
+        double error = view->q[coordinate_of(target->model, d)] - position[i], u_ff = feedforward[i] + hold[i];
         bool limited = pd->effort_limits && isfinite(joint->effort);
         if (limited && joint->effort > 0.0 && pd->kp + pd->kd > 0.0) {
             stn_servo servo = {.dof = d, .kp = pd->kp, .kd = pd->kd, .error = error, .velocity = velocity[i],

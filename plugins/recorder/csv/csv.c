@@ -36,7 +36,6 @@ typedef struct csv_recording {
 } csv_recording;
 
 static const char *const coordinate_names[] = {"x", "y", "z", "qw", "qx", "qy", "qz"};
-static const char *const velocity_names[] = {"vx", "vy", "vz", "wx", "wy", "wz"};
 
 static stn_status failed(const char *path, stn_error *err) {
     return stn_fail(err, STN_ERR_FILE, "%s: cannot be written: %s", path, strerror(errno));
@@ -117,7 +116,8 @@ static void write_joint_columns(const csv_recording *r, const stn_model *model, 
             write_joint_name(r, model, joint);
             fputc(']', r->file);
             if (count > 1) {
-                fprintf(r->file, ".%s", position ? coordinate_names[i] : velocity_names[i]);
+                fprintf(r->file, ".%s", position ? stn_joint_coordinate_name(joint->type, i)
+                                                 : stn_joint_velocity_name(joint->type, i));
             }
         }
     }
