@@ -39,8 +39,8 @@ STN_API stn_status stn_diagnostics_status(const stn_diagnostics *list, stn_error
 typedef struct stn_load_request {
     const char *path;
     const char *robot_name; // NULL: the name in the file, with a number behind it when that is taken ("arm_2")
-    const char *const *package_paths; // extra folders to look for packages, NULL-terminated, may be NULL
-    bool allow_absolute; // file:// and absolute mesh names
+    const char *const *package_paths; // folders to look for packages first, or "name=folder"; NULL-terminated, may be NULL
+    bool allow_absolute; // file:// and absolute mesh names, and symbolic links out of a package
     bool visual_meshes;  // reads visual meshes too, to check them; otherwise they stay references that a viewer reads
 } stn_load_request;
 

@@ -121,16 +121,11 @@ static bool mark_groups(urdf_reader *reader, filters *f, int32_t index, bool fir
 
 static bool exclude(urdf_reader *reader, int32_t a, int32_t b) {
     if (reader->exclusion_count == reader->exclusion_capacity) {
-        int32_t capacity = reader->exclusion_capacity == 0 ? 64 : 2 * reader->exclusion_capacity;
-        urdf_exclusion *grown = URDF_NEW(reader, capacity, urdf_exclusion);
-        if (grown == NULL) {
-            return false;
-        }
-        if (reader->exclusion_count > 0) {
-            memcpy(grown, reader->exclusions, (size_t)reader->exclusion_count * sizeof *grown);
-        }
-        reader->exclusions = grown;
-        reader->exclusion_capacity = capacity;
+        reader->exclusions = urdf_grow(reader, reader->exclusions, reader->exclusion_count, &reader->exclusion_capacity,
+                                       sizeof *reader->exclusions);
+    }
+    if (reader->exclusion_count == reader->exclusion_capacity) {
+        return false;
     }
     reader->exclusions[reader->exclusion_count++] = (urdf_exclusion){a, b};
     return true;

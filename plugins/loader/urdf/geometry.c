@@ -85,7 +85,8 @@ static bool parse_mesh(urdf_reader *reader, const xml_element *xml, urdf_geometr
     }
     g->scale = stn_vec3_make(scale[0], scale[1], scale[2]);
     g->spec.shape = (stn_shape){.type = STN_SHAPE_MESH, .mesh = NULL};
-    g->mesh = uri != NULL ? urdf_resolve_mesh(reader, xml, uri, g->spec.collision) : NULL;
+    const urdf_file *file = uri != NULL ? urdf_find_mesh(reader, xml, uri, g->spec.collision) : NULL;
+    g->mesh = file != NULL ? file->path : NULL;
     if (g->mesh != NULL && g->spec.collision) {
         reader->mesh_collisions++;
     }

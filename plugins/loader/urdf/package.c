@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a package lies: a folder whose package.xml says its name, or, without a package.xml, a folder of that name.
-// Looked for in this order: folders given by the caller; the folder of the file and its parents (and folders beside
-// them); inside and beside the package that holds the file; the entries of ROS_PACKAGE_PATH. The nearest match of the
-// first place that has one counts; of equally near ones the first in alphabetical order.
+// Looked for in this order:
+//   1. the entries of the caller: folders with packages in them, or "name=folder" for one package;
+//   2. the folder of the robot file and its parents, folders beside them, and what lies inside and beside the package
+//      that holds the file;
+//   3. the entries of ROS_PACKAGE_PATH.
+// Of several in one place the nearest that package.xml names counts, else the nearest that its folder names; of equally
+// near ones the first in alphabetical order. Places are searched once a load, to a bounded depth and size.
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,14 +18,22 @@
 
 #include "urdf.h"
 
-enum { DEEPEST = 4, MOST_FOLDERS = 5000, PACKAGE_FILE = 1 << 16, BY_FOLDER = 1000, NO_MATCH = 1 << 20 };
+enum {
+    DEEPEST = 4,
+    MOST_FOLDERS = 5000,
+    MOST_PACKAGES = 256,
+    PACKAGE_FILE = 1 << 16,
+    BY_FOLDER = 1000,
+    NO_MATCH = 1 << 20
+};
 
-typedef struct search {
-    const char *name;
-    int32_t rank;    // of the best match: depth, + BY_FOLDER when only the folder's name fits
-    int32_t folders; // visited
-    char best[URDF_PATH];
-} search;
+/// The best folder so far. Its rank is its depth, + BY_FOLDER when only the folder's name fits.
+typedef struct match {
+    const char *path;
+    int32_t rank;
+} match;
+
+static const match none = {NULL, NO_MATCH};
 
 static bool is_folder(const char *path) {
     struct stat about;
@@ -34,68 +46,6 @@ static bool join(char path[URDF_PATH], const char *folder, const char *name) {
     return length > 0 && length < URDF_PATH;
 }
 
-static ssize_t read_file(const char *path, char *text, size_t size) {
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (file < 0) {
-        return -1;
-    }
-    ssize_t length = read(file, text, size);
-    close(file);
-    return length;
-}
-
-/// The <name> inside a package.xml, "" when there is none. false: no readable package.xml.
-static bool read_package_name(const char *folder, char *name, size_t size) {
-    char path[URDF_PATH], text[PACKAGE_FILE];
-    ssize_t length = join(path, folder, "package.xml") ? read_file(path, text, sizeof text) : -1;
-    name[0] = '\0';
-    if (length < 0) {
-        return false;
-    }
-    xml_problem problem;
-    bool complete = (size_t)length < sizeof text && memchr(text, '\0', (size_t)length) == NULL;
-    xml_document *document = complete ? xml_parse(text, (size_t)length, &problem) : NULL;
-    for (const xml_element *e = document != NULL ? xml_first_child(xml_root(document)) : NULL; e != NULL;
-         e = xml_next_sibling(e)) {
-        if (strcmp(xml_name(e), "name") == 0) {
-            const char *start = xml_text(e) + strspn(xml_text(e), " \t\r\n");
-            snprintf(name, size, "%.*s", (int)strcspn(start, " \t\r\n"), start);
-            break;
-        }
-    }
-    xml_free(document);
-    return true;
-}
-
-static void consider(search *s, const char *folder, int32_t depth) {
-    char name[256];
-    const char *slash = strrchr(folder, '/');
-    bool named = read_package_name(folder, name, sizeof name) && name[0] != '\0';
-    bool matches = strcmp(named ? name : slash != NULL ? slash + 1 : folder, s->name) == 0;
-    int32_t rank = depth + (named ? 0 : BY_FOLDER);
-    if (matches && (rank < s->rank || (rank == s->rank && strcmp(folder, s->best) < 0))) {
-        s->rank = rank;
-        snprintf(s->best, sizeof s->best, "%s", folder);
-    }
-}
-
-/// Considers `folder` and everything below it down to DEEPEST; hidden folders are left out.
-static void descend(search *s, const char *folder, int32_t depth) {
-    consider(s, folder, depth);
-    DIR *entries = depth < DEEPEST ? opendir(folder) : NULL;
-    for (struct dirent *e; entries != NULL && (e = readdir(entries)) != NULL && s->folders < MOST_FOLDERS;) {
-        char path[URDF_PATH];
-        bool maybe = e->d_type == DT_DIR || e->d_type == DT_LNK || e->d_type == DT_UNKNOWN;
-        if (e->d_name[0] != '.' && maybe && join(path, folder, e->d_name) && is_folder(path)) {
-            s->folders++;
-            descend(s, path, depth + 1);
-        }
-    }
-    if (entries != NULL) {
-        closedir(entries);
-    }
-}
-
 /// Cuts the last part off; false at the root.
 static bool go_up(char path[URDF_PATH]) {
     char *slash = strrchr(path, '/');
@@ -106,13 +56,277 @@ static bool go_up(char path[URDF_PATH]) {
     return true;
 }
 
-static bool has_package_file(const char *folder) {
+// ---------------------------------------------------------------------------------------------------- package.xml
+
+static ssize_t read_file(const char *path, char *text, size_t size) {
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0) {
+        return -1;
+    }
+    ssize_t length = read(file, text, size);
+    close(file);
+    return length;
+}
+
+/// The <name> in a package.xml, "" when it is not there or not plain XML of a sensible size.
+static void parse_name(const char *text, size_t length, char *name, size_t size) {
+    xml_problem problem;
+    name[0] = '\0';
+    bool plain = length < PACKAGE_FILE && memchr(text, '\0', length) == NULL && urdf_has_few_marks(text, length, NULL);
+    xml_document *document = plain ? xml_parse(text, length, &problem) : NULL;
+    for (const xml_element *e = document != NULL ? xml_first_child(xml_root(document)) : NULL; e != NULL;
+         e = xml_next_sibling(e)) {
+        if (strcmp(xml_name(e), "name") == 0) {
+            const char *start = xml_text(e) + strspn(xml_text(e), " \t\r\n");
+            snprintf(name, size, "%.*s", (int)strcspn(start, " \t\r\n"), start);
+            break;
+        }
+    }
+    xml_free(document);
+}
+
+/// The name of the package that a folder is: "" when its package.xml has none. false: no readable package.xml.
+static bool read_package_name(const char *folder, char name[URDF_PACKAGE_NAME]) {
+    char path[URDF_PATH], text[PACKAGE_FILE + 1];
+    ssize_t length = join(path, folder, "package.xml") ? read_file(path, text, PACKAGE_FILE) : -1;
+    name[0] = '\0';
+    if (length < 0) {
+        return false;
+    }
+    text[length] = '\0';
+    parse_name(text, (size_t)length, name, URDF_PACKAGE_NAME);
+    return true;
+}
+
+/// The nearest package at or above a path: cuts `path` to its folder. false: none, `path` is spoilt.
+static bool find_above(char path[URDF_PATH], char name[URDF_PACKAGE_NAME]) {
+    do {
+        if (read_package_name(path, name)) {
+            return true;
+        }
+    } while (go_up(path));
+    return false;
+}
+
+bool urdf_is_inside_package(const char *path, const char *package) {
+    char folder[URDF_PATH], name[URDF_PACKAGE_NAME];
+    int length = snprintf(folder, sizeof folder, "%s", path);
+    return length < URDF_PATH && find_above(folder, name) && name[0] != '\0' && strcmp(name, package) == 0;
+}
+
+// --------------------------------------------------------------------------------------------------------- places
+
+/// Rank of a folder for a name; `package`: NULL without a package.xml.
+static int32_t rank_of(const char *path, const char *package, int32_t depth, const char *wanted) {
+    const char *slash = strrchr(path, '/');
+    bool named = package != NULL && package[0] != '\0';
+    const char *name = named ? package : slash != NULL ? slash + 1 : path;
+    return strcmp(name, wanted) != 0 ? NO_MATCH : depth + (named ? 0 : BY_FOLDER);
+}
+
+static void take_better(match *best, const char *path, int32_t rank) {
+    if (rank < best->rank || (rank == best->rank && rank < NO_MATCH && strcmp(path, best->path) < 0)) {
+        *best = (match){path, rank};
+    }
+}
+
+static void add_folder(urdf_reader *reader, urdf_place *place, const char *path, int32_t depth) {
+    char name[URDF_PACKAGE_NAME];
+    if (place->count == place->capacity) {
+        place->folders = urdf_grow(reader, place->folders, place->count, &place->capacity, sizeof *place->folders);
+    }
+    if (place->count < place->capacity) {
+        bool known = read_package_name(path, name);
+        place->folders[place->count++] =
+            (urdf_folder){urdf_format(reader, "%s", path), known ? urdf_format(reader, "%s", name) : NULL, depth};
+    }
+}
+
+static int by_path(const void *a, const void *b) {
+    return strcmp(((const urdf_folder *)a)->path, ((const urdf_folder *)b)->path);
+}
+
+/// Adds the folders inside a folder, in alphabetical order; hidden ones are left out.
+static void list_inside(urdf_reader *reader, urdf_place *place, const urdf_folder *folder, int32_t limit) {
+    int32_t start = place->count;
+    DIR *entries = opendir(folder->path);
+    for (struct dirent *e; entries != NULL && (e = readdir(entries)) != NULL && place->count < limit;) {
+        char path[URDF_PATH];
+        bool maybe = e->d_type == DT_DIR || e->d_type == DT_LNK || e->d_type == DT_UNKNOWN;
+        if (e->d_name[0] != '.' && maybe && join(path, folder->path, e->d_name) && is_folder(path)) {
+            add_folder(reader, place, path, folder->depth + 1);
+        }
+    }
+    if (entries != NULL) {
+        closedir(entries);
+    }
+    if (place->count > start) {
+        qsort(place->folders + start, (size_t)(place->count - start), sizeof *place->folders, by_path);
+    }
+}
+
+/// A folder and everything below it down to DEEPEST, the nearest first.
+static void scan(urdf_reader *reader, urdf_place *place, const char *path) {
+    char real[PATH_MAX];
+    int32_t start = place->count, limit = start + MOST_FOLDERS;
+    if (realpath(path, real) == NULL || strlen(real) >= URDF_PATH || !is_folder(real)) {
+        return;
+    }
+    add_folder(reader, place, real, 0);
+    for (int32_t i = start; i < place->count && place->count < limit && !reader->out_of_memory; i++) {
+        urdf_folder folder = place->folders[i];
+        if (folder.depth < DEEPEST) {
+            list_inside(reader, place, &folder, limit);
+        }
+    }
+}
+
+static void scan_given(urdf_reader *reader, urdf_place *place) {
+    const char *const *entry = reader->request->package_paths;
+    for (; entry != NULL && *entry != NULL; entry++) {
+        scan(reader, place, *entry);
+    }
+}
+
+static void scan_inside(urdf_reader *reader, urdf_place *place) {
+    if (reader->home.package != NULL) {
+        scan(reader, place, reader->home.path);
+    }
+}
+
+static void scan_beside(urdf_reader *reader, urdf_place *place) {
     char path[URDF_PATH];
-    return join(path, folder, "package.xml") && access(path, R_OK) == 0;
+    snprintf(path, sizeof path, "%s", reader->home.path);
+    if (reader->home.package != NULL && go_up(path) && strcmp(path, "/") != 0) {
+        scan(reader, place, path);
+    }
+}
+
+static void scan_environment(urdf_reader *reader, urdf_place *place) {
+    const char *list = getenv("ROS_PACKAGE_PATH");
+    while (list != NULL && *list != '\0') {
+        char entry[URDF_PATH];
+        size_t length = strcspn(list, ":");
+        if (length > 0 && length < sizeof entry) {
+            snprintf(entry, sizeof entry, "%.*s", (int)length, list);
+            scan(reader, place, entry);
+        }
+        list += length + (list[length] == ':');
+    }
+}
+
+static match look_in(urdf_reader *reader, urdf_place_id id, const char *wanted) {
+    static void (*const scans[URDF_PLACE_COUNT])(urdf_reader *, urdf_place *) = {
+        [URDF_PLACE_GIVEN] = scan_given,
+        [URDF_PLACE_INSIDE] = scan_inside,
+        [URDF_PLACE_BESIDE] = scan_beside,
+        [URDF_PLACE_ENVIRONMENT] = scan_environment,
+    };
+    urdf_place *place = &reader->places[id];
+    match best = none;
+    if (!place->scanned) {
+        place->scanned = true;
+        scans[id](reader, place);
+    }
+    for (int32_t i = 0; i < place->count; i++) {
+        const urdf_folder *f = &place->folders[i];
+        take_better(&best, f->path, rank_of(f->path, f->package, f->depth, wanted));
+    }
+    return best;
+}
+
+// --------------------------------------------------------------------------------------------------------- lookup
+
+/// "name=folder" of the caller, where no folder has that whole text as its name.
+static match look_in_map(urdf_reader *reader, const char *wanted) {
+    const char *const *entry = reader->request->package_paths;
+    size_t length = strlen(wanted);
+    for (; entry != NULL && *entry != NULL; entry++) {
+        char real[PATH_MAX];
+        bool named = strncmp(*entry, wanted, length) == 0 && (*entry)[length] == '=' && !is_folder(*entry);
+        if (named && realpath(*entry + length + 1, real) != NULL && is_folder(real)) {
+            return (match){urdf_format(reader, "%s", real), 0};
+        }
+    }
+    return none;
+}
+
+static void consider(urdf_reader *reader, match *best, const char *path, int32_t depth, const char *wanted) {
+    char name[URDF_PACKAGE_NAME];
+    bool known = read_package_name(path, name);
+    int32_t rank = rank_of(path, known ? name : NULL, depth, wanted);
+    if (rank < best->rank) {
+        take_better(best, urdf_format(reader, "%s", path), rank);
+    }
+}
+
+static match look_above(urdf_reader *reader, const char *wanted) {
+    char path[URDF_PATH], beside[URDF_PATH];
+    match best = none;
+    snprintf(path, sizeof path, "%s", reader->folder);
+    for (int32_t depth = 0; strcmp(path, "/") != 0; depth++) {
+        consider(reader, &best, path, depth, wanted);
+        if (join(beside, path, wanted) && is_folder(beside)) {
+            consider(reader, &best, beside, depth + 1, wanted);
+        }
+        if (!go_up(path)) {
+            break;
+        }
+    }
+    return best;
+}
+
+static match look_nearby(urdf_reader *reader, const char *wanted) {
+    match best = look_above(reader, wanted);
+    for (int32_t id = URDF_PLACE_INSIDE; id <= URDF_PLACE_BESIDE && best.rank >= BY_FOLDER; id++) {
+        match other = look_in(reader, (urdf_place_id)id, wanted);
+        best = other.rank < BY_FOLDER || best.rank == NO_MATCH ? other : best;
+    }
+    return best;
+}
+
+static match look_everywhere(urdf_reader *reader, const char *wanted) {
+    match best = look_in_map(reader, wanted);
+    best = best.rank == NO_MATCH ? look_in(reader, URDF_PLACE_GIVEN, wanted) : best;
+    best = best.rank == NO_MATCH ? look_nearby(reader, wanted) : best;
+    return best.rank == NO_MATCH ? look_in(reader, URDF_PLACE_ENVIRONMENT, wanted) : best;
+}
+
+bool urdf_make_root(urdf_reader *reader, const char *path, urdf_root *root) {
+    char name[URDF_PACKAGE_NAME], real[PATH_MAX];
+    bool known = read_package_name(path, name) && name[0] != '\0';
+    if (realpath(path, real) == NULL) {
+        return false;
+    }
+    *root = (urdf_root){urdf_format(reader, "%s", path), urdf_format(reader, "%s", real),
+                        known ? urdf_format(reader, "%s", name) : NULL};
+    return true;
+}
+
+const urdf_root *urdf_find_package(urdf_reader *reader, const char *name) {
+    const urdf_package *known = reader->packages;
+    int32_t count = 0;
+    for (; known != NULL; known = known->next, count++) {
+        if (strcmp(known->name, name) == 0) {
+            return known->root;
+        }
+    }
+    urdf_package *found = count < MOST_PACKAGES ? URDF_NEW(reader, 1, urdf_package) : NULL;
+    if (found == NULL) {
+        return NULL;
+    }
+    *found = (urdf_package){urdf_format(reader, "%s", name), NULL, reader->packages};
+    reader->packages = found;
+    match best = look_everywhere(reader, name);
+    urdf_root *root = best.rank < NO_MATCH ? URDF_NEW(reader, 1, urdf_root) : NULL;
+    if (root != NULL && urdf_make_root(reader, best.path, root)) {
+        found->root = root;
+    }
+    return found->root;
 }
 
 bool urdf_locate_file(urdf_reader *reader) {
-    char path[URDF_PATH], real[PATH_MAX];
+    char path[URDF_PATH], real[PATH_MAX], name[URDF_PACKAGE_NAME];
     int length = snprintf(path, sizeof path, "%s", reader->request->path);
     char *slash = strrchr(path, '/');
     if (length < 0 || length >= URDF_PATH) {
@@ -123,94 +337,16 @@ bool urdf_locate_file(urdf_reader *reader) {
     } else {
         slash[slash == path ? 1 : 0] = '\0';
     }
-    if (realpath(path, real) == NULL || snprintf(reader->folder, URDF_PATH, "%s", real) >= URDF_PATH) {
+    if (realpath(path, real) == NULL || snprintf(path, sizeof path, "%s", real) >= URDF_PATH) {
         return false;
     }
-    memcpy(path, reader->folder, sizeof path);
-    reader->package[0] = '\0';
-    do {
-        if (has_package_file(path)) {
-            memcpy(reader->package, path, sizeof path);
-            break;
-        }
-    } while (go_up(path));
-    return true;
-}
-
-static void search_given(search *s, const urdf_reader *reader) {
-    const char *const *folder = reader->request->package_paths;
-    for (; folder != NULL && *folder != NULL; folder++) {
-        char real[PATH_MAX];
-        if (realpath(*folder, real) != NULL) {
-            descend(s, real, 0);
-        }
+    reader->folder = urdf_format(reader, "%s", path);
+    if (find_above(path, name)) {
+        bool made = urdf_make_root(reader, path, &reader->home);
+        reader->home.package = reader->home.package != NULL ? reader->home.package : "";
+        return made;
     }
-}
-
-static void search_parents(search *s, const urdf_reader *reader) {
-    char path[URDF_PATH], beside[URDF_PATH];
-    memcpy(path, reader->folder, sizeof path);
-    for (int32_t depth = 0; strcmp(path, "/") != 0; depth++) {
-        consider(s, path, depth);
-        if (join(beside, path, s->name) && is_folder(beside)) {
-            consider(s, beside, depth + 1);
-        }
-        if (!go_up(path)) {
-            break;
-        }
-    }
-}
-
-static void search_workspace(search *s, const urdf_reader *reader) {
-    char path[URDF_PATH];
-    if (reader->package[0] == '\0') {
-        return;
-    }
-    memcpy(path, reader->package, sizeof path);
-    descend(s, path, 0);
-    if (s->rank == NO_MATCH && go_up(path) && strcmp(path, "/") != 0) {
-        descend(s, path, 0);
-    }
-}
-
-static void search_environment(search *s) {
-    const char *list = getenv("ROS_PACKAGE_PATH");
-    while (list != NULL && *list != '\0') {
-        char entry[URDF_PATH], real[PATH_MAX];
-        size_t length = strcspn(list, ":");
-        if (length > 0 && length < sizeof entry) {
-            snprintf(entry, sizeof entry, "%.*s", (int)length, list);
-            if (realpath(entry, real) != NULL) {
-                descend(s, real, 0);
-            }
-        }
-        list += length + (list[length] == ':');
-    }
-}
-
-const char *urdf_find_package(urdf_reader *reader, const char *name) {
-    for (const urdf_package *p = reader->packages; p != NULL; p = p->next) {
-        if (strcmp(p->name, name) == 0) {
-            return p->root;
-        }
-    }
-    search s = {.name = name, .rank = NO_MATCH};
-    search_given(&s, reader);
-    if (s.rank == NO_MATCH) {
-        search_parents(&s, reader);
-    }
-    if (s.rank == NO_MATCH) {
-        search_workspace(&s, reader);
-    }
-    if (s.rank == NO_MATCH) {
-        search_environment(&s);
-    }
-    urdf_package *found = URDF_NEW(reader, 1, urdf_package);
-    if (found == NULL) {
-        return NULL;
-    }
-    *found = (urdf_package){urdf_format(reader, "%s", name), NULL, reader->packages};
-    found->root = s.rank < NO_MATCH ? urdf_format(reader, "%s", s.best) : NULL;
-    reader->packages = found;
-    return found->root;
+    snprintf(path, sizeof path, "%s", reader->folder); // no package: the folder and its parent, but never everything
+    bool parted = go_up(path) && strcmp(path, "/") != 0;
+    return urdf_make_root(reader, parted ? path : reader->folder, &reader->home);
 }

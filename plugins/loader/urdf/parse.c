@@ -39,7 +39,8 @@ static bool make_room(urdf_reader *reader, const xml_element *root) {
     return !reader->out_of_memory && urdf_names_init(reader, &reader->link_names, links) &&
            urdf_names_init(reader, &reader->joint_names, joints) &&
            urdf_names_init(reader, &reader->shape_names, shapes) &&
-           urdf_names_init(reader, &reader->material_names, materials) && urdf_names_init(reader, &reader->said, 0);
+           urdf_names_init(reader, &reader->material_names, materials) && urdf_names_init(reader, &reader->said, 0) &&
+           urdf_names_init(reader, &reader->file_names, 0);
 }
 
 /// The file's name without folder and extensions.

@@ -39,11 +39,11 @@ static stn_status read_all(urdf_reader *reader, int file, char **text, size_t *l
     return STN_OK;
 }
 
-/// Elements and attributes, counted without understanding them; comments may count too.
-static bool is_small_enough(urdf_reader *reader, const char *text, size_t length) {
-    int32_t line = 1, marks = 0, attributes = 0;
+/// Counted without understanding them; comments may count too.
+bool urdf_has_few_marks(const char *text, size_t length, int32_t *line) {
+    int32_t at_line = 1, marks = 0, attributes = 0;
     for (size_t i = 0; i < length; i++) {
-        line += text[i] == '\n';
+        at_line += text[i] == '\n';
         if (text[i] == '<') {
             marks++;
             attributes = 0;
@@ -52,10 +52,9 @@ static bool is_small_enough(urdf_reader *reader, const char *text, size_t length
             attributes++;
         }
         if (marks > MOST_MARKS || attributes > MOST_ATTRIBUTES) {
-            urdf_say(
-                reader, STN_SEVERITY_ERROR, "size", line,
-                "too much for one robot: the limits are %d elements and attributes, and %d attributes of one element",
-                (int)MOST_MARKS, (int)MOST_ATTRIBUTES);
+            if (line != NULL) {
+                *line = at_line;
+            }
             return false;
         }
     }
@@ -107,7 +106,11 @@ char *urdf_read_source(urdf_reader *reader, size_t *length, stn_status *status, 
         urdf_say(reader, STN_SEVERITY_ERROR, "encoding", 0, "the file is binary or UTF-16: URDF is UTF-8 text");
         return NULL;
     }
-    if (!is_small_enough(reader, text, *length)) {
+    int32_t line = 0;
+    if (!urdf_has_few_marks(text, *length, &line)) {
+        urdf_say(reader, STN_SEVERITY_ERROR, "size", line,
+                 "too much for one robot: the limits are %d elements and attributes, and %d attributes of one element",
+                 (int)MOST_MARKS, (int)MOST_ATTRIBUTES);
         return NULL;
     }
     blank_late_declaration(reader, text);

@@ -28,6 +28,8 @@ typedef enum urdf_topic {
     URDF_SKIPPED_ELEMENT,
     URDF_SKIPPED_ATTRIBUTE,
     URDF_STATIC_FRICTION,
+    URDF_BAD_COLLISION_MESH,
+    URDF_BAD_VISUAL_MESH,
 } urdf_topic;
 
 typedef struct urdf_link {
@@ -72,14 +74,51 @@ typedef struct urdf_exclusion {
     int32_t a, b;
 } urdf_exclusion;
 
+enum { URDF_PATH = 4096, URDF_PACKAGE_NAME = 256 };
+
+/// A folder that files must not leave.
+typedef struct urdf_root {
+    const char *path;
+    const char *real;    // the same without symbolic links
+    const char *package; // name in its package.xml, "" when that has none; NULL: no package
+} urdf_root;
+
 /// A package that was looked for.
 typedef struct urdf_package {
     const char *name;
-    const char *root; // NULL: not found
+    const urdf_root *root; // NULL: not found
     struct urdf_package *next;
 } urdf_package;
 
-enum { URDF_PATH = 4096 };
+/// Folders of one place where packages are looked for, the nearest first.
+typedef struct urdf_folder {
+    const char *path;
+    const char *package; // name in its package.xml, NULL without one
+    int32_t depth;
+} urdf_folder;
+
+typedef struct urdf_place {
+    urdf_folder *folders;
+    int32_t count, capacity;
+    bool scanned;
+} urdf_place;
+
+typedef enum urdf_place_id {
+    URDF_PLACE_GIVEN,
+    URDF_PLACE_INSIDE, // the package that holds the file
+    URDF_PLACE_BESIDE,
+    URDF_PLACE_ENVIRONMENT,
+    URDF_PLACE_COUNT
+} urdf_place_id;
+
+/// A mesh file as the robot file names it.
+typedef struct urdf_file {
+    const char *uri;
+    const char *path;       // NULL: refused
+    const urdf_root *root;  // that it lies below
+    const char *code, *why; // of the refusal
+    const char *subject;    // for which that is said once
+} urdf_file;
 
 typedef struct urdf_reader {
     stn_arena *arena;
@@ -104,9 +143,13 @@ typedef struct urdf_reader {
     int32_t root; // link
 
     urdf_names said;
+    const char *folder; // of the file, absolute
+    urdf_root home;     // that relative names must not leave: the package that holds the file, else its folder's parent
     urdf_package *packages;
-    char folder[URDF_PATH];  // of the file, absolute
-    char package[URDF_PATH]; // that holds the file, "": none
+    urdf_place places[URDF_PLACE_COUNT];
+    urdf_file *files;
+    int32_t file_count, file_capacity;
+    urdf_names file_names;
 } urdf_reader;
 
 // ------------------------------------------------------------------------------------------------ values.c
@@ -121,6 +164,8 @@ void urdf_say(urdf_reader *reader, stn_severity severity, const char *code, int3
 void *urdf_allocate(urdf_reader *reader, size_t count, size_t size);
 #define URDF_NEW(reader, count, type) ((type *)urdf_allocate((reader), (size_t)(count), sizeof(type)))
 const char *urdf_format(urdf_reader *reader, const char *format, ...) STN_PRINTF(2, 3); // "" without memory
+/// Copy of an array with room for more; `capacity` stays when there is no memory.
+void *urdf_grow(urdf_reader *reader, void *items, int32_t count, int32_t *capacity, size_t size);
 
 /// Exactly `count` numbers of an attribute. Absent: false, `values` stays. Bad: the same and an error.
 bool urdf_reals(urdf_reader *reader, const xml_element *xml, const char *attribute, int32_t count, double *values);
@@ -157,6 +202,8 @@ bool urdf_first(urdf_reader *reader, urdf_topic topic, const char *subject);
 
 /// source.c: the file's text, zero at its end. NULL: `status` and an error or a finding say why.
 char *urdf_read_source(urdf_reader *reader, size_t *length, stn_status *status, stn_error *err);
+/// Few enough elements and attributes for the XML library to be quick? `line`, where it becomes too many, may be NULL.
+bool urdf_has_few_marks(const char *text, size_t length, int32_t *line);
 /// parse.c: fills the reader from <robot>. Findings go to the diagnostics; false: out of memory.
 bool urdf_parse(urdf_reader *reader, const xml_element *root);
 void urdf_parse_link(urdf_reader *reader, const xml_element *xml); // link.c
@@ -176,11 +223,16 @@ void urdf_resolve_materials(urdf_reader *reader);                      // materi
 bool urdf_connect(urdf_reader *reader);                                // tree.c; false: out of memory
 void urdf_resolve_mimic(urdf_reader *reader);                          // mimic.c
 bool urdf_parse_filters(urdf_reader *reader, const xml_element *root); // filter.c
-/// uri.c: path of a mesh that exists; NULL after saying why not (an error for collision, else a warning).
-const char *urdf_resolve_mesh(urdf_reader *reader, const xml_element *mesh, const char *uri, bool collision);
-/// package.c
-bool urdf_locate_file(urdf_reader *reader);                           // folder and package of the file
-const char *urdf_find_package(urdf_reader *reader, const char *name); // root folder, NULL: not found
+/// uri.c: a mesh file that exists and may be read; NULL after saying, once for each name, why not (an error for
+/// collision, else a warning).
+const urdf_file *urdf_find_mesh(urdf_reader *reader, const xml_element *xml, const char *uri, bool collision);
+void urdf_say_mesh(urdf_reader *reader, const xml_element *xml, const char *uri, bool collision, const char *code,
+                   const char *why);
+// package.c
+bool urdf_locate_file(urdf_reader *reader);                                // folder and home of the file
+const urdf_root *urdf_find_package(urdf_reader *reader, const char *name); // NULL: not found
+bool urdf_make_root(urdf_reader *reader, const char *path, urdf_root *root);
+bool urdf_is_inside_package(const char *path, const char *package); // is that the nearest package above the path?
 /// build.c
 stn_status urdf_build(urdf_reader *reader, stn_model_builder *builder, int32_t *robot, stn_error *err);
 

@@ -22,6 +22,19 @@ void *urdf_allocate(urdf_reader *reader, size_t count, size_t size) {
     return memory;
 }
 
+void *urdf_grow(urdf_reader *reader, void *items, int32_t count, int32_t *capacity, size_t size) {
+    int32_t larger = *capacity > 0 ? 2 * *capacity : 16;
+    void *grown = urdf_allocate(reader, (size_t)larger, size);
+    if (grown == NULL) {
+        return items;
+    }
+    if (count > 0) {
+        memcpy(grown, items, (size_t)count * size);
+    }
+    *capacity = larger;
+    return grown;
+}
+
 const char *urdf_format(urdf_reader *reader, const char *format, ...) {
     va_list arguments, again;
     va_start(arguments, format);

@@ -140,6 +140,132 @@ static void folder_of_the_caller_comes_first_and_the_environment_last(void **sta
     unsetenv("ROS_PACKAGE_PATH");
 }
 
+static void caller_may_say_where_a_package_lies(void **state) {
+    fixture *f = *state;
+    char given[128];
+    write_text(f, "elsewhere/m.stl", "solid");
+    write_package(f, "ws/pkg", "pkg");
+    write_text(f, "ws/pkg/m.stl", "solid");
+    snprintf(given, sizeof given, "pkg=%s/elsewhere", f->folder);
+    const char *const paths[] = {"/nonexistent", given, NULL};
+    f->request.package_paths = paths;
+    expect_found(f, "ws/pkg/robot.urdf", "filename='package://pkg/m.stl'", "elsewhere/m.stl");
+    expect_refused(f, "ws/pkg/robot.urdf", "filename='package://pkg/../m.stl'", "path", "leaves");
+}
+
+// Beside the file lies a folder of that name, farther away a package that has it as its name.
+static void name_in_package_xml_wins_over_a_nearer_folder(void **state) {
+    fixture *f = *state;
+    write_package(f, "ws/robot", "robot");
+    write_package(f, "ws/deep/er/other", "wanted");
+    write_text(f, "ws/deep/er/other/m.stl", "solid");
+    write_text(f, "ws/robot/urdf/wanted/m.stl", "solid");
+    expect_found(f, "ws/robot/urdf/robot.urdf", "filename='package://wanted/m.stl'", "ws/deep/er/other/m.stl");
+    expect_refused(f, "ws/robot/urdf/robot.urdf", "filename='package://other/m.stl'", "unknown_package", "'other'");
+    // without it the folder is good enough
+    write_package(f, "ws/deep/er/other", "unwanted");
+    expect_found(f, "ws/robot/urdf/robot.urdf", "filename='package://wanted/m.stl'", "ws/robot/urdf/wanted/m.stl");
+}
+
+// ------------------------------------------------------------------------------------------------- symbolic links
+
+static void link_to(fixture *f, const char *name, const char *target) {
+    char path[256], text[256];
+    snprintf(path, sizeof path, "%s/%s", f->folder, name);
+    snprintf(text, sizeof text, "%s%s%s", target[0] == '/' ? "" : f->folder, target[0] == '/' ? "" : "/", target);
+    unlink(path);
+    assert_int_equal(symlink(text, path), 0);
+}
+
+static void symbolic_link_must_not_leave_the_package(void **state) {
+    fixture *f = *state;
+    write_package(f, "ws/pkg", "pkg");
+    write_text(f, "ws/pkg/meshes/m.stl", "solid");
+    write_text(f, "secret/m.stl", "solid");
+    link_to(f, "ws/pkg/file.stl", "secret/m.stl");
+    link_to(f, "ws/pkg/folder", "secret");
+    link_to(f, "ws/pkg/passwd.stl", "/etc/passwd");
+    link_to(f, "ws/pkg/inside.stl", "ws/pkg/meshes/m.stl");
+    expect_refused(f, "ws/pkg/robot.urdf", "filename='package://pkg/file.stl'", "path", "symbolic link");
+    expect_refused(f, "ws/pkg/robot.urdf", "filename='package://pkg/folder/m.stl'", "path", "symbolic link");
+    expect_refused(f, "ws/pkg/robot.urdf", "filename='package://pkg/passwd.stl'", "path", "symbolic link");
+    expect_refused(f, "ws/pkg/robot.urdf", "filename='file.stl'", "path", "symbolic link");
+    expect_found(f, "ws/pkg/robot.urdf", "filename='package://pkg/inside.stl'", "ws/pkg/inside.stl");
+    f->request.allow_absolute = true; // then any file may be named anyway
+    expect_found(f, "ws/pkg/robot.urdf", "filename='package://pkg/file.stl'", "ws/pkg/file.stl");
+}
+
+// As in the devel space of catkin.
+static void package_folder_may_be_a_symbolic_link(void **state) {
+    fixture *f = *state;
+    write_package(f, "src/pkg", "pkg");
+    write_text(f, "src/pkg/m.stl", "solid");
+    write_text(f, "devel/share/x", "");
+    link_to(f, "devel/share/pkg", "src/pkg");
+    char share[128];
+    snprintf(share, sizeof share, "%s/devel/share", f->folder);
+    const char *const paths[] = {share, NULL};
+    f->request.package_paths = paths;
+    expect_found(f, "robot.urdf", "filename='package://pkg/m.stl'", "devel/share/pkg/m.stl");
+    f->request.package_paths = NULL;
+    expect_found(f, "devel/share/pkg/robot.urdf", "filename='m.stl'", "src/pkg/m.stl");
+}
+
+// As colcon installs with --symlink-install: every file is a link to the sources of the same package.
+static void files_of_a_package_may_be_links_to_its_sources(void **state) {
+    fixture *f = *state;
+    write_package(f, "src/pkg", "pkg");
+    write_text(f, "src/pkg/meshes/m.stl", "solid");
+    write_package(f, "src/other", "other");
+    write_text(f, "src/other/m.stl", "solid");
+    write_package(f, "install/share/pkg", "pkg");
+    link_to(f, "install/share/pkg/m.stl", "src/pkg/meshes/m.stl");
+    link_to(f, "install/share/pkg/other.stl", "src/other/m.stl");
+    expect_found(f, "install/share/pkg/robot.urdf", "filename='package://pkg/m.stl'", "install/share/pkg/m.stl");
+    expect_found(f, "install/share/pkg/robot.urdf", "filename='m.stl'", "install/share/pkg/m.stl");
+    expect_refused(f, "install/share/pkg/robot.urdf", "filename='other.stl'", "path", "symbolic link");
+}
+
+static void parent_of_a_folder_at_the_top_is_not_everything(void **state) {
+    fixture *f = *state;
+    char path[] = "/tmp/stn_urdf_XXXXXX";
+    const char *text =
+        ROBOT("<link name='a'>\n<visual><geometry><mesh filename='../etc/passwd'/></geometry></visual></link>");
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, text, strlen(text)), strlen(text));
+    close(file);
+    f->request.path = path;
+    load_request(f);
+    unlink(path);
+    expect_finding(f, STN_SEVERITY_WARNING, "path", 3, "link a", "it leaves /tmp");
+}
+
+// --------------------------------------------------------------------------------------------------- repetitions
+
+#define USE(kind, mesh) "<" kind "><geometry><mesh filename='" mesh "'/></geometry></" kind ">\n"
+
+static void same_fault_of_one_name_is_said_once(void **state) {
+    fixture *f = *state;
+    load_text(f, ROBOT("<link name='a'>" USE("visual", "m.stl") USE("visual", "m.stl") USE("collision", "m.stl")
+                           USE("collision", "m.stl") USE("visual", "package://p/a.stl")
+                               USE("visual", "package://p/b.stl") USE("visual", "/x.stl") "</link>"));
+    assert_int_equal(f->list.error_count, 1);
+    assert_int_equal(f->list.warning_count, 3);
+    expect_finding(f, STN_SEVERITY_WARNING, "missing_mesh", 2, "link a", "'m.stl'");
+    expect_finding(f, STN_SEVERITY_ERROR, "missing_mesh", 4, "link a", "'m.stl'");
+    expect_finding(f, STN_SEVERITY_WARNING, "unknown_package", 6, "link a", "package 'p'");
+    expect_finding(f, STN_SEVERITY_WARNING, "path", 8, "link a", "absolute");
+}
+
+static void xacro_in_a_mesh_name_is_said_to_be_xacro(void **state) {
+    fixture *f = *state;
+    load_text(f,
+              ROBOT("<link name='a'>" USE("visual", "package://$(arg p)/m.stl") USE("visual", "${d}/m.stl") "</link>"));
+    assert_int_equal(f->list.error_count, 1);
+    expect_finding(f, STN_SEVERITY_ERROR, "xacro", 2, "link a", "expand the file first");
+}
+
 static void absolute_names_need_permission(void **state) {
     fixture *f = *state;
     char absolute[160], uri[160];
@@ -178,6 +304,14 @@ int main(void) {
         cmocka_unit_test_setup_teardown(package_is_found_by_the_name_in_its_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(package_may_lie_inside_or_beside_that_of_the_robot, set_up, tear_down),
         cmocka_unit_test_setup_teardown(folder_of_the_caller_comes_first_and_the_environment_last, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(caller_may_say_where_a_package_lies, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(name_in_package_xml_wins_over_a_nearer_folder, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(symbolic_link_must_not_leave_the_package, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(package_folder_may_be_a_symbolic_link, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(files_of_a_package_may_be_links_to_its_sources, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(parent_of_a_folder_at_the_top_is_not_everything, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(same_fault_of_one_name_is_said_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(xacro_in_a_mesh_name_is_said_to_be_xacro, set_up, tear_down),
         cmocka_unit_test_setup_teardown(absolute_names_need_permission, set_up, tear_down),
         cmocka_unit_test_setup_teardown(meshes_of_one_path_and_scale_are_one_reference, set_up, tear_down),
     };
