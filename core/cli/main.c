@@ -17,6 +17,7 @@ static const struct {
     {"run", cmd_run, "runs a scenario"},
     {"test", cmd_test, "runs scripted tests"},
     {"info", cmd_info, "shows what a robot file holds, and kinematics and dynamics figures of it"},
+    {"check", cmd_check, "looks for mistakes in a robot file"},
     {"plugins", cmd_plugins, "lists the plugins, with parameters, units and defaults"},
     {"solve", cmd_solve, "solves one saved contact problem and certifies the result"},
 };

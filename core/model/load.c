@@ -65,6 +65,21 @@ static bool lists_extension(const stn_loader_ops *ops, const char *extension) {
     return false;
 }
 
+/// The name of a format that robot files come in, by a word of the first bytes; NULL: none is recognised.
+static const char *known_format(const file_head *head) {
+    static const char *const formats[][2] = {
+        {"<sdf", "SDF"}, {"<mujoco", "MJCF"}, {"<COLLADA", "COLLADA"}, {"#usda", "USD"}, {"PXR-USDC", "USD"}};
+    for (int32_t i = 0; i < STN_COUNT(formats); i++) {
+        size_t length = strlen(formats[i][0]);
+        for (size_t at = 0; at + length <= head->length; at++) {
+            if (memcmp(head->text + at, formats[i][0], length) == 0) {
+                return formats[i][1];
+            }
+        }
+    }
+    return NULL;
+}
+
 /// "urdf (.urdf .xacro), mjcf (.xml)" for the message that nobody reads this file.
 static void list_loaders(const stn_plugin_info *plugins, int32_t count, char *text, size_t size) {
     size_t used = 0;
@@ -139,8 +154,10 @@ stn_status stn_load_robot(stn_context *context, const stn_load_request *request,
     if (loader == NULL) {
         char known[400];
         list_loaders(plugins, count, known, sizeof known);
-        return stn_fail(err, STN_ERR_UNSUPPORTED, "%s: no loader reads this kind of file; loaders: %s", request->path,
-                        known[0] != '\0' ? known : "none installed");
+        const char *format = known_format(&head);
+        return stn_fail(err, STN_ERR_UNSUPPORTED, "%s: no loader reads %s%s; loaders: %s", request->path,
+                        format != NULL ? "this kind of file: this is " : "this kind of file",
+                        format != NULL ? format : "", known[0] != '\0' ? known : "none installed");
     }
     stn_instance *instance = NULL;
     status = stn_instance_create(context, STN_KIND_LOADER, loader->id, NULL, 0, &instance, err);

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// stiction check MODEL: what the loader found in a robot file, and what rules find in the robot, in the order of the
+// lines.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/check.h"
+#include "cli/commands.h"
+#include "cli/print.h"
+
+/// What was asked for.
+typedef struct request {
+    const char *path;
+    cli_list only, ignored, packages;
+    bool json, list;
+} request;
+
+static bool holds(const cli_list *list, const char *name) {
+    for (int32_t i = 0; i < list->count; i++) {
+        if (strcmp(list->items[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Errors are always told: a file with an error is none that works.
+static bool is_wanted(const request *asked, const stn_diagnostic *finding) {
+    bool chosen = asked->only.count == 0 || holds(&asked->only, finding->code);
+    return finding->severity == STN_SEVERITY_ERROR || (chosen && !holds(&asked->ignored, finding->code));
+}
+
+static const check_rule *find_rule(const char *name) {
+    for (int32_t i = 0; i < check_rule_count; i++) {
+        if (strcmp(check_rules[i].name, name) == 0) {
+            return &check_rules[i];
+        }
+    }
+    return NULL;
+}
+
+/// Words of --rule and --ignore may be codes of loaders, which are not known here; only likely typing errors are
+/// refused.
+static int check_names(const cli_command *command, const char *option, const cli_list *names) {
+    for (int32_t i = 0; i < names->count; i++) {
+        const char *known[64];
+        int32_t count = 0;
+        for (; count < check_rule_count && count < STN_COUNT(known); count++) {
+            known[count] = check_rules[count].name;
+        }
+        const char *near = find_rule(names->items[i]) == NULL ? stn_suggest(names->items[i], known, count) : NULL;
+        if (near != NULL) {
+            return cli_fail(command, "--%s %s: there is no such rule; did you mean %s?", option, names->items[i], near);
+        }
+    }
+    return CLI_DONE;
+}
+
+// -------------------------------------------------------------------------------------------------------- findings
+
+/// Those of the loader and of the rules that were asked for, by line; borrowed.
+typedef struct findings {
+    const stn_diagnostic **items;
+    int32_t count, of[STN_SEVERITY_ERROR + 1];
+} findings;
+
+static int compare_lines(const void *a, const void *b) {
+    const stn_diagnostic *const *x = a, *const *y = b;
+    if ((*x)->line != (*y)->line) {
+        return (*x)->line < (*y)->line ? -1 : 1;
+    }
+    if ((*x)->severity != (*y)->severity) {
+        return (*x)->severity > (*y)->severity ? -1 : 1;
+    }
+    int by_element = strcmp((*x)->element, (*y)->element);
+    return by_element != 0 ? by_element : strcmp((*x)->text, (*y)->text);
+}
+
+static void take(findings *f, const request *asked, const stn_diagnostics *list) {
+    for (int32_t i = 0; i < list->count; i++) {
+        if (is_wanted(asked, &list->items[i])) {
+            f->items[f->count++] = &list->items[i];
+            f->of[list->items[i].severity]++;
+        }
+    }
+}
+
+static stn_status collect(const request *asked, const cli_robot *robot, const check *c, findings *f, stn_error *err) {
+    size_t most = (size_t)robot->diagnostics.count + (size_t)c->findings.count;
+    f->items = stn_allocate(robot->context, most, sizeof *f->items);
+    if (f->items == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", asked->path);
+    }
+    take(f, asked, &robot->diagnostics);
+    take(f, asked, &c->findings);
+    qsort(f->items, (size_t)f->count, sizeof *f->items, compare_lines);
+    return STN_OK;
+}
+
+static cJSON *finding_json(const stn_diagnostic *finding) {
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddItemToObject(json, "line", finding->line > 0 ? cJSON_CreateNumber(finding->line) : cJSON_CreateNull());
+    cli_json_add_text(json, "where", finding->element);
+    cli_json_add_text(json, "text", finding->text);
+    cli_json_add_text(json, "rule", finding->code);
+    cli_json_add_text(json, "file", finding->file);
+    return json;
+}
+
+static bool print_json(const request *asked, const findings *f) {
+    static const char *const names[] = {"notes", "warnings", "errors"};
+    cJSON *json = cJSON_CreateObject();
+    cli_json_add_text(json, "file", asked->path);
+    for (int32_t severity = STN_SEVERITY_ERROR; severity >= STN_SEVERITY_NOTE; severity--) {
+        cJSON *list = cJSON_AddArrayToObject(json, names[severity]);
+        for (int32_t i = 0; i < f->count; i++) {
+            if ((int32_t)f->items[i]->severity == severity) {
+                cJSON_AddItemToArray(list, finding_json(f->items[i]));
+            }
+        }
+    }
+    return cli_json_print(json, true);
+}
+
+/// "robot.urdf:5: warning: link b: text [rule]", as compilers write.
+static void print_text(const request *asked, const findings *f) {
+    for (int32_t i = 0; i < f->count; i++) {
+        const stn_diagnostic *d = f->items[i];
+        char line[16] = "";
+        if (d->line > 0) {
+            snprintf(line, sizeof line, ":%d", (int)d->line);
+        }
+        fprintf(stderr, "%s%s: %s: %s%s%s [%s]\n", d->file, line, cli_severity_name(d->severity), d->element,
+                d->element[0] != '\0' ? ": " : "", d->text, d->code);
+    }
+    const int32_t *n = f->of;
+    if (f->count == 1 && n[STN_SEVERITY_ERROR] == 1) {
+        return; // one clear line
+    }
+    fprintf(stderr, "%s: %d error%s, %d warning%s, %d note%s\n", asked->path, (int)n[2], n[2] == 1 ? "" : "s",
+            (int)n[1], n[1] == 1 ? "" : "s", (int)n[0], n[0] == 1 ? "" : "s");
+}
+
+// --------------------------------------------------------------------------------------------------------- command
+
+/// A file that is none of a robot, or not there, is an error like those inside of a file.
+static void add_failure(cli_robot *robot, const stn_error *error) {
+    if (robot->diagnostics.error_count == 0) {
+        size_t length = strlen(robot->path); // "path: text" names the file once
+        bool named = strncmp(error->text, robot->path, length) == 0 && strncmp(error->text + length, ": ", 2) == 0;
+        stn_diagnostics_add(&robot->diagnostics, STN_SEVERITY_ERROR, "file", robot->path, 0, "", "%s",
+                            error->text + (named ? length + 2 : 0));
+    }
+}
+
+static stn_status run_rules(const request *asked, check *c, const cli_robot *robot, stn_error *err) {
+    stn_status status = check_prepare(c, robot, err);
+    for (int32_t i = 0; i < check_rule_count && status == STN_OK; i++) {
+        bool chosen = asked->only.count == 0 || holds(&asked->only, check_rules[i].name);
+        if (chosen && !holds(&asked->ignored, check_rules[i].name)) {
+            check_run(c, &check_rules[i]);
+        }
+        status = c->out_of_memory ? stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", robot->path) : STN_OK;
+    }
+    return status;
+}
+
+static int run(const cli_command *command, const request *asked) {
+    stn_error error = {STN_OK, ""};
+    cli_robot robot;
+    check c = {.packages = asked->packages.items};
+    findings found = {0};
+    cli_robot_options options = {.visual_meshes = true, .packages = asked->packages.items};
+    stn_status status = cli_robot_load(&robot, asked->path, &options, &error);
+    if (status != STN_OK && robot.context != NULL && status != STN_ERR_MEMORY) {
+        add_failure(&robot, &error);
+        status = STN_OK;
+    } else if (status == STN_OK) {
+        status = run_rules(asked, &c, &robot, &error);
+    }
+    if (status == STN_OK) {
+        status = collect(asked, &robot, &c, &found, &error);
+    }
+    int result = found.of[STN_SEVERITY_ERROR] > 0 ? CLI_BAD_INPUT : CLI_DONE;
+    if (status != STN_OK) {
+        result = cli_fail_status(command, &error);
+    } else if (asked->json) {
+        result = print_json(asked, &found) ? result : CLI_BAD_INPUT;
+    } else {
+        print_text(asked, &found);
+    }
+    if (robot.context != NULL) {
+        stn_release(robot.context, found.items);
+        check_clear(&c);
+    }
+    cli_robot_clear(&robot);
+    return result;
+}
+
+/// Rows of the documentation.
+static int print_rules(bool json) {
+    cJSON *list = json ? cJSON_CreateArray() : NULL;
+    for (int32_t i = 0; i < check_rule_count; i++) {
+        const check_rule *rule = &check_rules[i];
+        if (!json) {
+            printf("%-20s %-8s %s\n", rule->name, cli_severity_name(rule->severity), rule->text);
+            continue;
+        }
+        cJSON *item = cJSON_CreateObject();
+        cli_json_add_text(item, "name", rule->name);
+        cli_json_add_text(item, "severity", cli_severity_name(rule->severity));
+        cli_json_add_text(item, "text", rule->text);
+        cJSON_AddItemToArray(list, item);
+    }
+    return !json || cli_json_print(list, true) ? CLI_DONE : CLI_BAD_INPUT;
+}
+
+static int answer(const cli_command *command, const request *asked) {
+    if (asked->list) {
+        return print_rules(asked->json);
+    }
+    if (asked->path == NULL) {
+        return cli_fail(command, "needs MODEL; see stiction check --help");
+    }
+    int status = check_names(command, "rule", &asked->only);
+    status = status == CLI_DONE ? check_names(command, "ignore", &asked->ignored) : status;
+    return status == CLI_DONE ? run(command, asked) : status;
+}
+
+int cmd_check(int argc, char **argv) {
+    request asked = {0};
+    cli_list words = {0};
+    const cli_option options[] = {
+        {"json", 0, CLI_FLAG, NULL, "findings as JSON on stdout", &asked.json},
+        {"rule", 0, CLI_TEXTS, "NAME", "errors, and this rule alone", &asked.only},
+        {"ignore", 0, CLI_TEXTS, "NAME", "not this rule", &asked.ignored},
+        {"package", 0, CLI_TEXTS, "DIR", "folder to look for package:// names", &asked.packages},
+        {"list", 0, CLI_FLAG, NULL, "the rules, and nothing else", &asked.list},
+    };
+    const cli_command command = {
+        "check",
+        "MODEL",
+        "Looks for mistakes in a robot file. Exit status 2 with errors, 0 with warnings or notes.",
+        options,
+        STN_COUNT(options),
+        0,
+        1};
+    int status = cli_parse(&command, argc, argv, &words);
+    if (status != CLI_PROCEED) {
+        return status;
+    }
+    asked.path = words.count > 0 ? words.items[0] : NULL;
+    status = answer(&command, &asked);
+    cli_list_clear(&asked.only);
+    cli_list_clear(&asked.ignored);
+    cli_list_clear(&asked.packages);
+    cli_list_clear(&words);
+    return status;
+}
