@@ -18,7 +18,7 @@
 #define STN_LUA_SNAPSHOT    "stiction.snapshot"
 
 /// A world in Lua's hand. User value 1: table of start values, in order, applied when the model is compiled and after a
-/// reset; user value 2: set of the names in use.
+/// reset; user value 2: set of the names in use; user value 3: findings about the files of loaded robots, by robot.
 typedef struct stn_lua_world {
     stn_session *session;
     stn_world *world;      // NULL once closed
@@ -57,6 +57,8 @@ _Noreturn void stn_lua_unknown(lua_State *L, const char *owner, const char *name
 typedef bool (*stn_lua_getter)(lua_State *L, void *self, const char *name);
 void stn_lua_class(lua_State *L, const char *type, const luaL_Reg *methods, const luaL_Reg *meta, stn_lua_getter get,
                    const char *const *properties);
+/// Adds methods to a class.
+void stn_lua_extend(lua_State *L, const char *type, const luaL_Reg *methods);
 
 // -------------------------------------------------------------------------------- checked tables (lua_table.c)
 
@@ -119,6 +121,14 @@ stn_plugin_choice stn_lua_plugin(lua_State *L, int index, const char *owner, con
 /// The recorder plugin whose files end like `path`; STN_ERR_PLUGIN lists the endings that exist.
 stn_status stn_recorder_for(stn_context *context, const char *path, const char **id, stn_error *err);
 
+// ------------------------------------------------------------------------------------------ memory (lua_own.c)
+
+/// Pushes zeroed memory of `size` bytes that `release` gets when Lua drops it: what the core made and a later error of
+/// Lua would lose. The caller pops it, or calls stn_lua_release for it at once.
+void *stn_lua_own(lua_State *L, size_t size, void (*release)(void *object));
+/// Calls `release` now, of the memory at `index`; Lua does not call it again.
+void stn_lua_release(lua_State *L, int index);
+
 // ------------------------------------------------------------------------------------------ objects
 
 stn_session *stn_lua_session(lua_State *L);
@@ -134,7 +144,8 @@ stn_lua_world *stn_lua_world_compiled(lua_State *L, int index);
 void stn_lua_world_complete(lua_State *L, int index, stn_lua_world *w);
 /// The builder, or raises "the world is complete since file:line".
 stn_model_builder *stn_lua_world_builder(lua_State *L, stn_lua_world *w, const char *what);
-/// Links in the builder's numbering that an argument names: a robot (all of its links) or { robot, "link" }.
+/// Links in the builder's numbering that an argument names: a robot (all of its links), { robot, "link" }, "robot/link"
+/// or a link object.
 typedef struct stn_link_range {
     int32_t start, count;
 } stn_link_range;
@@ -149,6 +160,8 @@ void stn_lua_world_describe(stn_lua_world *w);
 stn_lua_object *stn_lua_object_new(lua_State *L, int world_index, const char *type, int32_t index);
 /// The object at `index`; its world is open and compiled.
 stn_lua_object *stn_lua_object_check(lua_State *L, int index, const char *type);
+/// The object at `index` while its world is open, complete or not.
+stn_lua_object *stn_lua_object_open(lua_State *L, int index, const char *type);
 /// The object without demanding a compiled world; NULL when it is none of that class.
 stn_lua_object *stn_lua_object_test(lua_State *L, int index, const char *type);
 /// A world's step with its book-keeping: session hooks, statistics, failure record. Raises.
@@ -156,13 +169,40 @@ void stn_lua_world_step(lua_State *L, int index, stn_lua_world *w);
 /// Pushes the step object of the world's last step.
 void stn_lua_push_step(lua_State *L, int world_index, stn_lua_world *w);
 void stn_lua_push_contacts(lua_State *L, stn_lua_world *w);
-/// Generalised coordinates from a list of `count`, or a table by joint name, into `values` (nq or nv of the whole
-/// model). `position` tells which.
-void stn_lua_read_joints(lua_State *L, int index, const char *owner, const stn_model *model, int32_t robot,
-                         bool position, double *values);
+int stn_lua_object_equal(lua_State *L); ///< __eq of robots, links and joints
 /// World pose and velocity of a link.
 stn_pose stn_lua_link_pose(stn_lua_world *w, int32_t link);
 void stn_lua_link_velocity(stn_lua_world *w, int32_t link, stn_vec3 *linear, stn_vec3 *angular);
+
+// ------------------------------------------------------------------------------ names (lua_names.c)
+
+/// Names of robots and links, whether the world is complete or not.
+const char *stn_lua_robot_name(const stn_lua_world *w, int32_t robot);
+const char *stn_lua_link_name(const stn_lua_world *w, int32_t link);
+/// Index by name within a robot, or (robot -1) "robot/name" or a name that only one robot has. Raises with the nearest
+/// one. Joints: of a complete world.
+int32_t stn_lua_find_link(lua_State *L, const char *owner, const stn_lua_world *w, int32_t robot, const char *name);
+int32_t stn_lua_find_joint(lua_State *L, const char *owner, const stn_lua_world *w, int32_t robot, const char *name);
+
+// -------------------------------------------------------------------------- values of joints (lua_coordinates.c)
+
+typedef enum stn_lua_quantity { STN_LUA_POSITION, STN_LUA_VELOCITY, STN_LUA_EFFORT } stn_lua_quantity;
+
+/// One joint's share of `values` (nq or nv of the whole model): a number, or a list when it has several.
+void stn_lua_read_joint(lua_State *L, int index, const char *what, const stn_joint *joint, stn_lua_quantity quantity,
+                        double *values);
+void stn_lua_push_joint(lua_State *L, const stn_joint *joint, stn_lua_quantity quantity, const double *values);
+/// Sets the joints that mimic `master`, directly or through others, as it is in `values`.
+void stn_lua_follow(const stn_model *model, int32_t master, stn_lua_quantity quantity, double *values);
+/// A robot's share of `values`, from a flat list or a table by joint name, where joints that mimic follow their
+/// masters.
+void stn_lua_read_joints(lua_State *L, int index, const char *owner, stn_lua_world *w, int32_t robot,
+                         stn_lua_quantity quantity, double *values);
+/// The present coordinates or velocities of the whole model, in memory that it pushes; and setting them.
+double *stn_lua_copy_coordinates(lua_State *L, const stn_lua_world *w, stn_lua_quantity quantity);
+void stn_lua_set_coordinates(lua_State *L, stn_lua_world *w, stn_lua_quantity quantity, const double *values);
+
+// ------------------------------------------------------------------------------------------------ sessions, files
 
 /// The reason when the value is what stn.skip raises, else NULL.
 const char *stn_lua_skip_reason(lua_State *L, int index);
@@ -177,19 +217,35 @@ void stn_lua_open_robot(lua_State *L); // robots and links
 void stn_lua_open_joint(lua_State *L);
 void stn_lua_open_control(lua_State *L);
 void stn_lua_open_step(lua_State *L);
+/// Of a table that names a robot file: the file's name, pushed; and the keys packages, allow_absolute, visual_meshes.
+const char *stn_lua_file_entry(const stn_fields *f);
+void stn_lua_read_request(const stn_fields *f, stn_load_request *request);
+/// Pushes an empty list of findings, released by Lua.
+stn_diagnostics *stn_lua_push_findings(lua_State *L, stn_context *context);
+/// Warnings go to the log when the state loads the file for the first time.
+void stn_lua_log_findings(lua_State *L, const char *path, const stn_diagnostics *list);
+/// Keeps them as those of a robot.
+void stn_lua_keep_findings(lua_State *L, int world_index, int32_t robot, const stn_diagnostics *list);
+/// Notes that a name is in use, so that no body gets it automatically.
+void stn_lua_take_name(lua_State *L, int world_index, const char *name);
 int stn_lua_world_new(lua_State *L);
 int stn_lua_world_load(lua_State *L);
 /// Methods of worlds.
 extern const luaL_Reg stn_lua_model_methods[], stn_lua_pair_methods[], stn_lua_state_methods[], stn_lua_run_methods[],
-    stn_lua_control_methods[];
+    stn_lua_control_methods[], stn_lua_world_name_methods[];
+/// Of robots.
+extern const luaL_Reg stn_lua_name_methods[], stn_lua_coordinate_methods[], stn_lua_finding_methods[];
 /// Functions of the module.
-extern const luaL_Reg stn_lua_params_functions[], stn_lua_report_functions[], stn_lua_pose_functions[];
+extern const luaL_Reg stn_lua_params_functions[], stn_lua_report_functions[], stn_lua_pose_functions[],
+    stn_lua_finding_functions[];
 
 // ------------------------------------------------------------------------------------------ files (lua_path.c)
 
 /// Finds a file that a script names: as given from the current folder, beside the script, below the folder that holds
 /// Stiction's models and scripts. Pushes the path; raises with the places that were tried.
 const char *stn_lua_find_file(lua_State *L, const char *owner, const char *name);
+/// The same, NULL when there is none; `tried` then lists the places, pushed.
+const char *stn_lua_search_file(lua_State *L, const char *name, const char **tried);
 /// Pushes the folder that holds models/ and scripts/ (source tree or installed share folder); "" when there is none.
 void stn_lua_push_root(lua_State *L);
 

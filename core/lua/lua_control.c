@@ -12,7 +12,7 @@ static int ascending(const void *a, const void *b) {
 }
 
 /// Joints named under `joints`, in the robot's order, in memory on Lua's stack; the count is 0 when the key is absent.
-static const int32_t *read_joint_names(const stn_fields *f, const stn_model *model, int32_t robot, int32_t *count) {
+static const int32_t *read_joint_names(const stn_fields *f, const stn_lua_world *w, int32_t robot, int32_t *count) {
     lua_State *L = f->L;
     *count = 0;
     if (!stn_fields_push(f, "joints")) {
@@ -29,14 +29,7 @@ static const int32_t *read_joint_names(const stn_fields *f, const stn_model *mod
             stn_lua_fail(L, "world:controller: joints[%zu] must be a joint's name", i + 1);
         }
         const char *name = lua_tostring(L, -1);
-        joints[i] = stn_model_find_joint(model, robot, name);
-        if (joints[i] < 0) {
-            const char *names[257] = {NULL};
-            for (int32_t j = 0; j < model->robots[robot].joint_count && j < 256; j++) {
-                names[j] = model->joints[model->robots[robot].joint_start + j].name;
-            }
-            stn_lua_unknown(L, "world:controller: joints", name, names);
-        }
+        joints[i] = stn_lua_find_joint(L, "world:controller: joints", w, robot, name);
         lua_pop(L, 1);
     }
     qsort(joints, length, sizeof *joints, ascending);
@@ -58,7 +51,7 @@ static int controller_new(lua_State *L) {
         stn_lua_fail(L, "world:controller: add controllers before the first step");
     }
     int32_t count = 0, controller = -1;
-    const int32_t *joints = read_joint_names(&f, stn_world_model(w->world), target->index, &count);
+    const int32_t *joints = read_joint_names(&f, w, target->index, &count);
     stn_plugin_choice choice = stn_lua_plugin(L, 2, "world:controller", own);
     stn_instance *instance = NULL;
     stn_error err = {0};

@@ -131,3 +131,10 @@ void stn_lua_class(lua_State *L, const char *type, const luaL_Reg *methods, cons
     lua_setfield(L, -2, "__newindex");
     lua_pop(L, 1);
 }
+
+void stn_lua_extend(lua_State *L, const char *type, const luaL_Reg *methods) {
+    luaL_getmetatable(L, type);
+    lua_getfield(L, -1, "__methods");
+    luaL_setfuncs(L, methods, 0);
+    lua_pop(L, 2);
+}

@@ -31,11 +31,9 @@ static void check_start(lua_State *L, stn_status status, const char *where, cons
 }
 
 static void apply_joints(lua_State *L, stn_lua_world *w, int32_t robot, const char *where) {
-    const stn_model *model = stn_world_model(w->world);
-    double *q = lua_newuserdatauv(L, sizeof(double) * (size_t)(model->nq + 1), 0);
-    memcpy(q, stn_world_state(w->world)->q, sizeof(double) * (size_t)model->nq);
+    double *q = stn_lua_copy_coordinates(L, w, STN_LUA_POSITION);
     const char *owner = lua_pushfstring(L, "joints (world:load at %s)", where);
-    stn_lua_read_joints(L, -3, owner, model, robot, true, q);
+    stn_lua_read_joints(L, -3, owner, w, robot, STN_LUA_POSITION, q);
     stn_error err = {0};
     check_start(L, stn_world_set_q(w->world, q, &err), where, "joints", &err);
     lua_pop(L, 2);
@@ -92,45 +90,34 @@ static const char *const *read_texts(const stn_fields *f, const char *key) {
     return texts;
 }
 
-/// Is this the first time that the state loads the file? Its warnings need saying once.
-static bool first_time(lua_State *L, const char *path) {
-    luaL_getsubtable(L, LUA_REGISTRYINDEX, "stiction.loaded");
-    bool first = lua_getfield(L, -1, path) == LUA_TNIL;
-    lua_pushboolean(L, 1);
-    lua_setfield(L, -3, path);
-    lua_pop(L, 2);
-    return first;
+void stn_lua_read_request(const stn_fields *f, stn_load_request *request) {
+    request->package_paths = read_texts(f, "packages");
+    stn_fields_boolean(f, "allow_absolute", &request->allow_absolute);
+    stn_fields_boolean(f, "visual_meshes", &request->visual_meshes);
 }
 
-/// Warnings of the file go to the log.
-static void report(stn_context *context, const stn_diagnostics *list) {
-    for (int32_t i = 0; i < list->count; i++) {
-        const stn_diagnostic *d = &list->items[i];
-        if (d->severity == STN_SEVERITY_WARNING) {
-            stn_log(context, STN_LOG_WARNING, "%s:%d: %s: %s", d->file, d->line, d->element, d->text);
-        }
+const char *stn_lua_file_entry(const stn_fields *f) {
+    lua_rawgeti(f->L, f->table, 1);
+    if (lua_type(f->L, -1) != LUA_TSTRING) {
+        stn_lua_fail(f->L, "%s: the first entry must be a file's name, as in %s { \"arm.urdf\" }", f->owner, f->owner);
     }
+    return lua_tostring(f->L, -1);
 }
 
 /// What the table says besides the file.
 typedef struct load_options {
     stn_load_request request;
     stn_pose base;
-    bool placed, fixed, fixed_given, has_material, quiet;
+    bool placed, fixed, fixed_given, has_material;
     stn_material material;
 } load_options;
 
 static load_options read_options(const stn_fields *f) {
     lua_State *L = f->L;
     load_options o = {.base = stn_pose_identity(), .material = stn_material_unset()};
-    lua_rawgeti(L, f->table, 1);
-    if (lua_type(L, -1) != LUA_TSTRING) {
-        stn_lua_fail(L, "world:load: the first entry must be a file's name, as in world:load { \"arm.urdf\" }");
-    }
-    o.request.path = stn_lua_find_file(L, "world:load", lua_tostring(L, -1));
-    o.quiet = !first_time(L, o.request.path);
+    o.request.path = stn_lua_find_file(L, f->owner, stn_lua_file_entry(f));
     o.request.robot_name = stn_fields_text(f, "name");
-    o.request.package_paths = read_texts(f, "packages");
+    stn_lua_read_request(f, &o.request);
     o.placed = stn_fields_pose(f, "base", &o.base);
     o.fixed_given = stn_fields_boolean(f, "fixed", &o.fixed);
     static const char *const keys[] = {STN_MATERIAL_KEYS, NULL};
@@ -144,14 +131,8 @@ static load_options read_options(const stn_fields *f) {
 
 /// Loads and places the robot; on failure nothing stays in the builder.
 static stn_status load(stn_context *context, stn_model_builder *builder, const load_options *o, int32_t *robot,
-                       stn_error *err) {
-    stn_diagnostics list;
-    stn_diagnostics_init(&list, context);
-    stn_status status = stn_load_robot(context, &o->request, builder, robot, &list, err);
-    if (!o->quiet) {
-        report(context, &list);
-    }
-    stn_diagnostics_clear(&list);
+                       stn_diagnostics *list, stn_error *err) {
+    stn_status status = stn_load_robot(context, &o->request, builder, robot, list, err);
     if (status < 0) {
         return status;
     }
@@ -168,17 +149,25 @@ static stn_status load(stn_context *context, stn_model_builder *builder, const l
 }
 
 int stn_lua_world_load(lua_State *L) {
-    static const char *const keys[] = {"name", "base", "fixed", "joints", "packages", STN_MATERIAL_KEYS, NULL};
+    static const char *const keys[] = {"name",           "base",          "fixed",           "joints", "packages",
+                                       "allow_absolute", "visual_meshes", STN_MATERIAL_KEYS, NULL};
     stn_lua_world *w = stn_lua_world_check(L, 1);
     stn_fields f = stn_fields_open(L, 2, "world:load", keys, 1);
     stn_model_builder *builder = stn_lua_world_builder(L, w, f.owner);
     load_options o = read_options(&f);
     int32_t robot = -1;
     stn_error err = {0};
-    stn_status status = load(w->session->context, builder, &o, &robot, &err);
+    stn_diagnostics *list = stn_lua_push_findings(L, w->session->context);
+    int findings = lua_gettop(L);
+    stn_status status = load(w->session->context, builder, &o, &robot, list, &err);
+    stn_lua_log_findings(L, o.request.path, list);
     if (status < 0) {
+        stn_lua_release(L, findings);
         stn_lua_fail(L, "world:load: %s", err.text);
     }
+    stn_lua_keep_findings(L, 1, robot, list);
+    stn_lua_release(L, findings);
+    stn_lua_take_name(L, 1, stn_builder_robot_name(builder, robot));
     if (stn_fields_push(&f, "joints")) {
         luaL_checktype(L, -1, LUA_TTABLE);
         stn_lua_note_start(L, 1, robot, "joints");

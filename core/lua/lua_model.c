@@ -92,14 +92,14 @@ static stn_geometry_spec read_geometry(const stn_fields *f, stn_shape_type type)
     return spec;
 }
 
-/// The pose under `pose`, or from xyz, rpy and quat.
-static stn_pose read_pose(const stn_fields *f) {
-    stn_pose pose = stn_pose_identity();
-    bool whole = stn_fields_pose(f, "pose", &pose);
-    if (stn_fields_pose_here(f, &pose) && whole) {
+/// The pose under `pose`, or from xyz, rpy and quat; false and the identity when there is none.
+static bool read_pose(const stn_fields *f, stn_pose *pose) {
+    *pose = stn_pose_identity();
+    bool whole = stn_fields_pose(f, "pose", pose), parts = stn_fields_pose_here(f, pose);
+    if (whole && parts) {
         stn_lua_fail(f->L, "%s: give pose, or xyz with rpy or quat, not both", f->owner);
     }
-    return pose;
+    return whole || parts;
 }
 
 // ------------------------------------------------------------------------------------------------------------ bodies
@@ -109,12 +109,20 @@ typedef struct body_description {
     const char *type; // "box"
     const char *name; // as given, NULL: make one
     stn_pose pose;
+    bool placed; // the pose was given; a body without may be attached later
     bool fixed;
     int32_t on; // link that it is mounted on, -1: none
     stn_mass mass;
     int32_t count;
     stn_geometry_spec *geometries; // (count), on Lua's stack
 } body_description;
+
+void stn_lua_take_name(lua_State *L, int world_index, const char *name) {
+    lua_getiuservalue(L, world_index, 2);
+    lua_pushboolean(L, 1);
+    lua_setfield(L, -2, name);
+    lua_pop(L, 1);
+}
 
 /// Pushes the body's name: as given, or the type with the next number that is free ("box3").
 static const char *push_name(lua_State *L, stn_lua_world *w, const body_description *d) {
@@ -129,25 +137,8 @@ static const char *push_name(lua_State *L, stn_lua_world *w, const body_descript
         taken = lua_rawget(L, names) != LUA_TNIL;
         lua_settop(L, names + 1);
     }
-    lua_pushvalue(L, -1);
-    lua_pushboolean(L, 1);
-    lua_rawset(L, names);
     lua_remove(L, names);
     return lua_tostring(L, -1);
-}
-
-/// Welds the link to the one it is mounted on.
-static stn_status mount(stn_model_builder *builder, const body_description *d, const char *name, const char *where,
-                        int32_t link, stn_error *err) {
-    char weld[160];
-    snprintf(weld, sizeof weld, "%s_mount", name);
-    stn_joint_spec joint = stn_joint_spec_default(weld, STN_JOINT_FIXED);
-    joint.parent = d->on;
-    joint.child = link;
-    joint.origin = d->pose;
-    joint.where = where;
-    int32_t index = -1;
-    return stn_builder_add_joint(builder, &joint, &index, err);
 }
 
 /// Robot with one link; on failure nothing stays in the builder.
@@ -165,10 +156,10 @@ static stn_status add_body(stn_model_builder *builder, const body_description *d
         int32_t index = -1;
         status = stn_builder_add_geometry(builder, *link, &geometry, &index, err);
     }
-    if (status >= 0 && d->on < 0) {
+    if (status >= 0 && d->on >= 0) {
+        status = stn_builder_attach(builder, *robot, d->on, &d->pose, err);
+    } else if (status >= 0 && (d->placed || d->fixed)) {
         status = stn_builder_set_base(builder, *robot, &d->pose, d->fixed, err);
-    } else if (status >= 0) {
-        status = mount(builder, d, name, where, *link, err);
     }
     if (status < 0) {
         stn_builder_discard(builder, *robot);
@@ -202,6 +193,7 @@ static int finish_body(lua_State *L, stn_lua_world *w, const stn_fields *f, cons
     if (status < 0) {
         stn_lua_fail(L, "%s: %s", f->owner, err.text);
     }
+    stn_lua_take_name(L, 1, name);
     if (moves) {
         note_start_velocity(L, velocity, robot, f->owner);
     }
@@ -211,7 +203,8 @@ static int finish_body(lua_State *L, stn_lua_world *w, const stn_fields *f, cons
 
 /// Common keys of bodies.
 static body_description read_body(const stn_fields *f, stn_lua_world *w, const char *type) {
-    body_description d = {.type = type, .name = stn_fields_text(f, "name"), .pose = read_pose(f), .on = -1};
+    body_description d = {.type = type, .name = stn_fields_text(f, "name"), .on = -1};
+    d.placed = read_pose(f, &d.pose);
     stn_fields_boolean(f, "fixed", &d.fixed);
     if (stn_fields_push(f, "on")) {
         stn_link_range range = stn_lua_links(f->L, -1, w, f->owner);
@@ -280,11 +273,11 @@ static int add_ground(lua_State *L) {
     stn_geometry_spec geometry = read_geometry(&f, STN_SHAPE_HALF_SPACE);
     body_description d = {.type = "ground",
                           .name = stn_fields_text(&f, "name"),
-                          .pose = read_pose(&f),
                           .fixed = true,
                           .on = -1,
                           .count = 1,
                           .geometries = &geometry};
+    read_pose(&f, &d.pose);
     return finish_body(L, w, &f, &d);
 }
 
@@ -309,7 +302,7 @@ static void read_part(const stn_fields *part, stn_geometry_spec *geometry, doubl
     }
     lua_pop(L, 1);
     *geometry = read_geometry(part, types[which]);
-    geometry->pose = read_pose(part);
+    read_pose(part, &geometry->pose);
     *mass = NAN;
     stn_fields_at_least(part, "mass", "kg", 0.0, mass);
 }

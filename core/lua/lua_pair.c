@@ -4,9 +4,26 @@
 
 #include "lua/bind.h"
 
+/// The link or robot object at `index`, of this world; NULL when it is something else.
+static const stn_lua_object *object_at(lua_State *L, int index, const stn_lua_world *w, const char *type,
+                                       const char *owner) {
+    const stn_lua_object *o = stn_lua_object_test(L, index, type);
+    if (o != NULL && o->world != w) {
+        stn_lua_fail(L, "%s: the %s belongs to another world", owner, strchr(type, '.') + 1);
+    }
+    return o;
+}
+
 stn_link_range stn_lua_links(lua_State *L, int index, stn_lua_world *w, const char *owner) {
     const stn_model_builder *builder = stn_lua_world_builder(L, w, owner);
     int top = lua_gettop(L), at = lua_absindex(L, index);
+    const stn_lua_object *link = object_at(L, at, w, STN_LUA_LINK, owner);
+    if (link != NULL) {
+        return (stn_link_range){link->index, 1};
+    }
+    if (lua_type(L, at) == LUA_TSTRING) {
+        return (stn_link_range){stn_lua_find_link(L, owner, w, -1, lua_tostring(L, at)), 1};
+    }
     const char *name = NULL;
     if (lua_type(L, at) == LUA_TTABLE) {
         lua_rawgeti(L, at, 2);
@@ -14,22 +31,15 @@ stn_link_range stn_lua_links(lua_State *L, int index, stn_lua_world *w, const ch
         lua_rawgeti(L, at, 1);
         at = lua_gettop(L);
     }
-    stn_lua_object *o = stn_lua_object_test(L, at, STN_LUA_ROBOT);
-    if (o == NULL) {
-        stn_lua_fail(L, "%s: names what collides by a robot, or by { robot, \"link\" }, got %s", owner,
-                     luaL_typename(L, at));
-    }
-    if (o->world != w) {
-        stn_lua_fail(L, "%s: the robot belongs to another world", owner);
+    const stn_lua_object *robot = object_at(L, at, w, STN_LUA_ROBOT, owner);
+    if (robot == NULL) {
+        stn_lua_fail(L, "%s: name links by a robot, { robot, \"link\" }, \"robot/link\" or a link object, got %s",
+                     owner, luaL_typename(L, at));
     }
     stn_link_range range = {0, 0};
-    stn_builder_robot_links(builder, o->index, &range.start, &range.count);
+    stn_builder_robot_links(builder, robot->index, &range.start, &range.count);
     if (name != NULL) {
-        int32_t link = stn_builder_find_link(builder, o->index, name);
-        if (link < 0) {
-            stn_lua_fail(L, "%s: the robot has no link '%s'", owner, name);
-        }
-        range = (stn_link_range){link, 1};
+        range = (stn_link_range){stn_lua_find_link(L, owner, w, robot->index, name), 1};
     }
     lua_settop(L, top);
     return range;

@@ -76,25 +76,31 @@ static void push_script_folder(lua_State *L) {
     lua_pushliteral(L, "");
 }
 
-const char *stn_lua_find_file(lua_State *L, const char *owner, const char *name) {
+const char *stn_lua_search_file(lua_State *L, const char *name, const char **tried) {
+    *tried = name;
     if (access(name, R_OK) == 0) {
         return lua_pushstring(L, name);
     }
-    const char *tried = name;
-    if (name[0] != '/') {
-        void (*const places[])(lua_State *) = {push_script_folder, stn_lua_push_root};
-        for (int i = 0; i < 2; i++) {
-            places[i](L);
-            const char *folder = lua_tostring(L, -1);
-            if (folder[0] == '\0') {
-                continue;
-            }
-            const char *path = lua_pushfstring(L, "%s/%s", folder, name);
-            if (access(path, R_OK) == 0) {
-                return path;
-            }
-            tried = lua_pushfstring(L, "%s, %s", tried, path);
+    void (*const places[])(lua_State *) = {push_script_folder, stn_lua_push_root};
+    for (int i = 0; i < 2 && name[0] != '/'; i++) {
+        places[i](L);
+        const char *folder = lua_tostring(L, -1);
+        if (folder[0] == '\0') {
+            continue;
         }
+        const char *path = lua_pushfstring(L, "%s/%s", folder, name);
+        if (access(path, R_OK) == 0) {
+            return path;
+        }
+        *tried = lua_pushfstring(L, "%s, %s", *tried, path);
     }
-    stn_lua_fail(L, "%s: no such file: %s (tried %s)", owner, name, tried);
+    return NULL;
+}
+
+const char *stn_lua_find_file(lua_State *L, const char *owner, const char *name) {
+    const char *tried = NULL, *path = stn_lua_search_file(L, name, &tried);
+    if (path == NULL) {
+        stn_lua_fail(L, "%s: no such file: %s (tried %s)", owner, name, tried);
+    }
+    return path;
 }

@@ -23,10 +23,14 @@ stn_lua_object *stn_lua_object_test(lua_State *L, int index, const char *type) {
     return o;
 }
 
+stn_lua_object *stn_lua_object_open(lua_State *L, int index, const char *type) {
+    luaL_checkudata(L, index, type);
+    return stn_lua_object_test(L, index, type);
+}
+
 stn_lua_object *stn_lua_object_check(lua_State *L, int index, const char *type) {
     int self = lua_absindex(L, index);
-    luaL_checkudata(L, self, type);
-    stn_lua_object *o = stn_lua_object_test(L, self, type);
+    stn_lua_object *o = stn_lua_object_open(L, self, type);
     if (!o->world->compiled) {
         lua_getiuservalue(L, self, 1);
         stn_lua_world_complete(L, -1, o->world);
@@ -140,170 +144,52 @@ static int robot_set_velocity(lua_State *L) {
     return 0;
 }
 
-static int32_t start_of(const stn_joint *joint, bool position) {
-    return position ? joint->q_start : joint->v_start;
-}
-
-static int32_t size_of(const stn_joint *joint, bool position) {
-    return position ? joint->nq : joint->nv;
-}
-
-/// One joint's value on the stack's top: a number, or a list when the joint has several coordinates.
-static void read_joint(lua_State *L, const char *owner, const stn_joint *joint, bool position, double *values) {
-    int32_t size = size_of(joint, position);
-    const stn_joint_units *units = stn_joint_type_units(joint->type);
-    const char *unit = position ? units->position : units->velocity;
-    char what[192];
-    snprintf(what, sizeof what, "%s: %s", owner, joint->name);
-    if (size == 1) {
-        values[start_of(joint, position)] = stn_lua_real(L, -1, what, unit);
-    } else {
-        stn_lua_reals(L, -1, what, unit, size, &values[start_of(joint, position)]);
-    }
-}
-
-static void read_by_name(lua_State *L, int table, const char *owner, const stn_model *model, int32_t robot,
-                         bool position, double *values) {
-    for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1)) {
-        const char *name = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : NULL;
-        int32_t joint = name != NULL ? stn_model_find_joint(model, robot, name) : -1;
-        if (joint < 0) {
-            const char *names[257] = {NULL};
-            const stn_robot *r = &model->robots[robot];
-            for (int32_t i = 0; i < r->joint_count && i < 256; i++) {
-                names[i] = model->joints[r->joint_start + i].name;
-            }
-            stn_lua_unknown(L, owner, name != NULL ? name : "[...]", names);
+/// Raises when the description gives the robot a velocity at the start.
+static void refuse_velocity(lua_State *L, int32_t robot) {
+    lua_getiuservalue(L, 1, 1);
+    lua_getiuservalue(L, -1, 1);
+    int list = lua_gettop(L);
+    lua_Integer count = (lua_Integer)lua_rawlen(L, list);
+    for (lua_Integer i = 1; i <= count; i++) {
+        lua_rawgeti(L, list, i);
+        lua_getfield(L, -1, "robot");
+        bool moves = lua_tointeger(L, -1) == robot && lua_getfield(L, -2, "velocity") != LUA_TNIL;
+        if (moves) {
+            stn_lua_fail(L, "robot:attach: the attached body has a start velocity of its own; it moves with the link");
         }
-        read_joint(L, owner, &model->joints[joint], position, values);
+        lua_settop(L, list);
     }
+    lua_pop(L, 2);
 }
 
-void stn_lua_read_joints(lua_State *L, int index, const char *owner, const stn_model *model, int32_t robot,
-                         bool position, double *values) {
-    int table = lua_absindex(L, index);
-    const stn_robot *r = &model->robots[robot];
-    if (lua_type(L, table) == LUA_TTABLE && lua_rawlen(L, table) == 0) {
-        read_by_name(L, table, owner, model, robot, position, values);
-        return;
+/// arm:attach(hand, "flange", pose): welds the hand's root to the link.
+static int robot_attach(lua_State *L) {
+    static const char owner[] = "robot:attach";
+    lua_settop(L, 4);
+    stn_lua_object *o = stn_lua_object_open(L, 1, STN_LUA_ROBOT);
+    stn_model_builder *builder = stn_lua_world_builder(L, o->world, owner);
+    const stn_lua_object *hand = stn_lua_object_test(L, 2, STN_LUA_ROBOT);
+    if (hand == NULL || lua_type(L, 3) != LUA_TSTRING) {
+        stn_lua_fail(
+            L,
+            "%s takes a robot, the name of a link and perhaps a pose, as in arm:attach(hand, \"flange\"), got %s, %s",
+            owner, luaL_typename(L, 2), luaL_typename(L, 3));
     }
-    int32_t count = 0, at = 0;
-    for (int32_t i = 0; i < r->joint_count; i++) {
-        count += size_of(&model->joints[r->joint_start + i], position);
+    if (hand->world != o->world) {
+        stn_lua_fail(L, "%s: the robots belong to different worlds", owner);
     }
-    double *list = lua_newuserdatauv(L, sizeof(double) * (size_t)(count + 1), 0);
-    stn_lua_reals(L, table, owner, position ? "m, rad" : "m/s, rad/s", count, list);
-    for (int32_t i = 0; i < r->joint_count; i++) {
-        const stn_joint *joint = &model->joints[r->joint_start + i];
-        for (int32_t k = 0; k < size_of(joint, position); k++) {
-            values[start_of(joint, position) + k] = list[at++];
-        }
+    if (hand->index == o->index) {
+        stn_lua_fail(L, "%s: robot '%s' cannot be attached to itself", owner, stn_lua_robot_name(o->world, o->index));
     }
-    lua_pop(L, 1);
-}
-
-static int push_coordinates(lua_State *L, bool position) {
-    stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_ROBOT);
-    const stn_robot *r = robot_of(o);
-    const stn_state *state = stn_world_state(o->world->world);
-    const double *values = position ? state->q : state->v;
-    lua_createtable(L, r->joint_count, 0);
-    lua_Integer at = 0;
-    for (int32_t i = 0; i < r->joint_count; i++) {
-        const stn_joint *joint = &model_of(o)->joints[r->joint_start + i];
-        for (int32_t k = 0; k < size_of(joint, position); k++) {
-            lua_pushnumber(L, values[start_of(joint, position) + k]);
-            lua_rawseti(L, -2, ++at);
-        }
+    int32_t link = stn_lua_find_link(L, owner, o->world, o->index, lua_tostring(L, 3));
+    stn_pose pose = stn_pose_identity();
+    if (!lua_isnil(L, 4)) {
+        stn_lua_pose(L, 4, "robot:attach: pose", &pose);
     }
-    return 1;
-}
-
-static int set_coordinates(lua_State *L, const char *owner, bool position) {
-    stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_ROBOT);
-    const stn_model *model = model_of(o);
-    const stn_state *state = stn_world_state(o->world->world);
-    size_t count = (size_t)(position ? model->nq : model->nv);
-    double *values = lua_newuserdatauv(L, sizeof(double) * (count + 1), 0);
-    memcpy(values, position ? state->q : state->v, sizeof(double) * count);
-    stn_lua_read_joints(L, 2, owner, model, o->index, position, values);
+    refuse_velocity(L, hand->index);
     stn_error err = {0};
-    stn_lua_check(
-        L, position ? stn_world_set_q(o->world->world, values, &err) : stn_world_set_v(o->world->world, values, &err),
-        &err);
-    o->world->touched = true;
+    stn_lua_check(L, stn_builder_attach(builder, hand->index, link, &pose, &err), &err);
     return 0;
-}
-
-static int robot_q(lua_State *L) {
-    return push_coordinates(L, true);
-}
-
-static int robot_v(lua_State *L) {
-    return push_coordinates(L, false);
-}
-
-static int robot_set_q(lua_State *L) {
-    return set_coordinates(L, "set_q", true);
-}
-
-static int robot_set_v(lua_State *L) {
-    return set_coordinates(L, "set_v", false);
-}
-
-/// Raises for a name that the robot does not have, with the nearest one.
-static void refuse_name(lua_State *L, const stn_lua_object *o, const char *name, bool joints) {
-    const stn_model *model = model_of(o);
-    const stn_robot *r = robot_of(o);
-    const char *names[257] = {NULL};
-    for (int32_t i = 0; i < (joints ? r->joint_count : r->link_count) && i < 256; i++) {
-        names[i] = joints ? model->joints[r->joint_start + i].name : model->links[r->link_start + i].name;
-    }
-    char owner[160];
-    snprintf(owner, sizeof owner, "robot '%s' (%s)", r->name, joints ? "moving joints" : "links");
-    stn_lua_unknown(L, owner, name, names);
-}
-
-static int robot_part(lua_State *L, bool joints) {
-    stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_ROBOT);
-    const char *name = luaL_checkstring(L, 2);
-    int32_t index =
-        joints ? stn_model_find_joint(model_of(o), o->index, name) : stn_model_find_link(model_of(o), o->index, name);
-    if (index < 0) {
-        refuse_name(L, o, name, joints);
-    }
-    lua_getiuservalue(L, 1, 1);
-    stn_lua_object_new(L, -1, joints ? STN_LUA_JOINT : STN_LUA_LINK, index);
-    return 1;
-}
-
-static int robot_joint(lua_State *L) {
-    return robot_part(L, true);
-}
-
-static int robot_link(lua_State *L) {
-    return robot_part(L, false);
-}
-
-static int robot_parts(lua_State *L, bool joints) {
-    stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_ROBOT);
-    const stn_robot *r = robot_of(o);
-    int32_t start = joints ? r->joint_start : r->link_start, count = joints ? r->joint_count : r->link_count;
-    lua_getiuservalue(L, 1, 1);
-    lua_createtable(L, count, 0);
-    for (int32_t i = 0; i < count; i++) {
-        stn_lua_object_new(L, -2, joints ? STN_LUA_JOINT : STN_LUA_LINK, start + i);
-        lua_rawseti(L, -2, i + 1);
-    }
-    return 1;
-}
-
-static int robot_joints(lua_State *L) {
-    return robot_parts(L, true);
-}
-
-static int robot_links(lua_State *L) {
-    return robot_parts(L, false);
 }
 
 static int robot_mass(lua_State *L) {
@@ -317,79 +203,103 @@ static int robot_mass(lua_State *L) {
     return 1;
 }
 
+// --------------------------------------------------------------------------------------------------------- links
+
+static const stn_link *link_of(const stn_lua_object *o) {
+    return &model_of(o)->links[o->index];
+}
+
+static int link_mass(lua_State *L) {
+    lua_pushnumber(L, link_of(stn_lua_object_check(L, 1, STN_LUA_LINK))->mass.mass);
+    return 1;
+}
+
+/// Pushes the object with this index, nil for a negative one; argument 1 is an object of the same world.
+static int push_relative(lua_State *L, const char *type, int32_t index) {
+    if (index < 0) {
+        lua_pushnil(L);
+        return 1;
+    }
+    lua_getiuservalue(L, 1, 1);
+    stn_lua_object_new(L, -1, type, index);
+    return 1;
+}
+
+/// The link that it hangs on, also by a fixed joint; nil for a root.
+static int link_parent(lua_State *L) {
+    const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_LINK);
+    return push_relative(L, STN_LUA_LINK, link_of(o)->parent);
+}
+
+/// The moving joint right above it; nil when it is welded to its parent.
+static int link_joint(lua_State *L) {
+    const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_LINK);
+    return push_relative(L, STN_LUA_JOINT, link_of(o)->joint);
+}
+
+static int link_robot(lua_State *L) {
+    const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_LINK);
+    return push_relative(L, STN_LUA_ROBOT, link_of(o)->robot);
+}
+
 // -------------------------------------------------------------------------------------------- properties and classes
 
 static const char *const place_properties[] = {"name", NULL};
 
-static bool get_robot(lua_State *L, void *self, const char *name) {
+/// The name needs no complete world: robots and links keep their numbers.
+static bool get_name(lua_State *L, void *self, const char *name) {
     (void)self;
     if (strcmp(name, "name") != 0) {
         return false;
     }
-    lua_pushstring(L, robot_of(stn_lua_object_check(L, 1, STN_LUA_ROBOT))->name);
-    return true;
-}
-
-static bool get_link(lua_State *L, void *self, const char *name) {
-    const stn_lua_object *o = self;
-    if (strcmp(name, "name") != 0) {
-        return false;
-    }
-    stn_lua_object_check(L, 1, STN_LUA_LINK);
-    lua_pushstring(L, model_of(o)->links[o->index].name);
+    const stn_lua_object *robot = stn_lua_object_test(L, 1, STN_LUA_ROBOT);
+    const stn_lua_object *link = stn_lua_object_test(L, 1, STN_LUA_LINK);
+    lua_pushstring(L, robot != NULL ? stn_lua_robot_name(robot->world, robot->index)
+                                    : stn_lua_link_name(link->world, link->index));
     return true;
 }
 
 static int place_text(lua_State *L) {
     bool is_link = luaL_testudata(L, 1, STN_LUA_LINK) != NULL;
     const stn_lua_object *o = luaL_checkudata(L, 1, is_link ? STN_LUA_LINK : STN_LUA_ROBOT);
-    if (o->world->world == NULL || !o->world->compiled) {
-        lua_pushstring(L, is_link ? "link" : "robot");
+    if (o->world->world == NULL) {
+        lua_pushfstring(L, "%s of a closed world", is_link ? "link" : "robot");
     } else {
         lua_pushfstring(L, "%s '%s'", is_link ? "link" : "robot",
-                        is_link ? model_of(o)->links[o->index].name : robot_of(o)->name);
+                        is_link ? stn_lua_link_name(o->world, o->index) : stn_lua_robot_name(o->world, o->index));
     }
     return 1;
 }
 
-static int place_equal(lua_State *L) {
-    for (int i = 0; i < 2; i++) {
-        const char *type = i == 0 ? STN_LUA_ROBOT : STN_LUA_LINK;
-        const stn_lua_object *a = luaL_testudata(L, 1, type), *b = luaL_testudata(L, 2, type);
-        if (a != NULL && b != NULL) {
-            lua_pushboolean(L, a->world == b->world && a->index == b->index);
-            return 1;
-        }
+int stn_lua_object_equal(lua_State *L) {
+    static const char *const types[] = {STN_LUA_ROBOT, STN_LUA_LINK, STN_LUA_JOINT};
+    bool equal = false;
+    for (int i = 0; i < STN_COUNT(types); i++) {
+        const stn_lua_object *a = luaL_testudata(L, 1, types[i]), *b = luaL_testudata(L, 2, types[i]);
+        equal = equal || (a != NULL && b != NULL && a->world == b->world && a->index == b->index);
     }
-    lua_pushboolean(L, 0);
+    lua_pushboolean(L, equal);
     return 1;
 }
 
 void stn_lua_open_robot(lua_State *L) {
-    static const luaL_Reg robot[] = {
-        {"pose", place_pose},
-        {"position", place_position},
-        {"velocity", place_velocity},
-        {"speed", place_speed},
-        {"apply_force", place_apply_force},
-        {"set_pose", robot_set_pose},
-        {"q", robot_q},
-        {"set_velocity", robot_set_velocity},
-        {"set_q", robot_set_q},
-        {"v", robot_v},
-        {"set_v", robot_set_v},
-        {"joint", robot_joint},
-        {"joints", robot_joints},
-        {"link", robot_link},
-        {"links", robot_links},
-        {"mass", robot_mass},
-        {NULL, NULL},
-    };
-    static const luaL_Reg link[] = {
+    static const luaL_Reg place[] = {
         {"pose", place_pose},   {"position", place_position},       {"velocity", place_velocity},
         {"speed", place_speed}, {"apply_force", place_apply_force}, {NULL, NULL},
     };
-    static const luaL_Reg meta[] = {{"__tostring", place_text}, {"__eq", place_equal}, {NULL, NULL}};
-    stn_lua_class(L, STN_LUA_ROBOT, robot, meta, get_robot, place_properties);
-    stn_lua_class(L, STN_LUA_LINK, link, meta, get_link, place_properties);
+    static const luaL_Reg robot[] = {{"set_pose", robot_set_pose},
+                                     {"set_velocity", robot_set_velocity},
+                                     {"attach", robot_attach},
+                                     {"mass", robot_mass},
+                                     {NULL, NULL}};
+    static const luaL_Reg link[] = {
+        {"mass", link_mass}, {"parent", link_parent}, {"joint", link_joint}, {"robot", link_robot}, {NULL, NULL}};
+    static const luaL_Reg meta[] = {{"__tostring", place_text}, {"__eq", stn_lua_object_equal}, {NULL, NULL}};
+    stn_lua_class(L, STN_LUA_ROBOT, place, meta, get_name, place_properties);
+    stn_lua_class(L, STN_LUA_LINK, place, meta, get_name, place_properties);
+    stn_lua_extend(L, STN_LUA_ROBOT, robot);
+    stn_lua_extend(L, STN_LUA_ROBOT, stn_lua_name_methods);
+    stn_lua_extend(L, STN_LUA_ROBOT, stn_lua_coordinate_methods);
+    stn_lua_extend(L, STN_LUA_ROBOT, stn_lua_finding_methods);
+    stn_lua_extend(L, STN_LUA_LINK, link);
 }

@@ -199,33 +199,6 @@ static int world_mass(lua_State *L) {
     return 1;
 }
 
-static int find_robot(lua_State *L) {
-    stn_lua_world *w = stn_lua_world_compiled(L, 1);
-    const stn_model *model = stn_world_model(w->world);
-    const char *name = luaL_checkstring(L, 2);
-    int32_t robot = stn_model_find_robot(model, name);
-    if (robot < 0) {
-        const char *names[257] = {NULL};
-        for (int32_t i = 0; i < model->robot_count && i < 256; i++) {
-            names[i] = model->robots[i].name;
-        }
-        stn_lua_unknown(L, "the world", name, names);
-    }
-    stn_lua_object_new(L, 1, STN_LUA_ROBOT, robot);
-    return 1;
-}
-
-static int list_robots(lua_State *L) {
-    stn_lua_world *w = stn_lua_world_compiled(L, 1);
-    int32_t count = stn_world_model(w->world)->robot_count;
-    lua_createtable(L, count, 0);
-    for (int32_t i = 0; i < count; i++) {
-        stn_lua_object_new(L, 1, STN_LUA_ROBOT, i);
-        lua_rawseti(L, -2, i + 1);
-    }
-    return 1;
-}
-
 const luaL_Reg stn_lua_state_methods[] = {
     {"state", world_state},
     {"set_state", world_set_state},
@@ -242,8 +215,6 @@ const luaL_Reg stn_lua_state_methods[] = {
     {"energy", world_energy},
     {"momentum", world_momentum},
     {"mass", world_mass},
-    {"robot", find_robot},
-    {"robots", list_robots},
     {NULL, NULL},
 };
 

@@ -40,12 +40,12 @@ static void read_scalars(const stn_fields *f, const stn_session *session, stn_wo
 
 /// Empty world object: its tables exist before anything can fail.
 static stn_lua_world *push_world(lua_State *L, stn_session *session) {
-    stn_lua_world *w = lua_newuserdatauv(L, sizeof *w, 2);
+    stn_lua_world *w = lua_newuserdatauv(L, sizeof *w, 3);
     *w = (stn_lua_world){.session = session, .energy = NAN};
-    lua_newtable(L);
-    lua_setiuservalue(L, -2, 1);
-    lua_newtable(L);
-    lua_setiuservalue(L, -2, 2);
+    for (int i = 1; i <= 3; i++) {
+        lua_newtable(L);
+        lua_setiuservalue(L, -2, i);
+    }
     luaL_setmetatable(L, STN_LUA_WORLD);
     return w;
 }
@@ -163,8 +163,10 @@ static int world_clone(lua_State *L) {
     stn_lua_check(L, stn_world_clone(w->world, &copy->world, &err), &err);
     copy->compiled = true;
     memcpy(copy->compiled_at, w->compiled_at, sizeof copy->compiled_at);
-    lua_getiuservalue(L, 1, 1); // start values: never changed after completion, so shared
-    lua_setiuservalue(L, -2, 1);
+    for (int i = 1; i <= 3; i += 2) { // start values and findings: never changed after completion, so shared
+        lua_getiuservalue(L, 1, i);
+        lua_setiuservalue(L, -2, i);
+    }
     stn_lua_check(L, stn_world_observe(copy->world, stn_statistics_observe, copy, &err), &err);
     return 1;
 }
@@ -227,23 +229,14 @@ static int world_text(lua_State *L) {
     return 1;
 }
 
-/// Appends the functions of `more` to the methods of the class whose metatable is on top.
-static void add_methods(lua_State *L, const luaL_Reg *more) {
-    lua_getfield(L, -1, "__methods");
-    luaL_setfuncs(L, more, 0);
-    lua_pop(L, 1);
-}
-
 void stn_lua_open_world(lua_State *L) {
     static const luaL_Reg methods[] = {{"close", world_close}, {"clone", world_clone}, {NULL, NULL}};
     static const luaL_Reg meta[] = {
         {"__gc", world_collect}, {"__close", world_close}, {"__tostring", world_text}, {NULL, NULL}};
     stn_lua_class(L, STN_LUA_WORLD, methods, meta, get_world, world_properties);
-    luaL_getmetatable(L, STN_LUA_WORLD);
-    add_methods(L, stn_lua_model_methods);
-    add_methods(L, stn_lua_pair_methods);
-    add_methods(L, stn_lua_state_methods);
-    add_methods(L, stn_lua_run_methods);
-    add_methods(L, stn_lua_control_methods);
-    lua_pop(L, 1);
+    const luaL_Reg *const more[] = {stn_lua_model_methods, stn_lua_pair_methods,    stn_lua_state_methods,
+                                    stn_lua_run_methods,   stn_lua_control_methods, stn_lua_world_name_methods};
+    for (int i = 0; i < STN_COUNT(more); i++) {
+        stn_lua_extend(L, STN_LUA_WORLD, more[i]);
+    }
 }

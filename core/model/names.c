@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names: unique within a robot, and found again in the compiled model.
+// Names: unique within a robot, and found again in the builder and in the compiled model.
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,28 +89,56 @@ int32_t stn_model_find_robot(const stn_model *model, const char *name) {
     return -1;
 }
 
-static const char *link_name(const stn_model *model, int32_t i) {
-    return model->links[i].name;
-}
-
-static const char *joint_name(const stn_model *model, int32_t i) {
-    return model->joints[i].name;
-}
-
-/// One kind of named thing: where each robot's begin, and their names.
+/// One kind of named things, grouped by robots.
 typedef struct name_space {
-    const char *(*name)(const stn_model *model, int32_t i);
-    bool links;
+    const void *owner; // model or builder
+    int32_t robot_count;
+    const char *(*robot)(const void *owner, int32_t robot);
+    void (*range)(const void *owner, int32_t robot, int32_t *start, int32_t *count);
+    const char *(*name)(const void *owner, int32_t i);
 } name_space;
 
-static const name_space LINKS = {link_name, true}, JOINTS = {joint_name, false};
+static const char *model_robot(const void *owner, int32_t robot) {
+    return ((const stn_model *)owner)->robots[robot].name;
+}
 
-static int32_t find_in_robot(const stn_model *model, const name_space *space, int32_t robot, const char *name) {
-    const stn_robot *r = &model->robots[robot];
-    int32_t start = space->links ? r->link_start : r->joint_start;
-    int32_t count = space->links ? r->link_count : r->joint_count;
+static void model_links(const void *owner, int32_t robot, int32_t *start, int32_t *count) {
+    const stn_robot *r = &((const stn_model *)owner)->robots[robot];
+    *start = r->link_start;
+    *count = r->link_count;
+}
+
+static void model_joints(const void *owner, int32_t robot, int32_t *start, int32_t *count) {
+    const stn_robot *r = &((const stn_model *)owner)->robots[robot];
+    *start = r->joint_start;
+    *count = r->joint_count;
+}
+
+static const char *model_link(const void *owner, int32_t i) {
+    return ((const stn_model *)owner)->links[i].name;
+}
+
+static const char *model_joint(const void *owner, int32_t i) {
+    return ((const stn_model *)owner)->joints[i].name;
+}
+
+static const char *builder_robot(const void *owner, int32_t robot) {
+    return stn_builder_robot_name(owner, robot);
+}
+
+static void builder_links(const void *owner, int32_t robot, int32_t *start, int32_t *count) {
+    stn_builder_robot_links(owner, robot, start, count);
+}
+
+static const char *builder_link(const void *owner, int32_t i) {
+    return stn_builder_link_name(owner, i);
+}
+
+static int32_t find_in_robot(const name_space *space, int32_t robot, const char *name) {
+    int32_t start = 0, count = 0;
+    space->range(space->owner, robot, &start, &count);
     for (int32_t i = start; i < start + count; i++) {
-        if (strcmp(space->name(model, i), name) == 0) {
+        if (strcmp(space->name(space->owner, i), name) == 0) {
             return i;
         }
     }
@@ -118,11 +146,12 @@ static int32_t find_in_robot(const stn_model *model, const name_space *space, in
 }
 
 /// Robots' names may hold slashes, so every robot whose name and a slash begin the text is tried.
-static int32_t find_qualified(const stn_model *model, const name_space *space, const char *name) {
-    for (int32_t r = 0; r < model->robot_count; r++) {
-        size_t length = strlen(model->robots[r].name);
-        if (strncmp(name, model->robots[r].name, length) == 0 && name[length] == '/') {
-            int32_t found = find_in_robot(model, space, r, name + length + 1);
+static int32_t find_qualified(const name_space *space, const char *name) {
+    for (int32_t r = 0; r < space->robot_count; r++) {
+        const char *robot = space->robot(space->owner, r);
+        size_t length = strlen(robot);
+        if (strncmp(name, robot, length) == 0 && name[length] == '/') {
+            int32_t found = find_in_robot(space, r, name + length + 1);
             if (found >= 0) {
                 return found;
             }
@@ -131,23 +160,30 @@ static int32_t find_qualified(const stn_model *model, const name_space *space, c
     return -1;
 }
 
-static int32_t find(const stn_model *model, const name_space *space, int32_t robot, const char *name) {
+static int32_t find(const name_space *space, int32_t robot, const char *name) {
     if (robot >= 0) {
-        return robot < model->robot_count ? find_in_robot(model, space, robot, name) : -1;
+        return robot < space->robot_count ? find_in_robot(space, robot, name) : -1;
     }
     int32_t found = -1, times = 0;
-    for (int32_t r = 0; r < model->robot_count && times < 2; r++) {
-        int32_t here = find_in_robot(model, space, r, name);
+    for (int32_t r = 0; r < space->robot_count && times < 2; r++) {
+        int32_t here = find_in_robot(space, r, name);
         found = here >= 0 ? here : found;
         times += here >= 0;
     }
-    return times == 1 ? found : find_qualified(model, space, name);
+    return times == 1 ? found : find_qualified(space, name);
 }
 
 int32_t stn_model_find_link(const stn_model *model, int32_t robot, const char *name) {
-    return find(model, &LINKS, robot, name);
+    name_space links = {model, model->robot_count, model_robot, model_links, model_link};
+    return find(&links, robot, name);
 }
 
 int32_t stn_model_find_joint(const stn_model *model, int32_t robot, const char *name) {
-    return find(model, &JOINTS, robot, name);
+    name_space joints = {model, model->robot_count, model_robot, model_joints, model_joint};
+    return find(&joints, robot, name);
+}
+
+int32_t stn_builder_find_link(const stn_model_builder *builder, int32_t robot, const char *name) {
+    name_space links = {builder, builder->robots.count, builder_robot, builder_links, builder_link};
+    return find(&links, robot, name);
 }

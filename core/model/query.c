@@ -43,21 +43,14 @@ void stn_builder_robot_links(const stn_model_builder *builder, int32_t robot, in
     *count = exists ? robot_link_end(builder, robot) - *start : 0;
 }
 
+int32_t stn_builder_robot_count(const stn_model_builder *builder) {
+    return builder->robots.count;
+}
+
 const char *stn_builder_robot_name(const stn_model_builder *builder, int32_t robot) {
     return robot >= 0 && robot < builder->robots.count ? robot_at(builder, robot)->name : "";
 }
 
 const char *stn_builder_link_name(const stn_model_builder *builder, int32_t link) {
     return link >= 0 && link < builder->links.count ? link_at(builder, link)->spec.name : "";
-}
-
-int32_t stn_builder_find_link(const stn_model_builder *builder, int32_t robot, const char *name) {
-    int32_t start = 0, count = 0;
-    stn_builder_robot_links(builder, robot, &start, &count);
-    for (int32_t i = start; i < start + count; i++) {
-        if (strcmp(link_at(builder, i)->spec.name, name) == 0) {
-            return i;
-        }
-    }
-    return -1;
 }

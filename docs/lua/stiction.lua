@@ -13,7 +13,7 @@
 ---@field angular? stiction.Vector [rad/s]
 
 ---@alias stiction.Plugin string|table a plugin's name, or { "name", parameter = value }
----@alias stiction.Links stiction.robot|table a robot, or { robot, "link" }
+---@alias stiction.Links stiction.robot|stiction.link|table|string a robot, a link, { robot, "link" } or "robot/link"
 
 ---@class stiction.WorldOptions
 ---@field dt? number step size [s]
@@ -51,7 +51,7 @@
 ---@field rpy? stiction.Vector [rad]
 ---@field quat? number[]
 ---@field fixed? boolean part of the world
----@field on? table { robot, "link" } that it is welded to
+---@field on? stiction.Links one link that it is welded to
 ---@field velocity? stiction.Velocity|stiction.Vector at the start
 ---@field mass? number [kg]
 ---@field density? number [kg/m^3]
@@ -114,22 +114,46 @@ function step:contacts() end
 
 ---@class stiction.snapshot
 
+---@alias stiction.JointValue number|number[] a list where the joint has several coordinates
+
+---@class stiction.Finding
+---@field severity "error"|"warning"|"note"
+---@field code string a fixed word
+---@field file string
+---@field line integer 0: unknown
+---@field element string
+---@field text string
+
 ---@class stiction.joint
 ---@field name string
 ---@field type string
 local joint = {}
----@return number|number[]
+---@return stiction.JointValue
 function joint:position() end
----@return number|number[]
+---@return stiction.JointValue
 function joint:velocity() end
----@param q number|number[]
+---@return stiction.JointValue what set_effort gave [N m] or [N]
+function joint:effort() end
+---@param q stiction.JointValue
 function joint:set_position(q) end
----@param v number|number[]
+---@param v stiction.JointValue
 function joint:set_velocity(v) end
----@param effort number|number[] [N m] or [N], held until changed
+---@param effort stiction.JointValue [N m] or [N], held until changed
 function joint:set_effort(effort) end
----@return { lower: number, upper: number, effort: number, velocity: number }
+---@return { lower: number, upper: number, effort: number, velocity: number, acceleration: number }
 function joint:limits() end
+---@return { damping: number, friction: number, reflected_inertia: number }
+function joint:dynamics() end
+---@return stiction.Vector in the joint's frame
+function joint:axis() end
+---@return { joint: stiction.joint, multiplier: number, offset: number }?
+function joint:mimic() end
+---@return stiction.link? nil: the world
+function joint:parent() end
+---@return stiction.link
+function joint:child() end
+---@return stiction.robot
+function joint:robot() end
 
 ---@class stiction.link
 ---@field name string
@@ -144,6 +168,14 @@ function link:velocity() end
 function link:speed() end
 ---@param wrench { force?: stiction.Vector, torque?: stiction.Vector, point?: stiction.Vector }
 function link:apply_force(wrench) end
+---@return number [kg]
+function link:mass() end
+---@return stiction.link? nil: a root
+function link:parent() end
+---@return stiction.joint? the moving joint right above it
+function link:joint() end
+---@return stiction.robot
+function link:robot() end
 
 ---@class stiction.robot
 ---@field name string
@@ -164,12 +196,20 @@ function robot:set_pose(pose) end
 function robot:set_velocity(velocity) end
 ---@return number[]
 function robot:q() end
----@param q number[]|table<string, number>
+---@return table<string, stiction.JointValue>
+function robot:positions() end
+---@param q number[]|table<string, stiction.JointValue>
 function robot:set_q(q) end
 ---@return number[]
 function robot:v() end
----@param v number[]|table<string, number>
+---@return table<string, stiction.JointValue>
+function robot:velocities() end
+---@param v number[]|table<string, stiction.JointValue>
 function robot:set_v(v) end
+---@param other stiction.robot a hand, or a single body
+---@param link string of this robot
+---@param pose? stiction.Pose of the other's root in the link's frame
+function robot:attach(other, link, pose) end
 ---@param name string
 ---@return stiction.joint
 function robot:joint(name) end
@@ -182,6 +222,8 @@ function robot:link(name) end
 function robot:links() end
 ---@return number [kg]
 function robot:mass() end
+---@return stiction.Finding[] of the load that made it
+function robot:diagnostics() end
 
 ---@class stiction.controller
 local controller = {}
@@ -200,7 +242,7 @@ function controller:joints() end
 ---@field nv integer
 ---@field bodies integer
 local world = {}
----@param description table { "file", name =, base =, fixed =, joints =, packages =, mu = ... }
+---@param description table { "file", name =, base =, fixed =, joints =, packages =, allow_absolute =, visual_meshes =, mu = ... }
 ---@return stiction.robot
 function world:load(description) end
 ---@param body? stiction.Body
@@ -282,6 +324,12 @@ function world:mass() end
 function world:robot(name) end
 ---@return stiction.robot[]
 function world:robots() end
+---@param name string "robot/link", or the name of a link that only one robot has
+---@return stiction.link
+function world:link(name) end
+---@param name string "robot/joint", or the name of a joint that only one robot has
+---@return stiction.joint
+function world:joint(name) end
 
 ---@class stiction
 ---@field deg number pi / 180
@@ -297,6 +345,9 @@ function stn.params(defaults) end
 ---@param choices string[]
 ---@return string
 function stn.choice(choices) end
+---@param file string|table a name, or { "file", packages =, allow_absolute =, visual_meshes = }
+---@return stiction.Finding[]
+function stn.check_robot(file) end
 ---@param name string
 ---@param claim boolean|{ value: number, limit?: number, least?: number, unit?: string }
 ---@return boolean

@@ -182,9 +182,10 @@ STN_API stn_status stn_builder_set_material(stn_model_builder *builder, int32_t 
 /// Links of a robot that are there so far: [start, start + count).
 STN_API void stn_builder_robot_links(const stn_model_builder *builder, int32_t robot, int32_t *start, int32_t *count);
 /// Names as given, "" outside the range; borrowed from the builder until the model is compiled or the robot discarded.
+STN_API int32_t stn_builder_robot_count(const stn_model_builder *builder);
 STN_API const char *stn_builder_robot_name(const stn_model_builder *builder, int32_t robot);
 STN_API const char *stn_builder_link_name(const stn_model_builder *builder, int32_t link);
-/// Link by name within a robot, -1 when there is none.
+/// Link by name within a robot (robot -1: "robot/name", or a name that only one robot has); -1 when there is none.
 STN_API int32_t stn_builder_find_link(const stn_model_builder *builder, int32_t robot, const char *name);
 
 /// A cloud of point masses with 3 translations each: the degrees of freedom of a deformable body. It is one tree.

@@ -46,6 +46,10 @@ static void test_links_are_counted_and_found_within_their_robot(void **state) {
     assert_int_equal(stn_builder_find_link(builder, 1, "p"), 2);
     assert_int_equal(stn_builder_find_link(builder, 1, "q"), -1);
     assert_int_equal(stn_builder_find_link(builder, 7, "p"), -1);
+    assert_int_equal(stn_builder_find_link(builder, -1, "q"), 1);
+    assert_int_equal(stn_builder_find_link(builder, -1, "p"), -1);
+    assert_int_equal(stn_builder_find_link(builder, -1, "b/p"), 2);
+    assert_int_equal(stn_builder_robot_count(builder), 2);
     assert_string_equal(stn_builder_robot_name(builder, 1), "b");
     assert_string_equal(stn_builder_link_name(builder, 1), "q");
     assert_string_equal(stn_builder_robot_name(builder, 2), "");
