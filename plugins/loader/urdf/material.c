@@ -26,14 +26,20 @@ static bool is_same(const float a[4], const float b[4]) {
     return a[0] == b[0] && a[1] == b[1] && a[2] == b[2] && a[3] == b[3];
 }
 
-/// The first colour of a name counts for those who only name it.
-static void define(urdf_reader *reader, const xml_element *xml, const char *name, const float rgba[4]) {
+/// The entry of a name, new when there is none.
+static urdf_material *material_of(urdf_reader *reader, const char *name) {
     int32_t index = urdf_names_find(&reader->material_names, 0, name);
     if (index < 0) {
         index = reader->material_count++;
         urdf_names_add(reader, &reader->material_names, 0, name, index);
+        reader->materials[index].name = name;
     }
-    urdf_material *material = &reader->materials[index];
+    return &reader->materials[index];
+}
+
+/// The first colour of a name counts for those who only name it.
+static void define(urdf_reader *reader, const xml_element *xml, const char *name, const float rgba[4]) {
+    urdf_material *material = material_of(reader, name);
     if (!material->has_color) {
         memcpy(material->rgba, rgba, sizeof material->rgba);
         material->has_color = true;
@@ -55,11 +61,34 @@ void urdf_parse_material(urdf_reader *reader, const xml_element *xml, urdf_geome
     if (named && colored) {
         define(reader, xml, name, rgba);
     }
+    if (named) {
+        urdf_material *material = material_of(reader, name);
+        material->used |= use != NULL;
+        material->xml = use == NULL && material->xml == NULL ? xml : material->xml;
+    }
     if (use != NULL && colored) {
         memcpy(use->spec.rgba, rgba, sizeof rgba);
     } else if (use != NULL && named) {
         use->material = name;
         use->xml = xml;
+    }
+}
+
+/// One note for all of them: files made of parts bring the same list of colours everywhere.
+static void note_unused(urdf_reader *reader) {
+    char names[400] = "";
+    const xml_element *first = NULL;
+    int32_t count = 0;
+    for (int32_t i = 0; i < reader->material_count; i++) {
+        const urdf_material *material = &reader->materials[i];
+        if (material->xml != NULL && !material->used) {
+            first = first == NULL ? material->xml : first;
+            urdf_list_name(names, sizeof names, count++, material->name);
+        }
+    }
+    if (first != NULL) {
+        reader->label = "robot";
+        urdf_note(reader, first, "material_unused", "no visual uses material %s", names);
     }
 }
 
@@ -70,11 +99,12 @@ void urdf_resolve_materials(urdf_reader *reader) {
             continue;
         }
         int32_t index = urdf_names_find(&reader->material_names, 0, g->material);
-        if (index >= 0) {
+        if (index >= 0 && reader->materials[index].has_color) {
             memcpy(g->spec.rgba, reader->materials[index].rgba, sizeof g->spec.rgba);
             continue;
         }
         reader->label = reader->links[g->link].label;
         urdf_note(reader, g->xml, "material", "material '%.80s' has no colour in this file: drawn grey", g->material);
     }
+    note_unused(reader);
 }

@@ -8,8 +8,7 @@
 
 enum { NAMES_LISTED = 5, CANDIDATES = 500 };
 
-/// Appends `name` to a list for a message; "..." after the fifth.
-static void list_name(char *text, size_t size, int32_t position, const char *name) {
+void urdf_list_name(char *text, size_t size, int32_t position, const char *name) {
     size_t used = strlen(text);
     if (position < NAMES_LISTED) {
         snprintf(text + used, size - used, "%s%.60s", position > 0 ? ", " : "", name);
@@ -109,8 +108,8 @@ static void say_cycle(urdf_reader *reader, int32_t start, int32_t *chain) {
     for (int32_t k = 0; k < count; k++) {
         int32_t parent = chain[(count - k) % count], child = chain[count - 1 - k];
         const char *joint = reader->joints[reader->links[child].joint].spec.name;
-        list_name(links, sizeof links, k, reader->links[parent].name);
-        list_name(joints, sizeof joints, k, joint != NULL ? joint : "?");
+        urdf_list_name(links, sizeof links, k, reader->links[parent].name);
+        urdf_list_name(joints, sizeof joints, k, joint != NULL ? joint : "?");
     }
     reader->label = reader->links[start].label;
     urdf_say(reader, STN_SEVERITY_ERROR, "cycle", reader->links[start].line,
@@ -140,7 +139,7 @@ static int32_t find_root(urdf_reader *reader) {
     for (int32_t i = 0; i < reader->link_count; i++) {
         if (reader->links[i].joint < 0) {
             line = count == 1 ? reader->links[i].line : line;
-            list_name(names, sizeof names, count++, reader->links[i].name);
+            urdf_list_name(names, sizeof names, count++, reader->links[i].name);
             root = root < 0 ? i : root;
         }
     }

@@ -68,6 +68,9 @@ typedef struct urdf_material {
     float rgba[4];
     bool has_color;
     bool disputed; // two colours, said once
+    bool used;     // by a visual, also by one that is left out
+    const char *name;
+    const xml_element *xml; // its first definition below <robot>, NULL: none
 } urdf_material;
 
 typedef struct urdf_exclusion {
@@ -220,6 +223,8 @@ void urdf_note_skipped(urdf_reader *reader, const xml_element *root);           
 void urdf_parse_material(urdf_reader *reader, const xml_element *xml,
                          urdf_geometry *use);                          // material.c; use NULL: global
 void urdf_resolve_materials(urdf_reader *reader);                      // material.c
+/// Appends `name` to a list for a message, of which `position` names are there; "..." after the fifth. tree.c
+void urdf_list_name(char *text, size_t size, int32_t position, const char *name);
 bool urdf_connect(urdf_reader *reader);                                // tree.c; false: out of memory
 void urdf_resolve_mimic(urdf_reader *reader);                          // mimic.c
 bool urdf_parse_filters(urdf_reader *reader, const xml_element *root); // filter.c

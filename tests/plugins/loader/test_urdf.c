@@ -212,6 +212,16 @@ static void colour_is_found_by_name_before_and_after_its_definition(void **state
     assert_int_equal(f->list.count, 3);
 }
 
+static void colours_that_no_visual_uses_are_noted_together(void **state) {
+    fixture *f = *state;
+    good_model(f, "<robot name='r'>\n<material name='used'><color rgba='1 0 0 1'/></material>\n"
+                  "<material name='idle'><color rgba='0 1 0 1'/></material>\n<material name='bare'/>\n<link name='a'>" SHAPE(
+                      "visual", "v", "<material name='used'/>", "<sphere radius='1'/>")
+                      SHAPE("visual", "w", "<material name='missing'/>", "<mesh filename='none.obj'/>") "</link>\n"
+                  "<material name='missing'><color rgba='0 0 1 1'/></material></robot>");
+    expect_finding(f, STN_SEVERITY_NOTE, "material_unused", 3, "robot", "no visual uses material idle, bare");
+}
+
 static void first_of_two_colours_of_one_name_counts(void **state) {
     fixture *f = *state;
     good_model(f,
@@ -429,6 +439,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(equal_shape_names_are_renamed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(fault_of_a_visual_leaves_it_out, set_up, tear_down),
         cmocka_unit_test_setup_teardown(colour_is_found_by_name_before_and_after_its_definition, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(colours_that_no_visual_uses_are_noted_together, set_up, tear_down),
         cmocka_unit_test_setup_teardown(first_of_two_colours_of_one_name_counts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(filter_groups_keep_links_apart, set_up, tear_down),
         cmocka_unit_test_setup_teardown(undeclared_parent_world_is_one_more_link, set_up, tear_down),
