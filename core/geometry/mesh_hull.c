@@ -216,7 +216,7 @@ static stn_status run_qhull(hull *h, double *points, stn_error *err) {
     // Pp: no warnings about narrow hulls; TF100: a report whenever 100 facets were made
     char command[] = "qhull Pp TF100";
     qhT qh;
-    listener l = {.qh = &qh, .most_distances = 100000000 + 200 * h->point_count};
+    listener l = {.qh = &qh, .most_distances = 40000000 + 200 * h->point_count};
     FILE *stream = fopencookie(&l, "w", (cookie_io_functions_t){.write = hear});
     if (stream == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "mesh: out of memory for its convex hull");

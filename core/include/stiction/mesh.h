@@ -27,9 +27,9 @@ typedef struct stn_mesh_facts {
 /// Immutable after it is made; counted references, stn_mesh_keep and stn_mesh_release from any thread.
 struct stn_mesh {
     int32_t vertex_count, triangle_count, tetrahedron_count;
-    const double *vertices;   // (vertex_count x 3) [m]; equal positions are one vertex
-    const int32_t *triangles; // (triangle_count x 3) corners counter-clockwise seen from outside, whatever way round
-                              // the closed surface was given; of a solid: its boundary
+    const double *vertices;    // (vertex_count x 3) [m]; equal positions are one vertex
+    const int32_t *triangles;  // (triangle_count x 3) corners counter-clockwise seen from outside, whatever way round
+                               // the closed surface was given; of a solid: its boundary
     const int32_t *tetrahedra; // (tetrahedron_count x 4), positive volume; NULL for a surface
     bool convex;               // a convex hull: closed, no coplanar vertices inside its faces
     stn_aabb bounds;
@@ -52,7 +52,7 @@ typedef struct stn_mesh_data {
 /// are turned positive, and the triangles are their boundary whatever triangles were given. Thread: [any].
 STN_API stn_status stn_mesh_create(stn_context *context, const stn_mesh_data *data, stn_mesh **out, stn_error *err);
 /// The convex hull (quickhull [barber-1996], by qhull) of a mesh, whose facts it carries. A flat mesh has none:
-/// STN_ERR_ARGUMENT; over four million vertices, or more than some ten thousand corners in one plane, take too long:
+/// STN_ERR_ARGUMENT; over four million vertices, or more than some four thousand corners in one plane, take too long:
 /// STN_ERR_UNSUPPORTED. Works outside the context's allocator in part. Thread: [any].
 STN_API stn_status stn_mesh_create_hull(const stn_mesh *mesh, stn_mesh **out, stn_error *err);
 /// Stretched along the axes by factors that are finite and not 0. An odd number of negative ones mirrors, and the
