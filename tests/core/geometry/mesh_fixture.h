@@ -134,6 +134,15 @@ static inline stn_mesh *soup_mesh(soup *s, stn_context *context) {
     return mesh;
 }
 
+/// Triangles between the points in the order in which they come: their hull is that of the points.
+static inline stn_mesh *mesh_of_points(stn_context *context, const stn_vec3 *points, int32_t count) {
+    soup s = {0};
+    for (int32_t i = 0; i < count; i++) {
+        soup_add(&s, points[i], points[(i + 1) % count], points[(i + 2) % count]);
+    }
+    return soup_mesh(&s, context);
+}
+
 static inline stn_vec3 mesh_corner(const stn_mesh *mesh, int32_t triangle, int32_t k) {
     const double *p = mesh->vertices + 3 * (size_t)mesh->triangles[3 * triangle + k];
     return stn_vec3_make(p[0], p[1], p[2]);

@@ -61,6 +61,30 @@ static void box_is_twelve_times_simpler(void **state) {
     assert_near(stn_shape_volume(&box), 6.0, 1e-14);
 }
 
+/// Slices of an ellipsoid across z are ellipses, whose moments are those of circles stretched by the semi-axes.
+static void an_ellipsoid_is_a_stretched_ball(void **state) {
+    (void)state;
+    enum { SLICES = 200000 };
+    stn_vec3 h = {0.3, 0.5, 1.1};
+    double volume = 0.0, xx = 0.0, yy = 0.0, zz = 0.0, dz = 2.0 * h.z / SLICES;
+    for (int32_t i = 0; i < SLICES; i++) {
+        double z = -h.z + (i + 0.5) * dz, share = 1.0 - z * z / (h.z * h.z), slice = STN_PI * h.x * h.y * share * dz;
+        volume += slice;
+        xx += slice * 0.25 * h.x * h.x * share;
+        yy += slice * 0.25 * h.y * h.y * share;
+        zz += slice * z * z;
+    }
+    stn_shape ellipsoid = stn_shape_ellipsoid(h);
+    stn_mass mass;
+    stn_error err;
+    assert_ok(stn_shape_mass(&ellipsoid, 2.5, &mass, &err), err);
+    assert_near(stn_shape_volume(&ellipsoid), volume, 1e-9);
+    assert_near(mass.inertia.m[0][0], 2.5 * (yy + zz) / volume, 1e-9);
+    assert_near(mass.inertia.m[1][1], 2.5 * (xx + zz) / volume, 1e-9);
+    assert_near(mass.inertia.m[2][2], 2.5 * (xx + yy) / volume, 1e-9);
+    assert_near(stn_vec3_norm(mass.com) + fabs(mass.inertia.m[0][1]), 0.0, 0.0);
+}
+
 static stn_mass box_part(stn_vec3 half, double density, const stn_pose *pose) {
     stn_shape box = stn_shape_box(half);
     stn_mass mass;
@@ -133,6 +157,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(round_solids_agree_with_integration_over_slices),
         cmocka_unit_test(box_is_twelve_times_simpler),
+        cmocka_unit_test(an_ellipsoid_is_a_stretched_ball),
         cmocka_unit_test(a_box_cut_in_two_unequal_parts_adds_up_to_itself),
         cmocka_unit_test(transforming_there_and_back_changes_nothing),
         cmocka_unit_test(two_zero_masses_give_zero),

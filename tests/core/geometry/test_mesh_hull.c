@@ -3,15 +3,6 @@
 
 #include <fcntl.h>
 
-/// Triangles between the points in the order in which they come: their hull is that of the points.
-static stn_mesh *mesh_of_points(stn_context *context, const stn_vec3 *points, int32_t count) {
-    soup s = {0};
-    for (int32_t i = 0; i < count; i++) {
-        soup_add(&s, points[i], points[(i + 1) % count], points[(i + 2) % count]);
-    }
-    return soup_mesh(&s, context);
-}
-
 static stn_mesh *hull_of_points(stn_context *context, const stn_vec3 *points, int32_t count) {
     stn_mesh *mesh = mesh_of_points(context, points, count), *hull = NULL;
     stn_error err = {STN_OK, ""};
@@ -244,23 +235,6 @@ static void flat_input_is_refused_in_silence(void **state) {
     assert_int_equal(bytes_on_stderr(try_flat_input, *state), 0);
 }
 
-/// Each point of a circle costs a pass over those before it: the work is bounded, not the number of points.
-static void tens_of_thousands_of_corners_in_one_plane_are_refused(void **state) {
-    enum { POINTS = 60000 };
-    stn_vec3 *points = malloc(POINTS * sizeof *points);
-    for (int32_t i = 0; i < POINTS; i++) {
-        double angle = 2.0 * STN_PI * i / (POINTS - 1);
-        points[i] = i > 0 ? stn_vec3_make(cos(angle), sin(angle), 0.0) : stn_vec3_make(0.0, 0.0, 1.0);
-    }
-    stn_mesh *mesh = mesh_of_points(*state, points, POINTS), *hull = mesh;
-    stn_error err = {STN_OK, ""};
-    assert_int_equal(stn_mesh_create_hull(mesh, &hull, &err), STN_ERR_UNSUPPORTED);
-    assert_null(hull);
-    assert_non_null(strstr(err.text, "one plane"));
-    stn_mesh_release(mesh);
-    free(points);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hulls_of_random_points_hold_against_brute_force),
@@ -272,7 +246,6 @@ int main(void) {
         cmocka_unit_test(a_hull_far_from_the_origin_and_thin_is_exact),
         cmocka_unit_test(the_hull_of_a_hull_is_itself),
         cmocka_unit_test(flat_input_is_refused_in_silence),
-        cmocka_unit_test(tens_of_thousands_of_corners_in_one_plane_are_refused),
     };
     return cmocka_run_group_tests(tests, make_context, drop_context);
 }

@@ -9,6 +9,9 @@
 
 enum { POSES = 200, SAMPLES = 2000 };
 
+static const stn_shape_type bounded[] = {STN_SHAPE_SPHERE, STN_SHAPE_BOX, STN_SHAPE_CAPSULE, STN_SHAPE_CYLINDER,
+                                         STN_SHAPE_ELLIPSOID};
+
 static stn_shape random_shape(stn_random *r, stn_shape_type type) {
     double a = random_size(r, 1e-2, 10.0), b = random_size(r, 1e-2, 10.0), c = random_size(r, 1e-2, 10.0);
     switch (type) {
@@ -18,6 +21,8 @@ static stn_shape random_shape(stn_random *r, stn_shape_type type) {
         return stn_shape_box(stn_vec3_make(a, b, c));
     case STN_SHAPE_CAPSULE:
         return stn_shape_capsule(a, b);
+    case STN_SHAPE_ELLIPSOID:
+        return stn_shape_ellipsoid(stn_vec3_make(a, b, c));
     default:
         return stn_shape_cylinder(a, b);
     }
@@ -41,6 +46,8 @@ static stn_vec3 surface_point(stn_random *r, const stn_shape *s) {
         p.z += copysign(s->half_length, u.z);
         return p;
     }
+    case STN_SHAPE_ELLIPSOID:
+        return stn_vec3_make(s->half_extents.x * u.x, s->half_extents.y * u.y, s->half_extents.z * u.z);
     default: {
         double rho = random_between(r, 0.0, 1.0) < 0.5 ? s->radius : s->radius * fabs(side);
         double z = rho < s->radius ? copysign(s->half_length, side) : s->half_length * side;
@@ -57,7 +64,7 @@ static void boxes_contain_every_surface_point_and_touch_the_support_points(void 
     (void)state;
     stn_random r = {1};
     for (int32_t i = 0; i < POSES; i++) {
-        stn_shape shape = random_shape(&r, (stn_shape_type)(i % 4));
+        stn_shape shape = random_shape(&r, bounded[i % STN_COUNT(bounded)]);
         stn_pose pose = random_pose(&r, 5.0);
         double margin = 0.01 * (i % 3);
         stn_aabb box = stn_shape_aabb(&shape, &pose, margin);
@@ -83,7 +90,7 @@ static void support_points_are_on_the_surface_and_furthest(void **state) {
     (void)state;
     stn_random r = {2};
     for (int32_t i = 0; i < POSES; i++) {
-        stn_shape shape = random_shape(&r, (stn_shape_type)(i % 4));
+        stn_shape shape = random_shape(&r, bounded[i % STN_COUNT(bounded)]);
         stn_vec3 d = stn_vec3_scale(random_size(&r, 1e-6, 1e6), random_unit(&r));
         double reach = stn_vec3_dot(d, stn_shape_support(&shape, d));
         for (int32_t k = 0; k < SAMPLES; k++) {
@@ -95,8 +102,8 @@ static void support_points_are_on_the_surface_and_furthest(void **state) {
 static void support_of_a_zero_direction_is_finite(void **state) {
     (void)state;
     stn_random r = {3};
-    for (int32_t t = 0; t < 4; t++) {
-        stn_shape shape = random_shape(&r, (stn_shape_type)t);
+    for (int32_t t = 0; t < STN_COUNT(bounded); t++) {
+        stn_shape shape = random_shape(&r, bounded[t]);
         assert_true(stn_vec3_finite(stn_shape_support(&shape, stn_vec3_zero())));
     }
 }
@@ -125,6 +132,7 @@ static void sizes_are_checked_by_name(void **state) {
         {stn_shape_box(stn_vec3_make(1.0, 1.0, INFINITY)), "half_extents.z"},
         {stn_shape_cylinder(1.0, 0.0), "half_length"},
         {stn_shape_capsule(1.0, -1e-9), "half_length"},
+        {stn_shape_ellipsoid(stn_vec3_make(1.0, 0.0, 1.0)), "half_extents.y"},
         {{.type = STN_SHAPE_CONVEX}, "convex"},
         {{.type = STN_SHAPE_COUNT}, "type"},
     };
