@@ -42,6 +42,7 @@ stn_status stn_context_create(const stn_context_options *options, stn_context **
     }
     *context = (stn_context){.options = o};
     atomic_init(&context->allocations, 1);
+    atomic_init(&context->mesh_cache, NULL);
     if (o.plugin_path != NULL) {
         context->plugin_path = stn_duplicate_text(context, o.plugin_path);
         if (context->plugin_path == NULL) {
@@ -56,6 +57,10 @@ stn_status stn_context_create(const stn_context_options *options, stn_context **
 void stn_context_destroy(stn_context *context) {
     if (context == NULL) {
         return;
+    }
+    stn_context_part *meshes = atomic_load(&context->mesh_cache);
+    if (meshes != NULL) {
+        meshes->release(context, meshes);
     }
     if (context->registry != NULL) {
         context->release_registry(context, context->registry);

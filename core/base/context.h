@@ -6,6 +6,11 @@
 
 #include <stiction/context.h>
 
+/// The head of what a room above keeps in the context, with how it is released, so that base need not know it.
+typedef struct stn_context_part {
+    void (*release)(stn_context *context, struct stn_context_part *part);
+} stn_context_part;
+
 /// What a context holds. The registry belongs to core/plugin, which fills it at the first question and sets how it is
 /// released, so that base need not know it.
 struct stn_context {
@@ -14,6 +19,7 @@ struct stn_context {
     atomic_llong allocations;
     void *registry;
     void (*release_registry)(stn_context *context, void *registry);
+    _Atomic(stn_context_part *) mesh_cache; // of core/geometry, made at the first mesh file; NULL before
 };
 
 #endif

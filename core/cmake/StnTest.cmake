@@ -17,7 +17,7 @@ function(stn_add_test name)
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
   add_test(NAME ${name} COMMAND ${target})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 300
-    ENVIRONMENT "OPENBLAS_CORETYPE=Haswell;OMP_THREAD_LIMIT=1")
+    ENVIRONMENT "OPENBLAS_CORETYPE=Haswell;OMP_THREAD_LIMIT=1;STICTION_CACHE=off")
 endfunction()
 
 # stn_add_bench(name SOURCES bench_x.c [LIBRARIES lib...]): a program that measures; built with the tests, run by ./dev bench.

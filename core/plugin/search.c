@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where plugins are looked for: the context's path, STICTION_PLUGIN_PATH, the folder beside the library. First found
 // wins.
-#define _GNU_SOURCE // dladdr
 #include <dirent.h>
-#include <dlfcn.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/context.h"
+#include "base/library_folder.h"
 #include "plugin/registry.h"
 
 static bool is_shared_object(const char *name) {
@@ -137,17 +135,10 @@ static stn_status search_path(stn_registry *registry, const char *path, const ch
 
 /// <folder of this library>/stiction/plugins: the same in the build tree and installed.
 static stn_status search_beside_library(stn_registry *registry, stn_error *err) {
-    static const char here; // any address of this library
-    Dl_info found;
     char library[PATH_MAX];
-    if (dladdr(&here, &found) == 0 || found.dli_fname == NULL || realpath(found.dli_fname, library) == NULL) {
+    if (!stn_library_folder(library)) {
         return STN_OK;
     }
-    char *slash = strrchr(library, '/');
-    if (slash == NULL) {
-        return STN_OK;
-    }
-    *slash = '\0';
     const char *folder = stn_registry_text(registry, "%s/stiction/plugins", library);
     return folder == NULL ? stn_fail(err, STN_ERR_MEMORY, "plugins: out of memory")
                           : search_folder(registry, folder, NULL, err);

@@ -7,7 +7,8 @@ build=$1
 here=$(dirname "$(readlink -f "$0")")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-unset LD_LIBRARY_PATH STICTION_PLUGIN_PATH CMAKE_PREFIX_PATH PKG_CONFIG_PATH
+export STICTION_CACHE=off
+unset LD_LIBRARY_PATH STICTION_PLUGIN_PATH STICTION_MESH_WORKER CMAKE_PREFIX_PATH PKG_CONFIG_PATH
 
 fail() { echo "FAILED: $*" >&2; exit 1; }
 expect() { # expect TEXT PART
@@ -25,7 +26,7 @@ expect "$(ldd "$stiction")" "libstiction.so.1 => $prefix/"
 while IFS= read -r -d '' file; do
     ! readelf -d "$file" | grep -E 'R(UN)?PATH' | grep -F "$build" || fail "$file has a path into the build tree"
     ! ldd "$file" | grep -E "not found|$build" || fail "$file does not find its libraries in the moved tree"
-done < <(find "$prefix" -type f \( -name '*.so*' -o -path '*/bin/*' \) -print0)
+done < <(find "$prefix" -type f \( -name '*.so*' -o -path '*/bin/*' -o -path '*/libexec/*' \) -print0)
 
 # it lists the very plugins that were built, none refused
 listed=$("$stiction" plugins 2>&1 >"$work/table") || fail "stiction plugins"
@@ -44,6 +45,19 @@ expect "$(STICTION_PLUGIN_PATH=$work/package "$stiction" plugins outside 2>&1)" 
 expect "$("$work/package/drop")" "height 0.0500"
 echo 'require "stiction".world {}:load { "models/iiwa14/iiwa14.urdf", fixed = true }:mass()' >"$work/arm.lua"
 (cd / && "$stiction" run "$work/arm.lua") >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+
+# the process that reads DAE is found, and nothing of it comes into the library
+cat >"$work/triangle.dae" <<'XML'
+<?xml version="1.0"?><COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1"><asset><unit meter="0.01"/>
+<up_axis>Z_UP</up_axis></asset><library_geometries><geometry id="g"><mesh><source id="p"><float_array id="a" count="9">0 0 0 300 0 0 0 400 0
+</float_array><technique_common><accessor source="#a" count="3" stride="3"><param name="X" type="float"/><param name="Y" type="float"/>
+<param name="Z" type="float"/></accessor></technique_common></source><vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
+<triangles count="1"><input semantic="VERTEX" source="#v" offset="0"/><p>0 1 2</p></triangles></mesh></geometry></library_geometries>
+<library_visual_scenes><visual_scene id="s"><node><instance_geometry url="#g"/></node></visual_scene></library_visual_scenes>
+<scene><instance_visual_scene url="#s"/></scene></COLLADA>
+XML
+expect "$("$stiction" info "$work/triangle.dae" 2>&1)" "3 x 4 x 0 m"
+! ldd "$stiction" "$prefix"/lib*/libstiction.so "$prefix"/lib*/*/libstiction.so 2>/dev/null | grep assimp || fail "assimp in the library"
 
 # and by pkg-config
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name stiction.pc)")

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of stiction-mesh: limits of the process, files for assimp, scenes as triangles, bytes to the library.
+#ifndef STICTION_CORE_MESH_WORKER_WORKER_H
+#define STICTION_CORE_MESH_WORKER_WORKER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <assimp/cfileio.h>
+#include <assimp/scene.h>
+
+#include "geometry/mesh_wire.h"
+
+/// The socket to the library; everything else that is open is closed, or leads nowhere.
+enum { CHANNEL = 0 };
+
+/// Bounds memory, processor time and files before anything of the file is read.
+void limit_process(uint64_t memory, uint32_t seconds);
+/// From here on: memory, the channel, and files opened for reading; all other system calls fail.
+void limit_calls(void);
+
+/// A file that assimp may read: the scene itself, or one that it names.
+typedef struct source {
+    char name[MESH_WIRE_NAME_MAX];
+    unsigned char *bytes;
+    size_t size;
+    uint64_t hash[2];
+} source;
+
+/// What assimp sees as its file system: the scene under `scene.name`, and files below `root`.
+typedef struct file_set {
+    const char *root, *folder;
+    source scene;
+    source *further; // of MESH_WIRE_FILES_MAX places
+    uint32_t further_count;
+    size_t further_bytes;
+    char refusal[MESH_WIRE_TEXT_MAX]; // why the last file was not opened; empty when none was refused
+} file_set;
+
+void file_set_face(file_set *files, struct aiFileIO *face);
+
+/// Buffered writing to the channel. A library that has gone away ends the process.
+void channel_write(const void *bytes, size_t size);
+void channel_flush(void);
+/// Says that it failed and why, and ends the process. Letters that are not printable ASCII become '?'.
+_Noreturn void channel_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/// Writes the whole reply: every placement of every triangle, node transformations applied.
+void scene_reply(const struct aiScene *scene, mesh_scene_format format, const file_set *files, uint64_t reply_bytes);
+
+#endif
