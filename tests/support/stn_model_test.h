@@ -65,6 +65,27 @@ static inline int32_t add_shape(stn_model_builder *builder, int32_t link, stn_sh
     return geometry;
 }
 
+/// A tetrahedron with a corner at the origin and legs of 1 m; the caller releases it.
+static inline stn_mesh *new_mesh(stn_context *context) {
+    static const double vertices[12] = {0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
+    static const int32_t triangles[12] = {0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3};
+    stn_mesh_data data = {.vertex_count = 4, .triangle_count = 4, .vertices = vertices, .triangles = triangles};
+    stn_error err;
+    stn_mesh *mesh = NULL;
+    assert_ok(stn_mesh_create(context, &data, &mesh, &err), err);
+    return mesh;
+}
+
+/// A colliding shape of this mesh, which the builder keeps.
+static inline int32_t add_mesh_shape(stn_model_builder *builder, int32_t link, const stn_mesh *mesh) {
+    stn_error err;
+    stn_geometry_spec spec = stn_geometry_spec_default(stn_shape_mesh(mesh));
+    int32_t geometry = -1;
+    assert_ok(stn_builder_add_mesh(builder, "", stn_vec3_make(1.0, 1.0, 1.0), mesh, &spec.mesh, &err), err);
+    assert_ok(stn_builder_add_geometry(builder, link, &spec, &geometry, &err), err);
+    return geometry;
+}
+
 static inline void set_base(stn_model_builder *builder, int32_t robot, stn_pose base, bool fixed) {
     stn_error err;
     assert_ok(stn_builder_set_base(builder, robot, &base, fixed, &err), err);

@@ -208,43 +208,20 @@ static void same_mesh_is_referred_to_once(void **state) {
     assert_int_not_equal(a, b);
 }
 
-/// A tetrahedron, or NULL where meshes cannot be made.
-static stn_mesh *new_mesh(stn_context *context) {
-    static const double vertices[12] = {0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
-    static const int32_t triangles[12] = {0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3};
-    stn_mesh_data data = {.vertex_count = 4, .triangle_count = 4, .vertices = vertices, .triangles = triangles};
-    stn_error err;
-    stn_mesh *mesh = NULL;
-    stn_status status = stn_mesh_create(context, &data, &mesh, &err);
-    assert_true(status == STN_OK || status == STN_ERR_UNSUPPORTED);
-    return mesh;
-}
-
 static void add_meshed_link(fixture *f, const char *name, const stn_mesh *mesh) {
-    stn_error err;
-    int32_t link = add_link(f->builder, name, (stn_mass){.mass = 1.0}), index = -1, geometry = -1;
-    stn_vec3 one = {1.0, 1.0, 1.0};
+    int32_t link = add_link(f->builder, name, (stn_mass){.mass = 1.0});
     add_shape(f->builder, link, stn_shape_sphere(0.1));
-    assert_ok(stn_builder_add_mesh(f->builder, "", one, mesh, &index, &err), err);
-    stn_geometry_spec spec = stn_geometry_spec_default(stn_shape_mesh(mesh));
-    spec.mesh = index;
-    assert_ok(stn_builder_add_geometry(f->builder, link, &spec, &geometry, &err), err);
-    spec.shape.mesh = NULL; // nobody would keep it
-    check_text(stn_builder_add_geometry(f->builder, link, &spec, &geometry, &err), STN_ERR_ARGUMENT, &err,
-               WORDS("geometry", "data of mesh"));
+    add_mesh_shape(f->builder, link, mesh);
 }
 
 static void meshes_live_as_long_as_the_builder_or_the_model_that_names_them(void **state) {
     fixture *f = *state;
     stn_mesh *kept = new_mesh(f->context), *forgotten = new_mesh(f->context);
-    if (kept == NULL) {
-        print_message("skipped: no meshes yet\n");
-        skip();
-    }
     begin_robot(f->builder, "kept");
     add_meshed_link(f, "a", kept);
     int32_t robot = begin_robot(f->builder, "forgotten");
     add_meshed_link(f, "b", forgotten);
+    add_meshed_link(f, "c", kept); // one more shape of it: the same mesh of the builder
     long long before = f->heap.live;
     stn_mesh_release(forgotten);
     assert_int_equal(f->heap.live, before); // the builder has it
@@ -260,8 +237,48 @@ static void meshes_live_as_long_as_the_builder_or_the_model_that_names_them(void
     stn_model_destroy(model); // tear_down counts what is left
     stn_mesh *unused = new_mesh(f->context);
     begin_robot(f->builder, "left behind");
-    add_meshed_link(f, "c", unused);
+    add_meshed_link(f, "d", unused);
     stn_mesh_release(unused);
+}
+
+static void shape_whose_mesh_nobody_keeps_is_refused(void **state) {
+    fixture *f = *state;
+    stn_error err;
+    stn_mesh *mesh = new_mesh(f->context), *other = new_mesh(f->context);
+    int32_t geometry = 7, robot = begin_robot(f->builder, "r");
+    int32_t link = add_link(f->builder, "a", (stn_mass){.mass = 1.0});
+    add_mesh_shape(f->builder, link, mesh);
+    stn_geometry_spec spec = stn_geometry_spec_default(stn_shape_mesh(other));
+    spec.mesh = 0;
+    check_text(stn_builder_add_geometry(f->builder, link, &spec, &geometry, &err), STN_ERR_ARGUMENT, &err,
+               WORDS("geometry", "data of mesh 0"));
+    spec.shape.mesh = NULL;
+    check_text(stn_builder_add_geometry(f->builder, link, &spec, &geometry, &err), STN_ERR_ARGUMENT, &err,
+               WORDS("geometry", "data of mesh 0"));
+    assert_int_equal(geometry, 7);
+    assert_int_equal(robot, 0);
+    stn_mesh_release(mesh);
+    stn_mesh_release(other);
+}
+
+static void mesh_that_finds_no_memory_is_not_kept(void **state) {
+    fixture *f = *state;
+    stn_status status = STN_ERR_MEMORY;
+    char path[40000]; // larger than what an arena's chunk has left
+    memset(path, 'a', sizeof path);
+    path[sizeof path - 1] = '\0';
+    for (long long n = 1; status != STN_OK; n++) {
+        stn_error err;
+        int32_t index = -1;
+        stn_mesh *mesh = new_mesh(f->context);
+        stn_heap_arm(&f->heap, n);
+        status = stn_builder_add_mesh(f->builder, path, stn_vec3_make(1.0, 1.0, 1.0), mesh, &index, &err);
+        stn_heap_arm(&f->heap, 0);
+        stn_mesh_release(mesh);
+        assert_true(status == STN_OK || status == STN_ERR_MEMORY);
+        assert_true(status == STN_OK || index == -1);
+    }
+    // tear_down counts those that were kept without being in the list
 }
 
 static void units_are_those_of_the_joint_type(void **state) {
@@ -471,6 +488,8 @@ int main(void) {
         TEST(bad_base_is_refused),
         TEST(same_mesh_is_referred_to_once),
         TEST(meshes_live_as_long_as_the_builder_or_the_model_that_names_them),
+        TEST(shape_whose_mesh_nobody_keeps_is_refused),
+        TEST(mesh_that_finds_no_memory_is_not_kept),
         TEST(units_are_those_of_the_joint_type),
         TEST(discarding_a_robot_leaves_what_was_there_before),
         TEST(bad_nodes_and_elements_are_refused),
