@@ -111,6 +111,23 @@ void stn_lua_push_pose(lua_State *L, const stn_pose *pose); ///< { xyz = {...}, 
 void stn_lua_velocity(lua_State *L, int index, const char *owner, stn_vec3 *linear, stn_vec3 *angular);
 void stn_lua_push_velocity(lua_State *L, stn_vec3 linear, stn_vec3 angular);
 
+/// The pose of a body: under `pose`, or from xyz, rpy and quat; false and the identity when there is none.
+bool stn_fields_body_pose(const stn_fields *f, stn_pose *pose);
+
+// --------------------------------------------------------------------------------------- shapes (lua_shape.c)
+
+#define STN_GEOMETRY_KEYS STN_MATERIAL_KEYS, "color", "category", "mask", "surface_velocity", "visual"
+/// A shape of a body as a table describes it; its pose stays the identity.
+typedef struct stn_lua_shape {
+    stn_geometry_spec geometry;
+    stn_shape solid;  // what its mass is computed from: the shape itself, or the closed surface that it is the hull of
+    const char *path; // mesh file, NULL: none
+    stn_vec3 scale;
+} stn_lua_shape;
+/// Reads sizes or mesh, material, colour and filters. The list at stack index `keep` holds meshes while the caller
+/// needs them.
+void stn_fields_shape(const stn_fields *f, stn_shape_type type, int keep, stn_lua_shape *out);
+
 // ------------------------------------------------------------------------------ plugin choices (lua_choice.c)
 
 /// Reads `key = "id"` or `key = { "id", name = value, ... }` and applies the session's overrides of that kind. The
@@ -224,6 +241,8 @@ void stn_lua_read_request(const stn_fields *f, stn_load_request *request);
 stn_diagnostics *stn_lua_push_findings(lua_State *L, stn_context *context);
 /// Warnings go to the log when the state loads the file for the first time.
 void stn_lua_log_findings(lua_State *L, const char *path, const stn_diagnostics *list);
+/// Is this the first time that the state meets the file? What is said about it needs saying once.
+bool stn_lua_first_time(lua_State *L, const char *path);
 /// Keeps them as those of a robot.
 void stn_lua_keep_findings(lua_State *L, int world_index, int32_t robot, const stn_diagnostics *list);
 /// Notes that a name is in use, so that no body gets it automatically.

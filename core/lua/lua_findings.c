@@ -17,8 +17,7 @@ stn_diagnostics *stn_lua_push_findings(lua_State *L, stn_context *context) {
     return list;
 }
 
-/// Is this the first time that the state loads the file? Its warnings need saying once.
-static bool first_time(lua_State *L, const char *path) {
+bool stn_lua_first_time(lua_State *L, const char *path) {
     luaL_getsubtable(L, LUA_REGISTRYINDEX, "stiction.loaded");
     bool first = lua_getfield(L, -1, path) == LUA_TNIL;
     lua_pushboolean(L, 1);
@@ -28,7 +27,7 @@ static bool first_time(lua_State *L, const char *path) {
 }
 
 void stn_lua_log_findings(lua_State *L, const char *path, const stn_diagnostics *list) {
-    if (!first_time(L, path)) {
+    if (!stn_lua_first_time(L, path)) {
         return;
     }
     for (int32_t i = 0; i < list->count; i++) {

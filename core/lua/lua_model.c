@@ -6,101 +6,10 @@
 
 #include "lua/bind.h"
 
-#define GEOMETRY_KEYS STN_MATERIAL_KEYS, "color", "category", "mask", "surface_velocity", "visual"
-#define PLACE_KEYS    "name", "pose", STN_POSE_KEYS, "fixed", "on", "velocity", "mass", "density"
-#define BODY_KEYS     PLACE_KEYS, GEOMETRY_KEYS
+#define PLACE_KEYS "name", "pose", STN_POSE_KEYS, "fixed", "on", "velocity", "mass", "density"
+#define BODY_KEYS  PLACE_KEYS, STN_GEOMETRY_KEYS
 
 static const double default_density = 1000.0; // [kg/m^3], water
-
-// -------------------------------------------------------------------------------------------------------- geometries
-
-static double read_length(const stn_fields *f, const char *key) {
-    double length = 0.0;
-    if (!stn_fields_above_zero(f, key, "m", &length)) {
-        stn_lua_fail(f->L, "%s: %s is missing; give it in m", f->owner, key);
-    }
-    return length;
-}
-
-static stn_vec3 read_size(const stn_fields *f) {
-    stn_vec3 size;
-    if (!stn_fields_vector(f, "size", "m", &size)) {
-        stn_lua_fail(f->L, "%s: size is missing; give the whole edges {x, y, z} in m", f->owner);
-    }
-    if (!(size.x > 0.0 && size.y > 0.0 && size.z > 0.0)) {
-        stn_lua_fail(f->L, "%s: size = {%g, %g, %g} m must be > 0", f->owner, size.x, size.y, size.z);
-    }
-    return size;
-}
-
-/// Reads the sizes that a shape of this type has.
-static stn_shape read_shape(const stn_fields *f, stn_shape_type type) {
-    double radius = 0.0;
-    switch (type) {
-    case STN_SHAPE_SPHERE:
-        return stn_shape_sphere(read_length(f, "radius"));
-    case STN_SHAPE_BOX:
-        return stn_shape_box(stn_vec3_scale(0.5, read_size(f)));
-    case STN_SHAPE_CAPSULE:
-        radius = read_length(f, "radius");
-        return stn_shape_capsule(radius, 0.5 * read_length(f, "length"));
-    case STN_SHAPE_CYLINDER:
-        radius = read_length(f, "radius");
-        return stn_shape_cylinder(radius, 0.5 * read_length(f, "length"));
-    default:
-        return stn_shape_half_space();
-    }
-}
-
-static void read_color(const stn_fields *f, float rgba[4]) {
-    if (!stn_fields_push(f, "color")) {
-        return;
-    }
-    double color[4] = {0.0, 0.0, 0.0, 1.0};
-    int32_t count = lua_type(f->L, -1) == LUA_TTABLE && lua_rawlen(f->L, -1) == 4 ? 4 : 3;
-    char what[96];
-    snprintf(what, sizeof what, "%s: color", f->owner);
-    stn_lua_reals(f->L, -1, what, "0 to 1", count, color);
-    for (int i = 0; i < 4; i++) {
-        if (!(color[i] >= 0.0 && color[i] <= 1.0)) {
-            stn_lua_fail(f->L, "%s[%d] = %g must be from 0 to 1", what, i + 1, color[i]);
-        }
-        rgba[i] = (float)color[i];
-    }
-    lua_pop(f->L, 1);
-}
-
-/// Shape, material, colour and filters of one geometry; its pose stays the identity.
-static stn_geometry_spec read_geometry(const stn_fields *f, stn_shape_type type) {
-    stn_shape shape = read_shape(f, type);
-    stn_error err = {0};
-    if (stn_shape_check(&shape, &err) < 0) {
-        stn_lua_fail(f->L, "%s: %s", f->owner, err.text);
-    }
-    stn_geometry_spec spec = stn_geometry_spec_default(shape);
-    lua_Integer bits = 0;
-    stn_fields_material(f, &spec.material);
-    read_color(f, spec.rgba);
-    if (stn_fields_integer(f, "category", 0, UINT32_MAX, &bits)) {
-        spec.category = (uint32_t)bits;
-    }
-    if (stn_fields_integer(f, "mask", 0, UINT32_MAX, &bits)) {
-        spec.mask = (uint32_t)bits;
-    }
-    stn_fields_vector(f, "surface_velocity", "m/s", &spec.surface_velocity);
-    stn_fields_boolean(f, "visual", &spec.visual);
-    return spec;
-}
-
-/// The pose under `pose`, or from xyz, rpy and quat; false and the identity when there is none.
-static bool read_pose(const stn_fields *f, stn_pose *pose) {
-    *pose = stn_pose_identity();
-    bool whole = stn_fields_pose(f, "pose", pose), parts = stn_fields_pose_here(f, pose);
-    if (whole && parts) {
-        stn_lua_fail(f->L, "%s: give pose, or xyz with rpy or quat, not both", f->owner);
-    }
-    return whole || parts;
-}
 
 // ------------------------------------------------------------------------------------------------------------ bodies
 
@@ -114,7 +23,7 @@ typedef struct body_description {
     int32_t on; // link that it is mounted on, -1: none
     stn_mass mass;
     int32_t count;
-    stn_geometry_spec *geometries; // (count), on Lua's stack
+    stn_lua_shape *shapes; // (count), on Lua's stack
 } body_description;
 
 void stn_lua_take_name(lua_State *L, int world_index, const char *name) {
@@ -151,10 +60,17 @@ static stn_status add_body(stn_model_builder *builder, const body_description *d
     }
     status = stn_builder_add_link(builder, &spec, link, err);
     for (int32_t i = 0; i < d->count && status >= 0; i++) {
-        stn_geometry_spec geometry = d->geometries[i];
+        const stn_lua_shape *shape = &d->shapes[i];
+        stn_geometry_spec geometry = shape->geometry;
         geometry.name = name;
+        geometry.where = where;
         int32_t index = -1;
-        status = stn_builder_add_geometry(builder, *link, &geometry, &index, err);
+        if (shape->path != NULL) {
+            status = stn_builder_add_mesh(builder, shape->path, shape->scale, geometry.shape.mesh, &geometry.mesh, err);
+        }
+        if (status >= 0) {
+            status = stn_builder_add_geometry(builder, *link, &geometry, &index, err);
+        }
     }
     if (status >= 0 && d->on >= 0) {
         status = stn_builder_attach(builder, *robot, d->on, &d->pose, err);
@@ -204,7 +120,7 @@ static int finish_body(lua_State *L, stn_lua_world *w, const stn_fields *f, cons
 /// Common keys of bodies.
 static body_description read_body(const stn_fields *f, stn_lua_world *w, const char *type) {
     body_description d = {.type = type, .name = stn_fields_text(f, "name"), .on = -1};
-    d.placed = read_pose(f, &d.pose);
+    d.placed = stn_fields_body_pose(f, &d.pose);
     stn_fields_boolean(f, "fixed", &d.fixed);
     if (stn_fields_push(f, "on")) {
         stn_link_range range = stn_lua_links(f->L, -1, w, f->owner);
@@ -233,12 +149,14 @@ static int add_simple(lua_State *L, const char *owner, stn_shape_type type, cons
     stn_lua_world *w = stn_lua_world_check(L, 1);
     stn_fields f = stn_fields_open(L, 2, owner, keys, 0);
     body_description d = read_body(&f, w, stn_shape_name(type));
-    stn_geometry_spec geometry = read_geometry(&f, type);
+    stn_lua_shape shape;
+    lua_newtable(L);
+    stn_fields_shape(&f, type, lua_gettop(L), &shape);
     d.count = 1;
-    d.geometries = &geometry;
+    d.shapes = &shape;
     stn_error err = {0};
-    double mass = read_mass(&f, stn_shape_volume(&geometry.shape));
-    stn_lua_check(L, stn_shape_mass(&geometry.shape, mass, &d.mass, &err), &err);
+    double mass = read_mass(&f, stn_shape_volume(&shape.solid));
+    stn_lua_check(L, stn_shape_mass(&shape.solid, mass, &d.mass, &err), &err);
     return finish_body(L, w, &f, &d);
 }
 
@@ -262,31 +180,39 @@ static int add_cylinder(lua_State *L) {
     return add_simple(L, "world:cylinder", STN_SHAPE_CYLINDER, keys);
 }
 
+static int add_ellipsoid(lua_State *L) {
+    static const char *const keys[] = {"radii", BODY_KEYS, NULL};
+    return add_simple(L, "world:ellipsoid", STN_SHAPE_ELLIPSOID, keys);
+}
+
+static int add_mesh(lua_State *L) {
+    static const char *const keys[] = {"file", "scale", "convex", BODY_KEYS, NULL};
+    return add_simple(L, "world:mesh", STN_SHAPE_MESH, keys);
+}
+
 static int add_ground(lua_State *L) {
-    static const char *const keys[] = {"name", "pose", STN_POSE_KEYS, GEOMETRY_KEYS, NULL};
+    static const char *const keys[] = {"name", "pose", STN_POSE_KEYS, STN_GEOMETRY_KEYS, NULL};
     stn_lua_world *w = stn_lua_world_check(L, 1);
     if (lua_isnoneornil(L, 2)) {
         lua_settop(L, 1);
         lua_newtable(L);
     }
     stn_fields f = stn_fields_open(L, 2, "world:ground", keys, 0);
-    stn_geometry_spec geometry = read_geometry(&f, STN_SHAPE_HALF_SPACE);
-    body_description d = {.type = "ground",
-                          .name = stn_fields_text(&f, "name"),
-                          .fixed = true,
-                          .on = -1,
-                          .count = 1,
-                          .geometries = &geometry};
-    read_pose(&f, &d.pose);
+    stn_lua_shape shape;
+    stn_fields_shape(&f, STN_SHAPE_HALF_SPACE, 0, &shape);
+    body_description d = {
+        .type = "ground", .name = stn_fields_text(&f, "name"), .fixed = true, .on = -1, .count = 1, .shapes = &shape};
+    stn_fields_body_pose(&f, &d.pose);
     return finish_body(L, w, &f, &d);
 }
 
 // ---------------------------------------------------------------------------------------------------- compound bodies
 
-/// One entry of `shapes`, at the stack's top: its geometry with its pose and what is said about its mass.
-static void read_part(const stn_fields *part, stn_geometry_spec *geometry, double *mass) {
-    static const char *const words[] = {"sphere", "box", "capsule", "cylinder", NULL};
-    static const stn_shape_type types[] = {STN_SHAPE_SPHERE, STN_SHAPE_BOX, STN_SHAPE_CAPSULE, STN_SHAPE_CYLINDER};
+/// One entry of `shapes`, at the stack's top: its shape with its pose and what is said about its mass.
+static void read_part(const stn_fields *part, int keep, stn_lua_shape *shape, double *mass) {
+    static const char *const words[] = {"sphere", "box", "capsule", "cylinder", "ellipsoid", "mesh", NULL};
+    static const stn_shape_type types[] = {STN_SHAPE_SPHERE,   STN_SHAPE_BOX,       STN_SHAPE_CAPSULE,
+                                           STN_SHAPE_CYLINDER, STN_SHAPE_ELLIPSOID, STN_SHAPE_MESH};
     lua_State *L = part->L;
     lua_rawgeti(L, part->table, 1);
     if (lua_type(L, -1) != LUA_TSTRING) {
@@ -301,22 +227,24 @@ static void read_part(const stn_fields *part, stn_geometry_spec *geometry, doubl
         stn_lua_unknown(L, part->owner, word, words);
     }
     lua_pop(L, 1);
-    *geometry = read_geometry(part, types[which]);
-    read_pose(part, &geometry->pose);
+    stn_fields_shape(part, types[which], keep, shape);
+    stn_fields_body_pose(part, &shape->geometry.pose);
     *mass = NAN;
     stn_fields_at_least(part, "mass", "kg", 0.0, mass);
 }
 
-/// Reads all shapes; `masses` gets NaN where none is given.
-static void read_parts(lua_State *L, const char *owner, int list, int32_t count, stn_geometry_spec *geometries,
-                       double *masses) {
-    static const char *const keys[] = {"radius", "size", "length", "pose", STN_POSE_KEYS, "mass", GEOMETRY_KEYS, NULL};
-    for (int32_t i = 0; i < count; i++) {
+/// Reads all shapes of the list at `list`; `masses` gets NaN where none is given.
+static void read_parts(lua_State *L, const char *owner, int list, const body_description *d, double *masses) {
+    static const char *const keys[] = {"radius", "size", "length",      "radii",           "file", "scale", "convex",
+                                       "pose",   "mass", STN_POSE_KEYS, STN_GEOMETRY_KEYS, NULL};
+    lua_newtable(L);
+    int keep = lua_gettop(L);
+    for (int32_t i = 0; i < d->count; i++) {
         char name[96];
         snprintf(name, sizeof name, "%s: shapes[%d]", owner, i + 1);
         lua_rawgeti(L, list, i + 1);
         stn_fields part = stn_fields_open(L, -1, name, keys, 1);
-        read_part(&part, &geometries[i], &masses[i]);
+        read_part(&part, keep, &d->shapes[i], &masses[i]);
         lua_pop(L, 1);
     }
 }
@@ -327,7 +255,7 @@ static stn_mass weigh_parts(const stn_fields *f, const body_description *d, cons
     double volume = 0.0;
     bool given = false;
     for (int32_t i = 0; i < d->count; i++) {
-        volume += stn_shape_volume(&d->geometries[i].shape);
+        volume += stn_shape_volume(&d->shapes[i].solid);
         given = given || !isnan(masses[i]);
     }
     double whole = 0.0;
@@ -337,13 +265,13 @@ static stn_mass weigh_parts(const stn_fields *f, const body_description *d, cons
     double total = given ? 0.0 : read_mass(f, volume);
     stn_mass sum = {0};
     for (int32_t i = 0; i < d->count; i++) {
-        const stn_geometry_spec *g = &d->geometries[i];
-        double share = given ? (isnan(masses[i]) ? 0.0 : masses[i]) : total * stn_shape_volume(&g->shape) / volume;
+        const stn_lua_shape *shape = &d->shapes[i];
+        double share = given ? (isnan(masses[i]) ? 0.0 : masses[i]) : total * stn_shape_volume(&shape->solid) / volume;
         stn_mass own, moved;
         stn_error err = {0};
         if (share > 0.0) {
-            stn_lua_check(f->L, stn_shape_mass(&g->shape, share, &own, &err), &err);
-            moved = stn_mass_transform(&g->pose, &own);
+            stn_lua_check(f->L, stn_shape_mass(&shape->solid, share, &own, &err), &err);
+            moved = stn_mass_transform(&shape->geometry.pose, &own);
             sum = stn_mass_add(&sum, &moved);
         }
     }
@@ -366,14 +294,17 @@ static int add_compound(lua_State *L) {
         stn_lua_fail(L, "world:compound: %zu shapes are too many", count);
     }
     d.count = (int32_t)count;
-    d.geometries = lua_newuserdatauv(L, count * sizeof *d.geometries, 0);
+    d.shapes = lua_newuserdatauv(L, count * sizeof *d.shapes, 0);
     double *masses = lua_newuserdatauv(L, count * sizeof *masses, 0);
-    read_parts(L, f.owner, list, d.count, d.geometries, masses);
+    read_parts(L, f.owner, list, &d, masses);
     d.mass = weigh_parts(&f, &d, masses);
     return finish_body(L, w, &f, &d);
 }
 
 const luaL_Reg stn_lua_model_methods[] = {
-    {"load", stn_lua_world_load}, {"ground", add_ground},     {"sphere", add_sphere},     {"box", add_box},
-    {"capsule", add_capsule},     {"cylinder", add_cylinder}, {"compound", add_compound}, {NULL, NULL},
+    {"load", stn_lua_world_load}, {"ground", add_ground},
+    {"sphere", add_sphere},       {"box", add_box},
+    {"capsule", add_capsule},     {"cylinder", add_cylinder},
+    {"compound", add_compound},   {"ellipsoid", add_ellipsoid},
+    {"mesh", add_mesh},           {NULL, NULL},
 };

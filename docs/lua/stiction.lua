@@ -58,6 +58,10 @@
 ---@field radius? number [m]
 ---@field length? number [m]
 ---@field size? stiction.Vector edges [m]
+---@field radii? stiction.Vector semi-axes of an ellipsoid [m]
+---@field file? string of a mesh
+---@field scale? number|stiction.Vector of a mesh
+---@field convex? boolean of a mesh: its convex hull, the default
 ---@field shapes? table[] of a compound
 
 ---@class stiction.contact
@@ -260,6 +264,12 @@ function world:capsule(body) end
 ---@param body stiction.Body
 ---@return stiction.robot
 function world:cylinder(body) end
+---@param body stiction.Body
+---@return stiction.robot
+function world:ellipsoid(body) end
+---@param body stiction.Body
+---@return stiction.robot
+function world:mesh(body) end
 ---@param body stiction.Body
 ---@return stiction.robot
 function world:compound(body) end
