@@ -9,7 +9,7 @@
 #include "cli/check.h"
 
 static const double DEEP = 1e-6; // [m]; less is touching, or round-off
-enum { MOST_COLLIDERS = 4000, BATCH = 2000 };
+enum { MOST_COLLIDERS = 4000, BATCH = 2000, MOST_TOLD = 100 };
 
 /// Two links whose shapes overlap.
 typedef struct overlap {
@@ -154,12 +154,17 @@ static void tell_all(search *s) {
     if (s->found_count > 0) {
         qsort(s->found, (size_t)s->found_count, sizeof *s->found, compare_overlaps);
     }
+    int32_t links = 0;
     for (int32_t i = 0; i < s->found_count; i++) {
         bool first =
             i == 0 || s->found[i].link_a != s->found[i - 1].link_a || s->found[i].link_b != s->found[i - 1].link_b;
-        if (first) {
+        links += first;
+        if (first && links <= MOST_TOLD) {
             tell(s, &s->found[i]);
         }
+    }
+    if (links > MOST_TOLD) {
+        check_note(s->c, "%d more pairs of links overlap where the robot starts", (int)(links - MOST_TOLD));
     }
 }
 

@@ -52,27 +52,25 @@ void check_velocity_zero(check *c) {
     }
 }
 
-/// x of the follower where its master is at `limit`; an unlimited master has no end.
-static double image(double scale, double offset, double limit) {
-    return scale == 0.0 ? offset : scale * limit + offset;
+/// Where the follower is when its master is at `limit`; an unlimited master has no end.
+static double image(const cli_chain *chain, double limit) {
+    return chain->scale == 0.0 ? chain->offset : chain->scale * limit + chain->offset;
 }
 
 void check_mimic_limits(check *c) {
     for (int32_t j = 0; j < c->model->joint_count; j++) {
         const stn_joint *joint = &c->model->joints[j];
-        int32_t master = j;
-        double scale = 1.0, offset = 0.0;
         if (joint->mimic < 0) {
             continue;
         }
-        cli_mimic_chain(c->model, j, &master, &scale, &offset);
-        double a = image(scale, offset, c->model->joints[master].lower);
-        double b = image(scale, offset, c->model->joints[master].upper);
+        cli_chain chain = c->robot->chains[j];
+        const stn_joint *master = &c->model->joints[chain.master];
+        double a = image(&chain, master->lower), b = image(&chain, master->upper);
         double low = fmin(a, b), high = fmax(a, b), slack = 1e-4 * fmax(1.0, fabs(joint->upper - joint->lower));
         slack = isfinite(slack) ? slack : 1e-4;
         if (low < joint->lower - slack || high > joint->upper + slack) {
             check_say_joint(c, j, "its master '%s' drives it from %g to %g %s, beyond its limits %g to %g",
-                            c->model->joints[master].name, low, high, check_unit(joint), joint->lower, joint->upper);
+                            master->name, low, high, check_unit(joint), joint->lower, joint->upper);
         }
     }
 }

@@ -61,10 +61,8 @@ static void follow_masters(const info_report *r) {
     for (int32_t j = 0; j < r->robot.model->joint_count; j++) {
         const stn_joint *joints = r->robot.model->joints;
         if (joints[j].mimic >= 0) {
-            int32_t master = 0;
-            double scale = 1.0, offset = 0.0;
-            cli_mimic_chain(r->robot.model, j, &master, &scale, &offset);
-            r->q[joints[j].q_start] = scale * r->q[joints[master].q_start] + offset;
+            cli_chain chain = r->robot.chains[j];
+            r->q[joints[j].q_start] = chain.scale * r->q[joints[chain.master].q_start] + chain.offset;
         }
     }
 }

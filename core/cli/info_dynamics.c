@@ -8,39 +8,32 @@
 #include "cli/info.h"
 
 // Dense matrices grow with the square of the degrees of freedom, their eigenvalues with the cube.
-enum { MOST_FOR_MATRIX = 3000, MOST_FOR_EIGENVALUES = 1000 };
-
-/// Row of G.
-typedef struct follower {
-    int32_t target; // velocity index of the joint that mimics nothing
-    double weight;
-} follower;
+enum { MOST_FOR_MATRIX = 2000, MOST_FOR_EIGENVALUES = 1000 };
 
 typedef struct coordinates {
     const stn_model *model;
-    follower *rows;    // (nv)
-    int32_t *number;   // (nv) place among the reduced coordinates, -1: a mimic joint
-    double *M;         // (nv x nv)
-    double *M_reduced; // (dof_reduced x dof_reduced)
+    const cli_chain *rows; // (nv) of G: the velocity that is no mimic joint's, and its weight
+    int32_t *number;       // (nv) place among the reduced coordinates, -1: a mimic joint
+    double *M;             // (nv x nv)
+    double *M_reduced;     // (dof_reduced x dof_reduced)
 } coordinates;
 
-static follower follow(const stn_model *model, int32_t dof) {
-    const stn_joint *joint = &model->joints[model->dof_joint[dof]];
-    if (joint->mimic < 0) {
-        return (follower){dof, 1.0};
+static bool number_coordinates(const info_report *r, coordinates *c) {
+    const stn_model *m = c->model;
+    cli_chain *rows = STN_ARENA(r->arena, m->nv, cli_chain);
+    c->number = STN_ARENA(r->arena, m->nv, int32_t);
+    if (rows == NULL || c->number == NULL) {
+        return false;
     }
-    int32_t master = 0;
-    double scale = 1.0, offset = 0.0;
-    cli_mimic_chain(model, model->dof_joint[dof], &master, &scale, &offset);
-    return (follower){model->joints[master].v_start, scale};
-}
-
-static void number_coordinates(coordinates *c) {
     int32_t count = 0;
-    for (int32_t i = 0; i < c->model->nv; i++) {
-        c->rows[i] = follow(c->model, i);
-        c->number[i] = c->rows[i].target == i ? count++ : -1;
+    for (int32_t i = 0; i < m->nv; i++) {
+        const cli_chain *chain = &r->robot.chains[m->dof_joint[i]];
+        bool follows = m->joints[m->dof_joint[i]].mimic >= 0;
+        rows[i] = follows ? (cli_chain){m->joints[chain->master].v_start, chain->scale, 0.0} : (cli_chain){i, 1.0, 0.0};
+        c->number[i] = follows ? -1 : count++;
     }
+    c->rows = rows;
+    return true;
 }
 
 /// The blocks of all trees, without rotors; mimic joints may couple trees.
@@ -50,13 +43,13 @@ static stn_status fill_matrix(const info_report *r, coordinates *c, stn_error *e
         const stn_tree *tree = &c->model->trees[t];
         size_t size = (size_t)tree->nv, start = (size_t)tree->v_start;
         stn_matrix block = {.n = tree->nv, .form = STN_MATRIX_DENSE};
-        block.values = stn_arena_zeroed(r->arena, size * size, sizeof *block.values);
+        block.values = size == n ? c->M : stn_arena_zeroed(r->arena, size * size, sizeof *block.values);
         if (block.values == NULL) {
             return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", r->robot.path);
         }
         stn_mass_matrix(r->kinematics, t, &block);
         for (size_t i = 0; i < size; i++) {
-            memcpy(c->M + (start + i) * n + start, block.values + i * size, size * sizeof *c->M);
+            memmove(c->M + (start + i) * n + start, block.values + i * size, size * sizeof *c->M);
             c->M[(start + i) * (n + 1)] -= c->model->joints[c->model->dof_joint[start + i]].reflected_inertia;
         }
     }
@@ -67,9 +60,9 @@ static void reduce_matrix(const info_report *r, coordinates *c) {
     size_t n = (size_t)c->model->nv, reduced = (size_t)r->counts.dof_reduced;
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < n; j++) {
-            follower a = c->rows[i], b = c->rows[j];
-            size_t row = (size_t)c->number[a.target], column = (size_t)c->number[b.target];
-            c->M_reduced[row * reduced + column] += a.weight * b.weight * c->M[i * n + j];
+            cli_chain a = c->rows[i], b = c->rows[j];
+            size_t row = (size_t)c->number[a.master], column = (size_t)c->number[b.master];
+            c->M_reduced[row * reduced + column] += a.scale * b.scale * c->M[i * n + j];
         }
     }
 }
@@ -92,37 +85,45 @@ static stn_status find_condition(double *M, int32_t n, double *lambda, double *c
     return status;
 }
 
-static stn_status compute_matrices(info_report *r, coordinates *c, stn_error *err) {
-    int32_t n = c->model->nv, reduced = r->counts.dof_reduced;
+static stn_status find_conditions(info_report *r, const coordinates *c, stn_error *err) {
     info_dynamics *d = &r->dynamics;
-    c->M = STN_ARENA_ZEROED(r->arena, (size_t)n * (size_t)n, double);
-    c->M_reduced = STN_ARENA_ZEROED(r->arena, (size_t)reduced * (size_t)reduced, double);
-    double *lambda = STN_ARENA(r->arena, n, double);
-    if (c->M == NULL || c->M_reduced == NULL || lambda == NULL) {
+    double *lambda = STN_ARENA(r->arena, c->model->nv, double);
+    if (lambda == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", r->robot.path);
+    }
+    stn_status status = find_condition(c->M, c->model->nv, lambda, &d->full.condition, err);
+    d->reduced.condition = d->full.condition;
+    if (status == STN_OK && r->counts.mimic > 0) {
+        status = find_condition(c->M_reduced, r->counts.dof_reduced, lambda, &d->reduced.condition, err);
+    }
+    if (status == STN_OK && isnan(d->full.condition)) {
+        d->note = "the mass matrix is singular: some joint moves no mass, or too little of it";
+    }
+    return status;
+}
+
+static stn_status compute_matrices(info_report *r, coordinates *c, stn_error *err) {
+    size_t n = (size_t)c->model->nv, reduced = r->counts.mimic > 0 ? (size_t)r->counts.dof_reduced : 0;
+    info_dynamics *d = &r->dynamics;
+    c->M = STN_ARENA_ZEROED(r->arena, n * n, double);
+    c->M_reduced = STN_ARENA_ZEROED(r->arena, reduced * reduced, double);
+    if (c->M == NULL || c->M_reduced == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", r->robot.path);
     }
     stn_status status = fill_matrix(r, c, err);
     if (status != STN_OK) {
         return status;
     }
-    reduce_matrix(r, c);
-    d->full.mass_trace = trace(c->M, n);
-    d->reduced.mass_trace = trace(c->M_reduced, reduced);
+    d->full.mass_trace = d->reduced.mass_trace = trace(c->M, c->model->nv);
+    if (r->counts.mimic > 0) {
+        reduce_matrix(r, c);
+        d->reduced.mass_trace = trace(c->M_reduced, r->counts.dof_reduced);
+    }
     if (n > MOST_FOR_EIGENVALUES) {
         d->note = "more than 1000 degrees of freedom: no condition number";
         return STN_OK;
     }
-    if (r->counts.mass == 0.0 || n == 0) {
-        return STN_OK;
-    }
-    status = find_condition(c->M, n, lambda, &d->full.condition, err);
-    if (status == STN_OK) {
-        status = find_condition(c->M_reduced, reduced, lambda, &d->reduced.condition, err);
-    }
-    if (status == STN_OK && isnan(d->full.condition)) {
-        d->note = "the mass matrix is singular: some joint moves no mass, or too little of it";
-    }
-    return status;
+    return r->counts.mass > 0.0 && n > 0 ? find_conditions(r, c, err) : STN_OK;
 }
 
 // ------------------------------------------------------------------------------------------------------ gravity
@@ -149,7 +150,7 @@ static stn_status compute_gravity(info_report *r, const coordinates *c, stn_erro
                             d->full.gravity + m->trees[t].v_start);
     }
     for (int32_t i = 0; i < m->nv; i++) {
-        d->reduced.gravity[c->rows[i].target] += c->rows[i].weight * d->full.gravity[i];
+        d->reduced.gravity[c->rows[i].master] += c->rows[i].scale * d->full.gravity[i];
     }
     d->full.gravity_norm = norm(d->full.gravity, m->nv);
     d->reduced.gravity_norm = norm(d->reduced.gravity, m->nv);
@@ -160,18 +161,15 @@ stn_status info_compute(info_report *r, stn_error *err) {
     coordinates c = {.model = r->robot.model};
     r->dynamics = (info_dynamics){.full.condition = (double)NAN, .reduced.condition = (double)NAN};
     stn_kinematics_update(r->kinematics, r->q, r->v);
-    c.rows = STN_ARENA(r->arena, c.model->nv, follower);
-    c.number = STN_ARENA(r->arena, c.model->nv, int32_t);
-    if (c.rows == NULL || c.number == NULL) {
+    if (!number_coordinates(r, &c)) {
         return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", r->robot.path);
     }
-    number_coordinates(&c);
     stn_status status = compute_gravity(r, &c, err);
     if (status == STN_OK && c.model->nv <= MOST_FOR_MATRIX) {
         status = compute_matrices(r, &c, err);
     } else if (status == STN_OK) {
         r->dynamics.full.mass_trace = r->dynamics.reduced.mass_trace = (double)NAN;
-        r->dynamics.note = "more than 3000 degrees of freedom: no mass matrix";
+        r->dynamics.note = "more than 2000 degrees of freedom: no mass matrix";
     }
     if (r->counts.mass == 0.0) {
         r->dynamics.note = "no link has a mass: good for kinematics only";

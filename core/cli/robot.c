@@ -41,6 +41,43 @@ static stn_status find_children(cli_robot *robot, stn_error *err) {
     return STN_OK;
 }
 
+/// Each joint is looked at twice, however long the chains are; the compiler has refused circles.
+static void follow(cli_robot *robot, int32_t joint, int32_t *path) {
+    const stn_joint *joints = robot->model->joints;
+    int32_t length = 0;
+    while (joints[joint].mimic >= 0 && robot->chains[joint].master < 0) {
+        path[length++] = joint;
+        joint = joints[joint].mimic;
+    }
+    if (joints[joint].mimic < 0) {
+        robot->chains[joint] = (cli_chain){joint, 1.0, 0.0};
+    }
+    while (length > 0) {
+        const stn_joint *next = &joints[path[--length]];
+        cli_chain above = robot->chains[next->mimic];
+        robot->chains[path[length]] = (cli_chain){above.master, next->mimic_multiplier * above.scale,
+                                                  next->mimic_multiplier * above.offset + next->mimic_offset};
+    }
+}
+
+static stn_status find_chains(cli_robot *robot, stn_error *err) {
+    size_t count = (size_t)robot->model->joint_count;
+    int32_t *path = stn_allocate(robot->context, count, sizeof *path);
+    robot->chains = stn_allocate(robot->context, count, sizeof *robot->chains);
+    if (path == NULL || robot->chains == NULL) {
+        stn_release(robot->context, path);
+        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", robot->path);
+    }
+    for (size_t j = 0; j < count; j++) {
+        robot->chains[j].master = -1;
+    }
+    for (int32_t j = 0; j < robot->model->joint_count; j++) {
+        follow(robot, j, path);
+    }
+    stn_release(robot->context, path);
+    return STN_OK;
+}
+
 stn_status cli_robot_load(cli_robot *robot, const char *path, const cli_robot_options *options, stn_error *err) {
     *robot = (cli_robot){.path = path};
     stn_context_options context = {.log = drop_message};
@@ -57,12 +94,16 @@ stn_status cli_robot_load(cli_robot *robot, const char *path, const cli_robot_op
     }
     stn_builder_destroy(builder);
     robot->load_ms = 1e3 * (cli_seconds_now() - begun);
-    return status == STN_OK ? find_children(robot, err) : status;
+    if (status == STN_OK) {
+        status = find_children(robot, err);
+    }
+    return status == STN_OK ? find_chains(robot, err) : status;
 }
 
 void cli_robot_clear(cli_robot *robot) {
     if (robot->context != NULL) {
         stn_release(robot->context, robot->child_of);
+        stn_release(robot->context, robot->chains);
         stn_model_destroy(robot->model);
         stn_diagnostics_clear(&robot->diagnostics);
         stn_context_destroy(robot->context);
@@ -167,17 +208,4 @@ stn_aabb cli_robot_box(const cli_robot *robot, const stn_kinematics *kinematics,
         }
     }
     return box;
-}
-
-// ------------------------------------------------------------------------------------------------------- mimics
-
-/// The compiler has refused circles.
-void cli_mimic_chain(const stn_model *model, int32_t joint, int32_t *master, double *scale, double *offset) {
-    *scale = 1.0;
-    *offset = 0.0;
-    for (; model->joints[joint].mimic >= 0; joint = model->joints[joint].mimic) {
-        *offset += *scale * model->joints[joint].mimic_offset;
-        *scale *= model->joints[joint].mimic_multiplier;
-    }
-    *master = joint;
 }

@@ -6,12 +6,19 @@
 #include <stiction/dynamics.h>
 #include <stiction/loader.h>
 
+/// q = scale q(master) + offset, `master` being the joint at the end of the chain, which mimics nothing (itself: 1, 0).
+typedef struct cli_chain {
+    int32_t master;
+    double scale, offset;
+} cli_chain;
+
 typedef struct cli_robot {
     const char *path;
     stn_context *context;
     stn_diagnostics diagnostics;
     stn_model *model;  // the one robot; NULL: it did not load
     int32_t *child_of; // (joint_count) link below each moving joint
+    cli_chain *chains; // (joint_count)
     double load_ms;    // from the path to the compiled model, plugins found on the way included
 } cli_robot;
 
@@ -55,8 +62,5 @@ stn_aabb cli_box_of(const stn_geometry *geometry, const stn_pose *pose); // pose
 double cli_box_diagonal(const stn_aabb *box);                            // 0 when empty
 /// Of all shapes of a robot at the configuration of `kinematics`, of those that collide or of those that are seen.
 stn_aabb cli_robot_box(const cli_robot *robot, const stn_kinematics *kinematics, bool collision);
-
-/// q = scale q(master) + offset, `*master` being the joint at the end of the chain, which mimics nothing.
-void cli_mimic_chain(const stn_model *model, int32_t joint, int32_t *master, double *scale, double *offset);
 
 #endif
