@@ -265,6 +265,9 @@ static stn_status read_section(msh_file *f, mesh_word name) {
     if (f->version == 0 && (nodes || elements)) {
         return reader_fail(r, "%s before $MeshFormat", reader_show(name, shown));
     }
+    if (word_is(name, "$nod") || word_is(name, "$parametricnodes")) {
+        return reader_fail(r, "%s: such nodes are not read; save the mesh in format 4.1", reader_show(name, shown));
+    }
     if (format && f->version != 0) {
         return reader_fail(r, "$MeshFormat a second time");
     }

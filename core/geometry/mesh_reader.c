@@ -40,9 +40,10 @@ static void *take(mesh_reader *r, mesh_list *list) {
 stn_status reader_finish(mesh_reader *r, stn_status status, raw_mesh *out) {
     *out = (raw_mesh){0};
     stn_release(r->context, r->corners.items);
-    if (status == STN_OK && r->triangles.count == 0 && r->tetrahedra.count == 0) {
-        status =
-            stn_fail(r->err, STN_ERR_ARGUMENT, "%s: there are no triangles and no tetrahedra in the file", r->path);
+    if (r->begin == r->end) {
+        status = stn_fail(r->err, STN_ERR_ARGUMENT, "%s: the file is empty", r->path);
+    } else if (status == STN_OK && r->triangles.count == 0 && r->tetrahedra.count == 0) {
+        status = stn_fail(r->err, STN_ERR_ARGUMENT, "%s: there are no triangles and no tetrahedra in it", r->path);
     }
     if (r->tetrahedra.count > 0) {
         stn_release(r->context, r->triangles.items);

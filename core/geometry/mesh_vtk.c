@@ -68,6 +68,7 @@ static stn_status read_points(vtk_file *f) {
         }
     }
     vtk_end_numbers(f);
+    f->components = 3;
     f->has_points = true;
     return status;
 }
@@ -91,6 +92,7 @@ static stn_status skip_array(vtk_file *f) {
         return reader_fail(r, "a field of %lld x %lld", (long long)tuples, (long long)components);
     }
     int64_t count = components * tuples;
+    f->components = components;
     bool text = type.width == 0 && !type.whole;
     if (f->binary) {
         if (text) {
@@ -115,15 +117,27 @@ static stn_status skip_array(vtk_file *f) {
     return STN_OK;
 }
 
-/// Lines up to an empty one.
-static void skip_metadata(mesh_reader *r) {
-    bool empty = false;
+static bool line_is_empty(const char *first, const char *end) {
+    while (first < end && (is_blank(*first) || *first == '\n')) {
+        first++;
+    }
+    return first == end;
+}
+
+/// Lines up to an empty one, but the names of components, one a line, may be empty.
+void vtk_skip_metadata(vtk_file *f) {
+    mesh_reader *r = &f->r;
     reader_skip_line(r);
-    while (!empty && r->at < r->end) {
+    while (r->at < r->end) {
         const char *first = r->at;
+        mesh_reader line = *r;
         reader_skip_line(r);
-        for (empty = true; first < r->at && empty; first++) {
-            empty = is_blank(*first) || *first == '\n';
+        if (line_is_empty(first, r->at)) {
+            return;
+        }
+        bool names = word_is(reader_word(&line), "component_names");
+        for (int64_t i = 0; names && i < f->components && r->at < r->end; i++) {
+            reader_skip_line(r);
         }
     }
 }
@@ -136,7 +150,7 @@ static stn_status skip_field(vtk_file *f) {
     while (count > 0 && status == STN_OK) {
         mesh_word word = reader_word(r);
         if (word_is(word, "metadata")) {
-            skip_metadata(r);
+            vtk_skip_metadata(f);
         } else {
             status = skip_array(f);
             count--;
@@ -212,7 +226,7 @@ static stn_status read_sections(vtk_file *f) {
         }
         stn_status status = STN_OK;
         if (word_is(word, "metadata")) {
-            skip_metadata(&f->r);
+            vtk_skip_metadata(f);
         } else {
             status = read_section(f, word);
         }

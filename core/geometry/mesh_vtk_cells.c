@@ -59,10 +59,16 @@ static stn_status read_counted(vtk_file *f, int64_t total, int32_t least, vtk_ce
 /// The line that opens one of the two arrays of version 5.
 static stn_status begin_array(vtk_file *f, const char *name, int32_t *width) {
     vtk_type type = {0};
-    stn_status status = reader_expect(&f->r, name);
-    if (status == STN_OK) {
-        status = vtk_read_type(f, &type);
+    mesh_word word = reader_word(&f->r);
+    if (word_is(word, "metadata")) { // of the array before
+        vtk_skip_metadata(f);
+        word = reader_word(&f->r);
     }
+    if (!word_is(word, name)) {
+        char shown[READER_SHOWN];
+        return reader_fail(&f->r, "expected \"%s\", found %s", name, reader_show(word, shown));
+    }
+    stn_status status = vtk_read_type(f, &type);
     if (status == STN_OK && (type.width < 4 || !type.whole)) {
         return reader_fail(&f->r, "%s of type %s: whole numbers of 4 or 8 bytes are read", name, type.name);
     }
@@ -104,6 +110,7 @@ static stn_status read_offsets(vtk_file *f, int64_t total, int32_t least, vtk_ce
 static stn_status read_cells(vtk_file *f, int32_t least, vtk_cells *c) {
     mesh_reader *r = &f->r;
     int64_t count = 0, numbers = 0;
+    f->components = 1;
     if (!f->has_points) {
         return reader_fail(r, "cells before POINTS");
     }

@@ -200,14 +200,15 @@ static void test_any_positive_tags_find_their_nodes(void **state) {
 
 static void test_wrong_files_are_refused_by_their_line(void **state) {
     (void)state;
-    static const char none[] = "part.mesh: there are no triangles and no tetrahedra in the file";
+    static const char none[] = "part.mesh: there are no triangles and no tetrahedra in it";
     static const struct {
         const char *text, *message;
     } cases[] = {
-        {"", none},
+        {"", "part.mesh: the file is empty"},
         {"solid x", "part.mesh:1: expected a section such as $MeshFormat, found \"solid\""},
         {"$", "part.mesh:1: expected a section such as $MeshFormat, found \"$\""},
-        {"$NOD\n1\n1 0 0 0\n$ENDNOD\n", "part.mesh:5: section \"$NOD\" does not end"},
+        {"$NOD\n1\n1 0 0 0\n$ENDNOD\n", "part.mesh:1: \"$NOD\": such nodes are not read; save the mesh in format 4.1"},
+        {"$Other\n1\n1 0 0 0\n$EndOthe\n", "part.mesh:5: section \"$Other\" does not end"},
         {"$Nodes\n", "part.mesh:1: \"$Nodes\" before $MeshFormat"},
         {"$MeshFormat\n4 0 8", "part.mesh:2: format \"4\": 2.2 and 4.1 are read; save the mesh in one of them"},
         {"$MeshFormat\n1.0 0 8", "part.mesh:2: format \"1.0\": 2.2 and 4.1 are read; save the mesh in one of them"},

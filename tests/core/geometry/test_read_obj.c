@@ -173,8 +173,8 @@ static void test_wrong_statements_are_refused_by_their_line(void **state) {
         {SQUARE "f 1 2 3 \\ \n 4", "part.mesh:6: unknown statement \"4\""},
         {"surf 0 1 0 1 1", "part.mesh:1: \"surf\": curved surfaces are not read; save the mesh as polygons"},
         {"\nsolid part", "part.mesh:2: unknown statement \"solid\""},
-        {SQUARE, "part.mesh: there are no triangles and no tetrahedra in the file"},
-        {"", "part.mesh: there are no triangles and no tetrahedra in the file"},
+        {SQUARE, "part.mesh: there are no triangles and no tetrahedra in it"},
+        {"", "part.mesh: the file is empty"},
     };
     for (int32_t i = 0; i < STN_COUNT(cases); i++) {
         assert_refused(mesh_read_obj, cases[i].text, cases[i].message);
