@@ -2,6 +2,8 @@
 // Scene files through the real worker: a cube with corners at +-1 (area 24, volume 8), placed by COLLADA and glTF.
 #include "mesh_files.h"
 
+#include "expected_mesh.h"
+
 static const stn_vec3 ones = {1.0, 1.0, 1.0}, minus_ones = {-1.0, -1.0, -1.0};
 
 static void a_collada_cube_is_a_closed_solid_of_its_volume(void **state) {
@@ -221,56 +223,23 @@ static void every_cut_of_a_scene_is_an_error_or_a_mesh(void **state) {
     assert_no_children();
 }
 
-/// One line of expected_meshes.csv, which gives bounds, area and volume in the file's unit.
-typedef struct expected {
-    char file[400], format[32], up_axis[16];
-    int32_t triangles, degenerate, open_edges, instances;
-    double bounds[6], area, volume, unit;
-} expected;
-
-static bool read_expected(char *line, expected *e) {
-    enum { COLUMNS = 20 };
-    char *columns[COLUMNS], *rest = line;
-    for (int i = 0; i < COLUMNS; i++) {
-        columns[i] = strsep(&rest, ",\r\n");
-        if (columns[i] == NULL) {
-            return false;
-        }
-    }
-    bool scene = columns[17][0] != '\0';
-    snprintf(e->file, sizeof e->file, "%s", columns[0]);
-    snprintf(e->format, sizeof e->format, "%s", columns[1]);
-    e->triangles = atoi(columns[4]);
-    for (int i = 0; i < 6; i++) {
-        assert_true(stn_parse_real(columns[5 + i], &e->bounds[i]));
-    }
-    assert_true(stn_parse_real(columns[11], &e->area) && stn_parse_real(columns[12], &e->volume));
-    e->degenerate = atoi(columns[13]);
-    e->open_edges = atoi(columns[14]);
-    e->unit = 1.0;
-    assert_true(!scene || stn_parse_real(columns[15], &e->unit));
-    snprintf(e->up_axis, sizeof e->up_axis, "%s", scene ? columns[16] : "Y_UP"); // glTF's by its standard
-    e->instances = scene ? atoi(columns[17]) : 1;
-    return true;
-}
-
-static void check_file(const expected *e) {
-    char path[1024];
-    snprintf(path, sizeof path, STN_SHARED_DIR "/models/%s", e->file);
-    skip_without(path);
-    loaded l = must_load(path);
-    double u = e->unit, size = 0.0;
+static void check_file(const expected_mesh *e) {
+    bool dae = strcmp(e->format, "dae") == 0; // glTF has its unit and up axis by its standard
+    double u = dae ? e->unit : 1.0, size = 0.0;
+    char up_axis = dae ? (char)(e->up_axis[0] + 'x' - 'X') : 'y';
+    skip_without(e->path);
+    loaded l = must_load(e->path);
     for (int i = 0; i < 6; i++) {
         size = fmax(size, fabs(e->bounds[i] * u));
     }
     assert_int_equal(l.facts.triangle_count, e->triangles);
     assert_int_equal(l.facts.degenerate_count, e->degenerate);
     assert_int_equal(l.facts.open_edge_count, e->open_edges);
-    assert_int_equal(l.facts.instance_count, e->instances);
-    assert_near(l.facts.unit, e->unit, 0.0);
-    assert_int_equal(l.facts.up_axis, e->up_axis[0] + 'x' - 'X');
+    assert_int_equal(l.facts.instance_count, dae ? e->instances : 1);
+    assert_near(l.facts.unit, u, 0.0);
+    assert_int_equal(l.facts.up_axis, up_axis);
     // assimp holds COLLADA's decimals in single precision, of relative error 6e-8
-    double tolerance = strcmp(e->format, "dae") == 0 ? 1e-7 : 1e-14;
+    double tolerance = dae ? 1e-7 : 1e-14;
     assert_bounds(&l, (stn_vec3){e->bounds[0] * u, e->bounds[1] * u, e->bounds[2] * u},
                   (stn_vec3){e->bounds[3] * u, e->bounds[4] * u, e->bounds[5] * u}, tolerance * size);
     assert_near(l.facts.area / (e->area * u * u), 1.0, tolerance);
@@ -280,15 +249,12 @@ static void check_file(const expected *e) {
 
 static void published_scenes_have_the_figures_of_an_independent_reader(void **state) {
     (void)state;
-    skip_without(STN_SHARED_DIR "/models/expected_meshes.csv");
-    FILE *file = fopen(STN_SHARED_DIR "/models/expected_meshes.csv", "r");
-    assert_non_null(file);
-    char line[2048];
+    skip_without(EXPECTED_MESHES);
+    FILE *file = expected_meshes_open();
+    expected_mesh e;
     int checked = 0;
-    assert_non_null(fgets(line, sizeof line, file)); // names of the columns
-    while (fgets(line, sizeof line, file) != NULL) {
-        expected e;
-        if (read_expected(line, &e) && (strcmp(e.format, "dae") == 0 || strcmp(e.format, "gltf") == 0)) {
+    while (expected_mesh_next(file, &e)) {
+        if (strcmp(e.format, "dae") == 0 || strcmp(e.format, "gltf") == 0) {
             check_file(&e);
             checked++;
         }

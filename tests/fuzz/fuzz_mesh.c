@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mesh files, one format for each target. What a reader gives must hold together, and so must the mesh that is made of
+// it and, of small ones, its hull.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "geometry/mesh.h"
+
+#define JOIN(a, b)   a##b
+#define READER(name) JOIN(mesh_read_, name)
+
+enum { SMALL = 200 }; // vertices
+
+static void must(bool condition) {
+    if (!condition) {
+        abort();
+    }
+}
+
+static void must_name_vertices(const int32_t *index, int64_t count, int32_t vertex_count) {
+    for (int64_t i = 0; i < count; i++) {
+        must(index[i] >= 0 && index[i] < vertex_count);
+    }
+}
+
+static void check_raw(const raw_mesh *raw) {
+    must(raw->triangle_count > 0 || raw->tetrahedron_count > 0);
+    must(raw->vertex_count > 0 && raw->triangle_count >= 0 && raw->tetrahedron_count >= 0);
+    for (int64_t i = 0; i < 3 * (int64_t)raw->vertex_count; i++) {
+        must(isfinite(raw->vertices[i]));
+    }
+    must_name_vertices(raw->triangles, 3 * (int64_t)raw->triangle_count, raw->vertex_count);
+    must_name_vertices(raw->tetrahedra, 4 * (int64_t)raw->tetrahedron_count, raw->vertex_count);
+}
+
+static void check_mesh(const stn_mesh *mesh) {
+    must(mesh->vertex_count > 0 && mesh->triangle_count > 0);
+    must_name_vertices(mesh->triangles, 3 * (int64_t)mesh->triangle_count, mesh->vertex_count);
+    must_name_vertices(mesh->tetrahedra, 4 * (int64_t)mesh->tetrahedron_count, mesh->vertex_count);
+    for (int64_t i = 0; i < 3 * (int64_t)mesh->vertex_count; i++) {
+        must(isfinite(mesh->vertices[i]));
+    }
+}
+
+static void try_mesh(stn_context *context, const raw_mesh *raw) {
+    stn_mesh *mesh = NULL, *hull = NULL;
+    stn_error err = {STN_OK, ""};
+    stn_status status = mesh_from_raw(context, raw, &mesh, &err);
+    must((status == STN_OK) == (mesh != NULL) && (status == STN_OK || err.text[0] != '\0'));
+    if (mesh == NULL) {
+        return;
+    }
+    check_mesh(mesh);
+    if (mesh->vertex_count <= SMALL) {
+        status = stn_mesh_create_hull(mesh, &hull, &err);
+        must((status == STN_OK) == (hull != NULL));
+    }
+    if (hull != NULL) {
+        check_mesh(hull);
+    }
+    stn_mesh_release(hull);
+    stn_mesh_release(mesh);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    stn_context *context = NULL;
+    raw_mesh raw;
+    stn_error err = {STN_OK, ""};
+    must(stn_context_create(NULL, &context, NULL) == STN_OK);
+    stn_status status = READER(FORMAT)(context, "fuzz", (const char *)data, size, &raw, &err);
+    if (status == STN_OK) {
+        check_raw(&raw);
+        try_mesh(context, &raw);
+    } else {
+        must(status == STN_ERR_ARGUMENT && strncmp(err.text, "fuzz:", 5) == 0 && strchr(err.text, '\n') == NULL);
+        must(raw.vertices == NULL && raw.triangles == NULL && raw.tetrahedra == NULL);
+    }
+    raw_mesh_clear(&raw);
+    stn_context_destroy(context);
+    return 0;
+}
