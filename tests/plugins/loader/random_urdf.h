@@ -51,11 +51,6 @@ typedef struct written_robot {
     char *text; // from malloc
 } written_robot;
 
-static inline bool written_axial(stn_joint_type type) {
-    return type == STN_JOINT_REVOLUTE || type == STN_JOINT_CONTINUOUS || type == STN_JOINT_PRISMATIC ||
-           type == STN_JOINT_SCREW;
-}
-
 // ------------------------------------------------------------------------------------------------------ generation
 
 static inline void random_triple(stn_random *r, double half, double *out) {
@@ -106,12 +101,11 @@ static inline void random_inertia(stn_random *r, written_link *link) {
     link->inertial = random_origin(r, true);
 }
 
-/// Screws are left out while the loader does not read their pitch.
 static inline stn_joint_type random_type(stn_random *r) {
-    static const stn_joint_type types[] = {STN_JOINT_REVOLUTE, STN_JOINT_REVOLUTE,   STN_JOINT_REVOLUTE,
-                                           STN_JOINT_REVOLUTE, STN_JOINT_CONTINUOUS, STN_JOINT_PRISMATIC,
-                                           STN_JOINT_FIXED,    STN_JOINT_FIXED,      STN_JOINT_FLOATING,
-                                           STN_JOINT_PLANAR,   STN_JOINT_BALL,       STN_JOINT_UNIVERSAL};
+    static const stn_joint_type types[] = {
+        STN_JOINT_REVOLUTE,  STN_JOINT_REVOLUTE, STN_JOINT_REVOLUTE, STN_JOINT_REVOLUTE, STN_JOINT_CONTINUOUS,
+        STN_JOINT_PRISMATIC, STN_JOINT_FIXED,    STN_JOINT_FIXED,    STN_JOINT_FLOATING, STN_JOINT_PLANAR,
+        STN_JOINT_BALL,      STN_JOINT_SCREW,    STN_JOINT_UNIVERSAL};
     return types[random_below(r, STN_COUNT(types))];
 }
 
@@ -119,7 +113,7 @@ static inline void choose_masses(stn_random *r, written_robot *robot) {
     bool carries[WRITTEN_LINKS] = {false}, carries_any[WRITTEN_LINKS] = {false};
     for (int32_t i = robot->count - 1; i >= 0; i--) {
         written_link *link = &robot->links[i];
-        bool simple = link->type == STN_JOINT_FIXED || written_axial(link->type);
+        bool simple = link->type == STN_JOINT_FIXED || stn_joint_type_is_axial(link->type);
         bool tool = link->type == STN_JOINT_FIXED && !carries_any[i] && link->parent >= 0;
         link->massive = !(simple && (carries[i] || tool)) || random_below(r, 3) > 0;
         if (link->parent >= 0) {
@@ -137,8 +131,8 @@ static inline void random_mimic(stn_random *r, written_robot *robot, int32_t i) 
     written_link *link = &robot->links[i];
     int32_t master = i > 0 ? random_below(r, i) : -1;
     link->mimic = -1;
-    if (master >= 0 && random_below(r, 4) == 0 && link->type != STN_JOINT_SCREW && written_axial(link->type) &&
-        robot->links[master].type != STN_JOINT_SCREW && written_axial(robot->links[master].type)) {
+    if (master >= 0 && random_below(r, 4) == 0 && stn_joint_type_is_axial(link->type) &&
+        stn_joint_type_is_axial(robot->links[master].type)) {
         link->mimic = master;
         link->multiplier = random_between(r, -2.0, 2.0);
         link->offset = random_between(r, -0.5, 0.5);
@@ -151,7 +145,7 @@ static inline void random_joint_numbers(stn_random *r, written_robot *robot, int
     link->origin = random_origin(r, plain);
     random_axis(r, plain, link);
     link->pitch = random_between(r, -0.3, 0.3);
-    if (written_axial(link->type) && random_below(r, 3) == 0) {
+    if (stn_joint_type_is_axial(link->type) && random_below(r, 3) == 0) {
         link->rotor = random_size(r, 1e-6, 1e-3);
         link->ratio = random_size(r, 1.0, 100.0);
     }
@@ -190,7 +184,7 @@ static inline void write_joint(FILE *file, const written_robot *robot, const wri
     fprintf(file, "<%sjoint name=\"%s\" type=\"%s\"><child link=\"%s\"/><parent link=\"%s\"/>", drake ? "drake:" : "",
             link->joint, stn_joint_type_name(link->type), link->name, parent);
     write_origin(file, &link->origin);
-    if (link->axis_given && (written_axial(link->type) || link->type == STN_JOINT_PLANAR)) {
+    if (link->axis_given && (stn_joint_type_is_axial(link->type) || link->type == STN_JOINT_PLANAR)) {
         fprintf(file, "<axis xyz=\"%.17g %.17g %.17g\"/>", link->axis[0], link->axis[1], link->axis[2]);
     }
     if (link->type == STN_JOINT_REVOLUTE || link->type == STN_JOINT_PRISMATIC) {
