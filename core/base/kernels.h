@@ -57,18 +57,31 @@ typedef struct body_kernels {
     void (*pair_add)(const double *X, const double *Y, double *out);
 } body_kernels;
 
+typedef struct angle_kernels {
+    /// cosine and sine (n) of angles (n) [rad]. Whole vectors of 4 are read and written: the arrays have room up to the
+    /// next multiple of 4.
+    void (*cosines_and_sines)(int32_t n, const double *angle, double *cosine, double *sine);
+} angle_kernels;
+
+#ifdef STN_KERNELS_X86
+/// Has this processor AVX2 and fused multiply-add? Thread: [any].
+bool kernels_have_avx2(void);
+#endif
 /// The tables for this processor. Thread: [any].
 const panel_kernels *panel_kernels_choose(void);
 const row_kernels *row_kernels_choose(void);
 const body_kernels *body_kernels_choose(void);
+const angle_kernels *angle_kernels_choose(void);
 
 extern const panel_kernels panel_kernels_plain;
 extern const row_kernels row_kernels_plain;
 extern const body_kernels body_kernels_plain;
+extern const angle_kernels angle_kernels_plain;
 #ifdef STN_KERNELS_X86
 extern const panel_kernels panel_kernels_avx2;
 extern const row_kernels row_kernels_avx2;
 extern const body_kernels body_kernels_avx2;
+extern const angle_kernels angle_kernels_avx2;
 #endif
 
 #endif

@@ -4,21 +4,25 @@
 #include "base/kernels.h"
 
 #ifdef STN_KERNELS_X86
-static bool has_avx2(void) {
+bool kernels_have_avx2(void) {
     __builtin_cpu_init();
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 
 const panel_kernels *panel_kernels_choose(void) {
-    return has_avx2() ? &panel_kernels_avx2 : &panel_kernels_plain;
+    return kernels_have_avx2() ? &panel_kernels_avx2 : &panel_kernels_plain;
 }
 
 const row_kernels *row_kernels_choose(void) {
-    return has_avx2() ? &row_kernels_avx2 : &row_kernels_plain;
+    return kernels_have_avx2() ? &row_kernels_avx2 : &row_kernels_plain;
 }
 
 const body_kernels *body_kernels_choose(void) {
-    return has_avx2() ? &body_kernels_avx2 : &body_kernels_plain;
+    return kernels_have_avx2() ? &body_kernels_avx2 : &body_kernels_plain;
+}
+
+const angle_kernels *angle_kernels_choose(void) {
+    return kernels_have_avx2() ? &angle_kernels_avx2 : &angle_kernels_plain;
 }
 #else
 const panel_kernels *panel_kernels_choose(void) {
@@ -31,5 +35,9 @@ const row_kernels *row_kernels_choose(void) {
 
 const body_kernels *body_kernels_choose(void) {
     return &body_kernels_plain;
+}
+
+const angle_kernels *angle_kernels_choose(void) {
+    return &angle_kernels_plain;
 }
 #endif

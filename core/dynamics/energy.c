@@ -37,7 +37,8 @@ double stn_gravitational_energy(const stn_kinematics *kinematics, stn_vec3 gravi
     double energy = 0.0;
     for (int32_t i = 1; i < model->body_count; i++) {
         const inertia *b = &k->inertia[i];
-        stn_vec3 first_moment = stn_vec3_mul_add(b->h, b->mass, kinematics->reference[model->bodies[i].tree]);
+        stn_vec3 first_moment =
+            stn_vec3_mul_add(inertia_moment(b), inertia_mass(b), kinematics->reference[model->bodies[i].tree]);
         energy -= stn_vec3_dot(gravity, first_moment);
     }
     for (int32_t i = 0; i < model->node_count; i++) {

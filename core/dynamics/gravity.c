@@ -18,7 +18,8 @@ void stn_gravity_efforts(const stn_kinematics *kinematics, int32_t t, stn_vec3 g
         const stn_joint *joint = &model->joints[body->joint];
         for (int32_t d = joint->v_start; d < joint->v_start + joint->nv; d++) {
             const stn_spatial *s = &kinematics->motion[d];
-            tau[d - tree->v_start] = -stn_vec3_dot(s->angular, scratch[i].angular) - stn_vec3_dot(s->linear, scratch[i].linear);
+            tau[d - tree->v_start] =
+                -stn_vec3_dot(s->angular, scratch[i].angular) - stn_vec3_dot(s->linear, scratch[i].linear);
         }
         int32_t parent = body->parent - tree->body_start;
         if (parent >= 0) {

@@ -1,14 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forward kinematics. Parents come before children, so one pass suffices. For body i with parent p, joint frame J fixed
-// on p:
-//     X_WJ = X_Wp X_pJ,  X_WB = X_WJ X_JB(q),  V_i = V_p + S v,  c_i = c_p + V_p x (S v) + own bias of the joint
-// all at the tree's reference point O and in world axes, so nothing is ever transformed between bodies. A joint that
-// floats in the world has S = 1 at O, and c = (0, u x omega).
-#include <string.h>
+// The kinematics object: its memory, and what it knows of every body before the first update. All arrays lie in one
+// arena, which aligns them for the kernels.
+#include "dynamics/kernels.h"
 
-#include "dynamics/kinematics.h"
+// ------------------------------------------------------------------------------------------------------- constants
 
-// ------------------------------------------------------------------------------------------------------- memory
+/// R_PJ [a a^T, 1 - a a^T, [a]] for the rotation R(q) = a a^T + cos q (1 - a a^T) + sin q [a] about a unit vector a.
+static void fill_rotation(body_constants *c, const stn_mat3 *origin, stn_vec3 a) {
+    const double x[3] = {a.x, a.y, a.z};
+    stn_mat3 along, cross = {{{0.0, -a.z, a.y}, {a.z, 0.0, -a.x}, {-a.y, a.x, 0.0}}};
+    for (int32_t i = 0; i < 9; i++) {
+        along.m[i / 3][i % 3] = c->turns ? x[i / 3] * x[i % 3] : i % 4 == 0 ? 1.0 : 0.0;
+    }
+    along = stn_mat3_mul(origin, &along);
+    cross = stn_mat3_mul(origin, &cross);
+    for (int32_t i = 0; i < 9; i++) {
+        c->constant[i / 3][i % 3] = along.m[i / 3][i % 3];
+        c->cosine[i / 3][i % 3] = c->turns ? origin->m[i / 3][i % 3] - along.m[i / 3][i % 3] : 0.0;
+        c->sine[i / 3][i % 3] = cross.m[i / 3][i % 3];
+    }
+}
+
+/// Of a joint whose one column of S is constant in the joint frame.
+static void fill_axial(body_constants *c, const stn_joint *joint, const joint_kind *kind) {
+    const double none = 0.0;
+    stn_pose frame = stn_pose_identity();
+    stn_spatial S;
+    kind->motion(joint, &frame, &none, stn_vec3_zero(), &S);
+    c->axial = true;
+    c->turns = stn_vec3_dot(S.angular, S.angular) > 0.0;
+    c->slides = stn_vec3_dot(S.linear, S.linear) > 0.0;
+    fill_rotation(c, &joint->origin.rotation, S.angular);
+    stn_vec3 p = joint->origin.position, d = stn_mat3_apply(&joint->origin.rotation, S.linear);
+    stn_vec3 axis = stn_mat3_apply(&joint->origin.rotation, S.angular);
+    const double last[3][3] = {{p.x, d.x, axis.x}, {p.y, d.y, axis.y}, {p.z, d.z, axis.z}};
+    for (int32_t i = 0; i < 3; i++) {
+        c->constant[i][3] = last[i][0];
+        c->cosine[i][3] = last[i][1];
+        c->sine[i][3] = last[i][2];
+    }
+}
+
+static void fill_mass(body_constants *c, const stn_mass *mass) {
+    const double(*I)[3] = mass->inertia.m;
+    const double entries[6] = {I[0][0], I[1][1], I[2][2], I[0][1], I[0][2], I[1][2]};
+    for (int32_t i = 0; i < 6; i++) {
+        c->inertia[i] = entries[i];
+    }
+    c->com[0] = mass->com.x;
+    c->com[1] = mass->com.y;
+    c->com[2] = mass->com.z;
+    c->com[3] = mass->mass;
+}
+
+static void fill_constants(const stn_model *model, const body_plan *plans, body_constants *constants, double *rotor) {
+    for (int32_t i = 1; i < model->body_count; i++) {
+        const body_plan *plan = &plans[i];
+        const joint_kind *kind = joint_kind_get((stn_joint_type)plan->type);
+        body_constants *c = &constants[i];
+        fill_mass(c, &model->bodies[i].mass);
+        for (int32_t j = 0; j < plan->nv; j++) {
+            rotor[plan->v + j] = model->joints[plan->joint].reflected_inertia;
+        }
+        if (kind->axial) {
+            fill_axial(c, &model->joints[plan->joint], kind);
+        }
+    }
+}
 
 /// Fills the columns of S that never change.
 static void fill_free_roots(kinematics_object *k, const stn_model *model) {
@@ -22,141 +80,135 @@ static void fill_free_roots(kinematics_object *k, const stn_model *model) {
     }
 }
 
+/// One past the last dof that each dof of the tree moves.
+static void find_ends(const body_plan *plans, const stn_tree *tree, int32_t *end) {
+    for (int32_t i = tree->body_start + tree->body_count - 1; i >= tree->body_start; i--) {
+        const body_plan *plan = &plans[i], *parent = &plans[plan->parent];
+        int32_t last = plan->dof + plan->nv;
+        for (int32_t d = plan->dof; d < last; d++) {
+            end[d] = end[d] > last ? end[d] : last;
+        }
+        for (int32_t d = parent->dof; plan->parent > 0 && d < parent->dof + parent->nv; d++) {
+            end[d] = end[d] > end[plan->dof] ? end[d] : end[plan->dof];
+        }
+    }
+}
+
+/// Dofs with the same end form a chain, which is cut into blocks.
+static int32_t cut_blocks(const int32_t *end, int32_t n, mass_block *blocks) {
+    int32_t count = 0;
+    for (int32_t d = 0; d < n; d++) {
+        mass_block *last = &blocks[count - 1];
+        if (d > 0 && last->end == end[d] && last->count < MASS_BLOCK) {
+            last->count++;
+        } else {
+            blocks[count++] = (mass_block){.row = d, .count = 1, .end = end[d]};
+        }
+    }
+    return count;
+}
+
+/// false: out of memory.
+static bool make_blocks(kinematics_object *k, const stn_model *model) {
+    mass_block *blocks = STN_ARENA(k->memory, model->nv, mass_block);
+    int32_t *start = STN_ARENA_ZEROED(k->memory, model->tree_count + 1, int32_t);
+    int32_t *end = STN_ARENA_ZEROED(k->memory, model->nv, int32_t);
+    if (blocks == NULL || start == NULL || end == NULL) {
+        return false;
+    }
+    for (int32_t t = 0; t < model->tree_count; t++) {
+        const stn_tree *tree = &model->trees[t];
+        start[t + 1] = start[t];
+        if (tree->kind == STN_TREE_ARTICULATED) {
+            find_ends(k->plan, tree, end + tree->v_start);
+            start[t + 1] += cut_blocks(end + tree->v_start, tree->nv, blocks + start[t]);
+        }
+    }
+    k->blocks = blocks;
+    k->block_start = start;
+    return true;
+}
+
+// ------------------------------------------------------------------------------------------------------- memory
+
+/// Places for angles, first of the joints that turn, then one whose angle stays 0 for all others.
+static void number_turns(kinematics_object *k, const stn_model *model, body_constants *constants, int32_t *turn_q) {
+    for (int32_t i = 1; i < model->body_count; i++) {
+        if (constants[i].turns) {
+            turn_q[k->turn_count++] = k->plan[i].q;
+        }
+    }
+    for (int32_t i = 1, turn = 0; i < model->body_count; i++) {
+        constants[i].turn = constants[i].turns ? turn++ : k->turn_count;
+    }
+}
+
+/// false: out of memory.
+static bool allocate(kinematics_object *k, const stn_model *model) {
+    size_t bodies = (size_t)model->body_count, trees = (size_t)model->tree_count, nv = (size_t)model->nv;
+    body_constants *constants = STN_ARENA_ZEROED(k->memory, bodies, body_constants);
+    int32_t *turn_q = STN_ARENA_ZEROED(k->memory, bodies, int32_t);
+    double *rotor = STN_ARENA_ZEROED(k->memory, nv, double);
+    k->face.body_pose = STN_ARENA_ZEROED(k->memory, bodies, stn_pose);
+    k->face.reference = STN_ARENA_ZEROED(k->memory, trees, stn_vec3);
+    k->face.body_velocity = STN_ARENA_ZEROED(k->memory, bodies + 1, stn_spatial); // kernels read one number more
+    k->face.motion = STN_ARENA_ZEROED(k->memory, nv + 1, stn_spatial);
+    k->face.bias = STN_ARENA_ZEROED(k->memory, bodies + 1, stn_spatial);
+    k->frame = STN_ARENA_ZEROED(k->memory, bodies, body_frame);
+    k->angle = STN_ARENA_ZEROED(k->memory, bodies + 4, double);
+    k->cosine = STN_ARENA_ZEROED(k->memory, bodies + 4, double);
+    k->sine = STN_ARENA_ZEROED(k->memory, bodies + 4, double);
+    k->inertia = STN_ARENA_ZEROED(k->memory, bodies, inertia);
+    k->composite = STN_ARENA_ZEROED(k->memory, bodies, inertia);
+    k->force_rows = STN_ARENA_ZEROED(k->memory, 6 * (nv + MASS_BLOCK * trees), double);
+    if (constants == NULL || rotor == NULL || k->face.body_pose == NULL || k->face.reference == NULL ||
+        k->face.body_velocity == NULL || k->face.motion == NULL || k->face.bias == NULL || k->frame == NULL ||
+        turn_q == NULL || k->angle == NULL || k->cosine == NULL || k->sine == NULL || k->inertia == NULL ||
+        k->composite == NULL || k->force_rows == NULL) {
+        return false;
+    }
+    fill_constants(model, k->plan, constants, rotor);
+    k->constants = constants;
+    k->rotor = rotor;
+    k->turn_q = turn_q;
+    number_turns(k, model, constants, turn_q);
+    return make_blocks(k, model);
+}
+
 stn_status stn_kinematics_create(const stn_model *model, stn_kinematics **out, stn_error *err) {
     *out = NULL;
-    stn_context *context = model->context;
-    size_t bodies = (size_t)model->body_count, trees = (size_t)model->tree_count, nv = (size_t)model->nv;
-    kinematics_object *k = stn_allocate(context, 1, sizeof *k);
+    stn_arena *memory = stn_arena_create(model->context);
+    kinematics_object *k = memory != NULL ? STN_ARENA_ZEROED(memory, 1, kinematics_object) : NULL;
     if (k != NULL) {
         k->face.model = model;
+        k->memory = memory;
+        k->kernels = dynamics_kernels_choose();
+        k->angles = angle_kernels_choose();
         k->plan = model_object_of(model)->plan;
-        k->face.body_pose = stn_allocate(context, bodies, sizeof *k->face.body_pose);
-        k->face.reference = stn_allocate(context, trees, sizeof *k->face.reference);
-        k->face.body_velocity = stn_allocate(context, bodies, sizeof *k->face.body_velocity);
-        k->face.motion = stn_allocate(context, nv, sizeof *k->face.motion);
-        k->face.bias = stn_allocate(context, bodies, sizeof *k->face.bias);
-        k->inertia = stn_allocate(context, bodies, sizeof *k->inertia);
-        k->composite = stn_allocate(context, bodies, sizeof *k->composite);
     }
-    if (k == NULL || k->face.body_pose == NULL || k->face.reference == NULL || k->face.body_velocity == NULL ||
-        k->face.motion == NULL || k->face.bias == NULL || k->inertia == NULL || k->composite == NULL) {
-        stn_kinematics_destroy(k != NULL ? &k->face : NULL);
+    if (k == NULL || !allocate(k, model)) {
+        stn_arena_destroy(memory);
         return stn_fail(err, STN_ERR_MEMORY, "kinematics: out of memory");
     }
     k->face.body_pose[0] = stn_pose_identity();
+    for (int32_t i = 0; i < 3; i++) {
+        k->frame[0].column[i][i] = 1.0;
+    }
     fill_free_roots(k, model);
     *out = &k->face;
     return STN_OK;
 }
 
 void stn_kinematics_destroy(stn_kinematics *kinematics) {
-    if (kinematics == NULL) {
-        return;
+    if (kinematics != NULL) {
+        stn_arena_destroy(kinematics_object_of(kinematics)->memory); // holds the object itself
     }
-    kinematics_object *k = (kinematics_object *)(void *)kinematics;
-    stn_context *context = kinematics->model->context;
-    stn_release(context, k->face.body_pose);
-    stn_release(context, k->face.reference);
-    stn_release(context, k->face.body_velocity);
-    stn_release(context, k->face.motion);
-    stn_release(context, k->face.bias);
-    stn_release(context, k->inertia);
-    stn_release(context, k->composite);
-    stn_release(context, k);
-}
-
-// ------------------------------------------------------------------------------------------------------- update
-
-/// (A B^T)_ij.
-static inline double row_product(const stn_mat3 *a, int32_t i, const stn_mat3 *b, int32_t j) {
-    return a->m[i][0] * b->m[j][0] + a->m[i][1] * b->m[j][1] + a->m[i][2] * b->m[j][2];
-}
-
-/// Inertia of a body about O: R I_c R^T + m (|c|^2 1 - c c^T), c = R com + r, r from O to the body's origin.
-static inline inertia world_inertia(const stn_mass *mass, const stn_mat3 *R, stn_vec3 r) {
-    stn_vec3 c = stn_vec3_add(stn_mat3_apply(R, mass->com), r), h = stn_vec3_scale(mass->mass, c);
-    stn_mat3 T = stn_mat3_mul(R, &mass->inertia);
-    inertia i;
-    i.mass = mass->mass;
-    i.h = h;
-    i.xx = row_product(&T, 0, R, 0) + (h.y * c.y + h.z * c.z);
-    i.yy = row_product(&T, 1, R, 1) + (h.x * c.x + h.z * c.z);
-    i.zz = row_product(&T, 2, R, 2) + (h.x * c.x + h.y * c.y);
-    i.xy = row_product(&T, 0, R, 1) - h.x * c.y;
-    i.xz = row_product(&T, 0, R, 2) - h.x * c.z;
-    i.yz = row_product(&T, 1, R, 2) - h.y * c.z;
-    return i;
-}
-
-/// A body that floats in the world is at its tree's reference point, and its v is its spatial velocity.
-static void update_free_root(kinematics_object *k, int32_t body, const double *q, const double *v) {
-    const stn_body *b = &k->face.model->bodies[body];
-    const stn_joint *joint = &k->face.model->joints[b->joint];
-    stn_pose *pose = &k->face.body_pose[body];
-    stn_quat turn = {q[3], q[4], q[5], q[6]};
-    stn_vec3 u = stn_vec3_make(v[0], v[1], v[2]), omega = stn_vec3_make(v[3], v[4], v[5]);
-    pose->rotation = stn_quat_matrix(stn_quat_normalize(turn));
-    pose->position = stn_vec3_add(joint->origin.position, stn_vec3_make(q[0], q[1], q[2]));
-    k->face.reference[b->tree] = pose->position;
-    k->face.body_velocity[body] = (stn_spatial){omega, u};
-    k->face.bias[body] = (stn_spatial){stn_vec3_zero(), stn_vec3_cross(u, omega)};
-    k->inertia[body] = world_inertia(&b->mass, &pose->rotation, stn_vec3_zero());
-}
-
-/// a x b of spatial velocities at one point.
-static inline stn_spatial spatial_cross(const stn_spatial *a, const stn_spatial *b) {
-    stn_spatial r = {stn_vec3_cross(a->angular, b->angular),
-                     stn_vec3_add(stn_vec3_cross(a->angular, b->linear), stn_vec3_cross(a->linear, b->angular))};
-    return r;
-}
-
-static void update_body(kinematics_object *k, int32_t body, bool first, const double *q, const double *v) {
-    const stn_body *b = &k->face.model->bodies[body];
-    const body_plan *plan = &k->plan[body];
-    const stn_joint *joint = &k->face.model->joints[b->joint];
-    const joint_kind *kind = joint_kind_get((stn_joint_type)plan->type);
-    const stn_spatial *parent_velocity = &k->face.body_velocity[plan->parent];
-    stn_pose *pose = &k->face.body_pose[body], frame = stn_pose_mul(&k->face.body_pose[plan->parent], &joint->origin);
-    stn_spatial *S = k->face.motion + plan->v, relative = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
-    kind->place(joint, &frame, q, pose);
-    if (first) {
-        k->face.reference[b->tree] = pose->position;
-    }
-    stn_vec3 r = stn_vec3_sub(pose->position, k->face.reference[b->tree]);
-    kind->motion(joint, &frame, q, r, S);
-    for (int32_t j = 0; j < plan->nv; j++) {
-        spatial_add_to(&relative, v[j], &S[j]);
-    }
-    stn_spatial velocity = *parent_velocity, bias = spatial_cross(parent_velocity, &relative);
-    spatial_add_to(&velocity, 1.0, &relative);
-    spatial_add_to(&bias, 1.0, &k->face.bias[plan->parent]);
-    if (kind->own_bias != NULL) {
-        stn_spatial own;
-        kind->own_bias(joint, &frame, q, v, r, &own);
-        spatial_add_to(&bias, 1.0, &own);
-    }
-    k->face.body_velocity[body] = velocity;
-    k->face.bias[body] = bias;
-    k->inertia[body] = world_inertia(&b->mass, &pose->rotation, r);
 }
 
 void stn_kinematics_update(stn_kinematics *kinematics, const double *q, const double *v) {
     kinematics_object *k = (kinematics_object *)(void *)kinematics;
-    const stn_model *model = kinematics->model;
-    const model_object *object = model_object_of(model);
     kinematics->q = q;
     kinematics->v = v;
-    kinematics->node = (const stn_vec3 *)(const void *)(q + object->node_q);
-    for (int32_t t = 0; t < object->articulated_count; t++) {
-        const stn_tree *tree = &model->trees[t];
-        int32_t begin = tree->body_start, end = begin + tree->body_count;
-        for (int32_t i = begin; i < end; i++) {
-            const body_plan *plan = &k->plan[i];
-            if (plan->free_root) {
-                update_free_root(k, i, q + plan->q, v + plan->v);
-            } else {
-                update_body(k, i, i == begin, q + plan->q, v + plan->v);
-            }
-        }
-    }
+    kinematics->node = (const stn_vec3 *)(const void *)(q + model_object_of(kinematics->model)->node_q);
+    k->kernels->kinematics(k, q, v);
 }

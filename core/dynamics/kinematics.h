@@ -1,40 +1,100 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kinematics object holds beyond its public face: body inertias at the reference points, world axes.
+// What a kinematics object holds beyond its public face: frames and inertias in the layout of the kernels, which keep a
+// vector of space in the first three of four doubles; what the fourth holds does not matter unless stated.
 #ifndef STICTION_DYNAMICS_KINEMATICS_H
 #define STICTION_DYNAMICS_KINEMATICS_H
 
 #include <stiction/dynamics.h>
 
+#include "base/kernels.h"
 #include "model/compiled.h"
 
-/// Spatial inertia about a point: I = [I_o, h x; -h x, m 1] on (angular, linear); h = mass times centre of mass.
+/// Spatial inertia about a point, world axes: I = [I_o, h x; -h x, m 1] on (angular, linear).
 typedef struct inertia {
-    double mass;
-    stn_vec3 h;
-    double xx, yy, zz, xy, xz, yz; // about the point
+    double turning[3][4]; // columns of I_o
+    double moment[4];     // h = mass times centre of mass, then the mass
 } inertia;
 
+/// X_WB: columns of the rotation, then the position. Velocity and bias are those of the public face.
+typedef struct body_frame {
+    double column[3][4];
+    double position[4];
+    double velocity[2][4], bias[2][4]; // angular, linear
+} body_frame;
+
+/// What never changes of a body. Its joint frame, when the joint is axial: with (c, s) = (cos q, sin q),
+///     X_PB = [R_PJ R(q), p + q d] = constant + (c, c, c, q) cosine + (s, s, s, 0) sine,   entry by entry, row by row
+typedef struct body_constants {
+    double constant[3][4]; // rotation that does not depend on q, then p
+    double cosine[3][4];   // what cos q multiplies, then d
+    double sine[3][4];     // what sin q multiplies, then the axis of rotation in the parent's axes (or 0)
+    double com[4];         // in body axes, then the mass
+    double inertia[6];     // xx, yy, zz, xy, xz, yz about the centre of mass, body axes
+    bool axial;            // one column of S that is constant in the parent
+    bool turns, slides;    // its angular and linear part
+    int32_t turn;          // place of its angle
+} body_constants;
+
+/// Rows of a tree's mass matrix that are worked on together: dofs [row, row + count) of the tree move all dofs between
+/// them and `end`, and none from `end` on. A dof moves those behind it up to the last that it carries, because bodies
+/// are numbered depth first.
+typedef struct mass_block {
+    int32_t row, count, end;
+} mass_block;
+enum { MASS_BLOCK = 4 };
+
+struct dynamics_kernels;
+
 typedef struct kinematics_object {
-    stn_kinematics face;   // first: a stn_kinematics is the address of its object
-    inertia *inertia;      // (body_count) at the tree's reference point
-    inertia *composite;    // (body_count) work of the mass matrix: a body with all that it carries
-    const body_plan *plan; // of the model
+    stn_kinematics face; // first: a stn_kinematics is the address of its object
+    stn_arena *memory;   // holds all arrays, the public ones too, and this
+    const struct dynamics_kernels *kernels;
+    const angle_kernels *angles;
+    const body_plan *plan;           // of the model
+    const body_constants *constants; // (body_count)
+    const double *rotor;             // (nv) inertia that a motor adds to the dof
+    body_frame *frame;               // (body_count)
+    int32_t turn_count;              // axial joints that turn
+    const int32_t *turn_q;           // (turn_count) their coordinates
+    double *angle, *cosine, *sine;   // (turn_count + 1, up to the next multiple of 4) by place
+    inertia *inertia;                // (body_count) at the tree's reference point
+    inertia *composite;              // (body_count) work of the mass matrix: a body with all that it carries
+    const mass_block *blocks;        // of all articulated trees
+    const int32_t *block_start;      // (tree_count + 1)
+    double *force_rows;              // work of the mass matrix: I^c S by rows, 6 x (n_t + MASS_BLOCK) per tree
 } kinematics_object;
 
 static inline const kinematics_object *kinematics_object_of(const stn_kinematics *kinematics) {
     return (const kinematics_object *)(const void *)kinematics;
 }
 
+/// Where the force rows of a tree begin, and their distance; whole vectors are read, a few entries past their end.
+static inline double *force_rows_of(const kinematics_object *k, int32_t tree, size_t *stride) {
+    const stn_tree *t = &k->face.model->trees[tree];
+    *stride = (size_t)t->nv + MASS_BLOCK;
+    return k->force_rows + 6 * ((size_t)t->v_start + (size_t)tree * MASS_BLOCK);
+}
+
+static inline stn_vec3 inertia_moment(const inertia *i) { // h
+    return stn_vec3_make(i->moment[0], i->moment[1], i->moment[2]);
+}
+
+static inline double inertia_mass(const inertia *i) {
+    return i->moment[3];
+}
+
 static inline stn_vec3 inertia_turn(const inertia *i, stn_vec3 w) { // I_o w
-    return stn_vec3_make(i->xx * w.x + i->xy * w.y + i->xz * w.z, i->xy * w.x + i->yy * w.y + i->yz * w.z,
-                         i->xz * w.x + i->yz * w.y + i->zz * w.z);
+    const double(*I)[4] = i->turning;
+    return stn_vec3_make(I[0][0] * w.x + I[1][0] * w.y + I[2][0] * w.z, I[0][1] * w.x + I[1][1] * w.y + I[2][1] * w.z,
+                         I[0][2] * w.x + I[1][2] * w.y + I[2][2] * w.z);
 }
 
 /// Momentum of a velocity, or force of an acceleration.
 static inline stn_spatial inertia_apply(const inertia *i, const stn_spatial *v) {
+    stn_vec3 h = inertia_moment(i);
     stn_spatial r;
-    r.angular = stn_vec3_add(inertia_turn(i, v->angular), stn_vec3_cross(i->h, v->linear));
-    r.linear = stn_vec3_sub(stn_vec3_scale(i->mass, v->linear), stn_vec3_cross(i->h, v->angular));
+    r.angular = stn_vec3_add(inertia_turn(i, v->angular), stn_vec3_cross(h, v->linear));
+    r.linear = stn_vec3_sub(stn_vec3_scale(inertia_mass(i), v->linear), stn_vec3_cross(h, v->angular));
     return r;
 }
 

@@ -11,15 +11,16 @@ typedef struct tables {
     const panel_kernels *panel;
     const row_kernels *row;
     const body_kernels *body;
+    const angle_kernels *angle;
 } tables;
 
 static int32_t all_tables(tables *out) {
     int32_t count = 0;
-    out[count++] = (tables){&panel_kernels_plain, &row_kernels_plain, &body_kernels_plain};
+    out[count++] = (tables){&panel_kernels_plain, &row_kernels_plain, &body_kernels_plain, &angle_kernels_plain};
 #ifdef STN_KERNELS_X86
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-        out[count++] = (tables){&panel_kernels_avx2, &row_kernels_avx2, &body_kernels_avx2};
+        out[count++] = (tables){&panel_kernels_avx2, &row_kernels_avx2, &body_kernels_avx2, &angle_kernels_avx2};
     }
 #endif
     return count;
@@ -297,6 +298,57 @@ static void a_singular_body_is_told_by_its_row(void **state) {
     }
 }
 
+// Distance to the exact value in units of the last place of 1 (`ulps` of one) and of the value itself.
+static void worsen(double value, long double exact, double *of_one, double *of_value) {
+    double error = (double)fabsl(exact - (long double)value);
+    int exponent = 0;
+    frexp((double)exact, &exponent);
+    *of_one = fmax(*of_one, error / 0x1p-53);
+    *of_value = fmax(*of_value, error / ldexp(1.0, exponent - 53));
+}
+
+static void angle_kernels_are_as_good_as_the_c_library(void **state) {
+    (void)state;
+    tables table[2];
+    const double range[] = {1e-8, 0.9, 7.0, 1e3, 9.9e5};
+    for (int32_t t = all_tables(table) - 1; t >= 0; t--) {
+        stn_random r = {5};
+        double of_one = 0.0, of_value = 0.0, angle[8], cosine[8], sine[8];
+        for (int32_t k = 0; k < 400000; k++) {
+            for (int32_t i = 0; i < 8; i++) {
+                double n = (double)random_below(&r, 1000000), x = range[k % STN_COUNT(range)] * random_real(&r);
+                angle[i] = k % 2 == 0 ? x : n * 1.57079632679489661923 * random_below(&r, 2) + 1e-3 * x;
+                angle[i] = fabs(angle[i]) < 1e6 ? angle[i] : x;
+            }
+            table[t].angle->cosines_and_sines(8, angle, cosine, sine);
+            for (int32_t i = 0; i < 8; i++) {
+                worsen(cosine[i], cosl((long double)angle[i]), &of_one, &of_value);
+                worsen(sine[i], sinl((long double)angle[i]), &of_one, &of_value);
+            }
+        }
+        print_message("  cosines and sines: %.3f and %.3f ulp\n", of_one, of_value);
+        assert_true(of_value < 1.0);
+    }
+}
+
+static void angles_beyond_all_turns_are_left_to_the_c_library(void **state) {
+    (void)state;
+    tables table[2];
+    const double angle[8] = {1e6, -1e300, 0.5, 3e7, (double)INFINITY, (double)NAN, -0.0, 1.0};
+    for (int32_t t = all_tables(table) - 1; t >= 0; t--) {
+        double cosine[8], sine[8];
+        table[t].angle->cosines_and_sines(8, angle, cosine, sine);
+        for (int32_t i = 0; i < 8; i++) {
+            if (isfinite(angle[i])) {
+                assert_near(cosine[i], cos(angle[i]), 2e-16);
+                assert_near(sine[i], sin(angle[i]), 2e-16);
+            } else {
+                assert_true(isnan(cosine[i]) && isnan(sine[i]));
+            }
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_panel_becomes_the_columns_of_the_factor),
@@ -307,6 +359,8 @@ int main(void) {
         cmocka_unit_test(row_kernels_give_the_factor_and_solve_with_it),
         cmocka_unit_test(body_kernels_give_the_blocks_of_two_contacts),
         cmocka_unit_test(a_singular_body_is_told_by_its_row),
+        cmocka_unit_test(angle_kernels_are_as_good_as_the_c_library),
+        cmocka_unit_test(angles_beyond_all_turns_are_left_to_the_c_library),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

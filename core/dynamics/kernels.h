@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loops over bodies, compiled once for every vector width and chosen by what the processor has.
+#ifndef STICTION_DYNAMICS_KERNELS_H
+#define STICTION_DYNAMICS_KERNELS_H
+
+#include "dynamics/kinematics.h"
+
+typedef struct dynamics_kernels {
+    /// Everything that follows from (q, v), for all articulated trees.
+    void (*kinematics)(kinematics_object *k, const double *q, const double *v);
+    /// tau (n_t) = M a + bias of an articulated tree; F (body_count) is scratch.
+    void (*inverse_dynamics)(const kinematics_object *k, const stn_tree *tree, stn_vec3 gravity,
+                             const double *acceleration, stn_spatial *F, double *tau);
+    /// M (n_t x n_t, row-major, both triangles) of an articulated tree.
+    void (*mass_matrix)(const kinematics_object *k, int32_t tree, double *M);
+} dynamics_kernels;
+
+/// The table for this processor. Thread: [any].
+const dynamics_kernels *dynamics_kernels_choose(void);
+
+#define DYNAMICS_KERNELS(suffix)                                                                       \
+    void kinematics_##suffix(kinematics_object *k, const double *q, const double *v);                  \
+    void inverse_dynamics_##suffix(const kinematics_object *k, const stn_tree *tree, stn_vec3 gravity, \
+                                   const double *acceleration, stn_spatial *F, double *tau);           \
+    void mass_matrix_##suffix(const kinematics_object *k, int32_t tree, double *M);
+DYNAMICS_KERNELS(plain)
+#ifdef STN_KERNELS_X86
+DYNAMICS_KERNELS(avx2)
+#endif
+
+#endif
