@@ -54,7 +54,8 @@ void check_mesh_open(check *c) {
     for (int32_t i = next_mesh(c->model, 0); i >= 0; i = next_mesh(c->model, i + 1)) {
         const stn_geometry *g = &c->model->geometries[i];
         int32_t open = facts_of(c->model, i)->open_edge_count;
-        if (open > 0 && g->collision && g->shape.type == STN_SHAPE_MESH) {
+        bool closed = g->shape.mesh->solid.mass > 0.0; // after triangles without area have gone
+        if (open > 0 && !closed && g->collision && g->shape.type == STN_SHAPE_MESH) {
             check_say_shape(c, i, "the collision mesh %s is not closed: %d edges do not join two triangles",
                             file_name(c->model, i), (int)open);
         }

@@ -3,6 +3,7 @@
 #include "answer.h"
 
 #define ROBOT  STN_BINARY_DIR "/tests/info_robot.urdf"
+#define MESH   STN_BINARY_DIR "/tests/info_mesh.obj"
 #define VALUES STN_BINARY_DIR "/tests/info_values.json"
 
 /// Two bars of length 1 m with all their mass m at the end, hinged about y, hanging at q = 0; the second one mimics.
@@ -289,9 +290,51 @@ static void warnings_of_the_file_are_passed_on(void **state) {
     stn_expect_part("info " ROBOT " 2>&1 >/dev/null", 0, "warning: " ROBOT ":3: joint j: a revolute joint without");
 }
 
+// A cube of side 2 m off the origin, with a thirteenth triangle that has no area.
+static const char cube[] = "v 1 0 0\nv 3 0 0\nv 3 2 0\nv 1 2 0\nv 1 0 2\nv 3 0 2\nv 3 2 2\nv 1 2 2\n"
+                           "f 4 3 2 1\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\nf 1 1 2\n";
+
+static void a_mesh_file_has_facts_of_its_own(void **state) {
+    (void)state;
+    write_file(MESH, cube);
+    cJSON *json = ask(MESH, "");
+    const cJSON *solid = item(json, "unit_density"), *hull = item(json, "hull");
+    assert_string_equal(text_of(json, "format"), "obj");
+    assert_near(number(json, "vertices"), 8.0, 0.0);
+    assert_near(number(json, "triangles"), 13.0, 0.0);
+    assert_near(number(json, "degenerate_triangles"), 1.0, 0.0);
+    assert_near(number(json, "area_m2"), 24.0, 1e-12);
+    assert_near(number(json, "volume_m3"), 8.0, 1e-12);
+    assert_near(component(item(json, "bounds"), "upper", 0), 3.0, 0.0);
+    assert_near(component(item(json, "bounds"), "extent", 2), 2.0, 0.0);
+    assert_near(number(solid, "mass_kg"), 8.0, 1e-12);
+    assert_near(component(solid, "com", 0), 2.0, 1e-12);
+    assert_near(component(solid, "principal_moments", 0), 8.0 * 8.0 / 12.0, 1e-12); // m (2^2 + 2^2) / 12
+    assert_near(number(hull, "vertices"), 8.0, 0.0);
+    assert_near(number(hull, "volume_m3"), 8.0, 1e-12);
+    cJSON_Delete(json);
+    stn_expect_part("info " MESH " 2>/dev/null", 0, "  surface   13 triangles, 1 without area; ");
+    stn_expect_part("info " MESH " 2>/dev/null", 0, "  hull      8 vertices, 12 triangles, 8 m^3\n");
+}
+
+/// Part of a cube: open, so without mass properties. A flat mesh has no hull either.
+static void open_and_flat_meshes_say_what_they_lack(void **state) {
+    (void)state;
+    write_file(MESH, "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
+    cJSON *json = ask(MESH, "");
+    assert_true(cJSON_IsNull(item(json, "unit_density")) && cJSON_IsNull(item(json, "hull")));
+    assert_true(cJSON_IsFalse(item(json, "closed")));
+    assert_near(number(json, "open_edges"), 3.0, 0.0);
+    cJSON_Delete(json);
+    stn_expect_part("info " MESH " 2>/dev/null", 0,
+                    "  solid     none: the surface is not closed, or inside out\n  hull      none: ");
+}
+
 static void a_mesh_file_that_cannot_be_read_is_one_line(void **state) {
     (void)state;
-    stn_expect_part("info /nonexistent.STL 2>&1", 2, "stiction info: ");
+    stn_expect("info /nonexistent.STL 2>&1", 2, "stiction info: /nonexistent.STL: cannot be read: No such file or directory\n");
+    write_file(MESH, "v 0 0 0\nv 1 0 0\nv 0 1 nan\nf 1 2 3\n");
+    stn_expect_part("info " MESH " 2>&1", 2, "stiction info: " MESH ":3: ");
 }
 
 int main(void) {
@@ -306,6 +349,8 @@ int main(void) {
         cmocka_unit_test(inertia_and_size_are_judged),
         cmocka_unit_test(bad_input_is_one_line_and_status_2),
         cmocka_unit_test(warnings_of_the_file_are_passed_on),
+        cmocka_unit_test(a_mesh_file_has_facts_of_its_own),
+        cmocka_unit_test(open_and_flat_meshes_say_what_they_lack),
         cmocka_unit_test(a_mesh_file_that_cannot_be_read_is_one_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -135,10 +135,62 @@ static void public_robots_agree_with_the_reference(void **state) {
     assert_true(robots >= 19);
 }
 
+// ------------------------------------------------------------------------------------------------ public meshes
+
+/// Largest deviation over its tolerance. The table holds lengths of COLLADA files in the file's unit.
+static double compare_mesh(const cJSON *json, const row *names, const row *values) {
+    static const char *const axes[] = {"x", "y", "z"};
+    const cJSON *bounds = item(json, "bounds");
+    double most = 0.0, unit = number(json, "unit_m"), area = real_field(names, values, "", "area");
+    double volume = real_field(names, values, "", "signed_volume");
+    worst(&most, number(json, "triangles"), real_field(names, values, "", "triangles"), 0.5);
+    worst(&most, number(json, "degenerate_triangles"), real_field(names, values, "", "zero_area_triangles"), 0.5);
+    worst(&most, number(json, "open_edges"), real_field(names, values, "", "edges_not_shared_by_two"), 0.5);
+    worst(&most, number(json, "area_m2"), unit * unit * area, 1e-6 * unit * unit * area);
+    worst(&most, number(json, "volume_m3"), pow(unit, 3.0) * volume, 1e-6 * fmax(pow(unit, 3.0) * fabs(volume), 1e-3));
+    for (int i = 0; i < 3; i++) {
+        double lower = unit * real_field(names, values, "min_", axes[i]),
+               upper = unit * real_field(names, values, "max_", axes[i]);
+        worst(&most, component(bounds, "lower", i), lower, 1e-6 * (upper - lower));
+        worst(&most, component(bounds, "upper", i), upper, 1e-6 * (upper - lower));
+    }
+    return most;
+}
+
+/// Every fifth file of the table: all formats are among them.
+static void facts_of_public_meshes_agree_with_the_reference(void **state) {
+    (void)state;
+    row names, values;
+    int rows = 0, files = 0, wrong = 0;
+    skip_without(MODELS "/expected_meshes.csv");
+    FILE *table = fopen(MODELS "/expected_meshes.csv", "r");
+    assert_non_null(table);
+    assert_non_null(fgets(names.line, sizeof names.line, table));
+    split(&names);
+    while (fgets(values.line, sizeof values.line, table) != NULL) {
+        char file[512];
+        split(&values);
+        if (rows++ % 5 != 0) {
+            continue;
+        }
+        snprintf(file, sizeof file, MODELS "/%s", field(&names, &values, "file"));
+        cJSON *json = ask(file, "");
+        double most = compare_mesh(json, &names, &values);
+        print_message("worst deviation %.2g of its tolerance: %s\n", most, values.fields[0]);
+        wrong += !(most <= 1.0);
+        files++;
+        cJSON_Delete(json);
+    }
+    fclose(table);
+    assert_true(files >= 20);
+    assert_int_equal(wrong, 0);
+}
+
 int main(void) {
     unsetenv("ROS_PACKAGE_PATH");
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(public_robots_agree_with_the_reference),
+        cmocka_unit_test(facts_of_public_meshes_agree_with_the_reference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
