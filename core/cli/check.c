@@ -124,15 +124,19 @@ static bool is_among(const char *words, const char *word) {
     return false;
 }
 
-/// Has the loader said this of the element?
-static bool is_said(const check *c, const char *element) {
+/// Has the loader said one of these words of the element?
+static bool has_said(const check *c, const char *words, const char *element) {
     const stn_diagnostics *list = &c->robot->diagnostics;
-    for (int32_t i = 0; c->rule->loader_code != NULL && i < list->count; i++) {
-        if (strcmp(list->items[i].element, element) == 0 && is_among(c->rule->loader_code, list->items[i].code)) {
+    for (int32_t i = 0; words != NULL && i < list->count; i++) {
+        if (strcmp(list->items[i].element, element) == 0 && is_among(words, list->items[i].code)) {
             return true;
         }
     }
     return false;
+}
+
+static bool is_silenced(const check *c, const char *element) {
+    return (!c->repeats && has_said(c, c->rule->said_as, element)) || has_said(c, c->rule->unless, element);
 }
 
 static void say(check *c, stn_severity severity, const char *what, const char *name, const char *where,
@@ -140,7 +144,7 @@ static void say(check *c, stn_severity severity, const char *what, const char *n
     char element[400], text[1000];
     snprintf(element, sizeof element, "%s%s%s", what, name[0] != '\0' ? " " : "", name);
     vsnprintf(text, sizeof text, format, arguments);
-    if (!is_said(c, element)) {
+    if (!is_silenced(c, element)) {
         stn_diagnostics_add(&c->findings, severity, c->rule->name, c->robot->path, cli_line_of(where), element, "%s",
                             text);
     }
@@ -192,8 +196,6 @@ void check_say_shape(check *c, int32_t geometry, const char *format, ...) {
 }
 
 void check_run(check *c, const check_rule *rule) {
-    if (rule->run != NULL) {
-        c->rule = rule;
-        rule->run(c);
-    }
+    c->rule = rule;
+    rule->run(c);
 }

@@ -13,9 +13,10 @@ typedef struct check_rule {
     const char *name; // a stable word, for --rule, --ignore and the JSON
     stn_severity severity;
     const char *text; // what it finds, for --list and the documentation
-    const char
-        *loader_code; // words by which loaders say the same of an element, with spaces between; NULL: they never do
-    void (*run)(check *c); // NULL: only loaders can find it, and give the rule's name as code
+    void (*run)(check *c);
+    // Words of loaders, with spaces between. The rule is silent about an element of which a loader has said
+    const char *said_as; // the same
+    const char *unless;  // that what the rule would measure is not there
 } check_rule;
 
 /// The shapes of a link or of a body, in its frame.
@@ -38,6 +39,7 @@ struct check {
     stn_aabb origins; // box around the origins of the links
     stn_diagnostics findings;
     const check_rule *rule; // that runs
+    bool repeats;           // also what a loader has said
     bool out_of_memory;
 };
 
@@ -48,7 +50,7 @@ extern const int32_t check_rule_count;
 /// Fills what rules read. check_clear releases it, also after a failure.
 stn_status check_prepare(check *c, const cli_robot *robot, stn_error *err);
 void check_clear(check *c);
-/// Runs one rule; what a loader has said of the same element is not said again.
+/// Runs one rule; what a loader has said of the same element is not said again, unless `repeats`.
 void check_run(check *c, const check_rule *rule);
 
 /// A finding of the rule that runs, about an element and with its line.
@@ -86,9 +88,6 @@ void check_number_extreme(check *c);
 void check_name_shared(check *c);
 // check_shape.c
 void check_collision_missing(check *c);
-void check_mesh_open(check *c);
-void check_mesh_inside_out(check *c);
-void check_mesh_degenerate(check *c);
 void check_scale_robot(check *c);
 void check_scale_mesh(check *c);
 void check_scale_link(check *c);

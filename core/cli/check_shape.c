@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules about shapes: what is missing, what is open, and lengths that are in another unit than the rest.
+// Rules about shapes: what is missing, and lengths in another unit than the rest. What is wrong with a mesh itself, the
+// loader says where it reads the file.
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,8 +31,6 @@ void check_collision_missing(check *c) {
     }
 }
 
-// ---------------------------------------------------------------------------------------------------------- meshes
-
 /// The next shape from `i` on with a mesh that is loaded, -1: none.
 static int32_t next_mesh(const stn_model *m, int32_t i) {
     while (i < m->geometry_count && m->geometries[i].shape.mesh == NULL) {
@@ -40,49 +39,11 @@ static int32_t next_mesh(const stn_model *m, int32_t i) {
     return i < m->geometry_count ? i : -1;
 }
 
-static const stn_mesh_facts *facts_of(const stn_model *m, int32_t geometry) {
-    return &m->geometries[geometry].shape.mesh->facts;
-}
-
 static const char *file_name(const stn_model *m, int32_t geometry) {
     int32_t mesh = m->geometries[geometry].mesh;
     const char *path = mesh >= 0 ? m->meshes[mesh].path : "", *slash = strrchr(path, '/');
     return slash != NULL ? slash + 1 : path;
 }
-
-void check_mesh_open(check *c) {
-    for (int32_t i = next_mesh(c->model, 0); i >= 0; i = next_mesh(c->model, i + 1)) {
-        const stn_geometry *g = &c->model->geometries[i];
-        int32_t open = facts_of(c->model, i)->open_edge_count;
-        bool closed = g->shape.mesh->solid.mass > 0.0; // after triangles without area have gone
-        if (open > 0 && !closed && g->collision && g->shape.type == STN_SHAPE_MESH) {
-            check_say_shape(c, i, "the collision mesh %s is not closed: %d edges do not join two triangles",
-                            file_name(c->model, i), (int)open);
-        }
-    }
-}
-
-void check_mesh_inside_out(check *c) {
-    for (int32_t i = next_mesh(c->model, 0); i >= 0; i = next_mesh(c->model, i + 1)) {
-        const stn_mesh_facts *facts = facts_of(c->model, i);
-        if (facts->open_edge_count == 0 && facts->volume < 0.0 && c->model->geometries[i].collision) {
-            check_say_shape(c, i, "the triangles of the collision mesh %s face inwards: its volume is %.3g m^3",
-                            file_name(c->model, i), facts->volume);
-        }
-    }
-}
-
-void check_mesh_degenerate(check *c) {
-    for (int32_t i = next_mesh(c->model, 0); i >= 0; i = next_mesh(c->model, i + 1)) {
-        int32_t count = facts_of(c->model, i)->degenerate_count;
-        if (count > 0) {
-            check_say_shape(c, i, "%d of the %d triangles of %s have no area and are left out", (int)count,
-                            (int)facts_of(c->model, i)->triangle_count, file_name(c->model, i));
-        }
-    }
-}
-
-// ----------------------------------------------------------------------------------------------------------- scale
 
 void check_scale_robot(check *c) {
     stn_aabb all = cli_robot_box(c->robot, c->kinematics, true), visual = cli_robot_box(c->robot, c->kinematics, false);

@@ -169,7 +169,7 @@ static stn_status run_rules(const request *asked, check *c, const cli_robot *rob
 static int run(const cli_command *command, const request *asked) {
     stn_error error = {STN_OK, ""};
     cli_robot robot;
-    check c = {.packages = asked->packages.items};
+    check c = {.packages = asked->packages.items, .repeats = asked->only.count > 0};
     findings found = {0};
     cli_robot_options options = {.visual_meshes = true, .packages = asked->packages.items};
     stn_status status = cli_robot_load(&robot, asked->path, &options, &error);
