@@ -150,10 +150,38 @@ static const char everything[] =
     "local s = w:snapshot()\n w:clone():step()\n w:plot('x', 1)\n w:restore(s)\n"
     "stn.check('c', { value = 1, limit = 2, unit = 'm' })\n stn.result('r', 1, 'm')\n w:close()\n";
 
-static void test_running_out_of_memory_is_an_error_and_leaks_nothing(void **state) {
-    fixture *f = *state;
+/// Robots and meshes from files beside the script.
+static const char from_files[] =
+    "local stn = require 'stiction'\n"
+    "local here = debug.getinfo(1, 'S').source:sub(2)\n"
+    "local w = stn.world { dt = 0.01 }\n"
+    "local arm = w:load { here .. '.urdf', fixed = true, joints = { j = 0.1 }, mu = 0.3 }\n"
+    "local hand = w:load { here .. '.urdf' }\n"
+    "local part = w:mesh { file = here .. '.obj', scale = 2 }\n"
+    "arm:attach(hand, 'b')\n hand:attach(part, 'b', { xyz = { 0, 0, 1 } })\n"
+    "w:compound { shapes = { { 'mesh', file = here .. '.obj' }, { 'ellipsoid', radii = { 1, 2, 3 } } } }\n"
+    "w:step()\n arm:set_q { j = 0.2 }\n arm:diagnostics()\n hand:positions()\n"
+    "assert(w:link(hand.name .. '/a'):parent() == arm:link 'b' and w:joint(hand.name .. '/j'):child())\n"
+    "pcall(stn.check_robot, here .. '.urdf')\n w:close()\n";
+
+static void write_beside(const fixture *f, const char *ending, const char *text) {
+    char path[80];
+    snprintf(path, sizeof path, "%s%s", f->script, ending);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void remove_beside(const fixture *f, const char *ending) {
+    char path[80];
+    snprintf(path, sizeof path, "%s%s", f->script, ending);
+    unlink(path);
+}
+
+static void run_out_of_memory(fixture *f, const char *script) {
     stn_error err = {0};
-    assert_ok(run(f, everything, &err), err); // plugins are found and stay
+    assert_ok(run(f, script, &err), err); // plugins are found and stay
     stn_session_clear(&f->session);
     long long live = f->heap.live, failures = 0;
     for (long long n = 1;; n += 1 + n / 40) { // every request at the beginning, then a spread
@@ -175,6 +203,22 @@ static void test_running_out_of_memory_is_an_error_and_leaks_nothing(void **stat
     stn_session_init(&f->session, f->context);
 }
 
+static void test_running_out_of_memory_is_an_error_and_leaks_nothing(void **state) {
+    run_out_of_memory(*state, everything);
+}
+
+static void test_running_out_of_memory_with_robots_and_meshes_leaks_nothing(void **state) {
+    fixture *f = *state;
+    write_beside(f, ".obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n");
+    write_beside(f, ".urdf",
+                 "<robot name=\"r\"><link name=\"a\"/><link name=\"b\"><inertial><mass value=\"1\"/><inertia ixx=\"1\" "
+                 "iyy=\"1\" izz=\"1\" ixy=\"0\" ixz=\"0\" iyz=\"0\"/></inertial></link><joint name=\"j\" "
+                 "type=\"continuous\"><parent link=\"a\"/><child link=\"b\"/></joint></robot>");
+    run_out_of_memory(f, from_files);
+    remove_beside(f, ".obj");
+    remove_beside(f, ".urdf");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_summaries_are_exact, set_up, tear_down),
@@ -184,6 +228,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_a_stopped_script_does_not_step, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_skipped_script_leaves_its_reason, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_running_out_of_memory_is_an_error_and_leaks_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_running_out_of_memory_with_robots_and_meshes_leaks_nothing, set_up,
+                                        tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
