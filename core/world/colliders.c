@@ -31,9 +31,9 @@ static int32_t shape_slot(const stn_geometry *g) {
 /// Does the contact model handle the shape together with any shape that there is, or that there could be?
 static bool is_handled(const stn_instance *contact, const stn_shape *shape, const shape_list *others) {
     const stn_shape simple[] = {
-        stn_shape_sphere(1.0),        stn_shape_box(stn_vec3_make(1.0, 1.0, 1.0)),
-        stn_shape_capsule(1.0, 1.0),  stn_shape_cylinder(1.0, 1.0),
-        stn_shape_half_space(),       stn_shape_ellipsoid(stn_vec3_make(1.0, 1.0, 1.0)),
+        stn_shape_sphere(1.0),       stn_shape_box(stn_vec3_make(1.0, 1.0, 1.0)),
+        stn_shape_capsule(1.0, 1.0), stn_shape_cylinder(1.0, 1.0),
+        stn_shape_half_space(),      stn_shape_ellipsoid(stn_vec3_make(1.0, 1.0, 1.0)),
     };
     const stn_contact_ops *ops = contact->desc->ops.contact;
     if (shape->type == STN_SHAPE_MESH && shape->mesh == NULL) {
@@ -79,9 +79,11 @@ static void say_left_out(const stn_world *world, const int32_t *left_out) {
         }
     }
     if (used > 0) {
-        stn_log(world->context, STN_LOG_WARNING,
-                "contact model %s has no contact for some collision shapes, which touch nothing: %s; use other shapes, or "
-                "another contact model", world->plugin[STN_KIND_CONTACT]->desc->id, text);
+        stn_log(
+            world->context, STN_LOG_WARNING,
+            "contact model %s has no contact for some collision shapes, which touch nothing: %s; use other shapes, or "
+            "another contact model",
+            world->plugin[STN_KIND_CONTACT]->desc->id, text);
     }
 }
 
@@ -92,7 +94,8 @@ static double radius_about_body(const stn_geometry *g) {
     }
     stn_pose centred = {g->pose.rotation, stn_vec3_zero()};
     stn_aabb box = stn_shape_aabb(&g->shape, &centred, 0.0);
-    stn_vec3 corner = {fmax(box.upper.x, -box.lower.x), fmax(box.upper.y, -box.lower.y), fmax(box.upper.z, -box.lower.z)};
+    stn_vec3 corner = {fmax(box.upper.x, -box.lower.x), fmax(box.upper.y, -box.lower.y),
+                       fmax(box.upper.z, -box.lower.z)};
     return stn_vec3_norm(corner) + stn_vec3_norm(g->pose.position);
 }
 
@@ -198,8 +201,8 @@ static collider_key *list_keys(const stn_world *world, stn_arena *arena) {
         bool node = filter->link == FILTER_NODE;
         bool overridden = !node && named[filter->link == STN_WORLD ? links : filter->link];
         keys[i] = (collider_key){
-            .class = {(int64_t)world->model->geometries[g].shape.type, world->model->geometries[g].mesh, filter->category,
-                      filter->mask, overridden ? filter->link : NO_LINK},
+            .class = {(int64_t)world->model->geometries[g].shape.type, world->model->geometries[g].mesh,
+                      filter->category, filter->mask, overridden ? filter->link : NO_LINK},
             .place = {filter->body, filter->parent, filter->excluded ? filter->link : NO_LINK},
             .surface = object->surface[g],
             .collider = i,
@@ -317,7 +320,11 @@ static double worst_dissipation(const pair_table *t, int32_t a, int32_t class) {
     return worst;
 }
 
+/// Asked in one order for both, whatever a plugin answers to the other one.
 static bool handles_classes(const pair_table *t, int32_t class_a, int32_t class_b) {
+    if (class_a > class_b) {
+        return handles_classes(t, class_b, class_a);
+    }
     const stn_instance *contact = t->world->plugin[STN_KIND_CONTACT];
     const stn_geometry *geometries = t->world->model->geometries;
     return contact->desc->ops.contact->handles(contact->self,
@@ -354,16 +361,17 @@ static const char *owner_name(const stn_model *model, const stn_geometry *g) {
 static stn_status fail_gap(const pair_table *t, int32_t first, stn_error *err) {
     const stn_model *model = t->world->model;
     int32_t second = first, kind = t->kind_of[first];
-    for (bool found = false; !found;) { // there is one: examine_class met it
+    for (bool found = false; !found && second + 1 < t->world->collider_count;) { // examine_class met it
         int32_t other = t->kind_of[++second];
         found = may_touch(t, kind, other) && !handles_classes(t, t->kinds[kind].class, t->kinds[other].class);
     }
     const stn_geometry *a = &model->geometries[t->world->collider[first]];
     const stn_geometry *b = &model->geometries[t->world->collider[second]];
-    return stn_fail(err, STN_ERR_UNSUPPORTED, "contact model %s has no contact between %s (%s) and %s (%s): use "
-                    "other shapes, or exclude the pair", t->world->plugin[STN_KIND_CONTACT]->desc->id,
-                    owner_name(model, a), stn_shape_name(a->shape.type), owner_name(model, b),
-                    stn_shape_name(b->shape.type));
+    return stn_fail(err, STN_ERR_UNSUPPORTED,
+                    "contact model %s has no contact between %s (%s) and %s (%s): use "
+                    "other shapes, or exclude the pair",
+                    t->world->plugin[STN_KIND_CONTACT]->desc->id, owner_name(model, a), stn_shape_name(a->shape.type),
+                    owner_name(model, b), stn_shape_name(b->shape.type));
 }
 
 stn_status stn_world_examine_pairs(stn_world *world, stn_arena *arena, stn_error *err) {

@@ -15,17 +15,19 @@
 /// Two types that have no contact with each other; meshes, hulls and ellipsoids have none at all.
 typedef struct config {
     int32_t gap_a, gap_b;
+    int32_t one_sided; // the gap is denied when it is asked for in the other order
 } config;
 
 static const stn_param params[] = {
     STN_PARAM_INT(config, gap_a, "1", -1.0, -1.0, 10.0, "shape type"),
     STN_PARAM_INT(config, gap_b, "1", -1.0, -1.0, 10.0, "shape type"),
+    STN_PARAM_INT(config, one_sided, "1", 0.0, 0.0, 1.0, "answers by order"),
 };
 
 static bool handles(const void *self, const stn_shape *a, const stn_shape *b) {
     const config *c = self;
     int32_t s = (int32_t)a->type, t = (int32_t)b->type;
-    bool gap = (s == c->gap_a && t == c->gap_b) || (s == c->gap_b && t == c->gap_a);
+    bool gap = (s == c->gap_a && t == c->gap_b) || (s == c->gap_b && t == c->gap_a && c->one_sided == 0);
     return !gap && s <= STN_SHAPE_HALF_SPACE && t <= STN_SHAPE_HALF_SPACE;
 }
 
@@ -36,10 +38,15 @@ static stn_status collide(void *self, const stn_model *model, void *prepared, co
 }
 
 static const stn_contact_ops ops = {.size = sizeof ops, .handles = handles, .collide = collide};
-static const stn_plugin_desc gappy = {
-    .size = sizeof gappy, .kind = STN_KIND_CONTACT, .id = "test_gappy", .version = "1.0.0",
-    .summary = "contact between chosen types", .config_size = sizeof(config), .params = params,
-    .param_count = STN_COUNT(params), .ops.contact = &ops};
+static const stn_plugin_desc gappy = {.size = sizeof gappy,
+                                      .kind = STN_KIND_CONTACT,
+                                      .id = "test_gappy",
+                                      .version = "1.0.0",
+                                      .summary = "contact between chosen types",
+                                      .config_size = sizeof(config),
+                                      .params = params,
+                                      .param_count = STN_COUNT(params),
+                                      .ops.contact = &ops};
 
 typedef struct fixture {
     stn_heap heap;
@@ -233,7 +240,7 @@ static void first_pair_without_contact_is_named(void **state) {
     fixture *f = *state;
     int32_t refused = 0;
     for (uint64_t k = 0; k < 60; k++) {
-        config c = {STN_SHAPE_CYLINDER, (int32_t)(k % 4)};
+        config c = {STN_SHAPE_CYLINDER, (int32_t)(k % 4), 0};
         stn_error err = {0};
         stn_random r = {k}, again = {k};
         stn_world *world = gappy_world(f, (stn_shape_type)c.gap_a, (stn_shape_type)c.gap_b);
@@ -282,6 +289,30 @@ static void pairs_that_filters_or_exclusions_keep_apart_may_lack_a_contact(void 
             assert_ok(stn_builder_exclude(b, one, two, &err), err);
         }
         assert_int_equal(stn_world_compile(world, &err), k == 0 ? STN_ERR_UNSUPPORTED : STN_OK);
+        stn_world_destroy(world);
+    }
+}
+
+static void contact_model_that_answers_by_order_gets_one_answer(void **state) {
+    fixture *f = *state;
+    for (int32_t k = 0; k < 4; k++) { // which body comes first, and which order has the gap
+        const stn_shape shapes[2] = {stn_shape_sphere(0.1), stn_shape_box(stn_vec3_make(0.1, 0.1, 0.1))};
+        const stn_setting settings[] = {
+            {.name = "gap_a", .form = STN_SETTING_NUMBER, .number = (double)shapes[k / 2].type},
+            {.name = "gap_b", .form = STN_SETTING_NUMBER, .number = (double)shapes[1 - k / 2].type},
+            {.name = "one_sided", .form = STN_SETTING_NUMBER, .number = 1.0},
+        };
+        stn_world_options options = stn_world_options_default();
+        options.contact = (stn_plugin_choice){"test_gappy", settings, 3};
+        stn_world *world = scene_world(f->context, &options);
+        stn_model_builder *b = stn_world_builder(world);
+        for (int32_t i = 0; i < 2; i++) {
+            begin_robot(b, i == 0 ? "one" : "two");
+            int32_t link = add_link(b, "body", mass_of(1.0, stn_vec3_zero(), 0.1, 0.1, 0.1));
+            add_shape(b, link, shapes[(i + k) % 2]);
+        }
+        stn_error err;
+        assert_int_equal(stn_world_compile(world, &err), k / 2 == 0 ? STN_ERR_UNSUPPORTED : STN_OK);
         stn_world_destroy(world);
     }
 }
@@ -377,6 +408,7 @@ int main(void) {
         TEST(worst_pair_of_a_collider_is_found_without_asking_all_pairs),
         TEST(first_pair_without_contact_is_named),
         TEST(pairs_that_filters_or_exclusions_keep_apart_may_lack_a_contact),
+        TEST(contact_model_that_answers_by_order_gets_one_answer),
         TEST(shapes_that_nothing_handles_are_left_out_with_one_line_a_world),
         TEST(shape_that_meets_no_other_here_but_could_is_not_left_out),
         TEST(world_that_could_not_be_compiled_says_so_again),

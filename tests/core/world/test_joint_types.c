@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joints with several velocities in a world: friction, damping, controllers, couplers, saved states and columns, against
-// the same robots made of simple joints.
+// Joints with several velocities in a world: friction, damping, controllers, couplers, saved states and columns,
+// against the same robots made of simple joints.
 #include "scenes.h"
 
 #include <stdlib.h>
@@ -28,7 +28,8 @@ static int32_t add_mounted(stn_world *world, const char *name, const stn_joint_t
         spec.type = types[i];
         spec.axis = axes[i];
         spec.parent = at;
-        spec.child = at = add_link(b, i == count - 1 ? "body" : text, i == count - 1 ? body_mass() : (stn_mass){.mass = 0.0});
+        spec.child = at =
+            add_link(b, i == count - 1 ? "body" : text, i == count - 1 ? body_mass() : (stn_mass){.mass = 0.0});
         add_joint_spec(b, &spec);
     }
     set_base(b, robot, shift(0.0, 0.0, 1.0), true);
@@ -94,7 +95,8 @@ static int32_t add_pd(stn_world *world, int32_t robot) {
     stn_instance *pd = NULL;
     stn_error err;
     int32_t index = -1;
-    assert_ok(stn_instance_create(stn_world_context(world), STN_KIND_CONTROLLER, "joint_pd", settings, 3, &pd, &err), err);
+    assert_ok(stn_instance_create(stn_world_context(world), STN_KIND_CONTROLLER, "joint_pd", settings, 3, &pd, &err),
+              err);
     assert_ok(stn_world_add_controller(world, pd, robot, NULL, 0, &index, &err), err);
     return index;
 }
