@@ -75,14 +75,13 @@ static double trace(const double *M, int32_t n) {
     return sum;
 }
 
-/// NaN when the smallest eigenvalue is 0 within round-off. M is destroyed.
-static stn_status find_condition(double *M, int32_t n, double *lambda, double *condition, stn_error *err) {
-    stn_status status = stn_matrix_eigenvalues(n, M, lambda, err);
-    if (status == STN_OK && n > 0) {
-        double low = lambda[0], high = lambda[n - 1];
-        *condition = low > 4.0 * DBL_EPSILON * (double)n * high ? high / low : (double)NAN;
+/// NaN when the smallest eigenvalue is 0 within round-off, or when there is none. M is destroyed.
+static double condition_of(double *M, int32_t n, double *lambda) {
+    if (n == 0 || stn_matrix_eigenvalues(n, M, lambda, NULL) != STN_OK) {
+        return (double)NAN;
     }
-    return status;
+    double low = lambda[0], high = lambda[n - 1];
+    return low > 4.0 * DBL_EPSILON * (double)n * high ? high / low : (double)NAN;
 }
 
 static stn_status find_conditions(info_report *r, const coordinates *c, stn_error *err) {
@@ -91,15 +90,16 @@ static stn_status find_conditions(info_report *r, const coordinates *c, stn_erro
     if (lambda == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", r->robot.path);
     }
-    stn_status status = find_condition(c->M, c->model->nv, lambda, &d->full.condition, err);
-    d->reduced.condition = d->full.condition;
-    if (status == STN_OK && r->counts.mimic > 0) {
-        status = find_condition(c->M_reduced, r->counts.dof_reduced, lambda, &d->reduced.condition, err);
+    bool finite = isfinite(d->full.mass_trace) && isfinite(d->reduced.mass_trace);
+    d->full.condition = d->reduced.condition = condition_of(c->M, c->model->nv, lambda);
+    if (r->counts.mimic > 0) {
+        d->reduced.condition = condition_of(c->M_reduced, r->counts.dof_reduced, lambda);
     }
-    if (status == STN_OK && isnan(d->full.condition)) {
-        d->note = "the mass matrix is singular: some joint moves no mass, or too little of it";
+    if (isnan(d->full.condition)) {
+        d->note = finite ? "the mass matrix is singular: some joint moves no mass, or too little of it"
+                         : "the mass matrix overflows: masses or lengths are too large";
     }
-    return status;
+    return STN_OK;
 }
 
 static stn_status compute_matrices(info_report *r, coordinates *c, stn_error *err) {

@@ -272,6 +272,30 @@ static void bad_input_is_one_line_and_status_2(void **state) {
                "stiction info: " ROBOT ":2: link: <link> has no name: add name=\"...\" (and 1 more)\n");
 }
 
+static void matrices_that_cannot_be_inverted_are_noted(void **state) {
+    (void)state;
+    static const char *const masses[][2] = {{"0", "the mass matrix is singular"},
+                                            {"1e308", "the mass matrix overflows"}};
+    for (int i = 0; i < STN_COUNT(masses); i++) {
+        char robot[1024];
+        snprintf(
+            robot, sizeof robot,
+            "<robot name='r'><link name='a'/><link name='b'><inertial><origin xyz='0 0 0'/><mass value='1'/><inertia "
+            "ixx='0' iyy='0' izz='%s' ixy='0' ixz='0' iyz='0'/></inertial></link><link name='c'><inertial><origin "
+            "xyz='9 0 0'/><mass value='1'/><inertia ixx='0' iyy='0' izz='%s' ixy='0' ixz='0' "
+            "iyz='0'/></inertial></link>"
+            "<joint name='j' type='continuous'><parent link='a'/><child link='b'/><axis xyz='0 0 1'/></joint>"
+            "<joint name='k' type='continuous'><parent link='b'/><child link='c'/><axis xyz='0 0 1'/></joint></robot>",
+            masses[i][0], masses[i][0]);
+        write_file(ROBOT, robot);
+        cJSON *json = ask(ROBOT, "");
+        const cJSON *at = item(json, "at_q");
+        assert_true(cJSON_IsNull(item(at, "mass_matrix_condition_full")));
+        assert_non_null(strstr(text_of(at, "note"), masses[i][1]));
+        cJSON_Delete(json);
+    }
+}
+
 static void warnings_of_the_file_are_passed_on(void **state) {
     (void)state;
     write_file(ROBOT, "<robot name='r'>\n<link name='a'/><link name='b'/>\n<joint name='j' type='revolute'>"
@@ -332,7 +356,8 @@ static void open_and_flat_meshes_say_what_they_lack(void **state) {
 
 static void a_mesh_file_that_cannot_be_read_is_one_line(void **state) {
     (void)state;
-    stn_expect("info /nonexistent.STL 2>&1", 2, "stiction info: /nonexistent.STL: cannot be read: No such file or directory\n");
+    stn_expect("info /nonexistent.STL 2>&1", 2,
+               "stiction info: /nonexistent.STL: cannot be read: No such file or directory\n");
     write_file(MESH, "v 0 0 0\nv 1 0 0\nv 0 1 nan\nf 1 2 3\n");
     stn_expect_part("info " MESH " 2>&1", 2, "stiction info: " MESH ":3: ");
 }
@@ -348,6 +373,7 @@ int main(void) {
         cmocka_unit_test(a_file_sets_every_type_of_joint),
         cmocka_unit_test(inertia_and_size_are_judged),
         cmocka_unit_test(bad_input_is_one_line_and_status_2),
+        cmocka_unit_test(matrices_that_cannot_be_inverted_are_noted),
         cmocka_unit_test(warnings_of_the_file_are_passed_on),
         cmocka_unit_test(a_mesh_file_has_facts_of_its_own),
         cmocka_unit_test(open_and_flat_meshes_say_what_they_lack),
