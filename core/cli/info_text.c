@@ -34,8 +34,10 @@ static void print_inertia(const info_report *r) {
         double p[3];
         cli_inertia inertia = cli_judge_inertia(&m->links[i].mass, p);
         if (inertia == CLI_INERTIA_NEGATIVE || inertia == CLI_INERTIA_TRIANGLE) {
-            printf("            %s: principal moments %.4g, %.4g, %.4g kg m^2 (%s)\n", m->links[i].name, p[0], p[1],
-                   p[2], inertia == CLI_INERTIA_NEGATIVE ? "negative" : "the largest exceeds the sum of the others");
+            fputs("            ", stdout);
+            cli_print_name(m->links[i].name);
+            printf(": principal moments %.4g, %.4g, %.4g kg m^2 (%s)\n", p[0], p[1], p[2],
+                   inertia == CLI_INERTIA_NEGATIVE ? "negative" : "the largest exceeds the sum of the others");
         }
     }
 }
@@ -55,9 +57,10 @@ static void print_size(const info_size *size) {
 static void print_summary(const info_report *r) {
     const stn_model *m = r->robot.model;
     const info_counts *c = &r->counts;
-    printf("%s  (%s)\n", m->robots[0].name, r->robot.path);
-    printf("  links     %d, root %s\n", (int)m->link_count, m->links[m->robots[0].root_link].name);
-    printf("  joints    %d", (int)c->joints);
+    cli_print_name(m->robots[0].name);
+    printf("  (%s)\n  links     %d, root ", r->robot.path, (int)m->link_count);
+    cli_print_name(m->links[m->robots[0].root_link].name);
+    printf("\n  joints    %d", (int)c->joints);
     for (int32_t i = 0; i < STN_JOINT_COUNT; i++) {
         if (c->of_type[i] > 0) {
             printf(", %d %s", (int)c->of_type[i], stn_joint_type_name((stn_joint_type)i));
@@ -122,8 +125,9 @@ static void print_joint(const info_report *r, const stn_joint *joint, const colu
         cli_print_padded(joint->actuator[0] != '\0' ? joint->actuator : "rotor", 8);
     }
     if (joint->mimic >= 0) {
-        printf("  = %.6g %s %+.6g", joint->mimic_multiplier, r->robot.model->joints[joint->mimic].name,
-               joint->mimic_offset);
+        printf("  = %.6g ", joint->mimic_multiplier);
+        cli_print_name(r->robot.model->joints[joint->mimic].name);
+        printf(" %+.6g", joint->mimic_offset);
     }
     putchar('\n');
 }
@@ -150,9 +154,10 @@ static void print_frames(const info_report *r) {
         stn_pose pose = info_link_pose(r, frame->link);
         stn_quat turn = stn_quat_from_matrix(&pose.rotation);
         stn_vec3 p = stn_pose_apply(&pose, frame->point);
-        printf("  %s\n    origin      %.9g %.9g %.9g m\n    quaternion  %.9g %.9g %.9g %.9g (w x y z)\n",
-               r->robot.model->links[frame->link].name, pose.position.x, pose.position.y, pose.position.z, turn.w,
-               turn.x, turn.y, turn.z);
+        fputs("  ", stdout);
+        cli_print_name(r->robot.model->links[frame->link].name);
+        printf("\n    origin      %.9g %.9g %.9g m\n    quaternion  %.9g %.9g %.9g %.9g (w x y z)\n", pose.position.x,
+               pose.position.y, pose.position.z, turn.w, turn.x, turn.y, turn.z);
         if (stn_vec3_norm(frame->point) > 0.0) {
             printf("    point       %.9g %.9g %.9g m\n", p.x, p.y, p.z);
         }

@@ -55,8 +55,12 @@ static void print(const char *text, size_t length) {
     }
 }
 
+void cli_print_name(const char *name) {
+    print(name, strlen(name));
+}
+
 void cli_print_padded(const char *text, int width) {
-    print(text, strlen(text));
+    cli_print_name(text);
     printf("%*s", width > cli_columns(text) ? width - cli_columns(text) : 0, "");
 }
 

@@ -13,7 +13,9 @@ typedef struct cli_terminal {
 cli_terminal cli_terminal_of_stdout(void);
 /// Columns that a UTF-8 text takes, nearly: one a character.
 int cli_columns(const char *text);
-/// Prints `text`, filled with spaces up to `width` columns.
+/// Prints a name of a file, control characters as question marks.
+void cli_print_name(const char *name);
+/// The same, filled with spaces up to `width` columns.
 void cli_print_padded(const char *text, int width);
 /// Prints `text` and a line end in at most `terminal->width` columns; what is cut off leaves a mark.
 void cli_print_cut(const cli_terminal *terminal, const char *text);

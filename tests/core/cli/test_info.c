@@ -168,6 +168,24 @@ static void a_tree_suits_the_terminal(void **state) {
     assert_non_null(strstr(on_terminal("C", 30), "  `-upper  (j1, revolute)  2 >\r\n"));
 }
 
+/// Names come from strangers: none may steer the terminal.
+static void control_characters_of_names_are_not_printed(void **state) {
+    (void)state;
+    write_file(
+        ROBOT,
+        "<robot name='r&#27;[2J'><link name='a&#27;[31m'/><link name='b&#7;'/><joint name='j&#27;' type='continuous'>"
+        "<parent link='a&#27;[31m'/><child link='b&#7;'/><axis xyz='0 0 1'/></joint></robot>");
+    stn_run run;
+    stn_run_command(&run, "info " ROBOT " 2>&1");
+    for (const char *c = run.out; *c != '\0'; c++) {
+        assert_true(*c == '\n' || (unsigned char)*c >= 0x20);
+    }
+    stn_run_command(&run, "check " ROBOT " 2>&1");
+    for (const char *c = run.out; *c != '\0'; c++) {
+        assert_true(*c == '\n' || (unsigned char)*c >= 0x20);
+    }
+}
+
 // Every type that has more than one coordinate, in a row, each moving the next by its q:
 //   planar (x, y, angle), ball, floating, universal, screw.
 static const char all_types[] =
@@ -370,6 +388,7 @@ int main(void) {
         cmocka_unit_test(rules_a_and_b_choose_configurations),
         cmocka_unit_test(people_get_a_table_and_a_tree),
         cmocka_unit_test(a_tree_suits_the_terminal),
+        cmocka_unit_test(control_characters_of_names_are_not_printed),
         cmocka_unit_test(a_file_sets_every_type_of_joint),
         cmocka_unit_test(inertia_and_size_are_judged),
         cmocka_unit_test(bad_input_is_one_line_and_status_2),
