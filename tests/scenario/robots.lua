@@ -170,6 +170,9 @@ stn.test("robots of one file have names of their own, and links and joints are f
     world:link "left/flnge"
   end, "did you mean 'left/flange'?")
   stn.fails(function()
+    world:link "flamge"
+  end, "the world has no link 'flamge', did you mean 'flange'?")
+  stn.fails(function()
     world:robot "arn"
   end, "did you mean 'arm'?")
   stn.fails(function()
@@ -309,6 +312,32 @@ stn.test("a planar joint has two distances and an angle", function()
   stn.fails(function()
     puck:set_q { table = { 1, 2 } }
   end, "set_q: table has 2 numbers, it needs 3")
+end)
+
+stn.test("ball and screw joints have a quaternion and an angle", function()
+  local path = write('<robot name="r"><link name="base"/><link name="ball">' .. inertial(1) .. '</link><link name="nut">' .. inertial(1) .. [[</link>
+    <drake:joint name="socket" type="ball"><parent link="base"/><child link="ball"/></drake:joint>
+    <drake:joint name="thread" type="screw"><parent link="base"/><child link="nut"/><axis xyz="0 0 1"/>
+      <drake:screw_thread_pitch value="0.02"/></drake:joint></robot>]])
+  local world = stn.world {}
+  local robot = world:load { path, fixed = true, joints = { socket = { 2, 0, 0, 2 } } }
+  local socket, thread = robot:joint "socket", robot:joint "thread"
+  assert(socket.type == "ball" and thread.type == "screw")
+  local half = math.sqrt(0.5)
+  stn.near(socket:position(), { half, 0, 0, half }, 1e-15, "of unit length")
+  stn.near(robot:link("ball"):pose().quat, { half, 0, 0, half }, 1e-15, "rotation")
+  socket:set_velocity { 1, 2, 3 }
+  stn.near(robot:link("ball"):velocity().angular, { 1, 2, 3 }, 1e-15, "angular velocity")
+  thread:set_position(math.pi)
+  stn.near(robot:link("nut"):position(), { 0, 0, 0.01 }, 1e-15, "half a turn")
+  stn.near(#robot:q(), 5, 0, "coordinates")
+  stn.near(#robot:v(), 4, 0, "velocities")
+  robot:set_q(robot:positions())
+  robot:set_v(robot:velocities())
+  stn.near(robot:v(), { 1, 2, 3, 0 }, 1e-15, "as before")
+  stn.fails(function()
+    socket:set_position { 1, 0, 0 }
+  end, "set_position has 3 numbers, it needs 4")
 end)
 
 stn.test("what a loader finds is data", function()
