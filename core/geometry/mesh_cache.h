@@ -35,8 +35,9 @@ void mesh_entry_encode(stn_context *context, const mesh_key *key, const stn_mesh
 /// Takes apart what may be damaged. STN_ERR_ARGUMENT names what is wrong, for the debug log.
 stn_status mesh_entry_decode(stn_context *context, const mesh_key *key, const char *bytes, size_t size, stn_mesh **mesh,
                              mesh_further_list *further, stn_error *err);
-/// Puts the checksum of an entry right again: for tests that change its bytes.
-void mesh_entry_seal(char *bytes, size_t size);
+/// Writes what makes the bytes an entry of this key: magic, version, size, checksum. Fewer than a header stay as they
+/// are.
+void mesh_entry_seal(const mesh_key *key, char *bytes, size_t size);
 
 /// The cache folder. `path` is empty when there is none.
 typedef struct mesh_store {

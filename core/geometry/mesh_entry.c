@@ -35,18 +35,24 @@ static uint64_t checksum(const char *bytes, size_t size) {
     return XXH3_64bits(bytes, place) ^ (XXH3_64bits(bytes + next, size - next) * 3);
 }
 
-void mesh_entry_seal(char *bytes, size_t size) {
-    if (size >= sizeof(entry_header)) {
-        uint64_t sum = checksum(bytes, size);
-        memcpy(bytes + offsetof(entry_header, checksum), &sum, sizeof sum);
+void mesh_entry_seal(const mesh_key *key, char *bytes, size_t size) {
+    entry_header h;
+    if (size < sizeof h) {
+        return;
     }
-}
-
-static entry_header describe(const mesh_key *key, const stn_mesh *mesh, const mesh_further_list *further, size_t size) {
-    const stn_mesh_facts *f = &mesh->facts;
-    entry_header h = {.magic = {0}, .size = size, .key = *key};
+    memcpy(&h, bytes, sizeof h);
     memcpy(h.magic, ENTRY_MAGIC, sizeof h.magic);
     memcpy(h.sources, MESH_SOURCES, sizeof h.sources);
+    h.size = size;
+    h.key = *key;
+    memcpy(bytes, &h, sizeof h);
+    h.checksum = checksum(bytes, size);
+    memcpy(bytes, &h, sizeof h);
+}
+
+static entry_header describe(const stn_mesh *mesh, const mesh_further_list *further) {
+    const stn_mesh_facts *f = &mesh->facts;
+    entry_header h = {.magic = {0}};
     h.vertex_count = mesh->vertex_count;
     h.triangle_count = mesh->triangle_count;
     h.tetrahedron_count = mesh->tetrahedron_count;
@@ -92,7 +98,7 @@ void mesh_entry_encode(stn_context *context, const mesh_key *key, const stn_mesh
     if (*bytes == NULL) {
         return;
     }
-    entry_header h = describe(key, mesh, further, *size);
+    entry_header h = describe(mesh, further);
     char *at = put(*bytes, &h, sizeof h);
     at = put(at, mesh->vertices, vertex_bytes(mesh->vertex_count));
     at = put(at, mesh->triangles, corner_bytes(mesh->triangle_count, 3));
@@ -103,7 +109,7 @@ void mesh_entry_encode(stn_context *context, const mesh_key *key, const stn_mesh
         at = put(at, &file, sizeof file);
         at = put(at, f->name, file.name_length);
     }
-    mesh_entry_seal(*bytes, *size);
+    mesh_entry_seal(key, *bytes, *size);
 }
 
 static stn_status check_header(const entry_header *h, const mesh_key *key, const char *bytes, size_t size,
