@@ -74,13 +74,15 @@ _Noreturn static void refuse(lua_State *L, const char *owner, const stn_lua_worl
         stn_link_range range = range_of(w, r, joints);
         for (int32_t i = range.start; i < range.start + range.count && count < NAMES_LISTED; i++) {
             plain[count] = name_of(w, i, joints);
-            names[count] = robot < 0 ? lua_pushfstring(L, "%s/%s", stn_lua_robot_name(w, r), plain[count]) : plain[count];
+            names[count] =
+                robot < 0 ? lua_pushfstring(L, "%s/%s", stn_lua_robot_name(w, r), plain[count]) : plain[count];
             count++;
         }
     }
     const char *near = strchr(name, '/') == NULL ? stn_suggest(name, plain, count) : NULL;
     if (robot < 0 && near != NULL) {
-        stn_lua_fail(L, "%s: the world has no %s '%s', did you mean '%s'?", owner, joints ? "joint" : "link", name, near);
+        stn_lua_fail(L, "%s: the world has no %s '%s', did you mean '%s'?", owner, joints ? "joint" : "link", name,
+                     near);
     }
     char label[320];
     const char *of = robot < 0 ? "the world" : lua_pushfstring(L, "robot '%s'", stn_lua_robot_name(w, robot));

@@ -133,7 +133,8 @@ static stn_status classify(stn_session *session, lua_State *L, stn_error *err) {
 static stn_status run_file(stn_session *session, lua_State *L, const char *script, stn_error *err) {
     FILE *file = fopen(script, "rb");
     if (file == NULL) {
-        return stn_fail(err, STN_ERR_FILE, "%s: cannot be read: %s; give the path of a Lua script", script, strerror(errno));
+        return stn_fail(err, STN_ERR_FILE, "%s: cannot be read: %s; give the path of a Lua script", script,
+                        strerror(errno));
     }
     fclose(file);
     lua_settop(L, 0);

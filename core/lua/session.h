@@ -153,8 +153,8 @@ void stn_statistics_clear(stn_session *session);
 /// Runs a file in a fresh state with the module, search paths beside the script, and an assert that says where; the
 /// state is closed afterwards, and with it every world and recording. STN_ERR_FILE and STN_ERR_PARSE: it cannot be read
 /// or is no Lua; STN_ERR_INTERRUPTED, STN_ERR_ARGUMENT (script error), or the status of the step that failed. A script
-/// that called stn.skip leaves its reason in `skipped`, and STN_OK; one that called os.exit its status in `exit_status`,
-/// and STN_OK.
+/// that called stn.skip leaves its reason in `skipped`, and STN_OK; one that called os.exit its status in
+/// `exit_status`, and STN_OK.
 stn_status stn_session_run(stn_session *session, const char *script, stn_error *err);
 /// Asks the running script to stop: the step in progress ends, then the script. May be called from a signal handler.
 void stn_session_stop(stn_session *session);
