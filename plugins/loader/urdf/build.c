@@ -48,8 +48,8 @@ static stn_status build_geometries(urdf_reader *reader, stn_model_builder *build
         urdf_geometry *g = &reader->geometries[i];
         int32_t index = 0;
         g->spec.where = place(reader, g->line);
-        if (g->mesh != NULL) {
-            status = stn_builder_add_mesh(builder, g->mesh, g->scale, NULL, &g->spec.mesh, err);
+        if (g->file != NULL) {
+            status = stn_builder_add_mesh(builder, g->file->path, g->scale, g->data, &g->spec.mesh, err);
         }
         if (status == STN_OK) {
             status = stn_builder_add_geometry(builder, reader->links[g->link].out_index, &g->spec, &index, err);

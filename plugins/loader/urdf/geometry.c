@@ -77,20 +77,19 @@ static bool parse_plane(urdf_reader *reader, const xml_element *xml, urdf_geomet
 static bool parse_mesh(urdf_reader *reader, const xml_element *xml, urdf_geometry *g) {
     double scale[3] = {1.0, 1.0, 1.0};
     const char *uri = urdf_name_of(reader, xml, "filename");
-    urdf_reals(reader, xml, "scale", 3, scale);
+    if (xml_attribute(xml, "scale") != NULL && !urdf_reals(reader, xml, "scale", 3, scale)) {
+        return false;
+    }
     if (scale[0] == 0.0 || scale[1] == 0.0 || scale[2] == 0.0) {
         urdf_say(reader, fault(g->spec.collision), "size_of_shape", xml_line(xml),
                  "scale of <mesh> = %g %g %g: no factor may be 0", scale[0], scale[1], scale[2]);
         return false;
     }
     g->scale = stn_vec3_make(scale[0], scale[1], scale[2]);
-    g->spec.shape = (stn_shape){.type = STN_SHAPE_MESH, .mesh = NULL};
-    const urdf_file *file = uri != NULL ? urdf_find_mesh(reader, xml, uri, g->spec.collision) : NULL;
-    g->mesh = file != NULL ? file->path : NULL;
-    if (g->mesh != NULL && g->spec.collision) {
-        reader->mesh_collisions++;
-    }
-    return g->mesh != NULL;
+    g->file = uri != NULL ? urdf_find_mesh(reader, xml, uri, g->spec.collision) : NULL;
+    g->declared_convex = urdf_child(reader, xml, "drake:declare_convex") != NULL;
+    g->mesh = xml;
+    return g->file != NULL;
 }
 
 static bool parse_ellipsoid(urdf_reader *reader, const xml_element *xml, urdf_geometry *g) {
@@ -186,6 +185,7 @@ void urdf_parse_geometry(urdf_reader *reader, const xml_element *xml, int32_t li
     if (material != NULL) {
         urdf_parse_material(reader, material, g);
     }
+    good = good && (g->file == NULL || urdf_load_mesh(reader, g));
     g->spec.name = unique_name(reader, xml, 2 * link + collision);
     reader->geometry_count += good;
 }

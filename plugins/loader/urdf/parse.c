@@ -40,7 +40,7 @@ static bool make_room(urdf_reader *reader, const xml_element *root) {
            urdf_names_init(reader, &reader->joint_names, joints) &&
            urdf_names_init(reader, &reader->shape_names, shapes) &&
            urdf_names_init(reader, &reader->material_names, materials) && urdf_names_init(reader, &reader->said, 0) &&
-           urdf_names_init(reader, &reader->file_names, 0);
+           urdf_names_init(reader, &reader->file_names, 0) && urdf_names_init(reader, &reader->mesh_names, 0);
 }
 
 /// The file's name without folder and extensions.
@@ -100,15 +100,6 @@ static void parse_children(urdf_reader *reader, const xml_element *root) {
     }
 }
 
-static void say_mesh_collisions(urdf_reader *reader, const xml_element *root) {
-    if (reader->mesh_collisions > 0) {
-        reader->label = "robot";
-        urdf_warn(reader, root, "mesh_collision",
-                  "%d collision meshes are kept by name only and touch nothing: give these links primitive shapes",
-                  (int)reader->mesh_collisions);
-    }
-}
-
 bool urdf_parse(urdf_reader *reader, const xml_element *root) {
     if (!parse_root(reader, root)) {
         return true;
@@ -128,6 +119,5 @@ bool urdf_parse(urdf_reader *reader, const xml_element *root) {
     urdf_note_skipped(reader, root);
     urdf_resolve_materials(reader);
     urdf_resolve_mimic(reader);
-    say_mesh_collisions(reader, root);
     return urdf_connect(reader) && urdf_parse_filters(reader, root);
 }

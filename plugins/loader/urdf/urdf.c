@@ -67,6 +67,7 @@ static stn_status load(void *self, const stn_load_request *request, stn_model_bu
     if (status == STN_OK && diagnostics->error_count > reader->errors_before) {
         status = stn_diagnostics_status(diagnostics, err);
     }
+    urdf_release_meshes(reader);
     stn_arena_destroy(arena);
     return status;
 }

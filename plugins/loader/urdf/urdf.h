@@ -30,6 +30,9 @@ typedef enum urdf_topic {
     URDF_STATIC_FRICTION,
     URDF_BAD_COLLISION_MESH,
     URDF_BAD_VISUAL_MESH,
+    URDF_COLLISION_FACTS,
+    URDF_VISUAL_FACTS,
+    URDF_TOO_MANY_MESHES,
 } urdf_topic;
 
 typedef struct urdf_link {
@@ -54,11 +57,37 @@ typedef struct urdf_joint {
     int32_t out_index;                  // in the builder
 } urdf_joint;
 
+/// A folder that files must not leave.
+typedef struct urdf_root {
+    const char *path;
+    const char *real;    // the same without symbolic links
+    const char *package; // name in its package.xml, "" when that has none; NULL: no package
+} urdf_root;
+
+/// A mesh file as the robot file names it.
+typedef struct urdf_file {
+    const char *uri;
+    const char *path;       // NULL: refused
+    const urdf_root *root;  // that it lies below
+    const char *code, *why; // of the refusal
+    const char *subject;    // for which that is said once
+} urdf_file;
+
+/// A mesh that was read.
+typedef struct urdf_mesh {
+    stn_vec3 scale;
+    bool convex;
+    const stn_mesh *data; // NULL: it could not be
+    const char *why;
+} urdf_mesh;
+
 typedef struct urdf_geometry {
     int32_t link, line;
     stn_geometry_spec spec;
-    const char *mesh; // resolved path, NULL: none
+    const urdf_file *file;   // of its mesh, NULL: none
+    const xml_element *mesh; // that names it
     stn_vec3 scale;
+    const stn_mesh *data;                 // kept by the reader's meshes; NULL: a reference only
     bool declared_convex, declared_rigid; // hydroelastic properties
     const char *material;                 // name whose colour is looked up at the end, NULL: none
     const xml_element *xml;               // that names it
@@ -78,13 +107,6 @@ typedef struct urdf_exclusion {
 } urdf_exclusion;
 
 enum { URDF_PATH = 4096, URDF_PACKAGE_NAME = 256 };
-
-/// A folder that files must not leave.
-typedef struct urdf_root {
-    const char *path;
-    const char *real;    // the same without symbolic links
-    const char *package; // name in its package.xml, "" when that has none; NULL: no package
-} urdf_root;
 
 /// A package that was looked for.
 typedef struct urdf_package {
@@ -114,15 +136,6 @@ typedef enum urdf_place_id {
     URDF_PLACE_COUNT
 } urdf_place_id;
 
-/// A mesh file as the robot file names it.
-typedef struct urdf_file {
-    const char *uri;
-    const char *path;       // NULL: refused
-    const urdf_root *root;  // that it lies below
-    const char *code, *why; // of the refusal
-    const char *subject;    // for which that is said once
-} urdf_file;
-
 typedef struct urdf_reader {
     stn_arena *arena;
     stn_diagnostics *diagnostics;
@@ -132,7 +145,6 @@ typedef struct urdf_reader {
     int32_t errors_before; // the load
     bool out_of_memory;
     bool xacro_said;
-    int32_t mesh_collisions;
 
     const char *name;
     urdf_link *links;
@@ -153,6 +165,10 @@ typedef struct urdf_reader {
     urdf_file *files;
     int32_t file_count, file_capacity;
     urdf_names file_names;
+    urdf_mesh *meshes;
+    int32_t mesh_count, mesh_capacity;
+    int64_t triangle_count; // of the meshes as given
+    urdf_names mesh_names;
 } urdf_reader;
 
 // ------------------------------------------------------------------------------------------------ values.c
@@ -221,8 +237,8 @@ void urdf_parse_contact(urdf_reader *reader, const xml_element *xml, int32_t lin
 void urdf_parse_gazebo(urdf_reader *reader, const xml_element *xml);                                 // surface.c
 void urdf_note_skipped(urdf_reader *reader, const xml_element *root);                                // vocabulary.c
 void urdf_parse_material(urdf_reader *reader, const xml_element *xml,
-                         urdf_geometry *use);                          // material.c; use NULL: global
-void urdf_resolve_materials(urdf_reader *reader);                      // material.c
+                         urdf_geometry *use);     // material.c; use NULL: global
+void urdf_resolve_materials(urdf_reader *reader); // material.c
 /// Appends `name` to a list for a message, of which `position` names are there; "..." after the fifth. tree.c
 void urdf_list_name(char *text, size_t size, int32_t position, const char *name);
 bool urdf_connect(urdf_reader *reader);                                // tree.c; false: out of memory
@@ -233,6 +249,9 @@ bool urdf_parse_filters(urdf_reader *reader, const xml_element *root); // filter
 const urdf_file *urdf_find_mesh(urdf_reader *reader, const xml_element *xml, const char *uri, bool collision);
 void urdf_say_mesh(urdf_reader *reader, const xml_element *xml, const char *uri, bool collision, const char *code,
                    const char *why);
+/// mesh.c: reads the mesh that a geometry names, if it is wanted. false: it cannot be read, said.
+bool urdf_load_mesh(urdf_reader *reader, urdf_geometry *g);
+void urdf_release_meshes(urdf_reader *reader);
 // package.c
 bool urdf_locate_file(urdf_reader *reader);                                // folder and home of the file
 const urdf_root *urdf_find_package(urdf_reader *reader, const char *name); // NULL: not found

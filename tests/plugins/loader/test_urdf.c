@@ -214,11 +214,14 @@ static void colour_is_found_by_name_before_and_after_its_definition(void **state
 
 static void colours_that_no_visual_uses_are_noted_together(void **state) {
     fixture *f = *state;
-    good_model(f, "<robot name='r'>\n<material name='used'><color rgba='1 0 0 1'/></material>\n"
-                  "<material name='idle'><color rgba='0 1 0 1'/></material>\n<material name='bare'/>\n<link name='a'>" SHAPE(
-                      "visual", "v", "<material name='used'/>", "<sphere radius='1'/>")
-                      SHAPE("visual", "w", "<material name='missing'/>", "<mesh filename='none.obj'/>") "</link>\n"
-                  "<material name='missing'><color rgba='0 0 1 1'/></material></robot>");
+    good_model(
+        f,
+        "<robot name='r'>\n<material name='used'><color rgba='1 0 0 1'/></material>\n"
+        "<material name='idle'><color rgba='0 1 0 1'/></material>\n<material name='bare'/>\n<link name='a'>" SHAPE(
+            "visual", "v", "<material name='used'/>", "<sphere radius='1'/>")
+            SHAPE("visual", "w", "<material name='missing'/>",
+                  "<mesh filename='none.obj'/>") "</link>\n"
+                                                 "<material name='missing'><color rgba='0 0 1 1'/></material></robot>");
     expect_finding(f, STN_SEVERITY_NOTE, "material_unused", 3, "robot", "no visual uses material idle, bare");
 }
 

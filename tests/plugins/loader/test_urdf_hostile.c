@@ -33,7 +33,7 @@ static const char valid[] =
 
 static void valid_file_loads(void **state) {
     fixture *f = *state;
-    write_text(f, "m.stl", "solid");
+    write_mesh(f, "m.stl");
     good_model(f, valid);
     assert_int_equal(f->model->link_count, 3);
     assert_int_equal(f->model->geometry_count, 3);
@@ -41,7 +41,7 @@ static void valid_file_loads(void **state) {
 
 static void file_cut_at_any_byte_is_an_error(void **state) {
     fixture *f = *state;
-    write_text(f, "m.stl", "solid");
+    write_mesh(f, "m.stl");
     for (size_t length = 0; length + 1 < sizeof valid; length++) {
         load_bytes(f, "robot.urdf", valid, length);
         if (f->status != STN_ERR_PARSE) {
@@ -83,7 +83,7 @@ static void mutated_file_is_an_error_or_a_robot(void **state) {
     fixture *f = *state;
     stn_random r = {20240607};
     int32_t loaded = 0, refused = 0;
-    write_text(f, "m.stl", "solid");
+    write_mesh(f, "m.stl");
     for (int32_t i = 0; i < 2000; i++) {
         char text[sizeof valid];
         memcpy(text, valid, sizeof valid);
@@ -105,7 +105,7 @@ static void mutated_file_is_an_error_or_a_robot(void **state) {
 
 static void every_failed_allocation_is_said_and_leaks_nothing(void **state) {
     fixture *f = *state;
-    write_text(f, "m.stl", "solid");
+    write_mesh(f, "m.stl");
     load_text(f, valid); // plugins are found now
     assert_int_equal(f->status, STN_OK);
     stn_model_destroy(f->model);

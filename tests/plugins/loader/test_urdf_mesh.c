@@ -17,7 +17,7 @@ static void expect_found(fixture *f, const char *file, const char *mesh, const c
         fail_msg("%s: %s", mesh, f->err.text);
     }
     assert_int_equal(f->model->mesh_count, 1);
-    assert_int_equal(f->model->geometries[0].shape.type, STN_SHAPE_MESH);
+    assert_int_equal(f->model->geometries[0].shape.type, STN_SHAPE_CONVEX);
     snprintf(path, sizeof path, "%s/%s", f->folder, expected);
     assert_string_equal(f->model->meshes[0].path, path);
 }
@@ -39,12 +39,11 @@ static void write_package(fixture *f, const char *folder, const char *name) {
 
 static void mesh_keeps_path_and_scale(void **state) {
     fixture *f = *state;
-    write_text(f, "meshes/m.stl", "solid");
+    write_mesh(f, "meshes/m.stl");
     expect_found(f, "robot.urdf", "filename='meshes/m.stl' scale='1 -2 0.5'", "meshes/m.stl");
     assert_near(f->model->meshes[0].scale.y, -2.0, 0.0);
     assert_near(f->model->meshes[0].scale.z, 0.5, 0.0);
-    expect_finding(f, STN_SEVERITY_WARNING, "mesh_collision", 0, "robot", "1 collision mesh");
-    assert_int_equal(f->list.count, 1);
+    assert_int_equal(f->list.count, 0);
 }
 
 static void missing_collision_mesh_is_an_error(void **state) {
@@ -67,8 +66,8 @@ static void missing_visual_mesh_is_a_warning_and_left_out(void **state) {
 
 static void relative_name_stays_below_the_parent_folder(void **state) {
     fixture *f = *state;
-    write_text(f, "pkg/meshes/m.stl", "solid");
-    write_text(f, "outside.stl", "solid");
+    write_mesh(f, "pkg/meshes/m.stl");
+    write_mesh(f, "outside.stl");
     expect_found(f, "pkg/urdf/robot.urdf", "filename='../meshes/./m.stl'", "pkg/meshes/m.stl");
     expect_refused(f, "pkg/urdf/robot.urdf", "filename='../../outside.stl'", "path", "leaves");
     expect_refused(f, "pkg/urdf/robot.urdf", "filename='../meshes/../../outside.stl'", "path", "leaves");
@@ -78,8 +77,8 @@ static void relative_name_stays_below_the_parent_folder(void **state) {
 static void relative_name_stays_below_the_package(void **state) {
     fixture *f = *state;
     write_package(f, "pkg", "pkg");
-    write_text(f, "pkg/m.stl", "solid");
-    write_text(f, "outside.stl", "solid");
+    write_mesh(f, "pkg/m.stl");
+    write_mesh(f, "outside.stl");
     expect_found(f, "pkg/a/b/c/robot.urdf", "filename='../../../m.stl'", "pkg/m.stl");
     expect_refused(f, "pkg/robot.urdf", "filename='../outside.stl'", "path", "leaves");
 }
@@ -87,8 +86,8 @@ static void relative_name_stays_below_the_package(void **state) {
 static void package_name_stays_below_its_package(void **state) {
     fixture *f = *state;
     write_package(f, "pkg", "pkg");
-    write_text(f, "pkg/m.stl", "solid");
-    write_text(f, "outside.stl", "solid");
+    write_mesh(f, "pkg/m.stl");
+    write_mesh(f, "outside.stl");
     expect_found(f, "pkg/robot.urdf", "filename='package://pkg/x/../m.stl'", "pkg/m.stl");
     expect_refused(f, "pkg/robot.urdf", "filename='package://pkg/../outside.stl'", "path", "leaves");
     expect_refused(f, "pkg/robot.urdf", "filename='package://pkg/../pkg2/../outside.stl'", "path", "leaves");
@@ -100,7 +99,7 @@ static void package_name_stays_below_its_package(void **state) {
 static void package_is_found_by_the_name_in_its_file(void **state) {
     fixture *f = *state;
     write_package(f, "ws/folder", "name");
-    write_text(f, "ws/folder/m.stl", "solid");
+    write_mesh(f, "ws/folder/m.stl");
     expect_found(f, "ws/folder/urdf/robot.urdf", "filename='package://name/m.stl'", "ws/folder/m.stl");
     expect_refused(f, "ws/folder/urdf/robot.urdf", "filename='package://folder/m.stl'", "unknown_package", "'folder'");
 }
@@ -110,9 +109,9 @@ static void package_may_lie_inside_or_beside_that_of_the_robot(void **state) {
     write_package(f, "ws/robot", "robot");
     write_package(f, "ws/robot/deep/inner", "inner");
     write_package(f, "ws/other", "beside");
-    write_text(f, "ws/robot/deep/inner/with space.STL", "solid");
-    write_text(f, "ws/other/m.stl", "solid");
-    write_text(f, "ws/plain/m.stl", "solid");
+    write_mesh(f, "ws/robot/deep/inner/with space.STL");
+    write_mesh(f, "ws/other/m.stl");
+    write_mesh(f, "ws/plain/m.stl");
     expect_found(f, "ws/robot/urdf/robot.urdf", "filename='package://inner/with space.STL'",
                  "ws/robot/deep/inner/with space.STL");
     expect_found(f, "ws/robot/urdf/robot.urdf", "filename='package://beside/m.stl'", "ws/other/m.stl");
@@ -126,9 +125,9 @@ static void folder_of_the_caller_comes_first_and_the_environment_last(void **sta
     write_package(f, "near/pkg", "pkg");
     write_package(f, "far/pkg", "pkg");
     write_package(f, "far/y/only_far", "only_far");
-    write_text(f, "given/x/pkg/m.stl", "solid");
-    write_text(f, "near/pkg/m.stl", "solid");
-    write_text(f, "far/y/only_far/m.stl", "solid");
+    write_mesh(f, "given/x/pkg/m.stl");
+    write_mesh(f, "near/pkg/m.stl");
+    write_mesh(f, "far/y/only_far/m.stl");
     snprintf(given, sizeof given, "%s/given", f->folder);
     snprintf(environment, sizeof environment, "/nonexistent:%s/far", f->folder);
     const char *const paths[] = {given, NULL};
@@ -143,9 +142,9 @@ static void folder_of_the_caller_comes_first_and_the_environment_last(void **sta
 static void caller_may_say_where_a_package_lies(void **state) {
     fixture *f = *state;
     char given[128];
-    write_text(f, "elsewhere/m.stl", "solid");
+    write_mesh(f, "elsewhere/m.stl");
     write_package(f, "ws/pkg", "pkg");
-    write_text(f, "ws/pkg/m.stl", "solid");
+    write_mesh(f, "ws/pkg/m.stl");
     snprintf(given, sizeof given, "pkg=%s/elsewhere", f->folder);
     const char *const paths[] = {"/nonexistent", given, NULL};
     f->request.package_paths = paths;
@@ -158,8 +157,8 @@ static void name_in_package_xml_wins_over_a_nearer_folder(void **state) {
     fixture *f = *state;
     write_package(f, "ws/robot", "robot");
     write_package(f, "ws/deep/er/other", "wanted");
-    write_text(f, "ws/deep/er/other/m.stl", "solid");
-    write_text(f, "ws/robot/urdf/wanted/m.stl", "solid");
+    write_mesh(f, "ws/deep/er/other/m.stl");
+    write_mesh(f, "ws/robot/urdf/wanted/m.stl");
     expect_found(f, "ws/robot/urdf/robot.urdf", "filename='package://wanted/m.stl'", "ws/deep/er/other/m.stl");
     expect_refused(f, "ws/robot/urdf/robot.urdf", "filename='package://other/m.stl'", "unknown_package", "'other'");
     // without it the folder is good enough
@@ -180,8 +179,8 @@ static void link_to(fixture *f, const char *name, const char *target) {
 static void symbolic_link_must_not_leave_the_package(void **state) {
     fixture *f = *state;
     write_package(f, "ws/pkg", "pkg");
-    write_text(f, "ws/pkg/meshes/m.stl", "solid");
-    write_text(f, "secret/m.stl", "solid");
+    write_mesh(f, "ws/pkg/meshes/m.stl");
+    write_mesh(f, "secret/m.stl");
     link_to(f, "ws/pkg/file.stl", "secret/m.stl");
     link_to(f, "ws/pkg/folder", "secret");
     link_to(f, "ws/pkg/passwd.stl", "/etc/passwd");
@@ -199,7 +198,7 @@ static void symbolic_link_must_not_leave_the_package(void **state) {
 static void package_folder_may_be_a_symbolic_link(void **state) {
     fixture *f = *state;
     write_package(f, "src/pkg", "pkg");
-    write_text(f, "src/pkg/m.stl", "solid");
+    write_mesh(f, "src/pkg/m.stl");
     write_text(f, "devel/share/x", "");
     link_to(f, "devel/share/pkg", "src/pkg");
     char share[128];
@@ -215,9 +214,9 @@ static void package_folder_may_be_a_symbolic_link(void **state) {
 static void files_of_a_package_may_be_links_to_its_sources(void **state) {
     fixture *f = *state;
     write_package(f, "src/pkg", "pkg");
-    write_text(f, "src/pkg/meshes/m.stl", "solid");
+    write_mesh(f, "src/pkg/meshes/m.stl");
     write_package(f, "src/other", "other");
-    write_text(f, "src/other/m.stl", "solid");
+    write_mesh(f, "src/other/m.stl");
     write_package(f, "install/share/pkg", "pkg");
     link_to(f, "install/share/pkg/m.stl", "src/pkg/meshes/m.stl");
     link_to(f, "install/share/pkg/other.stl", "src/other/m.stl");
@@ -269,7 +268,7 @@ static void xacro_in_a_mesh_name_is_said_to_be_xacro(void **state) {
 static void absolute_names_need_permission(void **state) {
     fixture *f = *state;
     char absolute[160], uri[160];
-    write_text(f, "m.stl", "solid");
+    write_mesh(f, "m.stl");
     snprintf(absolute, sizeof absolute, "filename='%s/m.stl'", f->folder);
     snprintf(uri, sizeof uri, "filename='file://%s/m.stl'", f->folder);
     expect_refused(f, "robot.urdf", absolute, "path", "absolute");
@@ -283,7 +282,7 @@ static void absolute_names_need_permission(void **state) {
 
 static void meshes_of_one_path_and_scale_are_one_reference(void **state) {
     fixture *f = *state;
-    write_text(f, "m.stl", "solid");
+    write_mesh(f, "m.stl");
     good_model(f, ROBOT("<link name='a'><visual><geometry><mesh filename='m.stl'/></geometry></visual>"
                         "<visual><geometry><mesh filename='./m.stl'/></geometry></visual>"
                         "<visual><geometry><mesh filename='m.stl' scale='2 2 2'/></geometry></visual></link>"));

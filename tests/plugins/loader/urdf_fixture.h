@@ -172,6 +172,17 @@ static inline void expect_finding(const fixture *f, stn_severity severity, const
     }
 }
 
+/// The smallest mesh that is a solid.
+static const char tetrahedron[] =
+    "solid t\nfacet normal 0 0 0\nouter loop\nvertex 0 0 0\nvertex 0 1 0\nvertex 1 0 0\nendloop\nendfacet\n"
+    "facet normal 0 0 0\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 0 1\nendloop\nendfacet\n"
+    "facet normal 0 0 0\nouter loop\nvertex 0 0 0\nvertex 0 0 1\nvertex 0 1 0\nendloop\nendfacet\n"
+    "facet normal 0 0 0\nouter loop\nvertex 1 0 0\nvertex 0 1 0\nvertex 0 0 1\nendloop\nendfacet\nendsolid t\n";
+
+static inline void write_mesh(fixture *f, const char *name) {
+    write_text(f, name, tetrahedron);
+}
+
 #define MASS(m)    "<inertial><mass value='" m "'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial>"
 #define LINK(name) "<link name='" name "'>" MASS("1") "</link>\n"
 /// A revolute joint with limits, and room for more inside.

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Meshes that shapes name. A collision mesh is read as its convex hull, unless it is declared a rigid hydroelastic
+// surface that is not convex; a visual mesh stays a reference, unless the caller wants it checked. What is wrong with a
+// file is said once for all its uses, and files of any size are bounded by the sum of what one robot may read.
+#include <string.h>
+
+#include "urdf.h"
+
+enum { MOST_MESHES = 2000, MOST_TRIANGLES = 20000000 };
+
+/// One place of the file that names a mesh.
+typedef struct mesh_use {
+    const xml_element *xml;
+    const urdf_file *file;
+    bool collision, convex;
+} mesh_use;
+
+static const char *kind_of(const mesh_use *use) {
+    return use->collision ? "collision" : "visual";
+}
+
+/// What the context says of the file, without the path that is said anyway.
+static const char *reason(urdf_reader *reader, const urdf_file *file, const char *text) {
+    size_t length = strlen(file->path);
+    bool repeated = strncmp(text, file->path, length) == 0 && strncmp(text + length, ": ", 2) == 0;
+    return urdf_format(reader, "%s", repeated ? text + length + 2 : text);
+}
+
+static void read_mesh(urdf_reader *reader, const mesh_use *use, urdf_mesh *mesh) {
+    stn_mesh_request request = {
+        .path = use->file->path, .scale = mesh->scale, .convex = mesh->convex, .root = use->file->root->path};
+    stn_error err = {STN_OK, ""};
+    stn_status status = stn_mesh_load(reader->diagnostics->context, &request, &mesh->data, &err);
+    if (status == STN_ERR_MEMORY) {
+        reader->out_of_memory = true;
+    }
+    mesh->why = status < 0 ? reason(reader, use->file, err.text) : NULL;
+    reader->triangle_count += mesh->data != NULL ? mesh->data->facts.triangle_count : 0;
+}
+
+static bool has_room(urdf_reader *reader, const mesh_use *use) {
+    if (reader->mesh_count < MOST_MESHES && reader->triangle_count < MOST_TRIANGLES) {
+        return true;
+    }
+    if (urdf_first(reader, URDF_TOO_MANY_MESHES, "")) {
+        urdf_error(reader, use->xml, "size", "one robot may have %d meshes with %d triangles together",
+                   (int)MOST_MESHES, (int)MOST_TRIANGLES);
+    }
+    return false;
+}
+
+/// The mesh of this file, scale and form, read now or before; NULL: no room, said, or no memory.
+static urdf_mesh *find_mesh(urdf_reader *reader, const mesh_use *use, stn_vec3 scale) {
+    const char *key = urdf_format(reader, "%s\n%a %a %a", use->file->path, scale.x, scale.y, scale.z);
+    int32_t index = urdf_names_find(&reader->mesh_names, use->convex, key);
+    if (index >= 0) {
+        return &reader->meshes[index];
+    }
+    if (!has_room(reader, use)) {
+        return NULL;
+    }
+    if (reader->mesh_count == reader->mesh_capacity) {
+        reader->meshes =
+            urdf_grow(reader, reader->meshes, reader->mesh_count, &reader->mesh_capacity, sizeof *reader->meshes);
+    }
+    if (reader->out_of_memory) {
+        return NULL;
+    }
+    urdf_mesh *mesh = &reader->meshes[reader->mesh_count];
+    *mesh = (urdf_mesh){.scale = scale, .convex = use->convex};
+    urdf_names_add(reader, &reader->mesh_names, use->convex, key, reader->mesh_count++);
+    read_mesh(reader, use, mesh);
+    return mesh;
+}
+
+#define SAY(severity, code, format, ...) \
+    urdf_say(reader, severity, code, xml_line(use->xml), "%s mesh '%.200s': " format, kind_of(use), uri, __VA_ARGS__)
+
+/// Is the surface open? The edges of a hull's source were counted with the triangles that were dropped, of which each
+/// may have left three that are no holes.
+static bool is_open(const mesh_use *use, const stn_mesh *mesh) {
+    const stn_mesh_facts *facts = &mesh->facts;
+    return use->convex ? facts->open_edge_count > 3 * (int64_t)facts->degenerate_count : mesh->solid.mass == 0.0;
+}
+
+static void say_surface(urdf_reader *reader, const mesh_use *use, const stn_mesh *mesh) {
+    const stn_mesh_facts *facts = &mesh->facts;
+    const char *uri = use->file->uri;
+    if (facts->degenerate_count > 0) {
+        bool one = facts->degenerate_count == 1;
+        SAY(STN_SEVERITY_WARNING, "degenerate_triangles", "%d triangle%s without area %s dropped",
+            (int)facts->degenerate_count, one ? "" : "s", one ? "is" : "are");
+    }
+    if (is_open(use, mesh)) {
+        SAY(STN_SEVERITY_WARNING, "open_mesh", "the surface is not closed (%d edge%s): %s", (int)facts->open_edge_count,
+            facts->open_edge_count == 1 ? "" : "s", use->convex ? "its convex hull is used" : "it is used as it is");
+    } else if (facts->volume < 0.0) {
+        SAY(STN_SEVERITY_WARNING, "inside_out", "its triangles look inwards (enclosed volume %g m^3): %s",
+            facts->volume, use->convex ? "its convex hull is used" : "they are turned round");
+    }
+}
+
+/// Once a file, for collision and visual each.
+static void say_facts(urdf_reader *reader, const mesh_use *use, const stn_mesh *mesh) {
+    const stn_mesh_facts *facts = &mesh->facts;
+    const char *uri = use->file->uri;
+    if (!urdf_first(reader, use->collision ? URDF_COLLISION_FACTS : URDF_VISUAL_FACTS, use->file->path)) {
+        return;
+    }
+    if (use->collision) {
+        say_surface(reader, use, mesh);
+    }
+    if (facts->up_axis != 'z') {
+        SAY(STN_SEVERITY_WARNING, "up_axis", "the file says that %c is up: it is read as if z were", facts->up_axis);
+    }
+    if (facts->unit != 1.0) {
+        SAY(STN_SEVERITY_NOTE, "unit", "its lengths are in units of %g m, which is applied", facts->unit);
+    }
+}
+
+bool urdf_load_mesh(urdf_reader *reader, urdf_geometry *g) {
+    bool collision = g->spec.collision;
+    g->spec.shape = stn_shape_mesh(NULL);
+    if (!collision && !reader->request->visual_meshes) {
+        return true;
+    }
+    mesh_use use = {g->mesh, g->file, collision, collision && (g->declared_convex || !g->declared_rigid)};
+    const urdf_mesh *mesh = find_mesh(reader, &use, g->scale);
+    if (mesh == NULL || mesh->data == NULL) {
+        if (mesh != NULL && !reader->out_of_memory &&
+            urdf_first(reader, collision ? URDF_BAD_COLLISION_MESH : URDF_BAD_VISUAL_MESH, g->file->path)) {
+            urdf_say_mesh(reader, g->mesh, g->file->uri, collision, "mesh", mesh->why);
+        }
+        return false;
+    }
+    say_facts(reader, &use, mesh->data);
+    g->data = mesh->data;
+    g->spec.shape = stn_shape_mesh(mesh->data);
+    return true;
+}
+
+void urdf_release_meshes(urdf_reader *reader) {
+    for (int32_t i = 0; i < reader->mesh_count; i++) {
+        stn_mesh_release(reader->meshes[i].data);
+    }
+}
