@@ -241,7 +241,8 @@ void check_self_collision(check *c) {
     }
     tell_all(&s);
     if (s.unanswered > 0) {
-        check_note(c, "%d pairs of shapes are near each other, but no contact model compares them", (int)s.unanswered);
+        check_note(c, "%d pair%s of shapes overlap%s with their boxes, but no contact model compares them",
+                   (int)s.unanswered, s.unanswered == 1 ? "" : "s", s.unanswered == 1 ? "s" : "");
     }
     stn_release(c->robot->context, s.found);
     stn_arena_destroy(s.scratch);
