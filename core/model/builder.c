@@ -373,6 +373,10 @@ static stn_status check_mesh(const stn_model_builder *builder, const stn_geometr
         return stn_fail(err, STN_ERR_ARGUMENT, "the shape's mesh must be the data of mesh %d '%s'", spec->mesh,
                         mesh_at(builder, spec->mesh)->path);
     }
+    if (spec->collision && spec->shape.mesh == NULL) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "collides, so it needs the data of mesh %d '%s', which is only named",
+                        spec->mesh, mesh_at(builder, spec->mesh)->path);
+    }
     return STN_OK;
 }
 

@@ -36,17 +36,13 @@ static bool is_handled(const stn_instance *contact, const stn_shape *shape, cons
         stn_shape_half_space(),      stn_shape_ellipsoid(stn_vec3_make(1.0, 1.0, 1.0)),
     };
     const stn_contact_ops *ops = contact->desc->ops.contact;
-    if (shape->type == STN_SHAPE_MESH && shape->mesh == NULL) {
-        return false; // not loaded: nobody can tell what it is
-    }
     bool handled = false;
     for (int32_t i = 0; i < STN_COUNT(simple) && !handled; i++) {
         handled = ops->handles(contact->self, shape, &simple[i]) || ops->handles(contact->self, &simple[i], shape);
     }
     for (int32_t i = 0; i < others->size && !handled; i++) {
         const stn_shape *other = others->shape[i];
-        handled = other != NULL && !(other->type == STN_SHAPE_MESH && other->mesh == NULL) &&
-                  (ops->handles(contact->self, shape, other) || ops->handles(contact->self, other, shape));
+        handled = other != NULL && (ops->handles(contact->self, shape, other) || ops->handles(contact->self, other, shape));
     }
     return handled;
 }

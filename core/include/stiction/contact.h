@@ -87,7 +87,7 @@ typedef struct stn_contact_ops {
     /// REQUIRED. Can these two be handled, in either order? The answer may depend on the types and on the meshes, not on
     /// sizes: it is asked once per kind of shapes when the world is compiled. A shape for which it is false with every
     /// other touches nothing, which one warning of the world says; a gap between two shapes that do have contacts and may
-    /// collide is an error then, not a body that falls through later. Shapes without their mesh are not asked about. [setup]
+    /// collide is an error then, not a body that falls through later. [setup]
     bool (*handles)(const void *self, const stn_shape *a, const stn_shape *b);
     /// OPTIONAL. Precomputes per model (meshes, fields); the result is passed to collide. [setup]
     stn_status (*prepare)(void *self, const stn_model *model, void **prepared, stn_error *err);

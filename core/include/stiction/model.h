@@ -166,7 +166,8 @@ STN_API stn_status stn_builder_attach(stn_model_builder *builder, int32_t robot,
 STN_API stn_status stn_builder_add_geometry(stn_model_builder *builder, int32_t link,
                                             const stn_geometry_spec *spec, int32_t *geometry, stn_error *err);
 /// A mesh that shapes may name; the same path, scale and data give the same index. `data` (kept by the model) may be NULL
-/// when the shapes that name it are only drawn: then path and scale are a reference that a viewer loads.
+/// when the shapes that name it are only drawn: then path and scale are a reference that a viewer loads. A shape that
+/// collides without data is refused, and so is one whose own mesh is not the data of the mesh that it names.
 STN_API stn_status stn_builder_add_mesh(stn_model_builder *builder, const char *path, stn_vec3 scale,
                                         const stn_mesh *data, int32_t *mesh, stn_error *err);
 /// Two links (or STN_WORLD) that never collide.

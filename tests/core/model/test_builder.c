@@ -255,7 +255,12 @@ static void shape_whose_mesh_nobody_keeps_is_refused(void **state) {
     spec.shape.mesh = NULL;
     check_text(stn_builder_add_geometry(f->builder, link, &spec, &geometry, &err), STN_ERR_ARGUMENT, &err,
                WORDS("geometry", "data of mesh 0"));
+    assert_ok(stn_builder_add_mesh(f->builder, "named.stl", stn_vec3_make(1.0, 1.0, 1.0), NULL, &spec.mesh, &err), err);
+    check_text(stn_builder_add_geometry(f->builder, link, &spec, &geometry, &err), STN_ERR_ARGUMENT, &err,
+               WORDS("geometry", "collides", "needs the data of mesh 1 'named.stl'"));
     assert_int_equal(geometry, 7);
+    spec.collision = false; // a viewer will load it
+    assert_ok(stn_builder_add_geometry(f->builder, link, &spec, &geometry, &err), err);
     assert_int_equal(robot, 0);
     stn_mesh_release(mesh);
     stn_mesh_release(other);

@@ -322,9 +322,9 @@ static void contact_model_that_answers_by_order_gets_one_answer(void **state) {
 static void shapes_that_nothing_handles_are_left_out_with_one_line_a_world(void **state) {
     fixture *f = *state;
     stn_error err;
-    stn_world_options options = stn_world_options_default();
-    stn_world *world = scene_world(f->context, &options), *clone = NULL;
+    stn_world *world = gappy_world(f, STN_SHAPE_COUNT, STN_SHAPE_COUNT), *clone = NULL;
     stn_model_builder *b = stn_world_builder(world);
+    stn_mesh *mesh = new_mesh(f->context);
     scene_ground(world);
     scene_ball(world, "ball", 1.0, 0.1, stn_vec3_make(0.0, 0.0, 1.0));
     for (int32_t k = 0; k < 3; k++) {
@@ -333,11 +333,15 @@ static void shapes_that_nothing_handles_are_left_out_with_one_line_a_world(void 
         begin_robot(b, name);
         int32_t link = add_link(b, name, mass_of(1.0, stn_vec3_zero(), 0.1, 0.1, 0.1));
         add_shape(b, link, stn_shape_ellipsoid(stn_vec3_make(0.1, 0.1, 0.2)));
+        if (k > 0) {
+            add_mesh_shape(b, link, mesh);
+        }
     }
+    stn_mesh_release(mesh);
     assert_ok(stn_world_compile(world, &err), err);
     assert_int_equal(f->log_lines, 1);
-    assert_non_null(strstr(f->log, "contact model point"));
-    assert_non_null(strstr(f->log, "3 of type ellipsoid"));
+    assert_non_null(strstr(f->log, "contact model test_gappy"));
+    assert_non_null(strstr(f->log, "2 of type mesh, 3 of type ellipsoid"));
     assert_int_equal(world->collider_count, 2);
     assert_ok(stn_world_clone(world, &clone, &err), err);
     assert_int_equal(f->log_lines, 1);
