@@ -201,8 +201,11 @@ const stn_mesh *mesh_cache_find(stn_context *context, const mesh_key *key, const
     stn_mesh *stored = NULL;
     mesh_further_list further = {0};
     stn_error why = {STN_OK, ""};
-    if (mesh_store_read(&cache->store, context, key, &stored, &further, &why) != STN_OK) {
-        stn_log(context, STN_LOG_DEBUG, "mesh cache: %s", why.text);
+    stn_status status = mesh_store_read(&cache->store, context, key, &stored, &further, &why);
+    if (status != STN_OK) {
+        if (status != STN_ERR_FILE) {
+            stn_log(context, STN_LOG_DEBUG, "mesh cache: %s", why.text);
+        }
         return NULL;
     }
     if (!mesh_further_agree(&further, place)) {

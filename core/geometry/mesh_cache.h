@@ -48,6 +48,7 @@ typedef struct mesh_store {
 
 /// STICTION_CACHE (off: none), else XDG_CACHE_HOME/stiction, else HOME/.cache/stiction. Nothing is created yet.
 void mesh_store_init(mesh_store *store);
+/// STN_ERR_FILE when there is no entry; other failures are worth a line of the debug log.
 stn_status mesh_store_read(const mesh_store *store, stn_context *context, const mesh_key *key, stn_mesh **mesh,
                            mesh_further_list *further, stn_error *err);
 /// Creates the folder when it is missing; the file is whole or not there. Oldest files go when there are too many

@@ -65,8 +65,12 @@ stn_status mesh_store_read(const mesh_store *store, stn_context *context, const 
     size_t size;
     *mesh = NULL;
     *further = (mesh_further_list){0};
-    if (store->path[0] == '\0' || !is_ours(store->path)) {
-        return stn_fail(err, STN_ERR_FILE, "no cache folder that only you can write");
+    if (store->path[0] == '\0' || access(store->path, F_OK) != 0) {
+        return stn_fail(err, STN_ERR_FILE, "there is no cache folder");
+    }
+    if (!is_ours(store->path)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "%s is not used: it is not yours, or others may write there",
+                        store->path);
     }
     entry_path(store, key, path);
     stn_status status = stn_read_regular(context, path, O_NOFOLLOW, ENTRY_MAX, &bytes, &size, err);

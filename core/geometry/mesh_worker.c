@@ -36,6 +36,7 @@ static const uint64_t reply_most = UINT64_C(1) << 30;
 typedef struct worker {
     const mesh_scene_file *file;
     stn_context *context;
+    char program[PATH_MAX];
     pid_t process;
     int channel;
     int seconds;
@@ -101,22 +102,25 @@ static int spawn(const char *program, int channel, pid_t *process) {
     return error;
 }
 
+static stn_status refuse_program(const worker *w, const char *reason, stn_error *err) {
+    return stn_fail(
+        err, STN_ERR_FILE,
+        "%s: DAE and glTF are read by the program %s, which cannot be started: %s; it is installed with the "
+        "library, or named by STICTION_MESH_WORKER",
+        w->file->path, w->program, reason);
+}
+
 static stn_status start(worker *w, stn_error *err) {
-    char program[PATH_MAX];
     int ends[2];
-    bool found = find_program(program);
+    bool found = find_program(w->program);
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
         return stn_fail(err, STN_ERR_FILE, "%s: no channel to a reading process: %s", w->file->path, strerror(errno));
     }
-    int error = found ? spawn(program, ends[1], &w->process) : ENOENT;
+    int error = found ? spawn(w->program, ends[1], &w->process) : ENOENT;
     close(ends[1]);
     if (error != 0) {
         close(ends[0]);
-        return stn_fail(
-            err, STN_ERR_FILE,
-            "%s: DAE and glTF are read by the program %s, which cannot be started: %s; it is installed with "
-            "the library, or named by STICTION_MESH_WORKER",
-            w->file->path, program, strerror(error));
+        return refuse_program(w, strerror(error), err);
     }
     w->channel = ends[0];
     fcntl(w->channel, F_SETFL, O_NONBLOCK);
@@ -284,6 +288,9 @@ static stn_status explain_end(const worker *w, int status, const char *wrong, st
                         "%s: the reading process died of it (signal %d); it may be damaged, or need more than the %llu "
                         "MiB allowed for its size",
                         path, number, (unsigned long long)(w->request.memory >> 20));
+    }
+    if (status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 127) { // says the dynamic linker
+        return refuse_program(w, "a library that it needs (assimp?) is missing", err);
     }
     if (w->have == 0) {
         return stn_fail(err, STN_ERR_ARGUMENT, "%s: the reading process ended without an answer", path);
