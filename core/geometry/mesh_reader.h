@@ -70,7 +70,7 @@ stn_status reader_integer(mesh_reader *r, const char *what, int32_t width, int64
 stn_status reader_real(mesh_reader *r, const char *what, int32_t width, double *value);
 /// Whole numbers in a row.
 stn_status reader_integers(mesh_reader *r, const char *what, int32_t width, int64_t *values, int32_t count);
-/// The same as text in any file. `ended` says which characters other than white space may follow.
+/// One number as text, also in a binary file. `ended` says which characters other than white space may follow.
 stn_status reader_text_integer(mesh_reader *r, const char *what, const char *ended, int64_t *value);
 stn_status reader_text_real(mesh_reader *r, const char *what, const char *ended, double *value);
 /// The count must be of things for which there is room in the rest of the file, of `least` bytes each, and be no more
