@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Eigenvalues of a dense symmetric matrix A: reflections H = 1 - 2 v v^T / (v^T v) bring it to tridiagonal form T with the
-// same eigenvalues, H A H = A - v w^T - w v^T, w = p - (v^T p / v^T v) v, p = 2 A v / (v^T v); then rotations with
+// Eigenvalues of a dense symmetric matrix A: reflections H = 1 - 2 v v^T / (v^T v) bring it to tridiagonal form T with
+// the same eigenvalues, H A H = A - v w^T - w v^T, w = p - (v^T p / v^T v) v, p = 2 A v / (v^T v); then rotations with
 // Wilkinson's shift (QL) bring T to diagonal form.
 #include <float.h>
 #include <math.h>
