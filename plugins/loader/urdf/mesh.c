@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Meshes that shapes name. A collision mesh is read as its convex hull, unless it is declared a rigid hydroelastic
 // surface that is not convex; a visual mesh stays a reference, unless the caller wants it checked. What is wrong with a
-// file is said once for all its uses, and files of any size are bounded by the sum of what one robot may read.
+// file is said once for all its uses, and files of any size are bounded by the sum of what one robot may name and read.
 #include <string.h>
 
 #include "urdf.h"
 
-enum { MOST_MESHES = 2000, MOST_TRIANGLES = 20000000 };
+enum { MOST_MESHES = 2000, MOST_FORMS = 16, MOST_TRIANGLES = 8000000 };
 
 /// One place of the file that names a mesh.
 typedef struct mesh_use {
     const xml_element *xml;
     const urdf_file *file;
-    bool collision, convex;
+    bool collision;
+    enum { AS_SURFACE, AS_HULL, AS_REFERENCE } form;
 } mesh_use;
 
 static const char *kind_of(const mesh_use *use) {
@@ -28,7 +29,7 @@ static const char *reason(urdf_reader *reader, const urdf_file *file, const char
 
 static void read_mesh(urdf_reader *reader, const mesh_use *use, urdf_mesh *mesh) {
     stn_mesh_request request = {
-        .path = use->file->path, .scale = mesh->scale, .convex = mesh->convex, .root = use->file->root->path};
+        .path = use->file->path, .scale = mesh->scale, .convex = use->form == AS_HULL, .root = use->file->root->path};
     stn_error err = {STN_OK, ""};
     stn_status status = stn_mesh_load(reader->diagnostics->context, &request, &mesh->data, &err);
     if (status == STN_ERR_MEMORY) {
@@ -38,13 +39,20 @@ static void read_mesh(urdf_reader *reader, const mesh_use *use, urdf_mesh *mesh)
     reader->triangle_count += mesh->data != NULL ? mesh->data->facts.triangle_count : 0;
 }
 
+/// Every scale of a file is a mesh of its own, so their number is bounded too.
 static bool has_room(urdf_reader *reader, const mesh_use *use) {
-    if (reader->mesh_count < MOST_MESHES && reader->triangle_count < MOST_TRIANGLES) {
+    int32_t forms = urdf_names_find(&reader->form_names, 0, use->file->real);
+    bool room = reader->mesh_count < MOST_MESHES && reader->triangle_count < MOST_TRIANGLES;
+    if (room && forms < MOST_FORMS) {
+        urdf_names_add(reader, &reader->form_names, 0, use->file->real, forms < 0 ? 1 : forms + 1);
         return true;
     }
-    if (urdf_first(reader, URDF_TOO_MANY_MESHES, "")) {
-        urdf_error(reader, use->xml, "size", "one robot may have %d meshes with %d triangles together",
-                   (int)MOST_MESHES, (int)MOST_TRIANGLES);
+    if (urdf_first(reader, use->collision ? URDF_TOO_MANY_COLLISIONS : URDF_TOO_MANY_VISUALS,
+                   room ? use->file->real : "")) {
+        urdf_say(reader, use->collision ? STN_SEVERITY_ERROR : STN_SEVERITY_WARNING, "size", xml_line(use->xml),
+                 "one robot may have %d meshes with %d triangles together, and %d scales of one file%s",
+                 (int)MOST_MESHES, (int)MOST_TRIANGLES, (int)MOST_FORMS,
+                 use->collision ? "" : "; further visuals are left out");
     }
     return false;
 }
@@ -52,7 +60,7 @@ static bool has_room(urdf_reader *reader, const mesh_use *use) {
 /// The mesh of this file, scale and form, read now or before; NULL: no room, said, or no memory.
 static urdf_mesh *find_mesh(urdf_reader *reader, const mesh_use *use, stn_vec3 scale) {
     const char *key = urdf_format(reader, "%s\n%a %a %a", use->file->path, scale.x, scale.y, scale.z);
-    int32_t index = urdf_names_find(&reader->mesh_names, use->convex, key);
+    int32_t index = urdf_names_find(&reader->mesh_names, (int32_t)use->form, key);
     if (index >= 0) {
         return &reader->meshes[index];
     }
@@ -67,9 +75,11 @@ static urdf_mesh *find_mesh(urdf_reader *reader, const mesh_use *use, stn_vec3 s
         return NULL;
     }
     urdf_mesh *mesh = &reader->meshes[reader->mesh_count];
-    *mesh = (urdf_mesh){.scale = scale, .convex = use->convex};
-    urdf_names_add(reader, &reader->mesh_names, use->convex, key, reader->mesh_count++);
-    read_mesh(reader, use, mesh);
+    *mesh = (urdf_mesh){.scale = scale};
+    urdf_names_add(reader, &reader->mesh_names, (int32_t)use->form, key, reader->mesh_count++);
+    if (use->form != AS_REFERENCE) {
+        read_mesh(reader, use, mesh);
+    }
     return mesh;
 }
 
@@ -80,7 +90,8 @@ static urdf_mesh *find_mesh(urdf_reader *reader, const mesh_use *use, stn_vec3 s
 /// may have left three that are no holes.
 static bool is_open(const mesh_use *use, const stn_mesh *mesh) {
     const stn_mesh_facts *facts = &mesh->facts;
-    return use->convex ? facts->open_edge_count > 3 * (int64_t)facts->degenerate_count : mesh->solid.mass == 0.0;
+    return use->form == AS_HULL ? facts->open_edge_count > 3 * (int64_t)facts->degenerate_count
+                                : mesh->solid.mass == 0.0;
 }
 
 static void say_surface(urdf_reader *reader, const mesh_use *use, const stn_mesh *mesh) {
@@ -93,10 +104,11 @@ static void say_surface(urdf_reader *reader, const mesh_use *use, const stn_mesh
     }
     if (is_open(use, mesh)) {
         SAY(STN_SEVERITY_WARNING, "open_mesh", "the surface is not closed (%d edge%s): %s", (int)facts->open_edge_count,
-            facts->open_edge_count == 1 ? "" : "s", use->convex ? "its convex hull is used" : "it is used as it is");
+            facts->open_edge_count == 1 ? "" : "s",
+            use->form == AS_HULL ? "its convex hull is used" : "it is used as it is");
     } else if (facts->volume < 0.0) {
         SAY(STN_SEVERITY_WARNING, "inside_out", "its triangles look inwards (enclosed volume %g m^3): %s",
-            facts->volume, use->convex ? "its convex hull is used" : "they are turned round");
+            facts->volume, use->form == AS_HULL ? "its convex hull is used" : "they are turned round");
     }
 }
 
@@ -118,22 +130,31 @@ static void say_facts(urdf_reader *reader, const mesh_use *use, const stn_mesh *
     }
 }
 
-bool urdf_load_mesh(urdf_reader *reader, urdf_geometry *g) {
-    bool collision = g->spec.collision;
-    g->spec.shape = stn_shape_mesh(NULL);
-    if (!collision && !reader->request->visual_meshes) {
-        return true;
+static mesh_use use_of(const urdf_reader *reader, const urdf_geometry *g) {
+    mesh_use use = {g->mesh, g->file, g->spec.collision, AS_SURFACE};
+    if (!g->spec.collision && !reader->request->visual_meshes) {
+        use.form = AS_REFERENCE;
+    } else if (g->spec.collision && (g->declared_convex || !g->declared_rigid)) {
+        use.form = AS_HULL;
     }
-    mesh_use use = {g->mesh, g->file, collision, collision && (g->declared_convex || !g->declared_rigid)};
+    return use;
+}
+
+bool urdf_load_mesh(urdf_reader *reader, urdf_geometry *g) {
+    const mesh_use use = use_of(reader, g);
     const urdf_mesh *mesh = find_mesh(reader, &use, g->scale);
-    if (mesh == NULL || mesh->data == NULL) {
-        if (mesh != NULL && !reader->out_of_memory &&
-            urdf_first(reader, collision ? URDF_BAD_COLLISION_MESH : URDF_BAD_VISUAL_MESH, g->file->path)) {
-            urdf_say_mesh(reader, g->mesh, g->file->uri, collision, "mesh", mesh->why);
+    if (mesh == NULL || reader->out_of_memory) {
+        return false;
+    }
+    if (mesh->why != NULL) {
+        if (urdf_first(reader, use.collision ? URDF_BAD_COLLISION_MESH : URDF_BAD_VISUAL_MESH, g->file->path)) {
+            urdf_say_mesh(reader, g->mesh, g->file->uri, use.collision, "mesh", mesh->why);
         }
         return false;
     }
-    say_facts(reader, &use, mesh->data);
+    if (mesh->data != NULL) {
+        say_facts(reader, &use, mesh->data);
+    }
     g->data = mesh->data;
     g->spec.shape = stn_shape_mesh(mesh->data);
     return true;

@@ -4,6 +4,8 @@
 
 #include "urdf.h"
 
+enum { LONGEST_CHAIN = 100 }; // what follows a chain from each of its joints takes the square of its length
+
 static void find_master(urdf_reader *reader, int32_t index) {
     urdf_joint *joint = &reader->joints[index];
     reader->label = joint->label;
@@ -50,6 +52,21 @@ static void check_circle(urdf_reader *reader, int32_t start, int32_t *visit) {
     }
 }
 
+/// A chain that is too long is said and cut where it becomes so.
+static void check_length(urdf_reader *reader, int32_t start) {
+    int32_t length = 0;
+    for (int32_t at = start; at >= 0 && length <= LONGEST_CHAIN; at = reader->joints[at].spec.mimic) {
+        length++;
+    }
+    if (length > LONGEST_CHAIN) {
+        urdf_joint *joint = &reader->joints[start];
+        reader->label = joint->label;
+        urdf_error(reader, joint->xml, "mimic", "it follows a chain of more than %d joints: name the first one",
+                   (int)LONGEST_CHAIN);
+        joint->spec.mimic = -1;
+    }
+}
+
 void urdf_resolve_mimic(urdf_reader *reader) {
     for (int32_t i = 0; i < reader->joint_count; i++) {
         if (reader->joints[i].mimic != NULL) {
@@ -59,5 +76,8 @@ void urdf_resolve_mimic(urdf_reader *reader) {
     int32_t *visit = URDF_NEW(reader, reader->joint_count, int32_t);
     for (int32_t i = 0; visit != NULL && i < reader->joint_count; i++) {
         check_circle(reader, i, visit);
+    }
+    for (int32_t i = 0; i < reader->joint_count; i++) {
+        check_length(reader, i);
     }
 }

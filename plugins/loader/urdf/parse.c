@@ -40,7 +40,8 @@ static bool make_room(urdf_reader *reader, const xml_element *root) {
            urdf_names_init(reader, &reader->joint_names, joints) &&
            urdf_names_init(reader, &reader->shape_names, shapes) &&
            urdf_names_init(reader, &reader->material_names, materials) && urdf_names_init(reader, &reader->said, 0) &&
-           urdf_names_init(reader, &reader->file_names, 0) && urdf_names_init(reader, &reader->mesh_names, 0);
+           urdf_names_init(reader, &reader->file_names, 0) && urdf_names_init(reader, &reader->mesh_names, 0) &&
+           urdf_names_init(reader, &reader->form_names, 0);
 }
 
 /// The file's name without folder and extensions.

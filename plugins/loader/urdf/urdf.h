@@ -32,7 +32,8 @@ typedef enum urdf_topic {
     URDF_BAD_VISUAL_MESH,
     URDF_COLLISION_FACTS,
     URDF_VISUAL_FACTS,
-    URDF_TOO_MANY_MESHES,
+    URDF_TOO_MANY_COLLISIONS,
+    URDF_TOO_MANY_VISUALS,
 } urdf_topic;
 
 typedef struct urdf_link {
@@ -68,17 +69,17 @@ typedef struct urdf_root {
 typedef struct urdf_file {
     const char *uri;
     const char *path;       // NULL: refused
+    const char *real;       // the same without symbolic links
     const urdf_root *root;  // that it lies below
     const char *code, *why; // of the refusal
     const char *subject;    // for which that is said once
 } urdf_file;
 
-/// A mesh that was read.
+/// A mesh in one scale and form.
 typedef struct urdf_mesh {
     stn_vec3 scale;
-    bool convex;
-    const stn_mesh *data; // NULL: it could not be
-    const char *why;
+    const stn_mesh *data; // NULL: a reference, or one that cannot be read
+    const char *why;      // it cannot be read, NULL: it can
 } urdf_mesh;
 
 typedef struct urdf_geometry {
@@ -167,8 +168,8 @@ typedef struct urdf_reader {
     urdf_names file_names;
     urdf_mesh *meshes;
     int32_t mesh_count, mesh_capacity;
-    int64_t triangle_count; // of the meshes as given
-    urdf_names mesh_names;
+    int64_t triangle_count;            // of the meshes as given
+    urdf_names mesh_names, form_names; // file, scale and form -> mesh; file -> how many
 } urdf_reader;
 
 // ------------------------------------------------------------------------------------------------ values.c

@@ -68,6 +68,7 @@ static void check_file(urdf_reader *reader, urdf_file *file, const char *path, c
         refuse(file, "missing_mesh", urdf_format(reader, "%s is not a readable file", path));
     } else {
         file->path = urdf_format(reader, "%s", path);
+        file->real = urdf_format(reader, "%s", real);
         file->root = root;
     }
 }

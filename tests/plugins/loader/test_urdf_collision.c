@@ -193,21 +193,31 @@ static void robots_that_use_one_file_share_its_data(void **state) {
     assert_ptr_equal(f->model->geometries[0].shape.mesh, f->model->geometries[1].shape.mesh);
 }
 
-static void too_many_meshes_are_an_error(void **state) {
-    fixture *f = *state;
-    size_t capacity = 400000, length = 0;
+static void load_scales(fixture *f, const char *kind) {
+    size_t capacity = 20000, length = 0;
     char *text = malloc(capacity);
     write_text(f, "m.obj", cube);
     length += (size_t)snprintf(text, capacity, "<robot name='r'><link name='a'>");
-    for (int32_t i = 0; i < 2100; i++) {
+    for (int32_t i = 0; i < 100; i++) {
         length += (size_t)snprintf(text + length, capacity - length,
-                                   MESH("collision", "filename='m.obj' scale='1 1 %d'/>", ""), (int)i + 1);
+                                   "<%s><geometry><mesh filename='m.obj' scale='1 1 %d'/></geometry></%s>\n", kind,
+                                   (int)(i / 2) + 1, kind);
     }
     snprintf(text + length, capacity - length, "</link></robot>");
     load_text(f, text);
     free(text);
+}
+
+static void too_many_scales_of_one_file_are_refused(void **state) {
+    fixture *f = *state;
+    load_scales(f, "collision");
     assert_int_equal(f->list.error_count, 1);
-    expect_finding(f, STN_SEVERITY_ERROR, "size", 0, "link a", "2000 meshes");
+    expect_finding(f, STN_SEVERITY_ERROR, "size", 33, "link a", "16 scales of one file");
+    load_scales(f, "visual");
+    assert_int_equal(f->status, STN_OK);
+    assert_int_equal(f->model->geometry_count, 32);
+    expect_finding(f, STN_SEVERITY_WARNING, "size", 33, "link a", "left out");
+    assert_int_equal(f->list.count, 1);
 }
 
 // The buffer of a glTF file must lie below the package too.
@@ -257,7 +267,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(bad_mesh_used_often_is_one_error, set_up, tear_down),
         cmocka_unit_test_setup_teardown(scale_of_any_sign_is_applied, set_up, tear_down),
         cmocka_unit_test_setup_teardown(robots_that_use_one_file_share_its_data, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(too_many_meshes_are_an_error, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(too_many_scales_of_one_file_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(files_named_by_a_mesh_stay_in_the_package, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -144,6 +144,25 @@ static void screw_follows_and_is_followed(void **state) {
     assert_near(joint_of(f, "h")->mimic_offset, 1.0, 0.0);
 }
 
+static void chain_of_a_hundred_followers_is_the_longest(void **state) {
+    fixture *f = *state;
+    for (int32_t joints = 100; joints <= 102; joints++) {
+        char text[32768] = "<robot name='r'><link name='l0'/>";
+        size_t length = strlen(text);
+        for (int32_t i = 1; i <= joints; i++) {
+            length += (size_t)snprintf(text + length, sizeof text - length,
+                                       "<link name='l%d'/><joint name='j%d' type='continuous'><parent link='l%d'/>"
+                                       "<child link='l%d'/>%s<mimic joint='j%d'/>%s</joint>\n",
+                                       (int)i, (int)i, (int)i - 1, (int)i, i > 1 ? "" : "<!--", (int)i - 1,
+                                       i > 1 ? "" : "-->");
+        }
+        snprintf(text + length, sizeof text - length, "</robot>");
+        load_text(f, text);
+        assert_int_equal(f->list.error_count, joints > 100 ? 1 : 0);
+    }
+    expect_finding(f, STN_SEVERITY_ERROR, "mimic", 101, "joint j101", "more than 100 joints");
+}
+
 static void mimic_of_a_fixed_joint_is_ignored_with_a_warning(void **state) {
     fixture *f = *state;
     good_model(f, ROBOT(LINK("a") LINK("b") LINK("c") HINGE("h", "b", "c", "") "<joint name='x' type='fixed'>" ENDS
@@ -172,6 +191,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(damping_of_a_planar_joint_is_one_figure_or_three, set_up, tear_down),
         cmocka_unit_test_setup_teardown(damping_and_friction_of_a_ball_joint_hold_for_each_motion, set_up, tear_down),
         cmocka_unit_test_setup_teardown(screw_follows_and_is_followed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(chain_of_a_hundred_followers_is_the_longest, set_up, tear_down),
         cmocka_unit_test_setup_teardown(mimic_of_a_fixed_joint_is_ignored_with_a_warning, set_up, tear_down),
         cmocka_unit_test_setup_teardown(joint_of_unknown_type_is_one_error, set_up, tear_down),
     };
