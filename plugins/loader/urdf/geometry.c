@@ -74,6 +74,14 @@ static bool parse_plane(urdf_reader *reader, const xml_element *xml, urdf_geomet
     return true;
 }
 
+/// glTF has y up by its standard and robots z: a quarter turn R about x, which Drake gives such meshes too. The scale
+/// is along the axes of the robot file: S R = R (R^T S R), with y and z exchanged.
+static void stand_up(urdf_geometry *g) {
+    const stn_pose turn = {{{{1.0, 0.0, 0.0}, {0.0, 0.0, -1.0}, {0.0, 1.0, 0.0}}}, {0.0, 0.0, 0.0}};
+    g->spec.pose = stn_pose_mul(&g->spec.pose, &turn);
+    g->scale = stn_vec3_make(g->scale.x, g->scale.z, g->scale.y);
+}
+
 static bool parse_mesh(urdf_reader *reader, const xml_element *xml, urdf_geometry *g) {
     double scale[3] = {1.0, 1.0, 1.0};
     const char *uri = urdf_name_of(reader, xml, "filename");
@@ -89,6 +97,9 @@ static bool parse_mesh(urdf_reader *reader, const xml_element *xml, urdf_geometr
     g->file = uri != NULL ? urdf_find_mesh(reader, xml, uri, g->spec.collision) : NULL;
     g->declared_convex = urdf_child(reader, xml, "drake:declare_convex") != NULL;
     g->mesh = xml;
+    if (g->file != NULL && urdf_is_gltf(g->file->path)) {
+        stand_up(g);
+    }
     return g->file != NULL;
 }
 

@@ -3,6 +3,7 @@
 // surface that is not convex; a visual mesh stays a reference, unless the caller wants it checked. What is wrong with a
 // file is said once for all its uses, and files of any size are bounded by the sum of what one robot may name and read.
 #include <string.h>
+#include <strings.h>
 
 #include "urdf.h"
 
@@ -112,6 +113,11 @@ static void say_surface(urdf_reader *reader, const mesh_use *use, const stn_mesh
     }
 }
 
+bool urdf_is_gltf(const char *path) {
+    const char *dot = strrchr(path, '.');
+    return dot != NULL && (strcasecmp(dot, ".gltf") == 0 || strcasecmp(dot, ".glb") == 0);
+}
+
 /// Once a file, for collision and visual each.
 static void say_facts(urdf_reader *reader, const mesh_use *use, const stn_mesh *mesh) {
     const stn_mesh_facts *facts = &mesh->facts;
@@ -122,7 +128,7 @@ static void say_facts(urdf_reader *reader, const mesh_use *use, const stn_mesh *
     if (use->collision) {
         say_surface(reader, use, mesh);
     }
-    if (facts->up_axis != 'z') {
+    if (facts->up_axis != 'z' && !urdf_is_gltf(use->file->path)) {
         SAY(STN_SEVERITY_WARNING, "up_axis", "the file says that %c is up: it is read as if z were", facts->up_axis);
     }
     if (facts->unit != 1.0) {

@@ -252,6 +252,8 @@ void urdf_say_mesh(urdf_reader *reader, const xml_element *xml, const char *uri,
                    const char *why);
 /// mesh.c: reads the mesh that a geometry names, if it is wanted. false: it cannot be read, said.
 bool urdf_load_mesh(urdf_reader *reader, urdf_geometry *g);
+/// By its name: a glTF file, in which y is up.
+bool urdf_is_gltf(const char *path);
 void urdf_release_meshes(urdf_reader *reader);
 // package.c
 bool urdf_locate_file(urdf_reader *reader);                                // folder and home of the file

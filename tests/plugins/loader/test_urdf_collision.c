@@ -242,11 +242,17 @@ static void files_named_by_a_mesh_stay_in_the_package(void **state) {
                  "{\"bufferView\":1,\"componentType\":5123,\"count\":12,\"type\":\"SCALAR\"}]}",
                  i == 0 ? "../data/inside.bin" : "../../outside.bin");
         write_text(f, "pkg/meshes/m.gltf", gltf);
-        const char *text = ONE("collision", "filename='package://pkg/meshes/m.gltf'/>", "");
+        const char *text = ONE("collision", "filename='package://pkg/meshes/m.gltf' scale='2 3 4'/>", "");
         load_bytes(f, "pkg/robot.urdf", text, strlen(text));
         if (i == 0) {
             assert_ok(f->status, f->err);
-            assert_near(only(f)->shape.mesh->solid.mass, 1.0 / 6.0, 1e-6);
+            const stn_geometry *g = only(f); // y of the file is up, and so z of the robot; z of the file is -y
+            stn_vec3 top = stn_pose_apply(&g->pose, stn_vec3_make(0.0, 1.0, 0.0));
+            assert_near(g->shape.mesh->solid.mass, 24.0 / 6.0, 1e-5);
+            assert_near(g->shape.mesh->bounds.upper.y, 4.0, 1e-6);
+            assert_near(g->shape.mesh->bounds.upper.z, 3.0, 1e-6);
+            assert_near(top.z, 1.0, 1e-12);
+            assert_int_equal(f->list.warning_count, 0);
         } else {
             expect_finding(f, STN_SEVERITY_ERROR, "mesh", 3, "link a", "outside.bin");
         }
