@@ -234,9 +234,10 @@ void stn_lua_open_robot(lua_State *L); // robots and links
 void stn_lua_open_joint(lua_State *L);
 void stn_lua_open_control(lua_State *L);
 void stn_lua_open_step(lua_State *L);
-/// Of a table that names a robot file: the file's name, pushed; and the keys packages, allow_absolute, visual_meshes.
+/// Of a table that names a robot file: the file's name, pushed; and the keys packages, allow_absolute, visual_meshes,
+/// loader.
 const char *stn_lua_file_entry(const stn_fields *f);
-void stn_lua_read_request(const stn_fields *f, stn_load_request *request);
+void stn_lua_read_request(const stn_fields *f, stn_session *session, stn_load_request *request);
 /// Pushes an empty list of findings, released by Lua.
 stn_diagnostics *stn_lua_push_findings(lua_State *L, stn_context *context);
 /// Warnings go to the log when the state loads the file for the first time.

@@ -125,7 +125,7 @@ static void examine(stn_context *context, const stn_load_request *request, stn_m
 
 /// stn.check_robot "file" or { "file", packages = ... }: everything worth saying about the file, as a list.
 static int check_robot(lua_State *L) {
-    static const char *const keys[] = {"packages", "allow_absolute", "visual_meshes", NULL};
+    static const char *const keys[] = {"packages", "allow_absolute", "visual_meshes", "loader", NULL};
     stn_context *context = stn_lua_session(L)->context;
     if (lua_type(L, 1) == LUA_TSTRING) {
         lua_createtable(L, 1, 0);
@@ -134,7 +134,7 @@ static int check_robot(lua_State *L) {
     }
     stn_fields f = stn_fields_open(L, 1, "stn.check_robot", keys, 1);
     stn_load_request request = {0};
-    stn_lua_read_request(&f, &request);
+    stn_lua_read_request(&f, stn_lua_session(L), &request);
     const char *name = stn_lua_file_entry(&f), *tried = NULL;
     stn_diagnostics *list = stn_lua_push_findings(L, context);
     int findings = lua_gettop(L);

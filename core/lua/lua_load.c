@@ -90,10 +90,11 @@ static const char *const *read_texts(const stn_fields *f, const char *key) {
     return texts;
 }
 
-void stn_lua_read_request(const stn_fields *f, stn_load_request *request) {
+void stn_lua_read_request(const stn_fields *f, stn_session *session, stn_load_request *request) {
     request->package_paths = read_texts(f, "packages");
     stn_fields_boolean(f, "allow_absolute", &request->allow_absolute);
     stn_fields_boolean(f, "visual_meshes", &request->visual_meshes);
+    request->loader = stn_fields_plugin(f, "loader", STN_KIND_LOADER, session);
 }
 
 const char *stn_lua_file_entry(const stn_fields *f) {
@@ -112,12 +113,12 @@ typedef struct load_options {
     stn_material material;
 } load_options;
 
-static load_options read_options(const stn_fields *f) {
+static load_options read_options(const stn_fields *f, stn_session *session) {
     lua_State *L = f->L;
     load_options o = {.base = stn_pose_identity(), .material = stn_material_unset()};
     o.request.path = stn_lua_find_file(L, f->owner, stn_lua_file_entry(f));
     o.request.robot_name = stn_fields_text(f, "name");
-    stn_lua_read_request(f, &o.request);
+    stn_lua_read_request(f, session, &o.request);
     o.placed = stn_fields_pose(f, "base", &o.base);
     o.fixed_given = stn_fields_boolean(f, "fixed", &o.fixed);
     static const char *const keys[] = {STN_MATERIAL_KEYS, NULL};
@@ -149,12 +150,12 @@ static stn_status load(stn_context *context, stn_model_builder *builder, const l
 }
 
 int stn_lua_world_load(lua_State *L) {
-    static const char *const keys[] = {"name",           "base",          "fixed",           "joints", "packages",
-                                       "allow_absolute", "visual_meshes", STN_MATERIAL_KEYS, NULL};
+    static const char *const keys[] = {"name",           "base",          "fixed",  "joints",          "packages",
+                                       "allow_absolute", "visual_meshes", "loader", STN_MATERIAL_KEYS, NULL};
     stn_lua_world *w = stn_lua_world_check(L, 1);
     stn_fields f = stn_fields_open(L, 2, "world:load", keys, 1);
     stn_model_builder *builder = stn_lua_world_builder(L, w, f.owner);
-    load_options o = read_options(&f);
+    load_options o = read_options(&f, w->session);
     int32_t robot = -1;
     stn_error err = {0};
     stn_diagnostics *list = stn_lua_push_findings(L, w->session->context);

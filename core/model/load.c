@@ -134,15 +134,16 @@ static stn_status load(const stn_instance *loader, const stn_load_request *reque
     return status;
 }
 
-stn_status stn_load_robot(stn_context *context, const stn_load_request *request, stn_model_builder *builder,
-                          int32_t *robot, stn_diagnostics *diagnostics, stn_error *err) {
-    if (request == NULL || request->path == NULL || request->path[0] == '\0') {
-        return stn_fail(err, STN_ERR_ARGUMENT, "load: give the path of a robot file");
-    }
+/// The loader for a file: the one asked for, else by its name and first bytes.
+static stn_status find_loader(stn_context *context, const stn_load_request *request, const char **id, stn_error *err) {
     file_head head;
     stn_status status = read_head(request->path, &head, err);
     if (status != STN_OK) {
         return status;
+    }
+    if (request->loader.id != NULL) {
+        *id = request->loader.id;
+        return STN_OK;
     }
     const stn_plugin_info *plugins = NULL;
     int32_t count = 0;
@@ -159,8 +160,22 @@ stn_status stn_load_robot(stn_context *context, const stn_load_request *request,
                         format != NULL ? "this kind of file: this is " : "this kind of file",
                         format != NULL ? format : "", known[0] != '\0' ? known : "none installed");
     }
+    *id = loader->id;
+    return STN_OK;
+}
+
+stn_status stn_load_robot(stn_context *context, const stn_load_request *request, stn_model_builder *builder,
+                          int32_t *robot, stn_diagnostics *diagnostics, stn_error *err) {
+    if (request == NULL || request->path == NULL || request->path[0] == '\0') {
+        return stn_fail(err, STN_ERR_ARGUMENT, "load: give the path of a robot file");
+    }
+    const char *id = NULL;
     stn_instance *instance = NULL;
-    status = stn_instance_create(context, STN_KIND_LOADER, loader->id, NULL, 0, &instance, err);
+    stn_status status = find_loader(context, request, &id, err);
+    if (status == STN_OK) {
+        status = stn_instance_create(context, STN_KIND_LOADER, id, request->loader.settings,
+                                     request->loader.setting_count, &instance, err);
+    }
     if (status == STN_OK) {
         status = load(instance, request, builder, robot, diagnostics, err);
     }

@@ -246,7 +246,7 @@ function controller:joints() end
 ---@field nv integer
 ---@field bodies integer
 local world = {}
----@param description table { "file", name =, base =, fixed =, joints =, packages =, allow_absolute =, visual_meshes =, mu = ... }
+---@param description table { "file", name =, base =, fixed =, joints =, packages =, allow_absolute =, visual_meshes =, loader =, mu = ... }
 ---@return stiction.robot
 function world:load(description) end
 ---@param body? stiction.Body
@@ -355,7 +355,7 @@ function stn.params(defaults) end
 ---@param choices string[]
 ---@return string
 function stn.choice(choices) end
----@param file string|table a name, or { "file", packages =, allow_absolute =, visual_meshes = }
+---@param file string|table a name, or { "file", packages =, allow_absolute =, visual_meshes =, loader = }
 ---@return stiction.Finding[]
 function stn.check_robot(file) end
 ---@param name string

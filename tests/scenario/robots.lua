@@ -387,6 +387,24 @@ stn.test("a file is checked without a world, and a bad one is no error", functio
   end, "did you mean 'packages'?")
 end)
 
+stn.test("a loader is chosen with its parameters", function()
+  local path = write [[<robot name="r"><link name="a"/><link name="b"/>
+    <joint name="j" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>
+    <limit lower="1" upper="-1" effort="1" velocity="1"/></joint></robot>]]
+  stn.fails(function()
+    stn.world {}:load { path }
+  end, "above the upper limit")
+  local arm = stn.world {}:load { path, loader = { "urdf", bullet_limits = true } }
+  assert(#arm:diagnostics() > 0)
+  assert(#stn.check_robot { path, loader = { bullet_limits = true } } == 2)
+  stn.fails(function()
+    stn.world {}:load { path, loader = { bullet_limit = true } }
+  end, "did you mean bullet_limits?")
+  stn.fails(function()
+    stn.world {}:load { path, loader = "urd" }
+  end, "urd")
+end)
+
 stn.test("a robot without links is refused where it is loaded", function()
   local path = write '<robot name="r"></robot>'
   stn.fails(function()

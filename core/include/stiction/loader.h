@@ -4,6 +4,7 @@
 #define STICTION_LOADER_H
 
 #include <stiction/model.h>
+#include <stiction/params.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -42,6 +43,7 @@ typedef struct stn_load_request {
     const char *const *package_paths; // folders to look for packages first, or "name=folder"; NULL-terminated, may be NULL
     bool allow_absolute; // file:// and absolute mesh names, and symbolic links out of a package
     bool visual_meshes;  // reads visual meshes too, to check them; otherwise they stay references that a viewer reads
+    stn_plugin_choice loader; // id NULL: the one that the file's extension and first bytes ask for
 } stn_load_request;
 
 typedef struct stn_loader_ops {
@@ -55,7 +57,7 @@ typedef struct stn_loader_ops {
                        stn_diagnostics *diagnostics, stn_error *err);
 } stn_loader_ops;
 
-/// Loads a file with the loader plugin that its extension and first bytes ask for. STN_ERR_PARSE for a robot without links.
+/// Loads a file with the loader plugin that was chosen, or that its extension and first bytes ask for. STN_ERR_PARSE for a robot without links.
 STN_API stn_status stn_load_robot(stn_context *context, const stn_load_request *request, stn_model_builder *builder,
                                   int32_t *robot, stn_diagnostics *diagnostics, stn_error *err);
 

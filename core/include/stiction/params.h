@@ -50,6 +50,13 @@ typedef struct stn_setting {
     const char *where; // "scene.lua:12" or "--set"; used in messages
 } stn_setting;
 
+/// A plugin by id with its settings; all borrowed for the call that takes it.
+typedef struct stn_plugin_choice {
+    const char *id; // NULL: the default
+    const stn_setting *settings;
+    int32_t setting_count;
+} stn_plugin_choice;
+
 /// Allocates a config struct of `config_size` bytes, fills the defaults and applies the settings in order.
 /// Errors (STN_ERR_PARAMETER, text prefixed by `owner` and the setting's where): unknown name with the nearest
 /// one, wrong type, not finite, out of range with the range and unit, unknown choice with the list.

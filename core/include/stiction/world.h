@@ -12,13 +12,6 @@ extern "C" {
 
 typedef struct stn_world stn_world;
 
-/// A plugin by id with its settings; all borrowed for the call that takes it.
-typedef struct stn_plugin_choice {
-    const char *id; // NULL: the default
-    const stn_setting *settings;
-    int32_t setting_count;
-} stn_plugin_choice;
-
 typedef enum stn_contact_point_rule {
     STN_CONTACT_POINT_STIFFNESS, // weighted by stiffness: the softer side deforms
     STN_CONTACT_POINT_MIDPOINT,

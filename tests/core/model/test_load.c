@@ -136,6 +136,23 @@ static void file_that_nobody_reads_names_the_loaders(void **state) {
     assert_non_null(strstr(err.text, "test_b (.fake)"));
 }
 
+static void loader_that_was_chosen_reads_whatever_the_file_is(void **state) {
+    fixture *f = *state;
+    stn_error err = {0};
+    int32_t robot = -1;
+    assert_int_equal(load(f, "x.fakea", "a", NULL), 'a');
+    stn_load_request request = {.path = f->path, .loader = {.id = "test_b"}};
+    assert_ok(stn_load_robot(f->context, &request, f->builder, &robot, &f->list, &err), err);
+    assert_string_equal(stn_builder_robot_name(f->builder, robot), "b");
+    request.loader.id = "test_c";
+    assert_true(stn_load_robot(f->context, &request, f->builder, &robot, &f->list, &err) < 0);
+    assert_non_null(strstr(err.text, "test_c"));
+    const stn_setting setting = {.name = "speed", .form = STN_SETTING_NUMBER, .number = 1.0, .where = "test"};
+    request.loader = (stn_plugin_choice){NULL, &setting, 1};
+    assert_int_equal(stn_load_robot(f->context, &request, f->builder, &robot, &f->list, &err), STN_ERR_PARAMETER);
+    assert_non_null(strstr(err.text, "speed"));
+}
+
 static void missing_file_and_folder_are_said(void **state) {
     fixture *f = *state;
     stn_error err = {0};
@@ -177,6 +194,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(extension_alone_decides_when_nobody_recognises_the_bytes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(bytes_alone_decide_for_an_unknown_extension, set_up, tear_down),
         cmocka_unit_test_setup_teardown(file_that_nobody_reads_names_the_loaders, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(loader_that_was_chosen_reads_whatever_the_file_is, set_up, tear_down),
         cmocka_unit_test_setup_teardown(missing_file_and_folder_are_said, set_up, tear_down),
         cmocka_unit_test_setup_teardown(name_that_is_taken_gets_a_number_unless_it_was_asked_for, set_up, tear_down),
         cmocka_unit_test_setup_teardown(robot_without_links_is_refused_and_leaves_nothing, set_up, tear_down),
