@@ -146,7 +146,7 @@ static stn_status set_from_json(const info_report *r, const char *path, const ch
 
 static stn_status set_from_file(const info_report *r, const char *path, stn_error *err) {
     struct stat about;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (file < 0) {
         return stn_fail(err, STN_ERR_FILE, "--q %s: %s; give Z, A, B or a JSON file", path, strerror(errno));
     }

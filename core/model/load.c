@@ -38,7 +38,7 @@ static void find_extension(const char *path, char extension[LONGEST_EXTENSION]) 
 static stn_status read_head(const char *path, file_head *head, stn_error *err) {
     find_extension(path, head->extension);
     head->length = 0;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); // a pipe without a writer would keep us
     if (file < 0) {
         return stn_fail(err, STN_ERR_FILE, "%s: %s", path, strerror(errno));
     }

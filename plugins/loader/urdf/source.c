@@ -92,7 +92,7 @@ static void blank_late_declaration(urdf_reader *reader, char *text) {
 char *urdf_read_source(urdf_reader *reader, size_t *length, stn_status *status, stn_error *err) {
     const char *path = reader->request->path;
     char *text = NULL;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (file < 0) {
         *status = stn_fail(err, STN_ERR_FILE, "%s: %s", path, strerror(errno));
         return NULL;

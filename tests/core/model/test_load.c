@@ -2,6 +2,7 @@
 // Which loader is asked; two loaders of the test share the extension "fake".
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <stiction/plugin.h>
 
@@ -153,6 +154,17 @@ static void loader_that_was_chosen_reads_whatever_the_file_is(void **state) {
     assert_non_null(strstr(err.text, "speed"));
 }
 
+static void pipe_is_refused_without_waiting_for_a_writer(void **state) {
+    fixture *f = *state;
+    stn_error err = {0};
+    int32_t robot = -1;
+    snprintf(f->path, sizeof f->path, "%s/pipe.fake", f->folder);
+    assert_int_equal(mkfifo(f->path, 0600), 0);
+    stn_load_request request = {.path = f->path};
+    assert_int_equal(stn_load_robot(f->context, &request, f->builder, &robot, &f->list, &err), STN_ERR_FILE);
+    assert_non_null(strstr(err.text, "not a file"));
+}
+
 static void missing_file_and_folder_are_said(void **state) {
     fixture *f = *state;
     stn_error err = {0};
@@ -195,6 +207,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(bytes_alone_decide_for_an_unknown_extension, set_up, tear_down),
         cmocka_unit_test_setup_teardown(file_that_nobody_reads_names_the_loaders, set_up, tear_down),
         cmocka_unit_test_setup_teardown(loader_that_was_chosen_reads_whatever_the_file_is, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(pipe_is_refused_without_waiting_for_a_writer, set_up, tear_down),
         cmocka_unit_test_setup_teardown(missing_file_and_folder_are_said, set_up, tear_down),
         cmocka_unit_test_setup_teardown(name_that_is_taken_gets_a_number_unless_it_was_asked_for, set_up, tear_down),
         cmocka_unit_test_setup_teardown(robot_without_links_is_refused_and_leaves_nothing, set_up, tear_down),
