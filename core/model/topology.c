@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How links hang together: the joint above each link, loops, the one root of each robot, the order of traversal, and
 // who mimics whom.
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -321,6 +322,9 @@ static stn_status fail_mimic(const compiler *c, int32_t joint, stn_error *err, c
     return stn_fail(err, STN_ERR_ARGUMENT, "%s: %s", text, what);
 }
 
+// Squares of it appear in the mass matrix, times masses and lengths: it must leave room below 1e308.
+static const double MIMIC_MOST = 1e50;
+
 static stn_status check_mimic(const compiler *c, int32_t joint, stn_error *err) {
     const stn_model_builder *b = c->builder;
     char text[400];
@@ -339,12 +343,23 @@ static stn_status check_mimic(const compiler *c, int32_t joint, stn_error *err) 
                  m->name, stn_joint_type_name(m->type));
         return fail_mimic(c, joint, err, text);
     }
+    double multiplier = 1.0, offset = 0.0; // q = multiplier q(master) + offset
+    const stn_joint_spec *at = &joint_at(b, joint)->spec;
     for (int32_t steps = 0; master >= 0 && master < b->joints.count; steps++) { // longer than all joints: it never ends
         if (steps > b->joints.count || master == joint) {
             snprintf(text, sizeof text, "mimics '%s', which in turn mimics it: a cycle", m->name);
             return fail_mimic(c, joint, err, text);
         }
-        master = joint_at(b, master)->spec.mimic;
+        offset += multiplier * at->mimic_offset;
+        multiplier *= at->mimic_multiplier;
+        at = &joint_at(b, master)->spec;
+        master = at->mimic;
+    }
+    if (!(fabs(multiplier) <= MIMIC_MOST && fabs(offset) <= MIMIC_MOST)) {
+        snprintf(text, sizeof text,
+                 "mimics '%s': over the whole chain its multiplier is %g and its offset %g; both must be within %g",
+                 m->name, multiplier, offset, MIMIC_MOST);
+        return fail_mimic(c, joint, err, text);
     }
     return STN_OK;
 }

@@ -126,6 +126,11 @@ static void bad_mimics_are_refused(void **state) {
     expect_refusal(f, WORDS("joint 'j0'", "cycle"));
     build_mimics(f, (const int32_t[]){1, 2, 1}, 3, STN_JOINT_REVOLUTE); // j0 leads into a cycle
     expect_refusal(f, WORDS("cycle"));
+    build_mimics(f, (const int32_t[]){-1, 0, 1, 2}, 4, STN_JOINT_REVOLUTE);
+    for (int32_t i = 1; i < 4; i++) { // 1e20, 1e40, 1e60
+        assert_int_equal(stn_builder_set_mimic(f->builder, i, i - 1, 1e20, 0.0, NULL), STN_OK);
+    }
+    expect_refusal(f, WORDS("joint 'j3'", "multiplier is 1e+60", "1e+50"));
     build_mimics(f, (const int32_t[]){-1, 0}, 2, STN_JOINT_FLOATING);
     expect_refusal(f, WORDS("joint 'j1'", "floating"));
     build_mimics(f, (const int32_t[]){-1, 0}, 2, STN_JOINT_FIXED);
