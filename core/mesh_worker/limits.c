@@ -2,6 +2,7 @@
 // What the process may use and which system calls it may make. A parser of strangers' files that is led astray can then
 // read files and compute, nothing else: it starts no program, opens no connection, and writes no file.
 #include <errno.h>
+#include <signal.h>
 #include <stddef.h>
 
 #include <sys/prctl.h>
@@ -60,6 +61,7 @@ void limit_process(uint64_t memory, uint32_t seconds) {
     limit(RLIMIT_CORE, 0, 0);
     limit(RLIMIT_NOFILE, 16, 0);
     limit(RLIMIT_NPROC, 0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL); // a killed program cannot end its worker any more
 }
 
 #define ALLOW(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)

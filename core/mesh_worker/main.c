@@ -110,6 +110,11 @@ int main(void) {
     if (scene == NULL && strncmp(aiGetErrorString(), "No suitable reader", 18) == 0) {
         channel_fail("%s", wrong_format);
     }
+    if (scene == NULL && strcmp(aiGetErrorString(), "std::bad_alloc") == 0) {
+        channel_fail("reading it needs more than the %llu MiB allowed for its size: it holds too many placements, or "
+                     "is damaged",
+                     (unsigned long long)(request.memory >> 20));
+    }
     if (scene == NULL) {
         channel_fail("%s%s%s%s", aiGetErrorString(), files.refusal[0] != '\0' ? " (" : "", files.refusal,
                      files.refusal[0] != '\0' ? ")" : "");

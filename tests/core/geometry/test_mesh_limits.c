@@ -2,6 +2,7 @@
 // What the process that reads scenes may do once it has limited itself: tried out in a child.
 #include "mesh_files.h"
 
+#include <poll.h>
 #include <signal.h>
 
 #include <sys/mman.h>
@@ -115,6 +116,32 @@ static void every_limit_of_the_process_is_set(void **state) {
     assert_int_equal(status, 0);
 }
 
+/// The process between this and the reading one is killed: the pipe that both hold ends when both are gone.
+static void the_reading_process_dies_with_the_program_that_started_it(void **state) {
+    (void)state;
+    int ends[2];
+    char ready = 0;
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (fork() == 0) {
+            limit_process(MEMORY, SECONDS);
+            (void)!write(ends[1], "r", 1);
+        }
+        sleep(SECONDS);
+        _exit(0);
+    }
+    close(ends[1]);
+    assert_int_equal(read(ends[0], &ready, 1), 1);
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    struct pollfd wait = {.fd = ends[0], .events = POLLIN};
+    assert_int_equal(poll(&wait, 1, 1000 * (SECONDS - 2)), 1); // it would sleep for longer
+    assert_int_equal(read(ends[0], &ready, 1), 0);
+    close(ends[0]);
+}
+
 int main(void) {
 #if defined(__SANITIZE_ADDRESS__)
     print_message("skipped: the sanitizer needs what the limits refuse\n");
@@ -127,6 +154,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(the_reading_process_can_read_and_compute_within_its_memory, enter_folder,
                                         leave_folder),
         cmocka_unit_test_setup_teardown(every_limit_of_the_process_is_set, enter_folder, leave_folder),
+        cmocka_unit_test(the_reading_process_dies_with_the_program_that_started_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -189,7 +189,7 @@ static void hostile_scenes_are_errors_in_bounded_time_and_memory(void **state) {
         at += sprintf(at, "</node><node id=\"n%d\">", level);
     }
     sprintf(at, DAE_CUBE "</node>");
-    must_refuse(write_dae("laughs.dae", "", text), STN_ERR_ARGUMENT, "");
+    must_refuse(write_dae("laughs.dae", "", text), STN_ERR_ARGUMENT, "placements");
     must_refuse(write_dae("self.dae", "", "<node id=\"me\">" DAE_CUBE "<instance_node url=\"#me\"/></node>"),
                 STN_ERR_ARGUMENT, "");
     at = text;
