@@ -63,6 +63,7 @@ static int check_names(const cli_command *command, const char *option, const cli
 typedef struct findings {
     const stn_diagnostic **items;
     int32_t count, of[STN_SEVERITY_ERROR + 1];
+    int32_t unlisted; // errors and warnings that were counted and not kept
 } findings;
 
 static int compare_lines(const void *a, const void *b) {
@@ -78,7 +79,11 @@ static int compare_lines(const void *a, const void *b) {
 }
 
 static void take(findings *f, const request *asked, const stn_diagnostics *list) {
+    bool all = asked->only.count == 0 && asked->ignored.count == 0; // the rule of what was not kept is not known
+    f->unlisted += list->error_count + (all ? list->warning_count : 0);
     for (int32_t i = 0; i < list->count; i++) {
+        stn_severity severity = list->items[i].severity;
+        f->unlisted -= severity == STN_SEVERITY_ERROR || (all && severity == STN_SEVERITY_WARNING);
         if (is_wanted(asked, &list->items[i])) {
             f->items[f->count++] = &list->items[i];
             f->of[list->items[i].severity]++;
@@ -138,8 +143,12 @@ static void print_text(const request *asked, const findings *f) {
     if (f->count == 1 && n[STN_SEVERITY_ERROR] == 1) {
         return; // one clear line
     }
-    fprintf(stderr, "%s: %d error%s, %d warning%s, %d note%s\n", asked->path, (int)n[2], n[2] == 1 ? "" : "s",
-            (int)n[1], n[1] == 1 ? "" : "s", (int)n[0], n[0] == 1 ? "" : "s");
+    fprintf(stderr, "%s: %d error%s, %d warning%s, %d note%s", asked->path, (int)n[2], n[2] == 1 ? "" : "s", (int)n[1],
+            n[1] == 1 ? "" : "s", (int)n[0], n[0] == 1 ? "" : "s");
+    if (f->unlisted > 0) {
+        fprintf(stderr, "; %d more errors and warnings are not listed", (int)f->unlisted);
+    }
+    fputc('\n', stderr);
 }
 
 // --------------------------------------------------------------------------------------------------------- command

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command "stiction": finds the subcommand and hands it the words that follow.
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -65,6 +66,7 @@ static int dispatch(int argc, char **argv) {
 
 /// Whatever the command: output that was lost is an error.
 int main(int argc, char **argv) {
+    signal(SIGXFSZ, SIG_IGN); // a write beyond ulimit -f is then a failed write: the cache does without, others say it
     cli_json_begin();
     int status = dispatch(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout) != 0) {

@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "cli/options.h"
+#include "cli/terminal.h"
 
-enum { MOST_OPTIONS = 64 };
+enum { MOST_OPTIONS = 64, LONGEST_MESSAGE = 4096 };
 
 /// The words that are left to read.
 typedef struct reader {
@@ -18,8 +19,10 @@ typedef struct reader {
 int cli_fail(const cli_command *command, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
+    char text[LONGEST_MESSAGE];
+    vsnprintf(text, sizeof text, format, arguments);
     fprintf(stderr, "stiction %s: ", command->name);
-    vfprintf(stderr, format, arguments);
+    cli_print_message(text);
     fputc('\n', stderr);
     va_end(arguments);
     return CLI_BAD_INPUT;

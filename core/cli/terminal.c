@@ -47,11 +47,29 @@ int cli_columns(const char *text) {
     return count;
 }
 
-/// Names come from files of strangers: control characters would steer the terminal.
-static void print(const char *text, size_t length) {
+/// Names come from files of strangers: control characters would steer the terminal, those of one byte and those of
+/// UTF-8, U+0080 to U+009F. What is left of a name that was cut inside of a character does not matter here.
+static void print_to(FILE *stream, const char *text, size_t length) {
     for (size_t i = 0; i < length; i++) {
         unsigned char c = (unsigned char)text[i];
-        putchar(c < 0x20 || c == 0x7f ? '?' : c);
+        bool pair =
+            c == 0xc2 && i + 1 < length && (unsigned char)text[i + 1] >= 0x80 && (unsigned char)text[i + 1] < 0xa0;
+        fputc(c < 0x20 || c == 0x7f || pair ? '?' : c, stream);
+        i += pair;
+    }
+}
+
+static void print(const char *text, size_t length) {
+    print_to(stdout, text, length);
+}
+
+void cli_print_message(const char *text) {
+    for (size_t length; *text != '\0'; text += length) {
+        length = strcspn(text, "\n\t");
+        print_to(stderr, text, length);
+        if (text[length] != '\0') {
+            fputc(text[length++], stderr);
+        }
     }
 }
 

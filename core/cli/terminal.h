@@ -15,7 +15,9 @@ cli_terminal cli_terminal_of_stdout(void);
 int cli_columns(const char *text);
 /// Prints a name of a file, control characters as question marks.
 void cli_print_name(const char *name);
-/// The same, filled with spaces up to `width` columns.
+/// Prints a message that may hold such names to stderr; line ends and tabulators stay.
+void cli_print_message(const char *text);
+/// Prints a name, filled with spaces up to `width` columns.
 void cli_print_padded(const char *text, int width);
 /// Prints `text` and a line end in at most `terminal->width` columns; what is cut off leaves a mark.
 void cli_print_cut(const cli_terminal *terminal, const char *text);

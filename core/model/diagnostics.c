@@ -25,6 +25,11 @@ void stn_diagnostics_clear(stn_diagnostics *list) {
     stn_diagnostics_init(list, list->context);
 }
 
+/// One of U+0080 to U+009F: a terminal may take them for the beginning of a command, as it takes escape.
+static bool is_control_pair(const unsigned char *text) {
+    return text[0] == 0xc2 && text[1] < 0xa0;
+}
+
 /// Appends `text` with its zero, without line ends or other control characters (one finding is one line), and with '?'
 /// for bytes that are not UTF-8.
 static const char *append_line(char **end, const char *text) {
@@ -32,6 +37,12 @@ static const char *append_line(char **end, const char *text) {
     while (*text != '\0') {
         size_t length = stn_utf8_length(text);
         unsigned char c = (unsigned char)*text;
+        if (length == 2 && is_control_pair((const unsigned char *)text)) {
+            **end = ' ';
+            *end += 1;
+            text += length;
+            continue;
+        }
         if (length > 1) {
             memcpy(*end, text, length);
         } else {

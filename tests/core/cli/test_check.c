@@ -246,6 +246,38 @@ static void errors_give_status_2_and_all_their_lines(void **state) {
     stn_expect_part("check " ROBOT " 2>&1", 2, ": 2 errors, 1 warning, 1 note\n");
 }
 
+static void errors_beyond_those_kept_are_counted(void **state) {
+    (void)state;
+    FILE *file = fopen(ROBOT, "w");
+    assert_non_null(file);
+    fputs("<robot name='r'><link name='a'/>", file);
+    for (int i = 0; i < 150; i++) {
+        fputs("<link name='a'/>", file);
+    }
+    fputs("</robot>", file);
+    fclose(file);
+    stn_expect_part("check " ROBOT " 2>&1", 2,
+                    ": 100 errors, 0 warnings, 0 notes; 50 more errors and warnings are not listed\n");
+}
+
+static void a_limit_of_file_sizes_only_leaves_the_cache_out(void **state) {
+    (void)state;
+    write_file(STN_BINARY_DIR "/tests/check_limit.obj",
+               "v 0 0 0\nv .1 0 0\nv 0 .1 0\nv 0 0 .1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n");
+    write_file(ROBOT,
+               "<robot name='r'><link name='a'><collision><geometry><mesh filename='check_limit.obj'/></geometry>"
+               "</collision></link></robot>");
+    stn_expect_part("--help >/dev/null 2>&1; ulimit -f 0; STICTION_CACHE=" STN_BINARY_DIR
+                    "/tests/check_limit_cache " COMMAND " check " ROBOT " 2>&1",
+                    0, ": 0 errors, ");
+}
+
+static void control_characters_of_an_argument_do_not_reach_the_terminal(void **state) {
+    (void)state;
+    stn_expect_part("info $(printf 'a\\033[31m\\302\\2331m.urdf') 2>&1", 2,
+                    "stiction info: a?[31m?1m.urdf: No such file");
+}
+
 static void what_is_no_robot_file_is_one_line(void **state) {
     (void)state;
     stn_expect("check /nonexistent.urdf 2>&1", 2, "/nonexistent.urdf: error: No such file or directory [file]\n");
@@ -330,6 +362,9 @@ int main(void) {
         cmocka_unit_test(a_loader_is_not_repeated),
         cmocka_unit_test(errors_give_status_2_and_all_their_lines),
         cmocka_unit_test(what_is_no_robot_file_is_one_line),
+        cmocka_unit_test(errors_beyond_those_kept_are_counted),
+        cmocka_unit_test(a_limit_of_file_sizes_only_leaves_the_cache_out),
+        cmocka_unit_test(control_characters_of_an_argument_do_not_reach_the_terminal),
         cmocka_unit_test(packages_that_serve_no_mesh_are_told),
         cmocka_unit_test(every_rule_has_an_example_and_a_row_in_the_documentation),
     };

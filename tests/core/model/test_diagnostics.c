@@ -93,6 +93,12 @@ static void one_finding_is_one_line(void **state) {
     stn_diagnostics_add(&f->list, STN_SEVERITY_ERROR, "e", "a.urdf", 1, "link a\nb", "two\r\nlines\x1b");
     assert_string_equal(f->list.items[0].element, "link a b");
     assert_string_equal(f->list.items[0].text, "two  lines ");
+    stn_diagnostics_add(&f->list, STN_SEVERITY_ERROR, "e", "a.urdf", 1,
+                        "link \xc2\x9b"
+                        "31m",
+                        "\xc2\x80\xc2\x9f\xc2\xa0");
+    assert_string_equal(f->list.items[1].element, "link  31m"); // U+009B begins a command of terminals, as escape [
+    assert_string_equal(f->list.items[1].text, "  \xc2\xa0");   // U+00A0 is a space
 }
 
 static void bytes_that_are_not_utf8_become_question_marks(void **state) {
