@@ -23,6 +23,10 @@ stn_status mesh_compact(raw_mesh *mesh, stn_error *err);
 /// often in one direction as in the other, so the surface has no border and the divergence theorem holds.
 stn_status mesh_count_edges(const raw_mesh *mesh, int32_t *open, bool *closed, stn_error *err);
 
+/// Edge i runs from corner i % 3 of triangle i / 3 to the next one. `other` (3 x triangle_count): the edge of the one
+/// triangle that runs through it the other way; -1 when there is none or more than one.
+stn_status mesh_pair_edges(const raw_mesh *mesh, int32_t *other, stn_error *err);
+
 /// Turns tetrahedra positive and makes the triangles their boundary. STN_ERR_ARGUMENT for tetrahedra without volume and
 /// for a face that does not lie between two of them.
 stn_status mesh_find_boundary(raw_mesh *mesh, stn_error *err);

@@ -1,297 +1,196 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convex hulls by qhull's quickhull [barber-1996], reentrant, without joggle.
+// Convex hulls of meshes: points for qhull, and whether what it found is convex.
 //
-// qhull merges facets that are coplanar within its rounding error. Each of its facets is then a polygon, whose sides
-// are the facet's ridges; a polygon becomes a fan of triangles. Points inside a side, where only two facets meet, are
-// left out. The points are moved to the centre of their box and each axis is scaled by a power of two, so that far and
-// thin bodies are as exact as others: the hull is affine invariant.
-//
-// qhull takes its memory from malloc and leaves errors by longjmp, but only inside qh_new_qhull, where none of our
-// memory is at stake. What it prints goes to a stream of our own, never to the terminal. Its reports of progress are
-// the place where the work is counted and stopped: a facet of k corners costs k^2, which a hostile file could make
-// hours.
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE // fopencookie
-#endif
-#include <stdio.h>
+// The points are moved to the centre of their box and each axis is scaled by a power of two, so that far and thin
+// bodies are as exact as others: the hull is affine invariant. Vertices are taken for as exact as their own rounding.
+// Points that leave a plane by little more than that give facets of any shape; what is then found is not convex, and
+// qhull is asked again with a coarser accuracy.
 #include <string.h>
 
-#include <libqhull_r/qhull_ra.h>
-
-#include "geometry/mesh_build.h"
+#include "geometry/mesh_hull.h"
 
 enum { POINTS_MAX = 4000000 }; // qhull's counters of work are ints
 
-typedef struct hull {
-    stn_context *context;
-    int32_t point_count;
-    double *points;    // (point_count x 3) vertices of the surface
-    int32_t *follower; // [point] in the polygon that is walked: the next corner
-    int32_t *degree;   // [point] polygons that meet there
-    int32_t *polygon;  // corners of the polygon that is walked
-    raw_mesh *out;     // its triangles are allocated for all fans
-} hull;
-
-static stn_status flat(stn_error *err) {
+stn_status hull_flat(stn_error *err) {
     return stn_fail(err, STN_ERR_ARGUMENT, "mesh: its vertices lie in one plane: it has no convex hull");
 }
 
-/// Copies the vertices that triangles have.
-static stn_status gather_points(hull *h, const stn_mesh *mesh, stn_error *err) {
+stn_status hull_out_of_memory(stn_error *err) {
+    return stn_fail(err, STN_ERR_MEMORY, "mesh: out of memory for its convex hull");
+}
+
+static void hull_clear(hull *h) {
+    stn_release(h->context, h->vertex);
+    stn_release(h->context, h->points);
+    stn_release(h->context, h->triangles);
+    stn_release(h->context, h->follower);
+    stn_release(h->context, h->degree);
+    stn_release(h->context, h->polygon);
+    stn_release(h->context, h->edge);
+}
+
+/// Lists the vertices that triangles have; others may lie anywhere.
+static stn_status list_points(hull *h, const stn_mesh *mesh, stn_error *err) {
     size_t n = (size_t)mesh->vertex_count;
+    h->vertex = stn_allocate(h->context, n, sizeof *h->vertex);
     h->points = stn_allocate(h->context, 3 * n, sizeof *h->points);
     h->follower = stn_allocate(h->context, n, sizeof *h->follower);
     h->degree = stn_allocate(h->context, n, sizeof *h->degree);
     h->polygon = stn_allocate(h->context, n, sizeof *h->polygon);
-    if (h->points == NULL || h->follower == NULL || h->degree == NULL || h->polygon == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "mesh: out of memory for its convex hull");
+    h->edge = stn_allocate(h->context, 2 * (n + 1), sizeof *h->edge);
+    if (h->vertex == NULL || h->points == NULL || h->follower == NULL || h->degree == NULL || h->polygon == NULL ||
+        h->edge == NULL) {
+        return hull_out_of_memory(err);
     }
     for (size_t i = 0; i < 3 * (size_t)mesh->triangle_count; i++) {
-        h->follower[mesh->triangles[i]] = 1;
+        h->degree[mesh->triangles[i]] = 1;
     }
-    for (size_t i = 0; i < n; i++) {
-        if (h->follower[i] != 0) {
-            memcpy(h->points + 3 * (size_t)h->point_count++, mesh->vertices + 3 * i, 3 * sizeof *h->points);
-        }
-    }
-    return STN_OK;
-}
-
-/// The points for qhull: each axis within [-1, 1]. NULL: out of memory.
-static double *normalized(const hull *h, const stn_aabb *bounds) {
-    const double lower[3] = {bounds->lower.x, bounds->lower.y, bounds->lower.z};
-    const double upper[3] = {bounds->upper.x, bounds->upper.y, bounds->upper.z};
-    double *points = stn_allocate(h->context, 3 * (size_t)h->point_count, sizeof *points);
-    for (size_t axis = 0; axis < 3 && points != NULL; axis++) {
-        int exponent;
-        double centre = 0.5 * (lower[axis] + upper[axis]);
-        frexp(upper[axis] - lower[axis], &exponent);
-        double scale = ldexp(1.0, 1 - exponent);
-        for (size_t i = axis; i < 3 * (size_t)h->point_count; i += 3) {
-            points[i] = (h->points[i] - centre) * scale;
-        }
-    }
-    return points;
-}
-
-/// What qhull says, and what it may do.
-typedef struct listener {
-    qhT *qh;
-    int32_t most_distances; // of a point to a plane that may be computed
-    bool stopped;
-    char error[160]; // first line of the first message that is an error
-} listener;
-
-static ssize_t hear(void *user, const char *text, size_t size) {
-    listener *l = user;
-    qhT *qh = l->qh; // the macro takes this name
-    if (!l->stopped && zzval_(Zdistplane) > l->most_distances) {
-        l->stopped = true;
-        qh->STOPadd = 1; // the next point is the last
-    }
-    if (l->error[0] == '\0' && size > 3 && memcmp(text, "QH6", 3) == 0) {
-        const char *end = memchr(text, '\n', size);
-        size_t length = end != NULL ? (size_t)(end - text) : size;
-        length = length < sizeof l->error ? length : sizeof l->error - 1;
-        memcpy(l->error, text, length);
-        l->error[length] = '\0';
-    }
-    return (ssize_t)size;
-}
-
-/// qhull's exit status in our terms.
-static stn_status translate(int exit_status, const listener *l, stn_error *err) {
-    if (l->stopped) {
-        return stn_fail(
-            err, STN_ERR_UNSUPPORTED,
-            "mesh: its convex hull takes too long (thousands of corners in one plane?): use fewer vertices");
-    }
-    switch (exit_status) {
-    case qh_ERRnone:
-        return STN_OK;
-    case qh_ERRsingular:
-        return flat(err);
-    case qh_ERRmem:
-        return stn_fail(err, STN_ERR_MEMORY, "mesh: out of memory for its convex hull");
-    default:
-        return stn_fail(err, STN_ERR_NUMERIC, "mesh: no convex hull found: %s", l->error);
-    }
-}
-
-static int32_t point_id(const qhT *qh, const vertexT *vertex) {
-    return (int32_t)((vertex->point - qh->first_point) / 3);
-}
-
-/// Follows the sides of a facet round, counter-clockwise from outside: `follower` of each corner. Returns the number of
-/// corners, one of which is `*first`.
-static int32_t link_corners(hull *h, qhT *qh, const facetT *facet, int32_t *first) {
-    int32_t count = 0;
-    if (facet->simplicial) {
-        int32_t ids[3];
-        vertexT *vertex, **vertexp;
-        FOREACHvertex_(facet->vertices) {
-            if (count < 3) {
-                ids[count++] = point_id(qh, vertex);
-            }
-        }
-        bool as_stored = ((facet->toporient ? 1 : 0) ^ qh_ORIENTclock) == 0;
-        for (int32_t k = 0; k < 3; k++) {
-            h->follower[ids[k]] = ids[(k + (as_stored ? 1 : 2)) % 3];
-        }
-        *first = ids[0];
-        return count;
-    }
-    ridgeT *ridge, **ridgep;
-    FOREACHridge_(facet->ridges) {
-        int32_t a = point_id(qh, SETfirstt_(ridge->vertices, vertexT));
-        int32_t b = point_id(qh, SETsecondt_(ridge->vertices, vertexT));
-        bool as_stored = ((ridge->top == facet ? 1 : 0) ^ qh_ORIENTclock) == 0;
-        h->follower[as_stored ? a : b] = as_stored ? b : a;
-        *first = a;
-        count++;
-    }
-    return count;
-}
-
-/// Corners of a facet where at least three facets meet, in `polygon`; 0 when its sides are not one round.
-static int32_t walk(hull *h, qhT *qh, const facetT *facet) {
-    int32_t first, kept = 0, count = link_corners(h, qh, facet, &first), corner = first;
-    for (int32_t k = 0; k < count; k++) {
-        if (h->degree[corner] > 2) {
-            h->polygon[kept++] = corner;
-        }
-        corner = h->follower[corner];
-        if (corner == first && k != count - 1) {
-            return 0;
-        }
-    }
-    return corner == first ? kept : 0;
-}
-
-/// Triangles from the corner `apex` of the polygon; false when one has no area.
-static bool fan(hull *h, int32_t corners, int32_t apex) {
-    int32_t *triangle = h->out->triangles + 3 * (size_t)h->out->triangle_count;
-    for (int32_t k = 1; k < corners - 1; k++, triangle += 3) {
-        triangle[0] = h->polygon[apex];
-        triangle[1] = h->polygon[(apex + k) % corners];
-        triangle[2] = h->polygon[(apex + k + 1) % corners];
-        if (mesh_triangle_degenerate(h->points, triangle)) {
-            return false;
-        }
-    }
-    h->out->triangle_count += corners - 2;
-    return true;
-}
-
-static stn_status triangulate(hull *h, qhT *qh, stn_error *err) {
-    enum { TRIALS = 16 };
-    facetT *facet;
-    vertexT *vertex, **vertexp;
-    size_t corners = 0;
-    FORALLfacets {
-        FOREACHvertex_(facet->vertices) {
-            h->degree[point_id(qh, vertex)]++;
-            corners++;
-        }
-    }
-    h->out->triangles = stn_allocate(h->context, 3 * corners, sizeof *h->out->triangles);
-    if (h->out->triangles == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "mesh: out of memory for its convex hull");
-    }
-    FORALLfacets {
-        int32_t count = walk(h, qh, facet), apex = 0;
-        bool made = false;
-        for (; apex < count && apex < TRIALS && count > 2 && !made; apex++) {
-            made = fan(h, count, apex);
-        }
-        if (!made) {
-            return stn_fail(err, STN_ERR_NUMERIC, "mesh: no convex hull found: a facet of %d corners is no polygon",
-                            count);
-        }
-    }
-    return STN_OK;
-}
-
-static stn_status run_qhull(hull *h, double *points, stn_error *err) {
-    // Pp: no warnings about narrow hulls; TF100: a report whenever 100 facets were made
-    char command[] = "qhull Pp TF100";
-    qhT qh;
-    listener l = {.qh = &qh, .most_distances = 40000000 + 200 * h->point_count};
-    FILE *stream = fopencookie(&l, "w", (cookie_io_functions_t){.write = hear});
-    if (stream == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "mesh: out of memory for its convex hull");
-    }
-    setvbuf(stream, NULL, _IONBF, 0);
-    qh_zero(&qh, stream);
-    int exit_status = qh_new_qhull(&qh, 3, h->point_count, points, False, command, NULL, stream);
-    stn_status status = translate(exit_status, &l, err);
-    if (status == STN_OK) {
-        status = triangulate(h, &qh, err);
-    }
-    int long_left = 0, short_left = 0;
-    qh_freeqhull(&qh, !qh_ALL);
-    qh_memfreeshort(&qh, &long_left, &short_left);
-    fclose(stream);
-    return status;
-}
-
-/// Closed, and of the Euler characteristic of a ball: triangles = 2 vertices - 4.
-static stn_status check_hull(const raw_mesh *mesh, stn_error *err) {
-    int32_t open = 0;
-    bool closed = false;
-    stn_status status = mesh_count_edges(mesh, &open, &closed, err);
-    if (status == STN_OK && (open > 0 || !closed || mesh->triangle_count != 2 * mesh->vertex_count - 4)) {
-        status = stn_fail(err, STN_ERR_NUMERIC, "mesh: no convex hull found: %d corners, %d triangles, %d open edges",
-                          mesh->vertex_count, mesh->triangle_count, open);
-    }
-    return status;
-}
-
-static stn_status find_hull(hull *h, const stn_mesh *mesh, stn_error *err) {
-    stn_status status = gather_points(h, mesh, err);
-    if (status != STN_OK) {
-        return status;
+    for (int32_t i = 0; i < mesh->vertex_count; i++) {
+        h->vertex[h->point_count] = i;
+        h->point_count += h->degree[i];
     }
     if (h->point_count > POINTS_MAX) {
         return stn_fail(err, STN_ERR_UNSUPPORTED, "mesh: convex hulls of %d vertices at most, not %d", POINTS_MAX,
                         h->point_count);
     }
-    stn_vec3 size = stn_vec3_sub(mesh->bounds.upper, mesh->bounds.lower);
-    if (h->point_count < 4 || size.x == 0.0 || size.y == 0.0 || size.z == 0.0) {
-        return flat(err);
+    return h->point_count < 4 ? hull_flat(err) : STN_OK;
+}
+
+/// Each axis to [-1, 1], and how exact the points then are.
+static stn_status normalize(hull *h, const stn_mesh *mesh, stn_error *err) {
+    const double lower[3] = {mesh->bounds.lower.x, mesh->bounds.lower.y, mesh->bounds.lower.z};
+    const double upper[3] = {mesh->bounds.upper.x, mesh->bounds.upper.y, mesh->bounds.upper.z};
+    for (int32_t axis = 0; axis < 3; axis++) {
+        int exponent;
+        double centre = 0.5 * (lower[axis] + upper[axis]), size = upper[axis] - lower[axis];
+        if (!(size > 0.0)) {
+            return hull_flat(err);
+        }
+        frexp(size, &exponent);
+        double scale = ldexp(1.0, 1 - exponent),
+               rounding = 0x1p-52 * fmax(fabs(lower[axis]), fabs(upper[axis])) * scale;
+        h->accuracy = fmax(h->accuracy, 1.4e-15 + rounding); // the first: what qhull allows for exact points
+        for (int32_t i = 0; i < h->point_count; i++) {
+            h->points[3 * (size_t)i + (size_t)axis] =
+                (mesh->vertices[3 * (size_t)h->vertex[i] + (size_t)axis] - centre) * scale;
+        }
     }
-    double *points = normalized(h, &mesh->bounds);
-    status = points != NULL ? run_qhull(h, points, err)
-                            : stn_fail(err, STN_ERR_MEMORY, "mesh: out of memory for its convex hull");
-    stn_release(h->context, points);
+    return STN_OK;
+}
+
+/// Normal and a corner of the plane of a triangle.
+static stn_vec3 plane_of(const hull *h, int32_t triangle, stn_vec3 *corner) {
+    const int32_t *ids = h->triangles + 3 * (size_t)triangle;
+    *corner = mesh_vertex(h->points, ids[0]);
+    stn_vec3 u = stn_vec3_sub(mesh_vertex(h->points, ids[1]), *corner);
+    stn_vec3 v = stn_vec3_sub(mesh_vertex(h->points, ids[2]), *corner);
+    return stn_vec3_normalize_or(stn_vec3_cross(u, v), stn_vec3_zero());
+}
+
+/// The mean of the corners, and how many they are; marks them in `degree`.
+static stn_vec3 middle_of(hull *h, int32_t *corners) {
+    stn_vec3 sum = stn_vec3_zero();
+    *corners = 0;
+    memset(h->degree, 0, (size_t)h->point_count * sizeof *h->degree);
+    for (size_t i = 0; i < 3 * (size_t)h->triangle_count; i++) {
+        int32_t id = h->triangles[i];
+        if (h->degree[id] == 0) {
+            h->degree[id] = 1;
+            ++*corners;
+            sum = stn_vec3_add(sum, mesh_vertex(h->points, id));
+        }
+    }
+    return stn_vec3_scale(1.0 / *corners, sum);
+}
+
+/// Convex: closed with the Euler characteristic of a ball (triangles = 2 corners - 4), the middle inside every plane,
+/// and no neighbour's far corner outside it by more than slivers, whose normals are inexact, may have it: 1e-7 of the
+/// box.
+static stn_status check_convex(hull *h, bool *convex, stn_error *err) {
+    int32_t corners;
+    stn_vec3 middle = middle_of(h, &corners), corner;
+    int32_t *other = stn_allocate(h->context, 3 * (size_t)h->triangle_count, sizeof *other);
+    if (other == NULL) {
+        return hull_out_of_memory(err);
+    }
+    const raw_mesh view = {.context = h->context,
+                           .vertex_count = h->point_count,
+                           .triangle_count = h->triangle_count,
+                           .triangles = h->triangles};
+    stn_status status = mesh_pair_edges(&view, other, err);
+    *convex = status == STN_OK && h->triangle_count == 2 * corners - 4;
+    for (int32_t i = 0; i < h->triangle_count && *convex; i++) {
+        stn_vec3 normal = plane_of(h, i, &corner);
+        *convex = stn_vec3_dot(normal, stn_vec3_sub(middle, corner)) < 0.0;
+        for (int32_t k = 0; k < 3 && *convex; k++) {
+            int32_t across = other[3 * (size_t)i + (size_t)k];
+            if (across < 0) {
+                *convex = false;
+                break;
+            }
+            int32_t far_corner = h->triangles[3 * (size_t)(across / 3) + (size_t)((across + 2) % 3)];
+            double outside = stn_vec3_dot(normal, stn_vec3_sub(mesh_vertex(h->points, far_corner), corner));
+            *convex = outside <= fmax(1e-7, 32.0 * h->accuracy);
+        }
+    }
+    stn_release(h->context, other);
     return status;
+}
+
+static stn_status find_hull(hull *h, const stn_mesh *mesh, stn_error *err) {
+    enum { ATTEMPTS = 6 }; // up to a millionth of the first accuracy
+    stn_status status = list_points(h, mesh, err);
+    if (status == STN_OK) {
+        status = normalize(h, mesh, err);
+    }
+    bool convex = false;
+    for (int32_t attempt = 0; attempt < ATTEMPTS && status == STN_OK && !convex; attempt++) {
+        h->accuracy *= attempt > 0 ? 16.0 : 1.0;
+        status = hull_run(h, err);
+        if (status == STN_OK) {
+            status = check_convex(h, &convex, err);
+        } else if (status == STN_ERR_NUMERIC && attempt + 1 < ATTEMPTS) {
+            status = STN_OK;
+        }
+    }
+    if (status == STN_OK && !convex) {
+        status = stn_fail(err, STN_ERR_NUMERIC, "mesh: no convex hull found: rounding makes its faces bend inwards");
+    }
+    return status;
+}
+
+/// The hull's triangles on the vertices of the mesh.
+static stn_status name_vertices(hull *h, const stn_mesh *mesh, raw_mesh *out, stn_error *err) {
+    out->vertex_count = mesh->vertex_count;
+    out->vertices = stn_allocate(h->context, 3 * (size_t)mesh->vertex_count, sizeof *out->vertices);
+    if (out->vertices == NULL) {
+        return hull_out_of_memory(err);
+    }
+    memcpy(out->vertices, mesh->vertices, 3 * (size_t)mesh->vertex_count * sizeof *out->vertices);
+    for (size_t i = 0; i < 3 * (size_t)h->triangle_count; i++) {
+        h->triangles[i] = h->vertex[h->triangles[i]];
+    }
+    out->triangles = h->triangles;
+    out->triangle_count = h->triangle_count;
+    h->triangles = NULL;
+    return mesh_compact(out, err);
 }
 
 stn_status stn_mesh_create_hull(const stn_mesh *mesh, stn_mesh **out, stn_error *err) {
     *out = NULL;
     raw_mesh result = {.context = ((const mesh_object *)mesh)->context};
-    hull h = {.context = result.context, .out = &result};
+    hull h = {.context = result.context};
     stn_status status = find_hull(&h, mesh, err);
     if (status == STN_OK) {
-        result.vertices = h.points;
-        result.vertex_count = h.point_count;
-        h.points = NULL;
-        status = mesh_compact(&result, err);
-    }
-    if (status == STN_OK) {
-        status = check_hull(&result, err);
+        status = name_vertices(&h, mesh, &result, err);
     }
     if (status == STN_OK) {
         stn_aabb bounds = mesh_bounds(&result);
         mesh_integrals integrals = mesh_integrate(&result, &bounds, true);
-        status = integrals.volume > 0.0 && integrals.solid.mass > 0.0
-                     ? mesh_wrap(&result, &mesh->facts, &integrals.solid, true, out, err)
-                     : flat(err);
+        status = integrals.solid.mass > 0.0 ? mesh_wrap(&result, &mesh->facts, &integrals.solid, true, out, err)
+                                            : hull_flat(err);
     }
-    stn_release(h.context, h.points);
-    stn_release(h.context, h.follower);
-    stn_release(h.context, h.degree);
-    stn_release(h.context, h.polygon);
+    hull_clear(&h);
     raw_mesh_clear(&result);
     return status;
 }

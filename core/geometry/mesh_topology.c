@@ -77,18 +77,24 @@ static bool edge_rises(const raw_mesh *mesh, int32_t edge, int32_t *low, int32_t
     return from < to;
 }
 
+/// The edges of all triangles, sorted.
+static stn_status edges_create(const raw_mesh *mesh, tuples *edges, stn_error *err) {
+    stn_status status = tuples_create(mesh->context, 2, 3 * mesh->triangle_count, edges, err);
+    if (status == STN_OK) {
+        for (int32_t i = 0; i < edges->count; i++) {
+            edge_rises(mesh, i, &edges->ids[2 * (size_t)i], &edges->ids[2 * (size_t)i + 1]);
+        }
+        status = tuples_sort(edges, mesh->vertex_count, err);
+    }
+    return status;
+}
+
 stn_status mesh_count_edges(const raw_mesh *mesh, int32_t *open, bool *closed, stn_error *err) {
     int32_t low, high;
     tuples edges;
     *open = 0;
     *closed = true;
-    stn_status status = tuples_create(mesh->context, 2, 3 * mesh->triangle_count, &edges, err);
-    if (status == STN_OK) {
-        for (int32_t i = 0; i < edges.count; i++) {
-            edge_rises(mesh, i, &edges.ids[2 * (size_t)i], &edges.ids[2 * (size_t)i + 1]);
-        }
-        status = tuples_sort(&edges, mesh->vertex_count, err);
-    }
+    stn_status status = edges_create(mesh, &edges, err);
     for (int32_t i = 0, end; i < edges.count && status == STN_OK; i = end) {
         end = tuples_end(&edges, i);
         int32_t balance = 0;
@@ -99,6 +105,24 @@ stn_status mesh_count_edges(const raw_mesh *mesh, int32_t *open, bool *closed, s
         if (low != high) {
             *open += end - i != 2;
             *closed = *closed && balance == 0;
+        }
+    }
+    tuples_clear(&edges);
+    return status;
+}
+
+stn_status mesh_pair_edges(const raw_mesh *mesh, int32_t *other, stn_error *err) {
+    tuples edges;
+    stn_status status = edges_create(mesh, &edges, err);
+    for (int32_t i = 0, end; i < edges.count && status == STN_OK; i = end) {
+        end = tuples_end(&edges, i);
+        for (int32_t k = i; k < end; k++) {
+            other[edges.order[k]] = -1;
+        }
+        int32_t low, high, a = edges.order[i], b = edges.order[end - 1];
+        if (end - i == 2 && edge_rises(mesh, a, &low, &high) != edge_rises(mesh, b, &low, &high)) {
+            other[a] = b;
+            other[b] = a;
         }
     }
     tuples_clear(&edges);

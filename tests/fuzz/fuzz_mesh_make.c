@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Meshes of any numbers. Whatever is made must hold together: indices in range, finite figures, and a hull that is
+// closed, has the mesh inside its box and at least its volume.
+//
+// Bytes: how vertices are read (small whole numbers meet, lie in planes and on lines; doubles are anything), how many,
+// vertices, then corners of triangles and, if asked for, tetrahedra.
+#include <stdlib.h>
+#include <string.h>
+
+#include <stiction/mesh.h>
+
+enum { MAX_VERTICES = 200, MAX_CORNERS = 1200 };
+
+static void must(bool condition) {
+    if (!condition) {
+        abort();
+    }
+}
+
+typedef struct input {
+    const uint8_t *data;
+    size_t size;
+    double vertices[3 * MAX_VERTICES];
+    int32_t corners[MAX_CORNERS];
+} input;
+
+static uint8_t next_byte(input *in) {
+    if (in->size == 0) {
+        return 0;
+    }
+    in->size--;
+    return *in->data++;
+}
+
+static double next_coordinate(input *in, uint8_t mode) {
+    double x = 0.0;
+    if ((mode & 3) == 0 && in->size >= sizeof x) {
+        memcpy(&x, in->data, sizeof x);
+        in->data += sizeof x;
+        in->size -= sizeof x;
+        return x;
+    }
+    x = (double)(int8_t)next_byte(in);
+    return (mode & 3) == 1 ? x / 16.0 : (mode & 3) == 2 ? x / 10.0 : (double)((float)x * 0.1F); // rounded three ways
+}
+
+static void check_mesh(const stn_mesh *mesh) {
+    must(mesh->triangle_count > 0 && isfinite(mesh->facts.area) && isfinite(mesh->facts.volume));
+    must(mesh->solid.mass >= 0.0 && isfinite(mesh->solid.mass) && stn_vec3_finite(mesh->solid.com));
+    for (int32_t i = 0; i < 3 * mesh->triangle_count; i++) {
+        must(mesh->triangles[i] >= 0 && mesh->triangles[i] < mesh->vertex_count);
+    }
+    for (int32_t i = 0; i < 4 * mesh->tetrahedron_count; i++) {
+        must(mesh->tetrahedra[i] >= 0 && mesh->tetrahedra[i] < mesh->vertex_count);
+    }
+    for (int32_t i = 0; i < mesh->vertex_count; i++) {
+        for (int32_t k = 0; k < i; k++) {
+            must(memcmp(mesh->vertices + 3 * (size_t)i, mesh->vertices + 3 * (size_t)k, 3 * sizeof(double)) != 0);
+        }
+    }
+}
+
+/// Vertex in units of the sides of the box, from its lower corner: distances that do not depend on how thin the body
+/// is.
+static stn_vec3 relative(const stn_aabb *box, const double *v) {
+    stn_vec3 size = stn_vec3_sub(box->upper, box->lower);
+    return stn_vec3_make((v[0] - box->lower.x) / size.x, (v[1] - box->lower.y) / size.y,
+                         (v[2] - box->lower.z) / size.z);
+}
+
+static void check_inside(const stn_mesh *mesh, const stn_mesh *hull) {
+    for (int32_t i = 0; i < hull->triangle_count; i++) {
+        stn_vec3 corner[3];
+        for (int32_t k = 0; k < 3; k++) {
+            corner[k] = relative(&hull->bounds, hull->vertices + 3 * (size_t)hull->triangles[3 * i + k]);
+        }
+        stn_vec3 normal = stn_vec3_normalize_or(
+            stn_vec3_cross(stn_vec3_sub(corner[1], corner[0]), stn_vec3_sub(corner[2], corner[0])), stn_vec3_zero());
+        must(stn_vec3_norm(normal) > 0.0);
+        for (int32_t k = 0; k < mesh->vertex_count; k++) {
+            stn_vec3 p = relative(&hull->bounds, mesh->vertices + 3 * (size_t)k);
+            must(stn_vec3_dot(normal, stn_vec3_sub(p, corner[0])) <= 1e-12);
+        }
+    }
+}
+
+static void check_hull(const stn_mesh *mesh) {
+    stn_mesh *hull = NULL, *scaled = NULL;
+    stn_error err;
+    stn_status status = stn_mesh_create_hull(mesh, &hull, &err);
+    if (status != STN_OK) {
+        must(status == STN_ERR_ARGUMENT && hull == NULL); // flat; nothing else may stop so few points
+        return;
+    }
+    check_mesh(hull);
+    must(hull->convex && hull->triangle_count == 2 * hull->vertex_count - 4 && hull->solid.mass > 0.0);
+    check_inside(mesh, hull);
+    if (stn_mesh_create_scaled(hull, stn_vec3_make(2.0, -1.0, 0.5), &scaled, &err) == STN_OK) {
+        check_mesh(scaled);
+    }
+    stn_mesh_release(scaled);
+    stn_mesh_release(hull);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static input in; // large; filled anew
+    in.data = data;
+    in.size = size;
+    stn_context *context;
+    must(stn_context_create(NULL, &context, NULL) == STN_OK);
+    uint8_t mode = next_byte(&in);
+    int32_t vertices = next_byte(&in) % MAX_VERTICES, width = (mode & 4) != 0 ? 4 : 3, corners = 0;
+    for (int32_t i = 0; i < 3 * vertices; i++) {
+        in.vertices[i] = next_coordinate(&in, mode);
+    }
+    while (in.size > 0 && corners < MAX_CORNERS) {
+        in.corners[corners++] = (int32_t)next_byte(&in) - ((mode & 8) != 0 ? 1 : 0);
+    }
+    stn_mesh_data mesh_data = {.vertex_count = vertices, .vertices = in.vertices};
+    mesh_data.triangle_count = width == 3 ? corners / 3 : 0;
+    mesh_data.triangles = in.corners;
+    mesh_data.tetrahedron_count = width == 4 ? corners / 4 : 0;
+    mesh_data.tetrahedra = in.corners;
+    stn_mesh *mesh = NULL;
+    stn_error err;
+    if (stn_mesh_create(context, &mesh_data, &mesh, &err) == STN_OK) {
+        check_mesh(mesh);
+        check_hull(mesh);
+    }
+    stn_mesh_release(mesh);
+    stn_context_destroy(context);
+    return 0;
+}
