@@ -57,6 +57,23 @@ typedef struct body_kernels {
     void (*pair_add)(const double *X, const double *Y, double *out);
 } body_kernels;
 
+/// Dofs of a tree, numbered depth first (n each): parent: the last dof before it that carries it, -1; run: the first of
+/// the neighbours that carry one another up to it.
+typedef struct ltl_shape {
+    int32_t *parent, *run;
+} ltl_shape;
+/// A = L^T L for <stiction/factor.h>, kept as v_ki = l_ki sqrt(v_kk) in rows of length n at distance `stride` >= n + 3,
+/// 1/v_kk and its root (n each). Rows hold numbers without a meaning where L has no entries.
+typedef struct ltl_kernels {
+    /// Returns -1 or the row whose pivot is not > max(0, singular a_kk) or not finite.
+    int32_t (*factor)(int32_t n, const double *a, int32_t stride_a, double singular, const ltl_shape *shape, double *v,
+                      int32_t stride, double *inverse, double *root);
+    void (*forward)(int32_t n, const double *v, int32_t stride, const double *inverse, const double *root,
+                    const ltl_shape *shape, int32_t columns, double *x, int32_t stride_x);
+    void (*backward)(int32_t n, const double *v, int32_t stride, const double *inverse, const double *root,
+                     const ltl_shape *shape, int32_t columns, double *x, int32_t stride_x);
+} ltl_kernels;
+
 typedef struct angle_kernels {
     /// cosine and sine (n) of angles (n) [rad]. Whole vectors of 4 are read and written: the arrays have room up to the
     /// next multiple of 4.
@@ -72,16 +89,19 @@ const panel_kernels *panel_kernels_choose(void);
 const row_kernels *row_kernels_choose(void);
 const body_kernels *body_kernels_choose(void);
 const angle_kernels *angle_kernels_choose(void);
+const ltl_kernels *ltl_kernels_choose(void);
 
 extern const panel_kernels panel_kernels_plain;
 extern const row_kernels row_kernels_plain;
 extern const body_kernels body_kernels_plain;
 extern const angle_kernels angle_kernels_plain;
+extern const ltl_kernels ltl_kernels_plain;
 #ifdef STN_KERNELS_X86
 extern const panel_kernels panel_kernels_avx2;
 extern const row_kernels row_kernels_avx2;
 extern const body_kernels body_kernels_avx2;
 extern const angle_kernels angle_kernels_avx2;
+extern const ltl_kernels ltl_kernels_avx2;
 #endif
 
 #endif

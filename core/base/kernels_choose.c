@@ -24,6 +24,10 @@ const body_kernels *body_kernels_choose(void) {
 const angle_kernels *angle_kernels_choose(void) {
     return kernels_have_avx2() ? &angle_kernels_avx2 : &angle_kernels_plain;
 }
+
+const ltl_kernels *ltl_kernels_choose(void) {
+    return kernels_have_avx2() ? &ltl_kernels_avx2 : &ltl_kernels_plain;
+}
 #else
 const panel_kernels *panel_kernels_choose(void) {
     return &panel_kernels_plain;
@@ -39,5 +43,9 @@ const body_kernels *body_kernels_choose(void) {
 
 const angle_kernels *angle_kernels_choose(void) {
     return &angle_kernels_plain;
+}
+
+const ltl_kernels *ltl_kernels_choose(void) {
+    return &ltl_kernels_plain;
 }
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A^-1 tree by tree: A_t = L L^T where A_t is dense, 1/a_ii where it is diagonal, a sparse factor where it is nodal.
-// A tree counts as singular when a pivot of its dense factor falls below 1e-13 of the diagonal entry that it started
-// from (round-off alone leaves about 1e-16 n), or is not > 0 in the other forms.
+// A^-1 tree by tree: A_t = L L^T where A_t is dense, L^T L where its zeros show branches, 1/a_ii where it is diagonal,
+// a sparse factor where it is nodal. A tree counts as singular when a pivot of its dense factor falls below 1e-13 of
+// the diagonal entry that it started from (round-off alone leaves about 1e-16 n), or is not > 0 in the other forms.
 #include "problem/inverse.h"
 
 #include <math.h>
@@ -12,14 +12,17 @@
 #include "problem/nodal_factor.h"
 
 #define SINGULAR_PIVOT 1e-13
+enum { BRANCHED_DOFS = 16 }; // smaller trees lose nothing by a dense factor
 
 typedef struct tree_factor {
     stn_matrix_form form;
     bool regular;
     int32_t n;
     int32_t nodal; // index into the cache
+    bool branched; // dense: L^T L, kept by ltl
     /// Dense: L (n x n, lower), for n = 6 then 1/l_ii. Diagonal: 1/a_ii (n), then 1/sqrt(a_ii) (n).
     double *values;
+    stn_ltl ltl;
 } tree_factor;
 
 struct stn_inverse {
@@ -57,7 +60,7 @@ void stn_inverse_destroy(stn_inverse *inverse) {
 static size_t values_needed(const stn_matrix *a, const stn_matrix *fallback) {
     size_t n = (size_t)a->n;
     bool dense = a->form == STN_MATRIX_DENSE || (fallback != NULL && fallback->form == STN_MATRIX_DENSE);
-    return dense ? n * n + 2 * n : 2 * n;
+    return dense ? STN_LTL_VALUES(n) + n : 2 * n; // n doubles hold the 2 n integers of the shape
 }
 
 static stn_status reserve(stn_inverse *inverse, const stn_problem *problem, const stn_matrix *fallback,
@@ -94,6 +97,11 @@ static int32_t factor_dense(const body_kernels *body, tree_factor *f, const doub
     if (n == 6) {
         return body->factor(a, SINGULAR_PIVOT, f->values);
     }
+    f->ltl = (stn_ltl){n, f->values, (int32_t *)(void *)(f->values + STN_LTL_VALUES(n))};
+    f->branched = n >= BRANCHED_DOFS && stn_ltl_analyse(&f->ltl, a, n);
+    if (f->branched) {
+        return stn_ltl_factor(&f->ltl, a, n, SINGULAR_PIVOT);
+    }
     memcpy(f->values, a, (size_t)n * (size_t)n * sizeof *a);
     int32_t pivot = stn_cholesky(n, f->values, n);
     int32_t end = pivot < 0 ? n : pivot;
@@ -123,6 +131,7 @@ static stn_status factor_matrix(stn_inverse *inverse, const stn_matrix *a, tree_
     f->form = a->form;
     f->n = a->n;
     f->nodal = -1;
+    f->branched = false;
     switch (a->form) {
     case STN_MATRIX_ZERO:
         *singular = a->n > 0 ? 0 : -1;
@@ -222,8 +231,13 @@ void stn_inverse_apply(const stn_inverse *inverse, int32_t tree, int32_t columns
         }
         break;
     case STN_MATRIX_DENSE:
-        stn_cholesky_forward(f->n, f->values, f->n, columns, x, f->n);
-        stn_cholesky_backward(f->n, f->values, f->n, columns, x, f->n);
+        if (f->branched) {
+            stn_ltl_forward(&f->ltl, columns, x, f->n);
+            stn_ltl_backward(&f->ltl, columns, x, f->n);
+        } else {
+            stn_cholesky_forward(f->n, f->values, f->n, columns, x, f->n);
+            stn_cholesky_backward(f->n, f->values, f->n, columns, x, f->n);
+        }
         break;
     case STN_MATRIX_NODAL:
         nodal_factor_solve(&inverse->nodal.entries[f->nodal], columns, x);
@@ -244,7 +258,9 @@ const body_kernels *inverse_body(const stn_inverse *inverse, int32_t tree, const
 void inverse_half(const stn_inverse *inverse, int32_t tree, const stn_jacobian *J, int32_t rows, double *X) {
     const tree_factor *f = &inverse->trees[tree];
     jacobian_expand(J, rows, f->n, X);
-    if (f->form == STN_MATRIX_DENSE) {
+    if (f->form == STN_MATRIX_DENSE && f->branched) {
+        stn_ltl_forward(&f->ltl, rows, X, f->n);
+    } else if (f->form == STN_MATRIX_DENSE) {
         stn_cholesky_forward(f->n, f->values, f->n, rows, X, f->n);
     } else if (f->form == STN_MATRIX_DIAGONAL) {
         for (int32_t r = 0; r < rows; r++) {

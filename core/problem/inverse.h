@@ -7,7 +7,8 @@
 
 #include "base/kernels.h"
 
-/// Dense and diagonal trees offer X = L^-1 J^T with A = L L^T, so that W_ij = X_i^T X_j; nodal trees only A^-1 itself.
+/// Dense and diagonal trees offer X = L^-1 J^T with A = L L^T (branched ones L^-T J^T with A = L^T L), so that
+/// W_ij = X_i^T X_j; nodal trees only A^-1 itself.
 bool inverse_has_half(const stn_inverse *inverse, int32_t tree);
 /// X (rows x n_t, one row of J after the other) = (L^-1 J^T)^T.
 void inverse_half(const stn_inverse *inverse, int32_t tree, const stn_jacobian *J, int32_t rows, double *X);

@@ -68,6 +68,8 @@ typedef struct subject {
     const stn_model *model;
     stn_kinematics *kinematics;
     double q[MOST_NV + 1], v[MOST_NV], tau[MOST_NV], M[MOST_NV * MOST_NV], L[MOST_NV * MOST_NV];
+    double ltl[STN_LTL_VALUES(MOST_NV)];
+    int32_t shape[2 * MOST_NV];
     stn_spatial scratch[MOST_NV];
     double sum; // of results, so that none is optimised away
 } subject;
@@ -93,6 +95,12 @@ static void factor(subject *s) {
     int32_t n = s->model->nv;
     memcpy(s->L, s->M, (size_t)n * (size_t)n * sizeof *s->L);
     s->sum += stn_cholesky(n, s->L, n);
+}
+
+static void factor_tree(subject *s) {
+    stn_ltl f = {.n = s->model->nv, .values = s->ltl, .shape = s->shape};
+    s->sum += stn_ltl_analyse(&f, s->M, f.n);
+    s->sum += stn_ltl_factor(&f, s->M, f.n, 0.0);
 }
 
 static double time_of(void (*run)(subject *), subject *s, int32_t rounds) {
@@ -127,9 +135,9 @@ static double measure(stn_context *context, const char *name, bool fixed, int32_
         s.v[i] = 0.1 * (i % 7) - 0.3;
     }
     double kinematics = best_time(forward_kinematics, &s), rnea = best_time(inverse_dynamics, &s);
-    double crba = best_time(mass_matrix, &s), cholesky = best_time(factor, &s);
-    printf("%-12s %4d %10.3f %10.3f %10.3f %10.3f %10.3f\n", name, model->nv, kinematics, rnea, crba, cholesky,
-           kinematics + rnea + crba + cholesky);
+    double crba = best_time(mass_matrix, &s), cholesky = best_time(factor, &s), ltl = best_time(factor_tree, &s);
+    printf("%-12s %4d %10.3f %10.3f %10.3f %10.3f %10.3f %10.3f\n", name, model->nv, kinematics, rnea, crba, cholesky,
+           ltl, kinematics + rnea + crba + ltl);
     stn_kinematics_destroy(s.kinematics);
     stn_model_destroy(model);
     return s.sum;
@@ -155,7 +163,8 @@ int main(void) {
     stn_context *context = NULL;
     check(stn_context_create(NULL, &context, &err), &err);
     print_processor();
-    printf("%-12s %4s %10s %10s %10s %10s %10s   [us]\n", "tree", "dof", "kinematics", "rnea", "crba", "factor", "sum");
+    printf("%-12s %4s %10s %10s %10s %10s %10s %10s   [us]\n", "tree", "dof", "kinematics", "rnea", "crba", "dense LLT",
+           "tree LTL", "sum");
     double sum = measure(context, "free body", false, 0, 0);
     sum += measure(context, "arm", true, 1, 7);
     sum += measure(context, "quadruped", false, 4, 3);

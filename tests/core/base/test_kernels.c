@@ -18,8 +18,7 @@ static int32_t all_tables(tables *out) {
     int32_t count = 0;
     out[count++] = (tables){&panel_kernels_plain, &row_kernels_plain, &body_kernels_plain, &angle_kernels_plain};
 #ifdef STN_KERNELS_X86
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+    if (kernels_have_avx2()) {
         out[count++] = (tables){&panel_kernels_avx2, &row_kernels_avx2, &body_kernels_avx2, &angle_kernels_avx2};
     }
 #endif

@@ -101,6 +101,48 @@ static void masses_are_the_diagonal_blocks_of_the_dense_operator(void **state) {
     sample_clear(s);
 }
 
+/// Six dofs that carry four branches of six, as in a robot with limbs: factored from the tips to the base.
+static void branches_are_divided_by_like_any_other_tree(void **state) {
+    fixture *f = *state;
+    const int32_t n = 30;
+    stn_random r = {21};
+    sample *s = sample_create();
+    sample_tree(s, &r, STN_MATRIX_DENSE, n);
+    double *A = s->trees[0].A.values, x[30], expected[30];
+    for (int32_t i = 0; i < n * n; i++) {
+        int32_t row = i / n, column = i % n;
+        bool apart = row >= 6 && column >= 6 && row / 6 != column / 6;
+        A[i] = apart ? 0.0 : row == column ? A[i] + n : A[i];
+    }
+    for (int32_t c = 0; c < 5; c++) {
+        sample_constraint(s, &r, STN_SET_CONE, 3, 0, 0, -1, 0);
+    }
+    sample_finish(s, &r);
+    stn_problem *p = &s->problem;
+    assert_ok(stn_inverse_factor(f->inverse, p, NULL, &f->err), f->err);
+    assert_ok(stn_inverse_masses(f->inverse, p, f->arena, &f->err), f->err);
+    memcpy(x, p->v0, sizeof x);
+    memcpy(expected, p->v0, sizeof expected);
+    plain_solve(n, A, expected);
+    stn_inverse_apply(f->inverse, 0, 1, x);
+    for (int32_t i = 0; i < n; i++) {
+        assert_near(x[i], expected[i], 1e-14);
+    }
+    double *W = sample_dense_W(p);
+    for (int32_t c = 0; c < p->constraint_count; c++) {
+        double trace = 0.0;
+        for (int32_t i = s->constraints[c].row; i < s->constraints[c].row + 3; i++) {
+            trace += W[i * (p->row_count + 1)];
+        }
+        assert_near(s->constraints[c].w_trace, trace, 1e-12 * trace);
+    }
+    free(W);
+    A[17 * (n + 1)] = -1.0; // of the second branch
+    assert_int_equal(stn_inverse_factor(f->inverse, p, NULL, &f->err), STN_ERR_NUMERIC);
+    assert_non_null(strstr(f->err.text, "singular at dof 17"));
+    sample_clear(s);
+}
+
 static void a_free_body_at_its_centre_weighs_one_over_m(void **state) {
     fixture *f = *state;
     stn_random r = {1};
@@ -287,6 +329,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(apply_equals_gaussian_elimination_on_every_form, setup, teardown),
         cmocka_unit_test_setup_teardown(several_columns_are_solved_as_one_by_one, setup, teardown),
         cmocka_unit_test_setup_teardown(masses_are_the_diagonal_blocks_of_the_dense_operator, setup, teardown),
+        cmocka_unit_test_setup_teardown(branches_are_divided_by_like_any_other_tree, setup, teardown),
         cmocka_unit_test_setup_teardown(a_free_body_at_its_centre_weighs_one_over_m, setup, teardown),
         cmocka_unit_test_setup_teardown(velocity_recovers_what_the_momentum_balance_says, setup, teardown),
         cmocka_unit_test_setup_teardown(a_singular_tree_uses_the_fallback_or_is_named, setup, teardown),

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which dofs carry which, read from the zeros of a matrix, and the factor A = L^T L for it. end(i) is one past the last
+// column right of the diagonal where row i is not zero, and no less than the ends of the rows between: so ends are
+// nested as in a tree whatever A is, and a full matrix is a chain.
+#include <stiction/factor.h>
+
+#include "base/kernels.h"
+
+typedef uint64_t bits __attribute__((may_alias));
+
+static bool all_zero(const double *x, int32_t count) {
+    const bits *b = (const bits *)x;
+    uint64_t any = 0;
+    for (int32_t i = 0; i < count; i++) {
+        any |= b[i];
+    }
+    return any == 0;
+}
+
+/// One past the last entry of row i that is not zero, at least i + 1; `guess`: that of the row behind it, to begin
+/// with.
+static int32_t row_end(const double *row, int32_t i, int32_t n, int32_t guess) {
+    int32_t end = all_zero(row + guess, n - guess) ? guess : n;
+    while (end > i + 1 && row[end - 1] == 0.0) {
+        end--;
+    }
+    return end;
+}
+
+/// parent and run; the ends stand in run until all are known.
+static void find_shape(int32_t n, const double *a, size_t stride, ltl_shape shape) {
+    int32_t *parent = shape.parent, *ends = shape.run, end = n;
+    for (int32_t i = n - 1; i >= 0; i--) {
+        end = row_end(a + (size_t)i * stride, i, n, end);
+        for (int32_t k = i + 1; k < end; k = ends[k]) {
+            parent[k] = i;
+            end = end > ends[k] ? end : ends[k];
+        }
+        ends[i] = end;
+        parent[i] = -1;
+    }
+    for (int32_t k = 0; k < n; k++) {
+        shape.run[k] = k > 0 && parent[k] == k - 1 ? shape.run[k - 1] : k;
+    }
+}
+
+static ltl_shape shape_of(const stn_ltl *f) {
+    return (ltl_shape){f->shape, f->shape + f->n};
+}
+
+/// Where the parts of the storage begin.
+typedef struct parts {
+    double *v, *inverse, *root;
+    int32_t stride;
+} parts;
+
+static parts parts_of(const stn_ltl *f) {
+    int32_t stride = STN_LTL_STRIDE(f->n);
+    double *inverse = f->values + (size_t)f->n * (size_t)stride;
+    return (parts){f->values, inverse, inverse + f->n, stride};
+}
+
+bool stn_ltl_analyse(stn_ltl *f, const double *a, int32_t stride) {
+    ltl_shape shape = shape_of(f);
+    find_shape(f->n, a, (size_t)stride, shape);
+    return f->n > 0 && shape.run[f->n - 1] > 0;
+}
+
+int32_t stn_ltl_factor(stn_ltl *f, const double *a, int32_t stride, double singular) {
+    ltl_shape shape = shape_of(f);
+    parts p = parts_of(f);
+    return ltl_kernels_choose()->factor(f->n, a, stride, singular, &shape, p.v, p.stride, p.inverse, p.root);
+}
+
+void stn_ltl_forward(const stn_ltl *f, int32_t columns, double *x, int32_t stride_x) {
+    ltl_shape shape = shape_of(f);
+    parts p = parts_of(f);
+    ltl_kernels_choose()->forward(f->n, p.v, p.stride, p.inverse, p.root, &shape, columns, x, stride_x);
+}
+
+void stn_ltl_backward(const stn_ltl *f, int32_t columns, double *x, int32_t stride_x) {
+    ltl_shape shape = shape_of(f);
+    parts p = parts_of(f);
+    ltl_kernels_choose()->backward(f->n, p.v, p.stride, p.inverse, p.root, &shape, columns, x, stride_x);
+}

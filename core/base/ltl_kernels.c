@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// A = L^T L of a row-major matrix, from the last row up [featherstone-2005]: once row k is final, with v_ki = l_ki
+// l_kk,
+//     v_ij -= v_ki v_kj / v_kk   for all i, j that carry k
+// With rows numbered as the dofs of a tree, depth first, v_ki is zero unless i carries k: nothing fills in between
+// branches. Those i come in runs of neighbours, from run(k) to k and on from the parent of run(k), and a row is changed
+// run by run, four columns at a time. In a row's nearest run vectors may reach past the diagonal: what they write there
+// is never read. Compiled once for every width, with fused multiply-add.
+#include <math.h>
+#include <string.h>
+
+#include "base/vector.h"
+
+typedef int64_t bits4 __attribute__((vector_size(32)));
+
+ALWAYS part4 at4(const double *x) {
+    return *(const part4 *)x;
+}
+
+/// The runs of row k from A; nothing behind the last row of A may be read.
+static void copy_rows(int32_t n, const double *a, size_t s_a, const ltl_shape *shape, double *v, size_t s) {
+    const int32_t *parent = shape->parent, *run = shape->run;
+    for (int32_t k = 0; k < n - 1; k++, a += s_a, v += s) {
+        for (int32_t last = k; last >= 0; last = parent[run[last]]) {
+            for (int32_t i = run[last]; i <= last; i += 4) {
+                *(part4 *)(v + i) = at4(a + i);
+            }
+        }
+    }
+    memcpy(v, a, (size_t)n * sizeof *v);
+}
+
+/// y -= t x from column `from` to `last` and up to three more.
+ALWAYS void subtract_nearest(int32_t from, int32_t last, double t, const double *x, double *y) {
+    for (; from <= last; from += 4) {
+        *(part4 *)(y + from) = at4(y + from) - at4(x + from) * t;
+    }
+}
+
+/// The same without those: a nearer run may begin there.
+ALWAYS void subtract_below(int32_t from, int32_t last, double t, const double *x, double *y) {
+    static const bits4 masks[4] = {{-1, 0, 0, 0}, {-1, -1, 0, 0}, {-1, -1, -1, 0}, {-1, -1, -1, -1}};
+    for (; from + 4 <= last; from += 4) {
+        *(part4 *)(y + from) = at4(y + from) - at4(x + from) * t;
+    }
+    part4 rest = (part4)((bits4)at4(x + from) & masks[last - from]);
+    *(part4 *)(y + from) = at4(y + from) - rest * t;
+}
+
+/// What row k takes from the rows of the dofs that carry it.
+ALWAYS void reduce_rows(int32_t k, double inverse, const int32_t *parent, const int32_t *run, double *v, size_t s) {
+    const double *row = v + (size_t)k * s;
+    for (int32_t last = k; last >= 0;) {
+        int32_t first = run[last], next = parent[first], end = last < k ? last : k - 1;
+        double *other = v + (size_t)first * s;
+        for (int32_t i = first; i <= end; i++, other += s) {
+            double t = row[i] * inverse;
+            subtract_nearest(first, i, t, row, other);
+            for (int32_t below = next; below >= 0;) {
+                int32_t from = run[below];
+                subtract_below(from, below, t, row, other);
+                below = parent[from];
+            }
+        }
+        last = next;
+    }
+}
+
+static int32_t factor(int32_t n, const double *a, int32_t stride_a, double singular, const ltl_shape *shape,
+                      double *restrict v, int32_t stride, double *restrict inverse, double *restrict root) {
+    size_t s = (size_t)stride;
+    copy_rows(n, a, (size_t)stride_a, shape, v, s);
+    for (int32_t k = n - 1; k >= 0; k--) {
+        double pivot = v[(size_t)k * (s + 1)], least = singular * a[(size_t)k * ((size_t)stride_a + 1)];
+        if (!(pivot > 0.0 && pivot > least && pivot < (double)INFINITY)) {
+            return k;
+        }
+        inverse[k] = 1.0 / pivot;
+        reduce_rows(k, inverse[k], shape->parent, shape->run, v, s);
+    }
+    for (int32_t k = 0; k < n; k++) {
+        root[k] = sqrt(inverse[k]);
+    }
+    return -1;
+}
+
+/// x_c -= t_c row from column `from` to `last`, for some x at distance d.
+ALWAYS void subtract(int32_t columns, int32_t from, int32_t last, const double t[4], const double *row, double *x,
+                     size_t d) {
+    for (; from + 3 <= last; from += 4) {
+        part4 r = at4(row + from);
+        UNROLL
+        for (int32_t c = 0; c < columns; c++) {
+            double *y = x + (size_t)c * d + (size_t)from;
+            *(part4 *)y = at4(y) - r * t[c];
+        }
+    }
+    for (; from <= last; from++) {
+        UNROLL
+        for (int32_t c = 0; c < columns; c++) {
+            x[(size_t)c * d + (size_t)from] -= row[from] * t[c];
+        }
+    }
+}
+
+ALWAYS void forward_some(int32_t columns, int32_t n, const double *v, size_t s, const double *inverse,
+                         const double *root, const ltl_shape *shape, double *x, size_t d) {
+    for (int32_t k = n - 1; k >= 0; k--) {
+        const double *row = v + (size_t)k * s;
+        double t[4];
+        bool reached = false;
+        UNROLL
+        for (int32_t c = 0; c < columns; c++) {
+            double *y = x + (size_t)c * d + (size_t)k;
+            reached = reached || *y != 0.0;
+            t[c] = *y * inverse[k];
+            *y *= root[k];
+        }
+        for (int32_t last = k; reached && last >= 0;) { // else: a branch that these vectors do not reach
+            int32_t first = shape->run[last];
+            subtract(columns, first, last < k ? last : k - 1, t, row, x, d);
+            last = shape->parent[first];
+        }
+    }
+}
+
+/// sum_c and rest_c, together, += x_c . row from column `from` to `last`.
+ALWAYS void add_dots(int32_t columns, int32_t from, int32_t last, const double *row, const double *x, size_t d,
+                     part4 sum[4], double rest[4]) {
+    for (; from + 3 <= last; from += 4) {
+        part4 r = at4(row + from);
+        UNROLL
+        for (int32_t c = 0; c < columns; c++) {
+            sum[c] += r * at4(x + (size_t)c * d + (size_t)from);
+        }
+    }
+    for (; from <= last; from++) {
+        UNROLL
+        for (int32_t c = 0; c < columns; c++) {
+            rest[c] += row[from] * x[(size_t)c * d + (size_t)from];
+        }
+    }
+}
+
+ALWAYS void backward_some(int32_t columns, int32_t n, const double *v, size_t s, const double *inverse,
+                          const double *root, const ltl_shape *shape, double *x, size_t d) {
+    for (int32_t k = 0; k < n; k++) {
+        const double *row = v + (size_t)k * s;
+        part4 sum[4] = {{0.0}, {0.0}, {0.0}, {0.0}};
+        double rest[4] = {0.0, 0.0, 0.0, 0.0};
+        for (int32_t last = k; last >= 0;) {
+            int32_t first = shape->run[last];
+            add_dots(columns, first, last < k ? last : k - 1, row, x, d, sum, rest);
+            last = shape->parent[first];
+        }
+        UNROLL
+        for (int32_t c = 0; c < columns; c++) {
+            double *y = x + (size_t)c * d + (size_t)k;
+            rest[c] += (sum[c][0] + sum[c][1]) + (sum[c][2] + sum[c][3]);
+            *y = *y * root[k] - rest[c] * inverse[k];
+        }
+    }
+}
+
+#define SOLVE(name)                                                                                         \
+    static void name(int32_t n, const double *v, int32_t stride, const double *inverse, const double *root, \
+                     const ltl_shape *shape, int32_t columns, double *x, int32_t stride_x) {                \
+        size_t s = (size_t)stride, d = (size_t)stride_x;                                                    \
+        for (; columns >= 4; columns -= 4, x += 4 * d) {                                                    \
+            name##_some(4, n, v, s, inverse, root, shape, x, d);                                            \
+        }                                                                                                   \
+        if (columns == 3) {                                                                                 \
+            name##_some(3, n, v, s, inverse, root, shape, x, d);                                            \
+        } else if (columns == 2) {                                                                          \
+            name##_some(2, n, v, s, inverse, root, shape, x, d);                                            \
+        } else if (columns == 1) {                                                                          \
+            name##_some(1, n, v, s, inverse, root, shape, x, d);                                            \
+        }                                                                                                   \
+    }
+SOLVE(forward)
+SOLVE(backward)
+
+const ltl_kernels KERNEL_NAME(ltl_kernels) = {factor, forward, backward};
