@@ -7,6 +7,8 @@
 
 #include "urdf.h"
 
+/// A hull that encloses so many times the volume of its source fills dents: worth a note, and worth a warning.
+static const double FILLED = 1.05, BLOATED = 2.0;
 enum { MOST_MESHES = 2000, MOST_FORMS = 16, MOST_TRIANGLES = 8000000 };
 
 /// One place of the file that names a mesh.
@@ -110,6 +112,11 @@ static void say_surface(urdf_reader *reader, const mesh_use *use, const stn_mesh
     } else if (facts->volume < 0.0) {
         SAY(STN_SEVERITY_WARNING, "inside_out", "its triangles look inwards (enclosed volume %g m^3): %s",
             facts->volume, use->form == AS_HULL ? "its convex hull is used" : "they are turned round");
+    }
+    double ratio = use->form == AS_HULL && !is_open(use, mesh) ? mesh->solid.mass / fabs(facts->volume) : 0.0;
+    if (ratio > FILLED && isfinite(ratio)) {
+        SAY(ratio > BLOATED ? STN_SEVERITY_WARNING : STN_SEVERITY_NOTE, "convex_hull",
+            "its convex hull, which collides, encloses %.3g times its volume: split it where dents matter", ratio);
     }
 }
 

@@ -30,7 +30,17 @@ static void collision_mesh_is_its_convex_hull(void **state) {
     assert_true(only(f)->shape.mesh->convex);
     assert_ptr_equal(only(f)->shape.mesh, f->model->meshes[0].data);
     assert_near(only(f)->shape.mesh->solid.mass, 8.0, 1e-14);
+    expect_finding(f, STN_SEVERITY_NOTE, "convex_hull", 3, "link a", "1.2 times its volume"); // 8 / (8 - 8/6)
+    assert_int_equal(f->list.count, 1);
+    write_text(f, "m.obj", cube);
+    good_model(f, ONE("collision", "filename='m.obj'/>", ""));
     assert_int_equal(f->list.count, 0);
+    // a tetrahedron whose base is dented by 0.6 of its height keeps 0.4 of its volume
+    write_text(f, "m.obj",
+               "v 3 0 0\nv 0 3 0\nv 0 0 0\nv 0 0 3\nv 0.4 0.4 1.8\n"
+               "f 1 2 4\nf 2 3 4\nf 3 1 4\nf 1 3 5\nf 3 2 5\nf 2 1 5\n");
+    good_model(f, ONE("collision", "filename='m.obj'/>", ""));
+    expect_finding(f, STN_SEVERITY_WARNING, "convex_hull", 3, "link a", "2.5 times its volume");
 }
 
 static void rigid_hydroelastic_mesh_is_its_surface_unless_declared_convex(void **state) {
