@@ -24,7 +24,7 @@ static void hull_clear(hull *h) {
     stn_release(h->context, h->points);
     stn_release(h->context, h->triangles);
     stn_release(h->context, h->follower);
-    stn_release(h->context, h->degree);
+    stn_release(h->context, h->used);
     stn_release(h->context, h->polygon);
     stn_release(h->context, h->edge);
 }
@@ -35,19 +35,19 @@ static stn_status list_points(hull *h, const stn_mesh *mesh, stn_error *err) {
     h->vertex = stn_allocate(h->context, n, sizeof *h->vertex);
     h->points = stn_allocate(h->context, 3 * n, sizeof *h->points);
     h->follower = stn_allocate(h->context, n, sizeof *h->follower);
-    h->degree = stn_allocate(h->context, n, sizeof *h->degree);
+    h->used = stn_allocate(h->context, n, sizeof *h->used);
     h->polygon = stn_allocate(h->context, n, sizeof *h->polygon);
     h->edge = stn_allocate(h->context, 2 * (n + 1), sizeof *h->edge);
-    if (h->vertex == NULL || h->points == NULL || h->follower == NULL || h->degree == NULL || h->polygon == NULL ||
+    if (h->vertex == NULL || h->points == NULL || h->follower == NULL || h->used == NULL || h->polygon == NULL ||
         h->edge == NULL) {
         return hull_out_of_memory(err);
     }
     for (size_t i = 0; i < 3 * (size_t)mesh->triangle_count; i++) {
-        h->degree[mesh->triangles[i]] = 1;
+        h->used[mesh->triangles[i]] = 1;
     }
     for (int32_t i = 0; i < mesh->vertex_count; i++) {
         h->vertex[h->point_count] = i;
-        h->point_count += h->degree[i];
+        h->point_count += h->used[i];
     }
     if (h->point_count > POINTS_MAX) {
         return stn_fail(err, STN_ERR_UNSUPPORTED, "mesh: convex hulls of %d vertices at most, not %d", POINTS_MAX,
@@ -87,15 +87,15 @@ static stn_vec3 plane_of(const hull *h, int32_t triangle, stn_vec3 *corner) {
     return stn_vec3_normalize_or(stn_vec3_cross(u, v), stn_vec3_zero());
 }
 
-/// The mean of the corners, and how many they are; marks them in `degree`.
+/// The mean of the corners, and how many they are; marks them in `used`.
 static stn_vec3 middle_of(hull *h, int32_t *corners) {
     stn_vec3 sum = stn_vec3_zero();
     *corners = 0;
-    memset(h->degree, 0, (size_t)h->point_count * sizeof *h->degree);
+    memset(h->used, 0, (size_t)h->point_count * sizeof *h->used);
     for (size_t i = 0; i < 3 * (size_t)h->triangle_count; i++) {
         int32_t id = h->triangles[i];
-        if (h->degree[id] == 0) {
-            h->degree[id] = 1;
+        if (h->used[id] == 0) {
+            h->used[id] = 1;
             ++*corners;
             sum = stn_vec3_add(sum, mesh_vertex(h->points, id));
         }

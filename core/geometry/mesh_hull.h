@@ -14,7 +14,7 @@ typedef struct hull {
     int32_t triangle_count; // the result, (triangle_count x 3) points
     int32_t *triangles;
     int32_t *follower; // [point] in the polygon that is walked: the next corner
-    int32_t *degree;   // [point] polygons that meet there; 0: left out
+    int32_t *used;     // [point] 1 for those that count
     int32_t *polygon;  // corners of the polygon that is walked
     int32_t *edge;     // (point_count + 1) x 2 edges of it behind which triangles are missing
 } hull;

@@ -71,7 +71,7 @@ static int32_t point_id(const qhT *qh, const vertexT *vertex) {
 static int32_t link_corners(hull *h, const qhT *qh, const facetT *facet, int32_t *first) {
     int32_t count = 0;
     if (facet->simplicial) {
-        int32_t ids[3];
+        int32_t ids[3] = {0};
         vertexT *vertex, **vertexp;
         FOREACHvertex_(facet->vertices) {
             if (count < 3) {
@@ -97,36 +97,20 @@ static int32_t link_corners(hull *h, const qhT *qh, const facetT *facet, int32_t
     return count;
 }
 
-/// Marks the corners of a facet that lie inside one of its sides: two facets meet there, and the corner is as near to
-/// the line between its neighbours as rounding tells.
-static void mark_inner(hull *h, const qhT *qh, const facetT *facet) {
-    int32_t first, count = link_corners(h, qh, facet, &first), before = first;
-    for (int32_t k = 0; k < count; k++) {
-        int32_t corner = h->follower[before], after = h->follower[corner];
-        if (h->degree[corner] == 2) {
-            stn_vec3 p = mesh_vertex(h->points, corner);
-            stn_vec3 u = stn_vec3_sub(mesh_vertex(h->points, before), p);
-            stn_vec3 v = stn_vec3_sub(mesh_vertex(h->points, after), p);
-            double twice_area = stn_vec3_norm(stn_vec3_cross(u, v)), side = stn_vec3_norm(stn_vec3_sub(u, v));
-            h->degree[corner] = twice_area <= 4.0 * h->accuracy * side ? 0 : 2;
-        }
-        before = corner;
-    }
-}
-
-/// Corners of a facet in `polygon`, without those inside its sides; 0 when the sides are not one round.
+/// Corners of a facet in `polygon`; 0 when its sides are not one round.
 static int32_t walk(hull *h, const qhT *qh, const facetT *facet) {
-    int32_t first, kept = 0, count = link_corners(h, qh, facet, &first), corner = first;
+    int32_t first, count = link_corners(h, qh, facet, &first), corner = first;
+    if (count > h->point_count) {
+        return 0;
+    }
     for (int32_t k = 0; k < count; k++) {
-        if (h->degree[corner] > 0) {
-            h->polygon[kept++] = corner;
-        }
-        corner = h->follower[corner];
-        if (corner == first && k != count - 1) {
+        if (corner == first && k > 0) {
             return 0;
         }
+        h->polygon[k] = corner;
+        corner = h->follower[corner];
     }
-    return corner == first ? kept : 0;
+    return corner == first ? count : 0;
 }
 
 /// Cotangent of the angle at p_k between p_i and p_j.
@@ -173,12 +157,11 @@ static bool divide_polygon(hull *h, int32_t corners) {
 
 static stn_status triangulate(hull *h, const qhT *qh, stn_error *err) {
     facetT *facet;
-    vertexT *vertex, **vertexp;
+    ridgeT *ridge, **ridgep;
     size_t corners = 0;
-    memset(h->degree, 0, (size_t)h->point_count * sizeof *h->degree);
     FORALLfacets {
-        FOREACHvertex_(facet->vertices) {
-            h->degree[point_id(qh, vertex)]++;
+        corners += 3;
+        FOREACHridge_(facet->ridges) {
             corners++;
         }
     }
@@ -187,9 +170,6 @@ static stn_status triangulate(hull *h, const qhT *qh, stn_error *err) {
     h->triangles = stn_allocate(h->context, 3 * corners, sizeof *h->triangles);
     if (h->triangles == NULL) {
         return hull_out_of_memory(err);
-    }
-    FORALLfacets {
-        mark_inner(h, qh, facet);
     }
     FORALLfacets {
         int32_t count = walk(h, qh, facet);
