@@ -111,6 +111,29 @@ static void a_cube_with_points_all_over_it_has_eight_corners(void **state) {
     }
 }
 
+/// A billionth of its distance large: points leave its faces by 4e-7 of its size, as their coordinates are rounded.
+static void rounding_adds_no_corners_to_a_small_cube_far_away(void **state) {
+    enum { POINTS = 200 };
+    stn_random r = {13};
+    stn_vec3 points[POINTS];
+    for (int32_t turn = 0; turn < 20; turn++) {
+        stn_pose pose = random_pose(&r, 1.0);
+        pose.position = stn_vec3_make(3.0, 3.0, 3.0);
+        for (int32_t i = 0; i < POINTS; i++) {
+            double p[3] = {random_real(&r), random_real(&r), random_real(&r)};
+            for (int32_t axis = 0; axis < 3; axis++) {
+                p[axis] = i < 8           ? ((i >> axis & 1) != 0 ? 1.0 : -1.0)
+                          : axis == i % 3 ? copysign(1.0, p[axis])
+                                          : p[axis];
+            }
+            points[i] = stn_pose_apply(&pose, stn_vec3_scale(1e-9, stn_vec3_make(p[0], p[1], p[2])));
+        }
+        stn_mesh *hull = hull_of_points(*state, points, POINTS);
+        assert_int_equal(hull->vertex_count, 8);
+        stn_mesh_release(hull);
+    }
+}
+
 enum { ROUGH_POINTS = 60 };
 
 /// Noise of every size about that of rounding, where it is open which points lie in one plane.
@@ -273,6 +296,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hulls_of_random_points_hold_against_brute_force),
         cmocka_unit_test(a_cube_with_points_all_over_it_has_eight_corners),
+        cmocka_unit_test(rounding_adds_no_corners_to_a_small_cube_far_away),
         cmocka_unit_test(cubes_with_rough_faces_have_convex_hulls),
         cmocka_unit_test(a_grid_of_points_has_eight_corners),
         cmocka_unit_test(a_prism_over_a_regular_polygon_keeps_its_corners_and_volume),
