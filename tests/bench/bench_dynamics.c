@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kinematics and dynamics of single trees: forward kinematics with velocities and inertias, inverse dynamics, mass
 // matrix, its Cholesky factor. The state changes from round to round, so that nothing is computed once and kept.
-// Figures are the best of many short batches: other load on the machine only ever adds.
+// A second line says how many multiplications and additions that is.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <stiction/dynamics.h>
 #include <stiction/factor.h>
 
-enum { BATCHES = 300, BATCH_US = 300, MOST_NV = 64 };
+#include "bench_time.h"
 
-static double now_us(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
-}
+enum { MOST_NV = 64 };
 
 static void check(stn_status status, const stn_error *err) {
     if (status != STN_OK) {
@@ -74,52 +69,56 @@ typedef struct subject {
     double sum; // of results, so that none is optimised away
 } subject;
 
-static void forward_kinematics(subject *s) {
+static void forward_kinematics(void *p) {
+    subject *s = p;
     s->q[s->model->nq - 1] += 1e-9;
     stn_kinematics_update(s->kinematics, s->q, s->v);
     s->sum += s->kinematics->body_pose[s->model->body_count - 1].position.x;
 }
 
-static void inverse_dynamics(subject *s) {
+static void inverse_dynamics(void *p) {
+    subject *s = p;
     stn_inverse_dynamics(s->kinematics, 0, stn_vec3_make(0.0, 0.0, -9.81), NULL, s->scratch, s->tau);
     s->sum += s->tau[0];
 }
 
-static void mass_matrix(subject *s) {
+static void mass_matrix(void *p) {
+    subject *s = p;
     stn_matrix M = {.n = s->model->nv, .form = STN_MATRIX_DENSE, .values = s->M};
     stn_mass_matrix(s->kinematics, 0, &M);
     s->sum += s->M[0];
 }
 
-static void factor(subject *s) {
+static void factor(void *p) {
+    subject *s = p;
     int32_t n = s->model->nv;
     memcpy(s->L, s->M, (size_t)n * (size_t)n * sizeof *s->L);
     s->sum += stn_cholesky(n, s->L, n);
 }
 
-static void factor_tree(subject *s) {
+static void factor_tree(void *p) {
+    subject *s = p;
     stn_ltl f = {.n = s->model->nv, .values = s->ltl, .shape = s->shape};
     s->sum += stn_ltl_analyse(&f, s->M, f.n);
     s->sum += stn_ltl_factor(&f, s->M, f.n, 0.0);
 }
 
-static double time_of(void (*run)(subject *), subject *s, int32_t rounds) {
-    double start = now_us();
-    for (int32_t k = 0; k < rounds; k++) {
-        run(s);
+/// Multiplications and additions as the kernels count them; the free root's quaternion and velocity come to about 60.
+static void print_work(const stn_model *model, bool fixed) {
+    int32_t bodies = model->body_count - 1, hinges = bodies - !fixed, n = model->nv;
+    double entries = 0.0, updates = 0.0;
+    for (int32_t d = 0; d < n; d++) {
+        int32_t carriers = d - model->joints[model->dof_joint[d]].v_start;
+        for (int32_t b = model->joints[model->dof_joint[d]].parent; b > 0; b = model->bodies[b].parent) {
+            carriers += model->joints[model->bodies[b].joint].nv;
+        }
+        entries += carriers + 1;
+        updates += 0.5 * carriers * (carriers + 1) + carriers;
     }
-    return (now_us() - start) / rounds;
-}
-
-/// Time of one call [us].
-static double best_time(void (*run)(subject *), subject *s) {
-    double best = time_of(run, s, 1000);
-    int32_t rounds = 1 + (int32_t)(BATCH_US / best);
-    for (int32_t i = 0; i < BATCHES; i++) {
-        double time = time_of(run, s, rounds);
-        best = time < best ? time : best;
-    }
-    return best;
+    double kinematics = 315.0 * hinges + (fixed ? 0.0 : 190.0), rnea = 105.0 * bodies + 17.0 * hinges;
+    double crba = 13.0 * bodies + 42.0 * n + 11.0 * entries, dense = n * (double)n * n / 3.0, ltl = 2.0 * updates;
+    printf("%-12s %4s %10.0f %10.0f %10.0f %10.0f %10.0f %10.0f   flop\n", "", "", kinematics, rnea, crba, dense, ltl,
+           kinematics + rnea + crba + ltl);
 }
 
 static double measure(stn_context *context, const char *name, bool fixed, int32_t legs, int32_t length) {
@@ -138,24 +137,10 @@ static double measure(stn_context *context, const char *name, bool fixed, int32_
     double crba = best_time(mass_matrix, &s), cholesky = best_time(factor, &s), ltl = best_time(factor_tree, &s);
     printf("%-12s %4d %10.3f %10.3f %10.3f %10.3f %10.3f %10.3f\n", name, model->nv, kinematics, rnea, crba, cholesky,
            ltl, kinematics + rnea + crba + ltl);
+    print_work(model, fixed);
     stn_kinematics_destroy(s.kinematics);
     stn_model_destroy(model);
     return s.sum;
-}
-
-/// The processor's name, where Linux says it.
-static void print_processor(void) {
-    char line[256];
-    FILE *file = fopen("/proc/cpuinfo", "r");
-    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
-        if (strncmp(line, "model name", 10) == 0 && strchr(line, ':') != NULL) {
-            printf("%s", strchr(line, ':') + 2);
-            break;
-        }
-    }
-    if (file != NULL) {
-        fclose(file);
-    }
 }
 
 int main(void) {
