@@ -4,6 +4,7 @@
 #define MESH_FILES_H
 
 #define _GNU_SOURCE // nftw, setenv
+#include "stn_heap.h"
 #include "stn_test.h"
 
 #include <dirent.h>
@@ -218,6 +219,27 @@ static inline void must_refuse(const char *path, stn_status status, const char *
     loaded l = load(path);
     if (l.status != status || strstr(l.err.text, part) == NULL || strstr(l.err.text, path) == NULL) {
         fail_msg("status %d, \"%s\"; expected %d, \"%s\" and the path", l.status, l.err.text, status, part);
+    }
+}
+
+/// Loads with the first, second, ... request for memory failing, until none does: nothing may be left.
+static inline void load_without_memory(const stn_mesh_request *request) {
+    stn_heap heap = {0};
+    stn_context_options options = stn_heap_options(&heap);
+    long long requests = 1;
+    for (long long n = 1; n <= requests; n++) {
+        stn_context *context = NULL;
+        const stn_mesh *mesh = NULL;
+        stn_error err = {STN_OK, ""};
+        stn_heap_arm(&heap, 0);
+        assert_ok(stn_context_create(&options, &context, &err), err);
+        stn_heap_arm(&heap, n);
+        stn_status status = stn_mesh_load(context, request, &mesh, &err);
+        requests = status == STN_OK && heap.requests < n ? 0 : n + 1; // enough when no request failed
+        assert_true(status == STN_OK || (status == STN_ERR_MEMORY && mesh == NULL && err.text[0] != '\0'));
+        stn_mesh_release(mesh);
+        stn_context_destroy(context);
+        assert_int_equal(heap.live, 0);
     }
 }
 

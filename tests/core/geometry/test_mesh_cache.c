@@ -5,8 +5,6 @@
 
 #include <time.h>
 
-#include "stn_heap.h"
-
 static char cache[128]; // STICTION_CACHE
 
 static int enter_cache(void **state) {
@@ -353,23 +351,7 @@ static void running_out_of_memory_with_a_cache_leaves_nothing(void **state) {
     (void)state;
     stn_mesh_request request = request_of(write_obj("a.obj"));
     must_load(request.path);
-    stn_heap heap = {0};
-    stn_context_options options = stn_heap_options(&heap);
-    long long requests = 1;
-    for (long long n = 1; n <= requests; n++) {
-        stn_context *context = NULL;
-        const stn_mesh *mesh = NULL;
-        stn_error err = {STN_OK, ""};
-        stn_heap_arm(&heap, 0);
-        assert_ok(stn_context_create(&options, &context, &err), err);
-        stn_heap_arm(&heap, n);
-        stn_status status = stn_mesh_load(context, &request, &mesh, &err);
-        requests = status == STN_OK && heap.requests < n ? 0 : n + 1;
-        assert_true(status == STN_OK || status == STN_ERR_MEMORY);
-        stn_mesh_release(mesh);
-        stn_context_destroy(context);
-        assert_int_equal(heap.live, 0);
-    }
+    load_without_memory(&request);
 }
 
 int main(void) {

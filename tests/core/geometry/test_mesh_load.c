@@ -4,8 +4,6 @@
 
 #include <pthread.h>
 
-#include "stn_heap.h"
-
 /// Binary STL of the tetrahedron (0,0,0), (1,0,0), (0,1,0), (0,0,1).
 static const char *write_stl(const char *name) {
     static const float corners[4][3][3] = {{{0, 0, 0}, {0, 1, 0}, {1, 0, 0}},
@@ -209,23 +207,7 @@ static void running_out_of_memory_anywhere_leaves_nothing(void **state) {
     stn_mesh_request request = request_of(write_obj("a.obj"));
     request.convex = true;
     request.scale.x = 2.0;
-    stn_heap heap = {0};
-    stn_context_options options = stn_heap_options(&heap);
-    long long requests = 1;
-    for (long long n = 1; n <= requests; n++) {
-        stn_context *context = NULL;
-        const stn_mesh *mesh = NULL;
-        stn_error err = {STN_OK, ""};
-        stn_heap_arm(&heap, 0);
-        assert_ok(stn_context_create(&options, &context, &err), err);
-        stn_heap_arm(&heap, n);
-        stn_status status = stn_mesh_load(context, &request, &mesh, &err);
-        requests = status == STN_OK && heap.requests < n ? 0 : n + 1; // enough when no request failed
-        assert_true(status == STN_OK || (status == STN_ERR_MEMORY && mesh == NULL && err.text[0] != '\0'));
-        stn_mesh_release(mesh);
-        stn_context_destroy(context);
-        assert_int_equal(heap.live, 0);
-    }
+    load_without_memory(&request);
 }
 
 int main(void) {
