@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # test_includes.sh SOURCE: rooms of core include only their own and lower rooms, public headers only public headers, plugins only
-# <stiction/...>, their own files and libraries; the core names no plugin.
+# <stiction/...>, their own files, those that the plugins of their kind share in common/, and libraries; the core names no plugin.
 set -uo pipefail
 cd "$1" || exit 2
 
@@ -34,7 +34,7 @@ plugins() {
             case $what in
             \"*)
                 own=${what#\"} own=${own%\"}
-                [[ $own != *..* && -e $(dirname "$file")/$own ]] || echo "$name:$line: $what is no file of its own plugin"
+                [[ $own != *..* && (-e $(dirname "$file")/$own || ($own == common/* && -e $(dirname "$file")/../$own)) ]] || echo "$name:$line: $what is no file of its own plugin"
                 ;;
             "<core/"* | "<base/"* | "<"*"/../"*) echo "$name:$line: $what is not public" ;;
             esac

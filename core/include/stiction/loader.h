@@ -46,14 +46,28 @@ typedef struct stn_load_request {
     stn_plugin_choice loader; // id NULL: the one that the file's extension and first bytes ask for
 } stn_load_request;
 
+/// A robot to be written down.
+typedef struct stn_save_request {
+    const stn_model *model;
+    int32_t robot;
+    const char *name; // of the robot in the file; NULL: as in the model
+    const char *path; // of the file that the text is for: mesh files are named relative to its folder where they lie below
+                      // it, else as they are
+} stn_save_request;
+
 typedef struct stn_loader_ops {
     uint32_t size;
-    const char *const *extensions; // lower case, NULL-terminated: "urdf"
+    const char *const *extensions; // lower case, NULL-terminated; the first is that of files which `save` writes: "urdf"
     /// REQUIRED. Could these first bytes be ours? Used when several loaders share an extension. [any]
     bool (*recognises)(const char *text, size_t length);
     /// REQUIRED. Adds one robot (stn_builder_begin_robot and so on) and says what it found; on any error in
     /// `diagnostics` the builder is left as it was. [setup]
     stn_status (*load)(void *self, const stn_load_request *request, stn_model_builder *builder, int32_t *robot,
+                       stn_diagnostics *diagnostics, stn_error *err);
+    /// OPTIONAL. Writes one robot in the loader's format, so that loading the text gives the same robot up to round-off:
+    /// `*text` (zero-terminated, `*length` bytes) is the caller's, who lets it go with stn_release. What the format cannot
+    /// hold is a warning in `diagnostics`, once a kind. [setup]
+    stn_status (*save)(void *self, const stn_save_request *request, char **text, size_t *length,
                        stn_diagnostics *diagnostics, stn_error *err);
 } stn_loader_ops;
 

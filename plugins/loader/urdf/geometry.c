@@ -10,23 +10,23 @@ static stn_severity fault(bool collision) {
 }
 
 /// Sizes of a shape, all > 0 except those that may be 0. false: said.
-static bool parse_sizes(urdf_reader *reader, const xml_element *xml, const char *attribute, int32_t count, bool zero_ok,
-                        double *sizes) {
-    if (!urdf_required(reader, xml, attribute, count, sizes)) {
+static bool parse_sizes(robot_reader *reader, const xml_element *xml, const char *attribute, int32_t count,
+                        bool zero_ok, double *sizes) {
+    if (!robot_required(reader, xml, attribute, count, sizes)) {
         return false;
     }
     for (int32_t i = 0; i < count; i++) {
         if (sizes[i] < 0.0 || (sizes[i] == 0.0 && !zero_ok)) {
-            bool collision = reader->geometries[reader->geometry_count].spec.collision;
-            urdf_say(reader, fault(collision), "size_of_shape", xml_line(xml), "%s of <%s> = %g m must be %s 0%s",
-                     attribute, xml_name(xml), sizes[i], zero_ok ? ">=" : ">", collision ? "" : "; left out");
+            bool collision = reader->geometries[reader->geometry_count - 1].spec.collision;
+            robot_say(reader, fault(collision), "size_of_shape", robot_at(xml), "%s of <%s> = %g m must be %s 0%s",
+                      attribute, xml_name(xml), sizes[i], zero_ok ? ">=" : ">", collision ? "" : "; left out");
             return false;
         }
     }
     return true;
 }
 
-static bool parse_box(urdf_reader *reader, const xml_element *xml, urdf_geometry *g) {
+static bool parse_box(robot_reader *reader, const xml_element *xml, robot_geometry *g) {
     double size[3];
     if (!parse_sizes(reader, xml, "size", 3, false, size)) {
         return false;
@@ -35,7 +35,7 @@ static bool parse_box(urdf_reader *reader, const xml_element *xml, urdf_geometry
     return true;
 }
 
-static bool parse_sphere(urdf_reader *reader, const xml_element *xml, urdf_geometry *g) {
+static bool parse_sphere(robot_reader *reader, const xml_element *xml, robot_geometry *g) {
     double radius = 0.0;
     if (!parse_sizes(reader, xml, "radius", 1, false, &radius)) {
         return false;
@@ -44,7 +44,7 @@ static bool parse_sphere(urdf_reader *reader, const xml_element *xml, urdf_geome
     return true;
 }
 
-static bool parse_cylinder(urdf_reader *reader, const xml_element *xml, urdf_geometry *g) {
+static bool parse_cylinder(robot_reader *reader, const xml_element *xml, robot_geometry *g) {
     double radius = 0.0, length = 0.0;
     bool good = parse_sizes(reader, xml, "radius", 1, false, &radius);
     good = parse_sizes(reader, xml, "length", 1, false, &length) && good;
@@ -52,7 +52,7 @@ static bool parse_cylinder(urdf_reader *reader, const xml_element *xml, urdf_geo
     return good;
 }
 
-static bool parse_capsule(urdf_reader *reader, const xml_element *xml, urdf_geometry *g) {
+static bool parse_capsule(robot_reader *reader, const xml_element *xml, robot_geometry *g) {
     double radius = 0.0, length = 0.0; // of the segment between the two half spheres
     bool good = parse_sizes(reader, xml, "radius", 1, false, &radius);
     good = parse_sizes(reader, xml, "length", 1, true, &length) && good;
@@ -60,12 +60,12 @@ static bool parse_capsule(urdf_reader *reader, const xml_element *xml, urdf_geom
     return good;
 }
 
-static bool parse_plane(urdf_reader *reader, const xml_element *xml, urdf_geometry *g) {
+static bool parse_plane(robot_reader *reader, const xml_element *xml, robot_geometry *g) {
     double n[3] = {0.0, 0.0, 1.0};
-    urdf_reals(reader, xml, "normal", 3, n);
+    robot_reals(reader, xml, "normal", 3, n);
     stn_vec3 normal = stn_vec3_normalize_or(stn_vec3_make(n[0], n[1], n[2]), stn_vec3_zero());
     if (stn_vec3_dot(normal, normal) == 0.0) {
-        urdf_error(reader, xml, "axis", "the normal of <plane> has length 0: give a direction such as \"0 0 1\"");
+        robot_error(reader, xml, "axis", "the normal of <plane> has length 0: give a direction such as \"0 0 1\"");
         return false;
     }
     stn_pose turn = {stn_contact_frame(normal), stn_vec3_zero()};
@@ -74,36 +74,28 @@ static bool parse_plane(urdf_reader *reader, const xml_element *xml, urdf_geomet
     return true;
 }
 
-/// glTF has y up by its standard and robots z: a quarter turn R about x, which Drake gives such meshes too. The scale
-/// is along the axes of the robot file: S R = R (R^T S R), with y and z exchanged.
-static void stand_up(urdf_geometry *g) {
-    const stn_pose turn = {{{{1.0, 0.0, 0.0}, {0.0, 0.0, -1.0}, {0.0, 1.0, 0.0}}}, {0.0, 0.0, 0.0}};
-    g->spec.pose = stn_pose_mul(&g->spec.pose, &turn);
-    g->scale = stn_vec3_make(g->scale.x, g->scale.z, g->scale.y);
-}
-
-static bool parse_mesh(urdf_reader *reader, const xml_element *xml, urdf_geometry *g) {
+static bool parse_mesh(robot_reader *reader, const xml_element *xml, robot_geometry *g) {
     double scale[3] = {1.0, 1.0, 1.0};
-    const char *uri = urdf_name_of(reader, xml, "filename");
-    if (xml_attribute(xml, "scale") != NULL && !urdf_reals(reader, xml, "scale", 3, scale)) {
+    const char *uri = robot_name_of(reader, xml, "filename");
+    if (xml_attribute(xml, "scale") != NULL && !robot_reals(reader, xml, "scale", 3, scale)) {
         return false;
     }
     if (scale[0] == 0.0 || scale[1] == 0.0 || scale[2] == 0.0) {
-        urdf_say(reader, fault(g->spec.collision), "size_of_shape", xml_line(xml),
-                 "scale of <mesh> = %g %g %g: no factor may be 0", scale[0], scale[1], scale[2]);
+        robot_say(reader, fault(g->spec.collision), "size_of_shape", robot_at(xml),
+                  "scale of <mesh> = %g %g %g: no factor may be 0", scale[0], scale[1], scale[2]);
         return false;
     }
     g->scale = stn_vec3_make(scale[0], scale[1], scale[2]);
-    g->file = uri != NULL ? urdf_find_mesh(reader, xml, uri, g->spec.collision) : NULL;
-    g->declared_convex = urdf_child(reader, xml, "drake:declare_convex") != NULL;
+    g->file = uri != NULL ? robot_find_mesh(reader, xml, uri, g->spec.collision) : NULL;
+    g->declared_convex = robot_child(reader, xml, "drake:declare_convex") != NULL;
     g->mesh = xml;
-    if (g->file != NULL && urdf_is_gltf(g->file->path)) {
-        stand_up(g);
+    if (g->file != NULL) {
+        robot_stand_up(g);
     }
     return g->file != NULL;
 }
 
-static bool parse_ellipsoid(urdf_reader *reader, const xml_element *xml, urdf_geometry *g) {
+static bool parse_ellipsoid(robot_reader *reader, const xml_element *xml, robot_geometry *g) {
     double a = 0.0, b = 0.0, c = 0.0; // semi-axes
     bool good = parse_sizes(reader, xml, "a", 1, false, &a);
     good = parse_sizes(reader, xml, "b", 1, false, &b) && good;
@@ -112,7 +104,7 @@ static bool parse_ellipsoid(urdf_reader *reader, const xml_element *xml, urdf_ge
     return good;
 }
 
-typedef bool shape_parser(urdf_reader *reader, const xml_element *xml, urdf_geometry *g);
+typedef bool shape_parser(robot_reader *reader, const xml_element *xml, robot_geometry *g);
 
 static shape_parser *find_parser(const xml_element *xml) {
     static const struct {
@@ -135,18 +127,18 @@ static shape_parser *find_parser(const xml_element *xml) {
 }
 
 /// The one shape inside <geometry>. false: left out, and the reason said.
-static bool parse_shape(urdf_reader *reader, const xml_element *xml, urdf_geometry *g) {
+static bool parse_shape(robot_reader *reader, const xml_element *xml, robot_geometry *g) {
     const xml_element *shape = NULL;
-    const xml_element *geometry = urdf_child(reader, xml, "geometry");
+    const xml_element *geometry = robot_child(reader, xml, "geometry");
     for (const xml_element *e = geometry != NULL ? xml_first_child(geometry) : NULL; e != NULL;
          e = xml_next_sibling(e)) {
         if (find_parser(e) == NULL) {
             continue;
         }
         if (shape != NULL) {
-            urdf_warn(reader, e, "repeated",
-                      "a second shape <%s> is ignored, the one of line %d counts: give it a <%s> of its own",
-                      xml_name(e), (int)xml_line(shape), xml_name(xml));
+            robot_warn(reader, e, "repeated",
+                       "a second shape <%s> is ignored, the one of line %d counts: give it a <%s> of its own",
+                       xml_name(e), (int)xml_line(shape), xml_name(xml));
             break;
         }
         shape = e;
@@ -154,49 +146,41 @@ static bool parse_shape(urdf_reader *reader, const xml_element *xml, urdf_geomet
     if (shape != NULL) {
         return find_parser(shape)(reader, shape, g);
     }
-    urdf_say(reader, fault(g->spec.collision), "shape", xml_line(geometry != NULL ? geometry : xml),
-             "<%s> has no shape: give <geometry> with box, sphere, cylinder, capsule, drake:ellipsoid, plane or mesh",
-             xml_name(xml));
+    robot_say(reader, fault(g->spec.collision), "shape", robot_at(geometry != NULL ? geometry : xml),
+              "<%s> has no shape: give <geometry> with box, sphere, cylinder, capsule, drake:ellipsoid, plane or mesh",
+              xml_name(xml));
     return false;
 }
 
-/// Shapes of one link and kind need names of their own. The table counts how often a name was given.
-static const char *unique_name(urdf_reader *reader, const xml_element *xml, int32_t scope) {
+/// Shapes of one link and kind need names of their own.
+static const char *unique_name(robot_reader *reader, const xml_element *xml, int32_t scope) {
     const char *given = xml_attribute(xml, "name");
-    if (given == NULL || given[0] == '\0' || urdf_name_of(reader, xml, "name") == NULL) {
+    if (given == NULL || given[0] == '\0' || robot_name_of(reader, xml, "name") == NULL) {
         return NULL;
     }
-    const char *name = given;
-    int32_t copies = urdf_names_find(&reader->shape_names, scope, given);
-    if (copies > 0) {
-        do {
-            name = urdf_format(reader, "%s_%d", given, (int)++copies);
-        } while (urdf_names_find(&reader->shape_names, scope, name) > 0);
-        urdf_names_add(reader, &reader->shape_names, scope, given, copies);
-        urdf_warn(reader, xml, "duplicate_name", "a second <%s> named '%.80s': renamed '%.80s'", xml_name(xml), given,
-                  name);
-    }
-    urdf_names_add(reader, &reader->shape_names, scope, name, 1);
-    return name;
+    return robot_unique_shape_name(reader, xml, scope, given);
 }
 
-void urdf_parse_geometry(urdf_reader *reader, const xml_element *xml, int32_t link, bool collision) {
-    urdf_geometry *g = &reader->geometries[reader->geometry_count];
-    *g = (urdf_geometry){.link = link, .line = xml_line(xml), .scale = {1.0, 1.0, 1.0}};
-    g->spec = stn_geometry_spec_default(stn_shape_sphere(1.0));
-    g->spec.collision = collision;
-    g->spec.visual = !collision;
+void urdf_parse_geometry(robot_reader *reader, const xml_element *xml, int32_t link, bool collision) {
+    int32_t index = robot_add_geometry(reader, link, collision, xml);
+    if (index < 0) {
+        return;
+    }
+    robot_geometry *g = &reader->geometries[index];
     g->spec.pose = urdf_origin(reader, xml);
     bool good = parse_shape(reader, xml, g);
-    const xml_element *proximity = collision ? urdf_child(reader, xml, "drake:proximity_properties") : NULL;
-    const xml_element *material = collision ? NULL : urdf_child(reader, xml, "material");
+    const xml_element *proximity = collision ? robot_child(reader, xml, "drake:proximity_properties") : NULL;
+    const xml_element *material = collision ? NULL : robot_child(reader, xml, "material");
     if (proximity != NULL) {
-        urdf_parse_proximity(reader, proximity, g);
+        robot_parse_proximity(reader, proximity, g);
     }
     if (material != NULL) {
-        urdf_parse_material(reader, material, g);
+        urdf_parse_material(reader, material, index);
     }
-    good = good && (g->file == NULL || urdf_load_mesh(reader, g));
+    good = good && (g->file == NULL || robot_load_mesh(reader, g));
     g->spec.name = unique_name(reader, xml, 2 * link + collision);
-    reader->geometry_count += good;
+    if (!good) {
+        reader->geometry_count--;
+        urdf_forget_use(reader, index);
+    }
 }

@@ -6,12 +6,12 @@
 #include "urdf.h"
 
 /// false: no such type, said.
-static bool parse_type(urdf_reader *reader, const xml_element *xml, stn_joint_type *type) {
+static bool parse_type(robot_reader *reader, const xml_element *xml, stn_joint_type *type) {
     static const char wanted[] = "fixed, revolute, continuous, prismatic, floating, planar, ball, screw or universal";
     const char *names[STN_JOINT_COUNT];
     const char *text = xml_attribute(xml, "type");
     if (text == NULL || text[0] == '\0') {
-        urdf_error(reader, xml, "missing", "<joint> has no type: add type=\"revolute\" or another");
+        robot_error(reader, xml, "missing", "<joint> has no type: add type=\"revolute\" or another");
         return false;
     }
     text = strcmp(text, "spherical") == 0 ? "ball" : text; // MuJoCo's and Bullet's word
@@ -23,91 +23,91 @@ static bool parse_type(urdf_reader *reader, const xml_element *xml, stn_joint_ty
         }
     }
     if (strcmp(text, "curvilinear") == 0) {
-        urdf_error(reader, xml, "joint_type", "type 'curvilinear' is not supported: use %s", wanted);
+        robot_error(reader, xml, "joint_type", "type 'curvilinear' is not supported: use %s", wanted);
         return false;
     }
-    const char *near = urdf_suggest(reader, text, names, STN_JOINT_COUNT);
-    urdf_error(reader, xml, "joint_type", "unknown type '%.80s'%s%s%s: use %s", text,
-               near != NULL ? ", did you mean '" : "", near != NULL ? near : "", near != NULL ? "'?" : "", wanted);
+    const char *near = robot_suggest(reader, text, names, STN_JOINT_COUNT);
+    robot_error(reader, xml, "joint_type", "unknown type '%.80s'%s%s%s: use %s", text,
+                near != NULL ? ", did you mean '" : "", near != NULL ? near : "", near != NULL ? "'?" : "", wanted);
     return false;
 }
 
-static void parse_axis(urdf_reader *reader, const xml_element *xml, stn_joint_spec *spec) {
-    const xml_element *axis = urdf_child(reader, xml, "axis");
+static void parse_axis(robot_reader *reader, const xml_element *xml, stn_joint_spec *spec) {
+    const xml_element *axis = robot_child(reader, xml, "axis");
     double xyz[3] = {1.0, 0.0, 0.0};
     spec->axis = stn_vec3_make(1.0, 0.0, 0.0);
     if (!stn_joint_type_has_axis(spec->type)) {
         return;
     }
     if (axis == NULL) {
-        urdf_note(reader, xml, "default", "no <axis>: taken as 1 0 0");
+        robot_note(reader, xml, "default", "no <axis>: taken as 1 0 0");
         return;
     }
-    if (!urdf_required(reader, axis, "xyz", 3, xyz)) {
+    if (!robot_required(reader, axis, "xyz", 3, xyz)) {
         return;
     }
     stn_vec3 given = stn_vec3_make(xyz[0], xyz[1], xyz[2]);
     stn_vec3 unit = stn_vec3_normalize_or(given, stn_vec3_zero());
     if (stn_vec3_dot(unit, unit) == 0.0) {
-        urdf_error(reader, axis, "axis", "the axis has length 0: give a direction such as xyz=\"0 0 1\"");
+        robot_error(reader, axis, "axis", "the axis has length 0: give a direction such as xyz=\"0 0 1\"");
         return;
     }
     double length = stn_vec3_norm(given);
     if (!(fabs(length - 1.0) <= 1e-3)) {
-        urdf_note(reader, axis, "axis", "the axis has length %g: scaled to 1", length);
+        robot_note(reader, axis, "axis", "the axis has length %g: scaled to 1", length);
     }
     spec->axis = unit;
 }
 
-static void parse_range(urdf_reader *reader, const xml_element *limit, stn_joint_spec *spec) {
+static void parse_range(robot_reader *reader, const xml_element *limit, stn_joint_spec *spec) {
     const char *unit = stn_joint_type_units(spec->type)->position;
     bool no_lower = xml_attribute(limit, "lower") == NULL, no_upper = xml_attribute(limit, "upper") == NULL;
     double lower = 0.0, upper = 0.0;
-    bool good = urdf_real(reader, limit, "lower", &lower) || no_lower;
-    good = (urdf_real(reader, limit, "upper", &upper) || no_upper) && good;
+    bool good = robot_real(reader, limit, "lower", &lower) || no_lower;
+    good = (robot_real(reader, limit, "upper", &upper) || no_upper) && good;
     if (!good) {
         return;
     }
-    if (lower > upper && !reader->config->bullet_limits) {
-        urdf_error(reader, limit, "limit", "lower limit %g %s is above the upper limit %g %s: swap or correct them",
-                   lower, unit, upper, unit);
+    if (lower > upper && !((const urdf_config *)reader->config)->bullet_limits) {
+        robot_error(reader, limit, "limit", "lower limit %g %s is above the upper limit %g %s: swap or correct them",
+                    lower, unit, upper, unit);
         return;
     }
     if (lower > upper) {
-        urdf_warn(reader, limit, "limit", "lower limit %g %s above the upper limit %g %s: unlimited", lower, unit,
-                  upper, unit);
+        robot_warn(reader, limit, "limit", "lower limit %g %s above the upper limit %g %s: unlimited", lower, unit,
+                   upper, unit);
         return;
     }
     spec->lower = lower;
     spec->upper = upper;
     const char *locked = lower == upper ? ", so the joint is locked there" : "";
     if (no_lower || no_upper) {
-        urdf_warn(reader, limit, "default", "<limit> has no %s: taken as 0 %s%s",
-                  no_lower && no_upper ? "lower and no upper" : (no_lower ? "lower" : "upper"), unit, locked);
+        robot_warn(reader, limit, "default", "<limit> has no %s: taken as 0 %s%s",
+                   no_lower && no_upper ? "lower and no upper" : (no_lower ? "lower" : "upper"), unit, locked);
     } else if (lower == upper) {
-        urdf_warn(reader, limit, "limit", "lower and upper limit are both %g %s%s", lower, unit, locked);
+        robot_warn(reader, limit, "limit", "lower and upper limit are both %g %s%s", lower, unit, locked);
     }
 }
 
-static void parse_rates(urdf_reader *reader, const xml_element *limit, stn_joint_spec *spec) {
+static void parse_rates(robot_reader *reader, const xml_element *limit, stn_joint_spec *spec) {
     const stn_joint_units *units = stn_joint_type_units(spec->type);
-    urdf_not_negative(reader, limit, "effort", units->effort, &spec->effort);
-    urdf_not_negative(reader, limit, "velocity", units->velocity, &spec->velocity);
-    urdf_not_negative(reader, limit, "drake:acceleration", units->acceleration, &spec->acceleration);
+    robot_not_negative(reader, limit, "effort", units->effort, &spec->effort);
+    robot_not_negative(reader, limit, "velocity", units->velocity, &spec->velocity);
+    robot_not_negative(reader, limit, "drake:acceleration", units->acceleration, &spec->acceleration);
     bool no_effort = xml_attribute(limit, "effort") == NULL, no_velocity = xml_attribute(limit, "velocity") == NULL;
     if (no_effort || no_velocity) {
-        urdf_warn(reader, limit, "default", "<limit> has no %s: taken as unlimited",
-                  no_effort && no_velocity ? "effort and no velocity" : (no_effort ? "effort" : "velocity"));
+        robot_warn(reader, limit, "default", "<limit> has no %s: taken as unlimited",
+                   no_effort && no_velocity ? "effort and no velocity" : (no_effort ? "effort" : "velocity"));
     }
 }
 
 /// A screw may be limited but, as in Drake, need not.
-static void parse_limit(urdf_reader *reader, const xml_element *xml, stn_joint_spec *spec) {
-    const xml_element *limit = urdf_child(reader, xml, "limit");
+static void parse_limit(robot_reader *reader, const xml_element *xml, stn_joint_spec *spec) {
+    const xml_element *limit = robot_child(reader, xml, "limit");
     bool ranged = spec->type == STN_JOINT_REVOLUTE || spec->type == STN_JOINT_PRISMATIC;
     if (limit == NULL && ranged) {
-        urdf_warn(reader, xml, "default", "a %s joint without <limit>: taken as unlimited",
-                  stn_joint_type_name(spec->type));
+        robot_warn(reader, xml, "default", "a %s joint without <limit>: taken as unlimited",
+                   stn_joint_type_name(spec->type));
     }
     if (limit == NULL || spec->type == STN_JOINT_FIXED) {
         return;
@@ -116,92 +116,91 @@ static void parse_limit(urdf_reader *reader, const xml_element *xml, stn_joint_s
     if (ranged || (given && stn_joint_type_is_limited(spec->type))) {
         parse_range(reader, limit, spec);
     } else if (given) {
-        urdf_note(reader, limit, "skipped", "lower and upper of a %s joint are not read",
-                  stn_joint_type_name(spec->type));
+        robot_note(reader, limit, "skipped", "lower and upper of a %s joint are not read",
+                   stn_joint_type_name(spec->type));
     }
     parse_rates(reader, limit, spec);
 }
 
 /// Drake gives a planar joint three figures, along x, along y and about the axis; the model has one for all.
-static void parse_damping(urdf_reader *reader, const xml_element *dynamics, stn_joint_spec *spec) {
+static void parse_damping(robot_reader *reader, const xml_element *dynamics, stn_joint_spec *spec) {
     const char *text = xml_attribute(dynamics, "damping");
     double three[3] = {0.0};
     if (spec->type != STN_JOINT_PLANAR || text == NULL || stn_parse_reals(text, three, 3) != 3) {
-        urdf_not_negative(reader, dynamics, "damping", stn_joint_type_units(spec->type)->damping, &spec->damping);
+        robot_not_negative(reader, dynamics, "damping", stn_joint_type_units(spec->type)->damping, &spec->damping);
         return;
     }
     if (three[0] < 0.0 || three[1] < 0.0 || three[2] < 0.0) {
-        urdf_error(reader, dynamics, "range", "damping of <dynamics> = %g %g %g must be >= 0", three[0], three[1],
-                   three[2]);
+        robot_error(reader, dynamics, "range", "damping of <dynamics> = %g %g %g must be >= 0", three[0], three[1],
+                    three[2]);
         return;
     }
     if (three[0] != three[1] || three[0] != three[2]) {
-        urdf_warn(reader, dynamics, "damping", "damping %g %g %g: one figure holds for all three motions, %g counts",
-                  three[0], three[1], three[2], three[0]);
+        robot_warn(reader, dynamics, "damping", "damping %g %g %g: one figure holds for all three motions, %g counts",
+                   three[0], three[1], three[2], three[0]);
     }
     spec->damping = three[0];
 }
 
-static void parse_dynamics(urdf_reader *reader, const xml_element *xml, stn_joint_spec *spec) {
-    const xml_element *dynamics = urdf_child(reader, xml, "dynamics");
-    const xml_element *old = urdf_child(reader, xml, "joint_properties"); // spelling of early files
+static void parse_dynamics(robot_reader *reader, const xml_element *xml, stn_joint_spec *spec) {
+    const xml_element *dynamics = robot_child(reader, xml, "dynamics");
+    const xml_element *old = robot_child(reader, xml, "joint_properties"); // spelling of early files
     dynamics = dynamics != NULL ? dynamics : old;
     if (dynamics != NULL && spec->type != STN_JOINT_FIXED) {
         parse_damping(reader, dynamics, spec);
-        urdf_not_negative(reader, dynamics, "friction", stn_joint_type_units(spec->type)->effort, &spec->friction);
+        robot_not_negative(reader, dynamics, "friction", stn_joint_type_units(spec->type)->effort, &spec->friction);
     }
 }
 
-static void parse_screw(urdf_reader *reader, const xml_element *xml, stn_joint_spec *spec) {
-    const xml_element *pitch = urdf_child(reader, xml, "drake:screw_thread_pitch");
+static void parse_screw(robot_reader *reader, const xml_element *xml, stn_joint_spec *spec) {
+    const xml_element *pitch = robot_child(reader, xml, "drake:screw_thread_pitch");
     if (spec->type != STN_JOINT_SCREW) {
         return;
     }
     if (pitch == NULL) {
-        urdf_error(reader, xml, "missing",
-                   "a screw joint without <drake:screw_thread_pitch value=\"...\"/> [m per turn]: add it");
+        robot_error(reader, xml, "missing",
+                    "a screw joint without <drake:screw_thread_pitch value=\"...\"/> [m per turn]: add it");
         return;
     }
-    urdf_required(reader, pitch, "value", 1, &spec->screw_pitch);
+    robot_required(reader, pitch, "value", 1, &spec->screw_pitch);
 }
 
-static void parse_mimic(urdf_reader *reader, const xml_element *xml, urdf_joint *joint) {
-    const xml_element *mimic = urdf_child(reader, xml, "mimic");
+static void parse_mimic(robot_reader *reader, const xml_element *xml, robot_joint *joint) {
+    const xml_element *mimic = robot_child(reader, xml, "mimic");
     if (mimic == NULL) {
         return;
     }
-    joint->mimic = urdf_name_of(reader, mimic, "joint");
-    urdf_real(reader, mimic, "multiplier", &joint->spec.mimic_multiplier);
-    urdf_real(reader, mimic, "offset", &joint->spec.mimic_offset);
+    joint->mimic = robot_name_of(reader, mimic, "joint");
+    robot_real(reader, mimic, "multiplier", &joint->spec.mimic_multiplier);
+    robot_real(reader, mimic, "offset", &joint->spec.mimic_offset);
 }
 
-static const char *parse_end(urdf_reader *reader, const xml_element *xml, const char *which) {
-    const xml_element *end = urdf_child(reader, xml, which);
+static const char *parse_end(robot_reader *reader, const xml_element *xml, const char *which) {
+    const xml_element *end = robot_child(reader, xml, which);
     if (end == NULL) {
-        urdf_error(reader, xml, "missing", "<joint> has no <%s>: add <%s link=\"...\"/>", which, which);
+        robot_error(reader, xml, "missing", "<joint> has no <%s>: add <%s link=\"...\"/>", which, which);
         return NULL;
     }
-    return urdf_name_of(reader, end, "link");
+    return robot_name_of(reader, end, "link");
 }
 
-void urdf_parse_joint(urdf_reader *reader, const xml_element *xml) {
+void urdf_parse_joint(robot_reader *reader, const xml_element *xml) {
     reader->label = "joint";
-    const char *name = urdf_name_of(reader, xml, "name");
-    reader->label = name != NULL ? urdf_format(reader, "joint %s", name) : reader->label;
-    int32_t other = name != NULL ? urdf_names_find(&reader->joint_names, 0, name) : -1;
+    const char *name = robot_name_of(reader, xml, "name");
+    reader->label = name != NULL ? robot_text(reader, "joint %s", name) : reader->label;
+    int32_t other = name != NULL ? robot_names_find(&reader->joint_names, 0, name) : -1;
     if (other >= 0) {
-        urdf_error(reader, xml, "duplicate_joint", "line %d has a joint of the same name: rename one",
-                   (int)reader->joints[other].line);
+        robot_error(reader, xml, "duplicate_joint", "line %d has a joint of the same name: rename one",
+                    (int)reader->joints[other].place.line);
     }
     stn_joint_type type = STN_JOINT_FIXED;
     bool good = parse_type(reader, xml, &type);
-    int32_t index = reader->joint_count++;
-    urdf_joint *joint = &reader->joints[index];
-    *joint = (urdf_joint){.label = reader->label, .xml = xml, .line = xml_line(xml), .untyped = !good};
-    joint->spec = stn_joint_spec_default(name, type);
-    if (name != NULL && other < 0) {
-        urdf_names_add(reader, &reader->joint_names, 0, name, index);
+    int32_t index = robot_add_joint(reader, name, type, xml);
+    if (index < 0) {
+        return;
     }
+    robot_joint *joint = &reader->joints[index];
+    joint->untyped = !good;
     joint->parent = parse_end(reader, xml, "parent");
     joint->child = parse_end(reader, xml, "child");
     joint->spec.origin = urdf_origin(reader, xml);

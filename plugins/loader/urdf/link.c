@@ -4,8 +4,18 @@
 
 #include "urdf.h"
 
+stn_pose urdf_origin(robot_reader *reader, const xml_element *xml) {
+    const xml_element *origin = robot_child(reader, xml, "origin");
+    double xyz[3] = {0.0}, rpy[3] = {0.0};
+    if (origin != NULL) {
+        robot_reals(reader, origin, "xyz", 3, xyz);
+        robot_reals(reader, origin, "rpy", 3, rpy);
+    }
+    return (stn_pose){stn_mat3_from_rpy(rpy[0], rpy[1], rpy[2]), stn_vec3_make(xyz[0], xyz[1], xyz[2])};
+}
+
 /// Diagonal entries must be there; an absent product of inertia is taken as zero.
-static bool parse_inertia(urdf_reader *reader, const xml_element *xml, stn_mat3 *inertia) {
+static bool parse_inertia(robot_reader *reader, const xml_element *xml, stn_mat3 *inertia) {
     static const struct {
         const char *name;
         int32_t i, j;
@@ -15,69 +25,69 @@ static bool parse_inertia(urdf_reader *reader, const xml_element *xml, stn_mat3 
         double value = 0.0;
         int32_t i = entries[k].i, j = entries[k].j;
         if (i != j && xml_attribute(xml, entries[k].name) == NULL) {
-            urdf_warn(reader, xml, "default", "<inertia> has no %s: taken as 0", entries[k].name);
+            robot_warn(reader, xml, "default", "<inertia> has no %s: taken as 0", entries[k].name);
             continue;
         }
-        good = urdf_required(reader, xml, entries[k].name, 1, &value) && good;
+        good = robot_required(reader, xml, entries[k].name, 1, &value) && good;
         inertia->m[i][j] = inertia->m[j][i] = value;
     }
     return good;
 }
 
 /// NaN when it is missing or wrong, which is said.
-static double parse_mass(urdf_reader *reader, const xml_element *inertial) {
-    const xml_element *xml = urdf_child(reader, inertial, "mass");
+static double parse_mass(robot_reader *reader, const xml_element *inertial) {
+    const xml_element *xml = robot_child(reader, inertial, "mass");
     double mass = 0.0;
     if (xml == NULL) {
-        urdf_error(reader, inertial, "missing",
-                   "<inertial> has no <mass>: add <mass value=\"...\"/> [kg] or remove it");
+        robot_error(reader, inertial, "missing",
+                    "<inertial> has no <mass>: add <mass value=\"...\"/> [kg] or remove it");
         return (double)NAN;
     }
-    if (!urdf_required(reader, xml, "value", 1, &mass)) {
+    if (!robot_required(reader, xml, "value", 1, &mass)) {
         return (double)NAN;
     }
     if (mass < 0.0) {
-        urdf_error(reader, xml, "range", "mass = %g kg must be >= 0", mass);
+        robot_error(reader, xml, "range", "mass = %g kg must be >= 0", mass);
         return (double)NAN;
     }
     return mass;
 }
 
-static void parse_inertial(urdf_reader *reader, const xml_element *xml, stn_mass *out) {
-    const xml_element *inertia_xml = urdf_child(reader, xml, "inertia");
+static void parse_inertial(robot_reader *reader, const xml_element *xml, stn_mass *out) {
+    const xml_element *inertia_xml = robot_child(reader, xml, "inertia");
     stn_pose pose = urdf_origin(reader, xml);
     stn_mat3 inertia = stn_mat3_diagonal(0.0, 0.0, 0.0);
     double mass = parse_mass(reader, xml);
     if (inertia_xml == NULL) {
-        urdf_error(reader, xml, "missing", "<inertial> has no <inertia>: add it with ixx, iyy, izz, ixy, ixz, iyz");
+        robot_error(reader, xml, "missing", "<inertial> has no <inertia>: add it with ixx, iyy, izz, ixy, ixz, iyz");
     } else if (parse_inertia(reader, inertia_xml, &inertia)) {
-        urdf_check_mass(reader, inertia_xml, mass, &inertia);
+        robot_check_mass(reader, inertia_xml, mass, &inertia);
     }
     *out = (stn_mass){mass, pose.position, stn_mat3_rotate_tensor(&pose.rotation, &inertia)};
 }
 
-void urdf_parse_link(urdf_reader *reader, const xml_element *xml) {
+void urdf_parse_link(robot_reader *reader, const xml_element *xml) {
     reader->label = "link";
-    const char *name = urdf_name_of(reader, xml, "name");
+    const char *name = robot_name_of(reader, xml, "name");
     if (name == NULL) {
         return;
     }
-    reader->label = urdf_format(reader, "link %s", name);
-    int32_t other = urdf_names_find(&reader->link_names, 0, name);
+    reader->label = robot_text(reader, "link %s", name);
+    int32_t other = robot_names_find(&reader->link_names, 0, name);
     if (other >= 0) {
-        urdf_error(reader, xml, "duplicate_link", "line %d has a link of the same name: rename one",
-                   (int)reader->links[other].line);
+        robot_error(reader, xml, "duplicate_link", "line %d has a link of the same name: rename one",
+                    (int)reader->links[other].place.line);
         return;
     }
-    int32_t index = reader->link_count++;
-    urdf_link *link = &reader->links[index];
-    *link = (urdf_link){.name = name, .label = reader->label, .xml = xml, .line = xml_line(xml), .joint = -1};
-    urdf_names_add(reader, &reader->link_names, 0, name, index);
-    const xml_element *inertial = urdf_child(reader, xml, "inertial");
+    int32_t index = robot_add_link(reader, name, xml);
+    if (index < 0) {
+        return;
+    }
+    robot_link *link = &reader->links[index];
+    const xml_element *inertial = robot_child(reader, xml, "inertial");
     if (inertial != NULL) {
         parse_inertial(reader, inertial, &link->mass);
     }
-    link->geometry_start = reader->geometry_count;
     for (const xml_element *e = xml_first_child(xml); e != NULL; e = xml_next_sibling(e)) {
         bool collision = strcmp(xml_name(e), "collision") == 0;
         if (collision || strcmp(xml_name(e), "visual") == 0) {
@@ -85,7 +95,7 @@ void urdf_parse_link(urdf_reader *reader, const xml_element *xml) {
         }
     }
     link->geometry_count = reader->geometry_count - link->geometry_start;
-    const xml_element *contact = urdf_child(reader, xml, "contact");
+    const xml_element *contact = robot_child(reader, xml, "contact");
     if (contact != NULL) {
         urdf_parse_contact(reader, contact, index);
     }

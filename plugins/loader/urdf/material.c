@@ -4,10 +4,10 @@
 
 #include "urdf.h"
 
-static bool parse_color(urdf_reader *reader, const xml_element *xml, float rgba[4]) {
-    const xml_element *color = urdf_child(reader, xml, "color");
+static bool parse_color(robot_reader *reader, const xml_element *xml, float rgba[4]) {
+    const xml_element *color = robot_child(reader, xml, "color");
     double value[4];
-    if (color == NULL || !urdf_required(reader, color, "rgba", 4, value)) {
+    if (color == NULL || !robot_required(reader, color, "rgba", 4, value)) {
         return false;
     }
     bool clamped = false;
@@ -16,8 +16,8 @@ static bool parse_color(urdf_reader *reader, const xml_element *xml, float rgba[
         rgba[i] = (float)fmin(fmax(value[i], 0.0), 1.0);
     }
     if (clamped) {
-        urdf_warn(reader, color, "range", "rgba = %g %g %g %g must lie in 0 to 1: clamped", value[0], value[1],
-                  value[2], value[3]);
+        robot_warn(reader, color, "range", "rgba = %g %g %g %g must lie in 0 to 1: clamped", value[0], value[1],
+                   value[2], value[3]);
     }
     return true;
 }
@@ -27,34 +27,36 @@ static bool is_same(const float a[4], const float b[4]) {
 }
 
 /// The entry of a name, new when there is none.
-static urdf_material *material_of(urdf_reader *reader, const char *name) {
-    int32_t index = urdf_names_find(&reader->material_names, 0, name);
+static urdf_material *material_of(robot_reader *reader, const char *name) {
+    urdf_reader *urdf = urdf_of(reader);
+    int32_t index = robot_names_find(&urdf->material_names, 0, name);
     if (index < 0) {
-        index = reader->material_count++;
-        urdf_names_add(reader, &reader->material_names, 0, name, index);
-        reader->materials[index].name = name;
+        index = urdf->material_count++;
+        robot_names_add(reader, &urdf->material_names, 0, name, index);
+        urdf->materials[index].name = name;
     }
-    return &reader->materials[index];
+    return &urdf->materials[index];
 }
 
 /// The first colour of a name counts for those who only name it.
-static void define(urdf_reader *reader, const xml_element *xml, const char *name, const float rgba[4]) {
+static void define(robot_reader *reader, const xml_element *xml, const char *name, const float rgba[4]) {
     urdf_material *material = material_of(reader, name);
     if (!material->has_color) {
         memcpy(material->rgba, rgba, sizeof material->rgba);
         material->has_color = true;
     } else if (!is_same(material->rgba, rgba) && !material->disputed) {
         material->disputed = true;
-        urdf_warn(reader, xml, "duplicate_material", "material '%.80s' has another colour elsewhere: the first counts",
-                  name);
+        robot_warn(reader, xml, "duplicate_material", "material '%.80s' has another colour elsewhere: the first counts",
+                   name);
     }
 }
 
-void urdf_parse_material(urdf_reader *reader, const xml_element *xml, urdf_geometry *use) {
+void urdf_parse_material(robot_reader *reader, const xml_element *xml, int32_t geometry) {
+    urdf_reader *urdf = urdf_of(reader);
     const char *name = xml_attribute(xml, "name");
-    bool named = name != NULL && name[0] != '\0';
-    if (use == NULL) {
-        reader->label = named ? urdf_format(reader, "material %s", name) : "material";
+    bool named = name != NULL && name[0] != '\0', global = geometry < 0;
+    if (global) {
+        reader->label = named ? robot_text(reader, "material %s", name) : "material";
     }
     float rgba[4];
     bool colored = parse_color(reader, xml, rgba);
@@ -63,48 +65,52 @@ void urdf_parse_material(urdf_reader *reader, const xml_element *xml, urdf_geome
     }
     if (named) {
         urdf_material *material = material_of(reader, name);
-        material->used |= use != NULL;
-        material->xml = use == NULL && material->xml == NULL ? xml : material->xml;
+        material->used |= !global;
+        material->xml = global && material->xml == NULL ? xml : material->xml;
     }
-    if (use != NULL && colored) {
-        memcpy(use->spec.rgba, rgba, sizeof rgba);
-    } else if (use != NULL && named) {
-        use->material = name;
-        use->xml = xml;
+    if (!global && colored) {
+        memcpy(reader->geometries[geometry].spec.rgba, rgba, sizeof rgba);
+    } else if (!global && named) {
+        urdf->uses[urdf->use_count++] = (urdf_use){geometry, name, xml};
     }
 }
 
+void urdf_forget_use(robot_reader *reader, int32_t geometry) {
+    urdf_reader *urdf = urdf_of(reader);
+    urdf->use_count -= urdf->use_count > 0 && urdf->uses[urdf->use_count - 1].geometry == geometry;
+}
+
 /// One note for all of them: files made of parts bring the same list of colours everywhere.
-static void note_unused(urdf_reader *reader) {
+static void note_unused(robot_reader *reader) {
+    const urdf_reader *urdf = urdf_of(reader);
     char names[400] = "";
     const xml_element *first = NULL;
     int32_t count = 0;
-    for (int32_t i = 0; i < reader->material_count; i++) {
-        const urdf_material *material = &reader->materials[i];
+    for (int32_t i = 0; i < urdf->material_count; i++) {
+        const urdf_material *material = &urdf->materials[i];
         if (material->xml != NULL && !material->used) {
             first = first == NULL ? material->xml : first;
-            urdf_list_name(names, sizeof names, count++, material->name);
+            robot_list_name(names, sizeof names, count++, material->name);
         }
     }
     if (first != NULL) {
         reader->label = "robot";
-        urdf_note(reader, first, "material_unused", "no visual uses material %s", names);
+        robot_note(reader, first, "material_unused", "no visual uses material %s", names);
     }
 }
 
-void urdf_resolve_materials(urdf_reader *reader) {
-    for (int32_t i = 0; i < reader->geometry_count; i++) {
-        urdf_geometry *g = &reader->geometries[i];
-        if (g->material == NULL) {
-            continue;
-        }
-        int32_t index = urdf_names_find(&reader->material_names, 0, g->material);
-        if (index >= 0 && reader->materials[index].has_color) {
-            memcpy(g->spec.rgba, reader->materials[index].rgba, sizeof g->spec.rgba);
+void urdf_resolve_materials(robot_reader *reader) {
+    const urdf_reader *urdf = urdf_of(reader);
+    for (int32_t i = 0; i < urdf->use_count; i++) {
+        const urdf_use *use = &urdf->uses[i];
+        robot_geometry *g = &reader->geometries[use->geometry];
+        int32_t index = robot_names_find(&urdf->material_names, 0, use->name);
+        if (index >= 0 && urdf->materials[index].has_color) {
+            memcpy(g->spec.rgba, urdf->materials[index].rgba, sizeof g->spec.rgba);
             continue;
         }
         reader->label = reader->links[g->link].label;
-        urdf_note(reader, g->xml, "material", "material '%.80s' has no colour in this file: drawn grey", g->material);
+        robot_note(reader, use->xml, "material", "material '%.80s' has no colour in this file: drawn grey", use->name);
     }
     note_unused(reader);
 }

@@ -20,69 +20,53 @@ static const xml_element *find_xacro(const xml_element *xml) {
     return found;
 }
 
-static bool make_room(urdf_reader *reader, const xml_element *root) {
-    int32_t links = 1, joints = 0, shapes = 0, materials = 0; // 1: a world that no <link> declares
+/// Every <material> may bring a name, and every use of one may be looked up at the end.
+static bool make_room(robot_reader *reader, const xml_element *root) {
+    urdf_reader *urdf = urdf_of(reader);
+    int32_t definitions = 0, visuals = 0;
     for (const xml_element *e = xml_first_child(root); e != NULL; e = xml_next_sibling(e)) {
         bool link = strcmp(xml_name(e), "link") == 0;
-        links += link;
-        joints += is_joint(e);
-        materials += strcmp(xml_name(e), "material") == 0;
+        definitions += strcmp(xml_name(e), "material") == 0;
         for (const xml_element *c = link ? xml_first_child(e) : NULL; c != NULL; c = xml_next_sibling(c)) {
-            shapes += strcmp(xml_name(c), "visual") == 0 || strcmp(xml_name(c), "collision") == 0;
+            visuals += strcmp(xml_name(c), "visual") == 0;
         }
     }
-    materials += shapes;
-    reader->links = URDF_NEW(reader, links, urdf_link);
-    reader->joints = URDF_NEW(reader, joints, urdf_joint);
-    reader->geometries = URDF_NEW(reader, shapes, urdf_geometry);
-    reader->materials = URDF_NEW(reader, materials, urdf_material);
-    return !reader->out_of_memory && urdf_names_init(reader, &reader->link_names, links) &&
-           urdf_names_init(reader, &reader->joint_names, joints) &&
-           urdf_names_init(reader, &reader->shape_names, shapes) &&
-           urdf_names_init(reader, &reader->material_names, materials) && urdf_names_init(reader, &reader->said, 0) &&
-           urdf_names_init(reader, &reader->file_names, 0) && urdf_names_init(reader, &reader->mesh_names, 0) &&
-           urdf_names_init(reader, &reader->form_names, 0);
+    urdf->materials = ROBOT_NEW(reader, definitions + visuals, urdf_material);
+    urdf->uses = ROBOT_NEW(reader, visuals, urdf_use);
+    return !reader->out_of_memory && robot_names_init(reader, &urdf->material_names, definitions + visuals);
 }
 
-/// The file's name without folder and extensions.
-static const char *stem(urdf_reader *reader, const char *path) {
-    const char *slash = strrchr(path, '/');
-    const char *start = slash != NULL ? slash + 1 : path;
-    size_t length = strcspn(start, ".");
-    return length > 0 ? urdf_format(reader, "%.*s", (int)length, start) : "robot";
-}
-
-static bool parse_root(urdf_reader *reader, const xml_element *root) {
+static bool parse_root(robot_reader *reader, const xml_element *root) {
     reader->label = "robot";
     if (strcmp(xml_name(root), "robot") != 0) {
-        urdf_error(reader, root, "root", "the root element is <%.60s>, URDF has <robot>%s", xml_name(root),
-                   strcmp(xml_name(root), "mujoco") == 0 ? ": this is MJCF"
-                   : strcmp(xml_name(root), "sdf") == 0  ? ": this is SDF"
-                                                         : "");
+        robot_error(reader, root, "root", "the root element is <%.60s>, URDF has <robot>%s", xml_name(root),
+                    strcmp(xml_name(root), "mujoco") == 0 ? ": this is MJCF"
+                    : strcmp(xml_name(root), "sdf") == 0  ? ": this is SDF"
+                                                          : "");
         return false;
     }
     const xml_element *xacro = find_xacro(root);
     if (xacro != NULL) {
         reader->xacro_said = true;
-        urdf_error(reader, xacro, "xacro",
-                   "<%.60s> is xacro, not URDF: expand the file first, e.g. xacro robot.urdf.xacro > robot.urdf",
-                   xml_name(xacro));
+        robot_error(reader, xacro, "xacro",
+                    "<%.60s> is xacro, not URDF: expand the file first, e.g. xacro robot.urdf.xacro > robot.urdf",
+                    xml_name(xacro));
         return false;
     }
     const char *name = xml_attribute(root, "name");
     if (name == NULL || name[0] == '\0') {
-        reader->name = stem(reader, reader->request->path);
-        urdf_warn(reader, root, "name", "<robot> has no name: called '%.80s'", reader->name);
+        reader->name = robot_stem(reader);
+        robot_warn(reader, root, "name", "<robot> has no name: called '%.80s'", reader->name);
     } else {
-        reader->name = urdf_name_of(reader, root, "name");
+        reader->name = robot_name_of(reader, root, "name");
     }
     return true;
 }
 
-static void parse_children(urdf_reader *reader, const xml_element *root) {
+static void parse_children(robot_reader *reader, const xml_element *root) {
     for (const xml_element *e = xml_first_child(root); e != NULL; e = xml_next_sibling(e)) {
         if (strcmp(xml_name(e), "material") == 0) {
-            urdf_parse_material(reader, e, NULL);
+            urdf_parse_material(reader, e, -1);
         }
     }
     for (const xml_element *e = xml_first_child(root); e != NULL; e = xml_next_sibling(e)) {
@@ -101,7 +85,7 @@ static void parse_children(urdf_reader *reader, const xml_element *root) {
     }
 }
 
-bool urdf_parse(urdf_reader *reader, const xml_element *root) {
+bool urdf_parse(robot_reader *reader, const xml_element *root) {
     if (!parse_root(reader, root)) {
         return true;
     }
@@ -114,11 +98,11 @@ bool urdf_parse(urdf_reader *reader, const xml_element *root) {
     }
     if (reader->link_count == 0) {
         reader->label = "robot";
-        urdf_error(reader, root, "no_link", "the robot has no <link>");
+        robot_error(reader, root, "no_link", "the robot has no <link>");
         return true;
     }
     urdf_note_skipped(reader, root);
     urdf_resolve_materials(reader);
-    urdf_resolve_mimic(reader);
-    return urdf_connect(reader) && urdf_parse_filters(reader, root);
+    robot_resolve_mimic(reader);
+    return robot_connect(reader) && robot_parse_filters(reader, root);
 }

@@ -5,14 +5,6 @@
 
 #include "urdf.h"
 
-/// Lists are names between spaces. A child that is listed here but has no entry of its own is skipped without a note.
-typedef struct word {
-    const char *parent; // NULL: anywhere
-    const char *name;
-    const char *attributes;
-    const char *children;
-} word;
-
 #define VALUE(parent, name) \
     { parent, name, "value", "" }
 #define JOINT                                                                                                    \
@@ -20,7 +12,7 @@ typedef struct word {
     "calibration"
 #define UNSEEN "drake:illustration_properties drake:perception_properties drake:accepting_renderer"
 
-static const word words[] = {
+static const robot_word words[] = {
     {NULL, "robot", "name version", "link joint drake:joint material transmission drake:collision_filter_group gazebo"},
     {NULL, "link", "name", "inertial visual collision contact"},
     {NULL, "inertial", "", "mass inertia origin"},
@@ -87,77 +79,13 @@ static const char forces[] = "drake:linear_bushing_rpy drake:linear_spring_dampe
                              "drake:distance_constraint drake:tendon_constraint drake:weld_constraint loop_joint "
                              "force_element";
 
-static bool lists(const char *list, const char *name) {
-    size_t length = strlen(name);
-    for (const char *at = list; (at = strstr(at, name)) != NULL; at += length) {
-        bool whole = (at == list || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0');
-        if (whole) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static const word *find_word(const char *parent, const char *name) {
-    for (int32_t i = 0; i < STN_COUNT(words); i++) {
-        const word *w = &words[i];
-        if (strcmp(w->name, name) == 0 && (w->parent == NULL || strcmp(w->parent, parent) == 0)) {
-            return w;
-        }
-    }
-    return NULL;
-}
-
-/// "link a", "collision_filter_group g", "gazebo a": the child of <robot> that a finding is about.
-static void label_top(urdf_reader *reader, const xml_element *top) {
-    if (top == NULL || !lists(words[0].children, xml_name(top))) {
-        reader->label = "robot";
-        return;
-    }
-    const char *kind = xml_name(top), *name = xml_attribute(top, "name");
-    name = name == NULL ? xml_attribute(top, "reference") : name;
-    kind += strncmp(kind, "drake:", 6) == 0 ? 6 : 0;
-    reader->label = name != NULL ? urdf_format(reader, "%s %s", kind, name) : kind;
-}
-
-static void visit_attributes(urdf_reader *reader, const xml_element *top, const xml_element *xml, const word *w) {
-    for (const xml_attribute_entry *a = xml_first_attribute(xml); a != NULL; a = xml_next_attribute(a)) {
-        const char *name = xml_attribute_name(a);
-        if (!lists(w->attributes, name) && strncmp(name, "xmlns", 5) != 0 &&
-            urdf_first(reader, URDF_SKIPPED_ATTRIBUTE, name)) {
-            label_top(reader, top);
-            urdf_note(reader, xml, "skipped", "the attribute '%.80s' of <%.80s> is not read", name, xml_name(xml));
-        }
-    }
-}
-
-static void say_skipped(urdf_reader *reader, const xml_element *top, const xml_element *xml) {
-    const char *name = xml_name(xml);
-    if (!urdf_first(reader, URDF_SKIPPED_ELEMENT, name)) {
-        return;
-    }
-    label_top(reader, top);
-    if (lists(forces, name)) {
-        urdf_warn(reader, xml, "skipped", "<%s> is not read: the robot moves as if it were not there", name);
-    } else {
-        urdf_note(reader, xml, "skipped", "<%.80s> is not read", name);
-    }
-}
-
-/// As deep as the table goes.
-static void visit(urdf_reader *reader, const xml_element *top, const xml_element *xml, const word *w) {
-    visit_attributes(reader, top, xml, w);
-    for (const xml_element *e = xml_first_child(xml); e != NULL; e = xml_next_sibling(e)) {
-        const xml_element *owner = top != NULL ? top : e;
-        const word *inner = find_word(w->name, xml_name(e));
-        if (!lists(w->children, xml_name(e))) {
-            say_skipped(reader, owner, e);
-        } else if (inner != NULL) {
-            visit(reader, owner, e, inner);
-        }
-    }
-}
-
-void urdf_note_skipped(urdf_reader *reader, const xml_element *root) {
-    visit(reader, NULL, root, &words[0]);
+void urdf_note_skipped(robot_reader *reader, const xml_element *root) {
+    static const robot_vocabulary vocabulary = {
+        .words = words,
+        .count = STN_COUNT(words),
+        .labels = "link joint drake:joint material transmission drake:collision_filter_group gazebo",
+        .severity = STN_SEVERITY_NOTE,
+        .exceptions = forces,
+    };
+    robot_note_skipped(reader, &vocabulary, root);
 }

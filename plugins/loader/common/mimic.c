@@ -2,78 +2,78 @@
 // Mimic joints: q = multiplier q(master) + offset, chains allowed, circles not.
 #include <string.h>
 
-#include "urdf.h"
+#include "robot.h"
 
 enum { LONGEST_CHAIN = 100 }; // what follows a chain from each of its joints takes the square of its length
 
-static void find_master(urdf_reader *reader, int32_t index) {
-    urdf_joint *joint = &reader->joints[index];
+static void find_master(robot_reader *reader, int32_t index) {
+    robot_joint *joint = &reader->joints[index];
     reader->label = joint->label;
     if (joint->untyped) {
         return;
     }
     if (joint->spec.type == STN_JOINT_FIXED) {
-        urdf_warn(reader, joint->xml, "mimic", "a fixed joint does not move: its <mimic> is ignored");
+        robot_warn(reader, joint->xml, "mimic", "a fixed joint does not move: its <mimic> is ignored");
         return;
     }
-    int32_t master = urdf_names_find(&reader->joint_names, 0, joint->mimic);
+    int32_t master = robot_names_find(&reader->joint_names, 0, joint->mimic);
     if (master < 0) {
-        urdf_error(reader, joint->xml, "mimic", "it mimics joint '%.80s', which does not exist", joint->mimic);
+        robot_error(reader, joint->xml, "mimic", "it mimics joint '%.80s', which does not exist", joint->mimic);
     } else if (master == index) {
-        urdf_error(reader, joint->xml, "mimic", "it mimics itself: name the joint that it follows");
+        robot_error(reader, joint->xml, "mimic", "it mimics itself: name the joint that it follows");
     } else if (reader->joints[master].untyped) {
         return;
     } else if (!stn_joint_type_is_axial(joint->spec.type) ||
                !stn_joint_type_is_axial(reader->joints[master].spec.type)) {
         bool own = !stn_joint_type_is_axial(joint->spec.type);
-        urdf_error(reader, joint->xml, "mimic",
-                   "it mimics joint '%.80s', but %s %s: only revolute, continuous, "
-                   "prismatic and screw joints mimic each other",
-                   joint->mimic, own ? "it is itself" : "that is",
-                   stn_joint_type_name(own ? joint->spec.type : reader->joints[master].spec.type));
+        robot_error(reader, joint->xml, "mimic",
+                    "it mimics joint '%.80s', but %s %s: only revolute, continuous, "
+                    "prismatic and screw joints mimic each other",
+                    joint->mimic, own ? "it is itself" : "that is",
+                    stn_joint_type_name(own ? joint->spec.type : reader->joints[master].spec.type));
     } else {
         joint->spec.mimic = master;
     }
 }
 
 /// Follows masters from `start`; a circle that was not met before is said and cut.
-static void check_circle(urdf_reader *reader, int32_t start, int32_t *visit) {
+static void check_circle(robot_reader *reader, int32_t start, int32_t *visit) {
     int32_t stamp = start + 1, at = start;
     while (at >= 0 && visit[at] == 0) {
         visit[at] = stamp;
         at = reader->joints[at].spec.mimic;
     }
     if (at >= 0 && visit[at] == stamp) {
-        urdf_joint *joint = &reader->joints[at];
+        robot_joint *joint = &reader->joints[at];
         reader->label = joint->label;
-        urdf_error(reader, joint->xml, "mimic", "following '%.80s', it comes to mimic itself: break the circle",
-                   joint->mimic);
+        robot_error(reader, joint->xml, "mimic", "following '%.80s', it comes to mimic itself: break the circle",
+                    joint->mimic);
         joint->spec.mimic = -1;
     }
 }
 
 /// A chain that is too long is said and cut where it becomes so.
-static void check_length(urdf_reader *reader, int32_t start) {
+static void check_length(robot_reader *reader, int32_t start) {
     int32_t length = 0;
     for (int32_t at = start; at >= 0 && length <= LONGEST_CHAIN; at = reader->joints[at].spec.mimic) {
         length++;
     }
     if (length > LONGEST_CHAIN) {
-        urdf_joint *joint = &reader->joints[start];
+        robot_joint *joint = &reader->joints[start];
         reader->label = joint->label;
-        urdf_error(reader, joint->xml, "mimic", "it follows a chain of more than %d joints: name the first one",
-                   (int)LONGEST_CHAIN);
+        robot_error(reader, joint->xml, "mimic", "it follows a chain of more than %d joints: name the first one",
+                    (int)LONGEST_CHAIN);
         joint->spec.mimic = -1;
     }
 }
 
-void urdf_resolve_mimic(urdf_reader *reader) {
+void robot_resolve_mimic(robot_reader *reader) {
     for (int32_t i = 0; i < reader->joint_count; i++) {
         if (reader->joints[i].mimic != NULL) {
             find_master(reader, i);
         }
     }
-    int32_t *visit = URDF_NEW(reader, reader->joint_count, int32_t);
+    int32_t *visit = ROBOT_NEW(reader, reader->joint_count, int32_t);
     for (int32_t i = 0; visit != NULL && i < reader->joint_count; i++) {
         check_circle(reader, i, visit);
     }

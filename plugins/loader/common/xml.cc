@@ -9,8 +9,8 @@
 
 #include <tinyxml2.h>
 
-struct xml_document {
-    tinyxml2::XMLDocument tree;
+struct xml_document final : tinyxml2::XMLDocument {
+    const char *file = "";
 };
 
 static const tinyxml2::XMLElement *node(const xml_element *element) {
@@ -88,12 +88,13 @@ static bool parse(tinyxml2::XMLDocument &tree, const char *text, size_t length, 
     return false;
 }
 
-xml_document *xml_parse(const char *text, size_t length, xml_problem *problem) {
+xml_document *xml_parse(const char *text, size_t length, const char *file, xml_problem *problem) {
     *problem = xml_problem();
     xml_document *document = nullptr;
     try {
         document = new xml_document;
-        if (!parse(document->tree, text, length, problem)) {
+        document->file = file;
+        if (!parse(*document, text, length, problem)) {
             delete document;
             document = nullptr;
         }
@@ -110,7 +111,7 @@ void xml_free(xml_document *document) {
 }
 
 const xml_element *xml_root(const xml_document *document) {
-    return face(document->tree.RootElement());
+    return face(document->RootElement());
 }
 
 const xml_element *xml_first_child(const xml_element *element) {
@@ -152,4 +153,8 @@ const char *xml_text(const xml_element *element) {
 
 int32_t xml_line(const xml_element *element) {
     return node(element)->GetLineNum();
+}
+
+const char *xml_file(const xml_element *element) {
+    return static_cast<const xml_document *>(node(element)->GetDocument())->file;
 }

@@ -7,23 +7,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "urdf.h"
+#include "robot.h"
 
 enum { LARGEST_FILE = 8 << 20, MOST_MARKS = 400000, MOST_ATTRIBUTES = 1000 };
 
-static stn_status read_all(urdf_reader *reader, int file, char **text, size_t *length, stn_error *err) {
-    const char *path = reader->request->path;
+static stn_status read_all(robot_reader *reader, const char *path, int file, char **text, size_t *length,
+                           stn_error *err) {
     struct stat about;
     if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) {
         return stn_fail(err, STN_ERR_FILE, "%s: not a file", path);
     }
     if (about.st_size > LARGEST_FILE) {
-        urdf_say(reader, STN_SEVERITY_ERROR, "size", 0, "the file has %lld bytes, the limit is %d",
-                 (long long)about.st_size, (int)LARGEST_FILE);
+        robot_say(reader, STN_SEVERITY_ERROR, "size", (robot_place){path, 0},
+                  "the file has %lld bytes, the limit is %d", (long long)about.st_size, (int)LARGEST_FILE);
         return STN_OK;
     }
     size_t size = (size_t)about.st_size;
-    char *memory = URDF_NEW(reader, size + 1, char);
+    char *memory = ROBOT_NEW(reader, size + 1, char);
     if (memory == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
     }
@@ -40,18 +40,18 @@ static stn_status read_all(urdf_reader *reader, int file, char **text, size_t *l
 }
 
 /// Counted without understanding them; comments may count too.
-bool urdf_has_few_marks(const char *text, size_t length, int32_t *line) {
-    int32_t at_line = 1, marks = 0, attributes = 0;
+bool robot_has_few_marks(const char *text, size_t length, int32_t *marks, int32_t *line) {
+    int32_t at_line = 1, attributes = 0;
     for (size_t i = 0; i < length; i++) {
         at_line += text[i] == '\n';
         if (text[i] == '<') {
-            marks++;
+            (*marks)++;
             attributes = 0;
         } else if (text[i] == '=' && strchr("\"' \t\r\n", text[i + 1]) != NULL) {
-            marks++;
+            (*marks)++;
             attributes++;
         }
-        if (marks > MOST_MARKS || attributes > MOST_ATTRIBUTES) {
+        if (*marks > MOST_MARKS || attributes > MOST_ATTRIBUTES) {
             if (line != NULL) {
                 *line = at_line;
             }
@@ -63,7 +63,7 @@ bool urdf_has_few_marks(const char *text, size_t length, int32_t *line) {
 
 /// Some published files begin with a comment and then have <?xml ...?>, which XML forbids but which harms nobody: it is
 /// blanked.
-static void blank_late_declaration(urdf_reader *reader, char *text) {
+static void blank_late_declaration(robot_reader *reader, const char *path, char *text) {
     char *p = text;
     int32_t line = 1, comments = 0;
     for (;;) {
@@ -83,36 +83,37 @@ static void blank_late_declaration(urdf_reader *reader, char *text) {
     if (end == NULL) {
         return;
     }
-    urdf_say(reader, STN_SEVERITY_WARNING, "declaration", line, "<?xml ...?> after a comment: make it the first line");
+    robot_say(reader, STN_SEVERITY_WARNING, "declaration", (robot_place){path, line},
+              "<?xml ...?> after a comment: make it the first line");
     for (; p < end + 2; p++) {
         *p = *p == '\n' ? '\n' : ' ';
     }
 }
 
-char *urdf_read_source(urdf_reader *reader, size_t *length, stn_status *status, stn_error *err) {
-    const char *path = reader->request->path;
+char *robot_read_source(robot_reader *reader, const char *path, size_t *length, stn_status *status, stn_error *err) {
     char *text = NULL;
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (file < 0) {
         *status = stn_fail(err, STN_ERR_FILE, "%s: %s", path, strerror(errno));
         return NULL;
     }
-    *status = read_all(reader, file, &text, length, err);
+    *status = read_all(reader, path, file, &text, length, err);
     close(file);
     if (text == NULL) {
         return NULL;
     }
     if (memchr(text, '\0', *length) != NULL) {
-        urdf_say(reader, STN_SEVERITY_ERROR, "encoding", 0, "the file is binary or UTF-16: URDF is UTF-8 text");
+        robot_say(reader, STN_SEVERITY_ERROR, "encoding", (robot_place){path, 0},
+                  "the file is binary or UTF-16: %s is UTF-8 text", reader->format->name);
         return NULL;
     }
     int32_t line = 0;
-    if (!urdf_has_few_marks(text, *length, &line)) {
-        urdf_say(reader, STN_SEVERITY_ERROR, "size", line,
-                 "too much for one robot: the limits are %d elements and attributes, and %d attributes of one element",
-                 (int)MOST_MARKS, (int)MOST_ATTRIBUTES);
+    if (!robot_has_few_marks(text, *length, &reader->mark_count, &line)) {
+        robot_say(reader, STN_SEVERITY_ERROR, "size", (robot_place){path, line},
+                  "too much for one robot: the limits are %d elements and attributes, and %d attributes of one element",
+                  (int)MOST_MARKS, (int)MOST_ATTRIBUTES);
         return NULL;
     }
-    blank_late_declaration(reader, text);
+    blank_late_declaration(reader, path, text);
     return text;
 }

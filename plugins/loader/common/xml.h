@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// C face of the XML library: elements, attributes, lines. Nothing here knows URDF.
-#ifndef URDF_XML_H
-#define URDF_XML_H
+// C face of the XML library: elements, attributes, lines. Nothing here knows a format.
+#ifndef LOADER_COMMON_XML_H
+#define LOADER_COMMON_XML_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,8 +22,9 @@ typedef struct xml_problem {
 } xml_problem;
 
 /// Parses `length` bytes without zeros. NULL when they are not one well-formed element, or declare entities; `problem`
-/// then says why. Entities other than the five named ones and character numbers stay as they are written.
-xml_document *xml_parse(const char *text, size_t length, xml_problem *problem);
+/// then says why. `file`, borrowed, is what messages call the text. Entities other than the five named ones and
+/// character numbers stay as they are written.
+xml_document *xml_parse(const char *text, size_t length, const char *file, xml_problem *problem);
 void xml_free(xml_document *document); // accepts NULL
 
 const xml_element *xml_root(const xml_document *document);
@@ -36,6 +37,7 @@ const xml_attribute_entry *xml_next_attribute(const xml_attribute_entry *entry);
 const char *xml_attribute_name(const xml_attribute_entry *entry);
 const char *xml_text(const xml_element *element); // text inside, "" when there is none
 int32_t xml_line(const xml_element *element);
+const char *xml_file(const xml_element *element); // as given to xml_parse
 
 #ifdef __cplusplus
 }

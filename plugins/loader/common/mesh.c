@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "urdf.h"
+#include "robot.h"
 
 /// A hull that encloses so many times the volume of its source fills dents: worth a note, and worth a warning.
 static const double FILLED = 1.05, BLOATED = 2.0;
@@ -14,7 +14,7 @@ enum { MOST_MESHES = 2000, MOST_FORMS = 16, MOST_TRIANGLES = 8000000 };
 /// One place of the file that names a mesh.
 typedef struct mesh_use {
     const xml_element *xml;
-    const urdf_file *file;
+    const robot_file *file;
     bool collision;
     enum { AS_SURFACE, AS_HULL, AS_REFERENCE } form;
 } mesh_use;
@@ -24,13 +24,13 @@ static const char *kind_of(const mesh_use *use) {
 }
 
 /// What the context says of the file, without the path that is said anyway.
-static const char *reason(urdf_reader *reader, const urdf_file *file, const char *text) {
+static const char *reason(robot_reader *reader, const robot_file *file, const char *text) {
     size_t length = strlen(file->path);
     bool repeated = strncmp(text, file->path, length) == 0 && strncmp(text + length, ": ", 2) == 0;
-    return urdf_format(reader, "%s", repeated ? text + length + 2 : text);
+    return robot_text(reader, "%s", repeated ? text + length + 2 : text);
 }
 
-static void read_mesh(urdf_reader *reader, const mesh_use *use, urdf_mesh *mesh) {
+static void read_mesh(robot_reader *reader, const mesh_use *use, robot_mesh *mesh) {
     stn_mesh_request request = {
         .path = use->file->path, .scale = mesh->scale, .convex = use->form == AS_HULL, .root = use->file->root->path};
     stn_error err = {STN_OK, ""};
@@ -43,27 +43,27 @@ static void read_mesh(urdf_reader *reader, const mesh_use *use, urdf_mesh *mesh)
 }
 
 /// Every scale of a file is a mesh of its own, so their number is bounded too.
-static bool has_room(urdf_reader *reader, const mesh_use *use) {
-    int32_t forms = urdf_names_find(&reader->form_names, 0, use->file->real);
+static bool has_room(robot_reader *reader, const mesh_use *use) {
+    int32_t forms = robot_names_find(&reader->form_names, 0, use->file->real);
     bool room = reader->mesh_count < MOST_MESHES && reader->triangle_count < MOST_TRIANGLES;
     if (room && forms < MOST_FORMS) {
-        urdf_names_add(reader, &reader->form_names, 0, use->file->real, forms < 0 ? 1 : forms + 1);
+        robot_names_add(reader, &reader->form_names, 0, use->file->real, forms < 0 ? 1 : forms + 1);
         return true;
     }
-    if (urdf_first(reader, use->collision ? URDF_TOO_MANY_COLLISIONS : URDF_TOO_MANY_VISUALS,
-                   room ? use->file->real : "")) {
-        urdf_say(reader, use->collision ? STN_SEVERITY_ERROR : STN_SEVERITY_WARNING, "size", xml_line(use->xml),
-                 "one robot may have %d meshes with %d triangles together, and %d scales of one file%s",
-                 (int)MOST_MESHES, (int)MOST_TRIANGLES, (int)MOST_FORMS,
-                 use->collision ? "" : "; further visuals are left out");
+    if (robot_first(reader, use->collision ? ROBOT_TOO_MANY_COLLISIONS : ROBOT_TOO_MANY_VISUALS,
+                    room ? use->file->real : "")) {
+        robot_say(reader, use->collision ? STN_SEVERITY_ERROR : STN_SEVERITY_WARNING, "size", robot_at(use->xml),
+                  "one robot may have %d meshes with %d triangles together, and %d scales of one file%s",
+                  (int)MOST_MESHES, (int)MOST_TRIANGLES, (int)MOST_FORMS,
+                  use->collision ? "" : "; further visuals are left out");
     }
     return false;
 }
 
 /// The mesh of this file, scale and form, read now or before; NULL: no room, said, or no memory.
-static urdf_mesh *find_mesh(urdf_reader *reader, const mesh_use *use, stn_vec3 scale) {
-    const char *key = urdf_format(reader, "%s\n%a %a %a", use->file->path, scale.x, scale.y, scale.z);
-    int32_t index = urdf_names_find(&reader->mesh_names, (int32_t)use->form, key);
+static robot_mesh *find_mesh(robot_reader *reader, const mesh_use *use, stn_vec3 scale) {
+    const char *key = robot_text(reader, "%s\n%a %a %a", use->file->path, scale.x, scale.y, scale.z);
+    int32_t index = robot_names_find(&reader->mesh_names, (int32_t)use->form, key);
     if (index >= 0) {
         return &reader->meshes[index];
     }
@@ -72,14 +72,14 @@ static urdf_mesh *find_mesh(urdf_reader *reader, const mesh_use *use, stn_vec3 s
     }
     if (reader->mesh_count == reader->mesh_capacity) {
         reader->meshes =
-            urdf_grow(reader, reader->meshes, reader->mesh_count, &reader->mesh_capacity, sizeof *reader->meshes);
+            robot_grow(reader, reader->meshes, reader->mesh_count, &reader->mesh_capacity, sizeof *reader->meshes);
     }
     if (reader->out_of_memory) {
         return NULL;
     }
-    urdf_mesh *mesh = &reader->meshes[reader->mesh_count];
-    *mesh = (urdf_mesh){.scale = scale};
-    urdf_names_add(reader, &reader->mesh_names, (int32_t)use->form, key, reader->mesh_count++);
+    robot_mesh *mesh = &reader->meshes[reader->mesh_count];
+    *mesh = (robot_mesh){.scale = scale};
+    robot_names_add(reader, &reader->mesh_names, (int32_t)use->form, key, reader->mesh_count++);
     if (use->form != AS_REFERENCE) {
         read_mesh(reader, use, mesh);
     }
@@ -87,7 +87,7 @@ static urdf_mesh *find_mesh(urdf_reader *reader, const mesh_use *use, stn_vec3 s
 }
 
 #define SAY(severity, code, format, ...) \
-    urdf_say(reader, severity, code, xml_line(use->xml), "%s mesh '%.200s': " format, kind_of(use), uri, __VA_ARGS__)
+    robot_say(reader, severity, code, robot_at(use->xml), "%s mesh '%.200s': " format, kind_of(use), uri, __VA_ARGS__)
 
 /// Is the surface open? The edges of a hull's source were counted with the triangles that were dropped, of which each
 /// may have left three that are no holes.
@@ -97,7 +97,22 @@ static bool is_open(const mesh_use *use, const stn_mesh *mesh) {
                                 : mesh->solid.mass == 0.0;
 }
 
-static void say_surface(urdf_reader *reader, const mesh_use *use, const stn_mesh *mesh) {
+static bool is_gltf(const char *path) {
+    const char *dot = strrchr(path, '.');
+    return dot != NULL && (strcasecmp(dot, ".gltf") == 0 || strcasecmp(dot, ".glb") == 0);
+}
+
+/// The standard of glTF has y up: a quarter turn R about x, which Drake gives such meshes too. The scale is along the
+/// axes of the robot file: S R = R (R^T S R), with y and z exchanged.
+void robot_stand_up(robot_geometry *g) {
+    const stn_pose turn = {{{{1.0, 0.0, 0.0}, {0.0, 0.0, -1.0}, {0.0, 1.0, 0.0}}}, {0.0, 0.0, 0.0}};
+    if (is_gltf(g->file->path)) {
+        g->spec.pose = stn_pose_mul(&g->spec.pose, &turn);
+        g->scale = stn_vec3_make(g->scale.x, g->scale.z, g->scale.y);
+    }
+}
+
+static void say_surface(robot_reader *reader, const mesh_use *use, const stn_mesh *mesh) {
     const stn_mesh_facts *facts = &mesh->facts;
     const char *uri = use->file->uri;
     if (facts->degenerate_count > 0) {
@@ -120,22 +135,17 @@ static void say_surface(urdf_reader *reader, const mesh_use *use, const stn_mesh
     }
 }
 
-bool urdf_is_gltf(const char *path) {
-    const char *dot = strrchr(path, '.');
-    return dot != NULL && (strcasecmp(dot, ".gltf") == 0 || strcasecmp(dot, ".glb") == 0);
-}
-
 /// Once a file, for collision and visual each.
-static void say_facts(urdf_reader *reader, const mesh_use *use, const stn_mesh *mesh) {
+static void say_facts(robot_reader *reader, const mesh_use *use, const stn_mesh *mesh) {
     const stn_mesh_facts *facts = &mesh->facts;
     const char *uri = use->file->uri;
-    if (!urdf_first(reader, use->collision ? URDF_COLLISION_FACTS : URDF_VISUAL_FACTS, use->file->path)) {
+    if (!robot_first(reader, use->collision ? ROBOT_COLLISION_FACTS : ROBOT_VISUAL_FACTS, use->file->path)) {
         return;
     }
     if (use->collision) {
         say_surface(reader, use, mesh);
     }
-    if (facts->up_axis != 'z' && !urdf_is_gltf(use->file->path)) {
+    if (facts->up_axis != 'z' && !is_gltf(use->file->path)) {
         SAY(STN_SEVERITY_WARNING, "up_axis", "the file says that %c is up: it is read as if z were", facts->up_axis);
     }
     if (facts->unit != 1.0) {
@@ -143,7 +153,7 @@ static void say_facts(urdf_reader *reader, const mesh_use *use, const stn_mesh *
     }
 }
 
-static mesh_use use_of(const urdf_reader *reader, const urdf_geometry *g) {
+static mesh_use use_of(const robot_reader *reader, const robot_geometry *g) {
     mesh_use use = {g->mesh, g->file, g->spec.collision, AS_SURFACE};
     if (!g->spec.collision && !reader->request->visual_meshes) {
         use.form = AS_REFERENCE;
@@ -153,15 +163,15 @@ static mesh_use use_of(const urdf_reader *reader, const urdf_geometry *g) {
     return use;
 }
 
-bool urdf_load_mesh(urdf_reader *reader, urdf_geometry *g) {
+bool robot_load_mesh(robot_reader *reader, robot_geometry *g) {
     const mesh_use use = use_of(reader, g);
-    const urdf_mesh *mesh = find_mesh(reader, &use, g->scale);
+    const robot_mesh *mesh = find_mesh(reader, &use, g->scale);
     if (mesh == NULL || reader->out_of_memory) {
         return false;
     }
     if (mesh->why != NULL) {
-        if (urdf_first(reader, use.collision ? URDF_BAD_COLLISION_MESH : URDF_BAD_VISUAL_MESH, g->file->path)) {
-            urdf_say_mesh(reader, g->mesh, g->file->uri, use.collision, "mesh", mesh->why);
+        if (robot_first(reader, use.collision ? ROBOT_BAD_COLLISION_MESH : ROBOT_BAD_VISUAL_MESH, g->file->path)) {
+            robot_say_mesh(reader, g->mesh, g->file->uri, use.collision, "mesh", mesh->why);
         }
         return false;
     }
@@ -173,7 +183,7 @@ bool urdf_load_mesh(urdf_reader *reader, urdf_geometry *g) {
     return true;
 }
 
-void urdf_release_meshes(urdf_reader *reader) {
+void robot_release_meshes(robot_reader *reader) {
     for (int32_t i = 0; i < reader->mesh_count; i++) {
         stn_mesh_release(reader->meshes[i].data);
     }

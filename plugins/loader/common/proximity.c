@@ -2,7 +2,7 @@
 // <drake:proximity_properties> of a collision: the surface's contact parameters.
 #include <string.h>
 
-#include "urdf.h"
+#include "robot.h"
 
 typedef struct property {
     const char *name;
@@ -19,13 +19,15 @@ static const property properties[] = {
     {"drake:hydroelastic_modulus", "Pa", offsetof(stn_material, modulus), true},
 };
 
-static bool parse_value(urdf_reader *reader, const xml_element *xml, const char *unit, bool positive, double *value) {
+static bool parse_value(robot_reader *reader, const xml_element *xml, const char *unit, bool positive, double *value) {
     double read = 0.0;
-    if (!urdf_required(reader, xml, "value", 1, &read)) {
+    bool text = xml_attribute(xml, "value") == NULL && xml_text(xml)[0] != '\0'; // as SDF has it
+    if (!(text ? robot_text_reals(reader, xml, 1, &read) : robot_required(reader, xml, "value", 1, &read))) {
         return false;
     }
     if (read < 0.0 || (positive && read == 0.0)) {
-        urdf_error(reader, xml, "range", "<%s> = %g %s must be %s 0", xml_name(xml), read, unit, positive ? ">" : ">=");
+        robot_error(reader, xml, "range", "<%s> = %g %s must be %s 0", xml_name(xml), read, unit,
+                    positive ? ">" : ">=");
         return false;
     }
     *value = read;
@@ -33,46 +35,46 @@ static bool parse_value(urdf_reader *reader, const xml_element *xml, const char 
 }
 
 /// A contact law at the level of velocities has one friction coefficient, and that is the sliding one.
-static void parse_static_friction(urdf_reader *reader, const xml_element *xml, stn_material *material) {
-    const xml_element *e = urdf_child(reader, xml, "drake:mu_static");
+static void parse_static_friction(robot_reader *reader, const xml_element *xml, stn_material *material) {
+    const xml_element *e = robot_child(reader, xml, "drake:mu_static");
     double mu = 0.0;
     if (e == NULL || !parse_value(reader, e, "1", false, &mu)) {
         return;
     }
     if (isnan(material->mu)) {
         material->mu = mu;
-    } else if (mu != material->mu && urdf_first(reader, URDF_STATIC_FRICTION, "")) {
-        urdf_note(reader, e, "skipped", "mu_static = %g is not read beside mu_dynamic = %g, which counts for both", mu,
-                  material->mu);
+    } else if (mu != material->mu && robot_first(reader, ROBOT_STATIC_FRICTION, "")) {
+        robot_note(reader, e, "skipped", "mu_static = %g is not read beside mu_dynamic = %g, which counts for both", mu,
+                   material->mu);
     }
 }
 
 /// Rigid or compliant; a rigid surface has an infinite modulus, and so has one that is given none.
-static void parse_compliance(urdf_reader *reader, const xml_element *xml, urdf_geometry *g) {
-    const xml_element *rigid = urdf_child(reader, xml, "drake:rigid_hydroelastic");
-    const xml_element *compliant = urdf_child(reader, xml, "drake:compliant_hydroelastic");
-    const xml_element *soft = urdf_child(reader, xml, "drake:soft_hydroelastic"); // until 2022
+static void parse_compliance(robot_reader *reader, const xml_element *xml, robot_geometry *g) {
+    const xml_element *rigid = robot_child(reader, xml, "drake:rigid_hydroelastic");
+    const xml_element *compliant = robot_child(reader, xml, "drake:compliant_hydroelastic");
+    const xml_element *soft = robot_child(reader, xml, "drake:soft_hydroelastic"); // until 2022
     compliant = compliant != NULL ? compliant : soft;
     if (rigid != NULL && compliant != NULL) {
-        urdf_error(reader, compliant, "conflict", "<%s> beside <drake:rigid_hydroelastic>: keep one of them",
-                   xml_name(compliant));
+        robot_error(reader, compliant, "conflict", "<%s> beside <drake:rigid_hydroelastic>: keep one of them",
+                    xml_name(compliant));
     } else if (rigid != NULL) {
         if (!isnan(g->spec.material.modulus)) {
-            urdf_note(reader, rigid, "skipped", "a rigid surface has no modulus: hydroelastic_modulus is not read");
+            robot_note(reader, rigid, "skipped", "a rigid surface has no modulus: hydroelastic_modulus is not read");
         }
         g->spec.material.modulus = (double)INFINITY;
         g->declared_rigid = true;
     } else if (compliant != NULL && isnan(g->spec.material.modulus)) {
-        urdf_warn(reader, compliant, "default", "<%s> without <drake:hydroelastic_modulus>: taken as rigid",
-                  xml_name(compliant));
+        robot_warn(reader, compliant, "default", "<%s> without <drake:hydroelastic_modulus>: taken as rigid",
+                   xml_name(compliant));
     }
 }
 
-void urdf_parse_proximity(urdf_reader *reader, const xml_element *xml, urdf_geometry *g) {
+void robot_parse_proximity(robot_reader *reader, const xml_element *xml, robot_geometry *g) {
     stn_material *material = &g->spec.material;
     for (int32_t i = 0; i < STN_COUNT(properties); i++) {
         const property *p = &properties[i];
-        const xml_element *child = urdf_child(reader, xml, p->name);
+        const xml_element *child = robot_child(reader, xml, p->name);
         double value = 0.0;
         if (child != NULL && parse_value(reader, child, p->unit, p->positive, &value)) {
             memcpy((char *)material + p->offset, &value, sizeof value);

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "urdf.h"
+#include "robot.h"
 
 enum {
     DEEPEST = 4,
@@ -41,13 +41,13 @@ static bool is_folder(const char *path) {
 }
 
 /// path = folder/name; false when that is too long.
-static bool join(char path[URDF_PATH], const char *folder, const char *name) {
-    int length = snprintf(path, URDF_PATH, "%s/%s", strcmp(folder, "/") == 0 ? "" : folder, name);
-    return length > 0 && length < URDF_PATH;
+static bool join(char path[ROBOT_PATH], const char *folder, const char *name) {
+    int length = snprintf(path, ROBOT_PATH, "%s/%s", strcmp(folder, "/") == 0 ? "" : folder, name);
+    return length > 0 && length < ROBOT_PATH;
 }
 
 /// Cuts the last part off; false at the root.
-static bool go_up(char path[URDF_PATH]) {
+static bool go_up(char path[ROBOT_PATH]) {
     char *slash = strrchr(path, '/');
     if (slash == NULL || slash[1] == '\0') {
         return false;
@@ -72,8 +72,10 @@ static ssize_t read_file(const char *path, char *text, size_t size) {
 static void parse_name(const char *text, size_t length, char *name, size_t size) {
     xml_problem problem;
     name[0] = '\0';
-    bool plain = length < PACKAGE_FILE && memchr(text, '\0', length) == NULL && urdf_has_few_marks(text, length, NULL);
-    xml_document *document = plain ? xml_parse(text, length, &problem) : NULL;
+    int32_t marks = 0;
+    bool plain =
+        length < PACKAGE_FILE && memchr(text, '\0', length) == NULL && robot_has_few_marks(text, length, &marks, NULL);
+    xml_document *document = plain ? xml_parse(text, length, "package.xml", &problem) : NULL;
     for (const xml_element *e = document != NULL ? xml_first_child(xml_root(document)) : NULL; e != NULL;
          e = xml_next_sibling(e)) {
         if (strcmp(xml_name(e), "name") == 0) {
@@ -86,20 +88,20 @@ static void parse_name(const char *text, size_t length, char *name, size_t size)
 }
 
 /// The name of the package that a folder is: "" when its package.xml has none. false: no readable package.xml.
-static bool read_package_name(const char *folder, char name[URDF_PACKAGE_NAME]) {
-    char path[URDF_PATH], text[PACKAGE_FILE + 1];
+static bool read_package_name(const char *folder, char name[ROBOT_PACKAGE_NAME]) {
+    char path[ROBOT_PATH], text[PACKAGE_FILE + 1];
     ssize_t length = join(path, folder, "package.xml") ? read_file(path, text, PACKAGE_FILE) : -1;
     name[0] = '\0';
     if (length < 0) {
         return false;
     }
     text[length] = '\0';
-    parse_name(text, (size_t)length, name, URDF_PACKAGE_NAME);
+    parse_name(text, (size_t)length, name, ROBOT_PACKAGE_NAME);
     return true;
 }
 
 /// The nearest package at or above a path: cuts `path` to its folder. false: none, `path` is spoilt.
-static bool find_above(char path[URDF_PATH], char name[URDF_PACKAGE_NAME]) {
+static bool find_above(char path[ROBOT_PATH], char name[ROBOT_PACKAGE_NAME]) {
     do {
         if (read_package_name(path, name)) {
             return true;
@@ -108,10 +110,10 @@ static bool find_above(char path[URDF_PATH], char name[URDF_PACKAGE_NAME]) {
     return false;
 }
 
-bool urdf_is_inside_package(const char *path, const char *package) {
-    char folder[URDF_PATH], name[URDF_PACKAGE_NAME];
+bool robot_is_inside_package(const char *path, const char *package) {
+    char folder[ROBOT_PATH], name[ROBOT_PACKAGE_NAME];
     int length = snprintf(folder, sizeof folder, "%s", path);
-    return length < URDF_PATH && find_above(folder, name) && name[0] != '\0' && strcmp(name, package) == 0;
+    return length < ROBOT_PATH && find_above(folder, name) && name[0] != '\0' && strcmp(name, package) == 0;
 }
 
 // --------------------------------------------------------------------------------------------------------- places
@@ -130,28 +132,28 @@ static void take_better(match *best, const char *path, int32_t rank) {
     }
 }
 
-static void add_folder(urdf_reader *reader, urdf_place *place, const char *path, int32_t depth) {
-    char name[URDF_PACKAGE_NAME];
+static void add_folder(robot_reader *reader, robot_folders *place, const char *path, int32_t depth) {
+    char name[ROBOT_PACKAGE_NAME];
     if (place->count == place->capacity) {
-        place->folders = urdf_grow(reader, place->folders, place->count, &place->capacity, sizeof *place->folders);
+        place->folders = robot_grow(reader, place->folders, place->count, &place->capacity, sizeof *place->folders);
     }
     if (place->count < place->capacity) {
         bool known = read_package_name(path, name);
         place->folders[place->count++] =
-            (urdf_folder){urdf_format(reader, "%s", path), known ? urdf_format(reader, "%s", name) : NULL, depth};
+            (robot_folder){robot_text(reader, "%s", path), known ? robot_text(reader, "%s", name) : NULL, depth};
     }
 }
 
 static int by_path(const void *a, const void *b) {
-    return strcmp(((const urdf_folder *)a)->path, ((const urdf_folder *)b)->path);
+    return strcmp(((const robot_folder *)a)->path, ((const robot_folder *)b)->path);
 }
 
 /// Adds the folders inside a folder, in alphabetical order; hidden ones are left out.
-static void list_inside(urdf_reader *reader, urdf_place *place, const urdf_folder *folder, int32_t limit) {
+static void list_inside(robot_reader *reader, robot_folders *place, const robot_folder *folder, int32_t limit) {
     int32_t start = place->count;
     DIR *entries = opendir(folder->path);
     for (struct dirent *e; entries != NULL && (e = readdir(entries)) != NULL && place->count < limit;) {
-        char path[URDF_PATH];
+        char path[ROBOT_PATH];
         bool maybe = e->d_type == DT_DIR || e->d_type == DT_LNK || e->d_type == DT_UNKNOWN;
         if (e->d_name[0] != '.' && maybe && join(path, folder->path, e->d_name) && is_folder(path)) {
             add_folder(reader, place, path, folder->depth + 1);
@@ -166,46 +168,46 @@ static void list_inside(urdf_reader *reader, urdf_place *place, const urdf_folde
 }
 
 /// A folder and everything below it down to DEEPEST, the nearest first.
-static void scan(urdf_reader *reader, urdf_place *place, const char *path) {
+static void scan(robot_reader *reader, robot_folders *place, const char *path) {
     char real[PATH_MAX];
     int32_t start = place->count, limit = start + MOST_FOLDERS;
-    if (realpath(path, real) == NULL || strlen(real) >= URDF_PATH || !is_folder(real)) {
+    if (realpath(path, real) == NULL || strlen(real) >= ROBOT_PATH || !is_folder(real)) {
         return;
     }
     add_folder(reader, place, real, 0);
     for (int32_t i = start; i < place->count && place->count < limit && !reader->out_of_memory; i++) {
-        urdf_folder folder = place->folders[i];
+        robot_folder folder = place->folders[i];
         if (folder.depth < DEEPEST) {
             list_inside(reader, place, &folder, limit);
         }
     }
 }
 
-static void scan_given(urdf_reader *reader, urdf_place *place) {
+static void scan_given(robot_reader *reader, robot_folders *place) {
     const char *const *entry = reader->request->package_paths;
     for (; entry != NULL && *entry != NULL; entry++) {
         scan(reader, place, *entry);
     }
 }
 
-static void scan_inside(urdf_reader *reader, urdf_place *place) {
-    if (reader->home.package != NULL) {
-        scan(reader, place, reader->home.path);
+static void scan_inside(robot_reader *reader, robot_folders *place) {
+    if (reader->main_base.home.package != NULL) {
+        scan(reader, place, reader->main_base.home.path);
     }
 }
 
-static void scan_beside(urdf_reader *reader, urdf_place *place) {
-    char path[URDF_PATH];
-    snprintf(path, sizeof path, "%s", reader->home.path);
-    if (reader->home.package != NULL && go_up(path) && strcmp(path, "/") != 0) {
+static void scan_beside(robot_reader *reader, robot_folders *place) {
+    char path[ROBOT_PATH];
+    snprintf(path, sizeof path, "%s", reader->main_base.home.path);
+    if (reader->main_base.home.package != NULL && go_up(path) && strcmp(path, "/") != 0) {
         scan(reader, place, path);
     }
 }
 
-static void scan_environment(urdf_reader *reader, urdf_place *place) {
+static void scan_environment(robot_reader *reader, robot_folders *place) {
     const char *list = getenv("ROS_PACKAGE_PATH");
     while (list != NULL && *list != '\0') {
-        char entry[URDF_PATH];
+        char entry[ROBOT_PATH];
         size_t length = strcspn(list, ":");
         if (length > 0 && length < sizeof entry) {
             snprintf(entry, sizeof entry, "%.*s", (int)length, list);
@@ -215,21 +217,21 @@ static void scan_environment(urdf_reader *reader, urdf_place *place) {
     }
 }
 
-static match look_in(urdf_reader *reader, urdf_place_id id, const char *wanted) {
-    static void (*const scans[URDF_PLACE_COUNT])(urdf_reader *, urdf_place *) = {
-        [URDF_PLACE_GIVEN] = scan_given,
-        [URDF_PLACE_INSIDE] = scan_inside,
-        [URDF_PLACE_BESIDE] = scan_beside,
-        [URDF_PLACE_ENVIRONMENT] = scan_environment,
+static match look_in(robot_reader *reader, robot_folders_id id, const char *wanted) {
+    static void (*const scans[ROBOT_FOLDERS_COUNT])(robot_reader *, robot_folders *) = {
+        [ROBOT_FOLDERS_GIVEN] = scan_given,
+        [ROBOT_FOLDERS_INSIDE] = scan_inside,
+        [ROBOT_FOLDERS_BESIDE] = scan_beside,
+        [ROBOT_FOLDERS_ENVIRONMENT] = scan_environment,
     };
-    urdf_place *place = &reader->places[id];
+    robot_folders *place = &reader->places[id];
     match best = none;
     if (!place->scanned) {
         place->scanned = true;
         scans[id](reader, place);
     }
     for (int32_t i = 0; i < place->count; i++) {
-        const urdf_folder *f = &place->folders[i];
+        const robot_folder *f = &place->folders[i];
         take_better(&best, f->path, rank_of(f->path, f->package, f->depth, wanted));
     }
     return best;
@@ -238,32 +240,32 @@ static match look_in(urdf_reader *reader, urdf_place_id id, const char *wanted) 
 // --------------------------------------------------------------------------------------------------------- lookup
 
 /// "name=folder" of the caller, where no folder has that whole text as its name.
-static match look_in_map(urdf_reader *reader, const char *wanted) {
+static match look_in_map(robot_reader *reader, const char *wanted) {
     const char *const *entry = reader->request->package_paths;
     size_t length = strlen(wanted);
     for (; entry != NULL && *entry != NULL; entry++) {
         char real[PATH_MAX];
         bool named = strncmp(*entry, wanted, length) == 0 && (*entry)[length] == '=' && !is_folder(*entry);
         if (named && realpath(*entry + length + 1, real) != NULL && is_folder(real)) {
-            return (match){urdf_format(reader, "%s", real), 0};
+            return (match){robot_text(reader, "%s", real), 0};
         }
     }
     return none;
 }
 
-static void consider(urdf_reader *reader, match *best, const char *path, int32_t depth, const char *wanted) {
-    char name[URDF_PACKAGE_NAME];
+static void consider(robot_reader *reader, match *best, const char *path, int32_t depth, const char *wanted) {
+    char name[ROBOT_PACKAGE_NAME];
     bool known = read_package_name(path, name);
     int32_t rank = rank_of(path, known ? name : NULL, depth, wanted);
     if (rank < best->rank) {
-        take_better(best, urdf_format(reader, "%s", path), rank);
+        take_better(best, robot_text(reader, "%s", path), rank);
     }
 }
 
-static match look_above(urdf_reader *reader, const char *wanted) {
-    char path[URDF_PATH], beside[URDF_PATH];
+static match look_above(robot_reader *reader, const char *wanted) {
+    char path[ROBOT_PATH], beside[ROBOT_PATH];
     match best = none;
-    snprintf(path, sizeof path, "%s", reader->folder);
+    snprintf(path, sizeof path, "%s", reader->main_base.folder);
     for (int32_t depth = 0; strcmp(path, "/") != 0; depth++) {
         consider(reader, &best, path, depth, wanted);
         if (join(beside, path, wanted) && is_folder(beside)) {
@@ -276,60 +278,60 @@ static match look_above(urdf_reader *reader, const char *wanted) {
     return best;
 }
 
-static match look_nearby(urdf_reader *reader, const char *wanted) {
+static match look_nearby(robot_reader *reader, const char *wanted) {
     match best = look_above(reader, wanted);
-    for (int32_t id = URDF_PLACE_INSIDE; id <= URDF_PLACE_BESIDE && best.rank >= BY_FOLDER; id++) {
-        match other = look_in(reader, (urdf_place_id)id, wanted);
+    for (int32_t id = ROBOT_FOLDERS_INSIDE; id <= ROBOT_FOLDERS_BESIDE && best.rank >= BY_FOLDER; id++) {
+        match other = look_in(reader, (robot_folders_id)id, wanted);
         best = other.rank < BY_FOLDER || best.rank == NO_MATCH ? other : best;
     }
     return best;
 }
 
-static match look_everywhere(urdf_reader *reader, const char *wanted) {
+static match look_everywhere(robot_reader *reader, const char *wanted) {
     match best = look_in_map(reader, wanted);
-    best = best.rank == NO_MATCH ? look_in(reader, URDF_PLACE_GIVEN, wanted) : best;
+    best = best.rank == NO_MATCH ? look_in(reader, ROBOT_FOLDERS_GIVEN, wanted) : best;
     best = best.rank == NO_MATCH ? look_nearby(reader, wanted) : best;
-    return best.rank == NO_MATCH ? look_in(reader, URDF_PLACE_ENVIRONMENT, wanted) : best;
+    return best.rank == NO_MATCH ? look_in(reader, ROBOT_FOLDERS_ENVIRONMENT, wanted) : best;
 }
 
-bool urdf_make_root(urdf_reader *reader, const char *path, urdf_root *root) {
-    char name[URDF_PACKAGE_NAME], real[PATH_MAX];
+bool robot_make_root(robot_reader *reader, const char *path, robot_root *root) {
+    char name[ROBOT_PACKAGE_NAME], real[PATH_MAX];
     bool known = read_package_name(path, name) && name[0] != '\0';
     if (realpath(path, real) == NULL) {
         return false;
     }
-    *root = (urdf_root){urdf_format(reader, "%s", path), urdf_format(reader, "%s", real),
-                        known ? urdf_format(reader, "%s", name) : NULL};
+    *root = (robot_root){robot_text(reader, "%s", path), robot_text(reader, "%s", real),
+                         known ? robot_text(reader, "%s", name) : NULL};
     return true;
 }
 
-const urdf_root *urdf_find_package(urdf_reader *reader, const char *name) {
-    const urdf_package *known = reader->packages;
+const robot_root *robot_find_package(robot_reader *reader, const char *name) {
+    const robot_package *known = reader->packages;
     int32_t count = 0;
     for (; known != NULL; known = known->next, count++) {
         if (strcmp(known->name, name) == 0) {
             return known->root;
         }
     }
-    urdf_package *found = count < MOST_PACKAGES ? URDF_NEW(reader, 1, urdf_package) : NULL;
+    robot_package *found = count < MOST_PACKAGES ? ROBOT_NEW(reader, 1, robot_package) : NULL;
     if (found == NULL) {
         return NULL;
     }
-    *found = (urdf_package){urdf_format(reader, "%s", name), NULL, reader->packages};
+    *found = (robot_package){robot_text(reader, "%s", name), NULL, reader->packages};
     reader->packages = found;
     match best = look_everywhere(reader, name);
-    urdf_root *root = best.rank < NO_MATCH ? URDF_NEW(reader, 1, urdf_root) : NULL;
-    if (root != NULL && urdf_make_root(reader, best.path, root)) {
+    robot_root *root = best.rank < NO_MATCH ? ROBOT_NEW(reader, 1, robot_root) : NULL;
+    if (root != NULL && robot_make_root(reader, best.path, root)) {
         found->root = root;
     }
     return found->root;
 }
 
-bool urdf_locate_file(urdf_reader *reader) {
-    char path[URDF_PATH], real[PATH_MAX], name[URDF_PACKAGE_NAME];
-    int length = snprintf(path, sizeof path, "%s", reader->request->path);
+bool robot_locate_file(robot_reader *reader, const char *file, robot_base *base) {
+    char path[ROBOT_PATH], real[PATH_MAX], name[ROBOT_PACKAGE_NAME];
+    int length = snprintf(path, sizeof path, "%s", file);
     char *slash = strrchr(path, '/');
-    if (length < 0 || length >= URDF_PATH) {
+    if (length < 0 || length >= ROBOT_PATH) {
         return false;
     }
     if (slash == NULL) {
@@ -337,16 +339,16 @@ bool urdf_locate_file(urdf_reader *reader) {
     } else {
         slash[slash == path ? 1 : 0] = '\0';
     }
-    if (realpath(path, real) == NULL || snprintf(path, sizeof path, "%s", real) >= URDF_PATH) {
+    if (realpath(path, real) == NULL || snprintf(path, sizeof path, "%s", real) >= ROBOT_PATH) {
         return false;
     }
-    reader->folder = urdf_format(reader, "%s", path);
+    *base = (robot_base){.id = reader->base_count++, .folder = robot_text(reader, "%s", path)};
     if (find_above(path, name)) {
-        bool made = urdf_make_root(reader, path, &reader->home);
-        reader->home.package = reader->home.package != NULL ? reader->home.package : "";
+        bool made = robot_make_root(reader, path, &base->home);
+        base->home.package = base->home.package != NULL ? base->home.package : "";
         return made;
     }
-    snprintf(path, sizeof path, "%s", reader->folder); // no package: the folder and its parent, but never everything
+    snprintf(path, sizeof path, "%s", base->folder); // no package: the folder and its parent, but never everything
     bool parted = go_up(path) && strcmp(path, "/") != 0;
-    return urdf_make_root(reader, parted ? path : reader->folder, &reader->home);
+    return robot_make_root(reader, parted ? path : base->folder, &base->home);
 }

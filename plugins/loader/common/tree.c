@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "urdf.h"
+#include "robot.h"
 
 enum { NAMES_LISTED = 5, CANDIDATES = 500 };
 
-void urdf_list_name(char *text, size_t size, int32_t position, const char *name) {
+void robot_list_name(char *text, size_t size, int32_t position, const char *name) {
     size_t used = strlen(text);
     if (position < NAMES_LISTED) {
         snprintf(text + used, size - used, "%s%.60s", position > 0 ? ", " : "", name);
@@ -17,36 +17,29 @@ void urdf_list_name(char *text, size_t size, int32_t position, const char *name)
     }
 }
 
-static int32_t add_world(urdf_reader *reader) {
-    int32_t index = reader->link_count++;
-    reader->links[index] = (urdf_link){.name = "world", .label = "link world", .joint = -1};
-    urdf_names_add(reader, &reader->link_names, 0, "world", index);
-    return index;
-}
-
-static void say_unknown(urdf_reader *reader, const urdf_joint *joint, const char *which, const char *name) {
+static void say_unknown(robot_reader *reader, const robot_joint *joint, const char *which, const char *name) {
     const char *candidates[CANDIDATES];
     int32_t count = reader->link_count < CANDIDATES ? reader->link_count : CANDIDATES;
     for (int32_t i = 0; i < count; i++) {
         candidates[i] = reader->links[i].name;
     }
-    const char *near = urdf_suggest(reader, name, candidates, count);
-    urdf_error(reader, joint->xml, "unknown_link", "its %s link '%.80s' does not exist%s%.80s%s", which, name,
-               near != NULL ? ": did you mean '" : ": declare it", near != NULL ? near : "", near != NULL ? "'?" : "");
+    const char *near = robot_suggest(reader, name, candidates, count);
+    robot_error(reader, joint->xml, "unknown_link", "its %s link '%.80s' does not exist%s%.80s%s", which, name,
+                near != NULL ? ": did you mean '" : ": declare it", near != NULL ? near : "", near != NULL ? "'?" : "");
 }
 
 /// Fills the joint's parent and child, and the child's joint. false: said.
-static bool connect_joint(urdf_reader *reader, int32_t index) {
-    urdf_joint *joint = &reader->joints[index];
+static bool connect_joint(robot_reader *reader, int32_t index) {
+    robot_joint *joint = &reader->joints[index];
     reader->label = joint->label;
     joint->spec.parent = joint->spec.child = STN_WORLD;
     if (joint->parent == NULL || joint->child == NULL) {
         return false; // said when it was read
     }
-    int32_t parent = urdf_names_find(&reader->link_names, 0, joint->parent);
-    int32_t child = urdf_names_find(&reader->link_names, 0, joint->child);
+    int32_t parent = robot_names_find(&reader->link_names, 0, joint->parent);
+    int32_t child = robot_names_find(&reader->link_names, 0, joint->child);
     if (parent < 0 && strcmp(joint->parent, "world") == 0) {
-        parent = add_world(reader);
+        parent = robot_add_link(reader, "world", NULL);
     }
     if (parent < 0) {
         say_unknown(reader, joint, "parent", joint->parent);
@@ -57,12 +50,12 @@ static bool connect_joint(urdf_reader *reader, int32_t index) {
     if (parent < 0 || child < 0) {
         return false;
     }
-    urdf_link *link = &reader->links[child];
+    robot_link *link = &reader->links[child];
     if (link->joint >= 0) {
-        urdf_error(reader, joint->xml, "two_parents",
-                   "link %.80s already hangs on %.80s (line %d): a link has one joint "
-                   "above it, remove one",
-                   link->name, reader->joints[link->joint].label, (int)reader->joints[link->joint].line);
+        robot_error(reader, joint->xml, "two_parents",
+                    "link %.80s already hangs on %.80s (line %d): a link has one joint "
+                    "above it, remove one",
+                    link->name, reader->joints[link->joint].label, (int)reader->joints[link->joint].place.line);
         return false;
     }
     joint->spec.parent = parent;
@@ -73,9 +66,9 @@ static bool connect_joint(urdf_reader *reader, int32_t index) {
 
 /// Children of each link as linked lists, and the links in breadth-first order from the root. Returns how many it
 /// reaches.
-static int32_t order_links(urdf_reader *reader, int32_t *order) {
-    int32_t *first = URDF_NEW(reader, reader->link_count, int32_t);
-    int32_t *next = URDF_NEW(reader, reader->link_count, int32_t);
+static int32_t order_links(robot_reader *reader, int32_t *order) {
+    int32_t *first = ROBOT_NEW(reader, reader->link_count, int32_t);
+    int32_t *next = ROBOT_NEW(reader, reader->link_count, int32_t);
     if (first == NULL || next == NULL) {
         return 0;
     }
@@ -98,7 +91,7 @@ static int32_t order_links(urdf_reader *reader, int32_t *order) {
 }
 
 /// Says the cycle that `start` lies on, from parents to children. `chain` has room for every link.
-static void say_cycle(urdf_reader *reader, int32_t start, int32_t *chain) {
+static void say_cycle(robot_reader *reader, int32_t start, int32_t *chain) {
     char links[400] = "", joints[400] = "";
     int32_t count = 0, at = start;
     do { // upwards
@@ -108,17 +101,17 @@ static void say_cycle(urdf_reader *reader, int32_t start, int32_t *chain) {
     for (int32_t k = 0; k < count; k++) {
         int32_t parent = chain[(count - k) % count], child = chain[count - 1 - k];
         const char *joint = reader->joints[reader->links[child].joint].spec.name;
-        urdf_list_name(links, sizeof links, k, reader->links[parent].name);
-        urdf_list_name(joints, sizeof joints, k, joint != NULL ? joint : "?");
+        robot_list_name(links, sizeof links, k, reader->links[parent].name);
+        robot_list_name(joints, sizeof joints, k, joint != NULL ? joint : "?");
     }
     reader->label = reader->links[start].label;
-    urdf_say(reader, STN_SEVERITY_ERROR, "cycle", reader->links[start].line,
-             "links %s form a cycle through joints %s: a robot is a tree, remove one of these joints", links, joints);
+    robot_say(reader, STN_SEVERITY_ERROR, "cycle", reader->links[start].place,
+              "links %s form a cycle through joints %s: a robot is a tree, remove one of these joints", links, joints);
 }
 
-static void say_cycles(urdf_reader *reader) {
-    int32_t *visit = URDF_NEW(reader, reader->link_count, int32_t);
-    int32_t *chain = URDF_NEW(reader, reader->link_count, int32_t);
+static void say_cycles(robot_reader *reader) {
+    int32_t *visit = ROBOT_NEW(reader, reader->link_count, int32_t);
+    int32_t *chain = ROBOT_NEW(reader, reader->link_count, int32_t);
     for (int32_t start = 0; visit != NULL && chain != NULL && start < reader->link_count; start++) {
         int32_t at = start; // upwards to a root, or to a link that was met before
         while (at >= 0 && visit[at] == 0) {
@@ -133,37 +126,38 @@ static void say_cycles(urdf_reader *reader) {
 }
 
 /// The one link without a joint above it, -1 after saying why there is none.
-static int32_t find_root(urdf_reader *reader) {
+static int32_t find_root(robot_reader *reader) {
     char names[400] = "";
-    int32_t root = -1, count = 0, line = 0;
+    int32_t root = -1, count = 0;
+    robot_place place = {reader->request->path, 0};
     for (int32_t i = 0; i < reader->link_count; i++) {
         if (reader->links[i].joint < 0) {
-            line = count == 1 ? reader->links[i].line : line;
-            urdf_list_name(names, sizeof names, count++, reader->links[i].name);
+            place = count == 1 ? reader->links[i].place : place;
+            robot_list_name(names, sizeof names, count++, reader->links[i].name);
             root = root < 0 ? i : root;
         }
     }
     if (count > 1) {
         reader->label = "robot";
-        urdf_say(reader, STN_SEVERITY_ERROR, "two_roots", line,
-                 "links %s have no joint above them: connect all but one by joints, or split the file", names);
+        robot_say(reader, STN_SEVERITY_ERROR, "two_roots", place,
+                  "links %s have no joint above them: connect all but one by joints, or split the file", names);
         return -1;
     }
     return root;
 }
 
 /// The world has no mass of its own.
-static void clear_world(urdf_reader *reader) {
-    urdf_link *root = &reader->links[reader->root];
+static void clear_world(robot_reader *reader) {
+    robot_link *root = &reader->links[reader->root];
     if (strcmp(root->name, "world") == 0 && root->mass.mass > 0.0) {
         reader->label = root->label;
-        urdf_say(reader, STN_SEVERITY_WARNING, "world", root->line,
-                 "the root link 'world' is the world itself: its <inertial> is ignored");
+        robot_say(reader, STN_SEVERITY_WARNING, "world", root->place,
+                  "the root link 'world' is the world itself: its <inertial> is ignored");
         root->mass = (stn_mass){0};
     }
 }
 
-bool urdf_connect(urdf_reader *reader) {
+bool robot_connect(robot_reader *reader) {
     bool good = true;
     for (int32_t i = 0; i < reader->joint_count; i++) {
         good = connect_joint(reader, i) && good;
@@ -171,7 +165,7 @@ bool urdf_connect(urdf_reader *reader) {
     if (!good || reader->out_of_memory) {
         return !reader->out_of_memory; // what is missing would show as further roots: the cause is said already
     }
-    int32_t *order = URDF_NEW(reader, reader->link_count, int32_t);
+    int32_t *order = ROBOT_NEW(reader, reader->link_count, int32_t);
     if (order == NULL) {
         return false;
     }
@@ -181,6 +175,6 @@ bool urdf_connect(urdf_reader *reader) {
         return !reader->out_of_memory;
     }
     clear_world(reader);
-    urdf_warn_massless(reader, order);
+    robot_warn_massless(reader, order);
     return !reader->out_of_memory;
 }

@@ -3,7 +3,7 @@
 // other groups and may ignore itself.
 #include <string.h>
 
-#include "urdf.h"
+#include "robot.h"
 
 enum { MOST_CELLS = 1 << 24, MOST_EXCLUSIONS = 1 << 20, DEEPEST_NESTING = 16 };
 
@@ -17,7 +17,7 @@ typedef struct group {
 typedef struct filters {
     int32_t count;
     group *groups;
-    urdf_names names;
+    robot_names names;
 } filters;
 
 static bool is_group(const xml_element *xml) {
@@ -26,13 +26,19 @@ static bool is_group(const xml_element *xml) {
     return strcmp(xml_name(xml), "drake:collision_filter_group") == 0 && !ignored;
 }
 
-static void label_group(urdf_reader *reader, const xml_element *xml) {
+static void label_group(robot_reader *reader, const xml_element *xml) {
     const char *name = xml_attribute(xml, "name");
-    reader->label = urdf_format(reader, "collision_filter_group %s", name != NULL ? name : "");
+    reader->label = robot_text(reader, "collision_filter_group %s", name != NULL ? name : "");
+}
+
+/// URDF has the name as an attribute, SDF as text.
+static const char *name_in(robot_reader *reader, const xml_element *xml, const char *attribute) {
+    bool text = xml_attribute(xml, attribute) == NULL && xml_text(xml)[0] != '\0';
+    return text ? robot_text_name(reader, xml) : robot_name_of(reader, xml, attribute);
 }
 
 /// The work that follows grows with groups and what they hold, times the links.
-static bool is_small_enough(urdf_reader *reader, const xml_element *root, int32_t *total) {
+static bool is_small_enough(robot_reader *reader, const xml_element *root, int32_t *total) {
     int64_t entries = 0;
     for (const xml_element *e = xml_first_child(root); e != NULL; e = xml_next_sibling(e)) {
         *total += is_group(e);
@@ -42,20 +48,20 @@ static bool is_small_enough(urdf_reader *reader, const xml_element *root, int32_
     }
     if ((entries + *total) * reader->link_count > MOST_CELLS) {
         reader->label = "robot";
-        urdf_error(reader, root, "size", "%d collision filter groups with %d entries are too many for %d links",
-                   (int)*total, (int)entries, (int)reader->link_count);
+        robot_error(reader, root, "size", "%d collision filter groups with %d entries are too many for %d links",
+                    (int)*total, (int)entries, (int)reader->link_count);
         return false;
     }
     return true;
 }
 
-static bool collect(urdf_reader *reader, const xml_element *root, filters *f) {
+static bool collect(robot_reader *reader, const xml_element *root, filters *f) {
     int32_t total = 0;
     if (!is_small_enough(reader, root, &total)) {
         return true;
     }
-    f->groups = URDF_NEW(reader, total, group);
-    if (f->groups == NULL || !urdf_names_init(reader, &f->names, total)) {
+    f->groups = ROBOT_NEW(reader, total, group);
+    if (f->groups == NULL || !robot_names_init(reader, &f->names, total)) {
         return false;
     }
     for (const xml_element *e = xml_first_child(root); e != NULL; e = xml_next_sibling(e)) {
@@ -63,45 +69,45 @@ static bool collect(urdf_reader *reader, const xml_element *root, filters *f) {
             continue;
         }
         label_group(reader, e);
-        const char *name = urdf_name_of(reader, e, "name");
-        if (name != NULL && urdf_names_find(&f->names, 0, name) >= 0) {
-            urdf_error(reader, e, "duplicate_group", "a second group of this name: rename one");
+        const char *name = robot_name_of(reader, e, "name");
+        if (name != NULL && robot_names_find(&f->names, 0, name) >= 0) {
+            robot_error(reader, e, "duplicate_group", "a second group of this name: rename one");
         } else if (name != NULL) {
-            urdf_names_add(reader, &f->names, 0, name, f->count);
-            f->groups[f->count++] = (group){.xml = e, .member = URDF_NEW(reader, reader->link_count, bool)};
+            robot_names_add(reader, &f->names, 0, name, f->count);
+            f->groups[f->count++] = (group){.xml = e, .member = ROBOT_NEW(reader, reader->link_count, bool)};
         }
     }
     return true;
 }
 
-static void mark_links(urdf_reader *reader, filters *f, int32_t index) {
+static void mark_links(robot_reader *reader, filters *f, int32_t index) {
     label_group(reader, f->groups[index].xml);
     for (const xml_element *e = xml_first_child(f->groups[index].xml); e != NULL; e = xml_next_sibling(e)) {
         if (strcmp(xml_name(e), "drake:member") != 0) {
             continue;
         }
-        const char *name = urdf_name_of(reader, e, "link");
-        int32_t link = name != NULL ? urdf_names_find(&reader->link_names, 0, name) : -1;
+        const char *name = name_in(reader, e, "link");
+        int32_t link = name != NULL ? robot_names_find(&reader->link_names, 0, name) : -1;
         if (link >= 0) {
             f->groups[index].member[link] = true;
         } else if (name != NULL) {
-            urdf_error(reader, e, "unknown_link", "its member link '%.80s' does not exist", name);
+            robot_error(reader, e, "unknown_link", "its member link '%.80s' does not exist", name);
         }
     }
 }
 
 /// The group that an attribute of `xml` names, -1 after saying that there is none.
-static int32_t named_group(urdf_reader *reader, const filters *f, const xml_element *xml) {
-    const char *name = urdf_name_of(reader, xml, "name");
-    int32_t index = name != NULL ? urdf_names_find(&f->names, 0, name) : -1;
+static int32_t named_group(robot_reader *reader, const filters *f, const xml_element *xml) {
+    const char *name = name_in(reader, xml, "name");
+    int32_t index = name != NULL ? robot_names_find(&f->names, 0, name) : -1;
     if (name != NULL && index < 0) {
-        urdf_error(reader, xml, "unknown_group", "the group '%.80s' does not exist", name);
+        robot_error(reader, xml, "unknown_group", "the group '%.80s' does not exist", name);
     }
     return index;
 }
 
 /// Adds the members of groups inside group `index`; true when that added one.
-static bool mark_groups(urdf_reader *reader, filters *f, int32_t index, bool first) {
+static bool mark_groups(robot_reader *reader, filters *f, int32_t index, bool first) {
     bool grew = false;
     label_group(reader, f->groups[index].xml);
     for (const xml_element *e = xml_first_child(f->groups[index].xml); e != NULL; e = xml_next_sibling(e)) {
@@ -109,7 +115,7 @@ static bool mark_groups(urdf_reader *reader, filters *f, int32_t index, bool fir
             continue;
         }
         const char *name = xml_attribute(e, "name");
-        int32_t inner = first ? named_group(reader, f, e) : urdf_names_find(&f->names, 0, name != NULL ? name : "");
+        int32_t inner = first ? named_group(reader, f, e) : robot_names_find(&f->names, 0, name != NULL ? name : "");
         for (int32_t i = 0; inner >= 0 && i < reader->link_count; i++) {
             bool added = f->groups[inner].member[i] && !f->groups[index].member[i];
             f->groups[index].member[i] |= added;
@@ -119,20 +125,8 @@ static bool mark_groups(urdf_reader *reader, filters *f, int32_t index, bool fir
     return grew;
 }
 
-static bool exclude(urdf_reader *reader, int32_t a, int32_t b) {
-    if (reader->exclusion_count == reader->exclusion_capacity) {
-        reader->exclusions = urdf_grow(reader, reader->exclusions, reader->exclusion_count, &reader->exclusion_capacity,
-                                       sizeof *reader->exclusions);
-    }
-    if (reader->exclusion_count == reader->exclusion_capacity) {
-        return false;
-    }
-    reader->exclusions[reader->exclusion_count++] = (urdf_exclusion){a, b};
-    return true;
-}
-
-static bool list_members(urdf_reader *reader, group *g) {
-    g->links = URDF_NEW(reader, reader->link_count, int32_t);
+static bool list_members(robot_reader *reader, group *g) {
+    g->links = ROBOT_NEW(reader, reader->link_count, int32_t);
     for (int32_t i = 0; g->links != NULL && i < reader->link_count; i++) {
         if (g->member[i]) {
             g->links[g->count++] = i;
@@ -141,7 +135,7 @@ static bool list_members(urdf_reader *reader, group *g) {
     return g->links != NULL;
 }
 
-static bool exclude_groups(urdf_reader *reader, const filters *f, int32_t index, int32_t other) {
+static bool exclude_groups(robot_reader *reader, const filters *f, int32_t index, int32_t other) {
     const group *mine = &f->groups[index], *theirs = &f->groups[other];
     for (int32_t a = 0; a < mine->count; a++) {
         for (int32_t b = index == other ? a + 1 : 0; b < theirs->count; b++) {
@@ -149,11 +143,11 @@ static bool exclude_groups(urdf_reader *reader, const filters *f, int32_t index,
                 continue;
             }
             if (reader->exclusion_count == MOST_EXCLUSIONS) {
-                urdf_error(reader, mine->xml, "size", "more than %d pairs of links in collision filter groups",
-                           (int)MOST_EXCLUSIONS);
+                robot_error(reader, mine->xml, "size", "more than %d pairs of links in collision filter groups",
+                            (int)MOST_EXCLUSIONS);
                 return false;
             }
-            if (!exclude(reader, mine->links[a], theirs->links[b])) {
+            if (!robot_add_exclusion(reader, mine->links[a], theirs->links[b])) {
                 return false;
             }
         }
@@ -161,7 +155,7 @@ static bool exclude_groups(urdf_reader *reader, const filters *f, int32_t index,
     return true;
 }
 
-static bool exclude_ignored(urdf_reader *reader, const filters *f, int32_t index) {
+static bool exclude_ignored(robot_reader *reader, const filters *f, int32_t index) {
     label_group(reader, f->groups[index].xml);
     for (const xml_element *e = xml_first_child(f->groups[index].xml); e != NULL; e = xml_next_sibling(e)) {
         if (strcmp(xml_name(e), "drake:ignored_collision_filter_group") != 0) {
@@ -175,7 +169,7 @@ static bool exclude_ignored(urdf_reader *reader, const filters *f, int32_t index
     return true;
 }
 
-bool urdf_parse_filters(urdf_reader *reader, const xml_element *root) {
+bool robot_parse_filters(robot_reader *reader, const xml_element *root) {
     filters f = {0};
     if (!collect(reader, root, &f) || reader->out_of_memory) {
         return false;
@@ -192,8 +186,8 @@ bool urdf_parse_filters(urdf_reader *reader, const xml_element *root) {
     }
     if (grew) {
         reader->label = "robot";
-        urdf_error(reader, root, "size", "collision filter groups are nested too deep (limit %d)",
-                   (int)DEEPEST_NESTING);
+        robot_error(reader, root, "size", "collision filter groups are nested too deep (limit %d)",
+                    (int)DEEPEST_NESTING);
         return true;
     }
     for (int32_t g = 0; g < f.count; g++) {

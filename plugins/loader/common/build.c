@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 // What was read, handed to the model builder: all of it or nothing.
-#include "urdf.h"
+#include "robot.h"
 
 /// "file:line", for messages and for tools that point into the file.
-static const char *place(urdf_reader *reader, int32_t line) {
-    return urdf_format(reader, "%s:%d", reader->request->path, (int)line);
+static const char *where(robot_reader *reader, robot_place place) {
+    return robot_text(reader, "%s:%d", place.file, (int)place.line);
 }
 
-static stn_status build_links(urdf_reader *reader, stn_model_builder *builder, stn_error *err) {
+static stn_status build_links(robot_reader *reader, stn_model_builder *builder, stn_error *err) {
     stn_status status = STN_OK;
     for (int32_t i = 0; i < reader->link_count && status == STN_OK; i++) {
-        urdf_link *link = &reader->links[i];
-        stn_link_spec spec = {.name = link->name, .mass = link->mass, .where = place(reader, link->line)};
+        robot_link *link = &reader->links[i];
+        stn_link_spec spec = {.name = link->name, .mass = link->mass, .where = where(reader, link->place)};
         status = stn_builder_add_link(builder, &spec, &link->out_index, err);
     }
     return status;
 }
 
 /// The masters of mimic joints may come later and are set when all joints are there.
-static stn_status build_joint(urdf_reader *reader, urdf_joint *joint, stn_model_builder *builder, stn_error *err) {
+static stn_status build_joint(robot_reader *reader, robot_joint *joint, stn_model_builder *builder, stn_error *err) {
     stn_joint_spec spec = joint->spec;
     spec.parent = reader->links[spec.parent].out_index;
     spec.child = reader->links[spec.child].out_index;
     spec.mimic = -1;
-    spec.where = place(reader, joint->line);
+    spec.where = where(reader, joint->place);
     return stn_builder_add_joint(builder, &spec, &joint->out_index, err);
 }
 
-static stn_status build_joints(urdf_reader *reader, stn_model_builder *builder, stn_error *err) {
+static stn_status build_joints(robot_reader *reader, stn_model_builder *builder, stn_error *err) {
     stn_status status = STN_OK;
     for (int32_t i = 0; i < reader->joint_count && status == STN_OK; i++) {
         status = build_joint(reader, &reader->joints[i], builder, err);
     }
     for (int32_t i = 0; i < reader->joint_count && status == STN_OK; i++) {
-        const urdf_joint *joint = &reader->joints[i];
+        const robot_joint *joint = &reader->joints[i];
         if (joint->spec.mimic >= 0) {
             status = stn_builder_set_mimic(builder, joint->out_index, reader->joints[joint->spec.mimic].out_index,
                                            joint->spec.mimic_multiplier, joint->spec.mimic_offset, err);
@@ -42,12 +42,12 @@ static stn_status build_joints(urdf_reader *reader, stn_model_builder *builder, 
     return status;
 }
 
-static stn_status build_geometries(urdf_reader *reader, stn_model_builder *builder, stn_error *err) {
+static stn_status build_geometries(robot_reader *reader, stn_model_builder *builder, stn_error *err) {
     stn_status status = STN_OK;
     for (int32_t i = 0; i < reader->geometry_count && status == STN_OK; i++) {
-        urdf_geometry *g = &reader->geometries[i];
+        robot_geometry *g = &reader->geometries[i];
         int32_t index = 0;
-        g->spec.where = place(reader, g->line);
+        g->spec.where = where(reader, g->place);
         if (g->file != NULL) {
             status = stn_builder_add_mesh(builder, g->file->path, g->scale, g->data, &g->spec.mesh, err);
         }
@@ -58,17 +58,17 @@ static stn_status build_geometries(urdf_reader *reader, stn_model_builder *build
     return status;
 }
 
-static stn_status build_exclusions(urdf_reader *reader, stn_model_builder *builder, stn_error *err) {
+static stn_status build_exclusions(robot_reader *reader, stn_model_builder *builder, stn_error *err) {
     stn_status status = STN_OK;
     for (int32_t i = 0; i < reader->exclusion_count && status == STN_OK; i++) {
-        const urdf_exclusion *e = &reader->exclusions[i];
+        const robot_exclusion *e = &reader->exclusions[i];
         status = stn_builder_exclude(builder, reader->links[e->a].out_index, reader->links[e->b].out_index, err);
     }
     return status;
 }
 
-static stn_status build_all(urdf_reader *reader, stn_model_builder *builder, stn_error *err) {
-    static stn_status (*const stages[])(urdf_reader *, stn_model_builder *,
+static stn_status build_all(robot_reader *reader, stn_model_builder *builder, stn_error *err) {
+    static stn_status (*const stages[])(robot_reader *, stn_model_builder *,
                                         stn_error *) = {build_links, build_joints, build_geometries, build_exclusions};
     for (int32_t i = 0; i < STN_COUNT(stages); i++) {
         stn_status status = stages[i](reader, builder, err);
@@ -79,7 +79,7 @@ static stn_status build_all(urdf_reader *reader, stn_model_builder *builder, stn
     return reader->out_of_memory ? stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", reader->request->path) : STN_OK;
 }
 
-stn_status urdf_build(urdf_reader *reader, stn_model_builder *builder, int32_t *robot, stn_error *err) {
+stn_status robot_build(robot_reader *reader, stn_model_builder *builder, int32_t *robot, stn_error *err) {
     const char *name = reader->request->robot_name != NULL ? reader->request->robot_name : reader->name;
     int32_t index = 0;
     stn_error own = {STN_OK, ""};
@@ -95,7 +95,7 @@ stn_status urdf_build(urdf_reader *reader, stn_model_builder *builder, int32_t *
     stn_builder_discard(builder, index);
     if (status == STN_ERR_ARGUMENT) { // a number on the edge of what the checks above let through
         reader->label = "robot";
-        urdf_say(reader, STN_SEVERITY_ERROR, "model", 0, "%s", own.text);
+        robot_say(reader, STN_SEVERITY_ERROR, "model", (robot_place){reader->request->path, 0}, "%s", own.text);
         return STN_OK;
     }
     return stn_fail(err, status, "%s", own.text);
