@@ -18,11 +18,13 @@ static stn_status build(cli_robot *robot, const cli_robot_options *options, stn_
                         stn_error *err) {
     stn_load_request request = {
         .path = robot->path, .package_paths = options->packages, .visual_meshes = options->visual_meshes};
-    stn_pose origin = stn_pose_identity();
+    stn_pose base;
+    bool fixed = false;
     int32_t index = 0;
     stn_status status = stn_load_robot(robot->context, &request, builder, &index, &robot->diagnostics, err);
     if (status == STN_OK && options->fixed) {
-        status = stn_builder_set_base(builder, index, &origin, true, err);
+        stn_builder_get_base(builder, index, &base, &fixed); // where the file puts it
+        status = stn_builder_set_base(builder, index, &base, true, err);
     }
     return status == STN_OK ? stn_model_compile(builder, &robot->model, err) : status;
 }

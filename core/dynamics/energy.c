@@ -47,6 +47,19 @@ double stn_gravitational_energy(const stn_kinematics *kinematics, stn_vec3 gravi
     return energy;
 }
 
+double stn_spring_energy(const stn_kinematics *kinematics) {
+    const stn_model *model = kinematics->model;
+    double energy = 0.0;
+    for (int32_t j = 0; j < model->joint_count; j++) {
+        const stn_joint *joint = &model->joints[j];
+        if (joint->stiffness > 0.0) {
+            double stretch = kinematics->q[joint->q_start] - joint->rest;
+            energy += 0.5 * joint->stiffness * stretch * stretch;
+        }
+    }
+    return energy;
+}
+
 stn_spatial stn_momentum(const stn_kinematics *kinematics) {
     const stn_model *model = kinematics->model;
     const kinematics_object *k = kinematics_object_of(kinematics);

@@ -137,8 +137,12 @@ static stn_status load(stn_context *context, stn_model_builder *builder, const l
     if (status < 0) {
         return status;
     }
-    if (o->placed || o->fixed_given) {
-        status = stn_builder_set_base(builder, *robot, &o->base, o->fixed, err);
+    if (o->placed || o->fixed_given) { // what is not given is as the file says
+        stn_pose base;
+        bool fixed = false;
+        stn_builder_get_base(builder, *robot, &base, &fixed);
+        status =
+            stn_builder_set_base(builder, *robot, o->placed ? &o->base : &base, o->fixed_given ? o->fixed : fixed, err);
     }
     if (status >= 0 && o->has_material) {
         status = stn_builder_set_material(builder, *robot, &o->material, err);

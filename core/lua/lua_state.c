@@ -168,13 +168,12 @@ static int world_random(lua_State *L) {
 static int world_energy(lua_State *L) {
     stn_lua_world *w = stn_lua_world_compiled(L, 1);
     const stn_kinematics *k = stn_world_kinematics(w->world);
-    const stn_observation *o = stn_world_observation(w->world);
     const struct {
         const char *name;
         double value;
     } parts[] = {{"kinetic", stn_kinetic_energy(k)},
                  {"potential", stn_gravitational_energy(k, stn_world_state(w->world)->gravity)},
-                 {"elastic", o->problem != NULL && o->report != NULL ? o->report->elastic_J : 0.0}};
+                 {"elastic", stn_world_elastic_energy(w->world)}};
     double total = 0.0;
     lua_createtable(L, 0, STN_COUNT(parts) + 1);
     for (int32_t i = 0; i < STN_COUNT(parts); i++) {

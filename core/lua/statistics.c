@@ -34,12 +34,11 @@ static bool reserve(stn_session *session) {
     return true;
 }
 
-/// Mechanical energy at the present state, with the elastic part of the last step.
+/// Mechanical energy at the present state; elements have that of the last step.
 static double present_energy(stn_lua_world *w) {
     const stn_kinematics *k = stn_world_kinematics(w->world);
-    const stn_observation *o = stn_world_observation(w->world);
-    double elastic = o->problem != NULL && o->report != NULL ? o->report->elastic_J : 0.0;
-    return stn_kinetic_energy(k) + stn_gravitational_energy(k, stn_world_state(w->world)->gravity) + elastic;
+    return stn_kinetic_energy(k) + stn_gravitational_energy(k, stn_world_state(w->world)->gravity) +
+           stn_world_elastic_energy(w->world);
 }
 
 static bool started(const stn_lua_world *w) {

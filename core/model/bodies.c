@@ -27,7 +27,7 @@ static stn_status number_joints(compiler *c, stn_error *err) {
         robot->link_start = built->start.links;
         robot->link_count = robot_link_end(b, r) - robot->link_start;
         robot->root_link = c->root_link[r];
-        robot->base = built->base;
+        robot->base = c->root[r] == ROOT_ATTACHED ? stn_pose_identity() : built->base;
         robot->joint_start = count;
         c->root_joint[r] = c->root[r] == ROOT_FREE ? count++ : -1;
         for (int32_t j = built->start.joints; j < robot_joint_end(b, r); j++) {
@@ -91,6 +91,10 @@ static void fill_joint(const compiler *c, int32_t index, const stn_joint_spec *s
     joint->where = spec->where != NULL ? spec->where : "";
     joint->damping = spec->damping;
     joint->friction = spec->friction;
+    joint->stiffness = kind->axial ? spec->stiffness : 0.0;
+    joint->rest = kind->axial ? spec->rest : 0.0;
+    joint->servo_kp = spec->servo_kp;
+    joint->servo_kd = spec->servo_kd;
     joint->reflected_inertia = kind->axial ? ratio * ratio * spec->rotor_inertia : 0.0;
     joint->mimic = spec->mimic >= 0 ? c->joint_index[spec->mimic] : -1;
     joint->mimic_multiplier = spec->mimic_multiplier;

@@ -80,9 +80,9 @@ void stn_builder_destroy(stn_model_builder *builder) {
         return;
     }
     builder_truncate(builder, &(built_counts){0});
-    const list *lists[] = {&builder->robots,     &builder->links,  &builder->joints,
-                           &builder->geometries, &builder->meshes, &builder->excludes,
-                           &builder->overrides,  &builder->clouds, &builder->groups};
+    const list *lists[] = {&builder->robots, &builder->links,    &builder->joints,    &builder->geometries,
+                           &builder->meshes, &builder->excludes, &builder->overrides, &builder->clouds,
+                           &builder->groups, &builder->keyframes};
     for (int32_t i = 0; i < STN_COUNT(lists); i++) {
         stn_release(builder->context, lists[i]->items);
     }
@@ -144,6 +144,7 @@ void stn_builder_discard(stn_model_builder *builder, int32_t robot) {
         return;
     }
     builder_truncate(builder, &robot_at(builder, robot)->start);
+    builder_drop_keyframes(builder, robot);
     builder->robots.count = robot;
     for (int32_t r = 0; r < robot; r++) { // what stays lets go of what went
         built_robot *kept = robot_at(builder, r);
@@ -155,7 +156,7 @@ void stn_builder_discard(stn_model_builder *builder, int32_t robot) {
     }
 }
 
-static stn_status check_robot(const stn_model_builder *builder, const char *what, int32_t robot, stn_error *err) {
+stn_status builder_check_robot(const stn_model_builder *builder, const char *what, int32_t robot, stn_error *err) {
     if (robot < 0 || robot >= builder->robots.count) {
         return stn_fail(err, STN_ERR_ARGUMENT, "%s: there is no robot %d (%d robots)", what, robot,
                         builder->robots.count);
@@ -175,9 +176,17 @@ static place_name name_place(const stn_model_builder *builder, int32_t link) {
     return name;
 }
 
+static stn_status check_base(const built_robot *robot, const stn_pose *base, stn_error *err) {
+    stn_status status = check_pose("base", base, err);
+    if (status != STN_OK) {
+        stn_error_prefix(err, "robot '%s'", robot->name);
+    }
+    return status;
+}
+
 stn_status stn_builder_set_base(stn_model_builder *builder, int32_t robot, const stn_pose *base, bool fixed,
                                 stn_error *err) {
-    stn_status status = check_robot(builder, "set base", robot, err);
+    stn_status status = builder_check_robot(builder, "set base", robot, err);
     if (status != STN_OK) {
         return status;
     }
@@ -187,15 +196,28 @@ stn_status stn_builder_set_base(stn_model_builder *builder, int32_t robot, const
                         "robot '%s': is attached to %s, so it has no base of its own; place that robot instead",
                         item->name, name_place(builder, item->attached_to).text);
     }
-    status = check_pose("base", base, err);
+    status = check_base(item, base, err);
+    if (status == STN_OK) {
+        item->base = *base;
+        item->fixed = fixed;
+        item->base_given = true;
+    }
+    return status;
+}
+
+stn_status stn_builder_propose_base(stn_model_builder *builder, int32_t robot, const stn_pose *base, bool fixed,
+                                    stn_error *err) {
+    stn_status status = builder_check_robot(builder, "propose base", robot, err);
     if (status != STN_OK) {
-        stn_error_prefix(err, "robot '%s'", item->name);
         return status;
     }
-    item->base = *base;
-    item->fixed = fixed;
-    item->base_given = true;
-    return STN_OK;
+    built_robot *item = robot_at(builder, robot);
+    status = check_base(item, base, err);
+    if (status == STN_OK && !item->base_given) {
+        item->base = *base;
+        item->fixed = fixed;
+    }
+    return status;
 }
 
 static stn_status check_attachment(const stn_model_builder *builder, int32_t robot, int32_t link, const stn_pose *pose,
@@ -222,7 +244,7 @@ static stn_status check_attachment(const stn_model_builder *builder, int32_t rob
 
 stn_status stn_builder_attach(stn_model_builder *builder, int32_t robot, int32_t link, const stn_pose *pose,
                               stn_error *err) {
-    stn_status status = check_robot(builder, "attach", robot, err);
+    stn_status status = builder_check_robot(builder, "attach", robot, err);
     if (status != STN_OK) {
         return status;
     }

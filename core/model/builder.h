@@ -20,10 +20,10 @@ typedef struct built_counts {
 typedef struct built_robot {
     const char *name;
     built_counts start;
-    stn_pose base;
-    bool fixed, base_given;
-    int32_t attached_to;  // link of another robot that the root is welded to, -1: none
-    stn_pose attached_at; // that link's frame -> root link frame
+    stn_pose base;          // as set, else as proposed
+    bool fixed, base_given; // given: set, not only proposed
+    int32_t attached_to;    // link of another robot that the root is welded to, -1: none
+    stn_pose attached_at;   // that link's frame -> root link frame
 } built_robot;
 
 typedef struct built_link {
@@ -65,10 +65,18 @@ typedef struct built_group {
     const int32_t *index;
 } built_group;
 
+typedef struct built_keyframe {
+    stn_keyframe_spec spec; // base not used; q with quaternions of length 1
+    int32_t robot;
+    bool has_base;
+    stn_pose base;
+} built_keyframe;
+
 struct stn_model_builder {
     stn_context *context;
     stn_arena *memory; // texts and number arrays of the specs; the compiled model takes it over
     list robots, links, joints, geometries, meshes, excludes, overrides, clouds, groups; // meshes' data are kept
+    list keyframes;    // in the order of adding, whatever their robots
     bool number_names; // a robot's name that is taken gets a number instead of being refused
 };
 
@@ -79,6 +87,8 @@ const char *builder_copy_text(stn_model_builder *builder, const char *text);
 void *builder_copy(stn_model_builder *builder, const void *data, size_t count, size_t size);
 /// Empties the lists from these counts on; instances and meshes that they own are let go.
 void builder_truncate(stn_model_builder *builder, const built_counts *start);
+/// keyframe.c: forgets the keyframes of the robots from `robot` on.
+void builder_drop_keyframes(stn_model_builder *builder, int32_t robot);
 
 static inline built_robot *robot_at(const stn_model_builder *b, int32_t i) {
     return (built_robot *)b->robots.items + i;
@@ -107,6 +117,9 @@ static inline built_cloud *cloud_at(const stn_model_builder *b, int32_t i) {
 static inline built_group *group_at(const stn_model_builder *b, int32_t i) {
     return (built_group *)b->groups.items + i;
 }
+static inline built_keyframe *keyframe_at(const stn_model_builder *b, int32_t i) {
+    return (built_keyframe *)b->keyframes.items + i;
+}
 /// One past the last link or joint of a robot.
 static inline int32_t robot_link_end(const stn_model_builder *b, int32_t robot) {
     return robot + 1 < b->robots.count ? robot_at(b, robot + 1)->start.links : b->links.count;
@@ -114,6 +127,9 @@ static inline int32_t robot_link_end(const stn_model_builder *b, int32_t robot) 
 static inline int32_t robot_joint_end(const stn_model_builder *b, int32_t robot) {
     return robot + 1 < b->robots.count ? robot_at(b, robot + 1)->start.joints : b->joints.count;
 }
+
+/// Fails with "WHAT: there is no robot R (N robots)" unless there is.
+stn_status builder_check_robot(const stn_model_builder *builder, const char *what, int32_t robot, stn_error *err);
 
 // check.c: the numbers of one spec, before it enters the builder. Messages name the member, value and bound; the caller
 // puts the object's name in front.
@@ -123,6 +139,7 @@ stn_status check_link(const stn_link_spec *spec, stn_error *err);
 stn_status check_joint(const stn_joint_spec *spec, stn_error *err);
 stn_status check_geometry(const stn_geometry_spec *spec, stn_error *err);
 stn_status check_nodes(const stn_nodes_spec *spec, stn_error *err);
+stn_status check_name(const char *name, stn_error *err);
 /// Do the principal moments break l1 + l2 >= l3 by more than round-off?
 bool breaks_triangle_inequality(const stn_mat3 *inertia);
 

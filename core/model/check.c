@@ -91,7 +91,7 @@ bool breaks_triangle_inequality(const stn_mat3 *inertia) {
 
 // -------------------------------------------------------------------------------------------------------- specs
 
-static stn_status check_name(const char *name, stn_error *err) {
+stn_status check_name(const char *name, stn_error *err) {
     if (name == NULL || name[0] == '\0') {
         return stn_fail(err, STN_ERR_ARGUMENT, "the name must not be empty");
     }
@@ -151,9 +151,15 @@ static stn_status check_drive(const stn_joint_spec *spec, const stn_joint_units 
         {"damping", units->damping, spec->damping, true},
         {"friction", units->effort, spec->friction, true},
         {"rotor inertia", units->inertia, spec->rotor_inertia, true},
+        {"stiffness", units->stiffness, spec->stiffness, true},
+        {"servo gain kp", units->stiffness, spec->servo_kp, true},
+        {"servo gain kd", units->damping, spec->servo_kd, true},
     };
     if (!isfinite(spec->gear_ratio)) {
         return fail_range(err, "gear ratio", spec->gear_ratio, "1", "finite");
+    }
+    if (!isfinite(spec->rest)) {
+        return fail_range(err, "rest position of the spring", spec->rest, units->position, "finite");
     }
     if (!isfinite(spec->screw_pitch)) {
         return fail_range(err, "screw pitch", spec->screw_pitch, "m", "finite");

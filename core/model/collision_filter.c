@@ -4,16 +4,16 @@
 
 static bool is_excluded(const model_object *object, int32_t link_a, int32_t link_b) {
     uint64_t key = pair_key(link_a, link_b);
-    int32_t low = 0, high = object->exclude_count; // the key lies in [low, high) if at all
+    int32_t low = 0, high = object->face.exclude_count; // the key lies in [low, high) if at all
     while (low < high) {
         int32_t middle = low + (high - low) / 2;
-        if (object->excludes[middle] < key) {
+        if (object->exclude_keys[middle] < key) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    return low < object->exclude_count && object->excludes[low] == key;
+    return low < object->face.exclude_count && object->exclude_keys[low] == key;
 }
 
 bool stn_model_may_collide(const stn_model *model, int32_t geometry_a, int32_t geometry_b) {

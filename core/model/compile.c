@@ -9,7 +9,8 @@
 
 static stn_status run_stages(compiler *c, stn_error *err) {
     static stn_status (*const stages[])(compiler *, stn_error *) = {
-        check_names, find_topology, check_mimics, compile_bodies, compile_nodes, compile_start, compile_surfaces,
+        check_names,   find_topology, check_mimics,      compile_bodies,
+        compile_nodes, compile_start, compile_keyframes, compile_surfaces,
     };
     for (int32_t i = 0; i < STN_COUNT(stages); i++) {
         stn_status status = stages[i](c, err);
@@ -64,6 +65,7 @@ static void hand_over(compiler *c, stn_arena *fresh) {
     b->memory = fresh;
     b->groups.count = b->meshes.count = 0; // their plugins and data are the model's now
     builder_truncate(b, &(built_counts){0});
+    b->keyframes.count = 0;
     b->robots.count = 0;
 }
 

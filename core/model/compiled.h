@@ -35,13 +35,12 @@ typedef struct pair_override {
 typedef struct model_object {
     stn_model face; // first: a stn_model is the address of its object
     stn_arena *memory, *texts;
-    const body_plan *plan;       // (body_count)
-    const int64_t *dense_start;  // (tree_count) sum of n^2 of the articulated trees before
-    const int32_t *massless;     // (tree_count) link, -1
-    const filter_entry *filter;  // (geometry_count)
-    const stn_material *surface; // (geometry_count) defaults filled in
-    const uint64_t *excludes;    // (exclude_count) ascending keys of link pairs
-    int32_t exclude_count;
+    const body_plan *plan;          // (body_count)
+    const int64_t *dense_start;     // (tree_count) sum of n^2 of the articulated trees before
+    const int32_t *massless;        // (tree_count) link, -1
+    const filter_entry *filter;     // (geometry_count)
+    const stn_material *surface;    // (geometry_count) defaults filled in
+    const uint64_t *exclude_keys;   // (exclude_count) of the link pairs, ascending
     const pair_override *overrides; // (override_count) in the order of the calls
     int32_t override_count;
     int32_t articulated_count; // trees; clouds come after them
@@ -50,6 +49,23 @@ typedef struct model_object {
 
 static inline const model_object *model_object_of(const stn_model *model) {
     return (const model_object *)(const void *)model;
+}
+
+/// The joint at the end of a chain of mimic joints, which mimics nothing: q = multiplier q(master) + offset. Circles
+/// were refused when the model was compiled.
+typedef struct mimic_end {
+    int32_t master;
+    double multiplier, offset;
+} mimic_end;
+
+static inline mimic_end follow_mimic(const stn_joint *joints, int32_t joint) {
+    mimic_end end = {joint, 1.0, 0.0};
+    while (joints[end.master].mimic >= 0) {
+        end.offset += end.multiplier * joints[end.master].mimic_offset;
+        end.multiplier *= joints[end.master].mimic_multiplier;
+        end.master = joints[end.master].mimic;
+    }
+    return end;
 }
 
 /// The same whichever link comes first.

@@ -41,12 +41,21 @@ typedef struct compiler {
 } compiler;
 
 stn_status compile_out_of_memory(stn_error *err);
-/// "robot 'r', joint 'j' (file:line)" in `text`.
+/// "robot 'r', WHAT 'name' (file:line)" in `text`; name and where may be NULL.
+void describe_object(const stn_model_builder *builder, const char *what, int32_t robot, const char *name,
+                     const char *where, char *text, size_t size);
 void describe_link(const stn_model_builder *builder, int32_t link, char *text, size_t size);
 void describe_joint(const stn_model_builder *builder, int32_t joint, char *text, size_t size);
 
 /// names.c: unique names of links and joints within each robot.
 stn_status check_names(compiler *c, stn_error *err);
+typedef struct named {
+    const char *name;
+    int32_t index;
+} named;
+/// Index of an item whose name an earlier one has, -1 when all differ; sorts the items. And what is said then.
+int32_t find_duplicate(named *items, int32_t count);
+stn_status fail_duplicate(const char *described, const char *name, stn_error *err);
 /// topology.c: joint_above, parent, order, root_link, root; mimic targets and cycles.
 stn_status find_topology(compiler *c, stn_error *err);
 stn_status check_mimics(compiler *c, stn_error *err);
@@ -54,8 +63,12 @@ stn_status check_mimics(compiler *c, stn_error *err);
 stn_status compile_bodies(compiler *c, stn_error *err);
 /// nodes.c: trees, masses, patterns and elements of the clouds.
 stn_status compile_nodes(compiler *c, stn_error *err);
+/// start.c: the coordinates (7) of a floating joint on the world for this pose of its body.
+void floating_coordinates(const stn_pose *pose, double *q);
 /// start.c: q0, massless subtrees, warnings.
 stn_status compile_start(compiler *c, stn_error *err);
+/// keyframe.c: sorted by their robots; unique names; after q0.
+stn_status compile_keyframes(compiler *c, stn_error *err);
 /// surfaces.c: geometries, filter, materials, overrides; node spheres come after the builder's geometries.
 stn_status compile_surfaces(compiler *c, stn_error *err);
 

@@ -295,13 +295,13 @@ static void floating_difference(const double *a, const double *b, double *v) {
 
 // -------------------------------------------------------------------------------------------------------- table
 
-static const stn_joint_units angles = {"rad", "rad/s", "rad/s^2", "N m", "N m s/rad", "kg m^2"},
-                             lengths = {"m", "m/s", "m/s^2", "N", "N s/m", "kg"},
-                             turns = {"1", "rad/s", "rad/s^2", "N m", "N m s/rad", "kg m^2"},
-                             both = {"m, rad", "m/s, rad/s",       "m/s^2, rad/s^2",
-                                     "N, N m", "N s/m, N m s/rad", "kg, kg m^2"},
-                             pose = {"m, 1",   "m/s, rad/s",       "m/s^2, rad/s^2",
-                                     "N, N m", "N s/m, N m s/rad", "kg, kg m^2"};
+static const stn_joint_units angles = {"rad", "rad/s", "rad/s^2", "N m", "N m s/rad", "kg m^2", "N m/rad"},
+                             lengths = {"m", "m/s", "m/s^2", "N", "N s/m", "kg", "N/m"},
+                             turns = {"1", "rad/s", "rad/s^2", "N m", "N m s/rad", "kg m^2", "N m/rad"},
+                             both = {"m, rad",           "m/s, rad/s", "m/s^2, rad/s^2", "N, N m",
+                                     "N s/m, N m s/rad", "kg, kg m^2", "N/m, N m/rad"},
+                             pose = {"m, 1",       "m/s, rad/s",  "m/s^2, rad/s^2", "N, N m", "N s/m, N m s/rad",
+                                     "kg, kg m^2", "N/m, N m/rad"};
 
 #define TURNS                                                                                                     \
     .nq = 1, .nv = 1, .axial = true, .has_axis = true, .units = &angles, .coordinates = {""}, .velocities = {""}, \

@@ -11,19 +11,13 @@ stn_status compile_out_of_memory(stn_error *err) {
 
 // ------------------------------------------------------------------------------------------------------- unique
 
-typedef struct named {
-    const char *name;
-    int32_t index;
-} named;
-
 static int compare_named(const void *a, const void *b) {
     const named *x = a, *y = b;
     int order = strcmp(x->name, y->name);
     return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
 }
 
-/// Index of an item whose name an earlier one has, -1 when all differ.
-static int32_t find_duplicate(named *items, int32_t count) {
+int32_t find_duplicate(named *items, int32_t count) {
     qsort(items, (size_t)count, sizeof *items, compare_named);
     for (int32_t i = 1; i < count; i++) {
         if (strcmp(items[i - 1].name, items[i].name) == 0) {
@@ -33,7 +27,7 @@ static int32_t find_duplicate(named *items, int32_t count) {
     return -1;
 }
 
-static stn_status fail_duplicate(const char *described, const char *name, stn_error *err) {
+stn_status fail_duplicate(const char *described, const char *name, stn_error *err) {
     return stn_fail(err, STN_ERR_ARGUMENT,
                     "%s: the name is taken; names are unique within a robot, call it '%s_2', say", described, name);
 }
@@ -122,6 +116,16 @@ static const char *model_joint(const void *owner, int32_t i) {
     return ((const stn_model *)owner)->joints[i].name;
 }
 
+static void model_keyframes(const void *owner, int32_t robot, int32_t *start, int32_t *count) {
+    const stn_robot *r = &((const stn_model *)owner)->robots[robot];
+    *start = r->keyframe_start;
+    *count = r->keyframe_count;
+}
+
+static const char *model_keyframe(const void *owner, int32_t i) {
+    return ((const stn_model *)owner)->keyframes[i].name;
+}
+
 static const char *builder_robot(const void *owner, int32_t robot) {
     return stn_builder_robot_name(owner, robot);
 }
@@ -181,6 +185,11 @@ int32_t stn_model_find_link(const stn_model *model, int32_t robot, const char *n
 int32_t stn_model_find_joint(const stn_model *model, int32_t robot, const char *name) {
     name_space joints = {model, model->robot_count, model_robot, model_joints, model_joint};
     return find(&joints, robot, name);
+}
+
+int32_t stn_model_find_keyframe(const stn_model *model, int32_t robot, const char *name) {
+    name_space keyframes = {model, model->robot_count, model_robot, model_keyframes, model_keyframe};
+    return find(&keyframes, robot, name);
 }
 
 int32_t stn_builder_find_link(const stn_model_builder *builder, int32_t robot, const char *name) {

@@ -37,6 +37,13 @@ stn_status stn_builder_set_material(stn_model_builder *builder, int32_t robot, c
     return STN_OK;
 }
 
+void stn_builder_get_base(const stn_model_builder *builder, int32_t robot, stn_pose *base, bool *fixed) {
+    bool exists = robot >= 0 && robot < builder->robots.count;
+    bool stands = exists && robot_at(builder, robot)->attached_to < 0;
+    *base = stands ? robot_at(builder, robot)->base : stn_pose_identity();
+    *fixed = stands && robot_at(builder, robot)->fixed;
+}
+
 void stn_builder_robot_links(const stn_model_builder *builder, int32_t robot, int32_t *start, int32_t *count) {
     bool exists = robot >= 0 && robot < builder->robots.count;
     *start = exists ? robot_at(builder, robot)->start.links : 0;

@@ -12,14 +12,8 @@ static double nearest_to_zero(const stn_joint *joint) {
 
 /// The master's start decides, whatever the chain's length; cycles were refused.
 static double start_of(const compiler *c, int32_t index) {
-    double multiplier = 1.0, offset = 0.0;
-    const stn_joint *joint = &c->joints[index];
-    while (joint->mimic >= 0) {
-        offset += multiplier * joint->mimic_offset;
-        multiplier *= joint->mimic_multiplier;
-        joint = &c->joints[joint->mimic];
-    }
-    return multiplier * nearest_to_zero(joint) + offset;
+    mimic_end end = follow_mimic(c->joints, index);
+    return end.multiplier * nearest_to_zero(&c->joints[end.master]) + end.offset;
 }
 
 static void start_joint(const compiler *c, int32_t index) {
@@ -32,17 +26,16 @@ static void start_joint(const compiler *c, int32_t index) {
     }
 }
 
+void floating_coordinates(const stn_pose *pose, double *q) {
+    stn_quat turn = stn_quat_from_matrix(&pose->rotation);
+    const double values[7] = {pose->position.x, pose->position.y, pose->position.z, turn.w, turn.x, turn.y, turn.z};
+    memcpy(q, values, sizeof values);
+}
+
 /// A robot that floats without a joint of its own starts at its base pose.
 static void start_base(const compiler *c, int32_t robot) {
-    if (c->root_joint[robot] < 0) {
-        return;
-    }
-    const stn_pose *base = &robot_at(c->builder, robot)->base;
-    stn_quat turn = stn_quat_from_matrix(&base->rotation);
-    double *q = c->q0 + c->joints[c->root_joint[robot]].q_start;
-    const double start[7] = {base->position.x, base->position.y, base->position.z, turn.w, turn.x, turn.y, turn.z};
-    for (int32_t i = 0; i < 7; i++) {
-        q[i] = start[i];
+    if (c->root_joint[robot] >= 0) {
+        floating_coordinates(&robot_at(c->builder, robot)->base, c->q0 + c->joints[c->root_joint[robot]].q_start);
     }
 }
 
@@ -124,6 +117,9 @@ static void warn_joint(const compiler *c, int32_t joint) {
     }
     if (kind->nv > 1 && spec->rotor_inertia > 0.0) {
         stn_log(b->context, STN_LOG_WARNING, "%s: is %s, so its rotor inertia is ignored", text, kind->name);
+    }
+    if (kind->nv > 1 && spec->stiffness > 0.0) {
+        stn_log(b->context, STN_LOG_WARNING, "%s: is %s, so its spring is ignored", text, kind->name);
     }
 }
 

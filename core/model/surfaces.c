@@ -94,13 +94,15 @@ static stn_status compile_excludes(compiler *c, filter_entry *filter, stn_error 
     const list *pairs = &c->builder->excludes;
     int32_t link_count = c->builder->links.count;
     uint64_t *keys = STN_ARENA(c->memory, pairs->count, uint64_t);
+    stn_link_pair *given = STN_ARENA(c->memory, pairs->count, stn_link_pair);
     bool *listed = STN_ARENA_ZEROED(c->scratch, link_count + 1, bool); // the world comes last
-    if (keys == NULL || listed == NULL) {
+    if (keys == NULL || given == NULL || listed == NULL) {
         return compile_out_of_memory(err);
     }
     for (int32_t i = 0; i < pairs->count; i++) {
         const built_exclude *pair = exclude_at(c->builder, i);
         int32_t a = contact_link(c, pair->a), b = contact_link(c, pair->b);
+        given[i] = (stn_link_pair){pair->a, pair->b};
         keys[i] = pair_key(a, b);
         listed[a < 0 ? link_count : a] = listed[b < 0 ? link_count : b] = true;
     }
@@ -111,8 +113,9 @@ static stn_status compile_excludes(compiler *c, filter_entry *filter, stn_error 
         int32_t link = filter[i].link;
         filter[i].excluded = link != FILTER_NODE && listed[link < 0 ? link_count : link];
     }
-    c->object->excludes = keys;
-    c->object->exclude_count = pairs->count;
+    c->object->exclude_keys = keys;
+    c->object->face.excludes = given;
+    c->object->face.exclude_count = pairs->count;
     return STN_OK;
 }
 

@@ -33,20 +33,20 @@ static void append_name(text_buffer *buffer, int32_t number, int32_t total, cons
     }
 }
 
-static void describe(const stn_model_builder *b, const char *what, int32_t robot, const char *name, const char *where,
-                     char *text, size_t size) {
-    snprintf(text, size, "robot '%s', %s '%s'%s%s%s", robot_at(b, robot)->name, what, name, where != NULL ? " (" : "",
-             where != NULL ? where : "", where != NULL ? ")" : "");
+void describe_object(const stn_model_builder *builder, const char *what, int32_t robot, const char *name,
+                     const char *where, char *text, size_t size) {
+    snprintf(text, size, "robot '%s', %s '%s'%s%s%s", robot_at(builder, robot)->name, what, name != NULL ? name : "",
+             where != NULL ? " (" : "", where != NULL ? where : "", where != NULL ? ")" : "");
 }
 
 void describe_link(const stn_model_builder *builder, int32_t link, char *text, size_t size) {
     const built_link *l = link_at(builder, link);
-    describe(builder, "link", l->robot, l->spec.name, l->spec.where, text, size);
+    describe_object(builder, "link", l->robot, l->spec.name, l->spec.where, text, size);
 }
 
 void describe_joint(const stn_model_builder *builder, int32_t joint, char *text, size_t size) {
     const built_joint *j = joint_at(builder, joint);
-    describe(builder, "joint", j->robot, j->spec.name, j->spec.where, text, size);
+    describe_object(builder, "joint", j->robot, j->spec.name, j->spec.where, text, size);
 }
 
 // --------------------------------------------------------------------------------------------------------- tree

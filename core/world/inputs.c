@@ -23,10 +23,15 @@ static void clear_forces(stn_world *world) {
     }
 }
 
-static void add_joint_damping(stn_world *world) {
+/// Dampers and springs of the joints. The latter are there on joints of one velocity alone.
+static void add_passive_joints(stn_world *world) {
     const stn_model *model = world->model;
     for (int32_t j = 0; j < model->joint_count; j++) {
         const stn_joint *joint = &model->joints[j];
+        if (joint->stiffness > 0.0) {
+            double stretch = world->state.q[joint->q_start] - joint->rest;
+            stn_forces_add_gain(&world->forces, joint->v_start, joint->stiffness, 0.0, -joint->stiffness * stretch);
+        }
         if (joint->damping > 0.0) {
             for (int32_t d = joint->v_start; d < joint->v_start + joint->nv; d++) {
                 stn_forces_add_gain(&world->forces, d, 0.0, joint->damping, -joint->damping * world->state.v[d]);
@@ -171,7 +176,7 @@ static stn_status check_all_gains(const stn_world *world, stn_error *err) {
 
 stn_status stn_step_inputs(stn_world *world, stn_error *err) {
     clear_forces(world);
-    add_joint_damping(world);
+    add_passive_joints(world);
     stn_status status = STN_OK;
     for (int32_t g = 0; g < world->model->element_group_count && status == STN_OK; g++) {
         status = add_elements(world, g, err);
@@ -190,8 +195,19 @@ stn_status stn_step_inputs(stn_world *world, stn_error *err) {
     return status == STN_OK ? check_all_gains(world, err) : status;
 }
 
+/// What damper and spring of a joint contribute to the affine force model on one of its velocities, at the step's end.
+static double passive_effort(const stn_world *world, int32_t dof) {
+    const stn_joint *joint = &world->model->joints[world->model->dof_joint[dof]];
+    double v = world->v_next[dof], effort = -joint->damping * v;
+    if (joint->stiffness > 0.0) {
+        double q = world->state.q[joint->q_start] + world->options.dt * v;
+        effort -= joint->stiffness * (q - joint->rest);
+    }
+    return effort;
+}
+
 /// Work of controllers and applied forces in the step, W = sum_d j_d (v0 + v)_d / 2, where j is the impulse of the affine
-/// force model at the step's end without the passive joint damping, plus that of the servos' rows. The mean velocity makes
+/// force model at the step's end without the joints' own dampers and springs, plus that of the servos' rows. The mean velocity makes
 /// the work of an impulse on a constant mass exact. Nodal trees count with their applied efforts alone.
 double stn_step_input_work(const stn_world *world) {
     const stn_model *model = world->model;
@@ -217,8 +233,8 @@ double stn_step_input_work(const stn_world *world) {
         stn_matrix_mul_add(&world->forces.D[t], -1.0, dv + tree->v_start, j + tree->v_start);
     }
     for (int32_t d = 0; d < model->nv; d++) {
-        double damping = model->dof_joint[d] >= 0 ? model->joints[model->dof_joint[d]].damping : 0.0;
-        work += 0.5 * dt * (j[d] + damping * v[d]) * (v0[d] + v[d]);
+        double passive = model->dof_joint[d] >= 0 ? passive_effort(world, d) : 0.0;
+        work += 0.5 * dt * (j[d] - passive) * (v0[d] + v[d]);
     }
     for (int32_t i = 0; i < problem->constraint_count; i++) {
         const stn_constraint *c = &problem->constraints[i];

@@ -46,8 +46,8 @@ STN_API void stn_angular_jacobian_add(const stn_kinematics *kinematics, int32_t 
 /// dense; nodal: diagonal or nodal.
 STN_API void stn_mass_matrix(const stn_kinematics *kinematics, int32_t tree, stn_matrix *M);
 
-/// Inverse dynamics of a tree (RNEA): tau = M(q) a + C(q, v) v - gravity terms, rotor inertia included, joint damping and
-/// friction not. `acceleration` (n_t) may be NULL for zero. `scratch` holds body_count spatials of the tree (may
+/// Inverse dynamics of a tree (RNEA): tau = M(q) a + C(q, v) v - gravity terms, rotor inertia included; joint damping,
+/// friction and springs not. `acceleration` (n_t) may be NULL for zero. `scratch` holds body_count spatials of the tree (may
 /// be NULL for nodal trees).
 STN_API void stn_inverse_dynamics(const stn_kinematics *kinematics, int32_t tree, stn_vec3 gravity,
                                   const double *acceleration, stn_spatial *scratch, double *tau);
@@ -66,6 +66,8 @@ STN_API void stn_difference_q(const stn_model *model, const double *q_a, const d
 STN_API double stn_kinetic_energy(const stn_kinematics *kinematics);                     ///< [J], rotors included
 /// [J] of what moves, zero at the origin.
 STN_API double stn_gravitational_energy(const stn_kinematics *kinematics, stn_vec3 gravity);
+/// [J] stored in the springs of the joints, zero at rest: sum of stiffness (q - rest)^2 / 2.
+STN_API double stn_spring_energy(const stn_kinematics *kinematics);
 /// Linear [kg m/s] and angular [kg m^2/s] momentum about the world's origin, rotors not included.
 STN_API stn_spatial stn_momentum(const stn_kinematics *kinematics);
 STN_API double stn_total_mass(const stn_model *model); ///< [kg], links that are welded to the world included

@@ -30,7 +30,7 @@ typedef enum stn_joint_type {
 STN_API int32_t stn_joint_type_nq(stn_joint_type type);
 STN_API int32_t stn_joint_type_nv(stn_joint_type type);
 STN_API const char *stn_joint_type_name(stn_joint_type type);
-/// One coordinate, along or about the axis: such joints may mimic and be mimicked, and may have a rotor.
+/// One coordinate, along or about the axis: such joints may mimic and be mimicked, and may have a rotor and a spring.
 STN_API bool stn_joint_type_is_axial(stn_joint_type type);
 STN_API bool stn_joint_type_is_limited(stn_joint_type type); ///< do lower and upper mean something?
 STN_API bool stn_joint_type_has_axis(stn_joint_type type);   ///< does `axis` mean something?
@@ -45,7 +45,7 @@ STN_API const char *stn_joint_velocity_name(stn_joint_type type, int32_t i);
 
 /// Units of a joint type for messages: "rad"; "m, rad" where some coordinates slide and others turn; quaternions are "1".
 typedef struct stn_joint_units {
-    const char *position, *velocity, *acceleration, *effort, *damping, *inertia;
+    const char *position, *velocity, *acceleration, *effort, *damping, *inertia, *stiffness;
 } stn_joint_units;
 STN_API const stn_joint_units *stn_joint_type_units(stn_joint_type type);
 
@@ -101,7 +101,8 @@ typedef struct stn_link_spec {
 /// Numbers with two units are those of turning and of sliding. Limits of position are for revolute, prismatic and screw
 /// joints (a screw's are angles). On a joint with several velocities effort, damping and friction apply to each of them by
 /// itself, in its own unit: friction bounds the forces of the joint to a box, and a planar joint with damping 2 has
-/// 2 N s/m along x and y and 2 N m s/rad about its axis. Rotors and mimic are for joints with one velocity.
+/// 2 N s/m along x and y and 2 N m s/rad about its axis. Rotors, springs and mimic are for joints with one velocity. A
+/// spring acts with tau = -stiffness (q - rest); the servo's gains do nothing by themselves: a controller may ask for them.
 typedef struct stn_joint_spec {
     const char *name;
     stn_joint_type type;
@@ -116,6 +117,10 @@ typedef struct stn_joint_spec {
     double screw_pitch;    // screw: [m] a turn, may be negative
     double damping;        // [N m s/rad] or [N s/m], >= 0
     double friction;       // dry friction [N m] or [N], >= 0
+    double stiffness;      // spring [N m/rad] or [N/m], >= 0; 0: none
+    double rest;           // [rad] or [m]: where the spring is slack
+    double servo_kp;       // gains of the robot's own position servo [N m/rad] or [N/m],
+    double servo_kd;       // [N m s/rad] or [N s/m], >= 0; both 0: none given
     double rotor_inertia;  // [kg m^2] or [kg] at the rotor
     double gear_ratio;     // rotor turns per joint turn; gear_ratio^2 rotor_inertia is reflected to the joint
     const char *actuator;  // name of what drives it (copied), NULL: none is named
@@ -140,15 +145,22 @@ STN_API void stn_builder_destroy(stn_model_builder *builder); ///< accepts NULL
 /// Returns its index through `robot`.
 STN_API stn_status stn_builder_begin_robot(stn_model_builder *builder, const char *name, int32_t *robot,
                                            stn_error *err);
-/// Forgets every robot from `robot` on: what a loader does when a file turns out bad, so that no half robot stays. An
-/// earlier robot that was attached to one of them is attached to nothing, an earlier joint that followed one of theirs
-/// follows none.
+/// Forgets every robot from `robot` on with its keyframes: what a loader does when a file turns out bad, so that no half
+/// robot stays. An earlier robot that was attached to one of them is attached to nothing, an earlier joint that followed
+/// one of theirs follows none.
 STN_API void stn_builder_discard(stn_model_builder *builder, int32_t robot);
 /// Where a robot's root stands, and whether it is welded to the world or floats. Before compiling; default: at the
 /// origin, floating, except that a root link named "world" is the world itself. Joints whose parent is STN_WORLD start from
 /// the base too; a robot that hangs on another has no base, and setting one of an attached robot is refused.
 STN_API stn_status stn_builder_set_base(stn_model_builder *builder, int32_t robot, const stn_pose *base, bool fixed,
                                         stn_error *err);
+/// What a file says of the same; the last proposal counts. A base that was or will be set wins over it, and a robot that
+/// is attached to another ignores it.
+STN_API stn_status stn_builder_propose_base(stn_model_builder *builder, int32_t robot, const stn_pose *base, bool fixed,
+                                            stn_error *err);
+/// What is in force: as set, else as proposed, else the origin, floating; the latter also for a robot that
+/// stn_builder_attach hung on another and outside the range.
+STN_API void stn_builder_get_base(const stn_model_builder *builder, int32_t robot, stn_pose *base, bool *fixed);
 STN_API stn_status stn_builder_add_link(stn_model_builder *builder, const stn_link_spec *spec, int32_t *link,
                                         stn_error *err);
 STN_API stn_status stn_builder_add_joint(stn_model_builder *builder, const stn_joint_spec *spec, int32_t *joint,
@@ -156,6 +168,20 @@ STN_API stn_status stn_builder_add_joint(stn_model_builder *builder, const stn_j
 /// Makes a joint follow another that may have been added later; joints as returned by stn_builder_add_joint.
 STN_API stn_status stn_builder_set_mimic(stn_model_builder *builder, int32_t joint, int32_t master, double multiplier,
                                          double offset, stn_error *err);
+
+/// A configuration of one robot that has a name. Texts and numbers are copied by the builder.
+typedef struct stn_keyframe_spec {
+    const char *name; // not empty, of no other keyframe of the robot
+    int32_t q_count;
+    const double *q; // (q_count) coordinates of all joints of the robot in the order in which they were added, finite;
+                     // quaternions of any length > 0; of joints that mimic others the masters' decide when it is applied
+    const stn_pose *base; // where its root link is, NULL: not said. For a root that floats without a joint of its own,
+                          // on others it has no effect
+    const char *where;    // "file:line" for messages, may be NULL
+} stn_keyframe_spec;
+/// After the robot's joints; `robot` may be any that is there.
+STN_API stn_status stn_builder_add_keyframe(stn_model_builder *builder, int32_t robot, const stn_keyframe_spec *spec,
+                                            stn_error *err);
 /// Welds the root link of `robot` to `link` of another robot, whichever was added first; `pose`: link frame -> root link
 /// frame. The root then is one body with that link. Refused: a second attachment, and a robot whose base was set, because
 /// an attached one has none. Refused when compiling: a circle of attachments, a root link named "world", and a root that
@@ -239,6 +265,8 @@ typedef struct stn_joint {
     stn_pose origin;         // parent body frame -> joint frame
     stn_vec3 axis;           // unit, joint frame
     double lower, upper, effort, velocity, acceleration, damping, friction;
+    double stiffness, rest;    // spring: tau = -stiffness (q - rest); 0 on joints with several velocities
+    double servo_kp, servo_kd; // as described: only controllers that are told to use them
     double screw_pitch;       // [m] a turn
     double reflected_inertia; // gear_ratio^2 rotor_inertia
     int32_t mimic;            // joint, -1: none
@@ -263,7 +291,8 @@ typedef struct stn_link {
 typedef struct stn_robot {
     const char *name;
     int32_t link_start, link_count;
-    int32_t joint_start, joint_count; // moving joints, in file order
+    int32_t joint_start, joint_count; // moving joints, in file order; first the one that a floating root without gets
+    int32_t keyframe_start, keyframe_count;
     int32_t root_link;
     stn_pose base; // identity for a robot that hangs on another
     bool fixed;    // its root cannot move: it is welded to the world, also by way of other robots, or its joints start there
@@ -298,11 +327,28 @@ typedef struct stn_element_group {
     const double *constants;  // (element_count x the plugin's constant_count)
 } stn_element_group;
 
+/// A named configuration of one robot.
+typedef struct stn_keyframe {
+    const char *name;
+    int32_t robot;
+    int32_t q_count;
+    const double *q; // (q_count) coordinates of the robot's moving joints, in the order of the joints
+    bool has_base;   // the first joint is one that a floating root without any got, and the keyframe says where the root
+                     // is; otherwise such a joint's coordinates are those of the start
+    const char *where; // "file:line" of its description, "" when not known
+} stn_keyframe;
+
+/// Two links, STN_WORLD for the world, in the order in which they were given.
+typedef struct stn_link_pair {
+    int32_t link_a, link_b;
+} stn_link_pair;
+
 /// Constant after compiling; every array is owned by the model. May be shared by worlds of one context.
 typedef struct stn_model {
     stn_context *context;
     int32_t nq, nv, node_count;
     int32_t tree_count, body_count, joint_count, link_count, robot_count, geometry_count, mesh_count, element_group_count;
+    int32_t keyframe_count, exclude_count;
     const stn_tree *trees;
     const stn_body *bodies;
     const stn_joint *joints;
@@ -311,6 +357,8 @@ typedef struct stn_model {
     const stn_geometry *geometries;
     const stn_mesh_reference *meshes;
     const stn_element_group *element_groups;
+    const stn_keyframe *keyframes;  // by robots, within a robot as added
+    const stn_link_pair *excludes;  // pairs that never collide, as stn_builder_exclude was told
     const double *q0;        // (nq) start: joints at zero (or at the limit nearest to it), mimics as their masters say,
                              // bases at their pose; a floating joint of a file at its frame
     const double *node_mass; // (node_count)
@@ -320,10 +368,10 @@ typedef struct stn_model {
 
 /// Checks and compiles everything the builder holds. On success the builder is emptied; on failure it is unchanged.
 /// Errors name robot, link and joint: no root or several, two joints above a link, loops, also of robots attached to each
-/// other, names used twice, mimic cycles.
+/// other, names used twice, mimic cycles, a keyframe of a robot that got joints after it.
 /// (Refused earlier, by the builder: bad numbers, inertia with a negative eigenvalue beyond 1e-9 of the trace.)
 /// Warnings go to the log: a moving subtree without mass, triangle inequality, mass of the world, a fixed joint's mimic,
-/// limits and rotors of joints that have none.
+/// limits, rotors and springs of joints that have none.
 /// Order: robots as added; within a tree depth first, children in the order of their joints, then the robots attached
 /// there, as added; clouds of nodes last.
 STN_API stn_status stn_model_compile(stn_model_builder *builder, stn_model **out, stn_error *err);
@@ -332,7 +380,12 @@ STN_API void stn_model_destroy(stn_model *model); ///< accepts NULL
 /// Index by name within a robot (robot -1: "robot/name", or a name that only one robot has); -1 when there is none.
 STN_API int32_t stn_model_find_link(const stn_model *model, int32_t robot, const char *name);
 STN_API int32_t stn_model_find_joint(const stn_model *model, int32_t robot, const char *name);
+STN_API int32_t stn_model_find_keyframe(const stn_model *model, int32_t robot, const char *name);
 STN_API int32_t stn_model_find_robot(const stn_model *model, const char *name);
+/// Writes the coordinates of a keyframe's robot into `q` (nq), which holds a configuration of the whole model. Joints that
+/// mimic one of the robot follow, those of the robot that mimic another follow that one's present coordinate. A root that
+/// floats without a joint of its own stays where it is when the keyframe has no base. Thread: [any].
+STN_API void stn_model_keyframe_apply(const stn_model *model, int32_t keyframe, double *q);
 /// May these two geometries touch? Not on one body or cloud of nodes, not both on the world, not parent and child (unless
 /// the parent is the world), not excluded, and the filters must meet. Thread: [any].
 STN_API bool stn_model_may_collide(const stn_model *model, int32_t geometry_a, int32_t geometry_b);

@@ -69,6 +69,8 @@ STN_API stn_status stn_world_set_dt(stn_world *world, double dt, stn_error *err)
 STN_API void stn_world_set_gravity(stn_world *world, stn_vec3 gravity);
 /// Poses and velocities at the present state; borrowed until something changes it.
 STN_API const stn_kinematics *stn_world_kinematics(stn_world *world);
+/// [J] stored in the springs of the joints at the present state, and in elements as the last step found them.
+STN_API double stn_world_elastic_energy(stn_world *world);
 /// The last step: contacts, problem, solution, certificate, report; problem NULL before the first. Borrowed until the next.
 STN_API const stn_observation *stn_world_observation(const stn_world *world);
 /// "name = value unit" lines of every plugin and parameter in use, controllers included ("controller.1.kp = 100 N m/rad").

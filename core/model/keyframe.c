@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keyframes: named configurations of a robot, checked as they come in, compiled into the coordinates of the robot's
+// moving joints, and applied to a configuration of the whole model.
+#include <string.h>
+
+#include "model/compiler.h"
+
+// ------------------------------------------------------------------------------------------------------ builder
+
+void builder_drop_keyframes(stn_model_builder *builder, int32_t robot) {
+    int32_t kept = 0;
+    for (int32_t i = 0; i < builder->keyframes.count; i++) {
+        if (keyframe_at(builder, i)->robot < robot) {
+            *keyframe_at(builder, kept++) = *keyframe_at(builder, i);
+        }
+    }
+    builder->keyframes.count = kept;
+}
+
+/// The keyframe must say every coordinate of the joints that the robot has now.
+static stn_status check_count(const stn_model_builder *builder, int32_t robot, int32_t q_count, stn_error *err) {
+    int64_t wanted = 0;
+    for (int32_t j = robot_at(builder, robot)->start.joints; j < robot_joint_end(builder, robot); j++) {
+        wanted += joint_kind_get(joint_at(builder, j)->spec.type)->nq;
+    }
+    if (q_count != wanted) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "it has %d coordinates, but the joints of the robot have %lld", q_count,
+                        (long long)wanted);
+    }
+    return STN_OK;
+}
+
+/// Normalises without overflow or underflow; false for a quaternion that is zero.
+static bool normalise(double *quaternion) {
+    double most = 0.0;
+    for (int32_t i = 0; i < 4; i++) {
+        most = fmax(most, fabs(quaternion[i]));
+    }
+    if (!(most > 0.0)) {
+        return false;
+    }
+    stn_quat q = stn_quat_normalize(
+        (stn_quat){quaternion[0] / most, quaternion[1] / most, quaternion[2] / most, quaternion[3] / most});
+    const double values[4] = {q.w, q.x, q.y, q.z};
+    memcpy(quaternion, values, sizeof values);
+    return true;
+}
+
+/// One joint's coordinates, of which the quaternion becomes a unit one.
+static stn_status check_coordinates(const stn_joint_spec *joint, double *q, stn_error *err) {
+    const joint_kind *kind = joint_kind_get(joint->type);
+    for (int32_t i = 0; i < kind->nq; i++) {
+        if (!isfinite(q[i])) {
+            bool several = kind->coordinates[i][0] != '\0';
+            return stn_fail(err, STN_ERR_ARGUMENT, "joint '%s'%s%s = %g %s must be finite", joint->name,
+                            several ? ", " : "", kind->coordinates[i], q[i], kind->units->position);
+        }
+    }
+    int32_t quaternion = stn_joint_type_quaternion(joint->type);
+    if (quaternion >= 0 && !normalise(q + quaternion)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "joint '%s': the quaternion must not be zero", joint->name);
+    }
+    return STN_OK;
+}
+
+/// Copies the numbers into `item` and checks them.
+static stn_status take_numbers(stn_model_builder *builder, const stn_keyframe_spec *spec, built_keyframe *item,
+                               stn_error *err) {
+    double *q = builder_copy(builder, spec->q, (size_t)spec->q_count, sizeof *q);
+    if (q == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    }
+    item->spec.q = q;
+    stn_status status = STN_OK;
+    for (int32_t j = robot_at(builder, item->robot)->start.joints;
+         j < robot_joint_end(builder, item->robot) && status == STN_OK; j++) {
+        const stn_joint_spec *joint = &joint_at(builder, j)->spec;
+        status = check_coordinates(joint, q, err);
+        q += joint_kind_get(joint->type)->nq;
+    }
+    item->has_base = spec->base != NULL;
+    if (status == STN_OK && item->has_base) {
+        item->base = *spec->base;
+        status = check_pose("base", spec->base, err);
+    }
+    return status;
+}
+
+stn_status stn_builder_add_keyframe(stn_model_builder *builder, int32_t robot, const stn_keyframe_spec *spec,
+                                    stn_error *err) {
+    stn_status status = builder_check_robot(builder, "keyframe", robot, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    built_keyframe *item = list_reserve(builder->context, &builder->keyframes, sizeof *item);
+    const char *name = builder_copy_text(builder, spec->name), *where = builder_copy_text(builder, spec->where);
+    if (item == NULL || name == NULL || where == NULL) {
+        return compile_out_of_memory(err);
+    }
+    item->spec =
+        (stn_keyframe_spec){.name = name, .q_count = spec->q_count, .where = spec->where != NULL ? where : NULL};
+    item->robot = robot;
+    status = check_name(spec->name, err);
+    status = status == STN_OK ? check_count(builder, robot, spec->q_count, err) : status;
+    status = status == STN_OK ? take_numbers(builder, spec, item, err) : status;
+    if (status != STN_OK) {
+        char text[400];
+        describe_object(builder, "keyframe", robot, spec->name, spec->where, text, sizeof text);
+        stn_error_prefix(err, "%s", text);
+        return status;
+    }
+    builder->keyframes.count++;
+    return STN_OK;
+}
+
+// ----------------------------------------------------------------------------------------------------- compiling
+
+/// A robot without a joint of its own above its root: the joint that its root got comes first.
+static stn_status fill_keyframe(compiler *c, const built_keyframe *built, stn_keyframe *out, stn_error *err) {
+    int32_t root = c->root_joint[built->robot], before = root >= 0 ? c->joints[root].nq : 0;
+    stn_status status = check_count(c->builder, built->robot, built->spec.q_count, err);
+    if (status != STN_OK) {
+        char text[400];
+        describe_object(c->builder, "keyframe", built->robot, built->spec.name, built->spec.where, text, sizeof text);
+        stn_error_prefix(err, "%s", text);
+        return status;
+    }
+    double *q = STN_ARENA(c->memory, (int64_t)before + built->spec.q_count, double);
+    if (q == NULL) {
+        return compile_out_of_memory(err);
+    }
+    out->name = built->spec.name;
+    out->where = built->spec.where != NULL ? built->spec.where : "";
+    out->robot = built->robot;
+    out->q_count = before + built->spec.q_count;
+    out->q = q;
+    out->has_base = root >= 0 && built->has_base;
+    if (out->has_base) {
+        floating_coordinates(&built->base, q);
+    } else if (root >= 0) {
+        memcpy(q, c->q0 + c->joints[root].q_start, (size_t)before * sizeof *q);
+    }
+    if (built->spec.q_count > 0) {
+        memcpy(q + before, built->spec.q, (size_t)built->spec.q_count * sizeof *q);
+    }
+    return STN_OK;
+}
+
+static stn_status check_unique(const compiler *c, const stn_robot *robot, const stn_keyframe *keyframes, named *items,
+                               stn_error *err) {
+    for (int32_t i = 0; i < robot->keyframe_count; i++) {
+        items[i] = (named){keyframes[robot->keyframe_start + i].name, robot->keyframe_start + i};
+    }
+    int32_t twice = find_duplicate(items, robot->keyframe_count);
+    if (twice < 0) {
+        return STN_OK;
+    }
+    const stn_keyframe *k = &keyframes[twice];
+    char text[400];
+    describe_object(c->builder, "keyframe", k->robot, k->name, k->where[0] != '\0' ? k->where : NULL, text,
+                    sizeof text);
+    return fail_duplicate(text, k->name, err);
+}
+
+/// Ranges of the robots; `next` gets where the first keyframe of each goes.
+static void count_keyframes(compiler *c, int32_t *next) {
+    for (int32_t i = 0; i < c->builder->keyframes.count; i++) {
+        c->robots[keyframe_at(c->builder, i)->robot].keyframe_count++;
+    }
+    for (int32_t r = 0, start = 0; r < c->builder->robots.count; r++) {
+        next[r] = c->robots[r].keyframe_start = start;
+        start += c->robots[r].keyframe_count;
+    }
+}
+
+stn_status compile_keyframes(compiler *c, stn_error *err) {
+    int32_t count = c->builder->keyframes.count;
+    stn_keyframe *keyframes = STN_ARENA_ZEROED(c->memory, count, stn_keyframe);
+    int32_t *next = STN_ARENA(c->scratch, c->builder->robots.count, int32_t);
+    named *items = STN_ARENA(c->scratch, count, named);
+    if (keyframes == NULL || next == NULL || items == NULL) {
+        return compile_out_of_memory(err);
+    }
+    count_keyframes(c, next);
+    for (int32_t i = 0; i < count; i++) {
+        const built_keyframe *built = keyframe_at(c->builder, i);
+        stn_status status = fill_keyframe(c, built, &keyframes[next[built->robot]++], err);
+        if (status != STN_OK) {
+            return status;
+        }
+    }
+    for (int32_t r = 0; r < c->builder->robots.count; r++) {
+        stn_status status = check_unique(c, &c->robots[r], keyframes, items, err);
+        if (status != STN_OK) {
+            return status;
+        }
+    }
+    c->object->face.keyframes = keyframes;
+    c->object->face.keyframe_count = count;
+    return STN_OK;
+}
+
+// ------------------------------------------------------------------------------------------------------ applying
+
+/// Is the robot's first joint one that its root got because it floats without any?
+static bool has_root_joint(const stn_model *model, const stn_robot *robot) {
+    const stn_link *root = &model->links[robot->root_link];
+    return root->joint >= 0 && root->joint_name == NULL;
+}
+
+void stn_model_keyframe_apply(const stn_model *model, int32_t keyframe, double *q) {
+    const stn_keyframe *k = &model->keyframes[keyframe];
+    const stn_robot *robot = &model->robots[k->robot];
+    const double *from = k->q;
+    for (int32_t i = 0; i < robot->joint_count; i++) {
+        const stn_joint *joint = &model->joints[robot->joint_start + i];
+        bool kept = i == 0 && !k->has_base && has_root_joint(model, robot);
+        if (!kept) {
+            memcpy(q + joint->q_start, from, (size_t)joint->nq * sizeof *q);
+        }
+        from += joint->nq;
+    }
+    for (int32_t j = 0; j < model->joint_count; j++) {
+        mimic_end end = follow_mimic(model->joints, j);
+        bool touched = model->joints[j].robot == k->robot || model->joints[end.master].robot == k->robot;
+        if (end.master != j && touched) {
+            q[model->joints[j].q_start] = end.multiplier * q[model->joints[end.master].q_start] + end.offset;
+        }
+    }
+}
