@@ -45,8 +45,8 @@ static stn_status load_b(void *self, const stn_load_request *request, stn_model_
 
 static const char *const extensions_a[] = {"fake", "fakea", NULL};
 static const char *const extensions_b[] = {"fake", NULL};
-static const stn_loader_ops ops_a = {sizeof ops_a, extensions_a, recognises_a, load_a};
-static const stn_loader_ops ops_b = {sizeof ops_b, extensions_b, recognises_b, load_b};
+static const stn_loader_ops ops_a = {sizeof ops_a, extensions_a, recognises_a, load_a, NULL};
+static const stn_loader_ops ops_b = {sizeof ops_b, extensions_b, recognises_b, load_b, NULL};
 static const stn_plugin_desc plugin_a = {.size = sizeof plugin_a,
                                          .kind = STN_KIND_LOADER,
                                          .id = "test_a",
