@@ -42,7 +42,8 @@ static bool is_handled(const stn_instance *contact, const stn_shape *shape, cons
     }
     for (int32_t i = 0; i < others->size && !handled; i++) {
         const stn_shape *other = others->shape[i];
-        handled = other != NULL && (ops->handles(contact->self, shape, other) || ops->handles(contact->self, other, shape));
+        handled =
+            other != NULL && (ops->handles(contact->self, shape, other) || ops->handles(contact->self, other, shape));
     }
     return handled;
 }
@@ -83,6 +84,31 @@ static void say_left_out(const stn_world *world, const int32_t *left_out) {
     }
 }
 
+/// Points between convex shapes miss the contacts inside a dent, so a surface that may have some must not move.
+static stn_status check_moving_surfaces(const stn_world *world, stn_error *err) {
+    const stn_model *model = world->model;
+    const stn_plugin_desc *contact = world->plugin[STN_KIND_CONTACT]->desc;
+    const stn_contact_ops *ops = contact->ops.contact;
+    if (ops->size > offsetof(stn_contact_ops, moving_surfaces) && ops->moving_surfaces) {
+        return STN_OK;
+    }
+    for (int32_t i = 0; i < model->geometry_count; i++) {
+        const stn_geometry *g = &model->geometries[i];
+        if (!g->collision || g->shape.type != STN_SHAPE_MESH || g->body <= 0) {
+            continue;
+        }
+        const stn_link *link = &model->links[g->link];
+        return stn_fail(
+            err, STN_ERR_UNSUPPORTED,
+            "%s%srobot %s, link %s: its collision mesh '%s' is a surface that may be concave, on a body that "
+            "moves: contact model %s finds contacts of convex shapes only; compose the body of convex parts, "
+            "or let the mesh be its convex hull",
+            g->where, g->where[0] != '\0' ? ": " : "", model->robots[link->robot].name, link->name,
+            model->meshes[g->mesh].path, contact->id);
+    }
+    return STN_OK;
+}
+
 /// Distance of the shape's furthest point from the origin of its body; bounds the speed of all of it.
 static double radius_about_body(const stn_geometry *g) {
     if (g->shape.type == STN_SHAPE_HALF_SPACE) {
@@ -99,6 +125,10 @@ stn_status stn_world_choose_colliders(stn_world *world, stn_arena *arena, bool s
     const stn_model *model = world->model;
     int32_t left_out[STN_SHAPE_COUNT] = {0};
     shape_list list;
+    stn_status status = check_moving_surfaces(world, err);
+    if (status != STN_OK) {
+        return status;
+    }
     if (!list_shapes(model, arena, &list)) {
         return stn_fail(err, STN_ERR_MEMORY, "world: out of memory while compiling");
     }

@@ -67,9 +67,18 @@ end)
 stn.test("a surface that is not made convex still weighs what it encloses", function()
   local world = in_space()
   local part = world:mesh { file = box_file(0.1, 0.1, 0.1), convex = false, fixed = true }
-  local open = world:mesh { file = box_file(0.1, 0.1, 0.1, 5), convex = false, mass = 3 }
+  local open = world:mesh { file = box_file(0.1, 0.1, 0.1, 5), convex = false, mass = 3, fixed = true }
   stn.near(part:mass(), 1, 1e-12, "water")
   stn.near(open:mass(), 3, 1e-12, "open")
+end)
+
+stn.test("a moving surface that may be concave is refused under point contact, and says what to do", function()
+  local world = in_space()
+  local path = box_file(0.1, 0.1, 0.1)
+  world:mesh { file = path, convex = false, name = "jar" }
+  local ok, message = pcall(world.step, world)
+  assert(not ok and message:find("link jar", 1, true) and message:find(path, 1, true), message)
+  assert(message:match "may be concave.*contact model point.*convex parts.*convex hull", message)
 end)
 
 stn.test("an ellipsoid turns as its closed form says", function()

@@ -95,6 +95,9 @@ typedef struct stn_contact_ops {
     /// REQUIRED. Adds the contacts of all pairs, in the order of the pairs. [step] scratch from `arena`
     stn_status (*collide)(void *self, const stn_model *model, void *prepared, const stn_contact_pair *pairs,
                           int32_t pair_count, stn_arena *arena, stn_contact_set *set, stn_error *err);
+    /// Does it find the contacts of a surface of triangles (STN_SHAPE_MESH) that moves, dents included? Without, such a shape
+    /// may only be fixed in the world: a moving one is refused when the world is compiled, whatever `handles` says of it.
+    bool moving_surfaces;
 } stn_contact_ops;
 
 #ifdef __cplusplus

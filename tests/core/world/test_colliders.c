@@ -37,7 +37,8 @@ static stn_status collide(void *self, const stn_model *model, void *prepared, co
     return STN_OK;
 }
 
-static const stn_contact_ops ops = {.size = sizeof ops, .handles = handles, .collide = collide};
+static const stn_contact_ops ops = {
+    .size = sizeof ops, .handles = handles, .collide = collide, .moving_surfaces = true};
 static const stn_plugin_desc gappy = {.size = sizeof gappy,
                                       .kind = STN_KIND_CONTACT,
                                       .id = "test_gappy",
