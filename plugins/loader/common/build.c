@@ -48,8 +48,9 @@ static stn_status build_geometries(robot_reader *reader, stn_model_builder *buil
         robot_geometry *g = &reader->geometries[i];
         int32_t index = 0;
         g->spec.where = where(reader, g->place);
-        if (g->file != NULL) {
-            status = stn_builder_add_mesh(builder, g->file->path, g->scale, g->data, &g->spec.mesh, err);
+        if (g->file != NULL || g->data != NULL) {
+            const char *path = g->file != NULL ? g->file->path : "";
+            status = stn_builder_add_mesh(builder, path, g->scale, g->data, &g->spec.mesh, err);
         }
         if (status == STN_OK) {
             status = stn_builder_add_geometry(builder, reader->links[g->link].out_index, &g->spec, &index, err);
@@ -67,7 +68,21 @@ static stn_status build_exclusions(robot_reader *reader, stn_model_builder *buil
     return status;
 }
 
-static stn_status build_all(robot_reader *reader, stn_model_builder *builder, stn_error *err) {
+/// What the file says of the robot as a whole: where it stands, and in what poses.
+static stn_status build_poses(robot_reader *reader, stn_model_builder *builder, int32_t robot, stn_error *err) {
+    stn_status status = STN_OK;
+    if (reader->has_pose) {
+        status = stn_builder_propose_base(builder, robot, &reader->pose, reader->stands_fixed, err);
+    }
+    for (int32_t i = 0; i < reader->keyframe_count && status == STN_OK; i++) {
+        robot_keyframe *key = &reader->keyframes[i];
+        key->spec.where = where(reader, key->place);
+        status = stn_builder_add_keyframe(builder, robot, &key->spec, err);
+    }
+    return status;
+}
+
+static stn_status build_all(robot_reader *reader, stn_model_builder *builder, int32_t robot, stn_error *err) {
     static stn_status (*const stages[])(robot_reader *, stn_model_builder *,
                                         stn_error *) = {build_links, build_joints, build_geometries, build_exclusions};
     for (int32_t i = 0; i < STN_COUNT(stages); i++) {
@@ -75,6 +90,10 @@ static stn_status build_all(robot_reader *reader, stn_model_builder *builder, st
         if (status != STN_OK) {
             return status;
         }
+    }
+    stn_status status = build_poses(reader, builder, robot, err);
+    if (status != STN_OK) {
+        return status;
     }
     return reader->out_of_memory ? stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", reader->request->path) : STN_OK;
 }
@@ -87,7 +106,7 @@ stn_status robot_build(robot_reader *reader, stn_model_builder *builder, int32_t
     if (status != STN_OK) {
         return status; // two robots of one name: no fault of the file
     }
-    status = build_all(reader, builder, &own);
+    status = build_all(reader, builder, index, &own);
     if (status == STN_OK) {
         *robot = index;
         return STN_OK;

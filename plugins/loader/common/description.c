@@ -73,6 +73,17 @@ bool robot_add_exclusion(robot_reader *reader, int32_t link_a, int32_t link_b) {
     return true;
 }
 
+robot_keyframe *robot_add_keyframe(robot_reader *reader, const char *name, const xml_element *xml) {
+    reader->keyframes = reserve(reader, reader->keyframes, reader->keyframe_count, &reader->keyframe_capacity,
+                                sizeof *reader->keyframes);
+    if (reader->keyframe_count == reader->keyframe_capacity) {
+        return NULL;
+    }
+    robot_keyframe *key = &reader->keyframes[reader->keyframe_count++];
+    *key = (robot_keyframe){.place = place_of(reader, xml), .spec = {.name = name}};
+    return key;
+}
+
 const char *robot_unique_shape_name(robot_reader *reader, const xml_element *xml, int32_t scope, const char *given) {
     const char *name = given;
     int32_t copies = robot_names_find(&reader->shape_names, scope, given); // how often it was given

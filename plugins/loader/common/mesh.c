@@ -60,6 +60,26 @@ static bool has_room(robot_reader *reader, const mesh_use *use) {
     return false;
 }
 
+/// Room for one more; NULL without memory.
+static robot_mesh *reserve_mesh(robot_reader *reader) {
+    if (reader->mesh_count == reader->mesh_capacity) {
+        reader->meshes =
+            robot_grow(reader, reader->meshes, reader->mesh_count, &reader->mesh_capacity, sizeof *reader->meshes);
+    }
+    return reader->mesh_count < reader->mesh_capacity ? &reader->meshes[reader->mesh_count] : NULL;
+}
+
+bool robot_keep_mesh(robot_reader *reader, const stn_mesh *data) {
+    robot_mesh *mesh = reserve_mesh(reader);
+    if (mesh == NULL) {
+        stn_mesh_release(data);
+        return false;
+    }
+    *mesh = (robot_mesh){.scale = {1.0, 1.0, 1.0}, .data = data};
+    reader->mesh_count++;
+    return true;
+}
+
 /// The mesh of this file, scale and form, read now or before; NULL: no room, said, or no memory.
 static robot_mesh *find_mesh(robot_reader *reader, const mesh_use *use, stn_vec3 scale) {
     const char *key = robot_text(reader, "%s\n%a %a %a", use->file->path, scale.x, scale.y, scale.z);
@@ -70,14 +90,10 @@ static robot_mesh *find_mesh(robot_reader *reader, const mesh_use *use, stn_vec3
     if (!has_room(reader, use)) {
         return NULL;
     }
-    if (reader->mesh_count == reader->mesh_capacity) {
-        reader->meshes =
-            robot_grow(reader, reader->meshes, reader->mesh_count, &reader->mesh_capacity, sizeof *reader->meshes);
-    }
-    if (reader->out_of_memory) {
+    robot_mesh *mesh = reserve_mesh(reader);
+    if (mesh == NULL) {
         return NULL;
     }
-    robot_mesh *mesh = &reader->meshes[reader->mesh_count];
     *mesh = (robot_mesh){.scale = scale};
     robot_names_add(reader, &reader->mesh_names, (int32_t)use->form, key, reader->mesh_count++);
     if (use->form != AS_REFERENCE) {

@@ -118,6 +118,11 @@ typedef struct robot_exclusion {
     int32_t a, b;
 } robot_exclusion;
 
+typedef struct robot_keyframe {
+    robot_place place;
+    stn_keyframe_spec spec; // numbers in memory of the load
+} robot_keyframe;
+
 enum { ROBOT_PATH = 4096, ROBOT_PACKAGE_NAME = 256 };
 
 /// A package that was looked for.
@@ -165,9 +170,13 @@ struct robot_reader {
     robot_geometry *geometries;
     robot_exclusion *exclusions;
     int32_t link_count, link_capacity, joint_count, joint_capacity, geometry_count, geometry_capacity;
-    int32_t exclusion_count, exclusion_capacity;
+    robot_keyframe *keyframes;
+    int32_t exclusion_count, exclusion_capacity, keyframe_count, keyframe_capacity;
     robot_names link_names, joint_names, shape_names;
-    int32_t root; // link
+    int32_t root;      // link
+    bool has_pose;     // the file says where the root stands,
+    stn_pose pose;     // where that is,
+    bool stands_fixed; // and whether it is welded to the world there
 
     robot_names said;
     xml_document **documents;
@@ -262,6 +271,8 @@ int32_t robot_add_joint(robot_reader *reader, const char *name, stn_joint_type t
 /// geometry_count--. The shapes of one link must follow each other for geometry_start and geometry_count to be right.
 int32_t robot_add_geometry(robot_reader *reader, int32_t link, bool collision, const xml_element *xml);
 bool robot_add_exclusion(robot_reader *reader, int32_t link_a, int32_t link_b);
+/// An empty keyframe; NULL without memory.
+robot_keyframe *robot_add_keyframe(robot_reader *reader, const char *name, const xml_element *xml);
 /// A name for a shape that differs from others of its scope: numbered, with a warning, when `given` is taken.
 const char *robot_unique_shape_name(robot_reader *reader, const xml_element *xml, int32_t scope, const char *given);
 
@@ -321,6 +332,8 @@ void robot_say_mesh(robot_reader *reader, const xml_element *xml, const char *ur
                     const char *why);
 /// mesh.c: reads the mesh that a geometry names, if it is wanted. false: it cannot be read, said.
 bool robot_load_mesh(robot_reader *reader, robot_geometry *g);
+/// Takes over a mesh that the format's own code made, until the load ends; false: released, no memory.
+bool robot_keep_mesh(robot_reader *reader, const stn_mesh *data);
 /// Turns a glTF mesh, in which y is up, so that z is: its pose and its scale. Others stay.
 void robot_stand_up(robot_geometry *g);
 void robot_release_meshes(robot_reader *reader);

@@ -114,12 +114,42 @@ const xml_element *xml_root(const xml_document *document) {
     return face(document->RootElement());
 }
 
+// An element and the root that stands in its place know each other by their user data.
+static const tinyxml2::XMLElement *other_end(const tinyxml2::XMLElement *element) {
+    return static_cast<const tinyxml2::XMLElement *>(element->GetUserData());
+}
+
+void xml_splice(const xml_element *element, const xml_element *root) {
+    const_cast<tinyxml2::XMLElement *>(node(element))->SetUserData(const_cast<xml_element *>(root));
+    const_cast<tinyxml2::XMLElement *>(node(root))->SetUserData(const_cast<xml_element *>(element));
+}
+
+// `next` of the children of `parent`, going into and out of spliced roots.
+static const tinyxml2::XMLElement *settle(const tinyxml2::XMLElement *next, const tinyxml2::XMLElement *parent) {
+    for (;;) {
+        if (next == nullptr) {
+            bool spliced = parent != nullptr && parent->Parent()->ToDocument() != nullptr;
+            const tinyxml2::XMLElement *place = spliced ? other_end(parent) : nullptr;
+            if (place == nullptr) {
+                return nullptr;
+            }
+            next = place->NextSiblingElement();
+            parent = place->Parent()->ToElement();
+        } else if (other_end(next) != nullptr) {
+            parent = other_end(next);
+            next = parent->FirstChildElement();
+        } else {
+            return next;
+        }
+    }
+}
+
 const xml_element *xml_first_child(const xml_element *element) {
-    return face(node(element)->FirstChildElement());
+    return face(settle(node(element)->FirstChildElement(), nullptr));
 }
 
 const xml_element *xml_next_sibling(const xml_element *element) {
-    return face(node(element)->NextSiblingElement());
+    return face(settle(node(element)->NextSiblingElement(), node(element)->Parent()->ToElement()));
 }
 
 const char *xml_name(const xml_element *element) {

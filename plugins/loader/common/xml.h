@@ -30,6 +30,9 @@ void xml_free(xml_document *document); // accepts NULL
 const xml_element *xml_root(const xml_document *document);
 const xml_element *xml_first_child(const xml_element *element); // NULL: none
 const xml_element *xml_next_sibling(const xml_element *element);
+/// From now on xml_first_child and xml_next_sibling go through the children of `root`, the root of another document,
+/// where they met `element`. Each root may stand in one place, and none inside itself.
+void xml_splice(const xml_element *element, const xml_element *root);
 const char *xml_name(const xml_element *element);
 const char *xml_attribute(const xml_element *element, const char *name);    // NULL: absent
 const xml_attribute_entry *xml_first_attribute(const xml_element *element); // NULL: none
