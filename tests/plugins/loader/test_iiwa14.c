@@ -4,25 +4,12 @@
 
 #include "urdf_fixture.h"
 
-#define FOLDER STN_SOURCE_DIR "/models/iiwa14"
 #define DEGREE (STN_PI / 180.0)
-
-static const stn_model *load_model(fixture *f, const char *file) {
-    snprintf(f->path, sizeof f->path, FOLDER "/%s", file);
-    f->request.path = f->path;
-    load_request(f);
-    if (f->status != STN_OK) {
-        fail_msg("%s", f->err.text);
-    }
-    print_findings(f);
-    assert_int_equal(f->list.count, 0);
-    return f->model;
-}
 
 static void arm_has_the_published_axes(void **state) {
     static const double range[] = {170, 120, 170, 120, 170, 120, 175}, speed[] = {85, 85, 100, 75, 130, 135, 135};
     static const double torque[] = {320, 320, 176, 176, 110, 40, 40};
-    const stn_model *m = load_model(*state, "iiwa14.urdf");
+    const stn_model *m = own_model(*state, "iiwa14/iiwa14.urdf");
     assert_int_equal(m->joint_count, 7);
     for (int32_t j = 0; j < 7; j++) {
         const stn_joint *joint = &m->joints[j];
@@ -39,7 +26,7 @@ static void arm_has_the_published_axes(void **state) {
 // Upright the flange stands at 0.36 + 0.42 + 0.40 + 0.126 m; with A2 at 90 degrees the arm lies along +x.
 static void arm_has_the_published_lengths(void **state) {
     fixture *f = *state;
-    const stn_model *m = load_model(f, "iiwa14.urdf");
+    const stn_model *m = own_model(f, "iiwa14/iiwa14.urdf");
     stn_kinematics *k = NULL;
     double q[7] = {0.0}, v[7] = {0.0};
     assert_ok(stn_kinematics_create(m, &k, &f->err), f->err);
@@ -60,7 +47,7 @@ static void arm_has_the_published_lengths(void **state) {
 /// The first visual of each link is the solid that its mass stands for.
 static void masses_are_those_of_uniform_solids(void **state) {
     fixture *f = *state;
-    const stn_model *m = load_model(f, "iiwa14.urdf");
+    const stn_model *m = own_model(f, "iiwa14/iiwa14.urdf");
     double total = 0.0;
     for (int32_t i = 0; i < 8; i++) {
         const stn_link *link = &m->links[i];
@@ -83,14 +70,14 @@ static void paddle_arm_is_the_same_arm_with_a_paddle(void **state) {
     fixture *f = *state;
     stn_mass links[9];
     stn_joint joints[7];
-    const stn_model *m = load_model(f, "iiwa14.urdf");
+    const stn_model *m = own_model(f, "iiwa14/iiwa14.urdf");
     for (int32_t i = 0; i < 9; i++) {
         links[i] = m->links[i].mass;
     }
     for (int32_t j = 0; j < 7; j++) {
         joints[j] = m->joints[j];
     }
-    m = load_model(f, "iiwa14_paddle.urdf");
+    m = own_model(f, "iiwa14/iiwa14_paddle.urdf");
     assert_int_equal(m->link_count, 10);
     assert_int_equal(m->joint_count, 7);
     for (int32_t i = 0; i < 9; i++) {
@@ -151,7 +138,7 @@ static double clearance(const stn_kinematics *k, const stn_geometry *a, const st
 
 static void no_link_touches_another_while_one_joint_bends(void **state) {
     fixture *f = *state;
-    const stn_model *m = load_model(f, "iiwa14.urdf");
+    const stn_model *m = own_model(f, "iiwa14/iiwa14.urdf");
     stn_kinematics *k = NULL;
     double q[7] = {0.0}, v[7] = {0.0}, least = (double)INFINITY;
     assert_ok(stn_kinematics_create(m, &k, &f->err), f->err);

@@ -128,6 +128,19 @@ static inline const stn_model *good_model(fixture *f, const char *text) {
     return f->model;
 }
 
+/// A robot of our own, below models/: loading it must find nothing.
+static inline const stn_model *own_model(fixture *f, const char *file) {
+    snprintf(f->path, sizeof f->path, STN_SOURCE_DIR "/models/%s", file);
+    f->request.path = f->path;
+    load_request(f);
+    if (f->status != STN_OK) {
+        fail_msg("%s", f->err.text);
+    }
+    print_findings(f);
+    assert_int_equal(f->list.count, 0);
+    return f->model;
+}
+
 static inline const stn_joint *joint_of(const fixture *f, const char *name) {
     int32_t joint = stn_model_find_joint(f->model, 0, name);
     assert_true(joint >= 0);

@@ -1,0 +1,270 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Our own robots (models/) hold their home posture, or follow a sine on every joint around it, under joint PD; those
+-- with feet stand on the ground meanwhile.
+--
+--   stiction run scripts/own_robots.lua --set robot=humanoid --set task=sine
+local stn = require "stiction"
+
+local p = stn.params {
+  robot = stn.choice { "iiwa14", "humanoid" },
+  task = stn.choice { "hold", "stand", "sine" }, -- stand: hold, for robots with feet
+  seconds = 10.0, -- [s]
+  kp = 0.0,       -- [N m/rad, N/m]; 0: the robot's
+  kd = 0.0,       -- [N m s/rad, N s/m]; 0: the robot's
+  dt = 0.002,     -- [s]
+}
+
+-- -------------------------------------------------------------------------------------------------- the robots
+
+-- Values of one side for both; `mirrored` names change their sign on the right side.
+local function both_sides(values, mirrored)
+  local all = {}
+  for name, value in pairs(values) do
+    all["left_" .. name] = value
+    all["right_" .. name] = mirrored and mirrored[name] and -value or value
+  end
+  return all
+end
+
+local function merge(...)
+  local all = {}
+  for _, values in ipairs { ... } do
+    for name, value in pairs(values) do
+      all[name] = value
+    end
+  end
+  return all
+end
+
+-- `home`: joint positions, 0 where not named. `feet`: { link, its frame's height over the ground }; without feet the base
+-- is bolted down. `swing`: amplitude of joints that no wave names [rad, m]. `waves`: what legs do together so that their
+-- feet stay where they are; each wave is a sine of its own phase, with an amplitude for each joint.
+local robots = {
+  iiwa14 = {
+    file = "models/iiwa14/iiwa14.urdf",
+    home = { iiwa14_joint_2 = 0.5, iiwa14_joint_4 = -1.2, iiwa14_joint_6 = 0.8 },
+    kp = 5000, kd = 200, swing = 0.3,
+  },
+  humanoid = {
+    file = "models/humanoid/humanoid.urdf",
+    home = merge(
+      both_sides { hip_pitch = -0.15, knee = 0.4, ankle_pitch = -0.25, shoulder_pitch = 0.1, elbow = -0.4 },
+      both_sides({ shoulder_roll = 0.15 }, { shoulder_roll = true })
+    ),
+    feet = { { "left_sole", 0 }, { "right_sole", 0 } },
+    kp = 5000, kd = 200, swing = 0.1,
+    waves = {
+      -- legs of one shape and feet of one direction stay parallel: down and up, from side to side
+      both_sides { hip_pitch = -0.05, knee = 0.1, ankle_pitch = -0.05 },
+      both_sides { hip_roll = 0.03, ankle_roll = -0.03 },
+      -- a turn of the pelvis by a moves the hips by +-0.085 m a, and the legs, 0.855 m long, lean against that
+      merge(
+        both_sides { hip_yaw = 0.05 },
+        both_sides({ hip_pitch = 0.005, ankle_pitch = -0.005 }, { hip_pitch = true, ankle_pitch = true })
+      ),
+    },
+  },
+}
+
+local spec = robots[p.robot]
+if p.task == "stand" and not spec.feet then
+  error(("%s is bolted down; robots that stand have feet: take task=hold"):format(p.robot), 0)
+end
+
+-- ------------------------------------------------------------------------------------------------- the world
+
+local world = stn.world { dt = p.dt }
+if spec.feet then
+  world:ground { name = "ground", mu = 0.8 }
+end
+local robot = world:load { spec.file, name = "robot", fixed = not spec.feet, mu = spec.feet and 0.8 or nil, joints = spec.home }
+
+local joints = {} -- those that are driven, each with its own coordinate
+for _, joint in ipairs(robot:joints()) do
+  if joint.type ~= "floating" and not joint:mimic() then
+    joints[#joints + 1] = joint
+  end
+end
+
+if spec.feet then -- the lowest foot touches the ground
+  local gap = math.huge
+  for _, foot in ipairs(spec.feet) do
+    gap = math.min(gap, robot:link(foot[1]):position()[3] - foot[2])
+  end
+  local pose = robot:pose()
+  robot:set_pose { xyz = { pose.xyz[1], pose.xyz[2], pose.xyz[3] - gap }, quat = pose.quat }
+end
+
+local names = {}
+for i, joint in ipairs(joints) do
+  names[i] = joint.name
+end
+-- what holds the robot in the air would be wrong for one that stands
+local motors = world:controller {
+  "joint_pd", target = robot, joints = names, kp = p.kp > 0 and p.kp or spec.kp, kd = p.kd > 0 and p.kd or spec.kd,
+  gravity_compensation = not spec.feet,
+}
+
+-- ----------------------------------------------------------------------------------------------- the reference
+
+local frequency = 0.5 -- [Hz]
+local omega = 2 * math.pi * frequency
+
+-- Sum of the waves of a joint as { in phase with the sine, in phase with the cosine }, as large as its limits allow.
+local function wave_of(i, joint)
+  local sine, cosine, named = 0, 0, false
+  for w, wave in ipairs(spec.waves or {}) do
+    local amplitude = wave[joint.name]
+    if amplitude then
+      local phase = 2 * math.pi * (w - 1) / #spec.waves
+      sine, cosine, named = sine + amplitude * math.cos(phase), cosine + amplitude * math.sin(phase), true
+    end
+  end
+  if not named then
+    local limits, home = joint:limits(), joint:position()
+    local room = math.min(limits.upper - home, home - limits.lower, limits.velocity / omega)
+    local amplitude = math.min(joint.type == "prismatic" and spec.slide or spec.swing, 0.9 * room)
+    sine, cosine = amplitude * math.cos(i), amplitude * math.sin(i)
+  end
+  return { sine, cosine }
+end
+
+local home, waves = {}, {}
+for i, joint in ipairs(joints) do
+  home[i], waves[i] = joint:position(), wave_of(i, joint)
+end
+
+-- Positions and velocities of all joints at time t; the waves swell in the first second, without a jump in speed.
+local function reference(t)
+  local x = math.min(1, t)
+  local swell, rate = x * x * (3 - 2 * x), 6 * x * (1 - x)
+  local s, c = math.sin(omega * t), math.cos(omega * t)
+  local position, velocity = {}, {}
+  for i, wave in ipairs(waves) do
+    local offset = wave[1] * s + wave[2] * c
+    position[i] = home[i] + swell * offset
+    velocity[i] = rate * offset + swell * omega * (wave[1] * c - wave[2] * s)
+  end
+  return position, velocity
+end
+
+-- ----------------------------------------------------------------------------------------------------- the run
+
+local function positions()
+  local q = {}
+  for i, joint in ipairs(joints) do
+    q[i] = joint:position()
+  end
+  return q
+end
+
+local settled = math.min(5, p.seconds / 2) -- drift counts from here on [s]
+local errors, at_settled, base_at_settled = {}, nil, nil
+local unsolved, self_contacts = 0, 0
+for i in ipairs(joints) do
+  errors[i] = 0
+end
+-- A robot that is held gets a push, or it would only stay where it was put: a twentieth of its weight for 0.2 s.
+local pushed = spec.feet and robot or joints[#joints]:child()
+local push_end = 0.2 -- [s]
+if p.task ~= "sine" then
+  local strength = 0.05 * 9.81 * robot:mass()
+  pushed:apply_force { force = { 0.8 * strength, 0.6 * strength, 0 } }
+end
+
+local target = home
+for step in world:run { seconds = p.seconds } do
+  local q = positions()
+  for i in ipairs(joints) do
+    errors[i] = math.max(errors[i], math.abs(q[i] - target[i]))
+  end
+  if not at_settled and step.time >= settled then
+    at_settled, base_at_settled = q, robot:pose()
+  end
+  if p.task == "sine" then
+    local velocity
+    target, velocity = reference(step.time + p.dt)
+    motors:set { position = target, velocity = velocity }
+  end
+  if push_end and step.time >= push_end then
+    pushed:apply_force {}
+    push_end = nil
+  end
+  unsolved = unsolved + (step.converged and 0 or 1)
+  for _, contact in ipairs(step:contacts()) do
+    self_contacts = self_contacts + (contact.a == contact.b and 1 or 0)
+  end
+end
+
+-- -------------------------------------------------------------------------------------------------- the verdict
+
+-- Worst of a list, and whose it is.
+local function worst_of(values)
+  local worst, whose = 0, 0
+  for i, value in ipairs(values) do
+    if not (value <= worst) then
+      worst, whose = value, i
+    end
+  end
+  return worst, whose
+end
+
+local drift, last, fastest = {}, positions(), 0
+for i, joint in ipairs(joints) do
+  drift[i] = math.abs(last[i] - at_settled[i])
+  fastest = math.max(fastest, math.abs(joint:velocity()))
+end
+
+io.stderr:write(("%s, %s, %g s, %d joints, %.4g kg\n"):format(p.robot, p.task, p.seconds, #joints, robot:mass()))
+io.stderr:write(("  %-24s %9s %9s %9s %11s %11s\n"):format("joint", "home", "swing", "end", "error", "drift"))
+for i, joint in ipairs(joints) do
+  local swing = p.task == "sine" and math.sqrt(waves[i][1] ^ 2 + waves[i][2] ^ 2) or 0
+  io.stderr:write(("  %-24s %9.4f %9.4f %9.4f %11.2e %11s\n"):format(joint.name, home[i], swing, last[i], errors[i],
+    p.task == "sine" and "" or ("%.2e"):format(drift[i])))
+end
+
+local error_of, whose = worst_of(errors)
+stn.result("mass_kg", robot:mass(), "kg")
+stn.result("worst_error", error_of, "rad, m")
+if p.task == "sine" then
+  stn.check("joints follow, the worst is " .. joints[whose].name, { value = error_of, limit = 0.02, unit = "rad, m" })
+else
+  stn.check("joints stay near home", { value = error_of, limit = 0.02, unit = "rad, m" })
+  stn.check("joints drift", { value = worst_of(drift), limit = 1e-4, unit = "rad, m" })
+  stn.check("joints rest", { value = fastest, limit = 1e-3, unit = "rad/s, m/s" })
+end
+
+if spec.feet then
+  local pose, standing, force = robot:pose(), {}, 0
+  for _, contact in ipairs(world:contacts()) do
+    if contact.a ~= contact.b then
+      local sign = contact.b == "robot" and 1 or -1
+      force = force + sign * contact.impulse[3] / p.dt
+      standing[contact.b == "robot" and contact.link_b or contact.link_a] = true
+    end
+  end
+  local count = 0
+  for _ in pairs(standing) do
+    count = count + 1
+  end
+  local turn = stn.compose(stn.inverse(base_at_settled), pose).quat
+  local shift = {}
+  for i = 1, 3 do
+    shift[i] = math.abs(pose.xyz[i] - base_at_settled.xyz[i])
+  end
+  local angle = 2 * math.asin(math.min(1, math.sqrt(turn[2] ^ 2 + turn[3] ^ 2 + turn[4] ^ 2)))
+  local weight = 9.81 * robot:mass()
+  stn.result("ground_force_N", force, "N")
+  stn.result("base_height_m", pose.xyz[3], "m")
+  stn.check("links on the ground are the feet", count == #spec.feet)
+  if p.task == "sine" then
+    stn.check("base moves", { value = math.max(table.unpack(shift)), limit = 0.1, unit = "m" })
+    stn.check("base turns", { value = angle, limit = 0.2, unit = "rad" })
+  else
+    stn.check("base drifts", { value = math.max(table.unpack(shift)), limit = 1e-4, unit = "m" })
+    stn.check("base turns", { value = angle, limit = 1e-4, unit = "rad" })
+    stn.check("ground force is the weight", { value = math.abs(force / weight - 1), limit = 1e-3, unit = "1" })
+  end
+end
+stn.check("the robot touches itself", { value = self_contacts, limit = 0, unit = "contacts" })
+stn.check("steps not solved", { value = unsolved, limit = 0, unit = "steps" })
