@@ -158,6 +158,8 @@ static stn_status place_root(compiler *c, body_plan *plan, int32_t link, stn_err
     const stn_model_builder *b = c->builder;
     int32_t robot = link_at(b, link)->robot;
     c->links[link].parent = STN_WORLD;
+    c->links[link].origin = stn_pose_identity();
+    c->links[link].joint_rank = -1;
     c->links[link].joint_where = "";
     c->links[link].joint = c->root_joint[robot];
     if (c->root[robot] != ROOT_FREE) {
@@ -183,6 +185,8 @@ static void weld_root(compiler *c, int32_t link) {
     const built_robot *built = robot_at(c->builder, link_at(c->builder, link)->robot);
     int32_t onto = built->attached_to;
     c->links[link].parent = onto;
+    c->links[link].origin = stn_pose_identity();
+    c->links[link].joint_rank = -1;
     c->links[link].joint = -1;
     c->links[link].joint_where = "";
     c->link_body[link] = c->link_body[onto];
@@ -211,6 +215,8 @@ static void place_child(compiler *c, body_plan *plan, int32_t link) {
     stn_pose origin = stn_pose_mul(from, &above->spec.origin);
     int32_t body = on_world ? 0 : c->link_body[parent];
     c->links[link].parent = parent;
+    c->links[link].origin = above->spec.origin;
+    c->links[link].joint_rank = c->joint_above[link];
     c->links[link].joint = index;
     c->links[link].joint_name = above->spec.name;
     c->links[link].joint_where = above->spec.where != NULL ? above->spec.where : "";

@@ -11,8 +11,9 @@
 #include <stiction/plugin.h>
 
 #include "model/builder.h"
+#include "model/load.h"
 
-enum { HEAD_SIZE = 4096, LONGEST_EXTENSION = 16 };
+enum { HEAD_SIZE = 4096 };
 
 typedef struct file_head {
     char text[HEAD_SIZE];
@@ -20,7 +21,7 @@ typedef struct file_head {
     char extension[LONGEST_EXTENSION]; // lower case, without the dot, "" when there is none
 } file_head;
 
-static void find_extension(const char *path, char extension[LONGEST_EXTENSION]) {
+void loader_extension(const char *path, char extension[LONGEST_EXTENSION]) {
     const char *slash = strrchr(path, '/');
     const char *dot = strrchr(slash != NULL ? slash : path, '.');
     extension[0] = '\0';
@@ -36,7 +37,7 @@ static void find_extension(const char *path, char extension[LONGEST_EXTENSION]) 
 }
 
 static stn_status read_head(const char *path, file_head *head, stn_error *err) {
-    find_extension(path, head->extension);
+    loader_extension(path, head->extension);
     head->length = 0;
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); // a pipe without a writer would keep us
     if (file < 0) {

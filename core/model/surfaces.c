@@ -27,6 +27,7 @@ static void fill_geometry(compiler *c, int32_t index, filter_entry *filter) {
     out->node = -1;
     out->link = built->link;
     out->shape = spec->shape;
+    out->in_link = spec->pose;
     out->pose = on_world ? spec->pose : stn_pose_mul(&c->link_pose[built->link], &spec->pose);
     out->material = spec->material;
     memcpy(out->rgba, spec->rgba, sizeof out->rgba);
@@ -56,6 +57,7 @@ static void fill_node(compiler *c, int32_t index, int32_t cloud, int32_t node, f
                           .link = -1,
                           .shape = spec.shape,
                           .pose = stn_pose_identity(),
+                          .in_link = stn_pose_identity(),
                           .material = built->material,
                           .collision = true,
                           .category = spec.category,

@@ -6,7 +6,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "problem/file.h"
+#include "base/file.h"
 #include "problem/owner.h"
 
 /// Most numbers that one array of a file may hold.

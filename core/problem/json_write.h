@@ -5,7 +5,7 @@
 
 #include <stiction/problem.h>
 
-#include "problem/file.h"
+#include "base/file.h"
 
 typedef struct json_writer {
     file_writer file;

@@ -46,13 +46,13 @@ typedef struct stn_load_request {
     stn_plugin_choice loader; // id NULL: the one that the file's extension and first bytes ask for
 } stn_load_request;
 
-/// A robot to be written down.
+/// A robot to be written down. Of one that hangs on another the links and joints of its own are written.
 typedef struct stn_save_request {
     const stn_model *model;
     int32_t robot;
     const char *name; // of the robot in the file; NULL: as in the model
     const char *path; // of the file that the text is for: mesh files are named relative to its folder where they lie below
-                      // it, else as they are
+                      // it or below the folder above, else as they are
 } stn_save_request;
 
 typedef struct stn_loader_ops {
@@ -74,6 +74,13 @@ typedef struct stn_loader_ops {
 /// Loads a file with the loader plugin that was chosen, or that its extension and first bytes ask for. STN_ERR_PARSE for a robot without links.
 STN_API stn_status stn_load_robot(stn_context *context, const stn_load_request *request, stn_model_builder *builder,
                                   int32_t *robot, stn_diagnostics *diagnostics, stn_error *err);
+
+/// Writes a robot to request->path with the loader `format` ("urdf"), NULL: the one whose files have the path's extension
+/// first in its list, which then must be one alone. The file comes to be whole or not at all. What the format cannot hold
+/// is a warning in `diagnostics`. STN_ERR_ARGUMENT for a request without model, robot or path, STN_ERR_UNSUPPORTED for a
+/// format that no loader saves, STN_ERR_FILE, or what `save` says.
+STN_API stn_status stn_save_robot(stn_context *context, const stn_save_request *request, const char *format,
+                                  stn_diagnostics *diagnostics, stn_error *err);
 
 #ifdef __cplusplus
 }

@@ -286,6 +286,8 @@ typedef struct stn_link {
     int32_t joint;       // moving joint that carries it, -1 when fixed to its parent
     const char *joint_name; // of the joint above it, moving or fixed; NULL for a root
     const char *where, *joint_where; // "file:line" of its description and of the joint's, "" when not known
+    stn_pose origin;    // as described: parent link frame -> frame of the joint above it; identity for a root
+    int32_t joint_rank; // of the joint above it, moving or fixed, among all joints as added; -1 for a root
 } stn_link;
 
 typedef struct stn_robot {
@@ -311,6 +313,7 @@ typedef struct stn_geometry {
     int32_t mesh; // of the model's meshes, -1: none
     stn_vec3 surface_velocity;
     const char *where; // "file:line" of its description, "" when not known
+    stn_pose in_link;  // as described: link frame -> shape frame; on a node identity
 } stn_geometry;
 
 typedef struct stn_mesh_reference {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole files: read at once, written whole or not at all.
-#ifndef STICTION_CORE_PROBLEM_FILE_H
-#define STICTION_CORE_PROBLEM_FILE_H
+#ifndef STICTION_CORE_BASE_FILE_H
+#define STICTION_CORE_BASE_FILE_H
 
 #include <stiction/context.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole files: read at once, written whole or not at all (temporary file, fsync, rename).
-#include "problem/file.h"
+#include "base/file.h"
 #include "base/replace.h"
 
 #include <errno.h>
