@@ -7,8 +7,12 @@
 // together; without a limit the gains enter K and D.
 #include <stiction/plugin.h>
 
+enum { GAINS_CONTROLLER, GAINS_ROBOT };
+static const char *const gain_sources[] = {[GAINS_CONTROLLER] = "controller", [GAINS_ROBOT] = "robot", NULL};
+
 typedef struct joint_pd {
     double kp, kd;
+    int32_t gains; // one of gain_sources
     bool effort_limits;
     bool gravity_compensation;
 } joint_pd;
@@ -16,6 +20,8 @@ typedef struct joint_pd {
 static const stn_param params[] = {
     STN_PARAM_REAL(joint_pd, kp, "N m/rad, N/m", 100.0, 0.0, INFINITY, "position gain"),
     STN_PARAM_REAL(joint_pd, kd, "N m s/rad, N s/m", 10.0, 0.0, INFINITY, "velocity gain"),
+    STN_PARAM_CHOICE(joint_pd, gains, gain_sources, GAINS_CONTROLLER,
+                     "whose gains: kp and kd of here, or each joint's own servo gains where the robot has any"),
     STN_PARAM_BOOL(joint_pd, effort_limits, true, "respect the joints' effort limits"),
     STN_PARAM_BOOL(joint_pd, gravity_compensation, false, "add the efforts that hold the robot against gravity"),
 };
@@ -80,6 +86,16 @@ static stn_status gravity_efforts(const stn_control_view *view, double *hold, st
     return STN_OK;
 }
 
+typedef struct pd_gains {
+    double kp, kd;
+} pd_gains;
+
+/// A joint without servo gains has those of the controller.
+static pd_gains gains_of(const joint_pd *pd, const stn_joint *joint) {
+    bool own = pd->gains == GAINS_ROBOT && (joint->servo_kp > 0.0 || joint->servo_kd > 0.0);
+    return own ? (pd_gains){joint->servo_kp, joint->servo_kd} : (pd_gains){pd->kp, pd->kd};
+}
+
 static stn_status evaluate(void *self, const stn_control_view *view, const double *reference, void *state,
                            stn_forces *forces, stn_error *err) {
     (void)state;
@@ -97,15 +113,16 @@ static stn_status evaluate(void *self, const stn_control_view *view, const doubl
         const stn_joint *joint = &target->model->joints[target->model->dof_joint[d]];
         double error = view->q[coordinate_of(target->model, d)] - position[i], u_ff = feedforward[i] + hold[i];
         bool limited = pd->effort_limits && isfinite(joint->effort);
-        if (limited && joint->effort > 0.0 && pd->kp + pd->kd > 0.0) {
-            stn_servo servo = {.dof = d, .kp = pd->kp, .kd = pd->kd, .error = error, .velocity = velocity[i],
+        pd_gains gains = gains_of(pd, joint);
+        if (limited && joint->effort > 0.0 && gains.kp + gains.kd > 0.0) {
+            stn_servo servo = {.dof = d, .kp = gains.kp, .kd = gains.kd, .error = error, .velocity = velocity[i],
                                .feedforward = u_ff, .effort = joint->effort};
             status = stn_forces_add_servo(forces, &servo, err);
         } else if (limited) { // no gains, or a joint without a motor: the clamp is known now
             stn_forces_add_effort(forces, d, fmin(fmax(u_ff, -joint->effort), joint->effort));
         } else {
-            double tau = -pd->kp * error - pd->kd * (view->v[d] - velocity[i]) + u_ff;
-            stn_forces_add_gain(forces, d, pd->kp, pd->kd, tau);
+            double tau = -gains.kp * error - gains.kd * (view->v[d] - velocity[i]) + u_ff;
+            stn_forces_add_gain(forces, d, gains.kp, gains.kd, tau);
         }
     }
     return status;
