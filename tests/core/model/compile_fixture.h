@@ -52,6 +52,17 @@ static inline stn_mass one_kg(void) {
     return mass_of(1.0, stn_vec3_zero(), 0.1, 0.1, 0.1);
 }
 
+/// The call is refused, and its one line says all of these words.
+static inline void expect_error(stn_status status, const stn_error *err, const char *const *words) {
+    assert_int_equal(status, STN_ERR_ARGUMENT);
+    for (; *words != NULL; words++) {
+        if (strstr(err->text, *words) == NULL) {
+            fail_msg("'%s' is not in: %s", *words, err->text);
+        }
+    }
+}
+#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
 static inline void expect_log(const fixture *f, const char *word) {
     if (strstr(f->log, word) == NULL) {
         fail_msg("'%s' is not in the log: %s", word, f->log);

@@ -14,17 +14,6 @@ static void attach(fixture *f, int32_t robot, int32_t link, stn_pose pose) {
     assert_ok(stn_builder_attach(f->builder, robot, link, &pose, &err), err);
 }
 
-/// The call is refused, and its one line says all of these words.
-static void expect_error(stn_status status, const stn_error *err, const char *const *words) {
-    assert_int_equal(status, STN_ERR_ARGUMENT);
-    for (; *words != NULL; words++) {
-        if (strstr(err->text, *words) == NULL) {
-            fail_msg("'%s' is not in: %s", *words, err->text);
-        }
-    }
-}
-#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
-
 static void expect_refusal(fixture *f, const char *const *words) {
     stn_error err;
     stn_model *model = NULL;

@@ -101,7 +101,7 @@ static void bad_joints_are_refused_with_robot_joint_and_place(void **state) {
     begin_robot(f->builder, "arm");
     int32_t a = add_link(f->builder, "a", (stn_mass){.mass = 1.0}),
             b = add_link(f->builder, "b", (stn_mass){.mass = 1.0});
-    enum { CASES = 19 };
+    enum { CASES = 24 };
     stn_joint_spec specs[CASES];
     const char *words[CASES];
     for (int32_t i = 0; i < CASES; i++) {
@@ -122,6 +122,11 @@ static void bad_joints_are_refused_with_robot_joint_and_place(void **state) {
     CASE(damping = -0.5, "damping = -0.5 N m s/rad");
     CASE(friction = (double)INFINITY, "friction");
     CASE(rotor_inertia = -1.0, "rotor inertia");
+    CASE(stiffness = -2.0, "stiffness = -2 N m/rad");
+    CASE(stiffness = (double)INFINITY, "stiffness");
+    CASE(rest = (double)NAN, "rest position of the spring");
+    CASE(servo_kp = -1.0, "servo gain kp = -1 N m/rad");
+    CASE(servo_kd = (double)NAN, "servo gain kd");
     CASE(gear_ratio = (double)NAN, "gear ratio");
     CASE(origin.position.z = (double)NAN, "origin");
     CASE(origin.rotation.m[0][0] = 1.1, "orthonormal");

@@ -298,7 +298,7 @@ static void impossible_inertia_is_a_warning(void **state) {
     stn_model_destroy(model);
 }
 
-static void limits_and_rotors_of_joints_that_have_none_are_a_warning(void **state) {
+static void limits_rotors_and_springs_of_joints_that_have_none_are_a_warning(void **state) {
     fixture *f = *state;
     begin_robot(f->builder, "r");
     int32_t a = add_link(f->builder, "a", one_kg()), b = add_link(f->builder, "b", one_kg());
@@ -307,22 +307,29 @@ static void limits_and_rotors_of_joints_that_have_none_are_a_warning(void **stat
     spec.parent = a, spec.child = b, spec.upper = 1.0;
     add_joint_spec(f->builder, &spec);
     spec = stn_joint_spec_default("cart", STN_JOINT_PLANAR);
-    spec.parent = a, spec.child = c, spec.rotor_inertia = 1e-3;
+    spec.parent = a, spec.child = c, spec.rotor_inertia = 1e-3, spec.stiffness = 4.0, spec.servo_kp = 6.0;
     add_joint_spec(f->builder, &spec);
     spec = stn_joint_spec_default("lead", STN_JOINT_SCREW); // has both
     spec.parent = a, spec.child = d, spec.rotor_inertia = 1e-3, spec.gear_ratio = 10.0, spec.lower = 0.5;
-    spec.screw_pitch = -0.01, spec.acceleration = 3.0;
+    spec.screw_pitch = -0.01, spec.acceleration = 3.0, spec.stiffness = 5.0, spec.rest = -0.7, spec.servo_kd = 2.0;
     add_joint_spec(f->builder, &spec);
     stn_model *model = compile_model(f->builder);
     expect_log(f, "joint 'hip': is ball, which has no limits: lower and upper are ignored");
     expect_log(f, "joint 'cart': is planar, so its rotor inertia is ignored");
+    expect_log(f, "joint 'cart': is planar, so its spring is ignored");
     assert_null(strstr(f->log, "lead"));
     assert_true(isinf(model->joints[1].upper));
     assert_near(model->joints[2].reflected_inertia, 0.0, 0.0);
+    assert_near(model->joints[2].stiffness, 0.0, 0.0);
+    assert_near(model->joints[2].servo_kp, 6.0, 0.0); // gains are for every joint
     const stn_joint *lead = &model->joints[3];
     assert_near(lead->reflected_inertia, 0.1, 1e-16);
     assert_near(lead->lower, 0.5, 0.0);
     assert_near(lead->screw_pitch, -0.01, 0.0);
+    assert_near(lead->stiffness, 5.0, 0.0);
+    assert_near(lead->rest, -0.7, 0.0);
+    assert_near(lead->servo_kp, 0.0, 0.0);
+    assert_near(lead->servo_kd, 2.0, 0.0);
     assert_near(lead->acceleration, 3.0, 0.0);
     assert_near(model->q0[lead->q_start], 0.5, 0.0);
     assert_near(model->q0[model->joints[1].q_start], 1.0, 0.0); // the quaternion of a ball joint
@@ -363,7 +370,7 @@ int main(void) {
         TEST(robot_may_hang_on_another),
         TEST(subtree_without_mass_loads_with_a_warning),
         TEST(impossible_inertia_is_a_warning),
-        TEST(limits_and_rotors_of_joints_that_have_none_are_a_warning),
+        TEST(limits_rotors_and_springs_of_joints_that_have_none_are_a_warning),
         TEST(screws_mimic_and_are_mimicked),
     };
     return cmocka_run_group_tests_name("model compiler", tests, NULL, NULL);

@@ -120,6 +120,11 @@ static void excluded_links_do_not_collide(void **state) {
     assert_false(may_collide(s, a.shape[2], a.ground));
     assert_true(may_collide(s, a.shape[3], a.ground));
     assert_true(may_collide(s, a.shape[4], a.ground)); // both are on the list, but not with each other
+    assert_int_equal(s->model->exclude_count, 2);
+    assert_int_equal(s->model->excludes[0].link_a, a.link[4]);
+    assert_int_equal(s->model->excludes[0].link_b, a.link[0]);
+    assert_int_equal(s->model->excludes[1].link_a, STN_WORLD);
+    assert_int_equal(s->model->excludes[1].link_b, a.link[2]);
 }
 
 static void excluding_the_world_covers_a_root_link_of_that_name(void **state) {
