@@ -65,6 +65,8 @@ stn_status info_configure(info_report *r, const char *choice, stn_error *err);
 void info_count(info_report *r);
 /// Does the file name what drives it, or give it a rotor?
 bool info_is_driven(const stn_joint *joint);
+/// Does the robot give the joint gains of its own?
+bool info_has_servo(const stn_joint *joint);
 stn_pose info_link_pose(const info_report *r, int32_t link);
 /// info_dynamics.c
 stn_status info_compute(info_report *r, stn_error *err);

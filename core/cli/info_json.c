@@ -50,6 +50,13 @@ static void add_limits(cJSON *json, const stn_joint *joint) {
     cli_json_add_real(json, "upper", limits[1]);
 }
 
+/// null when the robot gives the joint no gains of its own.
+static void add_servo(cJSON *json, const stn_joint *joint) {
+    bool given = info_has_servo(joint);
+    cli_json_add_real(json, "servo_kp", given ? joint->servo_kp : (double)NAN);
+    cli_json_add_real(json, "servo_kd", given ? joint->servo_kd : (double)NAN);
+}
+
 static void add_motion(cJSON *json, const stn_joint *joint) {
     bool has_axis = stn_joint_type_has_axis(joint->type), screw = joint->type == STN_JOINT_SCREW;
     if (has_axis) {
@@ -61,6 +68,9 @@ static void add_motion(cJSON *json, const stn_joint *joint) {
     cli_json_add_real(json, "damping", joint->damping);
     cli_json_add_real(json, "friction", joint->friction);
     cli_json_add_real(json, "reflected_inertia", joint->reflected_inertia);
+    cli_json_add_real(json, "stiffness", joint->stiffness);
+    cli_json_add_real(json, "rest", joint->stiffness > 0.0 ? joint->rest : (double)NAN);
+    add_servo(json, joint);
     cli_json_add_text(json, "actuator", joint->actuator[0] != '\0' ? joint->actuator : NULL);
 }
 
@@ -112,8 +122,17 @@ static cJSON *actuator_list(const info_report *r) {
             cli_json_add_text(json, "joint", joint->name);
             cli_json_add_real(json, "effort", joint->effort);
             cli_json_add_real(json, "reflected_inertia", joint->reflected_inertia);
+            add_servo(json, joint);
             cJSON_AddItemToArray(list, json);
         }
+    }
+    return list;
+}
+
+static cJSON *keyframe_list(const stn_model *model) {
+    cJSON *list = cJSON_CreateArray();
+    for (int32_t i = 0; i < model->keyframe_count; i++) {
+        cJSON_AddItemToArray(list, cJSON_CreateString(model->keyframes[i].name));
     }
     return list;
 }
@@ -261,6 +280,7 @@ bool info_print_json(const info_report *r) {
     cJSON_AddItemToObject(json, "link_list", link_list(r));
     cJSON_AddItemToObject(json, "inertia", inertia_counts(&r->counts));
     cJSON_AddItemToObject(json, "actuators", actuator_list(r));
+    cJSON_AddItemToObject(json, "keyframes", keyframe_list(m));
     cJSON_AddItemToObject(json, "geometries", geometry_counts(&r->counts));
     cJSON_AddItemToObject(json, "size", size_json(&r->size));
     cJSON_AddItemToObject(json, "warnings", warnings_json(r));

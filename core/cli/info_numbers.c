@@ -2,8 +2,12 @@
 // What can be counted in a robot, and how large it is.
 #include "cli/info.h"
 
+bool info_has_servo(const stn_joint *joint) {
+    return joint->servo_kp > 0.0 || joint->servo_kd > 0.0;
+}
+
 bool info_is_driven(const stn_joint *joint) {
-    return joint->actuator[0] != '\0' || joint->reflected_inertia > 0.0;
+    return joint->actuator[0] != '\0' || joint->reflected_inertia > 0.0 || info_has_servo(joint);
 }
 
 static void count_links(info_report *r) {

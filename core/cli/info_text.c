@@ -54,6 +54,14 @@ static void print_size(const info_size *size) {
     printf(size->missing > 0 ? ", without %d meshes that are not loaded\n" : "\n", (int)size->missing);
 }
 
+static void print_keyframes(const stn_model *m) {
+    for (int32_t i = 0; i < m->keyframe_count; i++) {
+        fputs(i == 0 ? "  keyframes " : ", ", stdout);
+        cli_print_name(m->keyframes[i].name);
+    }
+    fputs(m->keyframe_count > 0 ? "\n" : "", stdout);
+}
+
 static void print_summary(const info_report *r) {
     const stn_model *m = r->robot.model;
     const info_counts *c = &r->counts;
@@ -80,6 +88,7 @@ static void print_summary(const info_report *r) {
     print_shapes(c->visual, "visual", c->visual_shapes);
     putchar('\n');
     print_size(&r->size);
+    print_keyframes(m);
 }
 
 // -------------------------------------------------------------------------------------------------------- joints
@@ -122,7 +131,15 @@ static void print_joint(const info_report *r, const stn_joint *joint, const colu
     }
     if (c->actuator && info_is_driven(joint)) {
         fputs("  ", stdout);
-        cli_print_padded(joint->actuator[0] != '\0' ? joint->actuator : "rotor", 8);
+        const char *unnamed = joint->reflected_inertia > 0.0 ? "rotor" : "servo";
+        cli_print_padded(joint->actuator[0] != '\0' ? joint->actuator : unnamed, 8);
+    }
+    if (info_has_servo(joint)) {
+        printf("  kp %.6g, kd %.6g", joint->servo_kp, joint->servo_kd);
+    }
+    if (joint->stiffness > 0.0) {
+        printf("  spring %.6g %s, slack at %.6g", joint->stiffness, stn_joint_type_units(joint->type)->stiffness,
+               joint->rest);
     }
     if (joint->mimic >= 0) {
         printf("  = %.6g ", joint->mimic_multiplier);

@@ -215,6 +215,10 @@ void stn_lua_follow(const stn_model *model, int32_t master, stn_lua_quantity qua
 /// masters.
 void stn_lua_read_joints(lua_State *L, int index, const char *owner, stn_lua_world *w, int32_t robot,
                          stn_lua_quantity quantity, double *values);
+/// Moves a robot to a keyframe of it, at rest; `keep_base`: a floating root stays where it is. Raises for names that it
+/// does not have, with the nearest one; `owner` begins the message.
+void stn_lua_apply_keyframe(lua_State *L, const char *owner, stn_lua_world *w, int32_t robot, const char *name,
+                            bool keep_base);
 /// The present coordinates or velocities of the whole model, in memory that it pushes; and setting them.
 double *stn_lua_copy_coordinates(lua_State *L, const stn_lua_world *w, stn_lua_quantity quantity);
 void stn_lua_set_coordinates(lua_State *L, stn_lua_world *w, stn_lua_quantity quantity, const double *values);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Coordinates, velocities and efforts of joints as Lua values: a number, or a list when the joint has several; of a
-// whole robot as one flat list or as a table by joint name.
+// whole robot as one flat list, as a table by joint name, or as a keyframe.
 #include <stdio.h>
 #include <string.h>
 
@@ -177,6 +177,60 @@ static int robot_set_v(lua_State *L) {
     return set_all(L, "set_v", STN_LUA_VELOCITY);
 }
 
+// ------------------------------------------------------------------------------------------------------ keyframes
+
+static int32_t find_keyframe(lua_State *L, const char *owner, const stn_model *model, int32_t robot, const char *name) {
+    int32_t found = stn_model_find_keyframe(model, robot, name);
+    if (found >= 0) {
+        return found;
+    }
+    const stn_robot *r = &model->robots[robot];
+    const char **names = lua_newuserdatauv(L, ((size_t)r->keyframe_count + 1) * sizeof *names, 0);
+    for (int32_t i = 0; i < r->keyframe_count; i++) {
+        names[i] = model->keyframes[r->keyframe_start + i].name;
+    }
+    names[r->keyframe_count] = NULL;
+    stn_lua_unknown(L, lua_pushfstring(L, "%s: robot '%s' (keyframes)", owner, r->name), name, names);
+}
+
+void stn_lua_apply_keyframe(lua_State *L, const char *owner, stn_lua_world *w, int32_t robot, const char *name,
+                            bool keep_base) {
+    int top = lua_gettop(L);
+    const stn_model *model = stn_world_model(w->world);
+    const stn_robot *r = &model->robots[robot];
+    int32_t keyframe = find_keyframe(L, owner, model, robot, name);
+    double *q = stn_lua_copy_coordinates(L, w, STN_LUA_POSITION), *v = stn_lua_copy_coordinates(L, w, STN_LUA_VELOCITY);
+    stn_model_keyframe_apply(model, keyframe, q);
+    if (keep_base && model->keyframes[keyframe].has_base) { // its joint is the robot's first
+        const stn_joint *root = &model->joints[r->joint_start];
+        memcpy(q + root->q_start, stn_world_state(w->world)->q + root->q_start, sizeof(double) * (size_t)root->nq);
+    }
+    for (int32_t i = r->joint_start; i < r->joint_start + r->joint_count; i++) {
+        memset(v + model->joints[i].v_start, 0, sizeof(double) * (size_t)model->joints[i].nv);
+    }
+    stn_lua_set_coordinates(L, w, STN_LUA_POSITION, q);
+    stn_lua_set_coordinates(L, w, STN_LUA_VELOCITY, v);
+    lua_settop(L, top);
+}
+
+static int robot_keyframes(lua_State *L) {
+    const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_ROBOT);
+    const stn_model *model = stn_world_model(o->world->world);
+    const stn_robot *r = &model->robots[o->index];
+    lua_createtable(L, r->keyframe_count, 0);
+    for (int32_t i = 0; i < r->keyframe_count; i++) {
+        lua_pushstring(L, model->keyframes[r->keyframe_start + i].name);
+        lua_rawseti(L, -2, i + 1);
+    }
+    return 1;
+}
+
+static int robot_set_keyframe(lua_State *L) {
+    stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_ROBOT);
+    stn_lua_apply_keyframe(L, "set_keyframe", o->world, o->index, luaL_checkstring(L, 2), false);
+    return 0;
+}
+
 const luaL_Reg stn_lua_coordinate_methods[] = {
     {"q", robot_q},
     {"v", robot_v},
@@ -184,5 +238,7 @@ const luaL_Reg stn_lua_coordinate_methods[] = {
     {"velocities", robot_velocities},
     {"set_q", robot_set_q},
     {"set_v", robot_set_v},
+    {"keyframes", robot_keyframes},
+    {"set_keyframe", robot_set_keyframe},
     {NULL, NULL},
 };

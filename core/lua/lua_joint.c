@@ -75,9 +75,11 @@ static int joint_limits(lua_State *L) {
 }
 
 static int joint_dynamics(lua_State *L) {
-    static const char *const names[] = {"damping", "friction", "reflected_inertia"};
+    static const char *const names[] = {"damping", "friction", "reflected_inertia", "stiffness",
+                                        "rest",    "servo_kp", "servo_kd"};
     const stn_joint *j = joint_of(stn_lua_object_check(L, 1, STN_LUA_JOINT));
-    const double values[] = {j->damping, j->friction, j->reflected_inertia};
+    const double values[] = {j->damping, j->friction, j->reflected_inertia, j->stiffness,
+                             j->rest,    j->servo_kp, j->servo_kd};
     return push_numbers(L, names, values, STN_COUNT(values));
 }
 

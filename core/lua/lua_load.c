@@ -39,6 +39,15 @@ static void apply_joints(lua_State *L, stn_lua_world *w, int32_t robot, const ch
     lua_pop(L, 2);
 }
 
+/// The value on top: { name, whether the script placed the robot, which then stands where it said }.
+static void apply_keyframe(lua_State *L, stn_lua_world *w, int32_t robot, const char *where) {
+    lua_rawgeti(L, -1, 1);
+    lua_rawgeti(L, -2, 2);
+    const char *name = lua_tostring(L, -2), *owner = lua_pushfstring(L, "keyframe (world:load at %s)", where);
+    stn_lua_apply_keyframe(L, owner, w, robot, name, lua_toboolean(L, -2));
+    lua_pop(L, 3);
+}
+
 static void apply_velocity(lua_State *L, stn_lua_world *w, int32_t robot, const char *where) {
     const stn_model *model = stn_world_model(w->world);
     stn_vec3 linear, angular;
@@ -58,7 +67,9 @@ void stn_lua_world_apply_start(lua_State *L, int index, stn_lua_world *w) {
         const char *where = lua_tostring(L, -1);
         lua_getfield(L, top + 1, "robot");
         int32_t robot = (int32_t)lua_tointeger(L, -1);
-        if (lua_getfield(L, top + 1, "joints") != LUA_TNIL) {
+        if (lua_getfield(L, top + 1, "keyframe") != LUA_TNIL) {
+            apply_keyframe(L, w, robot, where);
+        } else if (lua_getfield(L, top + 1, "joints") != LUA_TNIL) {
             apply_joints(L, w, robot, where);
         } else if (lua_getfield(L, top + 1, "velocity") != LUA_TNIL) {
             apply_velocity(L, w, robot, where);
@@ -154,8 +165,9 @@ static stn_status load(stn_context *context, stn_model_builder *builder, const l
 }
 
 int stn_lua_world_load(lua_State *L) {
-    static const char *const keys[] = {"name",           "base",          "fixed",  "joints",          "packages",
-                                       "allow_absolute", "visual_meshes", "loader", STN_MATERIAL_KEYS, NULL};
+    static const char *const keys[] = {"name",     "base",           "fixed",         "joints", "keyframe",
+                                       "packages", "allow_absolute", "visual_meshes", "loader", STN_MATERIAL_KEYS,
+                                       NULL};
     stn_lua_world *w = stn_lua_world_check(L, 1);
     stn_fields f = stn_fields_open(L, 2, "world:load", keys, 1);
     stn_model_builder *builder = stn_lua_world_builder(L, w, f.owner);
@@ -173,7 +185,16 @@ int stn_lua_world_load(lua_State *L) {
     stn_lua_keep_findings(L, 1, robot, list);
     stn_lua_release(L, findings);
     stn_lua_take_name(L, 1, stn_builder_robot_name(builder, robot));
-    if (stn_fields_push(&f, "joints")) {
+    const char *keyframe = stn_fields_text(&f, "keyframe");
+    if (keyframe != NULL) {
+        lua_createtable(L, 2, 0);
+        lua_pushstring(L, keyframe);
+        lua_rawseti(L, -2, 1);
+        lua_pushboolean(L, o.placed);
+        lua_rawseti(L, -2, 2);
+        stn_lua_note_start(L, 1, robot, "keyframe");
+    }
+    if (stn_fields_push(&f, "joints")) { // on top of the keyframe
         luaL_checktype(L, -1, LUA_TTABLE);
         stn_lua_note_start(L, 1, robot, "joints");
     }

@@ -146,7 +146,7 @@ function joint:set_velocity(v) end
 function joint:set_effort(effort) end
 ---@return { lower: number, upper: number, effort: number, velocity: number, acceleration: number }
 function joint:limits() end
----@return { damping: number, friction: number, reflected_inertia: number }
+---@return { damping: number, friction: number, reflected_inertia: number, stiffness: number, rest: number, servo_kp: number, servo_kd: number }
 function joint:dynamics() end
 ---@return stiction.Vector in the joint's frame
 function joint:axis() end
@@ -210,6 +210,10 @@ function robot:v() end
 function robot:velocities() end
 ---@param v number[]|table<string, stiction.JointValue>
 function robot:set_v(v) end
+---@return string[] names of the configurations that its file names
+function robot:keyframes() end
+---@param name string
+function robot:set_keyframe(name) end
 ---@param other stiction.robot a hand, or a single body
 ---@param link string of this robot
 ---@param pose? stiction.Pose of the other's root in the link's frame
@@ -246,7 +250,7 @@ function controller:joints() end
 ---@field nv integer
 ---@field bodies integer
 local world = {}
----@param description table { "file", name =, base =, fixed =, joints =, packages =, allow_absolute =, visual_meshes =, loader =, mu = ... }
+---@param description table { "file", name =, base =, fixed =, keyframe =, joints =, packages =, allow_absolute =, visual_meshes =, loader =, mu = ... }
 ---@return stiction.robot
 function world:load(description) end
 ---@param body? stiction.Body

@@ -3,6 +3,7 @@
 #include "answer.h"
 
 #define ROBOT  STN_BINARY_DIR "/tests/info_robot.urdf"
+#define SPRUNG STN_BINARY_DIR "/tests/info_robot.sprung"
 #define MESH   STN_BINARY_DIR "/tests/info_mesh.obj"
 #define VALUES STN_BINARY_DIR "/tests/info_values.json"
 
@@ -120,6 +121,41 @@ static void rules_a_and_b_choose_configurations(void **state) {
     cJSON_Delete(z);
     cJSON_Delete(a);
     cJSON_Delete(b);
+}
+
+/// The loader of tests/support/sprung_loader.c.
+static void springs_gains_keyframes_and_the_proposed_base_are_shown(void **state) {
+    (void)state;
+    assert_int_equal(setenv("STICTION_PLUGIN_PATH", SPRUNG_FOLDER, 1), 0);
+    write_file(SPRUNG, "w");
+    cJSON *json = ask(SPRUNG, "--fk base");
+    const cJSON *list = item(json, "joint_list"), *names = item(json, "keyframes"), *motors = item(json, "actuators");
+    const cJSON *slide = cJSON_GetArrayItem(list, 0), *swing = cJSON_GetArrayItem(list, 2);
+    assert_near(number(slide, "stiffness"), 200.0, 0.0);
+    assert_near(number(slide, "rest"), 0.25, 0.0);
+    assert_near(number(slide, "servo_kp"), 50.0, 0.0);
+    assert_near(number(slide, "servo_kd"), 5.0, 0.0);
+    assert_near(number(swing, "stiffness"), 0.0, 0.0);
+    assert_true(cJSON_IsNull(item(swing, "rest")) && cJSON_IsNull(item(swing, "servo_kp")));
+    assert_int_equal(cJSON_GetArraySize(names), 2);
+    assert_string_equal(cJSON_GetArrayItem(names, 0)->valuestring, "home");
+    assert_string_equal(cJSON_GetArrayItem(names, 1)->valuestring, "folded");
+    assert_int_equal(cJSON_GetArraySize(motors), 1);
+    assert_near(number(cJSON_GetArrayItem(motors, 0), "servo_kp"), 50.0, 0.0);
+    assert_near(component(item(item(item(json, "at_q"), "fk"), "base"), "xyz", 2), 0.5, 0.0);
+    cJSON_Delete(json);
+    write_file(SPRUNG, "f"); // a root that floats is welded where the file puts it
+    json = ask(SPRUNG, "--fk base");
+    assert_near(number(json, "nv"), 3.0, 0.0);
+    assert_near(component(item(item(item(json, "at_q"), "fk"), "base"), "xyz", 2), 0.5, 0.0);
+    cJSON_Delete(json);
+    stn_expect_part("info " SPRUNG " 2>/dev/null", 0, "\n  keyframes home, folded\n");
+    stn_expect_part("info " SPRUNG " 2>/dev/null", 0, "  servo     kp 50, kd 5  spring 200 N/m, slack at 0.25\n");
+    assert_int_equal(unsetenv("STICTION_PLUGIN_PATH"), 0);
+    write_file(ROBOT, pendulum);
+    json = ask(ROBOT, "");
+    assert_int_equal(cJSON_GetArraySize(item(json, "keyframes")), 0);
+    cJSON_Delete(json);
 }
 
 static void people_get_a_table_and_a_tree(void **state) {
@@ -386,6 +422,7 @@ int main(void) {
         cmocka_unit_test(counts_joints_and_limits_are_those_of_the_file),
         cmocka_unit_test(figures_are_those_of_a_double_pendulum),
         cmocka_unit_test(rules_a_and_b_choose_configurations),
+        cmocka_unit_test(springs_gains_keyframes_and_the_proposed_base_are_shown),
         cmocka_unit_test(people_get_a_table_and_a_tree),
         cmocka_unit_test(a_tree_suits_the_terminal),
         cmocka_unit_test(control_characters_of_names_are_not_printed),
