@@ -6,7 +6,7 @@
 local stn = require "stiction"
 
 local p = stn.params {
-  robot = stn.choice { "iiwa14", "humanoid" },
+  robot = stn.choice { "iiwa14", "panda", "panda_hand", "wsg50", "humanoid" },
   task = stn.choice { "hold", "stand", "sine" }, -- stand: hold, for robots with feet
   seconds = 10.0, -- [s]
   kp = 0.0,       -- [N m/rad, N/m]; 0: the robot's
@@ -37,14 +37,22 @@ local function merge(...)
 end
 
 -- `home`: joint positions, 0 where not named. `feet`: { link, its frame's height over the ground }; without feet the base
--- is bolted down. `swing`: amplitude of joints that no wave names [rad, m]. `waves`: what legs do together so that their
+-- is bolted down. `swing`, `slide`: amplitude of joints that no wave names [rad], [m]. `waves`: what legs do together so that their
 -- feet stay where they are; each wave is a sine of its own phase, with an amplitude for each joint.
+local ready = { panda_joint2 = -math.pi / 4, panda_joint4 = -3 * math.pi / 4, panda_joint6 = math.pi / 2, panda_joint7 = math.pi / 4 }
 local robots = {
   iiwa14 = {
     file = "models/iiwa14/iiwa14.urdf",
     home = { iiwa14_joint_2 = 0.5, iiwa14_joint_4 = -1.2, iiwa14_joint_6 = 0.8 },
     kp = 5000, kd = 200, swing = 0.3,
   },
+  panda = { file = "models/panda/panda.urdf", home = ready, kp = 5000, kd = 200, swing = 0.3 },
+  panda_hand = {
+    file = "models/panda/panda_hand.urdf",
+    home = merge(ready, { panda_finger_joint1 = 0.02 }),
+    kp = 5000, kd = 200, swing = 0.3, slide = 0.015,
+  },
+  wsg50 = { file = "models/wsg50/wsg50.urdf", home = { wsg50_finger_left_joint = 0.0275 }, kp = 20000, kd = 1000, slide = 0.02 },
   humanoid = {
     file = "models/humanoid/humanoid.urdf",
     home = merge(
