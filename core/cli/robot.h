@@ -23,7 +23,7 @@ typedef struct cli_robot {
 } cli_robot;
 
 typedef struct cli_robot_options {
-    bool fixed;                  // the root is welded to the world; otherwise it floats, unless it is called "world"
+    bool fixed; // the root is welded to the world; otherwise it floats, unless the file welds it or calls it "world"
     bool visual_meshes;          // read, to look at them
     const char *const *packages; // folders, NULL-terminated, may be NULL
 } cli_robot_options;
