@@ -198,8 +198,7 @@ stn.test("every joint follows a sine", function()
     q, v = reference(step.time + world.dt)
     motors:set { position = q, velocity = v }
   end
-  -- a knuckle feels 2.6e-3 kg m^2, rotor and the other joints' swing included: 21 mN m, or 7 mrad of the gain; the rest is
-  -- what the bent finger adds by turning
+  -- a knuckle feels about 2.2e-3 kg m^2, rotor and the swing of the other joints included: 17 mN m, or 6 mrad of the gain
   stn.near(error, 0, 1e-2, "error")
   for i, name in ipairs(names) do
     assert(high[i] - low[i] > 1.95 * amplitude, name)

@@ -68,8 +68,8 @@ static void wsg50_is_made_of_uniform_solids(void **state) {
 static void allegro_is_made_of_uniform_solids(void **state) {
     static const char *const files[] = {"allegro/allegro_right.urdf", "allegro/allegro_left.urdf"};
     const double section = 0.02 * 0.026; // [m^2]
-    const double finger = 0.17 / (section * (0.016 + 0.054 + 0.0384 + 0.0437));
-    const double thumb = 0.19 / (section * (0.030 + 0.0254 + 0.0514 + 0.0593));
+    const double finger = 0.17 / (section * (0.016 + 0.054 + 0.0384 + 0.0297));
+    const double thumb = 0.19 / (section * (0.030 + 0.0254 + 0.0514 + 0.0453));
     for (size_t i = 0; i < STN_COUNT(files); i++) {
         own_model(*state, files[i]);
         expect_masses(*state, 0, 0, FIRST, 0.38 / (0.04 * 0.11 * 0.093), 1e-15);
