@@ -69,7 +69,7 @@ static bool lists_extension(const stn_loader_ops *ops, const char *extension) {
 /// The name of a format that robot files come in, by a word of the first bytes; NULL: none is recognised.
 static const char *known_format(const file_head *head) {
     static const char *const formats[][2] = {
-        {"<sdf", "SDF"}, {"<mujoco", "MJCF"}, {"<COLLADA", "COLLADA"}, {"#usda", "USD"}, {"PXR-USDC", "USD"}};
+        {"<sdf", "SDF"}, {"<COLLADA", "COLLADA"}, {"#usda", "USD"}, {"PXR-USDC", "USD"}};
     for (int32_t i = 0; i < STN_COUNT(formats); i++) {
         size_t length = strlen(formats[i][0]);
         for (size_t at = 0; at + length <= head->length; at++) {
@@ -81,7 +81,7 @@ static const char *known_format(const file_head *head) {
     return NULL;
 }
 
-/// "urdf (.urdf .xacro), mjcf (.xml)" for the message that nobody reads this file.
+/// "mjcf (.xml), urdf (.urdf .xacro)" for the message that nobody reads this file.
 static void list_loaders(const stn_plugin_info *plugins, int32_t count, char *text, size_t size) {
     size_t used = 0;
     text[0] = '\0';

@@ -288,10 +288,10 @@ static void what_is_no_robot_file_is_one_line(void **state) {
     cJSON_Delete(json);
     write_file(STN_BINARY_DIR "/tests/check.sdf",
                "<?xml version='1.0'?>\n<sdf version='1.7'><model name='m'/></sdf>\n");
-    stn_expect_part("check " STN_BINARY_DIR "/tests/check.sdf 2>&1", 2, "this is SDF; loaders: urdf (");
+    stn_expect_part("check " STN_BINARY_DIR "/tests/check.sdf 2>&1", 2, "this is SDF; loaders: ");
     write_file(STN_BINARY_DIR "/tests/check.xml", "<mujoco model='m'/>\n");
     stn_expect_part("check " STN_BINARY_DIR "/tests/check.xml 2>&1", 2,
-                    "check.xml:1: error: robot: the root element is <mujoco>");
+                    "check.xml:1: error: worldbody: there is no <worldbody>");
     write_file(ROBOT, "<robot name='r' xmlns:xacro='x'>\n<xacro:property name='p' value='1'/></robot>");
     stn_expect_part("check " ROBOT " 2>&1", 2,
                     ":2: error: robot: <xacro:property> is xacro, not URDF: expand the file first");

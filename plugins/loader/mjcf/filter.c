@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who collides with whom. MuJoCo lets two geoms collide when
+//   (contype_1 & conaffinity_2) | (contype_2 & conaffinity_1)  is not 0,
+// here each one's category must meet the other's mask. So every distinct pair (contype, conaffinity) of the file gets a
+// category bit of its own, and as mask the bits of all pairs that it collides with; as the rule is symmetric, both
+// masks say the same. The pair (1, 1), MuJoCo's default, has bit 0, which is that of geometry from elsewhere.
+#include <string.h>
+
+#include "mjcf.h"
+
+enum { MOST_CLASSES = 32, MOST_EXCLUSIONS = 1000000 };
+
+static bool meet(const mjcf_filter *a, const mjcf_filter *b) {
+    return (a->contype & b->conaffinity) != 0 || (b->contype & a->conaffinity) != 0;
+}
+
+/// The number of a filter among `count` classes; -1: it is not there.
+static int32_t find_class(const mjcf_filter *classes, int32_t count, const mjcf_filter *filter) {
+    for (int32_t k = 0; k < count; k++) {
+        if (classes[k].contype == filter->contype && classes[k].conaffinity == filter->conaffinity) {
+            return k;
+        }
+    }
+    return -1;
+}
+
+void mjcf_set_filters(robot_reader *reader) {
+    const mjcf_filter *filters = mjcf_of(reader)->filters;
+    mjcf_filter classes[MOST_CLASSES] = {{1, 1}};
+    int32_t count = 1;
+    for (int32_t i = 0; i < reader->geometry_count && !reader->out_of_memory; i++) {
+        if (!reader->geometries[i].spec.collision || find_class(classes, count, &filters[i]) >= 0) {
+            continue;
+        }
+        if (count == MOST_CLASSES) {
+            reader->label = "geom";
+            robot_say(reader, STN_SEVERITY_ERROR, "filter", reader->geometries[i].place,
+                      "more than %d different pairs of contype and conaffinity besides 1 1: use fewer",
+                      (int)MOST_CLASSES - 1);
+            return;
+        }
+        classes[count++] = filters[i];
+    }
+    for (int32_t i = 0; i < reader->geometry_count && !reader->out_of_memory; i++) {
+        stn_geometry_spec *spec = &reader->geometries[i].spec;
+        int32_t own = spec->collision ? find_class(classes, count, &filters[i]) : 0;
+        spec->category = 1u << own;
+        spec->mask = 0;
+        for (int32_t k = 0; k < count; k++) {
+            spec->mask |= meet(&classes[own], &classes[k]) ? 1u << k : 0u;
+        }
+    }
+}
+
+/// The body that an attribute names; -1: none, said.
+static int32_t body_of(robot_reader *reader, const xml_element *xml, const char *attribute) {
+    const char *name = robot_name_of(reader, xml, attribute);
+    int32_t body = name != NULL ? robot_names_find(&mjcf_of(reader)->body_names, 0, name) : -1;
+    if (name != NULL && body < 0) {
+        robot_error(reader, xml, "unknown_link", "%s of <exclude>: there is no body '%.80s'", attribute, name);
+    }
+    return body;
+}
+
+static void read_exclude(robot_reader *reader, const xml_element *xml) {
+    const mjcf_body *bodies = mjcf_of(reader)->bodies;
+    int32_t a = body_of(reader, xml, "body1"), b = body_of(reader, xml, "body2");
+    if (a < 0 || b < 0) {
+        return;
+    }
+    if (bodies[a].link < 0 || bodies[b].link < 0) {
+        robot_note(reader, xml, "exclude", "the world of this file has no geoms: there is nothing to exclude");
+    } else if (!robot_add_exclusion(reader, bodies[a].link, bodies[b].link)) {
+        reader->out_of_memory = true;
+    }
+}
+
+void mjcf_read_contact(robot_reader *reader, const xml_element *root) {
+    const xml_element *section = NULL;
+    reader->label = "contact";
+    while ((section = mjcf_next(root, "contact", section)) != NULL) {
+        for (const xml_element *e = xml_first_child(section); e != NULL; e = xml_next_sibling(e)) {
+            if (strcmp(xml_name(e), "exclude") == 0) {
+                read_exclude(reader, e);
+            }
+        }
+    }
+}
+
+/// Bodies with colliding geoms that are one rigid body with `weld`, from the list of the first and the next ones.
+typedef struct groups {
+    int32_t *first, *next;
+} groups;
+
+static bool group_bodies(robot_reader *reader, groups *g) {
+    const mjcf_reader *mjcf = mjcf_of(reader);
+    g->first = ROBOT_NEW(reader, mjcf->body_count, int32_t);
+    g->next = ROBOT_NEW(reader, mjcf->body_count, int32_t);
+    if (g->first == NULL || g->next == NULL) {
+        return false;
+    }
+    memset(g->first, 0xff, (size_t)mjcf->body_count * sizeof *g->first); // -1: none
+    for (int32_t i = mjcf->body_count - 1; i > 0; i--) {
+        const mjcf_body *body = &mjcf->bodies[i];
+        if (body->link >= 0 && reader->links[body->link].geometry_count > 0) {
+            g->next[i] = g->first[body->weld];
+            g->first[body->weld] = i;
+        }
+    }
+    return true;
+}
+
+/// MuJoCo filters what one joint or several of one body connect; here several joints have links between them, so that
+/// the two rigid bodies are no neighbours.
+void mjcf_exclude_neighbours(robot_reader *reader) {
+    const mjcf_reader *mjcf = mjcf_of(reader);
+    groups g;
+    if (reader->out_of_memory || !group_bodies(reader, &g)) {
+        return;
+    }
+    for (int32_t i = 1; i < mjcf->body_count; i++) {
+        int32_t above = mjcf->bodies[i].parent > 0 ? mjcf->bodies[mjcf->bodies[i].parent].weld : 0;
+        if (mjcf->bodies[i].joint_count < 2 || above == 0) {
+            continue;
+        }
+        for (int32_t a = g.first[above]; a >= 0; a = g.next[a]) {
+            for (int32_t b = g.first[i]; b >= 0; b = g.next[b]) {
+                if (reader->exclusion_count == MOST_EXCLUSIONS) {
+                    reader->label = "robot";
+                    robot_say(reader, STN_SEVERITY_ERROR, "size", reader->links[mjcf->bodies[i].link].place,
+                              "more than %d pairs of bodies that never collide", (int)MOST_EXCLUSIONS);
+                    return;
+                }
+                if (!robot_add_exclusion(reader, mjcf->bodies[a].link, mjcf->bodies[b].link)) {
+                    return;
+                }
+            }
+        }
+    }
+}

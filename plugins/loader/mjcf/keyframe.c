@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// <keyframe>: configurations with names. MuJoCo's qpos holds the joints depth first, as they stand in the file, which
+// is the order of the robot's joints: an angle or a length each, w x y z of a ball, and of a free body where it is in
+// the world, x y z qw qx qy qz, which here is counted from where it is drawn, or is the pose of the base.
+#include <string.h>
+
+#include "mjcf.h"
+
+static int32_t size_of(const robot_reader *reader, const mjcf_coordinates *c) {
+    return c->joint < 0 ? 7 : stn_joint_type_nq(reader->joints[c->joint].spec.type);
+}
+
+static void put_quaternion(stn_quat q, double *out) {
+    out[0] = q.w;
+    out[1] = q.x;
+    out[2] = q.y;
+    out[3] = q.z;
+}
+
+/// The pose of a free body; false: said.
+static bool read_free(robot_reader *reader, const xml_element *xml, const double *in, stn_pose *pose) {
+    stn_quat q;
+    if (!mjcf_quaternion(reader, xml, "a quaternion in qpos", in + 3, &q)) {
+        return false;
+    }
+    *pose = stn_pose_make(q, stn_vec3_make(in[0], in[1], in[2]));
+    return true;
+}
+
+/// Coordinates of one joint from MuJoCo's. false: said.
+static bool convert(robot_reader *reader, const xml_element *xml, const mjcf_coordinates *c, const double *in,
+                    stn_keyframe_spec *spec, double *out) {
+    stn_pose pose;
+    stn_quat q;
+    if (c->joint < 0) {
+        stn_pose *base = ROBOT_NEW(reader, 1, stn_pose);
+        spec->base = base;
+        return base != NULL && read_free(reader, xml, in, base);
+    }
+    const stn_joint_spec *joint = &reader->joints[c->joint].spec;
+    if (joint->type == STN_JOINT_FLOATING) {
+        if (!read_free(reader, xml, in, &pose)) {
+            return false;
+        }
+        stn_pose back = stn_pose_inverse(&joint->origin);
+        pose = stn_pose_mul(&back, &pose);
+        out[0] = pose.position.x;
+        out[1] = pose.position.y;
+        out[2] = pose.position.z;
+        put_quaternion(stn_quat_from_matrix(&pose.rotation), out + 3);
+        return true;
+    }
+    if (joint->type == STN_JOINT_BALL) {
+        bool good = mjcf_quaternion(reader, xml, "a quaternion in qpos", in, &q);
+        if (good) {
+            put_quaternion(q, out);
+        }
+        return good;
+    }
+    out[0] = in[0];
+    return true;
+}
+
+/// The coordinates as drawn.
+static void draw(const robot_reader *reader, const mjcf_coordinates *c, double *qpos) {
+    if (c->joint >= 0 && reader->joints[c->joint].spec.type == STN_JOINT_BALL) {
+        put_quaternion(stn_quat_identity(), qpos);
+    } else if (c->joint >= 0 && reader->joints[c->joint].spec.type != STN_JOINT_FLOATING) {
+        qpos[0] = c->ref;
+    } else {
+        const stn_pose *pose = c->joint < 0 ? &reader->pose : &reader->joints[c->joint].spec.origin;
+        qpos[0] = pose->position.x;
+        qpos[1] = pose->position.y;
+        qpos[2] = pose->position.z;
+        put_quaternion(stn_quat_from_matrix(&pose->rotation), qpos + 3);
+    }
+}
+
+/// MuJoCo's coordinates of a key, `nq` of them; false: said.
+static bool read_qpos(robot_reader *reader, const xml_element *xml, int32_t nq, double *qpos) {
+    const mjcf_reader *mjcf = mjcf_of(reader);
+    const char *text = xml_attribute(xml, "qpos");
+    if (text == NULL) {
+        for (int32_t i = 0, at = 0; i < mjcf->coordinates_count; i++) {
+            draw(reader, &mjcf->coordinates[i], qpos + at);
+            at += size_of(reader, &mjcf->coordinates[i]);
+        }
+        return true;
+    }
+    int32_t most = (int32_t)(strlen(text) / 2 + 1); // the file is bounded
+    double *values = ROBOT_NEW(reader, most, double);
+    int32_t count = values != NULL ? stn_parse_reals(text, values, most) : -1;
+    if (count < 0) {
+        robot_error(reader, xml, "number", "qpos of <key> must be finite decimal numbers separated by spaces");
+        return false;
+    }
+    if (count != nq) {
+        robot_error(reader, xml, "keyframe", "qpos of <key> has %d numbers, the joints of the file have nq = %d",
+                    (int)count, (int)nq);
+        return false;
+    }
+    memcpy(qpos, values, (size_t)nq * sizeof *qpos);
+    return true;
+}
+
+static void note_rest(robot_reader *reader, const xml_element *xml) {
+    static const char *const names[] = {"time", "qvel", "act", "ctrl", "mpos", "mquat"};
+    for (int32_t i = 0; i < STN_COUNT(names); i++) {
+        if (xml_attribute(xml, names[i]) != NULL && robot_first(reader, (robot_topic)MJCF_LEFT_OUT, names[i])) {
+            robot_note(reader, xml, "keyframe", "%s of <key> is not read: a keyframe is a configuration", names[i]);
+        }
+    }
+}
+
+static void read_key(robot_reader *reader, const xml_element *xml, int32_t number) {
+    const mjcf_reader *mjcf = mjcf_of(reader);
+    const char *name = xml_attribute(xml, "name");
+    int32_t nq = 0;
+    reader->label = name != NULL ? robot_text(reader, "key %s", name) : "key";
+    if (name != NULL && (name = robot_name_of(reader, xml, "name")) == NULL) {
+        return;
+    }
+    if (name != NULL && robot_names_find(&mjcf->keys_taken, 1, name) > 0) {
+        robot_error(reader, xml, "duplicate_keyframe", "there is a key of the same name: rename one");
+        return;
+    }
+    name = name != NULL ? name : mjcf_unique(reader, &mjcf_of(reader)->keys_taken, robot_text(reader, "key%d", number));
+    robot_names_add(reader, &mjcf_of(reader)->keys_taken, 1, name, 1);
+    note_rest(reader, xml);
+    for (int32_t i = 0; i < mjcf->coordinates_count; i++) {
+        nq += size_of(reader, &mjcf->coordinates[i]);
+    }
+    double *qpos = ROBOT_NEW(reader, nq, double), *q = ROBOT_NEW(reader, nq, double);
+    if (qpos == NULL || q == NULL || !read_qpos(reader, xml, nq, qpos)) {
+        return;
+    }
+    stn_keyframe_spec spec = {.name = name, .q = q};
+    for (int32_t i = 0, at = 0; i < mjcf->coordinates_count; i++) {
+        const mjcf_coordinates *c = &mjcf->coordinates[i];
+        if (!convert(reader, xml, c, qpos + at, &spec, q + spec.q_count)) {
+            return;
+        }
+        at += size_of(reader, c);
+        spec.q_count += c->joint >= 0 ? size_of(reader, c) : 0;
+    }
+    robot_keyframe *key = robot_add_keyframe(reader, name, xml);
+    if (key != NULL) {
+        key->spec = spec;
+    }
+}
+
+/// The names that the file gives are kept for those that it gives them to.
+static void reserve_names(robot_reader *reader, const xml_element *section) {
+    for (const xml_element *e = xml_first_child(section); e != NULL; e = xml_next_sibling(e)) {
+        if (strcmp(xml_name(e), "key") == 0 && xml_attribute(e, "name") != NULL) {
+            robot_names_add(reader, &mjcf_of(reader)->keys_taken, 0, xml_attribute(e, "name"), 1);
+        }
+    }
+}
+
+void mjcf_read_keyframes(robot_reader *reader, const xml_element *root) {
+    const xml_element *section = NULL;
+    while ((section = mjcf_next(root, "keyframe", section)) != NULL) {
+        reserve_names(reader, section);
+    }
+    if (reader->diagnostics->error_count > reader->errors_before) {
+        return; // a joint may be missing
+    }
+    for (int32_t number = 0; (section = mjcf_next(root, "keyframe", section)) != NULL;) {
+        for (const xml_element *e = xml_first_child(section); e != NULL; e = xml_next_sibling(e)) {
+            if (strcmp(xml_name(e), "key") == 0) {
+                read_key(reader, e, number++);
+            }
+        }
+    }
+}

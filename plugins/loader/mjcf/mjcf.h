@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// What MJCF has beyond other formats of robot files: settings of its compiler, classes of defaults, bodies whose joints
+// and shapes stand inside them, coordinates in the order of the file.
+#ifndef MJCF_MJCF_H
+#define MJCF_MJCF_H
+
+#include "common/robot.h"
+
+enum { MJCF_BAD_DEFAULT = ROBOT_FORMAT_TOPIC, MJCF_LEFT_OUT };
+
+/// What defaults can be given for. All actuators share theirs, whatever they are called.
+typedef enum mjcf_kind {
+    MJCF_JOINT,
+    MJCF_GEOM,
+    MJCF_SITE,
+    MJCF_MESH,
+    MJCF_MATERIAL,
+    MJCF_ACTUATOR,
+    MJCF_KIND_COUNT
+} mjcf_kind;
+
+/// <compiler>, all of them together.
+typedef struct mjcf_compiler {
+    bool degree, autolimits, strippath, balance_inertia;
+    enum { MJCF_NEVER, MJCF_ALWAYS, MJCF_AUTO } inertia_from_geom;
+    double group_range[2]; // geoms of these groups count for that
+    double bound_mass, bound_inertia, total_mass;
+    const char *eulerseq, *meshdir, *assetdir;
+} mjcf_compiler;
+
+/// Elements that give defaults for one kind, the innermost last.
+typedef struct mjcf_layers {
+    const xml_element *const *items;
+    int32_t count;
+} mjcf_layers;
+
+typedef struct mjcf_class {
+    mjcf_layers layers[MJCF_KIND_COUNT];
+} mjcf_class;
+
+/// An element with the class that it takes defaults from.
+typedef struct mjcf_item {
+    const xml_element *xml;
+    mjcf_kind kind;
+    int32_t class_index;
+} mjcf_item;
+
+/// An element inside a body, out of the <frame> elements around it.
+typedef struct mjcf_part {
+    const xml_element *xml;
+    stn_pose frame; // body frame -> the frame that it stands in
+    int32_t class_index;
+} mjcf_part;
+
+typedef struct mjcf_parts {
+    mjcf_part *items;
+    int32_t count, capacity;
+} mjcf_parts;
+
+typedef struct mjcf_body {
+    const char *name;
+    int32_t link, parent, weld; // weld: the body that it is one rigid body with, whose joints carry both; 0: the world
+    int32_t joint_count;
+} mjcf_body;
+
+/// A joint of the file, in the order of its coordinates.
+typedef struct mjcf_coordinates {
+    int32_t joint; // of the robot; -1: the base, which floats without one
+    double ref;    // the coordinate as drawn
+} mjcf_coordinates;
+
+typedef struct mjcf_mesh {
+    const char *name;
+    const xml_element *xml;
+    const char *uri; // NULL: none
+    stn_vec3 scale;
+    stn_pose turn;        // mesh as used -> the scaled mesh of the file
+    const stn_mesh *made; // from numbers in the file, a convex hull; NULL: a file
+    bool weighed;         // `solid` was looked for
+    bool faulty;          // said
+    stn_mass solid;       // of unit density, in the frame of the scaled mesh; mass 0: none
+} mjcf_mesh;
+
+typedef struct mjcf_material {
+    const char *name;
+    float rgba[4];
+} mjcf_material;
+
+/// MuJoCo's collision filter of a shape: two collide when the contype of one meets the conaffinity of the other.
+typedef struct mjcf_filter {
+    uint32_t contype, conaffinity;
+} mjcf_filter;
+
+typedef struct mjcf_site {
+    const char *name;
+    const xml_element *xml;
+    int32_t link;
+    stn_pose pose;
+} mjcf_site;
+
+typedef struct mjcf_reader {
+    robot_reader robot; // first: functions get a robot_reader
+    const xml_element *root;
+    mjcf_compiler compiler;
+    mjcf_class *classes; // 0: main
+    int32_t class_count, class_capacity;
+    mjcf_body *bodies; // 0: the world
+    int32_t body_count, body_capacity;
+    mjcf_coordinates *coordinates;
+    int32_t coordinates_count, coordinates_capacity;
+    mjcf_mesh *meshes;
+    mjcf_material *materials;
+    mjcf_site *sites;
+    mjcf_filter *filters; // one a geometry
+    int32_t mesh_count, mesh_capacity, material_count, material_capacity, site_count, site_capacity;
+    int32_t filter_capacity;
+    robot_names class_names, body_names, mesh_names, material_names;
+    robot_names links_taken, joints_taken, keys_taken;
+    robot_names included; // files
+    robot_names driven;   // joint -> 1 when an actuator was read
+} mjcf_reader;
+
+static inline mjcf_reader *mjcf_of(robot_reader *reader) {
+    return (mjcf_reader *)reader;
+}
+
+bool mjcf_parse(robot_reader *reader, const xml_element *root); // parse.c
+/// Next element of that name below the root, over several sections of the same name: for (e = NULL; (e = ...) !=
+/// NULL;).
+const xml_element *mjcf_next(const xml_element *root, const char *section, const xml_element *previous);
+/// A name of a table that differs from those that are there: numbered when `wanted` is taken.
+const char *mjcf_unique(robot_reader *reader, robot_names *taken, const char *wanted);
+bool mjcf_include(robot_reader *reader, const xml_element *root);         // include.c
+void mjcf_read_compiler(robot_reader *reader, const xml_element *root);   // compiler.c
+void mjcf_note_option(robot_reader *reader, const xml_element *root);     // compiler.c
+void mjcf_read_defaults(robot_reader *reader, const xml_element *root);   // default.c
+void mjcf_read_assets(robot_reader *reader, const xml_element *root);     // asset.c
+void mjcf_read_world(robot_reader *reader, const xml_element *worldbody); // body.c
+void mjcf_read_sites(robot_reader *reader);                               // body.c
+void mjcf_read_contact(robot_reader *reader, const xml_element *root);    // filter.c
+void mjcf_set_filters(robot_reader *reader);                              // filter.c
+void mjcf_exclude_neighbours(robot_reader *reader);                       // filter.c
+void mjcf_read_equality(robot_reader *reader, const xml_element *root);   // equality.c
+void mjcf_read_actuators(robot_reader *reader, const xml_element *root);  // actuator.c
+void mjcf_read_keyframes(robot_reader *reader, const xml_element *root);  // keyframe.c
+void mjcf_note_skipped(robot_reader *reader, const xml_element *root);    // vocabulary.c
+
+// ------------------------------------------------------------------------------------------------ default.c
+
+/// The element with the class that it names, else with `class_index`. An unknown class is said, and main taken.
+mjcf_item mjcf_item_of(robot_reader *reader, const xml_element *xml, mjcf_kind kind, int32_t class_index);
+/// Class by the attribute `attribute` of an element, `otherwise` when there is none.
+int32_t mjcf_class_of(robot_reader *reader, const xml_element *xml, const char *attribute, int32_t otherwise);
+/// The element that gives an attribute: itself, or the innermost of its defaults; NULL: none does.
+const xml_element *mjcf_holder(robot_reader *reader, const mjcf_item *item, const char *attribute);
+const char *mjcf_word(robot_reader *reader, const mjcf_item *item, const char *attribute); // NULL: absent
+/// Reads up to `most` numbers, at least `least` of them; where fewer are given than defaults further out have, those
+/// fill up the rest, as MuJoCo does. How many there are then; 0 when there are none, or after an error, `values` then
+/// stays.
+int32_t mjcf_reals(robot_reader *reader, const mjcf_item *item, const char *attribute, int32_t least, int32_t most,
+                   double *values);
+bool mjcf_real(robot_reader *reader, const mjcf_item *item, const char *attribute, double *value);
+/// Number that must be >= 0.
+bool mjcf_not_negative(robot_reader *reader, const mjcf_item *item, const char *attribute, const char *unit,
+                       double *value);
+/// Which of the words (between spaces) an attribute is; `otherwise` when absent or, after an error, none of them.
+int32_t mjcf_choice(robot_reader *reader, const mjcf_item *item, const char *attribute, const char *words,
+                    int32_t otherwise);
+/// The same of an element without defaults.
+int32_t mjcf_plain_choice(robot_reader *reader, const xml_element *xml, const char *attribute, const char *words,
+                          int32_t otherwise);
+/// Is a range in force? `limited` is true, false or auto (then it is when the range is given and autolimits is on).
+bool mjcf_is_limited(robot_reader *reader, const mjcf_item *item, const char *limited, const char *range);
+
+// --------------------------------------------------------------------------------------------------- pose.c
+
+/// pos and whatever says how it is turned.
+stn_pose mjcf_pose(robot_reader *reader, const mjcf_item *item);
+stn_pose mjcf_plain_pose(robot_reader *reader, const xml_element *xml); // of an element without defaults
+/// The rotation with the smallest angle that turns z to a direction of length > 0.
+stn_mat3 mjcf_turn_z(stn_vec3 direction);
+/// A quaternion w x y z; false: its length is 0, said.
+bool mjcf_quaternion(robot_reader *reader, const xml_element *xml, const char *what, const double *wxyz, stn_quat *out);
+
+// ----------------------------------------------------------------------------------------- parts of a body
+
+/// joint.c: joints and links between a parent's link and a new body's, which is drawn at `pose`. The body's link; -1:
+/// none, said or no memory.
+int32_t mjcf_hang(robot_reader *reader, int32_t body, const xml_element *xml, int32_t parent_link, const stn_pose *pose,
+                  const mjcf_parts *parts);
+bool mjcf_is_joint(const xml_element *xml);
+int32_t mjcf_count_joints(const mjcf_parts *parts);
+/// A free joint without forces of its own, such as a floating base has anyway?
+bool mjcf_is_plain_free(robot_reader *reader, const mjcf_part *part);
+/// Adds a joint's coordinates; joint -1: of the base.
+void mjcf_add_coordinates(robot_reader *reader, int32_t joint, double ref);
+/// geom.c: a shape of a link; what it weighs is added to `sum` unless that is NULL.
+void mjcf_read_geom(robot_reader *reader, const mjcf_part *part, int32_t link, stn_mass *sum);
+/// inertial.c: the mass properties of a link, whose geoms weigh `sum`.
+bool mjcf_wants_geoms(robot_reader *reader, const mjcf_parts *parts); // do the geoms' masses count?
+void mjcf_read_mass(robot_reader *reader, const mjcf_parts *parts, int32_t link, const stn_mass *sum);
+void mjcf_scale_masses(robot_reader *reader); // to settotalmass
+/// asset.c
+mjcf_mesh *mjcf_find_mesh(robot_reader *reader, const xml_element *xml, const char *name); // NULL: said
+const stn_mass *mjcf_weigh_mesh(robot_reader *reader, mjcf_mesh *mesh);                    // of unit density
+const mjcf_material *mjcf_find_material(robot_reader *reader, const xml_element *xml, const char *name);
+
+#endif

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// <mujoco>: settings first, then defaults and assets, then the bodies, then what names them, wherever they stand.
+#include <string.h>
+
+#include "mjcf.h"
+
+const xml_element *mjcf_next(const xml_element *root, const char *section, const xml_element *previous) {
+    const xml_element *e = previous != NULL ? xml_next_sibling(previous) : xml_first_child(root);
+    while (e != NULL && strcmp(xml_name(e), section) != 0) {
+        e = xml_next_sibling(e);
+    }
+    return e;
+}
+
+const char *mjcf_unique(robot_reader *reader, robot_names *taken, const char *wanted) {
+    const char *name = wanted;
+    int32_t copies = robot_names_find(taken, 0, wanted); // how often it was wanted
+    if (copies > 0) {
+        do {
+            name = robot_text(reader, "%s_%d", wanted, (int)++copies);
+        } while (robot_names_find(taken, 0, name) > 0 && !reader->out_of_memory);
+        robot_names_add(reader, taken, 0, wanted, copies);
+    }
+    robot_names_add(reader, taken, 0, name, 1);
+    return name;
+}
+
+static bool parse_root(robot_reader *reader, const xml_element *root) {
+    reader->label = "mujoco";
+    const char *name = xml_name(root);
+    if (strcmp(name, "mujocoinclude") == 0) {
+        robot_error(reader, root, "root", "the root element is <mujocoinclude>: load the file that includes this one");
+        return false;
+    }
+    if (strcmp(name, "mujoco") != 0) {
+        robot_error(reader, root, "root", "the root element is <%.60s>, MJCF has <mujoco>%s", name,
+                    strcmp(name, "robot") == 0 ? ": this is URDF, name the loader 'urdf'"
+                    : strcmp(name, "sdf") == 0 ? ": this is SDF, name the loader 'sdf'"
+                                               : "");
+        return false;
+    }
+    const char *model = xml_attribute(root, "model");
+    reader->name = model != NULL && model[0] != '\0' ? robot_name_of(reader, root, "model") : robot_stem(reader);
+    return reader->name != NULL;
+}
+
+static bool make_names(robot_reader *reader) {
+    mjcf_reader *mjcf = mjcf_of(reader);
+    robot_names *const tables[] = {&mjcf->class_names,    &mjcf->body_names,  &mjcf->mesh_names,
+                                   &mjcf->material_names, &mjcf->links_taken, &mjcf->joints_taken,
+                                   &mjcf->keys_taken,     &mjcf->included,    &mjcf->driven};
+    for (int32_t i = 0; i < STN_COUNT(tables); i++) {
+        if (!robot_names_init(reader, tables[i], 0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// Parts of the robot that these would make are missing without them.
+static void refuse_generators(robot_reader *reader, const xml_element *xml) {
+    for (const xml_element *e = xml_first_child(xml); e != NULL; e = xml_next_sibling(e)) {
+        const char *name = xml_name(e);
+        if (robot_lists("replicate attach composite", name)) {
+            reader->label = "mujoco";
+            robot_error(
+                reader, e, "unsupported",
+                "<%.20s> is not read: save the model as MuJoCo does after compiling it, with all bodies written out",
+                name);
+        } else if (robot_lists("worldbody body frame", name)) {
+            refuse_generators(reader, e);
+        }
+    }
+}
+
+static void read_world(robot_reader *reader, const xml_element *root) {
+    const xml_element *first = NULL, *e = NULL;
+    while ((e = mjcf_next(root, "worldbody", e)) != NULL) {
+        first = first == NULL ? e : first;
+    }
+    reader->label = "worldbody";
+    if (first == NULL) {
+        robot_error(reader, root, "no_link", "there is no <worldbody>: a robot stands in one");
+        return;
+    }
+    mjcf_read_world(reader, root);
+}
+
+static bool finish(robot_reader *reader, const xml_element *root) {
+    mjcf_read_sites(reader);
+    mjcf_read_contact(reader, root);
+    mjcf_exclude_neighbours(reader);
+    mjcf_set_filters(reader);
+    mjcf_read_equality(reader, root);
+    mjcf_read_actuators(reader, root);
+    mjcf_read_keyframes(reader, root);
+    mjcf_note_option(reader, root);
+    mjcf_note_skipped(reader, root);
+    if (reader->out_of_memory) {
+        return false;
+    }
+    robot_resolve_mimic(reader);
+    return robot_connect(reader);
+}
+
+bool mjcf_parse(robot_reader *reader, const xml_element *root) {
+    if (!parse_root(reader, root)) {
+        return true;
+    }
+    if (!make_names(reader)) {
+        return false;
+    }
+    if (!mjcf_include(reader, root)) {
+        return true; // what is missing would be missed again
+    }
+    refuse_generators(reader, root);
+    mjcf_read_compiler(reader, root);
+    mjcf_read_defaults(reader, root);
+    mjcf_read_assets(reader, root);
+    if (reader->out_of_memory) {
+        return false;
+    }
+    read_world(reader, root);
+    if (reader->out_of_memory || reader->link_count == 0) {
+        return !reader->out_of_memory;
+    }
+    return finish(reader, root);
+}
