@@ -68,8 +68,7 @@ static bool lists_extension(const stn_loader_ops *ops, const char *extension) {
 
 /// The name of a format that robot files come in, by a word of the first bytes; NULL: none is recognised.
 static const char *known_format(const file_head *head) {
-    static const char *const formats[][2] = {
-        {"<sdf", "SDF"}, {"<COLLADA", "COLLADA"}, {"#usda", "USD"}, {"PXR-USDC", "USD"}};
+    static const char *const formats[][2] = {{"<COLLADA", "COLLADA"}, {"#usda", "USD"}, {"PXR-USDC", "USD"}};
     for (int32_t i = 0; i < STN_COUNT(formats); i++) {
         size_t length = strlen(formats[i][0]);
         for (size_t at = 0; at + length <= head->length; at++) {

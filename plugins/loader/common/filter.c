@@ -80,14 +80,19 @@ static bool collect(robot_reader *reader, const xml_element *root, filters *f) {
     return true;
 }
 
-static void mark_links(robot_reader *reader, filters *f, int32_t index) {
+static int32_t find_link(robot_reader *reader, const char *prefix, const char *name) {
+    return robot_names_find(&reader->link_names, 0,
+                            prefix[0] != '\0' ? robot_text(reader, "%s%s", prefix, name) : name);
+}
+
+static void mark_links(robot_reader *reader, filters *f, int32_t index, const char *prefix) {
     label_group(reader, f->groups[index].xml);
     for (const xml_element *e = xml_first_child(f->groups[index].xml); e != NULL; e = xml_next_sibling(e)) {
         if (strcmp(xml_name(e), "drake:member") != 0) {
             continue;
         }
         const char *name = name_in(reader, e, "link");
-        int32_t link = name != NULL ? robot_names_find(&reader->link_names, 0, name) : -1;
+        int32_t link = name != NULL ? find_link(reader, prefix, name) : -1;
         if (link >= 0) {
             f->groups[index].member[link] = true;
         } else if (name != NULL) {
@@ -107,15 +112,14 @@ static int32_t named_group(robot_reader *reader, const filters *f, const xml_ele
 }
 
 /// Adds the members of groups inside group `index`; true when that added one.
-static bool mark_groups(robot_reader *reader, filters *f, int32_t index, bool first) {
+static bool mark_groups(robot_reader *reader, filters *f, int32_t index) {
     bool grew = false;
     label_group(reader, f->groups[index].xml);
     for (const xml_element *e = xml_first_child(f->groups[index].xml); e != NULL; e = xml_next_sibling(e)) {
         if (strcmp(xml_name(e), "drake:member_group") != 0) {
             continue;
         }
-        const char *name = xml_attribute(e, "name");
-        int32_t inner = first ? named_group(reader, f, e) : robot_names_find(&f->names, 0, name != NULL ? name : "");
+        int32_t inner = named_group(reader, f, e);
         for (int32_t i = 0; inner >= 0 && i < reader->link_count; i++) {
             bool added = f->groups[inner].member[i] && !f->groups[index].member[i];
             f->groups[index].member[i] |= added;
@@ -169,20 +173,22 @@ static bool exclude_ignored(robot_reader *reader, const filters *f, int32_t inde
     return true;
 }
 
-bool robot_parse_filters(robot_reader *reader, const xml_element *root) {
+bool robot_parse_filters(robot_reader *reader, const xml_element *root, const char *prefix) {
     filters f = {0};
     if (!collect(reader, root, &f) || reader->out_of_memory) {
         return false;
     }
     for (int32_t g = 0; g < f.count; g++) {
-        mark_links(reader, &f, g);
+        mark_links(reader, &f, g, prefix);
     }
     bool grew = true;
+    int32_t errors = reader->diagnostics->error_count;
     for (int32_t pass = 0; grew && pass <= DEEPEST_NESTING; pass++) {
         grew = false;
         for (int32_t g = 0; g < f.count; g++) {
-            grew = mark_groups(reader, &f, g, pass == 0) || grew;
+            grew = mark_groups(reader, &f, g) || grew;
         }
+        grew = grew && reader->diagnostics->error_count == errors; // what is wrong with names is said once
     }
     if (grew) {
         reader->label = "robot";

@@ -4,7 +4,7 @@
 //   1. the entries of the caller: folders with packages in them, or "name=folder" for one package;
 //   2. the folder of the robot file and its parents, folders beside them, and what lies inside and beside the package
 //      that holds the file;
-//   3. the entries of ROS_PACKAGE_PATH.
+//   3. the entries of ROS_PACKAGE_PATH, then of Gazebo's GZ_SIM_RESOURCE_PATH, GAZEBO_MODEL_PATH and SDF_PATH.
 // Of several in one place the nearest that package.xml names counts, else the nearest that its folder names; of equally
 // near ones the first in alphabetical order. Places are searched once a load, to a bounded depth and size.
 #include <dirent.h>
@@ -204,8 +204,7 @@ static void scan_beside(robot_reader *reader, robot_folders *place) {
     }
 }
 
-static void scan_environment(robot_reader *reader, robot_folders *place) {
-    const char *list = getenv("ROS_PACKAGE_PATH");
+static void scan_list(robot_reader *reader, robot_folders *place, const char *list) {
     while (list != NULL && *list != '\0') {
         char entry[ROBOT_PATH];
         size_t length = strcspn(list, ":");
@@ -214,6 +213,13 @@ static void scan_environment(robot_reader *reader, robot_folders *place) {
             scan(reader, place, entry);
         }
         list += length + (list[length] == ':');
+    }
+}
+
+static void scan_environment(robot_reader *reader, robot_folders *place) {
+    static const char *const names[] = {"ROS_PACKAGE_PATH", "GZ_SIM_RESOURCE_PATH", "GAZEBO_MODEL_PATH", "SDF_PATH"};
+    for (int32_t i = 0; i < STN_COUNT(names); i++) {
+        scan_list(reader, place, getenv(names[i]));
     }
 }
 

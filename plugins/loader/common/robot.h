@@ -309,6 +309,36 @@ void robot_note_skipped(robot_reader *reader, const robot_vocabulary *vocabulary
 /// Does a list of names between spaces hold this one?
 bool robot_lists(const char *list, const char *name);
 
+// ------------------------------------------------------------------------------------------- shape.c, surface.c
+
+/// How bad a fault of a shape is: of a collision an error, of a visual a warning.
+stn_severity robot_fault(const robot_geometry *g);
+/// Sizes all > 0, or >= 0? false: said; `what` names them.
+bool robot_check_sizes(robot_reader *reader, const xml_element *xml, const char *what, const double *sizes,
+                       int32_t count, bool zero_ok, const robot_geometry *g);
+/// Shapes for what was read; they change the pose, which must be there. false: said.
+bool robot_set_plane(robot_reader *reader, const xml_element *xml, const double normal[3], robot_geometry *g);
+bool robot_set_mesh(robot_reader *reader, const xml_element *xml, const char *uri, const double scale[3],
+                    robot_geometry *g); // uri NULL: said before
+/// Red, green, blue and opacity, brought between 0 and 1 with a warning.
+void robot_set_colour(robot_reader *reader, const xml_element *xml, const char *what, const double value[4],
+                      float rgba[4]);
+
+/// One figure of damping, or three of a planar joint, of which the first counts (with a warning when they differ).
+void robot_set_damping(robot_reader *reader, const xml_element *xml, const double *values, int32_t count,
+                       stn_joint_spec *spec);
+
+/// Contact parameters of other programs: number of a child, NaN when there is none or it is bad or below `least`.
+double robot_surface_number(robot_reader *reader, const xml_element *parent, const char *name, double least);
+/// k [N/m] and c [N s/m]; only together do they make a relaxation time.
+void robot_surface_spring(robot_reader *reader, const xml_element *parent, const char *k_name, const char *c_name,
+                          stn_material *out);
+/// The smaller of two directions' coefficients, with a warning when they differ.
+double robot_surface_friction(robot_reader *reader, const xml_element *parent, const char *first, const char *second);
+double robot_surface_restitution(robot_reader *reader, const xml_element *parent, const char *name);
+/// Gives a surface what it does not have yet.
+void robot_fill_material(stn_material *material, const stn_material *given);
+
 // ------------------------------------------------------------------------------------ from parts to a robot
 
 /// inertia.c: is a mass physical? What is not is said.
@@ -321,8 +351,9 @@ bool robot_connect(robot_reader *reader);
 void robot_resolve_mimic(robot_reader *reader); // mimic.c
 /// proximity.c: <drake:proximity_properties>, values as attributes or as texts.
 void robot_parse_proximity(robot_reader *reader, const xml_element *xml, robot_geometry *g);
-/// filter.c: <drake:collision_filter_group> below `parent`, names as attributes or as texts; after connecting.
-bool robot_parse_filters(robot_reader *reader, const xml_element *parent);
+/// filter.c: <drake:collision_filter_group> below `parent`, names as attributes or as texts; after connecting. `prefix`
+/// stands before the names of links in the robot: "", "inner::".
+bool robot_parse_filters(robot_reader *reader, const xml_element *parent, const char *prefix);
 /// uri.c: what is known of a file that the robot file names: NULL only without memory.
 const robot_file *robot_find_file(robot_reader *reader, const char *uri);
 /// A mesh file that exists and may be read; NULL after saying, once for each name, why not (an error for collision,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mesh names to files: package://name/path, a path relative to the robot file, and, where the caller allows it, file://
-// and absolute paths. A file must lie inside: below its package, or for relative names below the package that holds the
-// robot file, else below the parent of the file's folder. That is asked twice, of the text with ".." resolved, and of
-// the file that the symbolic links in it lead to. A link may lead to the same package elsewhere, as it does where an
-// installation links back to its sources. One name is looked up once, and what is wrong with it said once.
+// Mesh names to files: package://name/path or model://name/path, a path relative to the robot file, and, where the
+// caller allows it, file:// and absolute paths. A file must lie inside: below its package, or for relative names below
+// the package that holds the robot file, else below the parent of the file's folder. That is asked twice, of the text
+// with ".." resolved, and of the file that the symbolic links in it lead to. A link may lead to the same package
+// elsewhere, as it does where an installation links back to its sources. One name is looked up once, and what is wrong
+// with it said once.
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,11 +88,12 @@ static void resolve_below(robot_reader *reader, robot_file *file, const char *fo
     }
 }
 
-static void resolve_package(robot_reader *reader, robot_file *file, const char *rest) {
+/// `rest`: the address behind its kind, "package" or "model".
+static void resolve_package(robot_reader *reader, robot_file *file, const char *kind, const char *rest) {
     char name[ROBOT_PACKAGE_NAME];
     size_t length = strcspn(rest, "/");
     if (length == 0 || length >= sizeof name || rest[length] == '\0' || rest[0] == '.') {
-        refuse(file, "path", "write package://name/path/of/the/mesh.stl");
+        refuse(file, "path", robot_text(reader, "write %s://name/path/of/the/file", kind));
         return;
     }
     snprintf(name, sizeof name, "%.*s", (int)length, rest);
@@ -102,10 +104,9 @@ static void resolve_package(robot_reader *reader, robot_file *file, const char *
     }
     refuse(file, "unknown_package",
            robot_text(reader,
-                      "package '%s' is not found near the file: add the folder that holds it to the environment's "
-                      "ROS_PACKAGE_PATH",
-                      name));
-    file->subject = robot_text(reader, "package://%s", name); // whatever is missing of it
+                      "%s '%s' is not found near the file: add the folder that holds it to the environment's %s", kind,
+                      name, strcmp(kind, "model") == 0 ? "GZ_SIM_RESOURCE_PATH" : "ROS_PACKAGE_PATH"));
+    file->subject = robot_text(reader, "%s://%s", kind, name); // whatever is missing of it
 }
 
 static void resolve_absolute(robot_reader *reader, robot_file *file, const char *path) {
@@ -120,13 +121,15 @@ static void resolve_absolute(robot_reader *reader, robot_file *file, const char 
 static void resolve(robot_reader *reader, robot_file *file) {
     const char *uri = file->uri;
     if (strncmp(uri, "package://", 10) == 0) {
-        resolve_package(reader, file, uri + 10);
+        resolve_package(reader, file, "package", uri + 10);
+    } else if (strncmp(uri, "model://", 8) == 0) {
+        resolve_package(reader, file, "model", uri + 8);
     } else if (strncmp(uri, "file://", 7) == 0) {
         resolve_absolute(reader, file, uri + 7);
     } else if (uri[0] == '/') {
         resolve_absolute(reader, file, uri);
     } else if (strstr(uri, "://") != NULL) {
-        refuse(file, "path", "unknown kind of address: use package://, file:// or a relative path");
+        refuse(file, "path", "unknown kind of address: use package://, model://, file:// or a relative path");
     } else {
         resolve_below(reader, file, reader->base.folder, uri, &reader->base.home);
     }

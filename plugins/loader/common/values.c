@@ -210,3 +210,23 @@ const xml_element *robot_child(robot_reader *reader, const xml_element *xml, con
     }
     return found;
 }
+
+void robot_set_damping(robot_reader *reader, const xml_element *xml, const double *values, int32_t count,
+                       stn_joint_spec *spec) {
+    double least = values[0], most = values[0];
+    for (int32_t i = 1; i < count; i++) {
+        least = fmin(least, values[i]);
+        most = fmax(most, values[i]);
+    }
+    const char *text = count == 3 ? robot_text(reader, "%g %g %g", values[0], values[1], values[2])
+                                  : robot_text(reader, "%g", values[0]);
+    if (least < 0.0) {
+        robot_error(reader, xml, "range", "damping of <%s> = %s must be >= 0", xml_name(xml), text);
+        return;
+    }
+    if (least != most) {
+        robot_warn(reader, xml, "damping", "damping %s: one figure holds for all three motions, %g counts", text,
+                   values[0]);
+    }
+    spec->damping = values[0];
+}

@@ -1,29 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// <collision> and <visual>: shape, pose, name, surface. A fault of a visual is a warning and leaves it out, one of a
-// collision is an error: contact must not be missing silently. Numbers that are none are errors everywhere.
+// <collision> and <visual>: shape, pose, name, surface. Numbers that are none are errors also in a visual.
 #include <string.h>
 
 #include "urdf.h"
 
-static stn_severity fault(bool collision) {
-    return collision ? STN_SEVERITY_ERROR : STN_SEVERITY_WARNING;
-}
-
 /// Sizes of a shape, all > 0 except those that may be 0. false: said.
 static bool parse_sizes(robot_reader *reader, const xml_element *xml, const char *attribute, int32_t count,
                         bool zero_ok, double *sizes) {
-    if (!robot_required(reader, xml, attribute, count, sizes)) {
-        return false;
-    }
-    for (int32_t i = 0; i < count; i++) {
-        if (sizes[i] < 0.0 || (sizes[i] == 0.0 && !zero_ok)) {
-            bool collision = reader->geometries[reader->geometry_count - 1].spec.collision;
-            robot_say(reader, fault(collision), "size_of_shape", robot_at(xml), "%s of <%s> = %g m must be %s 0%s",
-                      attribute, xml_name(xml), sizes[i], zero_ok ? ">=" : ">", collision ? "" : "; left out");
-            return false;
-        }
-    }
-    return true;
+    return robot_required(reader, xml, attribute, count, sizes) &&
+           robot_check_sizes(reader, xml, attribute, sizes, count, zero_ok,
+                             &reader->geometries[reader->geometry_count - 1]);
 }
 
 static bool parse_box(robot_reader *reader, const xml_element *xml, robot_geometry *g) {
@@ -63,15 +49,7 @@ static bool parse_capsule(robot_reader *reader, const xml_element *xml, robot_ge
 static bool parse_plane(robot_reader *reader, const xml_element *xml, robot_geometry *g) {
     double n[3] = {0.0, 0.0, 1.0};
     robot_reals(reader, xml, "normal", 3, n);
-    stn_vec3 normal = stn_vec3_normalize_or(stn_vec3_make(n[0], n[1], n[2]), stn_vec3_zero());
-    if (stn_vec3_dot(normal, normal) == 0.0) {
-        robot_error(reader, xml, "axis", "the normal of <plane> has length 0: give a direction such as \"0 0 1\"");
-        return false;
-    }
-    stn_pose turn = {stn_contact_frame(normal), stn_vec3_zero()};
-    g->spec.pose = stn_pose_mul(&g->spec.pose, &turn);
-    g->spec.shape = stn_shape_half_space();
-    return true;
+    return robot_set_plane(reader, xml, n, g);
 }
 
 static bool parse_mesh(robot_reader *reader, const xml_element *xml, robot_geometry *g) {
@@ -80,19 +58,8 @@ static bool parse_mesh(robot_reader *reader, const xml_element *xml, robot_geome
     if (xml_attribute(xml, "scale") != NULL && !robot_reals(reader, xml, "scale", 3, scale)) {
         return false;
     }
-    if (scale[0] == 0.0 || scale[1] == 0.0 || scale[2] == 0.0) {
-        robot_say(reader, fault(g->spec.collision), "size_of_shape", robot_at(xml),
-                  "scale of <mesh> = %g %g %g: no factor may be 0", scale[0], scale[1], scale[2]);
-        return false;
-    }
-    g->scale = stn_vec3_make(scale[0], scale[1], scale[2]);
-    g->file = uri != NULL ? robot_find_mesh(reader, xml, uri, g->spec.collision) : NULL;
     g->declared_convex = robot_child(reader, xml, "drake:declare_convex") != NULL;
-    g->mesh = xml;
-    if (g->file != NULL) {
-        robot_stand_up(g);
-    }
-    return g->file != NULL;
+    return robot_set_mesh(reader, xml, uri, scale, g);
 }
 
 static bool parse_ellipsoid(robot_reader *reader, const xml_element *xml, robot_geometry *g) {
@@ -146,7 +113,7 @@ static bool parse_shape(robot_reader *reader, const xml_element *xml, robot_geom
     if (shape != NULL) {
         return find_parser(shape)(reader, shape, g);
     }
-    robot_say(reader, fault(g->spec.collision), "shape", robot_at(geometry != NULL ? geometry : xml),
+    robot_say(reader, robot_fault(g), "shape", robot_at(geometry != NULL ? geometry : xml),
               "<%s> has no shape: give <geometry> with box, sphere, cylinder, capsule, drake:ellipsoid, plane or mesh",
               xml_name(xml));
     return false;

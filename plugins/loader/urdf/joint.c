@@ -130,16 +130,7 @@ static void parse_damping(robot_reader *reader, const xml_element *dynamics, stn
         robot_not_negative(reader, dynamics, "damping", stn_joint_type_units(spec->type)->damping, &spec->damping);
         return;
     }
-    if (three[0] < 0.0 || three[1] < 0.0 || three[2] < 0.0) {
-        robot_error(reader, dynamics, "range", "damping of <dynamics> = %g %g %g must be >= 0", three[0], three[1],
-                    three[2]);
-        return;
-    }
-    if (three[0] != three[1] || three[0] != three[2]) {
-        robot_warn(reader, dynamics, "damping", "damping %g %g %g: one figure holds for all three motions, %g counts",
-                   three[0], three[1], three[2], three[0]);
-    }
-    spec->damping = three[0];
+    robot_set_damping(reader, dynamics, three, 3, spec);
 }
 
 static void parse_dynamics(robot_reader *reader, const xml_element *xml, stn_joint_spec *spec) {

@@ -10,15 +10,7 @@ static bool parse_color(robot_reader *reader, const xml_element *xml, float rgba
     if (color == NULL || !robot_required(reader, color, "rgba", 4, value)) {
         return false;
     }
-    bool clamped = false;
-    for (int32_t i = 0; i < 4; i++) {
-        clamped |= value[i] < 0.0 || value[i] > 1.0;
-        rgba[i] = (float)fmin(fmax(value[i], 0.0), 1.0);
-    }
-    if (clamped) {
-        robot_warn(reader, color, "range", "rgba = %g %g %g %g must lie in 0 to 1: clamped", value[0], value[1],
-                   value[2], value[3]);
-    }
+    robot_set_colour(reader, color, "rgba", value, rgba);
     return true;
 }
 

@@ -104,5 +104,5 @@ bool urdf_parse(robot_reader *reader, const xml_element *root) {
     urdf_note_skipped(reader, root);
     urdf_resolve_materials(reader);
     robot_resolve_mimic(reader);
-    return robot_connect(reader) && robot_parse_filters(reader, root);
+    return robot_connect(reader) && robot_parse_filters(reader, root, "");
 }

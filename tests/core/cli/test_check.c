@@ -286,9 +286,8 @@ static void what_is_no_robot_file_is_one_line(void **state) {
     cJSON *json = check_file("/nonexistent.urdf", "", 2);
     assert_true(cJSON_IsNull(item(cJSON_GetArrayItem(item(json, "errors"), 0), "line")));
     cJSON_Delete(json);
-    write_file(STN_BINARY_DIR "/tests/check.sdf",
-               "<?xml version='1.0'?>\n<sdf version='1.7'><model name='m'/></sdf>\n");
-    stn_expect_part("check " STN_BINARY_DIR "/tests/check.sdf 2>&1", 2, "this is SDF; loaders: ");
+    write_file(STN_BINARY_DIR "/tests/check.usda", "#usda 1.0\n");
+    stn_expect_part("check " STN_BINARY_DIR "/tests/check.usda 2>&1", 2, "this is USD; loaders: ");
     write_file(STN_BINARY_DIR "/tests/check.xml", "<mujoco model='m'/>\n");
     stn_expect_part("check " STN_BINARY_DIR "/tests/check.xml 2>&1", 2,
                     "check.xml:1: error: worldbody: there is no <worldbody>");

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes of collisions and visuals, whatever the format writes them like. A fault of a visual is a warning and leaves
+// it out, one of a collision is an error: contact must not be missing silently.
+#include "robot.h"
+
+stn_severity robot_fault(const robot_geometry *g) {
+    return g->spec.collision ? STN_SEVERITY_ERROR : STN_SEVERITY_WARNING;
+}
+
+bool robot_check_sizes(robot_reader *reader, const xml_element *xml, const char *what, const double *sizes,
+                       int32_t count, bool zero_ok, const robot_geometry *g) {
+    for (int32_t i = 0; i < count; i++) {
+        if (sizes[i] < 0.0 || (sizes[i] == 0.0 && !zero_ok)) {
+            robot_say(reader, robot_fault(g), "size_of_shape", robot_at(xml), "%s of <%s> = %g m must be %s 0%s", what,
+                      xml_name(xml), sizes[i], zero_ok ? ">=" : ">", g->spec.collision ? "" : "; left out");
+            return false;
+        }
+    }
+    return true;
+}
+
+bool robot_set_plane(robot_reader *reader, const xml_element *xml, const double n[3], robot_geometry *g) {
+    stn_vec3 normal = stn_vec3_normalize_or(stn_vec3_make(n[0], n[1], n[2]), stn_vec3_zero());
+    if (stn_vec3_dot(normal, normal) == 0.0) {
+        robot_error(reader, xml, "axis", "the normal of <plane> has length 0: give a direction such as \"0 0 1\"");
+        return false;
+    }
+    stn_pose turn = {stn_contact_frame(normal), stn_vec3_zero()};
+    g->spec.pose = stn_pose_mul(&g->spec.pose, &turn);
+    g->spec.shape = stn_shape_half_space();
+    return true;
+}
+
+bool robot_set_mesh(robot_reader *reader, const xml_element *xml, const char *uri, const double scale[3],
+                    robot_geometry *g) {
+    if (scale[0] == 0.0 || scale[1] == 0.0 || scale[2] == 0.0) {
+        robot_say(reader, robot_fault(g), "size_of_shape", robot_at(xml),
+                  "scale of <mesh> = %g %g %g: no factor may be 0", scale[0], scale[1], scale[2]);
+        return false;
+    }
+    g->scale = stn_vec3_make(scale[0], scale[1], scale[2]);
+    g->file = uri != NULL ? robot_find_mesh(reader, xml, uri, g->spec.collision) : NULL;
+    g->mesh = xml;
+    if (g->file != NULL) {
+        robot_stand_up(g);
+    }
+    return g->file != NULL;
+}
+
+void robot_set_colour(robot_reader *reader, const xml_element *xml, const char *what, const double value[4],
+                      float rgba[4]) {
+    bool clamped = false;
+    for (int32_t i = 0; i < 4; i++) {
+        clamped |= value[i] < 0.0 || value[i] > 1.0;
+        rgba[i] = (float)fmin(fmax(value[i], 0.0), 1.0);
+    }
+    if (clamped) {
+        robot_warn(reader, xml, "range", "%s = %g %g %g %g must lie in 0 to 1: clamped", what, value[0], value[1],
+                   value[2], value[3]);
+    }
+}

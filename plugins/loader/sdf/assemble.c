@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// From links, frames and joints to the tree of the robot, in which a joint's frame is that of the link which it
+// carries.
+//
+// This is the one place where that is made so: a joint J whose frame is not its child's carries a massless link
+// "J_frame", and the child is fixed to that with X_JC, so every link keeps the frame that the file gives it. Frames are
+// massless links of their own names, fixed to the link that they move with. Whatever then hangs on nothing hangs on a
+// link `world`, by a floating joint or, when it is static, a fixed one; a single root stays root, and the file says
+// where it stands.
+#include <string.h>
+
+#include "sdf.h"
+
+/// Closer than this to the identity is round-off of poses that lead there by way of other frames.
+static const double SAME = 1e-14;
+
+static bool is_identity(const stn_pose *pose) {
+    double worst = fmax(fabs(pose->position.x), fmax(fabs(pose->position.y), fabs(pose->position.z)));
+    for (int32_t i = 0; i < 3; i++) {
+        for (int32_t j = 0; j < 3; j++) {
+            worst = fmax(worst, fabs(pose->rotation.m[i][j] - (i == j ? 1.0 : 0.0)));
+        }
+    }
+    return worst <= SAME;
+}
+
+static const char *unique(robot_reader *reader, const robot_names *names, const char *name) {
+    const char *found = name;
+    for (int32_t i = 2; robot_names_find(names, 0, found) >= 0 && !reader->out_of_memory; i++) {
+        found = robot_text(reader, "%s_%d", name, (int)i);
+    }
+    return found;
+}
+
+const char *sdf_unique_joint(robot_reader *reader, const char *name) {
+    return unique(reader, &reader->joint_names, name);
+}
+
+int32_t sdf_add_massless(robot_reader *reader, const char *name, const xml_element *xml) {
+    return robot_add_link(reader, unique(reader, &reader->link_names, name), xml);
+}
+
+/// The link of the whole world, made when it is first asked for.
+static int32_t world_link(robot_reader *reader) {
+    int32_t link = robot_names_find(&reader->link_names, 0, "world");
+    return link >= 0 ? link : robot_add_link(reader, "world", NULL);
+}
+
+static int32_t add_joint(robot_reader *reader, const char *name, stn_joint_type type, int32_t parent, int32_t child,
+                         const stn_pose *origin, const xml_element *xml) {
+    int32_t from = parent >= 0 ? parent : world_link(reader);
+    int32_t index = from >= 0 ? robot_add_joint(reader, sdf_unique_joint(reader, name), type, xml) : -1;
+    if (index >= 0) {
+        robot_joint *joint = &reader->joints[index];
+        joint->parent = reader->links[from].name;
+        joint->child = reader->links[child].name;
+        joint->spec.origin = *origin;
+    }
+    return index;
+}
+
+int32_t sdf_add_hinge(robot_reader *reader, const sdf_hinge *hinge, stn_joint_type type) {
+    stn_pose child_in_joint = stn_pose_inverse(&hinge->in_child);
+    if (type == STN_JOINT_FIXED) {
+        stn_pose origin = stn_pose_mul(&hinge->in_parent, &child_in_joint);
+        return add_joint(reader, hinge->name, type, hinge->parent, hinge->child, &origin, hinge->xml);
+    }
+    int32_t carried = hinge->child;
+    if (!is_identity(&hinge->in_child)) {
+        carried = sdf_add_massless(reader, robot_text(reader, "%s_frame", hinge->name), hinge->xml);
+        if (carried < 0) {
+            return -1;
+        }
+    }
+    int32_t index = add_joint(reader, hinge->name, type, hinge->parent, carried, &hinge->in_parent, hinge->xml);
+    if (carried != hinge->child && index >= 0) {
+        const char *name = robot_text(reader, "%s_child", hinge->name);
+        add_joint(reader, name, STN_JOINT_FIXED, carried, hinge->child, &child_in_joint, hinge->xml);
+    }
+    return index;
+}
+
+/// Frames come before what joints add, so that they have the names that the file gives them.
+void sdf_add_frame_links(robot_reader *reader) {
+    sdf_reader *sdf = sdf_of(reader);
+    for (int32_t i = 0; i < sdf->frame_count && !reader->out_of_memory; i++) {
+        sdf_frame *f = &sdf->frames[i];
+        f->own = f->kind == SDF_FRAME ? sdf_add_massless(reader, f->name, f->xml) : -1;
+    }
+}
+
+static void fix_frames(robot_reader *reader) {
+    const sdf_reader *sdf = sdf_of(reader);
+    for (int32_t i = 0; i < sdf->frame_count && !reader->out_of_memory; i++) {
+        const sdf_frame *f = &sdf->frames[i];
+        if (f->own >= 0) {
+            stn_pose origin = sdf_pose_between(reader, f->link >= 0 ? sdf->link_frames[f->link] : 0, i);
+            add_joint(reader, robot_text(reader, "%s_fixed", f->name), STN_JOINT_FIXED, f->link, f->own, &origin,
+                      f->xml);
+        }
+    }
+}
+
+/// Links that no joint carries, the world apart. Returns how many; `roots` has room for all.
+static int32_t find_roots(robot_reader *reader, int32_t *roots) {
+    bool *carried = ROBOT_NEW(reader, reader->link_count, bool);
+    int32_t count = 0;
+    for (int32_t i = 0; carried != NULL && i < reader->joint_count; i++) {
+        int32_t child = robot_names_find(&reader->link_names, 0, reader->joints[i].child);
+        carried[child] = true;
+    }
+    for (int32_t i = 0; carried != NULL && i < sdf_of(reader)->link_total; i++) {
+        if (!carried[i]) {
+            roots[count++] = i;
+        }
+    }
+    return count;
+}
+
+static void hang_on_world(robot_reader *reader, int32_t root) {
+    const sdf_reader *sdf = sdf_of(reader);
+    const sdf_frame *f = &sdf->frames[sdf->link_frames[root]];
+    bool fixed = sdf->models[f->model].is_static;
+    const char *name = robot_text(reader, "%s_%s", f->name, fixed ? "fixed" : "floating");
+    add_joint(reader, name, fixed ? STN_JOINT_FIXED : STN_JOINT_FLOATING, -1, root, &f->pose, f->xml);
+}
+
+void sdf_assemble(robot_reader *reader) {
+    const sdf_reader *sdf = sdf_of(reader);
+    fix_frames(reader);
+    int32_t *roots = ROBOT_NEW(reader, sdf->link_total, int32_t);
+    int32_t count = roots != NULL ? find_roots(reader, roots) : 0;
+    bool world = robot_names_find(&reader->link_names, 0, "world") >= 0;
+    if (count == 1 && !world) {
+        const sdf_frame *f = &sdf->frames[sdf->link_frames[roots[0]]];
+        reader->has_pose = true;
+        reader->pose = f->pose;
+        reader->stands_fixed = sdf->models[f->model].is_static;
+        return;
+    }
+    for (int32_t i = 0; i < count && !reader->out_of_memory; i++) {
+        hang_on_world(reader, roots[i]);
+    }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// <axis> and <axis2> of a joint: direction, limits, damping, friction, spring, what it mimics.
+#include <string.h>
+
+#include "sdf.h"
+
+/// The frame whose axes a direction is given in: until 1.4 the model's, until 1.6 a flag says, from then on a name.
+static int32_t find_axes(robot_reader *reader, const xml_element *axis, const xml_element *xyz, int32_t frame) {
+    const sdf_reader *sdf = sdf_of(reader);
+    const sdf_model *model = &sdf->models[sdf->frames[frame].model];
+    const char *name = xyz != NULL ? xml_attribute(xyz, "expressed_in") : NULL;
+    if (name != NULL && name[0] != '\0') {
+        return sdf_need_frame(reader, sdf->frames[frame].model, xyz, "expressed_in", name);
+    }
+    bool old = model->version < SDF_FRAMES;
+    bool in_model = old && sdf_flag(reader, axis, "use_parent_model_frame", model->version <= SDF_OLDEST);
+    return in_model ? model->frame : frame;
+}
+
+bool sdf_axis_direction(robot_reader *reader, const xml_element *axis, int32_t frame, stn_vec3 *direction) {
+    const xml_element *xyz = robot_child(reader, axis, "xyz");
+    double v[3] = {0.0, 0.0, 1.0};
+    int32_t axes = find_axes(reader, axis, xyz, frame);
+    if (xyz == NULL) {
+        robot_note(reader, axis, "default", "<%s> has no <xyz>: taken as 0 0 1", xml_name(axis));
+    }
+    if (axes < 0 || (xyz != NULL && !robot_text_reals(reader, xyz, 3, v))) {
+        return false;
+    }
+    stn_vec3 given = stn_vec3_make(v[0], v[1], v[2]);
+    stn_vec3 unit = stn_vec3_normalize_or(given, stn_vec3_zero());
+    double length = stn_vec3_norm(given);
+    if (stn_vec3_dot(unit, unit) == 0.0) {
+        robot_error(reader, axis, "axis", "the axis has length 0: give a direction such as 0 0 1");
+        return false;
+    }
+    if (!(fabs(length - 1.0) <= 1e-3)) {
+        robot_note(reader, axis, "axis", "the axis has length %g: scaled to 1", length);
+    }
+    stn_pose turn = sdf_pose_between(reader, frame, axes);
+    *direction = stn_mat3_apply(&turn.rotation, unit);
+    return true;
+}
+
+static void parse_range(robot_reader *reader, const xml_element *limit, stn_joint_spec *spec) {
+    double lower = -(double)INFINITY, upper = (double)INFINITY;
+    sdf_limit(reader, limit, "lower", &lower);
+    sdf_limit(reader, limit, "upper", &upper);
+    if (!stn_joint_type_is_limited(spec->type)) {
+        if (isfinite(lower) || isfinite(upper)) {
+            robot_say(reader, spec->type == STN_JOINT_CONTINUOUS ? STN_SEVERITY_NOTE : STN_SEVERITY_WARNING, "skipped",
+                      robot_at(limit), "lower and upper of a %s joint are not read: it is not limited",
+                      stn_joint_type_name(spec->type));
+        }
+        return;
+    }
+    const char *unit = stn_joint_type_units(spec->type)->position;
+    if (lower > upper || lower == (double)INFINITY || upper == -(double)INFINITY) {
+        robot_error(reader, limit, "limit", "lower limit %g %s is above the upper limit %g %s: swap or correct them",
+                    lower, unit, upper, unit);
+        return;
+    }
+    if (lower == upper) {
+        robot_warn(reader, limit, "limit", "lower and upper limit are both %g %s, so the joint is locked there", lower,
+                   unit);
+    }
+    spec->lower = lower;
+    spec->upper = upper;
+}
+
+/// A bound that is negative is none.
+static void parse_bound(robot_reader *reader, const xml_element *limit, const char *name, double *value) {
+    double read = (double)INFINITY;
+    if (sdf_limit(reader, limit, name, &read)) {
+        *value = read < 0.0 ? (double)INFINITY : read;
+    }
+}
+
+/// Springs act along or about one axis.
+static void parse_spring(robot_reader *reader, const xml_element *dynamics, stn_joint_spec *spec) {
+    double stiffness = 0.0, rest = 0.0;
+    sdf_not_negative(reader, dynamics, "spring_stiffness", stn_joint_type_units(spec->type)->stiffness, &stiffness);
+    sdf_number(reader, dynamics, "spring_reference", &rest);
+    if (stiffness > 0.0 && !stn_joint_type_is_axial(spec->type)) {
+        robot_warn(reader, dynamics, "skipped", "<spring_stiffness> of a %s joint is not read: it has no spring",
+                   stn_joint_type_name(spec->type));
+    } else if (stiffness > 0.0) {
+        spec->stiffness = stiffness;
+        spec->rest = rest;
+    }
+}
+
+/// follower = multiplier (leader - reference) + offset.
+static void parse_mimic(robot_reader *reader, const xml_element *axis, int32_t frame, robot_joint *joint) {
+    const sdf_reader *sdf = sdf_of(reader);
+    const xml_element *mimic = robot_child(reader, axis, "mimic");
+    const char *name = mimic != NULL ? robot_name_of(reader, mimic, "joint") : NULL;
+    if (name == NULL) {
+        return;
+    }
+    double multiplier = 1.0, offset = 0.0, reference = 0.0;
+    sdf_number(reader, mimic, "multiplier", &multiplier);
+    sdf_number(reader, mimic, "offset", &offset);
+    sdf_number(reader, mimic, "reference", &reference);
+    const char *which = xml_attribute(mimic, "axis");
+    int32_t model = sdf->frames[frame].model, leader = sdf_find_frame(reader, model, name);
+    const char *full = leader >= 0 && sdf->frames[leader].kind == SDF_JOINT
+                           ? sdf->frames[leader].name
+                           : robot_text(reader, "%s%s", sdf->models[model].prefix, name);
+    bool second = which != NULL && strcmp(which, "axis2") == 0;
+    joint->mimic = second ? sdf_second_name(reader, full) : full;
+    joint->spec.mimic_multiplier = multiplier;
+    joint->spec.mimic_offset = offset - multiplier * reference;
+}
+
+void sdf_parse_axis(robot_reader *reader, const xml_element *axis, int32_t frame, robot_joint *joint) {
+    stn_joint_spec *spec = &joint->spec;
+    const stn_joint_units *units = stn_joint_type_units(spec->type);
+    const xml_element *limit = robot_child(reader, axis, "limit"), *dynamics = robot_child(reader, axis, "dynamics");
+    if (limit != NULL) {
+        parse_range(reader, limit, spec);
+        parse_bound(reader, limit, "effort", &spec->effort);
+        parse_bound(reader, limit, "velocity", &spec->velocity);
+        parse_bound(reader, limit, "drake:acceleration", &spec->acceleration);
+    }
+    if (dynamics != NULL) {
+        sdf_not_negative(reader, dynamics, "damping", units->damping, &spec->damping);
+        sdf_not_negative(reader, dynamics, "friction", units->effort, &spec->friction);
+        parse_spring(reader, dynamics, spec);
+    }
+    parse_mimic(reader, axis, frame, joint);
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// <link>: mass properties, shapes. SDFormat gives a link without <inertial> a mass of 1 kg and moments of 1 kg m^2, and
+// so do we, as Drake and Gazebo do; such figures are made up, so each is said, unless the link cannot move.
+#include <string.h>
+
+#include "sdf.h"
+
+static const char *const moments[] = {"ixx", "iyy", "izz"};
+static const char *const products[] = {"ixy", "ixz", "iyz"};
+
+/// Diagonal entries default to 1, the others to 0.
+static void parse_inertia(robot_reader *reader, const xml_element *xml, stn_mat3 *inertia) {
+    static const int32_t row[] = {0, 0, 1}, column[] = {1, 2, 2};
+    for (int32_t i = 0; i < 3; i++) {
+        double moment = 1.0, product = 0.0;
+        if (robot_child(reader, xml, moments[i]) == NULL) {
+            robot_warn(reader, xml, "default", "<inertia> has no %s: taken as 1 kg m^2, as SDFormat says", moments[i]);
+        }
+        sdf_number(reader, xml, moments[i], &moment);
+        sdf_number(reader, xml, products[i], &product);
+        inertia->m[i][i] = moment;
+        inertia->m[row[i]][column[i]] = inertia->m[column[i]][row[i]] = product;
+    }
+}
+
+static void parse_inertial(robot_reader *reader, const xml_element *xml, stn_mass *out) {
+    const xml_element *inertia_xml = robot_child(reader, xml, "inertia");
+    stn_pose pose = sdf_pose(reader, xml, NULL);
+    stn_mat3 inertia = stn_mat3_identity();
+    double mass = 1.0;
+    if (sdf_attribute_flag(reader, xml, "auto", false)) {
+        robot_error(reader, xml, "inertia",
+                    "auto=\"true\": inertias are not computed from shapes here, write <mass> and "
+                    "<inertia> (stiction info says those of a mesh file)");
+        return;
+    }
+    if (robot_child(reader, xml, "mass") == NULL) {
+        robot_warn(reader, xml, "default", "<inertial> has no <mass>: taken as 1 kg, as SDFormat says");
+    }
+    sdf_not_negative(reader, xml, "mass", "kg", &mass);
+    if (inertia_xml != NULL) {
+        parse_inertia(reader, inertia_xml, &inertia);
+        robot_check_mass(reader, inertia_xml, mass, &inertia);
+    } else if (mass == 0.0) {
+        inertia = stn_mat3_diagonal(0.0, 0.0, 0.0);
+    } else {
+        robot_warn(reader, xml, "default",
+                   "<inertial> has no <inertia>: taken as 1 kg m^2 about each axis, as SDFormat says");
+    }
+    *out = (stn_mass){mass, pose.position, stn_mat3_rotate_tensor(&pose.rotation, &inertia)};
+}
+
+static void parse_shapes(robot_reader *reader, const xml_element *xml, int32_t frame, int32_t index) {
+    for (const xml_element *e = xml_first_child(xml); e != NULL; e = xml_next_sibling(e)) {
+        bool collision = strcmp(xml_name(e), "collision") == 0;
+        if (collision || strcmp(xml_name(e), "visual") == 0) {
+            sdf_parse_geometry(reader, frame, e, collision);
+        }
+    }
+    robot_link *link = &reader->links[index];
+    link->geometry_count = reader->geometry_count - link->geometry_start;
+}
+
+void sdf_parse_link(robot_reader *reader, int32_t model, const xml_element *xml) {
+    sdf_reader *sdf = sdf_of(reader);
+    reader->label = "link";
+    int32_t frame = sdf_add_frame(reader, SDF_LINK, model, xml, robot_name_of(reader, xml, "name"));
+    if (frame < 0) {
+        return;
+    }
+    sdf_frame *f = &sdf->frames[frame];
+    reader->label = f->label;
+    if (robot_names_find(&reader->link_names, 0, f->name) >= 0) { // "a::b" beside link b of a model a
+        robot_error(reader, xml, "duplicate_link", "another link is called '%.80s' too: rename one", f->name);
+        return;
+    }
+    int32_t index = f->link = robot_add_link(reader, f->name, xml);
+    if (index < 0) {
+        return;
+    }
+    f->given = sdf_pose(reader, xml, &f->relative_to);
+    const xml_element *inertial = robot_child(reader, xml, "inertial");
+    if (inertial != NULL) {
+        parse_inertial(reader, inertial, &reader->links[index].mass);
+    } else {
+        reader->links[index].mass = (stn_mass){1.0, stn_vec3_zero(), stn_mat3_identity()};
+        if (!sdf->models[model].is_static) {
+            robot_warn(reader, xml, "default",
+                       "no <inertial>: taken as 1 kg with 1 kg m^2 about each axis, as SDFormat says; for none write "
+                       "<mass>0</mass>");
+        }
+    }
+    parse_shapes(reader, xml, frame, index);
+}
