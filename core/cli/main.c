@@ -19,6 +19,7 @@ static const struct {
     {"test", cmd_test, "runs scripted tests"},
     {"info", cmd_info, "shows what a robot file holds, and kinematics and dynamics figures of it"},
     {"check", cmd_check, "looks for mistakes in a robot file"},
+    {"convert", cmd_convert, "writes a robot file in another format"},
     {"plugins", cmd_plugins, "lists the plugins, with parameters, units and defaults"},
     {"solve", cmd_solve, "solves one saved contact problem and certifies the result"},
 };

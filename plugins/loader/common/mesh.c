@@ -113,7 +113,7 @@ static bool is_open(const mesh_use *use, const stn_mesh *mesh) {
                                 : mesh->solid.mass == 0.0;
 }
 
-static bool is_gltf(const char *path) {
+bool robot_is_gltf(const char *path) {
     const char *dot = strrchr(path, '.');
     return dot != NULL && (strcasecmp(dot, ".gltf") == 0 || strcasecmp(dot, ".glb") == 0);
 }
@@ -122,7 +122,7 @@ static bool is_gltf(const char *path) {
 /// axes of the robot file: S R = R (R^T S R), with y and z exchanged.
 void robot_stand_up(robot_geometry *g) {
     const stn_pose turn = {{{{1.0, 0.0, 0.0}, {0.0, 0.0, -1.0}, {0.0, 1.0, 0.0}}}, {0.0, 0.0, 0.0}};
-    if (is_gltf(g->file->path)) {
+    if (robot_is_gltf(g->file->path)) {
         g->spec.pose = stn_pose_mul(&g->spec.pose, &turn);
         g->scale = stn_vec3_make(g->scale.x, g->scale.z, g->scale.y);
     }
@@ -161,7 +161,7 @@ static void say_facts(robot_reader *reader, const mesh_use *use, const stn_mesh 
     if (use->collision) {
         say_surface(reader, use, mesh);
     }
-    if (facts->up_axis != 'z' && !is_gltf(use->file->path)) {
+    if (facts->up_axis != 'z' && !robot_is_gltf(use->file->path)) {
         SAY(STN_SEVERITY_WARNING, "up_axis", "the file says that %c is up: it is read as if z were", facts->up_axis);
     }
     if (facts->unit != 1.0) {

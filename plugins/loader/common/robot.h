@@ -365,6 +365,7 @@ void robot_say_mesh(robot_reader *reader, const xml_element *xml, const char *ur
 bool robot_load_mesh(robot_reader *reader, robot_geometry *g);
 /// Takes over a mesh that the format's own code made, until the load ends; false: released, no memory.
 bool robot_keep_mesh(robot_reader *reader, const stn_mesh *data);
+bool robot_is_gltf(const char *path); // by its extension
 /// Turns a glTF mesh, in which y is up, so that z is: its pose and its scale. Others stay.
 void robot_stand_up(robot_geometry *g);
 void robot_release_meshes(robot_reader *reader);

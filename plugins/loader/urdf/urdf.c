@@ -26,6 +26,7 @@ static const stn_loader_ops ops = {
     .extensions = extensions,
     .recognises = recognises,
     .load = load,
+    .save = urdf_save,
 };
 
 static const char *const capabilities[] = {"urdf", NULL};

@@ -3,7 +3,7 @@
 #ifndef URDF_URDF_H
 #define URDF_URDF_H
 
-#include "common/robot.h"
+#include "common/parts.h"
 
 /// Settings of the plugin.
 typedef struct urdf_config {
@@ -52,5 +52,8 @@ void urdf_note_skipped(robot_reader *reader, const xml_element *root);          
 void urdf_parse_material(robot_reader *reader, const xml_element *xml, int32_t geometry);
 void urdf_forget_use(robot_reader *reader, int32_t geometry); // of the geometry read last, which is left out
 void urdf_resolve_materials(robot_reader *reader);
+/// save.c; as stn_loader_ops has it.
+stn_status urdf_save(void *self, const stn_save_request *request, char **text, size_t *length,
+                     stn_diagnostics *diagnostics, stn_error *err);
 
 #endif

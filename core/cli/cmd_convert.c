@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// stiction convert IN OUT: loads a robot file and writes the robot in another format.
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "cli/commands.h"
+#include "cli/options.h"
+#include "cli/robot.h"
+
+typedef struct request {
+    const char *in, *out, *format, *name;
+    bool fixed;
+    cli_list packages;
+} request;
+
+/// Two names of one file: a robot file must not take its own place, as the new one holds less than the old.
+static bool is_same_file(const char *a, const char *b) {
+    struct stat one, other;
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+static int run(const cli_command *command, const request *asked) {
+    stn_error error = {STN_OK, ""};
+    cli_robot robot;
+    cli_robot_options options = {.fixed = asked->fixed, .packages = asked->packages.items};
+    if (is_same_file(asked->in, asked->out)) {
+        return cli_fail(command, "%s and %s are one file; name another to write", asked->in, asked->out);
+    }
+    stn_status status = cli_robot_load(&robot, asked->in, &options, &error);
+    if (status == STN_OK) {
+        stn_save_request save = {.model = robot.model, .name = asked->name, .path = asked->out};
+        status = stn_save_robot(robot.context, &save, asked->format, &robot.diagnostics, &error);
+        cli_print_findings(&robot.diagnostics, STN_SEVERITY_WARNING);
+    }
+    int result = status == STN_OK ? CLI_DONE : cli_fail_status(command, &error);
+    cli_robot_clear(&robot);
+    return result;
+}
+
+int cmd_convert(int argc, char **argv) {
+    request asked = {0};
+    cli_list words = {0};
+    const cli_option options[] = {
+        {"format", 'f', CLI_TEXT, "ID", "loader that writes it; else by the extension of OUT", &asked.format},
+        {"name", 'n', CLI_TEXT, "NAME", "of the robot in OUT; else as in IN", &asked.name},
+        {"fixed", 0, CLI_FLAG, NULL, "OUT says that the root is welded to the world", &asked.fixed},
+        {"package", 0, CLI_TEXTS, "DIR", "folder to look for package:// names", &asked.packages},
+    };
+    const cli_command command = {
+        "convert", "IN OUT",           "Writes a robot file in another format. What that cannot hold is a warning.",
+        options,   STN_COUNT(options), 2,
+        2};
+    int status = cli_parse(&command, argc, argv, &words);
+    if (status != CLI_PROCEED) {
+        return status;
+    }
+    asked.in = words.items[0];
+    asked.out = words.items[1];
+    status = run(&command, &asked);
+    cli_list_clear(&asked.packages);
+    cli_list_clear(&words);
+    return status;
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// One robot of a compiled model as what a robot file is made of: named links with joints above them, shapes on links,
+// pairs that never collide. What every saving loader starts from.
+#ifndef LOADER_COMMON_PARTS_H
+#define LOADER_COMMON_PARTS_H
+
+#include "robot.h"
+#include "xml_writer.h"
+
+/// A shape as a file names it.
+typedef struct robot_shape {
+    const stn_geometry *geometry;
+    stn_pose pose;    // link frame -> shape frame; of a glTF mesh as files mean it, with y up
+    const char *mesh; // name of the mesh file as seen from the robot file, NULL: the shape has none
+    stn_vec3 scale;   // of the mesh, along the axes of `pose`
+} robot_shape;
+
+typedef struct robot_part {
+    const stn_link *link;
+    const char *name;
+    int32_t parent;         // part; -1: a root, or on the world
+    bool on_world;          // a joint hangs it on the world
+    const char *joint_name; // NULL: no joint above it
+    stn_joint_type type;    // of that joint
+    stn_pose origin;        // parent's frame -> joint frame
+    const stn_joint *joint; // as compiled, NULL: fixed or none
+    int32_t master;         // part whose joint this one's follows, -1
+    int32_t shape_start, shape_count;
+    int32_t first_child, next_sibling; // parts in the order of their joints, -1: none
+} robot_part;
+
+/// Two parts, -1: the world; the first has the smaller number.
+typedef struct robot_pair {
+    int32_t a, b;
+} robot_pair;
+
+/// Everything lives in the arena.
+typedef struct robot_parts {
+    stn_arena *arena;
+    const stn_save_request *request;
+    stn_diagnostics *diagnostics;
+    int32_t findings_before; // of the diagnostics
+    const stn_model *model;
+    const stn_robot *robot;
+    const char *name;                  // of the robot in the file
+    const char *folder, *folder_above; // of the file, without symbolic links; NULL: there is none such
+    int32_t count;
+    robot_part *parts;  // in the order of the links
+    int32_t root;       // part that nothing hangs on the world; -1: joints do
+    bool root_is_world; // the root link is the world itself
+    bool fixed;         // the root is welded to the world
+    int32_t joint_count;
+    int32_t *joints;     // (joint_count) parts with a joint above them, in the order in which joints were added
+    robot_shape *shapes; // by parts, then as added
+    int32_t pair_count;
+    robot_pair *pairs; // that never collide, ascending, each once
+    bool out_of_memory;
+} robot_parts;
+
+/// Takes the robot apart. Names that XML cannot hold are refused. Whatever the result, robot_parts_clear releases it.
+stn_status robot_parts_init(robot_parts *parts, const stn_save_request *request, stn_diagnostics *diagnostics,
+                            stn_error *err);
+void robot_parts_clear(robot_parts *parts);
+
+/// A warning about what the format cannot hold, once for every code.
+void robot_lose(robot_parts *parts, const char *code, const char *element, const char *format, ...) STN_PRINTF(4, 5);
+/// Text of the arena; "" without memory.
+const char *robot_part_text(robot_parts *parts, const char *format, ...) STN_PRINTF(2, 3);
+void *robot_part_allocate(robot_parts *parts, size_t count, size_t size);
+/// What was out of memory, else xml_finish with the file's name in front.
+stn_status robot_parts_finish(robot_parts *parts, xml_writer *writer, char **text, size_t *length, stn_error *err);
+
+/// `name`, with "_2", "_3" behind it where an earlier one of the `count` names is equal.
+const char *robot_part_unique(robot_parts *parts, const char *name, const char *const *names, int32_t count);
+
+// ------------------------------------------------------------------------------------------------------ settled.c
+// Numbers of a rotation or a direction that do not move when a file is read and saved again, and the shortest such.
+
+/// Fixed-axis roll, pitch, yaw [rad].
+void robot_settle_rpy(const stn_mat3 *rotation, double rpy[3]);
+/// Unit quaternion (w, x, y, z), w >= 0.
+void robot_settle_quaternion(const stn_mat3 *rotation, double wxyz[4]);
+/// A direction that is scaled to unit length when it is read and once more when the model is compiled.
+void robot_settle_axis(stn_vec3 axis, double xyz[3]);
+/// The shortest decimals of single precision.
+void robot_settle_colour(const float rgba[4], double out[4]);
+
+#endif

@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: Apache-2.0
+// A robot as URDF, with Drake's extensions where URDF lacks words: ball, planar, screw and universal joints, rotor
+// inertia, contact properties, ellipsoids and capsules, pairs of links that never collide. Every link is followed by
+// the joints whose links are all written.
+#include <string.h>
+
+#include "urdf.h"
+
+/// Beyond what any joint reaches: for a limit that exists on one side only, as URDF needs two numbers.
+static const double FAR = 1e9;
+
+typedef struct saver {
+    xml_writer xml; // first
+    robot_parts parts;
+    double (*colours)[4]; // of the materials, in the order of their first use
+    int32_t colour_count;
+} saver;
+
+static void put_value(xml_writer *w, const char *element, const char *attribute, double value) {
+    xml_begin(w, element);
+    xml_put_real(w, attribute, value);
+    xml_end(w);
+}
+
+static void put_name(xml_writer *w, const char *element, const char *attribute, const char *name) {
+    xml_begin(w, element);
+    xml_put_text(w, attribute, name);
+    xml_end(w);
+}
+
+static void put_origin(xml_writer *w, const stn_pose *pose) {
+    const double xyz[3] = {pose->position.x, pose->position.y, pose->position.z};
+    double rpy[3];
+    robot_settle_rpy(&pose->rotation, rpy);
+    bool moved = xyz[0] != 0.0 || xyz[1] != 0.0 || xyz[2] != 0.0;
+    bool turned = rpy[0] != 0.0 || rpy[1] != 0.0 || rpy[2] != 0.0;
+    if (!moved && !turned) {
+        return;
+    }
+    xml_begin(w, "origin");
+    if (moved) {
+        xml_put_reals(w, "xyz", xyz, 3);
+    }
+    if (turned) {
+        xml_put_reals(w, "rpy", rpy, 3);
+    }
+    xml_end(w);
+}
+
+// ---------------------------------------------------------------------------------------------------------- shapes
+
+static void put_mesh(saver *s, const robot_shape *shape) {
+    xml_writer *w = &s->xml;
+    const stn_geometry *g = shape->geometry;
+    const double scale[3] = {shape->scale.x, shape->scale.y, shape->scale.z};
+    xml_begin(w, "mesh");
+    xml_put_text(w, "filename", shape->mesh);
+    if (scale[0] != 1.0 || scale[1] != 1.0 || scale[2] != 1.0) {
+        xml_put_reals(w, "scale", scale, 3);
+    }
+    if (g->collision && g->shape.type == STN_SHAPE_CONVEX && isinf(g->material.modulus)) {
+        xml_begin(w, "drake:declare_convex"); // a rigid surface would be read as it is
+        xml_end(w);
+    }
+    xml_end(w);
+    if (g->collision && g->shape.type == STN_SHAPE_MESH && !isinf(g->material.modulus)) {
+        robot_lose(&s->parts, "surface", robot_part_text(&s->parts, "link %s", s->parts.parts[0].name),
+                   "a colliding mesh that is not rigid is read as its convex hull");
+    }
+}
+
+static void put_shape(saver *s, const robot_shape *shape) {
+    xml_writer *w = &s->xml;
+    const stn_shape *g = &shape->geometry->shape;
+    const double half[3] = {g->half_extents.x, g->half_extents.y, g->half_extents.z};
+    const double size[3] = {2.0 * half[0], 2.0 * half[1], 2.0 * half[2]};
+    switch (g->type) {
+    case STN_SHAPE_SPHERE:
+        put_value(w, "sphere", "radius", g->radius);
+        break;
+    case STN_SHAPE_BOX:
+        xml_begin(w, "box");
+        xml_put_reals(w, "size", size, 3);
+        xml_end(w);
+        break;
+    case STN_SHAPE_CAPSULE:
+    case STN_SHAPE_CYLINDER:
+        xml_begin(w, g->type == STN_SHAPE_CYLINDER ? "cylinder" : "drake:capsule");
+        xml_put_real(w, "radius", g->radius);
+        xml_put_real(w, "length", 2.0 * g->half_length);
+        xml_end(w);
+        break;
+    case STN_SHAPE_HALF_SPACE:
+        xml_begin(w, "plane");
+        xml_put_text(w, "normal", "0 0 1");
+        xml_end(w);
+        break;
+    case STN_SHAPE_ELLIPSOID:
+        xml_begin(w, "drake:ellipsoid");
+        xml_put_real(w, "a", half[0]);
+        xml_put_real(w, "b", half[1]);
+        xml_put_real(w, "c", half[2]);
+        xml_end(w);
+        break;
+    case STN_SHAPE_MESH:
+    case STN_SHAPE_CONVEX:
+        put_mesh(s, shape);
+        break;
+    case STN_SHAPE_COUNT:
+        break;
+    }
+}
+
+static void put_proximity(xml_writer *w, const stn_material *m) {
+    bool compliant = isfinite(m->modulus), rigid = isinf(m->modulus);
+    const struct {
+        const char *name;
+        double value;
+    } values[] = {{"drake:mu_dynamic", m->mu},
+                  {"drake:point_contact_stiffness", m->stiffness},
+                  {"drake:relaxation_time", m->relaxation_time},
+                  {"drake:hunt_crossley_dissipation", m->dissipation},
+                  {"drake:hydroelastic_modulus", m->modulus}};
+    bool any = rigid;
+    for (int32_t i = 0; i < STN_COUNT(values); i++) {
+        any |= isfinite(values[i].value);
+    }
+    if (!any) {
+        return;
+    }
+    xml_begin(w, "drake:proximity_properties");
+    for (int32_t i = 0; i < STN_COUNT(values); i++) {
+        if (isfinite(values[i].value)) { // an infinite stiffness is what is meant without one
+            put_value(w, values[i].name, "value", values[i].value);
+        }
+    }
+    if (rigid || compliant) {
+        xml_begin(w, rigid ? "drake:rigid_hydroelastic" : "drake:compliant_hydroelastic");
+        xml_end(w);
+    }
+    xml_end(w);
+}
+
+/// The number of a shape's material, from 1; 0: the one that shapes without any have.
+static int32_t find_colour(const saver *s, const stn_geometry *g) {
+    stn_geometry_spec plain = stn_geometry_spec_default(g->shape);
+    double rgba[4];
+    if (memcmp(plain.rgba, g->rgba, sizeof plain.rgba) == 0) {
+        return 0;
+    }
+    robot_settle_colour(g->rgba, rgba);
+    int32_t at = 0;
+    while (at < s->colour_count && memcmp(s->colours[at], rgba, sizeof rgba) != 0) {
+        at++;
+    }
+    return at + 1;
+}
+
+static void put_geometry(saver *s, const robot_shape *shape, bool collision) {
+    xml_writer *w = &s->xml;
+    const stn_geometry *g = shape->geometry;
+    int32_t colour = collision ? 0 : find_colour(s, g);
+    stn_pose pose = shape->pose;
+    if (g->shape.type == STN_SHAPE_HALF_SPACE) { // a normal along z turns the shape
+        stn_mat3 turn = stn_contact_frame(stn_vec3_make(0.0, 0.0, 1.0));
+        stn_mat3 back = stn_mat3_transpose(&turn);
+        pose.rotation = stn_mat3_mul(&pose.rotation, &back);
+    }
+    xml_begin(w, collision ? "collision" : "visual");
+    if (g->name != NULL && g->name[0] != '\0' && !xml_cannot_hold(g->name)) {
+        xml_put_text(w, "name", g->name);
+    }
+    put_origin(w, &pose);
+    xml_begin(w, "geometry");
+    put_shape(s, shape);
+    xml_end(w);
+    if (colour > 0) {
+        put_name(w, "material", "name", robot_part_text(&s->parts, "colour_%d", (int)colour));
+    }
+    if (collision) {
+        put_proximity(w, &g->material);
+    }
+    xml_end(w);
+}
+
+static void put_materials(saver *s) {
+    const robot_parts *p = &s->parts;
+    int32_t total = p->count > 0 ? p->parts[p->count - 1].shape_start + p->parts[p->count - 1].shape_count : 0;
+    s->colours = robot_part_allocate(&s->parts, (size_t)total, sizeof *s->colours);
+    for (int32_t i = 0; i < total && s->colours != NULL; i++) {
+        const stn_geometry *g = p->shapes[i].geometry;
+        int32_t colour = g != NULL && g->visual ? find_colour(s, g) : 0;
+        if (colour <= s->colour_count) {
+            continue;
+        }
+        double *rgba = s->colours[s->colour_count++];
+        robot_settle_colour(g->rgba, rgba);
+        xml_begin(&s->xml, "material");
+        xml_put_text(&s->xml, "name", robot_part_text(&s->parts, "colour_%d", (int)colour));
+        xml_begin(&s->xml, "color");
+        xml_put_reals(&s->xml, "rgba", rgba, 4);
+        xml_end(&s->xml);
+        xml_end(&s->xml);
+    }
+}
+
+// ----------------------------------------------------------------------------------------------------------- links
+
+static void put_inertial(xml_writer *w, const stn_mass *mass) {
+    static const struct {
+        const char *name;
+        int32_t i, j;
+    } entries[] = {{"ixx", 0, 0}, {"ixy", 0, 1}, {"ixz", 0, 2}, {"iyy", 1, 1}, {"iyz", 1, 2}, {"izz", 2, 2}};
+    stn_pose pose = {stn_mat3_identity(), mass->com};
+    xml_begin(w, "inertial");
+    put_origin(w, &pose);
+    put_value(w, "mass", "value", mass->mass);
+    xml_begin(w, "inertia");
+    for (int32_t k = 0; k < STN_COUNT(entries); k++) {
+        xml_put_real(w, entries[k].name, mass->inertia.m[entries[k].i][entries[k].j]);
+    }
+    xml_end(w);
+    xml_end(w);
+}
+
+/// Bullet's word, as Drake has none: one restitution for all collisions of a link.
+static void put_restitution(saver *s, const robot_part *part) {
+    double common = (double)NAN;
+    bool first = true, same = true;
+    for (int32_t i = part->shape_start; i < part->shape_start + part->shape_count; i++) {
+        const stn_geometry *g = s->parts.shapes[i].geometry;
+        double value = g->material.restitution;
+        if (g->collision) {
+            same = same && (first || value == common || (isnan(value) && isnan(common)));
+            common = first ? value : common;
+            first = false;
+        }
+    }
+    if (!same) {
+        robot_lose(&s->parts, "restitution", robot_part_text(&s->parts, "link %s", part->name),
+                   "its shapes have several restitutions, a link in URDF has one: left out");
+    } else if (!isnan(common)) {
+        xml_begin(&s->xml, "contact");
+        put_value(&s->xml, "restitution", "value", common);
+        xml_end(&s->xml);
+    }
+}
+
+static void put_link(saver *s, const robot_part *part) {
+    xml_writer *w = &s->xml;
+    xml_begin(w, "link");
+    xml_put_text(w, "name", part->name);
+    if (part->link->mass.mass > 0.0) {
+        put_inertial(w, &part->link->mass);
+    }
+    for (int32_t collision = 0; collision <= 1; collision++) {
+        for (int32_t i = part->shape_start; i < part->shape_start + part->shape_count; i++) {
+            const stn_geometry *g = s->parts.shapes[i].geometry;
+            if (collision ? g->collision : g->visual) {
+                put_geometry(s, &s->parts.shapes[i], collision == 1);
+            }
+        }
+    }
+    put_restitution(s, part);
+    xml_end(w);
+}
+
+// ---------------------------------------------------------------------------------------------------------- joints
+
+/// lower and upper as URDF can say them. false: it needs none.
+static bool find_range(saver *s, const robot_part *part, double range[2]) {
+    const stn_joint *j = part->joint;
+    bool rated = isfinite(j->effort) || isfinite(j->velocity) || isfinite(j->acceleration);
+    bool lower = isfinite(j->lower), upper = isfinite(j->upper);
+    bool needed = lower || upper || (rated && j->type == STN_JOINT_PRISMATIC);
+    if (needed && !(lower && upper)) {
+        robot_lose(&s->parts, "limit", robot_part_text(&s->parts, "joint %s", part->joint_name),
+                   "a limit needs two numbers in URDF: %g stands for infinity", FAR);
+    }
+    range[0] = lower ? j->lower : -FAR;
+    range[1] = upper ? j->upper : FAR;
+    return needed && stn_joint_type_is_limited(j->type);
+}
+
+static void put_limit(saver *s, const robot_part *part) {
+    const stn_joint *j = part->joint;
+    const struct {
+        const char *name;
+        double value;
+    } rates[] = {{"effort", j->effort}, {"velocity", j->velocity}, {"drake:acceleration", j->acceleration}};
+    double range[2];
+    bool ranged = find_range(s, part, range);
+    if (!ranged && !isfinite(j->effort) && !isfinite(j->velocity) && !isfinite(j->acceleration)) {
+        return;
+    }
+    xml_begin(&s->xml, "limit");
+    if (ranged) {
+        xml_put_real(&s->xml, "lower", range[0]);
+        xml_put_real(&s->xml, "upper", range[1]);
+    }
+    for (int32_t i = 0; i < STN_COUNT(rates); i++) {
+        if (isfinite(rates[i].value)) {
+            xml_put_real(&s->xml, rates[i].name, rates[i].value);
+        }
+    }
+    xml_end(&s->xml);
+}
+
+static void put_motion(saver *s, const robot_part *part) {
+    xml_writer *w = &s->xml;
+    const stn_joint *j = part->joint;
+    double axis[3];
+    if (stn_joint_type_has_axis(j->type)) {
+        robot_settle_axis(j->axis, axis);
+        xml_begin(w, "axis");
+        xml_put_reals(w, "xyz", axis, 3);
+        xml_end(w);
+    }
+    put_limit(s, part);
+    if (j->damping != 0.0 || j->friction != 0.0) {
+        xml_begin(w, "dynamics");
+        xml_put_real(w, "damping", j->damping);
+        xml_put_real(w, "friction", j->friction);
+        xml_end(w);
+    }
+    if (j->type == STN_JOINT_SCREW) {
+        put_value(w, "drake:screw_thread_pitch", "value", j->screw_pitch);
+    }
+    if (part->master >= 0) {
+        xml_begin(w, "mimic");
+        xml_put_text(w, "joint", s->parts.parts[part->master].joint_name);
+        xml_put_real(w, "multiplier", j->mimic_multiplier);
+        xml_put_real(w, "offset", j->mimic_offset);
+        xml_end(w);
+    }
+    if (j->stiffness != 0.0) {
+        robot_lose(&s->parts, "spring", robot_part_text(&s->parts, "joint %s", part->joint_name),
+                   "URDF has no joint springs: left out");
+    }
+    if (j->servo_kp != 0.0 || j->servo_kd != 0.0) {
+        robot_lose(&s->parts, "servo", robot_part_text(&s->parts, "joint %s", part->joint_name),
+                   "URDF has no gains of servos: left out");
+    }
+}
+
+/// A revolute joint without limits is what URDF calls continuous.
+static const char *type_name(const robot_part *part) {
+    const stn_joint *j = part->joint;
+    bool free = j != NULL && j->type == STN_JOINT_REVOLUTE && isinf(j->lower) && isinf(j->upper);
+    return stn_joint_type_name(free ? STN_JOINT_CONTINUOUS : part->type);
+}
+
+static void put_joint(saver *s, const robot_part *part) {
+    xml_writer *w = &s->xml;
+    stn_joint_type type = part->type;
+    bool drake = type == STN_JOINT_BALL || type == STN_JOINT_SCREW || type == STN_JOINT_UNIVERSAL;
+    xml_begin(w, drake ? "drake:joint" : "joint");
+    xml_put_text(w, "name", part->joint_name);
+    xml_put_text(w, "type", type_name(part));
+    put_name(w, "parent", "link", part->parent >= 0 ? s->parts.parts[part->parent].name : "world");
+    put_name(w, "child", "link", part->name);
+    put_origin(w, &part->origin);
+    if (part->joint != NULL) {
+        put_motion(s, part);
+    }
+    xml_end(w);
+}
+
+// ---------------------------------------------------------------------------------------------- motors and filters
+
+static void put_transmission(saver *s, const robot_part *part) {
+    xml_writer *w = &s->xml;
+    const stn_joint *j = part->joint;
+    if (j == NULL || (j->actuator[0] == '\0' && j->reflected_inertia == 0.0)) {
+        return;
+    }
+    if (!stn_joint_type_is_axial(j->type) || j->effort == 0.0) {
+        robot_lose(&s->parts, "actuator", robot_part_text(&s->parts, "joint %s", part->joint_name),
+                   "a motor of a %s joint with effort limit %g cannot be said in URDF: left out",
+                   stn_joint_type_name(j->type), j->effort);
+        return;
+    }
+    xml_begin(w, "transmission");
+    xml_put_text(w, "name", robot_part_text(&s->parts, "%s_transmission", part->joint_name));
+    xml_text_element(w, "type", "transmission_interface/SimpleTransmission");
+    put_name(w, "joint", "name", part->joint_name);
+    xml_begin(w, "actuator");
+    if (j->actuator[0] != '\0') {
+        xml_put_text(w, "name", j->actuator);
+    }
+    if (j->reflected_inertia != 0.0) {
+        put_value(w, "drake:rotor_inertia", "value", j->reflected_inertia);
+        put_value(w, "drake:gear_ratio", "value", 1.0);
+    }
+    xml_end(w);
+    xml_end(w);
+}
+
+/// One group for every link that has pairs, with that link alone in it.
+static void put_filters(saver *s) {
+    const robot_parts *p = &s->parts;
+    bool *grouped = robot_part_allocate(&s->parts, (size_t)p->count, sizeof *grouped);
+    for (int32_t i = 0; i < p->pair_count && grouped != NULL; i++) {
+        if (p->pairs[i].a < 0) {
+            robot_lose(&s->parts, "exclude", robot_part_text(&s->parts, "link %s", p->parts[p->pairs[i].b].name),
+                       "that it never collides with the world cannot be said in URDF: left out");
+        } else {
+            grouped[p->pairs[i].a] = grouped[p->pairs[i].b] = true;
+        }
+    }
+    for (int32_t i = 0, at = 0; i < p->count && grouped != NULL; i++) {
+        if (!grouped[i]) {
+            continue;
+        }
+        xml_begin(&s->xml, "drake:collision_filter_group");
+        xml_put_text(&s->xml, "name", p->parts[i].name);
+        put_name(&s->xml, "drake:member", "link", p->parts[i].name);
+        while (at < p->pair_count && p->pairs[at].a < i) {
+            at++;
+        }
+        for (; at < p->pair_count && p->pairs[at].a == i; at++) {
+            put_name(&s->xml, "drake:ignored_collision_filter_group", "name", p->parts[p->pairs[at].b].name);
+        }
+        xml_end(&s->xml);
+    }
+}
+
+// ------------------------------------------------------------------------------------------------------------- all
+
+static void put_robot(saver *s) {
+    const robot_parts *p = &s->parts;
+    xml_writer *w = &s->xml;
+    xml_begin(w, "robot");
+    xml_put_text(w, "name", p->name);
+    xml_put_text(w, "xmlns:drake", "http://drake.mit.edu");
+    put_materials(s);
+    if (p->root < 0) { // joints hang on the world
+        put_name(w, "link", "name", "world");
+    }
+    for (int32_t i = 0, joint = 0; i < p->count; i++) {
+        put_link(s, &p->parts[i]);
+        for (; joint < p->joint_count && p->joints[joint] <= i && p->parts[p->joints[joint]].parent <= i; joint++) {
+            put_joint(s, &p->parts[p->joints[joint]]);
+        }
+    }
+    for (int32_t i = 0; i < p->joint_count; i++) {
+        put_transmission(s, &p->parts[p->joints[i]]);
+    }
+    put_filters(s);
+    if (p->robot->keyframe_count > 0) {
+        robot_lose(&s->parts, "keyframe", "robot", "URDF has no keyframes: %d left out", (int)p->robot->keyframe_count);
+    }
+    xml_end(w);
+}
+
+stn_status urdf_save(void *self, const stn_save_request *request, char **text, size_t *length,
+                     stn_diagnostics *diagnostics, stn_error *err) {
+    (void)self;
+    saver s = {.xml = {.context = request->model->context}};
+    stn_status status = robot_parts_init(&s.parts, request, diagnostics, err);
+    if (status == STN_OK) {
+        put_robot(&s);
+        status = robot_parts_finish(&s.parts, &s.xml, text, length, err);
+    }
+    robot_parts_clear(&s.parts);
+    return status;
+}

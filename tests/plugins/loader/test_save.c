@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Robots written in every format that saves, and read again: names, order, figures, shapes and mechanics stay, and what
+// was written is written the same again.
+#include <dirent.h>
+
+#include "random_model.h"
+#include "save_fixture.h"
+
+static void expect_small(const char *robot, const save_format *format, const save_deviation *d) {
+    print_message("  %-24s %-4s  FK %.1e  M %.1e  bias %.1e\n", robot, format->id, d->pose, d->mass, d->bias);
+    assert_true(d->pose <= 1e-9 && d->mass <= 1e-9 && d->bias <= 1e-9);
+}
+
+static void check_own_robot(fixture *f, const char *path) {
+    for (int32_t k = 0; k < STN_COUNT(save_formats); k++) {
+        for (int32_t fixed = 0; fixed <= 1; fixed++) {
+            save_deviation d = {0.0, 0.0, 0.0};
+            stn_model *model = save_load(f, path, fixed == 1);
+            stn_model_destroy(save_round_trip(f, model, &save_formats[k], fixed == 1, &d));
+            stn_model_destroy(model);
+            expect_small(strrchr(path, '/') + 1, &save_formats[k], &d);
+        }
+    }
+}
+
+static void own_robots_stay_what_they_are(void **state) {
+    static const char models[] = STN_SOURCE_DIR "/models";
+    DIR *folders = opendir(models);
+    int32_t robots = 0;
+    assert_non_null(folders);
+    for (const struct dirent *d; (d = readdir(folders)) != NULL;) {
+        char folder[512];
+        snprintf(folder, sizeof folder, "%s/%s", models, d->d_name);
+        DIR *files = d->d_name[0] != '.' ? opendir(folder) : NULL;
+        for (const struct dirent *e; files != NULL && (e = readdir(files)) != NULL;) {
+            char path[1024];
+            size_t length = strlen(e->d_name);
+            snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+            if (length > 5 && strcmp(e->d_name + length - 5, ".urdf") == 0) {
+                check_own_robot(*state, path);
+                robots++;
+            }
+        }
+        if (files != NULL) {
+            closedir(files);
+        }
+    }
+    closedir(folders);
+    assert_true(robots >= 2);
+}
+
+/// One file as a hull and as a surface.
+static void add_meshes(fixture *f, random_model *m, const char *path) {
+    stn_vec3 scale = {0.1, -0.2, 0.3};
+    m->mesh = path;
+    for (int32_t k = 0; k < 2; k++) {
+        stn_mesh_request request = {.path = path, .scale = scale, .convex = k == 0};
+        assert_ok(stn_mesh_load(f->context, &request, &m->mesh_data[k], &f->err), f->err);
+        assert_ok(stn_builder_add_mesh(m->builder, path, scale, m->mesh_data[k], &m->mesh_id[k], &f->err), f->err);
+    }
+}
+
+static void check_random_robots(fixture *f, const save_format *format, bool plain) {
+    save_deviation d = {0.0, 0.0, 0.0};
+    char path[160];
+    write_mesh(f, "meshes/a solid.stl");
+    snprintf(path, sizeof path, "%s/meshes/a solid.stl", f->folder);
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        bool fixed = seed % 2 == 0;
+        random_model m = {.plain = plain};
+        assert_ok(stn_builder_create(f->context, &m.builder, &f->err), f->err);
+        add_meshes(f, &m, path);
+        random_model_add(&m, seed, 2 + (int32_t)(seed % (MODEL_LINKS - 2)));
+        stn_pose base = stn_pose_identity();
+        assert_ok(stn_builder_set_base(m.builder, m.robot, &base, fixed, &f->err), f->err);
+        stn_model *model = save_compile(f, m.builder);
+        stn_mesh_release(m.mesh_data[0]);
+        stn_mesh_release(m.mesh_data[1]);
+        stn_model_destroy(save_round_trip(f, model, format, fixed, &d));
+        stn_model_destroy(model);
+    }
+    expect_small(plain ? "40 plain random robots" : "40 random robots", format, &d);
+}
+
+static void random_robots_stay_what_they_are(void **state) {
+    for (int32_t k = 0; k < STN_COUNT(save_formats); k++) {
+        check_random_robots(*state, &save_formats[k], true);
+        check_random_robots(*state, &save_formats[k], false);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(own_robots_stay_what_they_are, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(random_robots_stay_what_they_are, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
