@@ -179,7 +179,9 @@ static void test_an_unknown_id_gets_the_nearest_and_the_list(void **state) {
     assert_int_equal(stn_plugin_find(f.context, STN_KIND_RECORDER, "quite", &info, &err), STN_ERR_PLUGIN);
     assert_null(info);
     assert_non_null(strstr(err.text, "unknown recorder quite; did you mean quiet? there are "));
-    assert_non_null(strstr(err.text, "loud, quiet"));
+    const char *first = strstr(err.text, "loud, "); // those of the build tree stand between, in the alphabet's order
+    assert_non_null(first);
+    assert_non_null(strstr(first, ", quiet"));
     assert_int_equal(stn_plugin_find(f.context, STN_KIND_COUNT, "quiet", &info, &err), STN_ERR_ARGUMENT);
     assert_int_equal(stn_plugin_find(f.context, STN_KIND_RECORDER, "", &info, &err), STN_ERR_ARGUMENT);
     stn_context_destroy(f.context);

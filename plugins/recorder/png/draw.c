@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// A picture: shapes are put in their places, the shadow map is drawn, then the picture in bands of rows, so that memory
+// does not grow with its size.
+#include <stdio.h>
+#include <string.h>
+
+#include "picture.h"
+
+enum { BAND_SAMPLES = 2000000 }; // 800 x 600 pixels are one band
+
+static const double LAMP_ASIDE = -50.0 * STN_PI / 180.0, LAMP_ABOVE = 52.0 * STN_PI / 180.0; // of the viewer
+static const double GRID_SPACING = 0.3, EDGE = 5.0;                                          // of the scene's radius
+static const double CONTACT_RADIUS = 1.0 / 130.0, LINE_RADIUS = 1.0 / 500.0;                 // of the picture's height
+static const double AXIS_LENGTH = 0.07;                                                      // of the scene's radius
+
+// ---------------------------------------------------------------------------------------------------------- memory
+
+static bool allocate_raster(stn_context *context, raster *r, int32_t width, int32_t rows, bool only_nearness) {
+    size_t count = (size_t)width * (size_t)rows;
+    *r = (raster){.width = width, .row_count = rows};
+    r->nearness = stn_allocate(context, count, sizeof *r->nearness);
+    if (only_nearness) {
+        return r->nearness != NULL;
+    }
+    r->normal = stn_allocate(context, count, sizeof *r->normal);
+    r->item = stn_allocate(context, count, sizeof *r->item);
+    return r->nearness != NULL && r->normal != NULL && r->item != NULL;
+}
+
+static void release_raster(stn_context *context, raster *r) {
+    stn_release(context, r->nearness);
+    stn_release(context, r->normal);
+    stn_release(context, r->item);
+    *r = (raster){0};
+}
+
+static int32_t band_rows(const camera *c) {
+    int32_t rows = BAND_SAMPLES / (SAMPLES * SAMPLES * c->width);
+    return rows < c->height ? rows : c->height;
+}
+
+static void fill_encoding(uint8_t *encoded) {
+    for (int32_t i = 0; i <= ENCODED_MAX; i++) {
+        double linear = (double)i / ENCODED_MAX;
+        double srgb = linear <= 0.0031308 ? 12.92 * linear : 1.055 * pow(linear, 1.0 / 2.4) - 0.055;
+        encoded[i] = (uint8_t)(255.0 * srgb + 0.5);
+    }
+}
+
+stn_status picture_open(picture *p, const stn_model *model, const picture_options *options, stn_error *err) {
+    *p = (picture){.context = model->context, .options = *options};
+    stn_status status = scene_open(&p->scene, model, options->choice, err);
+    if (status < 0) {
+        return status;
+    }
+    const camera *c = &options->camera;
+    int32_t width = SAMPLES * c->width, rows = SAMPLES * band_rows(c);
+    p->row = stn_allocate(p->context, (size_t)c->width, 3);
+    p->encoded = stn_allocate(p->context, ENCODED_MAX + 1, 1);
+    bool whole = p->row != NULL && p->encoded != NULL;
+    whole = whole && allocate_raster(p->context, &p->light.shadow, SHADOW_SIZE, SHADOW_SIZE, true);
+    whole = whole && allocate_raster(p->context, &p->front, width, rows, false);
+    whole = whole && (!p->scene.translucent || allocate_raster(p->context, &p->glass, width, rows, false));
+    if (!whole) {
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory for a picture of %d x %d", (int)c->width, (int)c->height);
+    }
+    fill_encoding(p->encoded);
+    return STN_OK;
+}
+
+void picture_close(picture *p) {
+    if (p->context == NULL) {
+        return;
+    }
+    scene_close(&p->scene);
+    release_raster(p->context, &p->light.shadow);
+    release_raster(p->context, &p->front);
+    release_raster(p->context, &p->glass);
+    stn_release(p->context, p->row);
+    stn_release(p->context, p->encoded);
+    *p = (picture){0};
+}
+
+// ----------------------------------------------------------------------------------------------------------- marks
+
+/// The length that shows as this part of the picture's height at a place.
+static double length_shown(const picture *p, stn_vec3 place, double part) {
+    stn_vec3 offset = stn_vec3_sub(place, p->view.origin);
+    double depth = p->view.axes.m[2][0] * offset.x + p->view.axes.m[2][1] * offset.y + p->view.axes.m[2][2] * offset.z;
+    return fmax(depth, p->view.near) * part * SAMPLES * p->options.camera.height / p->view.scale;
+}
+
+static void mark(const picture *p, stn_shape shape, stn_pose pose, int32_t number) {
+    solid s = {.shape = shape, .pose = pose};
+    solid_draw(&s, &p->front, &p->view, p->scene.item_count + number, BOOST);
+}
+
+static void mark_frame(const picture *p, const stn_pose *frame) {
+    double length = AXIS_LENGTH * p->scene.radius;
+    for (int32_t axis = 0; axis < 3; axis++) {
+        stn_vec3 along = stn_mat3_column(&frame->rotation, axis);
+        stn_pose pose = {stn_contact_frame(along), stn_vec3_mul_add(frame->position, 0.5 * length, along)};
+        mark(p, stn_shape_cylinder(length_shown(p, frame->position, LINE_RADIUS), 0.5 * length), pose, MARK_X + axis);
+    }
+}
+
+static void draw_marks(const picture *p, const moment *m) {
+    const stn_model *model = p->scene.model;
+    for (int32_t i = 0; p->options.contacts && i < m->contact_count; i++) {
+        stn_pose pose = {stn_mat3_identity(), m->contact[i]};
+        mark(p, stn_shape_sphere(length_shown(p, m->contact[i], CONTACT_RADIUS)), pose, MARK_CONTACT);
+    }
+    for (int32_t i = 0; p->options.frames && i < model->link_count; i++) {
+        stn_pose frame = stn_pose_mul(&m->body_pose[model->links[i].body], &model->links[i].pose);
+        mark_frame(p, &frame);
+    }
+}
+
+// ------------------------------------------------------------------------------------------------------------ draw
+
+/// The lamp stands beside the viewer, so that every side of a scene is seen in the same light.
+static void cast_shadows(picture *p) {
+    const camera *c = &p->options.camera;
+    double a = c->azimuth + LAMP_ASIDE, radius = p->scene.radius > 0.0 ? p->scene.radius : 1.0;
+    p->light.direction = stn_vec3_make(cos(LAMP_ABOVE) * cos(a), cos(LAMP_ABOVE) * sin(a), sin(LAMP_ABOVE));
+    p->light.view = camera_light_view(p->light.direction, p->scene.centre, radius, SHADOW_SIZE);
+    p->light.texel = 1.0 / p->light.view.scale;
+    raster_clear(&p->light.shadow);
+    for (int32_t i = 0; i < p->scene.item_count; i++) {
+        if (p->scene.items[i].alpha >= 1.0f) {
+            solid_draw(&p->scene.items[i].solid, &p->light.shadow, &p->light.view, i, 1.0);
+        }
+    }
+}
+
+/// The largest of 1, 2 and 5 times a power of ten that is not above a length.
+static double round_length(double length) {
+    double power = pow(10.0, floor(log10(length))), part = length / power;
+    return power * (part >= 5.0 ? 5.0 : part >= 2.0 ? 2.0 : 1.0);
+}
+
+static shown_plane show_plane(const scene_plane *ground, const view *v, stn_vec3 middle) {
+    stn_vec3 n = stn_mat3_column(&ground->world.rotation, 2), at = ground->world.position;
+    stn_vec3 seen = stn_mat3_apply(&v->axes, n);
+    shown_plane shown = {.height = stn_vec3_dot(n, stn_vec3_sub(v->origin, at))};
+    shown.centre = stn_vec3_mul_add(middle, -stn_vec3_dot(n, stn_vec3_sub(middle, at)), n);
+    shown.fall[1] = -seen.x / v->scale;
+    shown.fall[2] = seen.y / v->scale;
+    shown.fall[0] = -seen.z - (0.5 - v->centre_x) * seen.x / v->scale + (0.5 - v->centre_y) * seen.y / v->scale;
+    return shown;
+}
+
+static void lay_out_planes(const picture *p, shading *s) {
+    double radius = p->scene.radius > 0.0 ? p->scene.radius : 1.0;
+    s->grid = round_length(GRID_SPACING * radius);
+    s->edge = EDGE * radius;
+    for (int32_t i = 0; i < p->scene.plane_count; i++) {
+        s->planes[i] = show_plane(&p->scene.planes[i], &p->view, p->scene.centre);
+    }
+}
+
+static void draw_band(picture *p, const moment *m, int32_t row_start) {
+    p->front.row_start = p->glass.row_start = SAMPLES * row_start;
+    raster_clear(&p->front);
+    if (p->glass.nearness != NULL) {
+        raster_clear(&p->glass);
+    }
+    for (int32_t i = 0; i < p->scene.item_count; i++) {
+        bool opaque = p->scene.items[i].alpha >= 1.0f;
+        solid_draw(&p->scene.items[i].solid, opaque ? &p->front : &p->glass, &p->view, i, 1.0);
+    }
+    draw_marks(p, m);
+}
+
+static void draw_rows(picture *p, const moment *m, const shading *s, writer *w) {
+    int32_t height = p->options.camera.height, rows = p->front.row_count / SAMPLES;
+    for (int32_t row = 0; row < height; row++) {
+        if (row % rows == 0) {
+            draw_band(p, m, row);
+        }
+        shade_row(s, row, p->row);
+        writer_row(w, p->row);
+    }
+}
+
+static stn_status write_text(const picture *p, const moment *m, const char *parameters, char **text, stn_error *err) {
+    size_t size = strlen(parameters) + 80;
+    *text = stn_allocate(p->context, size, 1);
+    if (*text == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory for the text of a picture");
+    }
+    char time[40] = "";
+    stn_print_real(time, sizeof time, m->time);
+    snprintf(*text, size, "step %lld\ntime = %s s\n%s", (long long)m->step, time, parameters);
+    return STN_OK;
+}
+
+stn_status picture_draw(picture *p, const moment *m, const char *path, const char *parameters, stn_error *err) {
+    const camera *c = &p->options.camera;
+    scene_place(&p->scene, m->body_pose, m->node);
+    if (!p->viewed) {
+        p->view = camera_view(c, scene_reach, &p->scene, p->scene.centre, p->scene.radius);
+        p->viewed = true;
+    }
+    shading s = {.picture = p};
+    shade_colours(&s);
+    s.planes = stn_allocate(p->context, (size_t)p->scene.plane_count + 1, sizeof *s.planes);
+    char *text = NULL;
+    writer *w = NULL;
+    stn_status status = s.planes == NULL ? stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path)
+                                         : write_text(p, m, parameters, &text, err);
+    if (status == STN_OK) {
+        status = writer_open(p->context, path, c->width, c->height, text, &w, err);
+    }
+    if (status == STN_OK) {
+        lay_out_planes(p, &s);
+        cast_shadows(p);
+        draw_rows(p, m, &s, w);
+        status = writer_close(w, true, err);
+    }
+    stn_release(p->context, text);
+    stn_release(p->context, s.planes);
+    return status;
+}

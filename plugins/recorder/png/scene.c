@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which geometries of a model are drawn, with what colour, and where they are.
+//
+// A shape has its own colour; one that was left at the model's grey takes that of its robot, so that what was not
+// painted can be told apart too. Half spaces are whitened: they are the paper that the scene stands on.
+#include <string.h>
+
+#include "picture.h"
+
+enum { TRIANGLES_MAX = 4000000 };              // of all meshes together
+static const float INVISIBLE = 0.05f;          // alpha below which nothing is drawn
+static const float OVER_VISUAL = 0.35f;        // alpha of collision shapes that are drawn over visuals
+static const double NO_LONGER_A_SCENE = 1e100; // [m]
+
+static bool is_mesh(const stn_geometry *g) {
+    return g->shape.type == STN_SHAPE_MESH || g->shape.type == STN_SHAPE_CONVEX;
+}
+
+// --------------------------------------------------------------------------------------------------------- meshes
+
+static void leave_out(const scene *s, int32_t mesh, const char *why) {
+    s->meshes[mesh].unusable = true;
+    stn_log(s->model->context, STN_LOG_WARNING, "recorder png: mesh %s is not drawn: %s", s->model->meshes[mesh].path,
+            why);
+}
+
+/// Data and normals of a mesh that something draws. A mesh that cannot be had is said and left out.
+static stn_status prepare_mesh(scene *s, int32_t number, stn_error *err) {
+    scene_mesh *m = &s->meshes[number];
+    if (m->normals != NULL || m->unusable) {
+        return STN_OK;
+    }
+    const stn_mesh_reference *reference = &s->model->meshes[number];
+    m->mesh = reference->data;
+    if (m->mesh == NULL) {
+        stn_mesh_request request = {.path = reference->path, .scale = reference->scale};
+        stn_error why = {STN_OK, ""};
+        stn_status status = stn_mesh_load(s->model->context, &request, &m->loaded, &why);
+        if (status == STN_ERR_MEMORY) {
+            return stn_fail(err, status, "%s", why.text);
+        }
+        if (status < 0) {
+            leave_out(s, number, why.text);
+            return STN_OK;
+        }
+        m->mesh = m->loaded;
+    }
+    if (m->mesh->triangle_count > TRIANGLES_MAX - s->triangle_count) {
+        leave_out(s, number, "the meshes of a picture may have 4000000 triangles together");
+        return STN_OK;
+    }
+    s->triangle_count += m->mesh->triangle_count;
+    return mesh_normals(s->model->context, m->mesh, &m->normals, err);
+}
+
+// ----------------------------------------------------------------------------------------------------------- items
+
+/// Which links have a visual that can be drawn; the world comes first.
+static stn_status find_visuals(scene *s, bool *has_visual, stn_error *err) {
+    for (int32_t i = 0; i < s->model->geometry_count; i++) {
+        const stn_geometry *g = &s->model->geometries[i];
+        if (!g->visual || g->body < 0 || g->shape.type == STN_SHAPE_HALF_SPACE) {
+            continue;
+        }
+        if (is_mesh(g)) {
+            stn_status status = g->mesh >= 0 ? prepare_mesh(s, g->mesh, err) : STN_OK;
+            if (status < 0) {
+                return status;
+            }
+            if (g->mesh < 0 || s->meshes[g->mesh].unusable) {
+                continue;
+            }
+        }
+        has_visual[g->link + 1] = true;
+    }
+    return STN_OK;
+}
+
+/// With what alpha a geometry is drawn; 0: not at all.
+static float visibility(const stn_geometry *g, scene_choice choice, bool link_has_visual) {
+    float alpha = g->rgba[3] < INVISIBLE ? 0.0f : g->rgba[3];
+    if (g->body < 0) {
+        return alpha; // the sphere of a node stands for the deformable
+    }
+    if (choice == SCENE_COLLISION) {
+        return g->collision ? alpha : 0.0f;
+    }
+    if (g->visual || (g->collision && !link_has_visual)) {
+        return alpha;
+    }
+    return g->collision && choice == SCENE_BOTH ? fminf(alpha, OVER_VISUAL) : 0.0f;
+}
+
+static colour colour_for(const stn_model *model, const stn_geometry *g) {
+    static const float robots[][3] = {{0.50f, 0.71f, 0.72f}, {0.55f, 0.66f, 0.76f}, {0.85f, 0.70f, 0.48f},
+                                      {0.58f, 0.72f, 0.58f}, {0.82f, 0.60f, 0.56f}, {0.68f, 0.62f, 0.78f}};
+    stn_geometry_spec unpainted = stn_geometry_spec_default(g->shape);
+    const float *own = g->rgba;
+    if (g->link >= 0 && memcmp(own, unpainted.rgba, sizeof unpainted.rgba) == 0) {
+        own = robots[model->links[g->link].robot % STN_COUNT(robots)];
+    }
+    return colour_of(own[0], own[1], own[2]);
+}
+
+static stn_status add_item(scene *s, const stn_geometry *g, float alpha, stn_error *err) {
+    scene_item *added = &s->items[s->item_count];
+    *added = (scene_item){.pose = g->pose, .body = g->body, .node = g->node, .alpha = alpha};
+    added->solid.shape = g->shape;
+    added->colour = colour_for(s->model, g);
+    if (is_mesh(g)) {
+        stn_status status = g->mesh >= 0 ? prepare_mesh(s, g->mesh, err) : STN_OK;
+        if (status < 0 || g->mesh < 0 || s->meshes[g->mesh].unusable) {
+            return status;
+        }
+        added->solid.shape = stn_shape_mesh(s->meshes[g->mesh].mesh);
+        added->solid.normals = s->meshes[g->mesh].normals;
+    }
+    s->translucent = s->translucent || alpha < 1.0f;
+    s->item_count++;
+    return STN_OK;
+}
+
+static stn_status add_items(scene *s, scene_choice choice, const bool *has_visual, stn_error *err) {
+    stn_status status = STN_OK;
+    for (int32_t i = 0; i < s->model->geometry_count && status == STN_OK; i++) {
+        const stn_geometry *g = &s->model->geometries[i];
+        if (g->shape.type == STN_SHAPE_HALF_SPACE) {
+            colour own = colour_of(g->rgba[0], g->rgba[1], g->rgba[2]), white = {1.0f, 1.0f, 1.0f};
+            s->planes[s->plane_count++] =
+                (scene_plane){.pose = g->pose, .body = g->body, .colour = colour_mix(own, white, 0.8f)};
+            continue;
+        }
+        float alpha = visibility(g, choice, has_visual[g->link + 1]);
+        if (alpha > 0.0f) {
+            status = add_item(s, g, alpha, err);
+        }
+    }
+    return status;
+}
+
+stn_status scene_open(scene *s, const stn_model *model, scene_choice choice, stn_error *err) {
+    *s = (scene){.model = model};
+    size_t count = (size_t)model->geometry_count + 1;
+    s->items = stn_allocate(model->context, count, sizeof *s->items);
+    s->planes = stn_allocate(model->context, count, sizeof *s->planes);
+    s->meshes = stn_allocate(model->context, (size_t)model->mesh_count + 1, sizeof *s->meshes);
+    bool *has_visual = stn_allocate(model->context, (size_t)model->link_count + 1, sizeof *has_visual);
+    stn_status status = STN_OK;
+    if (s->items == NULL || s->planes == NULL || s->meshes == NULL || has_visual == NULL) {
+        status = stn_fail(err, STN_ERR_MEMORY, "out of memory for %d shapes", (int)model->geometry_count);
+    }
+    if (status == STN_OK && choice != SCENE_COLLISION) {
+        status = find_visuals(s, has_visual, err);
+    }
+    if (status == STN_OK) {
+        status = add_items(s, choice, has_visual, err);
+    }
+    stn_release(model->context, has_visual);
+    if (status < 0) {
+        scene_close(s);
+    }
+    return status;
+}
+
+void scene_close(scene *s) {
+    if (s->model == NULL) {
+        return;
+    }
+    stn_context *context = s->model->context;
+    for (int32_t i = 0; s->meshes != NULL && i < s->model->mesh_count; i++) {
+        stn_release(context, s->meshes[i].normals);
+        stn_mesh_release(s->meshes[i].loaded);
+    }
+    stn_release(context, s->items);
+    stn_release(context, s->planes);
+    stn_release(context, s->meshes);
+    *s = (scene){0};
+}
+
+// ---------------------------------------------------------------------------------------------------------- places
+
+static void measure(scene *s) {
+    stn_aabb all = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    for (int32_t i = 0; i < s->item_count; i++) {
+        stn_aabb box = stn_shape_aabb(&s->items[i].solid.shape, &s->items[i].solid.pose, 0.0);
+        all.lower = stn_vec3_make(fmin(all.lower.x, box.lower.x), fmin(all.lower.y, box.lower.y),
+                                  fmin(all.lower.z, box.lower.z));
+        all.upper = stn_vec3_make(fmax(all.upper.x, box.upper.x), fmax(all.upper.y, box.upper.y),
+                                  fmax(all.upper.z, box.upper.z));
+    }
+    stn_vec3 half = stn_vec3_scale(0.5, stn_vec3_sub(all.upper, all.lower));
+    s->radius = s->item_count > 0 ? stn_vec3_norm(half) : 0.0;
+    s->centre = s->item_count > 0 ? stn_vec3_add(all.lower, half) : stn_vec3_zero();
+    if (!(s->radius < NO_LONGER_A_SCENE) || !stn_vec3_finite(s->centre)) {
+        s->radius = 0.0;
+        s->centre = stn_vec3_zero();
+    }
+}
+
+void scene_place(scene *s, const stn_pose *body_pose, const stn_vec3 *node) {
+    for (int32_t i = 0; i < s->item_count; i++) {
+        scene_item *it = &s->items[i];
+        it->solid.pose = it->pose;
+        if (it->body >= 0) {
+            it->solid.pose = stn_pose_mul(&body_pose[it->body], &it->pose);
+        } else {
+            it->solid.pose.position = stn_vec3_add(node[it->node], it->pose.position);
+        }
+    }
+    for (int32_t i = 0; i < s->plane_count; i++) {
+        s->planes[i].world = stn_pose_mul(&body_pose[s->planes[i].body], &s->planes[i].pose);
+    }
+    measure(s);
+}
+
+double scene_reach(const void *scene_pointer, stn_vec3 direction) {
+    const scene *s = scene_pointer;
+    double reach = -INFINITY;
+    for (int32_t i = 0; i < s->item_count; i++) {
+        const solid *it = &s->items[i].solid;
+        stn_vec3 own = stn_mat3_apply_transposed(&it->pose.rotation, direction);
+        stn_vec3 point = stn_pose_apply(&it->pose, stn_shape_support(&it->shape, own));
+        reach = fmax(reach, stn_vec3_dot(point, direction));
+    }
+    return reach;
+}
