@@ -12,6 +12,7 @@ local p = stn.params {
   kp = 0.0,       -- [N m/rad, N/m]; 0: the robot's
   kd = 0.0,       -- [N m s/rad, N s/m]; 0: the robot's
   dt = 0.002,     -- [s]
+  picture = "",   -- file for a picture of the end, .png; "": none
 }
 
 -- -------------------------------------------------------------------------------------------------- the robots
@@ -61,7 +62,8 @@ local ready = {
 -- `home`: joint positions, 0 where not named. `feet`: { link, its frame's height over the ground }; without feet the base
 -- is bolted down. `kp`, `kd`, `swing`: gains, and amplitude where no wave names the joint [rad]; `slide_kp`, `slide_kd`,
 -- `slide`: the same of joints that slide [m]. `waves`: what legs do together so that their feet stay where they are; each
--- wave is a sine of its own phase, with an amplitude for each joint.
+-- wave is a sine of its own phase, with an amplitude for each joint. `floor`: height of the ground where it is only drawn
+-- [m]; `view`: parameters of recorder/png.
 local robots = {
   iiwa14 = {
     file = "models/iiwa14/iiwa14.urdf",
@@ -79,14 +81,24 @@ local robots = {
     file = "models/wsg50/wsg50.urdf",
     home = { wsg50_finger_left_joint = 0.0275 },
     slide_kp = 2e4, slide_kd = 1e3, slide = 0.02,
+    view = { elevation = 22 },
   },
-  allegro_right = { file = "models/allegro/allegro_right.urdf", home = fingers, kp = 20, kd = 0.5, swing = 0.2 },
-  allegro_left = { file = "models/allegro/allegro_left.urdf", home = fingers, kp = 20, kd = 0.5, swing = 0.2 },
+  allegro_right = {
+    file = "models/allegro/allegro_right.urdf",
+    home = fingers, kp = 20, kd = 0.5, swing = 0.2,
+    floor = -0.05,
+  },
+  allegro_left = {
+    file = "models/allegro/allegro_left.urdf",
+    home = fingers, kp = 20, kd = 0.5, swing = 0.2,
+    floor = -0.05, view = { azimuth = -35 },
+  },
   anymal = {
     file = "models/anymal/anymal.urdf",
     home = four_legs(0, -0.16, 0.61, -0.9), -- where sagging legs do not push against each other
     feet = { { "anymal_LF_foot", 0.03 }, { "anymal_RF_foot", 0.03 }, { "anymal_LH_foot", 0.03 }, { "anymal_RH_foot", 0.03 } },
     kp = 1000, kd = 50,
+    view = { azimuth = -40 },
     waves = {
       four_legs(0, -0.0034, 0.05, -0.0896), -- straight down and up
       four_legs(0.03, 0, 0, 0),             -- from side to side
@@ -122,10 +134,12 @@ end
 -- ------------------------------------------------------------------------------------------------- the world
 
 local world = stn.world { dt = p.dt }
-if spec.feet then
-  world:ground { name = "ground", mu = 0.8 }
-end
+local ground = world:ground { name = "ground", mu = 0.8, xyz = { 0, 0, spec.floor or 0 } }
 local robot = world:load { spec.file, name = "robot", fixed = not spec.feet, mu = spec.feet and 0.8 or nil, joints = spec.home }
+
+if not spec.feet then
+  world:disable_collisions(robot, ground) -- it is only drawn
+end
 
 local joints = {} -- those that are driven, each with its own coordinate
 for _, joint in ipairs(robot:joints()) do
@@ -232,6 +246,10 @@ local unsolved, self_contacts = 0, 0
 for i in ipairs(joints) do
   errors[i] = 0
 end
+if p.picture ~= "" then
+  world:record(p.picture, merge({ "png", width = 480, height = 360, elevation = 12 }, spec.view or {}))
+end
+
 -- A robot that is held gets a push, or it would only stay where it was put: a twentieth of its weight for 0.2 s.
 local pushed = spec.feet and robot or joints[#joints]:child()
 local push_end = 0.2 -- [s]
