@@ -181,6 +181,7 @@ struct robot_reader {
     robot_names said;
     xml_document **documents;
     int32_t document_count, document_capacity, mark_count;
+    int64_t byte_count;         // of all files
     robot_base base, main_base; // of the file that is being read, and of the request's
     int32_t base_count;
     robot_package *packages;

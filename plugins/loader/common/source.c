@@ -9,7 +9,7 @@
 
 #include "robot.h"
 
-enum { LARGEST_FILE = 8 << 20, MOST_MARKS = 400000, MOST_ATTRIBUTES = 1000 };
+enum { LARGEST_FILE = 8 << 20, LARGEST_SUM = 32 << 20, MOST_MARKS = 400000, MOST_ATTRIBUTES = 1000 };
 
 static stn_status read_all(robot_reader *reader, const char *path, int file, char **text, size_t *length,
                            stn_error *err) {
@@ -23,6 +23,12 @@ static stn_status read_all(robot_reader *reader, const char *path, int file, cha
         return STN_OK;
     }
     size_t size = (size_t)about.st_size;
+    reader->byte_count += about.st_size;
+    if (reader->byte_count > LARGEST_SUM) {
+        robot_say(reader, STN_SEVERITY_ERROR, "size", (robot_place){path, 0},
+                  "the files of one robot may have %d bytes together, this one exceeds that", (int)LARGEST_SUM);
+        return STN_OK;
+    }
     char *memory = ROBOT_NEW(reader, size + 1, char);
     if (memory == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);

@@ -7,7 +7,7 @@
 
 #include "sdf.h"
 
-enum { CANDIDATES = 500 };
+enum { CANDIDATES = 500, LONGEST_NAME = 1000 };
 
 static bool is_reserved(const char *name) {
     size_t length = strlen(name);
@@ -26,6 +26,11 @@ static bool may_have_name(robot_reader *reader, sdf_frame_kind kind, const sdf_m
     const sdf_reader *sdf = sdf_of(reader);
     if (is_reserved(name)) {
         robot_error(reader, xml, "name", "the name '%.80s' is reserved: choose another", name);
+        return false;
+    }
+    if (strlen(model->prefix) + strlen(name) > LONGEST_NAME) {
+        robot_error(reader, xml, "size", "a name with those of the models around it may have at most %d bytes",
+                    (int)LONGEST_NAME);
         return false;
     }
     int32_t other = robot_names_find(&sdf->names, model->scope, name);
@@ -221,8 +226,8 @@ static void say_circle(robot_reader *reader, int32_t start, relation which) {
     } while (at != start);
     reader->label = sdf->frames[start].label;
     robot_error(reader, sdf->frames[start].xml, "frame_cycle",
-                "%s %s form a circle of %s: give one of them another frame", count == 1 ? "the frame" : "the frames",
-                names, which == RELATIVE ? "relative_to" : "attached_to");
+                "%s leads in a circle through %s: give one of them another frame",
+                which == RELATIVE ? "relative_to" : "attached_to", names);
 }
 
 /// All frames so that each one comes after the one that it refers to. false: a circle, said.

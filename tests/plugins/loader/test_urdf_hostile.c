@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Broken, mutilated and oversized files, and memory that runs out: an error or a robot, never a crash, a leak or a
 // hang.
-#include "stn_random.h"
+#include "robot_hostile.h"
 #include "urdf_fixture.h"
 
 static const char valid[] =
@@ -40,124 +40,19 @@ static void valid_file_loads(void **state) {
 static void file_cut_at_any_byte_is_an_error(void **state) {
     fixture *f = *state;
     write_mesh(f, "m.stl");
-    for (size_t length = 0; length + 1 < sizeof valid; length++) {
-        load_bytes(f, "robot.urdf", valid, length);
-        if (f->status != STN_ERR_PARSE) {
-            fail_msg("the first %d bytes: %s", (int)length, f->err.text);
-        }
-        assert_int_equal(f->list.error_count, 1);
-        assert_true(f->list.items[0].line >= 1);
-    }
-}
-
-/// A few random edits: another byte, bytes taken away, a piece put elsewhere.
-static size_t mutate(stn_random *r, char *text, size_t length) {
-    static const char interesting[] = "<>/\"'=&;:-!?[]{}$#0123456789.eEnaif \n\t\\%\x01\x7f\x80\xc3\xff";
-    for (int32_t edits = 1 + random_below(r, 2); edits > 0 && length > 0; edits--) {
-        size_t at = (size_t)random_below(r, (int32_t)length);
-        size_t span = (size_t)random_below(r, 12);
-        span = at + span > length ? length - at : span;
-        size_t to = (size_t)random_below(r, (int32_t)(length - span) + 1);
-        switch (random_below(r, 4)) {
-        case 0:
-            text[at] = interesting[random_below(r, (int32_t)sizeof interesting)]; // the zero at the end included
-            break;
-        case 1:
-            memmove(text + at, text + at + span, length - at - span);
-            length -= span;
-            break;
-        case 2:
-            memmove(text + to, text + at, span);
-            break;
-        default:
-            text[at] = (char)(text[at] ^ (1 << random_below(r, 8)));
-            break;
-        }
-    }
-    return length;
+    expect_cuts_refused(f, valid, sizeof valid - 1);
 }
 
 static void mutated_file_is_an_error_or_a_robot(void **state) {
     fixture *f = *state;
-    stn_random r = {20240607};
-    int32_t loaded = 0, refused = 0;
     write_mesh(f, "m.stl");
-    for (int32_t i = 0; i < 2000; i++) {
-        char text[sizeof valid];
-        memcpy(text, valid, sizeof valid);
-        size_t length = mutate(&r, text, sizeof valid - 1);
-        load_bytes(f, "robot.urdf", text, length);
-        if (f->status == STN_OK) {
-            loaded++;
-        } else {
-            refused++;
-            if (f->err.text[0] == '\0' || (f->list.error_count == 0 && f->status == STN_ERR_PARSE)) {
-                fail_msg("case %d: status %d without a reason", (int)i, (int)f->status);
-            }
-            assert_true(f->list.error_count > 0); // what the loader lets through compiles
-        }
-    }
-    print_message("%d of 2000 loaded, %d refused\n", (int)loaded, (int)refused);
-    assert_true(loaded > 100 && refused > 100);
+    expect_mutants_judged(f, valid, 2000);
 }
 
 static void every_failed_allocation_is_said_and_leaks_nothing(void **state) {
     fixture *f = *state;
     write_mesh(f, "m.stl");
-    load_text(f, valid); // plugins are found now
-    assert_int_equal(f->status, STN_OK);
-    stn_model_destroy(f->model);
-    f->model = NULL;
-    stn_diagnostics_clear(&f->list);
-    long long live = f->heap.live;
-    int32_t failures = 0;
-    for (long long n = 1;; n++) {
-        stn_heap_arm(&f->heap, n);
-        load_text(f, valid);
-        bool reached = f->heap.requests >= n;
-        stn_heap_arm(&f->heap, 0);
-        stn_status status = f->status;
-        stn_model_destroy(f->model);
-        f->model = NULL;
-        stn_diagnostics_clear(&f->list);
-        assert_int_equal(f->heap.live, live);
-        if (!reached) {
-            assert_int_equal(status, STN_OK);
-            break;
-        }
-        if (status != STN_OK) { // a finding whose text found no room is not fatal
-            assert_int_equal(status, STN_ERR_MEMORY);
-            failures++;
-        }
-    }
-    print_message("%d allocations failed\n", (int)failures);
-    assert_true(failures > 5);
-}
-
-// --------------------------------------------------------------------------------------------------------- size
-
-typedef struct text {
-    char *bytes;
-    size_t length, capacity;
-} text;
-
-static void append(text *t, const char *format, ...) STN_PRINTF(2, 3);
-static void append(text *t, const char *format, ...) {
-    if (t->capacity < t->length + 1000) {
-        t->capacity = 2 * t->capacity + 1000;
-        t->bytes = realloc(t->bytes, t->capacity);
-        assert_non_null(t->bytes);
-    }
-    va_list arguments;
-    va_start(arguments, format);
-    t->length += (size_t)vsnprintf(t->bytes + t->length, 1000, format, arguments);
-    va_end(arguments);
-}
-
-static void load_and_free(fixture *f, text *t) {
-    load_bytes(f, "robot.urdf", t->bytes, t->length);
-    free(t->bytes);
-    *t = (text){0};
+    expect_no_leaks_without_memory(f, valid);
 }
 
 static void file_at_the_limits_of_size_is_read_or_refused(void **state) {
