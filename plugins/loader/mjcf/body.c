@@ -153,9 +153,10 @@ static const char *name_of(robot_reader *reader, const xml_element *xml) {
 }
 
 static void collect_body(robot_reader *reader, const mjcf_part *part, mjcf_parts *parts) {
+    const char *name = xml_attribute(part->xml, "name");
+    reader->label = name != NULL ? robot_text(reader, "body %s", name) : "body";
     const place inside = {.frame = stn_pose_identity(),
                           .class_index = mjcf_class_of(reader, part->xml, "childclass", part->class_index)};
-    reader->label = "body";
     collect(reader, part->xml, &inside, parts);
 }
 
@@ -236,7 +237,7 @@ static bool check_world(robot_reader *reader, const mjcf_parts *parts) {
     for (int32_t i = 0; i < parts->count; i++) {
         const xml_element *xml = parts->items[i].xml;
         const char *name = xml_name(xml);
-        any |= robot_lists("body geom site", name);
+        any |= robot_lists("body geom site replicate attach composite", name);
         if (mjcf_is_joint(xml) || strcmp(name, "inertial") == 0) {
             robot_error(reader, xml, "world", "<%.20s> in <worldbody>: the world does not move", name);
         }

@@ -16,6 +16,8 @@ typedef struct mjcf_geom {
     mjcf_mesh *mesh;
     bool collides;
     mjcf_filter filter;
+    double mass, density; // the mass counts when it is given
+    bool has_mass;
 } mjcf_geom;
 
 /// How many numbers of `size` the type has, all > 0, without one that fromto gives.
@@ -172,23 +174,24 @@ static void read_colour(robot_reader *reader, const mjcf_geom *geom) {
 
 /// What it weighs, in the body's frame; mass 0: nothing.
 static stn_mass weigh(robot_reader *reader, const mjcf_geom *geom) {
-    double density = 1000.0, mass = 0.0;
     stn_mass out = {0};
-    bool given = mjcf_not_negative(reader, &geom->item, "mass", "kg", &mass);
-    mjcf_not_negative(reader, &geom->item, "density", "kg/m^3", &density);
-    if (geom->type == PLANE || (given ? mass : density) == 0.0) {
+    double given = geom->has_mass ? geom->mass : geom->density;
+    if (geom->type == PLANE || given == 0.0) {
         return out;
     }
     if (geom->mesh != NULL) {
         out = *mjcf_weigh_mesh(reader, geom->mesh);
-        double factor = given ? (out.mass > 0.0 ? mass / out.mass : 0.0) : density;
+        double factor = !geom->has_mass ? given : out.mass > 0.0 ? given / out.mass : 0.0;
         out.mass *= factor;
         for (int32_t k = 0; k < 9; k++) {
             out.inertia.m[k / 3][k % 3] *= factor;
         }
-    } else if (stn_shape_mass(&geom->g->spec.shape, given ? mass : density * stn_shape_volume(&geom->g->spec.shape),
-                              &out, NULL) != STN_OK) {
-        return (stn_mass){0};
+    } else {
+        const stn_shape *shape = &geom->g->spec.shape;
+        double mass = geom->has_mass ? given : given * stn_shape_volume(shape);
+        if (stn_shape_mass(shape, mass, &out, NULL) != STN_OK) {
+            return (stn_mass){0};
+        }
     }
     return stn_mass_transform(&geom->g->spec.pose, &out);
 }
@@ -221,7 +224,7 @@ void mjcf_read_geom(robot_reader *reader, const mjcf_part *part, int32_t link, s
     const xml_element *xml = part->xml;
     const char *name = xml_attribute(xml, "name");
     reader->label = name != NULL ? robot_text(reader, "geom %s", name) : "geom";
-    mjcf_geom geom = {.item = mjcf_item_of(reader, xml, MJCF_GEOM, part->class_index)};
+    mjcf_geom geom = {.item = mjcf_item_of(reader, xml, MJCF_GEOM, part->class_index), .density = 1000.0};
     double group = 0.0;
     geom.type = (geom_type)mjcf_choice(reader, &geom.item, "type", types, SPHERE);
     geom.filter.contype = read_bits(reader, &geom.item, "contype");
@@ -237,6 +240,8 @@ void mjcf_read_geom(robot_reader *reader, const mjcf_part *part, int32_t link, s
     geom.g->spec.pose = mjcf_pose(reader, &geom.item);
     bool good = read_shape(reader, &geom);
     geom.g->spec.pose = stn_pose_mul(&part->frame, &geom.g->spec.pose);
+    geom.has_mass = mjcf_not_negative(reader, &geom.item, "mass", "kg", &geom.mass);
+    mjcf_not_negative(reader, &geom.item, "density", "kg/m^3", &geom.density);
     read_surface(reader, &geom);
     read_colour(reader, &geom);
     if (good && sum != NULL && counts(reader, &geom)) {

@@ -100,7 +100,8 @@ static bool finish(robot_reader *reader, const xml_element *root) {
         return false;
     }
     robot_resolve_mimic(reader);
-    return robot_connect(reader);
+    bool good = reader->diagnostics->error_count == reader->errors_before;
+    return good ? robot_connect(reader) : !reader->out_of_memory; // what stands in each other is a tree
 }
 
 bool mjcf_parse(robot_reader *reader, const xml_element *root) {

@@ -4,9 +4,11 @@
 #include "mjcf.h"
 
 #define TURN      "quat axisangle xyaxes zaxis euler"
-#define INSIDE    "inertial joint freejoint geom site body frame"
+#define MAKERS    "replicate attach composite" // refused elsewhere
+#define INSIDE    "inertial joint freejoint geom site body frame " MAKERS
 #define ACTUATORS "general motor position velocity"
-#define DRIVE     "name class joint jointinparent ctrllimited forcelimited ctrlrange forcerange gear"
+#define OTHERS    "tendon site body slidersite cranksite refsite" // transmissions, warned of elsewhere
+#define DRIVE     "name class joint jointinparent ctrllimited forcelimited ctrlrange forcerange gear " OTHERS
 
 static const robot_word words[] = {
     {NULL, "mujoco", "model", "compiler option default asset worldbody contact equality actuator keyframe include"},
@@ -19,7 +21,7 @@ static const robot_word words[] = {
     {"asset", "mesh", "name class file scale refpos refquat vertex face", ""},
     {"default", "mesh", "scale", ""},
     {NULL, "material", "name class rgba", ""},
-    {NULL, "worldbody", "", "geom site body frame include"},
+    {NULL, "worldbody", "", INSIDE " include"},
     {NULL, "body", "name childclass pos mocap " TURN, INSIDE " include"},
     {NULL, "frame", "name childclass pos " TURN, INSIDE " include"},
     {NULL, "inertial", "pos mass diaginertia fullinertia " TURN, ""},
@@ -30,7 +32,8 @@ static const robot_word words[] = {
      ""},
     {NULL, "freejoint", "name", ""},
     {NULL, "geom",
-     "name class type size pos fromto mesh contype conaffinity condim group friction mass density rgba material " TURN,
+     "name class type size pos fromto mesh contype conaffinity condim group friction mass density rgba material "
+     "hfield " TURN,
      ""},
     {NULL, "site", "name class pos fromto " TURN, ""},
     {NULL, "contact", "", "exclude include"},
