@@ -133,6 +133,33 @@ static void pictures_of_any_size_are_whole(void **state) {
     assert_int_equal(record(f), STN_ERR_PARAMETER);
 }
 
+/// Sizes and places far from any robot's, alone and together, from afar and from inside.
+static void absurd_sizes_are_drawn_without_harm(void **state) {
+    fixture *f = *state;
+    const double sizes[] = {1e-160, 1e-30, 1e-6, 1e6, 1e30, 1e100};
+    int32_t link = add_body(f, "ball", false);
+    for (int32_t i = 0; i < STN_COUNT(sizes); i++) {
+        stn_geometry_spec spec = painted(stn_shape_capsule(sizes[i], sizes[STN_COUNT(sizes) - 1 - i]), 0.9f, 0.1f, 0.1f,
+                                         i % 2 == 0 ? 1.0f : 0.5f);
+        spec.pose.position.x = 10.0 * sizes[i];
+        add_geometry(f, link, &spec);
+        spec.shape = stn_shape_box(stn_vec3_make(sizes[i], 1.0, 1.0 / sizes[i]));
+        add_geometry(f, link, &spec);
+    }
+    stn_geometry_spec ground = stn_geometry_spec_default(stn_shape_half_space());
+    ground.pose.position.z = -1e30;
+    add_geometry(f, STN_WORLD, &ground);
+    compile(f);
+    const double distances[] = {0.0, 1e-9, 1.0, 1e6};
+    for (int32_t i = 0; i < STN_COUNT(distances); i++) {
+        f->setting_count = 0;
+        small(f);
+        set_number(f, "distance", distances[i]);
+        set_number(f, "elevation", 90.0 - 60.0 * i);
+        draw(f);
+    }
+}
+
 static void a_recording_without_a_step_says_so(void **state) {
     fixture *f = *state;
     add_ball(f);
@@ -334,6 +361,7 @@ int main(void) {
         TEST(a_name_without_an_ending_is_numbered_at_its_end),
         TEST(the_file_tells_step_time_and_parameters),
         TEST(pictures_of_any_size_are_whole),
+        TEST(absurd_sizes_are_drawn_without_harm),
         TEST(a_recording_without_a_step_says_so),
         TEST(places_that_cannot_be_written_are_refused_at_once),
         TEST(a_bad_target_is_refused),

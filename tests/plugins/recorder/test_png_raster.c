@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rasteriser, tessellation and camera of recorder/png against rays, closed forms and areas of silhouettes.
+// Rasteriser, tessellation, camera and shadows of recorder/png against rays, closed forms and areas of silhouettes.
 #include <stdlib.h>
 #include <string.h>
 
@@ -342,6 +342,25 @@ static void normals_of_a_sphere_are_radial_at_every_sample(void **state) {
     free(c);
 }
 
+/// The normal of x^2/a^2 + y^2/b^2 + z^2/c^2 = 1 is its gradient.
+static void normals_of_an_ellipsoid_are_its_gradient(void **state) {
+    (void)state;
+    canvas *c = new_canvas();
+    view v = flat_view();
+    stn_vec3 h = {1.6, 1.0, 0.7};
+    silhouette(c, &v, stn_shape_ellipsoid(h), stn_mat3_identity(), 9.0);
+    for (int32_t i = 0; i < COUNT; i++) {
+        double x = (i % WIDTH + 0.5 - v.centre_x) / v.scale, y = (i / WIDTH + 0.5 - v.centre_y) / v.scale;
+        double rest = 1.0 - x * x / (h.x * h.x) - y * y / (h.y * h.y);
+        if (rest > 0.1) {
+            stn_vec3 gradient = {x / (h.x * h.x), y / (h.y * h.y), -sqrt(rest) / h.z};
+            stn_vec3 expected = stn_vec3_scale(1.0 / stn_vec3_norm(gradient), gradient);
+            assert_true(stn_vec3_norm(stn_vec3_sub(normal_unpack(c->normal[i]), expected)) < 0.03);
+        }
+    }
+    free(c);
+}
+
 // --------------------------------------------------------------------------------------------------------- meshes
 
 static void mesh_of_box(stn_context *context, stn_mesh **mesh) {
@@ -543,6 +562,36 @@ static void a_ball_fills_the_shadow_map_but_for_a_rim(void **state) {
     }
 }
 
+/// Half of the map is filled at the depth of the light's middle. Below it the light comes in over three texels, evenly:
+/// the moving box filter.
+static void the_edge_of_a_shadow_is_a_ramp_of_three_texels(void **state) {
+    (void)state;
+    float *map = calloc((size_t)SHADOW_SIZE * SHADOW_SIZE, sizeof *map);
+    assert_non_null(map);
+    stn_vec3 up = {0.0, 0.0, 1.0};
+    light l = {.direction = up, .view = camera_light_view(up, stn_vec3_zero(), 2.0, SHADOW_SIZE)};
+    l.shadow = (raster){.width = SHADOW_SIZE, .row_count = SHADOW_SIZE, .nearness = map};
+    l.texel = 1.0 / l.view.scale;
+    for (int32_t axis = 0; axis < 2; axis++) { // filled where right or up is negative
+        for (int32_t i = 0; i < SHADOW_SIZE * SHADOW_SIZE; i++) {
+            bool filled = axis == 0 ? i % SHADOW_SIZE < SHADOW_SIZE / 2 : i / SHADOW_SIZE >= SHADOW_SIZE / 2;
+            map[i] = filled ? 0.5f : 0.0f;
+        }
+        stn_vec3 along = {l.view.axes.m[axis][0], l.view.axes.m[axis][1], l.view.axes.m[axis][2]};
+        for (int32_t k = -30; k <= 30; k++) {
+            double offset = 0.1 * k;
+            stn_vec3 below = stn_vec3_mul_add(stn_vec3_make(0.0, 0.0, -0.5), offset * l.texel, along);
+            stn_vec3 above = stn_vec3_mul_add(stn_vec3_make(0.0, 0.0, 0.5), offset * l.texel, along);
+            double expected = fmin(fmax(0.5 + offset / 3.0, 0.0), 1.0);
+            assert_near((double)light_reaching(&l, below, 1.0f), expected, 1e-5);
+            assert_near((double)light_reaching(&l, above, 1.0f), 1.0, 1e-6);
+            assert_near((double)light_reaching(&l, above, -0.1f), 0.0, 0.0);
+        }
+    }
+    assert_near((double)light_reaching(&l, stn_vec3_make(-5.0, -5.0, -1.0), 1.0f), 1.0, 0.0); // outside of the map
+    free(map);
+}
+
 static int setup(void **state) {
     stn_context *context = NULL;
     stn_error err;
@@ -570,12 +619,14 @@ int main(void) {
         cmocka_unit_test(shapes_from_the_side_cover_their_outlines),
         cmocka_unit_test(a_turned_box_covers_its_projection),
         cmocka_unit_test(normals_of_a_sphere_are_radial_at_every_sample),
+        cmocka_unit_test(normals_of_an_ellipsoid_are_its_gradient),
         cmocka_unit_test(edges_of_a_mesh_stay_sharp_and_round_ones_are_smooth),
         cmocka_unit_test(a_mesh_draws_what_its_shape_does),
         cmocka_unit_test(a_corner_lands_where_a_camera_on_its_orbit_sees_it),
         cmocka_unit_test(everything_fits_and_touches_two_opposite_margins),
         cmocka_unit_test(what_cannot_be_fitted_is_seen_from_three_radii),
         cmocka_unit_test(a_ball_fills_the_shadow_map_but_for_a_rim),
+        cmocka_unit_test(the_edge_of_a_shadow_is_a_ramp_of_three_texels),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
