@@ -129,26 +129,9 @@ static void rest_three(double *q) {
     q[0] = q[1] = q[2] = 0.0;
 }
 
-/// The first two axes of the joint frame after the shortest turn that puts its z on `n` (unit): the columns of
-///     R = 1 + [w] + d [w]^2,   w = z x n,   d = 1 / (1 + n_z) = (1 - n_z) / (n_x^2 + n_y^2)
-/// where the second form of d serves n_z < 0, in which the first one cancels. Every half turn to -z is as short as any
-/// other: it is made about x, also within 1e-8 of -z, where round-off alone would choose. There the two axes are those
-/// of the half turn, turned into the plane across n.
-static void plane_axes(stn_vec3 n, stn_vec3 *x, stn_vec3 *y) {
-    double across = n.x * n.x + n.y * n.y;
-    if (n.z < 0.0 && across < 1e-16) {
-        *x = stn_vec3_make(1.0, 0.0, n.x);
-        *y = stn_vec3_make(0.0, -1.0, -n.y);
-        return;
-    }
-    double d = n.z < 0.0 ? (1.0 - n.z) / across : 1.0 / (1.0 + n.z);
-    *x = stn_vec3_make(1.0 - n.x * n.x * d, -n.x * n.y * d, -n.x);
-    *y = stn_vec3_make(-n.x * n.y * d, 1.0 - n.y * n.y * d, -n.y);
-}
-
 static void planar_place(const stn_joint *joint, const stn_pose *frame, const double *q, stn_pose *body) {
     stn_vec3 x, y;
-    plane_axes(joint->axis, &x, &y);
+    stn_plane_axes(joint->axis, &x, &y);
     stn_vec3 moved = stn_vec3_add(stn_vec3_scale(q[0], x), stn_vec3_scale(q[1], y));
     stn_mat3 turn = axis_rotation(joint->axis, q[2]);
     body->rotation = stn_mat3_mul(&frame->rotation, &turn);
@@ -158,7 +141,7 @@ static void planar_place(const stn_joint *joint, const stn_pose *frame, const do
 static void planar_motion(const stn_joint *joint, const stn_pose *frame, const double *q, stn_vec3 r, stn_spatial *S) {
     (void)q;
     stn_vec3 x, y;
-    plane_axes(joint->axis, &x, &y);
+    stn_plane_axes(joint->axis, &x, &y);
     S[0].angular = S[1].angular = stn_vec3_zero();
     S[0].linear = stn_mat3_apply(&frame->rotation, x);
     S[1].linear = stn_mat3_apply(&frame->rotation, y);
@@ -171,7 +154,7 @@ static void planar_bias(const stn_joint *joint, const stn_pose *frame, const dou
     (void)q;
     (void)r;
     stn_vec3 x, y;
-    plane_axes(joint->axis, &x, &y);
+    stn_plane_axes(joint->axis, &x, &y);
     stn_vec3 u = stn_vec3_add(stn_vec3_scale(v[0], x), stn_vec3_scale(v[1], y));
     bias->angular = stn_vec3_zero();
     bias->linear = stn_mat3_apply(&frame->rotation, stn_vec3_cross(u, stn_vec3_scale(v[2], joint->axis)));

@@ -270,6 +270,23 @@ static inline stn_mat3 stn_mat3_from_rpy(double roll, double pitch, double yaw) 
     return r;
 }
 
+/// The first two axes of a frame after the shortest turn that puts its z on `n` (unit): the columns of
+///     R = 1 + [w] + d [w]^2,   w = z x n,   d = 1 / (1 + n_z) = (1 - n_z) / (n_x^2 + n_y^2)
+/// where the second form of d serves n_z < 0, in which the first one cancels. Every half turn to -z is as short as any
+/// other: it is made about x, also within 1e-8 of -z, where round-off alone would choose. There the two axes are those
+/// of the half turn, turned into the plane across n. What a planar joint's x and y are.
+static inline void stn_plane_axes(stn_vec3 n, stn_vec3 *x, stn_vec3 *y) {
+    double across = n.x * n.x + n.y * n.y;
+    if (n.z < 0.0 && across < 1e-16) {
+        *x = stn_vec3_make(1.0, 0.0, n.x);
+        *y = stn_vec3_make(0.0, -1.0, -n.y);
+        return;
+    }
+    double d = n.z < 0.0 ? (1.0 - n.z) / across : 1.0 / (1.0 + n.z);
+    *x = stn_vec3_make(1.0 - n.x * n.x * d, -n.x * n.y * d, -n.x);
+    *y = stn_vec3_make(-n.x * n.y * d, 1.0 - n.y * n.y * d, -n.y);
+}
+
 /// Contact frame of a normal: columns t1, t2, n with t1 = normalize(n x e_k), k the index of the smallest |n_k|
 /// (lowest on a tie) and t2 = n x t1; a function of n alone. `normal` must have unit length.
 static inline stn_mat3 stn_contact_frame(stn_vec3 normal) {

@@ -224,6 +224,15 @@ static void lie_down(robot_shape *shape) {
     shape->scale = stn_vec3_make(shape->scale.x, shape->scale.z, shape->scale.y);
 }
 
+stn_pose robot_save_pose(const robot_shape *shape) {
+    stn_pose pose = shape->pose;
+    if (shape->geometry->shape.type == STN_SHAPE_HALF_SPACE) {
+        stn_mat3 turn = stn_contact_frame(stn_vec3_make(0.0, 0.0, 1.0)), back = stn_mat3_transpose(&turn);
+        pose.rotation = stn_mat3_mul(&pose.rotation, &back);
+    }
+    return pose;
+}
+
 /// false: a format cannot name it.
 static bool take_shape(robot_parts *p, const robot_part *part, const stn_geometry *g, robot_shape *shape) {
     const stn_mesh_reference *mesh = g->mesh >= 0 ? &p->model->meshes[g->mesh] : NULL;
@@ -232,7 +241,7 @@ static bool take_shape(robot_parts *p, const robot_part *part, const stn_geometr
         robot_lose(p, "surface_velocity", robot_part_text(p, "link %s", part->name),
                    "robot files have no conveyor belts: the velocity of a surface is left out");
     }
-    if (g->collision && (g->category != 1 || g->mask != UINT32_MAX)) {
+    if (g->collision && (g->category & g->mask & 1) == 0) { // those with the first bit meet each other and the rest
         robot_lose(p, "collision_mask", robot_part_text(p, "link %s", part->name),
                    "categories and masks of shapes are left out: exclude pairs of links instead");
     }

@@ -62,6 +62,9 @@ stn_status robot_parts_init(robot_parts *parts, const stn_save_request *request,
                             stn_error *err);
 void robot_parts_clear(robot_parts *parts);
 
+/// A shape's pose as URDF and SDFormat have it: a plane with the normal z, by which robot_set_plane turns it.
+stn_pose robot_save_pose(const robot_shape *shape);
+
 /// A warning about what the format cannot hold, once for every code.
 void robot_lose(robot_parts *parts, const char *code, const char *element, const char *format, ...) STN_PRINTF(4, 5);
 /// Text of the arena; "" without memory.
@@ -72,6 +75,14 @@ stn_status robot_parts_finish(robot_parts *parts, xml_writer *writer, char **tex
 
 /// `name`, with "_2", "_3" behind it where an earlier one of the `count` names is equal.
 const char *robot_part_unique(robot_parts *parts, const char *name, const char *const *names, int32_t count);
+
+// --------------------------------------------------------------------------------------------------- save_drake.c
+
+/// Contact parameters of a collision, when it has any; values as attributes or as texts.
+void robot_save_proximity(xml_writer *writer, const stn_material *material, bool as_text);
+/// The pairs, as one group for every link that has any, with that link alone in it. In SDFormat (as text) the world is
+/// no link.
+void robot_save_filters(robot_parts *parts, xml_writer *writer, bool as_text);
 
 // ------------------------------------------------------------------------------------------------------ settled.c
 // Numbers of a rotation or a direction that do not move when a file is read and saved again, and the shortest such.

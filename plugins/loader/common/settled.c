@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers x of a rotation matrix or a unit vector T. Reading x gives T' = h(x), which differs from T by round-off, and
 // writing T' gives numbers of its own: without care every further saving would move the last digits. So numbers are
-// rounded to 15 decimals, more coarsely than round-off moves them, or are exactly those of quarter and half turns; and
+// rounded to steps of 2e-15, more coarsely than round-off moves them, or are exactly those of quarter turns; and
 //   T <- h(x),  x <- write(T)
 // is repeated until x comes back; of the numbers in the circle, most often one, the smallest is written. A file that
 // was written this way is written the same again.
@@ -17,16 +17,24 @@ typedef struct chart {
     void (*read)(const double *x, double *target);
 } chart;
 
-/// 15 decimals: more coarse than round-off.
-static const double GRID = 1e15;
+/// Steps of 2e-15: four times what round-off moves an angle, so that it comes back to the same step.
+static const double GRID = 5e14;
+
+/// The largest of 1, 2, 5, 10, 20, ... that does not exceed x >= 1.
+static double round_down(double x) {
+    double decade = pow(10.0, floor(log10(x)));
+    return decade * (x >= 5.0 * decade ? 5.0 : x >= 2.0 * decade ? 2.0 : 1.0);
+}
 
 static double round_to(double x, double grid) {
     return nearbyint(x * grid) / grid;
 }
 
-/// Quarter turns keep all their digits.
+/// Quarter turns keep all their digits; half a turn back is half a turn forward.
 static double round_angle(double x, double grid) {
     double quarters = nearbyint(x / (0.5 * STN_PI)) * (0.5 * STN_PI);
+    quarters = quarters == -STN_PI ? STN_PI : quarters;
+    x = x < 1.0 / grid - STN_PI ? STN_PI : x;
     return fabs(x - quarters) <= 1.0 / grid ? quarters : round_to(x, grid);
 }
 
@@ -63,7 +71,7 @@ static void settle(const chart *c, const double *target, double *out) {
 /// follows it: the roll is rounded to what is known, and the second column without the roll is (-sin yaw, cos yaw, 0).
 static void write_rpy(const double *r, double *rpy) {
     double upright = hypot(r[7], r[8]); // cosine of the pitch
-    double known = fmin(GRID, pow(10.0, floor(log10(3.0 * GRID * fmax(upright, 1e-15)))));
+    double known = fmin(GRID, round_down(fmax(2.0 * GRID * upright, 1.0)));
     rpy[0] = upright > 1e-15 ? round_angle(atan2(r[7], r[8]), known) : 0.0;
     rpy[1] = round_angle(atan2(-r[6], upright), GRID);
     double c = cos(rpy[0]), s = sin(rpy[0]);

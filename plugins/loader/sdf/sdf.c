@@ -22,6 +22,7 @@ static const stn_loader_ops ops = {
     .extensions = extensions,
     .recognises = recognises,
     .load = load,
+    .save = sdf_save,
 };
 
 static const char *const capabilities[] = {"sdf", NULL};

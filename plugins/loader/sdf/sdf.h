@@ -5,7 +5,7 @@
 #ifndef SDF_SDF_H
 #define SDF_SDF_H
 
-#include "common/robot.h"
+#include "common/parts.h"
 
 enum { SDF_OLDEST = 4, SDF_FRAMES = 7, SDF_NEWEST = 12 }; // 1.x; relative_to and attached_to exist from 1.7 on
 
@@ -103,6 +103,9 @@ void sdf_parse_model(robot_reader *reader, int32_t parent, int32_t version, cons
 
 void sdf_parse_include(robot_reader *reader, int32_t parent, const xml_element *xml); // include.c
 void sdf_note_skipped(robot_reader *reader, const xml_element *root);                 // vocabulary.c
+/// save.c; as stn_loader_ops has it.
+stn_status sdf_save(void *self, const stn_save_request *request, char **text, size_t *length,
+                    stn_diagnostics *diagnostics, stn_error *err);
 
 // frames.c
 /// -1: no memory, or the name is missing, reserved or taken, said.

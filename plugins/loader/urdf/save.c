@@ -111,36 +111,6 @@ static void put_shape(saver *s, const robot_shape *shape) {
     }
 }
 
-static void put_proximity(xml_writer *w, const stn_material *m) {
-    bool compliant = isfinite(m->modulus), rigid = isinf(m->modulus);
-    const struct {
-        const char *name;
-        double value;
-    } values[] = {{"drake:mu_dynamic", m->mu},
-                  {"drake:point_contact_stiffness", m->stiffness},
-                  {"drake:relaxation_time", m->relaxation_time},
-                  {"drake:hunt_crossley_dissipation", m->dissipation},
-                  {"drake:hydroelastic_modulus", m->modulus}};
-    bool any = rigid;
-    for (int32_t i = 0; i < STN_COUNT(values); i++) {
-        any |= isfinite(values[i].value);
-    }
-    if (!any) {
-        return;
-    }
-    xml_begin(w, "drake:proximity_properties");
-    for (int32_t i = 0; i < STN_COUNT(values); i++) {
-        if (isfinite(values[i].value)) { // an infinite stiffness is what is meant without one
-            put_value(w, values[i].name, "value", values[i].value);
-        }
-    }
-    if (rigid || compliant) {
-        xml_begin(w, rigid ? "drake:rigid_hydroelastic" : "drake:compliant_hydroelastic");
-        xml_end(w);
-    }
-    xml_end(w);
-}
-
 /// The number of a shape's material, from 1; 0: the one that shapes without any have.
 static int32_t find_colour(const saver *s, const stn_geometry *g) {
     stn_geometry_spec plain = stn_geometry_spec_default(g->shape);
@@ -160,12 +130,7 @@ static void put_geometry(saver *s, const robot_shape *shape, bool collision) {
     xml_writer *w = &s->xml;
     const stn_geometry *g = shape->geometry;
     int32_t colour = collision ? 0 : find_colour(s, g);
-    stn_pose pose = shape->pose;
-    if (g->shape.type == STN_SHAPE_HALF_SPACE) { // a normal along z turns the shape
-        stn_mat3 turn = stn_contact_frame(stn_vec3_make(0.0, 0.0, 1.0));
-        stn_mat3 back = stn_mat3_transpose(&turn);
-        pose.rotation = stn_mat3_mul(&pose.rotation, &back);
-    }
+    stn_pose pose = robot_save_pose(shape);
     xml_begin(w, collision ? "collision" : "visual");
     if (g->name != NULL && g->name[0] != '\0' && !xml_cannot_hold(g->name)) {
         xml_put_text(w, "name", g->name);
@@ -178,7 +143,7 @@ static void put_geometry(saver *s, const robot_shape *shape, bool collision) {
         put_name(w, "material", "name", robot_part_text(&s->parts, "colour_%d", (int)colour));
     }
     if (collision) {
-        put_proximity(w, &g->material);
+        robot_save_proximity(w, &g->material, false);
     }
     xml_end(w);
 }
@@ -366,7 +331,7 @@ static void put_joint(saver *s, const robot_part *part) {
     xml_end(w);
 }
 
-// ---------------------------------------------------------------------------------------------- motors and filters
+// ------------------------------------------------------------------------------------------------------------ motors
 
 static void put_transmission(saver *s, const robot_part *part) {
     xml_writer *w = &s->xml;
@@ -396,35 +361,6 @@ static void put_transmission(saver *s, const robot_part *part) {
     xml_end(w);
 }
 
-/// One group for every link that has pairs, with that link alone in it.
-static void put_filters(saver *s) {
-    const robot_parts *p = &s->parts;
-    bool *grouped = robot_part_allocate(&s->parts, (size_t)p->count, sizeof *grouped);
-    for (int32_t i = 0; i < p->pair_count && grouped != NULL; i++) {
-        if (p->pairs[i].a < 0) {
-            robot_lose(&s->parts, "exclude", robot_part_text(&s->parts, "link %s", p->parts[p->pairs[i].b].name),
-                       "that it never collides with the world cannot be said in URDF: left out");
-        } else {
-            grouped[p->pairs[i].a] = grouped[p->pairs[i].b] = true;
-        }
-    }
-    for (int32_t i = 0, at = 0; i < p->count && grouped != NULL; i++) {
-        if (!grouped[i]) {
-            continue;
-        }
-        xml_begin(&s->xml, "drake:collision_filter_group");
-        xml_put_text(&s->xml, "name", p->parts[i].name);
-        put_name(&s->xml, "drake:member", "link", p->parts[i].name);
-        while (at < p->pair_count && p->pairs[at].a < i) {
-            at++;
-        }
-        for (; at < p->pair_count && p->pairs[at].a == i; at++) {
-            put_name(&s->xml, "drake:ignored_collision_filter_group", "name", p->parts[p->pairs[at].b].name);
-        }
-        xml_end(&s->xml);
-    }
-}
-
 // ------------------------------------------------------------------------------------------------------------- all
 
 static void put_robot(saver *s) {
@@ -446,7 +382,7 @@ static void put_robot(saver *s) {
     for (int32_t i = 0; i < p->joint_count; i++) {
         put_transmission(s, &p->parts[p->joints[i]]);
     }
-    put_filters(s);
+    robot_save_filters(&s->parts, w, false);
     if (p->robot->keyframe_count > 0) {
         robot_lose(&s->parts, "keyframe", "robot", "URDF has no keyframes: %d left out", (int)p->robot->keyframe_count);
     }

@@ -19,8 +19,10 @@ typedef struct random_model {
     stn_random r;
     stn_model_builder *builder;
     int32_t robot, count;
-    bool plain;                                    // only what every format holds
-    int32_t parent[MODEL_LINKS];                   // smaller, -1
+    bool plain;                  // only what every format holds
+    const char *without;         // names of joint types that the format does not have, NULL: it has all
+    bool bound_planar;           // planar joints move in the x y plane of their parent link
+    int32_t parent[MODEL_LINKS]; // smaller, -1
     int32_t link[MODEL_LINKS], joint[MODEL_LINKS]; // in the builder; joint -1: none
     stn_joint_type type[MODEL_LINKS];
     const char *mesh; // file, NULL: none
@@ -166,6 +168,12 @@ static inline void add_model_joint(random_model *m, int32_t i) {
     if (m->type[i] != STN_JOINT_FIXED) {
         set_figures(m, &spec);
     }
+    if (m->type[i] == STN_JOINT_PLANAR && m->bound_planar) {
+        spec.origin = stn_pose_identity();
+        spec.axis = stn_vec3_make(0.0, 0.0, 1.0);
+        spec.friction = 0.0;
+        spec.effort = spec.velocity = spec.acceleration = (double)INFINITY;
+    }
     assert_int_equal(stn_builder_add_joint(m->builder, &spec, &m->joint[i], NULL), STN_OK);
 }
 
@@ -192,11 +200,15 @@ static inline void shuffle_numbers(stn_random *r, int32_t *numbers, int32_t from
     }
 }
 
-/// Types that a plain robot has.
-static inline stn_joint_type model_type(stn_random *r, bool plain) {
+static inline stn_joint_type model_type(random_model *m) {
     static const stn_joint_type common[] = {STN_JOINT_REVOLUTE, STN_JOINT_CONTINUOUS, STN_JOINT_PRISMATIC,
                                             STN_JOINT_FIXED, STN_JOINT_BALL};
-    return plain ? common[random_below(r, STN_COUNT(common))] : (stn_joint_type)random_below(r, STN_JOINT_COUNT);
+    if (m->plain) {
+        return common[random_below(&m->r, STN_COUNT(common))];
+    }
+    stn_joint_type type = (stn_joint_type)random_below(&m->r, STN_JOINT_COUNT);
+    bool has = m->without == NULL || strstr(m->without, stn_joint_type_name(type)) == NULL;
+    return has ? type : STN_JOINT_REVOLUTE;
 }
 
 /// A robot "random" of `count` links in the builder.
@@ -207,7 +219,7 @@ static inline void random_model_add(random_model *m, uint64_t seed, int32_t coun
     assert_int_equal(stn_builder_begin_robot(m->builder, "random", &m->robot, NULL), STN_OK);
     for (int32_t i = 0; i < count; i++) {
         m->parent[i] = i - 1 - (i > 0 ? random_below(&m->r, i < 4 ? i : 4) : 0);
-        m->type[i] = model_type(&m->r, m->plain);
+        m->type[i] = model_type(m);
     }
     shuffle_numbers(&m->r, order, 0, count);
     for (int32_t i = 0; i < count; i++) {

@@ -15,7 +15,7 @@ static void check_own_robot(fixture *f, const char *path) {
     for (int32_t k = 0; k < STN_COUNT(save_formats); k++) {
         for (int32_t fixed = 0; fixed <= 1; fixed++) {
             save_deviation d = {0.0, 0.0, 0.0};
-            stn_model *model = save_load(f, path, fixed == 1);
+            stn_model *model = save_load(f, path, fixed == 1 ? SAVE_WELDED : SAVE_FREE);
             stn_model_destroy(save_round_trip(f, model, &save_formats[k], fixed == 1, &d));
             stn_model_destroy(model);
             expect_small(strrchr(path, '/') + 1, &save_formats[k], &d);
@@ -67,11 +67,11 @@ static void check_random_robots(fixture *f, const save_format *format, bool plai
     snprintf(path, sizeof path, "%s/meshes/a solid.stl", f->folder);
     for (uint64_t seed = 1; seed <= 40; seed++) {
         bool fixed = seed % 2 == 0;
-        random_model m = {.plain = plain};
+        random_model m = {.plain = plain, .without = format->without, .bound_planar = format->bound_planar};
         assert_ok(stn_builder_create(f->context, &m.builder, &f->err), f->err);
         add_meshes(f, &m, path);
         random_model_add(&m, seed, 2 + (int32_t)(seed % (MODEL_LINKS - 2)));
-        stn_pose base = stn_pose_identity();
+        stn_pose base = save_base_pose();
         assert_ok(stn_builder_set_base(m.builder, m.robot, &base, fixed, &f->err), f->err);
         stn_model *model = save_compile(f, m.builder);
         stn_mesh_release(m.mesh_data[0]);
