@@ -3,8 +3,6 @@
 //
 // A shape has its own colour; one that was left at the model's grey takes that of its robot, so that what was not
 // painted can be told apart too. Half spaces are whitened: they are the paper that the scene stands on.
-#include <string.h>
-
 #include "picture.h"
 
 enum { TRIANGLES_MAX = 4000000 };              // of all meshes together
@@ -96,7 +94,11 @@ static colour colour_for(const stn_model *model, const stn_geometry *g) {
                                       {0.58f, 0.72f, 0.58f}, {0.82f, 0.60f, 0.56f}, {0.68f, 0.62f, 0.78f}};
     stn_geometry_spec unpainted = stn_geometry_spec_default(g->shape);
     const float *own = g->rgba;
-    if (g->link >= 0 && memcmp(own, unpainted.rgba, sizeof unpainted.rgba) == 0) {
+    bool painted = false;
+    for (int32_t k = 0; k < STN_COUNT(g->rgba); k++) {
+        painted = painted || own[k] != unpainted.rgba[k];
+    }
+    if (g->link >= 0 && !painted) {
         own = robots[model->links[g->link].robot % STN_COUNT(robots)];
     }
     return colour_of(own[0], own[1], own[2]);
