@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Robot files. Whatever is let through must compile; whatever is not must be said, and leave nothing behind. The text
-// is given as a memory file under the name of a file in a package that also holds a mesh.
+// Robot files, read by the loader that FORMAT names under a name with its EXTENSION. Whatever is let through must
+// compile; whatever is not must be said, and leave nothing behind. The text is given as a memory file under the name of
+// a file in a package that also holds a mesh and a part of a file.
 #define _GNU_SOURCE // memfd_create
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,10 +14,12 @@
 
 static stn_context *context;
 static stn_instance *loader;
-static char folder[] = "/tmp/stn_fuzz_urdf_XXXXXX", robot_path[64];
+static char folder[] = "/tmp/stn_fuzz_robot_XXXXXX", robot_path[64];
 static int robot_file;
 
 static const char tetrahedron[] = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+
+static const char part[] = "<mujocoinclude><body name='part'><geom size='1'/></body></mujocoinclude>";
 
 static void must(bool condition) {
     if (!condition) {
@@ -32,7 +35,7 @@ static void write_file(const char *name, const char *text) {
 }
 
 static void remove_folder(void) {
-    static const char *const names[] = {"urdf/robot.urdf", "urdf", "package.xml", "m.obj", ""};
+    static const char *const names[] = {("urdf/robot." EXTENSION), "urdf/part.xml", "urdf", "package.xml", "m.obj", ""};
     for (int32_t i = 0; i < STN_COUNT(names); i++) {
         char path[64];
         snprintf(path, sizeof path, "%s/%s", folder, names[i]);
@@ -58,13 +61,14 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
     write_file("m.obj", tetrahedron);
     snprintf(path, sizeof path, "%s/urdf", folder);
     must(mkdir(path, 0700) == 0);
+    write_file("urdf/part.xml", part);
     robot_file = memfd_create("robot", 0);
     must(robot_file >= 0);
     snprintf(path, sizeof path, "/proc/self/fd/%d", robot_file);
-    snprintf(robot_path, sizeof robot_path, "%s/urdf/robot.urdf", folder);
+    snprintf(robot_path, sizeof robot_path, "%s/urdf/robot." EXTENSION, folder);
     must(symlink(path, robot_path) == 0);
     must(stn_context_create(&options, &context, NULL) == STN_OK);
-    must(stn_instance_create(context, STN_KIND_LOADER, "urdf", NULL, 0, &loader, NULL) == STN_OK);
+    must(stn_instance_create(context, STN_KIND_LOADER, FORMAT, NULL, 0, &loader, NULL) == STN_OK);
     return 0;
 }
 
