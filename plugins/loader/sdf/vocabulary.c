@@ -10,13 +10,15 @@
 
 #define TEXT(parent, name) \
     { parent, name, "", "" }
-#define SHAPES "box sphere cylinder capsule drake:capsule ellipsoid drake:ellipsoid mesh plane empty"
+#define SHAPES                                                                                                      \
+    "box sphere cylinder capsule drake:capsule ellipsoid drake:ellipsoid mesh plane empty cone heightmap polyline " \
+    "image"
 #define UNSEEN "drake:illustration_properties drake:perception_properties drake:accepting_renderer drake:visual"
 #define AXIS   "xyz limit dynamics mimic use_parent_model_frame initial_position"
 
 static const robot_word words[] = {
     {NULL, "sdf", "version", "world model"},
-    {NULL, "world", "name", "model include frame joint gravity wind"},
+    {NULL, "world", "name", "model include frame joint gravity"},
     {NULL, "model", "name canonical_link placement_frame namespace",
      "link joint drake:joint frame model include pose static self_collide allow_auto_disable enable_wind "
      "drake:collision_filter_group"},
@@ -57,7 +59,7 @@ static const robot_word words[] = {
      "drake:hunt_crossley_dissipation drake:hydroelastic_modulus drake:rigid_hydroelastic "
      "drake:compliant_hydroelastic drake:soft_hydroelastic"},
     {NULL, "joint", "name type",
-     "parent child pose axis axis2 screw_thread_pitch thread_pitch physics drake:rotor_inertia drake:gear_ratio "
+     "parent child pose axis axis2 screw_thread_pitch thread_pitch drake:rotor_inertia drake:gear_ratio "
      "drake:controller_gains drake:mimic"},
     {NULL, "axis", "", AXIS},
     {NULL, "axis2", "", AXIS},
@@ -77,7 +79,7 @@ static const robot_word words[] = {
 
 /// What nobody feels: such things are a note.
 static const char harmless[] =
-    "plugin sensor light gui physics scene audio audio_sink audio_source atmosphere magnetic_field "
+    "plugin sensor light gui physics scene wind audio audio_sink audio_source atmosphere magnetic_field "
     "spherical_coordinates projector battery particle_emitter laser_retro visibility_flags meta script shader pbr "
     "specular emissive lighting double_sided render_order texture bullet max_contacts actor road author "
     "drake:mesh_resolution_hint drake:hydroelastic_margin material_density density namespace";
