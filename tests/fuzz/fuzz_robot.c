@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Robot files, read by the loader that FORMAT names under a name with its EXTENSION. Whatever is let through must
 // compile; whatever is not must be said, and leave nothing behind. The text is given as a memory file under the name of
-// a file in a package that also holds a mesh and a part of a file.
+// a file in a package that also holds what robot files name.
 #define _GNU_SOURCE // memfd_create
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,15 @@ static int robot_file;
 
 static const char tetrahedron[] = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
 
-static const char part[] = "<mujocoinclude><body name='part'><geom size='1'/></body></mujocoinclude>";
+/// What lies around the robot's file, for it to name: a package with a mesh, parts of a file, folders of models.
+static const char *const others[][2] = {
+    {"package.xml", "<package><name>p</name></package>"},
+    {"m.obj", tetrahedron},
+    {"urdf/part.xml", "<mujocoinclude><body name='part'><geom size='1'/></body></mujocoinclude>"},
+    {"urdf/part.sdf", "<sdf version='1.6'><model name='p'><link name='l'/></model></sdf>"},
+    {"urdf/model.config", "<model><sdf version='1.6'>part.sdf</sdf></model>"},
+    {"model.config", "<model><sdf version='1.6'>urdf/part.sdf</sdf></model>"},
+};
 
 static void must(bool condition) {
     if (!condition) {
@@ -34,13 +42,19 @@ static void write_file(const char *name, const char *text) {
     must(file != NULL && fputs(text, file) >= 0 && fclose(file) == 0);
 }
 
+static void remove_file(const char *name) {
+    char path[64];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    remove(path);
+}
+
 static void remove_folder(void) {
-    static const char *const names[] = {("urdf/robot." EXTENSION), "urdf/part.xml", "urdf", "package.xml", "m.obj", ""};
-    for (int32_t i = 0; i < STN_COUNT(names); i++) {
-        char path[64];
-        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-        remove(path);
+    for (int32_t i = 0; i < STN_COUNT(others); i++) {
+        remove_file(others[i][0]);
     }
+    remove_file("urdf/robot." EXTENSION);
+    remove_file("urdf");
+    remove_file("");
 }
 
 static void drop_log(void *user, stn_log_level level, const char *text) {
@@ -52,16 +66,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerInitialize(int *argc, char ***argv) {
     (void)argc, (void)argv;
+    static const char *const searched[] = {"ROS_PACKAGE_PATH", "GZ_SIM_RESOURCE_PATH", "GAZEBO_MODEL_PATH", "SDF_PATH"};
     const stn_context_options options = {.log = drop_log};
     char path[64];
     setenv("STICTION_CACHE", "off", 1);
-    unsetenv("ROS_PACKAGE_PATH");
+    for (int32_t i = 0; i < STN_COUNT(searched); i++) {
+        unsetenv(searched[i]);
+    }
     must(mkdtemp(folder) != NULL && atexit(remove_folder) == 0);
-    write_file("package.xml", "<package><name>p</name></package>");
-    write_file("m.obj", tetrahedron);
     snprintf(path, sizeof path, "%s/urdf", folder);
     must(mkdir(path, 0700) == 0);
-    write_file("urdf/part.xml", part);
+    for (int32_t i = 0; i < STN_COUNT(others); i++) {
+        write_file(others[i][0], others[i][1]);
+    }
     robot_file = memfd_create("robot", 0);
     must(robot_file >= 0);
     snprintf(path, sizeof path, "/proc/self/fd/%d", robot_file);

@@ -50,7 +50,7 @@ void sdf_parse_joint(robot_reader *reader, int32_t model, const xml_element *xml
         sdf->joints = robot_grow(reader, sdf->joints, sdf->joint_count, &sdf->joint_capacity, sizeof *sdf->joints);
     }
     if (sdf->joint_count < sdf->joint_capacity) {
-        sdf->joints[sdf->joint_count++] = (sdf_joint){xml, frame};
+        sdf->joints[sdf->joint_count++] = (sdf_joint){.xml = xml, .frame = frame};
     }
 }
 
@@ -73,6 +73,7 @@ static const joint_kind kinds[] = {
     {"universal", STN_JOINT_UNIVERSAL, 2, true, false},
     {"revolute2", STN_JOINT_REVOLUTE, 2, true, false},
     {"planar", STN_JOINT_PLANAR, 0, false, true},
+    {"gearbox", STN_JOINT_FIXED, 2, true, false},
 };
 
 /// NULL: said.
@@ -81,8 +82,8 @@ static const joint_kind *parse_kind(robot_reader *reader, const xml_element *xml
     const char *text = xml_attribute(xml, "type");
     int32_t count = 0;
     bool drake = is_drake(xml);
-    const char *wanted =
-        drake ? "planar, ball or fixed" : "revolute, continuous, prismatic, fixed, ball, screw, universal or revolute2";
+    const char *wanted = drake ? "planar, ball or fixed"
+                               : "revolute, continuous, prismatic, fixed, ball, screw, universal, revolute2 or gearbox";
     if (text == NULL || text[0] == '\0') {
         robot_error(reader, xml, "missing", "<%s> has no type: add type=\"%s\" or another", xml_name(xml),
                     drake ? "planar" : "revolute");
@@ -97,11 +98,6 @@ static const joint_kind *parse_kind(robot_reader *reader, const xml_element *xml
         }
         names[count++] = kinds[i].name;
     }
-    if (!drake && strcmp(text, "gearbox") == 0) {
-        robot_warn(reader, xml, "joint_type",
-                   "a gearbox joint is not read, the robot moves as if it were not there: a <mimic> says the same");
-        return NULL;
-    }
     const char *near = robot_suggest(reader, text, names, count);
     robot_error(reader, xml, "joint_type", "unknown type '%.80s'%s%s%s: use %s", text,
                 near != NULL ? ", did you mean '" : "", near != NULL ? near : "", near != NULL ? "'?" : "", wanted);
@@ -111,7 +107,7 @@ static const joint_kind *parse_kind(robot_reader *reader, const xml_element *xml
 // ------------------------------------------------------------------------------------------------------------ ends
 
 /// Links and the joint's frame in both. A joint of Drake's has a frame on either side instead of one of its own.
-static bool find_ends(robot_reader *reader, const sdf_joint *joint, sdf_hinge *hinge) {
+bool sdf_find_ends(robot_reader *reader, const sdf_joint *joint, sdf_hinge *hinge) {
     const sdf_reader *sdf = sdf_of(reader);
     const sdf_frame *f = &sdf->frames[joint->frame];
     const char *name = parse_end(reader, joint->xml, "parent");
@@ -310,13 +306,14 @@ static void build_one(robot_reader *reader, const sdf_joint *joint, const joint_
     parse_drake_mimic(reader, xml, sdf_of(reader)->frames[joint->frame].model, built);
 }
 
-void sdf_build_joint(robot_reader *reader, const sdf_joint *joint) {
+void sdf_build_joint(robot_reader *reader, sdf_joint *joint) {
     const sdf_reader *sdf = sdf_of(reader);
     const sdf_frame *f = &sdf->frames[joint->frame];
     reader->label = f->label;
     const joint_kind *kind = parse_kind(reader, joint->xml);
     sdf_hinge hinge;
-    if (kind == NULL || !find_ends(reader, joint, &hinge)) {
+    joint->gearbox = kind != NULL && strcmp(kind->name, "gearbox") == 0;
+    if (kind == NULL || joint->gearbox || !sdf_find_ends(reader, joint, &hinge)) {
         return;
     }
     if (sdf->models[f->model].is_static && kind->type != STN_JOINT_FIXED) {

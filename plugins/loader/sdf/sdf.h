@@ -44,6 +44,7 @@ typedef struct sdf_model {
 typedef struct sdf_joint {
     const xml_element *xml;
     int32_t frame; // of the joint
+    bool gearbox;  // no joint of the tree
 } sdf_joint;
 
 /// A shape whose pose is given in another frame than its link.
@@ -126,7 +127,7 @@ void sdf_parse_material(robot_reader *reader, const xml_element *visual, robot_g
 void sdf_complete_filters(robot_reader *reader);
 
 void sdf_parse_joint(robot_reader *reader, int32_t model, const xml_element *xml); // joint.c: its frame
-void sdf_build_joint(robot_reader *reader, const sdf_joint *joint);                // joint.c: the rest
+void sdf_build_joint(robot_reader *reader, sdf_joint *joint);                      // joint.c: the rest
 const char *sdf_second_name(robot_reader *reader, const char *name);               // of the second joint of a revolute2
 // axis.c
 /// The direction in axes of the joint's frame, of length 1. false: said.
@@ -143,6 +144,9 @@ typedef struct sdf_hinge {
 /// Adds a joint, and where its frame is not the child's own a massless link that it carries and the child is fixed to.
 /// -1: no memory.
 int32_t sdf_add_hinge(robot_reader *reader, const sdf_hinge *hinge, stn_joint_type type);
+/// joint.c: links of a joint and its frame in both. false: said.
+bool sdf_find_ends(robot_reader *reader, const sdf_joint *joint, sdf_hinge *hinge);
+void sdf_build_gearbox(robot_reader *reader, const sdf_joint *joint); // gearbox.c; after all joints
 int32_t sdf_add_massless(robot_reader *reader, const char *name, const xml_element *xml);
 const char *sdf_unique_joint(robot_reader *reader, const char *name);
 void sdf_add_frame_links(robot_reader *reader);

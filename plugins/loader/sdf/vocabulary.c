@@ -59,7 +59,8 @@ static const robot_word words[] = {
      "drake:hunt_crossley_dissipation drake:hydroelastic_modulus drake:rigid_hydroelastic "
      "drake:compliant_hydroelastic drake:soft_hydroelastic"},
     {NULL, "joint", "name type",
-     "parent child pose axis axis2 screw_thread_pitch thread_pitch drake:rotor_inertia drake:gear_ratio "
+     "parent child pose axis axis2 screw_thread_pitch thread_pitch gearbox_ratio gearbox_reference_body "
+     "drake:rotor_inertia drake:gear_ratio "
      "drake:controller_gains drake:mimic"},
     {NULL, "axis", "", AXIS},
     {NULL, "axis2", "", AXIS},

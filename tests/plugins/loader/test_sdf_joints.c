@@ -191,16 +191,36 @@ static void planar_joint_of_drake_brings_its_frames_together(void **state) {
     expect_finding(f, STN_SEVERITY_WARNING, "damping", 0, "joint j", "1 counts");
 }
 
-static void gearbox_is_left_out_with_a_warning(void **state) {
+#define GEARED(axis_c, gear)                                                                             \
+    ROBOT(WELDED LINK("a", "") LINK("b", "") LINK("c", POSE("1 0 0 0 0 3.141592653589793"))              \
+              JOINT("j", "revolute", "a", "b", AXIS("0 0 1", ""))                                        \
+                  JOINT("k", "revolute", "a", "c", POSE("0 0 0 0 3.141592653589793 0") AXIS(axis_c, "")) \
+                      JOINT("g", "gearbox", "b", "c", gear))
+#define REFERENCE(ratio, body) \
+    "<gearbox_ratio>" ratio "</gearbox_ratio><gearbox_reference_body>" body "</gearbox_reference_body>"
+
+/// Turning the first wheel by t about z turns the second by -ratio t about z.
+static void gearbox_is_a_mimic_of_its_hinges(void **state) {
     fixture *f = *state;
-    const stn_model *m = good_model(f, ROBOT(WELDED LINK("a", "") LINK("b", "") LINK("c", "")
-                                                 JOINT("j", "revolute", "a", "b", AXIS("0 0 1", ""))
-                                                     JOINT("k", "revolute", "a", "c", AXIS("0 0 1", ""))
-                                                         JOINT("g", "gearbox", "b", "c",
-                                                               "<gearbox_ratio>2</gearbox_ratio>"
-                                                               "<gearbox_reference_body>a</gearbox_reference_body>")));
-    assert_int_equal(m->nv, 2);
-    expect_finding(f, STN_SEVERITY_WARNING, "joint_type", 0, "joint g", "gearbox");
+    good_model(f, GEARED("0 0 1", AXIS("0 0 1", "") AXIS2("0 0 1", "") REFERENCE("2", "a")));
+    assert_string_equal(f->model->joints[joint_of(f, "k")->mimic].name, "j");
+    assert_near(joint_of(f, "k")->mimic_multiplier, 2.0, 0.0); // its axis, turned over, looks down
+    good_model(f, GEARED("0 0 -1", AXIS("0 0 1", "") AXIS2("0 0 1", "") REFERENCE("2", "a")));
+    assert_near(joint_of(f, "k")->mimic_multiplier, -2.0, 0.0);
+    good_model(f, GEARED("0 0 -1", AXIS("0 0 1", "") AXIS2("0 0 -1", "") REFERENCE("2", "a")));
+    assert_near(joint_of(f, "k")->mimic_multiplier, 2.0, 0.0);
+    assert_int_equal(f->list.count, 0);
+}
+
+static void gearbox_between_other_links_is_left_out_with_a_warning(void **state) {
+    fixture *f = *state;
+    good_model(f, GEARED("0 1 0", AXIS("0 0 1", "") AXIS2("0 0 1", "") REFERENCE("2", "a"))); // not along the axis
+    assert_int_equal(joint_of(f, "k")->mimic, -1);
+    expect_finding(f, STN_SEVERITY_WARNING, "joint_type", 0, "joint g", "left out");
+    good_model(f, GEARED("0 0 1", AXIS("0 0 1", "") AXIS2("0 0 1", "") REFERENCE("2", "world")));
+    expect_finding(f, STN_SEVERITY_WARNING, "joint_type", 0, "joint g", "left out");
+    load_text(f, GEARED("0 0 1", AXIS("0 0 1", "") AXIS2("0 0 1", "")));
+    expect_finding(f, STN_SEVERITY_ERROR, "missing", 0, "joint g", "gearbox_reference_body");
 }
 
 static void stops_that_give_are_said(void **state) {
@@ -229,7 +249,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(mimic_may_follow_a_second_axis_and_a_joint_of_a_model_inside, set_up_sdf,
                                         tear_down),
         cmocka_unit_test_setup_teardown(planar_joint_of_drake_brings_its_frames_together, set_up_sdf, tear_down),
-        cmocka_unit_test_setup_teardown(gearbox_is_left_out_with_a_warning, set_up_sdf, tear_down),
+        cmocka_unit_test_setup_teardown(gearbox_is_a_mimic_of_its_hinges, set_up_sdf, tear_down),
+        cmocka_unit_test_setup_teardown(gearbox_between_other_links_is_left_out_with_a_warning, set_up_sdf, tear_down),
         cmocka_unit_test_setup_teardown(stops_that_give_are_said, set_up_sdf, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
