@@ -3,7 +3,7 @@
 #ifndef MJCF_FIXTURE_H
 #define MJCF_FIXTURE_H
 
-#include "robot_fixture.h"
+#include "robot_pose.h"
 
 static inline void load_mjcf(fixture *f, const char *text) {
     f->as_proposed = true;
