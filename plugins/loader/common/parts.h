@@ -89,7 +89,7 @@ void robot_save_filters(robot_parts *parts, xml_writer *writer, bool as_text);
 
 /// Fixed-axis roll, pitch, yaw [rad].
 void robot_settle_rpy(const stn_mat3 *rotation, double rpy[3]);
-/// Unit quaternion (w, x, y, z), w >= 0.
+/// Quaternion (w, x, y, z) whose largest number is 1 or -1, for formats that normalise.
 void robot_settle_quaternion(const stn_mat3 *rotation, double wxyz[4]);
 /// A direction that is scaled to unit length when it is read and once more when the model is compiled.
 void robot_settle_axis(stn_vec3 axis, double xyz[3]);

@@ -83,14 +83,18 @@ static void read_rpy(const double *rpy, double *r) {
     memcpy(r, m.m, sizeof m.m);
 }
 
+/// Relative to the largest number, as readers normalise: a quarter turn about z is 1 0 0 1. The first number that is
+/// not zero is positive.
 static void write_quaternion(const double *r, double *wxyz) {
     stn_mat3 m;
     memcpy(m.m, r, sizeof m.m);
     stn_quat q = stn_quat_from_matrix(&m);
-    double sign = q.w < 0.0 ? -1.0 : 1.0;
-    const double numbers[4] = {sign * q.w, sign * q.x, sign * q.y, sign * q.z};
+    const double numbers[4] = {q.w, q.x, q.y, q.z};
+    double largest = fmax(fmax(fabs(q.w), fabs(q.x)), fmax(fabs(q.y), fabs(q.z))), sign = 0.0;
     for (int32_t i = 0; i < 4; i++) {
-        wxyz[i] = round_to(numbers[i], GRID);
+        double part = round_to(numbers[i] / largest, GRID);
+        sign = sign == 0.0 && part != 0.0 ? copysign(1.0, part) : sign;
+        wxyz[i] = sign * part;
     }
 }
 

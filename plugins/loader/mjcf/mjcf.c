@@ -44,6 +44,7 @@ static const stn_loader_ops ops = {
     .extensions = extensions,
     .recognises = recognises,
     .load = load,
+    .save = mjcf_save,
 };
 
 static const char *const capabilities[] = {"mjcf", NULL};

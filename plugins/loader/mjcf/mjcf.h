@@ -4,7 +4,7 @@
 #ifndef MJCF_MJCF_H
 #define MJCF_MJCF_H
 
-#include "common/robot.h"
+#include "common/parts.h"
 
 enum { MJCF_BAD_DEFAULT = ROBOT_FORMAT_TOPIC, MJCF_LEFT_OUT };
 
@@ -144,6 +144,9 @@ void mjcf_read_equality(robot_reader *reader, const xml_element *root);   // equ
 void mjcf_read_actuators(robot_reader *reader, const xml_element *root);  // actuator.c
 void mjcf_read_keyframes(robot_reader *reader, const xml_element *root);  // keyframe.c
 void mjcf_note_skipped(robot_reader *reader, const xml_element *root);    // vocabulary.c
+/// save.c; as stn_loader_ops has it.
+stn_status mjcf_save(void *self, const stn_save_request *request, char **text, size_t *length,
+                     stn_diagnostics *diagnostics, stn_error *err);
 
 // ------------------------------------------------------------------------------------------------ default.c
 

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+// What MJCF has beside the bodies: meshes, pairs that never collide, joints that follow others, actuators, keyframes.
+#include <stdlib.h>
+#include <string.h>
+
+#include "save.h"
+
+// ---------------------------------------------------------------------------------------------------------- meshes
+
+static void name_shapes(mjcf_saver *s, int32_t total) {
+    robot_parts *p = &s->parts;
+    const char **given = robot_part_allocate(p, (size_t)total, sizeof *given);
+    int32_t count = 0;
+    for (int32_t i = 0; i < total && given != NULL; i++) {
+        const stn_geometry *g = p->shapes[i].geometry;
+        bool named = g != NULL && g->name != NULL && g->name[0] != '\0' && !xml_cannot_hold(g->name);
+        if (named) {
+            s->shape_names[i] = given[count] = robot_part_unique(p, g->name, given, count);
+            count++;
+        }
+    }
+}
+
+/// The file's name without folder and extension.
+static const char *stem_of(robot_parts *p, const char *file) {
+    const char *slash = strrchr(file, '/'), *begin = slash != NULL ? slash + 1 : file, *dot = strrchr(begin, '.');
+    return robot_part_text(p, "%.*s", (int)(dot != NULL ? dot - begin : (ptrdiff_t)strlen(begin)), begin);
+}
+
+/// A mesh in one scale is one asset.
+static void put_mesh(mjcf_saver *s, int32_t index) {
+    robot_parts *p = &s->parts;
+    const robot_shape *shape = &p->shapes[index];
+    const stn_vec3 scale = p->model->meshes[shape->geometry->mesh].scale; // MuJoCo turns no mesh
+    const double factors[3] = {scale.x, scale.y, scale.z};
+    const char *key = robot_part_text(p, "%s\n%a %a %a", shape->mesh, scale.x, scale.y, scale.z);
+    for (int32_t i = 0; i < s->mesh_count; i++) {
+        if (strcmp(s->mesh_keys[i], key) == 0) {
+            s->shape_mesh[index] = i;
+            return;
+        }
+    }
+    s->mesh_keys[s->mesh_count] = key;
+    s->mesh_names[s->mesh_count] = robot_part_unique(p, stem_of(p, shape->mesh), s->mesh_names, s->mesh_count);
+    if (s->mesh_count == 0) {
+        xml_begin(&s->xml, "asset");
+    }
+    xml_begin(&s->xml, "mesh");
+    xml_put_text(&s->xml, "name", s->mesh_names[s->mesh_count]);
+    xml_put_text(&s->xml, "file", shape->mesh);
+    if (factors[0] != 1.0 || factors[1] != 1.0 || factors[2] != 1.0) {
+        xml_put_reals(&s->xml, "scale", factors, 3);
+    }
+    xml_end(&s->xml);
+    s->shape_mesh[index] = s->mesh_count++;
+}
+
+void mjcf_save_assets(mjcf_saver *s) {
+    robot_parts *p = &s->parts;
+    int32_t total = p->count > 0 ? p->parts[p->count - 1].shape_start + p->parts[p->count - 1].shape_count : 0;
+    s->shape_names = robot_part_allocate(p, (size_t)total, sizeof *s->shape_names);
+    s->mesh_names = robot_part_allocate(p, (size_t)total, sizeof *s->mesh_names);
+    s->mesh_keys = robot_part_allocate(p, (size_t)total, sizeof *s->mesh_keys);
+    s->shape_mesh = robot_part_allocate(p, (size_t)total, sizeof *s->shape_mesh);
+    if (!p->out_of_memory) {
+        name_shapes(s, total);
+    }
+    for (int32_t i = 0; i < total && !p->out_of_memory; i++) {
+        const stn_geometry *g = p->shapes[i].geometry;
+        s->shape_mesh[i] = -1;
+        if (g == NULL || p->shapes[i].mesh == NULL) {
+            continue;
+        }
+        put_mesh(s, i);
+        if (g->collision && g->shape.type == STN_SHAPE_MESH) {
+            robot_lose(p, "convex", "robot", "a colliding mesh is its convex hull in MJCF");
+        }
+    }
+    if (s->mesh_count > 0) {
+        xml_end(&s->xml);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------- contact
+
+/// Several joints of one body: what they connect is filtered without saying so.
+static bool is_filtered(const mjcf_saver *s, int32_t above, int32_t below) {
+    const robot_parts *p = &s->parts;
+    const robot_part *a = &p->parts[above], *b = &p->parts[below];
+    if (a->shape_count == 0 || b->shape_count == 0 || b->link->body <= 0) {
+        return false;
+    }
+    const stn_model *m = p->model;
+    int32_t joint = m->bodies[b->link->body].joint, end = below; // down to up: the part that this joint carries
+    while (end >= 0 && !(p->parts[end].joint != NULL && p->parts[end].joint == &m->joints[joint])) {
+        end = p->parts[end].parent;
+    }
+    if (end < 0) {
+        return false;
+    }
+    int32_t motions = mjcf_save_motions(p->parts[end].type), top = end;
+    for (int32_t up = p->parts[end].parent; up >= 0 && s->between[up]; up = p->parts[up].parent) {
+        motions += mjcf_save_motions(p->parts[up].type);
+        top = up;
+    }
+    int32_t parent = p->parts[top].parent;
+    return motions > 1 && parent >= 0 && p->parts[parent].link->body > 0 &&
+           p->parts[parent].link->body == a->link->body;
+}
+
+static int compare_pairs(const void *a, const void *b) {
+    const robot_pair *x = a, *y = b;
+    int order = (x->a > y->a) - (x->a < y->a);
+    return order != 0 ? order : (x->b > y->b) - (x->b < y->b);
+}
+
+/// The pairs by places in the file, ascending; how many.
+static int32_t list_pairs(mjcf_saver *s, robot_pair *list) {
+    robot_parts *p = &s->parts;
+    int32_t count = 0;
+    for (int32_t i = 0; i < p->pair_count && list != NULL; i++) {
+        const robot_pair *pair = &p->pairs[i];
+        if (pair->a < 0) {
+            robot_lose(p, "exclude", mjcf_save_label(s, "link", p->parts[pair->b].name),
+                       "that it never collides with the world cannot be said of a robot with a root of its own: left "
+                       "out");
+            continue;
+        }
+        if (!s->between[pair->a] && !s->between[pair->b] && !is_filtered(s, pair->a, pair->b) &&
+            !is_filtered(s, pair->b, pair->a)) {
+            int32_t a = s->number[pair->a], b = s->number[pair->b];
+            list[count++] = (robot_pair){a < b ? a : b, a < b ? b : a};
+        }
+    }
+    if (count > 0) {
+        qsort(list, (size_t)count, sizeof *list, compare_pairs);
+    }
+    return count;
+}
+
+void mjcf_save_contact(mjcf_saver *s) {
+    robot_parts *p = &s->parts;
+    robot_pair *list = robot_part_allocate(p, (size_t)p->pair_count, sizeof *list);
+    int32_t count = list_pairs(s, list);
+    if (count == 0) {
+        return;
+    }
+    xml_begin(&s->xml, "contact");
+    for (int32_t i = 0; i < count; i++) {
+        xml_begin(&s->xml, "exclude");
+        xml_put_text(&s->xml, "body1", p->parts[s->listed[list[i].a]].name);
+        xml_put_text(&s->xml, "body2", p->parts[s->listed[list[i].b]].name);
+        xml_end(&s->xml);
+    }
+    xml_end(&s->xml);
+}
+
+// --------------------------------------------------------------------------------------------------------- equality
+
+void mjcf_save_equality(mjcf_saver *s) {
+    robot_parts *p = &s->parts;
+    bool any = false;
+    for (int32_t i = 0; i < s->listed_count; i++) {
+        const robot_part *part = &p->parts[s->listed[i]];
+        if (part->master < 0) {
+            continue;
+        }
+        if (!any) {
+            xml_begin(&s->xml, "equality");
+        }
+        any = true;
+        const double polynomial[5] = {part->joint->mimic_offset, part->joint->mimic_multiplier, 0.0, 0.0, 0.0};
+        xml_begin(&s->xml, "joint");
+        xml_put_text(&s->xml, "joint1", part->joint_name);
+        xml_put_text(&s->xml, "joint2", p->parts[part->master].joint_name);
+        xml_put_reals(&s->xml, "polycoef", polynomial, 5);
+        xml_end(&s->xml);
+    }
+    if (any) {
+        xml_end(&s->xml);
+    }
+}
+
+// -------------------------------------------------------------------------------------------------------- actuators
+
+/// A servo of the position or the velocity, or a motor, with the effort that it leaves to the joint.
+static void put_actuator(mjcf_saver *s, const robot_part *part, const char *name) {
+    xml_writer *w = &s->xml;
+    const stn_joint *j = part->joint;
+    const double range[2] = {-j->effort, j->effort};
+    bool position = j->servo_kp != 0.0, velocity = !position && j->servo_kd != 0.0;
+    xml_begin(w, position ? "position" : velocity ? "velocity" : "motor");
+    xml_put_text(w, "name", name);
+    xml_put_text(w, "joint", part->joint_name);
+    if (position) {
+        xml_put_real(w, "kp", j->servo_kp);
+    }
+    if (j->servo_kd != 0.0) {
+        xml_put_real(w, "kv", j->servo_kd);
+    }
+    if (isfinite(j->effort) && j->effort > 0.0) {
+        xml_put_reals(w, position || velocity ? "forcerange" : "ctrlrange", range, 2);
+    }
+    xml_end(w);
+}
+
+static bool is_driven(const stn_joint *j) {
+    return j->actuator[0] != '\0' || j->servo_kp != 0.0 || j->servo_kd != 0.0 || isfinite(j->effort);
+}
+
+void mjcf_save_actuators(mjcf_saver *s) {
+    robot_parts *p = &s->parts;
+    const char **names = robot_part_allocate(p, (size_t)p->count, sizeof *names);
+    int32_t count = 0;
+    for (int32_t i = 0; i < s->listed_count && names != NULL; i++) {
+        const robot_part *part = &p->parts[s->listed[i]];
+        const stn_joint *j = part->joint;
+        if (j == NULL || !is_driven(j)) {
+            continue;
+        }
+        bool axial = stn_joint_type_is_axial(j->type), still = j->effort == 0.0;
+        if (!axial || still) {
+            robot_lose(p, "effort", mjcf_save_label(s, "joint", part->joint_name),
+                       "the effort limit %g of a %s joint cannot be said in MJCF: left out", j->effort,
+                       stn_joint_type_name(j->type));
+        }
+        if (!axial || (still && j->servo_kp == 0.0 && j->servo_kd == 0.0)) {
+            continue;
+        }
+        if (count == 0) {
+            xml_begin(&s->xml, "actuator");
+        }
+        const char *name = j->actuator[0] != '\0' ? j->actuator : part->joint_name;
+        names[count] = robot_part_unique(p, name, names, count);
+        put_actuator(s, part, names[count++]);
+    }
+    if (count > 0) {
+        xml_end(&s->xml);
+    }
+}
+
+// -------------------------------------------------------------------------------------------------------- keyframes
+
+static int compare_starts(const void *a, const void *b) {
+    const stn_joint *const *x = a, *const *y = b;
+    return ((*x)->q_start > (*y)->q_start) - ((*x)->q_start < (*y)->q_start);
+}
+
+/// A body that floats on the world by a joint of its own: MuJoCo says where it is in the world.
+static void place_free(const mjcf_saver *s, const stn_joint *joint, double *q) {
+    const stn_joint *root = mjcf_save_free_root(s);
+    if (joint->type != STN_JOINT_FLOATING || joint == root) {
+        return;
+    }
+    stn_pose moved = stn_pose_make((stn_quat){q[3], q[4], q[5], q[6]}, stn_vec3_make(q[0], q[1], q[2]));
+    moved = stn_pose_mul(&joint->origin, &moved);
+    stn_quat turn = stn_quat_from_matrix(&moved.rotation);
+    const double values[7] = {moved.position.x, moved.position.y, moved.position.z, turn.w, turn.x, turn.y, turn.z};
+    memcpy(q, values, sizeof values);
+}
+
+/// qpos: the joints depth first, as they stand in the file, which is the order of their coordinates.
+static void put_key(mjcf_saver *s, const stn_keyframe *key, const stn_joint **ordered) {
+    const stn_robot *robot = s->parts.robot;
+    const stn_joint *first = s->parts.model->joints + robot->joint_start;
+    double *qpos = robot_part_allocate(&s->parts, (size_t)key->q_count, sizeof *qpos);
+    int32_t count = 0;
+    for (int32_t i = 0; i < robot->joint_count && qpos != NULL; i++) {
+        int32_t from = 0;
+        for (const stn_joint *j = first; j != ordered[i]; j++) {
+            from += j->nq;
+        }
+        memcpy(qpos + count, key->q + from, (size_t)ordered[i]->nq * sizeof *qpos);
+        place_free(s, ordered[i], qpos + count);
+        count += ordered[i]->nq;
+    }
+    if (qpos != NULL) {
+        xml_begin(&s->xml, "key");
+        xml_put_text(&s->xml, "name", key->name);
+        xml_put_reals(&s->xml, "qpos", qpos, count);
+        xml_end(&s->xml);
+    }
+}
+
+void mjcf_save_keyframes(mjcf_saver *s) {
+    robot_parts *p = &s->parts;
+    const stn_robot *robot = p->robot;
+    const stn_joint **ordered = robot_part_allocate(p, (size_t)robot->joint_count, sizeof *ordered);
+    if (robot->keyframe_count == 0 || ordered == NULL) {
+        return;
+    }
+    for (int32_t i = 0; i < robot->joint_count; i++) {
+        ordered[i] = &p->model->joints[robot->joint_start + i];
+    }
+    qsort(ordered, (size_t)robot->joint_count, sizeof *ordered, compare_starts);
+    xml_begin(&s->xml, "keyframe");
+    for (int32_t i = 0; i < robot->keyframe_count; i++) {
+        const stn_keyframe *key = &p->model->keyframes[robot->keyframe_start + i];
+        if (!xml_cannot_hold(key->name)) {
+            put_key(s, key, ordered);
+        }
+    }
+    xml_end(&s->xml);
+}
