@@ -242,6 +242,8 @@ bool robot_setting(robot_reader *reader, const xml_element *xml, stn_severity se
 /// Number that must be >= 0; `unit` for the message.
 bool robot_not_negative(robot_reader *reader, const xml_element *xml, const char *attribute, const char *unit,
                         double *value);
+/// A direction of length 1, noted when the given one is not. false: it has length 0, said.
+bool robot_direction(robot_reader *reader, const xml_element *xml, const double given[3], stn_vec3 *unit);
 /// A name: present, not empty, UTF-8. NULL and an error otherwise.
 const char *robot_name_of(robot_reader *reader, const xml_element *xml, const char *attribute);
 /// The same for the text inside an element, without the blanks around it.
@@ -314,6 +316,11 @@ bool robot_lists(const char *list, const char *name);
 
 /// How bad a fault of a shape is: of a collision an error, of a visual a warning.
 stn_severity robot_fault(const robot_geometry *g);
+/// The first child of the <geometry> (NULL: absent) of `xml` that is a shape; a second one is a warning. NULL: none.
+const xml_element *robot_find_shape(robot_reader *reader, const xml_element *xml, const xml_element *geometry,
+                                    bool (*is_shape)(const xml_element *));
+/// The name in the attribute `name`, made to differ from others of its scope; NULL: none.
+const char *robot_shape_name(robot_reader *reader, const xml_element *xml, int32_t scope);
 /// Sizes all > 0, or >= 0? false: said; `what` names them.
 bool robot_check_sizes(robot_reader *reader, const xml_element *xml, const char *what, const double *sizes,
                        int32_t count, bool zero_ok, const robot_geometry *g);

@@ -7,6 +7,33 @@ stn_severity robot_fault(const robot_geometry *g) {
     return g->spec.collision ? STN_SEVERITY_ERROR : STN_SEVERITY_WARNING;
 }
 
+const xml_element *robot_find_shape(robot_reader *reader, const xml_element *xml, const xml_element *geometry,
+                                    bool (*is_shape)(const xml_element *)) {
+    const xml_element *shape = NULL;
+    for (const xml_element *e = geometry != NULL ? xml_first_child(geometry) : NULL; e != NULL;
+         e = xml_next_sibling(e)) {
+        if (!is_shape(e)) {
+            continue;
+        }
+        if (shape != NULL) {
+            robot_warn(reader, e, "repeated",
+                       "a second shape <%s> is ignored, the one of line %d counts: give it a <%s> of its own",
+                       xml_name(e), (int)xml_line(shape), xml_name(xml));
+            break;
+        }
+        shape = e;
+    }
+    return shape;
+}
+
+const char *robot_shape_name(robot_reader *reader, const xml_element *xml, int32_t scope) {
+    const char *given = xml_attribute(xml, "name");
+    if (given == NULL || given[0] == '\0' || robot_name_of(reader, xml, "name") == NULL) {
+        return NULL;
+    }
+    return robot_unique_shape_name(reader, xml, scope, given);
+}
+
 bool robot_check_sizes(robot_reader *reader, const xml_element *xml, const char *what, const double *sizes,
                        int32_t count, bool zero_ok, const robot_geometry *g) {
     for (int32_t i = 0; i < count; i++) {

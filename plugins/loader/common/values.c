@@ -151,6 +151,20 @@ bool robot_not_negative(robot_reader *reader, const xml_element *xml, const char
     return true;
 }
 
+bool robot_direction(robot_reader *reader, const xml_element *xml, const double given[3], stn_vec3 *unit) {
+    const stn_vec3 v = stn_vec3_make(given[0], given[1], given[2]);
+    double length = stn_vec3_norm(v);
+    *unit = stn_vec3_normalize_or(v, stn_vec3_zero());
+    if (stn_vec3_dot(*unit, *unit) == 0.0) {
+        robot_error(reader, xml, "axis", "the axis has length 0: give a direction such as 0 0 1");
+        return false;
+    }
+    if (!(fabs(length - 1.0) <= 1e-3)) {
+        robot_note(reader, xml, "axis", "the axis has length %g: scaled to 1", length);
+    }
+    return true;
+}
+
 static bool is_utf8(const char *text) {
     while (*text != '\0') {
         size_t length = stn_utf8_length(text);

@@ -27,15 +27,9 @@ bool sdf_axis_direction(robot_reader *reader, const xml_element *axis, int32_t f
     if (axes < 0 || (xyz != NULL && !robot_text_reals(reader, xyz, 3, v))) {
         return false;
     }
-    stn_vec3 given = stn_vec3_make(v[0], v[1], v[2]);
-    stn_vec3 unit = stn_vec3_normalize_or(given, stn_vec3_zero());
-    double length = stn_vec3_norm(given);
-    if (stn_vec3_dot(unit, unit) == 0.0) {
-        robot_error(reader, axis, "axis", "the axis has length 0: give a direction such as 0 0 1");
+    stn_vec3 unit;
+    if (!robot_direction(reader, axis, v, &unit)) {
         return false;
-    }
-    if (!(fabs(length - 1.0) <= 1e-3)) {
-        robot_note(reader, axis, "axis", "the axis has length %g: scaled to 1", length);
     }
     stn_pose turn = sdf_pose_between(reader, frame, axes);
     *direction = stn_mat3_apply(&turn.rotation, unit);

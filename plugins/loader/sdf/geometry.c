@@ -109,26 +109,20 @@ static shape_parser *find_parser(const xml_element *xml) {
     return NULL;
 }
 
+static bool is_shape(const xml_element *xml) {
+    return find_parser(xml) != NULL;
+}
+
 /// The one shape inside <geometry>. false: left out, and the reason said, unless it says itself to be empty.
 static bool parse_shape(robot_reader *reader, const xml_element *xml, robot_geometry *g) {
     const xml_element *geometry = robot_child(reader, xml, "geometry");
-    const xml_element *shape = NULL, *other = NULL;
-    for (const xml_element *e = geometry != NULL ? xml_first_child(geometry) : NULL; e != NULL;
-         e = xml_next_sibling(e)) {
-        if (strcmp(xml_name(e), "empty") == 0) {
-            return false;
-        }
-        other = other == NULL ? e : other;
-        if (find_parser(e) != NULL && shape != NULL) {
-            robot_warn(reader, e, "repeated",
-                       "a second shape <%s> is ignored, the one of line %d counts: give it a <%s> of its own",
-                       xml_name(e), (int)xml_line(shape), xml_name(xml));
-            break;
-        }
-        shape = find_parser(e) != NULL ? e : shape;
-    }
+    const xml_element *shape = robot_find_shape(reader, xml, geometry, is_shape);
+    const xml_element *other = geometry != NULL ? xml_first_child(geometry) : NULL;
     if (shape != NULL) {
         return find_parser(shape)(reader, shape, g);
+    }
+    if (other != NULL && strcmp(xml_name(other), "empty") == 0) {
+        return false;
     }
     const char *left = g->spec.collision ? "" : "; left out";
     if (other != NULL) {
@@ -141,15 +135,6 @@ static bool parse_shape(robot_reader *reader, const xml_element *xml, robot_geom
                   xml_name(xml), left);
     }
     return false;
-}
-
-/// Shapes of one link and kind need names of their own.
-static const char *unique_name(robot_reader *reader, const xml_element *xml, int32_t scope) {
-    const char *given = xml_attribute(xml, "name");
-    if (given == NULL || given[0] == '\0' || robot_name_of(reader, xml, "name") == NULL) {
-        return NULL;
-    }
-    return robot_unique_shape_name(reader, xml, scope, given);
 }
 
 /// Its pose is not given in the link's frame: that is made good when the poses of all frames are known.
@@ -184,7 +169,7 @@ void sdf_parse_geometry(robot_reader *reader, int32_t frame, const xml_element *
         sdf_parse_material(reader, xml, g);
     }
     good = good && (g->file == NULL || robot_load_mesh(reader, g));
-    g->spec.name = unique_name(reader, xml, 2 * link + collision);
+    g->spec.name = robot_shape_name(reader, xml, 2 * link + collision);
     if (!good) {
         reader->geometry_count--;
     } else if (relative_to != NULL) {

@@ -93,23 +93,14 @@ static shape_parser *find_parser(const xml_element *xml) {
     return NULL;
 }
 
+static bool is_shape(const xml_element *xml) {
+    return find_parser(xml) != NULL;
+}
+
 /// The one shape inside <geometry>. false: left out, and the reason said.
 static bool parse_shape(robot_reader *reader, const xml_element *xml, robot_geometry *g) {
-    const xml_element *shape = NULL;
     const xml_element *geometry = robot_child(reader, xml, "geometry");
-    for (const xml_element *e = geometry != NULL ? xml_first_child(geometry) : NULL; e != NULL;
-         e = xml_next_sibling(e)) {
-        if (find_parser(e) == NULL) {
-            continue;
-        }
-        if (shape != NULL) {
-            robot_warn(reader, e, "repeated",
-                       "a second shape <%s> is ignored, the one of line %d counts: give it a <%s> of its own",
-                       xml_name(e), (int)xml_line(shape), xml_name(xml));
-            break;
-        }
-        shape = e;
-    }
+    const xml_element *shape = robot_find_shape(reader, xml, geometry, is_shape);
     if (shape != NULL) {
         return find_parser(shape)(reader, shape, g);
     }
@@ -117,15 +108,6 @@ static bool parse_shape(robot_reader *reader, const xml_element *xml, robot_geom
               "<%s> has no shape: give <geometry> with box, sphere, cylinder, capsule, drake:ellipsoid, plane or mesh",
               xml_name(xml));
     return false;
-}
-
-/// Shapes of one link and kind need names of their own.
-static const char *unique_name(robot_reader *reader, const xml_element *xml, int32_t scope) {
-    const char *given = xml_attribute(xml, "name");
-    if (given == NULL || given[0] == '\0' || robot_name_of(reader, xml, "name") == NULL) {
-        return NULL;
-    }
-    return robot_unique_shape_name(reader, xml, scope, given);
 }
 
 void urdf_parse_geometry(robot_reader *reader, const xml_element *xml, int32_t link, bool collision) {
@@ -145,7 +127,7 @@ void urdf_parse_geometry(robot_reader *reader, const xml_element *xml, int32_t l
         urdf_parse_material(reader, material, index);
     }
     good = good && (g->file == NULL || robot_load_mesh(reader, g));
-    g->spec.name = unique_name(reader, xml, 2 * link + collision);
+    g->spec.name = robot_shape_name(reader, xml, 2 * link + collision);
     if (!good) {
         reader->geometry_count--;
         urdf_forget_use(reader, index);

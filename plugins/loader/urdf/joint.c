@@ -43,20 +43,9 @@ static void parse_axis(robot_reader *reader, const xml_element *xml, stn_joint_s
         robot_note(reader, xml, "default", "no <axis>: taken as 1 0 0");
         return;
     }
-    if (!robot_required(reader, axis, "xyz", 3, xyz)) {
-        return;
+    if (robot_required(reader, axis, "xyz", 3, xyz)) {
+        robot_direction(reader, axis, xyz, &spec->axis);
     }
-    stn_vec3 given = stn_vec3_make(xyz[0], xyz[1], xyz[2]);
-    stn_vec3 unit = stn_vec3_normalize_or(given, stn_vec3_zero());
-    if (stn_vec3_dot(unit, unit) == 0.0) {
-        robot_error(reader, axis, "axis", "the axis has length 0: give a direction such as xyz=\"0 0 1\"");
-        return;
-    }
-    double length = stn_vec3_norm(given);
-    if (!(fabs(length - 1.0) <= 1e-3)) {
-        robot_note(reader, axis, "axis", "the axis has length %g: scaled to 1", length);
-    }
-    spec->axis = unit;
 }
 
 static void parse_range(robot_reader *reader, const xml_element *limit, stn_joint_spec *spec) {
