@@ -236,7 +236,8 @@ static void put_inertial(xml_writer *w, const stn_mass *mass) {
     xml_begin(w, "inertial");
     xml_put_reals(w, "pos", com, 3);
     xml_put_real(w, "mass", mass->mass);
-    xml_put_reals(w, "fullinertia", full, 6);
+    bool diagonal = full[3] == 0.0 && full[4] == 0.0 && full[5] == 0.0;
+    xml_put_reals(w, diagonal ? "diaginertia" : "fullinertia", full, diagonal ? 3 : 6);
     xml_end(w);
 }
 

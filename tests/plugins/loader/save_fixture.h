@@ -3,10 +3,13 @@
 #ifndef SAVE_FIXTURE_H
 #define SAVE_FIXTURE_H
 
+#include <dirent.h>
+
 #include <stiction/dynamics.h>
 #include <stiction/plugin.h>
 
 #include "robot_fixture.h"
+#include "stn_random_pose.h"
 
 /// What a format holds of a model.
 typedef struct save_format {
@@ -389,6 +392,39 @@ static inline stn_model *save_round_trip(fixture *f, const stn_model *model, con
     save_compare_filters(model, copy);
     save_compare_motion(f, model, copy, d);
     return copy;
+}
+
+typedef void save_visitor(fixture *f, const char *path, void *user);
+
+static inline bool save_ends_with(const char *text, const char *end) {
+    size_t length = strlen(text), size = strlen(end);
+    return length > size && strcmp(text + length - size, end) == 0;
+}
+
+/// Calls `visit` with every URDF file of models/; how many there are.
+static inline int32_t save_each_own(fixture *f, save_visitor *visit, void *user) {
+    static const char models[] = STN_SOURCE_DIR "/models";
+    DIR *folders = opendir(models);
+    int32_t robots = 0;
+    assert_non_null(folders);
+    for (const struct dirent *d; (d = readdir(folders)) != NULL;) {
+        char folder[512];
+        snprintf(folder, sizeof folder, "%s/%s", models, d->d_name);
+        DIR *files = d->d_name[0] != '.' ? opendir(folder) : NULL;
+        for (const struct dirent *e; files != NULL && (e = readdir(files)) != NULL;) {
+            if (save_ends_with(e->d_name, ".urdf")) {
+                char path[1024];
+                snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+                visit(f, path, user);
+                robots++;
+            }
+        }
+        if (files != NULL) {
+            closedir(files);
+        }
+    }
+    closedir(folders);
+    return robots;
 }
 
 #endif

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Robots written in every format that saves, and read again: names, order, figures, shapes and mechanics stay, and what
 // was written is written the same again.
-#include <dirent.h>
-
 #include "random_model.h"
 #include "save_fixture.h"
 
@@ -11,7 +9,8 @@ static void expect_small(const char *robot, const save_format *format, const sav
     assert_true(d->pose <= 1e-9 && d->mass <= 1e-9 && d->bias <= 1e-9);
 }
 
-static void check_own_robot(fixture *f, const char *path) {
+static void check_own_robot(fixture *f, const char *path, void *unused) {
+    (void)unused;
     for (int32_t k = 0; k < STN_COUNT(save_formats); k++) {
         for (int32_t fixed = 0; fixed <= 1; fixed++) {
             save_deviation d = {0.0, 0.0, 0.0};
@@ -24,29 +23,7 @@ static void check_own_robot(fixture *f, const char *path) {
 }
 
 static void own_robots_stay_what_they_are(void **state) {
-    static const char models[] = STN_SOURCE_DIR "/models";
-    DIR *folders = opendir(models);
-    int32_t robots = 0;
-    assert_non_null(folders);
-    for (const struct dirent *d; (d = readdir(folders)) != NULL;) {
-        char folder[512];
-        snprintf(folder, sizeof folder, "%s/%s", models, d->d_name);
-        DIR *files = d->d_name[0] != '.' ? opendir(folder) : NULL;
-        for (const struct dirent *e; files != NULL && (e = readdir(files)) != NULL;) {
-            char path[1024];
-            size_t length = strlen(e->d_name);
-            snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
-            if (length > 5 && strcmp(e->d_name + length - 5, ".urdf") == 0) {
-                check_own_robot(*state, path);
-                robots++;
-            }
-        }
-        if (files != NULL) {
-            closedir(files);
-        }
-    }
-    closedir(folders);
-    assert_true(robots >= 2);
+    assert_true(save_each_own(*state, check_own_robot, NULL) >= 11);
 }
 
 /// One file as a hull and as a surface.
