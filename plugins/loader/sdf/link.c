@@ -25,7 +25,8 @@ static void parse_inertia(robot_reader *reader, const xml_element *xml, stn_mat3
 
 static void parse_inertial(robot_reader *reader, const xml_element *xml, stn_mass *out) {
     const xml_element *inertia_xml = robot_child(reader, xml, "inertia");
-    stn_pose pose = sdf_pose(reader, xml, NULL);
+    const char *relative_to = NULL;
+    stn_pose pose = sdf_pose(reader, xml, &relative_to);
     stn_mat3 inertia = stn_mat3_identity();
     double mass = 1.0;
     if (sdf_attribute_flag(reader, xml, "auto", false)) {
@@ -33,6 +34,10 @@ static void parse_inertial(robot_reader *reader, const xml_element *xml, stn_mas
                     "auto=\"true\": inertias are not computed from shapes here, write <mass> and "
                     "<inertia> (stiction info says those of a mesh file)");
         return;
+    }
+    if (relative_to != NULL) {
+        robot_error(reader, xml, "pose",
+                    "the pose of <inertial> stands in its link, not in '%.80s': remove relative_to", relative_to);
     }
     if (robot_child(reader, xml, "mass") == NULL) {
         robot_warn(reader, xml, "default", "<inertial> has no <mass>: taken as 1 kg, as SDFormat says");

@@ -93,7 +93,7 @@ bool sdf_not_negative(robot_reader *reader, const xml_element *parent, const cha
 bool sdf_limit(robot_reader *reader, const xml_element *parent, const char *name, double *value);
 bool sdf_flag(robot_reader *reader, const xml_element *parent, const char *name, bool fallback);
 bool sdf_attribute_flag(robot_reader *reader, const xml_element *xml, const char *name, bool fallback);
-/// <pose> inside `xml`, identity when absent; `relative_to` (may be NULL): the frame as written, NULL when none is.
+/// <pose> inside `xml`, identity when absent; `relative_to`: the frame as written, NULL when none is.
 stn_pose sdf_pose(robot_reader *reader, const xml_element *xml, const char **relative_to);
 int32_t sdf_version(robot_reader *reader, const xml_element *root); // -1 after an error
 

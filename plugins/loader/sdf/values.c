@@ -107,11 +107,9 @@ static stn_pose pose_of_angles(robot_reader *reader, const xml_element *xml) {
 
 stn_pose sdf_pose(robot_reader *reader, const xml_element *parent, const char **relative_to) {
     const xml_element *xml = robot_child(reader, parent, "pose");
-    if (relative_to != NULL) {
-        const char *name = xml != NULL ? xml_attribute(xml, "relative_to") : NULL;
-        name = xml != NULL && name == NULL ? xml_attribute(xml, "frame") : name; // its name before 1.7
-        *relative_to = name != NULL && name[0] != '\0' ? name : NULL;
-    }
+    const char *name = xml != NULL ? xml_attribute(xml, "relative_to") : NULL;
+    name = xml != NULL && name == NULL ? xml_attribute(xml, "frame") : name; // its name before 1.7
+    *relative_to = name != NULL && name[0] != '\0' ? name : NULL;
     if (xml == NULL || trim(reader, xml_text(xml))[0] == '\0') {
         return stn_pose_identity();
     }

@@ -24,7 +24,7 @@ static const robot_word words[] = {
      "drake:collision_filter_group"},
     {NULL, "include", "merge", "uri name pose static placement_frame namespace"},
     {NULL, "frame", "name attached_to", "pose"},
-    {"inertial", "pose", "degrees rotation_format", ""},
+    {"inertial", "pose", "relative_to frame degrees rotation_format", ""},
     {NULL, "pose", "relative_to frame degrees rotation_format", ""},
     {NULL, "link", "name",
      "pose inertial collision visual gravity kinematic self_collide enable_wind velocity_decay must_be_base_link"},

@@ -105,6 +105,8 @@ static const wrong files[] = {
     {BAD("<include><uri>file:///etc/x.sdf</uri></include>"), "include", 3, NULL, "absolute names are not read"},
     {BAD("<include><uri>https://fuel.gazebosim.org/x</uri></include>"), "include", 3, NULL, "unknown kind of address"},
     // links and shapes
+    {BAD("<link name='b'><inertial><pose relative_to='a'/><mass>0</mass></inertial></link>" LINK("a", "")), "pose", 3,
+     "link b", "not in 'a'"},
     {BAD("<link name='a'><inertial auto='true'/></link>"), "inertia", 3, "link a", "not computed from shapes"},
     {BAD("<link "
          "name='a'><inertial><mass>1</mass><inertia><ixx>-1</ixx><iyy>1</iyy><izz>1</izz></inertia></inertial></link>"),
