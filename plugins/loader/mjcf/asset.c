@@ -129,6 +129,8 @@ static int32_t *read_faces(robot_reader *reader, const xml_element *xml, const d
     return triangles;
 }
 
+enum { MOST_MADE = 2000 }; // as many as meshes in files
+
 static stn_status make_hull(robot_reader *reader, mjcf_mesh *mesh, const stn_mesh_data *data, stn_error *err) {
     stn_mesh *surface = NULL, *scaled = NULL, *hull = NULL;
     stn_status status = stn_mesh_create(reader->diagnostics->context, data, &surface, err);
@@ -154,13 +156,20 @@ static stn_status make_hull(robot_reader *reader, mjcf_mesh *mesh, const stn_mes
 static void read_numbers(robot_reader *reader, const xml_element *xml, mjcf_mesh *mesh) {
     stn_mesh_data data = {0};
     stn_error err = {STN_OK, ""};
+    if (mjcf_of(reader)->made_count++ == MOST_MADE) {
+        robot_error(reader, xml, "size", "one robot may have %d meshes made of numbers", (int)MOST_MADE);
+    }
+    mesh->faulty |= mjcf_of(reader)->made_count > MOST_MADE;
+    if (mesh->faulty) {
+        return;
+    }
     double *v = read_list(reader, xml, "vertex", &data.vertex_count);
     data.vertex_count /= 3;
     data.vertices = v;
     data.triangles = v != NULL ? read_faces(reader, xml, v, data.vertex_count, &data.triangle_count) : NULL;
     data.triangle_count /= 3;
-    mesh->faulty |= data.triangles == NULL;
-    if (mesh->faulty || reader->out_of_memory) {
+    mesh->faulty = data.triangles == NULL;
+    if (mesh->faulty) {
         return;
     }
     stn_status status = make_hull(reader, mesh, &data, &err);
@@ -261,7 +270,9 @@ mjcf_mesh *mjcf_find_mesh(robot_reader *reader, const xml_element *xml, const ch
 const mjcf_material *mjcf_find_material(robot_reader *reader, const xml_element *xml, const char *name) {
     int32_t index = robot_names_find(&mjcf_of(reader)->material_names, 0, name);
     if (index < 0) {
-        robot_warn(reader, xml, "unknown_material", "there is no material '%.80s' in <asset>", name);
+        if (robot_first(reader, (robot_topic)MJCF_NO_MATERIAL, name)) {
+            robot_warn(reader, xml, "unknown_material", "there is no material '%.80s' in <asset>", name);
+        }
         return NULL;
     }
     return &mjcf_of(reader)->materials[index];

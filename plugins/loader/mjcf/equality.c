@@ -5,15 +5,20 @@
 
 #include "mjcf.h"
 
-/// The coordinate as drawn of a joint of the robot.
+/// The coordinate as drawn of a joint of the robot; the joints of coordinates are in rising order.
 static double ref_of(robot_reader *reader, int32_t joint) {
     const mjcf_reader *mjcf = mjcf_of(reader);
-    for (int32_t i = 0; i < mjcf->coordinates_count; i++) {
-        if (mjcf->coordinates[i].joint == joint) {
-            return mjcf->coordinates[i].ref;
+    int32_t low = 0, high = mjcf->coordinates_count; // it lies in [low, high) if at all
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+        if (mjcf->coordinates[middle].joint < joint) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
     }
-    return 0.0;
+    bool found = low < mjcf->coordinates_count && mjcf->coordinates[low].joint == joint;
+    return found ? mjcf->coordinates[low].ref : 0.0;
 }
 
 static int32_t joint_of(robot_reader *reader, const xml_element *xml, const char *attribute) {

@@ -6,6 +6,11 @@
 
 #include "mjcf.h"
 
+enum {
+    MOST_NUMBERS = 4000000, // of all keyframes together
+    MOST_FAULTS = 100,      // that are kept
+};
+
 static int32_t size_of(const robot_reader *reader, const mjcf_coordinates *c) {
     return c->joint < 0 ? 7 : stn_joint_type_nq(reader->joints[c->joint].spec.type);
 }
@@ -130,6 +135,10 @@ static void read_key(robot_reader *reader, const xml_element *xml, int32_t numbe
     for (int32_t i = 0; i < mjcf->coordinates_count; i++) {
         nq += size_of(reader, &mjcf->coordinates[i]);
     }
+    if ((int64_t)nq * (number + 1) > MOST_NUMBERS) {
+        robot_error(reader, xml, "size", "keyframes of one robot may have %d numbers together", (int)MOST_NUMBERS);
+        return;
+    }
     double *qpos = ROBOT_NEW(reader, nq, double), *q = ROBOT_NEW(reader, nq, double);
     if (qpos == NULL || q == NULL || !read_qpos(reader, xml, nq, qpos)) {
         return;
@@ -168,7 +177,8 @@ void mjcf_read_keyframes(robot_reader *reader, const xml_element *root) {
     }
     for (int32_t number = 0; (section = mjcf_next(root, "keyframe", section)) != NULL;) {
         for (const xml_element *e = xml_first_child(section); e != NULL; e = xml_next_sibling(e)) {
-            if (strcmp(xml_name(e), "key") == 0) {
+            bool full = reader->diagnostics->error_count > reader->errors_before + MOST_FAULTS;
+            if (strcmp(xml_name(e), "key") == 0 && !full) {
                 read_key(reader, e, number++);
             }
         }

@@ -6,7 +6,7 @@
 
 #include "common/parts.h"
 
-enum { MJCF_BAD_DEFAULT = ROBOT_FORMAT_TOPIC, MJCF_LEFT_OUT };
+enum { MJCF_BAD_DEFAULT = ROBOT_FORMAT_TOPIC, MJCF_LEFT_OUT, MJCF_NO_MATERIAL };
 
 /// What defaults can be given for. All actuators share theirs, whatever they are called.
 typedef enum mjcf_kind {
@@ -113,7 +113,7 @@ typedef struct mjcf_reader {
     mjcf_site *sites;
     mjcf_filter *filters; // one a geometry
     int32_t mesh_count, mesh_capacity, material_count, material_capacity, site_count, site_capacity;
-    int32_t filter_capacity;
+    int32_t filter_capacity, made_count; // meshes from numbers
     robot_names class_names, body_names, mesh_names, material_names;
     robot_names links_taken, joints_taken, keys_taken;
     robot_names included; // files

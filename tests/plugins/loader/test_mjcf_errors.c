@@ -228,6 +228,44 @@ static void hostile_sizes_are_bounded(void **state) {
     free(text);
 }
 
+/// A text of so many copies of each part, the last of which may count.
+static void load_many(fixture *f, const char *begin, int32_t joints, const char *middle, const char *item,
+                      int32_t items, const char *end) {
+    size_t size =
+        strlen(begin) + strlen(middle) + strlen(end) + (size_t)joints * 64 + (size_t)items * (strlen(item) + 1);
+    char *text = malloc(size + 1);
+    assert_non_null(text);
+    size_t used = (size_t)sprintf(text, "%s", begin);
+    for (int32_t i = 0; i < joints; i++) {
+        used += (size_t)sprintf(text + used, "<joint name='j%d' armature='1'/>", (int)i);
+    }
+    used += (size_t)sprintf(text + used, "%s", middle);
+    for (int32_t i = 0; i < items; i++) {
+        used += (size_t)sprintf(text + used, "%s", item);
+    }
+    sprintf(text + used, "%s", end);
+    load_mjcf(f, text);
+    free(text);
+}
+
+/// What would take the square of the file's size in time or memory.
+static void products_of_lists_are_bounded(void **state) {
+    fixture *f = *state;
+    static const char begin[] = "<mujoco><worldbody><body>" SOLID;
+    load_many(f, begin, 20000, "</body></worldbody><keyframe>", "<key/>", 20000, "</keyframe></mujoco>");
+    expect_finding(f, E, "size", 1, "key", "4000000 numbers");
+    load_many(f, begin, 20000, "</body></worldbody><equality>", "<joint joint1='j0' joint2='j19999'/>", 40000,
+              "</equality></mujoco>");
+    expect_finding(f, W, "equality", 1, "equality", "already");
+    load_many(f, begin, 0, "</body></worldbody><asset>", "<mesh name='m' vertex='0 0 0 1 0 0 0 1 0 0 0 1'/>", 2,
+              "</asset></mujoco>");
+    assert_int_equal(f->list.error_count, 1);
+    load_many(f, "<mujoco><worldbody><body><freejoint/>" SOLID, 0, "", "<body><geom size='1'/></body>", 2000,
+              "<body><joint/><joint axis='1 0 0'/><geom size='1'/></body></body></worldbody></mujoco>");
+    assert_int_equal(f->status, STN_OK);
+    assert_int_equal(f->model->exclude_count, 2000);
+}
+
 static void a_load_without_memory_fails_and_leaves_nothing(void **state) {
     static const char text[] =
         MUJOCO("<default><geom size='1'/><default class='c'><joint damping='1'/></default></default>"
@@ -255,6 +293,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(each_file_gets_one_finding_that_names_its_fault, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nothing_of_a_broken_file_stays_in_the_builder, set_up, tear_down),
         cmocka_unit_test_setup_teardown(hostile_sizes_are_bounded, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(products_of_lists_are_bounded, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_load_without_memory_fails_and_leaves_nothing, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
