@@ -12,6 +12,20 @@ typedef struct place {
     int32_t class_index;
 } place;
 
+enum { MOST_LINKS = 50000 }; // an element of seven letters is one here
+
+int32_t mjcf_add_link(robot_reader *reader, const char *name, const xml_element *xml) {
+    if (reader->link_count < MOST_LINKS) {
+        return robot_add_link(reader, name, xml);
+    }
+    if (!mjcf_of(reader)->too_many_links) {
+        mjcf_of(reader)->too_many_links = true;
+        robot_error(reader, xml, "size", "one robot may have %d links: bodies, named sites and parts between joints",
+                    (int)MOST_LINKS);
+    }
+    return -1;
+}
+
 static void add_part(robot_reader *reader, mjcf_parts *parts, const xml_element *xml, const place *at) {
     if (parts->count == parts->capacity) {
         parts->items = robot_grow(reader, parts->items, parts->count, &parts->capacity, sizeof *parts->items);
@@ -107,7 +121,7 @@ void mjcf_read_sites(robot_reader *reader) {
         const char *wanted = robot_text(reader, "%s_fixed", site->name);
         int32_t joint =
             robot_add_joint(reader, mjcf_unique(reader, &mjcf->joints_taken, wanted), STN_JOINT_FIXED, site->xml);
-        if (joint < 0 || robot_add_link(reader, site->name, site->xml) < 0) {
+        if (joint < 0 || mjcf_add_link(reader, site->name, site->xml) < 0) {
             return;
         }
         reader->joints[joint].spec.origin = site->pose;
@@ -137,7 +151,7 @@ static stn_mass read_geoms(robot_reader *reader, const mjcf_parts *parts, int32_
 static void read_body(robot_reader *reader, const mjcf_part *part, int32_t parent);
 
 static void read_bodies(robot_reader *reader, const mjcf_parts *parts, int32_t parent) {
-    for (int32_t i = 0; i < parts->count && !reader->out_of_memory; i++) {
+    for (int32_t i = 0; i < parts->count && !reader->out_of_memory && !mjcf_of(reader)->too_many_links; i++) {
         if (strcmp(xml_name(parts->items[i].xml), "body") == 0) {
             read_body(reader, &parts->items[i], parent);
         }
@@ -216,7 +230,7 @@ static const mjcf_part *find_root(robot_reader *reader, const mjcf_parts *world,
 
 static void read_root(robot_reader *reader, const mjcf_part *part, const mjcf_parts *inside) {
     const char *name = name_of(reader, part->xml);
-    int32_t index = add_body(reader, name, 0), link = index >= 0 ? robot_add_link(reader, name, part->xml) : -1;
+    int32_t index = add_body(reader, name, 0), link = index >= 0 ? mjcf_add_link(reader, name, part->xml) : -1;
     if (link < 0) {
         return;
     }
@@ -271,7 +285,7 @@ void mjcf_read_world(robot_reader *reader, const xml_element *root) {
     if (body != NULL) {
         read_root(reader, body, &inside);
     } else {
-        int32_t link = robot_add_link(reader, "world", mjcf_next(root, "worldbody", NULL));
+        int32_t link = mjcf_add_link(reader, "world", mjcf_next(root, "worldbody", NULL));
         if (link >= 0) {
             mjcf_of(reader)->bodies[0].link = link;
             read_geoms(reader, &world, link, false);

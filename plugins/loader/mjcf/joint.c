@@ -274,7 +274,7 @@ static bool read_joints(robot_reader *reader, const mjcf_parts *parts, int32_t c
 static const char *add_between(robot_reader *reader, const chain *c, int32_t number) {
     const char *wanted = robot_text(reader, "%s_part%d", c->body, (int)number + 1);
     const char *name = mjcf_unique(reader, &mjcf_of(reader)->links_taken, wanted);
-    robot_add_link(reader, name, c->xml);
+    mjcf_add_link(reader, name, c->xml);
     return name;
 }
 
@@ -297,5 +297,5 @@ int32_t mjcf_hang(robot_reader *reader, int32_t body, const xml_element *xml, in
         move_to(&c, stn_vec3_zero());
         link_up(reader, &c, name_joint(reader, &c, NULL, "fixed"), own->name, STN_JOINT_FIXED, xml);
     }
-    return robot_add_link(reader, own->name, xml);
+    return mjcf_add_link(reader, own->name, xml);
 }

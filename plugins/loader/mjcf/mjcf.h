@@ -113,6 +113,7 @@ typedef struct mjcf_reader {
     mjcf_site *sites;
     mjcf_filter *filters; // one a geometry
     int32_t mesh_count, mesh_capacity, material_count, material_capacity, site_count, site_capacity;
+    bool too_many_links;
     int32_t filter_capacity, made_count; // meshes from numbers
     robot_names class_names, body_names, mesh_names, material_names;
     robot_names links_taken, joints_taken, keys_taken;
@@ -147,6 +148,9 @@ void mjcf_note_skipped(robot_reader *reader, const xml_element *root);    // voc
 /// save.c; as stn_loader_ops has it.
 stn_status mjcf_save(void *self, const stn_save_request *request, char **text, size_t *length,
                      stn_diagnostics *diagnostics, stn_error *err);
+
+/// body.c: robot_add_link, up to a limit; -1 beyond it, said once, and without memory.
+int32_t mjcf_add_link(robot_reader *reader, const char *name, const xml_element *xml);
 
 // ------------------------------------------------------------------------------------------------ default.c
 

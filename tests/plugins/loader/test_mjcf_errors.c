@@ -257,6 +257,10 @@ static void products_of_lists_are_bounded(void **state) {
     load_many(f, begin, 20000, "</body></worldbody><equality>", "<joint joint1='j0' joint2='j19999'/>", 40000,
               "</equality></mujoco>");
     expect_finding(f, W, "equality", 1, "equality", "already");
+    load_many(f, begin, 0, "", "<body/>", 60000, "</body></worldbody></mujoco>");
+    expect_finding(f, E, "size", 1, NULL, "50000 links");
+    load_many(f, begin, 0, "", "<site name='s'/>", 100, "</body></worldbody></mujoco>");
+    assert_int_equal(f->model->link_count, 2);
     load_many(f, begin, 0, "</body></worldbody><asset>", "<mesh name='m' vertex='0 0 0 1 0 0 0 1 0 0 0 1'/>", 2,
               "</asset></mujoco>");
     assert_int_equal(f->list.error_count, 1);
