@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What loaders find in robot files, as data: robot:diagnostics(), stn.check_robot.
+// What loaders find in robot files, as data: robot:diagnostics(), stn.check_robot; and robot:save, which has findings.
 #include <stdio.h>
 
 #include "lua/bind.h"
@@ -97,7 +97,34 @@ static int robot_diagnostics(lua_State *L) {
     return 1;
 }
 
-const luaL_Reg stn_lua_finding_methods[] = {{"diagnostics", robot_diagnostics}, {NULL, NULL}};
+/// robot:save("file.sdf", { format =, name = }): writes the robot file; what the format cannot hold, as a list.
+static int robot_save(lua_State *L) {
+    static const char *const keys[] = {"format", "name", NULL};
+    lua_settop(L, 3);
+    const stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_ROBOT);
+    if (lua_type(L, 2) != LUA_TSTRING) {
+        stn_lua_fail(L, "robot:save takes a file's name, as in arm:save \"arm.sdf\", got %s", luaL_typename(L, 2));
+    }
+    if (lua_isnil(L, 3)) {
+        lua_newtable(L);
+        lua_replace(L, 3);
+    }
+    stn_fields f = stn_fields_open(L, 3, "robot:save", keys, 0);
+    stn_save_request request = {.model = stn_world_model(o->world->world),
+                                .robot = o->index,
+                                .name = stn_fields_text(&f, "name"),
+                                .path = lua_tostring(L, 2)};
+    const char *format = stn_fields_text(&f, "format");
+    stn_diagnostics *list = stn_lua_push_findings(L, o->world->session->context);
+    int findings = lua_gettop(L);
+    stn_error err = {0};
+    stn_lua_check(L, stn_save_robot(o->world->session->context, &request, format, list, &err), &err);
+    push_list(L, list);
+    stn_lua_release(L, findings);
+    return 1;
+}
+
+const luaL_Reg stn_lua_finding_methods[] = {{"diagnostics", robot_diagnostics}, {"save", robot_save}, {NULL, NULL}};
 
 // ------------------------------------------------------------------------------------------------ without a world
 

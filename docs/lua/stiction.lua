@@ -232,6 +232,10 @@ function robot:links() end
 function robot:mass() end
 ---@return stiction.Finding[] of the load that made it
 function robot:diagnostics() end
+---@param path string of the robot file to write
+---@param options? { format?: string, name?: string } loader that writes it, else by the extension; name in the file
+---@return stiction.Finding[] what the format cannot hold
+function robot:save(path, options) end
 
 ---@class stiction.controller
 local controller = {}

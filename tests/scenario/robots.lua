@@ -412,6 +412,43 @@ stn.test("a robot without links is refused where it is loaded", function()
   end, "no <link>")
 end)
 
+stn.test("a robot is saved in every format and loads as the same robot", function()
+  local file = write('<robot name="arm">' .. arm_links .. "</robot>")
+  for _, format in ipairs { "urdf", "sdf", "mjcf" } do
+    local world = stn.world {}
+    local arm = world:load { file, fixed = true }
+    local path = os.tmpname() .. (format == "mjcf" and ".xml" or "." .. format)
+    files[#files + 1] = path
+    local lost = arm:save(path, { name = "copy" })
+    assert(#lost <= 1 and (#lost == 0 or lost[1].severity == "warning"), format)
+    local other = stn.world {}
+    local copy = other:load { path, fixed = true }
+    assert(copy.name == "copy" and math.abs(copy:mass() - arm:mass()) < 1e-12)
+    arm:set_q { shoulder = 0.4, elbow = -0.7 }
+    copy:set_q { shoulder = 0.4, elbow = -0.7 }
+    local a, b = arm:link("flange"):position(), copy:link("flange"):position()
+    for k = 1, 3 do
+      assert(math.abs(a[k] - b[k]) < 1e-12, format)
+    end
+  end
+end)
+
+stn.test("what cannot be saved is one line", function()
+  local world = stn.world {}
+  local arm = world:load { write('<robot name="arm">' .. arm_links .. "</robot>"), fixed = true }
+  local function refused(part, ...)
+    local good, message = pcall(arm.save, arm, ...)
+    assert(not good and message:find(part, 1, true) and not message:find "\n", message)
+  end
+  refused("robot:save takes a file's name")
+  refused("robot:save takes a file's name", {})
+  refused("no format is known by the extension 'what'", "arm.what")
+  refused("nothing", "arm.urdf", { format = "nothing" })
+  refused("colour", "arm.urdf", { colour = 1 })
+  refused("No such file", "/nonexistent/arm.urdf")
+  refused("must not be empty", "arm.urdf", { name = "" })
+end)
+
 stn.test("a controller takes the joints of one of several equal robots", function()
   local world = stn.world { dt = 2e-3, gravity = { 0, 0, 0 } }
   local robots = {}
