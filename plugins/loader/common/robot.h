@@ -105,6 +105,7 @@ typedef struct robot_mesh {
 
 typedef struct robot_geometry {
     int32_t link;
+    const xml_element *xml; // as robot_link's
     robot_place place;
     stn_geometry_spec spec;
     const robot_file *file;  // of its mesh, NULL: none

@@ -29,12 +29,6 @@ static void parse_inertial(robot_reader *reader, const xml_element *xml, stn_mas
     stn_pose pose = sdf_pose(reader, xml, &relative_to);
     stn_mat3 inertia = stn_mat3_identity();
     double mass = 1.0;
-    if (sdf_attribute_flag(reader, xml, "auto", false)) {
-        robot_error(reader, xml, "inertia",
-                    "auto=\"true\": inertias are not computed from shapes here, write <mass> and "
-                    "<inertia> (stiction info says those of a mesh file)");
-        return;
-    }
     if (relative_to != NULL) {
         robot_error(reader, xml, "pose",
                     "the pose of <inertial> stands in its link, not in '%.80s': remove relative_to", relative_to);
@@ -85,7 +79,9 @@ void sdf_parse_link(robot_reader *reader, int32_t model, const xml_element *xml)
     }
     f->given = sdf_pose(reader, xml, &f->relative_to);
     const xml_element *inertial = robot_child(reader, xml, "inertial");
-    if (inertial != NULL) {
+    if (inertial != NULL && sdf_attribute_flag(reader, inertial, "auto", false)) {
+        sdf_compute_later(reader, inertial, index);
+    } else if (inertial != NULL) {
         parse_inertial(reader, inertial, &reader->links[index].mass);
     } else {
         reader->links[index].mass = (stn_mass){1.0, stn_vec3_zero(), stn_mat3_identity()};

@@ -201,6 +201,7 @@ static bool finish(robot_reader *reader, const xml_element *content) {
         return !reader->out_of_memory;
     }
     sdf_place_geometries(reader);
+    sdf_compute_inertias(reader);
     sdf_complete_filters(reader);
     sdf_add_frame_links(reader);
     for (int32_t i = 0; i < sdf->joint_count; i++) {

@@ -54,14 +54,21 @@ typedef struct sdf_placement {
     const char *relative_to;
 } sdf_placement;
 
+/// A link whose mass follows from its collisions.
+typedef struct sdf_auto {
+    const xml_element *inertial;
+    int32_t link; // of the robot
+} sdf_auto;
+
 typedef struct sdf_reader {
     robot_reader robot; // first: functions get a robot_reader
     sdf_frame *frames;
     sdf_model *models;
     sdf_joint *joints;
     sdf_placement *placements;
+    sdf_auto *autos;
     int32_t frame_count, frame_capacity, model_count, model_capacity, joint_count, joint_capacity;
-    int32_t placement_count, placement_capacity;
+    int32_t placement_count, placement_capacity, auto_count, auto_capacity;
     int32_t link_total;              // links that the file has; later ones are made here
     int32_t *link_frames;            // (links that the file has) frame of each
     robot_names names;               // scope (model) and name -> frame
@@ -119,6 +126,9 @@ bool sdf_resolve_frames(robot_reader *reader); // false: said
 stn_pose sdf_pose_between(robot_reader *reader, int32_t from, int32_t to);
 
 void sdf_parse_link(robot_reader *reader, int32_t model, const xml_element *xml); // link.c
+// auto_inertia.c: when shapes stand in their places
+void sdf_compute_later(robot_reader *reader, const xml_element *inertial, int32_t link);
+void sdf_compute_inertias(robot_reader *reader);
 // geometry.c, surface.c
 void sdf_parse_geometry(robot_reader *reader, int32_t frame, const xml_element *xml, bool collision);
 void sdf_place_geometries(robot_reader *reader);

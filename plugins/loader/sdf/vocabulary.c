@@ -28,10 +28,10 @@ static const robot_word words[] = {
     {NULL, "pose", "relative_to frame degrees rotation_format", ""},
     {NULL, "link", "name",
      "pose inertial collision visual gravity kinematic self_collide enable_wind velocity_decay must_be_base_link"},
-    {NULL, "inertial", "auto", "mass inertia pose"},
+    {NULL, "inertial", "auto", "mass inertia pose density"},
     {NULL, "inertia", "", "ixx iyy izz ixy ixz iyz"},
     {NULL, "velocity_decay", "", "linear angular"},
-    {NULL, "collision", "name", "pose geometry surface max_contacts drake:proximity_properties " UNSEEN},
+    {NULL, "collision", "name", "pose geometry surface max_contacts density drake:proximity_properties " UNSEEN},
     {NULL, "visual", "name", "pose geometry material transparency cast_shadows " UNSEEN},
     {NULL, "geometry", "", SHAPES},
     {NULL, "box", "", "size"},
@@ -83,7 +83,7 @@ static const char harmless[] =
     "plugin sensor light gui physics scene wind audio audio_sink audio_source atmosphere magnetic_field "
     "spherical_coordinates projector battery particle_emitter laser_retro visibility_flags meta script shader pbr "
     "specular emissive lighting double_sided render_order texture bullet max_contacts actor road author "
-    "drake:mesh_resolution_hint drake:hydroelastic_margin material_density density namespace";
+    "drake:mesh_resolution_hint drake:hydroelastic_margin material_density namespace";
 
 /// Elements that say nothing at one value.
 typedef struct neutral {

@@ -3,9 +3,10 @@
 // read.
 #include "sdf_fixture.h"
 
-#define HALF_PI "1.5707963267948966"
-#define BITS(n) "<surface><contact><collide_bitmask>" n "</collide_bitmask></contact></surface>"
-#define BALL    "<sphere><radius>1</radius></sphere>"
+#define HALF_PI             "1.5707963267948966"
+#define BITS(n)             "<surface><contact><collide_bitmask>" n "</collide_bitmask></contact></surface>"
+#define LINK_OF(name, more) "<link name='" name "'>" more "</link>\n"
+#define BALL                "<sphere><radius>1</radius></sphere>"
 
 static void model_of_two_links_is_a_robot(void **state) {
     fixture *f = *state;
@@ -64,6 +65,34 @@ static void mass_that_is_not_given_is_one_with_a_warning(void **state) {
     assert_int_equal(f->list.warning_count, 0);
     good_model(f, ROBOT("<link name='a'><inertial><mass>0</mass></inertial></link>" LINK("b", "")));
     assert_near(link_of(f, "a")->mass.inertia.m[0][0], 0.0, 0.0);
+}
+
+// Two boxes of 1 x 1 x 1 m: 2000 kg at (1, 0, 0) by its own density and 1000 kg at (0, 0, 1). About their common centre
+// (2/3, 0, 1/3) the parallel axes add 2000 r1^2 + 1000 r2^2 with r1 = (1/3, 0, -1/3), r2 = (-2/3, 0, 2/3).
+static void inertia_follows_from_shapes_where_it_is_asked_for(void **state) {
+#define UNIT_BOX "<box><size>1 1 1</size></box>"
+#define WEIGHED(more)                                                                                               \
+    ROBOT(LINK_OF("a", "<inertial auto='true'>" more                                                                \
+                       "</inertial>" SHAPE("collision", "c", POSE_IN("f", "1 0 0 0 0 0") "<density>2000</density>", \
+                                           UNIT_BOX) SHAPE("collision", "d", POSE("0 0 1 0 0 0"), UNIT_BOX)         \
+                           SHAPE("visual", "v", "", UNIT_BOX)) FRAME("f", ""))
+    fixture *f = *state;
+    good_model(f, WEIGHED(""));
+    const stn_mass *mass = &link_of(f, "a")->mass;
+    double shift_x = 2000.0 / 9.0 + 1000.0 * 4.0 / 9.0; // sum of m x^2, which is that of m z^2 and minus that of m x z
+    assert_near(mass->mass, 3000.0, 1e-9);
+    assert_near(mass->com.x, 2.0 / 3.0, 1e-15);
+    assert_near(mass->com.z, 1.0 / 3.0, 1e-15);
+    assert_near(mass->inertia.m[0][0], 3000.0 / 6.0 + shift_x, 1e-9);
+    assert_near(mass->inertia.m[1][1], 3000.0 / 6.0 + 2.0 * shift_x, 1e-9);
+    assert_near(mass->inertia.m[0][2], shift_x, 1e-9);
+    assert_int_equal(f->list.count, 0);
+    good_model(f, WEIGHED("<density>2000</density>"));
+    assert_near(link_of(f, "a")->mass.mass, 4000.0, 1e-9);
+    assert_near(link_of(f, "a")->mass.com.x, 0.5, 1e-15);
+    good_model(f, WEIGHED("<mass>3</mass>"));
+    assert_near(link_of(f, "a")->mass.mass, 3.0, 1e-12);
+    assert_near(link_of(f, "a")->mass.inertia.m[0][2], 1e-3 * shift_x, 1e-12);
 }
 
 static void single_root_is_proposed_where_it_stands(void **state) {
@@ -249,6 +278,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(model_of_two_links_is_a_robot, set_up_sdf, tear_down),
         cmocka_unit_test_setup_teardown(inertia_is_turned_and_shifted_by_its_pose, set_up_sdf, tear_down),
         cmocka_unit_test_setup_teardown(mass_that_is_not_given_is_one_with_a_warning, set_up_sdf, tear_down),
+        cmocka_unit_test_setup_teardown(inertia_follows_from_shapes_where_it_is_asked_for, set_up_sdf, tear_down),
         cmocka_unit_test_setup_teardown(single_root_is_proposed_where_it_stands, set_up_sdf, tear_down),
         cmocka_unit_test_setup_teardown(every_shape_is_read, set_up_sdf, tear_down),
         cmocka_unit_test_setup_teardown(box_and_ellipsoid_keep_their_sizes, set_up_sdf, tear_down),

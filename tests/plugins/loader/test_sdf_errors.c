@@ -107,10 +107,15 @@ static const wrong files[] = {
     // links and shapes
     {BAD("<link name='b'><inertial><pose relative_to='a'/><mass>0</mass></inertial></link>" LINK("a", "")), "pose", 3,
      "link b", "not in 'a'"},
-    {BAD("<link name='a'><inertial auto='true'/></link>"), "inertia", 3, "link a", "not computed from shapes"},
+    {BAD("<link name='a'><inertial auto='true'/></link>"), "inertia", 3, "link a", "no <collision> that weighs"},
     {BAD("<link "
          "name='a'><inertial><mass>1</mass><inertia><ixx>-1</ixx><iyy>1</iyy><izz>1</izz></inertia></inertial></link>"),
      "inertia", 3, "link a", "negative principal moment"},
+    {BAD("<link name='a'><inertial auto='1'/><collision name='c'><geometry><plane/></geometry></collision></link>"),
+     "inertia", 3, "link a", "a half_space has no volume"},
+    {BAD("<link name='a'><inertial auto='1'><density>0</density></inertial><collision name='c'><geometry><sphere>"
+         "<radius>1</radius></sphere></geometry></collision></link>"),
+     "range", 3, "link a", "<density> = 0"},
     {ONE_SHAPE(""), "shape", 3, "link a", "no shape"},
     {ONE_SHAPE("<cone><radius>1</radius><length>1</length></cone>"), "shape", 3, "link a", "a <cone> cannot collide"},
     {ONE_SHAPE("<box/>"), "missing", 3, "link a", "<box> has no <size>"},

@@ -51,7 +51,7 @@ static const row rows[] = {
     {"link", "<audio_source/>", STN_SEVERITY_NOTE, "<audio_source>"},
     {"link", "<particle_emitter name='p'/>", STN_SEVERITY_NOTE, "<particle_emitter>"},
     {"inertial", "<fluid_added_mass/>", STN_SEVERITY_WARNING, "<fluid_added_mass>"},
-    {"inertial", "<density>1</density>", STN_SEVERITY_NOTE, "<density>"},
+    {"inertial", "<auto_inertia_params/>", STN_SEVERITY_WARNING, "<auto_inertia_params>"},
     {"collision", "<laser_retro>0</laser_retro>", STN_SEVERITY_NOTE, "<laser_retro>"},
     {"collision", "<max_contacts>9</max_contacts>", SILENT, NULL},
     {"collision", "<drake:illustration_properties/>", SILENT, NULL},
