@@ -246,17 +246,23 @@ static int compare_starts(const void *a, const void *b) {
     return ((*x)->q_start > (*y)->q_start) - ((*x)->q_start < (*y)->q_start);
 }
 
-/// A body that floats on the world by a joint of its own: MuJoCo says where it is in the world.
-static void place_free(const mjcf_saver *s, const stn_joint *joint, double *q) {
-    const stn_joint *root = mjcf_save_free_root(s);
-    if (joint->type != STN_JOINT_FLOATING || joint == root) {
+/// Coordinates as MuJoCo has them: a body that floats on the world by a joint of its own is placed in the world.
+static void convert(const mjcf_saver *s, const stn_joint *joint, double *q) {
+    int32_t turn = stn_joint_type_quaternion(joint->type);
+    if (turn < 0) {
         return;
     }
-    stn_pose moved = stn_pose_make((stn_quat){q[3], q[4], q[5], q[6]}, stn_vec3_make(q[0], q[1], q[2]));
-    moved = stn_pose_mul(&joint->origin, &moved);
-    stn_quat turn = stn_quat_from_matrix(&moved.rotation);
-    const double values[7] = {moved.position.x, moved.position.y, moved.position.z, turn.w, turn.x, turn.y, turn.z};
-    memcpy(q, values, sizeof values);
+    stn_vec3 at = turn == 3 ? stn_vec3_make(q[0], q[1], q[2]) : stn_vec3_zero();
+    stn_quat given = {q[turn], q[turn + 1], q[turn + 2], q[turn + 3]};
+    stn_pose pose = stn_pose_make(stn_quat_normalize(given), at);
+    if (turn == 3 && joint != mjcf_save_free_root(s)) {
+        pose = stn_pose_mul(&joint->origin, &pose);
+    }
+    if (turn == 3) {
+        const double xyz[3] = {pose.position.x, pose.position.y, pose.position.z};
+        memcpy(q, xyz, sizeof xyz);
+    }
+    robot_settle_quaternion(&pose.rotation, q + turn);
 }
 
 /// qpos: the joints depth first, as they stand in the file, which is the order of their coordinates.
@@ -271,7 +277,7 @@ static void put_key(mjcf_saver *s, const stn_keyframe *key, const stn_joint **or
             from += j->nq;
         }
         memcpy(qpos + count, key->q + from, (size_t)ordered[i]->nq * sizeof *qpos);
-        place_free(s, ordered[i], qpos + count);
+        convert(s, ordered[i], qpos + count);
         count += ordered[i]->nq;
     }
     if (qpos != NULL) {
