@@ -47,9 +47,9 @@ static void parse_children(robot_reader *reader, int32_t model, const xml_elemen
     }
 }
 
-/// A frame whose name no file can write, for a model whose contents stand in its parent.
+/// The name that Gazebo gives the frame of a model whose contents stand in its parent.
 static const char *merged_name(robot_reader *reader, const char *name) {
-    return robot_text(reader, "merged model %s", name);
+    return robot_text(reader, "_merged__%s__model__", name);
 }
 
 static const char *text_attribute(const xml_element *xml, const char *name) {
