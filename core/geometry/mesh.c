@@ -83,6 +83,12 @@ stn_status mesh_wrap(raw_mesh *mesh, const stn_mesh_facts *facts, const stn_mass
     if (object == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "mesh: out of memory");
     }
+    stn_polytope *polytope = NULL;
+    stn_status status = convex ? mesh_polytope_create(mesh, solid->mass, &polytope, err) : STN_OK;
+    if (status != STN_OK) {
+        stn_release(mesh->context, object);
+        return status;
+    }
     bool surface = mesh->tetrahedron_count == 0;
     if (surface) {
         stn_release(mesh->context, mesh->tetrahedra);
@@ -96,6 +102,7 @@ stn_status mesh_wrap(raw_mesh *mesh, const stn_mesh_facts *facts, const stn_mass
                               .triangles = mesh->triangles,
                               .tetrahedra = surface ? NULL : mesh->tetrahedra,
                               .convex = convex,
+                              .polytope = polytope,
                               .bounds = mesh_bounds(mesh),
                               .solid = *solid,
                               .facts = *facts};
@@ -289,6 +296,7 @@ void stn_mesh_release(const stn_mesh *mesh) {
         stn_release(object->context, (void *)mesh->vertices);
         stn_release(object->context, (void *)mesh->triangles);
         stn_release(object->context, (void *)mesh->tetrahedra);
+        mesh_polytope_release(object->context, mesh->polytope);
         stn_release(object->context, object);
     }
 }
