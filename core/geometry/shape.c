@@ -42,13 +42,17 @@ stn_shape stn_shape_ellipsoid(stn_vec3 semi_axes) {
 
 stn_shape stn_shape_mesh(const stn_mesh *mesh) {
     stn_shape shape = {.type = STN_SHAPE_MESH, .mesh = mesh};
-    shape.type = mesh != NULL && mesh->convex ? STN_SHAPE_CONVEX : STN_SHAPE_MESH;
+    if (mesh != NULL && mesh->convex) {
+        shape.type = STN_SHAPE_CONVEX;
+    } else if (mesh != NULL && mesh->grid.rows > 0) {
+        shape.type = STN_SHAPE_HEIGHT_FIELD;
+    }
     return shape;
 }
 
 const char *stn_shape_name(stn_shape_type type) {
-    static const char *const names[] = {"sphere",     "box",  "capsule",   "cylinder",
-                                        "half_space", "mesh", "ellipsoid", "convex"};
+    static const char *const names[] = {"sphere", "box",       "capsule", "cylinder",    "half_space",
+                                        "mesh",   "ellipsoid", "convex",  "height_field"};
     _Static_assert(sizeof names / sizeof names[0] == STN_SHAPE_COUNT, "one name a shape");
     return (unsigned)type < STN_SHAPE_COUNT ? names[type] : NULL;
 }
@@ -94,6 +98,11 @@ stn_status stn_shape_check(const stn_shape *shape, stn_error *err) {
     case STN_SHAPE_CONVEX:
         if (shape->mesh == NULL || !shape->mesh->convex) {
             return stn_fail(err, STN_ERR_ARGUMENT, "convex: needs a mesh that is a convex hull");
+        }
+        return STN_OK;
+    case STN_SHAPE_HEIGHT_FIELD:
+        if (shape->mesh == NULL || shape->mesh->grid.rows == 0) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "height_field: needs a mesh made by stn_mesh_create_height_field");
         }
         return STN_OK;
     case STN_SHAPE_COUNT:
@@ -170,12 +179,28 @@ static stn_aabb hull_box(const stn_mesh *mesh, const stn_pose *pose, double marg
     return box;
 }
 
+/// That of its surface, without end in the direction in which it is filled.
+static stn_aabb height_field_box(const stn_mesh *mesh, const stn_pose *pose, double margin) {
+    stn_aabb box = mesh_box(mesh, pose, margin);
+    double *lower[3] = {&box.lower.x, &box.lower.y, &box.lower.z},
+           *upper[3] = {&box.upper.x, &box.upper.y, &box.upper.z};
+    for (int32_t i = 0; i < 3; i++) {
+        double up = pose->rotation.m[i][2];
+        *lower[i] = up > 0.0 ? -(double)INFINITY : *lower[i];
+        *upper[i] = up < 0.0 ? (double)INFINITY : *upper[i];
+    }
+    return box;
+}
+
 stn_aabb stn_shape_aabb(const stn_shape *shape, const stn_pose *pose, double margin) {
     if (shape->type == STN_SHAPE_HALF_SPACE) {
         return half_space_box(pose, margin);
     }
     if (shape->type == STN_SHAPE_CONVEX && shape->mesh != NULL) {
         return hull_box(shape->mesh, pose, margin);
+    }
+    if (shape->type == STN_SHAPE_HEIGHT_FIELD) {
+        return height_field_box(shape->mesh, pose, margin);
     }
     if (shape->mesh != NULL) {
         return mesh_box(shape->mesh, pose, margin);

@@ -45,6 +45,14 @@ typedef struct stn_polytope {
 
 enum { STN_OUTLINE_MAX = 16 };
 
+/// A regular grid of vertices, seen from above: vertex r * columns + c at (x + c dx, y + r dy) in the mesh's frame, up to
+/// rounding. Cell (r, c) has the triangles (r, c) (r, c + 1) (r + 1, c + 1) and (r, c) (r + 1, c + 1) (r + 1, c).
+typedef struct stn_grid {
+    int32_t rows, columns; // of vertices, along y and along x; 0: the mesh is no height field
+    double x, y;           // of vertex (0, 0) [m]
+    double dx, dy;         // spacing [m]
+} stn_grid;
+
 /// Immutable after it is made; counted references, stn_mesh_keep and stn_mesh_release from any thread.
 struct stn_mesh {
     int32_t vertex_count, triangle_count, tetrahedron_count;
@@ -58,6 +66,7 @@ struct stn_mesh {
     stn_mass solid; // of unit density, by exact integration; zero mass when the surface encloses no solid: it has a
                     // border, its triangles face different ways, or no volume is left beside rounding
     stn_mesh_facts facts;
+    stn_grid grid; // rows 0: no height field
 };
 
 /// Numbers to make a mesh from; borrowed for the call.
@@ -83,6 +92,18 @@ STN_API stn_status stn_mesh_create_scaled(const stn_mesh *mesh, stn_vec3 scale, 
 /// The vertex furthest along a direction of any length, the first of several: the same as a look at all vertices would
 /// find. A convex hull is climbed from neighbour to neighbour instead. Bounded; allocates nothing. Thread: [any].
 STN_API int32_t stn_mesh_support(const stn_mesh *mesh, stn_vec3 direction);
+
+/// A height field over the rectangle |x| <= size_x / 2, |y| <= size_y / 2.
+typedef struct stn_height_field_spec {
+    int32_t rows, columns;  // of heights, >= 2, along y and along x
+    double size_x, size_y;  // [m], > 0
+    const double *heights;  // (rows x columns), z of the surface [m]: row by row, y and x increasing; borrowed for the call
+} stn_height_field_spec;
+/// The surface of a height field as a mesh with a grid; shapes of it are STN_SHAPE_HEIGHT_FIELD. Its vertices and
+/// triangles stand as stn_grid says. STN_ERR_ARGUMENT for fewer than 2 x 2 heights, too many, sizes outside of
+/// 1e-50 to 1e50 m or heights that are not finite or beyond 1e50 m. Thread: [any].
+STN_API stn_status stn_mesh_create_height_field(stn_context *context, const stn_height_field_spec *spec, stn_mesh **out,
+                                                stn_error *err);
 STN_API const stn_mesh *stn_mesh_keep(const stn_mesh *mesh);
 STN_API void stn_mesh_release(const stn_mesh *mesh); ///< accepts NULL
 
