@@ -94,25 +94,34 @@ static void set_plane(const faces *f, int32_t face, double *plane) {
     memcpy(plane, (const double[4]){n.x, n.y, n.z, d}, 4 * sizeof *plane);
 }
 
-/// Drops the corner that cuts off the smallest triangle until few are left; positions into `outline`.
+/// Twice the area of the triangle of three corners.
+static double triangle_area(const faces *f, int32_t i, int32_t j, int32_t k) {
+    stn_vec3 a = face_vertex(f, i);
+    return stn_vec3_norm(stn_vec3_cross(stn_vec3_sub(face_vertex(f, j), a), stn_vec3_sub(face_vertex(f, k), a)));
+}
+
+/// From the first corner the furthest, then again and again the corner that adds most area; positions into `outline`.
 static int32_t choose_outline(const faces *f, int32_t face, int32_t *outline) {
-    int32_t first = f->start[face], count = f->start[face + 1] - first;
-    for (int32_t i = 0; i < count; i++) {
-        outline[i] = first + i;
-    }
-    while (count > STN_OUTLINE_MAX) {
-        int32_t least = 0;
-        double smallest = INFINITY;
-        for (int32_t i = 0; i < count; i++) {
-            stn_vec3 p = face_vertex(f, outline[i]);
-            stn_vec3 before = stn_vec3_sub(face_vertex(f, outline[i > 0 ? i - 1 : count - 1]), p);
-            stn_vec3 after = stn_vec3_sub(face_vertex(f, outline[i + 1 < count ? i + 1 : 0]), p);
-            double area = stn_vec3_norm(stn_vec3_cross(before, after));
-            least = area < smallest ? i : least;
-            smallest = area < smallest ? area : smallest;
+    int32_t first = f->start[face], corners = f->start[face + 1] - first, count = 1;
+    outline[0] = first;
+    for (int32_t wanted = corners < STN_OUTLINE_MAX ? corners : STN_OUTLINE_MAX; count < wanted; count++) {
+        int32_t best = -1, behind = 0;
+        double most = -1.0;
+        for (int32_t k = 0; k < count; k++) {
+            int32_t from = outline[k], to = k + 1 < count ? outline[k + 1] : first + corners;
+            int32_t end = to < first + corners ? to : first;
+            for (int32_t i = from + 1; i < to; i++) {
+                double gain = count > 1 ? triangle_area(f, from, i, end)
+                                        : stn_vec3_norm(stn_vec3_sub(face_vertex(f, i), face_vertex(f, from)));
+                if (gain > most * (1.0 + 1e-9)) {
+                    most = gain;
+                    best = i;
+                    behind = k;
+                }
+            }
         }
-        count--;
-        memmove(outline + least, outline + least + 1, (size_t)(count - least) * sizeof *outline);
+        memmove(outline + behind + 2, outline + behind + 1, (size_t)(count - behind - 1) * sizeof *outline);
+        outline[behind + 1] = best;
     }
     return count;
 }

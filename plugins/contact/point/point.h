@@ -32,8 +32,8 @@ void manifold_add(manifold *m, stn_vec3 a, stn_vec3 normal, double phi, uint32_t
 void manifold_add_both(manifold *m, stn_vec3 a, stn_vec3 b, stn_vec3 normal, uint32_t feature_a, uint32_t feature_b);
 /// Exchanges the roles of A and B.
 void manifold_flip(manifold *m);
-/// Keeps at most `limit` points: the deepest, then again and again the one furthest from those kept, in their old
-/// order.
+/// Keeps at most `limit` points in their old order: the deepest, then again and again the one that adds most to the
+/// polygon that those kept span, seen along the normal.
 void manifold_reduce(manifold *m, int32_t limit);
 /// Smallest phi; infinite when there are no points.
 double manifold_depth(const manifold *m);

@@ -46,10 +46,11 @@ static inline double oracle_along(const placed *a, const placed *b, stn_vec3 n) 
            oracle_reach(b, stn_vec3_neg(n));
 }
 
-/// Steps of a shrinking star of directions around n; each circle is turned by another angle.
+/// Steps of a shrinking star of directions around n; each circle is turned by another angle. Bounded, as along a sharp
+/// ridge small steps can go on for ever.
 static inline double oracle_climb(const placed *a, const placed *b, stn_vec3 *n, double step, double end) {
     double best = oracle_along(a, b, *n), turn = 0.0;
-    while (step > end) {
+    for (int32_t round = 0; step > end && round < 1000; round++) {
         stn_mat3 frame = stn_contact_frame(*n);
         stn_vec3 u = stn_mat3_column(&frame, 0), v = stn_mat3_column(&frame, 1), winner = *n;
         bool better = false;

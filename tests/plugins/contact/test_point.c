@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Properties of the contact points of random pairs, for every pair of shapes. `--full` runs 100 000 cases a pair.
+// Properties of the contact points of random pairs, for every pair of shapes. `--full [CASES]` runs 100 000 cases a
+// pair.
 #include "stn_test.h"
 
 #include <string.h>
@@ -298,7 +299,8 @@ static void every_pair_has_the_properties_of_a_signed_distance(void **state) {
 
 int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "--full") == 0) {
-        cases_per_pair = cases_of_hulls = 100000;
+        int32_t cases = argc > 2 ? (int32_t)strtol(argv[2], NULL, 10) : 100000;
+        cases_per_pair = cases_of_hulls = cases;
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_pair_has_the_properties_of_a_signed_distance),
