@@ -191,7 +191,8 @@ void cli_box_add(stn_aabb *box, const stn_aabb *other) {
 }
 
 stn_aabb cli_box_of(const stn_geometry *geometry, const stn_pose *pose) {
-    bool bounded = geometry->shape.type != STN_SHAPE_HALF_SPACE;
+    stn_shape_type type = geometry->shape.type;
+    bool bounded = type != STN_SHAPE_HALF_SPACE && type != STN_SHAPE_HEIGHT_FIELD;
     return bounded ? stn_shape_aabb(&geometry->shape, pose, 0.0) : cli_box_empty();
 }
 

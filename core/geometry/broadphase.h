@@ -5,20 +5,7 @@
 
 #include <stiction/geometry.h>
 
-enum { LANES = 4 };
-typedef float lanes __attribute__((vector_size(16)));
-typedef int32_t lane_mask __attribute__((vector_size(16)));
-typedef int64_t lane_words __attribute__((vector_size(16)));
-
-static inline bool lanes_any(lane_mask mask) {
-    lane_words w = (lane_words)mask;
-    return (w[0] | w[1]) != 0;
-}
-
-static inline bool lanes_all(lane_mask mask) {
-    lane_words w = (lane_words)mask;
-    return (w[0] & w[1]) == -1;
-}
+#include "geometry/lanes.h"
 
 /// Four boxes side by side; lanes without a box are empty (lower > upper) and overlap nothing.
 typedef struct block {

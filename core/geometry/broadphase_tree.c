@@ -113,10 +113,6 @@ static float greatest(lanes v) {
     return a > b ? a : b;
 }
 
-static lanes select_lanes(lane_mask mask, lanes yes, lanes no) {
-    return (lanes)((mask & (lane_mask)yes) | (~mask & (lane_mask)no));
-}
-
 static void fit_leaf(const stn_broadphase *bp, node *n) {
     const block *b = &bp->blocks[n->block];
     n->lower = (lanes){least(b->lower[0]), least(b->lower[1]), least(b->lower[2]), 0.0F};

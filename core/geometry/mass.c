@@ -14,6 +14,7 @@ double stn_shape_volume(const stn_shape *shape) {
     case STN_SHAPE_CYLINDER:
         return STN_PI * r * r * 2.0 * l;
     case STN_SHAPE_HALF_SPACE:
+    case STN_SHAPE_HEIGHT_FIELD:
         return INFINITY;
     case STN_SHAPE_ELLIPSOID:
         return 4.0 / 3.0 * STN_PI * shape->half_extents.x * shape->half_extents.y * shape->half_extents.z;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "geometry/mesh_build.h"
+#include "geometry/mesh_tree.h"
 
 /// Fifth powers of lengths stay finite below it, and so do all mass properties.
 static const double largest_coordinate = 1e50; // [m]
@@ -83,12 +84,19 @@ stn_status mesh_wrap(raw_mesh *mesh, const stn_mesh_facts *facts, const stn_mass
     if (object == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "mesh: out of memory");
     }
+    stn_polytope *polytope = NULL;
+    stn_status status = convex ? mesh_polytope_create(mesh, solid->mass, &polytope, err) : STN_OK;
+    if (status != STN_OK) {
+        stn_release(mesh->context, object);
+        return status;
+    }
     bool surface = mesh->tetrahedron_count == 0;
     if (surface) {
         stn_release(mesh->context, mesh->tetrahedra);
     }
     object->context = mesh->context;
     atomic_init(&object->references, 1);
+    atomic_init(&object->tree, NULL);
     object->face = (stn_mesh){.vertex_count = mesh->vertex_count,
                               .triangle_count = mesh->triangle_count,
                               .tetrahedron_count = mesh->tetrahedron_count,
@@ -96,6 +104,7 @@ stn_status mesh_wrap(raw_mesh *mesh, const stn_mesh_facts *facts, const stn_mass
                               .triangles = mesh->triangles,
                               .tetrahedra = surface ? NULL : mesh->tetrahedra,
                               .convex = convex,
+                              .polytope = polytope,
                               .bounds = mesh_bounds(mesh),
                               .solid = *solid,
                               .facts = *facts};
@@ -286,9 +295,11 @@ const stn_mesh *stn_mesh_keep(const stn_mesh *mesh) {
 void stn_mesh_release(const stn_mesh *mesh) {
     mesh_object *object = (mesh_object *)mesh;
     if (object != NULL && atomic_fetch_sub_explicit(&object->references, 1, memory_order_acq_rel) == 1) {
+        mesh_tree_destroy(atomic_load_explicit(&object->tree, memory_order_relaxed));
         stn_release(object->context, (void *)mesh->vertices);
         stn_release(object->context, (void *)mesh->triangles);
         stn_release(object->context, (void *)mesh->tetrahedra);
+        mesh_polytope_release(object->context, mesh->polytope);
         stn_release(object->context, object);
     }
 }

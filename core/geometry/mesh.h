@@ -39,10 +39,14 @@ stn_status mesh_from_raw(stn_context *context, const raw_mesh *raw, stn_mesh **o
 /// could tell (joined vertices, convexity, facts that fit) is believed.
 stn_status mesh_from_parts(stn_context *context, const stn_mesh *parts, stn_mesh **out, stn_error *err);
 
+/// The tree that queries walk: mesh_tree.h.
+typedef struct mesh_tree mesh_tree;
+
 /// The object behind a stn_mesh, which is its first member and owns the arrays.
 typedef struct mesh_object {
     stn_mesh face;
     atomic_int references;
+    mesh_tree *_Atomic tree; // NULL until a query asks for it; then it stays
     stn_context *context;
 } mesh_object;
 

@@ -43,7 +43,15 @@ typedef struct mesh_integrals {
 } mesh_integrals;
 mesh_integrals mesh_integrate(const raw_mesh *mesh, const stn_aabb *bounds, bool closed);
 
-/// Gives the arrays to a new object with one reference. On failure they stay.
+/// Faces, edges and neighbours of a convex surface, which encloses `volume`. STN_ERR_ARGUMENT when the triangles are no
+/// closed surface.
+stn_status mesh_polytope_create(const raw_mesh *mesh, double volume, stn_polytope **out, stn_error *err);
+void mesh_polytope_release(stn_context *context, const stn_polytope *polytope); ///< accepts NULL
+/// Where climbing starts: fills `starts` once `start_side`, the neighbours and the slack are set.
+void mesh_fill_starts(const stn_mesh *mesh, int32_t *starts);
+
+/// Gives the arrays to a new object with one reference; of a convex surface it finds the polytope. On failure they
+/// stay.
 stn_status mesh_wrap(raw_mesh *mesh, const stn_mesh_facts *facts, const stn_mass *solid, bool convex, stn_mesh **out,
                      stn_error *err);
 

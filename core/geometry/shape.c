@@ -5,8 +5,9 @@
 // with the rows R_i of the rotation (R_ij = e_i . axis j):
 //   sphere r;  box sum_j |R_ij| h_j;  capsule |R_i3| l + r;  cylinder |R_i3| l + r |(R_i1, R_i2)|;
 //   ellipsoid |(R_i1 h_1, R_i2 h_2, R_i3 h_3)|
-// A mesh has that of the box around it in its own frame: a few operations each step, where going over its vertices
-// would cost as many as there are. The price is a larger box, by at most sqrt(3) in a side: some more pairs to look at.
+// A hull has its support points, found by climbing. A surface has the box around the box in its own frame: a few
+// operations each step, where going over its vertices would cost as many as there are. The price is a larger box, by at
+// most sqrt(3) in a side: some more pairs to look at.
 #include "geometry/mesh.h"
 
 stn_shape stn_shape_sphere(double radius) {
@@ -41,13 +42,17 @@ stn_shape stn_shape_ellipsoid(stn_vec3 semi_axes) {
 
 stn_shape stn_shape_mesh(const stn_mesh *mesh) {
     stn_shape shape = {.type = STN_SHAPE_MESH, .mesh = mesh};
-    shape.type = mesh != NULL && mesh->convex ? STN_SHAPE_CONVEX : STN_SHAPE_MESH;
+    if (mesh != NULL && mesh->convex) {
+        shape.type = STN_SHAPE_CONVEX;
+    } else if (mesh != NULL && mesh->grid.rows > 0) {
+        shape.type = STN_SHAPE_HEIGHT_FIELD;
+    }
     return shape;
 }
 
 const char *stn_shape_name(stn_shape_type type) {
-    static const char *const names[] = {"sphere",     "box",  "capsule",   "cylinder",
-                                        "half_space", "mesh", "ellipsoid", "convex"};
+    static const char *const names[] = {"sphere", "box",       "capsule", "cylinder",    "half_space",
+                                        "mesh",   "ellipsoid", "convex",  "height_field"};
     _Static_assert(sizeof names / sizeof names[0] == STN_SHAPE_COUNT, "one name a shape");
     return (unsigned)type < STN_SHAPE_COUNT ? names[type] : NULL;
 }
@@ -93,6 +98,11 @@ stn_status stn_shape_check(const stn_shape *shape, stn_error *err) {
     case STN_SHAPE_CONVEX:
         if (shape->mesh == NULL || !shape->mesh->convex) {
             return stn_fail(err, STN_ERR_ARGUMENT, "convex: needs a mesh that is a convex hull");
+        }
+        return STN_OK;
+    case STN_SHAPE_HEIGHT_FIELD:
+        if (shape->mesh == NULL || shape->mesh->grid.rows == 0) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "height_field: needs a mesh made by stn_mesh_create_height_field");
         }
         return STN_OK;
     case STN_SHAPE_COUNT:
@@ -152,9 +162,45 @@ static stn_aabb mesh_box(const stn_mesh *mesh, const stn_pose *pose, double marg
     return box;
 }
 
+static double hull_reach(const stn_mesh *mesh, stn_vec3 d) {
+    return stn_vec3_dot(d, mesh_vertex(mesh->vertices, stn_mesh_support(mesh, d)));
+}
+
+static stn_aabb hull_box(const stn_mesh *mesh, const stn_pose *pose, double margin) {
+    double lower[3], upper[3];
+    const double position[3] = {pose->position.x, pose->position.y, pose->position.z};
+    for (int32_t i = 0; i < 3; i++) {
+        const double *row = pose->rotation.m[i];
+        stn_vec3 d = {row[0], row[1], row[2]};
+        upper[i] = position[i] + hull_reach(mesh, d) + margin;
+        lower[i] = position[i] - hull_reach(mesh, stn_vec3_neg(d)) - margin;
+    }
+    stn_aabb box = {{lower[0], lower[1], lower[2]}, {upper[0], upper[1], upper[2]}};
+    return box;
+}
+
+/// That of its surface, without end in the direction in which it is filled.
+static stn_aabb height_field_box(const stn_mesh *mesh, const stn_pose *pose, double margin) {
+    stn_aabb box = mesh_box(mesh, pose, margin);
+    double *lower[3] = {&box.lower.x, &box.lower.y, &box.lower.z},
+           *upper[3] = {&box.upper.x, &box.upper.y, &box.upper.z};
+    for (int32_t i = 0; i < 3; i++) {
+        double up = pose->rotation.m[i][2];
+        *lower[i] = up > 0.0 ? -(double)INFINITY : *lower[i];
+        *upper[i] = up < 0.0 ? (double)INFINITY : *upper[i];
+    }
+    return box;
+}
+
 stn_aabb stn_shape_aabb(const stn_shape *shape, const stn_pose *pose, double margin) {
     if (shape->type == STN_SHAPE_HALF_SPACE) {
         return half_space_box(pose, margin);
+    }
+    if (shape->type == STN_SHAPE_CONVEX && shape->mesh != NULL) {
+        return hull_box(shape->mesh, pose, margin);
+    }
+    if (shape->type == STN_SHAPE_HEIGHT_FIELD) {
+        return height_field_box(shape->mesh, pose, margin);
     }
     if (shape->mesh != NULL) {
         return mesh_box(shape->mesh, pose, margin);
@@ -163,22 +209,6 @@ stn_aabb stn_shape_aabb(const stn_shape *shape, const stn_pose *pose, double mar
                      reach(shape, pose->rotation.m[2]) + margin};
     stn_aabb box = {stn_vec3_sub(pose->position, half), stn_vec3_add(pose->position, half)};
     return box;
-}
-
-/// The vertex furthest along `d`, the first of several. Looks at all: climbing from neighbour to neighbour needs their
-/// adjacency and a start from the last step, which belong to contact models.
-static stn_vec3 furthest_vertex(const stn_mesh *mesh, stn_vec3 d) {
-    stn_vec3 best = stn_vec3_zero();
-    double reach = -INFINITY;
-    for (int32_t i = 0; i < mesh->vertex_count; i++) {
-        stn_vec3 p = mesh_vertex(mesh->vertices, i);
-        double along = stn_vec3_dot(p, d);
-        if (along > reach) {
-            reach = along;
-            best = p;
-        }
-    }
-    return best;
 }
 
 /// Where the normal of an ellipsoid with the semi-axes h points along d: h_i (h_i d_i) / |(h_j d_j)|.
@@ -207,7 +237,8 @@ stn_vec3 stn_shape_support(const stn_shape *shape, stn_vec3 d) {
         return ellipsoid_support(shape->half_extents, d);
     case STN_SHAPE_MESH:
     case STN_SHAPE_CONVEX:
-        return shape->mesh != NULL ? furthest_vertex(shape->mesh, d) : stn_vec3_zero();
+        return shape->mesh != NULL ? mesh_vertex(shape->mesh->vertices, stn_mesh_support(shape->mesh, d))
+                                   : stn_vec3_zero();
     default:
         return stn_vec3_zero();
     }

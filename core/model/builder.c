@@ -380,7 +380,7 @@ static stn_status check_link_index(const stn_model_builder *builder, const char 
 }
 
 static bool meshed(const stn_shape *shape) {
-    return shape->type == STN_SHAPE_MESH || shape->type == STN_SHAPE_CONVEX;
+    return shape->type == STN_SHAPE_MESH || shape->type == STN_SHAPE_CONVEX || shape->type == STN_SHAPE_HEIGHT_FIELD;
 }
 
 /// Meshes are named by their number too, which keeps their data alive.

@@ -58,26 +58,30 @@ static bool covers(int32_t wanted, int32_t link) {
     return wanted == STN_ANY || wanted == link;
 }
 
-stn_pair_material stn_model_pair_material(const stn_model *model, int32_t geometry_a, int32_t geometry_b) {
+void stn_model_combine_surfaces(const stn_model *model, int32_t geometry_a, int32_t geometry_b,
+                                stn_pair_material *out) {
     const model_object *object = model_object_of(model);
-    const stn_material *a = &object->surface[geometry_a], *b = &object->surface[geometry_b];
-    double w = weight(a->stiffness, b->stiffness), mu = a->mu + b->mu;
-    bool no_spring = a->stiffness + b->stiffness == 0.0;
-    stn_pair_material pair = {
-        .value = {.mu = mu > 0.0 ? 2.0 * a->mu * (b->mu / mu) : 0.0,
-                  .stiffness = in_series(a->stiffness, b->stiffness),
-                  .relaxation_time = sum_of_given(a->relaxation_time, b->relaxation_time),
-                  .dissipation = no_spring ? 0.0 : w * b->dissipation + (1.0 - w) * a->dissipation,
-                  .restitution = fmax(a->restitution, b->restitution),
-                  .modulus = in_series(a->modulus, b->modulus)},
-        .weight_a = w,
-    };
+    const stn_material a = object->surface[geometry_a], b = object->surface[geometry_b];
+    double w = weight(a.stiffness, b.stiffness), mu = a.mu + b.mu;
+    bool no_spring = a.stiffness + b.stiffness == 0.0;
+    out->value.mu = mu > 0.0 ? 2.0 * a.mu * (b.mu / mu) : 0.0;
+    out->value.stiffness = in_series(a.stiffness, b.stiffness);
+    out->value.relaxation_time = sum_of_given(a.relaxation_time, b.relaxation_time);
+    out->value.dissipation = no_spring ? 0.0 : w * b.dissipation + (1.0 - w) * a.dissipation;
+    out->value.restitution = fmax(a.restitution, b.restitution);
+    out->value.modulus = in_series(a.modulus, b.modulus);
+    out->weight_a = w;
     int32_t link_a = object->filter[geometry_a].link, link_b = object->filter[geometry_b].link;
     for (int32_t i = 0; i < object->override_count; i++) {
         const pair_override *o = &object->overrides[i];
         if ((covers(o->a, link_a) && covers(o->b, link_b)) || (covers(o->a, link_b) && covers(o->b, link_a))) {
-            apply_override(&o->material, &pair.value);
+            apply_override(&o->material, &out->value);
         }
     }
+}
+
+stn_pair_material stn_model_pair_material(const stn_model *model, int32_t geometry_a, int32_t geometry_b) {
+    stn_pair_material pair;
+    stn_model_combine_surfaces(model, geometry_a, geometry_b, &pair);
     return pair;
 }

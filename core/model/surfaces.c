@@ -72,6 +72,19 @@ static void fill_node(compiler *c, int32_t index, int32_t cloud, int32_t node, f
                              .collision = true};
 }
 
+/// What has no end in one direction would sweep through everything.
+static stn_status check_still(const compiler *c, const stn_geometry *g, stn_error *err) {
+    if (g->shape.type != STN_SHAPE_HEIGHT_FIELD || g->body == 0) {
+        return STN_OK;
+    }
+    const built_link *link = link_at(c->builder, g->link);
+    return stn_fail(err, STN_ERR_ARGUMENT,
+                    "%s%srobot '%s', link '%s': a height field is filled without bottom and cannot move: fix the "
+                    "robot in the world, or give the link's shape as a mesh",
+                    g->where, g->where[0] != '\0' ? ": " : "", robot_at(c->builder, link->robot)->name,
+                    link->spec.name);
+}
+
 static double or_default(double value, double otherwise) {
     return isnan(value) ? otherwise : value;
 }
@@ -154,6 +167,10 @@ stn_status compile_surfaces(compiler *c, stn_error *err) {
     m->geometry_count = b->geometries.count;
     for (int32_t i = 0; i < b->geometries.count; i++) {
         fill_geometry(c, i, &filter[i]);
+        stn_status status = check_still(c, &c->geometries[i], err);
+        if (status != STN_OK) {
+            return status;
+        }
     }
     for (int32_t i = 0, node = 0; i < b->clouds.count; i++) {
         const built_cloud *cloud = cloud_at(b, i);

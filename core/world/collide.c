@@ -3,6 +3,7 @@
 // the reach follows from the speeds that v_star and v0 promise, first bounded over whole bodies, then exactly per contact.
 #include <string.h>
 
+#include "model/compiled.h"
 #include "plugin/answer.h"
 #include "world/world.h"
 
@@ -45,18 +46,35 @@ static stn_vec3 ride_velocity(const stn_world *world, const stn_ride *ride, cons
     return sum;
 }
 
-static double law_reach(const stn_world *world, const stn_material *material, double normal_speed, double slip_speed) {
-    double dt = world->options.dt;
-    stn_law law = stn_world_law(world);
-    if (law.ops == NULL || law.ops->reach == NULL) {
-        return 1.5 * dt * normal_speed; // velocity-level solvers need what can close within the step
-    }
-    stn_constraint physical = {
-        .kind = STN_CONSTRAINT_CONTACT, .set = STN_SET_CONE, .rows = 3, .phi0 = 0.0, .stiffness = material->stiffness,
-        .relaxation_time = isnan(material->relaxation_time) ? dt : material->relaxation_time,
-        .dissipation = material->dissipation, .mu1 = material->mu, .mu2 = material->mu,
+/// The law's reach, asked for every collider, pair and far contact: the constraint that it reads is made once a step.
+typedef struct reach_query {
+    stn_law law;
+    double dt;
+    stn_constraint physical;
+} reach_query;
+
+static void reach_begin(const stn_world *world, reach_query *q) {
+    *q = (reach_query){
+        .law = stn_world_law(world), .dt = world->options.dt,
+        .physical = {.kind = STN_CONSTRAINT_CONTACT, .set = STN_SET_CONE, .rows = 3},
     };
-    return law.ops->reach(law.self, dt, &physical, normal_speed, slip_speed);
+}
+
+static double law_reach(reach_query *q, const stn_material *material, double normal_speed, double slip_speed) {
+    if (q->law.ops == NULL || q->law.ops->reach == NULL) {
+        return 1.5 * q->dt * normal_speed; // velocity-level solvers need what can close within the step
+    }
+    stn_constraint *c = &q->physical;
+    c->stiffness = material->stiffness;
+    c->relaxation_time = isnan(material->relaxation_time) ? q->dt : material->relaxation_time;
+    c->dissipation = material->dissipation;
+    c->mu1 = c->mu2 = material->mu;
+    return q->law.ops->reach(q->law.self, q->dt, c, normal_speed, slip_speed);
+}
+
+/// fmax for what runs once a pair: inline. Like there, x may be NaN.
+static double at_least(double bound, double x) {
+    return x > bound ? x : bound;
 }
 
 /// A speed that no point of the collider exceeds, now or under v_star.
@@ -76,10 +94,10 @@ static double speed_bound(const stn_world *world, int32_t i) {
     double radius = world->collider_radius[i];
     double a = stn_vec3_norm(point_velocity(world, now, g->body, origin)) + radius * stn_vec3_norm(now[g->body].angular);
     double b = stn_vec3_norm(point_velocity(world, star, g->body, origin)) + radius * stn_vec3_norm(star[g->body].angular);
-    return conveyor + fmax(a, b);
+    return conveyor + (a > b ? a : b);
 }
 
-static void update_boxes(stn_world *world, double *speed) {
+static void update_boxes(stn_world *world, reach_query *query, double *speed) {
     const stn_model *model = world->model;
     for (int32_t i = 0; i < world->collider_count; i++) {
         const stn_geometry *g = &model->geometries[world->collider[i]];
@@ -90,8 +108,8 @@ static void update_boxes(stn_world *world, double *speed) {
             *pose = (stn_pose){stn_mat3_identity(), world->kinematics->node[g->node]};
         }
         speed[i] = speed_bound(world, i);
-        double reach = law_reach(world, &world->collider_worst[i], speed[i], speed[i]);
-        world->collider_box[i] = stn_shape_aabb(&g->shape, pose, fmax(0.5 * world->options.margin, reach));
+        double reach = law_reach(query, &world->collider_worst[i], speed[i], speed[i]);
+        world->collider_box[i] = stn_shape_aabb(&g->shape, pose, at_least(0.5 * world->options.margin, reach));
     }
 }
 
@@ -116,30 +134,30 @@ static void apply_point_rule(const stn_world *world, stn_pair_material *material
     }
 }
 
-static void fill_pair(const stn_world *world, const stn_broadphase_pair *found, const double *speed, stn_contact_pair *pair) {
-    pair->geometry_a = world->collider[found->a];
-    pair->geometry_b = world->collider[found->b];
-    pair->pose_a = world->geometry_pose[pair->geometry_a];
-    pair->pose_b = world->geometry_pose[pair->geometry_b];
-    pair->material = stn_model_pair_material(world->model, pair->geometry_a, pair->geometry_b);
+static void fill_pair(const stn_world *world, const stn_broadphase_pair *found, reach_query *query, const double *speed,
+                      stn_contact_pair *pair) {
+    int32_t a = pair->geometry_a = world->collider[found->a], b = pair->geometry_b = world->collider[found->b];
+    pair->pose_a = world->geometry_pose[a];
+    pair->pose_b = world->geometry_pose[b];
+    stn_model_combine_surfaces(world->model, a, b, &pair->material);
     if (isnan(pair->material.value.relaxation_time)) {
         pair->material.value.relaxation_time = world->options.dt;
     }
     apply_point_rule(world, &pair->material);
     double s = speed[found->a] + speed[found->b];
-    pair->margin = fmax(world->options.margin, law_reach(world, &pair->material.value, s, s));
+    pair->margin = at_least(world->options.margin, law_reach(query, &pair->material.value, s, s));
 }
 
-/// Keeps the contacts whose distance the law can reach at their own speeds; the bound over whole bodies let in more.
-static void drop_unreachable(stn_world *world) {
+/// Keeps the contacts whose distance the law can reach at their own speeds; the bound over whole bodies let in more. Notes
+/// the deepest overlap on the way.
+static void drop_unreachable(stn_world *world, reach_query *query) {
     stn_contact_set *set = &world->contacts;
-    if (set->patch_count > 0) {
-        return; // the faces of a patch stay together
-    }
+    bool whole = set->patch_count > 0; // the faces of a patch stay together
+    double overlap = 0.0;
     int32_t kept = 0;
     for (int32_t i = 0; i < set->count; i++) {
         const stn_contact *c = &set->contacts[i];
-        bool keep = c->phi0 <= world->options.margin;
+        bool keep = whole || c->phi0 <= world->options.margin;
         if (!keep) {
             const stn_spatial *now = world->kinematics->body_velocity, *star = world->star_velocity;
             stn_vec3 v_star = stn_vec3_sub(ride_velocity(world, &c->b, star, world->problem.v_star, c->point),
@@ -149,17 +167,32 @@ static void drop_unreachable(stn_world *world) {
             v_star = stn_vec3_add(v_star, c->bias);
             v0 = stn_vec3_add(v0, c->bias);
             stn_vec3 slip = stn_vec3_mul_add(v0, -stn_vec3_dot(v0, c->normal), c->normal);
-            keep = c->phi0 <= law_reach(world, &c->material, fabs(stn_vec3_dot(v_star, c->normal)), stn_vec3_norm(slip));
+            keep = c->phi0 <= law_reach(query, &c->material, fabs(stn_vec3_dot(v_star, c->normal)), stn_vec3_norm(slip));
         }
         if (keep) {
-            set->contacts[kept++] = *c;
+            overlap = at_least(overlap, -c->phi0);
+            if (kept != i) {
+                set->contacts[kept] = *c;
+            }
+            kept++;
         }
     }
     set->count = kept;
+    world->report.overlap_m = overlap;
+}
+
+/// Room for as many contacts as the last step had and a quarter more, so that the set is not copied while it grows. No
+/// room is no failure: the set grows by itself.
+static void begin_contacts(stn_world *world) {
+    int32_t expected = world->contacts.count;
+    world->contacts = (stn_contact_set){.arena = world->arena};
+    expected = expected < INT32_MAX / 2 ? expected + expected / 4 : expected;
+    world->contacts.contacts = STN_ARENA(world->arena, expected, stn_contact);
+    world->contacts.capacity = world->contacts.contacts != NULL ? expected : 0;
 }
 
 stn_status stn_step_collide(stn_world *world, stn_error *err) {
-    world->contacts = (stn_contact_set){.arena = world->arena};
+    begin_contacts(world);
     world->report.overlap_m = 0.0;
     if (world->collider_count == 0) {
         return STN_OK;
@@ -168,8 +201,10 @@ stn_status stn_step_collide(stn_world *world, stn_error *err) {
     if (speed == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "collision: out of memory");
     }
+    reach_query query;
+    reach_begin(world, &query);
     update_star_velocity(world);
-    update_boxes(world, speed);
+    update_boxes(world, &query, speed);
     const stn_broadphase_pair *found = NULL;
     int32_t pair_count = 0;
     stn_status status = stn_broadphase_update(world->broadphase, world->collider_count, world->collider_box,
@@ -182,7 +217,7 @@ stn_status stn_step_collide(stn_world *world, stn_error *err) {
         return stn_fail(err, STN_ERR_MEMORY, "collision: out of memory for %d pairs", pair_count);
     }
     for (int32_t i = 0; i < pair_count; i++) {
-        fill_pair(world, &found[i], speed, &pairs[i]);
+        fill_pair(world, &found[i], &query, speed, &pairs[i]);
     }
     const stn_instance *contact = world->plugin[STN_KIND_CONTACT];
     stn_answer_begin(err);
@@ -193,9 +228,6 @@ stn_status stn_step_collide(stn_world *world, stn_error *err) {
         stn_error_prefix(err, "contact model %s", contact->desc->id);
         return status;
     }
-    drop_unreachable(world);
-    for (int32_t i = 0; i < world->contacts.count; i++) {
-        world->report.overlap_m = fmax(world->report.overlap_m, -world->contacts.contacts[i].phi0);
-    }
+    drop_unreachable(world, &query);
     return STN_OK;
 }

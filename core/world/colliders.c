@@ -16,7 +16,7 @@
 
 // -------------------------------------------------------------------------------------------------------- choice
 
-/// Every shape that collides, once: mesh and hull of each mesh, and one for each other type.
+/// Every shape that collides, once: mesh (or height field) and hull of each mesh, and one for each other type.
 typedef struct shape_list {
     const stn_shape **shape; // NULL: none of it
     int32_t *count;          // how many geometries have it
@@ -24,8 +24,7 @@ typedef struct shape_list {
 } shape_list;
 
 static int32_t shape_slot(const stn_geometry *g) {
-    bool meshed = g->shape.type == STN_SHAPE_MESH || g->shape.type == STN_SHAPE_CONVEX;
-    return meshed ? STN_SHAPE_COUNT + 2 * g->mesh + (g->shape.type == STN_SHAPE_CONVEX) : (int32_t)g->shape.type;
+    return g->mesh >= 0 ? STN_SHAPE_COUNT + 2 * g->mesh + (g->shape.type == STN_SHAPE_CONVEX) : (int32_t)g->shape.type;
 }
 
 /// Does the contact model handle the shape together with any shape that there is, or that there could be?
@@ -111,7 +110,7 @@ static stn_status check_moving_surfaces(const stn_world *world, stn_error *err) 
 
 /// Distance of the shape's furthest point from the origin of its body; bounds the speed of all of it.
 static double radius_about_body(const stn_geometry *g) {
-    if (g->shape.type == STN_SHAPE_HALF_SPACE) {
+    if (g->shape.type == STN_SHAPE_HALF_SPACE || g->shape.type == STN_SHAPE_HEIGHT_FIELD) {
         return 0.0; // cannot move
     }
     stn_pose centred = {g->pose.rotation, stn_vec3_zero()};

@@ -73,7 +73,7 @@ struct stn_world {
     int32_t collider_count;
     int32_t *collider; // geometries that can collide
     bool *collider_moves;
-    double *collider_radius;       // of the shape about its body's origin, for speed bounds; 0 for half spaces
+    double *collider_radius;       // of the shape about its body's origin, for speed bounds; 0 for half spaces and height fields
     stn_material *collider_worst;  // largest mu, relaxation time, dissipation, smallest stiffness of any pair with it
     stn_aabb *collider_box;
     int32_t *node_dof, *node_tree; // (node_count) first velocity and tree of each node

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Making meshes: joining and measuring 400 000 loose triangles, convex hulls of 200 000 points. Milliseconds of
-// processor time, the least of the repetitions.
+// Making meshes: joining and measuring 400 000 loose triangles, convex hulls of 200 000 points; support points of
+// hulls. Processor time, the least of the repetitions.
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -68,15 +68,46 @@ static void measure_hull(const char *name, const stn_mesh *mesh) {
     stn_mesh_release(hull);
 }
 
-static stn_mesh *mesh_of(stn_context *context, const stn_vec3 *points, int32_t *ids) {
+static stn_mesh *mesh_of(stn_context *context, const stn_vec3 *points, int32_t count, int32_t *ids) {
     stn_mesh *mesh = NULL;
     stn_error err = {STN_OK, ""};
-    for (int32_t i = 0; i < 3 * POINTS; i++) {
-        ids[i] = (i / 3 + i % 3) % POINTS;
+    for (int32_t i = 0; i < 3 * count; i++) {
+        ids[i] = (i / 3 + i % 3) % count;
     }
-    stn_mesh_data data = {POINTS, POINTS, 0, (const double *)points, ids, NULL};
+    stn_mesh_data data = {count, count, 0, (const double *)points, ids, NULL};
     need(stn_mesh_create(context, &data, &mesh, &err), &err);
     return mesh;
+}
+
+/// Support points of a hull along random directions by climbing, beside a look at all vertices.
+static void measure_support(stn_context *context, int32_t count, stn_random *r, stn_vec3 *points, int32_t *ids) {
+    enum { DIRECTIONS = 1000 };
+    static stn_vec3 d[DIRECTIONS];
+    double least[2] = {INFINITY, INFINITY};
+    int64_t sum[2] = {0, 0};
+    stn_error err = {STN_OK, ""};
+    stn_mesh *hull = NULL;
+    for (int32_t i = 0; i < count; i++) {
+        points[i] = random_unit(r);
+    }
+    stn_mesh *mesh = mesh_of(context, points, count, ids);
+    need(stn_mesh_create_hull(mesh, &hull, &err), &err);
+    for (int32_t i = 0; i < DIRECTIONS; i++) {
+        d[i] = random_unit(r);
+    }
+    for (int32_t repeat = 0; repeat < 10 * REPEATS; repeat++) {
+        for (int32_t way = 0; way < 2 && (way == 0 || repeat < 5); way++) { // a surface of triangles is scanned
+            double start = now_ms();
+            for (int32_t i = 0; i < DIRECTIONS; i++) {
+                sum[way] += stn_mesh_support(way == 0 ? hull : mesh, d[i]);
+            }
+            least[way] = fmin(least[way], now_ms() - start);
+        }
+    }
+    printf("support point of %6d vertices: %6.1f ns by climbing, %8.1f ns by a look at all%s\n", count,
+           1e6 * least[0] / DIRECTIONS, 1e6 * least[1] / DIRECTIONS, sum[0] == 0 || sum[1] == 0 ? " (!)" : "");
+    stn_mesh_release(hull);
+    stn_mesh_release(mesh);
 }
 
 int main(void) {
@@ -102,9 +133,12 @@ int main(void) {
         for (int32_t i = 0; i < POINTS; i++) {
             corner[i] = stn_vec3_scale(kind == 0 ? cbrt(random_between(&r, 0.0, 1.0)) : 1.0, random_unit(&r));
         }
-        mesh = mesh_of(context, corner, ids);
+        mesh = mesh_of(context, corner, POINTS, ids);
         measure_hull(kind == 0 ? "in a ball" : "on a sphere", mesh);
         stn_mesh_release(mesh);
+    }
+    for (int32_t count = 8; count < 70000; count *= count < 64 ? 2 : 4) {
+        measure_support(context, count, &r, corner, ids);
     }
     free(corner);
     free(ids);

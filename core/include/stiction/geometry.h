@@ -19,6 +19,7 @@ typedef enum stn_shape_type {
     STN_SHAPE_MESH,       // mesh: a surface of triangles; a shape that is only drawn may do without
     STN_SHAPE_ELLIPSOID,  // half_extents: the semi-axes
     STN_SHAPE_CONVEX,     // mesh: a closed convex surface (stn_mesh.convex), the solid inside
+    STN_SHAPE_HEIGHT_FIELD, // mesh: a surface over a grid (stn_mesh.grid); filled below it, without bottom; does not move
     STN_SHAPE_COUNT
 } stn_shape_type;
 
@@ -40,14 +41,15 @@ STN_API stn_shape stn_shape_capsule(double radius, double half_length);
 STN_API stn_shape stn_shape_cylinder(double radius, double half_length);
 STN_API stn_shape stn_shape_half_space(void);
 STN_API stn_shape stn_shape_ellipsoid(stn_vec3 semi_axes);
-/// The solid hull when the mesh is convex, else its surface. NULL: a surface that is not loaded.
+/// The solid hull when the mesh is convex, the height field when it has a grid, else its surface. NULL: a surface that is
+/// not loaded.
 STN_API stn_shape stn_shape_mesh(const stn_mesh *mesh);
 /// "sphere", "box", ...; NULL for an unknown type.
 STN_API const char *stn_shape_name(stn_shape_type type);
 /// Sizes finite and > 0 (a capsule's half_length may be 0): STN_ERR_ARGUMENT names the member, value and unit.
 STN_API stn_status stn_shape_check(const stn_shape *shape, stn_error *err);
 
-/// Axis-aligned box; empty when lower > upper. A half space gives infinite sides.
+/// Axis-aligned box; empty when lower > upper. Half spaces and height fields give infinite sides.
 typedef struct stn_aabb {
     stn_vec3 lower, upper;
 } stn_aabb;
@@ -58,6 +60,23 @@ STN_API stn_aabb stn_shape_aabb(const stn_shape *shape, const stn_pose *pose, do
 /// Furthest point of a bounded shape in a direction, both in the shape's frame; `direction` needs no unit length.
 STN_API stn_vec3 stn_shape_support(const stn_shape *shape, stn_vec3 direction);
 
+/// Where a ray meets a shape.
+typedef struct stn_ray_hit {
+    double distance; // from the origin of the ray [m], >= 0
+    stn_vec3 point;  // world
+    stn_vec3 normal; // unit, world, against the ray: of a solid its outward normal
+    int32_t triangle; // of a mesh that is met there, -1: none
+    bool inside;     // the origin lies inside the solid: distance 0, the normal is the ray's direction turned round
+} stn_ray_hit;
+
+/// The first point of a shape posed at X_WS on the ray from `origin` along `direction` (any length > 0), at most `max` [m]
+/// away (may be infinite). Solids are entered: a ray that begins inside meets the solid at once, one that begins on the
+/// surface and leaves does not meet it. A mesh is a surface, met from both sides. A height field is solid below its
+/// surface, with vertical sides at its border. False when nothing is met, also for a direction without length and numbers
+/// that are not finite. Meshes: mesh_query.h. Thread: [any].
+STN_API bool stn_shape_raycast(const stn_shape *shape, const stn_pose *pose, stn_vec3 origin, stn_vec3 direction,
+                               double max, stn_ray_hit *hit);
+
 /// Mass, centre of mass and inertia about it, in one frame's axes.
 typedef struct stn_mass {
     double mass;      // [kg]
@@ -65,9 +84,10 @@ typedef struct stn_mass {
     stn_mat3 inertia; // about com [kg m^2]
 } stn_mass;
 
-/// Solid of uniform density with the given total mass. Half spaces and meshes that are not closed: STN_ERR_UNSUPPORTED.
+/// Solid of uniform density with the given total mass. Half spaces, height fields and meshes that are not closed:
+/// STN_ERR_UNSUPPORTED.
 STN_API stn_status stn_shape_mass(const stn_shape *shape, double mass, stn_mass *out, stn_error *err);
-STN_API double stn_shape_volume(const stn_shape *shape); ///< [m^3]; infinite for a half space, 0 for an open mesh
+STN_API double stn_shape_volume(const stn_shape *shape); ///< [m^3]; infinite for a half space or height field, 0 for an open mesh
 /// Mass properties given in frame B, in frame A.
 STN_API stn_mass stn_mass_transform(const stn_pose *ab, const stn_mass *mass);
 /// Sum of two in the same frame. Two zero masses give zero.

@@ -24,6 +24,35 @@ typedef struct stn_mesh_facts {
     int32_t instance_count;   // placements of parts in a scene file; 1 for others
 } stn_mesh_facts;
 
+/// Faces, edges and neighbours of a convex hull. Triangles that lie in one plane as far as the numbers of a file in
+/// single precision can tell (2^-21 of the largest coordinate, and less on a thin body) are one face.
+typedef struct stn_polytope {
+    int32_t face_count, edge_count;
+    const int32_t *face_start;    // (face_count + 1): face f has the corners face_start[f] .. face_start[f + 1] - 1
+    const int32_t *face_vertices; // counter-clockwise seen from outside
+    const int32_t *face_edges;    // the edge from that corner to the next one
+    const double *planes;         // (face_count x 4) unit outward normal n and d, n . x <= d at its corners [m]
+    const int32_t
+        *edges; // (edge_count x 4) two vertices, the face that runs from the first to the second, the other one
+    const int32_t *outline_start; // (face_count + 1): of each face all corners, or the STN_OUTLINE_MAX that together
+    const int32_t *outline;       // keep its area, as positions in face_vertices
+    const int32_t *neighbour_start, *neighbours; // (vertex_count + 1): vertices that share a triangle's side with one
+    const int32_t *vertex_face_start, *vertex_faces; // (vertex_count + 1): faces that a vertex belongs to
+    int32_t start_side;    // cells along an edge of the cube of directions that `starts` divides; 0: too few vertices
+    const int32_t *starts; // (6 x start_side x start_side): a vertex far along the directions of a cell
+    double slack; // vertices of one height along a unit direction, for climbing: rounding, and what bends inwards [m]
+} stn_polytope;
+
+enum { STN_OUTLINE_MAX = 16 };
+
+/// A regular grid of vertices, seen from above: vertex r * columns + c at (x + c dx, y + r dy) in the mesh's frame, up to
+/// rounding. Cell (r, c) has the triangles (r, c) (r, c + 1) (r + 1, c + 1) and (r, c) (r + 1, c + 1) (r + 1, c).
+typedef struct stn_grid {
+    int32_t rows, columns; // of vertices, along y and along x; 0: the mesh is no height field
+    double x, y;           // of vertex (0, 0) [m]
+    double dx, dy;         // spacing [m]
+} stn_grid;
+
 /// Immutable after it is made; counted references, stn_mesh_keep and stn_mesh_release from any thread.
 struct stn_mesh {
     int32_t vertex_count, triangle_count, tetrahedron_count;
@@ -32,10 +61,12 @@ struct stn_mesh {
                                // the closed surface was given; of a solid: its boundary
     const int32_t *tetrahedra; // (tetrahedron_count x 4), positive volume; NULL for a surface
     bool convex;               // a convex hull: closed, no coplanar vertices inside its faces
+    const stn_polytope *polytope; // of a convex hull; else NULL
     stn_aabb bounds;
     stn_mass solid; // of unit density, by exact integration; zero mass when the surface encloses no solid: it has a
                     // border, its triangles face different ways, or no volume is left beside rounding
     stn_mesh_facts facts;
+    stn_grid grid; // rows 0: no height field
 };
 
 /// Numbers to make a mesh from; borrowed for the call.
@@ -58,6 +89,21 @@ STN_API stn_status stn_mesh_create_hull(const stn_mesh *mesh, stn_mesh **out, st
 /// Stretched along the axes by factors that are finite and not 0. An odd number of negative ones mirrors, and the
 /// corners are turned round so that outside stays outside. Thread: [any].
 STN_API stn_status stn_mesh_create_scaled(const stn_mesh *mesh, stn_vec3 scale, stn_mesh **out, stn_error *err);
+/// The vertex furthest along a direction of any length, the first of several: the same as a look at all vertices would
+/// find. A convex hull is climbed from neighbour to neighbour instead. Bounded; allocates nothing. Thread: [any].
+STN_API int32_t stn_mesh_support(const stn_mesh *mesh, stn_vec3 direction);
+
+/// A height field over the rectangle |x| <= size_x / 2, |y| <= size_y / 2.
+typedef struct stn_height_field_spec {
+    int32_t rows, columns;  // of heights, >= 2, along y and along x
+    double size_x, size_y;  // [m], > 0
+    const double *heights;  // (rows x columns), z of the surface [m]: row by row, y and x increasing; borrowed for the call
+} stn_height_field_spec;
+/// The surface of a height field as a mesh with a grid; shapes of it are STN_SHAPE_HEIGHT_FIELD. Its vertices and
+/// triangles stand as stn_grid says. STN_ERR_ARGUMENT for fewer than 2 x 2 heights, too many, sizes outside of
+/// 1e-50 to 1e50 m or heights that are not finite or beyond 1e50 m. Thread: [any].
+STN_API stn_status stn_mesh_create_height_field(stn_context *context, const stn_height_field_spec *spec, stn_mesh **out,
+                                                stn_error *err);
 STN_API const stn_mesh *stn_mesh_keep(const stn_mesh *mesh);
 STN_API void stn_mesh_release(const stn_mesh *mesh); ///< accepts NULL
 

@@ -81,7 +81,7 @@ typedef struct stn_geometry_spec {
     float rgba[4];
     bool collision; // takes part in contact; otherwise visual only
     bool visual;    // is drawn
-    int32_t mesh;   // from stn_builder_add_mesh for shapes of type mesh and convex, else -1
+    int32_t mesh;   // from stn_builder_add_mesh for shapes of type mesh, convex and height_field, else -1
     uint32_t category; // collision filter: a pair collides when each one's category meets the other's mask
     uint32_t mask;
     stn_vec3 surface_velocity; // conveyor belt, in the shape's axes [m/s]
@@ -188,7 +188,7 @@ STN_API stn_status stn_builder_add_keyframe(stn_model_builder *builder, int32_t 
 /// a joint already hangs on the world or on another robot.
 STN_API stn_status stn_builder_attach(stn_model_builder *builder, int32_t robot, int32_t link, const stn_pose *pose,
                                       stn_error *err);
-/// link STN_WORLD: a fixed part of the world.
+/// link STN_WORLD: a fixed part of the world. A height field on a link that turns out to move is refused when compiling.
 STN_API stn_status stn_builder_add_geometry(stn_model_builder *builder, int32_t link,
                                             const stn_geometry_spec *spec, int32_t *geometry, stn_error *err);
 /// A mesh that shapes may name; the same path, scale and data give the same index. `data` (kept by the model) may be NULL

@@ -3,6 +3,7 @@
 #ifndef STICTION_STICTION_H
 #define STICTION_STICTION_H
 
+#include <stiction/mesh_query.h>
 #include <stiction/solve.h>
 #include <stiction/world.h>
 

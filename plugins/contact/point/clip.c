@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rectangle against a polygon: the polygon is cut by the rectangle's four sides in turn [sutherland-hodgman-1974], in
-// the coordinates (x, y) of the rectangle, after projection along n.
+// A convex face against a polygon: the polygon is cut by the face's sides in turn [sutherland-hodgman-1974], in the
+// coordinates (x, y) of the face, after projection along n.
 //
 // Every corner of the result is a corner of one piece inside the other, or a crossing of two edges. Its codes name that
 // corner or those edges, on either side, whichever piece was called first: so they persist when the roles change.
 #include "clip.h"
 
-/// `edge` names the edge that leaves the corner: a side 0..3 of the rectangle, or SECOND_EDGE + the edge's number.
-enum { SECOND_EDGE = 4 };
+/// A face in its plane: inside where a x + b y <= c of every side. Corner k lies between sides k and k + 1.
+typedef struct outline {
+    stn_vec3 centre, u, v, normal;
+    int32_t sides;
+    double a[POLYGON_CAPACITY], b[POLYGON_CAPACITY], c[POLYGON_CAPACITY], size;
+    uint32_t corner_code[POLYGON_CAPACITY], edge_code[POLYGON_CAPACITY], face_code;
+} outline;
+
+/// `edge` names the edge that leaves the corner: a side of the face, or SECOND_EDGE + the edge's number.
+enum { SECOND_EDGE = POLYGON_CAPACITY, CUT_CAPACITY = 2 * POLYGON_CAPACITY + 8 };
 typedef struct cut_corner {
     double x, y, h;
     uint32_t first, second, edge;
@@ -15,7 +23,7 @@ typedef struct cut_corner {
 
 typedef struct cut {
     int32_t count;
-    cut_corner corners[10];
+    cut_corner corners[CUT_CAPACITY];
 } cut;
 
 double overlap_depth(const overlap *o) {
@@ -27,25 +35,16 @@ double overlap_depth(const overlap *o) {
 }
 
 /// How far beyond a side; positive: outside.
-static inline double beyond(const rectangle *r, int32_t side, double x, double y) {
-    switch (side) {
-    case 0:
-        return x - r->hu;
-    case 1:
-        return y - r->hv;
-    case 2:
-        return -x - r->hu;
-    default:
-        return -y - r->hv;
-    }
+static inline double beyond(const outline *r, uint32_t side, double x, double y) {
+    return r->a[side] * x + r->b[side] * y - r->c[side];
 }
 
-static uint32_t shared_corner(const rectangle *r, uint32_t side, uint32_t other) {
-    return r->corner_code[(side + 1) % 4 == other ? side : other];
+static uint32_t shared_corner(const outline *r, uint32_t side, uint32_t other) {
+    return r->corner_code[(side + 1) % (uint32_t)r->sides == other ? side : other];
 }
 
 /// Where the edge from a to b meets the side; d_a, d_b: how far they lie beyond it.
-static cut_corner meet(const rectangle *r, const polygon *q, const cut_corner *a, const cut_corner *b, double d_a,
+static cut_corner meet(const outline *r, const polygon *q, const cut_corner *a, const cut_corner *b, double d_a,
                        double d_b, uint32_t side) {
     double t = clamp(d_a / (d_a - d_b), 0.0, 1.0);
     cut_corner c = {a->x + t * (b->x - a->x), a->y + t * (b->y - a->y), a->h + t * (b->h - a->h), 0, 0, 0};
@@ -60,11 +59,11 @@ static cut_corner meet(const rectangle *r, const polygon *q, const cut_corner *a
 }
 
 /// Cuts `from` into `to`; false when nothing lies beyond the side and `to` is not written.
-static bool cut_side(const rectangle *r, const polygon *q, uint32_t side, double tolerance, const cut *from, cut *to) {
-    double d[10];
+static bool cut_side(const outline *r, const polygon *q, uint32_t side, double tolerance, const cut *from, cut *to) {
+    double d[CUT_CAPACITY];
     bool any = false;
     for (int32_t i = 0; i < from->count; i++) {
-        d[i] = beyond(r, (int32_t)side, from->corners[i].x, from->corners[i].y);
+        d[i] = beyond(r, side, from->corners[i].x, from->corners[i].y);
         any = any || d[i] > tolerance;
     }
     if (!any) {
@@ -74,10 +73,10 @@ static bool cut_side(const rectangle *r, const polygon *q, uint32_t side, double
     for (int32_t i = 0; i < from->count; i++) {
         int32_t j = i + 1 < from->count ? i + 1 : 0;
         bool inside = d[i] <= tolerance, next_inside = d[j] <= tolerance;
-        if (inside) {
+        if (inside && to->count < CUT_CAPACITY) {
             to->corners[to->count++] = from->corners[i];
         }
-        if (inside != next_inside) {
+        if (inside != next_inside && to->count < CUT_CAPACITY) {
             cut_corner *m = &to->corners[to->count++];
             *m = meet(r, q, &from->corners[i], &from->corners[j], d[i], d[j], side);
             m->edge = inside ? side : from->corners[i].edge;
@@ -87,10 +86,10 @@ static bool cut_side(const rectangle *r, const polygon *q, uint32_t side, double
 }
 
 /// A line has two ends; each side moves the end that lies beyond it.
-static void cut_line(const rectangle *r, const polygon *q, double tolerance, cut *c) {
-    for (uint32_t side = 0; side < 4 && c->count > 0; side++) {
+static void cut_line(const outline *r, const polygon *q, double tolerance, cut *c) {
+    for (uint32_t side = 0; side < (uint32_t)r->sides && c->count > 0; side++) {
         cut_corner *a = &c->corners[0], *b = &c->corners[1];
-        double d_a = beyond(r, (int32_t)side, a->x, a->y), d_b = beyond(r, (int32_t)side, b->x, b->y);
+        double d_a = beyond(r, side, a->x, a->y), d_b = beyond(r, side, b->x, b->y);
         if (d_a > tolerance && d_b > tolerance) {
             c->count = 0;
         } else if (d_a > tolerance) {
@@ -122,7 +121,7 @@ static void merge_doubles(double near, cut *c) {
     c->count = count;
 }
 
-void clip_rectangle(const rectangle *r, const polygon *q, stn_vec3 n, double tolerance, overlap *out) {
+static void clip_outline(const outline *r, const polygon *q, stn_vec3 n, double tolerance, overlap *out) {
     cut first, second, *c = &first, *spare = &second;
     c->count = q->count;
     double along = 1.0 / stn_vec3_dot(n, r->normal), n_u = stn_vec3_dot(n, r->u), n_v = stn_vec3_dot(n, r->v);
@@ -138,7 +137,7 @@ void clip_rectangle(const rectangle *r, const polygon *q, stn_vec3 n, double tol
     if (q->count == 2) {
         cut_line(r, q, tolerance, c);
     } else {
-        for (uint32_t side = 0; side < 4; side++) {
+        for (uint32_t side = 0; side < (uint32_t)r->sides; side++) {
             if (cut_side(r, q, side, tolerance, c, spare)) {
                 cut *t = c;
                 c = spare;
@@ -146,7 +145,7 @@ void clip_rectangle(const rectangle *r, const polygon *q, stn_vec3 n, double tol
             }
         }
     }
-    merge_doubles(1e-6 * fmin(r->hu + r->hv, extent), c);
+    merge_doubles(1e-6 * fmin(r->size, extent), c);
     out->count = c->count;
     out->lines = false;
     for (int32_t i = 0; i < c->count; i++) {
@@ -156,10 +155,67 @@ void clip_rectangle(const rectangle *r, const polygon *q, stn_vec3 n, double tol
     }
 }
 
+void clip_rectangle(const rectangle *r, const polygon *q, stn_vec3 n, double tolerance, overlap *out) {
+    outline o;
+    o.centre = r->centre;
+    o.u = r->u;
+    o.v = r->v;
+    o.normal = r->normal;
+    o.sides = 4;
+    o.size = r->hu + r->hv;
+    o.face_code = r->face_code;
+    for (int32_t i = 0; i < 4; i++) {
+        static const double a[4] = {1.0, 0.0, -1.0, 0.0}, b[4] = {0.0, 1.0, 0.0, -1.0};
+        o.a[i] = a[i];
+        o.b[i] = b[i];
+        o.c[i] = i % 2 == 0 ? r->hu : r->hv;
+        o.corner_code[i] = r->corner_code[i];
+        o.edge_code[i] = r->edge_code[i];
+    }
+    clip_outline(&o, q, n, tolerance, out);
+}
+
+/// The outward side of an edge e = (x, y) is (y, -x), as corners stand counter-clockwise about u x v.
+void clip_polygon(const polygon *p, const polygon *q, stn_vec3 n, double tolerance, overlap *out) {
+    outline o;
+    int32_t middle = p->count / 2;
+    stn_vec3 across = stn_vec3_sub(p->corner[middle], p->corner[0]), sum = stn_vec3_zero();
+    o.normal = p->normal;
+    o.u = stn_vec3_mul_add(across, -stn_vec3_dot(across, p->normal), p->normal);
+    stn_mat3 frame = stn_contact_frame(p->normal);
+    o.u = stn_vec3_normalize_or(o.u, stn_mat3_column(&frame, 0));
+    o.v = stn_vec3_cross(p->normal, o.u);
+    o.centre = stn_vec3_scale(0.5, stn_vec3_add(p->corner[middle], p->corner[0]));
+    o.sides = p->count;
+    o.size = 0.5 * stn_vec3_norm(across);
+    o.face_code = p->face_code;
+    for (int32_t i = 0; i < p->count; i++) {
+        int32_t next = i + 1 < p->count ? i + 1 : 0;
+        stn_vec3 from = stn_vec3_sub(p->corner[i], o.centre), to = stn_vec3_sub(p->corner[next], o.centre);
+        sum = stn_vec3_add(sum, stn_vec3_cross(from, to));
+        double x = stn_vec3_dot(stn_vec3_sub(to, from), o.u), y = stn_vec3_dot(stn_vec3_sub(to, from), o.v);
+        double length = sqrt(x * x + y * y);
+        o.a[i] = length > 0.0 ? y / length : 0.0;
+        o.b[i] = length > 0.0 ? -x / length : 0.0;
+        o.c[i] = o.a[i] * stn_vec3_dot(from, o.u) + o.b[i] * stn_vec3_dot(from, o.v);
+        o.corner_code[i] = p->corner_code[next];
+        o.edge_code[i] = p->edge_code[i];
+    }
+    if (stn_vec3_dot(sum, p->normal) < 0.0) { // a box names its corners the other way round on half of its faces
+        for (int32_t i = 0; i < p->count; i++) {
+            o.a[i] = -o.a[i];
+            o.b[i] = -o.b[i];
+            o.c[i] = -o.c[i];
+        }
+    }
+    clip_outline(&o, q, n, tolerance, out);
+}
+
 void polygon_of(const rectangle *r, polygon *out) {
     stn_vec3 u = stn_vec3_scale(r->hu, r->u), v = stn_vec3_scale(r->hv, r->v);
     stn_vec3 right = stn_vec3_add(r->centre, u), left = stn_vec3_sub(r->centre, u);
     out->count = 4;
+    out->normal = r->normal;
     out->face_code = r->face_code;
     out->corner[0] = stn_vec3_add(right, v);
     out->corner[1] = stn_vec3_add(left, v);

@@ -9,11 +9,13 @@
 
 #include "point.h"
 
-/// Corners in order around a face, or the two ends of a line. Codes name corners and the edges behind them.
+/// Corners in order around a convex face, or the two ends of a line. Codes name corners and the edges behind them.
+enum { POLYGON_CAPACITY = STN_OUTLINE_MAX };
 typedef struct polygon {
-    int32_t count; // 4, 2, or 0: nothing
-    stn_vec3 corner[4];
-    uint32_t corner_code[4], edge_code[4];
+    int32_t count;   // 3 or more, 2, or 0: nothing
+    stn_vec3 normal; // outward, of a face
+    stn_vec3 corner[POLYGON_CAPACITY];
+    uint32_t corner_code[POLYGON_CAPACITY], edge_code[POLYGON_CAPACITY];
     uint32_t face_code;
 } polygon;
 
@@ -42,7 +44,7 @@ typedef struct overlap_point {
     uint32_t first, second; // feature codes
 } overlap_point;
 
-enum { OVERLAP_CAPACITY = 24 };
+enum { OVERLAP_CAPACITY = 40 };
 typedef struct overlap {
     int32_t count;
     overlap_point points[OVERLAP_CAPACITY];
@@ -54,6 +56,8 @@ typedef struct overlap {
 /// Corners of the overlap of a rectangle (first) with a polygon (second), n from first to second. `tolerance` [m]
 /// widens the rectangle, so that pieces that share an edge do not miss each other.
 void clip_rectangle(const rectangle *r, const polygon *q, stn_vec3 n, double tolerance, overlap *out);
+/// The same with any face as the first piece.
+void clip_polygon(const polygon *p, const polygon *q, stn_vec3 n, double tolerance, overlap *out);
 /// Rim points, corners and crossings in the overlap of a disk (first) with a polygon or a disk (second).
 void clip_disk_polygon(const disk *d, const polygon *q, stn_vec3 n, overlap *out);
 void clip_disk_disk(const disk *first, const disk *second, stn_vec3 n, overlap *out);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A disk against a polygon or a disk, in the disk's plane after projection along n, where the second piece is an affine
-// image: (x, y, h) = c + alpha E + beta F with |alpha|, |beta| <= 1 (parallelogram) or alpha^2 + beta^2 <= 1 (ellipse).
-// Points: four rim points fixed to each disk, so that they persist while it stands, corners, and crossings with the
-// rim.
+// image: (x, y, h) = c + alpha E + beta F, of a polygon or of the unit circle alpha^2 + beta^2 = 1 (ellipse). Points:
+// four rim points fixed to each disk, so that they persist while it stands, corners, and crossings with the rim.
 #include "clip.h"
 
 enum { RIM_POINTS = 4 };
@@ -23,11 +22,6 @@ static flat_point project(const disk *d, stn_vec3 q, stn_vec3 n) {
     double h = stn_vec3_dot(w, d->normal) / stn_vec3_dot(n, d->normal);
     w = stn_vec3_mul_add(w, -h, n);
     flat_point p = {stn_vec3_dot(w, d->u), stn_vec3_dot(w, d->v), h};
-    return p;
-}
-
-static flat_point halved(flat_point a, flat_point b, double sign) { // (a + sign b) / 2
-    flat_point p = {0.5 * (a.x + sign * b.x), 0.5 * (a.y + sign * b.y), 0.5 * (a.h + sign * b.h)};
     return p;
 }
 
@@ -86,34 +80,52 @@ static void add_rim_crossings(const disk *d, flat_point p, flat_point q, uint32_
     }
 }
 
+/// Inside the projected polygon, whichever way round its corners stand.
+static bool is_inside(const flat_point *corner, int32_t count, double x, double y, double tolerance) {
+    bool left = true, right = true;
+    for (int32_t i = 0; i < count; i++) {
+        const flat_point *p = &corner[i], *q = &corner[i + 1 < count ? i + 1 : 0];
+        double e_x = q->x - p->x, e_y = q->y - p->y, side = e_x * (y - p->y) - e_y * (x - p->x);
+        double tiny = tolerance * sqrt(e_x * e_x + e_y * e_y);
+        left = left && side >= -tiny;
+        right = right && side <= tiny;
+    }
+    return left || right;
+}
+
+/// Rim points fixed to the disk that lie in the polygon, whose plane three of its corners span.
+static void add_rim_points(const disk *d, const flat_point *corner, const polygon *q, double size, overlap *out) {
+    const flat_point *c = &corner[0], *e = &corner[q->count / 3], *f = &corner[2 * q->count / 3];
+    affine m = {*c, {e->x - c->x, e->y - c->y, e->h - c->h}, {f->x - c->x, f->y - c->y, f->h - c->h}, 0.0};
+    set_inverse(&m);
+    for (uint32_t k = 0; k < RIM_POINTS; k++) {
+        double x = d->radius * rim_direction[k][0], y = d->radius * rim_direction[k][1], alpha, beta;
+        if (is_inside(corner, q->count, x, y, 1e-9 * size)) {
+            coordinates(&m, x, y, &alpha, &beta);
+            add(d, image(&m, alpha, beta), d->code + k, q->face_code, out);
+        }
+    }
+}
+
 void clip_disk_polygon(const disk *d, const polygon *q, stn_vec3 n, overlap *out) {
-    flat_point corner[4];
+    flat_point corner[POLYGON_CAPACITY];
     if (q->count == 0) {
         out->count = 0;
         return;
     }
     double r = d->radius, inside = r * r * (1.0 + 1e-9);
-    start(d, stn_vec3_norm(stn_vec3_sub(q->corner[q->count / 2], q->corner[0])), out);
+    double size = stn_vec3_norm(stn_vec3_sub(q->corner[q->count / 2], q->corner[0]));
+    start(d, size, out);
     for (int32_t i = 0; i < q->count; i++) {
         corner[i] = project(d, q->corner[i], n);
         if (corner[i].x * corner[i].x + corner[i].y * corner[i].y <= inside) {
             add(d, corner[i], d->code + CODE_CAP, q->corner_code[i], out);
         }
     }
-    if (q->count == 4) {
-        affine m = {.c = halved(corner[0], corner[2], 1.0),
-                    .e = halved(corner[0], corner[1], -1.0),
-                    .f = halved(corner[0], corner[3], -1.0)};
-        set_inverse(&m);
-        for (uint32_t k = 0; k < RIM_POINTS; k++) {
-            double alpha, beta;
-            coordinates(&m, r * rim_direction[k][0], r * rim_direction[k][1], &alpha, &beta);
-            if (fabs(alpha) <= 1.0 + 1e-9 && fabs(beta) <= 1.0 + 1e-9) {
-                add(d, image(&m, alpha, beta), d->code + k, q->face_code, out);
-            }
-        }
+    if (q->count > 2) {
+        add_rim_points(d, corner, q, size, out);
     }
-    for (int32_t i = 0; i < (q->count == 4 ? 4 : q->count / 2); i++) {
+    for (int32_t i = 0; i < (q->count > 2 ? q->count : q->count / 2); i++) {
         add_rim_crossings(d, corner[i], corner[(i + 1) % q->count], q->edge_code[i], out);
     }
 }

@@ -5,25 +5,6 @@
 // on its rim, a side on the ends of its line; the exact deepest point is added unless one of these is as deep.
 #include "piece.h"
 
-enum { CODE_DEEPEST = 64 };
-
-static void add_points(posed a, const overlap *points, bool on_b, stn_vec3 normal, double margin, manifold *out) {
-    for (int32_t i = 0; i < points->count; i++) {
-        const overlap_point *p = &points->points[i];
-        if (p->h > margin) {
-            continue;
-        }
-        stn_vec3 world = stn_pose_apply(a.pose, p->p);
-        if (points->lines) {
-            manifold_add_both(out, world, stn_pose_apply(a.pose, points->other[i]), normal, p->first, p->second);
-        } else if (on_b) {
-            manifold_add(out, stn_vec3_mul_add(world, -p->h, normal), normal, p->h, p->second, p->first);
-        } else {
-            manifold_add(out, world, normal, p->h, p->first, p->second);
-        }
-    }
-}
-
 static void convex_cylinder(posed a, posed b, double margin, manifold *out) {
     convex first = {a.shape, stn_pose_identity()}, second = {b.shape, relative_pose(a.pose, b.pose)};
     axis_candidate axis = best_axis(&first, &second, margin);
@@ -43,12 +24,7 @@ static void convex_cylinder(posed a, posed b, double margin, manifold *out) {
         }
         face_along(&first, &second, s.normal, 1e-11 * size, &f);
     }
-    stn_vec3 normal = stn_mat3_apply(&a.pose->rotation, s.normal);
-    add_points(a, &f.points, f.on_b, normal, margin, out);
-    if (!(overlap_depth(&f.points) <= s.phi + 1e-10 * size)) {
-        manifold_add_both(out, stn_pose_apply(a.pose, s.a), stn_pose_apply(a.pose, s.b), normal, CODE_DEEPEST,
-                          CODE_DEEPEST);
-    }
+    add_facing(a, &f, &s, margin, size, out);
 }
 
 void box_cylinder(posed a, posed b, double margin, manifold *out) {

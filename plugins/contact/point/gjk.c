@@ -18,6 +18,10 @@ stn_vec3 convex_support(const convex *c, stn_vec3 direction) {
         p = stn_vec3_make(s * d.x, s * d.y, copysign(c->shape->half_length, d.z));
         break;
     }
+    case STN_SHAPE_ELLIPSOID:
+    case STN_SHAPE_CONVEX:
+        p = stn_shape_support(c->shape, d);
+        break;
     default:
         p = stn_vec3_make(0.0, 0.0, copysign(c->shape->half_length, d.z));
     }
@@ -203,13 +207,17 @@ bool convex_apart(const convex *a, const convex *b, double margin, separation *o
 separation convex_separation(const convex *a, const convex *b, double margin) {
     separation found;
     double least = 0.0;
+    bool round = is_round(a) || is_round(b);
     if (!convex_apart(a, b, margin, &found, &least)) {
-        return convex_penetration(a, b);
-    }
-    bool round = a->shape->type == STN_SHAPE_CYLINDER || b->shape->type == STN_SHAPE_CYLINDER;
-    if (least > margin || !round || found.phi - least <= 1e-11 * found.phi) {
+        found = convex_penetration(a, b);
+    } else if (least > margin || !round) {
         return found;
+    } else if (found.phi - least > 1e-11 * found.phi) {
+        separation other = convex_penetration(a, b);
+        found = other.phi > least ? other : found;
     }
-    separation other = convex_penetration(a, b);
-    return other.phi > least ? other : found;
+    if (round) {
+        separation_refine(a, b, &found);
+    }
+    return found;
 }

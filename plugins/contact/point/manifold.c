@@ -37,29 +37,95 @@ double manifold_depth(const manifold *m) {
     return m->count > 0 ? m->points[deepest(m)].phi : HUGE_VAL;
 }
 
+/// A point seen along the normal; its place around the middle of all.
+typedef struct corner {
+    double x, y, angle;
+    bool kept;
+} corner;
+
+/// The points in order around the middle.
+static void go_round(const manifold *m, stn_vec3 normal, corner *corners, int32_t *order) {
+    stn_mat3 frame = stn_contact_frame(normal);
+    stn_vec3 u = stn_mat3_column(&frame, 0), v = stn_mat3_column(&frame, 1), middle = stn_vec3_zero();
+    for (int32_t i = 0; i < m->count; i++) {
+        middle = stn_vec3_mul_add(middle, 1.0 / m->count, m->points[i].a);
+    }
+    for (int32_t i = 0; i < m->count; i++) {
+        stn_vec3 p = stn_vec3_sub(m->points[i].a, middle);
+        double x = stn_vec3_dot(p, u), y = stn_vec3_dot(p, v), angle = atan2(y, x);
+        corners[i] = (corner){x, y, angle, false};
+        int32_t at = i;
+        for (; at > 0 && corners[order[at - 1]].angle > angle; at--) {
+            order[at] = order[at - 1];
+        }
+        order[at] = i;
+    }
+}
+
+/// Twice the area that corner p adds beyond the side from a to b, negative within; and a little for the length of the
+/// outline, by which the second point is the furthest and points on a line keep its ends.
+static double gain(const corner *p, const corner *a, const corner *b, double spread) {
+    double length = hypot(p->x - a->x, p->y - a->y) + hypot(b->x - p->x, b->y - p->y) - hypot(b->x - a->x, b->y - a->y);
+    return (p->x - a->x) * (b->y - p->y) - (p->y - a->y) * (b->x - p->x) + 1e-3 * spread * length;
+}
+
+static double spread_of(const manifold *m) {
+    double spread = 0.0;
+    for (int32_t i = 1; i < m->count; i++) {
+        spread = fmax(spread, stn_vec3_norm(stn_vec3_sub(m->points[i].a, m->points[0].a)));
+    }
+    return spread;
+}
+
+/// The first of the deepest: rounding must not choose between points that are as deep.
+static int32_t firmest(const manifold *m, double spread) {
+    double least = manifold_depth(m);
+    int32_t first = 0;
+    while (!(m->points[first].phi <= least + 1e-10 * spread) && first + 1 < m->count) {
+        first++;
+    }
+    return first;
+}
+
+/// The point not kept yet that adds most, the first of equals: which one must not hang on rounding.
+static int32_t most_gain(const corner *corners, const int32_t *order, int32_t count, int32_t start, double spread) {
+    int32_t best = -1;
+    double most = 0.0;
+    for (int32_t from = 0, to; from < count; from = to) { // from one that is kept to the next, counted from the start
+        const corner *a = &corners[order[(start + from) % count]], *b;
+        for (to = from + 1; to < count && !corners[order[(start + to) % count]].kept; to++) {
+        }
+        b = &corners[order[(start + to) % count]];
+        for (int32_t k = from + 1; k < to; k++) {
+            int32_t point = order[(start + k) % count];
+            double g = gain(&corners[point], a, b, spread), tie = 1e-6 * fabs(most);
+            if (best < 0 || g > most + tie || (g >= most - tie && point < best)) {
+                best = point;
+                most = g;
+            }
+        }
+    }
+    return best;
+}
+
 void manifold_reduce(manifold *m, int32_t limit) {
     if (m->count <= limit) {
         return;
     }
-    double distance[MANIFOLD_CAPACITY]; // squared, to the nearest kept point; negative: kept
-    for (int32_t i = 0; i < m->count; i++) {
-        distance[i] = INFINITY;
+    corner corners[MANIFOLD_CAPACITY];
+    double spread = spread_of(m);
+    int32_t order[MANIFOLD_CAPACITY] = {0}, stays = firmest(m, spread), start = 0;
+    go_round(m, m->points[stays].normal, corners, order);
+    while (order[start] != stays) {
+        start++;
     }
-    int32_t next = deepest(m);
-    for (int32_t kept = 0; kept < limit; kept++) {
-        stn_vec3 from = m->points[next].a;
-        distance[next] = -1.0;
-        for (int32_t i = 0; i < m->count; i++) {
-            stn_vec3 apart = stn_vec3_sub(m->points[i].a, from);
-            distance[i] = fmin(distance[i], stn_vec3_dot(apart, apart));
-        }
-        for (int32_t i = 0; i < m->count; i++) {
-            next = distance[i] > distance[next] ? i : next;
-        }
+    corners[stays].kept = true;
+    for (int32_t kept = 1; kept < limit; kept++) {
+        corners[most_gain(corners, order, m->count, start, spread)].kept = true;
     }
     int32_t count = 0;
     for (int32_t i = 0; i < m->count; i++) {
-        if (distance[i] < 0.0) {
+        if (corners[i].kept) {
             m->points[count++] = m->points[i];
         }
     }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces of the surface of a box or a cylinder, and what the candidate directions alone tell of two such bodies.
+// Pieces of the surface of a body, and what the candidate directions alone tell of a cylinder and a box or cylinder.
 #ifndef STN_PLUGIN_CONTACT_POINT_PIECE_H
 #define STN_PLUGIN_CONTACT_POINT_PIECE_H
 
 #include "clip.h"
 #include "gjk.h"
 
-typedef enum piece_kind { PIECE_FACE, PIECE_CAP, PIECE_LINE } piece_kind;
+typedef enum piece_kind { PIECE_FACE, PIECE_CAP, PIECE_LINE, PIECE_POLYGON } piece_kind;
 
 typedef struct piece {
     piece_kind kind;
     rectangle face;
     disk cap;
-    polygon line;
+    polygon line; // or the polygon
 } piece;
 
-/// The piece of surface that looks along `direction`: of a box a face, of a cylinder the cap up to 45 degrees, then the
-/// side line.
+/// The piece of surface that looks along `direction`: of a box or hull a face, of a cylinder the cap up to 45 degrees,
+/// then the side line, of a capsule the side line.
 void piece_towards(const convex *c, stn_vec3 direction, piece *out);
 /// How far inside the outline of a face or cap a point lies, seen along its normal; negative: outside.
 double piece_clearance(const piece *p, stn_vec3 point);
@@ -28,6 +28,12 @@ typedef struct facing {
     bool on_b; // the points lie on B instead of A
 } facing;
 void face_along(const convex *a, const convex *b, stn_vec3 n, double tolerance, facing *out);
+/// Adds the points of the overlap, and the deepest one unless one of these is as deep; in A's axes, A first.
+enum { CODE_DEEPEST = 1 << 29 };
+void add_facing(posed a, const facing *f, const separation *deepest, double margin, double size, manifold *out);
+
+/// The face of a hull (posed in the common frame) at its furthest corner that looks most along `direction`.
+void hull_face(const stn_shape *hull, const stn_pose *pose, stn_vec3 direction, polygon *out);
 
 /// A direction that may separate best: the normal of a flat piece of A or of B, across an edge or axis of A and the
 /// axis of B, or from an axis straight to the other's centre.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contact points for every pair of sphere, box, capsule, cylinder and half space: one function a pair of types, each in
-// a file of its own kind; here they are chosen and their points put into the contact set.
+// Contact points for every pair of sphere, box, capsule, cylinder, ellipsoid, convex hull and half space: one function
+// a pair of types, each in a file of its own kind; here they are chosen and their points put into the contact set.
+#include <string.h>
+
 #include "point.h"
 
 typedef struct point_config {
@@ -8,32 +10,86 @@ typedef struct point_config {
 } point_config;
 
 static const stn_param params[] = {
-    STN_PARAM_INT(point_config, max_points, "1", 8.0, 1.0, MANIFOLD_CAPACITY, "most contact points of one pair"),
+    STN_PARAM_INT(point_config, max_points, "1", 8.0, 1.0, 32.0, "most contact points of one pair"),
 };
 
-enum { TYPES = STN_SHAPE_HALF_SPACE + 1 };
-
-static collide_pair *const collide_table[TYPES][TYPES] = {
-    [STN_SHAPE_SPHERE] = {sphere_sphere, sphere_box, sphere_capsule, sphere_cylinder, sphere_half_space},
-    [STN_SHAPE_BOX] = {NULL, box_box, box_capsule, box_cylinder, box_half_space},
-    [STN_SHAPE_CAPSULE] = {NULL, NULL, capsule_capsule, capsule_cylinder, capsule_half_space},
-    [STN_SHAPE_CYLINDER] = {NULL, NULL, NULL, cylinder_cylinder, cylinder_half_space},
+static collide_pair *const collide_table[STN_SHAPE_COUNT][STN_SHAPE_COUNT] = {
+    [STN_SHAPE_SPHERE] = {[STN_SHAPE_SPHERE] = sphere_sphere,
+                          [STN_SHAPE_BOX] = sphere_box,
+                          [STN_SHAPE_CAPSULE] = sphere_capsule,
+                          [STN_SHAPE_CYLINDER] = sphere_cylinder,
+                          [STN_SHAPE_HALF_SPACE] = sphere_half_space,
+                          [STN_SHAPE_ELLIPSOID] = sphere_ellipsoid,
+                          [STN_SHAPE_CONVEX] = sphere_hull},
+    [STN_SHAPE_BOX] = {[STN_SHAPE_BOX] = box_box,
+                       [STN_SHAPE_CAPSULE] = box_capsule,
+                       [STN_SHAPE_CYLINDER] = box_cylinder,
+                       [STN_SHAPE_HALF_SPACE] = box_half_space,
+                       [STN_SHAPE_ELLIPSOID] = convex_ellipsoid,
+                       [STN_SHAPE_CONVEX] = convex_hull},
+    [STN_SHAPE_CAPSULE] = {[STN_SHAPE_CAPSULE] = capsule_capsule,
+                           [STN_SHAPE_CYLINDER] = capsule_cylinder,
+                           [STN_SHAPE_HALF_SPACE] = capsule_half_space,
+                           [STN_SHAPE_ELLIPSOID] = convex_ellipsoid,
+                           [STN_SHAPE_CONVEX] = convex_hull},
+    [STN_SHAPE_CYLINDER] = {[STN_SHAPE_CYLINDER] = cylinder_cylinder,
+                            [STN_SHAPE_HALF_SPACE] = cylinder_half_space,
+                            [STN_SHAPE_ELLIPSOID] = convex_ellipsoid,
+                            [STN_SHAPE_CONVEX] = convex_hull},
+    [STN_SHAPE_ELLIPSOID] = {[STN_SHAPE_HALF_SPACE] = ellipsoid_half_space, [STN_SHAPE_ELLIPSOID] = convex_ellipsoid},
+    [STN_SHAPE_CONVEX] = {[STN_SHAPE_HALF_SPACE] = hull_half_space,
+                          [STN_SHAPE_ELLIPSOID] = convex_ellipsoid,
+                          [STN_SHAPE_CONVEX] = convex_hull},
 };
 
 static bool handles(const void *self, const stn_shape *a, const stn_shape *b) {
     (void)self;
-    return (unsigned)a->type < TYPES && (unsigned)b->type < TYPES &&
+    return (unsigned)a->type < STN_SHAPE_COUNT && (unsigned)b->type < STN_SHAPE_COUNT &&
            (collide_table[a->type][b->type] != NULL || collide_table[b->type][a->type] != NULL);
+}
+
+enum { ORDER_NUMBERS = 24 };
+
+/// What tells one shape of a type from another, and where it is.
+static void numbers_of(const posed *a, double numbers[ORDER_NUMBERS]) {
+    const stn_shape *s = a->shape;
+    const stn_mesh *m = s->mesh;
+    const stn_mat3 *r = &a->pose->rotation;
+    stn_vec3 p = a->pose->position, lower = m != NULL ? m->bounds.lower : stn_vec3_zero();
+    stn_vec3 com = m != NULL ? m->solid.com : stn_vec3_zero();
+    const double all[ORDER_NUMBERS] = {s->radius,
+                                       s->half_length,
+                                       s->half_extents.x,
+                                       s->half_extents.y,
+                                       s->half_extents.z,
+                                       m != NULL ? m->vertex_count : 0.0,
+                                       m != NULL ? m->solid.mass : 0.0,
+                                       lower.x,
+                                       lower.y,
+                                       lower.z,
+                                       com.x,
+                                       com.y,
+                                       com.z,
+                                       p.x,
+                                       p.y,
+                                       p.z,
+                                       r->m[0][0],
+                                       r->m[0][1],
+                                       r->m[0][2],
+                                       r->m[1][0],
+                                       r->m[1][1],
+                                       r->m[1][2],
+                                       r->m[2][0],
+                                       r->m[2][1]};
+    memcpy(numbers, all, sizeof all);
 }
 
 /// An order of two shapes of one type that does not depend on which is called A: by size, then by place.
 static bool stands_before(const posed *a, const posed *b) {
-    const stn_shape *s = a->shape, *t = b->shape;
-    const double left[] = {s->radius,         s->half_length,      s->half_extents.x,   s->half_extents.y,
-                           s->half_extents.z, a->pose->position.x, a->pose->position.y, a->pose->position.z};
-    const double right[] = {t->radius,         t->half_length,      t->half_extents.x,   t->half_extents.y,
-                            t->half_extents.z, b->pose->position.x, b->pose->position.y, b->pose->position.z};
-    for (int32_t i = 0; i < STN_COUNT(left); i++) {
+    double left[ORDER_NUMBERS], right[ORDER_NUMBERS];
+    numbers_of(a, left);
+    numbers_of(b, right);
+    for (int32_t i = 0; i < ORDER_NUMBERS; i++) {
         if (left[i] != right[i]) {
             return left[i] < right[i];
         }
@@ -43,7 +99,8 @@ static bool stands_before(const posed *a, const posed *b) {
 
 /// Exchanging A and B exchanges the answer, to the last bit: each pair is computed in one order alone.
 static void collide_shapes(posed a, posed b, double margin, int32_t max_points, manifold *out) {
-    bool swap = a.shape->type == b.shape->type ? stands_before(&b, &a) : a.shape->type > b.shape->type;
+    bool swap =
+        a.shape->type == b.shape->type ? stands_before(&b, &a) : collide_table[a.shape->type][b.shape->type] == NULL;
     out->count = 0;
     if (swap) {
         collide_table[b.shape->type][a.shape->type](b, a, margin, out);
@@ -86,7 +143,9 @@ static const stn_plugin_desc point = {
     .kind = STN_KIND_CONTACT,
     .id = "point",
     .version = STN_VERSION,
-    .summary = "Contact points with distance and normal for sphere, box, capsule, cylinder and half space",
+    .summary =
+        "Contact points with distance and normal for sphere, box, capsule, cylinder, ellipsoid, convex hull and half "
+        "space",
     .config_size = sizeof(point_config),
     .params = params,
     .param_count = STN_COUNT(params),

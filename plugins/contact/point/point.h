@@ -3,6 +3,7 @@
 #ifndef STN_PLUGIN_CONTACT_POINT_H
 #define STN_PLUGIN_CONTACT_POINT_H
 
+#include <stiction/mesh.h>
 #include <stiction/plugin.h>
 
 /// A point of contact: where the surfaces of A and B are nearest along the normal.
@@ -13,7 +14,7 @@ typedef struct witness {
     uint32_t feature_a, feature_b; // what touches, on each side: the same while the same corner, edge, ... touches
 } witness;
 
-enum { MANIFOLD_CAPACITY = 32 };
+enum { MANIFOLD_CAPACITY = 48 };
 typedef struct manifold {
     int32_t count;
     witness points[MANIFOLD_CAPACITY];
@@ -31,22 +32,25 @@ void manifold_add(manifold *m, stn_vec3 a, stn_vec3 normal, double phi, uint32_t
 void manifold_add_both(manifold *m, stn_vec3 a, stn_vec3 b, stn_vec3 normal, uint32_t feature_a, uint32_t feature_b);
 /// Exchanges the roles of A and B.
 void manifold_flip(manifold *m);
-/// Keeps at most `limit` points: the deepest, then again and again the one furthest from those kept, in their old
-/// order.
+/// Keeps at most `limit` points in their old order: the deepest, then again and again the one that adds most to the
+/// polygon that those kept span, seen along the normal.
 void manifold_reduce(manifold *m, int32_t limit);
 /// Smallest phi; infinite when there are no points.
 double manifold_depth(const manifold *m);
 
-// One function a pair of types, the smaller stn_shape_type as A. Each adds the points with phi <= margin.
+// One function a pair of types. Each adds the points with phi <= margin.
 typedef void collide_pair(posed a, posed b, double margin, manifold *out);
 collide_pair sphere_sphere, sphere_box, sphere_capsule, sphere_cylinder;
 collide_pair sphere_half_space, box_half_space, capsule_half_space, cylinder_half_space;
 collide_pair box_box, box_capsule, box_cylinder;
 collide_pair capsule_capsule, capsule_cylinder, cylinder_cylinder;
+collide_pair sphere_ellipsoid, ellipsoid_half_space, convex_ellipsoid; // the last: A is anything but those
+collide_pair sphere_hull, hull_half_space, convex_hull;                // also of box, capsule, cylinder
 
-/// Signed distance of a point from a box, capsule or cylinder, everything in the shape's frame; the nearest surface
-/// point and the outward unit normal there. On a tie the lowest axis decides.
+/// Signed distance of a point from a box, capsule, cylinder or ellipsoid, everything in the shape's frame; the nearest
+/// surface point and the outward unit normal there. On a tie the lowest axis decides.
 double closest_point(const stn_shape *shape, stn_vec3 p, stn_vec3 *surface, stn_vec3 *normal);
+double closest_on_ellipsoid(stn_vec3 semi_axes, stn_vec3 p, stn_vec3 *surface, stn_vec3 *normal);
 
 /// Pose of B seen from A.
 static inline stn_pose relative_pose(const stn_pose *a, const stn_pose *b) {
@@ -55,7 +59,15 @@ static inline stn_pose relative_pose(const stn_pose *a, const stn_pose *b) {
     return r;
 }
 
+static inline double box_size(stn_vec3 lower, stn_vec3 upper) {
+    return 0.5 * (upper.x - lower.x + upper.y - lower.y + upper.z - lower.z);
+}
+/// Of a hull also as far as rounding in its coordinates asks for, when it lies far from its frame's origin.
 static inline double shape_size(const stn_shape *s) {
+    if (s->mesh != NULL) {
+        stn_vec3 lower = s->mesh->bounds.lower, upper = s->mesh->bounds.upper;
+        return box_size(lower, upper) + 1e-4 * stn_vec3_norm(stn_vec3_add(lower, upper));
+    }
     return s->radius + s->half_length + s->half_extents.x + s->half_extents.y + s->half_extents.z;
 }
 /// The length that tolerances of a pair are measured by: the smaller body's, as far as rounding in the coordinates of a

@@ -59,6 +59,8 @@ double closest_point(const stn_shape *shape, stn_vec3 p, stn_vec3 *surface, stn_
         return closest_on_box(shape->half_extents, p, surface, normal);
     case STN_SHAPE_CAPSULE:
         return closest_on_capsule(shape, p, surface, normal);
+    case STN_SHAPE_ELLIPSOID:
+        return closest_on_ellipsoid(shape->half_extents, p, surface, normal);
     default:
         return closest_on_cylinder(shape, p, surface, normal);
     }
@@ -84,6 +86,10 @@ void sphere_capsule(posed a, posed b, double margin, manifold *out) {
 }
 
 void sphere_cylinder(posed a, posed b, double margin, manifold *out) {
+    sphere_shape(a, b, margin, out);
+}
+
+void sphere_ellipsoid(posed a, posed b, double margin, manifold *out) {
     sphere_shape(a, b, margin, out);
 }
 

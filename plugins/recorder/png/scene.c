@@ -11,7 +11,8 @@ static const float OVER_VISUAL = 0.35f;        // alpha of collision shapes that
 static const double NO_LONGER_A_SCENE = 1e100; // [m]
 
 static bool is_mesh(const stn_geometry *g) {
-    return g->shape.type == STN_SHAPE_MESH || g->shape.type == STN_SHAPE_CONVEX;
+    return g->shape.type == STN_SHAPE_MESH || g->shape.type == STN_SHAPE_CONVEX ||
+           g->shape.type == STN_SHAPE_HEIGHT_FIELD;
 }
 
 // --------------------------------------------------------------------------------------------------------- meshes

@@ -153,6 +153,7 @@ void solid_draw(const solid *s, const raster *r, const view *v, int32_t item_num
         break;
     case STN_SHAPE_MESH:
     case STN_SHAPE_CONVEX:
+    case STN_SHAPE_HEIGHT_FIELD:
         if (s->shape.mesh != NULL && s->normals != NULL) {
             draw_mesh(&b, s->shape.mesh, s->normals);
         }

@@ -143,6 +143,11 @@ static inline stn_mesh *mesh_of_points(stn_context *context, const stn_vec3 *poi
     return soup_mesh(&s, context);
 }
 
+static inline stn_vec3 mesh_vertex_at(const stn_mesh *mesh, int32_t i) {
+    const double *v = mesh->vertices + 3 * (size_t)i;
+    return stn_vec3_make(v[0], v[1], v[2]);
+}
+
 static inline stn_vec3 mesh_corner(const stn_mesh *mesh, int32_t triangle, int32_t k) {
     const double *p = mesh->vertices + 3 * (size_t)mesh->triangles[3 * triangle + k];
     return stn_vec3_make(p[0], p[1], p[2]);

@@ -62,6 +62,30 @@ static void robot_without_links_is_refused(void **state) {
     expect_refusal(f, WORDS("robot 'ghost'", "no links"));
 }
 
+static void a_height_field_may_stand_but_not_move(void **state) {
+    fixture *f = *state;
+    const double heights[4] = {0.0, 0.1, 0.2, 0.0};
+    const stn_height_field_spec field = {2, 2, 1.0, 1.0, heights};
+    stn_mesh *mesh = NULL;
+    stn_model *model = NULL;
+    stn_error err;
+    assert_ok(stn_mesh_create_height_field(f->context, &field, &mesh, &err), err);
+    stn_geometry_spec spec = stn_geometry_spec_default(stn_shape_mesh(mesh));
+    int32_t robot = begin_robot(f->builder, "hill"), link = add_link(f->builder, "top", one_kg()), geometry;
+    assert_int_equal(stn_builder_add_geometry(f->builder, link, &spec, &geometry, &err), STN_ERR_ARGUMENT);
+    assert_non_null(strstr(err.text, "no mesh"));
+    assert_ok(stn_builder_add_mesh(f->builder, NULL, stn_vec3_make(1.0, 1.0, 1.0), mesh, &spec.mesh, &err), err);
+    stn_mesh_release(mesh);
+    spec.where = "hill.lua:3";
+    assert_ok(stn_builder_add_geometry(f->builder, link, &spec, &geometry, &err), err);
+    expect_refusal(f, WORDS("hill.lua:3", "robot 'hill'", "link 'top'", "height field", "cannot move"));
+    stn_pose here = stn_pose_identity();
+    assert_ok(stn_builder_set_base(f->builder, robot, &here, true, &err), err);
+    assert_ok(stn_model_compile(f->builder, &model, &err), err);
+    assert_true(model->geometries[0].shape.type == STN_SHAPE_HEIGHT_FIELD && model->geometries[0].body == 0);
+    stn_model_destroy(model);
+}
+
 static void duplicate_names_are_refused_with_a_proposal(void **state) {
     fixture *f = *state;
     begin_robot(f->builder, "r");
@@ -253,6 +277,7 @@ int main(void) {
         TEST(two_parents_are_refused),
         TEST(two_roots_are_refused_by_name),
         TEST(robot_without_links_is_refused),
+        TEST(a_height_field_may_stand_but_not_move),
         TEST(duplicate_names_are_refused_with_a_proposal),
         TEST(duplicate_joint_names_are_refused_within_one_robot_only),
         TEST(bad_mimics_are_refused),

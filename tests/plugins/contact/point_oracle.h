@@ -6,7 +6,19 @@
 #ifndef STN_POINT_ORACLE_H
 #define STN_POINT_ORACLE_H
 
+#include <stiction/mesh.h>
+
 #include "point_probe.h"
+
+/// Over all vertices of a hull.
+static inline double oracle_furthest(const stn_mesh *mesh, stn_vec3 d) {
+    double reach = -INFINITY;
+    for (int32_t i = 0; i < mesh->vertex_count; i++) {
+        const double *p = mesh->vertices + 3 * (size_t)i;
+        reach = fmax(reach, p[0] * d.x + p[1] * d.y + p[2] * d.z);
+    }
+    return reach;
+}
 
 static inline double oracle_reach(const placed *p, stn_vec3 n) {
     stn_vec3 d = stn_mat3_apply_transposed(&p->pose.rotation, n);
@@ -20,6 +32,10 @@ static inline double oracle_reach(const placed *p, stn_vec3 n) {
         return s->radius + s->half_length * fabs(d.z);
     case STN_SHAPE_CYLINDER:
         return s->half_length * fabs(d.z) + s->radius * hypot(d.x, d.y);
+    case STN_SHAPE_ELLIPSOID:
+        return hypot(hypot(s->half_extents.x * d.x, s->half_extents.y * d.y), s->half_extents.z * d.z);
+    case STN_SHAPE_CONVEX:
+        return oracle_furthest(s->mesh, d);
     default:
         return d.z > 0.0 && hypot(d.x, d.y) <= 1e-14 ? 0.0 : HUGE_VAL; // a half space is bounded along its normal alone
     }
@@ -30,10 +46,11 @@ static inline double oracle_along(const placed *a, const placed *b, stn_vec3 n) 
            oracle_reach(b, stn_vec3_neg(n));
 }
 
-/// Steps of a shrinking star of directions around n; each circle is turned by another angle.
+/// Steps of a shrinking star of directions around n; each circle is turned by another angle. Bounded, as along a sharp
+/// ridge small steps can go on for ever.
 static inline double oracle_climb(const placed *a, const placed *b, stn_vec3 *n, double step, double end) {
     double best = oracle_along(a, b, *n), turn = 0.0;
-    while (step > end) {
+    for (int32_t round = 0; step > end && round < 1000; round++) {
         stn_mat3 frame = stn_contact_frame(*n);
         stn_vec3 u = stn_mat3_column(&frame, 0), v = stn_mat3_column(&frame, 1), winner = *n;
         bool better = false;
@@ -97,14 +114,43 @@ static inline double oracle_distance(const placed *a, const placed *b) {
             oracle_offer(a, b, stn_vec3_neg(c), best);
         }
     }
-    double distance = -INFINITY;
+    double distance = -INFINITY, coarse = 1e-3;
+    stn_vec3 apart = stn_vec3_sub(b->pose.position, a->pose.position);
     for (int32_t i = 0; i < ORACLE_STARTS; i++) {
-        distance = fmax(distance, best[i].s);
         if (isfinite(best[i].s)) {
-            distance = fmax(distance, oracle_climb(a, b, &best[i].n, 0.08, 1e-9));
+            best[i].s = oracle_climb(a, b, &best[i].n, 0.08, coarse);
+            distance = fmax(distance, best[i].s);
+        }
+    }
+    double so_far = distance;
+    for (int32_t i = 0; i < ORACLE_STARTS; i++) { // a turn by the last step gains no more than this
+        double lever = stn_vec3_norm(apart) + stn_vec3_dot(best[i].n, apart) - best[i].s;
+        if (isfinite(best[i].s) && best[i].s > so_far - 4.0 * coarse * lever) {
+            distance = fmax(distance, oracle_climb(a, b, &best[i].n, coarse, 1e-9));
         }
     }
     return distance;
+}
+
+/// Height over the highest of a hull's triangles.
+static inline double oracle_over_triangles(const stn_mesh *mesh, stn_vec3 q) {
+    double height = -INFINITY;
+    for (int32_t i = 0; i < mesh->triangle_count; i++) {
+        stn_vec3 p[3];
+        for (int32_t k = 0; k < 3; k++) {
+            const double *x = mesh->vertices + 3 * (size_t)mesh->triangles[3 * i + k];
+            p[k] = stn_vec3_make(x[0], x[1], x[2]);
+        }
+        stn_vec3 n = stn_vec3_cross(stn_vec3_sub(p[1], p[0]), stn_vec3_sub(p[2], p[0]));
+        height = fmax(height, stn_vec3_dot(stn_vec3_sub(q, p[0]), n) / stn_vec3_norm(n));
+    }
+    return height;
+}
+
+/// (f - 1) f / |grad f^2 / 2| with f = |E^-1 q|: right to first order.
+static inline double oracle_over_ellipsoid(stn_vec3 e, stn_vec3 q) {
+    double x = q.x / e.x, y = q.y / e.y, z = q.z / e.z, f = hypot(hypot(x, y), z);
+    return (f - 1.0) * f / hypot(hypot(x / e.x, y / e.y), z / e.z);
 }
 
 /// Signed distance of a point from a shape's surface; exact on and near the surface.
@@ -122,6 +168,10 @@ static inline double oracle_surface(const placed *p, stn_vec3 world) {
         return hypot(rho, beyond) - s->radius;
     case STN_SHAPE_CYLINDER:
         return fmax(rho - s->radius, fabs(q.z) - s->half_length);
+    case STN_SHAPE_ELLIPSOID:
+        return oracle_over_ellipsoid(s->half_extents, q);
+    case STN_SHAPE_CONVEX:
+        return oracle_over_triangles(s->mesh, q);
     default:
         return q.z;
     }

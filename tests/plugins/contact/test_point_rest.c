@@ -4,86 +4,8 @@
 
 #include <string.h>
 
-#include "point_oracle.h"
+#include "point_scene.h"
 #include "stn_random_pose.h"
-
-static const double depth = 1e-4;
-
-static int set_up(void **state) {
-    static probe p;
-    stn_error err;
-    assert_ok(probe_create(&p, NULL, 0, &err), err);
-    *state = &p;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    probe_destroy(*state);
-    return 0;
-}
-
-static placed at(stn_shape shape, double x, double y, double z) {
-    placed p = {shape, stn_pose_identity()};
-    p.pose.position = stn_vec3_make(x, y, z);
-    return p;
-}
-
-static placed turned(placed p, double roll, double pitch, double yaw) {
-    p.pose.rotation = stn_mat3_from_rpy(roll, pitch, yaw);
-    return p;
-}
-
-static placed box_at(double hx, double hy, double hz, double x, double y, double z) {
-    return at(stn_shape_box(stn_vec3_make(hx, hy, hz)), x, y, z);
-}
-
-/// A table top at z = 0.
-static placed table(void) {
-    return box_at(2.0, 2.0, 0.5, 0.0, 0.0, -0.5);
-}
-
-static const stn_contact_set *touch(void **state, placed a, placed b, double margin) {
-    probe *p = *state;
-    stn_error err;
-    assert_ok(probe_collide(p, &a, &b, margin, 0.5, &err), err);
-    return &p->set;
-}
-
-/// `count` points at `depth` below z = 0, with the normal up, and with ids of their own.
-static void assert_flat(const stn_contact_set *set, int32_t count) {
-    assert_int_equal(set->count, count);
-    for (int32_t i = 0; i < set->count; i++) {
-        assert_near(set->contacts[i].phi0, -depth, 1e-12);
-        assert_near(set->contacts[i].normal.z, 1.0, 1e-12);
-        assert_near(set->contacts[i].point.z, -0.5 * depth, 1e-12);
-        for (int32_t k = 0; k < i; k++) {
-            assert_true(set->contacts[i].id != set->contacts[k].id);
-        }
-    }
-}
-
-static bool has_point(const stn_contact_set *set, double x, double y) {
-    for (int32_t i = 0; i < set->count; i++) {
-        if (hypot(set->contacts[i].point.x - x, set->contacts[i].point.y - y) < 1e-9) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/// Smallest distance from (x, y) to the sides of the convex hull of the points; negative: outside.
-static double support_radius(const stn_contact_set *set, double x, double y) {
-    double smallest = INFINITY;
-    for (int32_t k = 0; k < 360; k++) {
-        double angle = k * STN_PI / 180.0, reach = -INFINITY;
-        for (int32_t i = 0; i < set->count; i++) {
-            stn_vec3 p = set->contacts[i].point;
-            reach = fmax(reach, cos(angle) * (p.x - x) + sin(angle) * (p.y - y));
-        }
-        smallest = fmin(smallest, reach);
-    }
-    return smallest;
-}
 
 static void a_box_on_a_table_stands_on_its_four_corners(void **state) {
     const stn_contact_set *set = touch(state, table(), box_at(0.3, 0.2, 0.1, 0.5, -0.2, 0.1 - depth), 0.0);
@@ -428,8 +350,6 @@ static void after_warm_up_nothing_is_allocated(void **state) {
     }
     assert_int_equal(stn_context_allocations(p->context), before);
 }
-
-#define REST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+// Walks over the tree of a mesh. Four boxes are tested at a time; what a test lets pass is looked at exactly.
+#include <float.h>
+
+#include "geometry/height_field.h"
+#include "geometry/mesh_tree.h"
+#include "geometry/triangle.h"
+
+stn_vec3 stn_mesh_triangle_normal(const stn_mesh *mesh, int32_t id) {
+    triangle t = triangle_of(mesh, id);
+    stn_vec3 n = stn_vec3_cross(stn_vec3_sub(t.b, t.a), stn_vec3_sub(t.c, t.a));
+    return stn_vec3_normalize_or(n, stn_vec3_make(0.0, 0.0, 1.0));
+}
+
+// -------------------------------------------------------------------------------------------------------- boxes
+
+static bool range_meets(double a, double b, double c, double low, double high) {
+    return fmin(a, fmin(b, c)) <= high && fmax(a, fmax(b, c)) >= low;
+}
+
+/// Visits the triangle when its own box overlaps; false when the visitor ends the query.
+static bool visit_triangle(const stn_mesh *mesh, int32_t id, const stn_aabb *box, stn_triangle_visitor visit,
+                           void *user) {
+    triangle t = triangle_of(mesh, id);
+    bool meets = range_meets(t.a.x, t.b.x, t.c.x, box->lower.x, box->upper.x) &&
+                 range_meets(t.a.y, t.b.y, t.c.y, box->lower.y, box->upper.y) &&
+                 range_meets(t.a.z, t.b.z, t.c.z, box->lower.z, box->upper.z);
+    return !meets || visit(user, id);
+}
+
+static bool visit_cells(const stn_mesh *mesh, const stn_aabb *box, stn_triangle_visitor visit, void *user) {
+    stn_grid_cells cells = stn_grid_cells_under(mesh, box);
+    for (int32_t r = cells.row_start; r < cells.row_end; r++) {
+        for (int32_t c = cells.column_start; c < cells.column_end; c++) {
+            int32_t first = 2 * (r * (mesh->grid.columns - 1) + c);
+            if (!visit_triangle(mesh, first, box, visit, user) || !visit_triangle(mesh, first + 1, box, visit, user)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/// In the tree's units, cut off just outside of it: far values stay finite, infinite ones become so.
+static void local_box(const mesh_tree *tree, const stn_aabb *box, lanes lower[3], lanes upper[3]) {
+    stn_vec3 low = tree_local(tree, box->lower), high = tree_local(tree, box->upper);
+    const double l[3] = {low.x, low.y, low.z}, h[3] = {high.x, high.y, high.z};
+    for (int32_t axis = 0; axis < 3; axis++) {
+        lower[axis] = lanes_of((float)fmin(fmax(l[axis], -2.0), 2.0));
+        upper[axis] = lanes_of((float)fmin(fmax(h[axis], -2.0), 2.0));
+    }
+}
+
+static bool visit_tree(const stn_mesh *mesh, const mesh_tree *tree, const stn_aabb *box, stn_triangle_visitor visit,
+                       void *user) {
+    lanes lower[3], upper[3];
+    local_box(tree, box, lower, upper);
+    int32_t stack[TREE_STACK], count = 0;
+    stack[count++] = 0;
+    while (count > 0) {
+        const tree_node *node = &tree->nodes[stack[--count]];
+        lane_mask mask = (node->lower[0] <= upper[0]) & (lower[0] <= node->upper[0]);
+        mask &= (node->lower[1] <= upper[1]) & (lower[1] <= node->upper[1]);
+        mask &= (node->lower[2] <= upper[2]) & (lower[2] <= node->upper[2]);
+        for (int32_t k = 0; k < LANES; k++) {
+            if (mask[k] && node->child[k] >= 0) {
+                stack[count++] = node->child[k];
+            } else if (mask[k] && !visit_triangle(mesh, ~node->child[k], box, visit, user)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+bool stn_mesh_visit(const stn_mesh *mesh, const stn_aabb *box, stn_triangle_visitor visit, void *user) {
+    bool meets = box->lower.x <= box->upper.x && box->lower.y <= box->upper.y && box->lower.z <= box->upper.z;
+    if (!meets) {
+        return true; // empty, or not a number
+    }
+    if (mesh->grid.rows > 0) {
+        return visit_cells(mesh, box, visit, user);
+    }
+    const mesh_tree *tree = mesh_tree_of(mesh);
+    if (tree != NULL) {
+        return visit_tree(mesh, tree, box, visit, user);
+    }
+    for (int32_t i = 0; i < mesh->triangle_count; i++) {
+        if (!visit_triangle(mesh, i, box, visit, user)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// ------------------------------------------------------------------------------------------------ nearest point
+
+typedef double wide_lanes __attribute__((vector_size(32)));
+typedef int64_t wide_mask __attribute__((vector_size(32)));
+
+/// A node that waits to be looked at, and the least that it can offer.
+typedef struct waiting {
+    double least;
+    int32_t node;
+} waiting;
+
+static void look_nearest(const stn_mesh *mesh, int32_t id, stn_vec3 p, stn_mesh_point *best) {
+    triangle t = triangle_of(mesh, id);
+    stn_vec3 q = triangle_nearest(&t, p);
+    double distance = stn_vec3_norm(stn_vec3_sub(q, p));
+    if (distance < best->distance || (distance == best->distance && (best->triangle < 0 || id < best->triangle))) {
+        *best = (stn_mesh_point){id, q, distance};
+    }
+}
+
+/// Squared distances from p to the boxes, everything in the tree's units.
+static wide_lanes box_distances(const tree_node *node, const double p[3]) {
+    wide_lanes sum = {0.0, 0.0, 0.0, 0.0}, zero = sum;
+    for (int32_t axis = 0; axis < 3; axis++) {
+        wide_lanes x = {p[axis], p[axis], p[axis], p[axis]};
+        wide_lanes below = __builtin_convertvector(node->lower[axis], wide_lanes) - x;
+        wide_lanes above = x - __builtin_convertvector(node->upper[axis], wide_lanes);
+        wide_mask first = below > above;
+        wide_lanes d = (wide_lanes)((first & (wide_mask)below) | (~first & (wide_mask)above));
+        wide_mask outside = d > zero;
+        d = (wide_lanes)(outside & (wide_mask)d);
+        sum += d * d;
+    }
+    return sum;
+}
+
+/// Appends a node so that the `count` newest, those of one parent, stay sorted with the most promising one last.
+static void push_sorted(waiting *stack, int32_t *end, int32_t count, waiting item) {
+    int32_t at = (*end)++;
+    while (count > 0 && stack[at - 1].least < item.least) {
+        stack[at] = stack[at - 1];
+        at--;
+        count--;
+    }
+    stack[at] = item;
+}
+
+static void nearest_in_tree(const stn_mesh *mesh, const mesh_tree *tree, stn_vec3 point, stn_mesh_point *best) {
+    stn_vec3 local = tree_local(tree, point);
+    const double p[3] = {local.x, local.y, local.z};
+    waiting stack[TREE_STACK];
+    int32_t count = 0;
+    stack[count++] = (waiting){0.0, 0};
+    while (count > 0) {
+        waiting top = stack[--count];
+        double reach = tree->scale * best->distance, limit = reach * reach * (1.0 + 1e-9); // beyond it by rounding
+        if (top.least > limit) {
+            continue;
+        }
+        const tree_node *node = &tree->nodes[top.node];
+        wide_lanes distance = box_distances(node, p);
+        int32_t pushed = 0;
+        for (int32_t k = 0; k < LANES; k++) {
+            if (distance[k] > limit || distance[k] == (double)INFINITY) {
+                continue;
+            }
+            if (node->child[k] >= 0) {
+                push_sorted(stack, &count, pushed++, (waiting){distance[k], node->child[k]});
+            } else {
+                look_nearest(mesh, ~node->child[k], point, best);
+            }
+        }
+    }
+}
+
+bool stn_mesh_nearest(const stn_mesh *mesh, stn_vec3 point, double radius, stn_mesh_point *out) {
+    if (!stn_vec3_finite(point) || !(radius >= 0.0)) {
+        return false;
+    }
+    stn_mesh_point best = {-1, point, radius};
+    const mesh_tree *tree = mesh_tree_of(mesh);
+    if (tree != NULL) {
+        nearest_in_tree(mesh, tree, point, &best);
+    } else {
+        for (int32_t i = 0; i < mesh->triangle_count; i++) {
+            look_nearest(mesh, i, point, &best);
+        }
+    }
+    if (best.triangle >= 0) {
+        *out = best;
+    }
+    return best.triangle >= 0;
+}
+
+// --------------------------------------------------------------------------------------------------------- rays
+
+/// A ray in the tree's units.
+typedef struct tree_ray {
+    lanes origin[3], inverse[3];
+    bool back[3]; // the direction points down this axis: the upper plane comes first
+} tree_ray;
+
+/// `start`: a point of the ray within the tree's box, or nearly.
+static tree_ray make_tree_ray(stn_vec3 start, stn_vec3 direction) {
+    const double o[3] = {start.x, start.y, start.z}, d[3] = {direction.x, direction.y, direction.z};
+    tree_ray ray;
+    for (int32_t axis = 0; axis < 3; axis++) {
+        double size = fmax(fabs(d[axis]), 1e-30); // below, the ray stays within the margin of the boxes
+        ray.back[axis] = d[axis] < 0.0;
+        ray.origin[axis] = lanes_of((float)o[axis]);
+        ray.inverse[axis] = lanes_of((float)((ray.back[axis] ? -1.0 : 1.0) / size));
+    }
+    return ray;
+}
+
+/// Where the ray enters the boxes, in the tree's units; infinite where it does not within [0, end].
+static lanes enter_boxes(const tree_node *node, const tree_ray *ray, float end) {
+    lanes enter = lanes_of(0.0F), leave = lanes_of(end);
+    for (int32_t axis = 0; axis < 3; axis++) {
+        lanes near = ray->back[axis] ? node->upper[axis] : node->lower[axis];
+        lanes far = ray->back[axis] ? node->lower[axis] : node->upper[axis];
+        near = (near - ray->origin[axis]) * ray->inverse[axis];
+        far = (far - ray->origin[axis]) * ray->inverse[axis];
+        enter = select_lanes(near > enter, near, enter);
+        leave = select_lanes(far < leave, far, leave);
+    }
+    return select_lanes(enter <= leave, enter, lanes_of((float)INFINITY));
+}
+
+/// Parameters between which the ray lies in the bounds of the mesh, grown a little on every side; false: nowhere.
+static bool clip_ray(const stn_aabb *bounds, stn_vec3 origin, stn_vec3 direction, double *from, double *to) {
+    const double o[3] = {origin.x, origin.y, origin.z}, d[3] = {direction.x, direction.y, direction.z};
+    const double lower[3] = {bounds->lower.x, bounds->lower.y, bounds->lower.z};
+    const double upper[3] = {bounds->upper.x, bounds->upper.y, bounds->upper.z};
+    stn_vec3 size = stn_vec3_sub(bounds->upper, bounds->lower);
+    double slack = 1e-7 * fmax(size.x, fmax(size.y, size.z));
+    for (int32_t axis = 0; axis < 3; axis++) {
+        double own = slack + 1e-14 * fabs(o[axis]), low = lower[axis] - own - o[axis],
+               high = upper[axis] + own - o[axis];
+        if (d[axis] == 0.0) {
+            if (low > 0.0 || high < 0.0) {
+                return false;
+            }
+            continue;
+        }
+        double near = (d[axis] > 0.0 ? low : high) / d[axis], far = (d[axis] > 0.0 ? high : low) / d[axis];
+        *from = fmax(*from, near);
+        *to = fmin(*to, far);
+    }
+    return *from <= *to;
+}
+
+/// Candidates of one ray, measured from `start`, a point on it.
+typedef struct search {
+    triangle_ray ray;
+    double before, most; // from the origin to `start`; the longest allowed from the origin
+    double best;         // from `start`; infinite: none yet
+    int32_t triangle;
+} search;
+
+static void look_ray(const stn_mesh *mesh, int32_t id, search *s) {
+    triangle t = triangle_of(mesh, id);
+    double at;
+    if (!triangle_meet(&t, &s->ray, &at)) {
+        return;
+    }
+    double whole = s->before + at;
+    bool nearer = at < s->best || (at == s->best && id < s->triangle);
+    if (nearer && whole >= 0.0 && whole <= s->most) {
+        s->best = at;
+        s->triangle = id;
+    }
+}
+
+static void raycast_tree(const stn_mesh *mesh, const mesh_tree *tree, stn_vec3 start, stn_vec3 direction, double length,
+                         search *s) {
+    tree_ray ray = make_tree_ray(tree_local(tree, start), direction);
+    waiting stack[TREE_STACK];
+    int32_t count = 0;
+    stack[count++] = (waiting){0.0, 0};
+    while (count > 0) {
+        waiting top = stack[--count];
+        double end = (fmin(s->best, length) * tree->scale) * (1.0 + 0x1p-20) + (double)TREE_MARGIN;
+        if (top.least > end) {
+            continue;
+        }
+        const tree_node *node = &tree->nodes[top.node];
+        lanes enter = enter_boxes(node, &ray, (float)fmin(end, 16.0));
+        int32_t pushed = 0;
+        for (int32_t k = 0; k < LANES; k++) {
+            if (enter[k] == (float)INFINITY) {
+                continue;
+            }
+            if (node->child[k] >= 0) {
+                push_sorted(stack, &count, pushed++, (waiting){(double)enter[k], node->child[k]});
+            } else {
+                look_ray(mesh, ~node->child[k], s);
+            }
+        }
+    }
+}
+
+/// Cell by cell along the ray: a strip behind the first one that is met holds nothing nearer.
+static void raycast_grid(const stn_mesh *mesh, stn_vec3 start, stn_vec3 direction, double length, search *s) {
+    grid_walk walk = grid_walk_begin(mesh, start, direction, length);
+    grid_strip strip;
+    while (s->triangle == INT32_MAX && grid_walk_next(&walk, &strip)) {
+        const stn_grid_cells *cells = &strip.cells;
+        for (int32_t r = cells->row_start; r < cells->row_end; r++) {
+            for (int32_t c = cells->column_start; c < cells->column_end; c++) {
+                if (grid_cell_reaches(mesh, r, c, strip.low, strip.high)) {
+                    int32_t first = 2 * (r * (mesh->grid.columns - 1) + c);
+                    look_ray(mesh, first, s);
+                    look_ray(mesh, first + 1, s);
+                }
+            }
+        }
+    }
+}
+
+bool stn_mesh_raycast(const stn_mesh *mesh, stn_vec3 origin, stn_vec3 direction, double max, stn_mesh_point *out) {
+    double from = 0.0, to = max;
+    bool sound = stn_vec3_finite(origin) && stn_vec3_finite(direction) && max >= 0.0;
+    sound = sound && stn_vec3_norm(direction) > 0.0;
+    if (!sound || !clip_ray(&mesh->bounds, origin, direction, &from, &to)) {
+        return false;
+    }
+    stn_vec3 start = stn_vec3_mul_add(origin, from, direction);
+    search s = {triangle_ray_make(start, direction), from, max, (double)INFINITY, INT32_MAX};
+    const mesh_tree *tree = mesh->grid.rows > 0 ? NULL : mesh_tree_of(mesh);
+    if (mesh->grid.rows > 0) {
+        raycast_grid(mesh, start, direction, to - from, &s);
+    } else if (tree != NULL) {
+        raycast_tree(mesh, tree, start, direction, to - from, &s);
+    } else {
+        for (int32_t i = 0; i < mesh->triangle_count; i++) {
+            look_ray(mesh, i, &s);
+        }
+    }
+    if (s.triangle == INT32_MAX) {
+        return false;
+    }
+    double distance = s.before + s.best;
+    *out = (stn_mesh_point){s.triangle, stn_vec3_mul_add(origin, distance, direction), distance};
+    return true;
+}

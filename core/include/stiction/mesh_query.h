@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Questions to a mesh: the triangles near a box, the nearest one to a point, the first one that a ray meets; and the
+// cells of a height field. Everything in the mesh's own frame.
+//
+// All of them allocate nothing but a tree of boxes that the mesh keeps, made by the first of them that needs it. Where
+// that finds no memory they look at all triangles: slower, with the same answers. Answers depend on the mesh alone, not
+// on what was asked before. Thread: [any].
+#ifndef STICTION_MESH_QUERY_H
+#define STICTION_MESH_QUERY_H
+
+#include <stiction/mesh.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Makes the tree now, so that later queries allocate nothing; it is kept with the mesh. O(n log n) for n triangles, 30 to
+/// 40 bytes a triangle. A height field needs it for stn_mesh_nearest alone. STN_ERR_MEMORY.
+STN_API stn_status stn_mesh_prepare(const stn_mesh *mesh, stn_error *err);
+
+/// Called with a triangle; false ends the query.
+typedef bool (*stn_triangle_visitor)(void *user, int32_t triangle);
+
+/// Visits each triangle whose own box overlaps `box` (touching counts) once, in an order that the mesh alone decides.
+/// False when a visitor ended it.
+STN_API bool stn_mesh_visit(const stn_mesh *mesh, const stn_aabb *box, stn_triangle_visitor visit, void *user);
+
+/// A point of the surface.
+typedef struct stn_mesh_point {
+    int32_t triangle;
+    stn_vec3 point;
+    double distance; // from what was asked for [m], along a ray or straight; >= 0
+} stn_mesh_point;
+
+/// The point of the surface nearest to `point`, within `radius` (may be infinite); false when there is none.
+STN_API bool stn_mesh_nearest(const stn_mesh *mesh, stn_vec3 point, double radius, stn_mesh_point *out);
+
+/// The first point of the surface on the ray origin + t direction, 0 <= t <= max (may be infinite); `direction` of unit
+/// length. Triangles are met from both sides. A ray does not slip through between two triangles that share an edge
+/// [woop-2013]. False when there is none.
+STN_API bool stn_mesh_raycast(const stn_mesh *mesh, stn_vec3 origin, stn_vec3 direction, double max,
+                              stn_mesh_point *out);
+
+/// Unit normal of a triangle, on the side from which its corners run counter-clockwise.
+STN_API stn_vec3 stn_mesh_triangle_normal(const stn_mesh *mesh, int32_t triangle);
+
+/// Cells [row_start, row_end) x [column_start, column_end) of a height field. Cell (r, c) lies between the vertices
+/// (r, c) and (r + 1, c + 1); its triangles are 2 (r (columns - 1) + c) and the next one.
+typedef struct stn_grid_cells {
+    int32_t row_start, row_end, column_start, column_end;
+} stn_grid_cells;
+
+/// The cells whose rectangle in x and y touches that of `box`, perhaps some beside by rounding; empty when it lies
+/// outside. Only for meshes with a grid. O(1).
+STN_API stn_grid_cells stn_grid_cells_under(const stn_mesh *mesh, const stn_aabb *box);
+/// The triangle of a height field over or under a point; -1 outside its border.
+STN_API int32_t stn_grid_triangle_at(const stn_mesh *mesh, double x, double y);
+/// Height of the surface there; NaN outside its border.
+STN_API double stn_grid_height(const stn_mesh *mesh, double x, double y);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// The normal of two convex bodies, one of them curved, to the last digits.
+//
+// The signed distance is the largest s(n) = n . w(n) over unit n, w = p_B(-n) - p_A(n) with the support points p, apart
+// and in overlap alike. Its gradient on the sphere is w across n, its Hessian -(H_A + H_B) - s 1 with the curvature H
+// of the reaches: (E^2 - x x^T) / |E n| for an ellipsoid, x its support point; r / rho along the rim for a cylinder,
+// rho the sine between n and its axis; 0 for corners. Where n stands across an edge, an axis or a face, the reach has a
+// kink: s is then largest on the kink, and n turns along it alone. Which kinks count is tried: those within a wide
+// angle, within a small one, none; what gives the largest s is the answer, so that it can only gain by this.
+#include <string.h>
+
+#include "gjk.h"
+
+enum { MOST_STEPS = 10, KINKS_MAX = 4 };
+
+/// Directions that the normal must stay across.
+typedef struct kinks {
+    int32_t count;
+    stn_vec3 c[KINKS_MAX];
+} kinks;
+
+typedef struct candidate {
+    double s;
+    stn_vec3 n;
+    bool free_a, free_b; // the support point is the only one
+} candidate;
+
+static void add_kink(kinks *k, stn_vec3 c) {
+    if (k->count < KINKS_MAX) {
+        k->c[k->count++] = c;
+    }
+}
+
+/// Axes of the body that the direction is within `angle` of standing across.
+static void axis_kinks(const convex *c, stn_vec3 n, int32_t first, double angle, kinks *k) {
+    for (int32_t i = first; i < 3; i++) {
+        stn_vec3 axis = stn_mat3_column(&c->pose.rotation, i);
+        if (fabs(stn_vec3_dot(n, axis)) < angle) {
+            add_kink(k, axis);
+        }
+    }
+}
+
+/// The two sides of a hull's furthest vertex that fall least along the direction.
+static void hull_kinks(const convex *c, stn_vec3 n, double angle, kinks *k) {
+    const stn_mesh *mesh = c->shape->mesh;
+    const stn_polytope *p = mesh->polytope;
+    stn_vec3 d = stn_mat3_apply_transposed(&c->pose.rotation, n), best[2] = {d, d};
+    int32_t v = stn_mesh_support(mesh, d);
+    double rise[2] = {-angle, -angle};
+    const double *x = mesh->vertices + 3 * (size_t)v;
+    for (int32_t i = p->neighbour_start[v]; i < p->neighbour_start[v + 1]; i++) {
+        const double *y = mesh->vertices + 3 * (size_t)p->neighbours[i];
+        stn_vec3 side = stn_vec3_make(y[0] - x[0], y[1] - x[1], y[2] - x[2]);
+        side = stn_vec3_normalize_or(side, side);
+        double along = stn_vec3_dot(side, d);
+        if (along > rise[0]) {
+            rise[1] = rise[0];
+            best[1] = best[0];
+            rise[0] = along;
+            best[0] = side;
+        } else if (along > rise[1]) {
+            rise[1] = along;
+            best[1] = side;
+        }
+    }
+    for (int32_t i = 0; i < 2; i++) {
+        if (rise[i] > -angle) {
+            add_kink(k, stn_mat3_apply(&c->pose.rotation, best[i]));
+        }
+    }
+}
+
+/// Adds those of one body; true when there are none.
+static bool find_kinks(const convex *c, stn_vec3 n, double angle, kinks *k) {
+    int32_t before = k->count;
+    switch (c->shape->type) {
+    case STN_SHAPE_BOX:
+        axis_kinks(c, n, 0, angle, k);
+        break;
+    case STN_SHAPE_CYLINDER: {
+        double along = stn_vec3_dot(n, stn_mat3_column(&c->pose.rotation, 2));
+        if (1.0 - along * along < angle * angle) { // along the axis: a cap
+            add_kink(k, stn_mat3_column(&c->pose.rotation, 0));
+            add_kink(k, stn_mat3_column(&c->pose.rotation, 1));
+        }
+        axis_kinks(c, n, 2, angle, k);
+        break;
+    }
+    case STN_SHAPE_CAPSULE:
+        axis_kinks(c, n, 2, angle, k);
+        break;
+    case STN_SHAPE_CONVEX:
+        hull_kinks(c, n, angle, k);
+        break;
+    default:
+        break;
+    }
+    return k->count == before;
+}
+
+/// Adds the curvature of the reach along n, between the tangents t.
+static void add_curvature(const convex *c, stn_vec3 n, const stn_vec3 t[2], double h[3]) {
+    stn_vec3 d = stn_mat3_apply_transposed(&c->pose.rotation, n), q[2];
+    for (int32_t i = 0; i < 2; i++) {
+        q[i] = stn_mat3_apply_transposed(&c->pose.rotation, t[i]);
+    }
+    if (c->shape->type == STN_SHAPE_ELLIPSOID) {
+        stn_vec3 e = c->shape->half_extents, x = stn_shape_support(c->shape, d);
+        double reach = stn_vec3_dot(x, d), along[2] = {stn_vec3_dot(x, q[0]), stn_vec3_dot(x, q[1])};
+        for (int32_t i = 0; i < 2; i++) {
+            q[i] = stn_vec3_make(e.x * q[i].x, e.y * q[i].y, e.z * q[i].z);
+        }
+        h[0] += (stn_vec3_dot(q[0], q[0]) - along[0] * along[0]) / reach;
+        h[1] += (stn_vec3_dot(q[0], q[1]) - along[0] * along[1]) / reach;
+        h[2] += (stn_vec3_dot(q[1], q[1]) - along[1] * along[1]) / reach;
+    } else if (c->shape->type == STN_SHAPE_CYLINDER) {
+        double rho2 = d.x * d.x + d.y * d.y, scale = rho2 > 0.0 ? c->shape->radius / (rho2 * sqrt(rho2)) : 0.0;
+        double a = d.x * q[0].y - d.y * q[0].x, b = d.x * q[1].y - d.y * q[1].x;
+        h[0] += scale * a * a;
+        h[1] += scale * a * b;
+        h[2] += scale * b * b;
+    }
+}
+
+static vertex gap_along(const convex *a, const convex *b, stn_vec3 n) {
+    return difference_support(a, b, stn_vec3_neg(n));
+}
+
+/// One of Newton's steps within the tangents t[0 .. free - 1]. False where s does not bend down.
+static bool newton_step(const convex *a, const convex *b, stn_vec3 n, const stn_vec3 t[2], int32_t dimension,
+                        stn_vec3 w, stn_vec3 *step) {
+    double h[3] = {0.0, 0.0, 0.0}, s = stn_vec3_dot(n, w), g0 = stn_vec3_dot(t[0], w), g1 = stn_vec3_dot(t[1], w);
+    add_curvature(a, n, t, h);
+    add_curvature(b, stn_vec3_neg(n), t, h);
+    h[0] += s;
+    h[2] += s;
+    if (dimension == 1) {
+        *step = stn_vec3_scale(clamp(g0 / h[0], -0.3, 0.3), t[0]);
+        return h[0] > 0.0;
+    }
+    double det = h[0] * h[2] - h[1] * h[1];
+    double x = (h[2] * g0 - h[1] * g1) / det, y = (h[0] * g1 - h[1] * g0) / det, length = sqrt(x * x + y * y);
+    double scale = length > 0.3 ? 0.3 / length : 1.0;
+    *step = stn_vec3_mul_add(stn_vec3_scale(scale * x, t[0]), scale * y, t[1]);
+    return det > 0.0 && h[0] > 0.0;
+}
+
+/// The first kink, and the next one that stands most across it; how many directions are left to turn in.
+static int32_t choose_kinks(const kinks *k, stn_vec3 *c, stn_vec3 *normal) {
+    double most = 1e-3;
+    int32_t left = k->count > 0 ? 1 : 2;
+    *c = k->c[0];
+    for (int32_t i = 1; i < k->count; i++) {
+        stn_vec3 across = stn_vec3_cross(k->c[0], k->c[i]);
+        double sine = stn_vec3_norm(across);
+        if (sine > most) {
+            most = sine;
+            *normal = stn_vec3_scale(1.0 / sine, across);
+            left = 0;
+        }
+    }
+    return left;
+}
+
+/// The stationary normal on the kinks, from n.
+static stn_vec3 climb(const convex *a, const convex *b, stn_vec3 n, const kinks *k) {
+    stn_vec3 c, fixed = n, t[2];
+    int32_t dimension = choose_kinks(k, &c, &fixed);
+    if (dimension == 0) {
+        return stn_vec3_dot(fixed, n) < 0.0 ? stn_vec3_neg(fixed) : fixed;
+    }
+    if (dimension == 1) {
+        n = stn_vec3_normalize_or(stn_vec3_mul_add(n, -stn_vec3_dot(n, c), c), n);
+    }
+    for (int32_t step = 0; step < MOST_STEPS; step++) {
+        stn_mat3 frame = stn_contact_frame(n);
+        t[0] = dimension == 1 ? stn_vec3_cross(n, c) : stn_mat3_column(&frame, 0);
+        t[1] = dimension == 1 ? c : stn_mat3_column(&frame, 1);
+        stn_vec3 turn;
+        if (!newton_step(a, b, n, t, dimension, gap_along(a, b, n).w, &turn)) {
+            break;
+        }
+        n = stn_vec3_normalize_or(stn_vec3_add(n, turn), n);
+        if (stn_vec3_dot(turn, turn) < 1e-30) {
+            break;
+        }
+    }
+    return n;
+}
+
+void separation_refine(const convex *a, const convex *b, separation *found) {
+    static const double angles[3] = {3e-2, 1e-4, 0.0};
+    double rounding = 4e-16 * (shape_size(a->shape) + shape_size(b->shape));
+    vertex w = gap_along(a, b, found->normal);
+    candidate best = {stn_vec3_dot(found->normal, w.w) - rounding, found->normal, false, false};
+    int32_t before = -1;
+    for (int32_t i = 0; i < 3 && before != 0; i++) {
+        kinks k = {.count = 0};
+        bool free_a = find_kinks(a, found->normal, angles[i], &k);
+        bool free_b = find_kinks(b, stn_vec3_neg(found->normal), angles[i], &k);
+        if (k.count != before) {
+            stn_vec3 n = climb(a, b, found->normal, &k);
+            double s = stn_vec3_dot(n, gap_along(a, b, n).w);
+            if (s > best.s + rounding) {
+                best = (candidate){s, n, free_a, free_b};
+            }
+            before = k.count;
+        }
+    }
+    w = gap_along(a, b, best.n);
+    found->phi = stn_vec3_dot(best.n, w.w);
+    found->normal = best.n;
+    found->a = best.free_a || !best.free_b ? found->a : stn_vec3_mul_add(w.b, -found->phi, best.n);
+    found->a = best.free_a ? w.a : found->a;
+    found->b = best.free_b ? w.b : stn_vec3_mul_add(found->a, found->phi, best.n);
+}

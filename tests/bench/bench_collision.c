@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Broad and narrow phase together, without a solver: heaps and spread-out scenes of 10 to 10,000 mixed bodies, ours
+// beside the peers that are installed, on the same poses, each in one thread. The time is the median over steps with
+// small coherent motion in between, of the processor alone: other programs on the machine take turns, but do not count;
+// cost ~ count^exponent is fitted by least squares over 100 bodies and more.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bench_time.h"
+#include "collision/scene.h"
+
+enum { WARM_UP = 10, MOST_STEPS = 300, FEWEST_STEPS = 5 };
+static const double BUDGET_US = 4e5; // of one engine in one scene
+
+static const engine *const engines[] = {
+    &stiction_engine,
+#ifdef HAVE_BULLET
+    &bullet_engine,
+#endif
+#ifdef HAVE_ODE
+    &ode_engine,
+#endif
+#ifdef HAVE_MUJOCO
+    &mujoco_engine,
+#endif
+};
+enum { ENGINES = sizeof engines / sizeof engines[0] };
+
+/// Sums of the fit of log time over log count.
+typedef struct fit {
+    double n, x, y, xx, xy;
+} fit;
+
+static void fit_add(fit *f, double count, double time) {
+    double x = log(count), y = log(time);
+    f->n += 1.0;
+    f->x += x;
+    f->y += y;
+    f->xx += x * x;
+    f->xy += x * y;
+}
+
+static double fit_exponent(const fit *f) {
+    return (f->n * f->xy - f->x * f->y) / (f->n * f->xx - f->x * f->x);
+}
+
+static double processor_us(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
+}
+
+static int compare(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/// Median time of one detection [us].
+static double median_time(const engine *e, void *self, scene *s) {
+    double times[MOST_STEPS], spent = 0.0;
+    int32_t kept = 0;
+    for (int32_t step = 0; kept < MOST_STEPS && (kept < FEWEST_STEPS || spent < BUDGET_US); step++) {
+        scene_move(s, step);
+        e->place(self, s);
+        double start = processor_us();
+        e->detect(self);
+        double time = processor_us() - start;
+        if (step >= WARM_UP || time > BUDGET_US / FEWEST_STEPS) {
+            times[kept++] = time;
+            spent += time;
+        }
+    }
+    qsort(times, (size_t)kept, sizeof times[0], compare);
+    return times[kept / 2];
+}
+
+static void measure(const engine *e, scene *s, fit *f) {
+    scene_move(s, 0);
+    void *self = e->create(s);
+    if (self == NULL) {
+        return;
+    }
+    double time = median_time(e, self, s);
+    scene_move(s, 0);
+    e->place(self, s);
+    e->detect(self);
+    found c = e->count(self);
+    printf("  %-9s %6d %11.1f %9.3f %9.3f %9d %9d %8.4f\n", e->name, (int)s->count, time, time / s->count,
+           c.contacts > 0 ? time / c.contacts : 0.0, (int)c.contacts, (int)c.pairs, c.deepest);
+    fflush(stdout);
+    e->destroy(self);
+    if (s->count >= 100) {
+        fit_add(f, s->count, time);
+    }
+}
+
+static void compare_engines(const char *title, bool (*make)(scene *, int32_t), int32_t one, const char *only) {
+    static const int32_t counts[] = {10, 30, 100, 300, 1000, 3000, 10000};
+    fit fits[ENGINES] = {0};
+    printf("%s\n  %-9s %6s %11s %9s %9s %9s %9s %8s\n", title, "engine", "bodies", "step us", "us/body", "us/point",
+           "points", "pairs", "deepest");
+    int32_t sizes = one > 0 ? 1 : (int32_t)(sizeof counts / sizeof counts[0]);
+    for (int32_t k = 0; k < sizes; k++) {
+        scene s;
+        int32_t count = one > 0 ? one : counts[k];
+        if (!make(&s, count)) {
+            printf("  no scene of %d bodies\n", (int)count);
+            continue;
+        }
+        for (int32_t i = 0; i < ENGINES; i++) {
+            if (only == NULL || strcmp(only, engines[i]->name) == 0) {
+                measure(engines[i], &s, &fits[i]);
+            }
+        }
+        scene_clear(&s);
+    }
+    for (int32_t i = 0; i < ENGINES; i++) {
+        if (fits[i].n > 1.0) {
+            printf("  %-9s cost ~ bodies^%.2f\n", engines[i]->name, fit_exponent(&fits[i]));
+        }
+    }
+}
+
+/// Arguments: one number of bodies instead of all, one engine alone.
+int main(int argc, char **argv) {
+    int32_t one = argc > 1 ? atoi(argv[1]) : 0;
+    const char *only = argc > 2 ? argv[2] : NULL;
+    print_processor();
+#ifndef HAVE_BULLET
+    printf("Bullet is left out: not installed (libbullet-dev)\n");
+#endif
+#ifndef HAVE_ODE
+    printf("ODE is left out: not installed (libode-dev)\n");
+#endif
+#ifndef HAVE_MUJOCO
+    printf("MuJoCo is left out: not installed (libmujoco-dev)\n");
+#endif
+    compare_engines("heap", scene_pile, one, only);
+    compare_engines("spread out", scene_spread, one, only);
+    return 0;
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scenes of bench_collision.c as plain numbers, so that every engine detects contacts of the same bodies, and what an
+// engine is: made of a scene, placed anew for every step, asked for the contacts.
+#ifndef BENCH_COLLISION_SCENE_H
+#define BENCH_COLLISION_SCENE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum scene_shape { SCENE_SPHERE, SCENE_BOX, SCENE_CAPSULE } scene_shape;
+
+/// Sphere: size[0] is the radius. Box: half extents. Capsule along z: radius, half length of its segment.
+typedef struct scene_body {
+    scene_shape shape;
+    double size[3];         // [m]
+    double position[3];     // now [m]
+    double quaternion[4];   // now, scalar first
+    double home[3], way[3]; // it swings about home along way [m]
+    double at_home[4];      // orientation there, about which it swings as well
+    double phase;
+} scene_body;
+
+/// Bodies over the ground z <= 0.
+typedef struct scene {
+    int32_t count;
+    scene_body *bodies;
+} scene;
+
+/// What one detection found. Engines that keep points apart or a margin around shapes are asked for the overlapping
+/// alone.
+typedef struct found {
+    int32_t contacts; // points with distance <= 0
+    int32_t pairs;    // with such a point
+    double deepest;   // [m]
+} found;
+
+typedef struct engine {
+    const char *name;
+    void *(*create)(const scene *s); // NULL: failed, and said why
+    void (*place)(void *self, const scene *s);
+    void (*detect)(void *self); // what is timed
+    found (*count)(void *self);
+    void (*destroy)(void *self);
+} engine;
+
+extern const engine stiction_engine;
+#ifdef HAVE_BULLET
+extern const engine bullet_engine;
+#endif
+#ifdef HAVE_ODE
+extern const engine ode_engine;
+#endif
+#ifdef HAVE_MUJOCO
+extern const engine mujoco_engine;
+#endif
+
+/// A heap: bodies dropped side by side and one above the other, then moved until they rest on each other.
+bool scene_pile(scene *s, int32_t count);
+/// The same bodies apart from each other, each on the ground.
+bool scene_spread(scene *s, int32_t count);
+/// Poses of a step: every body swings by 5 mm and 0.01 rad, at most 1 mm from one step to the next.
+void scene_move(scene *s, int32_t step);
+void scene_clear(scene *s);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
