@@ -56,6 +56,19 @@ void robot_names_add(robot_reader *reader, robot_names *names, int32_t scope, co
     *slot = (struct robot_name){name, scope, value};
 }
 
+const char *robot_names_unique(robot_reader *reader, robot_names *taken, const char *wanted) {
+    const char *name = wanted;
+    int32_t copies = robot_names_find(taken, 0, wanted); // how often it was wanted
+    if (copies > 0) {
+        do {
+            name = robot_text(reader, "%s_%d", wanted, (int)++copies);
+        } while (robot_names_find(taken, 0, name) > 0 && !reader->out_of_memory);
+        robot_names_add(reader, taken, 0, wanted, copies);
+    }
+    robot_names_add(reader, taken, 0, name, 1);
+    return name;
+}
+
 bool robot_first(robot_reader *reader, robot_topic topic, const char *subject) {
     if (robot_names_find(&reader->said, (int32_t)topic, subject) >= 0) {
         return false;

@@ -45,19 +45,16 @@ void robot_lose(robot_parts *p, const char *code, const char *element, const cha
     stn_diagnostics_add(p->diagnostics, STN_SEVERITY_WARNING, code, p->request->path, 0, element, "%s", text);
 }
 
-const char *robot_part_unique(robot_parts *p, const char *name, const char *const *names, int32_t count) {
-    const char *tried = name;
-    int32_t number = 1;
-    for (int32_t i = 0; i < count; i++) {
-        if (names[i] != NULL && strcmp(names[i], tried) == 0) {
-            tried = robot_part_text(p, "%s_%d", name, (int)++number);
-            i = -1; // from the start again
-        }
-        if (p->out_of_memory) {
-            return name;
-        }
-    }
-    return tried;
+bool robot_part_names(robot_parts *p, robot_names *names) {
+    bool made = robot_names_init(&p->tables, names, 0);
+    p->out_of_memory |= !made;
+    return made;
+}
+
+const char *robot_part_unique(robot_parts *p, robot_names *taken, const char *name) {
+    const char *unique = robot_names_unique(&p->tables, taken, name);
+    p->out_of_memory |= p->tables.out_of_memory;
+    return unique;
 }
 
 // ----------------------------------------------------------------------------------------------------------- links
@@ -113,12 +110,16 @@ static void order_joints(robot_parts *p) {
 }
 
 static void find_masters(robot_parts *p) {
-    for (int32_t i = 0; i < p->count; i++) {
+    int32_t *part_of = NEW(p, p->model->joint_count, int32_t); // + 1; 0: of another robot
+    for (int32_t i = 0; part_of != NULL && i < p->count; i++) {
+        if (p->parts[i].joint != NULL) {
+            part_of[p->parts[i].joint - p->model->joints] = i + 1;
+        }
+    }
+    for (int32_t i = 0; part_of != NULL && i < p->count; i++) {
         robot_part *part = &p->parts[i];
         int32_t master = part->joint != NULL ? part->joint->mimic : -1;
-        for (int32_t k = 0; master >= 0 && k < p->count; k++) {
-            part->master = p->parts[k].joint == &p->model->joints[master] ? k : part->master;
-        }
+        part->master = master >= 0 ? part_of[master] - 1 : -1;
         if (master >= 0 && part->master < 0) {
             robot_lose(p, "mimic", robot_part_text(p, "joint %s", part->joint_name),
                        "it follows joint '%s' of another robot: it moves by itself in the file",
@@ -346,6 +347,7 @@ stn_status robot_parts_init(robot_parts *p, const stn_save_request *request, stn
                        .findings_before = diagnostics->count,
                        .model = model,
                        .robot = &model->robots[request->robot]};
+    p->tables.arena = p->arena;
     p->name = request->name != NULL ? request->name : p->robot->name;
     p->count = p->robot->link_count;
     find_folder(p);
@@ -372,5 +374,12 @@ stn_status robot_parts_finish(robot_parts *p, xml_writer *writer, char **text, s
         return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", p->request->path);
     }
     stn_status status = xml_finish(writer, text, length, err);
+    if (status == STN_OK && !robot_is_readable(*text, *length)) {
+        stn_release(writer->context, *text);
+        *text = NULL;
+        status = stn_fail(err, STN_ERR_UNSUPPORTED,
+                          "the robot is too large for one file: it would have more bytes, or elements and attributes, "
+                          "than are read");
+    }
     return status == STN_OK ? status : stn_error_prefix(err, "%s", p->request->path);
 }

@@ -55,6 +55,7 @@ typedef struct robot_parts {
     int32_t pair_count;
     robot_pair *pairs; // that never collide, ascending, each once
     bool out_of_memory;
+    robot_reader tables; // only its memory, for tables of names
 } robot_parts;
 
 /// Takes the robot apart. Names that XML cannot hold are refused. Whatever the result, robot_parts_clear releases it.
@@ -73,8 +74,10 @@ void *robot_part_allocate(robot_parts *parts, size_t count, size_t size);
 /// What was out of memory, else xml_finish with the file's name in front.
 stn_status robot_parts_finish(robot_parts *parts, xml_writer *writer, char **text, size_t *length, stn_error *err);
 
-/// `name`, with "_2", "_3" behind it where an earlier one of the `count` names is equal.
-const char *robot_part_unique(robot_parts *parts, const char *name, const char *const *names, int32_t count);
+/// An empty table of names. false: no memory.
+bool robot_part_names(robot_parts *parts, robot_names *names);
+/// `name`, with "_2", "_3" behind it where the table has it; the table keeps it.
+const char *robot_part_unique(robot_parts *parts, robot_names *taken, const char *name);
 
 // --------------------------------------------------------------------------------------------------- save_drake.c
 

@@ -262,6 +262,8 @@ bool robot_names_init(robot_reader *reader, robot_names *names, int32_t capacity
 int32_t robot_names_find(const robot_names *names, int32_t scope, const char *name); // -1: none
 /// Adds a name, which must live as long as the load, or gives it another value.
 void robot_names_add(robot_reader *reader, robot_names *names, int32_t scope, const char *name, int32_t value);
+/// A name that differs from those of the table's scope 0, which keeps it: numbered when `wanted` is taken.
+const char *robot_names_unique(robot_reader *reader, robot_names *taken, const char *wanted);
 /// Is this the first time that the topic comes to this subject (a text that lives as long as the load)?
 bool robot_first(robot_reader *reader, robot_topic topic, const char *subject);
 
@@ -287,6 +289,8 @@ char *robot_read_source(robot_reader *reader, const char *path, size_t *length, 
 /// Few enough elements and attributes for the XML library to be quick? `marks` counts on over files. `line`, where it
 /// becomes too many, may be NULL.
 bool robot_has_few_marks(const char *text, size_t length, int32_t *marks, int32_t *line);
+/// Is a text, zero at its end, within what is read as one file?
+bool robot_is_readable(const char *text, size_t length);
 
 // -------------------------------------------------------------------------------------------- vocabulary.c
 

@@ -67,6 +67,11 @@ bool robot_has_few_marks(const char *text, size_t length, int32_t *marks, int32_
     return true;
 }
 
+bool robot_is_readable(const char *text, size_t length) {
+    int32_t marks = 0;
+    return length <= LARGEST_FILE && robot_has_few_marks(text, length, &marks, NULL);
+}
+
 /// Some published files begin with a comment and then have <?xml ...?>, which XML forbids but which harms nobody: it is
 /// blanked.
 static void blank_late_declaration(robot_reader *reader, const char *path, char *text) {

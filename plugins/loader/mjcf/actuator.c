@@ -102,12 +102,8 @@ static double limit_of(robot_reader *reader, const mjcf_item *item, const char *
     if (mjcf_holder(reader, item, range) == NULL && mjcf_holder(reader, item, limited) == NULL) {
         return (double)INFINITY;
     }
-    if (!mjcf_is_limited(reader, item, limited, range) || mjcf_reals(reader, item, range, 2, 2, r) != 2) {
+    if (!mjcf_is_limited(reader, item, limited, range) || !mjcf_range(reader, item, range, r)) {
         return (double)INFINITY;
-    }
-    if (!(r[0] < r[1])) {
-        robot_error(reader, mjcf_holder(reader, item, range), "limit",
-                    "%s = %g %g: the lower limit must be below the upper one", range, r[0], r[1]);
     }
     double most = fmax(fabs(r[0]), fabs(r[1]));
     if (r[0] != -r[1] && r[0] * r[1] < 0.0) {

@@ -114,13 +114,14 @@ void mjcf_read_sites(robot_reader *reader) {
     for (int32_t i = 0; i < mjcf->site_count; i++) {
         const mjcf_site *site = &mjcf->sites[i];
         reader->label = robot_text(reader, "site %s", site->name);
-        if (robot_names_find(&reader->link_names, 0, site->name) >= 0) {
-            robot_note(reader, site->xml, "site", "it is no link of the robot: a body or site has that name already");
+        if (robot_names_find(&reader->link_names, 0, site->name) >= 0 || strcmp(site->name, "world") == 0) {
+            robot_note(reader, site->xml, "site",
+                       "it is no link of the robot: a body, a site or the world has that name already");
             continue;
         }
         const char *wanted = robot_text(reader, "%s_fixed", site->name);
-        int32_t joint =
-            robot_add_joint(reader, mjcf_unique(reader, &mjcf->joints_taken, wanted), STN_JOINT_FIXED, site->xml);
+        int32_t joint = robot_add_joint(reader, robot_names_unique(reader, &mjcf->joints_taken, wanted),
+                                        STN_JOINT_FIXED, site->xml);
         if (joint < 0 || mjcf_add_link(reader, site->name, site->xml) < 0) {
             return;
         }
@@ -163,7 +164,7 @@ static const char *name_of(robot_reader *reader, const xml_element *xml) {
     const char *given = xml_attribute(xml, "name");
     return given != NULL && given[0] != '\0'
                ? given
-               : mjcf_unique(reader, &mjcf->links_taken, robot_text(reader, "body%d", (int)mjcf->body_count));
+               : robot_names_unique(reader, &mjcf->links_taken, robot_text(reader, "body%d", (int)mjcf->body_count));
 }
 
 static void collect_body(robot_reader *reader, const mjcf_part *part, mjcf_parts *parts) {
@@ -239,8 +240,11 @@ static void read_root(robot_reader *reader, const mjcf_part *part, const mjcf_pa
     reader->has_pose = true;
     reader->pose = stn_pose_mul(&part->frame, &pose);
     reader->stands_fixed = mjcf_count_joints(inside) == 0;
-    if (!reader->stands_fixed) {
-        mjcf_add_coordinates(reader, -1, 0.0);
+    for (int32_t i = 0; i < inside->count; i++) {
+        if (mjcf_is_joint(inside->items[i].xml)) {
+            mjcf_add_coordinates(reader, -1, 0.0);
+            mjcf_note_free(reader, &inside->items[i]);
+        }
     }
     fill_body(reader, index, link, inside);
 }

@@ -250,13 +250,38 @@ int32_t mjcf_plain_choice(robot_reader *reader, const xml_element *xml, const ch
     return choice;
 }
 
+/// A range of 0 0 takes back that of a default, as if there were none.
+static bool is_no_range(const char *text) {
+    double read[2];
+    return stn_parse_reals(text, read, 2) == 2 && read[0] == 0.0 && read[1] == 0.0;
+}
+
 bool mjcf_is_limited(robot_reader *reader, const mjcf_item *item, const char *limited, const char *range) {
     enum { IS_FALSE, IS_TRUE, IS_AUTO };
     int32_t choice = mjcf_choice(reader, item, limited, "false true auto", IS_AUTO);
     const xml_element *holder = mjcf_holder(reader, item, range);
-    if (choice == IS_AUTO && holder != NULL && !mjcf_of(reader)->compiler.autolimits) {
+    bool given = holder != NULL && !is_no_range(xml_attribute(holder, range));
+    if (choice == IS_AUTO && given && !mjcf_of(reader)->compiler.autolimits &&
+        robot_first(reader, (robot_topic)MJCF_NO_LIMIT, range)) {
         robot_warn(reader, holder, "limit", "a %s without %s=\"true\", where autolimits is off: unlimited", range,
                    limited);
     }
-    return choice == IS_TRUE || (choice == IS_AUTO && holder != NULL && mjcf_of(reader)->compiler.autolimits);
+    return choice == IS_TRUE || (choice == IS_AUTO && given && mjcf_of(reader)->compiler.autolimits);
+}
+
+bool mjcf_range(robot_reader *reader, const mjcf_item *item, const char *attribute, double range[2]) {
+    double read[2] = {0.0};
+    const xml_element *holder = mjcf_holder(reader, item, attribute);
+    if (holder != NULL && mjcf_reals(reader, item, attribute, 2, 2, read) != 2) {
+        return false;
+    }
+    if (!(read[0] < read[1])) {
+        const xml_element *xml = holder != NULL ? holder : item->xml;
+        robot_error(reader, xml, "limit", "%s of <%.60s> = %g %g: the lower limit must be below the upper one",
+                    attribute, xml_name(xml), read[0], read[1]);
+        return false;
+    }
+    range[0] = read[0];
+    range[1] = read[1];
+    return true;
 }

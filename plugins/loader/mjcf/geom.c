@@ -175,6 +175,7 @@ static void read_colour(robot_reader *reader, const mjcf_geom *geom) {
 /// What it weighs, in the body's frame; mass 0: nothing.
 static stn_mass weigh(robot_reader *reader, const mjcf_geom *geom) {
     stn_mass out = {0};
+    stn_error err = {STN_OK, ""};
     double given = geom->has_mass ? geom->mass : geom->density;
     if (geom->type == PLANE || given == 0.0) {
         return out;
@@ -189,7 +190,8 @@ static stn_mass weigh(robot_reader *reader, const mjcf_geom *geom) {
     } else {
         const stn_shape *shape = &geom->g->spec.shape;
         double mass = geom->has_mass ? given : given * stn_shape_volume(shape);
-        if (stn_shape_mass(shape, mass, &out, NULL) != STN_OK) {
+        if (stn_shape_mass(shape, mass, &out, &err) != STN_OK) {
+            robot_error(reader, geom->item.xml, "range", "what <geom> weighs: %s", err.text);
             return (stn_mass){0};
         }
     }

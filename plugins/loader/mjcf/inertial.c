@@ -35,6 +35,10 @@ bool mjcf_wants_geoms(robot_reader *reader, const mjcf_parts *parts) {
 static bool read_moments(robot_reader *reader, const xml_element *xml, stn_mat3 *inertia) {
     double v[6] = {0.0};
     bool full = xml_attribute(xml, "fullinertia") != NULL, diagonal = xml_attribute(xml, "diaginertia") != NULL;
+    if (full && mjcf_is_turned(xml)) {
+        robot_error(reader, xml, "conflict", "<inertial> has fullinertia and says how it is turned: keep one");
+        return false;
+    }
     if (full && diagonal) {
         robot_error(reader, xml, "conflict", "<inertial> has diaginertia and fullinertia: keep one");
         return false;

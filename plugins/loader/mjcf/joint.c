@@ -90,18 +90,10 @@ static void read_range(robot_reader *reader, const mjcf_joint *j, stn_joint_spec
     if (!mjcf_is_limited(reader, &j->item, "limited", "range")) {
         return;
     }
-    const xml_element *holder = mjcf_holder(reader, &j->item, "range");
-    if (j->type >= BALL) {
-        robot_warn(reader, j->item.xml, "limit", "the range of a %s joint is not read: it turns freely",
-                   j->type == BALL ? "ball" : "free");
-        return;
+    if (j->type == BALL) {
+        robot_warn(reader, j->item.xml, "limit", "the range of a ball joint is not read: it turns freely");
     }
-    if (holder != NULL && mjcf_reals(reader, &j->item, "range", 2, 2, range) != 2) {
-        return;
-    }
-    if (!(range[0] < range[1])) {
-        robot_error(reader, holder != NULL ? holder : j->item.xml, "limit",
-                    "range of <joint> = %g %g: the lower limit must be below the upper one", range[0], range[1]);
+    if (j->type >= BALL || !mjcf_range(reader, &j->item, "range", range)) { // MuJoCo does not limit free ones
         return;
     }
     spec->lower = range[0] * unit_of(reader, j);
@@ -136,7 +128,7 @@ static void read_axial(robot_reader *reader, const mjcf_joint *j, stn_joint_spec
 static void read_effort(robot_reader *reader, const mjcf_joint *j, stn_joint_spec *spec) {
     double range[2] = {0.0};
     if (mjcf_is_limited(reader, &j->item, "actuatorfrclimited", "actuatorfrcrange") &&
-        mjcf_reals(reader, &j->item, "actuatorfrcrange", 2, 2, range) == 2) {
+        mjcf_range(reader, &j->item, "actuatorfrcrange", range)) {
         spec->effort = fmax(fabs(range[0]), fabs(range[1]));
     }
 }
@@ -154,6 +146,17 @@ static void read_forces(robot_reader *reader, const mjcf_joint *j, stn_joint_spe
     mjcf_not_negative(reader, &j->item, "frictionloss", units->effort, &spec->friction);
     read_axial(reader, j, spec);
     read_effort(reader, j, spec);
+}
+
+void mjcf_note_free(robot_reader *reader, const mjcf_part *part) {
+    if (is_freejoint(part->xml)) {
+        return;
+    }
+    const char *name = xml_attribute(part->xml, "name");
+    reader->label = name != NULL ? robot_text(reader, "joint %s", name) : "joint";
+    const mjcf_joint joint = {.item = mjcf_item_of(reader, part->xml, MJCF_JOINT, part->class_index), .type = FREE};
+    stn_joint_spec none = stn_joint_spec_default(NULL, STN_JOINT_FLOATING);
+    read_forces(reader, &joint, &none);
 }
 
 /// A joint from the end of the chain to a link that is there.
@@ -175,7 +178,7 @@ static const char *name_joint(robot_reader *reader, const chain *c, const xml_el
     const char *given = xml != NULL ? xml_attribute(xml, "name") : NULL;
     return given != NULL && given[0] != '\0'
                ? given
-               : mjcf_unique(reader, &mjcf_of(reader)->joints_taken, robot_text(reader, "%s_%s", c->body, kind));
+               : robot_names_unique(reader, &mjcf_of(reader)->joints_taken, robot_text(reader, "%s_%s", c->body, kind));
 }
 
 /// Puts the next frame to a point of the body's frame.
@@ -273,7 +276,7 @@ static bool read_joints(robot_reader *reader, const mjcf_parts *parts, int32_t c
 /// A link without mass between two joints.
 static const char *add_between(robot_reader *reader, const chain *c, int32_t number) {
     const char *wanted = robot_text(reader, "%s_part%d", c->body, (int)number + 1);
-    const char *name = mjcf_unique(reader, &mjcf_of(reader)->links_taken, wanted);
+    const char *name = robot_names_unique(reader, &mjcf_of(reader)->links_taken, wanted);
     mjcf_add_link(reader, name, c->xml);
     return name;
 }

@@ -7,7 +7,8 @@
 #include "mjcf.h"
 
 enum {
-    MOST_NUMBERS = 4000000, // of all keyframes together
+    MOST_KEYS = 10000,
+    MOST_NUMBERS = 1 << 20, // keys times joints and coordinates
     MOST_FAULTS = 100,      // that are kept
 };
 
@@ -117,10 +118,21 @@ static void note_rest(robot_reader *reader, const xml_element *xml) {
     }
 }
 
-static void read_key(robot_reader *reader, const xml_element *xml, int32_t number) {
+/// Few enough keys? Each is a copy of all coordinates, and is compared with all joints, the fixed ones too.
+static bool has_room(robot_reader *reader, const xml_element *xml, int32_t number, int32_t nq) {
+    if (number < MOST_KEYS && ((int64_t)number + 1) * ((int64_t)nq + reader->joint_count) <= MOST_NUMBERS) {
+        return true;
+    }
+    reader->label = "keyframe";
+    robot_error(reader, xml, "size",
+                "too much for one robot: the limits are %d keys, with %d joints and coordinates together",
+                (int)MOST_KEYS, (int)MOST_NUMBERS);
+    return false;
+}
+
+static void read_key(robot_reader *reader, const xml_element *xml, int32_t number, int32_t nq) {
     const mjcf_reader *mjcf = mjcf_of(reader);
     const char *name = xml_attribute(xml, "name");
-    int32_t nq = 0;
     reader->label = name != NULL ? robot_text(reader, "key %s", name) : "key";
     if (name != NULL && (name = robot_name_of(reader, xml, "name")) == NULL) {
         return;
@@ -129,16 +141,10 @@ static void read_key(robot_reader *reader, const xml_element *xml, int32_t numbe
         robot_error(reader, xml, "duplicate_keyframe", "there is a key of the same name: rename one");
         return;
     }
-    name = name != NULL ? name : mjcf_unique(reader, &mjcf_of(reader)->keys_taken, robot_text(reader, "key%d", number));
+    name = name != NULL ? name
+                        : robot_names_unique(reader, &mjcf_of(reader)->keys_taken, robot_text(reader, "key%d", number));
     robot_names_add(reader, &mjcf_of(reader)->keys_taken, 1, name, 1);
     note_rest(reader, xml);
-    for (int32_t i = 0; i < mjcf->coordinates_count; i++) {
-        nq += size_of(reader, &mjcf->coordinates[i]);
-    }
-    if ((int64_t)nq * (number + 1) > MOST_NUMBERS) {
-        robot_error(reader, xml, "size", "keyframes of one robot may have %d numbers together", (int)MOST_NUMBERS);
-        return;
-    }
     double *qpos = ROBOT_NEW(reader, nq, double), *q = ROBOT_NEW(reader, nq, double);
     if (qpos == NULL || q == NULL || !read_qpos(reader, xml, nq, qpos)) {
         return;
@@ -168,19 +174,30 @@ static void reserve_names(robot_reader *reader, const xml_element *section) {
 }
 
 void mjcf_read_keyframes(robot_reader *reader, const xml_element *root) {
+    const mjcf_reader *mjcf = mjcf_of(reader);
     const xml_element *section = NULL;
+    int32_t nq = 0;
     while ((section = mjcf_next(root, "keyframe", section)) != NULL) {
         reserve_names(reader, section);
+    }
+    for (int32_t i = 0; i < mjcf->coordinates_count; i++) {
+        nq += size_of(reader, &mjcf->coordinates[i]);
     }
     if (reader->diagnostics->error_count > reader->errors_before) {
         return; // a joint may be missing
     }
     for (int32_t number = 0; (section = mjcf_next(root, "keyframe", section)) != NULL;) {
         for (const xml_element *e = xml_first_child(section); e != NULL; e = xml_next_sibling(e)) {
-            bool full = reader->diagnostics->error_count > reader->errors_before + MOST_FAULTS;
-            if (strcmp(xml_name(e), "key") == 0 && !full) {
-                read_key(reader, e, number++);
+            if (strcmp(xml_name(e), "key") != 0) {
+                continue;
             }
+            if (reader->diagnostics->error_count > reader->errors_before + MOST_FAULTS) {
+                return;
+            }
+            if (!has_room(reader, e, number, nq)) {
+                return;
+            }
+            read_key(reader, e, number++, nq);
         }
     }
 }

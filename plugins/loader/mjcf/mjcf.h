@@ -6,7 +6,7 @@
 
 #include "common/parts.h"
 
-enum { MJCF_BAD_DEFAULT = ROBOT_FORMAT_TOPIC, MJCF_LEFT_OUT, MJCF_NO_MATERIAL };
+enum { MJCF_BAD_DEFAULT = ROBOT_FORMAT_TOPIC, MJCF_LEFT_OUT, MJCF_NO_MATERIAL, MJCF_NO_LIMIT };
 
 /// What defaults can be given for. All actuators share theirs, whatever they are called.
 typedef enum mjcf_kind {
@@ -118,7 +118,6 @@ typedef struct mjcf_reader {
     robot_names class_names, body_names, mesh_names, material_names;
     robot_names links_taken, joints_taken, keys_taken;
     robot_names included; // files
-    robot_names driven;   // joint -> 1 when an actuator was read
 } mjcf_reader;
 
 static inline mjcf_reader *mjcf_of(robot_reader *reader) {
@@ -129,8 +128,6 @@ bool mjcf_parse(robot_reader *reader, const xml_element *root); // parse.c
 /// Next element of that name below the root, over several sections of the same name: for (e = NULL; (e = ...) !=
 /// NULL;).
 const xml_element *mjcf_next(const xml_element *root, const char *section, const xml_element *previous);
-/// A name of a table that differs from those that are there: numbered when `wanted` is taken.
-const char *mjcf_unique(robot_reader *reader, robot_names *taken, const char *wanted);
 bool mjcf_include(robot_reader *reader, const xml_element *root);         // include.c
 void mjcf_read_compiler(robot_reader *reader, const xml_element *root);   // compiler.c
 void mjcf_note_option(robot_reader *reader, const xml_element *root);     // compiler.c
@@ -176,14 +173,18 @@ int32_t mjcf_choice(robot_reader *reader, const mjcf_item *item, const char *att
 /// The same of an element without defaults.
 int32_t mjcf_plain_choice(robot_reader *reader, const xml_element *xml, const char *attribute, const char *words,
                           int32_t otherwise);
-/// Is a range in force? `limited` is true, false or auto (then it is when the range is given and autolimits is on).
+/// Is a range in force? `limited` is true, false or auto (then it is when the range is given, and not 0 0, and
+/// autolimits is on).
 bool mjcf_is_limited(robot_reader *reader, const mjcf_item *item, const char *limited, const char *range);
+/// Two numbers, the first below the second. false: absent or bad, said.
+bool mjcf_range(robot_reader *reader, const mjcf_item *item, const char *attribute, double range[2]);
 
 // --------------------------------------------------------------------------------------------------- pose.c
 
 /// pos and whatever says how it is turned.
 stn_pose mjcf_pose(robot_reader *reader, const mjcf_item *item);
 stn_pose mjcf_plain_pose(robot_reader *reader, const xml_element *xml); // of an element without defaults
+bool mjcf_is_turned(const xml_element *xml);                            // does an element itself say how it is turned?
 /// The rotation with the smallest angle that turns z to a direction of length > 0.
 stn_mat3 mjcf_turn_z(stn_vec3 direction);
 /// A quaternion w x y z; false: its length is 0, said.
@@ -199,6 +200,8 @@ bool mjcf_is_joint(const xml_element *xml);
 int32_t mjcf_count_joints(const mjcf_parts *parts);
 /// A free joint without forces of its own, such as a floating base has anyway?
 bool mjcf_is_plain_free(robot_reader *reader, const mjcf_part *part);
+/// Says what of the only joint of a root that floats is not read.
+void mjcf_note_free(robot_reader *reader, const mjcf_part *part);
 /// Adds a joint's coordinates; joint -1: of the base.
 void mjcf_add_coordinates(robot_reader *reader, int32_t joint, double ref);
 /// geom.c: a shape of a link; what it weighs is added to `sum` unless that is NULL.

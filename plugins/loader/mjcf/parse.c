@@ -4,25 +4,14 @@
 
 #include "mjcf.h"
 
+enum { MOST_SHAPES = 100000, LONGEST_NAME = 1000 };
+
 const xml_element *mjcf_next(const xml_element *root, const char *section, const xml_element *previous) {
     const xml_element *e = previous != NULL ? xml_next_sibling(previous) : xml_first_child(root);
     while (e != NULL && strcmp(xml_name(e), section) != 0) {
         e = xml_next_sibling(e);
     }
     return e;
-}
-
-const char *mjcf_unique(robot_reader *reader, robot_names *taken, const char *wanted) {
-    const char *name = wanted;
-    int32_t copies = robot_names_find(taken, 0, wanted); // how often it was wanted
-    if (copies > 0) {
-        do {
-            name = robot_text(reader, "%s_%d", wanted, (int)++copies);
-        } while (robot_names_find(taken, 0, name) > 0 && !reader->out_of_memory);
-        robot_names_add(reader, taken, 0, wanted, copies);
-    }
-    robot_names_add(reader, taken, 0, name, 1);
-    return name;
 }
 
 static bool parse_root(robot_reader *reader, const xml_element *root) {
@@ -46,9 +35,8 @@ static bool parse_root(robot_reader *reader, const xml_element *root) {
 
 static bool make_names(robot_reader *reader) {
     mjcf_reader *mjcf = mjcf_of(reader);
-    robot_names *const tables[] = {&mjcf->class_names,    &mjcf->body_names,  &mjcf->mesh_names,
-                                   &mjcf->material_names, &mjcf->links_taken, &mjcf->joints_taken,
-                                   &mjcf->keys_taken,     &mjcf->included,    &mjcf->driven};
+    robot_names *const tables[] = {&mjcf->class_names, &mjcf->body_names,   &mjcf->mesh_names, &mjcf->material_names,
+                                   &mjcf->links_taken, &mjcf->joints_taken, &mjcf->keys_taken, &mjcf->included};
     for (int32_t i = 0; i < STN_COUNT(tables); i++) {
         if (!robot_names_init(reader, tables[i], 0)) {
             return false;
@@ -57,9 +45,32 @@ static bool make_names(robot_reader *reader) {
     return true;
 }
 
-/// Parts of the robot that these would make are missing without them.
-static void refuse_generators(robot_reader *reader, const xml_element *xml) {
-    for (const xml_element *e = xml_first_child(xml); e != NULL; e = xml_next_sibling(e)) {
+/// What would take much memory or time, before any of it is read: every part is a record of its own, and names come
+/// back in those of the parts made from them.
+typedef struct census {
+    int32_t shapes;
+    bool good;
+} census;
+
+static void refuse_size(robot_reader *reader, const xml_element *xml, census *c, const char *what, int32_t limit) {
+    reader->label = "mujoco";
+    robot_error(reader, xml, "size", "too much for one robot: the limit is %d %s", (int)limit, what);
+    c->good = false;
+}
+
+static void count_part(robot_reader *reader, const xml_element *xml, census *c) {
+    const char *name = xml_name(xml), *given = xml_attribute(xml, "name");
+    c->shapes += strcmp(name, "geom") == 0;
+    if (c->shapes > MOST_SHAPES) {
+        refuse_size(reader, xml, c, "geoms", MOST_SHAPES);
+    } else if (given != NULL && strlen(given) > LONGEST_NAME) {
+        refuse_size(reader, xml, c, "bytes of a name", LONGEST_NAME);
+    }
+}
+
+/// Also parts that these would make: the robot would lack them.
+static void take_census(robot_reader *reader, const xml_element *xml, census *c) {
+    for (const xml_element *e = xml_first_child(xml); e != NULL && c->good; e = xml_next_sibling(e)) {
         const char *name = xml_name(e);
         if (robot_lists("replicate attach composite", name)) {
             reader->label = "mujoco";
@@ -67,8 +78,11 @@ static void refuse_generators(robot_reader *reader, const xml_element *xml) {
                 reader, e, "unsupported",
                 "<%.20s> is not read: save the model as MuJoCo does after compiling it, with all bodies written out",
                 name);
-        } else if (robot_lists("worldbody body frame", name)) {
-            refuse_generators(reader, e);
+            continue;
+        }
+        count_part(reader, e, c);
+        if (robot_lists("worldbody body frame", name)) {
+            take_census(reader, e, c);
         }
     }
 }
@@ -114,7 +128,11 @@ bool mjcf_parse(robot_reader *reader, const xml_element *root) {
     if (!mjcf_include(reader, root)) {
         return true; // what is missing would be missed again
     }
-    refuse_generators(reader, root);
+    census all = {.good = true};
+    take_census(reader, root, &all);
+    if (!all.good) {
+        return true;
+    }
     mjcf_read_compiler(reader, root);
     mjcf_read_defaults(reader, root);
     mjcf_read_assets(reader, root);

@@ -103,6 +103,14 @@ static int32_t way_of(robot_reader *reader, const xml_element *xml) {
     return way;
 }
 
+bool mjcf_is_turned(const xml_element *xml) {
+    bool turned = xml_attribute(xml, "quat") != NULL;
+    for (int32_t i = 0; i < STN_COUNT(ways); i++) {
+        turned |= xml_attribute(xml, ways[i].name) != NULL;
+    }
+    return turned;
+}
+
 /// The element that says how something is turned, by the innermost other way or else by quat, and that way (-1: quat).
 static const xml_element *find_way(robot_reader *reader, const mjcf_item *item, int32_t *way) {
     const mjcf_layers *layers = &mjcf_of(reader)->classes[item->class_index].layers[item->kind];

@@ -11,9 +11,10 @@ typedef struct mjcf_saver {
     bool *between;            // (parts) a link without mass between joints of one body
     int32_t *listed, *number; // parts as the file has them, depth first; place of each part among them
     int32_t listed_count;
-    const char **shape_names;             // (shapes) unique, NULL: none
-    const char **mesh_names, **mesh_keys; // (mesh_count) of the assets; file and scale
-    int32_t *shape_mesh;                  // (shapes) asset, -1
+    const char **shape_names;          // (shapes) unique, NULL: none
+    const char **mesh_names;           // (mesh_count) of the assets
+    robot_names mesh_keys, mesh_taken; // file and scale -> asset; the names
+    int32_t *shape_mesh;               // (shapes) asset, -1
     int32_t mesh_count;
 } mjcf_saver;
 

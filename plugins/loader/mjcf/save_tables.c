@@ -9,14 +9,13 @@
 
 static void name_shapes(mjcf_saver *s, int32_t total) {
     robot_parts *p = &s->parts;
-    const char **given = robot_part_allocate(p, (size_t)total, sizeof *given);
-    int32_t count = 0;
-    for (int32_t i = 0; i < total && given != NULL; i++) {
+    robot_names given;
+    bool made = robot_part_names(p, &given);
+    for (int32_t i = 0; i < total && made; i++) {
         const stn_geometry *g = p->shapes[i].geometry;
         bool named = g != NULL && g->name != NULL && g->name[0] != '\0' && !xml_cannot_hold(g->name);
         if (named) {
-            s->shape_names[i] = given[count] = robot_part_unique(p, g->name, given, count);
-            count++;
+            s->shape_names[i] = robot_part_unique(p, &given, g->name);
         }
     }
 }
@@ -34,14 +33,12 @@ static void put_mesh(mjcf_saver *s, int32_t index) {
     const stn_vec3 scale = p->model->meshes[shape->geometry->mesh].scale; // MuJoCo turns no mesh
     const double factors[3] = {scale.x, scale.y, scale.z};
     const char *key = robot_part_text(p, "%s\n%a %a %a", shape->mesh, scale.x, scale.y, scale.z);
-    for (int32_t i = 0; i < s->mesh_count; i++) {
-        if (strcmp(s->mesh_keys[i], key) == 0) {
-            s->shape_mesh[index] = i;
-            return;
-        }
+    s->shape_mesh[index] = robot_names_find(&s->mesh_keys, 0, key);
+    if (s->shape_mesh[index] >= 0) {
+        return;
     }
-    s->mesh_keys[s->mesh_count] = key;
-    s->mesh_names[s->mesh_count] = robot_part_unique(p, stem_of(p, shape->mesh), s->mesh_names, s->mesh_count);
+    robot_names_add(&p->tables, &s->mesh_keys, 0, key, s->mesh_count);
+    s->mesh_names[s->mesh_count] = robot_part_unique(p, &s->mesh_taken, stem_of(p, shape->mesh));
     if (s->mesh_count == 0) {
         xml_begin(&s->xml, "asset");
     }
@@ -60,12 +57,12 @@ void mjcf_save_assets(mjcf_saver *s) {
     int32_t total = p->count > 0 ? p->parts[p->count - 1].shape_start + p->parts[p->count - 1].shape_count : 0;
     s->shape_names = robot_part_allocate(p, (size_t)total, sizeof *s->shape_names);
     s->mesh_names = robot_part_allocate(p, (size_t)total, sizeof *s->mesh_names);
-    s->mesh_keys = robot_part_allocate(p, (size_t)total, sizeof *s->mesh_keys);
+    bool made = robot_part_names(p, &s->mesh_keys) && robot_part_names(p, &s->mesh_taken);
     s->shape_mesh = robot_part_allocate(p, (size_t)total, sizeof *s->shape_mesh);
     if (!p->out_of_memory) {
         name_shapes(s, total);
     }
-    for (int32_t i = 0; i < total && !p->out_of_memory; i++) {
+    for (int32_t i = 0; i < total && made && !p->out_of_memory; i++) {
         const stn_geometry *g = p->shapes[i].geometry;
         s->shape_mesh[i] = -1;
         if (g == NULL || p->shapes[i].mesh == NULL) {
@@ -210,9 +207,10 @@ static bool is_driven(const stn_joint *j) {
 
 void mjcf_save_actuators(mjcf_saver *s) {
     robot_parts *p = &s->parts;
-    const char **names = robot_part_allocate(p, (size_t)p->count, sizeof *names);
+    robot_names taken;
+    bool made = robot_part_names(p, &taken);
     int32_t count = 0;
-    for (int32_t i = 0; i < s->listed_count && names != NULL; i++) {
+    for (int32_t i = 0; i < s->listed_count && made; i++) {
         const robot_part *part = &p->parts[s->listed[i]];
         const stn_joint *j = part->joint;
         if (j == NULL || !is_driven(j)) {
@@ -227,12 +225,11 @@ void mjcf_save_actuators(mjcf_saver *s) {
         if (!axial || (still && j->servo_kp == 0.0 && j->servo_kd == 0.0)) {
             continue;
         }
-        if (count == 0) {
+        if (count++ == 0) {
             xml_begin(&s->xml, "actuator");
         }
         const char *name = j->actuator[0] != '\0' ? j->actuator : part->joint_name;
-        names[count] = robot_part_unique(p, name, names, count);
-        put_actuator(s, part, names[count++]);
+        put_actuator(s, part, robot_part_unique(p, &taken, name));
     }
     if (count > 0) {
         xml_end(&s->xml);
@@ -266,17 +263,13 @@ static void convert(const mjcf_saver *s, const stn_joint *joint, double *q) {
 }
 
 /// qpos: the joints depth first, as they stand in the file, which is the order of their coordinates.
-static void put_key(mjcf_saver *s, const stn_keyframe *key, const stn_joint **ordered) {
+static void put_key(mjcf_saver *s, const stn_keyframe *key, const stn_joint **ordered, const int32_t *starts) {
     const stn_robot *robot = s->parts.robot;
     const stn_joint *first = s->parts.model->joints + robot->joint_start;
     double *qpos = robot_part_allocate(&s->parts, (size_t)key->q_count, sizeof *qpos);
     int32_t count = 0;
     for (int32_t i = 0; i < robot->joint_count && qpos != NULL; i++) {
-        int32_t from = 0;
-        for (const stn_joint *j = first; j != ordered[i]; j++) {
-            from += j->nq;
-        }
-        memcpy(qpos + count, key->q + from, (size_t)ordered[i]->nq * sizeof *qpos);
+        memcpy(qpos + count, key->q + starts[ordered[i] - first], (size_t)ordered[i]->nq * sizeof *qpos);
         convert(s, ordered[i], qpos + count);
         count += ordered[i]->nq;
     }
@@ -292,18 +285,21 @@ void mjcf_save_keyframes(mjcf_saver *s) {
     robot_parts *p = &s->parts;
     const stn_robot *robot = p->robot;
     const stn_joint **ordered = robot_part_allocate(p, (size_t)robot->joint_count, sizeof *ordered);
-    if (robot->keyframe_count == 0 || ordered == NULL) {
+    int32_t *starts = robot_part_allocate(p, (size_t)robot->joint_count, sizeof *starts); // in the keyframes' q
+    if (robot->keyframe_count == 0 || ordered == NULL || starts == NULL) {
         return;
     }
-    for (int32_t i = 0; i < robot->joint_count; i++) {
+    for (int32_t i = 0, start = 0; i < robot->joint_count; i++) {
         ordered[i] = &p->model->joints[robot->joint_start + i];
+        starts[i] = start;
+        start += ordered[i]->nq;
     }
     qsort(ordered, (size_t)robot->joint_count, sizeof *ordered, compare_starts);
     xml_begin(&s->xml, "keyframe");
     for (int32_t i = 0; i < robot->keyframe_count; i++) {
         const stn_keyframe *key = &p->model->keyframes[robot->keyframe_start + i];
         if (!xml_cannot_hold(key->name)) {
-            put_key(s, key, ordered);
+            put_key(s, key, ordered, starts);
         }
     }
     xml_end(&s->xml);

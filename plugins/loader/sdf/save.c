@@ -143,9 +143,9 @@ static void put_geometry(saver *s, const robot_part *part, const robot_shape *sh
 
 /// Shapes of one kind; in SDFormat each has a name.
 static void put_shapes(saver *s, const robot_part *part, bool collision) {
-    const char **names = robot_part_allocate(&s->parts, (size_t)part->shape_count, sizeof *names);
-    int32_t count = 0;
-    for (int32_t i = 0; i < part->shape_count && names != NULL; i++) {
+    robot_names taken;
+    bool made = robot_part_names(&s->parts, &taken);
+    for (int32_t i = 0; i < part->shape_count && made; i++) {
         const robot_shape *shape = &s->parts.shapes[part->shape_start + i];
         const stn_geometry *g = shape->geometry;
         if (!(collision ? g->collision : g->visual)) {
@@ -154,9 +154,7 @@ static void put_shapes(saver *s, const robot_part *part, bool collision) {
         bool named = g->name != NULL && g->name[0] != '\0' && !xml_cannot_hold(g->name);
         const char *name =
             named ? g->name : robot_part_text(&s->parts, "%s_%s", part->name, collision ? "collision" : "visual");
-        name = robot_part_unique(&s->parts, name, names, count);
-        names[count++] = name;
-        put_geometry(s, part, shape, collision, name);
+        put_geometry(s, part, shape, collision, robot_part_unique(&s->parts, &taken, name));
     }
 }
 
@@ -395,21 +393,24 @@ static void put_joint(saver *s, int32_t index) {
 /// Links and joints share one set of names: a joint with a link's name gets another.
 static void name_joints(saver *s) {
     robot_parts *p = &s->parts;
-    const char **names = robot_part_allocate(p, 2 * (size_t)p->count, sizeof *names);
+    robot_names taken;
     s->joint_names = robot_part_allocate(p, (size_t)p->count, sizeof *s->joint_names);
-    int32_t count = 0;
+    if (!robot_part_names(p, &taken)) {
+        return;
+    }
     for (int32_t i = 0; i < p->count && !p->out_of_memory; i++) {
-        names[count++] = p->parts[i].name;
+        robot_names_add(&p->tables, &taken, 0, p->parts[i].name, 1);
     }
     for (int32_t i = 0; i < p->joint_count && !p->out_of_memory; i++) {
         const robot_part *part = &p->parts[p->joints[i]];
-        const char *wanted = part->joint_name, *name = robot_part_unique(p, wanted, names, count);
-        if (strcmp(name, wanted) != 0) {
-            name = robot_part_unique(p, robot_part_text(p, "%s_joint", wanted), names, count);
+        const char *wanted = part->joint_name, *name = wanted;
+        if (robot_names_find(&taken, 0, wanted) > 0) {
+            name = robot_part_unique(p, &taken, robot_part_text(p, "%s_joint", wanted));
             robot_lose(p, "name", label(s, "joint", wanted),
                        "a link has its name, which SDFormat does not allow: it is called '%.80s' there", name);
         }
-        s->joint_names[p->joints[i]] = names[count++] = name;
+        robot_names_add(&p->tables, &taken, 0, name, 1);
+        s->joint_names[p->joints[i]] = name;
     }
 }
 

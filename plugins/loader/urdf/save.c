@@ -12,7 +12,7 @@ static const double FAR = 1e9;
 typedef struct saver {
     xml_writer xml; // first
     robot_parts parts;
-    double (*colours)[4]; // of the materials, in the order of their first use
+    robot_names colours; // of the materials -> their numbers, in the order of their first use
     int32_t colour_count;
 } saver;
 
@@ -113,18 +113,19 @@ static void put_shape(saver *s, const robot_shape *shape) {
 }
 
 /// The number of a shape's material, from 1; 0: the one that shapes without any have.
-static int32_t find_colour(const saver *s, const stn_geometry *g) {
+static int32_t find_colour(saver *s, const stn_geometry *g) {
     stn_geometry_spec plain = stn_geometry_spec_default(g->shape);
-    double rgba[4];
     if (memcmp(plain.rgba, g->rgba, sizeof plain.rgba) == 0) {
         return 0;
     }
-    robot_settle_colour(g->rgba, rgba);
-    int32_t at = 0;
-    while (at < s->colour_count && memcmp(s->colours[at], rgba, sizeof rgba) != 0) {
-        at++;
+    const char *key = robot_part_text(&s->parts, "%a %a %a %a", (double)g->rgba[0], (double)g->rgba[1],
+                                      (double)g->rgba[2], (double)g->rgba[3]);
+    int32_t number = robot_names_find(&s->colours, 0, key);
+    if (number < 0) {
+        number = ++s->colour_count;
+        robot_names_add(&s->parts.tables, &s->colours, 0, key, number);
     }
-    return at + 1;
+    return number;
 }
 
 static void put_geometry(saver *s, const robot_shape *shape, bool collision) {
@@ -152,14 +153,16 @@ static void put_geometry(saver *s, const robot_shape *shape, bool collision) {
 static void put_materials(saver *s) {
     const robot_parts *p = &s->parts;
     int32_t total = p->count > 0 ? p->parts[p->count - 1].shape_start + p->parts[p->count - 1].shape_count : 0;
-    s->colours = robot_part_allocate(&s->parts, (size_t)total, sizeof *s->colours);
-    for (int32_t i = 0; i < total && s->colours != NULL; i++) {
+    if (!robot_part_names(&s->parts, &s->colours)) {
+        return;
+    }
+    for (int32_t i = 0; i < total; i++) {
         const stn_geometry *g = p->shapes[i].geometry;
-        int32_t colour = g != NULL && g->visual ? find_colour(s, g) : 0;
-        if (colour <= s->colour_count) {
+        int32_t known = s->colour_count, colour = g != NULL && g->visual ? find_colour(s, g) : 0;
+        double rgba[4];
+        if (colour <= known) {
             continue;
         }
-        double *rgba = s->colours[s->colour_count++];
         robot_settle_colour(g->rgba, rgba);
         xml_begin(&s->xml, "material");
         xml_put_text(&s->xml, "name", robot_part_text(&s->parts, "colour_%d", (int)colour));

@@ -46,6 +46,8 @@ static const broken files[] = {
      "body a", "no rigid body"},
     {MUJOCO(WORLD("<body name='a'>\n<inertial mass='1' diaginertia='1 1 1' fullinertia='1 1 1 0 0 0'/></body>")), E,
      "conflict", 3, "body a", "keep one"},
+    {MUJOCO(WORLD("<body name='a'>\n<inertial mass='1' fullinertia='1 1 1 0 0 0' quat='1 1 0 0'/></body>")), E,
+     "conflict", 3, "body a", "how it is turned"},
     {BODY("pos='0 nan 0'"), E, "number", 3, "body a", "'0 nan 0'"},
     {BODY("pos='0 1m 0'"), E, "number", 3, "body a", "'0 1m 0'"},
     {BODY("pos='0 1'"), E, "number", 3, "body a", "three finite"},
@@ -57,10 +59,16 @@ static const broken files[] = {
     {JOINT("axis='0 0 0'"), E, "axis", 3, "joint j", "length 0"},
     {JOINT("range='1 -1'"), E, "limit", 3, "joint j", "range of <joint> = 1 -1"},
     {JOINT("limited='true'"), E, "limit", 3, "joint j", "0 0"},
+    {JOINT("actuatorfrcrange='5 2'"), E, "limit", 3, "joint j", "actuatorfrcrange of <joint> = 5 2"},
+    {MUJOCO("<compiler autolimits='false'/><default><joint range='0 1'/></default>" WORLD(
+         "<body>" SOLID "<joint/><joint/><joint/></body>")),
+     W, "limit", 2, "joint body1_joint", "unlimited"},
     {JOINT("limited='maybe'"), E, "word", 3, "joint j", "'maybe'"},
     {JOINT("damping='-1'"), E, "range", 3, "joint j", "damping"},
     {JOINT("armature='-1'"), E, "range", 3, "joint j", "armature"},
     {JOINT("class='none'"), E, "unknown_class", 3, "joint j", "'none'"},
+    {JOINT("type='free' class='none'"), E, "unknown_class", 3, "joint j", "'none'"},
+    {JOINT("type='free' armature='1'"), W, "armature", 3, "joint j", "floating"},
     {JOINT("type='free'/><joint name='k'"), E, "joint_type", 3, "joint j", "only joint"},
     {MUJOCO(WORLD("<body name='a'>" SOLID "<body name='b'>" SOLID "\n<freejoint/></body></body>")), E, "joint_type", 3,
      "joint", "stands in <worldbody>"},
@@ -72,6 +80,7 @@ static const broken files[] = {
     {GEOM("type='box' size='1 1'"), E, "size_of_shape", 3, "geom g", "2 of the 3 numbers"},
     {GEOM("size='-1'"), E, "size_of_shape", 3, "geom g", "-1 m must be > 0"},
     {GEOM("size='1 2 3 4'"), E, "number", 3, "geom g", "1 to 3"},
+    {MUJOCO(WORLD("<body name='a'>\n<geom name='g' size='1e150'/></body>")), E, "range", 3, "geom g", "weighs"},
     {GEOM("size='1' mass='-1'"), E, "range", 3, "geom g", "mass"},
     {GEOM("size='1' friction='-1'"), E, "range", 3, "geom g", "friction"},
     {GEOM("size='1' contype='1.5'"), E, "range", 3, "geom g", "whole number"},
@@ -253,7 +262,13 @@ static void products_of_lists_are_bounded(void **state) {
     fixture *f = *state;
     static const char begin[] = "<mujoco><worldbody><body>" SOLID;
     load_many(f, begin, 20000, "</body></worldbody><keyframe>", "<key/>", 20000, "</keyframe></mujoco>");
-    expect_finding(f, E, "size", 1, "key", "4000000 numbers");
+    expect_finding(f, E, "size", 1, "keyframe", "10000 keys");
+    load_many(f, "<mujoco><worldbody><body>", 0, "", "<body/>", 40000,
+              "</body></worldbody><keyframe><key/><key/><key/><key/></keyframe></mujoco>");
+    assert_int_equal(f->status, STN_OK);
+    load_many(f, begin, 50, "</body></worldbody><keyframe>", "<key/>", 10000, "</keyframe></mujoco>");
+    assert_ok(f->status, f->err);
+    assert_int_equal(f->model->keyframe_count, 10000);
     load_many(f, begin, 20000, "</body></worldbody><equality>", "<joint joint1='j0' joint2='j19999'/>", 40000,
               "</equality></mujoco>");
     expect_finding(f, W, "equality", 1, "equality", "already");
@@ -268,6 +283,20 @@ static void products_of_lists_are_bounded(void **state) {
               "<body><joint/><joint axis='1 0 0'/><geom size='1'/></body></body></worldbody></mujoco>");
     assert_int_equal(f->status, STN_OK);
     assert_int_equal(f->model->exclude_count, 2000);
+}
+
+static void too_many_geoms_and_names_too_long_are_refused_before_they_are_read(void **state) {
+    fixture *f = *state;
+    load_many(f, "<mujoco><worldbody><body>", 0, "", "<geom size='1'/>", 100001, "</body></worldbody></mujoco>");
+    expect_finding(f, E, "size", 1, "mujoco", "100000 geoms");
+    char *start = malloc((1 << 20) + 200);
+    assert_non_null(start);
+    int used = sprintf(start, "<mujoco><worldbody><body name='");
+    memset(start + used, 'a', 1 << 20); // each of the joints would be named after it
+    sprintf(start + used + (1 << 20), "'>" SOLID);
+    load_many(f, start, 0, "", "<joint/>", 20000, "</body></worldbody></mujoco>");
+    expect_finding(f, E, "size", 1, "mujoco", "1000 bytes of a name");
+    free(start);
 }
 
 static void a_load_without_memory_fails_and_leaves_nothing(void **state) {
@@ -296,6 +325,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(each_file_gets_one_finding_that_names_its_fault, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nothing_of_a_broken_file_stays_in_the_builder, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(too_many_geoms_and_names_too_long_are_refused_before_they_are_read, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(hostile_sizes_are_bounded, set_up, tear_down),
         cmocka_unit_test_setup_teardown(products_of_lists_are_bounded, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_load_without_memory_fails_and_leaves_nothing, set_up, tear_down),

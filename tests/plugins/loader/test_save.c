@@ -119,11 +119,52 @@ static void random_robots_stay_what_they_are(void **state) {
     }
 }
 
+/// One body with shapes of their own colours.
+static void load_shapes(fixture *f, int32_t count) {
+    char *text = malloc((size_t)count * 64 + 200);
+    assert_non_null(text);
+    int used = sprintf(text, "<mujoco><worldbody><body>");
+    for (int32_t i = 0; i < count; i++) {
+        used += sprintf(text + used, "<geom size='1' rgba='%.4f %.4f 0 1'/>", (i % 1000) * 1e-3, (i / 1000) * 1e-3);
+    }
+    sprintf(text + used, "</body></worldbody></mujoco>");
+    load_bytes(f, "robot.xml", text, strlen(text));
+    assert_ok(f->status, f->err);
+    free(text);
+}
+
+/// Names and colours are looked up, not searched for: the cube of so many shapes would take very long.
+static void very_many_shapes_without_names_get_names_of_their_own(void **state) {
+    fixture *f = *state;
+    char path[160];
+    load_shapes(f, 10000);
+    for (int32_t k = 0; k < STN_COUNT(save_formats); k++) {
+        snprintf(path, sizeof path, "%s/robot.%s", f->folder, save_formats[k].extension);
+        save_write(f, f->model, &save_formats[k], path);
+        stn_model *again = save_load(f, path, SAVE_WELDED);
+        assert_int_equal(f->list.warning_count, 0); // such as of equal names
+        stn_model_destroy(again);
+    }
+}
+
+static void a_robot_that_could_not_be_read_again_is_not_written(void **state) {
+    fixture *f = *state;
+    char path[160];
+    load_shapes(f, 30000);
+    snprintf(path, sizeof path, "%s/robot.urdf", f->folder);
+    const stn_save_request request = {.model = f->model, .path = path};
+    assert_int_equal(stn_save_robot(f->context, &request, NULL, &f->list, &f->err), STN_ERR_UNSUPPORTED);
+    assert_non_null(strstr(f->err.text, "too large for one file"));
+    assert_int_not_equal(access(path, F_OK), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(own_robots_stay_what_they_are, set_up, tear_down),
         cmocka_unit_test_setup_teardown(committed_files_are_what_is_written_now, set_up, tear_down),
         cmocka_unit_test_setup_teardown(random_robots_stay_what_they_are, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(very_many_shapes_without_names_get_names_of_their_own, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_robot_that_could_not_be_read_again_is_not_written, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
