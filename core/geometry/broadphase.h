@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private parts of the broad phase: boxes rounded outwards to float, four side by side, and the tree over them.
+// Private parts of the broad phase: fat boxes in float, four side by side, the tree over them, the pairs of fat boxes.
 #ifndef STICTION_CORE_GEOMETRY_BROADPHASE_H
 #define STICTION_CORE_GEOMETRY_BROADPHASE_H
 
 #include <stiction/geometry.h>
 
 #include "geometry/lanes.h"
+
+enum { SLOT_WIDE = -1, SLOT_EMPTY = -2 }; // what a box without a slot is
 
 /// Four boxes side by side; lanes without a box are empty (lower > upper) and overlap nothing.
 typedef struct block {
@@ -21,21 +23,34 @@ typedef struct node {
     bool moving;        // some box below moves
 } node;
 
+/// Holds a box and its surroundings, rounded outwards, until the box leaves it.
+typedef struct fat_box {
+    float lower[3], upper[3];
+} fat_box;
+
 struct stn_broadphase {
     stn_context *context;
-    int32_t capacity; // boxes that the arrays below hold
+    int32_t count;    // boxes of the last update
+    int32_t capacity; // that the arrays below hold
     int32_t *order;   // box of each slot; slot = LANES * block + lane; finite boxes only
     int32_t *slot;    // of each box; negative: wide or empty
     int32_t *wide;    // boxes with an infinite side
     float *key;       // sort keys while the tree is built
     int32_t *start;   // of the counting sort, capacity + 1
-    block *blocks;
+    fat_box *fat;     // of each box
+    int32_t *left;    // boxes that left their fat ones
+    bool *has_left;   // of each box; all false between updates
+    bool *moved;      // of each box: `moving` of the last update
+    block *blocks;    // of fat boxes
     node *nodes;
-    int32_t slot_count, node_count, wide_count;
-    int64_t work, built_work; // node pairs visited in this update, and right after the tree was built
+    int32_t slot_count, node_count, wide_count, left_count;
+    int64_t work, built_work; // node pairs visited by the last walk, and by the first one after the tree was built
+    int64_t asked;            // boxes looked up one by one since the tree was built
     bool stale;               // the tree has aged: build it anew
-    int32_t pair_count, pair_capacity;
+    bool known;               // order, fat boxes and candidates are those of the last update
+    int32_t pair_count, candidate_count, pair_capacity;
     stn_broadphase_pair *pairs, *sorted;
+    stn_broadphase_pair *candidates; // allowed pairs of fat boxes that overlap, one moving, ascending
     // of the update in progress
     const stn_aabb *boxes;
     const bool *moving;
@@ -44,15 +59,26 @@ struct stn_broadphase {
     bool out_of_memory;
 };
 
-/// Adds the pair if the boxes themselves overlap, one of them moves, and it is allowed.
-void broadphase_consider(stn_broadphase *bp, int32_t a, int32_t b);
-/// Pairs within one block, and between two.
+// broadphase_pairs.c
+bool broadphase_reserve_pairs(stn_broadphase *bp, int32_t count);
+void broadphase_release_pairs(stn_broadphase *bp);
+/// Notes two boxes, if one of them moves and the pair is allowed.
+void broadphase_meet(stn_broadphase *bp, int32_t a, int32_t b);
+/// What met since pair_count was 0 becomes the candidates, or is added to those of boxes that did not leave.
+void broadphase_replace_candidates(stn_broadphase *bp, int32_t count);
+void broadphase_merge_candidates(stn_broadphase *bp, int32_t count);
+/// The pairs of this update: of wide boxes with all, and of candidates.
+void broadphase_list_pairs(stn_broadphase *bp, int32_t count);
+
+// broadphase.c: pairs within one block, and between two
 void broadphase_block_self(stn_broadphase *bp, int32_t block_id);
 void broadphase_block_cross(stn_broadphase *bp, int32_t block_a, int32_t block_b);
 
+// broadphase_tree.c
 /// Arranges order[0 .. slot_count) so that near boxes stand together, and lays the tree over it.
 void broadphase_tree_build(stn_broadphase *bp);
-/// Fits the nodes to the blocks, then considers every pair whose blocks overlap.
+/// Fits the nodes to the blocks, then lets every pair meet whose fat boxes overlap, or those with a box that left.
 void broadphase_tree_pairs(stn_broadphase *bp);
+void broadphase_tree_left(stn_broadphase *bp);
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A balanced tree of boxes over blocks of four, built by median splits along the longest axis. It is kept from update
-// to update and only fitted anew; when the walk visits half as many node pairs again as after building, it is rebuilt.
-// How old the tree is changes the time that an update takes, never the pairs.
+// A balanced tree of fat boxes over blocks of four, built by median splits along the longest axis. It is kept from
+// update to update and only fitted anew. It is rebuilt when a walk visits half as many node pairs again as after
+// building, or when boxes that left their fat ones, and so moved by a part of their size each, were looked up 8 times
+// their number. How old the tree is changes the time that an update takes, never the pairs.
 #include "geometry/broadphase.h"
 
 static double centre(const stn_aabb *box, int32_t axis) {
@@ -99,8 +100,8 @@ void broadphase_tree_build(stn_broadphase *bp) {
     for (int32_t s = 0; s < bp->slot_count; s++) {
         bp->slot[bp->order[s]] = s;
     }
-    bp->stale = false;
     bp->built_work = -1;
+    bp->asked = 0;
 }
 
 static float least(lanes v) {
@@ -168,6 +169,55 @@ static void walk(stn_broadphase *bp, int32_t id) {
     walk(bp, id + 1);
     walk(bp, n->right);
     cross(bp, id + 1, n->right);
+}
+
+/// Boxes of a leaf that overlap fat box i. A pair of two that left meets once.
+static void ask_block(stn_broadphase *bp, int32_t i, int32_t id) {
+    const block *b = &bp->blocks[id];
+    const fat_box *f = &bp->fat[i];
+    lane_mask mask = (lane_mask){-1, -1, -1, -1};
+    for (int32_t k = 0; k < 3; k++) {
+        mask &= (lanes_of(f->lower[k]) <= b->upper[k]) & (b->lower[k] <= lanes_of(f->upper[k]));
+    }
+    for (int32_t k = 0; lanes_any(mask) && k < LANES; k++) {
+        int32_t j = mask[k] ? bp->order[LANES * id + k] : i;
+        if (j > i || (j < i && !bp->has_left[j])) {
+            broadphase_meet(bp, i, j);
+        }
+    }
+}
+
+static void ask(stn_broadphase *bp, int32_t i) {
+    const fat_box *f = &bp->fat[i];
+    const lanes lower = {f->lower[0], f->lower[1], f->lower[2], 0.0F},
+                upper = {f->upper[0], f->upper[1], f->upper[2], 0.0F};
+    int32_t waiting[64], count = 0; // one a level; the tree is balanced
+    waiting[count++] = 0;
+    while (count > 0) {
+        int32_t id = waiting[--count];
+        const node *n = &bp->nodes[id];
+        if (!lanes_all((n->lower <= upper) & (lower <= n->upper)) || !(n->moving || bp->moving[i])) {
+            continue;
+        }
+        if (n->right < 0) {
+            ask_block(bp, i, n->block);
+        } else {
+            waiting[count++] = n->right;
+            waiting[count++] = id + 1;
+        }
+    }
+}
+
+void broadphase_tree_left(stn_broadphase *bp) {
+    fit(bp);
+    for (int32_t k = 0; k < bp->left_count; k++) {
+        bp->has_left[bp->left[k]] = true;
+    }
+    for (int32_t k = 0; k < bp->left_count; k++) {
+        ask(bp, bp->left[k]);
+    }
+    bp->asked += bp->left_count;
+    bp->stale = bp->asked > 8 * (int64_t)bp->slot_count;
 }
 
 void broadphase_tree_pairs(stn_broadphase *bp) {

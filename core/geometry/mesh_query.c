@@ -15,7 +15,7 @@ stn_vec3 stn_mesh_triangle_normal(const stn_mesh *mesh, int32_t id) {
 // -------------------------------------------------------------------------------------------------------- boxes
 
 static bool range_meets(double a, double b, double c, double low, double high) {
-    return fmin(a, fmin(b, c)) <= high && fmax(a, fmax(b, c)) >= low;
+    return (a <= high || b <= high || c <= high) && (a >= low || b >= low || c >= low);
 }
 
 /// Visits the triangle when its own box overlaps; false when the visitor ends the query.

@@ -95,6 +95,9 @@ double stn_lua_real(lua_State *L, int index, const char *what, const char *unit)
 stn_vec3 stn_lua_vector(lua_State *L, int index, const char *what, const char *unit);
 void stn_lua_push_reals(lua_State *L, const double *values, int32_t count);
 void stn_lua_push_vector(lua_State *L, stn_vec3 v);
+/// A field of the table on top of the stack.
+void stn_lua_set_number(lua_State *L, const char *key, double value);
+void stn_lua_set_vector(lua_State *L, const char *key, stn_vec3 value);
 
 #define STN_MATERIAL_KEYS "mu", "stiffness", "relaxation_time", "dissipation", "restitution", "modulus"
 
@@ -127,6 +130,12 @@ typedef struct stn_lua_shape {
 /// Reads sizes or mesh, material, colour and filters. The list at stack index `keep` holds meshes while the caller
 /// needs them.
 void stn_fields_shape(const stn_fields *f, stn_shape_type type, int keep, stn_lua_shape *out);
+/// The same where the first entry of the table is the shape's name, with its pose: { "box", size = {...}, xyz = {...}
+/// }.
+void stn_fields_named_shape(const stn_fields *f, int keep, stn_lua_shape *out);
+#define STN_SIZE_KEYS "radius", "size", "length", "radii", "file", "scale", "convex"
+/// Reads size, heights, rows and columns of a height field (lua_height_field.c).
+void stn_fields_height_field(const stn_fields *f, int keep, stn_lua_shape *out);
 
 // ------------------------------------------------------------------------------ plugin choices (lua_choice.c)
 
@@ -161,8 +170,8 @@ stn_lua_world *stn_lua_world_compiled(lua_State *L, int index);
 void stn_lua_world_complete(lua_State *L, int index, stn_lua_world *w);
 /// The builder, or raises "the world is complete since file:line".
 stn_model_builder *stn_lua_world_builder(lua_State *L, stn_lua_world *w, const char *what);
-/// Links in the builder's numbering that an argument names: a robot (all of its links), { robot, "link" }, "robot/link"
-/// or a link object.
+/// Links that an argument names: a robot (all of its links), { robot, "link" }, "robot/link" or a link object. They
+/// have one number in the builder and in the model.
 typedef struct stn_link_range {
     int32_t start, count;
 } stn_link_range;
@@ -198,6 +207,7 @@ const char *stn_lua_robot_name(const stn_lua_world *w, int32_t robot);
 const char *stn_lua_link_name(const stn_lua_world *w, int32_t link);
 /// Index by name within a robot, or (robot -1) "robot/name" or a name that only one robot has. Raises with the nearest
 /// one. Joints: of a complete world.
+stn_link_range stn_lua_robot_links(const stn_lua_world *w, int32_t robot);
 int32_t stn_lua_find_link(lua_State *L, const char *owner, const stn_lua_world *w, int32_t robot, const char *name);
 int32_t stn_lua_find_joint(lua_State *L, const char *owner, const stn_lua_world *w, int32_t robot, const char *name);
 
@@ -256,7 +266,7 @@ int stn_lua_world_new(lua_State *L);
 int stn_lua_world_load(lua_State *L);
 /// Methods of worlds.
 extern const luaL_Reg stn_lua_model_methods[], stn_lua_pair_methods[], stn_lua_state_methods[], stn_lua_run_methods[],
-    stn_lua_control_methods[], stn_lua_world_name_methods[];
+    stn_lua_control_methods[], stn_lua_world_name_methods[], stn_lua_query_methods[];
 /// Of robots.
 extern const luaL_Reg stn_lua_name_methods[], stn_lua_coordinate_methods[], stn_lua_finding_methods[];
 /// Functions of the module.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Describing a world: ground, bodies of one or several shapes.
+// Describing a world: ground, height fields, bodies of one or several shapes.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -65,7 +65,7 @@ static stn_status add_body(stn_model_builder *builder, const body_description *d
         geometry.name = name;
         geometry.where = where;
         int32_t index = -1;
-        if (shape->path != NULL) {
+        if (geometry.shape.mesh != NULL) {
             status = stn_builder_add_mesh(builder, shape->path, shape->scale, geometry.shape.mesh, &geometry.mesh, err);
         }
         if (status >= 0) {
@@ -206,37 +206,36 @@ static int add_ground(lua_State *L) {
     return finish_body(L, w, &f, &d);
 }
 
+static int add_height_field(lua_State *L) {
+    static const char *const keys[] = {"size",        "heights",         "rows", "columns", "name", "pose",
+                                       STN_POSE_KEYS, STN_GEOMETRY_KEYS, NULL};
+    stn_lua_world *w = stn_lua_world_check(L, 1);
+    stn_fields f = stn_fields_open(L, 2, "world:height_field", keys, 0);
+    stn_lua_shape shape;
+    lua_newtable(L);
+    stn_fields_shape(&f, STN_SHAPE_HEIGHT_FIELD, lua_gettop(L), &shape);
+    body_description d = {.type = "height_field",
+                          .name = stn_fields_text(&f, "name"),
+                          .fixed = true,
+                          .on = -1,
+                          .count = 1,
+                          .shapes = &shape};
+    stn_fields_body_pose(&f, &d.pose);
+    return finish_body(L, w, &f, &d);
+}
+
 // ---------------------------------------------------------------------------------------------------- compound bodies
 
 /// One entry of `shapes`, at the stack's top: its shape with its pose and what is said about its mass.
 static void read_part(const stn_fields *part, int keep, stn_lua_shape *shape, double *mass) {
-    static const char *const words[] = {"sphere", "box", "capsule", "cylinder", "ellipsoid", "mesh", NULL};
-    static const stn_shape_type types[] = {STN_SHAPE_SPHERE,   STN_SHAPE_BOX,       STN_SHAPE_CAPSULE,
-                                           STN_SHAPE_CYLINDER, STN_SHAPE_ELLIPSOID, STN_SHAPE_MESH};
-    lua_State *L = part->L;
-    lua_rawgeti(L, part->table, 1);
-    if (lua_type(L, -1) != LUA_TSTRING) {
-        stn_lua_fail(L, "%s: the first entry must be a shape's name, as in { \"box\", size = {...} }", part->owner);
-    }
-    const char *word = lua_tostring(L, -1);
-    int which = 0;
-    while (words[which] != NULL && strcmp(words[which], word) != 0) {
-        which++;
-    }
-    if (words[which] == NULL) {
-        stn_lua_unknown(L, part->owner, word, words);
-    }
-    lua_pop(L, 1);
-    stn_fields_shape(part, types[which], keep, shape);
-    stn_fields_body_pose(part, &shape->geometry.pose);
+    stn_fields_named_shape(part, keep, shape);
     *mass = NAN;
     stn_fields_at_least(part, "mass", "kg", 0.0, mass);
 }
 
 /// Reads all shapes of the list at `list`; `masses` gets NaN where none is given.
 static void read_parts(lua_State *L, const char *owner, int list, const body_description *d, double *masses) {
-    static const char *const keys[] = {"radius", "size", "length",      "radii",           "file", "scale", "convex",
-                                       "pose",   "mass", STN_POSE_KEYS, STN_GEOMETRY_KEYS, NULL};
+    static const char *const keys[] = {STN_SIZE_KEYS, "pose", "mass", STN_POSE_KEYS, STN_GEOMETRY_KEYS, NULL};
     lua_newtable(L);
     int keep = lua_gettop(L);
     for (int32_t i = 0; i < d->count; i++) {
@@ -302,9 +301,15 @@ static int add_compound(lua_State *L) {
 }
 
 const luaL_Reg stn_lua_model_methods[] = {
-    {"load", stn_lua_world_load}, {"ground", add_ground},
-    {"sphere", add_sphere},       {"box", add_box},
-    {"capsule", add_capsule},     {"cylinder", add_cylinder},
-    {"compound", add_compound},   {"ellipsoid", add_ellipsoid},
-    {"mesh", add_mesh},           {NULL, NULL},
+    {"load", stn_lua_world_load},
+    {"ground", add_ground},
+    {"sphere", add_sphere},
+    {"box", add_box},
+    {"capsule", add_capsule},
+    {"cylinder", add_cylinder},
+    {"compound", add_compound},
+    {"ellipsoid", add_ellipsoid},
+    {"mesh", add_mesh},
+    {"height_field", add_height_field},
+    {NULL, NULL},
 };

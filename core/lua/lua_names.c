@@ -35,6 +35,10 @@ static stn_link_range range_of(const stn_lua_world *w, int32_t robot, bool joint
     return range;
 }
 
+stn_link_range stn_lua_robot_links(const stn_lua_world *w, int32_t robot) {
+    return range_of(w, robot, false);
+}
+
 static const char *name_of(const stn_lua_world *w, int32_t index, bool joints) {
     return joints ? stn_world_model(w->world)->joints[index].name : stn_lua_link_name(w, index);
 }

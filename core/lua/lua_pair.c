@@ -15,7 +15,6 @@ static const stn_lua_object *object_at(lua_State *L, int index, const stn_lua_wo
 }
 
 stn_link_range stn_lua_links(lua_State *L, int index, stn_lua_world *w, const char *owner) {
-    const stn_model_builder *builder = stn_lua_world_builder(L, w, owner);
     int top = lua_gettop(L), at = lua_absindex(L, index);
     const stn_lua_object *link = object_at(L, at, w, STN_LUA_LINK, owner);
     if (link != NULL) {
@@ -36,8 +35,7 @@ stn_link_range stn_lua_links(lua_State *L, int index, stn_lua_world *w, const ch
         stn_lua_fail(L, "%s: name links by a robot, { robot, \"link\" }, \"robot/link\" or a link object, got %s",
                      owner, luaL_typename(L, at));
     }
-    stn_link_range range = {0, 0};
-    stn_builder_robot_links(builder, robot->index, &range.start, &range.count);
+    stn_link_range range = stn_lua_robot_links(w, robot->index);
     if (name != NULL) {
         range = (stn_link_range){stn_lua_find_link(L, owner, w, robot->index, name), 1};
     }

@@ -154,6 +154,8 @@ void stn_fields_shape(const stn_fields *f, stn_shape_type type, int keep, stn_lu
     stn_geometry_spec *spec = &out->geometry;
     if (type == STN_SHAPE_MESH) {
         read_mesh(f, keep, out);
+    } else if (type == STN_SHAPE_HEIGHT_FIELD) {
+        stn_fields_height_field(f, keep, out);
     } else {
         spec->shape = out->solid = read_simple(f, type);
     }
@@ -181,4 +183,26 @@ bool stn_fields_body_pose(const stn_fields *f, stn_pose *pose) {
         stn_lua_fail(f->L, "%s: give pose, or xyz with rpy or quat, not both", f->owner);
     }
     return whole || parts;
+}
+
+void stn_fields_named_shape(const stn_fields *f, int keep, stn_lua_shape *out) {
+    static const char *const words[] = {"sphere", "box", "capsule", "cylinder", "ellipsoid", "mesh", NULL};
+    static const stn_shape_type types[] = {STN_SHAPE_SPHERE,   STN_SHAPE_BOX,       STN_SHAPE_CAPSULE,
+                                           STN_SHAPE_CYLINDER, STN_SHAPE_ELLIPSOID, STN_SHAPE_MESH};
+    lua_State *L = f->L;
+    lua_rawgeti(L, f->table, 1);
+    if (lua_type(L, -1) != LUA_TSTRING) {
+        stn_lua_fail(L, "%s: the first entry must be a shape's name, as in { \"box\", size = {...} }", f->owner);
+    }
+    const char *word = lua_tostring(L, -1);
+    int which = 0;
+    while (words[which] != NULL && strcmp(words[which], word) != 0) {
+        which++;
+    }
+    if (words[which] == NULL) {
+        stn_lua_unknown(L, f->owner, word, words);
+    }
+    lua_pop(L, 1);
+    stn_fields_shape(f, types[which], keep, out);
+    stn_fields_body_pose(f, &out->geometry.pose);
 }

@@ -105,16 +105,6 @@ static void set_text(lua_State *L, const char *key, const char *value) {
     lua_setfield(L, -2, key);
 }
 
-static void set_number(lua_State *L, const char *key, double value) {
-    lua_pushnumber(L, value);
-    lua_setfield(L, -2, key);
-}
-
-static void set_vector(lua_State *L, const char *key, stn_vec3 value) {
-    stn_lua_push_vector(L, value);
-    lua_setfield(L, -2, key);
-}
-
 /// Robot and link of a geometry, under the keys given.
 static void set_side(lua_State *L, const stn_model *model, int32_t geometry, const char *robot_key,
                      const char *link_key) {
@@ -137,11 +127,11 @@ static void set_solution(lua_State *L, const stn_observation *o, const stn_const
         v[i] += o->problem->bias[c->row + i];
     }
     stn_vec3 impulse = stn_mat3_apply(&c->frame, stn_vec3_make(gamma[0], gamma[1], gamma[2]));
-    set_vector(L, "impulse", impulse);
-    set_number(L, "normal_impulse", gamma[2]);
-    set_number(L, "friction_impulse", sqrt(gamma[0] * gamma[0] + gamma[1] * gamma[1]));
-    set_number(L, "slip", sqrt(v[0] * v[0] + v[1] * v[1]));
-    set_number(L, "separation_speed", v[2]);
+    stn_lua_set_vector(L, "impulse", impulse);
+    stn_lua_set_number(L, "normal_impulse", gamma[2]);
+    stn_lua_set_number(L, "friction_impulse", sqrt(gamma[0] * gamma[0] + gamma[1] * gamma[1]));
+    stn_lua_set_number(L, "slip", sqrt(v[0] * v[0] + v[1] * v[1]));
+    stn_lua_set_number(L, "separation_speed", v[2]);
 }
 
 static const stn_constraint *constraint_of(const stn_observation *o, int32_t contact, int32_t *at) {
@@ -165,10 +155,10 @@ void stn_lua_push_contacts(lua_State *L, stn_lua_world *w) {
         lua_setfield(L, -2, "id");
         set_side(L, o->model, contact->geometry_a, "a", "link_a");
         set_side(L, o->model, contact->geometry_b, "b", "link_b");
-        set_vector(L, "point", contact->point);
-        set_vector(L, "normal", contact->normal);
-        set_number(L, "distance", contact->phi0);
-        set_number(L, "mu", contact->material.mu);
+        stn_lua_set_vector(L, "point", contact->point);
+        stn_lua_set_vector(L, "normal", contact->normal);
+        stn_lua_set_number(L, "distance", contact->phi0);
+        stn_lua_set_number(L, "mu", contact->material.mu);
         const stn_constraint *c = constraint_of(o, i, &at);
         if (c != NULL) {
             set_solution(L, o, c);

@@ -134,6 +134,16 @@ void stn_lua_push_vector(lua_State *L, stn_vec3 v) {
     stn_lua_push_reals(L, x, 3);
 }
 
+void stn_lua_set_number(lua_State *L, const char *key, double value) {
+    lua_pushnumber(L, value);
+    lua_setfield(L, -2, key);
+}
+
+void stn_lua_set_vector(lua_State *L, const char *key, stn_vec3 value) {
+    stn_lua_push_vector(L, value);
+    lua_setfield(L, -2, key);
+}
+
 /// "owner: key", for messages.
 typedef struct label {
     char text[128];

@@ -97,16 +97,19 @@ static double speed_bound(const stn_world *world, int32_t i) {
     return conveyor + (a > b ? a : b);
 }
 
+stn_pose stn_world_geometry_pose(const stn_world *world, const stn_geometry *g) {
+    if (g->body >= 0) {
+        return stn_pose_mul(&world->kinematics->body_pose[g->body], &g->pose);
+    }
+    return (stn_pose){stn_mat3_identity(), world->kinematics->node[g->node]};
+}
+
 static void update_boxes(stn_world *world, reach_query *query, double *speed) {
     const stn_model *model = world->model;
     for (int32_t i = 0; i < world->collider_count; i++) {
         const stn_geometry *g = &model->geometries[world->collider[i]];
         stn_pose *pose = &world->geometry_pose[world->collider[i]];
-        if (g->body >= 0) {
-            *pose = stn_pose_mul(&world->kinematics->body_pose[g->body], &g->pose);
-        } else {
-            *pose = (stn_pose){stn_mat3_identity(), world->kinematics->node[g->node]};
-        }
+        *pose = stn_world_geometry_pose(world, g);
         speed[i] = speed_bound(world, i);
         double reach = law_reach(query, &world->collider_worst[i], speed[i], speed[i]);
         world->collider_box[i] = stn_shape_aabb(&g->shape, pose, at_least(0.5 * world->options.margin, reach));
@@ -191,6 +194,19 @@ static void begin_contacts(stn_world *world) {
     world->contacts.capacity = world->contacts.contacts != NULL ? expected : 0;
 }
 
+stn_status stn_world_collide_pairs(const stn_world *world, const stn_model *model, void *prepared,
+                                   const stn_contact_pair *pairs, int32_t count, stn_arena *arena, stn_contact_set *set,
+                                   stn_error *err) {
+    const stn_instance *contact = world->plugin[STN_KIND_CONTACT];
+    stn_answer_begin(err);
+    stn_status status = contact->desc->ops.contact->collide(contact->self, model, prepared, pairs, count, arena, set, err);
+    status = stn_answer_end(status, err);
+    if (status < 0) {
+        stn_error_prefix(err, "contact model %s", contact->desc->id);
+    }
+    return status;
+}
+
 stn_status stn_step_collide(stn_world *world, stn_error *err) {
     begin_contacts(world);
     world->report.overlap_m = 0.0;
@@ -219,13 +235,9 @@ stn_status stn_step_collide(stn_world *world, stn_error *err) {
     for (int32_t i = 0; i < pair_count; i++) {
         fill_pair(world, &found[i], &query, speed, &pairs[i]);
     }
-    const stn_instance *contact = world->plugin[STN_KIND_CONTACT];
-    stn_answer_begin(err);
-    status = contact->desc->ops.contact->collide(contact->self, world->model, world->contact_prepared, pairs, pair_count,
-                                                 world->arena, &world->contacts, err);
-    status = stn_answer_end(status, err);
+    status = stn_world_collide_pairs(world, world->model, world->contact_prepared, pairs, pair_count, world->arena,
+                                     &world->contacts, err);
     if (status < 0) {
-        stn_error_prefix(err, "contact model %s", contact->desc->id);
         return status;
     }
     drop_unreachable(world, &query);

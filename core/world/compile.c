@@ -201,6 +201,7 @@ static void release_matrices(stn_world *world) {
 void stn_world_release_compiled(stn_world *world) {
     stn_context *context = world->context;
     release_matrices(world);
+    stn_world_release_scene(world);
     if (world->contact_prepared != NULL) {
         world->plugin[STN_KIND_CONTACT]->desc->ops.contact->release(world->contact_prepared);
     }

@@ -22,6 +22,7 @@ static stn_status update_kinematics(stn_world *world, stn_error *err) {
     if (world->kinematics_stale) {
         stn_kinematics_update(world->kinematics, world->state.q, world->state.v);
         world->kinematics_stale = false;
+        world->scene_stale = true;
     }
     return STN_OK;
 }
@@ -77,6 +78,7 @@ static stn_status check_next(const stn_world *world, stn_error *err) {
 /// Energies of the next state: finite coordinates may still be too large to be added up or multiplied.
 static stn_status check_energies(stn_world *world, stn_error *err) {
     stn_kinematics_update(world->kinematics, world->q_next, world->v_next);
+    world->scene_stale = true;
     stn_step_energies(world);
     const stn_step_report *r = &world->report;
     const struct {

@@ -221,6 +221,7 @@ const stn_kinematics *stn_world_kinematics(stn_world *world) {
     if (world->model != NULL && world->kinematics_stale) {
         stn_kinematics_update(world->kinematics, world->state.q, world->state.v);
         world->kinematics_stale = false;
+        world->scene_stale = true;
     }
     return world->kinematics;
 }

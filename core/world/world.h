@@ -63,6 +63,7 @@ struct stn_world {
 
     stn_state state, start; // now, and as compiled
     bool kinematics_stale;
+    bool scene_stale; // the kinematics have changed since a query last looked at them
     stn_kinematics *kinematics, *scratch_kinematics;
 
     // sized once by compiling, filled every step
@@ -91,6 +92,8 @@ struct stn_world {
     stn_problem_solver *solver;
     int32_t massless_link; // a moving link without mass, which has no dynamics; -1: none
     bool stepped;
+
+    struct query_scene *scene; // of queries: query_scene.h; NULL before the first
 
     stn_contact_set contacts;
     stn_problem problem;
@@ -134,6 +137,14 @@ stn_integrator_view stn_world_integrator_view(stn_world *world);
 
 // collide.c: broad phase, contact model -> contact set
 stn_status stn_step_collide(stn_world *world, stn_error *err);
+stn_pose stn_world_geometry_pose(const stn_world *world, const stn_geometry *geometry); // by the present kinematics
+/// Asks the contact model about pairs of a model's geometries; `prepared` is that model's.
+stn_status stn_world_collide_pairs(const stn_world *world, const stn_model *model, void *prepared,
+                                   const stn_contact_pair *pairs, int32_t count, stn_arena *arena, stn_contact_set *set,
+                                   stn_error *err);
+
+// query_scene.c
+void stn_world_release_scene(stn_world *world);
 
 // assemble.c: contact set, limits, servos, couplers -> constraints
 stn_status stn_step_assemble(stn_world *world, stn_error *err);

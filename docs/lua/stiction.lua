@@ -64,6 +64,35 @@
 ---@field convex? boolean of a mesh: its convex hull, the default
 ---@field shapes? table[] of a compound
 
+---@class stiction.HeightField: stiction.Geometry
+---@field name? string
+---@field pose? stiction.Pose
+---@field xyz? stiction.Vector [m]
+---@field rpy? stiction.Vector [rad]
+---@field quat? number[]
+---@field size number[] whole edges x, y [m]
+---@field heights number[][]|fun(x: number, y: number): number rows along y of heights along x [m]
+---@field rows? integer of heights; needed for a function
+---@field columns? integer
+
+---@class stiction.Distance
+---@field distance number [m], negative in overlap
+---@field point_a stiction.Vector [m]
+---@field point_b stiction.Vector [m]
+---@field normal stiction.Vector from a into b
+---@field a stiction.robot
+---@field b stiction.robot
+---@field link_a stiction.link
+---@field link_b stiction.link
+
+---@class stiction.Hit
+---@field distance number [m]
+---@field point stiction.Vector [m]
+---@field normal stiction.Vector outwards
+---@field inside? boolean of a ray: it begins inside
+---@field robot stiction.robot
+---@field link stiction.link
+
 ---@class stiction.contact
 ---@field id integer
 ---@field a string
@@ -278,6 +307,9 @@ function world:ellipsoid(body) end
 ---@param body stiction.Body
 ---@return stiction.robot
 function world:mesh(body) end
+---@param field stiction.HeightField
+---@return stiction.robot
+function world:height_field(field) end
 ---@param body stiction.Body
 ---@return stiction.robot
 function world:compound(body) end
@@ -296,6 +328,20 @@ function world:step() end
 function world:run(duration) end
 ---@return stiction.contact[]
 function world:contacts() end
+---@param a stiction.Links
+---@param b stiction.Links
+---@param options? { max?: number } [m]
+---@return stiction.Distance? nil beyond max
+function world:distance(a, b, options) end
+---@param ray { from: stiction.Vector, direction?: stiction.Vector, to?: stiction.Vector, max?: number, exclude?: stiction.Links|stiction.Links[], visual?: boolean }
+---@return stiction.Hit? nil when nothing is met
+function world:raycast(ray) end
+---@param shape table { "box", size =, xyz =, rpy =, margin =, exclude = }
+---@return { distance: number, robot: stiction.robot, link: stiction.link }[]
+function world:overlap(shape) end
+---@param place { point: stiction.Vector, radius?: number, exclude?: stiction.Links|stiction.Links[] }
+---@return stiction.Hit? nil beyond the radius
+function world:nearest(place) end
 ---@param path string
 ---@param recorder? stiction.Plugin
 function world:record(path, recorder) end

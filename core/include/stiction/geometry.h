@@ -103,8 +103,9 @@ typedef struct stn_broadphase_pair {
 STN_API stn_status stn_broadphase_create(stn_context *context, stn_broadphase **out, stn_error *err);
 STN_API void stn_broadphase_destroy(stn_broadphase *broadphase); ///< accepts NULL
 /// Finds the overlapping pairs of `count` boxes. `moving[i]` false: pairs of two such boxes are not reported.
-/// `allowed` may refuse a pair (NULL: all allowed). The answer depends on the boxes alone, not on earlier calls, and is
-/// sorted by (a, b). `*pairs` is borrowed until the next update. After warm-up an update allocates nothing.
+/// `allowed` may refuse a pair (NULL: all allowed); of the same `user` it must always give the same answer, for it is asked
+/// once while two boxes stay near each other. The result depends on the boxes alone, not on earlier calls, and is sorted by
+/// (a, b). `*pairs` is borrowed until the next update. After warm-up an update allocates nothing.
 STN_API stn_status stn_broadphase_update(stn_broadphase *broadphase, int32_t count, const stn_aabb *boxes,
                                          const bool *moving, bool (*allowed)(const void *user, int32_t a, int32_t b),
                                          const void *user, const stn_broadphase_pair **pairs, int32_t *pair_count,

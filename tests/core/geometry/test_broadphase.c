@@ -151,6 +151,29 @@ static void boxes_that_exchange_roles_are_followed(void **state) {
     stn_context_destroy(context);
 }
 
+/// Most boxes stay in their fat ones, so pairs are kept from update to update; some travel, enough for a new tree.
+static void few_that_travel_among_many_that_rest_are_followed(void **state) {
+    (void)state;
+    int32_t enough = INT32_MAX;
+    stn_context *context = context_with(&enough);
+    stn_random r = {17};
+    scene *s = random_scene(&r, 600);
+    stn_broadphase *bp = NULL;
+    stn_error err;
+    assert_ok(stn_broadphase_create(context, &bp, &err), err);
+    for (int32_t step = 0; step < 250; step++) {
+        assert_brute_force_agrees(bp, s, s);
+        for (int32_t i = step % 20; i < s->count; i += step % 3 == 0 ? 300 : 20) {
+            stn_vec3 d = random_vec3(&r, 0.3);
+            s->boxes[i].lower = stn_vec3_add(s->boxes[i].lower, d);
+            s->boxes[i].upper = stn_vec3_add(s->boxes[i].upper, d);
+        }
+    }
+    free(s);
+    stn_broadphase_destroy(bp);
+    stn_context_destroy(context);
+}
+
 static void touching_boxes_count_as_overlapping(void **state) {
     (void)state;
     int32_t enough = INT32_MAX;
@@ -275,6 +298,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pairs_are_those_of_brute_force_in_order),
         cmocka_unit_test(boxes_that_exchange_roles_are_followed),
+        cmocka_unit_test(few_that_travel_among_many_that_rest_are_followed),
         cmocka_unit_test(touching_boxes_count_as_overlapping),
         cmocka_unit_test(many_equal_boxes_all_meet),
         cmocka_unit_test(after_warm_up_nothing_is_allocated),

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts every malloc, calloc and realloc of the process, plugins and libraries included, over steady steps. The counters
-// replace the C library's entry points, so this is a program of its own; sanitizers bring their own and skip it.
+// Counts every malloc, calloc and realloc of the process, plugins and libraries included, over steady steps. The
+// counters replace the C library's entry points, so this is a program of its own; sanitizers bring their own and skip
+// it.
 #include "scenes.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
+
+#include "stn_random.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define COUNTING 0
@@ -72,7 +75,49 @@ static void a_steady_step_allocates_nothing(void **state) {
 #endif
 }
 
+/// Balls that roll over the ground into each other: the number of pairs and contacts goes up and down from step to
+/// step.
+static void a_thousand_moving_bodies_allocate_nothing(void **state) {
+    (void)state;
+#if COUNTING
+    enum { BODIES = 1000, SIDE = 32, WARM_UP = 150, STEPS = 100 };
+    stn_context *context = NULL;
+    stn_error err;
+    assert_ok(stn_context_create(NULL, &context, &err), err);
+    stn_world_options options = stn_world_options_default();
+    stn_world *world = scene_world(context, &options);
+    scene_ground(world);
+    for (int32_t i = 0; i < BODIES; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "ball%d", i);
+        scene_ball(world, name, 1.0, 0.1, stn_vec3_make(0.24 * (i % SIDE), 0.24 * (i / SIDE), 0.1));
+    }
+    assert_ok(stn_world_compile(world, &err), err);
+    stn_random r = {3};
+    for (int32_t i = 0; i < BODIES; i++) {
+        stn_vec3 v = {random_real(&r), random_real(&r), 0.0};
+        assert_ok(stn_world_set_body_velocity(world, 1 + i, v, stn_vec3_make(-10.0 * v.y, 10.0 * v.x, 0.0), &err), err);
+    }
+    scene_steps(world, WARM_UP);
+    long long before = atomic_load(&requests);
+    int32_t fewest = INT32_MAX, most = 0;
+    for (int32_t k = 0; k < STEPS; k++) {
+        scene_steps(world, 1);
+        int32_t contacts = stn_world_observation(world)->report->contacts;
+        fewest = contacts < fewest ? contacts : fewest;
+        most = contacts > most ? contacts : most;
+    }
+    assert_int_equal(atomic_load(&requests) - before, 0);
+    assert_true(fewest > BODIES && most > fewest);
+    stn_world_destroy(world);
+    stn_context_destroy(context);
+#else
+    skip();
+#endif
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_steady_step_allocates_nothing)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_steady_step_allocates_nothing),
+                                       cmocka_unit_test(a_thousand_moving_bodies_allocate_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// Questions to a world: distances, rays, overlaps, the nearest shape.
+#include <math.h>
+#include <string.h>
+
+#include "lua/bind.h"
+
+/// Links that a query looks at: those that are marked, or all but those.
+typedef struct link_set {
+    const stn_model *model;
+    bool *marked; // (link_count), on Lua's stack
+    bool rest;    // those that are not marked, and what belongs to no link
+} link_set;
+
+static bool accepts(const void *user, int32_t geometry) {
+    const link_set *set = user;
+    int32_t link = set->model->geometries[geometry].link;
+    return link >= 0 ? set->marked[link] != set->rest : set->rest;
+}
+
+static stn_query query_of(const link_set *set) {
+    stn_query query = {.accepts = accepts, .user = set};
+    return query;
+}
+
+/// No link is marked; pushes the marks.
+static link_set begin_set(lua_State *L, const stn_lua_world *w, bool rest) {
+    const stn_model *model = stn_world_model(w->world);
+    size_t size = sizeof(bool) * ((size_t)model->link_count + 1);
+    link_set set = {model, lua_newuserdatauv(L, size, 0), rest};
+    memset(set.marked, 0, size);
+    return set;
+}
+
+/// Marks the links that the value at `index` names.
+static void mark(lua_State *L, int index, stn_lua_world *w, const char *owner, const link_set *set) {
+    stn_link_range range = stn_lua_links(L, index, w, owner);
+    for (int32_t i = 0; i < range.count; i++) {
+        set->marked[range.start + i] = true;
+    }
+}
+
+/// { robot, "link" } names one link; any other table is a list.
+static bool is_list(lua_State *L, int index) {
+    if (lua_type(L, index) != LUA_TTABLE) {
+        return false;
+    }
+    lua_rawgeti(L, index, 1);
+    lua_rawgeti(L, index, 2);
+    bool pair = luaL_testudata(L, -2, STN_LUA_ROBOT) != NULL && lua_type(L, -1) == LUA_TSTRING;
+    lua_pop(L, 2);
+    return !pair || lua_rawlen(L, index) != 2;
+}
+
+/// exclude = one of the links' names or a list of them; pushes the marks.
+static link_set read_exclude(const stn_fields *f, stn_lua_world *w) {
+    lua_State *L = f->L;
+    link_set set = begin_set(L, w, true);
+    if (!stn_fields_push(f, "exclude")) {
+        return set;
+    }
+    int value = lua_gettop(L);
+    if (!is_list(L, value)) {
+        mark(L, value, w, f->owner, &set);
+    } else {
+        for (lua_Integer i = 1; i <= (lua_Integer)lua_rawlen(L, value); i++) {
+            lua_rawgeti(L, value, i);
+            mark(L, -1, w, f->owner, &set);
+            lua_pop(L, 1);
+        }
+    }
+    lua_pop(L, 1);
+    return set;
+}
+
+/// Sets the fields `robot` and `link` of the table on top, nil where the geometry is the world's own.
+static void set_owner(lua_State *L, const stn_model *model, int32_t geometry, const char *robot, const char *link) {
+    int32_t index = model->geometries[geometry].link;
+    if (index >= 0) {
+        stn_lua_object_new(L, 1, STN_LUA_LINK, index);
+        lua_setfield(L, -2, link);
+        stn_lua_object_new(L, 1, STN_LUA_ROBOT, model->links[index].robot);
+        lua_setfield(L, -2, robot);
+    }
+}
+
+// ----------------------------------------------------------------------------------------------------- distances
+
+/// world:distance(a, b [, { max = }])
+static int world_distance(lua_State *L) {
+    static const char *const keys[] = {"max", NULL};
+    static const char owner[] = "world:distance";
+    lua_settop(L, 4);
+    stn_lua_world *w = stn_lua_world_compiled(L, 1);
+    double max = INFINITY;
+    if (!lua_isnil(L, 4)) {
+        stn_fields f = stn_fields_open(L, 4, owner, keys, 0);
+        stn_fields_stiffness(&f, "max", "m", &max);
+    }
+    link_set sets[2];
+    for (int i = 0; i < 2; i++) {
+        sets[i] = begin_set(L, w, false);
+        mark(L, 2 + i, w, owner, &sets[i]);
+    }
+    for (int32_t i = 0; i < sets[0].model->link_count; i++) {
+        if (sets[0].marked[i] && sets[1].marked[i]) {
+            stn_lua_fail(L, "%s: link '%s' is on both sides", owner, sets[0].model->links[i].name);
+        }
+    }
+    stn_query a = query_of(&sets[0]), b = query_of(&sets[1]);
+    stn_world_distance_result d;
+    stn_error err = {0};
+    stn_lua_check(L, stn_world_distance(w->world, &a, &b, max, &d, &err), &err);
+    if (d.geometry_a < 0) {
+        lua_pushnil(L);
+        return 1;
+    }
+    lua_createtable(L, 0, 8);
+    stn_lua_set_number(L, "distance", d.distance);
+    stn_lua_set_vector(L, "point_a", d.point_a);
+    stn_lua_set_vector(L, "point_b", d.point_b);
+    stn_lua_set_vector(L, "normal", d.normal);
+    set_owner(L, sets[0].model, d.geometry_a, "a", "link_a");
+    set_owner(L, sets[0].model, d.geometry_b, "b", "link_b");
+    return 1;
+}
+
+/// world:nearest { point =, radius =, exclude = }
+static int world_nearest(lua_State *L) {
+    static const char *const keys[] = {"point", "radius", "exclude", NULL};
+    stn_lua_world *w = stn_lua_world_compiled(L, 1);
+    stn_fields f = stn_fields_open(L, 2, "world:nearest", keys, 0);
+    stn_vec3 point;
+    double radius = INFINITY;
+    if (!stn_fields_vector(&f, "point", "m", &point)) {
+        stn_lua_fail(L, "%s: point is missing; give {x, y, z} in m", f.owner);
+    }
+    stn_fields_stiffness(&f, "radius", "m", &radius);
+    link_set set = read_exclude(&f, w);
+    stn_query query = query_of(&set);
+    stn_world_distance_result d;
+    stn_error err = {0};
+    stn_lua_check(L, stn_world_nearest(w->world, &query, point, radius, &d, &err), &err);
+    if (d.geometry_a < 0) {
+        lua_pushnil(L);
+        return 1;
+    }
+    lua_createtable(L, 0, 5);
+    stn_lua_set_number(L, "distance", d.distance);
+    stn_lua_set_vector(L, "point", d.point_a);
+    stn_lua_set_vector(L, "normal", d.normal);
+    set_owner(L, set.model, d.geometry_a, "robot", "link");
+    return 1;
+}
+
+/// world:overlap { "box", size =, xyz =, margin =, exclude = }
+static int world_overlap(lua_State *L) {
+    static const char *const keys[] = {STN_SIZE_KEYS, "pose", STN_POSE_KEYS, "margin", "exclude", NULL};
+    stn_lua_world *w = stn_lua_world_compiled(L, 1);
+    stn_fields f = stn_fields_open(L, 2, "world:overlap", keys, 1);
+    stn_lua_shape shape;
+    double margin = 0.0;
+    lua_newtable(L);
+    stn_fields_named_shape(&f, lua_gettop(L), &shape);
+    stn_fields_real(&f, "margin", "m", &margin);
+    link_set set = read_exclude(&f, w);
+    stn_query query = query_of(&set);
+    const stn_world_overlap_result *found = NULL;
+    int32_t count = 0;
+    stn_error err = {0};
+    stn_lua_check(
+        L,
+        stn_world_overlap(w->world, &query, &shape.geometry.shape, &shape.geometry.pose, margin, &found, &count, &err),
+        &err);
+    lua_createtable(L, count, 0);
+    for (int32_t i = 0; i < count; i++) {
+        lua_createtable(L, 0, 3);
+        stn_lua_set_number(L, "distance", found[i].distance);
+        set_owner(L, set.model, found[i].geometry, "robot", "link");
+        lua_rawseti(L, -2, i + 1);
+    }
+    return 1;
+}
+
+// ---------------------------------------------------------------------------------------------------------- rays
+
+/// direction, or to, which ends the ray too.
+static stn_vec3 read_direction(const stn_fields *f, stn_vec3 from, double *max) {
+    stn_vec3 direction, to;
+    bool has_direction = stn_fields_vector(f, "direction", "m", &direction),
+         has_to = stn_fields_vector(f, "to", "m", &to);
+    if (has_direction == has_to) {
+        stn_lua_fail(f->L, "%s: give direction = {x, y, z} or to = {x, y, z}", f->owner);
+    }
+    if (has_to) {
+        direction = stn_vec3_sub(to, from);
+        *max = stn_vec3_norm(direction);
+    }
+    if (!(stn_vec3_norm(direction) > 0.0)) {
+        stn_lua_fail(f->L, "%s: the ray has no direction: %s", f->owner,
+                     has_to ? "from and to are the same point" : "direction must not be {0, 0, 0}");
+    }
+    return direction;
+}
+
+/// world:raycast { from =, direction = | to =, max =, exclude =, visual = }
+static int world_raycast(lua_State *L) {
+    static const char *const keys[] = {"from", "direction", "to", "max", "exclude", "visual", NULL};
+    stn_lua_world *w = stn_lua_world_compiled(L, 1);
+    stn_fields f = stn_fields_open(L, 2, "world:raycast", keys, 0);
+    stn_vec3 from;
+    double end = INFINITY, max = INFINITY;
+    if (!stn_fields_vector(&f, "from", "m", &from)) {
+        stn_lua_fail(L, "%s: from is missing; give {x, y, z} in m", f.owner);
+    }
+    stn_vec3 direction = read_direction(&f, from, &end);
+    stn_fields_stiffness(&f, "max", "m", &max);
+    link_set set = read_exclude(&f, w);
+    stn_query query = query_of(&set);
+    stn_fields_boolean(&f, "visual", &query.visual);
+    stn_world_hit hit;
+    stn_error err = {0};
+    stn_lua_check(L, stn_world_raycast(w->world, &query, from, direction, fmin(end, max), &hit, &err), &err);
+    if (hit.geometry < 0) {
+        lua_pushnil(L);
+        return 1;
+    }
+    lua_createtable(L, 0, 6);
+    stn_lua_set_number(L, "distance", hit.ray.distance);
+    stn_lua_set_vector(L, "point", hit.ray.point);
+    stn_lua_set_vector(L, "normal", hit.ray.normal);
+    lua_pushboolean(L, hit.ray.inside);
+    lua_setfield(L, -2, "inside");
+    set_owner(L, set.model, hit.geometry, "robot", "link");
+    return 1;
+}
+
+const luaL_Reg stn_lua_query_methods[] = {
+    {"distance", world_distance},
+    {"nearest", world_nearest},
+    {"overlap", world_overlap},
+    {"raycast", world_raycast},
+    {NULL, NULL},
+};

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Poses and boxes of all geometries, computed again only when the kinematics have changed, and the probe.
+//
+// Contact models know geometries by their number in a model. A shape that is only asked about becomes one more geometry
+// of a second model, which borrows everything else from the world's own.
+#include <string.h>
+
+#include "world/query_scene.h"
+
+void stn_world_release_scene(stn_world *world) {
+    query_scene *scene = world->scene;
+    if (scene == NULL) {
+        return;
+    }
+    if (scene->prepared != NULL) {
+        world->plugin[STN_KIND_CONTACT]->desc->ops.contact->release(scene->prepared);
+    }
+    if (scene->probed != NULL) {
+        stn_release(world->context, (void *)scene->probed->face.geometries);
+        stn_release(world->context, (void *)scene->probed->filter);
+        stn_release(world->context, (void *)scene->probed->surface);
+    }
+    stn_release(world->context, scene->probed);
+    stn_release(world->context, scene->pose);
+    stn_release(world->context, scene->box);
+    stn_arena_destroy(scene->arena);
+    stn_release(world->context, scene);
+    world->scene = NULL;
+}
+
+static stn_status make_scene(stn_world *world, stn_error *err) {
+    query_scene *scene = stn_allocate(world->context, 1, sizeof *scene);
+    world->scene = scene;
+    if (scene != NULL) {
+        size_t count = (size_t)world->model->geometry_count + 1;
+        scene->count = world->model->geometry_count;
+        scene->pose = stn_allocate(world->context, count, sizeof *scene->pose);
+        scene->box = stn_allocate(world->context, count, sizeof *scene->box);
+        scene->arena = stn_arena_create(world->context);
+    }
+    if (scene == NULL || scene->pose == NULL || scene->box == NULL || scene->arena == NULL) {
+        stn_world_release_scene(world);
+        return stn_fail(err, STN_ERR_MEMORY, "query: out of memory");
+    }
+    world->scene_stale = true;
+    return STN_OK;
+}
+
+/// Larger by more than its own rounding, so that it may exclude shapes.
+static stn_aabb safe_box(const stn_shape *shape, const stn_pose *pose) {
+    stn_aabb box = stn_shape_aabb(shape, pose, 0.0);
+    double *lower[3] = {&box.lower.x, &box.lower.y, &box.lower.z},
+           *upper[3] = {&box.upper.x, &box.upper.y, &box.upper.z};
+    for (int32_t i = 0; i < 3; i++) {
+        double low = *lower[i], high = *upper[i];
+        double slack = 1e-12 * ((isfinite(low) ? fabs(low) : 0.0) + (isfinite(high) ? fabs(high) : 0.0));
+        *lower[i] -= slack;
+        *upper[i] += slack;
+    }
+    return box;
+}
+
+stn_status query_scene_of(stn_world *world, const char *what, query_scene **out, stn_error *err) {
+    if (world->model == NULL) {
+        return stn_fail(err, STN_ERR_SEQUENCE, "%s: the world is not compiled yet (compile it, or make a step first)",
+                        what);
+    }
+    stn_status status = world->scene == NULL ? make_scene(world, err) : STN_OK;
+    if (status != STN_OK) {
+        return status;
+    }
+    query_scene *scene = world->scene;
+    (void)stn_world_kinematics(world);
+    if (world->scene_stale) {
+        for (int32_t g = 0; g < scene->count; g++) {
+            const stn_geometry *geometry = &world->model->geometries[g];
+            scene->pose[g] = stn_world_geometry_pose(world, geometry);
+            scene->box[g] = safe_box(&geometry->shape, &scene->pose[g]);
+        }
+        world->scene_stale = false;
+    }
+    stn_arena_reset(scene->arena);
+    *out = scene;
+    return STN_OK;
+}
+
+// -------------------------------------------------------------------------------------------------------- probe
+
+static void *copy_longer(stn_context *context, const void *array, int32_t count, size_t size) {
+    void *memory = stn_allocate(context, (size_t)count + 1, size);
+    if (memory != NULL && count > 0) {
+        memcpy(memory, array, (size_t)count * size);
+    }
+    return memory;
+}
+
+static stn_status make_probed(const stn_world *world, query_scene *scene, stn_error *err) {
+    const model_object *own = model_object_of(world->model);
+    model_object *probed = stn_allocate(world->context, 1, sizeof *probed);
+    void *geometries = copy_longer(world->context, own->face.geometries, scene->count, sizeof(stn_geometry));
+    void *filter = copy_longer(world->context, own->filter, scene->count, sizeof(filter_entry));
+    void *surface = copy_longer(world->context, own->surface, scene->count, sizeof(stn_material));
+    if (probed == NULL || geometries == NULL || filter == NULL || surface == NULL) {
+        void *memory[] = {probed, geometries, filter, surface};
+        for (int32_t i = 0; i < STN_COUNT(memory); i++) {
+            stn_release(world->context, memory[i]);
+        }
+        return stn_fail(err, STN_ERR_MEMORY, "query: out of memory");
+    }
+    *probed = *own;
+    probed->face.geometries = geometries;
+    probed->face.geometry_count = scene->count + 1;
+    probed->filter = filter;
+    probed->surface = surface;
+    ((filter_entry *)filter)[scene->count] = (filter_entry){.parent = -1, .link = STN_WORLD};
+    ((stn_material *)surface)[scene->count] = stn_material_default();
+    scene->probed = probed;
+    return STN_OK;
+}
+
+stn_status query_scene_probe(stn_world *world, query_scene *scene, const stn_shape *shape, const stn_pose *pose,
+                             stn_error *err) {
+    stn_status status = scene->probed == NULL ? make_probed(world, scene, err) : STN_OK;
+    if (status != STN_OK) {
+        return status;
+    }
+    stn_geometry_spec spec = stn_geometry_spec_default(*shape);
+    stn_geometry *geometry = (stn_geometry *)&scene->probed->face.geometries[scene->count];
+    *geometry = (stn_geometry){.name = "the shape of the query",
+                               .node = -1,
+                               .link = STN_WORLD,
+                               .shape = *shape,
+                               .pose = *pose,
+                               .in_link = *pose,
+                               .material = spec.material,
+                               .collision = true,
+                               .category = spec.category,
+                               .mask = spec.mask,
+                               .mesh = -1,
+                               .where = ""};
+    scene->pose[scene->count] = *pose;
+    scene->box[scene->count] = safe_box(shape, pose);
+    const stn_instance *contact = world->plugin[STN_KIND_CONTACT];
+    const stn_contact_ops *ops = contact->desc->ops.contact;
+    if (scene->prepared != NULL) {
+        ops->release(scene->prepared);
+        scene->prepared = NULL;
+    }
+    return ops->prepare != NULL ? ops->prepare(contact->self, &scene->probed->face, &scene->prepared, err) : STN_OK;
+}

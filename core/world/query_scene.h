@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What queries know of a world: every geometry with its pose and box at the present state, and one probe beside them, a
+// shape that belongs to no body.
+#ifndef STICTION_CORE_WORLD_QUERY_SCENE_H
+#define STICTION_CORE_WORLD_QUERY_SCENE_H
+
+#include "model/compiled.h"
+#include "world/world.h"
+
+typedef struct query_scene {
+    int32_t count;        // geometries of the model; the probe, where there is one, has this number
+    stn_pose *pose;       // (count + 1)
+    stn_aabb *box;        // (count + 1), a little larger than the shapes
+    stn_arena *arena;     // one query
+    model_object *probed; // the model with one geometry more, on body 0; NULL before the first probe
+    void *prepared;       // of the contact model for it
+} query_scene;
+
+/// The world's scene at its present state, its arena empty.
+stn_status query_scene_of(stn_world *world, const char *what, query_scene **out, stn_error *err);
+/// Puts a shape into the scene as its probe and prepares the contact model for it.
+stn_status query_scene_probe(stn_world *world, query_scene *scene, const stn_shape *shape, const stn_pose *pose,
+                             stn_error *err);
+
+/// Is the geometry asked for, and is there anything of it?
+static inline bool query_wants(const stn_world *world, const query_scene *scene, const stn_query *query, int32_t g) {
+    const stn_geometry *geometry = &world->model->geometries[g];
+    bool drawn = query != NULL && query->visual;
+    if (!(drawn ? geometry->visual : geometry->collision) || !(scene->box[g].lower.x <= scene->box[g].upper.x)) {
+        return false;
+    }
+    return query == NULL || query->accepts == NULL || query->accepts(query->user, g);
+}
+
+#endif
