@@ -72,6 +72,23 @@ bool robot_is_readable(const char *text, size_t length) {
     return length <= LARGEST_FILE && robot_has_few_marks(text, length, &marks, NULL);
 }
 
+/// The line of a reference to character 0, which would end a text in its middle; 0: there is none.
+static int32_t find_zero(const char *text) {
+    int32_t line = 1;
+    for (const char *p = text; *p != '\0'; p++) {
+        line += *p == '\n';
+        if (p[0] != '&' || p[1] != '#') {
+            continue;
+        }
+        const char *digits = p + (p[2] == 'x' ? 3 : 2);
+        size_t zeros = strspn(digits, "0");
+        if (zeros > 0 && digits[zeros] == ';') {
+            return line;
+        }
+    }
+    return 0;
+}
+
 /// Some published files begin with a comment and then have <?xml ...?>, which XML forbids but which harms nobody: it is
 /// blanked.
 static void blank_late_declaration(robot_reader *reader, const char *path, char *text) {
@@ -118,7 +135,12 @@ char *robot_read_source(robot_reader *reader, const char *path, size_t *length, 
                   "the file is binary or UTF-16: %s is UTF-8 text", reader->format->name);
         return NULL;
     }
-    int32_t line = 0;
+    int32_t line = find_zero(text);
+    if (line > 0) {
+        robot_say(reader, STN_SEVERITY_ERROR, "encoding", (robot_place){path, line},
+                  "&#0; is no character of XML: remove it");
+        return NULL;
+    }
     if (!robot_has_few_marks(text, *length, &reader->mark_count, &line)) {
         robot_say(reader, STN_SEVERITY_ERROR, "size", (robot_place){path, line},
                   "too much for one robot: the limits are %d elements and attributes, and %d attributes of one element",

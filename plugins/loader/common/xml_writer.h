@@ -6,7 +6,7 @@
 
 #include <stiction/context.h>
 
-enum { XML_DEEPEST = 96 }; // as many levels as xml_parse reads
+enum { XML_DEEPEST = 98 }; // as many levels as xml_parse reads
 
 /// Zero it, and set the context. Failures are kept until xml_finish.
 typedef struct xml_writer {

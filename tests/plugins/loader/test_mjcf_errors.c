@@ -24,6 +24,7 @@ static const broken files[] = {
     // translations of what the shared broken URDF files have
     {"<mujoco>\n<worldbody>\n<body name='a'>\n<geom size='1'/>", E, "xml", 3, "", "file ends"},
     {"", E, "xml", 1, "", "no element"},
+    {"<mujoco>\n<worldbody><body name='a&#x00;b'/></worldbody></mujoco>", E, "encoding", 2, "", "no character"},
     {"<mujoco>\n<worldbody><body name=a/></worldbody></mujoco>", E, "xml", 2, "", "quotes"},
     {"<!DOCTYPE m [<!ENTITY a 'b'>]>\n<mujoco/>", E, "xml", 1, "", "never expanded"},
     {WITH("<actuator><motor/></actuator>"), W, "actuator", 5, "actuator", "drives no joint"},
