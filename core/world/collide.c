@@ -11,9 +11,15 @@
 static void update_star_velocity(stn_world *world) {
     const stn_model *model = world->model;
     const stn_kinematics *kin = world->kinematics;
+    const body_plan *plan = model_object_of(model)->plan;
     stn_spatial *star = world->star_velocity;
     star[0] = (stn_spatial){0};
     for (int32_t b = 1; b < model->body_count; b++) {
+        if (plan[b].free_root) { // S is the identity: nothing to sum
+            const double *v = world->problem.v_star + plan[b].v;
+            star[b] = (stn_spatial){.angular = {v[3], v[4], v[5]}, .linear = {v[0], v[1], v[2]}};
+            continue;
+        }
         const stn_joint *joint = &model->joints[model->bodies[b].joint];
         stn_spatial s = star[model->bodies[b].parent]; // the world's is zero, so a root starts from rest
         for (int32_t d = joint->v_start; d < joint->v_start + joint->nv; d++) {
