@@ -2,13 +2,15 @@
 // Narrow phase: time of one pair, for every pair of shapes in random touching poses, and for shapes at rest on each
 // other.
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
+#include <stiction/mesh.h>
 #include <stiction/plugin.h>
 
 #include "../support/stn_random_pose.h"
 
-enum { PAIRS = 100, ROUNDS = 200 };
+enum { PAIRS = 100, ROUNDS = 200, HULL_POINTS = 1000 };
 
 typedef struct bench {
     stn_context *context;
@@ -55,17 +57,56 @@ static void place(bench *b, int32_t i, stn_shape first, stn_pose x, stn_shape se
                                      .margin = 1e-4};
 }
 
-static stn_shape random_shape(stn_random *r, stn_shape_type type) {
-    double s = random_between(r, 0.03, 0.06), t = random_between(r, 0.03, 0.06);
+/// A hull of points on an ellipsoid, or of a prism that stands; kept until the context goes.
+static stn_shape hull(bench *b, const stn_vec3 *points, int32_t count) {
+    static int32_t ids[3 * HULL_POINTS];
+    stn_mesh *mesh = NULL, *convex = NULL;
+    for (int32_t i = 0; i < 3 * count; i++) {
+        ids[i] = (i / 3 + i % 3) % count;
+    }
+    const stn_mesh_data data = {count, count, 0, (const double *)points, ids, NULL};
+    if (stn_mesh_create(b->context, &data, &mesh, NULL) != STN_OK ||
+        stn_mesh_create_hull(mesh, &convex, NULL) != STN_OK) {
+        printf("no hull\n");
+        exit(1);
+    }
+    stn_mesh_release(mesh);
+    return stn_shape_mesh(convex);
+}
+
+static stn_shape blob(bench *b, stn_random *r, int32_t count, stn_vec3 h) {
+    static stn_vec3 points[HULL_POINTS];
+    for (int32_t i = 0; i < count; i++) {
+        stn_vec3 p = random_unit(r);
+        points[i] = stn_vec3_make(h.x * p.x, h.y * p.y, h.z * p.z);
+    }
+    return hull(b, points, count);
+}
+
+static stn_shape prism(bench *b, int32_t sides, double radius, double half_height) {
+    static stn_vec3 points[HULL_POINTS];
+    for (int32_t i = 0; i < 2 * sides; i++) {
+        double angle = 2.0 * STN_PI * (i / 2) / sides;
+        points[i] = stn_vec3_make(radius * cos(angle), radius * sin(angle), i % 2 == 0 ? half_height : -half_height);
+    }
+    return hull(b, points, 2 * sides);
+}
+
+static stn_shape random_shape(bench *b, stn_random *r, stn_shape_type type) {
+    double s = random_between(r, 0.03, 0.06), t = random_between(r, 0.03, 0.06), u = random_between(r, 0.03, 0.06);
     switch (type) {
     case STN_SHAPE_SPHERE:
         return stn_shape_sphere(s);
     case STN_SHAPE_BOX:
-        return stn_shape_box(stn_vec3_make(s, t, random_between(r, 0.03, 0.06)));
+        return stn_shape_box(stn_vec3_make(s, t, u));
     case STN_SHAPE_CAPSULE:
         return stn_shape_capsule(s, t);
     case STN_SHAPE_CYLINDER:
         return stn_shape_cylinder(s, t);
+    case STN_SHAPE_ELLIPSOID:
+        return stn_shape_ellipsoid(stn_vec3_make(s, t, u));
+    case STN_SHAPE_CONVEX:
+        return blob(b, r, 50, stn_vec3_make(s, t, u));
     default:
         return stn_shape_half_space();
     }
@@ -90,11 +131,15 @@ static void settle(bench *b, int32_t i) {
 }
 
 static void random_pairs(bench *b) {
-    for (int32_t first = 0; first < STN_SHAPE_HALF_SPACE; first++) {
-        for (int32_t second = first; second <= STN_SHAPE_HALF_SPACE; second++) {
+    static const stn_shape_type types[] = {STN_SHAPE_SPHERE,    STN_SHAPE_BOX,       STN_SHAPE_CAPSULE,
+                                           STN_SHAPE_CYLINDER,  STN_SHAPE_ELLIPSOID, STN_SHAPE_CONVEX,
+                                           STN_SHAPE_HALF_SPACE};
+    for (int32_t i_first = 0; i_first + 1 < STN_COUNT(types); i_first++) {
+        for (int32_t i_second = i_first; i_second < STN_COUNT(types); i_second++) {
+            stn_shape_type first = types[i_first], second = types[i_second];
             stn_random r = {7};
             for (int32_t i = 0; i < PAIRS; i++) {
-                stn_shape s = random_shape(&r, (stn_shape_type)first), t = random_shape(&r, (stn_shape_type)second);
+                stn_shape s = random_shape(b, &r, first), t = random_shape(b, &r, second);
                 place(b, i, s, random_pose(&r, 0.05), t, random_pose(&r, 0.05));
                 settle(b, i);
             }
@@ -109,8 +154,8 @@ static void random_pairs(bench *b) {
             }
             double near = run(b);
             printf("%-10s %-10s  touching %6.0f ns (%.2f points)   near %6.0f ns (%.2f points)\n",
-                   stn_shape_name((stn_shape_type)first), stn_shape_name((stn_shape_type)second), touching,
-                   (double)contacts / PAIRS, near, (double)b->contacts / PAIRS);
+                   stn_shape_name(first), stn_shape_name(second), touching, (double)contacts / PAIRS, near,
+                   (double)b->contacts / PAIRS);
         }
     }
 }
@@ -128,7 +173,8 @@ static void at_rest(bench *b) {
     const stn_shape table = stn_shape_box(stn_vec3_make(0.2, 0.2, 0.1)),
                     cube = stn_shape_box(stn_vec3_make(0.05, 0.05, 0.05));
     const stn_shape can = stn_shape_cylinder(0.04, 0.06), pill = stn_shape_capsule(0.03, 0.05);
-    const stn_shape log = stn_shape_cylinder(0.04, 0.3);
+    const stn_shape log = stn_shape_cylinder(0.04, 0.3), egg = stn_shape_ellipsoid(stn_vec3_make(0.05, 0.04, 0.03));
+    const stn_shape nut = prism(b, 6, 0.05, 0.05), ring = prism(b, 60, 0.05, 0.05), plate = prism(b, 4, 0.3, 0.1);
     const struct {
         const char *text;
         stn_shape below, above;
@@ -142,6 +188,14 @@ static void at_rest(bench *b) {
         {"cylinder on cylinder", can, can, 0.0, 0.12},
         {"box on cylinder", can, cube, 0.0, 0.11},
         {"box on half space", stn_shape_half_space(), cube, 0.0, 0.05},
+        {"hexagonal hull on half space", stn_shape_half_space(), nut, 0.0, 0.05},
+        {"hexagonal hull on box", table, nut, 0.0, 0.15},
+        {"hexagonal hull on hull", plate, nut, 0.0, 0.15},
+        {"60-sided hull on hull", plate, ring, 0.0, 0.15},
+        {"box on hull", plate, cube, 0.0, 0.15},
+        {"cylinder on its cap on hull", plate, can, 0.0, 0.16},
+        {"capsule lying on hull", plate, pill, 0.5 * STN_PI, 0.13},
+        {"ellipsoid on box", table, egg, 0.0, 0.13},
         {"log along log", log, log, 0.5 * STN_PI, 0.08},
         {"log across log", log, log, 0.5 * STN_PI, 0.08},
     };
@@ -173,7 +227,7 @@ int main(void) {
         return 1;
     }
     b.arena = stn_arena_create(b.context);
-    b.model = (stn_model){.geometry_count = 2 * PAIRS, .geometries = b.geometries};
+    b.model = (stn_model){.geometry_count = 2 * PAIRS, .body_count = 3, .geometries = b.geometries};
     random_pairs(&b);
     at_rest(&b);
     stn_arena_destroy(b.arena);

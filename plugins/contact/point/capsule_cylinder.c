@@ -100,7 +100,6 @@ static touch find_touch(const rod *g, posed a, posed b, const stn_pose *x, doubl
     if (!(found.separation > 1e-11 * size)) {
         convex cylinder = {b.shape, stn_pose_identity()}, segment = {a.shape, *x};
         separation s = convex_penetration(&cylinder, &segment);
-        separation_refine(&cylinder, &segment, &s);
         double lean = stn_vec3_dot(g->u, s.normal); // the deeper end, unless the segment lies nearly across the normal
         t = lean > 1e-4 ? -g->l : lean < -1e-4 ? g->l : 0.0;
         found = (touch){t, s.phi, s.a, s.normal};

@@ -87,6 +87,14 @@ double closest_on_ellipsoid(stn_vec3 semi_axes, stn_vec3 p, stn_vec3 *surface, s
     return stn_vec3_dot(*normal, stn_vec3_sub(p, *surface));
 }
 
+void sphere_ellipsoid(posed a, posed b, double margin, manifold *out) {
+    stn_vec3 e = b.shape->half_extents, apart = stn_vec3_sub(a.pose->position, b.pose->position);
+    double reach = fmax(e.x, fmax(e.y, e.z)) + a.shape->radius + margin;
+    if (!(stn_vec3_dot(apart, apart) > reach * reach)) {
+        sphere_shape(a, b, margin, out);
+    }
+}
+
 void ellipsoid_half_space(posed a, posed b, double margin, manifold *out) {
     stn_vec3 m = stn_mat3_column(&b.pose->rotation, 2);
     stn_vec3 down = stn_vec3_neg(stn_mat3_apply_transposed(&a.pose->rotation, m));

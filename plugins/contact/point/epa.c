@@ -214,15 +214,18 @@ static separation turn_normal(const convex *a, const convex *b, stn_vec3 normal)
 }
 
 /// The depth lies between the nearest face's distance and the reach of C along its normal; the search ends when these
-/// meet. Where rounding spoils the polytope before (then the nearest face comes nearer again), or there are too many
-/// corners, the face where they met best so far is the answer, or the start of a search of its own.
+/// meet, of an ellipsoid when they are so near that the normal can be refined. Where rounding spoils the polytope
+/// before (then the nearest face comes nearer again), or there are too many corners, the face where they met best so
+/// far is the answer, or the start of a search of its own.
 separation convex_penetration(const convex *a, const convex *b) {
     polytope p;
     double size = pair_size(a->shape, b->shape), rounding = 1e-15 * (shape_size(a->shape) + shape_size(b->shape));
-    double smallest = INFINITY, before = 0.0;
+    bool round = is_round(a) || is_round(b), ellipsoid = is_ellipsoid(a) || is_ellipsoid(b);
+    bool rim = a->shape->type == STN_SHAPE_CYLINDER || b->shape->type == STN_SHAPE_CYLINDER;
+    double smallest = INFINITY, before = 0.0, goal = ellipsoid && !rim ? 1e-8 * size : 1e-13 * size;
     face best = {.normal = {0.0, 0.0, 1.0}};
     first_tetrahedron(&p, a, b);
-    while (p.vertex_count < MOST_VERTICES && smallest > 1e-13 * size + rounding) {
+    while (p.vertex_count < MOST_VERTICES && smallest > goal + rounding) {
         int32_t nearest = nearest_face(&p);
         const face *f = &p.faces[nearest];
         if (nearest < 0 || isinf(f->distance) || (before > 0.0 && f->distance < before - 1e-12 * size - rounding)) {
@@ -240,5 +243,14 @@ separation convex_penetration(const convex *a, const convex *b) {
             break;
         }
     }
-    return smallest > 1e-9 * size ? turn_normal(a, b, stn_vec3_neg(best.normal)) : separation_on(a, b, &p, &best);
+    separation found = {.normal = stn_vec3_neg(best.normal)};
+    if (smallest > fmax(10.0 * goal, 1e-9 * size)) {
+        found = turn_normal(a, b, found.normal);
+    } else if (!ellipsoid) { // whose own point of contact follows from the normal
+        found = separation_on(a, b, &p, &best);
+    }
+    if (round) {
+        separation_refine(a, b, &found);
+    }
+    return found;
 }

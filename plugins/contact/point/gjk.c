@@ -202,22 +202,25 @@ bool convex_apart(const convex *a, const convex *b, double margin, separation *o
     return true;
 }
 
+/// Whether the normal of round bodies that are apart can be refined until the separation along it is the distance of
+/// two points.
+static bool refined(const convex *a, const convex *b, separation *found) {
+    double nearest = found->phi, tiny = 1e-12 * pair_size(a->shape, b->shape);
+    separation_refine(a, b, found);
+    return found->phi >= nearest - tiny;
+}
+
 /// Close to touch, rounding may end the search between round bodies before the lower bound meets |v|. The polytope then
 /// bounds the distance from below by one of its faces; the better bound has the better normal.
 separation convex_separation(const convex *a, const convex *b, double margin) {
     separation found;
     double least = 0.0;
-    bool round = is_round(a) || is_round(b);
     if (!convex_apart(a, b, margin, &found, &least)) {
-        found = convex_penetration(a, b);
-    } else if (least > margin || !round) {
+        return convex_penetration(a, b);
+    }
+    if (least > margin || !(is_round(a) || is_round(b)) || refined(a, b, &found)) {
         return found;
-    } else if (found.phi - least > 1e-11 * found.phi) {
-        separation other = convex_penetration(a, b);
-        found = other.phi > least ? other : found;
     }
-    if (round) {
-        separation_refine(a, b, &found);
-    }
-    return found;
+    separation other = convex_penetration(a, b);
+    return other.phi > found.phi ? other : found;
 }

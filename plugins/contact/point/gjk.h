@@ -29,11 +29,15 @@ vertex difference_support(const convex *a, const convex *b, stn_vec3 direction);
 
 /// The signed distance. Beyond the margin the search ends when that is certain: phi is then an upper bound, > margin.
 separation convex_separation(const convex *a, const convex *b, double margin);
-/// Turns the normal of a nearly found separation, of which one body is curved, to the best one nearby.
+/// Turns the normal of a nearly found separation, of which one body is curved, to the best one nearby; the other
+/// members follow from it.
 void separation_refine(const convex *a, const convex *b, separation *found);
+static inline bool is_ellipsoid(const convex *c) {
+    return c->shape->type == STN_SHAPE_ELLIPSOID;
+}
 /// Curved: other than corners, edges and faces.
 static inline bool is_round(const convex *c) {
-    return c->shape->type == STN_SHAPE_CYLINDER || c->shape->type == STN_SHAPE_ELLIPSOID;
+    return c->shape->type == STN_SHAPE_CYLINDER || is_ellipsoid(c);
 }
 /// The same for bodies that are apart; false when they overlap or touch. `least`: lower bound of the distance.
 bool convex_apart(const convex *a, const convex *b, double margin, separation *out, double *least);

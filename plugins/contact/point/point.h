@@ -50,6 +50,8 @@ collide_pair sphere_hull, hull_half_space, convex_hull;                // also o
 /// Signed distance of a point from a box, capsule, cylinder or ellipsoid, everything in the shape's frame; the nearest
 /// surface point and the outward unit normal there. On a tie the lowest axis decides.
 double closest_point(const stn_shape *shape, stn_vec3 p, stn_vec3 *surface, stn_vec3 *normal);
+/// A sphere against what closest_point knows.
+collide_pair sphere_shape;
 double closest_on_ellipsoid(stn_vec3 semi_axes, stn_vec3 p, stn_vec3 *surface, stn_vec3 *normal);
 
 /// Pose of B seen from A.

@@ -7,8 +7,6 @@
 // rho the sine between n and its axis; 0 for corners. Where n stands across an edge, an axis or a face, the reach has a
 // kink: s is then largest on the kink, and n turns along it alone. Which kinks count is tried: those within a wide
 // angle, within a small one, none; what gives the largest s is the answer, so that it can only gain by this.
-#include <string.h>
-
 #include "gjk.h"
 
 enum { MOST_STEPS = 10, KINKS_MAX = 4 };
@@ -71,7 +69,7 @@ static void hull_kinks(const convex *c, stn_vec3 n, double angle, kinks *k) {
     }
 }
 
-/// Adds those of one body; true when there are none.
+/// Adds those of one body; true when there are none: then its support point is the only one.
 static bool find_kinks(const convex *c, stn_vec3 n, double angle, kinks *k) {
     int32_t before = k->count;
     switch (c->shape->type) {
@@ -190,12 +188,12 @@ static stn_vec3 climb(const convex *a, const convex *b, stn_vec3 n, const kinks 
 }
 
 void separation_refine(const convex *a, const convex *b, separation *found) {
-    static const double angles[3] = {3e-2, 1e-4, 0.0};
+    static const double angles[] = {3e-2, 1e-4, 0.0};
     double rounding = 4e-16 * (shape_size(a->shape) + shape_size(b->shape));
     vertex w = gap_along(a, b, found->normal);
-    candidate best = {stn_vec3_dot(found->normal, w.w) - rounding, found->normal, false, false};
+    candidate best = {stn_vec3_dot(found->normal, w.w) - 4.0 * rounding, found->normal, false, false};
     int32_t before = -1;
-    for (int32_t i = 0; i < 3 && before != 0; i++) {
+    for (int32_t i = 0; i < STN_COUNT(angles) && before != 0; i++) {
         kinks k = {.count = 0};
         bool free_a = find_kinks(a, found->normal, angles[i], &k);
         bool free_b = find_kinks(b, stn_vec3_neg(found->normal), angles[i], &k);
@@ -208,10 +206,11 @@ void separation_refine(const convex *a, const convex *b, separation *found) {
             before = k.count;
         }
     }
+    bool either = best.free_a || best.free_b;
+    bool own_a = either ? best.free_a : is_ellipsoid(a), own_b = either ? best.free_b : is_ellipsoid(b);
     w = gap_along(a, b, best.n);
     found->phi = stn_vec3_dot(best.n, w.w);
     found->normal = best.n;
-    found->a = best.free_a || !best.free_b ? found->a : stn_vec3_mul_add(w.b, -found->phi, best.n);
-    found->a = best.free_a ? w.a : found->a;
-    found->b = best.free_b ? w.b : stn_vec3_mul_add(found->a, found->phi, best.n);
+    found->a = own_a ? w.a : own_b ? stn_vec3_mul_add(w.b, -found->phi, best.n) : found->a;
+    found->b = own_b ? w.b : stn_vec3_mul_add(found->a, found->phi, best.n);
 }

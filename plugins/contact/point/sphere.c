@@ -66,7 +66,7 @@ double closest_point(const stn_shape *shape, stn_vec3 p, stn_vec3 *surface, stn_
     }
 }
 
-static inline void sphere_shape(posed a, posed b, double margin, manifold *out) {
+void sphere_shape(posed a, posed b, double margin, manifold *out) {
     stn_vec3 centre = stn_pose_apply_inverse(b.pose, a.pose->position), surface, outward;
     double r = a.shape->radius, phi = closest_point(b.shape, centre, &surface, &outward) - r;
     if (phi > margin) {
@@ -86,10 +86,6 @@ void sphere_capsule(posed a, posed b, double margin, manifold *out) {
 }
 
 void sphere_cylinder(posed a, posed b, double margin, manifold *out) {
-    sphere_shape(a, b, margin, out);
-}
-
-void sphere_ellipsoid(posed a, posed b, double margin, manifold *out) {
     sphere_shape(a, b, margin, out);
 }
 
