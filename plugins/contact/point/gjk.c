@@ -210,17 +210,24 @@ static bool refined(const convex *a, const convex *b, separation *found) {
     return found->phi >= nearest - tiny;
 }
 
-/// Close to touch, rounding may end the search between round bodies before the lower bound meets |v|. The polytope then
-/// bounds the distance from below by one of its faces; the better bound has the better normal.
+/// Close to touch, or beside a much larger body, rounding may end the search before the lower bound meets |v|. The
+/// polytope then bounds the distance from below by one of its faces; the better bound has the better normal.
+separation convex_best(const convex *a, const convex *b, const separation *found) {
+    separation other = convex_penetration(a, b);
+    double along = stn_vec3_dot(found->normal, difference_support(a, b, stn_vec3_neg(found->normal)).w);
+    double other_along = stn_vec3_dot(other.normal, difference_support(a, b, stn_vec3_neg(other.normal)).w);
+    return other_along > along ? other : *found;
+}
+
 separation convex_separation(const convex *a, const convex *b, double margin) {
     separation found;
-    double least = 0.0;
+    double least = 0.0, size = pair_size(a->shape, b->shape);
     if (!convex_apart(a, b, margin, &found, &least)) {
         return convex_penetration(a, b);
     }
-    if (least > margin || !(is_round(a) || is_round(b)) || refined(a, b, &found)) {
+    bool round = is_round(a) || is_round(b);
+    if (least > margin || (!round && found.phi - least <= 1e-11 * size) || (round && refined(a, b, &found))) {
         return found;
     }
-    separation other = convex_penetration(a, b);
-    return other.phi > found.phi ? other : found;
+    return convex_best(a, b, &found);
 }

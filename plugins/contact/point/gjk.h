@@ -41,6 +41,8 @@ static inline bool is_round(const convex *c) {
 }
 /// The same for bodies that are apart; false when they overlap or touch. `least`: lower bound of the distance.
 bool convex_apart(const convex *a, const convex *b, double margin, separation *out, double *least);
+/// The better one of what was found of bodies that are apart and the next.
+separation convex_best(const convex *a, const convex *b, const separation *found);
 /// The same for bodies that overlap or touch (expanding polytope).
 separation convex_penetration(const convex *a, const convex *b);
 

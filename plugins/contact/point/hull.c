@@ -60,6 +60,8 @@ void sphere_hull(posed a, posed b, double margin, manifold *out) {
         s.phi = nearest_plane(b.shape->mesh, point.pose.position, &s.normal);
         s.b = stn_vec3_mul_add(point.pose.position, -s.phi, s.normal);
         s.normal = stn_vec3_neg(s.normal);
+    } else if (!(least > margin + r) && s.phi - least > 1e-11 * shape_size(b.shape)) {
+        s = convex_best(&point, &hull, &s);
     }
     if (!(s.phi - r > margin)) {
         stn_vec3 normal = stn_mat3_apply(&b.pose->rotation, s.normal);

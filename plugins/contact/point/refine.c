@@ -187,6 +187,24 @@ static stn_vec3 climb(const convex *a, const convex *b, stn_vec3 n, const kinks 
     return n;
 }
 
+/// Climbs from n on the kinks within the angle; what comes of it is the best unless its s is smaller by more than
+/// `give`. Returns how many kinks there are; with as many as `before` nothing is tried.
+static int32_t try_angle(const convex *a, const convex *b, stn_vec3 n, double angle, int32_t before, double give,
+                         candidate *best) {
+    kinks k = {.count = 0};
+    bool free_a = find_kinks(a, n, angle, &k), free_b = find_kinks(b, stn_vec3_neg(n), angle, &k);
+    if (k.count != before) {
+        n = climb(a, b, n, &k);
+        double s = stn_vec3_dot(n, gap_along(a, b, n).w);
+        if (s > best->s - give) {
+            *best = (candidate){s, n, free_a, free_b};
+        }
+    }
+    return k.count;
+}
+
+/// In the end the kinks at the best normal itself are tried, as from afar they may have been missed: the climb then
+/// went across them to and fro.
 void separation_refine(const convex *a, const convex *b, separation *found) {
     static const double angles[] = {3e-2, 1e-4, 0.0};
     double rounding = 4e-16 * (shape_size(a->shape) + shape_size(b->shape));
@@ -194,18 +212,9 @@ void separation_refine(const convex *a, const convex *b, separation *found) {
     candidate best = {stn_vec3_dot(found->normal, w.w) - 4.0 * rounding, found->normal, false, false};
     int32_t before = -1;
     for (int32_t i = 0; i < STN_COUNT(angles) && before != 0; i++) {
-        kinks k = {.count = 0};
-        bool free_a = find_kinks(a, found->normal, angles[i], &k);
-        bool free_b = find_kinks(b, stn_vec3_neg(found->normal), angles[i], &k);
-        if (k.count != before) {
-            stn_vec3 n = climb(a, b, found->normal, &k);
-            double s = stn_vec3_dot(n, gap_along(a, b, n).w);
-            if (s > best.s + rounding) {
-                best = (candidate){s, n, free_a, free_b};
-            }
-            before = k.count;
-        }
+        before = try_angle(a, b, found->normal, angles[i], before, -rounding, &best);
     }
+    try_angle(a, b, best.n, 1e-5, 0, 2.0 * rounding, &best);
     bool either = best.free_a || best.free_b;
     bool own_a = either ? best.free_a : is_ellipsoid(a), own_b = either ? best.free_b : is_ellipsoid(b);
     w = gap_along(a, b, best.n);
