@@ -5,8 +5,9 @@
 // and in overlap alike. Its gradient on the sphere is w across n, its Hessian -(H_A + H_B) - s 1 with the curvature H
 // of the reaches: (E^2 - x x^T) / |E n| for an ellipsoid, x its support point; r / rho along the rim for a cylinder,
 // rho the sine between n and its axis; 0 for corners. Where n stands across an edge, an axis or a face, the reach has a
-// kink: s is then largest on the kink, and n turns along it alone. Which kinks count is tried: those within a wide
-// angle, within a small one, none; what gives the largest s is the answer, so that it can only gain by this.
+// kink: s is then largest on the kink, and n turns along it alone. Which kinks count is tried, together and each alone:
+// those within a wide angle, within a small one, none; what gives the largest s is the answer, so that it can only gain
+// by this.
 #include "gjk.h"
 
 enum { MOST_STEPS = 10, KINKS_MAX = 4 };
@@ -187,17 +188,29 @@ static stn_vec3 climb(const convex *a, const convex *b, stn_vec3 n, const kinks 
     return n;
 }
 
-/// Climbs from n on the kinks within the angle; what comes of it is the best unless its s is smaller by more than
-/// `give`. Returns how many kinks there are; with as many as `before` nothing is tried.
+/// Climbs from n on the kinks; what comes of it is the best unless its s is smaller by more than `give`.
+static void try_kinks(const convex *a, const convex *b, stn_vec3 n, const kinks *k, bool free_a, bool free_b,
+                      double give, candidate *best) {
+    n = climb(a, b, n, k);
+    double s = stn_vec3_dot(n, gap_along(a, b, n).w);
+    if (s > best->s - give) {
+        *best = (candidate){s, n, free_a, free_b};
+    }
+}
+
+/// With the kinks within the angle, together and each alone. Returns how many there are; with as many as `before`
+/// nothing is tried.
 static int32_t try_angle(const convex *a, const convex *b, stn_vec3 n, double angle, int32_t before, double give,
                          candidate *best) {
     kinks k = {.count = 0};
-    bool free_a = find_kinks(a, n, angle, &k), free_b = find_kinks(b, stn_vec3_neg(n), angle, &k);
+    bool free_a = find_kinks(a, n, angle, &k);
+    int32_t of_a = k.count;
+    bool free_b = find_kinks(b, stn_vec3_neg(n), angle, &k);
     if (k.count != before) {
-        n = climb(a, b, n, &k);
-        double s = stn_vec3_dot(n, gap_along(a, b, n).w);
-        if (s > best->s - give) {
-            *best = (candidate){s, n, free_a, free_b};
+        try_kinks(a, b, n, &k, free_a, free_b, give, best);
+        for (int32_t i = 0; i < k.count && k.count > 1; i++) {
+            const kinks one = {1, {k.c[i]}};
+            try_kinks(a, b, n, &one, i >= of_a, i < of_a, -fabs(give), best);
         }
     }
     return k.count;
