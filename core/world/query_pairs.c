@@ -18,7 +18,8 @@ typedef struct search {
     void *prepared;
     int32_t count_a, count_b;
     int32_t *a, *b;      // geometries
-    stn_contact_set set; // of the last call
+    stn_contact_set set; // of the last call, and its margin
+    double margin;
 } search;
 
 static inline double gap_along(double lower_a, double upper_a, double lower_b, double upper_b) {
@@ -93,6 +94,7 @@ static stn_status run(search *s, const stn_contact_pair *pairs, int32_t count, s
 /// Asks about all pairs whose boxes are within the margin.
 static stn_status collide_within(search *s, double margin, stn_error *err) {
     int64_t capacity = 0;
+    s->margin = margin;
     for (int32_t round = 0; round < 2; round++) {
         stn_contact_pair *pairs = round > 0 ? STN_ARENA(s->scene->arena, capacity, stn_contact_pair) : NULL;
         if (capacity > INT32_MAX || (round > 0 && pairs == NULL)) {
@@ -179,7 +181,7 @@ static stn_status find_closest(search *s, double max, const stn_contact **best, 
     return status < 0 ? status : STN_OK;
 }
 
-/// The contact once more, with its point on the other surface.
+/// The contact once more, with its point on the other surface; with the same margin, as the points may depend on it.
 static stn_status fill_result(search *s, const stn_contact *best, int32_t a, stn_world_distance_result *out,
                               stn_error *err) {
     bool swap = best->geometry_a != a;
@@ -190,8 +192,7 @@ static stn_status fill_result(search *s, const stn_contact *best, int32_t a, stn
     out->point_a = best->point;
     out->point_b = stn_vec3_mul_add(best->point, best->phi0, out->normal);
     uint64_t id = best->id;
-    double margin = best->phi0 > 0.0 ? best->phi0 * (1.0 + 1e-6) : 0.0;
-    stn_contact_pair pair = make_pair(s, out->geometry_a, out->geometry_b, 0.0, margin);
+    stn_contact_pair pair = make_pair(s, out->geometry_a, out->geometry_b, 0.0, s->margin);
     stn_status status = run(s, &pair, 1, err);
     for (int32_t i = 0; status >= 0 && i < s->set.count; i++) {
         if (s->set.contacts[i].id == id) {
