@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -142,24 +143,37 @@ static stn_status fail_path(const char *path, int code, stn_error *err) {
     return stn_fail(err, STN_ERR_FILE, "%s: cannot be written: %s", path, strerror(code));
 }
 
+/// A new file beside `path`: never one that is there already, nor what a link of that name leads to. After a failure
+/// nothing is left to release.
 static stn_status make_temporary(stn_context *context, const char *path, char **temporary, FILE **file,
                                  stn_error *err) {
     struct stat what;
+    *temporary = NULL;
     if (stat(path, &what) == 0 && !S_ISREG(what.st_mode)) {
         return stn_fail(err, STN_ERR_FILE, "%s: cannot be written: it is not a regular file; name another", path);
     }
-    size_t size = strlen(path) + sizeof ".part";
-    *temporary = stn_allocate(context, size, 1);
-    if (*temporary == NULL) {
+    size_t size = strlen(path) + 48;
+    char *name = stn_allocate(context, size, 1);
+    if (name == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
     }
-    snprintf(*temporary, size, "%s.part", path);
-    *file = fopen(*temporary, "wb");
+    int descriptor = -1, code = EEXIST;
+    for (int32_t attempt = 0; attempt < 1000 && descriptor < 0 && code == EEXIST; attempt++) {
+        snprintf(name, size, "%s.%ld-%d.part", path, (long)getpid(), (int)attempt);
+        descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        code = errno;
+    }
+    *file = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
     if (*file == NULL) {
-        int code = errno;
-        stn_release(context, *temporary);
+        if (descriptor >= 0) {
+            code = errno;
+            close(descriptor);
+            remove(name);
+        }
+        stn_release(context, name);
         return fail_path(path, code, err);
     }
+    *temporary = name;
     return STN_OK;
 }
 

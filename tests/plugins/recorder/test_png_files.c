@@ -2,6 +2,7 @@
 // Files of recorder/png: names of frames, whole or not at all, failing disks and memory, meshes from files.
 #include <signal.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "png_fixture.h"
 
@@ -248,6 +249,44 @@ static void a_frame_that_fails_is_said_once(void **state) {
 // ---------------------------------------------------------------------------------------------------------- meshes
 
 /// A link with a mesh for a visual that is a reference alone, and a small green collision sphere.
+static void a_folder_that_goes_away_is_said(void **state) {
+    fixture *f = *state;
+    add_ball(f);
+    compile(f);
+    small(f);
+    set_number(f, "every", 1);
+    recording r;
+    assert_ok(begin(f, &r), f->err);
+    char command[128];
+    snprintf(command, sizeof command, "rmdir '%s'", f->folder);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(observe(f, &r), STN_ERR_FILE);
+    assert_non_null(strstr(f->err.text, "out_000000.png: cannot be written"));
+    assert_ok(end(f, &r), f->err);
+}
+
+static void files_beside_the_picture_stay_as_they_are(void **state) {
+    fixture *f = *state;
+    add_ball(f);
+    compile(f);
+    small(f);
+    char beside[256], link[256], text[16] = "";
+    snprintf(beside, sizeof beside, "%s/mine.txt", f->folder);
+    snprintf(link, sizeof link, "%s.part", f->path);
+    write_file(beside, "mine");
+    assert_int_equal(symlink(beside, link), 0);
+    recording r;
+    assert_ok(begin(f, &r), f->err);
+    assert_ok(observe(f, &r), f->err);
+    assert_ok(end(f, &r), f->err);
+    assert_string_equal(listing(f), "mine.txt out.png out.png.part ");
+    FILE *file = fopen(beside, "rb");
+    assert_non_null(file);
+    assert_int_equal(fread(text, 1, sizeof text - 1, file), 4);
+    fclose(file);
+    assert_string_equal(text, "mine");
+}
+
 static void add_reference(fixture *f, const char *name) {
     char path[128];
     snprintf(path, sizeof path, "%s/%s", f->folder, name);
@@ -367,6 +406,8 @@ int main(void) {
         TEST(a_bad_target_is_refused),
         TEST(a_full_disk_leaves_the_old_picture),
         TEST(a_frame_that_fails_is_said_once),
+        TEST(a_folder_that_goes_away_is_said),
+        TEST(files_beside_the_picture_stay_as_they_are),
         TEST(visual_meshes_are_loaded_from_their_files),
         TEST(a_mesh_that_cannot_be_loaded_gives_way_to_collision_shapes),
         TEST(collision_meshes_are_drawn),
