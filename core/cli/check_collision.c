@@ -142,8 +142,9 @@ static void tell(search *s, const overlap *o) {
     const stn_model *m = s->c->model;
     const stn_geometry *a = &m->geometries[o->geometry_a], *b = &m->geometries[o->geometry_b];
     int32_t joints = joints_between(m, a->body, b->body);
-    const char *advice = joints == 1 ? "its parent is fixed to the world, so they collide"
-                                     : "give smaller shapes, or exclude the pair by a drake:collision_filter_group";
+    const char *advice =
+        joints == 1 ? "its parent is fixed to the world, so they collide"
+                    : "give smaller shapes, or exclude the pair (MJCF: <exclude>, else drake:collision_filter_group)";
     check_say_shape(s->c, o->geometry_b,
                     "overlaps link %s (line %d) by %.3g m where the robot starts, %d joint%s apart: %s",
                     o->link_a >= 0 ? m->links[o->link_a].name : "world", (int)cli_line_of(a->where), o->depth,

@@ -24,8 +24,10 @@ void check_limit_large(check *c) {
         double lower = isfinite(joint->lower) ? fabs(joint->lower) : 0.0;
         double upper = isfinite(joint->upper) ? fabs(joint->upper) : 0.0, most = fmax(lower, upper);
         if (!slides && most > LARGE_ANGLE) {
-            check_say_joint(c, j, "limits %g to %g rad are %.3g turns: are they degrees? For none use type continuous",
-                            joint->lower, joint->upper, most / (2.0 * STN_PI));
+            check_say_joint(
+                c, j,
+                "limits %g to %g rad are %.3g turns: are they degrees? For none use type continuous (MJCF: no range)",
+                joint->lower, joint->upper, most / (2.0 * STN_PI));
         } else if (slides && most > LARGE_WAY) {
             check_say_joint(c, j, "limits %g to %g m: are they millimetres?", joint->lower, joint->upper);
         }
@@ -36,7 +38,7 @@ void check_effort_zero(check *c) {
     for (int32_t j = 0; j < c->model->joint_count; j++) {
         const stn_joint *joint = &c->model->joints[j];
         if (joint->effort == 0.0 && joint->mimic < 0) {
-            check_say_joint(c, j, "effort limit 0 %s: nothing can drive this joint; for no limit leave effort out",
+            check_say_joint(c, j, "effort limit 0 %s: nothing can drive this joint; for no limit leave it out",
                             check_effort_unit(joint));
         }
     }
@@ -46,7 +48,7 @@ void check_velocity_zero(check *c) {
     for (int32_t j = 0; j < c->model->joint_count; j++) {
         const stn_joint *joint = &c->model->joints[j];
         if (joint->velocity == 0.0) {
-            check_say_joint(c, j, "velocity limit 0 %s/s: this joint may not move; for no limit leave velocity out",
+            check_say_joint(c, j, "velocity limit 0 %s/s: this joint may not move; for no limit leave it out",
                             check_unit(joint));
         }
     }

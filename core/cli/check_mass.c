@@ -86,7 +86,7 @@ static bool is_placeholder(const check *c, int32_t link) {
 
 void check_inertia_placeholder(check *c) {
     for (int32_t i = 0; i < c->model->link_count; i++) {
-        if (is_placeholder(c, i)) {
+        if (c->model->links[i].body > 0 && is_placeholder(c, i)) { // what the world holds moves by no inertia
             double mass = c->model->links[i].mass.mass;
             check_say_link(
                 c, i,
@@ -157,15 +157,29 @@ void check_density(check *c) {
     }
 }
 
+/// Of each body the mass of those further out; NULL: out of memory. A parent has the smaller number.
+static double *masses_beyond(const check *c) {
+    const stn_model *m = c->model;
+    double *beyond = STN_ARENA_ZEROED(c->arena, m->body_count, double);
+    for (int32_t b = m->body_count - 1; b > 0 && beyond != NULL; b--) {
+        beyond[m->bodies[b].parent] += beyond[b] + m->bodies[b].mass.mass;
+    }
+    return beyond;
+}
+
 void check_mass_zero(check *c) {
     const stn_model *m = c->model;
     if (stn_total_mass(m) == 0.0) {
         return; // good for kinematics, which the loader says
     }
-    for (int32_t b = 1; b < m->body_count; b++) {
+    const double *beyond = masses_beyond(c);
+    c->out_of_memory |= beyond == NULL;
+    for (int32_t b = 1; b < m->body_count && beyond != NULL; b++) {
         int32_t j = m->bodies[b].joint;
         const stn_joint *joint = &m->joints[j];
-        if (m->bodies[b].mass.mass == 0.0 && !(joint->reflected_inertia > 0.0) && check_is_own_joint(c, j)) {
+        // a step between joints at one place, as in a wrist of several axes
+        bool step = beyond[b] > 0.0 && c->bodies[b].collisions + c->bodies[b].visuals == 0;
+        if (m->bodies[b].mass.mass == 0.0 && !(joint->reflected_inertia > 0.0) && check_is_own_joint(c, j) && !step) {
             check_say_link(c, c->robot->child_of[j], "it moves by joint '%s' and has no mass of its own", joint->name);
         }
     }

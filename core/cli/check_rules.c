@@ -42,6 +42,6 @@ const check_rule check_rules[] = {
     {RULE(scale_link, WARNING, "collision and visual shapes of a link that differ by a factor above 50"),
      .unless = NO_MESH},
     {RULE(self_collision, WARNING, "shapes that may collide and overlap where the robot starts")},
-    {RULE(package_unused, NOTE, "a folder given by --package that no mesh comes from")},
+    {RULE(package_unused, NOTE, "a folder given by --package that neither a mesh nor an included model comes from")},
 };
 const int32_t check_rule_count = STN_COUNT(check_rules);

@@ -121,10 +121,37 @@ static bool lies_below(const char *path, const char *folder) {
     return strncmp(path, folder, length) == 0 && (path[length] == '/' || path[length] == '\0');
 }
 
+/// Does a link stand in a file below the folder, one that the robot's file includes?
+static bool holds_link(const check *c, const char *folder) {
+    const char *last = "";
+    for (int32_t i = 0; i < c->model->link_count; i++) {
+        const char *where = c->model->links[i].where, *line = strrchr(where, ':');
+        size_t length = line != NULL ? (size_t)(line - where) : 0;
+        bool known = length == 0 || (strncmp(where, last, length) == 0 && last[length] == ':');
+        if (known || (strncmp(where, c->robot->path, length) == 0 && c->robot->path[length] == '\0')) {
+            continue; // the file asked for, or the one looked at last
+        }
+        last = where;
+        char *file = stn_allocate(c->robot->context, length + 1, 1), *path = NULL;
+        if (file != NULL) {
+            memcpy(file, where, length);
+            file[length] = '\0';
+            path = realpath(file, NULL);
+        }
+        bool below = path != NULL && lies_below(path, folder);
+        free(path);
+        stn_release(c->robot->context, file);
+        if (below) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void check_package_unused(check *c) {
     for (const char *const *folder = c->packages; folder != NULL && *folder != NULL; folder++) {
         char *real = realpath(*folder, NULL);
-        bool used = false;
+        bool used = real != NULL && holds_link(c, real);
         for (int32_t i = 0; i < c->model->mesh_count && real != NULL && !used; i++) {
             char *path = realpath(c->model->meshes[i].path, NULL);
             used = path != NULL && lies_below(path, real);
@@ -132,7 +159,7 @@ void check_package_unused(check *c) {
         }
         if (!used) {
             check_say_robot(c,
-                            real != NULL ? "no mesh comes from the folder %.300s of --package"
+                            real != NULL ? "no mesh and no included model comes from the folder %.300s of --package"
                                          : "the folder %.300s of --package does not exist",
                             *folder);
         }

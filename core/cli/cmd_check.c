@@ -244,7 +244,7 @@ int cmd_check(int argc, char **argv) {
         {"json", 0, CLI_FLAG, NULL, "findings as JSON on stdout", &asked.json},
         {"rule", 0, CLI_TEXTS, "NAME", "errors, and this rule alone", &asked.only},
         {"ignore", 0, CLI_TEXTS, "NAME", "not this rule", &asked.ignored},
-        {"package", 0, CLI_TEXTS, "DIR", "folder to look for package:// names", &asked.packages},
+        {"package", 0, CLI_TEXTS, "DIR", "folder to look for package:// and model:// names", &asked.packages},
         {"list", 0, CLI_FLAG, NULL, "the rules, and nothing else", &asked.list},
     };
     const cli_command command = {

@@ -44,7 +44,7 @@ int cmd_convert(int argc, char **argv) {
         {"format", 'f', CLI_TEXT, "ID", "loader that writes it; else by the extension of OUT", &asked.format},
         {"name", 'n', CLI_TEXT, "NAME", "of the robot in OUT; else as in IN", &asked.name},
         {"fixed", 0, CLI_FLAG, NULL, "OUT says that the root is welded to the world", &asked.fixed},
-        {"package", 0, CLI_TEXTS, "DIR", "folder to look for package:// names", &asked.packages},
+        {"package", 0, CLI_TEXTS, "DIR", "folder to look for package:// and model:// names", &asked.packages},
     };
     const cli_command command = {
         "convert", "IN OUT",           "Writes a robot file in another format. What that cannot hold is a warning.",

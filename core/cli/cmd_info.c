@@ -158,7 +158,7 @@ int cmd_info(int argc, char **argv) {
         {"q", 0, CLI_TEXT, "FILE.json|Z|A|B", "configuration: a file {\"joint\": value}, or a rule (Z: zero)",
          &asked.q},
         {"fk", 0, CLI_TEXTS, "LINK[,x,y,z]", "pose of a link, and of a point of it", &asked.frames},
-        {"package", 0, CLI_TEXTS, "DIR", "folder to look for package:// names", &asked.packages},
+        {"package", 0, CLI_TEXTS, "DIR", "folder to look for package:// and model:// names", &asked.packages},
     };
     const cli_command command = {
         "info",

@@ -82,6 +82,19 @@ static const double *present_reference(const stn_lua_world *w, int32_t controlle
     return reference;
 }
 
+/// A joint that mimics another is none of the controller's: naming its nearest neighbour would help nobody.
+static void refuse_followers(lua_State *L, const char *what, const stn_control_target *target, const char *name) {
+    const stn_model *model = target->model;
+    for (int32_t j = 0; j < model->joint_count; j++) {
+        const stn_joint *joint = &model->joints[j];
+        bool mine = target->joint_count > 0 && joint->robot == model->joints[target->joint[0]].robot;
+        if (mine && joint->mimic >= 0 && strcmp(joint->name, name) == 0) {
+            stn_lua_fail(L, "%s: joint '%s' mimics '%s' and takes no value of its own: leave it out", what, name,
+                         model->joints[joint->mimic].name);
+        }
+    }
+}
+
 /// Values by joint name: the others keep what they are.
 static void read_by_joint(lua_State *L, const char *what, const stn_control_target *target, const char *unit,
                           double *values) {
@@ -101,6 +114,7 @@ static void read_by_joint(lua_State *L, const char *what, const stn_control_targ
             at += joint->nv;
         }
         if (found < 0) {
+            refuse_followers(L, what, target, name);
             stn_lua_unknown(L, what, name, names);
         }
         char place[192];

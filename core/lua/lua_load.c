@@ -89,6 +89,11 @@ static const char *const *read_texts(const stn_fields *f, const char *key) {
     }
     int list = lua_gettop(L);
     size_t count = lua_type(L, list) == LUA_TTABLE ? lua_rawlen(L, list) : 0;
+    lua_pushnil(L);
+    if (lua_type(L, list) != LUA_TTABLE || (count == 0 && lua_next(L, list) != 0)) {
+        stn_lua_fail(L, "%s: %s must be a list of folders, as in { \"models\", \"name=folder\" }", f->owner, key);
+    }
+    lua_settop(L, list);
     const char **texts = lua_newuserdatauv(L, (count + 1) * sizeof *texts, 0);
     for (size_t i = 0; i < count; i++) {
         if (lua_rawgeti(L, list, (lua_Integer)i + 1) != LUA_TSTRING) {

@@ -236,7 +236,8 @@ static stn_status check_attachment(const stn_model_builder *builder, int32_t rob
                         name_place(builder, item->attached_to).text);
     }
     if (item->base_given) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "has a base pose, so it cannot be attached to %s; give one of the two",
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "has a base already (pose or fixed), so it cannot be attached to %s; give one of the two",
                         name_place(builder, link).text);
     }
     return check_pose("attachment", pose, err);

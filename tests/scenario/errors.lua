@@ -74,6 +74,13 @@ stn.test("unknown keys name the nearest, or list all", function()
   refused(function() stn.world { dt = 1, [{}] = 2 } end, "cannot be a key")
 end)
 
+stn.test("a reference of a joint that mimics names its master", function()
+  local world = stn.world {}
+  local gripper = world:load { "models/wsg50/wsg50.urdf", fixed = true }
+  local hold = world:controller { "joint_pd", target = gripper, kp = 100, kd = 10 }
+  refused(function() hold:set { position = gripper:positions() } end, "mimics 'wsg50_finger_left_joint'", "leave it out")
+end)
+
 stn.test("wrong types and ranges name the key and the unit", function()
   refused(function() stn.world { dt = "1" } end, "dt must be a number [s]")
   refused(function() stn.world { dt = 0 } end, "dt", "> 0")
@@ -95,6 +102,9 @@ stn.test("wrong types and ranges name the key and the unit", function()
   refused(function() stn.world {}:compound { shapes = {} } end, "shapes")
   refused(function() stn.world {}:compound { shapes = { { "bx", size = { 1, 1, 1 } } } } end, "did you mean 'box'?")
   refused(function() stn.world {}:run {} end, "seconds or steps")
+  local arm = "models/iiwa14/iiwa14.urdf"
+  refused(function() stn.world {}:load { arm, packages = "models" } end, "packages must be a list of folders")
+  refused(function() stn.world {}:load { arm, packages = { iiwa14 = "models" } } end, "packages must be a list of folders")
   refused(function() stn.world(3) end, "takes a table")
 end)
 

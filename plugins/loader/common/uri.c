@@ -102,10 +102,13 @@ static void resolve_package(robot_reader *reader, robot_file *file, const char *
         resolve_below(reader, file, root->path, rest + length + 1, root);
         return;
     }
-    refuse(file, "unknown_package",
-           robot_text(reader,
-                      "%s '%s' is not found near the file: add the folder that holds it to the environment's %s", kind,
-                      name, strcmp(kind, "model") == 0 ? "GZ_SIM_RESOURCE_PATH" : "ROS_PACKAGE_PATH"));
+    refuse(
+        file, "unknown_package",
+        robot_text(
+            reader,
+            "%s '%s' is not found near the file: give the folder that holds it by --package (in scripts: packages), or "
+            "add it to the environment's %s",
+            kind, name, strcmp(kind, "model") == 0 ? "GZ_SIM_RESOURCE_PATH" : "ROS_PACKAGE_PATH"));
     file->subject = robot_text(reader, "%s://%s", kind, name); // whatever is missing of it
 }
 

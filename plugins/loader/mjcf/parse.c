@@ -23,8 +23,8 @@ static bool parse_root(robot_reader *reader, const xml_element *root) {
     }
     if (strcmp(name, "mujoco") != 0) {
         robot_error(reader, root, "root", "the root element is <%.60s>, MJCF has <mujoco>%s", name,
-                    strcmp(name, "robot") == 0 ? ": this is URDF, name the loader 'urdf'"
-                    : strcmp(name, "sdf") == 0 ? ": this is SDF, name the loader 'sdf'"
+                    strcmp(name, "robot") == 0 ? ": this is URDF, name the file .urdf or the loader 'urdf'"
+                    : strcmp(name, "sdf") == 0 ? ": this is SDFormat, name the file .sdf or the loader 'sdf'"
                                                : "");
         return false;
     }

@@ -119,8 +119,8 @@ static bool check_root(robot_reader *reader, const xml_element *root) {
     robot_error(reader, root, "root", "the root element is <%.60s>, SDFormat has <sdf version=\"1.7\">%s",
                 xml_name(root),
                 is(root, "model")    ? ": put <model> inside it"
-                : is(root, "robot")  ? ": this is URDF"
-                : is(root, "mujoco") ? ": this is MJCF"
+                : is(root, "robot")  ? ": this is URDF, name the file .urdf or the loader 'urdf'"
+                : is(root, "mujoco") ? ": this is MJCF, name the file .xml or the loader 'mjcf'"
                 : is(root, "gazebo") ? ": this is older than 1.4"
                                      : "");
     return false;

@@ -40,8 +40,8 @@ static bool parse_root(robot_reader *reader, const xml_element *root) {
     reader->label = "robot";
     if (strcmp(xml_name(root), "robot") != 0) {
         robot_error(reader, root, "root", "the root element is <%.60s>, URDF has <robot>%s", xml_name(root),
-                    strcmp(xml_name(root), "mujoco") == 0 ? ": this is MJCF"
-                    : strcmp(xml_name(root), "sdf") == 0  ? ": this is SDF"
+                    strcmp(xml_name(root), "mujoco") == 0 ? ": this is MJCF, name the file .xml or the loader 'mjcf'"
+                    : strcmp(xml_name(root), "sdf") == 0  ? ": this is SDFormat, name the file .sdf or the loader 'sdf'"
                                                           : "");
         return false;
     }

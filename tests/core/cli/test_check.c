@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `stiction check`: a file with one mistake for every rule, told with its line, beside files that come near the mistake
 // and are not accused.
+#include <errno.h>
+#include <sys/stat.h>
+
 #include "answer.h"
 
 #define ROBOT STN_BINARY_DIR "/tests/check_robot.urdf"
@@ -56,7 +59,9 @@ static const example examples[] = {
     {"mass_zero", 3, "link b",
      "<robot name='r'>\n" LINK("a", SOUND) LINK("b", BOX("collision", "0.2 0.2 0.2")) LINK("c", SOUND)
          JOINT("j", "a", "b", LIMIT) JOINT("k", "b", "c", LIMIT) "</robot>\n",
-     NULL, NULL},
+     "<robot name='r'>\n" LINK("a", SOUND) LINK("b", "") LINK("c", SOUND) JOINT("j", "a", "b", LIMIT)
+         JOINT("k", "b", "c", LIMIT) "</robot>\n", // a step between two joints
+     NULL},
     {"limit_large", 4, "joint j", ROBOT_OF(SOUND, "<limit lower='-180' upper='180' effort='10' velocity='3'/>"),
      ROBOT_OF(SOUND, "<limit lower='-6.3' upper='12.6' effort='10' velocity='3'/>"), NULL},
     {"effort_zero", 4, "joint j", ROBOT_OF(SOUND, "<limit lower='-1' upper='1' effort='0' velocity='3'/>"), NULL, NULL},
@@ -307,13 +312,59 @@ static void packages_that_serve_no_mesh_are_told(void **state) {
     assert_int_equal(cJSON_GetArraySize(item(json, "notes")), 2);
     const cJSON *note = find(json, "package_unused", &severity);
     assert_non_null(note);
-    assert_string_equal(text_of(note, "text"), "no mesh comes from the folder /usr/bin of --package");
+    assert_string_equal(text_of(note, "text"),
+                        "no mesh and no included model comes from the folder /usr/bin of --package");
     cJSON_Delete(json);
     write_file(MESH, CORNERS("1") OPEN);
     write_file(ROBOT, ROBOT_OF(SOUND MESHED("visual"), LIMIT));
     json = check_file(ROBOT, "--package " STN_BINARY_DIR, 0);
     assert_null(find(json, "package_unused", &severity));
     cJSON_Delete(json);
+}
+
+static void a_link_at_the_end_without_mass_is_no_step_between_joints(void **state) {
+    (void)state;
+    const char *severity = "";
+    write_file(ROBOT, ROBOT_OF("", LIMIT));
+    cJSON *json = check_file(ROBOT, "--rule mass_zero", 0);
+    assert_non_null(find(json, "mass_zero", &severity));
+    cJSON_Delete(json);
+}
+
+static void a_folder_serves_by_a_model_that_is_included(void **state) {
+    (void)state;
+    const char *severity = "", *folder = STN_BINARY_DIR "/tests/check_models";
+    assert_true(mkdir(folder, 0777) == 0 || errno == EEXIST);
+    assert_true(mkdir(STN_BINARY_DIR "/tests/check_models/cup", 0777) == 0 || errno == EEXIST);
+    write_file(STN_BINARY_DIR "/tests/check_models/cup/model.sdf",
+               "<sdf version='1.9'><model name='cup'><link name='l'/></model></sdf>\n");
+    write_file(STN_BINARY_DIR "/tests/check_models/cup/model.config",
+               "<model><name>cup</name><sdf version='1.9'>model.sdf</sdf></model>\n");
+    const char *world = STN_BINARY_DIR "/tests/check_world.sdf";
+    write_file(world, "<sdf version='1.9'><world name='w'><include><uri>model://cup</uri></include></world></sdf>\n");
+    cJSON *json = check_file(world, "--package " STN_BINARY_DIR "/tests/check_models --package /usr/bin", 0);
+    const cJSON *note = find(json, "package_unused", &severity);
+    assert_non_null(note); // of the other folder, which holds nothing of it
+    assert_non_null(strstr(text_of(note, "text"), "/usr/bin"));
+    cJSON_Delete(json);
+    json = check_file(world, "--package " STN_BINARY_DIR "/tests/check_models", 0);
+    assert_null(find(json, "package_unused", &severity));
+    cJSON_Delete(json);
+}
+
+static void the_made_up_inertia_of_what_never_moves_is_no_mistake(void **state) {
+    (void)state;
+    const char *severity = "", *world = STN_BINARY_DIR "/tests/check_static.sdf";
+    const char *text = "<sdf version='1.9'><model name='m'><static>%s</static><link name='l'><collision name='c'>"
+                       "<geometry><box><size>0.1 0.1 0.1</size></box></geometry></collision></link></model></sdf>\n";
+    for (int moves = 0; moves < 2; moves++) {
+        char file[400];
+        snprintf(file, sizeof file, text, moves ? "false" : "true");
+        write_file(world, file);
+        cJSON *json = check_file(world, "--rule inertia_placeholder", 0);
+        assert_int_equal(find(json, "inertia_placeholder", &severity) != NULL, moves);
+        cJSON_Delete(json);
+    }
 }
 
 /// Rules that no file of this test breaks: what loaders say first, and what needs an option.
@@ -365,6 +416,9 @@ int main(void) {
         cmocka_unit_test(a_limit_of_file_sizes_only_leaves_the_cache_out),
         cmocka_unit_test(control_characters_of_an_argument_do_not_reach_the_terminal),
         cmocka_unit_test(packages_that_serve_no_mesh_are_told),
+        cmocka_unit_test(a_link_at_the_end_without_mass_is_no_step_between_joints),
+        cmocka_unit_test(a_folder_serves_by_a_model_that_is_included),
+        cmocka_unit_test(the_made_up_inertia_of_what_never_moves_is_no_mistake),
         cmocka_unit_test(every_rule_has_an_example_and_a_row_in_the_documentation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -283,7 +283,7 @@ static void bad_attachments_are_refused_at_once(void **state) {
     expect_error(stn_builder_set_base(b, hand_robot, &one, true, &err), &err,
                  WORDS("'hand'", "link 'flange' of 'arm'", "no base of its own"));
     set_base(b, arm_robot, one, true);
-    expect_error(stn_builder_attach(b, arm_robot, palm, &one, &err), &err, WORDS("'arm'", "base pose", "'palm'"));
+    expect_error(stn_builder_attach(b, arm_robot, palm, &one, &err), &err, WORDS("'arm'", "base already", "'palm'"));
     stn_model *model = compile_model(b); // nothing of this broke the builder
     assert_int_equal(model->nv, 0);
     stn_model_destroy(model);
