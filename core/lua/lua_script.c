@@ -136,7 +136,12 @@ static stn_status run_file(stn_session *session, lua_State *L, const char *scrip
         return stn_fail(err, STN_ERR_FILE, "%s: cannot be read: %s; give the path of a Lua script", script,
                         strerror(errno));
     }
+    int first = fgetc(file); // no script begins like XML, which a robot file put in its place does
     fclose(file);
+    if (first == '<') {
+        return stn_fail(err, STN_ERR_PARSE, "%s: this is XML, not a Lua script; a script loads robots by world:load",
+                        script);
+    }
     lua_settop(L, 0);
     lua_pushcfunction(L, stn_lua_place_message);
     int loaded = luaL_loadfile(L, script);
