@@ -14,20 +14,25 @@ bool robot_names_init(robot_reader *reader, robot_names *names, int32_t capacity
     return names->slots != NULL;
 }
 
-static struct robot_name *slot_of(const robot_names *names, int32_t scope, const char *name) {
+static struct robot_name *slot_of(const robot_names *names, int32_t scope, const char *name, size_t length) {
     uint64_t seed =
         (uint64_t)(uintptr_t)names->slots + (uint64_t)scope; // differs from run to run: no file can aim at it
-    uint32_t at = (uint32_t)stn_hash(seed, name, strlen(name)) & names->mask;
+    uint32_t at = (uint32_t)stn_hash(seed, name, length) & names->mask;
     while (names->slots[at].name != NULL &&
-           (names->slots[at].scope != scope || strcmp(names->slots[at].name, name) != 0)) {
+           (names->slots[at].scope != scope || strncmp(names->slots[at].name, name, length) != 0 ||
+            names->slots[at].name[length] != '\0')) {
         at = (at + 1) & names->mask;
     }
     return &names->slots[at];
 }
 
-int32_t robot_names_find(const robot_names *names, int32_t scope, const char *name) {
-    const struct robot_name *slot = slot_of(names, scope, name);
+int32_t robot_names_find_part(const robot_names *names, int32_t scope, const char *name, size_t length) {
+    const struct robot_name *slot = slot_of(names, scope, name, length);
     return slot->name != NULL ? slot->value : -1;
+}
+
+int32_t robot_names_find(const robot_names *names, int32_t scope, const char *name) {
+    return robot_names_find_part(names, scope, name, strlen(name));
 }
 
 /// Twice the room; without memory the table stays as it is, and the load fails.
@@ -39,7 +44,7 @@ static bool grow(robot_reader *reader, robot_names *names) {
     for (uint32_t i = 0; i <= names->mask; i++) {
         const struct robot_name *old = &names->slots[i];
         if (old->name != NULL) {
-            *slot_of(&larger, old->scope, old->name) = *old;
+            *slot_of(&larger, old->scope, old->name, strlen(old->name)) = *old;
         }
     }
     larger.count = names->count;
@@ -51,7 +56,7 @@ void robot_names_add(robot_reader *reader, robot_names *names, int32_t scope, co
     if (2 * names->count > (int32_t)names->mask && !grow(reader, names)) {
         return;
     }
-    struct robot_name *slot = slot_of(names, scope, name);
+    struct robot_name *slot = slot_of(names, scope, name, strlen(name));
     names->count += slot->name == NULL;
     *slot = (struct robot_name){name, scope, value};
 }

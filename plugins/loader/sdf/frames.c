@@ -8,6 +8,7 @@
 #include "sdf.h"
 
 enum { CANDIDATES = 500, LONGEST_NAME = 1000 };
+static const double FARTHEST = 1e100; // [m] of a frame from the world: what lies between two of them is finite too
 
 static bool is_reserved(const char *name) {
     size_t length = strlen(name);
@@ -111,13 +112,13 @@ int32_t sdf_find_frame(robot_reader *reader, int32_t model, const char *name) {
         if (strcmp(name, "world") == 0 && sdf->models[model].scope == 0) {
             return sdf->models[0].frame;
         }
-        int32_t found = robot_names_find(&sdf->names, sdf->models[model].scope, name);
+        int32_t scope = sdf->models[model].scope;
+        int32_t found = strlen(name) <= LONGEST_NAME ? robot_names_find(&sdf->names, scope, name) : -1;
         const char *colons = strstr(name, "::");
         if (found >= 0 || colons == NULL) {
             return found;
         }
-        const char *outer = robot_text(reader, "%.*s", (int)(colons - name), name);
-        int32_t inner = robot_names_find(&sdf->names, sdf->models[model].scope, outer);
+        int32_t inner = robot_names_find_part(&sdf->names, scope, name, (size_t)(colons - name));
         if (inner < 0 || sdf->frames[inner].kind != SDF_MODEL) {
             return -1;
         }
@@ -305,6 +306,25 @@ static bool place_models(robot_reader *reader) {
     return true;
 }
 
+/// The poses of all frames, each after the one that it is given in. false: one is out of all bounds, said.
+static bool place_frames(robot_reader *reader, const int32_t *order) {
+    const sdf_reader *sdf = sdf_of(reader);
+    for (int32_t i = 0; i < sdf->frame_count; i++) {
+        sdf_frame *f = &sdf->frames[order[i]];
+        f->pose = f->kind == SDF_WORLD ? stn_pose_identity() : stn_pose_mul(&sdf->frames[f->relative].pose, &f->given);
+        stn_vec3 p = f->pose.position;
+        if (!(fmax(fabs(p.x), fmax(fabs(p.y), fabs(p.z))) <= FARTHEST) || !stn_vec3_finite(p)) {
+            reader->label = f->label;
+            robot_error(reader, f->xml, "pose",
+                        "with the frames that its pose is given in it stands at (%g, %g, %g) m: at most %g m are read, "
+                        "write smaller numbers",
+                        p.x, p.y, p.z, FARTHEST);
+            return false;
+        }
+    }
+    return true;
+}
+
 bool sdf_resolve_frames(robot_reader *reader) {
     sdf_reader *sdf = sdf_of(reader);
     int32_t *order = ROBOT_NEW(reader, sdf->frame_count, int32_t);
@@ -323,11 +343,7 @@ bool sdf_resolve_frames(robot_reader *reader) {
     if (!order_frames(reader, RELATIVE, order) || !place_models(reader)) {
         return false;
     }
-    for (int32_t i = 0; i < sdf->frame_count; i++) {
-        sdf_frame *f = &sdf->frames[order[i]];
-        f->pose = f->kind == SDF_WORLD ? stn_pose_identity() : stn_pose_mul(&sdf->frames[f->relative].pose, &f->given);
-    }
-    return true;
+    return place_frames(reader, order);
 }
 
 /// As the file says it where it does, so that no rounding comes in.

@@ -10,21 +10,16 @@
 
 static const double PARALLEL = 1e-9; // of 1 - |cosine|
 
-/// The hinge of the robot from link `base` to `link`; -1: there is none.
-static int32_t find_hinge(robot_reader *reader, int32_t base, int32_t link, int32_t *frame) {
-    const sdf_reader *sdf = sdf_of(reader);
-    for (int32_t i = 0; i < sdf->joint_count; i++) {
-        const sdf_frame *f = &sdf->frames[sdf->joints[i].frame];
-        int32_t index = f->link == link ? robot_names_find(&reader->joint_names, 0, f->name) : -1;
-        const robot_joint *joint = index >= 0 ? &reader->joints[index] : NULL;
-        bool turns =
-            joint != NULL && (joint->spec.type == STN_JOINT_REVOLUTE || joint->spec.type == STN_JOINT_CONTINUOUS);
-        if (turns && strcmp(joint->parent, base >= 0 ? reader->links[base].name : "world") == 0) {
-            *frame = sdf->joints[i].frame;
-            return index;
-        }
+/// The hinge of the robot from link `base` to `link`; -1: there is none. `above`: frame of the joint above each link.
+static int32_t find_hinge(robot_reader *reader, const int32_t *above, int32_t base, int32_t link, int32_t *frame) {
+    *frame = link >= 0 ? above[link] : 0;
+    int32_t index = *frame > 0 ? robot_names_find(&reader->joint_names, 0, sdf_of(reader)->frames[*frame].name) : -1;
+    if (index < 0) {
+        return -1;
     }
-    return -1;
+    const robot_joint *joint = &reader->joints[index];
+    bool turns = joint->spec.type == STN_JOINT_REVOLUTE || joint->spec.type == STN_JOINT_CONTINUOUS;
+    return turns && strcmp(joint->parent, base >= 0 ? reader->links[base].name : "world") == 0 ? index : -1;
 }
 
 /// +1 or -1 for a hinge along or against an axis of the gearbox; 0: neither.
@@ -58,7 +53,7 @@ static bool find_reference(robot_reader *reader, const sdf_joint *joint, int32_t
     return found >= 0;
 }
 
-void sdf_build_gearbox(robot_reader *reader, const sdf_joint *joint) {
+static void build_gearbox(robot_reader *reader, const int32_t *above, const sdf_joint *joint) {
     sdf_hinge ends;
     int32_t base = -1, frames[2] = {0};
     double ratio = 1.0;
@@ -67,8 +62,8 @@ void sdf_build_gearbox(robot_reader *reader, const sdf_joint *joint) {
         return;
     }
     sdf_number(reader, joint->xml, "gearbox_ratio", &ratio);
-    int32_t first = find_hinge(reader, base, ends.parent, &frames[0]);
-    int32_t second = find_hinge(reader, base, ends.child, &frames[1]);
+    int32_t first = find_hinge(reader, above, base, ends.parent, &frames[0]);
+    int32_t second = find_hinge(reader, above, base, ends.child, &frames[1]);
     const xml_element *axis = robot_child(reader, joint->xml, "axis"),
                       *axis2 = robot_child(reader, joint->xml, "axis2");
     double s1 = first >= 0 ? sense(reader, axis, joint->frame, frames[0], first) : 0.0;
@@ -83,4 +78,20 @@ void sdf_build_gearbox(robot_reader *reader, const sdf_joint *joint) {
     follower->mimic = reader->joints[first].spec.name;
     follower->spec.mimic_multiplier = -ratio * s1 * s2;
     follower->spec.mimic_offset = 0.0;
+}
+
+void sdf_build_gearboxes(robot_reader *reader) {
+    const sdf_reader *sdf = sdf_of(reader);
+    int32_t *above = ROBOT_NEW(reader, sdf->link_total, int32_t); // frames; 0, that of the world: none
+    for (int32_t i = 0; above != NULL && i < sdf->joint_count; i++) {
+        int32_t frame = sdf->joints[i].frame, link = sdf->frames[frame].link;
+        if (!sdf->joints[i].gearbox && link >= 0) {
+            above[link] = frame;
+        }
+    }
+    for (int32_t i = 0; above != NULL && i < sdf->joint_count; i++) {
+        if (sdf->joints[i].gearbox) {
+            build_gearbox(reader, above, &sdf->joints[i]);
+        }
+    }
 }

@@ -207,11 +207,7 @@ static bool finish(robot_reader *reader, const xml_element *content) {
     for (int32_t i = 0; i < sdf->joint_count; i++) {
         sdf_build_joint(reader, &sdf->joints[i]);
     }
-    for (int32_t i = 0; i < sdf->joint_count; i++) {
-        if (sdf->joints[i].gearbox) {
-            sdf_build_gearbox(reader, &sdf->joints[i]);
-        }
-    }
+    sdf_build_gearboxes(reader);
     sdf_assemble(reader);
     reader->name = robot_name(reader, content);
     robot_resolve_mimic(reader);

@@ -156,7 +156,7 @@ typedef struct sdf_hinge {
 int32_t sdf_add_hinge(robot_reader *reader, const sdf_hinge *hinge, stn_joint_type type);
 /// joint.c: links of a joint and its frame in both. false: said.
 bool sdf_find_ends(robot_reader *reader, const sdf_joint *joint, sdf_hinge *hinge);
-void sdf_build_gearbox(robot_reader *reader, const sdf_joint *joint); // gearbox.c; after all joints
+void sdf_build_gearboxes(robot_reader *reader); // gearbox.c; after all joints
 int32_t sdf_add_massless(robot_reader *reader, const char *name, const xml_element *xml);
 const char *sdf_unique_joint(robot_reader *reader, const char *name);
 void sdf_add_frame_links(robot_reader *reader);

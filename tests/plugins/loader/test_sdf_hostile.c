@@ -105,6 +105,59 @@ static void many_names_that_exist_nowhere_are_said_quickly(void **state) {
     assert_int_equal(f->list.error_count, 30000);
 }
 
+static void many_gearboxes_are_read_quickly(void **state) {
+    fixture *f = *state;
+    text t = {0};
+    append(&t, "<sdf version='1.9'><model name='m'><link name='0'/>");
+    for (int32_t i = 1; i < 14000; i++) {
+        append(&t, "<link name='%d'/><joint name='j%d' type='continuous'><parent>0</parent><child>%d</child>", (int)i,
+               (int)i, (int)i);
+        append(&t, "<axis><xyz>1 0 0</xyz></axis></joint><joint name='g%d' type='gearbox'><parent>1</parent>", (int)i);
+        append(&t, "<child>%d</child><gearbox_reference_body>0</gearbox_reference_body></joint>", (int)i);
+    }
+    append(&t, "</model></sdf>");
+    load_and_free(f, &t);
+    assert_int_equal(f->list.error_count, 0);
+}
+
+static void many_names_through_many_models_are_found_quickly(void **state) {
+    fixture *f = *state;
+    text t = {0};
+    append(&t, "<sdf version='1.9'><model name='m'>");
+    for (int32_t i = 0; i < 80; i++) {
+        append(&t, "<model name='a'><link name='l'/>");
+    }
+    for (int32_t i = 0; i < 80; i++) {
+        append(&t, "</model>");
+    }
+    for (int32_t i = 0; i < 20000; i++) {
+        append(&t, "<frame name='%d' attached_to='", (int)i);
+        for (int32_t k = 0; k < 80; k++) {
+            append(&t, "a::");
+        }
+        append(&t, "l'/>");
+    }
+    append(&t, "</model></sdf>");
+    load_and_free(f, &t);
+    assert_int_equal(f->list.error_count, 0);
+}
+
+static void poses_that_no_number_holds_are_errors_with_their_line(void **state) {
+    fixture *f = *state;
+    static const char *const bodies[] = {
+        LINK("a", POSE("1e308 0 0 0 0 0")) LINK("b", POSE_IN("a", "1e308 0 0 1 1 1")),
+        LINK("a", POSE("1e200 0 0 0 0 0")),
+        LINK("a", "") FRAME("f", POSE("0 -1e308 0 0 0 0")) FRAME("g", POSE_IN("f", "0 -1e308 0 0 0 0")),
+    };
+    static const int32_t lines[] = {3, 3, 4};
+    for (int32_t i = 0; i < STN_COUNT(bodies); i++) {
+        text t = {0};
+        append(&t, "<sdf version='1.9'>\n<model name='m'>\n%s</model></sdf>", bodies[i]);
+        load_and_free(f, &t);
+        expect_finding(f, STN_SEVERITY_ERROR, "pose", lines[i], NULL, "write smaller numbers");
+    }
+}
+
 static void files_together_are_bounded(void **state) {
     fixture *f = *state;
     size_t size = 5 << 20;
@@ -133,6 +186,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(long_names_do_not_multiply, set_up_sdf, tear_down),
         cmocka_unit_test_setup_teardown(long_chains_of_frames_are_resolved_quickly, set_up_sdf, tear_down),
         cmocka_unit_test_setup_teardown(many_names_that_exist_nowhere_are_said_quickly, set_up_sdf, tear_down),
+        cmocka_unit_test_setup_teardown(many_gearboxes_are_read_quickly, set_up_sdf, tear_down),
+        cmocka_unit_test_setup_teardown(many_names_through_many_models_are_found_quickly, set_up_sdf, tear_down),
+        cmocka_unit_test_setup_teardown(poses_that_no_number_holds_are_errors_with_their_line, set_up_sdf, tear_down),
         cmocka_unit_test_setup_teardown(files_together_are_bounded, set_up_sdf, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
