@@ -58,6 +58,27 @@ const char *robot_suggest(robot_reader *reader, const char *word, const char *co
     return reader->diagnostics->error_count < SUGGESTIONS ? stn_suggest(word, candidates, count) : NULL;
 }
 
+const char *robot_names_hint(robot_reader *reader, const robot_names *names, int32_t scope, const char *name) {
+    enum { CANDIDATES = 256 };
+    if (reader->diagnostics->error_count >= SUGGESTIONS) {
+        return ""; // a look at every name for each of very many errors would take too long
+    }
+    const char *by_value[CANDIDATES] = {NULL}, *candidates[CANDIDATES]; // by value: slots are in another order each run
+    for (uint32_t i = 0; i <= names->mask; i++) {
+        const struct robot_name *slot = &names->slots[i];
+        if (slot->name != NULL && slot->scope == scope && slot->value >= 0 && slot->value < CANDIDATES) {
+            by_value[slot->value] = slot->name;
+        }
+    }
+    int32_t count = 0;
+    for (int32_t i = 0; i < CANDIDATES; i++) {
+        candidates[count] = by_value[i];
+        count += by_value[i] != NULL;
+    }
+    const char *near = robot_suggest(reader, name, candidates, count);
+    return near != NULL ? robot_text(reader, ": did you mean '%.80s'?", near) : "";
+}
+
 bool robot_is_xacro(robot_reader *reader, const xml_element *xml, const char *text) {
     if (strstr(text, "${") == NULL && strstr(text, "$(") == NULL) {
         return false;

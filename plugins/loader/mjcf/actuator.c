@@ -123,7 +123,8 @@ static robot_joint *driven_joint(robot_reader *reader, const xml_element *xml) {
     }
     int32_t index = robot_names_find(&reader->joint_names, 0, name);
     if (index < 0) {
-        robot_error(reader, xml, "unknown_joint", "joint of <%.20s>: there is no joint '%.80s'", xml_name(xml), name);
+        robot_error(reader, xml, "unknown_joint", "joint of <%.20s>: there is no joint '%.80s'%s", xml_name(xml), name,
+                    robot_names_hint(reader, &reader->joint_names, 0, name));
         return NULL;
     }
     if (!stn_joint_type_is_axial(reader->joints[index].spec.type)) {

@@ -260,7 +260,8 @@ void mjcf_read_assets(robot_reader *reader, const xml_element *root) {
 mjcf_mesh *mjcf_find_mesh(robot_reader *reader, const xml_element *xml, const char *name) {
     int32_t index = robot_names_find(&mjcf_of(reader)->mesh_names, 0, name);
     if (index < 0) {
-        robot_error(reader, xml, "unknown_mesh", "there is no mesh '%.80s' in <asset>", name);
+        robot_error(reader, xml, "unknown_mesh", "there is no mesh '%.80s' in <asset>%s", name,
+                    robot_names_hint(reader, &mjcf_of(reader)->mesh_names, 0, name));
         return NULL;
     }
     mjcf_mesh *mesh = &mjcf_of(reader)->meshes[index];

@@ -111,8 +111,8 @@ int32_t mjcf_class_of(robot_reader *reader, const xml_element *xml, const char *
     }
     int32_t index = robot_names_find(&mjcf_of(reader)->class_names, 0, name);
     if (index < 0) {
-        robot_error(reader, xml, "unknown_class", "%s of <%.60s>: there is no class '%.80s' in <default>", attribute,
-                    xml_name(xml), name);
+        robot_error(reader, xml, "unknown_class", "%s of <%.60s>: there is no class '%.80s' in <default>%s", attribute,
+                    xml_name(xml), name, robot_names_hint(reader, &mjcf_of(reader)->class_names, 0, name));
     }
     return index < 0 ? 0 : index;
 }

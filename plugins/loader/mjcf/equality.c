@@ -25,7 +25,8 @@ static int32_t joint_of(robot_reader *reader, const xml_element *xml, const char
     const char *name = robot_name_of(reader, xml, attribute);
     int32_t joint = name != NULL ? robot_names_find(&reader->joint_names, 0, name) : -1;
     if (name != NULL && joint < 0) {
-        robot_error(reader, xml, "unknown_joint", "%s of <joint>: there is no joint '%.80s'", attribute, name);
+        robot_error(reader, xml, "unknown_joint", "%s of <joint>: there is no joint '%.80s'%s", attribute, name,
+                    robot_names_hint(reader, &reader->joint_names, 0, name));
     }
     return joint;
 }

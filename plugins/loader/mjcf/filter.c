@@ -57,7 +57,8 @@ static int32_t body_of(robot_reader *reader, const xml_element *xml, const char 
     const char *name = robot_name_of(reader, xml, attribute);
     int32_t body = name != NULL ? robot_names_find(&mjcf_of(reader)->body_names, 0, name) : -1;
     if (name != NULL && body < 0) {
-        robot_error(reader, xml, "unknown_link", "%s of <exclude>: there is no body '%.80s'", attribute, name);
+        robot_error(reader, xml, "unknown_link", "%s of <exclude>: there is no body '%.80s'%s", attribute, name,
+                    robot_names_hint(reader, &mjcf_of(reader)->body_names, 0, name));
     }
     return body;
 }

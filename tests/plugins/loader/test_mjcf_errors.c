@@ -30,6 +30,9 @@ static const broken files[] = {
     {WITH("<actuator><motor/></actuator>"), W, "actuator", 5, "actuator", "drives no joint"},
     {JOINT("type='hunge'"), E, "word", 3, "joint j", "'hunge' must be one of: hinge slide ball free"},
     {DRIVE("<motor name='m' joint='nowhere'/>"), E, "unknown_joint", 5, "actuator m", "'nowhere'"},
+    {"<mujoco><worldbody><body name='b'><joint name='shoulder'/><geom size='1'/></body></worldbody>\n"
+     "<actuator><motor name='m' joint='sholder'/></actuator></mujoco>",
+     E, "unknown_joint", 2, "actuator m", "there is no joint 'sholder': did you mean 'shoulder'?"},
     {WITH("<contact>\n<exclude body1='a' body2='nowhere'/></contact>"), E, "unknown_link", 6, "contact", "'nowhere'"},
     {MUJOCO(WORLD("<body name='a'>" SOLID "</body>\n<body name='a'>" SOLID "</body>")), E, "duplicate_link", 3,
      "body a", "same name"},
