@@ -7,7 +7,7 @@
 
 #include "sdf.h"
 
-enum { CANDIDATES = 500, LONGEST_NAME = 1000 };
+enum { CANDIDATES = 500 };
 static const double FARTHEST = 1e100; // [m] of a frame from the world: what lies between two of them is finite too
 
 static bool is_reserved(const char *name) {
@@ -29,9 +29,9 @@ static bool may_have_name(robot_reader *reader, sdf_frame_kind kind, const sdf_m
         robot_error(reader, xml, "name", "the name '%.80s' is reserved: choose another", name);
         return false;
     }
-    if (strlen(model->prefix) + strlen(name) > LONGEST_NAME) {
+    if (strlen(model->prefix) + strlen(name) > SDF_LONGEST_NAME) {
         robot_error(reader, xml, "size", "a name with those of the models around it may have at most %d bytes",
-                    (int)LONGEST_NAME);
+                    (int)SDF_LONGEST_NAME);
         return false;
     }
     int32_t other = robot_names_find(&sdf->names, model->scope, name);
@@ -113,7 +113,7 @@ int32_t sdf_find_frame(robot_reader *reader, int32_t model, const char *name) {
             return sdf->models[0].frame;
         }
         int32_t scope = sdf->models[model].scope;
-        int32_t found = strlen(name) <= LONGEST_NAME ? robot_names_find(&sdf->names, scope, name) : -1;
+        int32_t found = strlen(name) <= SDF_LONGEST_NAME ? robot_names_find(&sdf->names, scope, name) : -1;
         const char *colons = strstr(name, "::");
         if (found >= 0 || colons == NULL) {
             return found;

@@ -492,6 +492,24 @@ static void put_sdf(saver *s) {
     xml_end(&s->xml);
 }
 
+/// Longer names are not read again.
+static stn_status check_length(const saver *s, const char *what, const char *name, stn_error *err) {
+    return name == NULL || strlen(name) <= SDF_LONGEST_NAME
+               ? STN_OK
+               : stn_fail(err, STN_ERR_UNSUPPORTED,
+                          "%s: the name of a %s has %zu bytes, of which at most %d are read: give it a shorter one",
+                          s->parts.request->path, what, strlen(name), (int)SDF_LONGEST_NAME);
+}
+
+static stn_status check_lengths(const saver *s, stn_error *err) {
+    stn_status status = check_length(s, "robot", s->parts.name, err);
+    for (int32_t i = 0; i < s->parts.count && status == STN_OK; i++) {
+        status = check_length(s, "link", s->parts.parts[i].name, err);
+        status = status == STN_OK ? check_length(s, "joint", s->parts.parts[i].joint_name, err) : status;
+    }
+    return status;
+}
+
 stn_status sdf_save(void *self, const stn_save_request *request, char **text, size_t *length,
                     stn_diagnostics *diagnostics, stn_error *err) {
     (void)self;
@@ -500,6 +518,9 @@ stn_status sdf_save(void *self, const stn_save_request *request, char **text, si
     if (status == STN_OK) {
         name_joints(&s);
         status = check_floating(&s, err);
+    }
+    if (status == STN_OK) {
+        status = check_lengths(&s, err);
     }
     if (status == STN_OK) {
         if (!s.parts.out_of_memory) {

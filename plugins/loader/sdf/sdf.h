@@ -9,6 +9,8 @@
 
 enum { SDF_OLDEST = 4, SDF_FRAMES = 7, SDF_NEWEST = 12 }; // 1.x; relative_to and attached_to exist from 1.7 on
 
+enum { SDF_LONGEST_NAME = 1000 }; // [bytes] with those of the models around it
+
 typedef enum sdf_frame_kind { SDF_WORLD, SDF_MODEL, SDF_LINK, SDF_JOINT, SDF_FRAME } sdf_frame_kind;
 
 /// A node of the graph of frames. Its pose is given in another one, and it moves with another one.

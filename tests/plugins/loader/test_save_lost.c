@@ -162,6 +162,12 @@ static void names_that_a_file_cannot_hold_are_refused(void **state) {
         refuse(f, control, formats[i], "the name of a link holds a control character");
         refuse(f, world, formats[i], "link 'world' is not the root");
     }
+    char name[1002];
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    stn_model *long_one = with_name(f, name);
+    refuse(f, long_one, "sdf", "the name of a link has 1001 bytes");
+    stn_model_destroy(long_one);
     stn_model_destroy(control);
     stn_model_destroy(world);
 }
