@@ -251,6 +251,8 @@ const char *robot_name_of(robot_reader *reader, const xml_element *xml, const ch
 const char *robot_text_name(robot_reader *reader, const xml_element *xml);
 /// stn_suggest, except after so many errors that none is kept any more.
 const char *robot_suggest(robot_reader *reader, const char *word, const char *const *candidates, int32_t count);
+/// For a message about a name that is not there: ": did you mean 'x'?", or "". Names beyond value 255 are not proposed.
+const char *robot_names_hint(robot_reader *reader, const robot_names *names, int32_t scope, const char *name);
 /// The first child of that name; further ones are ignored with a warning. NULL: none.
 const xml_element *robot_child(robot_reader *reader, const xml_element *xml, const char *name);
 /// Text of the xacro language? That is an error which names the tool, once a file.
@@ -262,8 +264,6 @@ bool robot_names_init(robot_reader *reader, robot_names *names, int32_t capacity
 int32_t robot_names_find(const robot_names *names, int32_t scope, const char *name); // -1: none
 /// The same of the first `length` bytes of `name`.
 int32_t robot_names_find_part(const robot_names *names, int32_t scope, const char *name, size_t length);
-/// For a message about a name that is not there: ": did you mean 'x'?", or "". Names beyond value 255 are not proposed.
-const char *robot_names_hint(robot_reader *reader, const robot_names *names, int32_t scope, const char *name);
 /// Adds a name, which must live as long as the load, or gives it another value.
 void robot_names_add(robot_reader *reader, robot_names *names, int32_t scope, const char *name, int32_t value);
 /// A name that differs from those of the table's scope 0, which keeps it: numbered when `wanted` is taken.
