@@ -78,16 +78,7 @@ stn_status file_open(stn_context *context, const char *path, file_writer *writer
     if (writer->temporary == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
     }
-    // named by process and attempt rather than by mkstemp, so that the file gets the permissions that the user's mask
-    // gives
-    writer->descriptor = -1;
-    for (int32_t attempt = 0; attempt < 1000 && writer->descriptor < 0; attempt++) {
-        snprintf(writer->temporary, size, "%s.%ld-%d.part", path, (long)getpid(), attempt);
-        writer->descriptor = open(writer->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (writer->descriptor < 0 && errno != EEXIST) {
-            break;
-        }
-    }
+    writer->descriptor = stn_open_beside(path, writer->temporary, size);
     if (writer->descriptor < 0) {
         int code = errno;
         stn_release(context, writer->temporary);

@@ -261,8 +261,8 @@ static int write_result(const solve_run *run, stn_status status) {
     cJSON *json = result_json(run, status, true);
     char *text = cJSON_Print(json);
     cJSON_Delete(json);
-    int length = snprintf(temporary, sizeof temporary, "%s.part", path);
-    FILE *file = length > 0 && (size_t)length < sizeof temporary ? fopen(temporary, "w") : NULL;
+    int descriptor = stn_open_beside(path, temporary, sizeof temporary);
+    FILE *file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
     bool written = file != NULL && fputs(text, file) != EOF && fputc('\n', file) != EOF;
     if (file != NULL && fclose(file) != 0) {
         written = false;

@@ -91,6 +91,21 @@ static void the_whole_result_goes_to_a_file(void **state) {
     unlink(out);
 }
 
+static void a_file_with_the_name_of_a_part_stays_as_it_is(void **state) {
+    (void)state;
+    char words[1024];
+    const char *out = STN_BINARY_DIR "/tests/solve_beside.json", *other = STN_BINARY_DIR "/tests/solve_beside.json.part";
+    FILE *file = fopen(other, "w");
+    assert_true(file != NULL && fputs("mine", file) >= 0 && fclose(file) == 0);
+    snprintf(words, sizeof words, "solve %s --out %s " QUIET, example, out);
+    stn_expect_part(words, 0, "converged");
+    char *text = read_file(other);
+    assert_string_equal(text, "mine");
+    free(text);
+    assert_int_equal(unlink(out), 0);
+    unlink(other);
+}
+
 static void too_few_iterations_are_status_3_with_the_result(void **state) {
     (void)state;
     skip_without(folder);
@@ -148,6 +163,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_example_of_the_manual_solves),
         cmocka_unit_test(the_whole_result_goes_to_a_file),
+        cmocka_unit_test(a_file_with_the_name_of_a_part_stays_as_it_is),
         cmocka_unit_test(too_few_iterations_are_status_3_with_the_result),
         cmocka_unit_test(bad_input_is_one_line_and_status_2),
         cmocka_unit_test(parameters_reach_the_solver),
