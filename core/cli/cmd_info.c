@@ -155,8 +155,8 @@ int cmd_info(int argc, char **argv) {
     cli_list words = {0};
     const cli_option options[] = {
         {"json", 0, CLI_FLAG, NULL, "everything, as JSON on stdout", &asked.json},
-        {"q", 0, CLI_TEXT, "FILE.json|Z|A|B", "configuration: a file {\"joint\": value}, or a rule (Z: zero)",
-         &asked.q},
+        {"q", 0, CLI_TEXT, "FILE.json|KEY|Z|A|B",
+         "configuration: a file {\"joint\": value}, a keyframe of the robot, or a rule (Z: zero)", &asked.q},
         {"fk", 0, CLI_TEXTS, "LINK[,x,y,z]", "pose of a link, and of a point of it", &asked.frames},
         {"package", 0, CLI_TEXTS, "DIR", "folder to look for package:// and model:// names", &asked.packages},
     };

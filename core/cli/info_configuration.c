@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Configurations of a robot: zero, two rules that reach every joint, or values by name from a JSON file.
+// Configurations of a robot: zero, two rules that reach every joint, a keyframe of the file, or values by name from a
+// JSON file.
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -148,7 +149,8 @@ static stn_status set_from_file(const info_report *r, const char *path, stn_erro
     struct stat about;
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (file < 0) {
-        return stn_fail(err, STN_ERR_FILE, "--q %s: %s; give Z, A, B or a JSON file", path, strerror(errno));
+        return stn_fail(err, STN_ERR_FILE, "--q %s: %s; give Z, A, B, a keyframe of the robot or a JSON file", path,
+                        strerror(errno));
     }
     if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode) || about.st_size > LARGEST_FILE) {
         close(file);
@@ -166,9 +168,12 @@ static stn_status set_from_file(const info_report *r, const char *path, stn_erro
 
 stn_status info_configure(info_report *r, const char *choice, stn_error *err) {
     stn_status status = STN_OK;
+    int32_t keyframe = choice != NULL ? stn_model_find_keyframe(r->robot.model, 0, choice) : -1;
     set_zero(r);
     if (choice != NULL && (strcmp(choice, "A") == 0 || strcmp(choice, "B") == 0)) {
         set_by_rule(r, choice[0]);
+    } else if (keyframe >= 0) {
+        stn_model_keyframe_apply(r->robot.model, keyframe, r->q);
     } else if (choice != NULL && strcmp(choice, "Z") != 0) {
         status = set_from_file(r, choice, err);
     }

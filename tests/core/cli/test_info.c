@@ -144,6 +144,13 @@ static void springs_gains_keyframes_and_the_proposed_base_are_shown(void **state
     assert_near(number(cJSON_GetArrayItem(motors, 0), "servo_kp"), 50.0, 0.0);
     assert_near(component(item(item(item(json, "at_q"), "fk"), "base"), "xyz", 2), 0.5, 0.0);
     cJSON_Delete(json);
+    json = ask(SPRUNG, "--q home"); // slide, follow = 2 slide, swing
+    assert_near(component(item(json, "at_q"), "q", 0), 0.1, 0.0);
+    assert_near(component(item(json, "at_q"), "q", 1), 0.2, 0.0);
+    assert_near(component(item(json, "at_q"), "q", 2), 0.3, 0.0);
+    cJSON_Delete(json);
+    stn_expect_part("info " SPRUNG " --q hom 2>&1", 2,
+                    "--q hom: No such file or directory; give Z, A, B, a keyframe of the robot");
     write_file(SPRUNG, "f"); // a root that floats is welded where the file puts it
     json = ask(SPRUNG, "--fk base");
     assert_near(number(json, "nv"), 3.0, 0.0);
@@ -314,8 +321,9 @@ static void bad_input_is_one_line_and_status_2(void **state) {
     write_file(VALUES, "{ \"j1\": 0.3 ");
     stn_expect("info " ROBOT " --q " VALUES " 2>&1", 2,
                "stiction info: " VALUES ": must be one JSON object { \"joint\": value }\n");
-    stn_expect("info " ROBOT " --q C 2>&1", 2,
-               "stiction info: --q C: No such file or directory; give Z, A, B or a JSON file\n");
+    stn_expect(
+        "info " ROBOT " --q C 2>&1", 2,
+        "stiction info: --q C: No such file or directory; give Z, A, B, a keyframe of the robot or a JSON file\n");
     write_file(ROBOT, "<robot name='r'>\n<link name='a'>\n</robot>");
     stn_expect("info " ROBOT " 2>&1", 2,
                "stiction info: " ROBOT ":2: the element that opens here is not closed by its own end tag\n");
