@@ -125,6 +125,11 @@ static void add_file(file_list *list, const char *path) {
 
 static void add_path(file_list *list, const char *path);
 
+/// Hidden names do not count, and neither do folders "lib", where scripts find the modules that they share.
+static bool is_wanted(const char *name, bool folder) {
+    return name[0] != '.' && (folder ? strcmp(name, "lib") != 0 : is_script(name));
+}
+
 /// Everything below a folder, in the order of the names.
 static void add_folder(file_list *list, const char *path) {
     struct dirent **entries = NULL;
@@ -140,9 +145,9 @@ static void add_folder(file_list *list, const char *path) {
         size_t size = length + strlen(name) + 2;
         char *below = malloc(size);
         struct stat what;
-        if (name[0] != '.' && below != NULL) {
+        if (below != NULL) {
             snprintf(below, size, "%s%s%s", path, slash, name);
-            if (stat(below, &what) == 0 && (S_ISDIR(what.st_mode) || is_script(name))) {
+            if (stat(below, &what) == 0 && is_wanted(name, S_ISDIR(what.st_mode))) {
                 add_path(list, below);
             }
         }
@@ -316,13 +321,15 @@ int cmd_test(int argc, char **argv) {
         {"pattern", 'k', CLI_TEXT, "TEXT", "only tests whose name contains it", &pattern},
         {"jobs", 'j', CLI_INT, "N", "files at a time; 1", &workers},
     };
-    const cli_command command = {"test",
-                                 "PATH...",
-                                 "Runs scripted tests: files, or all *.lua below folders. The last line counts them.",
-                                 options,
-                                 STN_COUNT(options),
-                                 1,
-                                 1 << 20};
+    const cli_command command = {
+        "test",
+        "PATH...",
+        "Runs scripted tests: files, or all *.lua below folders but those in lib/. The last line counts "
+        "them.",
+        options,
+        STN_COUNT(options),
+        1,
+        1 << 20};
     cli_list words;
     int status = cli_parse(&command, argc, argv, &words);
     if (status != CLI_PROCEED) {

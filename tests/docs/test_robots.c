@@ -2,37 +2,10 @@
 // docs/robots.md shows what the command prints: the robots of the page are written to files, every block that begins
 // with
 // "$ stiction" is run beside them, and what follows must be its output, byte for byte.
+#include "page.h"
 #include "stn_command.h"
 
 #define FOLDER STN_BINARY_DIR "/tests/docs_robots"
-
-static char *read_page(const char *path) {
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    char *text = calloc(1, 1 << 20);
-    assert_non_null(text);
-    size_t length = fread(text, 1, (1 << 20) - 1, file);
-    assert_true(length > 0);
-    fclose(file);
-    return text;
-}
-
-/// The text between "```language\n" and "```", cut out of the page; `*page` moves behind it. NULL: there is no further
-/// one.
-static char *next_block(char **page, const char *language) {
-    char fence[32];
-    snprintf(fence, sizeof fence, "```%s\n", language);
-    char *begin = strstr(*page, fence);
-    if (begin == NULL) {
-        return NULL;
-    }
-    begin += strlen(fence);
-    char *end = strstr(begin, "```");
-    assert_non_null(end);
-    *end = '\0';
-    *page = end + 1;
-    return begin;
-}
 
 /// The robots of the page in their order.
 static void write_robots(void) {

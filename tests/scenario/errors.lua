@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Bad input: one line that says where, what, and what to do.
 local stn = require "stiction"
+local files <close> = require "files"()
 
 -- The error must carry this file and a line, and the texts.
 local function refused(action, ...)
@@ -15,11 +16,7 @@ local function refused(action, ...)
 end
 
 local function write(text)
-  local path = os.tmpname() .. ".urdf"
-  local file = assert(io.open(path, "w"))
-  file:write(text)
-  file:close()
-  return path
+  return files:write(".urdf", text)
 end
 
 stn.test("unknown plugins and parameters name the nearest", function()
@@ -39,7 +36,6 @@ stn.test("a world that cannot be completed says so as often as it is asked", fun
   local world = stn.world {}
   world:ground {}
   world:load { path }
-  os.remove(path)
   for _ = 1, 2 do
     refused(function() world:step() end, "no contact between", "plate (half_space)")
   end
@@ -141,9 +137,6 @@ stn.test("files that are missing or damaged are named", function()
     world:load { loop }
     world:step()
   end, "r")
-  for _, path in ipairs { cut, roots, loop } do
-    os.remove(path)
-  end
 end)
 
 stn.test("a moving link without mass can be loaded but not simulated", function()
@@ -153,7 +146,6 @@ stn.test("a moving link without mass can be loaded but not simulated", function(
   local robot = world:load { path, fixed = true }
   stn.near(robot:link("b"):position(), { 0, 0, 0 }, 0, "kinematics")
   refused(function() world:step() end, "mass")
-  os.remove(path)
 end)
 
 stn.test("the order of describing and running is told", function()

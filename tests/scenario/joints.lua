@@ -1,13 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Joints with several coordinates: lists where other joints have numbers.
 local stn = require "stiction"
+local files <close> = require "files"()
 
 local function write(text)
-  local path = os.tmpname() .. ".urdf"
-  local file = assert(io.open(path, "w"))
-  file:write(text)
-  file:close()
-  return path
+  return files:write(".urdf", text)
 end
 
 local function link(name)

@@ -2,12 +2,11 @@
 -- Bodies whose shape is a mesh or an ellipsoid: mass properties against closed forms, scale, hulls, errors.
 local stn = require "stiction"
 
-local files = {}
+local files <close> = require "files"()
 
 --- OBJ file of a box with edges a, b, c from the origin on; `faces` says which of the six sides are there.
 local function box_file(a, b, c, faces)
-  local path = os.tmpname() .. ".obj"
-  files[#files + 1] = path
+  local path = files:path ".obj"
   local file = assert(io.open(path, "w"))
   for i = 0, 7 do
     file:write(("v %g %g %g\n"):format(i % 2 * a, i // 2 % 2 * b, i // 4 * c))
@@ -141,11 +140,7 @@ stn.test("a mesh that cannot be read is told with the place", function()
   refused({ file = path, mass = 1, density = 1 }, "not both")
   refused({ file = path, scal = 1 }, "did you mean 'scale'?")
   refused({ file = path, scale = 1e200 }, path)
-  local flat, cut = box_file(1, 1, 0, 1), os.tmpname() .. ".obj"
-  files[#files + 1] = cut
-  local file = assert(io.open(cut, "w"))
-  file:write "v 0 0 0\nv 1 0 0\nf 1 2 3\n"
-  file:close()
+  local flat, cut = box_file(1, 1, 0, 1), files:write(".obj", "v 0 0 0\nv 1 0 0\nf 1 2 3\n")
   refused({ file = flat }, flat)
   refused({ file = cut }, cut .. ":3")
   local message = stn.fails(function()
@@ -156,8 +151,3 @@ stn.test("a mesh that cannot be read is told with the place", function()
     stn.world {}:ellipsoid {}
   end, "radii is missing; give the semi-axes {x, y, z} in m")
 end)
-
-for _, path in ipairs(files) do
-  os.remove(path)
-  os.remove((path:gsub("%.obj$", "")))
-end

@@ -1,13 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Robots from files written here: pendulum period, joints, links, controllers, mounting.
 local stn = require "stiction"
+local files <close> = require "files"()
 
 local function write(text)
-  local path = os.tmpname() .. ".urdf"
-  local file = assert(io.open(path, "w"))
-  file:write(text)
-  file:close()
-  return path
+  return files:write(".urdf", text)
 end
 
 -- A rod of length l and mass m that swings about y at the origin, hanging down at q = 0.
@@ -161,7 +158,6 @@ stn.test("materials given to load are those of its contacts", function()
   world:load { path, base = { xyz = { 0, 0, 0.1 } }, mu = 0.3 }
   local contact = world:step():contacts()[1]
   stn.near(contact.mu, 2 * 0.6 * 0.3 / (0.6 + 0.3), 1e-12, "combined friction")
-  os.remove(path)
 end)
 
 stn.test("a body of several shapes has the mass and inertia of their sum", function()

@@ -2,16 +2,10 @@
 -- Several robots in one world: names, hands on arms, values by name, iteration, what is found in files.
 local stn = require "stiction"
 
-local files = {}
+local files <close> = require "files"()
 
 local function write(text)
-  local path = os.tmpname()
-  files[#files + 1] = path
-  files[#files + 1] = path .. ".urdf"
-  local file = assert(io.open(path .. ".urdf", "w"))
-  file:write(text)
-  file:close()
-  return path .. ".urdf"
+  return files:write(".urdf", text)
 end
 
 local function inertial(mass)
@@ -417,8 +411,7 @@ stn.test("a robot is saved in every format and loads as the same robot", functio
   for _, format in ipairs { "urdf", "sdf", "mjcf" } do
     local world = stn.world {}
     local arm = world:load { file, fixed = true }
-    local path = os.tmpname() .. (format == "mjcf" and ".xml" or "." .. format)
-    files[#files + 1] = path
+    local path = files:path(format == "mjcf" and ".xml" or "." .. format)
     local lost = arm:save(path, { name = "copy" })
     assert(#lost <= 1 and (#lost == 0 or lost[1].severity == "warning"), format)
     local other = stn.world {}
@@ -465,7 +458,3 @@ stn.test("a controller takes the joints of one of several equal robots", functio
     motor:set { position = { sholder = 1 } }
   end, "did you mean 'shoulder'?")
 end)
-
-for _, path in ipairs(files) do
-  os.remove(path)
-end

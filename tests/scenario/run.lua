@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Stepping, what a step says, parameters, checks, poses.
 local stn = require "stiction"
+local files <close> = require "files"()
 
 local function make(dt)
   local world = stn.world { dt = dt or 0.01 }
@@ -142,7 +143,7 @@ stn.test("poses compose and invert", function()
 end)
 
 stn.test("signals and a recording", function()
-  local world, path = make(), os.tmpname() .. ".csv"
+  local world, path = make(), files:path ".csv"
   world:plot("wave", 0)
   world:record(path)
   for step in world:run { steps = 3 } do
@@ -153,7 +154,6 @@ stn.test("signals and a recording", function()
   for line in io.lines(path) do
     lines[#lines + 1] = line
   end
-  os.remove(path)
   os.remove(path .. ".parameters")
   stn.near(#lines, 5, 0, "lines: header, start, three steps")
   assert(lines[1]:find("time_s", 1, true) and lines[1]:find("wave", 1, true), lines[1])

@@ -20,6 +20,7 @@ static int enter_folder(void **state) {
     }
     *state = strdup(name);
     mkdir("sub", 0700);
+    mkdir("sub/lib", 0700);
     return *state == NULL;
 }
 
@@ -43,6 +44,7 @@ static void test_every_test_and_every_plain_file_counts(void **state) {
                "local stn = require 'stiction'\nstn.test('one', function() end)\nstn.test('two', function() end)\n");
     write_file("sub/b.lua", "local x = 1\n");
     write_file("sub/notes.txt", "no script\n");
+    write_file("sub/lib/shared.lua", "error 'a module is no test'\n");
     expect_last_line("test . " QUIET, 0, "\n3 passed, 0 failed\n");
     expect_last_line("test a.lua sub sub/b.lua --jobs 2 " QUIET, 0, "\n3 passed, 0 failed\n");
     expect_last_line("test . -k tw " QUIET, 0, "\n1 passed, 0 failed\n");
