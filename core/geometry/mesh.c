@@ -292,6 +292,14 @@ const stn_mesh *stn_mesh_keep(const stn_mesh *mesh) {
     return mesh;
 }
 
+size_t mesh_bytes(const stn_mesh *mesh) {
+    const mesh_object *object = (const mesh_object *)(const void *)mesh;
+    return sizeof *object + 3 * sizeof(double) * (size_t)mesh->vertex_count +
+           3 * sizeof(int32_t) * (size_t)mesh->triangle_count + 4 * sizeof(int32_t) * (size_t)mesh->tetrahedron_count +
+           mesh_polytope_bytes(mesh->polytope) +
+           mesh_tree_bytes(atomic_load_explicit(&object->tree, memory_order_acquire));
+}
+
 void stn_mesh_release(const stn_mesh *mesh) {
     mesh_object *object = (mesh_object *)mesh;
     if (object != NULL && atomic_fetch_sub_explicit(&object->references, 1, memory_order_acq_rel) == 1) {

@@ -109,10 +109,6 @@ bool mesh_further_agree(const mesh_further_list *list, const mesh_place *place) 
     return true;
 }
 
-static size_t size_of(const stn_mesh *m) {
-    return 24 * (size_t)m->vertex_count + 12 * (size_t)m->triangle_count + 16 * (size_t)m->tetrahedron_count;
-}
-
 static bool is_idle(const cached_mesh *entry) {
     const mesh_object *object = (const mesh_object *)(const void *)entry->mesh;
     return atomic_load(&object->references) == 1;
@@ -125,7 +121,7 @@ static void drop_idle(stn_context *context, mesh_cache *cache) {
         cached_mesh **oldest = NULL;
         for (cached_mesh **at = &cache->entries; *at != NULL; at = &(*at)->next) {
             if (is_idle(*at)) {
-                idle += size_of((*at)->mesh);
+                idle += mesh_bytes((*at)->mesh);
                 oldest = oldest == NULL || (*at)->used < (*oldest)->used ? at : oldest;
             }
         }

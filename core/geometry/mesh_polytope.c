@@ -9,6 +9,7 @@ typedef struct polytope_object {
     stn_polytope face;
     int32_t *integers;
     double *planes;
+    size_t bytes; // of the object and both blocks
 } polytope_object;
 
 static stn_status out_of_memory(stn_error *err) {
@@ -262,6 +263,8 @@ static stn_status assemble(faces *f, double largest, stn_polytope **out, stn_err
         mesh_polytope_release(mesh->context, &object->face);
         return out_of_memory(err);
     }
+    object->bytes =
+        sizeof *object + length * sizeof *object->integers + 4 * (size_t)f->face_count * sizeof *object->planes;
     int32_t *block = object->integers;
     stn_polytope *p = &object->face;
     fill_faces(f, p, &block, object->planes);
@@ -291,6 +294,10 @@ stn_status mesh_polytope_create(const raw_mesh *mesh, double volume, stn_polytop
     }
     faces_clear(&f);
     return status;
+}
+
+size_t mesh_polytope_bytes(const stn_polytope *polytope) {
+    return polytope != NULL ? ((const polytope_object *)(const void *)polytope)->bytes : 0;
 }
 
 void mesh_polytope_release(stn_context *context, const stn_polytope *polytope) {

@@ -183,6 +183,10 @@ void mesh_tree_destroy(mesh_tree *tree) {
     }
 }
 
+size_t mesh_tree_bytes(const mesh_tree *tree) {
+    return tree != NULL ? sizeof *tree + (size_t)tree->node_count * sizeof *tree->nodes : 0;
+}
+
 static mesh_tree *make_tree(const stn_mesh *mesh, stn_context *context) {
     size_t n = (size_t)mesh->triangle_count, blocks = (n + LANES - 1) / LANES;
     build b = {.mesh = mesh, .tree = stn_allocate(context, 1, sizeof *b.tree)};

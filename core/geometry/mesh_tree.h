@@ -38,6 +38,7 @@ static inline stn_vec3 tree_local(const mesh_tree *tree, stn_vec3 p) {
 
 /// The tree of a mesh, made at the first call; NULL without memory.
 const mesh_tree *mesh_tree_of(const stn_mesh *mesh);
-void mesh_tree_destroy(mesh_tree *tree); ///< accepts NULL
+void mesh_tree_destroy(mesh_tree *tree);       ///< accepts NULL
+size_t mesh_tree_bytes(const mesh_tree *tree); ///< accepts NULL
 
 #endif

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// An allocator for tests: counts what is alive and fails the n-th request.
+// An allocator for tests: counts what is alive, in blocks and bytes, and fails the n-th request.
 // Use: stn_heap_arm(&heap, n); call; a failed call must leave heap.live as it was. Repeat with n + 1 until the call
 // succeeds.
 #ifndef STN_HEAP_H
 #define STN_HEAP_H
 
+#include <malloc.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -12,7 +13,8 @@
 
 typedef struct stn_heap {
     atomic_llong requests, live;
-    long long fail_at; // 1 is the first request; 0: never
+    atomic_llong bytes; // of what is alive, as much as malloc gave: a few more than were asked for
+    long long fail_at;  // 1 is the first request; 0: never
 } stn_heap;
 
 static inline void *stn_heap_allocate(void *user, size_t size) {
@@ -21,6 +23,7 @@ static inline void *stn_heap_allocate(void *user, size_t size) {
     void *memory = request == heap->fail_at ? NULL : malloc(size);
     if (memory != NULL) {
         atomic_fetch_add(&heap->live, 1);
+        atomic_fetch_add(&heap->bytes, (long long)malloc_usable_size(memory));
     }
     return memory;
 }
@@ -29,6 +32,7 @@ static inline void stn_heap_release(void *user, void *memory) {
     stn_heap *heap = (stn_heap *)user;
     if (memory != NULL) {
         atomic_fetch_sub(&heap->live, 1);
+        atomic_fetch_sub(&heap->bytes, (long long)malloc_usable_size(memory));
     }
     free(memory);
 }

@@ -4,6 +4,8 @@
 
 #include <pthread.h>
 
+#include <stiction/mesh_query.h>
+
 #include "geometry/mesh.h"
 #include "stn_heap.h"
 
@@ -76,6 +78,46 @@ static void every_failed_allocation_is_reported_and_leaves_nothing(void **state)
     soup_add(&s, stn_vec3_make(0.0, 0.0, 1.0), stn_vec3_make(1.0, 0.0, 0.0), stn_vec3_make(0.0, 1.0, 0.0));
     fail_each(create_solid, &s);
     free(s.corner);
+}
+
+/// `what` holds the blocks and bytes that the allocator gave since it had `before`.
+static void assert_holds(const stn_mesh *what, const stn_heap *heap, const long long before[2]) {
+    long long blocks = heap->live - before[0], bytes = heap->bytes - before[1];
+    size_t said = mesh_bytes(what);
+    if (said > (size_t)bytes || said + 32 * (size_t)blocks < (size_t)bytes) {
+        fail_msg("%zu bytes, the allocator gave %lld in %lld blocks", said, bytes, blocks);
+    }
+}
+
+/// The cache of a context bounds what idle meshes hold by this figure.
+static void a_mesh_knows_the_memory_it_holds(void **state) {
+    (void)state;
+    stn_heap heap = {0};
+    stn_context_options options = stn_heap_options(&heap);
+    stn_context *context;
+    stn_error err = {STN_OK, ""};
+    assert_ok(stn_context_create(&options, &context, &err), err);
+    soup s = {0};
+    soup_add_sphere(&s, 3);
+    long long before[2] = {heap.live, heap.bytes};
+    stn_mesh *mesh = soup_mesh(&s, context), *hull = NULL, *solid = NULL;
+    assert_holds(mesh, &heap, before);
+    assert_ok(stn_mesh_prepare(mesh, &err), err);
+    assert_holds(mesh, &heap, before);
+    size_t surface = mesh_bytes(mesh);
+    before[0] = heap.live, before[1] = heap.bytes;
+    assert_ok(stn_mesh_create_hull(mesh, &hull, &err), err);
+    assert_holds(hull, &heap, before);
+    assert_true(mesh_bytes(hull) > 24 * (size_t)hull->vertex_count + 12 * (size_t)hull->triangle_count + surface / 4);
+    before[0] = heap.live, before[1] = heap.bytes;
+    assert_ok(create_solid(context, hull, &solid, &err), err);
+    assert_holds(solid, &heap, before);
+    stn_mesh_release(solid);
+    stn_mesh_release(hull);
+    stn_mesh_release(mesh);
+    stn_context_destroy(context);
+    assert_int_equal(heap.live, 0);
+    assert_int_equal(heap.bytes, 0);
 }
 
 static void *keep_and_release(void *user) {
@@ -192,6 +234,7 @@ static void what_a_reader_found_gets_its_unit_and_axis(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_failed_allocation_is_reported_and_leaves_nothing),
+        cmocka_unit_test(a_mesh_knows_the_memory_it_holds),
         cmocka_unit_test(threads_share_a_mesh_and_the_last_one_frees_it),
         cmocka_unit_test(stored_parts_give_the_same_mesh),
         cmocka_unit_test(damaged_parts_are_refused),
