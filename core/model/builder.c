@@ -86,39 +86,21 @@ void stn_builder_destroy(stn_model_builder *builder) {
     for (int32_t i = 0; i < STN_COUNT(lists); i++) {
         stn_release(builder->context, lists[i]->items);
     }
+    stn_release(builder->context, builder->robot_slots);
     stn_arena_destroy(builder->memory);
     stn_release(builder->context, builder);
 }
 
 // ------------------------------------------------------------------------------------------------------- robots
 
-static bool robot_exists(const stn_model_builder *builder, const char *name) {
-    for (int32_t i = 0; i < builder->robots.count; i++) {
-        if (strcmp(robot_at(builder, i)->name, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/// "arm_2", the first number that makes the name new.
-static void free_name(const stn_model_builder *builder, const char *name, char *text, size_t size) {
-    for (int32_t number = 2; number <= builder->robots.count + 2; number++) {
-        snprintf(text, size, "%.200s_%d", name, number);
-        if (!robot_exists(builder, text)) {
-            return;
-        }
-    }
-}
-
 stn_status stn_builder_begin_robot(stn_model_builder *builder, const char *name, int32_t *robot, stn_error *err) {
     if (name == NULL || name[0] == '\0') {
         return stn_fail(err, STN_ERR_ARGUMENT, "robot: the name must not be empty");
     }
     char text[256];
-    bool taken = robot_exists(builder, name);
+    bool taken = builder_find_robot(builder, name) >= 0;
     if (taken) {
-        free_name(builder, name, text, sizeof text);
+        builder_free_name(builder, name, text, sizeof text);
     }
     if (taken && !builder->number_names) {
         return stn_fail(err, STN_ERR_ARGUMENT, "robot '%s': there is one of that name already; call it '%s', say", name,
@@ -135,6 +117,9 @@ stn_status stn_builder_begin_robot(stn_model_builder *builder, const char *name,
                                  builder->clouds.count, builder->groups.count};
     item->base = stn_pose_identity();
     item->attached_to = -1;
+    if (!builder_index_robot(builder, builder->robots.count)) {
+        return out_of_memory(err);
+    }
     *robot = builder->robots.count++;
     return STN_OK;
 }
@@ -145,7 +130,7 @@ void stn_builder_discard(stn_model_builder *builder, int32_t robot) {
     }
     builder_truncate(builder, &robot_at(builder, robot)->start);
     builder_drop_keyframes(builder, robot);
-    builder->robots.count = robot;
+    builder_forget_robots(builder, robot);
     for (int32_t r = 0; r < robot; r++) { // what stays lets go of what went
         built_robot *kept = robot_at(builder, r);
         kept->attached_to = kept->attached_to < builder->links.count ? kept->attached_to : -1;

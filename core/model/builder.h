@@ -24,6 +24,7 @@ typedef struct built_robot {
     bool fixed, base_given; // given: set, not only proposed
     int32_t attached_to;    // link of another robot that the root is welded to, -1: none
     stn_pose attached_at;   // that link's frame -> root link frame
+    int32_t next_number;    // NAME_n is taken for all n from 2 to below it
 } built_robot;
 
 typedef struct built_link {
@@ -76,8 +77,9 @@ struct stn_model_builder {
     stn_context *context;
     stn_arena *memory; // texts and number arrays of the specs; the compiled model takes it over
     list robots, links, joints, geometries, meshes, excludes, overrides, clouds, groups; // meshes' data are kept
-    list keyframes;    // in the order of adding, whatever their robots
-    bool number_names; // a robot's name that is taken gets a number instead of being refused
+    list keyframes;                         // in the order of adding, whatever their robots
+    bool number_names;                      // a robot's name that is taken gets a number instead of being refused
+    int32_t *robot_slots, robot_slot_count; // robot_names.c: hash table of robot + 1; 0: free
 };
 
 /// New zeroed item at the end of a list, not counted yet: the caller fills it and adds one to `count`. NULL: no memory.
@@ -87,6 +89,12 @@ const char *builder_copy_text(stn_model_builder *builder, const char *text);
 void *builder_copy(stn_model_builder *builder, const void *data, size_t count, size_t size);
 /// Empties the lists from these counts on; instances and meshes that they own are let go.
 void builder_truncate(stn_model_builder *builder, const built_counts *start);
+/// robot_names.c: the robot of that name, -1: none; enters a robot that was just added (false: out of memory) and drops
+/// all from `robot` on. `builder_free_name` makes "arm_2" of a name that is taken, with the first number that is free.
+int32_t builder_find_robot(const stn_model_builder *builder, const char *name);
+bool builder_index_robot(stn_model_builder *builder, int32_t robot);
+void builder_forget_robots(stn_model_builder *builder, int32_t robot);
+void builder_free_name(const stn_model_builder *builder, const char *name, char *text, size_t size);
 /// keyframe.c: forgets the keyframes of the robots from `robot` on.
 void builder_drop_keyframes(stn_model_builder *builder, int32_t robot);
 

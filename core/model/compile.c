@@ -66,7 +66,7 @@ static void hand_over(compiler *c, stn_arena *fresh) {
     b->groups.count = b->meshes.count = 0; // their plugins and data are the model's now
     builder_truncate(b, &(built_counts){0});
     b->keyframes.count = 0;
-    b->robots.count = 0;
+    builder_forget_robots(b, 0);
 }
 
 static stn_status compile(compiler *c, stn_error *err) {

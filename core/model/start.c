@@ -46,17 +46,18 @@ static bool has_inertia(const stn_mass *mass) {
     return mass->mass > 0.0 || trace > 0.0;
 }
 
-/// The link that the body's joint carries; others of the body are welded to it.
-static int32_t first_link(const stn_model *m, int32_t body) {
-    int32_t link = 0;
-    while (m->links[link].joint != m->bodies[body].joint) {
-        link++;
+/// Of each body the link that its joint carries; others of the body are welded to it.
+static void find_carried_links(const stn_model *m, int32_t *link) {
+    for (int32_t i = m->link_count - 1; i >= 0; i--) { // backwards: the first of several stays
+        int32_t body = m->links[i].body;
+        if (m->links[i].joint == m->bodies[body].joint) {
+            link[body] = i;
+        }
     }
-    return link;
 }
 
-/// A joint that carries no mass and no rotor makes the mass matrix singular. `carries` says whether the subtree of a
-/// body has mass.
+/// The last body of the tree whose joint carries no mass and no rotor, which makes the mass matrix singular; -1: none.
+/// `carries` says whether the subtree of a body has mass.
 static int32_t find_massless(const compiler *c, const stn_tree *tree, bool *carries) {
     const stn_model *m = &c->object->face;
     int32_t found = -1;
@@ -68,7 +69,7 @@ static int32_t find_massless(const compiler *c, const stn_tree *tree, bool *carr
         }
         carries[body->parent] = carries[body->parent] || carries[i];
     }
-    return found < 0 ? -1 : first_link(m, found);
+    return found;
 }
 
 static void warn_massless(const compiler *c, int32_t link) {
@@ -127,10 +128,12 @@ stn_status compile_start(compiler *c, stn_error *err) {
     stn_model *m = &c->object->face;
     c->q0 = STN_ARENA_ZEROED(c->memory, m->nq, double);
     int32_t *massless = STN_ARENA(c->memory, m->tree_count, int32_t);
+    int32_t *carried = STN_ARENA_ZEROED(c->scratch, m->body_count, int32_t);
     bool *carries = STN_ARENA_ZEROED(c->scratch, m->body_count, bool);
-    if (c->q0 == NULL || massless == NULL || carries == NULL) {
+    if (c->q0 == NULL || massless == NULL || carried == NULL || carries == NULL) {
         return compile_out_of_memory(err);
     }
+    find_carried_links(m, carried);
     for (int32_t j = 0; j < m->joint_count; j++) {
         start_joint(c, j);
     }
@@ -143,8 +146,9 @@ stn_status compile_start(compiler *c, stn_error *err) {
         memcpy(c->q0 + tree->q_start, cloud->position, (size_t)tree->nq * sizeof(double));
     }
     for (int32_t t = 0; t < m->tree_count; t++) {
-        massless[t] = m->trees[t].kind == STN_TREE_NODAL ? -1 : find_massless(c, &m->trees[t], carries);
-        if (massless[t] >= 0) {
+        int32_t body = m->trees[t].kind == STN_TREE_NODAL ? -1 : find_massless(c, &m->trees[t], carries);
+        massless[t] = body >= 0 ? carried[body] : -1;
+        if (body >= 0) {
             warn_massless(c, massless[t]);
         }
     }

@@ -200,6 +200,21 @@ static void robot_without_links_is_refused_and_leaves_nothing(void **state) {
     assert_string_equal(load_named(f, "x.fakea", "a", NULL, &err), "a");
 }
 
+static void numbers_of_many_robots_follow_each_other_and_refused_ones_take_none(void **state) {
+    fixture *f = *state;
+    stn_error err = {0};
+    assert_string_equal(load_named(f, "x.fakea", "a", NULL, &err), "a");
+    for (int32_t number = 2; number < 100; number++) {
+        char expected[16];
+        snprintf(expected, sizeof expected, "a_%d", (int)number);
+        assert_string_equal(load_named(f, "x.fakea", "a-", NULL, &err), "");
+        assert_string_equal(load_named(f, "x.fakea", "a", NULL, &err), expected);
+    }
+    assert_string_equal(load_named(f, "x.fakea", "a", "a_101", &err), "a_101");
+    assert_string_equal(load_named(f, "x.fakea", "a", NULL, &err), "a_100");
+    assert_string_equal(load_named(f, "x.fakea", "a", NULL, &err), "a_102");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(first_bytes_decide_among_loaders_of_one_extension, set_up, tear_down),
@@ -210,6 +225,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(pipe_is_refused_without_waiting_for_a_writer, set_up, tear_down),
         cmocka_unit_test_setup_teardown(missing_file_and_folder_are_said, set_up, tear_down),
         cmocka_unit_test_setup_teardown(name_that_is_taken_gets_a_number_unless_it_was_asked_for, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(numbers_of_many_robots_follow_each_other_and_refused_ones_take_none, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(robot_without_links_is_refused_and_leaves_nothing, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
