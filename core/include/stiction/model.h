@@ -398,6 +398,9 @@ STN_API stn_pair_material stn_model_pair_material(const stn_model *model, int32_
 /// A tree whose mass matrix is singular because a moving link carries no mass (and no rotor) up to its tips: the last such
 /// link, else -1.
 STN_API int32_t stn_model_massless_link(const stn_model *model, int32_t tree);
+/// The data of a mesh of the model: its own, or read from its file where the model only names it (a shape that is only
+/// drawn). The caller releases it with stn_mesh_release. Errors as of stn_mesh_load. [setup]
+STN_API stn_status stn_model_load_mesh(const stn_model *model, int32_t mesh, const stn_mesh **out, stn_error *err);
 
 #ifdef __cplusplus
 }

@@ -115,8 +115,7 @@ typedef struct scene_plane {
 } scene_plane;
 
 typedef struct scene_mesh {
-    const stn_mesh *mesh;
-    const stn_mesh *loaded; // the same when it was loaded here, to be released
+    const stn_mesh *mesh; // kept
     uint32_t *normals;
     bool unusable; // said
 } scene_mesh;

@@ -29,20 +29,14 @@ static stn_status prepare_mesh(scene *s, int32_t number, stn_error *err) {
     if (m->normals != NULL || m->unusable) {
         return STN_OK;
     }
-    const stn_mesh_reference *reference = &s->model->meshes[number];
-    m->mesh = reference->data;
-    if (m->mesh == NULL) {
-        stn_mesh_request request = {.path = reference->path, .scale = reference->scale};
-        stn_error why = {STN_OK, ""};
-        stn_status status = stn_mesh_load(s->model->context, &request, &m->loaded, &why);
-        if (status == STN_ERR_MEMORY) {
-            return stn_fail(err, status, "%s", why.text);
-        }
-        if (status < 0) {
-            leave_out(s, number, why.text);
-            return STN_OK;
-        }
-        m->mesh = m->loaded;
+    stn_error why = {STN_OK, ""};
+    stn_status status = stn_model_load_mesh(s->model, number, &m->mesh, &why);
+    if (status == STN_ERR_MEMORY) {
+        return stn_fail(err, status, "%s", why.text);
+    }
+    if (status < 0) {
+        leave_out(s, number, why.text);
+        return STN_OK;
     }
     if (m->mesh->triangle_count > TRIANGLES_MAX - s->triangle_count) {
         leave_out(s, number, "the meshes of a picture may have 4000000 triangles together");
@@ -172,7 +166,7 @@ void scene_close(scene *s) {
     stn_context *context = s->model->context;
     for (int32_t i = 0; s->meshes != NULL && i < s->model->mesh_count; i++) {
         stn_release(context, s->meshes[i].normals);
-        stn_mesh_release(s->meshes[i].loaded);
+        stn_mesh_release(s->meshes[i].mesh);
     }
     stn_release(context, s->items);
     stn_release(context, s->planes);

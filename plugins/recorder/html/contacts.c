@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contacts and patches of frames. A contact that was in the frame before, by its id, is written as a difference to it.
+#include <string.h>
+
+#include "html.h"
+
+enum { POINT = 0, NORMAL = 3, FORCE = 6, GAP = 9, SLIP_SPEED = 10 };
+
+/// What is put: a stream each.
+enum { LINKS, POINTS, NORMALS, FORCES, GAPS, STATES };
+enum { PATCHES, CORNERS, PRESSURES };
+
+void contacts_open(contact_writer *w, stn_context *context, const scene_units *units) {
+    *w = (contact_writer){.context = context, .units = *units};
+    for (int32_t i = 0; i < CONTACT_STREAMS; i++) {
+        w->contact[i].context = context;
+    }
+    for (int32_t i = 0; i < PATCH_STREAMS; i++) {
+        w->patch[i].context = context;
+    }
+}
+
+void contacts_close(contact_writer *w) {
+    for (int32_t i = 0; i < CONTACT_STREAMS; i++) {
+        bytes_release(&w->contact[i]);
+    }
+    for (int32_t i = 0; i < PATCH_STREAMS; i++) {
+        bytes_release(&w->patch[i]);
+    }
+    stn_release(w->context, w->before);
+    stn_release(w->context, w->now);
+    stn_release(w->context, w->slots);
+}
+
+static bool make_room(contact_writer *w, int32_t count) {
+    if (count <= w->capacity) {
+        return true;
+    }
+    size_t old = (size_t)w->capacity, capacity = (size_t)count + (size_t)count / 2;
+    kept_contact *before = stn_reallocate(w->context, w->before, old, capacity, sizeof *before);
+    w->before = before != NULL ? before : w->before;
+    kept_contact *now = stn_reallocate(w->context, w->now, old, capacity, sizeof *now);
+    w->now = now != NULL ? now : w->now;
+    size_t slot_count = 4;
+    while (slot_count < 2 * capacity) {
+        slot_count *= 2;
+    }
+    int32_t *slots = stn_reallocate(w->context, w->slots, (size_t)w->slot_count, slot_count, sizeof *slots);
+    w->slots = slots != NULL ? slots : w->slots;
+    if (before == NULL || now == NULL || slots == NULL) {
+        return false;
+    }
+    w->capacity = (int32_t)capacity;
+    w->slot_count = (int32_t)slot_count;
+    return true;
+}
+
+// ------------------------------------------------------------------------------------------------------------ links
+
+/// Ids are hashes already.
+static int32_t first_slot(const contact_writer *w, uint64_t id) {
+    return (int32_t)((id ^ id >> 32) & (uint64_t)(w->slot_count - 1));
+}
+
+static void fill_slots(contact_writer *w) {
+    if (w->slot_count == 0) {
+        return;
+    }
+    memset(w->slots, 0, (size_t)w->slot_count * sizeof *w->slots);
+    for (int32_t i = 0; i < w->before_count; i++) {
+        int32_t slot = first_slot(w, w->before[i].id);
+        while (w->slots[slot] != 0) {
+            slot = (slot + 1) & (w->slot_count - 1);
+        }
+        w->slots[slot] = i + 1;
+    }
+}
+
+/// Index in the frame before, -1: it was not there. Mostly it is the one that is expected.
+static int32_t find(const contact_writer *w, uint64_t id, int32_t expected) {
+    if (expected < w->before_count && w->before[expected].id == id) {
+        return expected;
+    }
+    for (int32_t slot = first_slot(w, id); w->slots[slot] != 0; slot = (slot + 1) & (w->slot_count - 1)) {
+        if (w->before[w->slots[slot] - 1].id == id) {
+            return w->slots[slot] - 1;
+        }
+    }
+    return -1;
+}
+
+static uint64_t zigzag(int64_t value) {
+    return ((uint64_t)value << 1) ^ (value < 0 ? UINT64_MAX : 0);
+}
+
+// ---------------------------------------------------------------------------------------------------------- numbers
+
+static void quantise_vector(stn_vec3 value, double unit, const int64_t *otherwise, int64_t *number) {
+    number[0] = quantise(value.x, unit, otherwise[0]);
+    number[1] = quantise(value.y, unit, otherwise[1]);
+    number[2] = quantise(value.z, unit, otherwise[2]);
+}
+
+static void quantise_touch(const scene_units *units, const touch *t, const int64_t *otherwise, int64_t *number) {
+    quantise_vector(t->point, units->length, otherwise + POINT, number + POINT);
+    quantise_vector(t->normal, units->normal, otherwise + NORMAL, number + NORMAL);
+    quantise_vector(t->force, units->force, otherwise + FORCE, number + FORCE);
+    number[GAP] = quantise(t->gap, units->length, otherwise[GAP]);
+    number[SLIP_SPEED] = quantise(t->slip_speed, units->velocity, otherwise[SLIP_SPEED]);
+}
+
+static void put_numbers(bytes *out, const int64_t *number, const int64_t *from, int32_t start, int32_t count) {
+    for (int32_t k = start; k < start + count; k++) {
+        bytes_put_s(out, number[k] - from[k]);
+    }
+}
+
+static void add_touch(contact_writer *w, const touch *t, kept_contact *kept, int32_t *expected) {
+    static const int64_t nothing[CONTACT_NUMBERS] = {0};
+    int32_t linked = find(w, t->id, *expected);
+    const int64_t *from = linked >= 0 ? w->before[linked].number : nothing;
+    if (linked >= 0) {
+        bytes_put_u(&w->contact[LINKS], 1 + zigzag((int64_t)linked - *expected));
+        *expected = linked + 1;
+    } else {
+        bytes_put_u(&w->contact[LINKS], 0);
+        bytes_put_u(&w->contact[LINKS], (uint64_t)t->geometry_a);
+        bytes_put_u(&w->contact[LINKS], (uint64_t)t->geometry_b);
+    }
+    kept->id = t->id;
+    quantise_touch(&w->units, t, from, kept->number);
+    put_numbers(&w->contact[POINTS], kept->number, from, POINT, 3);
+    put_numbers(&w->contact[NORMALS], kept->number, from, NORMAL, 3);
+    put_numbers(&w->contact[FORCES], kept->number, from, FORCE, 3);
+    put_numbers(&w->contact[GAPS], kept->number, from, GAP, 2);
+    bytes_put_u(&w->contact[STATES], (uint64_t)t->state);
+}
+
+// ---------------------------------------------------------------------------------------------------------- patches
+
+static void add_face(contact_writer *w, const moment *m, const touch *t, const int64_t *point) {
+    int64_t from[3] = {point[0], point[1], point[2]};
+    bytes_put_u(&w->patch[PATCHES], (uint64_t)t->vertex_count);
+    for (int32_t i = t->vertex_start; i < t->vertex_start + t->vertex_count; i++) {
+        int64_t corner[3];
+        quantise_vector(m->vertices[i], w->units.length, from, corner);
+        put_numbers(&w->patch[CORNERS], corner, from, 0, 3);
+        memcpy(from, corner, sizeof from);
+        bytes_put_f32(&w->patch[PRESSURES], (float)m->pressure[i]);
+    }
+}
+
+static void add_patches(contact_writer *w, const moment *m) {
+    bytes_put_u(&w->patch[PATCHES], (uint64_t)m->patch_count);
+    for (int32_t p = 0; p < m->patch_count; p++) {
+        const stn_patch *patch = &m->patches[p];
+        bytes_put_u(&w->patch[PATCHES], (uint64_t)patch->geometry_a);
+        bytes_put_u(&w->patch[PATCHES], (uint64_t)patch->geometry_b);
+        bytes_put_u(&w->patch[PATCHES], (uint64_t)patch->contact_start);
+        bytes_put_u(&w->patch[PATCHES], (uint64_t)patch->contact_count);
+        for (int32_t i = patch->contact_start; i < patch->contact_start + patch->contact_count; i++) {
+            add_face(w, m, &m->touches[i], w->now[i].number + POINT);
+        }
+    }
+}
+
+// ----------------------------------------------------------------------------------------------------------- frames
+
+stn_status contacts_add(contact_writer *w, const moment *m, stn_error *err) {
+    if (!make_room(w, m->touch_count > 0 ? m->touch_count : 1)) {
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory for %d contacts", (int)m->touch_count);
+    }
+    fill_slots(w);
+    bytes_put_u(&w->contact[LINKS], (uint64_t)m->touch_count);
+    int32_t expected = 0;
+    for (int32_t i = 0; i < m->touch_count; i++) {
+        add_touch(w, &m->touches[i], &w->now[i], &expected);
+    }
+    add_patches(w, m);
+    kept_contact *last = w->before;
+    w->before = w->now;
+    w->now = last;
+    w->before_count = m->touch_count;
+    return STN_OK;
+}
+
+static void put_streams(bytes *streams, int32_t count, bytes *out) {
+    uint64_t size = 0;
+    for (int32_t i = 0; i < count; i++) {
+        size += streams[i].count + 1; // the length of a length grows with it:
+        for (size_t rest = streams[i].count; rest >= 0x80; rest >>= 7) {
+            size++;
+        }
+    }
+    bytes_put_u(out, size);
+    for (int32_t i = 0; i < count; i++) {
+        bytes_put_stream(out, &streams[i]);
+        bytes_clear(&streams[i]);
+    }
+}
+
+void contacts_write(contact_writer *w, bytes *out) {
+    put_streams(w->contact, CONTACT_STREAMS, out);
+    put_streams(w->patch, PATCH_STREAMS, out);
+    w->before_count = 0;
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// A frames block: poses as columns, one per number of a body, so that what rests is a run of zeros.
+#include "html.h"
+
+enum { BODY_COLUMNS = 13, NODE_COLUMNS = 3 };
+
+stn_status frames_open(frame_writer *w, const stn_model *model, const scene_units *units, stn_error *err) {
+    *w = (frame_writer){.context = model->context, .units = *units, .body_count = model->body_count,
+                        .node_count = model->node_count};
+    contacts_open(&w->contacts, model->context, units);
+    int64_t columns = (int64_t)BODY_COLUMNS * (model->body_count - 1) + (int64_t)NODE_COLUMNS * model->node_count;
+    if (columns <= INT32_MAX / FRAMES_IN_BLOCK) {
+        w->column_count = (int32_t)columns;
+        w->columns = stn_allocate(w->context, (size_t)columns * FRAMES_IN_BLOCK + 1, sizeof *w->columns);
+        w->last = stn_allocate(w->context, (size_t)columns + 1, sizeof *w->last);
+    }
+    if (w->columns == NULL || w->last == NULL) {
+        frames_close(w);
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory for frames of %d bodies", (int)model->body_count);
+    }
+    return STN_OK;
+}
+
+void frames_close(frame_writer *w) {
+    if (w->context == NULL) {
+        return;
+    }
+    contacts_close(&w->contacts);
+    stn_release(w->context, w->columns);
+    stn_release(w->context, w->last);
+    *w = (frame_writer){0};
+}
+
+static void put(frame_writer *w, int32_t column, double value, double unit) {
+    w->last[column] = quantise(value, unit, w->last[column]);
+    w->columns[(size_t)column * FRAMES_IN_BLOCK + (size_t)w->count] = w->last[column];
+}
+
+static void put_vector(frame_writer *w, int32_t column, stn_vec3 value, double unit) {
+    put(w, column, value.x, unit);
+    put(w, column + 1, value.y, unit);
+    put(w, column + 2, value.z, unit);
+}
+
+/// Of the two quaternions of a rotation the one nearer to the last frame's.
+static void put_rotation(frame_writer *w, int32_t column, stn_quat q) {
+    const int64_t *last = w->last + column;
+    double along = (double)last[0] * q.w + (double)last[1] * q.x + (double)last[2] * q.y + (double)last[3] * q.z;
+    double sign = along < 0.0 ? -1.0 : 1.0;
+    put(w, column, sign * q.w, w->units.rotation);
+    put_vector(w, column + 1, stn_vec3_make(sign * q.x, sign * q.y, sign * q.z), w->units.rotation);
+}
+
+static void add_bodies(frame_writer *w, const moment *m) {
+    for (int32_t b = 1; b < w->body_count; b++) {
+        int32_t column = BODY_COLUMNS * (b - 1);
+        put_vector(w, column, m->body_pose[b].position, w->units.length);
+        put_rotation(w, column + 3, stn_quat_from_matrix(&m->body_pose[b].rotation));
+        put_vector(w, column + 7, m->body_velocity[b].linear, w->units.velocity);
+        put_vector(w, column + 10, m->body_velocity[b].angular, w->units.angular_velocity);
+    }
+    for (int32_t n = 0; n < w->node_count; n++) {
+        put_vector(w, BODY_COLUMNS * (w->body_count - 1) + NODE_COLUMNS * n, m->node[n], w->units.length);
+    }
+}
+
+stn_status frames_add(frame_writer *w, const moment *m, stn_error *err) {
+    stn_status status = contacts_add(&w->contacts, m, err);
+    if (status == STN_OK) {
+        add_bodies(w, m);
+        w->step[w->count] = m->step;
+        w->time[w->count] = m->time;
+        w->count++;
+    }
+    return status;
+}
+
+void frames_write(frame_writer *w, bytes *out) {
+    bytes_clear(out);
+    bytes_put_u(out, (uint64_t)w->count);
+    int64_t last = 0;
+    for (int32_t f = 0; f < w->count; f++) {
+        bytes_put_u(out, (uint64_t)(w->step[f] - last));
+        last = w->step[f];
+    }
+    for (int32_t f = 0; f < w->count; f++) {
+        bytes_put_f64(out, w->time[f]);
+    }
+    for (int32_t c = 0; c < w->column_count; c++) {
+        const int64_t *column = w->columns + (size_t)c * FRAMES_IN_BLOCK;
+        last = 0;
+        for (int32_t f = 0; f < w->count; f++) {
+            bytes_put_s(out, column[f] - last);
+            last = column[f];
+        }
+    }
+    contacts_write(&w->contacts, out);
+    w->count = 0;
+}

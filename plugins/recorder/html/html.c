@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// One page that shows the run: the viewer's program, then the scene, frames and series in blocks (docs/recording.md).
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <stiction/plugin.h>
+
+#include "html.h"
+
+typedef struct html_config {
+    double frame_rate;
+    bool meshes;
+    const char *title;
+} html_config;
+
+static const stn_param params[] = {
+    STN_PARAM_REAL(html_config, frame_rate, "1/s", 60.0, 0.0, 1e6, "frames a simulated second; 0: every step"),
+    STN_PARAM_BOOL(html_config, meshes, true, "hold the meshes that are only drawn"),
+    STN_PARAM_TEXT(html_config, title, "", "what the viewer calls the recording; empty: the name of the file"),
+};
+
+static const double BLOCK_SECONDS = 1.0; // of wall time that a killed run loses at most
+
+typedef struct recording {
+    stn_context *context;
+    double frame_rate;
+    char *parameters, *title;
+    bool visual_meshes, begun, failed;
+    page page;
+    moment moment;
+    frame_writer frames;
+    series_writer series;
+    bytes payload;
+    double next_frame; // time at which the next one is due [s]
+    int64_t step_count, frame_count;
+    struct timespec last_block;
+} recording;
+
+// ------------------------------------------------------------------------------------------------------------- open
+
+/// "runs/out.html" -> "out".
+static char *title_of(stn_context *context, const char *given, const char *path) {
+    if (given != NULL && given[0] != '\0') {
+        return stn_duplicate_text(context, given);
+    }
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path, *dot = strrchr(name, '.');
+    size_t length = dot != NULL && dot != name ? (size_t)(dot - name) : strlen(name);
+    char *title = stn_allocate(context, length + 1, 1);
+    if (title != NULL) {
+        memcpy(title, name, length);
+    }
+    return title;
+}
+
+static void release(recording *r) {
+    moment_close(&r->moment);
+    frames_close(&r->frames);
+    series_close(&r->series);
+    bytes_release(&r->payload);
+    stn_release(r->context, r->parameters);
+    stn_release(r->context, r->title);
+    stn_release(r->context, r);
+}
+
+static stn_status html_open(void *self, const stn_record_header *header, void **out, stn_error *err) {
+    const html_config *config = self;
+    stn_context *context = header->model->context;
+    *out = NULL;
+    recording *r = stn_allocate(context, 1, sizeof *r);
+    if (r == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", header->path);
+    }
+    r->context = context;
+    r->payload.context = context;
+    r->frame_rate = config->frame_rate;
+    r->visual_meshes = config->meshes;
+    r->parameters = stn_duplicate_text(context, header->parameters != NULL ? header->parameters : "");
+    r->title = title_of(context, config->title, header->path);
+    stn_status status = STN_OK;
+    if (r->parameters == NULL || r->title == NULL) {
+        status = stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", header->path);
+    }
+    if (status == STN_OK) {
+        status = page_open(&r->page, context, header->path, err);
+    }
+    if (status < 0) {
+        release(r);
+        return status;
+    }
+    *out = r;
+    return STN_OK;
+}
+
+/// With the first observation, which is the first to tell dt.
+static stn_status begin(recording *r, const stn_observation *o, stn_error *err) {
+    scene s;
+    stn_status status = scene_open(&s, o->model, r->visual_meshes, err);
+    if (status < 0) {
+        return status;
+    }
+    scene_options options = {.title = r->title, .parameters = r->parameters, .dt = o->dt, .frame_rate = r->frame_rate};
+    status = scene_write(&s, &options, &r->payload, err);
+    if (status == STN_OK) {
+        status = page_block(&r->page, "scene", &r->payload, err);
+    }
+    for (int32_t m = 0; m < s.mesh_count && status == STN_OK; m++) {
+        bytes_clear(&r->payload);
+        mesh_write(s.meshes[m], &r->payload);
+        status = page_block(&r->page, "mesh", &r->payload, err);
+    }
+    if (status == STN_OK) {
+        status = moment_open(&r->moment, o->model, err);
+    }
+    if (status == STN_OK) {
+        status = frames_open(&r->frames, o->model, &s.units, err);
+    }
+    if (status == STN_OK) {
+        status = series_open(&r->series, r->context, err);
+    }
+    scene_close(&s);
+    clock_gettime(CLOCK_MONOTONIC, &r->last_block);
+    r->next_frame = -INFINITY;
+    r->begun = true;
+    return status;
+}
+
+// ---------------------------------------------------------------------------------------------------------- observe
+
+static stn_status write_blocks(recording *r, stn_error *err) {
+    stn_status status = STN_OK;
+    if (r->frames.count > 0) {
+        frames_write(&r->frames, &r->payload);
+        status = page_block(&r->page, "frames", &r->payload, err);
+    }
+    if (status == STN_OK && r->series.count > 0) {
+        series_write(&r->series, &r->payload);
+        status = page_block(&r->page, "series", &r->payload, err);
+    }
+    clock_gettime(CLOCK_MONOTONIC, &r->last_block);
+    return status;
+}
+
+static bool block_is_due(const recording *r) {
+    if (r->frames.count == FRAMES_IN_BLOCK || r->series.count == POINTS_IN_BLOCK) {
+        return true;
+    }
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    double since = (double)(now.tv_sec - r->last_block.tv_sec) + 1e-9 * (double)(now.tv_nsec - r->last_block.tv_nsec);
+    return since > BLOCK_SECONDS;
+}
+
+static stn_status add_frame(recording *r, stn_error *err) {
+    r->moment.written = true;
+    r->frame_count++;
+    return frames_add(&r->frames, &r->moment, err);
+}
+
+/// Frames are due at whole multiples of their distance; a sum of many dt is forgiven its rounding.
+static bool frame_is_due(recording *r, const stn_observation *o) {
+    if (r->frame_rate == 0.0) {
+        return true;
+    }
+    double time = o->time + 1e-6 * o->dt;
+    if (time < r->next_frame) {
+        return false;
+    }
+    r->next_frame = (floor(time * r->frame_rate) + 1.0) / r->frame_rate;
+    return true;
+}
+
+/// Steps count up within a block: after a reset of the world a new one begins.
+static stn_status follow_reset(recording *r, const stn_observation *o, stn_error *err) {
+    if (!r->moment.filled || o->step > r->moment.step) {
+        return STN_OK;
+    }
+    r->next_frame = -INFINITY;
+    return write_blocks(r, err);
+}
+
+static stn_status add_step(recording *r, const stn_observation *o, stn_error *err) {
+    stn_status status = follow_reset(r, o, err);
+    if (status == STN_OK) {
+        status = series_add(&r->series, o, err);
+    }
+    if (status == STN_OK) {
+        status = moment_take(&r->moment, o, err);
+    }
+    if (status == STN_OK && frame_is_due(r, o)) {
+        status = add_frame(r, err);
+    }
+    if (status == STN_OK && block_is_due(r)) {
+        status = write_blocks(r, err);
+    }
+    r->step_count += o->problem != NULL;
+    return status;
+}
+
+static stn_status html_observe(void *self, const stn_observation *o, stn_error *err) {
+    recording *r = self;
+    stn_status status = r->begun ? STN_OK : begin(r, o, err);
+    if (status == STN_OK) {
+        status = add_step(r, o, err);
+    }
+    r->failed = status < 0;
+    return status;
+}
+
+// ------------------------------------------------------------------------------------------------------------ close
+
+static stn_status write_end(recording *r, stn_error *err) {
+    char time[40] = "0", text[160];
+    stn_print_real(time, sizeof time, r->moment.time);
+    int length = snprintf(text, sizeof text, "{ \"steps\": %lld, \"frames\": %lld, \"time\": %s }",
+                          (long long)r->step_count, (long long)r->frame_count, time);
+    bytes_clear(&r->payload);
+    bytes_put(&r->payload, text, (size_t)length);
+    return page_block(&r->page, "end", &r->payload, err);
+}
+
+static stn_status finish(recording *r, stn_error *err) {
+    stn_status status = STN_OK;
+    if (r->moment.filled && !r->moment.written) {
+        status = add_frame(r, err);
+    }
+    if (status == STN_OK) {
+        status = write_blocks(r, err);
+    }
+    return status == STN_OK ? write_end(r, err) : status;
+}
+
+static stn_status html_close(void *self, stn_error *err) {
+    recording *r = self;
+    if (r == NULL) {
+        return STN_OK;
+    }
+    stn_status status = r->begun && !r->failed ? finish(r, err) : STN_OK;
+    stn_error ignored;
+    stn_status closed = page_close(&r->page, status == STN_OK && !r->failed ? err : &ignored);
+    status = status == STN_OK && !r->failed ? closed : status;
+    release(r);
+    return status;
+}
+
+static const stn_recorder_ops ops = {
+    .size = sizeof ops, .extension = "html", .open = html_open, .observe = html_observe, .close = html_close};
+
+static const stn_plugin_desc descriptor = {
+    .size = sizeof descriptor,
+    .kind = STN_KIND_RECORDER,
+    .id = "html",
+    .version = "1.0.0",
+    .summary = "One page that shows the run: 3D view, contacts and plots, in any browser",
+    .config_size = sizeof(html_config),
+    .params = params,
+    .param_count = STN_COUNT(params),
+    .ops.recorder = &ops,
+};
+STN_PLUGIN_LIBRARY(&descriptor);

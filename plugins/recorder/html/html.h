@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of a recording, after docs/recording.md: page.c writes blocks into the file; scene.c, mesh.c, frames.c,
+// contacts.c and series.c make their payloads; moment.c keeps what a step showed.
+#ifndef RECORDER_HTML_H
+#define RECORDER_HTML_H
+
+#include <sys/types.h>
+#include <zlib.h>
+
+#include <stiction/recorder.h>
+
+#include "bytes.h"
+
+// --------------------------------------------------------------------------------------------------------- page.c
+
+/// The file, open for writing.
+typedef struct page {
+    stn_context *context;
+    char *path;
+    int descriptor;
+    off_t whole; // bytes of whole blocks
+    z_stream stream;
+    bool deflating;
+    bytes packed, line;
+} page;
+
+/// Makes the file and writes the viewer into it. After a failure there is nothing to close.
+stn_status page_open(page *p, stn_context *context, const char *path, stn_error *err);
+/// Writes a block at once. What a failure leaves of it is cut off again.
+stn_status page_block(page *p, const char *kind, const bytes *payload, stn_error *err);
+stn_status page_close(page *p, stn_error *err);
+
+// -------------------------------------------------------------------------------------------------------- scene.c
+
+/// Steps in which numbers are kept.
+typedef struct scene_units {
+    double length, rotation, velocity, angular_velocity, force, normal;
+} scene_units;
+
+typedef struct scene_options {
+    const char *title, *parameters;
+    double dt, frame_rate;
+    bool visual_meshes;
+} scene_options;
+
+/// Which meshes of the model the scene holds, and under what numbers.
+typedef struct scene {
+    const stn_model *model;
+    scene_units units;
+    const stn_mesh **meshes; // (mesh_count) by number, kept
+    int32_t *number;         // (model->mesh_count) -1: not in the scene
+    int32_t mesh_count;
+} scene;
+
+/// Meshes that only a viewer needs are read here; one that cannot be had is said and left out.
+stn_status scene_open(scene *s, const stn_model *model, bool visual_meshes, stn_error *err);
+void scene_close(scene *s);
+/// The scene block's JSON.
+stn_status scene_write(const scene *s, const scene_options *options, bytes *out, stn_error *err);
+/// Units from sizes and weights.
+scene_units scene_choose_units(const stn_model *model);
+/// Payload of a mesh block.
+void mesh_write(const stn_mesh *mesh, bytes *out);
+
+// ------------------------------------------------------------------------------------------------------- moment.c
+
+typedef enum touch_state { TOUCH_OPEN, TOUCH_STICKS, TOUCH_SLIPS, TOUCH_IN_PATCH = 4 } touch_state;
+
+/// A contact of a step.
+typedef struct touch {
+    uint64_t id;
+    int32_t geometry_a, geometry_b;
+    stn_vec3 point, normal, force;
+    double gap, slip_speed;
+    int32_t state; // a touch_state, and TOUCH_IN_PATCH when it is a face
+    int32_t vertex_start, vertex_count;
+} touch;
+
+/// What a step showed, copied.
+typedef struct moment {
+    const stn_model *model;
+    int64_t step;
+    double time;
+    bool filled, written;
+    stn_pose *body_pose;        // (body_count)
+    stn_spatial *body_velocity; // (body_count) linear: of the frame's origin
+    stn_vec3 *node;             // (node_count)
+    int32_t touch_count, patch_count, vertex_count, row_count;
+    touch *touches;
+    stn_patch *patches;
+    stn_vec3 *vertices;
+    double *pressure;
+    double *contact_velocity; // scratch (rows of the problem)
+    int32_t touch_capacity, patch_capacity, vertex_capacity, row_capacity;
+} moment;
+
+stn_status moment_open(moment *m, const stn_model *model, stn_error *err);
+void moment_close(moment *m);
+stn_status moment_take(moment *m, const stn_observation *o, stn_error *err);
+
+// ----------------------------------------------------------------------------------------------------- contacts.c
+
+enum { CONTACT_STREAMS = 6, PATCH_STREAMS = 3, CONTACT_NUMBERS = 11 };
+
+/// A contact of the last frame, which those of the next are told apart from.
+typedef struct kept_contact {
+    uint64_t id;
+    int64_t number[CONTACT_NUMBERS]; // point, normal, force, gap, slip speed
+} kept_contact;
+
+typedef struct contact_writer {
+    stn_context *context;
+    scene_units units;
+    bytes contact[CONTACT_STREAMS], patch[PATCH_STREAMS];
+    kept_contact *before, *now;
+    int32_t before_count, capacity;
+    int32_t *slots; // (slot_count) a hash of the ids of `before`: index + 1, 0 where it is empty
+    int32_t slot_count;
+} contact_writer;
+
+void contacts_open(contact_writer *w, stn_context *context, const scene_units *units);
+void contacts_close(contact_writer *w);
+/// The contacts of a frame.
+stn_status contacts_add(contact_writer *w, const moment *m, stn_error *err);
+/// Appends the streams and begins new ones, whose first frame is linked to nothing.
+void contacts_write(contact_writer *w, bytes *out);
+
+// ------------------------------------------------------------------------------------------------------- frames.c
+
+enum { FRAMES_IN_BLOCK = 64 };
+
+typedef struct frame_writer {
+    stn_context *context;
+    scene_units units;
+    int32_t body_count, node_count, column_count;
+    int32_t count;
+    int64_t step[FRAMES_IN_BLOCK];
+    double time[FRAMES_IN_BLOCK];
+    int64_t *columns; // (column_count x FRAMES_IN_BLOCK)
+    int64_t *last;    // (column_count) of the last frame, also across blocks
+    contact_writer contacts;
+} frame_writer;
+
+stn_status frames_open(frame_writer *w, const stn_model *model, const scene_units *units, stn_error *err);
+void frames_close(frame_writer *w);
+/// There is room: count < FRAMES_IN_BLOCK.
+stn_status frames_add(frame_writer *w, const moment *m, stn_error *err);
+/// The block's payload; begins a new block.
+void frames_write(frame_writer *w, bytes *out);
+
+// ------------------------------------------------------------------------------------------------------- series.c
+
+enum { POINTS_IN_BLOCK = 2048 };
+
+typedef struct series_writer {
+    stn_context *context;
+    int32_t count, series_count, capacity; // points; series; series that there is room for
+    int64_t step[POINTS_IN_BLOCK];
+    double time[POINTS_IN_BLOCK];
+    float *values; // (series_count x POINTS_IN_BLOCK)
+    char **names;  // (series_count) of signals; NULL for those that are always there
+} series_writer;
+
+stn_status series_open(series_writer *w, stn_context *context, stn_error *err);
+void series_close(series_writer *w);
+/// There is room: count < POINTS_IN_BLOCK.
+stn_status series_add(series_writer *w, const stn_observation *o, stn_error *err);
+void series_write(series_writer *w, bytes *out);
+
+#endif

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page: the viewer, then blocks of one line each. A block goes into the file with one write, so that a process that
+// is killed leaves whole blocks.
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "html.h"
+
+enum { LEVEL = 6 }; // of deflate
+
+// The page up to the first block, built from viewer/.
+__asm__(".section .rodata\n"
+        ".global recorder_html_head, recorder_html_head_end\n"
+        ".hidden recorder_html_head, recorder_html_head_end\n"
+        "recorder_html_head:\n"
+        ".incbin \"" RECORDER_HTML_HEAD "\"\n"
+        "recorder_html_head_end:\n"
+        ".byte 0\n"
+        ".previous\n");
+extern const char recorder_html_head[], recorder_html_head_end[];
+
+static stn_status fail_write(const page *p, int code, stn_error *err) {
+    return stn_fail(err, STN_ERR_FILE, "%s: cannot be written: %s", p->path, strerror(code));
+}
+
+/// Writes all, or leaves the file as it was.
+static stn_status write_whole(page *p, const void *data, size_t count, stn_error *err) {
+    const char *from = data;
+    size_t done = 0;
+    while (done < count) {
+        ssize_t written = write(p->descriptor, from + done, count - done);
+        if (written < 0 && errno == EINTR) {
+            continue;
+        }
+        if (written <= 0) {
+            int code = written < 0 ? errno : ENOSPC;
+            if (ftruncate(p->descriptor, p->whole) == 0) { // a device cannot be cut
+                lseek(p->descriptor, p->whole, SEEK_SET);
+            }
+            return fail_write(p, code, err);
+        }
+        done += (size_t)written;
+    }
+    p->whole += (off_t)count;
+    return STN_OK;
+}
+
+static voidpf allocate_zlib(voidpf context, uInt count, uInt size) {
+    return stn_allocate(context, count, size);
+}
+
+static void release_zlib(voidpf context, voidpf memory) {
+    stn_release(context, memory);
+}
+
+static void release(page *p) {
+    if (p->descriptor >= 0) {
+        close(p->descriptor);
+    }
+    if (p->deflating) {
+        deflateEnd(&p->stream);
+    }
+    bytes_release(&p->packed);
+    bytes_release(&p->line);
+    stn_release(p->context, p->path);
+    *p = (page){.descriptor = -1};
+}
+
+stn_status page_open(page *p, stn_context *context, const char *path, stn_error *err) {
+    *p = (page){.context = context, .descriptor = -1, .packed = {.context = context}, .line = {.context = context}};
+    p->path = stn_duplicate_text(context, path);
+    p->stream = (z_stream){.zalloc = allocate_zlib, .zfree = release_zlib, .opaque = context};
+    p->deflating = p->path != NULL && deflateInit(&p->stream, LEVEL) == Z_OK;
+    stn_status status = STN_OK;
+    if (!p->deflating) {
+        status = stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
+    } else {
+        p->descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        status = p->descriptor >= 0 ? STN_OK : fail_write(p, errno, err);
+    }
+    if (status == STN_OK) {
+        status = write_whole(p, recorder_html_head, (size_t)(recorder_html_head_end - recorder_html_head), err);
+    }
+    if (status < 0) {
+        release(p);
+    }
+    return status;
+}
+
+/// Deflates into p->packed.
+static bool pack(page *p, const bytes *payload) {
+    bytes_clear(&p->packed);
+    uint8_t *into = bytes_reserve(&p->packed, deflateBound(&p->stream, payload->count));
+    if (into == NULL || deflateReset(&p->stream) != Z_OK) {
+        return false;
+    }
+    p->stream.next_in = payload->data;
+    p->stream.avail_in = (uInt)payload->count;
+    p->stream.next_out = into;
+    p->stream.avail_out = (uInt)(p->packed.capacity < UINT32_MAX ? p->packed.capacity : UINT32_MAX);
+    bool done = deflate(&p->stream, Z_FINISH) == Z_STREAM_END;
+    p->packed.count = p->stream.total_out;
+    return done;
+}
+
+static void put_base64(bytes *out, const uint8_t *from, size_t count) {
+    static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    uint8_t *to = bytes_reserve(out, 4 * ((count + 2) / 3));
+    if (to == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < count; i += 3) {
+        size_t left = count - i;
+        uint32_t three = (uint32_t)from[i] << 16 | (left > 1 ? (uint32_t)from[i + 1] << 8 : 0) |
+                         (left > 2 ? (uint32_t)from[i + 2] : 0);
+        *to++ = (uint8_t)alphabet[three >> 18];
+        *to++ = (uint8_t)alphabet[three >> 12 & 63];
+        *to++ = left > 1 ? (uint8_t)alphabet[three >> 6 & 63] : '=';
+        *to++ = left > 2 ? (uint8_t)alphabet[three & 63] : '=';
+    }
+    out->count += 4 * ((count + 2) / 3);
+}
+
+stn_status page_block(page *p, const char *kind, const bytes *payload, stn_error *err) {
+    static const char end[] = "</script>\n";
+    if (payload->failed || payload->count > UINT32_MAX / 2 || !pack(p, payload)) {
+        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory for a block of %zu bytes", p->path, payload->count);
+    }
+    char tag[128];
+    int length = snprintf(tag, sizeof tag, "<script type=\"application/x-stiction\" data-kind=\"%s\" data-length=\"%zu\">",
+                          kind, 4 * ((p->packed.count + 2) / 3));
+    bytes_clear(&p->line);
+    bytes_put(&p->line, tag, (size_t)length);
+    put_base64(&p->line, p->packed.data, p->packed.count);
+    bytes_put(&p->line, end, sizeof end - 1);
+    if (p->line.failed) {
+        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory for a block of %zu bytes", p->path, payload->count);
+    }
+    return write_whole(p, p->line.data, p->line.count, err);
+}
+
+stn_status page_close(page *p, stn_error *err) {
+    int descriptor = p->descriptor;
+    p->descriptor = -1;
+    stn_status status = close(descriptor) == 0 ? STN_OK : fail_write(p, errno, err);
+    release(p);
+    return status;
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// A series block: numbers of every step as columns of byte planes, because the high bytes of neighbours are alike.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "html.h"
+
+enum { CONTACTS, ITERATIONS, MOMENTUM, PENETRATION, OVERLAP, KINETIC, POTENTIAL, ELASTIC, STEP_US, ALWAYS };
+static const struct {
+    const char *name, *unit;
+} always[ALWAYS] = {
+    [CONTACTS] = {"contacts", ""},          [ITERATIONS] = {"iterations", ""}, [MOMENTUM] = {"momentum", ""},
+    [PENETRATION] = {"penetration_m", "m"}, [OVERLAP] = {"overlap_m", "m"},    [KINETIC] = {"kinetic_J", "J"},
+    [POTENTIAL] = {"potential_J", "J"},     [ELASTIC] = {"elastic_J", "J"},    [STEP_US] = {"step_us", "us"},
+};
+
+/// One series more, without values so far.
+static bool add_series(series_writer *w, const char *name) {
+    if (w->series_count == w->capacity) {
+        size_t old = (size_t)w->capacity, capacity = old + ALWAYS;
+        float *values = stn_reallocate(w->context, w->values, old * POINTS_IN_BLOCK, capacity * POINTS_IN_BLOCK,
+                                       sizeof *values);
+        w->values = values != NULL ? values : w->values;
+        char **names = stn_reallocate(w->context, w->names, old, capacity, sizeof *names);
+        w->names = names != NULL ? names : w->names;
+        if (values == NULL || names == NULL) {
+            return false;
+        }
+        w->capacity = (int32_t)capacity;
+    }
+    char *copy = name != NULL ? stn_duplicate_text(w->context, name) : NULL;
+    if (name != NULL && copy == NULL) {
+        return false;
+    }
+    for (int32_t i = 0; i < POINTS_IN_BLOCK; i++) {
+        w->values[(size_t)w->series_count * POINTS_IN_BLOCK + (size_t)i] = NAN;
+    }
+    w->names[w->series_count++] = copy;
+    return true;
+}
+
+stn_status series_open(series_writer *w, stn_context *context, stn_error *err) {
+    *w = (series_writer){.context = context};
+    for (int32_t i = 0; i < ALWAYS; i++) {
+        if (!add_series(w, NULL)) {
+            series_close(w);
+            return stn_fail(err, STN_ERR_MEMORY, "out of memory for series");
+        }
+    }
+    return STN_OK;
+}
+
+void series_close(series_writer *w) {
+    if (w->context == NULL) {
+        return;
+    }
+    for (int32_t i = 0; i < w->series_count; i++) {
+        stn_release(w->context, w->names[i]);
+    }
+    stn_release(w->context, w->names);
+    stn_release(w->context, w->values);
+    *w = (series_writer){0};
+}
+
+static void set(series_writer *w, int32_t series, double value) {
+    w->values[(size_t)series * POINTS_IN_BLOCK + (size_t)w->count] = (float)value;
+}
+
+/// At the start there was no step to report of, only a state with its energies.
+static void set_reported(series_writer *w, const stn_observation *o) {
+    const stn_step_report *r = o->report;
+    double values[ALWAYS] = {[KINETIC] = r->kinetic_J, [POTENTIAL] = r->potential_J, [ELASTIC] = r->elastic_J};
+    const double none = (double)NAN;
+    values[CONTACTS] = o->problem != NULL ? r->contacts : none;
+    values[ITERATIONS] = o->problem != NULL ? r->iterations : none;
+    values[OVERLAP] = o->problem != NULL ? r->overlap_m : none;
+    values[STEP_US] = o->problem != NULL ? r->duration_us : none;
+    values[MOMENTUM] = o->certificate != NULL ? o->certificate->momentum : none;
+    values[PENETRATION] = o->certificate != NULL ? o->certificate->penetration_m : none;
+    for (int32_t i = 0; i < ALWAYS; i++) {
+        set(w, i, values[i]);
+    }
+}
+
+/// Signals are numbered as they come, and mostly come in the same order.
+static int32_t find_signal(const series_writer *w, const char *name, int32_t expected) {
+    if (expected < w->series_count && strcmp(w->names[expected], name) == 0) {
+        return expected;
+    }
+    for (int32_t i = ALWAYS; i < w->series_count; i++) {
+        if (strcmp(w->names[i], name) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+stn_status series_add(series_writer *w, const stn_observation *o, stn_error *err) {
+    for (int32_t s = 0; s < w->series_count; s++) {
+        set(w, s, NAN);
+    }
+    set_reported(w, o);
+    for (int32_t i = 0; i < o->signal_count; i++) {
+        int32_t series = find_signal(w, o->signals[i].name, ALWAYS + i);
+        if (series < 0) {
+            series = w->series_count;
+            if (!add_series(w, o->signals[i].name)) {
+                return stn_fail(err, STN_ERR_MEMORY, "out of memory for signal %s", o->signals[i].name);
+            }
+        }
+        set(w, series, o->signals[i].value);
+    }
+    w->step[w->count] = o->step;
+    w->time[w->count] = o->time;
+    w->count++;
+    return STN_OK;
+}
+
+/// The first bytes of all numbers, then the second bytes, ...
+static void put_planes(bytes *out, const uint8_t *numbers, int32_t count, int32_t size) {
+    uint8_t *to = bytes_reserve(out, (size_t)count * (size_t)size);
+    if (to == NULL) {
+        return;
+    }
+    for (int32_t plane = 0; plane < size; plane++) {
+        for (int32_t i = 0; i < count; i++) {
+            *to++ = numbers[i * size + (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? plane : size - 1 - plane)];
+        }
+    }
+    out->count += (size_t)count * (size_t)size;
+}
+
+void series_write(series_writer *w, bytes *out) {
+    bytes_clear(out);
+    bytes_put_u(out, (uint64_t)w->count);
+    bytes_put_u(out, (uint64_t)w->series_count);
+    for (int32_t s = 0; s < w->series_count; s++) {
+        bytes_put_text(out, s < ALWAYS ? always[s].name : w->names[s]);
+        bytes_put_text(out, s < ALWAYS ? always[s].unit : "");
+    }
+    int64_t last = 0;
+    for (int32_t i = 0; i < w->count; i++) {
+        bytes_put_u(out, (uint64_t)(w->step[i] - last));
+        last = w->step[i];
+    }
+    put_planes(out, (const uint8_t *)w->time, w->count, sizeof *w->time);
+    for (int32_t s = 0; s < w->series_count; s++) {
+        put_planes(out, (const uint8_t *)(w->values + (size_t)s * POINTS_IN_BLOCK), w->count, sizeof *w->values);
+    }
+    w->count = 0;
+}
