@@ -5,8 +5,8 @@
 enum { BODY_COLUMNS = 13, NODE_COLUMNS = 3 };
 
 stn_status frames_open(frame_writer *w, const stn_model *model, const scene_units *units, stn_error *err) {
-    *w = (frame_writer){.context = model->context, .units = *units, .body_count = model->body_count,
-                        .node_count = model->node_count};
+    *w = (frame_writer){
+        .context = model->context, .units = *units, .body_count = model->body_count, .node_count = model->node_count};
     contacts_open(&w->contacts, model->context, units);
     int64_t columns = (int64_t)BODY_COLUMNS * (model->body_count - 1) + (int64_t)NODE_COLUMNS * model->node_count;
     if (columns <= INT32_MAX / FRAMES_IN_BLOCK) {

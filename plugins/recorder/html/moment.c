@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a step showed: poses and velocities after it, contacts at its start with the forces that it found.
 //
-// With gamma the impulses on B in the contact frame, columns t1, t2, n, the force on B is f = frame gamma / dt. A contact
-// sticks while its friction is not used up, |(gamma_1/mu_1, gamma_2/mu_2)| < (1 - 1e-3) gamma_n; where the problem states
-// the slip speed that its law rounds the cone over, below that speed instead.
+// With gamma the impulses on B in the contact frame, columns t1, t2, n, the force on B is f = frame gamma / dt. A
+// contact sticks while its friction is not used up, |(gamma_1/mu_1, gamma_2/mu_2)| < (1 - 1e-3) gamma_n; where the
+// problem states the slip speed that its law rounds the cone over, below that speed instead.
 #include <math.h>
 #include <string.h>
 
@@ -91,7 +91,8 @@ static touch_state judge(const stn_problem *problem, const stn_constraint *c, co
 
 static void take_force(touch *t, const stn_problem *problem, const stn_constraint *c, const double *gamma,
                        const double *velocity) {
-    t->force = stn_vec3_scale(1.0 / problem->dt, stn_mat3_apply(&c->frame, stn_vec3_make(gamma[0], gamma[1], gamma[2])));
+    t->force =
+        stn_vec3_scale(1.0 / problem->dt, stn_mat3_apply(&c->frame, stn_vec3_make(gamma[0], gamma[1], gamma[2])));
     t->slip_speed = hypot(velocity[0], velocity[1]);
     t->state |= (int32_t)judge(problem, c, gamma, t->slip_speed);
 }
@@ -102,10 +103,15 @@ static void take_contacts(moment *m, const stn_observation *o) {
     for (int32_t i = 0; i < set->count; i++) {
         const stn_contact *c = &set->contacts[i];
         m->touches[i] = (touch){
-            .id = c->id, .geometry_a = c->geometry_a, .geometry_b = c->geometry_b,
-            .point = c->point, .normal = c->normal, .gap = c->phi0,
+            .id = c->id,
+            .geometry_a = c->geometry_a,
+            .geometry_b = c->geometry_b,
+            .point = c->point,
+            .normal = c->normal,
+            .gap = c->phi0,
             .state = c->patch >= 0 ? TOUCH_IN_PATCH : 0,
-            .vertex_start = c->vertex_start, .vertex_count = c->vertex_count,
+            .vertex_start = c->vertex_start,
+            .vertex_count = c->vertex_count,
         };
     }
     const stn_problem *problem = o->problem;

@@ -10,7 +10,7 @@
 
 #include "html.h"
 
-enum { LEVEL = 6 }; // of deflate
+enum { LEVEL = 1 }; // of deflate
 
 // The page up to the first block, built from viewer/.
 __asm__(".section .rodata\n"
@@ -131,8 +131,9 @@ stn_status page_block(page *p, const char *kind, const bytes *payload, stn_error
         return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory for a block of %zu bytes", p->path, payload->count);
     }
     char tag[128];
-    int length = snprintf(tag, sizeof tag, "<script type=\"application/x-stiction\" data-kind=\"%s\" data-length=\"%zu\">",
-                          kind, 4 * ((p->packed.count + 2) / 3));
+    int length =
+        snprintf(tag, sizeof tag, "<script type=\"application/x-stiction\" data-kind=\"%s\" data-length=\"%zu\">", kind,
+                 4 * ((p->packed.count + 2) / 3));
     bytes_clear(&p->line);
     bytes_put(&p->line, tag, (size_t)length);
     put_base64(&p->line, p->packed.data, p->packed.count);

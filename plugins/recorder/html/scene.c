@@ -97,7 +97,8 @@ static stn_status choose_units(const stn_model *model, scene_units *units, stn_e
 // ----------------------------------------------------------------------------------------------------------- meshes
 
 static void leave_out(const stn_model *model, int32_t mesh, const char *why) {
-    stn_log(model->context, STN_LOG_WARNING, "recorder html: mesh %s is not recorded: %s", model->meshes[mesh].path, why);
+    stn_log(model->context, STN_LOG_WARNING, "recorder html: mesh %s is not recorded: %s", model->meshes[mesh].path,
+            why);
 }
 
 static stn_status take_mesh(scene *s, int32_t mesh, int64_t *triangles, stn_error *err) {

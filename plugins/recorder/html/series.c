@@ -19,8 +19,8 @@ static const struct {
 static bool add_series(series_writer *w, const char *name) {
     if (w->series_count == w->capacity) {
         size_t old = (size_t)w->capacity, capacity = old + ALWAYS;
-        float *values = stn_reallocate(w->context, w->values, old * POINTS_IN_BLOCK, capacity * POINTS_IN_BLOCK,
-                                       sizeof *values);
+        float *values =
+            stn_reallocate(w->context, w->values, old * POINTS_IN_BLOCK, capacity * POINTS_IN_BLOCK, sizeof *values);
         w->values = values != NULL ? values : w->values;
         char **names = stn_reallocate(w->context, w->names, old, capacity, sizeof *names);
         w->names = names != NULL ? names : w->names;
