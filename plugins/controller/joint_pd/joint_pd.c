@@ -5,6 +5,8 @@
 //
 // A joint with a finite effort limit becomes a servo row of the contact problem, so that limit and gains are implicit
 // together; without a limit the gains enter K and D.
+#include <stdio.h>
+
 #include <stiction/plugin.h>
 
 enum { GAINS_CONTROLLER, GAINS_ROBOT };
@@ -17,9 +19,11 @@ typedef struct joint_pd {
     bool gravity_compensation;
 } joint_pd;
 
+enum { DEFAULT_KP = 100, DEFAULT_KD = 10 };
+
 static const stn_param params[] = {
-    STN_PARAM_REAL(joint_pd, kp, "N m/rad, N/m", 100.0, 0.0, INFINITY, "position gain"),
-    STN_PARAM_REAL(joint_pd, kd, "N m s/rad, N s/m", 10.0, 0.0, INFINITY, "velocity gain"),
+    STN_PARAM_REAL(joint_pd, kp, "N m/rad, N/m", DEFAULT_KP, 0.0, INFINITY, "position gain"),
+    STN_PARAM_REAL(joint_pd, kd, "N m s/rad, N s/m", DEFAULT_KD, 0.0, INFINITY, "velocity gain"),
     STN_PARAM_CHOICE(joint_pd, gains, gain_sources, GAINS_CONTROLLER,
                      "whose gains: kp and kd of here, or each joint's own servo gains where the robot has any"),
     STN_PARAM_BOOL(joint_pd, effort_limits, true, "respect the joints' effort limits"),
@@ -34,8 +38,36 @@ static const stn_channel channels[CHANNEL_COUNT] = {
     [FEEDFORWARD] = {"feedforward", "N m, N", "effort added to the PD law", 0},
 };
 
+static bool has_gains(const stn_joint *joint) {
+    return joint->servo_kp > 0.0 || joint->servo_kd > 0.0;
+}
+
+/// The robot's gains are asked for, and nobody gave any for some joints: says what these have.
+static void warn_default_gains(const joint_pd *pd, const stn_control_target *target) {
+    enum { NAMED = 4 };
+    char names[4 * 64] = "";
+    int32_t count = 0;
+    size_t used = 0;
+    for (int32_t i = 0; i < target->joint_count; i++) {
+        const stn_joint *joint = &target->model->joints[target->joint[i]];
+        if (has_gains(joint) || joint->effort == 0.0) { // without effort there is no motor
+            continue;
+        }
+        if (count++ < NAMED) {
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%.50s", used > 0 ? ", " : "", joint->name);
+        }
+    }
+    if (count > 0) {
+        stn_log(target->model->context, STN_LOG_WARNING,
+                "joint_pd: gains = \"robot\", but %d of %d joints of %s have none and get kp = %g, kd = %g: %s%s; give "
+                "kp and kd for them",
+                count, target->joint_count, target->model->robots[target->robot].name, pd->kp, pd->kd, names,
+                count > NAMED ? ", ..." : "");
+    }
+}
+
 static stn_status bind(void *self, const stn_control_target *target, stn_error *err) {
-    (void)self;
+    const joint_pd *pd = self;
     for (int32_t i = 0; i < target->joint_count; i++) {
         const stn_joint *joint = &target->model->joints[target->joint[i]];
         if (joint->nq != joint->nv) {
@@ -43,6 +75,9 @@ static stn_status bind(void *self, const stn_control_target *target, stn_error *
                             "follow; name the other joints with joints = {...}", joint->name,
                             stn_joint_type_name(joint->type));
         }
+    }
+    if (pd->gains == GAINS_ROBOT && pd->kp == DEFAULT_KP && pd->kd == DEFAULT_KD) {
+        warn_default_gains(pd, target);
     }
     return STN_OK;
 }
@@ -92,7 +127,7 @@ typedef struct pd_gains {
 
 /// A joint without servo gains has those of the controller.
 static pd_gains gains_of(const joint_pd *pd, const stn_joint *joint) {
-    bool own = pd->gains == GAINS_ROBOT && (joint->servo_kp > 0.0 || joint->servo_kd > 0.0);
+    bool own = pd->gains == GAINS_ROBOT && has_gains(joint);
     return own ? (pd_gains){joint->servo_kp, joint->servo_kd} : (pd_gains){pd->kp, pd->kd};
 }
 

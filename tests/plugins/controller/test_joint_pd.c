@@ -60,6 +60,38 @@ static void gains_are_the_robots_where_it_has_any_and_else_the_controllers(void 
     }
 }
 
+static void keep_warning(void *user, stn_log_level level, const char *text) {
+    if (level >= STN_LOG_WARNING) {
+        snprintf(user, 512, "%s", text);
+    }
+}
+
+static void joints_without_gains_of_their_own_are_named(void **state) {
+    (void)state;
+    char warning[512] = "";
+    stn_context_options options = {.log = keep_warning, .log_user = warning};
+    stn_context *context = NULL;
+    stn_error err;
+    assert_ok(stn_context_create(&options, &context, &err), err);
+    const stn_setting settings[] = {{"gains", STN_SETTING_TEXT, 0.0, "robot", "test"},
+                                    {"kp", STN_SETTING_NUMBER, 50.0, NULL, "test"}};
+    for (int32_t k = 0; k < 2 * CARRIAGES; k++) { // with the default gains, and with others
+        stn_world *world = new_world(context, INFINITY);
+        stn_instance *instance = NULL;
+        int32_t index = 0;
+        warning[0] = '\0';
+        assert_ok(stn_instance_create(context, STN_KIND_CONTROLLER, "joint_pd", settings, 1 + k / CARRIAGES, &instance,
+                                      &err),
+                  err);
+        assert_ok(stn_world_add_controller(world, instance, k % CARRIAGES, NULL, 0, &index, &err), err);
+        assert_string_equal(warning, k != 2 ? ""
+                                            : "joint_pd: gains = \"robot\", but 1 of 1 joints of none have none and get "
+                                              "kp = 100, kd = 10: slide; give kp and kd for them");
+        stn_world_destroy(world);
+    }
+    stn_context_destroy(context);
+}
+
 static void servo_gains_do_nothing_by_themselves(void **state) {
     stn_world *world = new_world(*state, INFINITY);
     stn_error err;
@@ -76,6 +108,7 @@ static void servo_gains_do_nothing_by_themselves(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gains_are_the_robots_where_it_has_any_and_else_the_controllers),
+        cmocka_unit_test(joints_without_gains_of_their_own_are_named),
         cmocka_unit_test(servo_gains_do_nothing_by_themselves),
     };
     return cmocka_run_group_tests(tests, scene_setup, scene_teardown);
