@@ -157,8 +157,8 @@ static void fill_pair(const stn_world *world, const stn_broadphase_pair *found, 
     pair->margin = at_least(world->options.margin, law_reach(query, &pair->material.value, s, s));
 }
 
-/// Keeps the contacts whose distance the law can reach at their own speeds; the bound over whole bodies let in more. Notes
-/// the deepest overlap on the way.
+/// Keeps the contacts whose distance the law can reach at their own speeds; the bound over whole bodies let in more. One
+/// without stiffness could not push and goes (math note 1.1). Notes the deepest overlap on the way.
 static void drop_unreachable(stn_world *world, reach_query *query) {
     stn_contact_set *set = &world->contacts;
     bool whole = set->patch_count > 0; // the faces of a patch stay together
@@ -166,8 +166,8 @@ static void drop_unreachable(stn_world *world, reach_query *query) {
     int32_t kept = 0;
     for (int32_t i = 0; i < set->count; i++) {
         const stn_contact *c = &set->contacts[i];
-        bool keep = whole || c->phi0 <= world->options.margin;
-        if (!keep) {
+        bool pushes = whole || c->material.stiffness != 0.0, keep = whole || (pushes && c->phi0 <= world->options.margin);
+        if (pushes && !keep) {
             const stn_spatial *now = world->kinematics->body_velocity, *star = world->star_velocity;
             stn_vec3 v_star = stn_vec3_sub(ride_velocity(world, &c->b, star, world->problem.v_star, c->point),
                                            ride_velocity(world, &c->a, star, world->problem.v_star, c->point));

@@ -36,27 +36,28 @@ void scene_ground(stn_world *world) {
     assert_ok(stn_builder_add_geometry(stn_world_builder(world), STN_WORLD, &ground, &id, &err), err);
 }
 
-static int32_t add_free_body(stn_world *world, const char *name, double mass, stn_shape shape, stn_vec3 position) {
+int32_t scene_body(stn_world *world, const char *name, double mass, const stn_geometry_spec *shape, stn_vec3 position) {
     stn_model_builder *builder = stn_world_builder(world);
     stn_link_spec link = {.name = name};
-    stn_geometry_spec geometry = stn_geometry_spec_default(shape);
     stn_pose pose = {stn_mat3_identity(), position};
     int32_t robot = 0, id = 0;
     stn_error err;
-    assert_ok(stn_shape_mass(&shape, mass, &link.mass, &err), err);
+    assert_ok(stn_shape_mass(&shape->shape, mass, &link.mass, &err), err);
     assert_ok(stn_builder_begin_robot(builder, name, &robot, &err), err);
     assert_ok(stn_builder_add_link(builder, &link, &id, &err), err);
-    assert_ok(stn_builder_add_geometry(builder, id, &geometry, &id, &err), err);
+    assert_ok(stn_builder_add_geometry(builder, id, shape, &id, &err), err);
     assert_ok(stn_builder_set_base(builder, robot, &pose, false, &err), err);
     return robot;
 }
 
 int32_t scene_cube(stn_world *world, const char *name, double mass, stn_vec3 position) {
-    return add_free_body(world, name, mass, stn_shape_box(stn_vec3_make(0.1, 0.1, 0.1)), position);
+    stn_geometry_spec box = stn_geometry_spec_default(stn_shape_box(stn_vec3_make(0.1, 0.1, 0.1)));
+    return scene_body(world, name, mass, &box, position);
 }
 
 int32_t scene_ball(stn_world *world, const char *name, double mass, double radius, stn_vec3 position) {
-    return add_free_body(world, name, mass, stn_shape_sphere(radius), position);
+    stn_geometry_spec sphere = stn_geometry_spec_default(stn_shape_sphere(radius));
+    return scene_body(world, name, mass, &sphere, position);
 }
 
 int32_t scene_slider(stn_world *world, const char *name, const stn_joint_spec *given) {

@@ -15,6 +15,8 @@ stn_world *scene_world(stn_context *context, const stn_world_options *options);
 stn_world *scene_tight_world(stn_context *context, double dt, double tolerance);
 /// The half space z <= 0.
 void scene_ground(stn_world *world);
+/// A free body that is one shape (its material and filters too) of uniform density. Returns its robot.
+int32_t scene_body(stn_world *world, const char *name, double mass, const stn_geometry_spec *shape, stn_vec3 position);
 /// A free cube of side 0.2 m whose centre starts at `position`. Returns its robot.
 int32_t scene_cube(stn_world *world, const char *name, double mass, stn_vec3 position);
 int32_t scene_ball(stn_world *world, const char *name, double mass, double radius, stn_vec3 position);
