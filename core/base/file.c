@@ -132,3 +132,17 @@ stn_status file_close(file_writer *writer, bool keep, stn_error *err) {
     stn_release(writer->context, writer->temporary);
     return writer->failure != 0 ? fail_path(err, writer->path, writer->failure) : STN_OK;
 }
+
+stn_status file_write(stn_context *context, const char *path, const void *bytes, size_t size, stn_error *err) {
+    file_writer *writer = stn_allocate(context, 1, sizeof *writer);
+    if (writer == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
+    }
+    stn_status status = file_open(context, path, writer, err);
+    if (status == STN_OK) {
+        file_put(writer, bytes, size);
+        status = file_close(writer, true, err);
+    }
+    stn_release(context, writer);
+    return status;
+}

@@ -27,5 +27,7 @@ void file_put(file_writer *writer, const char *text, size_t size);
 /// Flushes to the disk and takes the place of `path`, unless something failed or `keep` is false: then the temporary
 /// file is removed and `path` is as it was.
 stn_status file_close(file_writer *writer, bool keep, stn_error *err);
+/// All of these in one.
+stn_status file_write(stn_context *context, const char *path, const void *bytes, size_t size, stn_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a builder to a model, stage by stage. Nothing of the builder changes before the last stage has succeeded; then
-// the model takes over the texts, meshes and element plugins, and the builder starts afresh.
+// the model takes over all that the builder held, which starts afresh.
 #include <string.h>
 
 #include <stiction/plugin.h>
@@ -58,15 +58,14 @@ static stn_status copy_meshes(compiler *c, stn_error *err) {
     return STN_OK;
 }
 
-/// The builder becomes empty with `fresh` as its memory; the model owns what it held.
-static void hand_over(compiler *c, stn_arena *fresh) {
-    stn_model_builder *b = c->builder;
-    c->object->texts = b->memory;
-    b->memory = fresh;
-    b->groups.count = b->meshes.count = 0; // their plugins and data are the model's now
-    builder_truncate(b, &(built_counts){0});
-    b->keyframes.count = 0;
-    builder_forget_robots(b, 0);
+/// The builder becomes empty; the model keeps what it held: texts, meshes, plugins, and the specs that
+/// stn_model_save writes.
+static void hand_over(compiler *c, stn_model_builder *fresh) {
+    stn_model_builder *b = c->builder, held = *b;
+    *b = *fresh;
+    b->number_names = held.number_names;
+    *fresh = held;
+    c->object->described = fresh;
 }
 
 static stn_status compile(compiler *c, stn_error *err) {
@@ -82,7 +81,8 @@ stn_status stn_model_compile(stn_model_builder *builder, stn_model **out, stn_er
     *out = NULL;
     stn_context *context = builder->context;
     compiler c = {.builder = builder, .scratch = stn_arena_create(context), .memory = stn_arena_create(context)};
-    stn_arena *fresh = stn_arena_create(context);
+    stn_model_builder *fresh = NULL;
+    (void)stn_builder_create(context, &fresh, NULL);
     if (c.memory != NULL) {
         c.object = STN_ARENA_ZEROED(c.memory, 1, model_object);
     }
@@ -94,7 +94,7 @@ stn_status stn_model_compile(stn_model_builder *builder, stn_model **out, stn_er
     }
     stn_arena_destroy(c.scratch);
     if (status != STN_OK) {
-        stn_arena_destroy(fresh);
+        stn_builder_destroy(fresh);
         stn_arena_destroy(c.memory);
         return status;
     }
@@ -108,15 +108,9 @@ void stn_model_destroy(stn_model *model) {
     if (model == NULL) {
         return;
     }
-    for (int32_t i = 0; i < model->element_group_count; i++) {
-        stn_instance_destroy(model->element_groups[i].instance);
-    }
-    for (int32_t i = 0; i < model->mesh_count; i++) {
-        stn_mesh_release(model->meshes[i].data);
-    }
     const model_object *object = model_object_of(model);
-    stn_arena *memory = object->memory, *texts = object->texts;
-    stn_arena_destroy(texts);
+    stn_arena *memory = object->memory;
+    stn_builder_destroy(object->described);
     stn_arena_destroy(memory); // holds the object itself
 }
 

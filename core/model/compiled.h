@@ -34,7 +34,8 @@ typedef struct pair_override {
 
 typedef struct model_object {
     stn_model face; // first: a stn_model is the address of its object
-    stn_arena *memory, *texts;
+    stn_arena *memory;
+    stn_model_builder *described;   // what it was compiled from; owns texts, meshes and element plugins
     const body_plan *plan;          // (body_count)
     const int64_t *dense_start;     // (tree_count) sum of n^2 of the articulated trees before
     const int32_t *massless;        // (tree_count) link, -1

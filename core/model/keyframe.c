@@ -30,7 +30,7 @@ static stn_status check_count(const stn_model_builder *builder, int32_t robot, i
     return STN_OK;
 }
 
-/// Normalises without overflow or underflow; false for a quaternion that is zero.
+/// Normalises without overflow or underflow; a unit one stays bit for bit. False for a quaternion that is zero.
 static bool normalise(double *quaternion) {
     double most = 0.0;
     for (int32_t i = 0; i < 4; i++) {
@@ -42,7 +42,13 @@ static bool normalise(double *quaternion) {
     stn_quat q = stn_quat_normalize(
         (stn_quat){quaternion[0] / most, quaternion[1] / most, quaternion[2] / most, quaternion[3] / most});
     const double values[4] = {q.w, q.x, q.y, q.z};
-    memcpy(quaternion, values, sizeof values);
+    double square = 0.0;
+    for (int32_t i = 0; i < 4; i++) {
+        square += quaternion[i] * quaternion[i];
+    }
+    if (!(fabs(square - 1.0) <= 1e-14)) {
+        memcpy(quaternion, values, sizeof values);
+    }
     return true;
 }
 

@@ -74,20 +74,6 @@ static stn_status choose_format(stn_context *context, const stn_save_request *re
     return status;
 }
 
-static stn_status write_file(stn_context *context, const char *path, const char *text, size_t length, stn_error *err) {
-    file_writer *writer = stn_allocate(context, 1, sizeof *writer);
-    if (writer == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
-    }
-    stn_status status = file_open(context, path, writer, err);
-    if (status == STN_OK) {
-        file_put(writer, text, length);
-        status = file_close(writer, true, err);
-    }
-    stn_release(context, writer);
-    return status;
-}
-
 static stn_status check(const stn_save_request *request, stn_error *err) {
     if (request == NULL || request->path == NULL || request->path[0] == '\0') {
         return stn_fail(err, STN_ERR_ARGUMENT, "save: give the path of the robot file to write");
@@ -121,7 +107,7 @@ stn_status stn_save_robot(stn_context *context, const stn_save_request *request,
         status = ops->save(instance->self, request, &text, &length, diagnostics, err);
     }
     if (status == STN_OK) {
-        status = write_file(context, request->path, text, length, err);
+        status = file_write(context, request->path, text, length, err);
     }
     stn_release(context, text);
     stn_instance_destroy(instance);

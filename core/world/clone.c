@@ -2,6 +2,7 @@
 // Reset, clone, snapshot in memory.
 #include <string.h>
 
+#include "plugin/settings.h"
 #include "world/snapshot.h"
 
 size_t stn_world_cache_bytes(const stn_world *world) {
@@ -29,85 +30,40 @@ void stn_world_reset(stn_world *world) {
     }
 }
 
-/// The settings that make an equal instance, straight from its configuration.
-static int32_t settings_of(const stn_param *params, int32_t count, const void *config, stn_setting *settings) {
-    for (int32_t i = 0; i < count; i++) {
-        const void *member = (const char *)config + params[i].offset;
-        stn_setting *s = &settings[i];
-        *s = (stn_setting){.name = params[i].name, .form = STN_SETTING_NUMBER, .where = "clone"};
-        switch (params[i].type) {
-        case STN_PARAM_TYPE_REAL:
-            memcpy(&s->number, member, sizeof(double));
-            break;
-        case STN_PARAM_TYPE_INT: {
-            int32_t value = 0;
-            memcpy(&value, member, sizeof value);
-            s->number = value;
-            break;
-        }
-        case STN_PARAM_TYPE_BOOL: {
-            bool value = false;
-            memcpy(&value, member, sizeof value);
-            s->form = STN_SETTING_BOOL;
-            s->number = value ? 1.0 : 0.0;
-            break;
-        }
-        case STN_PARAM_TYPE_CHOICE: {
-            int32_t value = 0;
-            memcpy(&value, member, sizeof value);
-            s->form = STN_SETTING_TEXT;
-            s->text = params[i].choices[value];
-            break;
-        }
-        case STN_PARAM_TYPE_TEXT:
-            s->form = STN_SETTING_TEXT;
-            memcpy(&s->text, member, sizeof s->text);
-            break;
-        }
-    }
-    return count;
-}
-
-/// Settings in `storage` (released by the caller) for an instance like `from`.
-static stn_status describe_instance(const stn_instance *from, stn_setting **storage, stn_plugin_choice *choice,
-                                    stn_error *err) {
-    const stn_param *common = NULL;
-    int32_t common_count = 0;
-    size_t common_size = 0;
-    stn_kind_params(from->desc->kind, &common, &common_count, &common_size);
-    *storage = stn_allocate(from->context, (size_t)(common_count + from->desc->param_count), sizeof **storage);
-    if (*storage == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "clone: out of memory");
-    }
-    int32_t count = settings_of(common, common_count, from->common, *storage);
-    count += settings_of(from->desc->params, from->desc->param_count, from->config, *storage + count);
-    int32_t kept = 0;
-    for (int32_t i = 0; i < count; i++) { // an unset text stays unset
-        if ((*storage)[i].form != STN_SETTING_TEXT || (*storage)[i].text != NULL) {
-            (*storage)[kept++] = (*storage)[i];
-        }
-    }
-    *choice = (stn_plugin_choice){.id = from->desc->id, .settings = *storage, .setting_count = kept};
-    return STN_OK;
-}
-
 static stn_status clone_controllers(const stn_world *world, stn_world *clone, stn_error *err) {
     stn_status status = STN_OK;
     for (int32_t i = 0; i < world->controller_count && status == STN_OK; i++) {
         const controller *c = &world->controllers[i];
-        stn_setting *storage = NULL;
-        stn_plugin_choice choice;
+        instance_choice like;
         stn_instance *instance = NULL;
         int32_t index = -1;
-        status = describe_instance(c->instance, &storage, &choice, err);
+        status = instance_describe(c->instance, &like, err);
         if (status == STN_OK) {
-            status = stn_instance_create(world->context, STN_KIND_CONTROLLER, choice.id, choice.settings,
-                                         choice.setting_count, &instance, err);
+            status = stn_instance_create(world->context, STN_KIND_CONTROLLER, like.choice.id, like.choice.settings,
+                                         like.choice.setting_count, &instance, err);
         }
         if (status == STN_OK) {
             status = stn_world_add_controller(clone, instance, c->target.robot, c->joints, c->target.joint_count, &index, err);
         }
-        stn_release(world->context, storage);
+        instance_choice_clear(world->context, &like);
+    }
+    return status;
+}
+
+/// Fills in the choices of options that make equal plugins; their settings lie in `like` (STN_KIND_COUNT).
+static stn_status describe_plugins(const stn_world *world, instance_choice *like, stn_world_options *options,
+                                             stn_error *err) {
+    stn_plugin_choice *choices[STN_KIND_COUNT] = {
+        [STN_KIND_SOLVER] = &options->solver,         [STN_KIND_LAW] = &options->law,
+        [STN_KIND_CONTACT] = &options->contact,       [STN_KIND_INTEGRATOR] = &options->integrator,
+        [STN_KIND_FACTOR] = &options->factor,
+    };
+    stn_status status = STN_OK;
+    for (int32_t kind = 0; kind < STN_KIND_COUNT && status == STN_OK; kind++) {
+        if (choices[kind] != NULL && world->plugin[kind] != NULL) {
+            status = instance_describe(world->plugin[kind], &like[kind], err);
+            *choices[kind] = like[kind].choice;
+        }
     }
     return status;
 }
@@ -118,22 +74,12 @@ stn_status stn_world_clone(const stn_world *world, stn_world **out, stn_error *e
         return stn_fail(err, STN_ERR_SEQUENCE, "clone: compile the world first");
     }
     stn_world_options options = world->options;
-    stn_plugin_choice *choices[STN_KIND_COUNT] = {
-        [STN_KIND_SOLVER] = &options.solver,         [STN_KIND_LAW] = &options.law,
-        [STN_KIND_CONTACT] = &options.contact,       [STN_KIND_INTEGRATOR] = &options.integrator,
-        [STN_KIND_FACTOR] = &options.factor,
-    };
-    stn_setting *storage[STN_KIND_COUNT] = {NULL};
-    stn_status status = STN_OK;
-    for (int32_t kind = 0; kind < STN_KIND_COUNT && status == STN_OK; kind++) {
-        if (choices[kind] != NULL && world->plugin[kind] != NULL) {
-            status = describe_instance(world->plugin[kind], &storage[kind], choices[kind], err);
-        }
-    }
+    instance_choice like[STN_KIND_COUNT] = {0};
+    stn_status status = describe_plugins(world, like, &options, err);
     stn_world *clone = NULL;
     status = status == STN_OK ? stn_world_create(world->context, &options, &clone, err) : status;
     for (int32_t kind = 0; kind < STN_KIND_COUNT; kind++) {
-        stn_release(world->context, storage[kind]);
+        instance_choice_clear(world->context, &like[kind]);
     }
     if (status == STN_OK) {
         atomic_fetch_add(&world->shared->users, 1);

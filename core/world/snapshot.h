@@ -2,6 +2,7 @@
 #ifndef STICTION_CORE_SNAPSHOT_H
 #define STICTION_CORE_SNAPSHOT_H
 
+#include "base/bytes.h"
 #include "world/world.h"
 
 struct stn_snapshot {
@@ -12,5 +13,9 @@ struct stn_snapshot {
 };
 
 size_t stn_world_cache_bytes(const stn_world *world); // private bytes per cache entry
+
+/// A block of bytes and back; the caller clears `out`. STN_ERR_PARSE says what is wrong.
+stn_status stn_snapshot_encode(const stn_snapshot *snapshot, bytes *out, stn_error *err);
+stn_status stn_snapshot_decode(stn_context *context, const void *data, size_t size, stn_snapshot **out, stn_error *err);
 
 #endif

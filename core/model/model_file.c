@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model by value. Written is what the builder held when the model was compiled, which the model keeps; reading goes
+// through the builder again, so that whatever it checks is checked, and compiling gives the same model bit for bit.
+// Each kind of thing is one `pass` function for both directions.
+#include <string.h>
+
+#include "base/file.h"
+#include "base/read_regular.h"
+#include "model/compiled.h"
+#include "model/model_file.h"
+#include "plugin/settings.h"
+
+static const char magic[8] = {'S', 'T', 'N', 'M', 'O', 'D', 'E', 'L'};
+enum { FILE_VERSION = 1 };
+static const size_t largest_file = (size_t)1 << 33; // bytes
+
+/// Both ends of a pass: the builder that is written from or read into.
+typedef struct passing {
+    bytes *b;
+    stn_model_builder *builder;
+    stn_arena *scratch;
+} passing;
+
+/// How many items follow; each takes some bytes.
+static int32_t pass_count(bytes *b, int32_t count) {
+    int32_t most = b->reading && bytes_left(b) < INT32_MAX ? (int32_t)bytes_left(b) : INT32_MAX;
+    bytes_pass_count(b, &count, most);
+    return count;
+}
+
+static void pass_index(bytes *b, int32_t *index) {
+    BYTES_PASS(b, index);
+}
+
+// ------------------------------------------------------------------------------------------------------------ robots
+
+static void pass_link_fields(bytes *b, stn_link_spec *spec) {
+    bytes_pass_text(b, &spec->name);
+    bytes_pass_text(b, &spec->where);
+    BYTES_PASS(b, &spec->mass);
+}
+
+static void pass_joint_fields(bytes *b, stn_joint_spec *spec) {
+    int32_t type = (int32_t)spec->type;
+    bytes_pass_text(b, &spec->name);
+    bytes_pass_text(b, &spec->where);
+    bytes_pass_text(b, &spec->actuator);
+    bytes_pass_count(b, &type, STN_JOINT_COUNT - 1);
+    spec->type = (stn_joint_type)type;
+    int32_t *indices[] = {&spec->parent, &spec->child, &spec->mimic};
+    double *numbers[] = {
+        &spec->lower,        &spec->upper,    &spec->effort,     &spec->velocity,         &spec->acceleration,
+        &spec->screw_pitch,  &spec->damping,  &spec->friction,   &spec->stiffness,        &spec->rest,
+        &spec->servo_kp,     &spec->servo_kd, &spec->gear_ratio, &spec->mimic_multiplier, &spec->mimic_offset,
+        &spec->rotor_inertia};
+    for (int32_t i = 0; i < STN_COUNT(indices); i++) {
+        pass_index(b, indices[i]);
+    }
+    for (int32_t i = 0; i < STN_COUNT(numbers); i++) {
+        BYTES_PASS(b, numbers[i]);
+    }
+    BYTES_PASS(b, &spec->origin);
+    BYTES_PASS(b, &spec->axis);
+}
+
+static stn_status pass_link(passing *p, int32_t i, stn_error *err) {
+    stn_link_spec spec = {0};
+    int32_t index = 0;
+    if (!p->b->reading) {
+        spec = link_at(p->builder, i)->spec;
+    }
+    pass_link_fields(p->b, &spec);
+    stn_status status = bytes_status(p->b, err);
+    return status == STN_OK && p->b->reading ? stn_builder_add_link(p->builder, &spec, &index, err) : status;
+}
+
+static stn_status pass_joint(passing *p, int32_t i, stn_error *err) {
+    stn_joint_spec spec = {0};
+    int32_t index = 0;
+    if (!p->b->reading) {
+        spec = joint_at(p->builder, i)->spec;
+    }
+    pass_joint_fields(p->b, &spec);
+    stn_status status = bytes_status(p->b, err);
+    return status == STN_OK && p->b->reading ? stn_builder_add_joint(p->builder, &spec, &index, err) : status;
+}
+
+/// Bases are given to the builder as they were, as set or as proposed; attachments come when all links are there.
+static stn_status begin_robot(passing *p, int32_t r, stn_error *err) {
+    bytes *b = p->b;
+    built_robot robot = {0};
+    if (!b->reading) {
+        robot = *robot_at(p->builder, r);
+    }
+    bytes_pass_text(b, &robot.name);
+    BYTES_PASS(b, &robot.base);
+    bytes_pass_bool(b, &robot.fixed);
+    bytes_pass_bool(b, &robot.base_given);
+    stn_status status = bytes_status(b, err);
+    if (status != STN_OK || !b->reading) {
+        return status;
+    }
+    int32_t index = 0;
+    status = stn_builder_begin_robot(p->builder, robot.name, &index, err);
+    if (status == STN_OK) {
+        status = robot.base_given ? stn_builder_set_base(p->builder, index, &robot.base, robot.fixed, err)
+                                  : stn_builder_propose_base(p->builder, index, &robot.base, robot.fixed, err);
+    }
+    return status;
+}
+
+/// A joint may name links of its robot and of earlier ones, so that links and joints come robot by robot.
+static stn_status pass_robot(passing *p, int32_t r, stn_error *err) {
+    bool writing = !p->b->reading;
+    int32_t first_link = writing ? robot_at(p->builder, r)->start.links : 0;
+    int32_t first_joint = writing ? robot_at(p->builder, r)->start.joints : 0;
+    stn_status status = begin_robot(p, r, err);
+    int32_t links = pass_count(p->b, writing ? robot_link_end(p->builder, r) - first_link : 0);
+    for (int32_t i = 0; i < links && status == STN_OK; i++) {
+        status = pass_link(p, first_link + i, err);
+    }
+    int32_t joints = pass_count(p->b, writing ? robot_joint_end(p->builder, r) - first_joint : 0);
+    for (int32_t i = 0; i < joints && status == STN_OK; i++) {
+        status = pass_joint(p, first_joint + i, err);
+    }
+    return status;
+}
+
+static stn_status pass_attachment(passing *p, int32_t r, stn_error *err) {
+    int32_t link = -1;
+    stn_pose pose = {0};
+    if (!p->b->reading) {
+        link = robot_at(p->builder, r)->attached_to;
+        pose = robot_at(p->builder, r)->attached_at;
+    }
+    pass_index(p->b, &link);
+    BYTES_PASS(p->b, &pose);
+    stn_status status = bytes_status(p->b, err);
+    return status == STN_OK && p->b->reading && link >= 0 ? stn_builder_attach(p->builder, r, link, &pose, err)
+                                                          : status;
+}
+
+// ------------------------------------------------------------------------------------------------ shapes and contact
+
+/// The first mesh with the same data, for data is written once; the mesh itself when that is the first; -1: no data.
+static int32_t owner_of_data(const stn_model_builder *builder, int32_t i) {
+    int32_t owner = 0;
+    while (mesh_at(builder, owner)->data != mesh_at(builder, i)->data) {
+        owner++;
+    }
+    return mesh_at(builder, i)->data != NULL ? owner : -1;
+}
+
+static stn_status pass_mesh(passing *p, int32_t i, stn_error *err) {
+    bytes *b = p->b;
+    stn_mesh_reference mesh = {0};
+    int32_t owner = -1, index = 0;
+    if (!b->reading) {
+        mesh = *mesh_at(p->builder, i);
+        owner = owner_of_data(p->builder, i);
+    }
+    bytes_pass_text(b, &mesh.path);
+    BYTES_PASS(b, &mesh.scale);
+    pass_index(b, &owner);
+    b->failed = b->failed || owner < -1 || owner > i;
+    stn_status status = bytes_status(b, err);
+    if (status == STN_OK && owner == i) {
+        status = model_mesh_pass(b, p->scratch, &mesh.data, err);
+    } else if (status == STN_OK && b->reading && owner >= 0) {
+        mesh.data = stn_mesh_keep(mesh_at(p->builder, owner)->data);
+    }
+    if (b->reading) {
+        status =
+            status == STN_OK ? stn_builder_add_mesh(p->builder, mesh.path, mesh.scale, mesh.data, &index, err) : status;
+        stn_mesh_release(mesh.data);
+        if (status == STN_OK && index != i) {
+            return stn_fail(err, STN_ERR_PARSE, "damaged (a mesh is there twice)");
+        }
+    }
+    return status;
+}
+
+static void pass_geometry_fields(bytes *b, stn_geometry_spec *spec, int32_t *link) {
+    int32_t type = (int32_t)spec->shape.type;
+    bytes_pass_text(b, &spec->name);
+    bytes_pass_text(b, &spec->where);
+    bytes_pass_count(b, &type, STN_SHAPE_COUNT - 1);
+    spec->shape.type = (stn_shape_type)type;
+    BYTES_PASS(b, &spec->shape.radius);
+    BYTES_PASS(b, &spec->shape.half_length);
+    BYTES_PASS(b, &spec->shape.half_extents);
+    BYTES_PASS(b, &spec->pose);
+    BYTES_PASS(b, &spec->material);
+    BYTES_PASS(b, &spec->rgba);
+    bytes_pass_bool(b, &spec->collision);
+    bytes_pass_bool(b, &spec->visual);
+    BYTES_PASS(b, &spec->category);
+    BYTES_PASS(b, &spec->mask);
+    BYTES_PASS(b, &spec->surface_velocity);
+    pass_index(b, &spec->mesh);
+    pass_index(b, link);
+}
+
+static stn_status pass_geometry(passing *p, int32_t i, stn_error *err) {
+    stn_geometry_spec spec = {0};
+    int32_t link = 0, index = 0;
+    if (!p->b->reading) {
+        spec = geometry_at(p->builder, i)->spec;
+        link = geometry_at(p->builder, i)->link;
+    }
+    pass_geometry_fields(p->b, &spec, &link);
+    stn_status status = bytes_status(p->b, err);
+    if (status != STN_OK || !p->b->reading) {
+        return status;
+    }
+    bool known = spec.mesh >= 0 && spec.mesh < p->builder->meshes.count;
+    spec.shape.mesh = known ? mesh_at(p->builder, spec.mesh)->data : NULL;
+    return stn_builder_add_geometry(p->builder, link, &spec, &index, err);
+}
+
+static stn_status pass_exclude(passing *p, int32_t i, stn_error *err) {
+    built_exclude pair = {0};
+    if (!p->b->reading) {
+        pair = *exclude_at(p->builder, i);
+    }
+    pass_index(p->b, &pair.a);
+    pass_index(p->b, &pair.b);
+    stn_status status = bytes_status(p->b, err);
+    return status == STN_OK && p->b->reading ? stn_builder_exclude(p->builder, pair.a, pair.b, err) : status;
+}
+
+static stn_status pass_override(passing *p, int32_t i, stn_error *err) {
+    built_override pair = {0};
+    if (!p->b->reading) {
+        pair = *override_at(p->builder, i);
+    }
+    pass_index(p->b, &pair.a);
+    pass_index(p->b, &pair.b);
+    BYTES_PASS(p->b, &pair.material);
+    stn_status status = bytes_status(p->b, err);
+    return status == STN_OK && p->b->reading ? stn_builder_override(p->builder, pair.a, pair.b, &pair.material, err)
+                                             : status;
+}
+
+// ------------------------------------------------------------------------------------------- deformables, keyframes
+
+static stn_status pass_cloud(passing *p, int32_t i, stn_error *err) {
+    bytes *b = p->b;
+    built_cloud cloud = {0};
+    int32_t index = 0;
+    if (!b->reading) {
+        cloud = *cloud_at(p->builder, i);
+    }
+    const void *position = cloud.position, *mass = cloud.mass;
+    bytes_pass_text(b, &cloud.name);
+    bytes_pass_count(b, &cloud.node_count, INT32_MAX);
+    bytes_pass_array(b, p->scratch, &position, 3 * (size_t)cloud.node_count, sizeof(double));
+    bytes_pass_array(b, p->scratch, &mass, (size_t)cloud.node_count, sizeof(double));
+    BYTES_PASS(b, &cloud.contact_radius);
+    BYTES_PASS(b, &cloud.material);
+    stn_status status = bytes_status(b, err);
+    const stn_nodes_spec spec = {cloud.name, cloud.node_count, position, mass, cloud.contact_radius, cloud.material};
+    return status == STN_OK && b->reading ? stn_builder_add_nodes(p->builder, &spec, &index, err) : status;
+}
+
+/// Elements name as many nodes each as their plugin says.
+static stn_status read_group(passing *p, stn_error *err) {
+    bytes *b = p->b;
+    built_group group = {0};
+    stn_status status = instance_read(b, STN_KIND_ELEMENT, &group.instance, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    const void *index = NULL;
+    pass_index(b, &group.cloud);
+    bytes_pass_count(b, &group.element_count, INT32_MAX);
+    bytes_pass_count(b, &group.nodes_per_element, 8);
+    b->failed = b->failed || group.nodes_per_element != group.instance->desc->ops.element->nodes_per_element;
+    size_t count = (size_t)group.element_count * (size_t)group.nodes_per_element;
+    bytes_pass_array(b, p->scratch, &index, count, sizeof(int32_t));
+    status = bytes_status(b, err);
+    if (status != STN_OK) {
+        stn_instance_destroy(group.instance);
+        return status;
+    }
+    return stn_builder_add_elements(p->builder, group.cloud, group.instance, group.element_count, index, err);
+}
+
+static stn_status pass_group(passing *p, int32_t i, stn_error *err) {
+    bytes *b = p->b;
+    if (b->reading) {
+        return read_group(p, err);
+    }
+    built_group *group = group_at(p->builder, i);
+    size_t count = (size_t)group->element_count * (size_t)group->nodes_per_element;
+    const void *index = group->index;
+    stn_status status = instance_write(b, group->instance, err);
+    pass_index(b, &group->cloud);
+    pass_index(b, &group->element_count);
+    pass_index(b, &group->nodes_per_element);
+    bytes_pass_array(b, NULL, &index, count, sizeof(int32_t));
+    return status;
+}
+
+static stn_status pass_keyframe(passing *p, int32_t i, stn_error *err) {
+    bytes *b = p->b;
+    built_keyframe keyframe = {0};
+    if (!b->reading) {
+        keyframe = *keyframe_at(p->builder, i);
+    }
+    stn_keyframe_spec *spec = &keyframe.spec;
+    const void *q = spec->q;
+    bytes_pass_text(b, &spec->name);
+    bytes_pass_text(b, &spec->where);
+    pass_index(b, &keyframe.robot);
+    bytes_pass_count(b, &spec->q_count, INT32_MAX);
+    bytes_pass_array(b, p->scratch, &q, (size_t)spec->q_count, sizeof(double));
+    bytes_pass_bool(b, &keyframe.has_base);
+    BYTES_PASS(b, &keyframe.base);
+    stn_status status = bytes_status(b, err);
+    spec->q = q;
+    spec->base = keyframe.has_base ? &keyframe.base : NULL;
+    return status == STN_OK && b->reading ? stn_builder_add_keyframe(p->builder, keyframe.robot, spec, err) : status;
+}
+
+// ------------------------------------------------------------------------------------------------------------- whole
+
+/// Every list, in an order in which whatever names another comes after it.
+static stn_status pass_model(passing *p, stn_error *err) {
+    stn_model_builder *m = p->builder;
+    const struct {
+        const list *items;
+        stn_status (*pass)(passing *, int32_t, stn_error *);
+    } parts[] = {
+        {&m->robots, pass_robot},        {&m->robots, pass_attachment}, {&m->meshes, pass_mesh},
+        {&m->geometries, pass_geometry}, {&m->excludes, pass_exclude},  {&m->overrides, pass_override},
+        {&m->clouds, pass_cloud},        {&m->groups, pass_group},      {&m->keyframes, pass_keyframe},
+    };
+    stn_status status = STN_OK;
+    for (int32_t k = 0; k < STN_COUNT(parts) && status == STN_OK; k++) {
+        int32_t count = pass_count(p->b, parts[k].items->count);
+        bool strange = parts[k].pass == pass_attachment && count != m->robots.count;
+        status = strange ? stn_fail(err, STN_ERR_PARSE, "damaged (impossible sizes or values)") : STN_OK;
+        for (int32_t i = 0; i < count && status == STN_OK; i++) {
+            status = parts[k].pass(p, i, err);
+        }
+    }
+    return status == STN_OK ? bytes_status(p->b, err) : status;
+}
+
+stn_status model_encode(const stn_model *model, bytes *out, stn_error *err) {
+    *out = bytes_begin(model->context, magic, FILE_VERSION);
+    passing p = {out, model_object_of(model)->described, stn_arena_create(model->context)};
+    stn_status status = p.scratch != NULL ? pass_model(&p, err) : STN_ERR_MEMORY;
+    stn_arena_destroy(p.scratch);
+    bytes_seal(out);
+    if (status != STN_OK || out->failed) {
+        bytes_clear(out);
+        return stn_fail(err, STN_ERR_MEMORY, "saving the model: out of memory");
+    }
+    return STN_OK;
+}
+
+stn_status model_decode(stn_model_builder *builder, const void *data, size_t size, stn_error *err) {
+    bytes b;
+    stn_status status = bytes_open(builder->context, data, size, "a saved model", magic, FILE_VERSION, &b, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    passing p = {&b, builder, stn_arena_create(builder->context)};
+    status = p.scratch != NULL ? pass_model(&p, err) : stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    stn_arena_destroy(p.scratch);
+    if (status == STN_OK && bytes_left(&b) > 0) {
+        status = stn_fail(err, STN_ERR_PARSE, "damaged (%zu bytes too many)", bytes_left(&b));
+    }
+    if (status != STN_OK) {
+        stn_error_prefix(err, "a saved model");
+    }
+    return status;
+}
+
+stn_status stn_model_save(const stn_model *model, const char *path, stn_error *err) {
+    bytes b;
+    stn_status status = model_encode(model, &b, err);
+    if (status == STN_OK) {
+        status = file_write(model->context, path, b.data, b.size, err);
+        bytes_clear(&b);
+    }
+    return status;
+}
+
+stn_status stn_model_load(stn_context *context, const char *path, stn_model **out, stn_error *err) {
+    *out = NULL;
+    char *data = NULL;
+    size_t size = 0;
+    stn_model_builder *builder = NULL;
+    stn_status status = stn_read_regular(context, path, 0, largest_file, &data, &size, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    status = stn_builder_create(context, &builder, err);
+    status = status == STN_OK ? model_decode(builder, data, size, err) : status;
+    status = status == STN_OK ? stn_model_compile(builder, out, err) : status;
+    if (status != STN_OK) {
+        stn_error_prefix(err, "%s", path);
+    }
+    stn_builder_destroy(builder);
+    stn_release(context, data);
+    return status;
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What makes an equal instance: its plugin and every parameter, as a choice and as bytes.
+#ifndef STICTION_CORE_PLUGIN_SETTINGS_H
+#define STICTION_CORE_PLUGIN_SETTINGS_H
+
+#include <stiction/plugin.h>
+
+#include "base/bytes.h"
+
+/// A choice with the memory behind it; texts are borrowed from the instance or the bytes.
+typedef struct instance_choice {
+    stn_plugin_choice choice;
+    stn_setting *settings; // owned
+    const char *version;   // of the plugin
+} instance_choice;
+
+/// The choice that makes an instance like this one; to be cleared also on failure.
+stn_status instance_describe(const stn_instance *instance, instance_choice *out, stn_error *err);
+void instance_choice_clear(stn_context *context, instance_choice *choice);
+/// Writes or reads a choice; read, its texts are borrowed from the bytes. id NULL: no plugin.
+void instance_choice_pass(bytes *b, instance_choice *choice);
+/// Writes an instance.
+stn_status instance_write(bytes *b, const stn_instance *instance, stn_error *err);
+/// Makes an instance like the one that was written. STN_ERR_PLUGIN: there is no such plugin here.
+stn_status instance_read(bytes *b, stn_kind kind, stn_instance **out, stn_error *err);
+/// A warning when the plugin found here is of another version than the one that was written.
+void instance_compare_version(const stn_instance *instance, const char *version);
+
+#endif

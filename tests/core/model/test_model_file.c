@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models as files by value: the same model bit for bit, and nothing that a damaged file could do.
+#include "compile_fixture.h"
+
+#include <stdlib.h>
+
+#include "stn_random.h"
+#include "stn_same_model.h"
+
+static const char *const path = STN_BINARY_DIR "/test_model_file.model";
+
+// ------------------------------------------------------------------------------------------------- a model of
+// everything
+
+typedef struct bar {
+    double k;
+    const char *label;
+} bar;
+static const stn_param bar_params[] = {
+    STN_PARAM_REAL(bar, k, "N/m", 10.0, 0.0, INFINITY, "stiffness"),
+    STN_PARAM_TEXT(bar, label, NULL, "a text"),
+};
+
+static stn_status prepare_bar(const void *self, const double *x, double *constants, stn_error *err) {
+    (void)self, (void)err;
+    constants[0] = x[3] - x[0];
+    return STN_OK;
+}
+
+static void evaluate_bar(const void *self, int32_t count, const double *x, const double *v, const double *constants,
+                         double *force, double *K, double *D, double *energy) {
+    (void)self, (void)x, (void)v, (void)constants;
+    memset(force, 0, (size_t)count * 6 * sizeof(double));
+    memset(K, 0, (size_t)count * 36 * sizeof(double));
+    memset(D, 0, (size_t)count * 36 * sizeof(double));
+    *energy = 0.0;
+}
+
+static const stn_element_ops bar_ops = {.size = sizeof bar_ops,
+                                        .nodes_per_element = 2,
+                                        .constant_count = 1,
+                                        .prepare = prepare_bar,
+                                        .evaluate = evaluate_bar};
+static const stn_plugin_desc bar_plugin = {.size = sizeof bar_plugin,
+                                           .kind = STN_KIND_ELEMENT,
+                                           .id = "test_bar",
+                                           .version = "1",
+                                           .summary = "a bar",
+                                           .config_size = sizeof(bar),
+                                           .params = bar_params,
+                                           .param_count = STN_COUNT(bar_params),
+                                           .ops.element = &bar_ops};
+
+static stn_mesh *new_hull(stn_context *context) {
+    stn_mesh *mesh = new_mesh(context), *hull = NULL;
+    stn_error err;
+    assert_ok(stn_mesh_create_hull(mesh, &hull, &err), err);
+    stn_mesh_release(mesh);
+    return hull;
+}
+
+static stn_mesh *new_solid(stn_context *context) {
+    static const double vertices[12] = {0.1, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.3, 0.0, 0.0, 1.0 / 3.0};
+    static const int32_t tetrahedra[4] = {0, 1, 2, 3};
+    stn_mesh_data data = {.vertex_count = 4, .tetrahedron_count = 1, .vertices = vertices, .tetrahedra = tetrahedra};
+    stn_error err;
+    stn_mesh *mesh = NULL;
+    assert_ok(stn_mesh_create(context, &data, &mesh, &err), err);
+    return mesh;
+}
+
+static stn_mesh *new_field(stn_context *context) {
+    double heights[5 * 7];
+    for (int32_t i = 0; i < STN_COUNT(heights); i++) {
+        heights[i] = 0.1 * sin(3.7 * i);
+    }
+    const stn_height_field_spec spec = {5, 7, 1.0 / 3.0, 0.7, heights};
+    stn_error err;
+    stn_mesh *mesh = NULL;
+    assert_ok(stn_mesh_create_height_field(context, &spec, &mesh, &err), err);
+    return mesh;
+}
+
+static void add_meshes(stn_context *context, stn_model_builder *b, int32_t link) {
+    stn_mesh *meshes[] = {new_mesh(context), new_hull(context), new_solid(context), new_field(context)};
+    for (int32_t i = 0; i < STN_COUNT(meshes); i++) {
+        add_mesh_shape(b, i < 3 ? link : STN_WORLD, meshes[i]);
+    }
+    stn_error err;
+    stn_geometry_spec drawn = stn_geometry_spec_default(stn_shape_mesh(NULL)),
+                      shared = stn_geometry_spec_default(stn_shape_mesh(meshes[1]));
+    int32_t id = 0;
+    drawn.collision = false;
+    assert_ok(stn_builder_add_mesh(b, "package://a/b.obj", stn_vec3_make(1.0, -2.0, 3.0), NULL, &drawn.mesh, &err),
+              err);
+    assert_ok(stn_builder_add_geometry(b, link, &drawn, &id, &err), err);
+    assert_ok(stn_builder_add_mesh(b, "twice.obj", stn_vec3_make(1.0, 1.0, 1.0), meshes[1], &shared.mesh, &err), err);
+    assert_ok(stn_builder_add_geometry(b, link, &shared, &id, &err), err);
+    for (int32_t i = 0; i < STN_COUNT(meshes); i++) {
+        stn_mesh_release(meshes[i]);
+    }
+}
+
+static stn_mat3 rotation(double angle) {
+    return stn_quat_matrix(stn_quat_exp(stn_vec3_make(angle, 0.3 * angle, 0.0)));
+}
+
+/// One link a joint type, on a chain; the second hinge follows the first one.
+static int32_t add_chain(stn_model_builder *b) {
+    static const char *const names[STN_JOINT_COUNT] = {"fixed", "hinge", "wheel", "slide", "free",
+                                                       "plane", "ball",  "screw", "cross"};
+    int32_t parent = add_link(b, "base", one_kg()), first = -1;
+    stn_error err;
+    for (int32_t type = 0; type < STN_JOINT_COUNT; type++) {
+        int32_t child =
+            add_link(b, names[type], mass_of(1.0 / 3.0 + type, stn_vec3_make(0.1, 0.0, type), 0.1, 0.1, 0.11));
+        stn_joint_spec spec = stn_joint_spec_default(names[type], (stn_joint_type)type);
+        spec.parent = parent;
+        spec.child = child;
+        spec.origin = (stn_pose){rotation(0.3 * type), {0.1 * type, 1.0 / 3.0, -0.1}};
+        spec.axis = stn_vec3_make(1.0, 2.0, 3.0);
+        spec.damping = 0.1 * type;
+        spec.friction = 0.2;
+        spec.where = type % 2 == 0 ? "chain.urdf:12" : NULL;
+        spec.actuator = type % 2 == 0 ? "motor" : NULL;
+        spec.lower = type == STN_JOINT_REVOLUTE ? 0.25 : -1.0;
+        spec.upper = 1.5;
+        spec.screw_pitch = 0.01;
+        spec.rotor_inertia = 1e-3;
+        spec.gear_ratio = 7.0;
+        spec.stiffness = 3.0;
+        spec.rest = 0.1;
+        spec.servo_kp = 5.0;
+        int32_t joint = add_joint_spec(b, &spec);
+        first = type == STN_JOINT_REVOLUTE ? joint : first;
+        if (type == STN_JOINT_CONTINUOUS) {
+            assert_ok(stn_builder_set_mimic(b, first, joint, -0.7, 0.1, &err), err);
+        }
+        parent = child;
+    }
+    return parent;
+}
+
+static void add_rules(stn_model_builder *b, int32_t a, int32_t c) {
+    stn_error err;
+    stn_material rough = stn_material_unset();
+    int32_t id = 0;
+    rough.mu = 0.9;
+    rough.stiffness = 1e5;
+    stn_geometry_spec belt = stn_geometry_spec_default(stn_shape_box(stn_vec3_make(0.1, 0.2, 0.3)));
+    belt.surface_velocity = stn_vec3_make(0.5, 0.0, 0.0);
+    belt.category = 6;
+    belt.mask = 0xff;
+    belt.name = "belt";
+    belt.where = "belt.xml:3";
+    belt.material = rough;
+    assert_ok(stn_builder_add_geometry(b, a, &belt, &id, &err), err);
+    add_shape(b, STN_WORLD, stn_shape_half_space());
+    add_shape(b, c, stn_shape_capsule(0.1, 0.2));
+    add_shape(b, c, stn_shape_ellipsoid(stn_vec3_make(0.1, 0.2, 0.3)));
+    assert_ok(stn_builder_exclude(b, a, c, &err), err);
+    assert_ok(stn_builder_exclude(b, STN_WORLD, c, &err), err);
+    assert_ok(stn_builder_override(b, a, STN_ANY, &rough, &err), err);
+    rough.mu = 0.1;
+    rough.stiffness = NAN;
+    assert_ok(stn_builder_override(b, a, STN_WORLD, &rough, &err), err);
+}
+
+static void add_deformable(stn_context *context, stn_model_builder *b) {
+    static const double x[9] = {0.0, 0.0, 1.0, 1.0 / 3.0, 0.0, 1.0, 0.7, 0.2, 1.0}, mass[3] = {1.0, 0.1, 0.3};
+    static const int32_t index[4] = {0, 1, 1, 2};
+    const stn_nodes_spec nodes = {"rope", 3, x, mass, 0.01, stn_material_unset()};
+    const stn_setting settings[] = {{.name = "k", .form = STN_SETTING_NUMBER, .number = 1.0 / 7.0},
+                                    {.name = "label", .form = STN_SETTING_TEXT, .text = "a \"rope\""}};
+    stn_instance *instance = NULL;
+    stn_error err;
+    int32_t cloud = 0;
+    assert_ok(stn_builder_add_nodes(b, &nodes, &cloud, &err), err);
+    assert_ok(stn_instance_create(context, STN_KIND_ELEMENT, "test_bar", settings, 2, &instance, &err), err);
+    assert_ok(stn_builder_add_elements(b, cloud, instance, 2, index, &err), err);
+}
+
+static void add_keyframes(stn_model_builder *b, int32_t robot, int32_t q_count) {
+    double q[32] = {0.0};
+    for (int32_t i = 0; i < q_count; i++) {
+        q[i] = 0.1 + 0.3 * i;
+    }
+    const stn_pose base = {rotation(0.2), {1.0, 2.0, 3.0}};
+    stn_error err;
+    const stn_keyframe_spec away = {"away", q_count, q, &base, "chain.xml:7"}, home = {"home", q_count, q, NULL, NULL};
+    assert_ok(stn_builder_add_keyframe(b, robot, &away, &err), err);
+    assert_ok(stn_builder_add_keyframe(b, robot, &home, &err), err);
+}
+
+/// Three robots: a chain, one that hangs on it by an attachment, one on a proposed base with a joint on the chain's
+/// link.
+static stn_model *everything(fixture *f) {
+    stn_model_builder *b = f->builder;
+    stn_error err;
+    if (stn_plugin_find(f->context, STN_KIND_ELEMENT, "test_bar", &(const stn_plugin_info *){NULL}, NULL) != STN_OK) {
+        assert_ok(stn_plugin_register(f->context, &bar_plugin, &err), err);
+    }
+    int32_t chain = begin_robot(b, "chain");
+    int32_t tip = add_chain(b);
+    set_base(b, chain, shift(0.0, 1.0 / 3.0, 2.0), false);
+    int32_t hand = begin_robot(b, "hand");
+    int32_t palm = add_link(b, "palm", one_kg());
+    add_joint(b, "finger", STN_JOINT_REVOLUTE, palm, add_link(b, "finger", one_kg()), shift(0.1, 0.0, 0.0), Z);
+    const stn_pose at = {rotation(1.0), {0.0, 0.0, 0.1}};
+    int32_t box = begin_robot(b, "box");
+    int32_t lid = add_link(b, "lid", one_kg());
+    assert_ok(stn_builder_propose_base(b, box, &at, true, &err), err);
+    assert_ok(stn_builder_attach(b, hand, tip, &at, &err), err);
+    add_meshes(f->context, b, tip);
+    add_rules(b, palm, lid);
+    add_deformable(f->context, b);
+    add_keyframes(b, chain, 20);
+    return compile_model(b);
+}
+
+// ----------------------------------------------------------------------------------------------------------------
+// tests
+
+static void a_loaded_model_is_the_saved_one_bit_for_bit(void **state) {
+    fixture *f = *state;
+    stn_model *model = everything(f), *loaded = NULL;
+    stn_error err;
+    assert_ok(stn_model_save(model, path, &err), err);
+    assert_ok(stn_model_load(f->context, path, &loaded, &err), err);
+    same_model(model, loaded);
+    stn_model_destroy(model);
+    assert_ok(stn_model_save(loaded, path, &err), err); // what was loaded can be saved as well
+    assert_ok(stn_model_load(f->context, path, &model, &err), err);
+    same_model(model, loaded);
+    stn_model_destroy(loaded);
+    stn_model_destroy(model);
+}
+
+static char *read_bytes(size_t *size) {
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    fseek(file, 0, SEEK_END);
+    *size = (size_t)ftell(file);
+    rewind(file);
+    char *bytes = malloc(*size);
+    assert_true(bytes != NULL && fread(bytes, 1, *size, file) == *size);
+    fclose(file);
+    return bytes;
+}
+
+static void write_bytes(const char *bytes, size_t size) {
+    FILE *file = fopen(path, "wb");
+    assert_true(file != NULL && fwrite(bytes, 1, size, file) == size && fclose(file) == 0);
+}
+
+static void a_damaged_file_is_refused(void **state) {
+    fixture *f = *state;
+    stn_model *model = everything(f), *loaded = NULL;
+    stn_error err;
+    size_t size = 0;
+    assert_ok(stn_model_save(model, path, &err), err);
+    stn_model_destroy(model);
+    char *bytes = read_bytes(&size);
+    for (size_t cut = 0; cut < size; cut += 1 + size / 50) {
+        write_bytes(bytes, cut);
+        assert_int_equal(stn_model_load(f->context, path, &loaded, &err), STN_ERR_PARSE);
+        assert_non_null(strstr(err.text, "test_model_file.model"));
+    }
+    bytes[size / 2] ^= 1;
+    write_bytes(bytes, size);
+    assert_int_equal(stn_model_load(f->context, path, &loaded, &err), STN_ERR_PARSE);
+    assert_non_null(strstr(err.text, "checksum"));
+    free(bytes);
+    assert_int_equal(stn_model_load(f->context, "/no/such.model", &loaded, &err), STN_ERR_FILE);
+    assert_null(loaded);
+}
+
+/// A file with a true checksum may hold anything: it is refused, or gives a model.
+static void forged_bytes_do_no_harm(void **state) {
+    fixture *f = *state;
+    stn_model *model = everything(f), *loaded = NULL;
+    stn_error err;
+    stn_random random = {7};
+    size_t size = 0;
+    assert_ok(stn_model_save(model, path, &err), err);
+    stn_model_destroy(model);
+    char *bytes = read_bytes(&size);
+    for (int32_t i = 0; i < 400; i++) {
+        size_t at = 16 + (size_t)random_below(&random, (int32_t)size - 24);
+        char before = bytes[at];
+        bytes[at] = (char)(i % 3 == 0 ? 0xff : i % 3 == 1 ? 0 : random_bits(&random));
+        uint64_t checksum = stn_hash(0, bytes, size - 8);
+        memcpy(bytes + size - 8, &checksum, 8);
+        write_bytes(bytes, size);
+        stn_status status = stn_model_load(f->context, path, &loaded, &err);
+        assert_true((status == STN_OK) == (loaded != NULL));
+        stn_model_destroy(loaded);
+        bytes[at] = before;
+    }
+    free(bytes);
+}
+
+static void a_missing_element_plugin_is_named(void **state) {
+    fixture *f = *state;
+    stn_context *other = NULL;
+    stn_model *model = everything(f), *loaded = NULL;
+    stn_error err;
+    assert_ok(stn_model_save(model, path, &err), err);
+    stn_model_destroy(model);
+    assert_ok(stn_context_create(NULL, &other, &err), err);
+    assert_int_equal(stn_model_load(other, path, &loaded, &err), STN_ERR_PLUGIN);
+    assert_non_null(strstr(err.text, "test_bar"));
+    stn_context_destroy(other);
+}
+
+static void running_out_of_memory_leaks_nothing(void **state) {
+    fixture *f = *state;
+    stn_model *model = everything(f), *loaded = NULL;
+    stn_error err;
+    assert_ok(stn_model_save(model, path, &err), err);
+    stn_status status = STN_ERR_MEMORY;
+    for (int64_t n = 1; status == STN_ERR_MEMORY; n++) {
+        stn_heap_arm(&f->heap, n);
+        status = stn_model_save(model, path, &err);
+    }
+    assert_int_equal(status, STN_OK);
+    status = STN_ERR_MEMORY;
+    for (int64_t n = 1; status == STN_ERR_MEMORY; n++) {
+        stn_heap_arm(&f->heap, n);
+        status = stn_model_load(f->context, path, &loaded, &err);
+        assert_true((status == STN_OK) == (loaded != NULL));
+    }
+    stn_heap_arm(&f->heap, 0);
+    assert_ok(status, err);
+    stn_model_destroy(loaded);
+    stn_model_destroy(model);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_loaded_model_is_the_saved_one_bit_for_bit, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_damaged_file_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(forged_bytes_do_no_harm, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_missing_element_plugin_is_named, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(running_out_of_memory_leaks_nothing, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
