@@ -101,7 +101,7 @@ stn.test("a contact acts where the world's rule says", function()
     stn.near(contact.point, { 0, 0, z }, 1e-16, rule) -- a is the ground, the stiffer one
     stn.near(contact.distance, -1e-4, 1e-16, "distance")
     stn.near(contact.normal, { 0, 0, 1 }, 1e-15, "from the ground into the ball")
-    assert(contact.a == "world" and contact.b == "ball" and contact.link_b, contact.b)
+    assert(contact.a == "ground1" and contact.b == "ball" and contact.link_b == "ball", contact.a)
   end
 end)
 
