@@ -15,11 +15,11 @@ enum { UNSET = INT32_MIN }; // a whole number that was not given
 
 /// The words of the command line.
 typedef struct run_options {
-    const char *solver, *law, *integrator, *contact, *factor, *log;
+    const char *solver, *law, *integrator, *contact, *factor;
     double dt, seconds;
     int32_t seed, threads;
     bool json, profile;
-    cli_list sets;
+    cli_list sets, records;
 } run_options;
 
 // ------------------------------------------------------------------------------------------------------- interrupts
@@ -57,7 +57,8 @@ static stn_status fill_session(stn_session *session, const run_options *o, stn_e
     session->seconds = o->seconds;
     session->seed = o->seed != UNSET ? o->seed : -1;
     session->threads = o->threads != UNSET ? o->threads : 0;
-    session->log_path = o->log;
+    session->record_paths = o->records.items;
+    session->record_count = o->records.count;
     for (int32_t i = 0; i < o->sets.count; i++) {
         stn_status status = stn_session_set(session, o->sets.items[i], err);
         if (status < 0) {
@@ -189,6 +190,13 @@ static int check_options(const cli_command *command, const run_options *o) {
     if (o->seed != UNSET && o->seed < 0) {
         return cli_fail(command, "--seed %d: must be >= 0", o->seed);
     }
+    for (int32_t i = 0; i < o->records.count; i++) {
+        for (int32_t k = 0; k < i; k++) {
+            if (strcmp(o->records.items[i], o->records.items[k]) == 0) {
+                return cli_fail(command, "--record %s: is given twice; name another file", o->records.items[i]);
+            }
+        }
+    }
     return CLI_PROCEED;
 }
 
@@ -205,7 +213,8 @@ int cmd_run(int argc, char **argv) {
         {"seconds", 0, CLI_REAL, "SECONDS", "another simulated time", &o.seconds},
         {"seed", 0, CLI_INT, "N", "another seed of the random stream", &o.seed},
         {"threads", 0, CLI_INT, "N", "workers for islands", &o.threads},
-        {"log", 0, CLI_TEXT, "FILE", "records every step; the ending chooses the recorder", &o.log},
+        {"log", 0, CLI_TEXTS, "FILE", "records the run; the ending chooses the recorder: .csv, .png", &o.records},
+        {"record", 0, CLI_TEXTS, "FILE", "the same, for a page to look at: .html", &o.records},
         {"profile", 0, CLI_FLAG, NULL, "time of every stage of a step", &o.profile},
         {"json", 0, CLI_FLAG, NULL, "everything, as JSON on stdout", &o.json},
     };
@@ -223,6 +232,7 @@ int cmd_run(int argc, char **argv) {
         status = run(&command, &o, words.items[0]);
     }
     cli_list_clear(&o.sets);
+    cli_list_clear(&o.records);
     cli_list_clear(&words);
     return status;
 }

@@ -10,5 +10,6 @@ int cmd_plugins(int argc, char **argv);
 int cmd_solve(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_test(int argc, char **argv);
+int cmd_view(int argc, char **argv);
 
 #endif

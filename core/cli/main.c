@@ -17,6 +17,7 @@ static const struct {
 } commands[] = {
     {"run", cmd_run, "runs a scenario"},
     {"test", cmd_test, "runs scripted tests"},
+    {"view", cmd_view, "shows recordings in the browser, several beside each other"},
     {"info", cmd_info, "shows what a robot file holds, and kinematics and dynamics figures of it"},
     {"check", cmd_check, "looks for mistakes in a robot file"},
     {"convert", cmd_convert, "writes a robot file in another format"},

@@ -16,7 +16,7 @@ static stn_status open_recorder(stn_lua_world *w, const stn_plugin_choice *choic
 }
 
 /// Before a world's first step. The first world that steps is the one that the run is about: the summary describes it,
-/// and it gets the log that the command line asked for.
+/// and it gets the recordings that the command line asked for.
 static void begin(lua_State *L, stn_lua_world *w) {
     stn_session *session = w->session;
     w->begun = true;
@@ -26,13 +26,13 @@ static void begin(lua_State *L, stn_lua_world *w) {
     session->stepped = true;
     w->first = true;
     stn_lua_world_describe(w);
-    if (session->log_path == NULL) {
-        return;
+    for (int32_t i = 0; i < session->record_count; i++) {
+        const char *path = session->record_paths[i];
+        stn_error err = {0};
+        stn_plugin_choice choice = {0};
+        stn_lua_check(L, stn_recorder_for(session->context, path, &choice.id, &err), &err);
+        stn_lua_check(L, open_recorder(w, &choice, path, &err), &err);
     }
-    stn_error err = {0};
-    stn_plugin_choice choice = {0};
-    stn_lua_check(L, stn_recorder_for(session->context, session->log_path, &choice.id, &err), &err);
-    stn_lua_check(L, open_recorder(w, &choice, session->log_path, &err), &err);
 }
 
 /// The step that failed, and the state before it, which is the present one.

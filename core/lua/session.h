@@ -96,7 +96,8 @@ typedef struct stn_session {
     int32_t threads;
     stn_override *overrides;
     int32_t override_count;
-    const char *log_path;     // recorder by extension, for the first world that steps
+    const char *const *record_paths; // recorders by extension, for the first world that steps
+    int32_t record_count;
     const char *failure_path; // where the state is saved when a step fails; NULL: nowhere
     void (*progress)(void *user, const stn_observation *observation, double end_time);
     void *progress_user;

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// stiction view A [B ...]: shows recordings in the user's browser; several of them in one page.
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "cli/commands.h"
+#include "cli/options.h"
+#include "cli/recording_page.h"
+
+extern char **environ;
+
+enum { PATH_SIZE = 4096 };
+
+// ---------------------------------------------------------------------------------------------------------- browser
+
+/// "file:///home/a%20b.html"; false when the file has gone.
+static bool name_url(const char *path, char *url, size_t size) {
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
+    char *whole = realpath(path, NULL);
+    if (whole == NULL) {
+        return false;
+    }
+    size_t used = (size_t)snprintf(url, size, "file://");
+    for (const char *c = whole; *c != '\0' && used + 4 < size; c++) {
+        const char *form = strchr(plain, *c) != NULL ? "%c" : "%%%02X";
+        used += (size_t)snprintf(url + used, size - used, form, (unsigned char)*c);
+    }
+    free(whole);
+    return true;
+}
+
+/// Hands a URL to the desktop's browser. False when there is no desktop, or it does not take it.
+static bool open_browser(char *url) {
+    if (getenv("DISPLAY") == NULL && getenv("WAYLAND_DISPLAY") == NULL) {
+        return false;
+    }
+    char program[] = "xdg-open";
+    char *const words[] = {program, url, NULL};
+    pid_t child = 0;
+    int status = 0;
+    return posix_spawnp(&child, program, NULL, NULL, words, environ) == 0 && waitpid(child, &status, 0) == child &&
+           WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static int show(const cli_command *command, const char *path) {
+    char url[3 * PATH_SIZE + 16];
+    if (!name_url(path, url, sizeof url)) {
+        return cli_fail(command, "%s: the file has gone", path);
+    }
+    if (!open_browser(url)) {
+        printf("%s\n", url);
+    }
+    return CLI_DONE;
+}
+
+// -------------------------------------------------------------------------------------------------------------- view
+
+/// Is it whole? A browser would show an empty page of what is not.
+static stn_status look_through(stn_context *context, const char *path, stn_error *err) {
+    cli_recording *recording = NULL;
+    stn_status status = cli_recording_open(context, path, &recording, err);
+    cli_block block = {.kind = "?"};
+    while (status == STN_OK && block.kind[0] != '\0') {
+        status = cli_recording_next(recording, &block, err);
+    }
+    if (status == STN_OK && cli_recording_is_cut(recording)) {
+        stn_log(context, STN_LOG_WARNING, "%s ends in the middle of a block; what is before it is shown", path);
+    }
+    cli_recording_close(recording);
+    return status;
+}
+
+static bool is_same_file(const char *a, const char *b) {
+    struct stat one, other;
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+static int view(const cli_command *command, const cli_list *files, const char *out) {
+    stn_error err = {STN_OK, ""};
+    stn_context *context = NULL;
+    char path[PATH_SIZE];
+    for (int32_t i = 0; out != NULL && i < files->count; i++) {
+        if (is_same_file(files->items[i], out)) {
+            return cli_fail(command, "%s and %s are one file; name another to write", files->items[i], out);
+        }
+    }
+    if (stn_context_create(NULL, &context, &err) < 0) {
+        return cli_fail_status(command, &err);
+    }
+    stn_status status = STN_OK;
+    if (files->count == 1 && out == NULL) {
+        status = look_through(context, files->items[0], &err);
+        snprintf(path, sizeof path, "%s", files->items[0]);
+    } else {
+        status = cli_recording_merge(context, files->items, files->count, out, path, sizeof path, &err);
+    }
+    int result = status == STN_OK ? show(command, path) : cli_fail_status(command, &err);
+    stn_context_destroy(context);
+    return result;
+}
+
+int cmd_view(int argc, char **argv) {
+    const char *out = NULL;
+    cli_list words = {0};
+    const cli_option options[] = {
+        {"out", 'o', CLI_TEXT, "FILE", "the page with all of them; without it a temporary file, named by its content",
+         &out},
+    };
+    const cli_command command = {"view",
+                                 "FILE...",
+                                 "Shows recordings (run --record FILE.html) in the browser; several in one page, to "
+                                 "compare them. Where there is no "
+                                 "desktop the page's address is printed.",
+                                 options,
+                                 STN_COUNT(options),
+                                 1,
+                                 64};
+    int status = cli_parse(&command, argc, argv, &words);
+    if (status == CLI_PROCEED) {
+        status = view(&command, &words, out);
+    }
+    cli_list_clear(&words);
+    return status;
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/replace.h"
+#include "cli/recording_page.h"
+
+/// A page under construction.
+typedef struct page {
+    stn_context *context;
+    FILE *file;
+    uint64_t hash; // of all that was put
+    char **titles; // that recordings have so far
+    int32_t title_count;
+} page;
+
+static void put(page *p, const void *bytes, size_t count) {
+    p->hash = stn_hash(p->hash, bytes, count);
+    fwrite(bytes, 1, count, p->file); // failures are kept by the stream
+}
+
+// ----------------------------------------------------------------------------------------------------------- titles
+
+static bool is_taken(const page *p, const char *title) {
+    for (int32_t i = 0; i < p->title_count; i++) {
+        if (strcmp(p->titles[i], title) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// "out", then "out (b/out.html)", then "out (b/out.html, 2)". Kept by the page; NULL: out of memory.
+static const char *choose_title(page *p, const char *wanted, const char *path) {
+    size_t size = strlen(wanted) + strlen(path) + 32;
+    char *title = stn_allocate(p->context, size, 1);
+    size_t count = (size_t)p->title_count;
+    char **grown = stn_reallocate(p->context, p->titles, count, count + 1, sizeof *grown);
+    p->titles = grown != NULL ? grown : p->titles;
+    if (title == NULL || grown == NULL) {
+        stn_release(p->context, title);
+        return NULL;
+    }
+    snprintf(title, size, "%s", wanted);
+    for (int32_t number = 1; is_taken(p, title); number++) {
+        snprintf(title, size, number == 1 ? "%s (%s)" : "%s (%s, %d)", wanted, path, (int)number);
+    }
+    p->titles[p->title_count++] = title;
+    return title;
+}
+
+// ----------------------------------------------------------------------------------------------------------- blocks
+
+static void put_base64(page *p, const uint8_t *from, size_t count) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < count; i += 3) {
+        size_t left = count - i;
+        uint32_t bits = (uint32_t)from[i] << 16;
+        bits |= left > 1 ? (uint32_t)from[i + 1] << 8 : 0;
+        bits |= left > 2 ? from[i + 2] : 0;
+        const char four[4] = {digits[bits >> 18], digits[bits >> 12 & 63], left > 1 ? digits[bits >> 6 & 63] : '=',
+                              left > 2 ? digits[bits & 63] : '='};
+        put(p, four, sizeof four);
+    }
+}
+
+static bool put_scene(page *p, const char *json) {
+    uLongf size = compressBound((uLong)strlen(json));
+    uint8_t *packed = stn_allocate(p->context, size, 1);
+    bool whole = packed != NULL && compress(packed, &size, (const Bytef *)json, (uLong)strlen(json)) == Z_OK;
+    if (whole) {
+        char tag[128];
+        int length = snprintf(tag, sizeof tag,
+                              "<script type=\"application/x-stiction\" data-kind=\"scene\" data-length=\"%zu\">",
+                              4 * ((size + 2) / 3));
+        put(p, tag, (size_t)length);
+        put_base64(p, packed, size);
+        put(p, "</script>\n", strlen("</script>\n"));
+    }
+    stn_release(p->context, packed);
+    return whole;
+}
+
+static stn_status add_scene(page *p, cli_recording *recording, const cli_block *block, const char *path,
+                            stn_error *err) {
+    cJSON *scene = NULL;
+    stn_status status = cli_recording_scene(recording, &scene, err);
+    if (status < 0) {
+        return status;
+    }
+    const char *wanted = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(scene, "title"));
+    wanted = wanted != NULL ? wanted : "";
+    const char *title = choose_title(p, wanted, path);
+    bool whole = title != NULL;
+    if (whole && strcmp(title, wanted) == 0) {
+        put(p, block->line, block->line_length);
+        put(p, "\n", 1);
+    } else if (whole) {
+        cJSON_DeleteItemFromObjectCaseSensitive(scene, "title");
+        cJSON_AddStringToObject(scene, "title", title);
+        char *json = cJSON_PrintUnformatted(scene);
+        whole = json != NULL && put_scene(p, json);
+        cJSON_free(json);
+    }
+    cJSON_Delete(scene);
+    return whole ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
+}
+
+static stn_status add_blocks(page *p, cli_recording *recording, const char *path, stn_error *err) {
+    cli_block block = {0};
+    stn_status status = cli_recording_next(recording, &block, err);
+    while (status == STN_OK && block.kind[0] != '\0') {
+        if (strcmp(block.kind, "scene") == 0) {
+            status = add_scene(p, recording, &block, path, err);
+        } else {
+            put(p, block.line, block.line_length);
+            put(p, "\n", 1);
+        }
+        if (status == STN_OK) {
+            status = cli_recording_next(recording, &block, err);
+        }
+    }
+    if (status == STN_OK && cli_recording_is_cut(recording)) {
+        stn_log(p->context, STN_LOG_WARNING, "%s ends in the middle of a block; what is before it is shown", path);
+    }
+    return status;
+}
+
+static stn_status add_file(page *p, const char *path, bool first, stn_error *err) {
+    cli_recording *recording = NULL;
+    stn_status status = cli_recording_open(p->context, path, &recording, err);
+    if (status == STN_OK && first) {
+        size_t size = 0;
+        const char *head = cli_recording_head(recording, &size);
+        put(p, head, size);
+    }
+    if (status == STN_OK) {
+        status = add_blocks(p, recording, path, err);
+    }
+    cli_recording_close(recording);
+    return status;
+}
+
+// ------------------------------------------------------------------------------------------------------------- file
+
+static stn_status fail_write(const char *path, int code, stn_error *err) {
+    return stn_fail(err, STN_ERR_FILE, "%s: cannot be written: %s", path, strerror(code));
+}
+
+/// Where a page without a name grows: it gets its name from what it holds when that is known.
+static void name_temporary(const page *p, char *path, size_t size) {
+    const char *folder = getenv("TMPDIR");
+    snprintf(path, size, "%s/stiction-%016llx.html", folder != NULL && folder[0] == '/' ? folder : "/tmp",
+             (unsigned long long)p->hash);
+}
+
+/// Closes the file; what is whole takes its place.
+static stn_status finish(page *p, stn_status status, const char *temporary, const char *path, stn_error *err) {
+    errno = 0;
+    bool written = fflush(p->file) == 0 && !ferror(p->file);
+    int code = errno;
+    written = fclose(p->file) == 0 && written;
+    code = code != 0 ? code : errno;
+    if (status == STN_OK && written && rename(temporary, path) != 0) {
+        written = false;
+        code = errno;
+    }
+    if (status < 0 || !written) {
+        remove(temporary);
+    }
+    return status < 0 || written ? status : fail_write(path, code, err);
+}
+
+stn_status cli_recording_merge(stn_context *context, const char *const *paths, int32_t count, const char *out,
+                               char *path, size_t path_size, stn_error *err) {
+    page p = {.context = context};
+    char temporary[4096];
+    if (out != NULL && snprintf(path, path_size, "%s", out) >= (int)path_size) {
+        return fail_write(out, ENAMETOOLONG, err);
+    }
+    if (out == NULL) {
+        name_temporary(&p, path, path_size);
+    }
+    if (!stn_may_replace(path)) {
+        return stn_fail(err, STN_ERR_FILE, "%s: " STN_NOT_REPLACEABLE, path);
+    }
+    int descriptor = stn_open_beside(path, temporary, sizeof temporary);
+    p.file = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
+    if (p.file == NULL) {
+        return fail_write(path, errno, err);
+    }
+    stn_status status = STN_OK;
+    for (int32_t i = 0; i < count && status == STN_OK; i++) {
+        status = add_file(&p, paths[i], i == 0, err);
+    }
+    if (out == NULL) {
+        name_temporary(&p, path, path_size);
+    }
+    status = finish(&p, status, temporary, path, err);
+    for (int32_t i = 0; i < p.title_count; i++) {
+        stn_release(context, p.titles[i]);
+    }
+    stn_release(context, p.titles);
+    return status;
+}
