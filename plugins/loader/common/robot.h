@@ -325,9 +325,15 @@ bool robot_lists(const char *list, const char *name);
 
 /// How bad a fault of a shape is: of a collision an error, of a visual a warning.
 stn_severity robot_fault(const robot_geometry *g);
-/// The first child of the <geometry> (NULL: absent) of `xml` that is a shape; a second one is a warning. NULL: none.
-const xml_element *robot_find_shape(robot_reader *reader, const xml_element *xml, const xml_element *geometry,
-                                    bool (*is_shape)(const xml_element *));
+/// How a format calls a shape, and what reads its element. false: left out, and the reason said.
+typedef struct robot_shape_word {
+    const char *name;
+    bool (*parse)(robot_reader *reader, const xml_element *shape, robot_geometry *g);
+} robot_shape_word;
+/// The first child of the <geometry> (NULL: absent) of `xml` that is a shape, and its word; a second one is a warning.
+/// NULL: none.
+const robot_shape_word *robot_find_shape(robot_reader *reader, const xml_element *xml, const xml_element *geometry,
+                                         const robot_shape_word *words, int32_t count, const xml_element **shape);
 /// The name in the attribute `name`, made to differ from others of its scope; NULL: none.
 const char *robot_shape_name(robot_reader *reader, const xml_element *xml, int32_t scope);
 /// Sizes all > 0, or >= 0? false: said; `what` names them.

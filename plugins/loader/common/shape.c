@@ -1,29 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes of collisions and visuals, whatever the format writes them like. A fault of a visual is a warning and leaves
 // it out, one of a collision is an error: contact must not be missing silently.
+#include <string.h>
+
 #include "robot.h"
 
 stn_severity robot_fault(const robot_geometry *g) {
     return g->spec.collision ? STN_SEVERITY_ERROR : STN_SEVERITY_WARNING;
 }
 
-const xml_element *robot_find_shape(robot_reader *reader, const xml_element *xml, const xml_element *geometry,
-                                    bool (*is_shape)(const xml_element *)) {
-    const xml_element *shape = NULL;
+static const robot_shape_word *word_of(const xml_element *xml, const robot_shape_word *words, int32_t count) {
+    for (int32_t i = 0; i < count; i++) {
+        if (strcmp(xml_name(xml), words[i].name) == 0) {
+            return &words[i];
+        }
+    }
+    return NULL;
+}
+
+const robot_shape_word *robot_find_shape(robot_reader *reader, const xml_element *xml, const xml_element *geometry,
+                                         const robot_shape_word *words, int32_t count, const xml_element **shape) {
+    const robot_shape_word *found = NULL;
     for (const xml_element *e = geometry != NULL ? xml_first_child(geometry) : NULL; e != NULL;
          e = xml_next_sibling(e)) {
-        if (!is_shape(e)) {
+        const robot_shape_word *word = word_of(e, words, count);
+        if (word == NULL) {
             continue;
         }
-        if (shape != NULL) {
+        if (found != NULL) {
             robot_warn(reader, e, "repeated",
                        "a second shape <%s> is ignored, the one of line %d counts: give it a <%s> of its own",
-                       xml_name(e), (int)xml_line(shape), xml_name(xml));
+                       xml_name(e), (int)xml_line(*shape), xml_name(xml));
             break;
         }
-        shape = e;
+        found = word;
+        *shape = e;
     }
-    return shape;
+    return found;
 }
 
 const char *robot_shape_name(robot_reader *reader, const xml_element *xml, int32_t scope) {

@@ -86,40 +86,24 @@ static bool parse_mesh(robot_reader *reader, const xml_element *xml, robot_geome
     return robot_set_mesh(reader, xml, robot_text_name(reader, uri), scale, g);
 }
 
-typedef bool shape_parser(robot_reader *reader, const xml_element *xml, robot_geometry *g);
-
-static shape_parser *find_parser(const xml_element *xml) {
-    static const struct {
-        const char *name;
-        shape_parser *parse;
-    } shapes[] = {{"box", parse_box},
-                  {"sphere", parse_sphere},
-                  {"cylinder", parse_cylinder},
-                  {"capsule", parse_capsule},
-                  {"drake:capsule", parse_capsule},
-                  {"ellipsoid", parse_ellipsoid},
-                  {"drake:ellipsoid", parse_drake_ellipsoid},
-                  {"mesh", parse_mesh},
-                  {"plane", parse_plane}};
-    for (int32_t i = 0; i < STN_COUNT(shapes); i++) {
-        if (strcmp(xml_name(xml), shapes[i].name) == 0) {
-            return shapes[i].parse;
-        }
-    }
-    return NULL;
-}
-
-static bool is_shape(const xml_element *xml) {
-    return find_parser(xml) != NULL;
-}
+static const robot_shape_word shapes[] = {{"box", parse_box},
+                                          {"sphere", parse_sphere},
+                                          {"cylinder", parse_cylinder},
+                                          {"capsule", parse_capsule},
+                                          {"drake:capsule", parse_capsule},
+                                          {"ellipsoid", parse_ellipsoid},
+                                          {"drake:ellipsoid", parse_drake_ellipsoid},
+                                          {"mesh", parse_mesh},
+                                          {"plane", parse_plane}};
 
 /// The one shape inside <geometry>. false: left out, and the reason said, unless it says itself to be empty.
 static bool parse_shape(robot_reader *reader, const xml_element *xml, robot_geometry *g) {
     const xml_element *geometry = robot_child(reader, xml, "geometry");
-    const xml_element *shape = robot_find_shape(reader, xml, geometry, is_shape);
+    const xml_element *shape = NULL;
+    const robot_shape_word *word = robot_find_shape(reader, xml, geometry, shapes, STN_COUNT(shapes), &shape);
     const xml_element *other = geometry != NULL ? xml_first_child(geometry) : NULL;
-    if (shape != NULL) {
-        return find_parser(shape)(reader, shape, g);
+    if (word != NULL) {
+        return word->parse(reader, shape, g);
     }
     if (other != NULL && strcmp(xml_name(other), "empty") == 0) {
         return false;

@@ -71,38 +71,22 @@ static bool parse_ellipsoid(robot_reader *reader, const xml_element *xml, robot_
     return good;
 }
 
-typedef bool shape_parser(robot_reader *reader, const xml_element *xml, robot_geometry *g);
-
-static shape_parser *find_parser(const xml_element *xml) {
-    static const struct {
-        const char *name;
-        shape_parser *parse;
-    } shapes[] = {{"box", parse_box},
-                  {"sphere", parse_sphere},
-                  {"cylinder", parse_cylinder},
-                  {"capsule", parse_capsule},
-                  {"drake:capsule", parse_capsule},
-                  {"mesh", parse_mesh},
-                  {"plane", parse_plane},
-                  {"drake:ellipsoid", parse_ellipsoid}};
-    for (int32_t i = 0; i < STN_COUNT(shapes); i++) {
-        if (strcmp(xml_name(xml), shapes[i].name) == 0) {
-            return shapes[i].parse;
-        }
-    }
-    return NULL;
-}
-
-static bool is_shape(const xml_element *xml) {
-    return find_parser(xml) != NULL;
-}
+static const robot_shape_word shapes[] = {{"box", parse_box},
+                                          {"sphere", parse_sphere},
+                                          {"cylinder", parse_cylinder},
+                                          {"capsule", parse_capsule},
+                                          {"drake:capsule", parse_capsule},
+                                          {"mesh", parse_mesh},
+                                          {"plane", parse_plane},
+                                          {"drake:ellipsoid", parse_ellipsoid}};
 
 /// The one shape inside <geometry>. false: left out, and the reason said.
 static bool parse_shape(robot_reader *reader, const xml_element *xml, robot_geometry *g) {
     const xml_element *geometry = robot_child(reader, xml, "geometry");
-    const xml_element *shape = robot_find_shape(reader, xml, geometry, is_shape);
-    if (shape != NULL) {
-        return find_parser(shape)(reader, shape, g);
+    const xml_element *shape = NULL;
+    const robot_shape_word *word = robot_find_shape(reader, xml, geometry, shapes, STN_COUNT(shapes), &shape);
+    if (word != NULL) {
+        return word->parse(reader, shape, g);
     }
     robot_say(reader, robot_fault(g), "shape", robot_at(geometry != NULL ? geometry : xml),
               "<%s> has no shape: give <geometry> with box, sphere, cylinder, capsule, drake:ellipsoid, plane or mesh",
