@@ -97,6 +97,7 @@ stn_status mesh_wrap(raw_mesh *mesh, const stn_mesh_facts *facts, const stn_mass
     object->context = mesh->context;
     atomic_init(&object->references, 1);
     atomic_init(&object->tree, NULL);
+    atomic_init(&object->across, NULL);
     object->face = (stn_mesh){.vertex_count = mesh->vertex_count,
                               .triangle_count = mesh->triangle_count,
                               .tetrahedron_count = mesh->tetrahedron_count,
@@ -304,6 +305,7 @@ void stn_mesh_release(const stn_mesh *mesh) {
     mesh_object *object = (mesh_object *)mesh;
     if (object != NULL && atomic_fetch_sub_explicit(&object->references, 1, memory_order_acq_rel) == 1) {
         mesh_tree_destroy(atomic_load_explicit(&object->tree, memory_order_relaxed));
+        stn_release(object->context, atomic_load_explicit(&object->across, memory_order_relaxed));
         stn_release(object->context, (void *)mesh->vertices);
         stn_release(object->context, (void *)mesh->triangles);
         stn_release(object->context, (void *)mesh->tetrahedra);

@@ -47,6 +47,7 @@ typedef struct mesh_object {
     stn_mesh face;
     atomic_int references;
     mesh_tree *_Atomic tree; // NULL until a query asks for it; then it stays
+    int32_t *_Atomic across; // likewise: stn_mesh_across
     stn_context *context;
 } mesh_object;
 

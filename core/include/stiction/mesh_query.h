@@ -18,6 +18,11 @@ extern "C" {
 /// 40 bytes a triangle. A height field needs it for stn_mesh_nearest alone. STN_ERR_MEMORY.
 STN_API stn_status stn_mesh_prepare(const stn_mesh *mesh, stn_error *err);
 
+/// Which triangles share an edge. Edge 3 t + k of triangle t runs from its corner k to the next one; across[3 t + k] is
+/// the same edge of the one other triangle that runs through it the other way, -1 when there is none or more than one.
+/// (3 x triangle_count), made at the first call and kept with the mesh, 12 bytes a triangle; NULL without memory.
+STN_API const int32_t *stn_mesh_across(const stn_mesh *mesh);
+
 /// Called with a triangle; false ends the query.
 typedef bool (*stn_triangle_visitor)(void *user, int32_t triangle);
 

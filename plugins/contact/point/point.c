@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contact points for every pair of sphere, box, capsule, cylinder, ellipsoid, convex hull and half space: one function
-// a pair of types, each in a file of its own kind; here they are chosen and their points put into the contact set.
+// a pair of types, each in a file of its own kind; and of all of these but half spaces with meshes and height fields.
+// Here they are chosen and their points put into the contact set.
 #include <string.h>
 
-#include "point.h"
+#include "surface.h"
 
 typedef struct point_config {
     int32_t max_points;
@@ -42,8 +43,16 @@ static collide_pair *const collide_table[STN_SHAPE_COUNT][STN_SHAPE_COUNT] = {
                           [STN_SHAPE_CONVEX] = convex_hull},
 };
 
+static bool is_surface(const stn_shape *s) {
+    return (s->type == STN_SHAPE_MESH || s->type == STN_SHAPE_HEIGHT_FIELD) && s->mesh != NULL;
+}
+
 static bool handles(const void *self, const stn_shape *a, const stn_shape *b) {
     (void)self;
+    if (is_surface(a) || is_surface(b)) {
+        const stn_shape *other = is_surface(a) ? b : a;
+        return !is_surface(other) && other->type != STN_SHAPE_HALF_SPACE && other->type != STN_SHAPE_MESH;
+    }
     return (unsigned)a->type < STN_SHAPE_COUNT && (unsigned)b->type < STN_SHAPE_COUNT &&
            (collide_table[a->type][b->type] != NULL || collide_table[b->type][a->type] != NULL);
 }
@@ -113,39 +122,89 @@ static void collide_shapes(posed a, posed b, double margin, int32_t max_points, 
     }
 }
 
+static stn_status add_points(const stn_model *model, const stn_contact_pair *pair, const manifold *points,
+                             stn_contact_set *set, stn_error *err) {
+    stn_status status = STN_OK;
+    for (int32_t k = 0; k < points->count && status == STN_OK; k++) {
+        const witness *w = &points->points[k];
+        uint64_t feature = (uint64_t)w->feature_a << 32 | w->feature_b;
+        status = stn_contact_set_add_point(model, set, pair, w->a, w->b, w->normal, feature, err);
+    }
+    return status;
+}
+
+static stn_status add_surface_points(const stn_model *model, const stn_contact_pair *pair, posed a, posed b,
+                                     int32_t max_points, surface_points *points, stn_contact_set *set, stn_error *err) {
+    bool swap = is_surface(a.shape);
+    stn_status status = STN_OK;
+    collide_surface(swap ? b : a, swap ? a : b, pair->margin, max_points, points);
+    for (int32_t i = 0; i < points->group_count && status == STN_OK; i++) {
+        if (swap) {
+            manifold_flip(&points->group[i]);
+        }
+        status = add_points(model, pair, &points->group[i], set, err);
+    }
+    return status;
+}
+
 static stn_status collide(void *self, const stn_model *model, void *prepared, const stn_contact_pair *pairs,
                           int32_t pair_count, stn_arena *arena, stn_contact_set *set, stn_error *err) {
     (void)prepared;
-    (void)arena;
     const point_config *config = self;
     manifold points;
-    for (int32_t i = 0; i < pair_count; i++) {
+    surface_points *grouped = NULL;
+    stn_status status = STN_OK;
+    for (int32_t i = 0; i < pair_count && status == STN_OK; i++) {
         const stn_contact_pair *pair = &pairs[i];
         posed a = {&model->geometries[pair->geometry_a].shape, &pair->pose_a};
         posed b = {&model->geometries[pair->geometry_b].shape, &pair->pose_b};
-        collide_shapes(a, b, pair->margin, config->max_points, &points);
-        for (int32_t k = 0; k < points.count; k++) {
-            const witness *w = &points.points[k];
-            uint64_t feature = (uint64_t)w->feature_a << 32 | w->feature_b;
-            stn_status status = stn_contact_set_add_point(model, set, pair, w->a, w->b, w->normal, feature, err);
-            if (status != STN_OK) {
-                return status;
-            }
+        if (!is_surface(a.shape) && !is_surface(b.shape)) {
+            collide_shapes(a, b, pair->margin, config->max_points, &points);
+            status = add_points(model, pair, &points, set, err);
+            continue;
+        }
+        grouped = grouped != NULL ? grouped : STN_ARENA(arena, 1, surface_points);
+        status = grouped != NULL ? add_surface_points(model, pair, a, b, config->max_points, grouped, set, err)
+                                 : stn_fail(err, STN_ERR_MEMORY, "out of memory for the points of a surface");
+    }
+    return status;
+}
+
+/// What meshes keep for contacts is made now, so that steps allocate nothing.
+static stn_status prepare(void *self, const stn_model *model, void **prepared, stn_error *err) {
+    (void)self;
+    *prepared = NULL;
+    for (int32_t i = 0; i < model->geometry_count; i++) {
+        const stn_geometry *g = &model->geometries[i];
+        if (!g->collision || !is_surface(&g->shape)) {
+            continue;
+        }
+        stn_status status = stn_mesh_prepare(g->shape.mesh, err);
+        if (status == STN_OK && stn_mesh_across(g->shape.mesh) == NULL) {
+            status = stn_fail(err, STN_ERR_MEMORY, "out of memory for the edges of a mesh");
+        }
+        if (status != STN_OK) {
+            return status;
         }
     }
     return STN_OK;
 }
 
-static const stn_contact_ops ops = {.size = sizeof ops, .handles = handles, .collide = collide};
+static void release(void *prepared) {
+    (void)prepared; // the meshes keep it
+}
+
+static const stn_contact_ops ops = {
+    .size = sizeof ops, .handles = handles, .prepare = prepare, .release = release, .collide = collide};
 
 static const stn_plugin_desc point = {
     .size = sizeof point,
     .kind = STN_KIND_CONTACT,
     .id = "point",
     .version = STN_VERSION,
-    .summary =
-        "Contact points with distance and normal for sphere, box, capsule, cylinder, ellipsoid, convex hull and half "
-        "space",
+    .summary = "Contact points with distance and normal for sphere, box, capsule, cylinder, ellipsoid, convex hull, "
+               "half space; "
+               "and for meshes and height fields that stand still",
     .config_size = sizeof(point_config),
     .params = params,
     .param_count = STN_COUNT(params),

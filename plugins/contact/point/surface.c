@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// A convex body against a mesh or height field: the triangles within the margin, what each of them has in contact, and
+// bodies that have sunk in.
+//
+// The mesh stands still and the body is carried into its frame. Each triangle whose plane or corners are not further
+// away than the margin gives the points of its face, and of those of its edges and corners that no lower triangle has.
+#include "surface.h"
+
+stn_vec3 surface_vertex(const surface *s, int32_t id) {
+    const double *p = s->mesh->vertices + 3 * (size_t)id;
+    return stn_vec3_make(p[0], p[1], p[2]);
+}
+
+static void corners_of(const surface *s, int32_t triangle, stn_vec3 corner[3]) {
+    for (int32_t k = 0; k < 3; k++) {
+        corner[k] = surface_vertex(s, s->mesh->triangles[3 * (size_t)triangle + (size_t)k]);
+    }
+}
+
+/// The normal of a needle is rounding; it takes that of its neighbour across its longest side.
+stn_vec3 surface_normal(const surface *s, int32_t triangle) {
+    stn_vec3 n = stn_vec3_make(0.0, 0.0, 1.0);
+    for (int32_t hop = 0; hop < 8; hop++) {
+        stn_vec3 corner[3];
+        corners_of(s, triangle, corner);
+        double longest2 = 0.0;
+        int32_t longest = 0;
+        for (int32_t k = 0; k < 3; k++) {
+            stn_vec3 side = stn_vec3_sub(corner[(k + 1) % 3], corner[k]);
+            double length2 = stn_vec3_dot(side, side);
+            if (length2 > longest2) {
+                longest2 = length2;
+                longest = k;
+            }
+        }
+        stn_vec3 own = stn_vec3_cross(stn_vec3_sub(corner[1], corner[0]), stn_vec3_sub(corner[2], corner[0]));
+        double area = stn_vec3_norm(own);
+        n = hop == 0 || area > 1e-6 * longest2 ? stn_vec3_normalize_or(own, n) : n;
+        int32_t other = s->across[3 * (size_t)triangle + (size_t)longest];
+        if (area > 1e-6 * longest2 || other < 0) {
+            break;
+        }
+        triangle = other / 3;
+    }
+    return n;
+}
+
+void surface_fan(const surface *s, int32_t edge, fan *out) {
+    int32_t at = edge;
+    out->count = 0;
+    do { // to the edge that comes in behind this one, and across it
+        out->edge[out->count++] = at;
+        at = s->across[at / 3 * 3 + (at + 2) % 3];
+    } while (at >= 0 && at != edge && out->count < FAN_CAPACITY);
+    at = at < 0 ? s->across[edge] : -1; // a border: on the other side of the first triangle
+    while (at >= 0 && out->count < FAN_CAPACITY) {
+        at = at / 3 * 3 + (at + 1) % 3;
+        out->edge[out->count++] = at;
+        at = s->across[at];
+    }
+}
+
+double surface_gap(const surface *s, stn_vec3 m, stn_vec3 p, stn_vec3 *lowest) {
+    *lowest = convex_support(&s->body, stn_vec3_neg(m));
+    return stn_vec3_dot(m, stn_vec3_sub(*lowest, p)) - s->radius;
+}
+
+bool surface_is_passed(const surface *s, stn_vec3 m, stn_vec3 p, double gap) {
+    double top = stn_vec3_dot(m, stn_vec3_sub(convex_support(&s->body, m), p)) + s->radius;
+    return !s->filled && top + gap < -0.25 * (top - gap);
+}
+
+// ---------------------------------------------------------------------------------------------------- candidates
+
+static bool visit(void *user, int32_t triangle) {
+    const surface *s = user;
+    facet f = {.id = triangle, .normal = surface_normal(s, triangle)};
+    corners_of(s, triangle, f.corner);
+    double height = stn_vec3_dot(f.normal, stn_vec3_sub(s->centre, f.corner[0]));
+    stn_vec3 lowest;
+    if (height > s->reach + s->margin || (!s->filled && height < -s->reach) ||
+        surface_gap(s, f.normal, f.corner[0], &lowest) > s->margin) {
+        return true;
+    }
+    surface_face_points(s, &f);
+    for (int32_t k = 0; k < 3; k++) {
+        surface_edge_points(s, &f, k);
+        surface_vertex_points(s, &f, k);
+    }
+    return true;
+}
+
+/// The middle of the body and its reach around it.
+static void set_ball(surface *s) {
+    const stn_shape *shape = s->body.shape;
+    stn_vec3 middle = stn_vec3_zero(), h = shape->half_extents;
+    switch (shape->type) {
+    case STN_SHAPE_CYLINDER:
+        s->reach = hypot(shape->radius, shape->half_length);
+        break;
+    case STN_SHAPE_CONVEX:
+        middle = stn_vec3_scale(0.5, stn_vec3_add(shape->mesh->bounds.lower, shape->mesh->bounds.upper));
+        s->reach = 0.5 * stn_vec3_norm(stn_vec3_sub(shape->mesh->bounds.upper, shape->mesh->bounds.lower));
+        break;
+    case STN_SHAPE_BOX:
+        s->reach = stn_vec3_norm(h);
+        break;
+    default:
+        s->reach = shape->radius + shape->half_length + fmax(h.x, fmax(h.y, h.z));
+    }
+    s->centre = stn_pose_apply(&s->body.pose, middle);
+}
+
+/// Mean normal at a point of a triangle, over the triangles that it belongs to, weighted by their angles there, which
+/// tells inside from outside [baerentzen-2005].
+static stn_vec3 mean_normal(const surface *s, const stn_mesh_point *at) {
+    stn_vec3 corner[3], n = surface_normal(s, at->triangle);
+    corners_of(s, at->triangle, corner);
+    for (int32_t k = 0; k < 3; k++) {
+        stn_vec3 side = stn_vec3_sub(corner[(k + 1) % 3], corner[k]), w = stn_vec3_sub(at->point, corner[k]);
+        double length = stn_vec3_norm(side), tiny = 1e-9 * length;
+        if (stn_vec3_norm(w) <= tiny) {
+            fan around;
+            stn_vec3 sum = stn_vec3_zero();
+            surface_fan(s, 3 * at->triangle + k, &around);
+            for (int32_t i = 0; i < around.count; i++) {
+                int32_t t = around.edge[i] / 3, c = around.edge[i] % 3;
+                stn_vec3 p[3];
+                corners_of(s, t, p);
+                stn_vec3 a = stn_vec3_sub(p[(c + 1) % 3], p[c]), b = stn_vec3_sub(p[(c + 2) % 3], p[c]);
+                double angle = atan2(stn_vec3_norm(stn_vec3_cross(a, b)), stn_vec3_dot(a, b));
+                sum = stn_vec3_mul_add(sum, angle, surface_normal(s, t));
+            }
+            return sum;
+        }
+        bool on_side = stn_vec3_norm(stn_vec3_cross(side, w)) <= tiny * length;
+        int32_t other = s->across[3 * (size_t)at->triangle + (size_t)k];
+        if (on_side && stn_vec3_norm(stn_vec3_sub(at->point, corner[(k + 1) % 3])) > tiny && other >= 0) {
+            return stn_vec3_add(n, surface_normal(s, other / 3));
+        }
+    }
+    return n;
+}
+
+/// Does the surface enclose a solid, or is it filled?
+static bool may_hold(const surface *s, stn_vec3 p) {
+    if (s->filled) {
+        return p.z < stn_grid_height(s->mesh, p.x, p.y); // false outside of the border
+    }
+    stn_vec3 low = s->mesh->bounds.lower, high = s->mesh->bounds.upper;
+    return s->mesh->solid.mass > 0.0 && p.x > low.x && p.y > low.y && p.z > low.z && p.x < high.x && p.y < high.y &&
+           p.z < high.z;
+}
+
+/// A body whose middle lies inside comes out at the nearest point.
+static void add_sunk(const surface *s) {
+    stn_mesh_point at;
+    if (!may_hold(s, s->centre) || !stn_mesh_nearest(s->mesh, s->centre, INFINITY, &at)) {
+        return;
+    }
+    stn_vec3 out = stn_vec3_sub(at.point, s->centre), n = mean_normal(s, &at);
+    if (stn_vec3_dot(out, n) < 0.0) {
+        return; // outside
+    }
+    stn_vec3 lowest, m = stn_vec3_normalize_or(out, n);
+    double phi = surface_gap(s, m, at.point, &lowest);
+    stn_vec3 on_body = stn_vec3_mul_add(lowest, -s->radius, m);
+    surface_add(s, on_body, stn_vec3_mul_add(on_body, -phi, m), m, 0, (uint32_t)at.triangle);
+}
+
+static void to_world(const stn_pose *pose, surface_points *points) {
+    for (int32_t g = 0; g < points->group_count; g++) {
+        manifold *m = &points->group[g];
+        manifold_reduce(m, points->limit);
+        for (int32_t i = 0; i < m->count; i++) {
+            witness *w = &m->points[i];
+            w->a = stn_pose_apply(pose, w->a);
+            w->b = stn_pose_apply(pose, w->b);
+            w->normal = stn_mat3_apply(&pose->rotation, w->normal);
+        }
+    }
+}
+
+/// Beyond its own size, a body that is asked about with a wide margin needs only what is nearest: no nearer than that
+/// is the point of the surface nearest to its middle.
+static double least_margin(const surface *s, double margin) {
+    stn_mesh_point at;
+    if (margin <= 4.0 * s->reach || !stn_mesh_nearest(s->mesh, s->centre, margin + s->reach, &at)) {
+        return margin;
+    }
+    return fmin(margin, fmax(4.0 * s->reach, at.distance));
+}
+
+void collide_surface(posed a, posed b, double margin, int32_t max_points, surface_points *out) {
+    bool core = a.shape->type == STN_SHAPE_SPHERE || a.shape->type == STN_SHAPE_CAPSULE;
+    surface s = {.mesh = b.shape->mesh,
+                 .across = stn_mesh_across(b.shape->mesh),
+                 .filled = b.shape->type == STN_SHAPE_HEIGHT_FIELD,
+                 .body = {a.shape, relative_pose(b.pose, a.pose)},
+                 .radius = core ? a.shape->radius : 0.0,
+                 .margin = margin,
+                 .points = out};
+    set_ball(&s);
+    s.size = s.reach + 1e-4 * stn_vec3_norm(s.centre);
+    out->group_count = 0;
+    out->limit = max_points;
+    out->near = 1e-6 * s.reach;
+    s.margin = least_margin(&s, margin);
+    stn_aabb box = stn_shape_aabb(a.shape, &s.body.pose, s.margin);
+    stn_mesh_visit(s.mesh, &box, visit, &s);
+    if (out->group_count == 0) {
+        add_sunk(&s);
+    }
+    surface_settle(&s);
+    to_world(b.pose, out);
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// A convex body against a surface of triangles: what the files surface*.c share. Everything in the mesh's frame.
+//
+// The surface is one-sided: outside is where its triangles look. Along a unit direction m the body is
+// s(m) = min over the body of m . (x - p) away from a point p of the surface. At every face, edge and corner the
+// surface admits some directions: a face its normal n; an edge that is convex those between the normals of its two
+// faces, a border those between the normal of its face and the plane of it; a corner m with m . e <= 0 along all of its
+// edges. Contacts are where s is largest, within the directions of a face, edge or corner, while the nearest point of
+// the body lies over it: of bodies apart these are the nearest points. Flat and concave edges admit no direction of
+// their own and cannot be felt.
+#ifndef STN_PLUGIN_CONTACT_POINT_SURFACE_H
+#define STN_PLUGIN_CONTACT_POINT_SURFACE_H
+
+#include <stiction/mesh_query.h>
+
+#include "gjk.h"
+
+/// Points in groups of nearly one normal, each reduced by itself.
+enum { SURFACE_GROUPS = 12 };
+typedef struct surface_points {
+    int32_t group_count, limit; // most points of a group
+    double near;                // points closer than this, of one group, are one [m]
+    stn_vec3 normal[SURFACE_GROUPS];
+    manifold group[SURFACE_GROUPS];
+} surface_points;
+
+typedef struct surface {
+    const stn_mesh *mesh;
+    const int32_t *across;
+    bool filled;   // without bottom: a height field
+    convex body;   // of a sphere or capsule its core
+    double radius; // of the body around its core
+    double margin;
+    double size;     // that tolerances are measured by
+    stn_vec3 centre; // of the body, no point of which is further from it than `reach`
+    double reach;
+    surface_points *points;
+} surface;
+
+typedef struct facet {
+    int32_t id;
+    stn_vec3 corner[3], normal;
+} facet;
+
+// Feature codes of the mesh: a triangle's number, a vertex's, or that of an edge in the lower one of its triangles.
+static const uint32_t surface_vertex_code = 1U << 30, surface_edge_code = 1U << 31;
+
+/// Directions this close to parallel [rad] share a stretch of an edge.
+static const double surface_slack = 0.04;
+
+/// Most triangles around a vertex that are looked at.
+enum { FAN_CAPACITY = 64 };
+/// The triangles around a vertex, each as the edge that leaves it, reached from one of them across shared edges.
+typedef struct fan {
+    int32_t count, edge[FAN_CAPACITY];
+} fan;
+
+stn_vec3 surface_vertex(const surface *s, int32_t id);
+stn_vec3 surface_normal(const surface *s, int32_t triangle);
+void surface_fan(const surface *s, int32_t edge, fan *out);
+/// s(m) from p, and where the body's core is lowest.
+double surface_gap(const surface *s, stn_vec3 m, stn_vec3 p, stn_vec3 *lowest);
+/// Is too much of the body behind the surface for a contact along m? `gap` = s(m) from p.
+bool surface_is_passed(const surface *s, stn_vec3 m, stn_vec3 p, double gap);
+/// Adds a point: A is the body, B the surface.
+void surface_add(const surface *s, stn_vec3 on_body, stn_vec3 on_surface, stn_vec3 m, uint32_t feature_a,
+                 uint32_t feature_b);
+
+/// Drops overlaps along directions that are not the way out: see there.
+void surface_settle(const surface *s);
+
+void surface_face_points(const surface *s, const facet *f);
+void surface_edge_points(const surface *s, const facet *f, int32_t k);
+void surface_vertex_points(const surface *s, const facet *f, int32_t k);
+
+/// Normals from A, the convex body, into B, a mesh or height field; in the world.
+void collide_surface(posed a, posed b, double margin, int32_t max_points, surface_points *out);
+
+#endif

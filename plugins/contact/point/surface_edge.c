@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// A convex edge or a border of the surface: s(m) over the directions m = c n + d u between the normal n of its triangle
+// and that of the next one, u across the edge, outward.
+//
+// Across the edge, s is the least of linear functions of (c, d), one for each point of the body: between two directions
+// where it rises towards each other, its maximum lies below both tangents. Their crossing is the next direction; of a
+// body with corners it is the answer once it meets s.
+#include "clip.h"
+#include "piece.h"
+#include "surface.h"
+
+/// A direction, the lowest point along it, and how s changes there towards u.
+typedef struct look {
+    double c, d, s, slope;
+    stn_vec3 lowest;
+} look;
+
+typedef struct edge {
+    const surface *surface;
+    stn_vec3 from, to, along, n, u;
+    double length, c_end, d_end; // the direction where the arc ends
+} edge;
+
+static stn_vec3 direction(const edge *e, double c, double d) {
+    return stn_vec3_mul_add(stn_vec3_scale(c, e->n), d, e->u);
+}
+
+static look look_along(const edge *e, double c, double d) {
+    double length = sqrt(c * c + d * d);
+    look l = {.c = c / length, .d = d / length};
+    l.s = surface_gap(e->surface, direction(e, l.c, l.d), e->from, &l.lowest) + e->surface->radius;
+    stn_vec3 w = stn_vec3_sub(l.lowest, e->from);
+    l.slope = l.c * stn_vec3_dot(e->u, w) - l.d * stn_vec3_dot(e->n, w);
+    return l;
+}
+
+/// Where the tangents of both sides meet if that is between them, else where the slope would vanish if it were linear.
+static look look_between(const edge *e, const look *left, const look *right, bool *tangents) {
+    stn_vec3 w = stn_vec3_sub(right->lowest, left->lowest);
+    double c = -stn_vec3_dot(e->u, w), d = stn_vec3_dot(e->n, w);
+    if (c * (left->c + right->c) + d * (left->d + right->d) < 0.0) {
+        c = -c;
+        d = -d;
+    }
+    *tangents = *tangents && left->c * d - left->d * c > 0.0 && c * right->d - d * right->c > 0.0;
+    if (!*tangents) {
+        double a = fabs(right->slope), b = fabs(left->slope);
+        c = a * left->c + b * right->c;
+        d = a * left->d + b * right->d;
+    }
+    return look_along(e, c, d);
+}
+
+/// Slope and value of the linear function of one point of the body, along a direction.
+static double slope_of(const edge *e, const look *at, stn_vec3 point, double *value) {
+    stn_vec3 w = stn_vec3_sub(point, e->from);
+    double x = stn_vec3_dot(e->n, w), y = stn_vec3_dot(e->u, w);
+    *value = at->c * x + at->d * y;
+    return at->c * y - at->d * x;
+}
+
+/// Straight towards a point of the body, which is as far as its own function rises.
+static look look_towards(const edge *e, stn_vec3 point) {
+    stn_vec3 w = stn_vec3_sub(point, e->from);
+    return look_along(e, stn_vec3_dot(e->n, w), stn_vec3_dot(e->u, w));
+}
+
+/// The largest s between two directions, where it rises towards the other on both; `left` and `right` close in on it.
+static look climb(const edge *e, look *left, look *right) {
+    double tiny = 1e-15 * (e->surface->size + stn_vec3_norm(stn_vec3_sub(left->lowest, e->from)));
+    look best = left->s > right->s ? *left : *right;
+    for (int32_t step = 0; step < 100 && left->c * right->d - left->d * right->c > 1e-15; step++) {
+        bool tangents = step % 3 != 2;
+        look next = look_between(e, left, right, &tangents);
+        double of_left, of_right, falls = slope_of(e, &next, left->lowest, &of_left);
+        double rises = slope_of(e, &next, right->lowest, &of_right);
+        bool met = fmin(of_left, of_right) - next.s <= tiny;
+        if (met && (falls < 0.0) != (rises > 0.0)) { // the way up ends at a corner before
+            next = look_towards(e, falls < 0.0 ? left->lowest : right->lowest);
+            best = next.s > best.s ? next : best;
+            if (fabs(next.slope) <= tiny) {
+                break;
+            }
+        } else if (met && tangents) {
+            return next;
+        }
+        best = next.s > best.s ? next : best;
+        *(next.slope > 0.0 ? left : right) = next;
+    }
+    return best;
+}
+
+/// The point of the body over the edge, along the direction found: between the lowest ones of both sides, of a body
+/// that lies along the edge as far within its ends as can be.
+static stn_vec3 over_edge(const edge *e, const look *left, const look *right, const look *best) {
+    stn_vec3 u = direction(e, -best->d, best->c), a = stn_vec3_sub(left->lowest, e->from);
+    stn_vec3 b = stn_vec3_sub(right->lowest, e->from);
+    double x = stn_vec3_dot(u, a), y = stn_vec3_dot(u, b), t = x != y ? clamp(x / (x - y), 0.0, 1.0) : 0.0;
+    double along_a = stn_vec3_dot(e->along, a), along_b = stn_vec3_dot(e->along, b);
+    if (fmax(fabs(x), fabs(y)) <= 1e-9 * e->surface->size && along_a != along_b) {
+        double at = clamp(along_a + t * (along_b - along_a), 0.0, e->length);
+        t = clamp((at - along_a) / (along_b - along_a), 0.0, 1.0);
+    }
+    return stn_vec3_mul_add(left->lowest, t, stn_vec3_sub(right->lowest, left->lowest));
+}
+
+/// The ends of the stretch that the piece of the body's surface over the edge shares with it. A side line lies over it
+/// only where the direction is the best of all, not the last one admitted, and that of the nearest points: these are
+/// `over` the edge, or anywhere when the lines are parallel.
+static void find_stretch(const edge *e, stn_vec3 m, bool within, bool over, overlap *out) {
+    const surface *s = e->surface;
+    stn_vec3 n = stn_vec3_neg(m);
+    polygon line = {.count = 2, .normal = m, .corner = {e->from, e->to}, .corner_code = {1, 2}, .face_code = 0};
+    double tolerance = 1e-11 * s->size;
+    piece p;
+    out->count = 0;
+    out->lines = false;
+    if (s->body.shape->type == STN_SHAPE_SPHERE || s->body.shape->type == STN_SHAPE_ELLIPSOID) {
+        return;
+    }
+    piece_towards(&s->body, n, &p);
+    if (p.kind == PIECE_LINE && !within) {
+        return;
+    }
+    if (p.kind == PIECE_LINE) {
+        stn_vec3 side = stn_vec3_sub(p.line.corner[1], p.line.corner[0]), across = stn_vec3_cross(side, e->along);
+        if (p.line.count == 2 && (over || stn_vec3_dot(across, across) < 1e-12 * stn_vec3_dot(side, side))) {
+            clip_lines(&p.line, &line, n, out);
+        }
+        return;
+    }
+    stn_vec3 normal = p.kind == PIECE_FACE ? p.face.normal : p.kind == PIECE_CAP ? p.cap.normal : p.line.normal;
+    if ((p.kind == PIECE_POLYGON && p.line.count < 3) || stn_vec3_dot(normal, n) < 0.05 ||
+        fabs(stn_vec3_dot(normal, e->along)) > surface_slack) {
+        return;
+    }
+    if (p.kind == PIECE_FACE) {
+        clip_rectangle(&p.face, &line, n, tolerance, out);
+    } else if (p.kind == PIECE_CAP) {
+        clip_disk_polygon(&p.cap, &line, n, out);
+    } else {
+        clip_polygon(&p.line, &line, n, tolerance, out);
+    }
+}
+
+static uint32_t code_at(const surface *s, const facet *f, int32_t k, uint32_t end) {
+    const int32_t *ids = s->mesh->triangles + 3 * (size_t)f->id;
+    return end == 1   ? surface_vertex_code + (uint32_t)ids[k]
+           : end == 2 ? surface_vertex_code + (uint32_t)ids[(k + 1) % 3]
+                      : surface_edge_code + 3 * (uint32_t)f->id + (uint32_t)k;
+}
+
+static void add_points(const edge *e, const facet *f, int32_t k, stn_vec3 m, bool within, stn_vec3 deepest) {
+    const surface *s = e->surface;
+    overlap stretch;
+    double at = stn_vec3_dot(e->along, stn_vec3_sub(deepest, e->from)), tolerance = 1e-9 * s->size;
+    bool over = at >= -tolerance && at <= e->length + tolerance;
+    double phi = stn_vec3_dot(m, stn_vec3_sub(deepest, e->from)) - s->radius;
+    find_stretch(e, m, within, over, &stretch);
+    double least = fmin(over ? phi : (double)INFINITY, overlap_depth(&stretch));
+    if (!(least <= s->margin) || (least < 0.0 && surface_is_passed(s, m, e->from, least))) {
+        return;
+    }
+    for (int32_t i = 0; i < stretch.count; i++) {
+        const overlap_point *p = &stretch.points[i];
+        if (p->h <= s->margin) {
+            stn_vec3 on_surface = stretch.lines ? stretch.other[i] : stn_vec3_mul_add(p->p, -p->h, m);
+            uint32_t end = stretch.lines ? 0 : p->second;
+            surface_add(s, p->p, on_surface, m, p->first, code_at(s, f, k, end));
+        }
+    }
+    if (over && phi <= s->margin && !(overlap_depth(&stretch) <= phi + 1e-10 * s->size)) {
+        surface_add(s, stn_vec3_mul_add(deepest, -s->radius, m), stn_vec3_mul_add(e->from, at, e->along), m,
+                    CODE_DEEPEST, code_at(s, f, k, 0));
+    }
+}
+
+/// False where no direction is admitted.
+static bool make_edge(const surface *s, const facet *f, int32_t k, edge *e) {
+    int32_t other = s->across[3 * (size_t)f->id + (size_t)k];
+    e->surface = s;
+    e->from = f->corner[k];
+    e->to = f->corner[(k + 1) % 3];
+    stn_vec3 along = stn_vec3_sub(e->to, e->from);
+    e->length = stn_vec3_norm(along);
+    e->along = stn_vec3_normalize_or(along, along);
+    e->n = f->normal;
+    e->u = stn_vec3_cross(e->along, e->n);
+    e->u = stn_vec3_normalize_or(e->u, e->u);
+    e->c_end = 0.0;
+    e->d_end = 1.0;
+    if (other >= 0) {
+        stn_vec3 next = surface_normal(s, other / 3);
+        e->c_end = stn_vec3_dot(next, e->n);
+        e->d_end = stn_vec3_dot(next, e->u);
+    }
+    return e->d_end > 1e-7;
+}
+
+static bool is_near(const surface *s, const edge *e) {
+    stn_vec3 w = stn_vec3_sub(s->centre, e->from);
+    double t = clamp(stn_vec3_dot(w, e->along), 0.0, e->length), far = s->reach + s->margin;
+    w = stn_vec3_mul_add(w, -t, e->along);
+    return stn_vec3_dot(w, w) <= far * far;
+}
+
+enum { LOOKS = 5 };
+
+/// Where s is largest among directions spread over the arc and a little beyond its ends, and the two beside it; false
+/// when that is beyond an end, or the body is further away than the margin.
+static bool bracket(const edge *e, double slack, look *left, look *right) {
+    const surface *s = e->surface;
+    look looks[LOOKS];
+    double start = -slack, end = atan2(e->d_end, e->c_end) + slack, limit = s->margin + s->radius;
+    static const int32_t order[LOOKS] = {0, LOOKS - 1, 1, 2, 3};
+    int32_t best = 0;
+    for (int32_t i = 0; i < LOOKS; i++) {
+        int32_t at = order[i];
+        double angle = start + (end - start) * at / (LOOKS - 1);
+        looks[at] = look_along(e, cos(angle), sin(angle));
+        const look *l = &looks[at];
+        bool outward = (at == 0 && l->slope < 0.0) || (at == LOOKS - 1 && l->slope > 0.0);
+        if (l->s > limit || (l->s > 0.0 && outward)) { // apart, s has one maximum
+            return false;
+        }
+        best = l->s > looks[best].s ? at : best;
+    }
+    int32_t first = looks[best].slope >= 0.0 ? best : best - 1;
+    if (first < 0 || first + 1 >= LOOKS) {
+        return false;
+    }
+    *left = looks[first];
+    *right = looks[first + 1];
+    return left->slope >= 0.0 && right->slope <= 0.0;
+}
+
+void surface_edge_points(const surface *s, const facet *f, int32_t k) {
+    edge e;
+    int32_t other = s->across[3 * (size_t)f->id + (size_t)k];
+    if ((other >= 0 && other / 3 < f->id) || !make_edge(s, f, k, &e) || !is_near(s, &e)) {
+        return;
+    }
+    bool round = s->body.shape->type == STN_SHAPE_SPHERE || s->body.shape->type == STN_SHAPE_ELLIPSOID;
+    look left, right;
+    if (!bracket(&e, round ? 1e-7 : surface_slack, &left, &right)) {
+        return;
+    }
+    look best = climb(&e, &left, &right);
+    stn_vec3 deepest = over_edge(&e, &left, &right, &best), m = direction(&e, best.c, best.d);
+    bool before = best.d < -1e-9, beyond = best.c * e.d_end - best.d * e.c_end < -1e-9;
+    if (before) {
+        m = e.n;
+    } else if (beyond) {
+        m = stn_vec3_normalize_or(direction(&e, e.c_end, e.d_end), e.n);
+    }
+    add_points(&e, f, k, m, !before && !beyond, deepest);
+}

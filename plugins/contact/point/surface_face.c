@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The face of a triangle: the points that the body would have on its plane, as far as they lie over the triangle.
+//
+// That is the prism over the triangle, on both sides. Behind a concave edge the prisms leave a gap, which neighbours
+// share by the plane that halves the angle at their edge: a point of the body that has sunk in there comes out of the
+// face that it is nearest to.
+#include "surface.h"
+
+/// Tangent of half the angle by which the surface bends up over edge k; 0 where it does not.
+static double bend(const surface *s, const facet *f, int32_t k, stn_vec3 outward) {
+    int32_t other = s->across[3 * (size_t)f->id + (size_t)k];
+    if (other < 0) {
+        return 0.0;
+    }
+    stn_vec3 n = surface_normal(s, other / 3);
+    double cosine = stn_vec3_dot(n, f->normal);
+    return cosine > -0.999 ? fmax(-stn_vec3_dot(n, outward) / (1.0 + cosine), 0.0) : 0.0;
+}
+
+/// Does the point q of the plane belong to the triangle, with the body's point at height h over it?
+static bool is_over(const surface *s, const facet *f, stn_vec3 q, double h) {
+    double tolerance = 1e-9 * s->size + 1e-7 * fabs(h);
+    for (int32_t k = 0; k < 3; k++) {
+        stn_vec3 along = stn_vec3_sub(f->corner[(k + 1) % 3], f->corner[k]);
+        stn_vec3 outward = stn_vec3_cross(along, f->normal);
+        outward = stn_vec3_normalize_or(outward, outward);
+        double beyond = stn_vec3_dot(outward, stn_vec3_sub(q, f->corner[k]));
+        if (beyond > tolerance && (h >= 0.0 || beyond > tolerance - h * bend(s, f, k, outward))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void lowest_points(const surface *s, const facet *f, manifold *out) {
+    static const stn_shape plane = {.type = STN_SHAPE_HALF_SPACE};
+    stn_pose pose = stn_pose_identity();
+    pose.rotation.m[0][2] = f->normal.x; // of which only the normal counts
+    pose.rotation.m[1][2] = f->normal.y;
+    pose.rotation.m[2][2] = f->normal.z;
+    pose.position = f->corner[0];
+    posed a = {s->body.shape, &s->body.pose}, b = {&plane, &pose};
+    out->count = 0;
+    switch (s->body.shape->type) {
+    case STN_SHAPE_SPHERE:
+        sphere_half_space(a, b, s->margin, out);
+        break;
+    case STN_SHAPE_BOX:
+        box_half_space(a, b, s->margin, out);
+        break;
+    case STN_SHAPE_CAPSULE:
+        capsule_half_space(a, b, s->margin, out);
+        break;
+    case STN_SHAPE_CYLINDER:
+        cylinder_half_space(a, b, s->margin, out);
+        break;
+    case STN_SHAPE_ELLIPSOID:
+        ellipsoid_half_space(a, b, s->margin, out);
+        break;
+    default:
+        hull_half_space(a, b, s->margin, out);
+    }
+}
+
+void surface_face_points(const surface *s, const facet *f) {
+    manifold points;
+    bool checked = false;
+    lowest_points(s, f, &points);
+    for (int32_t i = 0; i < points.count; i++) {
+        const witness *w = &points.points[i];
+        if (!is_over(s, f, w->b, w->phi)) {
+            continue;
+        }
+        if (w->phi < 0.0 && !checked) {
+            stn_vec3 lowest;
+            double gap = surface_gap(s, f->normal, f->corner[0], &lowest);
+            if (surface_is_passed(s, f->normal, f->corner[0], gap)) {
+                return;
+            }
+            checked = true;
+        }
+        surface_add(s, w->a, w->b, f->normal, w->feature_a, (uint32_t)f->id);
+    }
+}
