@@ -39,7 +39,8 @@ static bool rim_line_make(const convex *line, const convex *rim, int32_t edge, s
 /// s, s' and s'' at the normal n and its derivative m; the line's body reaches along the support point, plus a radius.
 static void separation_at(const rim_line *g, stn_vec3 n, stn_vec3 m, double s[3]) {
     double along = stn_vec3_dot(n, g->y), turn = stn_vec3_dot(m, g->y), r = g->rim->shape->radius;
-    double c2 = 1.0 - along * along, c = sqrt(c2), l = copysign(g->rim->shape->half_length, along);
+    stn_vec3 radial = stn_vec3_mul_add(n, -along, g->y); // without cancellation where n is nearly along the axis
+    double c2 = stn_vec3_dot(radial, radial), c = sqrt(c2), l = copysign(g->rim->shape->half_length, along);
     stn_vec3 p = stn_vec3_zero();
     if (g->line->shape->type == STN_SHAPE_BOX) {
         p = stn_vec3_sub(convex_support(g->line, n), g->line->pose.position);
@@ -70,14 +71,17 @@ static bool turn_normal(const rim_line *g, double size, stn_vec3 *n, double *s) 
     return false;
 }
 
-/// From line to rim: the deepest rim point, its foot on the line, and whether they prove the distance.
-static bool prove(const rim_line *g, stn_vec3 n, double s, separation *out) {
+/// From line to rim: the deepest rim point, its foot, which must lie on the line, and whether they prove the distance.
+static bool prove(const rim_line *g, stn_vec3 n, double s, double size, separation *out) {
     stn_vec3 rim = convex_support(g->rim, stn_vec3_neg(n)), foot = stn_vec3_mul_add(rim, -s, n);
+    stn_vec3 middle = g->line->shape->type == STN_SHAPE_BOX ? convex_support(g->line, n)
+                                                            : stn_vec3_mul_add(g->line->pose.position, g->radius, n);
+    double beside_line = stn_vec3_norm(stn_vec3_cross(g->u, stn_vec3_sub(foot, middle)));
     double rho = g->half - fabs(stn_vec3_dot(g->u, stn_vec3_sub(foot, g->line->pose.position)));
     double cosine = stn_vec3_dot(g->u, g->y), cosine2 = cosine * cosine, r = g->rim->shape->radius;
     *out = (separation){s, n, foot, rim};
     bool beside = rho - 2.0 * r * sqrt(fmax(0.0, 1.0 - cosine2)) >= -s && -s <= r * cosine2 + g->radius;
-    return rho >= 0.0 && (s >= 0.0 || beside);
+    return rho >= 0.0 && beside_line <= 1e-12 * size && (s >= 0.0 || beside);
 }
 
 static bool try_line(const convex *line, const convex *rim, int32_t edge, stn_vec3 start, double size,
@@ -85,7 +89,7 @@ static bool try_line(const convex *line, const convex *rim, int32_t edge, stn_ve
     rim_line g;
     stn_vec3 n;
     double s;
-    return rim_line_make(line, rim, edge, start, &g) && turn_normal(&g, size, &n, &s) && prove(&g, n, s, out);
+    return rim_line_make(line, rim, edge, start, &g) && turn_normal(&g, size, &n, &s) && prove(&g, n, s, size, out);
 }
 
 bool rim_is_exact(const convex *a, const convex *b, stn_vec3 start, separation *out) {

@@ -228,18 +228,19 @@ separation convex_penetration(const convex *a, const convex *b) {
     while (p.vertex_count < MOST_VERTICES && smallest > goal + rounding) {
         int32_t nearest = nearest_face(&p);
         const face *f = &p.faces[nearest];
-        if (nearest < 0 || isinf(f->distance) || (before > 0.0 && f->distance < before - 1e-12 * size - rounding)) {
+        if (nearest < 0 || isinf(f->distance)) {
             break;
         }
-        before = fmax(f->distance, 0.0); // from where it holds the origin on, the polytope recedes from it on all sides
         p.vertices[p.vertex_count] = difference_support(a, b, f->normal);
         double gap = stn_vec3_dot(f->normal, p.vertices[p.vertex_count].w) - f->distance;
         if (gap < smallest) {
             smallest = gap;
             best = *f;
         }
+        bool receding = before > 0.0 && f->distance < before - 1e-12 * size - rounding;
+        before = fmax(f->distance, 0.0); // from where it holds the origin on, the polytope recedes from it on all sides
         p.vertex_count++;
-        if (!expand(&p, nearest, rounding)) {
+        if (receding || !expand(&p, nearest, rounding)) {
             break;
         }
     }

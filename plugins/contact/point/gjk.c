@@ -171,7 +171,7 @@ static separation separation_of(const vertex *s, const foot *f) {
 }
 
 bool convex_apart(const convex *a, const convex *b, double margin, separation *out, double *least) {
-    double touching = 1e-9 * pair_size(a->shape, b->shape);
+    double touching = 1e-13 * pair_size(a->shape, b->shape);
     vertex s[4];
     foot f, next;
     *least = -INFINITY;

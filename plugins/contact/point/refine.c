@@ -19,7 +19,7 @@ typedef struct kinks {
 } kinks;
 
 typedef struct candidate {
-    double s;
+    double s, turn2; // separation; turn from where the search began, squared
     stn_vec3 n;
     bool free_a, free_b; // the support point is the only one
 } candidate;
@@ -162,55 +162,109 @@ static int32_t choose_kinks(const kinks *k, stn_vec3 *c, stn_vec3 *normal) {
     return left;
 }
 
-/// The stationary normal on the kinks, from n.
-static stn_vec3 climb(const convex *a, const convex *b, stn_vec3 n, const kinks *k) {
-    stn_vec3 c, fixed = n, t[2];
+/// Moves the normal to where s is stationary on the kinks, but for rounding of its slope. False: no such place was
+/// found.
+static bool climb(const convex *a, const convex *b, const kinks *k, double rounding, stn_vec3 *normal) {
+    stn_vec3 n = *normal, c, fixed = n, t[2];
     int32_t dimension = choose_kinks(k, &c, &fixed);
     if (dimension == 0) {
-        return stn_vec3_dot(fixed, n) < 0.0 ? stn_vec3_neg(fixed) : fixed;
+        *normal = stn_vec3_dot(fixed, n) < 0.0 ? stn_vec3_neg(fixed) : fixed;
+        return true;
     }
     if (dimension == 1) {
         n = stn_vec3_normalize_or(stn_vec3_mul_add(n, -stn_vec3_dot(n, c), c), n);
     }
-    for (int32_t step = 0; step < MOST_STEPS; step++) {
+    bool found = false, near = false;
+    for (int32_t step = 0; step < MOST_STEPS && !found; step++) {
         stn_mat3 frame = stn_contact_frame(n);
         t[0] = dimension == 1 ? stn_vec3_cross(n, c) : stn_mat3_column(&frame, 0);
         t[1] = dimension == 1 ? c : stn_mat3_column(&frame, 1);
-        stn_vec3 turn;
-        if (!newton_step(a, b, n, t, dimension, gap_along(a, b, n).w, &turn)) {
+        stn_vec3 turn, w = gap_along(a, b, n).w;
+        double slope = fabs(stn_vec3_dot(t[0], w)) + (dimension == 1 ? 0.0 : fabs(stn_vec3_dot(t[1], w)));
+        if (!newton_step(a, b, n, t, dimension, w, &turn)) {
             break;
         }
         n = stn_vec3_normalize_or(stn_vec3_add(n, turn), n);
-        if (stn_vec3_dot(turn, turn) < 1e-30) {
-            break;
-        }
+        found = stn_vec3_dot(turn, turn) < 1e-30;
+        near = slope <= rounding;
     }
-    return n;
+    *normal = n;
+    return found || near;
 }
 
-/// Climbs from n on the kinks; what comes of it is the best unless its s is smaller by more than `give`.
-static void try_kinks(const convex *a, const convex *b, stn_vec3 n, const kinks *k, bool free_a, bool free_b,
-                      double give, candidate *best) {
-    n = climb(a, b, n, k);
-    double s = stn_vec3_dot(n, gap_along(a, b, n).w);
-    if (s > best->s - give) {
-        *best = (candidate){s, n, free_a, free_b};
+/// The directions in which a normal on the kinks leaves one of them, kink i, but not those that cross it.
+static stn_vec3 away_from(const kinks *k, int32_t i, stn_vec3 n) {
+    stn_vec3 c = k->c[i], away = c;
+    double most = 1e-3;
+    for (int32_t j = 0; j < k->count; j++) {
+        stn_vec3 along = stn_vec3_cross(n, k->c[j]);
+        double sine = fabs(stn_vec3_dot(along, c));
+        if (sine > most) {
+            most = sine;
+            away = along;
+        }
+    }
+    return stn_vec3_normalize_or(stn_vec3_mul_add(away, -stn_vec3_dot(away, n), n), c);
+}
+
+/// Whether s rises from n on the kinks to one side of kink i; then n is moved there and the kink dropped. The slope
+/// tells this to rounding, where s itself is flat.
+static bool leave_kink(const convex *a, const convex *b, int32_t i, double rounding, kinks *k, stn_vec3 *n) {
+    const double beside = 1e-13;
+    stn_vec3 away = away_from(k, i, *n);
+    for (int32_t side = -1; side <= 1; side += 2) {
+        stn_vec3 m = stn_vec3_mul_add(*n, side * beside, away);
+        stn_vec3 w = gap_along(a, b, m).w;
+        if (side * stn_vec3_dot(away, w) - beside * stn_vec3_dot(m, w) > rounding) {
+            kinks left = {.count = 0};
+            for (int32_t j = 0; j < k->count; j++) {
+                if (fabs(stn_vec3_dot(away, k->c[j])) < 1e-3) {
+                    left.c[left.count++] = k->c[j];
+                }
+            }
+            *k = left;
+            *n = m;
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Climbs from n on the kinks, and on without those that do not hold the normal. What comes of it is the best when it
+/// separates more; with `ties`, of two that rounding cannot tell apart, the one that turned less: bodies almost in
+/// touch are separated nearly as much by any normal around the best.
+static void try_kinks(const convex *a, const convex *b, stn_vec3 n, kinks k, bool free_a, bool free_b, double rounding,
+                      bool ties, candidate *best) {
+    stn_vec3 found = n;
+    bool stationary = climb(a, b, &k, rounding, &found);
+    for (int32_t i = 0; i < k.count; i++) {
+        if (leave_kink(a, b, i, rounding, &k, &found)) {
+            stationary = climb(a, b, &k, rounding, &found);
+            free_a = free_a || k.count == 0;
+            free_b = free_b || k.count == 0;
+            i = -1;
+        }
+    }
+    stn_vec3 turn = stn_vec3_sub(found, n);
+    candidate c = {stn_vec3_dot(found, gap_along(a, b, found).w), stn_vec3_dot(turn, turn), found, free_a, free_b};
+    if (c.s > best->s + rounding || (ties && stationary && c.s > best->s - 4.0 * rounding && c.turn2 < best->turn2)) {
+        *best = c;
     }
 }
 
 /// With the kinks within the angle, together and each alone. Returns how many there are; with as many as `before`
 /// nothing is tried.
-static int32_t try_angle(const convex *a, const convex *b, stn_vec3 n, double angle, int32_t before, double give,
+static int32_t try_angle(const convex *a, const convex *b, stn_vec3 n, double angle, int32_t before, double rounding,
                          candidate *best) {
     kinks k = {.count = 0};
     bool free_a = find_kinks(a, n, angle, &k);
     int32_t of_a = k.count;
     bool free_b = find_kinks(b, stn_vec3_neg(n), angle, &k);
     if (k.count != before) {
-        try_kinks(a, b, n, &k, free_a, free_b, give, best);
+        try_kinks(a, b, n, k, free_a, free_b, rounding, true, best);
         for (int32_t i = 0; i < k.count && k.count > 1; i++) {
             const kinks one = {1, {k.c[i]}};
-            try_kinks(a, b, n, &one, i >= of_a, i < of_a, -fabs(give), best);
+            try_kinks(a, b, n, one, i >= of_a, i < of_a, rounding, false, best);
         }
     }
     return k.count;
@@ -222,12 +276,13 @@ void separation_refine(const convex *a, const convex *b, separation *found) {
     static const double angles[] = {3e-2, 1e-4, 0.0};
     double rounding = 4e-16 * (shape_size(a->shape) + shape_size(b->shape));
     vertex w = gap_along(a, b, found->normal);
-    candidate best = {stn_vec3_dot(found->normal, w.w) - 4.0 * rounding, found->normal, false, false};
+    candidate best = {stn_vec3_dot(found->normal, w.w), INFINITY, found->normal, false, false};
     int32_t before = -1;
     for (int32_t i = 0; i < STN_COUNT(angles) && before != 0; i++) {
-        before = try_angle(a, b, found->normal, angles[i], before, -rounding, &best);
+        before = try_angle(a, b, found->normal, angles[i], before, rounding, &best);
     }
-    try_angle(a, b, best.n, 1e-5, 0, 2.0 * rounding, &best);
+    best.turn2 = INFINITY;
+    try_angle(a, b, best.n, 1e-5, 0, rounding, &best);
     bool either = best.free_a || best.free_b;
     bool own_a = either ? best.free_a : is_ellipsoid(a), own_b = either ? best.free_b : is_ellipsoid(b);
     w = gap_along(a, b, best.n);

@@ -15,7 +15,8 @@ static inline double oracle_furthest(const stn_mesh *mesh, stn_vec3 d) {
     double reach = -INFINITY;
     for (int32_t i = 0; i < mesh->vertex_count; i++) {
         const double *p = mesh->vertices + 3 * (size_t)i;
-        reach = fmax(reach, p[0] * d.x + p[1] * d.y + p[2] * d.z);
+        double along = p[0] * d.x + p[1] * d.y + p[2] * d.z;
+        reach = along > reach ? along : reach;
     }
     return reach;
 }
@@ -49,14 +50,19 @@ static inline double oracle_along(const placed *a, const placed *b, stn_vec3 n) 
 /// Steps of a shrinking star of directions around n; each circle is turned by another angle. Bounded, as along a sharp
 /// ridge small steps can go on for ever.
 static inline double oracle_climb(const placed *a, const placed *b, stn_vec3 *n, double step, double end) {
-    double best = oracle_along(a, b, *n), turn = 0.0;
+    double best = oracle_along(a, b, *n);
+    stn_vec3 star[12]; // cosine and sine, turned from round to round
+    for (int32_t k = 0; k < 12; k++) {
+        star[k] = stn_vec3_make(cos(k * (STN_PI / 6.0)), sin(k * (STN_PI / 6.0)), 0.0);
+    }
+    const double c = cos(0.7), s_turn = sin(0.7);
     for (int32_t round = 0; step > end && round < 1000; round++) {
         stn_mat3 frame = stn_contact_frame(*n);
         stn_vec3 u = stn_mat3_column(&frame, 0), v = stn_mat3_column(&frame, 1), winner = *n;
         bool better = false;
         for (int32_t k = 0; k < 12; k++) {
-            double angle = turn + k * (STN_PI / 6.0);
-            stn_vec3 d = stn_vec3_mul_add(stn_vec3_scale(step * cos(angle), u), step * sin(angle), v);
+            stn_vec3 d = stn_vec3_mul_add(stn_vec3_scale(step * star[k].x, u), step * star[k].y, v);
+            star[k] = stn_vec3_make(c * star[k].x - s_turn * star[k].y, s_turn * star[k].x + c * star[k].y, 0.0);
             stn_vec3 m = stn_vec3_normalize_or(stn_vec3_add(*n, d), *n);
             double s = oracle_along(a, b, m);
             if (s > best) {
@@ -66,7 +72,6 @@ static inline double oracle_climb(const placed *a, const placed *b, stn_vec3 *n,
             }
         }
         *n = winner;
-        turn += 0.7;
         step *= better ? 1.0 : 0.6;
     }
     return best;
