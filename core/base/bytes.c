@@ -5,29 +5,29 @@
 
 static const uint32_t byte_order_mark = 0x01020304;
 
-bytes bytes_writer(stn_context *context) {
-    return (bytes){.context = context};
+byte_stream bytes_writer(stn_context *context) {
+    return (byte_stream){.context = context};
 }
 
-bytes bytes_reader(stn_context *context, const void *data, size_t size) {
+byte_stream bytes_reader(stn_context *context, const void *data, size_t size) {
     static const unsigned char none = 0;
     const unsigned char *at = size > 0 ? data : &none;
-    return (bytes){.context = context, .reading = true, .at = at, .end = at + size};
+    return (byte_stream){.context = context, .reading = true, .at = at, .end = at + size};
 }
 
-void bytes_clear(bytes *b) {
+void bytes_clear(byte_stream *b) {
     stn_release(b->context, b->data);
     b->data = NULL;
     b->size = b->capacity = 0;
 }
 
-void bytes_out_of_memory(bytes *b) {
+void bytes_out_of_memory(byte_stream *b) {
     b->failed = b->no_memory = true;
 }
 
 // ------------------------------------------------------------------------------------------------------- one value
 
-static bool grow(bytes *b, size_t size) {
+static bool grow(byte_stream *b, size_t size) {
     if (size <= b->capacity - b->size) {
         return true;
     }
@@ -42,14 +42,14 @@ static bool grow(bytes *b, size_t size) {
     return true;
 }
 
-static void put(bytes *b, const void *value, size_t size) {
+static void put(byte_stream *b, const void *value, size_t size) {
     if (!b->failed && size > 0 && grow(b, size)) {
         memcpy(b->data + b->size, value, size);
         b->size += size;
     }
 }
 
-const unsigned char *bytes_get_view(bytes *b, size_t size) {
+const unsigned char *bytes_get_view(byte_stream *b, size_t size) {
     if (b->failed || size > bytes_left(b)) {
         b->failed = true;
         return NULL;
@@ -59,7 +59,7 @@ const unsigned char *bytes_get_view(bytes *b, size_t size) {
     return view;
 }
 
-void bytes_pass(bytes *b, void *value, size_t size) {
+void bytes_pass(byte_stream *b, void *value, size_t size) {
     if (!b->reading) {
         put(b, value, size);
         return;
@@ -72,14 +72,14 @@ void bytes_pass(bytes *b, void *value, size_t size) {
     }
 }
 
-void bytes_pass_bool(bytes *b, bool *value) {
+void bytes_pass_bool(byte_stream *b, bool *value) {
     unsigned char byte = !b->reading && *value ? 1 : 0;
     BYTES_PASS(b, &byte);
     b->failed = b->failed || byte > 1;
     *value = byte == 1;
 }
 
-void bytes_pass_count(bytes *b, int32_t *value, int32_t limit) {
+void bytes_pass_count(byte_stream *b, int32_t *value, int32_t limit) {
     BYTES_PASS(b, value);
     if (b->reading && (*value < 0 || *value > limit)) {
         b->failed = true;
@@ -88,7 +88,7 @@ void bytes_pass_count(bytes *b, int32_t *value, int32_t limit) {
 }
 
 /// Length with its zero, 0 for NULL; then the text with its zero.
-void bytes_pass_text(bytes *b, const char **text) {
+void bytes_pass_text(byte_stream *b, const char **text) {
     uint32_t length = b->reading || *text == NULL ? 0 : (uint32_t)strlen(*text) + 1;
     BYTES_PASS(b, &length);
     if (!b->reading) {
@@ -102,7 +102,7 @@ void bytes_pass_text(bytes *b, const char **text) {
     *text = b->failed ? NULL : view;
 }
 
-void bytes_pass_array(bytes *b, stn_arena *arena, const void **values, size_t count, size_t size) {
+void bytes_pass_array(byte_stream *b, stn_arena *arena, const void **values, size_t count, size_t size) {
     if (!b->reading) {
         put(b, *values, count * size);
         return;
@@ -119,7 +119,7 @@ void bytes_pass_array(bytes *b, stn_arena *arena, const void **values, size_t co
     }
 }
 
-void bytes_put_varint(bytes *b, uint64_t value) {
+void bytes_put_varint(byte_stream *b, uint64_t value) {
     unsigned char digits[10];
     size_t count = 0;
     for (; value >= 0x80; value >>= 7) {
@@ -129,7 +129,7 @@ void bytes_put_varint(bytes *b, uint64_t value) {
     put(b, digits, count);
 }
 
-uint64_t bytes_get_varint(bytes *b) {
+uint64_t bytes_get_varint(byte_stream *b) {
     uint64_t value = 0;
     for (int32_t shift = 0; shift < 63; shift += 7) {
         const unsigned char *digit = bytes_get_view(b, 1);
@@ -152,22 +152,22 @@ typedef struct block_head {
     uint32_t version, byte_order;
 } block_head;
 
-bytes bytes_begin(stn_context *context, const char magic[8], uint32_t version) {
-    bytes b = bytes_writer(context);
+byte_stream bytes_begin(stn_context *context, const char magic[8], uint32_t version) {
+    byte_stream b = bytes_writer(context);
     block_head head = {.version = version, .byte_order = byte_order_mark};
     memcpy(head.magic, magic, sizeof head.magic);
     BYTES_PASS(&b, &head);
     return b;
 }
 
-void bytes_seal(bytes *b) {
+void bytes_seal(byte_stream *b) {
     uint64_t checksum = b->failed ? 0 : stn_hash(0, b->data, b->size);
     put(b, &checksum, sizeof checksum);
 }
 
 stn_status bytes_open(stn_context *context, const void *data, size_t size, const char *what, const char magic[8],
-                      uint32_t version, bytes *out, stn_error *err) {
-    bytes b = bytes_reader(context, data, size);
+                      uint32_t version, byte_stream *out, stn_error *err) {
+    byte_stream b = bytes_reader(context, data, size);
     block_head head;
     BYTES_PASS(&b, &head);
     if (b.failed || memcmp(head.magic, magic, sizeof head.magic) != 0) {
@@ -190,19 +190,19 @@ stn_status bytes_open(stn_context *context, const void *data, size_t size, const
     return STN_OK;
 }
 
-void bytes_put_block(bytes *b, const void *data, size_t size) {
+void bytes_put_block(byte_stream *b, const void *data, size_t size) {
     bytes_put_varint(b, size);
     put(b, data, size);
 }
 
-const unsigned char *bytes_get_block(bytes *b, size_t *size) {
+const unsigned char *bytes_get_block(byte_stream *b, size_t *size) {
     *size = (size_t)bytes_get_varint(b);
     const unsigned char *view = bytes_get_view(b, *size);
     *size = view != NULL ? *size : 0;
     return view;
 }
 
-stn_status bytes_status(const bytes *b, stn_error *err) {
+stn_status bytes_status(const byte_stream *b, stn_error *err) {
     if (!b->failed) {
         return STN_OK;
     }

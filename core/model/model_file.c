@@ -16,31 +16,31 @@ static const size_t largest_file = (size_t)1 << 33; // bytes
 
 /// Both ends of a pass: the builder that is written from or read into.
 typedef struct passing {
-    bytes *b;
+    byte_stream *b;
     stn_model_builder *builder;
     stn_arena *scratch;
 } passing;
 
 /// How many items follow; each takes some bytes.
-static int32_t pass_count(bytes *b, int32_t count) {
+static int32_t pass_count(byte_stream *b, int32_t count) {
     int32_t most = b->reading && bytes_left(b) < INT32_MAX ? (int32_t)bytes_left(b) : INT32_MAX;
     bytes_pass_count(b, &count, most);
     return count;
 }
 
-static void pass_index(bytes *b, int32_t *index) {
+static void pass_index(byte_stream *b, int32_t *index) {
     BYTES_PASS(b, index);
 }
 
 // ------------------------------------------------------------------------------------------------------------ robots
 
-static void pass_link_fields(bytes *b, stn_link_spec *spec) {
+static void pass_link_fields(byte_stream *b, stn_link_spec *spec) {
     bytes_pass_text(b, &spec->name);
     bytes_pass_text(b, &spec->where);
     BYTES_PASS(b, &spec->mass);
 }
 
-static void pass_joint_fields(bytes *b, stn_joint_spec *spec) {
+static void pass_joint_fields(byte_stream *b, stn_joint_spec *spec) {
     int32_t type = (int32_t)spec->type;
     bytes_pass_text(b, &spec->name);
     bytes_pass_text(b, &spec->where);
@@ -87,7 +87,7 @@ static stn_status pass_joint(passing *p, int32_t i, stn_error *err) {
 
 /// Bases are given to the builder as they were, as set or as proposed; attachments come when all links are there.
 static stn_status begin_robot(passing *p, int32_t r, stn_error *err) {
-    bytes *b = p->b;
+    byte_stream *b = p->b;
     built_robot robot = {0};
     if (!b->reading) {
         robot = *robot_at(p->builder, r);
@@ -152,7 +152,7 @@ static int32_t owner_of_data(const stn_model_builder *builder, int32_t i) {
 }
 
 static stn_status pass_mesh(passing *p, int32_t i, stn_error *err) {
-    bytes *b = p->b;
+    byte_stream *b = p->b;
     stn_mesh_reference mesh = {0};
     int32_t owner = -1, index = 0;
     if (!b->reading) {
@@ -180,7 +180,7 @@ static stn_status pass_mesh(passing *p, int32_t i, stn_error *err) {
     return status;
 }
 
-static void pass_geometry_fields(bytes *b, stn_geometry_spec *spec, int32_t *link) {
+static void pass_geometry_fields(byte_stream *b, stn_geometry_spec *spec, int32_t *link) {
     int32_t type = (int32_t)spec->shape.type;
     bytes_pass_text(b, &spec->name);
     bytes_pass_text(b, &spec->where);
@@ -245,7 +245,7 @@ static stn_status pass_override(passing *p, int32_t i, stn_error *err) {
 // ------------------------------------------------------------------------------------------- deformables, keyframes
 
 static stn_status pass_cloud(passing *p, int32_t i, stn_error *err) {
-    bytes *b = p->b;
+    byte_stream *b = p->b;
     built_cloud cloud = {0};
     int32_t index = 0;
     if (!b->reading) {
@@ -265,7 +265,7 @@ static stn_status pass_cloud(passing *p, int32_t i, stn_error *err) {
 
 /// Elements name as many nodes each as their plugin says.
 static stn_status read_group(passing *p, stn_error *err) {
-    bytes *b = p->b;
+    byte_stream *b = p->b;
     built_group group = {0};
     stn_status status = instance_read(b, STN_KIND_ELEMENT, &group.instance, err);
     if (status != STN_OK) {
@@ -287,7 +287,7 @@ static stn_status read_group(passing *p, stn_error *err) {
 }
 
 static stn_status pass_group(passing *p, int32_t i, stn_error *err) {
-    bytes *b = p->b;
+    byte_stream *b = p->b;
     if (b->reading) {
         return read_group(p, err);
     }
@@ -303,7 +303,7 @@ static stn_status pass_group(passing *p, int32_t i, stn_error *err) {
 }
 
 static stn_status pass_keyframe(passing *p, int32_t i, stn_error *err) {
-    bytes *b = p->b;
+    byte_stream *b = p->b;
     built_keyframe keyframe = {0};
     if (!b->reading) {
         keyframe = *keyframe_at(p->builder, i);
@@ -348,7 +348,7 @@ static stn_status pass_model(passing *p, stn_error *err) {
     return status == STN_OK ? bytes_status(p->b, err) : status;
 }
 
-stn_status model_encode(const stn_model *model, bytes *out, stn_error *err) {
+stn_status model_encode(const stn_model *model, byte_stream *out, stn_error *err) {
     *out = bytes_begin(model->context, magic, FILE_VERSION);
     passing p = {out, model_object_of(model)->described, stn_arena_create(model->context)};
     stn_status status = p.scratch != NULL ? pass_model(&p, err) : STN_ERR_MEMORY;
@@ -362,7 +362,7 @@ stn_status model_encode(const stn_model *model, bytes *out, stn_error *err) {
 }
 
 stn_status model_decode(stn_model_builder *builder, const void *data, size_t size, stn_error *err) {
-    bytes b;
+    byte_stream b;
     stn_status status = bytes_open(builder->context, data, size, "a saved model", magic, FILE_VERSION, &b, err);
     if (status != STN_OK) {
         return status;
@@ -380,7 +380,7 @@ stn_status model_decode(stn_model_builder *builder, const void *data, size_t siz
 }
 
 stn_status stn_model_save(const stn_model *model, const char *path, stn_error *err) {
-    bytes b;
+    byte_stream b;
     stn_status status = model_encode(model, &b, err);
     if (status == STN_OK) {
         status = file_write(model->context, path, b.data, b.size, err);

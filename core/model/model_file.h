@@ -7,12 +7,12 @@
 #include "model/builder.h"
 
 /// Writes the block; the caller clears `out`.
-stn_status model_encode(const stn_model *model, bytes *out, stn_error *err);
+stn_status model_encode(const stn_model *model, byte_stream *out, stn_error *err);
 /// Fills an empty builder, to be compiled. On failure the builder is to be destroyed. STN_ERR_PARSE, STN_ERR_PLUGIN
 /// (element plugins), or what the builder refuses.
 stn_status model_decode(stn_model_builder *builder, const void *data, size_t size, stn_error *err);
 
 /// model_mesh.c: a mesh in either direction; `*mesh` read is the caller's to release.
-stn_status model_mesh_pass(bytes *b, stn_arena *scratch, const stn_mesh **mesh, stn_error *err);
+stn_status model_mesh_pass(byte_stream *b, stn_arena *scratch, const stn_mesh **mesh, stn_error *err);
 
 #endif

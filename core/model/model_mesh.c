@@ -6,7 +6,7 @@
 #include "geometry/mesh.h"
 #include "model/model_file.h"
 
-static stn_status fail_mesh(const bytes *b, stn_error *err) {
+static stn_status fail_mesh(const byte_stream *b, stn_error *err) {
     stn_status status = bytes_status(b, err);
     if (status != STN_OK) {
         stn_error_prefix(err, "mesh");
@@ -14,7 +14,7 @@ static stn_status fail_mesh(const bytes *b, stn_error *err) {
     return status;
 }
 
-static stn_status pass_height_field(bytes *b, stn_arena *scratch, const stn_mesh **mesh, stn_error *err) {
+static stn_status pass_height_field(byte_stream *b, stn_arena *scratch, const stn_mesh **mesh, stn_error *err) {
     stn_height_field_spec spec = {0};
     double *heights = NULL;
     if (!b->reading) {
@@ -45,7 +45,7 @@ static stn_status pass_height_field(bytes *b, stn_arena *scratch, const stn_mesh
     return status;
 }
 
-static void pass_facts(bytes *b, stn_mesh *parts) {
+static void pass_facts(byte_stream *b, stn_mesh *parts) {
     stn_mesh_facts *f = &parts->facts;
     int32_t *counts[] = {&f->vertex_count,     &f->triangle_count,  &f->tetrahedron_count,
                          &f->degenerate_count, &f->open_edge_count, &f->instance_count};
@@ -60,7 +60,7 @@ static void pass_facts(bytes *b, stn_mesh *parts) {
     bytes_pass_bool(b, &parts->convex);
 }
 
-static void pass_numbers(bytes *b, stn_arena *scratch, stn_mesh *parts) {
+static void pass_numbers(byte_stream *b, stn_arena *scratch, stn_mesh *parts) {
     const void *vertices = parts->vertices, *triangles = parts->triangles, *tetrahedra = parts->tetrahedra;
     bytes_pass_count(b, &parts->vertex_count, MESH_COUNT_MAX);
     bytes_pass_count(b, &parts->triangle_count, MESH_COUNT_MAX);
@@ -73,7 +73,7 @@ static void pass_numbers(bytes *b, stn_arena *scratch, stn_mesh *parts) {
     parts->tetrahedra = parts->tetrahedron_count > 0 ? tetrahedra : NULL;
 }
 
-stn_status model_mesh_pass(bytes *b, stn_arena *scratch, const stn_mesh **mesh, stn_error *err) {
+stn_status model_mesh_pass(byte_stream *b, stn_arena *scratch, const stn_mesh **mesh, stn_error *err) {
     bool field = !b->reading && (*mesh)->grid.rows > 0;
     bytes_pass_bool(b, &field);
     if (field) {

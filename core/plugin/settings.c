@@ -79,7 +79,7 @@ void instance_choice_clear(stn_context *context, instance_choice *choice) {
 }
 
 /// The name, the form, then the number or the text.
-static void pass_setting(bytes *b, stn_setting *s) {
+static void pass_setting(byte_stream *b, stn_setting *s) {
     int32_t form = (int32_t)s->form;
     bytes_pass_text(b, &s->name);
     bytes_pass_count(b, &form, STN_SETTING_TEXT);
@@ -97,7 +97,7 @@ static void pass_setting(bytes *b, stn_setting *s) {
     }
 }
 
-void instance_choice_pass(bytes *b, instance_choice *choice) {
+void instance_choice_pass(byte_stream *b, instance_choice *choice) {
     int32_t count = choice->choice.setting_count;
     bytes_pass_text(b, &choice->choice.id);
     if (choice->choice.id == NULL) {
@@ -118,7 +118,7 @@ void instance_choice_pass(bytes *b, instance_choice *choice) {
     choice->choice.setting_count = b->failed ? 0 : count;
 }
 
-stn_status instance_write(bytes *b, const stn_instance *instance, stn_error *err) {
+stn_status instance_write(byte_stream *b, const stn_instance *instance, stn_error *err) {
     instance_choice choice;
     stn_status status = instance_describe(instance, &choice, err);
     if (status == STN_OK) {
@@ -128,7 +128,7 @@ stn_status instance_write(bytes *b, const stn_instance *instance, stn_error *err
     return status;
 }
 
-stn_status instance_read(bytes *b, stn_kind kind, stn_instance **out, stn_error *err) {
+stn_status instance_read(byte_stream *b, stn_kind kind, stn_instance **out, stn_error *err) {
     instance_choice choice = {0};
     *out = NULL;
     instance_choice_pass(b, &choice);

@@ -59,6 +59,7 @@ stn_status stn_world_set_q(stn_world *world, const double *q, stn_error *err) {
     if (status == STN_OK) {
         memcpy(world->state.q, checked, (size_t)model->nq * sizeof(double));
         world->kinematics_stale = true;
+        stn_journal_assign(world, JOURNAL_Q, 0, (size_t)model->nq);
     }
     return status;
 }
@@ -78,6 +79,7 @@ stn_status stn_world_set_v(stn_world *world, const double *v, stn_error *err) {
     }
     memcpy(world->state.v, v, (size_t)model->nv * sizeof(double));
     world->kinematics_stale = true;
+    stn_journal_assign(world, JOURNAL_V, 0, (size_t)model->nv);
     return STN_OK;
 }
 
@@ -123,6 +125,7 @@ stn_status stn_world_set_body_pose(stn_world *world, int32_t body, const stn_pos
     const double values[7] = {relative.position.x, relative.position.y, relative.position.z, r.w, r.x, r.y, r.z};
     memcpy(q, values, sizeof values);
     world->kinematics_stale = true;
+    stn_journal_assign(world, JOURNAL_Q, (size_t)joint->q_start, STN_COUNT(values));
     return STN_OK;
 }
 
@@ -143,6 +146,7 @@ stn_status stn_world_set_body_velocity(stn_world *world, int32_t body, stn_vec3 
     const double values[6] = {l.x, l.y, l.z, a.x, a.y, a.z};
     memcpy(world->state.v + joint->v_start, values, sizeof values);
     world->kinematics_stale = true;
+    stn_journal_assign(world, JOURNAL_V, (size_t)joint->v_start, STN_COUNT(values));
     return STN_OK;
 }
 
@@ -158,6 +162,7 @@ stn_status stn_world_set_effort(stn_world *world, int32_t dof, double effort, st
         return stn_fail(err, STN_ERR_NUMERIC, "set effort: %g on dof %d, must be finite", effort, dof);
     }
     world->state.effort[dof] = effort;
+    stn_journal_assign(world, JOURNAL_EFFORT, (size_t)dof, 1);
     return STN_OK;
 }
 
@@ -177,5 +182,6 @@ stn_status stn_world_set_wrench(stn_world *world, int32_t body, stn_vec3 force, 
     torque = stn_vec3_add(torque, stn_vec3_cross(arm, force));
     const double values[6] = {torque.x, torque.y, torque.z, force.x, force.y, force.z};
     memcpy(world->state.wrench + 6 * (size_t)body, values, sizeof values);
+    stn_journal_assign(world, JOURNAL_WRENCH, 6 * (size_t)body, STN_COUNT(values));
     return STN_OK;
 }

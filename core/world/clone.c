@@ -27,6 +27,7 @@ static stn_status adopt_state(stn_world *world, const stn_state *from, stn_error
 void stn_world_reset(stn_world *world) {
     if (world->model != NULL) {
         (void)adopt_state(world, &world->start, NULL); // smaller than what is there: cannot run out of memory
+        stn_journal_state(world);
     }
 }
 
@@ -116,6 +117,10 @@ static uint64_t model_signature(const stn_world *world) {
     return stn_hash(h, memory, sizeof memory);
 }
 
+stn_snapshot stn_snapshot_view(const stn_world *world) {
+    return (stn_snapshot){world->context, model_signature(world), stn_world_cache_bytes(world), world->state};
+}
+
 stn_status stn_world_snapshot(const stn_world *world, stn_snapshot **out, stn_error *err) {
     *out = NULL;
     if (world->model == NULL) {
@@ -125,9 +130,8 @@ stn_status stn_world_snapshot(const stn_world *world, stn_snapshot **out, stn_er
     if (snapshot == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "snapshot: out of memory");
     }
-    snapshot->context = world->context;
-    snapshot->signature = model_signature(world);
-    snapshot->memory_bytes = stn_world_cache_bytes(world);
+    *snapshot = stn_snapshot_view(world);
+    snapshot->state = (stn_state){0};
     stn_status status = stn_state_copy(world->context, &world->state, snapshot->memory_bytes, &snapshot->state, err);
     if (status != STN_OK) {
         stn_snapshot_destroy(snapshot);
@@ -152,7 +156,9 @@ stn_status stn_world_restore(stn_world *world, const stn_snapshot *snapshot, stn
         return stn_fail(err, STN_ERR_ARGUMENT, "restore: the state belongs to another model (%zu coordinates, here %zu; or other "
                         "robots, joints, controllers or laws)", snapshot->state.sizes.nq, world->state.sizes.nq);
     }
-    return adopt_state(world, &snapshot->state, err);
+    stn_status status = adopt_state(world, &snapshot->state, err);
+    stn_journal_state(world);
+    return status;
 }
 
 uint64_t stn_world_hash(const stn_world *world) {

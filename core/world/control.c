@@ -127,6 +127,7 @@ stn_status stn_world_add_controller(stn_world *world, stn_instance *instance, in
     }
     world->controllers[count] = c;
     world->controller_count++;
+    stn_journal_controller(world, &c);
     *index = (int32_t)count;
     return STN_OK;
 }
@@ -176,6 +177,7 @@ stn_status stn_world_set_reference(stn_world *world, int32_t index, const char *
     if (count > 0) {
         memcpy(world->state.reference + start, values, (size_t)count * sizeof(double));
     }
+    stn_journal_assign(world, JOURNAL_REFERENCE, start, (size_t)count);
     return STN_OK;
 }
 

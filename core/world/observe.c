@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "plugin/answer.h"
-#include "world/world.h"
+#include "world/run.h"
 
 const char *stn_stage_name(stn_stage stage) {
     static const char *const names[STN_STAGE_COUNT] = {"inputs",   "kinematics", "collision",   "form",
@@ -35,7 +35,20 @@ void stn_step_observation(stn_world *world) {
     };
 }
 
+/// A run that cannot be written down ends the recordings that were to hold it.
+static stn_status observe_journal(stn_world *world, stn_error *err) {
+    stn_status status = stn_journal_step(world, err);
+    for (int32_t i = 0; i < world->recording_count && status != STN_OK; i++) {
+        world->recordings[i].failed = world->recordings[i].failed || world->recordings[i].wants_run;
+    }
+    return status;
+}
+
 stn_status stn_step_observe(stn_world *world, stn_error *err) {
+    stn_status journaled = observe_journal(world, err);
+    if (journaled != STN_OK) {
+        return journaled;
+    }
     for (int32_t i = 0; i < world->observer_count; i++) {
         stn_status status = world->observers[i].call(world->observers[i].user, &world->observation, err);
         if (status < 0) {
@@ -75,6 +88,11 @@ stn_status stn_world_observe(stn_world *world, stn_observer call, void *user, st
     return STN_OK;
 }
 
+/// `needs` came at the tail of the operations.
+static bool needs_run(const stn_recorder_ops *ops) {
+    return ops->size >= offsetof(stn_recorder_ops, needs) + sizeof ops->needs && (ops->needs & STN_RECORDER_NEEDS_RUN) != 0;
+}
+
 static stn_status open_recording(stn_world *world, stn_instance *instance, const char *path, stn_error *err) {
     size_t count = (size_t)world->recording_count;
     recording *grown = stn_reallocate(world->context, world->recordings, count, count + 1, sizeof *grown);
@@ -84,15 +102,31 @@ static stn_status open_recording(stn_world *world, stn_instance *instance, const
     world->recordings = grown;
     recording *r = &grown[count];
     *r = (recording){.instance = instance};
-    stn_record_header header = {.model = world->model, .path = path, .parameters = world->parameters};
+    byte_stream run = bytes_writer(world->context);
+    stn_status status = STN_OK;
+    if (needs_run(instance->desc->ops.recorder)) {
+        status = stn_run_encode(world, &run, err);
+        r->wants_run = true;
+    }
+    const stn_record_header header = {.model = world->model,
+                                      .path = path,
+                                      .parameters = world->parameters,
+                                      .run = run.data,
+                                      .run_size = run.size};
     const stn_recorder_ops *ops = instance->desc->ops.recorder;
-    stn_answer_begin(err);
-    stn_status status = stn_answer_end(ops->open(instance->self, &header, &r->recording, err), err);
+    if (status == STN_OK) {
+        stn_answer_begin(err);
+        status = stn_answer_end(ops->open(instance->self, &header, &r->recording, err), err);
+    }
+    bytes_clear(&run);
     if (status != STN_OK) {
         stn_error_prefix(err, "recorder %s", instance->desc->id);
         return status;
     }
     world->recording_count++;
+    if (r->wants_run && world->journal.readers++ == 0) {
+        bytes_empty(&world->journal.pending);
+    }
     if (world->state.step == 0) {
         stn_step_energies(world);
         stn_step_observation(world);
@@ -132,6 +166,7 @@ stn_status stn_world_close_recordings(stn_world *world, stn_error *err) {
         stn_instance_destroy(r->instance);
     }
     world->recording_count = 0;
+    stn_journal_clear(world);
     return first;
 }
 
@@ -139,6 +174,7 @@ stn_status stn_world_signal(stn_world *world, const char *name, double value, st
     for (int32_t i = 0; i < world->signal_count; i++) {
         if (strcmp(world->signals[i].name, name) == 0) {
             world->signals[i].value = value;
+            stn_journal_signal(world, i);
             return STN_OK;
         }
     }
@@ -156,5 +192,6 @@ stn_status stn_world_signal(stn_world *world, const char *name, double value, st
     world->signal_count++;
     world->observation.signals = world->signals;
     world->observation.signal_count = world->signal_count;
+    stn_journal_signal(world, (int32_t)count);
     return STN_OK;
 }

@@ -23,7 +23,7 @@ typedef struct sizes_part {
 _Static_assert(sizeof(sizes_part) == 18 * 8, "no padding");
 
 /// Arrays of a state that has its sizes.
-static void pass_arrays(bytes *b, stn_snapshot *snapshot) {
+static void pass_arrays(byte_stream *b, stn_snapshot *snapshot) {
     stn_state *state = &snapshot->state;
 #define PASS_MEMBER(name, type, count, unit, text) bytes_pass(b, state->name, state->sizes.count * sizeof(type));
     STN_STATE_FIELDS(PASS_MEMBER)
@@ -32,7 +32,7 @@ static void pass_arrays(bytes *b, stn_snapshot *snapshot) {
     bytes_pass(b, state->cache_memory, (size_t)state->cache_count * snapshot->memory_bytes);
 }
 
-stn_status stn_snapshot_encode(const stn_snapshot *snapshot, bytes *out, stn_error *err) {
+stn_status stn_snapshot_encode(const stn_snapshot *snapshot, byte_stream *out, stn_error *err) {
     const stn_state *state = &snapshot->state;
     sizes_part part = {.signature = snapshot->signature,
                        .memory_bytes = snapshot->memory_bytes,
@@ -91,7 +91,7 @@ static stn_status allocate(stn_snapshot *snapshot, const sizes_part *part, stn_e
 stn_status stn_snapshot_decode(stn_context *context, const void *data, size_t size, stn_snapshot **out,
                                stn_error *err) {
     *out = NULL;
-    bytes b;
+    byte_stream b;
     sizes_part part;
     stn_status status = bytes_open(context, data, size, "a saved state", magic, FILE_VERSION, &b, err);
     if (status != STN_OK) {
@@ -120,7 +120,7 @@ stn_status stn_snapshot_decode(stn_context *context, const void *data, size_t si
 }
 
 stn_status stn_snapshot_save(const stn_snapshot *snapshot, const char *path, stn_error *err) {
-    bytes b;
+    byte_stream b;
     stn_status status = stn_snapshot_encode(snapshot, &b, err);
     if (status == STN_OK) {
         status = file_write(snapshot->context, path, b.data, b.size, err);

@@ -13,9 +13,10 @@ struct stn_snapshot {
 };
 
 size_t stn_world_cache_bytes(const stn_world *world); // private bytes per cache entry
+stn_snapshot stn_snapshot_view(const stn_world *world); // borrows the state; not to be destroyed
 
 /// A block of bytes and back; the caller clears `out`. STN_ERR_PARSE says what is wrong.
-stn_status stn_snapshot_encode(const stn_snapshot *snapshot, bytes *out, stn_error *err);
+stn_status stn_snapshot_encode(const stn_snapshot *snapshot, byte_stream *out, stn_error *err);
 stn_status stn_snapshot_decode(stn_context *context, const void *data, size_t size, stn_snapshot **out, stn_error *err);
 
 #endif

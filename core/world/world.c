@@ -210,11 +210,13 @@ stn_status stn_world_set_dt(stn_world *world, double dt, stn_error *err) {
         return stn_fail(err, STN_ERR_ARGUMENT, "dt = %g s must be > 0 and finite", dt);
     }
     world->options.dt = dt;
+    stn_journal_dt(world);
     return STN_OK;
 }
 
 void stn_world_set_gravity(stn_world *world, stn_vec3 gravity) {
     world->state.gravity = gravity;
+    stn_journal_gravity(world);
 }
 
 const stn_kinematics *stn_world_kinematics(stn_world *world) {

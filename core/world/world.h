@@ -8,6 +8,8 @@
 #include <stiction/solve.h>
 #include <stiction/world.h>
 
+#include "world/journal.h"
+
 /// A model and how many worlds use it.
 typedef struct shared_model {
     stn_model *model;
@@ -26,6 +28,7 @@ typedef struct recording {
     stn_instance *instance;
     void *recording;
     bool failed;
+    bool wants_run; // it writes what replay needs
 } recording;
 
 typedef struct observer {
@@ -60,6 +63,7 @@ struct stn_world {
     observer *observers;
     recording *recordings;
     stn_signal *signals; // names owned
+    step_journal journal;
 
     stn_state state, start; // now, and as compiled
     bool kinematics_stale;

@@ -60,6 +60,9 @@ typedef struct stn_observation {
     const stn_step_report *report;
     int32_t signal_count;
     const stn_signal *signals;
+    const void *journal; // what reached the world since the step before, and hashes of what this one made: stn_replay_step
+                         // reads it. NULL unless a recorder needs it (STN_RECORDER_NEEDS_RUN), and for step 0
+    size_t journal_size;
 } stn_observation;
 
 /// What a recorder learns when it is opened.
@@ -67,7 +70,15 @@ typedef struct stn_record_header {
     const stn_model *model;
     const char *path;       // where to write
     const char *parameters; // every chosen plugin and parameter, one "name = value" a line
+    const void *run; // the run by value, as the world stands now: stn_replay_create reads it. NULL unless the recorder
+                     // needs it; borrowed for the call
+    size_t run_size;
 } stn_record_header;
+
+/// Bits of stn_recorder_ops.needs.
+enum {
+    STN_RECORDER_NEEDS_RUN = 1, // stn_record_header.run and stn_observation.journal
+};
 
 typedef struct stn_recorder_ops {
     uint32_t size;
@@ -80,6 +91,7 @@ typedef struct stn_recorder_ops {
     stn_status (*observe)(void *recording, const stn_observation *observation, stn_error *err);
     /// REQUIRED. Finishes the file and frees the recording, also after a failure or interrupt; accepts NULL.
     stn_status (*close)(void *recording, stn_error *err);
+    uint32_t needs; // STN_RECORDER_NEEDS_*; what nobody needs is not made
 } stn_recorder_ops;
 
 #ifdef __cplusplus

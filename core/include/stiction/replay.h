@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recorded runs, played again without whoever drove them: docs/replay.md.
+#ifndef STICTION_REPLAY_H
+#define STICTION_REPLAY_H
+
+#include <stiction/world.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct stn_replay stn_replay;
+
+/// What to use instead of what was recorded. Plugins (solver, law, contact, integrator, factor) have their default
+/// parameters then, and start without the memory of those before.
+typedef struct stn_replay_options {
+    const char *plugin[STN_KIND_COUNT]; // id, NULL: as recorded
+    int32_t threads;                    // 0: as recorded
+} stn_replay_options;
+
+/// Where a step departs from the recorded one.
+typedef struct stn_replay_difference {
+    bool differs;
+    const char *quantity;      // "step", "q", "v", "q and v", "contacts", "iterations" or "status"; static
+    int32_t tree;              // of the model: the first that differs, -1: not one tree's
+    double recorded, replayed; // the counts, NaN for coordinates and velocities, of which a recording keeps hashes
+} stn_replay_difference;
+
+/// The world that stn_record_header.run describes, in the state in which recording began. `options` may be NULL.
+/// STN_ERR_PARSE for bytes that are none, damaged or of another version, STN_ERR_PLUGIN when a plugin is missing. A
+/// plugin of another version than the recorded one is a warning in the log.
+STN_API stn_status stn_replay_create(stn_context *context, const void *run, size_t size,
+                                     const stn_replay_options *options, stn_replay **out, stn_error *err);
+STN_API void stn_replay_destroy(stn_replay *replay); ///< accepts NULL
+/// Its world, borrowed: to be observed, recorded and asked, not to be driven.
+STN_API stn_world *stn_replay_world(stn_replay *replay);
+/// Reads one stn_observation.journal from the start of `journal`, gives the world the inputs, makes the step and
+/// compares.
+/// `*used` is the length of the record; positive statuses are those of the step. STN_ERR_PARSE: damaged; nothing was
+/// done when `*used` is 0. Other failures are those of the step.
+STN_API stn_status stn_replay_step(stn_replay *replay, const void *journal, size_t size, size_t *used,
+                                   stn_replay_difference *difference, stn_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Playing a recorded run: inputs, a step, comparison.
+#include <string.h>
+
+#include "world/journal.h"
+#include "world/run.h"
+
+struct stn_replay {
+    recorded_run run;
+    bool begun;
+    uint16_t *trees; // (tree_count) hashes of the step just made
+};
+
+stn_status stn_replay_create(stn_context *context, const void *run, size_t size, const stn_replay_options *options,
+                             stn_replay **out, stn_error *err) {
+    *out = NULL;
+    stn_replay *replay = stn_allocate(context, 1, sizeof *replay);
+    if (replay == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "replay: out of memory");
+    }
+    stn_status status = stn_run_decode(context, run, size, options, &replay->run, err);
+    if (status != STN_OK) {
+        stn_release(context, replay);
+        return status;
+    }
+    replay->trees = stn_allocate(context, (size_t)replay->run.world->model->tree_count, sizeof *replay->trees);
+    if (replay->trees == NULL) {
+        stn_world_destroy(replay->run.world);
+        stn_release(context, replay);
+        return stn_fail(err, STN_ERR_MEMORY, "replay: out of memory");
+    }
+    replay->run.version = NULL; // lies in the caller's bytes
+    *out = replay;
+    return STN_OK;
+}
+
+void stn_replay_destroy(stn_replay *replay) {
+    if (replay != NULL) {
+        stn_context *context = replay->run.world->context;
+        stn_world_destroy(replay->run.world);
+        stn_release(context, replay->trees);
+        stn_release(context, replay);
+    }
+}
+
+stn_world *stn_replay_world(stn_replay *replay) {
+    return replay->run.world;
+}
+
+static stn_replay_difference differ(const char *quantity, double recorded, double replayed) {
+    return (stn_replay_difference){true, quantity, -1, recorded, replayed};
+}
+
+static int32_t first_tree(const stn_replay *replay, const unsigned char *recorded) {
+    for (int32_t t = 0; t < replay->run.world->model->tree_count; t++) {
+        if (memcmp(recorded + sizeof(uint16_t) * (size_t)t, &replay->trees[t], sizeof(uint16_t)) != 0) {
+            return t;
+        }
+    }
+    return -1;
+}
+
+/// Coordinates first: where they differ, counts only follow.
+static stn_replay_difference compare(const stn_replay *replay, const step_result *a, const unsigned char *trees,
+                                     const step_result *b) {
+    if (a->step != b->step) {
+        return differ("step", (double)a->step, (double)b->step);
+    }
+    if (a->q != b->q || a->v != b->v) {
+        const char *quantity = a->v == b->v ? "q" : a->q == b->q ? "v" : "q and v";
+        stn_replay_difference d = differ(quantity, (double)NAN, (double)NAN);
+        d.tree = first_tree(replay, trees);
+        return d;
+    }
+    if (a->contacts != b->contacts) {
+        return differ("contacts", a->contacts, b->contacts);
+    }
+    if (a->iterations != b->iterations) {
+        return differ("iterations", a->iterations, b->iterations);
+    }
+    if (a->status != b->status) {
+        return differ("status", a->status, b->status);
+    }
+    return (stn_replay_difference){.tree = -1, .recorded = (double)NAN, .replayed = (double)NAN};
+}
+
+/// The first record holds inputs that came before the state which the replay began from.
+static void skip_known(stn_replay *replay, byte_stream *inputs) {
+    if (!replay->begun && bytes_get_view(inputs, replay->run.known) != NULL) {
+        replay->begun = true;
+    }
+}
+
+stn_status stn_replay_step(stn_replay *replay, const void *journal, size_t size, size_t *used,
+                           stn_replay_difference *difference, stn_error *err) {
+    stn_world *world = replay->run.world;
+    byte_stream b = bytes_reader(world->context, journal, size), inputs;
+    step_result recorded;
+    const unsigned char *trees = NULL;
+    *used = 0;
+    *difference = (stn_replay_difference){.tree = -1};
+    if (!stn_journal_read(&b, world->model->tree_count, &inputs, &recorded, &trees)) {
+        return stn_fail(err, STN_ERR_PARSE, "the record of step %lld is damaged or cut off",
+                        (long long)world->state.step + 1);
+    }
+    *used = size - bytes_left(&b);
+    skip_known(replay, &inputs);
+    stn_status status = stn_journal_apply(world, &inputs, replay->run.adapt, err);
+    if (status != STN_OK) {
+        stn_error_prefix(err, "inputs of step %lld", (long long)recorded.step);
+        return status;
+    }
+    status = stn_world_step(world, err);
+    if (status >= 0) {
+        step_result made = stn_journal_result(world, replay->trees);
+        *difference = compare(replay, &recorded, trees, &made);
+    }
+    return status;
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run by value: options, plugins with all their parameters, model, controllers, signals and the state that it begins
+// from.
+#include <string.h>
+
+#include "model/model_file.h"
+#include "plugin/settings.h"
+#include "world/run.h"
+#include "world/snapshot.h"
+
+static const char magic[8] = {'S', 'T', 'N', 'R', 'U', 'N', '\0', '\0'};
+enum { FILE_VERSION = 1 };
+
+static const stn_kind kinds[] = {STN_KIND_SOLVER, STN_KIND_LAW, STN_KIND_CONTACT, STN_KIND_INTEGRATOR, STN_KIND_FACTOR};
+
+// ----------------------------------------------------------------------------------------------------------- writing
+
+static void pass_options(byte_stream *b, stn_world_options *o) {
+    int32_t rule = (int32_t)o->contact_point;
+    BYTES_PASS(b, &o->dt);
+    BYTES_PASS(b, &o->gravity);
+    BYTES_PASS(b, &o->margin);
+    bytes_pass_count(b, &rule, STN_CONTACT_POINT_B);
+    o->contact_point = (stn_contact_point_rule)rule;
+    bytes_pass_count(b, &o->threads, 1024);
+    bytes_pass_bool(b, &o->certificate_light);
+    BYTES_PASS(b, &o->seed);
+}
+
+static stn_status write_plugins(byte_stream *b, const stn_world *world, stn_error *err) {
+    stn_status status = STN_OK;
+    for (int32_t i = 0; i < STN_COUNT(kinds) && status == STN_OK; i++) {
+        const stn_instance *plugin = world->plugin[kinds[i]];
+        if (plugin != NULL) {
+            status = instance_write(b, plugin, err);
+        } else {
+            instance_choice_pass(b, &(instance_choice){0});
+        }
+    }
+    return status;
+}
+
+void stn_run_write_controller(byte_stream *b, const controller *c) {
+    stn_control_target target = c->target;
+    const void *joints = c->joints;
+    if (instance_write(b, c->instance, NULL) != STN_OK) {
+        bytes_out_of_memory(b);
+    }
+    BYTES_PASS(b, &target.robot);
+    BYTES_PASS(b, &target.joint_count);
+    bytes_pass_array(b, NULL, &joints, (size_t)target.joint_count, sizeof(int32_t));
+}
+
+static void write_signals(byte_stream *b, const stn_world *world) {
+    int32_t count = world->signal_count;
+    BYTES_PASS(b, &count);
+    for (int32_t i = 0; i < count; i++) {
+        stn_signal signal = world->signals[i];
+        bytes_pass_text(b, &signal.name);
+        BYTES_PASS(b, &signal.value);
+    }
+}
+
+static stn_status write_model(byte_stream *b, const stn_world *world, stn_error *err) {
+    byte_stream part;
+    stn_status status = model_encode(world->model, &part, err);
+    if (status == STN_OK) {
+        bytes_put_block(b, part.data, part.size);
+        bytes_clear(&part);
+    }
+    return status;
+}
+
+static stn_status write_state(byte_stream *b, const stn_world *world, stn_error *err) {
+    byte_stream part;
+    const stn_snapshot view = stn_snapshot_view(world);
+    stn_status status = stn_snapshot_encode(&view, &part, err);
+    if (status == STN_OK) {
+        bytes_put_block(b, part.data, part.size);
+        bytes_clear(&part);
+    }
+    return status;
+}
+
+stn_status stn_run_encode(const stn_world *world, byte_stream *out, stn_error *err) {
+    const char *version = STN_VERSION;
+    stn_world_options options = world->options;
+    int32_t count = world->controller_count;
+    options.gravity = world->state.gravity;
+    *out = bytes_begin(world->context, magic, FILE_VERSION);
+    bytes_pass_text(out, &version);
+    pass_options(out, &options);
+    stn_status status = write_plugins(out, world, err);
+    status = status == STN_OK ? write_model(out, world, err) : status;
+    BYTES_PASS(out, &count);
+    for (int32_t i = 0; i < count; i++) {
+        stn_run_write_controller(out, &world->controllers[i]);
+    }
+    write_signals(out, world);
+    status = status == STN_OK ? write_state(out, world, err) : status;
+    bytes_put_varint(out, world->journal.pending.size); // inputs of the next record that the state holds already
+    bytes_seal(out);
+    status = status == STN_OK ? bytes_status(out, err) : status;
+    if (status != STN_OK) {
+        bytes_clear(out);
+    }
+    return status;
+}
+
+// ----------------------------------------------------------------------------------------------------------- reading
+
+/// Recorded choices, or what the caller wants instead. True when some plugin is another.
+static bool choose(const instance_choice *recorded, const stn_replay_options *wanted, stn_world_options *o) {
+    stn_plugin_choice *places[STN_KIND_COUNT] = {
+        [STN_KIND_SOLVER] = &o->solver,         [STN_KIND_LAW] = &o->law,       [STN_KIND_CONTACT] = &o->contact,
+        [STN_KIND_INTEGRATOR] = &o->integrator, [STN_KIND_FACTOR] = &o->factor,
+    };
+    bool other = false;
+    for (int32_t i = 0; i < STN_COUNT(kinds); i++) {
+        const stn_plugin_choice *choice = &recorded[i].choice;
+        const char *id = wanted != NULL ? wanted->plugin[kinds[i]] : NULL;
+        bool same = id == NULL || (choice->id != NULL && strcmp(id, choice->id) == 0);
+        *places[kinds[i]] = same ? *choice : (stn_plugin_choice){.id = id};
+        other = other || !same;
+    }
+    o->threads = wanted != NULL && wanted->threads > 0 ? wanted->threads : o->threads;
+    return other;
+}
+
+static void compare_versions(const stn_world *world, const instance_choice *recorded) {
+    for (int32_t i = 0; i < STN_COUNT(kinds); i++) {
+        const stn_instance *plugin = world->plugin[kinds[i]];
+        const char *id = recorded[i].choice.id;
+        if (plugin != NULL && id != NULL && strcmp(plugin->desc->id, id) == 0) {
+            instance_compare_version(plugin, recorded[i].version);
+        }
+    }
+}
+
+/// A world of the recorded options and plugins, still without a model.
+static stn_status read_world(byte_stream *b, const stn_replay_options *wanted, stn_world **world, bool *adapt,
+                             stn_error *err) {
+    stn_world_options options = stn_world_options_default();
+    instance_choice recorded[STN_COUNT(kinds)] = {0};
+    pass_options(b, &options);
+    for (int32_t i = 0; i < STN_COUNT(kinds); i++) {
+        instance_choice_pass(b, &recorded[i]);
+    }
+    stn_status status = bytes_status(b, err);
+    if (status == STN_OK) {
+        *adapt = choose(recorded, wanted, &options);
+        status = stn_world_create(b->context, &options, world, err);
+    }
+    if (status == STN_OK) {
+        compare_versions(*world, recorded);
+    }
+    for (int32_t i = 0; i < STN_COUNT(kinds); i++) {
+        instance_choice_clear(b->context, &recorded[i]);
+    }
+    return status;
+}
+
+static stn_status read_model(byte_stream *b, stn_world *world, stn_error *err) {
+    size_t size = 0;
+    const unsigned char *data = bytes_get_block(b, &size);
+    stn_status status = bytes_status(b, err);
+    status = status == STN_OK ? model_decode(stn_world_builder(world), data, size, err) : status;
+    return status == STN_OK ? stn_world_compile(world, err) : status;
+}
+
+stn_status stn_run_read_controller(byte_stream *b, stn_world *world, stn_error *err) {
+    stn_instance *instance = NULL;
+    stn_arena *scratch = stn_arena_create(world->context);
+    if (scratch == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    }
+    stn_status status = instance_read(b, STN_KIND_CONTROLLER, &instance, err);
+    if (status == STN_OK) {
+        int32_t robot = 0, count = 0, index = 0;
+        const void *joints = NULL;
+        BYTES_PASS(b, &robot);
+        bytes_pass_count(b, &count, INT32_MAX);
+        bytes_pass_array(b, scratch, &joints, (size_t)count, sizeof(int32_t));
+        status = bytes_status(b, err);
+        if (status == STN_OK) {
+            status = stn_world_add_controller(world, instance, robot, joints, count, &index, err);
+        } else {
+            stn_instance_destroy(instance);
+        }
+    }
+    stn_arena_destroy(scratch);
+    return status;
+}
+
+static stn_status read_controllers(byte_stream *b, stn_world *world, stn_error *err) {
+    int32_t count = 0;
+    bytes_pass_count(b, &count, INT32_MAX);
+    stn_status status = bytes_status(b, err);
+    for (int32_t i = 0; i < count && status == STN_OK; i++) {
+        status = stn_run_read_controller(b, world, err);
+    }
+    return status;
+}
+
+static stn_status read_signals(byte_stream *b, stn_world *world, stn_error *err) {
+    int32_t count = 0;
+    bytes_pass_count(b, &count, INT32_MAX);
+    stn_status status = STN_OK;
+    for (int32_t i = 0; i < count && status == STN_OK && !b->failed; i++) {
+        const char *name = NULL;
+        double value = 0.0;
+        bytes_pass_text(b, &name);
+        BYTES_PASS(b, &value);
+        b->failed = b->failed || name == NULL;
+        status = b->failed ? STN_OK : stn_world_signal(world, name, value, err);
+    }
+    return status;
+}
+
+/// Other plugins keep other memory: theirs starts empty, all else is taken.
+static stn_status adapt_state(const stn_world *world, stn_snapshot *snapshot, stn_error *err) {
+    const stn_snapshot own = stn_snapshot_view(world);
+    stn_state_sizes sizes = snapshot->state.sizes;
+    sizes.integrator_bytes = own.state.sizes.integrator_bytes;
+    if (memcmp(&sizes, &own.state.sizes, sizeof sizes) != 0) {
+        return STN_OK; // refused by restoring
+    }
+    snapshot->signature = own.signature;
+    snapshot->memory_bytes = own.memory_bytes;
+    snapshot->state.cache_count = 0;
+    return stn_state_resize(snapshot->context, &snapshot->state, &sizes, err);
+}
+
+stn_status stn_run_take_state(stn_world *world, const void *data, size_t size, bool adapt, stn_error *err) {
+    stn_snapshot *snapshot = NULL;
+    stn_status status = stn_snapshot_decode(world->context, data, size, &snapshot, err);
+    if (status == STN_OK && adapt) {
+        status = adapt_state(world, snapshot, err);
+    }
+    status = status == STN_OK ? stn_world_restore(world, snapshot, err) : status;
+    stn_snapshot_destroy(snapshot);
+    return status;
+}
+
+static stn_status read_state(byte_stream *b, stn_world *world, bool adapt, stn_error *err) {
+    size_t size = 0;
+    const unsigned char *data = bytes_get_block(b, &size);
+    stn_status status = bytes_status(b, err);
+    return status == STN_OK ? stn_run_take_state(world, data, size, adapt, err) : status;
+}
+
+static stn_status read_run(byte_stream *b, const stn_replay_options *wanted, recorded_run *run, stn_error *err) {
+    bytes_pass_text(b, &run->version);
+    stn_status status = read_world(b, wanted, &run->world, &run->adapt, err);
+    status = status == STN_OK ? read_model(b, run->world, err) : status;
+    status = status == STN_OK ? read_controllers(b, run->world, err) : status;
+    status = status == STN_OK ? read_signals(b, run->world, err) : status;
+    status = status == STN_OK ? read_state(b, run->world, run->adapt, err) : status;
+    run->known = (size_t)bytes_get_varint(b);
+    return status == STN_OK ? bytes_status(b, err) : status;
+}
+
+stn_status stn_run_decode(stn_context *context, const void *data, size_t size, const stn_replay_options *wanted,
+                          recorded_run *out, stn_error *err) {
+    *out = (recorded_run){0};
+    byte_stream b;
+    stn_status status = bytes_open(context, data, size, "a recorded run", magic, FILE_VERSION, &b, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    status = read_run(&b, wanted, out, err);
+    if (status != STN_OK) {
+        stn_error_prefix(err, "a recorded run");
+        stn_world_destroy(out->world);
+        out->world = NULL;
+    }
+    return status;
+}

@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run that was written down by value is made again, step by step and bit for bit, and what differs is named.
+#include "scenes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <stiction/replay.h>
+
+#include "stn_heap.h"
+#include "stn_model_test.h"
+
+// ------------------------------------------------------------------------------------- a recorder that keeps it in
+// memory
+
+typedef struct tape {
+    unsigned char *run, *steps;
+    size_t run_size, steps_size;
+    int32_t count;
+    size_t start[4096]; // of each step's record
+} tape;
+
+static stn_status tape_open(void *self, const stn_record_header *header, void **recording, stn_error *err) {
+    (void)self, (void)err;
+    tape *t = NULL;
+    assert_int_equal(sscanf(header->path, "%p", (void **)&t), 1);
+    t->run = malloc(header->run_size);
+    memcpy(t->run, header->run, header->run_size);
+    t->run_size = header->run_size;
+    *recording = t;
+    return STN_OK;
+}
+
+static stn_status tape_observe(void *recording, const stn_observation *o, stn_error *err) {
+    (void)err;
+    tape *t = recording;
+    if (o->journal != NULL) {
+        t->steps = realloc(t->steps, t->steps_size + o->journal_size);
+        memcpy(t->steps + t->steps_size, o->journal, o->journal_size);
+        t->start[t->count++] = t->steps_size;
+        t->steps_size += o->journal_size;
+    }
+    return STN_OK;
+}
+
+static stn_status tape_close(void *recording, stn_error *err) {
+    (void)recording, (void)err;
+    return STN_OK;
+}
+
+static const stn_recorder_ops tape_ops = {.size = sizeof tape_ops,
+                                          .extension = "tape",
+                                          .open = tape_open,
+                                          .observe = tape_observe,
+                                          .close = tape_close,
+                                          .needs = STN_RECORDER_NEEDS_RUN};
+static const stn_plugin_desc tape_plugin = {.size = sizeof tape_plugin,
+                                            .kind = STN_KIND_RECORDER,
+                                            .id = "test_tape",
+                                            .version = "1",
+                                            .summary = "keeps a run in memory",
+                                            .ops.recorder = &tape_ops};
+
+static tape *record(stn_world *world) {
+    stn_context *context = stn_world_context(world);
+    stn_instance *recorder = NULL;
+    const stn_plugin_info *info = NULL;
+    stn_error err;
+    if (stn_plugin_find(context, STN_KIND_RECORDER, "test_tape", &info, NULL) != STN_OK) {
+        assert_ok(stn_plugin_register(context, &tape_plugin, &err), err);
+    }
+    tape *t = calloc(1, sizeof *t);
+    char path[64];
+    snprintf(path, sizeof path, "%p", (void *)t);
+    assert_ok(stn_instance_create(context, STN_KIND_RECORDER, "test_tape", NULL, 0, &recorder, &err), err);
+    assert_ok(stn_world_record(world, recorder, path, &err), err);
+    return t;
+}
+
+static void drop(tape *t) {
+    free(t->run);
+    free(t->steps);
+    free(t);
+}
+
+static stn_replay *replay_of(stn_context *context, const tape *t, const stn_replay_options *options) {
+    stn_replay *replay = NULL;
+    stn_error err;
+    assert_ok(stn_replay_create(context, t->run, t->run_size, options, &replay, &err), err);
+    return replay;
+}
+
+/// Plays all steps; every one must be the same. Returns the hash of the state at the end.
+static uint64_t play(stn_context *context, const tape *t) {
+    stn_replay *replay = replay_of(context, t, NULL);
+    stn_error err = {0};
+    size_t at = 0;
+    int32_t count = 0;
+    while (at < t->steps_size) {
+        size_t used = 0;
+        stn_replay_difference d;
+        stn_status status = stn_replay_step(replay, t->steps + at, t->steps_size - at, &used, &d, &err);
+        if (status < 0 || d.differs) {
+            fail_msg("step %d: %s %s (%g, %g)", count + 1, err.text, d.differs ? d.quantity : "", d.recorded,
+                     d.replayed);
+        }
+        at += used;
+        count++;
+    }
+    assert_int_equal(count, t->count);
+    uint64_t hash = stn_world_hash(stn_replay_world(replay));
+    stn_replay_destroy(replay);
+    return hash;
+}
+
+// ----------------------------------------------------------------------------------------------------------------
+// scenes
+
+/// A cube and a ball on the ground, and a slider under PD.
+static stn_world *busy_world(stn_context *context, int32_t threads, int32_t *slider) {
+    stn_world_options options = stn_world_options_default();
+    options.threads = threads;
+    stn_world *world = scene_world(context, &options);
+    scene_ground(world);
+    scene_cube(world, "cube", 1.0, stn_vec3_make(0.0, 0.0, 0.3));
+    scene_ball(world, "ball", 1.0, 0.1, stn_vec3_make(0.05, 0.02, 0.6));
+    *slider = scene_slider(world, "slider", NULL);
+    return world;
+}
+
+static void step(stn_world *world) {
+    stn_error err;
+    stn_status status = stn_world_step(world, &err);
+    if (status < 0) {
+        fail_msg("%s", err.text);
+    }
+}
+
+/// Everything that may reach a world from outside, each at steps of its own.
+static void drive(stn_world *world, int32_t pd, int32_t i, stn_snapshot **kept) {
+    const stn_model *model = stn_world_model(world);
+    const stn_state *s = stn_world_state(world);
+    stn_error err;
+    double target = 0.3 * sin(0.05 * i), values[64];
+    stn_pose pose = {stn_quat_matrix(stn_quat_exp(stn_vec3_make(0.1, 0.2 * i, 0.0))), {0.3, 0.1, 0.4}};
+    assert_ok(stn_world_set_reference(world, pd, "position", &target, 1, &err), err);
+    switch (i % 40) {
+    case 3:
+        memcpy(values, s->q, (size_t)model->nq * sizeof(double));
+        values[2] += 0.05;
+        values[3] *= 1.5; // normalised by the world
+        assert_ok(stn_world_set_q(world, values, &err), err);
+        break;
+    case 6:
+        memcpy(values, s->v, (size_t)model->nv * sizeof(double));
+        values[0] = 0.7;
+        assert_ok(stn_world_set_v(world, values, &err), err);
+        break;
+    case 9:
+        assert_ok(stn_world_set_body_pose(world, 2, &pose, &err), err);
+        break;
+    case 12:
+        assert_ok(
+            stn_world_set_body_velocity(world, 1, stn_vec3_make(0.1, 0.0, 1.0), stn_vec3_make(0.0, 3.0, 0.0), &err),
+            err);
+        break;
+    case 15:
+        assert_ok(stn_world_set_effort(world, model->nv - 1, 1.25 + i, &err), err);
+        break;
+    case 18:
+        assert_ok(stn_world_set_wrench(world, 1, stn_vec3_make(3.0, 0.0, 5.0), stn_vec3_make(0.0, 0.1, 0.0),
+                                       stn_vec3_make(0.1, 0.0, 0.2), &err),
+                  err);
+        break;
+    case 21:
+        assert_ok(stn_world_set_dt(world, i % 80 == 21 ? 1e-3 : 2e-3, &err), err);
+        break;
+    case 24:
+        stn_world_set_gravity(world, stn_vec3_make(0.5, 0.0, -9.0));
+        break;
+    case 27:
+        stn_snapshot_destroy(*kept);
+        assert_ok(stn_world_snapshot(world, kept, &err), err);
+        break;
+    case 33:
+        assert_ok(stn_world_restore(world, *kept, &err), err);
+        break;
+    case 36:
+        assert_ok(stn_world_signal(world, "height", s->q[2], &err), err);
+        break;
+    default:
+        break;
+    }
+    if (i == 150) {
+        stn_world_reset(world);
+    }
+    step(world);
+}
+
+/// Records 200 driven steps, beginning after `before` of them.
+static tape *driven(stn_context *context, int32_t threads, int32_t before, uint64_t *hash) {
+    int32_t robot = 0;
+    stn_world *world = busy_world(context, threads, &robot);
+    int32_t pd = scene_controller(world, robot, "joint_pd", "kp", 50.0, "kd", 1.0, NULL);
+    stn_snapshot *kept = NULL;
+    tape *t = before == 0 ? record(world) : NULL;
+    for (int32_t i = 0; i < 200; i++) {
+        t = t == NULL && i == before ? record(world) : t;
+        drive(world, pd, i, &kept);
+    }
+    *hash = stn_world_hash(world);
+    stn_snapshot_destroy(kept);
+    stn_world_destroy(world);
+    return t;
+}
+
+// -----------------------------------------------------------------------------------------------------------------
+// tests
+
+static void every_input_is_played_again(void **state) {
+    uint64_t hash = 0;
+    tape *t = driven(*state, 1, 0, &hash);
+    assert_int_equal(t->count, 200);
+    assert_true(play(*state, t) == hash);
+    drop(t);
+}
+
+static void recording_may_begin_in_the_middle(void **state) {
+    uint64_t hash = 0;
+    tape *t = driven(*state, 1, 77, &hash);
+    assert_int_equal(t->count, 123);
+    assert_true(play(*state, t) == hash);
+    drop(t);
+}
+
+static void threads_change_nothing(void **state) {
+    uint64_t hash = 0;
+    tape *t = driven(*state, 2, 0, &hash);
+    assert_true(play(*state, t) == hash);
+    drop(t);
+}
+
+/// A second recording knows what was set before it began, and a controller may come after a recording.
+static void recordings_may_begin_between_inputs(void **state) {
+    int32_t robot = 0;
+    stn_error err;
+    stn_world *world = busy_world(*state, 1, &robot);
+    tape *first = record(world);
+    int32_t pd = scene_controller(world, robot, "joint_pd", "kp", 50.0, "kd", 1.0, NULL);
+    double target = 0.2;
+    assert_ok(stn_world_set_reference(world, pd, "position", &target, 1, &err), err);
+    tape *second = record(world);
+    assert_ok(stn_world_set_effort(world, 0, 2.0, &err), err);
+    for (int32_t i = 0; i < 20; i++) {
+        step(world);
+    }
+    uint64_t hash = stn_world_hash(world);
+    stn_world_destroy(world);
+    assert_true(play(*state, first) == hash);
+    assert_true(play(*state, second) == hash);
+    drop(first);
+    drop(second);
+}
+
+/// Where `needle`, as bytes, lies in a record.
+static unsigned char *find(unsigned char *bytes, size_t size, const void *needle, size_t length) {
+    for (size_t i = 0; i + length <= size; i++) {
+        if (memcmp(bytes + i, needle, length) == 0) {
+            return bytes + i;
+        }
+    }
+    fail_msg("the number is not in the bytes");
+    return NULL;
+}
+
+/// The first step that differs.
+static int32_t first_difference(stn_context *context, const tape *t, stn_replay_difference *d) {
+    stn_replay *replay = replay_of(context, t, NULL);
+    stn_error err;
+    size_t at = 0, used = 0;
+    int32_t count = 0;
+    *d = (stn_replay_difference){0};
+    while (at < t->steps_size && !d->differs) {
+        assert_true(stn_replay_step(replay, t->steps + at, t->steps_size - at, &used, d, &err) >= 0);
+        at += used;
+        count++;
+    }
+    stn_replay_destroy(replay);
+    return count;
+}
+
+static void a_changed_input_is_found_at_its_step(void **state) {
+    uint64_t hash = 0;
+    stn_replay_difference d;
+    tape *t = driven(*state, 1, 0, &hash);
+    double effort = 1.25 + 15; // on the slider, set before step 16
+    unsigned char *number = find(t->steps + t->start[15], t->steps_size - t->start[15], &effort, sizeof effort);
+    number[3] ^= 1;
+    assert_int_equal(first_difference(*state, t, &d), 16);
+    assert_string_equal(d.quantity, "q and v");
+    assert_int_equal(d.tree, 2);
+    drop(t);
+}
+
+static void a_changed_position_and_a_changed_count_are_named(void **state) {
+    uint64_t hash = 0;
+    stn_replay_difference d;
+    tape *t = driven(*state, 1, 0, &hash);
+    size_t end = t->start[49] - 8 - 3 * sizeof(uint16_t); // of step 49: its hashes follow the counts
+    t->steps[end - 2] ^= 1;                               // iterations
+    assert_int_equal(first_difference(*state, t, &d), 49);
+    assert_string_equal(d.quantity, "iterations");
+    assert_near(fabs(d.recorded - d.replayed), 1.0, 0.0);
+    t->steps[end] ^= 1; // hash of q
+    assert_int_equal(first_difference(*state, t, &d), 49);
+    assert_string_equal(d.quantity, "q");
+    drop(t);
+}
+
+static void a_changed_parameter_is_found(void **state) {
+    uint64_t hash = 0;
+    stn_replay_difference d;
+    tape *t = driven(*state, 1, 0, &hash);
+    double kp = 50.0, other = 50.0000001;
+    memcpy(find(t->run, t->run_size, &kp, sizeof kp), &other, sizeof other);
+    uint64_t checksum = stn_hash(0, t->run, t->run_size - 8);
+    memcpy(t->run + t->run_size - 8, &checksum, 8);
+    assert_int_equal(first_difference(*state, t, &d), 2); // the first reference is 0, where the slider stands
+    assert_int_equal(d.tree, 2);
+    drop(t);
+}
+
+static void other_threads_agree_and_damage_is_refused(void **state) {
+    uint64_t hash = 0;
+    stn_error err;
+    stn_replay *replay = NULL;
+    tape *t = driven(*state, 1, 0, &hash);
+    const stn_replay_options two = {.threads = 2};
+    replay = replay_of(*state, t, &two);
+    stn_replay_difference d;
+    size_t used = 0;
+    for (int32_t i = 0; i < t->count; i++) {
+        assert_true(stn_replay_step(replay, t->steps + t->start[i], t->steps_size - t->start[i], &used, &d, &err) >= 0);
+        assert_false(d.differs);
+    }
+    assert_int_equal(stn_replay_step(replay, t->steps, 10, &used, &d, &err), STN_ERR_PARSE);
+    assert_int_equal(used, 0);
+    stn_replay_destroy(replay);
+    for (size_t cut = 0; cut < t->run_size; cut += 1 + t->run_size / 40) {
+        assert_int_equal(stn_replay_create(*state, t->run, cut, NULL, &replay, &err), STN_ERR_PARSE);
+        assert_null(replay);
+    }
+    t->run[t->run_size / 2] ^= 4;
+    assert_int_equal(stn_replay_create(*state, t->run, t->run_size, NULL, &replay, &err), STN_ERR_PARSE);
+    drop(t);
+}
+
+static void a_missing_plugin_is_named(void **state) {
+    uint64_t hash = 0;
+    stn_error err;
+    stn_replay *replay = NULL;
+    tape *t = driven(*state, 1, 0, &hash);
+    const stn_replay_options wanted = {.plugin = {[STN_KIND_SOLVER] = "no_such_solver"}};
+    assert_int_equal(stn_replay_create(*state, t->run, t->run_size, &wanted, &replay, &err), STN_ERR_PLUGIN);
+    assert_non_null(strstr(err.text, "no_such_solver"));
+    memcpy(find(t->run, t->run_size, "joint_pd", 8), "joint_qq", 8);
+    uint64_t checksum = stn_hash(0, t->run, t->run_size - 8);
+    memcpy(t->run + t->run_size - 8, &checksum, 8);
+    assert_int_equal(stn_replay_create(*state, t->run, t->run_size, NULL, &replay, &err), STN_ERR_PLUGIN);
+    assert_non_null(strstr(err.text, "joint_qq"));
+    drop(t);
+}
+
+/// A recorder that does not ask for it gets none, and nobody pays.
+static void without_a_reader_nothing_is_written(void **state) {
+    int32_t robot = 0;
+    stn_world *world = busy_world(*state, 1, &robot);
+    step(world);
+    assert_null(stn_world_observation(world)->journal);
+    tape *t = record(world);
+    step(world);
+    assert_non_null(stn_world_observation(world)->journal);
+    stn_error err;
+    assert_ok(stn_world_close_recordings(world, &err), err);
+    assert_null(stn_world_observation(world)->journal);
+    step(world);
+    assert_null(stn_world_observation(world)->journal);
+    stn_world_destroy(world);
+    drop(t);
+}
+
+/// Recording allocates nothing either once it is warm.
+static void a_recorded_steady_step_allocates_nothing(void **state) {
+    int32_t robot = 0;
+    stn_error err;
+    stn_world *world = busy_world(*state, 1, &robot);
+    int32_t pd = scene_controller(world, robot, "joint_pd", "kp", 50.0, "kd", 1.0, NULL);
+    tape *t = record(world);
+    int64_t before = 0;
+    for (int32_t i = 0; i < 1200; i++) {
+        before = i == 1000 ? stn_context_allocations(*state) : before;
+        double target = 0.1 * sin(0.1 * i);
+        assert_ok(stn_world_set_reference(world, pd, "position", &target, 1, &err), err);
+        step(world);
+    }
+    assert_int_equal(stn_context_allocations(*state), before);
+    stn_world_destroy(world);
+    drop(t);
+}
+
+static void running_out_of_memory_is_a_status(void **state) {
+    uint64_t hash = 0;
+    tape *t = driven(*state, 1, 0, &hash);
+    stn_heap heap = {0};
+    stn_context_options options = stn_heap_options(&heap);
+    stn_context *context = NULL;
+    stn_error err;
+    assert_ok(stn_context_create(&options, &context, &err), err);
+    stn_replay *replay = replay_of(context, t, NULL); // plugins are found now
+    stn_replay_destroy(replay);
+    long long live = heap.live;
+    stn_status status = STN_ERR_MEMORY;
+    for (long long n = 1; status == STN_ERR_MEMORY; n++) {
+        stn_heap_arm(&heap, n);
+        status = stn_replay_create(context, t->run, t->run_size, NULL, &replay, &err);
+        assert_true(status == STN_OK || heap.live == live);
+    }
+    assert_ok(status, err);
+    stn_heap_arm(&heap, 0);
+    stn_replay_destroy(replay);
+    stn_context_destroy(context);
+    assert_int_equal(heap.live, 0);
+    drop(t);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_input_is_played_again),
+        cmocka_unit_test(recording_may_begin_in_the_middle),
+        cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(recordings_may_begin_between_inputs),
+        cmocka_unit_test(a_changed_input_is_found_at_its_step),
+        cmocka_unit_test(a_changed_position_and_a_changed_count_are_named),
+        cmocka_unit_test(a_changed_parameter_is_found),
+        cmocka_unit_test(other_threads_agree_and_damage_is_refused),
+        cmocka_unit_test(a_missing_plugin_is_named),
+        cmocka_unit_test(without_a_reader_nothing_is_written),
+        cmocka_unit_test(a_recorded_steady_step_allocates_nothing),
+        cmocka_unit_test(running_out_of_memory_is_a_status),
+    };
+    return cmocka_run_group_tests(tests, scene_setup, scene_teardown);
+}
