@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <math.h>
 #include <string.h>
 
 #include "bytes.h"
@@ -30,20 +29,14 @@ void bytes_put(bytes *b, const void *data, size_t count) {
 }
 
 void bytes_put_u(bytes *b, uint64_t value) {
-    uint8_t *at = bytes_reserve(b, 10);
-    if (at == NULL) {
-        return;
+    uint8_t *at = bytes_reserve(b, NUMBER_MAX);
+    if (at != NULL) {
+        b->count += (size_t)(write_u(at, value) - at);
     }
-    uint8_t *end = at;
-    for (; value >= 0x80; value >>= 7) {
-        *end++ = (uint8_t)(value | 0x80);
-    }
-    *end++ = (uint8_t)value;
-    b->count += (size_t)(end - at);
 }
 
 void bytes_put_s(bytes *b, int64_t value) {
-    bytes_put_u(b, ((uint64_t)value << 1) ^ (value < 0 ? UINT64_MAX : 0));
+    bytes_put_u(b, zigzag(value));
 }
 
 static void put_little_endian(bytes *b, uint64_t bits, int32_t count) {
@@ -85,10 +78,4 @@ void bytes_clear(bytes *b) {
 void bytes_release(bytes *b) {
     stn_release(b->context, b->data);
     *b = (bytes){.context = b->context};
-}
-
-int64_t quantise(double value, double unit, int64_t otherwise) {
-    double number = value / unit;
-    // a difference of two such numbers has 52 bits and its zigzag 53
-    return fabs(number) < 0x1p51 ? llrint(number) : otherwise;
 }

@@ -3,6 +3,8 @@
 #ifndef RECORDER_HTML_BYTES_H
 #define RECORDER_HTML_BYTES_H
 
+#include <math.h>
+
 #include <stiction/context.h>
 
 /// `failed` once memory ran out: what is put after that is lost.
@@ -26,7 +28,31 @@ void bytes_put_stream(bytes *b, const bytes *stream);
 void bytes_clear(bytes *b); ///< keeps the memory
 void bytes_release(bytes *b);
 
-/// value / unit as a whole number; `otherwise` when it is not finite or too large to be told exactly in JavaScript.
-int64_t quantise(double value, double unit, int64_t otherwise);
+// The hot ones write behind a place that bytes_reserve gave, NUMBER_MAX bytes at most, and return the next place.
+
+enum { NUMBER_MAX = 10 };
+
+static inline uint8_t *write_u(uint8_t *at, uint64_t value) {
+    for (; value >= 0x80; value >>= 7) {
+        *at++ = (uint8_t)(value | 0x80);
+    }
+    *at++ = (uint8_t)value;
+    return at;
+}
+
+static inline uint64_t zigzag(int64_t value) {
+    return ((uint64_t)value << 1) ^ (value < 0 ? UINT64_MAX : 0);
+}
+
+static inline uint8_t *write_s(uint8_t *at, int64_t value) {
+    return write_u(at, zigzag(value));
+}
+
+/// value per_unit as a whole number; `otherwise` when it is not finite, or too large: a difference of two such numbers
+/// has 52 bits and its zigzag 53, which JavaScript still tells exactly.
+static inline int64_t quantise(double value, double per_unit, int64_t otherwise) {
+    double number = value * per_unit;
+    return fabs(number) < 0x1p51 ? llrint(number) : otherwise;
+}
 
 #endif

@@ -10,8 +10,8 @@ enum { POINT = 0, NORMAL = 3, FORCE = 6, GAP = 9, SLIP_SPEED = 10 };
 enum { LINKS, POINTS, NORMALS, FORCES, GAPS, STATES };
 enum { PATCHES, CORNERS, PRESSURES };
 
-void contacts_open(contact_writer *w, stn_context *context, const scene_units *units) {
-    *w = (contact_writer){.context = context, .units = *units};
+void contacts_open(contact_writer *w, stn_context *context, const scene_units *per_unit) {
+    *w = (contact_writer){.context = context, .per_unit = *per_unit};
     for (int32_t i = 0; i < CONTACT_STREAMS; i++) {
         w->contact[i].context = context;
     }
@@ -63,9 +63,7 @@ static int32_t first_slot(const contact_writer *w, uint64_t id) {
 }
 
 static void fill_slots(contact_writer *w) {
-    if (w->slot_count == 0) {
-        return;
-    }
+    w->hashed = true;
     memset(w->slots, 0, (size_t)w->slot_count * sizeof *w->slots);
     for (int32_t i = 0; i < w->before_count; i++) {
         int32_t slot = first_slot(w, w->before[i].id);
@@ -77,9 +75,12 @@ static void fill_slots(contact_writer *w) {
 }
 
 /// Index in the frame before, -1: it was not there. Mostly it is the one that is expected.
-static int32_t find(const contact_writer *w, uint64_t id, int32_t expected) {
+static int32_t find(contact_writer *w, uint64_t id, int32_t expected) {
     if (expected < w->before_count && w->before[expected].id == id) {
         return expected;
+    }
+    if (!w->hashed) {
+        fill_slots(w);
     }
     for (int32_t slot = first_slot(w, id); w->slots[slot] != 0; slot = (slot + 1) & (w->slot_count - 1)) {
         if (w->before[w->slots[slot] - 1].id == id) {
@@ -89,30 +90,28 @@ static int32_t find(const contact_writer *w, uint64_t id, int32_t expected) {
     return -1;
 }
 
-static uint64_t zigzag(int64_t value) {
-    return ((uint64_t)value << 1) ^ (value < 0 ? UINT64_MAX : 0);
-}
-
 // ---------------------------------------------------------------------------------------------------------- numbers
 
-static void quantise_vector(stn_vec3 value, double unit, const int64_t *otherwise, int64_t *number) {
-    number[0] = quantise(value.x, unit, otherwise[0]);
-    number[1] = quantise(value.y, unit, otherwise[1]);
-    number[2] = quantise(value.z, unit, otherwise[2]);
+static void quantise_vector(stn_vec3 value, double per_unit, const int64_t *otherwise, int64_t *number) {
+    number[0] = quantise(value.x, per_unit, otherwise[0]);
+    number[1] = quantise(value.y, per_unit, otherwise[1]);
+    number[2] = quantise(value.z, per_unit, otherwise[2]);
 }
 
-static void quantise_touch(const scene_units *units, const touch *t, const int64_t *otherwise, int64_t *number) {
-    quantise_vector(t->point, units->length, otherwise + POINT, number + POINT);
-    quantise_vector(t->normal, units->normal, otherwise + NORMAL, number + NORMAL);
-    quantise_vector(t->force, units->force, otherwise + FORCE, number + FORCE);
-    number[GAP] = quantise(t->gap, units->length, otherwise[GAP]);
-    number[SLIP_SPEED] = quantise(t->slip_speed, units->velocity, otherwise[SLIP_SPEED]);
+static void quantise_touch(const scene_units *per_unit, const touch *t, const int64_t *otherwise, int64_t *number) {
+    quantise_vector(t->point, per_unit->length, otherwise + POINT, number + POINT);
+    quantise_vector(t->normal, per_unit->normal, otherwise + NORMAL, number + NORMAL);
+    quantise_vector(t->force, per_unit->force, otherwise + FORCE, number + FORCE);
+    number[GAP] = quantise(t->gap, per_unit->length, otherwise[GAP]);
+    number[SLIP_SPEED] = quantise(t->slip_speed, per_unit->velocity, otherwise[SLIP_SPEED]);
 }
 
 static void put_numbers(bytes *out, const int64_t *number, const int64_t *from, int32_t start, int32_t count) {
-    for (int32_t k = start; k < start + count; k++) {
-        bytes_put_s(out, number[k] - from[k]);
+    uint8_t *at = bytes_reserve(out, (size_t)count * NUMBER_MAX), *begin = at;
+    for (int32_t k = start; k < start + count && at != NULL; k++) {
+        at = write_s(at, number[k] - from[k]);
     }
+    out->count += (size_t)(at - begin);
 }
 
 static void add_touch(contact_writer *w, const touch *t, kept_contact *kept, int32_t *expected) {
@@ -128,7 +127,7 @@ static void add_touch(contact_writer *w, const touch *t, kept_contact *kept, int
         bytes_put_u(&w->contact[LINKS], (uint64_t)t->geometry_b);
     }
     kept->id = t->id;
-    quantise_touch(&w->units, t, from, kept->number);
+    quantise_touch(&w->per_unit, t, from, kept->number);
     put_numbers(&w->contact[POINTS], kept->number, from, POINT, 3);
     put_numbers(&w->contact[NORMALS], kept->number, from, NORMAL, 3);
     put_numbers(&w->contact[FORCES], kept->number, from, FORCE, 3);
@@ -143,7 +142,7 @@ static void add_face(contact_writer *w, const moment *m, const touch *t, const i
     bytes_put_u(&w->patch[PATCHES], (uint64_t)t->vertex_count);
     for (int32_t i = t->vertex_start; i < t->vertex_start + t->vertex_count; i++) {
         int64_t corner[3];
-        quantise_vector(m->vertices[i], w->units.length, from, corner);
+        quantise_vector(m->vertices[i], w->per_unit.length, from, corner);
         put_numbers(&w->patch[CORNERS], corner, from, 0, 3);
         memcpy(from, corner, sizeof from);
         bytes_put_f32(&w->patch[PRESSURES], (float)m->pressure[i]);
@@ -170,7 +169,7 @@ stn_status contacts_add(contact_writer *w, const moment *m, stn_error *err) {
     if (!make_room(w, m->touch_count > 0 ? m->touch_count : 1)) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory for %d contacts", (int)m->touch_count);
     }
-    fill_slots(w);
+    w->hashed = false;
     bytes_put_u(&w->contact[LINKS], (uint64_t)m->touch_count);
     int32_t expected = 0;
     for (int32_t i = 0; i < m->touch_count; i++) {

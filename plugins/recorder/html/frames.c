@@ -5,9 +5,10 @@
 enum { BODY_COLUMNS = 13, NODE_COLUMNS = 3 };
 
 stn_status frames_open(frame_writer *w, const stn_model *model, const scene_units *units, stn_error *err) {
-    *w = (frame_writer){
-        .context = model->context, .units = *units, .body_count = model->body_count, .node_count = model->node_count};
-    contacts_open(&w->contacts, model->context, units);
+    *w = (frame_writer){.context = model->context, .body_count = model->body_count, .node_count = model->node_count};
+    w->per_unit = (scene_units){1.0 / units->length,           1.0 / units->rotation, 1.0 / units->velocity,
+                                1.0 / units->angular_velocity, 1.0 / units->force,    1.0 / units->normal};
+    contacts_open(&w->contacts, model->context, &w->per_unit);
     int64_t columns = (int64_t)BODY_COLUMNS * (model->body_count - 1) + (int64_t)NODE_COLUMNS * model->node_count;
     if (columns <= INT32_MAX / FRAMES_IN_BLOCK) {
         w->column_count = (int32_t)columns;
@@ -31,15 +32,15 @@ void frames_close(frame_writer *w) {
     *w = (frame_writer){0};
 }
 
-static void put(frame_writer *w, int32_t column, double value, double unit) {
-    w->last[column] = quantise(value, unit, w->last[column]);
+static void put(frame_writer *w, int32_t column, double value, double per_unit) {
+    w->last[column] = quantise(value, per_unit, w->last[column]);
     w->columns[(size_t)column * FRAMES_IN_BLOCK + (size_t)w->count] = w->last[column];
 }
 
-static void put_vector(frame_writer *w, int32_t column, stn_vec3 value, double unit) {
-    put(w, column, value.x, unit);
-    put(w, column + 1, value.y, unit);
-    put(w, column + 2, value.z, unit);
+static void put_vector(frame_writer *w, int32_t column, stn_vec3 value, double per_unit) {
+    put(w, column, value.x, per_unit);
+    put(w, column + 1, value.y, per_unit);
+    put(w, column + 2, value.z, per_unit);
 }
 
 /// Of the two quaternions of a rotation the one nearer to the last frame's.
@@ -47,20 +48,20 @@ static void put_rotation(frame_writer *w, int32_t column, stn_quat q) {
     const int64_t *last = w->last + column;
     double along = (double)last[0] * q.w + (double)last[1] * q.x + (double)last[2] * q.y + (double)last[3] * q.z;
     double sign = along < 0.0 ? -1.0 : 1.0;
-    put(w, column, sign * q.w, w->units.rotation);
-    put_vector(w, column + 1, stn_vec3_make(sign * q.x, sign * q.y, sign * q.z), w->units.rotation);
+    put(w, column, sign * q.w, w->per_unit.rotation);
+    put_vector(w, column + 1, stn_vec3_make(sign * q.x, sign * q.y, sign * q.z), w->per_unit.rotation);
 }
 
 static void add_bodies(frame_writer *w, const moment *m) {
     for (int32_t b = 1; b < w->body_count; b++) {
         int32_t column = BODY_COLUMNS * (b - 1);
-        put_vector(w, column, m->body_pose[b].position, w->units.length);
+        put_vector(w, column, m->body_pose[b].position, w->per_unit.length);
         put_rotation(w, column + 3, stn_quat_from_matrix(&m->body_pose[b].rotation));
-        put_vector(w, column + 7, m->body_velocity[b].linear, w->units.velocity);
-        put_vector(w, column + 10, m->body_velocity[b].angular, w->units.angular_velocity);
+        put_vector(w, column + 7, m->body_velocity[b].linear, w->per_unit.velocity);
+        put_vector(w, column + 10, m->body_velocity[b].angular, w->per_unit.angular_velocity);
     }
     for (int32_t n = 0; n < w->node_count; n++) {
-        put_vector(w, BODY_COLUMNS * (w->body_count - 1) + NODE_COLUMNS * n, m->node[n], w->units.length);
+        put_vector(w, BODY_COLUMNS * (w->body_count - 1) + NODE_COLUMNS * n, m->node[n], w->per_unit.length);
     }
 }
 
@@ -75,6 +76,16 @@ stn_status frames_add(frame_writer *w, const moment *m, stn_error *err) {
     return status;
 }
 
+static void put_column(const int64_t *column, int32_t count, bytes *out) {
+    uint8_t *at = bytes_reserve(out, FRAMES_IN_BLOCK * NUMBER_MAX), *begin = at;
+    int64_t last = 0;
+    for (int32_t f = 0; f < count && at != NULL; f++) {
+        at = write_s(at, column[f] - last);
+        last = column[f];
+    }
+    out->count += (size_t)(at - begin);
+}
+
 void frames_write(frame_writer *w, bytes *out) {
     bytes_clear(out);
     bytes_put_u(out, (uint64_t)w->count);
@@ -87,12 +98,7 @@ void frames_write(frame_writer *w, bytes *out) {
         bytes_put_f64(out, w->time[f]);
     }
     for (int32_t c = 0; c < w->column_count; c++) {
-        const int64_t *column = w->columns + (size_t)c * FRAMES_IN_BLOCK;
-        last = 0;
-        for (int32_t f = 0; f < w->count; f++) {
-            bytes_put_s(out, column[f] - last);
-            last = column[f];
-        }
+        put_column(w->columns + (size_t)c * FRAMES_IN_BLOCK, w->count, out);
     }
     contacts_write(&w->contacts, out);
     w->count = 0;

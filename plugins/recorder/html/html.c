@@ -28,7 +28,7 @@ typedef struct recording {
     double frame_rate;
     char *parameters, *title;
     bool visual_meshes, begun, failed;
-    page page;
+    writer writer;
     moment moment;
     frame_writer frames;
     series_writer series;
@@ -83,7 +83,7 @@ static stn_status html_open(void *self, const stn_record_header *header, void **
         status = stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", header->path);
     }
     if (status == STN_OK) {
-        status = page_open(&r->page, context, header->path, err);
+        status = writer_open(&r->writer, context, header->path, err);
     }
     if (status < 0) {
         release(r);
@@ -103,12 +103,12 @@ static stn_status begin(recording *r, const stn_observation *o, stn_error *err) 
     scene_options options = {.title = r->title, .parameters = r->parameters, .dt = o->dt, .frame_rate = r->frame_rate};
     status = scene_write(&s, &options, &r->payload, err);
     if (status == STN_OK) {
-        status = page_block(&r->page, "scene", &r->payload, err);
+        status = writer_put(&r->writer, "scene", &r->payload, err);
     }
     for (int32_t m = 0; m < s.mesh_count && status == STN_OK; m++) {
         bytes_clear(&r->payload);
         mesh_write(s.meshes[m], &r->payload);
-        status = page_block(&r->page, "mesh", &r->payload, err);
+        status = writer_put(&r->writer, "mesh", &r->payload, err);
     }
     if (status == STN_OK) {
         status = moment_open(&r->moment, o->model, err);
@@ -132,11 +132,11 @@ static stn_status write_blocks(recording *r, stn_error *err) {
     stn_status status = STN_OK;
     if (r->frames.count > 0) {
         frames_write(&r->frames, &r->payload);
-        status = page_block(&r->page, "frames", &r->payload, err);
+        status = writer_put(&r->writer, "frames", &r->payload, err);
     }
     if (status == STN_OK && r->series.count > 0) {
         series_write(&r->series, &r->payload);
-        status = page_block(&r->page, "series", &r->payload, err);
+        status = writer_put(&r->writer, "series", &r->payload, err);
     }
     clock_gettime(CLOCK_MONOTONIC, &r->last_block);
     return status;
@@ -217,7 +217,7 @@ static stn_status write_end(recording *r, stn_error *err) {
                           (long long)r->step_count, (long long)r->frame_count, time);
     bytes_clear(&r->payload);
     bytes_put(&r->payload, text, (size_t)length);
-    return page_block(&r->page, "end", &r->payload, err);
+    return writer_put(&r->writer, "end", &r->payload, err);
 }
 
 static stn_status finish(recording *r, stn_error *err) {
@@ -237,9 +237,9 @@ static stn_status html_close(void *self, stn_error *err) {
         return STN_OK;
     }
     stn_status status = r->begun && !r->failed ? finish(r, err) : STN_OK;
-    stn_error ignored;
-    stn_status closed = page_close(&r->page, status == STN_OK && !r->failed ? err : &ignored);
-    status = status == STN_OK && !r->failed ? closed : status;
+    bool said = r->failed || status < 0;
+    stn_status closed = writer_close(&r->writer, said ? NULL : err);
+    status = said ? status : closed;
     release(r);
     return status;
 }

@@ -4,6 +4,7 @@
 #ifndef RECORDER_HTML_H
 #define RECORDER_HTML_H
 
+#include <pthread.h>
 #include <sys/types.h>
 #include <zlib.h>
 
@@ -29,6 +30,27 @@ stn_status page_open(page *p, stn_context *context, const char *path, stn_error 
 /// Writes a block at once. What a failure leaves of it is cut off again.
 stn_status page_block(page *p, const char *kind, const bytes *payload, stn_error *err);
 stn_status page_close(page *p, stn_error *err);
+
+// ------------------------------------------------------------------------------------------------------- writer.c
+
+/// Writes blocks from a thread of its own, as packing them costs more than making them.
+typedef struct writer {
+    page page;
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    bool waiting, ending; // a block waits; there will be no more
+    char kind[16];
+    bytes payload;   // of the block that waits
+    stn_error error; // the first failure; nothing is written after it
+} writer;
+
+/// After a failure there is nothing to close.
+stn_status writer_open(writer *w, stn_context *context, const char *path, stn_error *err);
+/// Hands a block over, and takes its memory for another. A failure is that of an earlier block.
+stn_status writer_put(writer *w, const char *kind, bytes *payload, stn_error *err);
+/// Writes what waits. Reports a failure that no writer_put has reported yet.
+stn_status writer_close(writer *w, stn_error *err);
 
 // -------------------------------------------------------------------------------------------------------- scene.c
 
@@ -57,8 +79,6 @@ stn_status scene_open(scene *s, const stn_model *model, bool visual_meshes, stn_
 void scene_close(scene *s);
 /// The scene block's JSON.
 stn_status scene_write(const scene *s, const scene_options *options, bytes *out, stn_error *err);
-/// Units from sizes and weights.
-scene_units scene_choose_units(const stn_model *model);
 /// Payload of a mesh block.
 void mesh_write(const stn_mesh *mesh, bytes *out);
 
@@ -110,15 +130,16 @@ typedef struct kept_contact {
 
 typedef struct contact_writer {
     stn_context *context;
-    scene_units units;
+    scene_units per_unit; // 1 / unit
     bytes contact[CONTACT_STREAMS], patch[PATCH_STREAMS];
     kept_contact *before, *now;
     int32_t before_count, capacity;
     int32_t *slots; // (slot_count) a hash of the ids of `before`: index + 1, 0 where it is empty
     int32_t slot_count;
+    bool hashed; // the slots are those of `before`
 } contact_writer;
 
-void contacts_open(contact_writer *w, stn_context *context, const scene_units *units);
+void contacts_open(contact_writer *w, stn_context *context, const scene_units *per_unit);
 void contacts_close(contact_writer *w);
 /// The contacts of a frame.
 stn_status contacts_add(contact_writer *w, const moment *m, stn_error *err);
@@ -131,7 +152,7 @@ enum { FRAMES_IN_BLOCK = 64 };
 
 typedef struct frame_writer {
     stn_context *context;
-    scene_units units;
+    scene_units per_unit; // 1 / unit
     int32_t body_count, node_count, column_count;
     int32_t count;
     int64_t step[FRAMES_IN_BLOCK];

@@ -19,10 +19,10 @@ void mesh_write(const stn_mesh *mesh, bytes *out) {
         bytes_put_f64(out, component(size, axis));
     }
     for (int32_t axis = 0; axis < 3; axis++) {
-        double from = component(lower, axis), unit = component(size, axis) / STEPS;
+        double from = component(lower, axis), per_unit = STEPS / component(size, axis);
         int64_t last = 0;
         for (int32_t i = 0; i < mesh->vertex_count; i++) {
-            int64_t here = unit > 0.0 ? quantise(mesh->vertices[3 * i + axis] - from, unit, 0) : 0;
+            int64_t here = quantise(mesh->vertices[3 * i + axis] - from, per_unit, 0); // flat: 0/0
             bytes_put_s(out, here - last);
             last = here;
         }

@@ -85,15 +85,15 @@ static touch_state judge(const stn_problem *problem, const stn_constraint *c, co
     if (isfinite(problem->stiction_tolerance)) {
         return slip_speed < problem->stiction_tolerance ? TOUCH_STICKS : TOUCH_SLIPS;
     }
-    double used = hypot(gamma[0] / c->mu1, gamma[1] / c->mu2); // NaN without friction: slips
-    return used < NOT_USED_UP * gamma[2] ? TOUCH_STICKS : TOUCH_SLIPS;
+    double x = gamma[0] / c->mu1, y = gamma[1] / c->mu2; // NaN without friction: slips
+    return sqrt(x * x + y * y) < NOT_USED_UP * gamma[2] ? TOUCH_STICKS : TOUCH_SLIPS;
 }
 
 static void take_force(touch *t, const stn_problem *problem, const stn_constraint *c, const double *gamma,
                        const double *velocity) {
     t->force =
         stn_vec3_scale(1.0 / problem->dt, stn_mat3_apply(&c->frame, stn_vec3_make(gamma[0], gamma[1], gamma[2])));
-    t->slip_speed = hypot(velocity[0], velocity[1]);
+    t->slip_speed = sqrt(velocity[0] * velocity[0] + velocity[1] * velocity[1]);
     t->state |= (int32_t)judge(problem, c, gamma, t->slip_speed);
 }
 
