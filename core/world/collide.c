@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Broad phase, contact model, contact set. A pair is looked at when it is nearer than max(user margin, reach of the law);
-// the reach follows from the speeds that v_star and v0 promise, first bounded over whole bodies, then exactly per contact.
+// Broad phase, contact model, contact set. A pair is looked at when it is nearer than max(user margin, reach of the
+// law); the reach follows from the speeds that v_star and v0 promise, first bounded over whole bodies, then exactly per
+// contact.
 #include <string.h>
 
 #include "model/compiled.h"
@@ -39,8 +40,8 @@ static stn_vec3 point_velocity(const stn_world *world, const stn_spatial *veloci
 }
 
 /// Velocity of what a contact rides on, for nodal v (by dof) or body velocities.
-static stn_vec3 ride_velocity(const stn_world *world, const stn_ride *ride, const stn_spatial *velocity, const double *v,
-                              stn_vec3 point) {
+static stn_vec3 ride_velocity(const stn_world *world, const stn_ride *ride, const stn_spatial *velocity,
+                              const double *v, stn_vec3 point) {
     if (ride->body >= 0) {
         return point_velocity(world, velocity, ride->body, point);
     }
@@ -61,7 +62,8 @@ typedef struct reach_query {
 
 static void reach_begin(const stn_world *world, reach_query *q) {
     *q = (reach_query){
-        .law = stn_world_law(world), .dt = world->options.dt,
+        .law = stn_world_law(world),
+        .dt = world->options.dt,
         .physical = {.kind = STN_CONSTRAINT_CONTACT, .set = STN_SET_CONE, .rows = 3},
     };
 }
@@ -88,9 +90,10 @@ static double speed_bound(const stn_world *world, int32_t i) {
     const stn_geometry *g = &world->model->geometries[world->collider[i]];
     double conveyor = stn_vec3_norm(g->surface_velocity);
     if (g->body < 0) {
-        const double *u = world->problem.v_star + world->node_dof[g->node], *u0 = world->state.v + world->node_dof[g->node];
-        return conveyor + fmax(sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]),
-                               sqrt(u0[0] * u0[0] + u0[1] * u0[1] + u0[2] * u0[2]));
+        const double *u = world->problem.v_star + world->node_dof[g->node],
+                     *u0 = world->state.v + world->node_dof[g->node];
+        return conveyor +
+               fmax(sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]), sqrt(u0[0] * u0[0] + u0[1] * u0[1] + u0[2] * u0[2]));
     }
     if (g->body == 0) {
         return conveyor;
@@ -98,16 +101,19 @@ static double speed_bound(const stn_world *world, int32_t i) {
     stn_vec3 origin = world->kinematics->body_pose[g->body].position;
     const stn_spatial *now = world->kinematics->body_velocity, *star = world->star_velocity;
     double radius = world->collider_radius[i];
-    double a = stn_vec3_norm(point_velocity(world, now, g->body, origin)) + radius * stn_vec3_norm(now[g->body].angular);
-    double b = stn_vec3_norm(point_velocity(world, star, g->body, origin)) + radius * stn_vec3_norm(star[g->body].angular);
+    double a =
+        stn_vec3_norm(point_velocity(world, now, g->body, origin)) + radius * stn_vec3_norm(now[g->body].angular);
+    double b =
+        stn_vec3_norm(point_velocity(world, star, g->body, origin)) + radius * stn_vec3_norm(star[g->body].angular);
     return conveyor + (a > b ? a : b);
 }
 
-stn_pose stn_world_geometry_pose(const stn_world *world, const stn_geometry *g) {
+void stn_world_geometry_pose(const stn_world *world, const stn_geometry *g, stn_pose *out) {
     if (g->body >= 0) {
-        return stn_pose_mul(&world->kinematics->body_pose[g->body], &g->pose);
+        *out = stn_pose_mul(&world->kinematics->body_pose[g->body], &g->pose);
+    } else {
+        *out = (stn_pose){stn_mat3_identity(), world->kinematics->node[g->node]};
     }
-    return (stn_pose){stn_mat3_identity(), world->kinematics->node[g->node]};
 }
 
 static void update_boxes(stn_world *world, reach_query *query, double *speed) {
@@ -115,7 +121,7 @@ static void update_boxes(stn_world *world, reach_query *query, double *speed) {
     for (int32_t i = 0; i < world->collider_count; i++) {
         const stn_geometry *g = &model->geometries[world->collider[i]];
         stn_pose *pose = &world->geometry_pose[world->collider[i]];
-        *pose = stn_world_geometry_pose(world, g);
+        stn_world_geometry_pose(world, g, pose);
         speed[i] = speed_bound(world, i);
         double reach = law_reach(query, &world->collider_worst[i], speed[i], speed[i]);
         world->collider_box[i] = stn_shape_aabb(&g->shape, pose, at_least(0.5 * world->options.margin, reach));
@@ -157,34 +163,42 @@ static void fill_pair(const stn_world *world, const stn_broadphase_pair *found, 
     pair->margin = at_least(world->options.margin, law_reach(query, &pair->material.value, s, s));
 }
 
-/// Keeps the contacts whose distance the law can reach at their own speeds; the bound over whole bodies let in more. One
-/// without stiffness could not push and goes (math note 1.1). Notes the deepest overlap on the way.
-static void drop_unreachable(stn_world *world, reach_query *query) {
+/// Is the contact within the margin, or can the law reach it at its own speeds? The bound over whole bodies, by which
+/// it was found, let in more. One without stiffness could not push and goes (math note 1.1).
+static bool is_reachable(const stn_world *world, const stn_contact *c, reach_query *query) {
+    if (c->material.stiffness == 0.0 || c->phi0 <= world->options.margin) {
+        return c->material.stiffness != 0.0;
+    }
+    const stn_spatial *now = world->kinematics->body_velocity, *star = world->star_velocity;
+    stn_vec3 v_star = stn_vec3_sub(ride_velocity(world, &c->b, star, world->problem.v_star, c->point),
+                                   ride_velocity(world, &c->a, star, world->problem.v_star, c->point));
+    stn_vec3 v0 = stn_vec3_sub(ride_velocity(world, &c->b, now, world->state.v, c->point),
+                               ride_velocity(world, &c->a, now, world->state.v, c->point));
+    v_star = stn_vec3_add(v_star, c->bias);
+    v0 = stn_vec3_add(v0, c->bias);
+    stn_vec3 slip = stn_vec3_mul_add(v0, -stn_vec3_dot(v0, c->normal), c->normal);
+    return c->phi0 <= law_reach(query, &c->material, fabs(stn_vec3_dot(v_star, c->normal)), stn_vec3_norm(slip));
+}
+
+/// Of the contacts from `first` on keeps those that may act; the faces of a patch stay together. Notes the deepest
+/// overlap on the way.
+static void drop_unreachable(stn_world *world, reach_query *query, int32_t first) {
     stn_contact_set *set = &world->contacts;
-    bool whole = set->patch_count > 0; // the faces of a patch stay together
-    double overlap = 0.0;
-    int32_t kept = 0;
-    for (int32_t i = 0; i < set->count; i++) {
+    double overlap = world->report.overlap_m;
+    int32_t kept = first;
+    for (int32_t i = first; i < set->count; i++) {
         const stn_contact *c = &set->contacts[i];
-        bool pushes = whole || c->material.stiffness != 0.0, keep = whole || (pushes && c->phi0 <= world->options.margin);
-        if (pushes && !keep) {
-            const stn_spatial *now = world->kinematics->body_velocity, *star = world->star_velocity;
-            stn_vec3 v_star = stn_vec3_sub(ride_velocity(world, &c->b, star, world->problem.v_star, c->point),
-                                           ride_velocity(world, &c->a, star, world->problem.v_star, c->point));
-            stn_vec3 v0 = stn_vec3_sub(ride_velocity(world, &c->b, now, world->state.v, c->point),
-                                       ride_velocity(world, &c->a, now, world->state.v, c->point));
-            v_star = stn_vec3_add(v_star, c->bias);
-            v0 = stn_vec3_add(v0, c->bias);
-            stn_vec3 slip = stn_vec3_mul_add(v0, -stn_vec3_dot(v0, c->normal), c->normal);
-            keep = c->phi0 <= law_reach(query, &c->material, fabs(stn_vec3_dot(v_star, c->normal)), stn_vec3_norm(slip));
+        if (c->patch < 0 && !is_reachable(world, c, query)) {
+            continue;
         }
-        if (keep) {
-            overlap = at_least(overlap, -c->phi0);
-            if (kept != i) {
-                set->contacts[kept] = *c;
-            }
-            kept++;
+        if (c->patch >= 0 && set->patches[c->patch].contact_start == i) {
+            set->patches[c->patch].contact_start = kept;
         }
+        overlap = at_least(overlap, -c->phi0);
+        if (kept != i) {
+            set->contacts[kept] = *c;
+        }
+        kept++;
     }
     set->count = kept;
     world->report.overlap_m = overlap;
@@ -205,12 +219,37 @@ stn_status stn_world_collide_pairs(const stn_world *world, const stn_model *mode
                                    stn_error *err) {
     const stn_instance *contact = world->plugin[STN_KIND_CONTACT];
     stn_answer_begin(err);
-    stn_status status = contact->desc->ops.contact->collide(contact->self, model, prepared, pairs, count, arena, set, err);
+    stn_status status =
+        contact->desc->ops.contact->collide(contact->self, model, prepared, pairs, count, arena, set, err);
     status = stn_answer_end(status, err);
     if (status < 0) {
         stn_error_prefix(err, "contact model %s", contact->desc->id);
     }
     return status;
+}
+
+/// A batch at a time, so that pairs are read and contacts looked at again while the cache still holds them.
+static stn_status collide_found(stn_world *world, const stn_broadphase_pair *found, int32_t count, reach_query *query,
+                                const double *speed, stn_error *err) {
+    enum { BATCH = 256 };
+    int32_t capacity = count < BATCH ? count : BATCH;
+    stn_contact_pair *pairs = STN_ARENA(world->arena, capacity, stn_contact_pair);
+    if (pairs == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "collision: out of memory for %d pairs", capacity);
+    }
+    for (int32_t begin = 0; begin < count; begin += BATCH) {
+        int32_t size = count - begin < BATCH ? count - begin : BATCH, first = world->contacts.count;
+        for (int32_t i = 0; i < size; i++) {
+            fill_pair(world, &found[begin + i], query, speed, &pairs[i]);
+        }
+        stn_status status = stn_world_collide_pairs(world, world->model, world->contact_prepared, pairs, size,
+                                                    world->arena, &world->contacts, err);
+        if (status < 0) {
+            return status;
+        }
+        drop_unreachable(world, query, first);
+    }
+    return STN_OK;
 }
 
 stn_status stn_step_collide(stn_world *world, stn_error *err) {
@@ -234,18 +273,5 @@ stn_status stn_step_collide(stn_world *world, stn_error *err) {
     if (status != STN_OK) {
         return status;
     }
-    stn_contact_pair *pairs = STN_ARENA(world->arena, pair_count, stn_contact_pair);
-    if (pairs == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "collision: out of memory for %d pairs", pair_count);
-    }
-    for (int32_t i = 0; i < pair_count; i++) {
-        fill_pair(world, &found[i], &query, speed, &pairs[i]);
-    }
-    status = stn_world_collide_pairs(world, world->model, world->contact_prepared, pairs, pair_count, world->arena,
-                                     &world->contacts, err);
-    if (status < 0) {
-        return status;
-    }
-    drop_unreachable(world, &query);
-    return STN_OK;
+    return collide_found(world, found, pair_count, &query, speed, err);
 }

@@ -74,7 +74,7 @@ stn_status query_scene_of(stn_world *world, const char *what, query_scene **out,
     if (world->scene_stale) {
         for (int32_t g = 0; g < scene->count; g++) {
             const stn_geometry *geometry = &world->model->geometries[g];
-            scene->pose[g] = stn_world_geometry_pose(world, geometry);
+            stn_world_geometry_pose(world, geometry, &scene->pose[g]);
             scene->box[g] = safe_box(&geometry->shape, &scene->pose[g]);
         }
         world->scene_stale = false;

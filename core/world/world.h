@@ -141,7 +141,7 @@ stn_integrator_view stn_world_integrator_view(stn_world *world);
 
 // collide.c: broad phase, contact model -> contact set
 stn_status stn_step_collide(stn_world *world, stn_error *err);
-stn_pose stn_world_geometry_pose(const stn_world *world, const stn_geometry *geometry); // by the present kinematics
+void stn_world_geometry_pose(const stn_world *world, const stn_geometry *g, stn_pose *out); // by the present kinematics
 /// Asks the contact model about pairs of a model's geometries; `prepared` is that model's.
 stn_status stn_world_collide_pairs(const stn_world *world, const stn_model *model, void *prepared,
                                    const stn_contact_pair *pairs, int32_t count, stn_arena *arena, stn_contact_set *set,

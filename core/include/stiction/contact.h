@@ -93,6 +93,7 @@ typedef struct stn_contact_ops {
     stn_status (*prepare)(void *self, const stn_model *model, void **prepared, stn_error *err);
     void (*release)(void *prepared); // REQUIRED with prepare; accepts NULL
     /// REQUIRED. Adds the contacts of all pairs, in the order of the pairs. [step] scratch from `arena`
+    /// A step calls it again and again with a part of its pairs, in ascending order, and may drop contacts in between.
     /// Queries call it between steps too (world.h), with wide margins and with pairs that filters keep from touching; when
     /// a shape is asked about that is in no model, with a model that has it as one geometry more, prepared anew.
     stn_status (*collide)(void *self, const stn_model *model, void *prepared, const stn_contact_pair *pairs,

@@ -108,22 +108,24 @@ static inline stn_vec3 stn_mat3_apply_transposed(const stn_mat3 *a, stn_vec3 v) 
                          a->m[0][1] * v.x + a->m[1][1] * v.y + a->m[2][1] * v.z,
                          a->m[0][2] * v.x + a->m[1][2] * v.y + a->m[2][2] * v.z);
 }
+// Written out: of loops over i and j compilers make a matrix in memory that is copied afterwards, in larger pieces than
+// it was written, and processors wait for that.
 static inline stn_mat3 stn_mat3_mul(const stn_mat3 *a, const stn_mat3 *b) {
-    stn_mat3 r;
-    for (int32_t i = 0; i < 3; i++) {
-        for (int32_t j = 0; j < 3; j++) {
-            r.m[i][j] = a->m[i][0] * b->m[0][j] + a->m[i][1] * b->m[1][j] + a->m[i][2] * b->m[2][j];
-        }
-    }
+    const double(*x)[3] = a->m, (*y)[3] = b->m;
+    stn_mat3 r = {{{x[0][0] * y[0][0] + x[0][1] * y[1][0] + x[0][2] * y[2][0],
+                    x[0][0] * y[0][1] + x[0][1] * y[1][1] + x[0][2] * y[2][1],
+                    x[0][0] * y[0][2] + x[0][1] * y[1][2] + x[0][2] * y[2][2]},
+                   {x[1][0] * y[0][0] + x[1][1] * y[1][0] + x[1][2] * y[2][0],
+                    x[1][0] * y[0][1] + x[1][1] * y[1][1] + x[1][2] * y[2][1],
+                    x[1][0] * y[0][2] + x[1][1] * y[1][2] + x[1][2] * y[2][2]},
+                   {x[2][0] * y[0][0] + x[2][1] * y[1][0] + x[2][2] * y[2][0],
+                    x[2][0] * y[0][1] + x[2][1] * y[1][1] + x[2][2] * y[2][1],
+                    x[2][0] * y[0][2] + x[2][1] * y[1][2] + x[2][2] * y[2][2]}}};
     return r;
 }
 static inline stn_mat3 stn_mat3_transpose(const stn_mat3 *a) {
-    stn_mat3 r;
-    for (int32_t i = 0; i < 3; i++) {
-        for (int32_t j = 0; j < 3; j++) {
-            r.m[i][j] = a->m[j][i];
-        }
-    }
+    const double(*x)[3] = a->m;
+    stn_mat3 r = {{{x[0][0], x[1][0], x[2][0]}, {x[0][1], x[1][1], x[2][1]}, {x[0][2], x[1][2], x[2][2]}}};
     return r;
 }
 static inline stn_mat3 stn_mat3_add(const stn_mat3 *a, const stn_mat3 *b) {

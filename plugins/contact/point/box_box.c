@@ -23,19 +23,19 @@ typedef struct axis {
     bool of_b;  // a face normal of B: B's face is the reference
 } axis;
 
-static boxes boxes_make(const stn_pose *x, const stn_shape *first, const stn_shape *second) {
-    stn_vec3 a = first->half_extents, b = second->half_extents;
-    boxes g = {.t = {x->position.x, x->position.y, x->position.z},
-               .a = {a.x, a.y, a.z},
-               .b = {b.x, b.y, b.z},
-               .size = pair_size(first, second)};
+/// In place, number by number: what is copied whole right after it was written makes the processor wait.
+static void boxes_make(const stn_pose *x, const stn_shape *first, const stn_shape *second, boxes *g) {
+    const double *t = &x->position.x, *a = &first->half_extents.x, *b = &second->half_extents.x;
+    g->size = pair_size(first, second);
     for (int32_t i = 0; i < 3; i++) {
+        g->t[i] = t[i];
+        g->a[i] = a[i];
+        g->b[i] = b[i];
         for (int32_t j = 0; j < 3; j++) {
-            g.r[i][j] = x->rotation.m[i][j];
-            g.q[i][j] = fabs(g.r[i][j]);
+            g->r[i][j] = x->rotation.m[i][j];
+            g->q[i][j] = fabs(g->r[i][j]);
         }
     }
-    return g;
 }
 
 /// False when a face axis separates by more than the margin.
@@ -176,8 +176,9 @@ static void collide_apart(posed a, posed b, const stn_pose *x, double size, doub
 
 void box_box(posed a, posed b, double margin, manifold *out) {
     stn_pose x = relative_pose(a.pose, b.pose);
-    boxes g = boxes_make(&x, a.shape, b.shape);
+    boxes g;
     axis best;
+    boxes_make(&x, a.shape, b.shape, &g);
     if (!try_faces(&g, margin, &best) || !try_edges(&g, margin, &best)) {
         return;
     }

@@ -2,27 +2,6 @@
 // The points of one pair.
 #include "point.h"
 
-void manifold_add(manifold *m, stn_vec3 a, stn_vec3 normal, double phi, uint32_t feature_a, uint32_t feature_b) {
-    if (m->count < MANIFOLD_CAPACITY) {
-        witness *w = &m->points[m->count++];
-        *w = (witness){a, stn_vec3_mul_add(a, phi, normal), normal, phi, feature_a, feature_b};
-    }
-}
-
-void manifold_add_both(manifold *m, stn_vec3 a, stn_vec3 b, stn_vec3 normal, uint32_t feature_a, uint32_t feature_b) {
-    if (m->count < MANIFOLD_CAPACITY) {
-        double phi = stn_vec3_dot(normal, stn_vec3_sub(b, a));
-        m->points[m->count++] = (witness){a, b, normal, phi, feature_a, feature_b};
-    }
-}
-
-void manifold_flip(manifold *m) {
-    for (int32_t i = 0; i < m->count; i++) {
-        witness w = m->points[i];
-        m->points[i] = (witness){w.b, w.a, stn_vec3_neg(w.normal), w.phi, w.feature_b, w.feature_a};
-    }
-}
-
 static int32_t deepest(const manifold *m) {
     int32_t best = 0;
     for (int32_t i = 1; i < m->count; i++) {

@@ -106,8 +106,9 @@ static bool stands_before(const posed *a, const posed *b) {
     return false;
 }
 
-/// Exchanging A and B exchanges the answer, to the last bit: each pair is computed in one order alone.
-static void collide_shapes(posed a, posed b, double margin, int32_t max_points, manifold *out) {
+/// Exchanging A and B exchanges the answer, to the last bit: each pair is computed in one order alone. True: B was the
+/// first, and its points stand where A's should.
+static bool collide_shapes(posed a, posed b, double margin, int32_t max_points, manifold *out) {
     bool swap =
         a.shape->type == b.shape->type ? stands_before(&b, &a) : collide_table[a.shape->type][b.shape->type] == NULL;
     out->count = 0;
@@ -117,18 +118,18 @@ static void collide_shapes(posed a, posed b, double margin, int32_t max_points, 
         collide_table[a.shape->type][b.shape->type](a, b, margin, out);
     }
     manifold_reduce(out, max_points);
-    if (swap) {
-        manifold_flip(out);
-    }
+    return swap;
 }
 
-static stn_status add_points(const stn_model *model, const stn_contact_pair *pair, const manifold *points,
+static stn_status add_points(const stn_model *model, const stn_contact_pair *pair, const manifold *points, bool swap,
                              stn_contact_set *set, stn_error *err) {
     stn_status status = STN_OK;
     for (int32_t k = 0; k < points->count && status == STN_OK; k++) {
         const witness *w = &points->points[k];
-        uint64_t feature = (uint64_t)w->feature_a << 32 | w->feature_b;
-        status = stn_contact_set_add_point(model, set, pair, w->a, w->b, w->normal, feature, err);
+        uint64_t a = swap ? w->feature_b : w->feature_a, b = swap ? w->feature_a : w->feature_b;
+        status =
+            swap ? stn_contact_set_add_point(model, set, pair, w->b, w->a, stn_vec3_neg(w->normal), a << 32 | b, err)
+                 : stn_contact_set_add_point(model, set, pair, w->a, w->b, w->normal, a << 32 | b, err);
     }
     return status;
 }
@@ -139,10 +140,7 @@ static stn_status add_surface_points(const stn_model *model, const stn_contact_p
     stn_status status = STN_OK;
     collide_surface(swap ? b : a, swap ? a : b, pair->margin, max_points, points);
     for (int32_t i = 0; i < points->group_count && status == STN_OK; i++) {
-        if (swap) {
-            manifold_flip(&points->group[i]);
-        }
-        status = add_points(model, pair, &points->group[i], set, err);
+        status = add_points(model, pair, &points->group[i], swap, set, err);
     }
     return status;
 }
@@ -159,8 +157,8 @@ static stn_status collide(void *self, const stn_model *model, void *prepared, co
         posed a = {&model->geometries[pair->geometry_a].shape, &pair->pose_a};
         posed b = {&model->geometries[pair->geometry_b].shape, &pair->pose_b};
         if (!is_surface(a.shape) && !is_surface(b.shape)) {
-            collide_shapes(a, b, pair->margin, config->max_points, &points);
-            status = add_points(model, pair, &points, set, err);
+            bool swap = collide_shapes(a, b, pair->margin, config->max_points, &points);
+            status = add_points(model, pair, &points, swap, set, err);
             continue;
         }
         grouped = grouped != NULL ? grouped : STN_ARENA(arena, 1, surface_points);

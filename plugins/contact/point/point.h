@@ -26,12 +26,33 @@ typedef struct posed {
     const stn_pose *pose;
 } posed;
 
-/// Appends a point whose B side lies at a + phi normal; nothing when it is full.
-void manifold_add(manifold *m, stn_vec3 a, stn_vec3 normal, double phi, uint32_t feature_a, uint32_t feature_b);
-/// Appends a point with both sides given.
-void manifold_add_both(manifold *m, stn_vec3 a, stn_vec3 b, stn_vec3 normal, uint32_t feature_a, uint32_t feature_b);
-/// Exchanges the roles of A and B.
-void manifold_flip(manifold *m);
+/// Appends a point with both sides given; nothing when it is full. Member by member, as a record that is built first
+/// and copied then is read in larger pieces than it was written, and processors wait for that.
+static inline void manifold_add_both(manifold *m, stn_vec3 a, stn_vec3 b, stn_vec3 normal, uint32_t feature_a,
+                                     uint32_t feature_b) {
+    if (m->count < MANIFOLD_CAPACITY) {
+        witness *w = &m->points[m->count++];
+        w->a = a;
+        w->b = b;
+        w->normal = normal;
+        w->phi = stn_vec3_dot(normal, stn_vec3_sub(b, a));
+        w->feature_a = feature_a;
+        w->feature_b = feature_b;
+    }
+}
+/// Appends a point whose B side lies at a + phi normal.
+static inline void manifold_add(manifold *m, stn_vec3 a, stn_vec3 normal, double phi, uint32_t feature_a,
+                                uint32_t feature_b) {
+    if (m->count < MANIFOLD_CAPACITY) {
+        witness *w = &m->points[m->count++];
+        w->a = a;
+        w->b = stn_vec3_mul_add(a, phi, normal);
+        w->normal = normal;
+        w->phi = phi;
+        w->feature_a = feature_a;
+        w->feature_b = feature_b;
+    }
+}
 /// Keeps at most `limit` points in their old order: the deepest, then again and again the one that adds most to the
 /// polygon that those kept span, seen along the normal.
 void manifold_reduce(manifold *m, int32_t limit);

@@ -77,12 +77,25 @@ void sphere_shape(posed a, posed b, double margin, manifold *out) {
     manifold_add_both(out, on_a, stn_pose_apply(b.pose, surface), normal, 0, 0);
 }
 
+/// Most spheres near a box are further from it than the margin: the squared distance tells, with room for its rounding.
 void sphere_box(posed a, posed b, double margin, manifold *out) {
-    sphere_shape(a, b, margin, out);
+    stn_vec3 h = b.shape->half_extents, p = stn_pose_apply_inverse(b.pose, a.pose->position);
+    double x = fabs(p.x) - h.x, y = fabs(p.y) - h.y, z = fabs(p.z) - h.z, reach = a.shape->radius + margin;
+    x = x > 0.0 ? x : 0.0;
+    y = y > 0.0 ? y : 0.0;
+    z = z > 0.0 ? z : 0.0;
+    if (!(reach > 0.0 && x * x + y * y + z * z > (1.0 + 1e-10) * (reach * reach))) {
+        sphere_shape(a, b, margin, out);
+    }
 }
 
 void sphere_capsule(posed a, posed b, double margin, manifold *out) {
-    sphere_shape(a, b, margin, out);
+    stn_vec3 d = stn_vec3_sub(a.pose->position, b.pose->position), u = stn_mat3_column(&b.pose->rotation, 2);
+    double along = stn_vec3_dot(d, u), l = b.shape->half_length, reach = a.shape->radius + b.shape->radius + margin;
+    stn_vec3 out_of = stn_vec3_mul_add(d, -clamp(along, -l, l), u);
+    if (!(reach > 0.0 && stn_vec3_dot(out_of, out_of) > (1.0 + 1e-10) * (reach * reach))) {
+        sphere_shape(a, b, margin, out);
+    }
 }
 
 void sphere_cylinder(posed a, posed b, double margin, manifold *out) {
