@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page: what all parts share, and how a change reaches them.
+
+import * as THREE from "three";
+import { Playback } from "./playback.js";
+import { LINES } from "./scene/palette.js";
+import { pickAt } from "./scene/picking.js";
+import { Stage } from "./scene/stage.js";
+import { RecordingView } from "./scene/view.js";
+import { el, iconButton, setPressed } from "./ui/dom.js";
+import { makeHelp } from "./ui/help.js";
+import { listenToKeys } from "./ui/keys.js";
+import { Labels } from "./ui/labels.js";
+import { Panel } from "./ui/panel.js";
+import { Plots } from "./ui/plots.js";
+import { Store } from "./ui/store.js";
+import { Transport } from "./ui/transport.js";
+
+const OPTIONS = {
+  geometry: "visual", contacts: true, patches: true, frames: false, shadows: true, interpolate: true, arrowScale: 1,
+  follow: false, layout: "side", panel: true, plots: true,
+};
+const CLICK = 4; // pixels that a click may move
+
+export class App {
+  /** @param {import("./data/recording.js").Recording[]} recordings @param {string | null} note */
+  constructor(recordings, note) {
+    this.recordings = recordings;
+    this.names = namesOf(recordings);
+    this.options = new Store({ ...OPTIONS });
+    /** Body and contact (number in the frame) of a view. */
+    this.selection = { view: 0, body: -1, contact: -1 };
+    /** Bodies that are not shown. @type {Set<number>} */
+    this.hidden = new Set();
+    this.playback = new Playback(recordings, () => this.invalidate());
+    this.views = recordings.map((recording, k) => new RecordingView(recording, new THREE.Color(LINES[k % LINES.length])));
+    this.canvas = el("canvas", { tabindex: 0, role: "img", "aria-label": `Scene of ${this.names.join(", ")}` });
+    this.stage = new Stage(this.canvas, this.views, () => this.invalidate());
+    this.labels = new Labels(this);
+    this.plots = new Plots(this);
+    this.panel = new Panel(this);
+    this.transport = new Transport(this);
+    this.help = makeHelp();
+    this.#build(note);
+    this.#listen();
+    this.#dress();
+    this.stage.resize();
+    this.stage.fit();
+    requestAnimationFrame((now) => this.#turn(now));
+  }
+
+  #build(note) {
+    const { options } = this;
+    this.switches = ["panel", "plots"].map((name) =>
+      ({ name, button: iconButton(name, `Show ${name}`, null, () => options.toggle(name)) }));
+    this.note = el("p", { class: "note", role: "status", hidden: !note }, note ?? "");
+    this.root = el("div", { class: "app" },
+      el("header", { class: "top" }, el("h1", {}, this.names.join(" · ")), this.note,
+        el("div", { class: "buttons" }, ...this.switches.map((s) => s.button), iconButton("help", "Keys", "?", () => this.help.showModal()))),
+      el("main", { class: "scene" }, this.canvas, this.labels.root),
+      this.panel.root, this.transport.root, this.plots.root, this.help);
+    document.body.append(this.root);
+    document.title = `${this.names.join(" · ")} – Stiction`;
+  }
+
+  #listen() {
+    this.options.watch((name) => {
+      if (["geometry", "layout", "shadows"].includes(name)) this.#dress();
+      this.invalidate();
+    });
+    new ResizeObserver(() => this.invalidate()).observe(this.canvas);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+      this.#dress();
+      this.plots.draw();
+      this.invalidate();
+    });
+    let from = null;
+    this.canvas.addEventListener("pointerdown", (event) => (from = { x: event.offsetX, y: event.offsetY }));
+    this.canvas.addEventListener("pointerup", (event) => {
+      if (from && Math.hypot(event.offsetX - from.x, event.offsetY - from.y) < CLICK) this.pick(event.offsetX, event.offsetY);
+      from = null;
+    });
+    listenToKeys(this);
+  }
+
+  /** Gives colours and geometries to what is drawn. */
+  #dress() {
+    const style = getComputedStyle(document.documentElement);
+    const colour = (name) => style.getPropertyValue(name).trim();
+    const colours = { background: colour("--sky"), ground: colour("--ground"), grid: colour("--grid") };
+    const layout = this.options.get("layout");
+    this.stage.layout = layout;
+    this.stage.paint(colours);
+    this.views.forEach((view, k) => view.dress({
+      ghost: layout === "ghost" && k > 0, choice: this.options.get("geometry"), shadows: this.options.get("shadows"), colours,
+    }));
+  }
+
+  /** What is shown is drawn anew, once, at the next turn. */
+  invalidate() {
+    this.dirty = true;
+  }
+
+  #turn(now) {
+    if (this.playback.tick(now)) this.dirty = true;
+    if (this.dirty) {
+      this.dirty = false;
+      this.#update();
+    }
+    requestAnimationFrame((next) => this.#turn(next));
+  }
+
+  #update() {
+    const { options, playback, selection, stage } = this;
+    for (const { name, button } of this.switches) {
+      setPressed(button, options.get(name));
+      this.root.classList.toggle(`no-${name}`, !options.get(name));
+    }
+    stage.resize();
+    const target = this.#followed();
+    this.views.forEach((view, k) => {
+      const own = k === selection.view ? selection : { body: this.sameBody(this.views[selection.view], selection.body, view), contact: -1 };
+      view.select(own.body);
+      view.show(playback.time, options.values, own, () => this.invalidate());
+    });
+    if (target) stage.shift(this.#followed().sub(target));
+    stage.render();
+    this.labels.update();
+    this.transport.update();
+    this.panel.update();
+    this.plots.update();
+    this.dirty = false; // moving the camera along is part of this
+  }
+
+  #followed() {
+    const { view, body } = this.selection;
+    return this.options.get("follow") && body > 0 ? this.views[view].poses.position(body) : null;
+  }
+
+  /** Number of the body of another recording with the same name; of several with the name, the same in order. */
+  sameBody(view, body, other) {
+    if (view === other || body <= 0) return body;
+    const [mine, theirs] = [view, other].map((v) => v.recording.scene.bodies);
+    if (theirs[body]?.name === mine[body].name) return body;
+    return theirs.findIndex((candidate) => candidate.name === mine[body].name);
+  }
+
+  fit() {
+    this.stage.fit();
+    this.invalidate();
+  }
+
+  /** Selects what is seen at a place of the canvas; what is selected already, or nothing there, deselects. */
+  pick(x, y) {
+    const found = pickAt(this.stage, x, y, this.options.get("contacts"));
+    const view = found ? this.views.indexOf(found.view) : -1;
+    const { selection } = this;
+    if (!found || (view === selection.view && found.body === selection.body && found.contact === selection.contact)) this.clearSelection();
+    else this.#select({ view, body: found.body, contact: found.contact });
+  }
+
+  selectBody(body) {
+    if (this.selection.body === body && this.selection.contact < 0) this.clearSelection();
+    else this.#select({ view: 0, body, contact: -1 });
+  }
+
+  selectContact(contact) {
+    this.#select({ ...this.selection, contact });
+  }
+
+  selectNext(by) {
+    const count = this.recordings[0].scene.bodies.length - 1;
+    if (count > 0) this.#select({ view: 0, body: ((Math.max(this.selection.body, 0) - 1 + by + count) % count) + 1, contact: -1 });
+  }
+
+  clearSelection() {
+    this.#select({ view: 0, body: -1, contact: -1 });
+  }
+
+  #select(selection) {
+    // the contact's number holds for the frame that it was chosen in
+    if (selection.contact >= 0) this.playback.pause();
+    this.selection = selection;
+    this.invalidate();
+  }
+
+  /** @param {number[]} bodies  of the first recording @param {boolean} shown */
+  showBodies(bodies, shown) {
+    for (const body of bodies) {
+      if (shown) this.hidden.delete(body);
+      else this.hidden.add(body);
+    }
+    this.views.forEach((view) => {
+      view.bodies.hidden = new Set([...this.hidden].map((body) => this.sameBody(this.views[0], body, view)));
+    });
+    this.panel.parts.bodies.list();
+    this.invalidate();
+  }
+
+  say(note) {
+    this.note.textContent = note;
+    this.note.hidden = !note;
+  }
+}
+
+/** Titles; those that several recordings share with a number. */
+function namesOf(recordings) {
+  const titles = recordings.map((recording) => recording.title);
+  return titles.map((title, k) => (titles.filter((other) => other === title).length > 1 ? `${title} ${k + 1}` : title));
+}

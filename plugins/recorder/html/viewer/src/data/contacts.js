@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contacts of consecutive frames.
+
+import { Reader, unzigzag } from "./bytes.js";
+
+export const STATE = { open: 0, stick: 1, slip: 2 };
+const STATE_BITS = 3;
+const IN_PATCH = 4;
+
+/**
+ * @typedef {object} Contacts
+ * @property {Uint32Array} start  (frames + 1) the contacts of frame f are start[f] ... start[f + 1] - 1
+ * @property {Uint32Array} geometryA  (n)
+ * @property {Uint32Array} geometryB  (n)
+ * @property {Float64Array} pointUnits  (n x 3) in units of length
+ * @property {Float32Array} point  (n x 3) [m]
+ * @property {Float32Array} normal  (n x 3) from a into b
+ * @property {Float32Array} force  (n x 3) on b [N]
+ * @property {Float32Array} gap  (n) [m]
+ * @property {Float32Array} slip  (n) [m/s]
+ * @property {Uint8Array} state  (n) one of STATE
+ * @property {Uint8Array} inPatch  (n) 1: face of a patch
+ */
+
+/** Which contact before each one is the same, -1: none, and between what it acts. @param {Reader} reader */
+function readLinks(reader, frameCount) {
+  const start = new Uint32Array(frameCount + 1);
+  const link = [], geometryA = [], geometryB = [];
+  for (let f = 0; f < frameCount; f++) {
+    const count = reader.u();
+    const before = f > 0 ? start[f - 1] : 0;
+    let expected = 0;
+    for (let k = 0; k < count; k++) {
+      const code = reader.u();
+      if (code === 0) {
+        link.push(-1);
+        geometryA.push(reader.u());
+        geometryB.push(reader.u());
+        continue;
+      }
+      const index = expected + unzigzag(code - 1);
+      expected = index + 1;
+      link.push(before + index);
+      geometryA.push(geometryA[before + index]);
+      geometryB.push(geometryB[before + index]);
+    }
+    start[f + 1] = start[f] + count;
+  }
+  return { start, link, geometryA: Uint32Array.from(geometryA), geometryB: Uint32Array.from(geometryB) };
+}
+
+/** `width` integers of every contact, which are kept as differences to the linked one. */
+function readLinked(reader, link, width) {
+  const out = new Float64Array(link.length * width);
+  for (let i = 0; i < link.length; i++) {
+    for (let c = 0; c < width; c++) {
+      out[i * width + c] = reader.s() + (link[i] < 0 ? 0 : out[link[i] * width + c]);
+    }
+  }
+  return out;
+}
+
+function scaled(integers, unit) {
+  return Float32Array.from(integers, (value) => value * unit);
+}
+
+/**
+ * @param {Uint8Array} bytes  the six streams
+ * @param {number} frameCount
+ * @param {import("./frames.js").Units} units
+ * @returns {Contacts}
+ */
+export function decodeContacts(bytes, frameCount, units) {
+  const streams = new Reader(bytes);
+  const next = () => new Reader(streams.sized());
+  const { start, link, geometryA, geometryB } = readLinks(next(), frameCount);
+  const n = link.length;
+  const pointUnits = readLinked(next(), link, 3);
+  const normal = scaled(readLinked(next(), link, 3), units.normal);
+  const force = scaled(readLinked(next(), link, 3), units.force);
+  const gapAndSlip = readLinked(next(), link, 2);
+  const states = next();
+  const state = new Uint8Array(n), inPatch = new Uint8Array(n);
+  for (let i = 0; i < n; i++) {
+    const code = states.u();
+    state[i] = code & STATE_BITS;
+    inPatch[i] = code & IN_PATCH ? 1 : 0;
+  }
+  return {
+    start, geometryA, geometryB, pointUnits, point: scaled(pointUnits, units.length), normal, force,
+    gap: new Float32Array(n).map((_, i) => gapAndSlip[2 * i] * units.length),
+    slip: new Float32Array(n).map((_, i) => gapAndSlip[2 * i + 1] * units.velocity),
+    state, inPatch,
+  };
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocks of kind `frames`: poses and velocities of bodies, places of nodes; contacts and patches are made when asked for.
+
+import { Reader } from "./bytes.js";
+import { decodeContacts } from "./contacts.js";
+import { decodePatches } from "./patches.js";
+
+/** Numbers of a body in a frame: position 0 to 2, rotation w x y z 3 to 6, velocity 7 to 9, angular velocity 10 to 12. */
+export const BODY_NUMBERS = 13;
+
+/** @typedef {{ length: number, rotation: number, velocity: number, angular_velocity: number, force: number, normal: number }} Units */
+
+/**
+ * Consecutive frames.
+ * @typedef {object} Frames
+ * @property {number} count
+ * @property {Float64Array} step  (count)
+ * @property {Float64Array} time  (count) [s]
+ * @property {Float32Array} bodies  (count x body count x BODY_NUMBERS); of body b stands at b - 1, the world has none
+ * @property {Float32Array} nodes  (count x node count x 3) [m]
+ * @property {Uint8Array} contactBytes
+ * @property {Uint8Array} patchBytes
+ * @property {import("./contacts.js").Contacts} [contacts]
+ * @property {import("./patches.js").Patches} [patches]
+ */
+
+/** Number and times of the frames in a payload, which stand at its start. @param {Reader} reader */
+function readTimes(reader) {
+  const count = reader.u();
+  const step = new Float64Array(count);
+  let last = 0;
+  for (let f = 0; f < count; f++) step[f] = last += reader.u();
+  return { count, step, time: Float64Array.from(step, () => reader.f64()) };
+}
+
+/** A column goes to every `stride`-th number of `out`. */
+function readColumn(reader, count, unit, out, offset, stride) {
+  let value = 0;
+  for (let f = 0; f < count; f++) {
+    value += reader.s();
+    out[offset + f * stride] = value * unit;
+  }
+}
+
+function readColumns(reader, count, columns, unitOf) {
+  const out = new Float32Array(count * columns);
+  for (let c = 0; c < columns; c++) readColumn(reader, count, unitOf(c), out, c, columns);
+  return out;
+}
+
+/**
+ * @param {Uint8Array} payload
+ * @param {{ units: Units, bodyCount: number, nodeCount: number }} shape  bodyCount: without the world
+ * @returns {Frames}
+ */
+export function decodeFrames(payload, { units, bodyCount, nodeCount }) {
+  const reader = new Reader(payload);
+  const { count, step, time } = readTimes(reader);
+  const { length: l, rotation: r, velocity: v, angular_velocity: w } = units;
+  const unitOfBody = [l, l, l, r, r, r, r, v, v, v, w, w, w];
+  const bodies = readColumns(reader, count, bodyCount * BODY_NUMBERS, (c) => unitOfBody[c % BODY_NUMBERS]);
+  const nodes = readColumns(reader, count, nodeCount * 3, () => l);
+  return { count, step, time, bodies, nodes, contactBytes: reader.sized(), patchBytes: reader.sized() };
+}
+
+/** @param {Frames} frames @param {Units} units */
+export function contactsOf(frames, units) {
+  return (frames.contacts ??= decodeContacts(frames.contactBytes, frames.count, units));
+}
+
+/** @param {Frames} frames @param {Units} units */
+export function patchesOf(frames, units) {
+  return (frames.patches ??= decodePatches(frames.patchBytes, frames.count, units, contactsOf(frames, units)));
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Patches of consecutive frames: where surfaces press on each other, as polygons with a pressure at every corner.
+
+import { Reader } from "./bytes.js";
+
+/**
+ * @typedef {object} Patches
+ * @property {Uint32Array} start  (frames + 1) faces of frame f are start[f] ... start[f + 1] - 1
+ * @property {Uint32Array} corner  (faces + 1) corners of face k are corner[k] ... corner[k + 1] - 1
+ * @property {Float32Array} point  (corners x 3) [m]
+ * @property {Float32Array} pressure  (corners) [Pa]
+ * @property {number} largest  of all pressures [Pa]
+ */
+
+/** Counts of corners, and which contact each face belongs to. */
+function readFaces(reader, frameCount, contactStart) {
+  const start = new Uint32Array(frameCount + 1);
+  const corner = [0], contact = [];
+  for (let f = 0; f < frameCount; f++) {
+    for (let patches = reader.u(); patches > 0; patches--) {
+      reader.u(); // geometries, which the contacts name too
+      reader.u();
+      const first = reader.u();
+      const faces = reader.u();
+      for (let k = 0; k < faces; k++) {
+        corner.push(corner.at(-1) + reader.u());
+        contact.push(contactStart[f] + first + k);
+      }
+    }
+    start[f + 1] = contact.length;
+  }
+  return { start, corner: Uint32Array.from(corner), contact };
+}
+
+/**
+ * @param {Uint8Array} bytes  the three streams
+ * @param {number} frameCount
+ * @param {import("./frames.js").Units} units
+ * @param {import("./contacts.js").Contacts} contacts  of the same frames
+ * @returns {Patches}
+ */
+export function decodePatches(bytes, frameCount, units, contacts) {
+  const streams = new Reader(bytes);
+  const next = () => new Reader(streams.sized());
+  const { start, corner, contact } = readFaces(next(), frameCount, contacts.start);
+  const points = next(), pressures = next();
+  const count = corner.at(-1);
+  const point = new Float32Array(3 * count), pressure = new Float32Array(count);
+  let largest = 0;
+  for (let face = 0; face < contact.length; face++) {
+    const at = Array.from(contacts.pointUnits.subarray(3 * contact[face], 3 * contact[face] + 3));
+    for (let k = corner[face]; k < corner[face + 1]; k++) {
+      for (let c = 0; c < 3; c++) point[3 * k + c] = (at[c] += points.s()) * units.length;
+      pressure[k] = pressures.f32();
+      largest = Math.max(largest, pressure[k]);
+    }
+  }
+  return { start, corner, point, pressure, largest };
+}

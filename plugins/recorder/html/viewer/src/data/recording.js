@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// One recording: its scene and meshes at once, its frames and series as they are decoded.
+
+import { inflate, inflateJson } from "./blocks.js";
+import { decodeFrames } from "./frames.js";
+import { decodeMesh } from "./meshes.js";
+import { decodeSeries, indexAt, joinSeries } from "./series.js";
+
+export const FORMAT = "stiction-recording-1";
+const DECODED_BYTES = 256e6; // of frames that are kept decoded
+
+/**
+ * @typedef {object} Moment  where a time lies: in `frames` at `index`, and `fraction` of the way to `nextIndex` of `next`
+ * @property {import("./frames.js").Frames} frames @property {number} index
+ * @property {import("./frames.js").Frames} next @property {number} nextIndex
+ * @property {number} fraction
+ */
+
+export class Recording {
+  /** @param {import("./blocks.js").Block[]} blocks  the first is the scene */
+  static async open(blocks) {
+    const scene = await inflateJson(blocks[0]);
+    if (scene.format !== FORMAT) {
+      throw new Error(`This page holds a recording of format "${scene.format}", but its viewer reads "${FORMAT}": ` +
+        "record it again, or open it with the stiction it was made by.");
+    }
+    const of = (kind) => blocks.filter((block) => block.kind === kind);
+    const end = of("end")[0];
+    const recording = new Recording(scene, of("frames"), of("series"), end ? await inflateJson(end) : null);
+    recording.meshes = await Promise.all(of("mesh").map(async (block) => decodeMesh(await inflate(block))));
+    await recording.extend();
+    return recording;
+  }
+
+  constructor(scene, frameBlocks, seriesBlocks, end) {
+    this.scene = scene;
+    this.title = scene.title || "recording";
+    /** @type {import("./meshes.js").Mesh[]} */
+    this.meshes = [];
+    /** @type {import("./series.js").Series} */
+    this.series = { time: new Float64Array(0), columns: new Map() };
+    this.end = end;
+    this.frameBlocks = frameBlocks;
+    this.seriesBlocks = seriesBlocks;
+    /** Blocks of frames whose times are known. @type {{ first: number, time: Float64Array, step: Float64Array, frames: any, loading: any, used: number }[]} */
+    this.chunks = [];
+    this.decodedBytes = 0;
+    this.clock = 0;
+    this.shape = {
+      units: scene.units, bodyCount: scene.bodies.length - 1, nodeCount: scene.node_count ?? 0,
+    };
+  }
+
+  /** The run was killed, or the file was cut. */
+  get cutOff() {
+    return !this.end;
+  }
+
+  get complete() {
+    return this.chunks.length === this.frameBlocks.length;
+  }
+
+  get frameCount() {
+    const last = this.chunks.at(-1);
+    return last ? last.first + last.time.length : 0;
+  }
+
+  /** Time of the last frame that is known [s]. */
+  get lastTime() {
+    return this.chunks.at(-1)?.time.at(-1) ?? 0;
+  }
+
+  /** Decodes the next block of frames. */
+  async extend() {
+    if (this.complete) return;
+    const block = this.frameBlocks[this.chunks.length];
+    const first = this.frameCount;
+    try {
+      const frames = decodeFrames(await inflate(block), this.shape);
+      const chunk = { first, time: frames.time, step: frames.step, frames: null, loading: null, used: 0 };
+      this.chunks.push(chunk);
+      this.#keep(chunk, frames);
+    } catch (error) {
+      console.error(`A block of frames cannot be read: ${error.message}`);
+      this.frameBlocks.length = this.chunks.length;
+      this.end = null;
+    }
+  }
+
+  async loadSeries() {
+    const blocks = [];
+    for (const block of this.seriesBlocks) blocks.push(decodeSeries(await inflate(block)));
+    this.series = joinSeries(blocks);
+  }
+
+  /** Time of a frame [s]. */
+  timeOf(frame) {
+    const chunk = this.chunks[this.#chunkOf(frame)];
+    return chunk ? chunk.time[Math.min(frame - chunk.first, chunk.time.length - 1)] : 0;
+  }
+
+  /** The last frame at or before t; the first when there is none. */
+  frameAt(t) {
+    const k = Math.max(0, this.chunks.findLastIndex((chunk) => chunk.time[0] <= t));
+    const chunk = this.chunks[k];
+    if (!chunk) return 0;
+    const at = indexAt(chunk.time, t);
+    return chunk.first + Math.max(0, chunk.time[at] === t ? at : at - 1);
+  }
+
+  /**
+   * What is shown at t; null while its frames are being decoded, which `onLoaded` reports.
+   * @param {number} t @param {() => void} onLoaded @returns {Moment | null}
+   */
+  momentAt(t, onLoaded) {
+    const frame = this.frameAt(t);
+    const k = this.#chunkOf(frame);
+    const frames = this.#decoded(k, onLoaded);
+    if (!frames) return null;
+    const index = frame - this.chunks[k].first;
+    const inside = index + 1 < frames.count;
+    const next = inside ? frames : this.#decoded(k + 1, onLoaded);
+    if (!next) return { frames, index, next: frames, nextIndex: index, fraction: 0 };
+    const nextIndex = inside ? index + 1 : 0;
+    const span = next.time[nextIndex] - frames.time[index];
+    const fraction = span > 0 ? Math.min(Math.max((t - frames.time[index]) / span, 0), 1) : 0;
+    return { frames, index, next, nextIndex, fraction };
+  }
+
+  #chunkOf(frame) {
+    return this.chunks.findLastIndex((chunk) => chunk.first <= frame);
+  }
+
+  #decoded(k, onLoaded) {
+    const chunk = this.chunks[k];
+    if (!chunk) return null;
+    chunk.used = ++this.clock;
+    if (!chunk.frames && !chunk.loading) {
+      chunk.loading = inflate(this.frameBlocks[k]).then((payload) => {
+        chunk.loading = null;
+        this.#keep(chunk, decodeFrames(payload, this.shape));
+        onLoaded();
+      });
+    }
+    return chunk.frames;
+  }
+
+  /** Keeps frames, and lets go of those that were not used for the longest time. */
+  #keep(chunk, frames) {
+    const size = (f) => f.bodies.byteLength + f.nodes.byteLength + 8 * (f.contactBytes.length + f.patchBytes.length);
+    chunk.frames = frames;
+    chunk.used = ++this.clock;
+    this.decodedBytes += size(frames);
+    while (this.decodedBytes > DECODED_BYTES) {
+      const kept = this.chunks.filter((other) => other.frames && other !== chunk && other.first > 0);
+      if (kept.length === 0) return;
+      const oldest = kept.reduce((a, b) => (a.used < b.used ? a : b));
+      this.decodedBytes -= size(oldest.frames);
+      oldest.frames = null;
+    }
+  }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What tests, and people at the browser's console, may ask the page: `stictionViewer`.
+
+/**
+ * @param {import("./app.js").App} app
+ * @param {Promise<any>} read  settles when all blocks are read
+ */
+export function exposeHook(app, read) {
+  const bodyNumber = (name, view) => app.views[view].recording.scene.bodies.findIndex((body) => body.name === name);
+  globalThis.stictionViewer = {
+    /** Settles when all is read and drawn. */
+    ready: read.then(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))),
+    get time() { return app.playback.time; },
+    get playing() { return app.playback.playing; },
+    get selection() { return { ...app.selection }; },
+    get options() { return { ...app.options.values }; },
+    get frameCount() { return app.recordings.map((recording) => recording.frameCount); },
+    get plots() { return app.plots.plots.map((plot) => ({ key: plot.group.key, points: plot.pointCount, lines: plot.lines.length })); },
+    get panes() { return app.stage.panes().map(({ x, y, width, height }) => ({ x, y, width, height })); },
+    get contactCount() { return app.views.map((view) => view.contacts.balls.count + view.contacts.rings.count); },
+    seek: (t) => app.playback.seek(t),
+    setOption: (name, value) => app.options.set(name, value),
+    /** (x, y, z) of a body that is shown [m]. */
+    bodyPosition: (name, view = 0) => app.views[view].poses.position(bodyNumber(name, view)).toArray(),
+    /** Where that is in the page [pixels]. */
+    bodyPixel: (name, view = 0) => {
+      const seen = app.stage.project(app.views[view].poses.position(bodyNumber(name, view)), app.views[view]);
+      const { left, top } = app.canvas.getBoundingClientRect();
+      return seen && { x: seen.x + left, y: seen.y + top };
+    },
+  };
+}

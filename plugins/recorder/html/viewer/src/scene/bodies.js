@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// The shapes of all bodies of a recording. Shapes of the same triangles are drawn at once, each with its own matrix.
+
+import * as THREE from "three";
+import { geometryColour, SELECTION_COLOUR } from "./palette.js";
+import { shapeOf } from "./shapes.js";
+
+const INVISIBLE = 0.05; // alpha below which nothing is drawn
+const OVER_VISUAL = 0.35; // alpha of collision shapes over visuals
+const HIDDEN = new THREE.Matrix4().makeScale(0, 0, 0);
+const SELECTED = new THREE.Color(SELECTION_COLOUR);
+
+/** With what alpha a geometry is drawn under a choice of "visual", "collision", "both"; 0: not at all. */
+function alphaOf(geometry, choice, hasVisual) {
+  const alpha = geometry.rgba?.[3] ?? 1;
+  if (alpha < INVISIBLE) return 0;
+  if (choice === "collision") return geometry.collision ? alpha : 0;
+  if (geometry.visual || (geometry.collision && !hasVisual)) return alpha;
+  return geometry.collision && choice === "both" ? Math.min(alpha, OVER_VISUAL) : 0;
+}
+
+/** A shape of the scene: where it is on its body, and what it looks like. */
+class Item {
+  constructor(geometry, number, colour, shape) {
+    this.number = number;
+    this.body = geometry.body ?? 0;
+    this.node = geometry.node ?? -1;
+    this.geometry = geometry;
+    this.colour = colour;
+    this.shape = shape;
+    const [x, y, z, qw, qx, qy, qz] = geometry.pose ?? [0, 0, 0, 1, 0, 0, 0];
+    this.onBody = new THREE.Matrix4().compose(
+      new THREE.Vector3(x, y, z), new THREE.Quaternion(qx, qy, qz, qw), new THREE.Vector3(...shape.scale));
+  }
+}
+
+export class Bodies {
+  /** @param {import("../data/recording.js").Recording} recording */
+  constructor(recording) {
+    this.recording = recording;
+    this.root = new THREE.Group();
+    const { bodies, geometries } = recording.scene;
+    this.hidden = new Set();
+    this.selected = -1;
+    this.hasVisual = bodies.map(() => false);
+    this.onSurface = nodesOfSurfaces(recording.scene);
+    this.items = [];
+    geometries.forEach((geometry, number) => {
+      const shape = shapeOf(geometry);
+      if (!shape) return;
+      this.items.push(new Item(geometry, number, geometryColour(geometry, bodies), shape));
+      if (geometry.visual && geometry.body >= 0) this.hasVisual[geometry.body] = true;
+    });
+    this.triangles = new Map();
+    this.batches = [];
+  }
+
+  /**
+   * Makes what is drawn: one batch for each kind of triangles and each alpha.
+   * @param {{ choice: string, ghost: THREE.Color | null }} look  ghost: all translucent and tinted, without shadows
+   */
+  dress({ choice, ghost }) {
+    this.batches.forEach(({ mesh }) => mesh.dispose());
+    this.root.clear();
+    const groups = new Map();
+    for (const item of this.items) {
+      const alpha = this.#alpha(item, choice) * (ghost ? 0.4 : 1);
+      if (alpha <= 0) continue;
+      const key = `${item.shape.key} ${alpha}`;
+      if (!groups.has(key)) groups.set(key, { alpha, items: [] });
+      groups.get(key).items.push(item);
+    }
+    this.ghost = ghost;
+    this.batches = [...groups.values()].map(({ alpha, items }) => this.#batch(items, alpha));
+    this.paint();
+  }
+
+  #alpha(item, choice) {
+    if (item.node < 0) return alphaOf(item.geometry, choice, this.hasVisual[item.body]);
+    return this.onSurface.has(item.node) && choice === "visual" ? 0 : alphaOf(item.geometry, "visual", false);
+  }
+
+  #batch(items, alpha) {
+    const { shape } = items[0];
+    if (!this.triangles.has(shape.key)) this.triangles.set(shape.key, shape.make(this.recording.meshes));
+    const material = new THREE.MeshStandardMaterial({ roughness: 0.72, metalness: 0, opacity: alpha, transparent: alpha < 1 });
+    material.depthWrite = alpha >= 1;
+    const mesh = new THREE.InstancedMesh(this.triangles.get(shape.key), material, items.length);
+    mesh.frustumCulled = false;
+    mesh.castShadow = alpha >= 1;
+    mesh.receiveShadow = true;
+    mesh.renderOrder = alpha < 1 ? 2 : 0;
+    mesh.userData.items = items;
+    this.root.add(mesh);
+    return { mesh, items };
+  }
+
+  /** Colours, with the selected body marked. */
+  paint() {
+    const colour = new THREE.Color();
+    for (const { mesh, items } of this.batches) {
+      items.forEach((item, k) => {
+        colour.copy(item.colour);
+        if (this.ghost) colour.lerp(this.ghost, 0.75);
+        if (item.body === this.selected && item.body > 0) colour.lerp(SELECTED, 0.65);
+        mesh.setColorAt(k, colour);
+      });
+      mesh.instanceColor.needsUpdate = true;
+    }
+  }
+
+  /**
+   * Puts every shape in its place.
+   * @param {THREE.Matrix4[]} poses  of the bodies @param {Float32Array} nodes  (node count x 3)
+   */
+  place(poses, nodes) {
+    const matrix = new THREE.Matrix4();
+    for (const { mesh, items } of this.batches) {
+      items.forEach((item, k) => {
+        if (this.hidden.has(item.body) && item.node < 0) matrix.copy(HIDDEN);
+        else if (item.node >= 0) matrix.copy(item.onBody).setPosition(...nodes.subarray(3 * item.node, 3 * item.node + 3));
+        else matrix.multiplyMatrices(poses[item.body], item.onBody);
+        mesh.setMatrixAt(k, matrix);
+      });
+      mesh.instanceMatrix.needsUpdate = true;
+      mesh.boundingSphere = null; // the ray asks for it
+    }
+  }
+
+  /** The first shape that a ray meets. @param {THREE.Raycaster} ray @returns {{ item: Item, distance: number } | null} */
+  pick(ray) {
+    const hit = ray.intersectObject(this.root, true).find(({ object, instanceId }) => {
+      const item = object.userData.items[instanceId];
+      return item.node < 0 && item.body > 0 && !this.hidden.has(item.body);
+    });
+    return hit ? { item: hit.object.userData.items[hit.instanceId], distance: hit.distance } : null;
+  }
+}
+
+function nodesOfSurfaces(scene) {
+  const nodes = new Set();
+  for (const surface of scene.surfaces ?? []) {
+    for (let k = 0; k < surface.node_count; k++) nodes.add(surface.first_node + k);
+  }
+  return nodes;
+}

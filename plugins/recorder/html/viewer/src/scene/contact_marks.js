@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contact points with arrows of their forces. What sticks is a ball and an arrow head, what slips a ring and a disc at
+// the arrow's end, so that colour is not needed to tell them apart; a contact without force is a small grey ball.
+
+import * as THREE from "three";
+import { contactsOf } from "../data/frames.js";
+import { STATE } from "../data/contacts.js";
+import { along, coneGeometry, Copies, ringGeometry, shaftGeometry } from "./arrows.js";
+import { CONTACT_COLOURS, SELECTION_COLOUR } from "./palette.js";
+
+const COLOURS = [CONTACT_COLOURS.open, CONTACT_COLOURS.stick, CONTACT_COLOURS.slip].map((c) => new THREE.Color(c));
+const SELECTED = new THREE.Color(SELECTION_COLOUR);
+
+export class ContactMarks {
+  /** @param {number} size  radius of a scene, which marks are small against [m] */
+  constructor(size) {
+    this.size = size;
+    this.root = new THREE.Group();
+    this.shafts = new Copies(shaftGeometry());
+    this.heads = new Copies(coneGeometry());
+    this.discs = new Copies(shaftGeometry());
+    this.balls = new Copies(new THREE.SphereGeometry(1, 16, 12));
+    this.rings = new Copies(ringGeometry());
+    this.all = [this.shafts, this.heads, this.discs, this.balls, this.rings];
+    this.root.add(...this.all.map((copies) => copies.root));
+  }
+
+  /**
+   * @param {import("../data/recording.js").Moment | null} moment  null: shows nothing
+   * @param {{ units: any, metresPerNewton: number, selected: number, only: ((k: number, contacts: any) => boolean) | null }} look
+   *   selected: index of a contact in the frame, or -1
+   */
+  show(moment, { units, metresPerNewton, selected, only }) {
+    this.all.forEach((copies) => copies.clear());
+    if (moment) {
+      const contacts = contactsOf(moment.frames, units);
+      const start = contacts.start[moment.index];
+      for (let k = start; k < contacts.start[moment.index + 1]; k++) {
+        if (!only || only(k, contacts)) this.#add(contacts, k, metresPerNewton, k - start === selected);
+      }
+    }
+    this.all.forEach((copies) => copies.show());
+  }
+
+  #add(contacts, k, metresPerNewton, selected) {
+    const point = new THREE.Vector3().fromArray(contacts.point, 3 * k);
+    const normal = new THREE.Vector3().fromArray(contacts.normal, 3 * k).normalize();
+    const force = new THREE.Vector3().fromArray(contacts.force, 3 * k);
+    const state = contacts.state[k];
+    const colour = selected ? SELECTED : COLOURS[state] ?? COLOURS[0];
+    const width = this.size * 0.0045 * (selected ? 1.5 : 1);
+    const faint = state === STATE.open || contacts.inPatch[k];
+    if (state === STATE.slip && !faint) this.rings.add(along(point, normal, 0, 2.6 * width, 2.6 * width), colour);
+    else this.balls.add(along(point, normal, 0, (faint ? 0.8 : 1.6) * width, (faint ? 0.8 : 1.6) * width), colour);
+    const length = force.length() * metresPerNewton;
+    if (state === STATE.open || !(length > 0)) return;
+    this.#arrow(point, force.normalize(), length, width, state === STATE.slip, colour);
+  }
+
+  #arrow(point, direction, length, width, slips, colour) {
+    const tip = Math.min(slips ? 1.2 * width : 5 * width, 0.6 * length);
+    this.shafts.add(along(point, direction, 0, 0.7 * width, length - tip), colour);
+    if (slips) this.discs.add(along(point, direction, length - tip, 2.6 * width, tip), colour);
+    else this.heads.add(along(point, direction, length - tip, 2.1 * width, tip), colour);
+  }
+}
+
+/**
+ * Length of an arrow per force: the weight of a typical body is a sixth of the scene's radius.
+ * @param {{ bodies: { mass?: number, robot?: number }[] }} scene @param {number} size  radius of the scene [m]
+ */
+export function defaultScale(scene, size) {
+  const masses = scene.bodies.map((body) => body.mass ?? 0).filter((mass) => mass > 0).sort((a, b) => a - b);
+  const typical = masses[masses.length >> 1] ?? 1;
+  return size / 6 / (9.81 * typical);
+}

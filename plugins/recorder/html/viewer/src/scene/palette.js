@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Colours. Those that carry meaning are told apart by colour-blind readers too (Okabe and Ito, 2008).
+
+import { Color } from "three";
+
+/** As in recorder/png. */
+const ROBOTS = [
+  [0.50, 0.71, 0.72], [0.55, 0.66, 0.76], [0.85, 0.70, 0.48], [0.58, 0.72, 0.58], [0.82, 0.60, 0.56], [0.68, 0.62, 0.78],
+];
+const UNPAINTED = [0.5, 0.5, 0.5, 1];
+
+export const CONTACT_COLOURS = { stick: "#0072b2", slip: "#e69f00", open: "#8a8f98" };
+export const AXIS_COLOURS = ["#d55e00", "#009e73", "#3b7dd8"];
+export const SELECTION_COLOUR = "#cc79a7";
+/** Of recordings that are compared, and of lines in a plot. */
+export const LINES = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
+
+/** sRGB components to a colour. */
+function colourOf([red, green, blue]) {
+  return new Color().setRGB(red, green, blue, "srgb");
+}
+
+/**
+ * A geometry's own colour; what was left at the model's grey takes that of its robot, or of its body without one.
+ * @param {{ rgba?: number[], body?: number }} geometry @param {{ robot?: number }[]} bodies
+ */
+export function geometryColour(geometry, bodies) {
+  const rgba = geometry.rgba ?? UNPAINTED;
+  const painted = rgba.some((value, k) => Math.abs(value - UNPAINTED[k]) > 1e-4);
+  const body = geometry.body ?? 0;
+  if (painted || body === 0) return colourOf(rgba);
+  return colourOf(ROBOTS[(bodies[body].robot ?? body) % ROBOTS.length]);
+}
+
+/** The map "viridis" at nine places, sRGB: equal steps of pressure look like equal steps. */
+const VIRIDIS = ["#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725"]
+  .map((hex) => new Color(hex));
+
+/** @param {number} part  0 ... 1 @param {Color} out */
+export function pressureColour(part, out) {
+  const at = Math.min(Math.max(part, 0), 1) * (VIRIDIS.length - 1);
+  const low = Math.min(Math.floor(at), VIRIDIS.length - 2);
+  return out.lerpColors(VIRIDIS[low], VIRIDIS[low + 1], at - low);
+}
+
+export const PRESSURE_GRADIENT = `linear-gradient(90deg, ${VIRIDIS.map((c) => `#${c.getHexString()}`).join(", ")})`;

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The outsides of deformables, which move with their nodes.
+
+import * as THREE from "three";
+
+const COLOUR = "#8fa6c4";
+
+export class Surfaces {
+  /** @param {{ surfaces?: { first_node: number, node_count: number, triangles: number[] }[] }} scene */
+  constructor(scene) {
+    this.root = new THREE.Group();
+    this.parts = (scene.surfaces ?? []).map(({ first_node: first, node_count: count, triangles }) => {
+      const geometry = new THREE.BufferGeometry();
+      geometry.setAttribute("position", new THREE.BufferAttribute(new Float32Array(3 * count), 3));
+      geometry.setIndex(triangles);
+      const mesh = new THREE.Mesh(geometry, new THREE.MeshStandardMaterial({ color: COLOUR, roughness: 0.7, side: THREE.DoubleSide }));
+      Object.assign(mesh, { frustumCulled: false, castShadow: true, receiveShadow: true });
+      this.root.add(mesh);
+      return { mesh, first, count };
+    });
+  }
+
+  /** @param {THREE.Color | null} ghost */
+  dress(ghost) {
+    for (const { mesh } of this.parts) {
+      Object.assign(mesh.material, { transparent: Boolean(ghost), opacity: ghost ? 0.4 : 1, depthWrite: !ghost });
+      mesh.material.color.set(ghost ?? COLOUR);
+      mesh.castShadow = !ghost;
+    }
+  }
+
+  /** @param {Float32Array} nodes  (node count x 3) */
+  place(nodes) {
+    for (const { mesh, first, count } of this.parts) {
+      const { position } = mesh.geometry.attributes;
+      position.array.set(nodes.subarray(3 * first, 3 * (first + count)));
+      position.needsUpdate = true;
+      mesh.geometry.computeVertexNormals();
+    }
+  }
+}

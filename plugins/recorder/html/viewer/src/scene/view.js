@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// All that is drawn of one recording.
+
+import * as THREE from "three";
+import { Axes } from "./axes.js";
+import { Bodies } from "./bodies.js";
+import { boundsOf } from "./bounds.js";
+import { ContactMarks, defaultScale } from "./contact_marks.js";
+import { makeGround } from "./ground.js";
+import { makeLights } from "./lights.js";
+import { PatchFaces } from "./patches.js";
+import { Poses } from "./poses.js";
+import { Surfaces } from "./surfaces.js";
+
+export class RecordingView {
+  /** @param {import("../data/recording.js").Recording} recording @param {THREE.Color} tint  of it as a ghost */
+  constructor(recording, tint) {
+    this.recording = recording;
+    this.tint = tint;
+    const { scene } = recording;
+    this.scene = new THREE.Scene();
+    this.poses = new Poses(scene.bodies.length, scene.node_count ?? 0);
+    /** What is shown. @type {import("../data/recording.js").Moment | null} */
+    this.moment = recording.momentAt(0, () => {});
+    if (this.moment) this.poses.set(this.moment, false);
+    this.bounds = boundsOf(recording, this.poses);
+    this.bodies = new Bodies(recording);
+    this.surfaces = new Surfaces(scene);
+    this.contacts = new ContactMarks(this.bounds.radius);
+    this.patches = new PatchFaces();
+    this.axes = new Axes(this.bounds.radius);
+    this.lights = makeLights(this.bounds);
+    this.grounds = new THREE.Group();
+    this.arrowScale = defaultScale(scene, this.bounds.radius);
+    this.scene.add(this.grounds, this.lights, this.bodies.root, this.surfaces.root, this.contacts.root, this.patches.root, this.axes.root);
+  }
+
+  /** @param {{ ghost: boolean, choice: string, shadows: boolean, colours: { ground: string, grid: string } }} look */
+  dress({ ghost, choice, shadows, colours }) {
+    const tint = ghost ? this.tint : null;
+    this.bodies.dress({ choice, ghost: tint });
+    this.surfaces.dress(tint);
+    this.lights.userData.lamp.castShadow = shadows;
+    this.grounds.clear();
+    if (ghost) return;
+    for (const geometry of this.recording.scene.geometries) {
+      if (geometry.type === "half_space" && (geometry.body ?? 0) === 0) {
+        this.grounds.add(makeGround(geometry, this.bounds, colours));
+      }
+    }
+  }
+
+  /** @param {number} body  -1: none */
+  select(body) {
+    if (body === this.bodies.selected) return;
+    this.bodies.selected = body;
+    this.bodies.paint();
+  }
+
+  /**
+   * Shows the time t; what is still being decoded leaves the moment before.
+   * @param {number} t
+   * @param {{ interpolate: boolean, contacts: boolean, patches: boolean, frames: boolean, arrowScale: number }} options
+   * @param {{ body: number, contact: number }} selection @param {() => void} onLoaded
+   */
+  show(t, options, selection, onLoaded) {
+    const moment = this.recording.momentAt(t, onLoaded);
+    if (moment) {
+      this.moment = moment;
+      this.poses.set(moment, options.interpolate);
+    }
+    const { units } = this.recording.scene;
+    this.bodies.place(this.poses.matrices, this.poses.nodes);
+    this.surfaces.place(this.poses.nodes);
+    this.contacts.show(options.contacts ? this.moment : null, {
+      units, metresPerNewton: this.arrowScale * options.arrowScale, selected: selection.contact, only: null,
+    });
+    this.patches.show(options.patches ? this.moment : null, units);
+    this.axes.root.visible = options.frames;
+    if (options.frames) this.axes.show(this.poses.matrices, (body) => body > 0 && !this.bodies.hidden.has(body));
+  }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// One plot: its lines, the line of the time that is shown, and the values there.
+
+import uPlot from "uplot";
+import { downsample, valueAt } from "../data/series.js";
+import { LINES } from "../scene/palette.js";
+import { el } from "./dom.js";
+import { lineOf } from "./plot_groups.js";
+import { short, withUnit } from "./numbers.js";
+
+const DASHES = [[], [6, 3], [2, 3], [8, 3, 2, 3]];
+const HEIGHT = 118;
+const CLICK = 3; // pixels that a click may move
+
+const positive = (value) => (value > 0 ? value : null);
+const present = (value) => (Number.isNaN(value) ? null : value);
+
+export class Plot {
+  /**
+   * @param {import("./plot_groups.js").Group} group
+   * @param {{ title: string, series: import("../data/series.js").Series }[]} runs
+   * @param {{ seek: (t: number) => void, zoom: (range: [number, number] | null) => void, hover: (t: number | null) => void }} actions
+   */
+  constructor(group, runs, actions) {
+    this.group = group;
+    this.runs = runs;
+    this.actions = actions;
+    this.lines = runs.flatMap((run, r) => group.lines.map((line, l) => ({
+      series: run.series, values: lineOf(run.series, line.of), label: runs.length > 1 ? run.title : line.label,
+      colour: LINES[(runs.length > 1 ? r : l) % LINES.length], dash: DASHES[(runs.length > 1 ? l : 0) % DASHES.length],
+    })));
+    this.values = this.lines.map(() => el("b"));
+    this.head = el("header", {}, el("h3", {}, group.title), el("div", { class: "values" },
+      ...this.lines.map((line, k) => {
+        const swatch = el("i");
+        swatch.style.background = line.colour;
+        return el("span", {}, swatch, this.lines.length > 1 ? `${line.label} ` : "", this.values[k]);
+      })));
+    this.body = el("div", { class: "chart" });
+    this.root = el("section", { class: "plot", "aria-label": `Plot: ${group.title}`, "data-plot": group.key }, this.head, this.body);
+    this.cursor = el("div", { class: "cursor" });
+  }
+
+  /** Number of all points of the first line, drawn or not. */
+  get pointCount() {
+    return this.lines[0].values.length;
+  }
+
+  /** Draws, once there is a place to draw in. @param {{ text: string, grid: string }} colours */
+  draw(colours) {
+    this.chart?.destroy();
+    const axis = { stroke: colours.text, grid: { stroke: colours.grid, width: 1 }, ticks: { show: false }, font: "11px system-ui, sans-serif" };
+    this.chart = new uPlot({
+      width: Math.max(this.body.clientWidth, 50), height: HEIGHT, legend: { show: false }, padding: [6, 8, 0, 0],
+      cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { size: 6 } },
+      scales: { x: { time: false }, y: this.group.log ? { distr: 3, log: 10 } : { range: padded } },
+      axes: [
+        { ...axis, size: 22, space: 60, gap: 3 },
+        { ...axis, size: 48, space: 24, gap: 4, values: (_, splits) => splits.map((value) => (value == null ? "" : short(value))) },
+      ],
+      series: [{}, ...this.lines.map(({ label, colour, dash }) => ({
+        label, stroke: colour, width: 1.5, dash, points: { show: false }, spanGaps: this.runs.length > 1,
+      }))],
+      hooks: {
+        setSelect: [(chart) => this.#select(chart)],
+        setCursor: [(chart) => this.actions.hover(chart.cursor.left >= 0 ? chart.posToVal(chart.cursor.left, "x") : null)],
+      },
+    }, null, this.body);
+    this.chart.over.append(this.cursor);
+    this.#listen(this.chart.over);
+  }
+
+  #listen(over) {
+    let from = null;
+    over.addEventListener("mousedown", (event) => (from = event.button === 0 ? event.clientX : null));
+    over.addEventListener("mouseup", (event) => {
+      if (from === null || Math.abs(event.clientX - from) > CLICK) return;
+      this.actions.seek(this.chart.posToVal(event.clientX - over.getBoundingClientRect().left, "x"));
+    });
+    over.addEventListener("dblclick", () => this.actions.zoom(null));
+  }
+
+  #select(chart) {
+    const { left, width } = chart.select;
+    if (width <= CLICK) return;
+    chart.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
+    this.actions.zoom([chart.posToVal(left, "x"), chart.posToVal(left + width, "x")]);
+  }
+
+  /** Shows the times between two. */
+  range(from, to) {
+    const width = Math.max(this.body.clientWidth, 50);
+    this.chart.setSize({ width, height: HEIGHT });
+    const keep = this.group.log ? positive : present;
+    const tables = this.runs.map(({ series }) => {
+      const columns = this.lines.filter((line) => line.series === series).map((line) => line.values);
+      const shown = downsample(series.time, columns, from, to, 2 * width);
+      return [shown.time, ...shown.columns.map((values) => Array.from(values, keep))];
+    });
+    const table = tables.length > 1 ? uPlot.join(tables) : tables[0];
+    this.chart.batch(() => {
+      this.chart.setData(table, false);
+      this.chart.setScale("x", { min: from, max: to });
+    });
+  }
+
+  /** Moves the line of time, and says the values at `reading`, which is it or where the pointer is. */
+  mark(time, reading) {
+    const { chart } = this;
+    const left = chart.valToPos(time, "x");
+    this.cursor.hidden = !(left >= 0 && left <= chart.over.clientWidth);
+    this.cursor.style.transform = `translateX(${left}px)`;
+    this.lines.forEach(({ series, values }, k) => {
+      this.values[k].textContent = series.time.length ? withUnit(...scaled(valueAt(series.time, values, reading), this.group.unit)) : "–";
+    });
+  }
+}
+
+/** Micro-seconds count as seconds, so that prefixes fit. */
+function scaled(value, unit) {
+  return unit === "µs" ? [value * 1e-6, "s"] : [value, unit];
+}
+
+/** A little more than from the smallest to the largest value. */
+function padded(_, low, high) {
+  if (low == null) return [0, 1];
+  const pad = high > low ? 0.08 * (high - low) : Math.abs(high) || 1;
+  return [low >= 0 && low < 0.5 * high ? Math.max(0, low - pad) : low - pad, high + pad];
+}

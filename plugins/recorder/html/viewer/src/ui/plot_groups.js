@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which series are drawn together, and how.
+
+/**
+ * A plot: lines of one unit.
+ * @typedef {object} Group
+ * @property {string} key @property {string} title @property {string} unit @property {boolean} [log]
+ * @property {{ label: string, of: string[] }[]} lines  each the sum of series
+ * @property {boolean} shown  at first
+ */
+
+/** @type {Group[]} */
+const STANDARD = [
+  { key: "contacts", title: "Contacts", unit: "", shown: true, lines: [{ label: "contacts", of: ["contacts"] }] },
+  { key: "iterations", title: "Iterations", unit: "", shown: true, lines: [{ label: "iterations", of: ["iterations"] }] },
+  { key: "momentum", title: "Momentum error", unit: "", log: true, shown: true, lines: [{ label: "error", of: ["momentum"] }] },
+  {
+    key: "energy", title: "Energy", unit: "J", shown: true,
+    lines: [
+      { label: "sum", of: ["kinetic_J", "potential_J", "elastic_J"] }, { label: "kinetic", of: ["kinetic_J"] },
+      { label: "potential", of: ["potential_J"] }, { label: "elastic", of: ["elastic_J"] },
+    ],
+  },
+  { key: "penetration", title: "Penetration", unit: "m", shown: false, lines: [{ label: "deepest", of: ["penetration_m"] }] },
+  { key: "overlap", title: "Overlap", unit: "m", shown: false, lines: [{ label: "deepest", of: ["overlap_m"] }] },
+  { key: "step_time", title: "Step time", unit: "µs", shown: false, lines: [{ label: "step", of: ["step_us"] }] },
+];
+
+/**
+ * The groups that the recordings have something for, the signals of scripts last.
+ * @param {import("../data/series.js").Series[]} all @returns {Group[]}
+ */
+export function groupsOf(all) {
+  const units = new Map(all.flatMap((series) => [...series.columns].map(([name, { unit }]) => [name, unit])));
+  const standard = STANDARD.map((group) => ({ ...group, lines: group.lines.filter(({ of }) => of.some((name) => units.has(name))) }))
+    .filter((group) => group.lines.length > 0);
+  const known = new Set(STANDARD.flatMap((group) => group.lines.flatMap(({ of }) => of)));
+  const signals = [...units].filter(([name]) => !known.has(name));
+  return [...standard, ...signals.map(([name, unit]) => ({
+    key: `signal ${name}`, title: name, unit, shown: true, lines: [{ label: name, of: [name] }],
+  }))];
+}
+
+/** The sum of series; those that a recording does not have count 0, without any there is no value. */
+export function lineOf(series, names) {
+  const columns = names.map((name) => series.columns.get(name)?.values).filter(Boolean);
+  if (columns.length === 1) return columns[0];
+  return Float32Array.from(series.time, (_, k) => (columns.length ? columns.reduce((sum, values) => sum + values[k], 0) : NaN));
+}

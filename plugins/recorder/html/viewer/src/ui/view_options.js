@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// What of the scene is shown, and from where.
+
+import { CONTACT_COLOURS, PRESSURE_GRADIENT } from "../scene/palette.js";
+import { el } from "./dom.js";
+import { short, withUnit } from "./numbers.js";
+
+const CHOICES = { visual: "visual", collision: "collision", both: "both" };
+const LAYOUTS = { side: "side by side", ghost: "overlaid" };
+const SWITCHES = [
+  ["contacts", "contacts and forces", "C"], ["patches", "pressure patches", "P"], ["frames", "frames of bodies", "A"], ["shadows", "shadows", "H"],
+];
+const VIEWS = ["front", "right", "top", "back", "left", "bottom"];
+
+/** One of several, as buttons side by side. */
+function segmented(options, name, label, choices) {
+  const inputs = Object.entries(choices).map(([value, text]) => {
+    const input = el("input", { type: "radio", name, value, onchange: () => options.set(name, value) });
+    return { input, label: el("label", {}, input, el("span", {}, text)) };
+  });
+  const root = el("div", { class: "segmented", role: "radiogroup", "aria-label": label }, ...inputs.map((i) => i.label));
+  return { root, update: () => inputs.forEach(({ input }) => (input.checked = input.value === options.get(name))) };
+}
+
+function toggle(options, name, text, key) {
+  const input = el("input", { type: "checkbox", onchange: () => options.set(name, input.checked) });
+  const root = el("label", { class: "check", title: `${text} (${key})` }, input, text);
+  return { root, update: () => (input.checked = options.get(name)) };
+}
+
+export class ViewOptions {
+  /** @param {import("../app.js").App} app */
+  constructor(app) {
+    const { options, recordings, stage } = app;
+    this.app = app;
+    const layout = recordings.length > 1 ? segmented(options, "layout", "Recordings", LAYOUTS) : null;
+    const geometry = segmented(options, "geometry", "Geometry", CHOICES);
+    const switches = SWITCHES.map(([name, text, key]) => toggle(options, name, text, key));
+    this.parts = [layout, geometry, ...switches].filter(Boolean);
+    this.scale = el("input", {
+      type: "range", min: -2, max: 2, step: 0.05, "aria-label": "Length of force arrows",
+      oninput: () => options.set("arrowScale", 10 ** Number(this.scale.value)),
+    });
+    this.length = el("span", { class: "muted" });
+    this.pressure = el("p", { class: "legend pressure", hidden: true });
+    const view = (name, k) => el("button", { type: "button", title: `from the ${name} (${k + 1})`, onclick: () => stage.lookAlong(name) }, name);
+    this.root = el("div", { class: "stack" },
+      layout?.root ?? null, geometry.root, ...switches.map((s) => s.root), legend(), this.pressure,
+      el("label", { class: "row" }, "arrows", this.scale, this.length),
+      el("div", { class: "buttons", role: "group", "aria-label": "Camera" }, ...VIEWS.map(view),
+        el("button", { type: "button", title: "show everything (0)", onclick: () => app.fit() }, "fit")));
+  }
+
+  update() {
+    const { options, views } = this.app;
+    this.parts.forEach((part) => part.update());
+    this.scale.value = Math.log10(options.get("arrowScale"));
+    const newtons = 0.1 / (views[0].arrowScale * options.get("arrowScale"));
+    this.length.textContent = `10 cm: ${withUnit(Number(newtons.toPrecision(2)), "N")}`;
+    this.#updatePressure();
+  }
+
+  #updatePressure() {
+    const largest = Math.max(...this.app.views.map((view) => view.patches.largest));
+    this.pressure.hidden = !(largest > 0);
+    if (largest === this.largest) return;
+    this.largest = largest;
+    const bar = el("i", { class: "bar" });
+    bar.style.background = PRESSURE_GRADIENT;
+    this.pressure.replaceChildren("0", bar, withUnit(Number(short(largest)) || largest, "Pa"));
+  }
+}
+
+/** Shape and colour of what sticks and slips. */
+function legend() {
+  const sign = (name, text) => {
+    const shape = el("i", { class: `sign ${name}`, "aria-hidden": "true" });
+    shape.style.setProperty("--colour", CONTACT_COLOURS[name]);
+    return el("span", {}, shape, text);
+  };
+  return el("p", { class: "legend" }, sign("stick", "sticks"), sign("slip", "slips"), sign("open", "no force"));
+}
