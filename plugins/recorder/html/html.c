@@ -22,6 +22,7 @@ static const stn_param params[] = {
 };
 
 static const double BLOCK_SECONDS = 1.0; // of wall time that a killed run loses at most
+enum { STEPS_IN_BLOCK = 1 << 22 };       // bytes of records, nearly
 
 typedef struct recording {
     stn_context *context;
@@ -33,6 +34,7 @@ typedef struct recording {
     frame_writer frames;
     series_writer series;
     bytes payload;
+    bytes run, steps; // for stiction replay: the run until its block is written, records of steps since the last block
     double next_frame; // time at which the next one is due [s]
     int64_t step_count, frame_count;
     struct timespec last_block;
@@ -59,6 +61,8 @@ static void release(recording *r) {
     frames_close(&r->frames);
     series_close(&r->series);
     bytes_release(&r->payload);
+    bytes_release(&r->run);
+    bytes_release(&r->steps);
     stn_release(r->context, r->parameters);
     stn_release(r->context, r->title);
     stn_release(r->context, r);
@@ -73,13 +77,14 @@ static stn_status html_open(void *self, const stn_record_header *header, void **
         return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", header->path);
     }
     r->context = context;
-    r->payload.context = context;
+    r->payload.context = r->run.context = r->steps.context = context;
     r->frame_rate = config->frame_rate;
     r->visual_meshes = config->meshes;
     r->parameters = stn_duplicate_text(context, header->parameters != NULL ? header->parameters : "");
     r->title = title_of(context, config->title, header->path);
+    bytes_put(&r->run, header->run, header->run_size);
     stn_status status = STN_OK;
-    if (r->parameters == NULL || r->title == NULL) {
+    if (r->parameters == NULL || r->title == NULL || r->run.failed) {
         status = stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", header->path);
     }
     if (status == STN_OK) {
@@ -111,6 +116,10 @@ static stn_status begin(recording *r, const stn_observation *o, stn_error *err) 
         status = writer_put(&r->writer, "mesh", &r->payload, err);
     }
     if (status == STN_OK) {
+        status = writer_put(&r->writer, "run", &r->run, err);
+        bytes_release(&r->run);
+    }
+    if (status == STN_OK) {
         status = moment_open(&r->moment, o->model, err);
     }
     if (status == STN_OK) {
@@ -138,12 +147,16 @@ static stn_status write_blocks(recording *r, stn_error *err) {
         series_write(&r->series, &r->payload);
         status = writer_put(&r->writer, "series", &r->payload, err);
     }
+    if (status == STN_OK && r->steps.count > 0) {
+        status = writer_put(&r->writer, "steps", &r->steps, err);
+        bytes_clear(&r->steps);
+    }
     clock_gettime(CLOCK_MONOTONIC, &r->last_block);
     return status;
 }
 
 static bool block_is_due(const recording *r) {
-    if (r->frames.count == FRAMES_IN_BLOCK || r->series.count == POINTS_IN_BLOCK) {
+    if (r->frames.count == FRAMES_IN_BLOCK || r->series.count == POINTS_IN_BLOCK || r->steps.count >= STEPS_IN_BLOCK) {
         return true;
     }
     struct timespec now;
@@ -184,6 +197,9 @@ static stn_status add_step(recording *r, const stn_observation *o, stn_error *er
     stn_status status = follow_reset(r, o, err);
     if (status == STN_OK) {
         status = series_add(&r->series, o, err);
+    }
+    if (o->journal != NULL) {
+        bytes_put(&r->steps, o->journal, o->journal_size);
     }
     if (status == STN_OK) {
         status = moment_take(&r->moment, o, err);
@@ -244,8 +260,12 @@ static stn_status html_close(void *self, stn_error *err) {
     return status;
 }
 
-static const stn_recorder_ops ops = {
-    .size = sizeof ops, .extension = "html", .open = html_open, .observe = html_observe, .close = html_close};
+static const stn_recorder_ops ops = {.size = sizeof ops,
+                                     .extension = "html",
+                                     .open = html_open,
+                                     .observe = html_observe,
+                                     .close = html_close,
+                                     .needs = STN_RECORDER_NEEDS_RUN};
 
 static const stn_plugin_desc descriptor = {
     .size = sizeof descriptor,
