@@ -16,6 +16,7 @@ static const struct {
     const char *summary;
 } commands[] = {
     {"run", cmd_run, "runs a scenario"},
+    {"replay", cmd_replay, "makes a recorded run again, and compares"},
     {"test", cmd_test, "runs scripted tests"},
     {"view", cmd_view, "shows recordings in the browser, several beside each other"},
     {"info", cmd_info, "shows what a robot file holds, and kinematics and dynamics figures of it"},

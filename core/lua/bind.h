@@ -144,8 +144,6 @@ void stn_fields_height_field(const stn_fields *f, int keep, stn_lua_shape *out);
 stn_plugin_choice stn_fields_plugin(const stn_fields *f, const char *key, stn_kind kind, stn_session *session);
 /// The table at `index` as a choice: [1] is the id, every key that is not in `own` a setting.
 stn_plugin_choice stn_lua_plugin(lua_State *L, int index, const char *owner, const char *const *own);
-/// The recorder plugin whose files end like `path`; STN_ERR_PLUGIN lists the endings that exist.
-stn_status stn_recorder_for(stn_context *context, const char *path, const char **id, stn_error *err);
 
 // ------------------------------------------------------------------------------------------ memory (lua_own.c)
 

@@ -160,4 +160,7 @@ stn_status stn_session_run(stn_session *session, const char *script, stn_error *
 /// Asks the running script to stop: the step in progress ends, then the script. May be called from a signal handler.
 void stn_session_stop(stn_session *session);
 
+/// The recorder plugin whose files end like `path`; STN_ERR_PLUGIN lists the endings that exist.
+stn_status stn_recorder_for(stn_context *context, const char *path, const char **id, stn_error *err);
+
 #endif

@@ -34,7 +34,7 @@ typedef struct recording {
     frame_writer frames;
     series_writer series;
     bytes payload;
-    bytes run, steps; // for stiction replay: the run until its block is written, records of steps since the last block
+    bytes run, steps;  // for stiction replay: the run until its block is written, records of steps since the last block
     double next_frame; // time at which the next one is due [s]
     int64_t step_count, frame_count;
     struct timespec last_block;

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+// stiction replay FILE: makes a recorded run again, without the script that drove it, and compares every step.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <stiction/replay.h>
+
+#include "cli/commands.h"
+#include "cli/options.h"
+#include "cli/print.h"
+#include "cli/progress.h"
+#include "cli/recording_file.h"
+#include "lua/session.h"
+
+enum { NOT_GIVEN = 0 };
+
+/// The words of the command line.
+typedef struct replay_options {
+    const char *path;
+    stn_replay_options use; // instead of what was recorded
+    cli_list records;
+    bool check, json;
+} replay_options;
+
+/// How far it came.
+typedef struct player {
+    stn_context *context;
+    const replay_options *o;
+    cli_recording *recording;
+    stn_replay *replay; // NULL until the block with the run
+    cli_progress progress;
+    bool shows_progress;
+    bool ended;     // the recording says that it is whole
+    int32_t scenes; // a second one begins another recording
+    int64_t steps, first_step;
+    double simulated;                 // [s]
+    stn_replay_difference difference; // the first
+    int64_t differs_at;
+    double differs_time;
+} player;
+
+// -------------------------------------------------------------------------------------------------------------- play
+
+static stn_status show_progress(void *user, const stn_observation *observation, stn_error *err) {
+    (void)err;
+    player *p = user;
+    if (observation->problem != NULL) {
+        cli_progress_step(&p->progress, observation, (double)NAN);
+    }
+    return STN_OK;
+}
+
+static stn_status open_recorders(player *p, stn_world *world, stn_error *err) {
+    stn_status status = STN_OK;
+    for (int32_t i = 0; i < p->o->records.count && status == STN_OK; i++) {
+        const char *path = p->o->records.items[i], *id = NULL;
+        stn_instance *recorder = NULL;
+        status = stn_recorder_for(p->context, path, &id, err);
+        status =
+            status == STN_OK ? stn_instance_create(p->context, STN_KIND_RECORDER, id, NULL, 0, &recorder, err) : status;
+        status = status == STN_OK ? stn_world_record(world, recorder, path, err) : status;
+    }
+    return status;
+}
+
+static stn_status begin(player *p, const uint8_t *run, size_t size, stn_error *err) {
+    if (p->replay != NULL) {
+        return stn_fail(err, STN_ERR_PARSE, "a second run before the end of the first; the file is damaged");
+    }
+    stn_status status = stn_replay_create(p->context, run, size, &p->o->use, &p->replay, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    stn_world *world = stn_replay_world(p->replay);
+    p->first_step = stn_world_state(world)->step;
+    status = open_recorders(p, world, err);
+    return status == STN_OK && p->shows_progress ? stn_world_observe(world, show_progress, p, err) : status;
+}
+
+static void note_difference(player *p, const stn_replay_difference *d) {
+    const stn_state *state = stn_world_state(stn_replay_world(p->replay));
+    if (d->differs && !p->difference.differs) {
+        p->difference = *d;
+        p->differs_at = state->step;
+        p->differs_time = state->time;
+    }
+}
+
+static bool is_over(const player *p) {
+    return p->o->check && p->difference.differs;
+}
+
+/// The records of consecutive steps.
+static stn_status play(player *p, const uint8_t *records, size_t size, stn_error *err) {
+    if (p->replay == NULL) {
+        return stn_fail(err, STN_ERR_PARSE, "steps before the run that they belong to; the file is damaged");
+    }
+    stn_world *world = stn_replay_world(p->replay);
+    size_t used = 0;
+    for (size_t at = 0; at < size && !is_over(p); at += used) {
+        stn_replay_difference d;
+        stn_status status = stn_replay_step(p->replay, records + at, size - at, &used, &d, err);
+        if (status < 0) {
+            return status;
+        }
+        p->steps++;
+        p->simulated += stn_world_dt(world);
+        note_difference(p, &d);
+    }
+    return STN_OK;
+}
+
+/// True when nothing after this block belongs to the run.
+static stn_status take_block(player *p, const cli_block *block, bool *over, stn_error *err) {
+    const uint8_t *payload = NULL;
+    size_t size = 0;
+    bool run = strcmp(block->kind, "run") == 0, steps = strcmp(block->kind, "steps") == 0;
+    p->ended = p->ended || strcmp(block->kind, "end") == 0;
+    p->scenes += strcmp(block->kind, "scene") == 0;
+    *over = p->ended || p->scenes > 1 || block->kind[0] == '\0';
+    if (!run && !steps) {
+        return STN_OK;
+    }
+    stn_status status = cli_recording_unpack(p->recording, &payload, &size, err);
+    if (status == STN_OK) {
+        status = run ? begin(p, payload, size, err) : play(p, payload, size, err);
+        if (status < 0) {
+            stn_error_prefix(err, "%s", p->o->path);
+        }
+    }
+    *over = *over || is_over(p);
+    return status;
+}
+
+/// The first recording of the file, to its end or to the first difference.
+static stn_status play_file(player *p, stn_error *err) {
+    stn_status status = cli_recording_open(p->context, p->o->path, &p->recording, err);
+    for (bool over = false; status == STN_OK && !over;) {
+        cli_block block;
+        status = cli_recording_next(p->recording, &block, err);
+        status = status == STN_OK ? take_block(p, &block, &over, err) : status;
+    }
+    if (status == STN_OK && p->replay == NULL) {
+        return stn_fail(err, STN_ERR_PARSE, "%s: holds no run to replay: it was written without, or cut off before it",
+                        p->o->path);
+    }
+    return status;
+}
+
+// ------------------------------------------------------------------------------------------------------------ report
+
+/// "robot 'arm'", "deformable 1", or "" when it is not one tree's.
+static void name_tree(const player *p, char *name, size_t size) {
+    const stn_model *model = stn_world_model(stn_replay_world(p->replay));
+    int32_t t = p->difference.tree;
+    name[0] = '\0';
+    if (t >= 0 && model->trees[t].kind == STN_TREE_ARTICULATED) {
+        snprintf(name, size, "%s", model->robots[model->bodies[model->trees[t].body_start].robot].name);
+    } else if (t >= 0) {
+        int32_t number = 1;
+        for (int32_t k = 0; k < t; k++) {
+            number += model->trees[k].kind == STN_TREE_NODAL;
+        }
+        snprintf(name, size, "deformable %d", number);
+    }
+}
+
+static void print_difference(const player *p) {
+    const stn_replay_difference *d = &p->difference;
+    char name[256];
+    name_tree(p, name, sizeof name);
+    fprintf(stderr, "  differs at step %lld, t = %.9g s: %s%s%s", (long long)p->differs_at, p->differs_time,
+            d->quantity, name[0] != '\0' ? " of " : "", name);
+    if (!isnan(d->recorded)) {
+        fprintf(stderr, " %.9g, recorded %.9g", d->replayed, d->recorded);
+    }
+    fputc('\n', stderr);
+}
+
+static void print_summary(const player *p, double wall, const char *word) {
+    fprintf(stderr, "%s: %s\n", p->o->path, word);
+    fprintf(stderr, "  %lld steps, %.4g s simulated in %.3g s: %.1f times real time\n", (long long)p->steps,
+            p->simulated, wall, p->simulated / wall);
+    if (p->difference.differs) {
+        print_difference(p);
+    }
+    if (!p->ended && !is_over(p)) {
+        fprintf(stderr, "  the recording was cut off; it was replayed up to step %lld\n",
+                (long long)(p->first_step + p->steps));
+    }
+}
+
+static bool print_json(const player *p, double wall, const char *word) {
+    const stn_replay_difference *d = &p->difference;
+    cJSON *json = cJSON_CreateObject();
+    cli_json_add_text(json, "status", word);
+    cli_json_add_text(json, "recording", p->o->path);
+    cli_json_add_real(json, "steps", (double)p->steps);
+    cli_json_add_real(json, "simulated_s", p->simulated);
+    cli_json_add_real(json, "wall_s", wall);
+    cJSON_AddBoolToObject(json, "whole", p->ended);
+    if (d->differs) {
+        char name[256];
+        name_tree(p, name, sizeof name);
+        cJSON *difference = cJSON_AddObjectToObject(json, "difference");
+        cli_json_add_real(difference, "step", (double)p->differs_at);
+        cli_json_add_real(difference, "time_s", p->differs_time);
+        cli_json_add_text(difference, "quantity", d->quantity);
+        cli_json_add_text(difference, "of", name[0] != '\0' ? name : NULL);
+        cli_json_add_real(difference, "recorded", d->recorded);
+        cli_json_add_real(difference, "replayed", d->replayed);
+    }
+    return cli_json_print(json, true);
+}
+
+static int report(const cli_command *command, player *p, stn_status status, stn_error *err, double wall) {
+    int result = CLI_DONE;
+    const char *word = p->difference.differs ? "differs" : "the same";
+    if (status < 0) {
+        err->status = status;
+        result = cli_fail_status(command, err);
+        word = result == CLI_SOLVER_FAILED ? "diverged" : "error";
+        if (p->steps == 0) {
+            return result;
+        }
+    } else if (is_over(p)) {
+        result = CLI_CHECK_FAILED;
+    }
+    print_summary(p, wall, word);
+    return !p->o->json || print_json(p, wall, word) ? result : CLI_BAD_INPUT;
+}
+
+static int replay(const cli_command *command, const replay_options *o) {
+    stn_error err = {STN_OK, ""};
+    player p = {.o = o, .shows_progress = isatty(STDERR_FILENO) != 0};
+    if (stn_context_create(NULL, &p.context, &err) < 0) {
+        return cli_fail_status(command, &err);
+    }
+    double start = cli_seconds_now();
+    stn_status status = play_file(&p, &err);
+    if (p.replay != NULL) {
+        stn_error closing = {STN_OK, ""};
+        stn_status closed = stn_world_close_recordings(stn_replay_world(p.replay), &closing);
+        if (status >= 0 && closed < 0) {
+            status = closed;
+            err = closing;
+        }
+    }
+    cli_progress_end(&p.progress);
+    int result = report(command, &p, status, &err, cli_seconds_now() - start);
+    stn_replay_destroy(p.replay);
+    cli_recording_close(p.recording);
+    stn_context_destroy(p.context);
+    return result;
+}
+
+int cmd_replay(int argc, char **argv) {
+    replay_options o = {.use = {.threads = NOT_GIVEN}};
+    const char **plugin = o.use.plugin;
+    const cli_option options[] = {
+        {"check", 0, CLI_FLAG, NULL, "stop at the first step that differs, exit 1", &o.check},
+        {"record", 0, CLI_TEXTS, "FILE", "records the replay; the ending chooses the recorder", &o.records},
+        {"log", 0, CLI_TEXTS, "FILE", "the same", &o.records},
+        {"solver", 0, CLI_TEXT, "ID", "another solver than the recorded one", &plugin[STN_KIND_SOLVER]},
+        {"law", 0, CLI_TEXT, "ID", "another contact law", &plugin[STN_KIND_LAW]},
+        {"integrator", 0, CLI_TEXT, "ID", "another integrator", &plugin[STN_KIND_INTEGRATOR]},
+        {"contact", 0, CLI_TEXT, "ID", "another contact model", &plugin[STN_KIND_CONTACT]},
+        {"factor", 0, CLI_TEXT, "ID", "another factorisation", &plugin[STN_KIND_FACTOR]},
+        {"threads", 0, CLI_INT, "N", "workers for islands", &o.use.threads},
+        {"json", 0, CLI_FLAG, NULL, "what came of it, as JSON on stdout", &o.json},
+    };
+    const cli_command command = {"replay",
+                                 "FILE",
+                                 "Makes a recorded run (run --record FILE.html) again without its script; exit 1 when "
+                                 "--check finds a difference, 3 when it diverges.",
+                                 options,
+                                 STN_COUNT(options),
+                                 1,
+                                 1};
+    cli_list words;
+    int status = cli_parse(&command, argc, argv, &words);
+    if (status != CLI_PROCEED) {
+        return status;
+    }
+    o.path = words.items[0];
+    if (o.use.threads < 0 || o.use.threads > 1024) {
+        status = cli_fail(&command, "--threads %d: must be from 1 to 1024", o.use.threads);
+    } else {
+        status = replay(&command, &o);
+    }
+    cli_list_clear(&o.records);
+    cli_list_clear(&words);
+    return status;
+}
