@@ -11,6 +11,7 @@
 /// Scalars of the table over the defaults, then what the command line says.
 static void read_scalars(const stn_fields *f, const stn_session *session, stn_world_options *o) {
     static const char *const points[] = {"stiffness", "midpoint", "a", "b", NULL};
+    static const char *const relaxations[] = {"sum", "series", NULL};
     static const char *const certificates[] = {"full", "light", NULL};
     lua_Integer whole = 0;
     stn_fields_above_zero(f, "dt", "s", &o->dt);
@@ -20,6 +21,7 @@ static void read_scalars(const stn_fields *f, const stn_session *session, stn_wo
     if (point >= 0) {
         o->contact_point = (stn_contact_point_rule)point;
     }
+    o->relaxation = stn_fields_choice(f, "relaxation", relaxations) == 1 ? STN_RELAXATION_SERIES : STN_RELAXATION_SUM;
     o->certificate_light = stn_fields_choice(f, "certificate", certificates) == 1;
     if (stn_fields_integer(f, "threads", 1, 1024, &whole)) {
         o->threads = (int32_t)whole;
@@ -52,7 +54,7 @@ static stn_lua_world *push_world(lua_State *L, stn_session *session) {
 
 int stn_lua_world_new(lua_State *L) {
     static const char *const keys[] = {"dt",         "gravity",     "solver", "law",           "contact",
-                                       "integrator", "factor",      "margin", "contact_point", "seed",
+                                       "integrator", "factor",      "margin", "contact_point", "relaxation", "seed",
                                        "threads",    "certificate", NULL};
     stn_session *session = stn_lua_session(L);
     if (lua_gettop(L) == 0) {

@@ -53,8 +53,9 @@ static inline const model_object *model_object_of(const stn_model *model) {
 }
 
 /// stn_model_pair_material written where it is kept: once a pair of the broad phase, a copy of it costs more than the
-/// rest.
-void stn_model_combine_surfaces(const stn_model *model, int32_t geometry_a, int32_t geometry_b, stn_pair_material *out);
+/// rest. It takes the rule of relaxation times.
+void stn_model_combine_surfaces(const stn_model *model, stn_relaxation_rule rule, int32_t geometry_a,
+                                int32_t geometry_b, stn_pair_material *out);
 
 /// The joint at the end of a chain of mimic joints, which mimics nothing: q = multiplier q(master) + offset. Circles
 /// were refused when the model was compiled.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contact parameters of a pair, math note 1.1. With w_a = k_a / (k_a + k_b):
 //     k = k_a k_b / (k_a + k_b),   mu = 2 mu_a mu_b / (mu_a + mu_b),   d = w_a d_b + (1 - w_a) d_a,
-//     tau = tau_a + tau_b,   contact point = w_a p_a + (1 - w_a) p_b: the softer side deforms
+//     tau = tau_a + tau_b (or weighted as d, by rule),   contact point = w_a p_a + (1 - w_a) p_b: the softer side deforms
 // Two springs in series, so a rigid side (k infinite) leaves the other's k. The restitution is the larger of the two: a
 // bouncing ball bounces on any floor.
 #include "model/compiled.h"
@@ -37,8 +37,11 @@ static double weight(double a, double b) {
     return a / (a + b);
 }
 
-static double sum_of_given(double a, double b) {
-    return isnan(a) ? b : isnan(b) ? a : a + b;
+static double relax(stn_relaxation_rule rule, double a, double b, double w) {
+    if (isnan(a) || isnan(b)) {
+        return isnan(a) ? b : a;
+    }
+    return rule == STN_RELAXATION_SUM ? a + b : w * b + (1.0 - w) * a;
 }
 
 static void take_given(double *value, double given) {
@@ -58,15 +61,15 @@ static bool covers(int32_t wanted, int32_t link) {
     return wanted == STN_ANY || wanted == link;
 }
 
-void stn_model_combine_surfaces(const stn_model *model, int32_t geometry_a, int32_t geometry_b,
-                                stn_pair_material *out) {
+void stn_model_combine_surfaces(const stn_model *model, stn_relaxation_rule rule, int32_t geometry_a,
+                                int32_t geometry_b, stn_pair_material *out) {
     const model_object *object = model_object_of(model);
     const stn_material a = object->surface[geometry_a], b = object->surface[geometry_b];
     double w = weight(a.stiffness, b.stiffness), mu = a.mu + b.mu;
     bool no_spring = a.stiffness + b.stiffness == 0.0;
     out->value.mu = mu > 0.0 ? 2.0 * a.mu * (b.mu / mu) : 0.0;
     out->value.stiffness = in_series(a.stiffness, b.stiffness);
-    out->value.relaxation_time = sum_of_given(a.relaxation_time, b.relaxation_time);
+    out->value.relaxation_time = relax(rule, a.relaxation_time, b.relaxation_time, w);
     out->value.dissipation = no_spring ? 0.0 : w * b.dissipation + (1.0 - w) * a.dissipation;
     out->value.restitution = fmax(a.restitution, b.restitution);
     out->value.modulus = in_series(a.modulus, b.modulus);
@@ -82,6 +85,6 @@ void stn_model_combine_surfaces(const stn_model *model, int32_t geometry_a, int3
 
 stn_pair_material stn_model_pair_material(const stn_model *model, int32_t geometry_a, int32_t geometry_b) {
     stn_pair_material pair;
-    stn_model_combine_surfaces(model, geometry_a, geometry_b, &pair);
+    stn_model_combine_surfaces(model, STN_RELAXATION_SUM, geometry_a, geometry_b, &pair);
     return pair;
 }

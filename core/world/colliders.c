@@ -6,7 +6,8 @@
 // place are one kind, and kinds with the same shape and filter one class. Friction, relaxation time and stiffness of a
 // pair grow with those of the partner (material.c), so within a class the worst partner of a kind is the first in their
 // order that it may touch; that order is walked past a few of the own body only. Dissipation is a mean whose weights
-// depend on both stiffnesses: it is walked until nothing that follows can exceed what was found.
+// depend on both stiffnesses: it is walked until nothing that follows can exceed what was found. Relaxation times are added
+// up whatever the world's rule, as their sum bounds the other one too.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -75,9 +75,10 @@ stn_status stn_world_describe(stn_world *world, stn_error *err) {
     const stn_world_options *o = &world->options;
     growing_text t = begin(world);
     append(&t,
-           "dt = %.17g s\ngravity = %.17g %.17g %.17g m/s^2\nmargin = %.17g m\ncontact_point = %s\n"
+           "dt = %.17g s\ngravity = %.17g %.17g %.17g m/s^2\nmargin = %.17g m\ncontact_point = %s\nrelaxation = %s\n"
            "threads = %d\nseed = %llu\n",
-           o->dt, o->gravity.x, o->gravity.y, o->gravity.z, o->margin, point_rules[o->contact_point], o->threads,
+           o->dt, o->gravity.x, o->gravity.y, o->gravity.z, o->margin, point_rules[o->contact_point],
+           o->relaxation == STN_RELAXATION_SUM ? "sum" : "series", o->threads,
            (unsigned long long)o->seed);
     append(&t, "unset materials: rigid, mu = 0.5, relaxation_time = dt, dissipation = 0 s/m\n");
     for (int32_t kind = 0; kind < STN_KIND_COUNT; kind++) {

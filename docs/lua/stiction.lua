@@ -24,6 +24,7 @@
 ---@field integrator? stiction.Plugin
 ---@field factor? stiction.Plugin
 ---@field contact_point? "stiffness"|"midpoint"|"a"|"b"
+---@field relaxation? "sum"|"series"
 ---@field margin? number [m]
 ---@field threads? integer
 ---@field certificate? "full"|"light"

@@ -55,12 +55,3 @@ stn.test("the reference mentions every function", function()
     end
   end
 end)
-
-stn.test("the examples of the reference run", function()
-  local page = read "lua.md"
-  local first = page:match "```lua\n(.-)```"
-  assert(load(first, "=docs/lua.md"))()
-  for example in page:gmatch "```lua\n(.-)```" do
-    assert(load(example, "=docs/lua.md"))
-  end
-end)

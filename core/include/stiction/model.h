@@ -63,6 +63,12 @@ STN_API stn_material stn_material_unset(void); ///< every member NaN
 /// What an unset surface means: mu 0.5, rigid, no relaxation or dissipation of its own, restitution 0.
 STN_API stn_material stn_material_default(void);
 
+/// How the linear dissipation of two surfaces becomes that of their contact. One that is given alone counts alone.
+typedef enum stn_relaxation_rule {
+    STN_RELAXATION_SUM,    // tau_a + tau_b, as Drake has it
+    STN_RELAXATION_SERIES, // (k_b tau_a + k_a tau_b) / (k_a + k_b), of two layers in series; that of the compliant side
+} stn_relaxation_rule;
+
 /// How a contact between two surfaces behaves, after combination (math note 1.1) and overrides: all members set
 /// (a relaxation time that nobody gave stays NaN: the world puts dt), plus where the contact point lies.
 typedef struct stn_pair_material {
@@ -398,8 +404,8 @@ STN_API void stn_model_keyframe_apply(const stn_model *model, int32_t keyframe, 
 /// May these two geometries touch? Not on one body or cloud of nodes, not both on the world, not parent and child (unless
 /// the parent is the world), not excluded, and the filters must meet. Thread: [any].
 STN_API bool stn_model_may_collide(const stn_model *model, int32_t geometry_a, int32_t geometry_b);
-/// The combined contact parameters of two geometries. The restitution is the larger one; overrides come on top and leave
-/// weight_a alone. Thread: [any].
+/// The combined contact parameters of two geometries. The restitution is the larger one, relaxation times add up (a world
+/// may have the other rule); overrides come on top and leave weight_a alone. Thread: [any].
 STN_API stn_pair_material stn_model_pair_material(const stn_model *model, int32_t geometry_a, int32_t geometry_b);
 /// A tree whose mass matrix is singular because a moving link carries no mass (and no rotor) up to its tips: the last such
 /// link, else -1.

@@ -25,6 +25,7 @@ typedef struct stn_world_options {
     stn_vec3 gravity; // [m/s^2]
     stn_plugin_choice solver, law, contact, integrator, factor;
     stn_contact_point_rule contact_point;
+    stn_relaxation_rule relaxation;
     double margin;   // pairs nearer than this are in the problem [m]; the law's reach may ask for more
     int32_t threads; // workers for islands; 1
     bool certificate_light; // without natural maps and law residual

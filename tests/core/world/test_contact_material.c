@@ -99,6 +99,31 @@ static void a_surface_without_stiffness_pushes_nothing(void **state) {
     }
 }
 
+/// Layers in series: (k_b tau_a + k_a tau_b) / (k_a + k_b).
+static void relaxation_times_of_layers_in_series_are_weighted(void **state) {
+    static const struct {
+        double k[2], tau[2], expected;
+    } cases[] = {
+        {{1e4, 3e4}, {0.01, 0.02}, 0.0125},   {{2e5, 2e5}, {0.0, 0.02}, 0.01},
+        {{1e4, INFINITY}, {0.01, 0.7}, 0.01}, {{INFINITY, INFINITY}, {0.01, 0.02}, 0.015},
+        {{1e4, 3e4}, {NAN, 0.02}, 0.02},      {{1e4, INFINITY}, {NAN, 0.02}, 0.02},
+    };
+    for (int32_t i = 0; i < 2 * STN_COUNT(cases); i++) {
+        stn_material surface[2] = {stn_material_unset(), stn_material_unset()};
+        for (int32_t side = 0; side < 2; side++) {
+            surface[side].stiffness = cases[i / 2].k[i % 2 ^ side];
+            surface[side].relaxation_time = cases[i / 2].tau[i % 2 ^ side];
+        }
+        stn_world_options options = weightless();
+        options.relaxation = STN_RELAXATION_SERIES;
+        stn_world *world = two_balls(*state, &options, surface, -1e-4);
+        const stn_constraint *c = first_contact(world);
+        assert_non_null(c);
+        assert_near(c->relaxation_time, cases[i / 2].expected, 1e-16);
+        stn_world_destroy(world);
+    }
+}
+
 /// An override states the parameters of the contact, whatever the surfaces say; what it leaves unset stays theirs.
 static void overrides_state_the_contact_itself(void **state) {
     const stn_material soft = {0.2, 1e4, 0.01, 10.0, 0.3, nan_}, hard = {0.6, 3e4, 0.02, 20.0, 0.1, nan_};
@@ -170,6 +195,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_parameter_reaches_the_problem_and_its_file),
         cmocka_unit_test(a_surface_without_stiffness_pushes_nothing),
+        cmocka_unit_test(relaxation_times_of_layers_in_series_are_weighted),
         cmocka_unit_test(overrides_state_the_contact_itself),
         cmocka_unit_test(the_contact_acts_where_its_rule_says),
     };
