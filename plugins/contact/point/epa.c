@@ -244,9 +244,10 @@ separation convex_penetration(const convex *a, const convex *b) {
             break;
         }
     }
-    separation found = {.normal = stn_vec3_neg(best.normal)};
+    separation found = {.phi = -best.distance, .normal = stn_vec3_neg(best.normal)};
     if (smallest > fmax(10.0 * goal, 1e-9 * size)) {
         found = turn_normal(a, b, found.normal);
+        found.phi = round ? -best.distance : found.phi;
     } else if (!ellipsoid) { // whose own point of contact follows from the normal
         found = separation_on(a, b, &p, &best);
     }

@@ -18,7 +18,13 @@ stn_vec3 convex_support(const convex *c, stn_vec3 direction) {
         p = stn_vec3_make(s * d.x, s * d.y, copysign(c->shape->half_length, d.z));
         break;
     }
-    case STN_SHAPE_ELLIPSOID:
+    case STN_SHAPE_ELLIPSOID: {
+        stn_vec3 e = c->shape->half_extents, u = {e.x * d.x, e.y * d.y, e.z * d.z};
+        double reach = stn_vec3_norm(u), s = reach > 0.0 ? 1.0 / reach : 0.0, length = stn_vec3_norm(d);
+        double t = length > 0.0 ? c->shape->radius / length : 0.0; // 0, but of a core
+        p = stn_vec3_make(s * e.x * u.x + t * d.x, s * e.y * u.y + t * d.y, s * e.z * u.z + t * d.z);
+        break;
+    }
     case STN_SHAPE_CONVEX:
         p = stn_shape_support(c->shape, d);
         break;
@@ -219,12 +225,25 @@ separation convex_best(const convex *a, const convex *b, const separation *found
     return other_along > along ? other : *found;
 }
 
+/// The shape less a ball of its smallest radius of curvature.
+static stn_shape core_of(const convex *c) {
+    stn_shape core = *c->shape;
+    core.radius -= smallest_radius(c);
+    return core;
+}
+
+/// Ellipsoids are searched by their cores, so that bodies that overlap by less than the balls are apart too; what is
+/// found has the normal of the whole bodies.
 separation convex_separation(const convex *a, const convex *b, double margin) {
     separation found;
-    double least = 0.0, size = pair_size(a->shape, b->shape);
-    if (!convex_apart(a, b, margin, &found, &least)) {
+    stn_shape shape_a = core_of(a), shape_b = core_of(b);
+    convex core_a = {&shape_a, a->pose}, core_b = {&shape_b, b->pose};
+    double ball = smallest_radius(a) + smallest_radius(b), least = 0.0, size = pair_size(a->shape, b->shape);
+    if (!convex_apart(&core_a, &core_b, margin + ball, &found, &least)) {
         return convex_penetration(a, b);
     }
+    found.phi -= ball;
+    least -= ball;
     bool round = is_round(a) || is_round(b);
     if (least > margin || (!round && found.phi - least <= 1e-11 * size) || (round && refined(a, b, &found))) {
         return found;

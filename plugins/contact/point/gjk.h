@@ -30,10 +30,16 @@ vertex difference_support(const convex *a, const convex *b, stn_vec3 direction);
 /// The signed distance. Beyond the margin the search ends when that is certain: phi is then an upper bound, > margin.
 separation convex_separation(const convex *a, const convex *b, double margin);
 /// Turns the normal of a nearly found separation, of which one body is curved, to the best one nearby; the other
-/// members follow from it.
+/// members follow from it. phi comes in as an upper bound of what any normal separates.
 void separation_refine(const convex *a, const convex *b, separation *found);
 static inline bool is_ellipsoid(const convex *c) {
     return c->shape->type == STN_SHAPE_ELLIPSOID;
+}
+/// The smallest radius that an ellipsoid is curved with: everywhere a ball of it touches from inside. Of others 0.
+static inline double smallest_radius(const convex *c) {
+    stn_vec3 e = c->shape->half_extents;
+    double least = fmin(e.x, fmin(e.y, e.z));
+    return is_ellipsoid(c) ? least * (least / fmax(e.x, fmax(e.y, e.z))) : 0.0;
 }
 /// Curved: other than corners, edges and faces.
 static inline bool is_round(const convex *c) {

@@ -22,7 +22,13 @@ typedef struct candidate {
     double s, turn2; // separation; turn from where the search began, squared
     stn_vec3 n;
     bool free_a, free_b; // the support point is the only one
+    bool proven;         // it is the best of all
 } candidate;
+
+typedef struct refinement {
+    const convex *a, *b;
+    double rounding, concave, most; // of s; s is concave above; what s reaches only where it is largest
+} refinement;
 
 static void add_kink(kinks *k, stn_vec3 c) {
     if (k->count < KINKS_MAX) {
@@ -231,10 +237,15 @@ static bool leave_kink(const convex *a, const convex *b, int32_t i, double round
 }
 
 /// Climbs from n on the kinks, and on without those that do not hold the normal. What comes of it is the best when it
-/// separates more; with `ties`, of two that rounding cannot tell apart, the one that turned less: bodies almost in
-/// touch are separated nearly as much by any normal around the best.
-static void try_kinks(const convex *a, const convex *b, stn_vec3 n, kinks k, bool free_a, bool free_b, double rounding,
-                      bool ties, candidate *best) {
+/// separates more; of two that rounding cannot tell apart, the one that turned less: bodies almost in touch are
+/// separated nearly as much by any normal around the best. Where s is concave, as it is above minus the
+/// smallest radii of ellipsoids, a stationary normal on no kink, or on one that holds it, is the best of all; so is one
+/// that separates by the most that any can. That holds for all kinks within the angle, and a turn well below it;
+/// negative: they are not all, which proves nothing and wins no tie.
+static void try_kinks(const refinement *g, stn_vec3 n, kinks k, bool free_a, bool free_b, double angle,
+                      candidate *best) {
+    const convex *a = g->a, *b = g->b;
+    double rounding = g->rounding;
     stn_vec3 found = n;
     bool stationary = climb(a, b, &k, rounding, &found);
     for (int32_t i = 0; i < k.count; i++) {
@@ -246,25 +257,28 @@ static void try_kinks(const convex *a, const convex *b, stn_vec3 n, kinks k, boo
         }
     }
     stn_vec3 turn = stn_vec3_sub(found, n);
-    candidate c = {stn_vec3_dot(found, gap_along(a, b, found).w), stn_vec3_dot(turn, turn), found, free_a, free_b};
-    if (c.s > best->s + rounding || (ties && stationary && c.s > best->s - 4.0 * rounding && c.turn2 < best->turn2)) {
+    candidate c = {
+        stn_vec3_dot(found, gap_along(a, b, found).w), stn_vec3_dot(turn, turn), found, free_a, free_b, false};
+    bool all = angle >= 0.0 && stationary, near = 9.0 * c.turn2 <= angle * angle;
+    bool point = free_a || free_b || is_ellipsoid(a) || is_ellipsoid(b); // from which the other follows
+    c.proven = all && near && point && ((k.count <= 1 && c.s > g->concave) || c.s >= g->most);
+    if (c.proven || c.s > best->s + rounding || (all && c.s > best->s - 4.0 * rounding && c.turn2 < best->turn2)) {
         *best = c;
     }
 }
 
 /// With the kinks within the angle, together and each alone. Returns how many there are; with as many as `before`
 /// nothing is tried.
-static int32_t try_angle(const convex *a, const convex *b, stn_vec3 n, double angle, int32_t before, double rounding,
-                         candidate *best) {
+static int32_t try_angle(const refinement *g, stn_vec3 n, double angle, int32_t before, candidate *best) {
     kinks k = {.count = 0};
-    bool free_a = find_kinks(a, n, angle, &k);
+    bool free_a = find_kinks(g->a, n, angle, &k);
     int32_t of_a = k.count;
-    bool free_b = find_kinks(b, stn_vec3_neg(n), angle, &k);
+    bool free_b = find_kinks(g->b, stn_vec3_neg(n), angle, &k);
     if (k.count != before) {
-        try_kinks(a, b, n, k, free_a, free_b, rounding, true, best);
-        for (int32_t i = 0; i < k.count && k.count > 1; i++) {
+        try_kinks(g, n, k, free_a, free_b, angle, best);
+        for (int32_t i = 0; i < k.count && k.count > 1 && !best->proven; i++) {
             const kinks one = {1, {k.c[i]}};
-            try_kinks(a, b, n, one, i >= of_a, i < of_a, rounding, false, best);
+            try_kinks(g, n, one, i >= of_a, i < of_a, -1.0, best);
         }
     }
     return k.count;
@@ -275,14 +289,18 @@ static int32_t try_angle(const convex *a, const convex *b, stn_vec3 n, double an
 void separation_refine(const convex *a, const convex *b, separation *found) {
     static const double angles[] = {3e-2, 1e-4, 0.0};
     double rounding = 4e-16 * (shape_size(a->shape) + shape_size(b->shape));
+    double most = found->phi - 1e-13 * pair_size(a->shape, b->shape) - rounding;
+    const refinement g = {a, b, rounding, rounding - smallest_radius(a) - smallest_radius(b), most};
     vertex w = gap_along(a, b, found->normal);
-    candidate best = {stn_vec3_dot(found->normal, w.w), INFINITY, found->normal, false, false};
+    candidate best = {stn_vec3_dot(found->normal, w.w), INFINITY, found->normal, false, false, false};
     int32_t before = -1;
-    for (int32_t i = 0; i < STN_COUNT(angles) && before != 0; i++) {
-        before = try_angle(a, b, found->normal, angles[i], before, rounding, &best);
+    for (int32_t i = 0; i < STN_COUNT(angles) && before != 0 && !best.proven; i++) {
+        before = try_angle(&g, found->normal, angles[i], before, &best);
     }
-    best.turn2 = INFINITY;
-    try_angle(a, b, best.n, 1e-5, 0, rounding, &best);
+    if (!best.proven) {
+        best.turn2 = INFINITY;
+        try_angle(&g, best.n, 1e-5, 0, &best);
+    }
     bool either = best.free_a || best.free_b;
     bool own_a = either ? best.free_a : is_ellipsoid(a), own_b = either ? best.free_b : is_ellipsoid(b);
     w = gap_along(a, b, best.n);
