@@ -433,6 +433,36 @@ static void running_out_of_memory_is_a_status(void **state) {
     drop(t);
 }
 
+/// A tumbling box on ground of another material: the rules of its contacts decide where it goes.
+static void options_other_than_the_default_are_part_of_a_run(void **state) {
+    stn_world_options options = stn_world_options_default();
+    options.dt = 0.003;
+    options.gravity = stn_vec3_make(0.5, 0.0, -9.0);
+    options.margin = 0.004;
+    options.contact_point = STN_CONTACT_POINT_B;
+    options.relaxation = STN_RELAXATION_SERIES;
+    stn_world *world = scene_world(*state, &options);
+    stn_geometry_spec ground = stn_geometry_spec_default(stn_shape_half_space()), box = ground;
+    box.shape = stn_shape_box(stn_vec3_make(0.1, 0.2, 0.05));
+    ground.material.stiffness = 1e4, ground.material.relaxation_time = 0.01;
+    box.material.stiffness = 2e3, box.material.relaxation_time = 0.03;
+    int32_t id = 0;
+    stn_error err;
+    assert_ok(stn_builder_add_geometry(stn_world_builder(world), STN_WORLD, &ground, &id, &err), err);
+    scene_body(world, "box", 1.0, &box, stn_vec3_make(0.0, 0.0, 0.15));
+    assert_ok(stn_world_compile(world, &err), err);
+    const double v[6] = {1.0, 0.0, 0.0, 3.0, 2.0, 1.0};
+    assert_ok(stn_world_set_v(world, v, &err), err);
+    tape *t = record(world);
+    for (int32_t i = 0; i < 100; i++) {
+        step(world);
+    }
+    assert_true(stn_world_observation(world)->report->contacts > 0);
+    assert_true(play(*state, t) == stn_world_hash(world));
+    stn_world_destroy(world);
+    drop(t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_input_is_played_again),
@@ -447,6 +477,7 @@ int main(void) {
         cmocka_unit_test(without_a_reader_nothing_is_written),
         cmocka_unit_test(a_recorded_steady_step_allocates_nothing),
         cmocka_unit_test(running_out_of_memory_is_a_status),
+        cmocka_unit_test(options_other_than_the_default_are_part_of_a_run),
     };
     return cmocka_run_group_tests(tests, scene_setup, scene_teardown);
 }

@@ -161,6 +161,13 @@ static void bad_values_are_refused_by_name(void **state) {
     options.dt = NAN;
     assert_int_equal(stn_world_create(*state, &options, &none, &err), STN_ERR_ARGUMENT);
     options = stn_world_options_default();
+    options.relaxation = (stn_relaxation_rule)2;
+    assert_int_equal(stn_world_create(*state, &options, &none, &err), STN_ERR_ARGUMENT);
+    options.relaxation = STN_RELAXATION_SUM;
+    options.contact_point = (stn_contact_point_rule)-1;
+    assert_int_equal(stn_world_create(*state, &options, &none, &err), STN_ERR_ARGUMENT);
+    assert_non_null(strstr(err.text, "contact_point = -1"));
+    options = stn_world_options_default();
     options.solver.id = "sapp";
     assert_int_equal(stn_world_create(*state, &options, &none, &err), STN_ERR_PLUGIN);
     assert_non_null(strstr(err.text, "sap"));
