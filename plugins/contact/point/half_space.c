@@ -68,10 +68,10 @@ void box_half_space(posed a, posed b, double margin, manifold *out) {
     }
 }
 
-enum { RIM_POINTS = 4, FEATURE_LOWEST = 8 };
+enum { RIM_POINTS = 4, FEATURE_LOWEST = 8, FEATURE_ACROSS = 9 }; // both + 2: of the upper cap
 
-/// The cap that faces the plane: rim points fixed to the cylinder, so that they persist while it stands, and the exact
-/// lowest one unless a fixed one is as low. Returns the lowest height among the fixed ones.
+/// The cap that faces the plane: rim points fixed to the cylinder, so that they persist while it stands. Returns the
+/// lowest height among them.
 static double add_cap(posed a, const plane *p, stn_vec3 m, double centre, double z, double margin, manifold *out) {
     static const double direction[RIM_POINTS][2] = {{1.0, 0.0}, {0.0, 1.0}, {-1.0, 0.0}, {0.0, -1.0}};
     double lowest = INFINITY, r = a.shape->radius;
@@ -86,6 +86,8 @@ static double add_cap(posed a, const plane *p, stn_vec3 m, double centre, double
     return lowest;
 }
 
+/// Besides the fixed rim points the exact lowest one unless a fixed one is as low, and the one across from it (see
+/// add_facing).
 void cylinder_half_space(posed a, posed b, double margin, manifold *out) {
     plane p = plane_of(b);
     stn_vec3 m = stn_mat3_apply_transposed(&a.pose->rotation, p.m); // in the cylinder's axes
@@ -99,10 +101,16 @@ void cylinder_half_space(posed a, posed b, double margin, manifold *out) {
         fixed = add_cap(a, &p, m, centre, down, margin, out);
     }
     double scale = slope > 0.0 ? -r / slope : 0.0;
-    if (!(fixed <= lowest + 1e-10 * r)) {
+    if (!(fixed <= lowest + (slope > 1e-10 ? 1e-12 * slope : 1e-10) * r)) {
         stn_vec3 rim = {scale * m.x, scale * m.y, down};
         manifold_add(out, stn_pose_apply(a.pose, rim), stn_vec3_neg(p.m), lowest, FEATURE_LOWEST + (down > 0.0 ? 2 : 0),
                      0);
+        double across = lowest + 2.0 * slope * r;
+        if (!(across > margin) && isfinite(fixed)) {
+            rim = (stn_vec3){-rim.x, -rim.y, down};
+            manifold_add(out, stn_pose_apply(a.pose, rim), stn_vec3_neg(p.m), across,
+                         FEATURE_ACROSS + (down > 0.0 ? 2 : 0), 0);
+        }
     }
     double opposite = centre + fabs(m.z) * l - slope * r; // the other end of the lowest side line
     if (!(opposite > margin)) {

@@ -2,18 +2,16 @@
 // The points of one pair.
 #include "point.h"
 
-static int32_t deepest(const manifold *m) {
-    int32_t best = 0;
+const witness *manifold_deepest(const manifold *m) {
+    const witness *best = &m->points[0];
     for (int32_t i = 1; i < m->count; i++) {
-        if (m->points[i].phi < m->points[best].phi) {
-            best = i;
-        }
+        best = m->points[i].phi < best->phi ? &m->points[i] : best;
     }
     return best;
 }
 
 double manifold_depth(const manifold *m) {
-    return m->count > 0 ? m->points[deepest(m)].phi : HUGE_VAL;
+    return m->count > 0 ? manifold_deepest(m)->phi : HUGE_VAL;
 }
 
 /// A point seen along the normal; its place around the middle of all.
@@ -66,6 +64,17 @@ static int32_t firmest(const manifold *m, double spread) {
     return first;
 }
 
+/// The first of those furthest from the middle.
+static int32_t outermost(const corner *corners, int32_t count, double spread) {
+    int32_t best = 0;
+    for (int32_t i = 1; i < count; i++) {
+        if (hypot(corners[i].x, corners[i].y) > hypot(corners[best].x, corners[best].y) + 1e-6 * spread) {
+            best = i;
+        }
+    }
+    return best;
+}
+
 /// The point not kept yet that adds most, the first of equals: which one must not hang on rounding.
 static int32_t most_gain(const corner *corners, const int32_t *order, int32_t count, int32_t start, double spread) {
     int32_t best = -1;
@@ -87,14 +96,16 @@ static int32_t most_gain(const corner *corners, const int32_t *order, int32_t co
     return best;
 }
 
-void manifold_reduce(manifold *m, int32_t limit) {
+/// Keeps one point, the deepest or the outermost, and then those that add most.
+static void keep_most(manifold *m, int32_t limit, bool with_deepest) {
     if (m->count <= limit) {
         return;
     }
     corner corners[MANIFOLD_CAPACITY];
     double spread = spread_of(m);
-    int32_t order[MANIFOLD_CAPACITY] = {0}, stays = firmest(m, spread), start = 0;
-    go_round(m, m->points[stays].normal, corners, order);
+    int32_t order[MANIFOLD_CAPACITY] = {0}, start = 0;
+    go_round(m, m->points[0].normal, corners, order);
+    int32_t stays = with_deepest ? firmest(m, spread) : outermost(corners, m->count, spread);
     while (order[start] != stays) {
         start++;
     }
@@ -109,4 +120,12 @@ void manifold_reduce(manifold *m, int32_t limit) {
         }
     }
     m->count = count;
+}
+
+void manifold_reduce(manifold *m, int32_t limit) {
+    keep_most(m, limit, true);
+}
+
+void manifold_thin(manifold *m, int32_t limit) {
+    keep_most(m, limit, false);
 }

@@ -33,6 +33,37 @@ double piece_clearance(const piece *p, stn_vec3 point) {
     return p->cap.radius - sqrt(x * x + y * y);
 }
 
+/// The part of the way that is inside, from a point at a distance >= 0 inside a straight side, `towards` of which the
+/// whole way covers.
+static double until_side(double inside, double towards) {
+    return towards > inside ? fmax(inside, 0.0) / towards : 1.0;
+}
+
+double piece_stretch(const piece *p, stn_vec3 point, stn_vec3 step) {
+    double least = 1.0;
+    if (p->kind == PIECE_FACE) {
+        stn_vec3 w = stn_vec3_sub(point, p->face.centre);
+        double x = stn_vec3_dot(w, p->face.u), y = stn_vec3_dot(w, p->face.v);
+        double dx = stn_vec3_dot(step, p->face.u), dy = stn_vec3_dot(step, p->face.v);
+        return fmin(until_side(p->face.hu - copysign(1.0, dx) * x, fabs(dx)),
+                    until_side(p->face.hv - copysign(1.0, dy) * y, fabs(dy)));
+    }
+    if (p->kind == PIECE_CAP) {
+        stn_vec3 w = stn_vec3_sub(point, p->cap.centre);
+        double x = stn_vec3_dot(w, p->cap.u), y = stn_vec3_dot(w, p->cap.v);
+        double dx = stn_vec3_dot(step, p->cap.u), dy = stn_vec3_dot(step, p->cap.v);
+        double a = dx * dx + dy * dy, b = x * dx + y * dy, c = p->cap.radius * p->cap.radius - x * x - y * y;
+        double root = sqrt(fmax(b * b + a * c, 0.0)); // the rim is met at t = (root - b) / a
+        return a + b > root ? fmax(b > 0.0 ? c / (root + b) : (root - b) / a, 0.0) : 1.0;
+    }
+    for (int32_t i = 0; i < p->line.count; i++) {
+        stn_vec3 from = p->line.corner[i], edge = stn_vec3_sub(p->line.corner[(i + 1) % p->line.count], from);
+        stn_vec3 outward = stn_vec3_cross(edge, p->line.normal); // of a hull, whose corners stand counter-clockwise
+        least = fmin(least, until_side(stn_vec3_dot(outward, stn_vec3_sub(from, point)), stn_vec3_dot(outward, step)));
+    }
+    return least;
+}
+
 /// A hull's face q (of B) against any piece of A. Of two faces the one that looks more along n is the plane that
 /// heights are measured from; one that n runs nearly along is none.
 static bool overlap_polygon(const piece *a, const polygon *q, stn_vec3 n, double tolerance, overlap *out) {
@@ -100,8 +131,60 @@ void face_along(const convex *a, const convex *b, stn_vec3 n, double tolerance, 
     out->on_b = overlap_pieces(&out->a, &out->b, n, tolerance, &out->points);
 }
 
-void add_facing(posed a, const facing *f, const separation *deepest, double margin, double size, manifold *out) {
-    stn_vec3 normal = stn_mat3_apply(&a.pose->rotation, deepest->normal);
+/// Adds the point across the middle of those there are from `deepest`, as far as the pieces reach.
+static void add_across(posed a, const facing *f, const witness *deepest, double margin, manifold *out) {
+    stn_vec3 on_a = stn_vec3_zero(), on_b = stn_vec3_zero();
+    double share = 1.0 / out->count;
+    for (int32_t i = 0; i < out->count; i++) {
+        on_a = stn_vec3_mul_add(on_a, share, out->points[i].a);
+        on_b = stn_vec3_mul_add(on_b, share, out->points[i].b);
+    }
+    stn_vec3 along_a = stn_vec3_sub(on_a, deepest->a), along_b = stn_vec3_sub(on_b, deepest->b);
+    const stn_pose *frame = a.pose;
+    double part = fmin(
+        piece_stretch(&f->a, stn_pose_apply_inverse(frame, on_a), stn_mat3_apply_transposed(&frame->rotation, along_a)),
+        piece_stretch(&f->b, stn_pose_apply_inverse(frame, on_b),
+                      stn_mat3_apply_transposed(&frame->rotation, along_b)));
+    on_a = stn_vec3_mul_add(on_a, part, along_a);
+    on_b = stn_vec3_mul_add(on_b, part, along_b);
+    if (!(stn_vec3_dot(deepest->normal, stn_vec3_sub(on_b, on_a)) > margin)) {
+        manifold_add_both(out, on_a, on_b, deepest->normal, CODE_ACROSS, CODE_ACROSS);
+    }
+}
+
+/// Of a tilted cap: which points stay does not hang on the tilt, but for the deepest and its counterweight.
+static void balance(posed a, const facing *f, const witness *deepest, double margin, double size, manifold *out) {
+    manifold_thin(out, out->limit - 2);
+    for (int32_t i = 0; i < out->count; i++) {
+        witness *w = &out->points[i];
+        if (stn_vec3_norm(stn_vec3_sub(w->a, deepest->a)) < 1e-6 * size) { // one point, where it is deepest
+            *w = (witness){deepest->a, deepest->b, deepest->normal, deepest->phi, w->feature_a, w->feature_b};
+            return;
+        }
+    }
+    add_across(a, f, deepest, margin, out);
+    manifold_add_both(out, deepest->a, deepest->b, deepest->normal, deepest->feature_a, deepest->feature_b);
+}
+
+/// How far from the plane of a flat piece.
+static double from_plane(const piece *p, stn_vec3 point) {
+    stn_vec3 centre = p->kind == PIECE_CAP ? p->cap.centre : p->kind == PIECE_FACE ? p->face.centre : p->line.corner[0];
+    stn_vec3 normal = p->kind == PIECE_CAP ? p->cap.normal : p->kind == PIECE_FACE ? p->face.normal : p->line.normal;
+    return fabs(stn_vec3_dot(stn_vec3_sub(point, centre), normal));
+}
+
+/// A cap and something flat.
+static bool has_cap(const facing *f) {
+    return (f->a.kind == PIECE_CAP || f->b.kind == PIECE_CAP) && f->a.kind != PIECE_LINE && f->b.kind != PIECE_LINE &&
+           f->points.count > 2;
+}
+
+/// Whether the deepest points are on the two pieces' planes.
+static bool lies_between(const facing *f, const separation *deepest, double tiny) {
+    return from_plane(&f->a, deepest->a) < tiny && from_plane(&f->b, deepest->b) < tiny;
+}
+
+static void add_overlap(posed a, const facing *f, stn_vec3 normal, double margin, manifold *out) {
     for (int32_t i = 0; i < f->points.count; i++) {
         const overlap_point *p = &f->points.points[i];
         if (p->h > margin) {
@@ -116,8 +199,37 @@ void add_facing(posed a, const facing *f, const separation *deepest, double marg
             manifold_add(out, world, normal, p->h, p->first, p->second);
         }
     }
-    if (!(overlap_depth(&f->points) <= deepest->phi + 1e-10 * size)) {
-        manifold_add_both(out, stn_pose_apply(a.pose, deepest->a), stn_pose_apply(a.pose, deepest->b), normal,
-                          CODE_DEEPEST, CODE_DEEPEST);
+}
+
+static double highest(const overlap *o) {
+    double height = -INFINITY;
+    for (int32_t i = 0; i < o->count; i++) {
+        height = fmax(height, o->points[i].h);
+    }
+    return height;
+}
+
+void add_facing(posed a, const facing *f, const separation *deepest, double margin, double size, manifold *out) {
+    enum { LIMIT_BALANCED = 6 }; // with fewer points there is none to spare for a counterweight
+    stn_vec3 normal = stn_mat3_apply(&a.pose->rotation, deepest->normal);
+    witness w = {stn_pose_apply(a.pose, deepest->a),
+                 stn_pose_apply(a.pose, deepest->b),
+                 normal,
+                 deepest->phi,
+                 CODE_DEEPEST,
+                 CODE_DEEPEST};
+    double depth = overlap_depth(&f->points), level = 1e-10 * size;
+    bool missing = !(depth <= deepest->phi + level);
+    add_overlap(a, f, normal, margin, out);
+    if (out->limit >= LIMIT_BALANCED && out->count > 0 && has_cap(f) && highest(&f->points) > depth + level) {
+        bool between = depth > deepest->phi && lies_between(f, deepest, 1e-9 * size);
+        if (between || !missing) {
+            w = between ? w : *manifold_deepest(out);
+            balance(a, f, &w, margin, size, out);
+            return;
+        }
+    }
+    if (missing) {
+        manifold_add_both(out, w.a, w.b, normal, CODE_DEEPEST, CODE_DEEPEST);
     }
 }

@@ -21,6 +21,10 @@ void piece_towards(const convex *c, stn_vec3 direction, piece *out);
 /// How far inside the outline of a face or cap a point lies, seen along its normal; negative: outside.
 double piece_clearance(const piece *p, stn_vec3 point);
 
+/// The part of the way from `point`, inside the outline of a face, cap or polygon, along `step` that is inside, at
+/// most 1.
+double piece_stretch(const piece *p, stn_vec3 point, stn_vec3 step);
+
 /// The two pieces that look at each other along n, and where they overlap.
 typedef struct facing {
     piece a, b;
@@ -29,7 +33,12 @@ typedef struct facing {
 } facing;
 void face_along(const convex *a, const convex *b, stn_vec3 n, double tolerance, facing *out);
 /// Adds the points of the overlap, and the deepest one unless one of these is as deep; in A's axes, A first.
-enum { CODE_DEEPEST = 1 << 29 };
+///
+/// The deepest point of a cap's rim goes round it with the direction of a tilt, however small. Alone it would shift the
+/// middle of the points from one side to the other while the tilt passes through zero, and a body at rest would be kicked
+/// to and fro for ever. So its counterweight comes with it, the point across the middle of the others, and which of those
+/// stay does not hang on the tilt.
+enum { CODE_DEEPEST = 1 << 29, CODE_ACROSS };
 void add_facing(posed a, const facing *f, const separation *deepest, double margin, double size, manifold *out);
 
 /// The face of a hull (posed in the common frame) at its furthest corner that looks most along `direction`.

@@ -112,6 +112,7 @@ static bool collide_shapes(posed a, posed b, double margin, int32_t max_points, 
     bool swap =
         a.shape->type == b.shape->type ? stands_before(&b, &a) : collide_table[a.shape->type][b.shape->type] == NULL;
     out->count = 0;
+    out->limit = max_points;
     if (swap) {
         collide_table[b.shape->type][a.shape->type](b, a, margin, out);
     } else {

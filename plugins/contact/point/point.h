@@ -16,7 +16,7 @@ typedef struct witness {
 
 enum { MANIFOLD_CAPACITY = 48 };
 typedef struct manifold {
-    int32_t count;
+    int32_t count, limit; // limit: how many of the points will stay
     witness points[MANIFOLD_CAPACITY];
 } manifold;
 
@@ -56,6 +56,10 @@ static inline void manifold_add(manifold *m, stn_vec3 a, stn_vec3 normal, double
 /// Keeps at most `limit` points in their old order: the deepest, then again and again the one that adds most to the
 /// polygon that those kept span, seen along the normal.
 void manifold_reduce(manifold *m, int32_t limit);
+/// The same whatever the depths, with the outermost point instead of the deepest.
+void manifold_thin(manifold *m, int32_t limit);
+/// The point of smallest phi; there must be one.
+const witness *manifold_deepest(const manifold *m);
 /// Smallest phi; infinite when there are no points.
 double manifold_depth(const manifold *m);
 
