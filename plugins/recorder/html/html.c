@@ -237,6 +237,9 @@ static stn_status write_end(recording *r, stn_error *err) {
 }
 
 static stn_status finish(recording *r, stn_error *err) {
+    if (!r->begun) {
+        return stn_fail(err, STN_ERR_SEQUENCE, "%s: no step was made while it was open: make one", r->writer.page.path);
+    }
     stn_status status = STN_OK;
     if (r->moment.filled && !r->moment.written) {
         status = add_frame(r, err);
@@ -252,7 +255,7 @@ static stn_status html_close(void *self, stn_error *err) {
     if (r == NULL) {
         return STN_OK;
     }
-    stn_status status = r->begun && !r->failed ? finish(r, err) : STN_OK;
+    stn_status status = r->failed ? STN_OK : finish(r, err);
     bool said = r->failed || status < 0;
     stn_status closed = writer_close(&r->writer, said ? NULL : err);
     status = said ? status : closed;

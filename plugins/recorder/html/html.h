@@ -4,6 +4,7 @@
 #ifndef RECORDER_HTML_H
 #define RECORDER_HTML_H
 
+#include <cjson/cJSON.h>
 #include <pthread.h>
 #include <sys/types.h>
 #include <zlib.h>
@@ -79,6 +80,8 @@ stn_status scene_open(scene *s, const stn_model *model, bool visual_meshes, stn_
 void scene_close(scene *s);
 /// The scene block's JSON.
 stn_status scene_write(const scene *s, const scene_options *options, bytes *out, stn_error *err);
+/// Adds the member "surfaces"; false: out of memory.
+bool surfaces_add(cJSON *to, const stn_model *model);
 /// Payload of a mesh block.
 void mesh_write(const stn_mesh *mesh, bytes *out);
 

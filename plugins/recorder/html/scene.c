@@ -6,7 +6,6 @@
 //   force    g min(1e-4 median m, 1e-2 smallest m)                m: masses of what moves
 // so that a rounded place is never seen beside the smallest thing, and a scene of one size spends no bits below that.
 // Velocities are kept in 100 lengths a second.
-#include <cjson/cJSON.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -274,6 +273,7 @@ static cJSON *geometry_json(const scene *s, const stn_geometry *g) {
     return json;
 }
 
+/// NULL: out of memory.
 static cJSON *scene_json(const scene *s, const scene_options *options) {
     cJSON *json = cJSON_CreateObject();
     cJSON_AddStringToObject(json, "format", "stiction-recording-1");
@@ -290,14 +290,17 @@ static cJSON *scene_json(const scene *s, const scene_options *options) {
         cJSON_AddItemToArray(geometries, geometry_json(s, &s->model->geometries[i]));
     }
     add_number(json, "node_count", s->model->node_count);
-    cJSON_AddArrayToObject(json, "surfaces");
+    if (!surfaces_add(json, s->model)) {
+        cJSON_Delete(json);
+        return NULL;
+    }
     return json;
 }
 
 stn_status scene_write(const scene *s, const scene_options *options, bytes *out, stn_error *err) {
     bytes_clear(out);
     cJSON *json = scene_json(s, options);
-    char *text = cJSON_PrintUnformatted(json);
+    char *text = json != NULL ? cJSON_PrintUnformatted(json) : NULL;
     if (text != NULL) {
         bytes_put(out, text, strlen(text));
     }

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What recorder/html writes of simulated worlds, read back by another decoder: poses, contacts with their forces,
 // series.
-#include <stdlib.h>
-#include <string.h>
-
-#include <stiction/plugin.h>
-
-#include "html_decode.h"
-#include "scenes.h"
+#include "html_fixture.h"
 
 enum { STEPS_MAX = 400, BODIES_MAX = 8 };
 
@@ -54,45 +48,13 @@ static stn_status look(void *user, const stn_observation *o, stn_error *err) {
     return STN_OK;
 }
 
-static stn_world_options defaults;
-static char folder[] = "/tmp/stn_html_XXXXXX", path[64];
-
 static int set_up(void **state) {
-    defaults = stn_world_options_default();
-    assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/out.html", folder);
+    make_folder();
     return scene_setup(state);
 }
 
 static int tear_down(void **state) {
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command) != 0 || scene_teardown(state) != 0;
-}
-
-static int forget(void **state) {
-    (void)state;
-    forget_recordings();
-    return 0;
-}
-
-static void record(stn_world *world, const char *name, double value) {
-    stn_setting setting = {.name = name, .form = STN_SETTING_NUMBER, .number = value, .where = "test"};
-    stn_instance *recorder = NULL;
-    stn_error err;
-    assert_ok(stn_instance_create(stn_world_context(world), STN_KIND_RECORDER, "html", &setting, 1, &recorder, &err),
-              err);
-    assert_ok(stn_world_record(world, recorder, path, &err), err);
-}
-
-static const decoded *close_and_decode(stn_world *world) {
-    stn_error err;
-    assert_ok(stn_world_close_recordings(world, &err), err);
-    const decoded *d = decode_recording(path);
-    assert_non_null(d->scene);
-    assert_non_null(d->end);
-    assert_false(d->cut);
-    return d;
+    return remove_folder() != 0 || scene_teardown(state) != 0;
 }
 
 static const seen *seen_at(const watch *w, int64_t step) {
@@ -107,12 +69,6 @@ static const seen *seen_at(const watch *w, int64_t step) {
 
 // ----------------------------------------------------------------------------------------------------------- frames
 
-static void near3(const double *a, stn_vec3 b, double tolerance) {
-    assert_near(a[0], b.x, tolerance);
-    assert_near(a[1], b.y, tolerance);
-    assert_near(a[2], b.z, tolerance);
-}
-
 static void frames_hold_poses_and_velocities_within_half_a_unit(void **state) {
     stn_world *world = scene_world(*state, &defaults);
     static watch w;
@@ -123,7 +79,7 @@ static void frames_hold_poses_and_velocities_within_half_a_unit(void **state) {
     scene_ball(world, "ball", 0.5, 0.05, stn_vec3_make(0.33, -0.17, 0.8));
     assert_ok(stn_world_compile(world, &err), err);
     assert_ok(stn_world_observe(world, look, &w, &err), err);
-    record(world, "frame_rate", 0.0);
+    record(world, number_setting("frame_rate", 0.0));
     scene_steps(world, 300);
     const decoded *d = close_and_decode(world);
     assert_int_equal(d->frame_count, 301); // the start too
@@ -156,7 +112,7 @@ static void frames_come_at_the_rate_asked_for_first_and_last_always(void **state
     stn_error err;
     scene_ball(world, "ball", 1.0, 0.1, stn_vec3_make(0.0, 0.0, 1.0));
     assert_ok(stn_world_compile(world, &err), err);
-    record(world, "frame_rate", 30.0);
+    record(world, number_setting("frame_rate", 30.0));
     scene_steps(world, 101);
     const decoded *d = close_and_decode(world);
     // k/30 s falls into the step that ends at ceil(100 k/30): 0, 4, 7, 10, ... 100; then the last
@@ -180,7 +136,7 @@ static void contact_forces_at_rest_add_up_to_the_weight(void **state) {
     scene_ground(world);
     int32_t robot = scene_cube(world, "cube", 3.0, stn_vec3_make(0.0, 0.0, 0.1));
     assert_ok(stn_world_compile(world, &err), err);
-    record(world, "frame_rate", 60.0);
+    record(world, number_setting("frame_rate", 60.0));
     scene_steps(world, 400);
     const decoded *d = close_and_decode(world);
     const decoded_frame *last = &d->frames[d->frame_count - 1];
@@ -214,7 +170,7 @@ static void contacts_that_stay_are_linked_to_themselves(void **state) {
     scene_cube(world, "low", 3.0, stn_vec3_make(0.0, 0.0, 0.1));
     scene_cube(world, "high", 1.0, stn_vec3_make(0.02, 0.01, 0.3));
     assert_ok(stn_world_compile(world, &err), err);
-    record(world, "frame_rate", 0.0);
+    record(world, number_setting("frame_rate", 0.0));
     scene_steps(world, 200);
     const decoded *d = close_and_decode(world);
     int32_t linked = 0, moved = 0;
@@ -238,8 +194,8 @@ static void contacts_that_stay_are_linked_to_themselves(void **state) {
     stn_world_destroy(world);
 }
 
-/// A ball pushed along the ground slips at the speed of its lowest point, friction is mu n against it, until it rolls. With
-/// the law "sap" what slides glides at the height mu (dt + tau_d) v, where the ball starts.
+/// A ball pushed along the ground slips at the speed of its lowest point, friction is mu n against it, until it rolls.
+/// With the law "sap" what slides glides at the height mu (dt + tau_d) v, where the ball starts.
 static void a_sliding_contact_slips_with_friction_used_up(void **state) {
     stn_world *world = scene_tight_world(*state, 0.001, 1e-10);
     stn_error err;
@@ -250,7 +206,7 @@ static void a_sliding_contact_slips_with_friction_used_up(void **state) {
     assert_ok(stn_world_compile(world, &err), err);
     double v[6] = {3.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     assert_ok(stn_world_set_v(world, v, &err), err);
-    record(world, "frame_rate", 0.0);
+    record(world, number_setting("frame_rate", 0.0));
     scene_steps(world, 390);
     const decoded *d = close_and_decode(world);
     const double mu = 0.5, g = 9.81, r = 0.1;
@@ -285,7 +241,7 @@ static void series_hold_every_step_in_single_precision(void **state) {
     scene_cube(world, "cube", 1.0, stn_vec3_make(0.0, 0.0, 0.3));
     assert_ok(stn_world_compile(world, &err), err);
     assert_ok(stn_world_observe(world, look, &w, &err), err);
-    record(world, "frame_rate", 60.0);
+    record(world, number_setting("frame_rate", 60.0));
     for (int32_t i = 0; i < 300; i++) {
         assert_ok(stn_world_signal(world, "early \"<b>", i == 7 ? (double)NAN : 0.1 * i, &err), err);
         if (i >= 250) {
@@ -322,7 +278,7 @@ static void many_steps_between_frames_are_all_there(void **state) {
     stn_error err;
     scene_ball(world, "ball", 1.0, 0.1, stn_vec3_make(0.0, 0.0, 1.0));
     assert_ok(stn_world_compile(world, &err), err);
-    record(world, "frame_rate", 1.0);
+    record(world, number_setting("frame_rate", 1.0));
     scene_steps(world, 5000);
     const decoded *d = close_and_decode(world);
     assert_int_equal(d->point_count, 5001);
@@ -341,7 +297,7 @@ static double length_unit_of_balls(stn_context *context, double radius) {
     scene_ball(world, "a", radius * radius * radius, radius, stn_vec3_make(0.0, 0.0, radius));
     scene_ball(world, "b", radius * radius * radius, radius, stn_vec3_make(4.0 * radius, 0.0, radius));
     assert_ok(stn_world_compile(world, &err), err);
-    record(world, "frame_rate", 60.0);
+    record(world, number_setting("frame_rate", 60.0));
     scene_steps(world, 2);
     const decoded *d = close_and_decode(world);
     assert_near(d->velocity / d->length, 100.0, 1e-9);
@@ -366,7 +322,7 @@ static void a_reset_world_goes_on_in_a_new_block(void **state) {
     assert_ok(stn_world_compile(world, &err), err);
     stn_snapshot *start = NULL;
     assert_ok(stn_world_snapshot(world, &start, &err), err);
-    record(world, "frame_rate", 0.0);
+    record(world, number_setting("frame_rate", 0.0));
     scene_steps(world, 10);
     assert_ok(stn_world_restore(world, start, &err), err);
     scene_steps(world, 5);

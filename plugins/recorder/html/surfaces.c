@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// The outsides of deformables: faces of tetrahedra that no second one shares, and elements of three nodes as they are.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "html.h"
+
+/// A triangle, and its corners in ascending order.
+typedef struct face {
+    int32_t corner[3], key[3];
+} face;
+
+typedef struct face_list {
+    face *items;
+    size_t count;
+} face_list;
+
+static void swap_up(int32_t *a, int32_t *b) {
+    if (*a > *b) {
+        int32_t larger = *a;
+        *a = *b;
+        *b = larger;
+    }
+}
+
+static void add_face(face_list *list, int32_t a, int32_t b, int32_t c) {
+    face *f = &list->items[list->count++];
+    *f = (face){{a, b, c}, {a, b, c}};
+    swap_up(&f->key[0], &f->key[1]);
+    swap_up(&f->key[1], &f->key[2]);
+    swap_up(&f->key[0], &f->key[1]);
+}
+
+static void add_element(face_list *list, const int32_t *n, int32_t node_count) {
+    if (node_count == 3) {
+        add_face(list, n[0], n[1], n[2]);
+        return;
+    }
+    static const int32_t sides[4][3] = {{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3}}; // counter-clockwise from outside
+    for (int32_t side = 0; side < 4; side++) {
+        add_face(list, n[sides[side][0]], n[sides[side][1]], n[sides[side][2]]);
+    }
+}
+
+static int by_key(const void *a, const void *b) {
+    return memcmp(((const face *)a)->key, ((const face *)b)->key, sizeof((const face *)a)->key);
+}
+
+/// The faces that are there once, in the order of their keys.
+static void keep_outside(face_list *list) {
+    qsort(list->items, list->count, sizeof *list->items, by_key);
+    size_t kept = 0;
+    for (size_t i = 0, next = 0; i < list->count; i = next) {
+        for (next = i + 1; next < list->count && by_key(&list->items[i], &list->items[next]) == 0;) {
+            next++;
+        }
+        if (next == i + 1) {
+            list->items[kept++] = list->items[i];
+        }
+    }
+    list->count = kept;
+}
+
+static bool has_surface(const stn_element_group *group, int32_t tree) {
+    return group->tree == tree && (group->nodes_per_element == 3 || group->nodes_per_element == 4);
+}
+
+static size_t most_faces(const stn_model *model, int32_t tree) {
+    size_t count = 0;
+    for (int32_t g = 0; g < model->element_group_count; g++) {
+        const stn_element_group *group = &model->element_groups[g];
+        count += has_surface(group, tree) ? 4 * (size_t)group->element_count : 0;
+    }
+    return count;
+}
+
+static void collect(const stn_model *model, int32_t tree, face_list *list) {
+    for (int32_t g = 0; g < model->element_group_count; g++) {
+        const stn_element_group *group = &model->element_groups[g];
+        for (int32_t e = 0; has_surface(group, tree) && e < group->element_count; e++) {
+            add_element(list, group->index + (size_t)e * (size_t)group->nodes_per_element, group->nodes_per_element);
+        }
+    }
+    keep_outside(list);
+}
+
+static cJSON *surface_json(const stn_tree *tree, int32_t number, const face_list *list) {
+    char name[32];
+    snprintf(name, sizeof name, "deformable %d", (int)number);
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddStringToObject(json, "name", name);
+    cJSON_AddNumberToObject(json, "first_node", tree->node_start);
+    cJSON_AddNumberToObject(json, "node_count", tree->node_count);
+    cJSON *triangles = cJSON_AddArrayToObject(json, "triangles");
+    for (size_t i = 0; i < list->count; i++) {
+        for (int32_t k = 0; k < 3; k++) {
+            cJSON_AddItemToArray(triangles, cJSON_CreateNumber(list->items[i].corner[k]));
+        }
+    }
+    return json;
+}
+
+bool surfaces_add(cJSON *to, const stn_model *model) {
+    cJSON *surfaces = cJSON_AddArrayToObject(to, "surfaces");
+    int32_t number = 0;
+    for (int32_t t = 0; t < model->tree_count; t++) {
+        if (model->trees[t].kind != STN_TREE_NODAL) {
+            continue;
+        }
+        number++;
+        size_t most = most_faces(model, t);
+        face_list list = {.items = stn_allocate(model->context, most, sizeof *list.items)};
+        if (most > 0 && list.items == NULL) {
+            return false;
+        }
+        collect(model, t, &list);
+        if (list.count > 0) {
+            cJSON_AddItemToArray(surfaces, surface_json(&model->trees[t], number, &list));
+        }
+        stn_release(model->context, list.items);
+    }
+    return surfaces != NULL;
+}
