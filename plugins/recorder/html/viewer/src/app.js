@@ -58,7 +58,7 @@ export class App {
       el("header", { class: "top" }, el("h1", {}, this.names.join(" · ")), this.note,
         el("div", { class: "buttons" }, ...this.switches.map((s) => s.button), iconButton("help", "Keys", "?", () => this.help.showModal()))),
       el("main", { class: "scene" }, this.canvas, this.labels.root),
-      this.panel.root, this.transport.root, this.plots.root, this.help);
+      this.transport.root, this.panel.root, this.plots.root, this.help);
     document.body.append(this.root);
     document.title = `${this.names.join(" · ")} – Stiction`;
   }

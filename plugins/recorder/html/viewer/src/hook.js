@@ -11,6 +11,10 @@ export function exposeHook(app, read) {
     /** Settles when all is read and drawn. */
     ready: read.then(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))),
     get time() { return app.playback.time; },
+    get start() { return app.playback.start; },
+    get end() { return app.playback.end; },
+    get speed() { return app.playback.speed; },
+    get loop() { return app.playback.loop; },
     get playing() { return app.playback.playing; },
     get selection() { return { ...app.selection }; },
     get options() { return { ...app.options.values }; },
@@ -20,6 +24,8 @@ export function exposeHook(app, read) {
     get contactCount() { return app.views.map((view) => view.contacts.balls.count + view.contacts.rings.count); },
     seek: (t) => app.playback.seek(t),
     setOption: (name, value) => app.options.set(name, value),
+    /** Names of the bodies of the first recording. */
+    get bodies() { return app.recordings[0].scene.bodies.slice(1).map((body) => body.name); },
     /** (x, y, z) of a body that is shown [m]. */
     bodyPosition: (name, view = 0) => app.views[view].poses.position(bodyNumber(name, view)).toArray(),
     /** Where that is in the page [pixels]. */

@@ -46,3 +46,9 @@ export function iconButton(name, label, key, onclick) {
 export function setPressed(button, pressed) {
   button.setAttribute("aria-pressed", String(pressed));
 }
+
+/** Names and values; those without a value are left out. @param {[string, string | null | undefined][]} rows */
+export function table(rows) {
+  return el("table", { class: "facts" }, el("tbody", {}, ...rows.filter(([, value]) => value != null && value !== "").map(([name, value]) =>
+    el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, value)))));
+}

@@ -56,7 +56,7 @@ export class Plot {
       scales: { x: { time: false }, y: this.group.log ? { distr: 3, log: 10 } : { range: padded } },
       axes: [
         { ...axis, size: 22, space: 60, gap: 3 },
-        { ...axis, size: 48, space: 24, gap: 4, values: (_, splits) => splits.map((value) => (value == null ? "" : short(value))) },
+        { ...axis, size: 46, space: 24, gap: 4, ...(this.group.log ? { filter: decades } : {}), values: (_, splits) => splits.map(tick) },
       ],
       series: [{}, ...this.lines.map(({ label, colour, dash }) => ({
         label, stroke: colour, width: 1.5, dash, points: { show: false }, spanGaps: this.runs.length > 1,
@@ -114,6 +114,23 @@ export class Plot {
       this.values[k].textContent = series.time.length ? withUnit(...scaled(valueAt(series.time, values, reading), this.group.unit)) : "–";
     });
   }
+}
+
+/** Of a logarithmic scale some powers of ten, four at most. */
+function decades(chart, splits) {
+  const powers = splits.map((value) => Math.log10(value)).filter(isWhole);
+  const every = Math.ceil(powers.length / 4);
+  return splits.map((value) => (isWhole(Math.log10(value)) && Math.round(Math.log10(value)) % every === 0 ? value : null));
+}
+
+function isWhole(power) {
+  return Math.abs(power - Math.round(power)) < 1e-6;
+}
+
+function tick(value) {
+  if (value == null) return "";
+  const size = Math.abs(value);
+  return size > 0 && (size < 1e-3 || size >= 1e5) ? value.toExponential().replace("e+", "e").replaceAll("-", "−") : short(value);
 }
 
 /** Micro-seconds count as seconds, so that prefixes fit. */

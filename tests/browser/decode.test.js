@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// The viewer's decoders against encode.js, which is written from docs/recording.md alone. Numbers that are whole multiples of
+// their unit come back exactly; single precision is what the viewer keeps.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Reader } from "../../plugins/recorder/html/viewer/src/data/bytes.js";
+import { contactsOf, decodeFrames, patchesOf } from "../../plugins/recorder/html/viewer/src/data/frames.js";
+import { decodeMesh } from "../../plugins/recorder/html/viewer/src/data/meshes.js";
+import { differences } from "../../plugins/recorder/html/viewer/src/data/parameters.js";
+import { Recording } from "../../plugins/recorder/html/viewer/src/data/recording.js";
+import { decodeSeries, downsample, indexAt, joinSeries, valueAt } from "../../plugins/recorder/html/viewer/src/data/series.js";
+import * as encode from "./encode.js";
+import { falling, scene } from "./recordings.js";
+
+const { UNITS } = encode;
+const bytes = (list) => Uint8Array.from(list);
+const close = (actual, expected, tolerance, what) =>
+  assert.ok(Math.abs(actual - expected) <= tolerance, `${what}: ${actual}, expected ${expected}`);
+
+test("varints of every length come back, up to 53 bits", () => {
+  const values = [0, 1, 127, 128, 16383, 16384, 2 ** 31 - 1, 2 ** 31, 2 ** 32 + 5, 2 ** 53 - 1];
+  const reader = new Reader(bytes(values.flatMap(encode.u)));
+  for (const value of values) assert.equal(reader.u(), value);
+  assert.throws(() => reader.u(), /ends inside of a number/);
+});
+
+test("signed varints alternate around zero", () => {
+  const values = [0, -1, 1, -2, 2, -64, 64, 2 ** 40, -(2 ** 40), 2 ** 51, -(2 ** 51)];
+  const reader = new Reader(bytes(values.flatMap(encode.s)));
+  for (const value of values) assert.equal(reader.s(), value);
+  assert.deepEqual([...bytes([0, -1, 1, -2].flatMap(encode.s))], [0, 1, 2, 3]);
+});
+
+test("a mesh comes back within half a step of its bounds", () => {
+  const vertices = [[-1, 0, 2], [0.37, 0.5, 2], [1, -0.25, 2], [0.1, 0.2, 2]], triangles = [[0, 1, 2], [3, 2, 1]];
+  const mesh = decodeMesh(bytes(encode.mesh({ vertices, triangles })));
+  assert.deepEqual([...mesh.triangles], triangles.flat());
+  vertices.flat().forEach((x, k) => close(mesh.vertices[k], x, 2 / 65535 / 2 + 1e-7, `coordinate ${k}`));
+});
+
+test("poses, velocities and nodes of frames come back", () => {
+  const frames = falling(7);
+  const decoded = decodeFrames(bytes(encode.frames(frames, UNITS)), { units: UNITS, bodyCount: 2, nodeCount: 3 });
+  assert.equal(decoded.count, 7);
+  frames.forEach((frame, f) => {
+    assert.equal(decoded.step[f], frame.step);
+    assert.equal(decoded.time[f], frame.time);
+    frame.bodies.forEach((numbers, b) => numbers.forEach((number, c) => {
+      const unit = c < 3 ? UNITS.length : c < 7 ? UNITS.rotation : c < 10 ? UNITS.velocity : UNITS.angular_velocity;
+      close(decoded.bodies[(f * 2 + b) * 13 + c], number, 0.501 * unit, `frame ${f}, body ${b}, number ${c}`);
+    }));
+    frame.nodes.flat().forEach((x, k) => close(decoded.nodes[f * 9 + k], x, 0.501 * UNITS.length, `frame ${f}, node ${k}`));
+  });
+});
+
+test("contacts come back: new, linked, in another order, ended, none", () => {
+  const contact = (id, shift) => ({
+    id, a: 0, b: id, point: [0.1 * id + shift, -0.2, 0.01], normal: [0, 0.6, 0.8], force: [shift, 2, 9.81 * id],
+    gap: -1e-4 * id, slip: 0.25 * shift, state: id % 3 === 0 ? 5 : id % 3,
+  });
+  const sets = [[1, 2, 3], [3, 1, 2, 4], [4, 2], [], [2, 5], [5, 2]];
+  const frames = sets.map((ids, f) => ({ step: f, time: f, bodies: [], contacts: ids.map((id) => contact(id, 0.02 * f)) }));
+  const decoded = contactsOf(decodeFrames(bytes(encode.frames(frames, UNITS)), { units: UNITS, bodyCount: 0, nodeCount: 0 }), UNITS);
+  assert.deepEqual([...decoded.start], [0, 3, 7, 9, 9, 11, 13]);
+  frames.flatMap((frame) => frame.contacts).forEach((expected, k) => {
+    assert.equal(decoded.geometryA[k], expected.a);
+    assert.equal(decoded.geometryB[k], expected.b, `contact ${k}`);
+    assert.equal(decoded.state[k], expected.state % 4);
+    assert.equal(decoded.inPatch[k], expected.state > 3 ? 1 : 0);
+    for (let c = 0; c < 3; c++) {
+      close(decoded.point[3 * k + c], expected.point[c], 0.501 * UNITS.length, `point of contact ${k}`);
+      close(decoded.normal[3 * k + c], expected.normal[c], 0.501 * UNITS.normal, `normal of contact ${k}`);
+      close(decoded.force[3 * k + c], expected.force[c], 0.501 * UNITS.force, `force of contact ${k}`);
+    }
+    close(decoded.gap[k], expected.gap, 0.501 * UNITS.length, `gap of contact ${k}`);
+    close(decoded.slip[k], expected.slip, 0.501 * UNITS.velocity, `slip of contact ${k}`);
+  });
+});
+
+test("faces of patches come back, with and without polygons", () => {
+  const square = [[0, 0, 0], [0.1, 0, 0], [0.1, 0.1, 0], [0, 0.1, 0]];
+  const touch = (id, point) => ({ id, a: 0, b: 1, point, normal: [0, 0, 1], force: [0, 0, 1], gap: 0, slip: 0, state: 5 });
+  const patch = { a: 0, b: 1, first: 1, faces: [{ corners: square, pressures: [1, 2, 3, 4] }, { corners: [], pressures: [] },
+    { corners: square.slice(0, 3), pressures: [0.5, 1e6, 0] }] };
+  const contacts = [touch(9, [1, 1, 1]), touch(1, [0.05, 0.05, 0]), touch(2, [0, 0, 0]), touch(3, [0.07, 0.03, 0])];
+  const frames = [{ step: 0, time: 0, bodies: [] }, { step: 1, time: 1, bodies: [], contacts, patches: [patch] }];
+  const decoded = patchesOf(decodeFrames(bytes(encode.frames(frames, UNITS)), { units: UNITS, bodyCount: 0, nodeCount: 0 }), UNITS);
+  assert.deepEqual([...decoded.start], [0, 0, 3]);
+  assert.deepEqual([...decoded.corner], [0, 4, 4, 7]);
+  assert.deepEqual([...decoded.pressure], [1, 2, 3, 4, 0.5, 1e6, 0]);
+  assert.equal(decoded.largest, 1e6);
+  [...square, ...square.slice(0, 3)].flat().forEach((x, k) => close(decoded.point[k], x, 0.501 * UNITS.length, `corner ${k}`));
+});
+
+test("series come back; a signal that appears later has no values before", () => {
+  const column = (name, unit, values) => ({ name, unit, values });
+  const first = encode.series([{ step: 0, time: 0 }, { step: 1, time: 0.01 }], [column("contacts", "", [3, 4])]);
+  const second = encode.series([{ step: 2, time: 0.02 }], [column("contacts", "", [5]), column("höhe", "m", [0.125])]);
+  const { time, columns } = joinSeries([first, second].map((payload) => decodeSeries(bytes(payload))));
+  assert.deepEqual([...time], [0, 0.01, 0.02]);
+  assert.deepEqual([...columns.get("contacts").values], [3, 4, 5]);
+  assert.deepEqual([...columns.get("höhe").values], [NaN, NaN, 0.125]);
+  assert.equal(columns.get("höhe").unit, "m");
+});
+
+test("values are looked up at the last step that has been made", () => {
+  const time = Float64Array.of(0, 1, 2), values = Float32Array.of(10, 11, 12);
+  assert.deepEqual([-1, 0, 0.5, 1, 1.999, 2, 9].map((t) => valueAt(time, values, t)), [10, 10, 10, 11, 11, 12, 12]);
+  assert.deepEqual([-1, 0, 0.5, 2, 3].map((t) => indexAt(time, t)), [0, 0, 1, 2, 3]);
+});
+
+test("downsampling keeps every peak", () => {
+  const n = 100000, time = Float64Array.from({ length: n }, (_, k) => k), values = new Float32Array(n);
+  values[54321] = 7;
+  values[54322] = -8;
+  values[99] = NaN;
+  const shown = downsample(time, [values], 0, n, 400);
+  assert.equal(shown.time.length, 400);
+  assert.ok(shown.columns[0].includes(7) && shown.columns[0].includes(-8));
+  assert.ok(shown.time.every((t, k) => k === 0 || t >= shown.time[k - 1]));
+  const few = downsample(time, [values], 1000, 1100, 400);
+  assert.equal(few.time[0], 999);
+  assert.ok(few.time.at(-1) >= 1100);
+});
+
+test("frames are found by time across blocks, and lie between two of them", async () => {
+  const frames = falling(6);
+  const part = (from, to) => ({ kind: "frames", text: base64(encode.frames(frames.slice(from, to), UNITS)) });
+  const recording = await Recording.open([{ kind: "scene", text: base64(scene()) }, part(0, 4), part(4, 6), { kind: "unknown", text: "" }]);
+  assert.equal(recording.frameCount, 4);
+  await recording.extend();
+  assert.equal(recording.frameCount, 6);
+  assert.ok(recording.cutOff);
+  assert.deepEqual([-1, 0, 0.05, 0.1, 0.35, 0.4, 99].map((t) => recording.frameAt(t)), [0, 0, 0, 1, 3, 4, 5]);
+  const moment = recording.momentAt(0.35, () => {});
+  assert.equal(moment.index, 3);
+  assert.equal(moment.nextIndex, 0);
+  close(moment.fraction, 0.5, 1e-9, "half-way across the blocks");
+});
+
+test("another format is refused in one sentence", async () => {
+  const text = base64({ ...scene(), format: "stiction-recording-9" });
+  await assert.rejects(Recording.open([{ kind: "scene", text }]), /stiction-recording-9.*stiction-recording-1/);
+});
+
+test("parameters that differ are found, missing ones too", () => {
+  const run = (dt, parameters) => ({ ...scene(), dt, parameters });
+  assert.deepEqual(differences([run(0.01, "solver = sap\nmu = 1\n"), run(0.01, "solver = nsgs\nmu = 1\nomega = 1\n")]),
+    [["solver", ["sap", "nsgs"]], ["omega", ["–", "1"]]]);
+});
+
+/** A payload as its block holds it. */
+function base64(payload) {
+  return encode.block("", payload).match(/>([^<]*)</)[1];
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recording pages in headless Chromium. Environment: STICTION (the command), SCENARIO (clutter.lua), CHROMIUM, FOLDER (for files).
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+import { readPng } from "./png.js";
+import { blocks, viewerOf } from "./recordings.js";
+
+const { STICTION, SCENARIO, CHROMIUM, FOLDER } = process.env;
+const FLAGS = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-background-networking", "--disable-component-update",
+  "--disable-sync", "--disable-quic", "--no-first-run"];
+const CLUTTER = join(FOLDER, "clutter.html");
+
+let browser, viewer;
+
+before(async () => {
+  execFileSync(STICTION, ["run", SCENARIO, "--seconds", "1", "--record", CLUTTER], { stdio: "pipe" });
+  viewer = viewerOf(CLUTTER);
+  browser = await chromium.launch({ executablePath: CHROMIUM, headless: true, chromiumSandbox: false, args: FLAGS });
+});
+after(() => browser?.close());
+
+/** A page with blocks of its own behind the viewer. */
+function write(name, ...lines) {
+  const path = join(FOLDER, name);
+  writeFileSync(path, viewer + lines.join(""));
+  return path;
+}
+
+/** Opens a recording, lets `use` look at it, and asks that the browser had nothing to complain about. */
+async function withPage(path, options, use) {
+  const context = await browser.newContext({ viewport: { width: 1100, height: 760 }, colorScheme: "light", ...options });
+  const page = await context.newPage();
+  const said = [];
+  page.on("console", (message) => ["error", "warning"].includes(message.type()) && said.push(message.text()));
+  page.on("pageerror", (error) => said.push(error.message));
+  page.on("request", (request) => /^(file|blob|data):/.test(request.url()) || said.push(`asks for ${request.url()}`));
+  try {
+    await page.goto(pathToFileURL(path).href);
+    await page.waitForFunction(() => globalThis.stictionViewer ?? document.querySelector(".failure"));
+    await page.evaluate(() => globalThis.stictionViewer?.ready);
+    await use(page);
+    assert.deepEqual(said, []);
+  } finally {
+    await context.close();
+  }
+}
+
+const ask = (page, question, argument) => page.evaluate(question, argument);
+/** Lets what was asked for be drawn. */
+const drawn = (page) => ask(page, () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+const screenshot = async (page) => readPng(await page.screenshot());
+const seek = async (page, t) => {
+  await ask(page, (time) => stictionViewer.seek(time), t);
+  await drawn(page);
+};
+const near = (a, b, tolerance) => a.every((value, k) => Math.abs(value - b[k]) <= tolerance);
+const isRed = ([red, green, blue]) => red > 100 && green < 0.35 * red && blue < 0.35 * red;
+const isBlue = ([red, green, blue]) => blue > 100 && red < 0.35 * blue && green < 0.35 * blue;
+
+test("a recording of clutter opens, is seen, moves and is plotted", async () => {
+  await withPage(CLUTTER, {}, async (page) => {
+    const { end, frames } = await ask(page, () => ({ end: stictionViewer.end, frames: stictionViewer.frameCount }));
+    assert.ok(Math.abs(end - 1) < 1e-9, `the recording ends at ${end}`);
+    assert.deepEqual(frames, [61]);
+
+    // the topmost body stands before the sky, and its own colour is strong
+    const top = await ask(page, () => stictionViewer.bodies.map((name) => ({ name, at: stictionViewer.bodyPosition(name) }))
+      .reduce((a, b) => (a.at[2] > b.at[2] ? a : b)));
+    const pixel = await ask(page, (name) => stictionViewer.bodyPixel(name), top.name);
+    const before = (await screenshot(page)).at(pixel.x, pixel.y);
+    assert.ok(Math.max(...before) - Math.min(...before) > 60, `its colour is ${before}`);
+    await seek(page, 0.5);
+    const after = (await screenshot(page)).at(pixel.x, pixel.y);
+    assert.ok(!near(before, after, 30), `still ${after} after half a second of falling`);
+    // it falls freely at first: z = z0 - g t^2/2, by steps of 10 ms in the symplectic order: t (t + dt)/2
+    await seek(page, 0.1);
+    const [, , z] = await ask(page, (name) => stictionViewer.bodyPosition(name), top.name);
+    assert.ok(Math.abs(top.at[2] - z - (9.81 * 0.1 * 0.11) / 2) < 2e-3, `fell by ${top.at[2] - z} m`);
+
+    const plots = await ask(page, () => stictionViewer.plots);
+    assert.deepEqual(plots.map(({ key }) => key), ["contacts", "iterations", "momentum", "energy"]);
+    for (const { key, points } of plots) assert.ok(points === 100 || points === 101, `${points} points of ${key}`);
+    assert.equal(await page.locator(".plot canvas").count(), 4);
+    await seek(page, 1);
+    const [contacts] = await ask(page, () => stictionViewer.contactCount);
+    assert.ok(contacts > 20, `${contacts} contacts are shown`);
+  });
+});
+
+test("bodies are drawn in their colours where they are, and scrubbing moves them", async () => {
+  const path = write("falling.html", ...blocks(11));
+  await withPage(path, {}, async (page) => {
+    const places = (name) => ask(page, (n) => stictionViewer.bodyPixel(n), name);
+    const box = await places("box"), ball = await places("ball");
+    let shown = await screenshot(page);
+    assert.ok(isRed(shown.at(box.x, box.y)), `the box is ${shown.at(box.x, box.y)}`);
+    assert.ok(isBlue(shown.at(ball.x, ball.y)), `the ball is ${shown.at(ball.x, ball.y)}`);
+
+    // the time in the middle of the track: frame 5 of 0 ... 10
+    const track = await page.locator(".scrub").boundingBox();
+    await page.mouse.click(track.x + track.width / 2, track.y + track.height / 2);
+    await drawn(page);
+    const time = await ask(page, () => stictionViewer.time);
+    assert.ok(Math.abs(time - 0.5) < 0.01, `the time is ${time}`);
+    const [, , z] = await ask(page, () => stictionViewer.bodyPosition("box"));
+    assert.ok(Math.abs(z - (2 - 2 * time)) < 1e-4, `the box is at ${z} m`);
+    shown = await screenshot(page);
+    const moved = await places("ball");
+    assert.ok(isBlue(shown.at(moved.x, moved.y)) && !isBlue(shown.at(ball.x, ball.y)), "the ball has rolled on");
+
+    // a click on a body selects it, another one deselects
+    await page.mouse.click(moved.x, moved.y);
+    await drawn(page);
+    assert.equal((await ask(page, () => stictionViewer.selection)).body, 2);
+    assert.match(await page.locator(".inspector").innerText(), /ball[\s\S]*2 kg/);
+    await page.mouse.click(moved.x, moved.y);
+    assert.equal((await ask(page, () => stictionViewer.selection)).body, -1);
+  });
+});
+
+test("between frames bodies are interpolated, or stay at the frame before", async () => {
+  await withPage(write("between.html", ...blocks(11)), {}, async (page) => {
+    const height = async () => (await ask(page, () => stictionViewer.bodyPosition("box")))[2];
+    await seek(page, 0.25);
+    assert.ok(Math.abs(await height() - 1.5) < 1e-4);
+    await ask(page, () => stictionViewer.setOption("interpolate", false));
+    await drawn(page);
+    assert.ok(Math.abs(await height() - 1.6) < 1e-4);
+  });
+});
+
+test("keys alone play, step, select and switch", async () => {
+  await withPage(write("keys.html", ...blocks(11)), {}, async (page) => {
+    const state = () => ask(page, () => ({ ...stictionViewer.options, time: stictionViewer.time, playing: stictionViewer.playing,
+      speed: stictionViewer.speed, loop: stictionViewer.loop, body: stictionViewer.selection.body }));
+    const press = async (key, field, value) => {
+      await page.keyboard.press(key);
+      const actual = (await state())[field];
+      if (typeof value === "number") assert.ok(Math.abs(actual - value) < 1e-9, `${key}: ${field} is ${actual}`);
+      else assert.equal(actual, value, `${key}: ${field}`);
+    };
+    await press("ArrowRight", "time", 0.1);
+    await press("ArrowRight", "time", 0.2);
+    await press("ArrowLeft", "time", 0.1);
+    await press("End", "time", 1);
+    await press("Home", "time", 0);
+    await press("Shift+ArrowRight", "time", 1);
+    await press("[", "speed", 0.5);
+    await press("]", "speed", 1);
+    await press("l", "loop", false);
+    await press("c", "contacts", false);
+    await press("g", "geometry", "collision");
+    await press("f", "follow", true);
+    await press("n", "body", 1);
+    await press("Escape", "body", -1);
+    await press("Home", "time", 0);
+    await press(" ", "playing", true);
+    await page.waitForFunction(() => stictionViewer.time > 0.1);
+    await press(" ", "playing", false);
+    await page.keyboard.press("?");
+    assert.ok(await page.locator("dialog").isVisible());
+    await page.keyboard.press("Escape");
+    assert.ok(!(await page.locator("dialog").isVisible()));
+
+    // the focus goes through all controls and is seen; what has it keeps its keys
+    const visited = new Set();
+    for (let k = 0; k < 60; k++) {
+      await page.keyboard.press("Tab");
+      visited.add(await ask(page, () => {
+        const { activeElement: at } = document;
+        const seen = getComputedStyle(at).outlineStyle !== "none" || getComputedStyle(at.nextElementSibling ?? at).outlineStyle !== "none";
+        return at === document.body ? "" : `${at.getAttribute("aria-label") ?? at.textContent}${seen ? "" : " UNSEEN"}`;
+      }));
+    }
+    for (const name of ["Play", "Time", "Speed", "Search bodies", "Contacts", "Energy"]) assert.ok(visited.has(name), `${name} is not among ${[...visited].join(", ")}`);
+    assert.deepEqual([...visited].filter((name) => name.endsWith("UNSEEN")), []);
+  });
+});
+
+test("a click in a plot moves the time", async () => {
+  await withPage(write("plot.html", ...blocks(11)), {}, async (page) => {
+    assert.deepEqual((await ask(page, () => stictionViewer.plots)).map(({ key, points, lines }) => [key, points, lines]),
+      [["contacts", 110, 1], ["iterations", 110, 1], ["momentum", 110, 1], ["energy", 110, 4], ["signal height", 110, 1]]);
+    const plot = await page.locator('[data-plot="contacts"] .u-over').boundingBox();
+    await page.mouse.click(plot.x + 0.3 * plot.width, plot.y + 20);
+    const time = await ask(page, () => stictionViewer.time);
+    const end = await ask(page, () => stictionViewer.end);
+    assert.ok(Math.abs(time - 0.3 * end) < 0.01, `the time is ${time}`);
+    await page.mouse.move(plot.x - 30, plot.y - 30);
+    assert.match(await page.locator('[data-plot="signal height"] .values').innerText(), /^(29|30)\d mm$/);
+  });
+});
+
+test("a narrow window shows everything without scrolling sideways", async () => {
+  await withPage(CLUTTER, { viewport: { width: 360, height: 700 }, colorScheme: "dark", reducedMotion: "reduce" }, async (page) => {
+    const widths = await ask(page, () => ({ page: document.documentElement.scrollWidth, over: [...document.querySelectorAll(".app *")]
+      .filter((e) => e.clientWidth > 0 && e.getBoundingClientRect().right > 361).map((e) => e.className || e.tagName) }));
+    assert.equal(widths.page, 360);
+    assert.deepEqual(widths.over, []);
+    const canvas = await page.locator(".scene canvas").boundingBox();
+    assert.ok(canvas.width === 360 && canvas.height > 200);
+  });
+});
+
+test("two recordings stand side by side or over each other", async () => {
+  const second = { title: "falling faster", dt: 0.02, parameters: "solver = nsgs\n" };
+  await withPage(write("two.html", ...blocks(11), ...blocks(6, second)), {}, async (page) => {
+    const panes = await ask(page, () => stictionViewer.panes);
+    assert.equal(panes.length, 2);
+    assert.ok(panes[0].x + panes[0].width <= panes[1].x + 1 && panes[0].width === panes[1].width);
+    const shown = await screenshot(page);
+    for (const view of [0, 1]) {
+      const box = await ask(page, (v) => stictionViewer.bodyPixel("box", v), view);
+      assert.ok(isRed(shown.at(box.x, box.y)), `box ${view} is ${shown.at(box.x, box.y)}`);
+    }
+    assert.deepEqual((await ask(page, () => stictionViewer.plots)).map(({ key, lines }) => [key, lines]).slice(0, 3),
+      [["contacts", 2], ["iterations", 2], ["momentum", 2]]);
+    const text = await page.locator(".differences").innerText();
+    assert.match(text, /dt\s+0\.01\s+0\.02/);
+    assert.match(text, /solver\s+sap\s+nsgs/);
+
+    // the second one ends at 0.5 s, where its box stays 1 m above that of the first at 1 s
+    await seek(page, 1);
+    await page.keyboard.press("n");
+    await drawn(page);
+    assert.match(await page.locator(".inspector").innerText(), /to falling faster\s+1 m/);
+    await page.keyboard.press("o");
+    await drawn(page);
+    assert.equal((await ask(page, () => stictionViewer.panes)).length, 1);
+  });
+});
+
+test("a file that was cut off opens up to its last whole block, and says so", async () => {
+  const whole = readFileSync(CLUTTER);
+  const last = whole.lastIndexOf('data-kind="end"');
+  const cut = join(FOLDER, "cut.html");
+  writeFileSync(cut, whole.subarray(0, last + 60));
+  await withPage(cut, {}, async (page) => {
+    assert.match(await page.locator(".note").innerText(), /^the run was cut off at t = 1\.000 s$/);
+    assert.deepEqual(await ask(page, () => stictionViewer.frameCount), [61]);
+  });
+  const [scene, frames, series] = blocks(11);
+  await withPage(write("killed.html", scene, frames, series.slice(0, 300)), {}, async (page) => {
+    assert.match(await page.locator(".note").innerText(), /cut off at t = 1\.000 s/);
+    assert.deepEqual(await ask(page, () => stictionViewer.plots), []);
+  });
+});
+
+test("what cannot be shown is said in one sentence", async () => {
+  const failure = async (name, lines, pattern) => withPage(write(name, ...lines), {}, async (page) =>
+    assert.match(await page.locator(".failure").innerText(), pattern));
+  await failure("empty.html", [], /holds no recording/);
+  await failure("newer.html", blocks(3, { format: "stiction-recording-2" }), /stiction-recording-2/);
+  await failure("frameless.html", blocks(3).slice(0, 1), /holds no frames/);
+});
