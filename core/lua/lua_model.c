@@ -155,8 +155,10 @@ static int add_simple(lua_State *L, const char *owner, stn_shape_type type, cons
     d.count = 1;
     d.shapes = &shape;
     stn_error err = {0};
-    double mass = read_mass(&f, stn_shape_volume(&shape.solid));
-    stn_lua_check(L, stn_shape_mass(&shape.solid, mass, &d.mass, &err), &err);
+    double volume = stn_shape_volume(&shape.solid), mass = read_mass(&f, volume);
+    if (volume > 0.0) { // else a surface that is part of the world
+        stn_lua_check(L, stn_shape_mass(&shape.solid, mass, &d.mass, &err), &err);
+    }
     return finish_body(L, w, &f, &d);
 }
 

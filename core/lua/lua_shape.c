@@ -102,26 +102,27 @@ static void warn_open(const stn_fields *f, const char *path, const stn_mesh *mes
 }
 
 /// The hull of the file's mesh, or its surface (convex = false). It weighs what the closed surface encloses, else what
-/// the hull does.
+/// the hull does; an open surface that is part of the world weighs nothing.
 static void read_mesh(const stn_fields *f, int keep, stn_lua_shape *shape) {
     const char *file = stn_fields_text(f, "file");
-    bool convex = true;
+    bool convex = true, fixed = false;
     int top = lua_gettop(f->L);
     if (file == NULL) {
         stn_lua_fail(f->L, "%s: file is missing; give the name of a mesh file such as \"part.stl\"", f->owner);
     }
     stn_fields_boolean(f, "convex", &convex);
+    stn_fields_boolean(f, "fixed", &fixed);
     shape->scale = read_scale(f);
     shape->path = stn_lua_find_file(f->L, f->owner, file);
     hold(f->L, keep);
     stn_mesh_request request = {.path = shape->path, .scale = shape->scale};
     const stn_mesh *mesh = load_mesh(f, keep, &request), *hull = mesh;
-    bool closed = mesh->solid.mass > 0.0;
-    if ((convex || !closed) && !mesh->convex) {
+    bool closed = mesh->solid.mass > 0.0, weightless = !closed && !convex && fixed;
+    if ((convex || !closed) && !mesh->convex && !weightless) {
         request.convex = true;
         hull = load_mesh(f, keep, &request);
     }
-    if (!closed) {
+    if (!closed && !weightless) {
         warn_open(f, shape->path, mesh);
     }
     shape->solid = stn_shape_mesh(closed ? mesh : hull);

@@ -70,6 +70,24 @@ bool surface_is_passed(const surface *s, stn_vec3 m, stn_vec3 p, double gap) {
     return !s->filled && top + gap < -0.25 * (top - gap);
 }
 
+bool surface_holds(const surface *s, stn_vec3 point, double tolerance) {
+    const stn_shape *shape = s->body.shape;
+    stn_vec3 q = stn_pose_apply_inverse(&s->body.pose, point), on_shape, outward;
+    if (shape->type == STN_SHAPE_SPHERE) {
+        return stn_vec3_norm(q) <= shape->radius + tolerance;
+    }
+    if (shape->type != STN_SHAPE_CONVEX) {
+        return closest_point(shape, q, &on_shape, &outward) <= tolerance;
+    }
+    for (int32_t i = 0; i < shape->mesh->polytope->face_count; i++) {
+        const double *plane = shape->mesh->polytope->planes + 4 * (size_t)i;
+        if (plane[0] * q.x + plane[1] * q.y + plane[2] * q.z > plane[3] + tolerance) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // ---------------------------------------------------------------------------------------------------- candidates
 
 static bool visit(void *user, int32_t triangle) {

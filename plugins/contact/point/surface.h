@@ -62,6 +62,8 @@ void surface_fan(const surface *s, int32_t edge, fan *out);
 double surface_gap(const surface *s, stn_vec3 m, stn_vec3 p, stn_vec3 *lowest);
 /// Is too much of the body behind the surface for a contact along m? `gap` = s(m) from p.
 bool surface_is_passed(const surface *s, stn_vec3 m, stn_vec3 p, double gap);
+/// Does the body hold the point, but for a tolerance?
+bool surface_holds(const surface *s, stn_vec3 point, double tolerance);
 /// Adds a point: A is the body, B the surface.
 void surface_add(const surface *s, stn_vec3 on_body, stn_vec3 on_surface, stn_vec3 m, uint32_t feature_a,
                  uint32_t feature_b);

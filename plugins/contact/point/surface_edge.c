@@ -158,7 +158,9 @@ static void add_points(const edge *e, const facet *f, int32_t k, stn_vec3 m, boo
     double phi = stn_vec3_dot(m, stn_vec3_sub(deepest, e->from)) - s->radius;
     find_stretch(e, m, within, over, &stretch);
     double least = fmin(over ? phi : (double)INFINITY, overlap_depth(&stretch));
-    if (!(least <= s->margin) || (least < 0.0 && surface_is_passed(s, m, e->from, least))) {
+    stn_vec3 under = stn_vec3_mul_add(e->from, at, e->along);
+    bool missed = over && phi < -tolerance && !surface_holds(s, under, tolerance); // met by the edge's line alone
+    if (missed || !(least <= s->margin) || (least < 0.0 && surface_is_passed(s, m, e->from, least))) {
         return;
     }
     for (int32_t i = 0; i < stretch.count; i++) {
@@ -170,8 +172,7 @@ static void add_points(const edge *e, const facet *f, int32_t k, stn_vec3 m, boo
         }
     }
     if (over && phi <= s->margin && !(overlap_depth(&stretch) <= phi + 1e-10 * s->size)) {
-        surface_add(s, stn_vec3_mul_add(deepest, -s->radius, m), stn_vec3_mul_add(e->from, at, e->along), m,
-                    CODE_DEEPEST, code_at(s, f, k, 0));
+        surface_add(s, stn_vec3_mul_add(deepest, -s->radius, m), under, m, CODE_DEEPEST, code_at(s, f, k, 0));
     }
 }
 

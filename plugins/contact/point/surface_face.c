@@ -17,15 +17,24 @@ static double bend(const surface *s, const facet *f, int32_t k, stn_vec3 outward
     return cosine > -0.999 ? fmax(-stn_vec3_dot(n, outward) / (1.0 + cosine), 0.0) : 0.0;
 }
 
-/// Does the point q of the plane belong to the triangle, with the body's point at height h over it?
-static bool is_over(const surface *s, const facet *f, stn_vec3 q, double h) {
-    double tolerance = 1e-9 * s->size + 1e-7 * fabs(h);
+/// Behind a concave edge: nothing of the surface is nearer to the point than the edge.
+static bool is_in_gap(const surface *s, const facet *f, int32_t k, stn_vec3 point) {
+    stn_vec3 along = stn_vec3_sub(f->corner[(k + 1) % 3], f->corner[k]), w = stn_vec3_sub(point, f->corner[k]);
+    double t = clamp(stn_vec3_dot(w, along) / stn_vec3_dot(along, along), 0.0, 1.0);
+    double distance = stn_vec3_norm(stn_vec3_mul_add(w, -t, along));
+    stn_mesh_point nearer;
+    return !stn_mesh_nearest(s->mesh, point, (1.0 - 1e-6) * distance, &nearer);
+}
+
+/// Does the body's point belong to the triangle?
+static bool is_over(const surface *s, const facet *f, const witness *w) {
+    double tolerance = 1e-9 * s->size + 1e-7 * fabs(w->phi);
     for (int32_t k = 0; k < 3; k++) {
         stn_vec3 along = stn_vec3_sub(f->corner[(k + 1) % 3], f->corner[k]);
         stn_vec3 outward = stn_vec3_cross(along, f->normal);
         outward = stn_vec3_normalize_or(outward, outward);
-        double beyond = stn_vec3_dot(outward, stn_vec3_sub(q, f->corner[k]));
-        if (beyond > tolerance && (h >= 0.0 || beyond > tolerance - h * bend(s, f, k, outward))) {
+        double beyond = stn_vec3_dot(outward, stn_vec3_sub(w->b, f->corner[k])) - tolerance;
+        if (beyond > 0.0 && !(w->phi < 0.0 && beyond <= -w->phi * bend(s, f, k, outward) && is_in_gap(s, f, k, w->a))) {
             return false;
         }
     }
@@ -68,7 +77,7 @@ void surface_face_points(const surface *s, const facet *f) {
     lowest_points(s, f, &points);
     for (int32_t i = 0; i < points.count; i++) {
         const witness *w = &points.points[i];
-        if (!is_over(s, f, w->b, w->phi)) {
+        if (!is_over(s, f, w)) {
             continue;
         }
         if (w->phi < 0.0 && !checked) {

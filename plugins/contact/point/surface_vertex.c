@@ -32,25 +32,7 @@ static double largest_along(const stn_vec3 *edges, int32_t count, stn_vec3 m, in
     return most;
 }
 
-/// Is there any direction within? From the mean normal, which is one nearly always where there is; a few steps away
-/// from the edge that it falls behind most find others.
-static bool is_peak(const surface *s, const fan *around, const stn_vec3 *edges, int32_t count) {
-    stn_vec3 m = stn_vec3_zero();
-    for (int32_t i = 0; i < around->count; i++) {
-        m = stn_vec3_add(m, surface_normal(s, around->edge[i] / 3));
-    }
-    for (int32_t step = 0; step < 8; step++) {
-        m = stn_vec3_normalize_or(m, m);
-        int32_t worst = 0;
-        double most = largest_along(edges, count, m, &worst);
-        if (most < -inside) {
-            return true;
-        }
-        m = stn_vec3_mul_add(m, -1.5 * most - 1e-3, edges[worst]);
-    }
-    return false;
-}
-
+/// Is the direction within those of the vertex, on the outer side of some of its faces?
 static bool admits(const surface *s, const fan *around, const stn_vec3 *edges, int32_t count, stn_vec3 m) {
     int32_t worst = 0;
     if (!(largest_along(edges, count, m, &worst) < -inside)) {
@@ -137,15 +119,12 @@ void surface_vertex_points(const surface *s, const facet *f, int32_t k) {
             return; // the lowest triangle has it
         }
     }
-    int32_t count = edges_of(s, &around, corner, edges);
-    nearest found;
-    if (!is_peak(s, &around, edges, count)) {
-        return;
-    }
+    nearest found = {.phi = -INFINITY};
     bool apart = find_nearest(s, corner, &found);
     if (apart && found.phi - s->radius > s->margin) {
         return;
     }
+    int32_t count = edges_of(s, &around, corner, edges);
     if (!apart || !admits(s, &around, edges, count, found.m)) {
         face_search search = {s, corner, &around, edges, count, {.phi = -INFINITY}};
         if (!apart || found.phi < 0.0) {

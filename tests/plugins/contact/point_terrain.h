@@ -17,8 +17,8 @@ static inline double level(double x, double y) {
     return 0.0;
 }
 
-/// A grid over |x|, |y| <= half with both coordinates shaken by shares of a cell and either diagonal, turned by `pose`.
-/// With `needles` some rows are 1e-6 of a cell high.
+/// A grid over |x|, |y| <= half with both coordinates shaken by up to a quarter of a cell and either diagonal, turned
+/// by `pose`. With `needles` some rows are 1e-6 of a cell high.
 static inline stn_mesh *terrain_mesh(stn_random *r, stn_context *context, int32_t side, double half, bool needles,
                                      terrain_height *height, const stn_pose *pose) {
     static stn_vec3 points[TERRAIN_SIDE_MAX * TERRAIN_SIDE_MAX];
@@ -30,7 +30,7 @@ static inline stn_mesh *terrain_mesh(stn_random *r, stn_context *context, int32_
     }
     for (int32_t i = 0; i < side * side; i++) {
         bool border = i % side == 0 || i % side == side - 1 || i / side == 0 || i / side == side - 1 || needles;
-        double shake = border ? 0.0 : 0.4 * cell;
+        double shake = border ? 0.0 : 0.25 * cell;
         double x = -half + (i % side) * cell + shake * random_between(r, -1.0, 1.0);
         double y = line[i / side] + shake * random_between(r, -1.0, 1.0);
         points[i] = stn_pose_apply(pose, stn_vec3_make(x, y, height(x, y)));
