@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "point_hulls.h"
 #include "point_oracle.h"
+#include "point_random.h"
 #include "point_reference.h"
 
 /// Of a pair with hulls, which the slow way takes ten times as long for, a tenth.
@@ -25,40 +25,6 @@ static const stn_shape_type types[] = {STN_SHAPE_SPHERE,    STN_SHAPE_BOX,    ST
 static double distance_tolerance(stn_shape_type a, stn_shape_type b) {
     bool general = b == STN_SHAPE_CYLINDER || b == STN_SHAPE_ELLIPSOID || b == STN_SHAPE_CONVEX;
     return general && a != STN_SHAPE_SPHERE ? 1e-6 : 1e-9;
-}
-
-static stn_shape random_shape(stn_random *r, probe *p, stn_shape_type type) {
-    double s = random_size(r, 0.2, 2.0), t = random_size(r, 0.2, 2.0), u = random_size(r, 0.2, 2.0);
-    switch (type) {
-    case STN_SHAPE_SPHERE:
-        return stn_shape_sphere(s);
-    case STN_SHAPE_BOX:
-        return stn_shape_box(stn_vec3_make(s, t, u));
-    case STN_SHAPE_CAPSULE:
-        return stn_shape_capsule(s, t);
-    case STN_SHAPE_CYLINDER:
-        return stn_shape_cylinder(s, t);
-    case STN_SHAPE_ELLIPSOID:
-        return stn_shape_ellipsoid(stn_vec3_make(s, t, u));
-    case STN_SHAPE_CONVEX:
-        return stn_shape_mesh(hull_random(r, p->context, stn_vec3_make(s, t, u)));
-    default:
-        return stn_shape_half_space();
-    }
-}
-
-static double size_of(const placed *p) {
-    const stn_mesh *mesh = p->shape.mesh;
-    stn_vec3 half = mesh != NULL ? stn_vec3_scale(0.5, stn_vec3_sub(mesh->bounds.upper, mesh->bounds.lower))
-                                 : p->shape.half_extents;
-    return p->shape.radius + p->shape.half_length + half.x + half.y + half.z;
-}
-
-/// What errors are measured by: the size of the smaller body, and what rounding in the larger one's coordinates allows.
-static double size_of_pair(const placed *a, const placed *b) {
-    double s = size_of(a), t = size_of(b);
-    bool plane = b->shape.type == STN_SHAPE_HALF_SPACE;
-    return plane ? s : fmin(s, t) + 1e-4 * fmax(s, t);
 }
 
 static void enlarge(stn_shape *s, double factor) {
@@ -115,8 +81,8 @@ static double phi_of(const contacts *c) {
 
 /// Two placed shapes: anywhere, with axes along each other's, deep inside, or so close that they just touch.
 static void random_pair(stn_random *r, probe *p, stn_shape_type type_a, stn_shape_type type_b, placed *a, placed *b) {
-    *a = (placed){random_shape(r, p, type_a), random_pose(r, 1.0)};
-    *b = (placed){random_shape(r, p, type_b), random_pose(r, 0.0)};
+    *a = (placed){random_shape(r, p->context, type_a), random_pose(r, 1.0)};
+    *b = (placed){random_shape(r, p->context, type_b), random_pose(r, 0.0)};
     if (random_below(r, 4) == 0) {
         enlarge(&b->shape, random_size(r, 1e-3, 1e3));
     }
