@@ -23,27 +23,38 @@ typedef struct filter_entry {
     int32_t link;   // STN_WORLD also for a root link named "world"; FILTER_NODE for nodes
     uint32_t category, mask;
     bool collision;
-    bool excluded; // its link is on the exclude list
+    bool excluded;   // its link is on the exclude list
+    bool overridden; // an override names its link
 } filter_entry;
 enum { FILTER_NODE = -3 };
 
+enum { MATERIAL_MEMBERS = 6 };
+
+/// All that was stated for two links (STN_WORLD and STN_ANY too), in the order of the members of stn_material.
 typedef struct pair_override {
-    int32_t a, b; // links, STN_WORLD or STN_ANY
-    stn_material material;
+    uint64_t key; // pair_key of the links
+    double value[MATERIAL_MEMBERS];
+    int32_t call[MATERIAL_MEMBERS]; // which call gave it, from 1 on; 0: none did
 } pair_override;
+
+/// override.c: found by key, open addressing with linear probes.
+typedef struct pair_overrides {
+    pair_override *entries;
+    int32_t *slots; // entry + 1; 0: free
+    int32_t count, slot_count;
+} pair_overrides;
 
 typedef struct model_object {
     stn_model face; // first: a stn_model is the address of its object
     stn_arena *memory;
-    stn_model_builder *described;   // what it was compiled from; owns texts, meshes and element plugins
-    const body_plan *plan;          // (body_count)
-    const int64_t *dense_start;     // (tree_count) sum of n^2 of the articulated trees before
-    const int32_t *massless;        // (tree_count) link, -1
-    const filter_entry *filter;     // (geometry_count)
-    const stn_material *surface;    // (geometry_count) defaults filled in
-    const uint64_t *exclude_keys;   // (exclude_count) of the link pairs, ascending
-    const pair_override *overrides; // (override_count) in the order of the calls
-    int32_t override_count;
+    stn_model_builder *described; // what it was compiled from; owns texts, meshes and element plugins
+    const body_plan *plan;        // (body_count)
+    const int64_t *dense_start;   // (tree_count) sum of n^2 of the articulated trees before
+    const int32_t *massless;      // (tree_count) link, -1
+    const filter_entry *filter;   // (geometry_count)
+    const stn_material *surface;  // (geometry_count) defaults filled in
+    const uint64_t *exclude_keys; // (exclude_count) of the link pairs, ascending
+    pair_overrides overrides;
     int32_t articulated_count; // trees; clouds come after them
     int32_t node_q, node_v;    // where the coordinates and velocities of the nodes begin
 } model_object;
@@ -52,6 +63,9 @@ static inline const model_object *model_object_of(const stn_model *model) {
     return (const model_object *)(const void *)model;
 }
 
+/// override.c: replaces what was stated for the links of two geometries.
+void stn_overrides_apply(const pair_overrides *overrides, const filter_entry *a, const filter_entry *b,
+                         stn_material *material);
 /// stn_model_pair_material written where it is kept: once a pair of the broad phase, a copy of it costs more than the
 /// rest. It takes the rule of relaxation times.
 void stn_model_combine_surfaces(const stn_model *model, stn_relaxation_rule rule, int32_t geometry_a,

@@ -71,5 +71,9 @@ stn_status compile_start(compiler *c, stn_error *err);
 stn_status compile_keyframes(compiler *c, stn_error *err);
 /// surfaces.c: geometries, filter, materials, overrides; node spheres come after the builder's geometries.
 stn_status compile_surfaces(compiler *c, stn_error *err);
+/// The link by which filters and overrides know a geometry: a root named "world" is the world.
+int32_t contact_link(const compiler *c, int32_t link);
+/// override.c: after geometries and filter.
+stn_status compile_overrides(compiler *c, filter_entry *filter, stn_error *err);
 
 #endif

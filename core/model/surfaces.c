@@ -6,8 +6,7 @@
 
 #include "model/compiler.h"
 
-/// The link by which filters and overrides know a geometry: a root named "world" is the world.
-static int32_t contact_link(const compiler *c, int32_t link) {
+int32_t contact_link(const compiler *c, int32_t link) {
     if (link == STN_WORLD) {
         return STN_WORLD;
     }
@@ -134,23 +133,6 @@ static stn_status compile_excludes(compiler *c, filter_entry *filter, stn_error 
     return STN_OK;
 }
 
-static stn_status compile_overrides(compiler *c, stn_error *err) {
-    const list *built = &c->builder->overrides;
-    pair_override *overrides = STN_ARENA(c->memory, built->count, pair_override);
-    if (overrides == NULL) {
-        return compile_out_of_memory(err);
-    }
-    for (int32_t i = 0; i < built->count; i++) {
-        const built_override *o = override_at(c->builder, i);
-        int32_t a = o->a == STN_ANY ? STN_ANY : contact_link(c, o->a);
-        int32_t b = o->b == STN_ANY ? STN_ANY : contact_link(c, o->b);
-        overrides[i] = (pair_override){a, b, o->material};
-    }
-    c->object->overrides = overrides;
-    c->object->override_count = built->count;
-    return STN_OK;
-}
-
 stn_status compile_surfaces(compiler *c, stn_error *err) {
     const stn_model_builder *b = c->builder;
     stn_model *m = &c->object->face;
@@ -187,5 +169,5 @@ stn_status compile_surfaces(compiler *c, stn_error *err) {
     c->object->filter = filter;
     c->object->surface = surface;
     stn_status status = compile_excludes(c, filter, err);
-    return status == STN_OK ? compile_overrides(c, err) : status;
+    return status == STN_OK ? compile_overrides(c, filter, err) : status;
 }

@@ -6,8 +6,8 @@
 // place are one kind, and kinds with the same shape and filter one class. Friction, relaxation time and stiffness of a
 // pair grow with those of the partner (material.c), so within a class the worst partner of a kind is the first in their
 // order that it may touch; that order is walked past a few of the own body only. Dissipation is a mean whose weights
-// depend on both stiffnesses: it is walked until nothing that follows can exceed what was found. Relaxation times are added
-// up whatever the world's rule, as their sum bounds the other one too.
+// depend on both stiffnesses: it is walked until nothing that follows can exceed what was found. Relaxation times are
+// added up whatever the world's rule, as their sum bounds the other one too.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -207,28 +207,16 @@ static int compare_ranked(const void *a, const void *b) {
 
 static collider_key *list_keys(const stn_world *world, stn_arena *arena) {
     const model_object *object = model_object_of(world->model);
-    int32_t links = world->model->link_count;
     collider_key *keys = STN_ARENA_ZEROED(arena, world->collider_count, collider_key);
-    bool *named = STN_ARENA_ZEROED(arena, links + 1, bool); // by an override; the world comes last
-    if (keys == NULL || named == NULL) {
+    if (keys == NULL) {
         return NULL;
-    }
-    for (int32_t i = 0; i < object->override_count; i++) {
-        const int32_t link[2] = {object->overrides[i].a, object->overrides[i].b};
-        for (int32_t k = 0; k < 2; k++) {
-            if (link[k] != STN_ANY) {
-                named[link[k] == STN_WORLD ? links : link[k]] = true;
-            }
-        }
     }
     for (int32_t i = 0; i < world->collider_count; i++) {
         int32_t g = world->collider[i];
         const filter_entry *filter = &object->filter[g];
-        bool node = filter->link == FILTER_NODE;
-        bool overridden = !node && named[filter->link == STN_WORLD ? links : filter->link];
         keys[i] = (collider_key){
             .class = {(int64_t)world->model->geometries[g].shape.type, world->model->geometries[g].mesh,
-                      filter->category, filter->mask, overridden ? filter->link : NO_LINK},
+                      filter->category, filter->mask, filter->overridden ? filter->link : NO_LINK},
             .place = {filter->body, filter->parent, filter->excluded ? filter->link : NO_LINK},
             .surface = object->surface[g],
             .collider = i,

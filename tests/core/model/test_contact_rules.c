@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "stn_model_test.h"
+#include "stn_random.h"
 
 static const stn_vec3 Z = {0.0, 0.0, 1.0};
 
@@ -273,6 +274,64 @@ static void later_overrides_win_and_unset_members_fall_through(void **state) {
     assert_near(stn_model_pair_material(s->model, g[1], ground).value.mu, 0.1, 0.0);
 }
 
+typedef struct call {
+    int32_t a, b;
+    stn_material material;
+} call;
+
+/// The rule as it is stated: one call after the other, each replacing what it gives where it covers the pair.
+static stn_material one_by_one(const call *calls, int32_t count, int32_t link_a, int32_t link_b) {
+    stn_material m = stn_material_default();
+    for (int32_t i = 0; i < count; i++) {
+        const call *c = &calls[i];
+        bool forward = (c->a == STN_ANY || c->a == link_a) && (c->b == STN_ANY || c->b == link_b);
+        bool backward = (c->a == STN_ANY || c->a == link_b) && (c->b == STN_ANY || c->b == link_a);
+        const double given[] = {c->material.mu, c->material.stiffness, c->material.restitution};
+        double *const members[] = {&m.mu, &m.stiffness, &m.restitution};
+        for (int32_t k = 0; k < 3 && (forward || backward); k++) {
+            *members[k] = isnan(given[k]) ? *members[k] : given[k];
+        }
+    }
+    return m;
+}
+
+static void many_overrides_act_as_if_looked_at_one_by_one(void **state) {
+    scene *s = *state;
+    enum { BALLS = 12, CALLS = 80 };
+    stn_random r = {9};
+    int32_t link[BALLS + 1], g[BALLS + 1];
+    call calls[CALLS];
+    for (int32_t i = 0; i < BALLS; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "ball%d", i);
+        g[i] = add_ball(s, name, stn_material_unset(), &link[i]);
+    }
+    link[BALLS] = STN_WORLD;
+    g[BALLS] = add_shape(s->builder, STN_WORLD, stn_shape_half_space());
+    for (int32_t i = 0; i < CALLS; i++) {
+        const double choice[] = {(double)NAN, (double)NAN, 0.01 * i, 0.5};
+        int32_t one = random_below(&r, BALLS + 2), two = random_below(&r, BALLS + 2);
+        calls[i] = (call){one > BALLS || random_below(&r, 8) == 0 ? STN_ANY : link[one],
+                          two > BALLS ? STN_ANY : link[two], stn_material_unset()};
+        calls[i].material.mu = choice[random_below(&r, 4)];
+        calls[i].material.stiffness = 1e5 * choice[random_below(&r, 4)];
+        calls[i].material.restitution = choice[random_below(&r, 4)];
+        stn_error err;
+        assert_ok(stn_builder_override(s->builder, calls[i].a, calls[i].b, &calls[i].material, &err), err);
+    }
+    s->model = compile_model(s->builder);
+    int32_t changed = 0;
+    for (int32_t i = 0; i <= BALLS; i++) {
+        for (int32_t k = 0; k <= BALLS; k++) {
+            stn_material expected = one_by_one(calls, CALLS, link[i], link[k]);
+            stn_material found = stn_model_pair_material(s->model, g[i], g[k]).value;
+            assert_same(&found, &expected);
+            changed += expected.mu != one_by_one(calls, CALLS, STN_ANY, STN_ANY).mu;
+        }
+    }
+    assert_true(changed > BALLS * BALLS / 4);
+}
+
 static void material_of_a_robot_goes_to_its_own_shapes_alone(void **state) {
     scene *s = *state;
     stn_error err;
@@ -308,6 +367,7 @@ int main(void) {
         TEST(nodes_of_one_cloud_do_not_collide_but_two_clouds_do),
         TEST(surfaces_combine_as_the_note_says),
         TEST(later_overrides_win_and_unset_members_fall_through),
+        TEST(many_overrides_act_as_if_looked_at_one_by_one),
         TEST(material_of_a_robot_goes_to_its_own_shapes_alone),
     };
     return cmocka_run_group_tests_name("collision filter and pair materials", tests, NULL, NULL);
