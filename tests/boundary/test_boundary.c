@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stn_tape.h"
+
 static const double g = 9.81;
 
 static int setup(void **state) {
@@ -284,6 +286,59 @@ static void an_impulse_solver_clamps_box_rows_and_the_core_completes_velocities(
     stn_world_destroy(world);
 }
 
+/// Recorded in the middle, when every memory holds something; a lattice and a controller come along.
+static void replay_with(stn_context *context, const stn_world_options *options, bool lattice) {
+    stn_world *world = scene_world(context, options);
+    scene_ground(world);
+    scene_cube(world, "cube", 1.0, stn_vec3_make(0.0, 0.0, 0.1));
+    int32_t robot = scene_slider(world, "slider", NULL);
+    if (lattice) {
+        int32_t *index = calloc(2 * 100 * 100, sizeof *index);
+        int32_t nodes = add_lattice(world, 5, 5, 4, 0.03);
+        assert_non_null(index);
+        add_elements(world, "fake_spring", 2000.0, 20.0, nodes, lattice_springs(index), index);
+        free(index);
+    }
+    int32_t controller = scene_controller(world, robot, "fake_impedance", "k", 1e2, "d", 3.0, NULL);
+    stn_error err;
+    tape *t = NULL;
+    for (int32_t i = 0; i < 60; i++) {
+        double target = 0.01 * i;
+        t = i == 20 ? tape_record(world) : t;
+        assert_ok(stn_world_set_reference(world, controller, "task", &target, 1, &err), err);
+        assert_ok(stn_world_set_effort(world, 0, 0.1 * i, &err), err);
+        assert_true(stn_world_step(world, &err) >= 0);
+    }
+    uint64_t hash = stn_world_hash(world);
+    stn_world_destroy(world);
+    assert_int_equal(t->count, 40);
+    assert_true(tape_play(context, t) == hash);
+    tape_drop(t);
+}
+
+static void every_kind_of_plugin_is_replayed(void **state) {
+    stn_world_options options = stn_world_options_default();
+    replay_with(*state, &options, true);
+    options.integrator.id = "fake_midstep";
+    replay_with(*state, &options, true);
+    options = stn_world_options_default();
+    options.law.id = "fake_bristle";
+    replay_with(*state, &options, false);
+    options = stn_world_options_default();
+    options.contact.id = "fake_two_patches";
+    replay_with(*state, &options, false);
+    const stn_setting settings[] = {{.name = "tolerance", .form = STN_SETTING_NUMBER, .number = 1e-10},
+                                    {.name = "max_iterations", .form = STN_SETTING_NUMBER, .number = 20000}};
+    options = stn_world_options_default();
+    options.solver = (stn_plugin_choice){"fake_impulse", settings, 2};
+    replay_with(*state, &options, false);
+    char path[512];
+    snprintf(path, sizeof path, "%s/midstep.so", STN_FAKES_DIR);
+    options = stn_world_options_default();
+    options.integrator.id = path; // a plugin that was named by its file is found again by it
+    replay_with(*state, &options, false);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quasistatic_stepping_holds_a_box_with_a_singular_A),
@@ -294,6 +349,7 @@ int main(void) {
         cmocka_unit_test(a_lattice_of_100_nodes_comes_to_rest_under_a_sparse_A),
         cmocka_unit_test(an_element_of_12_dofs_keeps_momentum_and_loses_energy),
         cmocka_unit_test(an_impulse_solver_clamps_box_rows_and_the_core_completes_velocities),
+        cmocka_unit_test(every_kind_of_plugin_is_replayed),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

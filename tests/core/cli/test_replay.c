@@ -158,6 +158,20 @@ static void an_arm_sweeps_again_as_it_did(void **state) {
     cJSON_Delete(json);
 }
 
+/// Height fields, meshes, hulls, mimic joints, keyframes, attached robots, resets and restored states.
+static void scenarios_of_every_kind_are_the_same_again(void **state) {
+    (void)state;
+    static const char *const names[] = {"terrain",     "vessels",  "meshes", "robot_wsg50",
+                                        "robot_panda", "two_arms", "state",  "sdformat"};
+    for (int32_t i = 0; i < STN_COUNT(names); i++) {
+        char words[512];
+        snprintf(words, sizeof words, "run " STN_SOURCE_DIR "/tests/scenario/%s.lua --record s.html 2>/dev/null",
+                 names[i]);
+        stn_run_to(words, 0);
+        stn_expect_part("replay s.html --check --json 2>/dev/null", 0, "\"the same\"");
+    }
+}
+
 static void a_changed_input_is_found_at_its_step(void **state) {
     (void)state;
     record();
@@ -227,6 +241,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_recorded_run_is_the_same_again, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(an_arm_sweeps_again_as_it_did, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(scenarios_of_every_kind_are_the_same_again, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(a_changed_input_is_found_at_its_step, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(a_replay_may_be_recorded_anew, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(a_recording_that_was_cut_off_is_replayed_to_its_end, enter_folder,

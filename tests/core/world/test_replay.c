@@ -2,119 +2,12 @@
 // A run that was written down by value is made again, step by step and bit for bit, and what differs is named.
 #include "scenes.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include <stiction/replay.h>
-
 #include "stn_heap.h"
-#include "stn_model_test.h"
+#include "stn_tape.h"
 
-// ------------------------------------------------------------------------------------- a recorder that keeps it in
-// memory
-
-typedef struct tape {
-    unsigned char *run, *steps;
-    size_t run_size, steps_size;
-    int32_t count;
-    size_t start[4096]; // of each step's record
-} tape;
-
-static stn_status tape_open(void *self, const stn_record_header *header, void **recording, stn_error *err) {
-    (void)self, (void)err;
-    tape *t = NULL;
-    assert_int_equal(sscanf(header->path, "%p", (void **)&t), 1);
-    t->run = malloc(header->run_size);
-    memcpy(t->run, header->run, header->run_size);
-    t->run_size = header->run_size;
-    *recording = t;
-    return STN_OK;
-}
-
-static stn_status tape_observe(void *recording, const stn_observation *o, stn_error *err) {
-    (void)err;
-    tape *t = recording;
-    if (o->journal != NULL) {
-        t->steps = realloc(t->steps, t->steps_size + o->journal_size);
-        memcpy(t->steps + t->steps_size, o->journal, o->journal_size);
-        t->start[t->count++] = t->steps_size;
-        t->steps_size += o->journal_size;
-    }
-    return STN_OK;
-}
-
-static stn_status tape_close(void *recording, stn_error *err) {
-    (void)recording, (void)err;
-    return STN_OK;
-}
-
-static const stn_recorder_ops tape_ops = {.size = sizeof tape_ops,
-                                          .extension = "tape",
-                                          .open = tape_open,
-                                          .observe = tape_observe,
-                                          .close = tape_close,
-                                          .needs = STN_RECORDER_NEEDS_RUN};
-static const stn_plugin_desc tape_plugin = {.size = sizeof tape_plugin,
-                                            .kind = STN_KIND_RECORDER,
-                                            .id = "test_tape",
-                                            .version = "1",
-                                            .summary = "keeps a run in memory",
-                                            .ops.recorder = &tape_ops};
-
-static tape *record(stn_world *world) {
-    stn_context *context = stn_world_context(world);
-    stn_instance *recorder = NULL;
-    const stn_plugin_info *info = NULL;
-    stn_error err;
-    if (stn_plugin_find(context, STN_KIND_RECORDER, "test_tape", &info, NULL) != STN_OK) {
-        assert_ok(stn_plugin_register(context, &tape_plugin, &err), err);
-    }
-    tape *t = calloc(1, sizeof *t);
-    char path[64];
-    snprintf(path, sizeof path, "%p", (void *)t);
-    assert_ok(stn_instance_create(context, STN_KIND_RECORDER, "test_tape", NULL, 0, &recorder, &err), err);
-    assert_ok(stn_world_record(world, recorder, path, &err), err);
-    return t;
-}
-
-static void drop(tape *t) {
-    free(t->run);
-    free(t->steps);
-    free(t);
-}
-
-static stn_replay *replay_of(stn_context *context, const tape *t, const stn_replay_options *options) {
-    stn_replay *replay = NULL;
-    stn_error err;
-    assert_ok(stn_replay_create(context, t->run, t->run_size, options, &replay, &err), err);
-    return replay;
-}
-
-/// Plays all steps; every one must be the same. Returns the hash of the state at the end.
-static uint64_t play(stn_context *context, const tape *t) {
-    stn_replay *replay = replay_of(context, t, NULL);
-    stn_error err = {0};
-    size_t at = 0;
-    int32_t count = 0;
-    while (at < t->steps_size) {
-        size_t used = 0;
-        stn_replay_difference d;
-        stn_status status = stn_replay_step(replay, t->steps + at, t->steps_size - at, &used, &d, &err);
-        if (status < 0 || d.differs) {
-            fail_msg("step %d: %s %s (%g, %g)", count + 1, err.text, d.differs ? d.quantity : "", d.recorded,
-                     d.replayed);
-        }
-        at += used;
-        count++;
-    }
-    assert_int_equal(count, t->count);
-    uint64_t hash = stn_world_hash(stn_replay_world(replay));
-    stn_replay_destroy(replay);
-    return hash;
-}
-
-// ----------------------------------------------------------------------------------------------------------------
-// scenes
+// ------------------------------------------------------------------------------------------------------------- scenes
 
 /// A cube and a ball on the ground, and a slider under PD.
 static stn_world *busy_world(stn_context *context, int32_t threads, int32_t *slider) {
@@ -203,9 +96,9 @@ static tape *driven(stn_context *context, int32_t threads, int32_t before, uint6
     stn_world *world = busy_world(context, threads, &robot);
     int32_t pd = scene_controller(world, robot, "joint_pd", "kp", 50.0, "kd", 1.0, NULL);
     stn_snapshot *kept = NULL;
-    tape *t = before == 0 ? record(world) : NULL;
+    tape *t = before == 0 ? tape_record(world) : NULL;
     for (int32_t i = 0; i < 200; i++) {
-        t = t == NULL && i == before ? record(world) : t;
+        t = t == NULL && i == before ? tape_record(world) : t;
         drive(world, pd, i, &kept);
     }
     *hash = stn_world_hash(world);
@@ -214,30 +107,29 @@ static tape *driven(stn_context *context, int32_t threads, int32_t before, uint6
     return t;
 }
 
-// -----------------------------------------------------------------------------------------------------------------
-// tests
+// -------------------------------------------------------------------------------------------------------------- tests
 
 static void every_input_is_played_again(void **state) {
     uint64_t hash = 0;
     tape *t = driven(*state, 1, 0, &hash);
     assert_int_equal(t->count, 200);
-    assert_true(play(*state, t) == hash);
-    drop(t);
+    assert_true(tape_play(*state, t) == hash);
+    tape_drop(t);
 }
 
 static void recording_may_begin_in_the_middle(void **state) {
     uint64_t hash = 0;
     tape *t = driven(*state, 1, 77, &hash);
     assert_int_equal(t->count, 123);
-    assert_true(play(*state, t) == hash);
-    drop(t);
+    assert_true(tape_play(*state, t) == hash);
+    tape_drop(t);
 }
 
 static void threads_change_nothing(void **state) {
     uint64_t hash = 0;
     tape *t = driven(*state, 2, 0, &hash);
-    assert_true(play(*state, t) == hash);
-    drop(t);
+    assert_true(tape_play(*state, t) == hash);
+    tape_drop(t);
 }
 
 /// A second recording knows what was set before it began, and a controller may come after a recording.
@@ -245,21 +137,21 @@ static void recordings_may_begin_between_inputs(void **state) {
     int32_t robot = 0;
     stn_error err;
     stn_world *world = busy_world(*state, 1, &robot);
-    tape *first = record(world);
+    tape *first = tape_record(world);
     int32_t pd = scene_controller(world, robot, "joint_pd", "kp", 50.0, "kd", 1.0, NULL);
     double target = 0.2;
     assert_ok(stn_world_set_reference(world, pd, "position", &target, 1, &err), err);
-    tape *second = record(world);
+    tape *second = tape_record(world);
     assert_ok(stn_world_set_effort(world, 0, 2.0, &err), err);
     for (int32_t i = 0; i < 20; i++) {
         step(world);
     }
     uint64_t hash = stn_world_hash(world);
     stn_world_destroy(world);
-    assert_true(play(*state, first) == hash);
-    assert_true(play(*state, second) == hash);
-    drop(first);
-    drop(second);
+    assert_true(tape_play(*state, first) == hash);
+    assert_true(tape_play(*state, second) == hash);
+    tape_drop(first);
+    tape_drop(second);
 }
 
 /// Where `needle`, as bytes, lies in a record.
@@ -275,7 +167,7 @@ static unsigned char *find(unsigned char *bytes, size_t size, const void *needle
 
 /// The first step that differs.
 static int32_t first_difference(stn_context *context, const tape *t, stn_replay_difference *d) {
-    stn_replay *replay = replay_of(context, t, NULL);
+    stn_replay *replay = tape_replay(context, t, NULL);
     stn_error err;
     size_t at = 0, used = 0;
     int32_t count = 0;
@@ -299,7 +191,7 @@ static void a_changed_input_is_found_at_its_step(void **state) {
     assert_int_equal(first_difference(*state, t, &d), 16);
     assert_string_equal(d.quantity, "q and v");
     assert_int_equal(d.tree, 2);
-    drop(t);
+    tape_drop(t);
 }
 
 static void a_changed_position_and_a_changed_count_are_named(void **state) {
@@ -314,7 +206,7 @@ static void a_changed_position_and_a_changed_count_are_named(void **state) {
     t->steps[end] ^= 1; // hash of q
     assert_int_equal(first_difference(*state, t, &d), 49);
     assert_string_equal(d.quantity, "q");
-    drop(t);
+    tape_drop(t);
 }
 
 static void a_changed_parameter_is_found(void **state) {
@@ -327,7 +219,7 @@ static void a_changed_parameter_is_found(void **state) {
     memcpy(t->run + t->run_size - 8, &checksum, 8);
     assert_int_equal(first_difference(*state, t, &d), 2); // the first reference is 0, where the slider stands
     assert_int_equal(d.tree, 2);
-    drop(t);
+    tape_drop(t);
 }
 
 static void other_threads_agree_and_damage_is_refused(void **state) {
@@ -336,7 +228,7 @@ static void other_threads_agree_and_damage_is_refused(void **state) {
     stn_replay *replay = NULL;
     tape *t = driven(*state, 1, 0, &hash);
     const stn_replay_options two = {.threads = 2};
-    replay = replay_of(*state, t, &two);
+    replay = tape_replay(*state, t, &two);
     stn_replay_difference d;
     size_t used = 0;
     for (int32_t i = 0; i < t->count; i++) {
@@ -352,7 +244,7 @@ static void other_threads_agree_and_damage_is_refused(void **state) {
     }
     t->run[t->run_size / 2] ^= 4;
     assert_int_equal(stn_replay_create(*state, t->run, t->run_size, NULL, &replay, &err), STN_ERR_PARSE);
-    drop(t);
+    tape_drop(t);
 }
 
 static void a_missing_plugin_is_named(void **state) {
@@ -368,7 +260,7 @@ static void a_missing_plugin_is_named(void **state) {
     memcpy(t->run + t->run_size - 8, &checksum, 8);
     assert_int_equal(stn_replay_create(*state, t->run, t->run_size, NULL, &replay, &err), STN_ERR_PLUGIN);
     assert_non_null(strstr(err.text, "joint_qq"));
-    drop(t);
+    tape_drop(t);
 }
 
 /// A recorder that does not ask for it gets none, and nobody pays.
@@ -377,7 +269,7 @@ static void without_a_reader_nothing_is_written(void **state) {
     stn_world *world = busy_world(*state, 1, &robot);
     step(world);
     assert_null(stn_world_observation(world)->journal);
-    tape *t = record(world);
+    tape *t = tape_record(world);
     step(world);
     assert_non_null(stn_world_observation(world)->journal);
     stn_error err;
@@ -386,7 +278,7 @@ static void without_a_reader_nothing_is_written(void **state) {
     step(world);
     assert_null(stn_world_observation(world)->journal);
     stn_world_destroy(world);
-    drop(t);
+    tape_drop(t);
 }
 
 /// Recording allocates nothing either once it is warm.
@@ -395,7 +287,7 @@ static void a_recorded_steady_step_allocates_nothing(void **state) {
     stn_error err;
     stn_world *world = busy_world(*state, 1, &robot);
     int32_t pd = scene_controller(world, robot, "joint_pd", "kp", 50.0, "kd", 1.0, NULL);
-    tape *t = record(world);
+    tape *t = tape_record(world);
     int64_t before = 0;
     for (int32_t i = 0; i < 1200; i++) {
         before = i == 1000 ? stn_context_allocations(*state) : before;
@@ -405,7 +297,7 @@ static void a_recorded_steady_step_allocates_nothing(void **state) {
     }
     assert_int_equal(stn_context_allocations(*state), before);
     stn_world_destroy(world);
-    drop(t);
+    tape_drop(t);
 }
 
 static void running_out_of_memory_is_a_status(void **state) {
@@ -416,7 +308,7 @@ static void running_out_of_memory_is_a_status(void **state) {
     stn_context *context = NULL;
     stn_error err;
     assert_ok(stn_context_create(&options, &context, &err), err);
-    stn_replay *replay = replay_of(context, t, NULL); // plugins are found now
+    stn_replay *replay = tape_replay(context, t, NULL); // plugins are found now
     stn_replay_destroy(replay);
     long long live = heap.live;
     stn_status status = STN_ERR_MEMORY;
@@ -430,7 +322,7 @@ static void running_out_of_memory_is_a_status(void **state) {
     stn_replay_destroy(replay);
     stn_context_destroy(context);
     assert_int_equal(heap.live, 0);
-    drop(t);
+    tape_drop(t);
 }
 
 /// A tumbling box on ground of another material: the rules of its contacts decide where it goes.
