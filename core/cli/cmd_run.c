@@ -18,7 +18,7 @@ typedef struct run_options {
     const char *solver, *law, *integrator, *contact, *factor;
     double dt, seconds;
     int32_t seed, threads;
-    bool json, profile;
+    bool json, profile, quiet;
     cli_list sets, records;
 } run_options;
 
@@ -112,7 +112,7 @@ static int judge(stn_session *session, stn_status status, const stn_error *err, 
 }
 
 static int report(const cli_command *command, stn_session *session, const cli_run_end *end, const stn_error *err,
-                  int exit, bool json) {
+                  int exit, const run_options *o) {
     const stn_failure *f = &session->failure;
     if (session->exit_status != 0) {
         cli_fail(command, "%s", session->exit_text);
@@ -127,8 +127,10 @@ static int report(const cli_command *command, stn_session *session, const cli_ru
             fprintf(stderr, "  the state before that step is in %s (world:load_state)\n", f->saved);
         }
     }
-    cli_run_print_summary(session, end);
-    if (json && !cli_run_print_json(session, end)) {
+    if (!o->quiet || exit != CLI_DONE) {
+        cli_run_print_summary(session, end);
+    }
+    if (o->json && !cli_run_print_json(session, end)) {
         return CLI_BAD_INPUT;
     }
     return exit;
@@ -157,7 +159,7 @@ static int run(const cli_command *command, const run_options *o, const char *scr
     session.tested = note_test;
     session.tested_user = &session;
     cli_progress progress = {0};
-    if (isatty(STDERR_FILENO)) {
+    if (isatty(STDERR_FILENO) && !o->quiet) {
         session.progress = cli_progress_step;
         session.progress_user = &progress;
     }
@@ -171,7 +173,7 @@ static int run(const cli_command *command, const run_options *o, const char *scr
     end.wall = cli_seconds_now() - start;
     cli_progress_end(&progress);
     int exit = judge(&session, status, &err, &end.status);
-    exit = report(command, &session, &end, &err, exit, o->json);
+    exit = report(command, &session, &end, &err, exit, o);
     stn_session_clear(&session);
     stn_context_destroy(context);
     return exit;
@@ -217,6 +219,7 @@ int cmd_run(int argc, char **argv) {
         {"record", 0, CLI_TEXTS, "FILE", "the same, for a page to look at: .html", &o.records},
         {"profile", 0, CLI_FLAG, NULL, "time of every stage of a step", &o.profile},
         {"json", 0, CLI_FLAG, NULL, "everything, as JSON on stdout", &o.json},
+        {"quiet", 'q', CLI_FLAG, NULL, "no progress, and a summary only when something failed", &o.quiet},
     };
     const cli_command command = {
         "run",   "SCRIPT",           "Runs a scenario; exit 1 when a check fails, 3 when the simulation diverges.",

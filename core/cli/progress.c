@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "cli/progress.h"
+#include "cli/terminal.h"
 
 static const double shortest_pause = 0.1; // [s]
 
@@ -26,37 +28,77 @@ static void follow_run(cli_progress *p, const stn_observation *o, double end_tim
     }
 }
 
-static void print_bar(const cli_progress *p, double time) {
-    enum { WIDTH = 24 };
-    char bar[WIDTH + 1];
+enum { BAR = 24, LONGEST = 160 };
+
+/// "[######..................] "
+static void draw_bar(const cli_progress *p, double time, char *bar) {
     double done = (time - p->begun_at) / (p->end_time - p->begun_at);
-    for (int i = 0; i < WIDTH; i++) {
-        bar[i] = done * WIDTH > i ? '#' : '.';
+    bar[0] = '[';
+    for (int i = 0; i < BAR; i++) {
+        bar[1 + i] = done * BAR > i ? '#' : '.';
     }
-    bar[WIDTH] = '\0';
-    fprintf(stderr, "[%s] ", bar);
+    memcpy(bar + 1 + BAR, "] ", 3);
+}
+
+/// "12 s left", "3 min left", "2 h 5 min left".
+static void print_left(double seconds, char *text, size_t size) {
+    int64_t minutes = seconds < 1e9 ? (int64_t)(seconds / 60.0 + 0.5) : 0;
+    if (seconds < 100.0) {
+        snprintf(text, size, "%.0f s left", seconds);
+    } else if (minutes < 60) {
+        snprintf(text, size, "%lld min left", (long long)minutes);
+    } else {
+        snprintf(text, size, "%lld h %lld min left", (long long)(minutes / 60), (long long)(minutes % 60));
+    }
+}
+
+/// The figures, the most important first; whole ones as long as they fit into `width` columns.
+static void print_figures(const cli_progress *p, const stn_observation *o, double now, char *text, int width) {
+    char figures[5][48];
+    int count = 0, used = 0;
+    double speed = (o->time - p->begun_at) / (now - p->begun);
+    bool ends = !isnan(p->end_time);
+    if (ends) {
+        snprintf(figures[count++], sizeof *figures, "%.2f of %.4g s", o->time, p->end_time);
+    } else {
+        snprintf(figures[count++], sizeof *figures, "%.2f s", o->time);
+    }
+    snprintf(figures[count++], sizeof *figures, "%.1f x real time", speed);
+    if (ends && speed > 0.0) {
+        print_left((p->end_time - o->time) / speed, figures[count++], sizeof *figures);
+    }
+    snprintf(figures[count++], sizeof *figures, "%d contacts", o->report->contacts);
+    snprintf(figures[count++], sizeof *figures, "%d iterations", o->report->iterations);
+    text[0] = '\0';
+    for (int i = 0; i < count; i++) {
+        int length = (int)strlen(figures[i]) + (i > 0 ? 2 : 0);
+        if (used + length > width || used + length >= LONGEST) {
+            return;
+        }
+        used += snprintf(text + used, (size_t)(LONGEST - used), "%s%s", i > 0 ? ", " : "", figures[i]);
+    }
+}
+
+/// A line longer than the terminal would leave rests of itself behind: the bar goes first, then the last figures.
+static void print_line(const cli_progress *p, const stn_observation *o, double now, int width) {
+    char bar[BAR + 4] = "", text[LONGEST];
+    print_figures(p, o, now, text, width);
+    if (!isnan(p->end_time) && BAR + 3 + (int)strlen(text) <= width) {
+        draw_bar(p, o->time, bar);
+    }
+    fprintf(stderr, "\r\033[K%s%s", bar, text);
+    fflush(stderr);
 }
 
 void cli_progress_step(void *user, const stn_observation *o, double end_time) {
     cli_progress *p = user;
     double now = cli_seconds_now();
     follow_run(p, o, end_time, now);
-    if (now - p->shown < shortest_pause) {
-        return;
+    if (now - p->shown >= shortest_pause) {
+        p->shown = now;
+        p->visible = true;
+        print_line(p, o, now, cli_width_of_stderr() - 1); // the last column would wrap
     }
-    p->shown = now;
-    p->visible = true;
-    double speed = (o->time - p->begun_at) / (now - p->begun);
-    fputs("\r\033[K", stderr);
-    if (!isnan(end_time)) {
-        print_bar(p, o->time);
-    }
-    fprintf(stderr, "%.2f s, %.1f x real time", o->time, speed);
-    if (!isnan(end_time) && speed > 0.0) {
-        fprintf(stderr, ", %.0f s left", (end_time - o->time) / speed);
-    }
-    fprintf(stderr, ", %d contacts, %d iterations", o->report->contacts, o->report->iterations);
-    fflush(stderr);
 }
 
 void cli_progress_end(cli_progress *p) {

@@ -202,30 +202,62 @@ static void print_profile(const stn_statistics *s, double step_us) {
     }
 }
 
+/// A number of at most nine columns, "-" for what does not apply.
+static void print_cell(double value) {
+    double size = fabs(value);
+    if (isnan(value)) {
+        fprintf(stderr, " %9s", "-");
+    } else if (size >= 1e4 && size < 1e7) {
+        fprintf(stderr, " %9.0f", value);
+    } else if (size == 0.0 || (size >= 1e-2 && size < 1e4)) {
+        fprintf(stderr, " %9.4g", value);
+    } else {
+        fprintf(stderr, " %9.1e", value);
+    }
+}
+
+/// What was sampled at every step, a line each.
+static void print_table(const stn_session *session) {
+    static const struct {
+        const char *name;
+        stn_sample sample;
+    } lines[] = {
+        {"step [us]", STN_SAMPLE_STEP_US},
+        {"iterations", STN_SAMPLE_ITERATIONS},
+        {"contacts", STN_SAMPLE_CONTACTS},
+        {"momentum error", STN_SAMPLE_momentum},
+        {"penetration [m]", STN_SAMPLE_penetration_m},
+    };
+    fprintf(stderr, "  %-16s %9s %9s %9s %9s\n", "", "mean", "median", "p99", "max");
+    for (int32_t i = 0; i < STN_COUNT(lines); i++) {
+        stn_summary figures = {NAN, NAN, NAN, NAN};
+        stn_statistics_summary(session, lines[i].sample, 0, &figures);
+        fprintf(stderr, "  %-16s", lines[i].name);
+        print_cell(figures.mean);
+        print_cell(figures.median);
+        print_cell(figures.p99);
+        print_cell(figures.max);
+        fputc('\n', stderr);
+    }
+}
+
 static void print_steps(const stn_session *session, const cli_run_end *end) {
     const stn_statistics *s = &session->statistics;
-    stn_summary us, iterations, momentum, contacts, penetration;
-    bool enough = stn_statistics_summary(session, STN_SAMPLE_STEP_US, 0, &us) &&
-                  stn_statistics_summary(session, STN_SAMPLE_ITERATIONS, 0, &iterations) &&
-                  stn_statistics_summary(session, STN_SAMPLE_CONTACTS, 0, &contacts) &&
-                  stn_statistics_summary(session, STN_SAMPLE_momentum, 0, &momentum) &&
-                  stn_statistics_summary(session, STN_SAMPLE_penetration_m, 0, &penetration);
-    if (!enough || s->count == 0) {
+    if (s->count == 0) {
         return;
     }
     fprintf(stderr, "  %lld steps, %.4g s simulated in %.3g s: %.1f times real time\n", (long long)s->count,
             s->simulated, end->wall, s->simulated / end->wall);
-    fprintf(stderr, "  step %.1f us median, %.1f us p99; iterations %.2g mean, %g max; contacts %.3g mean, %g max\n",
-            us.median, us.p99, iterations.mean, iterations.max, contacts.mean, contacts.max);
-    fprintf(stderr, "  momentum error %.1e max; penetration %.2e m max; energy rise %.1e J\n", momentum.max,
-            penetration.max, s->energy_rise);
+    print_table(session);
+    fprintf(stderr, "  energy rise %.1e J\n", s->energy_rise);
     if (s->not_converged > 0) {
         fprintf(stderr, "  %lld steps did not converge\n", (long long)s->not_converged);
     }
     if (s->not_finite > 0) {
         fprintf(stderr, "  %lld steps have NaN in their certificate\n", (long long)s->not_finite);
     }
-    if (end->profile) {
+    stn_summary us;
+    if (end->profile && stn_statistics_summary(session, STN_SAMPLE_STEP_US, 0, &us)) {
         print_profile(s, us.mean);
     }
 }

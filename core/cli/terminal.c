@@ -22,9 +22,9 @@ static bool speaks_utf8(void) {
 }
 
 /// The window, else what COLUMNS says, else the old 80.
-static int window_width(void) {
+static int window_width(int descriptor) {
     struct winsize window = {0};
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0) {
+    if (ioctl(descriptor, TIOCGWINSZ, &window) == 0 && window.ws_col > 0) {
         return window.ws_col;
     }
     const char *columns = getenv("COLUMNS");
@@ -36,7 +36,11 @@ cli_terminal cli_terminal_of_stdout(void) {
     if (isatty(STDOUT_FILENO) == 0) {
         return (cli_terminal){.utf8 = false, .width = INT_MAX};
     }
-    return (cli_terminal){.utf8 = speaks_utf8(), .width = window_width()};
+    return (cli_terminal){.utf8 = speaks_utf8(), .width = window_width(STDOUT_FILENO)};
+}
+
+int cli_width_of_stderr(void) {
+    return isatty(STDERR_FILENO) != 0 ? window_width(STDERR_FILENO) : 0;
 }
 
 int cli_columns(const char *text) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stdout can show.
+// What stdout and stderr can show.
 #ifndef STICTION_CLI_TERMINAL_H
 #define STICTION_CLI_TERMINAL_H
 
@@ -11,6 +11,8 @@ typedef struct cli_terminal {
 } cli_terminal;
 
 cli_terminal cli_terminal_of_stdout(void);
+/// Columns of the terminal that stderr is; 0 when it is none.
+int cli_width_of_stderr(void);
 /// Columns that a UTF-8 text takes, nearly: one a character.
 int cli_columns(const char *text);
 /// Prints a name of a file, control characters as question marks.

@@ -345,14 +345,14 @@ static void options_other_than_the_default_are_part_of_a_run(void **state) {
     assert_ok(stn_world_compile(world, &err), err);
     const double v[6] = {1.0, 0.0, 0.0, 3.0, 2.0, 1.0};
     assert_ok(stn_world_set_v(world, v, &err), err);
-    tape *t = record(world);
+    tape *t = tape_record(world);
     for (int32_t i = 0; i < 100; i++) {
         step(world);
     }
     assert_true(stn_world_observation(world)->report->contacts > 0);
-    assert_true(play(*state, t) == stn_world_hash(world));
+    assert_true(tape_play(*state, t) == stn_world_hash(world));
     stn_world_destroy(world);
-    drop(t);
+    tape_drop(t);
 }
 
 int main(void) {
