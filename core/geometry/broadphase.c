@@ -288,6 +288,7 @@ stn_status stn_broadphase_update(stn_broadphase *bp, int32_t count, const stn_aa
     bp->allowed = allowed;
     bp->user = user;
     bp->out_of_memory = false;
+    bp->work = 0;
     bool same = false;
     stn_status status = partition(bp, count, &same, err);
     if (status != STN_OK) {

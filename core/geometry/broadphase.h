@@ -44,7 +44,7 @@ struct stn_broadphase {
     block *blocks;    // of fat boxes
     node *nodes;
     int32_t slot_count, node_count, wide_count, left_count;
-    int64_t work, built_work; // node pairs visited by the last walk, and by the first one after the tree was built
+    int64_t work, built_work; // nodes and pairs of nodes visited by the last update, and by the first walk of a new tree
     int64_t asked;            // boxes looked up one by one since the tree was built
     bool stale;               // the tree has aged: build it anew
     bool known;               // order, fat boxes and candidates are those of the last update

@@ -196,6 +196,7 @@ static void ask(stn_broadphase *bp, int32_t i) {
     while (count > 0) {
         int32_t id = waiting[--count];
         const node *n = &bp->nodes[id];
+        bp->work++;
         if (!lanes_all((n->lower <= upper) & (lower <= n->upper)) || !(n->moving || bp->moving[i])) {
             continue;
         }
@@ -222,7 +223,6 @@ void broadphase_tree_left(stn_broadphase *bp) {
 
 void broadphase_tree_pairs(stn_broadphase *bp) {
     fit(bp);
-    bp->work = 0;
     walk(bp, 0);
     if (bp->built_work < 0) {
         bp->built_work = bp->work;

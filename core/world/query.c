@@ -1,19 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rays through a world: the boxes of all geometries tell which shapes are worth a look.
+// Rays through a world: the tree over the boxes of all geometries tells which shapes are worth a look.
 #include "world/query_scene.h"
 
-/// Does the ray come through the box before `end`? Compared by hand, as calls of fmin and fmax are most of the time. A
-/// ray that runs in the plane of a side (0 times infinity) may be told to miss: boxes are larger than their shapes.
-static bool ray_meets_box(const stn_aabb *box, stn_vec3 o, stn_vec3 inverse, double end) {
-    const double *lower = &box->lower.x, *upper = &box->upper.x, *from = &o.x, *factor = &inverse.x;
-    double enter = 0.0, leave = end;
-    for (int32_t i = 0; i < 3; i++) {
-        double a = (lower[i] - from[i]) * factor[i], b = (upper[i] - from[i]) * factor[i];
-        double near = a < b ? a : b, far = a > b ? a : b;
-        enter = near > enter ? near : enter;
-        leave = far < leave ? far : leave;
+typedef struct ray_search {
+    const stn_world *world;
+    const query_scene *scene;
+    const stn_query *query;
+    stn_vec3 origin, direction;
+    double end; // no further than what is met already
+    stn_world_hit hit;
+} ray_search;
+
+/// Of several geometries at one distance the first counts, whichever is looked at first.
+static void meet(void *user, int32_t g) {
+    ray_search *s = user;
+    stn_ray_hit found;
+    if (query_wants(s->world, s->scene, s->query, g) &&
+        stn_shape_raycast(&s->world->model->geometries[g].shape, &s->scene->pose[g], s->origin, s->direction, s->end,
+                          &found) &&
+        (s->hit.geometry < 0 || found.distance < s->hit.ray.distance ||
+         (found.distance == s->hit.ray.distance && g < s->hit.geometry))) {
+        s->hit = (stn_world_hit){g, found};
+        s->end = found.distance;
     }
-    return enter <= leave + 1e-12 * fabs(leave);
 }
 
 stn_status stn_world_raycast(stn_world *world, const stn_query *query, stn_vec3 origin, stn_vec3 direction, double max,
@@ -35,14 +44,8 @@ stn_status stn_world_raycast(stn_world *world, const stn_query *query, stn_vec3 
     }
     stn_vec3 inverse = {1.0 / d.x, 1.0 / d.y, 1.0 / d.z};
     *hit = (stn_world_hit){.geometry = -1, .ray = {.distance = max, .triangle = -1}};
-    for (int32_t g = 0; g < scene->count; g++) {
-        stn_ray_hit found;
-        if (ray_meets_box(&scene->box[g], origin, inverse, hit->ray.distance) && query_wants(world, scene, query, g) &&
-            stn_shape_raycast(&world->model->geometries[g].shape, &scene->pose[g], origin, d, hit->ray.distance,
-                              &found) &&
-            (hit->geometry < 0 || found.distance < hit->ray.distance)) {
-            *hit = (stn_world_hit){g, found};
-        }
-    }
+    ray_search search = {world, scene, query, origin, d, max, *hit};
+    box_tree_ray(&scene->tree, scene->box, origin, inverse, &search.end, meet, &search);
+    *hit = search.hit;
     return STN_OK;
 }

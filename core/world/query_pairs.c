@@ -4,11 +4,20 @@
 // Two shapes are no nearer than their boxes and no further apart than the far corners of these. The smallest of the
 // upper bounds over all pairs is a margin within which the nearest pair lies, so that one call of the contact model
 // finds it. Where shapes without end leave no bound, the margin grows until something is found.
+#include <string.h>
+
 #include "world/query_scene.h"
 
 /// The sphere that a point is asked about as; its radius is taken off again.
 static const double point_radius = 1e-9; // [m]
 static const double largest_margin = 1e15, growth = 8.0;
+
+/// One side of a search: geometries in a list, or all that a query accepts, found by the tree.
+typedef struct side {
+    const stn_query *query;
+    int32_t count;
+    const int32_t *item; // ascending; NULL: not listed
+} side;
 
 /// Both sides of a query, and which model knows them.
 typedef struct search {
@@ -16,23 +25,18 @@ typedef struct search {
     query_scene *scene;
     const stn_model *model; // the world's, or that with the probe
     void *prepared;
-    int32_t count_a, count_b;
-    int32_t *a, *b;      // geometries
+    side a, b;
+    // what the boxes tell: a margin that is certain to hold the nearest pair (infinite: no bound), and one to begin
+    // with
+    double certain, first;
+    bool handled;                 // some pair of shapes
+    int32_t refused_a, refused_b; // the first pair that is not, -1: none
+    // pairs within the margin, each as its geometries a << 32 | b
+    uint64_t *pairs;
+    int32_t pair_count, capacity;
     stn_contact_set set; // of the last call, and its margin
     double margin;
 } search;
-
-static inline double gap_along(double lower_a, double upper_a, double lower_b, double upper_b) {
-    double above = lower_a - upper_b, below = lower_b - upper_a, gap = above > below ? above : below;
-    return gap > 0.0 ? gap : 0.0;
-}
-
-static double box_gap(const stn_aabb *a, const stn_aabb *b) {
-    stn_vec3 d = {gap_along(a->lower.x, a->upper.x, b->lower.x, b->upper.x),
-                  gap_along(a->lower.y, a->upper.y, b->lower.y, b->upper.y),
-                  gap_along(a->lower.z, a->upper.z, b->lower.z, b->upper.z)};
-    return stn_vec3_norm(d);
-}
 
 static inline double reach_along(double lower_a, double upper_a, double lower_b, double upper_b) {
     double up = upper_a - lower_b, down = upper_b - lower_a;
@@ -58,18 +62,57 @@ static stn_status out_of_memory(stn_error *err) {
 }
 
 /// Lists the geometries that a query asks for.
-static stn_status list(const search *s, const stn_query *query, int32_t **items, int32_t *count, stn_error *err) {
-    *items = STN_ARENA(s->scene->arena, s->scene->count + 1, int32_t);
-    *count = 0;
-    if (*items == NULL) {
+static stn_status list(const search *s, const stn_query *query, side *out, stn_error *err) {
+    int32_t *items = STN_ARENA(s->scene->arena, s->scene->count + 1, int32_t), count = 0;
+    if (items == NULL) {
         return out_of_memory(err);
     }
     for (int32_t g = 0; g < s->scene->count; g++) {
         if (query_wants(s->world, s->scene, query, g)) {
-            (*items)[(*count)++] = g;
+            items[count++] = g;
         }
     }
+    *out = (side){query, count, items};
     return STN_OK;
+}
+
+typedef void pair_visit(search *s, int32_t a, int32_t b);
+
+/// One geometry of the side that is gone through, while the tree gives those of the other.
+typedef struct partner {
+    search *search;
+    const stn_query *query;
+    int32_t item;
+    bool is_a; // `item`
+    pair_visit *visit;
+} partner;
+
+static void meet(void *user, int32_t g) {
+    const partner *p = user;
+    if (query_wants(p->search->world, p->search->scene, p->query, g)) {
+        p->visit(p->search, p->is_a ? p->item : g, p->is_a ? g : p->item);
+    }
+}
+
+/// Visits the pairs whose boxes are no further apart than `*within`, which the visits may shrink, in any order.
+static void each_near(search *s, const double *within, pair_visit *visit) {
+    enum { FEW = 64 }; // pairs: up to here the tree is no faster
+    const stn_aabb *box = s->scene->box;
+    bool loop_a = s->b.item == NULL || (s->a.item != NULL && s->a.count <= s->b.count);
+    const side *few = loop_a ? &s->a : &s->b, *many = loop_a ? &s->b : &s->a;
+    bool both = many->item != NULL && (int64_t)few->count * many->count <= FEW;
+    for (int32_t i = 0; i < few->count; i++) {
+        partner p = {s, many->query, few->item[i], loop_a, visit};
+        if (!both) {
+            box_tree_near(&s->scene->tree, box, &box[p.item], within, meet, &p);
+            continue;
+        }
+        for (int32_t j = 0; j < many->count; j++) {
+            if (box_gap(&box[p.item], &box[many->item[j]]) <= *within) {
+                visit(s, loop_a ? p.item : many->item[j], loop_a ? many->item[j] : p.item);
+            }
+        }
+    }
 }
 
 /// The contact point lies on A for `share_a` 1, on B for 0.
@@ -91,68 +134,105 @@ static stn_status run(search *s, const stn_contact_pair *pairs, int32_t count, s
     return stn_world_collide_pairs(s->world, s->model, s->prepared, pairs, count, s->scene->arena, &s->set, err);
 }
 
-/// Asks about all pairs whose boxes are within the margin.
-static stn_status collide_within(search *s, double margin, stn_error *err) {
-    int64_t capacity = 0;
-    s->margin = margin;
-    for (int32_t round = 0; round < 2; round++) {
-        stn_contact_pair *pairs = round > 0 ? STN_ARENA(s->scene->arena, capacity, stn_contact_pair) : NULL;
-        if (capacity > INT32_MAX || (round > 0 && pairs == NULL)) {
-            return out_of_memory(err);
-        }
-        int32_t count = 0;
-        for (int32_t i = 0; i < s->count_a; i++) {
-            for (int32_t j = 0; j < s->count_b; j++) {
-                int32_t a = s->a[i], b = s->b[j];
-                if (!(box_gap(&s->scene->box[a], &s->scene->box[b]) <= margin) || !handles(s, a, b)) {
-                    continue;
-                }
-                if (round == 0) {
-                    capacity++;
-                } else {
-                    pairs[count++] = make_pair(s, a, b, 1.0, margin);
-                }
-            }
-        }
-        if (round > 0) {
-            return run(s, pairs, count, err);
-        }
+static void note_pair(search *s, int32_t a, int32_t b) {
+    if (!handles(s, a, b) || s->pair_count < 0) {
+        return;
     }
-    return STN_OK;
+    if (s->pair_count == s->capacity) {
+        int32_t capacity = s->capacity < INT32_MAX / 2 ? 2 * s->capacity + 64 : INT32_MAX;
+        uint64_t *larger = s->pair_count < INT32_MAX ? STN_ARENA(s->scene->arena, capacity, uint64_t) : NULL;
+        if (larger == NULL) {
+            s->pair_count = -1; // no memory
+            return;
+        }
+        if (s->pair_count > 0) {
+            memcpy(larger, s->pairs, (size_t)s->pair_count * sizeof *larger);
+        }
+        s->pairs = larger;
+        s->capacity = capacity;
+    }
+    s->pairs[s->pair_count++] = (uint64_t)(uint32_t)a << 32 | (uint32_t)b;
+}
+
+/// Lets the number at `root` sink to its place in a heap with the largest on top.
+static void sink(uint64_t *heap, int32_t root, int32_t count) {
+    for (int64_t child = 2 * (int64_t)root + 1; child < count; child = 2 * (int64_t)root + 1) {
+        child += child + 1 < count && heap[child + 1] > heap[child];
+        if (heap[root] >= heap[child]) {
+            return;
+        }
+        uint64_t number = heap[root];
+        heap[root] = heap[child];
+        heap[child] = number;
+        root = (int32_t)child;
+    }
+}
+
+/// Heap sort: qsort may allocate.
+static void sort(uint64_t *numbers, int32_t count) {
+    for (int32_t root = count / 2 - 1; root >= 0; root--) {
+        sink(numbers, root, count);
+    }
+    for (int32_t last = count - 1; last > 0; last--) {
+        uint64_t largest = numbers[0];
+        numbers[0] = numbers[last];
+        numbers[last] = largest;
+        sink(numbers, 0, last);
+    }
+}
+
+/// Asks about all pairs whose boxes are within the margin, in ascending order.
+static stn_status collide_within(search *s, double margin, stn_error *err) {
+    s->margin = margin;
+    s->pair_count = 0;
+    each_near(s, &margin, note_pair);
+    stn_contact_pair *pairs =
+        s->pair_count >= 0 ? STN_ARENA(s->scene->arena, s->pair_count + 1, stn_contact_pair) : NULL;
+    if (pairs == NULL) {
+        return out_of_memory(err);
+    }
+    sort(s->pairs, s->pair_count);
+    for (int32_t i = 0; i < s->pair_count; i++) {
+        pairs[i] = make_pair(s, (int32_t)(s->pairs[i] >> 32), (int32_t)(s->pairs[i] & UINT32_MAX), 1.0, margin);
+    }
+    return run(s, pairs, s->pair_count, err);
 }
 
 /// The contact of the set with the smallest distance, the first of several; NULL when there is none.
-static const stn_contact *deepest(const search *s) {
+static const stn_contact *deepest_of(const stn_contact_set *set) {
     const stn_contact *best = NULL;
-    for (int32_t i = 0; i < s->set.count; i++) {
-        const stn_contact *c = &s->set.contacts[i];
+    for (int32_t i = 0; i < set->count; i++) {
+        const stn_contact *c = &set->contacts[i];
         best = best == NULL || c->phi0 < best->phi0 ? c : best;
     }
     return best;
 }
 
-/// What the boxes tell: a margin that is certain to hold the nearest pair (infinite: no bound), and one to begin with.
-static stn_status bound(const search *s, double *certain, double *first, stn_error *err) {
-    bool handled = false;
-    *certain = INFINITY;
-    *first = INFINITY;
-    for (int32_t i = 0; i < s->count_a; i++) {
-        for (int32_t j = 0; j < s->count_b; j++) {
-            const stn_aabb *a = &s->scene->box[s->a[i]], *b = &s->scene->box[s->b[j]];
-            double reach = box_reach(a, b);
-            if (reach >= *certain && isfinite(*certain)) {
-                continue; // most pairs, when there are many
-            }
-            if (handles(s, s->a[i], s->b[j])) {
-                handled = true;
-                *certain = fmin(*certain, reach);
-                double size = fmin(box_reach(a, a), box_reach(b, b)); // of the smaller one
-                *first = fmin(*first, box_gap(a, b) + size);
-            }
-        }
+static void note_bound(search *s, int32_t a, int32_t b) {
+    const stn_aabb *box_a = &s->scene->box[a], *box_b = &s->scene->box[b];
+    double reach = box_reach(box_a, box_b);
+    if (reach >= s->certain && isfinite(s->certain)) {
+        return;
     }
-    if (!handled) {
-        const stn_geometry *a = &s->model->geometries[s->a[0]], *b = &s->model->geometries[s->b[0]];
+    if (handles(s, a, b)) {
+        s->handled = true;
+        s->certain = fmin(s->certain, reach);
+        double size = fmin(box_reach(box_a, box_a), box_reach(box_b, box_b)); // of the smaller one
+        s->first = fmin(s->first, box_gap(box_a, box_b) + size);
+    } else if (s->refused_a < 0 || a < s->refused_a || (a == s->refused_a && b < s->refused_b)) {
+        s->refused_a = a;
+        s->refused_b = b;
+    }
+}
+
+/// What the boxes tell. STN_ERR_UNSUPPORTED when there are pairs, but none that the contact model handles.
+static stn_status bound(search *s, stn_error *err) {
+    s->certain = s->first = INFINITY;
+    s->handled = false;
+    s->refused_a = s->refused_b = -1;
+    each_near(s, &s->certain, note_bound);
+    if (!s->handled && s->refused_a >= 0) {
+        const stn_geometry *a = &s->model->geometries[s->refused_a], *b = &s->model->geometries[s->refused_b];
         return stn_fail(
             err, STN_ERR_UNSUPPORTED, "query: contact model %s has no contact between shapes of these types (%s, %s)",
             s->world->plugin[STN_KIND_CONTACT]->desc->id, stn_shape_name(a->shape.type), stn_shape_name(b->shape.type));
@@ -162,14 +242,13 @@ static stn_status bound(const search *s, double *certain, double *first, stn_err
 
 /// The smallest distance between both sides, at most `max`.
 static stn_status find_closest(search *s, double max, const stn_contact **best, stn_error *err) {
-    double certain, margin;
-    stn_status status = bound(s, &certain, &margin, err);
+    stn_status status = bound(s, err);
     *best = NULL;
-    double limit = fmax(fmin(max, fmin(certain, largest_margin)), 0.0);
-    margin = isfinite(certain) || !isfinite(margin) ? limit : fmin(margin, limit);
-    while (status >= 0) {
+    double limit = fmax(fmin(max, fmin(s->certain, largest_margin)), 0.0);
+    double margin = isfinite(s->certain) || !isfinite(s->first) ? limit : fmin(s->first, limit);
+    while (status >= 0 && s->handled) {
         status = collide_within(s, margin, err);
-        *best = status >= 0 ? deepest(s) : NULL;
+        *best = status >= 0 ? deepest_of(&s->set) : NULL;
         if (*best != NULL || margin >= limit) {
             break;
         }
@@ -181,37 +260,94 @@ static stn_status find_closest(search *s, double max, const stn_contact **best, 
     return status < 0 ? status : STN_OK;
 }
 
-/// The contact once more, with its point on the other surface; with the same margin, as the points may depend on it.
+/// How far the two points of a contact lie beside each other, seen along the normal.
+static stn_vec3 sideways(stn_vec3 a, stn_vec3 b, stn_vec3 normal) {
+    stn_vec3 apart = stn_vec3_sub(b, a);
+    return stn_vec3_mul_add(apart, -stn_vec3_dot(apart, normal), normal);
+}
+
+/// Where the sides of capsules or cylinders cross at a small angle, the contacts are at the ends of the stretch that
+/// they share, all as deep as the crossing; their points lie beside each other there, to the left at one end and to the
+/// right at the other. The crossing is the mixture of two such contacts whose points stand straight over each other.
+static void stand_straight(const stn_contact_set *on_a, const stn_contact_set *on_b, int32_t best,
+                           stn_world_distance_result *out) {
+    const double level = 1e-9; // slope of what counts as equally deep
+    double least = stn_vec3_norm(sideways(out->point_a, out->point_b, out->normal));
+    stn_vec3 centre = out->point_a;
+    for (int32_t k = 0; k < on_a->count * on_a->count; k++) {
+        const int32_t i = k / on_a->count, j = k % on_a->count;
+        stn_vec3 a = on_a->contacts[i].point, b = on_b->contacts[i].point;
+        stn_vec3 c = on_a->contacts[j].point, d = on_b->contacts[j].point;
+        double deep = on_a->contacts[best].phi0, above_i = on_a->contacts[i].phi0 - deep,
+               above_j = on_a->contacts[j].phi0 - deep;
+        if (i > j || above_i > level * stn_vec3_norm(stn_vec3_sub(a, centre)) ||
+            above_j > level * stn_vec3_norm(stn_vec3_sub(c, centre))) {
+            continue;
+        }
+        stn_vec3 beside = sideways(a, b, out->normal), change = stn_vec3_sub(sideways(c, d, out->normal), beside);
+        double squared = stn_vec3_dot(change, change),
+               t = squared > 0.0 ? -stn_vec3_dot(beside, change) / squared : 0.0;
+        t = fmin(fmax(t, 0.0), 1.0);
+        double left = stn_vec3_norm(stn_vec3_mul_add(beside, t, change));
+        if (left < least) {
+            least = left;
+            out->point_a = stn_vec3_mul_add(a, t, stn_vec3_sub(c, a));
+            out->point_b = stn_vec3_mul_add(b, t, stn_vec3_sub(d, b));
+        }
+    }
+}
+
+/// The pair of the contact once more, with the points on either surface; with the same margin, as they may depend on
+/// it.
 static stn_status fill_result(search *s, const stn_contact *best, int32_t a, stn_world_distance_result *out,
                               stn_error *err) {
     bool swap = best->geometry_a != a;
-    out->geometry_a = a;
-    out->geometry_b = swap ? best->geometry_a : best->geometry_b;
-    out->distance = best->phi0;
-    out->normal = swap ? stn_vec3_neg(best->normal) : best->normal;
-    out->point_a = best->point;
-    out->point_b = stn_vec3_mul_add(best->point, best->phi0, out->normal);
-    uint64_t id = best->id;
-    stn_contact_pair pair = make_pair(s, out->geometry_a, out->geometry_b, 0.0, s->margin);
+    int32_t b = swap ? best->geometry_a : best->geometry_b;
+    *out = (stn_world_distance_result){a,           b,           best->phi0,
+                                       best->point, best->point, swap ? stn_vec3_neg(best->normal) : best->normal};
+    stn_contact_pair pair = make_pair(s, a, b, 1.0, s->margin);
     stn_status status = run(s, &pair, 1, err);
-    for (int32_t i = 0; status >= 0 && i < s->set.count; i++) {
-        if (s->set.contacts[i].id == id) {
-            out->point_b = s->set.contacts[i].point;
-        }
+    const stn_contact_set on_a = s->set;
+    pair = make_pair(s, a, b, 0.0, s->margin);
+    status = status >= 0 ? run(s, &pair, 1, err) : status;
+    const stn_contact *deepest_a = status >= 0 ? deepest_of(&on_a) : NULL;
+    if (deepest_a != NULL && s->set.count == on_a.count) {
+        int32_t i = (int32_t)(deepest_a - on_a.contacts);
+        out->point_a = deepest_a->point;
+        out->point_b = s->set.contacts[i].point;
+        stand_straight(&on_a, &s->set, i, out);
     }
     return status < 0 ? status : STN_OK;
 }
 
-static bool holds(const int32_t *items, int32_t count, int32_t item) {
-    for (int32_t i = 0; i < count; i++) {
-        if (items[i] == item) {
-            return true;
-        }
-    }
-    return false;
+static const stn_world_distance_result nothing = {.geometry_a = -1, .geometry_b = -1, .distance = (double)INFINITY};
+
+static bool is_geometry(const void *user, int32_t geometry) {
+    return geometry == *(const int32_t *)user;
 }
 
-static const stn_world_distance_result nothing = {.geometry_a = -1, .geometry_b = -1, .distance = (double)INFINITY};
+/// The end of one side next to the other side: one of the two points is where they are nearest and the other one lies
+/// opposite to it, on its surface.
+static stn_status stand_opposite(stn_world *world, bool visual_a, bool visual_b, stn_world_distance_result *out,
+                                 stn_error *err) {
+    double beside = stn_vec3_norm(sideways(out->point_a, out->point_b, out->normal));
+    if (!(beside > 1e-12 + 1e-9 * fabs(out->distance))) {
+        return STN_OK;
+    }
+    const stn_query only_a = {visual_a, is_geometry, &out->geometry_a},
+                    only_b = {visual_b, is_geometry, &out->geometry_b};
+    stn_vec3 on_a = stn_vec3_mul_add(out->point_b, -out->distance, out->normal);
+    stn_vec3 on_b = stn_vec3_mul_add(out->point_a, out->distance, out->normal);
+    stn_world_distance_result off_a, off_b;
+    stn_status status = stn_world_nearest(world, &only_a, on_a, INFINITY, &off_a, err);
+    status = status == STN_OK ? stn_world_nearest(world, &only_b, on_b, INFINITY, &off_b, err) : status;
+    if (status == STN_OK && fabs(off_a.distance) < fabs(off_b.distance)) {
+        out->point_a = on_a;
+    } else if (status == STN_OK) {
+        out->point_b = on_b;
+    }
+    return status;
+}
 
 stn_status stn_world_distance(stn_world *world, const stn_query *a, const stn_query *b, double max,
                               stn_world_distance_result *out, stn_error *err) {
@@ -226,19 +362,22 @@ stn_status stn_world_distance(stn_world *world, const stn_query *a, const stn_qu
     if (isnan(max)) {
         return stn_fail(err, STN_ERR_ARGUMENT, "distance: max = %g m must be a number", max);
     }
-    status = list(&s, a, &s.a, &s.count_a, err);
-    status = status == STN_OK ? list(&s, b, &s.b, &s.count_b, err) : status;
-    if (status == STN_OK && (s.count_a == 0 || s.count_b == 0)) {
+    status = list(&s, a, &s.a, err);
+    status = status == STN_OK ? list(&s, b, &s.b, err) : status;
+    if (status == STN_OK && (s.a.count == 0 || s.b.count == 0)) {
         return stn_fail(err, STN_ERR_ARGUMENT, "distance: the %s side has no shapes to measure to",
-                        s.count_a == 0 ? "first" : "second");
+                        s.a.count == 0 ? "first" : "second");
     }
     const stn_contact *best = NULL;
     status = status == STN_OK ? find_closest(&s, max, &best, err) : status;
     if (status != STN_OK || best == NULL) {
         return status;
     }
-    bool first_is_a = holds(s.a, s.count_a, best->geometry_a) && holds(s.b, s.count_b, best->geometry_b);
-    return fill_result(&s, best, first_is_a ? best->geometry_a : best->geometry_b, out, err);
+    bool first_is_a =
+        query_wants(world, s.scene, a, best->geometry_a) && query_wants(world, s.scene, b, best->geometry_b);
+    status = fill_result(&s, best, first_is_a ? best->geometry_a : best->geometry_b, out, err);
+    bool visual_a = a != NULL && a->visual, visual_b = b != NULL && b->visual;
+    return status == STN_OK ? stand_opposite(world, visual_a, visual_b, out, err) : status;
 }
 
 // -------------------------------------------------------------------------------------------------------- probes
@@ -251,17 +390,15 @@ static stn_status begin_probe(search *s, const char *what, const stn_query *quer
         status = query_scene_probe(s->world, s->scene, shape, pose, err);
     }
     if (status == STN_OK) {
-        s->model = &s->scene->probed->face;
-        s->prepared = s->scene->prepared;
-        status = list(s, query, &s->a, &s->count_a, err);
-    }
-    if (status == STN_OK) {
-        s->b = STN_ARENA(s->scene->arena, 1, int32_t);
-        if (s->b == NULL) {
+        int32_t *probe = STN_ARENA(s->scene->arena, 1, int32_t);
+        if (probe == NULL) {
             return out_of_memory(err);
         }
-        s->b[0] = s->scene->count;
-        s->count_b = 1;
+        *probe = s->scene->count;
+        s->model = &s->scene->probed->face;
+        s->prepared = s->scene->prepared;
+        s->a = (side){.query = query};
+        s->b = (side){.count = 1, .item = probe};
     }
     return status;
 }
@@ -278,7 +415,7 @@ stn_status stn_world_nearest(stn_world *world, const stn_query *query, stn_vec3 
     const stn_pose pose = {stn_mat3_identity(), point};
     stn_status status = begin_probe(&s, "nearest", query, &ball, &pose, err);
     const stn_contact *best = NULL;
-    if (status == STN_OK && s.count_a > 0) {
+    if (status == STN_OK) {
         status = find_closest(&s, radius - point_radius, &best, err);
         status = status == STN_ERR_UNSUPPORTED ? STN_OK : status; // nothing that a point could be near to
     }
@@ -318,11 +455,8 @@ stn_status stn_world_overlap(stn_world *world, const stn_query *query, const stn
     if (status == STN_OK) {
         status = begin_probe(&s, "overlap", query, shape, pose, err);
     }
-    double certain, first;
-    if (status == STN_OK && s.count_a > 0) {
-        status = bound(&s, &certain, &first, err);
-        status = status == STN_OK ? collide_within(&s, margin, err) : status;
-    }
+    status = status == STN_OK ? bound(&s, err) : status;
+    status = status == STN_OK ? collide_within(&s, margin, err) : status;
     if (status < 0) {
         return status;
     }

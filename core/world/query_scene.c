@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Poses and boxes of all geometries, computed again only when the kinematics have changed, and the probe.
+// Poses and boxes of all geometries and the tree over these, computed again only when the kinematics have changed, and
+// the probe.
 //
 // Contact models know geometries by their number in a model. A shape that is only asked about becomes one more geometry
 // of a second model, which borrows everything else from the world's own.
@@ -21,6 +22,7 @@ void stn_world_release_scene(stn_world *world) {
         stn_release(world->context, (void *)scene->probed->surface);
     }
     stn_release(world->context, scene->probed);
+    box_tree_clear(world->context, &scene->tree);
     stn_release(world->context, scene->pose);
     stn_release(world->context, scene->box);
     stn_arena_destroy(scene->arena);
@@ -38,7 +40,8 @@ static stn_status make_scene(stn_world *world, stn_error *err) {
         scene->box = stn_allocate(world->context, count, sizeof *scene->box);
         scene->arena = stn_arena_create(world->context);
     }
-    if (scene == NULL || scene->pose == NULL || scene->box == NULL || scene->arena == NULL) {
+    if (scene == NULL || scene->pose == NULL || scene->box == NULL || scene->arena == NULL ||
+        box_tree_init(world->context, scene->count, &scene->tree, err) != STN_OK) {
         stn_world_release_scene(world);
         return stn_fail(err, STN_ERR_MEMORY, "query: out of memory");
     }
@@ -77,6 +80,7 @@ stn_status query_scene_of(stn_world *world, const char *what, query_scene **out,
             stn_world_geometry_pose(world, geometry, &scene->pose[g]);
             scene->box[g] = safe_box(&geometry->shape, &scene->pose[g]);
         }
+        box_tree_update(&scene->tree, scene->box, scene->count);
         world->scene_stale = false;
     }
     stn_arena_reset(scene->arena);
@@ -118,6 +122,13 @@ static stn_status make_probed(const stn_world *world, query_scene *scene, stn_er
     return STN_OK;
 }
 
+/// Nothing that the contact model could have prepared is another one when a shape without a mesh only moves.
+static bool is_known(const stn_shape *a, const stn_shape *b) {
+    return a->type == b->type && a->mesh == NULL && b->mesh == NULL && a->radius == b->radius &&
+           a->half_length == b->half_length && a->half_extents.x == b->half_extents.x &&
+           a->half_extents.y == b->half_extents.y && a->half_extents.z == b->half_extents.z;
+}
+
 stn_status query_scene_probe(stn_world *world, query_scene *scene, const stn_shape *shape, const stn_pose *pose,
                              stn_error *err) {
     stn_status status = scene->probed == NULL ? make_probed(world, scene, err) : STN_OK;
@@ -126,6 +137,7 @@ stn_status query_scene_probe(stn_world *world, query_scene *scene, const stn_sha
     }
     stn_geometry_spec spec = stn_geometry_spec_default(*shape);
     stn_geometry *geometry = (stn_geometry *)&scene->probed->face.geometries[scene->count];
+    bool known = scene->probe_prepared && is_known(&geometry->shape, shape);
     *geometry = (stn_geometry){.name = "the shape of the query",
                                .node = -1,
                                .link = STN_WORLD,
@@ -140,11 +152,16 @@ stn_status query_scene_probe(stn_world *world, query_scene *scene, const stn_sha
                                .where = ""};
     scene->pose[scene->count] = *pose;
     scene->box[scene->count] = safe_box(shape, pose);
+    if (known) {
+        return STN_OK;
+    }
     const stn_instance *contact = world->plugin[STN_KIND_CONTACT];
     const stn_contact_ops *ops = contact->desc->ops.contact;
     if (scene->prepared != NULL) {
         ops->release(scene->prepared);
         scene->prepared = NULL;
     }
-    return ops->prepare != NULL ? ops->prepare(contact->self, &scene->probed->face, &scene->prepared, err) : STN_OK;
+    status = ops->prepare != NULL ? ops->prepare(contact->self, &scene->probed->face, &scene->prepared, err) : STN_OK;
+    scene->probe_prepared = status >= 0;
+    return status;
 }

@@ -4,6 +4,7 @@
 #ifndef STICTION_CORE_WORLD_QUERY_SCENE_H
 #define STICTION_CORE_WORLD_QUERY_SCENE_H
 
+#include "geometry/box_tree.h"
 #include "model/compiled.h"
 #include "world/world.h"
 
@@ -11,9 +12,11 @@ typedef struct query_scene {
     int32_t count;        // geometries of the model; the probe, where there is one, has this number
     stn_pose *pose;       // (count + 1)
     stn_aabb *box;        // (count + 1), a little larger than the shapes
+    box_tree tree;        // over the boxes of the geometries, without the probe
     stn_arena *arena;     // one query
     model_object *probed; // the model with one geometry more, on body 0; NULL before the first probe
     void *prepared;       // of the contact model for it
+    bool probe_prepared;
 } query_scene;
 
 /// The world's scene at its present state, its arena empty.

@@ -95,7 +95,8 @@ typedef struct stn_contact_ops {
     /// REQUIRED. Adds the contacts of all pairs, in the order of the pairs. [step] scratch from `arena`
     /// A step calls it again and again with a part of its pairs, in ascending order, and may drop contacts in between.
     /// Queries call it between steps too (world.h), with wide margins and with pairs that filters keep from touching; when
-    /// a shape is asked about that is in no model, with a model that has it as one geometry more, prepared anew.
+    /// a shape is asked about that is in no model, with a model that has it as one geometry more, prepared anew for every
+    /// other shape.
     stn_status (*collide)(void *self, const stn_model *model, void *prepared, const stn_contact_pair *pairs,
                           int32_t pair_count, stn_arena *arena, stn_contact_set *set, stn_error *err);
     /// Does it find the contacts of a surface of triangles (STN_SHAPE_MESH) that moves, dents included? Without, such a shape

@@ -108,8 +108,7 @@ STN_API stn_status stn_world_raycast(stn_world *world, const stn_query *query, s
 typedef struct stn_world_distance_result {
     int32_t geometry_a, geometry_b; // -1: nothing within reach
     double distance;                // signed, negative in overlap [m]
-    stn_vec3 point_a, point_b;      // on the two surfaces, world [m]; normal . (b - a) is the distance. Where the sides of
-                                    // capsules or cylinders run nearly parallel, they may lie beside each other
+    stn_vec3 point_a, point_b;      // on the two surfaces, world [m]: b = a + distance normal
     stn_vec3 normal;                // unit, from A into B, world
 } stn_world_distance_result;
 

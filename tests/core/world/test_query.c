@@ -266,7 +266,7 @@ static void distances_of_all_convex_types_are_proved_by_supports_and_witnesses(v
     stn_random r = {28};
     stn_error err;
     double worst = 0.0;
-    int32_t cases = 0, beside = 0;
+    int32_t cases = 0;
     const int32_t count = stn_world_model(world)->geometry_count;
     for (int32_t i = 0; i < 200; i++) {
         double spread = i % 4 == 0 ? 100.0 : 0.5;
@@ -284,23 +284,60 @@ static void distances_of_all_convex_types_are_proved_by_supports_and_witnesses(v
                 if (d.distance > 0.0) {
                     double below = -reach_along(world, b, stn_vec3_neg(d.normal)) - reach_along(world, a, d.normal);
                     double above = stn_vec3_norm(stn_vec3_sub(d.point_b, d.point_a));
-                    bool lines = a / 2 == 2 || a / 2 == 3; // a capsule's or cylinder's, with another one
-                    lines = lines && (b / 2 == 2 || b / 2 == 3) && above - d.distance > 1e-9;
-                    beside += lines;
                     assert_near(stn_vec3_dot(d.normal, stn_vec3_sub(d.point_b, d.point_a)), d.distance, 1e-9 * above);
-                    double gap = fmax(fabs(d.distance - below), lines ? 0.0 : fabs(d.distance - above));
+                    double gap = fmax(fabs(d.distance - below), fabs(d.distance - above));
                     worst = fmax(worst, gap / (1.0 + d.distance));
                     cases++;
                 }
             }
         }
     }
-    print_message("distances proved: %d, worst gap %.2g; points of lines beside each other: %d\n", cases, worst,
-                  beside);
-    assert_true(cases > 10000 && beside < 10);
+    print_message("distances proved: %d, worst gap %.2g\n", cases, worst);
+    assert_true(cases > 10000);
     assert_near(worst, 0.0, 1e-9);
     stn_world_destroy(world);
     stn_mesh_release(hull);
+}
+
+/// Two rods across the z axis, 0.3 m apart and at a small angle: the distance is that of their axes less the radii, and
+/// the points lie at the crossing.
+static void sides_that_are_nearly_parallel_meet_at_the_crossing(void **state) {
+    stn_error err;
+    stn_random r = {31};
+    for (int32_t type = 0; type < 4; type++) {
+        stn_world_options options = stn_world_options_default();
+        stn_world *world = scene_world(*state, &options);
+        for (int32_t k = 0; k < 2; k++) {
+            stn_shape shape = (type >> k) & 1 ? stn_shape_capsule(0.05, 0.4) : stn_shape_cylinder(0.05, 0.4);
+            stn_geometry_spec spec = stn_geometry_spec_default(shape);
+            scene_body(world, k == 0 ? "first" : "second", 1.0, &spec, stn_vec3_zero());
+        }
+        assert_ok(stn_world_compile(world, &err), err);
+        for (int32_t i = 0; i < 300; i++) {
+            stn_pose frame = random_pose(&r, 1.0);
+            double angle = random_size(&r, 1e-6, 0.5), along = random_between(&r, -0.2, 0.2);
+            for (int32_t k = 0; k < 2; k++) {
+                double turned = k == 0 ? 0.5 * angle : -0.5 * angle; // about z, from the x axis
+                stn_vec3 axis = {cos(turned), sin(turned), 0.0}, z = {0.0, 0.0, 1.0};
+                stn_pose pose = {stn_mat3_columns(stn_vec3_cross(axis, z), stn_vec3_neg(z), axis),
+                                 stn_vec3_mul_add(stn_vec3_make(0.0, 0.0, 0.3 * k), k == 0 ? along : -along, axis)};
+                pose = stn_pose_mul(&frame, &pose);
+                assert_ok(stn_world_set_body_pose(world, k + 1, &pose, &err), err);
+            }
+            const range one = {0, 0}, other = {1, 1};
+            const stn_query a = only(&one), b = only(&other);
+            stn_world_distance_result d;
+            assert_ok(stn_world_distance(world, &a, &b, INFINITY, &d, &err), err);
+            assert_near(d.distance, 0.2, 1e-12);
+            assert_near(stn_vec3_norm(stn_vec3_sub(d.point_b, d.point_a)), 0.2, 1e-11);
+            if (angle > 1e-3) { // flatter ones leave the place open
+                stn_vec3 middle = stn_vec3_scale(0.5, stn_vec3_add(d.point_a, d.point_b));
+                stn_vec3 expected = stn_pose_apply(&frame, stn_vec3_make(0.0, 0.0, 0.15));
+                assert_near(stn_vec3_norm(stn_vec3_sub(middle, expected)), 0.0, 1e-8);
+            }
+        }
+        stn_world_destroy(world);
+    }
 }
 
 static void bodies_far_apart_keep_their_accuracy(void **state) {
@@ -493,6 +530,7 @@ int main(void) {
         cmocka_unit_test(the_distance_of_two_balls_is_that_of_their_centres_less_the_radii),
         cmocka_unit_test(the_distance_of_two_groups_is_the_smallest_of_all_their_pairs),
         cmocka_unit_test(distances_of_all_convex_types_are_proved_by_supports_and_witnesses),
+        cmocka_unit_test(sides_that_are_nearly_parallel_meet_at_the_crossing),
         cmocka_unit_test(bodies_far_apart_keep_their_accuracy),
         cmocka_unit_test(the_nearest_shape_to_a_point_is_found_and_inside_is_negative),
         cmocka_unit_test(a_shape_overlaps_what_is_within_its_margin),

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// A balanced tree over boxes, by median splits along the longest axis. As boxes move it is only fitted to them; its
+// shape is chosen anew when the surfaces of its nodes have grown by half together, for a search visits a node about as
+// often as its surface is large [goldsmith-1987].
+#include "geometry/box_tree.h"
+
+#include <string.h>
+
+enum { LEAF = 4, DEEPEST = 64 };
+static const double LOOSE = 1.5;
+
+enum { KIND_NONE, KIND_INNER, KIND_WIDE, KIND_EMPTY };
+
+stn_status box_tree_init(stn_context *context, int32_t capacity, box_tree *tree, stn_error *err) {
+    size_t n = (size_t)capacity + 1;
+    *tree = (box_tree){.capacity = capacity};
+    tree->order = stn_allocate(context, n, sizeof *tree->order);
+    tree->key = stn_allocate(context, n, sizeof *tree->key);
+    tree->kind = stn_allocate(context, n, sizeof *tree->kind);
+    tree->nodes = stn_allocate(context, n, sizeof *tree->nodes); // leaves hold two boxes or more
+    if (tree->order == NULL || tree->key == NULL || tree->kind == NULL || tree->nodes == NULL) {
+        box_tree_clear(context, tree);
+        return stn_fail(err, STN_ERR_MEMORY, "tree of boxes: out of memory for %d boxes", (int)capacity);
+    }
+    memset(tree->kind, KIND_NONE, n);
+    return STN_OK;
+}
+
+void box_tree_clear(stn_context *context, box_tree *tree) {
+    stn_release(context, tree->order);
+    stn_release(context, tree->key);
+    stn_release(context, tree->kind);
+    stn_release(context, tree->nodes);
+    *tree = (box_tree){0};
+}
+
+// ------------------------------------------------------------------------------------------------------ building
+
+static signed char kind_of(const stn_aabb *b) {
+    if (!(b->lower.x <= b->upper.x && b->lower.y <= b->upper.y && b->lower.z <= b->upper.z)) {
+        return KIND_EMPTY;
+    }
+    return stn_vec3_finite(b->lower) && stn_vec3_finite(b->upper) ? KIND_INNER : KIND_WIDE;
+}
+
+static double centre(const stn_aabb *b, int32_t axis) {
+    return 0.5 * (&b->lower.x)[axis] + 0.5 * (&b->upper.x)[axis];
+}
+
+static int32_t longest_axis(const box_tree *tree, const stn_aabb *boxes, int32_t first, int32_t count) {
+    int32_t best = 0;
+    double longest = -1.0;
+    for (int32_t axis = 0; axis < 3; axis++) {
+        double low = INFINITY, high = -INFINITY;
+        for (int32_t i = first; i < first + count; i++) {
+            double c = centre(&boxes[tree->order[i]], axis);
+            low = c < low ? c : low;
+            high = c > high ? c : high;
+        }
+        if (high - low > longest) {
+            longest = high - low;
+            best = axis;
+        }
+    }
+    return best;
+}
+
+static void exchange(box_tree *tree, int32_t i, int32_t j) {
+    double key = tree->key[i];
+    int32_t box = tree->order[i];
+    tree->key[i] = tree->key[j];
+    tree->order[i] = tree->order[j];
+    tree->key[j] = key;
+    tree->order[j] = box;
+}
+
+/// Quickselect: afterwards no key before `middle` exceeds one from `middle` on.
+static void split_at(box_tree *tree, int32_t first, int32_t last, int32_t middle) {
+    while (first < last) {
+        double pivot = tree->key[first + (last - first) / 2];
+        int32_t i = first, j = last;
+        while (i <= j) {
+            while (tree->key[i] < pivot) {
+                i++;
+            }
+            while (tree->key[j] > pivot) {
+                j--;
+            }
+            if (i <= j) {
+                exchange(tree, i++, j--);
+            }
+        }
+        if (middle <= j) {
+            last = j;
+        } else if (middle >= i) {
+            first = i;
+        } else {
+            return;
+        }
+    }
+}
+
+static int32_t build(box_tree *tree, const stn_aabb *boxes, int32_t first, int32_t count) {
+    int32_t id = tree->node_count++;
+    box_node *n = &tree->nodes[id];
+    *n = (box_node){.first = first, .count = count, .right = -1};
+    if (count > LEAF) {
+        int32_t axis = longest_axis(tree, boxes, first, count), left = count / 2;
+        for (int32_t i = first; i < first + count; i++) {
+            tree->key[i] = centre(&boxes[tree->order[i]], axis);
+        }
+        split_at(tree, first, first + count - 1, first + left);
+        build(tree, boxes, first, left);
+        n->right = build(tree, boxes, first + left, count - left);
+    }
+    return id;
+}
+
+static void join(stn_aabb *a, const stn_aabb *b) {
+    double *lower = &a->lower.x, *upper = &a->upper.x;
+    const double *low = &b->lower.x, *high = &b->upper.x;
+    for (int32_t k = 0; k < 3; k++) {
+        lower[k] = low[k] < lower[k] ? low[k] : lower[k];
+        upper[k] = high[k] > upper[k] ? high[k] : upper[k];
+    }
+}
+
+static double half_area(const stn_aabb *b) {
+    stn_vec3 d = stn_vec3_sub(b->upper, b->lower);
+    return d.x * d.y + d.y * d.z + d.z * d.x;
+}
+
+/// Children stand behind their parent, so one backward pass meets them first. Returns the area of all nodes.
+static double fit(box_tree *tree, const stn_aabb *boxes) {
+    double area = 0.0;
+    for (int32_t id = tree->node_count - 1; id >= 0; id--) {
+        box_node *n = &tree->nodes[id];
+        if (n->right >= 0) {
+            n->box = tree->nodes[id + 1].box;
+            join(&n->box, &tree->nodes[n->right].box);
+        } else {
+            n->box = boxes[tree->order[n->first]];
+            for (int32_t i = 1; i < n->count; i++) {
+                join(&n->box, &boxes[tree->order[n->first + i]]);
+            }
+        }
+        area += half_area(&n->box);
+    }
+    return area;
+}
+
+static void build_all(box_tree *tree, const stn_aabb *boxes, int32_t count) {
+    tree->inner_count = tree->wide_count = tree->node_count = 0;
+    for (int32_t i = 0; i < count; i++) {
+        if (tree->kind[i] == KIND_INNER) {
+            tree->order[tree->inner_count++] = i;
+        }
+    }
+    for (int32_t i = 0; i < count; i++) {
+        if (tree->kind[i] == KIND_WIDE) {
+            tree->order[tree->inner_count + tree->wide_count++] = i;
+        }
+    }
+    if (tree->inner_count > 0) {
+        build(tree, boxes, 0, tree->inner_count);
+    }
+    tree->built_area = fit(tree, boxes);
+}
+
+void box_tree_update(box_tree *tree, const stn_aabb *boxes, int32_t count) {
+    bool same = true;
+    for (int32_t i = 0; i < count; i++) {
+        signed char kind = kind_of(&boxes[i]);
+        same = same && kind == tree->kind[i];
+        tree->kind[i] = kind;
+    }
+    if (!same || !(fit(tree, boxes) <= LOOSE * tree->built_area)) {
+        build_all(tree, boxes, count);
+    }
+}
+
+// ----------------------------------------------------------------------------------------------------- searching
+
+/// A node that waits, and how far it is.
+typedef struct waiting {
+    int32_t node;
+    double at;
+} waiting;
+
+/// Where the ray enters the box, infinite when it does not before `end`. Compared by hand, as calls of fmin and fmax
+/// are most of the time. A ray that runs in the plane of a side (0 times infinity) may be told to miss.
+static double ray_enters(const stn_aabb *box, stn_vec3 o, stn_vec3 inverse, double end) {
+    const double *lower = &box->lower.x, *upper = &box->upper.x, *from = &o.x, *factor = &inverse.x;
+    double enter = 0.0, leave = end;
+    for (int32_t i = 0; i < 3; i++) {
+        double a = (lower[i] - from[i]) * factor[i], b = (upper[i] - from[i]) * factor[i];
+        double near = a < b ? a : b, far = a > b ? a : b;
+        enter = near > enter ? near : enter;
+        leave = far < leave ? far : leave;
+    }
+    return enter <= leave + 1e-12 * fabs(leave) ? enter : (double)INFINITY;
+}
+
+void box_tree_ray(const box_tree *tree, const stn_aabb *boxes, stn_vec3 origin, stn_vec3 inverse, const double *end,
+                  box_visit *visit, void *user) {
+    for (int32_t i = tree->inner_count; i < tree->inner_count + tree->wide_count; i++) {
+        if (ray_enters(&boxes[tree->order[i]], origin, inverse, *end) < (double)INFINITY) {
+            visit(user, tree->order[i]);
+        }
+    }
+    waiting stack[DEEPEST];
+    int32_t depth = 0;
+    if (tree->node_count > 0) {
+        stack[depth++] = (waiting){0, ray_enters(&tree->nodes[0].box, origin, inverse, *end)};
+    }
+    while (depth > 0) {
+        waiting next = stack[--depth];
+        const box_node *n = &tree->nodes[next.node];
+        if (!(next.at < (double)INFINITY) || !(next.at <= *end + 1e-12 * fabs(*end))) {
+            continue;
+        }
+        for (int32_t i = n->first; n->right < 0 && i < n->first + n->count; i++) {
+            if (ray_enters(&boxes[tree->order[i]], origin, inverse, *end) < (double)INFINITY) {
+                visit(user, tree->order[i]);
+            }
+        }
+        if (n->right >= 0) {
+            waiting l = {next.node + 1, ray_enters(&tree->nodes[next.node + 1].box, origin, inverse, *end)};
+            waiting r = {n->right, ray_enters(&tree->nodes[n->right].box, origin, inverse, *end)};
+            stack[depth++] = l.at <= r.at ? r : l;
+            stack[depth++] = l.at <= r.at ? l : r;
+        }
+    }
+}
+
+int32_t box_tree_near(const box_tree *tree, const stn_aabb *boxes, const stn_aabb *from, const double *within,
+                      box_visit *visit, void *user) {
+    int32_t looked_at = tree->wide_count;
+    for (int32_t i = tree->inner_count; i < tree->inner_count + tree->wide_count; i++) {
+        if (box_gap(&boxes[tree->order[i]], from) <= *within) {
+            visit(user, tree->order[i]);
+        }
+    }
+    waiting stack[DEEPEST];
+    int32_t depth = 0;
+    if (tree->node_count > 0) {
+        stack[depth++] = (waiting){0, box_gap(&tree->nodes[0].box, from)};
+    }
+    while (depth > 0) {
+        waiting next = stack[--depth];
+        const box_node *n = &tree->nodes[next.node];
+        looked_at++;
+        if (!(next.at <= *within)) {
+            continue;
+        }
+        for (int32_t i = n->first; n->right < 0 && i < n->first + n->count; i++) {
+            looked_at++;
+            if (box_gap(&boxes[tree->order[i]], from) <= *within) {
+                visit(user, tree->order[i]);
+            }
+        }
+        if (n->right >= 0) {
+            waiting l = {next.node + 1, box_gap(&tree->nodes[next.node + 1].box, from)};
+            waiting r = {n->right, box_gap(&tree->nodes[n->right].box, from)};
+            stack[depth++] = l.at <= r.at ? r : l;
+            stack[depth++] = l.at <= r.at ? l : r;
+        }
+    }
+    return looked_at;
+}
