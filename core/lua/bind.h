@@ -269,7 +269,7 @@ extern const luaL_Reg stn_lua_model_methods[], stn_lua_pair_methods[], stn_lua_s
 extern const luaL_Reg stn_lua_name_methods[], stn_lua_coordinate_methods[], stn_lua_finding_methods[];
 /// Functions of the module.
 extern const luaL_Reg stn_lua_params_functions[], stn_lua_report_functions[], stn_lua_pose_functions[],
-    stn_lua_finding_functions[];
+    stn_lua_finding_functions[], stn_lua_choice_functions[];
 
 // ------------------------------------------------------------------------------------------ files (lua_path.c)
 

@@ -220,3 +220,33 @@ stn_status stn_recorder_for(stn_context *context, const char *path, const char *
     return stn_fail(err, STN_ERR_PLUGIN, "%s: no recorder writes such files; endings that are known: %s", path,
                     known[0] != '\0' ? known : "none");
 }
+
+/// stn.plugins(kind): ids of the plugins of a kind that were found, sorted.
+static int list_plugins(lua_State *L) {
+    const char *kind = luaL_checkstring(L, 1), *kinds[STN_KIND_COUNT + 1] = {NULL};
+    const stn_plugin_info *plugins = NULL;
+    int32_t count = 0, wanted = 0;
+    stn_error err = {0};
+    for (int32_t i = 0; i < STN_KIND_COUNT; i++) {
+        kinds[i] = stn_kind_name((stn_kind)i);
+    }
+    while (kinds[wanted] != NULL && strcmp(kinds[wanted], kind) != 0) {
+        wanted++;
+    }
+    if (kinds[wanted] == NULL) {
+        stn_lua_unknown(L, "stn.plugins", kind, kinds);
+    }
+    if (stn_plugins(stn_lua_session(L)->context, &plugins, &count, NULL, NULL, &err) < 0) {
+        stn_lua_fail(L, "stn.plugins: %s", err.text);
+    }
+    lua_newtable(L);
+    for (int32_t i = 0; i < count; i++) {
+        if (plugins[i].desc->kind == (stn_kind)wanted) {
+            lua_pushstring(L, plugins[i].desc->id);
+            lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+        }
+    }
+    return 1;
+}
+
+const luaL_Reg stn_lua_choice_functions[] = {{"plugins", list_plugins}, {NULL, NULL}};

@@ -152,10 +152,12 @@ static void add_across(posed a, const facing *f, const witness *deepest, double 
     }
 }
 
-/// Of a tilted cap: which points stay does not hang on the tilt, but for the deepest and its counterweight.
+/// Of a tilted cap: which points stay does not hang on the tilt, but for the deepest and its counterweight. Between two
+/// caps they are there even where the deepest is one of the others, which it comes upon going round.
 static void balance(posed a, const facing *f, const witness *deepest, double margin, double size, manifold *out) {
+    bool caps = f->a.kind == PIECE_CAP && f->b.kind == PIECE_CAP;
     manifold_thin(out, out->limit - 2);
-    for (int32_t i = 0; i < out->count; i++) {
+    for (int32_t i = 0; i < out->count && !caps; i++) {
         witness *w = &out->points[i];
         if (stn_vec3_norm(stn_vec3_sub(w->a, deepest->a)) < 1e-6 * size) { // one point, where it is deepest
             *w = (witness){deepest->a, deepest->b, deepest->normal, deepest->phi, w->feature_a, w->feature_b};
@@ -163,7 +165,7 @@ static void balance(posed a, const facing *f, const witness *deepest, double mar
         }
     }
     add_across(a, f, deepest, margin, out);
-    manifold_add_both(out, deepest->a, deepest->b, deepest->normal, deepest->feature_a, deepest->feature_b);
+    manifold_add_both(out, deepest->a, deepest->b, deepest->normal, CODE_DEEPEST, CODE_DEEPEST);
 }
 
 /// How far from the plane of a flat piece.

@@ -35,9 +35,9 @@ void face_along(const convex *a, const convex *b, stn_vec3 n, double tolerance, 
 /// Adds the points of the overlap, and the deepest one unless one of these is as deep; in A's axes, A first.
 ///
 /// The deepest point of a cap's rim goes round it with the direction of a tilt, however small. Alone it would shift the
-/// middle of the points from one side to the other while the tilt passes through zero, and a body at rest would be kicked
-/// to and fro for ever. So its counterweight comes with it, the point across the middle of the others, and which of those
-/// stay does not hang on the tilt.
+/// middle of the points from one side to the other while the tilt passes through zero, and a body at rest would be
+/// kicked to and fro for ever. So its counterweight comes with it, the point across the middle of the others, and which
+/// of those stay does not hang on the tilt.
 enum { CODE_DEEPEST = 1 << 29, CODE_ACROSS };
 void add_facing(posed a, const facing *f, const separation *deepest, double margin, double size, manifold *out);
 
