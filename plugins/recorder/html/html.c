@@ -198,8 +198,9 @@ static stn_status add_step(recording *r, const stn_observation *o, stn_error *er
     if (status == STN_OK) {
         status = series_add(&r->series, o, err);
     }
-    if (o->journal != NULL) {
+    if (status == STN_OK && o->journal != NULL) {
         bytes_put(&r->steps, o->journal, o->journal_size);
+        status = r->steps.failed ? stn_fail(err, STN_ERR_MEMORY, "out of memory for steps to replay") : STN_OK;
     }
     if (status == STN_OK) {
         status = moment_take(&r->moment, o, err);

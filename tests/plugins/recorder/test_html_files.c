@@ -187,7 +187,8 @@ static void without_memory_recording_fails_and_loses_none(void **state) {
     long long before = heap.live;
     assert_true(all > 20);
     for (long long n = 1; n <= all; n++) {
-        assert_int_equal(record_a_little(&heap, context, n, &requests), STN_ERR_MEMORY);
+        stn_status status = record_a_little(&heap, context, n, &requests);
+        assert_int_equal(status, requests < n ? STN_OK : STN_ERR_MEMORY); // how much is there to pack varies with time
         assert_int_equal(heap.live, before);
     }
     stn_context_destroy(context);
