@@ -3,7 +3,7 @@
 
 import * as THREE from "three";
 import { Playback } from "./playback.js";
-import { LINES } from "./scene/palette.js";
+import { CONTACT_COLOURS, LINES } from "./scene/palette.js";
 import { pickAt } from "./scene/picking.js";
 import { Stage } from "./scene/stage.js";
 import { RecordingView } from "./scene/view.js";
@@ -59,6 +59,7 @@ export class App {
         el("div", { class: "buttons" }, ...this.switches.map((s) => s.button), iconButton("help", "Keys", "?", () => this.help.showModal()))),
       el("main", { class: "scene" }, this.canvas, this.labels.root),
       this.transport.root, this.panel.root, this.plots.root, this.help);
+    for (const [state, colour] of Object.entries(CONTACT_COLOURS)) this.root.style.setProperty(`--${state}`, colour);
     document.body.append(this.root);
     document.title = `${this.names.join(" · ")} – Stiction`;
   }
@@ -92,7 +93,7 @@ export class App {
     this.stage.layout = layout;
     this.stage.paint(colours);
     this.views.forEach((view, k) => view.dress({
-      ghost: layout === "ghost" && k > 0, choice: this.options.get("geometry"), shadows: this.options.get("shadows"), colours,
+      tinted: layout === "ghost", ghost: layout === "ghost" && k > 0, choice: this.options.get("geometry"), shadows: this.options.get("shadows"), colours,
     }));
   }
 

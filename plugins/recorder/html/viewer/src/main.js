@@ -27,10 +27,9 @@ async function open() {
 async function readRest(app, recording) {
   await recording.loadSeries();
   if (app.recordings.every((other) => other === recording || other.series.time.length > 0)) app.plots.load();
-  while (!recording.complete) {
-    await recording.extend();
-    app.invalidate();
-  }
+  while (!recording.complete) await recording.extend();
+  app.invalidate();
+  app.plots.fit();
 }
 
 function complain(error) {

@@ -57,9 +57,9 @@ export class Bodies {
 
   /**
    * Makes what is drawn: one batch for each kind of triangles and each alpha.
-   * @param {{ choice: string, ghost: THREE.Color | null }} look  ghost: all translucent and tinted, without shadows
+   * @param {{ choice: string, tint: THREE.Color | null, ghost: boolean }} look  ghost: all translucent, without shadows
    */
-  dress({ choice, ghost }) {
+  dress({ choice, tint, ghost }) {
     this.batches.forEach(({ mesh }) => mesh.dispose());
     this.root.clear();
     const groups = new Map();
@@ -70,7 +70,7 @@ export class Bodies {
       if (!groups.has(key)) groups.set(key, { alpha, items: [] });
       groups.get(key).items.push(item);
     }
-    this.ghost = ghost;
+    this.tint = tint;
     this.batches = [...groups.values()].map(({ alpha, items }) => this.#batch(items, alpha));
     this.paint();
   }
@@ -101,7 +101,7 @@ export class Bodies {
     for (const { mesh, items } of this.batches) {
       items.forEach((item, k) => {
         colour.copy(item.colour);
-        if (this.ghost) colour.lerp(this.ghost, 0.75);
+        if (this.tint) colour.lerp(this.tint, 0.75);
         if (item.body === this.selected && item.body > 0) colour.lerp(SELECTED, 0.65);
         mesh.setColorAt(k, colour);
       });

@@ -1,41 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
-// A ball around everything that is drawn at a moment, for camera, lamp, ground and the size of marks.
+// What everything that is drawn fits into: for camera, lamp, ground and the size of marks.
 
 import * as THREE from "three";
 
+const FIRST = 0.5; // how much the first frame counts
 const STANDARD = 1; // radius of an empty scene [m]
 
-/** Radius of a shape around its origin. */
-function radiusOf(geometry, meshes) {
-  const { type, radius = 0, half_length: h = 0, half_extents: e } = geometry;
-  if (e) return Math.hypot(...e);
-  if (type === "cylinder") return Math.hypot(radius, h);
-  if (type === "capsule") return radius + h;
-  const vertices = meshes[geometry.mesh]?.vertices;
-  if (!vertices) return radius;
-  let largest = 0;
-  for (let k = 0; k < vertices.length; k += 3) {
-    largest = Math.max(largest, Math.hypot(vertices[k], vertices[k + 1], vertices[k + 2]));
-  }
-  return largest;
+/** The box around a shape in its own frame. */
+function ownBox(geometry, meshes) {
+  const { type, radius: r = 0, half_length: h = 0, half_extents } = geometry;
+  const mesh = meshes[geometry.mesh];
+  if (mesh) return new THREE.Box3().setFromArray(mesh.vertices);
+  const e = new THREE.Vector3(...(half_extents ?? [r, r, type === "capsule" ? h + r : type === "cylinder" ? h : r]));
+  return new THREE.Box3(e.clone().negate(), e);
 }
 
 /**
- * @param {import("../data/recording.js").Recording} recording @param {import("./poses.js").Poses} poses
- * @returns {THREE.Sphere}
+ * A box and a ball that fit the end of the first block of frames, and the first one a little too: what falls into a scene is to be
+ * seen, but soon lies in it.
+ * @param {import("../data/recording.js").Recording} recording @param {import("./poses.js").Poses} poses  are overwritten
+ * @returns {{ box: THREE.Box3, sphere: THREE.Sphere }}
  */
 export function boundsOf(recording, poses) {
-  const box = new THREE.Box3(), centre = new THREE.Vector3(), reach = new THREE.Vector3();
+  const [first, settled] = [0, Infinity].map((t) => {
+    const moment = recording.momentAt(t, () => {});
+    if (moment) poses.set(moment, false);
+    return boxOf(recording, poses);
+  });
+  if (first.isEmpty()) {
+    const sphere = new THREE.Sphere(new THREE.Vector3(), STANDARD);
+    return { box: sphere.getBoundingBox(new THREE.Box3()), sphere };
+  }
+  settled.min.lerp(first.min, FIRST);
+  settled.max.lerp(first.max, FIRST);
+  const sphere = settled.getBoundingSphere(new THREE.Sphere());
+  sphere.radius = Math.max(0.8 * sphere.radius, 1e-3); // the corners of the box are empty
+  return { box: settled, sphere };
+}
+
+function boxOf(recording, poses) {
+  const box = new THREE.Box3(), pose = new THREE.Matrix4(), one = new THREE.Vector3(1, 1, 1);
   for (const geometry of recording.scene.geometries) {
     if (geometry.type === "half_space") continue;
-    const [x, y, z] = geometry.pose ?? [0, 0, 0];
-    if (geometry.node >= 0) centre.fromArray(poses.nodes, 3 * geometry.node);
-    else centre.set(x, y, z).applyMatrix4(poses.matrices[geometry.body ?? 0]);
-    reach.setScalar(radiusOf(geometry, recording.meshes));
-    box.expandByPoint(centre.clone().add(reach)).expandByPoint(centre.sub(reach));
+    const [x, y, z, qw, qx, qy, qz] = geometry.pose ?? [0, 0, 0, 1, 0, 0, 0];
+    pose.compose(new THREE.Vector3(x, y, z), new THREE.Quaternion(qx, qy, qz, qw), one);
+    if (geometry.node >= 0) pose.setPosition(...poses.nodes.subarray(3 * geometry.node, 3 * geometry.node + 3));
+    else pose.premultiply(poses.matrices[geometry.body ?? 0]);
+    box.union(ownBox(geometry, recording.meshes).applyMatrix4(pose));
   }
-  if (box.isEmpty()) return new THREE.Sphere(new THREE.Vector3(), STANDARD);
-  const sphere = box.getBoundingSphere(new THREE.Sphere());
-  sphere.radius = Math.max(0.75 * sphere.radius, 1e-3); // the corners of the box are empty
-  return sphere;
+  const node = new THREE.Vector3();
+  for (let k = 0; k < poses.nodes.length; k += 3) box.expandByPoint(node.fromArray(poses.nodes, k));
+  return box;
 }

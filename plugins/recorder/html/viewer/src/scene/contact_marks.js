@@ -27,16 +27,15 @@ export class ContactMarks {
 
   /**
    * @param {import("../data/recording.js").Moment | null} moment  null: shows nothing
-   * @param {{ units: any, metresPerNewton: number, selected: number, only: ((k: number, contacts: any) => boolean) | null }} look
-   *   selected: index of a contact in the frame, or -1
+   * @param {{ units: any, metresPerNewton: number, selected: number }} look  selected: index of a contact in the frame, or -1
    */
-  show(moment, { units, metresPerNewton, selected, only }) {
+  show(moment, { units, metresPerNewton, selected }) {
     this.all.forEach((copies) => copies.clear());
     if (moment) {
       const contacts = contactsOf(moment.frames, units);
       const start = contacts.start[moment.index];
       for (let k = start; k < contacts.start[moment.index + 1]; k++) {
-        if (!only || only(k, contacts)) this.#add(contacts, k, metresPerNewton, k - start === selected);
+        this.#add(contacts, k, metresPerNewton, k - start === selected);
       }
     }
     this.all.forEach((copies) => copies.show());

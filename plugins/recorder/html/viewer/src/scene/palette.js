@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Colours. Those that carry meaning are told apart by colour-blind readers too (Okabe and Ito, 2008).
+// Colours. Those that carry meaning are told apart by colour-blind readers too: near those of Okabe and Ito (2008), of a
+// lightness that is seen on white and on black.
 
 import { Color } from "three";
 
@@ -9,11 +10,11 @@ const ROBOTS = [
 ];
 const UNPAINTED = [0.5, 0.5, 0.5, 1];
 
-export const CONTACT_COLOURS = { stick: "#0072b2", slip: "#e69f00", open: "#8a8f98" };
+export const CONTACT_COLOURS = { stick: "#1878be", slip: "#e69f00", open: "#8a8f98" };
 export const AXIS_COLOURS = ["#d55e00", "#009e73", "#3b7dd8"];
 export const SELECTION_COLOUR = "#cc79a7";
 /** Of recordings that are compared, and of lines in a plot. */
-export const LINES = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
+export const LINES = ["#2b8cd6", "#d55e00", "#009e73", "#c4649b", "#a97c00", "#7a6fd6"];
 
 /** sRGB components to a colour. */
 function colourOf([red, green, blue]) {

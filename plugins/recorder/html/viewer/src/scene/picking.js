@@ -15,7 +15,7 @@ export function pickAt(stage, x, y, withContacts) {
   const at = stage.rayAt(x, y);
   if (!at) return null;
   for (const view of at.pane.views) {
-    const contact = withContacts ? contactAt(stage, view, x, y) : -1;
+    const contact = withContacts && !view.ghost ? contactAt(stage, view, x, y) : -1;
     if (contact >= 0) return { view, body: -1, contact };
   }
   const hits = at.pane.views.map((view) => ({ view, hit: view.bodies.pick(at.ray) })).filter(({ hit }) => hit);

@@ -7,6 +7,7 @@ import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 /** Directions from which to look: in front, from the right, from above, from behind, from the left, from below. */
 const DIRECTIONS = { front: [0, -1, 0], right: [1, 0, 0], top: [0, 0, 1], back: [0, 1, 0], left: [-1, 0, 0], bottom: [0, 0, -1] };
 const OBLIQUE = [1, -1.5, 0.85];
+const MARGIN = 1.06;
 
 export class Stage {
   /** @param {HTMLCanvasElement} canvas @param {import("./view.js").RecordingView[]} views @param {() => void} onMove */
@@ -19,7 +20,11 @@ export class Stage {
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
     this.renderer.autoClear = false;
     this.bounds = views[0].bounds.clone();
-    views.forEach((view) => this.bounds.union(view.bounds));
+    this.box = views[0].box.clone();
+    for (const view of views) {
+      this.bounds.union(view.bounds);
+      this.box.union(view.box);
+    }
     this.camera = new THREE.PerspectiveCamera(35, 1, 0.01, 100);
     this.camera.up.set(0, 0, 1);
     this.controls = new OrbitControls(this.camera, canvas);
@@ -94,13 +99,22 @@ export class Stage {
     this.#fit(this.camera.position.clone().sub(this.controls.target).normalize());
   }
 
+  /** Every corner p of the box around everything, seen from its middle, must lie in the picture: |x| <= (distance - depth) tan. */
   #fit(direction) {
-    const { center, radius } = this.bounds;
+    const centre = this.box.getCenter(new THREE.Vector3());
+    this.controls.target.copy(centre);
+    this.camera.position.copy(centre).add(direction);
+    this.controls.update();
+    this.camera.updateMatrixWorld();
+    const [right, up, back] = [0, 1, 2].map((c) => new THREE.Vector3().setFromMatrixColumn(this.camera.matrixWorld, c));
     const [pane] = this.panes();
-    const vertical = Math.tan((this.camera.fov * Math.PI) / 360);
-    const narrow = Math.min(1, pane.height > 0 ? pane.width / pane.height : 1);
-    this.controls.target.copy(center);
-    this.camera.position.copy(center).addScaledVector(direction, (1.05 * radius) / Math.sin(Math.atan(vertical * narrow)));
+    const vertical = Math.tan((this.camera.fov * Math.PI) / 360) / MARGIN;
+    const horizontal = vertical * (pane.height > 0 ? pane.width / pane.height : 1);
+    const needed = cornersOf(this.box).map((corner) => {
+      corner.sub(centre);
+      return corner.dot(back) + Math.max(Math.abs(corner.dot(right)) / horizontal, Math.abs(corner.dot(up)) / vertical);
+    });
+    this.camera.position.copy(centre).addScaledVector(back, Math.max(...needed));
     this.controls.update();
   }
 
@@ -142,4 +156,8 @@ export class Stage {
     if (seen.z > 1) return null;
     return { x: pane.x + ((seen.x + 1) / 2) * pane.width, y: pane.y + ((1 - seen.y) / 2) * pane.height };
   }
+}
+
+function cornersOf({ min, max }) {
+  return [0, 1, 2, 3, 4, 5, 6, 7].map((k) => new THREE.Vector3(k & 1 ? max.x : min.x, k & 2 ? max.y : min.y, k & 4 ? max.z : min.z));
 }

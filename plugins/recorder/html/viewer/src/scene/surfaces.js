@@ -20,11 +20,11 @@ export class Surfaces {
     });
   }
 
-  /** @param {THREE.Color | null} ghost */
-  dress(ghost) {
+  /** @param {THREE.Color | null} tint @param {boolean} ghost */
+  dress(tint, ghost) {
     for (const { mesh } of this.parts) {
-      Object.assign(mesh.material, { transparent: Boolean(ghost), opacity: ghost ? 0.4 : 1, depthWrite: !ghost });
-      mesh.material.color.set(ghost ?? COLOUR);
+      Object.assign(mesh.material, { transparent: ghost, opacity: ghost ? 0.4 : 1, depthWrite: !ghost });
+      mesh.material.color.set(tint ?? COLOUR);
       mesh.castShadow = !ghost;
     }
   }

@@ -21,9 +21,10 @@ export class RecordingView {
     this.scene = new THREE.Scene();
     this.poses = new Poses(scene.bodies.length, scene.node_count ?? 0);
     /** What is shown. @type {import("../data/recording.js").Moment | null} */
-    this.moment = recording.momentAt(0, () => {});
-    if (this.moment) this.poses.set(this.moment, false);
-    this.bounds = boundsOf(recording, this.poses);
+    this.moment = null;
+    const { box, sphere } = boundsOf(recording, this.poses);
+    this.box = box;
+    this.bounds = sphere;
     this.bodies = new Bodies(recording);
     this.surfaces = new Surfaces(scene);
     this.contacts = new ContactMarks(this.bounds.radius);
@@ -35,11 +36,15 @@ export class RecordingView {
     this.scene.add(this.grounds, this.lights, this.bodies.root, this.surfaces.root, this.contacts.root, this.patches.root, this.axes.root);
   }
 
-  /** @param {{ ghost: boolean, choice: string, shadows: boolean, colours: { ground: string, grid: string } }} look */
-  dress({ ghost, choice, shadows, colours }) {
-    const tint = ghost ? this.tint : null;
-    this.bodies.dress({ choice, ghost: tint });
-    this.surfaces.dress(tint);
+  /**
+   * @param {{ tinted: boolean, ghost: boolean, choice: string, shadows: boolean, colours: { ground: string, grid: string } }} look
+   *   tinted: in the recording's colour; ghost: translucent too, without ground and marks
+   */
+  dress({ tinted, ghost, choice, shadows, colours }) {
+    this.ghost = ghost;
+    const tint = tinted ? this.tint : null;
+    this.bodies.dress({ choice, tint, ghost });
+    this.surfaces.dress(tint, ghost);
     this.lights.userData.lamp.castShadow = shadows;
     this.grounds.clear();
     if (ghost) return;
@@ -72,10 +77,11 @@ export class RecordingView {
     const { units } = this.recording.scene;
     this.bodies.place(this.poses.matrices, this.poses.nodes);
     this.surfaces.place(this.poses.nodes);
-    this.contacts.show(options.contacts ? this.moment : null, {
-      units, metresPerNewton: this.arrowScale * options.arrowScale, selected: selection.contact, only: null,
+    const marked = this.ghost ? null : this.moment;
+    this.contacts.show(options.contacts ? marked : null, {
+      units, metresPerNewton: this.arrowScale * options.arrowScale, selected: selection.contact,
     });
-    this.patches.show(options.patches ? this.moment : null, units);
+    this.patches.show(options.patches ? marked : null, units);
     this.axes.root.visible = options.frames;
     if (options.frames) this.axes.show(this.poses.matrices, (body) => body > 0 && !this.bodies.hidden.has(body));
   }

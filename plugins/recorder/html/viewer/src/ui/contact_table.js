@@ -1,24 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // The contacts of a body. Rows are kept from frame to frame, so that they can be clicked while time goes on.
 
+import { STATE } from "../data/contacts.js";
 import { contactsOf } from "../data/frames.js";
 import { el } from "./dom.js";
 import { ownerName, STATES } from "./inspector.js";
 import { withUnit } from "./numbers.js";
 
 const MOST = 60; // rows
+const SIGNS = { [STATE.open]: "open", [STATE.stick]: "stick", [STATE.slip]: "slip" };
 
 /** A row, and the number that its contact has in the frame. */
 class Row {
   constructor(onChoose) {
     this.number = -1;
     this.name = el("button", { type: "button", class: "plain", onclick: () => onChoose(this.number) });
-    this.cells = Array.from({ length: 4 }, () => el("td"));
-    this.root = el("tr", {}, el("td", {}, this.name), ...this.cells);
+    this.state = el("i", { role: "img" });
+    this.cells = Array.from({ length: 3 }, () => el("td"));
+    this.root = el("tr", {}, el("td", {}, this.state, this.name), ...this.cells);
   }
 
-  show(number, name, texts) {
+  show(number, name, state, texts) {
     this.number = number;
+    this.state.className = `sign ${SIGNS[state] ?? "open"}`;
+    this.state.setAttribute("aria-label", STATES[state] ?? "");
+    this.state.title = STATES[state] ?? "";
     this.name.textContent = name;
     this.cells.forEach((cell, k) => (cell.textContent = texts[k]));
   }
@@ -33,7 +39,7 @@ export class ContactTable {
     this.title = el("h4");
     this.body = el("tbody");
     this.table = el("table", { class: "contacts" }, el("thead", {}, el("tr", {},
-      ...["with", "force", "gap", "slip", ""].map((title) => el("th", { scope: "col" }, title)))), this.body);
+      ...["with", "force", "gap", "slip"].map((title) => el("th", { scope: "col" }, title)))), this.body);
     this.root = el("div", {}, this.title, this.table);
   }
 
@@ -48,8 +54,8 @@ export class ContactTable {
       if (a?.body !== body && b?.body !== body) continue;
       if (++count > MOST) continue;
       const force = Math.hypot(...contacts.force.subarray(3 * k, 3 * k + 3));
-      this.#row(count - 1).show(k - start, ownerName(scene, a?.body === body ? b : a),
-        [withUnit(force, "N"), withUnit(contacts.gap[k], "m"), withUnit(contacts.slip[k], "m/s"), STATES[contacts.state[k]] ?? ""]);
+      this.#row(count - 1).show(k - start, ownerName(scene, a?.body === body ? b : a), contacts.state[k],
+        [withUnit(force, "N", 3), withUnit(contacts.gap[k], "m", 3), withUnit(contacts.slip[k], "m/s", 3)]);
     }
     this.rows.forEach((row, k) => (row.root.hidden = k >= count));
     this.title.textContent = count === 1 ? "1 contact" : `${count} contacts`;

@@ -45,7 +45,7 @@ export class Inspector {
     this.title.textContent = name || `body ${body}`;
     this.facts.replaceChildren(table([
       ["robot", scene.robots?.[robot]?.name], ["mass", mass > 0 ? withUnit(mass * 1000, "g") : null],
-      ["position m", vector(part(0, 3))], ["rotation w x y z", vector(part(3, 4), 3)],
+      ["position m", vector(part(0, 3))], ["w x y z", vector(part(3, 4), 3)],
       ["velocity m/s", vector(part(7, 3), 3)], ["angular rad/s", vector(part(10, 3), 3)],
       ...this.#differences(view, body),
     ]));

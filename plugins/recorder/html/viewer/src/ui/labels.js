@@ -11,7 +11,7 @@ export class Labels {
     this.labels = app.names.map((name, k) => {
       const swatch = el("i");
       swatch.style.background = LINES[k % LINES.length];
-      return el("span", { class: "pane-label" }, swatch, name);
+      return el("div", { class: "pane" }, el("span", { class: "pane-label" }, swatch, name));
     });
     this.root = el("div", { class: "pane-labels", hidden: app.names.length < 2 }, ...this.labels);
   }
@@ -19,13 +19,15 @@ export class Labels {
   update() {
     const { stage, views } = this.app;
     const panes = stage.panes();
-    const text = panes.map((pane) => `${pane.x} ${pane.y} ${pane.width}`).join();
+    const text = panes.map((pane) => `${pane.x} ${pane.y} ${pane.width} ${pane.height}`).join();
     if (text === this.placed) return;
     this.placed = text;
     views.forEach((view, k) => {
       const pane = panes.find((p) => p.views.includes(view));
       const below = pane.views.indexOf(view);
-      Object.assign(this.labels[k].style, { left: `${pane.x + 10}px`, top: `${pane.y + 10 + 28 * below}px`, maxWidth: `${pane.width - 20}px` });
+      Object.assign(this.labels[k].style, {
+        left: `${pane.x}px`, top: `${pane.y}px`, width: `${pane.width}px`, height: `${pane.height}px`, paddingTop: `${10 + 28 * below}px`,
+      });
     });
   }
 }

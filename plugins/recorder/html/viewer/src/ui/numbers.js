@@ -3,20 +3,19 @@
 
 const PREFIXES = { "-9": "n", "-6": "µ", "-3": "m", 0: "", 3: "k", 6: "M", 9: "G" };
 
-/** Four digits. */
-export function short(value) {
+export function short(value, digits = 4) {
   if (value == null || Number.isNaN(value)) return "–";
   if (value === 0) return "0";
   const size = Math.abs(value);
   if (size >= 1e5 || size < 1e-3) return value.toExponential(2).replace("e+", "e").replace("-", "−").replace("e-", "e−");
-  return String(Number(value.toPrecision(4))).replace("-", "−");
+  return String(Number(value.toPrecision(digits))).replace("-", "−");
 }
 
 /** With its unit and a prefix: 0.0032 m is 3.2 mm. */
-export function withUnit(value, unit) {
-  if (!unit || unit === "1" || !Number.isFinite(value) || value === 0) return `${short(value)}${unit && unit !== "1" ? ` ${unit}` : ""}`;
+export function withUnit(value, unit, digits = 4) {
+  if (!unit || unit === "1" || !Number.isFinite(value) || value === 0) return `${short(value, digits)}${unit && unit !== "1" ? ` ${unit}` : ""}`;
   const power = Math.min(9, Math.max(-9, 3 * Math.floor(Math.log10(Math.abs(value)) / 3)));
-  return `${short(value / 10 ** power)} ${PREFIXES[power]}${unit}`;
+  return `${short(value / 10 ** power, digits)} ${PREFIXES[power]}${unit}`;
 }
 
 /** Seconds with as many places as frames need. */
@@ -26,5 +25,5 @@ export function seconds(t) {
 
 /** (x, y, z) */
 export function vector(values, digits = 4) {
-  return Array.from(values, (value) => value.toFixed(digits).replace("-", "−").replace(/^−(0\.?0*)$/, "$1")).join("  ");
+  return Array.from(values, (value) => value.toFixed(digits).replace("-", "−").replace(/^−(0\.?0*)$/, "$1")).join(" ");
 }

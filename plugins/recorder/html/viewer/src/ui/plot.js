@@ -8,8 +8,7 @@ import { el } from "./dom.js";
 import { lineOf } from "./plot_groups.js";
 import { short, withUnit } from "./numbers.js";
 
-const DASHES = [[], [6, 3], [2, 3], [8, 3, 2, 3]];
-const HEIGHT = 118;
+const HEIGHT = 106;
 const CLICK = 3; // pixels that a click may move
 
 const positive = (value) => (value > 0 ? value : null);
@@ -25,16 +24,14 @@ export class Plot {
     this.group = group;
     this.runs = runs;
     this.actions = actions;
-    this.lines = runs.flatMap((run, r) => group.lines.map((line, l) => ({
-      series: run.series, values: lineOf(run.series, line.of), label: runs.length > 1 ? run.title : line.label,
-      colour: LINES[(runs.length > 1 ? r : l) % LINES.length], dash: DASHES[(runs.length > 1 ? l : 0) % DASHES.length],
-    })));
+    this.lines = runs.length > 1 ? runs.map((run) => lineFor(run, group.lines[0], run.title)) : partsOf(runs[0], group);
+    this.lines.forEach((line, k) => (line.colour = LINES[k % LINES.length]));
     this.values = this.lines.map(() => el("b"));
     this.head = el("header", {}, el("h3", {}, group.title), el("div", { class: "values" },
       ...this.lines.map((line, k) => {
         const swatch = el("i");
         swatch.style.background = line.colour;
-        return el("span", {}, swatch, this.lines.length > 1 ? `${line.label} ` : "", this.values[k]);
+        return el("span", {}, swatch, line.label ? `${line.label} ` : "", this.values[k]);
       })));
     this.body = el("div", { class: "chart" });
     this.root = el("section", { class: "plot", "aria-label": `Plot: ${group.title}`, "data-plot": group.key }, this.head, this.body);
@@ -43,23 +40,24 @@ export class Plot {
 
   /** Number of all points of the first line, drawn or not. */
   get pointCount() {
-    return this.lines[0].values.length;
+    return this.lines[0]?.values.length ?? 0;
   }
 
   /** Draws, once there is a place to draw in. @param {{ text: string, grid: string }} colours */
   draw(colours) {
     this.chart?.destroy();
+    const filter = this.group.log ? { filter: decades } : {};
     const axis = { stroke: colours.text, grid: { stroke: colours.grid, width: 1 }, ticks: { show: false }, font: "11px system-ui, sans-serif" };
     this.chart = new uPlot({
       width: Math.max(this.body.clientWidth, 50), height: HEIGHT, legend: { show: false }, padding: [6, 8, 0, 0],
       cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { size: 6 } },
       scales: { x: { time: false }, y: this.group.log ? { distr: 3, log: 10 } : { range: padded } },
       axes: [
-        { ...axis, size: 22, space: 60, gap: 3 },
-        { ...axis, size: 46, space: 24, gap: 4, ...(this.group.log ? { filter: decades } : {}), values: (_, splits) => splits.map(tick) },
+        { ...axis, size: 22, space: 40, gap: 3 },
+        { ...axis, size: 46, space: 24, gap: 4, ...filter, grid: { ...axis.grid, ...filter }, values: (_, splits) => splits.map(tick) },
       ],
-      series: [{}, ...this.lines.map(({ label, colour, dash }) => ({
-        label, stroke: colour, width: 1.5, dash, points: { show: false }, spanGaps: this.runs.length > 1,
+      series: [{}, ...this.lines.map(({ label, colour }) => ({
+        label, stroke: colour, width: 1.5, points: { show: false }, spanGaps: this.runs.length > 1,
       }))],
       hooks: {
         setSelect: [(chart) => this.#select(chart)],
@@ -111,9 +109,19 @@ export class Plot {
     this.cursor.hidden = !(left >= 0 && left <= chart.over.clientWidth);
     this.cursor.style.transform = `translateX(${left}px)`;
     this.lines.forEach(({ series, values }, k) => {
-      this.values[k].textContent = series.time.length ? withUnit(...scaled(valueAt(series.time, values, reading), this.group.unit)) : "–";
+      this.values[k].textContent = series.time.length ? withUnit(...scaled(valueAt(series.time, values, reading), this.group.unit), 3) : "–";
     });
   }
+}
+
+function lineFor(run, { of }, label) {
+  return { series: run.series, values: lineOf(run.series, of), label };
+}
+
+/** The lines of a single recording. Parts that are zero throughout are left out. */
+function partsOf(run, { lines }) {
+  if (lines.length === 1) return [lineFor(run, lines[0], "")];
+  return lines.map((line) => lineFor(run, line, line.label)).filter(({ values }, k) => k === 0 || values.some(Boolean));
 }
 
 /** Of a logarithmic scale some powers of ten, four at most. */

@@ -5,7 +5,7 @@
  * A plot: lines of one unit.
  * @typedef {object} Group
  * @property {string} key @property {string} title @property {string} unit @property {boolean} [log]
- * @property {{ label: string, of: string[] }[]} lines  each the sum of series
+ * @property {{ label: string, of: string[] }[]} lines  each the sum of series; of several recordings the first alone is drawn
  * @property {boolean} shown  at first
  */
 
@@ -17,8 +17,8 @@ const STANDARD = [
   {
     key: "energy", title: "Energy", unit: "J", shown: true,
     lines: [
-      { label: "sum", of: ["kinetic_J", "potential_J", "elastic_J"] }, { label: "kinetic", of: ["kinetic_J"] },
-      { label: "potential", of: ["potential_J"] }, { label: "elastic", of: ["elastic_J"] },
+      { label: "sum", of: ["kinetic_J", "potential_J", "elastic_J"] }, { label: "kin.", of: ["kinetic_J"] },
+      { label: "pot.", of: ["potential_J"] }, { label: "el.", of: ["elastic_J"] },
     ],
   },
   { key: "penetration", title: "Penetration", unit: "m", shown: false, lines: [{ label: "deepest", of: ["penetration_m"] }] },

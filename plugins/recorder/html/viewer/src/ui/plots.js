@@ -54,6 +54,11 @@ export class Plots {
     this.#arrange();
   }
 
+  /** Shows all times, also those that were read meanwhile. */
+  fit() {
+    if (!this.zoomed) this.#arrange();
+  }
+
   /** @param {[number, number] | null} range  times that are shown; null: all */
   zoom(range) {
     this.zoomed = range;

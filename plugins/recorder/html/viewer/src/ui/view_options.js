@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What of the scene is shown, and from where.
 
-import { CONTACT_COLOURS, PRESSURE_GRADIENT } from "../scene/palette.js";
+import { PRESSURE_GRADIENT } from "../scene/palette.js";
 import { el } from "./dom.js";
 import { short, withUnit } from "./numbers.js";
 
 const CHOICES = { visual: "visual", collision: "collision", both: "both" };
 const LAYOUTS = { side: "side by side", ghost: "overlaid" };
 const SWITCHES = [
-  ["contacts", "contacts and forces", "C"], ["patches", "pressure patches", "P"], ["frames", "frames of bodies", "A"], ["shadows", "shadows", "H"],
+  ["contacts", "contact forces", "C"], ["patches", "patches", "P"], ["frames", "body frames", "A"], ["shadows", "shadows", "H"],
 ];
 const VIEWS = ["front", "right", "top", "back", "left", "bottom"];
 
@@ -45,9 +45,9 @@ export class ViewOptions {
     this.pressure = el("p", { class: "legend pressure", hidden: true });
     const view = (name, k) => el("button", { type: "button", title: `from the ${name} (${k + 1})`, onclick: () => stage.lookAlong(name) }, name);
     this.root = el("div", { class: "stack" },
-      layout?.root ?? null, geometry.root, ...switches.map((s) => s.root), legend(), this.pressure,
+      layout?.root ?? null, geometry.root, el("div", { class: "pairs" }, ...switches.map((s) => s.root)), legend(), this.pressure,
       el("label", { class: "row" }, "arrows", this.scale, this.length),
-      el("div", { class: "buttons", role: "group", "aria-label": "Camera" }, ...VIEWS.map(view),
+      el("div", { class: "buttons small", role: "group", "aria-label": "Camera" }, ...VIEWS.map(view),
         el("button", { type: "button", title: "show everything (0)", onclick: () => app.fit() }, "fit")));
   }
 
@@ -73,10 +73,6 @@ export class ViewOptions {
 
 /** Shape and colour of what sticks and slips. */
 function legend() {
-  const sign = (name, text) => {
-    const shape = el("i", { class: `sign ${name}`, "aria-hidden": "true" });
-    shape.style.setProperty("--colour", CONTACT_COLOURS[name]);
-    return el("span", {}, shape, text);
-  };
+  const sign = (name, text) => el("span", {}, el("i", { class: `sign ${name}`, "aria-hidden": "true" }), text);
   return el("p", { class: "legend" }, sign("stick", "sticks"), sign("slip", "slips"), sign("open", "no force"));
 }
