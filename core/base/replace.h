@@ -16,6 +16,12 @@ static inline bool stn_may_replace(const char *path) {
     return stat(path, &what) != 0 || S_ISREG(what.st_mode);
 }
 
+/// Are both there, and one file? Then the one must not be written from the other.
+static inline bool stn_is_same_file(const char *a, const char *b) {
+    struct stat one, other;
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
 /// Opens a new file in the folder of `path`, which is to take its place when it is complete; its name goes to
 /// `temporary`. It is named by process and attempt rather than by mkstemp, so that it gets the permissions that the
 /// user's mask gives. -1: errno says why; ENAMETOOLONG when `size` is too small.

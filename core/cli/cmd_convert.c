@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // stiction convert IN OUT: loads a robot file and writes the robot in another format.
 #include <stdio.h>
-#include <sys/stat.h>
 
+#include "base/replace.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/robot.h"
@@ -13,17 +13,11 @@ typedef struct request {
     cli_list packages;
 } request;
 
-/// Two names of one file: a robot file must not take its own place, as the new one holds less than the old.
-static bool is_same_file(const char *a, const char *b) {
-    struct stat one, other;
-    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
-}
-
 static int run(const cli_command *command, const request *asked) {
     stn_error error = {STN_OK, ""};
     cli_robot robot;
     cli_robot_options options = {.fixed = asked->fixed, .packages = asked->packages.items};
-    if (is_same_file(asked->in, asked->out)) {
+    if (stn_is_same_file(asked->in, asked->out)) { // the new one holds less than the old
         return cli_fail(command, "%s and %s are one file; name another to write", asked->in, asked->out);
     }
     stn_status status = cli_robot_load(&robot, asked->in, &options, &error);

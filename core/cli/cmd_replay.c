@@ -7,14 +7,13 @@
 
 #include <stiction/replay.h>
 
+#include "base/replace.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/print.h"
 #include "cli/progress.h"
 #include "cli/recording_file.h"
 #include "lua/session.h"
-
-enum { NOT_GIVEN = 0 };
 
 /// The words of the command line.
 typedef struct replay_options {
@@ -256,8 +255,18 @@ static int replay(const cli_command *command, const replay_options *o) {
     return result;
 }
 
+/// A file to be written that is the one to be read, NULL.
+static const char *overwritten(const replay_options *o) {
+    for (int32_t i = 0; i < o->records.count; i++) {
+        if (stn_is_same_file(o->path, o->records.items[i])) {
+            return o->records.items[i];
+        }
+    }
+    return NULL;
+}
+
 int cmd_replay(int argc, char **argv) {
-    replay_options o = {.use = {.threads = NOT_GIVEN}};
+    replay_options o = {0};
     const char **plugin = o.use.plugin;
     const cli_option options[] = {
         {"check", 0, CLI_FLAG, NULL, "stop at the first step that differs, exit 1", &o.check},
@@ -285,7 +294,10 @@ int cmd_replay(int argc, char **argv) {
         return status;
     }
     o.path = words.items[0];
-    if (o.use.threads < 0 || o.use.threads > 1024) {
+    const char *same = overwritten(&o);
+    if (same != NULL) {
+        status = cli_fail(&command, "--record %s: is the recording that is replayed; name another file", same);
+    } else if (o.use.threads < 0 || o.use.threads > 1024) {
         status = cli_fail(&command, "--threads %d: must be from 1 to 1024", o.use.threads);
     } else {
         status = replay(&command, &o);

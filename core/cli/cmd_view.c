@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "base/replace.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/recording_page.h"
@@ -74,17 +74,12 @@ static stn_status look_through(stn_context *context, const char *path, stn_error
     return status;
 }
 
-static bool is_same_file(const char *a, const char *b) {
-    struct stat one, other;
-    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
-}
-
 static int view(const cli_command *command, const cli_list *files, const char *out) {
     stn_error err = {STN_OK, ""};
     stn_context *context = NULL;
     char path[PATH_SIZE];
     for (int32_t i = 0; out != NULL && i < files->count; i++) {
-        if (is_same_file(files->items[i], out)) {
+        if (stn_is_same_file(files->items[i], out)) {
             return cli_fail(command, "%s and %s are one file; name another to write", files->items[i], out);
         }
     }
