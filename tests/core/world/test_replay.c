@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "stn_heap.h"
+#include "stn_random.h"
 #include "stn_tape.h"
 
 // ------------------------------------------------------------------------------------------------------------- scenes
@@ -355,6 +356,36 @@ static void options_other_than_the_default_are_part_of_a_run(void **state) {
     tape_drop(t);
 }
 
+static void seal(unsigned char *block, size_t size) {
+    uint64_t checksum = stn_hash(0, block, size - 8);
+    memcpy(block + size - 8, &checksum, 8);
+}
+
+/// Any byte of a record or of a run's options, plugins, controllers and signals may be wrong: refused, or played.
+static void forged_bytes_do_no_harm(void **state) {
+    uint64_t hash = 0;
+    stn_error err;
+    stn_random random = {3};
+    tape *t = driven(*state, 1, 0, &hash);
+    for (int32_t i = 0; i < 300; i++) {
+        bool run = i % 2 == 0;
+        size_t most = run ? t->run_size - 8 : t->start[20], at = (size_t)random_below(&random, (int32_t)most);
+        unsigned char *byte = (run ? t->run : t->steps) + at, before = *byte;
+        *byte = (unsigned char)(i % 3 == 0 ? 0xff : i % 3 == 1 ? 0 : random_bits(&random));
+        seal(t->run, t->run_size);
+        stn_replay *replay = NULL;
+        stn_status status = stn_replay_create(*state, t->run, t->run_size, NULL, &replay, &err);
+        assert_true((status == STN_OK) == (replay != NULL));
+        for (size_t from = 0, used = 1; replay != NULL && status >= 0 && from < t->start[25]; from += used) {
+            stn_replay_difference d;
+            status = stn_replay_step(replay, t->steps + from, t->steps_size - from, &used, &d, &err);
+        }
+        stn_replay_destroy(replay);
+        *byte = before;
+    }
+    tape_drop(t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_input_is_played_again),
@@ -368,6 +399,7 @@ int main(void) {
         cmocka_unit_test(a_missing_plugin_is_named),
         cmocka_unit_test(without_a_reader_nothing_is_written),
         cmocka_unit_test(a_recorded_steady_step_allocates_nothing),
+        cmocka_unit_test(forged_bytes_do_no_harm),
         cmocka_unit_test(running_out_of_memory_is_a_status),
         cmocka_unit_test(options_other_than_the_default_are_part_of_a_run),
     };
