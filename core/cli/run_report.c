@@ -231,7 +231,11 @@ static void print_table(const stn_session *session) {
     fprintf(stderr, "  %-16s %9s %9s %9s %9s\n", "", "mean", "median", "p99", "max");
     for (int32_t i = 0; i < STN_COUNT(lines); i++) {
         stn_summary figures = {NAN, NAN, NAN, NAN};
-        stn_statistics_summary(session, lines[i].sample, 0, &figures);
+        if (lines[i].sample == STN_SAMPLE_momentum) {
+            stn_statistics_momentum(session, &figures);
+        } else {
+            stn_statistics_summary(session, lines[i].sample, 0, &figures);
+        }
         fprintf(stderr, "  %-16s", lines[i].name);
         print_cell(figures.mean);
         print_cell(figures.median);

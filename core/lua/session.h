@@ -57,7 +57,8 @@ typedef enum stn_sample {
 #define STN_SAMPLE_FIELD(member, name, unit, text) STN_SAMPLE_##member,
     STN_CERTIFICATE_FIELDS(STN_SAMPLE_FIELD)
 #undef STN_SAMPLE_FIELD
-        STN_SAMPLE_COUNT
+        STN_SAMPLE_MOMENTUM_SIZE, // what the momentum error is relative to [sqrt(J)]
+    STN_SAMPLE_COUNT
 } stn_sample;
 
 /// Every step of every world of the session.
@@ -149,6 +150,9 @@ const char *stn_session_failed_check(const stn_session *session, int32_t first, 
 /// Mean, median, 99th percentile and maximum of the samples from `first` on that are no NaN, exactly.
 /// False: out of memory.
 bool stn_statistics_summary(const stn_session *session, stn_sample which, int64_t first, stn_summary *out);
+/// The same of the momentum error, with 0 where the residual is rounding beside the largest momentum of the run:
+/// relative to itself that of a body at rest says nothing.
+bool stn_statistics_momentum(const stn_session *session, stn_summary *out);
 void stn_statistics_clear(stn_session *session);
 
 /// Runs a file in a fresh state with the module, search paths beside the script, and an assert that says where; the

@@ -90,6 +90,7 @@ static void note_certificate(stn_statistics *s, const stn_certificate *c) {
     s->sample[STN_SAMPLE_##member][s->count] = c != NULL ? c->member : (double)NAN;
     STN_CERTIFICATE_FIELDS(NOTE_FIELD)
 #undef NOTE_FIELD
+    s->sample[STN_SAMPLE_MOMENTUM_SIZE][s->count] = c != NULL ? c->momentum_size : (double)NAN;
     s->not_finite += c != NULL && !c->finite;
 }
 
@@ -122,23 +123,22 @@ static int compare_reals(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-bool stn_statistics_summary(const stn_session *session, stn_sample which, int64_t first, stn_summary *out) {
-    const stn_statistics *s = &session->statistics;
+/// What is left of the samples `from` on, without NaN.
+static bool summarize(const stn_session *session, const double *from, int64_t samples, stn_summary *out) {
     *out = (stn_summary){NAN, NAN, NAN, NAN};
-    if (s->count <= first) {
+    if (samples <= 0) {
         return true;
     }
-    double *sorted = stn_allocate(session->context, (size_t)(s->count - first), sizeof *sorted);
+    double *sorted = stn_allocate(session->context, (size_t)samples, sizeof *sorted);
     if (sorted == NULL) {
         return false;
     }
     size_t count = 0;
     double sum = 0.0;
-    for (int64_t i = first; i < s->count; i++) {
-        double x = s->sample[which][i];
-        if (!isnan(x)) {
-            sorted[count++] = x;
-            sum += x;
+    for (int64_t i = 0; i < samples; i++) {
+        if (!isnan(from[i])) {
+            sorted[count++] = from[i];
+            sum += from[i];
         }
     }
     if (count > 0) {
@@ -151,4 +151,29 @@ bool stn_statistics_summary(const stn_session *session, stn_sample which, int64_
     }
     stn_release(session->context, sorted);
     return true;
+}
+
+bool stn_statistics_summary(const stn_session *session, stn_sample which, int64_t first, stn_summary *out) {
+    const stn_statistics *s = &session->statistics;
+    return summarize(session, s->count > first ? s->sample[which] + first : NULL, s->count - first, out);
+}
+
+bool stn_statistics_momentum(const stn_session *session, stn_summary *out) {
+    const stn_statistics *s = &session->statistics;
+    const double *size = s->sample[STN_SAMPLE_MOMENTUM_SIZE], *momentum = s->sample[STN_SAMPLE_momentum];
+    const double nothing = 1e-14, rounding = 1e-13; // the first in sqrt(J), as in docs/certificate.md
+    double largest = 0.0, *errors = NULL;
+    for (int64_t i = 0; i < s->count; i++) {
+        largest = fmax(largest, size[i]);
+    }
+    errors = stn_allocate(session->context, (size_t)s->count + 1, sizeof *errors);
+    if (errors == NULL) {
+        return false;
+    }
+    for (int64_t i = 0; i < s->count; i++) {
+        errors[i] = momentum[i] * size[i] <= fmax(nothing, rounding * largest) ? 0.0 : momentum[i];
+    }
+    bool done = summarize(session, errors, s->count, out);
+    stn_release(session->context, errors);
+    return done;
 }

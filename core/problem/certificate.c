@@ -55,6 +55,7 @@ static double certify_momentum(const stn_problem *p, const double *v, const doub
     }
     double size = sqrt(worst(a, b));
     out->momentum = ratio(sqrt(c), size, nothing);
+    out->momentum_size = size;
     return size;
 }
 
@@ -150,6 +151,7 @@ stn_status stn_certify(const stn_problem *problem, const double *v, const double
 #define NOT_APPLICABLE(member, name, unit, text) .member = (double)NAN,
         STN_CERTIFICATE_FIELDS(NOT_APPLICABLE)
 #undef NOT_APPLICABLE
+            .momentum_size = (double)NAN,
     };
     bool global = problem->form == STN_FORM_GLOBAL;
     bool light = (flags & STN_CERTIFICATE_LIGHT) != 0, scaled = (flags & STN_CERTIFICATE_SCALED) != 0;
@@ -184,5 +186,6 @@ void stn_certificate_merge(stn_certificate *into, const stn_certificate *other) 
 #define MERGE(member, name, unit, text) into->member = fmax(into->member, other->member);
     STN_CERTIFICATE_FIELDS(MERGE)
 #undef MERGE
+    into->momentum_size = fmax(into->momentum_size, other->momentum_size);
     into->finite = into->finite && other->finite;
 }

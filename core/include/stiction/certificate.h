@@ -30,6 +30,7 @@ typedef struct stn_certificate {
     STN_CERTIFICATE_FIELDS(STN_CERTIFICATE_MEMBER)
 #undef STN_CERTIFICATE_MEMBER
     bool finite;
+    double momentum_size; // what `momentum` is relative to, max(|D A v|, |D J^T gamma|) [sqrt(J)]; NaN: not applicable
 } stn_certificate;
 
 /// STN_CERTIFICATE_LIGHT leaves the natural maps and the law residual NaN; SCALED adds natural_scaled, which needs
