@@ -3,7 +3,7 @@
 //
 // Units. A number is kept as a whole multiple of its unit, a power of ten near
 //   length   min(2e-4 median r, 2e-3 smallest r)                  r: radii of what moves
-//   force    g min(1e-4 median m, 1e-2 smallest m)                m: masses of what moves
+//   force    g min(1e-4 median m, 1e-3 smallest m)                m: masses of what moves
 // so that a rounded place is never seen beside the smallest thing, and a scene of one size spends no bits below that.
 // Velocities are kept in 100 lengths a second.
 #include <math.h>
@@ -27,7 +27,7 @@ static double power_of_ten_near(double value) {
     return isfinite(exponent) ? pow(10.0, fmax(-30.0, fmin(30.0, exponent))) : 1e-5;
 }
 
-/// min(median / 1e4, smallest / 1e2), up to a factor; 0 without values.
+/// The smaller of a part of the median and a part of the smallest; 0 without values.
 static double step_below(double *values, int32_t count) {
     if (count == 0) {
         return 0.0;
