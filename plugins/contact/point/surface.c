@@ -17,32 +17,42 @@ static void corners_of(const surface *s, int32_t triangle, stn_vec3 corner[3]) {
     }
 }
 
+/// The edge behind the longest side of a triangle.
+static int32_t across_longest(const surface *s, int32_t triangle, const stn_vec3 corner[3]) {
+    double longest2 = 0.0;
+    int32_t longest = 0;
+    for (int32_t k = 0; k < 3; k++) {
+        stn_vec3 side = stn_vec3_sub(corner[(k + 1) % 3], corner[k]);
+        double length2 = stn_vec3_dot(side, side);
+        if (length2 > longest2) {
+            longest2 = length2;
+            longest = k;
+        }
+    }
+    return s->across[3 * (size_t)triangle + (size_t)longest];
+}
+
 /// The normal of a needle is rounding; it takes that of its neighbour across its longest side.
 stn_vec3 surface_normal(const surface *s, int32_t triangle) {
-    stn_vec3 n = stn_vec3_make(0.0, 0.0, 1.0);
-    for (int32_t hop = 0; hop < 8; hop++) {
+    enum { MOST_HOPS = 8 };
+    stn_vec3 first = stn_vec3_make(0.0, 0.0, 1.0);
+    for (int32_t hop = 0; hop < MOST_HOPS; hop++) {
         stn_vec3 corner[3];
         corners_of(s, triangle, corner);
-        double longest2 = 0.0;
-        int32_t longest = 0;
-        for (int32_t k = 0; k < 3; k++) {
-            stn_vec3 side = stn_vec3_sub(corner[(k + 1) % 3], corner[k]);
-            double length2 = stn_vec3_dot(side, side);
-            if (length2 > longest2) {
-                longest2 = length2;
-                longest = k;
-            }
+        stn_vec3 a = stn_vec3_sub(corner[1], corner[0]), b = stn_vec3_sub(corner[2], corner[0]);
+        stn_vec3 n = stn_vec3_cross(a, b);
+        double area = stn_vec3_norm(n);
+        if (area > 1e-6 * (stn_vec3_dot(a, a) + stn_vec3_dot(b, b))) {
+            return stn_vec3_scale(1.0 / area, n);
         }
-        stn_vec3 own = stn_vec3_cross(stn_vec3_sub(corner[1], corner[0]), stn_vec3_sub(corner[2], corner[0]));
-        double area = stn_vec3_norm(own);
-        n = hop == 0 || area > 1e-6 * longest2 ? stn_vec3_normalize_or(own, n) : n;
-        int32_t other = s->across[3 * (size_t)triangle + (size_t)longest];
-        if (area > 1e-6 * longest2 || other < 0) {
+        first = hop == 0 ? stn_vec3_normalize_or(n, first) : first;
+        int32_t other = across_longest(s, triangle, corner);
+        if (other < 0) {
             break;
         }
         triangle = other / 3;
     }
-    return n;
+    return first;
 }
 
 void surface_fan(const surface *s, int32_t edge, fan *out) {
@@ -65,9 +75,14 @@ double surface_gap(const surface *s, stn_vec3 m, stn_vec3 p, stn_vec3 *lowest) {
     return stn_vec3_dot(m, stn_vec3_sub(*lowest, p)) - s->radius;
 }
 
-bool surface_is_passed(const surface *s, stn_vec3 m, stn_vec3 p, double gap) {
+bool surface_is_passed(const surface *s, stn_vec3 m, stn_vec3 p) {
+    stn_vec3 lowest;
+    double gap = surface_gap(s, m, p, &lowest);
+    if (s->filled || gap >= 0.0) {
+        return false;
+    }
     double top = stn_vec3_dot(m, stn_vec3_sub(convex_support(&s->body, m), p)) + s->radius;
-    return !s->filled && top + gap < -0.25 * (top - gap);
+    return top + gap < -0.5 * (top - gap);
 }
 
 bool surface_holds(const surface *s, stn_vec3 point, double tolerance) {
@@ -90,17 +105,34 @@ bool surface_holds(const surface *s, stn_vec3 point, double tolerance) {
 
 // ---------------------------------------------------------------------------------------------------- candidates
 
+/// Does a direction from the triangle to the middle of the body show that they are further apart than the margin?
+static bool is_far(const surface *s, const facet *f) {
+    stn_vec3 middle = stn_vec3_scale(1.0 / 3.0, stn_vec3_add(f->corner[0], stn_vec3_add(f->corner[1], f->corner[2])));
+    stn_vec3 lowest, d = stn_vec3_sub(s->centre, middle);
+    d = stn_vec3_normalize_or(d, f->normal);
+    double top = 0.0;
+    for (int32_t k = 0; k < 3; k++) {
+        top = fmax(top, stn_vec3_dot(d, stn_vec3_sub(f->corner[k], middle)));
+    }
+    return surface_gap(s, d, middle, &lowest) > s->margin + top;
+}
+
 static bool visit(void *user, int32_t triangle) {
     const surface *s = user;
     facet f = {.id = triangle, .normal = surface_normal(s, triangle)};
     corners_of(s, triangle, f.corner);
     double height = stn_vec3_dot(f.normal, stn_vec3_sub(s->centre, f.corner[0]));
     stn_vec3 lowest;
-    if (height > s->reach + s->margin || (!s->filled && height < -s->reach) ||
-        surface_gap(s, f.normal, f.corner[0], &lowest) > s->margin) {
+    if (height > s->reach + s->margin || surface_gap(s, f.normal, f.corner[0], &lowest) > s->margin || is_far(s, &f)) {
         return true;
     }
-    surface_face_points(s, &f);
+    for (int32_t k = 0; k < 3; k++) {
+        stn_vec3 outward = stn_vec3_cross(stn_vec3_sub(f.corner[(k + 1) % 3], f.corner[k]), f.normal);
+        f.outward[k] = stn_vec3_normalize_or(outward, outward);
+    }
+    if (s->filled || height >= -s->reach) {
+        surface_face_points(s, &f);
+    }
     for (int32_t k = 0; k < 3; k++) {
         surface_edge_points(s, &f, k);
         surface_vertex_points(s, &f, k);
@@ -211,13 +243,16 @@ static double least_margin(const surface *s, double margin) {
 
 void collide_surface(posed a, posed b, double margin, int32_t max_points, surface_points *out) {
     bool core = a.shape->type == STN_SHAPE_SPHERE || a.shape->type == STN_SHAPE_CAPSULE;
+    plane_points plane;
     surface s = {.mesh = b.shape->mesh,
                  .across = stn_mesh_across(b.shape->mesh),
                  .filled = b.shape->type == STN_SHAPE_HEIGHT_FIELD,
                  .body = {a.shape, relative_pose(b.pose, a.pose)},
                  .radius = core ? a.shape->radius : 0.0,
                  .margin = margin,
-                 .points = out};
+                 .points = out,
+                 .plane = &plane};
+    plane.height = (double)NAN; // none yet
     set_ball(&s);
     s.size = s.reach + 1e-4 * stn_vec3_norm(s.centre);
     out->group_count = 0;

@@ -24,6 +24,13 @@ typedef struct surface_points {
     manifold group[SURFACE_GROUPS];
 } surface_points;
 
+/// What the body would have on a half space: kept, as the next triangle often lies in the same plane.
+typedef struct plane_points {
+    stn_vec3 normal;
+    double height;
+    manifold points;
+} plane_points;
+
 typedef struct surface {
     const stn_mesh *mesh;
     const int32_t *across;
@@ -35,14 +42,16 @@ typedef struct surface {
     stn_vec3 centre; // of the body, no point of which is further from it than `reach`
     double reach;
     surface_points *points;
+    plane_points *plane;
 } surface;
 
 typedef struct facet {
     int32_t id;
     stn_vec3 corner[3], normal;
+    stn_vec3 outward[3]; // unit, in its plane across the edge from corner k to the next
 } facet;
 
-// Feature codes of the mesh: a triangle's number, a vertex's, or that of an edge in the lower one of its triangles.
+// Feature codes of the mesh: a triangle's number, a vertex's, or an edge's.
 static const uint32_t surface_vertex_code = 1U << 30, surface_edge_code = 1U << 31;
 
 /// Directions this close to parallel [rad] share a stretch of an edge.
@@ -60,8 +69,8 @@ stn_vec3 surface_normal(const surface *s, int32_t triangle);
 void surface_fan(const surface *s, int32_t edge, fan *out);
 /// s(m) from p, and where the body's core is lowest.
 double surface_gap(const surface *s, stn_vec3 m, stn_vec3 p, stn_vec3 *lowest);
-/// Is too much of the body behind the surface for a contact along m? `gap` = s(m) from p.
-bool surface_is_passed(const surface *s, stn_vec3 m, stn_vec3 p, double gap);
+/// Is too much of the body behind the plane across m through p for a contact along m?
+bool surface_is_passed(const surface *s, stn_vec3 m, stn_vec3 p);
 /// Does the body hold the point, but for a tolerance?
 bool surface_holds(const surface *s, stn_vec3 point, double tolerance);
 /// Adds a point: A is the body, B the surface.

@@ -143,11 +143,13 @@ static void find_stretch(const edge *e, stn_vec3 m, bool within, bool over, over
     }
 }
 
+/// The number of the edge, for its far end that which it has in the next triangle: each end has one of its own.
 static uint32_t code_at(const surface *s, const facet *f, int32_t k, uint32_t end) {
-    const int32_t *ids = s->mesh->triangles + 3 * (size_t)f->id;
-    return end == 1   ? surface_vertex_code + (uint32_t)ids[k]
-           : end == 2 ? surface_vertex_code + (uint32_t)ids[(k + 1) % 3]
-                      : surface_edge_code + 3 * (uint32_t)f->id + (uint32_t)k;
+    int32_t other = s->across[3 * (size_t)f->id + (size_t)k];
+    if (end == 2 && other < 0) {
+        return surface_vertex_code + (uint32_t)s->mesh->triangles[3 * (size_t)f->id + (size_t)((k + 1) % 3)];
+    }
+    return surface_edge_code + (end == 2 ? (uint32_t)other : 3 * (uint32_t)f->id + (uint32_t)k);
 }
 
 static void add_points(const edge *e, const facet *f, int32_t k, stn_vec3 m, bool within, stn_vec3 deepest) {
@@ -160,7 +162,7 @@ static void add_points(const edge *e, const facet *f, int32_t k, stn_vec3 m, boo
     double least = fmin(over ? phi : (double)INFINITY, overlap_depth(&stretch));
     stn_vec3 under = stn_vec3_mul_add(e->from, at, e->along);
     bool missed = over && phi < -tolerance && !surface_holds(s, under, tolerance); // met by the edge's line alone
-    if (missed || !(least <= s->margin) || (least < 0.0 && surface_is_passed(s, m, e->from, least))) {
+    if (missed || !(least <= s->margin) || surface_is_passed(s, m, e->from)) {
         return;
     }
     for (int32_t i = 0; i < stretch.count; i++) {
@@ -186,8 +188,7 @@ static bool make_edge(const surface *s, const facet *f, int32_t k, edge *e) {
     e->length = stn_vec3_norm(along);
     e->along = stn_vec3_normalize_or(along, along);
     e->n = f->normal;
-    e->u = stn_vec3_cross(e->along, e->n);
-    e->u = stn_vec3_normalize_or(e->u, e->u);
+    e->u = f->outward[k];
     e->c_end = 0.0;
     e->d_end = 1.0;
     if (other >= 0) {
@@ -196,6 +197,14 @@ static bool make_edge(const surface *s, const facet *f, int32_t k, edge *e) {
         e->d_end = stn_vec3_dot(next, e->u);
     }
     return e->d_end > 1e-7;
+}
+
+/// Does the next triangle's far corner lie below the plane? Most edges are told flat or concave by this alone.
+static bool may_be_convex(const surface *s, const facet *f, int32_t k, int32_t other) {
+    int32_t far = s->mesh->triangles[other / 3 * 3 + (other + 2) % 3];
+    stn_vec3 w = stn_vec3_sub(surface_vertex(s, far), f->corner[k]);
+    double down = -stn_vec3_dot(f->normal, w), across = stn_vec3_dot(f->outward[k], w);
+    return down > 1e-8 * fabs(across);
 }
 
 static bool is_near(const surface *s, const edge *e) {
@@ -238,7 +247,8 @@ static bool bracket(const edge *e, double slack, look *left, look *right) {
 void surface_edge_points(const surface *s, const facet *f, int32_t k) {
     edge e;
     int32_t other = s->across[3 * (size_t)f->id + (size_t)k];
-    if ((other >= 0 && other / 3 < f->id) || !make_edge(s, f, k, &e) || !is_near(s, &e)) {
+    if ((other >= 0 && (other / 3 < f->id || !may_be_convex(s, f, k, other))) || !make_edge(s, f, k, &e) ||
+        !is_near(s, &e)) {
         return;
     }
     bool round = s->body.shape->type == STN_SHAPE_SPHERE || s->body.shape->type == STN_SHAPE_ELLIPSOID;

@@ -7,14 +7,14 @@
 #include "surface.h"
 
 /// Tangent of half the angle by which the surface bends up over edge k; 0 where it does not.
-static double bend(const surface *s, const facet *f, int32_t k, stn_vec3 outward) {
+static double bend(const surface *s, const facet *f, int32_t k) {
     int32_t other = s->across[3 * (size_t)f->id + (size_t)k];
     if (other < 0) {
         return 0.0;
     }
     stn_vec3 n = surface_normal(s, other / 3);
     double cosine = stn_vec3_dot(n, f->normal);
-    return cosine > -0.999 ? fmax(-stn_vec3_dot(n, outward) / (1.0 + cosine), 0.0) : 0.0;
+    return cosine > -0.999 ? fmax(-stn_vec3_dot(n, f->outward[k]) / (1.0 + cosine), 0.0) : 0.0;
 }
 
 /// Behind a concave edge: nothing of the surface is nearer to the point than the edge.
@@ -30,11 +30,8 @@ static bool is_in_gap(const surface *s, const facet *f, int32_t k, stn_vec3 poin
 static bool is_over(const surface *s, const facet *f, const witness *w) {
     double tolerance = 1e-9 * s->size + 1e-7 * fabs(w->phi);
     for (int32_t k = 0; k < 3; k++) {
-        stn_vec3 along = stn_vec3_sub(f->corner[(k + 1) % 3], f->corner[k]);
-        stn_vec3 outward = stn_vec3_cross(along, f->normal);
-        outward = stn_vec3_normalize_or(outward, outward);
-        double beyond = stn_vec3_dot(outward, stn_vec3_sub(w->b, f->corner[k])) - tolerance;
-        if (beyond > 0.0 && !(w->phi < 0.0 && beyond <= -w->phi * bend(s, f, k, outward) && is_in_gap(s, f, k, w->a))) {
+        double beyond = stn_vec3_dot(f->outward[k], stn_vec3_sub(w->b, f->corner[k])) - tolerance;
+        if (beyond > 0.0 && !(w->phi < 0.0 && beyond <= -w->phi * bend(s, f, k) && is_in_gap(s, f, k, w->a))) {
             return false;
         }
     }
@@ -71,23 +68,30 @@ static void lowest_points(const surface *s, const facet *f, manifold *out) {
     }
 }
 
+static const manifold *points_on_plane(const surface *s, const facet *f) {
+    plane_points *plane = s->plane;
+    double height = stn_vec3_dot(f->normal, f->corner[0]);
+    stn_vec3 turned = stn_vec3_sub(f->normal, plane->normal);
+    if (!(fabs(height - plane->height) <= 1e-15 * s->size && stn_vec3_dot(turned, turned) <= 1e-30)) {
+        plane->height = height;
+        plane->normal = f->normal;
+        lowest_points(s, f, &plane->points);
+    }
+    return &plane->points;
+}
+
 void surface_face_points(const surface *s, const facet *f) {
-    manifold points;
+    const manifold *points = points_on_plane(s, f);
     bool checked = false;
-    lowest_points(s, f, &points);
-    for (int32_t i = 0; i < points.count; i++) {
-        const witness *w = &points.points[i];
+    for (int32_t i = 0; i < points->count; i++) {
+        const witness *w = &points->points[i];
         if (!is_over(s, f, w)) {
             continue;
         }
-        if (w->phi < 0.0 && !checked) {
-            stn_vec3 lowest;
-            double gap = surface_gap(s, f->normal, f->corner[0], &lowest);
-            if (surface_is_passed(s, f->normal, f->corner[0], gap)) {
-                return;
-            }
-            checked = true;
+        if (!checked && surface_is_passed(s, f->normal, f->corner[0])) {
+            return;
         }
+        checked = true;
         surface_add(s, w->a, w->b, f->normal, w->feature_a, (uint32_t)f->id);
     }
 }

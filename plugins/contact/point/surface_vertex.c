@@ -1,42 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // A corner of the surface under the inside of a face of the body, its rounding, a corner: the body's point that is
 // nearest to the vertex, along a direction that the vertex admits beside those of its edges and faces.
+#include "piece.h"
 #include "surface.h"
 
 /// How far a direction must lie within those that a vertex admits [rad]; nearer to their rim, edges and faces have it.
 static const double inside = 1e-7;
 
-/// Unit vectors along the edges that leave the vertex.
-static int32_t edges_of(const surface *s, const fan *around, stn_vec3 corner, stn_vec3 edges[2 * FAN_CAPACITY]) {
-    int32_t count = 0;
-    for (int32_t i = 0; i < around->count; i++) {
-        int32_t t = around->edge[i] / 3, k = around->edge[i] % 3;
-        for (int32_t step = 1; step < 3; step++) {
-            int32_t other = s->mesh->triangles[3 * (size_t)t + (size_t)((k + step) % 3)];
-            stn_vec3 e = stn_vec3_sub(surface_vertex(s, other), corner);
-            edges[count++] = stn_vec3_normalize_or(e, e);
+/// Does the direction fall along both of the triangle's sides that leave its corner?
+static bool falls(const surface *s, int32_t edge, stn_vec3 corner, stn_vec3 m) {
+    const int32_t *ids = s->mesh->triangles + edge / 3 * 3;
+    for (int32_t step = 1; step < 3; step++) {
+        stn_vec3 side = stn_vec3_sub(surface_vertex(s, ids[(edge + step) % 3]), corner);
+        double along = stn_vec3_dot(side, m);
+        if (!(along < 0.0) || along * along <= inside * inside * stn_vec3_dot(side, side)) {
+            return false;
         }
     }
-    return count;
-}
-
-static double largest_along(const stn_vec3 *edges, int32_t count, stn_vec3 m, int32_t *which) {
-    double most = -INFINITY;
-    for (int32_t i = 0; i < count; i++) {
-        double along = stn_vec3_dot(edges[i], m);
-        if (along > most) {
-            most = along;
-            *which = i;
-        }
-    }
-    return most;
+    return true;
 }
 
 /// Is the direction within those of the vertex, on the outer side of some of its faces?
-static bool admits(const surface *s, const fan *around, const stn_vec3 *edges, int32_t count, stn_vec3 m) {
-    int32_t worst = 0;
-    if (!(largest_along(edges, count, m, &worst) < -inside)) {
-        return false;
+static bool admits(const surface *s, const fan *around, stn_vec3 corner, stn_vec3 m) {
+    for (int32_t i = 0; i < around->count; i++) {
+        if (!falls(s, around->edge[i], corner, m)) {
+            return false;
+        }
     }
     for (int32_t i = 0; i < around->count; i++) {
         if (stn_vec3_dot(surface_normal(s, around->edge[i] / 3), m) > 0.0) {
@@ -78,15 +67,16 @@ typedef struct face_search {
     const surface *s;
     stn_vec3 corner;
     const fan *around;
-    const stn_vec3 *edges;
-    int32_t count;
     nearest best;
 } face_search;
 
 static void try_face(face_search *f, stn_vec3 outward) {
     stn_vec3 lowest, m = stn_vec3_neg(stn_mat3_apply(&f->s->body.pose.rotation, outward));
+    if (!admits(f->s, f->around, f->corner, m)) {
+        return;
+    }
     double phi = surface_gap(f->s, m, f->corner, &lowest) + f->s->radius;
-    if (phi > f->best.phi && admits(f->s, f->around, f->edges, f->count, m)) {
+    if (phi > f->best.phi) {
         f->best = (nearest){phi, m, stn_vec3_mul_add(f->corner, phi, m)};
     }
 }
@@ -106,36 +96,46 @@ static void try_faces(face_search *f) {
     }
 }
 
+static bool is_lowest(const fan *around, int32_t triangle) {
+    for (int32_t i = 0; i < around->count; i++) {
+        if (around->edge[i] / 3 < triangle) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void surface_vertex_points(const surface *s, const facet *f, int32_t k) {
     fan around;
-    stn_vec3 edges[2 * FAN_CAPACITY], corner = f->corner[k], to = stn_vec3_sub(corner, s->centre);
+    stn_vec3 corner = f->corner[k], to = stn_vec3_sub(corner, s->centre);
     double far = s->reach + s->margin;
     if (stn_vec3_dot(to, to) > far * far) {
         return;
     }
-    surface_fan(s, 3 * f->id + k, &around);
-    for (int32_t i = 0; i < around.count; i++) {
-        if (around.edge[i] / 3 < f->id) {
-            return; // the lowest triangle has it
-        }
+    const int32_t *across = s->across + 3 * (size_t)f->id;
+    int32_t next = across[k], before = across[(k + 2) % 3];
+    if ((next >= 0 && next / 3 < f->id) || (before >= 0 && before / 3 < f->id)) {
+        return; // a lower triangle has it
     }
     nearest found = {.phi = -INFINITY};
-    bool apart = find_nearest(s, corner, &found);
-    if (apart && found.phi - s->radius > s->margin) {
+    bool apart = find_nearest(s, corner, &found), within = apart && falls(s, 3 * f->id + k, corner, found.m);
+    if (apart && (found.phi - s->radius > s->margin || (found.phi >= 0.0 && !within))) {
         return;
     }
-    int32_t count = edges_of(s, &around, corner, edges);
-    if (!apart || !admits(s, &around, edges, count, found.m)) {
-        face_search search = {s, corner, &around, edges, count, {.phi = -INFINITY}};
+    surface_fan(s, 3 * f->id + k, &around);
+    if (!is_lowest(&around, f->id)) {
+        return;
+    }
+    if (!within || !admits(s, &around, corner, found.m)) {
+        face_search search = {s, corner, &around, {.phi = -INFINITY}};
         if (!apart || found.phi < 0.0) {
             try_faces(&search);
         }
         found = search.best;
     }
-    double phi = found.phi - s->radius;
-    if (!(phi > -(double)INFINITY) || (phi < 0.0 && surface_is_passed(s, found.m, corner, phi))) {
+    if (isinf(found.phi) || surface_is_passed(s, found.m, corner)) {
         return;
     }
     uint32_t code = surface_vertex_code + (uint32_t)s->mesh->triangles[3 * (size_t)f->id + (size_t)k];
-    surface_add(s, stn_vec3_mul_add(found.on_core, -s->radius, found.m), corner, found.m, 0, code);
+    surface_add(s, stn_vec3_mul_add(found.on_core, -s->radius, found.m), corner, found.m, CODE_DEEPEST, code);
 }
