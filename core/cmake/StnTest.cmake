@@ -20,6 +20,12 @@ function(stn_add_test name)
     ENVIRONMENT "OPENBLAS_CORETYPE=Haswell;OMP_THREAD_LIMIT=1;STICTION_CACHE=off")
 endfunction()
 
+# stn_skip_test(name reason): in place of a test of what is not built; ctest and ./dev count it as skipped.
+function(stn_skip_test name reason)
+  add_test(NAME ${name} COMMAND "${CMAKE_COMMAND}" -E echo "skipped: ${reason}")
+  set_tests_properties(${name} PROPERTIES SKIP_REGULAR_EXPRESSION "^skipped: ")
+endfunction()
+
 # stn_add_bench(name SOURCES bench_x.c [LIBRARIES lib...]): a program that measures; built with the tests, run by ./dev bench.
 function(stn_add_bench name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
