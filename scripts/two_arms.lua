@@ -117,10 +117,12 @@ for _, contact in ipairs(world:contacts()) do
   squeeze = squeeze + (ours and contact.normal_impulse / world.dt or 0)
 end
 
-local at = box:position()
-stn.result("height_m", at[3] - edge / 2, "m")
+local below = world:raycast { from = box:position(), direction = { 0, 0, -1 }, exclude = box }
+local height = below.distance - edge / 2
+stn.result("height_m", height, "m")
+stn.result("arms_apart_m", world:distance(arms[1].robot, arms[2].robot).distance, "m")
 stn.result("squeeze_N", squeeze, "N")
-stn.check("lifted", { value = at[3] - edge / 2, least = 0.9 * p.lift, unit = "m" })
+stn.check("lifted", { value = height, least = 0.9 * p.lift, unit = "m" })
 stn.check("slips in the pads", { value = slip, limit = 5e-3, unit = "m" })
 stn.check("at rest", { value = box:speed(), limit = 1e-2, unit = "m/s" })
 stn.check("momentum error", { value = momentum, limit = 1e-5, unit = "1" })

@@ -37,8 +37,10 @@ btCollisionShape *make(const scene_body &b) {
         return new btSphereShape(x);
     case SCENE_BOX:
         return new btBoxShape(btVector3(x, y, z));
-    default:
+    case SCENE_CAPSULE:
         return new btCapsuleShapeZ(x, 2 * y);
+    default:
+        return new btCylinderShapeZ(btVector3(x, x, y));
     }
 }
 
@@ -79,15 +81,18 @@ void detect(void *self) {
 
 found count(void *self) {
     peer *p = static_cast<peer *>(self);
-    found f = {0, 0, 0.0};
+    found f = {0, 0, 0.0, 0.0};
     for (int i = 0; i < p->dispatcher.getNumManifolds(); i++) {
         const btPersistentManifold *m = p->dispatcher.getManifoldByIndexInternal(i);
         int touching = 0;
+        double depth = 0.0;
         for (int k = 0; k < m->getNumContacts(); k++) {
             const double d = double(m->getContactPoint(k).getDistance());
             touching += d <= 0.0;
-            f.deepest = -d > f.deepest ? -d : f.deepest;
+            depth = -d > depth ? -d : depth;
         }
+        f.depth += depth;
+        f.deepest = depth > f.deepest ? depth : f.deepest;
         f.contacts += touching;
         f.pairs += touching > 0;
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // MuJoCo: mj_collision after mj_kinematics, margin 0.
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@ typedef struct peer {
 } peer;
 
 static void write_body(FILE *file, const scene_body *b) {
-    static const char *const types[] = {"sphere", "box", "capsule"};
+    static const char *const types[] = {"sphere", "box", "capsule", "cylinder"};
     fprintf(file, "<body><freejoint/><geom type='%s' size='%.17g %.17g %.17g'/></body>\n", types[b->shape], b->size[0],
             b->size[1], b->size[2]);
 }
@@ -81,14 +82,17 @@ static void detect(void *self) {
 static found count(void *self) {
     const mjData *d = ((peer *)self)->data;
     found f = {0};
-    for (int i = 0; i < d->ncon; i++) {
+    double of_pair = 0.0;
+    for (int i = 0; i < d->ncon; i++) { // the margin is 0: they all overlap
         const mjContact *c = &d->contact[i];
-        if (c->dist <= 0.0) {
-            f.contacts++;
-            f.pairs += i == 0 || c->geom1 != c[-1].geom1 || c->geom2 != c[-1].geom2;
-            f.deepest = -c->dist > f.deepest ? -c->dist : f.deepest;
-        }
+        bool first = i == 0 || c->geom1 != c[-1].geom1 || c->geom2 != c[-1].geom2;
+        f.depth += first ? of_pair : 0.0;
+        of_pair = fmax(first ? 0.0 : of_pair, -c->dist);
+        f.contacts++;
+        f.pairs += first;
+        f.deepest = fmax(f.deepest, of_pair);
     }
+    f.depth += of_pair;
     return f;
 }
 

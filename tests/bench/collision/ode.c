@@ -21,8 +21,10 @@ static dGeomID make(dSpaceID space, const scene_body *b) {
         return dCreateSphere(space, b->size[0]);
     case SCENE_BOX:
         return dCreateBox(space, 2.0 * b->size[0], 2.0 * b->size[1], 2.0 * b->size[2]);
-    default:
+    case SCENE_CAPSULE:
         return dCreateCapsule(space, b->size[0], 2.0 * b->size[1]);
+    default:
+        return dCreateCylinder(space, b->size[0], 2.0 * b->size[1]);
     }
 }
 
@@ -56,9 +58,12 @@ static void meet(void *data, dGeomID a, dGeomID b) {
     int count = dCollide(a, b, MOST, contacts, sizeof *contacts);
     p->result.contacts += count;
     p->result.pairs += count > 0;
+    double depth = 0.0;
     for (int i = 0; i < count; i++) {
-        p->result.deepest = contacts[i].depth > p->result.deepest ? contacts[i].depth : p->result.deepest;
+        depth = contacts[i].depth > depth ? contacts[i].depth : depth;
     }
+    p->result.depth += depth;
+    p->result.deepest = depth > p->result.deepest ? depth : p->result.deepest;
 }
 
 static void detect(void *self) {

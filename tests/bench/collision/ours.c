@@ -22,8 +22,10 @@ static stn_shape shape_of(const scene_body *b) {
         return stn_shape_sphere(b->size[0]);
     case SCENE_BOX:
         return stn_shape_box(stn_vec3_make(b->size[0], b->size[1], b->size[2]));
-    default:
+    case SCENE_CAPSULE:
         return stn_shape_capsule(b->size[0], b->size[1]);
+    default:
+        return stn_shape_cylinder(b->size[0], b->size[1]);
     }
 }
 
@@ -104,14 +106,17 @@ const stn_contact_set *our_contacts(void *self) {
 static found count(void *self) {
     const stn_contact_set *set = our_contacts(self);
     found f = {0};
+    double of_pair = 0.0;
     for (int32_t i = 0; i < set->count; i++) {
         const stn_contact *c = &set->contacts[i];
-        if (c->phi0 <= 0.0) {
-            f.contacts++;
-            f.pairs += i == 0 || c->geometry_a != c[-1].geometry_a || c->geometry_b != c[-1].geometry_b;
-            f.deepest = c->phi0 < -f.deepest ? -c->phi0 : f.deepest;
-        }
+        bool first = i == 0 || c->geometry_a != c[-1].geometry_a || c->geometry_b != c[-1].geometry_b;
+        f.depth += first ? of_pair : 0.0;
+        of_pair = fmax(first ? 0.0 : of_pair, -c->phi0);
+        f.contacts += c->phi0 <= 0.0;
+        f.pairs += first && c->phi0 <= 0.0;
+        f.deepest = fmax(f.deepest, of_pair);
     }
+    f.depth += of_pair;
     return f;
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scenes: spheres, boxes and capsules of 0.2 to 0.5 m in equal parts, in random poses.
+// Scenes: spheres, boxes and capsules (and cylinders) of 0.2 to 0.5 m in equal parts, in random poses.
 //
 // The heap starts as a loose grid. Then, 60 times, all bodies are lowered by a bit, our own contacts are found, and
 // displacements (dx, dtheta) are sought by projected Gauss-Seidel so that no contact is deeper than the slop:
 //   phi_i + n_i . (dx_b + dtheta_b x r_b - dx_a - dtheta_a x r_a) >= -slop
-// That is where a heap of frictionless bodies comes to rest, as far as the looks and the number of contacts go.
+// Another 90 times the same without lowering, so that what is still squeezed spreads. That is where a heap of
+// frictionless bodies comes to rest, as far as the looks and the number of contacts go.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 #include "scene.h"
 
 static const double SPACING = 0.82, LOWERED = 0.02, SLOP = 1e-3; // [m]
-enum { ROUNDS = 60, SWEEPS = 20 };
+enum { LOWERINGS = 60, ROUNDS = 150, SWEEPS = 20 };
 
 static double random_part(stn_random *r, double low, double high) {
     return random_between(r, low, high);
@@ -39,21 +40,21 @@ static void store_turn(stn_quat q, double out[4]) {
     out[3] = q.z;
 }
 
-static void random_body(stn_random *r, int32_t i, scene_body *b) {
-    *b = (scene_body){.shape = (scene_shape)(i % 3), .phase = random_between(r, 0.0, 2.0 * STN_PI)};
+static void random_body(stn_random *r, int32_t i, int32_t shapes, scene_body *b) {
+    *b = (scene_body){.shape = (scene_shape)(i % shapes), .phase = random_between(r, 0.0, 2.0 * STN_PI)};
     for (int32_t k = 0; k < 3; k++) {
-        b->size[k] = b->shape == SCENE_CAPSULE ? random_part(r, 0.2, 0.3) : random_part(r, 0.3, 0.5);
+        b->size[k] = b->shape >= SCENE_CAPSULE ? random_part(r, 0.2, 0.3) : random_part(r, 0.3, 0.5);
     }
     store(stn_vec3_scale(5e-3, random_unit(r)), b->way);
     stn_vec3 u = stn_vec3_scale(random_between(r, 0.0, STN_PI), random_unit(r));
     store_turn(stn_quat_exp(u), b->at_home);
 }
 
-static bool make_bodies(scene *s, int32_t count) {
+static bool make_bodies(scene *s, int32_t count, int32_t shapes) {
     stn_random r = {11};
     *s = (scene){count, calloc((size_t)count, sizeof *s->bodies)};
     for (int32_t i = 0; s->bodies != NULL && i < count; i++) {
-        random_body(&r, i, &s->bodies[i]);
+        random_body(&r, i, shapes, &s->bodies[i]);
     }
     return s->bodies != NULL;
 }
@@ -91,7 +92,7 @@ static double half_height(const scene_body *b) {
 }
 
 bool scene_spread(scene *s, int32_t count) {
-    if (!make_bodies(s, count)) {
+    if (!make_bodies(s, count, SCENE_CAPSULE + 1)) {
         return false;
     }
     stn_random r = {12};
@@ -144,7 +145,7 @@ static void correct(const scene *s, const stn_contact *c, shift *moves, double *
     }
 }
 
-static void apply(scene *s, shift *moves) {
+static void apply(scene *s, shift *moves, double lowered) {
     for (int32_t i = 0; i < s->count; i++) {
         scene_body *b = &s->bodies[i];
         stn_vec3 d = moves[i].linear, u = moves[i].angular;
@@ -154,7 +155,7 @@ static void apply(scene *s, shift *moves) {
         b->home[1] += d.y;
         b->home[2] += d.z;
         store_turn(stn_quat_normalize(stn_quat_mul(stn_quat_exp(u), turn(b->at_home))), b->at_home);
-        moves[i] = (shift){.linear = {0.0, 0.0, -LOWERED}};
+        moves[i] = (shift){.linear = {0.0, 0.0, -lowered}};
     }
 }
 
@@ -180,7 +181,7 @@ static bool settle(scene *s) {
         for (int32_t k = 0; ok && k < SWEEPS * set->count; k++) {
             correct(s, &set->contacts[k % set->count], moves, &pressed[k % set->count]);
         }
-        apply(s, moves);
+        apply(s, moves, round < LOWERINGS ? LOWERED : 0.0);
     }
     free(pressed);
     free(moves);
@@ -190,11 +191,11 @@ static bool settle(scene *s) {
     return ok;
 }
 
-bool scene_pile(scene *s, int32_t count) {
-    if (!make_bodies(s, count)) {
+/// `side` bodies along each side.
+static bool pile(scene *s, int32_t count, int32_t side, int32_t shapes) {
+    if (!make_bodies(s, count, shapes)) {
         return false;
     }
-    int32_t side = (int32_t)ceil(cbrt(2.0 * count)); // twice as wide as high
     for (int32_t i = 0; i < count; i++) {
         scene_body *b = &s->bodies[i];
         b->home[0] = SPACING * (i % side);
@@ -202,4 +203,16 @@ bool scene_pile(scene *s, int32_t count) {
         b->home[2] = SPACING * (0.7 + i / side / side);
     }
     return settle(s);
+}
+
+bool scene_pile(scene *s, int32_t count) {
+    return pile(s, count, (int32_t)ceil(cbrt(2.0 * count)), SCENE_CAPSULE + 1);
+}
+
+bool scene_pile_cylinders(scene *s, int32_t count) {
+    return pile(s, count, (int32_t)ceil(cbrt(2.0 * count)), SCENE_CYLINDER + 1);
+}
+
+bool scene_layer(scene *s, int32_t count) {
+    return pile(s, count, (int32_t)ceil(sqrt(count / 4.0)), SCENE_CAPSULE + 1);
 }

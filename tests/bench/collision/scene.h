@@ -11,9 +11,9 @@
 extern "C" {
 #endif
 
-typedef enum scene_shape { SCENE_SPHERE, SCENE_BOX, SCENE_CAPSULE } scene_shape;
+typedef enum scene_shape { SCENE_SPHERE, SCENE_BOX, SCENE_CAPSULE, SCENE_CYLINDER } scene_shape;
 
-/// Sphere: size[0] is the radius. Box: half extents. Capsule along z: radius, half length of its segment.
+/// Sphere: size[0] is the radius. Box: half extents. Capsule, cylinder along z: radius, half length.
 typedef struct scene_body {
     scene_shape shape;
     double size[3];         // [m]
@@ -36,6 +36,7 @@ typedef struct found {
     int32_t contacts; // points with distance <= 0
     int32_t pairs;    // with such a point
     double deepest;   // [m]
+    double depth;     // of the deepest point of each pair, sum [m]
 } found;
 
 typedef struct engine {
@@ -58,8 +59,13 @@ extern const engine ode_engine;
 extern const engine mujoco_engine;
 #endif
 
-/// A heap: bodies dropped side by side and one above the other, then moved until they rest on each other.
+/// A heap: bodies dropped side by side and one above the other, then moved until they rest on each other; twice as wide
+/// as high, so that it has more bodies in the middle the larger it is.
 bool scene_pile(scene *s, int32_t count);
+/// The same with cylinders.
+bool scene_pile_cylinders(scene *s, int32_t count);
+/// The same four bodies high, however many: each has as many neighbours.
+bool scene_layer(scene *s, int32_t count);
 /// The same bodies apart from each other, each on the ground.
 bool scene_spread(scene *s, int32_t count);
 /// Poses of a step: every body swings by 5 mm and 0.01 rad, at most 1 mm from one step to the next.
