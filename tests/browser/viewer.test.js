@@ -171,6 +171,7 @@ test("keys alone play, step, select and switch", async () => {
     assert.ok(!(await page.locator("dialog").isVisible()));
 
     // the focus goes through all controls and is seen; what has it keeps its keys
+    await drawn(page);
     const visited = new Set();
     for (let k = 0; k < 60; k++) {
       await page.keyboard.press("Tab");

@@ -122,7 +122,7 @@ export class App {
     this.views.forEach((view, k) => {
       const own = k === selection.view ? selection : { body: this.sameBody(this.views[selection.view], selection.body, view), contact: -1 };
       view.select(own.body);
-      view.show(playback.time, options.values, own, () => this.invalidate());
+      view.show(playback.time, options.values, stage.markWidth(), own, () => this.invalidate());
     });
     if (target) stage.shift(this.#followed().sub(target));
     stage.render();
@@ -130,7 +130,7 @@ export class App {
     this.transport.update();
     this.panel.update();
     this.plots.update();
-    this.dirty = false; // moving the camera along is part of this
+    this.dirty = false; // that the camera was moved along is drawn already
   }
 
   #followed() {

@@ -9,8 +9,8 @@ const Z = new THREE.Vector3(0, 0, 1);
  * Copies of a shape, drawn at once. Those inside of bodies shine through faintly.
  */
 export class Copies {
-  /** @param {THREE.BufferGeometry} geometry @param {{ through?: number, lit?: boolean }} look  through: alpha behind bodies */
-  constructor(geometry, { through = 0.3 } = {}) {
+  /** @param {THREE.BufferGeometry} geometry @param {{ through?: number }} look  through: alpha behind bodies */
+  constructor(geometry, { through = 0.5 } = {}) {
     this.geometry = geometry;
     this.root = new THREE.Group();
     this.solid = new THREE.MeshBasicMaterial();

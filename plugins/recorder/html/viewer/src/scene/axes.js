@@ -12,8 +12,8 @@ export class Axes {
   constructor(size) {
     this.length = 0.09 * size;
     this.root = new THREE.Group();
-    this.shafts = new Copies(shaftGeometry(), { through: 0.5 });
-    this.tips = new Copies(coneGeometry(), { through: 0.5 });
+    this.shafts = new Copies(shaftGeometry());
+    this.tips = new Copies(coneGeometry());
     this.root.add(this.shafts.root, this.tips.root);
   }
 

@@ -12,9 +12,7 @@ const COLOURS = [CONTACT_COLOURS.open, CONTACT_COLOURS.stick, CONTACT_COLOURS.sl
 const SELECTED = new THREE.Color(SELECTION_COLOUR);
 
 export class ContactMarks {
-  /** @param {number} size  radius of a scene, which marks are small against [m] */
-  constructor(size) {
-    this.size = size;
+  constructor() {
     this.root = new THREE.Group();
     this.shafts = new Copies(shaftGeometry());
     this.heads = new Copies(coneGeometry());
@@ -27,31 +25,31 @@ export class ContactMarks {
 
   /**
    * @param {import("../data/recording.js").Moment | null} moment  null: shows nothing
-   * @param {{ units: any, metresPerNewton: number, selected: number }} look  selected: index of a contact in the frame, or -1
+   * @param {{ units: any, metresPerNewton: number, width: number, selected: number }} look  width: of a shaft [m]; selected: index of a contact in the frame, or -1
    */
-  show(moment, { units, metresPerNewton, selected }) {
+  show(moment, look) {
     this.all.forEach((copies) => copies.clear());
     if (moment) {
-      const contacts = contactsOf(moment.frames, units);
+      const contacts = contactsOf(moment.frames, look.units);
       const start = contacts.start[moment.index];
       for (let k = start; k < contacts.start[moment.index + 1]; k++) {
-        this.#add(contacts, k, metresPerNewton, k - start === selected);
+        this.#add(contacts, k, look, k - start === look.selected);
       }
     }
     this.all.forEach((copies) => copies.show());
   }
 
-  #add(contacts, k, metresPerNewton, selected) {
+  #add(contacts, k, look, selected) {
     const point = new THREE.Vector3().fromArray(contacts.point, 3 * k);
     const normal = new THREE.Vector3().fromArray(contacts.normal, 3 * k).normalize();
     const force = new THREE.Vector3().fromArray(contacts.force, 3 * k);
     const state = contacts.state[k];
     const colour = selected ? SELECTED : COLOURS[state] ?? COLOURS[0];
-    const width = this.size * 0.0045 * (selected ? 1.5 : 1);
+    const width = look.width * (selected ? 1.5 : 1);
     const faint = state === STATE.open || contacts.inPatch[k];
-    if (state === STATE.slip && !faint) this.rings.add(along(point, normal, 0, 2.6 * width, 2.6 * width), colour);
+    if (state === STATE.slip && !faint) this.rings.add(along(point, normal, 0, 3 * width, 3 * width), colour);
     else this.balls.add(along(point, normal, 0, (faint ? 0.8 : 1.6) * width, (faint ? 0.8 : 1.6) * width), colour);
-    const length = force.length() * metresPerNewton;
+    const length = force.length() * look.metresPerNewton;
     if (state === STATE.open || !(length > 0)) return;
     this.#arrow(point, force.normalize(), length, width, state === STATE.slip, colour);
   }

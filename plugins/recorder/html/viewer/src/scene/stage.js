@@ -8,6 +8,7 @@ import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 const DIRECTIONS = { front: [0, -1, 0], right: [1, 0, 0], top: [0, 0, 1], back: [0, 1, 0], left: [-1, 0, 0], bottom: [0, 0, -1] };
 const OBLIQUE = [1, -1.5, 0.85];
 const MARGIN = 1.06;
+const MARKS = 0.0022;
 
 export class Stage {
   /** @param {HTMLCanvasElement} canvas @param {import("./view.js").RecordingView[]} views @param {() => void} onMove */
@@ -82,6 +83,12 @@ export class Stage {
     this.camera.near = Math.max(0.02 * this.bounds.radius, distance - 10 * this.bounds.radius) / 4;
     this.camera.far = distance + 20 * this.bounds.radius;
     this.camera.updateProjectionMatrix();
+  }
+
+  /** Of shafts of arrows, which look alike from near and far [m]. */
+  markWidth() {
+    const distance = this.camera.position.distanceTo(this.controls.target);
+    return MARKS * Math.min(distance, 4 * this.bounds.radius);
   }
 
   /** Looks at everything from a side. @param {keyof typeof DIRECTIONS} name */

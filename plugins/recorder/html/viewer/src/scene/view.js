@@ -27,7 +27,7 @@ export class RecordingView {
     this.bounds = sphere;
     this.bodies = new Bodies(recording);
     this.surfaces = new Surfaces(scene);
-    this.contacts = new ContactMarks(this.bounds.radius);
+    this.contacts = new ContactMarks();
     this.patches = new PatchFaces();
     this.axes = new Axes(this.bounds.radius);
     this.lights = makeLights(this.bounds);
@@ -66,9 +66,10 @@ export class RecordingView {
    * Shows the time t; what is still being decoded leaves the moment before.
    * @param {number} t
    * @param {{ interpolate: boolean, contacts: boolean, patches: boolean, frames: boolean, arrowScale: number }} options
+   * @param {number} markWidth  of the arrows' shafts [m]
    * @param {{ body: number, contact: number }} selection @param {() => void} onLoaded
    */
-  show(t, options, selection, onLoaded) {
+  show(t, options, markWidth, selection, onLoaded) {
     const moment = this.recording.momentAt(t, onLoaded);
     if (moment) {
       this.moment = moment;
@@ -79,7 +80,7 @@ export class RecordingView {
     this.surfaces.place(this.poses.nodes);
     const marked = this.ghost ? null : this.moment;
     this.contacts.show(options.contacts ? marked : null, {
-      units, metresPerNewton: this.arrowScale * options.arrowScale, selected: selection.contact,
+      units, metresPerNewton: this.arrowScale * options.arrowScale, width: markWidth, selected: selection.contact,
     });
     this.patches.show(options.patches ? marked : null, units);
     this.axes.root.visible = options.frames;
