@@ -190,6 +190,28 @@ static double depth_along(const convex *a, const convex *b, stn_vec3 normal) {
     return stn_vec3_dot(outward, difference_support(a, b, outward).w);
 }
 
+/// The direction of smallest depth around a cylinder's axis, unless `normal` is better: a small body near the axis of a
+/// large one has nearly the same depth along all of them. The best of many, then halving steps beside it.
+static stn_vec3 best_around_axis(const convex *a, const convex *b, const convex *cylinder, stn_vec3 normal) {
+    enum { DIRECTIONS = 256, HALVINGS = 40 };
+    double best = depth_along(a, b, normal), spacing = 2.0 * STN_PI / DIRECTIONS, middle = 0.0;
+    if (cylinder->shape->type != STN_SHAPE_CYLINDER) {
+        return normal;
+    }
+    for (int32_t k = 0; k < DIRECTIONS + 2 * HALVINGS; k++) {
+        double step = ldexp(k % 2 == 0 ? spacing : -spacing, -(k - DIRECTIONS) / 2);
+        double angle = k < DIRECTIONS ? k * spacing : middle + step;
+        stn_vec3 side = {cos(angle), sin(angle), 0.0}, n = stn_mat3_apply(&cylinder->pose.rotation, side);
+        double depth = depth_along(a, b, n);
+        if (depth < best) {
+            best = depth;
+            middle = angle;
+            normal = n;
+        }
+    }
+    return normal;
+}
+
 /// Turns the normal to where the depth along it is smallest, by a star of directions that shrinks. For what the
 /// polytope cannot resolve, such as one cylinder in the axis of another, where every radial direction is as good.
 static separation turn_normal(const convex *a, const convex *b, stn_vec3 normal) {
@@ -246,7 +268,8 @@ separation convex_penetration(const convex *a, const convex *b) {
     }
     separation found = {.phi = -best.distance, .normal = stn_vec3_neg(best.normal)};
     if (smallest > fmax(10.0 * goal, 1e-9 * size)) {
-        found = turn_normal(a, b, found.normal);
+        stn_vec3 start = best_around_axis(a, b, a, found.normal);
+        found = turn_normal(a, b, best_around_axis(a, b, b, start));
         found.phi = round ? -best.distance : found.phi;
     } else if (!ellipsoid) { // whose own point of contact follows from the normal
         found = separation_on(a, b, &p, &best);

@@ -132,7 +132,7 @@ static vertex gap_along(const convex *a, const convex *b, stn_vec3 n) {
     return difference_support(a, b, stn_vec3_neg(n));
 }
 
-/// One of Newton's steps within the tangents t[0 .. free - 1]. False where s does not bend down.
+/// One of Newton's steps within the tangents t[0 .. dimension - 1]. False where s does not bend down in two dimensions.
 static bool newton_step(const convex *a, const convex *b, stn_vec3 n, const stn_vec3 t[2], int32_t dimension,
                         stn_vec3 w, stn_vec3 *step) {
     double h[3] = {0.0, 0.0, 0.0}, s = stn_vec3_dot(n, w), g0 = stn_vec3_dot(t[0], w), g1 = stn_vec3_dot(t[1], w);
@@ -141,8 +141,9 @@ static bool newton_step(const convex *a, const convex *b, stn_vec3 n, const stn_
     h[0] += s;
     h[2] += s;
     if (dimension == 1) {
-        *step = stn_vec3_scale(clamp(g0 / h[0], -0.3, 0.3), t[0]);
-        return h[0] > 0.0;
+        double turn = h[0] > 0.0 ? clamp(g0 / h[0], -0.3, 0.3) : copysign(0.3, g0); // uphill to where s bends down
+        *step = stn_vec3_scale(turn, t[0]);
+        return true;
     }
     double det = h[0] * h[2] - h[1] * h[1];
     double x = (h[2] * g0 - h[1] * g1) / det, y = (h[0] * g1 - h[1] * g0) / det, length = sqrt(x * x + y * y);
