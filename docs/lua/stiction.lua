@@ -413,6 +413,9 @@ function stn.choice(choices) end
 ---@param file string|table a name, or { "file", packages =, allow_absolute =, visual_meshes =, loader = }
 ---@return stiction.Finding[]
 function stn.check_robot(file) end
+---@param kind string "solver", "law", "contact", ...
+---@return string[] ids, sorted
+function stn.plugins(kind) end
 ---@param name string
 ---@param claim boolean|{ value: number, limit?: number, least?: number, unit?: string }
 ---@return boolean
