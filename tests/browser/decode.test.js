@@ -104,6 +104,26 @@ test("series come back; a signal that appears later has no values before", () =>
   assert.equal(columns.get("höhe").unit, "m");
 });
 
+test("after a reset of the world time goes on, in frames as in series", async () => {
+  const frames = falling(3), again = falling(2);
+  const points = (steps) => Array.from({ length: steps }, (_, k) => ({ step: k, time: 0.01 * k }));
+  const column = (steps) => [{ name: "contacts", unit: "", values: Array(steps).fill(1) }];
+  const block = (kind, payload) => ({ kind, text: base64(payload) });
+  const recording = await Recording.open([
+    block("scene", scene()), block("frames", encode.frames(frames, UNITS)), block("series", encode.series(points(23), column(23))),
+    block("frames", encode.frames(again, UNITS)), block("series", encode.series(points(12), column(12))),
+  ]);
+  await recording.loadSeries();
+  await recording.extend();
+  assert.equal(recording.series.time.length, 35);
+  close(recording.series.time[22], 0.22, 1e-12, "last step before the reset");
+  close(recording.series.time[23], 0.22, 1e-12, "first step after it");
+  close(recording.lastTime, 0.22 + 0.1, 1e-12, "last frame");
+  assert.equal(recording.frameAt(0.21), 2);
+  assert.equal(recording.frameAt(0.23), 3);
+  assert.equal(recording.frameAt(0.33), 4);
+});
+
 test("values are looked up at the last step that has been made", () => {
   const time = Float64Array.of(0, 1, 2), values = Float32Array.of(10, 11, 12);
   assert.deepEqual([-1, 0, 0.5, 1, 1.999, 2, 9].map((t) => valueAt(time, values, t)), [10, 10, 10, 11, 11, 12, 12]);

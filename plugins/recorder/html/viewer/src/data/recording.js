@@ -38,12 +38,16 @@ export class Recording {
     /** @type {import("./meshes.js").Mesh[]} */
     this.meshes = [];
     /** @type {import("./series.js").Series} */
-    this.series = { time: new Float64Array(0), columns: new Map() };
+    this.series = { time: new Float64Array(0), columns: new Map(), offsets: [] };
     this.end = end;
     this.frameBlocks = frameBlocks;
     this.seriesBlocks = seriesBlocks;
-    /** Blocks of frames whose times are known. @type {{ first: number, time: Float64Array, step: Float64Array, frames: any, loading: any, used: number }[]} */
+    /**
+     * Blocks of frames whose times are known; offset: by how much these were moved.
+     * @type {{ first: number, offset: number, time: Float64Array, frames: any, loading: any, used: number }[]}
+     */
     this.chunks = [];
+    this.resets = 0;
     this.decodedBytes = 0;
     this.clock = 0;
     this.shape = {
@@ -77,7 +81,8 @@ export class Recording {
     const first = this.frameCount;
     try {
       const frames = decodeFrames(await inflate(block), this.shape);
-      const chunk = { first, time: frames.time, step: frames.step, frames: null, loading: null, used: 0 };
+      const offset = this.#offsetOf(frames.time[0]);
+      const chunk = { first, offset, time: frames.time, frames: null, loading: null, used: 0 };
       this.chunks.push(chunk);
       this.#keep(chunk, frames);
     } catch (error) {
@@ -87,9 +92,22 @@ export class Recording {
     }
   }
 
+  /** By how much the times of the next block are moved: after a reset of the world as much as those of the series. */
+  #offsetOf(time) {
+    const last = this.chunks.at(-1);
+    if (!last) return 0;
+    if (time >= this.lastTime - last.offset) return last.offset;
+    return this.series.offsets[this.resets++] ?? this.lastTime - time;
+  }
+
   async loadSeries() {
     const blocks = [];
-    for (const block of this.seriesBlocks) blocks.push(decodeSeries(await inflate(block)));
+    try {
+      for (const block of this.seriesBlocks) blocks.push(decodeSeries(await inflate(block)));
+    } catch (error) {
+      console.error(`A block of series cannot be read: ${error.message}`);
+      this.end = null;
+    }
     this.series = joinSeries(blocks);
   }
 
@@ -147,6 +165,8 @@ export class Recording {
 
   /** Keeps frames, and lets go of those that were not used for the longest time. */
   #keep(chunk, frames) {
+    frames.time = frames.time.map((t) => t + chunk.offset);
+    chunk.time = frames.time;
     const size = (f) => f.bodies.byteLength + f.nodes.byteLength + 8 * (f.contactBytes.length + f.patchBytes.length);
     chunk.frames = frames;
     chunk.used = ++this.clock;

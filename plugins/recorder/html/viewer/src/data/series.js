@@ -26,25 +26,33 @@ export function decodeSeries(payload) {
 /**
  * Numbers of every step of a run, in columns.
  * @typedef {object} Series
- * @property {Float64Array} time  (n) [s]
+ * @property {Float64Array} time  (n) [s] never less than before
  * @property {Map<string, { unit: string, values: Float32Array }>} columns  NaN: no value
+ * @property {number[]} offsets  by how much times were moved after each reset [s]
  */
 
-/** One series from the blocks of a run. @param {Points[]} blocks @returns {Series} */
+/**
+ * One series from the blocks of a run. Where the world was reset, from one block to the next, time goes on from there.
+ * @param {Points[]} blocks @returns {Series}
+ */
 export function joinSeries(blocks) {
   const count = blocks.reduce((sum, block) => sum + block.time.length, 0);
   const time = new Float64Array(count);
   const columns = new Map();
-  let at = 0;
+  const offsets = [];
+  let at = 0, last = -Infinity;
   for (const block of blocks) {
-    time.set(block.time, at);
+    if (block.time[0] < last) offsets.push(time[at - 1] - block.time[0]);
+    const offset = offsets.at(-1) ?? 0;
+    time.set(block.time.map((t) => t + offset), at);
+    last = block.time.at(-1) ?? last;
     for (const [name, { unit, values }] of block.columns) {
       if (!columns.has(name)) columns.set(name, { unit, values: new Float32Array(count).fill(NaN) });
       columns.get(name).values.set(values, at);
     }
     at += block.time.length;
   }
-  return { time, columns };
+  return { time, columns, offsets };
 }
 
 /** First index whose time is >= t. @param {ArrayLike<number>} time */
