@@ -168,6 +168,46 @@ static void nearest_in_tree(const stn_mesh *mesh, const mesh_tree *tree, stn_vec
     }
 }
 
+static bool visit_ball_in_tree(const mesh_tree *tree, stn_vec3 centre, double radius, stn_triangle_visitor visit,
+                               void *user) {
+    stn_vec3 local = tree_local(tree, centre);
+    const double p[3] = {local.x, local.y, local.z}, reach = tree->scale * radius;
+    double limit = reach * reach * (1.0 + 1e-9); // beyond it by rounding
+    int32_t stack[TREE_STACK], count = 0;
+    stack[count++] = 0;
+    while (count > 0) {
+        const tree_node *node = &tree->nodes[stack[--count]];
+        wide_lanes distance = box_distances(node, p);
+        for (int32_t k = 0; k < LANES; k++) {
+            if (distance[k] > limit || distance[k] == (double)INFINITY) {
+                continue;
+            }
+            if (node->child[k] >= 0) {
+                stack[count++] = node->child[k];
+            } else if (!visit(user, ~node->child[k])) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+bool stn_mesh_visit_ball(const stn_mesh *mesh, stn_vec3 centre, double radius, stn_triangle_visitor visit, void *user) {
+    if (!stn_vec3_finite(centre) || !(radius >= 0.0)) {
+        return true;
+    }
+    const mesh_tree *tree = mesh_tree_of(mesh);
+    if (tree != NULL) {
+        return visit_ball_in_tree(tree, centre, radius, visit, user);
+    }
+    for (int32_t i = 0; i < mesh->triangle_count; i++) {
+        if (!visit(user, i)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool stn_mesh_nearest(const stn_mesh *mesh, stn_vec3 point, double radius, stn_mesh_point *out) {
     if (!stn_vec3_finite(point) || !(radius >= 0.0)) {
         return false;

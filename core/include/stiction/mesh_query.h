@@ -30,6 +30,11 @@ typedef bool (*stn_triangle_visitor)(void *user, int32_t triangle);
 /// False when a visitor ended it.
 STN_API bool stn_mesh_visit(const stn_mesh *mesh, const stn_aabb *box, stn_triangle_visitor visit, void *user);
 
+/// Visits each triangle that comes within `radius` (may be infinite) of a point once, and some more that come near to it,
+/// through the tree. False when a visitor ended it.
+STN_API bool stn_mesh_visit_ball(const stn_mesh *mesh, stn_vec3 centre, double radius, stn_triangle_visitor visit,
+                                 void *user);
+
 /// A point of the surface.
 typedef struct stn_mesh_point {
     int32_t triangle;

@@ -231,14 +231,17 @@ static void to_world(const stn_pose *pose, surface_points *points) {
     }
 }
 
-/// Beyond its own size, a body that is asked about with a wide margin needs only what is nearest: no nearer than that
-/// is the point of the surface nearest to its middle.
-static double least_margin(const surface *s, double margin) {
+/// Visits what may be in contact. Beyond its own size, a body that is asked about with a wide margin needs only what is
+/// nearest: that is no further away than the point of the surface nearest to its middle.
+static void visit_candidates(surface *s) {
     stn_mesh_point at;
-    if (margin <= 4.0 * s->reach || !stn_mesh_nearest(s->mesh, s->centre, margin + s->reach, &at)) {
-        return margin;
+    if (s->margin <= 4.0 * s->reach || !stn_mesh_nearest(s->mesh, s->centre, s->margin + s->reach, &at)) {
+        stn_aabb box = stn_shape_aabb(s->body.shape, &s->body.pose, s->margin);
+        stn_mesh_visit(s->mesh, &box, visit, s);
+        return;
     }
-    return fmin(margin, fmax(4.0 * s->reach, at.distance));
+    s->margin = fmin(s->margin, fmax(4.0 * s->reach, at.distance));
+    stn_mesh_visit_ball(s->mesh, s->centre, s->margin + s->reach, visit, s);
 }
 
 void collide_surface(posed a, posed b, double margin, int32_t max_points, surface_points *out) {
@@ -258,9 +261,7 @@ void collide_surface(posed a, posed b, double margin, int32_t max_points, surfac
     out->group_count = 0;
     out->limit = max_points;
     out->near = 1e-6 * s.reach;
-    s.margin = least_margin(&s, margin);
-    stn_aabb box = stn_shape_aabb(a.shape, &s.body.pose, s.margin);
-    stn_mesh_visit(s.mesh, &box, visit, &s);
+    visit_candidates(&s);
     if (out->group_count == 0) {
         add_sunk(&s);
     }

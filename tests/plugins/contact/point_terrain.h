@@ -3,6 +3,8 @@
 #ifndef STN_POINT_TERRAIN_H
 #define STN_POINT_TERRAIN_H
 
+#include <string.h>
+
 #include "point_hulls.h"
 #include "point_scene.h"
 
