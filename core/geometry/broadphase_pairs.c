@@ -143,7 +143,7 @@ static void wide_pairs(stn_broadphase *bp, int32_t count) {
 
 /// Without branches: about every second candidate is a pair, in no order that a processor could guess.
 static void candidate_pairs(stn_broadphase *bp) {
-    if (!broadphase_reserve_pairs(bp, bp->pair_count + bp->candidate_count)) {
+    if (bp->candidate_count == 0 || !broadphase_reserve_pairs(bp, bp->pair_count + bp->candidate_count)) {
         return;
     }
     stn_broadphase_pair *to = bp->pairs + bp->pair_count;
