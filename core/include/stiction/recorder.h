@@ -85,7 +85,7 @@ typedef struct stn_recorder_ops {
     const char *extension; // of files that it writes, "csv": how --log and --record find it
     /// REQUIRED. Opens the file: STN_ERR_FILE names path and reason. [setup]
     stn_status (*open)(void *self, const stn_record_header *header, void **recording, stn_error *err);
-    /// REQUIRED. May do I/O; what it wrote is in the file when it returns, as a process that is killed closes nothing.
+    /// REQUIRED. May do I/O; a process that is killed closes nothing, so what is to be kept must reach the file before.
     /// A failure is reported once and ends the recording; the step stays made. Also called once with step 0, before the
     /// first step (problem, contacts and certificate NULL).
     stn_status (*observe)(void *recording, const stn_observation *observation, stn_error *err);

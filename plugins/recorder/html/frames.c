@@ -4,15 +4,22 @@
 
 enum { BODY_COLUMNS = 13, NODE_COLUMNS = 3 };
 
+/// The first frame of a block is told whole, so that few of them cost.
+static int32_t frames_that_fit(int64_t columns) {
+    int64_t frames = columns > 0 ? NUMBERS_IN_BLOCK / columns : FRAMES_IN_BLOCK;
+    return frames < 4 ? 4 : frames < FRAMES_IN_BLOCK ? (int32_t)frames : FRAMES_IN_BLOCK;
+}
+
 stn_status frames_open(frame_writer *w, const stn_model *model, const scene_units *units, stn_error *err) {
     *w = (frame_writer){.context = model->context, .body_count = model->body_count, .node_count = model->node_count};
     w->per_unit = (scene_units){1.0 / units->length,           1.0 / units->rotation, 1.0 / units->velocity,
                                 1.0 / units->angular_velocity, 1.0 / units->force,    1.0 / units->normal};
     contacts_open(&w->contacts, model->context, &w->per_unit);
     int64_t columns = (int64_t)BODY_COLUMNS * (model->body_count - 1) + (int64_t)NODE_COLUMNS * model->node_count;
-    if (columns <= INT32_MAX / FRAMES_IN_BLOCK) {
+    if (columns <= INT32_MAX) {
         w->column_count = (int32_t)columns;
-        w->columns = stn_allocate(w->context, (size_t)columns * FRAMES_IN_BLOCK + 1, sizeof *w->columns);
+        w->capacity = frames_that_fit(columns);
+        w->columns = stn_allocate(w->context, (size_t)columns * (size_t)w->capacity + 1, sizeof *w->columns);
         w->last = stn_allocate(w->context, (size_t)columns + 1, sizeof *w->last);
     }
     if (w->columns == NULL || w->last == NULL) {
@@ -34,7 +41,7 @@ void frames_close(frame_writer *w) {
 
 static void put(frame_writer *w, int32_t column, double value, double per_unit) {
     w->last[column] = quantise(value, per_unit, w->last[column]);
-    w->columns[(size_t)column * FRAMES_IN_BLOCK + (size_t)w->count] = w->last[column];
+    w->columns[(size_t)column * (size_t)w->capacity + (size_t)w->count] = w->last[column];
 }
 
 static void put_vector(frame_writer *w, int32_t column, stn_vec3 value, double per_unit) {
@@ -98,7 +105,7 @@ void frames_write(frame_writer *w, bytes *out) {
         bytes_put_f64(out, w->time[f]);
     }
     for (int32_t c = 0; c < w->column_count; c++) {
-        put_column(w->columns + (size_t)c * FRAMES_IN_BLOCK, w->count, out);
+        put_column(w->columns + (size_t)c * (size_t)w->capacity, w->count, out);
     }
     contacts_write(&w->contacts, out);
     w->count = 0;

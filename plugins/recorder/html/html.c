@@ -156,7 +156,8 @@ static stn_status write_blocks(recording *r, stn_error *err) {
 }
 
 static bool block_is_due(const recording *r) {
-    if (r->frames.count == FRAMES_IN_BLOCK || r->series.count == POINTS_IN_BLOCK || r->steps.count >= STEPS_IN_BLOCK) {
+    if (r->frames.count == r->frames.capacity || r->series.count == POINTS_IN_BLOCK ||
+        r->steps.count >= STEPS_IN_BLOCK) {
         return true;
     }
     struct timespec now;

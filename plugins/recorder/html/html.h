@@ -151,23 +151,23 @@ void contacts_write(contact_writer *w, bytes *out);
 
 // ------------------------------------------------------------------------------------------------------- frames.c
 
-enum { FRAMES_IN_BLOCK = 64 };
+enum { FRAMES_IN_BLOCK = 64, NUMBERS_IN_BLOCK = 1 << 21 };
 
 typedef struct frame_writer {
     stn_context *context;
     scene_units per_unit; // 1 / unit
     int32_t body_count, node_count, column_count;
-    int32_t count;
+    int32_t count, capacity; // frames in the block; at most FRAMES_IN_BLOCK, and some 16 MiB of numbers
     int64_t step[FRAMES_IN_BLOCK];
     double time[FRAMES_IN_BLOCK];
-    int64_t *columns; // (column_count x FRAMES_IN_BLOCK)
+    int64_t *columns; // (column_count x capacity)
     int64_t *last;    // (column_count) of the last frame, also across blocks
     contact_writer contacts;
 } frame_writer;
 
 stn_status frames_open(frame_writer *w, const stn_model *model, const scene_units *units, stn_error *err);
 void frames_close(frame_writer *w);
-/// There is room: count < FRAMES_IN_BLOCK.
+/// There is room: count < capacity.
 stn_status frames_add(frame_writer *w, const moment *m, stn_error *err);
 /// The block's payload; begins a new block.
 void frames_write(frame_writer *w, bytes *out);

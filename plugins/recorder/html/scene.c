@@ -126,14 +126,18 @@ static stn_status take_mesh(scene *s, int32_t mesh, int64_t *triangles, stn_erro
 static stn_status take_meshes(scene *s, bool visual_meshes, stn_error *err) {
     stn_status status = STN_OK;
     int64_t triangles = 0;
-    for (int32_t m = 0; m < s->model->mesh_count && status == STN_OK; m++) {
-        bool wanted = false;
-        for (int32_t i = 0; i < s->model->geometry_count && !wanted; i++) {
-            const stn_geometry *g = &s->model->geometries[i];
-            wanted = g->mesh == m && (g->collision || visual_meshes);
-        }
+    for (int32_t m = 0; m < s->model->mesh_count; m++) {
         s->number[m] = -1;
-        if (wanted) {
+    }
+    for (int32_t i = 0; i < s->model->geometry_count; i++) {
+        const stn_geometry *g = &s->model->geometries[i];
+        if (g->mesh >= 0 && (g->collision || visual_meshes)) {
+            s->number[g->mesh] = 0; // wanted
+        }
+    }
+    for (int32_t m = 0; m < s->model->mesh_count && status == STN_OK; m++) {
+        if (s->number[m] == 0) {
+            s->number[m] = -1;
             status = take_mesh(s, m, &triangles, err);
         }
     }

@@ -315,6 +315,39 @@ static void a_rotation_does_not_jump_to_its_other_quaternion(void **state) {
     }
 }
 
+/// Of many nodes a block holds few frames, and all of them come back.
+static void frames_of_many_nodes_are_in_smaller_blocks(void **state) {
+    enum { NODES = 20000 };
+    stn_world *world = scene_world(*state, &defaults);
+    double *position = calloc(3 * NODES, sizeof *position), *mass = calloc(NODES, sizeof *mass);
+    assert_true(position != NULL && mass != NULL);
+    for (int32_t i = 0; i < NODES; i++) {
+        position[3 * i] = 0.1 * i;
+        mass[i] = 0.05;
+    }
+    stn_nodes_spec spec = {.name = "row",
+                           .node_count = NODES,
+                           .position = position,
+                           .mass = mass,
+                           .contact_radius = 0.01,
+                           .material = stn_material_unset()};
+    int32_t nodes = -1;
+    stn_error err;
+    assert_ok(stn_builder_add_nodes(stn_world_builder(world), &spec, &nodes, &err), err);
+    record(world, number_setting("frame_rate", 0.0));
+    scene_steps(world, 40);
+    const decoded *d = close_and_decode(world);
+    assert_int_equal(d->frame_count, 41);
+    assert_int_equal(d->frame_blocks, 2); // 2^21 / 60000 = 34 frames, then 7
+    const stn_kinematics *k = stn_world_kinematics(world);
+    for (int32_t n = 0; n < NODES; n += 999) {
+        near3(d->frames[40].node + 3 * n, k->node[n], 0.5001 * d->length);
+    }
+    free(position);
+    free(mass);
+    stn_world_destroy(world);
+}
+
 static void texts_of_any_characters_come_back(void **state) {
     hand h = open_by_hand(*state);
     observe_by_hand(&h, 0);
@@ -334,6 +367,7 @@ int main(void) {
         cmocka_unit_test_teardown(a_mesh_that_cannot_be_read_is_said_and_left_out, forget),
         cmocka_unit_test_teardown(numbers_that_are_none_repeat_the_frame_before, forget),
         cmocka_unit_test_teardown(a_rotation_does_not_jump_to_its_other_quaternion, forget),
+        cmocka_unit_test_teardown(frames_of_many_nodes_are_in_smaller_blocks, forget),
         cmocka_unit_test_teardown(texts_of_any_characters_come_back, forget),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
