@@ -197,6 +197,49 @@ static double nearest_of_all(const stn_mesh *mesh, stn_vec3 p) {
     return (double)best;
 }
 
+static void a_ball_is_told_every_triangle_within_once(void **state) {
+    for (int32_t which = 0; which < SCENES; which++) {
+        stn_random r = {60 + (uint64_t)which};
+        stn_mesh *mesh = make_scene(which, *state);
+        visits v = {.seen = calloc((size_t)mesh->triangle_count, 1)};
+        int32_t visited = 0, within = 0;
+        for (int32_t i = 0; i < 30; i++) {
+            stn_vec3 p = point_about(mesh, &r, 1.5);
+            double radius = nearest_of_all(mesh, p) + random_size(&r, 1e-3, 0.3) * stn_vec3_norm(size_of(mesh));
+            memset(v.seen, 0, (size_t)mesh->triangle_count);
+            assert_true(stn_mesh_visit_ball(mesh, p, radius, note_visit, &v));
+            for (int32_t k = 0; k < mesh->triangle_count; k++) {
+                const stn_vec3 c[3] = {mesh_corner(mesh, k, 0), mesh_corner(mesh, k, 1), mesh_corner(mesh, k, 2)};
+                bool inside = (double)triangle_distance(c, p) <= radius;
+                assert_true(v.seen[k] <= 1 && (v.seen[k] == 1 || !inside));
+                visited += v.seen[k];
+                within += inside;
+            }
+        }
+        assert_true(visited <= 4 * within + 100);
+        free(v.seen);
+        stn_mesh_release(mesh);
+    }
+}
+
+/// Each edge and the one across run between the same two vertices, opposite ways.
+static void triangles_know_what_lies_across_their_edges(void **state) {
+    for (int32_t which = 0; which < SCENES; which++) {
+        stn_mesh *mesh = make_scene(which, *state);
+        const int32_t *across = stn_mesh_across(mesh);
+        assert_ptr_equal(across, stn_mesh_across(mesh));
+        for (int32_t e = 0; e < 3 * mesh->triangle_count; e++) {
+            int32_t o = across[e];
+            if (o >= 0) {
+                assert_int_equal(across[o], e);
+                assert_int_equal(mesh->triangles[e], mesh->triangles[o / 3 * 3 + (o + 1) % 3]);
+                assert_int_equal(mesh->triangles[o], mesh->triangles[e / 3 * 3 + (e + 1) % 3]);
+            }
+        }
+        stn_mesh_release(mesh);
+    }
+}
+
 static void the_nearest_point_is_as_near_as_any(void **state) {
     double worst = 0.0;
     int32_t cases = 0;
@@ -400,6 +443,8 @@ static void threads_may_ask_first_together(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_box_is_told_every_triangle_whose_box_it_touches_once),
+        cmocka_unit_test(a_ball_is_told_every_triangle_within_once),
+        cmocka_unit_test(triangles_know_what_lies_across_their_edges),
         cmocka_unit_test(the_nearest_point_is_as_near_as_any),
         cmocka_unit_test(the_first_triangle_of_a_ray_is_found),
         cmocka_unit_test(no_ray_slips_out_through_an_edge),
