@@ -226,6 +226,18 @@ static void test_log_writes_every_step_of_the_first_world(void **state) {
     stn_expect_part("run falling.lua --log nowhere/out.csv " ERRORS, 2, "nowhere/out.csv");
 }
 
+static void test_recordings_of_several_kinds_are_made_at_once(void **state) {
+    (void)state;
+    bool whole = false;
+    write_file("falling.lua", falling);
+    stn_run_to("run falling.lua --record one.csv --log two.csv --record three.csv " QUIET, 0);
+    assert_int_equal(count_lines("one.csv", &whole), 12);
+    assert_int_equal(count_lines("two.csv", &whole), 12);
+    assert_int_equal(count_lines("three.csv", &whole), 12);
+    stn_expect("run falling.lua --record one.csv --log one.csv " ERRORS, 2,
+               "stiction run: --record one.csv: is given twice; name another file\n");
+}
+
 /// What a full disk does: writing beyond 4096 bytes of a file fails. The exit status.
 static int run_on_small_disk(const char *script) {
     pid_t process = fork();
@@ -442,6 +454,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_bad_scripts_are_one_line_and_status_2, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_a_step_that_fails_saves_the_state_and_gives_status_3, enter_folder,
                                         leave_folder),
+        cmocka_unit_test_setup_teardown(test_recordings_of_several_kinds_are_made_at_once, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_a_full_disk_ends_the_run_and_leaves_whole_rows, enter_folder,
                                         leave_folder),
         cmocka_unit_test_setup_teardown(test_energy_beyond_the_range_of_numbers_is_a_step_that_failed, enter_folder,
