@@ -196,7 +196,21 @@ test("a click in a plot moves the time", async () => {
     const end = await ask(page, () => stictionViewer.end);
     assert.ok(Math.abs(time - 0.3 * end) < 0.01, `the time is ${time}`);
     await page.mouse.move(plot.x - 30, plot.y - 30);
+    await drawn(page);
     assert.match(await page.locator('[data-plot="signal height"] .values').innerText(), /^(29|30)\d mm$/);
+
+    // dragging shows the times between, a double click all of them again
+    const isZoomed = () => page.locator(".chip", { hasText: "Reset zoom" }).isVisible();
+    await page.mouse.move(plot.x + 0.5 * plot.width, plot.y + 20);
+    await page.mouse.down();
+    await page.mouse.move(plot.x + 0.75 * plot.width, plot.y + 30, { steps: 4 });
+    await page.mouse.up();
+    assert.ok(await isZoomed());
+    await page.mouse.click(plot.x + 0.5 * plot.width, plot.y + 20);
+    const middle = await ask(page, () => stictionViewer.time);
+    assert.ok(Math.abs(middle - 0.625 * end) < 0.01, `the time is ${middle}`);
+    await page.mouse.dblclick(plot.x + 0.5 * plot.width, plot.y + 20);
+    assert.ok(!(await isZoomed()));
   });
 });
 
@@ -253,6 +267,15 @@ test("a file that was cut off opens up to its last whole block, and says so", as
     assert.match(await page.locator(".note").innerText(), /cut off at t = 1\.000 s/);
     assert.deepEqual(await ask(page, () => stictionViewer.plots), []);
   });
+});
+
+test("a browser without WebGL is told what is missing", async () => {
+  const context = await browser.newContext();
+  await context.addInitScript(() => (HTMLCanvasElement.prototype.getContext = () => null));
+  const page = await context.newPage();
+  await page.goto(pathToFileURL(CLUTTER).href);
+  assert.match(await page.locator(".failure").innerText(), /no WebGL 2/);
+  await context.close();
 });
 
 test("what cannot be shown is said in one sentence", async () => {

@@ -7,7 +7,16 @@ import { Recording } from "./data/recording.js";
 import { exposeHook } from "./hook.js";
 import { seconds } from "./ui/numbers.js";
 
+/** Says what the browser lacks, if anything. */
+function checkBrowser() {
+  if (!globalThis.DecompressionStream) throw new Error("This browser is too old for recordings: it cannot unpack data (DecompressionStream, 2023).");
+  if (!document.createElement("canvas").getContext("webgl2")) {
+    throw new Error("This browser draws no WebGL 2, which recordings need: switch hardware acceleration on, or open the page in another browser.");
+  }
+}
+
 async function open() {
+  checkBrowser();
   const { recordings: blocks } = collectBlocks(document);
   if (blocks.length === 0) throw new Error("This page holds no recording: the file was cut off before its scene.");
   const recordings = await Promise.all(blocks.map((own) => Recording.open(own)));

@@ -60,7 +60,10 @@ export class Bodies {
    * @param {{ choice: string, tint: THREE.Color | null, ghost: boolean }} look  ghost: all translucent, without shadows
    */
   dress({ choice, tint, ghost }) {
-    this.batches.forEach(({ mesh }) => mesh.dispose());
+    for (const { mesh } of this.batches) {
+      mesh.material.dispose();
+      mesh.dispose();
+    }
     this.root.clear();
     const groups = new Map();
     for (const item of this.items) {

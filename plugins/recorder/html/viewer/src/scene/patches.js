@@ -27,6 +27,7 @@ export class PatchFaces {
     const first = patches ? patches.start[moment.index] : 0, end = patches ? patches.start[moment.index + 1] : 0;
     this.root.visible = end > first;
     if (!this.root.visible) return;
+    this.geometry.dispose(); // of the frame before
     this.largest = Math.max(this.largest, patches.largest);
     const from = patches.corner[first], to = patches.corner[end];
     this.geometry.setAttribute("position", new THREE.BufferAttribute(patches.point.subarray(3 * from, 3 * to), 3));

@@ -46,6 +46,10 @@ export class RecordingView {
     this.bodies.dress({ choice, tint, ghost });
     this.surfaces.dress(tint, ghost);
     this.lights.userData.lamp.castShadow = shadows;
+    for (const plane of this.grounds.children) {
+      plane.geometry.dispose();
+      plane.material.dispose();
+    }
     this.grounds.clear();
     if (ghost) return;
     for (const geometry of this.recording.scene.geometries) {

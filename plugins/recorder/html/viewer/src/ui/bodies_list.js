@@ -31,6 +31,7 @@ export class BodiesList {
   list() {
     const found = this.#found();
     this.lines.replaceChildren(...found.slice(0, MOST).map((body) => this.#line(body)));
+    this.marked = null;
     this.more.hidden = found.length <= MOST;
     this.more.textContent = `and ${found.length - MOST} more: search`;
     this.update();
@@ -51,6 +52,8 @@ export class BodiesList {
 
   update() {
     const { body } = this.app.selection;
+    if (body === this.marked) return;
+    this.marked = body;
     for (const button of this.lines.querySelectorAll("button")) {
       const current = Number(button.getAttribute("data-body")) === body;
       if (current) button.setAttribute("aria-current", "true");

@@ -100,13 +100,14 @@ export class Plot {
       this.chart.setData(table, false);
       this.chart.setScale("x", { min: from, max: to });
     });
+    this.width = this.chart.over.clientWidth;
   }
 
   /** Moves the line of time, and says the values at `reading`, which is it or where the pointer is. */
   mark(time, reading) {
     const { chart } = this;
     const left = chart.valToPos(time, "x");
-    this.cursor.hidden = !(left >= 0 && left <= chart.over.clientWidth);
+    this.cursor.hidden = !(left >= 0 && left <= this.width);
     this.cursor.style.transform = `translateX(${left}px)`;
     this.lines.forEach(({ series, values }, k) => {
       this.values[k].textContent = series.time.length ? withUnit(...scaled(valueAt(series.time, values, reading), this.group.unit), 3) : "–";
