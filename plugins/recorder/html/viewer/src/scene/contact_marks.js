@@ -11,6 +11,11 @@ import { CONTACT_COLOURS, SELECTION_COLOUR } from "./palette.js";
 const COLOURS = [CONTACT_COLOURS.open, CONTACT_COLOURS.stick, CONTACT_COLOURS.slip].map((c) => new THREE.Color(c));
 const SELECTED = new THREE.Color(SELECTION_COLOUR);
 
+const SLIMMEST = 8; // lengths of arrows in widths of their shafts, at least
+
+/** Radii of what stands at the point, in widths of a shaft; faces of patches have none. */
+const FOOT = { [STATE.open]: 0.8, [STATE.stick]: 1.6, [STATE.slip]: 3 };
+
 export class ContactMarks {
   constructor() {
     this.root = new THREE.Group();
@@ -25,7 +30,8 @@ export class ContactMarks {
 
   /**
    * @param {import("../data/recording.js").Moment | null} moment  null: shows nothing
-   * @param {{ units: any, metresPerNewton: number, width: number, selected: number }} look  width: of a shaft [m]; selected: index of a contact in the frame, or -1
+   * @param {{ units: any, metresPerNewton: number, width: number, selected: number }} look
+   *   width: of a shaft [m]; selected: index of a contact in the frame, or -1
    */
   show(moment, look) {
     this.all.forEach((copies) => copies.clear());
@@ -46,16 +52,18 @@ export class ContactMarks {
     const state = contacts.state[k];
     const colour = selected ? SELECTED : COLOURS[state] ?? COLOURS[0];
     const width = look.width * (selected ? 1.5 : 1);
-    const faint = state === STATE.open || contacts.inPatch[k];
-    if (state === STATE.slip && !faint) this.rings.add(along(point, normal, 0, 3 * width, 3 * width), colour);
-    else this.balls.add(along(point, normal, 0, (faint ? 0.8 : 1.6) * width, (faint ? 0.8 : 1.6) * width), colour);
+    if (!contacts.inPatch[k]) this.#foot(along(point, normal, 0, FOOT[state] * width, FOOT[state] * width), state, colour);
     const length = force.length() * look.metresPerNewton;
     if (state === STATE.open || !(length > 0)) return;
-    this.#arrow(point, force.normalize(), length, width, state === STATE.slip, colour);
+    this.#arrow(point, force.normalize(), length, Math.min(width, length / SLIMMEST), state === STATE.slip, colour);
+  }
+
+  #foot(matrix, state, colour) {
+    (state === STATE.slip ? this.rings : this.balls).add(matrix, colour);
   }
 
   #arrow(point, direction, length, width, slips, colour) {
-    const tip = Math.min(slips ? 1.2 * width : 5 * width, 0.6 * length);
+    const tip = slips ? 1.2 * width : 5 * width;
     this.shafts.add(along(point, direction, 0, 0.7 * width, length - tip), colour);
     if (slips) this.discs.add(along(point, direction, length - tip, 2.6 * width, tip), colour);
     else this.heads.add(along(point, direction, length - tip, 2.1 * width, tip), colour);

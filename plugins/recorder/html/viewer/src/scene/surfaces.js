@@ -14,7 +14,8 @@ export class Surfaces {
       geometry.setAttribute("position", new THREE.BufferAttribute(new Float32Array(3 * count), 3));
       geometry.setIndex(triangles);
       const mesh = new THREE.Mesh(geometry, new THREE.MeshStandardMaterial({ color: COLOUR, roughness: 0.7, side: THREE.DoubleSide }));
-      Object.assign(mesh, { frustumCulled: false, castShadow: true, receiveShadow: true });
+      // a cloth that is lit from behind would lie in its own shadow
+      Object.assign(mesh, { frustumCulled: false, castShadow: true, receiveShadow: isClosed(triangles) });
       this.root.add(mesh);
       return { mesh, first, count };
     });
@@ -38,4 +39,11 @@ export class Surfaces {
       mesh.geometry.computeVertexNormals();
     }
   }
+}
+
+/** Does every edge have another triangle on its other side? @param {number[]} triangles */
+function isClosed(triangles) {
+  const edges = new Set();
+  for (let k = 0; k < triangles.length; k++) edges.add(`${triangles[k]} ${triangles[k % 3 === 2 ? k - 2 : k + 1]}`);
+  return [...edges].every((edge) => edges.has(edge.split(" ").reverse().join(" ")));
 }
