@@ -21,5 +21,5 @@ function compared(recordings, names) {
   if (rows.length === 0) return el("p", { class: "muted" }, "All parameters are the same.");
   const head = el("tr", {}, el("th", {}, ""), ...names.map((name) => el("th", { scope: "col" }, name)));
   return el("div", { class: "scroll" }, el("table", { class: "facts differences" }, el("thead", {}, head), el("tbody", {},
-    ...rows.map(([name, values]) => el("tr", {}, el("th", { scope: "row" }, name), ...values.map((value) => el("td", {}, value)))))));
+    ...rows.map(([name, values]) => el("tr", {}, el("th", { scope: "row", title: name }, name), ...values.map((value) => el("td", { title: value }, value)))))));
 }
