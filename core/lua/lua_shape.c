@@ -101,8 +101,16 @@ static void warn_open(const stn_fields *f, const char *path, const stn_mesh *mes
     }
 }
 
+static bool is_given(const stn_fields *f, const char *key) {
+    if (!stn_fields_push(f, key)) {
+        return false;
+    }
+    lua_pop(f->L, 1);
+    return true;
+}
+
 /// The hull of the file's mesh, or its surface (convex = false). It weighs what the closed surface encloses, else what
-/// the hull does; an open surface that is part of the world weighs nothing.
+/// the hull does; an open surface that is part of the world weighs nothing unless it is told to.
 static void read_mesh(const stn_fields *f, int keep, stn_lua_shape *shape) {
     const char *file = stn_fields_text(f, "file");
     bool convex = true, fixed = false;
@@ -117,7 +125,8 @@ static void read_mesh(const stn_fields *f, int keep, stn_lua_shape *shape) {
     hold(f->L, keep);
     stn_mesh_request request = {.path = shape->path, .scale = shape->scale};
     const stn_mesh *mesh = load_mesh(f, keep, &request), *hull = mesh;
-    bool closed = mesh->solid.mass > 0.0, weightless = !closed && !convex && fixed;
+    bool closed = mesh->solid.mass > 0.0, told = is_given(f, "mass") || is_given(f, "density");
+    bool weightless = !closed && !convex && fixed && !told;
     if ((convex || !closed) && !mesh->convex && !weightless) {
         request.convex = true;
         hull = load_mesh(f, keep, &request);
