@@ -91,7 +91,7 @@ static bool flat_is_exact(const convex *a, const convex *b, const axis_candidate
     bool of_a = axis->kind == AXIS_OF_A;
     const piece *flat = of_a ? &f->a : &f->b;
     stn_vec3 n = axis->n, deepest = of_a ? convex_support(b, stn_vec3_neg(n)) : convex_support(a, n);
-    double tiny = 1e-8 * pair_size(a->shape, b->shape), s = axis->separation, rho = piece_clearance(flat, deepest);
+    double tiny = 1e-10 * pair_size(a->shape, b->shape), s = axis->separation, rho = piece_clearance(flat, deepest);
     double depth = overlap_depth(&f->points);
     stn_vec3 foot = stn_vec3_mul_add(deepest, of_a ? -s : s, n);
     *out = (separation){s, n, of_a ? foot : deepest, of_a ? deepest : foot};
