@@ -55,7 +55,7 @@ axis_candidate best_axis(const convex *a, const convex *b, double margin) {
     return best;
 }
 
-static double inner_radius(const stn_shape *s) {
+double inner_radius(const stn_shape *s) {
     if (s->type == STN_SHAPE_BOX) {
         return fmin(s->half_extents.x, fmin(s->half_extents.y, s->half_extents.z));
     }

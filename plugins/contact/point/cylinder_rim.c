@@ -3,12 +3,16 @@
 // cylinder. Nearly parallel cylinders that lie on each other touch like this.
 //
 // The normal is across u, n = cos w e_1 + sin w e_2, and turns until the separation s(w) = n . t - (reaches) is
-// stationary (Newton's method; between its kinks s is smooth). It is the signed distance
-//   apart: when the rim point lies beside the line, at a clearance rho >= 0 from its ends;
-//   in overlap, of depth d: when rho - 2 r sin(u, y) >= d and d <= r cos^2(u, y) + (radius of the line).
-// The second: seen along u the rim's disk is an ellipse with curvature radii of r cos^2 at least, so that all
-// directions across u reach d; a direction with the component g along u reaches sqrt(1 - g^2) d + |g| (rho - 2 r sin),
-// as the rim point nearest to it stands at most 2 r sin further along u; that is d again.
+// stationary (Newton's method; between its kinks s is smooth). It is the signed distance when the rim point lies beside
+// the line, at a clearance rho >= 0 from its ends, and the bodies are apart or the depth d is proved to be the least.
+//
+// The proof. With m = -n, the point p = d m is on the boundary of C = B - A. A unit direction v reaches further in C
+// than p by the sum of what it reaches further in both bodies than their points there. That is at least
+//   r (v . q)^2 / 2 for a rim or side, its disk of radius r with the tangent q;
+//   rho |v . u| >= rho (v . u)^2 for a line,
+// together sin^2(v, m) l / 2 with the smallest eigenvalue l of the form r q q' + ... + 2 rho u u' across m. Where
+// v . m = -c < 0 it is also at least 2 c b, b the sum of the bodies' inner radii. Needed are d (1 - v . m): when l / 2 >= d
+// and b >= d no direction is shallower.
 #include "piece.h"
 
 /// One such pair: `line` is A or B, the rim belongs to the other one.
@@ -71,6 +75,15 @@ static bool turn_normal(const rim_line *g, double size, stn_vec3 *n, double *s) 
     return false;
 }
 
+/// The proof of the file's head: the form r q q' + 2 rho u u' + (radius of the line) t t', t = u x n.
+static bool is_least_depth(const rim_line *g, stn_vec3 n, double rho, double depth) {
+    stn_vec3 q = stn_vec3_normalize_or(stn_vec3_cross(g->y, n), g->u), t = stn_vec3_cross(g->u, n);
+    double r = g->rim->shape->radius, qu = stn_vec3_dot(q, g->u), qt = stn_vec3_dot(q, t);
+    double uu = r * qu * qu + 2.0 * rho, tt = r * qt * qt + g->radius, ut = r * qu * qt;
+    double least = 0.5 * (uu + tt - sqrt((uu - tt) * (uu - tt) + 4.0 * ut * ut));
+    return 0.5 * least >= depth && inner_radius(g->line->shape) + inner_radius(g->rim->shape) >= depth;
+}
+
 /// From line to rim: the deepest rim point, its foot, which must lie on the line, and whether they prove the distance.
 static bool prove(const rim_line *g, stn_vec3 n, double s, double size, separation *out) {
     stn_vec3 rim = convex_support(g->rim, stn_vec3_neg(n)), foot = stn_vec3_mul_add(rim, -s, n);
@@ -78,10 +91,8 @@ static bool prove(const rim_line *g, stn_vec3 n, double s, double size, separati
                                                             : stn_vec3_mul_add(g->line->pose.position, g->radius, n);
     double beside_line = stn_vec3_norm(stn_vec3_cross(g->u, stn_vec3_sub(foot, middle)));
     double rho = g->half - fabs(stn_vec3_dot(g->u, stn_vec3_sub(foot, g->line->pose.position)));
-    double cosine = stn_vec3_dot(g->u, g->y), cosine2 = cosine * cosine, r = g->rim->shape->radius;
     *out = (separation){s, n, foot, rim};
-    bool beside = rho - 2.0 * r * sqrt(fmax(0.0, 1.0 - cosine2)) >= -s && -s <= r * cosine2 + g->radius;
-    return rho >= 0.0 && beside_line <= 1e-12 * size && (s >= 0.0 || beside);
+    return rho >= 0.0 && beside_line <= 1e-12 * size && (s >= 0.0 || is_least_depth(g, n, rho, -s));
 }
 
 static bool try_line(const convex *line, const convex *rim, int32_t edge, stn_vec3 start, double size,

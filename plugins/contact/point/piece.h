@@ -54,6 +54,8 @@ typedef struct axis_candidate {
     int32_t edge; // of AXIS_CROSSED: the axis of A
 } axis_candidate;
 
+/// Radius of the largest ball in a box or cylinder.
+double inner_radius(const stn_shape *s);
 /// The candidate that separates most; the search ends early when one separates by more than the margin. B: a cylinder.
 axis_candidate best_axis(const convex *a, const convex *b, double margin);
 /// Whether the separation along the candidate is the signed distance; then the deepest points are returned too.
