@@ -82,10 +82,11 @@ void surface_settle(const surface *s) {
         int32_t kept = 0;
         for (int32_t i = 0; i < g->count; i++) {
             const witness *w = &g->points[i];
+            double behind = tolerance + 1e-7 * fabs(w->phi); // as far as it may lie beside its triangle
             bool drop = false;
             for (int32_t q = 0; q < plane_count && w->phi < 0.0 && !drop; q++) {
-                drop = planes[q].gap > w->phi + tolerance &&
-                       stn_vec3_dot(planes[q].m, w->b) <= planes[q].height + tolerance;
+                drop =
+                    planes[q].gap > w->phi + tolerance && stn_vec3_dot(planes[q].m, w->b) <= planes[q].height + behind;
             }
             if (!drop) {
                 g->points[kept++] = *w;

@@ -118,6 +118,36 @@ static void the_far_side_of_a_plate_is_not_felt(void **state) {
     stn_mesh_release(plate);
 }
 
+/// A sheet with a fin below that hangs on one of its inner edges, which three triangles share: a border of each.
+static stn_mesh *finned_sheet(stn_context *context) {
+    static const double points[] = {-1, -1, 0, 0, -1, 0, 1, -1, 0, -1, 1, 0, 0, 1, 0, 1, 1, 0, 0, 0, -0.5};
+    static const int32_t ids[] = {0, 1, 4, 0, 4, 3, 1, 2, 5, 1, 5, 4, 1, 4, 6};
+    const stn_mesh_data data = {7, 5, 0, points, ids, NULL};
+    stn_mesh *mesh;
+    stn_error err;
+    assert_ok(stn_mesh_create(context, &data, &mesh, &err), err);
+    return mesh;
+}
+
+/// Sunk in and leaning by next to nothing, what stands on a fin comes out upwards, not as far as to its own side.
+static void a_fin_below_a_sheet_is_not_felt(void **state) {
+    stn_mesh *sheet = finned_sheet(context_of(state));
+    placed ground = at(stn_shape_mesh(sheet), 0.0, 0.0, 0.0);
+    const stn_shape shapes[] = {stn_shape_cylinder(0.1, 0.1), stn_shape_box(stn_vec3_make(0.1, 0.1, 0.1))};
+    for (int32_t i = 0; i < STN_COUNT(shapes); i++) {
+        for (int32_t k = -20; k <= 20; k++) {
+            double sunk = 1e-9 * (k + 20);
+            placed body = turned(at(shapes[i], 0.0, 0.0, 0.1 - sunk), 0.0, 5e-9 * k, 0.0);
+            const stn_contact_set *set = touch(state, ground, body, 1e-3);
+            assert_true(set->count >= 3);
+            for (int32_t c = 0; c < set->count; c++) {
+                assert_near(set->contacts[c].normal.z, 1.0, 1e-6);
+            }
+        }
+    }
+    stn_mesh_release(sheet);
+}
+
 /// However deep, the middle of a body below a height field or inside a solid has a way out, and points know their side.
 static void what_is_buried_comes_out(void **state) {
     stn_mesh *field = terrain_field(context_of(state), 30, 2.0, level);
@@ -212,6 +242,7 @@ int main(void) {
         REST(a_body_in_a_groove_has_points_on_both_sides),
         REST(a_surface_is_met_from_its_outside_alone),
         REST(the_far_side_of_a_plate_is_not_felt),
+        REST(a_fin_below_a_sheet_is_not_felt),
         REST(what_is_buried_comes_out),
         REST(answers_are_symmetric_finite_and_continuous),
         REST(a_steady_step_allocates_nothing),
