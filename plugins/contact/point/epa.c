@@ -23,13 +23,22 @@ typedef struct polytope {
     int32_t start[MOST_VERTICES]; // new face whose first corner this vertex is; -1: none
 } polytope;
 
+/// The normal is taken from the two shorter sides: of a sliver, as a small body beside a large one makes them, the two
+/// longer ones are nearly along each other, and their product is rounding.
 static void set_plane(polytope *p, face *f) {
-    stn_vec3 a = p->vertices[f->corner[0]].w, ab = stn_vec3_sub(p->vertices[f->corner[1]].w, a);
-    stn_vec3 ac = stn_vec3_sub(p->vertices[f->corner[2]].w, a), n = stn_vec3_cross(ab, ac);
-    double area = stn_vec3_norm(n), longest2 = fmax(stn_vec3_dot(ab, ab), stn_vec3_dot(ac, ac));
+    stn_vec3 side[3], n;
+    double length2[3], area, longest2;
+    for (int32_t k = 0; k < 3; k++) {
+        side[k] = stn_vec3_sub(p->vertices[f->corner[(k + 1) % 3]].w, p->vertices[f->corner[k]].w);
+        length2[k] = stn_vec3_dot(side[k], side[k]);
+    }
+    int32_t longest = length2[0] >= length2[1] && length2[0] >= length2[2] ? 0 : length2[1] >= length2[2] ? 1 : 2;
+    n = stn_vec3_cross(side[(longest + 1) % 3], side[(longest + 2) % 3]);
+    area = stn_vec3_norm(n);
+    longest2 = length2[longest];
     bool flat = !(area > 1e-13 * longest2);
     f->normal = flat ? stn_vec3_zero() : stn_vec3_scale(1.0 / area, n);
-    f->distance = flat ? HUGE_VAL : stn_vec3_dot(f->normal, a);
+    f->distance = flat ? HUGE_VAL : stn_vec3_dot(f->normal, p->vertices[f->corner[0]].w);
     f->alive = true;
     f->visible = false;
 }
