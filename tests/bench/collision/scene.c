@@ -40,8 +40,8 @@ static void store_turn(stn_quat q, double out[4]) {
     out[3] = q.z;
 }
 
-static void random_body(stn_random *r, int32_t i, int32_t shapes, scene_body *b) {
-    *b = (scene_body){.shape = (scene_shape)(i % shapes), .phase = random_between(r, 0.0, 2.0 * STN_PI)};
+static void random_body(stn_random *r, scene_shape shape, scene_body *b) {
+    *b = (scene_body){.shape = shape, .phase = random_between(r, 0.0, 2.0 * STN_PI)};
     for (int32_t k = 0; k < 3; k++) {
         b->size[k] = b->shape >= SCENE_CAPSULE ? random_part(r, 0.2, 0.3) : random_part(r, 0.3, 0.5);
     }
@@ -50,11 +50,17 @@ static void random_body(stn_random *r, int32_t i, int32_t shapes, scene_body *b)
     store_turn(stn_quat_exp(u), b->at_home);
 }
 
+/// Shapes are dealt out in random order: in turn, a grid as wide as a multiple of `shapes` would put each over its like.
 static bool make_bodies(scene *s, int32_t count, int32_t shapes) {
     stn_random r = {11};
     *s = (scene){count, calloc((size_t)count, sizeof *s->bodies)};
     for (int32_t i = 0; s->bodies != NULL && i < count; i++) {
-        random_body(&r, i, shapes, &s->bodies[i]);
+        int32_t j = (int32_t)random_between(&r, 0.0, i + 1.0);
+        s->bodies[i].shape = s->bodies[j].shape;
+        s->bodies[j].shape = (scene_shape)(i % shapes);
+    }
+    for (int32_t i = 0; s->bodies != NULL && i < count; i++) {
+        random_body(&r, s->bodies[i].shape, &s->bodies[i]);
     }
     return s->bodies != NULL;
 }
