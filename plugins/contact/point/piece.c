@@ -186,19 +186,22 @@ static bool lies_between(const facing *f, const separation *deepest, double tiny
     return from_plane(&f->a, deepest->a) < tiny && from_plane(&f->b, deepest->b) < tiny;
 }
 
-static void add_overlap(posed a, const facing *f, stn_vec3 normal, double margin, manifold *out) {
+/// No two points are nearer along the normal than `least`, the deepest. Where they seem to be, the corners of a hull's
+/// face are not quite in its plane, which the points lie on: they step back from it.
+static void add_overlap(posed a, const facing *f, stn_vec3 normal, double least, double margin, manifold *out) {
     for (int32_t i = 0; i < f->points.count; i++) {
         const overlap_point *p = &f->points.points[i];
         if (p->h > margin) {
             continue;
         }
-        stn_vec3 world = stn_pose_apply(a.pose, p->p);
+        double h = fmax(p->h, least), back = h - p->h;
+        stn_vec3 world = stn_vec3_mul_add(stn_pose_apply(a.pose, p->p), f->on_b ? back : -back, normal);
         if (f->points.lines) {
             manifold_add_both(out, world, stn_pose_apply(a.pose, f->points.other[i]), normal, p->first, p->second);
         } else if (f->on_b) {
-            manifold_add(out, stn_vec3_mul_add(world, -p->h, normal), normal, p->h, p->second, p->first);
+            manifold_add(out, stn_vec3_mul_add(world, -h, normal), normal, h, p->second, p->first);
         } else {
-            manifold_add(out, world, normal, p->h, p->first, p->second);
+            manifold_add(out, world, normal, h, p->first, p->second);
         }
     }
 }
@@ -222,7 +225,7 @@ void add_facing(posed a, const facing *f, const separation *deepest, double marg
                  CODE_DEEPEST};
     double depth = overlap_depth(&f->points), level = 1e-10 * size;
     bool missing = !(depth <= deepest->phi + level);
-    add_overlap(a, f, normal, margin, out);
+    add_overlap(a, f, normal, deepest->phi, margin, out);
     if (out->limit >= LIMIT_BALANCED && out->count > 0 && has_cap(f) && highest(&f->points) > depth + level) {
         bool between = depth > deepest->phi && lies_between(f, deepest, 1e-9 * size);
         if (between || !missing) {
