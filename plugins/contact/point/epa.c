@@ -221,6 +221,29 @@ static stn_vec3 best_around_axis(const convex *a, const convex *b, const convex 
     return normal;
 }
 
+/// The normal of a hull's face along which the depth is smallest, unless `normal` is better: a small body deep inside a
+/// hull of thousands of faces leaves it through one of them. `side`: 1 for A, whose faces look along the normal, -1 for
+/// B.
+static stn_vec3 best_of_faces(const convex *a, const convex *b, double side, stn_vec3 normal) {
+    const convex *hull = side > 0.0 ? a : b;
+    if (hull->shape->type != STN_SHAPE_CONVEX) {
+        return normal;
+    }
+    const stn_polytope *p = hull->shape->mesh->polytope;
+    double best = depth_along(a, b, normal);
+    for (int32_t i = 0; i < p->face_count; i++) {
+        const double *plane = p->planes + 4 * (size_t)i;
+        stn_vec3 outward = stn_vec3_make(side * plane[0], side * plane[1], side * plane[2]);
+        stn_vec3 n = stn_mat3_apply(&hull->pose.rotation, outward);
+        double depth = depth_along(a, b, n);
+        if (depth < best) {
+            best = depth;
+            normal = n;
+        }
+    }
+    return normal;
+}
+
 /// Turns the normal to where the depth along it is smallest, by a star of directions that shrinks. For what the
 /// polytope cannot resolve, such as one cylinder in the axis of another, where every radial direction is as good.
 static separation turn_normal(const convex *a, const convex *b, stn_vec3 normal) {
@@ -277,8 +300,8 @@ separation convex_penetration(const convex *a, const convex *b) {
     }
     separation found = {.phi = -best.distance, .normal = stn_vec3_neg(best.normal)};
     if (smallest > fmax(10.0 * goal, 1e-9 * size)) {
-        stn_vec3 start = best_around_axis(a, b, a, found.normal);
-        found = turn_normal(a, b, best_around_axis(a, b, b, start));
+        stn_vec3 start = best_around_axis(a, b, b, best_around_axis(a, b, a, found.normal));
+        found = turn_normal(a, b, best_of_faces(a, b, -1.0, best_of_faces(a, b, 1.0, start)));
         found.phi = round ? -best.distance : found.phi;
     } else if (!ellipsoid) { // whose own point of contact follows from the normal
         found = separation_on(a, b, &p, &best);
