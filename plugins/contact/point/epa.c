@@ -221,20 +221,29 @@ static stn_vec3 best_around_axis(const convex *a, const convex *b, const convex 
     return normal;
 }
 
-/// The normal of a hull's face along which the depth is smallest, unless `normal` is better: a small body deep inside a
+static int32_t flat_count(const convex *c) {
+    stn_shape_type type = c->shape->type;
+    bool hull = type == STN_SHAPE_CONVEX;
+    return hull ? c->shape->mesh->polytope->face_count : type == STN_SHAPE_BOX ? 6 : type == STN_SHAPE_CYLINDER ? 2 : 0;
+}
+
+/// Outward normal of one of the body's faces or caps.
+static stn_vec3 flat_normal(const convex *c, int32_t i) {
+    if (c->shape->type == STN_SHAPE_CONVEX) {
+        const double *plane = c->shape->mesh->polytope->planes + 4 * (size_t)i;
+        return stn_mat3_apply(&c->pose.rotation, stn_vec3_make(plane[0], plane[1], plane[2]));
+    }
+    return stn_vec3_scale(i % 2 == 0 ? 1.0 : -1.0, stn_mat3_column(&c->pose.rotation, 2 - i / 2));
+}
+
+/// The normal of a face or cap along which the depth is smallest, unless `normal` is better: a small body deep inside a
 /// hull of thousands of faces leaves it through one of them. `side`: 1 for A, whose faces look along the normal, -1 for
 /// B.
-static stn_vec3 best_of_faces(const convex *a, const convex *b, double side, stn_vec3 normal) {
-    const convex *hull = side > 0.0 ? a : b;
-    if (hull->shape->type != STN_SHAPE_CONVEX) {
-        return normal;
-    }
-    const stn_polytope *p = hull->shape->mesh->polytope;
+static stn_vec3 best_of_flats(const convex *a, const convex *b, double side, stn_vec3 normal) {
+    const convex *c = side > 0.0 ? a : b;
     double best = depth_along(a, b, normal);
-    for (int32_t i = 0; i < p->face_count; i++) {
-        const double *plane = p->planes + 4 * (size_t)i;
-        stn_vec3 outward = stn_vec3_make(side * plane[0], side * plane[1], side * plane[2]);
-        stn_vec3 n = stn_mat3_apply(&hull->pose.rotation, outward);
+    for (int32_t i = 0; i < flat_count(c); i++) {
+        stn_vec3 n = stn_vec3_scale(side, flat_normal(c, i));
         double depth = depth_along(a, b, n);
         if (depth < best) {
             best = depth;
@@ -301,7 +310,7 @@ separation convex_penetration(const convex *a, const convex *b) {
     separation found = {.phi = -best.distance, .normal = stn_vec3_neg(best.normal)};
     if (smallest > fmax(10.0 * goal, 1e-9 * size)) {
         stn_vec3 start = best_around_axis(a, b, b, best_around_axis(a, b, a, found.normal));
-        found = turn_normal(a, b, best_of_faces(a, b, -1.0, best_of_faces(a, b, 1.0, start)));
+        found = turn_normal(a, b, best_of_flats(a, b, -1.0, best_of_flats(a, b, 1.0, start)));
         found.phi = round ? -best.distance : found.phi;
     } else if (!ellipsoid) { // whose own point of contact follows from the normal
         found = separation_on(a, b, &p, &best);

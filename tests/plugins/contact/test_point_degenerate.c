@@ -168,6 +168,31 @@ static void every_degenerate_pair_gives_a_finite_answer(void **state) {
     assert_int_equal(failures, 0);
 }
 
+/// Which is the distance to its nearest face, cap or side: against brute force over directions.
+static void a_small_body_deep_inside_a_large_one_gets_its_distance(void **state) {
+    probe *p = *state;
+    stn_random r = {43};
+    const stn_vec3 unit = {1.0, 1.0, 1.0};
+    const stn_shape large[] = {stn_shape_mesh(hull_blob(&r, p->context, 1000, unit, stn_vec3_zero())),
+                               stn_shape_cylinder(1.0, 1.0), stn_shape_box(unit)};
+    const stn_shape small[] = {stn_shape_box(stn_vec3_make(1e-8, 1e-8, 1e-8)), stn_shape_capsule(1e-8, 1e-8),
+                               stn_shape_cylinder(1e-8, 1e-8)};
+    stn_error err;
+    for (int32_t i = 0; i < STN_COUNT(large) * STN_COUNT(small); i++) {
+        for (int32_t k = 0; k < 3; k++) { // 5e-4 beyond the middle: a cylinder's cap is nearer than its side
+            placed a = at(large[i / 3], 0.0, 0.0, 0.0), b = at(small[i % 3], 0.0, 0.0, 5e-4 * k);
+            b.pose.rotation = random_pose(&r, 0.0).rotation;
+            assert_ok(probe_collide(p, &a, &b, 1e9, 1.0, &err), err);
+            double phi = INFINITY;
+            for (int32_t j = 0; j < p->set.count; j++) {
+                phi = fmin(phi, p->set.contacts[j].phi0);
+            }
+            assert_true(fabs(oracle_distance(&a, &b) - phi) <= 1e-6);
+        }
+    }
+    stn_mesh_release(large[0].mesh);
+}
+
 /// A mesh without thickness has no hull; the maker says so.
 static void a_flat_hull_is_refused(void **state) {
     probe *p = *state;
@@ -185,6 +210,7 @@ static void a_flat_hull_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_degenerate_pair_gives_a_finite_answer, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_small_body_deep_inside_a_large_one_gets_its_distance, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_flat_hull_is_refused, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
