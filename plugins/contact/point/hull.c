@@ -3,27 +3,15 @@
 // that look along the normal overlap.
 #include "piece.h"
 
-void hull_face(const stn_shape *hull, const stn_pose *pose, stn_vec3 direction, polygon *out) {
-    enum { CODE_EDGE = 1 << 30 };
-    const uint32_t code_face = 2U << 30;
+enum { CODE_EDGE = 1 << 30 };
+static const uint32_t code_face = 2U << 30;
+
+/// One face, posed.
+static void face_polygon(const stn_shape *hull, const stn_pose *pose, int32_t face, polygon *out) {
     const stn_mesh *mesh = hull->mesh;
     const stn_polytope *p = mesh->polytope;
-    stn_vec3 d = stn_mat3_apply_transposed(&pose->rotation, direction);
-    int32_t corner = stn_mesh_support(mesh, d), face = -1;
-    double most = -INFINITY;
-    for (int32_t i = p->vertex_face_start[corner]; i < p->vertex_face_start[corner + 1]; i++) {
-        const double *plane = p->planes + 4 * (size_t)p->vertex_faces[i];
-        double along = d.x * plane[0] + d.y * plane[1] + d.z * plane[2];
-        if (along > most) {
-            most = along;
-            face = p->vertex_faces[i];
-        }
-    }
-    out->count = 0;
-    if (face < 0) {
-        return;
-    }
     const double *plane = p->planes + 4 * (size_t)face;
+    out->count = 0;
     out->normal = stn_mat3_apply(&pose->rotation, stn_vec3_make(plane[0], plane[1], plane[2]));
     out->face_code = code_face + (uint32_t)face;
     for (int32_t i = p->outline_start[face]; i < p->outline_start[face + 1]; i++) {
@@ -34,6 +22,132 @@ void hull_face(const stn_shape *hull, const stn_pose *pose, stn_vec3 direction, 
         out->edge_code[out->count] = CODE_EDGE + (uint32_t)p->face_edges[p->outline[i]];
         out->count++;
     }
+}
+
+static double along_face(const stn_polytope *p, int32_t face, stn_vec3 d) {
+    const double *plane = p->planes + 4 * (size_t)face;
+    return d.x * plane[0] + d.y * plane[1] + d.z * plane[2];
+}
+
+/// The furthest corner along d and those that edges lead to from there which rise by no more than `slope`. Without
+/// slope both ends of an edge across d, else rounding would choose the end.
+enum { LEVEL_MAX = 16 };
+typedef struct corner_list {
+    int32_t count, corners[LEVEL_MAX];
+} corner_list;
+
+static bool has_corner(const corner_list *list, int32_t corner) {
+    for (int32_t i = 0; i < list->count; i++) {
+        if (list->corners[i] == corner) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void level_corners(const stn_shape *hull, stn_vec3 d, double slope, corner_list *list) {
+    const stn_mesh *mesh = hull->mesh;
+    const stn_polytope *p = mesh->polytope;
+    double level = 1e-8 * shape_size(hull);
+    list->count = 1;
+    list->corners[0] = stn_mesh_support(mesh, d);
+    for (int32_t k = 0; k < list->count; k++) {
+        int32_t from = list->corners[k];
+        const double *v = mesh->vertices + 3 * (size_t)from;
+        for (int32_t i = p->neighbour_start[from]; i < p->neighbour_start[from + 1] && list->count < LEVEL_MAX; i++) {
+            const double *w = mesh->vertices + 3 * (size_t)p->neighbours[i];
+            stn_vec3 edge = {w[0] - v[0], w[1] - v[1], w[2] - v[2]};
+            double rise = -stn_vec3_dot(edge, d) - level;
+            if ((rise <= 0.0 || rise * rise <= slope * slope * stn_vec3_dot(edge, edge)) &&
+                !has_corner(list, p->neighbours[i])) {
+                list->corners[list->count++] = p->neighbours[i];
+            }
+        }
+    }
+}
+
+/// The face that looks most along d of those at the corners.
+static int32_t face_at(const stn_polytope *p, stn_vec3 d, const corner_list *list) {
+    int32_t face = -1;
+    double most = -INFINITY;
+    for (int32_t k = 0; k < list->count; k++) {
+        int32_t corner = list->corners[k];
+        for (int32_t i = p->vertex_face_start[corner]; i < p->vertex_face_start[corner + 1]; i++) {
+            double along = along_face(p, p->vertex_faces[i], d);
+            if (along > most) {
+                most = along;
+                face = p->vertex_faces[i];
+            }
+        }
+    }
+    return face;
+}
+
+void hull_face(const stn_shape *hull, const stn_pose *pose, stn_vec3 direction, polygon *out) {
+    stn_vec3 d = stn_mat3_apply_transposed(&pose->rotation, direction);
+    corner_list level;
+    level_corners(hull, d, 0.0, &level);
+    int32_t face = face_at(hull->mesh->polytope, d, &level);
+    out->count = 0;
+    if (face >= 0) {
+        face_polygon(hull, pose, face, out);
+    }
+}
+
+enum { BESIDE_MAX = 8 };
+typedef struct face_list {
+    int32_t count, faces[BESIDE_MAX];
+} face_list;
+
+static const double COS_BESIDE = 0.9995, SLOPE_BESIDE = 0.03, COS_STEEPEST = 0.05; // 0.03 rad; nearly upright
+
+static void add_face(face_list *list, int32_t face) {
+    for (int32_t k = 0; k < list->count; k++) {
+        if (list->faces[k] == face) {
+            return;
+        }
+    }
+    if (list->count < BESIDE_MAX) {
+        list->faces[list->count++] = face;
+    }
+}
+
+/// Both faces of the face's edges that lie level, unless one of these does itself.
+static void add_across_edges(const stn_polytope *p, int32_t face, stn_vec3 d, const corner_list *level,
+                             face_list *list) {
+    for (int32_t i = p->face_start[face]; i < p->face_start[face + 1]; i++) {
+        const int32_t *edge = p->edges + 4 * (size_t)p->face_edges[i];
+        if (has_corner(level, edge[0]) && has_corner(level, edge[1]) &&
+            !(fmax(along_face(p, edge[2], d), along_face(p, edge[3], d)) > COS_BESIDE)) {
+            for (int32_t side = 2; side < 4; side++) {
+                if (along_face(p, edge[side], d) > COS_STEEPEST) {
+                    add_face(list, edge[side]);
+                }
+            }
+        }
+    }
+}
+
+/// The given face of a hull and those beside it that carry with it. A hull that leans on the ridge between two faces
+/// rocks from one to the other by angles that are not seen, and two edges that cross at a small angle lie on one face
+/// of each other on this side of the crossing, on the next one on that side.
+static face_list faces_beside(const stn_shape *hull, const stn_pose *pose, stn_vec3 direction, const polygon *face) {
+    const stn_polytope *p = hull->mesh->polytope;
+    stn_vec3 d = stn_mat3_apply_transposed(&pose->rotation, direction);
+    face_list list = {1, {(int32_t)(face->face_code - code_face)}};
+    corner_list level;
+    level_corners(hull, d, SLOPE_BESIDE, &level);
+    for (int32_t k = 0; k < level.count; k++) {
+        for (int32_t i = p->vertex_face_start[level.corners[k]]; i < p->vertex_face_start[level.corners[k] + 1]; i++) {
+            int32_t other = p->vertex_faces[i];
+            if (along_face(p, other, d) > COS_BESIDE) {
+                add_face(&list, other);
+            } else if (level.count > 1) {
+                add_across_edges(p, other, d, &level, &list);
+            }
+        }
+    }
+    return list;
 }
 
 /// The plane of the hull furthest below the point: of a point inside that is the nearest one.
@@ -70,27 +184,67 @@ void sphere_hull(posed a, posed b, double margin, manifold *out) {
     }
 }
 
-/// The corners of the lowest face, and the lowest one when it is none of them.
+/// The corners of a face as far as they are near and not there yet; the lowest height of them all.
+static double add_corners(const polygon *face, stn_vec3 on_plane, stn_vec3 normal, double margin, manifold *out) {
+    double depth = INFINITY;
+    for (int32_t i = 0; i < face->count; i++) {
+        double height = stn_vec3_dot(normal, stn_vec3_sub(on_plane, face->corner[i]));
+        bool known = height > margin;
+        depth = fmin(depth, height);
+        for (int32_t k = 0; k < out->count && !known; k++) {
+            known = out->points[k].feature_a == face->corner_code[i];
+        }
+        if (!known) {
+            manifold_add(out, face->corner[i], normal, height, face->corner_code[i], 0);
+        }
+    }
+    return depth;
+}
+
+/// The corners of the lowest face and of those that are nearly as low, and the lowest one when it is none of them.
 void hull_half_space(posed a, posed b, double margin, manifold *out) {
     stn_vec3 m = stn_mat3_column(&b.pose->rotation, 2), normal = stn_vec3_neg(m);
     stn_vec3 down = stn_mat3_apply_transposed(&a.pose->rotation, normal);
     const double *v = a.shape->mesh->vertices + 3 * (size_t)stn_mesh_support(a.shape->mesh, down);
     stn_vec3 lowest = stn_pose_apply(a.pose, stn_vec3_make(v[0], v[1], v[2]));
-    double phi = stn_vec3_dot(m, stn_vec3_sub(lowest, b.pose->position)), depth = INFINITY;
+    double phi = stn_vec3_dot(m, stn_vec3_sub(lowest, b.pose->position));
     if (phi > margin) {
         return;
     }
     polygon face;
+    double depth = INFINITY;
     hull_face(a.shape, a.pose, normal, &face);
-    for (int32_t i = 0; i < face.count; i++) {
-        double height = stn_vec3_dot(m, stn_vec3_sub(face.corner[i], b.pose->position));
-        depth = fmin(depth, height);
-        if (!(height > margin)) {
-            manifold_add(out, face.corner[i], normal, height, face.corner_code[i], 0);
-        }
+    face_list list = face.count == 0 ? (face_list){0} : faces_beside(a.shape, a.pose, normal, &face);
+    for (int32_t i = 0; i < list.count; i++) {
+        face_polygon(a.shape, a.pose, list.faces[i], &face);
+        depth = fmin(depth, add_corners(&face, b.pose->position, normal, margin, out));
     }
     if (!(depth <= phi + 1e-10 * shape_size(a.shape))) {
         manifold_add(out, lowest, normal, phi, CODE_DEEPEST, 0);
+    }
+}
+
+/// Adds where the faces beside those of `f` overlap, as far as they are near. Not on a cap, whose counterweight is in
+/// one plane (add_facing).
+static void add_beside(const convex *a, const convex *b, stn_vec3 n, double margin, double tolerance, facing *f) {
+    bool hulls = f->a.kind == PIECE_POLYGON;
+    if (f->points.count == 0 || (f->a.kind != PIECE_FACE && !hulls)) {
+        return;
+    }
+    face_list on_a = {.count = 1}, on_b = faces_beside(b->shape, &b->pose, stn_vec3_neg(n), &f->b.line);
+    if (hulls) {
+        on_a = faces_beside(a->shape, &a->pose, n, &f->a.line);
+    }
+    facing more = {.a = f->a, .b = f->b};
+    for (int32_t i = 0; i < on_a.count; i++) {
+        if (hulls) {
+            face_polygon(a->shape, &a->pose, on_a.faces[i], &more.a.line);
+        }
+        for (int32_t k = i == 0; k < on_b.count; k++) {
+            face_polygon(b->shape, &b->pose, on_b.faces[k], &more.b.line);
+            facing_overlap(&more, n, tolerance);
+            facing_join(f, &more, n, margin);
+        }
     }
 }
 
@@ -106,5 +260,6 @@ void convex_hull(posed a, posed b, double margin, manifold *out) {
     s.a = stn_vec3_mul_add(s.a, radius, s.normal);
     facing f;
     face_along(&first, &second, s.normal, 1e-11 * size, &f);
+    add_beside(&first, &second, s.normal, margin, 1e-11 * size, &f);
     add_facing(a, &f, &s, margin, size, out);
 }

@@ -96,23 +96,20 @@ static int32_t most_gain(const corner *corners, const int32_t *order, int32_t co
     return best;
 }
 
-/// Keeps one point, the deepest or the outermost, and then those that add most.
-static void keep_most(manifold *m, int32_t limit, bool with_deepest) {
-    if (m->count <= limit) {
-        return;
+/// Marks the points that touch, or are as near as the deepest, and returns how many: what hangs higher may not drive
+/// them out, however much area it adds.
+static int32_t keep_near(const manifold *m, double spread, corner *corners) {
+    double near = fmax(manifold_depth(m), 0.0) + 1e-3 * spread;
+    int32_t count = 0;
+    for (int32_t i = 0; i < m->count; i++) {
+        corners[i].kept = m->points[i].phi <= near;
+        count += corners[i].kept;
     }
-    corner corners[MANIFOLD_CAPACITY];
-    double spread = spread_of(m);
-    int32_t order[MANIFOLD_CAPACITY] = {0}, start = 0;
-    go_round(m, m->points[0].normal, corners, order);
-    int32_t stays = with_deepest ? firmest(m, spread) : outermost(corners, m->count, spread);
-    while (order[start] != stays) {
-        start++;
-    }
-    corners[stays].kept = true;
-    for (int32_t kept = 1; kept < limit; kept++) {
-        corners[most_gain(corners, order, m->count, start, spread)].kept = true;
-    }
+    return count;
+}
+
+/// Drops the points that are not kept.
+static void drop_others(manifold *m, const corner *corners) {
     int32_t count = 0;
     for (int32_t i = 0; i < m->count; i++) {
         if (corners[i].kept) {
@@ -120,6 +117,36 @@ static void keep_most(manifold *m, int32_t limit, bool with_deepest) {
         }
     }
     m->count = count;
+}
+
+/// Keeps one point, the deepest or the outermost, and then those that add most.
+static void keep_most(manifold *m, int32_t limit, bool with_deepest) {
+    if (m->count <= limit) {
+        return;
+    }
+    corner corners[MANIFOLD_CAPACITY];
+    double spread = spread_of(m);
+    int32_t order[MANIFOLD_CAPACITY] = {0}, start = 0, kept = with_deepest ? keep_near(m, spread, corners) : 0;
+    if (kept >= limit) {
+        drop_others(m, corners);
+        kept = 0;
+    }
+    if (m->count <= limit) {
+        return;
+    }
+    go_round(m, m->points[0].normal, corners, order);
+    if (kept > 0) {
+        keep_near(m, spread, corners);
+    }
+    int32_t stays = with_deepest ? firmest(m, spread) : outermost(corners, m->count, spread);
+    while (order[start] != stays) {
+        start++;
+    }
+    corners[stays].kept = true;
+    for (kept = kept > 0 ? kept : 1; kept < limit; kept++) {
+        corners[most_gain(corners, order, m->count, start, spread)].kept = true;
+    }
+    drop_others(m, corners);
 }
 
 void manifold_reduce(manifold *m, int32_t limit) {

@@ -128,7 +128,27 @@ static bool overlap_pieces(const piece *a, const piece *b, stn_vec3 n, double to
 void face_along(const convex *a, const convex *b, stn_vec3 n, double tolerance, facing *out) {
     piece_towards(a, n, &out->a);
     piece_towards(b, stn_vec3_neg(n), &out->b);
-    out->on_b = overlap_pieces(&out->a, &out->b, n, tolerance, &out->points);
+    facing_overlap(out, n, tolerance);
+}
+
+void facing_overlap(facing *f, stn_vec3 n, double tolerance) {
+    f->on_b = overlap_pieces(&f->a, &f->b, n, tolerance, &f->points);
+}
+
+void facing_join(facing *f, const facing *more, stn_vec3 n, double height) {
+    for (int32_t i = 0; i < more->points.count; i++) {
+        overlap_point p = more->points.points[i];
+        bool known = p.h > height;
+        if (more->on_b != f->on_b) {
+            p = (overlap_point){stn_vec3_mul_add(p.p, f->on_b ? p.h : -p.h, n), p.h, p.second, p.first};
+        }
+        for (int32_t k = 0; k < f->points.count && !known; k++) {
+            known = f->points.points[k].first == p.first && f->points.points[k].second == p.second;
+        }
+        if (!known && f->points.count < OVERLAP_CAPACITY) {
+            f->points.points[f->points.count++] = p;
+        }
+    }
 }
 
 /// Adds the point across the middle of those there are from `deepest`, as far as the pieces reach.

@@ -32,6 +32,10 @@ typedef struct facing {
     bool on_b; // the points lie on B instead of A
 } facing;
 void face_along(const convex *a, const convex *b, stn_vec3 n, double tolerance, facing *out);
+/// Where the two pieces of `f` overlap.
+void facing_overlap(facing *f, stn_vec3 n, double tolerance);
+/// Adds the points of `more` up to a height that `f` does not have yet, as their codes tell.
+void facing_join(facing *f, const facing *more, stn_vec3 n, double height);
 /// Adds the points of the overlap, and the deepest one unless one of these is as deep; in A's axes, A first.
 ///
 /// The deepest point of a cap's rim goes round it with the direction of a tilt, however small. Alone it would shift the

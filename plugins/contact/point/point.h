@@ -54,7 +54,7 @@ static inline void manifold_add(manifold *m, stn_vec3 a, stn_vec3 normal, double
     }
 }
 /// Keeps at most `limit` points in their old order: the deepest, then again and again the one that adds most to the
-/// polygon that those kept span, seen along the normal.
+/// polygon that those kept span, seen along the normal. Points that hang higher than those that touch come last.
 void manifold_reduce(manifold *m, int32_t limit);
 /// The same whatever the depths, with the outermost point instead of the deepest.
 void manifold_thin(manifold *m, int32_t limit);

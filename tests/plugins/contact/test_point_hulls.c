@@ -84,6 +84,89 @@ static void a_hull_on_its_edge_rests_on_two_points(void **state) {
     drop(&box, 1);
 }
 
+static bool same_ids(const stn_contact_set *set, const uint64_t *ids, int32_t count) {
+    int32_t found = 0;
+    for (int32_t i = 0; i < set->count; i++) {
+        for (int32_t k = 0; k < count; k++) {
+            found += (uint64_t)set->contacts[i].id == ids[k];
+        }
+    }
+    return set->count == count && found == count;
+}
+
+/// Two faces that meet at an angle of 0.02: whichever is lower, both carry.
+static void a_hull_that_rocks_on_a_ridge_keeps_its_points(void **state) {
+    const stn_vec3 keel[] = {{0.5, 0.3, 0.005}, {0.5, -0.3, 0.005}, {-0.5, 0.3, 0.005}, {-0.5, -0.3, 0.005},
+                             {0.0, 0.3, 0.0},   {0.0, -0.3, 0.0},   {0.5, 0.3, 0.5},    {0.5, -0.3, 0.5},
+                             {-0.5, 0.3, 0.5},  {-0.5, -0.3, 0.5}};
+    const double tilts[] = {-1e-3, -1e-6, 1e-6, 1e-3};
+    placed grounds[] = {table(), at(stn_shape_half_space(), 0.0, 0.0, 0.0), hull_table(state)};
+    placed body = hull_at(hull_of_points(context_of(state), keel, STN_COUNT(keel)), 0.0, 0.0, -depth);
+    for (int32_t k = 0; k < STN_COUNT(grounds); k++) {
+        uint64_t ids[6];
+        for (int32_t t = 0; t < STN_COUNT(tilts); t++) {
+            const stn_contact_set *set = touch(state, grounds[k], turned(body, 0.0, tilts[t], 0.0), 0.01);
+            assert_int_equal(set->count, 6);
+            for (int32_t i = 0; i < 6 && t == 0; i++) {
+                ids[i] = (uint64_t)set->contacts[i].id;
+            }
+            assert_true(same_ids(set, ids, 6));
+        }
+    }
+    drop(grounds, STN_COUNT(grounds));
+    drop(&body, 1);
+}
+
+/// Each ridge lies on one side of the other here, on the other side there.
+static void ridges_that_cross_at_a_small_angle_touch_on_both_sides(void **state) {
+    const stn_vec3 roof[] = {{0.5, 0.0, 0.0},   {-0.5, 0.0, 0.0},  {0.5, 0.5, -0.15},
+                             {0.5, -0.5, -0.15}, {-0.5, 0.5, -0.15}, {-0.5, -0.5, -0.15}};
+    stn_vec3 upside_down[6];
+    for (int32_t i = 0; i < 6; i++) {
+        upside_down[i] = stn_vec3_neg(roof[i]);
+    }
+    placed below = hull_at(hull_of_points(context_of(state), roof, 6), 0.0, 0.0, 0.0);
+    placed above = hull_at(hull_of_points(context_of(state), upside_down, 6), 0.0, 0.0, -5e-3);
+    for (int32_t way = -1; way <= 1; way += 2) {
+        const stn_contact_set *set = touch(state, below, turned(above, 0.0, 0.0, 4e-3 * way), 0.0);
+        double low = INFINITY, high = -INFINITY;
+        for (int32_t i = 0; i < set->count; i++) {
+            low = fmin(low, set->contacts[i].point.x);
+            high = fmax(high, set->contacts[i].point.x);
+            assert_true(set->contacts[i].normal.z > 0.99);
+        }
+        assert_true(low < -0.49 && high > 0.49);
+    }
+    drop(&below, 1);
+    drop(&above, 1);
+}
+
+/// A small foot within a wide ring that hangs 5 mm above the ground: twelve points, and the foot keeps its four.
+static void points_that_hang_higher_do_not_drive_out_those_that_carry(void **state) {
+    stn_vec3 points[20];
+    for (int32_t i = 0; i < 8; i++) {
+        double angle = 0.25 * STN_PI * i, c = 0.5 * cos(angle), s = 0.5 * sin(angle);
+        points[i] = stn_vec3_make(c, s, 0.006);
+        points[8 + i] = stn_vec3_make(c, s, 0.3);
+    }
+    for (int32_t i = 0; i < 4; i++) {
+        points[16 + i] = stn_vec3_make((i & 1) != 0 ? 0.12 : -0.12, (i & 2) != 0 ? 0.12 : -0.12, 0.0);
+    }
+    placed grounds[] = {table(), at(stn_shape_half_space(), 0.0, 0.0, 0.0), hull_table(state)};
+    placed body = hull_at(hull_of_points(context_of(state), points, STN_COUNT(points)), 0.0, 0.0, -depth);
+    for (int32_t k = 0; k < STN_COUNT(grounds); k++) {
+        const stn_contact_set *set = touch(state, grounds[k], body, 0.1);
+        int32_t carry = 0;
+        for (int32_t i = 0; i < set->count; i++) {
+            carry += fabs(set->contacts[i].phi0 + depth) < 1e-12;
+        }
+        assert_int_equal(set->count, 8);
+        assert_int_equal(carry, 4);
+    }
+    drop(grounds, STN_COUNT(grounds));
+    drop(&body, 1);
+}
+
 static void everything_rests_on_a_hull_as_on_a_box(void **state) {
     placed hull = hull_table(state);
     placed can = turned(at(stn_shape_cylinder(0.3, 0.5), 1.9, 0.1, 0.5 - depth), 0.0, 0.0, 0.4);
@@ -280,6 +363,9 @@ int main(void) {
         REST(a_hull_stands_on_all_corners_of_its_face),
         REST(a_face_of_many_corners_keeps_its_support_and_its_depth),
         REST(a_hull_on_its_edge_rests_on_two_points),
+        REST(a_hull_that_rocks_on_a_ridge_keeps_its_points),
+        REST(ridges_that_cross_at_a_small_angle_touch_on_both_sides),
+        REST(points_that_hang_higher_do_not_drive_out_those_that_carry),
         REST(everything_rests_on_a_hull_as_on_a_box),
         REST(an_ellipsoid_is_met_where_its_closed_form_says),
         REST(hull_points_keep_their_ids_while_they_slide_and_turn),
