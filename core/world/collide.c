@@ -180,11 +180,9 @@ static bool is_reachable(const stn_world *world, const stn_contact *c, reach_que
     return c->phi0 <= law_reach(query, &c->material, fabs(stn_vec3_dot(v_star, c->normal)), stn_vec3_norm(slip));
 }
 
-/// Of the contacts from `first` on keeps those that may act; the faces of a patch stay together. Notes the deepest
-/// overlap on the way.
+/// Of the contacts from `first` on keeps those that may act; the faces of a patch stay together.
 static void drop_unreachable(stn_world *world, reach_query *query, int32_t first) {
     stn_contact_set *set = &world->contacts;
-    double overlap = world->report.overlap_m;
     int32_t kept = first;
     for (int32_t i = first; i < set->count; i++) {
         const stn_contact *c = &set->contacts[i];
@@ -194,13 +192,19 @@ static void drop_unreachable(stn_world *world, reach_query *query, int32_t first
         if (c->patch >= 0 && set->patches[c->patch].contact_start == i) {
             set->patches[c->patch].contact_start = kept;
         }
-        overlap = at_least(overlap, -c->phi0);
         if (kept != i) {
             set->contacts[kept] = *c;
         }
         kept++;
     }
     set->count = kept;
+}
+
+static void note_overlap(stn_world *world) {
+    double overlap = 0.0;
+    for (int32_t i = 0; i < world->contacts.count; i++) {
+        overlap = at_least(overlap, -world->contacts.contacts[i].phi0);
+    }
     world->report.overlap_m = overlap;
 }
 
@@ -273,5 +277,8 @@ stn_status stn_step_collide(stn_world *world, stn_error *err) {
     if (status != STN_OK) {
         return status;
     }
-    return collide_found(world, found, pair_count, &query, speed, err);
+    status = collide_found(world, found, pair_count, &query, speed, err);
+    status = status == STN_OK ? stn_step_drop_covered(world, err) : status;
+    note_overlap(world);
+    return status;
 }

@@ -121,6 +121,19 @@ static double radius_about_body(const stn_geometry *g) {
     return stn_vec3_norm(corner) + stn_vec3_norm(g->pose.position);
 }
 
+/// How many colliders each body is composed of; a surface, whose triangles may be parts, counts as two.
+static void count_parts(stn_world *world) {
+    const stn_model *model = world->model;
+    memset(world->body_parts, 0, (size_t)model->body_count * sizeof *world->body_parts);
+    for (int32_t i = 0; i < world->collider_count; i++) {
+        const stn_geometry *g = &model->geometries[world->collider[i]];
+        bool surface = g->shape.type == STN_SHAPE_MESH || g->shape.type == STN_SHAPE_HEIGHT_FIELD;
+        if (g->body >= 0) {
+            world->body_parts[g->body] += surface ? 2 : 1;
+        }
+    }
+}
+
 stn_status stn_world_choose_colliders(stn_world *world, stn_arena *arena, bool say, stn_error *err) {
     const stn_model *model = world->model;
     int32_t left_out[STN_SHAPE_COUNT] = {0};
@@ -151,6 +164,7 @@ stn_status stn_world_choose_colliders(stn_world *world, stn_arena *arena, bool s
             world->collider_radius[i] = radius_about_body(geometry);
         }
     }
+    count_parts(world);
     if (say) {
         say_left_out(world, left_out);
     }

@@ -108,9 +108,10 @@ static stn_status allocate_colliders(stn_world *world, stn_error *err) {
     world->collider_box = stn_allocate(context, count, sizeof *world->collider_box);
     world->geometry_pose = stn_allocate(context, count, sizeof *world->geometry_pose);
     world->star_velocity = stn_allocate(context, (size_t)model->body_count, sizeof *world->star_velocity);
+    world->body_parts = stn_allocate(context, (size_t)model->body_count, sizeof *world->body_parts);
     if (world->collider == NULL || world->collider_moves == NULL || world->collider_radius == NULL ||
         world->collider_worst == NULL || world->collider_box == NULL || world->geometry_pose == NULL ||
-        world->star_velocity == NULL) {
+        world->star_velocity == NULL || world->body_parts == NULL) {
         return out_of_memory(err);
     }
     stn_arena *scratch = stn_arena_create(context);
@@ -213,7 +214,7 @@ void stn_world_release_compiled(stn_world *world) {
         world->forces.K_storage, world->forces.D_storage, world->element_slots, world->collider, world->collider_moves,
         world->collider_radius, world->collider_worst, world->collider_box, world->geometry_pose, world->star_velocity,
         world->q_next, world->v_next, world->node_dof, world->node_tree, world->controller_next, world->integrator_next,
-        world->cache_index.slot,
+        world->cache_index.slot, world->body_parts,
     };
     for (int32_t i = 0; i < STN_COUNT(memory); i++) {
         stn_release(context, memory[i]);

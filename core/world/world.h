@@ -81,6 +81,7 @@ struct stn_world {
     double *collider_radius;       // of the shape about its body's origin, for speed bounds; 0 for half spaces and height fields
     stn_material *collider_worst;  // largest mu, relaxation time, dissipation, smallest stiffness of any pair with it
     stn_aabb *collider_box;
+    int32_t *body_parts; // (body_count) colliders that each body is composed of; a surface counts as two
     int32_t *node_dof, *node_tree; // (node_count) first velocity and tree of each node
     stn_pose *geometry_pose; // (geometry_count)
     stn_spatial *star_velocity; // (body_count) spatial velocity under v_star
@@ -146,6 +147,9 @@ void stn_world_geometry_pose(const stn_world *world, const stn_geometry *g, stn_
 stn_status stn_world_collide_pairs(const stn_world *world, const stn_model *model, void *prepared,
                                    const stn_contact_pair *pairs, int32_t count, stn_arena *arena, stn_contact_set *set,
                                    stn_error *err);
+
+// seams.c: of the contact set drops sides of a part of a body that another part covers
+stn_status stn_step_drop_covered(stn_world *world, stn_error *err);
 
 // query_scene.c
 void stn_world_release_scene(stn_world *world);
