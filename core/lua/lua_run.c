@@ -170,7 +170,7 @@ static int world_close_recordings(lua_State *L) {
 static int world_plot(lua_State *L) {
     stn_lua_world *w = stn_lua_world_compiled(L, 1);
     const char *name = luaL_checkstring(L, 2);
-    double value = stn_lua_real(L, 3, name, "as plotted");
+    double value = stn_lua_real(L, 3, "world:plot: the value", "as plotted");
     stn_error err = {0};
     stn_lua_check(L, stn_world_signal(w->world, name, value, &err), &err);
     return 0;

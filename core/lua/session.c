@@ -66,6 +66,17 @@ stn_status stn_session_set(stn_session *session, const char *assignment, stn_err
     return STN_OK;
 }
 
+/// What the command has an option for, whatever the script declares.
+static bool is_world_option(const char *name) {
+    static const char *const options[] = {"dt", "threads", "seed", "solver", "law", "integrator", "contact", "factor"};
+    for (int32_t i = 0; i < STN_COUNT(options); i++) {
+        if (strcmp(name, options[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 stn_status stn_session_check_overrides(stn_session *session, stn_error *err) {
     for (int32_t i = 0; i < session->override_count; i++) {
         const stn_override *o = &session->overrides[i];
@@ -79,6 +90,11 @@ stn_status stn_session_check_overrides(stn_session *session, stn_error *err) {
             names[count++] = session->parameters[p].name;
             size_t used = strlen(known);
             snprintf(known + used, sizeof known - used, "%s%s", used > 0 ? ", " : "", session->parameters[p].name);
+        }
+        if (is_world_option(o->name)) {
+            return stn_fail(err, STN_ERR_PARAMETER,
+                            "--set %s: the script declares no such parameter; --%s sets it for every world", o->name,
+                            o->name);
         }
         const char *near = stn_suggest(o->name, names, count);
         if (near != NULL) {

@@ -71,15 +71,25 @@ static void append_instance(growing_text *t, const char *owner, const stn_instan
     append_params(t, owner, p->desc->params, p->desc->param_count, p->config);
 }
 
+/// With the fewest digits that give the numbers back.
+static void append_reals(growing_text *t, const char *name, const double *values, int32_t count, const char *unit) {
+    append(t, "%s =", name);
+    for (int32_t i = 0; i < count; i++) {
+        char text[32];
+        stn_print_real(text, sizeof text, values[i]);
+        append(t, " %s", text);
+    }
+    append(t, " %s\n", unit);
+}
+
 stn_status stn_world_describe(stn_world *world, stn_error *err) {
     const stn_world_options *o = &world->options;
     growing_text t = begin(world);
-    append(&t,
-           "dt = %.17g s\ngravity = %.17g %.17g %.17g m/s^2\nmargin = %.17g m\ncontact_point = %s\nrelaxation = %s\n"
-           "threads = %d\nseed = %llu\n",
-           o->dt, o->gravity.x, o->gravity.y, o->gravity.z, o->margin, point_rules[o->contact_point],
-           o->relaxation == STN_RELAXATION_SUM ? "sum" : "series", o->threads,
-           (unsigned long long)o->seed);
+    append_reals(&t, "dt", &o->dt, 1, "s");
+    append_reals(&t, "gravity", (const double[]){o->gravity.x, o->gravity.y, o->gravity.z}, 3, "m/s^2");
+    append_reals(&t, "margin", &o->margin, 1, "m");
+    append(&t, "contact_point = %s\nrelaxation = %s\nthreads = %d\nseed = %llu\n", point_rules[o->contact_point],
+           o->relaxation == STN_RELAXATION_SUM ? "sum" : "series", o->threads, (unsigned long long)o->seed);
     append(&t, "unset materials: rigid, mu = 0.5, relaxation_time = dt, dissipation = 0 s/m\n");
     for (int32_t kind = 0; kind < STN_KIND_COUNT; kind++) {
         const stn_instance *p = world->plugin[kind];

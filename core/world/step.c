@@ -172,6 +172,7 @@ stn_status stn_world_step(stn_world *world, stn_error *err) {
     }
     double start = now_us();
     stn_arena_reset(world->arena);
+    bool first = !world->stepped;
     world->stepped = true;
     world->report = (stn_step_report){0};
     stn_status status = STN_OK;
@@ -180,6 +181,9 @@ stn_status stn_world_step(stn_world *world, stn_error *err) {
     status = run(world, STN_STAGE_FORM, stn_step_form, status, err);
     status = run(world, STN_STAGE_COLLISION, stn_step_collide, status, err);
     status = run(world, STN_STAGE_ASSEMBLY, stn_step_assemble, status, err);
+    if (first && status >= 0) {
+        stn_step_check_start(world);
+    }
     status = run(world, STN_STAGE_SOLVE, solve, status, err);
     status = run(world, STN_STAGE_ADVANCE, advance, status, err);
     status = run(world, STN_STAGE_ADVANCE, commit, status, err);

@@ -157,6 +157,9 @@ void stn_world_release_scene(stn_world *world);
 // assemble.c: contact set, limits, servos, couplers -> constraints
 stn_status stn_step_assemble(stn_world *world, stn_error *err);
 
+// start.c: warns when the first problem begins with deep overlap or a joint outside its limits
+void stn_step_check_start(const stn_world *world);
+
 // cache.c: warm starts and memories by constraint id
 stn_status stn_cache_recall(stn_world *world, stn_error *err);
 stn_status stn_cache_commit(stn_world *world, stn_error *err);

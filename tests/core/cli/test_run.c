@@ -109,6 +109,33 @@ static void test_a_run_is_summed_up_in_json(void **state) {
     cJSON_Delete(json);
 }
 
+static void test_a_bad_start_is_a_warning(void **state) {
+    (void)state;
+    write_file("inside.lua", "local stn = require 'stiction'\n"
+                             "local p = stn.params { depth = 0.01, tau = 0.002, stiffness = math.huge }\n"
+                             "local w = stn.world { dt = 0.002 }\n"
+                             "w:ground { name = 'floor' }\n"
+                             "w:sphere { name = 'ball', radius = 0.1, xyz = { 0, 0, 0.1 - p.depth } }\n"
+                             "w:contact_material { relaxation_time = p.tau, stiffness = p.stiffness }\n"
+                             "w:step()\n");
+    // 0.01 m / (dt + tau) = 2.5 m/s
+    stn_expect_part(
+        "run inside.lua " ERRORS, 0,
+        "warning: the first step begins with floor and ball 0.01 m inside each other; rigid contact drives them "
+        "apart at 2.5 m/s: ");
+    stn_expect("run inside.lua --quiet --set depth=0.0019 2>&1", 0, ""); // 0.475 m/s
+    stn_expect("run inside.lua --quiet --set tau=0.05 2>&1", 0, "");
+    stn_expect("run inside.lua --quiet --set stiffness=1e4 2>&1", 0, "");
+    write_file("outside.lua", "local w = require('stiction').world { dt = 0.002 }\n"
+                              "w:load { 'models/panda/panda.urdf', fixed = true, joints = { panda_joint4 = 0.9302 } }\n"
+                              "w:step()\n");
+    // (0.9302 + 0.0698)/(2 dt) = 250
+    stn_expect_part(
+        "run outside.lua " ERRORS, 0,
+        "warning: the first step begins with joint panda_joint4 at 0.9302, outside its limits -3.072 to -0.0698; "
+        "they drive it back at 250 a second: ");
+}
+
 static void test_options_override_the_script(void **state) {
     (void)state;
     write_file("falling.lua", falling);
@@ -124,6 +151,8 @@ static void test_options_override_the_script(void **state) {
     cJSON_Delete(json);
     stn_expect_part("run falling.lua --set hight=2 " ERRORS, 2,
                     "falling.lua:3: --set hight: the script declares no such parameter, did you mean 'height'?");
+    stn_expect_part("run falling.lua --set dt=0.001 " ERRORS, 2,
+                    "falling.lua:3: --set dt: the script declares no such parameter; --dt sets it for every world");
     stn_expect_part("run falling.lua --set height=tall " ERRORS, 2, "must be a number");
     stn_expect_part("run falling.lua --set heavy=1 " ERRORS, 2, "must be true or false");
     stn_expect_part("run falling.lua --set height " ERRORS, 2, "write name=value");
@@ -447,6 +476,7 @@ static void test_profile_tells_the_stages(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_a_run_is_summed_up_in_json, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_a_bad_start_is_a_warning, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_options_override_the_script, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_seconds_replace_a_duration_that_is_no_parameter, enter_folder,
                                         leave_folder),
