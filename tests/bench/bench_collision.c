@@ -9,24 +9,10 @@
 #include <stdlib.h>
 
 #include "bench_time.h"
-#include "collision/scene.h"
+#include "collision/engines.h"
 
 enum { WARM_UP = 10, MOST_STEPS = 300, FEWEST_STEPS = 5 };
 static const double BUDGET_US = 4e5; // of one engine in one scene
-
-static const engine *const engines[] = {
-    &stiction_engine,
-#ifdef HAVE_BULLET
-    &bullet_engine,
-#endif
-#ifdef HAVE_ODE
-    &ode_engine,
-#endif
-#ifdef HAVE_MUJOCO
-    &mujoco_engine,
-#endif
-};
-enum { ENGINES = sizeof engines / sizeof engines[0] };
 
 /// Sums of the fit of log time over log count.
 typedef struct fit {
@@ -76,6 +62,28 @@ static double median_time(const engine *e, void *self, scene *s) {
     return times[kept / 2];
 }
 
+/// What one detection found.
+typedef struct found {
+    int32_t contacts, pairs;
+    double deepest, depth; // of all; of the deepest point of each pair, sum [m]
+    int32_t a, b;          // the pair visited last
+    double of_pair;        // its depth
+} found;
+
+static void count_point(void *user, int32_t a, int32_t b, double depth, const double normal[3]) {
+    found *f = user;
+    (void)normal;
+    if (f->contacts++ == 0 || a != f->a || b != f->b) {
+        f->pairs++;
+        f->of_pair = 0.0;
+    }
+    f->a = a;
+    f->b = b;
+    f->depth += fmax(depth - f->of_pair, 0.0);
+    f->of_pair = fmax(depth, f->of_pair);
+    f->deepest = fmax(depth, f->deepest);
+}
+
 static void measure(const engine *e, scene *s, fit *bodies, fit *points) {
     scene_move(s, 0);
     void *self = e->create(s);
@@ -86,7 +94,8 @@ static void measure(const engine *e, scene *s, fit *bodies, fit *points) {
     scene_move(s, 0);
     e->place(self, s);
     e->detect(self);
-    found c = e->count(self);
+    found c = {0};
+    e->visit(self, count_point, &c);
     printf("  %-9s %6d %11.1f %9.3f %9.3f %9.2f %9d %8.4f %9.3f\n", e->name, (int)s->count, time, time / s->count,
            c.contacts > 0 ? time / c.contacts : 0.0, (double)c.contacts / s->count, (int)c.pairs, c.deepest,
            c.pairs > 0 ? 1e3 * c.depth / c.pairs : 0.0);
@@ -131,15 +140,7 @@ int main(int argc, char **argv) {
     int32_t one = argc > 1 ? atoi(argv[1]) : 0;
     const char *only = argc > 2 ? argv[2] : NULL;
     print_processor();
-#ifndef HAVE_BULLET
-    printf("Bullet is left out: not installed (libbullet-dev)\n");
-#endif
-#ifndef HAVE_ODE
-    printf("ODE is left out: not installed (libode-dev)\n");
-#endif
-#ifndef HAVE_MUJOCO
-    printf("MuJoCo is left out: not installed (libmujoco-dev)\n");
-#endif
+    engines_print_missing();
     compare_engines("heap", scene_pile, one, only);
     compare_engines("heap with cylinders", scene_pile_cylinders, one, only);
     compare_engines("layer", scene_layer, one, only);

@@ -39,9 +39,19 @@ btCollisionShape *make(const scene_body &b) {
         return new btBoxShape(btVector3(x, y, z));
     case SCENE_CAPSULE:
         return new btCapsuleShapeZ(x, 2 * y);
-    default:
+    case SCENE_CYLINDER:
         return new btCylinderShapeZ(btVector3(x, x, y));
+    case SCENE_HULL:
+        break;
     }
+    double corners[SCENE_CORNERS][3];
+    btConvexHullShape *hull = new btConvexHullShape;
+    scene_corners(&b, corners);
+    for (const double *p : corners) {
+        hull->addPoint(btVector3(btScalar(p[0]), btScalar(p[1]), btScalar(p[2])));
+    }
+    hull->setMargin(0); // by default hulls are larger by 40 mm
+    return hull;
 }
 
 void place(void *self, const scene *s) {
@@ -65,6 +75,7 @@ void *create(const scene *s) {
         p->shapes.push_back(make(s->bodies[i]));
         p->objects.push_back(new btCollisionObject);
         p->objects.back()->setCollisionShape(p->shapes.back());
+        p->objects.back()->setUserIndex(i);      // the ground has -1
         p->objects.back()->setCollisionFlags(0); // it moves
         p->objects.back()->setActivationState(DISABLE_DEACTIVATION);
     }
@@ -79,24 +90,19 @@ void detect(void *self) {
     static_cast<peer *>(self)->world.performDiscreteCollisionDetection();
 }
 
-found count(void *self) {
+void visit_contacts(void *self, visit_point *visit, void *user) {
     peer *p = static_cast<peer *>(self);
-    found f = {0, 0, 0.0, 0.0};
     for (int i = 0; i < p->dispatcher.getNumManifolds(); i++) {
         const btPersistentManifold *m = p->dispatcher.getManifoldByIndexInternal(i);
-        int touching = 0;
-        double depth = 0.0;
         for (int k = 0; k < m->getNumContacts(); k++) {
-            const double d = double(m->getContactPoint(k).getDistance());
-            touching += d <= 0.0;
-            depth = -d > depth ? -d : depth;
+            const btManifoldPoint &point = m->getContactPoint(k);
+            const btVector3 n = point.m_normalWorldOnB;
+            const double d = double(point.getDistance()), normal[3] = {double(n.x()), double(n.y()), double(n.z())};
+            if (d <= 0.0) {
+                visit(user, m->getBody0()->getUserIndex(), m->getBody1()->getUserIndex(), -d, normal);
+            }
         }
-        f.depth += depth;
-        f.deepest = depth > f.deepest ? depth : f.deepest;
-        f.contacts += touching;
-        f.pairs += touching > 0;
     }
-    return f;
 }
 
 void destroy(void *self) {
@@ -105,4 +111,4 @@ void destroy(void *self) {
 
 } // namespace
 
-extern "C" const engine bullet_engine = {"Bullet", create, place, detect, count, destroy};
+extern "C" const engine bullet_engine = {"Bullet", create, place, detect, visit_contacts, destroy};

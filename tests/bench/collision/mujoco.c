@@ -14,7 +14,21 @@ typedef struct peer {
     mjData *data;
 } peer;
 
-static void write_body(FILE *file, const scene_body *b) {
+static void write_hull(FILE *file, int32_t i, const scene_body *b) {
+    double corners[SCENE_CORNERS][3];
+    scene_corners(b, corners);
+    fprintf(file, "<mesh name='m%d' vertex='", (int)i);
+    for (int32_t k = 0; k < SCENE_CORNERS; k++) {
+        fprintf(file, "%.17g %.17g %.17g ", corners[k][0], corners[k][1], corners[k][2]);
+    }
+    fprintf(file, "'/>\n");
+}
+
+static void write_body(FILE *file, int32_t i, const scene_body *b) {
+    if (b->shape == SCENE_HULL) {
+        fprintf(file, "<body><freejoint/><geom type='mesh' mesh='m%d'/></body>\n", (int)i);
+        return;
+    }
     static const char *const types[] = {"sphere", "box", "capsule", "cylinder"};
     fprintf(file, "<body><freejoint/><geom type='%s' size='%.17g %.17g %.17g'/></body>\n", types[b->shape], b->size[0],
             b->size[1], b->size[2]);
@@ -27,10 +41,16 @@ static bool write_model(const char *path, const scene *s) {
         return false;
     }
     double pairs = 0.5 * s->count * s->count;
-    fprintf(file, "<mujoco><size njmax='1' nconmax='%d' nstack='%.0f'/><worldbody><geom type='plane' size='1 1 1'/>\n",
-            32 * s->count + 100, pairs + 1000.0 * s->count + 1e5);
+    fprintf(file, "<mujoco><size njmax='1' nconmax='%d' nstack='%.0f'/><asset>\n", 32 * s->count + 100,
+            pairs + 1000.0 * s->count + 1e5);
     for (int32_t i = 0; i < s->count; i++) {
-        write_body(file, &s->bodies[i]);
+        if (s->bodies[i].shape == SCENE_HULL) {
+            write_hull(file, i, &s->bodies[i]);
+        }
+    }
+    fprintf(file, "</asset><worldbody><geom type='plane' size='1 1 1'/>\n");
+    for (int32_t i = 0; i < s->count; i++) {
+        write_body(file, i, &s->bodies[i]);
     }
     fprintf(file, "</worldbody></mujoco>\n");
     return fclose(file) == 0;
@@ -79,21 +99,12 @@ static void detect(void *self) {
     mj_collision(p->model, p->data);
 }
 
-static found count(void *self) {
+static void visit_contacts(void *self, visit_point *visit, void *user) {
     const mjData *d = ((peer *)self)->data;
-    found f = {0};
-    double of_pair = 0.0;
     for (int i = 0; i < d->ncon; i++) { // the margin is 0: they all overlap
         const mjContact *c = &d->contact[i];
-        bool first = i == 0 || c->geom1 != c[-1].geom1 || c->geom2 != c[-1].geom2;
-        f.depth += first ? of_pair : 0.0;
-        of_pair = fmax(first ? 0.0 : of_pair, -c->dist);
-        f.contacts++;
-        f.pairs += first;
-        f.deepest = fmax(f.deepest, of_pair);
+        visit(user, c->geom1 - 1, c->geom2 - 1, -c->dist, c->frame);
     }
-    f.depth += of_pair;
-    return f;
 }
 
-const engine mujoco_engine = {"MuJoCo", create, place, detect, count, destroy};
+const engine mujoco_engine = {"MuJoCo", create, place, detect, visit_contacts, destroy};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Open Dynamics Engine: a hash space, and for every near pair dCollide with up to 8 contacts.
+// Open Dynamics Engine: a hash space, and for every near pair dCollide with up to 8 contacts. It has no hulls of
+// points.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,7 +13,7 @@ enum { MOST = 8 };
 typedef struct peer {
     dSpaceID space;
     dGeomID *geoms;
-    found result;
+    int32_t contacts;
 } peer;
 
 static dGeomID make(dSpaceID space, const scene_body *b) {
@@ -29,6 +30,11 @@ static dGeomID make(dSpaceID space, const scene_body *b) {
 }
 
 static void *create(const scene *s) {
+    for (int32_t i = 0; i < s->count; i++) {
+        if (s->bodies[i].shape == SCENE_HULL) {
+            return NULL;
+        }
+    }
     peer *p = calloc(1, sizeof *p);
     dInitODE2(0);
     if (p != NULL) {
@@ -38,6 +44,7 @@ static void *create(const scene *s) {
         dCreatePlane(p->space, 0.0, 0.0, 1.0, 0.0);
         for (int32_t i = 0; p->geoms != NULL && i < s->count; i++) {
             p->geoms[i] = make(p->space, &s->bodies[i]);
+            dGeomSetData(p->geoms[i], &p->geoms[i]);
         }
     }
     return p;
@@ -53,28 +60,41 @@ static void place(void *self, const scene *s) {
 }
 
 static void meet(void *data, dGeomID a, dGeomID b) {
-    peer *p = data;
     dContactGeom contacts[MOST];
-    int count = dCollide(a, b, MOST, contacts, sizeof *contacts);
-    p->result.contacts += count;
-    p->result.pairs += count > 0;
-    double depth = 0.0;
-    for (int i = 0; i < count; i++) {
-        depth = contacts[i].depth > depth ? contacts[i].depth : depth;
-    }
-    p->result.depth += depth;
-    p->result.deepest = depth > p->result.deepest ? depth : p->result.deepest;
+    ((peer *)data)->contacts += dCollide(a, b, MOST, contacts, sizeof *contacts);
 }
 
 static void detect(void *self) {
     peer *p = self;
-    p->result = (found){0};
+    p->contacts = 0;
     dSpaceCollide(p->space, p, meet);
 }
 
-static found count(void *self) {
+/// What detect hands on at once is found once more.
+typedef struct visitor {
+    const peer *p;
+    visit_point *visit;
+    void *user;
+} visitor;
+
+static int32_t body_of(const peer *p, dGeomID geom) {
+    const dGeomID *at = dGeomGetData(geom);
+    return at != NULL ? (int32_t)(at - p->geoms) : -1;
+}
+
+static void visit_pair(void *data, dGeomID a, dGeomID b) {
+    const visitor *v = data;
+    dContactGeom contacts[MOST];
+    int count = dCollide(a, b, MOST, contacts, sizeof *contacts);
+    for (int i = 0; i < count; i++) {
+        v->visit(v->user, body_of(v->p, a), body_of(v->p, b), contacts[i].depth, contacts[i].normal);
+    }
+}
+
+static void visit_contacts(void *self, visit_point *visit, void *user) {
     peer *p = self;
-    return p->result;
+    visitor v = {p, visit, user};
+    dSpaceCollide(p->space, &v, visit_pair);
 }
 
 static void destroy(void *self) {
@@ -85,4 +105,4 @@ static void destroy(void *self) {
     free(p);
 }
 
-const engine ode_engine = {"ODE", create, place, detect, count, destroy};
+const engine ode_engine = {"ODE", create, place, detect, visit_contacts, destroy};

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scene.h"
 #include "world/world.h"
 
 typedef struct ours {
@@ -16,32 +15,76 @@ typedef struct ours {
     double *q, *v; // v: zero, also the free velocity
 } ours;
 
-static stn_shape shape_of(const scene_body *b) {
+static stn_status hull_of(stn_context *context, const scene_body *b, stn_shape *out, stn_error *err) {
+    double corners[SCENE_CORNERS][3];
+    int32_t triangles[SCENE_CORNERS][3]; // any that name all corners
+    stn_mesh *mesh = NULL, *hull = NULL;
+    scene_corners(b, corners);
+    for (int32_t i = 0; i < SCENE_CORNERS; i++) {
+        for (int32_t k = 0; k < 3; k++) {
+            triangles[i][k] = (i + k) % SCENE_CORNERS;
+        }
+    }
+    const stn_mesh_data data = {SCENE_CORNERS, SCENE_CORNERS, 0, corners[0], triangles[0], NULL};
+    stn_status status = stn_mesh_create(context, &data, &mesh, err);
+    status = status == STN_OK ? stn_mesh_create_hull(mesh, &hull, err) : status;
+    stn_mesh_release(mesh);
+    if (status == STN_OK) {
+        *out = stn_shape_mesh(hull);
+    }
+    return status;
+}
+
+stn_status our_shape(stn_context *context, const scene_body *b, stn_shape *out, stn_error *err) {
     switch (b->shape) {
     case SCENE_SPHERE:
-        return stn_shape_sphere(b->size[0]);
+        *out = stn_shape_sphere(b->size[0]);
+        break;
     case SCENE_BOX:
-        return stn_shape_box(stn_vec3_make(b->size[0], b->size[1], b->size[2]));
+        *out = stn_shape_box(stn_vec3_make(b->size[0], b->size[1], b->size[2]));
+        break;
     case SCENE_CAPSULE:
-        return stn_shape_capsule(b->size[0], b->size[1]);
-    default:
-        return stn_shape_cylinder(b->size[0], b->size[1]);
+        *out = stn_shape_capsule(b->size[0], b->size[1]);
+        break;
+    case SCENE_CYLINDER:
+        *out = stn_shape_cylinder(b->size[0], b->size[1]);
+        break;
+    case SCENE_HULL:
+        return hull_of(context, b, out, err);
     }
+    return STN_OK;
+}
+
+/// A body of one geometry, free in the world.
+static stn_status add_body(const ours *o, const scene_body *b, const char *name, stn_error *err) {
+    stn_model_builder *builder = stn_world_builder(o->world);
+    int32_t robot = -1, link = -1, geometry = -1, mesh = -1;
+    stn_shape shape;
+    stn_status status = our_shape(o->context, b, &shape, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    if (shape.mesh != NULL) {
+        status = stn_builder_add_mesh(builder, name, stn_vec3_make(1.0, 1.0, 1.0), shape.mesh, &mesh, err);
+    }
+    stn_geometry_spec spec = stn_geometry_spec_default(shape);
+    spec.mesh = mesh;
+    stn_link_spec body = {.name = name, .mass = {.mass = 1.0, .inertia = stn_mat3_diagonal(0.1, 0.1, 0.1)}};
+    status = status == STN_OK ? stn_builder_begin_robot(builder, name, &robot, err) : status;
+    status = status == STN_OK ? stn_builder_add_link(builder, &body, &link, err) : status;
+    status = status == STN_OK ? stn_builder_add_geometry(builder, link, &spec, &geometry, err) : status;
+    stn_mesh_release(shape.mesh);
+    return status;
 }
 
 static stn_status build(ours *o, const scene *s, stn_error *err) {
-    stn_model_builder *builder = stn_world_builder(o->world);
     stn_geometry_spec ground = stn_geometry_spec_default(stn_shape_half_space());
-    int32_t robot = -1, link = -1, geometry = -1;
-    stn_status status = stn_builder_add_geometry(builder, STN_WORLD, &ground, &geometry, err);
+    int32_t geometry = -1;
+    stn_status status = stn_builder_add_geometry(stn_world_builder(o->world), STN_WORLD, &ground, &geometry, err);
     for (int32_t i = 0; i < s->count && status == STN_OK; i++) {
         char name[16];
         snprintf(name, sizeof name, "body%d", (int)i);
-        stn_geometry_spec spec = stn_geometry_spec_default(shape_of(&s->bodies[i]));
-        stn_link_spec body = {.name = name, .mass = {.mass = 1.0, .inertia = stn_mat3_diagonal(0.1, 0.1, 0.1)}};
-        status = stn_builder_begin_robot(builder, name, &robot, err);
-        status = status == STN_OK ? stn_builder_add_link(builder, &body, &link, err) : status;
-        status = status == STN_OK ? stn_builder_add_geometry(builder, link, &spec, &geometry, err) : status;
+        status = add_body(o, &s->bodies[i], name, err);
     }
     status = status == STN_OK ? stn_world_compile(o->world, err) : status;
     if (status == STN_OK) {
@@ -103,21 +146,15 @@ const stn_contact_set *our_contacts(void *self) {
     return &o->world->contacts;
 }
 
-static found count(void *self) {
+static void visit_contacts(void *self, visit_point *visit, void *user) {
     const stn_contact_set *set = our_contacts(self);
-    found f = {0};
-    double of_pair = 0.0;
     for (int32_t i = 0; i < set->count; i++) {
         const stn_contact *c = &set->contacts[i];
-        bool first = i == 0 || c->geometry_a != c[-1].geometry_a || c->geometry_b != c[-1].geometry_b;
-        f.depth += first ? of_pair : 0.0;
-        of_pair = fmax(first ? 0.0 : of_pair, -c->phi0);
-        f.contacts += c->phi0 <= 0.0;
-        f.pairs += first && c->phi0 <= 0.0;
-        f.deepest = fmax(f.deepest, of_pair);
+        if (c->phi0 <= 0.0) {
+            const double normal[3] = {c->normal.x, c->normal.y, c->normal.z};
+            visit(user, c->geometry_a - 1, c->geometry_b - 1, -c->phi0, normal);
+        }
     }
-    f.depth += of_pair;
-    return f;
 }
 
-const engine stiction_engine = {"Stiction", create, place, detect, count, destroy};
+const engine stiction_engine = {"Stiction", create, place, detect, visit_contacts, destroy};

@@ -43,26 +43,38 @@ static void store_turn(stn_quat q, double out[4]) {
 static void random_body(stn_random *r, scene_shape shape, scene_body *b) {
     *b = (scene_body){.shape = shape, .phase = random_between(r, 0.0, 2.0 * STN_PI)};
     for (int32_t k = 0; k < 3; k++) {
-        b->size[k] = b->shape >= SCENE_CAPSULE ? random_part(r, 0.2, 0.3) : random_part(r, 0.3, 0.5);
+        b->size[k] = b->shape == SCENE_CAPSULE || b->shape == SCENE_CYLINDER ? random_part(r, 0.2, 0.3)
+                                                                             : random_part(r, 0.3, 0.5);
     }
     store(stn_vec3_scale(5e-3, random_unit(r)), b->way);
     stn_vec3 u = stn_vec3_scale(random_between(r, 0.0, STN_PI), random_unit(r));
     store_turn(stn_quat_exp(u), b->at_home);
 }
 
-/// Shapes are dealt out in random order: in turn, a grid as wide as a multiple of `shapes` would put each over its like.
+/// The first `shapes` in equal parts, none: hulls. They are dealt out in random order: in turn, a grid as wide as a
+/// multiple of `shapes` would put each over its like.
 static bool make_bodies(scene *s, int32_t count, int32_t shapes) {
     stn_random r = {11};
     *s = (scene){count, calloc((size_t)count, sizeof *s->bodies)};
     for (int32_t i = 0; s->bodies != NULL && i < count; i++) {
         int32_t j = (int32_t)random_between(&r, 0.0, i + 1.0);
         s->bodies[i].shape = s->bodies[j].shape;
-        s->bodies[j].shape = (scene_shape)(i % shapes);
+        s->bodies[j].shape = shapes > 0 ? (scene_shape)(i % shapes) : SCENE_HULL;
     }
     for (int32_t i = 0; s->bodies != NULL && i < count; i++) {
         random_body(&r, s->bodies[i].shape, &s->bodies[i]);
     }
     return s->bodies != NULL;
+}
+
+void scene_corners(const scene_body *b, double corners[SCENE_CORNERS][3]) {
+    stn_random r = {(uint64_t)(1e9 * b->phase)}; // each body has its own
+    for (int32_t i = 0; i < SCENE_CORNERS; i++) {
+        store(random_unit(&r), corners[i]);
+        for (int32_t k = 0; k < 3; k++) {
+            corners[i][k] *= b->size[k];
+        }
+    }
 }
 
 void scene_clear(scene *s) {
@@ -217,6 +229,10 @@ bool scene_pile(scene *s, int32_t count) {
 
 bool scene_pile_cylinders(scene *s, int32_t count) {
     return pile(s, count, (int32_t)ceil(cbrt(2.0 * count)), SCENE_CYLINDER + 1);
+}
+
+bool scene_pile_hulls(scene *s, int32_t count) {
+    return pile(s, count, (int32_t)ceil(cbrt(2.0 * count)), 0);
 }
 
 bool scene_layer(scene *s, int32_t count) {
