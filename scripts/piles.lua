@@ -2,7 +2,7 @@
 -- A pile of bodies of one shape, dropped in four columns into a walled container, and how still it lies at the end.
 --
 -- In the last half second: jitter, the rms over bodies and steps of the speed of the centre and of the angular speed times half the
--- size; the deepest overlap; and the share of contact ids that were not there in the step before.
+-- size; tremble, the rms change of a body's velocity from step to step, which creep at a constant speed does not show; the deepest overlap; and the share of contact ids that were not there in the step before.
 local stn = require "stiction"
 
 local p = stn.params {
@@ -94,7 +94,8 @@ for i = 0, p.count - 1 do
 end
 world:contact_material { mu = p.mu }
 
-local linear, angular, samples, largest = 0, 0, 0, 0
+local linear, angular, tremble, samples, largest = 0, 0, 0, 0, 0
+local last = {} -- velocity of each body in the step before
 local deepest, fresh, seen, steps, iterations = 0, 0, 0, 0, 0
 local before
 for step in world:run { seconds = p.seconds } do
@@ -109,11 +110,13 @@ for step in world:run { seconds = p.seconds } do
     if before then
       seen, steps, iterations = seen + #contacts, steps + 1, iterations + step.iterations
       deepest = math.max(deepest, step.overlap_m)
-      for _, body in ipairs(bodies) do
-        local v, w = body:speed(), 0
-        for _, x in ipairs(body:velocity().angular) do
-          w = w + x * x
+      for i, body in ipairs(bodies) do
+        local v, w, velocity = body:speed(), 0, body:velocity()
+        for k = 1, 3 do
+          w = w + velocity.angular[k] ^ 2
+          tremble = tremble + (last[i] and (velocity.linear[k] - last[i][k]) ^ 2 or 0)
         end
+        last[i] = velocity.linear
         linear, angular, samples = linear + v * v, angular + w * size * size / 4, samples + 1
         largest = math.max(largest, v)
       end
@@ -125,6 +128,7 @@ end
 local creep = 1e-3 * p.mu * 9.81 * p.dt -- of a body at rest under its own weight (law/sap)
 stn.result("jitter_linear_m_per_s", math.sqrt(linear / samples), "m/s")
 stn.result("jitter_angular_m_per_s", math.sqrt(angular / samples), "m/s")
+stn.result("tremble_m_per_s", math.sqrt(tremble / samples), "m/s")
 stn.result("fastest_m_per_s", largest, "m/s")
 stn.result("creep_m_per_s", creep, "m/s")
 stn.result("deepest_overlap_m", deepest, "m")
@@ -133,4 +137,4 @@ stn.result("ids_changed_per_contact", fresh / seen, "1")
 stn.result("iterations", iterations / steps, "1")
 stn.check("bodies rest", { value = math.sqrt((linear + angular) / samples), limit = 1e-2, unit = "m/s" })
 stn.check("deepest overlap", { value = deepest, limit = 0.02 * size, unit = "m" })
-stn.check("contact ids that are new", { value = fresh / seen, limit = 5e-3, unit = "of each step's" })
+stn.check("contact ids that are new", { value = fresh / seen, limit = 1e-3, unit = "of each step's" })
