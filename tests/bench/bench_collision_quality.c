@@ -84,9 +84,9 @@ static int compare_keys(const void *key, const void *pair) {
 
 static void note_point(void *user, int32_t a, int32_t b, double depth, const double normal[3]) {
     near_pairs *pairs = user;
-    int64_t key = key_of(a, b);
+    int64_t key = a < 0 || b < 0 ? -1 : key_of(a, b); // the ground is not compared
     near_pair *p = bsearch(&key, pairs->pairs, (size_t)pairs->count, sizeof *p, compare_keys);
-    if (p != NULL) { // the ground is not compared
+    if (p != NULL) {
         const placed *first = &pairs->bodies[a], *second = &pairs->bodies[b];
         stn_vec3 n = stn_vec3_make(normal[0], normal[1], normal[2]);
         n = stn_vec3_normalize_or(n, n); // one engine counts in single precision
