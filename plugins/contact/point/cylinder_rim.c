@@ -11,8 +11,8 @@
 //   r (v . q)^2 / 2 for a rim or side, its disk of radius r with the tangent q;
 //   rho |v . u| >= rho (v . u)^2 for a line,
 // together sin^2(v, m) l / 2 with the smallest eigenvalue l of the form r q q' + ... + 2 rho u u' across m. Where
-// v . m = -c < 0 it is also at least 2 c b, b the sum of the bodies' inner radii. Needed are d (1 - v . m): when l / 2 >= d
-// and b >= d no direction is shallower.
+// v . m = -c < 0 it is also at least 2 c b, b the sum of the bodies' inner radii. Needed are d (1 - v . m): when l / 2
+// >= d and b >= d no direction is shallower.
 #include "piece.h"
 
 /// One such pair: `line` is A or B, the rim belongs to the other one.
