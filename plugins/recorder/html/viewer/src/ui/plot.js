@@ -11,6 +11,8 @@ import { short, withUnit } from "./numbers.js";
 const HEIGHT = 106;
 const CLICK = 3; // pixels that a click may move
 
+const WHOLE = [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7].flatMap((ten) => [ten, 2 * ten, 5 * ten]);
+
 const positive = (value) => (value > 0 ? value : null);
 const present = (value) => (Number.isNaN(value) ? null : value);
 
@@ -47,6 +49,7 @@ export class Plot {
   draw(colours) {
     this.chart?.destroy();
     const filter = this.group.log ? { filter: decades } : {};
+    const steps = this.group.whole ? { incrs: WHOLE } : {};
     const axis = { stroke: colours.text, grid: { stroke: colours.grid, width: 1 }, ticks: { show: false }, font: "11px system-ui, sans-serif" };
     this.chart = new uPlot({
       width: Math.max(this.body.clientWidth, 50), height: HEIGHT, legend: { show: false }, padding: [6, 8, 0, 0],
@@ -54,7 +57,7 @@ export class Plot {
       scales: { x: { time: false }, y: this.group.log ? { distr: 3, log: 10 } : { range: padded } },
       axes: [
         { ...axis, size: 22, space: 40, gap: 3 },
-        { ...axis, size: 46, space: 24, gap: 4, ...filter, grid: { ...axis.grid, ...filter }, values: (_, splits) => splits.map(tick) },
+        { ...axis, size: 46, space: 24, gap: 4, ...filter, ...steps, grid: { ...axis.grid, ...filter }, values: (_, splits) => splits.map(tick) },
       ],
       series: [{}, ...this.lines.map(({ label, colour }) => ({
         label, stroke: colour, width: 1.5, points: { show: false }, spanGaps: this.runs.length > 1,

@@ -5,14 +5,15 @@
  * A plot: lines of one unit.
  * @typedef {object} Group
  * @property {string} key @property {string} title @property {string} unit @property {boolean} [log]
+ * @property {boolean} [whole]  counts: no fractions at the axis
  * @property {{ label: string, of: string[] }[]} lines  each the sum of series; of several recordings the first alone is drawn
  * @property {boolean} shown  at first
  */
 
 /** @type {Group[]} */
 const STANDARD = [
-  { key: "contacts", title: "Contacts", unit: "", shown: true, lines: [{ label: "contacts", of: ["contacts"] }] },
-  { key: "iterations", title: "Iterations", unit: "", shown: true, lines: [{ label: "iterations", of: ["iterations"] }] },
+  { key: "contacts", title: "Contacts", unit: "", whole: true, shown: true, lines: [{ label: "contacts", of: ["contacts"] }] },
+  { key: "iterations", title: "Iterations", unit: "", whole: true, shown: true, lines: [{ label: "iterations", of: ["iterations"] }] },
   { key: "momentum", title: "Momentum error", unit: "", log: true, shown: true, lines: [{ label: "error", of: ["momentum"] }] },
   {
     key: "energy", title: "Energy", unit: "J", shown: true,
