@@ -154,7 +154,21 @@ static stn_status run_file(stn_session *session, lua_State *L, const char *scrip
     return stn_session_check_overrides(session, err);
 }
 
+/// The end of a recording that could not be written is what ended the run, unless something else did.
+static stn_status add_unwritten(stn_session *session, stn_status status, stn_error *err) {
+    const stn_error *unwritten = &session->unwritten;
+    if (unwritten->status == STN_OK) {
+        return status;
+    }
+    if (status == STN_OK && !session->exited) {
+        return stn_fail(err, unwritten->status, "%s", unwritten->text);
+    }
+    stn_log(session->context, STN_LOG_ERROR, "%s", unwritten->text);
+    return status;
+}
+
 stn_status stn_session_run(stn_session *session, const char *script, stn_error *err) {
+    session->unwritten = (stn_error){0};
     lua_State *L = luaL_newstate();
     if (L == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "Lua: out of memory");
@@ -172,5 +186,5 @@ stn_status stn_session_run(stn_session *session, const char *script, stn_error *
     }
     lua_sethook(L, NULL, 0, 0);
     lua_close(L);
-    return status;
+    return add_unwritten(session, status, err);
 }

@@ -53,9 +53,9 @@ static stn_lua_world *push_world(lua_State *L, stn_session *session) {
 }
 
 int stn_lua_world_new(lua_State *L) {
-    static const char *const keys[] = {"dt",         "gravity",     "solver", "law",           "contact",
-                                       "integrator", "factor",      "margin", "contact_point", "relaxation", "seed",
-                                       "threads",    "certificate", NULL};
+    static const char *const keys[] = {"dt",          "gravity", "solver",        "law",        "contact", "integrator",
+                                       "factor",      "margin",  "contact_point", "relaxation", "seed",    "threads",
+                                       "certificate", NULL};
     stn_session *session = stn_lua_session(L);
     if (lua_gettop(L) == 0) {
         lua_newtable(L);
@@ -146,12 +146,18 @@ static int world_close(lua_State *L) {
     return 0;
 }
 
-/// A finaliser cannot raise: what goes wrong while recordings are closed is logged.
+/// A finaliser cannot raise: the first failure while recordings are closed is kept for stn_session_run, others are
+/// logged, and all where nobody runs the session (a stock lua5.4).
 static int world_collect(lua_State *L) {
     stn_lua_world *w = luaL_checkudata(L, 1, STN_LUA_WORLD);
+    stn_session *session = w->session;
     stn_error err = {0};
     if (w->world != NULL && stn_world_close_recordings(w->world, &err) < 0) {
-        stn_log(w->session->context, STN_LOG_ERROR, "%s", err.text);
+        if (session->owns_context || session->unwritten.status < 0) {
+            stn_log(session->context, STN_LOG_ERROR, "%s", err.text);
+        } else {
+            session->unwritten = err;
+        }
     }
     stn_world_destroy(w->world);
     w->world = NULL;

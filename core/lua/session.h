@@ -120,6 +120,7 @@ typedef struct stn_session {
     bool exited;   // it left by os.exit
     int exit_status;
     char exit_text[256]; // "file:line: os.exit: ..."
+    stn_error unwritten; // the first failure of recordings that were closed with their world, when the script had ended
 
     // while a script runs
     struct lua_State *volatile state;

@@ -44,6 +44,18 @@ static stn_status observe_journal(stn_world *world, stn_error *err) {
     return status;
 }
 
+/// Shows a recording the step. A failure is said once; the simulation's state is not lost.
+static stn_status show(stn_world *world, recording *r, stn_error *err) {
+    stn_answer_begin(err);
+    stn_status status = r->instance->desc->ops.recorder->observe(r->recording, &world->observation, err);
+    status = stn_answer_end(status, err);
+    if (status < 0) {
+        r->failed = true;
+        stn_error_prefix(err, "recorder %s", r->instance->desc->id);
+    }
+    return status;
+}
+
 stn_status stn_step_observe(stn_world *world, stn_error *err) {
     stn_status journaled = observe_journal(world, err);
     if (journaled != STN_OK) {
@@ -60,12 +72,8 @@ stn_status stn_step_observe(stn_world *world, stn_error *err) {
         if (r->failed) {
             continue;
         }
-        stn_answer_begin(err);
-        stn_status status = r->instance->desc->ops.recorder->observe(r->recording, &world->observation, err);
-        status = stn_answer_end(status, err);
+        stn_status status = show(world, r, err);
         if (status < 0) {
-            r->failed = true; // said once; the simulation's state is not lost
-            stn_error_prefix(err, "recorder %s", r->instance->desc->id);
             return status;
         }
     }
@@ -130,8 +138,7 @@ static stn_status open_recording(stn_world *world, stn_instance *instance, const
     if (world->state.step == 0) {
         stn_step_energies(world);
         stn_step_observation(world);
-        status = ops->observe(r->recording, &world->observation, err);
-        r->failed = status < 0;
+        status = show(world, r, err);
     }
     return status;
 }

@@ -10,6 +10,7 @@ import { decodeMesh } from "../../plugins/recorder/html/viewer/src/data/meshes.j
 import { differences } from "../../plugins/recorder/html/viewer/src/data/parameters.js";
 import { Recording } from "../../plugins/recorder/html/viewer/src/data/recording.js";
 import { decodeSeries, downsample, indexAt, joinSeries, valueAt } from "../../plugins/recorder/html/viewer/src/data/series.js";
+import { groupsOf } from "../../plugins/recorder/html/viewer/src/ui/plot_groups.js";
 import * as encode from "./encode.js";
 import { falling, scene } from "./recordings.js";
 
@@ -102,6 +103,19 @@ test("series come back; a signal that appears later has no values before", () =>
   assert.deepEqual([...columns.get("contacts").values], [3, 4, 5]);
   assert.deepEqual([...columns.get("höhe").values], [NaN, NaN, 0.125]);
   assert.equal(columns.get("höhe").unit, "m");
+});
+
+test("a signal does not replace the series whose name it has", () => {
+  const column = (name, value) => ({ name, unit: "", values: [value, value] });
+  const { columns } = decodeSeries(bytes(encode.series([{ step: 0, time: 0 }, { step: 1, time: 0.1 }], [column("contacts", 3), column("contacts", 7)])));
+  assert.deepEqual([...columns].map(([name, { values }]) => [name, values[0]]), [["contacts", 3], ["contacts (signal)", 7]]);
+});
+
+test("of a thousand signals a dozen are shown at first", () => {
+  const names = ["contacts", ...Array.from({ length: 1000 }, (_, k) => `s${k}`)];
+  const groups = groupsOf([{ columns: new Map(names.map((name) => [name, { unit: "" }])) }]);
+  assert.equal(groups.length, 1001);
+  assert.deepEqual(groups.filter(({ shown }) => shown).map(({ title }) => title), ["Contacts", ...names.slice(1, 13)]);
 });
 
 test("after a reset of the world time goes on, in frames as in series", async () => {

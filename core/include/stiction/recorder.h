@@ -94,6 +94,11 @@ typedef struct stn_recorder_ops {
     uint32_t needs; // STN_RECORDER_NEEDS_*; what nobody needs is not made
 } stn_recorder_ops;
 
+/// Opens the file of a recording, emptied, for writing, also a device or a pipe. Until `*descriptor` is closed, or the
+/// process has ended, no second recording gets the same file, under whatever name and in whatever process: STN_ERR_FILE,
+/// which names path and reason. For [setup]
+STN_API stn_status stn_record_open(const char *path, int *descriptor, stn_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -31,7 +31,7 @@ typedef struct csv_recording {
     char *path;
     char **signal; // names of the signal columns, those known at the first row
     int32_t signal_count;
-    bool has_header;
+    bool has_header, failed;
     off_t whole; // bytes of whole rows
 } csv_recording;
 
@@ -80,9 +80,16 @@ static stn_status csv_open(void *self, const stn_record_header *header, void **r
     }
     r->config = self;
     r->path = path;
-    r->file = fopen(path, "w");
-    stn_status status = r->file != NULL ? write_parameters(header, err) : failed(path, err);
+    int descriptor = -1;
+    stn_status status = stn_record_open(path, &descriptor, err);
+    if (status == STN_OK) {
+        r->file = fdopen(descriptor, "w");
+        status = r->file != NULL ? write_parameters(header, err) : failed(path, err);
+    }
     if (status != STN_OK) {
+        if (descriptor >= 0 && r->file == NULL) {
+            close(descriptor);
+        }
         if (r->file != NULL) {
             fclose(r->file);
         }
@@ -94,16 +101,42 @@ static stn_status csv_open(void *self, const stn_record_header *header, void **r
     return STN_OK;
 }
 
-/// "joint", or "robot/joint" where several robots have a joint of that name.
-static void write_joint_name(const csv_recording *r, const stn_model *model, const stn_joint *joint) {
+// A name of a column: letter[qualifier/name].part, of which all but the name may be empty. In quotes, with quotes in it
+// doubled, where it holds what separates fields or rows (RFC 4180).
+typedef struct column {
+    const char *letter, *qualifier, *name, *part;
+} column;
+
+static bool needs_quotes(const char *text) {
+    return strpbrk(text, ",\"\r\n") != NULL;
+}
+
+static void put_name(FILE *file, const char *text, bool quoted) {
+    for (; *text != '\0'; text++) {
+        if (quoted && *text == '"') {
+            fputc('"', file);
+        }
+        fputc(*text, file);
+    }
+}
+
+static void write_column(const csv_recording *r, column c) {
+    bool quoted = needs_quotes(c.name) || needs_quotes(c.qualifier);
+    bool bracketed = c.letter[0] != '\0';
+    fprintf(r->file, ",%s%s%s", quoted ? "\"" : "", c.letter, bracketed ? "[" : "");
+    put_name(r->file, c.qualifier, quoted);
+    fputs(c.qualifier[0] != '\0' ? "/" : "", r->file);
+    put_name(r->file, c.name, quoted);
+    fprintf(r->file, "%s%s%s%s", bracketed ? "]" : "", c.part[0] != '\0' ? "." : "", c.part, quoted ? "\"" : "");
+}
+
+/// The robot's name where several robots have a joint of that name, else "".
+static const char *qualifier_of(const stn_model *model, const stn_joint *joint) {
     int32_t same = 0;
     for (int32_t j = 0; j < model->joint_count; j++) {
         same += strcmp(model->joints[j].name, joint->name) == 0;
     }
-    if (same > 1) {
-        fprintf(r->file, "%s/", model->robots[joint->robot].name);
-    }
-    fputs(joint->name, r->file);
+    return same > 1 ? model->robots[joint->robot].name : "";
 }
 
 static void write_joint_columns(const csv_recording *r, const stn_model *model, const char *letter) {
@@ -112,13 +145,9 @@ static void write_joint_columns(const csv_recording *r, const stn_model *model, 
         const stn_joint *joint = &model->joints[j];
         int32_t count = position ? joint->nq : joint->nv;
         for (int32_t i = 0; i < count; i++) {
-            fprintf(r->file, ",%s[", letter);
-            write_joint_name(r, model, joint);
-            fputc(']', r->file);
-            if (count > 1) {
-                fprintf(r->file, ".%s", position ? stn_joint_coordinate_name(joint->type, i)
-                                                 : stn_joint_velocity_name(joint->type, i));
-            }
+            const char *part =
+                position ? stn_joint_coordinate_name(joint->type, i) : stn_joint_velocity_name(joint->type, i);
+            write_column(r, (column){letter, qualifier_of(model, joint), joint->name, count > 1 ? part : ""});
         }
     }
 }
@@ -158,8 +187,8 @@ static stn_status write_header(csv_recording *r, const stn_observation *o, stn_e
     }
     for (int32_t b = 1; r->config->bodies && b < o->model->body_count; b++) {
         for (int32_t i = 0; i < STN_COUNT(coordinate_names); i++) {
-            fprintf(r->file, ",body[%s/%s].%s", o->model->robots[o->model->bodies[b].robot].name,
-                    o->model->bodies[b].name, coordinate_names[i]);
+            const stn_body *body = &o->model->bodies[b];
+            write_column(r, (column){"body", o->model->robots[body->robot].name, body->name, coordinate_names[i]});
         }
     }
     if (r->config->energies) {
@@ -167,7 +196,7 @@ static stn_status write_header(csv_recording *r, const stn_observation *o, stn_e
     }
     fputs(",contacts,iterations,momentum,complementarity,cone,penetration_m,overlap_m,step_us", r->file);
     for (int32_t i = 0; i < r->signal_count; i++) {
-        fprintf(r->file, ",%s", r->signal[i]);
+        write_column(r, (column){"", "", r->signal[i], ""});
     }
     fputc('\n', r->file);
     return STN_OK;
@@ -246,8 +275,7 @@ static stn_status cut_back(const csv_recording *r, stn_error *err) {
     return status;
 }
 
-static stn_status csv_observe(void *recording, const stn_observation *o, stn_error *err) {
-    csv_recording *r = recording;
+static stn_status write_step(csv_recording *r, const stn_observation *o, stn_error *err) {
     if (!r->has_header) {
         stn_status status = write_header(r, o, err);
         if (status != STN_OK) {
@@ -265,6 +293,13 @@ static stn_status csv_observe(void *recording, const stn_observation *o, stn_err
     return STN_OK;
 }
 
+static stn_status csv_observe(void *recording, const stn_observation *o, stn_error *err) {
+    csv_recording *r = recording;
+    stn_status status = write_step(r, o, err);
+    r->failed = status < 0;
+    return status;
+}
+
 static stn_status csv_close(void *recording, stn_error *err) {
     csv_recording *r = recording;
     if (r == NULL) {
@@ -272,7 +307,7 @@ static stn_status csv_close(void *recording, stn_error *err) {
     }
     bool bad = ferror(r->file) != 0;
     bad = fclose(r->file) != 0 || bad;
-    stn_status status = bad ? failed(r->path, err) : STN_OK;
+    stn_status status = bad && !r->failed ? failed(r->path, err) : STN_OK; // a failure is said once
     release(r);
     return status;
 }

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include "html.h"
@@ -79,8 +78,7 @@ stn_status page_open(page *p, stn_context *context, const char *path, stn_error 
     if (!p->deflating) {
         status = stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
     } else {
-        p->descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-        status = p->descriptor >= 0 ? STN_OK : fail_write(p, errno, err);
+        status = stn_record_open(path, &p->descriptor, err);
     }
     if (status == STN_OK) {
         status = write_whole(p, recorder_html_head, (size_t)(recorder_html_head_end - recorder_html_head), err);

@@ -265,6 +265,42 @@ static void test_recordings_of_several_kinds_are_made_at_once(void **state) {
     assert_int_equal(count_lines("three.csv", &whole), 12);
     stn_expect("run falling.lua --record one.csv --log one.csv " ERRORS, 2,
                "stiction run: --record one.csv: is given twice; name another file\n");
+    stn_expect_part("run falling.lua --record one.csv --log ./one.csv " ERRORS, 2,
+                    "recorder csv: ./one.csv: another recording is being written to it; name another file\n");
+}
+
+static void test_what_fails_when_a_recording_is_closed_gives_status_2(void **state) {
+    (void)state;
+    write_file("late.lua", "local w = require 'stiction'.world {}\n"
+                           "w:step()\nw:record('late.png')\n");
+    stn_expect_part("run late.lua -q " ERRORS, 2,
+                    "stiction run: late.png: no step was made while it was open: make one\n");
+    write_file("left.lua", "local w = require 'stiction'.world {}\n"
+                           "w:step()\nw:record('late.png')\nos.exit(7)\n");
+    stn_expect_part("run left.lua -q " ERRORS, 7, "error: late.png: no step was made while it was open: make one\n");
+}
+
+static void test_a_log_that_cannot_be_written_is_said_once(void **state) {
+    (void)state;
+    write_file("falling.lua", falling);
+    assert_int_equal(symlink("/dev/full", "full.csv"), 0);
+    stn_expect("run falling.lua --log full.csv " ERRORS, 2,
+               "stiction run: falling.lua:5: recorder csv: full.csv: cannot be written: No space left on device\n");
+}
+
+static void test_names_in_a_log_are_quoted_where_they_separate_columns(void **state) {
+    (void)state;
+    write_file("names.lua", "local w = require 'stiction'.world {}\n"
+                            "w:sphere { name = 'a,\"b', radius = 0.1, mass = 1 }\n"
+                            "w:plot('up, down', 1)\nw:record('names.csv')\nw:step()\n");
+    stn_run_to("run names.lua " QUIET, 0);
+    FILE *file = fopen("names.csv", "r");
+    char header[2048];
+    assert_non_null(file);
+    assert_non_null(fgets(header, sizeof header, file));
+    fclose(file);
+    assert_non_null(strstr(header, ",\"q[a,\"\"b_floating].x\",\"q[a,\"\"b_floating].y\","));
+    assert_non_null(strstr(header, ",step_us,\"up, down\"\n"));
 }
 
 /// What a full disk does: writing beyond 4096 bytes of a file fails. The exit status.
@@ -485,6 +521,11 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_a_step_that_fails_saves_the_state_and_gives_status_3, enter_folder,
                                         leave_folder),
         cmocka_unit_test_setup_teardown(test_recordings_of_several_kinds_are_made_at_once, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_what_fails_when_a_recording_is_closed_gives_status_2, enter_folder,
+                                        leave_folder),
+        cmocka_unit_test_setup_teardown(test_a_log_that_cannot_be_written_is_said_once, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_names_in_a_log_are_quoted_where_they_separate_columns, enter_folder,
+                                        leave_folder),
         cmocka_unit_test_setup_teardown(test_a_full_disk_ends_the_run_and_leaves_whole_rows, enter_folder,
                                         leave_folder),
         cmocka_unit_test_setup_teardown(test_energy_beyond_the_range_of_numbers_is_a_step_that_failed, enter_folder,

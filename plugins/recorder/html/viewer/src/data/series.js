@@ -19,7 +19,10 @@ export function decodeSeries(payload) {
   for (let k = 0; k < count; k++) step[k] = last += reader.u();
   const time = new Float64Array(reader.planes(count, 8));
   const columns = new Map();
-  for (const { name, unit } of names) columns.set(name, { unit, values: new Float32Array(reader.planes(count, 4)) });
+  for (const { name, unit } of names) {
+    const own = columns.has(name) ? `${name} (signal)` : name; // a signal does not replace what is always there
+    columns.set(own, { unit, values: new Float32Array(reader.planes(count, 4)) });
+  }
   return { step, time, columns };
 }
 

@@ -10,6 +10,8 @@
  * @property {boolean} shown  at first
  */
 
+const SIGNALS_SHOWN = 12; // at first; a page that draws a thousand plots moves no more
+
 /** @type {Group[]} */
 const STANDARD = [
   { key: "contacts", title: "Contacts", unit: "", whole: true, shown: true, lines: [{ label: "contacts", of: ["contacts"] }] },
@@ -37,8 +39,8 @@ export function groupsOf(all) {
     .filter((group) => group.lines.length > 0);
   const known = new Set(STANDARD.flatMap((group) => group.lines.flatMap(({ of }) => of)));
   const signals = [...units].filter(([name]) => !known.has(name));
-  return [...standard, ...signals.map(([name, unit]) => ({
-    key: `signal ${name}`, title: name, unit, shown: true, lines: [{ label: name, of: [name] }],
+  return [...standard, ...signals.map(([name, unit], k) => ({
+    key: `signal ${name}`, title: name, unit, shown: k < SIGNALS_SHOWN, lines: [{ label: name, of: [name] }],
   }))];
 }
 
