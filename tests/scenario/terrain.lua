@@ -173,3 +173,12 @@ stn.test("a pile of rocks comes to rest on a field without sinking in", function
     assert(p[3] > hills(p[1], p[2]), "rock " .. i .. " is below the land")
   end
 end)
+
+stn.test("a large box rests on small bumps: those that carry it stay among hundreds in reach", function()
+  local world = stn.world { dt = 0.005 }
+  world:height_field { size = { 2, 2 }, rows = 101, columns = 101,
+    heights = function(x, y) return 0.003 * math.sin(20 * x) * math.cos(17 * y) end }
+  local box = world:box { size = { 1, 1, 0.2 }, xyz = { 0, 0, 0.12 }, rpy = { 0.02, 0.01, 0.3 } }
+  for _ in world:run { seconds = 2 } do end
+  stn.check("it rests", { value = box:speed(), limit = 1e-6, unit = "m/s" })
+end)

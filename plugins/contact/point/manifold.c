@@ -96,10 +96,9 @@ static int32_t most_gain(const corner *corners, const int32_t *order, int32_t co
     return best;
 }
 
-/// Marks the points that touch, or are as near as the deepest, and returns how many: what hangs higher may not drive
-/// them out, however much area it adds.
-static int32_t keep_near(const manifold *m, double spread, corner *corners) {
-    double near = fmax(manifold_depth(m), 0.0) + 1e-3 * spread;
+/// Marks the points that are no further than `near`, and returns how many: what hangs higher may not drive them out,
+/// however much area it adds.
+static int32_t keep_near(const manifold *m, double near, corner *corners) {
     int32_t count = 0;
     for (int32_t i = 0; i < m->count; i++) {
         corners[i].kept = m->points[i].phi <= near;
@@ -125,18 +124,20 @@ static void keep_most(manifold *m, int32_t limit, bool with_deepest) {
         return;
     }
     corner corners[MANIFOLD_CAPACITY];
-    double spread = spread_of(m);
-    int32_t order[MANIFOLD_CAPACITY] = {0}, start = 0, kept = with_deepest ? keep_near(m, spread, corners) : 0;
-    if (kept >= limit) {
+    double spread = spread_of(m), near = fmax(manifold_depth(m), 0.0) + 1e-3 * spread; // touching, or as near
+    int32_t order[MANIFOLD_CAPACITY] = {0}, start = 0, kept = with_deepest ? keep_near(m, near, corners) : 0;
+    if (kept >= limit) { // over rough ground only those in overlap carry
         drop_others(m, corners);
-        kept = 0;
+        near = fmax(manifold_depth(m), -2e-9 * spread) + 1e-9 * spread;
+        kept = keep_near(m, near, corners);
+        kept = kept < limit ? kept : 0;
     }
     if (m->count <= limit) {
         return;
     }
     go_round(m, m->points[0].normal, corners, order);
     if (kept > 0) {
-        keep_near(m, spread, corners);
+        keep_near(m, near, corners);
     }
     int32_t stays = with_deepest ? firmest(m, spread) : outermost(corners, m->count, spread);
     while (order[start] != stays) {
