@@ -169,7 +169,9 @@ static int world_close_recordings(lua_State *L) {
 
 static int world_plot(lua_State *L) {
     stn_lua_world *w = stn_lua_world_compiled(L, 1);
-    const char *name = luaL_checkstring(L, 2);
+    size_t size;
+    const char *name = luaL_checklstring(L, 2, &size);
+    luaL_argcheck(L, strlen(name) == size, 2, "a name without the character \\0 expected");
     double value = stn_lua_real(L, 3, "world:plot: the value", "as plotted");
     stn_error err = {0};
     stn_lua_check(L, stn_world_signal(w->world, name, value, &err), &err);

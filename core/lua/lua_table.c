@@ -252,7 +252,11 @@ const char *stn_fields_text(const stn_fields *f, const char *key) {
     if (lua_type(f->L, -1) != LUA_TSTRING) {
         stn_lua_fail(f->L, "%s: %s must be a text, got %s", f->owner, key, luaL_typename(f->L, -1));
     }
-    const char *text = lua_tostring(f->L, -1); // stays alive: the table holds it
+    size_t size;
+    const char *text = lua_tolstring(f->L, -1, &size); // stays alive: the table holds it
+    if (strlen(text) != size) {
+        stn_lua_fail(f->L, "%s: %s must be a text without the character \\0", f->owner, key);
+    }
     lua_pop(f->L, 1);
     return text;
 }

@@ -167,3 +167,10 @@ stn.test("errors of a script say where", function()
   refused(function() local x = nil; return x.y end, "nil")
   refused(function() error "plain" end, "plain")
 end)
+
+stn.test("names with a character 0, which ends a text in C, are not cut silently", function()
+  local world = stn.world {}
+  refused(function() world:box { name = "cube\0two", size = { 1, 1, 1 } } end, "world:box", "name", "\\0")
+  world:box { name = "cube", size = { 1, 1, 1 } }
+  refused(function() world:plot("height\0", 1) end, "\\0")
+end)
