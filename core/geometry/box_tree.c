@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "geometry/box_split.h"
+
 enum { LEAF = 4, DEEPEST = 64 };
 static const double LOOSE = 1.5;
 
@@ -43,73 +45,13 @@ static signed char kind_of(const stn_aabb *b) {
     return stn_vec3_finite(b->lower) && stn_vec3_finite(b->upper) ? KIND_INNER : KIND_WIDE;
 }
 
-static double centre(const stn_aabb *b, int32_t axis) {
-    return 0.5 * (&b->lower.x)[axis] + 0.5 * (&b->upper.x)[axis];
-}
-
-static int32_t longest_axis(const box_tree *tree, const stn_aabb *boxes, int32_t first, int32_t count) {
-    int32_t best = 0;
-    double longest = -1.0;
-    for (int32_t axis = 0; axis < 3; axis++) {
-        double low = INFINITY, high = -INFINITY;
-        for (int32_t i = first; i < first + count; i++) {
-            double c = centre(&boxes[tree->order[i]], axis);
-            low = c < low ? c : low;
-            high = c > high ? c : high;
-        }
-        if (high - low > longest) {
-            longest = high - low;
-            best = axis;
-        }
-    }
-    return best;
-}
-
-static void exchange(box_tree *tree, int32_t i, int32_t j) {
-    double key = tree->key[i];
-    int32_t box = tree->order[i];
-    tree->key[i] = tree->key[j];
-    tree->order[i] = tree->order[j];
-    tree->key[j] = key;
-    tree->order[j] = box;
-}
-
-/// Quickselect: afterwards no key before `middle` exceeds one from `middle` on.
-static void split_at(box_tree *tree, int32_t first, int32_t last, int32_t middle) {
-    while (first < last) {
-        double pivot = tree->key[first + (last - first) / 2];
-        int32_t i = first, j = last;
-        while (i <= j) {
-            while (tree->key[i] < pivot) {
-                i++;
-            }
-            while (tree->key[j] > pivot) {
-                j--;
-            }
-            if (i <= j) {
-                exchange(tree, i++, j--);
-            }
-        }
-        if (middle <= j) {
-            last = j;
-        } else if (middle >= i) {
-            first = i;
-        } else {
-            return;
-        }
-    }
-}
-
 static int32_t build(box_tree *tree, const stn_aabb *boxes, int32_t first, int32_t count) {
     int32_t id = tree->node_count++;
     box_node *n = &tree->nodes[id];
     *n = (box_node){.first = first, .count = count, .right = -1};
     if (count > LEAF) {
-        int32_t axis = longest_axis(tree, boxes, first, count), left = count / 2;
-        for (int32_t i = first; i < first + count; i++) {
-            tree->key[i] = centre(&boxes[tree->order[i]], axis);
-        }
-        split_at(tree, first, first + count - 1, first + left);
+        int32_t left = count / 2;
+        box_split(boxes, tree->order + first, tree->key + first, count, left);
         build(tree, boxes, first, left);
         n->right = build(tree, boxes, first + left, count - left);
     }

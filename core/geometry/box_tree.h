@@ -21,7 +21,7 @@ typedef struct box_tree {
     int32_t wide_count;  // order[inner_count .. inner_count + wide_count)
     int32_t node_count;
     int32_t *order;    // boxes, near ones together
-    double *key;       // while the tree is built
+    float *key;        // while the tree is built
     signed char *kind; // of each box when the tree was built
     box_node *nodes;
     double built_area; // of all nodes, after building

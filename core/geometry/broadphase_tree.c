@@ -3,76 +3,8 @@
 // update to update and only fitted anew. It is rebuilt when a walk visits half as many node pairs again as after
 // building, or when boxes that left their fat ones, and so moved by a part of their size each, were looked up 8 times
 // their number. How old the tree is changes the time that an update takes, never the pairs.
+#include "geometry/box_split.h"
 #include "geometry/broadphase.h"
-
-static double centre(const stn_aabb *box, int32_t axis) {
-    switch (axis) {
-    case 0:
-        return box->lower.x + box->upper.x;
-    case 1:
-        return box->lower.y + box->upper.y;
-    default:
-        return box->lower.z + box->upper.z;
-    }
-}
-
-static int32_t longest_axis(const stn_broadphase *bp, int32_t first, int32_t count) {
-    int32_t best = 0;
-    double longest = -1.0;
-    for (int32_t axis = 0; axis < 3; axis++) {
-        double low = INFINITY, high = -INFINITY;
-        for (int32_t s = first; s < first + count; s++) {
-            double c = centre(&bp->boxes[bp->order[s]], axis);
-            low = c < low ? c : low;
-            high = c > high ? c : high;
-        }
-        if (high - low > longest) {
-            longest = high - low;
-            best = axis;
-        }
-    }
-    return best;
-}
-
-static void swap_slots(stn_broadphase *bp, int32_t i, int32_t j) {
-    float key = bp->key[i];
-    bp->key[i] = bp->key[j];
-    bp->key[j] = key;
-    int32_t box = bp->order[i];
-    bp->order[i] = bp->order[j];
-    bp->order[j] = box;
-}
-
-static float median_of_three(float a, float b, float c) {
-    float low = a < b ? a : b, high = a < b ? b : a;
-    return c < low ? low : c > high ? high : c;
-}
-
-/// Quickselect: afterwards no key before `middle` exceeds one from `middle` on.
-static void split_at(stn_broadphase *bp, int32_t first, int32_t last, int32_t middle) {
-    while (first < last) {
-        float pivot = median_of_three(bp->key[first], bp->key[(first + last) / 2], bp->key[last]);
-        int32_t i = first, j = last;
-        while (i <= j) {
-            while (bp->key[i] < pivot) {
-                i++;
-            }
-            while (bp->key[j] > pivot) {
-                j--;
-            }
-            if (i <= j) {
-                swap_slots(bp, i++, j--);
-            }
-        }
-        if (middle <= j) {
-            last = j;
-        } else if (middle >= i) {
-            first = i;
-        } else {
-            return;
-        }
-    }
-}
 
 /// Splits so that all blocks but the last are full. Depth is at most log2 of the number of blocks, rounded up.
 static int32_t build(stn_broadphase *bp, int32_t first, int32_t count) {
@@ -82,12 +14,8 @@ static int32_t build(stn_broadphase *bp, int32_t first, int32_t count) {
     n->right = -1;
     n->block = first / LANES;
     if (count > LANES) {
-        int32_t axis = longest_axis(bp, first, count);
-        for (int32_t s = first; s < first + count; s++) {
-            bp->key[s] = (float)centre(&bp->boxes[bp->order[s]], axis);
-        }
         int32_t left = (n->weight + 1) / 2 * LANES;
-        split_at(bp, first, first + count - 1, first + left);
+        box_split(bp->boxes, bp->order + first, bp->key + first, count, left);
         build(bp, first, left);
         n->right = build(bp, first + left, count - left);
     }
