@@ -34,24 +34,25 @@ static stn_status check_options(const stn_problem_solver_options *o, stn_error *
     return STN_OK;
 }
 
-static stn_status create_workers(stn_problem_solver *s, stn_error *err) {
-    int32_t count = stn_threads_count(s->options.threads);
-    s->workers = stn_allocate(s->context, (size_t)count, sizeof *s->workers);
-    if (s->workers == NULL) {
+static stn_status create_seats(stn_problem_solver *s, stn_error *err) {
+    enum { SEATS_PER_WORKER = 4 };
+    int32_t workers = stn_threads_count(s->options.threads), count = workers == 1 ? 1 : SEATS_PER_WORKER * workers;
+    s->seats = stn_allocate(s->context, (size_t)count, sizeof *s->seats);
+    if (s->seats == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "problem solver: out of memory");
     }
-    s->worker_count = count;
-    for (int32_t w = 0; w < count; w++) {
-        s->workers[w].arena = stn_arena_create(s->context);
-        if (s->workers[w].arena == NULL) {
+    s->seat_count = count;
+    for (int32_t k = 0; k < count; k++) {
+        s->seats[k].arena = stn_arena_create(s->context);
+        if (s->seats[k].arena == NULL) {
             return stn_fail(err, STN_ERR_MEMORY, "problem solver: out of memory");
         }
         if (s->ops.create_workspace == NULL) {
             continue;
         }
-        stn_status status = s->ops.create_workspace(s->options.solver->self, s->context, &s->workers[w].workspace, err);
+        stn_status status = s->ops.create_workspace(s->options.solver->self, s->context, &s->seats[k].workspace, err);
         if (status != STN_OK) {
-            s->workers[w].workspace = NULL;
+            s->seats[k].workspace = NULL;
             return status;
         }
     }
@@ -80,7 +81,7 @@ stn_status stn_problem_solver_create(stn_context *context, const stn_problem_sol
     status = s->arena != NULL ? stn_inverse_create(context, &s->inverse, err)
                               : stn_fail(err, STN_ERR_MEMORY, "problem solver: out of memory");
     if (status == STN_OK) {
-        status = create_workers(s, err);
+        status = create_seats(s, err);
     }
     if (status != STN_OK) {
         stn_problem_solver_destroy(s);
@@ -94,13 +95,13 @@ void stn_problem_solver_destroy(stn_problem_solver *s) {
     if (s == NULL) {
         return;
     }
-    for (int32_t w = 0; w < s->worker_count; w++) {
-        if (s->workers[w].workspace != NULL) {
-            s->ops.destroy_workspace(s->workers[w].workspace);
+    for (int32_t k = 0; k < s->seat_count; k++) {
+        if (s->seats[k].workspace != NULL) {
+            s->ops.destroy_workspace(s->seats[k].workspace);
         }
-        stn_arena_destroy(s->workers[w].arena);
+        stn_arena_destroy(s->seats[k].arena);
     }
-    stn_release(s->context, s->workers);
+    stn_release(s->context, s->seats);
     stn_inverse_destroy(s->inverse);
     stn_arena_destroy(s->arena);
     stn_release(s->context, s);
@@ -207,19 +208,20 @@ static stn_status find_islands(solve_job *job, stn_error *err) {
     return STN_OK;
 }
 
-/// Consecutive islands of at least CHUNK constraints together: small islands are not worth a turn each, and neighbours
-/// write into the same cache lines.
+/// Consecutive islands together, at most as many chunks as there are seats: of equal numbers of constraints, and at
+/// least CHUNK of them, because small islands are not worth a turn each and neighbours write into the same cache lines.
 static stn_status cut_chunks(solve_job *job, stn_error *err) {
     enum { CHUNK = 16 };
-    const int32_t count = job->islands.count, *start = job->islands.constraint_start;
+    const int32_t count = job->islands.count, *start = job->islands.constraint_start, seats = job->solver->seat_count;
     job->chunk_start = STN_ARENA(job->solver->arena, count + 1, int32_t);
     if (job->chunk_start == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "problem solver: out of memory");
     }
+    const int32_t share = (job->problem->constraint_count + seats - 1) / seats, least = share > CHUNK ? share : CHUNK;
     job->chunk_count = 0;
     job->chunk_start[0] = 0;
     for (int32_t i = 0; i < count; i++) {
-        if (i + 1 == count || start[i + 1] - start[job->chunk_start[job->chunk_count]] >= CHUNK) {
+        if (i + 1 == count || start[i + 1] - start[job->chunk_start[job->chunk_count]] >= least) {
             job->chunk_start[++job->chunk_count] = i + 1;
         }
     }
@@ -249,14 +251,14 @@ static void free_trees(const solve_job *job) {
     }
 }
 
-/// The failure of the first island that failed, whichever worker had it.
+/// The failure of the first island that failed, whichever chunk it was in.
 static stn_status first_failure(const solve_job *job, stn_error *err) {
     const stn_problem_solver *s = job->solver;
-    const solver_worker *first = NULL;
-    for (int32_t w = 0; w < s->worker_count; w++) {
-        const solver_worker *worker = &s->workers[w];
-        if (worker->failed_island >= 0 && (first == NULL || worker->failed_island < first->failed_island)) {
-            first = worker;
+    const solver_seat *first = NULL;
+    for (int32_t k = 0; k < s->seat_count; k++) {
+        const solver_seat *seat = &s->seats[k];
+        if (seat->failed_island >= 0 && (first == NULL || seat->failed_island < first->failed_island)) {
+            first = seat;
         }
     }
     if (first == NULL) {
@@ -305,8 +307,8 @@ static stn_status solve_islands(solve_job *job, stn_error *err) {
     if (status != STN_OK) {
         return status;
     }
-    for (int32_t w = 0; w < s->worker_count; w++) {
-        s->workers[w].failed_island = -1;
+    for (int32_t k = 0; k < s->seat_count; k++) {
+        s->seats[k].failed_island = -1;
     }
     stn_parallel_for(s->options.threads, job->chunk_count, solve_chunk, job);
     status = first_failure(job, err);

@@ -6,7 +6,7 @@
 #include "problem/inverse.h"
 #include "problem/solver.h"
 
-/// What the solver sees of one island; all in the worker's arena.
+/// What the solver sees of one island; all in the seat's arena.
 typedef struct part {
     stn_problem problem;
     const stn_inverse *inverse; // of its trees
@@ -45,7 +45,7 @@ static stn_status build_island(const solve_job *job, int32_t index, stn_arena *a
     return STN_OK;
 }
 
-static stn_solve_control control_of(const solve_job *job, const solver_worker *worker, const part *island) {
+static stn_solve_control control_of(const solve_job *job, const solver_seat *seat, const part *island) {
     const stn_problem_solver *s = job->solver;
     const stn_solver_common *common = s->options.solver->common;
     const stn_instance *factor = s->options.factor;
@@ -55,7 +55,7 @@ static stn_solve_control control_of(const solve_job *job, const solver_worker *w
         .absolute_tolerance = common->absolute_tolerance,
         .max_iterations = common->max_iterations,
         .context = s->context,
-        .arena = worker->arena,
+        .arena = seat->arena,
         .threads = job->islands.count == 1 ? s->options.threads : NULL, // with several they are busy with islands
         .law = s->law.ops != NULL ? &s->law : NULL,
         .law_memory = job->request->law_memory,
@@ -64,7 +64,7 @@ static stn_solve_control control_of(const solve_job *job, const solver_worker *w
         .delassus = delassus ? &island->delassus : NULL,
         .factor = factor != NULL ? factor->desc->ops.factor : NULL,
         .factor_self = factor != NULL ? factor->self : NULL,
-        .workspace = worker->workspace,
+        .workspace = seat->workspace,
     };
 }
 
@@ -122,22 +122,21 @@ static void scatter(const solve_job *job, int32_t index, const part *island) {
     }
 }
 
-static stn_status run(const solve_job *job, int32_t index, solver_worker *worker, stn_solve_info *info,
-                      stn_error *err) {
+static stn_status run(const solve_job *job, int32_t index, solver_seat *seat, stn_solve_info *info, stn_error *err) {
     const stn_problem_solver *s = job->solver;
     part island;
-    stn_arena_reset(worker->arena);
-    stn_status status = build_island(job, index, worker->arena, &island, err);
+    stn_arena_reset(seat->arena);
+    stn_status status = build_island(job, index, seat->arena, &island, err);
     if (status != STN_OK) {
         return status;
     }
-    stn_solve_control control = control_of(job, worker, &island);
+    stn_solve_control control = control_of(job, seat, &island);
     status = s->ops.solve(s->options.solver->self, &island.problem, &control, &island.solution, info, err);
     status = stn_answer_end(status, err); // err came in empty
     if (status < 0) {
         return status;
     }
-    stn_status completed = complete(job, &island, worker->arena, err);
+    stn_status completed = complete(job, &island, seat->arena, err);
     if (completed == STN_OK) {
         completed = check_solution(&island, err);
     }
@@ -148,22 +147,23 @@ static stn_status run(const solve_job *job, int32_t index, solver_worker *worker
     return status;
 }
 
-static void solve_island(solve_job *job, int32_t index, solver_worker *worker) {
+static void solve_island(solve_job *job, int32_t index, solver_seat *seat) {
     island_outcome *outcome = &job->outcomes[index];
     *outcome = (island_outcome){.info = {.cost = (double)NAN, .reason = ""}};
     stn_error err;
     err.status = STN_OK;
     err.text[0] = '\0';
-    outcome->status = run(job, index, worker, &outcome->info, &err);
-    if (outcome->status < 0 && (worker->failed_island < 0 || index < worker->failed_island)) {
-        worker->failed_island = index;
-        worker->error = err;
+    outcome->status = run(job, index, seat, &outcome->info, &err);
+    if (outcome->status < 0 && (seat->failed_island < 0 || index < seat->failed_island)) {
+        seat->failed_island = index;
+        seat->error = err;
     }
 }
 
 void solve_chunk(void *user, int32_t index, int32_t worker) {
+    (void)worker;
     solve_job *job = user;
     for (int32_t i = job->chunk_start[index]; i < job->chunk_start[index + 1]; i++) {
-        solve_island(job, i, &job->solver->workers[worker]);
+        solve_island(job, i, &job->solver->seats[index]);
     }
 }

@@ -5,13 +5,15 @@
 
 #include <stiction/solve.h>
 
-/// What one worker keeps: scratch of the island at hand, the solver's cache, and its first failure in island order.
-typedef struct solver_worker {
+/// What the islands of one chunk share: scratch of the island at hand, the solver's cache, and the first failure in
+/// island order. It belongs to the chunk, not to the thread that happens to run it: which memory grows, and when, then
+/// follows from the problems alone, and a steady step allocates nothing however the threads are scheduled.
+typedef struct solver_seat {
     stn_arena *arena;
     void *workspace;
     int32_t failed_island; // -1: none
     stn_error error;
-} solver_worker;
+} solver_seat;
 
 struct stn_problem_solver {
     stn_context *context;
@@ -20,8 +22,8 @@ struct stn_problem_solver {
     stn_law law;          // ops NULL when the solver needs none
     stn_inverse *inverse; // for requests that bring none
     stn_arena *arena;     // of one call: islands, staged results
-    int32_t worker_count;
-    solver_worker *workers;
+    int32_t seat_count;   // chunks at most; several for each worker, so that they even out
+    solver_seat *seats;
 };
 
 /// How one island ended.
@@ -30,7 +32,7 @@ typedef struct island_outcome {
     stn_solve_info info;
 } island_outcome;
 
-/// One call, shared by the workers. Islands write to disjoint parts of v, gamma and outcomes.
+/// One call, shared by the threads. Islands write to disjoint parts of v, gamma and outcomes.
 typedef struct solve_job {
     stn_problem_solver *solver;
     stn_problem *problem;
@@ -39,7 +41,7 @@ typedef struct solve_job {
     stn_islands islands;
     bool whole; // one island that is the problem itself
     int32_t chunk_count;
-    int32_t *chunk_start; // (chunk_count + 1) islands that one worker takes at a time
+    int32_t *chunk_start; // (chunk_count + 1) islands that a worker takes at a time; chunk i sits on seat i
     double *v, *gamma;
     island_outcome *outcomes; // (islands.count)
 } solve_job;

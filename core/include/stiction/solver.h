@@ -39,7 +39,7 @@ typedef struct stn_solve_control {
     const stn_delassus *delassus; // NULL unless STN_NEEDS_DELASSUS
     const stn_factor_ops *factor; // factorisation chosen by the user for systems of the solver's own; NULL: its default
     void *factor_self;
-    /// The solver's cache across calls (symbolic factors): one per worker, owned by the solver, made by create_workspace.
+    /// The cache across calls (symbolic factors), made by create_workspace; no two calls at a time share one.
     void *workspace;
 } stn_solve_control;
 
@@ -63,7 +63,7 @@ typedef struct stn_solver_ops {
     stn_yield yields;
     uint32_t needs; // STN_NEEDS_...
     uint32_t sets;  // bit set of stn_constraint_set; a problem with others is refused, naming the rows
-    /// OPTIONAL. A cache per worker thread (factors, packed arrays); may allocate whenever sizes grow, nothing in it may
+    /// OPTIONAL. A cache (factors, packed arrays) for calls one after the other; may allocate whenever sizes grow, nothing in it may
     /// change the result. [setup]
     stn_status (*create_workspace)(void *self, stn_context *context, void **workspace, stn_error *err);
     void (*destroy_workspace)(void *workspace); // REQUIRED with create_workspace

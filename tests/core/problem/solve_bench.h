@@ -3,6 +3,9 @@
 #ifndef STN_SOLVE_BENCH_H
 #define STN_SOLVE_BENCH_H
 
+#include <pthread.h>
+#include <time.h>
+
 #include <stiction/solve.h>
 
 #include "full_problem.h"
@@ -18,6 +21,9 @@ typedef struct fake_state {
     bool spoil; // gives NaN
     bool saw_threads, saw_law, saw_inverse, saw_workspace;
     int32_t workspaces;
+    pthread_t slow;        // this thread waits 2 ms in each solve
+    bool slow_others;      // all but `slow` wait
+    const void *workspace[64]; // that each island was given, by its first constraint's id - 1000
 } fake_state;
 
 static fake_state fake;
@@ -49,6 +55,10 @@ static stn_status fake_solve(void *self, const stn_problem *problem, const stn_s
     fake.saw_law = control->law != NULL;
     fake.saw_inverse = control->inverse != NULL;
     fake.saw_workspace = control->workspace != NULL;
+    fake.workspace[problem->constraints[0].id - 1000] = control->workspace;
+    if (fake.slow != 0 && (pthread_equal(fake.slow, pthread_self()) != 0) != fake.slow_others) {
+        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    }
     if (status < 0) {
         return stn_fail(err, status, "asked to fail at %d", (int)problem->constraints[0].id);
     }
