@@ -2,7 +2,7 @@
 -- Clutter: spheres and boxes fall in four columns into a container and come to rest.
 --
 -- placement "paper": columns at (+-0.2, +-0.2) m, random shapes and rotations, as in the SAP paper, section VI-C;
--- "columns": alternating shapes, nearly aligned, close together, the scene that other engines are measured on.
+-- "columns": columns of ten with alternating shapes, nearly aligned, the scene that other engines are measured on.
 -- box_contact "manifold": boxes touch by face clipping; "spheres26": by 26 spheres inside each box, as in the paper's demo.
 local stn = require "stiction"
 
@@ -20,6 +20,7 @@ local p = stn.params {
 }
 p.relaxation_time = stn.params { relaxation_time = p.dt }.relaxation_time -- [s]
 
+local paper = p.placement == "paper"
 local half, radius = 0.4, 0.05 -- inner half width of the container, half size of the bodies [m]
 local world = stn.world { dt = p.dt, solver = { "sap", tolerance = 1e-6 } }
 math.randomseed(p.seed)
@@ -39,7 +40,6 @@ local function container()
   if not p.walls then
     return
   end
-  local paper = p.placement == "paper"
   local thickness, height = paper and 0.04 or 0.10, paper and 0.80 or 1.0
   local centre, length = half + 0.5 * thickness, 2 * (half + thickness)
   for i, side in ipairs { { 1, 0 }, { -1, 0 }, { 0, 1 }, { 0, -1 } } do
@@ -93,8 +93,13 @@ local function paper_pose(column, layer)
   return { xyz = { x + 0.001 * layer, y, 0.075 + 0.15 * layer }, quat = random_quat() }, math.random() < 0.5
 end
 
+-- Columns stand on a square grid, as far apart as the container allows, at most 0.3 m.
+local columns_high = 10
+local side = math.ceil(math.sqrt(math.ceil(p.bodies / columns_high)))
+local apart = math.min(0.3, 0.65 / math.max(1, side - 1))
+
 local function columns_pose(column, layer)
-  local x, y = column % 2 == 0 and -0.15 or 0.15, column < 2 and -0.15 or 0.15
+  local x, y = (column % side - (side - 1) / 2) * apart, (column // side - (side - 1) / 2) * apart
   local function near(width)
     return width * (2 * math.random() - 1)
   end
@@ -104,9 +109,9 @@ end
 
 container()
 local bodies = {}
-local per_column = math.ceil(p.bodies / 4)
+local per_column = paper and math.ceil(p.bodies / 4) or columns_high
 for i = 0, p.bodies - 1 do
-  local place = p.placement == "paper" and paper_pose or columns_pose
+  local place = paper and paper_pose or columns_pose
   local pose, is_box = place(i // per_column, i % per_column)
   bodies[#bodies + 1] = add("body" .. i + 1, is_box, pose)
 end
