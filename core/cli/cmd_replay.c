@@ -32,6 +32,7 @@ typedef struct player {
     cli_progress progress;
     bool shows_progress;
     bool ended;     // the recording says that it is whole
+    bool failed;    // the file is damaged, or the replay diverged
     int32_t scenes; // a second one begins another recording
     int64_t steps, first_step;
     double simulated;                 // [s]
@@ -111,20 +112,33 @@ static stn_status play(player *p, const uint8_t *records, size_t size, stn_error
     return STN_OK;
 }
 
-/// True when nothing after this block belongs to the run.
+/// The last block says how many steps were made: a page that lost some of them is not the same run.
+static stn_status end(player *p, const uint8_t *text, stn_error *err) {
+    cJSON *json = cJSON_Parse((const char *)text);
+    const cJSON *count = cJSON_GetObjectItemCaseSensitive(json, "steps");
+    double steps = cJSON_IsNumber(count) ? count->valuedouble : (double)NAN;
+    cJSON_Delete(json);
+    p->ended = true;
+    return p->replay == NULL || steps == (double)p->steps
+               ? STN_OK
+               : stn_fail(err, STN_ERR_PARSE, "a run of %.17g steps, of which %lld are in the file; it is damaged",
+                          steps, (long long)p->steps);
+}
+
+/// `*over`: nothing more is to be read. After its end only another scene matters.
 static stn_status take_block(player *p, const cli_block *block, bool *over, stn_error *err) {
     const uint8_t *payload = NULL;
     size_t size = 0;
     bool run = strcmp(block->kind, "run") == 0, steps = strcmp(block->kind, "steps") == 0;
-    p->ended = p->ended || strcmp(block->kind, "end") == 0;
+    bool last = strcmp(block->kind, "end") == 0;
     p->scenes += strcmp(block->kind, "scene") == 0;
-    *over = p->ended || p->scenes > 1 || block->kind[0] == '\0';
-    if (!run && !steps) {
+    *over = p->scenes > 1 || block->kind[0] == '\0';
+    if (p->ended || !(run || steps || last)) {
         return STN_OK;
     }
     stn_status status = cli_recording_unpack(p->recording, &payload, &size, err);
     if (status == STN_OK) {
-        status = run ? begin(p, payload, size, err) : play(p, payload, size, err);
+        status = run ? begin(p, payload, size, err) : steps ? play(p, payload, size, err) : end(p, payload, err);
         if (status < 0) {
             stn_error_prefix(err, "%s", p->o->path);
         }
@@ -185,9 +199,12 @@ static void print_summary(const player *p, double wall, const char *word) {
     if (p->difference.differs) {
         print_difference(p);
     }
-    if (!p->ended && !is_over(p)) {
+    if (!p->ended && !p->failed && !is_over(p)) {
         fprintf(stderr, "  the recording was cut off; it was replayed up to step %lld\n",
                 (long long)(p->first_step + p->steps));
+    }
+    if (p->scenes > 1) {
+        fputs("  the page holds several recordings; the first was replayed\n", stderr);
     }
 }
 
@@ -217,7 +234,8 @@ static bool print_json(const player *p, double wall, const char *word) {
 static int report(const cli_command *command, player *p, stn_status status, stn_error *err, double wall) {
     int result = CLI_DONE;
     const char *word = p->difference.differs ? "differs" : "the same";
-    if (status < 0) {
+    p->failed = status < 0;
+    if (p->failed) {
         err->status = status;
         result = cli_fail_status(command, err);
         word = result == CLI_SOLVER_FAILED ? "diverged" : "error";

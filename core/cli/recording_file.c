@@ -224,13 +224,15 @@ static stn_status damaged(const cli_recording *r, const char *how, stn_error *er
                     r->block.kind, how);
 }
 
-static stn_status inflate_packed(cli_recording *r, z_stream *stream, stn_error *err) {
+static stn_status inflate_packed(cli_recording *r, z_stream *stream, size_t limit, stn_error *err) {
     text *out = &r->payload;
     int state = Z_OK;
     out->size = 0;
     while (state == Z_OK) {
-        if (out->size > PAYLOAD_MAX) {
-            return damaged(r, "holds more than 256 MiB", err);
+        if (out->size > limit) {
+            char how[40];
+            snprintf(how, sizeof how, "holds more than %zu MiB", limit / MIB);
+            return damaged(r, how, err);
         }
         if (!make_room(r->context, out, PIECE)) {
             return out_of_memory(r, err);
@@ -250,7 +252,7 @@ static stn_status inflate_packed(cli_recording *r, z_stream *stream, stn_error *
     return STN_OK;
 }
 
-stn_status cli_recording_unpack(cli_recording *r, const uint8_t **payload, size_t *size, stn_error *err) {
+static stn_status unpack(cli_recording *r, size_t limit, const uint8_t **payload, size_t *size, stn_error *err) {
     *payload = NULL;
     *size = 0;
     r->packed.size = 0;
@@ -264,7 +266,7 @@ stn_status cli_recording_unpack(cli_recording *r, const uint8_t **payload, size_
     if (inflateInit(&stream) != Z_OK) {
         return out_of_memory(r, err);
     }
-    stn_status status = inflate_packed(r, &stream, err);
+    stn_status status = inflate_packed(r, &stream, limit, err);
     inflateEnd(&stream);
     if (status == STN_OK) {
         *payload = (const uint8_t *)r->payload.data;
@@ -273,16 +275,17 @@ stn_status cli_recording_unpack(cli_recording *r, const uint8_t **payload, size_
     return status;
 }
 
+stn_status cli_recording_unpack(cli_recording *r, const uint8_t **payload, size_t *size, stn_error *err) {
+    return unpack(r, PAYLOAD_MAX, payload, size, err);
+}
+
 stn_status cli_recording_scene(cli_recording *r, cJSON **out, stn_error *err) {
     const uint8_t *payload = NULL;
     size_t size = 0;
     *out = NULL;
-    stn_status status = cli_recording_unpack(r, &payload, &size, err);
+    stn_status status = unpack(r, SCENE_MAX, &payload, &size, err);
     if (status < 0) {
         return status;
-    }
-    if (size > SCENE_MAX) {
-        return damaged(r, "holds more than 16 MiB", err);
     }
     cJSON *json = cJSON_ParseWithLengthOpts((const char *)payload, size + 1, NULL, true);
     const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, "format"));

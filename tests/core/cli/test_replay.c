@@ -238,6 +238,49 @@ static void a_recording_that_was_cut_off_is_replayed_to_its_end(void **state) {
     free(page.data);
 }
 
+/// Without the lines of a kind of block.
+static void drop(const char *kind, const char *path) {
+    text page = read_text("r.html");
+    char tag[64];
+    snprintf(tag, sizeof tag, "<script type=\"application/x-stiction\" data-kind=\"%s\"", kind);
+    char *line = strstr(page.data, tag), *next = NULL;
+    assert_non_null(line);
+    FILE *out = fopen(path, "wb");
+    assert_non_null(out);
+    fwrite(page.data, 1, (size_t)(line - page.data), out);
+    for (; *line != '\0'; line = next) {
+        next = strchr(line, '\n') + 1;
+        if (strncmp(line, tag, strlen(tag)) != 0) {
+            fwrite(line, 1, (size_t)(next - line), out);
+        }
+    }
+    fclose(out);
+    free(page.data);
+}
+
+static void a_page_that_lost_blocks_is_not_the_same(void **state) {
+    (void)state;
+    record();
+    drop("steps", "lost.html");
+    stn_expect("replay lost.html --check " ERRORS, 2,
+               "stiction replay: lost.html: a run of 200 steps, of which 0 are in the file; it is damaged\n");
+    drop("run", "lost.html");
+    stn_expect("replay lost.html --check " ERRORS, 2,
+               "stiction replay: lost.html: steps before the run that they belong to; the file is damaged\n");
+    drop("frames", "lost.html"); // which no replay reads
+    stn_expect_part("replay lost.html --check " ERRORS, 0, "lost.html: the same\n  200 steps");
+}
+
+static void of_several_recordings_the_first_is_replayed(void **state) {
+    (void)state;
+    record();
+    stn_run_to("run moved.lua --seconds 0.1 --record other.html 2>/dev/null", 0);
+    stn_run_to("view r.html other.html -o both.html >/dev/null 2>&1", 0);
+    stn_expect_part("replay both.html --check " ERRORS, 0, "both.html: the same\n  200 steps");
+    stn_expect_part("replay both.html --check " ERRORS, 0,
+                    "  the page holds several recordings; the first was replayed\n");
+}
+
 static void what_cannot_be_replayed_is_one_line(void **state) {
     (void)state;
     record();
@@ -261,6 +304,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_replay_may_be_recorded_anew, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(a_recording_that_was_cut_off_is_replayed_to_its_end, enter_folder,
                                         leave_folder),
+        cmocka_unit_test_setup_teardown(a_page_that_lost_blocks_is_not_the_same, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(of_several_recordings_the_first_is_replayed, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(what_cannot_be_replayed_is_one_line, enter_folder, leave_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
