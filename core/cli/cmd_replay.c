@@ -13,6 +13,7 @@
 #include "cli/print.h"
 #include "cli/progress.h"
 #include "cli/recording_file.h"
+#include "cli/terminal.h"
 #include "lua/session.h"
 
 /// The words of the command line.
@@ -180,16 +181,36 @@ static void name_tree(const player *p, char *name, size_t size) {
     }
 }
 
+/// Of the larger one.
+static double relative_difference(const stn_replay_difference *d) {
+    return (d->replayed - d->recorded) / fmax(fabs(d->replayed), fabs(d->recorded));
+}
+
 static void print_difference(const player *p) {
     const stn_replay_difference *d = &p->difference;
     char name[256];
     name_tree(p, name, sizeof name);
-    fprintf(stderr, "  differs at step %lld, t = %.9g s: %s%s%s", (long long)p->differs_at, p->differs_time,
-            d->quantity, name[0] != '\0' ? " of " : "", name);
-    if (!isnan(d->recorded)) {
-        fprintf(stderr, " %.9g, recorded %.9g", d->replayed, d->recorded);
-    }
+    fprintf(stderr, "  differs at step %lld, t = %.9g s: %s%s", (long long)p->differs_at, p->differs_time, d->quantity,
+            name[0] != '\0' ? " of " : "");
+    cli_print_message(name);
     fputc('\n', stderr);
+    const char *space = d->unit[0] != '\0' ? " " : "";
+    if (d->replayed == d->recorded) {
+        fputs("  by little: the energies of the step are equal in all digits\n", stderr);
+    } else {
+        fprintf(stderr, "  %s %.17g%s%s, recorded %.17g%s%s: difference %.3g%s%s, relative %.3g\n", d->measure,
+                d->replayed, space, d->unit, d->recorded, space, d->unit, d->replayed - d->recorded, space, d->unit,
+                relative_difference(d));
+    }
+}
+
+static void print_build(const player *p) {
+    const char *other = stn_replay_other_build(p->replay);
+    if (other != NULL) {
+        fputs("  ", stderr);
+        cli_print_message(other);
+        fputc('\n', stderr);
+    }
 }
 
 static void print_summary(const player *p, double wall, const char *word) {
@@ -198,6 +219,7 @@ static void print_summary(const player *p, double wall, const char *word) {
             p->simulated, wall, p->simulated / wall);
     if (p->difference.differs) {
         print_difference(p);
+        print_build(p);
     }
     if (!p->ended && !p->failed && !is_over(p)) {
         fprintf(stderr, "  the recording was cut off; it was replayed up to step %lld\n",
@@ -217,6 +239,7 @@ static bool print_json(const player *p, double wall, const char *word) {
     cli_json_add_real(json, "simulated_s", p->simulated);
     cli_json_add_real(json, "wall_s", wall);
     cJSON_AddBoolToObject(json, "whole", p->ended);
+    cli_json_add_text(json, "other_build", stn_replay_other_build(p->replay));
     if (d->differs) {
         char name[256];
         name_tree(p, name, sizeof name);
@@ -225,6 +248,8 @@ static bool print_json(const player *p, double wall, const char *word) {
         cli_json_add_real(difference, "time_s", p->differs_time);
         cli_json_add_text(difference, "quantity", d->quantity);
         cli_json_add_text(difference, "of", name[0] != '\0' ? name : NULL);
+        cli_json_add_text(difference, "measure", d->measure);
+        cli_json_add_text(difference, "unit", d->unit);
         cli_json_add_real(difference, "recorded", d->recorded);
         cli_json_add_real(difference, "replayed", d->replayed);
     }

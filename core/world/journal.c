@@ -3,7 +3,7 @@
 // computed, playing it again is an assignment.
 //
 //     record of a step: u bytes of inputs, inputs; u step, u contacts, u iterations, u status, hash of q, hash of v,
-//                       16-bit hash of each tree
+//                       kinetic energy, potential energy, 16-bit hash of each tree
 //     input: letter, then  field, u start, u count, numbers | dt | gravity | state | controller | name, value
 #include <string.h>
 
@@ -125,7 +125,9 @@ step_result stn_journal_result(const stn_world *world, uint16_t *trees) {
                          .iterations = r->iterations,
                          .status = r->status,
                          .q = (uint32_t)(q >> 32),
-                         .v = (uint32_t)(v >> 32)};
+                         .v = (uint32_t)(v >> 32),
+                         .kinetic_J = r->kinetic_J,
+                         .potential_J = r->potential_J};
 }
 
 stn_status stn_journal_step(stn_world *world, stn_error *err) {
@@ -149,6 +151,8 @@ stn_status stn_journal_step(stn_world *world, stn_error *err) {
     bytes_put_varint(b, (uint64_t)r.status);
     BYTES_PASS(b, &r.q);
     BYTES_PASS(b, &r.v);
+    BYTES_PASS(b, &r.kinetic_J);
+    BYTES_PASS(b, &r.potential_J);
     bytes_pass(b, trees, tree_count * sizeof *trees);
     bytes_empty(&world->journal.pending);
     world->observation.journal = b->data;
@@ -171,6 +175,8 @@ bool stn_journal_read(byte_stream *b, int32_t tree_count, byte_stream *inputs, s
     result->status = (int32_t)status;
     BYTES_PASS(b, &result->q);
     BYTES_PASS(b, &result->v);
+    BYTES_PASS(b, &result->kinetic_J);
+    BYTES_PASS(b, &result->potential_J);
     *trees = bytes_get_view(b, (size_t)tree_count * sizeof(uint16_t));
     return !b->failed;
 }

@@ -42,6 +42,7 @@ typedef struct step_result {
     int64_t step;
     int32_t contacts, iterations, status;
     uint32_t q, v; // hashes of all coordinates and velocities
+    double kinetic_J, potential_J;
 } step_result;
 /// `trees` (tree_count) gets a hash of each one's coordinates and velocities.
 step_result stn_journal_result(const struct stn_world *world, uint16_t *trees);

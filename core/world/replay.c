@@ -29,7 +29,6 @@ stn_status stn_replay_create(stn_context *context, const void *run, size_t size,
         stn_release(context, replay);
         return stn_fail(err, STN_ERR_MEMORY, "replay: out of memory");
     }
-    replay->run.version = NULL; // lies in the caller's bytes
     *out = replay;
     return STN_OK;
 }
@@ -47,8 +46,24 @@ stn_world *stn_replay_world(stn_replay *replay) {
     return replay->run.world;
 }
 
+const char *stn_replay_other_build(const stn_replay *replay) {
+    return replay->run.other_build[0] != '\0' ? replay->run.other_build : NULL;
+}
+
 static stn_replay_difference differ(const char *quantity, double recorded, double replayed) {
-    return (stn_replay_difference){true, quantity, -1, recorded, replayed};
+    return (stn_replay_difference){true, quantity, -1, quantity, "", recorded, replayed};
+}
+
+/// Of coordinates there are hashes; by how much they differ the energies tell.
+static stn_replay_difference differ_by_energy(const char *quantity, const step_result *a, const step_result *b) {
+    bool kinetic = a->kinetic_J != b->kinetic_J;
+    return (stn_replay_difference){true,
+                                   quantity,
+                                   -1,
+                                   kinetic ? "kinetic energy" : "potential energy",
+                                   "J",
+                                   kinetic ? a->kinetic_J : a->potential_J,
+                                   kinetic ? b->kinetic_J : b->potential_J};
 }
 
 static int32_t first_tree(const stn_replay *replay, const unsigned char *recorded) {
@@ -68,7 +83,7 @@ static stn_replay_difference compare(const stn_replay *replay, const step_result
     }
     if (a->q != b->q || a->v != b->v) {
         const char *quantity = a->v == b->v ? "q" : a->q == b->q ? "v" : "q and v";
-        stn_replay_difference d = differ(quantity, (double)NAN, (double)NAN);
+        stn_replay_difference d = differ_by_energy(quantity, a, b);
         d.tree = first_tree(replay, trees);
         return d;
     }
@@ -81,7 +96,7 @@ static stn_replay_difference compare(const stn_replay *replay, const step_result
     if (a->status != b->status) {
         return differ("status", a->status, b->status);
     }
-    return (stn_replay_difference){.tree = -1, .recorded = (double)NAN, .replayed = (double)NAN};
+    return (stn_replay_difference){.tree = -1};
 }
 
 /// The first record holds inputs that came before the state which the replay began from.

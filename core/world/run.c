@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run by value: options, plugins with all their parameters, model, controllers, signals and the state that it begins
 // from.
+#include <stdio.h>
 #include <string.h>
 
 #include "model/model_file.h"
 #include "plugin/settings.h"
+#include "world/build.h"
 #include "world/run.h"
 #include "world/snapshot.h"
 
 static const char magic[8] = {'S', 'T', 'N', 'R', 'U', 'N', '\0', '\0'};
-enum { FILE_VERSION = 1 };
+enum { FILE_VERSION = 2 };
 
 static const stn_kind kinds[] = {STN_KIND_SOLVER, STN_KIND_LAW, STN_KIND_CONTACT, STN_KIND_INTEGRATOR, STN_KIND_FACTOR};
 
@@ -85,12 +87,16 @@ static stn_status write_state(byte_stream *b, const stn_world *world, stn_error 
 }
 
 stn_status stn_run_encode(const stn_world *world, byte_stream *out, stn_error *err) {
-    const char *version = STN_VERSION;
+    char build[BUILD_TEXT];
+    const char *library = build;
+    uint64_t plugins = stn_build_plugins(world);
+    stn_build_text(build);
     stn_world_options options = world->options;
     int32_t count = world->controller_count;
     options.gravity = world->state.gravity;
     *out = bytes_begin(world->context, magic, FILE_VERSION);
-    bytes_pass_text(out, &version);
+    bytes_pass_text(out, &library);
+    BYTES_PASS(out, &plugins);
     pass_options(out, &options);
     stn_status status = write_plugins(out, world, err);
     status = status == STN_OK ? write_model(out, world, err) : status;
@@ -251,15 +257,33 @@ static stn_status read_state(byte_stream *b, stn_world *world, bool adapt, stn_e
     return status == STN_OK ? stn_run_take_state(world, data, size, adapt, err) : status;
 }
 
+static void compare_builds(recorded_run *run, const char *library, uint64_t plugins) {
+    char here[BUILD_TEXT];
+    stn_build_text(here);
+    if (library == NULL || strcmp(library, here) != 0) {
+        snprintf(run->other_build, sizeof run->other_build, "recorded by Stiction %.127s; this is %s",
+                 library != NULL ? library : "of another version", here);
+    } else if (!run->adapt && plugins != stn_build_plugins(run->world)) {
+        snprintf(run->other_build, sizeof run->other_build, "recorded with plugins of another build");
+    }
+}
+
 static stn_status read_run(byte_stream *b, const stn_replay_options *wanted, recorded_run *run, stn_error *err) {
-    bytes_pass_text(b, &run->version);
+    const char *library = NULL;
+    uint64_t plugins = 0;
+    bytes_pass_text(b, &library);
+    BYTES_PASS(b, &plugins);
     stn_status status = read_world(b, wanted, &run->world, &run->adapt, err);
     status = status == STN_OK ? read_model(b, run->world, err) : status;
     status = status == STN_OK ? read_controllers(b, run->world, err) : status;
     status = status == STN_OK ? read_signals(b, run->world, err) : status;
     status = status == STN_OK ? read_state(b, run->world, run->adapt, err) : status;
     run->known = (size_t)bytes_get_varint(b);
-    return status == STN_OK ? bytes_status(b, err) : status;
+    status = status == STN_OK ? bytes_status(b, err) : status;
+    if (status == STN_OK) {
+        compare_builds(run, library, plugins);
+    }
+    return status;
 }
 
 stn_status stn_run_decode(stn_context *context, const void *data, size_t size, const stn_replay_options *wanted,

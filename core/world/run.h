@@ -13,10 +13,10 @@ stn_status stn_run_encode(const stn_world *world, byte_stream *out, stn_error *e
 
 /// What a block holds.
 typedef struct recorded_run {
-    stn_world *world;    // as it was, the caller's to destroy
-    const char *version; // of the library that recorded, borrowed from the bytes
-    bool adapt;          // some plugin is another than when it was recorded
-    size_t known;        // bytes of the first record's inputs that the state holds already
+    stn_world *world;      // as it was, the caller's to destroy
+    char other_build[384]; // how the build that recorded differs from this one; empty: not at all
+    bool adapt;            // some plugin is another than when it was recorded
+    size_t known;          // bytes of the first record's inputs that the state holds already
 } recorded_run;
 stn_status stn_run_decode(stn_context *context, const void *data, size_t size, const stn_replay_options *wanted,
                           recorded_run *out, stn_error *err);

@@ -21,9 +21,12 @@ typedef struct stn_replay_options {
 /// Where a step departs from the recorded one.
 typedef struct stn_replay_difference {
     bool differs;
-    const char *quantity;      // "step", "q", "v", "q and v", "contacts", "iterations" or "status"; static
-    int32_t tree;              // of the model: the first that differs, -1: not one tree's
-    double recorded, replayed; // the counts, NaN for coordinates and velocities, of which a recording keeps hashes
+    const char *quantity; // "step", "q", "v", "q and v", "contacts", "iterations" or "status"; static
+    int32_t tree;         // of the model: the first that differs, -1: not one tree's
+    const char *measure;  // of which there are numbers: the quantity; of q and v, of which a recording keeps hashes,
+                          // "kinetic energy" or, where it is equal, "potential energy" of all; static
+    const char *unit;     // of the measure, "" or "J"; static
+    double recorded, replayed; // the measure
 } stn_replay_difference;
 
 /// The world that stn_record_header.run describes, in the state in which recording began. `options` may be NULL.
@@ -31,6 +34,9 @@ typedef struct stn_replay_difference {
 /// plugin of another version than the recorded one is a warning in the log.
 STN_API stn_status stn_replay_create(stn_context *context, const void *run, size_t size,
                                      const stn_replay_options *options, stn_replay **out, stn_error *err);
+/// How the build that recorded differs from this one (version, compiler, kernels, machine code): a line without its
+/// end, which lives as long as the replay; NULL: they are the same.
+STN_API const char *stn_replay_other_build(const stn_replay *replay);
 STN_API void stn_replay_destroy(stn_replay *replay); ///< accepts NULL
 /// Its world, borrowed: to be observed, recorded and asked, not to be driven.
 STN_API stn_world *stn_replay_world(stn_replay *replay);

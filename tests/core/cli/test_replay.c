@@ -179,6 +179,8 @@ static void a_changed_input_is_found_at_its_step(void **state) {
     change("steps", 3.0 + 41.0, 44.0000001, "changed.html"); // set after step 41
     stn_expect_part("replay changed.html --check " ERRORS, 1, "changed.html: differs\n  42 steps, 0.084 s simulated");
     stn_expect_part("replay changed.html --check " ERRORS, 1, "differs at step 42, t = 0.084 s: q and v of cube\n");
+    stn_expect_part("replay changed.html --check " ERRORS, 1, "\n  kinetic energy ");
+    stn_expect_part("replay changed.html --check " ERRORS, 1, " J: difference ");
     stn_expect_part("replay changed.html " ERRORS, 0, "differs at step 42, t = 0.084 s: q and v of cube\n"); // goes on
     const stn_run *run = stn_run_to("replay changed.html --check --json 2>/dev/null", 1);
     cJSON *json = cJSON_Parse(run->out), *difference = cJSON_GetObjectItem(json, "difference");
@@ -186,6 +188,9 @@ static void a_changed_input_is_found_at_its_step(void **state) {
     assert_true(cJSON_GetObjectItem(difference, "step")->valuedouble == 42.0);
     assert_string_equal(cJSON_GetObjectItem(difference, "quantity")->valuestring, "q and v");
     assert_string_equal(cJSON_GetObjectItem(difference, "of")->valuestring, "cube");
+    double recorded = cJSON_GetObjectItem(difference, "recorded")->valuedouble;
+    double replayed = cJSON_GetObjectItem(difference, "replayed")->valuedouble;
+    assert_near(replayed - recorded, 1e-7 * 0.002 * 1.5, 1e-10); // 1e-7 N for one step, at the cube's 1.5 m/s
     cJSON_Delete(json);
 }
 

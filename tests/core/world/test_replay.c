@@ -192,6 +192,9 @@ static void a_changed_input_is_found_at_its_step(void **state) {
     assert_int_equal(first_difference(*state, t, &d), 16);
     assert_string_equal(d.quantity, "q and v");
     assert_int_equal(d.tree, 2);
+    assert_string_equal(d.measure, "kinetic energy");
+    assert_true(d.recorded > 0.0 && d.recorded != d.replayed);
+    assert_near(d.replayed, d.recorded, 1e-3 * d.recorded); // byte 3 of 8 is the 20th digit after the point, in base 2
     tape_drop(t);
 }
 
@@ -199,14 +202,16 @@ static void a_changed_position_and_a_changed_count_are_named(void **state) {
     uint64_t hash = 0;
     stn_replay_difference d;
     tape *t = driven(*state, 1, 0, &hash);
-    size_t end = t->start[49] - 8 - 3 * sizeof(uint16_t); // of step 49: its hashes follow the counts
-    t->steps[end - 2] ^= 1;                               // iterations
+    size_t end = t->start[49] - 8 - 16 - 3 * sizeof(uint16_t); // of step 49: hashes and energies follow the counts
+    t->steps[end - 2] ^= 1;                                    // iterations
     assert_int_equal(first_difference(*state, t, &d), 49);
     assert_string_equal(d.quantity, "iterations");
+    assert_string_equal(d.measure, "iterations");
     assert_near(fabs(d.recorded - d.replayed), 1.0, 0.0);
     t->steps[end] ^= 1; // hash of q
     assert_int_equal(first_difference(*state, t, &d), 49);
     assert_string_equal(d.quantity, "q");
+    assert_near(d.recorded, d.replayed, 0.0); // the energies were left as they are
     tape_drop(t);
 }
 
@@ -220,6 +225,32 @@ static void a_changed_parameter_is_found(void **state) {
     memcpy(t->run + t->run_size - 8, &checksum, 8);
     assert_int_equal(first_difference(*state, t, &d), 2); // the first reference is 0, where the slider stands
     assert_int_equal(d.tree, 2);
+    tape_drop(t);
+}
+
+static void another_build_is_told(void **state) {
+    uint64_t hash = 0;
+    tape *t = driven(*state, 1, 0, &hash);
+    stn_replay *replay = tape_replay(*state, t, NULL);
+    assert_null(stn_replay_other_build(replay));
+    stn_replay_destroy(replay);
+    static const char library[] = STN_VERSION ", ";
+    unsigned char *text = find(t->run, t->run_size, library, sizeof library - 1);
+    const size_t plugins = strlen((char *)text) + 1; // from here to the hash of their code
+    text[plugins] ^= 1;
+    uint64_t checksum = stn_hash(0, t->run, t->run_size - 8);
+    memcpy(t->run + t->run_size - 8, &checksum, 8);
+    replay = tape_replay(*state, t, NULL);
+    assert_string_equal(stn_replay_other_build(replay), "recorded with plugins of another build");
+    stn_replay_destroy(replay);
+    text[0] = '9';
+    checksum = stn_hash(0, t->run, t->run_size - 8);
+    memcpy(t->run + t->run_size - 8, &checksum, 8);
+    replay = tape_replay(*state, t, NULL);
+    const char *told = stn_replay_other_build(replay);
+    assert_memory_equal(told, "recorded by Stiction 9.1.0, ", 28);
+    assert_non_null(strstr(told, "; this is " STN_VERSION ", "));
+    stn_replay_destroy(replay);
     tape_drop(t);
 }
 
@@ -395,6 +426,7 @@ int main(void) {
         cmocka_unit_test(a_changed_input_is_found_at_its_step),
         cmocka_unit_test(a_changed_position_and_a_changed_count_are_named),
         cmocka_unit_test(a_changed_parameter_is_found),
+        cmocka_unit_test(another_build_is_told),
         cmocka_unit_test(other_threads_agree_and_damage_is_refused),
         cmocka_unit_test(a_missing_plugin_is_named),
         cmocka_unit_test(without_a_reader_nothing_is_written),

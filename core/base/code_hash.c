@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE // dl_iterate_phdr
+#include <link.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <xxhash.h>
+
+#include "base/code_hash.h"
+
+typedef struct search {
+    uintptr_t address;
+    uint64_t hash;
+} search;
+
+static bool holds(const struct dl_phdr_info *object, uintptr_t address) {
+    for (size_t i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+        uintptr_t begin = object->dlpi_addr + part->p_vaddr;
+        if (part->p_type == PT_LOAD && address >= begin && address - begin < part->p_memsz) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int hash_code(struct dl_phdr_info *object, size_t size, void *user) {
+    (void)size;
+    search *s = user;
+    if (!holds(object, s->address)) {
+        return 0;
+    }
+    for (size_t i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+        if (part->p_type == PT_LOAD && (part->p_flags & PF_X) != 0 && (part->p_flags & PF_R) != 0) {
+            const char *code = (const char *)object->dlpi_addr + part->p_vaddr; // NOLINT(performance-no-int-to-ptr)
+            s->hash = XXH3_64bits_withSeed(code, part->p_filesz, s->hash);
+        }
+    }
+    return 1;
+}
+
+uint64_t stn_code_hash(const void *address) {
+    search s = {.address = (uintptr_t)address};
+    dl_iterate_phdr(hash_code, &s);
+    return s.hash;
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+
+#include "base/code_hash.h"
+#include "base/kernels.h"
+#include "world/build.h"
+#include "world/world.h"
+
+#if defined(__clang__)
+#define COMPILER "Clang " __clang_version__
+#elif defined(__GNUC__)
+#define COMPILER "GCC " __VERSION__
+#else
+#define COMPILER "unknown compiler"
+#endif
+
+static const char *kernels(void) {
+#ifdef STN_KERNELS_X86
+    if (kernels_have_avx2()) {
+        return "AVX2";
+    }
+#endif
+    return "plain";
+}
+
+void stn_build_text(char text[BUILD_TEXT]) {
+    static const char here; // any address of this library
+    snprintf(text, BUILD_TEXT, "%s, %.40s, %s kernels, code %08x", STN_VERSION, COMPILER, kernels(),
+             (unsigned)stn_code_hash(&here));
+}
+
+static uint64_t add(uint64_t hash, const stn_instance *plugin) {
+    uint64_t code = stn_code_hash(plugin->desc);
+    return stn_hash(hash, &code, sizeof code);
+}
+
+uint64_t stn_build_plugins(const struct stn_world *world) {
+    uint64_t hash = 0;
+    for (int32_t kind = 0; kind < STN_KIND_COUNT; kind++) {
+        hash = world->plugin[kind] != NULL ? add(hash, world->plugin[kind]) : hash;
+    }
+    for (int32_t i = 0; i < world->controller_count; i++) {
+        hash = add(hash, world->controllers[i].instance);
+    }
+    return hash;
+}
