@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <stiction/replay.h>
 
@@ -276,7 +275,7 @@ static int report(const cli_command *command, player *p, stn_status status, stn_
 
 static int replay(const cli_command *command, const replay_options *o) {
     stn_error err = {STN_OK, ""};
-    player p = {.o = o, .shows_progress = isatty(STDERR_FILENO) != 0};
+    player p = {.o = o, .shows_progress = cli_stderr_redraws()};
     if (stn_context_create(NULL, &p.context, &err) < 0) {
         return cli_fail_status(command, &err);
     }

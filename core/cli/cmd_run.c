@@ -10,6 +10,7 @@
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/run_report.h"
+#include "cli/terminal.h"
 
 enum { UNSET = INT32_MIN }; // a whole number that was not given
 
@@ -159,7 +160,7 @@ static int run(const cli_command *command, const run_options *o, const char *scr
     session.tested = note_test;
     session.tested_user = &session;
     cli_progress progress = {0};
-    if (isatty(STDERR_FILENO) && !o->quiet) {
+    if (cli_stderr_redraws() && !o->quiet) {
         session.progress = cli_progress_step;
         session.progress_user = &progress;
     }

@@ -43,6 +43,11 @@ int cli_width_of_stderr(void) {
     return isatty(STDERR_FILENO) != 0 ? window_width(STDERR_FILENO) : 0;
 }
 
+bool cli_stderr_redraws(void) {
+    const char *kind = getenv("TERM");
+    return isatty(STDERR_FILENO) != 0 && (kind == NULL || strcmp(kind, "dumb") != 0);
+}
+
 int cli_columns(const char *text) {
     int count = 0;
     for (; *text != '\0'; text++) {

@@ -13,6 +13,8 @@ typedef struct cli_terminal {
 cli_terminal cli_terminal_of_stdout(void);
 /// Columns of the terminal that stderr is; 0 when it is none.
 int cli_width_of_stderr(void);
+/// Is stderr a terminal on which a line can be drawn anew? Not with TERM=dumb.
+bool cli_stderr_redraws(void);
 /// Columns that a UTF-8 text takes, nearly: one a character.
 int cli_columns(const char *text);
 /// Prints a name of a file, control characters as question marks.

@@ -115,10 +115,25 @@ static void quiet_runs_and_files_get_none(void **state) {
     assert_non_null(strstr(run->out, "times real time"));
 }
 
+/// A terminal that cannot clear a line would fill with control characters; the narrowest one shows nothing.
+static void dumb_and_very_narrow_terminals_get_no_figures(void **state) {
+    (void)state;
+    setenv("TERM", "dumb", 1);
+    run_on_terminal(80, "", text, sizeof text);
+    setenv("TERM", "xterm", 1);
+    assert_null(strchr(text, '\033'));
+    assert_non_null(strstr(text, "times real time"));
+    run_on_terminal(1, "", text, sizeof text);
+    assert_int_equal(longest_progress(text), 0);
+    assert_non_null(strstr(text, "times real time"));
+}
+
 int main(void) {
+    setenv("TERM", "xterm", 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_wide_terminal_shows_a_bar_and_all_figures, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(a_narrow_terminal_shows_what_fits, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(dumb_and_very_narrow_terminals_get_no_figures, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(quiet_runs_and_files_get_none, enter_folder, leave_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
