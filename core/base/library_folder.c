@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #define _GNU_SOURCE // dladdr
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/library_folder.h"
 
@@ -18,4 +20,35 @@ bool stn_library_folder(char folder[PATH_MAX]) {
     }
     *slash = '\0';
     return true;
+}
+
+static bool has_models(const char *folder, const char *below, char root[PATH_MAX]) {
+    char models[PATH_MAX];
+    return snprintf(root, PATH_MAX, "%s%s", folder, below) < PATH_MAX &&
+           snprintf(models, sizeof models, "%s/models", root) < PATH_MAX && access(models, R_OK | X_OK) == 0;
+}
+
+bool stn_shipped_folder(char root[PATH_MAX]) {
+    char folder[PATH_MAX];
+    bool more = stn_library_folder(folder);
+    for (int level = 0; level < 5 && more; level++) {
+        if (has_models(folder, "", root) || has_models(folder, "/share/stiction", root)) {
+            return true;
+        }
+        char *slash = strrchr(folder, '/');
+        more = slash != NULL && slash != folder;
+        if (more) {
+            *slash = '\0';
+        }
+    }
+    return false;
+}
+
+const char *stn_find_shipped(const char *name, char path[PATH_MAX]) {
+    char root[PATH_MAX];
+    if (name[0] == '/' || access(name, F_OK) == 0 || !stn_shipped_folder(root) ||
+        snprintf(path, PATH_MAX, "%s/%s", root, name) >= PATH_MAX || access(path, R_OK) != 0) {
+        return name;
+    }
+    return path;
 }

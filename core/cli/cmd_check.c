@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/library_folder.h"
 #include "cli/check.h"
 #include "cli/commands.h"
 #include "cli/print.h"
@@ -259,7 +260,8 @@ int cmd_check(int argc, char **argv) {
     if (status != CLI_PROCEED) {
         return status;
     }
-    asked.path = words.count > 0 ? words.items[0] : NULL;
+    char path[PATH_MAX];
+    asked.path = words.count > 0 ? stn_find_shipped(words.items[0], path) : NULL;
     status = answer(&command, &asked);
     cli_list_clear(&asked.only);
     cli_list_clear(&asked.ignored);

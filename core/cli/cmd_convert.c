@@ -2,6 +2,7 @@
 // stiction convert IN OUT: loads a robot file and writes the robot in another format.
 #include <stdio.h>
 
+#include "base/library_folder.h"
 #include "base/replace.h"
 #include "cli/commands.h"
 #include "cli/options.h"
@@ -48,7 +49,8 @@ int cmd_convert(int argc, char **argv) {
     if (status != CLI_PROCEED) {
         return status;
     }
-    asked.in = words.items[0];
+    char path[PATH_MAX];
+    asked.in = stn_find_shipped(words.items[0], path);
     asked.out = words.items[1];
     status = run(&command, &asked);
     cli_list_clear(&asked.packages);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/library_folder.h"
 #include "cli/commands.h"
 #include "cli/info.h"
 #include "cli/print.h"
@@ -172,7 +173,8 @@ int cmd_info(int argc, char **argv) {
     if (status != CLI_PROCEED) {
         return status;
     }
-    asked.path = words.items[0];
+    char path[PATH_MAX];
+    asked.path = stn_find_shipped(words.items[0], path);
     status = info_is_mesh(asked.path) ? info_mesh(&command, asked.path, asked.json) : run(&command, &asked);
     cli_list_clear(&asked.frames);
     cli_list_clear(&asked.packages);
