@@ -46,7 +46,7 @@ expect "$("$work/package/drop")" "height 0.0500"
 echo 'require "stiction".world {}:load { "models/iiwa14/iiwa14.urdf", fixed = true }:mass()' >"$work/arm.lua"
 (cd / && "$stiction" run "$work/arm.lua") >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 
-expect "$(cd / && "$stiction" info models/iiwa14/iiwa14.urdf 2>&1)" "7 joints"
+expect "$(cd / && "$stiction" info models/iiwa14/iiwa14.urdf 2>&1)" "1 fixed, 7 revolute"
 
 # the process that reads DAE is found, and nothing of it comes into the library
 cat >"$work/triangle.dae" <<'XML'
