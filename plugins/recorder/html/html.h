@@ -34,16 +34,24 @@ stn_status page_close(page *p, stn_error *err);
 
 // ------------------------------------------------------------------------------------------------------- writer.c
 
+enum { QUEUE = 4 }; // blocks that may wait: all that are made at one time, and one of before
+
+/// A block that waits to be written.
+typedef struct queued_block {
+    char kind[16];
+    bytes payload;
+} queued_block;
+
 /// Writes blocks from a thread of its own, as packing them costs more than making them.
 typedef struct writer {
     page page;
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    bool waiting, ending; // a block waits; there will be no more
-    char kind[16];
-    bytes payload;   // of the block that waits
-    stn_error error; // the first failure; nothing is written after it
+    queued_block queue[QUEUE]; // a ring
+    int32_t first, waiting;    // where the oldest block stands; how many there are
+    bool ending;               // there will be no more
+    stn_error error;           // the first failure; nothing is written after it
 } writer;
 
 /// After a failure there is nothing to close.

@@ -89,11 +89,18 @@ stn_status page_open(page *p, stn_context *context, const char *path, stn_error 
     return status;
 }
 
+/// Frames are differences, which are alike in runs only: to search them for more finds nothing and costs most of the
+/// time.
+static int strategy_of(const char *kind) {
+    return strcmp(kind, "frames") == 0 ? Z_RLE : Z_DEFAULT_STRATEGY;
+}
+
 /// Deflates into p->packed.
-static bool pack(page *p, const bytes *payload) {
+static bool pack(page *p, const char *kind, const bytes *payload) {
     bytes_clear(&p->packed);
     uint8_t *into = bytes_reserve(&p->packed, deflateBound(&p->stream, payload->count));
-    if (into == NULL || deflateReset(&p->stream) != Z_OK) {
+    if (into == NULL || deflateReset(&p->stream) != Z_OK ||
+        deflateParams(&p->stream, LEVEL, strategy_of(kind)) != Z_OK) {
         return false;
     }
     p->stream.next_in = payload->data;
@@ -125,7 +132,7 @@ static void put_base64(bytes *out, const uint8_t *from, size_t count) {
 
 stn_status page_block(page *p, const char *kind, const bytes *payload, stn_error *err) {
     static const char end[] = "</script>\n";
-    if (payload->failed || payload->count > UINT32_MAX / 2 || !pack(p, payload)) {
+    if (payload->failed || payload->count > UINT32_MAX / 2 || !pack(p, kind, payload)) {
         return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory for a block of %zu bytes", p->path, payload->count);
     }
     char tag[128];

@@ -5,32 +5,40 @@
 
 #include "html.h"
 
+static void swap(bytes *a, bytes *b) {
+    bytes other = *a;
+    *a = *b;
+    *b = other;
+}
+
+/// Waits for the next block, and takes its payload for another; false: there will be none.
+static bool take_block(writer *w, char kind[16], bytes *payload) {
+    while (w->waiting == 0 && !w->ending) {
+        pthread_cond_wait(&w->changed, &w->mutex);
+    }
+    if (w->waiting == 0) {
+        return false;
+    }
+    queued_block *oldest = &w->queue[w->first];
+    memcpy(kind, oldest->kind, sizeof oldest->kind);
+    swap(payload, &oldest->payload);
+    w->first = (w->first + 1) % QUEUE;
+    w->waiting--;
+    pthread_cond_signal(&w->changed);
+    return true;
+}
+
 static void *write_blocks(void *user) {
     writer *w = user;
     bytes payload = {.context = w->page.context};
+    char kind[16];
     pthread_mutex_lock(&w->mutex);
-    while (true) {
-        while (!w->waiting && !w->ending) {
-            pthread_cond_wait(&w->changed, &w->mutex);
-        }
-        if (!w->waiting) {
-            break;
-        }
-        char kind[sizeof w->kind];
-        memcpy(kind, w->kind, sizeof kind);
-        bytes taken = w->payload;
-        w->payload = payload;
-        payload = taken;
-        w->waiting = false;
-        pthread_cond_signal(&w->changed);
+    while (w->error.status == STN_OK && take_block(w, kind, &payload)) {
         pthread_mutex_unlock(&w->mutex);
         stn_error error = {STN_OK, ""};
         page_block(&w->page, kind, &payload, &error);
         pthread_mutex_lock(&w->mutex);
-        if (error.status < 0) {
-            w->error = error;
-            break;
-        }
+        w->error = error;
     }
     pthread_cond_signal(&w->changed);
     pthread_mutex_unlock(&w->mutex);
@@ -49,7 +57,10 @@ static int start_thread(writer *w) {
 }
 
 stn_status writer_open(writer *w, stn_context *context, const char *path, stn_error *err) {
-    *w = (writer){.payload = {.context = context}};
+    *w = (writer){0};
+    for (int32_t i = 0; i < QUEUE; i++) {
+        w->queue[i].payload.context = context;
+    }
     stn_status status = page_open(&w->page, context, path, err);
     if (status < 0) {
         return status;
@@ -66,16 +77,15 @@ stn_status writer_open(writer *w, stn_context *context, const char *path, stn_er
 
 stn_status writer_put(writer *w, const char *kind, bytes *payload, stn_error *err) {
     pthread_mutex_lock(&w->mutex);
-    while (w->waiting && w->error.status == STN_OK) {
+    while (w->waiting == QUEUE && w->error.status == STN_OK) {
         pthread_cond_wait(&w->changed, &w->mutex);
     }
     stn_status status = w->error.status;
     if (status == STN_OK) {
-        snprintf(w->kind, sizeof w->kind, "%s", kind);
-        bytes handed = *payload;
-        *payload = w->payload;
-        w->payload = handed;
-        w->waiting = true;
+        queued_block *newest = &w->queue[(w->first + w->waiting) % QUEUE];
+        snprintf(newest->kind, sizeof newest->kind, "%s", kind);
+        swap(payload, &newest->payload);
+        w->waiting++;
         pthread_cond_signal(&w->changed);
     } else {
         stn_fail(err, status, "%s", w->error.text);
@@ -92,7 +102,9 @@ stn_status writer_close(writer *w, stn_error *err) {
     pthread_join(w->thread, NULL);
     pthread_mutex_destroy(&w->mutex);
     pthread_cond_destroy(&w->changed);
-    bytes_release(&w->payload);
+    for (int32_t i = 0; i < QUEUE; i++) {
+        bytes_release(&w->queue[i].payload);
+    }
     stn_status status = w->error.status;
     stn_status closed = page_close(&w->page, status == STN_OK ? err : NULL);
     return status == STN_OK ? closed : stn_fail(err, status, "%s", w->error.text);
