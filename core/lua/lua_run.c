@@ -33,6 +33,9 @@ static void begin(lua_State *L, stn_lua_world *w) {
         stn_lua_check(L, stn_recorder_for(session->context, path, &choice.id, &err), &err);
         stn_lua_check(L, open_recorder(w, &choice, path, &err), &err);
     }
+    if (session->begins != NULL) {
+        session->begins(session->begins_user, w->world);
+    }
 }
 
 /// The step that failed, and the state before it, which is the present one.

@@ -102,6 +102,8 @@ typedef struct stn_session {
     const char *failure_path; // where the state is saved when a step fails; NULL: nowhere
     void (*progress)(void *user, const stn_observation *observation, double end_time);
     void *progress_user;
+    void (*begins)(void *user, stn_world *world); // before the first step of the first world that steps
+    void *begins_user;
 
     // left behind
     stn_parameter *parameters;

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole steps beside the peers that are installed: the scenes of scripts/ with the same bodies, masses and steps in
+// every engine, each in one thread, taking turns of a few steps so that all see the same load of the machine. Times are
+// wall times; where steps take longer than a turn of the clock matters, those of the thread alone. A scene that has
+// taken an engine its time is cut there: what it says then is of the fall, not of the pile.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench_time.h"
+#include "peers/scene.h"
+
+static const peer_engine *const engines[] = {
+    &stiction_peer,
+#ifdef HAVE_MUJOCO
+#define HAVE_MUJOCO_PEER 1
+    &mujoco_peer,
+#else
+#define HAVE_MUJOCO_PEER 0
+#endif
+#ifdef HAVE_ODE
+    &ode_peer,
+#endif
+#ifdef HAVE_BULLET
+    &bullet_peer,
+#endif
+};
+enum { ENGINES = sizeof engines / sizeof engines[0], TURN = 20, MOST_SETTINGS = 8 };
+static const double LONGEST_US = 15e6, CUT_FRACTION = 0.2; // of one engine in one scene; the settled part of a run
+
+/// A row of the table: a scene and what peers that are not installed here took for it.
+typedef struct bench_scene {
+    const char *name, *script;
+    const char *settings[MOST_SETTINGS];
+    int32_t steps, bodies; // bodies: of a clutter, counts for the exponents
+    bool walls;
+    bool articulated; // not for engines that are measured on free bodies alone
+} bench_scene;
+
+/// Engines from here on are measured on free bodies alone.
+enum { ARTICULATED = 1 + HAVE_MUJOCO_PEER };
+
+/// One engine in one scene.
+typedef struct run {
+    const peer_engine *engine;
+    void *self;
+    double *us;
+    int32_t made;
+    double spent, iterations, contacts, momentum; // sums, momentum: largest
+    bool over;
+} run;
+
+static double thread_us(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
+}
+
+static void note(run *r) {
+    peer_report report;
+    r->engine->report(r->self, &report);
+    r->iterations += report.iterations;
+    r->contacts += report.contacts;
+    r->momentum = report.momentum > r->momentum || isnan(report.momentum) ? report.momentum : r->momentum;
+}
+
+static void take_turn(run *r, int32_t steps) {
+    bool slow = r->made > 0 && r->spent / r->made > 50.0; // a call of the other clock costs 0.3 us
+    double (*clock_us)(void) = slow ? thread_us : now_us;
+    for (int32_t i = 0; i < TURN && !r->over; i++) {
+        double start = clock_us();
+        bool made = r->engine->step(r->self);
+        double time = clock_us() - start;
+        if (made) {
+            r->us[r->made++] = time;
+            r->spent += time;
+            note(r);
+        }
+        r->over = !made || r->made == steps || r->spent > LONGEST_US;
+    }
+}
+
+static int compare(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/// Sorts them.
+static double quantile(double *x, int32_t count, double fraction) {
+    qsort(x, (size_t)count, sizeof *x, compare);
+    int32_t at = (int32_t)(fraction * count);
+    return count > 0 ? x[at < count ? at : count - 1] : (double)NAN;
+}
+
+/// Sums of the fit of log time over log bodies.
+typedef struct fit {
+    double n, x, y, xx, xy;
+} fit;
+
+static void fit_add(fit *f, double count, double time) {
+    double x = log(count), y = log(time);
+    f->n += 1.0;
+    f->x += x;
+    f->y += y;
+    f->xx += x * x;
+    f->xy += x * y;
+}
+
+static double fit_exponent(const fit *f) {
+    return f->n > 1.0 ? (f->n * f->xy - f->x * f->y) / (f->n * f->xx - f->x * f->x) : (double)NAN;
+}
+
+/// Of the medians over 40 bodies and more; [walls].
+static fit fits[ENGINES][2];
+
+static void print_number(int width, int digits, double value) {
+    if (isnan(value)) {
+        printf(" %*s", width, "-");
+    } else {
+        printf(" %*.*f", width, digits, value);
+    }
+}
+
+/// Returns the median.
+static double print_run(const peer_scene *scene, const bench_scene *b, run *r, double ours) {
+    double *q = malloc((size_t)scene->model->nq * sizeof *q), overlap = NAN;
+    if (q != NULL) {
+        r->engine->read_q(r->self, q);
+        overlap = peer_scene_overlap(scene, q);
+        free(q);
+    }
+    int32_t last = (int32_t)(CUT_FRACTION * r->made);
+    double settled = quantile(r->us + r->made - last, last, 0.5), median = quantile(r->us, r->made, 0.5);
+    printf("  %-13s %6d", r->engine->name, (int)r->made);
+    print_number(10, 2, median);
+    print_number(10, 2, quantile(r->us, r->made, 0.99));
+    print_number(10, 2, settled);
+    print_number(7, 2, r->made < b->steps ? (double)NAN : isnan(ours) ? 1.0 : median / ours);
+    print_number(6, 1, r->iterations / r->made);
+    print_number(8, 1, r->contacts / r->made);
+    if (isnan(r->momentum)) {
+        printf(" %9s", "-");
+    } else {
+        printf(" %9.1e", r->momentum);
+    }
+    print_number(9, 4, 1e3 * overlap);
+    printf("%s\n", r->made < b->steps ? "  cut" : "");
+    return median;
+}
+
+/// Figures of newer peers measured elsewhere, where that table lies beside the project.
+static void print_elsewhere(const bench_scene *b) {
+    static const char *const places[] = {STN_SOURCE_DIR "/../shared/peers/results.csv",
+                                         STN_SOURCE_DIR "/../../shared/peers/results.csv"};
+    FILE *file = NULL;
+    for (size_t i = 0; i < sizeof places / sizeof places[0] && file == NULL; i++) {
+        file = fopen(places[i], "r");
+    }
+    char line[512], scene[128], peer[64], version[32];
+    double bodies, dof, contacts, median, mean, p99, iterations, overlap, memory, rows, settled;
+    size_t length = strlen(b->name);
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        int read =
+            sscanf(line, "%127[^,],%63[^,],%31[^,],%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf", scene, peer, version,
+                   &bodies, &dof, &contacts, &median, &mean, &p99, &iterations, &overlap, &memory, &rows, &settled);
+        const char *rest = scene + length;
+        bool same = read == 14 && strncmp(scene, b->name, length) == 0 &&
+                    (*rest == '\0' || strcmp(rest, "_ell") == 0 || strcmp(rest, "_ell_cut") == 0);
+        if (same) {
+            printf("  elsewhere: %s %s %.2f, p99 %.2f, settled %.2f%s\n", peer, version, median, p99, settled,
+                   strstr(rest, "cut") != NULL ? ", cut" : "");
+        }
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+}
+
+static int32_t begin_runs(const peer_scene *scene, const bench_scene *b, run *runs) {
+    int32_t count = 0;
+    for (int32_t e = 0; e < ENGINES; e++) {
+        bool fits_in = !b->articulated || e < ARTICULATED;
+        void *self = fits_in ? engines[e]->create(scene) : NULL;
+        double *us = self != NULL ? calloc((size_t)b->steps, sizeof *us) : NULL;
+        if (us != NULL) {
+            runs[count++] = (run){.engine = engines[e], .self = self, .us = us};
+        } else if (fits_in) {
+            printf("  %-13s left out: it cannot hold this scene\n", engines[e]->name);
+        }
+    }
+    return count;
+}
+
+static void measure(const bench_scene *b) {
+    peer_scene scene;
+    char script[512];
+    snprintf(script, sizeof script, "%s/%s", STN_SOURCE_DIR, b->script);
+    if (!peer_scene_load(&scene, script, b->settings)) {
+        return;
+    }
+    printf("%s: %d bodies, %d dofs, %d steps of %g ms\n", b->name, (int)scene.model->body_count - 1,
+           (int)scene.model->nv, (int)b->steps, 1e3 * scene.dt);
+    run runs[ENGINES];
+    int32_t count = begin_runs(&scene, b, runs);
+    for (bool going = true; going;) {
+        going = false;
+        for (int32_t i = 0; i < count; i++) {
+            take_turn(&runs[i], b->steps);
+            going = going || !runs[i].over;
+        }
+    }
+    double ours = NAN;
+    for (int32_t i = 0; i < count; i++) {
+        double median = print_run(&scene, b, &runs[i], ours);
+        ours = i == 0 ? median : ours;
+        for (int32_t e = 0; e < ENGINES && b->bodies >= 40 && runs[i].made == b->steps; e++) {
+            if (engines[e] == runs[i].engine) {
+                fit_add(&fits[e][b->walls], b->bodies, median);
+            }
+        }
+        runs[i].engine->destroy(runs[i].self);
+        free(runs[i].us);
+    }
+    print_elsewhere(b);
+    fflush(stdout);
+    peer_scene_clear(&scene);
+}
+
+static void print_exponents(void) {
+    printf("exponent of the median over bodies, 40 and more, runs that were not cut\n");
+    for (int32_t e = 0; e < ENGINES; e++) {
+        printf("  %-13s walls", engines[e]->name);
+        print_number(5, 2, fit_exponent(&fits[e][1]));
+        printf(", open floor");
+        print_number(5, 2, fit_exponent(&fits[e][0]));
+        printf("\n");
+    }
+}
+
+static void print_missing(void) {
+#ifndef HAVE_BULLET
+    printf("Bullet is left out: not installed (libbullet-dev)\n");
+#endif
+#ifndef HAVE_ODE
+    printf("ODE is left out: not installed (libode-dev)\n");
+#endif
+#ifndef HAVE_MUJOCO
+    printf("MuJoCo is left out: not installed (libmujoco-dev)\n");
+#endif
+}
+
+/// `only`: scenes with this in their name, NULL for all.
+static void measure_clutter(const char *only) {
+    static const int32_t counts[] = {8, 16, 40, 80, 160, 320};
+    for (int32_t walls = 1; walls >= 0; walls--) {
+        for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+            char name[64], bodies[32];
+            snprintf(name, sizeof name, "clutter%d_%s", (int)counts[i], walls != 0 ? "walls" : "open");
+            snprintf(bodies, sizeof bodies, "bodies=%d", (int)counts[i]);
+            const bench_scene b = {name,
+                                   "scripts/clutter.lua",
+                                   {"placement=columns", "dt=0.002", "seconds=3", "solver.tolerance=1e-8", bodies,
+                                    walls != 0 ? "walls=true" : "walls=false", NULL},
+                                   1500,
+                                   counts[i],
+                                   walls != 0,
+                                   false};
+            if (only == NULL || strstr(name, only) != NULL) {
+                measure(&b);
+            }
+        }
+    }
+}
+
+int main(int argc, char **argv) {
+    static const bench_scene robots[] = {
+        {"quadruped_stand", "scripts/quadruped.lua", {"task=stand", NULL}, 10000, 0, false, true},
+        {"quadruped_freefall", "scripts/quadruped.lua", {"task=free_fall", "seconds=5", NULL}, 5000, 0, false, true},
+        {"dualarm_5ms", "scripts/dual_arm_hold.lua", {NULL}, 2000, 0, false, true},
+        {"dualarm_2ms", "scripts/dual_arm_hold.lua", {"dt=0.002", NULL}, 2000, 0, false, true},
+    };
+    const char *only = argc > 1 ? argv[1] : NULL;
+    print_processor();
+    print_missing();
+    printf("  %-13s %6s %10s %10s %10s %7s %6s %8s %9s %9s\n", "[us a step]", "steps", "median", "p99", "settled",
+           "ratio", "iter", "contacts", "momentum", "overlap");
+    for (size_t i = 0; i < sizeof robots / sizeof robots[0]; i++) {
+        if (only == NULL || strstr(robots[i].name, only) != NULL) {
+            measure(&robots[i]);
+        }
+    }
+    measure_clutter(only);
+    print_exponents();
+    return 0;
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// MuJoCo: mj_step with Newton's method, elliptic cones and its default tolerance, 1e-8.
+#include <math.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <mujoco/mujoco.h>
+
+#include "scene.h"
+
+typedef struct peer {
+    mjModel *model;
+    mjData *data;
+    mjtNum *work; // (nv)
+} peer;
+
+// Its failures end the process unless a handler leaves; the handler gets no argument of ours.
+static jmp_buf failed;
+
+static void leave(const char *text) {
+    fprintf(stderr, "MuJoCo: %s\n", text);
+    longjmp(failed, 1);
+}
+
+static void be_quiet(const char *text) {
+    (void)text;
+}
+
+static void destroy(void *self) {
+    peer *p = self;
+    mj_deleteData(p->data);
+    mj_deleteModel(p->model);
+    free(p->work);
+    free(p);
+}
+
+static bool load(peer *p, const peer_scene *scene) {
+    char path[] = "/tmp/stn_bench_XXXXXX.xml", error[500] = "the model file could not be written";
+    int descriptor = mkstemps(path, 4);
+    FILE *own = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
+    if (own == NULL) {
+        return false;
+    }
+    fclose(own);
+    if (setjmp(failed) == 0 && peer_scene_write_mjcf(scene, path)) {
+        p->model = mj_loadXML(path, NULL, error, sizeof error);
+        p->data = p->model != NULL ? mj_makeData(p->model) : NULL;
+        p->work = p->model != NULL ? calloc((size_t)p->model->nv, sizeof *p->work) : NULL;
+        if (p->model == NULL) {
+            fprintf(stderr, "MuJoCo: %s\n", error);
+        }
+    }
+    remove(path);
+    return p->data != NULL && p->work != NULL && p->model->nq == scene->model->nq;
+}
+
+static void *create(const peer_scene *scene) {
+    mju_user_error = leave;
+    mju_user_warning = be_quiet;
+    peer *p = calloc(1, sizeof *p);
+    if (p == NULL || !load(p, scene)) {
+        if (p != NULL) {
+            destroy(p);
+        }
+        return NULL;
+    }
+    for (int32_t i = 0; i < scene->model->nq; i++) {
+        p->data->qpos[i] = scene->q[i];
+    }
+    for (int u = 0; u < p->model->nu; u++) { // servos hold the start
+        p->data->ctrl[u] = p->data->qpos[p->model->jnt_qposadr[p->model->actuator_trnid[2 * u]]];
+    }
+    return p;
+}
+
+static bool step(void *self) {
+    peer *p = self;
+    if (setjmp(failed) != 0) {
+        return false;
+    }
+    mj_step(p->model, p->data);
+    return true;
+}
+
+/// |D x|, D = diag(M)^-1/2.
+static double scaled_norm(const peer *p, const mjtNum *x) {
+    double sum = 0.0;
+    for (int i = 0; i < p->model->nv; i++) {
+        sum += x[i] * x[i] / p->data->qM[p->model->dof_Madr[i]];
+    }
+    return sqrt(sum);
+}
+
+/// What its solver left of M a - smooth forces - constraint forces, as impulses of the step.
+static double momentum_error(peer *p) {
+    const mjData *d = p->data;
+    double dt = p->model->opt.timestep;
+    mj_mulM(p->model, d, p->work, d->qvel);
+    double size = fmax(scaled_norm(p, p->work), dt * scaled_norm(p, d->qfrc_constraint));
+    mj_mulM(p->model, d, p->work, d->qacc);
+    for (int i = 0; i < p->model->nv; i++) {
+        p->work[i] -= d->qfrc_smooth[i] + d->qfrc_constraint[i];
+    }
+    return size > 0.0 ? dt * scaled_norm(p, p->work) / size : 0.0;
+}
+
+static void report(void *self, peer_report *out) {
+    peer *p = self;
+    *out = (peer_report){p->data->solver_iter, p->data->ncon, momentum_error(p)};
+}
+
+static void read_q(void *self, double *q) {
+    const peer *p = self;
+    memcpy(q, p->data->qpos, (size_t)p->model->nq * sizeof *q);
+}
+
+const peer_engine mujoco_peer = {"MuJoCo", create, step, report, read_q, destroy};

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stiction: stn_world_step, certificate and all.
+#include <stdio.h>
+#include <string.h>
+
+#include "scene.h"
+
+static void *create(const peer_scene *scene) {
+    stn_world *world = NULL;
+    stn_error err = {0};
+    if (stn_world_clone(scene->world, &world, &err) < 0) {
+        fprintf(stderr, "Stiction: %s\n", err.text);
+    }
+    return world;
+}
+
+static bool step(void *self) {
+    stn_error err = {0};
+    bool made = stn_world_step(self, &err) >= 0;
+    if (!made) {
+        fprintf(stderr, "Stiction: %s\n", err.text);
+    }
+    return made;
+}
+
+static void report(void *self, peer_report *out) {
+    const stn_observation *o = stn_world_observation(self);
+    *out = (peer_report){o->report->iterations, o->report->contacts, o->certificate->momentum};
+}
+
+static void read_q(void *self, double *q) {
+    memcpy(q, stn_world_state(self)->q, (size_t)stn_world_model(self)->nq * sizeof *q);
+}
+
+static void destroy(void *self) {
+    stn_world_destroy(self);
+}
+
+const peer_engine stiction_peer = {"Stiction", create, step, report, read_q, destroy};

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// A script's world, caught before its first step.
+#include "scene.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lua/session.h"
+
+typedef struct catcher {
+    stn_session session;
+    stn_world *world;
+    stn_error err;
+} catcher;
+
+static void catch_world(void *user, stn_world *world) {
+    catcher *c = user;
+    stn_world_clone(world, &c->world, &c->err);
+    stn_session_stop(&c->session);
+}
+
+/// The number behind "controller.<n>.<name> = " in the text that lists every parameter.
+static double controller_parameter(const stn_world *world, int32_t controller, const char *name) {
+    char key[64];
+    double value = 0.0;
+    snprintf(key, sizeof key, "controller.%d.%s = ", (int)controller + 1, name);
+    const char *line = strstr(stn_world_parameters(world), key);
+    if (line != NULL) {
+        sscanf(line + strlen(key), "%lf", &value);
+    }
+    return value;
+}
+
+static void find_servos(peer_scene *s) {
+    for (int32_t c = 0; c < stn_world_controller_count(s->world); c++) {
+        const stn_control_target *target = stn_world_controller_target(s->world, c);
+        for (int32_t i = 0; i < target->dof_count; i++) {
+            s->kp[target->dof[i]] = controller_parameter(s->world, c, "kp");
+            s->kd[target->dof[i]] = controller_parameter(s->world, c, "kd");
+        }
+    }
+}
+
+static void find_friction(peer_scene *s) {
+    const stn_model *m = s->model;
+    for (int32_t a = 0; a < m->geometry_count; a++) {
+        for (int32_t b = 0; b < a; b++) {
+            if (m->geometries[a].collision && m->geometries[b].collision && stn_model_may_collide(m, a, b)) {
+                s->mu = stn_model_pair_material(m, a, b).value.mu;
+                return;
+            }
+        }
+    }
+}
+
+static bool fill(peer_scene *s) {
+    s->model = stn_world_model(s->world);
+    s->q = stn_world_state(s->world)->q;
+    s->dt = stn_world_dt(s->world);
+    s->kp = stn_allocate(s->context, (size_t)s->model->nv, sizeof *s->kp);
+    s->kd = stn_allocate(s->context, (size_t)s->model->nv, sizeof *s->kd);
+    if (s->kp == NULL || s->kd == NULL) {
+        return false;
+    }
+    find_servos(s);
+    find_friction(s);
+    return true;
+}
+
+/// Warnings are of deep overlaps that others leave, which the table says.
+static void log_errors(void *user, stn_log_level level, const char *text) {
+    (void)user;
+    if (level == STN_LOG_ERROR) {
+        fprintf(stderr, "%s\n", text);
+    }
+}
+
+bool peer_scene_load(peer_scene *out, const char *script, const char *const *settings) {
+    *out = (peer_scene){0};
+    catcher c = {0};
+    const stn_context_options options = {.log = log_errors};
+    if (stn_context_create(&options, &out->context, &c.err) < 0) {
+        fprintf(stderr, "%s\n", c.err.text);
+        return false;
+    }
+    stn_session_init(&c.session, out->context);
+    c.session.begins = catch_world;
+    c.session.begins_user = &c;
+    for (int32_t i = 0; settings[i] != NULL; i++) {
+        stn_session_set(&c.session, settings[i], &c.err);
+    }
+    stn_error ended = {0}; // by catch_world
+    stn_session_run(&c.session, script, &ended);
+    stn_session_clear(&c.session);
+    out->world = c.world;
+    if (out->world == NULL || !fill(out)) {
+        fprintf(stderr, "%s: %s\n", script, c.err.text[0] != '\0' ? c.err.text : ended.text);
+        peer_scene_clear(out);
+        return false;
+    }
+    return true;
+}
+
+void peer_scene_clear(peer_scene *s) {
+    if (s->context != NULL) {
+        stn_release(s->context, s->kp);
+        stn_release(s->context, s->kd);
+        stn_world_destroy(s->world);
+        stn_context_destroy(s->context);
+    }
+    *s = (peer_scene){0};
+}
+
+bool peer_scene_is_clutter(const peer_scene *s) {
+    for (int32_t b = 1; b < s->model->body_count; b++) {
+        if (s->model->joints[s->model->bodies[b].joint].type != STN_JOINT_FLOATING) {
+            return false;
+        }
+    }
+    for (int32_t g = 0; g < s->model->geometry_count; g++) {
+        stn_shape_type type = s->model->geometries[g].shape.type;
+        if (type != STN_SHAPE_SPHERE && type != STN_SHAPE_BOX && type != STN_SHAPE_HALF_SPACE) {
+            return false;
+        }
+    }
+    return true;
+}
+
+double peer_scene_overlap(const peer_scene *s, const double *q) {
+    stn_world *probe = NULL;
+    stn_error err = {0};
+    double overlap = NAN;
+    double *v = stn_allocate(s->context, (size_t)s->model->nv, sizeof *v);
+    if (v != NULL && stn_world_clone(s->world, &probe, &err) == STN_OK && stn_world_set_q(probe, q, &err) == STN_OK &&
+        stn_world_set_v(probe, v, &err) == STN_OK && stn_world_step(probe, &err) >= 0) {
+        overlap = stn_world_observation(probe)->report->overlap_m; // geometric, at the step's start
+    }
+    stn_world_destroy(probe);
+    stn_release(s->context, v);
+    return overlap;
+}

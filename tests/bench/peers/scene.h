@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the bench of whole steps gives to every engine: a scene that a Lua script of scripts/ described, as the compiled
+// model, its start and its servos; and what an engine is: made of a scene, stepped, asked how the step went.
+#ifndef BENCH_PEERS_SCENE_H
+#define BENCH_PEERS_SCENE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <stiction/stiction.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct peer_scene {
+    stn_context *context;
+    stn_world *world; // before its first step
+    const stn_model *model;
+    const double *q; // (nq) the start; servos hold it
+    double *kp, *kd; // (nv) of servos, 0: none [N m/rad], [N m s/rad]
+    double dt, mu;   // [s]; of every contact
+} peer_scene;
+
+/// How the last step went; NaN: the engine has none.
+typedef struct peer_report {
+    double iterations, contacts;
+    double momentum; // |D residual| / max(|D A v|, |D J^T gamma|), D = diag(A)^-1/2
+} peer_report;
+
+typedef struct peer_engine {
+    const char *name;
+    void *(*create)(const peer_scene *scene); // NULL: not possible, and said why
+    bool (*step)(void *self);                 // what is timed; false: it failed, and said why
+    void (*report)(void *self, peer_report *out);
+    void (*read_q)(void *self, double *q); // in Stiction's coordinates (nq)
+    void (*destroy)(void *self);
+} peer_engine;
+
+extern const peer_engine stiction_peer;
+#ifdef HAVE_MUJOCO
+extern const peer_engine mujoco_peer;
+#endif
+#ifdef HAVE_ODE
+extern const peer_engine ode_peer; // free spheres and boxes only
+#endif
+#ifdef HAVE_BULLET
+extern const peer_engine bullet_peer; // the same
+#endif
+
+/// Runs a script until its first step. `settings` are "name=value", NULL at the end.
+bool peer_scene_load(peer_scene *out, const char *script, const char *const *settings);
+void peer_scene_clear(peer_scene *scene);
+/// Is every body free and every shape a sphere, a box or the ground?
+bool peer_scene_is_clutter(const peer_scene *scene);
+/// Deepest overlap of the shapes at some coordinates [m], as our own contact model sees it.
+double peer_scene_overlap(const peer_scene *scene, const double *q);
+/// The model as MJCF, with servos.
+bool peer_scene_write_mjcf(const peer_scene *scene, const char *path);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
