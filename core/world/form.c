@@ -49,7 +49,7 @@ static stn_status run_integrator(stn_world *world, stn_error *err) {
     stn_integrator_view view = stn_world_integrator_view(world);
     stn_formed formed = {
         .A = world->A, .v_star = p->v_star, .v0 = p->v0, .v_guess = p->v_guess, .free_impulse = p->free_impulse,
-        .velocity_kind = STN_VELOCITY_END, .theta = 1.0,
+        .velocity_kind = STN_VELOCITY_END, .theta = 1.0, .force_theta = 1.0, .force_theta_vq = 1.0,
     };
     const stn_instance *integrator = world->plugin[STN_KIND_INTEGRATOR];
     stn_status status = integrator->desc->ops.integrator->form(integrator->self, &view, world->integrator_next, &formed, err);
@@ -59,6 +59,8 @@ static stn_status run_integrator(stn_world *world, stn_error *err) {
     }
     p->velocity_kind = formed.velocity_kind;
     p->theta = formed.theta;
+    world->force_theta = formed.force_theta;
+    world->force_theta_vq = formed.force_theta_vq;
     for (int32_t t = 0; t < model->tree_count; t++) {
         p->trees[t] = (stn_problem_tree){.dof_start = model->trees[t].v_start, .source = t, .A = world->A[t]};
     }

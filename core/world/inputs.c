@@ -195,33 +195,34 @@ stn_status stn_step_inputs(stn_world *world, stn_error *err) {
     return status == STN_OK ? check_all_gains(world, err) : status;
 }
 
-/// What damper and spring of a joint contribute to the affine force model on one of its velocities, at the step's end.
-static double passive_effort(const stn_world *world, int32_t dof) {
+/// What damper and spring of a joint contribute to the affine force model on one of its velocities, when its joint has moved
+/// by dq and its velocity changed by dv.
+static double passive_effort(const stn_world *world, int32_t dof, double dq, double dv) {
     const stn_joint *joint = &world->model->joints[world->model->dof_joint[dof]];
-    double v = world->v_next[dof], effort = -joint->damping * v;
+    double effort = -joint->damping * (world->state.v[dof] + dv);
     if (joint->stiffness > 0.0) {
-        double q = world->state.q[joint->q_start] + world->options.dt * v;
-        effort -= joint->stiffness * (q - joint->rest);
+        effort -= joint->stiffness * (world->state.q[joint->q_start] + dq - joint->rest);
     }
     return effort;
 }
 
 /// Work of controllers and applied forces in the step, W = sum_d j_d (v0 + v)_d / 2, where j is the impulse of the affine
-/// force model at the step's end without the joints' own dampers and springs, plus that of the servos' rows. The mean velocity makes
-/// the work of an impulse on a constant mass exact. Nodal trees count with their applied efforts alone.
+/// force model, taken where the integrator takes it, without the joints' own dampers and springs, plus that of the servos' rows. The
+/// mean velocity makes the work of an impulse on a constant mass exact. Nodal trees count with their applied efforts alone.
 double stn_step_input_work(const stn_world *world) {
     const stn_model *model = world->model;
     const stn_problem *problem = &world->problem;
     const double *v0 = world->state.v, *v = world->v_next;
-    double dt = world->options.dt, work = 0.0;
-    double *j = STN_ARENA_ZEROED(world->arena, 2 * model->nv, double);
+    double dt = world->options.dt, theta = world->force_theta, theta_vq = world->force_theta_vq, work = 0.0;
+    double *j = STN_ARENA_ZEROED(world->arena, 3 * model->nv, double);
     if (j == NULL) {
         return NAN;
     }
-    double *dv = j + model->nv;
+    double *dq = j + model->nv, *dv = dq + model->nv;
     for (int32_t d = 0; d < model->nv; d++) {
         j[d] = world->forces.tau[d];
-        dv[d] = v[d] - v0[d];
+        dq[d] = theta * dt * (v0[d] + theta_vq * (v[d] - v0[d]));
+        dv[d] = theta * (v[d] - v0[d]);
     }
     for (int32_t t = 0; t < model->tree_count; t++) {
         const stn_tree *tree = &model->trees[t];
@@ -229,11 +230,11 @@ double stn_step_input_work(const stn_world *world) {
             memcpy(j + tree->v_start, world->state.effort + tree->v_start, (size_t)tree->nv * sizeof(double));
             continue;
         }
-        stn_matrix_mul_add(&world->forces.K[t], -dt, v + tree->v_start, j + tree->v_start);
+        stn_matrix_mul_add(&world->forces.K[t], -1.0, dq + tree->v_start, j + tree->v_start);
         stn_matrix_mul_add(&world->forces.D[t], -1.0, dv + tree->v_start, j + tree->v_start);
     }
     for (int32_t d = 0; d < model->nv; d++) {
-        double passive = model->dof_joint[d] >= 0 ? passive_effort(world, d) : 0.0;
+        double passive = model->dof_joint[d] >= 0 ? passive_effort(world, d, dq[d], dv[d]) : 0.0;
         work += 0.5 * dt * (j[d] - passive) * (v0[d] + v[d]);
     }
     for (int32_t i = 0; i < problem->constraint_count; i++) {

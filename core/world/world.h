@@ -87,6 +87,7 @@ struct stn_world {
     stn_spatial *star_velocity; // (body_count) spatial velocity under v_star
     stn_broadphase *broadphase;
     void *contact_prepared;
+    double force_theta, force_theta_vq; // of the integrator, see stn_formed
     double *q_next, *v_next;
     unsigned char *controller_next, *integrator_next;
     cache_index cache_index;

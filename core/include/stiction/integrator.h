@@ -35,6 +35,9 @@ typedef struct stn_formed {
     double *free_impulse;
     stn_velocity_kind velocity_kind; // preset to end
     double theta;                    // preset to 1
+    /// Where the affine forces act, for the account of the inputs' work: at q0 + force_theta dt N v_vq, v_vq = force_theta_vq v
+    /// + (1 - force_theta_vq) v0, and at v0 + force_theta (v - v0). Preset to 1.
+    double force_theta, force_theta_vq;
 } stn_formed;
 
 typedef struct stn_integrator_ops {

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// m(v) = M(q_th) (v - v0) - dt k(q_th, v_th) = 0 for v*, tree by tree (math note 2.3). The affine forces are
+// k1 = tau - K (q_th - q0) - D (v_th - v0), where q_th - q0 = theta dt v_vq exactly: the exponential map goes there
+// along v_vq. What is left, Coriolis and gravity, comes with M (v - v0) from one pass of inverse dynamics at (q_th,
+// v_th).
+//
+// The iteration v <- v - A^-1 m(v) takes A for dm/dv, from which it differs by O(dt): exact in one step where M is
+// constant and forces are linear, a few steps elsewhere. Nodes have such an M, and at theta = 0 nothing is unknown on
+// the right: there the first step is left to the core, which factors A anyhow.
+#include "free_motion.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <stiction/factor.h>
+
+enum { MAX_ITERATIONS = 20 };
+static const double TOLERANCE = 1e-10; // of the largest term of m
+static const double SLOW = 0.3;        // A is formed anew when the residual falls by less
+
+/// Newton's iteration on one articulated tree.
+typedef struct tree_motion {
+    int32_t tree;
+    double *factor;  // (n x n) Cholesky factor of A
+    double *scale;   // (n) diag(M)^-1/2
+    double weight;   // the same norm of what gravity gives to the tree in a step, held or not
+    double residual; // ||diag(M)^-1/2 m||, the last one
+    bool done;
+} tree_motion;
+
+typedef struct free_motion {
+    const theta_scheme *scheme;
+    const stn_integrator_view *view;
+    stn_formed *formed;
+    double *v_vq, *q_th, *v_th; // (nv), (nq), (nv)
+    double *dv, *m, *work;      // (nv)
+    stn_spatial *scratch;       // (body_count)
+    tree_motion *trees;
+    int32_t tree_count;
+} free_motion;
+
+static stn_status out_of_memory(stn_error *err) {
+    return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+}
+
+// ----------------------------------------------------------------------------------------------------- the matrix A
+
+/// A = M + dt^2 theta theta_vq K + dt theta D, where A holds M.
+static stn_status add_gains(const free_motion *f, int32_t t, stn_error *err) {
+    const stn_integrator_view *view = f->view;
+    double theta_dt = f->scheme->theta * view->dt;
+    stn_matrix *A = &f->formed->A[t];
+    stn_status status = stn_matrix_add_scaled(A, theta_dt * f->scheme->theta_vq * view->dt, &view->forces->K[t]);
+    status = status == STN_OK ? stn_matrix_add_scaled(A, theta_dt, &view->forces->D[t]) : status;
+    return status == STN_OK ? status : stn_fail(err, status, "stiffness and damping do not fit the tree's matrix");
+}
+
+/// A with the mass matrix at the step's start.
+static stn_status form_at_start(const free_motion *f, int32_t t, stn_error *err) {
+    stn_status status = stn_matrix_add_scaled(&f->formed->A[t], 1.0, &f->view->M[t]);
+    return status == STN_OK ? add_gains(f, t, err) : stn_fail(err, status, "the mass matrix does not fit A");
+}
+
+/// A with the mass matrix at q_th, of an articulated tree.
+static stn_status form_at_theta(const free_motion *f, int32_t t, stn_error *err) {
+    stn_mass_matrix(f->view->scratch_kinematics, t, &f->formed->A[t]);
+    return add_gains(f, t, err);
+}
+
+static stn_status describe(const free_motion *f, int32_t t, stn_status status, const char *what, double value,
+                           stn_error *err) {
+    const stn_model *model = f->view->model;
+    const stn_body *body = &model->bodies[model->trees[t].body_start];
+    return stn_fail(err, status, "robot %s, tree of link %s: %s %g", model->robots[body->robot].name, body->name, what,
+                    value);
+}
+
+static stn_status factor(const free_motion *f, tree_motion *motion, stn_error *err) {
+    const stn_matrix *A = &f->formed->A[motion->tree];
+    memcpy(motion->factor, A->values, (size_t)A->n * (size_t)A->n * sizeof(double));
+    int32_t pivot = stn_cholesky(A->n, motion->factor, A->n);
+    if (pivot < 0) {
+        return STN_OK;
+    }
+    return describe(f, motion->tree, STN_ERR_NUMERIC,
+                    "M + dt^2 theta theta_vq K + dt theta D is not positive definite at dof", (double)pivot, err);
+}
+
+// ------------------------------------------------------------------------------------------------ one step is exact
+
+/// v_star stays v0; the impulse dt k(q0, v0) - dt^2 theta K v0 is left to the core.
+static stn_status leave_impulse(const free_motion *f, int32_t t, stn_error *err) {
+    const stn_integrator_view *view = f->view;
+    const stn_tree *tree = &view->model->trees[t];
+    double *impulse = f->formed->free_impulse + tree->v_start;
+    stn_inverse_dynamics(view->kinematics, t, view->gravity, NULL, f->scratch, f->work);
+    for (int32_t i = 0; i < tree->nv; i++) {
+        impulse[i] = view->dt * (view->forces->tau[tree->v_start + i] - f->work[i]);
+    }
+    stn_matrix_mul_add(&view->forces->K[t], -f->scheme->theta * view->dt * view->dt, view->v + tree->v_start, impulse);
+    return form_at_start(f, t, err);
+}
+
+// ---------------------------------------------------------------------------------------------------------- Newton
+
+/// (q_th, v_th) of the present v_star, and the kinematics there.
+static void move_to_theta(const free_motion *f) {
+    const stn_integrator_view *view = f->view;
+    double theta = f->scheme->theta, theta_vq = f->scheme->theta_vq;
+    const double *v = f->formed->v_star;
+    for (int32_t d = 0; d < view->model->nv; d++) {
+        f->dv[d] = v[d] - view->v[d];
+        f->v_vq[d] = view->v[d] + theta_vq * f->dv[d];
+        f->v_th[d] = view->v[d] + theta * f->dv[d];
+    }
+    stn_integrate_q(view->model, view->q, f->v_vq, theta * view->dt, f->q_th);
+    stn_kinematics_update(view->scratch_kinematics, f->q_th, f->v_th);
+}
+
+static double scaled_norm(const tree_motion *motion, int32_t n, const double *x) {
+    double sum = 0.0;
+    for (int32_t i = 0; i < n; i++) {
+        double s = motion->scale[i] * x[i];
+        sum += s * s;
+    }
+    return sqrt(sum);
+}
+
+/// m += factor x (or factor B x), and the largest term of m so far.
+static double add_term(const free_motion *f, const tree_motion *motion, const stn_matrix *B, double factor,
+                       const double *x, double largest) {
+    int32_t n = f->view->model->trees[motion->tree].nv;
+    double *m = f->m, *term = f->work;
+    for (int32_t i = 0; i < n; i++) {
+        term[i] = B == NULL ? factor * x[i] : 0.0;
+    }
+    if (B != NULL) {
+        stn_matrix_mul_add(B, factor, x, term);
+    }
+    for (int32_t i = 0; i < n; i++) {
+        m[i] += term[i];
+    }
+    return fmax(largest, scaled_norm(motion, n, term));
+}
+
+/// m at the present v_star, and the size of its largest term: momenta, or impulses of forces that may balance.
+static double find_residual(const free_motion *f, tree_motion *motion) {
+    const stn_integrator_view *view = f->view;
+    const stn_forces *forces = view->forces;
+    int32_t t = motion->tree, start = view->model->trees[t].v_start, n = view->model->trees[t].nv;
+    double dt = view->dt, theta = f->scheme->theta, largest = motion->weight;
+    double *acceleration = f->work;
+    memset(f->m, 0, (size_t)n * sizeof *f->m);
+    largest = add_term(f, motion, &view->M[t], 1.0, view->v + start, largest);
+    largest = add_term(f, motion, &view->M[t], 1.0, f->formed->v_star + start, largest);
+    for (int32_t i = 0; i < n; i++) {
+        acceleration[i] = f->dv[start + i] / dt;
+    }
+    stn_inverse_dynamics(view->scratch_kinematics, t, view->gravity, acceleration, f->scratch, f->m);
+    for (int32_t i = 0; i < n; i++) {
+        f->m[i] *= dt;
+    }
+    largest = add_term(f, motion, NULL, -dt, forces->tau + start, largest);
+    largest = add_term(f, motion, &forces->K[t], dt * theta * dt, f->v_vq + start, largest);
+    largest = add_term(f, motion, &forces->D[t], dt * theta, f->dv + start, largest);
+    return largest;
+}
+
+/// v_star -= A^-1 m, unless m is small enough or the iterations have come to their end.
+static stn_status improve(const free_motion *f, tree_motion *motion, int32_t iteration, stn_error *err) {
+    const stn_tree *tree = &f->view->model->trees[motion->tree];
+    double largest = find_residual(f, motion), before = motion->residual;
+    motion->residual = scaled_norm(motion, tree->nv, f->m);
+    if (motion->residual <= TOLERANCE * largest) {
+        motion->done = true;
+        return form_at_theta(f, motion->tree, err);
+    }
+    if (iteration == MAX_ITERATIONS || !isfinite(motion->residual)) {
+        return describe(
+            f, motion->tree, STN_ERR_DIVERGED,
+            "its free motion does not converge; it moves too far in a step, use a smaller dt; residual after "
+            "at most 20 iterations, relative:",
+            motion->residual / largest, err);
+    }
+    if (motion->residual > SLOW * before) {
+        stn_status status = form_at_theta(f, motion->tree, err);
+        status = status == STN_OK ? factor(f, motion, err) : status;
+        if (status != STN_OK) {
+            return status;
+        }
+    }
+    stn_cholesky_forward(tree->nv, motion->factor, tree->nv, 1, f->m, tree->nv);
+    stn_cholesky_backward(tree->nv, motion->factor, tree->nv, 1, f->m, tree->nv);
+    for (int32_t i = 0; i < tree->nv; i++) {
+        f->formed->v_star[tree->v_start + i] -= f->m[i];
+    }
+    return STN_OK;
+}
+
+/// dt g of the whole mass, as a norm of momentum over the square root of mass.
+static double weight_of(const stn_integrator_view *view, const stn_tree *tree) {
+    double mass = 0.0;
+    for (int32_t b = tree->body_start; b < tree->body_start + tree->body_count; b++) {
+        mass += view->model->bodies[b].mass.mass;
+    }
+    return view->dt * stn_vec3_norm(view->gravity) * sqrt(mass);
+}
+
+static stn_status begin_tree(free_motion *f, int32_t t, stn_error *err) {
+    const stn_integrator_view *view = f->view;
+    int32_t n = view->model->trees[t].nv;
+    tree_motion *motion = &f->trees[f->tree_count++];
+    *motion = (tree_motion){
+        .tree = t,
+        .factor = STN_ARENA(view->arena, (int64_t)n * n, double),
+        .scale = STN_ARENA(view->arena, n, double),
+        .weight = weight_of(view, &view->model->trees[t]),
+        .residual = (double)INFINITY,
+    };
+    if (motion->factor == NULL || motion->scale == NULL) {
+        return out_of_memory(err);
+    }
+    stn_matrix_diagonal(&view->M[t], motion->scale);
+    for (int32_t i = 0; i < n; i++) {
+        motion->scale[i] = 1.0 / sqrt(motion->scale[i]);
+    }
+    stn_status status = form_at_start(f, t, err);
+    return status == STN_OK ? factor(f, motion, err) : status;
+}
+
+/// All trees at once, as kinematics are updated for all of them; those that are done keep their v_star.
+static stn_status iterate(const free_motion *f, stn_error *err) {
+    int32_t left = f->tree_count;
+    for (int32_t iteration = 0; left > 0; iteration++) {
+        move_to_theta(f);
+        left = 0;
+        for (int32_t i = 0; i < f->tree_count; i++) {
+            if (f->trees[i].done) {
+                continue;
+            }
+            stn_status status = improve(f, &f->trees[i], iteration, err);
+            if (status != STN_OK) {
+                return status;
+            }
+            left += !f->trees[i].done;
+        }
+    }
+    return STN_OK;
+}
+
+static stn_status allocate(free_motion *f, stn_error *err) {
+    const stn_model *model = f->view->model;
+    stn_arena *arena = f->view->arena;
+    double **const vectors[] = {&f->v_vq, &f->v_th, &f->dv, &f->m, &f->work};
+    bool whole = true;
+    for (int32_t i = 0; i < STN_COUNT(vectors); i++) {
+        *vectors[i] = STN_ARENA(arena, model->nv + 1, double);
+        whole = whole && *vectors[i] != NULL;
+    }
+    f->q_th = STN_ARENA(arena, model->nq + 1, double);
+    f->scratch = STN_ARENA(arena, model->body_count + 1, stn_spatial);
+    f->trees = STN_ARENA(arena, model->tree_count + 1, tree_motion);
+    return whole && f->q_th != NULL && f->scratch != NULL && f->trees != NULL ? STN_OK : out_of_memory(err);
+}
+
+stn_status theta_free_motion(const theta_scheme *scheme, const stn_integrator_view *view, stn_formed *formed,
+                             stn_error *err) {
+    const stn_model *model = view->model;
+    free_motion f = {.scheme = scheme, .view = view, .formed = formed};
+    stn_status status = allocate(&f, err);
+    memcpy(formed->v_star, view->v, (size_t)model->nv * sizeof *view->v);
+    for (int32_t t = 0; t < model->tree_count && status == STN_OK; t++) {
+        bool exact = scheme->theta == 0.0 || model->trees[t].kind == STN_TREE_NODAL;
+        status = exact ? leave_impulse(&f, t, err) : begin_tree(&f, t, err);
+    }
+    return status == STN_OK ? iterate(&f, err) : status;
+}
