@@ -257,6 +257,31 @@ static void an_element_of_12_dofs_keeps_momentum_and_loses_energy(void **state) 
     stn_world_destroy(world);
 }
 
+/// Two nodes on a spring: A = M + dt^2/4 K is nodal, and the energy of a linear force stays to round-off.
+static void nodes_on_a_spring_keep_their_energy_with_midpoint(void **state) {
+    stn_world_options options = stn_world_options_default();
+    options.gravity = stn_vec3_zero();
+    options.dt = 0.01;
+    options.integrator.id = "midpoint";
+    stn_world *world = scene_world(*state, &options);
+    const int32_t index[] = {0, 1};
+    add_elements(world, "fake_spring", 200.0, 0.0, add_lattice(world, 2, 1, 1, 0.0), 1, index);
+    stn_error err;
+    assert_ok(stn_world_compile(world, &err), err);
+    double v[6] = {[0] = 0.5, [3] = -0.5}, least = 0.1;
+    assert_ok(stn_world_set_v(world, v, &err), err);
+    for (int32_t i = 0; i < 200; i++) {
+        scene_steps(world, 1);
+        const double *q = stn_world_state(world)->q, *u = stn_world_state(world)->v;
+        double length = q[3] - q[0];
+        double energy = 0.025 * (u[0] * u[0] + u[3] * u[3]) + 0.5 * 200.0 * (length - 0.1) * (length - 0.1);
+        assert_near(energy, 0.05 * 0.25, 1e-14);
+        least = fmin(least, length);
+    }
+    assert_near(least, 0.1 - 1.0 * sqrt(0.025 / 200.0), 1e-4); // closing speed times sqrt(reduced mass / k)
+    stn_world_destroy(world);
+}
+
 static void an_impulse_solver_clamps_box_rows_and_the_core_completes_velocities(void **state) {
     stn_world_options options = stn_world_options_default();
     stn_setting settings[] = {{.name = "tolerance", .form = STN_SETTING_NUMBER, .number = 1e-10},
@@ -347,6 +372,7 @@ int main(void) {
         cmocka_unit_test(a_law_remembers_each_contact_and_checkpoints_hold_it),
         cmocka_unit_test(a_contact_model_returns_patches_that_carry_the_weight),
         cmocka_unit_test(a_lattice_of_100_nodes_comes_to_rest_under_a_sparse_A),
+        cmocka_unit_test(nodes_on_a_spring_keep_their_energy_with_midpoint),
         cmocka_unit_test(an_element_of_12_dofs_keeps_momentum_and_loses_energy),
         cmocka_unit_test(an_impulse_solver_clamps_box_rows_and_the_core_completes_velocities),
         cmocka_unit_test(every_kind_of_plugin_is_replayed),

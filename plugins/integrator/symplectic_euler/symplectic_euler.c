@@ -6,9 +6,15 @@
 // where c = C v - gravity terms. Without K and D it is symplectic Euler: first order, bounded energy.
 #include <stiction/plugin.h>
 
-/// The impulse dt (tau - c) - dt^2 K v0 of one tree; the core divides it by A.
-static stn_status form_impulse(const stn_integrator_view *view, int32_t t, double *impulse, stn_error *err) {
+#include "free_body.h"
+
+/// -dt c of one tree.
+static stn_status form_bias(const stn_integrator_view *view, int32_t t, double *impulse, stn_error *err) {
     const stn_tree *tree = &view->model->trees[t];
+    if (free_body_is(view->model, tree)) {
+        free_body_impulse(view, tree, impulse);
+        return STN_OK;
+    }
     stn_spatial *scratch = STN_ARENA(view->arena, tree->body_count + 1, stn_spatial);
     double *bias = STN_ARENA(view->arena, tree->nv, double);
     if (scratch == NULL || bias == NULL) {
@@ -16,7 +22,20 @@ static stn_status form_impulse(const stn_integrator_view *view, int32_t t, doubl
     }
     stn_inverse_dynamics(view->kinematics, t, view->gravity, NULL, scratch, bias);
     for (int32_t i = 0; i < tree->nv; i++) {
-        impulse[i] = view->dt * (view->forces->tau[tree->v_start + i] - bias[i]);
+        impulse[i] = -view->dt * bias[i];
+    }
+    return STN_OK;
+}
+
+/// The impulse dt (tau - c) - dt^2 K v0 of one tree; the core divides it by A.
+static stn_status form_impulse(const stn_integrator_view *view, int32_t t, double *impulse, stn_error *err) {
+    const stn_tree *tree = &view->model->trees[t];
+    stn_status status = form_bias(view, t, impulse, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    for (int32_t i = 0; i < tree->nv; i++) {
+        impulse[i] += view->dt * view->forces->tau[tree->v_start + i];
     }
     stn_matrix_mul_add(&view->forces->K[t], -view->dt * view->dt, view->v + tree->v_start, impulse);
     return STN_OK;

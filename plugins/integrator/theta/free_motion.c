@@ -4,9 +4,10 @@
 // along v_vq. What is left, Coriolis and gravity, comes with M (v - v0) from one pass of inverse dynamics at (q_th,
 // v_th).
 //
-// The iteration v <- v - A^-1 m(v) takes A for dm/dv, from which it differs by O(dt): exact in one step where M is
-// constant and forces are linear, a few steps elsewhere. Nodes have such an M, and at theta = 0 nothing is unknown on
-// the right: there the first step is left to the core, which factors A anyhow.
+// Newton's iteration takes A for dm/dv, from which it differs by O(dt), and learns what A lacks (the gyroscopic terms,
+// how M changes) from its own steps by Broyden's rank-one updates [broyden-1965, kelley-1995]. Where M is constant and
+// forces are linear the first step is exact. Nodes have such an M, and at theta = 0 nothing is unknown on the right:
+// there that step is left to the core, which factors A anyhow.
 #include "free_motion.h"
 
 #include <math.h>
@@ -16,15 +17,14 @@
 
 enum { MAX_ITERATIONS = 20 };
 static const double TOLERANCE = 1e-10; // of the largest term of m
-static const double SLOW = 0.3;        // A is formed anew when the residual falls by less
 
 /// Newton's iteration on one articulated tree.
 typedef struct tree_motion {
     int32_t tree;
-    double *factor;  // (n x n) Cholesky factor of A
-    double *scale;   // (n) diag(M)^-1/2
-    double weight;   // the same norm of what gravity gives to the tree in a step, held or not
-    double residual; // ||diag(M)^-1/2 m||, the last one
+    double *factor; // (n x n) Cholesky factor of A
+    double *scale;  // (n) diag(M)^-1/2
+    double weight;  // the same norm of what gravity gives to the tree in a step, held or not
+    double *steps;  // (MAX_ITERATIONS + 1, n) made so far
     bool done;
 } tree_motion;
 
@@ -166,35 +166,53 @@ static double find_residual(const free_motion *f, tree_motion *motion) {
     return largest;
 }
 
-/// v_star -= A^-1 m, unless m is small enough or the iterations have come to their end.
-static stn_status improve(const free_motion *f, tree_motion *motion, int32_t iteration, stn_error *err) {
-    const stn_tree *tree = &f->view->model->trees[motion->tree];
-    double largest = find_residual(f, motion), before = motion->residual;
-    motion->residual = scaled_norm(motion, tree->nv, f->m);
-    if (motion->residual <= TOLERANCE * largest) {
-        motion->done = true;
-        return form_at_theta(f, motion->tree, err);
+/// x . y / y . y in the metric of the masses.
+static double share(const tree_motion *motion, int32_t n, const double *x, const double *y) {
+    double xy = 0.0, yy = 0.0;
+    for (int32_t i = 0; i < n; i++) {
+        double weighted = y[i] / (motion->scale[i] * motion->scale[i]);
+        xy += x[i] * weighted;
+        yy += y[i] * weighted;
     }
-    if (iteration == MAX_ITERATIONS || !isfinite(motion->residual)) {
-        return describe(
-            f, motion->tree, STN_ERR_DIVERGED,
-            "its free motion does not converge; it moves too far in a step, use a smaller dt; residual after "
-            "at most 20 iterations, relative:",
-            motion->residual / largest, err);
+    return yy > 0.0 ? xy / yy : 0.0;
+}
+
+/// The next step -B^-1 m, where B is A with one rank-one update for each of the `count` steps before.
+static void find_step(const free_motion *f, const tree_motion *motion, int32_t count, double *step) {
+    int32_t n = f->view->model->trees[motion->tree].nv;
+    for (int32_t i = 0; i < n; i++) {
+        step[i] = -f->m[i];
     }
-    if (motion->residual > SLOW * before) {
-        stn_status status = form_at_theta(f, motion->tree, err);
-        status = status == STN_OK ? factor(f, motion, err) : status;
-        if (status != STN_OK) {
-            return status;
+    stn_cholesky_forward(n, motion->factor, n, 1, step, n);
+    stn_cholesky_backward(n, motion->factor, n, 1, step, n);
+    for (int32_t j = 0; j < count; j++) {
+        const double *made = motion->steps + (size_t)j * (size_t)n, *next = j + 1 < count ? made + n : step;
+        double s = share(motion, n, step, made);
+        double factor = next == step ? s / (1.0 - s) : s; // the last update holds the step itself
+        for (int32_t i = 0; i < n; i++) {
+            step[i] += factor * next[i];
         }
     }
-    stn_cholesky_forward(tree->nv, motion->factor, tree->nv, 1, f->m, tree->nv);
-    stn_cholesky_backward(tree->nv, motion->factor, tree->nv, 1, f->m, tree->nv);
-    for (int32_t i = 0; i < tree->nv; i++) {
-        f->formed->v_star[tree->v_start + i] -= f->m[i];
+}
+
+/// One step of v_star; the last one, which needs no more kinematics, when m is small enough.
+static stn_status improve(const free_motion *f, tree_motion *motion, int32_t iteration, stn_error *err) {
+    const stn_tree *tree = &f->view->model->trees[motion->tree];
+    double largest = find_residual(f, motion), residual = scaled_norm(motion, tree->nv, f->m);
+    motion->done = residual <= TOLERANCE * largest;
+    if (!motion->done && (iteration == MAX_ITERATIONS || !isfinite(residual))) {
+        return describe(
+            f, motion->tree, STN_ERR_DIVERGED,
+            "its free motion does not converge in 20 iterations: it moves too far in a step, use a smaller dt; "
+            "relative residual",
+            residual / largest, err);
     }
-    return STN_OK;
+    double *step = motion->steps + (size_t)iteration * (size_t)tree->nv;
+    find_step(f, motion, iteration, step);
+    for (int32_t i = 0; i < tree->nv; i++) {
+        f->formed->v_star[tree->v_start + i] += step[i];
+    }
+    return motion->done ? form_at_theta(f, motion->tree, err) : STN_OK;
 }
 
 /// dt g of the whole mass, as a norm of momentum over the square root of mass.
@@ -215,9 +233,9 @@ static stn_status begin_tree(free_motion *f, int32_t t, stn_error *err) {
         .factor = STN_ARENA(view->arena, (int64_t)n * n, double),
         .scale = STN_ARENA(view->arena, n, double),
         .weight = weight_of(view, &view->model->trees[t]),
-        .residual = (double)INFINITY,
+        .steps = STN_ARENA(view->arena, (int64_t)(MAX_ITERATIONS + 1) * n, double),
     };
-    if (motion->factor == NULL || motion->scale == NULL) {
+    if (motion->factor == NULL || motion->scale == NULL || motion->steps == NULL) {
         return out_of_memory(err);
     }
     stn_matrix_diagonal(&view->M[t], motion->scale);

@@ -42,13 +42,17 @@ void *realloc(void *memory, size_t size) {
 static void a_steady_step_allocates_nothing(void **state) {
     (void)state;
 #if COUNTING
-    const int32_t threads[] = {1, 2};
-    for (int32_t k = 0; k < 2; k++) {
+    const struct {
+        int32_t threads;
+        const char *integrator;
+    } runs[] = {{1, NULL}, {2, NULL}, {1, "midpoint"}};
+    for (int32_t k = 0; k < STN_COUNT(runs); k++) {
         stn_context *context = NULL;
         stn_error err;
         assert_ok(stn_context_create(NULL, &context, &err), err);
         stn_world_options options = stn_world_options_default();
-        options.threads = threads[k];
+        options.threads = runs[k].threads;
+        options.integrator.id = runs[k].integrator;
         stn_world *world = scene_world(context, &options);
         scene_ground(world);
         for (int32_t i = 0; i < 8; i++) {
