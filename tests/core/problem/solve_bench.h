@@ -21,8 +21,8 @@ typedef struct fake_state {
     bool spoil; // gives NaN
     bool saw_threads, saw_law, saw_inverse, saw_workspace;
     int32_t workspaces;
-    pthread_t slow;        // this thread waits 2 ms in each solve
-    bool slow_others;      // all but `slow` wait
+    pthread_t slow;            // this thread waits 2 ms in each solve
+    bool slow_others;          // all but `slow` wait
     const void *workspace[64]; // that each island was given, by its first constraint's id - 1000
 } fake_state;
 
