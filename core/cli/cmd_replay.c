@@ -309,16 +309,16 @@ static const char *overwritten(const replay_options *o) {
 
 int cmd_replay(int argc, char **argv) {
     replay_options o = {0};
-    const char **plugin = o.use.plugin;
+    stn_plugin_choice *plugin = o.use.plugin;
     const cli_option options[] = {
         {"check", 0, CLI_FLAG, NULL, "stop at the first step that differs, exit 1", &o.check},
         {"record", 0, CLI_TEXTS, "FILE", "records the replay; the ending chooses the recorder", &o.records},
         {"log", 0, CLI_TEXTS, "FILE", "the same", &o.records},
-        {"solver", 0, CLI_TEXT, "ID", "another solver than the recorded one", &plugin[STN_KIND_SOLVER]},
-        {"law", 0, CLI_TEXT, "ID", "another contact law", &plugin[STN_KIND_LAW]},
-        {"integrator", 0, CLI_TEXT, "ID", "another integrator", &plugin[STN_KIND_INTEGRATOR]},
-        {"contact", 0, CLI_TEXT, "ID", "another contact model", &plugin[STN_KIND_CONTACT]},
-        {"factor", 0, CLI_TEXT, "ID", "another factorisation", &plugin[STN_KIND_FACTOR]},
+        {"solver", 0, CLI_TEXT, "ID", "another solver than the recorded one", &plugin[STN_KIND_SOLVER].id},
+        {"law", 0, CLI_TEXT, "ID", "another contact law", &plugin[STN_KIND_LAW].id},
+        {"integrator", 0, CLI_TEXT, "ID", "another integrator", &plugin[STN_KIND_INTEGRATOR].id},
+        {"contact", 0, CLI_TEXT, "ID", "another contact model", &plugin[STN_KIND_CONTACT].id},
+        {"factor", 0, CLI_TEXT, "ID", "another factorisation", &plugin[STN_KIND_FACTOR].id},
         {"threads", 0, CLI_INT, "N", "workers for islands", &o.use.threads},
         {"json", 0, CLI_FLAG, NULL, "what came of it, as JSON on stdout", &o.json},
     };

@@ -16,6 +16,7 @@ enum { UNSET = INT32_MIN }; // a whole number that was not given
 
 /// The words of the command line.
 typedef struct run_options {
+    const char *script, *capsule; // one of the two
     const char *solver, *law, *integrator, *contact, *factor;
     double dt, seconds;
     int32_t seed, threads;
@@ -125,7 +126,9 @@ static int report(const cli_command *command, stn_session *session, const cli_ru
     } else if (exit == CLI_SOLVER_FAILED) {
         cli_fail(command, "%s", err->text);
         if (f->saved[0] != '\0') {
-            fprintf(stderr, "  the state before that step is in %s (world:load_state)\n", f->saved);
+            fprintf(stderr,
+                    "  that step is kept in %s: stiction run --from makes it again, stiction solve its problem\n",
+                    f->saved);
         }
     }
     if (!o->quiet || exit != CLI_DONE) {
@@ -137,15 +140,23 @@ static int report(const cli_command *command, stn_session *session, const cli_ru
     return exit;
 }
 
-/// "scripts/clutter.lua" -> "clutter.failed.state" in the current folder.
-static void name_failure_file(const char *script, char *path, size_t size) {
-    const char *slash = strrchr(script, '/');
-    const char *name = slash != NULL ? slash + 1 : script;
-    const char *dot = strrchr(name, '.');
-    snprintf(path, size, "%.*s.failed.state", dot != NULL ? (int)(dot - name) : (int)strlen(name), name);
+/// "scripts/clutter.lua" -> "clutter.capsule.json" in the current folder, "a.capsule.json" -> "a.again.capsule.json".
+static void name_capsule(const run_options *o, char *path, size_t size) {
+    static const char ending[] = ".capsule.json";
+    const char *from = o->script != NULL ? o->script : o->capsule, *slash = strrchr(from, '/');
+    const char *name = slash != NULL ? slash + 1 : from, *dot = strrchr(name, '.');
+    size_t length = strlen(name), tail = strlen(ending);
+    bool again = o->script == NULL && length > tail && strcmp(name + length - tail, ending) == 0;
+    size_t stem = again ? length - tail : dot != NULL ? (size_t)(dot - name) : length;
+    snprintf(path, size, "%.*s%s%s", (int)stem, name, o->script == NULL ? ".again" : "", ending);
 }
 
-static int run(const cli_command *command, const run_options *o, const char *script) {
+static stn_status run_session(stn_session *session, const run_options *o, stn_error *err) {
+    return o->script != NULL ? stn_session_run(session, o->script, err)
+                             : stn_session_run_capsule(session, o->capsule, err);
+}
+
+static int run(const cli_command *command, const run_options *o) {
     stn_error err = {0};
     stn_context *context = NULL;
     if (stn_context_create(NULL, &context, &err) < 0) {
@@ -155,7 +166,7 @@ static int run(const cli_command *command, const run_options *o, const char *scr
     stn_session_init(&session, context);
     stn_status status = fill_session(&session, o, &err);
     char failure_path[512];
-    name_failure_file(script, failure_path, sizeof failure_path);
+    name_capsule(o, failure_path, sizeof failure_path);
     session.failure_path = failure_path;
     session.tested = note_test;
     session.tested_user = &session;
@@ -164,11 +175,11 @@ static int run(const cli_command *command, const run_options *o, const char *scr
         session.progress = cli_progress_step;
         session.progress_user = &progress;
     }
-    cli_run_end end = {.script = script, .profile = o->profile};
+    cli_run_end end = {.script = o->script != NULL ? o->script : o->capsule, .profile = o->profile};
     double start = cli_seconds_now();
     if (status >= 0) {
         watch_interrupt(&session);
-        status = stn_session_run(&session, script, &err);
+        status = run_session(&session, o, &err);
         running = NULL;
     }
     end.wall = cli_seconds_now() - start;
@@ -181,6 +192,10 @@ static int run(const cli_command *command, const run_options *o, const char *scr
 }
 
 static int check_options(const cli_command *command, const run_options *o) {
+    if ((o->script != NULL) == (o->capsule != NULL)) {
+        return cli_fail(command,
+                        o->script == NULL ? "needs SCRIPT, or --from CAPSULE" : "give SCRIPT or --from, not both");
+    }
     if (!isnan(o->dt) && !(o->dt > 0.0)) {
         return cli_fail(command, "--dt %g: must be > 0 s", o->dt);
     }
@@ -216,6 +231,7 @@ int cmd_run(int argc, char **argv) {
         {"seconds", 0, CLI_REAL, "SECONDS", "another simulated time", &o.seconds},
         {"seed", 0, CLI_INT, "N", "another seed of the random stream", &o.seed},
         {"threads", 0, CLI_INT, "N", "workers for islands", &o.threads},
+        {"from", 0, CLI_TEXT, "CAPSULE", "instead of a script: makes a step again that failed", &o.capsule},
         {"log", 0, CLI_TEXTS, "FILE", "records the run; the ending chooses the recorder: .csv, .png", &o.records},
         {"record", 0, CLI_TEXTS, "FILE", "the same, for a page to look at: .html", &o.records},
         {"profile", 0, CLI_FLAG, NULL, "time of every stage of a step", &o.profile},
@@ -224,16 +240,17 @@ int cmd_run(int argc, char **argv) {
     };
     const cli_command command = {
         "run",   "SCRIPT",           "Runs a scenario; exit 1 when a check fails, 3 when the simulation diverges.",
-        options, STN_COUNT(options), 1,
+        options, STN_COUNT(options), 0,
         1};
     cli_list words;
     int status = cli_parse(&command, argc, argv, &words);
     if (status != CLI_PROCEED) {
         return status;
     }
+    o.script = words.count > 0 ? words.items[0] : NULL;
     status = check_options(&command, &o);
     if (status == CLI_PROCEED) {
-        status = run(&command, &o, words.items[0]);
+        status = run(&command, &o);
     }
     cli_list_clear(&o.sets);
     cli_list_clear(&o.records);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/base64.h"
 #include "base/below.h"
 #include "cli/recording_file.h"
 
@@ -181,44 +182,6 @@ stn_status cli_recording_next(cli_recording *r, cli_block *block, stn_error *err
 
 // --------------------------------------------------------------------------------------------------------- payloads
 
-static int32_t value_of(char c) {
-    if (c >= 'A' && c <= 'Z') {
-        return c - 'A';
-    }
-    if (c >= 'a' && c <= 'z') {
-        return c - 'a' + 26;
-    }
-    if (c >= '0' && c <= '9') {
-        return c - '0' + 52;
-    }
-    return c == '+' ? 62 : c == '/' ? 63 : -1;
-}
-
-/// Base64 with padding, strictly: false for anything else.
-static bool decode(const char *from, size_t length, char *to, size_t *size) {
-    size_t padding = length > 1 && from[length - 1] == '=' ? from[length - 2] == '=' ? 2 : 1 : 0,
-           digits = length - padding;
-    if (length % 4 != 0 || length == 0) {
-        return false;
-    }
-    uint32_t bits = 0;
-    *size = 0;
-    for (size_t i = 0; i < length; i++) {
-        int32_t value = i < digits ? value_of(from[i]) : 0;
-        if (value < 0) {
-            return false;
-        }
-        bits = bits << 6 | (uint32_t)value;
-        if (i % 4 == 3) {
-            for (int32_t k = 2; k >= 0; k--) {
-                to[(*size)++] = (char)(bits >> (8 * k));
-            }
-        }
-    }
-    *size -= padding;
-    return true;
-}
-
 static stn_status damaged(const cli_recording *r, const char *how, stn_error *err) {
     return stn_fail(err, STN_ERR_PARSE, "%s: byte %lld: the block '%s' %s", r->path, (long long)r->block.offset,
                     r->block.kind, how);
@@ -259,7 +222,7 @@ static stn_status unpack(cli_recording *r, size_t limit, const uint8_t **payload
     if (!make_room(r->context, &r->packed, r->block.text_length + 4)) {
         return out_of_memory(r, err);
     }
-    if (!decode(r->block.text, r->block.text_length, r->packed.data, &r->packed.size)) {
+    if (!base64_decode(r->block.text, r->block.text_length, (unsigned char *)r->packed.data, &r->packed.size)) {
         return damaged(r, "is no base64; the file is damaged", err);
     }
     z_stream stream = {.next_in = (Bytef *)r->packed.data, .avail_in = (uInt)r->packed.size};

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/base64.h"
 #include "base/replace.h"
 #include "cli/recording_page.h"
 
@@ -55,15 +56,12 @@ static const char *choose_title(page *p, const char *wanted, const char *path) {
 // ----------------------------------------------------------------------------------------------------------- blocks
 
 static void put_base64(page *p, const uint8_t *from, size_t count) {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < count; i += 3) {
-        size_t left = count - i;
-        uint32_t bits = (uint32_t)from[i] << 16;
-        bits |= left > 1 ? (uint32_t)from[i + 1] << 8 : 0;
-        bits |= left > 2 ? from[i + 2] : 0;
-        const char four[4] = {digits[bits >> 18], digits[bits >> 12 & 63], left > 1 ? digits[bits >> 6 & 63] : '=',
-                              left > 2 ? digits[bits & 63] : '='};
-        put(p, four, sizeof four);
+    enum { PIECE = 3 * 1024 };
+    char digits[BASE64_SIZE(PIECE)];
+    for (size_t at = 0; at < count; at += PIECE) {
+        size_t piece = count - at < PIECE ? count - at : PIECE;
+        base64_encode(from + at, piece, digits);
+        put(p, digits, BASE64_SIZE(piece));
     }
 }
 
@@ -75,7 +73,7 @@ static bool put_scene(page *p, const char *json) {
         char tag[128];
         int length = snprintf(tag, sizeof tag,
                               "<script type=\"application/x-stiction\" data-kind=\"scene\" data-length=\"%zu\">",
-                              4 * ((size + 2) / 3));
+                              BASE64_SIZE(size));
         put(p, tag, (size_t)length);
         put_base64(p, packed, size);
         put(p, "</script>\n", strlen("</script>\n"));

@@ -141,7 +141,7 @@ static void add_failure(cJSON *json, const stn_session *session) {
     cli_json_add_text(failure, "reason", f->text);
     cli_json_add_real(failure, "step", (double)f->step);
     cli_json_add_real(failure, "time_s", f->time);
-    cli_json_add_text(failure, "state", f->saved[0] != '\0' ? f->saved : NULL);
+    cli_json_add_text(failure, "capsule", f->saved[0] != '\0' ? f->saved : NULL);
 }
 
 static void add_steps(cJSON *json, const stn_session *session, const cli_run_end *end) {

@@ -142,6 +142,8 @@ void stn_fields_height_field(const stn_fields *f, int keep, stn_lua_shape *out);
 /// Reads `key = "id"` or `key = { "id", name = value, ... }` and applies the session's overrides of that kind. The
 /// settings lie in memory that stays on Lua's stack: the caller must not pop below the present top.
 stn_plugin_choice stn_fields_plugin(const stn_fields *f, const char *key, stn_kind kind, stn_session *session);
+/// What the command line asks of a kind: another plugin, settings. The same about the memory.
+stn_plugin_choice stn_lua_overrides(lua_State *L, stn_kind kind, stn_session *session);
 /// The table at `index` as a choice: [1] is the id, every key that is not in `own` a setting.
 stn_plugin_choice stn_lua_plugin(lua_State *L, int index, const char *owner, const char *const *own);
 
@@ -261,6 +263,7 @@ void stn_lua_keep_findings(lua_State *L, int world_index, int32_t robot, const s
 /// Notes that a name is in use, so that no body gets it automatically.
 void stn_lua_take_name(lua_State *L, int world_index, const char *name);
 int stn_lua_world_new(lua_State *L);
+int stn_lua_world_from_capsule(lua_State *L);
 int stn_lua_world_load(lua_State *L);
 /// Methods of worlds.
 extern const luaL_Reg stn_lua_model_methods[], stn_lua_pair_methods[], stn_lua_state_methods[], stn_lua_run_methods[],

@@ -186,6 +186,13 @@ stn_plugin_choice stn_fields_plugin(const stn_fields *f, const char *key, stn_ki
     return b.choice;
 }
 
+stn_plugin_choice stn_lua_overrides(lua_State *L, stn_kind kind, stn_session *session) {
+    choice_builder b = begin(L, 0, "", session->override_count);
+    b.choice.id = session->plugin[kind];
+    add_overrides(&b, kind, session);
+    return b.choice;
+}
+
 stn_plugin_choice stn_lua_plugin(lua_State *L, int index, const char *owner, const char *const *own) {
     int table = lua_absindex(L, index);
     choice_builder b = begin(L, table, owner, 0);

@@ -28,6 +28,8 @@ int luaopen_stiction(lua_State *L) {
     lua_newtable(L);
     lua_pushcfunction(L, stn_lua_world_new);
     lua_setfield(L, -2, "world");
+    lua_pushcfunction(L, stn_lua_world_from_capsule);
+    lua_setfield(L, -2, "capsule");
     luaL_setfuncs(L, stn_lua_params_functions, 0);
     luaL_setfuncs(L, stn_lua_report_functions, 0);
     luaL_setfuncs(L, stn_lua_pose_functions, 0);

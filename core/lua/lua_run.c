@@ -38,20 +38,22 @@ static void begin(lua_State *L, stn_lua_world *w) {
     }
 }
 
-/// The step that failed, and the state before it, which is the present one.
+/// The step that failed; a capsule keeps what it was made of.
 static void note_failure(stn_lua_world *w, const stn_error *err) {
     stn_failure *failure = &w->session->failure;
     const stn_state *state = stn_world_state(w->world);
     *failure = (stn_failure){.status = err->status, .step = state->step, .time = state->time};
     memcpy(failure->text, err->text, sizeof failure->text);
     const char *path = w->session->failure_path;
-    stn_snapshot *snapshot = NULL;
-    stn_error ignored = {0};
-    if (path != NULL && stn_world_snapshot(w->world, &snapshot, &ignored) >= 0 &&
-        stn_snapshot_save(snapshot, path, &ignored) >= 0) {
-        snprintf(failure->saved, sizeof failure->saved, "%s", path);
+    stn_error unsaved = {0};
+    if (path == NULL) {
+        return;
     }
-    stn_snapshot_destroy(snapshot);
+    if (stn_world_save_capsule(w->world, err, path, &unsaved) >= 0) {
+        snprintf(failure->saved, sizeof failure->saved, "%s", path);
+    } else {
+        stn_log(w->session->context, STN_LOG_ERROR, "the failed step could not be kept: %s", unsaved.text);
+    }
 }
 
 void stn_lua_world_step(lua_State *L, int index, stn_lua_world *w) {

@@ -130,6 +130,30 @@ static stn_status classify(stn_session *session, lua_State *L, stn_error *err) {
     return stn_fail(err, status, "%s", text);
 }
 
+/// Calls the function on top of the stack with `count` arguments, above the handler at index 1.
+static stn_status call(stn_session *session, lua_State *L, int count, stn_error *err) {
+    if (lua_pcall(L, count, 0, 1) != LUA_OK) {
+        return classify(session, L, err);
+    }
+    return stn_session_check_overrides(session, err);
+}
+
+static stn_status run_capsule(stn_session *session, lua_State *L, const char *path, stn_error *err) {
+    static const char steps[] = "for _ in require('stiction').capsule(...):run { steps = 1 } do end";
+    lua_settop(L, 0);
+    lua_pushcfunction(L, stn_lua_place_message);
+    if (luaL_loadbuffer(L, steps, sizeof steps - 1, "=--from") != LUA_OK) {
+        return stn_fail(err, STN_ERR_MEMORY, "%s", lua_tostring(L, -1));
+    }
+    lua_pushstring(L, path);
+    stn_status status = call(session, L, 1, err);
+    static const char place[] = "--from:1: "; // of the line above: says nothing
+    if (status < 0 && strncmp(err->text, place, sizeof place - 1) == 0) {
+        memmove(err->text, err->text + sizeof place - 1, strlen(err->text) - sizeof place + 2);
+    }
+    return status;
+}
+
 static stn_status run_file(stn_session *session, lua_State *L, const char *script, stn_error *err) {
     FILE *file = fopen(script, "rb");
     if (file == NULL) {
@@ -148,10 +172,7 @@ static stn_status run_file(stn_session *session, lua_State *L, const char *scrip
     if (loaded != LUA_OK) {
         return stn_fail(err, loaded == LUA_ERRFILE ? STN_ERR_FILE : STN_ERR_PARSE, "%s", lua_tostring(L, -1));
     }
-    if (lua_pcall(L, 0, 0, 1) != LUA_OK) {
-        return classify(session, L, err);
-    }
-    return stn_session_check_overrides(session, err);
+    return call(session, L, 0, err);
 }
 
 /// The end of a recording that could not be written is what ended the run, unless something else did.
@@ -167,7 +188,10 @@ static stn_status add_unwritten(stn_session *session, stn_status status, stn_err
     return status;
 }
 
-stn_status stn_session_run(stn_session *session, const char *script, stn_error *err) {
+/// A state for what stands in `path`, given to `run`.
+static stn_status run_in_state(stn_session *session, const char *path,
+                               stn_status (*run)(stn_session *, lua_State *, const char *, stn_error *),
+                               stn_error *err) {
     session->unwritten = (stn_error){0};
     lua_State *L = luaL_newstate();
     if (L == NULL) {
@@ -175,16 +199,24 @@ stn_status stn_session_run(stn_session *session, const char *script, stn_error *
     }
     lua_pushcfunction(L, fill_state);
     lua_pushlightuserdata(L, session);
-    lua_pushlightuserdata(L, (void *)(uintptr_t)script);
+    lua_pushlightuserdata(L, (void *)(uintptr_t)path);
     stn_status status = STN_OK;
     if (lua_pcall(L, 2, 0, 0) != LUA_OK) {
         status = stn_fail(err, STN_ERR_MEMORY, "Lua: %s", lua_tostring(L, -1));
     } else {
         session->state = L;
-        status = run_file(session, L, script, err);
+        status = run(session, L, path, err);
         session->state = NULL;
     }
     lua_sethook(L, NULL, 0, 0);
     lua_close(L);
     return add_unwritten(session, status, err);
+}
+
+stn_status stn_session_run(stn_session *session, const char *script, stn_error *err) {
+    return run_in_state(session, script, run_file, err);
+}
+
+stn_status stn_session_run_capsule(stn_session *session, const char *path, stn_error *err) {
+    return run_in_state(session, path, run_capsule, err);
 }

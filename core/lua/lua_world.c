@@ -75,6 +75,25 @@ int stn_lua_world_new(lua_State *L) {
     return 1;
 }
 
+int stn_lua_world_from_capsule(lua_State *L) {
+    stn_session *session = stn_lua_session(L);
+    const char *path = luaL_checkstring(L, 1);
+    stn_replay_options options = {.threads = session->threads};
+    static const stn_kind kinds[] = {STN_KIND_SOLVER, STN_KIND_LAW, STN_KIND_CONTACT, STN_KIND_INTEGRATOR,
+                                     STN_KIND_FACTOR};
+    for (int i = 0; i < STN_COUNT(kinds); i++) {
+        options.plugin[kinds[i]] = stn_lua_overrides(L, kinds[i], session);
+    }
+    stn_error err = {0};
+    stn_lua_check(L, stn_session_check_overrides(session, &err), &err);
+    stn_lua_world *w = push_world(L, session);
+    stn_lua_check(L, stn_capsule_load(session->context, path, &options, &w->world, &err), &err);
+    if (!isnan(session->dt)) {
+        stn_lua_check(L, stn_world_set_dt(w->world, session->dt, &err), &err);
+    }
+    return 1;
+}
+
 // ---------------------------------------------------------------------------------------------------- life, access
 
 stn_lua_world *stn_lua_world_check(lua_State *L, int index) {

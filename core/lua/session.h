@@ -83,7 +83,7 @@ typedef struct stn_failure {
     int64_t step;
     double time;
     char text[1024];
-    char saved[512]; // file with the state before the step, "" when there is none
+    char saved[512]; // its capsule, "" when there is none
 } stn_failure;
 
 typedef struct stn_session {
@@ -99,7 +99,7 @@ typedef struct stn_session {
     int32_t override_count;
     const char *const *record_paths; // recorders by extension, for the first world that steps
     int32_t record_count;
-    const char *failure_path; // where the state is saved when a step fails; NULL: nowhere
+    const char *failure_path; // where a step that fails is kept as a capsule; NULL: nowhere
     void (*progress)(void *user, const stn_observation *observation, double end_time);
     void *progress_user;
     void (*begins)(void *user, stn_world *world); // before the first step of the first world that steps
@@ -164,6 +164,8 @@ void stn_statistics_clear(stn_session *session);
 /// that called stn.skip leaves its reason in `skipped`, and STN_OK; one that called os.exit its status in
 /// `exit_status`, and STN_OK.
 stn_status stn_session_run(stn_session *session, const char *script, stn_error *err);
+/// The same for the world of a failure capsule: the step that failed, or the session's `seconds`, with its overrides.
+stn_status stn_session_run_capsule(stn_session *session, const char *path, stn_error *err);
 /// Asks the running script to stop: the step in progress ends, then the script. May be called from a signal handler.
 void stn_session_stop(stn_session *session);
 

@@ -8,8 +8,31 @@
 
 static const size_t largest_file = (size_t)1 << 31; // 2^26 numbers at full precision and some
 
+/// The problem in a failure capsule (docs/capsule.md); any other object as it is. NULL and a failure when there is
+/// none.
+static const cJSON *open_capsule(json_reader *r, const cJSON *root) {
+    const char *format = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(root, "format"));
+    if (format == NULL || strcmp(format, "stiction-capsule-1") != 0) {
+        return root;
+    }
+    const cJSON *problem = cJSON_GetObjectItemCaseSensitive(root, "problem");
+    if (!cJSON_IsObject(problem)) {
+        r->status =
+            stn_fail(r->err, STN_ERR_PARSE,
+                     "%s: this capsule holds no contact problem: its step failed before one was formed; make the "
+                     "step again with stiction run --from",
+                     r->path);
+        return NULL;
+    }
+    return problem;
+}
+
 static void read_problem(json_reader *r, const cJSON *root, stn_problem *problem) {
     static const char *const formats[] = {"contact-problem-1", "contact-problem-2"};
+    root = open_capsule(r, root);
+    if (root == NULL) {
+        return;
+    }
     if (!cJSON_IsObject(root)) {
         r->status = stn_fail(r->err, STN_ERR_PARSE,
                              "%s: not a contact problem: expected a JSON object with the key 'format'", r->path);
@@ -21,7 +44,8 @@ static void read_problem(json_reader *r, const cJSON *root, stn_problem *problem
     }
 }
 
-/// Masses that the file does not state; those it does stay. A singular A leaves them NaN: its owner knows a better matrix.
+/// Masses that the file does not state; those it does stay. A singular A leaves them NaN: its owner knows a better
+/// matrix.
 static stn_status compute_masses(stn_context *context, stn_problem *p, stn_error *err) {
     stn_inverse *inverse = NULL;
     stn_arena *scratch = stn_arena_create(context);

@@ -210,7 +210,7 @@ static void put_constraints(json_writer *w, const stn_problem *p) {
     json_put(w, p->constraint_count > 0 ? "\n  ]" : "]");
 }
 
-static void put_problem_2(json_writer *w, const stn_problem *p) {
+void json_put_problem_2(json_writer *w, const stn_problem *p) {
     size_t nv = (size_t)p->nv, rows = (size_t)p->row_count, bilateral = (size_t)p->bilateral_count;
     json_put(w, "{");
     w->first = true;
@@ -273,7 +273,7 @@ stn_status stn_problem_save(stn_context *context, const stn_problem *problem, in
         if (format == 1) {
             complete = json_put_problem_1(w, context, problem);
         } else {
-            put_problem_2(w, problem);
+            json_put_problem_2(w, problem);
         }
         status = file_close(&w->file, complete, err);
         status = complete ? status : stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);

@@ -21,6 +21,9 @@ void json_put_integers(json_writer *w, const int32_t *values, size_t count);
 /// The next key of an object, on a line of its own, with the comma that belongs before it.
 void json_put_key(json_writer *w, const char *indent, const char *key);
 
+/// The whole object, with a line's end.
+void json_put_problem_2(json_writer *w, const stn_problem *p);
+
 /// STN_ERR_UNSUPPORTED naming the first thing that "contact-problem-1" cannot hold.
 stn_status json_check_problem_1(const stn_problem *p, stn_error *err);
 /// False when out of memory; then the file must not be kept.

@@ -117,22 +117,42 @@ stn_status stn_run_encode(const stn_world *world, byte_stream *out, stn_error *e
 
 // ----------------------------------------------------------------------------------------------------------- reading
 
-/// Recorded choices, or what the caller wants instead. True when some plugin is another.
-static bool choose(const instance_choice *recorded, const stn_replay_options *wanted, stn_world_options *o) {
+/// Appends what the caller sets to the recorded settings: of two of one name the later counts.
+static stn_status add_settings(stn_context *context, const stn_plugin_choice *wanted, instance_choice *recorded,
+                               stn_error *err) {
+    size_t old = (size_t)recorded->choice.setting_count, more = (size_t)wanted->setting_count;
+    stn_setting *all = stn_reallocate(context, recorded->settings, old, old + more, sizeof *all);
+    if (all == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    }
+    memcpy(all + old, wanted->settings, more * sizeof *all);
+    recorded->settings = all;
+    recorded->choice.settings = all;
+    recorded->choice.setting_count = (int32_t)(old + more);
+    return STN_OK;
+}
+
+/// Recorded choices, or what the caller wants instead. `*other`: some plugin is another, or set otherwise.
+static stn_status choose(stn_context *context, instance_choice *recorded, const stn_replay_options *wanted,
+                         stn_world_options *o, bool *other, stn_error *err) {
     stn_plugin_choice *places[STN_KIND_COUNT] = {
         [STN_KIND_SOLVER] = &o->solver,         [STN_KIND_LAW] = &o->law,       [STN_KIND_CONTACT] = &o->contact,
         [STN_KIND_INTEGRATOR] = &o->integrator, [STN_KIND_FACTOR] = &o->factor,
     };
-    bool other = false;
-    for (int32_t i = 0; i < STN_COUNT(kinds); i++) {
+    static const stn_plugin_choice as_recorded = {0};
+    stn_status status = STN_OK;
+    for (int32_t i = 0; i < STN_COUNT(kinds) && status == STN_OK; i++) {
         const stn_plugin_choice *choice = &recorded[i].choice;
-        const char *id = wanted != NULL ? wanted->plugin[kinds[i]] : NULL;
-        bool same = id == NULL || (choice->id != NULL && strcmp(id, choice->id) == 0);
-        *places[kinds[i]] = same ? *choice : (stn_plugin_choice){.id = id};
-        other = other || !same;
+        const stn_plugin_choice *wish = wanted != NULL ? &wanted->plugin[kinds[i]] : &as_recorded;
+        bool same = wish->id == NULL || (choice->id != NULL && strcmp(wish->id, choice->id) == 0);
+        if (same && wish->setting_count > 0) {
+            status = add_settings(context, wish, &recorded[i], err);
+        }
+        *places[kinds[i]] = same ? *choice : *wish;
+        *other = *other || !same || wish->setting_count > 0;
     }
     o->threads = wanted != NULL && wanted->threads > 0 ? wanted->threads : o->threads;
-    return other;
+    return status;
 }
 
 static void compare_versions(const stn_world *world, const instance_choice *recorded) {
@@ -156,7 +176,9 @@ static stn_status read_world(byte_stream *b, const stn_replay_options *wanted, s
     }
     stn_status status = bytes_status(b, err);
     if (status == STN_OK) {
-        *adapt = choose(recorded, wanted, &options);
+        status = choose(b->context, recorded, wanted, &options, adapt, err);
+    }
+    if (status == STN_OK) {
         status = stn_world_create(b->context, &options, world, err);
     }
     if (status == STN_OK) {

@@ -57,6 +57,17 @@ static stn_status solve(stn_world *world, stn_error *err) {
     return status;
 }
 
+/// "" for coordinates of nodes.
+static const char *joint_of_coordinate(const stn_model *model, int32_t i) {
+    for (int32_t j = 0; j < model->joint_count; j++) {
+        const stn_joint *joint = &model->joints[j];
+        if (i >= joint->q_start && i < joint->q_start + joint->nq) {
+            return joint->name;
+        }
+    }
+    return "";
+}
+
 /// Names the first coordinate that is not finite.
 static stn_status check_next(const stn_world *world, stn_error *err) {
     const stn_model *model = world->model;
@@ -69,7 +80,9 @@ static stn_status check_next(const stn_world *world, stn_error *err) {
     }
     for (int32_t i = 0; i < model->nq; i++) {
         if (!isfinite(world->q_next[i])) {
-            return stn_fail(err, STN_ERR_DIVERGED, "coordinate q[%d] became %g", i, world->q_next[i]);
+            const char *joint = joint_of_coordinate(model, i);
+            return stn_fail(err, STN_ERR_DIVERGED, "coordinate q[%d]%s%s became %g", i,
+                            joint[0] != '\0' ? " of joint " : "", joint, world->q_next[i]);
         }
     }
     return STN_OK;
@@ -174,6 +187,7 @@ stn_status stn_world_step(stn_world *world, stn_error *err) {
     stn_arena_reset(world->arena);
     bool first = !world->stepped;
     world->stepped = true;
+    world->assembled = false;
     world->report = (stn_step_report){0};
     stn_status status = STN_OK;
     status = run(world, STN_STAGE_KINEMATICS, update_kinematics, status, err);
@@ -181,6 +195,7 @@ stn_status stn_world_step(stn_world *world, stn_error *err) {
     status = run(world, STN_STAGE_FORM, stn_step_form, status, err);
     status = run(world, STN_STAGE_COLLISION, stn_step_collide, status, err);
     status = run(world, STN_STAGE_ASSEMBLY, stn_step_assemble, status, err);
+    world->assembled = status >= 0;
     if (first && status >= 0) {
         stn_step_check_start(world);
     }

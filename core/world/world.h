@@ -97,6 +97,7 @@ struct stn_world {
     stn_inverse *inverse;
     stn_problem_solver *solver;
     int32_t massless_link; // a moving link without mass, which has no dynamics; -1: none
+    bool assembled; // the problem of the step at hand is complete
     bool stepped;
 
     struct query_scene *scene; // of queries: query_scene.h; NULL before the first

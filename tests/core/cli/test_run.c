@@ -201,22 +201,35 @@ static void test_bad_scripts_are_one_line_and_status_2(void **state) {
     stn_expect_part("run " ERRORS, 2, "needs SCRIPT");
 }
 
-static void test_a_step_that_fails_saves_the_state_and_gives_status_3(void **state) {
+static void test_a_step_that_fails_is_kept_and_gives_status_3(void **state) {
     (void)state;
     write_file("blow.lua", "local w = require 'stiction'.world { dt = 1, gravity = { 0, 0, 0 } }\n"
                            "local b = w:sphere { name = 'ball', radius = 0.1, mass = 1 }\n"
                            "b:apply_force { force = { 1e154, 0, 0 } }\n"
-                           "if os.getenv 'AGAIN' then w:load_state 'blow.failed.state' end\n"
                            "w:step()\nw:step()\nprint 'not reached'\n");
-    stn_expect_part("run blow.lua " ERRORS, 3, "blow.lua:6: step 1, t = 1 s");
-    stn_expect_part("run blow.lua " ERRORS, 3, "blow.failed.state");
+    stn_expect_part("run blow.lua " ERRORS, 3, "blow.lua:5: step 1, t = 1 s");
+    stn_expect_part("run blow.lua " ERRORS, 3, "kept in blow.capsule.json");
     cJSON *json = run_json("run blow.lua --json " QUIET, 3);
     assert_string_equal(member(json, "status")->valuestring, "diverged");
     assert_near(number(member(json, "failure"), "step"), 1.0, 0.0);
     cJSON_Delete(json);
-    setenv("AGAIN", "1", 1);
-    stn_expect_part("run blow.lua " ERRORS, 3, "blow.lua:5: step 1, t = 1 s");
-    unsetenv("AGAIN");
+    stn_expect_part("run --from blow.capsule.json " ERRORS, 3, "stiction run: step 1, t = 1 s: ");
+    stn_expect_part("run --from blow.capsule.json " ERRORS, 3, "kept in blow.again.capsule.json");
+    stn_expect_part("run --from blow.again.capsule.json --dt 1e-9 --quiet " ERRORS, 0, "");
+    stn_expect_part("solve blow.capsule.json " QUIET, 0, "converged");
+}
+
+static void test_a_capsule_is_refused_by_name(void **state) {
+    (void)state;
+    write_file("none.capsule.json", "{ \"format\": \"stiction-capsule-1\", \"run\": \"AAAA\", \"problem\": null }");
+    stn_expect_part("run --from none.capsule.json " ERRORS, 2, "none.capsule.json: not a recorded run");
+    stn_expect_part("solve none.capsule.json " ERRORS, 2, "none.capsule.json: this capsule holds no contact problem");
+    write_file("odd.capsule.json", "{ \"format\": \"stiction-capsule-1\", \"run\": \"A=\" }");
+    stn_expect_part("run --from odd.capsule.json " ERRORS, 2, "odd.capsule.json: key 'run': is no base64");
+    write_file("blow.lua", "print 'not run'\n");
+    stn_expect_part("run --from blow.lua " ERRORS, 2, "blow.lua: line 1: not JSON");
+    stn_expect_part("run --from nowhere.json " ERRORS, 2, "nowhere.json");
+    stn_expect_part("run blow.lua --from x.json " ERRORS, 2, "give SCRIPT or --from, not both");
 }
 
 static void test_energy_beyond_the_range_of_numbers_is_a_step_that_failed(void **state) {
@@ -518,8 +531,8 @@ int main(void) {
                                         leave_folder),
         cmocka_unit_test_setup_teardown(test_failed_checks_and_assertions_give_status_1, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_bad_scripts_are_one_line_and_status_2, enter_folder, leave_folder),
-        cmocka_unit_test_setup_teardown(test_a_step_that_fails_saves_the_state_and_gives_status_3, enter_folder,
-                                        leave_folder),
+        cmocka_unit_test_setup_teardown(test_a_step_that_fails_is_kept_and_gives_status_3, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_a_capsule_is_refused_by_name, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_recordings_of_several_kinds_are_made_at_once, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_what_fails_when_a_recording_is_closed_gives_status_2, enter_folder,
                                         leave_folder),

@@ -284,7 +284,7 @@ static void a_missing_plugin_is_named(void **state) {
     stn_error err;
     stn_replay *replay = NULL;
     tape *t = driven(*state, 1, 0, &hash);
-    const stn_replay_options wanted = {.plugin = {[STN_KIND_SOLVER] = "no_such_solver"}};
+    const stn_replay_options wanted = {.plugin = {[STN_KIND_SOLVER] = {.id = "no_such_solver"}}};
     assert_int_equal(stn_replay_create(*state, t->run, t->run_size, &wanted, &replay, &err), STN_ERR_PLUGIN);
     assert_non_null(strstr(err.text, "no_such_solver"));
     memcpy(find(t->run, t->run_size, "joint_pd", 8), "joint_qq", 8);
