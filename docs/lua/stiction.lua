@@ -403,6 +403,9 @@ local stn = {}
 ---@param options? stiction.WorldOptions
 ---@return stiction.world
 function stn.world(options) end
+---@param path string a failure capsule
+---@return stiction.world
+function stn.capsule(path) end
 ---@generic T: table
 ---@param defaults T
 ---@return T
