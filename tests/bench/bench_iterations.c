@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variants of the solver sap on the same recorded contact problems: iterations, trials of the line search, microseconds,
-// and how far the velocities lie from those of the first variant.
+// Variants of the solver sap on the same recorded contact problems: iterations, trials of the line search,
+// microseconds, and how far the velocities lie from those of the first variant.
 //
 //     iterations FOLDER... [NAME=VALUE[,NAME=VALUE]...]...
 //
-// A folder holds problems that record.lua wrote, in the order of their names. Each further argument is a variant: settings
-// of the solver, "factor" (a plugin) and "repeats" among them. The first variant is the solver as it is.
+// A folder holds problems that record.lua wrote, in the order of their names. Each further argument is a variant:
+// settings of the solver, "factor" (a plugin) and "repeats" among them. The first variant is the solver as it is.
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>
@@ -39,8 +39,8 @@ static void need(stn_status status, const stn_error *err) {
 /// Cuts "a=1,b=two" into settings; the value of "factor" is handed out apart.
 static int32_t cut_settings(char *text, stn_setting *settings, const char **factor) {
     int32_t count = 0;
-    settings[count++] = (stn_setting){
-        .name = "tolerance", .form = STN_SETTING_NUMBER, .number = tolerance, .where = "iterations"};
+    settings[count++] =
+        (stn_setting){.name = "tolerance", .form = STN_SETTING_NUMBER, .number = tolerance, .where = "iterations"};
     for (char *item = strtok(text, ","); item != NULL && count < MOST_SETTINGS; item = strtok(NULL, ",")) {
         char *value = strchr(item, '=');
         if (value == NULL) {

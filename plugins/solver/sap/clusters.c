@@ -251,6 +251,7 @@ static stn_status pack_lanes(sap_system *s, stn_error *err) {
     int64_t coefficients = s->batch.count > 0 ? law->ops->coefficient_count * stride : 0;
     if (!sap_allocate(s, 3 * stride, &s->bias) || !sap_allocate(s, stride, &s->lane_cost) ||
         !sap_allocate(s, 3 * stride, &s->dv_c) || !sap_allocate(s, 6 * stride, &s->H_G) ||
+        !sap_allocate(s, 6 * stride, &s->model_G) || !sap_allocate(s, 3 * stride, &s->predicted) ||
         !sap_allocate(s, coefficients, &s->batch.coefficients) || !allocate_point(s, &s->now) ||
         !allocate_point(s, &s->trial)) {
         return out_of_memory(err);
@@ -259,6 +260,7 @@ static stn_status pack_lanes(sap_system *s, stn_error *err) {
     clear_padding(s, s->now.v);
     clear_padding(s, s->trial.v);
     clear_padding(s, s->dv_c);
+    clear_padding(s, s->predicted);
     for (int32_t i = 0; i < s->batch.count; i++) {
         const stn_constraint *c = &problem->constraints[s->batch.constraint[i]];
         if ((law->ops->sets & 1u << c->set) == 0) {
@@ -268,6 +270,7 @@ static stn_status pack_lanes(sap_system *s, stn_error *err) {
         }
         for (int64_t a = 0; a < 3; a++) {
             s->bias[a * stride + i] = problem->bias[c->row + a];
+            s->predicted[a * stride + i] = problem->gamma_guess[c->row + a];
         }
     }
     if (s->batch.count == 0) {

@@ -13,7 +13,7 @@
 SAP_INLINE void panel_times_G(const sap_system *s, const sap_cluster *cluster, int32_t ld, const double *panel,
                               double *out) {
     const size_t stride = (size_t)s->batch.stride;
-    const double *G = s->now.G + cluster->lane_start, *line_G = s->now.line_G + cluster->line_start;
+    const double *G = s->H_G + cluster->lane_start, *line_G = s->now.line_G + cluster->line_start;
     for (int32_t i = 0; i < cluster->lane_count; i++, G++, panel += 3 * ld) {
         double g11 = G[0], g12 = G[stride], g22 = G[2 * stride];
         double g13 = G[3 * stride], g23 = G[4 * stride], g33 = G[5 * stride];
@@ -41,7 +41,7 @@ SAP_INLINE void panel_times_G(const sap_system *s, const sap_cluster *cluster, i
 /// Stacked rows with G != 0, counted.
 static int32_t find_active(const sap_system *s, const sap_cluster *cluster, int32_t *active) {
     const size_t stride = (size_t)s->batch.stride;
-    const double *G = s->now.G + cluster->lane_start, *line_G = s->now.line_G + cluster->line_start;
+    const double *G = s->H_G + cluster->lane_start, *line_G = s->now.line_G + cluster->line_start;
     int32_t n = 0, row = 0;
     for (int32_t i = 0; i < cluster->lane_count; i++, G++, row += 3) {
         if (!(G[5 * stride] == 0.0 && G[0] == 0.0 && G[2 * stride] == 0.0)) {
@@ -141,7 +141,8 @@ SAP_KERNEL static void compare_lanes(int64_t stride, const double *G, double *H_
 
 /// Marks clusters in which a G differs from that in H, and takes note of the new ones.
 static void find_changes(sap_system *s) {
-    compare_lanes(s->batch.stride, s->now.G, s->H_G, s->H.changed);
+    sap_anticipate(s, s->model_G);
+    compare_lanes(s->batch.stride, s->model_G, s->H_G, s->H.changed);
     for (int32_t k = 0; k < s->cluster_count; k++) {
         sap_cluster *cluster = &s->clusters[k];
         const int64_t *changed = s->H.changed + cluster->lane_start;

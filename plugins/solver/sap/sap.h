@@ -122,7 +122,7 @@ typedef struct sap_hessian {
     double *product;
     double *scratch;  // G J of one cluster
     int32_t *active;  // its rows with G != 0
-    int64_t *changed; // by lanes: G differs from that in H
+    int64_t *changed; // by lanes: the model's G differs from that in H
     stn_block_matrix matrix;
     const stn_factor_ops *ops;
     void *factor;   // borrowed from the workspace
@@ -160,6 +160,8 @@ typedef struct sap_system {
     double *lane_cost;
     double *dv_c, *line_dv; // J dv
     double *H_G, *H_line_G; // those in H
+    double *model_G;        // those of the model at the present point (6 x stride)
+    double *predicted;      // impulses that the model gives the full step (3 x stride); at first the warm start's
     sap_point now, trial;
 
     double cost; // (v - v_star)^T A (v - v_star)/2 - force.v + potentials [J]
@@ -182,8 +184,14 @@ void sap_unpack(const sap_system *s, stn_solution *solution);
 
 /// pattern.c: pattern and memory of H, once a solve and only when a step is needed.
 stn_status sap_hessian_create(sap_system *s, stn_error *err);
-/// hessian.c: H = A + J^T G J at the present point; only blocks whose G changed are written.
+/// hessian.c: H = A + J^T G J at the present point, G that of the model; only blocks whose G changed are written.
 void sap_hessian_assemble(sap_system *s);
+
+/// anticipate.c: G of Newton's model at the present point (6 x stride): that of the potential, and more for contacts
+/// that are predicted to stick.
+void sap_anticipate(const sap_system *s, double *out);
+/// The impulses that the model gives the full step dv.
+void sap_predict(const sap_system *s);
 
 /// factor.c: H's pattern, memory and symbolic factor.
 stn_status sap_factor_create(sap_system *s, stn_error *err);
