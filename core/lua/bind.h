@@ -88,6 +88,8 @@ const char *stn_fields_text(const stn_fields *f, const char *key); ///< NULL whe
 /// One of `words` (NULL-terminated): its index, or -1 when absent.
 int stn_fields_choice(const stn_fields *f, const char *key, const char *const *words);
 void stn_fields_material(const stn_fields *f, stn_material *out); ///< mu, stiffness, ...; unset members stay
+/// Warns, once a run and key, of what none of the world's law, solver and contact model uses.
+void stn_fields_warn_unread(const stn_fields *f, const stn_world *world, const stn_material *given);
 
 /// `count` finite numbers from the table at `index`; `what` names it in messages. Raises.
 void stn_lua_reals(lua_State *L, int index, const char *what, const char *unit, int32_t count, double *out);

@@ -177,6 +177,7 @@ int stn_lua_world_load(lua_State *L) {
     stn_fields f = stn_fields_open(L, 2, "world:load", keys, 1);
     stn_model_builder *builder = stn_lua_world_builder(L, w, f.owner);
     load_options o = read_options(&f, w->session);
+    stn_fields_warn_unread(&f, w->world, &o.material);
     int32_t robot = -1;
     stn_error err = {0};
     stn_diagnostics *list = stn_lua_push_findings(L, w->session->context);

@@ -101,6 +101,9 @@ static int finish_body(lua_State *L, stn_lua_world *w, const stn_fields *f, cons
     if (moves && (d->fixed || d->on >= 0)) {
         stn_lua_fail(L, "%s: a fixed body has no velocity; surface_velocity makes it a conveyor", f->owner);
     }
+    for (int32_t i = 0; i < d->count; i++) {
+        stn_fields_warn_unread(f, w->world, &d->shapes[i].geometry.material);
+    }
     const char *name = push_name(L, w, d);
     stn_lua_position(L);
     int32_t robot = -1, link = -1;

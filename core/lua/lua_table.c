@@ -274,12 +274,3 @@ int stn_fields_choice(const stn_fields *f, const char *key, const char *const *w
     label name = name_of(f, key);
     stn_lua_unknown(f->L, name.text, text, words);
 }
-
-void stn_fields_material(const stn_fields *f, stn_material *out) {
-    stn_fields_at_least(f, "mu", "1", 0.0, &out->mu);
-    stn_fields_stiffness(f, "stiffness", "N/m", &out->stiffness);
-    stn_fields_at_least(f, "relaxation_time", "s", 0.0, &out->relaxation_time);
-    stn_fields_at_least(f, "dissipation", "s/m", 0.0, &out->dissipation);
-    stn_fields_at_least(f, "restitution", "1", 0.0, &out->restitution);
-    stn_fields_stiffness(f, "modulus", "Pa", &out->modulus);
-}

@@ -56,7 +56,9 @@ typedef struct stn_plugin_desc {
     const char *version;   // of the plugin
     const char *summary;   // one line
     const char *reference; // paper and equations that it implements; NULL for none
-    const char *const *capabilities; // words for people and tools, NULL-terminated; may be NULL
+    const char *const *capabilities; // words for people and tools, NULL-terminated; may be NULL. A law, solver or contact
+                                     // model that uses one of stn_material's "dissipation", "restitution", "modulus"
+                                     // names it here; where none does, scripts are told
     uint32_t config_size; // 0 without parameters
     const stn_param *params;
     int32_t param_count;

@@ -109,6 +109,25 @@ static void test_a_run_is_summed_up_in_json(void **state) {
     cJSON_Delete(json);
 }
 
+/// Once for each parameter, where it is first given; what means "none of it" is no setting.
+static void test_a_material_that_nothing_uses_is_a_warning(void **state) {
+    (void)state;
+    write_file("bouncy.lua",
+               "local stn = require 'stiction'\n"
+               "local w = stn.world {}\n"
+               "w:ground { restitution = 0, dissipation = 0, modulus = math.huge, relaxation_time = 0.01 }\n"
+               "w:sphere { radius = 0.1, restitution = 0.5, xyz = { 0, 0, 1 } }\n"
+               "w:sphere { radius = 0.1, restitution = 0.5, xyz = { 0, 1, 1 } }\n"
+               "w:contact_material { dissipation = 2 }\n"
+               "w:step()\n");
+    stn_expect(
+        "run -q bouncy.lua " ERRORS, 0,
+        "warning: bouncy.lua:4: world:sphere: restitution has no effect: neither law sap nor solver sap nor "
+        "contact point uses it\n"
+        "warning: bouncy.lua:6: world:contact_material: dissipation has no effect: neither law sap nor solver sap "
+        "nor contact point uses it\n");
+}
+
 static void test_a_bad_start_is_a_warning(void **state) {
     (void)state;
     write_file("inside.lua", "local stn = require 'stiction'\n"
@@ -525,6 +544,7 @@ static void test_profile_tells_the_stages(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_a_run_is_summed_up_in_json, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_a_material_that_nothing_uses_is_a_warning, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_a_bad_start_is_a_warning, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_options_override_the_script, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_seconds_replace_a_duration_that_is_no_parameter, enter_folder,
