@@ -18,7 +18,8 @@
 #define STN_LUA_SNAPSHOT    "stiction.snapshot"
 
 /// A world in Lua's hand. User value 1: table of start values, in order, applied when the model is compiled and after a
-/// reset; user value 2: set of the names in use; user value 3: findings about the files of loaded robots, by robot.
+/// reset; user value 2: set of the names in use; user value 3: findings about the files of loaded robots, by robot; user
+/// value 4: what world:log was given.
 typedef struct stn_lua_world {
     stn_session *session;
     stn_world *world;      // NULL once closed
@@ -27,6 +28,9 @@ typedef struct stn_lua_world {
     double made_time;      // and the sum of their dt [s]
     bool touched;          // state or gravity was changed by hand since the last step
     bool first;            // of the session's worlds to step
+    bool has_columns;      // by world:log
+    lua_State *L;          // while it steps: where, and the world's index there
+    int at;
     char compiled_at[128]; // "file:line" of the call that completed the model
     int32_t unnamed;       // bodies that were named automatically
     // energy book-keeping of the statistics
@@ -197,6 +201,10 @@ void stn_lua_world_step(lua_State *L, int index, stn_lua_world *w);
 /// Pushes the step object of the world's last step.
 void stn_lua_push_step(lua_State *L, int world_index, stn_lua_world *w);
 void stn_lua_push_contacts(lua_State *L, stn_lua_world *w);
+/// Sets the signals that world:log declared, if any (lua_log.c).
+stn_status stn_lua_log_columns(lua_State *L, int world_index, stn_lua_world *w, stn_error *err);
+/// Does this recorder write the world's declared columns in place of its own? Such a one has the parameter `columns`.
+bool stn_lua_log_takes(const stn_lua_world *w, const char *recorder);
 int stn_lua_object_equal(lua_State *L); ///< __eq of robots, links and joints
 /// World pose and velocity of a link.
 stn_pose stn_lua_link_pose(stn_lua_world *w, int32_t link);
@@ -268,7 +276,7 @@ int stn_lua_world_new(lua_State *L);
 int stn_lua_world_from_capsule(lua_State *L);
 int stn_lua_world_load(lua_State *L);
 /// Methods of worlds.
-extern const luaL_Reg stn_lua_model_methods[], stn_lua_pair_methods[], stn_lua_state_methods[], stn_lua_run_methods[],
+extern const luaL_Reg stn_lua_model_methods[], stn_lua_pair_methods[], stn_lua_state_methods[], stn_lua_run_methods[], stn_lua_log_methods[],
     stn_lua_control_methods[], stn_lua_world_name_methods[], stn_lua_query_methods[];
 /// Of robots.
 extern const luaL_Reg stn_lua_name_methods[], stn_lua_coordinate_methods[], stn_lua_finding_methods[];

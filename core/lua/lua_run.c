@@ -8,16 +8,26 @@
 
 // ------------------------------------------------------------------------------------------------------------- step
 
-static stn_status open_recorder(stn_lua_world *w, const stn_plugin_choice *choice, const char *path, stn_error *err) {
+/// The world at `index`; without settings a table holds the columns that world:log declared.
+static stn_status open_recorder(lua_State *L, int index, stn_lua_world *w, stn_plugin_choice choice, const char *path,
+                                stn_error *err) {
+    static const stn_setting declared[] = {
+        {.name = "columns", .form = STN_SETTING_TEXT, .text = "declared", .where = "world:log"}};
+    if (choice.setting_count == 0 && stn_lua_log_takes(w, choice.id)) {
+        choice.settings = declared;
+        choice.setting_count = 1;
+    }
     stn_instance *recorder = NULL;
-    stn_status status = stn_instance_create(w->session->context, STN_KIND_RECORDER, choice->id, choice->settings,
-                                            choice->setting_count, &recorder, err);
+    stn_status status = stn_lua_log_columns(L, index, w, err); // of step 0
+    status = status < 0 ? status
+                        : stn_instance_create(w->session->context, STN_KIND_RECORDER, choice.id, choice.settings,
+                                              choice.setting_count, &recorder, err);
     return status < 0 ? status : stn_world_record(w->world, recorder, path, err);
 }
 
 /// Before a world's first step. The first world that steps is the one that the run is about: the summary describes it,
 /// and it gets the recordings that the command line asked for.
-static void begin(lua_State *L, stn_lua_world *w) {
+static void begin(lua_State *L, int index, stn_lua_world *w) {
     stn_session *session = w->session;
     w->begun = true;
     if (session->stepped) {
@@ -31,7 +41,7 @@ static void begin(lua_State *L, stn_lua_world *w) {
         stn_error err = {0};
         stn_plugin_choice choice = {0};
         stn_lua_check(L, stn_recorder_for(session->context, path, &choice.id, &err), &err);
-        stn_lua_check(L, open_recorder(w, &choice, path, &err), &err);
+        stn_lua_check(L, open_recorder(L, index, w, choice, path, &err), &err);
     }
     if (session->begins != NULL) {
         session->begins(session->begins_user, w->world);
@@ -62,11 +72,13 @@ void stn_lua_world_step(lua_State *L, int index, stn_lua_world *w) {
         stn_lua_fail(L, "interrupted");
     }
     if (!w->begun) {
-        begin(L, w);
+        begin(L, index, w);
     }
     stn_statistics_before(w);
     stn_error err = {0};
     double dt = stn_world_dt(w->world);
+    w->L = L;
+    w->at = lua_absindex(L, index);
     stn_status status = stn_world_step(w->world, &err);
     if (status == STN_ERR_DIVERGED || status == STN_ERR_NUMERIC) {
         err.status = status;
@@ -161,7 +173,7 @@ static int world_record(lua_State *L) {
     } else {
         stn_lua_check(L, stn_recorder_for(w->session->context, path, &choice.id, &err), &err);
     }
-    stn_lua_check(L, open_recorder(w, &choice, path, &err), &err);
+    stn_lua_check(L, open_recorder(L, 1, w, choice, path, &err), &err);
     return 0;
 }
 

@@ -42,7 +42,7 @@ static void read_scalars(const stn_fields *f, const stn_session *session, stn_wo
 
 /// Empty world object: its tables exist before anything can fail.
 static stn_lua_world *push_world(lua_State *L, stn_session *session) {
-    stn_lua_world *w = lua_newuserdatauv(L, sizeof *w, 3);
+    stn_lua_world *w = lua_newuserdatauv(L, sizeof *w, 4);
     *w = (stn_lua_world){.session = session, .energy = NAN};
     for (int i = 1; i <= 3; i++) {
         lua_newtable(L);
@@ -261,9 +261,9 @@ void stn_lua_open_world(lua_State *L) {
     static const luaL_Reg meta[] = {
         {"__gc", world_collect}, {"__close", world_close}, {"__tostring", world_text}, {NULL, NULL}};
     stn_lua_class(L, STN_LUA_WORLD, methods, meta, get_world, world_properties);
-    const luaL_Reg *const more[] = {stn_lua_model_methods, stn_lua_pair_methods,    stn_lua_state_methods,
-                                    stn_lua_run_methods,   stn_lua_control_methods, stn_lua_world_name_methods,
-                                    stn_lua_query_methods};
+    const luaL_Reg *const more[] = {stn_lua_model_methods,      stn_lua_pair_methods, stn_lua_state_methods,
+                                    stn_lua_run_methods,        stn_lua_log_methods,  stn_lua_control_methods,
+                                    stn_lua_world_name_methods, stn_lua_query_methods};
     for (int i = 0; i < STN_COUNT(more); i++) {
         stn_lua_extend(L, STN_LUA_WORLD, more[i]);
     }

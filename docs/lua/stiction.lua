@@ -350,6 +350,8 @@ function world:close_recordings() end
 ---@param name string
 ---@param value number
 function world:plot(name, value) end
+---@param columns table { "x", "z", values = function() return x, z end }
+function world:log(columns) end
 ---@return { time: number, step: integer, q: number[], v: number[] }
 function world:state() end
 ---@param state { q?: number[], v?: number[] }

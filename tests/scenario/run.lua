@@ -161,3 +161,48 @@ stn.test("signals and a recording", function()
     make():record "log.xyz"
   end, ".csv")
 end)
+
+local function read_lines(path)
+  local lines = {}
+  for line in io.lines(path) do
+    lines[#lines + 1] = line
+  end
+  os.remove(path .. ".parameters")
+  return lines
+end
+
+stn.test("a scenario declares the columns of its tables", function()
+  local world, path, everything = make(), files:path ".csv", files:path ".csv"
+  world:log { "t", "speed, m/s", values = function() return world.time, 10 * world.steps end }
+  world:record(path)
+  world:record(everything, { "csv", columns = "all" })
+  for _ in world:run { steps = 2 } do end
+  world:close_recordings()
+  local lines = read_lines(path)
+  assert(lines[1] == 'step,t,"speed, m/s"', lines[1])
+  assert(lines[2] == "0,0,0" and lines[4]:find("^2,0.0.*,20$") and #lines == 4, table.concat(lines, "\n"))
+  lines = read_lines(everything)
+  assert(lines[1]:find("^step,time_s,q%[") and lines[1]:find(',t,"speed, m/s"$'), lines[1])
+end)
+
+stn.test("bad columns are named", function()
+  local world = make()
+  stn.fails(function() world:log { "t" } end, "'values' must be a function")
+  stn.fails(function() world:log { values = print } end, "name the columns")
+  stn.fails(function() world:log { 3, values = print } end, "column 1 is a number, must be a name")
+  stn.fails(function() world:log { "t", value = print } end, "did you mean 'values'")
+  local answer
+  world:log { "t", "x", values = function() return answer() end }
+  stn.fails(function() world:log { "t", values = print } end, "once, before the first step")
+  answer = function() return 1 end
+  stn.fails(function() world:step() end, "values returned 1 numbers for 2 columns")
+  answer = function() return 1, {} end
+  stn.fails(function() world:step() end, "column 'x' is a table, must be a number")
+  answer = function() error "no more" end
+  stn.fails(function() world:step() end, "no more")
+  answer = function() return 1, 2 end
+  stn.near(world:step().index, 4, 0, "the steps themselves were made")
+  local other = make()
+  other:step()
+  stn.fails(function() other:log { "t", values = print } end, "before the first step")
+end)

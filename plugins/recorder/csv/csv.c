@@ -12,11 +12,16 @@
 #include <stiction/plugin.h>
 
 typedef struct csv_config {
+    int32_t columns;
     bool coordinates, energies, bodies;
     int32_t digits, every;
 } csv_config;
 
+enum { ALL, DECLARED };
+static const char *const column_choices[] = {"all", "declared", NULL};
+
 static const stn_param params[] = {
+    STN_PARAM_CHOICE(csv_config, columns, column_choices, ALL, "declared: the step's number and signals alone"),
     STN_PARAM_BOOL(csv_config, coordinates, true, "write q and v of every joint"),
     STN_PARAM_BOOL(csv_config, bodies, false, "write position and quaternion of every body"),
     STN_PARAM_BOOL(csv_config, energies, true,
@@ -172,13 +177,8 @@ static stn_status keep_signals(csv_recording *r, const stn_observation *o, stn_e
     return r->signal != NULL ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", r->path);
 }
 
-static stn_status write_header(csv_recording *r, const stn_observation *o, stn_error *err) {
-    r->has_header = true;
-    stn_status status = keep_signals(r, o, err);
-    if (status != STN_OK) {
-        return status;
-    }
-    fputs("step,time_s", r->file);
+static void write_own_columns(const csv_recording *r, const stn_observation *o) {
+    fputs(",time_s", r->file);
     if (r->config->coordinates) {
         for (int32_t i = 0; i < 2; i++) {
             write_joint_columns(r, o->model, i == 0 ? "q" : "v");
@@ -195,6 +195,18 @@ static stn_status write_header(csv_recording *r, const stn_observation *o, stn_e
         fputs(",kinetic_J,potential_J,elastic_J,input_work_J", r->file);
     }
     fputs(",contacts,iterations,momentum,complementarity,cone,penetration_m,overlap_m,step_us", r->file);
+}
+
+static stn_status write_header(csv_recording *r, const stn_observation *o, stn_error *err) {
+    r->has_header = true;
+    stn_status status = keep_signals(r, o, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    fputs("step", r->file);
+    if (r->config->columns == ALL) {
+        write_own_columns(r, o);
+    }
     for (int32_t i = 0; i < r->signal_count; i++) {
         write_column(r, (column){"", "", r->signal[i], ""});
     }
@@ -234,8 +246,8 @@ static void write_signals(const csv_recording *r, const stn_observation *o) {
     }
 }
 
-static void write_row(const csv_recording *r, const stn_observation *o) {
-    fprintf(r->file, "%lld,%.*g", (long long)o->step, r->config->digits, o->time);
+static void write_own_values(const csv_recording *r, const stn_observation *o) {
+    write_number(r, o->time);
     if (r->config->coordinates) {
         for (int32_t i = 0; i < o->model->nq; i++) {
             write_number(r, o->q[i]);
@@ -260,6 +272,13 @@ static void write_row(const csv_recording *r, const stn_observation *o) {
                              c->penetration_m, o->report->overlap_m, o->report->duration_us};
     for (int32_t i = 0; i < STN_COUNT(values); i++) {
         write_number(r, values[i]);
+    }
+}
+
+static void write_row(const csv_recording *r, const stn_observation *o) {
+    fprintf(r->file, "%lld", (long long)o->step);
+    if (r->config->columns == ALL) {
+        write_own_values(r, o);
     }
     write_signals(r, o);
     fputc('\n', r->file);

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// world:log { "column", ..., values = function }: the columns that a scenario declares for its tables. They are signals
+// of the world, set by an observer after every step and before the recorders see it.
+#include <string.h>
+
+#include "lua/bind.h"
+
+enum { COLUMNS = 4 }; // user value of the world: the table as it was given
+
+/// What the function on top of the stack returns; the stack is left as it was below `base`.
+static stn_status set_signals(lua_State *L, stn_lua_world *w, int table, int base, stn_error *err) {
+    int count = (int)lua_rawlen(L, table);
+    if (lua_pcall(L, 0, LUA_MULTRET, 0) != LUA_OK) {
+        const char *text = lua_tostring(L, -1);
+        return stn_fail(err, STN_ERR_ARGUMENT, "world:log: values: %s",
+                        text != NULL ? text : "an error that is no text");
+    }
+    int returned = lua_gettop(L) - base;
+    if (returned != count) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "world:log: values returned %d numbers for %d columns", returned, count);
+    }
+    stn_status status = STN_OK;
+    for (int i = 1; i <= count && status == STN_OK; i++) {
+        lua_rawgeti(L, table, i);
+        const char *name = lua_tostring(L, -1);
+        status = lua_isnumber(L, base + i)
+                     ? stn_world_signal(w->world, name, lua_tonumber(L, base + i), err)
+                     : stn_fail(err, STN_ERR_ARGUMENT, "world:log: column '%s' is a %s, must be a number", name,
+                                luaL_typename(L, base + i));
+        lua_pop(L, 1);
+    }
+    return status;
+}
+
+stn_status stn_lua_log_columns(lua_State *L, int world_index, stn_lua_world *w, stn_error *err) {
+    int top = lua_gettop(L);
+    if (!w->has_columns) {
+        return STN_OK;
+    }
+    if (!lua_checkstack(L, 16)) {
+        return stn_fail(err, STN_ERR_MEMORY, "world:log: out of memory");
+    }
+    lua_getiuservalue(L, world_index, COLUMNS);
+    lua_getfield(L, top + 1, "values");
+    stn_status status = set_signals(L, w, top + 1, top + 1, err);
+    lua_settop(L, top);
+    return status;
+}
+
+static stn_status observe(void *user, const stn_observation *observation, stn_error *err) {
+    (void)observation;
+    stn_lua_world *w = user;
+    return stn_lua_log_columns(w->L, w->at, w, err);
+}
+
+bool stn_lua_log_takes(const stn_lua_world *w, const char *recorder) {
+    const stn_plugin_info *info = NULL;
+    stn_error err = {0};
+    if (!w->has_columns || stn_plugin_find(w->session->context, STN_KIND_RECORDER, recorder, &info, &err) < 0) {
+        return false;
+    }
+    for (int32_t i = 0; i < info->desc->param_count; i++) {
+        if (strcmp(info->desc->params[i].name, "columns") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void check_columns(lua_State *L, const stn_fields *f) {
+    int count = (int)lua_rawlen(L, f->table);
+    if (count == 0) {
+        stn_lua_fail(L, "world:log: name the columns, world:log { \"x\", values = function() return x end }");
+    }
+    for (int i = 1; i <= count; i++) {
+        if (lua_rawgeti(L, f->table, i) != LUA_TSTRING) {
+            stn_lua_fail(L, "world:log: column %d is a %s, must be a name", i, luaL_typename(L, -1));
+        }
+        lua_pop(L, 1);
+    }
+    lua_getfield(L, f->table, "values");
+    if (!lua_isfunction(L, -1)) {
+        stn_lua_fail(L, "world:log: 'values' must be a function that returns a number for each column");
+    }
+    lua_pop(L, 1);
+}
+
+static int world_log(lua_State *L) {
+    static const char *const keys[] = {"values", NULL};
+    stn_lua_world *w = stn_lua_world_check(L, 1);
+    stn_fields f = stn_fields_open(L, 2, "world:log", keys, 1000);
+    check_columns(L, &f);
+    if (w->begun || w->has_columns) {
+        stn_lua_fail(L, "world:log: once, before the first step");
+    }
+    stn_error err = {0};
+    stn_lua_check(L, stn_world_observe(w->world, observe, w, &err), &err);
+    lua_pushvalue(L, 2);
+    lua_setiuservalue(L, 1, COLUMNS);
+    w->has_columns = true;
+    return 0;
+}
+
+const luaL_Reg stn_lua_log_methods[] = {{"log", world_log}, {NULL, NULL}};
