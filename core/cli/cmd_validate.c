@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// stiction validate PLUGIN: the conformance battery of the plugin's kind, one line a check.
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <stiction/plugin.h>
+
+#include "cli/commands.h"
+#include "cli/options.h"
+#include "cli/print.h"
+#include "validate/validate.h"
+
+enum { MOST_SETTINGS = 64, NAME_SIZE = 64, MOST_PLUGINS = STN_KIND_COUNT };
+
+typedef struct validate_options {
+    const char *law, *pattern, *save;
+    int32_t seed;
+    double limit;
+    cli_list set;
+    bool full, json;
+} validate_options;
+
+/// Counts of all batteries that were run, and the JSON that grows.
+typedef struct tally {
+    int32_t passed, failed, skipped;
+    cJSON *checks; // NULL: lines are printed
+} tally;
+
+static const char *const words_of_verdict[] = {"ok", "FAILED", "skip"};
+
+static void report_check(void *user, const validate_check *check, const validate_result *result) {
+    tally *t = user;
+    bool failed = result->verdict == VALIDATE_FAILED;
+    t->passed += result->verdict == VALIDATE_OK;
+    t->failed += failed;
+    t->skipped += result->verdict == VALIDATE_SKIPPED;
+    if (t->checks == NULL) {
+        printf("%-6s %s: %s (%.0f ms)\n", words_of_verdict[result->verdict], check->name, result->text,
+               1e3 * result->seconds);
+        if (failed) {
+            printf("       what to do: %s\n", check->advice);
+        }
+        fflush(stdout);
+        return;
+    }
+    cJSON *json = cJSON_CreateObject();
+    cli_json_add_text(json, "check", check->name);
+    cli_json_add_text(json, "verdict", failed ? "failed" : words_of_verdict[result->verdict]);
+    cli_json_add_text(json, "text", result->text);
+    cli_json_add_text(json, "advice", failed ? check->advice : NULL);
+    cli_json_add_real(json, "seconds", result->seconds);
+    cJSON_AddItemToArray(t->checks, json);
+}
+
+// ------------------------------------------------------------------------------------------------------------ plugins
+
+/// "solver/sap" -> solver; STN_KIND_COUNT when the part before the slash is no kind.
+static stn_kind kind_before_slash(const char *word) {
+    const char *slash = strchr(word, '/');
+    for (int kind = 0; kind < STN_KIND_COUNT; kind++) {
+        const char *name = stn_kind_name((stn_kind)kind);
+        if (strlen(name) == (size_t)(slash - word) && strncmp(name, word, strlen(name)) == 0) {
+            return (stn_kind)kind;
+        }
+    }
+    return STN_KIND_COUNT;
+}
+
+/// ID (of every kind that has it), KIND/ID or the path of a shared object (all that it holds).
+static stn_status find_plugins(stn_context *context, const char *word, stn_plugin_info *found, int32_t *count,
+                               stn_error *err) {
+    bool slash = strchr(word, '/') != NULL;
+    stn_kind only = slash ? kind_before_slash(word) : STN_KIND_COUNT;
+    const char *id = only < STN_KIND_COUNT ? strchr(word, '/') + 1 : word;
+    stn_status status = STN_OK;
+    *count = 0;
+    for (int kind = 0; kind < STN_KIND_COUNT; kind++) {
+        const stn_plugin_info *info = NULL;
+        if (only < STN_KIND_COUNT && kind != (int)only) {
+            continue;
+        }
+        stn_status one = stn_plugin_find(context, (stn_kind)kind, id, &info, err);
+        if (one == STN_OK) {
+            found[(*count)++] = *info;
+        } else {
+            status = one;
+        }
+    }
+    return *count > 0 ? STN_OK : status;
+}
+
+// ---------------------------------------------------------------------------------------------------------------- run
+
+typedef struct run {
+    const cli_command *command;
+    const validate_options *options;
+    stn_context *context;
+    stn_setting settings[MOST_SETTINGS];
+    char names[MOST_SETTINGS][NAME_SIZE];
+    int32_t setting_count;
+} run;
+
+static int collect_settings(run *r) {
+    for (int32_t i = 0; i < r->options->set.count; i++) {
+        const char *text = r->options->set.items[i];
+        if (r->setting_count == MOST_SETTINGS) {
+            return cli_fail(r->command, "--set %s: more than %d settings", text, MOST_SETTINGS);
+        }
+        if (!cli_setting(text, r->names[i], NAME_SIZE, &r->settings[i])) {
+            return cli_fail(r->command, "--set %s: expected NAME=VALUE", text);
+        }
+        r->setting_count++;
+    }
+    return CLI_PROCEED;
+}
+
+static int check_options(const run *r) {
+    const validate_options *o = r->options;
+    struct stat what;
+    if (!(o->limit > 0.0)) {
+        return cli_fail(r->command, "--limit %g: must be > 0 s", o->limit);
+    }
+    if (o->save != NULL && (stat(o->save, &what) != 0 || !S_ISDIR(what.st_mode))) {
+        return cli_fail(r->command, "--save %s: no such folder", o->save);
+    }
+    return CLI_PROCEED;
+}
+
+/// Settings that the plugin does not take are said once, not by every check.
+static stn_status try_settings(const run *r, const stn_plugin_info *info, stn_error *err) {
+    const stn_plugin_info *law_info = NULL;
+    stn_status status = stn_plugin_find(r->context, STN_KIND_LAW, r->options->law, &law_info, err);
+    void *config = NULL;
+    const stn_param *common = NULL;
+    int32_t common_count = 0;
+    size_t common_size = 0;
+    stn_kind_params(info->desc->kind, &common, &common_count, &common_size);
+    for (int32_t i = 0; i < r->setting_count && status == STN_OK; i++) {
+        bool shared = false;
+        for (int32_t k = 0; k < common_count; k++) {
+            shared = shared || strcmp(common[k].name, r->settings[i].name) == 0;
+        }
+        if (shared) {
+            return stn_fail(err, STN_ERR_PARAMETER, "--set %s: the battery sets it itself", r->settings[i].name);
+        }
+    }
+    if (status == STN_OK && r->setting_count > 0) {
+        status = stn_config_create(r->context, info->desc->id, info->desc->params, info->desc->param_count,
+                                   info->desc->config_size, r->settings, r->setting_count, &config, err);
+        stn_config_destroy(r->context, info->desc->params, info->desc->param_count, config);
+    }
+    return status;
+}
+
+static stn_status validate_plugin(const run *r, const stn_plugin_info *info, const validate_battery *battery, tally *t,
+                                  stn_error *err) {
+    const validate_options *o = r->options;
+    validate_request request = {.context = r->context,
+                                .plugin = info,
+                                .settings = r->settings,
+                                .setting_count = r->setting_count,
+                                .law = o->law,
+                                .seed = (uint64_t)o->seed,
+                                .full = o->full,
+                                .limit_s = !isinf(o->limit) ? o->limit : (o->full ? 1800.0 : 120.0),
+                                .pattern = o->pattern,
+                                .save = o->save};
+    stn_status status = try_settings(r, info, err);
+    if (status == STN_OK && t->checks == NULL) {
+        printf("%s %s %s, from %s\n", stn_kind_name(info->desc->kind), info->desc->id, info->desc->version, info->file);
+    }
+    return status == STN_OK ? validate_run(battery, &request, report_check, t, err) : status;
+}
+
+static int finish(const run *r, const char *word, tally *t) {
+    int status = t->failed > 0 ? CLI_CHECK_FAILED : CLI_DONE;
+    if (t->checks != NULL) {
+        cJSON *json = cJSON_CreateObject();
+        cli_json_add_text(json, "plugin", word);
+        cJSON_AddNumberToObject(json, "seed", r->options->seed);
+        cJSON_AddItemToObject(json, "checks", t->checks);
+        cJSON_AddNumberToObject(json, "passed", t->passed);
+        cJSON_AddNumberToObject(json, "failed", t->failed);
+        cJSON_AddNumberToObject(json, "skipped", t->skipped);
+        return cli_json_print(json, true) ? status : CLI_BAD_INPUT;
+    }
+    printf("%d passed, %d failed", t->passed, t->failed);
+    if (t->skipped > 0) {
+        printf(", %d skipped", t->skipped);
+    }
+    putchar('\n');
+    return fflush(stdout) == 0 ? status : CLI_BAD_INPUT;
+}
+
+static int validate(run *r, const char *word) {
+    stn_error err = {STN_OK, ""};
+    stn_plugin_info found[MOST_PLUGINS];
+    int32_t count = 0, batteries = 0;
+    stn_status status = stn_context_create(NULL, &r->context, &err);
+    status = status == STN_OK ? find_plugins(r->context, word, found, &count, &err) : status;
+    tally t = {.checks = r->options->json ? cJSON_CreateArray() : NULL};
+    for (int32_t i = 0; i < count && status == STN_OK; i++) {
+        const validate_battery *battery = validate_battery_of(found[i].desc->kind);
+        const char *kind = stn_kind_name(found[i].desc->kind);
+        if (battery != NULL) {
+            batteries++;
+            status = validate_plugin(r, &found[i], battery, &t, &err);
+        } else {
+            fprintf(stderr, "stiction validate: %s/%s: there is no battery for the kind %s yet\n", kind, found[i].desc->id,
+                    kind);
+        }
+    }
+    if (status != STN_OK || batteries == 0) {
+        cJSON_Delete(t.checks);
+        return status != STN_OK ? cli_fail_status(r->command, &err) : CLI_BAD_INPUT;
+    }
+    if (t.passed + t.failed + t.skipped == 0) {
+        cJSON_Delete(t.checks);
+        return cli_fail(r->command, "-k %s: no check has this in its name", r->options->pattern);
+    }
+    return finish(r, word, &t);
+}
+
+int cmd_validate(int argc, char **argv) {
+    validate_options o = {.law = "sap", .seed = 1, .limit = (double)INFINITY};
+    const cli_option options[] = {
+        {"full", 0, CLI_FLAG, NULL, "ten times as many problems and more", &o.full},
+        {"pattern", 'k', CLI_TEXT, "TEXT", "only checks whose name contains it", &o.pattern},
+        {"seed", 0, CLI_INT, "N", "of everything random; default 1", &o.seed},
+        {"law", 0, CLI_TEXT, "ID", "the contact law of a convex solver; default sap", &o.law},
+        {"set", 0, CLI_TEXTS, "NAME=VALUE", "a parameter of the plugin", &o.set},
+        {"limit", 0, CLI_REAL, "S", "seconds after which a check counts as hanging; 120, with --full 1800", &o.limit},
+        {"save", 0, CLI_TEXT, "FOLDER", "writes problems at which checks failed there, for stiction solve", &o.save},
+        {"json", 0, CLI_FLAG, NULL, "the results as JSON on stdout", &o.json},
+    };
+    const cli_command command = {"validate",
+                                 "ID|KIND/ID|PATH",
+                                 "Runs the conformance battery of a plugin's kind. Exit 1: a check failed.",
+                                 options,
+                                 STN_COUNT(options),
+                                 1,
+                                 1};
+    cli_list words;
+    int status = cli_parse(&command, argc, argv, &words);
+    if (status != CLI_PROCEED) {
+        return status;
+    }
+    run r = {.command = &command, .options = &o};
+    status = collect_settings(&r);
+    status = status == CLI_PROCEED ? check_options(&r) : status;
+    if (status == CLI_PROCEED) {
+        status = validate(&r, words.items[0]);
+        stn_context_destroy(r.context);
+    }
+    cli_list_clear(&o.set);
+    cli_list_clear(&words);
+    return status;
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a check in a child process with a time limit.
+#ifndef STICTION_VALIDATE_CHILD_H
+#define STICTION_VALIDATE_CHILD_H
+
+#include "validate/validate.h"
+
+/// A check that crashes, exits or exceeds the limit has failed, and the text says how. STN_ERR_FILE: no pipe or process.
+stn_status child_run(const validate_check *check, const validate_request *request, validate_result *out, stn_error *err);
+
+#endif

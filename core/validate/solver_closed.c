@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+// Problems whose answers are known: a point on a floor, no friction, nothing to do, each set alone.
+#include <stdio.h>
+#include <string.h>
+
+#include "validate/solver_checks.h"
+#include "validate/solver_subject.h"
+
+void solver_declares(validate_trial *trial) {
+    const stn_solver_ops *ops = trial->request->plugin->desc->ops.solver;
+    const uint32_t all_sets = (1u << STN_SET_COUNT) - 1u, all_needs = STN_NEEDS_DELASSUS | STN_NEEDS_LAW;
+    if (ops == NULL || ops->solve == NULL) {
+        trial_fail(trial, "there is no function `solve`");
+    } else if (stn_formulation_name(ops->formulation) == NULL) {
+        trial_fail(trial, "formulation = %d is none of stn_formulation", (int)ops->formulation);
+    } else if ((int)ops->yields < STN_YIELDS_VELOCITY || (int)ops->yields > STN_YIELDS_BOTH) {
+        trial_fail(trial, "yields = %d is none of stn_yield", (int)ops->yields);
+    } else if ((ops->needs & ~all_needs) != 0) {
+        trial_fail(trial, "needs = %#x has unknown bits", ops->needs);
+    } else if (ops->sets == 0 || (ops->sets & ~all_sets) != 0) {
+        trial_fail(trial, "sets = %#x must be bits of stn_constraint_set", ops->sets);
+    } else if (ops->create_workspace != NULL && ops->destroy_workspace == NULL) {
+        trial_fail(trial, "create_workspace without destroy_workspace");
+    }
+    solver_subject s;
+    if (trial->decided || !subject_begin(&s, trial, false)) {
+        return;
+    }
+    char sets[80] = "";
+    for (int32_t set = 0; set < STN_SET_COUNT; set++) {
+        if ((s.sets >> set & 1u) != 0) {
+            size_t used = strlen(sets);
+            snprintf(sets + used, sizeof sets - used, "%s%s", used > 0 ? ", " : "",
+                     stn_constraint_set_name((stn_constraint_set)set));
+        }
+    }
+    trial_ok(trial, "formulation %s, sets %s", stn_formulation_name(ops->formulation), sets);
+}
+
+// -------------------------------------------------------------------------------------------------------------- point
+
+/// A point of 2 kg on a floor: R_t = 0.01, R_n = 0.02 1/kg, v_hat_n = 0.1 m/s, mu = 0.5.
+static stn_problem *point_on_floor(solver_subject *s, const double v_star[3]) {
+    static const double rows[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
+    problem_spec spec = {.points = 1, .contacts = 1, .sets = 1u << STN_SET_CONE, .one_a_pair = true, .dt = 0.01};
+    stn_problem *p = subject_problem(s, &spec);
+    if (p == NULL) {
+        return NULL;
+    }
+    stn_constraint *c = &p->constraints[0];
+    c->J[0].values = rows;
+    c->frame = stn_mat3_identity();
+    c->mu1 = c->mu2 = 0.5;
+    p->explicit_R = true;
+    for (int32_t a = 0; a < 3; a++) {
+        p->trees[0].A.values[a] = 2.0;
+        p->v_star[a] = v_star[a];
+        p->v0[a] = p->v_guess[a] = p->bias[a] = 0.0;
+        p->R[a] = a < 2 ? 0.01 : 0.02;
+        p->v_hat[a] = a < 2 ? 0.0 : 0.1;
+    }
+    return p;
+}
+
+/// Impulse of a point that slides: on the cone's boundary, against v_t. The relaxation lifts it: v_n = mu |v_t|.
+static void sliding_impulse(const solver_subject *s, const double v_star[3], double gamma[3]) {
+    double slip = hypot(v_star[0], v_star[1]);
+    bool exact = s->ops->formulation == STN_NCP;
+    double n = exact ? (0.1 - v_star[2]) / (0.02 + 0.5)
+                     : (0.1 - v_star[2] + 0.5 * slip) / (0.02 + 0.25 * 0.01 + 1.25 * 0.5);
+    gamma[0] = -0.5 * n * v_star[0] / slip;
+    gamma[1] = -0.5 * n * v_star[1] / slip;
+    gamma[2] = n;
+}
+
+static double check_point(solver_subject *s, const char *what, const double v_star[3], const double gamma[3]) {
+    subject_reset(s);
+    stn_problem *p = point_on_floor(s, v_star);
+    if (p == NULL) {
+        return 0.0;
+    }
+    solver_answer a = subject_solve(s, p);
+    if (a.status != STN_OK) {
+        trial_fail(s->trial, "%s: %s, expected a solution", what, a.status < 0 ? s->error.text : stn_status_text(a.status));
+        return 0.0;
+    }
+    double worst = 0.0, limit = 10.0 * subject_nearness(s);
+    for (int32_t k = 0; k < 3; k++) {
+        double v = v_star[k] + 0.5 * gamma[k];
+        double error = fabs(a.gamma[k] - gamma[k]) / 2.0 + fabs(a.v[k] - v);
+        worst = error > worst || isnan(error) ? error : worst;
+    }
+    if (!(worst <= limit)) {
+        trial_fail(s->trial, "%s: gamma = (%.9g, %.9g, %.9g) N s, expected (%.9g, %.9g, %.9g)", what, a.gamma[0], a.gamma[1],
+                   a.gamma[2], gamma[0], gamma[1], gamma[2]);
+    }
+    return worst;
+}
+
+void solver_closed_forms(validate_trial *trial) {
+    solver_subject s;
+    if (!subject_begin(&s, trial, false)) {
+        return;
+    }
+    if ((s.sets >> STN_SET_CONE & 1u) == 0) {
+        trial_skip(trial, "it takes no cones");
+        return;
+    }
+    static const double stick[3] = {0.03, -0.02, -1.0}, slide[3] = {3.0, -4.0, -1.0}, open[3] = {0.1, 0.1, 2.2};
+    const double held[3] = {-0.03 / 0.51, 0.02 / 0.51, 1.1 / 0.52}, none[3] = {0.0, 0.0, 0.0};
+    bool polyhedral = s.ops->formulation == STN_LCP || s.ops->formulation == STN_QP;
+    double slid[3];
+    sliding_impulse(&s, slide, slid);
+    double worst = check_point(&s, "a point that sticks", stick, held);
+    worst = fmax(worst, polyhedral ? 0.0 : check_point(&s, "a point that slides", slide, slid));
+    worst = fmax(worst, check_point(&s, "a point that lifts off", open, none));
+    trial_ok(trial, "a point sticks, slides and lifts off to %.1e (limit %.1e)", worst, 10.0 * subject_nearness(&s));
+}
+
+// ------------------------------------------------------------------------------------------------------- no friction
+
+void solver_without_friction(validate_trial *trial) {
+    solver_subject s;
+    if (!subject_begin(&s, trial, false)) {
+        return;
+    }
+    problem_spec spec = subject_spec(&s);
+    spec.mu_low = spec.mu_high = 0.0;
+    int32_t count = trial->request->full ? 2000 : 200;
+    double worst = 0.0;
+    for (int32_t i = 0; i < count && !trial->decided; i++) {
+        subject_reset(&s);
+        char what[48];
+        snprintf(what, sizeof what, "problem %d", i);
+        stn_problem *p = subject_problem(&s, &spec);
+        solver_answer a = p != NULL ? subject_solve(&s, p) : (solver_answer){0};
+        if (p == NULL || !subject_expect_solved(&s, p, &a, what)) {
+            return;
+        }
+        double tangent = 0.0, size = 0.0;
+        for (int32_t k = 0; k < p->constraint_count; k++) {
+            const double *g = a.gamma + p->constraints[k].row;
+            bool contact = p->constraints[k].kind == STN_CONSTRAINT_CONTACT;
+            tangent = fmax(tangent, contact ? hypot(g[0], g[1]) : 0.0);
+            size = fmax(size, contact ? fabs(g[2]) : 0.0);
+        }
+        worst = fmax(worst, tangent / fmax(size, 1e-12));
+        if (!(tangent <= 1e-9 * fmax(size, 1e-12))) {
+            trial_fail(trial, "problem %d: a tangential impulse of %.2g N s where mu = 0 (largest normal impulse %.2g)%s", i,
+                       tangent, size, subject_save(&s, p));
+        }
+    }
+    trial_ok(trial, "%d problems, no tangential impulse (limit 1e-9 of the normal one, largest %.1e)", count, worst);
+}
+
+// ------------------------------------------------------------------------------------------------------- no contacts
+
+/// Straight to the solver, as the core would call it for a problem without constraints.
+static stn_status call_solver(solver_subject *s, stn_problem *p, double *v, double *gamma, stn_solve_info *info) {
+    stn_inverse *inverse = NULL;
+    stn_delassus delassus = {0};
+    void *workspace = NULL;
+    stn_law law = {s->law != NULL ? s->law->desc->ops.law : NULL, s->law != NULL ? s->law->self : NULL, "law"};
+    stn_solve_control control = {.tolerance = s->common->tolerance,
+                                 .absolute_tolerance = s->common->absolute_tolerance,
+                                 .max_iterations = s->common->max_iterations,
+                                 .context = s->context,
+                                 .arena = s->arena,
+                                 .law = s->law != NULL ? &law : NULL};
+    stn_status status = STN_OK;
+    if ((s->ops->needs & STN_NEEDS_DELASSUS) != 0) {
+        status = stn_inverse_create(s->context, &inverse, &s->error);
+        status = status == STN_OK ? stn_inverse_factor(inverse, p, NULL, &s->error) : status;
+        status = status == STN_OK ? stn_delassus_build(inverse, p, s->arena, &delassus, &s->error) : status;
+        control.inverse = inverse;
+        control.delassus = &delassus;
+    }
+    if (status == STN_OK && s->ops->create_workspace != NULL) {
+        status = s->ops->create_workspace(s->solver->self, s->context, &workspace, &s->error);
+        control.workspace = workspace;
+    }
+    stn_solution solution = {v, gamma};
+    if (status == STN_OK) {
+        status = s->ops->solve(s->solver->self, p, &control, &solution, info, &s->error);
+    }
+    if (workspace != NULL) {
+        s->ops->destroy_workspace(workspace);
+    }
+    stn_inverse_destroy(inverse);
+    return status;
+}
+
+void solver_without_contacts(validate_trial *trial) {
+    solver_subject s;
+    if (!subject_begin(&s, trial, false)) {
+        return;
+    }
+    double worst = 0.0;
+    for (int32_t trees = 0; trees < 4 && !trial->decided; trees++) {
+        problem_spec spec = subject_spec(&s);
+        spec.contacts = spec.others = 0;
+        spec.bodies = trees;
+        spec.arms = spec.points = trees > 2 ? 1 : 0;
+        stn_problem *p = subject_problem(&s, &spec);
+        solver_answer a = p != NULL ? subject_solve(&s, p) : (solver_answer){0};
+        if (p == NULL || !subject_expect_solved(&s, p, &a, "a world without contacts")) {
+            return;
+        }
+        double *v = STN_ARENA_ZEROED(s.arena, p->nv + 1, double), gamma[1] = {0.0};
+        stn_solve_info info = {.cost = (double)NAN, .reason = ""};
+        if (!subject_has(&s, v)) {
+            return;
+        }
+        stn_status status = call_solver(&s, p, v, gamma, &info);
+        bool own = (s.ops->yields & STN_YIELDS_VELOCITY) != 0;
+        double error = own ? subject_difference(&s, p, v, p->v_star) : 0.0;
+        worst = fmax(worst, error);
+        if (status < 0) {
+            trial_fail(trial, "%d trees without a constraint: %s, expected v = v_star", p->tree_count, s.error.text);
+        } else if (!(error <= subject_nearness(&s))) {
+            trial_fail(trial, "%d trees without a constraint: v is %.2g of |v_star| off v_star", p->tree_count, error);
+        }
+    }
+    trial_ok(trial, "0 to 5 trees without a constraint, by the core and called alone: v = v_star to %.1e", worst);
+}
+
+// ------------------------------------------------------------------------------------------------------ kinds, sets
+
+/// Problems with one set alone; how many constraints of each kind came.
+static bool solve_set(solver_subject *s, stn_constraint_set set, int32_t count, int32_t kinds[STN_CONSTRAINT_KIND_COUNT]) {
+    bool cone = set == STN_SET_CONE || set == STN_SET_ELLIPSE;
+    for (int32_t i = 0; i < count; i++) {
+        subject_reset(s);
+        problem_spec spec = subject_spec(s);
+        spec.sets = 1u << set;
+        spec.contacts = cone ? spec.contacts : 0;
+        spec.others = cone ? 0 : 10;
+        char what[64];
+        snprintf(what, sizeof what, "problem %d with the set '%s' alone", i, stn_constraint_set_name(set));
+        stn_problem *p = subject_problem(s, &spec);
+        solver_answer a = p != NULL ? subject_solve(s, p) : (solver_answer){0};
+        if (p == NULL || !subject_expect_solved(s, p, &a, what)) {
+            return false;
+        }
+        for (int32_t k = 0; k < p->constraint_count; k++) {
+            kinds[p->constraints[k].kind]++;
+        }
+    }
+    return true;
+}
+
+/// A set that is not declared must be refused with its name.
+static bool refuse_set(solver_subject *s, stn_constraint_set set) {
+    subject_reset(s);
+    problem_spec spec = problem_spec_plain(1u << set);
+    stn_problem *p = subject_problem(s, &spec);
+    if (p == NULL) {
+        return false;
+    }
+    solver_answer a = subject_solve(s, p);
+    if (a.status != STN_ERR_UNSUPPORTED || strstr(s->error.text, stn_constraint_set_name(set)) == NULL) {
+        trial_fail(s->trial, "the set '%s' is not declared, and a problem with it gives: %s", stn_constraint_set_name(set),
+                   a.status < 0 ? s->error.text : stn_status_text(a.status));
+        return false;
+    }
+    return true;
+}
+
+void solver_kinds_and_sets(validate_trial *trial) {
+    solver_subject s;
+    if (!subject_begin(&s, trial, false)) {
+        return;
+    }
+    int32_t kinds[STN_CONSTRAINT_KIND_COUNT] = {0}, solved = 0, refused = 0, count = trial->request->full ? 500 : 50;
+    for (int32_t set = 0; set < STN_SET_COUNT; set++) {
+        bool declared = (s.sets >> set & 1u) != 0;
+        if (!(declared ? solve_set(&s, (stn_constraint_set)set, count, kinds) : refuse_set(&s, (stn_constraint_set)set))) {
+            return;
+        }
+        solved += declared;
+        refused += !declared;
+    }
+    int32_t kind_count = 0;
+    for (int32_t kind = 0; kind < STN_CONSTRAINT_KIND_COUNT; kind++) {
+        kind_count += kinds[kind] > 0;
+    }
+    trial_ok(trial, "%d sets with %d kinds of constraint solved, %d problems each; %d sets refused by name", solved,
+             kind_count, count, refused);
+}
+
+// ------------------------------------------------------------------------------------------------------- step sizes
+
+void solver_step_sizes(validate_trial *trial) {
+    solver_subject s;
+    if (!subject_begin(&s, trial, false)) {
+        return;
+    }
+    static const double steps[] = {1e-9, 1e-7, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1};
+    int32_t count = trial->request->full ? 200 : 20;
+    double worst = 0.0;
+    for (int32_t k = 0; k < STN_COUNT(steps); k++) {
+        for (int32_t i = 0; i < count; i++) {
+            subject_reset(&s);
+            problem_spec spec = subject_spec(&s);
+            spec.dt = steps[k];
+            char what[64];
+            snprintf(what, sizeof what, "dt = %g s, problem %d", steps[k], i);
+            stn_problem *p = subject_problem(&s, &spec);
+            solver_answer a = p != NULL ? subject_solve(&s, p) : (solver_answer){0};
+            if (p == NULL || !subject_expect_solved(&s, p, &a, what)) {
+                return;
+            }
+            worst = fmax(worst, subject_judge(&s, p, &a).error);
+        }
+    }
+    trial_ok(trial, "%d step sizes, %d problems each, largest error %.1e at tolerance %.0e", STN_COUNT(steps), count, worst,
+             s.common->tolerance);
+}

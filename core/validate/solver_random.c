@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Many random problems, judged by the certificate for the formulation that the solver declares.
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "validate/solver_checks.h"
+#include "validate/solver_subject.h"
+
+/// What came out of many problems.
+typedef struct harvest {
+    int32_t count, not_converged, stalled, most_iterations;
+    int32_t iterations[101]; // problems by iterations, the last one: 100 and more
+    double worst;
+} harvest;
+
+static void gather(harvest *h, const solver_answer *a, const solver_verdict *verdict) {
+    int32_t n = a->report.iterations;
+    h->count++;
+    h->not_converged += a->status == STN_NOT_CONVERGED;
+    h->stalled += a->status == STN_STALLED;
+    h->iterations[n < 100 ? n : 100]++;
+    h->most_iterations = n > h->most_iterations ? n : h->most_iterations;
+    h->worst = a->status == STN_OK && verdict->error > h->worst ? verdict->error : h->worst;
+}
+
+static int32_t median_iterations(const harvest *h) {
+    int32_t seen = 0, n = 0;
+    for (; n < 100 && 2 * (seen + h->iterations[n]) < h->count; n++) {
+        seen += h->iterations[n];
+    }
+    return n;
+}
+
+/// Solves problem `i` and judges it; an answer that is worse than it says decides the trial.
+static void solve_one(solver_subject *s, const problem_spec *spec, int32_t i, harvest *h) {
+    subject_reset(s);
+    stn_problem *p = subject_problem(s, spec);
+    if (p == NULL) {
+        return;
+    }
+    solver_answer a = subject_solve(s, p);
+    solver_verdict verdict = subject_judge(s, p, &a);
+    if (!verdict.good) {
+        trial_fail(s->trial, "problem %d (%d dofs, %d constraints): %s%s", i, p->nv, p->constraint_count, verdict.text,
+                   subject_save(s, p));
+        return;
+    }
+    gather(h, &a, &verdict);
+}
+
+static void summarise(solver_subject *s, const harvest *h, double share) {
+    if (h->not_converged > share * h->count) {
+        trial_fail(s->trial, "%d of %d problems not converged, expected at most %g %%", h->not_converged, h->count,
+                   100.0 * share);
+    }
+    trial_ok(s->trial, "%d problems at tolerance %.0e: largest error %.1e; %d not converged, %d stalled; iterations %d in the "
+             "median, at most %d", h->count, s->common->tolerance, h->worst, h->not_converged, h->stalled,
+             median_iterations(h), h->most_iterations);
+}
+
+void solver_random_problems(validate_trial *trial) {
+    solver_subject s;
+    if (!subject_begin(&s, trial, false)) {
+        return;
+    }
+    bool convex = s.ops->formulation == STN_REGULARIZED;
+    s.common->max_iterations = convex ? 200 : 20000;
+    harvest h = {0};
+    int32_t count = (trial->request->full ? 10 : 1) * 2000;
+    for (int32_t i = 0; i < count && !trial->decided; i++) {
+        problem_spec spec = problem_spec_plain(s.sets);
+        spec.bodies = random_integer(&s.random, 1, 4);
+        spec.arms = random_integer(&s.random, 0, 2);
+        spec.points = random_integer(&s.random, 0, 2);
+        spec.contacts = random_integer(&s.random, 1, 12);
+        spec.others = random_integer(&s.random, 0, 4);
+        spec.islands = random_integer(&s.random, 1, 2);
+        solve_one(&s, &spec, i, &h);
+    }
+    summarise(&s, &h, convex ? 0.0 : 0.1);
+}
+
+void solver_ill_posed_problems(validate_trial *trial) {
+    solver_subject s;
+    if (!subject_begin(&s, trial, false)) {
+        return;
+    }
+    s.common->tolerance = 1e-6;
+    s.common->max_iterations = s.ops->formulation == STN_REGULARIZED ? 100 : 500;
+    harvest h = {0};
+    int32_t count = (trial->request->full ? 20 : 1) * 200;
+    for (int32_t i = 0; i < count && !trial->decided; i++) {
+        problem_spec spec = problem_spec_ill_posed(s.sets, &s.random);
+        solve_one(&s, &spec, i, &h);
+    }
+    summarise(&s, &h, 1.0);
+}

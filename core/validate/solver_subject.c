@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/solver_subject.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// ------------------------------------------------------------------------------------------------------------- make
+
+static bool needs_law(const stn_solver_ops *ops) {
+    return (ops->needs & STN_NEEDS_LAW) != 0 || ops->yields == STN_YIELDS_VELOCITY;
+}
+
+static stn_status create(solver_subject *s, bool guarded) {
+    const validate_request *request = s->trial->request;
+    const stn_plugin_desc *desc = request->plugin->desc;
+    bool built_in = strchr(request->plugin->file, '/') == NULL;
+    stn_status status =
+        stn_instance_create(s->context, STN_KIND_SOLVER, built_in ? desc->id : request->plugin->file, request->settings,
+                            request->setting_count, &s->solver, &s->error);
+    if (status != STN_OK) {
+        return status;
+    }
+    s->ops = s->solver->desc->ops.solver;
+    s->common = s->solver->common;
+    const uint32_t cones = 1u << STN_SET_CONE | 1u << STN_SET_ELLIPSE;
+    s->sets = s->ops->sets;
+    if (needs_law(s->ops)) {
+        status = stn_instance_create(s->context, STN_KIND_LAW, request->law, NULL, 0, &s->law, &s->error);
+        s->sets &= status == STN_OK ? s->law->desc->ops.law->sets | ~cones : 0;
+    }
+    const stn_instance *solver = s->solver;
+    if (status == STN_OK && guarded) {
+        s->guard = solver_guard_create(s->context, s->solver);
+        status = s->guard != NULL ? STN_OK : stn_fail(&s->error, STN_ERR_MEMORY, "guard: out of memory");
+        solver = s->guard != NULL ? &s->guard->outer : solver;
+    }
+    stn_problem_solver_options options = {.solver = solver, .law = s->law};
+    return status == STN_OK ? stn_problem_solver_create(s->context, &options, &s->problem_solver, &s->error) : status;
+}
+
+bool subject_begin(solver_subject *s, validate_trial *trial, bool guarded) {
+    const validate_request *request = trial->request;
+    *s = (solver_subject){.trial = trial, .context = request->context, .random = {request->seed}};
+    s->random.state = stn_hash(request->seed, trial->check, strlen(trial->check)); // each check draws its own numbers
+    s->arena = stn_arena_create(s->context);
+    stn_status status = s->arena != NULL ? create(s, guarded) : stn_fail(&s->error, STN_ERR_MEMORY, "out of memory");
+    if (status != STN_OK) {
+        trial_fail(trial, "cannot be made: %s", s->error.text);
+        return false;
+    }
+    s->common->tolerance = subject_tolerance(s);
+    s->common->absolute_tolerance = 1e-14;
+    s->common->max_iterations = s->ops->formulation == STN_REGULARIZED ? 200 : 100000;
+    return true;
+}
+
+void subject_reset(solver_subject *s) {
+    stn_arena_reset(s->arena);
+}
+
+bool subject_has(solver_subject *s, const void *memory) {
+    if (memory == NULL) {
+        trial_fail(s->trial, "out of memory");
+    }
+    return memory != NULL;
+}
+
+stn_problem *subject_problem(solver_subject *s, const problem_spec *spec) {
+    stn_problem *p = problem_make(s->arena, spec, &s->random);
+    subject_has(s, p);
+    return p;
+}
+
+// ------------------------------------------------------------------------------------------------------------ solve
+
+/// Zeroed memory for every constraint, as a first step has it.
+static const void *memory_for(solver_subject *s, const stn_instance *instance, const stn_problem *p) {
+    int32_t bytes = instance != NULL ? instance->desc->memory.per_constraint : 0;
+    return bytes > 0 ? stn_arena_zeroed(s->arena, (size_t)p->constraint_count + 1, (size_t)bytes) : NULL;
+}
+
+solver_answer subject_solve(solver_subject *s, stn_problem *p) {
+    solver_answer a = {.v = STN_ARENA(s->arena, p->nv + 1, double), .gamma = STN_ARENA(s->arena, p->row_count + 1, double)};
+    if (a.v == NULL || a.gamma == NULL) {
+        a.status = stn_fail(&s->error, STN_ERR_MEMORY, "out of memory");
+        return a;
+    }
+    memcpy(a.v, p->v_guess, (size_t)p->nv * sizeof(double));
+    memcpy(a.gamma, p->gamma_guess, (size_t)p->row_count * sizeof(double));
+    stn_solve_request request = {
+        .masses = true,
+        .law_memory = memory_for(s, s->law, p),
+        .solver_memory = (void *)(uintptr_t)memory_for(s, s->solver, p),
+    };
+    stn_solution solution = {a.v, a.gamma};
+    s->error = (stn_error){STN_OK, ""};
+    a.status = stn_problem_solve(s->problem_solver, p, &request, &solution, &a.report, &a.certificate, &s->error);
+    return a;
+}
+
+// ------------------------------------------------------------------------------------------------------------ judge
+
+/// Speeds that the natural maps of a problem are relative to [m/s].
+static double speed_of(const solver_subject *s, const stn_problem *p) {
+    double *v_c = STN_ARENA(s->arena, p->row_count + 1, double), speed = 1e-12;
+    if (v_c == NULL) {
+        return (double)NAN;
+    }
+    stn_problem_contact_velocity(p, p->v_star, true, v_c);
+    for (int32_t r = 0; r < p->row_count; r++) {
+        speed = fmax(speed, fmax(fabs(v_c[r]), fabs(p->v_hat[r])));
+    }
+    return speed;
+}
+
+/// natural_ncp judges positions over dt, a solver sees them over dt + tau_d.
+static double longest_relaxation(const stn_problem *p) {
+    double longest = 0.0;
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        double tau = p->constraints[i].relaxation_time;
+        longest = tau > longest ? tau : longest;
+    }
+    return longest / p->dt;
+}
+
+static bool frictionless(const stn_problem *p) {
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        const stn_constraint *c = &p->constraints[i];
+        if (c->kind == STN_CONSTRAINT_CONTACT && c->mu1 + c->mu2 > 0.0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// The residual of the formulation, relative, and what it is called.
+static double own_residual(const solver_subject *s, const stn_problem *p, const stn_certificate *c, const char **name) {
+    switch (s->ops->formulation) {
+    case STN_REGULARIZED:
+        *name = "law_residual";
+        return isnan(c->law_residual) ? c->natural_ccp / speed_of(s, p) : c->law_residual;
+    case STN_CCP:
+        *name = "natural_ccp over the speed";
+        return c->natural_ccp / speed_of(s, p);
+    case STN_NCP:
+        *name = "natural_ncp over the speed";
+        return c->natural_ncp / speed_of(s, p) / (1.0 + longest_relaxation(p));
+    case STN_LCP:
+    case STN_QP:
+        *name = frictionless(p) ? "natural_ncp over the speed" : "box";
+        return frictionless(p) ? c->natural_ncp / speed_of(s, p) / (1.0 + longest_relaxation(p)) : c->box;
+    }
+    return (double)NAN;
+}
+
+solver_verdict subject_judge(const solver_subject *s, const stn_problem *p, const solver_answer *a) {
+    solver_verdict out = {.good = true};
+    if (a->status < 0) {
+        out.good = false;
+        snprintf(out.text, sizeof out.text, "failed (%.300s)", s->error.text);
+        return out;
+    }
+    const stn_certificate *c = &a->certificate;
+    const char *name = "";
+    double own = own_residual(s, p, c, &name), tolerance = s->common->tolerance;
+    double slack = 2.0 * s->common->absolute_tolerance / fmax(c->momentum_size, 1e-14);
+    double factor = a->status == STN_STALLED ? 1e4 : 1.0; // round-off may keep it from the tolerance, not from the solution
+    double momentum_limit = factor * (10.0 * tolerance + slack);
+    double own_limit = factor * (s->ops->formulation == STN_REGULARIZED ? fmax(1e-7, 100.0 * tolerance) : 100.0 * tolerance);
+    out.error = s->ops->formulation == STN_REGULARIZED ? c->momentum : own;
+    if (!c->finite) {
+        out.good = false;
+        snprintf(out.text, sizeof out.text, "v or gamma is not finite");
+    } else if (a->status == STN_NOT_CONVERGED) {
+        return out;
+    } else if (!(c->momentum <= momentum_limit)) {
+        out.good = false;
+        snprintf(out.text, sizeof out.text, "says '%s' (%s), but the momentum error is %.2g, limit %.2g",
+                 stn_status_text(a->status), a->report.reason, c->momentum, momentum_limit);
+    } else if (!(own <= own_limit)) {
+        out.good = false;
+        snprintf(out.text, sizeof out.text, "says '%s' (%s), but %s is %.2g, limit %.2g (formulation %s)",
+                 stn_status_text(a->status), a->report.reason, name, own, own_limit,
+                 stn_formulation_name(s->ops->formulation));
+    }
+    return out;
+}
+
+bool subject_expect_solved(solver_subject *s, const stn_problem *p, const solver_answer *a, const char *what) {
+    solver_verdict verdict = subject_judge(s, p, a);
+    if (verdict.good && a->status == STN_NOT_CONVERGED) {
+        verdict.good = false;
+        snprintf(verdict.text, sizeof verdict.text, "not converged (%s) after %d iterations at tolerance %g",
+                 a->report.reason, a->report.iterations, s->common->tolerance);
+    }
+    if (!verdict.good) {
+        trial_fail(s->trial, "%s: %s%s", what, verdict.text, subject_save(s, p));
+    }
+    return verdict.good;
+}
+
+const char *subject_save(solver_subject *s, const stn_problem *p) {
+    static char words[200];
+    const char *folder = s->trial->request->save;
+    char path[4096], name[64];
+    words[0] = '\0';
+    if (folder == NULL || s->trial->decided) {
+        return words;
+    }
+    snprintf(name, sizeof name, "%s", s->trial->check);
+    for (char *c = name; *c != '\0'; c++) {
+        *c = (*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9') ? *c : '_';
+    }
+    snprintf(path, sizeof path, "%s/%s.json", folder, name);
+    stn_error err;
+    bool saved = stn_problem_save(s->context, p, 2, path, &err) == STN_OK;
+    snprintf(words, sizeof words, saved ? "; the problem is in %.150s" : "; not saved: %.150s", saved ? path : err.text);
+    return words;
+}
+
+// -------------------------------------------------------------------------------------------------------- precision
+
+double subject_tolerance(const solver_subject *s) {
+    return s->ops->formulation == STN_REGULARIZED ? 1e-10 : 1e-8;
+}
+
+double subject_nearness(const solver_subject *s) {
+    return s->ops->formulation == STN_REGULARIZED ? 1e-7 : 1e-4;
+}
+
+bool subject_unique(const solver_subject *s) {
+    return s->ops->formulation == STN_REGULARIZED || s->ops->formulation == STN_CCP || s->ops->formulation == STN_QP;
+}
+
+problem_spec subject_spec(const solver_subject *s) {
+    problem_spec spec = problem_spec_plain(s->sets);
+    if (!subject_unique(s)) {
+        spec.one_a_pair = true;
+        spec.others = 1;
+        spec.mu_high = 0.3;
+    }
+    return spec;
+}
+
+double subject_difference(solver_subject *s, const stn_problem *p, const double *v, const double *w) {
+    double size_v = problem_distance(s->arena, p, v, NULL), size_w = problem_distance(s->arena, p, w, NULL);
+    return problem_distance(s->arena, p, v, w) / fmax(fmax(size_v, size_w), 1e-14);
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// A solver under test with all that it needs, and the judgement of what it answers by the certificate.
+#ifndef STICTION_VALIDATE_SOLVER_SUBJECT_H
+#define STICTION_VALIDATE_SOLVER_SUBJECT_H
+
+#include <stiction/solve.h>
+
+#include "validate/problem_change.h"
+#include "validate/solver_guard.h"
+#include "validate/validate.h"
+
+typedef struct solver_subject {
+    validate_trial *trial;
+    stn_context *context;
+    stn_instance *solver, *law;
+    const stn_solver_ops *ops;
+    stn_solver_common *common; // of `solver`: tolerance and limits may be changed between solves
+    solver_guard *guard;       // NULL unless asked for
+    stn_problem_solver *problem_solver;
+    stn_arena *arena; // of the problem at hand; subject_reset
+    uint32_t sets;    // that solver and law take together
+    random_stream random;
+    stn_error error;
+} solver_subject;
+
+/// An answer: v and gamma in the subject's arena.
+typedef struct solver_answer {
+    stn_status status;
+    double *v, *gamma;
+    stn_solve_report report;
+    stn_certificate certificate;
+} solver_answer;
+
+/// Makes everything, with a guard when `guarded`, tolerances tight (subject_precision). False: the trial is decided.
+bool subject_begin(solver_subject *s, validate_trial *trial, bool guarded);
+/// Empties the arena: earlier problems and answers are gone.
+void subject_reset(solver_subject *s);
+/// A random problem; NULL: the trial is decided.
+stn_problem *subject_problem(solver_subject *s, const problem_spec *spec);
+/// False decides the trial: out of memory.
+bool subject_has(solver_subject *s, const void *memory);
+
+/// Through the core: w, R and v_hat are derived and written into the problem, islands are solved apart.
+solver_answer subject_solve(solver_subject *s, stn_problem *p);
+
+/// What the answer is judged by, as the solver's formulation says.
+typedef struct solver_verdict {
+    bool good;
+    double error;     // what the formulation is judged by, relative: momentum, or a natural map over the speed
+    char text[320];   // what is wrong
+} solver_verdict;
+/// A status that claims a solution must be true; STN_NOT_CONVERGED claims nothing. The certificate in the answer tells.
+solver_verdict subject_judge(const solver_subject *s, const stn_problem *p, const solver_answer *answer);
+/// Judges, and decides the trial with "what: ..." when it is not good or not converged.
+bool subject_expect_solved(solver_subject *s, const stn_problem *p, const solver_answer *answer, const char *what);
+/// Writes the problem into the folder that was asked for, named after the check; returns words for the failure's text.
+const char *subject_save(solver_subject *s, const stn_problem *p);
+
+/// Tolerance that the checks ask for, and how near two ways to the same solution must come: |v - w|_A over |v|_A.
+double subject_tolerance(const solver_subject *s);
+double subject_nearness(const solver_subject *s);
+/// The solution is known to be unique, redundant contacts or not: the convex formulations.
+bool subject_unique(const solver_subject *s);
+/// problem_spec_plain, without what makes solutions ambiguous where the formulation is not convex.
+problem_spec subject_spec(const solver_subject *s);
+/// |v - w|_A over the larger of |v|_A and |w|_A.
+double subject_difference(solver_subject *s, const stn_problem *p, const double *v, const double *w);
+
+#endif

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+// The same physics said differently must give the same motion.
+#include <stdio.h>
+#include <string.h>
+
+#include "validate/solver_checks.h"
+#include "validate/solver_subject.h"
+
+/// A way to say a problem differently and to bring its velocities back; both for problem number `i`. False: decided.
+typedef bool (*other_way)(solver_subject *s, stn_problem *p, const solver_answer *first, double *v);
+
+typedef struct other_ways {
+    const char *what; // "in another order"
+    other_way solve;
+    problem_spec spec;
+    int32_t count, full_count;
+} other_ways;
+
+/// Solves random problems both ways and compares.
+static void compare(solver_subject *s, const other_ways *ways) {
+    validate_trial *trial = s->trial;
+    int32_t count = trial->request->full ? ways->full_count : ways->count;
+    double worst = 0.0, limit = subject_nearness(s);
+    for (int32_t i = 0; i < count && !trial->decided; i++) {
+        subject_reset(s);
+        char what[64];
+        snprintf(what, sizeof what, "problem %d", i);
+        stn_problem *p = subject_problem(s, &ways->spec);
+        double *v = p != NULL ? STN_ARENA_ZEROED(s->arena, p->nv + 1, double) : NULL;
+        solver_answer a = v != NULL ? subject_solve(s, p) : (solver_answer){0};
+        if (p == NULL || !subject_has(s, v) || !subject_expect_solved(s, p, &a, what) || !ways->solve(s, p, &a, v)) {
+            return;
+        }
+        double error = subject_difference(s, p, a.v, v);
+        worst = error > worst || isnan(error) ? error : worst;
+        if (!(error <= limit)) {
+            trial_fail(trial, "problem %d %s: v differs by %.2g of |v|, expected at most %.0e%s", i, ways->what, error, limit,
+                       subject_save(s, p));
+        }
+    }
+    trial_ok(trial, "%d problems %s: v differs by at most %.1e (limit %.0e)", count, ways->what, worst, limit);
+}
+
+// ------------------------------------------------------------------------------------------------------------- order
+
+static bool solve_shuffled(solver_subject *s, stn_problem *p, const solver_answer *first, double *v) {
+    (void)first;
+    problem_order order;
+    double *gamma = STN_ARENA(s->arena, p->row_count + 1, double);
+    stn_problem *q = problem_shuffled(s->arena, p, &s->random, &order);
+    if (!subject_has(s, q) || !subject_has(s, gamma)) {
+        return false;
+    }
+    solver_answer a = subject_solve(s, q);
+    if (!subject_expect_solved(s, q, &a, "in another order")) {
+        return false;
+    }
+    problem_unshuffle(p, q, &order, a.v, a.gamma, v, gamma);
+    return true;
+}
+
+void solver_order(validate_trial *trial) {
+    solver_subject s;
+    if (subject_begin(&s, trial, false)) {
+        compare(&s, &(other_ways){"in another order", solve_shuffled, subject_spec(&s), 100, 1000});
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------- rotation
+
+static bool solve_turned(solver_subject *s, stn_problem *p, const solver_answer *first, double *v) {
+    (void)first;
+    double angle = random_uniform(&s->random, -3.0, 3.0), spin = random_uniform(&s->random, -3.0, 3.0);
+    stn_mat3 turn = stn_mat3_from_rpy(angle, random_uniform(&s->random, -1.5, 1.5), spin);
+    stn_problem *q = problem_turned(s->arena, p, &turn, spin);
+    if (!subject_has(s, q)) {
+        return false;
+    }
+    solver_answer a = subject_solve(s, q);
+    if (!subject_expect_solved(s, q, &a, "turned")) {
+        return false;
+    }
+    problem_turn_back(p, &turn, spin, a.v, a.gamma);
+    memcpy(v, a.v, (size_t)p->nv * sizeof *v);
+    return true;
+}
+
+void solver_rotation(validate_trial *trial) {
+    solver_subject s;
+    if (subject_begin(&s, trial, false)) {
+        problem_spec spec = subject_spec(&s);
+        spec.bodies += spec.arms; // dofs of an arm do not turn with the world
+        spec.arms = 0;
+        compare(&s, &(other_ways){"turned, tangents too", solve_turned, spec, 100, 1000});
+    }
+}
+
+// ------------------------------------------------------------------------------------------------------------- units
+
+static bool solve_in_units(solver_subject *s, stn_problem *p, const solver_answer *first, double *v) {
+    (void)first;
+    static const problem_units units[] = {
+        {1e3, 1e3, 1.0}, {1e-3, 1e2, 1.0}, {1.0, 1e-3, 1e3}, {1e4, 1.0, 1e-2}, {0.453592, 39.3701, 60.0}};
+    double *scale = STN_ARENA(s->arena, p->nv + 1, double);
+    if (!subject_has(s, scale)) {
+        return false;
+    }
+    const problem_units *u = &units[random_integer(&s->random, 0, STN_COUNT(units) - 1)];
+    stn_problem *q = problem_in_units(s->arena, p, u, scale);
+    if (!subject_has(s, q)) {
+        return false;
+    }
+    char what[120];
+    snprintf(what, sizeof what, "numbers of mass x %g, of length x %g, of time x %g", u->mass, u->length, u->time);
+    double before = s->common->absolute_tolerance;
+    s->common->absolute_tolerance = before * sqrt(u->mass) * u->length / u->time; // it has a unit of its own
+    solver_answer a = subject_solve(s, q);
+    bool good = subject_expect_solved(s, q, &a, what);
+    s->common->absolute_tolerance = before;
+    for (int32_t d = 0; d < p->nv && good; d++) {
+        v[d] = a.v[d] / scale[d];
+    }
+    return good;
+}
+
+void solver_units(validate_trial *trial) {
+    solver_subject s;
+    if (subject_begin(&s, trial, false)) {
+        compare(&s, &(other_ways){"in other units", solve_in_units, subject_spec(&s), 100, 1000});
+    }
+}
+
+// --------------------------------------------------------------------------------------------------------- redundant
+
+static bool solve_repeated(solver_subject *s, stn_problem *p, const solver_answer *first, double *v) {
+    (void)first;
+    stn_problem *q = problem_repeated(s->arena, p, random_integer(&s->random, 2, 5));
+    if (!subject_has(s, q)) {
+        return false;
+    }
+    solver_answer a = subject_solve(s, q);
+    if (!subject_expect_solved(s, q, &a, "every contact several times, with a share of its stiffness")) {
+        return false;
+    }
+    memcpy(v, a.v, (size_t)p->nv * sizeof *v);
+    return true;
+}
+
+void solver_redundant(validate_trial *trial) {
+    solver_subject s;
+    if (subject_begin(&s, trial, false)) {
+        compare(&s, &(other_ways){"with every contact 2 to 5 times", solve_repeated, subject_spec(&s), 100, 1000});
+    }
+}
+
+// ------------------------------------------------------------------------------------------------------------- nodal
+
+static bool solve_dense(solver_subject *s, stn_problem *p, const solver_answer *first, double *v) {
+    (void)first;
+    stn_problem *q = problem_dense(s->arena, p);
+    if (!subject_has(s, q)) {
+        return false;
+    }
+    solver_answer a = subject_solve(s, q);
+    if (!subject_expect_solved(s, q, &a, "all trees dense")) {
+        return false;
+    }
+    memcpy(v, a.v, (size_t)p->nv * sizeof *v);
+    return true;
+}
+
+void solver_nodal(validate_trial *trial) {
+    solver_subject s;
+    if (!subject_begin(&s, trial, false)) {
+        return;
+    }
+    problem_spec spec = subject_spec(&s);
+    spec.clouds = 3;
+    stn_problem *p = subject_problem(&s, &spec);
+    solver_answer a = p != NULL ? subject_solve(&s, p) : (solver_answer){0};
+    if (a.status == STN_ERR_UNSUPPORTED) {
+        trial_skip(trial, "it refuses nodal trees: %s", s.error.text);
+        return;
+    }
+    compare(&s, &(other_ways){"with nodal trees and with the same trees dense", solve_dense, spec, 100, 1000});
+}
+
+// ----------------------------------------------------------------------------------------------------------- islands
+
+/// The trees of island `own` with their constraints as they are, all other constraints gone.
+static stn_problem *one_island(solver_subject *s, const stn_problem *p, int32_t own, int32_t islands) {
+    stn_problem *q = problem_copy(s->arena, p);
+    if (q == NULL) {
+        return NULL;
+    }
+    int32_t count = 0, row = 0;
+    double *const vectors[] = {q->bias, q->lo, q->hi, q->R, q->v_hat, q->gamma_guess};
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        stn_constraint c = q->constraints[i];
+        if (c.J[0].tree % islands != own) {
+            continue;
+        }
+        for (int32_t a = 0; a < STN_COUNT(vectors); a++) {
+            memmove(vectors[a] + row, vectors[a] + c.row, (size_t)c.rows * sizeof(double));
+        }
+        c.row = row;
+        row += c.rows;
+        q->constraints[count++] = c;
+    }
+    q->constraint_count = count;
+    q->row_count = row;
+    return q;
+}
+
+/// Every island alone gives the bytes that it gives among the others.
+static bool same_alone(solver_subject *s, const stn_problem *p, const solver_answer *all, int32_t islands, int32_t number) {
+    for (int32_t own = 0; own < islands; own++) {
+        stn_problem *q = one_island(s, p, own, islands);
+        if (!subject_has(s, q)) {
+            return false;
+        }
+        solver_answer a = subject_solve(s, q);
+        if (!subject_expect_solved(s, q, &a, "an island alone")) {
+            return false;
+        }
+        for (int32_t t = own; t < p->tree_count; t += islands) {
+            int32_t dof = p->trees[t].dof_start;
+            if (memcmp(a.v + dof, all->v + dof, (size_t)p->trees[t].A.n * sizeof(double)) != 0) {
+                trial_fail(s->trial, "problem %d: tree %d moves at %.17g alone, at %.17g with other islands solved before%s",
+                           number, t, a.v[dof], all->v[dof], subject_save(s, p));
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+void solver_islands(validate_trial *trial) {
+    enum { ISLANDS = 4 };
+    solver_subject s;
+    if (!subject_begin(&s, trial, false)) {
+        return;
+    }
+    int32_t count = trial->request->full ? 300 : 30;
+    problem_spec spec = subject_spec(&s);
+    spec.bodies = 8;
+    spec.arms = 4;
+    spec.points = 2;
+    spec.contacts *= 3;
+    spec.islands = ISLANDS;
+    for (int32_t i = 0; i < count && !trial->decided; i++) {
+        subject_reset(&s);
+        char what[64];
+        snprintf(what, sizeof what, "problem %d with islands", i);
+        stn_problem *p = subject_problem(&s, &spec);
+        solver_answer a = p != NULL ? subject_solve(&s, p) : (solver_answer){0};
+        if (p == NULL || !subject_expect_solved(&s, p, &a, what) || !same_alone(&s, p, &a, ISLANDS, i)) {
+            return;
+        }
+    }
+    trial_ok(trial, "%d problems of %d islands and more: each alone gives the same bytes", count, ISLANDS);
+}
+
+// ------------------------------------------------------------------------------------------------------------ starts
+
+static bool solve_from_elsewhere(solver_subject *s, stn_problem *p, const solver_answer *first, double *v) {
+    (void)first;
+    stn_problem *q = problem_copy(s->arena, p);
+    if (!subject_has(s, q)) {
+        return false;
+    }
+    for (int32_t d = 0; d < q->nv; d++) {
+        q->v_guess[d] += random_normal(&s->random);
+    }
+    for (int32_t i = 0; i < q->constraint_count; i++) {
+        const stn_constraint *c = &q->constraints[i];
+        if (c->kind == STN_CONSTRAINT_CONTACT) {
+            q->gamma_guess[c->row + 2] = random_uniform(&s->random, 0.0, 0.1);
+        }
+    }
+    solver_answer a = subject_solve(s, q);
+    if (!subject_expect_solved(s, q, &a, "from another start")) {
+        return false;
+    }
+    memcpy(v, a.v, (size_t)p->nv * sizeof *v);
+    return true;
+}
+
+void solver_starts(validate_trial *trial) {
+    solver_subject s;
+    if (subject_begin(&s, trial, false)) {
+        compare(&s, &(other_ways){"from another start", solve_from_elsewhere, subject_spec(&s), 100, 1000});
+    }
+}
+
+void solver_warm_start(validate_trial *trial) {
+    solver_subject s;
+    if (!subject_begin(&s, trial, false)) {
+        return;
+    }
+    problem_spec spec = subject_spec(&s);
+    int32_t count = trial->request->full ? 1000 : 100, most = 0;
+    double worst = 0.0, limit = subject_nearness(&s);
+    for (int32_t i = 0; i < count && !trial->decided; i++) {
+        subject_reset(&s);
+        char what[64];
+        snprintf(what, sizeof what, "problem %d", i);
+        stn_problem *p = subject_problem(&s, &spec);
+        solver_answer a = p != NULL ? subject_solve(&s, p) : (solver_answer){0};
+        if (p == NULL || !subject_expect_solved(&s, p, &a, what)) {
+            return;
+        }
+        memcpy(p->v_guess, a.v, (size_t)p->nv * sizeof(double));
+        memcpy(p->gamma_guess, a.gamma, (size_t)p->row_count * sizeof(double));
+        solver_answer again = subject_solve(&s, p);
+        if (!subject_expect_solved(&s, p, &again, what)) {
+            return;
+        }
+        double error = subject_difference(&s, p, a.v, again.v);
+        worst = error > worst || isnan(error) ? error : worst;
+        most = again.report.iterations > most ? again.report.iterations : most;
+        if (again.report.iterations > 1 || !(error <= limit)) {
+            trial_fail(trial, "problem %d, started at its solution: %d iterations (expected 0 or 1), v moves by %.2g of |v| "
+                       "(limit %.0e)%s", i, again.report.iterations, error, limit, subject_save(&s, p));
+        }
+    }
+    trial_ok(trial, "%d problems started at their solutions: at most %d iterations, v moves by %.1e", count, most, worst);
+}

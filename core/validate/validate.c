@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/validate.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "validate/child.h"
+
+/// A kind gets its battery here.
+static const validate_battery *const batteries[] = {&validate_solvers};
+
+const validate_battery *validate_battery_of(stn_kind kind) {
+    for (int32_t i = 0; i < STN_COUNT(batteries); i++) {
+        if (batteries[i]->kind == kind) {
+            return batteries[i];
+        }
+    }
+    return NULL;
+}
+
+static void decide(validate_trial *trial, validate_verdict verdict, const char *format, va_list arguments)
+    __attribute__((format(printf, 3, 0)));
+
+static void decide(validate_trial *trial, validate_verdict verdict, const char *format, va_list arguments) {
+    if (trial->decided) {
+        return;
+    }
+    trial->decided = true;
+    trial->result.verdict = verdict;
+    vsnprintf(trial->result.text, sizeof trial->result.text, format, arguments);
+}
+
+void trial_ok(validate_trial *trial, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    decide(trial, VALIDATE_OK, format, arguments);
+    va_end(arguments);
+}
+
+void trial_fail(validate_trial *trial, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    decide(trial, VALIDATE_FAILED, format, arguments);
+    va_end(arguments);
+}
+
+void trial_skip(validate_trial *trial, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    decide(trial, VALIDATE_SKIPPED, format, arguments);
+    va_end(arguments);
+}
+
+stn_status validate_run(const validate_battery *battery, const validate_request *request,
+                        void (*report)(void *user, const validate_check *check, const validate_result *result),
+                        void *user, stn_error *err) {
+    for (int32_t i = 0; i < battery->count; i++) {
+        const validate_check *check = &battery->checks[i];
+        if (request->pattern != NULL && strstr(check->name, request->pattern) == NULL) {
+            continue;
+        }
+        validate_result result;
+        stn_status status = child_run(check, request, &result, err);
+        if (status != STN_OK) {
+            return status;
+        }
+        report(user, check, &result);
+    }
+    return STN_OK;
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conformance batteries: what every plugin of a kind must do, whoever wrote it. A battery is a table of checks; each check
+// runs in a child process, so that a plugin that crashes or hangs fails that check and no other.
+#ifndef STICTION_VALIDATE_VALIDATE_H
+#define STICTION_VALIDATE_VALIDATE_H
+
+#include <stiction/plugin.h>
+
+/// What is asked of a battery; all borrowed.
+typedef struct validate_request {
+    stn_context *context;
+    const stn_plugin_info *plugin;
+    const stn_setting *settings; // of the plugin
+    int32_t setting_count;
+    const char *law;     // for solvers that take one
+    uint64_t seed;       // of everything random
+    bool full;           // long variants
+    double limit_s;      // for one check, then it counts as hanging
+    const char *pattern; // only checks whose name contains it; NULL: all
+    const char *save;    // folder for the problems at which checks failed; NULL: none are written
+} validate_request;
+
+typedef enum validate_verdict { VALIDATE_OK, VALIDATE_FAILED, VALIDATE_SKIPPED } validate_verdict;
+
+/// The outcome of one check. `text` holds the figures, or what was found and what was expected instead.
+typedef struct validate_result {
+    validate_verdict verdict;
+    double seconds;
+    char text[640];
+} validate_result;
+
+/// A check that runs. It ends with one of the functions below; the first call stands.
+typedef struct validate_trial {
+    const validate_request *request;
+    const char *check;
+    bool decided;
+    validate_result result;
+} validate_trial;
+
+void trial_ok(validate_trial *trial, const char *format, ...) STN_PRINTF(2, 3);
+void trial_fail(validate_trial *trial, const char *format, ...) STN_PRINTF(2, 3);
+void trial_skip(validate_trial *trial, const char *format, ...) STN_PRINTF(2, 3);
+
+typedef struct validate_check {
+    const char *name;   // the claim, in words
+    const char *advice; // what the author of a plugin that fails should do
+    void (*run)(validate_trial *trial);
+} validate_check;
+
+typedef struct validate_battery {
+    stn_kind kind;
+    int32_t count;
+    const validate_check *checks;
+} validate_battery;
+
+extern const validate_battery validate_solvers;
+
+/// The battery of a kind; NULL where there is none yet.
+const validate_battery *validate_battery_of(stn_kind kind);
+/// Runs the battery; `report` gets every check as it ends. STN_ERR_FILE: no child process can be made.
+stn_status validate_run(const validate_battery *battery, const validate_request *request,
+                        void (*report)(void *user, const validate_check *check, const validate_result *result),
+                        void *user, stn_error *err);
+
+#endif
