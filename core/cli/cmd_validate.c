@@ -69,13 +69,15 @@ static stn_kind kind_before_slash(const char *word) {
     return STN_KIND_COUNT;
 }
 
-/// ID (of every kind that has it), KIND/ID or the path of a shared object (all that it holds).
+/// ID (of every kind that has it), KIND/ID or the path of a shared object (one a kind); `chosen_by`: what finds them
+/// again.
 static stn_status find_plugins(stn_context *context, const char *word, stn_plugin_info *found, int32_t *count,
-                               stn_error *err) {
+                               const char **chosen_by, stn_error *err) {
     bool slash = strchr(word, '/') != NULL;
     stn_kind only = slash ? kind_before_slash(word) : STN_KIND_COUNT;
     const char *id = only < STN_KIND_COUNT ? strchr(word, '/') + 1 : word;
     stn_status status = STN_OK;
+    *chosen_by = id;
     *count = 0;
     for (int kind = 0; kind < STN_KIND_COUNT; kind++) {
         const stn_plugin_info *info = NULL;
@@ -155,11 +157,21 @@ static stn_status try_settings(const run *r, const stn_plugin_info *info, stn_er
     return status;
 }
 
-static stn_status validate_plugin(const run *r, const stn_plugin_info *info, const validate_battery *battery, tally *t,
-                                  stn_error *err) {
+static bool has_check(const validate_battery *battery, const char *pattern) {
+    for (int32_t i = 0; i < battery->count; i++) {
+        if (pattern == NULL || strstr(battery->checks[i].name, pattern) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static stn_status validate_plugin(const run *r, const stn_plugin_info *info, const char *chosen_by,
+                                  const validate_battery *battery, tally *t, stn_error *err) {
     const validate_options *o = r->options;
     validate_request request = {.context = r->context,
                                 .plugin = info,
+                                .id = chosen_by,
                                 .settings = r->settings,
                                 .setting_count = r->setting_count,
                                 .law = o->law,
@@ -169,7 +181,7 @@ static stn_status validate_plugin(const run *r, const stn_plugin_info *info, con
                                 .pattern = o->pattern,
                                 .save = o->save};
     stn_status status = try_settings(r, info, err);
-    if (status == STN_OK && t->checks == NULL) {
+    if (status == STN_OK && has_check(battery, o->pattern) && t->checks == NULL) {
         printf("%s %s %s, from %s\n", stn_kind_name(info->desc->kind), info->desc->id, info->desc->version, info->file);
     }
     return status == STN_OK ? validate_run(battery, &request, report_check, t, err) : status;
@@ -198,19 +210,20 @@ static int finish(const run *r, const char *word, tally *t) {
 static int validate(run *r, const char *word) {
     stn_error err = {STN_OK, ""};
     stn_plugin_info found[MOST_PLUGINS];
+    const char *chosen_by = word;
     int32_t count = 0, batteries = 0;
     stn_status status = stn_context_create(NULL, &r->context, &err);
-    status = status == STN_OK ? find_plugins(r->context, word, found, &count, &err) : status;
+    status = status == STN_OK ? find_plugins(r->context, word, found, &count, &chosen_by, &err) : status;
     tally t = {.checks = r->options->json ? cJSON_CreateArray() : NULL};
     for (int32_t i = 0; i < count && status == STN_OK; i++) {
         const validate_battery *battery = validate_battery_of(found[i].desc->kind);
         const char *kind = stn_kind_name(found[i].desc->kind);
         if (battery != NULL) {
             batteries++;
-            status = validate_plugin(r, &found[i], battery, &t, &err);
+            status = validate_plugin(r, &found[i], chosen_by, battery, &t, &err);
         } else {
-            fprintf(stderr, "stiction validate: %s/%s: there is no battery for the kind %s yet\n", kind, found[i].desc->id,
-                    kind);
+            fprintf(stderr, "stiction validate: %s/%s: there is no battery for the kind %s yet\n", kind,
+                    found[i].desc->id, kind);
         }
     }
     if (status != STN_OK || batteries == 0) {
@@ -236,13 +249,10 @@ int cmd_validate(int argc, char **argv) {
         {"save", 0, CLI_TEXT, "FOLDER", "writes problems at which checks failed there, for stiction solve", &o.save},
         {"json", 0, CLI_FLAG, NULL, "the results as JSON on stdout", &o.json},
     };
-    const cli_command command = {"validate",
-                                 "ID|KIND/ID|PATH",
-                                 "Runs the conformance battery of a plugin's kind. Exit 1: a check failed.",
-                                 options,
-                                 STN_COUNT(options),
-                                 1,
-                                 1};
+    const cli_command command = {
+        "validate", "ID|KIND/ID|PATH",  "Runs the conformance battery of a plugin's kind. Exit 1: a check failed.",
+        options,    STN_COUNT(options), 1,
+        1};
     cli_list words;
     int status = cli_parse(&command, argc, argv, &words);
     if (status != CLI_PROCEED) {

@@ -136,6 +136,46 @@ static stn_status check_memories(const stn_problem_solver *s, const stn_solve_re
     return STN_OK;
 }
 
+/// A solver need not look for what is not finite in its vectors.
+static stn_status check_velocities(const stn_problem *problem, stn_error *err) {
+    const struct {
+        const char *name;
+        const double *values;
+    } vectors[] = {{"v_star", problem->v_star}, {"v_guess", problem->v_guess}};
+    for (int32_t t = 0; t < problem->tree_count; t++) {
+        const stn_problem_tree *tree = &problem->trees[t];
+        for (int32_t i = 0; i < STN_COUNT(vectors); i++) {
+            const double *v = vectors[i].values + tree->dof_start;
+            for (int32_t d = 0; d < tree->A.n; d++) {
+                if (!isfinite(v[d])) {
+                    return stn_fail(err, STN_ERR_NUMERIC, "%s of tree %d (source %d), dof %d, is %g, must be finite",
+                                    vectors[i].name, t, tree->source, d, v[d]);
+                }
+            }
+        }
+    }
+    return STN_OK;
+}
+
+/// Likewise of what is given by rows: bias, bounds, start.
+static stn_status check_rows(const stn_problem *problem, stn_error *err) {
+    for (int32_t i = 0; i < problem->constraint_count; i++) {
+        const stn_constraint *c = &problem->constraints[i];
+        for (int32_t r = c->row; r < c->row + c->rows; r++) {
+            if (!isfinite(problem->bias[r]) || !isfinite(problem->gamma_guess[r]) ||
+                !(problem->lo[r] <= problem->hi[r])) {
+                return stn_fail(
+                    err, STN_ERR_NUMERIC,
+                    "constraint %d (%s, id %llu), row %d: bias = %g m/s and gamma_guess = %g N s must be finite, "
+                    "lo = %g <= hi = %g",
+                    i, stn_constraint_kind_name(c->kind), (unsigned long long)c->id, r - c->row, problem->bias[r],
+                    problem->gamma_guess[r], problem->lo[r], problem->hi[r]);
+            }
+        }
+    }
+    return STN_OK;
+}
+
 /// R and v_hat that went wrong are named here, with the data that they come from. A convex law divides by R.
 static stn_status check_regularisation(const stn_problem_solver *s, const stn_problem *problem, stn_error *err) {
     bool convex = s->law.ops != NULL, regularizes = convex && s->law.ops->regularize != NULL;
@@ -163,6 +203,8 @@ static stn_status prepare(solve_job *job, bool scaled, stn_error *err) {
     stn_problem *problem = job->problem;
     stn_status status = stn_problem_solver_accepts(s, problem, err);
     status = status == STN_OK ? check_memories(s, job->request, err) : status;
+    status = status == STN_OK && problem->form == STN_FORM_GLOBAL ? check_velocities(problem, err) : status;
+    status = status == STN_OK ? check_rows(problem, err) : status;
     if (status == STN_OK && needs_inverse(job, scaled)) {
         job->inverse = job->request->inverse;
         if (job->inverse == NULL) {

@@ -5,7 +5,9 @@
 
 #include "validate/validate.h"
 
-/// A check that crashes, exits or exceeds the limit has failed, and the text says how. STN_ERR_FILE: no pipe or process.
-stn_status child_run(const validate_check *check, const validate_request *request, validate_result *out, stn_error *err);
+/// A check that crashes, exits or exceeds the limit has failed, and the text says how. STN_ERR_FILE: no pipe or
+/// process.
+stn_status child_run(const validate_check *check, const validate_request *request, validate_result *out,
+                     stn_error *err);
 
 #endif

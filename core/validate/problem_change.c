@@ -35,7 +35,8 @@ static bool copy_inner(stn_arena *arena, stn_problem *p) {
         stn_constraint *c = &p->constraints[i];
         for (int32_t side = 0; side < 2 && good; side++) {
             stn_jacobian *J = &c->J[side];
-            double *values = J->tree < 0 ? NULL : copy_bytes(arena, J->values, (size_t)jacobian_values(p, c, J) * sizeof *values);
+            double *values =
+                J->tree < 0 ? NULL : copy_bytes(arena, J->values, (size_t)jacobian_values(p, c, J) * sizeof *values);
             good = J->tree < 0 || values != NULL;
             J->values = values;
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same physics said differently: what must not change the solution, or change it in a known way. All functions give a
-// new problem in `arena`, NULL when out of memory, and leave the old one alone.
+// The same physics said differently: what must not change the solution, or change it in a known way. All functions give
+// a new problem in `arena`, NULL when out of memory, and leave the old one alone.
 #ifndef STICTION_VALIDATE_PROBLEM_CHANGE_H
 #define STICTION_VALIDATE_PROBLEM_CHANGE_H
 
@@ -17,8 +17,8 @@ stn_problem *problem_shuffled(stn_arena *arena, const stn_problem *p, random_str
 void problem_unshuffle(const stn_problem *old, const stn_problem *shuffled, const problem_order *order, const double *v,
                        const double *gamma, double *v_old, double *gamma_old);
 
-/// The world turned by `turn`, tangents of circular cones turned by `spin` about their normals. Only for trees whose dofs
-/// are vectors in the world's axes: no arms.
+/// The world turned by `turn`, tangents of circular cones turned by `spin` about their normals. Only for trees whose
+/// dofs are vectors in the world's axes: no arms.
 stn_problem *problem_turned(stn_arena *arena, const stn_problem *p, const stn_mat3 *turn, double spin);
 void problem_turn_back(const stn_problem *old, const stn_mat3 *turn, double spin, double *v, double *gamma);
 
@@ -31,8 +31,8 @@ stn_problem *problem_in_units(stn_arena *arena, const stn_problem *p, const prob
 /// Every nodal tree and diagonal tree as a dense one.
 stn_problem *problem_dense(stn_arena *arena, const stn_problem *p);
 
-/// Every contact `times` over, each with `times` its R and a part of its stiffness: together they are the contact that was.
-/// Explicit R is set; R and v_hat of `p` must be filled in.
+/// Every contact `times` over, each with `times` its R and a part of its stiffness: together they are the contact that
+/// was. Explicit R is set; R and v_hat of `p` must be filled in.
 stn_problem *problem_repeated(stn_arena *arena, const stn_problem *p, int32_t times);
 
 /// |v - w|_A and |v|_A (w NULL).

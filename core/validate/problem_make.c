@@ -87,7 +87,8 @@ static stn_matrix make_body(maker *m) {
         square[a] = side * side;
     }
     double c = mass / 12.0;
-    stn_mat3 principal = stn_mat3_diagonal(c * (square[1] + square[2]), c * (square[0] + square[2]), c * (square[0] + square[1]));
+    stn_mat3 principal =
+        stn_mat3_diagonal(c * (square[1] + square[2]), c * (square[0] + square[2]), c * (square[0] + square[1]));
     stn_vec3 axis = random_direction(m->random);
     stn_mat3 turn = stn_contact_frame(axis), inertia = stn_mat3_rotate_tensor(&turn, &principal);
     for (int32_t i = 0; i < 3; i++) {
@@ -182,7 +183,8 @@ static stn_matrix make_cloud(maker *m) {
         stn_vec3 axis = random_direction(m->random);
         const double u[3] = {axis.x, axis.y, axis.z};
         double spring = mass * random_uniform(m->random, 0.1, 3.0);
-        double *blocks[4] = {cloud_block(&A, i, i), cloud_block(&A, j, j), cloud_block(&A, i, j), cloud_block(&A, j, i)};
+        double *blocks[4] = {cloud_block(&A, i, i), cloud_block(&A, j, j), cloud_block(&A, i, j),
+                             cloud_block(&A, j, i)};
         for (int32_t k = 0; k < 9; k++) {
             double stiffness = spring * (u[k / 3] * u[k % 3] + (k % 4 == 0 ? 0.1 : 0.0));
             blocks[0][k] += stiffness + (k % 4 == 0 ? mass : 0.0);
@@ -247,8 +249,8 @@ static stn_constraint *add_constraint(maker *m, stn_constraint_kind kind, stn_co
     return c;
 }
 
-/// Rows of the velocity of a point of a tree along the frame's axes, and of its rotation when there are 6; at `arm` from a
-/// body's centre.
+/// Rows of the velocity of a point of a tree along the frame's axes, and of its rotation when there are 6; at `arm`
+/// from a body's centre.
 static void point_rows(maker *m, int32_t t, int32_t rows, double sign, const stn_mat3 *frame, stn_vec3 arm,
                        stn_jacobian *J) {
     int32_t n = m->p->trees[t].A.n;

@@ -17,19 +17,19 @@ bool random_chance(random_stream *r, double probability);
 
 /// What a problem is like. Zero: nothing of it.
 typedef struct problem_spec {
-    int32_t bodies; // free rigid bodies: 6 dofs, dense
-    int32_t arms;   // 1 to 9 dofs, dense, of the given condition
-    int32_t points; // 3 dofs, diagonal
-    int32_t clouds; // 3 to 6 nodes, nodal
+    int32_t bodies;  // free rigid bodies: 6 dofs, dense
+    int32_t arms;    // 1 to 9 dofs, dense, of the given condition
+    int32_t points;  // 3 dofs, diagonal
+    int32_t clouds;  // 3 to 6 nodes, nodal
     int32_t islands; // groups of trees that share no constraint; 0 counts as 1
     int32_t contacts;
-    int32_t others; // constraints of the other kinds, in turn, as far as `sets` allows
-    uint32_t sets;  // bit set of stn_constraint_set that may occur
+    int32_t others;  // constraints of the other kinds, in turn, as far as `sets` allows
+    uint32_t sets;   // bit set of stn_constraint_set that may occur
     bool one_a_pair; // at most one contact for each tree, with the one before it or the world: no redundancy
     double repeated; // share of the contacts that repeat the one before, exactly or beside it on the same plane
     double mu_low, mu_high;
-    double condition;    // of an arm's A
-    double mass_decades; // masses are 10^(+-this) kg
+    double condition;                     // of an arm's A
+    double mass_decades;                  // masses are 10^(+-this) kg
     double stiffness_low, stiffness_high; // log10 of k [N/m]
     double rigid;                         // share of contacts with k infinite
     double relaxation_time;               // tau_d is up to this [s]
@@ -45,7 +45,8 @@ problem_spec problem_spec_plain(uint32_t sets);
 /// masses over four decades, stiffness over ten, rigid contacts, mu up to 5.
 problem_spec problem_spec_ill_posed(uint32_t sets, random_stream *random);
 
-/// A problem in `arena`; NULL when out of memory. w, R and v_hat are not filled in; memory slots number the constraints.
+/// A problem in `arena`; NULL when out of memory. w, R and v_hat are not filled in; memory slots number the
+/// constraints.
 stn_problem *problem_make(stn_arena *arena, const problem_spec *spec, random_stream *random);
 
 #endif

@@ -72,7 +72,8 @@ static span_list spans_of(const stn_problem *p, const stn_solve_control *control
         add_span(&list, "the Delassus operator's b", d->b, (size_t)d->rows * sizeof(double));
         int32_t blocks = d->row_start[d->n];
         const stn_constraint *last = blocks > 0 ? &p->constraints[d->column[blocks - 1]] : NULL;
-        size_t end = blocks > 0 ? (size_t)d->offset[blocks - 1] + (size_t)(p->constraints[d->n - 1].rows * last->rows) : 0;
+        size_t end =
+            blocks > 0 ? (size_t)d->offset[blocks - 1] + (size_t)(p->constraints[d->n - 1].rows * last->rows) : 0;
         add_span(&list, "the Delassus operator", d->values, end * sizeof(double));
     }
     return list;
@@ -149,7 +150,8 @@ static void check_word(solver_guard *g, const stn_problem *p, const stn_solve_co
                        const stn_solution *after, stn_status status, const stn_solve_info *info, const stn_error *err) {
     char *text = g->broke_word;
     size_t size = sizeof g->broke_word;
-    bool v_yielded = (g->ops.yields & STN_YIELDS_VELOCITY) != 0, gamma_yielded = (g->ops.yields & STN_YIELDS_IMPULSE) != 0;
+    bool v_yielded = (g->ops.yields & STN_YIELDS_VELOCITY) != 0,
+         gamma_yielded = (g->ops.yields & STN_YIELDS_IMPULSE) != 0;
     int32_t v_changed = first_difference(p->nv, before->v, after->v);
     int32_t gamma_changed = first_difference(p->row_count, before->gamma, after->gamma);
     if (text[0] != '\0') {
@@ -161,7 +163,8 @@ static void check_word(solver_guard *g, const stn_problem *p, const stn_solve_co
         snprintf(text, size, "call %d failed (%s) and had changed %s[%d], expected outputs untouched", g->calls,
                  stn_status_text(status), v_changed >= 0 ? "v" : "gamma", v_changed >= 0 ? v_changed : gamma_changed);
     } else if (status < 0 && err->text[0] == '\0') {
-        snprintf(text, size, "call %d failed (%s) without a text, expected one line", g->calls, stn_status_text(status));
+        snprintf(text, size, "call %d failed (%s) without a text, expected one line", g->calls,
+                 stn_status_text(status));
     } else if (status < 0) {
         return;
     } else if (!v_yielded && v_changed >= 0) {
@@ -169,7 +172,8 @@ static void check_word(solver_guard *g, const stn_problem *p, const stn_solve_co
     } else if (!gamma_yielded && gamma_changed >= 0) {
         snprintf(text, size, "call %d changed gamma[%d], which it says it does not yield", g->calls, gamma_changed);
     } else if (first_not_finite(p->nv, after->v) >= 0 || first_not_finite(p->row_count, after->gamma) >= 0) {
-        snprintf(text, size, "call %d returned '%s' with numbers that are not finite", g->calls, stn_status_text(status));
+        snprintf(text, size, "call %d returned '%s' with numbers that are not finite", g->calls,
+                 stn_status_text(status));
     } else if (info->iterations < 0 || info->iterations > control->max_iterations) {
         snprintf(text, size, "call %d made %d iterations, max_iterations was %d", g->calls, info->iterations,
                  control->max_iterations);
@@ -178,35 +182,54 @@ static void check_word(solver_guard *g, const stn_problem *p, const stn_solve_co
     }
 }
 
-/// Once more, from the same start, with another workspace and scratch memory of other content.
-static void repeat(solver_guard *g, const stn_problem *p, const stn_solve_control *control, const answer *start,
-                   const stn_solution *first, stn_status status, const stn_solve_info *info) {
+/// Once more, from the same start, with a fresh workspace and scratch memory of other content.
+static stn_status call_again(solver_guard *g, const stn_problem *p, const stn_solve_control *control, answer *start,
+                             stn_solve_info *info) {
     enum { GARBAGE = 1 << 16 };
+    stn_error err = {STN_OK, ""};
+    stn_status status = STN_OK;
+    void *workspace = NULL;
     stn_arena_reset(g->other_arena);
     void *garbage = stn_arena_allocate(g->other_arena, GARBAGE, 1);
     if (garbage != NULL) {
         memset(garbage, 0xa5, GARBAGE);
     }
     stn_arena_reset(g->other_arena);
+    if (g->ops.create_workspace != NULL) {
+        status = g->inner->desc->ops.solver->create_workspace(g->inner->self, g->context, &workspace, &err);
+    }
     stn_solve_control other = *control;
-    other.workspace = g->other_workspace;
+    other.workspace = workspace;
     other.arena = g->other_arena;
-    stn_solution second = {start->v, start->gamma};
-    stn_solve_info second_info = {.cost = (double)NAN, .reason = ""};
-    stn_error err = {STN_OK, ""};
-    stn_status again = g->inner->desc->ops.solver->solve(g->inner->self, p, &other, &second, &second_info, &err);
-    int32_t v = first_difference(p->nv, first->v, second.v), gamma = first_difference(p->row_count, first->gamma, second.gamma);
+    stn_solution solution = {start->v, start->gamma};
+    if (status == STN_OK) {
+        status = g->inner->desc->ops.solver->solve(g->inner->self, p, &other, &solution, info, &err);
+    }
+    if (workspace != NULL) {
+        g->ops.destroy_workspace(workspace);
+    }
+    return status;
+}
+
+static void repeat(solver_guard *g, const stn_problem *p, const stn_solve_control *control, answer *start,
+                   const stn_solution *first, stn_status status, const stn_solve_info *info) {
+    stn_solve_info again = {.cost = (double)NAN, .reason = ""};
+    stn_status second = call_again(g, p, control, start, &again);
+    int32_t v = first_difference(p->nv, first->v, start->v);
+    int32_t gamma = first_difference(p->row_count, first->gamma, start->gamma);
     if (g->not_repeated[0] != '\0') {
         return;
     }
-    if (again != status || second_info.iterations != info->iterations) {
+    if (second != status || again.iterations != info->iterations) {
         snprintf(g->not_repeated, sizeof g->not_repeated,
-                 "call %d, made again with another workspace: '%s' after %d iterations, first '%s' after %d", g->calls,
-                 stn_status_text(again), second_info.iterations, stn_status_text(status), info->iterations);
+                 "call %d, made again with a fresh workspace: '%s' after %d iterations, first '%s' after %d", g->calls,
+                 stn_status_text(second), again.iterations, stn_status_text(status), info->iterations);
     } else if (v >= 0 || gamma >= 0) {
-        const double *x = v >= 0 ? first->v + v : first->gamma + gamma, *y = v >= 0 ? second.v + v : second.gamma + gamma;
-        snprintf(g->not_repeated, sizeof g->not_repeated, "call %d, made again with another workspace: %s[%d] = %.17g, first %.17g",
-                 g->calls, v >= 0 ? "v" : "gamma", v >= 0 ? v : gamma, *y, *x);
+        int32_t i = v >= 0 ? v : gamma;
+        double x = v >= 0 ? first->v[i] : first->gamma[i], y = v >= 0 ? start->v[i] : start->gamma[i];
+        snprintf(g->not_repeated, sizeof g->not_repeated,
+                 "call %d, made again with a fresh workspace: %s[%d] = %.17g, first %.17g", g->calls,
+                 v >= 0 ? "v" : "gamma", i, y, x);
     }
 }
 
@@ -251,9 +274,7 @@ solver_guard *solver_guard_create(stn_context *context, const stn_instance *inne
     memcpy(&g->ops, ops, ops->size < sizeof g->ops ? ops->size : sizeof g->ops);
     g->arena = stn_arena_create(context);
     g->other_arena = stn_arena_create(context);
-    bool good = g->arena != NULL && g->other_arena != NULL;
     if (g->ops.create_workspace != NULL) {
-        good = good && g->ops.create_workspace(inner->self, context, &g->other_workspace, NULL) == STN_OK;
         g->ops.create_workspace = create_workspace;
     }
     g->ops.solve = watch;
@@ -261,5 +282,5 @@ solver_guard *solver_guard_create(stn_context *context, const stn_instance *inne
     g->outer = *inner;
     g->outer.desc = &g->desc;
     g->outer.self = g;
-    return good ? g : NULL;
+    return g->arena != NULL && g->other_arena != NULL ? g : NULL;
 }

@@ -12,7 +12,6 @@ typedef struct solver_guard {
     stn_plugin_desc desc;
     stn_solver_ops ops;
     stn_context *context;
-    void *other_workspace;
     stn_arena *arena, *other_arena;
     int32_t calls;
     // what was seen first, empty: nothing

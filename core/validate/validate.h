@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conformance batteries: what every plugin of a kind must do, whoever wrote it. A battery is a table of checks; each check
-// runs in a child process, so that a plugin that crashes or hangs fails that check and no other.
+// Conformance batteries: what every plugin of a kind must do, whoever wrote it. A battery is a table of checks; each
+// check runs in a child process, so that a plugin that crashes or hangs fails that check and no other.
 #ifndef STICTION_VALIDATE_VALIDATE_H
 #define STICTION_VALIDATE_VALIDATE_H
 
@@ -10,6 +10,7 @@
 typedef struct validate_request {
     stn_context *context;
     const stn_plugin_info *plugin;
+    const char *id; // what the plugin is chosen by: its id, or the path of its file
     const stn_setting *settings; // of the plugin
     int32_t setting_count;
     const char *law;     // for solvers that take one

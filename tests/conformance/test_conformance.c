@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// stiction validate: right plugins pass, each wrong one is caught by the check that is there for it.
+#include <cjson/cJSON.h>
+#include <stiction/plugin.h>
+
+#include "stn_command.h"
+
+static void every_solver_that_is_built_passes(void **state) {
+    (void)state;
+    stn_context *context = NULL;
+    stn_error err;
+    const stn_plugin_info *plugins = NULL;
+    int32_t count = 0, solvers = 0;
+    assert_ok(stn_context_create(NULL, &context, &err), err);
+    assert_ok(stn_plugins(context, &plugins, &count, NULL, NULL, &err), err);
+    for (int32_t i = 0; i < count; i++) {
+        if (plugins[i].desc->kind == STN_KIND_SOLVER) {
+            char words[256];
+            const char *tier = getenv("STICTION_TEST_TIER");
+            bool full = tier != NULL && strcmp(tier, "full") == 0;
+            snprintf(words, sizeof words, "validate solver/%s%s", plugins[i].desc->id, full ? " --full" : "");
+            stn_expect_part(words, 0, " passed, 0 failed\n");
+            solvers++;
+        }
+    }
+    assert_true(solvers > 0);
+    stn_context_destroy(context);
+}
+
+/// A fault, the check that must catch it, and words that its line must hold.
+static const struct {
+    const char *solver, *check, *words;
+} faults[] = {
+    {"wrong_friction", "closed forms", "a point that sticks: gamma = ("},
+    {"wrong_mu", "mu = 0", "a tangential impulse of"},
+    {"wrong_square", "rotation of the world", "not converged"},
+    {"wrong_square", "closed forms", "a point that slides: not converged"},
+    {"wrong_not_finite", "statuses and outputs", "numbers that are not finite"},
+    {"wrong_not_finite", "random problems", "came out as nan"},
+    {"wrong_input", "inputs unchanged", "changed its input: R"},
+    {"wrong_drift", "same bytes again", "made again with a fresh workspace: gamma["},
+    {"wrong_memory", "same bytes again", "made again with a fresh workspace: gamma["},
+    {"wrong_memory", "islands", "with other islands solved before"},
+    {"wrong_claim", "random problems", "says 'ok' (residual), but natural_ncp over the speed is"},
+    {"wrong_tolerance", "change of units", "numbers of mass x "},
+    {"wrong_crash", "kinds and sets", "crashed: ended by signal 6"},
+    {"wrong_hang", "iteration limit", "hangs: no end after 1 s"},
+    {"wrong_leave", "iteration limit", "ended the process with exit status 0"},
+    {"wrong_limit", "iteration limit", "5 iterations, max_iterations was 1"},
+    {"wrong_failure", "statuses and outputs", "had changed gamma[0], expected outputs untouched"},
+    {"wrong_reason", "statuses and outputs", "gave no reason for stopping"},
+    {"wrong_ellipse", "kinds and sets", "with the set 'ellipse' alone: not converged"},
+    {"wrong_allocation", "no allocation", "allocations, expected none"},
+    {"wrong_start", "start at the solution", "3 iterations (expected 0 or 1)"},
+};
+
+static void each_fault_is_caught_by_its_check(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        char words[256], line[256];
+        snprintf(words, sizeof words, "validate %s -k '%s' --limit %d", faults[i].solver, faults[i].check,
+                 strcmp(faults[i].solver, "wrong_hang") == 0 ? 1 : 300);
+        snprintf(line, sizeof line, "FAILED %s: ", faults[i].check);
+        const stn_run *run = stn_run_to(words, 1);
+        if (strstr(run->out, line) == NULL || strstr(run->out, faults[i].words) == NULL ||
+            strstr(run->out, "what to do: ") == NULL) {
+            fail_msg("stiction %s: no \"%s...%s\" in: %s", words, line, faults[i].words, run->out);
+        }
+    }
+}
+
+/// The same checks find nothing in the solver that the wrong ones are made from.
+static void the_solver_without_a_fault_passes_those_checks(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        char words[256];
+        bool again = i > 0 && strcmp(faults[i].check, faults[i - 1].check) == 0;
+        snprintf(words, sizeof words, "validate wrong_none -k '%s'", faults[i].check);
+        if (!again) {
+            stn_expect_part(words, 0, "1 passed, 0 failed\n");
+        }
+    }
+}
+
+static void plugins_are_named_by_id_kind_and_path(void **state) {
+    (void)state;
+    stn_expect_part("validate sap -k declares 2>&1", 0,
+                    "stiction validate: law/sap: there is no battery for the kind law yet\n");
+    stn_expect_part("validate sap -k declares", 0,
+                    "ok     declares what it is: formulation regularized, sets cone, box, equality");
+    stn_expect("validate law/sap 2>&1", 2, "stiction validate: law/sap: there is no battery for the kind law yet\n");
+    stn_expect_part("validate solver/sap -k declares", 0, "solver sap ");
+    stn_expect_part("validate " STN_BINARY_DIR "/lib/stiction/plugins/solver_sap.so -k declares", 0,
+                    "1 passed, 0 failed\n");
+    stn_expect_part("validate solver/spa 2>&1", 2, "did you mean sap?");
+    stn_expect_part("validate /no/such.so 2>&1", 2, "/no/such.so");
+}
+
+static void bad_words_are_refused(void **state) {
+    (void)state;
+    stn_expect_part("validate 2>&1", 2, "stiction validate: ");
+    stn_expect("validate solver/sap -k nothing 2>/dev/null", 2, "");
+    stn_expect_part("validate solver/sap -k nothing 2>&1", 2, "-k nothing: no check has this in its name\n");
+    stn_expect_part("validate solver/sap --limit 0 2>&1", 2, "--limit 0: must be > 0 s\n");
+    stn_expect_part("validate solver/sap --law nolaw 2>&1", 2, "nolaw");
+    stn_expect_part("validate solver/sap --set tolerance=1 2>&1", 2, "--set tolerance: the battery sets it itself\n");
+    stn_expect_part("validate solver/sap --set line_serach=exact 2>&1", 2, "did you mean line_search?");
+    stn_expect_part("validate solver/sap --save /no/folder 2>&1", 2, "--save /no/folder: no such folder\n");
+}
+
+static void settings_and_seeds_reach_the_plugin(void **state) {
+    (void)state;
+    stn_expect_part("validate solver/sap --set line_search=armijo --seed 5 -k random", 0, "1 passed, 0 failed\n");
+    const char *words = "validate solver/sap --seed 5 -k random | sed 's/ ([0-9]* ms)//'"; // but for the time
+    char *first = strdup(stn_run_to(words, 0)->out);
+    stn_expect(words, 0, first);
+    free(first);
+}
+
+static void json_holds_every_check(void **state) {
+    (void)state;
+    const stn_run *run = stn_run_to("validate wrong_input -k input --json", 1);
+    cJSON *json = cJSON_Parse(run->out);
+    assert_non_null(json);
+    const cJSON *checks = cJSON_GetObjectItem(json, "checks");
+    assert_int_equal(cJSON_GetArraySize(checks), 2); // and "NaN in the input"
+    const cJSON *first = cJSON_GetArrayItem(checks, 0);
+    assert_string_equal(cJSON_GetObjectItem(first, "check")->valuestring, "inputs unchanged");
+    assert_string_equal(cJSON_GetObjectItem(first, "verdict")->valuestring, "failed");
+    assert_non_null(strstr(cJSON_GetObjectItem(first, "advice")->valuestring, "control->arena"));
+    assert_true(cJSON_GetObjectItem(json, "failed")->valueint >= 1);
+    cJSON_Delete(json);
+}
+
+static void a_problem_that_failed_can_be_solved_again(void **state) {
+    (void)state;
+    char folder[] = "/tmp/stn_validate_XXXXXX", words[512];
+    assert_non_null(mkdtemp(folder));
+    snprintf(words, sizeof words, "validate wrong_claim -k 'random problems' --save %s", folder);
+    stn_expect_part(words, 1, "; the problem is in ");
+    snprintf(words, sizeof words, "solve %s/random_problems.json --solver sap", folder);
+    stn_expect_part(words, 0, "converged");
+    snprintf(words, sizeof words, "%s/random_problems.json", folder);
+    assert_int_equal(remove(words), 0);
+    assert_int_equal(remove(folder), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_solver_that_is_built_passes),
+        cmocka_unit_test(each_fault_is_caught_by_its_check),
+        cmocka_unit_test(the_solver_without_a_fault_passes_those_checks),
+        cmocka_unit_test(plugins_are_named_by_id_kind_and_path),
+        cmocka_unit_test(bad_words_are_refused),
+        cmocka_unit_test(settings_and_seeds_reach_the_plugin),
+        cmocka_unit_test(json_holds_every_check),
+        cmocka_unit_test(a_problem_that_failed_can_be_solved_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
