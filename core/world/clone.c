@@ -96,6 +96,7 @@ stn_status stn_world_clone(const stn_world *world, stn_world **out, stn_error *e
         return status;
     }
     clone->stepped = world->stepped;
+    clone->resolution_said = world->resolution_said;
     *out = clone;
     return STN_OK;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text with every parameter in force, "name = value unit" a line, so that a recording says what made it.
+// Words about a world: every parameter in force, "name = value unit" a line, so that a recording says what made it; and
+// names of shapes for messages.
 #include <stdio.h>
 #include <string.h>
 
@@ -119,4 +120,15 @@ stn_status stn_world_describe_controller(stn_world *world, const controller *c, 
 
 const char *stn_world_parameters(const stn_world *world) {
     return world->parameters;
+}
+
+void stn_describe_geometry(const stn_model *model, int32_t geometry, char *text, size_t size) {
+    const stn_geometry *g = &model->geometries[geometry];
+    if (g->link < 0) {
+        snprintf(text, size, "%s", g->node >= 0 ? "a deformable" : "the world");
+        return;
+    }
+    const char *link = model->links[g->link].name, *robot = model->robots[model->links[g->link].robot].name;
+    bool alone = strcmp(link, robot) == 0;
+    snprintf(text, size, "%s%s%s", alone ? "" : robot, alone ? "" : "/", link);
 }

@@ -15,22 +15,11 @@ static double exit_speed(const stn_problem *p, const stn_constraint *c) {
     return considered && isinf(c->stiffness) ? -c->phi0 / (p->dt + c->relaxation_time) : 0.0;
 }
 
-static void describe_side(const stn_model *model, int32_t geometry, char *text, size_t size) {
-    const stn_geometry *g = &model->geometries[geometry];
-    if (g->link < 0) {
-        snprintf(text, size, "%s", g->node >= 0 ? "a deformable" : "the world");
-        return;
-    }
-    const char *link = model->links[g->link].name, *robot = model->robots[model->links[g->link].robot].name;
-    bool alone = strcmp(link, robot) == 0;
-    snprintf(text, size, "%s%s%s", alone ? "" : robot, alone ? "" : "/", link);
-}
-
 static void say_overlap(const stn_world *world, const stn_constraint *c, double speed, const char *others) {
     const stn_contact *contact = &world->contacts.contacts[c->contact];
     char a[160], b[160];
-    describe_side(world->model, contact->geometry_a, a, sizeof a);
-    describe_side(world->model, contact->geometry_b, b, sizeof b);
+    stn_describe_geometry(world->model, contact->geometry_a, a, sizeof a);
+    stn_describe_geometry(world->model, contact->geometry_b, b, sizeof b);
     stn_log(
         world->context, STN_LOG_WARNING,
         "the first step begins with %s and %s %.3g m inside each other%s; rigid contact drives them apart at %.2g m/s: "

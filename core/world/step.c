@@ -200,6 +200,9 @@ stn_status stn_world_step(stn_world *world, stn_error *err) {
         stn_step_check_start(world);
     }
     status = run(world, STN_STAGE_SOLVE, solve, status, err);
+    if (status >= 0) {
+        stn_step_check_resolution(world);
+    }
     status = run(world, STN_STAGE_ADVANCE, advance, status, err);
     status = run(world, STN_STAGE_ADVANCE, commit, status, err);
     if (status < 0) {

@@ -98,6 +98,7 @@ struct stn_world {
     stn_problem_solver *solver;
     int32_t massless_link; // a moving link without mass, which has no dynamics; -1: none
     bool assembled; // the problem of the step at hand is complete
+    bool resolution_said; // the warning about stiffness and dt was given
     bool stepped;
 
     struct query_scene *scene; // of queries: query_scene.h; NULL before the first
@@ -119,6 +120,8 @@ size_t stn_world_memory_bytes(const stn_world *world, stn_kind kind); // per con
 stn_status stn_world_state_changed(stn_world *world, stn_error *err); // controllers were added: state grows
 
 // describe.c
+/// "robot/link", "robot" where the two are the same, "the world", "a deformable".
+void stn_describe_geometry(const stn_model *model, int32_t geometry, char *text, size_t size);
 stn_status stn_world_describe(stn_world *world, stn_error *err); // fills `parameters`
 /// Adds the parameters of a controller that is not counted yet; `number` from 1.
 stn_status stn_world_describe_controller(stn_world *world, const controller *c, int32_t number, stn_error *err);
@@ -161,6 +164,8 @@ stn_status stn_step_assemble(stn_world *world, stn_error *err);
 
 // start.c: warns when the first problem begins with deep overlap or a joint outside its limits
 void stn_step_check_start(const stn_world *world);
+// resolution.c: warns once of a compliant contact that the step is too long for; after the solve, which fills R
+void stn_step_check_resolution(stn_world *world);
 
 // cache.c: warm starts and memories by constraint id
 stn_status stn_cache_recall(stn_world *world, stn_error *err);
