@@ -72,6 +72,9 @@ typedef struct ltl_kernels {
                     const ltl_shape *shape, int32_t columns, double *x, int32_t stride_x);
     void (*backward)(int32_t n, const double *v, int32_t stride, const double *inverse, const double *root,
                      const ltl_shape *shape, int32_t columns, double *x, int32_t stride_x);
+    /// W (3 x 3, row-major) += J A^-1 J^T for J (3 x n, row-major). x (4 n) is scratch, 32-byte aligned.
+    void (*weigh)(int32_t n, const double *v, int32_t stride, const double *inverse, const double *root,
+                  const ltl_shape *shape, const double *J, double *x, double *W);
 } ltl_kernels;
 
 typedef struct angle_kernels {
@@ -90,6 +93,10 @@ const row_kernels *row_kernels_choose(void);
 const body_kernels *body_kernels_choose(void);
 const angle_kernels *angle_kernels_choose(void);
 const ltl_kernels *ltl_kernels_choose(void);
+
+struct stn_ltl;
+/// W (3 x 3) += J A^-1 J^T for J (3 x n), both row-major, and a factored A; x (4 n) is scratch, 32-byte aligned.
+void ltl_weigh(const struct stn_ltl *factor, const double *J, double *x, double *W);
 
 extern const panel_kernels panel_kernels_plain;
 extern const row_kernels row_kernels_plain;

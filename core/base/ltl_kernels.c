@@ -180,4 +180,36 @@ ALWAYS void backward_some(int32_t columns, int32_t n, const double *v, size_t s,
 SOLVE(forward)
 SOLVE(backward)
 
-const ltl_kernels KERNEL_NAME(ltl_kernels) = {factor, forward, backward};
+/// w += J A^-1 J^T: forward of the three rows of J side by side, four lanes a dof (t1, t2, n, 0); what is final adds
+/// its square.
+static void weigh(int32_t n, const double *v, int32_t stride, const double *inverse, const double *root,
+                  const ltl_shape *shape, const double *J, double *x, double *w) {
+    size_t s = (size_t)stride;
+    part4 *lanes = (part4 *)x, sum[3] = {{0.0}, {0.0}, {0.0}};
+    for (int32_t k = 0; k < n; k++) {
+        lanes[k] = (part4){J[k], J[n + k], J[2 * n + k], 0.0};
+    }
+    for (int32_t k = n - 1; k >= 0; k--) {
+        part4 y = lanes[k], t = y * inverse[k], half = y * root[k];
+        if (y[0] == 0.0 && y[1] == 0.0 && y[2] == 0.0) { // a branch that does not move the contact
+            continue;
+        }
+        const double *row = v + (size_t)k * s;
+        UNROLL
+        for (int32_t a = 0; a < 3; a++) {
+            sum[a] += half * half[a];
+        }
+        for (int32_t last = k; last >= 0; last = shape->parent[shape->run[last]]) {
+            int32_t end = last < k ? last : k - 1;
+            for (int32_t i = shape->run[last]; i <= end; i++) {
+                lanes[i] -= t * row[i];
+            }
+        }
+    }
+    UNROLL
+    for (int32_t a = 0; a < 9; a++) {
+        w[a] += sum[a / 3][a % 3];
+    }
+}
+
+const ltl_kernels KERNEL_NAME(ltl_kernels) = {factor, forward, backward, weigh};

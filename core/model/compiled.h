@@ -42,6 +42,7 @@ typedef struct pair_overrides {
     pair_override *entries;
     int32_t *slots; // entry + 1; 0: free
     int32_t count, slot_count;
+    int32_t of_all; // entry of what holds for every pair; -1: none
 } pair_overrides;
 
 typedef struct model_object {

@@ -64,6 +64,7 @@ stn_status compile_overrides(compiler *c, filter_entry *filter, stn_error *err) 
         }
         merge(&o->entries[*slot - 1], &given->material, i + 1);
     }
+    o->of_all = *find_slot(o, pair_key(STN_ANY, STN_ANY)) - 1;
     for (int32_t i = 0; i < c->object->face.geometry_count; i++) {
         int32_t link = filter[i].link;
         filter[i].overridden = link != FILTER_NODE && mentioned[link == STN_WORLD ? links : link];
@@ -71,29 +72,37 @@ stn_status compile_overrides(compiler *c, filter_entry *filter, stn_error *err) 
     return STN_OK;
 }
 
+/// Takes each parameter that the entry's calls gave after `call`, which follows.
+static inline void take_later(const pair_override *entry, double value[MATERIAL_MEMBERS],
+                              int32_t call[MATERIAL_MEMBERS]) {
+    for (int32_t i = 0; i < MATERIAL_MEMBERS; i++) {
+        bool later = entry->call[i] > call[i];
+        value[i] = later ? entry->value[i] : value[i];
+        call[i] = later ? entry->call[i] : call[i];
+    }
+}
+
 void stn_overrides_apply(const pair_overrides *o, const filter_entry *a, const filter_entry *b,
                          stn_material *material) {
     if (o->count == 0) {
         return;
     }
-    const struct {
-        int32_t a, b;
-        bool possible;
-    } pairs[] = {{STN_ANY, STN_ANY, true},
-                 {a->link, STN_ANY, a->overridden},
-                 {b->link, STN_ANY, b->overridden},
-                 {a->link, b->link, a->overridden && b->overridden}};
     double value[MATERIAL_MEMBERS];
     int32_t call[MATERIAL_MEMBERS] = {0};
     memcpy(value, material, sizeof value);
-    for (int32_t p = 0; p < STN_COUNT(pairs); p++) {
+    if (o->of_all >= 0) {
+        take_later(&o->entries[o->of_all], value, call);
+    }
+    const struct {
+        int32_t a, b;
+        bool possible;
+    } pairs[] = {{a->link, STN_ANY, a->overridden},
+                 {b->link, STN_ANY, b->overridden},
+                 {a->link, b->link, a->overridden && b->overridden}};
+    for (int32_t p = 0; (a->overridden || b->overridden) && p < STN_COUNT(pairs); p++) {
         int32_t found = pairs[p].possible ? *find_slot(o, pair_key(pairs[p].a, pairs[p].b)) : 0;
-        for (int32_t i = 0; found != 0 && i < MATERIAL_MEMBERS; i++) {
-            const pair_override *entry = &o->entries[found - 1];
-            if (entry->call[i] > call[i]) {
-                value[i] = entry->value[i];
-                call[i] = entry->call[i];
-            }
+        if (found != 0) {
+            take_later(&o->entries[found - 1], value, call);
         }
     }
     memcpy(material, value, sizeof value);

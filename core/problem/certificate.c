@@ -171,7 +171,7 @@ stn_status stn_certify(const stn_problem *problem, const double *v, const double
         certify_natural(problem, v_c, gamma, &result);
     }
     if (status == STN_OK && !light && law != NULL && global) {
-        status = certify_law(problem, v, gamma, law, law_memory, scratch, &result, err);
+        status = certify_law(problem, v_c, gamma, law, law_memory, scratch, &result, err);
     }
     if (status == STN_OK && scaled) {
         status = certify_scaled(problem, gamma, inverse, scratch, &result, err);

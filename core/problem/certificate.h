@@ -12,8 +12,8 @@ void certify_natural(const stn_problem *problem, const double *v_c, const double
 /// natural_scaled.
 stn_status certify_scaled(const stn_problem *problem, const double *gamma, const stn_inverse *inverse,
                           stn_arena *scratch, stn_certificate *out, stn_error *err);
-/// law_residual (law_residual.c).
-stn_status certify_law(const stn_problem *problem, const double *v, const double *gamma, const stn_law *law,
+/// law_residual (law_residual.c). v_c, gamma: all rows.
+stn_status certify_law(const stn_problem *problem, const double *v_c, const double *gamma, const stn_law *law,
                        const void *law_memory, stn_arena *scratch, stn_certificate *out, stn_error *err);
 
 #endif

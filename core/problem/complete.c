@@ -22,8 +22,8 @@ static bool allocate_lanes(const stn_problem *problem, const stn_law *law, stn_a
     lanes->batch = (stn_law_batch){.count = count, .stride = stride, .constraint = index};
     lanes->batch.coefficients = STN_ARENA_ZEROED(scratch, (size_t)law->ops->coefficient_count * lane, double);
     lanes->v_c = STN_ARENA_ZEROED(scratch, 3 * lane, double);
-    lanes->gamma = STN_ARENA_ZEROED(scratch, 3 * lane, double);
-    lanes->cost = STN_ARENA_ZEROED(scratch, lane, double);
+    lanes->gamma = STN_ARENA(scratch, 3 * lane, double);
+    lanes->cost = STN_ARENA(scratch, lane, double);
     return index != NULL && lanes->batch.coefficients != NULL && lanes->v_c != NULL && lanes->gamma != NULL &&
            lanes->cost != NULL;
 }
@@ -54,13 +54,8 @@ static stn_status complete_contacts(const stn_problem *problem, const stn_law *l
     return STN_OK;
 }
 
-stn_status complete_impulses(const stn_problem *problem, const stn_law *law, const void *law_memory, const double *v,
-                             double *gamma, stn_arena *scratch, stn_error *err) {
-    double *v_c = STN_ARENA(scratch, problem->row_count, double);
-    if (v_c == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "impulses from velocities: out of memory");
-    }
-    stn_problem_contact_velocity(problem, v, true, v_c);
+stn_status complete_impulses_at(const stn_problem *problem, const stn_law *law, const void *law_memory,
+                                const double *v_c, double *gamma, stn_arena *scratch, stn_error *err) {
     for (int32_t i = 0; i < problem->constraint_count; i++) {
         const stn_constraint *c = &problem->constraints[i];
         if (c->set != STN_SET_BOX && c->set != STN_SET_EQUALITY) {
@@ -72,4 +67,14 @@ stn_status complete_impulses(const stn_problem *problem, const stn_law *law, con
         }
     }
     return complete_contacts(problem, law, law_memory, v_c, gamma, scratch, err);
+}
+
+stn_status complete_impulses(const stn_problem *problem, const stn_law *law, const void *law_memory, const double *v,
+                             double *gamma, stn_arena *scratch, stn_error *err) {
+    double *v_c = STN_ARENA(scratch, problem->row_count, double);
+    if (v_c == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "impulses from velocities: out of memory");
+    }
+    stn_problem_contact_velocity(problem, v, true, v_c);
+    return complete_impulses_at(problem, law, law_memory, v_c, gamma, scratch, err);
 }

@@ -249,6 +249,11 @@ bool inverse_has_half(const stn_inverse *inverse, int32_t tree) {
     return inverse->trees[tree].form != STN_MATRIX_NODAL;
 }
 
+const stn_ltl *inverse_branched(const stn_inverse *inverse, int32_t tree) {
+    const tree_factor *f = &inverse->trees[tree];
+    return f->form == STN_MATRIX_DENSE && f->branched ? &f->ltl : NULL;
+}
+
 const body_kernels *inverse_body(const stn_inverse *inverse, int32_t tree, const double **factor) {
     const tree_factor *f = &inverse->trees[tree];
     *factor = f->values;

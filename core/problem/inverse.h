@@ -13,6 +13,8 @@ bool inverse_has_half(const stn_inverse *inverse, int32_t tree);
 /// X (rows x n_t, one row of J after the other) = (L^-1 J^T)^T.
 void inverse_half(const stn_inverse *inverse, int32_t tree, const stn_jacobian *J, int32_t rows, double *X);
 
+/// The factor of a dense tree whose zeros show branches; NULL for another.
+const stn_ltl *inverse_branched(const stn_inverse *inverse, int32_t tree);
 /// Kernels and factor of a tree that is a free body (dense, n = 6); NULL for another.
 const body_kernels *inverse_body(const stn_inverse *inverse, int32_t tree, const double **factor);
 

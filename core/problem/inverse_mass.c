@@ -34,9 +34,13 @@ static void add_tree(const stn_inverse *inverse, const stn_problem *problem, con
     int32_t n = problem->trees[J->tree].A.n;
     const double *factor;
     const body_kernels *body = inverse_body(inverse, J->tree, &factor);
-    if (body != NULL && constraint->rows == 3 && J->node_count == 0) {
+    const stn_ltl *branched = inverse_branched(inverse, J->tree);
+    bool contact = constraint->rows == 3 && J->node_count == 0;
+    if (contact && body != NULL) {
         body->half(factor, J->values, scratch);
         body->pair_add(scratch, scratch, W);
+    } else if (contact && branched != NULL) {
+        ltl_weigh(branched, J->values, scratch, W);
     } else if (inverse_has_half(inverse, J->tree)) {
         inverse_half(inverse, J->tree, J, constraint->rows, scratch);
         add_square(constraint->rows, n, scratch, W);

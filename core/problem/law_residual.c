@@ -5,13 +5,13 @@
 #include "problem/certificate.h"
 #include "problem/solver.h"
 
-stn_status certify_law(const stn_problem *p, const double *v, const double *gamma, const stn_law *law,
+stn_status certify_law(const stn_problem *p, const double *v_c, const double *gamma, const stn_law *law,
                        const void *law_memory, stn_arena *scratch, stn_certificate *out, stn_error *err) {
     double *answer = STN_ARENA(scratch, p->row_count, double);
     if (answer == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "certificate: out of memory");
     }
-    stn_status status = complete_impulses(p, law, law_memory, v, answer, scratch, err);
+    stn_status status = complete_impulses_at(p, law, law_memory, v_c, answer, scratch, err);
     if (status < 0) {
         return status;
     }

@@ -48,12 +48,32 @@ static inline double dot(int32_t n, const double *a, const double *b) {
     return (d < n ? s0 + a[d] * b[d] : s0) + s1;
 }
 
+/// Three rows, which contacts have, in one pass over v.
+static inline void add_three_products(int32_t n, const double *J, const double *v, double *v_c) {
+    const double *j0 = J, *j1 = J + n, *j2 = J + 2 * n;
+    double s0[2] = {0.0, 0.0}, s1[2] = {0.0, 0.0}, s2[2] = {0.0, 0.0}; // neighbours together: vector code
+    int32_t d = 0;
+    for (; d + 1 < n; d += 2) {
+        for (int32_t i = 0; i < 2; i++) {
+            s0[i] += j0[d + i] * v[d + i];
+            s1[i] += j1[d + i] * v[d + i];
+            s2[i] += j2[d + i] * v[d + i];
+        }
+    }
+    double last = d < n ? v[d] : 0.0;
+    v_c[0] += (d < n ? s0[0] + j0[d] * last : s0[0]) + s0[1];
+    v_c[1] += (d < n ? s1[0] + j1[d] * last : s1[0]) + s1[1];
+    v_c[2] += (d < n ? s2[0] + j2[d] * last : s2[0]) + s2[1];
+}
+
 /// v_c (rows) += J v.
 static void add_dense_product(int32_t rows, int32_t n, const double *J, const double *v, double *v_c) {
-    if (n == 6) { // free bodies: the length known to the compiler
-        for (int32_t r = 0; r < rows; r++) {
-            v_c[r] += dot(6, J + 6 * r, v);
-        }
+    if (rows == 3 && n == 6) { // free bodies: the length known to the compiler
+        add_three_products(6, J, v, v_c);
+        return;
+    }
+    if (rows == 3) {
+        add_three_products(n, J, v, v_c);
         return;
     }
     for (int32_t r = 0; r < rows; r++) {

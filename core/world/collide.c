@@ -85,8 +85,22 @@ static double at_least(double bound, double x) {
     return x > bound ? x : bound;
 }
 
-/// A speed that no point of the collider exceeds, now or under v_star.
-static double speed_bound(const stn_world *world, int32_t i) {
+/// How fast a body moves, now and under v_star: its origin, and its turning.
+typedef struct body_speed {
+    int32_t body;
+    double now, turning, star, star_turning; // [m/s], [rad/s]
+} body_speed;
+
+static body_speed speed_of(const stn_world *world, int32_t b) {
+    const stn_spatial *now = world->kinematics->body_velocity, *star = world->star_velocity;
+    stn_vec3 origin = world->kinematics->body_pose[b].position;
+    return (body_speed){b, stn_vec3_norm(point_velocity(world, now, b, origin)), stn_vec3_norm(now[b].angular),
+                        stn_vec3_norm(point_velocity(world, star, b, origin)), stn_vec3_norm(star[b].angular)};
+}
+
+/// A speed that no point of the collider exceeds, now or under v_star. `last`: that of the body of the collider before,
+/// which is often the same.
+static double speed_bound(const stn_world *world, int32_t i, body_speed *last) {
     const stn_geometry *g = &world->model->geometries[world->collider[i]];
     double conveyor = stn_vec3_norm(g->surface_velocity);
     if (g->body < 0) {
@@ -98,13 +112,11 @@ static double speed_bound(const stn_world *world, int32_t i) {
     if (g->body == 0) {
         return conveyor;
     }
-    stn_vec3 origin = world->kinematics->body_pose[g->body].position;
-    const stn_spatial *now = world->kinematics->body_velocity, *star = world->star_velocity;
+    if (g->body != last->body) {
+        *last = speed_of(world, g->body);
+    }
     double radius = world->collider_radius[i];
-    double a =
-        stn_vec3_norm(point_velocity(world, now, g->body, origin)) + radius * stn_vec3_norm(now[g->body].angular);
-    double b =
-        stn_vec3_norm(point_velocity(world, star, g->body, origin)) + radius * stn_vec3_norm(star[g->body].angular);
+    double a = last->now + radius * last->turning, b = last->star + radius * last->star_turning;
     return conveyor + (a > b ? a : b);
 }
 
@@ -118,11 +130,12 @@ void stn_world_geometry_pose(const stn_world *world, const stn_geometry *g, stn_
 
 static void update_boxes(stn_world *world, reach_query *query, double *speed) {
     const stn_model *model = world->model;
+    body_speed last = {.body = -1};
     for (int32_t i = 0; i < world->collider_count; i++) {
         const stn_geometry *g = &model->geometries[world->collider[i]];
         stn_pose *pose = &world->geometry_pose[world->collider[i]];
         stn_world_geometry_pose(world, g, pose);
-        speed[i] = speed_bound(world, i);
+        speed[i] = speed_bound(world, i, &last);
         double reach = law_reach(query, &world->collider_worst[i], speed[i], speed[i]);
         world->collider_box[i] = stn_shape_aabb(&g->shape, pose, at_least(0.5 * world->options.margin, reach));
     }

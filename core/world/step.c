@@ -164,15 +164,16 @@ static stn_status commit(stn_world *world, stn_error *err) {
     return STN_OK;
 }
 
-/// Runs one stage unless an earlier one failed, and notes how long it took.
+/// Runs one stage unless an earlier one failed, and notes how long it took since `*mark`, the end of the one before.
 static stn_status run(stn_world *world, stn_stage stage, stn_status (*call)(stn_world *, stn_error *), stn_status before,
-                      stn_error *err) {
+                      double *mark, stn_error *err) {
     if (before < 0) {
         return before;
     }
-    double start = now_us();
     stn_status status = call(world, err);
-    world->report.stage_us[stage] += now_us() - start;
+    double end = now_us();
+    world->report.stage_us[stage] += end - *mark;
+    *mark = end;
     return status < 0 || status > before ? status : before; // a qualified solution stays qualified
 }
 
@@ -183,28 +184,29 @@ stn_status stn_world_step(stn_world *world, stn_error *err) {
             return compiled;
         }
     }
-    double start = now_us();
+    double start = now_us(), mark = start;
     stn_arena_reset(world->arena);
     bool first = !world->stepped;
     world->stepped = true;
     world->assembled = false;
     world->report = (stn_step_report){0};
     stn_status status = STN_OK;
-    status = run(world, STN_STAGE_KINEMATICS, update_kinematics, status, err);
-    status = run(world, STN_STAGE_INPUTS, stn_step_inputs, status, err);
-    status = run(world, STN_STAGE_FORM, stn_step_form, status, err);
-    status = run(world, STN_STAGE_COLLISION, stn_step_collide, status, err);
-    status = run(world, STN_STAGE_ASSEMBLY, stn_step_assemble, status, err);
+    status = run(world, STN_STAGE_KINEMATICS, update_kinematics, status, &mark, err);
+    status = run(world, STN_STAGE_INPUTS, stn_step_inputs, status, &mark, err);
+    status = run(world, STN_STAGE_FORM, stn_step_form, status, &mark, err);
+    status = run(world, STN_STAGE_COLLISION, stn_step_collide, status, &mark, err);
+    status = run(world, STN_STAGE_ASSEMBLY, stn_step_assemble, status, &mark, err);
     world->assembled = status >= 0;
     if (first && status >= 0) {
         stn_step_check_start(world);
+        mark = now_us();
     }
-    status = run(world, STN_STAGE_SOLVE, solve, status, err);
+    status = run(world, STN_STAGE_SOLVE, solve, status, &mark, err);
     if (status >= 0) {
         stn_step_check_resolution(world);
     }
-    status = run(world, STN_STAGE_ADVANCE, advance, status, err);
-    status = run(world, STN_STAGE_ADVANCE, commit, status, err);
+    status = run(world, STN_STAGE_ADVANCE, advance, status, &mark, err);
+    status = run(world, STN_STAGE_ADVANCE, commit, status, &mark, err);
     if (status < 0) {
         world->observation.problem = NULL;
         world->kinematics_stale = true; // they may be those of the step that failed
@@ -212,7 +214,7 @@ stn_status stn_world_step(stn_world *world, stn_error *err) {
         return status;
     }
     stn_step_observation(world);
-    world->report.duration_us = now_us() - start;
+    world->report.duration_us = mark - start;
     stn_status observed = stn_step_observe(world, err);
     return observed < 0 ? observed : status;
 }
