@@ -4,6 +4,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { deflateSync } from "node:zlib";
 import { Reader } from "../../plugins/recorder/html/viewer/src/data/bytes.js";
 import { contactsOf, decodeFrames, patchesOf } from "../../plugins/recorder/html/viewer/src/data/frames.js";
 import { decodeMesh } from "../../plugins/recorder/html/viewer/src/data/meshes.js";
@@ -176,6 +177,83 @@ test("frames are found by time across blocks, and lie between two of them", asyn
 test("another format is refused in one sentence", async () => {
   const text = base64({ ...scene(), format: "stiction-recording-9" });
   await assert.rejects(Recording.open([{ kind: "scene", text }]), /stiction-recording-9.*stiction-recording-1/);
+});
+
+/** A recording of two blocks of frames with a contact in each frame, a mesh and series; `change` may damage a payload. */
+async function opened(change = (kind, payload) => payload) {
+  const frames = falling(11).map((frame) => ({ ...frame, contacts: [
+    { id: 1, a: 0, b: 1, point: [0, 0, 0], normal: [0, 0, 1], force: [0, 0, 9], gap: 0, slip: 0, state: 1 }] }));
+  const points = falling(11).map(({ step, time }) => ({ step, time }));
+  const mesh = encode.mesh({ vertices: [[0, 0, 0], [1, 0, 0], [0, 1, 0]], triangles: [[0, 1, 2]] });
+  const block = (kind, payload, number = 0) => ({ kind, text: base64(change(kind, payload, number)) });
+  const recording = await Recording.open([
+    block("scene", scene()), block("mesh", mesh), block("frames", encode.frames(frames.slice(0, 6), UNITS)),
+    block("frames", encode.frames(frames.slice(6), UNITS), 1),
+    block("series", encode.series(points, [{ name: "contacts", unit: "", values: Array(11).fill(1) }])), block("end", { steps: 110, time: 1 }),
+  ]);
+  await recording.loadSeries();
+  while (!recording.complete) await recording.extend();
+  for (const chunk of recording.chunks) patchesOf(chunk.frames, UNITS);
+  return recording;
+}
+
+const HUGE = [255, 255, 255, 255, 255, 255, 127]; // a count of 5.6e14
+
+test("damage is told by its place, and what is whole is there", async () => {
+  const whole = await opened();
+  assert.deepEqual([whole.damage, whole.cutOff, whole.frameCount, whole.meshes[0].triangles.length], [[], false, 11, 3]);
+  const damaged = (kind, change, number = 0) => opened((own, payload, k) => (own === kind && k === number ? change(payload) : payload));
+  const half = (payload) => payload.slice(0, payload.length / 2);
+  for (const change of [half, (payload) => [...HUGE, ...payload], () => []]) {
+    const frames = await damaged("frames", change, 1);
+    assert.match(frames.damage.join(), /^the frames after t = 0\.500 s are damaged \([^()]*\)$/);
+    assert.deepEqual([frames.frameCount, frames.series.time.length, frames.cutOff], [6, 11, false]);
+    const series = await damaged("series", change);
+    assert.match(series.damage.join(), /^the plots are damaged \([^()]*\)$/);
+    assert.deepEqual([series.frameCount, series.series.time.length], [11, 0]);
+    const mesh = await damaged("mesh", change);
+    assert.match(mesh.damage.join(), /^mesh 0 is damaged and not drawn \([^()]*\)$/);
+    assert.equal(mesh.frameCount, 11);
+  }
+  assert.match((await damaged("end", () => [1])).damage.join(), /^the block of its end is damaged/);
+  const contacts = await damaged("frames", (payload) => payload.map((byte, k) => (k === payload.length - 5 ? 77 : byte)));
+  assert.match(contacts.damage.join(), /^contacts from t = 0\.000 s on are damaged \([^()]*\)$/);
+  assert.equal(contacts.frameCount, 11);
+  const times = await damaged("frames", (payload) => payload.map((byte, k) => (k >= 6 && k < 6 + 8 ? 255 : byte)), 1); // of the first frame: NaN
+  assert.match(times.damage.join(), /^the frames after t = 0\.500 s are damaged \(a number in it is not finite\)$/);
+});
+
+const fullOnly = { skip: process.env.STICTION_TEST_TIER !== "full" && "long: ./dev test --full" };
+test("a payload of more than 256 MiB is not unpacked", fullOnly, async () => {
+  const bomb = deflateSync(Buffer.alloc(257 * 2 ** 20), { level: 1 }).toString("base64");
+  const recording = await Recording.open([{ kind: "scene", text: base64(scene()) }, { kind: "frames", text: bomb }]);
+  assert.deepEqual(recording.damage, ["the frames after t = 0.000 s are damaged (it holds more than 256 MiB)"]);
+});
+
+test("any byte may be wrong: it is told, or some number is another", async () => {
+  let told = 0;
+  for (const kind of ["mesh", "frames", "series"]) {
+    const length = await new Promise((done) => opened((own, payload) => (own === kind && done(payload.length), payload)));
+    for (let at = 0; at < length; at += 7) {
+      const recording = await opened((own, payload, k) => (own === kind && k === 0 ? payload.map((byte, k) => (k === at ? byte ^ (1 << (at % 8)) : byte)) : payload));
+      told += recording.damage.length;
+    }
+  }
+  assert.ok(told > 10, `${told}`);
+});
+
+test("a scene that is damaged is refused in one sentence", async () => {
+  const refused = (changes, pattern) => assert.rejects(Recording.open([{ kind: "scene", text: base64({ ...scene(), ...changes }) }]), pattern);
+  const shape = (changes) => ({ geometries: [{ name: "g", body: 1, type: "sphere", radius: 1, ...changes }] });
+  await refused({ units: { length: 0 } }, /^Error: The scene of this recording is damaged: its units$/);
+  await refused({ bodies: "many" }, /its bodies$/);
+  await refused({ geometries: 7 }, /its shapes$/);
+  await refused(shape({ body: 3 }), /its shape 0$/);
+  await refused(shape({ radius: null }), /its shape 0$/);
+  await refused(shape({ pose: [0, 0, 0] }), /its shape 0$/);
+  await refused({ node_count: 1e300 }, /its number of nodes$/);
+  await refused({ surfaces: [{ first_node: 0, node_count: 3, triangles: [0, 1, 3] }] }, /its surfaces$/);
+  await assert.rejects(Recording.open([{ kind: "scene", text: "AAAA" }]), /^Error: The scene of this recording is damaged: /);
 });
 
 test("parameters that differ are found, missing ones too", () => {

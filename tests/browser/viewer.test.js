@@ -9,7 +9,8 @@ import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 import { readPng } from "./png.js";
-import { blocks, viewerOf } from "./recordings.js";
+import * as encode from "./encode.js";
+import { blocks, falling, viewerOf } from "./recordings.js";
 
 const { STICTION, SCENARIO, CHROMIUM, FOLDER } = process.env;
 const FLAGS = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-background-networking", "--disable-component-update",
@@ -269,6 +270,20 @@ test("a file that was cut off opens up to its last whole block, and says so", as
   });
 });
 
+test("what is damaged is said in one line, and the rest is shown", async () => {
+  const [scene, , series, end] = blocks(11, { mesh_count: 1, geometries: [{ name: "stone", body: 1, type: "mesh", mesh: 0 }] });
+  const [first, second] = [falling(11).slice(0, 6), falling(11).slice(6)].map((part) => encode.frames(part, encode.UNITS));
+  const page = write("damaged.html", encode.block("scene", [1]), scene, encode.block("mesh", [3]), encode.block("frames", first),
+    encode.block("frames", second.slice(0, 50)), series, end);
+  await withPage(page, {}, async (page) => {
+    await seek(page, 0.5);
+    assert.match(await page.locator(".note").innerText(),
+      /^The scene of this recording is damaged: it is no JSON; mesh 0 is damaged and not drawn \(.*\); the frames after t = 0\.500 s are damaged \(.*\)$/);
+    assert.deepEqual(await ask(page, () => stictionViewer.frameCount), [6]);
+    assert.equal(await page.locator(".failure").count(), 0);
+  });
+});
+
 test("a browser without WebGL is told what is missing", async () => {
   const context = await browser.newContext();
   await context.addInitScript(() => (HTMLCanvasElement.prototype.getContext = () => null));
@@ -284,4 +299,5 @@ test("what cannot be shown is said in one sentence", async () => {
   await failure("empty.html", [], /holds no recording/);
   await failure("newer.html", blocks(3, { format: "stiction-recording-2" }), /stiction-recording-2/);
   await failure("frameless.html", blocks(3).slice(0, 1), /holds no frames/);
+  await failure("bodiless.html", blocks(3, { bodies: null }), /^The scene of this recording is damaged: its bodies$/);
 });

@@ -19,17 +19,28 @@ async function open() {
   checkBrowser();
   const { recordings: blocks } = collectBlocks(document);
   if (blocks.length === 0) throw new Error("This page holds no recording: the file was cut off before its scene.");
-  const recordings = await Promise.all(blocks.map((own) => Recording.open(own)));
+  const opened = await Promise.allSettled(blocks.map((own) => Recording.open(own)));
+  const recordings = opened.flatMap(({ value }) => value ?? []), refused = opened.flatMap(({ reason }) => reason ?? []);
+  if (recordings.length === 0) throw refused[0];
   if (recordings.every((recording) => recording.frameCount === 0)) {
-    throw new Error("This recording holds no frames: the run was cut off before its first ones were written.");
+    const [damage] = recordings.flatMap((recording) => recording.damage);
+    throw new Error(damage ? `This recording cannot be shown: ${damage}.`
+      : "This recording holds no frames: the run was cut off before its first ones were written.");
   }
   const app = new App(recordings, null);
   const read = Promise.all(recordings.map((recording) => readRest(app, recording)));
   exposeHook(app, read);
   await read;
-  const notes = recordings.map((recording, k) => ({ recording, name: app.names[k] })).filter(({ recording }) => recording.cutOff)
-    .map(({ recording, name }) => `${recordings.length > 1 ? name : "the run"} was cut off at t = ${seconds(recording.lastTime)} s`);
-  app.say(notes.join("; "));
+  const tell = () => app.say([...refused.map(({ message }) => message), ...recordings.flatMap((_, k) => notesOn(app, k))].join("; "));
+  for (const recording of recordings) recording.onDamage = tell;
+  tell();
+}
+
+/** What is to be known of a recording that is not whole. */
+function notesOn(app, number) {
+  const recording = app.recordings[number], several = app.recordings.length > 1, name = app.names[number];
+  const notes = recording.damage.map((what) => (several ? `${name}: ${what}` : what));
+  return recording.cutOff ? [...notes, `${several ? name : "the run"} was cut off at t = ${seconds(recording.lastTime)} s`] : notes;
 }
 
 /** Series first, so that plots come soon; then all frames, one block after the other. */
@@ -48,6 +59,9 @@ function complain(error) {
   text.textContent = error.message;
   document.body.append(text);
 }
+
+// what nobody foresaw is said too, once
+globalThis.addEventListener("error", ({ message }) => document.querySelector(".failure") ?? complain({ message: `The viewer failed: ${message}` }));
 
 const start = () => open().catch(complain);
 if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);

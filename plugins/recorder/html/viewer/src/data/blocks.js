@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The blocks of a page, in the order of the file: text until they are needed.
 
+const LARGEST_PAYLOAD = 2 ** 28; // as stiction reads them
+
 /**
  * @typedef {object} Block
  * @property {string} kind
@@ -24,14 +26,36 @@ export function collectBlocks(page) {
   return { recordings, cutOff: false };
 }
 
+/** All that comes, unless it is more than any recording has. @param {ReadableStreamDefaultReader<Uint8Array>} reader */
+async function gather(reader) {
+  const pieces = [];
+  let size = 0;
+  for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+    size += piece.value.length;
+    if (size > LARGEST_PAYLOAD) {
+      reader.cancel().catch(() => {});
+      throw new Error("it holds more than 256 MiB");
+    }
+    pieces.push(piece.value);
+  }
+  const whole = new Uint8Array(size);
+  pieces.reduce((at, piece) => (whole.set(piece, at), at + piece.length), 0);
+  return whole;
+}
+
 /** @param {Block} block @returns {Promise<Uint8Array>} its payload */
 export async function inflate(block) {
   const packed = Uint8Array.from(atob(block.text), (c) => c.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
+  return gather(stream.getReader());
 }
 
 /** @param {Block} block @returns {Promise<any>} its payload, as JSON */
 export async function inflateJson(block) {
-  return JSON.parse(new TextDecoder().decode(await inflate(block)));
+  const text = new TextDecoder().decode(await inflate(block));
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error("it is no JSON"); // the browser's words would quote the damage
+  }
 }

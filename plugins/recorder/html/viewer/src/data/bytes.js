@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the binary payloads of docs/recording.md.
 
+const LARGEST_SCALE = 2 ** 49; // of the eighth byte of a varint
+
 /** A place in a payload that moves on as numbers are read. Reading past the end throws. */
 export class Reader {
   /** @param {Uint8Array} bytes */
@@ -14,11 +16,24 @@ export class Reader {
   u() {
     let value = 0;
     for (let scale = 1; ; scale *= 128) {
-      if (this.at >= this.bytes.length) throw new Error("a payload ends inside of a number");
+      if (this.at >= this.bytes.length) throw new Error("it ends inside of a number");
+      if (scale > LARGEST_SCALE) throw new Error("a number in it has more than 53 bits");
       const byte = this.bytes[this.at++];
       if (byte < 128) return value + byte * scale;
       value += (byte & 127) * scale;
     }
+  }
+
+  /** How many things follow, of which each takes `bytes` or more: what cannot be there is not asked memory for. */
+  count(bytes = 1) {
+    const count = this.u();
+    this.expect(count * bytes);
+    return count;
+  }
+
+  /** Throws unless so many bytes follow. */
+  expect(bytes) {
+    if (this.at + bytes > this.bytes.length) throw new Error("it is shorter than it says");
   }
 
   /** The zigzag of a signed varint. */
@@ -27,18 +42,20 @@ export class Reader {
   }
 
   f64() {
+    this.expect(8);
     this.at += 8;
     return this.view.getFloat64(this.at - 8, true);
   }
 
   f32() {
+    this.expect(4);
     this.at += 4;
     return this.view.getFloat32(this.at - 4, true);
   }
 
   /** The next `count` bytes, not copied. @returns {Uint8Array} */
   take(count) {
-    if (this.at + count > this.bytes.length) throw new Error("a payload is shorter than it says");
+    this.expect(count);
     this.at += count;
     return this.bytes.subarray(this.at - count, this.at);
   }
@@ -66,4 +83,10 @@ export class Reader {
 /** 0, 1, 2, 3, ... -> 0, -1, 1, -2, ... @param {number} z */
 export function unzigzag(z) {
   return z % 2 ? -(z + 1) / 2 : z / 2;
+}
+
+/** The same numbers; throws when one is not finite. @template {Float64Array} T @param {T} numbers @returns {T} */
+export function finite(numbers) {
+  if (!numbers.every(Number.isFinite)) throw new Error("a number in it is not finite");
+  return numbers;
 }

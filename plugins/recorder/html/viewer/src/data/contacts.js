@@ -27,7 +27,7 @@ function readLinks(reader, frameCount) {
   const start = new Uint32Array(frameCount + 1);
   const link = [], geometryA = [], geometryB = [];
   for (let f = 0; f < frameCount; f++) {
-    const count = reader.u();
+    const count = reader.count();
     const before = f > 0 ? start[f - 1] : 0;
     let expected = 0;
     for (let k = 0; k < count; k++) {
@@ -39,6 +39,7 @@ function readLinks(reader, frameCount) {
         continue;
       }
       const index = expected + unzigzag(code - 1);
+      if (f === 0 || index < 0 || index >= start[f] - before) throw new Error("a contact is linked to none");
       expected = index + 1;
       link.push(before + index);
       geometryA.push(geometryA[before + index]);
@@ -68,13 +69,15 @@ function scaled(integers, unit) {
  * @param {Uint8Array} bytes  the six streams
  * @param {number} frameCount
  * @param {import("./frames.js").Units} units
+ * @param {number} geometryCount
  * @returns {Contacts}
  */
-export function decodeContacts(bytes, frameCount, units) {
+export function decodeContacts(bytes, frameCount, units, geometryCount) {
   const streams = new Reader(bytes);
   const next = () => new Reader(streams.sized());
   const { start, link, geometryA, geometryB } = readLinks(next(), frameCount);
   const n = link.length;
+  if ([geometryA, geometryB].some((of) => of.some((g) => g >= geometryCount))) throw new Error("a contact lies between shapes that there are not");
   const pointUnits = readLinked(next(), link, 3);
   const normal = scaled(readLinked(next(), link, 3), units.normal);
   const force = scaled(readLinked(next(), link, 3), units.force);
@@ -84,6 +87,7 @@ export function decodeContacts(bytes, frameCount, units) {
   for (let i = 0; i < n; i++) {
     const code = states.u();
     state[i] = code & STATE_BITS;
+    if (state[i] > STATE.slip) throw new Error("a contact has a state that there is not");
     inPatch[i] = code & IN_PATCH ? 1 : 0;
   }
   return {
@@ -91,5 +95,14 @@ export function decodeContacts(bytes, frameCount, units) {
     gap: new Float32Array(n).map((_, i) => gapAndSlip[2 * i] * units.length),
     slip: new Float32Array(n).map((_, i) => gapAndSlip[2 * i + 1] * units.velocity),
     state, inPatch,
+  };
+}
+
+/** Contacts of frames without any. @param {number} frameCount @returns {Contacts} */
+export function noContacts(frameCount) {
+  const none = () => new Float32Array(0);
+  return {
+    start: new Uint32Array(frameCount + 1), geometryA: new Uint32Array(0), geometryB: new Uint32Array(0), pointUnits: new Float64Array(0),
+    point: none(), normal: none(), force: none(), gap: none(), slip: none(), state: new Uint8Array(0), inPatch: new Uint8Array(0),
   };
 }

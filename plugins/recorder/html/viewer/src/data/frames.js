@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blocks of kind `frames`: poses and velocities of bodies, places of nodes; contacts and patches are made when asked for.
 
-import { Reader } from "./bytes.js";
-import { decodeContacts } from "./contacts.js";
-import { decodePatches } from "./patches.js";
+import { Reader, finite } from "./bytes.js";
+import { decodeContacts, noContacts } from "./contacts.js";
+import { decodePatches, noPatches } from "./patches.js";
 
 /** Numbers of a body in a frame: position 0 to 2, rotation w x y z 3 to 6, velocity 7 to 9, angular velocity 10 to 12. */
 export const BODY_NUMBERS = 13;
@@ -22,15 +22,17 @@ export const BODY_NUMBERS = 13;
  * @property {Uint8Array} patchBytes
  * @property {import("./contacts.js").Contacts} [contacts]
  * @property {import("./patches.js").Patches} [patches]
+ * @property {number} geometryCount  contacts lie between geometries below it
+ * @property {(error: Error) => void} [onDamage]  hears of contacts or patches that cannot be read
  */
 
 /** Number and times of the frames in a payload, which stand at its start. @param {Reader} reader */
 function readTimes(reader) {
-  const count = reader.u();
+  const count = reader.count(9);
   const step = new Float64Array(count);
   let last = 0;
   for (let f = 0; f < count; f++) step[f] = last += reader.u();
-  return { count, step, time: Float64Array.from(step, () => reader.f64()) };
+  return { count, step, time: finite(Float64Array.from(step, () => reader.f64())) };
 }
 
 /** A column goes to every `stride`-th number of `out`. */
@@ -43,6 +45,7 @@ function readColumn(reader, count, unit, out, offset, stride) {
 }
 
 function readColumns(reader, count, columns, unitOf) {
+  reader.expect(count * columns);
   const out = new Float32Array(count * columns);
   for (let c = 0; c < columns; c++) readColumn(reader, count, unitOf(c), out, c, columns);
   return out;
@@ -50,25 +53,36 @@ function readColumns(reader, count, columns, unitOf) {
 
 /**
  * @param {Uint8Array} payload
- * @param {{ units: Units, bodyCount: number, nodeCount: number }} shape  bodyCount: without the world
+ * @param {{ units: Units, bodyCount: number, nodeCount: number, geometryCount: number }} shape  bodyCount: without the world
  * @returns {Frames}
  */
-export function decodeFrames(payload, { units, bodyCount, nodeCount }) {
+export function decodeFrames(payload, { units, bodyCount, nodeCount, geometryCount }) {
   const reader = new Reader(payload);
   const { count, step, time } = readTimes(reader);
   const { length: l, rotation: r, velocity: v, angular_velocity: w } = units;
   const unitOfBody = [l, l, l, r, r, r, r, v, v, v, w, w, w];
   const bodies = readColumns(reader, count, bodyCount * BODY_NUMBERS, (c) => unitOfBody[c % BODY_NUMBERS]);
   const nodes = readColumns(reader, count, nodeCount * 3, () => l);
-  return { count, step, time, bodies, nodes, contactBytes: reader.sized(), patchBytes: reader.sized() };
+  return { count, step, time, bodies, nodes, contactBytes: reader.sized(), patchBytes: reader.sized(), geometryCount };
+}
+
+/** What `decode` makes, or `otherwise` when it cannot: bodies are shown all the same. */
+function attempt(frames, decode, otherwise) {
+  try {
+    return decode();
+  } catch (error) {
+    frames.onDamage?.(error);
+    return otherwise(frames.count);
+  }
 }
 
 /** @param {Frames} frames @param {Units} units */
 export function contactsOf(frames, units) {
-  return (frames.contacts ??= decodeContacts(frames.contactBytes, frames.count, units));
+  return (frames.contacts ??= attempt(frames, () => decodeContacts(frames.contactBytes, frames.count, units, frames.geometryCount), noContacts));
 }
 
 /** @param {Frames} frames @param {Units} units */
 export function patchesOf(frames, units) {
-  return (frames.patches ??= decodePatches(frames.patchBytes, frames.count, units, contactsOf(frames, units)));
+  const contacts = contactsOf(frames, units);
+  return (frames.patches ??= attempt(frames, () => decodePatches(frames.patchBytes, frames.count, units, contacts), noPatches));
 }

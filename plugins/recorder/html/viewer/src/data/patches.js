@@ -17,11 +17,11 @@ function readFaces(reader, frameCount, contactStart) {
   const start = new Uint32Array(frameCount + 1);
   const corner = [0], contact = [];
   for (let f = 0; f < frameCount; f++) {
-    for (let patches = reader.u(); patches > 0; patches--) {
+    for (let patches = reader.count(4); patches > 0; patches--) {
       reader.u(); // geometries, which the contacts name too
       reader.u();
       const first = reader.u();
-      const faces = reader.u();
+      const faces = reader.count();
       for (let k = 0; k < faces; k++) {
         corner.push(corner.at(-1) + reader.u());
         contact.push(contactStart[f] + first + k);
@@ -45,6 +45,8 @@ export function decodePatches(bytes, frameCount, units, contacts) {
   const { start, corner, contact } = readFaces(next(), frameCount, contacts.start);
   const points = next(), pressures = next();
   const count = corner.at(-1);
+  points.expect(3 * count);
+  if (contact.some((k) => k >= contacts.state.length)) throw new Error("a face belongs to no contact");
   const point = new Float32Array(3 * count), pressure = new Float32Array(count);
   let largest = 0;
   for (let face = 0; face < contact.length; face++) {
@@ -56,4 +58,9 @@ export function decodePatches(bytes, frameCount, units, contacts) {
     }
   }
   return { start, corner, point, pressure, largest };
+}
+
+/** Patches of frames without any. @param {number} frameCount @returns {Patches} */
+export function noPatches(frameCount) {
+  return { start: new Uint32Array(frameCount + 1), corner: new Uint32Array(1), point: new Float32Array(0), pressure: new Float32Array(0), largest: 0 };
 }

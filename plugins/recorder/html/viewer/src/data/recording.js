@@ -4,9 +4,9 @@
 import { inflate, inflateJson } from "./blocks.js";
 import { decodeFrames } from "./frames.js";
 import { decodeMesh } from "./meshes.js";
+import { checkScene } from "./scene.js";
 import { decodeSeries, indexAt, joinSeries } from "./series.js";
 
-export const FORMAT = "stiction-recording-1";
 const DECODED_BYTES = 256e6; // of frames that are kept decoded
 
 /**
@@ -19,27 +19,33 @@ const DECODED_BYTES = 256e6; // of frames that are kept decoded
 export class Recording {
   /** @param {import("./blocks.js").Block[]} blocks  the first is the scene */
   static async open(blocks) {
-    const scene = await inflateJson(blocks[0]);
-    if (scene.format !== FORMAT) {
-      throw new Error(`This page holds a recording of format "${scene.format}", but its viewer reads "${FORMAT}": ` +
-        "record it again, or open it with the stiction it was made by.");
-    }
+    const scene = await inflateJson(blocks[0]).catch((error) => {
+      throw new Error(`The scene of this recording is damaged: ${error.message}`);
+    });
+    checkScene(scene);
     const of = (kind) => blocks.filter((block) => block.kind === kind);
-    const end = of("end")[0];
-    const recording = new Recording(scene, of("frames"), of("series"), end ? await inflateJson(end) : null);
-    recording.meshes = await Promise.all(of("mesh").map(async (block) => decodeMesh(await inflate(block))));
+    const recording = new Recording(scene, of("frames"), of("series"));
+    recording.cutOff = of("end").length === 0;
+    await recording.#readEnd(of("end")[0]);
+    recording.meshes = await Promise.all(of("mesh").map((block, k) => recording.#readMesh(block, k)));
     await recording.extend();
     return recording;
   }
 
-  constructor(scene, frameBlocks, seriesBlocks, end) {
+  constructor(scene, frameBlocks, seriesBlocks) {
     this.scene = scene;
     this.title = scene.title || "recording";
     /** @type {import("./meshes.js").Mesh[]} */
     this.meshes = [];
     /** @type {import("./series.js").Series} */
     this.series = { time: new Float64Array(0), columns: new Map(), offsets: [] };
-    this.end = end;
+    /** What the last block says; null: there is none that can be read, or the frames end before. @type {{ steps: number, time: number } | null} */
+    this.end = null;
+    /** The run was killed, or the file was cut. */
+    this.cutOff = true;
+    /** What of the file cannot be read, in the order in which it was found. @type {string[]} */
+    this.damage = [];
+    this.onDamage = () => {};
     this.frameBlocks = frameBlocks;
     this.seriesBlocks = seriesBlocks;
     /**
@@ -52,12 +58,35 @@ export class Recording {
     this.clock = 0;
     this.shape = {
       units: scene.units, bodyCount: scene.bodies.length - 1, nodeCount: scene.node_count ?? 0,
+      geometryCount: scene.geometries.length,
     };
   }
 
-  /** The run was killed, or the file was cut. */
-  get cutOff() {
-    return !this.end;
+  #note(what) {
+    if (this.damage.includes(what)) return;
+    this.damage.push(what);
+    this.onDamage();
+  }
+
+  async #readEnd(block) {
+    if (!block) return;
+    try {
+      const end = await inflateJson(block);
+      if (![end.steps, end.time].every(Number.isFinite)) throw new Error("it is no end");
+      this.end = end;
+    } catch (error) {
+      this.#note(`the block of its end is damaged (${error.message})`);
+    }
+  }
+
+  /** Without it nothing is drawn in its place. */
+  async #readMesh(block, number) {
+    try {
+      return decodeMesh(await inflate(block));
+    } catch (error) {
+      this.#note(`mesh ${number} is damaged and not drawn (${error.message})`);
+      return undefined;
+    }
   }
 
   get complete() {
@@ -86,7 +115,7 @@ export class Recording {
       this.chunks.push(chunk);
       this.#keep(chunk, frames);
     } catch (error) {
-      console.error(`A block of frames cannot be read: ${error.message}`);
+      this.#note(`the frames after t = ${this.lastTime.toFixed(3)} s are damaged (${error.message})`);
       this.frameBlocks.length = this.chunks.length;
       this.end = null;
     }
@@ -105,8 +134,8 @@ export class Recording {
     try {
       for (const block of this.seriesBlocks) blocks.push(decodeSeries(await inflate(block)));
     } catch (error) {
-      console.error(`A block of series cannot be read: ${error.message}`);
-      this.end = null;
+      const last = blocks.at(-1)?.time.at(-1);
+      this.#note(`the plots ${last === undefined ? "" : `after t = ${last.toFixed(3)} s `}are damaged (${error.message})`);
     }
     this.series = joinSeries(blocks);
   }
@@ -166,6 +195,7 @@ export class Recording {
   /** Keeps frames, and lets go of those that were not used for the longest time. */
   #keep(chunk, frames) {
     frames.time = frames.time.map((t) => t + chunk.offset);
+    frames.onDamage = (error) => this.#note(`contacts from t = ${frames.time[0].toFixed(3)} s on are damaged (${error.message})`);
     chunk.time = frames.time;
     const size = (f) => f.bodies.byteLength + f.nodes.byteLength + 8 * (f.contactBytes.length + f.patchBytes.length);
     chunk.frames = frames;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blocks of kind `series`, and what is drawn of them.
 
-import { Reader } from "./bytes.js";
+import { Reader, finite } from "./bytes.js";
 
 /**
  * @typedef {object} Points  of one block
@@ -12,12 +12,12 @@ import { Reader } from "./bytes.js";
 /** @param {Uint8Array} payload @returns {Points} */
 export function decodeSeries(payload) {
   const reader = new Reader(payload);
-  const count = reader.u();
-  const names = Array.from({ length: reader.u() }, () => ({ name: reader.text(), unit: reader.text() }));
+  const count = reader.count(9);
+  const names = Array.from({ length: reader.count(2) }, () => ({ name: reader.text(), unit: reader.text() }));
   const step = new Float64Array(count);
   let last = 0;
   for (let k = 0; k < count; k++) step[k] = last += reader.u();
-  const time = new Float64Array(reader.planes(count, 8));
+  const time = finite(new Float64Array(reader.planes(count, 8)));
   const columns = new Map();
   for (const { name, unit } of names) {
     const own = columns.has(name) ? `${name} (signal)` : name; // a signal does not replace what is always there
