@@ -56,14 +56,16 @@ static stn_status find_direction(sap_system *s, double *slope, stn_error *err) {
     return STN_OK;
 }
 
-/// The last step was a full one and left the cost where it was, to round-off.
-static bool cost_stands(double cost, double before, double step) {
-    return step > 0.5 && fabs(cost - before) < 1e-30 + 1e-15 * 0.5 * (fabs(cost) + fabs(before));
+/// The last step was a full one and left the cost where it was, to round-off; or none could have lowered it by more
+/// than that: Newton's model promises -slope/2.
+static bool cost_stands(double cost, double before, double step, double slope) {
+    double rounding = 1e-30 + 1e-15 * 0.5 * (fabs(cost) + fabs(before));
+    return -slope < rounding || (step > 0.5 && fabs(cost - before) < rounding);
 }
 
 static stn_status iterate(sap_system *s, stn_solve_info *info, stn_error *err) {
     bool fresh = true, stands = false; // fresh: the state was computed from v itself
-    double before = INFINITY;
+    double before = INFINITY, fresh_before = INFINITY;
     for (;;) {
         residual r = find_residual(s);
         if (!isfinite(r.value) || !isfinite(s->cost)) {
@@ -73,6 +75,10 @@ static stn_status iterate(sap_system *s, stn_solve_info *info, stn_error *err) {
                             info->iterations, r.value, s->cost, s->control->law->id);
         }
         bool done = r.value <= r.bound, stalled = stands && r.value > 0.5 * before;
+        if (fresh && !done) { // what the updates along the way say may be better than what v itself allows
+            stalled = stalled || r.value > 0.5 * fresh_before;
+            fresh_before = r.value;
+        }
         if ((done || stalled || info->iterations >= s->control->max_iterations) && !fresh) {
             sap_refresh(s); // updates along the way may have drifted
             fresh = true;
@@ -93,7 +99,7 @@ static stn_status iterate(sap_system *s, stn_solve_info *info, stn_error *err) {
             return STN_STALLED;
         }
         double step = sap_line_search(s, slope);
-        stands = cost_stands(s->cost, cost, step);
+        stands = cost_stands(s->cost, cost, step, slope);
         before = r.value;
         fresh = false;
         info->iterations++;

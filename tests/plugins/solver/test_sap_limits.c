@@ -36,6 +36,26 @@ static void an_unreachable_tolerance_ends_in_stagnation_at_round_off(void **stat
     assert_true(fixture_distance(p, v, best) <= 1e-9 * fixture_distance(p, v, NULL));
 }
 
+// Near the last digit cost and residual are noise, and so is the step along a direction that promises nothing.
+static void any_tolerance_ends_at_round_off(void **state) {
+    fixture *f = *state;
+    f->tolerance = f->absolute_tolerance = 0.0;
+    double v[MAX_ROWS], gamma[MAX_ROWS];
+    for (uint64_t seed = 1; seed <= 1500; seed++) {
+        scene_end(&f->scene);
+        scene_begin(&f->scene, f->context, seed);
+        scene_random(&f->scene, scene_integer(&f->scene, 1, 8), pow(10.0, scene_uniform(&f->scene, 0.0, 12.0)), 5.0);
+        stn_problem *p = &f->scene.problem;
+        fixture_derive(f, p);
+        stn_solve_info info;
+        memcpy(v, p->v_guess, (size_t)p->nv * sizeof *v);
+        stn_status status = fixture_solve(f, p, v, gamma, &info);
+        if (status == STN_NOT_CONVERGED || status < 0) {
+            fail_msg("seed %d: %s after %d iterations", (int)seed, info.reason, info.iterations);
+        }
+    }
+}
+
 static void repeated_solves_allocate_nothing(void **state) {
     fixture *f = *state;
     scene_pile(&f->scene, 3, 3, false, 0.05);
@@ -172,6 +192,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         CLAIM(too_few_iterations_leave_a_better_point_and_say_so),
         CLAIM(an_unreachable_tolerance_ends_in_stagnation_at_round_off),
+        CLAIM(any_tolerance_ends_at_round_off),
         CLAIM(repeated_solves_allocate_nothing),
         CLAIM(a_solve_does_not_depend_on_those_before),
         CLAIM(what_is_not_finite_is_named),
