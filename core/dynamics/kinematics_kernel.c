@@ -168,6 +168,19 @@ static void move_free(kinematics_object *k, int32_t body, const double *q, const
     store_inertia(&k->constants[body], &p, &k->frame[body], spread(0.0), &k->inertia[body]);
 }
 
+/// A body that moves as it is told: its coordinates are its pose and its twist in the world.
+static void move_prescribed(kinematics_object *k, int32_t body, const double *q, stn_vec3 *reference) {
+    stn_quat turn = {q[3], q[4], q[5], q[6]};
+    stn_pose pose = {stn_quat_matrix(stn_quat_normalize(turn)), stn_vec3_make(q[0], q[1], q[2])};
+    placement p = placement_of(&pose);
+    store_placement(&p, &k->frame[body], &k->face.body_pose[body]);
+    *reference = pose.position;
+    pair V = {lanes_of(stn_vec3_make(q[10], q[11], q[12])), lanes_of(stn_vec3_make(q[7], q[8], q[9]))};
+    pair none = {spread(0.0), spread(0.0)};
+    store_velocity(k, body, V, none);
+    store_inertia(&k->constants[body], &p, &k->frame[body], spread(0.0), &k->inertia[body]);
+}
+
 void KERNEL_NAME(kinematics)(kinematics_object *k, const double *q, const double *v) {
     const model_object *object = model_object_of(k->face.model);
     for (int32_t i = 0; i < k->turn_count; i++) {
@@ -183,6 +196,8 @@ void KERNEL_NAME(kinematics)(kinematics_object *k, const double *q, const double
                 move_free(k, i, q + plan->q, v + plan->v, reference);
             } else if (k->constants[i].axial) {
                 move_axial(k, i, q[plan->q], v[plan->v], i == begin, reference);
+            } else if (plan->type == STN_JOINT_PRESCRIBED) {
+                move_prescribed(k, i, q + plan->q, reference);
             } else {
                 move_general(k, i, q + plan->q, v + plan->v, i == begin, reference);
             }

@@ -19,7 +19,7 @@
 
 /// A world in Lua's hand. User value 1: table of start values, in order, applied when the model is compiled and after a
 /// reset; user value 2: set of the names in use; user value 3: findings about the files of loaded robots, by robot; user
-/// value 4: what world:log was given.
+/// value 4: what world:log was given; user value 5: prescribed motions (lua_motion.c).
 typedef struct stn_lua_world {
     stn_session *session;
     stn_world *world;      // NULL once closed
@@ -243,6 +243,16 @@ void stn_lua_apply_keyframe(lua_State *L, const char *owner, stn_lua_world *w, i
 double *stn_lua_copy_coordinates(lua_State *L, const stn_lua_world *w, stn_lua_quantity quantity);
 void stn_lua_set_coordinates(lua_State *L, stn_lua_world *w, stn_lua_quantity quantity, const double *values);
 
+// ------------------------------------------------------------------------------ prescribed motion (lua_motion.c)
+
+int stn_lua_robot_prescribe(lua_State *L);
+/// Puts the prescribed bodies of the world at `index` where they are at the present time.
+void stn_lua_motions_start(lua_State *L, int index, stn_lua_world *w);
+/// Tells the world where they will be at the end of the next step.
+void stn_lua_motions_step(lua_State *L, int index, stn_lua_world *w);
+/// Gives one world the motions of another, both at absolute indices.
+void stn_lua_motions_copy(lua_State *L, int from, int to);
+
 // ------------------------------------------------------------------------------------------------ sessions, files
 
 /// The reason when the value is what stn.skip raises, else NULL.
@@ -258,6 +268,7 @@ void stn_lua_open_robot(lua_State *L); // robots and links
 void stn_lua_open_joint(lua_State *L);
 void stn_lua_open_control(lua_State *L);
 void stn_lua_open_step(lua_State *L);
+void stn_lua_open_motion(lua_State *L);
 /// Of a table that names a robot file: the file's name, pushed; and the keys packages, allow_absolute, visual_meshes,
 /// loader.
 const char *stn_lua_file_entry(const stn_fields *f);

@@ -77,6 +77,7 @@ void stn_lua_world_apply_start(lua_State *L, int index, stn_lua_world *w) {
         lua_settop(L, top);
     }
     lua_pop(L, 1);
+    stn_lua_motions_start(L, lua_absindex(L, index), w);
 }
 
 // -------------------------------------------------------------------------------------------------------------- load

@@ -25,6 +25,7 @@ int luaopen_stiction(lua_State *L) {
     stn_lua_open_joint(L);
     stn_lua_open_control(L);
     stn_lua_open_step(L);
+    stn_lua_open_motion(L);
     lua_newtable(L);
     lua_pushcfunction(L, stn_lua_world_new);
     lua_setfield(L, -2, "world");

@@ -290,6 +290,7 @@ void stn_lua_open_robot(lua_State *L) {
     static const luaL_Reg robot[] = {{"set_pose", robot_set_pose},
                                      {"set_velocity", robot_set_velocity},
                                      {"attach", robot_attach},
+                                     {"prescribe", stn_lua_robot_prescribe},
                                      {"mass", robot_mass},
                                      {NULL, NULL}};
     static const luaL_Reg link[] = {

@@ -74,6 +74,7 @@ void stn_lua_world_step(lua_State *L, int index, stn_lua_world *w) {
     if (!w->begun) {
         begin(L, index, w);
     }
+    stn_lua_motions_step(L, lua_absindex(L, index), w);
     stn_statistics_before(w);
     stn_error err = {0};
     double dt = stn_world_dt(w->world);

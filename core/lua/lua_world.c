@@ -42,9 +42,9 @@ static void read_scalars(const stn_fields *f, const stn_session *session, stn_wo
 
 /// Empty world object: its tables exist before anything can fail.
 static stn_lua_world *push_world(lua_State *L, stn_session *session) {
-    stn_lua_world *w = lua_newuserdatauv(L, sizeof *w, 4);
+    stn_lua_world *w = lua_newuserdatauv(L, sizeof *w, 5);
     *w = (stn_lua_world){.session = session, .energy = NAN};
-    for (int i = 1; i <= 3; i++) {
+    for (int i = 1; i <= 5; i++) {
         lua_newtable(L);
         lua_setiuservalue(L, -2, i);
     }
@@ -194,6 +194,7 @@ static int world_clone(lua_State *L) {
         lua_getiuservalue(L, 1, i);
         lua_setiuservalue(L, -2, i);
     }
+    stn_lua_motions_copy(L, 1, lua_gettop(L));
     stn_lua_check(L, stn_world_observe(copy->world, stn_statistics_observe, copy, &err), &err);
     return 1;
 }

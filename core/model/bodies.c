@@ -29,7 +29,7 @@ static stn_status number_joints(compiler *c, stn_error *err) {
         robot->root_link = c->root_link[r];
         robot->base = c->root[r] == ROOT_ATTACHED ? stn_pose_identity() : built->base;
         robot->joint_start = count;
-        c->root_joint[r] = c->root[r] == ROOT_FREE ? count++ : -1;
+        c->root_joint[r] = c->root[r] == ROOT_FREE || c->root[r] == ROOT_PRESCRIBED ? count++ : -1;
         for (int32_t j = built->start.joints; j < robot_joint_end(b, r); j++) {
             c->joint_index[j] = moves(&joint_at(b, j)->spec) ? count++ : -1;
         }
@@ -101,11 +101,12 @@ static void fill_joint(const compiler *c, int32_t index, const stn_joint_spec *s
     joint->mimic_offset = spec->mimic_offset;
 }
 
-/// "<root>_floating", with underscores behind it while a joint of the file has that name.
-static const char *name_root_joint(compiler *c, int32_t robot) {
+/// "<root>_floating" or "<root>_prescribed", with underscores behind it while a joint of the file has that name.
+static const char *name_root_joint(compiler *c, int32_t robot, stn_joint_type type) {
     const stn_model_builder *b = c->builder;
     char name[512];
-    int length = snprintf(name, sizeof name - 16, "%s_floating", link_at(b, c->root_link[robot])->spec.name);
+    int length = snprintf(name, sizeof name - 16, "%s_%s", link_at(b, c->root_link[robot])->spec.name,
+                          joint_kind_get(type)->name);
     size_t used = length < (int)sizeof name - 16 ? (size_t)length : sizeof name - 17;
     for (int32_t j = robot_at(b, robot)->start.joints; j < robot_joint_end(b, robot); j++) {
         if (strcmp(joint_at(b, j)->spec.name, name) == 0 && used + 2 < sizeof name) {
@@ -162,16 +163,17 @@ static stn_status place_root(compiler *c, body_plan *plan, int32_t link, stn_err
     c->links[link].joint_rank = -1;
     c->links[link].joint_where = "";
     c->links[link].joint = c->root_joint[robot];
-    if (c->root[robot] != ROOT_FREE) {
+    if (c->root_joint[robot] < 0) {
         c->link_body[link] = 0;
         c->link_pose[link] = robot_at(b, robot)->base;
         return STN_OK;
     }
-    const char *name = name_root_joint(c, robot);
+    stn_joint_type type = c->root[robot] == ROOT_PRESCRIBED ? STN_JOINT_PRESCRIBED : STN_JOINT_FLOATING;
+    const char *name = name_root_joint(c, robot, type);
     if (name == NULL) {
         return compile_out_of_memory(err);
     }
-    stn_joint_spec spec = stn_joint_spec_default(name, STN_JOINT_FLOATING);
+    stn_joint_spec spec = stn_joint_spec_default(name, type);
     spec.actuator = "";
     stn_pose origin = stn_pose_identity();
     fill_joint(c, c->root_joint[robot], &spec, &origin);
@@ -205,8 +207,18 @@ static bool is_identity(const stn_mat3 *r) {
     return true;
 }
 
+/// A base that moves as it is told would have to bring its acceleration into the joints on it.
+static stn_status fail_moving_base(const compiler *c, const built_joint *above, int32_t parent, stn_error *err) {
+    const stn_model_builder *b = c->builder;
+    return stn_fail(err, STN_ERR_ARGUMENT,
+                    "robot '%s', joint '%s': moves on link '%s' of robot '%s', whose motion is prescribed; joints on a "
+                    "prescribed body are not supported: fix them, or drive the base by joints and a controller",
+                    robot_at(b, above->robot)->name, above->spec.name, link_at(b, parent)->spec.name,
+                    robot_at(b, link_at(b, parent)->robot)->name);
+}
+
 /// A link below a joint.
-static void place_child(compiler *c, body_plan *plan, int32_t link) {
+static stn_status place_child(compiler *c, body_plan *plan, int32_t link, stn_error *err) {
     const stn_model_builder *b = c->builder;
     const built_joint *above = joint_at(b, c->joint_above[link]);
     int32_t parent = above->spec.parent, index = c->joint_index[c->joint_above[link]];
@@ -220,6 +232,9 @@ static void place_child(compiler *c, body_plan *plan, int32_t link) {
     c->links[link].joint = index;
     c->links[link].joint_name = above->spec.name;
     c->links[link].joint_where = above->spec.where != NULL ? above->spec.where : "";
+    if (index >= 0 && plan[body].type == STN_JOINT_PRESCRIBED) {
+        return fail_moving_base(c, above, parent, err);
+    }
     if (index >= 0) {
         fill_joint(c, index, &above->spec, &origin);
         body = begin_body(c, plan, link, index, body);
@@ -227,10 +242,12 @@ static void place_child(compiler *c, body_plan *plan, int32_t link) {
     }
     c->link_body[link] = body;
     c->link_pose[link] = origin;
+    return STN_OK;
 }
 
-/// The mass of a link goes to its body; a root named "world" has none that counts.
-static void add_link(compiler *c, int32_t link) {
+/// The mass of a link goes to its body; a root named "world" has none that counts, and that of a prescribed body has no
+/// part in anything: whatever moves it is as strong as it must be.
+static void add_link(compiler *c, const body_plan *plan, int32_t link) {
     const built_link *built = link_at(c->builder, link);
     stn_link *out = &c->links[link];
     out->name = built->spec.name;
@@ -242,6 +259,9 @@ static void add_link(compiler *c, int32_t link) {
     bool is_world = c->root[built->robot] == ROOT_WORLD && c->root_link[built->robot] == link;
     if (is_world || out->mass.mass == 0.0) {
         out->mass = (stn_mass){.mass = 0.0};
+        return;
+    }
+    if (plan[out->body].type == STN_JOINT_PRESCRIBED) {
         return;
     }
     stn_mass in_body = stn_mass_transform(&out->pose, &out->mass);
@@ -258,14 +278,14 @@ stn_status compile_bodies(compiler *c, stn_error *err) {
     for (int32_t i = 0; status == STN_OK && i < c->builder->links.count; i++) {
         int32_t link = c->order[i];
         if (c->joint_above[link] >= 0) {
-            place_child(c, plan, link);
+            status = place_child(c, plan, link, err);
         } else if (c->parent[link] >= 0) {
             weld_root(c, link);
         } else {
             status = place_root(c, plan, link, err);
         }
         if (status == STN_OK) {
-            add_link(c, link);
+            add_link(c, plan, link);
         }
     }
     if (status != STN_OK) {

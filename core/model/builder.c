@@ -205,6 +205,20 @@ stn_status stn_builder_propose_base(stn_model_builder *builder, int32_t robot, c
     return status;
 }
 
+stn_status stn_builder_prescribe(stn_model_builder *builder, int32_t robot, stn_error *err) {
+    stn_status status = builder_check_robot(builder, "prescribe", robot, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    built_robot *item = robot_at(builder, robot);
+    if (item->attached_to >= 0) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "robot '%s': is attached to %s, so it moves with that; prescribe that robot instead",
+                        item->name, name_place(builder, item->attached_to).text);
+    }
+    item->prescribed = true;
+    return STN_OK;
+}
+
 static stn_status check_attachment(const stn_model_builder *builder, int32_t robot, int32_t link, const stn_pose *pose,
                                    stn_error *err) {
     const built_robot *item = robot_at(builder, robot);
@@ -219,6 +233,10 @@ static stn_status check_attachment(const stn_model_builder *builder, int32_t rob
     if (item->attached_to >= 0) {
         return stn_fail(err, STN_ERR_ARGUMENT, "is attached to %s already",
                         name_place(builder, item->attached_to).text);
+    }
+    if (item->prescribed) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "its motion is prescribed, so it cannot be attached to %s",
+                        name_place(builder, link).text);
     }
     if (item->base_given) {
         return stn_fail(err, STN_ERR_ARGUMENT,

@@ -22,6 +22,7 @@ typedef struct built_robot {
     built_counts start;
     stn_pose base;          // as set, else as proposed
     bool fixed, base_given; // given: set, not only proposed
+    bool prescribed;        // the root moves as the world is told
     int32_t attached_to;    // link of another robot that the root is welded to, -1: none
     stn_pose attached_at;   // that link's frame -> root link frame
     int32_t next_number;    // NAME_n is taken for all n from 2 to below it

@@ -7,6 +7,8 @@
 //   floating, planar: rotations about the child's origin, which moves with u = x-dot relative to the parent, so S-dot v
 //                     gains (0, u x omega)
 //   universal:        the second axis b, which the first, a, turns, so S-dot v gains v1 v2 (a x b, (p - O) x (a x b))
+#include <string.h>
+
 #include "model/joint.h"
 
 static void rest_zero(double *q) {
@@ -276,6 +278,26 @@ static void floating_difference(const double *a, const double *b, double *v) {
     ball_difference(a + 3, b + 3, v + 3);
 }
 
+// --------------------------------------------------------------------------------------------------- prescribed
+
+static void prescribed_rest(double *q) {
+    static const double rest[13] = {[3] = 1.0};
+    memcpy(q, rest, sizeof rest);
+}
+
+/// It moves as it is told, never by a velocity of the state.
+static void prescribed_integrate(const double *q, const double *v, double s, double *next) {
+    (void)v;
+    (void)s;
+    memmove(next, q, 13 * sizeof *q);
+}
+
+static void prescribed_difference(const double *a, const double *b, double *v) {
+    (void)a;
+    (void)b;
+    (void)v;
+}
+
 // -------------------------------------------------------------------------------------------------------- table
 
 static const stn_joint_units angles = {"rad", "rad/s", "rad/s^2", "N m", "N m s/rad", "kg m^2", "N m/rad"},
@@ -284,14 +306,16 @@ static const stn_joint_units angles = {"rad", "rad/s", "rad/s^2", "N m", "N m s/
                              both = {"m, rad",           "m/s, rad/s", "m/s^2, rad/s^2", "N, N m",
                                      "N s/m, N m s/rad", "kg, kg m^2", "N/m, N m/rad"},
                              pose = {"m, 1",       "m/s, rad/s",  "m/s^2, rad/s^2", "N, N m", "N s/m, N m s/rad",
-                                     "kg, kg m^2", "N/m, N m/rad"};
+                                     "kg, kg m^2", "N/m, N m/rad"},
+                             prescribed = {"m, 1, m/s, rad/s", "m/s, rad/s",  "m/s^2, rad/s^2", "N, N m",
+                                           "N s/m, N m s/rad", "kg, kg m^2", "N/m, N m/rad"};
 
 #define TURNS                                                                                                     \
     .nq = 1, .nv = 1, .axial = true, .has_axis = true, .units = &angles, .coordinates = {""}, .velocities = {""}, \
     .rest = rest_zero, .place = revolute_place, .motion = revolute_motion, .integrate = integrate_one,            \
     .difference = difference_one
 
-static const joint_kind kinds[STN_JOINT_COUNT] = {
+static const joint_kind kinds[STN_JOINT_PRESCRIBED + 1] = {
     [STN_JOINT_FIXED] = {.name = "fixed", .units = &angles},
     [STN_JOINT_REVOLUTE] = {.name = "revolute", .limited = true, TURNS},
     [STN_JOINT_CONTINUOUS] = {.name = "continuous", TURNS},
@@ -373,10 +397,21 @@ static const joint_kind kinds[STN_JOINT_COUNT] = {
                              .own_bias = universal_bias,
                              .integrate = integrate_two,
                              .difference = difference_two},
+    // placed by the kinematics themselves: its twist is no column of S times a velocity
+    [STN_JOINT_PRESCRIBED] = {.name = "prescribed",
+                              .nq = 13,
+                              .quaternion = true,
+                              .behind = 6,
+                              .units = &prescribed,
+                              .coordinates = {"x", "y", "z", "qw", "qx", "qy", "qz", "vx", "vy", "vz", "wx", "wy", "wz"},
+                              .rest = prescribed_rest,
+                              .integrate = prescribed_integrate,
+                              .difference = prescribed_difference},
 };
 
 const joint_kind *joint_kind_get(stn_joint_type type) {
-    return (int)type >= 0 && type < STN_JOINT_COUNT ? &kinds[type] : NULL;
+    bool known = (int)type >= 0 && (type < STN_JOINT_COUNT || type == STN_JOINT_PRESCRIBED);
+    return known ? &kinds[type] : NULL;
 }
 
 int32_t stn_joint_type_nq(stn_joint_type type) {
@@ -411,7 +446,7 @@ bool stn_joint_type_has_axis(stn_joint_type type) {
 
 int32_t stn_joint_type_quaternion(stn_joint_type type) {
     const joint_kind *kind = joint_kind_get(type);
-    return kind != NULL && kind->quaternion ? kind->nq - 4 : -1;
+    return kind != NULL && kind->quaternion ? kind->nq - kind->behind - 4 : -1;
 }
 
 void stn_joint_type_rest(stn_joint_type type, double *q) {

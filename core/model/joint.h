@@ -7,7 +7,7 @@
 #include <stiction/model.h>
 
 /// The most velocities and coordinates that a joint has.
-enum { JOINT_MAX_NV = 6, JOINT_MAX_NQ = 7 };
+enum { JOINT_MAX_NV = 6, JOINT_MAX_NQ = 13 };
 
 /// One row of the table. `frame` is the joint frame in the world, X_WJ; it moves with the parent body.
 typedef struct joint_kind {
@@ -16,7 +16,8 @@ typedef struct joint_kind {
     bool axial;      // one coordinate along or about the axis: may be limited, mimic and be mimicked
     bool has_axis;   // the axis means something
     bool limited;    // lower and upper mean something
-    bool quaternion; // the last four coordinates are one
+    bool quaternion; // four coordinates are one, the last unless `behind` follow
+    int32_t behind;
     const stn_joint_units *units;
     const char *coordinates[JOINT_MAX_NQ], *velocities[JOINT_MAX_NV]; // names; "" for the only one
     /// Coordinates for which the child frame is the joint frame.

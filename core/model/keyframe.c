@@ -141,10 +141,11 @@ static stn_status fill_keyframe(compiler *c, const built_keyframe *built, stn_ke
     out->q_count = before + built->spec.q_count;
     out->q = q;
     out->has_base = root >= 0 && built->has_base;
+    if (root >= 0) {
+        memcpy(q, c->q0 + c->joints[root].q_start, (size_t)before * sizeof *q);
+    }
     if (out->has_base) {
         floating_coordinates(&built->base, q);
-    } else if (root >= 0) {
-        memcpy(q, c->q0 + c->joints[root].q_start, (size_t)before * sizeof *q);
     }
     if (built->spec.q_count > 0) {
         memcpy(q + before, built->spec.q, (size_t)built->spec.q_count * sizeof *q);

@@ -96,6 +96,7 @@ static stn_status begin_robot(passing *p, int32_t r, stn_error *err) {
     BYTES_PASS(b, &robot.base);
     bytes_pass_bool(b, &robot.fixed);
     bytes_pass_bool(b, &robot.base_given);
+    bytes_pass_bool(b, &robot.prescribed);
     stn_status status = bytes_status(b, err);
     if (status != STN_OK || !b->reading) {
         return status;
@@ -105,6 +106,9 @@ static stn_status begin_robot(passing *p, int32_t r, stn_error *err) {
     if (status == STN_OK) {
         status = robot.base_given ? stn_builder_set_base(p->builder, index, &robot.base, robot.fixed, err)
                                   : stn_builder_propose_base(p->builder, index, &robot.base, robot.fixed, err);
+    }
+    if (status == STN_OK && robot.prescribed) {
+        status = stn_builder_prescribe(p->builder, index, err);
     }
     return status;
 }

@@ -64,7 +64,8 @@ static int32_t find_massless(const compiler *c, const stn_tree *tree, bool *carr
     for (int32_t i = tree->body_start + tree->body_count - 1; i >= tree->body_start; i--) {
         const stn_body *body = &m->bodies[i];
         carries[i] = carries[i] || has_inertia(&body->mass);
-        if (!carries[i] && found < 0 && !(m->joints[body->joint].reflected_inertia > 0.0)) {
+        bool moves = m->joints[body->joint].nv > 0; // one that is prescribed needs no mass
+        if (moves && !carries[i] && found < 0 && !(m->joints[body->joint].reflected_inertia > 0.0)) {
             found = i;
         }
         carries[body->parent] = carries[body->parent] || carries[i];

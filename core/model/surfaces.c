@@ -15,6 +15,10 @@ int32_t contact_link(const compiler *c, int32_t link) {
     return is_world ? STN_WORLD : link;
 }
 
+static bool is_prescribed(const compiler *c, int32_t body) {
+    return body > 0 && c->joints[c->bodies[body].joint].type == STN_JOINT_PRESCRIBED;
+}
+
 static void fill_geometry(compiler *c, int32_t index, filter_entry *filter) {
     const built_geometry *built = geometry_at(c->builder, index);
     const stn_geometry_spec *spec = &built->spec;
@@ -42,7 +46,8 @@ static void fill_geometry(compiler *c, int32_t index, filter_entry *filter) {
                              .link = contact_link(c, built->link),
                              .category = spec->category,
                              .mask = spec->mask,
-                             .collision = spec->collision};
+                             .collision = spec->collision,
+                             .driven = out->body == 0 || is_prescribed(c, out->body)};
 }
 
 static void fill_node(compiler *c, int32_t index, int32_t cloud, int32_t node, filter_entry *filter) {
@@ -73,10 +78,17 @@ static void fill_node(compiler *c, int32_t index, int32_t cloud, int32_t node, f
 
 /// What has no end in one direction would sweep through everything.
 static stn_status check_still(const compiler *c, const stn_geometry *g, stn_error *err) {
-    if (g->shape.type != STN_SHAPE_HEIGHT_FIELD || g->body == 0) {
+    bool endless = g->shape.type == STN_SHAPE_HALF_SPACE && g->collision && is_prescribed(c, g->body);
+    if ((g->shape.type != STN_SHAPE_HEIGHT_FIELD && !endless) || g->body == 0) {
         return STN_OK;
     }
     const built_link *link = link_at(c->builder, g->link);
+    if (endless) {
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "%s%srobot '%s', link '%s': a half space has no end and cannot move as prescribed: use a box",
+                        g->where, g->where[0] != '\0' ? ": " : "", robot_at(c->builder, link->robot)->name,
+                        link->spec.name);
+    }
     return stn_fail(err, STN_ERR_ARGUMENT,
                     "%s%srobot '%s', link '%s': a height field is filled without bottom and cannot move: fix the "
                     "robot in the world, or give the link's shape as a mesh",

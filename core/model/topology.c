@@ -239,7 +239,14 @@ static stn_status classify_root(compiler *c, int32_t robot, const root_count *ro
     } else if (strcmp(name, "world") == 0) {
         c->root[robot] = ROOT_WORLD;
     } else {
-        c->root[robot] = r->fixed ? ROOT_FIXED : ROOT_FREE;
+        c->root[robot] = r->prescribed ? ROOT_PRESCRIBED : r->fixed ? ROOT_FIXED : ROOT_FREE;
+    }
+    if (r->prescribed && c->root[robot] != ROOT_PRESCRIBED) {
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "robot '%s': its motion is prescribed, but its root '%s' %s; prescribe a robot whose root link "
+                        "has no joint above it",
+                        r->name, name,
+                        c->root[robot] == ROOT_WORLD ? "is the world itself" : "hangs on a joint of its own");
     }
     if (c->root[robot] == ROOT_ATTACHED && r->base_given) {
         return stn_fail(err, STN_ERR_ARGUMENT,

@@ -83,8 +83,8 @@ stn_status stn_world_set_v(stn_world *world, const double *v, stn_error *err) {
     return STN_OK;
 }
 
-/// The floating joint that carries a body, or NULL with the reason.
-static const stn_joint *floating_joint(const stn_world *world, int32_t body, const char *what, stn_error *err) {
+/// The joint that lets a body be placed, floating or prescribed, or NULL with the reason.
+static const stn_joint *placing_joint(const stn_world *world, int32_t body, const char *what, stn_error *err) {
     if (need_compiled(world, what, err) != STN_OK) {
         return NULL;
     }
@@ -93,7 +93,7 @@ static const stn_joint *floating_joint(const stn_world *world, int32_t body, con
         return NULL;
     }
     const stn_joint *joint = &world->model->joints[world->model->bodies[body].joint];
-    if (joint->type != STN_JOINT_FLOATING) {
+    if (joint->type != STN_JOINT_FLOATING && joint->type != STN_JOINT_PRESCRIBED) {
         stn_fail(err, STN_ERR_ARGUMENT, "%s: %s hangs on the %s joint %s; set that joint, or load it with a floating base",
                  what, world->model->bodies[body].name, stn_joint_type_name(joint->type), joint->name);
         return NULL;
@@ -101,7 +101,7 @@ static const stn_joint *floating_joint(const stn_world *world, int32_t body, con
     return joint;
 }
 
-static bool pose_finite(const stn_pose *pose) {
+bool stn_pose_finite(const stn_pose *pose) {
     bool finite = stn_vec3_finite(pose->position);
     for (int32_t i = 0; i < 9; i++) {
         finite = finite && isfinite(pose->rotation.m[i / 3][i % 3]);
@@ -110,11 +110,11 @@ static bool pose_finite(const stn_pose *pose) {
 }
 
 stn_status stn_world_set_body_pose(stn_world *world, int32_t body, const stn_pose *pose, stn_error *err) {
-    const stn_joint *joint = floating_joint(world, body, "set pose", err);
+    const stn_joint *joint = placing_joint(world, body, "set pose", err);
     if (joint == NULL) {
         return world->model == NULL ? STN_ERR_SEQUENCE : STN_ERR_ARGUMENT;
     }
-    if (!pose_finite(pose)) {
+    if (!stn_pose_finite(pose)) {
         return stn_fail(err, STN_ERR_NUMERIC, "set pose: the pose of %s is not finite", world->model->bodies[body].name);
     }
     stn_pose parent = stn_pose_mul(&stn_world_kinematics(world)->body_pose[joint->parent], &joint->origin);
@@ -130,7 +130,7 @@ stn_status stn_world_set_body_pose(stn_world *world, int32_t body, const stn_pos
 }
 
 stn_status stn_world_set_body_velocity(stn_world *world, int32_t body, stn_vec3 linear, stn_vec3 angular, stn_error *err) {
-    const stn_joint *joint = floating_joint(world, body, "set velocity", err);
+    const stn_joint *joint = placing_joint(world, body, "set velocity", err);
     if (joint == NULL) {
         return world->model == NULL ? STN_ERR_SEQUENCE : STN_ERR_ARGUMENT;
     }
@@ -144,6 +144,13 @@ stn_status stn_world_set_body_velocity(stn_world *world, int32_t body, stn_vec3 
     stn_vec3 l = stn_mat3_apply_transposed(&axes, stn_vec3_sub(linear, parent));
     stn_vec3 a = stn_mat3_apply_transposed(&axes, stn_vec3_sub(angular, parent_angular));
     const double values[6] = {l.x, l.y, l.z, a.x, a.y, a.z};
+    if (joint->type == STN_JOINT_PRESCRIBED) {
+        size_t twist = (size_t)joint->q_start + 7;
+        memcpy(world->state.q + twist, values, sizeof values);
+        world->kinematics_stale = true;
+        stn_journal_assign(world, JOURNAL_Q, twist, STN_COUNT(values));
+        return STN_OK;
+    }
     memcpy(world->state.v + joint->v_start, values, sizeof values);
     world->kinematics_stale = true;
     stn_journal_assign(world, JOURNAL_V, (size_t)joint->v_start, STN_COUNT(values));
@@ -174,6 +181,10 @@ stn_status stn_world_set_wrench(stn_world *world, int32_t body, stn_vec3 force, 
     }
     if (body <= 0 || body >= world->model->body_count) {
         return stn_fail(err, STN_ERR_ARGUMENT, "set wrench: body %d is not one of 1 to %d", body, world->model->body_count - 1);
+    }
+    if (stn_world_is_prescribed(world, body)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "set wrench: the motion of %s is prescribed, so that no force moves it",
+                        world->model->bodies[body].name);
     }
     if (!stn_vec3_finite(force) || !stn_vec3_finite(torque) || !stn_vec3_finite(point)) {
         return stn_fail(err, STN_ERR_NUMERIC, "set wrench: that on %s is not finite", world->model->bodies[body].name);

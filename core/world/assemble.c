@@ -29,9 +29,10 @@ static stn_constraint *append(stn_world *world, stn_constraint_kind kind, stn_co
     return c;
 }
 
+/// -1: nothing that it rides on has a velocity in the problem.
 static int32_t ride_tree(const stn_world *world, const stn_ride *ride) {
     if (ride->body >= 0) {
-        return world->model->bodies[ride->body].tree;
+        return stn_world_is_prescribed(world, ride->body) ? -1 : world->model->bodies[ride->body].tree;
     }
     return world->node_tree[ride->node[0]];
 }
@@ -113,7 +114,9 @@ static stn_status add_contact(stn_world *world, int32_t i, stn_error *err) {
     c->body[1] = contact->b.body;
     c->contact = i;
     c->patch = contact->patch;
-    stn_vec3 bias = stn_mat3_apply_transposed(&c->frame, contact->bias);
+    stn_vec3 told = stn_vec3_sub(stn_step_prescribed_velocity(world, contact->b.body, contact->point),
+                                 stn_step_prescribed_velocity(world, contact->a.body, contact->point));
+    stn_vec3 bias = stn_mat3_apply_transposed(&c->frame, stn_vec3_add(contact->bias, told));
     p->bias[c->row] = bias.x;
     p->bias[c->row + 1] = bias.y;
     p->bias[c->row + 2] = bias.z;

@@ -21,6 +21,10 @@ static void update_star_velocity(stn_world *world) {
             star[b] = (stn_spatial){.angular = {v[3], v[4], v[5]}, .linear = {v[0], v[1], v[2]}};
             continue;
         }
+        if (plan[b].type == STN_JOINT_PRESCRIBED) {
+            star[b] = stn_step_prescribed_twist(world, b);
+            continue;
+        }
         const stn_joint *joint = &model->joints[model->bodies[b].joint];
         stn_spatial s = star[model->bodies[b].parent]; // the world's is zero, so a root starts from rest
         for (int32_t d = joint->v_start; d < joint->v_start + joint->nv; d++) {

@@ -155,6 +155,7 @@ static stn_status allocate_state(stn_world *world, stn_error *err) {
     const stn_integrator_ops *ops = integrator->desc->ops.integrator;
     stn_state_sizes sizes = {
         .nq = (size_t)model->nq, .nv = (size_t)model->nv, .wrench_count = 6 * (size_t)model->body_count,
+        .prescribed_count = PRESCRIBED_NUMBERS * (size_t)world->prescribed_count,
         .integrator_bytes = ops->state_size != NULL ? ops->state_size(integrator->self, model) : 0,
     };
     stn_status status = stn_state_resize(world->context, &world->state, &sizes, err);
@@ -214,7 +215,7 @@ void stn_world_release_compiled(stn_world *world) {
         world->forces.K_storage, world->forces.D_storage, world->element_slots, world->collider, world->collider_moves,
         world->collider_radius, world->collider_worst, world->collider_box, world->geometry_pose, world->star_velocity,
         world->q_next, world->v_next, world->node_dof, world->node_tree, world->controller_next, world->integrator_next,
-        world->cache_index.slot, world->body_parts,
+        world->cache_index.slot, world->body_parts, world->prescribed,
     };
     for (int32_t i = 0; i < STN_COUNT(memory); i++) {
         stn_release(context, memory[i]);
@@ -235,6 +236,7 @@ stn_status stn_world_prepare(stn_world *world, stn_error *err) {
     status = status == STN_OK ? allocate_element_slots(world, err) : status;
     status = status == STN_OK ? allocate_colliders(world, err) : status;
     status = status == STN_OK ? allocate_step(world, err) : status;
+    status = status == STN_OK ? stn_world_find_prescribed(world, err) : status;
     status = status == STN_OK ? allocate_state(world, err) : status;
     if (status == STN_OK && ops->prepare != NULL) {
         status = ops->prepare(contact->self, world->model, &world->contact_prepared, err);

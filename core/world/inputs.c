@@ -206,9 +206,31 @@ static double passive_effort(const stn_world *world, int32_t dof, double dq, dou
     return effort;
 }
 
+/// Velocity at the step's start of what a contact touches without being part of the problem: prescribed, or a belt.
+static stn_vec3 driven_start(const stn_world *world, const stn_contact *contact) {
+    stn_vec3 u = contact->bias;
+    const int32_t body[2] = {contact->a.body, contact->b.body};
+    for (int32_t side = 0; side < 2; side++) {
+        if (stn_world_is_prescribed(world, body[side])) {
+            stn_vec3 own = stn_point_velocity(world->kinematics, body[side], contact->point);
+            u = stn_vec3_mul_add(u, side == 0 ? -1.0 : 1.0, own);
+        }
+    }
+    return u;
+}
+
+/// Work on all that moves freely of prescribed bodies and belts in one contact, -gamma (b0 + b)/2: of the velocity that the
+/// impulse meets, J v + b, the part J v is what it changes the kinetic energy by.
+static double driven_work(const stn_world *world, const stn_constraint *c) {
+    const double *gamma = world->solution.gamma + c->row, *b = world->problem.bias + c->row;
+    stn_vec3 before = stn_mat3_apply_transposed(&c->frame, driven_start(world, &world->contacts.contacts[c->contact]));
+    return -0.5 * (gamma[0] * (before.x + b[0]) + gamma[1] * (before.y + b[1]) + gamma[2] * (before.z + b[2]));
+}
+
 /// Work of controllers and applied forces in the step, W = sum_d j_d (v0 + v)_d / 2, where j is the impulse of the affine
-/// force model, taken where the integrator takes it, without the joints' own dampers and springs, plus that of the servos' rows. The
-/// mean velocity makes the work of an impulse on a constant mass exact. Nodal trees count with their applied efforts alone.
+/// force model, taken where the integrator takes it, without the joints' own dampers and springs, plus that of the servos' rows and of
+/// contacts with prescribed bodies and belts. The mean velocity makes the work of an impulse on a constant mass exact. Nodal trees count with
+/// their applied efforts alone.
 double stn_step_input_work(const stn_world *world) {
     const stn_model *model = world->model;
     const stn_problem *problem = &world->problem;
@@ -244,6 +266,8 @@ double stn_step_input_work(const stn_world *world) {
             stn_constraint_velocity(problem, c, v0, &before);
             stn_constraint_velocity(problem, c, v, &after);
             work += 0.5 * world->solution.gamma[c->row] * (before + after);
+        } else if (c->kind == STN_CONSTRAINT_CONTACT) {
+            work += driven_work(world, c);
         }
     }
     return work;

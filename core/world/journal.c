@@ -27,6 +27,7 @@ static field_view view_of(stn_world *world, journal_field field) {
         [JOURNAL_REFERENCE] = {s->reference, s->sizes.reference_count},
         [JOURNAL_EFFORT] = {s->effort, s->sizes.nv},
         [JOURNAL_WRENCH] = {s->wrench, s->sizes.wrench_count},
+        [JOURNAL_PRESCRIBED] = {s->prescribed, s->sizes.prescribed_count},
     };
     return views[field];
 }
@@ -190,13 +191,23 @@ static bool all_finite(const double *values, size_t count) {
     return true;
 }
 
+static bool is_rotation(const double *r) {
+    return r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3] > 0.5;
+}
+
 /// No quaternion may be zero; their lengths are otherwise as they were.
 static bool has_rotations(const stn_world *world) {
+    for (int32_t i = 0; i < world->prescribed_count; i++) {
+        const double *told = world->state.prescribed + PRESCRIBED_NUMBERS * (size_t)i;
+        if (told[0] != 0.0 && !is_rotation(told + 4)) {
+            return false;
+        }
+    }
     for (int32_t j = 0; j < world->model->joint_count; j++) {
         const stn_joint *joint = &world->model->joints[j];
         int32_t first = stn_joint_type_quaternion(joint->type);
         const double *r = world->state.q + joint->q_start + first;
-        if (first >= 0 && !(r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3] > 0.5)) {
+        if (first >= 0 && !is_rotation(r)) {
             return false;
         }
     }
@@ -218,7 +229,8 @@ static void apply_assign(stn_world *world, byte_stream *b) {
     }
     bytes_pass(b, view.values + start, count * sizeof(double));
     world->kinematics_stale = true;
-    b->failed = b->failed || !all_finite(view.values + start, count) || (field == JOURNAL_Q && !has_rotations(world));
+    b->failed = b->failed || !all_finite(view.values + start, count) ||
+                ((field == JOURNAL_Q || field == JOURNAL_PRESCRIBED) && !has_rotations(world));
     stn_journal_assign(world, (journal_field)field, start, count);
 }
 

@@ -16,6 +16,7 @@ typedef enum journal_field {
     JOURNAL_REFERENCE,
     JOURNAL_EFFORT,
     JOURNAL_WRENCH,
+    JOURNAL_PRESCRIBED,
     JOURNAL_FIELD_COUNT
 } journal_field;
 

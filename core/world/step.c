@@ -24,6 +24,7 @@ static stn_status update_kinematics(stn_world *world, stn_error *err) {
         world->kinematics_stale = false;
         world->scene_stale = true;
     }
+    stn_step_prescribed(world);
     return STN_OK;
 }
 
@@ -119,6 +120,7 @@ static stn_status advance(stn_world *world, stn_error *err) {
         stn_error_prefix(err, "integrator %s", integrator->desc->id);
         return status;
     }
+    stn_step_move_prescribed(world, world->q_next);
     status = check_next(world, err);
     if (status != STN_OK) {
         return status;
@@ -159,6 +161,7 @@ static stn_status commit(stn_world *world, stn_error *err) {
     swap(&state->v, &world->v_next);
     swap_bytes(&state->controller_memory, &world->controller_next);
     swap_bytes(&state->integrator_memory, &world->integrator_next);
+    stn_step_forget_prescribed(world);
     state->step++;
     state->time += world->options.dt;
     return STN_OK;

@@ -36,6 +36,14 @@ typedef struct observer {
     void *user;
 } observer;
 
+/// A body that moves as it is told.
+typedef struct prescribed_body {
+    int32_t body;
+    bool warned;       // of a twist that does not fit the poses
+    stn_spatial twist; // at the end of the step being made, at the body's origin
+} prescribed_body;
+enum { PRESCRIBED_NUMBERS = 14 };
+
 /// Where element blocks go in the nodal matrix of their tree: slot[(e n + i) n + j] for node pair (i, j) of element e.
 typedef struct element_slots {
     int32_t *slot;
@@ -82,6 +90,8 @@ struct stn_world {
     stn_material *collider_worst;  // largest mu, relaxation time, dissipation, smallest stiffness of any pair with it
     stn_aabb *collider_box;
     int32_t *body_parts; // (body_count) colliders that each body is composed of; a surface counts as two
+    int32_t prescribed_count;
+    prescribed_body *prescribed; // by body
     int32_t *node_dof, *node_tree; // (node_count) first velocity and tree of each node
     stn_pose *geometry_pose; // (geometry_count)
     stn_spatial *star_velocity; // (body_count) spatial velocity under v_star
@@ -130,6 +140,9 @@ stn_status stn_world_describe_controller(stn_world *world, const controller *c, 
 stn_status stn_world_choose_colliders(stn_world *world, stn_arena *arena, bool say, stn_error *err);
 stn_status stn_world_examine_pairs(stn_world *world, stn_arena *arena, stn_error *err);
 
+// access.c
+bool stn_pose_finite(const stn_pose *pose);
+
 // state.c
 stn_status stn_state_resize(stn_context *context, stn_state *state, const stn_state_sizes *sizes, stn_error *err);
 stn_status stn_state_copy(stn_context *context, const stn_state *from, size_t memory_bytes, stn_state *to,
@@ -155,6 +168,15 @@ stn_status stn_world_collide_pairs(const stn_world *world, const stn_model *mode
 
 // seams.c: of the contact set drops sides of a part of a body that another part covers
 stn_status stn_step_drop_covered(stn_world *world, stn_error *err);
+
+// prescribed.c: bodies that move as they are told
+bool stn_world_is_prescribed(const stn_world *world, int32_t body);
+stn_status stn_world_find_prescribed(stn_world *world, stn_error *err); // when compiling
+void stn_step_prescribed(stn_world *world); // before all that asks for their velocity at the step's end:
+stn_spatial stn_step_prescribed_twist(const stn_world *world, int32_t body);
+stn_vec3 stn_step_prescribed_velocity(const stn_world *world, int32_t body, stn_vec3 point); // zero for other bodies
+void stn_step_move_prescribed(const stn_world *world, double *q_next);
+void stn_step_forget_prescribed(stn_world *world); // the step that was told is made
 
 // query_scene.c
 void stn_world_release_scene(stn_world *world);

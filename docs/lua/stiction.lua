@@ -45,6 +45,12 @@
 ---@field surface_velocity? stiction.Vector [m/s]
 ---@field visual? boolean
 
+---@class stiction.Samples
+---@field times number[] [s], rising
+---@field poses stiction.Pose[]
+---@field velocities? stiction.Velocity[]
+---@field periodic? boolean
+
 ---@class stiction.Body: stiction.Geometry
 ---@field name? string
 ---@field pose? stiction.Pose
@@ -248,6 +254,8 @@ function robot:set_keyframe(name) end
 ---@param link string of this robot
 ---@param pose? stiction.Pose of the other's root in the link's frame
 function robot:attach(other, link, pose) end
+---@param motion stiction.Samples|fun(t: number): stiction.Pose, stiction.Velocity?
+function robot:prescribe(motion) end
 ---@param name string
 ---@return stiction.joint
 function robot:joint(name) end

@@ -195,6 +195,12 @@ static inline stn_quat stn_quat_exp(stn_vec3 u) {
     stn_quat q = {cos(half), sinc * u.x, sinc * u.y, sinc * u.z};
     return q;
 }
+/// The shortest rotation vector [rad] of a unit quaternion, length at most pi: inverse of stn_quat_exp.
+static inline stn_vec3 stn_quat_log(stn_quat q) {
+    double s = sqrt(q.x * q.x + q.y * q.y + q.z * q.z), sign = q.w < 0.0 ? -1.0 : 1.0;
+    double scale = sign * (s > 0.0 ? 2.0 * atan2(s, fabs(q.w)) / s : 2.0);
+    return stn_vec3_make(scale * q.x, scale * q.y, scale * q.z);
+}
 static inline stn_mat3 stn_quat_matrix(stn_quat q) {
     double xx = q.x * q.x, yy = q.y * q.y, zz = q.z * q.z;
     double xy = q.x * q.y, xz = q.x * q.z, yz = q.y * q.z;

@@ -23,7 +23,9 @@ typedef enum stn_joint_type {
     STN_JOINT_BALL,       // q: qw, qx, qy, qz; v: angular velocity in the joint frame's axes
     STN_JOINT_SCREW,      // q: angle about axis [rad]; the child advances by screw_pitch [m] a turn
     STN_JOINT_UNIVERSAL,  // q: angle about the joint frame's x, then about the y that this turned [rad]; v: their rates
-    STN_JOINT_COUNT
+    STN_JOINT_COUNT,      // of the types that a description may have
+    STN_JOINT_PRESCRIBED = STN_JOINT_COUNT + 1, // of a root that stn_builder_prescribe gave: q: x, y, z, qw, qx, qy, qz, then
+                                                // the twist that it has now, vx, vy, vz, wx, wy, wz; world axes; no v
 } stn_joint_type;
 
 /// Coordinates and velocities that a type has; name as in URDF.
@@ -164,6 +166,12 @@ STN_API stn_status stn_builder_set_base(stn_model_builder *builder, int32_t robo
 /// is attached to another ignores it.
 STN_API stn_status stn_builder_propose_base(stn_model_builder *builder, int32_t robot, const stn_pose *base, bool fixed,
                                             stn_error *err);
+/// The robot's root moves as it is told (stn_world_set_prescribed): pose and twist are inputs of the step, no force changes
+/// them, and what it touches feels it as a wall that moves. It starts at its base, whether that is fixed or not, and stands
+/// until it is told otherwise. All links become one body without degrees of freedom or mass. Refused for an attached robot;
+/// when compiling: a root that a joint carries or that is named "world", a moving joint on any of its links, and shapes
+/// without an end on them (half space, height field).
+STN_API stn_status stn_builder_prescribe(stn_model_builder *builder, int32_t robot, stn_error *err);
 /// What is in force: as set, else as proposed, else the origin, floating; the latter also for a robot that
 /// stn_builder_attach hung on another and outside the range.
 STN_API void stn_builder_get_base(const stn_model_builder *builder, int32_t robot, stn_pose *base, bool *fixed);
@@ -251,7 +259,8 @@ typedef struct stn_tree {
     const int32_t *row_start, *column; // nodal: pattern of M, K, D, A (stn_matrix)
 } stn_tree;
 
-/// A rigid body: links that fixed joints weld together. Body 0 is the world. A parent has a smaller index.
+/// A rigid body: links that fixed joints weld together. Body 0 is the world. A parent has a smaller index. A prescribed one
+/// hangs on the world by a joint of type STN_JOINT_PRESCRIBED, is a tree of its own with nv 0, and has mass 0.
 typedef struct stn_body {
     const char *name; // of its first link
     int32_t parent;   // body, -1 for the world
@@ -401,7 +410,7 @@ STN_API int32_t stn_model_find_robot(const stn_model *model, const char *name);
 /// mimic one of the robot follow, those of the robot that mimic another follow that one's present coordinate. A root that
 /// floats without a joint of its own stays where it is when the keyframe has no base. Thread: [any].
 STN_API void stn_model_keyframe_apply(const stn_model *model, int32_t keyframe, double *q);
-/// May these two geometries touch? Not on one body or cloud of nodes, not both on the world, not parent and child (unless
+/// May these two geometries touch? Not on one body or cloud of nodes, not both on the world or prescribed, not parent and child (unless
 /// the parent is the world), not excluded, and the filters must meet. Thread: [any].
 STN_API bool stn_model_may_collide(const stn_model *model, int32_t geometry_a, int32_t geometry_b);
 /// The combined contact parameters of two geometries. The restitution is the larger one, relaxation times add up (a world

@@ -4,6 +4,7 @@
 #define STICTION_STICTION_H
 
 #include <stiction/mesh_query.h>
+#include <stiction/motion.h>
 #include <stiction/replay.h>
 #include <stiction/solve.h>
 #include <stiction/world.h>

@@ -142,7 +142,7 @@ STN_API stn_status stn_world_overlap(stn_world *world, const stn_query *query, c
 /// (zero ones refused). Contact memory is kept.
 STN_API stn_status stn_world_set_q(stn_world *world, const double *q, stn_error *err);
 STN_API stn_status stn_world_set_v(stn_world *world, const double *v, stn_error *err);
-/// Pose and velocity of a free body's root link; STN_ERR_ARGUMENT when its joint is not floating.
+/// Pose and velocity, now, of a free body's root link or of a prescribed one; STN_ERR_ARGUMENT for others.
 STN_API stn_status stn_world_set_body_pose(stn_world *world, int32_t body, const stn_pose *pose, stn_error *err);
 STN_API stn_status stn_world_set_body_velocity(stn_world *world, int32_t body, stn_vec3 linear, stn_vec3 angular,
                                                stn_error *err);
@@ -150,6 +150,13 @@ STN_API stn_status stn_world_set_body_velocity(stn_world *world, int32_t body, s
 STN_API stn_status stn_world_set_effort(stn_world *world, int32_t dof, double effort, stn_error *err);
 STN_API stn_status stn_world_set_wrench(stn_world *world, int32_t body, stn_vec3 force, stn_vec3 torque, stn_vec3 point,
                                         stn_error *err);
+/// Pose and velocities (of its frame's origin; world axes) of a prescribed body at the end of the next step, for that step
+/// alone: it stands in a step for which nothing is told. Contacts of the step are found where the body is at its start and
+/// feel the velocities of its end. Both velocities NULL: those that lead to the pose within the step, constant over it.
+/// Velocities that are not the rate of the poses are warned of once. STN_ERR_ARGUMENT for a body without
+/// stn_builder_prescribe, STN_ERR_NUMERIC for what is not finite.
+STN_API stn_status stn_world_set_prescribed(stn_world *world, int32_t body, const stn_pose *pose, const stn_vec3 *linear,
+                                            const stn_vec3 *angular, stn_error *err);
 /// A channel of a controller, by name; `count` must be the channel's size.
 STN_API stn_status stn_world_set_reference(stn_world *world, int32_t controller, const char *channel, const double *values,
                                            int32_t count, stn_error *err);

@@ -118,6 +118,33 @@ static void every_input_is_played_again(void **state) {
     tape_drop(t);
 }
 
+/// A piston pushes a cube: told pose and velocity, pose alone, or nothing.
+static void prescribed_motion_is_played_again(void **state) {
+    stn_world_options options = stn_world_options_default();
+    stn_world *world = scene_world(*state, &options);
+    stn_error err;
+    scene_ground(world);
+    scene_cube(world, "cube", 1.0, stn_vec3_make(0.0, 0.0, 0.1));
+    int32_t piston = scene_cube(world, "piston", 1.0, stn_vec3_make(-0.3, 0.0, 0.12));
+    assert_ok(stn_builder_prescribe(stn_world_builder(world), piston, &err), err);
+    tape *t = tape_record(world);
+    for (int32_t i = 0; i < 100; i++) {
+        double time = 0.002 * (i + 1);
+        stn_pose pose = {stn_quat_matrix(stn_quat_exp(stn_vec3_make(0.0, 0.0, time))), {-0.3 + time, 0.0, 0.12}};
+        stn_vec3 linear = {1.0, 0.0, 0.0}, angular = {0.0, 0.0, 1.0};
+        bool alone = i % 2 == 0;
+        if (i % 5 != 0) {
+            assert_ok(stn_world_set_prescribed(world, 2, &pose, alone ? NULL : &linear, alone ? NULL : &angular, &err), err);
+        }
+        step(world);
+    }
+    uint64_t hash = stn_world_hash(world);
+    assert_true(stn_world_state(world)->q[0] > 0.02); // it was pushed
+    stn_world_destroy(world);
+    assert_true(tape_play(*state, t) == hash);
+    tape_drop(t);
+}
+
 static void recording_may_begin_in_the_middle(void **state) {
     uint64_t hash = 0;
     tape *t = driven(*state, 1, 77, &hash);
@@ -420,6 +447,7 @@ static void forged_bytes_do_no_harm(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_input_is_played_again),
+        cmocka_unit_test(prescribed_motion_is_played_again),
         cmocka_unit_test(recording_may_begin_in_the_middle),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(recordings_may_begin_between_inputs),

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Motion through samples: Hermite curves for position and orientation. Between two samples a time h apart, with
+// s in [0, 1], positions p0, p1 and velocities v0, v1 give the cubic; orientations R0, R1 and angular velocities (in
+// body axes) w0, w1 its counterpart of three turns, one after the other [kim-1995]:
+//
+//     R(s) = R0 exp(B1 a1) exp(B2 a2) exp(B3 a3),    a1 = h w0/3,  a3 = h w1/3,  exp(a2) = exp(-a1) R0^T R1 exp(-a3)
+//     B1 = 1 - (1 - s)^3,  B2 = 3 s^2 - 2 s^3,  B3 = s^3
+//
+// which has R0, w0 at its start and R1, w1 at its end. Where velocities are not given they are those of a parabola
+// through three samples (of two turns from the middle one), so that motion at a steady rate is met exactly.
+#include <stiction/motion.h>
+
+static stn_vec3 turn_between(const stn_mat3 *from, const stn_mat3 *to) { // in the axes of `from`, and of `to`
+    stn_mat3 back = stn_mat3_transpose(from), turn = stn_mat3_mul(&back, to);
+    return stn_quat_log(stn_quat_from_matrix(&turn));
+}
+
+// ------------------------------------------------------------------------------------------------------------- checks
+
+static bool pose_finite(const stn_pose *pose) {
+    bool finite = stn_vec3_finite(pose->position);
+    for (int32_t i = 0; i < 9; i++) {
+        finite = finite && isfinite(pose->rotation.m[i / 3][i % 3]);
+    }
+    return finite;
+}
+
+static stn_status check_sample(const stn_motion *motion, int32_t i, stn_error *err) {
+    double t = motion->time[i];
+    if (!isfinite(t) || !pose_finite(&motion->pose[i]) ||
+        (motion->velocity != NULL &&
+         !(stn_vec3_finite(motion->velocity[i].linear) && stn_vec3_finite(motion->velocity[i].angular)))) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "sample %d: its time, pose and velocity must be finite", i + 1);
+    }
+    if (i == 0) {
+        return STN_OK;
+    }
+    if (!(t > motion->time[i - 1])) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "sample %d: its time %g s must be after the one before, %g s", i + 1, t,
+                        motion->time[i - 1]);
+    }
+    double angle = stn_vec3_norm(turn_between(&motion->pose[i - 1].rotation, &motion->pose[i].rotation));
+    if (angle > 0.999 * STN_PI) {
+        return stn_fail(
+            err, STN_ERR_ARGUMENT,
+            "sample %d: is half a turn from the one before, so that both ways are as long: put one between them",
+            i + 1);
+    }
+    return STN_OK;
+}
+
+static stn_status check_period(const stn_motion *motion, stn_error *err) {
+    int32_t last = motion->count - 1;
+    if (last < 1) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "a periodic motion needs two samples or more, the last as the first");
+    }
+    const stn_pose *a = &motion->pose[0], *b = &motion->pose[last];
+    double way = stn_vec3_norm(stn_vec3_sub(b->position, a->position));
+    double angle = stn_vec3_norm(turn_between(&a->rotation, &b->rotation));
+    if (way > 1e-9 || angle > 1e-7) {
+        return stn_fail(
+            err, STN_ERR_ARGUMENT,
+            "the motion is periodic, but its last pose is %.3g m and %.3g rad from the first: they must be one", way,
+            angle);
+    }
+    if (motion->velocity == NULL) {
+        return STN_OK;
+    }
+    const stn_spatial *v = &motion->velocity[0], *w = &motion->velocity[last];
+    if (stn_vec3_norm(stn_vec3_sub(v->linear, w->linear)) > 1e-9 ||
+        stn_vec3_norm(stn_vec3_sub(v->angular, w->angular)) > 1e-9) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "the motion is periodic, but its last velocity is not the first");
+    }
+    return STN_OK;
+}
+
+stn_status stn_motion_check(const stn_motion *motion, stn_error *err) {
+    if (motion->count < 1) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "a motion needs at least one sample");
+    }
+    stn_status status = STN_OK;
+    for (int32_t i = 0; i < motion->count && status == STN_OK; i++) {
+        status = check_sample(motion, i, err);
+    }
+    return status == STN_OK && motion->periodic ? check_period(motion, err) : status;
+}
+
+// --------------------------------------------------------------------------------------------------------- evaluation
+
+/// Mean velocity from sample i to the next: linear in the world, angular in the axes of both.
+static stn_spatial rate(const stn_motion *motion, int32_t i) {
+    const stn_pose *from = &motion->pose[i], *to = from + 1;
+    double per = 1.0 / (motion->time[i + 1] - motion->time[i]);
+    return (stn_spatial){.angular = stn_vec3_scale(per, turn_between(&from->rotation, &to->rotation)),
+                         .linear = stn_vec3_scale(per, stn_vec3_sub(to->position, from->position))};
+}
+
+static stn_vec3 blend(double a, stn_vec3 x, double b, stn_vec3 y) {
+    return stn_vec3_mul_add(stn_vec3_scale(a, x), b, y);
+}
+
+/// Velocity at sample i: linear in the world, angular in its own axes.
+static stn_spatial velocity_at(const stn_motion *motion, int32_t i) {
+    int32_t last = motion->count - 1, before = i - 1, after = i;
+    if (motion->velocity != NULL) {
+        stn_spatial v = motion->velocity[i];
+        v.angular = stn_mat3_apply_transposed(&motion->pose[i].rotation, v.angular);
+        return v;
+    }
+    if (i == 0 || i == last) {
+        if (!motion->periodic) {
+            return (stn_spatial){stn_vec3_zero(), stn_vec3_zero()};
+        }
+        before = last - 1;
+        after = 0;
+    }
+    stn_spatial a = rate(motion, before), b = rate(motion, after);
+    double h = motion->time[before + 1] - motion->time[before], g = motion->time[after + 1] - motion->time[after];
+    double of_a = g / (h + g), of_b = h / (h + g);
+    return (stn_spatial){.angular = blend(of_a, a.angular, of_b, b.angular),
+                         .linear = blend(of_a, a.linear, of_b, b.linear)};
+}
+
+/// The sample at or before t, which lies between the first and the last.
+static int32_t find_sample(const stn_motion *motion, double t) {
+    int32_t low = 0, high = motion->count - 1; // time[low] <= t < time[high]
+    while (high - low > 1) {
+        int32_t middle = low + (high - low) / 2;
+        if (motion->time[middle] <= t) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static void interpolate_position(const stn_pose *from, const stn_spatial *v0, const stn_spatial *v1, double h, double s,
+                                 stn_pose *pose, stn_spatial *velocity) {
+    const stn_pose *to = from + 1;
+    double t = 1.0 - s, rise = 6.0 * s * t;
+    stn_vec3 way = stn_vec3_sub(to->position, from->position);
+    pose->position = stn_vec3_mul_add(from->position, s * s * (3.0 - 2.0 * s), way);
+    pose->position = stn_vec3_mul_add(pose->position, h * s * t * t, v0->linear);
+    pose->position = stn_vec3_mul_add(pose->position, -h * s * s * t, v1->linear);
+    velocity->linear = blend(t * (1.0 - 3.0 * s), v0->linear, s * (3.0 * s - 2.0), v1->linear);
+    velocity->linear = stn_vec3_mul_add(velocity->linear, rise / h, way);
+}
+
+/// Multiplies R by exp(b a) and carries the velocity in body axes over, to which b' a is added.
+static void add_turn(double b, double rate_of_b, stn_vec3 a, stn_mat3 *R, stn_vec3 *w) {
+    stn_mat3 turn = stn_quat_matrix(stn_quat_exp(stn_vec3_scale(b, a)));
+    *R = stn_mat3_mul(R, &turn);
+    *w = stn_vec3_mul_add(stn_mat3_apply_transposed(&turn, *w), rate_of_b, a);
+}
+
+static void interpolate_rotation(const stn_pose *from, const stn_spatial *v0, const stn_spatial *v1, double h, double s,
+                                 stn_pose *pose, stn_spatial *velocity) {
+    stn_vec3 a1 = stn_vec3_scale(h / 3.0, v0->angular), a3 = stn_vec3_scale(h / 3.0, v1->angular);
+    stn_mat3 first = stn_quat_matrix(stn_quat_exp(a1)), last = stn_quat_matrix(stn_quat_exp(stn_vec3_neg(a3)));
+    stn_mat3 begin = stn_mat3_mul(&from->rotation, &first), end = stn_mat3_mul(&from[1].rotation, &last);
+    stn_vec3 a2 = turn_between(&begin, &end), w = stn_vec3_zero();
+    double t = 1.0 - s;
+    pose->rotation = from->rotation;
+    add_turn(1.0 - t * t * t, 3.0 * t * t / h, a1, &pose->rotation, &w);
+    add_turn(s * s * (3.0 - 2.0 * s), 6.0 * s * t / h, a2, &pose->rotation, &w);
+    add_turn(s * s * s, 3.0 * s * s / h, a3, &pose->rotation, &w);
+    velocity->angular = stn_mat3_apply(&pose->rotation, w);
+}
+
+void stn_motion_at(const stn_motion *motion, double time, stn_pose *pose, stn_spatial *velocity) {
+    int32_t last = motion->count - 1;
+    double begin = motion->time[0], end = motion->time[last], t = time;
+    if (motion->periodic) {
+        t = begin + fmod(time - begin, end - begin);
+        t = t < begin ? t + (end - begin) : t;
+    } else if (t < begin || t > end || last == 0) {
+        *pose = motion->pose[t < begin ? 0 : last];
+        *velocity = (stn_spatial){stn_vec3_zero(), stn_vec3_zero()};
+        return;
+    }
+    int32_t i = find_sample(motion, t);
+    double h = motion->time[i + 1] - motion->time[i], s = (t - motion->time[i]) / h;
+    stn_spatial v0 = velocity_at(motion, i), v1 = velocity_at(motion, i + 1);
+    interpolate_position(&motion->pose[i], &v0, &v1, h, s, pose, velocity);
+    interpolate_rotation(&motion->pose[i], &v0, &v1, h, s, pose, velocity);
+}

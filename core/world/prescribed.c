@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bodies that move as they are told. What is told for a step is the pose and the twist at its end: state.prescribed
+// holds it until the step is made, 14 numbers a body: 1 (0: nothing is told, the body stands), then the coordinates of
+// a prescribed joint. In the step the body is where it was, and every constraint feels the twist of the end:
+//
+//     v_c = J v + b,    b = axes^T (u_B - u_A),    u = linear + angular x (p - origin)
+//
+// with u = 0 of all that is not prescribed (math note 1).
+#include <math.h>
+#include <string.h>
+
+#include "model/compiled.h"
+#include "world/world.h"
+
+enum { TOLD = PRESCRIBED_NUMBERS - 13, TWIST = 7 };
+
+static const stn_joint *joint_of(const stn_world *world, int32_t body) {
+    const stn_joint *joint = body > 0 ? &world->model->joints[world->model->bodies[body].joint] : NULL;
+    return joint != NULL && joint->type == STN_JOINT_PRESCRIBED ? joint : NULL;
+}
+
+/// What is told for the next step, NULL for a body that is not prescribed.
+static double *told(const stn_world *world, int32_t body) {
+    for (int32_t i = 0; i < world->prescribed_count; i++) {
+        if (world->prescribed[i].body == body) {
+            return world->state.prescribed + PRESCRIBED_NUMBERS * (size_t)i;
+        }
+    }
+    return NULL;
+}
+
+bool stn_world_is_prescribed(const stn_world *world, int32_t body) {
+    return world->prescribed_count > 0 && joint_of(world, body) != NULL;
+}
+
+// ------------------------------------------------------------------------------------------------------------ telling
+
+static stn_quat to_quat(const double *q) {
+    return (stn_quat){q[0], q[1], q[2], q[3]};
+}
+
+/// Rotation vector of R(to) R(from)^T, length at most pi.
+static stn_vec3 rotation_between(stn_quat from, stn_quat to) {
+    stn_quat back = {from.w, -from.x, -from.y, -from.z};
+    return stn_quat_log(stn_quat_mul(to, back));
+}
+
+/// The velocities that lead from the present pose to the one at `next` in the next step.
+static void mean_twist(const stn_world *world, const double *now, const double *next, stn_vec3 *linear,
+                       stn_vec3 *angular) {
+    double rate = 1.0 / world->options.dt;
+    stn_vec3 way = stn_vec3_make(next[0] - now[0], next[1] - now[1], next[2] - now[2]);
+    *linear = stn_vec3_scale(rate, way);
+    *angular = stn_vec3_scale(rate, rotation_between(to_quat(now + 3), to_quat(next + 3)));
+}
+
+static stn_vec3 vector_at(const double *x) {
+    return stn_vec3_make(x[0], x[1], x[2]);
+}
+
+/// Over a step the mean velocity lies between those of its ends where these are alike: it may be off their mean by half
+/// their difference, and by 5 % of the largest.
+static bool fits(stn_vec3 mean, stn_vec3 before, stn_vec3 after, double least) {
+    stn_vec3 middle = stn_vec3_scale(0.5, stn_vec3_add(before, after));
+    double off = stn_vec3_norm(stn_vec3_sub(mean, middle)), change = stn_vec3_norm(stn_vec3_sub(after, before));
+    double most = fmax(stn_vec3_norm(mean), fmax(stn_vec3_norm(before), stn_vec3_norm(after)));
+    return off <= 0.5 * change + 0.05 * most + least;
+}
+
+/// Once a body and world: a twist that is not the rate of the poses makes contacts drift and work appear.
+static void check_twist(stn_world *world, prescribed_body *p, const double *now, const double *next) {
+    static const double least = 1e-4; // [m/s], [rad/s]
+    stn_vec3 linear, angular, v = vector_at(next + TWIST), w = vector_at(next + TWIST + 3);
+    mean_twist(world, now, next, &linear, &angular);
+    bool moves = fits(linear, vector_at(now + TWIST), v, least),
+         turns = fits(angular, vector_at(now + TWIST + 3), w, least);
+    if (p->warned || (moves && turns)) {
+        return;
+    }
+    p->warned = true;
+    stn_vec3 is = moves ? angular : linear, given = moves ? w : v;
+    stn_log(
+        world->context, STN_LOG_WARNING,
+        "prescribed motion of %s, step %lld: the poses of the step's start and end are (%.4g, %.4g, %.4g) %s apart a "
+        "second, but the %s velocity given for its end is (%.4g, %.4g, %.4g): contacts follow the velocity, so let it "
+        "be the rate of the poses",
+        world->model->bodies[p->body].name, (long long)world->state.step, is.x, is.y, is.z, moves ? "rad" : "m",
+        moves ? "angular" : "linear", given.x, given.y, given.z);
+}
+
+static stn_status check_told(const stn_world *world, int32_t body, const stn_pose *pose, const stn_vec3 *linear,
+                             const stn_vec3 *angular, stn_error *err) {
+    const stn_model *model = world->model;
+    if (model == NULL) {
+        return stn_fail(err, STN_ERR_SEQUENCE,
+                        "prescribe: the world is not compiled yet (compile it, or make a step first)");
+    }
+    if (body < 0 || body >= model->body_count || joint_of(world, body) == NULL) {
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "prescribe: the motion of %s is not prescribed; stn_builder_prescribe says that it is",
+                        body >= 0 && body < model->body_count ? model->bodies[body].name : "a body that is not there");
+    }
+    const char *name = model->bodies[body].name;
+    if (!stn_pose_finite(pose)) {
+        return stn_fail(err, STN_ERR_NUMERIC, "prescribe: the pose of %s is not finite", name);
+    }
+    if ((linear != NULL && !stn_vec3_finite(*linear)) || (angular != NULL && !stn_vec3_finite(*angular))) {
+        return stn_fail(err, STN_ERR_NUMERIC, "prescribe: the velocity of %s is not finite", name);
+    }
+    if ((linear == NULL) != (angular == NULL)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "prescribe: give both velocities of %s, or none", name);
+    }
+    return STN_OK;
+}
+
+stn_status stn_world_set_prescribed(stn_world *world, int32_t body, const stn_pose *pose, const stn_vec3 *linear,
+                                    const stn_vec3 *angular, stn_error *err) {
+    stn_status status = check_told(world, body, pose, linear, angular, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    double *to = told(world, body), *next = to + TOLD;
+    const double *now = world->state.q + joint_of(world, body)->q_start;
+    stn_vec3 v, w;
+    stn_quat r = stn_quat_from_matrix(&pose->rotation);
+    const double values[7] = {pose->position.x, pose->position.y, pose->position.z, r.w, r.x, r.y, r.z};
+    mean_twist(world, now, values, &v, &w);
+    v = linear != NULL ? *linear : v;
+    w = angular != NULL ? *angular : w;
+    const double twist[6] = {v.x, v.y, v.z, w.x, w.y, w.z};
+    to[0] = 1.0;
+    memcpy(next, values, sizeof values);
+    memcpy(next + TWIST, twist, sizeof twist);
+    stn_journal_assign(world, JOURNAL_PRESCRIBED, (size_t)(to - world->state.prescribed), PRESCRIBED_NUMBERS);
+    return STN_OK;
+}
+
+// ----------------------------------------------------------------------------------------------------------- stepping
+
+stn_status stn_world_find_prescribed(stn_world *world, stn_error *err) {
+    const stn_model *model = world->model;
+    int32_t count = 0;
+    for (int32_t b = 1; b < model->body_count; b++) {
+        count += joint_of(world, b) != NULL;
+    }
+    world->prescribed = stn_allocate(world->context, (size_t)count, sizeof *world->prescribed);
+    if (world->prescribed == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "world: out of memory while compiling");
+    }
+    for (int32_t b = 1; b < model->body_count; b++) {
+        if (joint_of(world, b) != NULL) {
+            world->prescribed[world->prescribed_count++] = (prescribed_body){.body = b};
+        }
+    }
+    return STN_OK;
+}
+
+void stn_step_prescribed(stn_world *world) {
+    for (int32_t i = 0; i < world->prescribed_count; i++) {
+        prescribed_body *p = &world->prescribed[i];
+        const double *to = world->state.prescribed + PRESCRIBED_NUMBERS * (size_t)i;
+        const double *now = world->state.q + joint_of(world, p->body)->q_start;
+        bool moves = to[0] != 0.0;
+        p->twist = (stn_spatial){stn_vec3_zero(), stn_vec3_zero()};
+        if (moves) {
+            check_twist(world, p, now, to + TOLD);
+            p->twist.linear = vector_at(to + TOLD + TWIST);
+            p->twist.angular = vector_at(to + TOLD + TWIST + 3);
+        }
+    }
+}
+
+stn_spatial stn_step_prescribed_twist(const stn_world *world, int32_t body) {
+    for (int32_t i = 0; i < world->prescribed_count; i++) {
+        if (world->prescribed[i].body == body) {
+            return world->prescribed[i].twist;
+        }
+    }
+    return (stn_spatial){stn_vec3_zero(), stn_vec3_zero()};
+}
+
+stn_vec3 stn_step_prescribed_velocity(const stn_world *world, int32_t body, stn_vec3 point) {
+    if (!stn_world_is_prescribed(world, body)) {
+        return stn_vec3_zero();
+    }
+    stn_spatial twist = stn_step_prescribed_twist(world, body);
+    stn_vec3 arm = stn_vec3_sub(point, world->kinematics->body_pose[body].position);
+    return stn_vec3_add(twist.linear, stn_vec3_cross(twist.angular, arm));
+}
+
+void stn_step_move_prescribed(const stn_world *world, double *q_next) {
+    for (int32_t i = 0; i < world->prescribed_count; i++) {
+        const double *to = world->state.prescribed + PRESCRIBED_NUMBERS * (size_t)i;
+        double *next = q_next + joint_of(world, world->prescribed[i].body)->q_start;
+        if (to[0] != 0.0) {
+            memcpy(next, to + TOLD, 13 * sizeof *next);
+        } else {
+            memset(next + TWIST, 0, 6 * sizeof *next); // where it is, at rest
+        }
+    }
+}
+
+void stn_step_forget_prescribed(stn_world *world) {
+    memset(world->state.prescribed, 0, world->state.sizes.prescribed_count * sizeof(double));
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bodies that move as they are told, from C: where they are, what they push, what is refused; motions through samples.
+// The physics stands in tests/scenario/prescribed.lua.
+#include "scenes.h"
+
+#include <string.h>
+
+#include <stiction/motion.h>
+
+#include "stn_random.h"
+#include "stn_random_pose.h"
+
+static stn_vec3 vec(double x, double y, double z) {
+    return stn_vec3_make(x, y, z);
+}
+
+/// A plate that is prescribed (body 1) under a cube.
+static stn_world *plate_world(stn_context *context) {
+    stn_world *world = scene_tight_world(context, 1e-3, 1e-10);
+    stn_error err;
+    stn_geometry_spec plate = stn_geometry_spec_default(stn_shape_box(vec(1.0, 1.0, 0.05)));
+    int32_t robot = scene_body(world, "plate", 5.0, &plate, vec(0.0, 0.0, -0.05));
+    assert_ok(stn_builder_prescribe(stn_world_builder(world), robot, &err), err);
+    scene_cube(world, "cube", 2.0, vec(0.0, 0.0, 0.1));
+    assert_ok(stn_world_compile(world, &err), err);
+    return world;
+}
+
+static stn_world *plain_world(stn_context *context) {
+    stn_world_options options = stn_world_options_default();
+    return scene_world(context, &options);
+}
+
+static stn_pose at(double x, double y, double z) {
+    stn_pose pose = stn_pose_identity();
+    pose.position = vec(x, y, z);
+    return pose;
+}
+
+static void a_body_is_where_it_was_told_to_be(void **state) {
+    stn_world *world = plate_world(*state);
+    const stn_kinematics *k = stn_world_kinematics(world);
+    stn_pose pose = {stn_quat_matrix(stn_quat_exp(vec(0.01, 0.02, 0.03))), {0.001, -0.002, -0.05}};
+    stn_vec3 linear = {1.0, -2.0, 0.0}, angular = {10.0, 20.0, 30.0};
+    stn_error err;
+    assert_int_equal(stn_world_model(world)->nv, 6);
+    assert_near(stn_total_mass(stn_world_model(world)), 2.0, 1e-15);
+    assert_ok(stn_world_set_prescribed(world, 1, &pose, &linear, &angular, &err), err);
+    assert_near(k->body_pose[1].position.x, 0.0, 0.0); // not before the step
+    scene_steps(world, 1);
+    k = stn_world_kinematics(world);
+    for (int32_t i = 0; i < 9; i++) {
+        assert_near(k->body_pose[1].rotation.m[i / 3][i % 3], pose.rotation.m[i / 3][i % 3], 1e-15);
+    }
+    stn_vec3 u = stn_point_velocity(k, 1, vec(0.101, -0.002, -0.05)); // linear + angular x (0.1, 0, 0)
+    assert_near(u.x, 1.0, 1e-14);
+    assert_near(u.y, -2.0 + 3.0, 1e-14);
+    assert_near(u.z, -2.0, 1e-14);
+    scene_steps(world, 1); // not told: it stands
+    k = stn_world_kinematics(world);
+    assert_near(k->body_pose[1].position.x, 0.001, 0.0);
+    assert_near(stn_vec3_norm(k->body_velocity[1].linear) + stn_vec3_norm(k->body_velocity[1].angular), 0.0, 0.0);
+    stn_world_destroy(world);
+}
+
+static void a_pose_alone_means_the_velocity_that_leads_to_it(void **state) {
+    stn_world *world = plate_world(*state);
+    stn_pose pose = {stn_quat_matrix(stn_quat_exp(vec(0.0, 0.0, 0.002))), {0.0005, 0.0, -0.05}};
+    stn_error err;
+    assert_ok(stn_world_set_prescribed(world, 1, &pose, NULL, NULL, &err), err);
+    scene_steps(world, 1);
+    const stn_spatial *v = &stn_world_kinematics(world)->body_velocity[1];
+    assert_near(v->linear.x, 0.5, 1e-12);
+    assert_near(v->angular.z, 2.0, 1e-12);
+    stn_world_destroy(world);
+}
+
+/// The tangent part of b = axes^T (u_B - u_A) is in the problem, which any solver may get.
+static void contacts_carry_the_velocity_as_bias(void **state) {
+    stn_world *world = plate_world(*state);
+    stn_pose pose = at(0.001, 0.0, -0.05);
+    stn_vec3 linear = {1.0, 0.0, 0.0}, none = {0.0, 0.0, 0.0};
+    stn_error err;
+    assert_ok(stn_world_set_prescribed(world, 1, &pose, &linear, &none, &err), err);
+    scene_steps(world, 1);
+    const stn_problem *p = stn_world_observation(world)->problem;
+    assert_int_equal(p->constraint_count, 4);
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        const stn_constraint *c = &p->constraints[i];
+        stn_vec3 b = stn_mat3_apply(&c->frame, vec(p->bias[c->row], p->bias[c->row + 1], p->bias[c->row + 2]));
+        double side = c->body[0] == 1 ? -1.0 : 1.0;
+        assert_near(b.x, side, 1e-15);
+        assert_near(fabs(b.y) + fabs(b.z), 0.0, 1e-15);
+        assert_true(c->J[0].tree >= 0 && c->J[1].tree == -1); // the cube alone is in the problem
+    }
+    stn_world_destroy(world);
+}
+
+#define assert_refused(call, expected, part)                     \
+    do {                                                         \
+        stn_error said = {0};                                    \
+        assert_int_equal((call), expected);                      \
+        if (strstr(said.text, part) == NULL) {                   \
+            fail_msg("'%s' does not say '%s'", said.text, part); \
+        }                                                        \
+    } while (0)
+
+static void what_cannot_be_told_is_refused(void **state) {
+    stn_world *world = plate_world(*state);
+    stn_pose good = at(0.0, 0.0, 0.0), bad = good;
+    stn_vec3 zero = {0.0, 0.0, 0.0}, nan = {NAN, 0.0, 0.0};
+    bad.rotation.m[1][1] = NAN;
+    assert_refused(stn_world_set_prescribed(world, 2, &good, &zero, &zero, &said), STN_ERR_ARGUMENT, "cube");
+    assert_refused(stn_world_set_prescribed(world, 0, &good, &zero, &zero, &said), STN_ERR_ARGUMENT, "world");
+    assert_refused(stn_world_set_prescribed(world, 7, &good, &zero, &zero, &said), STN_ERR_ARGUMENT, "not there");
+    assert_refused(stn_world_set_prescribed(world, 1, &bad, &zero, &zero, &said), STN_ERR_NUMERIC, "pose of plate");
+    assert_refused(stn_world_set_prescribed(world, 1, &good, &nan, &zero, &said), STN_ERR_NUMERIC, "velocity of plate");
+    assert_refused(stn_world_set_prescribed(world, 1, &good, &zero, NULL, &said), STN_ERR_ARGUMENT, "both velocities");
+    assert_refused(stn_world_set_wrench(world, 1, zero, zero, zero, &said), STN_ERR_ARGUMENT, "prescribed");
+    stn_world_destroy(world);
+    world = plain_world(*state);
+    assert_refused(stn_world_set_prescribed(world, 1, &good, &zero, &zero, &said), STN_ERR_SEQUENCE, "not compiled");
+    stn_world_destroy(world);
+}
+
+static void what_cannot_be_prescribed_is_refused(void **state) {
+    stn_world *world = plain_world(*state);
+    stn_model_builder *builder = stn_world_builder(world);
+    stn_error err;
+    int32_t slider = scene_slider(world, "slider", NULL);
+    assert_ok(stn_builder_prescribe(builder, slider, &err), err);
+    assert_refused(stn_world_compile(world, &said), STN_ERR_ARGUMENT, "joint 'slide': moves on link 'rail'");
+    stn_world_destroy(world);
+
+    world = plain_world(*state);
+    builder = stn_world_builder(world);
+    stn_geometry_spec half = stn_geometry_spec_default(stn_shape_half_space());
+    stn_link_spec link = {.name = "floor"};
+    int32_t robot = 0, index = 0, geometry = 0;
+    assert_ok(stn_builder_begin_robot(builder, "floor", &robot, &err), err);
+    assert_ok(stn_builder_add_link(builder, &link, &index, &err), err);
+    assert_ok(stn_builder_add_geometry(builder, index, &half, &geometry, &err), err);
+    assert_ok(stn_builder_prescribe(builder, robot, &err), err);
+    assert_refused(stn_world_compile(world, &said), STN_ERR_ARGUMENT, "half space");
+    stn_world_destroy(world);
+
+    world = plain_world(*state);
+    builder = stn_world_builder(world);
+    int32_t a = scene_cube(world, "a", 1.0, vec(0.0, 0.0, 0.0)), b = scene_cube(world, "b", 1.0, vec(0.0, 0.0, 0.0));
+    stn_pose pose = stn_pose_identity();
+    assert_ok(stn_builder_prescribe(builder, b, &err), err);
+    assert_refused(stn_builder_attach(builder, b, stn_builder_find_link(builder, a, "a"), &pose, &said),
+                   STN_ERR_ARGUMENT, "prescribed");
+    assert_refused(stn_builder_prescribe(builder, 7, &said), STN_ERR_ARGUMENT, "no robot 7");
+    stn_joint_spec spec = stn_joint_spec_default("j", STN_JOINT_PRESCRIBED);
+    int32_t joint = 0;
+    assert_refused(stn_builder_add_joint(builder, &spec, &joint, &said), STN_ERR_ARGUMENT, "stn_builder_prescribe");
+    stn_world_destroy(world);
+}
+
+/// Plates in the ground and in each other feel nothing.
+static void prescribed_bodies_and_the_world_do_not_touch(void **state) {
+    stn_world *world = plain_world(*state);
+    stn_error err;
+    scene_ground(world);
+    for (int32_t i = 0; i < 2; i++) {
+        int32_t robot = scene_cube(world, i == 0 ? "a" : "b", 1.0, vec(0.0, 0.0, 0.05));
+        assert_ok(stn_builder_prescribe(stn_world_builder(world), robot, &err), err);
+    }
+    scene_steps(world, 2);
+    assert_int_equal(stn_world_observation(world)->contacts->count, 0);
+    stn_world_destroy(world);
+}
+
+// ------------------------------------------------------------------------------------------------------------ samples
+
+enum { SAMPLES = 9 };
+
+typedef struct samples {
+    double time[SAMPLES];
+    stn_pose pose[SAMPLES];
+    stn_spatial velocity[SAMPLES];
+    stn_motion motion;
+} samples;
+
+static void random_samples(samples *s, uint64_t seed) {
+    stn_random r = {seed};
+    double t = -1.0;
+    for (int32_t i = 0; i < SAMPLES; i++) {
+        t += random_between(&r, 0.1, 0.7);
+        s->time[i] = t;
+        stn_vec3 turn =
+            vec(random_between(&r, -1.0, 1.0), random_between(&r, -1.0, 1.0), random_between(&r, -1.0, 1.0));
+        s->pose[i] = at(random_between(&r, -1.0, 1.0), random_between(&r, -1.0, 1.0), random_between(&r, -1.0, 1.0));
+        s->pose[i].rotation = stn_quat_matrix(stn_quat_exp(turn));
+        s->velocity[i].linear = vec(random_between(&r, -1.0, 1.0), random_between(&r, -1.0, 1.0), 0.5);
+        s->velocity[i].angular = vec(random_between(&r, -2.0, 2.0), random_between(&r, -2.0, 2.0), 0.5);
+    }
+    s->motion = (stn_motion){.count = SAMPLES, .time = s->time, .pose = s->pose};
+}
+
+static stn_vec3 turned(const stn_mat3 *from, const stn_mat3 *to) { // rotation vector in the world
+    stn_mat3 back = stn_mat3_transpose(from), d = stn_mat3_mul(to, &back);
+    return stn_quat_log(stn_quat_from_matrix(&d));
+}
+
+static void assert_vectors(stn_vec3 a, stn_vec3 b, double tolerance) {
+    double off = stn_vec3_norm(stn_vec3_sub(a, b));
+    if (!(off <= tolerance)) {
+        fail_msg("(%g, %g, %g) and (%g, %g, %g) are %g apart", a.x, a.y, a.z, b.x, b.y, b.z, off);
+    }
+}
+
+/// Velocities are the rates of the poses by central differences, everywhere and across samples, where they do not jump.
+static void check_rates(const stn_motion *motion, double from, double to) {
+    const double h = 1e-5;
+    for (int32_t i = 1; i < 400; i++) {
+        double t = from + (to - from) * i / 400.0;
+        stn_pose before, after, pose;
+        stn_spatial v, ignored;
+        stn_motion_at(motion, t - h, &before, &ignored);
+        stn_motion_at(motion, t + h, &after, &ignored);
+        stn_motion_at(motion, t, &pose, &v);
+        assert_vectors(stn_vec3_scale(0.5 / h, stn_vec3_sub(after.position, before.position)), v.linear, 2e-3);
+        assert_vectors(stn_vec3_scale(0.5 / h, turned(&before.rotation, &after.rotation)), v.angular, 2e-3);
+    }
+    for (int32_t i = 0; i < motion->count; i++) {
+        stn_pose pose;
+        stn_spatial before, after;
+        stn_motion_at(motion, motion->time[i] - 1e-10, &pose, &before);
+        assert_vectors(pose.position, motion->pose[i].position, 1e-7);
+        stn_motion_at(motion, motion->time[i] + 1e-10, &pose, &after);
+        assert_vectors(turned(&pose.rotation, &motion->pose[i].rotation), vec(0.0, 0.0, 0.0), 1e-7);
+        bool inside = motion->velocity == NULL || (i > 0 && i < motion->count - 1);
+        if (inside) {
+            assert_vectors(before.linear, after.linear, 1e-6);
+            assert_vectors(before.angular, after.angular, 1e-6);
+        }
+    }
+}
+
+static void motion_through_samples_is_smooth_and_its_velocity_its_rate(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        samples s;
+        random_samples(&s, seed);
+        assert_int_equal(stn_motion_check(&s.motion, NULL), STN_OK);
+        check_rates(&s.motion, s.time[0] - 0.5, s.time[SAMPLES - 1] + 0.5);
+        s.motion.velocity = s.velocity;
+        check_rates(&s.motion, s.time[0] + 2e-5, s.time[SAMPLES - 1] - 2e-5);
+        for (int32_t i = 0; i < SAMPLES; i++) {
+            stn_pose pose;
+            stn_spatial v;
+            stn_motion_at(&s.motion, s.time[i], &pose, &v);
+            assert_vectors(v.linear, s.velocity[i].linear, 1e-12);
+            assert_vectors(v.angular, s.velocity[i].angular, 1e-12);
+        }
+        s.motion.velocity = NULL;
+        s.motion.periodic = true;
+        s.pose[SAMPLES - 1] = s.pose[0];
+        assert_int_equal(stn_motion_check(&s.motion, NULL), STN_OK);
+        check_rates(&s.motion, s.time[0] - 3.0, s.time[SAMPLES - 1] + 3.0);
+    }
+}
+
+/// A screw at a steady rate, sampled unevenly: between the second and the last but one it is met exactly.
+static void a_steady_screw_is_met_exactly(void **state) {
+    (void)state;
+    samples s;
+    random_samples(&s, 3);
+    stn_vec3 w = vec(0.6, -0.3, 1.1), u = vec(0.2, 0.4, -0.1);
+    for (int32_t i = 0; i < SAMPLES; i++) {
+        s.pose[i] = at(u.x * s.time[i], u.y * s.time[i], u.z * s.time[i]);
+        s.pose[i].rotation = stn_quat_matrix(stn_quat_exp(stn_vec3_scale(s.time[i], w)));
+    }
+    for (int32_t i = 0; i <= 100; i++) {
+        double t = s.time[1] + (s.time[SAMPLES - 2] - s.time[1]) * i / 100.0;
+        stn_pose pose;
+        stn_spatial v;
+        stn_mat3 exact = stn_quat_matrix(stn_quat_exp(stn_vec3_scale(t, w)));
+        stn_motion_at(&s.motion, t, &pose, &v);
+        assert_vectors(pose.position, stn_vec3_scale(t, u), 1e-14);
+        assert_vectors(turned(&exact, &pose.rotation), vec(0.0, 0.0, 0.0), 1e-14);
+        assert_vectors(v.linear, u, 1e-13);
+        assert_vectors(v.angular, w, 1e-13);
+    }
+}
+
+static void wrong_samples_are_named(void **state) {
+    (void)state;
+    samples s;
+    random_samples(&s, 5);
+    s.time[4] = s.time[3];
+    assert_refused(stn_motion_check(&s.motion, &said), STN_ERR_ARGUMENT, "sample 5: its time");
+    random_samples(&s, 5);
+    s.pose[2].position.y = NAN;
+    assert_refused(stn_motion_check(&s.motion, &said), STN_ERR_ARGUMENT,
+                   "sample 3: its time, pose and velocity must be finite");
+    random_samples(&s, 5);
+    s.pose[0].rotation = stn_mat3_identity();
+    s.pose[1].rotation = stn_quat_matrix(stn_quat_exp(vec(0.0, STN_PI, 0.0)));
+    assert_refused(stn_motion_check(&s.motion, &said), STN_ERR_ARGUMENT, "sample 2: is half a turn");
+    random_samples(&s, 5);
+    s.motion.periodic = true;
+    assert_refused(stn_motion_check(&s.motion, &said), STN_ERR_ARGUMENT, "they must be one");
+    s.motion.count = 0;
+    assert_refused(stn_motion_check(&s.motion, &said), STN_ERR_ARGUMENT, "at least one");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_body_is_where_it_was_told_to_be),
+        cmocka_unit_test(a_pose_alone_means_the_velocity_that_leads_to_it),
+        cmocka_unit_test(contacts_carry_the_velocity_as_bias),
+        cmocka_unit_test(what_cannot_be_told_is_refused),
+        cmocka_unit_test(what_cannot_be_prescribed_is_refused),
+        cmocka_unit_test(prescribed_bodies_and_the_world_do_not_touch),
+        cmocka_unit_test(motion_through_samples_is_smooth_and_its_velocity_its_rate),
+        cmocka_unit_test(a_steady_screw_is_met_exactly),
+        cmocka_unit_test(wrong_samples_are_named),
+    };
+    return cmocka_run_group_tests(tests, scene_setup, scene_teardown);
+}

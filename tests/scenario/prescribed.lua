@@ -1,0 +1,205 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Bodies that move as they are told, against closed forms.
+local stn = require "stiction"
+local g = 9.81
+
+-- x = a sin(w t) along an axis (1, 2 or 3), as pose and velocity.
+local function oscillate(axis, amplitude, omega)
+  return function(t)
+    local xyz, v = { 0, 0, 0 }, { 0, 0, 0 }
+    xyz[axis] = amplitude * math.sin(omega * t)
+    v[axis] = amplitude * omega * math.cos(omega * t)
+    return { xyz = xyz }, { linear = v }
+  end
+end
+
+local function table_with_box(motion, mu, dt)
+  local world = stn.world { dt = dt, solver = { "sap", tolerance = 1e-10 } }
+  local plate = world:box { name = "table", size = { 4, 4, 0.2 } }
+  plate:prescribe(motion)
+  local box = world:box { name = "box", size = { 0.2, 0.2, 0.1 }, mass = 3, xyz = { 0, 0, 0.15 } }
+  world:contact_material { mu = mu }
+  return world, box, plate
+end
+
+stn.test("a box stays on a table whose acceleration is below mu g", function()
+  local dt, mu, a, w = 1e-3, 0.5, 0.1, 6.5 -- a w^2 = 4.2 < mu g = 4.9
+  local world, box, plate = table_with_box(oscillate(1, a, w), mu, dt)
+  box:set_velocity { a * w, 0, 0 }
+  for step in world:run { seconds = 2 } do
+    local slip = box:velocity().linear[1] - plate:velocity().linear[1]
+    assert(math.abs(slip) < 2e-5, "slips") -- regularised friction: at most sigma mu dt g
+    stn.near(plate:position()[1], a * math.sin(w * step.time), 1e-14, "where the table is")
+    stn.near(plate:velocity().linear[1], a * w * math.cos(w * step.time), 1e-14, "and how fast")
+    assert(step.converged)
+  end
+  -- symplectic Euler adds up the velocities of the ends: by dt/2 of the change of velocity too far
+  stn.near(box:position()[1] - plate:position()[1], dt / 2 * a * w * (math.cos(w * 2) - 1), 1e-5, "drift")
+end)
+
+stn.test("a box on a table that jerks beyond mu g slides with mu g", function()
+  local dt, mu, acceleration = 1e-3, 0.3, 5.0
+  local world, box = table_with_box(function(t)
+    return { xyz = { acceleration * t * t / 2, 0, 0 } }, { acceleration * t, 0, 0 }
+  end, mu, dt)
+  for _ in world:run { seconds = 0.5 } do
+  end
+  -- a slipping contact of the convex law hovers at mu v_t (dt + tau_d), so that the box rises while its slip grows
+  local rise = mu * (acceleration - mu * g) * 2 * dt
+  stn.near(box:velocity().linear[1], mu * (g * 0.5 + rise), 1e-6, "speed")
+  stn.near(box:position()[1], mu * g * 0.125, 1e-3, "way") -- first order: mu g t dt/2 = 0.7 mm
+end)
+
+stn.test("a lift carries m (g + a)", function()
+  local a = 2.5
+  local world, box = table_with_box(function(t)
+    return { xyz = { 0, 0, a * t * t / 2 } }, { linear = { 0, 0, a * t } }
+  end, 0.5, 1e-3)
+  local force
+  for step in world:run { seconds = 0.3 } do
+    force = 0
+    for _, contact in ipairs(step:contacts()) do
+      force = force + contact.normal_impulse / world.dt
+    end
+  end
+  stn.near(force, 3 * (g + a), 1e-4, "force")
+  stn.near(box:velocity().linear[3], a * 0.3, 1e-3 * a, "speed") -- half a step behind
+end)
+
+-- Slides off at omega^2 r > mu g; at half of that it stays.
+local function turntable(omega, seconds)
+  local mu, r = 0.4, 0.5
+  local world = stn.world { dt = 5e-4, solver = { "sap", tolerance = 1e-10 } }
+  local disc = world:cylinder { name = "disc", radius = 1, length = 0.1 }
+  disc:prescribe(function(t)
+    return { rpy = { 0, 0, omega * t } }, { angular = { 0, 0, omega } }
+  end)
+  local box = world:box { size = { 0.04, 0.04, 0.02 }, mass = 0.5, xyz = { r, 0, 0.06 } }
+  world:contact_material { mu = mu }
+  box:set_velocity { linear = { 0, omega * r, 0 }, angular = { 0, 0, omega } }
+  for _ in world:run { seconds = seconds } do
+  end
+  local p = box:position()
+  return math.sqrt(p[1] ^ 2 + p[2] ^ 2), math.atan(p[2], p[1])
+end
+
+stn.test("a box on a turntable stays while omega^2 r < mu g", function()
+  local omega = 0.9 * math.sqrt(0.4 * g / 0.5)
+  local r, angle = turntable(omega, 1)
+  -- each step goes along the tangent: the radius grows by omega^2 r dt/2 a second
+  stn.near(r, 0.5 * math.exp(omega ^ 2 * 5e-4 / 2), 1e-4, "radius")
+  stn.near(angle, omega, 1e-3, "angle")
+end)
+
+stn.test("and slides off beyond", function()
+  local r = turntable(1.1 * math.sqrt(0.4 * g / 0.5), 1)
+  assert(r > 0.6, "it should slide off")
+end)
+
+stn.test("a wall takes a ball along at its speed and feels the impulse m v", function()
+  local v = 0.7
+  local world = stn.world { dt = 1e-3, gravity = { 0, 0, 0 } }
+  world:box { name = "wall", size = { 0.1, 1, 1 } }:prescribe(function(t)
+    return { xyz = { v * t, 0, 0 } }, { linear = { v, 0, 0 } }
+  end)
+  local ball = world:sphere { radius = 0.1, mass = 2, xyz = { 0.25, 0, 0 } } -- 0.1 m before the wall
+  local impulse, work = 0, 0
+  for step in world:run { seconds = 0.5 } do
+    for _, contact in ipairs(step:contacts()) do
+      impulse = impulse + contact.normal_impulse
+    end
+    work = work + step.input_work_J
+  end
+  stn.near(ball:velocity().linear, { v, 0, 0 }, 1e-6, "velocity")
+  stn.near(impulse, 2 * v, 1e-5, "impulse")
+  stn.near(ball:position()[1], 0.15 + v * 0.5, 2e-3, "touches the wall")
+  assert(math.abs(work - 2 * v * v / 2) < 2e-3 or math.abs(work - 2 * v * v) < 2e-3)
+end)
+
+stn.test("work of a table that is stuck to its box is the box's energy", function()
+  local world, box = table_with_box(oscillate(1, 0.1, 5), 0.6, 1e-3)
+  box:set_velocity { 0.5, 0, 0 }
+  for _ in world:run { steps = 50 } do -- sinks into the contact
+  end
+  local work, start, most = 0, world:energy().total, 0
+  for step in world:run { seconds = 1 } do
+    work = work + step.input_work_J
+    most = math.max(most, math.abs(work))
+    for _, contact in ipairs(step:contacts()) do -- regularised friction dissipates while it sticks
+      work = work - contact.friction_impulse * contact.slip
+    end
+    stn.near(step.energy_J, start + work, 3e-7, "energy")
+  end
+  assert(most > 0.3, "the table takes and gives 0.375 J")
+end)
+
+stn.test("samples and a function give the same motion", function()
+  local function make(motion)
+    local world, box = table_with_box(motion, 0.5, 1e-3)
+    for _ in world:run { seconds = 1 } do
+    end
+    return box:position()
+  end
+  local times, poses, velocities = {}, {}, {}
+  local motion = oscillate(1, 0.1, 5)
+  for i = 0, 1001 do -- beyond the end of the run: a body stands after its last sample
+    times[i + 1] = i * 1e-3
+    local pose, velocity = motion(i * 1e-3)
+    poses[i + 1], velocities[i + 1] = pose, velocity
+  end
+  stn.near(make { times = times, poses = poses, velocities = velocities }, make(motion), 1e-12, "position")
+end)
+
+stn.test("restore, replay and clone make the same steps", function()
+  local world = stn.world { dt = 2e-3 }
+  world:ground {}
+  world:box { name = "piston", size = { 0.1, 0.6, 0.3 }, }:prescribe(function(t)
+    return { xyz = { -0.4 + 0.25 * math.sin(3 * t), 0, 0.16 }, rpy = { 0, 0, 0.2 * t } },
+      { linear = { 0.75 * math.cos(3 * t), 0, 0 }, angular = { 0, 0, 0.2 } }
+  end)
+  for i = 1, 8 do
+    world:box { size = { 0.1, 0.1, 0.1 }, xyz = { 0.05 * (i % 3), 0.11 * (i % 2), 0.05 + 0.1 * (i // 2) } }
+  end
+  for _ in world:run { steps = 100 } do
+  end
+  local snapshot, clone = world:snapshot(), world:clone()
+  local function go(w)
+    for _ in w:run { steps = 200 } do
+    end
+    return w:hash()
+  end
+  local first = go(world)
+  assert(go(clone) == first, "the clone differs")
+  world:restore(snapshot)
+  assert(go(world) == first, "the restored world differs")
+end)
+
+stn.test("what is not a motion is refused by name", function()
+  local function try(motion, prepare)
+    local world = stn.world {}
+    local body = world:box { name = "plate", size = { 1, 1, 1 } }
+    if prepare then
+      prepare(world, body)
+    end
+    body:prescribe(motion)
+    world:step()
+  end
+  local function refuses(pattern, ...)
+    local ok, message = pcall(try, ...)
+    assert(not ok and message:find(pattern), message)
+  end
+  refuses("must return a pose", function() end)
+  refuses("xyz%[1%] = .*nan", function(t)
+    return { xyz = { t > 0 and 0 / 0 or 0, 0, 0 } }
+  end)
+  refuses("not number", 3)
+  refuses("sample 2: its time", { times = { 0, 0 }, poses = { {}, {} } })
+  refuses("3 times, but 2 poses", { times = { 0, 1, 2 }, poses = { {}, {} } })
+  refuses("its last pose is 1 m", { times = { 0, 1 }, poses = { {}, { xyz = { 1, 0, 0 } } }, periodic = true })
+  refuses("half a turn", { times = { 0, 1 }, poses = { {}, { rpy = { 0, 0, math.pi } } } })
+  refuses("was completed at", function()
+    return {}
+  end, function(world)
+    world:step()
+  end)
+end)
