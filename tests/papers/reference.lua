@@ -1,0 +1,214 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Scenarios of scripts/papers/ against independent references, ../shared/reference: runs each with --log, compares the columns and
+-- prints case, error and tolerance. Without the references it is skipped.
+--     stiction run tests/papers/reference.lua --set command=build/release/bin/stiction [--set only=gyro] [--set full=true]
+local stn = require "stiction"
+
+local p = stn.params {
+  command = "stiction",
+  shared = "../shared",
+  only = "",    -- cases whose name contains it
+  full = false, -- small steps too, minutes
+}
+local folder = p.shared .. "/reference/"
+local probe = io.open(folder .. "README.md")
+if not probe then
+  stn.skip("there is no " .. folder)
+end
+probe:close()
+
+local failed = 0
+print(("%-46s %-11s %10s %10s"):format("case", "what", "error", "tolerance"))
+local function report(case, what, value, tolerance)
+  local ok = stn.check(case .. ": " .. what, { value = value, limit = tolerance })
+  failed = failed + (ok and 0 or 1)
+  print(("%-46s %-11s %10.2e %10.1e%s"):format(case, what, value, tolerance, ok and "" or "  FAILED"))
+end
+
+local function fields(line)
+  local list = {}
+  for word in (line:gsub("\r$", "") .. ","):gmatch "([^,]*)," do list[#list + 1] = word end
+  return list
+end
+
+-- A table as { names, rows }, each row by name.
+local function read_table(path)
+  local rows, names = {}, nil
+  for line in io.lines(path) do
+    local words = fields(line)
+    if not names then
+      names = words
+    else
+      local row = {}
+      for i, name in ipairs(names) do row[name] = tonumber(words[i]) or words[i] end
+      rows[#rows + 1] = row
+    end
+  end
+  return rows, names
+end
+
+local function selected(case)
+  return case:find(p.only, 1, true) ~= nil
+end
+
+-- Runs a scenario and returns its table.
+local function run(script, settings)
+  local name = os.tmpname()
+  local log = name .. ".csv"
+  local words = { p.command, "run", "scripts/papers/" .. script, "--quiet", "--log", log }
+  for key, value in pairs(settings) do
+    if key == "integrator" then
+      words[#words + 1] = "--integrator " .. value
+    else
+      words[#words + 1] = ("--set '%s=%s'"):format(key, value)
+    end
+  end
+  local ok = os.execute(table.concat(words, " "))
+  local rows, names
+  if ok then
+    rows, names = read_table(log)
+  end
+  for _, file in ipairs { name, log, log .. ".parameters" } do os.remove(file) end
+  assert(ok, table.concat(words, " ") .. ": failed")
+  return rows, names
+end
+
+-- Largest error of each column against the reference's rows that have the same step or t.
+local function compare(case, script, settings, file, tolerances, options)
+  if not selected(case) then
+    return
+  end
+  options = options or {}
+  local rows, names = run(script, settings)
+  local reference, expected = read_table(folder .. file)
+  local wanted = table.concat(expected, ",")
+  wanted = expected[1] == "step" and wanted or "step," .. wanted
+  assert(table.concat(names, ",") == wanted, ("%s: columns are %s, not %s"):format(case, table.concat(names, ","), wanted))
+  local dt = rows[2].t - rows[1].t
+  local worst, compared = {}, 0
+  for name in pairs(tolerances) do worst[name] = 0 end
+  for _, theirs in ipairs(reference) do
+    if not options.before or theirs.t < options.before then
+      local ours = rows[(theirs.step or math.floor(theirs.t / dt + 0.5)) + 1]
+      assert(ours and math.abs(ours.t - theirs.t) < 1e-6 * dt + 1e-9, ("%s: no row at t = %g s"):format(case, theirs.t))
+      compared = compared + 1
+      for name in pairs(tolerances) do
+        local error = math.abs(ours[name] - theirs[name])
+        worst[name] = (error <= worst[name]) and worst[name] or error -- NaN stays
+      end
+    end
+  end
+  local order = {}
+  for name in pairs(tolerances) do order[#order + 1] = name end
+  table.sort(order)
+  assert(compared > 1)
+  for _, name in ipairs(order) do report(case, name, worst[name], tolerances[name]) end
+end
+
+local function all(names, tolerance)
+  local list = {}
+  for name in names:gmatch "%S+" do list[name] = tolerance end
+  return list
+end
+
+-- Runs a scenario for a row of the reference and compares one column of its last step, relative or in the column's unit.
+local function compare_last(case, script, settings, column, expected, tolerance, relative)
+  if selected(case) then
+    local rows = run(script, settings)
+    local value = rows[#rows][column]
+    report(case, column, math.abs(relative and value / expected - 1 or value - expected), tolerance)
+  end
+end
+
+-- ---------------------------------------------------------------------------------------------- a_spring_cylinder
+
+compare("a_spring_cylinder sliding", "sap/spring_cylinder.lua", { mu = 0 }, "a_spring_cylinder/frictionless.csv", all([[x_symplectic_euler
+  v_symplectic_euler E_symplectic_euler x_midpoint v_midpoint E_midpoint x_implicit_euler v_implicit_euler E_implicit_euler x_exact v_exact]],
+  1e-9))
+for _, scheme in ipairs { "symplectic_euler", "midpoint", "implicit_euler" } do
+  compare("a_spring_cylinder rolling, " .. scheme, "sap/spring_cylinder.lua", { scheme = scheme }, "a_spring_cylinder/rolling_sap_" .. scheme .. ".csv",
+    { x = 5e-6, z = 5e-6, theta = 1e-4, vx = 5e-5, vz = 5e-5, slip = 5e-5 })
+end
+local study = {}
+local function studied(mu)
+  if not study[mu] then
+    local pipe <close> = assert(io.popen(("%s run scripts/papers/sap/spring_cylinder.lua --quiet --json --set convergence=true --set mu=%g 2>/dev/null"):format(
+      p.command, mu)))
+    study[mu] = pipe:read "a"
+  end
+  return study[mu]
+end
+for _, row in ipairs(read_table(folder .. "a_spring_cylinder/convergence.csv")) do
+  for mu, column in pairs { [0] = "rms_x_error_frictionless", [1] = "rms_x_error_rolling" } do
+    local case = ("a_spring_cylinder %s, dt %g, mu %d"):format(row.scheme, row.dt, mu)
+    if selected(case) then
+      local text = studied(mu):match(('"error_%s_%g":%%s*([%%d.e+-]+)'):format(row.scheme, row.dt))
+      report(case, "rms error", math.abs((tonumber(text) or 0 / 0) / row[column] - 1), 0.01)
+    end
+  end
+end
+
+-- ------------------------------------------------------------------------------------------------------ c_particle
+
+for _, row in ipairs(read_table(folder .. "c_particle/static_penetration.csv")) do
+  if row.w_convention == "rms_frobenius_over_3" then
+    compare_last(("c_particle rest, k %g, dt %g, tau %.2g"):format(row.k, row.dt, row.tau_d), "sap/particle.lua",
+      { case = "penetration", k = row.k, dt = row.dt, taud = row.tau_d, beta = row.beta }, "penetration", row.penetration, 1e-9, true)
+  end
+end
+for _, row in ipairs(read_table(folder .. "c_particle/stiction_creep.csv")) do
+  if row.w_convention == "rms_frobenius_over_3" then
+    compare_last(("c_particle creep, mu %g, dt %g, push %g"):format(row.mu, row.dt, row.push_over_mu_m_g), "sap/particle.lua",
+      { case = "creep", mu = row.mu, dt = row.dt, push_over_mu_m_g = row.push_over_mu_m_g }, "v_sap", row.v_sap, 1e-7, true)
+  end
+end
+for _, mu in ipairs { 0.2, 0.5, 1 } do
+  compare(("c_particle stop, mu %g"):format(mu), "sap/particle.lua", { case = "stop", mu = mu }, ("c_particle/stop_sap_mu%g_dt0.01.csv"):format(mu),
+    all("x z vx vz", 1e-7))
+end
+for _, row in ipairs(read_table(folder .. "c_particle/stopping.csv")) do
+  if row.model == "sap" then
+    compare_last(("c_particle stop, mu %g, dt %g"):format(row.mu, row.dt), "sap/particle.lua", { case = "stop", mu = row.mu, dt = row.dt }, "x",
+      row.x_end, 1e-7)
+  end
+end
+for _, row in ipairs(read_table(folder .. "c_particle/incline.csv")) do
+  local case = ("c_particle incline, mu %g, %.4g deg"):format(row.mu, row.angle_deg)
+  local settings = { case = "incline", mu = row.mu, angle_deg = row.angle_deg }
+  compare_last(case, "sap/particle.lua", settings, "x_sap", row.x_sap, 1e-7)
+  if row.exact_acceleration == 0 then
+    compare_last(case, "sap/particle.lua", settings, "v_sap", 0, 2e-3)
+  end
+end
+for _, row in ipairs(read_table(folder .. "c_particle/bounce_kelvin_voigt.csv")) do -- order 1 in dt: 1e-3 at 1e-6 s
+  compare_last(("c_particle bounce, tau %g"):format(row.tau_d), "sap/particle.lua", { case = "bounce", taud = row.tau_d, dt = 1e-6 }, "restitution",
+    row.restitution, 1e-3)
+end
+
+-- ------------------------------------------------------------------------------------------------------ g_dynamics
+
+-- Tolerances of the references: 1e-6 up to the first flip, 1e-5 for chains; small steps reach them (`full`). The order in dt is
+-- looked at besides: an error that is 4 times smaller at half the step.
+local fine = p.full
+compare("g_dynamics free_top, midpoint", "dynamics/free_top.lua", { dt = fine and 2e-5 or 2e-4, T = fine and 20 or 2.4 }, "g_dynamics/free_top.csv",
+  all("qw qx qy qz", fine and 1e-6 or 1e-4), { before = 2.32 })
+compare("g_dynamics free_top, midpoint, invariants", "dynamics/free_top.lua", { dt = 2e-4 }, "g_dynamics/free_top.csv", all("energy Lx Ly Lz", 1e-5))
+for _, case in ipairs { "cusp", "steady_slow", "loop" } do
+  compare("g_dynamics gyroscope " .. case, "dynamics/gyroscope.lua", { case = case, dt = 5e-5 }, "g_dynamics/gyro_" .. case .. ".csv",
+    all("theta phi theta_dot phi_dot energy", 1e-4))
+end
+compare("g_dynamics double_pendulum, midpoint", "dynamics/double_pendulum.lua", { dt = fine and 1e-5 or 1e-4 }, "g_dynamics/double_pendulum.csv",
+  all("q0 q1 qd0 qd1 energy", fine and 1e-5 or 1e-4))
+for _, case in ipairs { "chain7", "chain7_damped" } do
+  compare("g_dynamics " .. case .. ", midpoint", "dynamics/chain.lua", { case = case, dt = fine and 1e-5 or 5e-5 }, "g_dynamics/" .. case .. ".csv",
+    all("q0 q1 q2 q3 q4 q5 q6 energy", fine and 1e-5 or 1e-3))
+end
+for _, row in ipairs(read_table(folder .. "g_dynamics/pendulum_period.csv")) do
+  local case = ("g_dynamics pendulum from %g deg"):format(row.amplitude_deg)
+  if selected(case) then
+    local rows = run("dynamics/pendulum.lua", { amplitude_deg = row.amplitude_deg, dt = 1e-3 })
+    report(case, "period", math.abs(rows[#rows].period / row.period - 1), 1e-5)
+  end
+end
+
+print(failed == 0 and "all within tolerance" or failed .. " beyond tolerance")
