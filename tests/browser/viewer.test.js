@@ -8,13 +8,12 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
+import { FLAGS } from "./flags.js";
 import { readPng } from "./png.js";
 import * as encode from "./encode.js";
 import { blocks, falling, viewerOf } from "./recordings.js";
 
 const { STICTION, SCENARIO, CHROMIUM, FOLDER } = process.env;
-const FLAGS = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-background-networking", "--disable-component-update",
-  "--disable-sync", "--disable-quic", "--no-first-run"];
 const CLUTTER = join(FOLDER, "clutter.html");
 
 let browser, viewer;

@@ -31,6 +31,7 @@ async function open() {
   const read = Promise.all(recordings.map((recording) => readRest(app, recording)));
   exposeHook(app, read);
   await read;
+  performance.mark("stiction read");
   const tell = () => app.say([...refused.map(({ message }) => message), ...recordings.flatMap((_, k) => notesOn(app, k))].join("; "));
   for (const recording of recordings) recording.onDamage = tell;
   tell();

@@ -43,9 +43,17 @@ async function gather(reader) {
   return whole;
 }
 
+/** @param {string} base64 */
+function bytesOf(base64) {
+  const characters = atob(base64);
+  const bytes = new Uint8Array(characters.length);
+  for (let k = 0; k < bytes.length; k++) bytes[k] = characters.charCodeAt(k);
+  return bytes;
+}
+
 /** @param {Block} block @returns {Promise<Uint8Array>} its payload */
 export async function inflate(block) {
-  const packed = Uint8Array.from(atob(block.text), (c) => c.charCodeAt(0));
+  const packed = bytesOf(block.text);
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
   return gather(stream.getReader());
 }

@@ -2,7 +2,9 @@
 // Many copies of one small shape, which grow in number as they are needed.
 
 import * as THREE from "three";
+import { mergeVertices } from "three/examples/jsm/utils/BufferGeometryUtils.js";
 
+const THROUGH = 2000; // copies that shine through at most: more are a haze that costs as much as all the rest
 const Z = new THREE.Vector3(0, 0, 1);
 
 /**
@@ -56,9 +58,11 @@ export class Copies {
 
   /** What was added is drawn. */
   show() {
-    for (const mesh of this.meshes) mesh.count = this.count;
-    this.meshes[0].instanceMatrix.needsUpdate = true;
-    this.meshes[0].instanceColor.needsUpdate = true;
+    const [front, behind] = this.meshes;
+    front.count = this.count;
+    behind.count = this.count <= THROUGH ? this.count : 0;
+    front.instanceMatrix.needsUpdate = true;
+    front.instanceColor.needsUpdate = true;
   }
 }
 
@@ -72,17 +76,30 @@ export function along(origin, direction, offset, width, length) {
   return matrix.compose(position, rotation, scale.set(width, width, length));
 }
 
-/** From z = 0 to 1, of radius 1. */
-export function shaftGeometry() {
-  return new THREE.CylinderGeometry(1, 1, 1, 12).rotateX(Math.PI / 2).translate(0, 0, 0.5);
+// They are a few pixels wide and have no shading: few corners are enough, and every one is there once.
+
+function bare(geometry) {
+  geometry.deleteAttribute("normal");
+  geometry.deleteAttribute("uv");
+  return mergeVertices(geometry);
+}
+
+/** From z = 0 to 1, of radius 1; closed: with its ends. */
+export function shaftGeometry(closed = false) {
+  return bare(new THREE.CylinderGeometry(1, 1, 1, closed ? 14 : 6, 1, !closed)).rotateX(Math.PI / 2).translate(0, 0, 0.5);
 }
 
 /** From z = 0 to 1, of radius 1 at z = 0. */
 export function coneGeometry() {
-  return new THREE.ConeGeometry(1, 1, 20).rotateX(Math.PI / 2).translate(0, 0, 0.5);
+  return bare(new THREE.ConeGeometry(1, 1, 8)).rotateX(Math.PI / 2).translate(0, 0, 0.5);
 }
 
 /** A ring around z, of radius 1. */
 export function ringGeometry() {
-  return new THREE.TorusGeometry(0.8, 0.2, 8, 24);
+  return bare(new THREE.TorusGeometry(0.8, 0.2, 4, 16));
+}
+
+/** Of radius 1. */
+export function ballGeometry() {
+  return bare(new THREE.SphereGeometry(1, 8, 4));
 }

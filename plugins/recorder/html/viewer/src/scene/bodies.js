@@ -3,7 +3,7 @@
 
 import * as THREE from "three";
 import { geometryColour, SELECTION_COLOUR } from "./palette.js";
-import { shapeOf } from "./shapes.js";
+import { finenessOf, shapeOf } from "./shapes.js";
 
 const INVISIBLE = 0.05; // alpha below which nothing is drawn
 const OVER_VISUAL = 0.35; // alpha of collision shapes over visuals
@@ -85,7 +85,10 @@ export class Bodies {
 
   #batch(items, alpha) {
     const { shape } = items[0];
-    if (!this.triangles.has(shape.key)) this.triangles.set(shape.key, shape.make(this.recording.meshes));
+    if (!this.triangles.has(shape.key)) {
+      const copies = this.items.filter((item) => item.shape.key === shape.key).length;
+      this.triangles.set(shape.key, shape.make(finenessOf(copies), this.recording.meshes));
+    }
     const material = new THREE.MeshStandardMaterial({ roughness: 0.72, metalness: 0, opacity: alpha, transparent: alpha < 1 });
     material.depthWrite = alpha >= 1;
     const mesh = new THREE.InstancedMesh(this.triangles.get(shape.key), material, items.length);

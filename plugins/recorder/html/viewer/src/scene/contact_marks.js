@@ -5,7 +5,7 @@
 import * as THREE from "three";
 import { contactsOf } from "../data/frames.js";
 import { STATE } from "../data/contacts.js";
-import { along, coneGeometry, Copies, ringGeometry, shaftGeometry } from "./arrows.js";
+import { along, ballGeometry, coneGeometry, Copies, ringGeometry, shaftGeometry } from "./arrows.js";
 import { CONTACT_COLOURS, SELECTION_COLOUR } from "./palette.js";
 
 const COLOURS = [CONTACT_COLOURS.open, CONTACT_COLOURS.stick, CONTACT_COLOURS.slip].map((c) => new THREE.Color(c));
@@ -21,8 +21,8 @@ export class ContactMarks {
     this.root = new THREE.Group();
     this.shafts = new Copies(shaftGeometry());
     this.heads = new Copies(coneGeometry());
-    this.discs = new Copies(shaftGeometry());
-    this.balls = new Copies(new THREE.SphereGeometry(1, 16, 12));
+    this.discs = new Copies(shaftGeometry(true));
+    this.balls = new Copies(ballGeometry());
     this.rings = new Copies(ringGeometry());
     this.all = [this.shafts, this.heads, this.discs, this.balls, this.rings];
     this.root.add(...this.all.map((copies) => copies.root));
