@@ -90,3 +90,11 @@ export function finite(numbers) {
   if (!numbers.every(Number.isFinite)) throw new Error("a number in it is not finite");
   return numbers;
 }
+
+const LATEST = 1e9; // [s]; an axis of plots cannot be divided where a step of time is below rounding
+
+/** The same times; throws when one cannot be. @param {Float64Array} times */
+export function plausible(times) {
+  if (!times.every((t) => Math.abs(t) <= LATEST)) throw new Error("a time in it cannot be");
+  return times;
+}

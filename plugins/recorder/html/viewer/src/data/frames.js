@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blocks of kind `frames`: poses and velocities of bodies, places of nodes; contacts and patches are made when asked for.
 
-import { Reader, finite } from "./bytes.js";
+import { Reader, plausible } from "./bytes.js";
 import { decodeContacts, noContacts } from "./contacts.js";
 import { decodePatches, noPatches } from "./patches.js";
 
@@ -32,7 +32,7 @@ function readTimes(reader) {
   const step = new Float64Array(count);
   let last = 0;
   for (let f = 0; f < count; f++) step[f] = last += reader.u();
-  return { count, step, time: finite(Float64Array.from(step, () => reader.f64())) };
+  return { count, step, time: plausible(Float64Array.from(step, () => reader.f64())) };
 }
 
 /** A column goes to every `stride`-th number of `out`. */

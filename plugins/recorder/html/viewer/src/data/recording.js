@@ -2,6 +2,7 @@
 // One recording: its scene and meshes at once, its frames and series as they are decoded.
 
 import { inflate, inflateJson } from "./blocks.js";
+import { plausible } from "./bytes.js";
 import { decodeFrames } from "./frames.js";
 import { decodeMesh } from "./meshes.js";
 import { checkScene } from "./scene.js";
@@ -72,7 +73,8 @@ export class Recording {
     if (!block) return;
     try {
       const end = await inflateJson(block);
-      if (![end.steps, end.time].every(Number.isFinite)) throw new Error("it is no end");
+      if (!Number.isFinite(end?.steps)) throw new Error("it is no end");
+      plausible(Float64Array.of(end.time));
       this.end = end;
     } catch (error) {
       this.#note(`the block of its end is damaged (${error.message})`);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blocks of kind `series`, and what is drawn of them.
 
-import { Reader, finite } from "./bytes.js";
+import { Reader, plausible } from "./bytes.js";
 
 /**
  * @typedef {object} Points  of one block
@@ -17,11 +17,11 @@ export function decodeSeries(payload) {
   const step = new Float64Array(count);
   let last = 0;
   for (let k = 0; k < count; k++) step[k] = last += reader.u();
-  const time = finite(new Float64Array(reader.planes(count, 8)));
+  const time = plausible(new Float64Array(reader.planes(count, 8)));
   const columns = new Map();
   for (const { name, unit } of names) {
     const own = columns.has(name) ? `${name} (signal)` : name; // a signal does not replace what is always there
-    columns.set(own, { unit, values: new Float32Array(reader.planes(count, 4)) });
+    columns.set(own, { unit, values: new Float32Array(reader.planes(count, 4)).map((value) => (Number.isFinite(value) ? value : NaN)) });
   }
   return { step, time, columns };
 }
