@@ -322,14 +322,15 @@ int cmd_replay(int argc, char **argv) {
         {"threads", 0, CLI_INT, "N", "workers for islands", &o.use.threads},
         {"json", 0, CLI_FLAG, NULL, "what came of it, as JSON on stdout", &o.json},
     };
-    const cli_command command = {"replay",
-                                 "FILE",
-                                 "Makes a recorded run (run --record FILE.html) again without its script; exit 1 when "
-                                 "--check finds a difference, 3 when it diverges.",
-                                 options,
-                                 STN_COUNT(options),
-                                 1,
-                                 1};
+    const cli_command command = {
+        "replay",
+        "FILE",
+        "Makes a recorded run (run --record FILE.html) again without its script, with the recorded steps "
+        "and parameters; exit 1 when --check finds a difference, 3 when it diverges.",
+        options,
+        STN_COUNT(options),
+        1,
+        1};
     cli_list words;
     int status = cli_parse(&command, argc, argv, &words);
     if (status != CLI_PROCEED) {

@@ -296,6 +296,9 @@ static void what_cannot_be_replayed_is_one_line(void **state) {
     stn_expect_part("replay r.html --threads -1 " ERRORS, 2, "--threads -1: must be from 1 to 1024");
     stn_expect_part("replay nothing.html " ERRORS, 2, "nothing.html");
     stn_expect_part("replay moved.lua " ERRORS, 2, "moved.lua");
+    stn_expect("replay r.html --dt 0.001 " ERRORS, 2,
+               "stiction replay: unknown option --dt; see stiction replay --help\n"); // which says whose dt is taken
+    stn_expect_part("replay --help", 0, "with the recorded steps and parameters");
     stn_expect_part("replay --help", 0, "usage: stiction replay FILE [options]");
 }
 
