@@ -109,6 +109,63 @@ static void test_a_run_is_summed_up_in_json(void **state) {
     cJSON_Delete(json);
 }
 
+static int compare_reals(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/// The column of a log, without the start's row.
+static int read_column(const char *path, const char *name, double *values, int most) {
+    static char line[1 << 16];
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_non_null(fgets(line, sizeof line, file));
+    int column = -1, count = 0, at = 0;
+    for (char *word = strtok(line, ",\n"); word != NULL; word = strtok(NULL, ",\n"), at++) {
+        column = strcmp(word, name) == 0 ? at : column;
+    }
+    assert_true(column >= 0);
+    assert_non_null(fgets(line, sizeof line, file));
+    for (; count < most && fgets(line, sizeof line, file) != NULL; count++) {
+        const char *field = line;
+        for (int k = 0; k < column; k++) {
+            field = strchr(field, ',') + 1;
+        }
+        values[count] = strtod(field, NULL);
+    }
+    fclose(file);
+    return count;
+}
+
+/// eps_m, eps_gamma and others over the run: mean, largest, and the least that 99 % of the steps do not exceed.
+static void test_the_certificate_in_json_sums_up_the_log(void **state) {
+    (void)state;
+    static const char *const names[] = {"complementarity", "cone", "penetration_m", "momentum"};
+    write_file("sliding.lua",
+               "local stn = require 'stiction'\n"
+               "local w = stn.world { dt = 0.002, solver = { 'sap', tolerance = 1e-4 } }\n"
+               "w:ground { mu = 0.5 }\n"
+               "local b = w:box { size = { 0.1, 0.1, 0.1 }, mass = 1, mu = 0.5, xyz = { 0, 0, 0.0499 } }\n"
+               "b:set_velocity { linear = { 1, 0.3, 0 }, angular = { 0, 0, 3 } }\n"
+               "for step in w:run { steps = 130 } do end\n");
+    cJSON *json = run_json("run sliding.lua --json --log sliding.csv " QUIET, 0);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        double values[200], sum = 0.0;
+        int count = read_column("sliding.csv", names[i], values, 200);
+        assert_int_equal(count, 130);
+        qsort(values, (size_t)count, sizeof *values, compare_reals);
+        for (int k = 0; k < count; k++) {
+            sum += values[k];
+        }
+        const cJSON *summary = member(member(json, "certificate"), names[i]);
+        assert_near(number(summary, "max"), values[129], 0.0);
+        assert_near(number(summary, "p99"), values[128], 0.0); // 129 of 130 are the first 99 % and more
+        assert_near(number(summary, "mean"), sum / 130.0, 1e-12 * values[129]);
+        assert_true(values[129] > 0.0);
+    }
+    cJSON_Delete(json);
+}
+
 /// Once for each parameter, where it is first given; what means "none of it" is no setting.
 static void test_a_material_that_nothing_uses_is_a_warning(void **state) {
     (void)state;
@@ -544,6 +601,7 @@ static void test_profile_tells_the_stages(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_a_run_is_summed_up_in_json, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_the_certificate_in_json_sums_up_the_log, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_a_material_that_nothing_uses_is_a_warning, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_a_bad_start_is_a_warning, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_options_override_the_script, enter_folder, leave_folder),
