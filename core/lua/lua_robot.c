@@ -120,6 +120,23 @@ static int place_apply_force(lua_State *L) {
     return 0;
 }
 
+/// Of all collision shapes of a link, or of all links of a robot.
+static int place_set_surface_velocity(lua_State *L) {
+    bool is_link = luaL_testudata(L, 1, STN_LUA_LINK) != NULL;
+    stn_lua_object *o = stn_lua_object_check(L, 1, is_link ? STN_LUA_LINK : STN_LUA_ROBOT);
+    const stn_model *model = model_of(o);
+    stn_vec3 velocity = stn_lua_vector(L, 2, "set_surface_velocity", "m/s");
+    for (int32_t g = 0; g < model->geometry_count; g++) {
+        int32_t link = model->geometries[g].link;
+        bool its = link >= 0 && (is_link ? link == o->index : model->links[link].robot == o->index);
+        stn_error err = {0};
+        if (its && model->geometries[g].collision) {
+            stn_lua_check(L, stn_world_set_surface_velocity(o->world->world, g, velocity, &err), &err);
+        }
+    }
+    return 0;
+}
+
 // -------------------------------------------------------------------------------------------------------- robots
 
 static int robot_set_pose(lua_State *L) {
@@ -285,7 +302,8 @@ int stn_lua_object_equal(lua_State *L) {
 void stn_lua_open_robot(lua_State *L) {
     static const luaL_Reg place[] = {
         {"pose", place_pose},   {"position", place_position},       {"velocity", place_velocity},
-        {"speed", place_speed}, {"apply_force", place_apply_force}, {NULL, NULL},
+        {"speed", place_speed}, {"apply_force", place_apply_force},
+        {"set_surface_velocity", place_set_surface_velocity}, {NULL, NULL},
     };
     static const luaL_Reg robot[] = {{"set_pose", robot_set_pose},
                                      {"set_velocity", robot_set_velocity},

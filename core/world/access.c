@@ -173,6 +173,24 @@ stn_status stn_world_set_effort(stn_world *world, int32_t dof, double effort, st
     return STN_OK;
 }
 
+stn_status stn_world_set_surface_velocity(stn_world *world, int32_t geometry, stn_vec3 velocity, stn_error *err) {
+    stn_status status = need_compiled(world, "set surface velocity", err);
+    if (status != STN_OK) {
+        return status;
+    }
+    if (geometry < 0 || geometry >= world->model->geometry_count) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "set surface velocity: geometry %d is not one of 0 to %d", geometry,
+                        world->model->geometry_count - 1);
+    }
+    if (!stn_vec3_finite(velocity)) {
+        return stn_fail(err, STN_ERR_NUMERIC, "set surface velocity: (%g, %g, %g) m/s of geometry %d, must be finite",
+                        velocity.x, velocity.y, velocity.z, geometry);
+    }
+    memcpy(world->state.surface_velocity + 3 * (size_t)geometry, &velocity, sizeof velocity);
+    stn_journal_assign(world, JOURNAL_SURFACE, 3 * (size_t)geometry, 3);
+    return STN_OK;
+}
+
 stn_status stn_world_set_wrench(stn_world *world, int32_t body, stn_vec3 force, stn_vec3 torque, stn_vec3 point,
                                 stn_error *err) {
     stn_status status = need_compiled(world, "set wrench", err);

@@ -102,11 +102,22 @@ static body_speed speed_of(const stn_world *world, int32_t b) {
                         stn_vec3_norm(point_velocity(world, star, b, origin)), stn_vec3_norm(star[b].angular)};
 }
 
+/// Of a belt, in the shape's axes.
+static stn_vec3 surface_velocity(const stn_world *world, int32_t geometry) {
+    const double *u = world->state.surface_velocity + 3 * (size_t)geometry;
+    return stn_vec3_make(u[0], u[1], u[2]);
+}
+
+static bool is_belt(const stn_geometry *g) { // from the start
+    return g->surface_velocity.x != 0.0 || g->surface_velocity.y != 0.0 || g->surface_velocity.z != 0.0;
+}
+
 /// A speed that no point of the collider exceeds, now or under v_star. `last`: that of the body of the collider before,
 /// which is often the same.
-static double speed_bound(const stn_world *world, int32_t i, body_speed *last) {
+static double speed_bound(stn_world *world, int32_t i, body_speed *last) {
     const stn_geometry *g = &world->model->geometries[world->collider[i]];
-    double conveyor = stn_vec3_norm(g->surface_velocity);
+    double conveyor = stn_vec3_norm(surface_velocity(world, world->collider[i]));
+    world->has_belts = world->has_belts || conveyor != 0.0 || is_belt(g);
     if (g->body < 0) {
         const double *u = world->problem.v_star + world->node_dof[g->node],
                      *u0 = world->state.v + world->node_dof[g->node];
@@ -135,6 +146,7 @@ void stn_world_geometry_pose(const stn_world *world, const stn_geometry *g, stn_
 static void update_boxes(stn_world *world, reach_query *query, double *speed) {
     const stn_model *model = world->model;
     body_speed last = {.body = -1};
+    world->has_belts = false;
     for (int32_t i = 0; i < world->collider_count; i++) {
         const stn_geometry *g = &model->geometries[world->collider[i]];
         stn_pose *pose = &world->geometry_pose[world->collider[i]];
@@ -195,6 +207,16 @@ static bool is_reachable(const stn_world *world, const stn_contact *c, reach_que
     v0 = stn_vec3_add(v0, c->bias);
     stn_vec3 slip = stn_vec3_mul_add(v0, -stn_vec3_dot(v0, c->normal), c->normal);
     return c->phi0 <= law_reach(query, &c->material, fabs(stn_vec3_dot(v_star, c->normal)), stn_vec3_norm(slip));
+}
+
+/// Contacts come with the surface velocities of the model; what counts are those of the state.
+static void set_belts(stn_world *world, int32_t first) {
+    for (int32_t i = first; i < world->contacts.count; i++) {
+        stn_contact *c = &world->contacts.contacts[i];
+        stn_vec3 a = surface_velocity(world, c->geometry_a), b = surface_velocity(world, c->geometry_b);
+        c->bias = stn_vec3_sub(stn_mat3_apply(&world->geometry_pose[c->geometry_b].rotation, b),
+                               stn_mat3_apply(&world->geometry_pose[c->geometry_a].rotation, a));
+    }
 }
 
 /// Of the contacts from `first` on keeps those that may act; the faces of a patch stay together.
@@ -267,6 +289,9 @@ static stn_status collide_found(stn_world *world, const stn_broadphase_pair *fou
                                                     world->arena, &world->contacts, err);
         if (status < 0) {
             return status;
+        }
+        if (world->has_belts) {
+            set_belts(world, first);
         }
         drop_unreachable(world, query, first);
     }

@@ -156,6 +156,7 @@ static stn_status allocate_state(stn_world *world, stn_error *err) {
     stn_state_sizes sizes = {
         .nq = (size_t)model->nq, .nv = (size_t)model->nv, .wrench_count = 6 * (size_t)model->body_count,
         .prescribed_count = PRESCRIBED_NUMBERS * (size_t)world->prescribed_count,
+        .surface_count = 3 * (size_t)model->geometry_count,
         .integrator_bytes = ops->state_size != NULL ? ops->state_size(integrator->self, model) : 0,
     };
     stn_status status = stn_state_resize(world->context, &world->state, &sizes, err);
@@ -163,6 +164,9 @@ static stn_status allocate_state(stn_world *world, stn_error *err) {
         return status;
     }
     memcpy(world->state.q, model->q0, sizes.nq * sizeof(double));
+    for (int32_t g = 0; g < model->geometry_count; g++) {
+        memcpy(world->state.surface_velocity + 3 * (size_t)g, &model->geometries[g].surface_velocity, 3 * sizeof(double));
+    }
     world->integrator_next = stn_allocate(world->context, sizes.integrator_bytes, 1);
     if (world->integrator_next == NULL) {
         return out_of_memory(err);

@@ -17,6 +17,7 @@ typedef enum journal_field {
     JOURNAL_EFFORT,
     JOURNAL_WRENCH,
     JOURNAL_PRESCRIBED,
+    JOURNAL_SURFACE,
     JOURNAL_FIELD_COUNT
 } journal_field;
 

@@ -20,7 +20,7 @@ typedef struct sizes_part {
     stn_vec3 gravity;
     stn_state_sizes sizes;
 } sizes_part;
-_Static_assert(sizeof(sizes_part) == 19 * 8, "no padding");
+_Static_assert(sizeof(sizes_part) == 20 * 8, "no padding");
 
 /// Arrays of a state that has its sizes.
 static void pass_arrays(byte_stream *b, stn_snapshot *snapshot) {

@@ -89,6 +89,7 @@ struct stn_world {
     double *collider_radius;       // of the shape about its body's origin, for speed bounds; 0 for half spaces and height fields
     stn_material *collider_worst;  // largest mu, relaxation time, dissipation, smallest stiffness of any pair with it
     stn_aabb *collider_box;
+    bool has_belts;      // does any collider's surface move by itself in this step?
     int32_t *body_parts; // (body_count) colliders that each body is composed of; a surface counts as two
     int32_t prescribed_count;
     prescribed_body *prescribed; // by body

@@ -208,6 +208,8 @@ function link:velocity() end
 function link:speed() end
 ---@param wrench { force?: stiction.Vector, torque?: stiction.Vector, point?: stiction.Vector }
 function link:apply_force(wrench) end
+---@param velocity stiction.Vector [m/s] in the axes of each shape
+function link:set_surface_velocity(velocity) end
 ---@return number [kg]
 function link:mass() end
 ---@return stiction.link? nil: a root
@@ -230,6 +232,8 @@ function robot:velocity() end
 function robot:speed() end
 ---@param wrench { force?: stiction.Vector, torque?: stiction.Vector, point?: stiction.Vector }
 function robot:apply_force(wrench) end
+---@param velocity stiction.Vector [m/s] in the axes of each shape
+function robot:set_surface_velocity(velocity) end
 ---@param pose stiction.Pose
 function robot:set_pose(pose) end
 ---@param velocity stiction.Velocity|stiction.Vector

@@ -133,6 +133,50 @@ stn.test("work of a table that is stuck to its box is the box's energy", functio
   assert(most > 0.3, "the table takes and gives 0.375 J")
 end)
 
+stn.test("a box on a belt reaches its speed after v/(mu g), and follows when it turns", function()
+  local v, mu, dt = 0.5, 0.2, 1e-3
+  local world = stn.world { dt = dt, solver = { "sap", tolerance = 1e-10 } }
+  local belt = world:box { name = "belt", fixed = true, size = { 8, 1, 0.2 }, xyz = { 0, 0, -0.1 } }
+  local box = world:box { size = { 0.2, 0.2, 0.1 }, mass = 2, xyz = { 0, 0, 0.05 } }
+  world:contact_material { mu = mu }
+  for _ in world:run { steps = 100 } do
+  end
+  assert(box:speed() < 1e-6, "it rests while the belt stands")
+  belt:set_surface_velocity { v, 0, 0 }
+  local steps, work, at = 0, 0, nil
+  for step in world:run { seconds = 0.5 } do
+    steps, work = steps + 1, work + step.input_work_J
+    at = at or (math.abs(box:velocity().linear[1] - v) < 1e-3 and steps)
+  end
+  stn.near(at * dt, v / (mu * g), 3 * dt, "time")
+  stn.near(box:velocity().linear, { v, 0, 0 }, 1e-5, "velocity")
+  stn.near(work, 2 * v * v, 1e-3 * v, "work") -- half of it stays with the box, half is slip
+  belt:set_surface_velocity { 0, -v, 0 }
+  for _ in world:run { seconds = 0.6 } do
+  end
+  stn.near(box:velocity().linear, { 0, -v, 0 }, 1e-5, "velocity")
+  world:reset()
+  world:step()
+  stn.near(box:velocity().linear[2], 0, 1e-6, "the belt stands again")
+end)
+
+stn.test("a belt that oscillates at 1 Hz carries a box while its acceleration is below mu g", function()
+  local function slip(mu)
+    local world = stn.world { dt = 1e-3 }
+    local belt = world:box { fixed = true, size = { 8, 1, 0.2 }, xyz = { 0, 0, -0.1 } }
+    local box = world:box { size = { 0.2, 0.2, 0.1 }, xyz = { 0, 0, 0.05 } }
+    world:contact_material { mu = mu }
+    local most, w, a = 0, 2 * math.pi, 0.5 -- a w = 3.1 m/s^2
+    for step in world:run { seconds = 1 } do
+      most = math.max(most, math.abs(box:velocity().linear[1] - a * math.sin(w * (step.time - 1e-3))))
+      belt:set_surface_velocity { a * math.sin(w * step.time), 0, 0 }
+    end
+    return most
+  end
+  assert(slip(0.4) < 1e-4, "it should stick")
+  assert(slip(0.2) > 0.1, "it should slip")
+end)
+
 stn.test("samples and a function give the same motion", function()
   local function make(motion)
     local world, box = table_with_box(motion, 0.5, 1e-3)

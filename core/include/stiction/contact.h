@@ -27,7 +27,7 @@ typedef struct stn_contact {
     stn_vec3 normal; // unit, world
     double phi0;     // signed distance, negative in overlap [m]
     stn_material material; // of this contact, fully set
-    stn_vec3 bias;      // surface velocity of B minus that of A, world [m/s]
+    stn_vec3 bias;      // surface velocity of B minus that of A, world [m/s]; the model's, until the world puts its present ones
     stn_vec3 direction; // material direction for anisotropic friction, world; zero: isotropic
     double mu2;         // friction along t2 when anisotropic
     int32_t patch;                     // -1 for a point contact

@@ -18,11 +18,12 @@ extern "C" {
     X(effort, double, nv, "N m, N", "applied joint efforts, until changed")                        \
     X(wrench, double, wrench_count, "N m, N", "6 per body: torque about the body origin, force; world axes; until changed") \
     X(prescribed, double, prescribed_count, "m, m/s, rad/s", "14 per prescribed body: 1 when the next step's end is told, pose, twist") \
+    X(surface_velocity, double, surface_count, "m/s", "3 per geometry: of a belt, in the shape's axes, until changed") \
     X(controller_memory, unsigned char, controller_bytes, "1", "private state of the controllers") \
     X(integrator_memory, unsigned char, integrator_bytes, "1", "private state of the integrator")
 
 typedef struct stn_state_sizes {
-    size_t nq, nv, reference_count, wrench_count, prescribed_count, controller_bytes, integrator_bytes;
+    size_t nq, nv, reference_count, wrench_count, prescribed_count, surface_count, controller_bytes, integrator_bytes;
 } stn_state_sizes;
 
 /// One contact's memory: impulse for warm starts [N s] in the constraint's rows and the law's and the solver's bytes, which

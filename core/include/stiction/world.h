@@ -157,6 +157,9 @@ STN_API stn_status stn_world_set_wrench(stn_world *world, int32_t body, stn_vec3
 /// stn_builder_prescribe, STN_ERR_NUMERIC for what is not finite.
 STN_API stn_status stn_world_set_prescribed(stn_world *world, int32_t body, const stn_pose *pose, const stn_vec3 *linear,
                                             const stn_vec3 *angular, stn_error *err);
+/// A geometry's surface moves by itself from the next step on, as a conveyor belt, in the shape's axes [m/s]; until changed.
+/// At the start it is that of the model.
+STN_API stn_status stn_world_set_surface_velocity(stn_world *world, int32_t geometry, stn_vec3 velocity, stn_error *err);
 /// A channel of a controller, by name; `count` must be the channel's size.
 STN_API stn_status stn_world_set_reference(stn_world *world, int32_t controller, const char *channel, const double *values,
                                            int32_t count, stn_error *err);
