@@ -281,6 +281,32 @@ stn.test("a free body that spins at 100 rad/s keeps its energy", function()
   end
 end)
 
+-- Heavy symmetric top on a ball joint, 150 rad/s about its axis, tilted by 0.6 rad, let go at rest.
+local function heavy_top(integrator, dt, seconds)
+  local path = files:write(".urdf", [[<robot name="gyroscope"><link name="base"/><link name="top"><inertial><origin xyz="0 0 0.08"/>
+    <mass value="0.5"/><inertia ixx="0.0068" iyy="0.0068" izz="0.004" ixy="0" ixz="0" iyz="0"/></inertial></link>
+    <joint name="pivot" type="ball"><parent link="base"/><child link="top"/></joint></robot>]])
+  local world = stn.world { dt = dt, integrator = integrator }
+  local robot = world:load { path, fixed = true, joints = { pivot = { math.cos(0.3), math.sin(0.3), 0, 0 } } }
+  robot:joint("pivot"):set_velocity { 0, -150 * math.sin(0.6), 150 * math.cos(0.6) }
+  local start, drift = world:energy().total, 0
+  for step in world:run { seconds = seconds } do
+    drift = math.max(drift, math.abs(step.energy_J / start - 1))
+  end
+  local q = robot:joint("pivot"):position()
+  return stn.transform({ quat = q }, { 0, 0, 1 }), drift
+end
+
+stn.test("a fast top on a ball joint is followed with the scheme's order", function()
+  local exact = heavy_top("midpoint", 2e-5, 0.2)
+  for integrator, expected in pairs { midpoint = 2, symplectic_euler = 1 } do
+    local order, fine = order_of(function(dt) return difference(heavy_top(integrator, dt, 0.2), exact) end, 1e-3)
+    assert(math.abs(order - expected) < 0.15 and fine < 2e-2, ("%s: order %g, error %g"):format(integrator, order, fine))
+    local _, drift = heavy_top(integrator, 2e-3, 1) -- 0.3 rad a step
+    assert(drift < 5e-4, ("%s: energy strays by %g"):format(integrator, drift))
+  end
+end)
+
 -- -------------------------------------------------------------------------------------------- joints of every type
 
 local function link(name, z)
@@ -385,6 +411,20 @@ stn.test("a body rests, slides and falls on contacts whatever the scheme", funct
     for _, contact in ipairs(world:contacts()) do sum = sum + contact.normal_impulse end
     stn.near(sum, 9.81 * 2e-3, 1e-8, "weight")
     world:close()
+  end
+end)
+
+stn.test("a prescribed body carries another one whatever the scheme", function()
+  for _, integrator in ipairs(schemes) do
+    local world = stn.world { dt = 2e-3, integrator = integrator, gravity = { 0, 0, -9.81 } }
+    local lift = world:box { size = { 1, 1, 0.1 }, mu = 0.8 }
+    lift:prescribe(function(t) return { xyz = { 0, 0, 0.1 * t * t - 0.05 } }, { 0, 0, 0.2 * t } end)
+    local box = world:box { size = { 0.1, 0.1, 0.1 }, mass = 1, mu = 0.8, xyz = { 0, 0, 0.05 } }
+    steps(world, 500)
+    stn.near(box:position(), { 0, 0, 0.15 }, 1e-3, integrator)
+    local sum = 0
+    for _, contact in ipairs(world:contacts()) do sum = sum + contact.normal_impulse end
+    stn.near(sum / 2e-3, 9.81 + 0.2, 0.01, integrator .. ": weight and inertia")
   end
 end)
 

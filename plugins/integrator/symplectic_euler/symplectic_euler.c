@@ -6,13 +6,13 @@
 // where c = C v - gravity terms. Without K and D it is symplectic Euler: first order, bounded energy.
 #include <stiction/plugin.h>
 
-#include "free_body.h"
+#include "spinning_body.h"
 
 /// -dt c of one tree.
 static stn_status form_bias(const stn_integrator_view *view, int32_t t, double *impulse, stn_error *err) {
     const stn_tree *tree = &view->model->trees[t];
-    if (free_body_is(view->model, tree)) {
-        free_body_impulse(view, tree, impulse);
+    if (spinning_body_is(view->model, tree)) {
+        spinning_body_impulse(view, tree, impulse);
         return STN_OK;
     }
     stn_spatial *scratch = STN_ARENA(view->arena, tree->body_count + 1, stn_spatial);

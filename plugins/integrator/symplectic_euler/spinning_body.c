@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gyroscopic torque on a free body, implicit. About its centre of mass, with the inertia I at the step's start,
+// The gyroscopic torque on a body, implicit. About its centre of mass in flight, about the pivot on a ball joint, with
+// the inertia I at the step's start,
 //
 //     I (omega - omega0) = -dt omega_m x I omega_m,   omega_m = (omega0 + omega) / 2
 //
 // instead of the explicit -dt omega0 x I omega0, the same to first order. Both sides' products with omega_m and I
 // omega_m vanish, so omega . I omega and |I omega| stay; and as the body then turns by exp(dt omega), which leaves
 // omega alone, these are kinetic energy and angular momentum of the step's end. The explicit torque adds energy in
-// every step, the more the faster the spin. A backward one (omega for omega_m) takes it away. The centre of mass, at c
-// from the body's origin, moves on evenly.
-#include "free_body.h"
+// every step, the more the faster the spin. A backward one (omega for omega_m) takes it away. In flight the centre of
+// mass, at c from the body's origin, moves on evenly.
+#include "spinning_body.h"
 
 #include <math.h>
 
@@ -22,12 +23,13 @@ static bool turns_evenly(const stn_mass *mass) {
     return off + fabs(I->m[1][1] - x) + fabs(I->m[2][2] - x) <= small && stn_vec3_norm(mass->com) == 0.0;
 }
 
-bool free_body_is(const stn_model *model, const stn_tree *tree) {
+bool spinning_body_is(const stn_model *model, const stn_tree *tree) {
     if (tree->kind != STN_TREE_ARTICULATED || tree->body_count != 1) {
         return false;
     }
     const stn_body *body = &model->bodies[tree->body_start];
-    return model->joints[body->joint].type == STN_JOINT_FLOATING && !turns_evenly(&body->mass);
+    stn_joint_type type = model->joints[body->joint].type;
+    return (type == STN_JOINT_FLOATING || type == STN_JOINT_BALL) && !turns_evenly(&body->mass);
 }
 
 /// exp(u) x - x without loss of digits at small u.
@@ -72,16 +74,33 @@ static stn_vec3 spin_on(const stn_mat3 *I, stn_vec3 omega, double dt) {
     return omega;
 }
 
-void free_body_impulse(const stn_integrator_view *view, const stn_tree *tree, double *impulse) {
+/// Inertia about the origin of what has the inertia I about its centre of mass, at c.
+static stn_mat3 moved_inertia(stn_mat3 I, double mass, stn_vec3 c) {
+    const double x[3] = {c.x, c.y, c.z};
+    for (int32_t i = 0; i < 3; i++) {
+        I.m[i][i] += mass * stn_vec3_dot(c, c);
+        for (int32_t j = 0; j < 3; j++) {
+            I.m[i][j] -= mass * x[i] * x[j];
+        }
+    }
+    return I;
+}
+
+void spinning_body_impulse(const stn_integrator_view *view, const stn_tree *tree, double *impulse) {
     const stn_kinematics *k = view->kinematics;
     const stn_body *body = &view->model->bodies[tree->body_start];
     const stn_mat3 *rotation = &k->body_pose[tree->body_start].rotation;
+    bool flies = view->model->joints[body->joint].type == STN_JOINT_FLOATING;
     stn_mat3 I = stn_mat3_rotate_tensor(rotation, &body->mass.inertia);
     stn_vec3 c = stn_mat3_apply(rotation, body->mass.com), omega0 = k->body_velocity[tree->body_start].angular;
+    I = flies ? I : moved_inertia(I, body->mass.mass, c);
     stn_vec3 omega = spin_on(&I, omega0, view->dt);
-    stn_vec3 moved = turn_change(stn_vec3_scale(view->dt, omega), c); // of the centre of mass about the origin
-    stn_vec3 force =
-        stn_vec3_scale(body->mass.mass, stn_vec3_mul_add(stn_vec3_cross(moved, omega), view->dt, view->gravity));
+    stn_vec3 change = stn_vec3_scale(view->dt, view->gravity); // of the centre's velocity
+    if (flies) {
+        stn_vec3 moved = turn_change(stn_vec3_scale(view->dt, omega), c);
+        change = stn_vec3_add(change, stn_vec3_cross(moved, omega)); // what keeps it while the origin swings about it
+    }
+    stn_vec3 force = stn_vec3_scale(body->mass.mass, change);
     stn_vec3 moment = stn_vec3_add(stn_mat3_apply(&I, stn_vec3_sub(omega, omega0)), stn_vec3_cross(c, force));
     for (int32_t i = 0; i < tree->nv; i++) {
         const stn_spatial *S = &k->motion[tree->v_start + i];
