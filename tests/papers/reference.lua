@@ -1,14 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Scenarios of scripts/papers/ against independent references, ../shared/reference: runs each with --log, compares the columns and
 -- prints case, error and tolerance. Without the references it is skipped.
---     stiction run tests/papers/reference.lua --set command=build/release/bin/stiction [--set only=gyro] [--set full=true]
+--     stiction run tests/papers/reference.lua --set command=build/release/bin/stiction [--set only=gyro]
 local stn = require "stiction"
 
 local p = stn.params {
   command = "stiction",
   shared = "../shared",
-  only = "",    -- cases whose name contains it
-  full = false, -- small steps too, minutes
+  only = "", -- cases whose name contains it
 }
 local folder = p.shared .. "/reference/"
 local probe = io.open(folder .. "README.md")
@@ -73,12 +72,11 @@ local function run(script, settings)
   return rows, names
 end
 
--- Largest error of each column against the reference's rows that have the same step or t.
-local function compare(case, script, settings, file, tolerances, options)
+-- Largest error of each column against the reference's rows that have the same step or t, those before a time.
+local function compare(case, script, settings, file, tolerances, before)
   if not selected(case) then
     return
   end
-  options = options or {}
   local rows, names = run(script, settings)
   local reference, expected = read_table(folder .. file)
   local wanted = table.concat(expected, ",")
@@ -88,7 +86,7 @@ local function compare(case, script, settings, file, tolerances, options)
   local worst, compared = {}, 0
   for name in pairs(tolerances) do worst[name] = 0 end
   for _, theirs in ipairs(reference) do
-    if not options.before or theirs.t < options.before then
+    if not before or theirs.t < before then
       local ours = rows[(theirs.step or math.floor(theirs.t / dt + 0.5)) + 1]
       assert(ours and math.abs(ours.t - theirs.t) < 1e-6 * dt + 1e-9, ("%s: no row at t = %g s"):format(case, theirs.t))
       compared = compared + 1
@@ -187,21 +185,18 @@ end
 
 -- ------------------------------------------------------------------------------------------------------ g_dynamics
 
--- Tolerances of the references: 1e-6 up to the first flip, 1e-5 for chains; small steps reach them (`full`). The order in dt is
--- looked at besides: an error that is 4 times smaller at half the step.
-local fine = p.full
-compare("g_dynamics free_top, midpoint", "dynamics/free_top.lua", { dt = fine and 2e-5 or 2e-4, T = fine and 20 or 2.4 }, "g_dynamics/free_top.csv",
-  all("qw qx qy qz", fine and 1e-6 or 1e-4), { before = 2.32 })
-compare("g_dynamics free_top, midpoint, invariants", "dynamics/free_top.lua", { dt = 2e-4 }, "g_dynamics/free_top.csv", all("energy Lx Ly Lz", 1e-5))
+-- 1e-6 for the top up to its first flip, 1e-5 for chains; the gyroscope has none of its own. Orders in dt: tests/scenario/integrators.lua.
+compare("g_dynamics free_top", "dynamics/free_top.lua", { dt = 2e-4, T = 2.4 }, "g_dynamics/free_top.csv", all("qw qx qy qz", 1e-6), 2.32)
+compare("g_dynamics free_top, invariants", "dynamics/free_top.lua", { dt = 2e-4 }, "g_dynamics/free_top.csv", all("energy Lx Ly Lz", 1e-6))
 for _, case in ipairs { "cusp", "steady_slow", "loop" } do
-  compare("g_dynamics gyroscope " .. case, "dynamics/gyroscope.lua", { case = case, dt = 5e-5 }, "g_dynamics/gyro_" .. case .. ".csv",
-    all("theta phi theta_dot phi_dot energy", 1e-4))
+  compare("g_dynamics gyroscope " .. case, "dynamics/gyroscope.lua", { case = case, dt = 2e-5 }, "g_dynamics/gyro_" .. case .. ".csv",
+    all("theta phi psi theta_dot phi_dot psi_dot energy", 1e-5))
 end
-compare("g_dynamics double_pendulum, midpoint", "dynamics/double_pendulum.lua", { dt = fine and 1e-5 or 1e-4 }, "g_dynamics/double_pendulum.csv",
-  all("q0 q1 qd0 qd1 energy", fine and 1e-5 or 1e-4))
+compare("g_dynamics double_pendulum", "dynamics/double_pendulum.lua", { dt = 5e-5 }, "g_dynamics/double_pendulum.csv",
+  all("q0 q1 qd0 qd1 energy", 1e-5))
 for _, case in ipairs { "chain7", "chain7_damped" } do
-  compare("g_dynamics " .. case .. ", midpoint", "dynamics/chain.lua", { case = case, dt = fine and 1e-5 or 5e-5 }, "g_dynamics/" .. case .. ".csv",
-    all("q0 q1 q2 q3 q4 q5 q6 energy", fine and 1e-5 or 1e-3))
+  compare("g_dynamics " .. case, "dynamics/chain.lua", { case = case, dt = 2.5e-5 }, "g_dynamics/" .. case .. ".csv",
+    all("q0 q1 q2 q3 q4 q5 q6 energy", 1e-5))
 end
 for _, row in ipairs(read_table(folder .. "g_dynamics/pendulum_period.csv")) do
   local case = ("g_dynamics pendulum from %g deg"):format(row.amplitude_deg)

@@ -11,7 +11,7 @@ local p = stn.params {
   q0 = "0.6,-0.4,0.5,0.3,0.7,-0.6,0.4",         -- [rad]
   qd0 = "0.0,0.5,-1.0,2.0,0.0,1.0,-0.5",        -- [rad/s]
   T = 1.5,                                      -- [s]
-  dt = 1e-4,                                    -- [s]
+  dt = 2.5e-5,                                  -- [s]
 }
 p.damping = stn.params { damping = p.case == "chain7_damped" and 0.02 or 0.0 }.damping -- of each joint [N m s/rad]
 

@@ -9,7 +9,7 @@ local p = stn.params {
   q0 = "1.5,0.7",  -- [rad]
   qd0 = "0.0,0.0", -- [rad/s]
   T = 4.0,         -- [s]
-  dt = 1e-4,       -- [s]
+  dt = 5e-5,       -- [s]
 }
 local y = { 0, 1, 0 }
 local _, _, drift = hinged_boxes.run { l = numbers(p.l, "l", 2), m = numbers(p.m, "m", 2), axes = { y, y }, q0 = numbers(p.q0, "q0", 2),

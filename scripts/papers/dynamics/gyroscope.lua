@@ -14,7 +14,7 @@ local p = stn.params {
   theta = 0.6,         -- [rad]
   w3 = 150.0,          -- psi_dot + phi_dot cos(theta) [rad/s]
   T = 1.0,             -- [s]
-  dt = 5e-5,           -- [s]
+  dt = 2e-5,           -- [s]
 }
 local mgl = p.m * 9.81 * p.l
 local slow = 2 * mgl / (p.C * p.w3 + math.sqrt((p.C * p.w3) ^ 2 - 4 * p.A * math.cos(p.theta) * mgl)) -- [rad/s]
