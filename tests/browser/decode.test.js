@@ -145,6 +145,12 @@ test("values are looked up at the last step that has been made", () => {
   assert.deepEqual([-1, 0, 0.5, 2, 3].map((t) => indexAt(time, t)), [0, 0, 1, 2, 3]);
 });
 
+test("before the first step its values are shown", () => {
+  const time = Float64Array.of(0, 1, 2), values = Float32Array.of(NaN, 11, NaN);
+  assert.deepEqual([-1, 0, 0.5, 1, 2].map((t) => valueAt(time, values, t)), [11, 11, 11, 11, NaN]);
+  assert.ok(Number.isNaN(valueAt(time.subarray(0, 1), values.subarray(0, 1), 0)));
+});
+
 test("downsampling keeps every peak", () => {
   const n = 100000, time = Float64Array.from({ length: n }, (_, k) => k), values = new Float32Array(n);
   values[54321] = 7;
@@ -172,6 +178,35 @@ test("frames are found by time across blocks, and lie between two of them", asyn
   assert.equal(moment.index, 3);
   assert.equal(moment.nextIndex, 0);
   close(moment.fraction, 0.5, 1e-9, "half-way across the blocks");
+});
+
+test("blocks that do not fit into memory are let go, and decoded again when they are shown", async () => {
+  const frames = falling(12);
+  const parts = [0, 2, 4, 6, 8, 10].map((from) => ({ kind: "frames", text: base64(encode.frames(frames.slice(from, from + 2), UNITS)) }));
+  const recording = await Recording.open([{ kind: "scene", text: base64(scene()) }, ...parts]);
+  const one = recording.decodedBytes;
+  recording.decodedLimit = 2 * one;
+  while (!recording.complete) await recording.extend();
+  const decoded = () => recording.chunks.map((chunk) => Boolean(chunk.frames));
+  assert.deepEqual(decoded(), [true, false, false, false, false, true], "the first and the last one are kept");
+  assert.equal(recording.decodedBytes, 2 * one);
+
+  // between frames 3 and 4, of two blocks that were let go: they come one after the other, and then nothing more is asked for
+  let loaded = 0;
+  const look = () => recording.momentAt(0.35, () => loaded++);
+  assert.equal(look(), null);
+  for (let looks = 1; looks < 6; looks++) {
+    while (recording.chunks.some((chunk) => chunk.loading)) await new Promise((done) => setTimeout(done, 1));
+    look();
+  }
+  assert.equal(loaded, 2);
+  const moment = look();
+  assert.deepEqual(decoded(), [true, true, true, false, false, false], "what is shown stays, though it is more than the limit");
+  assert.equal(recording.decodedBytes, 3 * one);
+  const height = (part, index) => part.bodies[26 * index + 2];
+  close(height(moment.frames, moment.index), 2 - 0.2 * 3, 1e-5, "height before");
+  close(height(moment.next, moment.nextIndex), 2 - 0.2 * 4, 1e-5, "height after");
+  close(moment.fraction, 0.5, 1e-9, "half-way");
 });
 
 test("another format is refused in one sentence", async () => {

@@ -56,6 +56,9 @@ export class Recording {
     this.chunks = [];
     this.resets = 0;
     this.decodedBytes = 0;
+    this.decodedLimit = DECODED_BYTES;
+    /** What the last moment lies in, which stays decoded: two blocks that do not fit would push each other out for ever. */
+    this.shown = [];
     this.clock = 0;
     this.shape = {
       units: scene.units, bodyCount: scene.bodies.length - 1, nodeCount: scene.node_count ?? 0,
@@ -164,6 +167,7 @@ export class Recording {
   momentAt(t, onLoaded) {
     const frame = this.frameAt(t);
     const k = this.#chunkOf(frame);
+    this.shown = [this.chunks[k], this.chunks[k + 1]];
     const frames = this.#decoded(k, onLoaded);
     if (!frames) return null;
     const index = frame - this.chunks[k].first;
@@ -203,8 +207,8 @@ export class Recording {
     chunk.frames = frames;
     chunk.used = ++this.clock;
     this.decodedBytes += size(frames);
-    while (this.decodedBytes > DECODED_BYTES) {
-      const kept = this.chunks.filter((other) => other.frames && other !== chunk && other.first > 0);
+    while (this.decodedBytes > this.decodedLimit) {
+      const kept = this.chunks.filter((other) => other.frames && other !== chunk && other.first > 0 && !this.shown.includes(other));
       if (kept.length === 0) return;
       const oldest = kept.reduce((a, b) => (a.used < b.used ? a : b));
       this.decodedBytes -= size(oldest.frames);

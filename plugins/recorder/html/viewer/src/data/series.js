@@ -69,10 +69,14 @@ export function indexAt(time, t) {
   return low;
 }
 
-/** The value of the last step at or before t. @param {Float64Array} time @param {Float32Array} values */
+/**
+ * The value of the last step at or before t; at the start, where none has been made, that of the first.
+ * @param {Float64Array} time @param {Float32Array} values
+ */
 export function valueAt(time, values, t) {
-  const at = indexAt(time, t);
-  return values[time[at] === t ? at : Math.max(0, at - 1)];
+  const next = indexAt(time, t);
+  const at = time[next] === t ? next : Math.max(0, next - 1);
+  return at === 0 && Number.isNaN(values[0]) && values.length > 1 ? values[1] : values[at];
 }
 
 /**
