@@ -59,6 +59,7 @@ static stn_status fill_session(stn_session *session, const run_options *o, stn_e
     session->seconds = o->seconds;
     session->seed = o->seed != UNSET ? o->seed : -1;
     session->threads = o->threads != UNSET ? o->threads : 0;
+    session->profile = o->profile;
     session->record_paths = o->records.items;
     session->record_count = o->records.count;
     for (int32_t i = 0; i < o->sets.count; i++) {
@@ -234,7 +235,7 @@ int cmd_run(int argc, char **argv) {
         {"from", 0, CLI_TEXT, "CAPSULE", "instead of a script: makes a step again that failed", &o.capsule},
         {"log", 0, CLI_TEXTS, "FILE", "records the run; the ending chooses the recorder: .csv, .png", &o.records},
         {"record", 0, CLI_TEXTS, "FILE", "the same, for a page to look at: .html", &o.records},
-        {"profile", 0, CLI_FLAG, NULL, "time of every stage of a step", &o.profile},
+        {"profile", 0, CLI_FLAG, NULL, "time of every stage of a step and its parts", &o.profile},
         {"json", 0, CLI_FLAG, NULL, "everything, as JSON on stdout", &o.json},
         {"quiet", 'q', CLI_FLAG, NULL, "no progress, and a summary only when something failed", &o.quiet},
     };

@@ -156,6 +156,10 @@ static void add_steps(cJSON *json, const stn_session *session, const cli_run_end
         for (int i = 0; i < STN_STAGE_COUNT; i++) {
             cli_json_add_real(stages, stn_stage_name((stn_stage)i), s->stage_us[i] / (double)s->count);
         }
+        cJSON *phases = cJSON_AddObjectToObject(json, "phase_us");
+        for (int i = 0; i < STN_PHASE_COUNT; i++) {
+            cli_json_add_real(phases, stn_phase_name((stn_phase)i), s->phase_us[i] / (double)s->count);
+        }
     }
     add_summary(json, "iterations", session, STN_SAMPLE_ITERATIONS, WITH_MEAN | WITH_P99 | WITH_MAX);
     cli_json_add_real(json, "not_converged", (double)s->not_converged);
@@ -194,12 +198,38 @@ bool cli_run_print_json(const stn_session *session, const cli_run_end *end) {
 
 // ------------------------------------------------------------------------------------------------------------ people
 
-static void print_profile(const stn_statistics *s, double step_us) {
+/// The stage that a phase is part of; STN_STAGE_COUNT: of none.
+static const stn_stage phase_stages[STN_PHASE_COUNT] = {
+    [STN_PHASE_BROAD_PHASE] = STN_STAGE_COLLISION, [STN_PHASE_NARROW_PHASE] = STN_STAGE_COLLISION,
+    [STN_PHASE_SET_UP] = STN_STAGE_SOLVE,          [STN_PHASE_HESSIAN] = STN_STAGE_SOLVE,
+    [STN_PHASE_FACTOR] = STN_STAGE_SOLVE,          [STN_PHASE_LINE_SEARCH] = STN_STAGE_SOLVE,
+    [STN_PHASE_OBSERVERS] = STN_STAGE_COUNT,
+};
+
+static void print_share(const char *indent, const char *name, double us, double step_us) {
+    fprintf(stderr, "    %s%-*s %10.2f  %4.0f %%\n", indent, 16 - (int)strlen(indent), name, us, 100.0 * us / step_us);
+}
+
+/// Stages with their parts, then what happens between steps, against the mean of a step.
+static void print_profile(const stn_statistics *s, double step_us, double wall) {
+    double steps = (double)s->count, observers = s->phase_us[STN_PHASE_OBSERVERS] / steps;
     fputs("  stages (mean us, share of the step)\n", stderr);
     for (int i = 0; i < STN_STAGE_COUNT; i++) {
-        double mean = s->stage_us[i] / (double)s->count;
-        fprintf(stderr, "    %-14s %10.2f  %4.0f %%\n", stn_stage_name((stn_stage)i), mean, 100.0 * mean / step_us);
+        double mean = s->stage_us[i] / steps, rest = mean;
+        print_share("", stn_stage_name((stn_stage)i), mean, step_us);
+        for (int k = 0; k < STN_PHASE_COUNT; k++) {
+            if (phase_stages[k] == (stn_stage)i) {
+                print_share("  ", stn_phase_name((stn_phase)k), s->phase_us[k] / steps, step_us);
+                rest -= s->phase_us[k] / steps;
+            }
+        }
+        if (rest < mean) {
+            print_share("  ", "rest", rest, step_us);
+        }
     }
+    fputs("  between steps\n", stderr);
+    print_share("", stn_phase_name(STN_PHASE_OBSERVERS), observers, step_us);
+    print_share("", "script, set-up", 1e6 * wall / steps - step_us - observers, step_us);
 }
 
 /// A number of at most nine columns, "-" for what does not apply.
@@ -262,7 +292,7 @@ static void print_steps(const stn_session *session, const cli_run_end *end) {
     }
     stn_summary us;
     if (end->profile && stn_statistics_summary(session, STN_SAMPLE_STEP_US, 0, &us)) {
-        print_profile(s, us.mean);
+        print_profile(s, us.mean, end->wall);
     }
 }
 

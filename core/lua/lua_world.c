@@ -29,6 +29,7 @@ static void read_scalars(const stn_fields *f, const stn_session *session, stn_wo
     if (stn_fields_integer(f, "seed", 0, INT64_C(1) << 53, &whole)) {
         o->seed = (uint64_t)whole;
     }
+    o->profile = session->profile;
     if (!isnan(session->dt)) {
         o->dt = session->dt;
     }

@@ -66,6 +66,7 @@ typedef struct stn_statistics {
     int64_t count, capacity;
     double *sample[STN_SAMPLE_COUNT]; // (count) each
     double stage_us[STN_STAGE_COUNT]; // sums
+    double phase_us[STN_PHASE_COUNT]; // sums, of worlds that profile
     double simulated;                 // [s]
     int64_t not_converged;            // steps
     int64_t not_finite;               // steps with NaN in the certificate's inputs
@@ -95,6 +96,7 @@ typedef struct stn_session {
     double dt, seconds;                 // [s]
     int64_t seed;
     int32_t threads;
+    bool profile; // worlds time the phases of their steps
     stn_override *overrides;
     int32_t override_count;
     const char *const *record_paths; // recorders by extension, for the first world that steps

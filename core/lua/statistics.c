@@ -83,6 +83,9 @@ static void note_counters(stn_statistics *s, const stn_step_report *report, doub
     for (int i = 0; i < STN_STAGE_COUNT; i++) {
         s->stage_us[i] += report->stage_us[i];
     }
+    for (int i = 0; i < STN_PHASE_COUNT; i++) {
+        s->phase_us[i] += report->phase_us[i];
+    }
 }
 
 static void note_certificate(stn_statistics *s, const stn_certificate *c) {

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One problem through a chosen solver: prepare it, solve its islands, certify the result.
 #include <string.h>
-#include <time.h>
 
 #include "problem/solver.h"
-
-static double now_us(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
-}
 
 // ------------------------------------------------------------------------------------------------------- the object
 
@@ -342,6 +335,17 @@ static void summarise(const solve_job *job, stn_solve_report *report) {
     }
 }
 
+/// Phases of all seats, which began at zero, into the request.
+static void gather_profile(const solve_job *job) {
+    const stn_problem_solver *s = job->solver;
+    for (int32_t k = 0; k < s->seat_count; k++) {
+        for (int32_t i = 0; i < STN_PHASE_COUNT; i++) {
+            job->request->phase_us[i] += s->seats[k].phase_us[i];
+            s->seats[k].phase_us[i] = 0.0;
+        }
+    }
+}
+
 static stn_status solve_islands(solve_job *job, stn_error *err) {
     stn_problem_solver *s = job->solver;
     stn_status status = find_islands(job, err);
@@ -353,6 +357,9 @@ static stn_status solve_islands(solve_job *job, stn_error *err) {
         s->seats[k].failed_island = -1;
     }
     stn_parallel_for(s->options.threads, job->chunk_count, solve_chunk, job);
+    if (job->request->phase_us != NULL) {
+        gather_profile(job);
+    }
     status = first_failure(job, err);
     if (status == STN_OK) {
         free_trees(job);
@@ -369,13 +376,13 @@ stn_status stn_problem_solve(stn_problem_solver *solver, stn_problem *problem, c
     bool scaled = certificate != NULL && (request->certificate_flags & STN_CERTIFICATE_SCALED) != 0;
     stn_arena_reset(solver->arena);
 
-    double start = now_us();
+    double start = stn_clock_us();
     stn_status status = prepare(&job, scaled, err);
-    double prepared = now_us();
+    double prepared = stn_clock_us();
     if (status == STN_OK) {
         status = solve_islands(&job, err);
     }
-    double solved = now_us();
+    double solved = stn_clock_us();
     if (status == STN_OK && certificate != NULL) {
         const stn_law *law = solver->law.ops != NULL ? &solver->law : NULL;
         status = stn_certify(problem, job.v, job.gamma, law, request->law_memory, job.inverse,
@@ -396,7 +403,7 @@ stn_status stn_problem_solve(stn_problem_solver *solver, stn_problem *problem, c
     summarise(&job, &result);
     result.prepare_us = prepared - start;
     result.solve_us = solved - prepared;
-    result.certificate_us = now_us() - solved;
+    result.certificate_us = stn_clock_us() - solved;
     if (report != NULL) {
         *report = result;
     }

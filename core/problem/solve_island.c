@@ -45,7 +45,7 @@ static stn_status build_island(const solve_job *job, int32_t index, stn_arena *a
     return STN_OK;
 }
 
-static stn_solve_control control_of(const solve_job *job, const solver_seat *seat, const part *island) {
+static stn_solve_control control_of(const solve_job *job, solver_seat *seat, const part *island) {
     const stn_problem_solver *s = job->solver;
     const stn_solver_common *common = s->options.solver->common;
     const stn_instance *factor = s->options.factor;
@@ -65,6 +65,7 @@ static stn_solve_control control_of(const solve_job *job, const solver_seat *sea
         .factor = factor != NULL ? factor->desc->ops.factor : NULL,
         .factor_self = factor != NULL ? factor->self : NULL,
         .workspace = seat->workspace,
+        .phase_us = job->request->phase_us != NULL ? seat->phase_us : NULL,
     };
 }
 

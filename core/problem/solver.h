@@ -13,6 +13,7 @@ typedef struct solver_seat {
     void *workspace;
     int32_t failed_island; // -1: none
     stn_error error;
+    double phase_us[STN_PHASE_COUNT]; // of this call, when a profile is asked for
 } solver_seat;
 
 struct stn_problem_solver {

@@ -308,6 +308,7 @@ stn_status stn_step_collide(stn_world *world, stn_error *err) {
     if (speed == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "collision: out of memory");
     }
+    double start = world->options.profile ? stn_clock_us() : 0.0;
     reach_query query;
     reach_begin(world, &query);
     update_star_velocity(world);
@@ -319,8 +320,13 @@ stn_status stn_step_collide(stn_world *world, stn_error *err) {
     if (status != STN_OK) {
         return status;
     }
+    double middle = world->options.profile ? stn_clock_us() : 0.0;
     status = collide_found(world, found, pair_count, &query, speed, err);
     status = status == STN_OK ? stn_step_drop_covered(world, err) : status;
     note_overlap(world);
+    if (world->options.profile) {
+        world->report.phase_us[STN_PHASE_BROAD_PHASE] = middle - start;
+        world->report.phase_us[STN_PHASE_NARROW_PHASE] = stn_clock_us() - middle;
+    }
     return status;
 }

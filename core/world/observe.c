@@ -11,6 +11,12 @@ const char *stn_stage_name(stn_stage stage) {
     return stage >= 0 && stage < STN_STAGE_COUNT ? names[stage] : NULL;
 }
 
+const char *stn_phase_name(stn_phase phase) {
+    static const char *const names[STN_PHASE_COUNT] = {"broad_phase", "narrow_phase", "set_up",   "hessian",
+                                                       "factor",      "line_search",  "observers"};
+    return phase >= 0 && phase < STN_PHASE_COUNT ? names[phase] : NULL;
+}
+
 double stn_world_elastic_energy(stn_world *world) {
     double elements = world->observation.problem != NULL ? world->forces.elastic_energy : 0.0;
     return elements + stn_spring_energy(stn_world_kinematics(world));

@@ -105,7 +105,9 @@ static bool is_covered(const seams *s, const touch *t, const touch *by) {
            !stands_up(s, t, m, q->point, height);
 }
 
-static void find_covered(const seams *s) {
+/// Marks what is covered; returns whether anything is.
+static bool find_covered(const seams *s) {
+    bool any = false;
     for (int32_t i = 0; i < s->count; i++) {
         const touch *t = &s->touches[i];
         if (!s->touches[t->oldest].mixed) {
@@ -116,7 +118,9 @@ static void find_covered(const seams *s) {
             s->covered[t->contact] =
                 by->shape == t->shape && by->body == t->body && !s->covered[by->contact] && is_covered(s, t, by);
         }
+        any = any || s->covered[t->contact];
     }
+    return any;
 }
 
 static int32_t count_touches(const stn_world *world) {
@@ -162,7 +166,9 @@ stn_status stn_step_drop_covered(stn_world *world, stn_error *err) {
             note(&s, i, c->geometry_a, c->geometry_b, c->b.body, -1.0);
         }
     }
-    find_covered(&s);
+    if (!find_covered(&s)) {
+        return STN_OK;
+    }
     for (int32_t i = 0; i < set->count; i++) {
         if (!s.covered[i]) {
             set->contacts[kept++] = set->contacts[i];

@@ -7,15 +7,8 @@
 // Each stage is one call on plain data; a new plugin never changes this file. Nothing the caller can see is changed before
 // the solution is known to be finite, so a failed step leaves the state as it was.
 #include <string.h>
-#include <time.h>
 
 #include "world/world.h"
-
-static double now_us(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
-}
 
 static stn_status update_kinematics(stn_world *world, stn_error *err) {
     (void)err;
@@ -39,6 +32,7 @@ static stn_status solve(stn_world *world, stn_error *err) {
     stn_solve_request request = {
         .inverse = world->inverse, .law_memory = world->law_memory, .solver_memory = world->solver_memory,
         .certificate_flags = world->options.certificate_light ? STN_CERTIFICATE_LIGHT : 0,
+        .phase_us = world->options.profile ? world->report.phase_us : NULL,
     };
     stn_solve_report solved = {0};
     stn_status status = stn_problem_solve(world->solver, &world->problem, &request, &world->solution, &solved,
@@ -174,7 +168,7 @@ static stn_status run(stn_world *world, stn_stage stage, stn_status (*call)(stn_
         return before;
     }
     stn_status status = call(world, err);
-    double end = now_us();
+    double end = stn_clock_us();
     world->report.stage_us[stage] += end - *mark;
     *mark = end;
     return status < 0 || status > before ? status : before; // a qualified solution stays qualified
@@ -187,12 +181,13 @@ stn_status stn_world_step(stn_world *world, stn_error *err) {
             return compiled;
         }
     }
-    double start = now_us(), mark = start;
+    double start = stn_clock_us(), mark = start;
     stn_arena_reset(world->arena);
     bool first = !world->stepped;
     world->stepped = true;
     world->assembled = false;
     world->report = (stn_step_report){0};
+    world->report.phase_us[STN_PHASE_OBSERVERS] = world->observers_us;
     stn_status status = STN_OK;
     status = run(world, STN_STAGE_KINEMATICS, update_kinematics, status, &mark, err);
     status = run(world, STN_STAGE_INPUTS, stn_step_inputs, status, &mark, err);
@@ -202,7 +197,7 @@ stn_status stn_world_step(stn_world *world, stn_error *err) {
     world->assembled = status >= 0;
     if (first && status >= 0) {
         stn_step_check_start(world);
-        mark = now_us();
+        mark = stn_clock_us();
     }
     status = run(world, STN_STAGE_SOLVE, solve, status, &mark, err);
     if (status >= 0) {
@@ -219,5 +214,6 @@ stn_status stn_world_step(stn_world *world, stn_error *err) {
     stn_step_observation(world);
     world->report.duration_us = mark - start;
     stn_status observed = stn_step_observe(world, err);
+    world->observers_us = world->options.profile ? stn_clock_us() - mark : 0.0;
     return observed < 0 ? observed : status;
 }

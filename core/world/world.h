@@ -111,6 +111,7 @@ struct stn_world {
     bool assembled; // the problem of the step at hand is complete
     bool resolution_said; // the warning about stiffness and dt was given
     bool stepped;
+    double observers_us; // after the last step; of profiles alone
 
     struct query_scene *scene; // of queries: query_scene.h; NULL before the first
 

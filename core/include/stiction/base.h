@@ -77,6 +77,9 @@ STN_API size_t stn_scan_real(const char *text, size_t size, double *value);
 /// locale; "nan", "inf" and "-inf" for those. Returns the length written; 0 when `size` is too small.
 STN_API size_t stn_print_real(char *text, size_t size, double value);
 
+/// [us] of a clock that only goes forward, from any start. Thread: [any].
+STN_API double stn_clock_us(void);
+
 /// Bytes of the UTF-8 character at the start of a text that ends with a zero; 0 when it is none (overlong forms,
 /// surrogates and numbers beyond U+10FFFF are none). The end counts as a character of 1 byte.
 STN_API size_t stn_utf8_length(const char *text);

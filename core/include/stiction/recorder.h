@@ -37,6 +37,8 @@ typedef struct stn_step_report {
     double kinetic_J, potential_J, elastic_J; // after the step
     double input_work_J; // work done in the step by controllers and applied forces (servos included)
     double overlap_m;    // deepest geometric overlap at the step's start
+    /// Parts of stages, of worlds with stn_world_options.profile; else 0. The observers' are those of the step before.
+    double phase_us[STN_PHASE_COUNT];
 } stn_step_report;
 
 /// A signal that a script plots: world:plot("name", value).

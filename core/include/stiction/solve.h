@@ -37,6 +37,7 @@ typedef struct stn_solve_request {
     const void *law_memory;     // the law's per_constraint bytes per slot (stn_constraint.memory); NULL without
     void *solver_memory;        // the solver's, in and out; NULL without
     uint32_t certificate_flags; // STN_CERTIFICATE_...
+    double *phase_us; // (STN_PHASE_COUNT) [us]: what the solver's parts take over all islands is added; NULL: no profile
 } stn_solve_request;
 
 /// How it went. `iterations` is the largest over the islands, counts and cost are sums over them.

@@ -24,6 +24,19 @@ typedef enum stn_yield { STN_YIELDS_VELOCITY = 1, STN_YIELDS_IMPULSE = 2, STN_YI
 
 enum { STN_NEEDS_DELASSUS = 1u << 0, STN_NEEDS_LAW = 1u << 1 };
 
+/// Parts of a step that a profile tells apart within its stages.
+typedef enum stn_phase {
+    STN_PHASE_BROAD_PHASE,  // of the collision
+    STN_PHASE_NARROW_PHASE, // of the collision, with materials and what is dropped again
+    STN_PHASE_SET_UP,       // of the solve: a solver packs the problem for itself
+    STN_PHASE_HESSIAN,      // of the solve: the matrix of an iteration, with its pattern
+    STN_PHASE_FACTOR,       // of the solve: its factorisation
+    STN_PHASE_LINE_SEARCH,  // of the solve
+    STN_PHASE_OBSERVERS,    // after the step: observers and recorders
+    STN_PHASE_COUNT
+} stn_phase;
+STN_API const char *stn_phase_name(stn_phase phase);
+
 /// Stopping rules common to all solvers; a plugin adds none of its own with these meanings.
 typedef struct stn_solve_control {
     double tolerance;       // relative; each formulation's scaled residual [1]
@@ -41,6 +54,8 @@ typedef struct stn_solve_control {
     void *factor_self;
     /// The cache across calls (symbolic factors), made by create_workspace; no two calls at a time share one.
     void *workspace;
+    /// (STN_PHASE_COUNT) [us]: a solver adds what its parts take, by stn_clock_us. NULL: nobody asks, read no clock.
+    double *phase_us;
 } stn_solve_control;
 
 /// v in: warm start; out: best iterate. gamma likewise. What a solver does not yield it leaves alone. Owned by the caller.

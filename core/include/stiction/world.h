@@ -30,6 +30,7 @@ typedef struct stn_world_options {
     int32_t threads; // workers for islands; 1
     bool certificate_light; // without natural maps and law residual
     uint64_t seed;          // of the random stream
+    bool profile;           // fill stn_step_report.phase_us
 } stn_world_options;
 
 /// dt 2 ms, gravity (0, 0, -9.81), solver "sap", law "sap", contact "point", integrator "symplectic_euler", margin 0,

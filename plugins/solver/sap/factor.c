@@ -172,16 +172,21 @@ static stn_status factor_dense(sap_system *s, stn_error *err) {
 
 stn_status sap_factor(sap_system *s, bool damped, stn_error *err) {
     sap_hessian *H = &s->H;
+    double mark = sap_mark(s);
     stn_status status = H->ready ? STN_OK : sap_factor_create(s, err);
     if (status != STN_OK) {
         return status;
     }
     sap_hessian_assemble(s);
+    sap_note(s, STN_PHASE_HESSIAN, mark);
     if (damped) {
         add_damping(H, s->blocks);
     }
     s->factorizations++;
-    return H->dense ? factor_dense(s, err) : H->ops->numeric(H->factor, &H->matrix, err);
+    mark = sap_mark(s);
+    status = H->dense ? factor_dense(s, err) : H->ops->numeric(H->factor, &H->matrix, err);
+    sap_note(s, STN_PHASE_FACTOR, mark);
+    return status;
 }
 
 double sap_direction(sap_system *s) {

@@ -98,7 +98,9 @@ static stn_status iterate(sap_system *s, stn_solve_info *info, stn_error *err) {
             info->reason = "stagnation";
             return STN_STALLED;
         }
+        double mark = sap_mark(s);
         double step = sap_line_search(s, slope);
+        sap_note(s, STN_PHASE_LINE_SEARCH, mark);
         stands = cost_stands(s->cost, cost, step, slope);
         before = r.value;
         fresh = false;
@@ -117,7 +119,9 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
         return stn_fail(err, STN_ERR_SEQUENCE, "no workspace was given");
     }
     sap_system s = {.problem = problem, .control = control, .config = self};
+    double mark = sap_mark(&s);
     stn_status status = sap_pack(&s, solution->v, err);
+    sap_note(&s, STN_PHASE_SET_UP, mark);
     if (status == STN_OK) {
         sap_refresh(&s);
         status = iterate(&s, info, err);

@@ -169,6 +169,18 @@ typedef struct sap_system {
     int32_t factorizations, evaluations;
 } sap_system;
 
+/// The clock, while somebody asks for a profile.
+static inline double sap_mark(const sap_system *s) {
+    return s->control->phase_us != NULL ? stn_clock_us() : 0.0;
+}
+
+/// Adds what passed since `mark` to a phase.
+static inline void sap_note(const sap_system *s, stn_phase phase, double mark) {
+    if (s->control->phase_us != NULL) {
+        s->control->phase_us[phase] += stn_clock_us() - mark;
+    }
+}
+
 /// workspace.c: packs the problem with v as warm start. STN_ERR_NUMERIC names what is not finite. Everything lives in
 /// the arena of `control`.
 stn_status sap_pack(sap_system *s, const double *v, stn_error *err);
