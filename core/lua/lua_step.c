@@ -105,10 +105,8 @@ static void set_text(lua_State *L, const char *key, const char *value) {
     lua_setfield(L, -2, key);
 }
 
-/// Robot and link of a geometry, under the keys given.
-static void set_side(lua_State *L, const stn_model *model, int32_t geometry, const char *robot_key,
-                     const char *link_key) {
-    int32_t link = model->geometries[geometry].link;
+/// A link and its robot, under the keys given.
+static void set_link(lua_State *L, const stn_model *model, int32_t link, const char *robot_key, const char *link_key) {
     if (link < 0) {
         set_text(L, robot_key, "world");
         return;
@@ -153,8 +151,8 @@ void stn_lua_push_contacts(lua_State *L, stn_lua_world *w) {
         lua_createtable(L, 0, 14);
         lua_pushinteger(L, (lua_Integer)contact->id);
         lua_setfield(L, -2, "id");
-        set_side(L, o->model, contact->geometry_a, "a", "link_a");
-        set_side(L, o->model, contact->geometry_b, "b", "link_b");
+        set_link(L, o->model, o->model->geometries[contact->geometry_a].link, "a", "link_a");
+        set_link(L, o->model, o->model->geometries[contact->geometry_b].link, "b", "link_b");
         stn_lua_set_vector(L, "point", contact->point);
         stn_lua_set_vector(L, "normal", contact->normal);
         stn_lua_set_number(L, "distance", contact->phi0);
@@ -169,13 +167,49 @@ void stn_lua_push_contacts(lua_State *L, stn_lua_world *w) {
 
 // ------------------------------------------------------------------------------------------------------ step objects
 
-static int step_contacts(lua_State *L) {
+/// The step at stack index 1, whose contacts are still there.
+static const step_object *check_present(lua_State *L, const char *owner) {
     const step_object *step = luaL_checkudata(L, 1, STN_LUA_STEP);
     if (step->world->world == NULL || stn_world_observation(step->world->world)->step != step->index) {
-        stn_lua_fail(L, "step:contacts: step %lld is over; ask for its contacts before the next step is made",
+        stn_lua_fail(L, "%s: step %lld is over; ask for its contacts before the next step is made", owner,
                      (long long)step->index);
     }
-    stn_lua_push_contacts(L, step->world);
+    return step;
+}
+
+static int step_contacts(lua_State *L) {
+    stn_lua_push_contacts(L, check_present(L, "step:contacts")->world);
+    return 1;
+}
+
+static void push_pairs(lua_State *L, const stn_model *model, const stn_link_pair *pairs, int32_t count) {
+    lua_createtable(L, count, 0);
+    for (int32_t i = 0; i < count; i++) {
+        lua_createtable(L, 0, 4);
+        set_link(L, model, pairs[i].link_a, "a", "link_a");
+        set_link(L, model, pairs[i].link_b, "b", "link_b");
+        lua_rawseti(L, -2, i + 1);
+    }
+}
+
+static stn_contact_events events_of(lua_State *L, const step_object *step) {
+    stn_contact_events events;
+    stn_error err = {0};
+    stn_lua_check(L, stn_world_contact_events(step->world->world, &events, &err), &err);
+    return events;
+}
+
+static int step_begun(lua_State *L) {
+    const step_object *step = check_present(L, "step:begun");
+    stn_contact_events events = events_of(L, step);
+    push_pairs(L, stn_world_model(step->world->world), events.begun, events.begun_count);
+    return 1;
+}
+
+static int step_ended(lua_State *L) {
+    const step_object *step = check_present(L, "step:ended");
+    stn_contact_events events = events_of(L, step);
+    push_pairs(L, stn_world_model(step->world->world), events.ended, events.ended_count);
     return 1;
 }
 
@@ -249,7 +283,8 @@ static int step_text(lua_State *L) {
 }
 
 void stn_lua_open_step(lua_State *L) {
-    static const luaL_Reg methods[] = {{"contacts", step_contacts}, {NULL, NULL}};
+    static const luaL_Reg methods[] = {
+        {"contacts", step_contacts}, {"begun", step_begun}, {"ended", step_ended}, {NULL, NULL}};
     static const luaL_Reg meta[] = {{"__tostring", step_text}, {NULL, NULL}};
     static const luaL_Reg none[] = {{NULL, NULL}};
     static const luaL_Reg certificate_meta[] = {{"__pairs", certificate_pairs}, {NULL, NULL}};

@@ -154,7 +154,8 @@ stn_status stn_cache_commit(stn_world *world, stn_error *err) {
     if (status != STN_OK) {
         return status;
     }
-    status = reserve_cache(world, problem->constraint_count, law_bytes + solver_bytes, err);
+    status = stn_step_note_touching(world, err);
+    status = status != STN_OK ? status : reserve_cache(world, problem->constraint_count, law_bytes + solver_bytes, err);
     if (status != STN_OK) {
         if (next.slot != world->cache_index.slot) {
             stn_release(world->context, next.slot);
@@ -165,7 +166,7 @@ stn_status stn_cache_commit(stn_world *world, stn_error *err) {
     for (int32_t i = 0; i < problem->constraint_count; i++) {
         const stn_constraint *c = &problem->constraints[i];
         stn_cache_entry *entry = &world->state.cache[i];
-        *entry = (stn_cache_entry){.id = c->id};
+        *entry = (stn_cache_entry){.id = c->id, .touching = stn_step_touching(world, c)};
         memcpy(entry->gamma, world->solution.gamma + c->row, (size_t)c->rows * sizeof(double));
         unsigned char *memory = world->state.cache_memory + (size_t)i * (law_bytes + solver_bytes);
         if (law_bytes > 0) {

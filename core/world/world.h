@@ -115,6 +115,11 @@ struct stn_world {
 
     struct query_scene *scene; // of queries: query_scene.h; NULL before the first
 
+    uint64_t *touched; // (touched_count) pairs of links that touched in the step before, in the arena
+    int32_t touched_count;
+    bool events_known; // since the last step
+    stn_contact_events events;
+
     stn_contact_set contacts;
     stn_problem problem;
     stn_solution solution;
@@ -195,6 +200,10 @@ void stn_step_check_resolution(stn_world *world);
 stn_status stn_cache_recall(stn_world *world, stn_error *err);
 stn_status stn_cache_commit(stn_world *world, stn_error *err);
 stn_status stn_cache_index_rebuild(stn_world *world, stn_error *err); // after the state was replaced
+
+// events.c: contacts that begin and end
+uint64_t stn_step_touching(const stn_world *world, const stn_constraint *c); // key of the links that it pushes apart, 0: none
+stn_status stn_step_note_touching(stn_world *world, stn_error *err); // of the step before; the cache is still its own
 
 // observe.c
 void stn_step_energies(stn_world *world); // into the report, of the state that the kinematics hold

@@ -151,6 +151,10 @@
 local step = {}
 ---@return stiction.contact[]
 function step:contacts() end
+---@return { a: string, link_a: string?, b: string, link_b: string? }[] pairs of links that touch and did not before
+function step:begun() end
+---@return { a: string, link_a: string?, b: string, link_b: string? }[] pairs of links that touched before
+function step:ended() end
 
 ---@class stiction.snapshot
 

@@ -30,6 +30,7 @@ typedef struct stn_state_sizes {
 /// follow the entries in blocks. In the order of the last step's constraints.
 typedef struct stn_cache_entry {
     uint64_t id;
+    uint64_t touching; // which links touch by it, 0: none do; see stn_world_contact_events
     double gamma[6];
 } stn_cache_entry;
 

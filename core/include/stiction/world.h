@@ -75,6 +75,16 @@ STN_API const stn_kinematics *stn_world_kinematics(stn_world *world);
 STN_API double stn_world_elastic_energy(stn_world *world);
 /// The last step: contacts, problem, solution, certificate, report; problem NULL before the first. Borrowed until the next.
 STN_API const stn_observation *stn_world_observation(const stn_world *world);
+/// Pairs of links that began or ceased to touch with the last step: STN_WORLD for shapes of the world, -3 for deformables.
+typedef struct stn_contact_events {
+    int32_t begun_count, ended_count;
+    const stn_link_pair *begun, *ended; // by link_a, then link_b; link_a <= link_b
+} stn_contact_events;
+/// Two links touch in a step when one of their contacts has a normal impulse > 0: not while a contact is only near, nor in
+/// overlap without a push. What touched before is part of the state, so that a restored world goes on as the first one did,
+/// and the first step of a new world begins all its contacts. Empty before the first step and after reset or restore;
+/// borrowed until the next step. [step]
+STN_API stn_status stn_world_contact_events(stn_world *world, stn_contact_events *out, stn_error *err);
 /// "name = value unit" lines of every plugin and parameter in use, controllers included ("controller.1.kp = 100 N m/rad").
 STN_API const char *stn_world_parameters(const stn_world *world);
 /// The plugin in use for a kind (solver, law, contact, integrator, factor); NULL when none.

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contacts that begin and end, by pairs of links. A pair touches in a step in which one of its contacts has a normal
+// impulse > 0; the contact cache remembers it, and with it checkpoints do. Who asks after a step gets the difference of
+// two sorted lists of pairs; nothing but a list of the pairs before is made for those who do not.
+#include <stdlib.h>
+
+#include "world/world.h"
+
+enum { DEFORMABLE = STN_ANY - 1, LOWEST = DEFORMABLE - 1 }; // so that no key is 0
+
+static int32_t link_of(const stn_model *model, int32_t geometry) {
+    const stn_geometry *g = &model->geometries[geometry];
+    return g->node >= 0 && g->body < 0 ? DEFORMABLE : g->link;
+}
+
+uint64_t stn_step_touching(const stn_world *world, const stn_constraint *c) {
+    if (c->kind != STN_CONSTRAINT_CONTACT || !(world->solution.gamma[c->row + 2] > 0.0)) {
+        return 0;
+    }
+    const stn_contact *contact = &world->contacts.contacts[c->contact];
+    int32_t a = link_of(world->model, contact->geometry_a), b = link_of(world->model, contact->geometry_b);
+    uint64_t low = (uint64_t)((a < b ? a : b) - LOWEST), high = (uint64_t)((a < b ? b : a) - LOWEST);
+    return low << 32 | high;
+}
+
+static stn_link_pair links_of(uint64_t key) {
+    return (stn_link_pair){(int32_t)(key >> 32) + LOWEST, (int32_t)(key & UINT32_MAX) + LOWEST};
+}
+
+/// The keys of the cache that touch, in memory of the step; false: none left.
+static bool list_touching(const stn_world *world, uint64_t **keys, int32_t *count) {
+    const stn_state *state = &world->state;
+    *count = 0;
+    *keys = STN_ARENA(world->arena, state->cache_count, uint64_t);
+    for (int32_t i = 0; *keys != NULL && i < state->cache_count; i++) {
+        if (state->cache[i].touching != 0) {
+            (*keys)[(*count)++] = state->cache[i].touching;
+        }
+    }
+    return *keys != NULL;
+}
+
+stn_status stn_step_note_touching(stn_world *world, stn_error *err) {
+    world->events_known = false;
+    bool noted = list_touching(world, &world->touched, &world->touched_count);
+    return noted ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "contact events: out of memory");
+}
+
+static int compare(const void *a, const void *b) {
+    const uint64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/// Sorts and keeps one of each; returns how many.
+static int32_t make_set(uint64_t *keys, int32_t count) {
+    int32_t kept = 0;
+    if (count > 0) {
+        qsort(keys, (size_t)count, sizeof *keys, compare);
+    }
+    for (int32_t i = 0; i < count; i++) {
+        if (kept == 0 || keys[kept - 1] != keys[i]) {
+            keys[kept++] = keys[i];
+        }
+    }
+    return kept;
+}
+
+/// Those of set `a` that set `b` lacks.
+static int32_t subtract(const uint64_t *a, int32_t a_count, const uint64_t *b, int32_t b_count, stn_link_pair *out) {
+    int32_t count = 0;
+    for (int32_t i = 0, j = 0; i < a_count; i++) {
+        while (j < b_count && b[j] < a[i]) {
+            j++;
+        }
+        if (j == b_count || b[j] != a[i]) {
+            out[count++] = links_of(a[i]);
+        }
+    }
+    return count;
+}
+
+static stn_status find_events(stn_world *world, stn_error *err) {
+    uint64_t *now = NULL;
+    int32_t now_count = 0;
+    bool listed = list_touching(world, &now, &now_count);
+    now_count = listed ? make_set(now, now_count) : 0;
+    world->touched_count = make_set(world->touched, world->touched_count);
+    stn_link_pair *begun = STN_ARENA(world->arena, now_count, stn_link_pair);
+    stn_link_pair *ended = STN_ARENA(world->arena, world->touched_count, stn_link_pair);
+    if (!listed || begun == NULL || ended == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "contact events: out of memory");
+    }
+    world->events = (stn_contact_events){
+        .begun_count = subtract(now, now_count, world->touched, world->touched_count, begun),
+        .ended_count = subtract(world->touched, world->touched_count, now, now_count, ended),
+        .begun = begun,
+        .ended = ended,
+    };
+    world->events_known = true;
+    return STN_OK;
+}
+
+stn_status stn_world_contact_events(stn_world *world, stn_contact_events *out, stn_error *err) {
+    *out = (stn_contact_events){0};
+    if (world->observation.problem == NULL) {
+        return STN_OK;
+    }
+    stn_status status = world->events_known ? STN_OK : find_events(world, err);
+    if (status == STN_OK) {
+        *out = world->events;
+    }
+    return status;
+}
