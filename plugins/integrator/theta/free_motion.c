@@ -23,8 +23,9 @@ typedef struct tree_motion {
     int32_t tree;
     double *factor; // (n x n) Cholesky factor of A
     double *scale;  // (n) diag(M)^-1/2
-    double weight;  // the same norm of what gravity gives to the tree in a step, held or not
-    double *steps;  // (MAX_ITERATIONS + 1, n) made so far
+    double size;   // the same norm of the largest of: momentum at the start, what gravity gives in a step, held or not,
+                   // and dt tau
+    double *steps; // (MAX_ITERATIONS + 1, n) made so far
     bool done;
 } tree_motion;
 
@@ -126,44 +127,36 @@ static double scaled_norm(const tree_motion *motion, int32_t n, const double *x)
     return sqrt(sum);
 }
 
-/// m += factor x (or factor B x), and the largest term of m so far.
-static double add_term(const free_motion *f, const tree_motion *motion, const stn_matrix *B, double factor,
-                       const double *x, double largest) {
-    int32_t n = f->view->model->trees[motion->tree].nv;
-    double *m = f->m, *term = f->work;
-    for (int32_t i = 0; i < n; i++) {
-        term[i] = B == NULL ? factor * x[i] : 0.0;
+/// m += s B x, and the larger of `largest` and the term's norm.
+static double add_gain(const free_motion *f, const tree_motion *motion, const stn_matrix *B, double s, const double *x,
+                       double largest) {
+    if (B->form == STN_MATRIX_ZERO) {
+        return largest;
     }
-    if (B != NULL) {
-        stn_matrix_mul_add(B, factor, x, term);
+    memset(f->work, 0, (size_t)B->n * sizeof *f->work);
+    stn_matrix_mul_add(B, s, x, f->work);
+    for (int32_t i = 0; i < B->n; i++) {
+        f->m[i] += f->work[i];
     }
-    for (int32_t i = 0; i < n; i++) {
-        m[i] += term[i];
-    }
-    return fmax(largest, scaled_norm(motion, n, term));
+    return fmax(largest, scaled_norm(motion, B->n, f->work));
 }
 
 /// m at the present v_star, and the size of its largest term: momenta, or impulses of forces that may balance.
-static double find_residual(const free_motion *f, tree_motion *motion) {
+static double find_residual(const free_motion *f, const tree_motion *motion) {
     const stn_integrator_view *view = f->view;
     const stn_forces *forces = view->forces;
     int32_t t = motion->tree, start = view->model->trees[t].v_start, n = view->model->trees[t].nv;
-    double dt = view->dt, theta = f->scheme->theta, largest = motion->weight;
+    double dt = view->dt, theta = f->scheme->theta;
     double *acceleration = f->work;
-    memset(f->m, 0, (size_t)n * sizeof *f->m);
-    largest = add_term(f, motion, &view->M[t], 1.0, view->v + start, largest);
-    largest = add_term(f, motion, &view->M[t], 1.0, f->formed->v_star + start, largest);
     for (int32_t i = 0; i < n; i++) {
         acceleration[i] = f->dv[start + i] / dt;
     }
     stn_inverse_dynamics(view->scratch_kinematics, t, view->gravity, acceleration, f->scratch, f->m);
     for (int32_t i = 0; i < n; i++) {
-        f->m[i] *= dt;
+        f->m[i] = dt * (f->m[i] - forces->tau[start + i]);
     }
-    largest = add_term(f, motion, NULL, -dt, forces->tau + start, largest);
-    largest = add_term(f, motion, &forces->K[t], dt * theta * dt, f->v_vq + start, largest);
-    largest = add_term(f, motion, &forces->D[t], dt * theta, f->dv + start, largest);
-    return largest;
+    double largest = add_gain(f, motion, &forces->K[t], dt * theta * dt, f->v_vq + start, motion->size);
+    return add_gain(f, motion, &forces->D[t], dt * theta, f->dv + start, largest);
 }
 
 /// x . y / y . y in the metric of the masses.
@@ -215,13 +208,22 @@ static stn_status improve(const free_motion *f, tree_motion *motion, int32_t ite
     return motion->done ? form_at_theta(f, motion->tree, err) : STN_OK;
 }
 
-/// dt g of the whole mass, as a norm of momentum over the square root of mass.
-static double weight_of(const stn_integrator_view *view, const stn_tree *tree) {
-    double mass = 0.0;
+/// The part of the largest term that is known before the first iteration.
+static double size_of(const free_motion *f, const tree_motion *motion) {
+    const stn_integrator_view *view = f->view;
+    const stn_tree *tree = &view->model->trees[motion->tree];
+    double mass = 0.0, dt = view->dt, *x = f->work;
     for (int32_t b = tree->body_start; b < tree->body_start + tree->body_count; b++) {
         mass += view->model->bodies[b].mass.mass;
     }
-    return view->dt * stn_vec3_norm(view->gravity) * sqrt(mass);
+    double size = dt * stn_vec3_norm(view->gravity) * sqrt(mass);
+    for (int32_t i = 0; i < tree->nv; i++) {
+        x[i] = dt * view->forces->tau[tree->v_start + i];
+    }
+    size = fmax(size, scaled_norm(motion, tree->nv, x));
+    memset(x, 0, (size_t)tree->nv * sizeof *x);
+    stn_matrix_mul_add(&view->M[motion->tree], 1.0, view->v + tree->v_start, x);
+    return fmax(size, scaled_norm(motion, tree->nv, x));
 }
 
 static stn_status begin_tree(free_motion *f, int32_t t, stn_error *err) {
@@ -232,7 +234,6 @@ static stn_status begin_tree(free_motion *f, int32_t t, stn_error *err) {
         .tree = t,
         .factor = STN_ARENA(view->arena, (int64_t)n * n, double),
         .scale = STN_ARENA(view->arena, n, double),
-        .weight = weight_of(view, &view->model->trees[t]),
         .steps = STN_ARENA(view->arena, (int64_t)(MAX_ITERATIONS + 1) * n, double),
     };
     if (motion->factor == NULL || motion->scale == NULL || motion->steps == NULL) {
@@ -242,6 +243,7 @@ static stn_status begin_tree(free_motion *f, int32_t t, stn_error *err) {
     for (int32_t i = 0; i < n; i++) {
         motion->scale[i] = 1.0 / sqrt(motion->scale[i]);
     }
+    motion->size = size_of(f, motion);
     stn_status status = form_at_start(f, t, err);
     return status == STN_OK ? factor(f, motion, err) : status;
 }
