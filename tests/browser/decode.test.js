@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { deflateSync } from "node:zlib";
+import { typicalForce, typicalLength, typicalWeight } from "../../plugins/recorder/html/viewer/src/data/arrow_scale.js";
 import { Reader } from "../../plugins/recorder/html/viewer/src/data/bytes.js";
 import { contactsOf, decodeFrames, patchesOf } from "../../plugins/recorder/html/viewer/src/data/frames.js";
 import { decodeMesh } from "../../plugins/recorder/html/viewer/src/data/meshes.js";
@@ -149,6 +150,15 @@ test("before the first step its values are shown", () => {
   const time = Float64Array.of(0, 1, 2), values = Float32Array.of(NaN, 11, NaN);
   assert.deepEqual([-1, 0, 0.5, 1, 2].map((t) => valueAt(time, values, t)), [11, 11, 11, 11, NaN]);
   assert.ok(Number.isNaN(valueAt(time.subarray(0, 1), values.subarray(0, 1), 0)));
+});
+
+test("arrows have the scale of the median force that acts, and the size of a body", () => {
+  const contacts = { state: Uint8Array.of(0, 1, 2, 1, 1), force: Float32Array.of(9, 9, 9, 3, 0, 4, 0, -2, 0, 0, 0, 0, 0, 0, 100) };
+  assert.equal(typicalForce(contacts), 5);
+  assert.equal(typicalForce({ state: Uint8Array.of(0), force: Float32Array.of(1, 2, 3) }), undefined);
+  close(typicalWeight({ bodies: [{}, { mass: 1 }, { mass: 2 }, { mass: 50 }] }), 19.62, 1e-12, "weight of the median body");
+  close(typicalWeight({ bodies: [{}] }), 9.81, 1e-12, "without bodies");
+  assert.deepEqual([[0, 6], [0.1, 1], [0.1, 60], [1, 1]].map(([body, all]) => Number(typicalLength(body, all).toFixed(12))), [1, 0.07, 1, 0.5]);
 });
 
 test("downsampling keeps every peak", () => {

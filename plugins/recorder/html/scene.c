@@ -258,6 +258,9 @@ static cJSON *geometry_json(const scene *s, const stn_geometry *g) {
     cJSON *json = cJSON_CreateObject();
     cJSON_AddStringToObject(json, "name", g->name);
     add_number(json, g->body >= 0 ? "body" : "node", g->body >= 0 ? g->body : g->node);
+    if (g->link >= 0) {
+        add_number(json, "link", g->link);
+    }
     cJSON_AddStringToObject(json, "type", stn_shape_name(g->shape.type));
     add_sizes(json, s, g);
     stn_vec3 p = g->pose.position;

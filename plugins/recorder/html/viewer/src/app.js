@@ -200,6 +200,14 @@ export class App {
     this.invalidate();
   }
 
+  /** Gives arrows a scale, one for all recordings, once their forces are read. */
+  scaleArrows() {
+    const [first, ...others] = this.views;
+    first.scaleArrows();
+    for (const view of others) [view.arrowScale, view.arrowLength] = [first.arrowScale, first.arrowLength];
+    this.invalidate();
+  }
+
   say(note) {
     this.note.textContent = note;
     this.note.hidden = !note;

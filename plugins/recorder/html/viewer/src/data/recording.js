@@ -103,6 +103,11 @@ export class Recording {
     return last ? last.first + last.time.length : 0;
   }
 
+  /** The last block of frames, which stays decoded as it is read. @type {import("./frames.js").Frames | undefined} */
+  get lastFrames() {
+    return this.chunks.at(-1)?.frames;
+  }
+
   /** Time of the last frame that is known [s]. */
   get lastTime() {
     return this.chunks.at(-1)?.time.at(-1) ?? 0;

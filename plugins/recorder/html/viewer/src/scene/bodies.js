@@ -19,6 +19,9 @@ function alphaOf(geometry, choice, hasVisual) {
   return geometry.collision && choice === "both" ? Math.min(alpha, OVER_VISUAL) : 0;
 }
 
+/** What is shown by its visuals if it has any. */
+const partOf = ({ link, body }) => (link >= 0 ? `link ${link}` : `body ${body}`);
+
 /** A shape of the scene: where it is on its body, and what it looks like. */
 class Item {
   constructor(geometry, number, colour, shape) {
@@ -42,14 +45,15 @@ export class Bodies {
     const { bodies, geometries } = recording.scene;
     this.hidden = new Set();
     this.selected = -1;
-    this.hasVisual = bodies.map(() => false);
+    /** Of links, or of whole bodies where the recording names no links. */
+    this.hasVisual = new Set();
     this.onSurface = nodesOfSurfaces(recording.scene);
     this.items = [];
     geometries.forEach((geometry, number) => {
       const shape = shapeOf(geometry);
       if (!shape) return;
       this.items.push(new Item(geometry, number, geometryColour(geometry, bodies), shape));
-      if (geometry.visual && geometry.body >= 0) this.hasVisual[geometry.body] = true;
+      if (geometry.visual && geometry.body >= 0) this.hasVisual.add(partOf(geometry));
     });
     this.triangles = new Map();
     this.batches = [];
@@ -79,7 +83,7 @@ export class Bodies {
   }
 
   #alpha(item, choice) {
-    if (item.node < 0) return alphaOf(item.geometry, choice, this.hasVisual[item.body]);
+    if (item.node < 0) return alphaOf(item.geometry, choice, this.hasVisual.has(partOf(item.geometry)));
     return this.onSurface.has(item.node) && choice === "visual" ? 0 : alphaOf(item.geometry, "visual", false);
   }
 

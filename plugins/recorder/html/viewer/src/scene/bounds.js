@@ -2,6 +2,7 @@
 // What everything that is drawn fits into: for camera, lamp, ground and the size of marks.
 
 import * as THREE from "three";
+import { median } from "../data/arrow_scale.js";
 
 const FIRST = 0.5; // how much the first frame counts
 const STANDARD = 1; // radius of an empty scene [m]
@@ -19,7 +20,7 @@ function ownBox(geometry, meshes) {
  * A box and a ball that fit the end of the first block of frames, and the first one a little too: what falls into a scene is to be
  * seen, but soon lies in it.
  * @param {import("../data/recording.js").Recording} recording @param {import("./poses.js").Poses} poses  are overwritten
- * @returns {{ box: THREE.Box3, sphere: THREE.Sphere }}
+ * @returns {{ box: THREE.Box3, sphere: THREE.Sphere, bodyRadius: number }}  bodyRadius: half the diagonal of the median shape that moves, or 0
  */
 export function boundsOf(recording, poses) {
   const [first, settled] = [0, Infinity].map((t) => {
@@ -29,13 +30,19 @@ export function boundsOf(recording, poses) {
   });
   if (first.isEmpty()) {
     const sphere = new THREE.Sphere(new THREE.Vector3(), STANDARD);
-    return { box: sphere.getBoundingBox(new THREE.Box3()), sphere };
+    return { box: sphere.getBoundingBox(new THREE.Box3()), sphere, bodyRadius: 0 };
   }
   settled.min.lerp(first.min, FIRST);
   settled.max.lerp(first.max, FIRST);
   const sphere = settled.getBoundingSphere(new THREE.Sphere());
   sphere.radius = Math.max(0.8 * sphere.radius, 1e-3); // the corners of the box are empty
-  return { box: settled, sphere };
+  return { box: settled, sphere, bodyRadius: bodyRadiusOf(recording) };
+}
+
+function bodyRadiusOf({ scene, meshes }) {
+  const moving = scene.geometries.filter(({ body, type }) => body > 0 && type !== "half_space");
+  const radii = moving.map((geometry) => ownBox(geometry, meshes).getSize(new THREE.Vector3()).length() / 2);
+  return median(radii.filter((radius) => radius > 0)) ?? 0;
 }
 
 function boxOf(recording, poses) {

@@ -16,6 +16,10 @@ const SLIMMEST = 8; // lengths of arrows in widths of their shafts, at least
 /** Radii of what stands at the point, in widths of a shaft; faces of patches have none. */
 const FOOT = { [STATE.open]: 0.8, [STATE.stick]: 1.6, [STATE.slip]: 3 };
 
+/** Length of a head or disc [m]. */
+const tipOf = (slips, width) => (slips ? 1.2 * width : 5 * width);
+
+/** An arrow that would be longer than it may be has a second head or disc. */
 export class ContactMarks {
   constructor() {
     this.root = new THREE.Group();
@@ -30,8 +34,8 @@ export class ContactMarks {
 
   /**
    * @param {import("../data/recording.js").Moment | null} moment  null: shows nothing
-   * @param {{ units: any, metresPerNewton: number, width: number, selected: number }} look
-   *   width: of a shaft [m]; selected: index of a contact in the frame, or -1
+   * @param {{ units: any, metresPerNewton: number, longest: number, width: number, selected: number }} look
+   *   longest: of arrows [m]; width: of a shaft [m]; selected: index of a contact in the frame, or -1
    */
   show(moment, look) {
     this.all.forEach((copies) => copies.clear());
@@ -53,9 +57,11 @@ export class ContactMarks {
     const colour = selected ? SELECTED : COLOURS[state] ?? COLOURS[0];
     const width = look.width * (selected ? 1.5 : 1);
     if (!contacts.inPatch[k]) this.#foot(along(point, normal, 0, FOOT[state] * width, FOOT[state] * width), state, colour);
-    const length = force.length() * look.metresPerNewton;
+    const wanted = force.length() * look.metresPerNewton, length = Math.min(wanted, look.longest);
     if (state === STATE.open || !(length > 0)) return;
-    this.#arrow(point, force.normalize(), length, Math.min(width, length / SLIMMEST), state === STATE.slip, colour);
+    const slips = state === STATE.slip, own = Math.min(width, length / SLIMMEST);
+    this.#arrow(point, force.normalize(), length, own, slips, colour);
+    if (wanted > length) this.#end(point, force, length - (slips ? 2 : 4) * own, own, slips, colour);
   }
 
   #foot(matrix, state, colour) {
@@ -63,19 +69,13 @@ export class ContactMarks {
   }
 
   #arrow(point, direction, length, width, slips, colour) {
-    const tip = slips ? 1.2 * width : 5 * width;
-    this.shafts.add(along(point, direction, 0, 0.7 * width, length - tip), colour);
+    this.shafts.add(along(point, direction, 0, 0.7 * width, length - tipOf(slips, width)), colour);
+    this.#end(point, direction, length, width, slips, colour);
+  }
+
+  #end(point, direction, length, width, slips, colour) {
+    const tip = tipOf(slips, width);
     if (slips) this.discs.add(along(point, direction, length - tip, 2.6 * width, tip), colour);
     else this.heads.add(along(point, direction, length - tip, 2.1 * width, tip), colour);
   }
-}
-
-/**
- * Length of an arrow per force: the weight of a typical body is a sixth of the scene's radius.
- * @param {{ bodies: { mass?: number, robot?: number }[] }} scene @param {number} size  radius of the scene [m]
- */
-export function defaultScale(scene, size) {
-  const masses = scene.bodies.map((body) => body.mass ?? 0).filter((mass) => mass > 0).sort((a, b) => a - b);
-  const typical = masses[masses.length >> 1] ?? 1;
-  return size / 6 / (9.81 * typical);
 }

@@ -2,15 +2,19 @@
 // All that is drawn of one recording.
 
 import * as THREE from "three";
+import { typicalForce, typicalLength, typicalWeight } from "../data/arrow_scale.js";
+import { contactsOf } from "../data/frames.js";
 import { Axes } from "./axes.js";
 import { Bodies } from "./bodies.js";
 import { boundsOf } from "./bounds.js";
-import { ContactMarks, defaultScale } from "./contact_marks.js";
+import { ContactMarks } from "./contact_marks.js";
 import { makeGround } from "./ground.js";
 import { makeLights } from "./lights.js";
 import { PatchFaces } from "./patches.js";
 import { Poses } from "./poses.js";
 import { Surfaces } from "./surfaces.js";
+
+const LONGEST = 4; // lengths of a typical arrow
 
 export class RecordingView {
   /** @param {import("../data/recording.js").Recording} recording @param {THREE.Color} tint  of it as a ghost */
@@ -22,7 +26,7 @@ export class RecordingView {
     this.poses = new Poses(scene.bodies.length, scene.node_count ?? 0);
     /** What is shown. @type {import("../data/recording.js").Moment | null} */
     this.moment = null;
-    const { box, sphere } = boundsOf(recording, this.poses);
+    const { box, sphere, bodyRadius } = boundsOf(recording, this.poses);
     this.box = box;
     this.bounds = sphere;
     this.bodies = new Bodies(recording);
@@ -32,7 +36,9 @@ export class RecordingView {
     this.axes = new Axes(this.bounds.radius);
     this.lights = makeLights(this.bounds);
     this.grounds = new THREE.Group();
-    this.arrowScale = defaultScale(scene, this.bounds.radius);
+    /** Of the arrow of a typical force [m], and of arrows per newton. */
+    this.arrowLength = typicalLength(bodyRadius, this.bounds.radius);
+    this.arrowScale = this.arrowLength / typicalWeight(scene);
     this.scene.add(this.grounds, this.lights, this.bodies.root, this.surfaces.root, this.contacts.root, this.patches.root, this.axes.root);
   }
 
@@ -57,6 +63,13 @@ export class RecordingView {
         this.grounds.add(makeGround(geometry, this.bounds, colours));
       }
     }
+  }
+
+  /** Takes the forces that act at the end as typical, once they are read. */
+  scaleArrows() {
+    const frames = this.recording.lastFrames;
+    const force = frames ? typicalForce(contactsOf(frames, this.recording.scene.units)) : undefined;
+    if (force) this.arrowScale = this.arrowLength / force;
   }
 
   /** @param {number} body  -1: none */
@@ -84,7 +97,7 @@ export class RecordingView {
     this.surfaces.place(this.poses.nodes);
     const marked = this.ghost ? null : this.moment;
     this.contacts.show(options.contacts ? marked : null, {
-      units, metresPerNewton: this.arrowScale * options.arrowScale, width: markWidth, selected: selection.contact,
+      units, metresPerNewton: this.arrowScale * options.arrowScale, longest: LONGEST * this.arrowLength * options.arrowScale, width: markWidth, selected: selection.contact,
     });
     this.patches.show(options.patches ? marked : null, units);
     this.axes.root.visible = options.frames;

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long arrows of forces are, so that those of a light cube alone and those of a heavy pile can be read.
+
+import { STATE } from "./contacts.js";
+
+const GRAVITY = 9.81; // [m/s^2]
+const SAMPLES = 10000; // forces that a typical one is chosen from, at most
+
+/**
+ * Of the arrow of a typical force [m]: about as long as a body, if that is seen in the scene.
+ * @param {number} bodyRadius  of a typical body, 0: there is none @param {number} sceneRadius
+ */
+export function typicalLength(bodyRadius, sceneRadius) {
+  if (!(bodyRadius > 0)) return sceneRadius / 6;
+  return Math.min(Math.max(0.7 * bodyRadius, sceneRadius / 60), sceneRadius / 2);
+}
+
+/** The middle one; undefined when there is none. @param {Iterable<number>} values */
+export function median(values) {
+  const sorted = Float64Array.from(values).sort();
+  return sorted[sorted.length >> 1];
+}
+
+/** Weight of the median body [N], before any force is known. @param {{ bodies: { mass?: number }[] }} scene */
+export function typicalWeight(scene) {
+  return GRAVITY * (median(scene.bodies.map((body) => body.mass ?? 0).filter((mass) => mass > 0)) ?? 1);
+}
+
+/** The median of the forces that act [N]; undefined when none does. @param {import("./contacts.js").Contacts} contacts */
+export function typicalForce({ state, force }) {
+  const every = Math.max(1, Math.ceil(state.length / SAMPLES));
+  const sizes = [];
+  for (let k = 0; k < state.length; k += every) {
+    const size = Math.hypot(force[3 * k], force[3 * k + 1], force[3 * k + 2]);
+    if (state[k] !== STATE.open && size > 0) sizes.push(size);
+  }
+  return median(sizes);
+}
