@@ -149,7 +149,7 @@ static bool solve_repeated(solver_subject *s, stn_problem *p, const solver_answe
 void solver_redundant(validate_trial *trial) {
     solver_subject s;
     if (subject_begin(&s, trial, false)) {
-        compare(&s, &(other_ways){"with every contact 2 to 5 times", solve_repeated, subject_spec(&s), 100, 1000});
+        compare(&s, &(other_ways){"with every contact 2 to 5 times", solve_repeated, subject_spec(&s), 30, 1000});
     }
 }
 

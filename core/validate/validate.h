@@ -10,7 +10,7 @@
 typedef struct validate_request {
     stn_context *context;
     const stn_plugin_info *plugin;
-    const char *id; // what the plugin is chosen by: its id, or the path of its file
+    const char *id;              // what the plugin is chosen by: its id, or the path of its file
     const stn_setting *settings; // of the plugin
     int32_t setting_count;
     const char *law;     // for solvers that take one

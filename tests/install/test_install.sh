@@ -41,6 +41,14 @@ cmake --build "$work/package" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 expect "$(STICTION_PLUGIN_PATH=$work/package "$stiction" plugins outside 2>&1)" "file: $work/package/recorder_outside.so"
 [ "$(nm -D --defined-only "$work/package/recorder_outside.so" | awk '{print $3}')" = stn_plugin ] || fail "exports more than stn_plugin"
 
+# the solver of docs/plugins.md as the page says: built outside of the project, found, and right
+mkdir "$work/nsgs"
+awk '/^```c$/ { on = 1; next } /^```/ { on = 0 } on' "$here/../../docs/plugins.md" >"$work/nsgs/nsgs.c"
+awk '/^```cmake$/ { on = 1; next } /^```/ { on = 0 } on' "$here/../../docs/plugins.md" >"$work/nsgs/CMakeLists.txt"
+(cd "$work/nsgs" && cmake -B build -G Ninja -DCMAKE_PREFIX_PATH="$prefix" && cmake --build build) >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+"$stiction" validate "$work/nsgs/build/solver_nsgs_example.so" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+expect "$(tail -n 1 "$work/log")" " passed, 0 failed"
+
 # a program that embeds a world; a robot of the installed tree is found
 expect "$("$work/package/drop")" "height 0.0500"
 echo 'require "stiction".world {}:load { "models/iiwa14/iiwa14.urdf", fixed = true }:mass()' >"$work/arm.lua"
