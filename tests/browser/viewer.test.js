@@ -270,8 +270,12 @@ test("a file that was cut off opens up to its last whole block, and says so", as
 });
 
 test("what is damaged is said in one line, and the rest is shown", async () => {
-  const [scene, , series, end] = blocks(11, { mesh_count: 1, geometries: [{ name: "stone", body: 1, type: "mesh", mesh: 0 }] });
+  const [scene, , , end] = blocks(11, { mesh_count: 1, geometries: [{ name: "stone", body: 1, type: "mesh", mesh: 0 }] });
   const [first, second] = [falling(11).slice(0, 6), falling(11).slice(6)].map((part) => encode.frames(part, encode.UNITS));
+  const points = Array.from({ length: 20 }, (_, k) => ({ step: k, time: 0.05 * k }));
+  const extremes = ["contacts", "iterations", "momentum", "kinetic_J", "potential_J", "elastic_J", "penetration_m"]
+    .map((name, c) => ({ name, unit: "", values: points.map((_, k) => [1e-38, 3e38, Infinity, NaN, -3e38][(k + c) % 5]) }));
+  const series = encode.block("series", encode.series(points, extremes)); // which no axis may be divided by without end
   const page = write("damaged.html", encode.block("scene", [1]), scene, encode.block("mesh", [3]), encode.block("frames", first),
     encode.block("frames", second.slice(0, 50)), series, end);
   await withPage(page, {}, async (page) => {

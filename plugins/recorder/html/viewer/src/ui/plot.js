@@ -13,8 +13,12 @@ const CLICK = 3; // pixels that a click may move
 
 const WHOLE = [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7].flatMap((ten) => [ten, 2 * ten, 5 * ten]);
 
-const positive = (value) => (value > 0 ? value : null);
-const present = (value) => (Number.isNaN(value) ? null : value);
+// uPlot divides an axis in steps of 1e-32 to 1e32, where there are whole numbers only of WHOLE, and beyond that without end
+const LARGEST = 1e30, LARGEST_WHOLE = 1e9, LARGEST_POWER = 1e20; // at 1e-30 and 1e-38 it was seen to hang
+const between = (low, value, high) => Math.min(Math.max(value, low), high);
+const positive = (value) => (value > 0 ? between(1 / LARGEST_POWER, value, LARGEST_POWER) : null);
+const present = (value) => (Number.isNaN(value) ? null : between(-LARGEST, value, LARGEST));
+const presentWhole = (value) => (Number.isNaN(value) ? null : between(-LARGEST_WHOLE, value, LARGEST_WHOLE));
 
 export class Plot {
   /**
@@ -92,7 +96,7 @@ export class Plot {
   range(from, to) {
     const width = Math.max(this.body.clientWidth, 50);
     this.chart.setSize({ width, height: HEIGHT });
-    const keep = this.group.log ? positive : present;
+    const keep = this.group.log ? positive : this.group.whole ? presentWhole : present;
     const tables = this.runs.map(({ series }) => {
       const columns = this.lines.filter((line) => line.series === series).map((line) => line.values);
       const shown = downsample(series.time, columns, from, to, 2 * width);
