@@ -13,6 +13,7 @@
 #define STN_LUA_LINK        "stiction.link"
 #define STN_LUA_JOINT       "stiction.joint"
 #define STN_LUA_CONTROLLER  "stiction.controller"
+#define STN_LUA_CONSTRAINT  "stiction.constraint"
 #define STN_LUA_STEP        "stiction.step"
 #define STN_LUA_CERTIFICATE "stiction.certificate"
 #define STN_LUA_SNAPSHOT    "stiction.snapshot"
@@ -38,7 +39,7 @@ typedef struct stn_lua_world {
     int64_t allocations;                 // of the context when the step was called
 } stn_lua_world;
 
-/// A robot, link, joint or controller of a world. User value 1: the world.
+/// A robot, link, joint, controller or constraint of a world. User value 1: the world.
 typedef struct stn_lua_object {
     stn_lua_world *world;
     int32_t index; // of the model, which is the builder's
@@ -216,7 +217,7 @@ void stn_lua_link_velocity(stn_lua_world *w, int32_t link, stn_vec3 *linear, stn
 const char *stn_lua_robot_name(const stn_lua_world *w, int32_t robot);
 const char *stn_lua_link_name(const stn_lua_world *w, int32_t link);
 /// Index by name within a robot, or (robot -1) "robot/name" or a name that only one robot has. Raises with the nearest
-/// one. Joints: of a complete world.
+/// one. Joints have the builder's numbers before the world is complete.
 stn_link_range stn_lua_robot_links(const stn_lua_world *w, int32_t robot);
 int32_t stn_lua_find_link(lua_State *L, const char *owner, const stn_lua_world *w, int32_t robot, const char *name);
 int32_t stn_lua_find_joint(lua_State *L, const char *owner, const stn_lua_world *w, int32_t robot, const char *name);
@@ -267,6 +268,7 @@ void stn_lua_open_state(lua_State *L); // snapshots
 void stn_lua_open_robot(lua_State *L); // robots and links
 void stn_lua_open_joint(lua_State *L);
 void stn_lua_open_control(lua_State *L);
+void stn_lua_open_constraint(lua_State *L);
 void stn_lua_open_step(lua_State *L);
 void stn_lua_open_motion(lua_State *L);
 /// Of a table that names a robot file: the file's name, pushed; and the keys packages, allow_absolute, visual_meshes,
@@ -288,7 +290,8 @@ int stn_lua_world_from_capsule(lua_State *L);
 int stn_lua_world_load(lua_State *L);
 /// Methods of worlds.
 extern const luaL_Reg stn_lua_model_methods[], stn_lua_pair_methods[], stn_lua_state_methods[], stn_lua_run_methods[], stn_lua_log_methods[],
-    stn_lua_control_methods[], stn_lua_world_name_methods[], stn_lua_query_methods[];
+    stn_lua_control_methods[], stn_lua_constraint_methods[], stn_lua_world_name_methods[],
+    stn_lua_query_methods[];
 /// Of robots.
 extern const luaL_Reg stn_lua_name_methods[], stn_lua_coordinate_methods[], stn_lua_finding_methods[];
 /// Functions of the module.

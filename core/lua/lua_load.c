@@ -126,7 +126,7 @@ const char *stn_lua_file_entry(const stn_fields *f) {
 typedef struct load_options {
     stn_load_request request;
     stn_pose base;
-    bool placed, fixed, fixed_given, has_material;
+    bool placed, fixed, fixed_given, has_material, velocity_limits;
     stn_material material;
 } load_options;
 
@@ -138,6 +138,7 @@ static load_options read_options(const stn_fields *f, stn_session *session) {
     stn_lua_read_request(f, session, &o.request);
     o.placed = stn_fields_pose(f, "base", &o.base);
     o.fixed_given = stn_fields_boolean(f, "fixed", &o.fixed);
+    stn_fields_boolean(f, "velocity_limits", &o.velocity_limits);
     static const char *const keys[] = {STN_MATERIAL_KEYS, NULL};
     for (int i = 0; keys[i] != NULL && !o.has_material; i++) {
         o.has_material = stn_fields_push(f, keys[i]);
@@ -161,6 +162,9 @@ static stn_status load(stn_context *context, stn_model_builder *builder, const l
         status =
             stn_builder_set_base(builder, *robot, o->placed ? &o->base : &base, o->fixed_given ? o->fixed : fixed, err);
     }
+    if (status >= 0 && o->velocity_limits) {
+        status = stn_builder_set_velocity_limits(builder, *robot, true, err);
+    }
     if (status >= 0 && o->has_material) {
         status = stn_builder_set_material(builder, *robot, &o->material, err);
     }
@@ -171,9 +175,9 @@ static stn_status load(stn_context *context, stn_model_builder *builder, const l
 }
 
 int stn_lua_world_load(lua_State *L) {
-    static const char *const keys[] = {"name",     "base",           "fixed",         "joints", "keyframe",
-                                       "packages", "allow_absolute", "visual_meshes", "loader", STN_MATERIAL_KEYS,
-                                       NULL};
+    static const char *const keys[] = {
+        "name",           "base",          "fixed",  "joints",          "keyframe",        "packages",
+        "allow_absolute", "visual_meshes", "loader", "velocity_limits", STN_MATERIAL_KEYS, NULL};
     stn_lua_world *w = stn_lua_world_check(L, 1);
     stn_fields f = stn_fields_open(L, 2, "world:load", keys, 1);
     stn_model_builder *builder = stn_lua_world_builder(L, w, f.owner);

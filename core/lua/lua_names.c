@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Robots, links and joints by name. Robots and links are found while the world is being described too, as they keep
-// their numbers; joints have theirs once the model is complete.
+// Robots, links and joints by name. All are found while the world is being described too. Robots and links keep their
+// numbers when the model is complete; joints get those of the model, where only moving ones are left.
 #include <stdio.h>
 #include <string.h>
 
@@ -29,8 +29,9 @@ static stn_link_range range_of(const stn_lua_world *w, int32_t robot, bool joint
         const stn_robot *r = &stn_world_model(w->world)->robots[robot];
         range =
             joints ? (stn_link_range){r->joint_start, r->joint_count} : (stn_link_range){r->link_start, r->link_count};
-    } else if (!joints) {
-        stn_builder_robot_links(stn_world_builder(w->world), robot, &range.start, &range.count);
+    } else {
+        (joints ? stn_builder_robot_joints : stn_builder_robot_links)(stn_world_builder(w->world), robot, &range.start,
+                                                                      &range.count);
     }
     return range;
 }
@@ -40,7 +41,11 @@ stn_link_range stn_lua_robot_links(const stn_lua_world *w, int32_t robot) {
 }
 
 static const char *name_of(const stn_lua_world *w, int32_t index, bool joints) {
-    return joints ? stn_world_model(w->world)->joints[index].name : stn_lua_link_name(w, index);
+    if (!joints) {
+        return stn_lua_link_name(w, index);
+    }
+    return w->compiled ? stn_world_model(w->world)->joints[index].name
+                       : stn_builder_joint_name(stn_world_builder(w->world), index);
 }
 
 // -------------------------------------------------------------------------------------------------- what is refused
@@ -107,11 +112,12 @@ int32_t stn_lua_find_link(lua_State *L, const char *owner, const stn_lua_world *
 
 int32_t stn_lua_find_joint(lua_State *L, const char *owner, const stn_lua_world *w, int32_t robot, const char *name) {
     const stn_model *model = stn_world_model(w->world);
-    int32_t joint = stn_model_find_joint(model, robot, name);
+    int32_t joint = w->compiled ? stn_model_find_joint(model, robot, name)
+                                : stn_builder_find_joint(stn_world_builder(w->world), robot, name);
     if (joint >= 0) {
         return joint;
     }
-    for (int32_t i = 0; i < model->link_count; i++) {
+    for (int32_t i = 0; w->compiled && i < model->link_count; i++) {
         const stn_link *link = &model->links[i];
         if (link->robot == robot && link->joint_name != NULL && strcmp(link->joint_name, name) == 0) {
             stn_lua_fail(L, "%s: joint '%s' is fixed, it has no coordinates; its links are welded together", owner,

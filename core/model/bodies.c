@@ -298,6 +298,7 @@ stn_status compile_bodies(compiler *c, stn_error *err) {
     }
     for (int32_t r = 0; r < c->object->face.robot_count; r++) {
         stn_robot *robot = &c->robots[r];
+        robot->velocity_limits = robot_at(c->builder, r)->velocity_limits;
         robot->fixed = c->root[r] == ROOT_JOINED || c->link_body[robot->root_link] == 0;
     }
     c->object->articulated_count = c->object->face.tree_count;

@@ -73,6 +73,7 @@ void builder_truncate(stn_model_builder *builder, const built_counts *start) {
     builder->overrides.count = start->overrides;
     builder->clouds.count = start->clouds;
     builder->groups.count = start->groups;
+    builder->equalities.count = start->equalities;
 }
 
 void stn_builder_destroy(stn_model_builder *builder) {
@@ -82,7 +83,7 @@ void stn_builder_destroy(stn_model_builder *builder) {
     builder_truncate(builder, &(built_counts){0});
     const list *lists[] = {&builder->robots, &builder->links,    &builder->joints,    &builder->geometries,
                            &builder->meshes, &builder->excludes, &builder->overrides, &builder->clouds,
-                           &builder->groups, &builder->keyframes};
+                           &builder->groups, &builder->equalities, &builder->keyframes};
     for (int32_t i = 0; i < STN_COUNT(lists); i++) {
         stn_release(builder->context, lists[i]->items);
     }
@@ -114,7 +115,7 @@ stn_status stn_builder_begin_robot(stn_model_builder *builder, const char *name,
     item->name = copy;
     item->start = (built_counts){builder->links.count,  builder->joints.count,   builder->geometries.count,
                                  builder->meshes.count, builder->excludes.count, builder->overrides.count,
-                                 builder->clouds.count, builder->groups.count};
+                                 builder->clouds.count, builder->groups.count,   builder->equalities.count};
     item->base = stn_pose_identity();
     item->attached_to = -1;
     if (!builder_index_robot(builder, builder->robots.count)) {
@@ -217,6 +218,14 @@ stn_status stn_builder_prescribe(stn_model_builder *builder, int32_t robot, stn_
     }
     item->prescribed = true;
     return STN_OK;
+}
+
+stn_status stn_builder_set_velocity_limits(stn_model_builder *builder, int32_t robot, bool kept, stn_error *err) {
+    stn_status status = builder_check_robot(builder, "set velocity limits", robot, err);
+    if (status == STN_OK) {
+        robot_at(builder, robot)->velocity_limits = kept;
+    }
+    return status;
 }
 
 static stn_status check_attachment(const stn_model_builder *builder, int32_t robot, int32_t link, const stn_pose *pose,
@@ -374,8 +383,8 @@ stn_status stn_builder_set_mimic(stn_model_builder *builder, int32_t joint, int3
 
 // ------------------------------------------------------------------------------------------- shapes and contact
 
-static stn_status check_link_index(const stn_model_builder *builder, const char *what, int32_t link, bool any,
-                                   stn_error *err) {
+stn_status builder_check_link(const stn_model_builder *builder, const char *what, int32_t link, bool any,
+                              stn_error *err) {
     if (link == STN_WORLD || (any && link == STN_ANY) || (link >= 0 && link < builder->links.count)) {
         return STN_OK;
     }
@@ -408,7 +417,7 @@ static stn_status check_mesh(const stn_model_builder *builder, const stn_geometr
 
 stn_status stn_builder_add_geometry(stn_model_builder *builder, int32_t link, const stn_geometry_spec *spec,
                                     int32_t *geometry, stn_error *err) {
-    stn_status status = check_link_index(builder, "geometry", link, false, err);
+    stn_status status = builder_check_link(builder, "geometry", link, false, err);
     if (status != STN_OK) {
         return status;
     }
@@ -466,9 +475,9 @@ stn_status stn_builder_add_mesh(stn_model_builder *builder, const char *path, st
 }
 
 stn_status stn_builder_exclude(stn_model_builder *builder, int32_t link_a, int32_t link_b, stn_error *err) {
-    stn_status status = check_link_index(builder, "exclude", link_a, false, err);
+    stn_status status = builder_check_link(builder, "exclude", link_a, false, err);
     if (status == STN_OK) {
-        status = check_link_index(builder, "exclude", link_b, false, err);
+        status = builder_check_link(builder, "exclude", link_b, false, err);
     }
     if (status != STN_OK) {
         return status;
@@ -484,9 +493,9 @@ stn_status stn_builder_exclude(stn_model_builder *builder, int32_t link_a, int32
 
 stn_status stn_builder_override(stn_model_builder *builder, int32_t link_a, int32_t link_b,
                                 const stn_material *material, stn_error *err) {
-    stn_status status = check_link_index(builder, "override", link_a, true, err);
+    stn_status status = builder_check_link(builder, "override", link_a, true, err);
     if (status == STN_OK) {
-        status = check_link_index(builder, "override", link_b, true, err);
+        status = builder_check_link(builder, "override", link_b, true, err);
     }
     if (status == STN_OK) {
         status = check_material(material, err);

@@ -14,7 +14,7 @@ typedef struct list {
 
 /// How much there was when a robot began; discarding goes back to it.
 typedef struct built_counts {
-    int32_t links, joints, geometries, meshes, excludes, overrides, clouds, groups;
+    int32_t links, joints, geometries, meshes, excludes, overrides, clouds, groups, equalities;
 } built_counts;
 
 typedef struct built_robot {
@@ -23,6 +23,7 @@ typedef struct built_robot {
     stn_pose base;          // as set, else as proposed
     bool fixed, base_given; // given: set, not only proposed
     bool prescribed;        // the root moves as the world is told
+    bool velocity_limits;   // kept by its joints
     int32_t attached_to;    // link of another robot that the root is welded to, -1: none
     stn_pose attached_at;   // that link's frame -> root link frame
     int32_t next_number;    // NAME_n is taken for all n from 2 to below it
@@ -78,6 +79,7 @@ struct stn_model_builder {
     stn_context *context;
     stn_arena *memory; // texts and number arrays of the specs; the compiled model takes it over
     list robots, links, joints, geometries, meshes, excludes, overrides, clouds, groups; // meshes' data are kept
+    list equalities;                        // stn_equality_spec
     list keyframes;                         // in the order of adding, whatever their robots
     bool number_names;                      // a robot's name that is taken gets a number instead of being refused
     int32_t *robot_slots, robot_slot_count; // robot_names.c: hash table of robot + 1; 0: free
@@ -126,6 +128,9 @@ static inline built_cloud *cloud_at(const stn_model_builder *b, int32_t i) {
 static inline built_group *group_at(const stn_model_builder *b, int32_t i) {
     return (built_group *)b->groups.items + i;
 }
+static inline stn_equality_spec *equality_at(const stn_model_builder *b, int32_t i) {
+    return (stn_equality_spec *)b->equalities.items + i;
+}
 static inline built_keyframe *keyframe_at(const stn_model_builder *b, int32_t i) {
     return (built_keyframe *)b->keyframes.items + i;
 }
@@ -137,6 +142,9 @@ static inline int32_t robot_joint_end(const stn_model_builder *b, int32_t robot)
     return robot + 1 < b->robots.count ? robot_at(b, robot + 1)->start.joints : b->joints.count;
 }
 
+/// Fails with "WHAT: there is no link L (N links, or STN_WORLD)" unless there is; STN_ANY counts where `any` says so.
+stn_status builder_check_link(const stn_model_builder *builder, const char *what, int32_t link, bool any,
+                              stn_error *err);
 /// Fails with "WHAT: there is no robot R (N robots)" unless there is.
 stn_status builder_check_robot(const stn_model_builder *builder, const char *what, int32_t robot, stn_error *err);
 

@@ -70,6 +70,8 @@ void floating_coordinates(const stn_pose *pose, double *q);
 stn_status compile_start(compiler *c, stn_error *err);
 /// keyframe.c: sorted by their robots; unique names; after q0.
 stn_status compile_keyframes(compiler *c, stn_error *err);
+/// equality.c: after bodies and joints.
+stn_status compile_equalities(compiler *c, stn_error *err);
 /// surfaces.c: geometries, filter, materials, overrides; node spheres come after the builder's geometries.
 stn_status compile_surfaces(compiler *c, stn_error *err);
 /// The link by which filters and overrides know a geometry: a root named "world" is the world.

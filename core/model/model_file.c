@@ -11,7 +11,7 @@
 #include "plugin/settings.h"
 
 static const char magic[8] = {'S', 'T', 'N', 'M', 'O', 'D', 'E', 'L'};
-enum { FILE_VERSION = 1 };
+enum { FILE_VERSION = 2 };
 static const size_t largest_file = (size_t)1 << 33; // bytes
 
 /// Both ends of a pass: the builder that is written from or read into.
@@ -97,6 +97,7 @@ static stn_status begin_robot(passing *p, int32_t r, stn_error *err) {
     bytes_pass_bool(b, &robot.fixed);
     bytes_pass_bool(b, &robot.base_given);
     bytes_pass_bool(b, &robot.prescribed);
+    bytes_pass_bool(b, &robot.velocity_limits);
     stn_status status = bytes_status(b, err);
     if (status != STN_OK || !b->reading) {
         return status;
@@ -110,7 +111,7 @@ static stn_status begin_robot(passing *p, int32_t r, stn_error *err) {
     if (status == STN_OK && robot.prescribed) {
         status = stn_builder_prescribe(p->builder, index, err);
     }
-    return status;
+    return status == STN_OK ? stn_builder_set_velocity_limits(p->builder, index, robot.velocity_limits, err) : status;
 }
 
 /// A joint may name links of its robot and of earlier ones, so that links and joints come robot by robot.
@@ -246,6 +247,34 @@ static stn_status pass_override(passing *p, int32_t i, stn_error *err) {
                                              : status;
 }
 
+static void pass_equality_fields(byte_stream *b, stn_equality_spec *spec) {
+    int32_t type = (int32_t)spec->type;
+    bytes_pass_text(b, &spec->name);
+    bytes_pass_text(b, &spec->where);
+    bytes_pass_count(b, &type, STN_EQUALITY_COUNT - 1);
+    spec->type = (stn_equality_type)type;
+    pass_index(b, &spec->a);
+    pass_index(b, &spec->b);
+    BYTES_PASS(b, &spec->pose_a);
+    BYTES_PASS(b, &spec->pose_b);
+    double *numbers[] = {&spec->length,    &spec->ratio,             &spec->offset,
+                         &spec->stiffness, &spec->angular_stiffness, &spec->relaxation_time};
+    for (int32_t i = 0; i < STN_COUNT(numbers); i++) {
+        BYTES_PASS(b, numbers[i]);
+    }
+}
+
+static stn_status pass_equality(passing *p, int32_t i, stn_error *err) {
+    stn_equality_spec spec = {0};
+    int32_t index = 0;
+    if (!p->b->reading) {
+        spec = *equality_at(p->builder, i);
+    }
+    pass_equality_fields(p->b, &spec);
+    stn_status status = bytes_status(p->b, err);
+    return status == STN_OK && p->b->reading ? stn_builder_add_equality(p->builder, &spec, &index, err) : status;
+}
+
 // ------------------------------------------------------------------------------------------- deformables, keyframes
 
 static stn_status pass_cloud(passing *p, int32_t i, stn_error *err) {
@@ -339,6 +368,7 @@ static stn_status pass_model(passing *p, stn_error *err) {
         {&m->robots, pass_robot},        {&m->robots, pass_attachment}, {&m->meshes, pass_mesh},
         {&m->geometries, pass_geometry}, {&m->excludes, pass_exclude},  {&m->overrides, pass_override},
         {&m->clouds, pass_cloud},        {&m->groups, pass_group},      {&m->keyframes, pass_keyframe},
+        {&m->equalities, pass_equality},
     };
     stn_status status = STN_OK;
     for (int32_t k = 0; k < STN_COUNT(parts) && status == STN_OK; k++) {

@@ -138,6 +138,14 @@ static const char *builder_link(const void *owner, int32_t i) {
     return stn_builder_link_name(owner, i);
 }
 
+static void builder_joints(const void *owner, int32_t robot, int32_t *start, int32_t *count) {
+    stn_builder_robot_joints(owner, robot, start, count);
+}
+
+static const char *builder_joint(const void *owner, int32_t i) {
+    return stn_builder_joint_name(owner, i);
+}
+
 static int32_t find_in_robot(const name_space *space, int32_t robot, const char *name) {
     int32_t start = 0, count = 0;
     space->range(space->owner, robot, &start, &count);
@@ -195,4 +203,9 @@ int32_t stn_model_find_keyframe(const stn_model *model, int32_t robot, const cha
 int32_t stn_builder_find_link(const stn_model_builder *builder, int32_t robot, const char *name) {
     name_space links = {builder, builder->robots.count, builder_robot, builder_links, builder_link};
     return find(&links, robot, name);
+}
+
+int32_t stn_builder_find_joint(const stn_model_builder *builder, int32_t robot, const char *name) {
+    name_space joints = {builder, builder->robots.count, builder_robot, builder_joints, builder_joint};
+    return find(&joints, robot, name);
 }

@@ -61,3 +61,13 @@ const char *stn_builder_robot_name(const stn_model_builder *builder, int32_t rob
 const char *stn_builder_link_name(const stn_model_builder *builder, int32_t link) {
     return link >= 0 && link < builder->links.count ? link_at(builder, link)->spec.name : "";
 }
+
+void stn_builder_robot_joints(const stn_model_builder *builder, int32_t robot, int32_t *start, int32_t *count) {
+    bool exists = robot >= 0 && robot < builder->robots.count;
+    *start = exists ? robot_at(builder, robot)->start.joints : 0;
+    *count = exists ? robot_joint_end(builder, robot) - *start : 0;
+}
+
+const char *stn_builder_joint_name(const stn_model_builder *builder, int32_t joint) {
+    return joint >= 0 && joint < builder->joints.count ? joint_at(builder, joint)->spec.name : "";
+}

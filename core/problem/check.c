@@ -225,6 +225,10 @@ static stn_status check_row(const stn_problem *p, const stn_constraint *c, const
         return stn_fail(err, STN_ERR_NUMERIC, "%s, row %d: bias = %g m/s, gamma_guess = %g N s, must be finite", who,
                         r - c->row, p->bias[r], p->gamma_guess[r]);
     }
+    if (p->phi != NULL && isinf(p->phi[r])) {
+        return stn_fail(err, STN_ERR_NUMERIC, "%s, row %d: phi = %g m, must be finite, or NaN for none", who, r - c->row,
+                        p->phi[r]);
+    }
     if (p->explicit_R && !(p->R[r] >= 0.0 && isfinite(p->R[r]) && isfinite(p->v_hat[r]))) {
         bool number = !isnan(p->R[r]) && !isnan(p->v_hat[r]);
         return stn_fail(err, number ? STN_ERR_ARGUMENT : STN_ERR_NUMERIC,

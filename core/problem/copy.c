@@ -109,6 +109,7 @@ static void copy_vectors(copier *to, stn_problem *p) {
         {&p->R, rows},
         {&p->v_hat, rows},
         {&p->gamma_guess, rows},
+        {&p->phi, rows},
     };
     for (int32_t k = 0; k < STN_COUNT(vectors); k++) {
         *vectors[k].vector = copy_reals(to, *vectors[k].vector, vectors[k].count);

@@ -145,10 +145,11 @@ static double *gather_dofs(const stn_problem *problem, const int32_t *tree, int3
 }
 
 static void gather_rows(const stn_problem *problem, const int32_t *index, stn_problem *island, double *to) {
-    double *const from[] = {problem->bias, problem->lo, problem->hi, problem->R, problem->v_hat, problem->gamma_guess};
-    double **const member[] = {&island->bias, &island->lo,    &island->hi,
-                               &island->R,    &island->v_hat, &island->gamma_guess};
-    for (int32_t a = 0; a < STN_COUNT(from); a++) {
+    double *const from[] = {problem->bias,  problem->lo,          problem->hi, problem->R,
+                            problem->v_hat, problem->gamma_guess, problem->phi};
+    double **const member[] = {&island->bias,  &island->lo,          &island->hi, &island->R,
+                               &island->v_hat, &island->gamma_guess, &island->phi};
+    for (int32_t a = 0; a < STN_COUNT(from) && from[a] != NULL; a++) { // phi may be missing
         *member[a] = to;
         for (int32_t i = 0; i < island->constraint_count; i++) {
             const stn_constraint *source = &problem->constraints[index[i]];
@@ -175,7 +176,7 @@ stn_status stn_problem_island(const stn_problem *problem, const stn_islands *isl
     island.nv = take_trees(problem, tree, tree_count, island.trees);
     island.row_count = take_constraints(problem, islands, i, island.constraints);
 
-    double *memory = STN_ARENA(arena, 4 * (size_t)island.nv + 6 * (size_t)island.row_count, double);
+    double *memory = STN_ARENA(arena, 4 * (size_t)island.nv + 7 * (size_t)island.row_count, double);
     if (memory == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "island %d: out of memory", i);
     }

@@ -39,7 +39,7 @@ static const char *const constraint_keys[] = {
     "id",          "kind", "set",     "rows",        "J",     "phi0",    "stiffness", "relaxation_time",
     "dissipation", "mu1",  "mu2",     "restitution", "w",     "w_trace", "gamma_n0",  "vn0",
     "memory",      "body", "contact", "patch",       "point", "frame",   "bias",      "lo",
-    "hi",          "R",    "v_hat",   "gamma_guess", NULL,
+    "hi",          "R",    "v_hat",   "gamma_guess", "phi",   NULL,
 };
 
 static void set_where(json_reader *r, const char *format, ...) STN_PRINTF(2, 3);
@@ -261,6 +261,7 @@ static void read_rows(json_reader *r, const cJSON *object, stn_problem *p, const
         {"hi", p->hi, (double)INFINITY, JSON_SPECIAL | (box ? 0 : JSON_OPTIONAL)},
         {"R", p->R, (double)NAN, JSON_SPECIAL | JSON_OPTIONAL},
         {"v_hat", p->v_hat, (double)NAN, JSON_SPECIAL | JSON_OPTIONAL},
+        {"phi", p->phi, (double)NAN, JSON_SPECIAL | JSON_OPTIONAL},
     };
     for (int32_t k = 0; k < STN_COUNT(vectors); k++) {
         const double *values = json_reals(r, object, vectors[k].key, c->rows, "rows", vectors[k].flags);
@@ -271,10 +272,19 @@ static void read_rows(json_reader *r, const cJSON *object, stn_problem *p, const
 }
 
 static void allocate_rows(json_reader *r, stn_problem *p) {
-    double **vectors[] = {&p->bias, &p->gamma_guess, &p->lo, &p->hi, &p->R, &p->v_hat};
+    double **vectors[] = {&p->bias, &p->gamma_guess, &p->lo, &p->hi, &p->R, &p->v_hat, &p->phi};
     for (int32_t k = 0; k < STN_COUNT(vectors); k++) {
         *vectors[k] = json_allocate(r, p->row_count, sizeof(double));
     }
+}
+
+/// NULL says that no row has an error of its own.
+static void drop_empty_errors(stn_problem *p) {
+    bool any = false;
+    for (int32_t row = 0; p->phi != NULL && row < p->row_count; row++) {
+        any = any || !isnan(p->phi[row]);
+    }
+    p->phi = any ? p->phi : NULL;
 }
 
 static void read_constraints(json_reader *r, const cJSON *root, stn_problem *p) {
@@ -298,6 +308,9 @@ static void read_constraints(json_reader *r, const cJSON *root, stn_problem *p) 
     for (const cJSON *item = first; item != NULL && r->status == STN_OK; item = item->next, i++) {
         set_where(r, "constraints[%d].", i);
         read_rows(r, item, p, &p->constraints[i]);
+    }
+    if (r->status == STN_OK) {
+        drop_empty_errors(p);
     }
     set_where(r, "%s", "");
 }

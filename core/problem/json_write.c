@@ -172,6 +172,14 @@ static void put_reporting(json_writer *w, const stn_constraint *c) {
     put_named_reals(w, "      ", "frame", &c->frame.m[0][0], 9);
 }
 
+static bool has_row_errors(const stn_problem *p, const stn_constraint *c) {
+    bool any = false;
+    for (int32_t r = c->row; p->phi != NULL && r < c->row + c->rows; r++) {
+        any = any || !isnan(p->phi[r]);
+    }
+    return any;
+}
+
 static void put_constraint(json_writer *w, const stn_problem *p, const stn_constraint *c) {
     size_t row = (size_t)c->row, rows = (size_t)c->rows;
     char id[32];
@@ -187,6 +195,9 @@ static void put_constraint(json_writer *w, const stn_problem *p, const stn_const
     json_put_integer(w, c->rows);
     put_physical(w, c);
     put_reporting(w, c);
+    if (has_row_errors(p, c)) {
+        put_named_reals(w, "      ", "phi", p->phi + row, rows);
+    }
     put_named_reals(w, "      ", "bias", p->bias + row, rows);
     if (c->set == STN_SET_BOX) {
         put_named_reals(w, "      ", "lo", p->lo + row, rows);

@@ -5,7 +5,7 @@
 #include "problem/names.h"
 
 const char *const problem_kind_names[STN_CONSTRAINT_KIND_COUNT] = {
-    "contact", "joint_limit", "coupler", "servo", "dry_friction", "weld", "ball", "distance",
+    "contact", "joint_limit", "coupler", "servo", "dry_friction", "weld", "ball", "distance", "velocity_limit",
 };
 const char *const problem_set_names[STN_SET_COUNT] = {"cone", "ellipse", "box", "equality"};
 const char *const problem_form_names[2] = {"global", "local"};

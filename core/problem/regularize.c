@@ -2,7 +2,7 @@
 // Regularisation of rows that no contact law replaces, math note 3.4 and 3.10:
 //
 //     compliance c = 1/(dt k (dt + tau_d)),  near-rigid floor R_nr = beta^2/(4 pi^2) w,  beta = 0.1
-//     box, equality   R = max(R_nr, c),  v_hat = -phi0/(dt + tau_d),  tau_d = dt where the floor wins
+//     box, equality   R = max(R_nr, c),  v_hat = -phi/(dt + tau_d),  tau_d = dt where the floor wins; phi of the row
 //     servo           the same, but gains shrink together where the floor wins: tau_d = kd/kp stays
 //     dry friction    R = sigma w,  v_hat = 0
 //     cone, ellipse   R_n = c,  R_t = 0,  v_hat_n = -phi0/(dt + tau_d); 0 in a local problem that knows no phi0
@@ -27,6 +27,11 @@ static void regularize_cone(stn_problem *problem, const stn_constraint *c) {
     v_hat[2] = bare ? 0.0 : -c->phi0 / (problem->dt + c->relaxation_time);
 }
 
+static double row_error(const stn_problem *problem, const stn_constraint *c, int32_t row) {
+    bool own = problem->phi != NULL && !isnan(problem->phi[row]);
+    return own ? problem->phi[row] : c->phi0;
+}
+
 static void regularize_rows(stn_problem *problem, const stn_constraint *c) {
     double dt = problem->dt;
     double floor_R = near_rigid_beta * near_rigid_beta / (4.0 * STN_PI * STN_PI) * c->w;
@@ -35,14 +40,15 @@ static void regularize_rows(stn_problem *problem, const stn_constraint *c) {
         R = floor_R;
         tau = c->kind == STN_CONSTRAINT_SERVO ? tau : dt;
     }
-    double v_hat = isnan(c->phi0) ? 0.0 : -c->phi0 / (dt + tau);
-    if (c->kind == STN_CONSTRAINT_DRY_FRICTION) {
+    bool friction = c->kind == STN_CONSTRAINT_DRY_FRICTION;
+    if (friction) {
         R = friction_sigma * c->w;
-        v_hat = 0.0;
     }
+    R = R == 0.0 ? softest : R; // w = 0: a closed mechanism may stand where nothing moves along the row
     for (int32_t r = c->row; r < c->row + c->rows; r++) {
+        double phi = row_error(problem, c, r);
         problem->R[r] = R;
-        problem->v_hat[r] = v_hat;
+        problem->v_hat[r] = friction || isnan(phi) ? 0.0 : -phi / (dt + tau);
     }
 }
 

@@ -22,6 +22,11 @@ static int32_t find(const stn_world *world, uint64_t id) {
     }
 }
 
+const stn_cache_entry *stn_cache_find(const stn_world *world, uint64_t id) {
+    int32_t position = find(world, id);
+    return position >= 0 ? &world->state.cache[position] : NULL;
+}
+
 /// The index in force when it has room for `count`, else a larger one. Nothing changes yet.
 static stn_status find_index(const stn_world *world, int32_t count, cache_index *next, stn_error *err) {
     *next = world->cache_index;

@@ -19,14 +19,15 @@ const char *stn_phase_name(stn_phase phase) {
 
 double stn_world_elastic_energy(stn_world *world) {
     double elements = world->observation.problem != NULL ? world->forces.elastic_energy : 0.0;
-    return elements + stn_spring_energy(stn_world_kinematics(world));
+    return elements + stn_spring_energy(stn_world_kinematics(world)) + stn_step_equality_energy(world);
 }
 
 void stn_step_energies(stn_world *world) {
     stn_step_report *r = &world->report;
     r->kinetic_J = stn_kinetic_energy(world->kinematics);
     r->potential_J = stn_gravitational_energy(world->kinematics, world->state.gravity);
-    r->elastic_J = world->forces.elastic_energy + stn_spring_energy(world->kinematics);
+    r->elastic_J =
+        world->forces.elastic_energy + stn_spring_energy(world->kinematics) + stn_step_equality_energy(world);
 }
 
 void stn_step_observation(stn_world *world) {

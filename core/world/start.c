@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A look at the first problem of a world: what a scene begins with by mistake. Rigid contacts and joint limits are
-// driven out of their violation within about a step, at -phi0/(dt + tau_d) (the sap law's target velocity), so that a
-// scene that begins with bodies inside each other flies apart, the faster the smaller dt is.
+// A look at the first problem of a world: what a scene begins with by mistake. Rigid contacts, joint limits and
+// equality constraints are driven out of their violation within about a step, at -phi0/(dt + tau_d) (the sap law's
+// target velocity), so that a scene that begins with bodies inside each other flies apart, the faster the smaller dt
+// is.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +14,19 @@ static const double harmless = 0.5; // [m/s], [rad/s]: what is thrown at 0.5 m/s
 static double exit_speed(const stn_problem *p, const stn_constraint *c) {
     bool considered = c->kind == STN_CONSTRAINT_CONTACT || c->kind == STN_CONSTRAINT_LIMIT;
     return considered && isinf(c->stiffness) ? -c->phi0 / (p->dt + c->relaxation_time) : 0.0;
+}
+
+/// Of an equality constraint that is rigid, which has the relaxation time dt.
+static double closing_speed(const stn_world *world, const stn_equality *e, const double *error, int32_t rows) {
+    double square[2] = {0.0, 0.0}, speed = 0.0;
+    for (int32_t r = 0; r < rows; r++) {
+        square[r / 3] += error[r] * error[r];
+    }
+    for (int32_t part = 0; part < 2; part++) {
+        bool rigid = isinf(part == 0 ? e->stiffness : e->angular_stiffness);
+        speed = fmax(speed, rigid ? sqrt(square[part]) / (2.0 * world->options.dt) : 0.0);
+    }
+    return speed;
 }
 
 static void say_overlap(const stn_world *world, const stn_constraint *c, double speed, const char *others) {
@@ -42,7 +56,61 @@ static void say_limit(const stn_world *world, const stn_constraint *c, double sp
     }
 }
 
+/// The end of an equality constraint for a message: "arm/hand", "the world".
+static void describe_end(const stn_model *model, const stn_equality *e, bool b, char *text, size_t size) {
+    int32_t link = b ? e->link_b : e->link_a, joint = b ? e->joint_b : e->joint_a;
+    if (joint < 0 && link == STN_WORLD) {
+        snprintf(text, size, "the world");
+        return;
+    }
+    const char *name = joint >= 0 ? model->joints[joint].name : model->links[link].name;
+    const char *robot = model->robots[joint >= 0 ? model->joints[joint].robot : model->links[link].robot].name;
+    bool alone = strcmp(name, robot) == 0;
+    snprintf(text, size, "%s%s%s", alone ? "" : robot, alone ? "" : "/", name);
+}
+
+/// The equality constraint that begins furthest from holding, when that is worth a word.
+static void check_equalities(const stn_world *world) {
+    const stn_equality *worst = NULL;
+    double fastest = harmless, error[STN_EQUALITY_MAX_ROWS] = {0.0}, worst_error[STN_EQUALITY_MAX_ROWS] = {0.0};
+    int32_t count = 0;
+    for (int32_t i = 0; i < world->model->equality_count; i++) {
+        const stn_equality *e = &world->model->equalities[i];
+        double speed = closing_speed(world, e, error, stn_equality_error(world->kinematics, e, error));
+        count += speed > harmless;
+        if (speed > fastest) {
+            fastest = speed;
+            worst = e;
+            memcpy(worst_error, error, sizeof error);
+        }
+    }
+    if (worst == NULL) {
+        return;
+    }
+    char a[160], b[160], others[64] = "", off[80];
+    describe_end(world->model, worst, false, a, sizeof a);
+    describe_end(world->model, worst, true, b, sizeof b);
+    if (count > 1) {
+        snprintf(others, sizeof others, " (%d more such constraints)", count - 1);
+    }
+    bool vector = worst->type == STN_EQUALITY_WELD || worst->type == STN_EQUALITY_BALL;
+    double distance = vector ? hypot(hypot(worst_error[0], worst_error[1]), worst_error[2]) : fabs(worst_error[0]);
+    double angle = hypot(hypot(worst_error[3], worst_error[4]), worst_error[5]);
+    if (worst->type == STN_EQUALITY_WELD) {
+        snprintf(off, sizeof off, "%.3g m and %.3g rad", distance, angle);
+    } else {
+        snprintf(off, sizeof off, "%.3g%s", distance, worst->type == STN_EQUALITY_GEAR ? "" : " m");
+    }
+    stn_log(
+        world->context, STN_LOG_WARNING,
+        "the first step begins with the %s%s%s%s between %s and %s %s from holding%s; it pulls them together at %.3g a "
+        "second: place them so that it holds, or give it a stiffness",
+        stn_equality_type_name(worst->type), worst->name[0] != '\0' ? " '" : "", worst->name,
+        worst->name[0] != '\0' ? "'" : "", a, b, off, others, fastest);
+}
+
 void stn_step_check_start(const stn_world *world) {
+    check_equalities(world);
     const stn_problem *p = &world->problem;
     const stn_constraint *worst = NULL;
     double speed = harmless;

@@ -188,8 +188,12 @@ void stn_step_forget_prescribed(stn_world *world); // the step that was told is 
 // query_scene.c
 void stn_world_release_scene(stn_world *world);
 
-// assemble.c: contact set, limits, servos, couplers -> constraints
+// assemble.c, joint_rows.c, equality_rows.c: contact set, joints, equality constraints -> constraints
 stn_status stn_step_assemble(stn_world *world, stn_error *err);
+
+// equality_rows.c
+int32_t stn_equality_error(const stn_kinematics *kinematics, const stn_equality *e, double *error); // see world.h
+double stn_step_equality_energy(const stn_world *world); // [J] of those that are not rigid, as the kinematics are
 
 // start.c: warns when the first problem begins with deep overlap or a joint outside its limits
 void stn_step_check_start(const stn_world *world);
@@ -198,6 +202,7 @@ void stn_step_check_resolution(stn_world *world);
 
 // cache.c: warm starts and memories by constraint id
 stn_status stn_cache_recall(stn_world *world, stn_error *err);
+const stn_cache_entry *stn_cache_find(const stn_world *world, uint64_t id); // NULL: none of the last step
 stn_status stn_cache_commit(stn_world *world, stn_error *err);
 stn_status stn_cache_index_rebuild(stn_world *world, stn_error *err); // after the state was replaced
 

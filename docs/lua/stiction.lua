@@ -290,6 +290,17 @@ function controller:set(references) end
 ---@return string[]
 function controller:joints() end
 
+---@class stiction.constraint
+---@field name string
+---@field type "weld"|"ball"|"distance"|"gear"
+local constraint = {}
+---@return number error [m], of a gear in the unit of its first joint
+---@return number? angle [rad] of a weld
+function constraint:error() end
+---@return stiction.Vector|number linear [N s] on b
+---@return stiction.Vector? angular [N m s] of a weld
+function constraint:impulse() end
+
 ---@class stiction.world
 ---@field time number [s]
 ---@field dt number [s]
@@ -300,7 +311,7 @@ function controller:joints() end
 ---@field nv integer
 ---@field bodies integer
 local world = {}
----@param description table { "file", name =, base =, fixed =, keyframe =, joints =, packages =, allow_absolute =, visual_meshes =, loader =, mu = ... }
+---@param description table { "file", name =, base =, fixed =, keyframe =, joints =, packages =, allow_absolute =, visual_meshes =, loader =, velocity_limits =, mu = ... }
 ---@return stiction.robot
 function world:load(description) end
 ---@param body? stiction.Body
@@ -335,6 +346,11 @@ function world:contact_material(material) end
 ---@param a stiction.Links
 ---@param b? stiction.Links
 function world:disable_collisions(a, b) end
+---@param description table { "weld"|"ball"|"distance"|"gear", a =, b =, a_pose =, b_pose =, a_point =, b_point =, length =, joints =, ratio =, offset =, stiffness =, angular_stiffness =, relaxation_time =, name = }
+---@return stiction.constraint
+function world:constraint(description) end
+---@return stiction.constraint[]
+function world:constraints() end
 ---@param description table { "plugin", target = robot, joints = { names }, parameter = value }
 ---@return stiction.controller
 function world:controller(description) end

@@ -14,8 +14,10 @@ end
 local function registered()
   local world = stn.world {}
   local ball = world:sphere { radius = 0.1 }
+  local constraint = world:constraint { "ball", a = ball }
   local step = world:step()
-  local objects = { world = world, robot = ball, link = ball:links()[1], joint = ball:joints()[1], step = step }
+  local objects = { world = world, robot = ball, link = ball:links()[1], joint = ball:joints()[1], step = step,
+    constraint = constraint }
   local found = { stn = {} }
   for name, value in pairs(stn) do
     if type(value) == "function" then

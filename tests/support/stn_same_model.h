@@ -80,6 +80,13 @@ static inline void same_group(const stn_element_group *a, const stn_element_grou
     }
 }
 
+static inline void same_equality(const stn_equality *a, const stn_equality *b) {
+    SAME_TEXT(name), SAME_TEXT(where);
+    SAME(type), SAME(robot), SAME(link_a), SAME(link_b), SAME(body_a), SAME(body_b), SAME(joint_a), SAME(joint_b);
+    SAME(pose_a), SAME(pose_b), SAME(frame_a), SAME(frame_b), SAME(length), SAME(ratio), SAME(offset);
+    SAME(stiffness), SAME(angular_stiffness), SAME(relaxation_time);
+}
+
 static inline void same_pairs(const stn_model *a, const stn_model *b) {
     for (int32_t i = 0; i < a->geometry_count && i < 200; i++) {
         for (int32_t j = 0; j < i; j++) {
@@ -93,7 +100,7 @@ static inline void same_pairs(const stn_model *a, const stn_model *b) {
 static inline void same_model(const stn_model *a, const stn_model *b) {
     SAME(nq), SAME(nv), SAME(node_count), SAME(tree_count), SAME(body_count), SAME(joint_count), SAME(link_count);
     SAME(robot_count), SAME(geometry_count), SAME(mesh_count), SAME(element_group_count), SAME(keyframe_count);
-    SAME(exclude_count);
+    SAME(exclude_count), SAME(equality_count);
     for (int32_t i = 0; i < a->body_count; i++) {
         const stn_body *x = &a->bodies[i], *y = &b->bodies[i];
         assert_string_equal(x->name, y->name);
@@ -112,7 +119,7 @@ static inline void same_model(const stn_model *a, const stn_model *b) {
         assert_string_equal(x->name, y->name);
         assert_memory_equal(&x->link_start, &y->link_start, 7 * sizeof(int32_t));
         assert_memory_equal(&x->base, &y->base, sizeof x->base);
-        assert_true(x->fixed == y->fixed);
+        assert_true(x->fixed == y->fixed && x->velocity_limits == y->velocity_limits);
     }
     for (int32_t i = 0; i < a->geometry_count; i++) {
         same_geometry(&a->geometries[i], &b->geometries[i]);
@@ -138,6 +145,9 @@ static inline void same_model(const stn_model *a, const stn_model *b) {
         assert_string_equal(x->where, y->where);
         assert_true(x->robot == y->robot && x->q_count == y->q_count && x->has_base == y->has_base);
         assert_memory_equal(x->q, y->q, (size_t)x->q_count * sizeof(double));
+    }
+    for (int32_t i = 0; i < a->equality_count; i++) {
+        same_equality(&a->equalities[i], &b->equalities[i]);
     }
     SAME_ARRAY(excludes, a->exclude_count);
     SAME_ARRAY(q0, a->nq);

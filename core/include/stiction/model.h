@@ -217,6 +217,43 @@ STN_API stn_status stn_builder_exclude(stn_model_builder *builder, int32_t link_
 STN_API stn_status stn_builder_override(stn_model_builder *builder, int32_t link_a, int32_t link_b,
                                         const stn_material *material, stn_error *err);
 
+// Equality constraints between any two frames: of two robots, of one (which closes a loop), or of one and the world; and
+// gears between any two joints. They bind motion, not the start: what begins apart is pulled together within a few steps.
+typedef enum stn_equality_type {
+    STN_EQUALITY_WELD,     // frame P of A = frame Q of B
+    STN_EQUALITY_BALL,     // origin of P = origin of Q
+    STN_EQUALITY_DISTANCE, // |origin of Q - origin of P| = length
+    STN_EQUALITY_GEAR,     // q_a = ratio q_b + offset
+    STN_EQUALITY_COUNT
+} stn_equality_type;
+
+/// "weld", "ball", "distance", "gear"; NULL outside the range.
+STN_API const char *stn_equality_type_name(stn_equality_type type);
+
+/// Start from stn_equality_spec_default. Texts are copied by the builder.
+typedef struct stn_equality_spec {
+    stn_equality_type type;
+    const char *name;           // for messages; NULL or "": none
+    int32_t a, b;               // two links, one of them may be STN_WORLD; gear: two joints with one velocity each
+    stn_pose pose_a, pose_b;    // link frame -> P, Q; not for gears
+    double length;              // distance: > 0 [m]
+    double ratio, offset;       // gear [1, or m/rad, rad/m], [rad] or [m]
+    double stiffness;           // k > 0 [N/m]; gear: that of joint a, [N m/rad] for one that turns; infinite: rigid
+    double angular_stiffness;   // weld: of the rotation [N m/rad]; infinite: rigid
+    double relaxation_time;     // tau_d >= 0 [s] of what is not rigid: damping is k tau_d
+    const char *where;          // "file:line" for messages, may be NULL
+} stn_equality_spec;
+
+/// Rigid, poses the identity, ratio 1, no damping; a distance needs its length.
+STN_API stn_equality_spec stn_equality_spec_default(stn_equality_type type, int32_t a, int32_t b);
+/// Numbers are checked here (STN_ERR_ARGUMENT naming the constraint, value and bound), structure when the model is
+/// compiled: refused are two links of one body, two that cannot move, and gears of joints without exactly one velocity.
+STN_API stn_status stn_builder_add_equality(stn_model_builder *builder, const stn_equality_spec *spec,
+                                            int32_t *equality, stn_error *err);
+/// Shall the robot's joints keep to their velocity limits? By default they do not: such limits are for planners.
+STN_API stn_status stn_builder_set_velocity_limits(stn_model_builder *builder, int32_t robot, bool kept,
+                                                   stn_error *err);
+
 /// Contact parameters for every geometry of a robot that is there so far; unset members leave a geometry's own.
 STN_API stn_status stn_builder_set_material(stn_model_builder *builder, int32_t robot, const stn_material *material,
                                             stn_error *err);
@@ -228,6 +265,11 @@ STN_API const char *stn_builder_robot_name(const stn_model_builder *builder, int
 STN_API const char *stn_builder_link_name(const stn_model_builder *builder, int32_t link);
 /// Link by name within a robot (robot -1: "robot/name", or a name that only one robot has); -1 when there is none.
 STN_API int32_t stn_builder_find_link(const stn_model_builder *builder, int32_t robot, const char *name);
+/// The same of joints, moving or fixed, as returned by stn_builder_add_joint.
+STN_API int32_t stn_builder_find_joint(const stn_model_builder *builder, int32_t robot, const char *name);
+/// Joints of a robot that are there so far, [start, start + count), and their names, "" outside the range.
+STN_API void stn_builder_robot_joints(const stn_model_builder *builder, int32_t robot, int32_t *start, int32_t *count);
+STN_API const char *stn_builder_joint_name(const stn_model_builder *builder, int32_t joint);
 
 /// A cloud of point masses with 3 translations each: the degrees of freedom of a deformable body. It is one tree.
 typedef struct stn_nodes_spec {
@@ -313,6 +355,7 @@ typedef struct stn_robot {
     int32_t root_link;
     stn_pose base; // identity for a robot that hangs on another
     bool fixed;    // its root cannot move: it is welded to the world, also by way of other robots, or its joints start there
+    bool velocity_limits; // its joints keep to them
 } stn_robot;
 
 /// A shape on a body (body >= 0) or a sphere on a node (body = -1).
@@ -356,6 +399,20 @@ typedef struct stn_keyframe {
     const char *where; // "file:line" of its description, "" when not known
 } stn_keyframe;
 
+/// An equality constraint as described, in terms of the compiled model.
+typedef struct stn_equality {
+    stn_equality_type type;
+    const char *name;           // "" when none is given
+    int32_t robot;              // of b, of a where b is the world
+    int32_t link_a, link_b;     // STN_WORLD for the world; gear: -1
+    int32_t body_a, body_b;     // 0 for the world; gear: the bodies below the joints
+    int32_t joint_a, joint_b;   // gear, else -1
+    stn_pose pose_a, pose_b;    // as described: link frame -> P, Q
+    stn_pose frame_a, frame_b;  // body frame -> P, Q
+    double length, ratio, offset, stiffness, angular_stiffness, relaxation_time;
+    const char *where;          // "file:line" of its description, "" when not known
+} stn_equality;
+
 /// Two links, STN_WORLD for the world, in the order in which they were given.
 typedef struct stn_link_pair {
     int32_t link_a, link_b;
@@ -366,7 +423,7 @@ typedef struct stn_model {
     stn_context *context;
     int32_t nq, nv, node_count;
     int32_t tree_count, body_count, joint_count, link_count, robot_count, geometry_count, mesh_count, element_group_count;
-    int32_t keyframe_count, exclude_count;
+    int32_t keyframe_count, exclude_count, equality_count;
     const stn_tree *trees;
     const stn_body *bodies;
     const stn_joint *joints;
@@ -377,6 +434,7 @@ typedef struct stn_model {
     const stn_element_group *element_groups;
     const stn_keyframe *keyframes;  // by robots, within a robot as added
     const stn_link_pair *excludes;  // pairs that never collide, as stn_builder_exclude was told
+    const stn_equality *equalities; // as added
     const double *q0;        // (nq) start: joints at zero (or at the limit nearest to it), mimics as their masters say,
                              // bases at their pose; a floating joint of a file at its frame
     const double *node_mass; // (node_count)

@@ -25,6 +25,7 @@ typedef enum stn_constraint_kind {
     STN_CONSTRAINT_WELD,
     STN_CONSTRAINT_BALL,
     STN_CONSTRAINT_DISTANCE,
+    STN_CONSTRAINT_VELOCITY_LIMIT, // of a joint
     STN_CONSTRAINT_KIND_COUNT
 } stn_constraint_kind;
 
@@ -62,7 +63,7 @@ typedef struct stn_constraint {
     int32_t row, rows; // its rows are [row, row + rows)
     stn_jacobian J[2]; // J[0].tree >= 0 always
     // physical data; NaN where it does not apply
-    double phi0;            // signed distance now [m]
+    double phi0;            // signed distance now [m]; rad where the row turns; of several box or equality rows see phi
     double stiffness;       // k [N/m], infinite = rigid
     double relaxation_time; // tau_d [s]
     double dissipation;     // Hunt-Crossley d [s/m]
@@ -118,6 +119,7 @@ typedef struct stn_problem {
     double *lo, *hi; // box sets: impulse bounds [N s]; else -inf, inf
     double *R;     // regularisation [1/kg]: v_c + R gamma is what the set's law acts on, see v_hat
     double *v_hat; // target velocity
+    double *phi;   // errors of the rows of box and equality sets with several [m, rad]; NaN, and NULL for all: phi0's
     double *gamma_guess; // warm start [N s]
     bool explicit_R; // R and v_hat came from a file and must not be derived again
 
@@ -161,7 +163,8 @@ STN_API void stn_problem_mass_times(const stn_problem *problem, const double *x,
 
 /// Fills R and v_hat from phi0, stiffness k, relaxation_time tau_d, w and dt. With c = 1/(dt k (dt + tau_d)), 0 when k is
 /// infinite or NaN, and the near-rigid floor R_nr = 0.01/(4 pi^2) w:
-///   box, equality  R = max(R_nr, c), v_hat = -phi0/(dt + tau_d), tau_d = dt where the floor wins; phi0 NaN: v_hat = 0
+///   box, equality  R = max(R_nr, c), v_hat = -phi/(dt + tau_d), tau_d = dt where the floor wins; phi of the row, else
+///                  phi0; without both v_hat = 0. Rows that nothing moves (w = 0, c = 0) get R = 1e100: no impulse
 ///   servo          the same with k = kp, tau_d = kd/kp kept where the floor wins (both gains shrink)
 ///   dry friction   R = 1e-3 w, v_hat = 0
 ///   cone, ellipse  physical compliance alone: R_n = c, R_t = 0, v_hat_n = -phi0/(dt + tau_d) (0 for a local

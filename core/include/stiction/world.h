@@ -71,7 +71,8 @@ STN_API stn_status stn_world_set_dt(stn_world *world, double dt, stn_error *err)
 STN_API void stn_world_set_gravity(stn_world *world, stn_vec3 gravity);
 /// Poses and velocities at the present state; borrowed until something changes it.
 STN_API const stn_kinematics *stn_world_kinematics(stn_world *world);
-/// [J] stored in the springs of the joints at the present state, and in elements as the last step found them.
+/// [J] stored in the springs of the joints and in equality constraints that are not rigid, at the present state, and in
+/// elements as the last step found them.
 STN_API double stn_world_elastic_energy(stn_world *world);
 /// The last step: contacts, problem, solution, certificate, report; problem NULL before the first. Borrowed until the next.
 STN_API const stn_observation *stn_world_observation(const stn_world *world);
@@ -146,6 +147,19 @@ typedef struct stn_world_overlap_result {
 STN_API stn_status stn_world_overlap(stn_world *world, const stn_query *query, const stn_shape *shape,
                                      const stn_pose *pose, double margin, const stn_world_overlap_result **found,
                                      int32_t *count, stn_error *err);
+
+// ------------------------------------------------------------------------------------- equality constraints
+
+#define STN_EQUALITY_MAX_ROWS 6
+/// How far equality constraint `equality` of the model is from holding at the present state; returns how many numbers.
+/// weld: from origin of P to origin of Q [m], then the rotation vector from P to Q [rad]; ball: the first three of these;
+/// world axes. distance: |PQ| - length [m]; gear: q_a - ratio q_b - offset [rad] or [m] of joint a.
+STN_API int32_t stn_world_equality_error(stn_world *world, int32_t equality, double error[STN_EQUALITY_MAX_ROWS]);
+/// The impulse of the last step, as it acts on B (on A: the opposite), and how many numbers; zeros before the first step
+/// and after a reset. weld, ball: linear [N s] in world axes (3), then the angular one of a weld [N m s], about the point
+/// half-way between the origins of P and Q; distance: along PQ, > 0 pushes A and B apart (1); gear: on joint a [N m s] or
+/// [N s] (1), joint b gets -ratio times that.
+STN_API int32_t stn_world_equality_impulse(stn_world *world, int32_t equality, double impulse[STN_EQUALITY_MAX_ROWS]);
 
 // ------------------------------------------------------------------------------------ state and step inputs
 

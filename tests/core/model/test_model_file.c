@@ -192,6 +192,27 @@ static void add_keyframes(stn_model_builder *b, int32_t robot, int32_t q_count) 
     assert_ok(stn_builder_add_keyframe(b, robot, &home, &err), err);
 }
 
+static void add_equalities(stn_model_builder *b, int32_t a, int32_t c, int32_t joint_a, int32_t joint_b) {
+    stn_error err;
+    int32_t id = 0;
+    stn_equality_spec weld = stn_equality_spec_default(STN_EQUALITY_WELD, a, STN_WORLD);
+    weld.pose_a = (stn_pose){rotation(0.7), {0.1, 0.2, 1.0 / 3.0}};
+    weld.name = "hold";
+    weld.where = "chain.xml:9";
+    weld.angular_stiffness = 1.0 / 7.0;
+    stn_equality_spec rod = stn_equality_spec_default(STN_EQUALITY_DISTANCE, a, c);
+    rod.length = 0.3;
+    rod.stiffness = 1e4;
+    rod.relaxation_time = 0.1;
+    stn_equality_spec gear = stn_equality_spec_default(STN_EQUALITY_GEAR, joint_a, joint_b);
+    gear.ratio = -3.0;
+    gear.offset = 0.1;
+    assert_ok(stn_builder_add_equality(b, &weld, &id, &err), err);
+    assert_ok(stn_builder_add_equality(b, &rod, &id, &err), err);
+    assert_ok(stn_builder_add_equality(b, &gear, &id, &err), err);
+    assert_int_equal(id, 2);
+}
+
 /// Three robots: a chain, one that hangs on it by an attachment, one on a proposed base with a joint on the chain's
 /// link.
 static stn_model *everything(fixture *f) {
@@ -215,6 +236,8 @@ static stn_model *everything(fixture *f) {
     add_rules(b, palm, lid);
     add_deformable(f->context, b);
     add_keyframes(b, chain, 20);
+    add_equalities(b, tip, lid, stn_builder_find_joint(b, hand, "finger"), stn_builder_find_joint(b, chain, "slide"));
+    assert_ok(stn_builder_set_velocity_limits(b, hand, true, &err), err);
     return compile_model(b);
 }
 

@@ -54,7 +54,9 @@ static inline sample *full_sample(uint64_t seed) {
     for (int32_t i = 0; i < p->constraint_count; i++) {
         full_constraint(&r, p, i);
     }
+    p->phi = sample_doubles(s, (size_t)p->row_count, full_unknown);
     for (int32_t k = 0; k < p->row_count; k++) {
+        p->phi[k] = k % 3 == 0 ? full_unknown : 0.01 * random_real(&r);
         p->R[k] = k % 4 == 0 ? full_unknown : 1e-5;
         p->v_hat[k] = k % 4 == 1 ? full_unknown : random_real(&r);
         p->gamma_guess[k] = random_real(&r);

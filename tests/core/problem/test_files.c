@@ -107,9 +107,9 @@ static void assert_same_problem(const stn_problem *p, const stn_problem *q) {
     for (int32_t k = 0; k < 4; k++) {
         assert_same_reals(a[k], b[k], nv);
     }
-    const double *const c[] = {p->bias, p->lo, p->hi, p->R, p->v_hat, p->gamma_guess, p->q};
-    const double *const d[] = {q->bias, q->lo, q->hi, q->R, q->v_hat, q->gamma_guess, q->q};
-    for (int32_t k = 0; k < 7; k++) {
+    const double *const c[] = {p->bias, p->lo, p->hi, p->R, p->v_hat, p->gamma_guess, p->phi, p->q};
+    const double *const d[] = {q->bias, q->lo, q->hi, q->R, q->v_hat, q->gamma_guess, q->phi, q->q};
+    for (int32_t k = 0; k < STN_COUNT(c); k++) {
         assert_same_reals(c[k], d[k], rows);
     }
     assert_same_reals(p->W, q->W, rows * rows);

@@ -142,6 +142,28 @@ static void explicit_regularisation_is_left_alone(void **state) {
     assert_near(o.R[0], 5.0, 0.0);
 }
 
+/// Three equality rows with an error each, a fourth set whose rows nothing can move.
+static void rows_have_errors_of_their_own(void **state) {
+    (void)state;
+    double R[3], v_hat[3], phi[3] = {0.01, NAN, -0.03};
+    stn_constraint ball = {.kind = STN_CONSTRAINT_BALL, .set = STN_SET_EQUALITY, .rows = 3, .phi0 = NAN,
+                           .stiffness = INFINITY, .relaxation_time = 0.5, .w = 2.0};
+    stn_problem p = {.dt = 0.01, .constraint_count = 1, .constraints = &ball, .row_count = 3, .R = R, .v_hat = v_hat,
+                     .phi = phi};
+    stn_problem_regularize(&p);
+    assert_near(v_hat[0], -0.01 / 0.02, 1e-15); // rigid: tau_d is dt
+    assert_near(v_hat[1], 0.0, 0.0);
+    assert_near(v_hat[2], 0.03 / 0.02, 1e-15);
+    ball.stiffness = 100.0;
+    stn_problem_regularize(&p);
+    assert_near(R[2], 1.0 / (0.01 * 100.0 * 0.51), 1e-15);
+    assert_near(v_hat[2], 0.03 / 0.51, 1e-15);
+    ball.stiffness = INFINITY;
+    ball.w = 0.0; // at a dead centre: finite, and no impulse
+    stn_problem_regularize(&p);
+    assert_true(isfinite(R[0]) && R[0] >= 1e100);
+}
+
 static bool same_reals(const double *a, const double *b, size_t count) {
     return (a == NULL && b == NULL) || (a != NULL && b != NULL && a != b && memcmp(a, b, count * sizeof *a) == 0);
 }
@@ -162,7 +184,8 @@ static void copies_are_deep_and_equal(void **state) {
     assert_string_equal(q->name, p->name);
     assert_true(q->name != p->name);
     assert_true(same_reals(p->v0, q->v0, nv) && same_reals(p->free_impulse, q->free_impulse, nv));
-    assert_true(same_reals(p->R, q->R, rows) && same_reals(p->gamma_guess, q->gamma_guess, rows));
+    assert_true(same_reals(p->R, q->R, rows) && same_reals(p->gamma_guess, q->gamma_guess, rows) &&
+                same_reals(p->phi, q->phi, rows));
     assert_null(q->W);
     for (int32_t t = 0; t < p->tree_count; t++) {
         const stn_matrix *a = &p->trees[t].A, *b = &q->trees[t].A;
@@ -199,6 +222,7 @@ int main(void) {
         cmocka_unit_test(velocity_of_one_constraint_is_its_rows_without_bias),
         cmocka_unit_test(mass_times_a_small_difference_is_exact),
         cmocka_unit_test(rows_are_regularised_by_the_closed_forms),
+        cmocka_unit_test(rows_have_errors_of_their_own),
         cmocka_unit_test(explicit_regularisation_is_left_alone),
         cmocka_unit_test_prestate(copies_are_deep_and_equal, &heap),
     };

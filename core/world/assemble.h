@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files that append rows to the contact problem share: contacts (assemble.c), joints (joint_rows.c), equality
+// constraints (equality_rows.c). Everything of one step lies in the world's arena.
+#ifndef STICTION_WORLD_ASSEMBLE_H
+#define STICTION_WORLD_ASSEMBLE_H
+
+#include "world/world.h"
+
+/// How much room rows need at most.
+typedef struct row_count {
+    int32_t constraints, rows;
+} row_count;
+
+/// Next constraint of the problem, rigid data not set (NaN), rows without bias, bounds or error. There must be room.
+stn_constraint *append_constraint(stn_world *world, stn_constraint_kind kind, stn_constraint_set set, int32_t rows);
+/// A zeroed block of `rows` x the tree's velocities; `J->values` cast back is what it returns, NULL: out of memory.
+double *append_block(stn_world *world, int32_t tree, int32_t rows, stn_jacobian *J);
+/// A row with one entry.
+stn_status append_unit_row(stn_world *world, stn_constraint *c, int32_t dof, double value, stn_error *err);
+stn_status assemble_out_of_memory(stn_error *err);
+
+row_count joint_row_count(const stn_world *world);
+stn_status add_joint_rows(stn_world *world, stn_error *err);
+
+row_count equality_row_count(const stn_world *world);
+stn_status add_equality_rows(stn_world *world, stn_error *err);
+
+#endif

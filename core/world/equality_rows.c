@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of equality constraints between a frame P of body A and a frame Q of body B, world axes; gears between joints.
+// Math note 3.10:
+//
+//     weld, ball   translation  p_Q - p_P,  J = J_B(m) - J_A(m) at the point m half-way, so that both bodies feel the
+//                  impulse at one point and angular momentum is kept also while P and Q are apart
+//     weld         rotation     the vector that turns P into Q,  J = omega_B - omega_A; a constraint of its own,
+//     because
+//                  its inverse mass has another unit
+//     distance     |p_Q - p_P| - length,  J = u^T (J_B(p_Q) - J_A(p_P)),  u from P to Q
+//     gear         q_a - ratio q_b - offset,  J = e_a - ratio e_b
+#include <math.h>
+
+#include "world/assemble.h"
+
+enum { LINEAR_PART, ANGULAR_PART };
+
+static uint64_t equality_id(int32_t equality, int32_t part) {
+    const int32_t key[2] = {equality, part};
+    return stn_hash(0x657175616c697479u, key, sizeof key);
+}
+
+// --------------------------------------------------------------------------------------------------------- geometry
+
+typedef struct frame_pair {
+    stn_pose P, Q; // in the world
+} frame_pair;
+
+static frame_pair place_frames(const stn_kinematics *kinematics, const stn_equality *e) {
+    return (frame_pair){stn_pose_mul(&kinematics->body_pose[e->body_a], &e->frame_a),
+                        stn_pose_mul(&kinematics->body_pose[e->body_b], &e->frame_b)};
+}
+
+/// The rotation vector (axis times angle, at most pi) that turns P into Q, world axes.
+static stn_vec3 rotation_between(const stn_mat3 *P, const stn_mat3 *Q) {
+    stn_mat3 transposed = stn_mat3_transpose(P), turn = stn_mat3_mul(Q, &transposed);
+    stn_quat q = stn_quat_from_matrix(&turn);
+    double sign = q.w < 0.0 ? -1.0 : 1.0; // the shorter way
+    stn_vec3 axis = stn_vec3_make(sign * q.x, sign * q.y, sign * q.z);
+    double sine = stn_vec3_norm(axis); // of half the angle
+    double angle_over_sine = sine > 1e-8 ? 2.0 * atan2(sine, sign * q.w) / sine : 2.0;
+    return stn_vec3_scale(angle_over_sine, axis);
+}
+
+/// From P to Q; where they coincide the way in which Q leaves P, or some fixed direction when it does not.
+static stn_vec3 direction_of(const stn_kinematics *kinematics, const stn_equality *e, const frame_pair *at) {
+    stn_vec3 apart = stn_vec3_sub(at->Q.position, at->P.position);
+    if (stn_vec3_norm(apart) < 1e-10) {
+        apart = stn_vec3_sub(stn_point_velocity(kinematics, e->body_b, at->Q.position),
+                             stn_point_velocity(kinematics, e->body_a, at->P.position));
+    }
+    return stn_vec3_normalize_or(apart, stn_vec3_make(0.0, 0.0, 1.0));
+}
+
+static double gear_error(const stn_kinematics *kinematics, const stn_equality *e) {
+    const stn_joint *joints = kinematics->model->joints;
+    double q_a = kinematics->q[joints[e->joint_a].q_start], q_b = kinematics->q[joints[e->joint_b].q_start];
+    return q_a - e->ratio * q_b - e->offset;
+}
+
+static void put(double *to, stn_vec3 v) {
+    to[0] = v.x;
+    to[1] = v.y;
+    to[2] = v.z;
+}
+
+/// Errors as stn_world_equality_error orders them.
+int32_t stn_equality_error(const stn_kinematics *kinematics, const stn_equality *e, double *error) {
+    if (e->type == STN_EQUALITY_GEAR) {
+        error[0] = gear_error(kinematics, e);
+        return 1;
+    }
+    frame_pair at = place_frames(kinematics, e);
+    stn_vec3 apart = stn_vec3_sub(at.Q.position, at.P.position);
+    if (e->type == STN_EQUALITY_DISTANCE) {
+        error[0] = stn_vec3_norm(apart) - e->length;
+        return 1;
+    }
+    put(error, apart);
+    if (e->type == STN_EQUALITY_BALL) {
+        return 3;
+    }
+    put(error + 3, rotation_between(&at.P.rotation, &at.Q.rotation));
+    return 6;
+}
+
+// ------------------------------------------------------------------------------------------------------------- rows
+
+static stn_constraint *append_equality(stn_world *world, int32_t index, stn_constraint_kind kind, int32_t part,
+                                       int32_t rows) {
+    const stn_equality *e = &world->model->equalities[index];
+    stn_constraint *c = append_constraint(world, kind, STN_SET_EQUALITY, rows);
+    c->id = equality_id(index, part);
+    c->stiffness = part == ANGULAR_PART ? e->angular_stiffness : e->stiffness;
+    c->relaxation_time = e->relaxation_time;
+    c->body[0] = e->body_a;
+    c->body[1] = e->body_b;
+    c->frame = stn_mat3_identity();
+    return c;
+}
+
+/// Blocks of `rows` for the trees of A and B, one when it is the same; a side on the world gets none. `side[k]` is
+/// where body k adds its columns.
+static stn_status append_sides(stn_world *world, const stn_equality *e, stn_constraint *c, double *side[2],
+                               stn_error *err) {
+    const stn_body *bodies = world->model->bodies;
+    const int32_t trees[2] = {bodies[e->body_a].tree, bodies[e->body_b].tree};
+    int32_t used = 0;
+    for (int32_t k = 0; k < 2; k++) {
+        side[k] = NULL;
+        if (k == 1 && trees[1] == trees[0]) {
+            side[1] = side[0];
+        } else if (trees[k] >= 0) {
+            side[k] = append_block(world, trees[k], 3, &c->J[used++]);
+            if (side[k] == NULL) {
+                return assemble_out_of_memory(err);
+            }
+        }
+    }
+    return STN_OK;
+}
+
+/// Translation or rotation of a ball or weld: three rows in world axes.
+static stn_status add_vector_rows(stn_world *world, int32_t index, stn_constraint_kind kind, int32_t part,
+                                  stn_vec3 point, const double *error, stn_error *err) {
+    const stn_equality *e = &world->model->equalities[index];
+    stn_constraint *c = append_equality(world, index, kind, part, 3);
+    double *side[2];
+    stn_status status = append_sides(world, e, c, side, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    c->point = point;
+    const int32_t bodies[2] = {e->body_a, e->body_b};
+    for (int32_t k = 0; k < 2; k++) {
+        double sign = k == 0 ? -1.0 : 1.0;
+        if (part == ANGULAR_PART) {
+            stn_angular_jacobian_add(world->kinematics, bodies[k], &c->frame, sign, side[k]);
+        } else {
+            stn_point_jacobian_add(world->kinematics, bodies[k], point, &c->frame, sign, side[k]);
+        }
+    }
+    for (int32_t r = 0; r < 3; r++) {
+        world->problem.phi[c->row + r] = error[r];
+    }
+    return STN_OK;
+}
+
+static stn_status add_weld_or_ball(stn_world *world, int32_t index, stn_error *err) {
+    const stn_equality *e = &world->model->equalities[index];
+    bool weld = e->type == STN_EQUALITY_WELD;
+    stn_constraint_kind kind = weld ? STN_CONSTRAINT_WELD : STN_CONSTRAINT_BALL;
+    frame_pair at = place_frames(world->kinematics, e);
+    stn_vec3 middle = stn_vec3_scale(0.5, stn_vec3_add(at.P.position, at.Q.position));
+    double error[STN_EQUALITY_MAX_ROWS];
+    stn_equality_error(world->kinematics, e, error);
+    stn_status status = add_vector_rows(world, index, kind, LINEAR_PART, middle, error, err);
+    if (status == STN_OK && weld) {
+        status = add_vector_rows(world, index, kind, ANGULAR_PART, middle, error + 3, err);
+    }
+    return status;
+}
+
+static stn_status add_distance(stn_world *world, int32_t index, stn_error *err) {
+    const stn_equality *e = &world->model->equalities[index];
+    frame_pair at = place_frames(world->kinematics, e);
+    stn_constraint *c = append_equality(world, index, STN_CONSTRAINT_DISTANCE, LINEAR_PART, 1);
+    double *side[2];
+    stn_status status = append_sides(world, e, c, side, err); // three rows each; the last is the one along u
+    if (status != STN_OK) {
+        return status;
+    }
+    c->frame = stn_contact_frame(direction_of(world->kinematics, e, &at));
+    c->point = at.Q.position;
+    stn_equality_error(world->kinematics, e, &c->phi0);
+    stn_point_jacobian_add(world->kinematics, e->body_a, at.P.position, &c->frame, -1.0, side[0]);
+    stn_point_jacobian_add(world->kinematics, e->body_b, at.Q.position, &c->frame, 1.0, side[1]);
+    for (int32_t k = 0; k < 2 && c->J[k].tree >= 0; k++) {
+        c->J[k].values += 2 * (size_t)world->model->trees[c->J[k].tree].nv;
+    }
+    return STN_OK;
+}
+
+static stn_status add_gear(stn_world *world, int32_t index, stn_error *err) {
+    const stn_equality *e = &world->model->equalities[index];
+    const stn_joint *joints = world->model->joints;
+    stn_constraint *c = append_equality(world, index, STN_CONSTRAINT_COUPLER, LINEAR_PART, 1);
+    c->phi0 = gear_error(world->kinematics, e);
+    stn_status status = append_unit_row(world, c, joints[e->joint_a].v_start, 1.0, err);
+    return status == STN_OK ? append_unit_row(world, c, joints[e->joint_b].v_start, -e->ratio, err) : status;
+}
+
+row_count equality_row_count(const stn_world *world) {
+    row_count most = {0, 0};
+    for (int32_t i = 0; i < world->model->equality_count; i++) {
+        stn_equality_type type = world->model->equalities[i].type;
+        most.constraints += type == STN_EQUALITY_WELD ? 2 : 1;
+        most.rows += type == STN_EQUALITY_WELD ? 6 : type == STN_EQUALITY_BALL ? 3 : 1;
+    }
+    return most;
+}
+
+stn_status add_equality_rows(stn_world *world, stn_error *err) {
+    static stn_status (*const add[STN_EQUALITY_COUNT])(stn_world *, int32_t, stn_error *) = {
+        [STN_EQUALITY_WELD] = add_weld_or_ball,
+        [STN_EQUALITY_BALL] = add_weld_or_ball,
+        [STN_EQUALITY_DISTANCE] = add_distance,
+        [STN_EQUALITY_GEAR] = add_gear,
+    };
+    stn_status status = STN_OK;
+    for (int32_t i = 0; i < world->model->equality_count && status == STN_OK; i++) {
+        status = add[world->model->equalities[i].type](world, i, err);
+    }
+    return status;
+}
+
+// ------------------------------------------------------------------------------------------------------- questions
+
+int32_t stn_world_equality_error(stn_world *world, int32_t equality, double error[STN_EQUALITY_MAX_ROWS]) {
+    return stn_equality_error(stn_world_kinematics(world), &world->model->equalities[equality], error);
+}
+
+int32_t stn_world_equality_impulse(stn_world *world, int32_t equality, double impulse[STN_EQUALITY_MAX_ROWS]) {
+    const stn_equality *e = &world->model->equalities[equality];
+    int32_t parts = e->type == STN_EQUALITY_WELD ? 2 : 1;
+    int32_t rows = e->type == STN_EQUALITY_WELD || e->type == STN_EQUALITY_BALL ? 3 : 1;
+    for (int32_t part = 0; part < parts; part++) {
+        const stn_cache_entry *entry = stn_cache_find(world, equality_id(equality, part));
+        for (int32_t r = 0; r < rows; r++) {
+            impulse[3 * part + r] = entry != NULL ? entry->gamma[r] : 0.0;
+        }
+    }
+    return parts * rows;
+}
+
+double stn_step_equality_energy(const stn_world *world) {
+    double energy = 0.0;
+    for (int32_t i = 0; i < world->model->equality_count; i++) {
+        const stn_equality *e = &world->model->equalities[i];
+        double error[STN_EQUALITY_MAX_ROWS];
+        int32_t rows = stn_equality_error(world->kinematics, e, error);
+        for (int32_t r = 0; r < rows; r++) {
+            double k = r < 3 ? e->stiffness : e->angular_stiffness;
+            energy += isinf(k) ? 0.0 : 0.5 * k * error[r] * error[r];
+        }
+    }
+    return energy;
+}
