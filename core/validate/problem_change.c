@@ -53,7 +53,7 @@ stn_problem *problem_copy(stn_arena *arena, const stn_problem *old) {
     p->constraints = copy_bytes(arena, old->constraints, (size_t)old->constraint_count * sizeof *p->constraints);
     bool good = p->trees != NULL && p->constraints != NULL && copy_inner(arena, p);
     double **dof_vectors[] = {&p->v0, &p->v_star, &p->v_guess, &p->free_impulse};
-    double **row_vectors[] = {&p->bias, &p->lo, &p->hi, &p->R, &p->v_hat, &p->gamma_guess};
+    double **row_vectors[] = {&p->bias, &p->lo, &p->hi, &p->R, &p->v_hat, &p->gamma_guess, &p->phi};
     for (int32_t i = 0; i < STN_COUNT(dof_vectors) && good; i++) {
         good = copy_reals(arena, dof_vectors[i], p->nv);
     }
@@ -97,8 +97,8 @@ static void shuffle_trees(const stn_problem *old, stn_problem *p, const int32_t 
 }
 
 static void shuffle_rows(const stn_problem *old, stn_problem *p, const int32_t *order, const int32_t *place) {
-    double *const from[] = {old->bias, old->lo, old->hi, old->R, old->v_hat, old->gamma_guess};
-    double *const to[] = {p->bias, p->lo, p->hi, p->R, p->v_hat, p->gamma_guess};
+    double *const from[] = {old->bias, old->lo, old->hi, old->R, old->v_hat, old->gamma_guess, old->phi};
+    double *const to[] = {p->bias, p->lo, p->hi, p->R, p->v_hat, p->gamma_guess, p->phi};
     int32_t row = 0;
     for (int32_t i = 0; i < p->constraint_count; i++) {
         const stn_constraint *source = &old->constraints[order[i]];
@@ -320,6 +320,7 @@ stn_problem *problem_in_units(stn_arena *arena, const stn_problem *old, const pr
     }
     for (int32_t r = 0; r < p->row_count; r++) {
         p->bias[r] *= u;
+        p->phi[r] *= units->length;
         p->lo[r] *= e / u;
         p->hi[r] *= e / u;
         p->gamma_guess[r] *= e / u;
@@ -375,13 +376,13 @@ stn_problem *problem_dense(stn_arena *arena, const stn_problem *old) {
 stn_problem *problem_repeated(stn_arena *arena, const stn_problem *old, int32_t times) {
     stn_problem *p = problem_copy(arena, old);
     int64_t constraints = (int64_t)old->constraint_count * times, rows = (int64_t)old->row_count * times;
-    double *reals = STN_ARENA_ZEROED(arena, 6 * rows + 1, double);
+    double *reals = STN_ARENA_ZEROED(arena, 7 * rows + 1, double);
     stn_constraint *all = STN_ARENA_ZEROED(arena, constraints + 1, stn_constraint);
     if (p == NULL || reals == NULL || all == NULL) {
         return NULL;
     }
-    double *const from[] = {old->bias, old->lo, old->hi, old->R, old->v_hat, old->gamma_guess};
-    double **const to[] = {&p->bias, &p->lo, &p->hi, &p->R, &p->v_hat, &p->gamma_guess};
+    double *const from[] = {old->bias, old->lo, old->hi, old->R, old->v_hat, old->gamma_guess, old->phi};
+    double **const to[] = {&p->bias, &p->lo, &p->hi, &p->R, &p->v_hat, &p->gamma_guess, &p->phi};
     for (int32_t a = 0; a < STN_COUNT(to); a++) {
         *to[a] = reals + a * rows;
     }

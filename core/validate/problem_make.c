@@ -243,6 +243,7 @@ static stn_constraint *add_constraint(maker *m, stn_constraint_kind kind, stn_co
     for (int32_t r = c->row; r < c->row + rows; r++) {
         p->lo[r] = -INFINITY;
         p->hi[r] = INFINITY;
+        p->phi[r] = NAN;
     }
     p->row_count += rows;
     p->constraint_count++;
@@ -407,7 +408,8 @@ static void bound(maker *m, const stn_constraint *c, double low, double high) {
 /// A constraint of a kind that is no contact.
 static void make_other(maker *m, stn_constraint_kind kind, int32_t tree) {
     random_stream *r = m->random;
-    bool box = kind == STN_CONSTRAINT_LIMIT || kind == STN_CONSTRAINT_SERVO || kind == STN_CONSTRAINT_DRY_FRICTION;
+    bool box = kind == STN_CONSTRAINT_LIMIT || kind == STN_CONSTRAINT_SERVO || kind == STN_CONSTRAINT_DRY_FRICTION ||
+               kind == STN_CONSTRAINT_VELOCITY_LIMIT;
     stn_constraint_set set = box ? STN_SET_BOX : STN_SET_EQUALITY;
     if ((m->spec->sets >> set & 1u) == 0) {
         return;
@@ -431,6 +433,15 @@ static void make_other(maker *m, stn_constraint_kind kind, int32_t tree) {
         break;
     case STN_CONSTRAINT_DRY_FRICTION:
         bound(m, c, -effort, effort);
+        break;
+    case STN_CONSTRAINT_VELOCITY_LIMIT:
+        bound(m, c, 0.0, INFINITY);
+        break;
+    case STN_CONSTRAINT_BALL:
+    case STN_CONSTRAINT_WELD:
+        for (int32_t row = c->row; row < c->row + rows; row++) {
+            m->p->phi[row] = random_uniform(r, -1e-3, 1e-3);
+        }
         break;
     case STN_CONSTRAINT_COUPLER:
     case STN_CONSTRAINT_DISTANCE:
@@ -476,7 +487,7 @@ static bool allocate(stn_arena *arena, int32_t trees, int32_t constraints, maker
     stn_problem *p = m->p;
     size_t dofs = (size_t)trees * TREE_MOST, rows = (size_t)constraints * STN_MAX_ROWS;
     size_t jacobians = 2 * (size_t)constraints * JACOBIAN_REALS;
-    double *reals = STN_ARENA_ZEROED(arena, 3 * dofs + 6 * rows + (size_t)trees * TREE_REALS + jacobians + 1, double);
+    double *reals = STN_ARENA_ZEROED(arena, 3 * dofs + 7 * rows + (size_t)trees * TREE_REALS + jacobians + 1, double);
     m->integers = STN_ARENA_ZEROED(arena, trees * TREE_INTEGERS + 1, int32_t);
     m->form = STN_ARENA_ZEROED(arena, trees + 1, tree_form);
     p->trees = STN_ARENA_ZEROED(arena, trees + 1, stn_problem_tree);
@@ -485,7 +496,7 @@ static bool allocate(stn_arena *arena, int32_t trees, int32_t constraints, maker
         return false;
     }
     double **dof_vectors[] = {&p->v0, &p->v_star, &p->v_guess};
-    double **row_vectors[] = {&p->bias, &p->lo, &p->hi, &p->R, &p->v_hat, &p->gamma_guess};
+    double **row_vectors[] = {&p->bias, &p->lo, &p->hi, &p->R, &p->v_hat, &p->gamma_guess, &p->phi};
     for (int32_t i = 0; i < STN_COUNT(dof_vectors); i++, reals += dofs) {
         *dof_vectors[i] = reals;
     }

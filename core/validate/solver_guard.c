@@ -65,6 +65,7 @@ static span_list spans_of(const stn_problem *p, const stn_solve_control *control
     add_span(&list, "R", p->R, rows);
     add_span(&list, "v_hat", p->v_hat, rows);
     add_span(&list, "gamma_guess", p->gamma_guess, rows);
+    add_span(&list, "phi", p->phi, rows);
     add_span(&list, "constraints", p->constraints, (size_t)p->constraint_count * sizeof *p->constraints);
     add_span(&list, "trees", p->trees, (size_t)p->tree_count * sizeof *p->trees);
     const stn_delassus *d = control->delassus;

@@ -194,7 +194,7 @@ static stn_problem *one_island(solver_subject *s, const stn_problem *p, int32_t 
         return NULL;
     }
     int32_t count = 0, row = 0;
-    double *const vectors[] = {q->bias, q->lo, q->hi, q->R, q->v_hat, q->gamma_guess};
+    double *const vectors[] = {q->bias, q->lo, q->hi, q->R, q->v_hat, q->gamma_guess, q->phi};
     for (int32_t i = 0; i < p->constraint_count; i++) {
         stn_constraint c = q->constraints[i];
         if (c.J[0].tree % islands != own) {

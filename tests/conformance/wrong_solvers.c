@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One right solver, and one for each thing that a solver can do wrong: the right one with one fault.
-//   gamma_i <- P(gamma_i - rho (v_i + mu |v_t| e_n)),   v = W gamma + b - v_hat + R gamma,   rho = 1/trace(W_ii + R_i)
+//   gamma_i <- P(gamma_i - rho (v_i + mu |v_t| e_n)),   v = W gamma + b - v_hat + R gamma,   rho = 1/trace(W_ii + R_i);
+//   row by row with rho = 1.7/(W_rr + R_r) where there is no cone
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,6 +46,19 @@ static void project(fault f, const stn_constraint *c, double *g) {
     stn_cone_project(mu, g);
 }
 
+/// Box and equality rows one after the other, each step 1.7 times as long: random equalities that nearly say the same
+/// need more than 100,000 sweeps without.
+static void update_rows(const stn_constraint *c, const double *W, const double *R, const double *lo, const double *hi,
+                        double *v, double *g) {
+    for (int32_t r = 0; r < c->rows; r++) {
+        double before = g[r];
+        g[r] = fmin(fmax(g[r] - 1.7 * v[r] / (W[r * c->rows + r] + R[r]), lo[r]), hi[r]);
+        for (int32_t k = 0; k < c->rows; k++) {
+            v[k] += W[k * c->rows + r] * (g[r] - before);
+        }
+    }
+}
+
 static void update(fault f, const stn_delassus *d, int32_t i, double *gamma) {
     const stn_problem *p = d->problem;
     const stn_constraint *c = &p->constraints[i];
@@ -55,14 +69,15 @@ static void update(fault f, const stn_delassus *d, int32_t i, double *gamma) {
         trace += R[r];
     }
     stn_delassus_row_mul_add(d, i, gamma, v);
-    bool cone = c->set == STN_SET_CONE || c->set == STN_SET_ELLIPSE;
-    v[2] += cone ? c->mu1 * hypot(v[0], v[1]) : 0.0;
+    if (c->set != STN_SET_CONE && c->set != STN_SET_ELLIPSE) {
+        update_rows(c, stn_delassus_diagonal(d, i), R, p->lo + c->row, p->hi + c->row, v, g);
+        return;
+    }
+    v[2] += c->mu1 * hypot(v[0], v[1]);
     for (int32_t r = 0; r < c->rows; r++) {
-        g[r] = fmin(fmax(g[r] - v[r] / trace, p->lo[c->row + r]), p->hi[c->row + r]);
+        g[r] -= v[r] / trace;
     }
-    if (cone) {
-        project(f, c, g);
-    }
+    project(f, c, g);
 }
 
 /// What goes wrong before anything is computed.
