@@ -141,6 +141,10 @@ static int32_t place_end(const compiler *c, int32_t link, const stn_pose *pose, 
     return link == STN_WORLD ? 0 : c->link_body[link];
 }
 
+static bool cannot_move(const compiler *c, int32_t body) {
+    return body == 0 || c->joints[c->bodies[body].joint].type == STN_JOINT_PRESCRIBED;
+}
+
 static stn_status join_links(const compiler *c, const stn_equality_spec *spec, stn_equality *out, stn_error *err) {
     out->link_a = spec->a;
     out->link_b = spec->b;
@@ -149,9 +153,9 @@ static stn_status join_links(const compiler *c, const stn_equality_spec *spec, s
     out->body_a = place_end(c, spec->a, &spec->pose_a, &out->frame_a);
     out->body_b = place_end(c, spec->b, &spec->pose_b, &out->frame_b);
     out->robot = link_at(c->builder, spec->b == STN_WORLD ? spec->a : spec->b)->robot;
-    if (out->body_a == 0 && out->body_b == 0) {
-        return refuse_ends(c, spec, "are both fixed in the world, so there is nothing to hold; remove the constraint",
-                           err);
+    if (cannot_move(c, out->body_a) && cannot_move(c, out->body_b)) {
+        return refuse_ends(
+            c, spec, "are both fixed or prescribed, so that there is nothing to hold; remove the constraint", err);
     }
     if (out->body_a == out->body_b) {
         return refuse_ends(c, spec, "are welded together already, so there is nothing to hold; remove the constraint",

@@ -10,6 +10,7 @@
 //     distance     |p_Q - p_P| - length,  J = u^T (J_B(p_Q) - J_A(p_P)),  u from P to Q
 //     gear         q_a - ratio q_b - offset,  J = e_a - ratio e_b
 #include <math.h>
+#include <string.h>
 
 #include "world/assemble.h"
 
@@ -31,15 +32,10 @@ static frame_pair place_frames(const stn_kinematics *kinematics, const stn_equal
                         stn_pose_mul(&kinematics->body_pose[e->body_b], &e->frame_b)};
 }
 
-/// The rotation vector (axis times angle, at most pi) that turns P into Q, world axes.
+/// The rotation vector that turns P into Q, world axes.
 static stn_vec3 rotation_between(const stn_mat3 *P, const stn_mat3 *Q) {
-    stn_mat3 transposed = stn_mat3_transpose(P), turn = stn_mat3_mul(Q, &transposed);
-    stn_quat q = stn_quat_from_matrix(&turn);
-    double sign = q.w < 0.0 ? -1.0 : 1.0; // the shorter way
-    stn_vec3 axis = stn_vec3_make(sign * q.x, sign * q.y, sign * q.z);
-    double sine = stn_vec3_norm(axis); // of half the angle
-    double angle_over_sine = sine > 1e-8 ? 2.0 * atan2(sine, sign * q.w) / sine : 2.0;
-    return stn_vec3_scale(angle_over_sine, axis);
+    stn_mat3 back = stn_mat3_transpose(P), turn = stn_mat3_mul(Q, &back);
+    return stn_quat_log(stn_quat_from_matrix(&turn));
 }
 
 /// From P to Q; where they coincide the way in which Q leaves P, or some fixed direction when it does not.
@@ -86,6 +82,25 @@ int32_t stn_equality_error(const stn_kinematics *kinematics, const stn_equality 
 
 // ------------------------------------------------------------------------------------------------------------- rows
 
+/// How a prescribed body moves: at the start of the step, and at its end as it is told. Zero for all others.
+static stn_spatial driven_twist(const stn_world *world, int32_t body, stn_vec3 point, bool start) {
+    stn_spatial twist = {stn_vec3_zero(), stn_vec3_zero()};
+    if (stn_world_is_prescribed(world, body)) {
+        twist.angular =
+            start ? world->kinematics->body_velocity[body].angular : stn_step_prescribed_twist(world, body).angular;
+        twist.linear = start ? stn_point_velocity(world->kinematics, body, point)
+                             : stn_step_prescribed_velocity(world, body, point);
+    }
+    return twist;
+}
+
+/// What prescribed bodies add to the rate of a part's error: u_B - u_A at the points where its impulse acts.
+static stn_vec3 driven_rate(const stn_world *world, const stn_equality *e, int32_t part, stn_vec3 on_a, stn_vec3 on_b,
+                            bool start) {
+    stn_spatial a = driven_twist(world, e->body_a, on_a, start), b = driven_twist(world, e->body_b, on_b, start);
+    return part == ANGULAR_PART ? stn_vec3_sub(b.angular, a.angular) : stn_vec3_sub(b.linear, a.linear);
+}
+
 static stn_constraint *append_equality(stn_world *world, int32_t index, stn_constraint_kind kind, int32_t part,
                                        int32_t rows) {
     const stn_equality *e = &world->model->equalities[index];
@@ -99,14 +114,14 @@ static stn_constraint *append_equality(stn_world *world, int32_t index, stn_cons
     return c;
 }
 
-/// Blocks of `rows` for the trees of A and B, one when it is the same; a side on the world gets none. `side[k]` is
-/// where body k adds its columns.
+/// Blocks of `rows` for the trees of A and B, one when it is the same; a side that does not move freely gets none.
+/// `side[k]` is where body k adds its columns.
 static stn_status append_sides(stn_world *world, const stn_equality *e, stn_constraint *c, double *side[2],
                                stn_error *err) {
-    const stn_body *bodies = world->model->bodies;
-    const int32_t trees[2] = {bodies[e->body_a].tree, bodies[e->body_b].tree};
-    int32_t used = 0;
+    const int32_t bodies[2] = {e->body_a, e->body_b};
+    int32_t trees[2], used = 0;
     for (int32_t k = 0; k < 2; k++) {
+        trees[k] = stn_world_is_prescribed(world, bodies[k]) ? -1 : world->model->bodies[bodies[k]].tree;
         side[k] = NULL;
         if (k == 1 && trees[1] == trees[0]) {
             side[1] = side[0];
@@ -134,15 +149,17 @@ static stn_status add_vector_rows(stn_world *world, int32_t index, stn_constrain
     const int32_t bodies[2] = {e->body_a, e->body_b};
     for (int32_t k = 0; k < 2; k++) {
         double sign = k == 0 ? -1.0 : 1.0;
+        if (side[k] == NULL) {
+            continue;
+        }
         if (part == ANGULAR_PART) {
             stn_angular_jacobian_add(world->kinematics, bodies[k], &c->frame, sign, side[k]);
         } else {
             stn_point_jacobian_add(world->kinematics, bodies[k], point, &c->frame, sign, side[k]);
         }
     }
-    for (int32_t r = 0; r < 3; r++) {
-        world->problem.phi[c->row + r] = error[r];
-    }
+    put(world->problem.bias + c->row, driven_rate(world, e, part, point, point, false));
+    memcpy(world->problem.phi + c->row, error, 3 * sizeof(double));
     return STN_OK;
 }
 
@@ -173,8 +190,15 @@ static stn_status add_distance(stn_world *world, int32_t index, stn_error *err) 
     c->frame = stn_contact_frame(direction_of(world->kinematics, e, &at));
     c->point = at.Q.position;
     stn_equality_error(world->kinematics, e, &c->phi0);
-    stn_point_jacobian_add(world->kinematics, e->body_a, at.P.position, &c->frame, -1.0, side[0]);
-    stn_point_jacobian_add(world->kinematics, e->body_b, at.Q.position, &c->frame, 1.0, side[1]);
+    const int32_t bodies[2] = {e->body_a, e->body_b};
+    const stn_vec3 points[2] = {at.P.position, at.Q.position};
+    for (int32_t k = 0; k < 2; k++) {
+        if (side[k] != NULL) {
+            stn_point_jacobian_add(world->kinematics, bodies[k], points[k], &c->frame, k == 0 ? -1.0 : 1.0, side[k]);
+        }
+    }
+    stn_vec3 driven = driven_rate(world, e, LINEAR_PART, points[0], points[1], false);
+    world->problem.bias[c->row] = stn_vec3_dot(stn_mat3_column(&c->frame, 2), driven);
     for (int32_t k = 0; k < 2 && c->J[k].tree >= 0; k++) {
         c->J[k].values += 2 * (size_t)world->model->trees[c->J[k].tree].nv;
     }
@@ -238,6 +262,9 @@ double stn_step_equality_energy(const stn_world *world) {
     for (int32_t i = 0; i < world->model->equality_count; i++) {
         const stn_equality *e = &world->model->equalities[i];
         double error[STN_EQUALITY_MAX_ROWS];
+        if (isinf(e->stiffness) && isinf(e->angular_stiffness)) {
+            continue;
+        }
         int32_t rows = stn_equality_error(world->kinematics, e, error);
         for (int32_t r = 0; r < rows; r++) {
             double k = r < 3 ? e->stiffness : e->angular_stiffness;
@@ -245,4 +272,26 @@ double stn_step_equality_energy(const stn_world *world) {
         }
     }
     return energy;
+}
+
+double stn_step_equality_work(const stn_world *world) {
+    const stn_problem *p = &world->problem;
+    const stn_constraint *c = p->constraints + p->constraint_count - equality_row_count(world).constraints;
+    double work = 0.0;
+    for (int32_t i = 0; i < world->model->equality_count && world->prescribed_count > 0; i++) {
+        const stn_equality *e = &world->model->equalities[i];
+        bool driven = stn_world_is_prescribed(world, e->body_a) || stn_world_is_prescribed(world, e->body_b);
+        frame_pair at = place_frames(world->kinematics, e);
+        for (int32_t part = 0; part < (e->type == STN_EQUALITY_WELD ? 2 : 1); part++, c++) {
+            bool vector = c->rows == 3;
+            stn_vec3 rate =
+                driven_rate(world, e, part, vector ? c->point : at.P.position, vector ? c->point : at.Q.position, true);
+            stn_vec3 along = stn_mat3_apply_transposed(&c->frame, rate);
+            const double before[3] = {vector ? along.x : along.z, along.y, along.z};
+            for (int32_t r = c->row; driven && r < c->row + c->rows; r++) {
+                work -= 0.5 * world->solution.gamma[r] * (before[r - c->row] + p->bias[r]);
+            }
+        }
+    }
+    return work;
 }

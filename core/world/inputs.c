@@ -229,7 +229,7 @@ static double driven_work(const stn_world *world, const stn_constraint *c) {
 
 /// Work of controllers and applied forces in the step, W = sum_d j_d (v0 + v)_d / 2, where j is the impulse of the affine
 /// force model, taken where the integrator takes it, without the joints' own dampers and springs, plus that of the servos' rows and of
-/// contacts with prescribed bodies and belts. The mean velocity makes the work of an impulse on a constant mass exact. Nodal trees count with
+/// contacts with prescribed bodies and belts, and of constraints to prescribed bodies. The mean velocity makes the work of an impulse on a constant mass exact. Nodal trees count with
 /// their applied efforts alone.
 double stn_step_input_work(const stn_world *world) {
     const stn_model *model = world->model;
@@ -270,5 +270,5 @@ double stn_step_input_work(const stn_world *world) {
             work += driven_work(world, c);
         }
     }
-    return work;
+    return work + stn_step_equality_work(world);
 }

@@ -193,6 +193,7 @@ stn_status stn_step_assemble(stn_world *world, stn_error *err);
 
 // equality_rows.c
 int32_t stn_equality_error(const stn_kinematics *kinematics, const stn_equality *e, double *error); // see world.h
+double stn_step_equality_work(const stn_world *world); // [J] of prescribed bodies in the step, see stn_step_input_work
 double stn_step_equality_energy(const stn_world *world); // [J] of those that are not rigid, as the kinematics are
 
 // start.c: warns when the first problem begins with deep overlap or a joint outside its limits

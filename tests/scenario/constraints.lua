@@ -236,6 +236,114 @@ stn.test("the same out of plane, where the turning of the bodies itself errs by 
   near(worst / finer_worst, 4, 0.05, "their order")
 end)
 
+-- ------------------------------------------------------------------------------------------------ prescribed bodies
+
+stn.test("a body that is welded to a prescribed one goes where it goes, and the work is accounted for", function()
+  local dt, rate, arm = 1e-3, 3, 0.5
+  local world = stn.world { dt = dt, gravity = { 0, 0, 0 }, solver = tight }
+  local table_ = world:box { name = "table", size = { 0.1, 0.1, 0.1 } }
+  table_:prescribe(function(t)
+    return { rpy = { 0, 0, rate * t } }, { linear = { 0, 0, 0 }, angular = { 0, 0, rate } }
+  end)
+  local box = world:box { name = "box", size = { 0.2, 0.1, 0.1 }, mass = 2, xyz = { arm, 0, 0 },
+    velocity = { linear = { 0, rate * arm, 0 }, angular = { 0, 0, rate } }, category = 0 }
+  local weld = world:constraint { "weld", a = table_, b = box, a_pose = { xyz = { arm, 0, 0 } } }
+  local soft = world:constraint { "distance", a = table_, b = box, length = 0.3, stiffness = 50 }
+  local energy, work = world:energy().total, 0
+  for step in world:run { seconds = 2 } do
+    work = work + step.input_work_J
+  end
+  local distance, angle = weld:error()
+  stn.near(distance, 0, 1e-5, "distance")
+  stn.near(angle, 0, 1e-6, "angle")
+  near(norm(box:velocity().linear), rate * arm, 1e-5, "speed")
+  stn.near(box:position(), { arm * math.cos(2 * rate), arm * math.sin(2 * rate), 0 }, 1e-4, "place")
+  -- the weld holds the box on its circle and the spring back
+  near(norm((weld:impulse())) / dt, math.abs(2 * rate ^ 2 * arm + soft:impulse() / dt), 1e-3, "force")
+  stn.near(soft:impulse() / dt, -50 * (arm - 0.3), 1e-2, "spring")
+  stn.near(world:energy().total - energy, work, 1e-3 * energy, "work")
+end)
+
+stn.test("two bodies that cannot move are not held", function()
+  local world = stn.world {}
+  local a = world:box { name = "a", size = { 0.1, 0.1, 0.1 } }
+  a:prescribe(function() return {}, { 0, 0, 0 } end)
+  world:constraint { "ball", a = a }
+  stn.fails(function() world:step() end, "'a' and the world are both fixed or prescribed")
+end)
+
+-- -------------------------------------------------------------------------------------------------------- joints
+
+stn.test("a joint keeps to its velocity limit under a constant torque, when it is told to", function()
+  local dt, inertia, limit, torque = 1e-3, 0.2, 1.5, 4
+  local file = one_joint("wheel", "continuous", "0 0 1", 1, inertia, ('<limit effort="100" velocity="%g"/>'):format(limit))
+  local function speed(kept, way)
+    local world = stn.world { dt = dt, gravity = { 0, 0, 0 }, solver = tight }
+    local wheel = world:load { file, fixed = true, velocity_limits = kept }
+    wheel:joint("hinge"):set_effort(way * torque)
+    for _ in world:run { seconds = 1 } do end
+    return wheel:joint("hinge"):velocity()
+  end
+  near(speed(false, 1), torque / inertia, 1e-9, "free")
+  -- v - limit = R gamma, gamma = dt torque
+  near(speed(true, 1), limit + floor / inertia * dt * torque, 1e-9, "limited")
+  near(speed(true, -1), -limit - floor / inertia * dt * torque, 1e-9, "limited the other way")
+end)
+
+stn.test("a servo against gravity: sags by torque over kp, and falls when its effort does not suffice", function()
+  local arm, mass, kp = 0.4, 3, 200
+  local function hang(effort, seconds)
+    local file = files:write(".urdf", ([[<robot name="crane"><link name="base"/><link name="boom"><inertial>
+      <origin xyz="%g 0 0"/><mass value="%g"/><inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/>
+      </inertial></link><joint name="hinge" type="revolute"><parent link="base"/><child link="boom"/><axis xyz="0 -1 0"/>
+      <limit lower="-3" upper="3" effort="%g" velocity="100"/></joint></robot>]]):format(arm, mass, effort))
+    local world = stn.world { dt = 1e-3, solver = tight }
+    local crane = world:load { file, fixed = true }
+    world:controller { "joint_pd", target = crane, kp = kp, kd = 40 }
+    for _ in world:run { seconds = seconds } do end
+    return crane:joint("hinge"):position(), crane:joint("hinge"):velocity()
+  end
+  local weight = arm * mass * 9.81
+  local sag = hang(100, 5)
+  stn.near(kp * sag + weight * math.cos(sag), 0, 1e-6, "torques")
+  -- with an effort e below the weight's it falls with (I + m l^2) alpha = e - m g l cos q once e is reached
+  local _, before = hang(5, 0.02)
+  local _, after = hang(5, 0.03)
+  near(after - before, (5 - weight) / (0.01 + mass * arm ^ 2) * 0.01, 1e-3, "falls")
+end)
+
+stn.test("dry friction stops a wheel after I omega/tau, and then holds it to sigma w dt tau", function()
+  local dt, inertia, level, speed = 1e-3, 0.3, 0.6, 2
+  local world = stn.world { dt = dt, gravity = { 0, 0, 0 }, solver = tight }
+  local wheel = world:load { one_joint("wheel", "continuous", "0 0 1", 1, inertia,
+    ('<dynamics friction="%g"/>'):format(level)), fixed = true }
+  local hinge = wheel:joint "hinge"
+  hinge:set_velocity(speed)
+  local stopped
+  for step in world:run { seconds = 2 } do
+    stopped = stopped or (hinge:velocity() < 1e-3 and step.time) or nil
+  end
+  stn.near(stopped, inertia * speed / level, 2 * dt, "stops")
+  near(hinge:position(), 0.5 * inertia * speed ^ 2 / level, 2e-3, "angle")
+  hinge:set_effort(0.9 * level)
+  for _ in world:run { seconds = 1 } do end
+  near(hinge:velocity(), 1e-3 / inertia * dt * 0.9 * level, 1e-3, "creeps")
+end)
+
+stn.test("a joint that runs into its limit stops there and does not bounce", function()
+  local world = stn.world { dt = 1e-3, gravity = { 0, 0, 0 }, solver = tight }
+  local arm = world:load { one_joint("arm", "revolute", "0 0 1", 1, 0.2,
+    '<limit lower="-1" upper="0.5" effort="100" velocity="100"/>'), fixed = true }
+  local hinge = arm:joint "hinge"
+  hinge:set_velocity(2)
+  for _ in world:run { seconds = 1 } do
+    assert(hinge:velocity() > -1e-3, hinge:velocity())
+    assert(hinge:position() < 0.5 + 1e-6, hinge:position())
+  end
+  stn.near(hinge:position(), 0.5, 1e-6, "place")
+  stn.near(hinge:velocity(), 0, 1e-6, "rest")
+end)
+
 -- ------------------------------------------------------------------------------------------------ what is refused
 
 stn.test("constraints that hold nothing, or cannot be understood, are refused in one line", function()
@@ -248,7 +356,7 @@ stn.test("constraints that hold nothing, or cannot be understood, are refused in
     assert(not message:find "\n", message)
   end
   refused(function(w, _, b) w:constraint { "weld", a = b } end,
-    "link 'b' of 'b' and the world are both fixed in the world")
+    "link 'b' of 'b' and the world are both fixed or prescribed")
   refused(function(w, a, _, c) w:constraint { "ball", a = a, b = c } end, "are welded together already")
   refused(function(w, a) w:constraint { "ball", a = a, b = a } end, "both ends are link 'a' of 'a'")
   refused(function(w, a) w:constraint { "hinge", a = a } end, "\"weld\", \"ball\", \"distance\" or \"gear\", got hinge")
