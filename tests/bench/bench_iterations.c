@@ -5,7 +5,8 @@
 //     iterations FOLDER... [NAME=VALUE[,NAME=VALUE]...]...
 //
 // A folder holds problems that record.lua wrote, in the order of their names. Each further argument is a variant:
-// settings of the solver, "factor" (a plugin) and "repeats" among them. The first variant is the solver as it is.
+// settings of the solver, "law.NAME" of the law, "factor" a plugin; "repeats" alone is how often each is timed. The
+// first variant is the solver as it is.
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>
@@ -36,39 +37,46 @@ static void need(stn_status status, const stn_error *err) {
     }
 }
 
-/// Cuts "a=1,b=two" into settings; the value of "factor" is handed out apart.
-static int32_t cut_settings(char *text, stn_setting *settings, const char **factor) {
-    int32_t count = 0;
-    settings[count++] =
+/// Settings of a variant's plugins.
+typedef struct choices {
+    stn_setting solver[MOST_SETTINGS], law[MOST_SETTINGS];
+    int32_t solver_count, law_count;
+    const char *factor; // NULL: the solver's default
+} choices;
+
+/// Cuts "a=1,b=two" into settings; "law.NAME" goes to the law.
+static void cut_settings(char *text, choices *c) {
+    c->solver[c->solver_count++] =
         (stn_setting){.name = "tolerance", .form = STN_SETTING_NUMBER, .number = tolerance, .where = "iterations"};
-    for (char *item = strtok(text, ","); item != NULL && count < MOST_SETTINGS; item = strtok(NULL, ",")) {
+    for (char *item = strtok(text, ","); item != NULL; item = strtok(NULL, ",")) {
         char *value = strchr(item, '=');
-        if (value == NULL) {
-            fprintf(stderr, "%s: expected NAME=VALUE\n", item);
+        if (value == NULL || c->solver_count == MOST_SETTINGS || c->law_count == MOST_SETTINGS) {
+            fprintf(stderr, "%s: expected at most %d of NAME=VALUE\n", item, MOST_SETTINGS - 1);
             exit(2);
         }
         *value++ = '\0';
+        stn_setting setting = {.name = item, .form = STN_SETTING_TEXT, .text = value, .where = "iterations"};
         if (strcmp(item, "factor") == 0) {
-            *factor = value;
+            c->factor = value;
+        } else if (strncmp(item, "law.", 4) == 0) {
+            setting.name = item + 4;
+            c->law[c->law_count++] = setting;
         } else {
-            settings[count++] =
-                (stn_setting){.name = item, .form = STN_SETTING_TEXT, .text = value, .where = "iterations"};
+            c->solver[c->solver_count++] = setting;
         }
     }
-    return count;
 }
 
 static void create_variant(stn_context *context, const char *text, variant *v) {
     stn_error err = {STN_OK, ""};
-    stn_setting settings[MOST_SETTINGS];
+    choices c = {0};
     char *copy = strdup(text);
-    const char *factor = NULL;
-    int32_t count = cut_settings(copy, settings, &factor);
+    cut_settings(copy, &c);
     *v = (variant){.text = text};
-    need(stn_instance_create(context, STN_KIND_SOLVER, "sap", settings, count, &v->solver, &err), &err);
-    need(stn_instance_create(context, STN_KIND_LAW, "sap", NULL, 0, &v->law, &err), &err);
-    if (factor != NULL) {
-        need(stn_instance_create(context, STN_KIND_FACTOR, factor, NULL, 0, &v->factor, &err), &err);
+    need(stn_instance_create(context, STN_KIND_SOLVER, "sap", c.solver, c.solver_count, &v->solver, &err), &err);
+    need(stn_instance_create(context, STN_KIND_LAW, "sap", c.law, c.law_count, &v->law, &err), &err);
+    if (c.factor != NULL) {
+        need(stn_instance_create(context, STN_KIND_FACTOR, c.factor, NULL, 0, &v->factor, &err), &err);
     }
     stn_problem_solver_options options = {v->solver, v->law, v->factor, NULL};
     need(stn_problem_solver_create(context, &options, &v->problem_solver, &err), &err);

@@ -111,13 +111,14 @@ static double search_exact(sap_system *s, const ray *line, double slope) {
     }
 }
 
-/// Backtracking by 0.8 from 1.25 as long as the cost falls; the step before it rises again, if it descends enough.
+/// Backtracking by 0.8 from 1.25 as long as the cost falls; the step before it rises again, if it descends enough. A
+/// descent that is lost in the rounding of the cost cannot be compared: Newton's own step is taken then.
 static double search_armijo(sap_system *s, const ray *line, double slope) {
     const double c = 1e-4, rho = 0.8, cost = s->cost;
-    double a = fmin(1.0 / rho, line->limit);
+    bool lost = -slope <= 1000.0 * DBL_EPSILON * fabs(cost);
+    double a = fmin(lost ? 1.0 : 1.0 / rho, line->limit);
     sample t = try_step(s, line, a);
-    double slop = 100.0 * DBL_EPSILON * fmax(1.0, 0.5 * (fabs(t.cost) + fabs(cost)));
-    if (t.slope <= slop) {
+    if (lost || t.slope <= 0.0) {
         return accept(s, a);
     }
     for (int32_t i = 0; i < MAX_ARMIJO; i++) {

@@ -8,6 +8,7 @@
 //     stop:  |D gradient| <= eps_a + eps_r max(|D A v|, |D J^T gamma|),    D = diag(A)^-1/2                      S(25)
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "sap.h"
 
@@ -63,7 +64,8 @@ static bool cost_stands(double cost, double before, double step, double slope) {
     return -slope < rounding || (step > 0.5 && fabs(cost - before) < rounding);
 }
 
-static stn_status iterate(sap_system *s, stn_solve_info *info, stn_error *err) {
+/// Newton's loop, until info->iterations has come to `limit`.
+static stn_status iterate(sap_system *s, int32_t limit, stn_solve_info *info, stn_error *err) {
     bool fresh = true, stands = false; // fresh: the state was computed from v itself
     double before = INFINITY, fresh_before = INFINITY;
     for (;;) {
@@ -79,12 +81,12 @@ static stn_status iterate(sap_system *s, stn_solve_info *info, stn_error *err) {
             stalled = stalled || r.value > 0.5 * fresh_before;
             fresh_before = r.value;
         }
-        if ((done || stalled || info->iterations >= s->control->max_iterations) && !fresh) {
+        if ((done || stalled || info->iterations >= limit) && !fresh) {
             sap_refresh(s); // updates along the way may have drifted
             fresh = true;
             continue;
         }
-        if (done || stalled || info->iterations >= s->control->max_iterations) {
+        if (done || stalled || info->iterations >= limit) {
             info->reason = done ? "residual" : stalled ? "stagnation" : "iterations";
             return done ? STN_OK : stalled ? STN_STALLED : STN_NOT_CONVERGED;
         }
@@ -108,8 +110,76 @@ static stn_status iterate(sap_system *s, stn_solve_info *info, stn_error *err) {
     }
 }
 
+/// Packs and iterates; the result is in solution and s, the counts in info.
+static stn_status attempt(sap_system *s, const stn_problem *problem, const stn_solve_control *control,
+                          const sap_config *config, int32_t limit, stn_solution *solution, stn_solve_info *info,
+                          stn_error *err) {
+    *s = (sap_system){.problem = problem, .control = control, .config = config};
+    double mark = sap_mark(s);
+    stn_status status = sap_pack(s, solution->v, err);
+    sap_note(s, STN_PHASE_SET_UP, mark);
+    if (status == STN_OK) {
+        sap_refresh(s);
+        status = iterate(s, limit, info, err);
+    }
+    if (status >= STN_OK) {
+        sap_unpack(s, solution);
+    }
+    info->factorizations += s->factorizations;
+    info->line_search_evaluations += s->evaluations;
+    return status;
+}
+
+/// R of `problem` with that of contacts raised to `softness` w along the normal. Returns whether some was less.
+static bool soften(const stn_problem *problem, double softness, double *R) {
+    bool softer = false;
+    memcpy(R, problem->R, (size_t)problem->row_count * sizeof *R);
+    for (int32_t i = 0; i < problem->constraint_count; i++) {
+        const stn_constraint *c = &problem->constraints[i];
+        if (c->set == STN_SET_CONE && R[c->row + 2] < softness * c->w) {
+            R[c->row + 2] = softness * c->w;
+            softer = true;
+        }
+    }
+    return softer;
+}
+
+/// Contacts that are stiff beside their inverse mass (R_n far below w) hide from each other: a Newton step that opens
+/// one closes the next. The problem is begun anew with softer ones, which are made harder step by step; velocities and
+/// impulses of each problem are the warm start of the next.
+static stn_status solve_softened(sap_system *s, const stn_problem *problem, const stn_solve_control *control,
+                                 const sap_config *config, stn_solution *solution, stn_solve_info *info,
+                                 stn_error *err) {
+    const double first = 2.5e-3, factor = 1e-3, loose = 1e-2; // w/10 of the near-rigid bound; of R_n; tolerance
+    sap_system before = *s;
+    stn_problem soft = *problem;
+    stn_solve_control rough = *control;
+    double *gamma;
+    if (!sap_allocate(s, problem->row_count, &soft.R) || !sap_allocate(s, problem->row_count, &gamma)) {
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    }
+    rough.tolerance = fmax(loose, control->tolerance);
+    soft.gamma_guess = gamma;
+    stn_status status = STN_OK;
+    for (double softness = first; status >= STN_OK && soften(problem, softness, soft.R); softness *= factor) {
+        memcpy(gamma, solution->gamma, (size_t)problem->row_count * sizeof *gamma);
+        status = attempt(s, &soft, &rough, config, control->max_iterations, solution, info, err);
+    }
+    if (status >= STN_OK) {
+        memcpy(gamma, solution->gamma, (size_t)problem->row_count * sizeof *gamma);
+        soft.R = problem->R;
+        status = attempt(s, &soft, control, config, control->max_iterations, solution, info, err);
+    }
+    if (status > STN_OK && before.cost < s->cost) {
+        *s = before;
+        sap_unpack(s, solution);
+    }
+    return status;
+}
+
 static stn_status solve(void *self, const stn_problem *problem, const stn_solve_control *control,
                         stn_solution *solution, stn_solve_info *info, stn_error *err) {
+    enum { PATIENCE = 32 }; // twice what piles take that are not stiff
     *info = (stn_solve_info){.cost = NAN, .reason = ""};
     if (problem->form != STN_FORM_GLOBAL) {
         return stn_fail(err, STN_ERR_UNSUPPORTED,
@@ -118,20 +188,16 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
     if (control->workspace == NULL) {
         return stn_fail(err, STN_ERR_SEQUENCE, "no workspace was given");
     }
-    sap_system s = {.problem = problem, .control = control, .config = self};
-    double mark = sap_mark(&s);
-    stn_status status = sap_pack(&s, solution->v, err);
-    sap_note(&s, STN_PHASE_SET_UP, mark);
-    if (status == STN_OK) {
-        sap_refresh(&s);
-        status = iterate(&s, info, err);
+    const sap_config *config = self;
+    const int32_t limit = control->max_iterations;
+    sap_system s;
+    stn_status status = attempt(&s, problem, control, config, limit < PATIENCE ? limit : PATIENCE, solution, info, err);
+    if (status == STN_NOT_CONVERGED && info->iterations < limit) {
+        status = solve_softened(&s, problem, control, config, solution, info, err);
     }
     if (status >= STN_OK) {
-        sap_unpack(&s, solution);
         info->cost = s.cost;
     }
-    info->factorizations = s.factorizations;
-    info->line_search_evaluations = s.evaluations;
     return status;
 }
 

@@ -56,6 +56,36 @@ static void any_tolerance_ends_at_round_off(void **state) {
     }
 }
 
+/// A pile of grams that creeps by micrometres per second: costs of 1e-15 J, whose differences an Armijo search must not
+/// take for rounding.
+static void backtracking_compares_costs_however_small(void **state) {
+    fixture *f = *state;
+    fixture_choose(f, "line_search", "armijo");
+    scene_pile(&f->scene, 3, 3, false, 0.05);
+    stn_problem *p = &f->scene.problem;
+    for (int32_t t = 0; t < p->tree_count; t++) {
+        for (int32_t k = 0; k < 36; k++) {
+            p->trees[t].A.values[k] *= 1e-3;
+        }
+    }
+    for (int32_t i = 0; i < p->nv; i++) {
+        p->v_star[i] *= 1e-6;
+        p->v_guess[i] *= 1e-6;
+    }
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        p->constraints[i].phi0 *= 1e-6;
+    }
+    fixture_derive(f, p);
+    double v[MAX_ROWS], gamma[MAX_ROWS];
+    stn_solve_info info;
+    f->absolute_tolerance = 0.0;
+    memcpy(v, p->v_guess, (size_t)p->nv * sizeof *v);
+    assert_int_equal(fixture_solve(f, p, v, gamma, &info), STN_OK);
+    assert_true(info.cost < 1e-12);
+    assert_true(info.iterations <= 20);
+    print_message("%d iterations, cost %g J\n", info.iterations, info.cost);
+}
+
 static void repeated_solves_allocate_nothing(void **state) {
     fixture *f = *state;
     scene_pile(&f->scene, 3, 3, false, 0.05);
@@ -193,6 +223,7 @@ int main(void) {
         CLAIM(too_few_iterations_leave_a_better_point_and_say_so),
         CLAIM(an_unreachable_tolerance_ends_in_stagnation_at_round_off),
         CLAIM(any_tolerance_ends_at_round_off),
+        CLAIM(backtracking_compares_costs_however_small),
         CLAIM(repeated_solves_allocate_nothing),
         CLAIM(a_solve_does_not_depend_on_those_before),
         CLAIM(what_is_not_finite_is_named),
