@@ -126,6 +126,24 @@ test("bodies are drawn in their colours where they are, and scrubbing moves them
   });
 });
 
+test("collision shapes of a link without visuals are shown, whatever else is welded to it", async () => {
+  const shape = (name, type, link, more) => ({ name, body: 1, link, type, pose: [0, 0, 0, 1, 0, 0, 0], rgba: [1, 0, 0, 1], collision: true, visual: false, ...more });
+  const page = (name, linkOfBox) => write(name, ...blocks(3, { geometries: [
+    shape("seen", "sphere", 0, { radius: 0.1, pose: [0.6, 0, 0, 1, 0, 0, 0], collision: false, visual: true, rgba: [0, 0, 1, 1] }),
+    shape("bare", "box", linkOfBox, { half_extents: [0.3, 0.3, 0.3] }),
+  ] }));
+  const colour = async (path) => {
+    let seen;
+    await withPage(path, {}, async (opened) => {
+      const { x, y } = await ask(opened, () => stictionViewer.bodyPixel("box"));
+      seen = (await screenshot(opened)).at(x, y);
+    });
+    return seen;
+  };
+  assert.ok(isRed(await colour(page("bare_link.html", 1))));
+  assert.ok(!isRed(await colour(page("dressed_link.html", 0))));
+});
+
 test("between frames bodies are interpolated, or stay at the frame before", async () => {
   await withPage(write("between.html", ...blocks(11)), {}, async (page) => {
     const height = async () => (await ask(page, () => stictionViewer.bodyPosition("box")))[2];

@@ -107,7 +107,7 @@ static void add_soft_cube(stn_world *world) {
 static void nodes_move_and_their_surface_encloses_the_volume(void **state) {
     stn_world *world = scene_world(*state, &defaults);
     stn_error err;
-    scene_ball(world, "ball", 1.0, 0.05, stn_vec3_make(1.0, 0.0, 1.0));
+    int32_t ball_link = scene_ball(world, "ball", 1.0, 0.05, stn_vec3_make(1.0, 0.0, 1.0));
     add_soft_cube(world);
     assert_ok(stn_world_compile(world, &err), err);
     record(world, number_setting("frame_rate", 0.0));
@@ -142,6 +142,9 @@ static void nodes_move_and_their_surface_encloses_the_volume(void **state) {
         const cJSON *node = cJSON_GetObjectItem(geometry, "node");
         spheres += node != NULL && cJSON_GetObjectItem(geometry, "body") == NULL;
         assert_true(node == NULL || node->valueint < 8);
+        const cJSON *link = cJSON_GetObjectItem(geometry, "link"), *body = cJSON_GetObjectItem(geometry, "body");
+        bool of_ball = body != NULL && body->valueint > 0;
+        assert_int_equal(link != NULL ? link->valueint : -1, of_ball ? ball_link : -1);
     }
     assert_int_equal(spheres, 8);
     stn_world_destroy(world);
