@@ -70,10 +70,11 @@ void stn_arena_reset(stn_arena *arena) {
 }
 
 void *stn_arena_allocate(stn_arena *arena, size_t count, size_t size) {
-    if (size != 0 && count > (SIZE_MAX - ALIGNMENT) / size) {
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - ALIGNMENT) { // a division would cost more
         return NULL;
     }
-    size_t bytes = (count * size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    bytes = (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
     chunk *c = arena->newest;
     if (c == NULL || c->size - c->used < bytes) {
         size_t wanted = c == NULL ? FIRST_CHUNK : 2 * c->size;

@@ -181,6 +181,16 @@ static void add_dense_mass(int32_t n, const double *A, const double *x, const do
     }
 }
 
+/// NaN differs from everything.
+static bool differ(int32_t n, const double *x, const double *x0) {
+    for (int32_t i = 0; i < n; i++) {
+        if (x[i] != x0[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void add_nodal_mass(const stn_matrix *A, const double *x, const double *x0, double *y) {
     for (int32_t i = 0; i < A->node_count; i++) {
         double sum[3] = {0.0, 0.0, 0.0};
@@ -215,7 +225,9 @@ void stn_problem_mass_times(const stn_problem *problem, const double *x, const d
             }
             break;
         case STN_MATRIX_DENSE:
-            add_dense_mass(A->n, A->values, x_t, x0_t, y + start);
+            if (x0_t == NULL || differ(A->n, x_t, x0_t)) { // trees without constraint move as they would
+                add_dense_mass(A->n, A->values, x_t, x0_t, y + start);
+            }
             break;
         case STN_MATRIX_NODAL:
             add_nodal_mass(A, x_t, x0_t, y + start);

@@ -247,12 +247,12 @@ static void note_overlap(stn_world *world) {
     world->report.overlap_m = overlap;
 }
 
-/// Room for as many contacts as the last step had and a quarter more, so that the set is not copied while it grows. No
-/// room is no failure: the set grows by itself.
+/// As much room as the last step needed, also for contacts that it dropped again, so that the set is not copied while
+/// it grows; much less needed is taken back. No room is no failure: the set grows by itself.
 static void begin_contacts(stn_world *world) {
-    int32_t expected = world->contacts.count;
+    int32_t kept = world->contacts.count, expected = world->contacts.capacity;
     world->contacts = (stn_contact_set){.arena = world->arena};
-    expected = expected < INT32_MAX / 2 ? expected + expected / 4 : expected;
+    expected = kept < expected / 8 ? expected / 2 : expected;
     world->contacts.contacts = STN_ARENA(world->arena, expected, stn_contact);
     world->contacts.capacity = world->contacts.contacts != NULL ? expected : 0;
 }

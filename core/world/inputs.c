@@ -145,10 +145,22 @@ static stn_status check_forces(const stn_world *world, stn_error *err) {
     return STN_OK;
 }
 
+/// Is the diagonal of gains finite and >= 0? The usual case, in one pass without a branch.
+static bool sound_diagonal(const stn_matrix *gain) {
+    int32_t wrong = 0;
+    for (int32_t r = 0; r < gain->n; r++) {
+        wrong |= !(gain->values[r] >= 0.0) | !(gain->values[r] < (double)INFINITY);
+    }
+    return wrong == 0;
+}
+
 /// Gains of an articulated tree: finite, and no negative diagonal, which no A could stay positive with.
 static stn_status check_gains(const stn_world *world, const stn_matrix *gain, int32_t t, const char *name, stn_error *err) {
     int32_t n = gain->n, start = world->model->trees[t].v_start;
     int32_t columns = gain->form == STN_MATRIX_DENSE ? n : gain->form == STN_MATRIX_DIAGONAL ? 1 : 0;
+    if (columns == 0 || (columns == 1 && sound_diagonal(gain))) {
+        return STN_OK;
+    }
     for (int32_t r = 0; r < n; r++) {
         for (int32_t c = 0; c < columns; c++) {
             double value = gain->values[(size_t)r * (size_t)columns + (size_t)c];
@@ -197,8 +209,7 @@ stn_status stn_step_inputs(stn_world *world, stn_error *err) {
 
 /// What damper and spring of a joint contribute to the affine force model on one of its velocities, when its joint has moved
 /// by dq and its velocity changed by dv.
-static double passive_effort(const stn_world *world, int32_t dof, double dq, double dv) {
-    const stn_joint *joint = &world->model->joints[world->model->dof_joint[dof]];
+static double passive_effort(const stn_world *world, const stn_joint *joint, int32_t dof, double dq, double dv) {
     double effort = -joint->damping * (world->state.v[dof] + dv);
     if (joint->stiffness > 0.0) {
         effort -= joint->stiffness * (world->state.q[joint->q_start] + dq - joint->rest);
@@ -223,7 +234,12 @@ static stn_vec3 driven_start(const stn_world *world, const stn_contact *contact)
 /// impulse meets, J v + b, the part J v is what it changes the kinetic energy by.
 static double driven_work(const stn_world *world, const stn_constraint *c) {
     const double *gamma = world->solution.gamma + c->row, *b = world->problem.bias + c->row;
-    stn_vec3 before = stn_mat3_apply_transposed(&c->frame, driven_start(world, &world->contacts.contacts[c->contact]));
+    const stn_contact *contact = &world->contacts.contacts[c->contact];
+    bool still = contact->bias.x == 0.0 && contact->bias.y == 0.0 && contact->bias.z == 0.0;
+    if (still && !stn_world_is_prescribed(world, contact->a.body) && !stn_world_is_prescribed(world, contact->b.body)) {
+        return 0.0;
+    }
+    stn_vec3 before = stn_mat3_apply_transposed(&c->frame, driven_start(world, contact));
     return -0.5 * (gamma[0] * (before.x + b[0]) + gamma[1] * (before.y + b[1]) + gamma[2] * (before.z + b[2]));
 }
 
@@ -236,7 +252,7 @@ double stn_step_input_work(const stn_world *world) {
     const stn_problem *problem = &world->problem;
     const double *v0 = world->state.v, *v = world->v_next;
     double dt = world->options.dt, theta = world->force_theta, theta_vq = world->force_theta_vq, work = 0.0;
-    double *j = STN_ARENA_ZEROED(world->arena, 3 * model->nv, double);
+    double *j = STN_ARENA(world->arena, 3 * model->nv, double);
     if (j == NULL) {
         return NAN;
     }
@@ -255,9 +271,15 @@ double stn_step_input_work(const stn_world *world) {
         stn_matrix_mul_add(&world->forces.K[t], -1.0, dq + tree->v_start, j + tree->v_start);
         stn_matrix_mul_add(&world->forces.D[t], -1.0, dv + tree->v_start, j + tree->v_start);
     }
+    for (int32_t i = 0; i < model->joint_count; i++) {
+        const stn_joint *joint = &model->joints[i];
+        bool passive = joint->damping > 0.0 || joint->stiffness > 0.0;
+        for (int32_t d = joint->v_start; passive && d < joint->v_start + joint->nv; d++) {
+            j[d] -= passive_effort(world, joint, d, dq[d], dv[d]);
+        }
+    }
     for (int32_t d = 0; d < model->nv; d++) {
-        double passive = model->dof_joint[d] >= 0 ? passive_effort(world, d, dq[d], dv[d]) : 0.0;
-        work += 0.5 * dt * (j[d] - passive) * (v0[d] + v[d]);
+        work += 0.5 * dt * j[d] * (v0[d] + v[d]);
     }
     for (int32_t i = 0; i < problem->constraint_count; i++) {
         const stn_constraint *c = &problem->constraints[i];
