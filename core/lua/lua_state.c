@@ -165,6 +165,15 @@ static int world_random(lua_State *L) {
 
 // ----------------------------------------------------------------------------------------------- energy, momentum
 
+static int world_condition_number(lua_State *L) {
+    stn_lua_world *w = stn_lua_world_compiled(L, 1);
+    stn_error err = {0};
+    double value = 0.0;
+    stn_lua_check(L, stn_world_condition_number(w->world, &value, &err), &err);
+    lua_pushnumber(L, value);
+    return 1;
+}
+
 static int world_energy(lua_State *L) {
     stn_lua_world *w = stn_lua_world_compiled(L, 1);
     const stn_kinematics *k = stn_world_kinematics(w->world);
@@ -211,6 +220,7 @@ const luaL_Reg stn_lua_state_methods[] = {
     {"set_gravity", world_set_gravity},
     {"set_dt", world_set_dt},
     {"random", world_random},
+    {"condition_number", world_condition_number},
     {"energy", world_energy},
     {"momentum", world_momentum},
     {"mass", world_mass},

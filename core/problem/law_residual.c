@@ -11,7 +11,7 @@ stn_status certify_law(const stn_problem *p, const double *v_c, const double *ga
     if (answer == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "certificate: out of memory");
     }
-    stn_status status = complete_impulses_at(p, law, law_memory, v_c, answer, scratch, err);
+    stn_status status = complete_impulses_at(p, law, law_memory, v_c, answer, NULL, scratch, err);
     if (status < 0) {
         return status;
     }

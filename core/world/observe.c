@@ -33,12 +33,21 @@ void stn_step_energies(stn_world *world) {
 void stn_step_observation(stn_world *world) {
     bool solved = world->state.step > 0 && world->problem.trees != NULL;
     world->observation = (stn_observation){
-        .model = world->model, .step = world->state.step, .time = world->state.time, .dt = world->options.dt,
-        .q = world->state.q, .v = world->state.v, .kinematics = world->kinematics,
-        .contacts = solved ? &world->contacts : NULL, .problem = solved ? &world->problem : NULL,
-        .solution_v = solved ? world->solution.v : NULL, .gamma = solved ? world->solution.gamma : NULL,
-        .certificate = solved ? &world->certificate : NULL, .report = &world->report,
-        .signal_count = world->signal_count, .signals = world->signals,
+        .model = world->model,
+        .step = world->state.step,
+        .time = world->state.time,
+        .dt = world->options.dt,
+        .q = world->state.q,
+        .v = world->state.v,
+        .kinematics = world->kinematics,
+        .contacts = solved ? &world->contacts : NULL,
+        .problem = solved ? &world->problem : NULL,
+        .solution_v = solved ? world->solution.v : NULL,
+        .gamma = solved ? world->solution.gamma : NULL,
+        .certificate = solved ? &world->certificate : NULL,
+        .report = &world->report,
+        .signal_count = world->signal_count,
+        .signals = world->signals,
     };
 }
 
@@ -105,7 +114,8 @@ stn_status stn_world_observe(stn_world *world, stn_observer call, void *user, st
 
 /// `needs` came at the tail of the operations.
 static bool needs_run(const stn_recorder_ops *ops) {
-    return ops->size >= offsetof(stn_recorder_ops, needs) + sizeof ops->needs && (ops->needs & STN_RECORDER_NEEDS_RUN) != 0;
+    return ops->size >= offsetof(stn_recorder_ops, needs) + sizeof ops->needs &&
+           (ops->needs & STN_RECORDER_NEEDS_RUN) != 0;
 }
 
 static stn_status open_recording(stn_world *world, stn_instance *instance, const char *path, stn_error *err) {
@@ -123,11 +133,8 @@ static stn_status open_recording(stn_world *world, stn_instance *instance, const
         status = stn_run_encode(world, &run, err);
         r->wants_run = true;
     }
-    const stn_record_header header = {.model = world->model,
-                                      .path = path,
-                                      .parameters = world->parameters,
-                                      .run = run.data,
-                                      .run_size = run.size};
+    const stn_record_header header = {
+        .model = world->model, .path = path, .parameters = world->parameters, .run = run.data, .run_size = run.size};
     const stn_recorder_ops *ops = instance->desc->ops.recorder;
     if (status == STN_OK) {
         stn_answer_begin(err);
@@ -208,4 +215,20 @@ stn_status stn_world_signal(stn_world *world, const char *name, double value, st
     world->observation.signal_count = world->signal_count;
     stn_journal_signal(world, (int32_t)count);
     return STN_OK;
+}
+
+stn_status stn_world_condition_number(stn_world *world, double *out, stn_error *err) {
+    stn_law law = stn_world_law(world);
+    *out = (double)NAN;
+    if (world->observation.problem == NULL || law.ops == NULL) {
+        return stn_fail(err, STN_ERR_SEQUENCE, "condition number: needs a step made, with a contact law");
+    }
+    stn_arena *scratch = stn_arena_create(world->context);
+    if (scratch == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "condition number: out of memory");
+    }
+    stn_status status =
+        stn_condition_number(&world->problem, world->solution.v, &law, world->law_memory, scratch, out, err);
+    stn_arena_destroy(scratch);
+    return status;
 }

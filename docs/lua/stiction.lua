@@ -412,6 +412,8 @@ function world:set_dt(dt) end
 ---@param high? number
 ---@return number
 function world:random(low, high) end
+---@return number condition of the last step's convex problem
+function world:condition_number() end
 ---@return { kinetic: number, potential: number, elastic: number, total: number } [J]
 function world:energy() end
 ---@return stiction.Velocity momentum [kg m/s], about the origin [kg m^2/s]

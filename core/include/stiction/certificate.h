@@ -42,6 +42,11 @@ enum { STN_CERTIFICATE_LIGHT = 1u << 0, STN_CERTIFICATE_SCALED = 1u << 1 };
 STN_API stn_status stn_certify(const stn_problem *problem, const double *v, const double *gamma, const stn_law *law,
                                const void *law_memory, const stn_inverse *inverse, uint32_t flags, stn_arena *scratch,
                                stn_certificate *out, stn_error *err);
+/// Condition number of D H D, estimated to some per cent: H = A + J^T G J is the Hessian of the law's convex problem at v,
+/// D = diag(A)^-1/2. Dense, for studies: STN_ERR_UNSUPPORTED above 4,000 dofs and for local problems, STN_ERR_NUMERIC when H
+/// is not positive definite. Everything lies in `scratch`.
+STN_API stn_status stn_condition_number(const stn_problem *problem, const double *v, const stn_law *law,
+                                        const void *law_memory, stn_arena *scratch, double *out, stn_error *err);
 /// Member-wise maximum, NaN only if both are; finite if both are.
 STN_API void stn_certificate_merge(stn_certificate *into, const stn_certificate *other);
 

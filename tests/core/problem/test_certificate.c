@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <stiction/certificate.h>
+#include <stiction/plugin.h>
 
 /// A point mass on a half space, one contact: v_star = (slip, 0, -fall), gamma in closed form.
 typedef struct block {
@@ -379,6 +380,36 @@ static void a_failure_leaves_the_result_untouched(void **state) {
     stn_context_destroy(context);
 }
 
+// A sticking contact: H = diag(m + 1/R_i), scaled by A: 1 + 1/(m R_i).
+static void the_condition_of_a_sticking_block_is_that_of_its_regularisation(void **state) {
+    (void)state;
+    block b;
+    stn_context *context = NULL;
+    stn_instance *instance = NULL;
+    stn_error err;
+    block_init(&b, 0.0, 0.0);
+    assert_ok(stn_context_create(NULL, &context, &err), err);
+    assert_ok(stn_instance_create(context, STN_KIND_LAW, "sap", NULL, 0, &instance, &err), err);
+    const stn_law law = {instance->desc->ops.law, instance->self, "sap"};
+    stn_arena *arena = stn_arena_create(context);
+    const double R[3] = {1e-3, 1e-3, 1e-2};
+    double condition = 0.0;
+    memcpy(b.R, R, sizeof R);
+    memset(b.v, 0, sizeof b.v);
+    b.v_hat[2] = 1.0;
+    b.problem.explicit_R = true;
+    assert_ok(stn_condition_number(&b.problem, b.v, &law, NULL, arena, &condition, &err), err);
+    assert_near(condition, (1.0 + 1.0 / (mass * 1e-3)) / (1.0 + 1.0 / (mass * 1e-2)), 1e-5 * condition);
+    b.v[2] = 2.0; // open: H = A
+    assert_ok(stn_condition_number(&b.problem, b.v, &law, NULL, arena, &condition, &err), err);
+    assert_near(condition, 1.0, 1e-12);
+    b.problem.form = STN_FORM_LOCAL;
+    assert_int_equal(stn_condition_number(&b.problem, b.v, &law, NULL, arena, &condition, &err), STN_ERR_UNSUPPORTED);
+    stn_arena_destroy(arena);
+    stn_instance_destroy(instance);
+    stn_context_destroy(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_coulomb_solutions_have_no_residual),
@@ -397,6 +428,7 @@ int main(void) {
         cmocka_unit_test(nothing_to_certify_is_certified),
         cmocka_unit_test(nan_in_the_problem_is_not_finite_either),
         cmocka_unit_test(a_failure_leaves_the_result_untouched),
+        cmocka_unit_test(the_condition_of_a_sticking_block_is_that_of_its_regularisation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
