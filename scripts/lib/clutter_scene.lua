@@ -104,12 +104,16 @@ local function paper_place(p, i)
   return { xyz = { x + 0.001 * layer, y, 0.075 + 0.15 * layer }, quat = random_quat() }, math.random() < 0.5
 end
 
--- Columns stand on a square grid, as far apart as the container allows, at most 0.3 m.
-local function columns_place(p, i)
+-- Columns stand on a square grid, `spacing` [m] apart; when that is not given, as far as the container allows, at most 0.3.
+local function columns_place(p, i, spacing)
   local high = 10
   local column, layer = i // high, i % high
   local side = math.ceil(math.sqrt(math.ceil(p.bodies / high)))
-  local apart = math.min(0.3, 0.65 / math.max(1, side - 1))
+  local apart = spacing or math.min(0.3, 0.65 / math.max(1, side - 1))
+  if apart < 0.11 then -- columns that near would begin inside each other
+    assert(not p.walls, "the container has room for 360 bodies in columns; set walls = false")
+    apart = 0.3
+  end
   local x, y = (column % side - (side - 1) / 2) * apart, (column // side - (side - 1) / 2) * apart
   local function near(width)
     return width * (2 * math.random() - 1)
@@ -118,14 +122,14 @@ local function columns_place(p, i)
     (column + layer) % 2 == 1
 end
 
--- Adds container, bodies and contact parameters to an empty world; returns the bodies.
-function clutter.build(world, p)
+-- Adds container, bodies and contact parameters to an empty world; returns the bodies. `spacing` is that of columns.
+function clutter.build(world, p, spacing)
   math.randomseed(p.seed)
   add_container(world, p)
   local place = p.placement == "paper" and paper_place or columns_place
   local bodies = {}
   for i = 0, p.bodies - 1 do
-    local pose, is_box = place(p, i)
+    local pose, is_box = place(p, i, spacing)
     bodies[i + 1] = add_body(world, p, "body" .. i + 1, is_box, pose)
   end
   world:contact_material {

@@ -67,6 +67,7 @@ static bool cost_stands(double cost, double before, double step, double slope) {
 /// Newton's loop, until info->iterations has come to `limit`.
 static stn_status iterate(sap_system *s, int32_t limit, stn_solve_info *info, stn_error *err) {
     bool fresh = true, stands = false; // fresh: the state was computed from v itself
+    bool claimed = false;              // the end was in sight before it was
     double before = INFINITY, fresh_before = INFINITY;
     for (;;) {
         residual r = find_residual(s);
@@ -77,11 +78,12 @@ static stn_status iterate(sap_system *s, int32_t limit, stn_solve_info *info, st
                             info->iterations, r.value, s->cost, s->control->law->id);
         }
         bool done = r.value <= r.bound, stalled = stands && r.value > 0.5 * before;
-        if (fresh && !done) { // what the updates along the way say may be better than what v itself allows
+        if (claimed && !done) { // what the updates along the way say may be better than what v itself allows
             stalled = stalled || r.value > 0.5 * fresh_before;
             fresh_before = r.value;
         }
-        if ((done || stalled || info->iterations >= limit) && !fresh) {
+        claimed = (done || stalled) && !fresh;
+        if ((claimed || info->iterations >= limit) && !fresh) {
             sap_refresh(s); // updates along the way may have drifted
             fresh = true;
             continue;

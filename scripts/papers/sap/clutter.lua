@@ -1,0 +1,53 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Clutter as in the SAP paper [castro-2022], section VI-C: with and without walls, boxes that touch by our own manifolds or
+-- by the paper's 26 spheres (a box then lies on 9 points). Iterations, time and momentum error of every step: to the
+-- summary, to plots in a recording, and to --log.
+local stn = require "stiction"
+local clutter = require "clutter_scene"
+
+local p = clutter.parameters { tolerance = 1e-5, cases = stn.choice { "all", "one" } }
+
+local function mean(values, from)
+  local sum, count = 0, 0
+  for i = from, #values do
+    sum, count = sum + values[i], count + 1
+  end
+  return count > 0 and sum / count or 0
+end
+
+local function median(values)
+  local sorted = table.move(values, 1, #values, 1, {})
+  table.sort(sorted)
+  return sorted[(#sorted + 1) // 2]
+end
+
+local function run()
+  local world <close> = stn.world { dt = p.dt, solver = { "sap", tolerance = p.tolerance } }
+  clutter.build(world, p)
+  local iterations, duration, worst = {}, {}, 0
+  local contacts, penetration, unsolved = 0, 0, 0
+  for step in world:run { seconds = p.seconds } do
+    iterations[#iterations + 1], duration[#duration + 1] = step.iterations, step.duration_us
+    worst = math.max(worst, step.certificate.momentum)
+    contacts, penetration = step.contact_count, step.overlap_m
+    unsolved = unsolved + (step.converged and 0 or 1)
+  end
+  local name = (p.walls and "walls" or "open floor") .. ", " .. p.box_contact
+  io.stderr:write(("%-22s %9d %10.2f %12.2f %8d %10.0f %12.1e %12.1e\n"):format(name, contacts, mean(iterations, 1),
+    mean(iterations, #iterations // 2), math.max(table.unpack(iterations)), median(duration), worst, penetration))
+  stn.check(name .. ": momentum error below the tolerance", { value = worst, limit = p.tolerance, unit = "1" })
+  stn.check(name .. ": steps that did not converge", { value = unsolved, limit = 0, unit = "1" })
+  stn.result(name .. ": iterations per steady step", mean(iterations, #iterations // 2), "1")
+end
+
+io.stderr:write("                        contacts iterations  second half  largest   us median      worst eps_m  overlap [m]\n")
+if p.cases == "one" then
+  run()
+else
+  for _, walls in ipairs { true, false } do
+    for _, box_contact in ipairs { "manifold", "spheres26" } do
+      p.walls, p.box_contact = walls, box_contact
+      run()
+    end
+  end
+end
