@@ -244,6 +244,11 @@ void stn_lua_apply_keyframe(lua_State *L, const char *owner, stn_lua_world *w, i
 double *stn_lua_copy_coordinates(lua_State *L, const stn_lua_world *w, stn_lua_quantity quantity);
 void stn_lua_set_coordinates(lua_State *L, stn_lua_world *w, stn_lua_quantity quantity, const double *values);
 
+// ------------------------------------------------------------------------- equations of motion (lua_dynamics.c)
+
+/// Pushes the Jacobian of a link, of the point at stack index 2 (nil: its origin), by the velocities of the robot at 3.
+int stn_lua_place_jacobian(lua_State *L, stn_lua_world *w, int32_t link);
+
 // ------------------------------------------------------------------------------ prescribed motion (lua_motion.c)
 
 int stn_lua_robot_prescribe(lua_State *L);
@@ -293,7 +298,8 @@ extern const luaL_Reg stn_lua_model_methods[], stn_lua_pair_methods[], stn_lua_s
     stn_lua_control_methods[], stn_lua_constraint_methods[], stn_lua_world_name_methods[],
     stn_lua_query_methods[];
 /// Of robots.
-extern const luaL_Reg stn_lua_name_methods[], stn_lua_coordinate_methods[], stn_lua_finding_methods[];
+extern const luaL_Reg stn_lua_name_methods[], stn_lua_coordinate_methods[], stn_lua_finding_methods[],
+    stn_lua_dynamics_methods[];
 /// Functions of the module.
 extern const luaL_Reg stn_lua_params_functions[], stn_lua_report_functions[], stn_lua_pose_functions[],
     stn_lua_finding_functions[], stn_lua_choice_functions[];

@@ -120,6 +120,12 @@ static int place_apply_force(lua_State *L) {
     return 0;
 }
 
+static int place_jacobian(lua_State *L) {
+    int32_t link = 0;
+    stn_lua_object *o = check_place(L, &link);
+    return stn_lua_place_jacobian(L, o->world, link);
+}
+
 /// Of all collision shapes of a link, or of all links of a robot.
 static int place_set_surface_velocity(lua_State *L) {
     bool is_link = luaL_testudata(L, 1, STN_LUA_LINK) != NULL;
@@ -303,7 +309,7 @@ void stn_lua_open_robot(lua_State *L) {
     static const luaL_Reg place[] = {
         {"pose", place_pose},   {"position", place_position},       {"velocity", place_velocity},
         {"speed", place_speed}, {"apply_force", place_apply_force},
-        {"set_surface_velocity", place_set_surface_velocity}, {NULL, NULL},
+        {"set_surface_velocity", place_set_surface_velocity}, {"jacobian", place_jacobian}, {NULL, NULL},
     };
     static const luaL_Reg robot[] = {{"set_pose", robot_set_pose},
                                      {"set_velocity", robot_set_velocity},
@@ -320,5 +326,6 @@ void stn_lua_open_robot(lua_State *L) {
     stn_lua_extend(L, STN_LUA_ROBOT, stn_lua_name_methods);
     stn_lua_extend(L, STN_LUA_ROBOT, stn_lua_coordinate_methods);
     stn_lua_extend(L, STN_LUA_ROBOT, stn_lua_finding_methods);
+    stn_lua_extend(L, STN_LUA_ROBOT, stn_lua_dynamics_methods);
     stn_lua_extend(L, STN_LUA_LINK, link);
 }

@@ -214,6 +214,10 @@ function link:speed() end
 function link:apply_force(wrench) end
 ---@param velocity stiction.Vector [m/s] in the axes of each shape
 function link:set_surface_velocity(velocity) end
+---@param point? stiction.Vector in the world, default: the link's origin
+---@param robot? stiction.robot whose velocities the columns are, default: its own
+---@return number[][] 6 rows: linear, angular
+function link:jacobian(point, robot) end
 ---@return number [kg]
 function link:mass() end
 ---@return stiction.link? nil: a root
@@ -238,6 +242,10 @@ function robot:speed() end
 function robot:apply_force(wrench) end
 ---@param velocity stiction.Vector [m/s] in the axes of each shape
 function robot:set_surface_velocity(velocity) end
+---@param point? stiction.Vector in the world, default: the link's origin
+---@param robot? stiction.robot whose velocities the columns are, default: its own
+---@return number[][] 6 rows: linear, angular
+function robot:jacobian(point, robot) end
 ---@param pose stiction.Pose
 function robot:set_pose(pose) end
 ---@param velocity stiction.Velocity|stiction.Vector
@@ -262,6 +270,10 @@ function robot:set_keyframe(name) end
 ---@param link string of this robot
 ---@param pose? stiction.Pose of the other's root in the link's frame
 function robot:attach(other, link, pose) end
+---@return number[][] rows of M
+function robot:mass_matrix() end
+---@return number[] of M a + bias = tau
+function robot:bias() end
 ---@param motion stiction.Samples|fun(t: number): stiction.Pose, stiction.Velocity?
 function robot:prescribe(motion) end
 ---@param name string
