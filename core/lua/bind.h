@@ -19,18 +19,18 @@
 #define STN_LUA_SNAPSHOT    "stiction.snapshot"
 
 /// A world in Lua's hand. User value 1: table of start values, in order, applied when the model is compiled and after a
-/// reset; user value 2: set of the names in use; user value 3: findings about the files of loaded robots, by robot; user
-/// value 4: what world:log was given; user value 5: prescribed motions (lua_motion.c).
+/// reset; user value 2: set of the names in use; user value 3: findings about the files of loaded robots, by robot;
+/// user value 4: what world:log was given; user value 5: prescribed motions (lua_motion.c).
 typedef struct stn_lua_world {
     stn_session *session;
-    stn_world *world;      // NULL once closed
-    bool compiled, begun;  // begun: the first step was asked for
-    int64_t made;          // steps that scripts made, whatever reset, restore or load_state did to the state's number
-    double made_time;      // and the sum of their dt [s]
-    bool touched;          // state or gravity was changed by hand since the last step
-    bool first;            // of the session's worlds to step
-    bool has_columns;      // by world:log
-    lua_State *L;          // while it steps: where, and the world's index there
+    stn_world *world;     // NULL once closed
+    bool compiled, begun; // begun: the first step was asked for
+    int64_t made;         // steps that scripts made, whatever reset, restore or load_state did to the state's number
+    double made_time;     // and the sum of their dt [s]
+    bool touched;         // state or gravity was changed by hand since the last step
+    bool first;           // of the session's worlds to step
+    bool has_columns;     // by world:log
+    lua_State *L;         // while it steps: where, and the world's index there
     int at;
     char compiled_at[128]; // "file:line" of the call that completed the model
     int32_t unnamed;       // bodies that were named automatically
@@ -294,8 +294,8 @@ int stn_lua_world_new(lua_State *L);
 int stn_lua_world_from_capsule(lua_State *L);
 int stn_lua_world_load(lua_State *L);
 /// Methods of worlds.
-extern const luaL_Reg stn_lua_model_methods[], stn_lua_pair_methods[], stn_lua_state_methods[], stn_lua_run_methods[], stn_lua_log_methods[],
-    stn_lua_control_methods[], stn_lua_constraint_methods[], stn_lua_world_name_methods[],
+extern const luaL_Reg stn_lua_model_methods[], stn_lua_pair_methods[], stn_lua_state_methods[], stn_lua_run_methods[],
+    stn_lua_log_methods[], stn_lua_control_methods[], stn_lua_constraint_methods[], stn_lua_world_name_methods[],
     stn_lua_query_methods[];
 /// Of robots.
 extern const luaL_Reg stn_lua_name_methods[], stn_lua_coordinate_methods[], stn_lua_finding_methods[],

@@ -307,16 +307,18 @@ int stn_lua_object_equal(lua_State *L) {
 
 void stn_lua_open_robot(lua_State *L) {
     static const luaL_Reg place[] = {
-        {"pose", place_pose},   {"position", place_position},       {"velocity", place_velocity},
-        {"speed", place_speed}, {"apply_force", place_apply_force},
-        {"set_surface_velocity", place_set_surface_velocity}, {"jacobian", place_jacobian}, {NULL, NULL},
+        {"pose", place_pose},
+        {"position", place_position},
+        {"velocity", place_velocity},
+        {"speed", place_speed},
+        {"apply_force", place_apply_force},
+        {"set_surface_velocity", place_set_surface_velocity},
+        {"jacobian", place_jacobian},
+        {NULL, NULL},
     };
-    static const luaL_Reg robot[] = {{"set_pose", robot_set_pose},
-                                     {"set_velocity", robot_set_velocity},
-                                     {"attach", robot_attach},
-                                     {"prescribe", stn_lua_robot_prescribe},
-                                     {"mass", robot_mass},
-                                     {NULL, NULL}};
+    static const luaL_Reg robot[] = {{"set_pose", robot_set_pose}, {"set_velocity", robot_set_velocity},
+                                     {"attach", robot_attach},     {"prescribe", stn_lua_robot_prescribe},
+                                     {"mass", robot_mass},         {NULL, NULL}};
     static const luaL_Reg link[] = {
         {"mass", link_mass}, {"parent", link_parent}, {"joint", link_joint}, {"robot", link_robot}, {NULL, NULL}};
     static const luaL_Reg meta[] = {{"__tostring", place_text}, {"__eq", stn_lua_object_equal}, {NULL, NULL}};

@@ -81,8 +81,8 @@ void stn_builder_destroy(stn_model_builder *builder) {
         return;
     }
     builder_truncate(builder, &(built_counts){0});
-    const list *lists[] = {&builder->robots, &builder->links,    &builder->joints,    &builder->geometries,
-                           &builder->meshes, &builder->excludes, &builder->overrides, &builder->clouds,
+    const list *lists[] = {&builder->robots, &builder->links,      &builder->joints,    &builder->geometries,
+                           &builder->meshes, &builder->excludes,   &builder->overrides, &builder->clouds,
                            &builder->groups, &builder->equalities, &builder->keyframes};
     for (int32_t i = 0; i < STN_COUNT(lists); i++) {
         stn_release(builder->context, lists[i]->items);
@@ -213,7 +213,8 @@ stn_status stn_builder_prescribe(stn_model_builder *builder, int32_t robot, stn_
     }
     built_robot *item = robot_at(builder, robot);
     if (item->attached_to >= 0) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "robot '%s': is attached to %s, so it moves with that; prescribe that robot instead",
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "robot '%s': is attached to %s, so it moves with that; prescribe that robot instead",
                         item->name, name_place(builder, item->attached_to).text);
     }
     item->prescribed = true;

@@ -195,7 +195,8 @@ stn_status check_joint(const stn_joint_spec *spec, stn_error *err) {
         return stn_fail(err, STN_ERR_ARGUMENT, "unknown joint type %d", (int)spec->type);
     }
     if (spec->type == STN_JOINT_PRESCRIBED) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "a joint cannot be prescribed: stn_builder_prescribe makes a robot's root so");
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "a joint cannot be prescribed: stn_builder_prescribe makes a robot's root so");
     }
     stn_status status = check_name(spec->name, err);
     if (status == STN_OK) {

@@ -22,7 +22,8 @@ bool stn_model_may_collide(const stn_model *model, int32_t geometry_a, int32_t g
     if (a->body == b->body || a->parent == b->body || b->parent == a->body) {
         return false;
     }
-    if (!a->collision || !b->collision || (a->driven && b->driven) || (a->category & b->mask) == 0 || (b->category & a->mask) == 0) {
+    if (!a->collision || !b->collision || (a->driven && b->driven) || (a->category & b->mask) == 0 ||
+        (b->category & a->mask) == 0) {
         return false;
     }
     return !(a->excluded && b->excluded && is_excluded(object, a->link, b->link));

@@ -9,12 +9,12 @@
 
 /// What a robot's only root turned out to be.
 typedef enum root_kind {
-    ROOT_FREE,     // a link without a joint above it, floating
-    ROOT_FIXED,    // the same, welded at the base
+    ROOT_FREE,       // a link without a joint above it, floating
+    ROOT_FIXED,      // the same, welded at the base
     ROOT_PRESCRIBED, // the same, moved as the world is told
-    ROOT_WORLD,    // a link named "world" without a joint above it: the world itself
-    ROOT_JOINED,   // joints whose parent is STN_WORLD
-    ROOT_ATTACHED, // hangs on a link of another robot, by a joint or by stn_builder_attach
+    ROOT_WORLD,      // a link named "world" without a joint above it: the world itself
+    ROOT_JOINED,     // joints whose parent is STN_WORLD
+    ROOT_ATTACHED,   // hangs on a link of another robot, by a joint or by stn_builder_attach
 } root_kind;
 
 typedef struct compiler {

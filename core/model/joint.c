@@ -307,7 +307,7 @@ static const stn_joint_units angles = {"rad", "rad/s", "rad/s^2", "N m", "N m s/
                                      "N s/m, N m s/rad", "kg, kg m^2", "N/m, N m/rad"},
                              pose = {"m, 1",       "m/s, rad/s",  "m/s^2, rad/s^2", "N, N m", "N s/m, N m s/rad",
                                      "kg, kg m^2", "N/m, N m/rad"},
-                             prescribed = {"m, 1, m/s, rad/s", "m/s, rad/s",  "m/s^2, rad/s^2", "N, N m",
+                             prescribed = {"m, 1, m/s, rad/s", "m/s, rad/s", "m/s^2, rad/s^2", "N, N m",
                                            "N s/m, N m s/rad", "kg, kg m^2", "N/m, N m/rad"};
 
 #define TURNS                                                                                                     \
@@ -403,7 +403,8 @@ static const joint_kind kinds[STN_JOINT_PRESCRIBED + 1] = {
                               .quaternion = true,
                               .behind = 6,
                               .units = &prescribed,
-                              .coordinates = {"x", "y", "z", "qw", "qx", "qy", "qz", "vx", "vy", "vz", "wx", "wy", "wz"},
+                              .coordinates = {"x", "y", "z", "qw", "qx", "qy", "qz", "vx", "vy", "vz", "wx", "wy",
+                                              "wz"},
                               .rest = prescribed_rest,
                               .integrate = prescribed_integrate,
                               .difference = prescribed_difference},

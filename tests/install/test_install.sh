@@ -49,8 +49,18 @@ awk '/^```cmake$/ { on = 1; next } /^```/ { on = 0 } on' "$here/../../docs/plugi
 "$stiction" validate "$work/nsgs/build/solver_nsgs_example.so" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 expect "$(tail -n 1 "$work/log")" " passed, 0 failed"
 
-# a program that embeds a world; a robot of the installed tree is found
-expect "$("$work/package/drop")" "height 0.0500"
+# the program of docs/embedding.md, in C17 with warnings as errors; a robot of the installed tree is found
+examples=$here/../../docs/examples
+arm=$(find "$prefix" -path '*models/iiwa14/iiwa14.urdf')
+embeds() { # embeds PROGRAM: events, contacts, and a bad file as one line
+    expect "$("$1" "$arm")" "s: iiwa14_link_7 touches ball"
+    expect "$("$1" "$arm")" "contact of the world and ball"
+    expect "$("$1" "$work/none.urdf" 2>&1 || true)" "embed: $work/none.urdf: No such file"
+}
+cmake -S "$examples" -B "$work/examples" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_FLAGS="-std=c17 -Wall -Wextra -Werror" \
+    >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+cmake --build "$work/examples" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+embeds "$work/examples/embed"
 echo 'require "stiction".world {}:load { "models/iiwa14/iiwa14.urdf", fixed = true }:mass()' >"$work/arm.lua"
 (cd / && "$stiction" run "$work/arm.lua") >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 
@@ -78,3 +88,7 @@ cc -std=c17 -Wall -Wextra -Werror -shared -fPIC -fvisibility=hidden -DOUTSIDE_ID
     $(pkg-config --cflags --libs stiction) -Wl,-z,defs -o "$work/pc/recorder_by_pc.so"
 expect "$(STICTION_PLUGIN_PATH=$work/pc "$stiction" plugins by_pc 2>&1)" "counts steps, built outside of the project"
 expect "$(pkg-config --variable=plugindir stiction)" "stiction/plugins"
+# shellcheck disable=SC2046
+cc -std=c17 -Wall -Wextra -Werror "$examples/embed.c" $(pkg-config --cflags --libs stiction) \
+    "-Wl,-rpath,$(pkg-config --variable=libdir stiction)" -o "$work/pc/embed"
+embeds "$work/pc/embed"

@@ -17,7 +17,7 @@ typedef struct stn_motion {
     const stn_pose *pose;        // (count) in the world; less than half a turn from one to the next
     const stn_spatial *velocity; // (count) of the frame's origin, world axes; NULL: those of a parabola through a
                                  // sample and its neighbours, and rest at the ends of a motion that is not periodic
-    bool periodic; // time[count - 1] is time[0] again: the last pose must be the first
+    bool periodic;               // time[count - 1] is time[0] again: the last pose must be the first
 } stn_motion;
 
 /// STN_ERR_ARGUMENT names the first sample that is wrong, counted from 1: times that do not rise, numbers that are not

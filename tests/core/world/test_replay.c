@@ -134,9 +134,11 @@ static void prescribed_motion_is_played_again(void **state) {
         stn_vec3 linear = {1.0, 0.0, 0.0}, angular = {0.0, 0.0, 1.0};
         bool alone = i % 2 == 0;
         if (i % 5 != 0) {
-            assert_ok(stn_world_set_prescribed(world, 2, &pose, alone ? NULL : &linear, alone ? NULL : &angular, &err), err);
+            assert_ok(stn_world_set_prescribed(world, 2, &pose, alone ? NULL : &linear, alone ? NULL : &angular, &err),
+                      err);
         }
-        assert_ok(stn_world_set_surface_velocity(world, 0, stn_vec3_make(0.0, 0.01 * i, 0.0), &err), err); // of the ground
+        assert_ok(stn_world_set_surface_velocity(world, 0, stn_vec3_make(0.0, 0.01 * i, 0.0), &err),
+                  err); // of the ground
         step(world);
     }
     uint64_t hash = stn_world_hash(world);
