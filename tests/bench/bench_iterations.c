@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variants of the solver sap on the same recorded contact problems: iterations, trials of the line search,
-// microseconds, and how far the velocities lie from those of the first variant.
+// Variants of the solver sap on the same recorded contact problems: iterations, factorisations, trials of the line
+// search for each, microseconds, and how far the velocities lie from those of the first variant.
 //
 //     iterations FOLDER... [NAME=VALUE[,NAME=VALUE]...]...
 //
@@ -158,9 +158,9 @@ static void print(const variant *v, const tally *t, int32_t problems) {
         printf(" %5.1f", t->iterations[k] / t->count[k]);
         us += t->us[k];
     }
-    printf(" | %5.2f worst %3d | %4.2f trials | %8.1f us, settled %8.1f | other %d | dv %.1e\n", t->sum / problems,
-           t->worst, t->trials / t->factorizations, us / problems, t->us[PHASES - 1] / t->count[PHASES - 1],
-           t->not_converged, t->difference);
+    printf(" | %5.2f worst %3d | %5.2f factors %4.1f trials | %8.1f us, settled %8.1f | other %d | dv %.1e\n",
+           t->sum / problems, t->worst, t->factorizations / problems, t->trials / t->factorizations, us / problems,
+           t->us[PHASES - 1] / t->count[PHASES - 1], t->not_converged, t->difference);
 }
 
 static void measure(stn_context *context, const char *folder, variant *variants, int32_t count, int32_t repeats) {

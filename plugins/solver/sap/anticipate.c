@@ -17,53 +17,78 @@
 
 #include "sap.h"
 
-// lanes do not depend on each other, and outputs never share an array with inputs
-#ifdef __clang__
-#define LANE_LOOP
-#else
-#define LANE_LOOP _Pragma("GCC ivdep")
-#endif
+typedef int64_t mask4 __attribute__((vector_size(32), may_alias));
 
-/// One contact; without branches, so that the loop around it becomes vector code.
-SAP_INLINE void anticipate_lane(size_t stride, const double *gamma, const double *G, const double *predicted,
-                                double *out) {
-    double g1 = gamma[0], g2 = gamma[stride], gn = gamma[2 * stride];
-    double size = g1 * g1 + g2 * g2;
-    bool rubs = (size > 1e-200) & (gn > 0.0);
-    double inverse = 1.0 / sqrt(rubs ? size : 1.0);
-    double t1 = g1 * inverse, t2 = g2 * inverse;
-
-    // with v_n free to follow, stick and slide both have the tangent stiffness of friction alone
-    double g11 = G[0], g12 = G[stride], g22 = G[2 * stride], gnn = G[5 * stride];
-    double secant = g11 * t2 * t2 - 2.0 * g12 * t1 * t2 + g22 * t1 * t1;
-    double along = g11 * t1 * t1 + 2.0 * g12 * t1 * t2 + g22 * t2 * t2;
-    double coupling = G[3 * stride] * t1 + G[4 * stride] * t2;
-    double missing = secant - (along - coupling * coupling / (gnn > 0.0 ? gnn : 1.0));
-    bool slides = rubs & (missing > 1e-6 * secant); // else round-off
-
-    // what is predicted beyond the cone lies on it
-    double p1 = predicted[0], p2 = predicted[stride], pn = predicted[2 * stride];
-    double mu = slides ? size * inverse / gn : 1.0;
-    double limit = mu * pn, reach = sqrt(p1 * p1 + p2 * p2);
-    double shrink = reach > limit ? limit / reach : 1.0;
-    double share = (limit - shrink * (p1 * t1 + p2 * t2)) / (mu * (pn > gn ? pn : gn));
-    share = share < 1.0 ? share : 1.0;
-    double k = slides & (pn > 0.0) & (share > 0.01) ? share * missing : 0.0; // less: it slides on, as Newton has it
-
-    out[0] = g11 + k * t1 * t1;
-    out[stride] = g12 + k * t1 * t2;
-    out[2 * stride] = g22 + k * t2 * t2;
-    out[3 * stride] = G[3 * stride];
-    out[4 * stride] = G[4 * stride];
-    out[5 * stride] = gnn;
+SAP_INLINE sap_v4 pick(mask4 mask, sap_v4 a, sap_v4 b) {
+    return (sap_v4)((mask & (mask4)a) | (~mask & (mask4)b));
 }
 
-SAP_KERNEL void sap_anticipate(const sap_system *s, double *out) {
+SAP_INLINE bool any(mask4 m) {
+    return (m[0] | m[1] | m[2] | m[3]) != 0;
+}
+
+SAP_INLINE sap_v4 root(sap_v4 x) {
+    sap_v4 r;
+    for (int32_t i = 0; i < 4; i++) {
+        r[i] = sqrt(x[i]);
+    }
+    return r;
+}
+
+/// (mu p_n - t.p_t)/(mu max(p_n, gamma_n)), mu = |gamma_t|/gamma_n, of four sliding contacts: 0 for those that slide
+/// on, at most 1. What is predicted beyond the cone lies on it. square = |gamma_t|^2, inverse its inverse.
+SAP_INLINE sap_v4 share_of_sticking(const double *predicted, size_t stride, sap_v4 g1, sap_v4 g2, sap_v4 gn,
+                                    sap_v4 square, sap_v4 inverse) {
+    const sap_v4 zero = {0.0}, one = {1.0, 1.0, 1.0, 1.0};
+    sap_v4 p1 = sap_load(predicted), p2 = sap_load(predicted + stride), pn = sap_load(predicted + 2 * stride);
+    sap_v4 limit = pn * pn * square, reach = gn * gn * (p1 * p1 + p2 * p2);
+    mask4 beyond = (mask4)(reach > limit);
+    sap_v4 shrink = root(pick(beyond, limit, one) / pick(beyond, reach, one));
+    sap_v4 share = (pn - shrink * gn * (p1 * g1 + p2 * g2) * inverse) / pick((mask4)(pn > gn), pn, gn);
+    share = pick((mask4)(share < one), share, one);
+    return pick((mask4)(pn > zero) & (mask4)(share > 0.01 * one), share, zero); // less: as Newton has it
+}
+
+/// The model's G of four contacts into H_G; returns the lanes where it was another.
+SAP_INLINE mask4 anticipate_lanes(size_t stride, const double *gamma, const double *G, const double *predicted,
+                                  double *H_G) {
+    const sap_v4 zero = {0.0}, one = {1.0, 1.0, 1.0, 1.0};
+    sap_v4 g1 = sap_load(gamma), g2 = sap_load(gamma + stride), gn = sap_load(gamma + 2 * stride);
+    sap_v4 g[6];
+    for (size_t e = 0; e < 6; e++) {
+        g[e] = sap_load(G + e * stride);
+    }
+    sap_v4 square = g1 * g1 + g2 * g2;
+    mask4 rubs = (mask4)(square > 1e-200 * one) & (mask4)(gn > zero);
+
+    // times |gamma_t|^2; with v_n free to follow, stick and slide both have the tangent stiffness of friction alone
+    sap_v4 coupling = g[3] * g1 + g[4] * g2, mixed = 2.0 * g[1] * g1 * g2;
+    sap_v4 secant = g[0] * g2 * g2 - mixed + g[2] * g1 * g1;
+    sap_v4 along = g[0] * g1 * g1 + mixed + g[2] * g2 * g2;
+    sap_v4 missing = secant - (along - coupling * coupling / pick((mask4)(g[5] > zero), g[5], one));
+    mask4 slides = rubs & (mask4)(missing > 1e-6 * secant); // else round-off
+    if (any(slides)) {
+        square = pick(slides, square, one);
+        sap_v4 inverse = one / square;
+        sap_v4 share = share_of_sticking(predicted, stride, g1, g2, pick(slides, gn, one), square, inverse);
+        sap_v4 k = pick(slides, share * missing * inverse * inverse, zero);
+        g[0] += k * g1 * g1;
+        g[1] += k * g1 * g2;
+        g[2] += k * g2 * g2;
+    }
+    mask4 changed = {0};
+    for (size_t e = 0; e < 6; e++) {
+        changed |= (mask4)(g[e] != sap_load(H_G + e * stride));
+        sap_store(H_G + e * stride, g[e]);
+    }
+    return changed;
+}
+
+SAP_KERNEL void sap_anticipate(sap_system *s) {
     const size_t stride = (size_t)s->batch.stride;
-    const double *gamma = s->now.gamma, *G = s->now.G, *predicted = s->predicted;
-    LANE_LOOP
-    for (size_t i = 0; i < stride; i++) {
-        anticipate_lane(stride, gamma + i, G + i, predicted + i, out + i);
+    for (size_t i = 0; i < stride; i += 4) {
+        mask4 changed = anticipate_lanes(stride, s->now.gamma + i, s->now.G + i, s->predicted + i, s->H_G + i);
+        *(mask4 *)(s->H.changed + i) = changed;
     }
 }
 
@@ -71,7 +96,6 @@ SAP_KERNEL void sap_predict(const sap_system *s) {
     const size_t stride = (size_t)s->batch.stride;
     const double *gamma = s->now.gamma, *G = s->H_G, *dv = s->dv_c;
     double *out = s->predicted;
-    LANE_LOOP
     for (size_t i = 0; i < stride; i++) {
         double x = dv[i], y = dv[i + stride], n = dv[i + 2 * stride];
         out[i] = gamma[i] - (G[i] * x + G[i + stride] * y + G[i + 3 * stride] * n);

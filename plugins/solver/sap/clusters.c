@@ -251,9 +251,8 @@ static stn_status pack_lanes(sap_system *s, stn_error *err) {
     int64_t coefficients = s->batch.count > 0 ? law->ops->coefficient_count * stride : 0;
     if (!sap_allocate(s, 3 * stride, &s->bias) || !sap_allocate(s, stride, &s->lane_cost) ||
         !sap_allocate(s, 3 * stride, &s->dv_c) || !sap_allocate(s, 6 * stride, &s->H_G) ||
-        !sap_allocate(s, 6 * stride, &s->model_G) || !sap_allocate(s, 3 * stride, &s->predicted) ||
-        !sap_allocate(s, coefficients, &s->batch.coefficients) || !allocate_point(s, &s->now) ||
-        !allocate_point(s, &s->trial)) {
+        !sap_allocate(s, 3 * stride, &s->predicted) || !sap_allocate(s, coefficients, &s->batch.coefficients) ||
+        !allocate_point(s, &s->now) || !allocate_point(s, &s->trial)) {
         return out_of_memory(err);
     }
     clear_padding(s, s->bias);

@@ -125,24 +125,9 @@ SAP_KERNEL static void form_products(const sap_system *s, const sap_cluster *clu
     }
 }
 
-/// For every lane: is some entry of G not that of H_G? G is copied there.
-SAP_KERNEL static void compare_lanes(int64_t stride, const double *G, double *H_G, int64_t *changed) {
-    typedef int64_t v4i __attribute__((vector_size(32), may_alias));
-    for (int64_t i = 0; i < stride; i += 4) {
-        v4i differs = {0};
-        for (int64_t e = 0; e < 6; e++) {
-            sap_v4 now = sap_load(G + e * stride + i);
-            differs |= (v4i)(now != sap_load(H_G + e * stride + i));
-            sap_store(H_G + e * stride + i, now);
-        }
-        *(v4i *)(changed + i) = differs;
-    }
-}
-
 /// Marks clusters in which a G differs from that in H, and takes note of the new ones.
 static void find_changes(sap_system *s) {
-    sap_anticipate(s, s->model_G);
-    compare_lanes(s->batch.stride, s->model_G, s->H_G, s->H.changed);
+    sap_anticipate(s);
     for (int32_t k = 0; k < s->cluster_count; k++) {
         sap_cluster *cluster = &s->clusters[k];
         const int64_t *changed = s->H.changed + cluster->lane_start;

@@ -160,7 +160,6 @@ typedef struct sap_system {
     double *lane_cost;
     double *dv_c, *line_dv; // J dv
     double *H_G, *H_line_G; // those in H
-    double *model_G;        // those of the model at the present point (6 x stride)
     double *predicted;      // impulses that the model gives the full step (3 x stride); at first the warm start's
     sap_point now, trial;
 
@@ -199,9 +198,9 @@ stn_status sap_hessian_create(sap_system *s, stn_error *err);
 /// hessian.c: H = A + J^T G J at the present point, G that of the model; only blocks whose G changed are written.
 void sap_hessian_assemble(sap_system *s);
 
-/// anticipate.c: G of Newton's model at the present point (6 x stride): that of the potential, and more for contacts
-/// that are predicted to stick.
-void sap_anticipate(const sap_system *s, double *out);
+/// anticipate.c: G of Newton's model at the present point into H_G: that of the potential, and more for contacts that are
+/// predicted to stick. Marks the lanes where it was another.
+void sap_anticipate(sap_system *s);
 /// The impulses that the model gives the full step dv.
 void sap_predict(const sap_system *s);
 
