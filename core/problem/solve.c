@@ -150,10 +150,15 @@ static stn_status check_velocities(const stn_problem *problem, stn_error *err) {
     return STN_OK;
 }
 
-/// Likewise of what is given by rows: bias, bounds, start.
+/// Likewise of friction, and of what is given by rows: bias, bounds, start.
 static stn_status check_rows(const stn_problem *problem, stn_error *err) {
     for (int32_t i = 0; i < problem->constraint_count; i++) {
         const stn_constraint *c = &problem->constraints[i];
+        bool contact = c->set == STN_SET_CONE || c->set == STN_SET_ELLIPSE;
+        if (contact && !(c->mu1 >= 0.0 && c->mu2 >= 0.0 && isfinite(c->mu1 + c->mu2))) {
+            return stn_fail(err, STN_ERR_NUMERIC, "constraint %d (%s, id %llu): mu = %g, %g must be >= 0 and finite", i,
+                            stn_constraint_kind_name(c->kind), (unsigned long long)c->id, c->mu1, c->mu2);
+        }
         for (int32_t r = c->row; r < c->row + c->rows; r++) {
             if (!isfinite(problem->bias[r]) || !isfinite(problem->gamma_guess[r]) ||
                 !(problem->lo[r] <= problem->hi[r])) {

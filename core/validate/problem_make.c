@@ -461,8 +461,9 @@ static void make_other(maker *m, stn_constraint_kind kind, int32_t tree) {
 }
 
 static void make_others(maker *m) {
+    int32_t first = random_integer(m->random, 0, STN_CONSTRAINT_KIND_COUNT - 2);
     for (int32_t i = 0; i < m->spec->others; i++) {
-        stn_constraint_kind kind = (stn_constraint_kind)(1 + i % (STN_CONSTRAINT_KIND_COUNT - 1));
+        stn_constraint_kind kind = (stn_constraint_kind)(1 + (first + i) % (STN_CONSTRAINT_KIND_COUNT - 1));
         make_other(m, kind, random_integer(m->random, 0, m->p->tree_count - 1));
     }
 }

@@ -160,7 +160,6 @@ static int32_t places_of(const stn_problem *p, place *out) {
     out[count++] = (place){"bias", &p->bias[last]};
     out[count++] = (place){"mu", &p->constraints[0].mu1};
     out[count++] = (place){"phi0", &p->constraints[0].phi0};
-    out[count++] = (place){"stiffness", &p->constraints[0].stiffness};
     return count;
 }
 
@@ -220,9 +219,6 @@ void solver_not_a_number(validate_trial *trial) {
                 return;
             }
             count = places_of(p, places);
-            if (isinf(bad[k]) && strcmp(places[i].name, "stiffness") == 0) {
-                continue; // rigid
-            }
             *places[i].value = bad[k];
             solve_spoilt(&s, p, places[i].name, bad[k]);
             cases++;

@@ -249,7 +249,7 @@ static bool solve_set(solver_subject *s, stn_constraint_set set, int32_t count,
         problem_spec spec = subject_spec(s);
         spec.sets = 1u << set;
         spec.contacts = cone ? spec.contacts : 0;
-        spec.others = cone ? 0 : 10;
+        spec.others = cone ? 0 : (subject_unique(s) ? 10 : 4);
         char what[64];
         snprintf(what, sizeof what, "problem %d with the set '%s' alone", i, stn_constraint_set_name(set));
         stn_problem *p = subject_problem(s, &spec);

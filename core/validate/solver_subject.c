@@ -47,7 +47,7 @@ bool subject_begin(solver_subject *s, validate_trial *trial, bool guarded) {
     }
     s->common->tolerance = subject_tolerance(s);
     s->common->absolute_tolerance = 1e-14;
-    s->common->max_iterations = s->ops->formulation == STN_REGULARIZED ? 200 : 100000;
+    s->common->max_iterations = s->ops->formulation == STN_REGULARIZED ? 200 : 20000;
     return true;
 }
 

@@ -5,61 +5,73 @@
 
 #include "stn_command.h"
 
-static void every_solver_that_is_built_passes(void **state) {
+static void every_plugin_with_a_battery_passes(void **state) {
     (void)state;
     stn_context *context = NULL;
     stn_error err;
     const stn_plugin_info *plugins = NULL;
-    int32_t count = 0, solvers = 0;
+    int32_t count = 0, solvers = 0, factors = 0;
     assert_ok(stn_context_create(NULL, &context, &err), err);
     assert_ok(stn_plugins(context, &plugins, &count, NULL, NULL, &err), err);
     for (int32_t i = 0; i < count; i++) {
-        if (plugins[i].desc->kind == STN_KIND_SOLVER) {
+        bool solver = plugins[i].desc->kind == STN_KIND_SOLVER, factor = plugins[i].desc->kind == STN_KIND_FACTOR;
+        if (solver || factor) {
             char words[256];
             const char *tier = getenv("STICTION_TEST_TIER");
             bool full = tier != NULL && strcmp(tier, "full") == 0;
-            snprintf(words, sizeof words, "validate solver/%s%s", plugins[i].desc->id, full ? " --full" : "");
+            snprintf(words, sizeof words, "validate %s/%s%s", stn_kind_name(plugins[i].desc->kind), plugins[i].desc->id,
+                     full ? " --full" : "");
             stn_expect_part(words, 0, " passed, 0 failed\n");
-            solvers++;
+            solvers += solver;
+            factors += factor;
         }
     }
-    assert_true(solvers > 0);
+    assert_true(solvers > 0 && factors > 0);
     stn_context_destroy(context);
 }
 
 /// A fault, the check that must catch it, and words that its line must hold.
 static const struct {
-    const char *solver, *check, *words;
+    const char *plugin, *check, *words;
 } faults[] = {
-    {"wrong_friction", "closed forms", "a point that sticks: gamma = ("},
-    {"wrong_mu", "mu = 0", "a tangential impulse of"},
-    {"wrong_square", "rotation of the world", "not converged"},
-    {"wrong_square", "closed forms", "a point that slides: not converged"},
-    {"wrong_not_finite", "statuses and outputs", "numbers that are not finite"},
-    {"wrong_not_finite", "random problems", "came out as nan"},
-    {"wrong_input", "inputs unchanged", "changed its input: R"},
-    {"wrong_drift", "same bytes again", "made again with a fresh workspace: gamma["},
-    {"wrong_memory", "same bytes again", "made again with a fresh workspace: gamma["},
-    {"wrong_memory", "islands", "with other islands solved before"},
-    {"wrong_claim", "random problems", "says 'ok' (residual), but natural_ncp over the speed is"},
-    {"wrong_tolerance", "change of units", "numbers of mass x "},
-    {"wrong_crash", "kinds and sets", "crashed: ended by signal 6"},
-    {"wrong_hang", "iteration limit", "hangs: no end after 1 s"},
-    {"wrong_leave", "iteration limit", "ended the process with exit status 0"},
-    {"wrong_limit", "iteration limit", "5 iterations, max_iterations was 1"},
-    {"wrong_failure", "statuses and outputs", "had changed gamma[0], expected outputs untouched"},
-    {"wrong_reason", "statuses and outputs", "gave no reason for stopping"},
-    {"wrong_ellipse", "kinds and sets", "with the set 'ellipse' alone: not converged"},
-    {"wrong_allocation", "no allocation", "allocations, expected none"},
-    {"wrong_start", "start at the solution", "3 iterations (expected 0 or 1)"},
+    {"solver/wrong_friction", "closed forms", "a point that sticks: gamma = ("},
+    {"solver/wrong_mu", "mu = 0", "a tangential impulse of"},
+    {"solver/wrong_square", "rotation of the world", "not converged"},
+    {"solver/wrong_square", "closed forms", "a point that slides: not converged"},
+    {"solver/wrong_not_finite", "statuses and outputs", "numbers that are not finite"},
+    {"solver/wrong_not_finite", "random problems", "came out as nan"},
+    {"solver/wrong_input", "inputs unchanged", "changed its input: R"},
+    {"solver/wrong_drift", "same bytes again", "made again with a fresh workspace: gamma["},
+    {"solver/wrong_memory", "same bytes again", "made again with a fresh workspace: gamma["},
+    {"solver/wrong_memory", "islands", "with other islands solved before"},
+    {"solver/wrong_claim", "random problems", "says 'ok' (residual), but natural_ncp over the speed is"},
+    {"solver/wrong_tolerance", "change of units", "numbers of mass x "},
+    {"solver/wrong_crash", "kinds and sets", "crashed: ended by signal 6"},
+    {"solver/wrong_hang", "iteration limit", "hangs: no end after 1 s"},
+    {"solver/wrong_leave", "iteration limit", "ended the process with exit status 0"},
+    {"solver/wrong_limit", "iteration limit", "5 iterations, max_iterations was 1"},
+    {"solver/wrong_failure", "statuses and outputs", "had changed gamma[0], expected outputs untouched"},
+    {"solver/wrong_reason", "statuses and outputs", "gave no reason for stopping"},
+    {"solver/wrong_ellipse", "kinds and sets", "with the set 'ellipse' alone: not converged"},
+    {"solver/wrong_allocation", "no allocation", "allocations, expected none"},
+    {"solver/wrong_start", "start at the solution", "3 iterations (expected 0 or 1)"},
+    {"factor/wrong_transpose_all", "random matrices", "|A x - b| is "},
+    {"factor/wrong_digits", "ill-conditioned matrices", "|A x - b| is "},
+    {"factor/wrong_columns", "patterns", "|A x - b| is "},
+    {"factor/wrong_columns", "right-hand sides", "7 right-hand sides at once differ"},
+    {"factor/wrong_stale", "new values in an old factor", "give other bytes than in a new one"},
+    {"factor/wrong_pattern", "inputs", "the pattern given to symbolic was needed later"},
+    {"factor/wrong_values", "inputs", "numeric changed the matrix"},
+    {"factor/wrong_allocation", "no allocation", "made 5 allocations, expected none"},
+    {"factor/wrong_pivot", "bad pivots", "of block "},
 };
 
 static void each_fault_is_caught_by_its_check(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         char words[256], line[256];
-        snprintf(words, sizeof words, "validate %s -k '%s' --limit %d", faults[i].solver, faults[i].check,
-                 strcmp(faults[i].solver, "wrong_hang") == 0 ? 1 : 300);
+        snprintf(words, sizeof words, "validate %s -k '%s' --limit %d", faults[i].plugin, faults[i].check,
+                 strcmp(faults[i].plugin, "solver/wrong_hang") == 0 ? 1 : 300);
         snprintf(line, sizeof line, "FAILED %s: ", faults[i].check);
         const stn_run *run = stn_run_to(words, 1);
         if (strstr(run->out, line) == NULL || strstr(run->out, faults[i].words) == NULL ||
@@ -75,7 +87,8 @@ static void the_solver_without_a_fault_passes_those_checks(void **state) {
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         char words[256];
         bool again = i > 0 && strcmp(faults[i].check, faults[i - 1].check) == 0;
-        snprintf(words, sizeof words, "validate wrong_none -k '%s'", faults[i].check);
+        int kind = (int)strcspn(faults[i].plugin, "/");
+        snprintf(words, sizeof words, "validate %.*s/wrong_none -k '%s'", kind, faults[i].plugin, faults[i].check);
         if (!again) {
             stn_expect_part(words, 0, "1 passed, 0 failed\n");
         }
@@ -147,7 +160,7 @@ static void a_problem_that_failed_can_be_solved_again(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_solver_that_is_built_passes),
+        cmocka_unit_test(every_plugin_with_a_battery_passes),
         cmocka_unit_test(each_fault_is_caught_by_its_check),
         cmocka_unit_test(the_solver_without_a_fault_passes_those_checks),
         cmocka_unit_test(plugins_are_named_by_id_kind_and_path),
