@@ -24,13 +24,11 @@ static inline void add_column(const stn_mat3 *axes, double s, stn_vec3 u, int32_
 static void add_free_root(const stn_mat3 *axes, double s, stn_vec3 r, int32_t n, double *J) {
     for (int32_t i = 0; i < 3; i++) {
         stn_vec3 e = stn_mat3_column(axes, i), turn = stn_vec3_cross(r, e);
+        const double added[6] = {s * e.x, s * e.y, s * e.z, s * turn.x, s * turn.y, s * turn.z};
         double *row = J + (size_t)i * (size_t)n;
-        row[0] += s * e.x;
-        row[1] += s * e.y;
-        row[2] += s * e.z;
-        row[3] += s * turn.x;
-        row[4] += s * turn.y;
-        row[5] += s * turn.z;
+        for (int32_t k = 0; k < 6; k++) {
+            row[k] += added[k];
+        }
     }
 }
 

@@ -94,7 +94,10 @@ stn_status stn_inverse_masses(const stn_inverse *inverse, stn_problem *problem, 
     }
     for (int32_t c = 0; c < problem->constraint_count; c++) {
         stn_constraint *constraint = &problem->constraints[c];
-        double W[STN_MAX_ROWS * STN_MAX_ROWS] = {0.0};
+        double W[STN_MAX_ROWS * STN_MAX_ROWS];
+        for (int32_t i = 0; i < constraint->rows * constraint->rows; i++) {
+            W[i] = 0.0;
+        }
         for (int32_t k = 0; k < 2; k++) {
             if (constraint->J[k].tree >= 0) {
                 add_tree(inverse, problem, constraint, &constraint->J[k], X, W);

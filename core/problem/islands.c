@@ -144,19 +144,26 @@ static double *gather_dofs(const stn_problem *problem, const int32_t *tree, int3
     return start;
 }
 
+/// Constraints that are neighbours in the problem have their rows in one piece.
 static void gather_rows(const stn_problem *problem, const int32_t *index, stn_problem *island, double *to) {
     double *const from[] = {problem->bias,  problem->lo,          problem->hi, problem->R,
                             problem->v_hat, problem->gamma_guess, problem->phi};
     double **const member[] = {&island->bias,  &island->lo,          &island->hi, &island->R,
                                &island->v_hat, &island->gamma_guess, &island->phi};
-    for (int32_t a = 0; a < STN_COUNT(from) && from[a] != NULL; a++) { // phi may be missing
-        *member[a] = to;
-        for (int32_t i = 0; i < island->constraint_count; i++) {
-            const stn_constraint *source = &problem->constraints[index[i]];
-            for (int32_t r = 0; r < source->rows; r++) { // 1 to 6: cheaper than a call
-                *to++ = from[a][source->row + r];
-            }
+    int32_t count = problem->phi != NULL ? STN_COUNT(from) : STN_COUNT(from) - 1; // phi may be missing
+    for (int32_t a = 0; a < count; a++) {
+        *member[a] = to + (size_t)a * (size_t)island->row_count;
+    }
+    for (int32_t i = 0, end = 0, at = 0; i < island->constraint_count; i = end) {
+        for (end = i + 1; end < island->constraint_count && index[end] == index[end - 1] + 1;) {
+            end++;
         }
+        const stn_constraint *last = &problem->constraints[index[end - 1]];
+        int32_t row = problem->constraints[index[i]].row, rows = last->row + last->rows - row;
+        for (int32_t a = 0; a < count; a++) {
+            memcpy(*member[a] + at, from[a] + row, (size_t)rows * sizeof(double));
+        }
+        at += rows;
     }
 }
 
