@@ -218,6 +218,21 @@ stn.test("restore, replay and clone make the same steps", function()
   assert(go(world) == first, "the restored world differs")
 end)
 
+stn.test("what is mounted on a prescribed body goes along", function()
+  local world = stn.world { dt = 1e-3 }
+  local plate = world:box { name = "plate", size = { 1, 1, 0.1 } }
+  plate:prescribe(function(t)
+    return { xyz = { 0, 0, 0.2 * t } }, { 0, 0, 0.2 }
+  end)
+  local post = world:box { size = { 0.1, 0.1, 0.1 }, on = { plate, "plate" }, xyz = { 0.3, 0, 0.1 } }
+  local ball = world:sphere { radius = 0.05, mass = 1, xyz = { 0.3, 0, 0.2 } } -- on the post
+  for _ in world:run { seconds = 0.5 } do
+  end
+  stn.near(post:position(), { 0.3, 0, 0.2 }, 1e-12, "post")
+  stn.near(ball:position(), { 0.3, 0, 0.3 }, 1e-3, "ball")
+  stn.near(ball:velocity().linear, { 0, 0, 0.2 }, 1e-6, "velocity")
+end)
+
 stn.test("what is not a motion is refused by name", function()
   local function try(motion, prepare)
     local world = stn.world {}

@@ -79,6 +79,48 @@ static void a_steady_step_allocates_nothing(void **state) {
 #endif
 }
 
+/// Cubes ride on a plate that is told to shake, and what begins and ends is asked for.
+static void a_prescribed_plate_and_events_allocate_nothing(void **state) {
+    (void)state;
+#if COUNTING
+    enum { CUBES = 200, WARM_UP = 150, STEPS = 150 };
+    stn_context *context = NULL;
+    stn_error err;
+    assert_ok(stn_context_create(NULL, &context, &err), err);
+    stn_world_options options = stn_world_options_default();
+    stn_world *world = scene_world(context, &options);
+    stn_geometry_spec shape = stn_geometry_spec_default(stn_shape_box(stn_vec3_make(20.0, 20.0, 0.1)));
+    int32_t plate = scene_body(world, "plate", 1.0, &shape, stn_vec3_make(0.0, 0.0, -0.1));
+    assert_ok(stn_builder_prescribe(stn_world_builder(world), plate, &err), err);
+    for (int32_t i = 0; i < CUBES; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "cube%d", i);
+        scene_cube(world, name, 1.0, stn_vec3_make(0.5 * (i % 20), 0.5 * (i / 20), 0.1));
+    }
+    assert_ok(stn_world_compile(world, &err), err);
+    long long before = 0;
+    int32_t events = 0;
+    for (int32_t i = 0; i < WARM_UP + STEPS; i++) {
+        double dt = options.dt, w = 40.0, h = 0.01, t = (i + 1) * dt; // h w^2 = 16 m/s^2: they leave it at times
+        stn_pose pose = stn_pose_identity();
+        stn_vec3 linear = {0.0, 0.0, h * w * cos(w * t)}, none = {0.0, 0.0, 0.0};
+        stn_contact_events happened;
+        pose.position.z = -0.1 + h * sin(w * t);
+        before = i == WARM_UP ? atomic_load(&requests) : before;
+        assert_ok(stn_world_set_prescribed(world, 1, &pose, &linear, &none, &err), err);
+        scene_steps(world, 1);
+        assert_ok(stn_world_contact_events(world, &happened, &err), err);
+        events += i >= WARM_UP ? happened.begun_count + happened.ended_count : 0;
+    }
+    assert_int_equal(atomic_load(&requests) - before, 0);
+    assert_true(events > CUBES);
+    stn_world_destroy(world);
+    stn_context_destroy(context);
+#else
+    skip();
+#endif
+}
+
 /// Balls that roll over the ground into each other: the number of pairs and contacts goes up and down from step to
 /// step.
 static void a_thousand_moving_bodies_allocate_nothing(void **state) {
@@ -122,6 +164,7 @@ static void a_thousand_moving_bodies_allocate_nothing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_steady_step_allocates_nothing),
+                                       cmocka_unit_test(a_prescribed_plate_and_events_allocate_nothing),
                                        cmocka_unit_test(a_thousand_moving_bodies_allocate_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
