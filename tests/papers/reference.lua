@@ -206,4 +206,52 @@ for _, row in ipairs(read_table(folder .. "g_dynamics/pendulum_period.csv")) do
   end
 end
 
+-- -------------------------------------------------------------------------------------------------- i_multicontact
+
+local function numbers(text, key, from)
+  local list = {}
+  local array = text:match('"' .. key .. '":%s*%[([^%]]*)%]', from) or ""
+  for word in array:gmatch "[^,%s]+" do list[#list + 1] = tonumber(word) end
+  return list
+end
+
+-- The larger one, or what is no number.
+local function worse(a, b)
+  return b <= a and a or b
+end
+
+-- |D^-1 (x - y)| / |D^-1 y|, D^-1 = sqrt(diag(A)): the norm that the reference's README states.
+local function distance(x, y, A)
+  local difference, size, n = 0, 0, #y
+  for i = 1, n do
+    local weight = A[(i - 1) * n + i]
+    difference, size = difference + weight * ((x[i] or 0 / 0) - y[i]) ^ 2, size + weight * y[i] ^ 2
+  end
+  return math.sqrt(difference / size)
+end
+
+for _, law in ipairs(stn.plugins "law") do
+  local case, worst, worst_cost, solved = "i_multicontact, 100 problems, " .. law, 0, 0, 0
+  for i = 0, 99 do
+    local path = ("%si_multicontact/p%03d.json"):format(folder, i)
+    local file = assert(io.open(path))
+    local text = file:read "a"
+    file:close()
+    local start = text:find(('"%s": {"v"'):format(law), 1, true) -- the solutions stand behind everything else
+    if not start or not selected(case) then
+      break
+    end
+    local pipe <close> = assert(io.popen(("%s solve %s --law %s --tolerance 1e-10 --json --full 2>/dev/null"):format(p.command, path, law)))
+    local answer = pipe:read "a"
+    local cost = tonumber(text:match('"cost": ([^,]+)', start))
+    solved = solved + 1
+    worst = worse(worst, distance(numbers(answer, "v"), numbers(text, "v", start), numbers(text, "A")))
+    worst_cost = worse(worst_cost, math.abs((tonumber(answer:match '"cost":%s*([^,]+)') or 0 / 0) / cost - 1))
+  end
+  if solved > 0 then
+    report(case, "v", worst, 1e-7)
+    report(case, "cost", worst_cost, 1e-9)
+  end
+end
+
 print(failed == 0 and "all within tolerance" or failed .. " beyond tolerance")
