@@ -49,7 +49,7 @@ function hinged_boxes.run(o)
     return table.unpack(row)
   end
   world:log(columns)
-  local start, drift, work = world:energy().total, 0, 0
+  local start, drift = world:energy().total, 0
   for step in world:run { seconds = o.T } do
     drift = math.max(drift, math.abs(step.energy_J - start))
   end

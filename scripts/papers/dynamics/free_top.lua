@@ -8,8 +8,9 @@ local p = stn.params {
   I = "0.1,0.2,0.3",    -- principal inertia [kg m^2]
   w0 = "0.01,5.0,0.02", -- body rates at the start [rad/s]
   T = 20.0,             -- [s]
-  dt = 2e-4,            -- [s]; 1e-7 of the attitude up to the first flip
+  n = 1000,             -- samples in T that are compared: dt divides T/n
 }
+p.dt = stn.params { dt = p.T / p.n / math.ceil(p.T / p.n / 2e-4) }.dt -- [s]
 local I, w0 = numbers(p.I, "I", 3), numbers(p.w0, "w0", 3)
 
 local world = stn.world { dt = p.dt, gravity = { 0, 0, 0 }, integrator = "midpoint" }

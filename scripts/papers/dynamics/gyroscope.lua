@@ -14,8 +14,9 @@ local p = stn.params {
   theta = 0.6,         -- [rad]
   w3 = 150.0,          -- psi_dot + phi_dot cos(theta) [rad/s]
   T = 1.0,             -- [s]
-  dt = 2e-5,           -- [s]
+  n = 500,             -- samples in T that are compared: dt divides T/n
 }
+p.dt = stn.params { dt = p.T / p.n / math.ceil(p.T / p.n / 2e-5) }.dt -- [s]
 local mgl = p.m * 9.81 * p.l
 local slow = 2 * mgl / (p.C * p.w3 + math.sqrt((p.C * p.w3) ^ 2 - 4 * p.A * math.cos(p.theta) * mgl)) -- [rad/s]
 local phi_dot = ({ cusp = 0, steady_slow = slow, loop = -slow / 2 })[p.case]

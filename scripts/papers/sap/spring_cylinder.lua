@@ -4,7 +4,7 @@
 -- of radius R carries the inertia of the cylinder, whose axis is y. Angles are counter-clockwise with x right and z up.
 -- convergence = true runs all schemes at five steps instead and prints errors and orders.
 local stn = require "stiction"
-local load_text = require "robot_text"
+local numbers, load_text = require "numbers", require "robot_text"
 
 local p = stn.params {
   scheme = stn.choice { "midpoint", "symplectic_euler", "implicit_euler" }, -- when it rolls
@@ -18,6 +18,7 @@ local p = stn.params {
   n = 300,                   -- steps
   convergence = false,       -- the study, over T_conv
   T_conv = 5.0,              -- [s]
+  dts = "0.02,0.01,0.005,0.0025,0.00125", -- its steps [s]
 }
 local schemes = { "symplectic_euler", "midpoint", "implicit_euler" }
 
@@ -161,14 +162,13 @@ end
 local function converge()
   io.stderr:write(("%-18s %10s %12s %8s\n"):format("scheme", "dt [s]", "error [m]", "order"))
   for _, scheme in ipairs(schemes) do
-    local before, order
-    for i = 0, 4 do
-      local dt = 0.02 / 2 ^ i
+    local before, dt_before, order
+    for _, dt in ipairs(numbers(p.dts, "dts")) do
       local error = error_of(scheme, dt)
-      order = before and math.log(before / error, 2)
+      order = before and math.log(before / error) / math.log(dt_before / dt)
       io.stderr:write(("%-18s %10g %12.5e %8s\n"):format(scheme, dt, error, order and ("%.3f"):format(order) or ""))
       stn.result(("error_%s_%g"):format(scheme, dt), error, "m")
-      before = error
+      before, dt_before = error, dt
     end
     stn.result("order_" .. scheme, order)
     if scheme == "midpoint" then
