@@ -218,6 +218,35 @@ stn.test("restore, replay and clone make the same steps", function()
   assert(go(world) == first, "the restored world differs")
 end)
 
+stn.test("a fast thin wall does not pass through a ball", function()
+  local v = 20 -- 4 cm a step, twice the thickness of the wall and the ball's radius
+  local world = stn.world { dt = 2e-3, gravity = { 0, 0, 0 } }
+  world:box { name = "wall", size = { 0.02, 1, 1 } }:prescribe(function(t)
+    return { xyz = { v * t, 0, 0 } }, { v, 0, 0 }
+  end)
+  local ball = world:sphere { radius = 0.02, mass = 1, xyz = { 0.333, 0, 0 } }
+  for _ in world:run { steps = 50 } do
+  end
+  stn.near(ball:velocity().linear[1], v, 1e-3 * v, "velocity")
+  assert(ball:position()[1] > v * world.time + 0.029, "in front of the wall")
+end)
+
+stn.test("seams of a floor that moves are not felt", function()
+  local world = stn.world { dt = 1e-3 }
+  local shapes = {}
+  for i = 1, 8 do
+    shapes[i] = { "box", size = { 0.3, 1, 0.1 }, xyz = { 0.3 * (i - 6), 0, -0.05 }, mu = 0 }
+  end
+  world:compound { shapes = shapes }:prescribe(function(t)
+    return { xyz = { t, 0, 0.1 * t } }, { 1, 0, 0.1 }
+  end)
+  local box = world:box { size = { 0.2, 0.2, 0.1 }, xyz = { 0, 0, 0.05 }, velocity = { 0, 0, 0.1 }, mu = 0 }
+  for _ in world:run { seconds = 1 } do
+    stn.near(box:velocity().linear[1], 0, 1e-6, "speed")
+  end
+  stn.near(box:velocity().linear, { 0, 0, 0.1 }, 1e-5, "velocity")
+end)
+
 stn.test("what is mounted on a prescribed body goes along", function()
   local world = stn.world { dt = 1e-3 }
   local plate = world:box { name = "plate", size = { 1, 1, 0.1 } }

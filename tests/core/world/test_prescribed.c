@@ -96,6 +96,36 @@ static void contacts_carry_the_velocity_as_bias(void **state) {
     stn_world_destroy(world);
 }
 
+static void count_warnings(void *user, stn_log_level level, const char *text) {
+    int32_t *count = user;
+    *count += level == STN_LOG_WARNING && strstr(text, "prescribed motion of plate") != NULL;
+    if (level == STN_LOG_WARNING && strstr(text, "(0.5, 0, 0) m apart a second") == NULL) {
+        *count += 100; // something else is said
+    }
+}
+
+/// 0.5 m/s by the poses: a velocity of that size is silent, also at the start from rest, another one is said once.
+static void a_velocity_that_does_not_fit_the_poses_is_said_once(void **state) {
+    (void)state;
+    for (int32_t wrong = 0; wrong < 2; wrong++) {
+        int32_t warnings = 0;
+        stn_context_options options = {.log = count_warnings, .log_user = &warnings};
+        stn_context *context = NULL;
+        stn_error err;
+        assert_ok(stn_context_create(&options, &context, &err), err);
+        stn_world *world = plate_world(context);
+        for (int32_t i = 1; i <= 5; i++) {
+            stn_pose pose = at(0.0005 * i, 0.0, -0.05);
+            stn_vec3 linear = {wrong == 1 ? -0.5 : 0.5, 0.0, 0.0}, none = {0.0, 0.0, 0.0};
+            assert_ok(stn_world_set_prescribed(world, 1, &pose, &linear, &none, &err), err);
+            scene_steps(world, 1);
+        }
+        assert_int_equal(warnings, wrong);
+        stn_world_destroy(world);
+        stn_context_destroy(context);
+    }
+}
+
 #define assert_refused(call, expected, part)                     \
     do {                                                         \
         stn_error said = {0};                                    \
@@ -312,6 +342,7 @@ int main(void) {
         cmocka_unit_test(a_body_is_where_it_was_told_to_be),
         cmocka_unit_test(a_pose_alone_means_the_velocity_that_leads_to_it),
         cmocka_unit_test(contacts_carry_the_velocity_as_bias),
+        cmocka_unit_test(a_velocity_that_does_not_fit_the_poses_is_said_once),
         cmocka_unit_test(what_cannot_be_told_is_refused),
         cmocka_unit_test(what_cannot_be_prescribed_is_refused),
         cmocka_unit_test(prescribed_bodies_and_the_world_do_not_touch),
