@@ -72,16 +72,22 @@ local function run(script, settings)
   return rows, names
 end
 
+-- The reference's table, whose columns a log must have, `step` first.
+local function check_columns(case, names, file)
+  local rows, expected = read_table(folder .. file)
+  local wanted = table.concat(expected, ",")
+  wanted = expected[1] == "step" and wanted or "step," .. wanted
+  assert(table.concat(names, ",") == wanted, ("%s: columns are %s, not %s"):format(case, table.concat(names, ","), wanted))
+  return rows
+end
+
 -- Largest error of each column against the reference's rows that have the same step or t, those before a time.
 local function compare(case, script, settings, file, tolerances, before)
   if not selected(case) then
     return
   end
   local rows, names = run(script, settings)
-  local reference, expected = read_table(folder .. file)
-  local wanted = table.concat(expected, ",")
-  wanted = expected[1] == "step" and wanted or "step," .. wanted
-  assert(table.concat(names, ",") == wanted, ("%s: columns are %s, not %s"):format(case, table.concat(names, ","), wanted))
+  local reference = check_columns(case, names, file)
   local dt = rows[2].t - rows[1].t
   local worst, compared = {}, 0
   for name in pairs(tolerances) do worst[name] = 0 end
@@ -110,9 +116,10 @@ local function all(names, tolerance)
 end
 
 -- Runs a scenario for a row of the reference and compares one column of its last step, relative or in the column's unit.
-local function compare_last(case, script, settings, column, expected, tolerance, relative)
+local function compare_last(case, script, settings, file, column, expected, tolerance, relative)
   if selected(case) then
-    local rows = run(script, settings)
+    local rows, names = run(script, settings)
+    check_columns(case, names, file)
     local value = rows[#rows][column]
     report(case, column, math.abs(relative and value / expected - 1 or value - expected), tolerance)
   end
@@ -151,13 +158,14 @@ end
 for _, row in ipairs(read_table(folder .. "c_particle/static_penetration.csv")) do
   if row.w_convention == "rms_frobenius_over_3" then
     compare_last(("c_particle rest, k %g, dt %g, tau %.2g"):format(row.k, row.dt, row.tau_d), "sap/particle.lua",
-      { case = "penetration", k = row.k, dt = row.dt, taud = row.tau_d, beta = row.beta }, "penetration", row.penetration, 1e-9, true)
+      { case = "penetration", k = row.k, dt = row.dt, taud = row.tau_d, beta = row.beta }, "c_particle/static_penetration.csv",
+      "penetration", row.penetration, 1e-9, true)
   end
 end
 for _, row in ipairs(read_table(folder .. "c_particle/stiction_creep.csv")) do
   if row.w_convention == "rms_frobenius_over_3" then
     compare_last(("c_particle creep, mu %g, dt %g, push %g"):format(row.mu, row.dt, row.push_over_mu_m_g), "sap/particle.lua",
-      { case = "creep", mu = row.mu, dt = row.dt, push_over_mu_m_g = row.push_over_mu_m_g }, "v_sap", row.v_sap, 1e-7, true)
+      { case = "creep", mu = row.mu, dt = row.dt, push_over_mu_m_g = row.push_over_mu_m_g }, "c_particle/stiction_creep.csv", "v_sap", row.v_sap, 1e-7, true)
   end
 end
 for _, mu in ipairs { 0.2, 0.5, 1 } do
@@ -166,21 +174,21 @@ for _, mu in ipairs { 0.2, 0.5, 1 } do
 end
 for _, row in ipairs(read_table(folder .. "c_particle/stopping.csv")) do
   if row.model == "sap" then
-    compare_last(("c_particle stop, mu %g, dt %g"):format(row.mu, row.dt), "sap/particle.lua", { case = "stop", mu = row.mu, dt = row.dt }, "x",
-      row.x_end, 1e-7)
+    compare_last(("c_particle stop, mu %g, dt %g"):format(row.mu, row.dt), "sap/particle.lua", { case = "stop", mu = row.mu, dt = row.dt },
+      "c_particle/stop_sap_mu1_dt0.01.csv", "x", row.x_end, 1e-7)
   end
 end
 for _, row in ipairs(read_table(folder .. "c_particle/incline.csv")) do
   local case = ("c_particle incline, mu %g, %.4g deg"):format(row.mu, row.angle_deg)
   local settings = { case = "incline", mu = row.mu, angle_deg = row.angle_deg }
-  compare_last(case, "sap/particle.lua", settings, "x_sap", row.x_sap, 1e-7)
+  compare_last(case, "sap/particle.lua", settings, "c_particle/incline.csv", "x_sap", row.x_sap, 1e-7)
   if row.exact_acceleration == 0 then
-    compare_last(case, "sap/particle.lua", settings, "v_sap", 0, 2e-3)
+    compare_last(case, "sap/particle.lua", settings, "c_particle/incline.csv", "v_sap", 0, 2e-3)
   end
 end
 for _, row in ipairs(read_table(folder .. "c_particle/bounce_kelvin_voigt.csv")) do -- order 1 in dt: 1e-3 at 1e-6 s
-  compare_last(("c_particle bounce, tau %g"):format(row.tau_d), "sap/particle.lua", { case = "bounce", taud = row.tau_d, dt = 1e-6 }, "restitution",
-    row.restitution, 1e-3)
+  compare_last(("c_particle bounce, tau %g"):format(row.tau_d), "sap/particle.lua", { case = "bounce", taud = row.tau_d, dt = 1e-6 },
+    "c_particle/bounce_kelvin_voigt.csv", "restitution", row.restitution, 1e-3)
 end
 
 -- ------------------------------------------------------------------------------------------------------ g_dynamics

@@ -6,6 +6,7 @@
 --   stop         slides from v0 to rest
 --   incline      stands at rest on a slope of angle_deg: holds up to atan(mu), slides beyond
 --   bounce       hits the plane with v_impact, without gravity and friction: a spring and a damper that cannot pull
+-- Tables have the columns of the references; those of other laws, and names, stay empty.
 local stn = require "stiction"
 local load_text = require "robot_text"
 
@@ -29,7 +30,7 @@ local nan = 0 / 0
 local function make(gravity, mu)
   local world = stn.world { dt = p.dt, gravity = gravity, law = { "sap", sigma = p.sigma, beta = p.beta },
     solver = { "sap", tolerance = 1e-14 }, contact_point = "midpoint", margin = 1 }
-  local robot = load_text(world, ".xml", ([[<mujoco><worldbody><body name="particle"><inertial pos="0 0 0" mass="%.17g"
+  local robot = load_text(world, ".xml", ([[<mujoco model="particle"><worldbody><body name="particle"><inertial pos="0 0 0" mass="%.17g"
     diaginertia="1 1 1"/><joint name="x" type="slide" axis="1 0 0"/><joint name="y" type="slide" axis="0 1 0"/>
     <joint name="z" type="slide" axis="0 0 1"/><geom type="sphere" size="%.17g" mass="0"/></body></worldbody></mujoco>]]):format(p.m, radius))
   world:ground {}
@@ -60,8 +61,8 @@ function cases.penetration()
   local w = 1 / (math.sqrt(3) * p.m) -- Frobenius norm of the inverse mass / 3
   local floor, compliance = p.beta ^ 2 / (4 * math.pi ^ 2) * w, 1 / (p.dt * p.k * (p.dt + p.taud))
   local near_rigid = floor > compliance and 1 or 0
-  world:log { "k", "dt", "tau_d", "beta", "near_rigid", "penetration", values = function()
-    return p.k, p.dt, p.taud, p.beta, near_rigid, -height(particle)
+  world:log { "w_convention", "k", "dt", "tau_d", "beta", "near_rigid", "penetration", values = function()
+    return nan, p.k, p.dt, p.taud, p.beta, near_rigid, -height(particle)
   end }
   local exact = p.m * g * p.dt * (p.dt + p.taud) * math.max(floor, compliance)
   for _ in world:run { steps = 100000 } do
@@ -79,8 +80,8 @@ function cases.creep()
   local particle = make({ 0, 0, -g }, p.mu)
   particle.z:set_position(radius - p.m * g / p.k)
   particle.x:set_effort(push)
-  particle.world:log { "mu", "dt", "push_over_mu_m_g", "v_sap", values = function()
-    return p.mu, p.dt, p.push_over_mu_m_g, particle.x:velocity()
+  particle.world:log { "w_convention", "mu", "dt", "push_over_mu_m_g", "v_sap", "v_lagged_similar", values = function()
+    return nan, p.mu, p.dt, p.push_over_mu_m_g, particle.x:velocity(), nan
   end }
   for _ in particle.world:run { steps = 200 } do end
   local exact = p.sigma / (math.sqrt(3) * p.m) * push * p.dt
@@ -114,9 +115,9 @@ function cases.incline()
   particle.z:set_position(radius - p.m * g * math.cos(angle) / p.k)
   local acceleration = math.max(0, g * (math.sin(angle) - p.mu * math.cos(angle)))
   particle.world:log { "mu", "angle_deg", "angle_minus_atan_mu_deg", "exact_acceleration", "exact_distance_T", "x_sap", "v_sap",
-    values = function()
+    "x_lagged", "v_lagged", "x_similar", "v_similar", values = function()
       return p.mu, p.angle_deg, p.angle_deg - math.atan(p.mu) / stn.deg, acceleration, acceleration * T ^ 2 / 2,
-        particle.x:position(), particle.x:velocity()
+        particle.x:position(), particle.x:velocity(), nan, nan, nan, nan
     end }
   for _ in particle.world:run { seconds = T } do end
   stn.result("x_sap", particle.x:position(), "m")

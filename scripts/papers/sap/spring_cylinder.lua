@@ -26,7 +26,7 @@ local function make(scheme, dt)
   local world = stn.world { dt = dt or p.dt, integrator = { "theta", scheme = scheme }, law = { "sap", sigma = p.sigma, beta = p.beta },
     solver = { "sap", tolerance = 1e-14 }, contact_point = "midpoint", margin = p.R }
   local across = p.m * (3 * p.R ^ 2 + p.L ^ 2) / 12
-  local robot = load_text(world, ".xml", ([[<mujoco><worldbody><body name="cylinder">
+  local robot = load_text(world, ".xml", ([[<mujoco model="cylinder"><worldbody><body name="cylinder">
     <inertial pos="0 0 0" mass="%.17g" diaginertia="%.17g %.17g %.17g"/>
     <joint name="x" type="slide" axis="1 0 0" stiffness="%.17g"/><joint name="y" type="slide" axis="0 1 0"/>
     <joint name="z" type="slide" axis="0 0 1"/><joint name="turn" type="ball"/>
