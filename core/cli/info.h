@@ -80,4 +80,7 @@ void info_print_tree(const info_report *r, const cli_terminal *terminal);
 bool info_is_mesh(const char *path);
 int info_mesh(const cli_command *command, const char *path, bool json);
 
+/// The link or joint at one end of a constraint, "world".
+const char *info_equality_end(const stn_model *model, const stn_equality *equality, bool b);
+
 #endif

@@ -129,6 +129,28 @@ static cJSON *actuator_list(const info_report *r) {
     return list;
 }
 
+const char *info_equality_end(const stn_model *model, const stn_equality *equality, bool b) {
+    int32_t joint = b ? equality->joint_b : equality->joint_a, link = b ? equality->link_b : equality->link_a;
+    if (joint >= 0) {
+        return model->joints[joint].name;
+    }
+    return link >= 0 ? model->links[link].name : "world";
+}
+
+static cJSON *equality_list(const stn_model *model) {
+    cJSON *list = cJSON_CreateArray();
+    for (int32_t i = 0; i < model->equality_count; i++) {
+        const stn_equality *e = &model->equalities[i];
+        cJSON *json = cJSON_CreateObject();
+        cli_json_add_text(json, "name", e->name);
+        cli_json_add_text(json, "type", stn_equality_type_name(e->type));
+        cli_json_add_text(json, "a", info_equality_end(model, e, false));
+        cli_json_add_text(json, "b", info_equality_end(model, e, true));
+        cJSON_AddItemToArray(list, json);
+    }
+    return list;
+}
+
 static cJSON *keyframe_list(const stn_model *model) {
     cJSON *list = cJSON_CreateArray();
     for (int32_t i = 0; i < model->keyframe_count; i++) {
@@ -281,6 +303,7 @@ bool info_print_json(const info_report *r) {
     cJSON_AddItemToObject(json, "inertia", inertia_counts(&r->counts));
     cJSON_AddItemToObject(json, "actuators", actuator_list(r));
     cJSON_AddItemToObject(json, "keyframes", keyframe_list(m));
+    cJSON_AddItemToObject(json, "constraints", equality_list(m));
     cJSON_AddItemToObject(json, "geometries", geometry_counts(&r->counts));
     cJSON_AddItemToObject(json, "size", size_json(&r->size));
     cJSON_AddItemToObject(json, "warnings", warnings_json(r));

@@ -62,6 +62,20 @@ static void print_keyframes(const stn_model *m) {
     fputs(m->keyframe_count > 0 ? "\n" : "", stdout);
 }
 
+/// "  weld      grasp: hand, world", a line each.
+static void print_equalities(const stn_model *m) {
+    for (int32_t i = 0; i < m->equality_count; i++) {
+        const stn_equality *e = &m->equalities[i];
+        printf("  %-9s ", stn_equality_type_name(e->type));
+        cli_print_name(e->name);
+        fputs(e->name[0] != '\0' ? ": " : "", stdout);
+        cli_print_name(info_equality_end(m, e, false));
+        fputs(", ", stdout);
+        cli_print_name(info_equality_end(m, e, true));
+        putchar('\n');
+    }
+}
+
 static void print_summary(const info_report *r) {
     const stn_model *m = r->robot.model;
     const info_counts *c = &r->counts;
@@ -89,6 +103,7 @@ static void print_summary(const info_report *r) {
     putchar('\n');
     print_size(&r->size);
     print_keyframes(m);
+    print_equalities(m);
 }
 
 // -------------------------------------------------------------------------------------------------------- joints

@@ -68,6 +68,27 @@ static stn_status build_exclusions(robot_reader *reader, stn_model_builder *buil
     return status;
 }
 
+static int32_t built_end(const robot_reader *reader, const stn_equality_spec *spec, int32_t end) {
+    if (spec->type == STN_EQUALITY_GEAR) {
+        return reader->joints[end].out_index;
+    }
+    return end == STN_WORLD ? STN_WORLD : reader->links[end].out_index;
+}
+
+static stn_status build_equalities(robot_reader *reader, stn_model_builder *builder, stn_error *err) {
+    stn_status status = STN_OK;
+    for (int32_t i = 0; i < reader->equality_count && status == STN_OK; i++) {
+        const robot_equality *e = &reader->equalities[i];
+        stn_equality_spec spec = e->spec;
+        int32_t index = 0;
+        spec.a = built_end(reader, &e->spec, e->spec.a);
+        spec.b = built_end(reader, &e->spec, e->spec.b);
+        spec.where = where(reader, e->place);
+        status = stn_builder_add_equality(builder, &spec, &index, err);
+    }
+    return status;
+}
+
 /// What the file says of the robot as a whole: where it stands, and in what poses.
 static stn_status build_poses(robot_reader *reader, stn_model_builder *builder, int32_t robot, stn_error *err) {
     stn_status status = STN_OK;
@@ -83,8 +104,8 @@ static stn_status build_poses(robot_reader *reader, stn_model_builder *builder, 
 }
 
 static stn_status build_all(robot_reader *reader, stn_model_builder *builder, int32_t robot, stn_error *err) {
-    static stn_status (*const stages[])(robot_reader *, stn_model_builder *,
-                                        stn_error *) = {build_links, build_joints, build_geometries, build_exclusions};
+    static stn_status (*const stages[])(robot_reader *, stn_model_builder *, stn_error *) = {
+        build_links, build_joints, build_geometries, build_exclusions, build_equalities};
     for (int32_t i = 0; i < STN_COUNT(stages); i++) {
         stn_status status = stages[i](reader, builder, err);
         if (status != STN_OK) {

@@ -73,6 +73,19 @@ bool robot_add_exclusion(robot_reader *reader, int32_t link_a, int32_t link_b) {
     return true;
 }
 
+robot_equality *robot_add_equality(robot_reader *reader, stn_equality_type type, const char *name, int32_t a, int32_t b,
+                                   const xml_element *xml) {
+    reader->equalities = reserve(reader, reader->equalities, reader->equality_count, &reader->equality_capacity,
+                                 sizeof *reader->equalities);
+    if (reader->equality_count == reader->equality_capacity) {
+        return NULL;
+    }
+    robot_equality *equality = &reader->equalities[reader->equality_count++];
+    *equality = (robot_equality){.place = place_of(reader, xml), .spec = stn_equality_spec_default(type, a, b)};
+    equality->spec.name = name;
+    return equality;
+}
+
 robot_keyframe *robot_add_keyframe(robot_reader *reader, const char *name, const xml_element *xml) {
     reader->keyframes = reserve(reader, reader->keyframes, reader->keyframe_count, &reader->keyframe_capacity,
                                 sizeof *reader->keyframes);

@@ -79,6 +79,16 @@ bool robot_part_names(robot_parts *parts, robot_names *names);
 /// `name`, with "_2", "_3" behind it where the table has it; the table keeps it.
 const char *robot_part_unique(robot_parts *parts, robot_names *taken, const char *name);
 
+// ------------------------------------------------------------------------------------------------ save_equality.c
+
+/// "weld grasp", for messages.
+const char *robot_equality_label(robot_parts *parts, const stn_equality *equality);
+/// The constraints of the robot with itself or the world into `list` (room for all of the model); those with another
+/// robot are lost.
+int32_t robot_take_equalities(robot_parts *parts, const stn_equality **list);
+/// All of them are lost: the format has none.
+void robot_lose_equalities(robot_parts *parts, const char *format);
+
 // --------------------------------------------------------------------------------------------------- save_drake.c
 
 /// Contact parameters of a collision, when it has any; values as attributes or as texts.

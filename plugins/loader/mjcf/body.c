@@ -82,7 +82,7 @@ static int32_t add_body(robot_reader *reader, const char *name, int32_t parent) 
         return -1;
     }
     int32_t index = mjcf->body_count++;
-    mjcf->bodies[index] = (mjcf_body){.name = name, .link = -1, .parent = parent};
+    mjcf->bodies[index] = (mjcf_body){.name = name, .link = -1, .parent = parent, .drawn = stn_pose_identity()};
     robot_names_add(reader, &mjcf->body_names, 0, name, index);
     return index;
 }
@@ -105,6 +105,7 @@ static void add_site(robot_reader *reader, const mjcf_part *part, int32_t link) 
         mjcf->sites = robot_grow(reader, mjcf->sites, mjcf->site_count, &mjcf->site_capacity, sizeof *mjcf->sites);
     }
     if (mjcf->site_count < mjcf->site_capacity) {
+        robot_names_add(reader, &mjcf->site_names, 0, name, mjcf->site_count);
         mjcf->sites[mjcf->site_count++] = (mjcf_site){name, part->xml, link, stn_pose_mul(&part->frame, &pose)};
     }
 }
@@ -197,6 +198,7 @@ static void read_body(robot_reader *reader, const mjcf_part *part, int32_t paren
     reader->label = robot_text(reader, "body %s", name);
     stn_pose pose = mjcf_plain_pose(reader, part->xml);
     pose = stn_pose_mul(&part->frame, &pose);
+    mjcf_of(reader)->bodies[index].drawn = stn_pose_mul(&mjcf_of(reader)->bodies[parent].drawn, &pose);
     int32_t link = mjcf_hang(reader, index, part->xml, mjcf_of(reader)->bodies[parent].link, &pose, &parts);
     if (link >= 0) {
         fill_body(reader, index, link, &parts);
@@ -239,6 +241,7 @@ static void read_root(robot_reader *reader, const mjcf_part *part, const mjcf_pa
     stn_pose pose = mjcf_plain_pose(reader, part->xml);
     reader->has_pose = true;
     reader->pose = stn_pose_mul(&part->frame, &pose);
+    mjcf_of(reader)->bodies[index].drawn = reader->pose;
     reader->stands_fixed = mjcf_count_joints(inside) == 0;
     for (int32_t i = 0; i < inside->count; i++) {
         if (mjcf_is_joint(inside->items[i].xml)) {

@@ -61,6 +61,7 @@ typedef struct mjcf_body {
     const char *name;
     int32_t link, parent, weld; // weld: the body that it is one rigid body with, whose joints carry both; 0: the world
     int32_t joint_count;
+    stn_pose drawn; // in the world, at the coordinates as drawn
 } mjcf_body;
 
 /// A joint of the file, in the order of its coordinates.
@@ -115,7 +116,7 @@ typedef struct mjcf_reader {
     int32_t mesh_count, mesh_capacity, material_count, material_capacity, site_count, site_capacity;
     bool too_many_links;
     int32_t filter_capacity, made_count; // meshes from numbers
-    robot_names class_names, body_names, mesh_names, material_names;
+    robot_names class_names, body_names, mesh_names, material_names, site_names;
     robot_names links_taken, joints_taken, keys_taken;
     robot_names included; // files
 } mjcf_reader;

@@ -35,8 +35,9 @@ static bool parse_root(robot_reader *reader, const xml_element *root) {
 
 static bool make_names(robot_reader *reader) {
     mjcf_reader *mjcf = mjcf_of(reader);
-    robot_names *const tables[] = {&mjcf->class_names, &mjcf->body_names,   &mjcf->mesh_names, &mjcf->material_names,
-                                   &mjcf->links_taken, &mjcf->joints_taken, &mjcf->keys_taken, &mjcf->included};
+    robot_names *const tables[] = {&mjcf->class_names,    &mjcf->body_names,  &mjcf->mesh_names,
+                                   &mjcf->material_names, &mjcf->links_taken, &mjcf->joints_taken,
+                                   &mjcf->keys_taken,     &mjcf->included,    &mjcf->site_names};
     for (int32_t i = 0; i < STN_COUNT(tables); i++) {
         if (!robot_names_init(reader, tables[i], 0)) {
             return false;

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <stiction/dynamics.h>
+
 #include "save.h"
 
 // ---------------------------------------------------------------------------------------------------------- meshes
@@ -154,25 +156,139 @@ void mjcf_save_contact(mjcf_saver *s) {
 
 // --------------------------------------------------------------------------------------------------------- equality
 
+/// Begins the section before its first element.
+static void begin_equality(mjcf_saver *s, bool *any, const char *element) {
+    if (!*any) {
+        xml_begin(&s->xml, "equality");
+    }
+    *any = true;
+    xml_begin(&s->xml, element);
+}
+
+static void put_linear(mjcf_saver *s, bool *any, const char *joint, const char *master, double offset, double ratio) {
+    const double polynomial[5] = {offset, ratio, 0.0, 0.0, 0.0};
+    begin_equality(s, any, "joint");
+    xml_put_text(&s->xml, "joint1", joint);
+    xml_put_text(&s->xml, "joint2", master);
+    xml_put_reals(&s->xml, "polycoef", polynomial, 5);
+    xml_end(&s->xml);
+}
+
+/// The body that a link is in the file, NULL: the world, or `lost` when it is none.
+static const char *body_name(const mjcf_saver *s, int32_t link, bool *lost) {
+    const robot_parts *p = &s->parts;
+    int32_t part = link - p->robot->link_start;
+    if (link == STN_WORLD || (p->root_is_world && part == p->root)) {
+        return NULL;
+    }
+    *lost = *lost || s->between[part];
+    return p->parts[part].name;
+}
+
+/// Poses of all bodies at the coordinates as drawn; NULL: no memory.
+static stn_kinematics *draw(mjcf_saver *s) {
+    const stn_model *m = s->parts.model;
+    stn_kinematics *kinematics = NULL;
+    double *q = robot_part_allocate(&s->parts, (size_t)m->nq, sizeof *q);
+    double *v = robot_part_allocate(&s->parts, (size_t)m->nv, sizeof *v);
+    if (q == NULL || v == NULL || stn_kinematics_create(m, &kinematics, NULL) != STN_OK) {
+        s->parts.out_of_memory = true;
+        return NULL;
+    }
+    memcpy(q, m->q0, (size_t)m->nq * sizeof *q);
+    for (int32_t j = 0; j < m->joint_count; j++) {
+        if (&m->joints[j] != mjcf_save_free_root(s) && m->joints[j].type < STN_JOINT_COUNT) {
+            stn_joint_type_rest(m->joints[j].type, q + m->joints[j].q_start);
+        }
+    }
+    stn_kinematics_update(kinematics, q, v);
+    return kinematics;
+}
+
+/// Are both points one as the bodies are drawn? Then <connect> can say it, which has the point of body 1 alone.
+static bool meets_as_drawn(const stn_kinematics *kinematics, const stn_equality *e) {
+    stn_vec3 a = stn_pose_apply(&kinematics->body_pose[e->body_a], e->frame_a.position);
+    stn_vec3 b = stn_pose_apply(&kinematics->body_pose[e->body_b], e->frame_b.position);
+    return stn_vec3_norm(stn_vec3_sub(b, a)) < 1e-9;
+}
+
+static void put_relpose(mjcf_saver *s, const stn_pose *a, const stn_pose *b) {
+    stn_pose back = stn_pose_inverse(b), relative = stn_pose_mul(a, &back);
+    const double anchor[3] = {b->position.x, b->position.y, b->position.z};
+    double numbers[7] = {relative.position.x, relative.position.y, relative.position.z};
+    robot_settle_quaternion(&relative.rotation, numbers + 3);
+    xml_put_reals(&s->xml, "anchor", anchor, 3);
+    xml_put_reals(&s->xml, "relpose", numbers, 7);
+}
+
+/// A weld or ball; body 1 is the one that is not the world.
+static void put_joined(mjcf_saver *s, const stn_equality *e, const stn_kinematics *drawn, bool *any) {
+    robot_parts *p = &s->parts;
+    bool weld = e->type == STN_EQUALITY_WELD, lost = !weld && !meets_as_drawn(drawn, e);
+    const char *name_a = body_name(s, e->link_a, &lost), *name_b = body_name(s, e->link_b, &lost);
+    bool swap = name_a == NULL;
+    const stn_pose *at_1 = swap ? &e->pose_b : &e->pose_a, *at_2 = swap ? &e->pose_a : &e->pose_b;
+    const double anchor[3] = {at_1->position.x, at_1->position.y, at_1->position.z};
+    if (lost) {
+        robot_lose(
+            p, "constraint", robot_equality_label(p, e),
+            weld ? "an end is a link without mass between two joints, which MJCF does not have: left out"
+                 : "its points do not meet where the robot is drawn, or one is on a link between two joints: left "
+                   "out");
+        return;
+    }
+    begin_equality(s, any, weld ? "weld" : "connect");
+    if (e->name[0] != '\0' && !xml_cannot_hold(e->name)) {
+        xml_put_text(&s->xml, "name", e->name);
+    }
+    xml_put_text(&s->xml, "body1", swap ? name_b : name_a);
+    if (name_a != NULL && name_b != NULL) {
+        xml_put_text(&s->xml, "body2", name_b);
+    }
+    if (weld) {
+        put_relpose(s, at_1, at_2);
+    } else {
+        xml_put_reals(&s->xml, "anchor", anchor, 3);
+    }
+    xml_end(&s->xml);
+}
+
+static void put_constraint(mjcf_saver *s, const stn_equality *e, const stn_kinematics *drawn, bool *any) {
+    robot_parts *p = &s->parts;
+    if (e->type == STN_EQUALITY_DISTANCE) {
+        robot_lose(p, "constraint_distance", robot_equality_label(p, e),
+                   "MJCF holds no two points at a distance: left out");
+        return;
+    }
+    if (isfinite(e->stiffness) || isfinite(e->angular_stiffness)) {
+        robot_lose(p, "constraint_stiffness", robot_equality_label(p, e),
+                   "its stiffness is left out: it is rigid in the file");
+    }
+    if (e->type == STN_EQUALITY_GEAR) {
+        const stn_joint *joints = p->model->joints;
+        put_linear(s, any, joints[e->joint_a].name, joints[e->joint_b].name, e->offset, e->ratio);
+    } else {
+        put_joined(s, e, drawn, any);
+    }
+}
+
 void mjcf_save_equality(mjcf_saver *s) {
     robot_parts *p = &s->parts;
     bool any = false;
     for (int32_t i = 0; i < s->listed_count; i++) {
         const robot_part *part = &p->parts[s->listed[i]];
-        if (part->master < 0) {
-            continue;
+        if (part->master >= 0) {
+            put_linear(s, &any, part->joint_name, p->parts[part->master].joint_name, part->joint->mimic_offset,
+                       part->joint->mimic_multiplier);
         }
-        if (!any) {
-            xml_begin(&s->xml, "equality");
-        }
-        any = true;
-        const double polynomial[5] = {part->joint->mimic_offset, part->joint->mimic_multiplier, 0.0, 0.0, 0.0};
-        xml_begin(&s->xml, "joint");
-        xml_put_text(&s->xml, "joint1", part->joint_name);
-        xml_put_text(&s->xml, "joint2", p->parts[part->master].joint_name);
-        xml_put_reals(&s->xml, "polycoef", polynomial, 5);
-        xml_end(&s->xml);
     }
+    const stn_equality **list = robot_part_allocate(p, (size_t)p->model->equality_count, sizeof *list);
+    int32_t count = list != NULL ? robot_take_equalities(p, list) : 0;
+    stn_kinematics *drawn = count > 0 ? draw(s) : NULL;
+    for (int32_t i = 0; i < count && drawn != NULL; i++) {
+        put_constraint(s, list[i], drawn, &any);
+    }
+    stn_kinematics_destroy(drawn);
     if (any) {
         xml_end(&s->xml);
     }

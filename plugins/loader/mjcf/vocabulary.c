@@ -38,7 +38,9 @@ static const robot_word words[] = {
     {NULL, "site", "name class pos fromto " TURN, ""},
     {NULL, "contact", "", "exclude include"},
     {NULL, "exclude", "name body1 body2", ""},
-    {NULL, "equality", "", "joint include"},
+    {NULL, "equality", "", "joint connect weld include"},
+    {NULL, "connect", "name class active body1 body2 anchor site1 site2", ""},
+    {NULL, "weld", "name class active body1 body2 relpose anchor site1 site2", ""},
     {NULL, "actuator", "", ACTUATORS " intvelocity damper cylinder muscle adhesion dcmotor include"},
     {NULL, "general", DRIVE " gainprm biasprm gaintype biastype dyntype", ""},
     {NULL, "motor", DRIVE, ""},
@@ -58,7 +60,7 @@ static const char harmless[] =
     "solref solimp solreffriction solreflimit solimplimit solreffix solimpfix solmix priority margin gap "
     // of looks and of groups
     "group user rgba material size type texrepeat texuniform texture emission specular shininess reflectance metallic "
-    "roughness normal texcoord smoothnormal content_type maxhullvert inheritrange nsample sleep "
+    "torquescale roughness normal texcoord smoothnormal content_type maxhullvert inheritrange nsample sleep "
     "actdim actlimited actrange actearly cranklength lengthrange align";
 
 void mjcf_note_skipped(robot_reader *reader, const xml_element *root) {

@@ -387,6 +387,7 @@ static void put_robot(saver *s) {
         put_transmission(s, &p->parts[p->joints[i]]);
     }
     robot_save_filters(&s->parts, w, false);
+    robot_lose_equalities(&s->parts, "URDF");
     if (p->robot->keyframe_count > 0) {
         robot_lose(&s->parts, "keyframe", "robot", "URDF has no keyframes: %d left out", (int)p->robot->keyframe_count);
     }

@@ -123,6 +123,27 @@ static void rules_a_and_b_choose_configurations(void **state) {
     cJSON_Delete(b);
 }
 
+static void constraints_are_listed(void **state) {
+    (void)state;
+    static const char *const path = STN_BINARY_DIR "/tests/info_loop.xml";
+    write_file(
+        path,
+        "<mujoco model='m'><worldbody><body name='a'><joint name='j'/><geom size='1' mass='1'/></body>"
+        "<body name='c'><joint name='l'/><geom size='1' mass='1'/></body></worldbody>"
+        "<equality><connect name='loop' body1='a' body2='c' anchor='1 0 0'/><weld body1='c'/></equality></mujoco>");
+    cJSON *json = ask(path, "");
+    const cJSON *list = item(json, "constraints");
+    assert_int_equal(cJSON_GetArraySize(list), 2);
+    assert_string_equal(item(cJSON_GetArrayItem(list, 0), "name")->valuestring, "loop");
+    assert_string_equal(item(cJSON_GetArrayItem(list, 0), "type")->valuestring, "ball");
+    assert_string_equal(item(cJSON_GetArrayItem(list, 0), "b")->valuestring, "c");
+    assert_string_equal(item(cJSON_GetArrayItem(list, 1), "b")->valuestring, "world");
+    cJSON_Delete(json);
+    char words[300];
+    snprintf(words, sizeof words, "info %s 2>/dev/null", path);
+    stn_expect_part(words, 0, "\n  ball      loop: a, c\n  weld      c, world\n");
+}
+
 /// The loader of tests/support/sprung_loader.c.
 static void springs_gains_keyframes_and_the_proposed_base_are_shown(void **state) {
     (void)state;
@@ -430,6 +451,7 @@ int main(void) {
         cmocka_unit_test(counts_joints_and_limits_are_those_of_the_file),
         cmocka_unit_test(figures_are_those_of_a_double_pendulum),
         cmocka_unit_test(rules_a_and_b_choose_configurations),
+        cmocka_unit_test(constraints_are_listed),
         cmocka_unit_test(springs_gains_keyframes_and_the_proposed_base_are_shown),
         cmocka_unit_test(people_get_a_table_and_a_tree),
         cmocka_unit_test(a_tree_suits_the_terminal),

@@ -251,6 +251,110 @@ static void a_linear_equality_is_a_mimic_joint(void **state) {
     expect_finding(f, STN_SEVERITY_WARNING, "equality", 3, "equality", "first degree");
 }
 
+/// What both ends of constraint `i` hold, in the world at the coordinates as drawn (0): the rest of its error.
+static double error_as_drawn(const stn_model *model, int32_t i, double *angle) {
+    stn_kinematics *kinematics = NULL;
+    stn_error err;
+    double *v = calloc((size_t)model->nv + 1, sizeof *v);
+    assert_ok(stn_kinematics_create(model, &kinematics, &err), err);
+    stn_kinematics_update(kinematics, model->q0, v);
+    const stn_equality *e = &model->equalities[i];
+    stn_pose a = stn_pose_mul(&kinematics->body_pose[e->body_a], &e->frame_a);
+    stn_pose b = stn_pose_mul(&kinematics->body_pose[e->body_b], &e->frame_b);
+    stn_mat3 back = stn_mat3_transpose(&a.rotation), turn = stn_mat3_mul(&back, &b.rotation);
+    *angle = stn_vec3_norm(stn_quat_log(stn_quat_from_matrix(&turn)));
+    stn_kinematics_destroy(kinematics);
+    free(v);
+    return stn_vec3_norm(stn_vec3_sub(b.position, a.position));
+}
+
+#define CHAIN                                                                                                          \
+    "<body name='a' pos='1 0 0.5' euler='0 0 30'>" SOLID "<joint name='j' pos='0 0.1 0'/><site name='s' pos='0 0 1'/>" \
+    "<body name='b' pos='0.3 0 0' euler='20 0 0'>" SOLID "<joint name='k' axis='0 1 0'/></body></body>"                \
+    "<body name='c' pos='0 2 0'>" SOLID "<joint name='l'/><site name='t' pos='0.1 0 0' euler='0 90 0'/></body>"
+
+static void connect_and_weld_hold_bodies_as_drawn(void **state) {
+    fixture *f = *state;
+    good_mjcf(f, MUJOCO(WORLD(CHAIN) "<equality><connect name='loop' body1='b' body2='c' anchor='0.1 0.2 0.3'/>"
+                                     "<weld body1='a' body2='c'/><connect body1='c' anchor='0 0 1'/>\n"
+                                     "<weld body1='b' anchor='0 0 0.2' relpose='0 0 0 0 0 0 0'/></equality>"));
+    const stn_model *m = f->model;
+    assert_int_equal(m->equality_count, 4);
+    assert_string_equal(m->equalities[0].name, "loop");
+    const stn_equality_type types[4] = {STN_EQUALITY_BALL, STN_EQUALITY_WELD, STN_EQUALITY_BALL, STN_EQUALITY_WELD};
+    for (int32_t i = 0; i < 4; i++) {
+        double angle;
+        assert_int_equal(m->equalities[i].type, types[i]);
+        assert_near(error_as_drawn(m, i, &angle), 0.0, 1e-14);
+        assert_true(types[i] == STN_EQUALITY_BALL || angle < 1e-14);
+    }
+    assert_near(m->equalities[0].pose_a.position.y, 0.2, 0.0);
+    assert_near(m->equalities[3].pose_b.position.z, 0.2, 0.0); // body 2 is the world
+    assert_int_equal(m->equalities[3].body_b, 0);
+}
+
+static void welds_say_where_and_sites_name_both_ends(void **state) {
+    fixture *f = *state;
+    good_mjcf(f, MUJOCO(WORLD(CHAIN) "<equality><weld body1='a' body2='c' relpose='1 2 3 0 0 0 2' anchor='0.5 0 0'/>"
+                                     "<connect site1='s' site2='t'/><weld site1='t' site2='s'/></equality>"));
+    const stn_equality *e = f->model->equalities;
+    assert_int_equal(f->model->equality_count, 3);
+    assert_near(e[0].pose_a.position.x, 0.5, 1e-15); // 1 2 3 and, half a turn about z away, -0.5 0 0
+    assert_near(e[0].pose_a.position.y, 2.0, 1e-15);
+    assert_near(e[0].pose_a.rotation.m[0][0], -1.0, 1e-15);
+    assert_near(e[0].pose_b.position.x, 0.5, 0.0);
+    assert_near(e[1].pose_a.position.z, 1.0, 0.0);
+    assert_near(e[1].pose_b.position.x, 0.1, 0.0);
+    assert_near(e[2].pose_a.rotation.m[0][2], 1.0, 1e-15); // of site t, a quarter about y
+    good_mjcf(f, MUJOCO(WORLD(CHAIN) "<equality><weld body1='a' body2='a'/></equality>"));
+    assert_int_equal(f->model->equality_count, 0);
+    expect_finding(f, STN_SEVERITY_NOTE, "equality", 3, "equality", "left out");
+}
+
+static int32_t count_code(const stn_diagnostics *list, const char *code) {
+    int32_t count = 0;
+    for (int32_t i = 0; i < list->count; i++) {
+        count += strcmp(list->items[i].code, code) == 0;
+    }
+    return count;
+}
+
+static void constraints_survive_saving_or_are_named(void **state) {
+    fixture *f = *state;
+    static const char *const formats[] = {"mjcf", "urdf", "sdf"};
+    good_mjcf(f, MUJOCO(WORLD(CHAIN) "<equality><connect name='loop' body1='b' body2='c' anchor='0.1 0.2 0.3'/>"
+                                     "<weld body1='a' body2='c' relpose='1 2 3 0 0 0 2' anchor='0.5 0 0'/>"
+                                     "<weld body1='b' anchor='0 0 0.2'/><connect site1='s' site2='t'/></equality>"));
+    char path[600];
+    stn_error err;
+    snprintf(path, sizeof path, "%s/saved.xml", f->folder);
+    for (int32_t i = 0; i < 3; i++) {
+        const stn_save_request request = {.model = f->model, .robot = 0, .path = path};
+        stn_diagnostics_clear(&f->list);
+        assert_ok(stn_save_robot(f->context, &request, formats[i], &f->list, &err), err);
+        assert_int_equal(count_code(&f->list, "constraint"), 1); // MJCF: the points of sites do not meet as drawn
+    }
+    const stn_save_request request = {.model = f->model, .robot = 0, .path = path};
+    assert_ok(stn_save_robot(f->context, &request, "mjcf", &f->list, &err), err);
+    double before[3], after[3], angle_before[3], angle_after[3];
+    for (int32_t i = 0; i < 3; i++) {
+        before[i] = error_as_drawn(f->model, i, &angle_before[i]);
+    }
+    FILE *file = fopen(path, "rb");
+    static char text[20000];
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    good_mjcf(f, text);
+    assert_int_equal(f->model->equality_count, 3);
+    assert_string_equal(f->model->equalities[0].name, "loop");
+    for (int32_t i = 0; i < 3; i++) {
+        after[i] = error_as_drawn(f->model, i, &angle_after[i]);
+        assert_near(after[i], before[i], 1e-12);
+        assert_near(angle_after[i], angle_before[i], 1e-12);
+    }
+}
+
 // ------------------------------------------------------------------------------------------------------- keyframes
 
 #define POSED                                                                                          \
@@ -309,6 +413,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(actuators_give_servos_and_limits, set_up, tear_down),
         cmocka_unit_test_setup_teardown(all_actuators_share_their_defaults, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_linear_equality_is_a_mimic_joint, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(connect_and_weld_hold_bodies_as_drawn, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(welds_say_where_and_sites_name_both_ends, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(constraints_survive_saving_or_are_named, set_up, tear_down),
         cmocka_unit_test_setup_teardown(keyframes_are_configurations, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_keyframe_with_a_quaternion_of_no_length_is_refused, set_up, tear_down),
     };
