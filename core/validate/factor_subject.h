@@ -3,7 +3,7 @@
 #ifndef STICTION_VALIDATE_FACTOR_SUBJECT_H
 #define STICTION_VALIDATE_FACTOR_SUBJECT_H
 
-#include "validate/problem_make.h"
+#include "validate/random_stream.h"
 #include "validate/validate.h"
 
 typedef struct factor_subject {

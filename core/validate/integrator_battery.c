@@ -6,7 +6,6 @@
 
 #include <stiction/world.h>
 
-#include "validate/problem_make.h"
 #include "validate/validate.h"
 
 typedef enum scene_kind {

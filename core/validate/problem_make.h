@@ -6,14 +6,7 @@
 
 #include <stiction/problem.h>
 
-typedef struct random_stream {
-    uint64_t state;
-} random_stream;
-
-double random_uniform(random_stream *r, double low, double high);
-double random_normal(random_stream *r);
-int32_t random_integer(random_stream *r, int32_t low, int32_t high); ///< both included
-bool random_chance(random_stream *r, double probability);
+#include "validate/random_stream.h"
 
 /// What a problem is like. Zero: nothing of it.
 typedef struct problem_spec {

@@ -38,6 +38,8 @@ static const validate_check checks[] = {
      solver_not_a_number},
     {"no allocation", "take scratch memory from control->arena, and keep what grows in the workspace",
      solver_allocations},
+    {"in a world", "what a step needs is in the problem: nothing may be kept between calls but `memory`",
+     solver_in_a_world},
     {"random problems", "the certificate judges: return STN_OK only for what it accepts, docs/certificate.md",
      solver_random_problems},
     {"ill-posed problems", "where digits run out return STN_STALLED or STN_NOT_CONVERGED with the best iterate",

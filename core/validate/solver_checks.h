@@ -31,6 +31,9 @@ void solver_iteration_limit(validate_trial *trial);
 void solver_not_a_number(validate_trial *trial);
 void solver_allocations(validate_trial *trial);
 
+// solver_world.c: the problems of a world
+void solver_in_a_world(validate_trial *trial);
+
 // solver_random.c: many problems, judged by the certificate
 void solver_random_problems(validate_trial *trial);
 void solver_ill_posed_problems(validate_trial *trial);
