@@ -147,7 +147,6 @@ static void for_each(lua_State *L, int index, stn_lua_world *w, double time,
         return;
     }
     int list = lua_gettop(L);
-    const stn_model *model = stn_world_model(w->world);
     lua_Integer count = (lua_Integer)lua_rawlen(L, list);
     for (lua_Integer i = 1; i <= count; i++) {
         lua_rawgeti(L, list, i);
@@ -155,6 +154,10 @@ static void for_each(lua_State *L, int index, stn_lua_world *w, double time,
         int32_t robot = (int32_t)lua_tointeger(L, -1);
         place at = evaluate(L, list + 1, time);
         stn_error err = {0};
+        if (w->world == NULL) {
+            stn_lua_fail(L, "a prescribed motion closed its world");
+        }
+        const stn_model *model = stn_world_model(w->world);
         stn_lua_check(L, use(w->world, model->links[model->robots[robot].root_link].body, &at, &err), &err);
         lua_settop(L, list);
     }

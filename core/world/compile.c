@@ -219,7 +219,7 @@ void stn_world_release_compiled(stn_world *world) {
         world->forces.K_storage, world->forces.D_storage, world->element_slots, world->collider, world->collider_moves,
         world->collider_radius, world->collider_worst, world->collider_box, world->geometry_pose, world->star_velocity,
         world->q_next, world->v_next, world->node_dof, world->node_tree, world->controller_next, world->integrator_next,
-        world->cache_index.slot, world->body_parts, world->prescribed,
+        world->cache_index.slot, world->body_parts, world->prescribed, world->prescribed_of,
     };
     for (int32_t i = 0; i < STN_COUNT(memory); i++) {
         stn_release(context, memory[i]);

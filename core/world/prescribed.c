@@ -19,18 +19,13 @@ static const stn_joint *joint_of(const stn_world *world, int32_t body) {
     return joint != NULL && joint->type == STN_JOINT_PRESCRIBED ? joint : NULL;
 }
 
-/// What is told for the next step, NULL for a body that is not prescribed.
-static double *told(const stn_world *world, int32_t body) {
-    for (int32_t i = 0; i < world->prescribed_count; i++) {
-        if (world->prescribed[i].body == body) {
-            return world->state.prescribed + PRESCRIBED_NUMBERS * (size_t)i;
-        }
-    }
-    return NULL;
+/// What is told for the next step of the prescribed body number i.
+static double *told(const stn_world *world, int32_t i) {
+    return world->state.prescribed + PRESCRIBED_NUMBERS * (size_t)i;
 }
 
 bool stn_world_is_prescribed(const stn_world *world, int32_t body) {
-    return world->prescribed_count > 0 && joint_of(world, body) != NULL;
+    return world->prescribed_count > 0 && body > 0 && world->prescribed_of[body] >= 0;
 }
 
 // ------------------------------------------------------------------------------------------------------------ telling
@@ -119,7 +114,7 @@ stn_status stn_world_set_prescribed(stn_world *world, int32_t body, const stn_po
     if (status != STN_OK) {
         return status;
     }
-    double *to = told(world, body), *next = to + TOLD;
+    double *to = told(world, world->prescribed_of[body]), *next = to + TOLD;
     const double *now = world->state.q + joint_of(world, body)->q_start;
     stn_vec3 v, w;
     stn_quat r = stn_quat_from_matrix(&pose->rotation);
@@ -144,11 +139,14 @@ stn_status stn_world_find_prescribed(stn_world *world, stn_error *err) {
         count += joint_of(world, b) != NULL;
     }
     world->prescribed = stn_allocate(world->context, (size_t)count, sizeof *world->prescribed);
-    if (world->prescribed == NULL) {
+    world->prescribed_of = stn_allocate(world->context, (size_t)model->body_count, sizeof *world->prescribed_of);
+    if (world->prescribed == NULL || world->prescribed_of == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "world: out of memory while compiling");
     }
-    for (int32_t b = 1; b < model->body_count; b++) {
+    for (int32_t b = 0; b < model->body_count; b++) {
+        world->prescribed_of[b] = -1;
         if (joint_of(world, b) != NULL) {
+            world->prescribed_of[b] = world->prescribed_count;
             world->prescribed[world->prescribed_count++] = (prescribed_body){.body = b};
         }
     }
@@ -158,7 +156,7 @@ stn_status stn_world_find_prescribed(stn_world *world, stn_error *err) {
 void stn_step_prescribed(stn_world *world) {
     for (int32_t i = 0; i < world->prescribed_count; i++) {
         prescribed_body *p = &world->prescribed[i];
-        const double *to = world->state.prescribed + PRESCRIBED_NUMBERS * (size_t)i;
+        const double *to = told(world, i);
         const double *now = world->state.q + joint_of(world, p->body)->q_start;
         bool moves = to[0] != 0.0;
         p->twist = (stn_spatial){stn_vec3_zero(), stn_vec3_zero()};
@@ -171,12 +169,7 @@ void stn_step_prescribed(stn_world *world) {
 }
 
 stn_spatial stn_step_prescribed_twist(const stn_world *world, int32_t body) {
-    for (int32_t i = 0; i < world->prescribed_count; i++) {
-        if (world->prescribed[i].body == body) {
-            return world->prescribed[i].twist;
-        }
-    }
-    return (stn_spatial){stn_vec3_zero(), stn_vec3_zero()};
+    return world->prescribed[world->prescribed_of[body]].twist;
 }
 
 stn_vec3 stn_step_prescribed_velocity(const stn_world *world, int32_t body, stn_vec3 point) {
@@ -190,7 +183,7 @@ stn_vec3 stn_step_prescribed_velocity(const stn_world *world, int32_t body, stn_
 
 void stn_step_move_prescribed(const stn_world *world, double *q_next) {
     for (int32_t i = 0; i < world->prescribed_count; i++) {
-        const double *to = world->state.prescribed + PRESCRIBED_NUMBERS * (size_t)i;
+        const double *to = told(world, i);
         double *next = q_next + joint_of(world, world->prescribed[i].body)->q_start;
         if (to[0] != 0.0) {
             memcpy(next, to + TOLD, 13 * sizeof *next);

@@ -93,6 +93,7 @@ struct stn_world {
     int32_t *body_parts; // (body_count) colliders that each body is composed of; a surface counts as two
     int32_t prescribed_count;
     prescribed_body *prescribed; // by body
+    int32_t *prescribed_of;      // (body_count) number of a prescribed body, -1: it is none
     int32_t *node_dof, *node_tree; // (node_count) first velocity and tree of each node
     stn_pose *geometry_pose; // (geometry_count)
     stn_spatial *star_velocity; // (body_count) spatial velocity under v_star
@@ -180,7 +181,7 @@ stn_status stn_step_drop_covered(stn_world *world, stn_error *err);
 bool stn_world_is_prescribed(const stn_world *world, int32_t body);
 stn_status stn_world_find_prescribed(stn_world *world, stn_error *err); // when compiling
 void stn_step_prescribed(stn_world *world); // before all that asks for their velocity at the step's end:
-stn_spatial stn_step_prescribed_twist(const stn_world *world, int32_t body);
+stn_spatial stn_step_prescribed_twist(const stn_world *world, int32_t body); // of one that is prescribed
 stn_vec3 stn_step_prescribed_velocity(const stn_world *world, int32_t body, stn_vec3 point); // zero for other bodies
 void stn_step_move_prescribed(const stn_world *world, double *q_next);
 void stn_step_forget_prescribed(stn_world *world); // the step that was told is made
