@@ -281,6 +281,15 @@ stn.test("a free body that spins at 100 rad/s keeps its energy", function()
   end
 end)
 
+stn.test("a free body that turns by radians in a step still converges", function()
+  for integrator, rate in pairs { midpoint = 300, implicit_euler = 150, symplectic_euler = 1000 } do -- 4, 2 and 14 rad a step
+    local world = spin(integrator, 0.01, { rate, 10, rate })
+    local energy = world:energy().kinetic
+    steps(world, 200)
+    assert(world:energy().kinetic < 10 * energy)
+  end
+end)
+
 -- Heavy symmetric top on a ball joint, 150 rad/s about its axis, tilted by 0.6 rad, let go at rest.
 local function heavy_top(integrator, dt, seconds)
   local path = files:write(".urdf", [[<robot name="gyroscope"><link name="base"/><link name="top"><inertial><origin xyz="0 0 0.08"/>
@@ -355,6 +364,24 @@ stn.test("chains of planar, universal, ball and floating joints are followed wit
     local _, drift = type_error("midpoint", path, case[2], 2e-3, 0.4)
     local _, less = type_error("midpoint", path, case[2], 1e-3, 0.4)
     assert(math.log(math.abs(drift / less), 2) > 1.7, "order of the energy's drift")
+  end
+end)
+
+stn.test("a screw sinks on its thread as its scheme prescribes", function()
+  local path = files:write(".sdf", [[<sdf version="1.9"><model name="jack"><link name="spindle"><inertial><mass>3</mass>
+    <inertia><ixx>0.02</ixx><iyy>0.02</iyy><izz>0.01</izz></inertia></inertial></link>
+    <joint name="thread" type="screw"><parent>world</parent><child>spindle</child><axis><xyz>0 0 1</xyz></axis>
+    <screw_thread_pitch>0.2</screw_thread_pitch></joint></model></sdf>]])
+  for _, c in ipairs(coefficients) do
+    local world = stn.world { dt = 0.01, integrator = c[1] }
+    local robot = world:load { path, fixed = true }
+    steps(world, 100)
+    local angle, z = robot:joint("thread"):position(), robot:link("spindle"):position()[3]
+    local h = z / angle -- [m/rad]
+    stn.near(math.abs(h), 0.2 / (2 * math.pi), 1e-12, "thread")
+    -- acceleration is constant: the mean of the velocities is theta_vq of the way
+    local a = -3 * 9.81 * h / (0.01 + 3 * h * h)
+    stn.near(angle, a / 2 * (1 + (2 * c[3] - 1) * 0.01), 1e-9 * math.abs(a), "angle")
   end
 end)
 
