@@ -387,6 +387,36 @@ static void regularisation_follows_from_the_physical_data(void **state) {
     }
 }
 
+// beta = 0 switches the bound off: R_n is the compliance alone, and a rigid contact has none left.
+static void beta_and_sigma_are_parameters(void **state) {
+    fixture *f = *state;
+    const double beta[2] = {0.0, 0.5}, sigma[2] = {1e-5, 0.2}, w = 3.0, tau = 0.004;
+    stn_problem *p = make_contacts(f, 2);
+    p->dt = 0.002;
+    for (int32_t i = 0; i < 2; i++) {
+        p->constraints[i].stiffness = i == 0 ? 1e12 : (double)INFINITY;
+        p->constraints[i].w = w;
+        p->constraints[i].relaxation_time = tau;
+    }
+    for (int32_t k = 0; k < 2; k++) {
+        const stn_setting settings[2] = {
+            {.name = "beta", .form = STN_SETTING_NUMBER, .number = beta[k], .where = "test"},
+            {.name = "sigma", .form = STN_SETTING_NUMBER, .number = sigma[k], .where = "test"}};
+        stn_instance *law = NULL;
+        assert_ok(stn_instance_create(f->context, STN_KIND_LAW, "sap", settings, 2, &law, &f->err), f->err);
+        f->ops->regularize(law->self, p);
+        double bound = beta[k] * beta[k] / (4.0 * STN_PI * STN_PI) * w, compliance = 1.0 / (0.002 * 1e12 * 0.006);
+        double expected = k == 0 ? compliance : bound;
+        assert_near(p->R[2], expected, 1e-15 * expected);
+        assert_near(p->R[5], bound, 1e-15 * bound);
+        assert_near(p->R[0], sigma[k] * w, 1e-15 * w);
+        stn_status status = f->ops->prepare(law->self, p, &f->batch, NULL, &f->err);
+        assert_int_equal(status, k == 0 ? STN_ERR_NUMERIC : STN_OK);
+        assert_true(k != 0 || strstr(f->err.text, "a rigid contact needs beta > 0") != NULL);
+        stn_instance_destroy(law);
+    }
+}
+
 static void reach_grows_with_approach_and_slip(void **state) {
     fixture *f = *state;
     stn_problem *p = make_contacts(f, 1);
@@ -459,6 +489,7 @@ int main(void) {
         CLAIM(contact_on_the_polar_cone_is_open),
         CLAIM(padding_lanes_are_open_and_a_batch_equals_its_contacts),
         CLAIM(regularisation_follows_from_the_physical_data),
+        CLAIM(beta_and_sigma_are_parameters),
         CLAIM(reach_grows_with_approach_and_slip),
         CLAIM(bad_data_are_refused_by_name),
         CLAIM(missing_physical_data_reach_prepare_as_nan),
