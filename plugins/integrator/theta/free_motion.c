@@ -23,9 +23,8 @@ typedef struct tree_motion {
     int32_t tree;
     double *factor; // (n x n) Cholesky factor of A
     double *scale;  // (n) diag(M)^-1/2
-    double size;   // the same norm of the largest of: momentum at the start, what gravity gives in a step, held or not,
-                   // and dt tau
-    double *steps; // (MAX_ITERATIONS + 1, n) made so far
+    double *steps;  // (MAX_ITERATIONS + 1, n) made so far
+    double size;    // norm of the largest of momentum at the start, dt tau, and gravity's impulse, held or not
     bool done;
 } tree_motion;
 
