@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/contact.h"
+
+#include <math.h>
+
+static stn_status refuse(const stn_problem *problem, int32_t index, const char *name, double value, const char *unit,
+                         const char *range, stn_error *err) {
+    return stn_fail(err, STN_ERR_NUMERIC, "contact %d (id %llx): %s = %g %s must be %s", index,
+                    (unsigned long long)problem->constraints[index].id, name, value, unit, range);
+}
+
+static stn_status check(const stn_problem *problem, int32_t index, const law_rules *rules, stn_error *err) {
+    const stn_constraint *c = &problem->constraints[index];
+    if (c->set != STN_SET_CONE || c->rows != 3) {
+        return stn_fail(err, STN_ERR_UNSUPPORTED,
+                        "constraint %d (id %llx): the law %s takes circular friction cones, not a set '%s' of %d rows",
+                        index, (unsigned long long)c->id, rules->id, stn_constraint_set_name(c->set), c->rows);
+    }
+    if (!isfinite(c->phi0)) {
+        return refuse(problem, index, "phi0", c->phi0, "m", "finite", err);
+    }
+    if (!(c->stiffness >= 0.0)) {
+        return refuse(problem, index, "stiffness", c->stiffness, "N/m", ">= 0", err);
+    }
+    if (!(c->dissipation >= 0.0) || !isfinite(c->dissipation)) {
+        return refuse(problem, index, "dissipation", c->dissipation, "s/m", ">= 0 and finite", err);
+    }
+    if (!(c->mu1 >= 0.0) || !isfinite(c->mu1)) {
+        return refuse(problem, index, "mu", c->mu1, "1", ">= 0 and finite", err);
+    }
+    if (!(c->w >= 0.0) || !isfinite(c->w)) {
+        return refuse(problem, index, "w", c->w, "1/kg", ">= 0 and finite", err);
+    }
+    return STN_OK;
+}
+
+/// v_n0: what the problem states, else from the velocity before the step.
+static stn_status find_normal_speed(const stn_problem *problem, int32_t index, double *out, stn_error *err) {
+    const stn_constraint *c = &problem->constraints[index];
+    *out = c->vn0;
+    if (isnan(c->vn0)) {
+        if (problem->form == STN_FORM_LOCAL) {
+            return stn_fail(err, STN_ERR_NUMERIC,
+                            "contact %d (id %llx): a lagged law needs vn0 or gamma_n0, and a local problem has no v0",
+                            index, (unsigned long long)c->id);
+        }
+        double v_c[3];
+        stn_constraint_velocity(problem, c, problem->v0, v_c);
+        *out = v_c[2] + problem->bias[c->row + 2];
+    }
+    return isfinite(*out) ? STN_OK : refuse(problem, index, "vn0", *out, "m/s", "finite", err);
+}
+
+static stn_status read(const stn_problem *problem, int32_t index, const law_rules *rules, law_contact *out,
+                       stn_error *err) {
+    stn_status status = check(problem, index, rules, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    const stn_constraint *c = &problem->constraints[index];
+    double w = c->w == 0.0 ? 1.0 : c->w; // moves nothing: any stiffness serves
+    double period = rules->beta * problem->dt;
+    *out = (law_contact){
+        .dt = problem->dt,
+        .phi0 = c->phi0,
+        .stiffness = isinf(c->stiffness) ? 4.0 * STN_PI * STN_PI / (period * period * w) : c->stiffness,
+        .dissipation = c->dissipation,
+        .mu = c->mu1,
+        .w = c->w,
+        .normal_impulse = c->gamma_n0,
+    };
+    if (!rules->lagged || !isnan(c->gamma_n0)) {
+        return isinf(c->gamma_n0) ? refuse(problem, index, "gamma_n0", c->gamma_n0, "N s", "finite", err) : STN_OK;
+    }
+    return find_normal_speed(problem, index, &out->normal_speed, err);
+}
+
+stn_status law_prepare(const law_rules *rules, const void *self, const stn_problem *problem, const stn_law_batch *batch,
+                       stn_error *err) {
+    static const law_contact padding = {.dt = 1.0, .phi0 = 1.0, .w = 1.0};
+    const size_t stride = (size_t)batch->stride;
+    for (int32_t i = 0; i < batch->count; i++) {
+        law_contact contact;
+        stn_status status = read(problem, batch->constraint[i], rules, &contact, err);
+        if (status != STN_OK) {
+            return status;
+        }
+        rules->fill(self, &contact, batch->coefficients + i, stride);
+    }
+    for (int32_t i = batch->count; i < batch->stride; i++) {
+        rules->fill(self, &padding, batch->coefficients + i, stride);
+    }
+    return STN_OK;
+}

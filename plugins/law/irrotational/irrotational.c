@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// Irrotational contact fields [castro-2023]: Hunt-Crossley normal force with three couplings to friction, each a convex
+// potential of the contact velocity.
+//
+//     n(v) = dt (k x0 - dt k v)+ (1 - d v)+,   x0 = -phi0                                          Hunt-Crossley
+//     lagged       l = -N(v_n) + mu gamma_n0 |v_t|_s,   N' = n,   gamma_n0 = dt k x0+ (1 - d v_n0)+
+//     similar      l = -N(z),   z = v_n - mu |v_t|_s
+//     |v_t|_s = sqrt(|v_t|^2 + e^2) - e,   e = v_s; lagged_regularized: e = max(v_s, sigma w mu gamma_n0)   F(44)
+//
+// n is zero from vh = min(x0/dt, 1/d) on. With u = (vh - v)+ and n's factors at vh, F = dt k (x0/dt - vh) and
+// c = 1 - d vh, one of them zero and none negative,
+//
+//     n = u (a + b u),   -n' = a + 2 b u,   -N = u^2 (a/2 + b u/3),   a = dt (F d + dt k c),   b = dt^2 k d
+//
+// exact for k = 0 and d = 0, zero where the contact is open, and nothing cancels.
+#include "common/contact.h"
+#include "common/lagged.h"
+#include "common/lanes.h"
+
+typedef struct irrotational_config {
+    double stiction_tolerance, beta, sigma;
+} irrotational_config;
+
+#define TOLERANCE_PARAM                                                                                      \
+    STN_PARAM_REAL(irrotational_config, stiction_tolerance, "m/s", 1e-4, 1e-12, 1e3,                         \
+                   "v_s: slip at which friction comes to 1/sqrt(2) of its limit; stick creeps at v_s times " \
+                   "the load ratio")
+#define BETA_PARAM                                                 \
+    STN_PARAM_REAL(irrotational_config, beta, "1", 1.0, 1e-3, 1e3, \
+                   "of rigid contacts alone: stiffness of a mode of period beta dt")
+#define SIGMA_PARAM                                                   \
+    STN_PARAM_REAL(irrotational_config, sigma, "1", 1e-3, 1e-12, 1e6, \
+                   "friction as soft as SAP's where that is softer: e = max(v_s, sigma w mu gamma_n0)")
+
+static const stn_param params[] = {TOLERANCE_PARAM, BETA_PARAM};
+static const stn_param regularized_params[] = {TOLERANCE_PARAM, BETA_PARAM, SIGMA_PARAM};
+
+static double positive(double x) {
+    return x > 0.0 ? x : 0.0;
+}
+
+// --------------------------------------------------------------------------------------------------- Hunt-Crossley
+
+enum { BOUND, LINEAR, QUADRATIC, NORMAL_COUNT }; // vh, a, b
+
+static void fill_normal(const law_contact *contact, double *lane, size_t stride) {
+    double dt = contact->dt, k = contact->stiffness, d = contact->dissipation;
+    double touch = -contact->phi0 / dt, rebound = d > 0.0 ? 1.0 / d : (double)INFINITY;
+    double bound = touch < rebound ? touch : rebound;
+    double factor = touch < rebound ? 1.0 - d * touch : 0.0; // c
+    double force = dt * k * (touch - bound);                 // F
+    lane[BOUND * stride] = bound;
+    lane[LINEAR * stride] = dt * (force * d + dt * k * positive(factor));
+    lane[QUADRATIC * stride] = dt * dt * k * d;
+}
+
+LANE_INLINE void hunt_crossley(const double *lane, size_t stride, double v, double *cost, double *n, double *slope) {
+    double a = lane[LINEAR * stride], b = lane[QUADRATIC * stride], u = lane[BOUND * stride] - v;
+    bool open = !(u > 0.0);
+    u = open ? 0.0 : u;
+    *cost = u * u * (0.5 * a + b * u * (1.0 / 3.0));
+    *n = u * (a + b * u);
+    *slope = open ? 0.0 : a + 2.0 * b * u;
+}
+
+// --------------------------------------------------------------------------------------------------------- lagged
+
+static void fill_lagged(const void *self, const law_contact *contact, double *lane, size_t stride) {
+    const irrotational_config *config = self;
+    lane[LAGGED_LIMIT * stride] = contact->mu * lagged_impulse(contact, contact->stiffness * positive(-contact->phi0));
+    lane[LAGGED_EPSILON * stride] = config->stiction_tolerance;
+    fill_normal(contact, lane + LAGGED_COUNT * stride, stride);
+}
+
+static void fill_regularized(const void *self, const law_contact *contact, double *lane, size_t stride) {
+    const irrotational_config *config = self;
+    fill_lagged(self, contact, lane, stride);
+    double soft = config->sigma * contact->w * lane[LAGGED_LIMIT * stride];
+    double *epsilon = &lane[LAGGED_EPSILON * stride];
+    *epsilon = soft > *epsilon ? soft : *epsilon;
+}
+
+static stn_status prepare_lagged(const void *self, const stn_problem *problem, const stn_law_batch *batch,
+                                 const void *memory, stn_error *err) {
+    (void)memory;
+    const law_rules rules = {"lagged", ((const irrotational_config *)self)->beta, true, fill_lagged};
+    return law_prepare(&rules, self, problem, batch, err);
+}
+
+static stn_status prepare_regularized(const void *self, const stn_problem *problem, const stn_law_batch *batch,
+                                      const void *memory, stn_error *err) {
+    (void)memory;
+    const law_rules rules = {"lagged_regularized", ((const irrotational_config *)self)->beta, true, fill_regularized};
+    return law_prepare(&rules, self, problem, batch, err);
+}
+
+LANE_KERNEL static void evaluate_lagged(const void *self, const stn_law_batch *batch, const double *v_c, double *cost,
+                                        double *gamma, double *G) {
+    (void)self;
+    lagged_evaluate(batch, v_c, cost, gamma, G, hunt_crossley);
+}
+
+/// Friction of a step needs a normal impulse before touch: with less than this, impacts that slide come out otherwise.
+static double reach_lagged(const void *self, double dt, const stn_constraint *c, double normal_speed,
+                           double slip_speed) {
+    (void)self;
+    (void)c;
+    (void)slip_speed;
+    return 2.0 * dt * fabs(normal_speed);
+}
+
+// -------------------------------------------------------------------------------------------------------- similar
+
+enum { MU = NORMAL_COUNT, EPSILON, SIMILAR_COUNT };
+
+static void fill_similar(const void *self, const law_contact *contact, double *lane, size_t stride) {
+    const irrotational_config *config = self;
+    fill_normal(contact, lane, stride);
+    lane[MU * stride] = contact->mu;
+    lane[EPSILON * stride] = config->stiction_tolerance;
+}
+
+static stn_status prepare_similar(const void *self, const stn_problem *problem, const stn_law_batch *batch,
+                                  const void *memory, stn_error *err) {
+    (void)memory;
+    const law_rules rules = {"similar", ((const irrotational_config *)self)->beta, false, fill_similar};
+    return law_prepare(&rules, self, problem, batch, err);
+}
+
+/// gamma = n(z) r, r = dz/dv_c = (-mu t_s, 1);  G = -n' r r^T + mu n/s (I - t_s t_s^T) in the plane.
+LANE_INLINE void similar_lane(const double *c, size_t stride, const double *v_c, double *cost, double *gamma,
+                              double *G) {
+    double v1 = v_c[0], v2 = v_c[stride], mu = c[MU * stride], e = c[EPSILON * stride];
+    double slip2 = v1 * v1 + v2 * v2, s = sqrt(slip2 + e * e), s_inv = 1.0 / s;
+    double n, slope;
+    hunt_crossley(c, stride, v_c[2 * stride] - mu * (slip2 / (s + e)), cost, &n, &slope);
+    double t1 = v1 * s_inv, t2 = v2 * s_inv, r1 = -mu * t1, r2 = -mu * t2;
+    gamma[0] = n * r1;
+    gamma[stride] = n * r2;
+    gamma[2 * stride] = n;
+    if (G == NULL) {
+        return;
+    }
+    double secant = mu * n * s_inv, rest = e * s_inv * (e * s_inv);
+    G[0] = slope * r1 * r1 + secant * (t2 * t2 + rest);
+    G[stride] = slope * r1 * r2 - secant * (t1 * t2);
+    G[2 * stride] = slope * r2 * r2 + secant * (t1 * t1 + rest);
+    G[3 * stride] = slope * r1;
+    G[4 * stride] = slope * r2;
+    G[5 * stride] = slope;
+}
+
+LANE_KERNEL static void evaluate_similar(const void *self, const stn_law_batch *batch, const double *v_c, double *cost,
+                                         double *gamma, double *G) {
+    (void)self;
+    const size_t stride = (size_t)batch->stride;
+    const double *c = batch->coefficients;
+    if (G == NULL) {
+        LANE_LOOP
+        for (size_t i = 0; i < stride; i++) {
+            similar_lane(c + i, stride, v_c + i, cost + i, gamma + i, NULL);
+        }
+        return;
+    }
+    LANE_LOOP
+    for (size_t i = 0; i < stride; i++) {
+        similar_lane(c + i, stride, v_c + i, cost + i, gamma + i, G + i);
+    }
+}
+
+/// It acts at phi < dt (|v_n| + mu |v_t|) on approach; half as much again for what the step changes.
+static double reach_similar(const void *self, double dt, const stn_constraint *c, double normal_speed,
+                            double slip_speed) {
+    (void)self;
+    return 1.5 * dt * (fabs(normal_speed) + c->mu1 * fabs(slip_speed));
+}
+
+// ---------------------------------------------------------------------------------------------------- descriptors
+
+#define OPS(word, count, reach_of)          \
+    static const stn_law_ops word##_ops = { \
+        .size = sizeof(stn_law_ops),        \
+        .coefficient_count = (count),       \
+        .sets = 1u << STN_SET_CONE,         \
+        .reach = reach_of,                  \
+        .prepare = prepare_##word,          \
+        .evaluate = evaluate_##word,        \
+    }
+
+#define evaluate_regularized evaluate_lagged
+OPS(lagged, (int32_t)LAGGED_COUNT + (int32_t)NORMAL_COUNT, reach_lagged);
+OPS(regularized, (int32_t)LAGGED_COUNT + (int32_t)NORMAL_COUNT, reach_lagged);
+OPS(similar, SIMILAR_COUNT, reach_similar);
+#undef evaluate_regularized
+
+static const char *const reads[] = {"dissipation", NULL};
+
+static const stn_plugin_desc lagged = {
+    .size = sizeof lagged,
+    .kind = STN_KIND_LAW,
+    .id = "lagged",
+    .version = "0.1.0",
+    .summary = "Hunt-Crossley contact, friction with the normal impulse of the step before: no gliding",
+    .reference = "castro-2023 sections IV-C, VI-B",
+    .capabilities = reads,
+    .config_size = sizeof(irrotational_config),
+    .params = params,
+    .param_count = STN_COUNT(params),
+    .ops.law = &lagged_ops,
+};
+
+static const stn_plugin_desc lagged_regularized = {
+    .size = sizeof lagged_regularized,
+    .kind = STN_KIND_LAW,
+    .id = "lagged_regularized",
+    .version = "0.1.0",
+    .summary = "As lagged, with friction softened in impacts: fewer iterations there",
+    .reference = "castro-2023 sections IV-C, VI-B, F(44)",
+    .capabilities = reads,
+    .config_size = sizeof(irrotational_config),
+    .params = regularized_params,
+    .param_count = STN_COUNT(regularized_params),
+    .ops.law = &regularized_ops,
+};
+
+static const stn_plugin_desc similar = {
+    .size = sizeof similar,
+    .kind = STN_KIND_LAW,
+    .id = "similar",
+    .version = "0.1.0",
+    .summary = "Hunt-Crossley contact, friction coupled within the step; glides at mu dt |v_t|",
+    .reference = "castro-2023 sections IV-C, VI-C",
+    .capabilities = reads,
+    .config_size = sizeof(irrotational_config),
+    .params = params,
+    .param_count = STN_COUNT(params),
+    .ops.law = &similar_ops,
+};
+
+STN_PLUGIN_LIBRARY(&lagged, &lagged_regularized, &similar);
