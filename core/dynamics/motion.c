@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Motion through samples: Hermite curves for position and orientation. Between two samples a time h apart, with
 // s in [0, 1], positions p0, p1 and velocities v0, v1 give the cubic; orientations R0, R1 and angular velocities (in
-// body axes) w0, w1 its counterpart of three turns, one after the other [kim-1995]:
+// body axes) w0, w1 its counterpart of three turns, one after the other (Kim, Kim and Shin, "A general
+// construction scheme for unit quaternion curves with simple high order derivatives", SIGGRAPH 1995):
 //
 //     R(s) = R0 exp(B1 a1) exp(B2 a2) exp(B3 a3),    a1 = h w0/3,  a3 = h w1/3,  exp(a2) = exp(-a1) R0^T R1 exp(-a3)
 //     B1 = 1 - (1 - s)^3,  B2 = 3 s^2 - 2 s^3,  B3 = s^3

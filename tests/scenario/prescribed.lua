@@ -194,8 +194,9 @@ stn.test("samples and a function give the same motion", function()
   stn.near(make { times = times, poses = poses, velocities = velocities }, make(motion), 1e-12, "position")
 end)
 
-stn.test("restore, replay and clone make the same steps", function()
-  local world = stn.world { dt = 2e-3 }
+-- A piston that pushes a heap.
+local function heap(threads)
+  local world = stn.world { dt = 2e-3, threads = threads }
   world:ground {}
   world:box { name = "piston", size = { 0.1, 0.6, 0.3 }, }:prescribe(function(t)
     return { xyz = { -0.4 + 0.25 * math.sin(3 * t), 0, 0.16 }, rpy = { 0, 0, 0.2 * t } },
@@ -206,6 +207,15 @@ stn.test("restore, replay and clone make the same steps", function()
   end
   for _ in world:run { steps = 100 } do
   end
+  return world
+end
+
+stn.test("threads change nothing", function()
+  assert(heap(1):hash() == heap(2):hash() and heap(1):hash() == heap(4):hash(), "threads make other steps")
+end)
+
+stn.test("restore and clone make the same steps", function()
+  local world = heap(1)
   local snapshot, clone = world:snapshot(), world:clone()
   local function go(w)
     for _ in w:run { steps = 200 } do

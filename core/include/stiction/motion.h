@@ -24,7 +24,8 @@ typedef struct stn_motion {
 /// finite, half a turn or more between two samples, ends of a periodic motion that are not one.
 STN_API stn_status stn_motion_check(const stn_motion *motion, stn_error *err);
 
-/// Pose and velocity (of the frame's origin, world axes) at a time. Thread: [any]. Source: [kim-1995] for orientations.
+/// Pose and velocity (of the frame's origin, world axes) at a time. Thread: [any]. Source: Kim, Kim and Shin 1995 for
+/// orientations.
 STN_API void stn_motion_at(const stn_motion *motion, double time, stn_pose *pose, stn_spatial *velocity);
 
 #ifdef __cplusplus
