@@ -145,7 +145,7 @@ static void find_changes(sap_system *s) {
 }
 
 /// values = A + terms, n x m at distance `stride`.
-static void sum_terms(const sap_hessian *H, const sap_entry *entry, int32_t n, int32_t m, int32_t ld) {
+SAP_INLINE void sum_terms(const sap_hessian *H, const sap_entry *entry, int32_t n, int32_t m, int32_t ld) {
     for (int32_t i = 0; i < n; i++) {
         double *out = entry->values + (int64_t)i * entry->stride;
         for (int32_t j = 0; j < m; j++) {
@@ -181,7 +181,7 @@ SAP_INLINE void sum_terms_6(const sap_hessian *H, const sap_entry *entry) {
     }
 }
 
-static void mirror(const sap_entry *entry, int32_t n) {
+SAP_INLINE void mirror(const sap_entry *entry, int32_t n) {
     for (int64_t i = 0; i < n; i++) {
         for (int64_t j = i + 1; j < n; j++) {
             entry->values[i * entry->stride + j] = entry->values[j * entry->stride + i];
