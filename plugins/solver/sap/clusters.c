@@ -227,9 +227,9 @@ static stn_status pack_panels(sap_system *s, const double *v, stn_error *err) {
 
 static bool allocate_point(sap_system *s, sap_point *point) {
     int64_t stride = s->batch.stride, lines = s->line_stride;
-    return sap_allocate(s, 3 * stride, &point->v) && sap_allocate(s, 3 * stride, &point->gamma) &&
-           sap_allocate(s, 6 * stride, &point->G) && sap_allocate(s, lines, &point->line_v) &&
-           sap_allocate(s, lines, &point->line_gamma) && sap_allocate(s, lines, &point->line_G);
+    const sap_array arrays[] = {{&point->v, 3 * stride}, {&point->gamma, 3 * stride}, {&point->G, 6 * stride},
+                                {&point->line_v, lines}, {&point->line_gamma, lines}, {&point->line_G, lines}};
+    return sap_allocate_all(s, STN_COUNT(arrays), arrays);
 }
 
 /// Padding lanes stay at velocity 0.
@@ -249,10 +249,11 @@ static stn_status pack_lanes(sap_system *s, stn_error *err) {
         return stn_fail(err, STN_ERR_ARGUMENT, "contacts need a law, and none was given");
     }
     int64_t coefficients = s->batch.count > 0 ? law->ops->coefficient_count * stride : 0;
-    if (!sap_allocate(s, 3 * stride, &s->bias) || !sap_allocate(s, stride, &s->lane_cost) ||
-        !sap_allocate(s, 3 * stride, &s->dv_c) || !sap_allocate(s, 6 * stride, &s->H_G) ||
-        !sap_allocate(s, 3 * stride, &s->predicted) || !sap_allocate(s, coefficients, &s->batch.coefficients) ||
-        !allocate_point(s, &s->now) || !allocate_point(s, &s->trial)) {
+    const sap_array arrays[] = {{&s->bias, 3 * stride},      {&s->lane_cost, stride},
+                                {&s->dv_c, 3 * stride},      {&s->H_G, 6 * stride},
+                                {&s->predicted, 3 * stride}, {&s->batch.coefficients, coefficients}};
+    if (!sap_allocate_all(s, STN_COUNT(arrays), arrays) || !allocate_point(s, &s->now) ||
+        !allocate_point(s, &s->trial)) {
         return out_of_memory(err);
     }
     clear_padding(s, s->bias);
@@ -284,12 +285,12 @@ static stn_status pack_lanes(sap_system *s, stn_error *err) {
 
 static stn_status pack_lines(sap_system *s, stn_error *err) {
     const stn_problem *problem = s->problem;
-    double **arrays[] = {&s->line_bias, &s->line_R,  &s->line_v_hat, &s->line_lo,
-                         &s->line_hi,   &s->line_dv, &s->H_line_G};
-    for (int32_t i = 0; i < STN_COUNT(arrays); i++) {
-        if (!sap_allocate(s, s->line_stride, arrays[i])) {
-            return out_of_memory(err);
-        }
+    const int64_t lines = s->line_stride;
+    const sap_array arrays[] = {{&s->line_bias, lines}, {&s->line_R, lines},  {&s->line_v_hat, lines},
+                                {&s->line_lo, lines},   {&s->line_hi, lines}, {&s->line_dv, lines},
+                                {&s->H_line_G, lines}};
+    if (!sap_allocate_all(s, STN_COUNT(arrays), arrays)) {
+        return out_of_memory(err);
     }
     for (int32_t i = 0; i < s->line_count; i++) {
         int32_t row = s->line_row[i];

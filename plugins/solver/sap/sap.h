@@ -185,6 +185,12 @@ static inline void sap_note(const sap_system *s, stn_phase phase, double mark) {
 stn_status sap_pack(sap_system *s, const double *v, stn_error *err);
 /// Doubles of the solve's arena: the last 8 and 8 beyond are zero, or all. Whole vectors may be read from the end.
 bool sap_allocate(sap_system *s, int64_t n, double **out);
+/// Several of them at once, in one piece.
+typedef struct sap_array {
+    double **out;
+    int64_t n;
+} sap_array;
+bool sap_allocate_all(sap_system *s, int32_t count, const sap_array *arrays);
 bool sap_allocate_zeroed(sap_system *s, int64_t n, double **out);
 /// Something is not finite: says what.
 stn_status sap_name_fault(const sap_system *s, const double *v, stn_error *err);
@@ -198,8 +204,8 @@ stn_status sap_hessian_create(sap_system *s, stn_error *err);
 /// hessian.c: H = A + J^T G J at the present point, G that of the model; only blocks whose G changed are written.
 void sap_hessian_assemble(sap_system *s);
 
-/// anticipate.c: G of Newton's model at the present point into H_G: that of the potential, and more for contacts that are
-/// predicted to stick. Marks the lanes where it was another.
+/// anticipate.c: G of Newton's model at the present point into H_G: that of the potential, and more for contacts that
+/// are predicted to stick. Marks the lanes where it was another.
 void sap_anticipate(sap_system *s);
 /// The impulses that the model gives the full step dv.
 void sap_predict(const sap_system *s);

@@ -9,13 +9,25 @@ static stn_status out_of_memory(stn_error *err) {
     return stn_fail(err, STN_ERR_MEMORY, "out of memory");
 }
 
-bool sap_allocate(sap_system *s, int64_t n, double **out) {
-    *out = STN_ARENA(s->control->arena, n + 8, double);
-    if (*out != NULL) {
-        int64_t tail = n < 8 ? n : 8;
-        memset(*out + n - tail, 0, (size_t)(tail + 8) * sizeof **out);
+bool sap_allocate_all(sap_system *s, int32_t count, const sap_array *arrays) {
+    int64_t total = 0;
+    for (int32_t i = 0; i < count; i++) {
+        total += (arrays[i].n + 15) / 8 * 8; // every one begins at a whole vector
     }
-    return *out != NULL;
+    double *memory = STN_ARENA(s->control->arena, total, double);
+    for (int32_t i = 0; i < count && memory != NULL; i++) {
+        int64_t n = arrays[i].n, tail = n < 8 ? n : 8;
+        *arrays[i].out = memory;
+        for (int64_t k = n - tail; k < n + 8; k++) {
+            memory[k] = 0.0;
+        }
+        memory += (n + 15) / 8 * 8;
+    }
+    return memory != NULL;
+}
+
+bool sap_allocate(sap_system *s, int64_t n, double **out) {
+    return sap_allocate_all(s, 1, &(sap_array){out, n});
 }
 
 bool sap_allocate_zeroed(sap_system *s, int64_t n, double **out) {
@@ -155,14 +167,12 @@ static void pack_vector(const sap_system *s, const double *x, double *padded) {
 
 static stn_status pack_velocities(sap_system *s, const double *v, int64_t A_size, stn_error *err) {
     const stn_problem *problem = s->problem;
-    double **arrays[] = {&s->v,  &s->v_star, &s->D,        &s->p,  &s->A_v_star,
-                         &s->Av, &s->j,      &s->gradient, &s->dp, &s->compact};
-    bool ok = sap_allocate_zeroed(s, s->nx, &s->force) && sap_allocate_zeroed(s, s->nx, &s->dv) &&
-              sap_allocate(s, A_size, &s->A);
-    for (int32_t i = 0; i < STN_COUNT(arrays) && ok; i++) {
-        ok = sap_allocate(s, s->nx, arrays[i]);
-    }
-    if (!ok) {
+    const int64_t nx = s->nx;
+    const sap_array arrays[] = {{&s->v, nx},        {&s->v_star, nx},  {&s->D, nx},    {&s->p, nx},
+                                {&s->A_v_star, nx}, {&s->Av, nx},      {&s->j, nx},    {&s->gradient, nx},
+                                {&s->dp, nx},       {&s->compact, nx}, {&s->A, A_size}};
+    if (!sap_allocate_zeroed(s, nx, &s->force) || !sap_allocate_zeroed(s, nx, &s->dv) ||
+        !sap_allocate_all(s, STN_COUNT(arrays), arrays)) {
         return out_of_memory(err);
     }
     for (int32_t b = 0; b < s->block_count; b++) {
