@@ -31,6 +31,10 @@ typedef struct tally {
 
 static const char *const words_of_verdict[] = {"ok", "FAILED", "skip"};
 
+static const char *advice_of(const validate_check *check, const validate_result *result) {
+    return result->broken ? "run this check alone, -k, under a debugger that follows child processes" : check->advice;
+}
+
 static void report_check(void *user, const validate_check *check, const validate_result *result) {
     tally *t = user;
     bool failed = result->verdict == VALIDATE_FAILED;
@@ -41,7 +45,7 @@ static void report_check(void *user, const validate_check *check, const validate
         printf("%-6s %s: %s (%.0f ms)\n", words_of_verdict[result->verdict], check->name, result->text,
                1e3 * result->seconds);
         if (failed) {
-            printf("       what to do: %s\n", check->advice);
+            printf("       what to do: %s\n", advice_of(check, result));
         }
         fflush(stdout);
         return;
@@ -50,7 +54,7 @@ static void report_check(void *user, const validate_check *check, const validate
     cli_json_add_text(json, "check", check->name);
     cli_json_add_text(json, "verdict", failed ? "failed" : words_of_verdict[result->verdict]);
     cli_json_add_text(json, "text", result->text);
-    cli_json_add_text(json, "advice", failed ? check->advice : NULL);
+    cli_json_add_text(json, "advice", failed ? advice_of(check, result) : NULL);
     cli_json_add_real(json, "seconds", result->seconds);
     cJSON_AddItemToArray(t->checks, json);
 }
@@ -67,6 +71,25 @@ static stn_kind kind_before_slash(const char *word) {
         }
     }
     return STN_KIND_COUNT;
+}
+
+/// No kind has this id.
+static stn_status refuse_id(stn_context *context, const char *id, stn_error *err) {
+    enum { MOST_NAMES = 256 };
+    const stn_plugin_info *plugins = NULL;
+    const char *names[MOST_NAMES];
+    int32_t count = 0;
+    stn_status status = stn_plugins(context, &plugins, &count, NULL, NULL, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    count = count < MOST_NAMES ? count : MOST_NAMES;
+    for (int32_t i = 0; i < count; i++) {
+        names[i] = plugins[i].desc->id;
+    }
+    const char *near = stn_suggest(id, names, count);
+    return stn_fail(err, STN_ERR_PLUGIN, "unknown plugin %s;%s%s%s see stiction plugins", id,
+                    near != NULL ? " did you mean " : "", near != NULL ? near : "", near != NULL ? "?" : "");
 }
 
 /// ID (of every kind that has it), KIND/ID or the path of a shared object (one a kind); `chosen_by`: what finds them
@@ -90,6 +113,9 @@ static stn_status find_plugins(stn_context *context, const char *word, stn_plugi
         } else {
             status = one;
         }
+    }
+    if (*count == 0 && !slash) {
+        return refuse_id(context, word, err);
     }
     return *count > 0 ? STN_OK : status;
 }

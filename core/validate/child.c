@@ -59,7 +59,7 @@ static ssize_t await_result(int in, double limit_s, validate_result *out) {
 }
 
 static void say_how_it_ended(int status, validate_result *out) {
-    out->verdict = VALIDATE_FAILED;
+    *out = (validate_result){.verdict = VALIDATE_FAILED, .broken = true};
     if (WIFSIGNALED(status)) {
         snprintf(out->text, sizeof out->text, "crashed: ended by signal %d (%s), expected a status", WTERMSIG(status),
                  strsignal(WTERMSIG(status)));
@@ -97,8 +97,8 @@ stn_status child_run(const validate_check *check, const validate_request *reques
     }
     close(ends[0]);
     if (got < 0) {
-        *out = (validate_result){.verdict = VALIDATE_FAILED};
-        snprintf(out->text, sizeof out->text, "hangs: no end after %g s, expected max_iterations to be kept",
+        *out = (validate_result){.verdict = VALIDATE_FAILED, .broken = true};
+        snprintf(out->text, sizeof out->text, "hangs: no end after %g s, expected every call to return",
                  request->limit_s);
     } else if (got != (ssize_t)sizeof *out) {
         say_how_it_ended(status, out);

@@ -26,6 +26,7 @@ typedef enum validate_verdict { VALIDATE_OK, VALIDATE_FAILED, VALIDATE_SKIPPED }
 /// The outcome of one check. `text` holds the figures, or what was found and what was expected instead.
 typedef struct validate_result {
     validate_verdict verdict;
+    bool broken; // it crashed, hung or left: the check itself says nothing
     double seconds;
     char text[640];
 } validate_result;

@@ -114,6 +114,8 @@ static void plugins_are_named_by_id_kind_and_path(void **state) {
     stn_expect_part("validate " STN_BINARY_DIR "/lib/stiction/plugins/solver_sap.so -k declares", 0,
                     "1 passed, 0 failed\n");
     stn_expect_part("validate solver/spa 2>&1", 2, "did you mean sap?");
+    stn_expect("validate spa 2>&1", 2,
+               "stiction validate: unknown plugin spa; did you mean sap? see stiction plugins\n");
     stn_expect_part("validate /no/such.so 2>&1", 2, "/no/such.so");
 }
 
