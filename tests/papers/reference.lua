@@ -115,13 +115,18 @@ local function all(names, tolerance)
   return list
 end
 
--- Runs a scenario for a row of the reference and compares one column of its last step, relative or in the column's unit.
-local function compare_last(case, script, settings, file, column, expected, tolerance, relative)
+-- Runs a scenario for a row of the reference and compares columns of its last step, relative or in the column's unit.
+local function compare_last(case, script, settings, file, expected, tolerance, relative)
   if selected(case) then
     local rows, names = run(script, settings)
     check_columns(case, names, file)
-    local value = rows[#rows][column]
-    report(case, column, math.abs(relative and value / expected - 1 or value - expected), tolerance)
+    local order = {}
+    for name in pairs(expected) do order[#order + 1] = name end
+    table.sort(order)
+    for _, name in ipairs(order) do
+      local value = rows[#rows][name]
+      report(case, name, math.abs(relative and value / expected[name] - 1 or value - expected[name]), tolerance)
+    end
   end
 end
 
@@ -159,36 +164,42 @@ for _, row in ipairs(read_table(folder .. "c_particle/static_penetration.csv")) 
   if row.w_convention == "rms_frobenius_over_3" then
     compare_last(("c_particle rest, k %g, dt %g, tau %.2g"):format(row.k, row.dt, row.tau_d), "sap/particle.lua",
       { case = "penetration", k = row.k, dt = row.dt, taud = row.tau_d, beta = row.beta }, "c_particle/static_penetration.csv",
-      "penetration", row.penetration, 1e-9, true)
+      { penetration = row.penetration }, 1e-9, true)
   end
 end
 for _, row in ipairs(read_table(folder .. "c_particle/stiction_creep.csv")) do
+  local case = ("c_particle creep, mu %g, dt %g, push %g"):format(row.mu, row.dt, row.push_over_mu_m_g)
+  local settings = { case = "creep", mu = row.mu, dt = row.dt, push_over_mu_m_g = row.push_over_mu_m_g }
   if row.w_convention == "rms_frobenius_over_3" then
-    compare_last(("c_particle creep, mu %g, dt %g, push %g"):format(row.mu, row.dt, row.push_over_mu_m_g), "sap/particle.lua",
-      { case = "creep", mu = row.mu, dt = row.dt, push_over_mu_m_g = row.push_over_mu_m_g }, "c_particle/stiction_creep.csv", "v_sap", row.v_sap, 1e-7, true)
+    compare_last(case, "sap/particle.lua", settings, "c_particle/stiction_creep.csv", { v_sap = row.v_sap, v_lagged_similar = row.v_lagged_similar },
+      1e-7, true)
   end
 end
-for _, mu in ipairs { 0.2, 0.5, 1 } do
-  compare(("c_particle stop, mu %g"):format(mu), "sap/particle.lua", { case = "stop", mu = mu }, ("c_particle/stop_sap_mu%g_dt0.01.csv"):format(mu),
-    all("x z vx vz", 1e-7))
+for _, law in ipairs { "sap", "lagged", "similar" } do
+  for _, mu in ipairs { 0.2, 0.5, 1 } do
+    compare(("c_particle stop, %s, mu %g"):format(law, mu), "sap/particle.lua", { case = "stop", law = law, mu = mu },
+      ("c_particle/stop_%s_mu%g_dt0.01.csv"):format(law, mu), all("x z vx vz", 1e-7))
+  end
 end
 for _, row in ipairs(read_table(folder .. "c_particle/stopping.csv")) do
-  if row.model == "sap" then
-    compare_last(("c_particle stop, mu %g, dt %g"):format(row.mu, row.dt), "sap/particle.lua", { case = "stop", mu = row.mu, dt = row.dt },
-      "c_particle/stop_sap_mu1_dt0.01.csv", "x", row.x_end, 1e-7)
-  end
+  compare_last(("c_particle stop, %s, mu %g, dt %g"):format(row.model, row.mu, row.dt), "sap/particle.lua",
+    { case = "stop", law = row.model, mu = row.mu, dt = row.dt }, "c_particle/stop_sap_mu1_dt0.01.csv", { x = row.x_end }, 1e-7)
 end
 for _, row in ipairs(read_table(folder .. "c_particle/incline.csv")) do
-  local case = ("c_particle incline, mu %g, %.4g deg"):format(row.mu, row.angle_deg)
-  local settings = { case = "incline", mu = row.mu, angle_deg = row.angle_deg }
-  compare_last(case, "sap/particle.lua", settings, "c_particle/incline.csv", "x_sap", row.x_sap, 1e-7)
-  if row.exact_acceleration == 0 then
-    compare_last(case, "sap/particle.lua", settings, "c_particle/incline.csv", "v_sap", 0, 2e-3)
-  end
+  compare_last(("c_particle incline, mu %g, %.4g deg"):format(row.mu, row.angle_deg), "sap/particle.lua",
+    { case = "incline", mu = row.mu, angle_deg = row.angle_deg }, "c_particle/incline.csv",
+    { x_sap = row.x_sap, x_lagged = row.x_lagged, x_similar = row.x_similar }, 1e-7)
 end
 for _, row in ipairs(read_table(folder .. "c_particle/bounce_kelvin_voigt.csv")) do -- order 1 in dt: 1e-3 at 1e-6 s
   compare_last(("c_particle bounce, tau %g"):format(row.tau_d), "sap/particle.lua", { case = "bounce", taud = row.tau_d, dt = 1e-6 },
-    "c_particle/bounce_kelvin_voigt.csv", "restitution", row.restitution, 1e-3)
+    "c_particle/bounce_kelvin_voigt.csv", { restitution = row.restitution }, 1e-3)
+end
+for _, row in ipairs(read_table(folder .. "c_particle/bounce.csv")) do
+  if row["discrete_restitution_dt1e-5"] == row["discrete_restitution_dt1e-5"] and tonumber(row["discrete_restitution_dt1e-5"]) then
+    compare_last(("c_particle bounce, d %g, v %g"):format(row.d, row.v_impact), "sap/particle.lua",
+      { case = "bounce", law = "lagged", d = row.d, v_impact = row.v_impact, dt = 1e-5 }, "c_particle/bounce.csv",
+      { ["discrete_restitution_dt1e-4"] = row["discrete_restitution_dt1e-4"], ["discrete_restitution_dt1e-5"] = row["discrete_restitution_dt1e-5"] }, 1e-4)
+  end
 end
 
 -- ------------------------------------------------------------------------------------------------------ g_dynamics

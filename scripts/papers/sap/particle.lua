@@ -6,36 +6,48 @@
 --   stop         slides from v0 to rest
 --   incline      stands at rest on a slope of angle_deg: holds up to atan(mu), slides beyond
 --   bounce       hits the plane with v_impact, without gravity and friction: a spring and a damper that cannot pull
--- Tables have the columns of the references; those of other laws, and names, stay empty.
+-- stop and bounce take a law; creep and incline compare them side by side. Tables have the columns of the references, where
+-- w_convention, a name, stays empty.
 local stn = require "stiction"
 local load_text = require "robot_text"
 
 local p = stn.params {
+  law = stn.choice { "sap", "lagged", "similar" },
   case = stn.choice { "penetration", "creep", "stop", "incline", "bounce" },
   m = 0.5,                  -- [kg]
   k = 1e5, taud = 1e-3,     -- of the contact [N/m], [s]
   mu = 0.5,
-  sigma = 1e-3,             -- of the law
+  d = 1.0,                  -- of the contact, by lagged and similar [s/m]
+  sigma = 1e-3,             -- of the law sap
+  eps = 1e-4,               -- of lagged and similar: slip at which friction is near its limit [m/s]
   v0 = 1.0,                 -- stop [m/s]
   push_over_mu_m_g = 0.5,   -- creep
   angle_deg = 30.0,         -- incline
   v_impact = 1.0,           -- bounce [m/s]
 }
-p.beta = stn.params { beta = p.case == "penetration" and 1.0 or 0.0 }.beta -- of the law
+p.beta = stn.params { beta = p.case == "penetration" and 1.0 or 0.0 }.beta -- of the law sap
 p.dt = stn.params { dt = ({ stop = 1e-2, bounce = 1e-6 })[p.case] or 1e-3 }.dt -- [s]
 
 local g, radius = 9.81, 0.01 -- the mass is carried by a small sphere whose lowest point counts
 local nan = 0 / 0
 
-local function make(gravity, mu)
-  local world = stn.world { dt = p.dt, gravity = gravity, law = { "sap", sigma = p.sigma, beta = p.beta },
-    solver = { "sap", tolerance = 1e-14 }, contact_point = "midpoint", margin = 1 }
+local function make(o)
+  local sap = o.law == "sap"
+  local world = stn.world { dt = o.dt or p.dt, gravity = o.gravity, solver = { "sap", tolerance = 1e-14 }, contact_point = "midpoint", margin = 1,
+    law = sap and { "sap", sigma = p.sigma, beta = p.beta } or { o.law, stiction_tolerance = p.eps } }
   local robot = load_text(world, ".xml", ([[<mujoco model="particle"><worldbody><body name="particle"><inertial pos="0 0 0" mass="%.17g"
     diaginertia="1 1 1"/><joint name="x" type="slide" axis="1 0 0"/><joint name="y" type="slide" axis="0 1 0"/>
     <joint name="z" type="slide" axis="0 0 1"/><geom type="sphere" size="%.17g" mass="0"/></body></worldbody></mujoco>]]):format(p.m, radius))
   world:ground {}
-  world:contact_material { mu = mu, stiffness = p.k, relaxation_time = p.taud }
+  world:contact_material { mu = o.mu or p.mu, stiffness = p.k, relaxation_time = sap and p.taud or nil, dissipation = not sap and p.d or nil }
   return { world = world, x = robot:joint "x", z = robot:joint "z", name = robot.name }
+end
+
+-- Steps particles until they are as far as the first one.
+local function follow(first, others)
+  for _, other in ipairs(others) do
+    while other.world.steps < first.world.steps do other.world:step() end
+  end
 end
 
 local function height(particle)
@@ -47,7 +59,8 @@ local function contact_force(particle)
   local x, z = 0, 0
   for _, contact in ipairs(particle.world:contacts()) do
     local sign = contact.a == particle.name and -1 or 1 -- the impulse is that on b
-    x, z = x + sign * contact.impulse[1] / p.dt, z + sign * contact.impulse[3] / p.dt
+    local dt = particle.world.dt
+    x, z = x + sign * contact.impulse[1] / dt, z + sign * contact.impulse[3] / dt
   end
   return x, z
 end
@@ -55,7 +68,7 @@ end
 local cases = {}
 
 function cases.penetration()
-  local particle = make({ 0, 0, -g }, p.mu)
+  local particle = make { gravity = { 0, 0, -g }, law = "sap" }
   local world = particle.world
   particle.z:set_position(radius)
   local w = 1 / (math.sqrt(3) * p.m) -- Frobenius norm of the inverse mass / 3
@@ -77,21 +90,34 @@ end
 
 function cases.creep()
   local push = p.push_over_mu_m_g * p.mu * p.m * g
-  local particle = make({ 0, 0, -g }, p.mu)
-  particle.z:set_position(radius - p.m * g / p.k)
-  particle.x:set_effort(push)
+  local particle, lagged = make { gravity = { 0, 0, -g }, law = "sap" }, make { gravity = { 0, 0, -g }, law = "lagged" }
+  for _, each in ipairs { particle, lagged } do
+    each.z:set_position(radius - p.m * g / p.k)
+    each.x:set_effort(push)
+  end
   particle.world:log { "w_convention", "mu", "dt", "push_over_mu_m_g", "v_sap", "v_lagged_similar", values = function()
-    return nan, p.mu, p.dt, p.push_over_mu_m_g, particle.x:velocity(), nan
+    follow(particle, { lagged })
+    return nan, p.mu, p.dt, p.push_over_mu_m_g, particle.x:velocity(), lagged.x:velocity()
   end }
-  for _ in particle.world:run { steps = 200 } do end
-  local exact = p.sigma / (math.sqrt(3) * p.m) * push * p.dt
-  stn.result("v_sap", particle.x:velocity(), "m/s")
-  stn.check("creep", { value = math.abs(particle.x:velocity() / exact - 1), limit = 1e-7 })
+  local before = 0
+  for step in particle.world:run { steps = 100000 } do -- slowly near the limit
+    follow(particle, { lagged })
+    local now = lagged.x:velocity()
+    if step.index > 10 and math.abs(now - before) < 1e-12 * now then break end
+    before = now
+  end
+  local f = p.push_over_mu_m_g
+  local function check(name, value, exact)
+    stn.result(name, value, "m/s")
+    stn.check("creep, " .. name, { value = math.abs(value / exact - 1), limit = 1e-7 })
+  end
+  check("v_sap", particle.x:velocity(), p.sigma / (math.sqrt(3) * p.m) * push * p.dt)
+  check("v_lagged_similar", lagged.x:velocity(), p.eps * f / math.sqrt(1 - f * f))
 end
 
 function cases.stop()
   assert(p.mu > 0, "stop: mu must be > 0")
-  local particle = make({ 0, 0, -g }, p.mu)
+  local particle = make { gravity = { 0, 0, -g }, law = p.law }
   local world = particle.world
   particle.z:set_position(radius - p.m * g / p.k)
   particle.x:set_velocity(p.v0)
@@ -111,40 +137,77 @@ end
 function cases.incline()
   local T = 0.3
   local angle = p.angle_deg * stn.deg
-  local particle = make({ g * math.sin(angle), 0, -g * math.cos(angle) }, p.mu)
-  particle.z:set_position(radius - p.m * g * math.cos(angle) / p.k)
+  local particles = {}
+  for i, law in ipairs { "sap", "lagged", "similar" } do
+    particles[i] = make { gravity = { g * math.sin(angle), 0, -g * math.cos(angle) }, law = law }
+    particles[i].z:set_position(radius - p.m * g * math.cos(angle) / p.k)
+  end
+  local first, second, third = table.unpack(particles)
   local acceleration = math.max(0, g * (math.sin(angle) - p.mu * math.cos(angle)))
-  particle.world:log { "mu", "angle_deg", "angle_minus_atan_mu_deg", "exact_acceleration", "exact_distance_T", "x_sap", "v_sap",
+  first.world:log { "mu", "angle_deg", "angle_minus_atan_mu_deg", "exact_acceleration", "exact_distance_T", "x_sap", "v_sap",
     "x_lagged", "v_lagged", "x_similar", "v_similar", values = function()
-      return p.mu, p.angle_deg, p.angle_deg - math.atan(p.mu) / stn.deg, acceleration, acceleration * T ^ 2 / 2,
-        particle.x:position(), particle.x:velocity(), nan, nan, nan, nan
+      follow(first, { second, third })
+      return p.mu, p.angle_deg, p.angle_deg - math.atan(p.mu) / stn.deg, acceleration, acceleration * T ^ 2 / 2, first.x:position(),
+        first.x:velocity(), second.x:position(), second.x:velocity(), third.x:position(), third.x:velocity()
     end }
-  for _ in particle.world:run { seconds = T } do end
-  stn.result("x_sap", particle.x:position(), "m")
-  stn.result("v_sap", particle.x:velocity(), "m/s")
-  if acceleration == 0 then
-    stn.check("it holds", { value = particle.x:velocity(), limit = 2e-3, unit = "m/s" })
+  for _ in first.world:run { seconds = T } do follow(first, { second, third }) end
+  for i, law in ipairs { "sap", "lagged", "similar" } do
+    stn.result("x_" .. law, particles[i].x:position(), "m")
+    if acceleration == 0 then
+      stn.check("it holds, " .. law, { value = particles[i].x:velocity(), limit = 2e-3, unit = "m/s" })
+    end
   end
 end
 
-function cases.bounce()
-  local particle = make({ 0, 0, 0 }, 0)
-  local world = particle.world
-  particle.z:set_position(radius)
+-- Restitution, duration and depth of one bounce.
+local function bounce(law, dt)
+  local particle = make { gravity = { 0, 0, 0 }, mu = 0, law = law, dt = dt }
+  particle.z:set_position(radius + 1e-12)
   particle.z:set_velocity(-p.v_impact)
-  local omega = math.sqrt(p.k / p.m)
-  local damping, restitution, contact_time = p.taud / 2 * omega, nan, nan
-  world:log { "tau_d", "damping_ratio", "restitution", "contact_time", values = function()
-    return p.taud, damping, restitution, contact_time
-  end }
-  for step in world:run { seconds = 2 * math.pi / omega } do
+  local depth, restitution, duration, touched = 0, nan, nan, false
+  return particle, function()
     local _, force = contact_force(particle)
-    if force == 0 and restitution ~= restitution then
-      restitution, contact_time = particle.z:velocity() / p.v_impact, step.time
+    depth, touched = math.max(depth, -height(particle)), touched or force > 0
+    if touched and force == 0 and restitution ~= restitution then
+      restitution, duration = particle.z:velocity() / p.v_impact, particle.world.time
     end
+    return restitution, duration, depth
+  end
+end
+
+local function bounced(law, dt)
+  local particle, look = bounce(law, dt)
+  local restitution = nan
+  while restitution ~= restitution and particle.world.time < 1 do
+    particle.world:step()
+    restitution = look()
+  end
+  return restitution
+end
+
+function cases.bounce()
+  local particle, look = bounce(p.law)
+  local restitution, duration, depth
+  if p.law == "sap" then
+    particle.world:log { "tau_d", "damping_ratio", "restitution", "contact_time", values = function()
+      restitution, duration = look()
+      return p.taud, p.taud / 2 * math.sqrt(p.k / p.m), restitution, duration
+    end }
+  else
+    local coarse, fine
+    particle.world:log { "d", "v_impact", "restitution", "contact_time", "max_penetration", "discrete_restitution_dt1e-4",
+      "discrete_restitution_dt1e-5", values = function()
+        restitution, duration, depth = look()
+        coarse, fine = coarse or bounced(p.law, 1e-4), fine or bounced(p.law, 1e-5)
+        return p.d, p.v_impact, restitution, duration, depth, coarse, fine
+      end }
+  end
+  for _ in particle.world:run { seconds = 6 * math.pi * math.sqrt(p.m / p.k) } do
+    restitution, duration = look()
+    if restitution == restitution then break end
   end
   stn.result("restitution", restitution)
-  stn.result("contact_time", contact_time, "s")
+  stn.result("contact_time", duration, "s")
   stn.check("it leaves", restitution == restitution)
 end
 
