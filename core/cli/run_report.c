@@ -152,13 +152,15 @@ static void add_steps(cJSON *json, const stn_session *session, const cli_run_end
     cli_json_add_real(json, "real_time_factor", end->wall > 0.0 ? s->simulated / end->wall : (double)NAN);
     add_summary(json, "step_us", session, STN_SAMPLE_STEP_US, WITH_MEAN | WITH_MEDIAN | WITH_P99 | WITH_MAX);
     if (end->profile) {
+        const stn_profile *profile = &s->profile;
+        cli_json_add_real(json, "profiled_steps", (double)profile->steps);
         cJSON *stages = cJSON_AddObjectToObject(json, "stage_us");
         for (int i = 0; i < STN_STAGE_COUNT; i++) {
-            cli_json_add_real(stages, stn_stage_name((stn_stage)i), s->stage_us[i] / (double)s->count);
+            cli_json_add_real(stages, stn_stage_name((stn_stage)i), profile->stage_us[i] / (double)profile->steps);
         }
         cJSON *phases = cJSON_AddObjectToObject(json, "phase_us");
         for (int i = 0; i < STN_PHASE_COUNT; i++) {
-            cli_json_add_real(phases, stn_phase_name((stn_phase)i), s->phase_us[i] / (double)s->count);
+            cli_json_add_real(phases, stn_phase_name((stn_phase)i), profile->phase_us[i] / (double)profile->steps);
         }
     }
     add_summary(json, "iterations", session, STN_SAMPLE_ITERATIONS, WITH_MEAN | WITH_P99 | WITH_MAX);
@@ -211,25 +213,30 @@ static void print_share(const char *indent, const char *name, double us, double 
 }
 
 /// Stages with their parts, then what happens between steps, against the mean of a step.
-static void print_profile(const stn_statistics *s, double step_us, double wall) {
-    double steps = (double)s->count, observers = s->phase_us[STN_PHASE_OBSERVERS] / steps;
-    fputs("  stages (mean us, share of the step)\n", stderr);
+static void print_profile(const stn_profile *p) {
+    double steps = (double)p->steps, step_us = p->step_us / steps;
+    fprintf(stderr, "  stages of the %lld steps that nothing interrupted (mean us, share of the step)\n",
+            (long long)p->steps);
+    if (p->steps == 0) {
+        return;
+    }
     for (int i = 0; i < STN_STAGE_COUNT; i++) {
-        double mean = s->stage_us[i] / steps, rest = mean;
+        double mean = p->stage_us[i] / steps, rest = mean;
         print_share("", stn_stage_name((stn_stage)i), mean, step_us);
         for (int k = 0; k < STN_PHASE_COUNT; k++) {
             if (phase_stages[k] == (stn_stage)i) {
-                print_share("  ", stn_phase_name((stn_phase)k), s->phase_us[k] / steps, step_us);
-                rest -= s->phase_us[k] / steps;
+                print_share("  ", stn_phase_name((stn_phase)k), p->phase_us[k] / steps, step_us);
+                rest -= p->phase_us[k] / steps;
             }
         }
         if (rest < mean) {
             print_share("  ", "rest", rest, step_us);
         }
     }
+    print_share("", "whole step", step_us, step_us);
     fputs("  between steps\n", stderr);
-    print_share("", stn_phase_name(STN_PHASE_OBSERVERS), observers, step_us);
-    print_share("", "script, set-up", 1e6 * wall / steps - step_us - observers, step_us);
+    print_share("", stn_phase_name(STN_PHASE_OBSERVERS), p->phase_us[STN_PHASE_OBSERVERS] / steps, step_us);
+    print_share("", "script", p->script_us / steps, step_us);
 }
 
 /// A number of at most nine columns, "-" for what does not apply.
@@ -290,9 +297,8 @@ static void print_steps(const stn_session *session, const cli_run_end *end) {
     if (s->not_finite > 0) {
         fprintf(stderr, "  %lld steps have NaN in their certificate\n", (long long)s->not_finite);
     }
-    stn_summary us;
-    if (end->profile && stn_statistics_summary(session, STN_SAMPLE_STEP_US, 0, &us)) {
-        print_profile(s, us.mean, end->wall);
+    if (end->profile) {
+        print_profile(&s->profile);
     }
 }
 

@@ -61,12 +61,20 @@ typedef enum stn_sample {
     STN_SAMPLE_COUNT
 } stn_sample;
 
+/// Sums over the steps in which nothing interrupted the thread: other work on the machine is not part of a profile.
+typedef struct stn_profile {
+    int64_t steps;
+    double step_us, script_us; // steps; what passes between them, without observers
+    double stage_us[STN_STAGE_COUNT], phase_us[STN_PHASE_COUNT];
+    double last;        // when the step before was observed [us], 0: there is none
+    long interruptions; // of the thread until then
+} stn_profile;
+
 /// Every step of every world of the session.
 typedef struct stn_statistics {
     int64_t count, capacity;
     double *sample[STN_SAMPLE_COUNT]; // (count) each
-    double stage_us[STN_STAGE_COUNT]; // sums
-    double phase_us[STN_PHASE_COUNT]; // sums, of worlds that profile
+    stn_profile profile;              // when one was asked for
     double simulated;                 // [s]
     int64_t not_converged;            // steps
     int64_t not_finite;               // steps with NaN in the certificate's inputs

@@ -4,9 +4,11 @@
 // Energy: with E = kinetic + potential + elastic after a step and W the work that controllers and applied forces did in
 // it, B = E - sum W can only fall when the scheme and the contacts dissipate. energy_rise is the largest rise of B
 // above its running minimum, over all worlds. A change by hand (set_pose, restore, set_gravity) counts as work.
+#define _GNU_SOURCE // RUSAGE_THREAD
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "lua/bind.h"
 
@@ -80,11 +82,31 @@ static void note_counters(stn_statistics *s, const stn_step_report *report, doub
     s->sample[STN_SAMPLE_OVERLAP][s->count] = report->overlap_m;
     s->sample[STN_SAMPLE_ALLOCATIONS][s->count] = allocations;
     s->not_converged += report->not_converged > 0;
+}
+
+/// Turns of other threads that ours had to make room for.
+static long count_interruptions(void) {
+    struct rusage usage;
+    return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nivcsw : 0;
+}
+
+static void note_profile(stn_profile *p, const stn_step_report *report) {
+    double now = stn_clock_us(), last = p->last;
+    long interruptions = count_interruptions();
+    bool disturbed = interruptions != p->interruptions;
+    p->last = now;
+    p->interruptions = interruptions;
+    if (disturbed || last == 0.0) {
+        return;
+    }
+    p->steps++;
+    p->step_us += report->duration_us;
+    p->script_us += now - last - report->duration_us - report->phase_us[STN_PHASE_OBSERVERS];
     for (int i = 0; i < STN_STAGE_COUNT; i++) {
-        s->stage_us[i] += report->stage_us[i];
+        p->stage_us[i] += report->stage_us[i];
     }
     for (int i = 0; i < STN_PHASE_COUNT; i++) {
-        s->phase_us[i] += report->phase_us[i];
+        p->phase_us[i] += report->phase_us[i];
     }
 }
 
@@ -111,6 +133,9 @@ stn_status stn_statistics_observe(void *user, const stn_observation *o, stn_erro
     note_counters(s, o->report, allocations);
     note_certificate(s, o->certificate);
     note_energy(w, o->report);
+    if (session->profile) {
+        note_profile(&s->profile, o->report);
+    }
     s->simulated += o->dt;
     s->count++;
     if (session->progress != NULL) {

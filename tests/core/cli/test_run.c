@@ -592,14 +592,16 @@ static void test_a_steady_step_allocates_nothing(void **state) {
 static void test_profile_tells_the_stages(void **state) {
     (void)state;
     write_file("falling.lua", falling);
-    stn_expect_part("run falling.lua --profile " ERRORS, 0, "collision");
+    stn_expect_part("run falling.lua --profile " ERRORS, 0, "stages of the ");
     cJSON *json = run_json("run falling.lua --profile --json " QUIET, 0);
     const cJSON *stages = member(json, "stage_us"), *phases = member(json, "phase_us");
-    double solve = number(stages, "solve"), collision = number(stages, "collision");
-    double parts = number(phases, "set_up") + number(phases, "hessian") + number(phases, "factor") +
-                   number(phases, "line_search");
-    assert_true(parts >= 0.0 && parts <= solve); // their clock runs inside of the stage's
-    assert_true(number(phases, "broad_phase") + number(phases, "narrow_phase") <= collision);
+    if (number(json, "profiled_steps") > 0.0) { // else the machine left none alone
+        double solve = number(stages, "solve"), collision = number(stages, "collision");
+        double parts = number(phases, "set_up") + number(phases, "hessian") + number(phases, "factor") +
+                       number(phases, "line_search");
+        assert_true(parts >= 0.0 && parts <= solve); // their clock runs inside of the stage's
+        assert_true(number(phases, "broad_phase") + number(phases, "narrow_phase") <= collision);
+    }
     cJSON_Delete(json);
     json = run_json("run falling.lua --json " QUIET, 0);
     assert_null(cJSON_GetObjectItem(json, "phase_us"));
