@@ -306,6 +306,51 @@ static void build_one(robot_reader *reader, const sdf_joint *joint, const joint_
     parse_drake_mimic(reader, xml, sdf_of(reader)->frames[joint->frame].model, built);
 }
 
+// ------------------------------------------------------------------------------------------------------------ loops
+
+static bool add_ball(robot_reader *reader, const sdf_hinge *hinge, const char *name, stn_vec3 at) {
+    robot_equality *e = robot_add_equality(reader, STN_EQUALITY_BALL, name,
+                                           hinge->parent >= 0 ? hinge->parent : STN_WORLD, hinge->child, hinge->xml);
+    if (e != NULL) {
+        e->spec.pose_a.position = stn_pose_apply(&hinge->in_parent, at);
+        e->spec.pose_b.position = stn_pose_apply(&hinge->in_child, at);
+    }
+    return e != NULL;
+}
+
+/// A ball or hinge above a link that another joint carries closes a loop: a ball holds it, or two on the hinge's axis,
+/// 0.1 m apart. false: it is none of these.
+static bool close_loop(robot_reader *reader, const sdf_joint *joint, const joint_kind *kind, const sdf_hinge *hinge) {
+    bool turns = kind->type == STN_JOINT_REVOLUTE || kind->type == STN_JOINT_CONTINUOUS;
+    if ((!turns && kind->type != STN_JOINT_BALL) || kind->axes > 1) {
+        return false;
+    }
+    const xml_element *axis = turns ? need_axis(reader, joint->xml, "axis") : NULL;
+    stn_vec3 along = stn_vec3_zero();
+    if (turns && (axis == NULL || !sdf_axis_direction(reader, axis, joint->frame, &along))) {
+        return true;
+    }
+    robot_warn(
+        reader, joint->xml, "loop",
+        "it closes a loop, which %s: it has no coordinate, and limits, damping, friction and motors of it are not "
+        "read; swap it with another joint of the loop that has none",
+        turns ? "two balls on its axis hold" : "a ball holds");
+    if (add_ball(reader, hinge, hinge->name, stn_vec3_scale(turns ? 0.05 : 0.0, along)) && turns) {
+        add_ball(reader, hinge, robot_text(reader, "%s_2", hinge->name), stn_vec3_scale(-0.05, along));
+    }
+    return true;
+}
+
+/// Does another joint carry the link already? It is noted as carried from now on.
+static bool take_child(robot_reader *reader, int32_t link) {
+    bool *carried = sdf_of(reader)->carried;
+    bool before = carried != NULL && carried[link];
+    if (carried != NULL) {
+        carried[link] = true;
+    }
+    return before;
+}
+
 void sdf_build_joint(robot_reader *reader, sdf_joint *joint) {
     const sdf_reader *sdf = sdf_of(reader);
     const sdf_frame *f = &sdf->frames[joint->frame];
@@ -314,6 +359,10 @@ void sdf_build_joint(robot_reader *reader, sdf_joint *joint) {
     sdf_hinge hinge;
     joint->gearbox = kind != NULL && strcmp(kind->name, "gearbox") == 0;
     if (kind == NULL || joint->gearbox || !sdf_find_ends(reader, joint, &hinge)) {
+        return;
+    }
+    if (take_child(reader, hinge.child) && !sdf->models[f->model].is_static &&
+        close_loop(reader, joint, kind, &hinge)) {
         return;
     }
     if (sdf->models[f->model].is_static && kind->type != STN_JOINT_FIXED) {

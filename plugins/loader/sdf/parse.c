@@ -184,6 +184,7 @@ static bool begin(robot_reader *reader, int32_t version, const xml_element *cont
 static bool list_link_frames(robot_reader *reader) {
     sdf_reader *sdf = sdf_of(reader);
     sdf->link_total = reader->link_count;
+    sdf->carried = ROBOT_NEW(reader, sdf->link_total, bool);
     sdf->link_frames = ROBOT_NEW(reader, reader->link_count, int32_t);
     for (int32_t i = 0; sdf->link_frames != NULL && i < sdf->frame_count; i++) {
         if (sdf->frames[i].kind == SDF_LINK && sdf->frames[i].link >= 0) {

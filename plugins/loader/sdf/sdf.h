@@ -72,6 +72,7 @@ typedef struct sdf_reader {
     int32_t frame_count, frame_capacity, model_count, model_capacity, joint_count, joint_capacity;
     int32_t placement_count, placement_capacity, auto_count, auto_capacity;
     int32_t link_total;              // links that the file has; later ones are made here
+    bool *carried;                   // (link_total) by a joint that was built
     int32_t *link_frames;            // (links that the file has) frame of each
     robot_names names;               // scope (model) and name -> frame
     const struct sdf_opened *opened; // files that are being read, the innermost first

@@ -34,6 +34,44 @@ static void every_type_reaches_the_model(void **state) {
     expect_pose(f, "b", NULL, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0);
 }
 
+/// a - b - c - a: the last hinge, whose child hangs on a already, becomes two balls on its axis.
+static void a_hinge_that_closes_a_loop_is_two_balls(void **state) {
+    fixture *f = *state;
+    const stn_model *m = good_model(
+        f, ROBOT(WELDED LINK("a", "") LINK("b", POSE("1 0 0 0 0 0.3")) LINK("c", POSE("0 1 0 0.2 0 0")) JOINT(
+               "j", "revolute", "a", "b", AXIS("0 0 1", "")) JOINT("k", "revolute", "a", "c", AXIS("0 0 1", ""))
+                     JOINT("close", "continuous", "b", "c", POSE("0.1 0.2 0.3 0 0.4 0") AXIS("0 3 4", ""))));
+    assert_int_equal(m->equality_count, 2);
+    assert_int_equal(m->nv, 2);
+    assert_string_equal(m->equalities[0].name, "close");
+    expect_finding(f, STN_SEVERITY_WARNING, "loop", 0, "joint close",
+                   "closes a loop, which two balls on its axis hold");
+    stn_kinematics *kinematics = NULL;
+    stn_error err;
+    const double v[2] = {0.0, 0.0};
+    stn_vec3 at[2];
+    assert_ok(stn_kinematics_create(m, &kinematics, &err), err);
+    stn_kinematics_update(kinematics, m->q0, v);
+    for (int32_t i = 0; i < 2; i++) {
+        const stn_equality *e = &m->equalities[i];
+        assert_int_equal(e->type, STN_EQUALITY_BALL);
+        at[i] = stn_pose_apply(&kinematics->body_pose[e->body_a], e->frame_a.position);
+        stn_vec3 other = stn_pose_apply(&kinematics->body_pose[e->body_b], e->frame_b.position);
+        assert_near(stn_vec3_norm(stn_vec3_sub(at[i], other)), 0.0, 1e-15);
+    }
+    // the axis is (0, 0.6, 0.8) of the joint's frame, which stands in c: turned by 0.4 about y and by 0.2 about x
+    const stn_mat3 joint = stn_mat3_from_rpy(0.0, 0.4, 0.0), child = stn_mat3_from_rpy(0.2, 0.0, 0.0);
+    stn_vec3 axis = stn_mat3_apply(&child, stn_mat3_apply(&joint, stn_vec3_make(0.0, 0.6, 0.8)));
+    assert_near(stn_vec3_norm(stn_vec3_sub(stn_vec3_sub(at[0], at[1]), stn_vec3_scale(0.1, axis))), 0.0, 1e-15);
+    stn_kinematics_destroy(kinematics);
+    m = good_model(f, ROBOT(WELDED LINK("a", "") LINK("b", "") LINK("c", "") JOINT("j", "ball", "a", "b", "")
+                                JOINT("k", "ball", "a", "c", "") JOINT("close", "ball", "b", "c", "")));
+    assert_int_equal(m->equality_count, 1);
+    load_text(f, ROBOT(WELDED LINK("a", "") LINK("b", "") LINK("c", "") JOINT("j", "ball", "a", "b", "")
+                           JOINT("k", "ball", "a", "c", "") JOINT("close", "prismatic", "b", "c", AXIS("0 0 1", ""))));
+    expect_finding(f, STN_SEVERITY_ERROR, "two_parents", 0, "joint close", "remove one");
+}
+
 // About a1, fixed in the parent, then about a2, which that turned: R(a1, q1) R(a2, q2) with both given at zero.
 static void universal_joint_turns_about_its_two_axes(void **state) {
     fixture *f = *state;
@@ -235,6 +273,7 @@ static void stops_that_give_are_said(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_type_reaches_the_model, set_up_sdf, tear_down),
+        cmocka_unit_test_setup_teardown(a_hinge_that_closes_a_loop_is_two_balls, set_up_sdf, tear_down),
         cmocka_unit_test_setup_teardown(universal_joint_turns_about_its_two_axes, set_up_sdf, tear_down),
         cmocka_unit_test_setup_teardown(second_axis_of_a_universal_joint_has_no_figures_of_its_own, set_up_sdf,
                                         tear_down),
