@@ -32,6 +32,7 @@ typedef struct stn_lua_world {
     bool has_columns;     // by world:log
     lua_State *L;         // while it steps: where, and the world's index there
     int at;
+    const char *asks;      // while it waits for what a function of the script returns: whose; else NULL
     char compiled_at[128]; // "file:line" of the call that completed the model
     int32_t unnamed;       // bodies that were named automatically
     // energy book-keeping of the statistics
@@ -172,7 +173,13 @@ void stn_lua_follow_coroutines(lua_State *L);
 /// Puts an os.exit in place of Lua's that ends the script, not the process: worlds and recordings are closed.
 void stn_lua_replace_exit(lua_State *L);
 stn_lua_world *stn_lua_world_check(lua_State *L, int index); ///< open world, or raises
-/// The same, compiled; compiles it when that was not done before.
+/// The same, raises also while the world waits for what a function of the script returns, in the middle of a step or of
+/// its description: then `what` must not be called.
+stn_lua_world *stn_lua_world_idle(lua_State *L, int index, const char *what);
+/// Calls the function below `arguments` values on the stack for a world that waits, as by lua_pcall, `asks`: its name
+/// in messages. What fails is told with the script's position.
+int stn_lua_world_ask(lua_State *L, stn_lua_world *w, int arguments, int results, const char *asks);
+/// The world, compiled; compiles it when that was not done before.
 stn_lua_world *stn_lua_world_compiled(lua_State *L, int index);
 void stn_lua_world_complete(lua_State *L, int index, stn_lua_world *w);
 /// The builder, or raises "the world is complete since file:line".

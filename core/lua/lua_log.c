@@ -5,12 +5,12 @@
 
 #include "lua/bind.h"
 
-enum { COLUMNS = 4 }; // user value of the world: the table as it was given
+enum { COLUMNS = 4 }; // user value of the world: a copy of the table, which the script may change afterwards
 
 /// What the function on top of the stack returns; the stack is left as it was below `base`.
 static stn_status set_signals(lua_State *L, stn_lua_world *w, int table, int base, stn_error *err) {
     int count = (int)lua_rawlen(L, table);
-    if (lua_pcall(L, 0, LUA_MULTRET, 0) != LUA_OK) {
+    if (stn_lua_world_ask(L, w, 0, LUA_MULTRET, "the values of world:log") != LUA_OK) {
         const char *text = lua_tostring(L, -1);
         return stn_fail(err, STN_ERR_ARGUMENT, "world:log: values: %s",
                         text != NULL ? text : "an error that is no text");
@@ -67,6 +67,24 @@ bool stn_lua_log_takes(const stn_lua_world *w, const char *recorder) {
     return false;
 }
 
+/// The name of column i, at the stack's top: every table has `step`, and signals are told apart by their names.
+static void check_name(lua_State *L, int table, int i) {
+    size_t size;
+    const char *name = lua_tolstring(L, -1, &size);
+    if (size == 0 || strlen(name) != size) {
+        stn_lua_fail(L, "world:log: column %d must be a name without the character \\0, not empty", i);
+    }
+    bool taken = strcmp(name, "step") == 0;
+    for (int k = 1; k < i && !taken; k++) {
+        lua_rawgeti(L, table, k);
+        taken = strcmp(lua_tostring(L, -1), name) == 0;
+        lua_pop(L, 1);
+    }
+    if (taken) {
+        stn_lua_fail(L, "world:log: column %d: there is a column '%s' already", i, name);
+    }
+}
+
 static void check_columns(lua_State *L, const stn_fields *f) {
     int count = (int)lua_rawlen(L, f->table);
     if (count == 0) {
@@ -76,6 +94,7 @@ static void check_columns(lua_State *L, const stn_fields *f) {
         if (lua_rawgeti(L, f->table, i) != LUA_TSTRING) {
             stn_lua_fail(L, "world:log: column %d is a %s, must be a name", i, luaL_typename(L, -1));
         }
+        check_name(L, f->table, i);
         lua_pop(L, 1);
     }
     lua_getfield(L, f->table, "values");
@@ -83,6 +102,17 @@ static void check_columns(lua_State *L, const stn_fields *f) {
         stn_lua_fail(L, "world:log: 'values' must be a function that returns a number for each column");
     }
     lua_pop(L, 1);
+}
+
+static void push_copy(lua_State *L, int table) {
+    int count = (int)lua_rawlen(L, table);
+    lua_createtable(L, count, 1);
+    for (int i = 1; i <= count; i++) {
+        lua_rawgeti(L, table, i);
+        lua_rawseti(L, -2, i);
+    }
+    lua_getfield(L, table, "values");
+    lua_setfield(L, -2, "values");
 }
 
 static int world_log(lua_State *L) {
@@ -95,7 +125,7 @@ static int world_log(lua_State *L) {
     }
     stn_error err = {0};
     stn_lua_check(L, stn_world_observe(w->world, observe, w, &err), &err);
-    lua_pushvalue(L, 2);
+    push_copy(L, f.table);
     lua_setiuservalue(L, 1, COLUMNS);
     w->has_columns = true;
     return 0;

@@ -99,13 +99,15 @@ static void push_samples(lua_State *L, int index, const char *owner) {
 
 // --------------------------------------------------------------------------------------------------------- evaluation
 
-static void call_function(lua_State *L, int entry, double time, place *out) {
+static void call_function(lua_State *L, int entry, stn_lua_world *w, double time, place *out) {
     int top = lua_gettop(L);
     lua_getfield(L, entry, "where");
     const char *owner = lua_pushfstring(L, "prescribed motion (%s) at t = %f s", lua_tostring(L, -1), (lua_Number)time);
     lua_getfield(L, entry, "motion");
     lua_pushnumber(L, time);
-    lua_call(L, 1, 2);
+    if (stn_lua_world_ask(L, w, 1, 2, "a prescribed motion") != LUA_OK) {
+        lua_error(L);
+    }
     if (lua_type(L, -2) != LUA_TTABLE) {
         stn_lua_fail(L, "%s: the function must return a pose and perhaps a velocity, not %s", owner,
                      luaL_typename(L, -2));
@@ -121,7 +123,7 @@ static void call_function(lua_State *L, int entry, double time, place *out) {
 }
 
 /// Asks the motion in the table at stack index `entry`.
-static place evaluate(lua_State *L, int entry, double time) {
+static place evaluate(lua_State *L, int entry, stn_lua_world *w, double time) {
     place out = {.linear = stn_vec3_zero(), .angular = stn_vec3_zero()};
     lua_getfield(L, entry, "motion");
     const stn_motion *samples = luaL_testudata(L, -1, SAMPLES);
@@ -134,7 +136,7 @@ static place evaluate(lua_State *L, int entry, double time) {
         lua_pop(L, 1);
     } else {
         lua_pop(L, 1);
-        call_function(L, entry, time, &out);
+        call_function(L, entry, w, time, &out);
     }
     return out;
 }
@@ -152,7 +154,7 @@ static void for_each(lua_State *L, int index, stn_lua_world *w, double time,
         lua_rawgeti(L, list, i);
         lua_getfield(L, -1, "robot");
         int32_t robot = (int32_t)lua_tointeger(L, -1);
-        place at = evaluate(L, list + 1, time);
+        place at = evaluate(L, list + 1, w, time);
         stn_error err = {0};
         if (w->world == NULL) {
             stn_lua_fail(L, "a prescribed motion closed its world");
@@ -239,7 +241,7 @@ int stn_lua_robot_prescribe(lua_State *L) {
     lua_setfield(L, 4, "motion");
     stn_error err = {0};
     if (!o->world->compiled) {
-        place start = evaluate(L, 4, 0.0);
+        place start = evaluate(L, 4, o->world, 0.0);
         stn_model_builder *builder = stn_lua_world_builder(L, o->world, owner);
         stn_lua_check(L, stn_builder_prescribe(builder, o->index, &err), &err);
         stn_lua_check(L, stn_builder_set_base(builder, o->index, &start.pose, true, &err), &err);

@@ -67,6 +67,7 @@ static void note_failure(stn_lua_world *w, const stn_error *err) {
 }
 
 void stn_lua_world_step(lua_State *L, int index, stn_lua_world *w) {
+    stn_lua_world_idle(L, index, "world:step");
     stn_lua_world_complete(L, index, w);
     if (w->session->stopped != 0) {
         stn_lua_fail(L, "interrupted");
@@ -163,7 +164,8 @@ static int world_run(lua_State *L) {
 
 /// world:record(path) or world:record(path, { "csv", ... }).
 static int world_record(lua_State *L) {
-    stn_lua_world *w = stn_lua_world_compiled(L, 1);
+    stn_lua_world *w = stn_lua_world_idle(L, 1, "world:record");
+    stn_lua_world_complete(L, 1, w);
     const char *path = luaL_checkstring(L, 2);
     stn_error err = {0};
     stn_plugin_choice choice = {0};
@@ -179,7 +181,7 @@ static int world_record(lua_State *L) {
 }
 
 static int world_close_recordings(lua_State *L) {
-    stn_lua_world *w = stn_lua_world_check(L, 1);
+    stn_lua_world *w = stn_lua_world_idle(L, 1, "world:close_recordings");
     stn_error err = {0};
     stn_lua_check(L, stn_world_close_recordings(w->world, &err), &err);
     return 0;

@@ -77,7 +77,8 @@ static int world_snapshot(lua_State *L) {
 }
 
 static int world_restore(lua_State *L) {
-    stn_lua_world *w = stn_lua_world_compiled(L, 1);
+    stn_lua_world *w = stn_lua_world_idle(L, 1, "world:restore");
+    stn_lua_world_complete(L, 1, w);
     snapshot_object *o = luaL_checkudata(L, 2, STN_LUA_SNAPSHOT);
     stn_error err = {0};
     stn_lua_check(L, stn_world_restore(w->world, o->snapshot, &err), &err);
@@ -96,7 +97,8 @@ static int world_save(lua_State *L) {
 }
 
 static int world_load_state(lua_State *L) {
-    stn_lua_world *w = stn_lua_world_compiled(L, 1);
+    stn_lua_world *w = stn_lua_world_idle(L, 1, "world:load_state");
+    stn_lua_world_complete(L, 1, w);
     const char *path = luaL_checkstring(L, 2);
     snapshot_object *o = push_snapshot(L, 1);
     stn_error err = {0};
@@ -121,7 +123,8 @@ static int world_save_problem(lua_State *L) {
 
 /// Back to the start: poses of the description, and the velocities and joint positions given with it.
 static int world_reset(lua_State *L) {
-    stn_lua_world *w = stn_lua_world_compiled(L, 1);
+    stn_lua_world *w = stn_lua_world_idle(L, 1, "world:reset");
+    stn_lua_world_complete(L, 1, w);
     stn_world_reset(w->world);
     stn_lua_world_apply_start(L, 1, w);
     w->touched = true;
@@ -138,14 +141,14 @@ static int world_hash(lua_State *L) {
 // --------------------------------------------------------------------------------------------- gravity, dt, random
 
 static int world_set_gravity(lua_State *L) {
-    stn_lua_world *w = stn_lua_world_check(L, 1);
+    stn_lua_world *w = stn_lua_world_idle(L, 1, "world:set_gravity");
     stn_world_set_gravity(w->world, stn_lua_vector(L, 2, "world:set_gravity", "m/s^2"));
     w->touched = true;
     return 0;
 }
 
 static int world_set_dt(lua_State *L) {
-    stn_lua_world *w = stn_lua_world_check(L, 1);
+    stn_lua_world *w = stn_lua_world_idle(L, 1, "world:set_dt");
     stn_error err = {0};
     stn_lua_check(L, stn_world_set_dt(w->world, stn_lua_real(L, 2, "world:set_dt", "s"), &err), &err);
     return 0;

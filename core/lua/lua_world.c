@@ -105,6 +105,26 @@ stn_lua_world *stn_lua_world_check(lua_State *L, int index) {
     return w;
 }
 
+stn_lua_world *stn_lua_world_idle(lua_State *L, int index, const char *what) {
+    stn_lua_world *w = stn_lua_world_check(L, index);
+    if (w->asks != NULL) {
+        stn_lua_fail(L, "%s: not inside %s, for which the world waits; do it between steps", what, w->asks);
+    }
+    return w;
+}
+
+int stn_lua_world_ask(lua_State *L, stn_lua_world *w, int arguments, int results, const char *asks) {
+    const char *before = w->asks;
+    lua_pushcfunction(L, stn_lua_place_message);
+    lua_insert(L, -arguments - 2);
+    int handler = lua_gettop(L) - arguments - 1;
+    w->asks = asks;
+    int status = lua_pcall(L, arguments, results, handler);
+    w->asks = before;
+    lua_remove(L, handler);
+    return status;
+}
+
 void stn_lua_world_describe(stn_lua_world *w) {
     stn_session *session = w->session;
     const stn_model *model = stn_world_model(w->world);
@@ -142,6 +162,9 @@ stn_lua_world *stn_lua_world_compiled(lua_State *L, int index) {
 }
 
 stn_model_builder *stn_lua_world_builder(lua_State *L, stn_lua_world *w, const char *what) {
+    if (w->world == NULL) { // by a function among the values that were read
+        stn_lua_fail(L, "%s: this world was closed", what);
+    }
     if (w->compiled) {
         stn_lua_fail(
             L, "%s: the world was completed at %s, by the first use of its state; describe everything before that",
@@ -157,7 +180,7 @@ stn_model_builder *stn_lua_world_builder(lua_State *L, stn_lua_world *w, const c
 
 static int world_close(lua_State *L) {
     stn_lua_world *w = luaL_checkudata(L, 1, STN_LUA_WORLD);
-    stn_world *world = w->world;
+    stn_world *world = w->world != NULL ? stn_lua_world_idle(L, 1, "world:close")->world : NULL;
     w->world = NULL;
     stn_error err = {0};
     stn_status status = world != NULL ? stn_world_close_recordings(world, &err) : STN_OK;

@@ -105,6 +105,9 @@ static int32_t factor_dense(const body_kernels *body, tree_factor *f, const doub
     if (f->branched) {
         return stn_ltl_factor(&f->ltl, a, n, SINGULAR_PIVOT);
     }
+    if (n == 0) {
+        return -1;
+    }
     memcpy(f->values, a, (size_t)n * (size_t)n * sizeof *a);
     int32_t pivot = stn_cholesky(n, f->values, n);
     int32_t end = pivot < 0 ? n : pivot;

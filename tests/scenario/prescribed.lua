@@ -301,3 +301,44 @@ stn.test("what is not a motion is refused by name", function()
     world:step()
   end)
 end)
+
+stn.test("a motion cannot step, reset or close the world that asks it", function()
+  for _, what in ipairs { "step", "reset", "close", "close_recordings" } do
+    for _, from in ipairs { 0, 0.004 } do -- while it is prescribed; in a step
+      local message = stn.fails(function()
+        local world = stn.world {}
+        local plate = world:box { size = { 1, 1, 1 } }
+        plate:prescribe(function(t)
+          if t >= from then world[what](world) end
+          return {}
+        end)
+        for _ in world:run { steps = 3 } do
+        end
+      end, "world:" .. what .. ": not inside a prescribed motion")
+      assert(message:find "prescribed.lua:%d+: world")
+    end
+  end
+end)
+
+stn.test("after a motion that raised the world goes on", function()
+  local world = stn.world { dt = 0.01 }
+  local plate, bad = world:box { size = { 1, 1, 1 } }, false
+  plate:prescribe(function(t)
+    if bad then string.rep() end
+    return { xyz = { t, 0, 0 } }
+  end)
+  world:step()
+  bad = true
+  stn.fails(function() world:step() end, "bad argument #1 to 'rep'")
+  assert(world.steps == 1)
+  bad = false
+  world:step()
+  stn.near(plate:position()[1], 0.02, 1e-15, "place")
+  world:reset()
+end)
+
+stn.test("a world of prescribed bodies alone has steps", function()
+  local world = stn.world {}
+  world:box { size = { 1, 1, 1 } }:prescribe { times = { 0 }, poses = { {} } }
+  assert(world:step().status == "ok" and world.nv == 0)
+end)

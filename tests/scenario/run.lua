@@ -191,6 +191,10 @@ stn.test("bad columns are named", function()
   stn.fails(function() world:log { values = print } end, "name the columns")
   stn.fails(function() world:log { 3, values = print } end, "column 1 is a number, must be a name")
   stn.fails(function() world:log { "t", value = print } end, "did you mean 'values'")
+  stn.fails(function() world:log { "t", "x", "t", values = print } end, "column 3: there is a column 't' already")
+  stn.fails(function() world:log { "step", values = print } end, "column 1: there is a column 'step' already")
+  stn.fails(function() world:log { "t", "", values = print } end, "column 2 must be a name")
+  stn.fails(function() world:log { "t\0", values = print } end, "column 1 must be a name")
   local answer
   world:log { "t", "x", values = function() return answer() end }
   stn.fails(function() world:log { "t", values = print } end, "once, before the first step")
@@ -205,4 +209,26 @@ stn.test("bad columns are named", function()
   local other = make()
   other:step()
   stn.fails(function() other:log { "t", values = print } end, "before the first step")
+end)
+
+stn.test("the values of columns cannot step or close the world, nor its columns change", function()
+  for _, what in ipairs { "step", "reset", "close", "close_recordings" } do
+    local world = make()
+    world:log { "t", values = function() world[what](world) return 1 end }
+    stn.fails(function() world:step() end, "world:" .. what .. ": not inside the values of world:log")
+    world:close()
+  end
+  local world, columns = make(), { "t", values = function() return 1 end }
+  world:log(columns)
+  columns[1] = false
+  world:step()
+end)
+
+stn.test("a function among the values of a description may close its world", function()
+  local world = stn.world {}
+  local function heights()
+    world:close()
+    return 0
+  end
+  stn.fails(function() world:height_field { size = { 1, 1 }, rows = 2, columns = 2, heights = heights } end, "was closed")
 end)
