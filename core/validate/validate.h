@@ -55,7 +55,7 @@ typedef struct validate_battery {
     const validate_check *checks;
 } validate_battery;
 
-extern const validate_battery validate_solvers, validate_factors, validate_integrators;
+extern const validate_battery validate_solvers, validate_factors, validate_integrators, validate_laws;
 
 /// The battery of a kind; NULL where there is none yet.
 const validate_battery *validate_battery_of(stn_kind kind);
