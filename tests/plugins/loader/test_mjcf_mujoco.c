@@ -410,10 +410,67 @@ static void shared_robots_are_mujocos(void **state) {
     judge(&worst, 1e-9);
 }
 
+#define HELD                                                                                                    \
+    "<compiler angle='radian'/><worldbody><body name='a' pos='1 0 0.5' euler='0 0 0.5'>" SOLID                  \
+    "<joint name='j' pos='0 0.1 0' axis='0 1 0' ref='0.3'/><body name='b' pos='0.3 0 0' euler='0.3 0 0'>" SOLID \
+    "<joint name='k' axis='0 1 0'/></body></body><body name='c' pos='0 2 0' euler='0 0.2 0.1'>" SOLID           \
+    "<joint name='l'/></body></worldbody><equality><connect body1='b' body2='c' anchor='0.1 0.2 0.3'/>"         \
+    "<weld body1='a' body2='c'/><connect body1='c' anchor='0 1 0'/>"                                            \
+    "<weld body1='b' body2='c' relpose='0.1 0.2 0.3 0.9 0.1 0.2 0.3'/>"                                         \
+    "<weld body1='b' relpose='0.1 0.2 0.3 0.9 0.1 0.2 0.3'/></equality>"
+
+/// Translation and, of a weld, the sine of half the angle between what both ends hold: MuJoCo's position of the rows.
+static void compare_equalities(const stn_model *ours, const stn_kinematics *kinematics, const mjData *data) {
+    const mjtNum *theirs = data->efc_pos;
+    for (int32_t i = 0; i < ours->equality_count; i++) {
+        const stn_equality *e = &ours->equalities[i];
+        stn_pose a = stn_pose_mul(&kinematics->body_pose[e->body_a], &e->frame_a);
+        stn_pose b = stn_pose_mul(&kinematics->body_pose[e->body_b], &e->frame_b);
+        stn_mat3 back = stn_mat3_transpose(&a.rotation), turn = stn_mat3_mul(&back, &b.rotation);
+        double half = 0.5 * stn_vec3_norm(stn_quat_log(stn_quat_from_matrix(&turn)));
+        assert_near(stn_vec3_norm(stn_vec3_sub(b.position, a.position)), mju_norm(theirs, 3), 1e-12);
+        theirs += 3;
+        if (e->type == STN_EQUALITY_WELD) {
+            assert_near(sin(half), mju_norm(theirs, 3), 1e-12);
+            theirs += 3;
+        }
+    }
+}
+
+static void constraints_are_mujocos(void **state) {
+    fixture *f = *state;
+    char why[500] = "";
+    stn_kinematics *kinematics = NULL;
+    stn_random r = {5};
+    stn_error err;
+    good_mjcf(f, MUJOCO(HELD));
+    assert_int_equal(f->model->equality_count, 5);
+    mjModel *model = mj_loadXML(f->path, NULL, why, sizeof why);
+    if (model == NULL) {
+        fail_msg("MuJoCo: %s", why);
+        return;
+    }
+    mjData *data = mj_makeData(model);
+    assert_ok(stn_kinematics_create(f->model, &kinematics, &err), err);
+    for (int32_t c = 0; c < CONFIGURATIONS; c++) {
+        const double v[3] = {0.0, 0.0, 0.0};
+        mj_forward(model, data);
+        stn_kinematics_update(kinematics, data->qpos, v);
+        compare_equalities(f->model, kinematics, data);
+        for (int32_t k = 0; k < 3; k++) {
+            data->qpos[k] += random_real(&r);
+        }
+    }
+    stn_kinematics_destroy(kinematics);
+    mj_deleteData(data);
+    mj_deleteModel(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(random_robots_are_mujocos, set_up, tear_down),
         cmocka_unit_test_setup_teardown(compound_bodies_weigh_as_in_mujoco_up_to_its_rounding, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(constraints_are_mujocos, set_up, tear_down),
         cmocka_unit_test_setup_teardown(shared_robots_are_mujocos, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
