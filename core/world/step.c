@@ -4,8 +4,8 @@
 //     inputs -> kinematics, affine forces -> A, v* -> contact set -> contact problem -> v, gamma -> certificate
 //            -> next state -> law.commit, cache -> observers
 //
-// Each stage is one call on plain data; a new plugin never changes this file. Nothing the caller can see is changed before
-// the solution is known to be finite, so a failed step leaves the state as it was.
+// Each stage is one call on plain data; a new plugin never changes this file. Nothing the caller can see is changed
+// before the solution is known to be finite, so a failed step leaves the state as it was.
 #include <string.h>
 
 #include "world/world.h"
@@ -30,7 +30,9 @@ static stn_status solve(stn_world *world, stn_error *err) {
         return stn_fail(err, STN_ERR_MEMORY, "step: out of memory");
     }
     stn_solve_request request = {
-        .inverse = world->inverse, .law_memory = world->law_memory, .solver_memory = world->solver_memory,
+        .inverse = world->inverse,
+        .law_memory = world->law_memory,
+        .solver_memory = world->solver_memory,
         .certificate_flags = world->options.certificate_light ? STN_CERTIFICATE_LIGHT : 0,
         .phase_us = world->options.profile ? world->report.phase_us : NULL,
     };
@@ -52,75 +54,23 @@ static stn_status solve(stn_world *world, stn_error *err) {
     return status;
 }
 
-/// "" for coordinates of nodes.
-static const char *joint_of_coordinate(const stn_model *model, int32_t i) {
-    for (int32_t j = 0; j < model->joint_count; j++) {
-        const stn_joint *joint = &model->joints[j];
-        if (i >= joint->q_start && i < joint->q_start + joint->nq) {
-            return joint->name;
-        }
-    }
-    return "";
-}
-
-/// Names the first coordinate that is not finite.
-static stn_status check_next(const stn_world *world, stn_error *err) {
-    const stn_model *model = world->model;
-    for (int32_t d = 0; d < model->nv; d++) {
-        if (!isfinite(world->v_next[d])) {
-            int32_t j = model->dof_joint[d];
-            return stn_fail(err, STN_ERR_DIVERGED, "velocity of %s %s became %g", j >= 0 ? "joint" : "node dof",
-                            j >= 0 ? model->joints[j].name : "", world->v_next[d]);
-        }
-    }
-    for (int32_t i = 0; i < model->nq; i++) {
-        if (!isfinite(world->q_next[i])) {
-            const char *joint = joint_of_coordinate(model, i);
-            return stn_fail(err, STN_ERR_DIVERGED, "coordinate q[%d]%s%s became %g", i,
-                            joint[0] != '\0' ? " of joint " : "", joint, world->q_next[i]);
-        }
-    }
-    return STN_OK;
-}
-
-/// Energies of the next state: finite coordinates may still be too large to be added up or multiplied.
-static stn_status check_energies(stn_world *world, stn_error *err) {
-    stn_kinematics_update(world->kinematics, world->q_next, world->v_next);
-    world->scene_stale = true;
-    stn_step_energies(world);
-    const stn_step_report *r = &world->report;
-    const struct {
-        const char *name;
-        double value;
-    } parts[] = {{"kinetic", r->kinetic_J}, {"potential", r->potential_J}, {"elastic", r->elastic_J}};
-    for (int32_t i = 0; i < STN_COUNT(parts); i++) {
-        if (!isfinite(parts[i].value)) {
-            return stn_fail(
-                err, STN_ERR_DIVERGED,
-                "the %s energy became %g J; a body is too far away, too fast or too heavy to be computed with",
-                parts[i].name, parts[i].value);
-        }
-    }
-    return STN_OK;
-}
-
 static stn_status advance(stn_world *world, stn_error *err) {
     const stn_instance *integrator = world->plugin[STN_KIND_INTEGRATOR];
     stn_integrator_view view = stn_world_integrator_view(world);
-    stn_status status = integrator->desc->ops.integrator->advance(integrator->self, &view, world->integrator_next, &world->problem,
-                                                                  world->solution.v, world->solution.gamma, world->q_next,
-                                                                  world->v_next, err);
+    stn_status status = integrator->desc->ops.integrator->advance(
+        integrator->self, &view, world->integrator_next, &world->problem, world->solution.v, world->solution.gamma,
+        world->q_next, world->v_next, err);
     if (status < 0) {
         stn_error_prefix(err, "integrator %s", integrator->desc->id);
         return status;
     }
     stn_step_move_prescribed(world, world->q_next);
-    status = check_next(world, err);
+    status = stn_step_check_next(world, err);
     if (status != STN_OK) {
         return status;
     }
     world->report.input_work_J = stn_step_input_work(world);
-    return check_energies(world, err);
+    return stn_step_check_energies(world, err);
 }
 
 static void swap(double **a, double **b) {
@@ -162,8 +112,8 @@ static stn_status commit(stn_world *world, stn_error *err) {
 }
 
 /// Runs one stage unless an earlier one failed, and notes how long it took since `*mark`, the end of the one before.
-static stn_status run(stn_world *world, stn_stage stage, stn_status (*call)(stn_world *, stn_error *), stn_status before,
-                      double *mark, stn_error *err) {
+static stn_status run(stn_world *world, stn_stage stage, stn_status (*call)(stn_world *, stn_error *),
+                      stn_status before, double *mark, stn_error *err) {
     if (before < 0) {
         return before;
     }
@@ -192,6 +142,7 @@ stn_status stn_world_step(stn_world *world, stn_error *err) {
     status = run(world, STN_STAGE_KINEMATICS, update_kinematics, status, &mark, err);
     status = run(world, STN_STAGE_INPUTS, stn_step_inputs, status, &mark, err);
     status = run(world, STN_STAGE_FORM, stn_step_form, status, &mark, err);
+    bool formed = status >= 0;
     status = run(world, STN_STAGE_COLLISION, stn_step_collide, status, &mark, err);
     status = run(world, STN_STAGE_ASSEMBLY, stn_step_assemble, status, &mark, err);
     world->assembled = status >= 0;
@@ -202,6 +153,8 @@ stn_status stn_world_step(stn_world *world, stn_error *err) {
     status = run(world, STN_STAGE_SOLVE, solve, status, &mark, err);
     if (status >= 0) {
         stn_step_check_resolution(world);
+    } else if (formed) {
+        stn_step_name_suspect(world, err);
     }
     status = run(world, STN_STAGE_ADVANCE, advance, status, &mark, err);
     status = run(world, STN_STAGE_ADVANCE, commit, status, &mark, err);

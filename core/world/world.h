@@ -197,6 +197,14 @@ int32_t stn_equality_error(const stn_kinematics *kinematics, const stn_equality 
 double stn_step_equality_work(const stn_world *world); // [J] of prescribed bodies in the step, see stn_step_input_work
 double stn_step_equality_energy(const stn_world *world); // [J] of those that are not rigid, as the kinematics are
 
+// failure.c
+/// Names the first velocity or coordinate of the next state that is not finite.
+stn_status stn_step_check_next(const stn_world *world, stn_error *err);
+/// Energies of the next state: finite coordinates may still be too large to be added up or multiplied.
+stn_status stn_step_check_energies(stn_world *world, stn_error *err);
+/// Adds to the error of a solve whose numbers broke down the body that moves fastest.
+void stn_step_name_suspect(const stn_world *world, stn_error *err);
+
 // start.c: warns when the first problem begins with deep overlap or a joint outside its limits
 void stn_step_check_start(const stn_world *world);
 // resolution.c: warns once of a compliant contact that the step is too long for; after the solve, which fills R

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is wrong with a step, by name: the first coordinate or energy that is no number, or the body that is likely to
+// blame.
+#include <stdio.h>
+#include <string.h>
+
+#include "world/world.h"
+
+/// "" for coordinates of nodes.
+static const char *joint_of_coordinate(const stn_model *model, int32_t i) {
+    for (int32_t j = 0; j < model->joint_count; j++) {
+        const stn_joint *joint = &model->joints[j];
+        if (i >= joint->q_start && i < joint->q_start + joint->nq) {
+            return joint->name;
+        }
+    }
+    return "";
+}
+
+stn_status stn_step_check_next(const stn_world *world, stn_error *err) {
+    const stn_model *model = world->model;
+    for (int32_t d = 0; d < model->nv; d++) {
+        if (!isfinite(world->v_next[d])) {
+            int32_t j = model->dof_joint[d];
+            return stn_fail(err, STN_ERR_DIVERGED, "velocity of %s %s became %g", j >= 0 ? "joint" : "node dof",
+                            j >= 0 ? model->joints[j].name : "", world->v_next[d]);
+        }
+    }
+    for (int32_t i = 0; i < model->nq; i++) {
+        if (!isfinite(world->q_next[i])) {
+            const char *joint = joint_of_coordinate(model, i);
+            return stn_fail(err, STN_ERR_DIVERGED, "coordinate q[%d]%s%s became %g", i,
+                            joint[0] != '\0' ? " of joint " : "", joint, world->q_next[i]);
+        }
+    }
+    return STN_OK;
+}
+
+stn_status stn_step_check_energies(stn_world *world, stn_error *err) {
+    stn_kinematics_update(world->kinematics, world->q_next, world->v_next);
+    world->scene_stale = true;
+    stn_step_energies(world);
+    const stn_step_report *r = &world->report;
+    const struct {
+        const char *name;
+        double value;
+    } parts[] = {{"kinetic", r->kinetic_J}, {"potential", r->potential_J}, {"elastic", r->elastic_J}};
+    for (int32_t i = 0; i < STN_COUNT(parts); i++) {
+        if (!isfinite(parts[i].value)) {
+            return stn_fail(
+                err, STN_ERR_DIVERGED,
+                "the %s energy became %g J; a body is too far away, too fast or too heavy to be computed with",
+                parts[i].name, parts[i].value);
+        }
+    }
+    return STN_OK;
+}
+
+/// The dof that moves fastest without contact; -1: there is none, or no free velocities yet.
+static int32_t fastest_dof(const stn_world *world) {
+    const double *v_star = world->problem.v_star;
+    int32_t fastest = -1;
+    for (int32_t d = 0; d < world->problem.nv && v_star != NULL; d++) {
+        bool faster = fastest < 0 || fabs(v_star[d]) > fabs(v_star[fastest]);
+        fastest = faster && world->model->dof_joint[d] >= 0 ? d : fastest;
+    }
+    return fastest;
+}
+
+void stn_step_name_suspect(const stn_world *world, stn_error *err) {
+    int32_t d = err != NULL && err->status == STN_ERR_NUMERIC ? fastest_dof(world) : -1;
+    if (d < 0) {
+        return;
+    }
+    const stn_joint *joint = &world->model->joints[world->model->dof_joint[d]];
+    const stn_robot *robot = &world->model->robots[world->model->bodies[joint->child].robot];
+    size_t used = strlen(err->text);
+    snprintf(err->text + used, sizeof err->text - used,
+             "; the fastest without contact is %s, joint %s, at %.3g a second", robot->name, joint->name,
+             world->problem.v_star[d]);
+}
