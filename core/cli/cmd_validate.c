@@ -23,6 +23,8 @@ typedef struct validate_options {
     bool full, json;
 } validate_options;
 
+static const char default_law[] = "sap";
+
 /// Counts of all batteries that were run, and the JSON that grows.
 typedef struct tally {
     int32_t passed, failed, skipped;
@@ -201,6 +203,7 @@ static stn_status validate_plugin(const run *r, const stn_plugin_info *info, con
                                 .settings = r->settings,
                                 .setting_count = r->setting_count,
                                 .law = o->law,
+                                .other_law = strcmp(o->law, default_law) != 0,
                                 .seed = (uint64_t)o->seed,
                                 .full = o->full,
                                 .limit_s = !isinf(o->limit) ? o->limit : (o->full ? 1800.0 : 120.0),
@@ -264,7 +267,7 @@ static int validate(run *r, const char *word) {
 }
 
 int cmd_validate(int argc, char **argv) {
-    validate_options o = {.law = "sap", .seed = 1, .limit = (double)INFINITY};
+    validate_options o = {.law = default_law, .seed = 1, .limit = (double)INFINITY};
     const cli_option options[] = {
         {"full", 0, CLI_FLAG, NULL, "ten times as many problems and more", &o.full},
         {"pattern", 'k', CLI_TEXT, "TEXT", "only checks whose name contains it", &o.pattern},

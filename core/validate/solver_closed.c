@@ -102,7 +102,7 @@ static double check_point(solver_subject *s, const char *what, const double v_st
 
 void solver_closed_forms(validate_trial *trial) {
     solver_subject s;
-    if (!subject_begin(&s, trial, false)) {
+    if (!subject_begin_default(&s, trial)) {
         return;
     }
     if ((s.sets >> STN_SET_CONE & 1u) == 0) {

@@ -51,6 +51,16 @@ bool subject_begin(solver_subject *s, validate_trial *trial, bool guarded) {
     return true;
 }
 
+bool subject_begin_default(solver_subject *s, validate_trial *trial) {
+    if (!subject_begin(s, trial, false)) {
+        return false;
+    }
+    if (s->law != NULL && trial->request->other_law) {
+        trial_skip(trial, "what comes out is known of the default law alone");
+    }
+    return !trial->decided;
+}
+
 void subject_reset(solver_subject *s) {
     stn_arena_reset(s->arena);
 }

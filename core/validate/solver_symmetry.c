@@ -125,7 +125,7 @@ static bool solve_in_units(solver_subject *s, stn_problem *p, const solver_answe
 
 void solver_units(validate_trial *trial) {
     solver_subject s;
-    if (subject_begin(&s, trial, false)) {
+    if (subject_begin_default(&s, trial)) {
         compare(&s, &(other_ways){"in other units", solve_in_units, subject_spec(&s), 100, 1000});
     }
 }
@@ -148,7 +148,7 @@ static bool solve_repeated(solver_subject *s, stn_problem *p, const solver_answe
 
 void solver_redundant(validate_trial *trial) {
     solver_subject s;
-    if (subject_begin(&s, trial, false)) {
+    if (subject_begin_default(&s, trial)) {
         compare(&s, &(other_ways){"with every contact 2 to 5 times", solve_repeated, subject_spec(&s), 30, 1000});
     }
 }

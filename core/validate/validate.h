@@ -14,6 +14,7 @@ typedef struct validate_request {
     const stn_setting *settings; // of the plugin
     int32_t setting_count;
     const char *law;     // for solvers that take one
+    bool other_law;      // not the one whose answers are known: R and v_hat of the problem need not mean anything to it
     uint64_t seed;       // of everything random
     bool full;           // long variants
     double limit_s;      // for one check, then it counts as hanging
