@@ -34,6 +34,17 @@ static int32_t joint_of(robot_reader *reader, const xml_element *xml, const char
 
 static void follow(robot_reader *reader, const xml_element *xml, int32_t own, int32_t master, const double *c) {
     robot_joint *joint = &reader->joints[own];
+    double offset = c[0] + ref_of(reader, own) - c[1] * ref_of(reader, master);
+    bool other = joint->mimic != NULL && strcmp(joint->mimic, reader->joints[master].spec.name) != 0;
+    if (other && own != master && c[1] != 0.0) { // it follows one joint as a mimic, further ones by gears
+        robot_equality *gear =
+            robot_add_equality(reader, STN_EQUALITY_GEAR, xml_attribute(xml, "name"), own, master, xml);
+        if (gear != NULL) {
+            gear->spec.ratio = c[1];
+            gear->spec.offset = offset;
+        }
+        return;
+    }
     if (joint->mimic != NULL) {
         robot_warn(reader, xml, "equality", "%s follows '%.80s' already: this one is ignored", joint->label,
                    joint->mimic);
@@ -41,7 +52,7 @@ static void follow(robot_reader *reader, const xml_element *xml, int32_t own, in
     }
     joint->mimic = reader->joints[master].spec.name;
     joint->spec.mimic_multiplier = c[1];
-    joint->spec.mimic_offset = c[0] + ref_of(reader, own) - c[1] * ref_of(reader, master);
+    joint->spec.mimic_offset = offset;
 }
 
 static void read_joint(robot_reader *reader, const xml_element *xml) {

@@ -246,6 +246,15 @@ static void a_linear_equality_is_a_mimic_joint(void **state) {
     assert_near(j->mimic_offset, 0.1 + 0.5 + 2.0 * 0.2, 1e-15); // q - 0.5 = 0.1 - 2 (q_k - 0.2)
     assert_int_equal(joint_of(f, "l")->mimic, -1);
     expect_finding(f, STN_SEVERITY_NOTE, "equality", 4, "equality", "not active");
+    good_mjcf(f, MUJOCO(FIVE "<equality><joint joint1='a' joint2='c'/><joint joint1='a' joint2='e' polycoef='0.5 -3'/>"
+                             "</equality>")); // a second one is a gear
+    assert_string_equal(f->model->joints[joint_of(f, "a")->mimic].name, "c");
+    assert_int_equal(f->model->equality_count, 1);
+    const stn_equality *gear = &f->model->equalities[0];
+    assert_string_equal(f->model->joints[gear->joint_a].name, "a");
+    assert_string_equal(f->model->joints[gear->joint_b].name, "e");
+    assert_near(gear->ratio, -3.0, 0.0);
+    assert_near(gear->offset, 0.5, 0.0);
     good_mjcf(f, MUJOCO(FIVE "<equality><joint joint1='a' joint2='c' polycoef='0 1 1'/></equality>"));
     assert_int_equal(joint_of(f, "a")->mimic, -1);
     expect_finding(f, STN_SEVERITY_WARNING, "equality", 3, "equality", "first degree");
