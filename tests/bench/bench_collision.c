@@ -8,29 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bench_peer.h"
 #include "bench_time.h"
 #include "collision/engines.h"
 
 enum { WARM_UP = 10, MOST_STEPS = 300, FEWEST_STEPS = 5 };
 static const double BUDGET_US = 4e5; // of one engine in one scene
-
-/// Sums of the fit of log time over log count.
-typedef struct fit {
-    double n, x, y, xx, xy;
-} fit;
-
-static void fit_add(fit *f, double count, double time) {
-    double x = log(count), y = log(time);
-    f->n += 1.0;
-    f->x += x;
-    f->y += y;
-    f->xx += x * x;
-    f->xy += x * y;
-}
-
-static double fit_exponent(const fit *f) {
-    return (f->n * f->xy - f->x * f->y) / (f->n * f->xx - f->x * f->x);
-}
 
 static double processor_us(void) {
     struct timespec t;
@@ -140,7 +123,7 @@ int main(int argc, char **argv) {
     int32_t one = argc > 1 ? atoi(argv[1]) : 0;
     const char *only = argc > 2 ? argv[2] : NULL;
     print_processor();
-    engines_print_missing();
+    print_missing_peers();
     compare_engines("heap", scene_pile, one, only);
     compare_engines("heap with cylinders", scene_pile_cylinders, one, only);
     compare_engines("layer", scene_layer, one, only);

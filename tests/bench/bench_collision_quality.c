@@ -9,6 +9,7 @@
 
 #include "../plugins/contact/point_oracle.h"
 #include "bench_time.h"
+#include "bench_peer.h"
 #include "collision/engines.h"
 #include "collision/ours.h"
 
@@ -167,7 +168,7 @@ static void compare_engines(const char *title, bool (*make)(scene *, int32_t), i
 int main(int argc, char **argv) {
     int32_t count = argc > 1 ? atoi(argv[1]) : 1000;
     print_processor();
-    engines_print_missing();
+    print_missing_peers();
     compare_engines("heap with cylinders", scene_pile_cylinders, count);
     compare_engines("heap of convex hulls", scene_pile_hulls, count);
     return 0;

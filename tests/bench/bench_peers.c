@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench_peer.h"
 #include "bench_time.h"
 #include "peers/scene.h"
 
@@ -91,24 +92,6 @@ static double quantile(double *x, int32_t count, double fraction) {
     qsort(x, (size_t)count, sizeof *x, compare);
     int32_t at = (int32_t)(fraction * count);
     return count > 0 ? x[at < count ? at : count - 1] : (double)NAN;
-}
-
-/// Sums of the fit of log time over log bodies.
-typedef struct fit {
-    double n, x, y, xx, xy;
-} fit;
-
-static void fit_add(fit *f, double count, double time) {
-    double x = log(count), y = log(time);
-    f->n += 1.0;
-    f->x += x;
-    f->y += y;
-    f->xx += x * x;
-    f->xy += x * y;
-}
-
-static double fit_exponent(const fit *f) {
-    return f->n > 1.0 ? (f->n * f->xy - f->x * f->y) / (f->n * f->xx - f->x * f->x) : (double)NAN;
 }
 
 /// Of the medians over 40 bodies and more; [walls].
@@ -238,18 +221,6 @@ static void print_exponents(void) {
     }
 }
 
-static void print_missing(void) {
-#ifndef HAVE_BULLET
-    printf("Bullet is left out: not installed (libbullet-dev)\n");
-#endif
-#ifndef HAVE_ODE
-    printf("ODE is left out: not installed (libode-dev)\n");
-#endif
-#ifndef HAVE_MUJOCO
-    printf("MuJoCo is left out: not installed (libmujoco-dev)\n");
-#endif
-}
-
 /// `only`: scenes with this in their name, NULL for all.
 static void measure_clutter(const char *only) {
     static const int32_t counts[] = {8, 16, 40, 80, 160, 320};
@@ -282,7 +253,7 @@ int main(int argc, char **argv) {
     };
     const char *only = argc > 1 ? argv[1] : NULL;
     print_processor();
-    print_missing();
+    print_missing_peers();
     printf("  %-13s %6s %10s %10s %10s %7s %6s %8s %9s %9s\n", "[us a step]", "steps", "median", "p99", "settled",
            "ratio", "iter", "contacts", "momentum", "overlap");
     for (size_t i = 0; i < sizeof robots / sizeof robots[0]; i++) {

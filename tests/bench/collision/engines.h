@@ -21,16 +21,4 @@ static const engine *const engines[] = {
 };
 enum { ENGINES = sizeof engines / sizeof engines[0] };
 
-static inline void engines_print_missing(void) {
-#ifndef HAVE_BULLET
-    printf("Bullet is left out: not installed (libbullet-dev)\n");
-#endif
-#ifndef HAVE_ODE
-    printf("ODE is left out: not installed (libode-dev)\n");
-#endif
-#ifndef HAVE_MUJOCO
-    printf("MuJoCo is left out: not installed (libmujoco-dev)\n");
-#endif
-}
-
 #endif
