@@ -64,7 +64,7 @@ static const struct {
     {"solver/wrong_reason", "statuses and outputs", "gave no reason for stopping"},
     {"solver/wrong_ellipse", "kinds and sets", "with the set 'ellipse' alone: not converged"},
     {"solver/wrong_allocation", "no allocation", "allocations, expected none"},
-    {"solver/wrong_start", "start at the solution", "3 iterations after "},
+    {"solver/wrong_start", "start at the solution", "3 iterations (expected 0 or 1)"},
     {"factor/wrong_transpose_all", "random matrices", "|A x - b| is "},
     {"factor/wrong_digits", "ill-conditioned matrices", "|A x - b| is "},
     {"factor/wrong_columns", "patterns", "|A x - b| is "},
