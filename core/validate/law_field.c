@@ -223,14 +223,15 @@ void law_convex(validate_trial *trial) {
 
 // ----------------------------------------------------------------------------------------------- open, work, mu = 0
 
-/// Leaving overlap there is no normal impulse; friction may still be that of the step before. Apart before and after
-/// the step there is nothing.
+/// Leaving overlap there is no normal impulse; friction may still be that of the step before. Out of reach
+/// before and after the step there is nothing.
 static bool look_when_open(law_subject *s, int32_t i, const double v[3], double *worst) {
     stn_constraint *c = &s->problem->constraints[i];
     const double away[3] = {1e-3 * v[0], 1e-3 * v[1], 1e3 * (fabs(c->phi0) / s->problem->dt + 1.0 + size_of(v))};
     law_answer leaving = law_at(s, away);
     double most = fabs(leaving.gamma[2]) + fabs(leaving.G[2][2]);
-    c->phi0 = fabs(c->phi0);
+    bool reaches = s->ops->reach != NULL; // at rest
+    c->phi0 = fabs(c->phi0) + (reaches ? s->ops->reach(s->instance->self, s->problem->dt, c, 0.0, 0.0) : 0.0);
     law_regularize(s);
     if (!law_choose(s, i)) {
         return false;

@@ -24,14 +24,15 @@ static inline double lagged_impulse(const law_contact *c, double force) {
 }
 
 /// One contact: cost, normal impulse n(v_n) >= 0 and slope -n'(v_n) >= 0 of the normal law.
-typedef void lagged_normal(const double *lane, size_t stride, double v_n, double *cost, double *n, double *slope);
+typedef void lagged_normal(const void *self, const double *lane, size_t stride, double v_n, double *cost, double *n,
+                           double *slope);
 
-LANE_INLINE void lagged_lane(const double *c, size_t stride, const double *v_c, double *cost, double *gamma, double *G,
-                             lagged_normal *normal) {
+LANE_INLINE void lagged_lane(const void *self, const double *c, size_t stride, const double *v_c, double *cost,
+                             double *gamma, double *G, lagged_normal *normal) {
     double v1 = v_c[0], v2 = v_c[stride], p = c[LAGGED_LIMIT * stride], e = c[LAGGED_EPSILON * stride];
     double slip2 = v1 * v1 + v2 * v2, s = sqrt(slip2 + e * e), s_inv = 1.0 / s;
     double cost_n, n, slope;
-    normal(c + LAGGED_COUNT * stride, stride, v_c[2 * stride], &cost_n, &n, &slope);
+    normal(self, c + LAGGED_COUNT * stride, stride, v_c[2 * stride], &cost_n, &n, &slope);
     double secant = p * s_inv;
     cost[0] = cost_n + p * (slip2 / (s + e));
     gamma[0] = -secant * v1;
@@ -49,20 +50,20 @@ LANE_INLINE void lagged_lane(const double *c, size_t stride, const double *v_c, 
 }
 
 /// The evaluate of such a law. `normal` is a constant where it is called, so that it becomes part of the loop.
-LANE_INLINE void lagged_evaluate(const stn_law_batch *batch, const double *v_c, double *cost, double *gamma, double *G,
-                                 lagged_normal *normal) {
+LANE_INLINE void lagged_evaluate(const void *self, const stn_law_batch *batch, const double *v_c, double *cost,
+                                 double *gamma, double *G, lagged_normal *normal) {
     const size_t stride = (size_t)batch->stride;
     const double *c = batch->coefficients;
     if (G == NULL) {
         LANE_LOOP
         for (size_t i = 0; i < stride; i++) {
-            lagged_lane(c + i, stride, v_c + i, cost + i, gamma + i, NULL, normal);
+            lagged_lane(self, c + i, stride, v_c + i, cost + i, gamma + i, NULL, normal);
         }
         return;
     }
     LANE_LOOP
     for (size_t i = 0; i < stride; i++) {
-        lagged_lane(c + i, stride, v_c + i, cost + i, gamma + i, G + i, normal);
+        lagged_lane(self, c + i, stride, v_c + i, cost + i, gamma + i, G + i, normal);
     }
 }
 

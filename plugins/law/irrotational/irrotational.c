@@ -54,7 +54,9 @@ static void fill_normal(const law_contact *contact, double *lane, size_t stride)
     lane[QUADRATIC * stride] = dt * dt * k * d;
 }
 
-LANE_INLINE void hunt_crossley(const double *lane, size_t stride, double v, double *cost, double *n, double *slope) {
+LANE_INLINE void hunt_crossley(const void *self, const double *lane, size_t stride, double v, double *cost, double *n,
+                               double *slope) {
+    (void)self;
     double a = lane[LINEAR * stride], b = lane[QUADRATIC * stride], u = lane[BOUND * stride] - v;
     bool open = !(u > 0.0);
     u = open ? 0.0 : u;
@@ -96,8 +98,7 @@ static stn_status prepare_regularized(const void *self, const stn_problem *probl
 
 LANE_KERNEL static void evaluate_lagged(const void *self, const stn_law_batch *batch, const double *v_c, double *cost,
                                         double *gamma, double *G) {
-    (void)self;
-    lagged_evaluate(batch, v_c, cost, gamma, G, hunt_crossley);
+    lagged_evaluate(self, batch, v_c, cost, gamma, G, hunt_crossley);
 }
 
 /// Friction of a step needs a normal impulse before touch: with less than this, impacts that slide come out otherwise.
@@ -133,7 +134,7 @@ LANE_INLINE void similar_lane(const double *c, size_t stride, const double *v_c,
     double v1 = v_c[0], v2 = v_c[stride], mu = c[MU * stride], e = c[EPSILON * stride];
     double slip2 = v1 * v1 + v2 * v2, s = sqrt(slip2 + e * e), s_inv = 1.0 / s;
     double n, slope;
-    hunt_crossley(c, stride, v_c[2 * stride] - mu * (slip2 / (s + e)), cost, &n, &slope);
+    hunt_crossley(NULL, c, stride, v_c[2 * stride] - mu * (slip2 / (s + e)), cost, &n, &slope);
     double t1 = v1 * s_inv, t2 = v2 * s_inv, r1 = -mu * t1, r2 = -mu * t2;
     gamma[0] = n * r1;
     gamma[stride] = n * r2;
