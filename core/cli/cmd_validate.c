@@ -194,6 +194,10 @@ static bool has_check(const validate_battery *battery, const char *pattern) {
     return false;
 }
 
+static double limit_of(const validate_options *o) {
+    return !isinf(o->limit) ? o->limit : (o->full ? 1800.0 : 120.0);
+}
+
 static stn_status validate_plugin(const run *r, const stn_plugin_info *info, const char *chosen_by,
                                   const validate_battery *battery, tally *t, stn_error *err) {
     const validate_options *o = r->options;
@@ -206,7 +210,7 @@ static stn_status validate_plugin(const run *r, const stn_plugin_info *info, con
                                 .other_law = strcmp(o->law, default_law) != 0,
                                 .seed = (uint64_t)o->seed,
                                 .full = o->full,
-                                .limit_s = !isinf(o->limit) ? o->limit : (o->full ? 1800.0 : 120.0),
+                                .limit_s = limit_of(o),
                                 .pattern = o->pattern,
                                 .save = o->save};
     stn_status status = try_settings(r, info, err);
@@ -242,6 +246,9 @@ static int validate(run *r, const char *word) {
     const char *chosen_by = word;
     int32_t count = 0, batteries = 0;
     stn_status status = stn_context_create(NULL, &r->context, &err);
+    if (status == STN_OK && strchr(word, '/') != NULL && kind_before_slash(word) == STN_KIND_COUNT) {
+        status = validate_loading(r->context, word, limit_of(r->options), &err);
+    }
     status = status == STN_OK ? find_plugins(r->context, word, found, &count, &chosen_by, &err) : status;
     tally t = {.checks = r->options->json ? cJSON_CreateArray() : NULL};
     for (int32_t i = 0; i < count && status == STN_OK; i++) {

@@ -53,6 +53,26 @@ void trial_skip(validate_trial *trial, const char *format, ...) {
     va_end(arguments);
 }
 
+static void load(validate_trial *trial) {
+    const stn_plugin_info *info = NULL;
+    stn_error refused = {STN_OK, ""};
+    for (int kind = 0; kind < STN_KIND_COUNT; kind++) {
+        (void)stn_plugin_find(trial->request->context, (stn_kind)kind, trial->request->id, &info, &refused);
+    }
+    trial_ok(trial, "was loaded or refused");
+}
+
+stn_status validate_loading(stn_context *context, const char *path, double limit_s, stn_error *err) {
+    static const validate_check check = {.name = "loading", .run = load};
+    validate_request request = {.context = context, .id = path, .limit_s = limit_s};
+    validate_result result;
+    stn_status status = child_run(&check, &request, &result, err);
+    if (status == STN_OK && result.broken) {
+        return stn_fail(err, STN_ERR_PLUGIN, "%s: while it is loaded: %s", path, result.text);
+    }
+    return status;
+}
+
 stn_status validate_run(const validate_battery *battery, const validate_request *request,
                         void (*report)(void *user, const validate_check *check, const validate_result *result),
                         void *user, stn_error *err) {

@@ -60,6 +60,9 @@ extern const validate_battery validate_solvers, validate_factors, validate_integ
 
 /// The battery of a kind; NULL where there is none yet.
 const validate_battery *validate_battery_of(stn_kind kind);
+/// Loads a shared object in a child process first. STN_ERR_PLUGIN: it crashes, hangs or leaves while it is loaded; an
+/// object that is refused as usual is not told here.
+stn_status validate_loading(stn_context *context, const char *path, double limit_s, stn_error *err);
 /// Runs the battery; `report` gets every check as it ends. STN_ERR_FILE: no child process can be made.
 stn_status validate_run(const validate_battery *battery, const validate_request *request,
                         void (*report)(void *user, const validate_check *check, const validate_result *result),

@@ -140,6 +140,8 @@ static void plugins_are_named_by_id_kind_and_path(void **state) {
     stn_expect("validate spa 2>&1", 2,
                "stiction validate: unknown plugin spa; did you mean sap? see stiction plugins\n");
     stn_expect_part("validate /no/such.so 2>&1", 2, "/no/such.so");
+    stn_expect_part("validate " ABORTS " 2>&1", 2,
+                    "aborts_when_loaded.so: while it is loaded: crashed: ended by signal 6");
 }
 
 static void bad_words_are_refused(void **state) {
