@@ -10,20 +10,7 @@
 #include <math.h>
 #include <stiction/plugin.h>
 
-// One pass over structure-of-arrays data is compiled for AVX2 as well and chosen at load. No fused operations in
-// either, so results do not depend on the choice. clang 14 calls a name that its clones do not have.
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__clang__)
-#define LANE_KERNEL __attribute__((target_clones("default", "avx2")))
-#else
-#define LANE_KERNEL
-#endif
-
-// lanes do not depend on each other, and outputs never share an array with inputs
-#ifdef __clang__
-#define LANE_LOOP
-#else
-#define LANE_LOOP _Pragma("GCC ivdep")
-#endif
+#include "common/lanes.h"
 
 typedef struct sap_config {
     double beta, sigma;
@@ -138,8 +125,8 @@ static stn_status prepare(const void *self, const stn_problem *problem, const st
 }
 
 /// One contact. Every region is computed and selected without a branch, so that the loop around it becomes vector code.
-static inline __attribute__((always_inline)) void evaluate_lane(const double *c, size_t stride, const double *v_c,
-                                                                double *cost, double *gamma, double *G) {
+LANE_INLINE void evaluate_lane(const double *c, size_t stride, const double *v_c, double *cost, double *gamma,
+                               double *G) {
     double rt_inv = c[RT_INV * stride], rn_inv = c[RN_INV * stride], mu = c[MU * stride], mu_hat = c[MU_HAT * stride];
     double y1 = (c[V_HAT_1 * stride] - v_c[0]) * rt_inv;
     double y2 = (c[V_HAT_2 * stride] - v_c[stride]) * rt_inv;
