@@ -9,7 +9,7 @@
 
 /// A kind gets its battery here.
 static const validate_battery *const batteries[] = {&validate_solvers, &validate_factors, &validate_integrators,
-                                                   &validate_laws};
+                                                    &validate_laws};
 
 const validate_battery *validate_battery_of(stn_kind kind) {
     for (int32_t i = 0; i < STN_COUNT(batteries); i++) {

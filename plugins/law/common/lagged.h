@@ -49,6 +49,15 @@ LANE_INLINE void lagged_lane(const void *self, const double *c, size_t stride, c
     G[5 * stride] = slope;
 }
 
+/// The reach of such a law: friction of a step needs a normal impulse before touch.
+static inline double lagged_reach(const void *self, double dt, const stn_constraint *c, double normal_speed,
+                                  double slip_speed) {
+    (void)self;
+    (void)c;
+    (void)slip_speed;
+    return 2.0 * dt * fabs(normal_speed);
+}
+
 /// The evaluate of such a law. `normal` is a constant where it is called, so that it becomes part of the loop.
 LANE_INLINE void lagged_evaluate(const void *self, const stn_law_batch *batch, const double *v_c, double *cost,
                                  double *gamma, double *G, lagged_normal *normal) {

@@ -22,4 +22,25 @@
 
 #define LANE_INLINE static inline __attribute__((always_inline))
 
+/// One contact of a law whose parameters are all in its coefficients; entry k of an array at [k stride], G may be NULL.
+typedef void law_lane(const double *c, size_t stride, const double *v_c, double *cost, double *gamma, double *G);
+
+/// The evaluate of such a law. `lane` is a constant where it is called, so that it becomes part of the loop.
+LANE_INLINE void lanes_evaluate(const stn_law_batch *batch, const double *v_c, double *cost, double *gamma, double *G,
+                                law_lane *lane) {
+    const size_t stride = (size_t)batch->stride;
+    const double *c = batch->coefficients;
+    if (G == NULL) {
+        LANE_LOOP
+        for (size_t i = 0; i < stride; i++) {
+            lane(c + i, stride, v_c + i, cost + i, gamma + i, NULL);
+        }
+        return;
+    }
+    LANE_LOOP
+    for (size_t i = 0; i < stride; i++) {
+        lane(c + i, stride, v_c + i, cost + i, gamma + i, G + i);
+    }
+}
+
 #endif

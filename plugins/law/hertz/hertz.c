@@ -80,19 +80,11 @@ LANE_KERNEL static void evaluate(const void *self, const stn_law_batch *batch, c
     lagged_evaluate(self, batch, v_c, cost, gamma, G, hertz);
 }
 
-/// As law/lagged: friction of a step needs a normal impulse before touch.
-static double reach(const void *self, double dt, const stn_constraint *c, double normal_speed, double slip_speed) {
-    (void)self;
-    (void)c;
-    (void)slip_speed;
-    return 2.0 * dt * fabs(normal_speed);
-}
-
 static const stn_law_ops ops = {
     .size = sizeof ops,
     .coefficient_count = (int32_t)LAGGED_COUNT + (int32_t)NORMAL_COUNT,
     .sets = 1u << STN_SET_CONE,
-    .reach = reach,
+    .reach = lagged_reach,
     .prepare = prepare,
     .evaluate = evaluate,
 };

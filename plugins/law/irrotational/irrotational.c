@@ -101,15 +101,6 @@ LANE_KERNEL static void evaluate_lagged(const void *self, const stn_law_batch *b
     lagged_evaluate(self, batch, v_c, cost, gamma, G, hunt_crossley);
 }
 
-/// Friction of a step needs a normal impulse before touch: with less than this, impacts that slide come out otherwise.
-static double reach_lagged(const void *self, double dt, const stn_constraint *c, double normal_speed,
-                           double slip_speed) {
-    (void)self;
-    (void)c;
-    (void)slip_speed;
-    return 2.0 * dt * fabs(normal_speed);
-}
-
 // -------------------------------------------------------------------------------------------------------- similar
 
 enum { MU = NORMAL_COUNT, EPSILON, SIMILAR_COUNT };
@@ -154,19 +145,7 @@ LANE_INLINE void similar_lane(const double *c, size_t stride, const double *v_c,
 LANE_KERNEL static void evaluate_similar(const void *self, const stn_law_batch *batch, const double *v_c, double *cost,
                                          double *gamma, double *G) {
     (void)self;
-    const size_t stride = (size_t)batch->stride;
-    const double *c = batch->coefficients;
-    if (G == NULL) {
-        LANE_LOOP
-        for (size_t i = 0; i < stride; i++) {
-            similar_lane(c + i, stride, v_c + i, cost + i, gamma + i, NULL);
-        }
-        return;
-    }
-    LANE_LOOP
-    for (size_t i = 0; i < stride; i++) {
-        similar_lane(c + i, stride, v_c + i, cost + i, gamma + i, G + i);
-    }
+    lanes_evaluate(batch, v_c, cost, gamma, G, similar_lane);
 }
 
 /// It acts at phi < dt (|v_n| + mu |v_t|) on approach; half as much again for what the step changes.
@@ -189,8 +168,8 @@ static double reach_similar(const void *self, double dt, const stn_constraint *c
     }
 
 #define evaluate_regularized evaluate_lagged
-OPS(lagged, (int32_t)LAGGED_COUNT + (int32_t)NORMAL_COUNT, reach_lagged);
-OPS(regularized, (int32_t)LAGGED_COUNT + (int32_t)NORMAL_COUNT, reach_lagged);
+OPS(lagged, (int32_t)LAGGED_COUNT + (int32_t)NORMAL_COUNT, lagged_reach);
+OPS(regularized, (int32_t)LAGGED_COUNT + (int32_t)NORMAL_COUNT, lagged_reach);
 OPS(similar, SIMILAR_COUNT, reach_similar);
 #undef evaluate_regularized
 

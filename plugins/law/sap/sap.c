@@ -166,19 +166,7 @@ LANE_INLINE void evaluate_lane(const double *c, size_t stride, const double *v_c
 LANE_KERNEL static void evaluate(const void *self, const stn_law_batch *batch, const double *v_c, double *cost,
                                  double *gamma, double *G) {
     (void)self;
-    const size_t stride = (size_t)batch->stride;
-    const double *c = batch->coefficients;
-    if (G == NULL) {
-        LANE_LOOP
-        for (size_t i = 0; i < stride; i++) {
-            evaluate_lane(c + i, stride, v_c + i, cost + i, gamma + i, NULL);
-        }
-        return;
-    }
-    LANE_LOOP
-    for (size_t i = 0; i < stride; i++) {
-        evaluate_lane(c + i, stride, v_c + i, cost + i, gamma + i, G + i);
-    }
+    lanes_evaluate(batch, v_c, cost, gamma, G, evaluate_lane);
 }
 
 static const stn_law_ops ops = {
