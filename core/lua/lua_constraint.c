@@ -33,13 +33,17 @@ static stn_equality_type read_type(lua_State *L) {
     return (stn_equality_type)type;
 }
 
-/// The one link under `key`; the world when there is none and it may be missing.
+/// The one link under `key`; the world when it may be missing and is, or is called "world" as in lists of contacts.
 static int32_t read_link(const stn_fields *f, stn_lua_world *w, const char *key, bool needed) {
     if (!stn_fields_push(f, key)) {
         if (needed) {
             stn_lua_fail(f->L, "%s: %s is missing: a robot of one link, { robot, \"link\" }, \"robot/link\" or a link",
                          f->owner, key);
         }
+        return STN_WORLD;
+    }
+    if (!needed && lua_type(f->L, -1) == LUA_TSTRING && strcmp(lua_tostring(f->L, -1), "world") == 0) {
+        lua_pop(f->L, 1);
         return STN_WORLD;
     }
     stn_link_range range = stn_lua_links(f->L, -1, w, f->owner);

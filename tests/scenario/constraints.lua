@@ -48,6 +48,18 @@ stn.test("two welded boxes move as one: momentum at once, inertia of the sum", f
   stn.near(angle, 0, 1e-7, "angle")
 end)
 
+stn.test("what is held by the world says so by name or by leaving b out", function()
+  local function height(b)
+    local world = stn.world { dt = 1e-3, solver = tight }
+    local a = world:box { size = { 0.2, 0.2, 0.2 }, mass = 2, xyz = { 0, 0, 1 } }
+    world:constraint { "weld", a = a, b = b, b_pose = { xyz = { 0, 0, 1 } } }
+    for _ in world:run { steps = 100 } do end
+    return a:position()[3]
+  end
+  stn.near(height(nil), 1, 1e-3)
+  assert(height "world" == height(nil))
+end)
+
 stn.test("a soft weld gives way by force and torque over stiffness", function()
   local world = stn.world { dt = 1e-3, solver = tight }
   local a = world:box { size = { 0.1, 0.1, 0.1 }, mass = 1 }
