@@ -4,9 +4,11 @@
 -- into islands, and a step is to cost as its bodies do.
 local stn = require "stiction"
 local clutter = require "clutter_scene"
+local chart = require "chart"
 
 local p = clutter.parameters {
   placement = stn.choice { "columns", "paper" }, dt = 0.002, seconds = 3.0, tolerance = 1e-8, most = 1280, most_walls = 320,
+  plot = "", -- an SVG file
 }
 
 local function median(values, from)
@@ -17,9 +19,7 @@ end
 
 local function run(bodies, walls)
   p.bodies, p.walls = bodies, walls
-  local world <close> = stn.world {
-    dt = p.dt, solver = { "sap", tolerance = p.tolerance, max_iterations = 200 }, certificate = "light",
-  }
+  local world <close> = stn.world { dt = p.dt, solver = { "sap", tolerance = p.tolerance, max_iterations = 200 } }
   clutter.build(world, p, not walls and 0.3 or nil)
   local duration, iterations, steps, unsolved, worst, contacts = {}, 0, 0, 0, 0, 0
   for step in world:run { seconds = p.seconds } do
@@ -52,14 +52,26 @@ local function exponent(rows, key)
 end
 
 io.stderr:write("       bodies  contacts   us median   us settled   us/body   iterations      eps_m\n")
+local lines = {}
 for _, case in ipairs { { false, p.most, "open" }, { true, p.most_walls, "walls" } } do
   local rows, bodies = {}, 10
   while bodies <= case[2] do
     rows[#rows + 1] = run(bodies, case[1])
     bodies = 2 * bodies
   end
+  local line = { name = case[3] == "open" and "open floor" or case[3], x = {}, y = {} }
+  for i, row in ipairs(rows) do
+    line.x[i], line.y[i] = row.bodies, row.us
+  end
+  lines[#lines + 1] = line
   if #rows > 2 then
     stn.result("exponent_" .. case[3], exponent(rows, "us"), "1")
     stn.result("exponent_settled_" .. case[3], exponent(rows, "settled"), "1")
   end
+end
+if p.plot ~= "" then
+  chart.write(p.plot, {
+    title = "Time of a step over the number of bodies", x = { label = "bodies", log = true }, y = { label = "us, median", log = true },
+    series = lines,
+  })
 end

@@ -4,12 +4,14 @@
 -- most k iterations, judged by the certificate: the solver says nothing about itself here.
 local stn = require "stiction"
 local clutter = require "clutter_scene"
+local chart = require "chart"
 
 local p = clutter.parameters {
   energetic = 60,   -- the step of the paper; 0: the one with most iterations
   quiet = 520,
   tolerance = 1e-10, -- to see the tail of convergence
   log = "",          -- a CSV file with both histories
+  plot = "",         -- an SVG file with their residuals
 }
 
 local function new_world(max_iterations)
@@ -53,7 +55,7 @@ local file = p.log ~= "" and assert(io.open(p.log, "w"))
 if file then
   file:write("step,iteration,cost_J,cost_above_last_J,momentum\n")
 end
-local states = find_states()
+local states, lines = find_states(), {}
 for _, name in ipairs { "energetic", "quiet" } do
   local rows, number = history(states[name]), states[name .. "_step"]
   local last = rows[#rows].cost
@@ -65,6 +67,11 @@ for _, name in ipairs { "energetic", "quiet" } do
       file:write(("%d,%d,%.17g,%.17g,%.17g\n"):format(number, row.k, row.cost, row.cost - last, row.residual))
     end
   end
+  local line = { name = ("step %d"):format(number), x = {}, y = {} }
+  for k, row in ipairs(rows) do
+    line.x[k], line.y[k] = k, row.residual
+  end
+  lines[#lines + 1] = line
   for k = 2, #rows do -- Newton's method with this line search never goes up
     local rise = rows[k].cost - rows[k - 1].cost
     assert(rise <= 1e-12 * math.max(1, math.abs(last)), ("iteration %d raises the cost by %g J"):format(k, rise))
@@ -75,4 +82,10 @@ for _, name in ipairs { "energetic", "quiet" } do
 end
 if file then
   file:close()
+end
+if p.plot ~= "" then
+  chart.write(p.plot, {
+    title = "Newton's method at two steps of clutter", x = { label = "iteration" }, y = { label = "momentum error", log = true },
+    series = lines,
+  })
 end

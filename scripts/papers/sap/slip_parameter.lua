@@ -4,8 +4,9 @@
 -- the iterations grow slowly.
 local stn = require "stiction"
 local clutter = require "clutter_scene"
+local chart = require "chart"
 
-local p = clutter.parameters { bodies = 40, from = -7, to = -1, tolerance = 1e-5 }
+local p = clutter.parameters { bodies = 40, from = -7, to = -1, tolerance = 1e-5, plot = "" } -- plot: an SVG file
 local g = 9.81
 
 -- One run: what the last fifth of the steps says.
@@ -51,6 +52,22 @@ for exponent = p.from, p.to do
   rows[#rows + 1] = row
   io.stderr:write(("%8.0e %17.2e %15.2e %11.2e %12.2f\n"):format(row.sigma, row.slip, row.bound, row.condition, row.iterations))
   stn.check(("mean slip at sigma %.0e"):format(row.sigma), { value = row.slip, limit = row.bound, unit = "m/s" })
+end
+local function column(key)
+  local values = {}
+  for i, row in ipairs(rows) do
+    values[i] = row[key]
+  end
+  return values
+end
+if p.plot ~= "" then
+  chart.write(p.plot, {
+    title = "Slip at rest over the slip parameter", x = { label = "sigma", log = true }, y = { label = "m/s", log = true },
+    series = {
+      { name = "mean slip of sticking contacts", x = column "sigma", y = column "slip" },
+      { name = "sigma mu dt g", x = column "sigma", y = column "bound" },
+    },
+  })
 end
 if #rows > 2 then
   local power = slope(rows, "sigma", "condition")
