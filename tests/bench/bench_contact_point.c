@@ -9,6 +9,7 @@
 #include <stiction/plugin.h>
 
 #include "../support/stn_random_pose.h"
+#include "../support/stn_random_shape.h"
 
 enum { PAIRS = 100, ROUNDS = 200, HULL_POINTS = 1000 };
 
@@ -94,22 +95,7 @@ static stn_shape prism(bench *b, int32_t sides, double radius, double half_heigh
 
 static stn_shape random_shape(bench *b, stn_random *r, stn_shape_type type) {
     double s = random_between(r, 0.03, 0.06), t = random_between(r, 0.03, 0.06), u = random_between(r, 0.03, 0.06);
-    switch (type) {
-    case STN_SHAPE_SPHERE:
-        return stn_shape_sphere(s);
-    case STN_SHAPE_BOX:
-        return stn_shape_box(stn_vec3_make(s, t, u));
-    case STN_SHAPE_CAPSULE:
-        return stn_shape_capsule(s, t);
-    case STN_SHAPE_CYLINDER:
-        return stn_shape_cylinder(s, t);
-    case STN_SHAPE_ELLIPSOID:
-        return stn_shape_ellipsoid(stn_vec3_make(s, t, u));
-    case STN_SHAPE_CONVEX:
-        return blob(b, r, 50, stn_vec3_make(s, t, u));
-    default:
-        return stn_shape_half_space();
-    }
+    return type == STN_SHAPE_CONVEX ? blob(b, r, 50, stn_vec3_make(s, t, u)) : shape_of_sizes(type, s, t, u);
 }
 
 /// Moves B along the normal until it overlaps by a little.

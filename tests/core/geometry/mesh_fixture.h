@@ -9,6 +9,7 @@
 #include <stiction/mesh.h>
 
 #include "stn_random_pose.h"
+#include "stn_context.h"
 #include "stn_test.h"
 
 typedef struct soup {
@@ -186,16 +187,6 @@ static inline stn_mass box_solid(stn_vec3 lower, stn_vec3 upper) {
     assert_ok(stn_shape_mass(&box, stn_shape_volume(&box), &mass, &err), err);
     mass.com = stn_vec3_scale(0.5, stn_vec3_add(lower, upper));
     return mass;
-}
-
-static inline int make_context(void **state) {
-    stn_error err;
-    return stn_context_create(NULL, (stn_context **)state, &err) == STN_OK ? 0 : -1;
-}
-
-static inline int drop_context(void **state) {
-    stn_context_destroy(*state);
-    return 0;
 }
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "geometry/box_tree.h"
+#include "stn_context.h"
 #include "stn_random_pose.h"
 
 enum { MOST = 10000 };
@@ -143,20 +144,10 @@ static void the_nearest_is_found_by_looking_at_few(void **state) {
     }
 }
 
-static int setup(void **state) {
-    stn_error err;
-    return stn_context_create(NULL, (stn_context **)state, &err) == STN_OK ? 0 : 1;
-}
-
-static int teardown(void **state) {
-    stn_context_destroy(*state);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(searches_find_what_a_look_at_every_box_finds),
         cmocka_unit_test(the_nearest_is_found_by_looking_at_few),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, make_context, drop_context);
 }

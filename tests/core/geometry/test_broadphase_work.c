@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "geometry/broadphase.h"
+#include "stn_context.h"
 #include "stn_random_pose.h"
 
 enum { SIZES = 5 };
@@ -110,20 +111,10 @@ static void a_lattice_costs_the_same_however_large(void **state) {
     hold_to(*state, "lattice", 1.04, 1.0, 3, &first, &later);
 }
 
-static int setup(void **state) {
-    stn_error err;
-    return stn_context_create(NULL, (stn_context **)state, &err) == STN_OK ? 0 : 1;
-}
-
-static int teardown(void **state) {
-    stn_context_destroy(*state);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(boxes_apart_cost_the_same_however_many),
         cmocka_unit_test(a_lattice_costs_the_same_however_large),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, make_context, drop_context);
 }

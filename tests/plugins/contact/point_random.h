@@ -5,25 +5,12 @@
 
 #include "point_hulls.h"
 #include "point_probe.h"
+#include "stn_random_shape.h"
 
 static inline stn_shape random_shape(stn_random *r, stn_context *context, stn_shape_type type) {
     double s = random_size(r, 0.2, 2.0), t = random_size(r, 0.2, 2.0), u = random_size(r, 0.2, 2.0);
-    switch (type) {
-    case STN_SHAPE_SPHERE:
-        return stn_shape_sphere(s);
-    case STN_SHAPE_BOX:
-        return stn_shape_box(stn_vec3_make(s, t, u));
-    case STN_SHAPE_CAPSULE:
-        return stn_shape_capsule(s, t);
-    case STN_SHAPE_CYLINDER:
-        return stn_shape_cylinder(s, t);
-    case STN_SHAPE_ELLIPSOID:
-        return stn_shape_ellipsoid(stn_vec3_make(s, t, u));
-    case STN_SHAPE_CONVEX:
-        return stn_shape_mesh(hull_random(r, context, stn_vec3_make(s, t, u)));
-    default:
-        return stn_shape_half_space();
-    }
+    return type == STN_SHAPE_CONVEX ? stn_shape_mesh(hull_random(r, context, stn_vec3_make(s, t, u)))
+                                    : shape_of_sizes(type, s, t, u);
 }
 
 static inline double size_of(const placed *p) {
