@@ -47,7 +47,8 @@ static void visit_params(const stn_plugin_desc *desc, void (*visit)(const stn_pa
     size_t shared_size = 0;
     stn_kind_params(desc->kind, &shared, &shared_count, &shared_size);
     for (int32_t i = 0; i < shared_count; i++) {
-        visit(&shared[i], user);
+        stn_param param = stn_shared_param(desc, i);
+        visit(&param, user);
     }
     for (int32_t i = 0; i < desc->param_count; i++) {
         visit(&desc->params[i], user);

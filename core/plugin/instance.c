@@ -6,6 +6,8 @@
 #include "plugin/config.h"
 #include "plugin/registry.h"
 
+enum { MOST_SHARED = 3 }; // parameters of a kind
+
 static stn_status configure(stn_instance *instance, const stn_setting *settings, int32_t setting_count,
                             stn_error *err) {
     const stn_plugin_desc *desc = instance->desc;
@@ -13,6 +15,11 @@ static stn_status configure(stn_instance *instance, const stn_setting *settings,
     snprintf(owner, sizeof owner, "%s %s", stn_kind_name(desc->kind), desc->id);
     stn_config_part parts[2] = {{0}, {desc->params, desc->param_count, desc->config_size, NULL}};
     stn_kind_params(desc->kind, &parts[0].params, &parts[0].count, &parts[0].size);
+    stn_param shared[MOST_SHARED];
+    for (int32_t i = 0; i < parts[0].count; i++) {
+        shared[i] = stn_shared_param(desc, i);
+    }
+    parts[0].params = shared;
     stn_status status = stn_config_parts_create(instance->context, owner, parts, 2, settings, setting_count, err);
     instance->common = parts[0].config;
     instance->config = parts[1].config;

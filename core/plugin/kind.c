@@ -4,6 +4,8 @@
 
 #include <stiction/plugin.h>
 
+enum { MAX_ITERATIONS = 2 }; // its place in the table
+
 static const stn_param solver_params[] = {
     STN_PARAM_REAL(stn_solver_common, tolerance, "1", 1e-6, 0.0, 1.0, "relative residual at which a solve is done"),
     STN_PARAM_REAL(stn_solver_common, absolute_tolerance, "sqrt(J)", 1e-14, 0.0, INFINITY,
@@ -29,4 +31,18 @@ void stn_kind_params(stn_kind kind, const stn_param **params, int32_t *count, si
     *params = solver ? solver_params : NULL;
     *count = solver ? STN_COUNT(solver_params) : 0;
     *config_size = solver ? sizeof(stn_solver_common) : 0;
+}
+
+stn_param stn_shared_param(const stn_plugin_desc *desc, int32_t index) {
+    const stn_param *params = NULL;
+    int32_t count = 0;
+    size_t config_size = 0;
+    stn_kind_params(desc->kind, &params, &count, &config_size);
+    stn_param param = params[index];
+    const size_t end = offsetof(stn_solver_ops, max_iterations) + sizeof(int32_t);
+    if (desc->kind == STN_KIND_SOLVER && index == MAX_ITERATIONS && desc->ops.solver->size >= end &&
+        desc->ops.solver->max_iterations > 0) {
+        param.default_number = desc->ops.solver->max_iterations;
+    }
+    return param;
 }

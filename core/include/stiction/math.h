@@ -315,7 +315,7 @@ static inline stn_mat3 stn_contact_frame(stn_vec3 normal) {
 /// Euclidean projection of x = (t1, t2, n) on the cone |x_t| <= mu x_n, in place. mu >= 0; mu = 0 is the half line.
 static inline void stn_cone_project(double mu, double x[3]) {
     double t = sqrt(x[0] * x[0] + x[1] * x[1]);
-    if (t <= mu * x[2]) {
+    if (x[2] >= 0.0 && t <= mu * x[2]) { // the sign matters on the axis where mu = 0
         return;
     }
     if (mu * t <= -x[2]) {

@@ -113,6 +113,8 @@ STN_API stn_status stn_plugin_find(stn_context *context, stn_kind kind, const ch
 STN_API stn_status stn_plugin_register(stn_context *context, const stn_plugin_desc *desc, stn_error *err);
 /// Parameters that all plugins of a kind share (a solver's tolerance, max_iterations); listed before its own.
 STN_API void stn_kind_params(stn_kind kind, const stn_param **params, int32_t *count, size_t *config_size);
+/// Parameter `index` of those, with the default that this plugin has for it.
+STN_API stn_param stn_shared_param(const stn_plugin_desc *desc, int32_t index);
 
 /// Shared parameters of solvers; the members of stn_solve_control.
 typedef struct stn_solver_common {

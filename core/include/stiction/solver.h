@@ -85,6 +85,7 @@ typedef struct stn_solver_ops {
     /// REQUIRED. STN_OK, STN_STALLED or STN_NOT_CONVERGED leave the best iterate in `solution`; negative: untouched. [step]
     stn_status (*solve)(void *self, const stn_problem *problem, const stn_solve_control *control, stn_solution *solution,
                         stn_solve_info *info, stn_error *err);
+    int32_t max_iterations; // default of the shared parameter; 0: that of the kind. First-order methods take thousands
 } stn_solver_ops;
 
 #ifdef __cplusplus

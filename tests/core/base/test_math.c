@@ -54,11 +54,33 @@ static void invariants_of_any_symmetric_matrix_agree(void **state) {
     }
 }
 
+// y = P(x) is the only y in the cone with x - y across y and in the polar cone (Moreau).
+static void projections_on_a_cone_split_a_vector(void **state) {
+    (void)state;
+    stn_random random = {12};
+    const double mus[] = {0.0, 1e-9, 0.3, 1.0, 5.0};
+    for (int32_t k = 0; k < 5000; k++) {
+        double mu = mus[k % 5], x[3], y[3], r[3];
+        for (int32_t a = 0; a < 3; a++) {
+            x[a] = k % 3 == 0 && a < 2 ? 0.0 : random_real(&random); // on the axis, too
+            y[a] = x[a];
+        }
+        stn_cone_project(mu, y);
+        for (int32_t a = 0; a < 3; a++) {
+            r[a] = x[a] - y[a];
+        }
+        assert_true(hypot(y[0], y[1]) <= mu * y[2] + 1e-15 && y[2] >= 0.0);
+        assert_true(mu * hypot(r[0], r[1]) <= -r[2] + 1e-14);
+        assert_near(r[0] * y[0] + r[1] * y[1] + r[2] * y[2], 0.0, 1e-14);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(turned_diagonal_keeps_its_eigenvalues),
         cmocka_unit_test(diagonal_is_sorted_without_round_off),
         cmocka_unit_test(invariants_of_any_symmetric_matrix_agree),
+        cmocka_unit_test(projections_on_a_cone_split_a_vector),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

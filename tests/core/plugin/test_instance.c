@@ -120,6 +120,32 @@ static void test_settings_reach_the_shared_and_the_own_parameters(void **state) 
     assert_int_equal(heap.live, 0);
 }
 
+static void test_a_solver_may_have_its_own_default_of_iterations(void **state) {
+    (void)state;
+    stn_heap heap = {0};
+    stn_context *context = make_context(&heap);
+    stn_error err;
+    stn_solver_ops patient_ops = ops;
+    patient_ops.max_iterations = 5000;
+    stn_plugin_desc patient = without_create;
+    patient.id = "test_patient";
+    patient.ops.solver = &patient_ops;
+    assert_ok(stn_plugin_register(context, &patient, &err), err);
+    stn_setting setting = {.name = "max_iterations", .form = STN_SETTING_NUMBER, .number = 7.0};
+    for (int32_t given = 0; given < 2; given++) {
+        stn_instance *instance = NULL;
+        assert_ok(stn_instance_create(context, STN_KIND_SOLVER, "test_patient", &setting, given, &instance, &err), err);
+        assert_int_equal(((const stn_solver_common *)instance->common)->max_iterations, given == 1 ? 7 : 5000);
+        stn_instance_destroy(instance);
+    }
+    assert_near(stn_shared_param(&patient, 2).default_number, 5000.0, 0.0);
+    assert_near(stn_shared_param(&without_create, 2).default_number, 100.0, 0.0);
+    patient_ops.size = offsetof(stn_solver_ops, max_iterations); // built before the slot was there
+    assert_near(stn_shared_param(&patient, 2).default_number, 100.0, 0.0);
+    stn_context_destroy(context);
+    assert_int_equal(heap.live, 0);
+}
+
 static void test_without_create_self_is_the_config(void **state) {
     (void)state;
     stn_heap heap = {0};
@@ -196,6 +222,7 @@ static void test_running_out_of_memory_anywhere_leaves_nothing_behind(void **sta
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_settings_reach_the_shared_and_the_own_parameters),
+        cmocka_unit_test(test_a_solver_may_have_its_own_default_of_iterations),
         cmocka_unit_test(test_without_create_self_is_the_config),
         cmocka_unit_test(test_a_bad_setting_is_named_with_owner_and_place),
         cmocka_unit_test(test_a_create_that_fails_is_named),
