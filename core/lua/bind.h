@@ -302,8 +302,8 @@ int stn_lua_world_from_capsule(lua_State *L);
 int stn_lua_world_load(lua_State *L);
 /// Methods of worlds.
 extern const luaL_Reg stn_lua_model_methods[], stn_lua_pair_methods[], stn_lua_state_methods[], stn_lua_run_methods[],
-    stn_lua_log_methods[], stn_lua_control_methods[], stn_lua_constraint_methods[], stn_lua_world_name_methods[],
-    stn_lua_query_methods[];
+    stn_lua_log_methods[], stn_lua_control_methods[], stn_lua_choice_methods[], stn_lua_constraint_methods[],
+    stn_lua_world_name_methods[], stn_lua_query_methods[];
 /// Of robots.
 extern const luaL_Reg stn_lua_name_methods[], stn_lua_coordinate_methods[], stn_lua_finding_methods[],
     stn_lua_dynamics_methods[];

@@ -228,27 +228,34 @@ stn_status stn_recorder_for(stn_context *context, const char *path, const char *
                     known[0] != '\0' ? known : "none");
 }
 
-/// stn.plugins(kind): ids of the plugins of a kind that were found, sorted.
-static int list_plugins(lua_State *L) {
-    const char *kind = luaL_checkstring(L, 1), *kinds[STN_KIND_COUNT + 1] = {NULL};
-    const stn_plugin_info *plugins = NULL;
-    int32_t count = 0, wanted = 0;
-    stn_error err = {0};
+/// The kind that the argument names; anything else is raised.
+static stn_kind check_kind(lua_State *L, int index, const char *owner) {
+    const char *word = luaL_checkstring(L, index), *kinds[STN_KIND_COUNT + 1] = {NULL};
+    int32_t kind = 0;
     for (int32_t i = 0; i < STN_KIND_COUNT; i++) {
         kinds[i] = stn_kind_name((stn_kind)i);
     }
-    while (kinds[wanted] != NULL && strcmp(kinds[wanted], kind) != 0) {
-        wanted++;
+    while (kinds[kind] != NULL && strcmp(kinds[kind], word) != 0) {
+        kind++;
     }
-    if (kinds[wanted] == NULL) {
-        stn_lua_unknown(L, "stn.plugins", kind, kinds);
+    if (kinds[kind] == NULL) {
+        stn_lua_unknown(L, owner, word, kinds);
     }
+    return (stn_kind)kind;
+}
+
+/// stn.plugins(kind): ids of the plugins of a kind that were found, sorted.
+static int list_plugins(lua_State *L) {
+    stn_kind wanted = check_kind(L, 1, "stn.plugins");
+    const stn_plugin_info *plugins = NULL;
+    int32_t count = 0;
+    stn_error err = {0};
     if (stn_plugins(stn_lua_session(L)->context, &plugins, &count, NULL, NULL, &err) < 0) {
         stn_lua_fail(L, "stn.plugins: %s", err.text);
     }
     lua_newtable(L);
     for (int32_t i = 0; i < count; i++) {
-        if (plugins[i].desc->kind == (stn_kind)wanted) {
+        if (plugins[i].desc->kind == wanted) {
             lua_pushstring(L, plugins[i].desc->id);
             lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
         }
@@ -256,4 +263,50 @@ static int list_plugins(lua_State *L) {
     return 1;
 }
 
+/// Parameters with their values into the table on top of the stack.
+static void push_values(lua_State *L, const stn_param *params, int32_t count, const void *config) {
+    for (int32_t i = 0; i < count; i++) {
+        const void *value = (const unsigned char *)config + params[i].offset;
+        switch (params[i].type) {
+        case STN_PARAM_TYPE_REAL:
+            lua_pushnumber(L, *(const double *)value);
+            break;
+        case STN_PARAM_TYPE_INT:
+            lua_pushinteger(L, *(const int32_t *)value);
+            break;
+        case STN_PARAM_TYPE_BOOL:
+            lua_pushboolean(L, *(const bool *)value);
+            break;
+        case STN_PARAM_TYPE_CHOICE:
+            lua_pushstring(L, params[i].choices[*(const int32_t *)value]);
+            break;
+        case STN_PARAM_TYPE_TEXT:
+            lua_pushstring(L, *(const char *const *)value);
+            break;
+        }
+        lua_setfield(L, -2, params[i].name);
+    }
+}
+
+/// world:plugin(kind): the plugin in use as stn.world takes it, { "sap", sigma = 1e-3, ... }; nil when there is none.
+static int world_plugin(lua_State *L) {
+    const stn_lua_world *w = stn_lua_world_check(L, 1);
+    const stn_instance *plugin = stn_world_plugin(w->world, check_kind(L, 2, "world:plugin"));
+    if (plugin == NULL) {
+        lua_pushnil(L);
+        return 1;
+    }
+    const stn_param *common = NULL;
+    int32_t common_count = 0;
+    size_t common_size = 0;
+    stn_kind_params(plugin->desc->kind, &common, &common_count, &common_size);
+    lua_newtable(L);
+    lua_pushstring(L, plugin->desc->id);
+    lua_rawseti(L, -2, 1);
+    push_values(L, common, common_count, plugin->common);
+    push_values(L, plugin->desc->params, plugin->desc->param_count, plugin->config);
+    return 1;
+}
+
+const luaL_Reg stn_lua_choice_methods[] = {{"plugin", world_plugin}, {NULL, NULL}};
 const luaL_Reg stn_lua_choice_functions[] = {{"plugins", list_plugins}, {NULL, NULL}};

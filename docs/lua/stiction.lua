@@ -424,6 +424,9 @@ function world:set_dt(dt) end
 ---@param high? number
 ---@return number
 function world:random(low, high) end
+---@param kind "solver" | "law" | "contact" | "integrator" | "factor"
+---@return table? plugin { "id", parameter = value, ... }
+function world:plugin(kind) end
 ---@return number condition of the last step's convex problem
 function world:condition_number() end
 ---@return { kinetic: number, potential: number, elastic: number, total: number } [J]

@@ -86,6 +86,16 @@ stn.test("a barrier keeps bodies apart, also in an impact", function()
   stn.fails(function() indentation("barrier", 0.05) end, "keeps bodies apart that start apart")
 end)
 
+stn.test("a world tells which plugins it uses, as stn.world takes them", function()
+  local world = stn.world { law = { "lagged", stiction_tolerance = 3e-5 }, solver = { "sap", line_search = "armijo" } }
+  local law, solver = world:plugin "law", world:plugin "solver"
+  assert(law[1] == "lagged" and law.stiction_tolerance == 3e-5 and law.beta == 1 and law.sigma == nil)
+  assert(solver[1] == "sap" and solver.line_search == "armijo" and math.type(solver.max_iterations) == "integer")
+  assert(stn.world { law = law, solver = solver }.parameters == world.parameters)
+  assert(world:plugin "factor" == nil, "none was chosen")
+  stn.fails(function() world:plugin "laws" end, "did you mean 'law'")
+end)
+
 stn.test("a table that is none is refused, with the point and why", function()
   local cases = {
     ["0.001"] = "point 1 must be two numbers", ["0.001 1, x"] = "point 2 must be two numbers",
