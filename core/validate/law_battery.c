@@ -13,6 +13,8 @@ static const validate_check checks[] = {
     {"zero when open", "subtract the cost of the open contact: cost, gamma and G are 0 there", law_open},
     {"work never positive", "gamma_n >= 0, and friction opposes slip: gamma_t.v_t <= 0", law_work},
     {"mu = 0", "friction follows from mu1, and vanishes with it", law_without_friction},
+    {"slip", "slip tells where friction comes to 99 % of its limit, and how far slipping moves the gap of touch",
+     law_slips},
     {"padding lanes", "prepare writes all lanes up to stride, open from count on; lanes do not depend on each other",
      law_lanes},
     {"same bytes again", "prepare writes every coefficient from the problem alone and changes no input", law_repeats},

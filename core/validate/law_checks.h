@@ -21,4 +21,7 @@ void law_repeats(validate_trial *trial);
 void law_memory(validate_trial *trial);
 void law_not_a_number(validate_trial *trial);
 
+// law_slip.c: what it says of its slip
+void law_slips(validate_trial *trial);
+
 #endif

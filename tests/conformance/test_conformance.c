@@ -95,6 +95,9 @@ static const struct {
     {"law/wrong_drift", "same bytes again", "the same contacts give other bytes"},
     {"law/wrong_memory", "memory and commit", "commit writes outside of the 13 slots of 8 bytes"},
     {"law/wrong_not_a_number", "NaN refused by name", "mu1 = nan is taken, and gives gamma_n = "},
+    {"law/wrong_transition_low", "slip", "friction at transition_speed = 0.0001 m/s is 0.7071 of its limit"},
+    {"law/wrong_transition_high", "slip", "at half of it 0.9992; expected at least 0.99, and less"},
+    {"law/wrong_glide", "slip", "glide_gap = 0 m, but the contact pushes from a gap of "},
 };
 
 static void each_fault_is_caught_by_its_check(void **state) {

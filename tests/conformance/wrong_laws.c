@@ -20,6 +20,9 @@ typedef enum fault {
     DRIFTS_FROM_CALL_TO_CALL,
     WRITES_PAST_ITS_MEMORY,
     TAKES_NAN,
+    TRANSITION_TOO_LOW,
+    TRANSITION_TOO_HIGH,
+    FORGETS_TO_GLIDE,
 } fault;
 
 /// Of each descriptor's own table; `self` is its configuration.
@@ -117,12 +120,26 @@ static void commit(const void *self, const stn_problem *problem, const double *v
     }
 }
 
+/// sqrt(1 - e^2/s^2) = 0.99 at |v_t| = 7.0179 e.
+static void slip(const void *self, const stn_problem *problem, int32_t constraint, const double *v_c,
+                 const double *gamma, stn_law_slip *out) {
+    fault f = fault_of(self);
+    double factor = f == TRANSITION_TOO_LOW ? 1.0 : (f == TRANSITION_TOO_HIGH ? 50.0 : 7.0179238);
+    double slip2 = v_c[0] * v_c[0] + v_c[1] * v_c[1], distance = slip2 / (sqrt(slip2 + smooth * smooth) + smooth);
+    bool glides = gamma[2] > 0.0 && f != FORGETS_TO_GLIDE;
+    *out = (stn_law_slip){
+        .transition_speed = factor * smooth,
+        .glide_gap = glides ? problem->constraints[constraint].mu1 * problem->dt * distance : 0.0,
+    };
+}
+
 static const stn_law_ops ops = {.size = sizeof ops,
                                 .coefficient_count = COUNT,
                                 .sets = 1u << STN_SET_CONE,
                                 .prepare = prepare,
                                 .evaluate = evaluate,
-                                .commit = commit};
+                                .commit = commit,
+                                .slip = slip};
 
 #define LAW(word, number)                                                                 \
     static const stn_param word##_params[] = {                                            \
@@ -151,6 +168,9 @@ LAW(input, WRITES_INPUT)
 LAW(drift, DRIFTS_FROM_CALL_TO_CALL)
 LAW(memory, WRITES_PAST_ITS_MEMORY)
 LAW(not_a_number, TAKES_NAN)
+LAW(transition_low, TRANSITION_TOO_LOW)
+LAW(transition_high, TRANSITION_TOO_HIGH)
+LAW(glide, FORGETS_TO_GLIDE)
 
 STN_PLUGIN_LIBRARY(&none, &gradient, &hessian, &curl, &softening, &constant, &friction, &mu, &padding, &input, &drift,
-                   &memory, &not_a_number);
+                   &memory, &not_a_number, &transition_low, &transition_high, &glide);

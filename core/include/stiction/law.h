@@ -22,8 +22,8 @@ typedef struct stn_law_batch {
 
 /// How a contact slips under its law, at one solution.
 typedef struct stn_law_slip {
-    double transition_speed; // slip at which friction comes to its limit; below it the contact sticks [m/s]
-    double glide_gap; // how far the law holds the sliding contact off the surface, the artefact of convex laws [m]
+    double transition_speed; // slip at which friction has come to its limit, or to 99 % of one that it only tends to [m/s]
+    double glide_gap; // how far the law holds the slipping contact off the surface, the artefact of convex laws [m]
 } stn_law_slip;
 
 typedef struct stn_law_ops {
@@ -46,8 +46,9 @@ typedef struct stn_law_ops {
     double (*max_step)(const void *self, const stn_law_batch *batch, const double *v_c, const double *dv_c);
     /// OPTIONAL. After the step: writes the memory of each contact for the next. v_c, gamma stacked by rows. [step]
     void (*commit)(const void *self, const stn_problem *problem, const double *v_c, const double *gamma, void *memory);
-    /// OPTIONAL (absent: both 0). Of cone or ellipse constraint `constraint` with velocity and impulse v_c, gamma (t1, t2, n):
-    /// for reports, and for anchors, which let go at the transition speed. [any]
+    /// OPTIONAL (absent: both 0). Of cone or ellipse constraint `constraint` of a prepared problem, at the velocity v_c that
+    /// the law saw and its impulse gamma (t1, t2, n). Below the transition speed the contact sticks. For reports, and for
+    /// anchors, which let go there. [any]
     void (*slip)(const void *self, const stn_problem *problem, int32_t constraint, const double *v_c, const double *gamma,
                  stn_law_slip *out);
 } stn_law_ops;

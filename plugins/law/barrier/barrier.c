@@ -113,6 +113,16 @@ static double reach(const void *self, double dt, const stn_constraint *c, double
     return ((const barrier_config *)self)->support + 2.0 * dt * fabs(normal_speed);
 }
 
+static void slip(const void *self, const stn_problem *problem, int32_t constraint, const double *v_c,
+                 const double *gamma, stn_law_slip *out) {
+    (void)problem;
+    (void)constraint;
+    (void)v_c;
+    (void)gamma;
+    *out =
+        (stn_law_slip){.transition_speed = soft_norm_transition * ((const barrier_config *)self)->stiction_tolerance};
+}
+
 static const stn_law_ops ops = {
     .size = sizeof ops,
     .coefficient_count = (int32_t)LAGGED_COUNT + (int32_t)NORMAL_COUNT,
@@ -121,6 +131,7 @@ static const stn_law_ops ops = {
     .prepare = prepare,
     .evaluate = evaluate,
     .max_step = max_step,
+    .slip = slip,
 };
 
 static const char *const words[] = {"gap", NULL};

@@ -51,8 +51,8 @@ static stn_status find_normal_speed(const stn_problem *problem, int32_t index, d
     return isfinite(*out) ? STN_OK : refuse(problem, index, "vn0", *out, "m/s", "finite", err);
 }
 
-static stn_status read(const stn_problem *problem, int32_t index, const law_rules *rules, law_contact *out,
-                       stn_error *err) {
+stn_status law_read(const law_rules *rules, const stn_problem *problem, int32_t index, law_contact *out,
+                    stn_error *err) {
     stn_status status = check(problem, index, rules, err);
     if (status != STN_OK) {
         return status;
@@ -81,7 +81,7 @@ stn_status law_prepare(const law_rules *rules, const void *self, const stn_probl
     const size_t stride = (size_t)batch->stride;
     for (int32_t i = 0; i < batch->count; i++) {
         law_contact contact;
-        stn_status status = read(problem, batch->constraint[i], rules, &contact, err);
+        stn_status status = law_read(rules, problem, batch->constraint[i], &contact, err);
         if (status != STN_OK) {
             return status;
         }

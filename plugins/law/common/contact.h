@@ -24,6 +24,10 @@ typedef struct law_rules {
     void (*fill)(const void *self, const law_contact *contact, double *lane, size_t stride);
 } law_rules;
 
+/// One contact of a problem, as law_prepare hands it to `fill`; STN_ERR_NUMERIC, STN_ERR_UNSUPPORTED as there. [any]
+stn_status law_read(const law_rules *rules, const stn_problem *problem, int32_t constraint, law_contact *out,
+                    stn_error *err);
+
 /// The prepare of a law. STN_ERR_NUMERIC names a datum that is missing or out of range, STN_ERR_UNSUPPORTED a set other
 /// than the cone. [step]
 stn_status law_prepare(const law_rules *rules, const void *self, const stn_problem *problem, const stn_law_batch *batch,

@@ -49,6 +49,9 @@ LANE_INLINE void lagged_lane(const void *self, const double *c, size_t stride, c
     G[5 * stride] = slope;
 }
 
+/// Friction |v_t|/s of a soft norm only tends to its limit; it has 99 % of it at |v_t| = 0.99/sqrt(1 - 0.99^2) e.
+static const double soft_norm_transition = 7.0179238;
+
 /// The reach of such a law: friction of a step needs a normal impulse before touch.
 static inline double lagged_reach(const void *self, double dt, const stn_constraint *c, double normal_speed,
                                   double slip_speed) {

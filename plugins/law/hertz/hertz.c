@@ -80,6 +80,15 @@ LANE_KERNEL static void evaluate(const void *self, const stn_law_batch *batch, c
     lagged_evaluate(self, batch, v_c, cost, gamma, G, hertz);
 }
 
+static void slip(const void *self, const stn_problem *problem, int32_t constraint, const double *v_c,
+                 const double *gamma, stn_law_slip *out) {
+    (void)problem;
+    (void)constraint;
+    (void)v_c;
+    (void)gamma;
+    *out = (stn_law_slip){.transition_speed = soft_norm_transition * ((const hertz_config *)self)->stiction_tolerance};
+}
+
 static const stn_law_ops ops = {
     .size = sizeof ops,
     .coefficient_count = (int32_t)LAGGED_COUNT + (int32_t)NORMAL_COUNT,
@@ -87,6 +96,7 @@ static const stn_law_ops ops = {
     .reach = lagged_reach,
     .prepare = prepare,
     .evaluate = evaluate,
+    .slip = slip,
 };
 
 static const char *const reads[] = {"dissipation", NULL};

@@ -89,11 +89,39 @@ static stn_status prepare_lagged(const void *self, const stn_problem *problem, c
     return law_prepare(&rules, self, problem, batch, err);
 }
 
+static law_rules regularized_rules(const void *self) {
+    return (law_rules){"lagged_regularized", ((const irrotational_config *)self)->beta, true, fill_regularized};
+}
+
 static stn_status prepare_regularized(const void *self, const stn_problem *problem, const stn_law_batch *batch,
                                       const void *memory, stn_error *err) {
     (void)memory;
-    const law_rules rules = {"lagged_regularized", ((const irrotational_config *)self)->beta, true, fill_regularized};
+    const law_rules rules = regularized_rules(self);
     return law_prepare(&rules, self, problem, batch, err);
+}
+
+static void slip_lagged(const void *self, const stn_problem *problem, int32_t constraint, const double *v_c,
+                        const double *gamma, stn_law_slip *out) {
+    (void)problem;
+    (void)constraint;
+    (void)v_c;
+    (void)gamma;
+    const irrotational_config *config = self;
+    *out = (stn_law_slip){.transition_speed = soft_norm_transition * config->stiction_tolerance};
+}
+
+static void slip_regularized(const void *self, const stn_problem *problem, int32_t constraint, const double *v_c,
+                             const double *gamma, stn_law_slip *out) {
+    (void)v_c;
+    (void)gamma;
+    const law_rules rules = regularized_rules(self);
+    law_contact contact;
+    double lane[LAGGED_COUNT + NORMAL_COUNT];
+    *out = (stn_law_slip){0};
+    if (law_read(&rules, problem, constraint, &contact, NULL) == STN_OK) {
+        fill_regularized(self, &contact, lane, 1);
+        out->transition_speed = soft_norm_transition * lane[LAGGED_EPSILON];
+    }
 }
 
 LANE_KERNEL static void evaluate_lagged(const void *self, const stn_law_batch *batch, const double *v_c, double *cost,
@@ -148,6 +176,17 @@ LANE_KERNEL static void evaluate_similar(const void *self, const stn_law_batch *
     lanes_evaluate(batch, v_c, cost, gamma, G, similar_lane);
 }
 
+static void slip_similar(const void *self, const stn_problem *problem, int32_t constraint, const double *v_c,
+                         const double *gamma, stn_law_slip *out) {
+    const irrotational_config *config = self;
+    double e = config->stiction_tolerance, slip2 = v_c[0] * v_c[0] + v_c[1] * v_c[1];
+    double soft_norm = slip2 / (sqrt(slip2 + e * e) + e);
+    *out = (stn_law_slip){
+        .transition_speed = soft_norm_transition * e,
+        .glide_gap = gamma[2] > 0.0 ? problem->constraints[constraint].mu1 * problem->dt * soft_norm : 0.0,
+    };
+}
+
 /// It acts at phi < dt (|v_n| + mu |v_t|) on approach; half as much again for what the step changes.
 static double reach_similar(const void *self, double dt, const stn_constraint *c, double normal_speed,
                             double slip_speed) {
@@ -165,6 +204,7 @@ static double reach_similar(const void *self, double dt, const stn_constraint *c
         .reach = reach_of,                  \
         .prepare = prepare_##word,          \
         .evaluate = evaluate_##word,        \
+        .slip = slip_##word,                \
     }
 
 #define evaluate_regularized evaluate_lagged

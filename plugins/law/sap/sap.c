@@ -169,6 +169,21 @@ LANE_KERNEL static void evaluate(const void *self, const stn_law_batch *batch, c
     lanes_evaluate(batch, v_c, cost, gamma, G, evaluate_lane);
 }
 
+/// Friction comes to the cone at v_s = R_t mu gamma_n; while it is there, phi + tau_d v_n = mu (dt + tau_d) |v_t| is
+/// where the normal impulse begins  S(28). The glide gap of a problem with an R of its own is that of its relaxation
+/// time.
+static void slip(const void *self, const stn_problem *problem, int32_t constraint, const double *v_c,
+                 const double *gamma, stn_law_slip *out) {
+    (void)self;
+    const stn_constraint *c = &problem->constraints[constraint];
+    double limit = c->mu1 * gamma[2], friction = hypot(gamma[0], gamma[1]);
+    bool slides = gamma[2] > 0.0 && friction >= limit * (1.0 - 1e-9);
+    *out = (stn_law_slip){
+        .transition_speed = problem->R[c->row] * limit,
+        .glide_gap = slides ? c->mu1 * (problem->dt + c->relaxation_time) * hypot(v_c[0], v_c[1]) : 0.0,
+    };
+}
+
 static const stn_law_ops ops = {
     .size = sizeof ops,
     .coefficient_count = COEFFICIENT_COUNT,
@@ -177,6 +192,7 @@ static const stn_law_ops ops = {
     .regularize = regularize,
     .prepare = prepare,
     .evaluate = evaluate,
+    .slip = slip,
 };
 
 static const stn_plugin_desc sap = {

@@ -138,6 +138,15 @@ static void evaluate(const void *self, const stn_law_batch *batch, const double 
     lagged_evaluate(self, batch, v_c, cost, gamma, G, tabulated);
 }
 
+static void slip(const void *self, const stn_problem *problem, int32_t constraint, const double *v_c,
+                 const double *gamma, stn_law_slip *out) {
+    (void)problem;
+    (void)constraint;
+    (void)v_c;
+    (void)gamma;
+    *out = (stn_law_slip){.transition_speed = soft_norm_transition * ((const table *)self)->stiction_tolerance};
+}
+
 static const stn_law_ops ops = {
     .size = sizeof ops,
     .coefficient_count = (int32_t)LAGGED_COUNT + (int32_t)NORMAL_COUNT,
@@ -145,6 +154,7 @@ static const stn_law_ops ops = {
     .reach = lagged_reach,
     .prepare = prepare,
     .evaluate = evaluate,
+    .slip = slip,
 };
 
 static const stn_plugin_desc desc = {
