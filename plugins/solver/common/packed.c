@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// See packed.h.
+#include <math.h>
+
+#include "common/packed.h"
+
+/// The larger one, or NaN when either is: fmax would drop it.
+static double larger(double a, double b) {
+    return isnan(a) || a > b ? a : b;
+}
+
+/// S of every row of a constraint: 1 but for the tangents of an ellipse.
+static void scales_of(const packed_row *row, double S[STN_MAX_ROWS]) {
+    for (int32_t r = 0; r < STN_MAX_ROWS; r++) {
+        S[r] = row->cone && r < 2 ? row->scale[r] : 1.0;
+    }
+}
+
+static packed_row describe(const stn_constraint *c, int32_t place) {
+    packed_row row = {.mu = fmax(c->mu1, c->mu2), .scale = {1.0, 1.0}, .place = place, .row = c->row, .rows = c->rows};
+    row.cone = c->set == STN_SET_CONE || c->set == STN_SET_ELLIPSE;
+    row.width = (c->rows + 3) / 4 * 4;
+    if (c->set == STN_SET_CONE) {
+        row.mu = c->mu1;
+    } else if (row.cone && c->mu1 != c->mu2) {
+        row.scale[0] = c->mu1 / row.mu;
+        row.scale[1] = c->mu2 / row.mu;
+    }
+    return row;
+}
+
+static bool allocate(const stn_delassus *d, stn_arena *arena, packed *p, packed_block **blocks, double **values) {
+    const stn_constraint *constraints = d->problem->constraints;
+    int64_t doubles = 0;
+    p->n = d->n;
+    p->size = 0;
+    p->rows = STN_ARENA(arena, d->n + 1, packed_row);
+    if (p->rows == NULL) {
+        return false;
+    }
+    for (int32_t i = 0; i < d->n; i++) {
+        p->rows[i] = describe(&constraints[i], p->size);
+        p->size += p->rows[i].width;
+        for (int32_t e = d->row_start[i]; e < d->row_start[i + 1]; e++) {
+            doubles += p->rows[i].width * constraints[d->column[e]].rows;
+        }
+    }
+    *blocks = STN_ARENA(arena, d->row_start[d->n] + 1, packed_block);
+    *values = STN_ARENA(arena, doubles + 4, double);
+    p->q = packed_vector(p, arena);
+    p->lo = packed_vector(p, arena);
+    p->hi = packed_vector(p, arena);
+    return *blocks != NULL && *values != NULL && p->q != NULL && p->lo != NULL && p->hi != NULL;
+}
+
+/// Columns one after the other, S W S, zeros at the end of each.
+static void copy_block(const packed_row *row, const double *S, const packed_row *other, const double *T,
+                       const double *W, double *out) {
+    for (int32_t c = 0; c < other->rows; c++, out += row->width) {
+        for (int32_t r = 0; r < row->width; r++) {
+            out[r] = r < row->rows ? S[r] * W[r * other->rows + c] * T[c] : 0.0;
+        }
+    }
+}
+
+/// The commonest one: 3 x 3 and no scales.
+static void copy_contacts(const double *W, double *out) {
+    for (int32_t c = 0; c < 3; c++, out += 4) {
+        out[0] = W[c];
+        out[1] = W[3 + c];
+        out[2] = W[6 + c];
+        out[3] = 0.0;
+    }
+}
+
+/// R, and what stands for directions without friction.
+static void complete_own(const stn_problem *problem, packed_row *row, const double *S, const double *W, double *own) {
+    double trace = 0.0;
+    for (int32_t r = 0; r < row->rows; r++) {
+        own[r * (row->width + 1)] += S[r] * problem->R[row->row + r] * S[r];
+        trace += W[r * (row->rows + 1)];
+    }
+    for (int32_t r = 0; r < 2 && row->cone; r++) {
+        if (S[r] == 0.0) {
+            own[r * (row->width + 1)] = W[8];
+        }
+    }
+    row->omega = trace == 0.0 ? 1.0 : trace / row->rows;
+    row->own = own;
+}
+
+static void copy_vectors(const stn_delassus *d, const packed_row *row, const double *S, packed *p) {
+    const stn_problem *problem = d->problem;
+    for (int32_t r = 0; r < row->rows; r++) {
+        double b = d->b[row->row + r], v_hat = problem->v_hat[row->row + r];
+        p->q[row->place + r] = S[r] * (b - v_hat);
+        p->lo[row->place + r] = problem->lo[row->row + r];
+        p->hi[row->place + r] = problem->hi[row->row + r];
+        p->speed = larger(larger(p->speed, fabs(b)), fabs(v_hat));
+    }
+}
+
+bool packed_build(const stn_delassus *d, stn_arena *arena, packed *out) {
+    packed_block *blocks;
+    double *values;
+    *out = (packed){0};
+    if (!allocate(d, arena, out, &blocks, &values)) {
+        return false;
+    }
+    out->blocks = blocks;
+    int32_t count = 0;
+    for (int32_t i = 0; i < d->n; i++) {
+        packed_row *row = &out->rows[i];
+        double S[STN_MAX_ROWS], T[STN_MAX_ROWS];
+        bool plain = row->rows == 3 && row->scale[0] == 1.0 && row->scale[1] == 1.0;
+        scales_of(row, S);
+        row->start = count;
+        for (int32_t e = d->row_start[i]; e < d->row_start[i + 1]; e++) {
+            const packed_row *other = &out->rows[d->column[e]];
+            const double *W = d->values + d->offset[e];
+            if (plain && other->rows == 3 && other->scale[0] == 1.0 && other->scale[1] == 1.0) {
+                copy_contacts(W, values);
+            } else {
+                scales_of(other, T);
+                copy_block(row, S, other, T, W, values);
+            }
+            if (d->column[e] == i) {
+                complete_own(d->problem, row, S, W, values);
+            } else {
+                blocks[count++] = (packed_block){values, other->place, other->rows};
+            }
+            values += row->width * other->rows;
+        }
+        row->end = count;
+        copy_vectors(d, row, S, out);
+    }
+    return true;
+}
+
+double *packed_vector(const packed *p, stn_arena *arena) {
+    return STN_ARENA_ZEROED(arena, p->size + 8, double);
+}
+
+void packed_impulses(const packed *p, const double *gamma, double *out) {
+    for (int32_t i = 0; i < p->n; i++) {
+        const packed_row *row = &p->rows[i];
+        double S[STN_MAX_ROWS];
+        scales_of(row, S);
+        for (int32_t r = 0; r < row->rows; r++) {
+            out[row->place + r] = S[r] > 0.0 ? gamma[row->row + r] / S[r] : 0.0;
+        }
+    }
+}
+
+void packed_unpack(const packed *p, const double *gamma, double *out) {
+    for (int32_t i = 0; i < p->n; i++) {
+        const packed_row *row = &p->rows[i];
+        double S[STN_MAX_ROWS];
+        scales_of(row, S);
+        for (int32_t r = 0; r < row->rows; r++) {
+            out[row->row + r] = S[r] * gamma[row->place + r];
+        }
+    }
+}
+
+PACKED_KERNEL void packed_product(const packed *p, const double *gamma, double *g) {
+    for (int32_t i = 0; i < p->n; i++) {
+        const packed_row *row = &p->rows[i];
+        packed_others_any(p, row, gamma, g + row->place);
+        packed_own_add(row, gamma + row->place, g + row->place);
+    }
+}
+
+double packed_residual(const packed *p, bool convex, const double *gamma, const double *g) {
+    double largest = 0.0;
+    for (int32_t i = 0; i < p->n; i++) {
+        const packed_row *row = &p->rows[i];
+        int32_t at = row->place;
+        double square = packed_map(row, convex, p->lo + at, p->hi + at, gamma + at, g + at);
+        largest = larger(largest, square);
+    }
+    return sqrt(largest);
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// The packed Delassus form of plugins/solver/common against the core's own products and residual.
+#include <stdlib.h>
+
+#include "stn_test.h"
+
+#include "common/cone.h"
+#include "common/packed.h"
+#include "sample_problem.h"
+
+typedef struct fixture {
+    stn_context *context;
+    stn_inverse *inverse;
+    stn_arena *arena;
+    stn_error err;
+} fixture;
+
+static int setup(void **state) {
+    fixture *f = calloc(1, sizeof *f);
+    stn_context_create(NULL, &f->context, &f->err);
+    stn_inverse_create(f->context, &f->inverse, &f->err);
+    f->arena = stn_arena_create(f->context);
+    *state = f;
+    return f->arena == NULL;
+}
+
+static int teardown(void **state) {
+    fixture *f = *state;
+    stn_inverse_destroy(f->inverse);
+    stn_arena_destroy(f->arena);
+    stn_context_destroy(f->context);
+    free(f);
+    return 0;
+}
+
+/// Impulses that packed variables can hold: none where there is no friction beside a direction with it.
+static void random_impulses(const stn_problem *p, stn_random *random, double *gamma) {
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        const stn_constraint *c = &p->constraints[i];
+        for (int32_t r = 0; r < c->rows; r++) {
+            double mu = r == 0 ? c->mu1 : c->mu2;
+            bool none = c->set == STN_SET_ELLIPSE && r < 2 && mu == 0.0 && c->mu1 != c->mu2;
+            gamma[c->row + r] = none ? 0.0 : random_real(random);
+        }
+    }
+}
+
+/// W gamma + b - v_hat + R gamma by the core's rows.
+static void plain_product(const stn_delassus *d, const double *gamma, double *g) {
+    const stn_problem *p = d->problem;
+    for (int32_t i = 0; i < d->n; i++) {
+        const stn_constraint *c = &p->constraints[i];
+        for (int32_t r = c->row; r < c->row + c->rows; r++) {
+            g[r] = d->b[r] - p->v_hat[r] + p->R[r] * gamma[r];
+        }
+        stn_delassus_row_mul_add(d, i, gamma, g + c->row);
+    }
+}
+
+static void products_and_residuals_are_those_of_the_core(void **state) {
+    fixture *f = *state;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        stn_random random = {seed};
+        sample *s = sample_mixed(seed);
+        stn_problem *p = &s->problem;
+        for (int32_t i = 0; i < p->constraint_count; i++) { // ellipses, one in three with a direction without friction
+            stn_constraint *c = &s->constraints[i];
+            if (c->set == STN_SET_CONE && (seed + (uint64_t)i) % 2 == 0) {
+                c->set = STN_SET_ELLIPSE;
+                c->mu1 = seed % 3 == 0 ? 0.0 : 0.2 + 0.1 * (double)i;
+                c->mu2 = 0.7;
+            }
+        }
+        for (int32_t r = 0; r < p->row_count; r++) {
+            p->R[r] = 0.01 * (1.0 + random_real(&random));
+            p->v_hat[r] = random_real(&random);
+        }
+        stn_delassus d;
+        packed k;
+        assert_ok(stn_inverse_factor(f->inverse, p, NULL, &f->err), f->err);
+        assert_ok(stn_delassus_build(f->inverse, p, f->arena, &d, &f->err), f->err);
+        assert_true(packed_build(&d, f->arena, &k));
+        double *gamma = STN_ARENA(f->arena, p->row_count, double), *back = STN_ARENA(f->arena, p->row_count, double);
+        double *g = STN_ARENA(f->arena, p->row_count, double);
+        double *x = packed_vector(&k, f->arena), *y = packed_vector(&k, f->arena);
+        random_impulses(p, &random, gamma);
+        packed_impulses(&k, gamma, x);
+        packed_product(&k, x, y);
+        plain_product(&d, gamma, g);
+        packed_unpack(&k, x, back);
+        for (int32_t i = 0; i < k.n; i++) {
+            const packed_row *row = &k.rows[i];
+            for (int32_t r = 0; r < row->rows; r++) {
+                double scale = row->cone && r < 2 ? row->scale[r] : 1.0;
+                assert_near(back[row->row + r], gamma[row->row + r], 1e-15);
+                assert_near(y[row->place + r], scale * g[row->row + r], 1e-12);
+            }
+            for (int32_t r = row->rows; r < row->width; r++) {
+                assert_true(y[row->place + r] == 0.0);
+            }
+        }
+        for (int32_t convex = 0; convex < 2; convex++) {
+            double residual = stn_delassus_residual(&d, convex, gamma);
+            assert_near(packed_residual(&k, convex, x, y), residual, 1e-12 * residual);
+        }
+        stn_arena_reset(f->arena);
+        sample_clear(s);
+    }
+}
+
+static void the_strict_operator_keeps_the_normal_part(void **state) {
+    (void)state;
+    double inside[3] = {0.1, -0.2, 1.0}, outside[3] = {3.0, -4.0, 2.0}, below[3] = {1.0, 1.0, -0.5};
+    cone_project_strict(0.5, inside);
+    cone_project_strict(0.5, outside);
+    cone_project_strict(0.5, below);
+    assert_true(inside[0] == 0.1 && inside[1] == -0.2 && inside[2] == 1.0);
+    assert_near(outside[0], 0.6, 1e-15);
+    assert_near(outside[1], -0.8, 1e-15);
+    assert_near(outside[2], 2.0, 0.0);
+    assert_true(below[0] == 0.0 && below[1] == 0.0 && below[2] == 0.0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(products_and_residuals_are_those_of_the_core, setup, teardown),
+        cmocka_unit_test(the_strict_operator_keeps_the_normal_part),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
