@@ -198,17 +198,11 @@ static int world_plot(lua_State *L) {
     return 0;
 }
 
-static int world_contacts(lua_State *L) {
-    stn_lua_push_contacts(L, stn_lua_world_compiled(L, 1));
-    return 1;
-}
-
 const luaL_Reg stn_lua_run_methods[] = {
     {"step", world_step},
     {"run", world_run},
     {"record", world_record},
     {"close_recordings", world_close_recordings},
     {"plot", world_plot},
-    {"contacts", world_contacts},
     {NULL, NULL},
 };

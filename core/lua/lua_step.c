@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A finished step in Lua's hand: report, certificate, contacts. Numbers are copies; contacts are those of the last
-// step.
+// A finished step in Lua's hand: report, certificate, who began and ceased to touch. Numbers are copies; contacts
+// (lua_contact.c) are those of the last step.
 #include <math.h>
 #include <string.h>
 
@@ -98,73 +98,6 @@ static void push_certificate(lua_State *L, const step_object *step) {
     luaL_setmetatable(L, STN_LUA_CERTIFICATE);
 }
 
-// --------------------------------------------------------------------------------------------------------- contacts
-
-static void set_text(lua_State *L, const char *key, const char *value) {
-    lua_pushstring(L, value);
-    lua_setfield(L, -2, key);
-}
-
-/// A link and its robot, under the keys given.
-static void set_link(lua_State *L, const stn_model *model, int32_t link, const char *robot_key, const char *link_key) {
-    if (link < 0) {
-        set_text(L, robot_key, "world");
-        return;
-    }
-    int32_t robot = model->links[link].robot;
-    set_text(L, robot_key, robot >= 0 ? model->robots[robot].name : "world");
-    set_text(L, link_key, model->links[link].name);
-}
-
-/// Impulse on B and velocity of B relative to A, from the constraint that carries this contact.
-static void set_solution(lua_State *L, const stn_observation *o, const stn_constraint *c) {
-    double v[STN_MAX_ROWS] = {0.0};
-    const double *gamma = &o->gamma[c->row];
-    stn_constraint_velocity(o->problem, c, o->solution_v, v);
-    for (int32_t i = 0; i < c->rows; i++) {
-        v[i] += o->problem->bias[c->row + i];
-    }
-    stn_vec3 impulse = stn_mat3_apply(&c->frame, stn_vec3_make(gamma[0], gamma[1], gamma[2]));
-    stn_lua_set_vector(L, "impulse", impulse);
-    stn_lua_set_number(L, "normal_impulse", gamma[2]);
-    stn_lua_set_number(L, "friction_impulse", sqrt(gamma[0] * gamma[0] + gamma[1] * gamma[1]));
-    stn_lua_set_number(L, "slip", sqrt(v[0] * v[0] + v[1] * v[1]));
-    stn_lua_set_number(L, "separation_speed", v[2]);
-}
-
-static const stn_constraint *constraint_of(const stn_observation *o, int32_t contact, int32_t *at) {
-    for (; o->problem != NULL && *at < o->problem->constraint_count; (*at)++) {
-        const stn_constraint *c = &o->problem->constraints[*at];
-        if (c->kind == STN_CONSTRAINT_CONTACT && c->contact >= contact) {
-            return c->contact == contact && c->rows >= 3 ? c : NULL;
-        }
-    }
-    return NULL;
-}
-
-void stn_lua_push_contacts(lua_State *L, stn_lua_world *w) {
-    const stn_observation *o = stn_world_observation(w->world);
-    int32_t count = o->problem != NULL && o->contacts != NULL ? o->contacts->count : 0, at = 0;
-    lua_createtable(L, count, 0);
-    for (int32_t i = 0; i < count; i++) {
-        const stn_contact *contact = &o->contacts->contacts[i];
-        lua_createtable(L, 0, 14);
-        lua_pushinteger(L, (lua_Integer)contact->id);
-        lua_setfield(L, -2, "id");
-        set_link(L, o->model, o->model->geometries[contact->geometry_a].link, "a", "link_a");
-        set_link(L, o->model, o->model->geometries[contact->geometry_b].link, "b", "link_b");
-        stn_lua_set_vector(L, "point", contact->point);
-        stn_lua_set_vector(L, "normal", contact->normal);
-        stn_lua_set_number(L, "distance", contact->phi0);
-        stn_lua_set_number(L, "mu", contact->material.mu);
-        const stn_constraint *c = constraint_of(o, i, &at);
-        if (c != NULL) {
-            set_solution(L, o, c);
-        }
-        lua_rawseti(L, -2, i + 1);
-    }
-}
-
 // ------------------------------------------------------------------------------------------------------ step objects
 
 /// The step at stack index 1, whose contacts are still there.
@@ -186,8 +119,8 @@ static void push_pairs(lua_State *L, const stn_model *model, const stn_link_pair
     lua_createtable(L, count, 0);
     for (int32_t i = 0; i < count; i++) {
         lua_createtable(L, 0, 4);
-        set_link(L, model, pairs[i].link_a, "a", "link_a");
-        set_link(L, model, pairs[i].link_b, "b", "link_b");
+        stn_lua_set_link(L, model, pairs[i].link_a, "a", "link_a");
+        stn_lua_set_link(L, model, pairs[i].link_b, "b", "link_b");
         lua_rawseti(L, -2, i + 1);
     }
 }

@@ -32,6 +32,7 @@ void stn_step_energies(stn_world *world) {
 
 void stn_step_observation(stn_world *world) {
     bool solved = world->state.step > 0 && world->problem.trees != NULL;
+    world->law = stn_world_law(world);
     world->observation = (stn_observation){
         .model = world->model,
         .step = world->state.step,
@@ -48,6 +49,7 @@ void stn_step_observation(stn_world *world) {
         .report = &world->report,
         .signal_count = world->signal_count,
         .signals = world->signals,
+        .law = solved && world->law.ops != NULL ? &world->law : NULL,
     };
 }
 

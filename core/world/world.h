@@ -127,6 +127,7 @@ struct stn_world {
     void *law_memory, *solver_memory; // (constraints x bytes), in the arena
     stn_certificate certificate;
     stn_step_report report;
+    stn_law law; // as the observation shows it
     stn_observation observation;
 };
 

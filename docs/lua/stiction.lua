@@ -110,11 +110,30 @@
 ---@field normal stiction.Vector from a into b
 ---@field distance number [m], negative in overlap
 ---@field mu number
+---@field state "open"|"stick"|"slip"
 ---@field impulse stiction.Vector on b [N s]
 ---@field normal_impulse number [N s]
 ---@field friction_impulse number [N s]
+---@field force stiction.Vector on b [N]
+---@field normal_part stiction.Vector of force [N]
+---@field friction_part stiction.Vector of force [N]
+---@field normal_force number [N]
+---@field friction_force number [N]
 ---@field slip number [m/s]
 ---@field separation_speed number [m/s]
+---@field glide_gap number estimate of the law, 0 unless it slips [m]
+
+---@class stiction.ContactForce
+---@field force stiction.Vector on the first side [N]
+---@field normal_part stiction.Vector of force [N]
+---@field friction_part stiction.Vector of force [N]
+---@field normal_force number [N]
+---@field friction_force number [N]
+---@field torque stiction.Vector about the point [N m]
+---@field sticking integer contacts
+---@field slipping integer contacts
+---@field slip number the largest [m/s]
+---@field glide_gap number the largest [m]
 
 ---@class stiction.certificate
 ---@field momentum? number [1]
@@ -373,6 +392,11 @@ function world:step() end
 function world:run(duration) end
 ---@return stiction.contact[]
 function world:contacts() end
+---@param on stiction.Links
+---@param by? stiction.Links default: all others
+---@param options? { point?: stiction.Vector } where the torque is taken about, default: the origin
+---@return stiction.ContactForce of the last step
+function world:contact_force(on, by, options) end
 ---@param a stiction.Links
 ---@param b stiction.Links
 ---@param options? { max?: number } [m]

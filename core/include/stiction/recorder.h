@@ -65,7 +65,52 @@ typedef struct stn_observation {
     const void *journal; // what reached the world since the step before, and hashes of what this one made: stn_replay_step
                          // reads it. NULL unless a recorder needs it (STN_RECORDER_NEEDS_RUN), and for step 0
     size_t journal_size;
+    const stn_law *law; // that the solver minimised; NULL without problem, and for solvers without a law
 } stn_observation;
+
+typedef enum stn_contact_state {
+    STN_CONTACT_OPEN, // no normal force
+    STN_CONTACT_STICKS,
+    STN_CONTACT_SLIPS,
+} stn_contact_state;
+/// "open", "stick", "slip"; NULL outside the range.
+STN_API const char *stn_contact_state_name(stn_contact_state state);
+
+/// What one contact did in a step. Forces act on B, in world axes, the opposite on A: means over the step, impulse/dt.
+typedef struct stn_contact_report {
+    stn_contact_state state;
+    stn_vec3 normal_force, friction_force; // along the normal, and across it [N]
+    double slip_speed;       // of B along the surface of A, at the problem's velocity; belts and prescribed motion count [m/s]
+    double separation_speed; // along the normal, > 0: apart [m/s]
+    double glide_gap;        // how far the law holds the slipping contact off the surface, by its own estimate; else 0 [m]
+} stn_contact_report;
+
+/// Contact `contact` of the step's set. It sticks below the slip speed that the law tells (stn_law_ops.slip); where nothing
+/// tells one, while its friction is not used up: |(gamma_1/mu_1, gamma_2/mu_2)| < (1 - 1e-3) gamma_n; never without
+/// friction. All zeros (open) for a contact that the step does not have. Costs nothing unless it is called. Thread: [any].
+STN_API void stn_observation_contact(const stn_observation *observation, int32_t contact, stn_contact_report *out);
+
+/// One side of a contact, or of a sum of them: which geometries belong to it.
+typedef struct stn_contact_side {
+    bool (*has)(const void *user, int32_t geometry);
+    const void *user;
+} stn_contact_side;
+
+/// Contact forces on one side, summed over contacts, world axes.
+typedef struct stn_contact_force {
+    stn_vec3 normal_force, friction_force; // [N]
+    stn_vec3 torque;                       // of both, about the point asked for [N m]
+    int32_t sticking, slipping;            // contacts that carry force
+    double slip_speed;                     // the largest of those that carry force [m/s]
+    double glide_gap;                      // the largest [m]
+} stn_contact_force;
+
+/// What acts on the geometries of `on` through their contacts with those of `by`, NULL: with all others. Contacts between
+/// two geometries of `on` are inside of it and do not count. `point` [m], world, is where the torque is taken about;
+/// contacts act where they were at the step's start. All zeros without contact, before the first step, after a reset.
+/// Thread: [any].
+STN_API void stn_observation_contact_force(const stn_observation *observation, const stn_contact_side *on,
+                                           const stn_contact_side *by, stn_vec3 point, stn_contact_force *out);
 
 /// What a recorder learns when it is opened.
 typedef struct stn_record_header {

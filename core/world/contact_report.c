@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// What contacts did in a step: stick or slip, slip speed, glide gap, normal and friction force, and sums of forces over
+// the contacts between two sides. Computed when somebody asks, from the solution alone:
+//
+//     force on B = E gamma / dt,   E = (t1, t2, n),   slip speed = |(v_1, v_2)|,   v_c = J v + bias
+#include <math.h>
+
+#include "world/world.h"
+
+static const double NOT_USED_UP = 1.0 - 1e-3; // of the cone
+
+const char *stn_contact_state_name(stn_contact_state state) {
+    static const char *const names[] = {"open", "stick", "slip"};
+    return (int)state >= 0 && (int)state < STN_COUNT(names) ? names[state] : NULL;
+}
+
+/// The constraint of a contact, which it follows index for index; NULL when the step does not have it.
+static const stn_constraint *constraint_of(const stn_observation *o, int32_t contact) {
+    if (o->problem == NULL || contact < 0 || contact >= o->problem->constraint_count) {
+        return NULL;
+    }
+    const stn_constraint *c = &o->problem->constraints[contact];
+    return c->kind == STN_CONSTRAINT_CONTACT && c->contact == contact ? c : NULL;
+}
+
+/// `slip` came at the tail of the operations.
+static stn_law_slip ask_law(const stn_observation *o, int32_t constraint, const double *v_c, const double *gamma) {
+    stn_law_slip slip = {0.0, 0.0};
+    const stn_law *law = o->law;
+    if (law != NULL && law->ops->size >= offsetof(stn_law_ops, slip) + sizeof law->ops->slip &&
+        law->ops->slip != NULL) {
+        law->ops->slip(law->self, o->problem, constraint, v_c, gamma, &slip);
+    }
+    return slip;
+}
+
+static bool sticks(const stn_constraint *c, const double *gamma, double slip_speed, double transition_speed) {
+    if (transition_speed > 0.0) {
+        return slip_speed < transition_speed;
+    }
+    double x = gamma[0] / c->mu1, y = gamma[1] / c->mu2; // NaN without friction: slips
+    return sqrt(x * x + y * y) < NOT_USED_UP * gamma[2];
+}
+
+void stn_observation_contact(const stn_observation *o, int32_t contact, stn_contact_report *out) {
+    *out = (stn_contact_report){.state = STN_CONTACT_OPEN};
+    const stn_constraint *c = constraint_of(o, contact);
+    if (c == NULL) {
+        return;
+    }
+    const double *gamma = o->gamma + c->row, *bias = o->problem->bias + c->row;
+    double v[3];
+    stn_constraint_velocity(o->problem, c, o->solution_v, v);
+    for (int32_t i = 0; i < 3; i++) {
+        v[i] += bias[i];
+    }
+    out->slip_speed = sqrt(v[0] * v[0] + v[1] * v[1]);
+    out->separation_speed = v[2];
+    double per_dt = 1.0 / o->problem->dt;
+    stn_vec3 friction = stn_vec3_make(gamma[0], gamma[1], 0.0), normal = stn_vec3_make(0.0, 0.0, gamma[2]);
+    out->normal_force = stn_vec3_scale(per_dt, stn_mat3_apply(&c->frame, normal));
+    out->friction_force = stn_vec3_scale(per_dt, stn_mat3_apply(&c->frame, friction));
+    if (!(gamma[2] > 0.0)) {
+        return;
+    }
+    stn_law_slip slip = ask_law(o, contact, v, gamma);
+    bool stick = sticks(c, gamma, out->slip_speed, slip.transition_speed);
+    out->state = stick ? STN_CONTACT_STICKS : STN_CONTACT_SLIPS;
+    out->glide_gap = stick ? 0.0 : slip.glide_gap;
+}
+
+// ------------------------------------------------------------------------------------------------------------- sums
+
+static bool has(const stn_contact_side *side, int32_t geometry) {
+    return side->has(side->user, geometry);
+}
+
+/// +1 when B is on the side that the forces are asked for, -1 when A is, 0 when neither or both are.
+static double sign_of(const stn_contact *c, const stn_contact_side *on, const stn_contact_side *by) {
+    bool a = has(on, c->geometry_a), b = has(on, c->geometry_b);
+    if (a == b || (by != NULL && !has(by, b ? c->geometry_a : c->geometry_b))) {
+        return 0.0;
+    }
+    return b ? 1.0 : -1.0;
+}
+
+static void add(stn_contact_force *sum, const stn_contact_report *r, double sign, stn_vec3 arm) {
+    stn_vec3 force = stn_vec3_add(r->normal_force, r->friction_force);
+    sum->normal_force = stn_vec3_mul_add(sum->normal_force, sign, r->normal_force);
+    sum->friction_force = stn_vec3_mul_add(sum->friction_force, sign, r->friction_force);
+    sum->torque = stn_vec3_mul_add(sum->torque, sign, stn_vec3_cross(arm, force));
+    if (r->state == STN_CONTACT_OPEN) {
+        return;
+    }
+    sum->sticking += r->state == STN_CONTACT_STICKS;
+    sum->slipping += r->state == STN_CONTACT_SLIPS;
+    sum->slip_speed = fmax(sum->slip_speed, r->slip_speed);
+    sum->glide_gap = fmax(sum->glide_gap, r->glide_gap);
+}
+
+void stn_observation_contact_force(const stn_observation *o, const stn_contact_side *on, const stn_contact_side *by,
+                                   stn_vec3 point, stn_contact_force *out) {
+    *out = (stn_contact_force){0};
+    int32_t count = o->problem != NULL && o->contacts != NULL ? o->contacts->count : 0;
+    for (int32_t i = 0; i < count; i++) {
+        const stn_contact *c = &o->contacts->contacts[i];
+        double sign = sign_of(c, on, by);
+        if (sign != 0.0) {
+            stn_contact_report report;
+            stn_observation_contact(o, i, &report);
+            add(out, &report, sign, stn_vec3_sub(c->point, point));
+        }
+    }
+}
