@@ -1,0 +1,132 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- How fast objects creep out of grasps, and down a slope: every scene with every solver and law that `stiction plugins` lists, beside what
+-- their theory predicts. A solver or law that refuses a scene is in the table with its reason.
+local stn = require "stiction"
+local grasp = require "grasp"
+local chart = require "chart"
+
+local p = stn.params {
+  scenes = "slope pinch palms three_finger lift_and_shake screwdriver",
+  solvers = "", laws = "",  -- those named only; empty: all
+  tolerance = 1e-10,
+  dt = 0.002,               -- [s]
+  seconds = 60.0,           -- [s]
+  csv = "", plot = "",      -- files to write: the table, an SVG chart
+}
+
+local function words(text)
+  local list = {}
+  for word in text:gmatch "[^%s,]+" do list[#list + 1] = word end
+  return list
+end
+
+local function chosen(kind, text)
+  return text == "" and stn.plugins(kind) or words(text)
+end
+
+-- Pairs of a solver and a law; solvers with friction of their own take none.
+local function combinations()
+  local list = {}
+  for _, solver in ipairs(chosen("solver", p.solvers)) do
+    for _, law in ipairs(grasp.takes_law(solver) and chosen("law", p.laws) or { "-" }) do
+      list[#list + 1] = { solver = solver, law = law }
+    end
+  end
+  return list
+end
+
+-- A measurement, or nil and why there is none.
+local function try(scene, changes)
+  local ok, m = pcall(grasp.measure, scene, grasp.parameters(scene, changes))
+  if ok then
+    return m
+  end
+  return nil, (tostring(m):gsub("^%S+:%d+: ", ""):gsub("%s+", " "))
+end
+
+local function measure(scene, combination)
+  local m, reason = try(scene, { solver = combination.solver, law = combination.law, tolerance = p.tolerance, dt = p.dt, seconds = p.seconds })
+  local row = { scene = scene.name, solver = combination.solver, law = combination.law, note = "" }
+  if not m then
+    row.note = "refused: " .. reason
+    return row
+  end
+  row.creep, row.predicted, row.settled, row.iterations = 1e6 * m.creep, m.predicted and 1e6 * m.predicted, 1e6 * m.settled, m.iterations
+  row.unsolved, row["load/limit"] = m.unsolved, m.hold
+  if m.unsolved > 0 then
+    row.note = m.unsolved .. " steps not converged"
+  end
+  return row
+end
+
+local columns = {
+  { "scene", "%-15s" }, { "solver", "%-10s" }, { "law", "%-19s" }, { "creep", "%12.4g", "um_per_s" }, { "predicted", "%12.4g", "um_per_s" },
+  { "settled", "%10.4g", "um" }, { "load/limit", "%10.3f", "1" }, { "iterations", "%10.2f", "1" }, { "unsolved", "%9d", "steps" }, { "note", "  %s" },
+}
+
+local function print_line(value_of)
+  local line = {}
+  for i, column in ipairs(columns) do
+    local text, value = column[2], value_of(column)
+    line[i] = (type(value) == "number" and text or text:gsub("%.?%d*[gfd]$", "s")):format(value)
+  end
+  io.stderr:write(table.concat(line, " "), "\n")
+end
+
+local function write_csv(path, rows)
+  local file = assert(io.open(path, "w"))
+  local head = {}
+  for i, column in ipairs(columns) do head[i] = column[3] and ("%s[%s]"):format(column[1], column[3]) or column[1] end
+  file:write(table.concat(head, ","), "\n")
+  for _, row in ipairs(rows) do
+    local cells = {}
+    for i, column in ipairs(columns) do
+      local value = row[column[1]]
+      cells[i] = type(value) == "number" and ("%.17g"):format(value) or ('"%s"'):format((value or ""):gsub('"', "'"))
+    end
+    file:write(table.concat(cells, ","), "\n")
+  end
+  assert(file:close())
+end
+
+-- Creep over the scenes, a line a combination.
+local function draw(path, rows, scenes)
+  local place, names, series, by_name = {}, {}, {}, {}
+  for i, scene in ipairs(scenes) do place[scene.name], names[i] = i, i .. " " .. scene.name end
+  for _, row in ipairs(rows) do
+    if row.creep then
+      local name = row.law == "-" and row.solver or row.solver .. " " .. row.law
+      if not by_name[name] then
+        by_name[name] = { name = name, x = {}, y = {} }
+        series[#series + 1] = by_name[name]
+      end
+      table.insert(by_name[name].x, place[row.scene])
+      table.insert(by_name[name].y, math.abs(row.creep))
+    end
+  end
+  chart.write(path, {
+    title = ("Creep within %g s, steps of %g ms"):format(p.seconds, 1e3 * p.dt), x = { label = table.concat(names, ", ") },
+    y = { label = "creep [um/s]", log = true }, series = series,
+  })
+end
+
+local scenes, rows = {}, {}
+for i, name in ipairs(words(p.scenes)) do scenes[i] = require(name) end
+print_line(function(column) return column[1] end)
+for _, scene in ipairs(scenes) do
+  for _, combination in ipairs(combinations()) do
+    local row = measure(scene, combination)
+    rows[#rows + 1] = row
+    print_line(function(column) return row[column[1]] or "" end)
+    if row.predicted and row.unsolved == 0 then
+      stn.check(("%s, %s, %s: no faster than predicted"):format(row.scene, row.solver, row.law),
+        { value = math.abs(row.creep), limit = 1.02 * row.predicted + 1e-3, unit = "um/s" })
+    end
+  end
+end
+if p.csv ~= "" then
+  write_csv(p.csv, rows)
+end
+if p.plot ~= "" then
+  draw(p.plot, rows, scenes)
+end
