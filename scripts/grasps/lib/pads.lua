@@ -45,12 +45,10 @@ function pads.around(count, size, distance, centre)
   return links
 end
 
---- Presses with `force` [N] at the joints named.
+--- Presses with `force` [N] at the joints named, default: all.
 function pads.press(world, robot, force, joints)
-  local motors = world:controller { "joint_pd", target = robot, joints = joints, kp = pads.kp, kd = pads.kd, effort_limits = false }
-  local efforts = {}
-  for _, name in ipairs(motors:joints()) do efforts[name] = force end
-  motors:set { feedforward = efforts }
+  local servo = world:controller { "joint_pd", target = robot, joints = joints, kp = pads.kp, kd = pads.kd, effort_limits = false }
+  for _, name in ipairs(servo:joints()) do robot:joint(name):set_effort(force) end
 end
 
 --- What an implicit servo adds to the inertia of its joint in a step of dt [kg].

@@ -82,8 +82,10 @@ void *create(const peer_scene *scene) {
         const stn_geometry &own = m->geometries[g];
         if (own.body == 0 && own.collision) {
             const stn_vec3 &x = own.pose.position;
+            const stn_quat r = stn_quat_from_matrix(&own.pose.rotation);
             add(p, scene, own, 0, btVector3(0, 0, 0),
-                btTransform(btQuaternion::getIdentity(), btVector3(btScalar(x.x), btScalar(x.y), btScalar(x.z))));
+                btTransform(btQuaternion(btScalar(r.x), btScalar(r.y), btScalar(r.z), btScalar(r.w)),
+                            btVector3(btScalar(x.x), btScalar(x.y), btScalar(x.z))));
         }
     }
     return p;

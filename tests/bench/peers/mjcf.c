@@ -126,12 +126,12 @@ bool peer_scene_write_mjcf(const peer_scene *scene, const char *path) {
     int contacts = 6 * scene->model->body_count + 200, rows = 3 * contacts + scene->model->nv;
     double stack = 4.0 * rows * scene->model->nv + (double)scene->model->nv * scene->model->nv + 1e6;
     fprintf(w.file,
-            "<mujoco><compiler angle='radian'/><option timestep='%.17g' cone='elliptic' solver='Newton' "
-            "tolerance='1e-8'/>\n"
+            "<mujoco><compiler angle='radian'/><option timestep='%.17g' cone='elliptic' impratio='%.17g' "
+            "solver='Newton' tolerance='1e-8'/>\n"
             "<size nconmax='%d' njmax='%d' nstack='%.0f'/><default><geom condim='3' friction='%.17g 0.005 "
-            "0.0001'/></default>\n"
+            "0.0001' solref='%.17g 1'/></default>\n"
             "<worldbody>\n",
-            scene->dt, contacts, rows, stack, scene->mu);
+            scene->dt, scene->impratio, contacts, rows, stack, scene->mu, scene->time_constant);
     write_geometries(&w, 0);
     for (int32_t b = 1; b < scene->model->body_count; b++) {
         if (scene->model->bodies[b].parent == 0) {

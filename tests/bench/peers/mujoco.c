@@ -69,6 +69,9 @@ static void *create(const peer_scene *scene) {
     for (int32_t i = 0; i < scene->model->nq; i++) {
         p->data->qpos[i] = scene->q[i];
     }
+    for (int32_t i = 0; i < scene->model->nv; i++) {
+        p->data->qfrc_applied[i] = scene->effort[i];
+    }
     for (int u = 0; u < p->model->nu; u++) { // servos hold the start
         p->data->ctrl[u] = p->data->qpos[p->model->jnt_qposadr[p->model->actuator_trnid[2 * u]]];
     }

@@ -22,7 +22,9 @@ typedef struct peer {
 static dGeomID make_geometry(dSpaceID space, const stn_geometry *g) {
     const stn_shape *s = &g->shape;
     if (s->type == STN_SHAPE_HALF_SPACE) {
-        return dCreatePlane(space, 0.0, 0.0, 1.0, 0.0);
+        const double(*R)[3] = g->pose.rotation.m; // its z axis looks out
+        stn_vec3 normal = stn_vec3_make(R[0][2], R[1][2], R[2][2]);
+        return dCreatePlane(space, normal.x, normal.y, normal.z, stn_vec3_dot(normal, g->pose.position));
     }
     if (s->type == STN_SHAPE_SPHERE) {
         return dCreateSphere(space, s->radius);

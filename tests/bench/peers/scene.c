@@ -57,6 +57,9 @@ static void find_friction(peer_scene *s) {
 static bool fill(peer_scene *s) {
     s->model = stn_world_model(s->world);
     s->q = stn_world_state(s->world)->q;
+    s->effort = stn_world_state(s->world)->effort;
+    s->impratio = 1.0;
+    s->time_constant = 0.02;
     s->dt = stn_world_dt(s->world);
     s->kp = stn_allocate(s->context, (size_t)s->model->nv, sizeof *s->kp);
     s->kd = stn_allocate(s->context, (size_t)s->model->nv, sizeof *s->kd);

@@ -17,9 +17,12 @@ typedef struct peer_scene {
     stn_context *context;
     stn_world *world; // before its first step
     const stn_model *model;
-    const double *q; // (nq) the start; servos hold it
-    double *kp, *kd; // (nv) of servos, 0: none [N m/rad], [N m s/rad]
-    double dt, mu;   // [s]; of every contact
+    const double *q;      // (nq) the start; servos hold it
+    const double *effort; // (nv) constant, at joints [N m], [N]
+    double *kp, *kd;      // (nv) of servos, 0: none [N m/rad], [N m s/rad]
+    double dt, mu;        // [s]; of every contact
+    // of MuJoCo; the loader says its defaults, 1 and 0.02:
+    double impratio, time_constant; // friction impedance over normal impedance; first number of solref [s]
 } peer_scene;
 
 /// How the last step went; NaN: the engine has none.

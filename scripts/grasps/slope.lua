@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The scene of scripts/box_on_slope.lua for the table of creep: a box of 1 kg on a slope of 20 degrees, where it must stick.
+-- A box of 1 kg on a slope of 20 degrees: the scene of scripts/box_on_slope.lua, measured as the grasps are.
 local grasp = require "grasp"
 local stn = require "stiction"
 
@@ -30,4 +30,4 @@ function scene.build(world, p)
   }
 end
 
-return scene
+return grasp.main(scene, ...)
