@@ -65,7 +65,7 @@ function grasp.takes_law(solver)
   if known[solver] == nil then
     local probe <close> = stn.world { solver = solver }
     probe:sphere { radius = 1 }
-    known[solver] = probe.parameters:find "\nlaw = " ~= nil
+    known[solver] = probe:plugin "law" ~= nil
   end
   return known[solver]
 end

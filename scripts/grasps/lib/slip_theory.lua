@@ -58,18 +58,14 @@ function theory.inverse_mass(world, contact, added)
   return math.sqrt(sum) / 3
 end
 
-local function parameter(world, name)
-  return tonumber(world.parameters:match("\n" .. name:gsub("%.", "%%.") .. " = (%S+)"))
-end
-
 -- Friction of a law, as a function of contact and slip; nil: this file does not know that law.
-local function friction_of(world)
-  local law, sigma, v_s = world.parameters:match "\nlaw = (%S+)", parameter(world, "law.sigma"), parameter(world, "law.stiction_tolerance")
-  if law == "sap" then
+local function friction_of(law)
+  local sigma, v_s = law.sigma, law.stiction_tolerance
+  if law[1] == "sap" then
     return function(contact, v) return math.min(v / (sigma * contact.w), contact.limit) end
   elseif v_s then
     return function(contact, v)
-      local e = law == "lagged_regularized" and math.max(v_s, sigma * contact.w * contact.limit) or v_s
+      local e = math.max(v_s, (sigma or 0) * contact.w * contact.limit)
       return contact.limit * v / math.sqrt(v * v + e * e)
     end
   end
@@ -96,10 +92,11 @@ end
 
 --- Creep [m/s] of a world's contacts that carry `loads` [N] one after the other: the mean. `contacts`: those of a step. nil: not known.
 function theory.creep(world, contacts, loads, added)
-  if not world.parameters:find "\nlaw = " then
-    return 0
+  local law = world:plugin "law"
+  if not law then
+    return 0 -- the solver has exact friction
   end
-  local friction, loaded = friction_of(world), {}
+  local friction, loaded = friction_of(law), {}
   if not friction then
     return nil
   end
