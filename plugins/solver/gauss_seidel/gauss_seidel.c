@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gauss-Seidel over the constraints of the Delassus form, g = W gamma + q, one constraint at a time while the others
+// stay:
+//
+//     bisection  solves each contact, by a choice of local solvers [hwangbo-2018]
+//     nsgs       one projected step for each [desaxce-1998]
+//     pgs        one scalar step for the normal, then the tangents [hwangbo-2018]
+#include <stiction/plugin.h>
+
+#include "sweep.h"
+
+// --------------------------------------------------------------------------------------------------------- bisection
+
+typedef struct bisection_config {
+    int32_t local;
+    double alpha, alpha_min, alpha_decay;
+} bisection_config;
+
+static const char *const locals[] = {"coulomb", "ccp", "bisection", "golden", "quartic", NULL};
+
+static const stn_param bisection_params[] = {
+    STN_PARAM_CHOICE(bisection_config, local, locals, LOCAL_COULOMB,
+                     "how one contact is solved; coulomb: Coulomb's law, ccp: the convex relaxation, others: maximal "
+                     "dissipation over v_n = 0"),
+    STN_PARAM_REAL(bisection_config, alpha, "1", 1.0, 0.1, 1.0, "relaxation of the first sweep"),
+    STN_PARAM_REAL(bisection_config, alpha_min, "1", 0.7, 0.1, 1.0, "relaxation towards which that falls"),
+    STN_PARAM_REAL(bisection_config, alpha_decay, "1", 0.99, 0.0, 1.0, "share of the way that is left after a sweep"),
+};
+
+static stn_status bisection_solve(void *self, const stn_problem *problem, const stn_solve_control *control,
+                                  stn_solution *solution, stn_solve_info *info, stn_error *err) {
+    (void)problem; // the Delassus form knows it
+    const bisection_config *config = self;
+    const sweep_rule rule = {.kind = VISIT_EXACT,
+                             .local = (local_method)config->local,
+                             .alpha = config->alpha,
+                             .alpha_min = config->alpha_min,
+                             .alpha_decay = config->alpha_decay};
+    return sweep_solve(&rule, control, solution->gamma, info, err);
+}
+
+// -------------------------------------------------------------------------------------------------------------- nsgs
+
+typedef struct nsgs_config {
+    double alpha;
+    int32_t steps;
+} nsgs_config;
+
+static const stn_param nsgs_params[] = {
+    STN_PARAM_REAL(nsgs_config, alpha, "1", 1.0, 0.1, 1.9, "length of a step over 1/|W_ii|"),
+    STN_PARAM_INT(nsgs_config, steps, "1", 1.0, 1.0, 100.0, "steps of a contact at a visit"),
+};
+
+static stn_status nsgs_solve(void *self, const stn_problem *problem, const stn_solve_control *control,
+                             stn_solution *solution, stn_solve_info *info, stn_error *err) {
+    (void)problem;
+    const nsgs_config *config = self;
+    const sweep_rule rule = {.kind = VISIT_PROJECTED,
+                             .steps = config->steps,
+                             .alpha = config->alpha,
+                             .alpha_min = config->alpha,
+                             .alpha_decay = 1.0};
+    return sweep_solve(&rule, control, solution->gamma, info, err);
+}
+
+// --------------------------------------------------------------------------------------------------------------- pgs
+
+typedef struct pgs_config {
+    double alpha;
+} pgs_config;
+
+static const stn_param pgs_params[] = {
+    STN_PARAM_REAL(pgs_config, alpha, "1", 0.6, 0.1, 1.9, "relaxation of every step"),
+};
+
+static stn_status pgs_solve(void *self, const stn_problem *problem, const stn_solve_control *control,
+                            stn_solution *solution, stn_solve_info *info, stn_error *err) {
+    (void)problem;
+    const pgs_config *config = self;
+    const sweep_rule rule = {
+        .kind = VISIT_COMPONENT, .alpha = config->alpha, .alpha_min = config->alpha, .alpha_decay = 1.0};
+    return sweep_solve(&rule, control, solution->gamma, info, err);
+}
+
+// ------------------------------------------------------------------------------------------------------- descriptors
+
+#define SETS (1u << STN_SET_CONE | 1u << STN_SET_ELLIPSE | 1u << STN_SET_BOX | 1u << STN_SET_EQUALITY)
+#define OPS(solve_function)                                                                   \
+    {                                                                                         \
+        .size = sizeof(stn_solver_ops), .formulation = STN_NCP, .yields = STN_YIELDS_IMPULSE, \
+        .needs = STN_NEEDS_DELASSUS, .sets = SETS, .solve = solve_function                    \
+    }
+
+static const stn_solver_ops bisection_ops = OPS(bisection_solve), nsgs_ops = OPS(nsgs_solve), pgs_ops = OPS(pgs_solve);
+
+static const stn_plugin_desc bisection = {
+    .size = sizeof bisection,
+    .kind = STN_KIND_SOLVER,
+    .id = "bisection",
+    .version = "0.1.0",
+    .summary = "Gauss-Seidel over contacts, each solved exactly by itself",
+    .reference = "hwangbo-2018, algorithms 1 and 2",
+    .config_size = sizeof(bisection_config),
+    .params = bisection_params,
+    .param_count = STN_COUNT(bisection_params),
+    .ops.solver = &bisection_ops,
+};
+static const stn_plugin_desc nsgs = {
+    .size = sizeof nsgs,
+    .kind = STN_KIND_SOLVER,
+    .id = "nsgs",
+    .version = "0.1.0",
+    .summary = "Gauss-Seidel over contacts, a projected step for each",
+    .reference = "desaxce-1998",
+    .config_size = sizeof(nsgs_config),
+    .params = nsgs_params,
+    .param_count = STN_COUNT(nsgs_params),
+    .ops.solver = &nsgs_ops,
+};
+static const stn_plugin_desc pgs = {
+    .size = sizeof pgs,
+    .kind = STN_KIND_SOLVER,
+    .id = "pgs",
+    .version = "0.1.0",
+    .summary = "projected Gauss-Seidel, a step for the normal and then one for the tangents",
+    .reference = "hwangbo-2018",
+    .config_size = sizeof(pgs_config),
+    .params = pgs_params,
+    .param_count = STN_COUNT(pgs_params),
+    .ops.solver = &pgs_ops,
+};
+STN_PLUGIN_LIBRARY(&bisection, &nsgs, &pgs);

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+// See sweep.h. A visit finds the constraint's velocity g from the impulses as they are, and leaves the constraint alone
+// where its residual [m/s] is within the tolerance: what has settled costs a row of W and no more, and a sweep that
+// leaves all of them alone has measured the residual of exactly these impulses. No other stopping test is needed.
+#include "sweep.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/// Of every constraint, beside its packed row.
+typedef struct visited {
+    double allowed; // square of the residual that is left alone
+    double rho;     // of projected steps: 1/|W_ii|_F
+    double sigma;   // warm start of the local Coulomb solver
+    local_block block;
+    const double *inverse; // of equality rows: W_ii^-1, `width` apart; NULL: row by row
+} visited;
+
+typedef struct sweeper {
+    packed problem;
+    const sweep_rule *rule;
+    visited *visited;
+    double *gamma;
+    double alpha;
+    // of a sweep
+    bool moves;     // else it only measures
+    double worst;   // square of the largest residual; NaN when one is
+    int32_t beyond; // constraints whose residual is not allowed
+    bool changed;   // some impulse, by more than round-off
+} sweeper;
+
+// ------------------------------------------------------------------------------------------------------------ set-up
+
+/// Inverse of the symmetric positive definite n x n matrix of columns `stride` apart, by Cholesky; false: it is not.
+static bool invert_block(int32_t n, int32_t stride, const double *a, double *out) {
+    double L[STN_MAX_ROWS][STN_MAX_ROWS] = {{0.0}};
+    for (int32_t i = 0; i < n; i++) {
+        for (int32_t j = 0; j <= i; j++) {
+            double sum = a[j * stride + i];
+            for (int32_t k = 0; k < j; k++) {
+                sum -= L[i][k] * L[j][k];
+            }
+            if (i == j && !(sum > 1e-13 * a[i * (stride + 1)])) {
+                return false;
+            }
+            L[i][j] = i == j ? sqrt(sum) : sum / L[j][j];
+        }
+    }
+    for (int32_t c = 0; c < n; c++) {
+        double x[STN_MAX_ROWS] = {0.0};
+        x[c] = 1.0;
+        for (int32_t i = 0; i < n; i++) {
+            for (int32_t k = 0; k < i; k++) {
+                x[i] -= L[i][k] * x[k];
+            }
+            x[i] /= L[i][i];
+        }
+        for (int32_t i = n - 1; i >= 0; i--) {
+            for (int32_t k = i + 1; k < n; k++) {
+                x[i] -= L[k][i] * x[k];
+            }
+            x[i] /= L[i][i];
+            out[c * stride + i] = x[i];
+        }
+    }
+    return true;
+}
+
+static bool is_free(const packed *p, const packed_row *row) {
+    for (int32_t r = 0; r < row->rows; r++) {
+        if (p->lo[row->place + r] > -(double)INFINITY || p->hi[row->place + r] < (double)INFINITY) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool prepare_row(sweeper *s, const packed_row *row, const stn_solve_control *control, visited *v) {
+    double allowed = control->tolerance * s->problem.speed + control->absolute_tolerance * sqrt(row->omega);
+    *v = (visited){.allowed = allowed * allowed};
+    if (row->cone && s->rule->kind == VISIT_EXACT) {
+        local_prepare(row->mu, row->own, 4, &v->block);
+    }
+    if (row->cone) {
+        double square = 0.0;
+        for (int32_t k = 0; k < 12; k++) {
+            square += row->own[k] * row->own[k];
+        }
+        v->rho = square > 0.0 ? 1.0 / sqrt(square) : 0.0;
+    } else if (row->rows > 1 && is_free(&s->problem, row)) {
+        double *inverse = STN_ARENA_ZEROED(control->arena, row->rows * row->width, double);
+        if (inverse == NULL) {
+            return false;
+        }
+        v->inverse = invert_block(row->rows, row->width, row->own, inverse) ? inverse : NULL;
+    }
+    return true;
+}
+
+static bool prepare(sweeper *s, const stn_solve_control *control, const double *start) {
+    if (!packed_build(control->delassus, control->arena, &s->problem)) {
+        return false;
+    }
+    s->visited = STN_ARENA(control->arena, s->problem.n + 1, visited);
+    s->gamma = packed_vector(&s->problem, control->arena);
+    if (s->visited == NULL || s->gamma == NULL) {
+        return false;
+    }
+    for (int32_t i = 0; i < s->problem.n; i++) {
+        if (!prepare_row(s, &s->problem.rows[i], control, &s->visited[i])) {
+            return false;
+        }
+    }
+    packed_impulses(&s->problem, start, s->gamma);
+    return true;
+}
+
+// ------------------------------------------------------------------------------------------------------------ visits
+
+/// Changes of an impulse that are not the rounding of it.
+PACKED_INLINE bool differs(int32_t n, const double *before, const double *after) {
+    double change = 0.0, size = 0.0;
+    for (int32_t r = 0; r < n; r++) {
+        change = fmax(change, fabs(after[r] - before[r]));
+        size = fmax(size, fabs(after[r]));
+    }
+    return change > 4.0 * DBL_EPSILON * size;
+}
+
+PACKED_INLINE void clamp_row(const packed_row *row, int32_t r, double lo, double hi, double *gamma, double *g) {
+    const double *column = row->own + r * row->width;
+    double before = gamma[r], next = column[r] > 0.0 ? before - g[r] / column[r] : before;
+    gamma[r] = next < lo ? lo : (next > hi ? hi : next);
+    for (int32_t k = 0; k < row->rows; k++) {
+        g[k] += column[k] * (gamma[r] - before);
+    }
+}
+
+/// Equality rows all at once, others one after the other.
+PACKED_INLINE void visit_rows(const sweeper *s, const packed_row *row, const visited *v, double *gamma, double *g) {
+    const double *lo = s->problem.lo + row->place, *hi = s->problem.hi + row->place;
+    for (int32_t r = 0; r < row->rows; r++) {
+        if (v->inverse == NULL) {
+            clamp_row(row, r, lo[r], hi[r], gamma, g);
+            continue;
+        }
+        for (int32_t k = 0; k < row->rows; k++) {
+            gamma[k] -= v->inverse[r * row->width + k] * g[r];
+        }
+    }
+}
+
+PACKED_INLINE void add_own(const packed_row *row, const double *step, double *g) {
+    packed_own_add(row, step, g);
+}
+
+PACKED_INLINE void project_contact(const packed_row *row, int32_t steps, double alpha, double rho, double *gamma,
+                                   double *g) {
+    for (int32_t k = 0; k < steps; k++) {
+        double before[3] = {gamma[0], gamma[1], gamma[2]};
+        gamma[0] -= alpha * rho * g[0];
+        gamma[1] -= alpha * rho * g[1];
+        gamma[2] -= alpha * rho * (g[2] + row->mu * sqrt(g[0] * g[0] + g[1] * g[1]));
+        stn_cone_project(row->mu, gamma);
+        double step[3] = {gamma[0] - before[0], gamma[1] - before[1], gamma[2] - before[2]};
+        if (k + 1 < steps) {
+            add_own(row, step, g);
+        }
+    }
+}
+
+PACKED_INLINE void clamp_contact(const packed_row *row, bool pyramid, double alpha, double *gamma, double *g) {
+    const double *W = row->own;
+    double step[3] = {0.0, 0.0, W[10] > 0.0 ? fmax(-gamma[2], -alpha * g[2] / W[10]) : 0.0};
+    gamma[2] += step[2];
+    add_own(row, step, g);
+    double tangential = fmax(W[0], W[5]), limit = row->mu * gamma[2];
+    double t[2] = {gamma[0], gamma[1]};
+    if (tangential > 0.0) {
+        t[0] -= alpha * g[0] / (pyramid ? W[0] : tangential);
+        t[1] -= alpha * g[1] / (pyramid ? W[5] : tangential);
+    }
+    if (pyramid) {
+        gamma[0] = fmax(-limit, fmin(limit, t[0]));
+        gamma[1] = fmax(-limit, fmin(limit, t[1]));
+        return;
+    }
+    double square = t[0] * t[0] + t[1] * t[1], scale = square > limit * limit ? limit / sqrt(square) : 1.0;
+    gamma[0] = scale * t[0];
+    gamma[1] = scale * t[1];
+}
+
+/// Towards the solution of the contact by itself; c are the velocities that the others give it.
+PACKED_INLINE void solve_contact(const sweeper *s, const packed_row *row, visited *v, const double *c, double *gamma) {
+    double next[3] = {gamma[0], gamma[1], gamma[2]}, precision = 0.1 * sqrt(v->allowed) / row->omega;
+    local_solve(s->rule->local, &v->block, c, precision, next, &v->sigma);
+    for (int32_t r = 0; r < 3; r++) {
+        gamma[r] += s->alpha * (next[r] - gamma[r]);
+    }
+}
+
+/// Square of the residual of the pyramid: normal complementarity, and each tangent on its own interval.
+PACKED_INLINE double pyramid_map(const packed_row *row, const double *gamma, const double *g) {
+    double o = row->omega, n = o * gamma[2] - fmax(0.0, o * gamma[2] - g[2]), square = n * n;
+    for (int32_t r = 0; r < 2; r++) {
+        double limit = row->mu * o * fmax(0.0, gamma[2]), x = o * gamma[r] - g[r];
+        double d = o * gamma[r] - fmax(-limit, fmin(limit, x));
+        square += d * d;
+    }
+    return square;
+}
+
+/// omega times the way to the solution of the contact by itself, for models that have no natural map.
+PACKED_INLINE double way_map(const sweeper *s, const packed_row *row, visited *v, const double *c,
+                             const double *gamma) {
+    double next[3] = {gamma[0], gamma[1], gamma[2]}, square = 0.0;
+    local_solve(s->rule->local, &v->block, c, 0.1 * sqrt(v->allowed) / row->omega, next, &v->sigma);
+    for (int32_t r = 0; r < 3; r++) {
+        double d = row->omega * (next[r] - gamma[r]);
+        square += d * d;
+    }
+    return square;
+}
+
+PACKED_INLINE double residual_of(const sweeper *s, const packed_row *row, visited *v, const double *c,
+                                 const double *gamma, const double *g) {
+    if (row->cone && s->rule->kind == VISIT_PYRAMID) {
+        return pyramid_map(row, gamma, g);
+    }
+    if (row->cone && s->rule->kind == VISIT_EXACT && s->rule->local >= LOCAL_BISECTION) {
+        return way_map(s, row, v, c, gamma);
+    }
+    bool convex = s->rule->kind == VISIT_EXACT && s->rule->local == LOCAL_CCP;
+    return packed_map(row, convex, s->problem.lo + row->place, s->problem.hi + row->place, gamma, g);
+}
+
+PACKED_INLINE void visit(sweeper *s, int32_t i) {
+    const packed_row *row = &s->problem.rows[i];
+    visited *v = &s->visited[i];
+    double c[8] __attribute__((aligned(32))), g[8] __attribute__((aligned(32))), *gamma = s->gamma + row->place;
+    packed_others_any(&s->problem, row, s->gamma, c);
+    memcpy(g, c, sizeof g);
+    packed_own_add(row, gamma, g);
+    double residual = residual_of(s, row, v, c, gamma, g);
+    s->worst = isnan(residual) || residual > s->worst ? residual : s->worst;
+    if (residual <= v->allowed) {
+        return;
+    }
+    s->beyond++;
+    if (!s->moves) {
+        return;
+    }
+    double before[STN_MAX_ROWS];
+    memcpy(before, gamma, (size_t)row->rows * sizeof *before);
+    if (!row->cone) {
+        visit_rows(s, row, v, gamma, g);
+    } else if (s->rule->kind == VISIT_EXACT) {
+        solve_contact(s, row, v, c, gamma);
+    } else if (s->rule->kind == VISIT_PROJECTED) {
+        project_contact(row, s->rule->steps, s->alpha, v->rho, gamma, g);
+    } else {
+        clamp_contact(row, s->rule->kind == VISIT_PYRAMID, s->alpha, gamma, g);
+    }
+    s->changed = s->changed || differs(row->rows, before, gamma);
+}
+
+PACKED_KERNEL static void sweep_all(sweeper *s) {
+    for (int32_t i = 0; i < s->problem.n; i++) {
+        visit(s, i);
+    }
+}
+
+// -------------------------------------------------------------------------------------------------------------- loop
+
+static void sweep(sweeper *s, bool moves) {
+    s->moves = moves;
+    s->worst = 0.0;
+    s->beyond = 0;
+    s->changed = false;
+    sweep_all(s);
+}
+
+/// The better one of the last impulses and the best ones kept, measured; returns whether it is within the tolerances.
+static bool take_better(sweeper *s, double *best) {
+    double *last = s->gamma;
+    sweep(s, false);
+    bool within = s->beyond == 0;
+    double worst = s->worst;
+    s->gamma = best;
+    sweep(s, false);
+    if (within || !(s->worst < worst)) {
+        s->gamma = last;
+        return within;
+    }
+    return s->beyond == 0;
+}
+
+/// Sweeps to an end; a better iterate than the last may be found in `best`, which is kept whenever the residual has
+/// halved.
+static stn_status iterate(sweeper *s, const stn_solve_control *control, double *best, stn_solve_info *info,
+                          stn_error *err) {
+    size_t bytes = (size_t)s->problem.size * sizeof *best;
+    double least = (double)INFINITY;
+    for (info->iterations = 0; info->iterations < control->max_iterations; info->iterations++) {
+        sweep(s, true);
+        if (isnan(s->worst) && info->iterations == 0) {
+            return stn_fail(err, STN_ERR_NUMERIC, "a residual is not a number: numbers of the problem are too large");
+        }
+        if (isnan(s->worst)) {
+            info->reason = "divergence";
+            s->gamma = best;
+            return STN_NOT_CONVERGED;
+        }
+        if (s->beyond == 0) {
+            return STN_OK;
+        }
+        if (!s->changed) {
+            info->reason = "stagnation";
+            return take_better(s, best) ? STN_OK : STN_STALLED;
+        }
+        if (s->worst < 0.25 * least) {
+            least = s->worst;
+            memcpy(best, s->gamma, bytes);
+        }
+        s->alpha = s->rule->alpha_min + s->rule->alpha_decay * (s->alpha - s->rule->alpha_min);
+    }
+    info->reason = "iterations";
+    return take_better(s, best) ? STN_OK : STN_NOT_CONVERGED;
+}
+
+stn_status sweep_solve(const sweep_rule *rule, const stn_solve_control *control, double *gamma, stn_solve_info *info,
+                       stn_error *err) {
+    sweeper s = {.rule = rule, .alpha = rule->alpha};
+    *info = (stn_solve_info){.cost = NAN, .reason = "residual"};
+    double *best = prepare(&s, control, gamma) ? packed_vector(&s.problem, control->arena) : NULL;
+    if (best == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    }
+    stn_status status = iterate(&s, control, best, info, err);
+    if (status >= STN_OK) {
+        packed_unpack(&s.problem, s.gamma, gamma);
+    }
+    return status;
+}
