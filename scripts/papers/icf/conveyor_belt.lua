@@ -1,0 +1,83 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- A box on a belt that goes to and fro, position amp (1 - cos(2 pi freq t)): paper ICF [castro-2023], section IX-A. It sticks until the
+-- belt accelerates faster than mu g, and slips near the turning points. lagged keeps it on the belt, with f_n = m g in every step;
+-- sap and similar lift it while it slips, by mu (dt + taud) and mu dt times the slip speed.
+-- The box cannot turn and touches at one point below its centre; box4=true: it is free and stands on its four corners.
+-- study=true runs `laws` with the steps `dts` against the continuous solution.
+local stn = require "stiction"
+local planar, load_text = require "planar", require "robot_text"
+
+local p = planar.parameters {
+  m = 1.0, side = 0.05,  -- [kg], [m]
+  mu = 0.7,
+  amp = 0.2, freq = 1.0, -- of the belt's position [m], [Hz]
+  box4 = false,
+  dt = 0.01,             -- [s]
+  seconds = 2.0,         -- [s]
+  dts = "4e-4,2e-3,1e-2,5e-2", -- of the study [s]
+}
+
+local omega, half, g = 2 * math.pi * p.freq, p.side / 2, 9.81
+local function belt(t) return p.amp * omega * math.sin(omega * t) end
+
+local one_point = {
+  mass = p.m, inertia = math.huge, start = { 0, half - p.m * g / p.k, 0, 0, 0, 0 }, angle = 0, count = 1, belt = belt,
+  lowest = function() return { { x = 0, z = -half } } end,
+  build = function(world)
+    local robot = load_text(world, ".xml", ([[<mujoco model="box"><worldbody><body name="box"><inertial pos="0 0 0" mass="%.17g"
+      diaginertia="1 1 1"/><joint name="x" type="slide" axis="1 0 0"/><joint name="y" type="slide" axis="0 1 0"/>
+      <joint name="z" type="slide" axis="0 0 1"/><geom type="sphere" size="%.17g" mass="0"/></body></worldbody></mujoco>]]):format(p.m, half))
+    robot:set_q { z = half - p.m * g / p.k }
+    return robot:link "box"
+  end,
+}
+
+local four_corners = {
+  mass = p.m, inertia = p.m * p.side ^ 2 / 6, start = { 0, half - p.m * g / (4 * p.k), 0, 0, 0, 0 }, angle = 0, count = 2, belt = belt,
+  lowest = function(theta)
+    local c, s = half * math.cos(theta), half * math.sin(theta)
+    return { { x = s - c, z = -s - c }, { x = s + c, z = s - c } } -- rear and front, each two corners
+  end,
+  build = function(world)
+    return world:box { name = "box", size = { p.side, p.side, p.side }, mass = p.m, xyz = { 0, 0, half - p.m * g / (4 * p.k) } }
+  end,
+}
+
+local body = p.box4 and four_corners or one_point
+
+-- A sliding law that glides does so at the height glide |v_t|.
+local function single()
+  local glide = ({ sap = p.mu * (p.dt + p.taud), similar = p.mu * p.dt })[p.law] or 0
+  local largest_vn, largest_slip, off_load, lift, last = 0, 0, 0, 0, nil
+  planar.run(p, body, function(s, step)
+    local fn = 0
+    for _, c in ipairs(s.contacts) do
+      fn = fn + c.fn
+      largest_vn, largest_slip = math.max(largest_vn, math.abs(c.vn)), math.max(largest_slip, math.abs(c.vt))
+      lift = math.max(lift, c.phi)
+    end
+    off_load, last = step and math.max(off_load, math.abs(fn - p.m * g)) or 0, s
+  end)
+  stn.result("largest_slip", largest_slip, "m/s")
+  stn.result("largest_vn", largest_vn, "m/s")
+  stn.result("fn_off_weight", off_load, "N")
+  stn.result("largest_gap", lift, "m")
+  stn.result("x_end", last.x, "m")
+  if p.box4 then
+    return
+  end
+  stn.check("it glides no higher than the law says", { value = lift, limit = glide * largest_slip + 1e-9, unit = "m" })
+  if p.law:find "lagged" then
+    stn.check("lagged: the normal velocity stays 0", { value = largest_vn, limit = 1e-9, unit = "m/s" })
+    stn.check("lagged: the normal force is the weight", { value = off_load / (p.m * g), limit = 1e-6 })
+  end
+end
+
+if p.study then
+  local rows = planar.study(p, function() return body end, "Conveyor belt: error against the continuous solution")
+  planar.check_order(rows, "lagged", 0.9, 1.1)
+  planar.check_order(rows, "similar", 0.9, 1.1)
+  planar.check_order(rows, "sap", 0, 0.8) -- what is left is mu taud |v_t|
+else
+  single()
+end
