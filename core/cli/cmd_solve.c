@@ -112,13 +112,15 @@ static stn_status create_plugins(solve_run *run, const plugin_settings plugins[3
     }
     const stn_solver_ops *ops = run->solver->desc->ops.solver;
     bool needs_law = (ops->needs & STN_NEEDS_LAW) != 0 || ops->yields == STN_YIELDS_VELOCITY;
-    if (!needs_law && (o->law != NULL || plugins[1].count > 0)) {
+    bool optional = !needs_law && (ops->needs & STN_REGULARIZED_BY_LAW) != 0;
+    bool none = optional && o->law != NULL && strcmp(o->law, "none") == 0;
+    if (!needs_law && !optional && (o->law != NULL || plugins[1].count > 0)) {
         return stn_fail(&run->error, STN_ERR_PARAMETER,
                         "solver %s takes no contact law, so --law and --set law.%s mean "
                         "nothing",
                         o->solver, plugins[1].count > 0 ? plugins[1].items[0].name : "NAME");
     }
-    if (needs_law) {
+    if (needs_law || (optional && !none)) {
         status = create_instance(run, STN_KIND_LAW, o->law != NULL ? o->law : "sap", &plugins[1], &run->law);
     }
     if (status == STN_OK && o->factor != NULL) {
@@ -243,8 +245,8 @@ static void print_table(const solve_run *run, stn_status status) {
     if (!isnan(r->cost)) {
         printf("%-18s %.10g J\n", "cost", r->cost);
     }
-#define PRINT_FIELD(member, name, unit, text)                                                         \
-    if (!isnan(run->certificate.member)) {                                                            \
+#define PRINT_FIELD(member, name, unit, text)                                                            \
+    if (!isnan(run->certificate.member)) {                                                               \
         printf("%-18s %.3g%s\n", name, run->certificate.member, strcmp(unit, "1") == 0 ? "" : " " unit); \
     }
     STN_CERTIFICATE_FIELDS(PRINT_FIELD)
@@ -333,7 +335,8 @@ int cmd_solve(int argc, char **argv) {
     solve_options o = {.solver = "sap", .tolerance = (double)NAN, .max_iterations = INT32_MIN, .threads = 1};
     const cli_option options[] = {
         {"solver", 0, CLI_TEXT, "ID", "the solver; default sap", &o.solver},
-        {"law", 0, CLI_TEXT, "ID", "the contact law of a convex solver; default sap", &o.law},
+        {"law", 0, CLI_TEXT, "ID",
+         "the contact law of a convex solver; default sap. none: contacts as stiff as they are", &o.law},
         {"factor", 0, CLI_TEXT, "ID", "factorisation of the solver's systems; default: the solver's own", &o.factor},
         {"tolerance", 0, CLI_REAL, "E", "relative residual at which the solve is done", &o.tolerance},
         {"max-iterations", 0, CLI_INT, "N", "iterations before giving up", &o.max_iterations},

@@ -112,7 +112,7 @@ static stn_status check_solver(const stn_solver_ops *ops, stn_error *err) {
     if (ops->yields < STN_YIELDS_VELOCITY || ops->yields > STN_YIELDS_BOTH) {
         return stn_fail(err, STN_ERR_PLUGIN, "yields = %d must be velocity, impulse or both", (int)ops->yields);
     }
-    if ((ops->needs & ~(uint32_t)(STN_NEEDS_DELASSUS | STN_NEEDS_LAW)) != 0) {
+    if ((ops->needs & ~(uint32_t)(STN_NEEDS_DELASSUS | STN_NEEDS_LAW | STN_REGULARIZED_BY_LAW)) != 0) {
         return stn_fail(err, STN_ERR_PLUGIN, "needs = 0x%x asks for something unknown", ops->needs);
     }
     return check_sets(ops->sets, err);

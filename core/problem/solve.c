@@ -27,6 +27,24 @@ static stn_status check_options(const stn_problem_solver_options *o, stn_error *
     return STN_OK;
 }
 
+/// Which law is evaluated, and which one says what R and v_hat are.
+static stn_status choose_laws(stn_problem_solver *s, stn_error *err) {
+    const stn_instance *given = s->options.law;
+    if ((s->ops.needs & STN_NEEDS_LAW) != 0 || s->ops.yields == STN_YIELDS_VELOCITY) {
+        s->law = s->regularizer = (stn_law){given->desc->ops.law, given->self, given->desc->id};
+    } else if ((s->ops.needs & STN_REGULARIZED_BY_LAW) != 0 && given != NULL) {
+        if (given->desc->ops.law->regularize == NULL) {
+            return stn_fail(
+                err, STN_ERR_UNSUPPORTED,
+                "solver %s works with laws that are quadratic, such as sap; %s is evaluated point by point, "
+                "by solver sap",
+                s->options.solver->desc->id, given->desc->id);
+        }
+        s->regularizer = (stn_law){given->desc->ops.law, given->self, given->desc->id};
+    }
+    return STN_OK;
+}
+
 static stn_status create_seats(stn_problem_solver *s, stn_error *err) {
     enum { SEATS_PER_WORKER = 4 };
     int32_t workers = stn_threads_count(s->options.threads), count = workers == 1 ? 1 : SEATS_PER_WORKER * workers;
@@ -67,12 +85,12 @@ stn_status stn_problem_solver_create(stn_context *context, const stn_problem_sol
     s->options = *options;
     const stn_solver_ops *ops = options->solver->desc->ops.solver;
     memcpy(&s->ops, ops, ops->size < sizeof s->ops ? ops->size : sizeof s->ops);
-    if ((s->ops.needs & STN_NEEDS_LAW) != 0 || s->ops.yields == STN_YIELDS_VELOCITY) {
-        s->law = (stn_law){options->law->desc->ops.law, options->law->self, options->law->desc->id};
-    }
+    status = choose_laws(s, err);
     s->arena = stn_arena_create(context);
-    status = s->arena != NULL ? stn_inverse_create(context, &s->inverse, err)
-                              : stn_fail(err, STN_ERR_MEMORY, "problem solver: out of memory");
+    if (status == STN_OK) {
+        status = s->arena != NULL ? stn_inverse_create(context, &s->inverse, err)
+                                  : stn_fail(err, STN_ERR_MEMORY, "problem solver: out of memory");
+    }
     if (status == STN_OK) {
         status = create_seats(s, err);
     }
@@ -217,8 +235,9 @@ static stn_status prepare(solve_job *job, bool scaled, stn_error *err) {
         return status;
     }
     stn_problem_regularize(problem);
-    if (s->law.ops != NULL && s->law.ops->regularize != NULL && !problem->explicit_R) {
-        s->law.ops->regularize(s->law.self, problem);
+    bool physical = s->law.ops == NULL && problem->form == STN_FORM_LOCAL; // impulses of a literature problem
+    if (s->regularizer.ops != NULL && s->regularizer.ops->regularize != NULL && !problem->explicit_R && !physical) {
+        s->regularizer.ops->regularize(s->regularizer.self, problem);
     }
     return check_regularisation(s, problem, err);
 }

@@ -21,6 +21,7 @@ struct stn_problem_solver {
     stn_problem_solver_options options;
     stn_solver_ops ops;   // of this library's size: slots that the plugin does not know are zero
     stn_law law;          // ops NULL when the solver needs none
+    stn_law regularizer;  // whose R and v_hat contacts get; ops NULL: the physical ones
     stn_inverse *inverse; // for requests that bring none
     stn_arena *arena;     // of one call: islands, staged results
     int32_t seat_count;   // chunks at most; several for each worker, so that they even out

@@ -8,7 +8,8 @@
 
 void solver_declares(validate_trial *trial) {
     const stn_solver_ops *ops = trial->request->plugin->desc->ops.solver;
-    const uint32_t all_sets = (1u << STN_SET_COUNT) - 1u, all_needs = STN_NEEDS_DELASSUS | STN_NEEDS_LAW;
+    const uint32_t all_sets = (1u << STN_SET_COUNT) - 1u,
+                   all_needs = STN_NEEDS_DELASSUS | STN_NEEDS_LAW | STN_REGULARIZED_BY_LAW;
     if (ops == NULL || ops->solve == NULL) {
         trial_fail(trial, "there is no function `solve`");
     } else if (stn_formulation_name(ops->formulation) == NULL) {

@@ -51,6 +51,23 @@ bool subject_begin(solver_subject *s, validate_trial *trial, bool guarded) {
     return true;
 }
 
+bool subject_regularize(solver_subject *s) {
+    const validate_request *request = s->trial->request;
+    if (s->law != NULL || (s->ops->needs & STN_REGULARIZED_BY_LAW) == 0) {
+        return true;
+    }
+    stn_problem_solver_options options = {.solver = s->guard != NULL ? &s->guard->outer : s->solver};
+    stn_problem_solver_destroy(s->problem_solver);
+    s->problem_solver = NULL;
+    stn_status status = stn_instance_create(s->context, STN_KIND_LAW, request->law, NULL, 0, &s->law, &s->error);
+    options.law = s->law;
+    status = status == STN_OK ? stn_problem_solver_create(s->context, &options, &s->problem_solver, &s->error) : status;
+    if (status != STN_OK) {
+        trial_fail(s->trial, "with law %s: %s", request->law, s->error.text);
+    }
+    return status == STN_OK;
+}
+
 bool subject_begin_default(solver_subject *s, validate_trial *trial) {
     if (!subject_begin(s, trial, false)) {
         return false;

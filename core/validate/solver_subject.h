@@ -34,6 +34,8 @@ typedef struct solver_answer {
 
 /// Makes everything, with a guard when `guarded`, tolerances tight (subject_precision). False: the trial is decided.
 bool subject_begin(solver_subject *s, validate_trial *trial, bool guarded);
+/// From now on with the law, where one is optional (STN_REGULARIZED_BY_LAW). False: the trial is decided.
+bool subject_regularize(solver_subject *s);
 /// The same for checks whose answers are those of the default law or of no law at all: skipped with another one.
 bool subject_begin_default(solver_subject *s, validate_trial *trial);
 /// Empties the arena: earlier problems and answers are gone.

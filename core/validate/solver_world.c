@@ -100,7 +100,7 @@ static bool solve_again(solver_subject *s, const stn_observation *o, int32_t ste
 void solver_in_a_world(validate_trial *trial) {
     solver_subject s;
     stn_world *world = NULL;
-    if (!subject_begin(&s, trial, true)) {
+    if (!subject_begin(&s, trial, true) || !subject_regularize(&s)) {
         return;
     }
     s.common->tolerance = 1e-6;

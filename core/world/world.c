@@ -27,15 +27,15 @@ static stn_status check_options(const stn_world_options *o, stn_error *err) {
         return stn_fail(err, STN_ERR_ARGUMENT, "dt = %g s must be > 0 and finite", o->dt);
     }
     if (!stn_vec3_finite(o->gravity)) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "gravity = (%g, %g, %g) m/s^2 must be finite", o->gravity.x, o->gravity.y,
-                        o->gravity.z);
+        return stn_fail(err, STN_ERR_ARGUMENT, "gravity = (%g, %g, %g) m/s^2 must be finite", o->gravity.x,
+                        o->gravity.y, o->gravity.z);
     }
     if (!(o->margin >= 0.0) || !isfinite(o->margin)) {
         return stn_fail(err, STN_ERR_ARGUMENT, "margin = %g m must be >= 0 and finite", o->margin);
     }
     if ((unsigned)o->contact_point > STN_CONTACT_POINT_B || (unsigned)o->relaxation > STN_RELAXATION_SERIES) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "contact_point = %d, relaxation = %d: no such rule", (int)o->contact_point,
-                        (int)o->relaxation);
+        return stn_fail(err, STN_ERR_ARGUMENT, "contact_point = %d, relaxation = %d: no such rule",
+                        (int)o->contact_point, (int)o->relaxation);
     }
     return STN_OK;
 }
@@ -48,7 +48,8 @@ static stn_status create_plugins(stn_world *world, const stn_world_options *opti
         stn_kind kind = world_plugins[i].kind;
         const char *id = choice->id != NULL ? choice->id : world_plugins[i].standard;
         const stn_instance *solver = world->plugin[STN_KIND_SOLVER];
-        bool unused = kind == STN_KIND_LAW && (solver->desc->ops.solver->needs & STN_NEEDS_LAW) == 0;
+        bool unused =
+            kind == STN_KIND_LAW && (solver->desc->ops.solver->needs & (STN_NEEDS_LAW | STN_REGULARIZED_BY_LAW)) == 0;
         if (id == NULL || unused) {
             if (unused && choice->id != NULL) {
                 stn_log(world->context, STN_LOG_WARNING, "law %s is not used: solver %s has its own", choice->id,

@@ -22,7 +22,13 @@ STN_API const char *stn_formulation_name(stn_formulation formulation);
 
 typedef enum stn_yield { STN_YIELDS_VELOCITY = 1, STN_YIELDS_IMPULSE = 2, STN_YIELDS_BOTH = 3 } stn_yield;
 
-enum { STN_NEEDS_DELASSUS = 1u << 0, STN_NEEDS_LAW = 1u << 1 };
+enum {
+    STN_NEEDS_DELASSUS = 1u << 0,
+    STN_NEEDS_LAW = 1u << 1,
+    /// R and v_hat of contacts are those of the chosen law, which must have `regularize`; it is not evaluated. For convex solvers
+    /// of impulses: rigid contacts may have no solution. Without a law, and in the local form, they are the physical ones.
+    STN_REGULARIZED_BY_LAW = 1u << 2,
+};
 
 /// Parts of a step that a profile tells apart within its stages.
 typedef enum stn_phase {
