@@ -260,4 +260,18 @@ static inline void scene_pile(scene *s, int32_t side, int32_t height, bool spher
     }
 }
 
+/// |D^-1 (x - y)|, D = diag(A)^-1/2, of velocities; y NULL: of x.
+static inline double scene_distance(const stn_problem *p, const double *x, const double *y) {
+    double sum = 0.0;
+    for (int32_t t = 0; t < p->tree_count; t++) {
+        double diagonal[256]; // of trees of tests
+        stn_matrix_diagonal(&p->trees[t].A, diagonal);
+        for (int32_t i = 0; i < p->trees[t].A.n; i++) {
+            double d = x[p->trees[t].dof_start + i] - (y == NULL ? 0.0 : y[p->trees[t].dof_start + i]);
+            sum += diagonal[i] * d * d;
+        }
+    }
+    return sqrt(sum);
+}
+
 #endif

@@ -137,6 +137,31 @@ bool packed_build(const stn_delassus *d, stn_arena *arena, packed *out) {
     return true;
 }
 
+/// A block of `values` doubles; the arena that it lives in is ours.
+static void scale_block(const double *W, int32_t values, double s) {
+    double *own = (double *)(uintptr_t)W;
+    for (int32_t k = 0; k < values; k++) {
+        own[k] *= s;
+    }
+}
+
+void packed_scale(packed *p, const double *s) {
+    for (int32_t i = 0; i < p->n; i++) {
+        packed_row *row = &p->rows[i];
+        double own = s[row->place];
+        scale_block(row->own, row->rows * row->width, own * own);
+        for (const packed_block *e = p->blocks + row->start; e < p->blocks + row->end; e++) {
+            scale_block(e->W, row->width * e->columns, own * s[e->place]);
+        }
+        for (int32_t r = row->place; r < row->place + row->rows; r++) {
+            p->q[r] *= own;
+            p->lo[r] /= own;
+            p->hi[r] /= own;
+        }
+        row->omega *= own * own;
+    }
+}
+
 double *packed_vector(const packed *p, stn_arena *arena) {
     return STN_ARENA_ZEROED(arena, p->size + 8, double);
 }

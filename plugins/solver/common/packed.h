@@ -58,6 +58,10 @@ bool packed_build(const stn_delassus *delassus, stn_arena *arena, packed *out);
 /// A zeroed padded vector with room for whole vectors at its end, NULL: out of memory.
 double *packed_vector(const packed *p, stn_arena *arena);
 
+/// From gamma to x = gamma/s, s (size) > 0 and equal within a constraint: W, q, bounds and omega are those of x from
+/// now on, natural maps those of s g. `speed` stays.
+void packed_scale(packed *p, const double *s);
+
 /// Impulses from the order of the problem into padded variables (0 where S is 0), and back.
 void packed_impulses(const packed *p, const double *gamma, double *out);
 void packed_unpack(const packed *p, const double *gamma, double *out);

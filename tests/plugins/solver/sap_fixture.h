@@ -103,21 +103,6 @@ static inline stn_problem *make_point(fixture *f, double vx, double vy, double v
     return p;
 }
 
-/// |D^-1 (x - y)|, D = diag(A)^-1/2.
-static inline double fixture_distance(const stn_problem *p, const double *x, const double *y) {
-    double sum = 0.0;
-    for (int32_t t = 0; t < p->tree_count; t++) {
-        double diagonal[256];
-        assert_true(p->trees[t].A.n <= 256);
-        stn_matrix_diagonal(&p->trees[t].A, diagonal);
-        for (int32_t i = 0; i < p->trees[t].A.n; i++) {
-            double d = x[p->trees[t].dof_start + i] - (y == NULL ? 0.0 : y[p->trees[t].dof_start + i]);
-            sum += diagonal[i] * d * d;
-        }
-    }
-    return sqrt(sum);
-}
-
 static inline int setup(void **state) {
     static fixture f;
     fixture_begin(&f, NULL);

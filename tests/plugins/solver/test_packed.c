@@ -6,6 +6,7 @@
 
 #include "common/cone.h"
 #include "common/packed.h"
+#include "common/scaled_dual.h"
 #include "sample_problem.h"
 
 typedef struct fixture {
@@ -57,6 +58,35 @@ static void plain_product(const stn_delassus *d, const double *gamma, double *g)
     }
 }
 
+/// The scaled problem is the same one: gradients s g, the core's residual, blocks of mean diagonal 1.
+static void check_scaled(fixture *f, const stn_delassus *d, const double *gamma, const double *g) {
+    scaled_dual k;
+    assert_ok(scaled_dual_build(d, f->arena, &k, &f->err), f->err);
+    double *x = packed_vector(&k.H, f->arena), *y = packed_vector(&k.H, f->arena);
+    double *back = STN_ARENA(f->arena, d->rows, double), cost = 0.0;
+    scaled_dual_enter(&k, gamma, x);
+    scaled_dual_leave(&k, x, back);
+    scaled_dual_gradient(&k, x, y);
+    for (int32_t i = 0; i < k.H.n; i++) {
+        const packed_row *row = &k.H.rows[i];
+        double trace = 0.0;
+        for (int32_t r = 0; r < row->rows; r++) {
+            double scale = k.s[row->place] * (row->cone && r < 2 ? row->scale[r] : 1.0), own = gamma[row->row + r];
+            assert_near(back[row->row + r], own, 1e-14 * fabs(own));
+            assert_near(y[row->place + r], scale * g[row->row + r], 1e-12);
+            trace += row->own[r * (row->width + 1)];
+            double free_speed = d->b[row->row + r] - d->problem->v_hat[row->row + r];
+            cost += 0.5 * own * (g[row->row + r] + free_speed);
+        }
+        assert_near(trace, row->rows, 1e-13);
+    }
+    assert_near(scaled_dual_cost(&k, x, y), cost, 1e-12 * (1.0 + fabs(cost)));
+    for (int32_t convex = 0; convex < 2; convex++) {
+        double residual = stn_delassus_residual(d, convex, gamma);
+        assert_near(scaled_dual_residual(&k, convex, x, y).speed, residual, 1e-12 * residual);
+    }
+}
+
 static void products_and_residuals_are_those_of_the_core(void **state) {
     fixture *f = *state;
     for (uint64_t seed = 1; seed <= 40; seed++) {
@@ -103,6 +133,7 @@ static void products_and_residuals_are_those_of_the_core(void **state) {
             double residual = stn_delassus_residual(&d, convex, gamma);
             assert_near(packed_residual(&k, convex, x, y), residual, 1e-12 * residual);
         }
+        check_scaled(f, &d, gamma, g);
         stn_arena_reset(f->arena);
         sample_clear(s);
     }

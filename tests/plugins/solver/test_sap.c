@@ -287,7 +287,7 @@ static void order_of_contacts_does_not_matter(void **state) {
     memcpy(v2, p->v_guess, (size_t)p->nv * sizeof *v);
     assert_ok(fixture_solve(f, p, v, gamma, &info), f->err);
     assert_ok(fixture_solve(f, &other, v2, gamma2, &info), f->err);
-    assert_true(fixture_distance(p, v, v2) <= 1e-9 * fixture_distance(p, v, NULL));
+    assert_true(scene_distance(p, v, v2) <= 1e-9 * scene_distance(p, v, NULL));
     for (int32_t i = 0; i < p->constraint_count; i++) {
         for (int32_t a = 0; a < 3; a++) {
             assert_near(gamma2[3 * i + a], gamma[p->constraints[order[i]].row + a], 1e-6);
@@ -312,7 +312,7 @@ static void factorisations_and_line_searches_agree(void **state) {
         f->factor = i < 4 ? NULL : cholmod;
         memcpy(v[i], p->v_guess, (size_t)p->nv * sizeof **v);
         assert_ok(fixture_solve(f, p, v[i], gamma, &info), f->err);
-        assert_true(fixture_distance(p, v[i], v[0]) <= 1e-9 * fixture_distance(p, v[0], NULL));
+        assert_true(scene_distance(p, v[i], v[0]) <= 1e-9 * scene_distance(p, v[0], NULL));
         assert_true(info.factorizations >= info.iterations && info.line_search_evaluations >= info.iterations);
     }
     f->factor = NULL;

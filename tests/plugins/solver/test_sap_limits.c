@@ -33,7 +33,7 @@ static void an_unreachable_tolerance_ends_in_stagnation_at_round_off(void **stat
     f->tolerance = f->absolute_tolerance = 0.0;
     assert_int_equal(fixture_solve(f, p, best, gamma, &info), STN_STALLED);
     assert_string_equal(info.reason, "stagnation");
-    assert_true(fixture_distance(p, v, best) <= 1e-9 * fixture_distance(p, v, NULL));
+    assert_true(scene_distance(p, v, best) <= 1e-9 * scene_distance(p, v, NULL));
 }
 
 // Near the last digit cost and residual are noise, and so is the step along a direction that promises nothing.

@@ -1,77 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // The solver sap against solutions computed in extended precision (shared/reference/i_multicontact), and on a storm of
 // random problems against the conditions of optimality.
-#include <cjson/cJSON.h>
-
+#include "multicontact.h"
 #include "sap_fixture.h"
 
-enum { PROBLEMS = 100 };
-static const char folder[] = STN_SHARED_DIR "/reference/i_multicontact";
-
-static cJSON *read_json(const char *path) {
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    fseek(file, 0, SEEK_END);
-    long size = ftell(file);
-    rewind(file);
-    char *text = calloc((size_t)size + 1, 1);
-    assert_int_equal(fread(text, 1, (size_t)size, file), size);
-    fclose(file);
-    cJSON *json = cJSON_Parse(text);
-    free(text);
-    assert_non_null(json);
-    return json;
-}
-
-static void read_numbers(const cJSON *json, const char *key, int32_t count, double *out) {
-    const cJSON *array = cJSON_GetObjectItem(json, key), *item = NULL;
-    assert_int_equal(cJSON_GetArraySize(array), count);
-    cJSON_ArrayForEach(item, array) {
-        *out++ = item->valuedouble;
-    }
-}
-
-typedef struct reference {
-    stn_problem_owner *owner;
-    const stn_problem *problem;
-    double v[MAX_ROWS], gamma[MAX_ROWS], cost;
-} reference;
-
-static void load(fixture *f, int32_t i, reference *r) {
-    char path[512];
-    snprintf(path, sizeof path, "%s/p%03d.json", folder, i);
-    assert_ok(stn_problem_load(f->context, path, &r->owner, &f->err), f->err);
-    r->problem = stn_problem_of(r->owner);
-    cJSON *json = read_json(path), *sap = cJSON_GetObjectItem(cJSON_GetObjectItem(json, "solution"), "sap");
-    read_numbers(sap, "v", r->problem->nv, r->v);
-    read_numbers(sap, "gamma", r->problem->row_count, r->gamma);
-    r->cost = cJSON_GetObjectItem(sap, "cost")->valuedouble;
-    cJSON_Delete(json);
-}
-
-static double largest(int32_t n, const double *x, const double *y) {
-    double m = 0.0;
-    for (int32_t i = 0; i < n; i++) {
-        double d = fabs(x[i] - (y == NULL ? 0.0 : y[i]));
-        m = d <= m ? m : d; // NaN wins
-    }
-    return m;
-}
+enum { PROBLEMS = MULTICONTACT_PROBLEMS };
 
 static void published_problems_are_solved_to_their_reference(void **state) {
     fixture *f = *state;
-    skip_without(folder);
+    skip_without(multicontact_folder);
     double worst_v = 0.0, worst_gamma = 0.0, worst_cost = 0.0;
     int32_t iterations[40] = {0}, total = 0, most = 0;
     for (int32_t i = 0; i < PROBLEMS; i++) {
-        reference r;
-        load(f, i, &r);
+        multicontact r;
+        multicontact_load(f->context, i, &r);
         double v[MAX_ROWS], gamma[MAX_ROWS];
         stn_solve_info info;
         memset(v, 0, sizeof v); // the files have no previous velocity
         assert_ok(fixture_solve(f, r.problem, v, gamma, &info), f->err);
-        double e_v = fixture_distance(r.problem, v, r.v) / fixture_distance(r.problem, r.v, NULL);
-        double e_gamma = largest(r.problem->row_count, gamma, r.gamma) / largest(r.problem->row_count, r.gamma, NULL);
+        double e_v = scene_distance(r.problem, v, r.v) / scene_distance(r.problem, r.v, NULL);
+        double e_gamma = multicontact_largest(r.problem->row_count, gamma, r.gamma) /
+                         multicontact_largest(r.problem->row_count, r.gamma, NULL);
         double e_cost = fabs(info.cost - r.cost) / r.cost;
         assert_true(e_v <= 1e-7); // bounds of the README of the problems, at a solver tolerance of 1e-10
         assert_true(e_gamma <= 1e-5);
@@ -98,10 +47,10 @@ static void published_problems_are_solved_to_their_reference(void **state) {
 
 static void physical_data_give_the_regularisation_of_the_files(void **state) {
     fixture *f = *state;
-    skip_without(folder);
+    skip_without(multicontact_folder);
     for (int32_t i = 0; i < PROBLEMS; i++) {
-        reference r;
-        load(f, i, &r);
+        multicontact r;
+        multicontact_load(f->context, i, &r);
         assert_true(r.problem->explicit_R);
         stn_problem_owner *copy = NULL;
         assert_ok(stn_problem_copy(f->context, r.problem, &copy, &f->err), f->err);

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// See scaled_dual.h.
+#include "common/scaled_dual.h"
+
+#include <math.h>
+
+/// Trace of the diagonal block, R in it.
+static double trace_of(const packed_row *row) {
+    double trace = 0.0;
+    for (int32_t r = 0; r < row->rows; r++) {
+        trace += row->own[r * (row->width + 1)];
+    }
+    return trace;
+}
+
+stn_status scaled_dual_build(const stn_delassus *delassus, stn_arena *arena, scaled_dual *out, stn_error *err) {
+    bool built = packed_build(delassus, arena, &out->H);
+    out->s = built ? packed_vector(&out->H, arena) : NULL;
+    if (out->s == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "packed Delassus operator of %d constraints: out of memory", delassus->n);
+    }
+    for (int32_t i = 0; i < out->H.n; i++) {
+        const packed_row *row = &out->H.rows[i];
+        double trace = trace_of(row);
+        for (int32_t r = row->place; r < row->place + row->width; r++) {
+            out->s[r] = trace > 0.0 ? sqrt(row->rows / trace) : 1.0;
+        }
+    }
+    packed_scale(&out->H, out->s);
+    return STN_OK;
+}
+
+void scaled_dual_enter(const scaled_dual *dual, const double *gamma, double *x) {
+    packed_impulses(&dual->H, gamma, x);
+    for (int32_t r = 0; r < dual->H.size; r++) {
+        x[r] /= dual->s[r];
+    }
+}
+
+void scaled_dual_leave(const scaled_dual *dual, const double *x, double *gamma) {
+    packed_unpack(&dual->H, x, gamma);
+    for (int32_t i = 0; i < dual->H.n; i++) {
+        const packed_row *row = &dual->H.rows[i];
+        for (int32_t r = 0; r < row->rows; r++) {
+            gamma[row->row + r] *= dual->s[row->place];
+        }
+    }
+}
+
+void scaled_dual_gradient(const scaled_dual *dual, const double *x, double *g) {
+    packed_product(&dual->H, x, g);
+}
+
+void scaled_dual_project(const scaled_dual *dual, double *x) {
+    for (int32_t i = 0; i < dual->H.n; i++) {
+        const packed_row *row = &dual->H.rows[i];
+        if (row->cone) {
+            stn_cone_project(row->mu, x + row->place);
+            continue;
+        }
+        const double *lo = dual->H.lo + row->place, *hi = dual->H.hi + row->place;
+        double *own = x + row->place;
+        for (int32_t r = 0; r < row->rows; r++) { // NaN stays
+            own[r] = own[r] < lo[r] ? lo[r] : (own[r] > hi[r] ? hi[r] : own[r]);
+        }
+    }
+}
+
+double scaled_dual_cost(const scaled_dual *dual, const double *x, const double *g) {
+    double sum = 0.0;
+    for (int32_t r = 0; r < dual->H.size; r++) {
+        sum += 0.5 * x[r] * (g[r] + dual->H.q[r]);
+    }
+    return sum;
+}
+
+dual_residual scaled_dual_residual(const scaled_dual *dual, bool convex, const double *x, const double *g) {
+    double largest = 0.0, sum = 0.0;
+    for (int32_t i = 0; i < dual->H.n; i++) {
+        const packed_row *row = &dual->H.rows[i];
+        int32_t at = row->place;
+        double square = packed_map(row, convex, dual->H.lo + at, dual->H.hi + at, x + at, g + at); // of s_i g_i
+        double e = square / (dual->s[at] * dual->s[at]);
+        largest = e <= largest ? largest : e; // NaN wins
+        sum += square;
+    }
+    return (dual_residual){sqrt(largest), sqrt(sum)};
+}
+
+bool scaled_dual_done(const scaled_dual *dual, dual_residual residual, const stn_solve_control *control) {
+    return residual.speed <= control->tolerance * dual->H.speed || residual.size <= control->absolute_tolerance;
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convex solvers of impulses: the references in extended precision, the same problems as solver/sap, and what the law
+// and its absence mean.
+#include <stiction/solve.h>
+
+#include "multicontact.h"
+#include "stn_scene.h"
+
+/// Solvers by id, and how many iterations the hardest reference may take at a tolerance of 1e-10.
+static const struct {
+    const char *id;
+    int32_t most;
+} solvers[] = {{"apgd", 20000}};
+
+typedef struct fixture {
+    stn_context *context;
+    stn_instance *solver, *law;
+    stn_problem_solver *problem_solver;
+    double v[MULTICONTACT_MOST], gamma[MULTICONTACT_MOST];
+    stn_solve_report report;
+    stn_certificate certificate;
+    stn_error err;
+} fixture;
+
+static int setup(void **state) {
+    static fixture f;
+    f = (fixture){0};
+    *state = &f;
+    return stn_context_create(NULL, &f.context, &f.err);
+}
+
+static int teardown(void **state) {
+    fixture *f = *state;
+    stn_context_destroy(f->context);
+    return 0;
+}
+
+/// A solver with a law or, NULL, without.
+static stn_status fixture_choose(fixture *f, const char *id, const char *law, double tolerance) {
+    const stn_setting settings[] = {
+        {.name = "tolerance", .form = STN_SETTING_NUMBER, .number = tolerance, .where = "test"},
+        {.name = "max_iterations", .form = STN_SETTING_NUMBER, .number = 200000, .where = "test"}};
+    assert_ok(stn_instance_create(f->context, STN_KIND_SOLVER, id, settings, 2, &f->solver, &f->err), f->err);
+    f->law = NULL;
+    if (law != NULL) {
+        assert_ok(stn_instance_create(f->context, STN_KIND_LAW, law, NULL, 0, &f->law, &f->err), f->err);
+    }
+    stn_problem_solver_options options = {.solver = f->solver, .law = f->law};
+    return stn_problem_solver_create(f->context, &options, &f->problem_solver, &f->err);
+}
+
+static void fixture_leave(fixture *f) {
+    stn_problem_solver_destroy(f->problem_solver);
+    stn_instance_destroy(f->law);
+    stn_instance_destroy(f->solver);
+}
+
+static stn_status fixture_solve(fixture *f, const stn_problem *problem) {
+    stn_problem p = *problem;
+    stn_solve_request request = {.masses = true};
+    stn_solution solution = {f->v, f->gamma};
+    return stn_problem_solve(f->problem_solver, &p, &request, &solution, &f->report, &f->certificate, &f->err);
+}
+
+/// Bounds of the README of the problems.
+static void check_references(fixture *f, const char *id, int32_t most) {
+    double worst_v = 0.0, worst_gamma = 0.0, worst_cost = 0.0, total = 0.0;
+    int32_t largest = 0;
+    for (int32_t i = 0; i < MULTICONTACT_PROBLEMS; i++) {
+        multicontact r;
+        multicontact_load(f->context, i, &r);
+        assert_ok(fixture_solve(f, r.problem), f->err);
+        const stn_problem *p = r.problem;
+        double v = scene_distance(p, f->v, r.v) / scene_distance(p, r.v, NULL);
+        double gamma =
+            multicontact_largest(p->row_count, f->gamma, r.gamma) / multicontact_largest(p->row_count, r.gamma, NULL);
+        double cost = fabs(f->report.cost + r.cost) / r.cost; // the dual's is the primal's, negative
+        worst_v = fmax(worst_v, v);
+        worst_gamma = fmax(worst_gamma, gamma);
+        worst_cost = fmax(worst_cost, cost);
+        total += f->report.iterations;
+        largest = f->report.iterations > largest ? f->report.iterations : largest;
+        if (!(v <= 1e-7 && gamma <= 1e-5 && cost <= 1e-9)) {
+            fail_msg("%s, problem %d: v off by %.1e, gamma %.1e, cost %.1e", id, i, v, gamma, cost);
+        }
+        stn_problem_destroy(r.owner);
+    }
+    print_message("%s: worst relative error of v %.1e, gamma %.1e, cost %.1e; %.1f iterations on average, at most %d\n",
+                  id, worst_v, worst_gamma, worst_cost, total / MULTICONTACT_PROBLEMS, largest);
+    assert_true(largest <= most);
+}
+
+static void references_are_met(void **state) {
+    fixture *f = *state;
+    skip_without(multicontact_folder);
+    for (int32_t k = 0; k < STN_COUNT(solvers); k++) {
+        assert_ok(fixture_choose(f, solvers[k].id, NULL, 1e-10), f->err);
+        check_references(f, solvers[k].id, solvers[k].most);
+        fixture_leave(f);
+    }
+}
+
+/// A pile of spheres, contacts rigid: with the law R and v_hat are its own, so the motion is that of solver/sap.
+static void with_the_law_the_motion_is_that_of_sap(void **state) {
+    fixture *f = *state;
+    static double v[MULTICONTACT_MOST];
+    for (int32_t k = 0; k < STN_COUNT(solvers); k++) {
+        scene s;
+        scene_begin(&s, f->context, 5);
+        scene_pile(&s, 2, 4, true, 0.05);
+        assert_ok(fixture_choose(f, "sap", "sap", 1e-12), f->err);
+        assert_ok(fixture_solve(f, &s.problem), f->err);
+        memcpy(v, f->v, sizeof v);
+        fixture_leave(f);
+        assert_ok(fixture_choose(f, solvers[k].id, "sap", 1e-10), f->err);
+        assert_ok(fixture_solve(f, &s.problem), f->err);
+        double error = scene_distance(&s.problem, v, f->v) / scene_distance(&s.problem, v, NULL);
+        print_message("%s: v of a pile of %d contacts differs from sap's by %.1e, %d iterations\n", solvers[k].id,
+                      s.problem.constraint_count, error, f->report.iterations);
+        assert_true(error <= 1e-8);
+        assert_true(s.problem.R[0] > 0.0);
+        fixture_leave(f);
+        scene_end(&s);
+    }
+}
+
+/// Without a law nothing softens a rigid contact: R = 0, and the cone acts on v_c - v_hat itself.
+static void without_a_law_contacts_are_as_stiff_as_they_are(void **state) {
+    fixture *f = *state;
+    for (int32_t k = 0; k < STN_COUNT(solvers); k++) {
+        scene s;
+        scene_begin(&s, f->context, 5);
+        scene_pile(&s, 2, 4, true, 0.05);
+        for (int32_t i = 0; i < s.problem.constraint_count; i++) {
+            s.problem.constraints[i].stiffness = (double)INFINITY;
+            s.problem.constraints[i].phi0 = 1e-4; // to fall: the rigid problem has a solution
+        }
+        assert_ok(fixture_choose(f, solvers[k].id, NULL, 1e-8), f->err);
+        assert_ok(fixture_solve(f, &s.problem), f->err);
+        assert_true(s.problem.R[0] == 0.0 && s.problem.R[2] == 0.0);
+        assert_true(f->certificate.natural_ccp <= 1e-7 && f->certificate.momentum <= 1e-12);
+        fixture_leave(f);
+        scene_end(&s);
+    }
+}
+
+static void laws_that_are_not_quadratic_are_refused(void **state) {
+    fixture *f = *state;
+    for (int32_t k = 0; k < STN_COUNT(solvers); k++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "solver %s works with laws that are quadratic, such as sap; lagged is evaluated point by point, by "
+                 "solver sap",
+                 solvers[k].id);
+        assert_int_equal(fixture_choose(f, solvers[k].id, "lagged", 1e-8), STN_ERR_UNSUPPORTED);
+        assert_string_equal(f->err.text, text);
+        f->problem_solver = NULL;
+        fixture_leave(f);
+    }
+}
+
+#define CLAIM(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        CLAIM(references_are_met),
+        CLAIM(with_the_law_the_motion_is_that_of_sap),
+        CLAIM(without_a_law_contacts_are_as_stiff_as_they_are),
+        CLAIM(laws_that_are_not_quadratic_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
