@@ -89,19 +89,21 @@ local function write_csv(path, rows)
   assert(file:close())
 end
 
--- Creep over the scenes, a line a combination.
+-- Creep over the scenes: a line a law, whose creep is the same under every solver that takes it, and a line a solver without.
 local function draw(path, rows, scenes)
   local place, names, series, by_name = {}, {}, {}, {}
   for i, scene in ipairs(scenes) do place[scene.name], names[i] = i, i .. " " .. scene.name end
   for _, row in ipairs(rows) do
     if row.creep then
-      local name = row.law == "-" and row.solver or row.solver .. " " .. row.law
+      local name = row.law == "-" and row.solver or row.law
       if not by_name[name] then
         by_name[name] = { name = name, x = {}, y = {} }
         series[#series + 1] = by_name[name]
       end
-      table.insert(by_name[name].x, place[row.scene])
-      table.insert(by_name[name].y, math.abs(row.creep))
+      local line = by_name[name]
+      if line.x[#line.x] ~= place[row.scene] then
+        line.x[#line.x + 1], line.y[#line.y + 1] = place[row.scene], math.abs(row.creep)
+      end
     end
   end
   chart.write(path, {

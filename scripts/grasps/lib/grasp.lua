@@ -82,13 +82,9 @@ end
 
 -- Force on the object and sum of the normal forces, of the last step.
 local function forces(world, object)
-  local force, normal = { 0, 0, 0 }, 0
-  for _, contact in ipairs(world:contacts()) do
-    local sign = contact.a == object.name and -1 or 1 -- the impulse is that on b
-    for k = 1, 3 do force[k] = force[k] + sign * contact.impulse[k] / world.dt end
-    normal = normal + contact.normal_impulse / world.dt
-  end
-  return force, normal
+  local normal = 0
+  for _, contact in ipairs(world:contacts()) do normal = normal + contact.normal_force end
+  return world:contact_force(object).force, normal
 end
 
 -- The window of the measurement: from when on, how long; whole periods when there are any.
