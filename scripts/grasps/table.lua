@@ -11,6 +11,7 @@ local p = stn.params {
   tolerance = 1e-10,
   dt = 0.002,               -- [s]
   seconds = 60.0,           -- [s]
+  stiction = 60.0,          -- the same with true stiction for so long [s]; 0: not
   csv = "", plot = "",      -- files to write: the table, an SVG chart
 }
 
@@ -36,8 +37,10 @@ local function combinations()
 end
 
 -- A measurement, or nil and why there is none.
-local function try(scene, changes)
-  local ok, m = pcall(grasp.measure, scene, grasp.parameters(scene, changes))
+local function try(scene, combination, changes)
+  local all = grasp.parameters(scene, { solver = combination.solver, law = combination.law, tolerance = p.tolerance, dt = p.dt })
+  for name, value in pairs(changes) do all[name] = value end
+  local ok, m = pcall(grasp.measure, scene, all)
   if ok then
     return m
   end
@@ -45,7 +48,7 @@ local function try(scene, changes)
 end
 
 local function measure(scene, combination)
-  local m, reason = try(scene, { solver = combination.solver, law = combination.law, tolerance = p.tolerance, dt = p.dt, seconds = p.seconds })
+  local m, reason = try(scene, combination, { seconds = p.seconds })
   local row = { scene = scene.name, solver = combination.solver, law = combination.law, note = "" }
   if not m then
     row.note = "refused: " .. reason
@@ -53,15 +56,19 @@ local function measure(scene, combination)
   end
   row.creep, row.predicted, row.settled, row.iterations = 1e6 * m.creep, m.predicted and 1e6 * m.predicted, 1e6 * m.settled, m.iterations
   row.unsolved, row["load/limit"] = m.unsolved, m.hold
-  if m.unsolved > 0 then
-    row.note = m.unsolved .. " steps not converged"
+  local held, why
+  if p.stiction > 0 then
+    held, why = try(scene, combination, { seconds = p.stiction, stiction = true })
   end
+  row.held, row.moved = held and 1e6 * held.creep, held and 1e6 * held.moved
+  local unsolved = m.unsolved + (held and held.unsolved or 0)
+  row.note = why and "with stiction refused: " .. why or unsolved > 0 and unsolved .. " steps not converged" or ""
   return row
 end
 
 local columns = {
   { "scene", "%-15s" }, { "solver", "%-10s" }, { "law", "%-19s" }, { "creep", "%12.4g", "um_per_s" }, { "predicted", "%12.4g", "um_per_s" },
-  { "settled", "%10.4g", "um" }, { "load/limit", "%10.3f", "1" }, { "iterations", "%10.2f", "1" }, { "unsolved", "%9d", "steps" }, { "note", "  %s" },
+  { "held", "%10.2g", "um_per_s" }, { "moved", "%10.2g", "um" }, { "settled", "%10.4g", "um" }, { "load/limit", "%10.3f", "1" }, { "iterations", "%10.2f", "1" }, { "unsolved", "%9d", "steps" }, { "note", "  %s" },
 }
 
 local function print_line(value_of)

@@ -108,8 +108,8 @@ end
 
 local look_every = 10 -- steps between looks at the forces
 
---- Runs a scene. Returns creep (whole window), early and late (its halves) [m/s], settled: travel before the creep began [m],
---- predicted creep [m/s] (nil: of a law that is not known), means of forces, tilt [rad], steps that did not converge, iterations a step.
+--- Runs a scene. Returns creep (whole window), early and late (its halves) [m/s], settled: travel before the creep began [m], moved: from
+--- the first to the last point of the window [m], predicted creep [m/s] (nil: of a law that is not known), means of forces, tilt [rad], steps that did not converge, iterations a step.
 function grasp.measure(scene, p)
   local world <close>, g = grasp.begin(scene, p)
   local start, length = window(g, p)
@@ -119,6 +119,7 @@ function grasp.measure(scene, p)
   local unsolved, iterations, count = 0, 0, 0
   local sample = g.period and math.floor(g.period / p.dt + 0.5) or 1 -- steps from one point of the line to the next
   local first = math.floor(start / p.dt + 0.5)
+  local from, to = nil, nil
   for step in world:run { seconds = p.seconds } do
     if g.drive then g.drive(step.time + p.dt) end
     local t, x = step.time - start, g.travel()
@@ -127,6 +128,7 @@ function grasp.measure(scene, p)
     if step.index >= first then
       if (step.index - first) % sample == 0 then
         add_point(whole, t, x)
+        from, to = from or x, x
         add_point(t < length / 2 and early or late, t, x)
       end
       if step.index > first and step.index % look_every == 0 then
@@ -142,7 +144,7 @@ function grasp.measure(scene, p)
   if g.at_contacts then loads, ratio = g.at_contacts(contacts) end
   local predicted = p.stiction and 0 or theory.creep(world, contacts, loads, g.added or {})
   return {
-    creep = slope(whole), early = slope(early), late = slope(late), settled = whole.x - slope(whole) * (whole.t + start), predicted = predicted and predicted * ratio,
+    creep = slope(whole), moved = to - from, early = slope(early), late = slope(late), settled = whole.x - slope(whole) * (whole.t + start), predicted = predicted and predicted * ratio,
     force_error = math.sqrt(error), normal = mean.normal / mean.looks, normal_expected = g.normal, force = g.force,
     tilt = tilt(upright, g.object:pose().quat, g.spins), unsolved = unsolved, iterations = iterations / count,
     contacts = #contacts, hold = math.max(table.unpack(g.loads)) / (p.mu * g.normal),
@@ -156,6 +158,7 @@ local function report(p, m)
   end
   stn.result("creep_early_um_per_s", 1e6 * m.early, "um/s")
   stn.result("creep_late_um_per_s", 1e6 * m.late, "um/s")
+  stn.result("moved_um", 1e6 * m.moved, "um")
   stn.result("settled_um", 1e6 * m.settled, "um")
   stn.result("load_over_limit", m.hold, "1")
   stn.result("tilt_deg", m.tilt / stn.deg, "deg")
