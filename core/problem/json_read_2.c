@@ -39,7 +39,7 @@ static const char *const constraint_keys[] = {
     "id",          "kind", "set",     "rows",        "J",     "phi0",    "stiffness", "relaxation_time",
     "dissipation", "mu1",  "mu2",     "restitution", "w",     "w_trace", "gamma_n0",  "vn0",
     "memory",      "body", "contact", "patch",       "point", "frame",   "bias",      "lo",
-    "hi",          "R",    "v_hat",   "gamma_guess", "phi",   NULL,
+    "hi",          "R",    "v_hat",   "gamma_guess", "phi",   "anchor",    NULL,
 };
 
 static void set_where(json_reader *r, const char *format, ...) STN_PRINTF(2, 3);
@@ -198,6 +198,10 @@ static void read_reporting(json_reader *r, const cJSON *object, stn_constraint *
     const double *point = json_reals(r, object, "point", 3, "3", JSON_OPTIONAL | JSON_SPECIAL);
     const double *frame = json_reals(r, object, "frame", 9, "9", JSON_OPTIONAL | JSON_SPECIAL);
     const int32_t *body = json_integers(r, object, "body", 2, "2", JSON_OPTIONAL);
+    const double *anchor = json_reals(r, object, "anchor", 2, "2", JSON_OPTIONAL);
+    for (int32_t k = 0; anchor != NULL && k < 2; k++) {
+        c->anchor[k] = anchor[k];
+    }
     for (int32_t k = 0; k < 9; k++) {
         c->frame.m[k / 3][k % 3] = frame != NULL ? frame[k] : (double)NAN;
     }

@@ -195,6 +195,9 @@ static void put_constraint(json_writer *w, const stn_problem *p, const stn_const
     json_put_integer(w, c->rows);
     put_physical(w, c);
     put_reporting(w, c);
+    if (c->anchor[0] != 0.0 || c->anchor[1] != 0.0) {
+        put_named_reals(w, "      ", "anchor", c->anchor, 2);
+    }
     if (has_row_errors(p, c)) {
         put_named_reals(w, "      ", "phi", p->phi + row, rows);
     }

@@ -59,6 +59,7 @@ stn_status stn_world_set_q(stn_world *world, const double *q, stn_error *err) {
     if (status == STN_OK) {
         memcpy(world->state.q, checked, (size_t)model->nq * sizeof(double));
         world->kinematics_stale = true;
+        stn_world_forget_anchors(world, 0, (size_t)model->nq);
         stn_journal_assign(world, JOURNAL_Q, 0, (size_t)model->nq);
     }
     return status;
@@ -125,6 +126,7 @@ stn_status stn_world_set_body_pose(stn_world *world, int32_t body, const stn_pos
     const double values[7] = {relative.position.x, relative.position.y, relative.position.z, r.w, r.x, r.y, r.z};
     memcpy(q, values, sizeof values);
     world->kinematics_stale = true;
+    stn_world_forget_anchors(world, (size_t)joint->q_start, STN_COUNT(values));
     stn_journal_assign(world, JOURNAL_Q, (size_t)joint->q_start, STN_COUNT(values));
     return STN_OK;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contact cache: impulses and private bytes of laws and solvers, found again by constraint id.
+// The contact cache: impulses, private bytes of laws and solvers, and anchors, found again by constraint id.
 #include <string.h>
 
 #include "world/world.h"
@@ -96,21 +96,49 @@ static stn_status check_ids(stn_world *world, stn_error *err) {
     return STN_OK;
 }
 
+/// Private bytes of one constraint: the law's, then the solver's, then its anchor.
+typedef struct memory_sizes {
+    size_t law, solver, anchor, all;
+} memory_sizes;
+
+static memory_sizes sizes_of(const stn_world *world) {
+    memory_sizes n = {.law = stn_world_memory_bytes(world, STN_KIND_LAW),
+                      .solver = stn_world_memory_bytes(world, STN_KIND_SOLVER),
+                      .anchor = world->options.stiction ? sizeof(anchor) : 0};
+    n.all = n.law + n.solver + n.anchor;
+    return n;
+}
+
+size_t stn_world_cache_bytes(const stn_world *world) {
+    return sizes_of(world).all;
+}
+
+static void copy(void *to, const void *from, size_t bytes) {
+    if (bytes > 0) {
+        memcpy(to, from, bytes);
+    }
+}
+
+static unsigned char *bytes_at(void *block, size_t item, int32_t i) {
+    return item > 0 ? (unsigned char *)block + item * (size_t)i : NULL;
+}
+
+static stn_status allocate_memories(stn_world *world, const memory_sizes *n, stn_error *err) {
+    size_t count = (size_t)world->problem.constraint_count;
+    world->law_memory = n->law > 0 ? stn_arena_zeroed(world->arena, count, n->law) : NULL;
+    world->solver_memory = n->solver > 0 ? stn_arena_zeroed(world->arena, count, n->solver) : NULL;
+    world->anchors = n->anchor > 0 ? STN_ARENA_ZEROED(world->arena, count, anchor) : NULL;
+    bool complete = (n->law == 0 || world->law_memory != NULL) && (n->solver == 0 || world->solver_memory != NULL) &&
+                    (n->anchor == 0 || world->anchors != NULL);
+    return complete ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "contact cache: out of memory");
+}
+
 stn_status stn_cache_recall(stn_world *world, stn_error *err) {
     stn_problem *problem = &world->problem;
-    size_t law_bytes = stn_world_memory_bytes(world, STN_KIND_LAW);
-    size_t solver_bytes = stn_world_memory_bytes(world, STN_KIND_SOLVER);
-    size_t count = (size_t)problem->constraint_count;
+    const memory_sizes n = sizes_of(world);
     stn_status status = check_ids(world, err);
-    if (status != STN_OK) {
-        return status;
-    }
-    world->law_memory = law_bytes > 0 ? stn_arena_zeroed(world->arena, count, law_bytes) : NULL;
-    world->solver_memory = solver_bytes > 0 ? stn_arena_zeroed(world->arena, count, solver_bytes) : NULL;
-    if ((law_bytes > 0 && world->law_memory == NULL) || (solver_bytes > 0 && world->solver_memory == NULL)) {
-        return stn_fail(err, STN_ERR_MEMORY, "contact cache: out of memory");
-    }
-    for (int32_t i = 0; i < problem->constraint_count; i++) {
+    status = status == STN_OK ? allocate_memories(world, &n, err) : status;
+    for (int32_t i = 0; i < problem->constraint_count && status == STN_OK; i++) {
         stn_constraint *c = &problem->constraints[i];
         c->memory = i;
         int32_t position = find(world, c->id);
@@ -118,15 +146,27 @@ stn_status stn_cache_recall(stn_world *world, stn_error *err) {
             continue;
         }
         memcpy(problem->gamma_guess + c->row, world->state.cache[position].gamma, (size_t)c->rows * sizeof(double));
-        const unsigned char *memory = world->state.cache_memory + (size_t)position * (law_bytes + solver_bytes);
-        if (law_bytes > 0) {
-            memcpy((unsigned char *)world->law_memory + (size_t)i * law_bytes, memory, law_bytes);
-        }
-        if (solver_bytes > 0) {
-            memcpy((unsigned char *)world->solver_memory + (size_t)i * solver_bytes, memory + law_bytes, solver_bytes);
-        }
+        const unsigned char *memory = world->state.cache_memory + (size_t)position * n.all;
+        copy(bytes_at(world->law_memory, n.law, i), memory, n.law);
+        copy(bytes_at(world->solver_memory, n.solver, i), memory + n.law, n.solver);
+        copy(bytes_at(world->anchors, n.anchor, i), memory + n.law + n.solver, n.anchor);
     }
-    return STN_OK;
+    return status;
+}
+
+static unsigned char *anchor_at(const stn_world *world, int32_t position) {
+    const memory_sizes n = sizes_of(world);
+    return world->state.cache_memory + (size_t)position * n.all + n.law + n.solver;
+}
+
+anchor stn_cache_anchor(const stn_world *world, int32_t position) {
+    anchor a;
+    memcpy(&a, anchor_at(world, position), sizeof a);
+    return a;
+}
+
+void stn_cache_set_anchor(stn_world *world, int32_t position, const anchor *a) {
+    memcpy(anchor_at(world, position), a, sizeof *a);
 }
 
 static stn_status reserve_cache(stn_world *world, int32_t count, size_t memory_bytes, stn_error *err) {
@@ -152,15 +192,14 @@ static stn_status reserve_cache(stn_world *world, int32_t count, size_t memory_b
 
 stn_status stn_cache_commit(stn_world *world, stn_error *err) {
     const stn_problem *problem = &world->problem;
-    size_t law_bytes = stn_world_memory_bytes(world, STN_KIND_LAW);
-    size_t solver_bytes = stn_world_memory_bytes(world, STN_KIND_SOLVER);
+    const memory_sizes n = sizes_of(world);
     cache_index next; // all memory is found before anything changes: a step that fails leaves the cache as it was
     stn_status status = find_index(world, problem->constraint_count, &next, err);
     if (status != STN_OK) {
         return status;
     }
     status = stn_step_note_touching(world, err);
-    status = status != STN_OK ? status : reserve_cache(world, problem->constraint_count, law_bytes + solver_bytes, err);
+    status = status != STN_OK ? status : reserve_cache(world, problem->constraint_count, n.all, err);
     if (status != STN_OK) {
         if (next.slot != world->cache_index.slot) {
             stn_release(world->context, next.slot);
@@ -173,13 +212,10 @@ stn_status stn_cache_commit(stn_world *world, stn_error *err) {
         stn_cache_entry *entry = &world->state.cache[i];
         *entry = (stn_cache_entry){.id = c->id, .touching = stn_step_touching(world, c)};
         memcpy(entry->gamma, world->solution.gamma + c->row, (size_t)c->rows * sizeof(double));
-        unsigned char *memory = world->state.cache_memory + (size_t)i * (law_bytes + solver_bytes);
-        if (law_bytes > 0) {
-            memcpy(memory, (unsigned char *)world->law_memory + (size_t)i * law_bytes, law_bytes);
-        }
-        if (solver_bytes > 0) {
-            memcpy(memory + law_bytes, (unsigned char *)world->solver_memory + (size_t)i * solver_bytes, solver_bytes);
-        }
+        unsigned char *memory = world->state.cache_memory + (size_t)i * n.all;
+        copy(memory, bytes_at(world->law_memory, n.law, i), n.law);
+        copy(memory + n.law, bytes_at(world->solver_memory, n.solver, i), n.solver);
+        copy(memory + n.law + n.solver, bytes_at(world->anchors, n.anchor, i), n.anchor);
     }
     return fill_index(world, &next, err);
 }

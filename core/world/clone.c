@@ -5,10 +5,6 @@
 #include "plugin/settings.h"
 #include "world/snapshot.h"
 
-size_t stn_world_cache_bytes(const stn_world *world) {
-    return stn_world_memory_bytes(world, STN_KIND_LAW) + stn_world_memory_bytes(world, STN_KIND_SOLVER);
-}
-
 /// Puts a state of the same sizes in place of the world's.
 static stn_status adopt_state(stn_world *world, const stn_state *from, stn_error *err) {
     stn_status status = stn_state_copy(world->context, from, stn_world_cache_bytes(world), &world->state, err);
@@ -114,7 +110,8 @@ static uint64_t model_signature(const stn_world *world) {
         h = stn_hash(h, &type, sizeof type);
     }
     h = stn_hash(h, &world->state.sizes, sizeof world->state.sizes);
-    uint64_t memory[2] = {stn_world_memory_bytes(world, STN_KIND_LAW), stn_world_memory_bytes(world, STN_KIND_SOLVER)};
+    uint64_t memory[3] = {stn_world_memory_bytes(world, STN_KIND_LAW), stn_world_memory_bytes(world, STN_KIND_SOLVER),
+                          stn_world_cache_bytes(world)};
     return stn_hash(h, memory, sizeof memory);
 }
 
@@ -155,7 +152,7 @@ stn_status stn_world_restore(stn_world *world, const stn_snapshot *snapshot, stn
     }
     if (snapshot->signature != model_signature(world)) {
         return stn_fail(err, STN_ERR_ARGUMENT, "restore: the state belongs to another model (%zu coordinates, here %zu; or other "
-                        "robots, joints, controllers or laws)", snapshot->state.sizes.nq, world->state.sizes.nq);
+                        "robots, joints, controllers or laws, or only one of them holds by stiction)", snapshot->state.sizes.nq, world->state.sizes.nq);
     }
     stn_status status = adopt_state(world, &snapshot->state, err);
     stn_journal_state(world);

@@ -182,8 +182,7 @@ stn_status stn_world_state_changed(stn_world *world, stn_error *err) {
     stn_release(world->context, world->controller_next);
     world->controller_next = next;
     world->kinematics_stale = true;
-    size_t memory = stn_world_memory_bytes(world, STN_KIND_LAW) + stn_world_memory_bytes(world, STN_KIND_SOLVER);
-    return stn_state_copy(world->context, &world->state, memory, &world->start, err);
+    return stn_state_copy(world->context, &world->state, stn_world_cache_bytes(world), &world->start, err);
 }
 
 static void destroy_shared(stn_context *context, shared_model *shared) {

@@ -2,7 +2,7 @@
 // What contacts did in a step: stick or slip, slip speed, glide gap, normal and friction force, and sums of forces over
 // the contacts between two sides. Computed when somebody asks, from the solution alone:
 //
-//     force on B = E gamma / dt,   E = (t1, t2, n),   slip speed = |(v_1, v_2)|,   v_c = J v + bias
+//     force on B = E gamma / dt,   E = (t1, t2, n),   slip speed = |(v_1, v_2)|,   v_c = J v + bias - anchor/dt
 #include <math.h>
 
 #include "world/world.h"
@@ -24,12 +24,12 @@ static const stn_constraint *constraint_of(const stn_observation *o, int32_t con
 }
 
 /// `slip` came at the tail of the operations.
-static stn_law_slip ask_law(const stn_observation *o, int32_t constraint, const double *v_c, const double *gamma) {
+stn_law_slip stn_ask_slip(const stn_law *law, const stn_problem *problem, int32_t constraint, const double *v_c,
+                          const double *gamma) {
     stn_law_slip slip = {0.0, 0.0};
-    const stn_law *law = o->law;
     if (law != NULL && law->ops->size >= offsetof(stn_law_ops, slip) + sizeof law->ops->slip &&
         law->ops->slip != NULL) {
-        law->ops->slip(law->self, o->problem, constraint, v_c, gamma, &slip);
+        law->ops->slip(law->self, problem, constraint, v_c, gamma, &slip);
     }
     return slip;
 }
@@ -54,7 +54,8 @@ void stn_observation_contact(const stn_observation *o, int32_t contact, stn_cont
     for (int32_t i = 0; i < 3; i++) {
         v[i] += bias[i];
     }
-    out->slip_speed = sqrt(v[0] * v[0] + v[1] * v[1]);
+    double slip = sqrt(v[0] * v[0] + v[1] * v[1]); // the law's: with the rate that an anchor adds
+    out->slip_speed = hypot(v[0] - c->anchor[0] / o->problem->dt, v[1] - c->anchor[1] / o->problem->dt);
     out->separation_speed = v[2];
     double per_dt = 1.0 / o->problem->dt;
     stn_vec3 friction = stn_vec3_make(gamma[0], gamma[1], 0.0), normal = stn_vec3_make(0.0, 0.0, gamma[2]);
@@ -63,10 +64,10 @@ void stn_observation_contact(const stn_observation *o, int32_t contact, stn_cont
     if (!(gamma[2] > 0.0)) {
         return;
     }
-    stn_law_slip slip = ask_law(o, contact, v, gamma);
-    bool stick = sticks(c, gamma, out->slip_speed, slip.transition_speed);
+    stn_law_slip told = stn_ask_slip(o->law, o->problem, contact, v, gamma);
+    bool stick = sticks(c, gamma, slip, told.transition_speed);
     out->state = stick ? STN_CONTACT_STICKS : STN_CONTACT_SLIPS;
-    out->glide_gap = stick ? 0.0 : slip.glide_gap;
+    out->glide_gap = stick ? 0.0 : told.glide_gap;
 }
 
 // ------------------------------------------------------------------------------------------------------------- sums

@@ -240,7 +240,8 @@ static double driven_work(const stn_world *world, const stn_constraint *c) {
         return 0.0;
     }
     stn_vec3 before = stn_mat3_apply_transposed(&c->frame, driven_start(world, contact));
-    return -0.5 * (gamma[0] * (before.x + b[0]) + gamma[1] * (before.y + b[1]) + gamma[2] * (before.z + b[2]));
+    double b1 = b[0] - c->anchor[0] / world->problem.dt, b2 = b[1] - c->anchor[1] / world->problem.dt;
+    return -0.5 * (gamma[0] * (before.x + b1) + gamma[1] * (before.y + b2) + gamma[2] * (before.z + b[2]));
 }
 
 /// Work of controllers and applied forces in the step, W = sum_d j_d (v0 + v)_d / 2, where j is the impulse of the affine

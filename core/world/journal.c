@@ -230,6 +230,9 @@ static void apply_assign(stn_world *world, byte_stream *b) {
     }
     bytes_pass(b, view.values + start, count * sizeof(double));
     world->kinematics_stale = true;
+    if (field == JOURNAL_Q) {
+        stn_world_forget_anchors(world, start, count);
+    }
     b->failed = b->failed || !all_finite(view.values + start, count) ||
                 ((field == JOURNAL_Q || field == JOURNAL_PRESCRIBED) && !has_rotations(world));
     stn_journal_assign(world, (journal_field)field, start, count);

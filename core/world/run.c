@@ -11,7 +11,7 @@
 #include "world/snapshot.h"
 
 static const char magic[8] = {'S', 'T', 'N', 'R', 'U', 'N', '\0', '\0'};
-enum { FILE_VERSION = 2 };
+enum { FILE_VERSION = 3 };
 
 static const stn_kind kinds[] = {STN_KIND_SOLVER, STN_KIND_LAW, STN_KIND_CONTACT, STN_KIND_INTEGRATOR, STN_KIND_FACTOR};
 
@@ -28,6 +28,7 @@ static void pass_options(byte_stream *b, stn_world_options *o) {
     o->relaxation = (stn_relaxation_rule)relaxation;
     bytes_pass_count(b, &o->threads, 1024);
     bytes_pass_bool(b, &o->certificate_light);
+    bytes_pass_bool(b, &o->stiction);
     BYTES_PASS(b, &o->seed);
 }
 

@@ -12,7 +12,6 @@ struct stn_snapshot {
     stn_state state;
 };
 
-size_t stn_world_cache_bytes(const stn_world *world); // private bytes per cache entry
 stn_snapshot stn_snapshot_view(const stn_world *world); // borrows the state; not to be destroyed
 
 /// A block of bytes and back; the caller clears `out`. STN_ERR_PARSE says what is wrong.

@@ -88,13 +88,19 @@ static void swap_bytes(unsigned char **a, unsigned char **b) {
 /// From here on the step is made: memories first, then the state itself.
 static stn_status commit(stn_world *world, stn_error *err) {
     stn_law law = stn_world_law(world);
-    if (law.ops != NULL && law.ops->commit != NULL) {
+    bool remembers = law.ops != NULL && law.ops->commit != NULL;
+    if (remembers || world->options.stiction) {
         double *v_c = STN_ARENA(world->arena, world->problem.row_count, double);
         if (v_c == NULL) {
             return stn_fail(err, STN_ERR_MEMORY, "step: out of memory");
         }
         stn_problem_contact_velocity(&world->problem, world->solution.v, true, v_c);
-        law.ops->commit(law.self, &world->problem, v_c, world->solution.gamma, world->law_memory);
+        if (remembers) {
+            law.ops->commit(law.self, &world->problem, v_c, world->solution.gamma, world->law_memory);
+        }
+        if (world->options.stiction) {
+            stn_step_release(world, v_c);
+        }
     }
     stn_status status = stn_cache_commit(world, err);
     if (status != STN_OK) {

@@ -49,6 +49,14 @@ typedef struct element_slots {
     int32_t *slot;
 } element_slots;
 
+/// What holds a contact or a joint that sticks: a material point of A and one of B, in the bodies' frames (world, for nodes),
+/// or the coordinate of a joint. Part of the state; see anchor.c.
+typedef struct anchor {
+    int32_t body[2];   // A, B; -1: nodes. Of a joint: its child, -1
+    stn_vec3 point[2]; // [m]; of a joint: x of the first is its coordinate [m, rad]
+    double limit;      // most that they hold apart [m, rad]; 0: nothing is held
+} anchor;
+
 /// Open-addressing index from constraint id to position in the contact cache.
 typedef struct cache_index {
     uint32_t capacity; // power of two, 0: empty
@@ -125,6 +133,7 @@ struct stn_world {
     stn_problem problem;
     stn_solution solution;
     void *law_memory, *solver_memory; // (constraints x bytes), in the arena
+    anchor *anchors;                  // (constraints), in the arena; NULL without stiction
     stn_certificate certificate;
     stn_step_report report;
     stn_law law; // as the observation shows it
@@ -217,9 +226,24 @@ const stn_cache_entry *stn_cache_find(const stn_world *world, uint64_t id); // N
 stn_status stn_cache_commit(stn_world *world, stn_error *err);
 stn_status stn_cache_index_rebuild(stn_world *world, stn_error *err); // after the state was replaced
 
+size_t stn_world_cache_bytes(const stn_world *world); // private bytes per cache entry
+anchor stn_cache_anchor(const stn_world *world, int32_t position); // of worlds with stiction
+void stn_cache_set_anchor(stn_world *world, int32_t position, const anchor *a);
+
+// anchor.c: what sticks holds its place
+stn_status stn_step_hold(stn_world *world, stn_error *err); // at the start: anchors into the bias
+void stn_step_release(stn_world *world, const double *v_c); // after the solve: how far they hold
+/// Coordinates [start, start + count) were set by hand: what they place is where it is put.
+void stn_world_forget_anchors(stn_world *world, size_t start, size_t count);
+
 // events.c: contacts that begin and end
 uint64_t stn_step_touching(const stn_world *world, const stn_constraint *c); // key of the links that it pushes apart, 0: none
 stn_status stn_step_note_touching(stn_world *world, stn_error *err); // of the step before; the cache is still its own
+
+// contact_report.c
+/// What the law tells of the slip of a constraint; zeros when it tells nothing, or is NULL.
+stn_law_slip stn_ask_slip(const stn_law *law, const stn_problem *problem, int32_t constraint, const double *v_c,
+                          const double *gamma);
 
 // observe.c
 void stn_step_energies(stn_world *world); // into the report, of the state that the kinematics hold

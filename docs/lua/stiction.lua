@@ -27,6 +27,7 @@
 ---@field relaxation? "sum"|"series"
 ---@field margin? number [m]
 ---@field threads? integer
+---@field stiction? boolean what sticks holds its place under load
 ---@field certificate? "full"|"light"
 ---@field seed? integer
 

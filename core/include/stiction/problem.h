@@ -75,6 +75,8 @@ typedef struct stn_constraint {
     double vn0;      // previous normal velocity; NaN: from v0
     int32_t memory;  // slot in the memory blocks of the law and the solver, -1: none
     // for reporting only
+    double anchor[2];    // of a contact that stiction holds: displacement along t1, t2 [m], of a joint in the first [m, rad];
+                         // `bias` has anchor/dt of it, which is no slip of the bodies. 0: none
     int32_t body[2];     // A, B as the world numbers them, -1: none (a node, or no world)
     int32_t contact;     // index into the contact set, -1
     int32_t patch;       // -1

@@ -29,6 +29,7 @@ typedef struct stn_world_options {
     double margin;   // pairs nearer than this are in the problem [m]; the law's reach may ask for more
     int32_t threads; // workers for islands; 1
     bool certificate_light; // without natural maps and law residual
+    bool stiction; // contacts and joints that stick hold their place under load: docs/stiction.md
     uint64_t seed;          // of the random stream
     bool profile;           // fill stn_step_report.phase_us
 } stn_world_options;

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// True stiction (docs/stiction.md): a contact that sticks holds its place. Regularised friction needs a slip speed to push, so
+// that what it holds creeps. With an anchor it needs a displacement instead: two material points, one of either body, that
+// coincided when the contact began to hold and are apart by u along the surface since,
+//
+//     the law acts on  v_t + u/dt,   which is (the displacement at the step's end)/dt:  a spring, implicit in time
+//     |u| <= dt v_s,                 v_s the law's transition speed: an anchor is dragged along where friction is on its cone
+//
+// Within a step the shift is a constant, so that the problem stays what it was: convex, for any solver. Joints with dry
+// friction are held alike, by a coordinate. The points are fixed in the bodies, so that u is found again from the poses alone
+// and nothing adds up from step to step.
+#include <string.h>
+
+#include "world/world.h"
+
+/// Contact point travels this many times |u| at most before the anchor follows it: rolling bodies need other points.
+static const double follow_from = 100.0;
+
+static const anchor none = {.body = {-1, -1}};
+
+// -------------------------------------------------------------------------------------------------------- geometry
+
+/// A material point now: of a body, or of nodes, whose points are kept where they are.
+static stn_vec3 point_now(const stn_world *world, int32_t body, stn_vec3 point) {
+    return body >= 0 ? stn_pose_apply(&world->kinematics->body_pose[body], point) : point;
+}
+
+static stn_vec3 point_in(const stn_world *world, int32_t body, stn_vec3 point) {
+    return body >= 0 ? stn_pose_apply_inverse(&world->kinematics->body_pose[body], point) : point;
+}
+
+static stn_vec3 along_surface(stn_vec3 u, stn_vec3 normal) {
+    return stn_vec3_mul_add(u, -stn_vec3_dot(u, normal), normal);
+}
+
+/// u of an anchor now, cut to its limit. `*dragged`: it was longer.
+static stn_vec3 displacement_of(const stn_world *world, const anchor *a, stn_vec3 normal, bool *dragged) {
+    stn_vec3 apart = stn_vec3_sub(point_now(world, a->body[1], a->point[1]), point_now(world, a->body[0], a->point[0]));
+    stn_vec3 u = along_surface(apart, normal);
+    double size = stn_vec3_norm(u);
+    *dragged = size > a->limit;
+    return *dragged ? stn_vec3_scale(a->limit / size, u) : u;
+}
+
+/// Does the contact point still lie where the anchor is? Points of nodes are placed anew in every step.
+static bool is_near(const stn_world *world, const anchor *a, stn_vec3 point, stn_vec3 normal) {
+    if (a->body[0] < 0 || a->body[1] < 0) {
+        return false;
+    }
+    stn_vec3 way = along_surface(stn_vec3_sub(point, point_now(world, a->body[0], a->point[0])), normal);
+    return stn_vec3_norm(way) <= follow_from * a->limit;
+}
+
+// -------------------------------------------------------------------------------------------- contacts that are new
+
+/// Anchors of the last step by their pair of bodies: chains through `next` from `head`, -1 ends one.
+typedef struct pair_index {
+    uint32_t capacity;
+    int32_t *head, *next;
+} pair_index;
+
+static uint32_t pair_slot(const pair_index *index, int32_t a, int32_t b) {
+    const int32_t key[2] = {a < b ? a : b, a < b ? b : a};
+    return (uint32_t)stn_hash(0, key, sizeof key) & (index->capacity - 1);
+}
+
+static stn_status index_pairs(const stn_world *world, pair_index *index, stn_error *err) {
+    int32_t count = world->state.cache_count;
+    *index = (pair_index){.capacity = 16};
+    while (index->capacity < (uint32_t)count) {
+        index->capacity *= 2;
+    }
+    index->head = STN_ARENA(world->arena, index->capacity, int32_t);
+    index->next = STN_ARENA(world->arena, count, int32_t);
+    if (index->head == NULL || index->next == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "stiction: out of memory");
+    }
+    memset(index->head, 0xff, index->capacity * sizeof *index->head);
+    for (int32_t i = count - 1; i >= 0; i--) {
+        anchor a = stn_cache_anchor(world, i);
+        if (a.limit > 0.0 && a.body[0] >= 0 && a.body[1] >= 0) {
+            int32_t *head = &index->head[pair_slot(index, a.body[0], a.body[1])];
+            index->next[i] = *head;
+            *head = i;
+        }
+    }
+    return STN_OK;
+}
+
+/// Of all anchors between the two bodies of a contact the nearest one: a pair that is held goes on being held when the
+/// features change by which it touches.
+static bool find_neighbour(const stn_world *world, const pair_index *index, const stn_constraint *c, anchor *out) {
+    double nearest = (double)INFINITY;
+    if (c->body[0] < 0 || c->body[1] < 0) {
+        return false;
+    }
+    for (int32_t i = index->head[pair_slot(index, c->body[0], c->body[1])]; i >= 0; i = index->next[i]) {
+        anchor a = stn_cache_anchor(world, i);
+        bool turned = a.body[0] == c->body[1];
+        if (a.body[turned] != c->body[0] || a.body[!turned] != c->body[1]) {
+            continue;
+        }
+        double way = stn_vec3_norm(stn_vec3_sub(point_now(world, a.body[0], a.point[0]), c->point));
+        if (way < nearest) {
+            nearest = way;
+            *out = a;
+            out->body[0] = c->body[0];
+            out->body[1] = c->body[1];
+            out->point[0] = a.point[turned];
+            out->point[1] = a.point[!turned];
+        }
+    }
+    return isfinite(nearest);
+}
+
+// --------------------------------------------------------------------------------------------------- start of a step
+
+/// Puts u into the bias of a contact, and its anchor where the contact is.
+static void hold_contact(stn_world *world, const pair_index *index, stn_constraint *c, anchor *a) {
+    const stn_contact *contact = &world->contacts.contacts[c->contact];
+    stn_vec3 n = stn_mat3_column(&c->frame, 2), u = stn_vec3_zero();
+    bool dragged = true, known = a->limit > 0.0;
+    if (known || find_neighbour(world, index, c, a)) {
+        u = displacement_of(world, a, n, &dragged);
+    }
+    if (!known || dragged || !is_near(world, a, c->point, n)) {
+        *a = (anchor){.body = {c->body[0], c->body[1]}};
+        a->point[0] = point_in(world, c->body[0], stn_vec3_mul_add(c->point, -0.5, u));
+        a->point[1] = point_in(world, c->body[1], stn_vec3_mul_add(c->point, 0.5, u));
+    }
+    if (contact->bias.x != 0.0 || contact->bias.y != 0.0 || contact->bias.z != 0.0) { // a belt runs on within the step
+        stn_vec3 moved = stn_vec3_mul_add(point_now(world, c->body[1], a->point[1]), world->problem.dt, contact->bias);
+        a->point[1] = point_in(world, c->body[1], moved);
+    }
+    for (int32_t r = 0; r < 2; r++) {
+        c->anchor[r] = stn_vec3_dot(u, stn_mat3_column(&c->frame, r));
+        world->problem.bias[c->row + r] += c->anchor[r] / world->problem.dt;
+    }
+}
+
+/// The coordinate that a row of dry friction holds; NULL: its joint has several velocities, and is not held.
+static const double *coordinate_of(const stn_world *world, const stn_constraint *c) {
+    const stn_tree *tree = &world->model->trees[c->J[0].tree];
+    int32_t d = 0;
+    while (c->J[0].values[d] == 0.0) {
+        d++;
+    }
+    const stn_joint *joint = &world->model->joints[world->model->dof_joint[tree->v_start + d]];
+    return joint->nv == 1 ? &world->state.q[joint->q_start] : NULL;
+}
+
+static void hold_joint(stn_world *world, stn_constraint *c, anchor *a) {
+    const double *q = coordinate_of(world, c);
+    if (q == NULL) {
+        *a = none;
+        return;
+    }
+    double u = a->limit > 0.0 ? *q - a->point[0].x : 0.0;
+    bool dragged = !(fabs(u) <= a->limit);
+    u = dragged ? copysign(a->limit, u) : u;
+    if (dragged || !(a->limit > 0.0)) {
+        *a = (anchor){.body = {c->body[1], -1}, .point = {{*q - u, 0.0, 0.0}}};
+    }
+    c->anchor[0] = u;
+    world->problem.bias[c->row] += u / world->problem.dt;
+}
+
+stn_status stn_step_hold(stn_world *world, stn_error *err) {
+    if (!world->options.stiction) {
+        return STN_OK;
+    }
+    pair_index index;
+    stn_status status = index_pairs(world, &index, err);
+    for (int32_t i = 0; i < world->problem.constraint_count && status == STN_OK; i++) {
+        stn_constraint *c = &world->problem.constraints[i];
+        if (c->kind == STN_CONSTRAINT_CONTACT) {
+            hold_contact(world, &index, c, &world->anchors[i]);
+        } else if (c->kind == STN_CONSTRAINT_DRY_FRICTION) {
+            hold_joint(world, c, &world->anchors[i]);
+        }
+    }
+    return status;
+}
+
+// ----------------------------------------------------------------------------------------------------- end of a step
+
+static const double used_up = 1.0 - 1e-6; // of the cone
+
+/// Slip at which the friction of a contact lets go. Exact Coulomb friction has none: its anchors only take back what a solve has
+/// left, at most as much as friction could within a step, and are gone where it is on its cone.
+static double transition_speed(const stn_world *world, int32_t i, const double *v_c, const double *gamma) {
+    const stn_constraint *c = &world->problem.constraints[i];
+    stn_law law = stn_world_law(world);
+    if (!(gamma[2] > 0.0)) {
+        return 0.0;
+    }
+    if (law.ops != NULL) {
+        return stn_ask_slip(&law, &world->problem, i, v_c, gamma).transition_speed;
+    }
+    double x = gamma[0] / c->mu1, y = gamma[1] / c->mu2; // NaN without friction
+    bool sticks = sqrt(x * x + y * y) < used_up * gamma[2];
+    return sticks ? c->w * fmin(c->mu1, c->mu2) * gamma[2] : 0.0;
+}
+
+/// Moves the points of nodes on with them.
+static stn_vec3 ride_on(const stn_world *world, const stn_ride *ride, stn_vec3 point) {
+    for (int32_t i = 0; ride->body < 0 && i < ride->node_count; i++) {
+        const stn_tree *tree = &world->model->trees[world->node_tree[ride->node[i]]];
+        size_t at = (size_t)tree->q_start + 3 * (size_t)(ride->node[i] - tree->node_start);
+        const double *before = world->state.q + at, *after = world->q_next + at;
+        stn_vec3 way = stn_vec3_make(after[0] - before[0], after[1] - before[1], after[2] - before[2]);
+        point = stn_vec3_mul_add(point, ride->weight[i], way);
+    }
+    return point;
+}
+
+void stn_step_release(stn_world *world, const double *v_c) {
+    const stn_problem *p = &world->problem;
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        const stn_constraint *c = &p->constraints[i];
+        anchor *a = &world->anchors[i];
+        if (c->kind == STN_CONSTRAINT_DRY_FRICTION) {
+            a->limit = coordinate_of(world, c) != NULL ? p->dt * p->R[c->row] * p->hi[c->row] : 0.0;
+        } else if (c->kind == STN_CONSTRAINT_CONTACT) {
+            double limit = p->dt * transition_speed(world, i, v_c + c->row, world->solution.gamma + c->row);
+            const stn_contact *contact = &world->contacts.contacts[c->contact];
+            a->limit = limit > 0.0 && isfinite(limit) ? limit : 0.0;
+            a->point[0] = ride_on(world, &contact->a, a->point[0]);
+            a->point[1] = ride_on(world, &contact->b, a->point[1]);
+        }
+        if (!(a->limit > 0.0)) {
+            *a = none;
+        }
+    }
+}
+
+// ------------------------------------------------------------------------------------------------------ by hand
+
+/// Do coordinates [start, start + count) place a body? Those of a prescribed one are its pose, then its twist.
+static bool places(const stn_world *world, int32_t body, size_t start, size_t count) {
+    if (body <= 0) {
+        return false;
+    }
+    const stn_tree *tree = &world->model->trees[world->model->bodies[body].tree];
+    size_t first = (size_t)tree->q_start, size = stn_world_is_prescribed(world, body) ? 7 : (size_t)tree->nq;
+    return start < first + size && first < start + count;
+}
+
+void stn_world_forget_anchors(stn_world *world, size_t start, size_t count) {
+    for (int32_t i = 0; i < world->state.cache_count && world->options.stiction; i++) {
+        anchor a = stn_cache_anchor(world, i);
+        if (places(world, a.body[0], start, count) || places(world, a.body[1], start, count)) {
+            stn_cache_set_anchor(world, i, &none);
+        }
+    }
+}
