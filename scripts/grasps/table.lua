@@ -122,11 +122,15 @@ end
 local scenes, rows = {}, {}
 for i, name in ipairs(words(p.scenes)) do scenes[i] = require(name) end
 print_line(function(column) return column[1] end)
+local list = combinations()
 for _, scene in ipairs(scenes) do
-  for _, combination in ipairs(combinations()) do
+  for _, combination in ipairs(list) do
     local row = measure(scene, combination)
     rows[#rows + 1] = row
-    print_line(function(column) return row[column[1]] or "" end)
+    if row.creep or row.note ~= combination.refused then -- the same refusal is said once
+      print_line(function(column) return row[column[1]] or "" end)
+    end
+    combination.refused = not row.creep and row.note or nil
     if row.predicted and row.unsolved == 0 then
       stn.check(("%s, %s, %s: no faster than predicted"):format(row.scene, row.solver, row.law),
         { value = math.abs(row.creep), limit = 1.02 * row.predicted + 1e-3, unit = "um/s" })
