@@ -210,7 +210,8 @@ void stn_lua_world_step(lua_State *L, int index, stn_lua_world *w);
 void stn_lua_push_step(lua_State *L, int world_index, stn_lua_world *w);
 /// List of the last step's contacts (lua_contact.c).
 void stn_lua_push_contacts(lua_State *L, stn_lua_world *w);
-/// Sets two fields of the table on top: the names of a link's robot and of the link; "world" alone for what has no link.
+/// Sets two fields of the table on top: the names of a link's robot and of the link; "world" alone for what has no
+/// link.
 void stn_lua_set_link(lua_State *L, const stn_model *model, int32_t link, const char *robot_key, const char *link_key);
 /// Sets the signals that world:log declared, if any (lua_log.c).
 stn_status stn_lua_log_columns(lua_State *L, int world_index, stn_lua_world *w, stn_error *err);

@@ -287,9 +287,9 @@ void stn_lua_open_world(lua_State *L) {
     static const luaL_Reg meta[] = {
         {"__gc", world_collect}, {"__close", world_close}, {"__tostring", world_text}, {NULL, NULL}};
     stn_lua_class(L, STN_LUA_WORLD, methods, meta, get_world, world_properties);
-    const luaL_Reg *const more[] = {stn_lua_model_methods,      stn_lua_pair_methods,  stn_lua_state_methods,
-                                    stn_lua_run_methods,        stn_lua_log_methods,   stn_lua_control_methods,
-                                    stn_lua_world_name_methods, stn_lua_query_methods, stn_lua_constraint_methods,
+    const luaL_Reg *const more[] = {stn_lua_model_methods,      stn_lua_pair_methods,   stn_lua_state_methods,
+                                    stn_lua_run_methods,        stn_lua_log_methods,    stn_lua_control_methods,
+                                    stn_lua_world_name_methods, stn_lua_query_methods,  stn_lua_constraint_methods,
                                     stn_lua_choice_methods,     stn_lua_contact_methods};
     for (int i = 0; i < STN_COUNT(more); i++) {
         stn_lua_extend(L, STN_LUA_WORLD, more[i]);

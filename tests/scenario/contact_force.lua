@@ -100,6 +100,38 @@ stn.test("on a belt the slip is that of the surfaces past each other, and none o
   assert(force.slipping == 0 and force.sticking == 4 and force.slip < 1e-9)
 end)
 
+-- A box that may only rise, on a belt below it: the slip is the belt's speed.
+local lift = files:write(".urdf", [[<robot name="lift"><link name="world"/>
+  <link name="box"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>
+    <collision><geometry><box size="0.1 0.1 0.1"/></geometry></collision></link>
+  <joint name="z" type="prismatic"><parent link="world"/><child link="box"/><origin xyz="0 0 0.05"/><axis xyz="0 0 1"/>
+    <limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>]])
+
+stn.test("the glide gap that a law tells is the height at which the slipping box rides over one that sticks", function()
+  local mu, dt, tau, k = 0.5, 2e-3, 5e-3, 1e6
+  for law, per_speed in pairs { sap = mu * (dt + tau), similar = mu * dt, lagged = 0 } do
+    local function ride(speed)
+      local world = stn.world { dt = dt, law = law, solver = { "sap", tolerance = 1e-12 } }
+      local belt = world:box { size = { 1, 1, 0.1 }, xyz = { 0, 0, -0.05 }, fixed = true, surface_velocity = { speed, 0, 0 } }
+      local box = world:load { lift }
+      world:contact_material { mu = mu, relaxation_time = tau, stiffness = k }
+      for _ in world:run { seconds = 1 } do end
+      return world:joint("z"):position(), world:contact_force(box, belt)
+    end
+    local rest, still = ride(0)
+    stn.near(rest, -9.81 / (4 * k), 1e-8, "overlap at rest on four corners")
+    assert(still.sticking == 4 and still.glide_gap == 0)
+    for _, speed in ipairs { 0.1, 0.8 } do
+      local height, force = ride(speed)
+      stn.near(force.glide_gap, per_speed * speed, per_speed * 1e-4, law .. ": glide gap in closed form") -- soft norms: less v_s
+      stn.near(force.glide_gap, height - rest, 1e-8, law .. ": measured")
+      stn.near(force.slip, speed, 1e-12, "slip")
+      stn.near(force.friction_force, mu * 9.81, 1e-5, "friction") -- soft norms: 1 - (v_s/speed)^2/2 of it
+      assert(force.slipping == 4 and force.sticking == 0)
+    end
+  end
+end)
+
 -- Two boxes on each other, the upper one pulled.
 local function stack()
   local world = stn.world { dt = 2e-3, solver = { "sap", tolerance = 1e-12 } }
