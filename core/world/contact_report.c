@@ -57,10 +57,11 @@ void stn_observation_contact(const stn_observation *o, int32_t contact, stn_cont
     double slip = sqrt(v[0] * v[0] + v[1] * v[1]); // the law's: with the rate that an anchor adds
     out->slip_speed = hypot(v[0] - c->anchor[0] / o->problem->dt, v[1] - c->anchor[1] / o->problem->dt);
     out->separation_speed = v[2];
-    double per_dt = 1.0 / o->problem->dt;
-    stn_vec3 friction = stn_vec3_make(gamma[0], gamma[1], 0.0), normal = stn_vec3_make(0.0, 0.0, gamma[2]);
-    out->normal_force = stn_vec3_scale(per_dt, stn_mat3_apply(&c->frame, normal));
-    out->friction_force = stn_vec3_scale(per_dt, stn_mat3_apply(&c->frame, friction));
+    double per_dt = 1.0 / o->problem->dt, n = gamma[2] * per_dt, t1 = gamma[0] * per_dt, t2 = gamma[1] * per_dt;
+    const double(*m)[3] = c->frame.m;
+    out->normal_force = stn_vec3_make(n * m[0][2], n * m[1][2], n * m[2][2]);
+    out->friction_force =
+        stn_vec3_make(t1 * m[0][0] + t2 * m[0][1], t1 * m[1][0] + t2 * m[1][1], t1 * m[2][0] + t2 * m[2][1]);
     if (!(gamma[2] > 0.0)) {
         return;
     }

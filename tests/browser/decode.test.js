@@ -61,6 +61,7 @@ test("contacts come back: new, linked, in another order, ended, none", () => {
   const contact = (id, shift) => ({
     id, a: 0, b: id, point: [0.1 * id + shift, -0.2, 0.01], normal: [0, 0.6, 0.8], force: [shift, 2, 9.81 * id],
     gap: -1e-4 * id, slip: 0.25 * shift, state: id % 3 === 0 ? 5 : id % 3,
+    glide: id % 3 === 2 ? 1e-3 * id + shift : 0,
   });
   const sets = [[1, 2, 3], [3, 1, 2, 4], [4, 2], [], [2, 5], [5, 2]];
   const frames = sets.map((ids, f) => ({ step: f, time: f, bodies: [], contacts: ids.map((id) => contact(id, 0.02 * f)) }));
@@ -78,6 +79,7 @@ test("contacts come back: new, linked, in another order, ended, none", () => {
     }
     close(decoded.gap[k], expected.gap, 0.501 * UNITS.length, `gap of contact ${k}`);
     close(decoded.slip[k], expected.slip, 0.501 * UNITS.velocity, `slip of contact ${k}`);
+    close(decoded.glide[k], expected.glide, 0.501 * UNITS.length, `glide gap of contact ${k}`);
   });
 });
 

@@ -51,7 +51,7 @@ const perBody = (units) => {
 };
 
 /**
- * frames: [{ step, time, bodies: [13 numbers each], nodes: [[x, y, z]], contacts: [{ id, a, b, point, normal, force, gap, slip, state }],
+ * frames: [{ step, time, bodies: [13 numbers each], nodes: [[x, y, z]], contacts: [{ id, a, b, point, normal, force, gap, slip, glide, state }],
  * patches: [{ a, b, first, faces: [{ corners: [[x, y, z]], pressures: [p] }] }] }]
  */
 export function frames(list, units) {
@@ -75,7 +75,7 @@ function numbers(contact, units) {
 }
 
 function contacts(list, units) {
-  const streams = [[], [], [], [], [], []];
+  const streams = [[], [], [], [], [], [], []];
   list.forEach((frame, f) => {
     const before = f > 0 ? list[f - 1].contacts ?? [] : [];
     let expected = 0;
@@ -91,6 +91,8 @@ function contacts(list, units) {
       const base = index < 0 ? Array(11).fill(0) : numbers(before[index], units);
       numbers(contact, units).forEach((value, k) => streams[1 + Math.min(3, Math.floor(k / 3))].push(...s(value - base[k])));
       streams[5].push(...u(contact.state));
+      const glide = (of) => Math.round((of?.glide ?? 0) / units.length);
+      if (contact.state % 4 === 2) streams[6].push(...s(glide(contact) - glide(before[index])));
     }
   });
   return streams.flatMap(sized);

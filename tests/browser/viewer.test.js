@@ -126,6 +126,29 @@ test("bodies are drawn in their colours where they are, and scrubbing moves them
   });
 });
 
+test("forces are told apart: one arrow, or one along the normal and one across it; the panel has both", async () => {
+  const touch = (id, force, state, glide) => ({ id, a: 0, b: 2, point: [-1 + 0.2 * id, 0.1, 0], normal: [0, 0, 1], force, gap: 0, slip: 0.25, glide, state });
+  const contacts = [touch(1, [3, 0, 4], 2, 0.002), touch(2, [0, 0, 5], 1, 0), touch(3, [0, 0, 0], 0, 0)];
+  const list = falling(2).map((frame) => ({ ...frame, contacts }));
+  const [head, , ...rest] = blocks(2);
+  const path = write("forces.html", head, encode.block("frames", encode.frames(list, encode.UNITS)), ...rest);
+  await withPage(path, {}, async (page) => {
+    assert.deepEqual(await ask(page, () => [stictionViewer.contactCount, stictionViewer.arrowCount]), [[3], [2]]);
+    await page.locator(".scene canvas").focus();
+    await page.keyboard.press("t");
+    await drawn(page);
+    assert.deepEqual(await ask(page, () => stictionViewer.arrowCount), [3], "friction of one contact, normal forces of two");
+    assert.match(await page.locator(".panel").innerText(), /normal part/);
+    await page.getByText("ball").first().click();
+    await drawn(page);
+    assert.match(await page.locator("table.contacts").innerText(), /4 N\s+3 N[\s\S]*5 N\s+0 N/);
+    await page.locator("table.contacts button").first().click();
+    await drawn(page);
+    const inspector = await page.locator(".inspector").innerText();
+    assert.match(inspector, /state\s+slips[\s\S]*normal force\s+4 N[\s\S]*friction force\s+3 N[\s\S]*slip speed\s+250 mm\/s[\s\S]*glides at about\s+2 mm/, inspector);
+  });
+});
+
 test("collision shapes of a link without visuals are shown, whatever else is welded to it", async () => {
   const shape = (name, type, link, more) => ({ name, body: 1, link, type, pose: [0, 0, 0, 1, 0, 0, 0], rgba: [1, 0, 0, 1], collision: true, visual: false, ...more });
   const page = (name, linkOfBox) => write(name, ...blocks(3, { geometries: [

@@ -176,11 +176,12 @@ static void slip(const void *self, const stn_problem *problem, int32_t constrain
                  const double *gamma, stn_law_slip *out) {
     (void)self;
     const stn_constraint *c = &problem->constraints[constraint];
-    double limit = c->mu1 * gamma[2], friction = hypot(gamma[0], gamma[1]);
+    double limit = c->mu1 * gamma[2], friction = sqrt(gamma[0] * gamma[0] + gamma[1] * gamma[1]);
     bool slides = gamma[2] > 0.0 && friction >= limit * (1.0 - 1e-9);
     *out = (stn_law_slip){
         .transition_speed = problem->R[c->row] * limit,
-        .glide_gap = slides ? c->mu1 * (problem->dt + c->relaxation_time) * hypot(v_c[0], v_c[1]) : 0.0,
+        .glide_gap =
+            slides ? c->mu1 * (problem->dt + c->relaxation_time) * sqrt(v_c[0] * v_c[0] + v_c[1] * v_c[1]) : 0.0,
     };
 }
 

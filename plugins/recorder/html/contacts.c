@@ -4,10 +4,10 @@
 
 #include "html.h"
 
-enum { POINT = 0, NORMAL = 3, FORCE = 6, GAP = 9, SLIP_SPEED = 10 };
+enum { POINT = 0, NORMAL = 3, FORCE = 6, GAP = 9, SLIP_SPEED = 10, GLIDE_GAP = 11 };
 
 /// What is put: a stream each.
-enum { LINKS, POINTS, NORMALS, FORCES, GAPS, STATES };
+enum { LINKS, POINTS, NORMALS, FORCES, GAPS, STATES, GLIDES };
 enum { PATCHES, CORNERS, PRESSURES };
 
 void contacts_open(contact_writer *w, stn_context *context, const scene_units *per_unit) {
@@ -104,6 +104,7 @@ static void quantise_touch(const scene_units *per_unit, const touch *t, const in
     quantise_vector(t->force, per_unit->force, otherwise + FORCE, number + FORCE);
     number[GAP] = quantise(t->gap, per_unit->length, otherwise[GAP]);
     number[SLIP_SPEED] = quantise(t->slip_speed, per_unit->velocity, otherwise[SLIP_SPEED]);
+    number[GLIDE_GAP] = quantise(t->glide_gap, per_unit->length, otherwise[GLIDE_GAP]);
 }
 
 static void put_numbers(bytes *out, const int64_t *number, const int64_t *from, int32_t start, int32_t count) {
@@ -133,6 +134,9 @@ static void add_touch(contact_writer *w, const touch *t, kept_contact *kept, int
     put_numbers(&w->contact[FORCES], kept->number, from, FORCE, 3);
     put_numbers(&w->contact[GAPS], kept->number, from, GAP, 2);
     bytes_put_u(&w->contact[STATES], (uint64_t)t->state);
+    if ((t->state & ~TOUCH_IN_PATCH) == STN_CONTACT_SLIPS) {
+        put_numbers(&w->contact[GLIDES], kept->number, from, GLIDE_GAP, 1);
+    }
 }
 
 // ---------------------------------------------------------------------------------------------------------- patches

@@ -95,15 +95,15 @@ void mesh_write(const stn_mesh *mesh, bytes *out);
 
 // ------------------------------------------------------------------------------------------------------- moment.c
 
-typedef enum touch_state { TOUCH_OPEN, TOUCH_STICKS, TOUCH_SLIPS, TOUCH_IN_PATCH = 4 } touch_state;
+enum { TOUCH_IN_PATCH = 4 };
 
 /// A contact of a step.
 typedef struct touch {
     uint64_t id;
     int32_t geometry_a, geometry_b;
     stn_vec3 point, normal, force;
-    double gap, slip_speed;
-    int32_t state; // a touch_state, and TOUCH_IN_PATCH when it is a face
+    double gap, slip_speed, glide_gap;
+    int32_t state; // a stn_contact_state, and TOUCH_IN_PATCH when it is a face
     int32_t vertex_start, vertex_count;
 } touch;
 
@@ -116,13 +116,12 @@ typedef struct moment {
     stn_pose *body_pose;        // (body_count)
     stn_spatial *body_velocity; // (body_count) linear: of the frame's origin
     stn_vec3 *node;             // (node_count)
-    int32_t touch_count, patch_count, vertex_count, row_count;
+    int32_t touch_count, patch_count, vertex_count;
     touch *touches;
     stn_patch *patches;
     stn_vec3 *vertices;
     double *pressure;
-    double *contact_velocity; // scratch (rows of the problem)
-    int32_t touch_capacity, patch_capacity, vertex_capacity, row_capacity;
+    int32_t touch_capacity, patch_capacity, vertex_capacity;
 } moment;
 
 stn_status moment_open(moment *m, const stn_model *model, stn_error *err);
@@ -131,12 +130,12 @@ stn_status moment_take(moment *m, const stn_observation *o, stn_error *err);
 
 // ----------------------------------------------------------------------------------------------------- contacts.c
 
-enum { CONTACT_STREAMS = 6, PATCH_STREAMS = 3, CONTACT_NUMBERS = 11 };
+enum { CONTACT_STREAMS = 7, PATCH_STREAMS = 3, CONTACT_NUMBERS = 12 };
 
 /// A contact of the last frame, which those of the next are told apart from.
 typedef struct kept_contact {
     uint64_t id;
-    int64_t number[CONTACT_NUMBERS]; // point, normal, force, gap, slip speed
+    int64_t number[CONTACT_NUMBERS]; // point, normal, force, gap, slip speed, glide gap
 } kept_contact;
 
 typedef struct contact_writer {

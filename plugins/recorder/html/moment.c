@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a step showed: poses and velocities after it, contacts at its start with the forces that it found.
-//
-// With gamma the impulses on B in the contact frame, columns t1, t2, n, the force on B is f = frame gamma / dt. A
-// contact sticks while its friction is not used up, |(gamma_1/mu_1, gamma_2/mu_2)| < (1 - 1e-3) gamma_n; where the
-// problem states the slip speed that its law rounds the cone over, below that speed instead.
-#include <math.h>
+// What a step showed: poses and velocities after it, contacts at its start with what the core reports of them
+// (stn_observation_contact).
 #include <string.h>
 
 #include "html.h"
-
-static const double NOT_USED_UP = 1.0 - 1e-3;
 
 stn_status moment_open(moment *m, const stn_model *model, stn_error *err) {
     stn_context *context = model->context;
@@ -29,8 +23,7 @@ void moment_close(moment *m) {
         return;
     }
     stn_context *context = m->model->context;
-    void *memory[] = {m->body_pose, m->body_velocity, m->node,     m->touches,
-                      m->patches,   m->vertices,      m->pressure, m->contact_velocity};
+    void *memory[] = {m->body_pose, m->body_velocity, m->node, m->touches, m->patches, m->vertices, m->pressure};
     for (int32_t i = 0; i < STN_COUNT(memory); i++) {
         stn_release(context, memory[i]);
     }
@@ -51,17 +44,15 @@ static int32_t grown_capacity(int32_t capacity, int32_t count) {
     return count <= capacity ? capacity : count + count / 2;
 }
 
-static bool make_room(moment *m, const stn_contact_set *set, int32_t row_count) {
+static bool make_room(moment *m, const stn_contact_set *set) {
     bool whole = grow(m, (void **)&m->touches, m->touch_capacity, set->count, sizeof *m->touches) &&
                  grow(m, (void **)&m->patches, m->patch_capacity, set->patch_count, sizeof *m->patches) &&
                  grow(m, (void **)&m->vertices, m->vertex_capacity, set->vertex_count, sizeof *m->vertices) &&
-                 grow(m, (void **)&m->pressure, m->vertex_capacity, set->vertex_count, sizeof *m->pressure) &&
-                 grow(m, (void **)&m->contact_velocity, m->row_capacity, row_count, sizeof *m->contact_velocity);
+                 grow(m, (void **)&m->pressure, m->vertex_capacity, set->vertex_count, sizeof *m->pressure);
     if (whole) {
         m->touch_capacity = grown_capacity(m->touch_capacity, set->count);
         m->patch_capacity = grown_capacity(m->patch_capacity, set->patch_count);
         m->vertex_capacity = grown_capacity(m->vertex_capacity, set->vertex_count);
-        m->row_capacity = grown_capacity(m->row_capacity, row_count);
     }
     return whole;
 }
@@ -78,49 +69,27 @@ static void take_bodies(moment *m, const stn_kinematics *k) {
     }
 }
 
-static touch_state judge(const stn_problem *problem, const stn_constraint *c, const double *gamma, double slip_speed) {
-    if (!(gamma[2] > 0.0)) {
-        return TOUCH_OPEN;
-    }
-    if (isfinite(problem->stiction_tolerance)) {
-        return slip_speed < problem->stiction_tolerance ? TOUCH_STICKS : TOUCH_SLIPS;
-    }
-    double x = gamma[0] / c->mu1, y = gamma[1] / c->mu2; // NaN without friction: slips
-    return sqrt(x * x + y * y) < NOT_USED_UP * gamma[2] ? TOUCH_STICKS : TOUCH_SLIPS;
-}
-
-static void take_force(touch *t, const stn_problem *problem, const stn_constraint *c, const double *gamma,
-                       const double *velocity) {
-    t->force =
-        stn_vec3_scale(1.0 / problem->dt, stn_mat3_apply(&c->frame, stn_vec3_make(gamma[0], gamma[1], gamma[2])));
-    t->slip_speed = sqrt(velocity[0] * velocity[0] + velocity[1] * velocity[1]);
-    t->state |= (int32_t)judge(problem, c, gamma, t->slip_speed);
-}
-
 static void take_contacts(moment *m, const stn_observation *o) {
     const stn_contact_set *set = o->contacts;
     m->touch_count = set->count;
     for (int32_t i = 0; i < set->count; i++) {
         const stn_contact *c = &set->contacts[i];
+        stn_contact_report r;
+        stn_observation_contact(o, i, &r);
         m->touches[i] = (touch){
             .id = c->id,
             .geometry_a = c->geometry_a,
             .geometry_b = c->geometry_b,
             .point = c->point,
             .normal = c->normal,
+            .force = stn_vec3_add(r.normal_force, r.friction_force),
             .gap = c->phi0,
-            .state = c->patch >= 0 ? TOUCH_IN_PATCH : 0,
+            .slip_speed = r.slip_speed,
+            .glide_gap = r.glide_gap,
+            .state = (int32_t)r.state | (c->patch >= 0 ? TOUCH_IN_PATCH : 0),
             .vertex_start = c->vertex_start,
             .vertex_count = c->vertex_count,
         };
-    }
-    const stn_problem *problem = o->problem;
-    stn_problem_contact_velocity(problem, o->solution_v, true, m->contact_velocity);
-    for (int32_t i = 0; i < problem->constraint_count; i++) {
-        const stn_constraint *c = &problem->constraints[i];
-        if (c->kind == STN_CONSTRAINT_CONTACT && c->contact >= 0 && c->contact < set->count && c->rows == 3) {
-            take_force(&m->touches[c->contact], problem, c, o->gamma + c->row, m->contact_velocity + c->row);
-        }
     }
 }
 
@@ -146,7 +115,7 @@ stn_status moment_take(moment *m, const stn_observation *o, stn_error *err) {
     if (o->contacts == NULL || o->problem == NULL) {
         return STN_OK;
     }
-    if (!make_room(m, o->contacts, o->problem->row_count)) {
+    if (!make_room(m, o->contacts)) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory for %d contacts", (int)o->contacts->count);
     }
     take_contacts(m, o);

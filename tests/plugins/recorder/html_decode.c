@@ -191,7 +191,7 @@ static void read_vector(reader *r, const double *from, double step, double *to) 
     }
 }
 
-static void read_contacts_of(const decoded *d, reader stream[6], const decoded_frame *before, decoded_frame *frame) {
+static void read_contacts_of(const decoded *d, reader stream[7], const decoded_frame *before, decoded_frame *frame) {
     frame->contact_count = read_count(&stream[0]);
     frame->contacts = make(frame->contact_count, sizeof *frame->contacts);
     int64_t expected = 0;
@@ -219,6 +219,10 @@ static void read_contacts_of(const decoded *d, reader stream[6], const decoded_f
         c->gap = (from != NULL ? from->gap : 0.0) + (double)read_s(&stream[4]) * d->length;
         c->slip_speed = (from != NULL ? from->slip_speed : 0.0) + (double)read_s(&stream[4]) * d->velocity;
         c->state = read_count(&stream[5]);
+        c->glide_gap = 0.0;
+        if (c->state % 4 == 2) {
+            c->glide_gap = (from != NULL ? from->glide_gap : 0.0) + (double)read_s(&stream[6]) * d->length;
+        }
     }
 }
 
@@ -273,15 +277,15 @@ static void read_frames(decoded *d, reader r) {
         frames[f].time = read_f64(&r);
     }
     read_poses(d, &r, frames, count);
-    reader contacts[6], patches[3];
-    read_streams(&r, 6, contacts);
+    reader contacts[7], patches[3];
+    read_streams(&r, 7, contacts);
     read_streams(&r, 3, patches);
     assert_ptr_equal(r.at, r.end);
     for (int32_t f = 0; f < count; f++) {
         read_contacts_of(d, contacts, f > 0 ? &frames[f - 1] : NULL, &frames[f]);
         read_patches_of(d, patches, &frames[f]);
     }
-    for (int32_t i = 0; i < 6; i++) {
+    for (int32_t i = 0; i < 7; i++) {
         assert_ptr_equal(contacts[i].at, contacts[i].end);
         assert_true(i >= 3 || patches[i].at == patches[i].end);
     }

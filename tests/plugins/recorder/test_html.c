@@ -209,7 +209,7 @@ static void a_sliding_contact_slips_with_friction_used_up(void **state) {
     record(world, number_setting("frame_rate", 0.0));
     scene_steps(world, 390);
     const decoded *d = close_and_decode(world);
-    const double mu = 0.5, g = 9.81, r = 0.1;
+    const double mu = 0.5, g = 9.81, r = 0.1, dt = 0.001;
     for (int32_t f = 60; f < 120; f++) { // after it settled, before it rolls at v0/(mu g 7/2) = 0.175 s
         const decoded_frame *frame = &d->frames[f];
         assert_int_equal(frame->contact_count, 1);
@@ -219,10 +219,12 @@ static void a_sliding_contact_slips_with_friction_used_up(void **state) {
         assert_near(hypot(c->force[0], c->force[1]), mu * fabs(c->force[2]), 3.0 * d->force);
         assert_near(fabs(c->force[2]), 2.0 * g, 0.02 * 2.0 * g);
         assert_near(c->slip_speed, body[7] - r * body[11], 2.0 * d->velocity + r * d->angular_velocity);
+        assert_near(c->glide_gap, mu * (dt + dt) * c->slip_speed, d->length); // tau_d = dt
     }
     const decoded_contact *rolling = &d->frames[d->frame_count - 1].contacts[0];
     assert_int_equal(rolling->state, 1);
     assert_near(rolling->slip_speed, 0.0, 2.0 * d->velocity);
+    assert_near(rolling->glide_gap, 0.0, 0.0);
     stn_world_destroy(world);
 }
 

@@ -22,6 +22,8 @@ export function exposeHook(app, read) {
     get plots() { return app.plots.plots.map((plot) => ({ key: plot.group.key, points: plot.pointCount, lines: plot.lines.length })); },
     get panes() { return app.stage.panes().map(({ x, y, width, height }) => ({ x, y, width, height })); },
     get contactCount() { return app.views.map((view) => view.contacts.balls.count + view.contacts.rings.count); },
+    /** Arrows of forces that are drawn. */
+    get arrowCount() { return app.views.map((view) => view.contacts.shafts.count); },
     seek: (t) => app.playback.seek(t),
     setOption: (name, value) => app.options.set(name, value),
     /** Names of the bodies of the first recording. */

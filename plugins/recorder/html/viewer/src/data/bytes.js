@@ -12,6 +12,10 @@ export class Reader {
     this.at = 0;
   }
 
+  get ended() {
+    return this.at >= this.bytes.length;
+  }
+
   /** An unsigned LEB128 varint of at most 53 bits. */
   u() {
     let value = 0;

@@ -18,6 +18,7 @@ const IN_PATCH = 4;
  * @property {Float32Array} force  (n x 3) on b [N]
  * @property {Float32Array} gap  (n) [m]
  * @property {Float32Array} slip  (n) [m/s]
+ * @property {Float32Array} glide  (n) how far the law holds it off the surface, by its own estimate; 0 unless it slips [m]
  * @property {Uint8Array} state  (n) one of STATE
  * @property {Uint8Array} inPatch  (n) 1: face of a patch
  */
@@ -61,12 +62,21 @@ function readLinked(reader, link, width) {
   return out;
 }
 
+/** One integer of every contact that slips, kept as `readLinked` does; 0 for the others. */
+function readSlipping(reader, link, state) {
+  const out = new Float64Array(link.length);
+  for (let i = 0; i < link.length; i++) {
+    if (state[i] === STATE.slip) out[i] = reader.s() + (link[i] < 0 ? 0 : out[link[i]]);
+  }
+  return out;
+}
+
 function scaled(integers, unit) {
   return Float32Array.from(integers, (value) => value * unit);
 }
 
 /**
- * @param {Uint8Array} bytes  the six streams
+ * @param {Uint8Array} bytes  the streams; the last one is missing in recordings of before there was one
  * @param {number} frameCount
  * @param {import("./frames.js").Units} units
  * @param {number} geometryCount
@@ -90,12 +100,22 @@ export function decodeContacts(bytes, frameCount, units, geometryCount) {
     if (state[i] > STATE.slip) throw new Error("a contact has a state that there is not");
     inPatch[i] = code & IN_PATCH ? 1 : 0;
   }
+  const glide = streams.ended ? new Float64Array(n) : readSlipping(next(), link, state);
   return {
     start, geometryA, geometryB, pointUnits, point: scaled(pointUnits, units.length), normal, force,
     gap: new Float32Array(n).map((_, i) => gapAndSlip[2 * i] * units.length),
     slip: new Float32Array(n).map((_, i) => gapAndSlip[2 * i + 1] * units.velocity),
-    state, inPatch,
+    glide: scaled(glide, units.length), state, inPatch,
   };
+}
+
+/**
+ * The force of contact k in two parts: along the normal [N], and the vector across it.
+ * @param {Contacts} contacts @param {number} k
+ */
+export function partsOf({ normal, force }, k) {
+  const along = [0, 1, 2].reduce((sum, c) => sum + force[3 * k + c] * normal[3 * k + c], 0);
+  return { normal: along, friction: [0, 1, 2].map((c) => force[3 * k + c] - along * normal[3 * k + c]) };
 }
 
 /** Contacts of frames without any. @param {number} frameCount @returns {Contacts} */
@@ -103,6 +123,6 @@ export function noContacts(frameCount) {
   const none = () => new Float32Array(0);
   return {
     start: new Uint32Array(frameCount + 1), geometryA: new Uint32Array(0), geometryB: new Uint32Array(0), pointUnits: new Float64Array(0),
-    point: none(), normal: none(), force: none(), gap: none(), slip: none(), state: new Uint8Array(0), inPatch: new Uint8Array(0),
+    point: none(), normal: none(), force: none(), gap: none(), slip: none(), glide: none(), state: new Uint8Array(0), inPatch: new Uint8Array(0),
   };
 }

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contact points with arrows of their forces. What sticks is a ball and an arrow head, what slips a ring and a disc at
-// the arrow's end, so that colour is not needed to tell them apart; a contact without force is a small grey ball.
+// the arrow's end, so that colour is not needed to tell them apart; a contact without force is a small grey ball. Forces
+// in parts are two arrows, that of friction in the colour of its state, that along the normal in one of its own.
 
 import * as THREE from "three";
 import { contactsOf } from "../data/frames.js";
-import { STATE } from "../data/contacts.js";
+import { partsOf, STATE } from "../data/contacts.js";
 import { along, ballGeometry, coneGeometry, Copies, ringGeometry, shaftGeometry } from "./arrows.js";
 import { CONTACT_COLOURS, SELECTION_COLOUR } from "./palette.js";
 
 const COLOURS = [CONTACT_COLOURS.open, CONTACT_COLOURS.stick, CONTACT_COLOURS.slip].map((c) => new THREE.Color(c));
+const NORMAL = new THREE.Color(CONTACT_COLOURS.normal);
 const SELECTED = new THREE.Color(SELECTION_COLOUR);
 
 const SLIMMEST = 8; // lengths of arrows in widths of their shafts, at least
@@ -34,8 +36,8 @@ export class ContactMarks {
 
   /**
    * @param {import("../data/recording.js").Moment | null} moment  null: shows nothing
-   * @param {{ units: any, metresPerNewton: number, longest: number, width: number, selected: number }} look
-   *   longest: of arrows [m]; width: of a shaft [m]; selected: index of a contact in the frame, or -1
+   * @param {{ units: any, apart: boolean, metresPerNewton: number, longest: number, width: number, selected: number }} look
+   *   apart: forces in parts; longest: of arrows [m]; width: of a shaft [m]; selected: index of a contact in the frame, or -1
    */
   show(moment, look) {
     this.all.forEach((copies) => copies.clear());
@@ -52,14 +54,26 @@ export class ContactMarks {
   #add(contacts, k, look, selected) {
     const point = new THREE.Vector3().fromArray(contacts.point, 3 * k);
     const normal = new THREE.Vector3().fromArray(contacts.normal, 3 * k).normalize();
-    const force = new THREE.Vector3().fromArray(contacts.force, 3 * k);
     const state = contacts.state[k];
     const colour = selected ? SELECTED : COLOURS[state] ?? COLOURS[0];
     const width = look.width * (selected ? 1.5 : 1);
     if (!contacts.inPatch[k]) this.#foot(along(point, normal, 0, FOOT[state] * width, FOOT[state] * width), state, colour);
+    if (state === STATE.open) return;
+    const slips = state === STATE.slip;
+    if (!look.apart) {
+      this.#force(point, new THREE.Vector3().fromArray(contacts.force, 3 * k), width, slips, colour, look);
+      return;
+    }
+    const parts = partsOf(contacts, k);
+    this.#force(point, normal.multiplyScalar(parts.normal), width, false, selected ? SELECTED : NORMAL, look);
+    this.#force(point, new THREE.Vector3(...parts.friction), width, slips, colour, look);
+  }
+
+  /** An arrow of this force [N]; none without force. */
+  #force(point, force, width, slips, colour, look) {
     const wanted = force.length() * look.metresPerNewton, length = Math.min(wanted, look.longest);
-    if (state === STATE.open || !(length > 0)) return;
-    const slips = state === STATE.slip, own = Math.min(width, length / SLIMMEST);
+    if (!(length > 0)) return;
+    const own = Math.min(width, length / SLIMMEST);
     this.#arrow(point, force.normalize(), length, own, slips, colour);
     if (wanted > length) this.#end(point, force, length - (slips ? 2 : 4) * own, own, slips, colour);
   }

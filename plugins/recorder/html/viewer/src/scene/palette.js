@@ -10,7 +10,7 @@ const ROBOTS = [
 ];
 const UNPAINTED = [0.5, 0.5, 0.5, 1];
 
-export const CONTACT_COLOURS = { stick: "#1878be", slip: "#e69f00", open: "#8a8f98" };
+export const CONTACT_COLOURS = { stick: "#1878be", slip: "#e69f00", open: "#8a8f98", normal: "#009e73" };
 export const AXIS_COLOURS = ["#d55e00", "#009e73", "#3b7dd8"];
 export const SELECTION_COLOUR = "#cc79a7";
 /** Of recordings that are compared, and of lines in a plot. */

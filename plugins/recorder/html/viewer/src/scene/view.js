@@ -82,7 +82,7 @@ export class RecordingView {
   /**
    * Shows the time t; what is still being decoded leaves the moment before.
    * @param {number} t
-   * @param {{ interpolate: boolean, contacts: boolean, patches: boolean, frames: boolean, arrowScale: number }} options
+   * @param {{ interpolate: boolean, contacts: boolean, apart: boolean, patches: boolean, frames: boolean, arrowScale: number }} options
    * @param {number} markWidth  of the arrows' shafts [m]
    * @param {{ body: number, contact: number }} selection @param {() => void} onLoaded
    */
@@ -97,7 +97,7 @@ export class RecordingView {
     this.surfaces.place(this.poses.nodes);
     const marked = this.ghost ? null : this.moment;
     this.contacts.show(options.contacts ? marked : null, {
-      units, metresPerNewton: this.arrowScale * options.arrowScale, longest: LONGEST * this.arrowLength * options.arrowScale, width: markWidth, selected: selection.contact,
+      units, apart: options.apart, metresPerNewton: this.arrowScale * options.arrowScale, longest: LONGEST * this.arrowLength * options.arrowScale, width: markWidth, selected: selection.contact,
     });
     this.patches.show(options.patches ? marked : null, units);
     this.axes.root.visible = options.frames;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The contacts of a body. Rows are kept from frame to frame, so that they can be clicked while time goes on.
 
-import { STATE } from "../data/contacts.js";
+import { partsOf, STATE } from "../data/contacts.js";
 import { contactsOf } from "../data/frames.js";
 import { el } from "./dom.js";
 import { ownerName, STATES } from "./inspector.js";
@@ -16,7 +16,7 @@ class Row {
     this.number = -1;
     this.name = el("button", { type: "button", class: "plain", onclick: () => onChoose(this.number) });
     this.state = el("i", { role: "img" });
-    this.cells = Array.from({ length: 3 }, () => el("td"));
+    this.cells = Array.from({ length: 4 }, () => el("td"));
     this.root = el("tr", {}, el("td", {}, this.state, this.name), ...this.cells);
   }
 
@@ -39,7 +39,7 @@ export class ContactTable {
     this.title = el("h4");
     this.body = el("tbody");
     this.table = el("table", { class: "contacts" }, el("thead", {}, el("tr", {},
-      ...["with", "force", "gap", "slip"].map((title) => el("th", { scope: "col" }, title)))), this.body);
+      ...["with", "normal", "friction", "gap", "slip"].map((title) => el("th", { scope: "col" }, title)))), this.body);
     this.root = el("div", {}, this.title, this.table);
   }
 
@@ -53,9 +53,9 @@ export class ContactTable {
       const [a, b] = [contacts.geometryA[k], contacts.geometryB[k]].map((g) => scene.geometries[g]);
       if (a?.body !== body && b?.body !== body) continue;
       if (++count > MOST) continue;
-      const force = Math.hypot(...contacts.force.subarray(3 * k, 3 * k + 3));
+      const { normal, friction } = partsOf(contacts, k);
       this.#row(count - 1).show(k - start, ownerName(scene, a?.body === body ? b : a), contacts.state[k],
-        [withUnit(force, "N", 3), withUnit(contacts.gap[k], "m", 3), withUnit(contacts.slip[k], "m/s", 3)]);
+        [withUnit(normal, "N", 3), withUnit(Math.hypot(...friction), "N", 3), withUnit(contacts.gap[k], "m", 3), withUnit(contacts.slip[k], "m/s", 3)]);
     }
     this.rows.forEach((row, k) => (row.root.hidden = k >= count));
     this.title.textContent = count === 1 ? "1 contact" : `${count} contacts`;

@@ -2,7 +2,7 @@
 // What is selected, in numbers of the frame that is shown. What can have the focus stays the same element while time goes on.
 
 import { contactsOf } from "../data/frames.js";
-import { STATE } from "../data/contacts.js";
+import { partsOf, STATE } from "../data/contacts.js";
 import { offsetOf } from "../scene/poses.js";
 import { ContactTable } from "./contact_table.js";
 import { el, setPressed, table } from "./dom.js";
@@ -72,15 +72,16 @@ export class Inspector {
       return;
     }
     const [point, unit, force] = [contacts.point, contacts.normal, contacts.force].map((values) => values.subarray(3 * k, 3 * k + 3));
-    const normal = force.reduce((sum, f, c) => sum + f * unit[c], 0);
-    const tangent = Math.sqrt(Math.max(0, Math.hypot(...force) ** 2 - normal ** 2));
+    const { normal, friction } = partsOf(contacts, k);
+    const tangent = Math.hypot(...friction);
     const [a, b] = [contacts.geometryA[k], contacts.geometryB[k]].map((g) => scene.geometries[g]);
     this.facts.replaceChildren(table([
       ["between", ownerName(scene, a)], ["and", ownerName(scene, b)], ["state", STATES[contacts.state[k]]],
       ["normal force", withUnit(normal, "N")], ["friction force", withUnit(tangent, "N")],
       ["friction / normal", normal > 0 ? (tangent / normal).toFixed(3) : null],
-      ["gap", withUnit(contacts.gap[k], "m")], ["slip", withUnit(contacts.slip[k], "m/s")],
-      ["point m", vector(point)], ["normal a to b", vector(unit, 3)], ["force on b N", vector(force, 3)],
+      ["gap", withUnit(contacts.gap[k], "m")], ["slip speed", withUnit(contacts.slip[k], "m/s")],
+      ["glides at about", contacts.glide[k] > 0 ? withUnit(contacts.glide[k], "m") : null],
+      ["point m", vector(point)], ["normal a to b", vector(unit, 3)], ["force on b N", vector(force, 3)], ["friction on b N", vector(friction, 3)],
     ]));
   }
 }

@@ -21,6 +21,7 @@ function actionsOf(app) {
     l: () => playback.set("loop", !playback.loop),
     i: () => options.toggle("interpolate"),
     c: () => options.toggle("contacts"),
+    t: () => options.toggle("apart"),
     p: () => options.toggle("patches"),
     h: () => options.toggle("shadows"),
     g: () => options.set("geometry", CHOICES[(CHOICES.indexOf(options.get("geometry")) + 1) % CHOICES.length]),

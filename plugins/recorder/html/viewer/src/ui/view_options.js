@@ -8,7 +8,7 @@ import { short, withUnit } from "./numbers.js";
 const CHOICES = { visual: "visual", collision: "collision", both: "both" };
 const LAYOUTS = { side: "side by side", ghost: "overlaid" };
 const SWITCHES = [
-  ["contacts", "contact forces", "C"], ["patches", "patches", "P"], ["frames", "body frames", "A"], ["shadows", "shadows", "H"],
+  ["contacts", "contact forces", "C"], ["apart", "forces in parts", "T"], ["patches", "patches", "P"], ["frames", "body frames", "A"], ["shadows", "shadows", "H"],
 ];
 const VIEWS = ["front", "right", "top", "back", "left", "bottom"];
 
@@ -41,11 +41,13 @@ export class ViewOptions {
       type: "range", min: -2, max: 2, step: 0.05, "aria-label": "Length of force arrows",
       oninput: () => options.set("arrowScale", 10 ** Number(this.scale.value)),
     });
+    this.normal = sign("normal", "normal part");
     this.length = el("span", { class: "muted" });
     this.pressure = el("p", { class: "legend pressure", hidden: true });
     const view = (name, k) => el("button", { type: "button", title: `from the ${name} (${k + 1})`, onclick: () => stage.lookAlong(name) }, name);
     this.root = el("div", { class: "stack" },
-      layout?.root ?? null, geometry.root, el("div", { class: "pairs" }, ...switches.map((s) => s.root)), legend(), this.pressure,
+      layout?.root ?? null, geometry.root, el("div", { class: "pairs" }, ...switches.map((s) => s.root)), 
+      el("p", { class: "legend" }, sign("stick", "sticks"), sign("slip", "slips"), sign("open", "no force"), this.normal), this.pressure,
       el("label", { class: "row" }, "arrows", this.scale, this.length),
       el("div", { class: "buttons small", role: "group", "aria-label": "Camera" }, ...VIEWS.map(view),
         el("button", { type: "button", title: "show everything (0)", onclick: () => app.fit() }, "fit")));
@@ -57,6 +59,7 @@ export class ViewOptions {
     this.scale.value = Math.log10(options.get("arrowScale"));
     const newtons = 0.1 / (views[0].arrowScale * options.get("arrowScale"));
     this.length.textContent = `10 cm: ${withUnit(Number(newtons.toPrecision(2)), "N")}`;
+    this.normal.hidden = !options.get("apart");
     this.#updatePressure();
   }
 
@@ -71,8 +74,7 @@ export class ViewOptions {
   }
 }
 
-/** Shape and colour of what sticks and slips. */
-function legend() {
-  const sign = (name, text) => el("span", {}, el("i", { class: `sign ${name}`, "aria-hidden": "true" }), text);
-  return el("p", { class: "legend" }, sign("stick", "sticks"), sign("slip", "slips"), sign("open", "no force"));
+/** Of the legend: shape and colour of what sticks, slips, ... */
+function sign(name, text) {
+  return el("span", {}, el("i", { class: `sign ${name}`, "aria-hidden": "true" }), text);
 }
