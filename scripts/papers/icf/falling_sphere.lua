@@ -47,7 +47,9 @@ local function study()
   local rows = planar.study(p, function() return sphere end, "Falling sphere: error against the continuous solution")
   planar.check_order(rows, "lagged", 0.9, 1.1)
   planar.check_order(rows, "similar", 0.9, 1.1)
-  planar.check_order(rows, "sap", -0.1, 0.2) -- it acts taud too early however small dt
+  if rows.sap and rows.sap[1].dt < 0.1 * p.taud then -- it acts taud too early however small dt
+    planar.check_order(rows, "sap", -0.1, 0.2)
+  end
   for i in ipairs(rows.lagged or {}) do
     if rows.sap and rows.similar then
       local sap, similar, lagged = rows.sap[i].t_first_force, rows.similar[i].t_first_force, rows.lagged[i].t_first_force
