@@ -42,6 +42,7 @@ stn_status stn_context_create(const stn_context_options *options, stn_context **
     }
     *context = (stn_context){.options = o};
     atomic_init(&context->allocations, 1);
+    atomic_init(&context->said, 0);
     atomic_init(&context->mesh_cache, NULL);
     if (o.plugin_path != NULL) {
         context->plugin_path = stn_duplicate_text(context, o.plugin_path);
@@ -108,6 +109,10 @@ char *stn_duplicate_text(stn_context *context, const char *text) {
 
 int64_t stn_context_allocations(const stn_context *context) {
     return (int64_t)atomic_load_explicit(&((stn_context *)(uintptr_t)context)->allocations, memory_order_relaxed);
+}
+
+bool stn_context_first_time(stn_context *context, unsigned said) {
+    return (atomic_fetch_or(&context->said, said) & said) == 0;
 }
 
 void stn_log(stn_context *context, stn_log_level level, const char *format, ...) {

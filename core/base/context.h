@@ -11,12 +11,18 @@ typedef struct stn_context_part {
     void (*release)(stn_context *context, struct stn_context_part *part);
 } stn_context_part;
 
+/// What is worth saying once, however many worlds it is true of.
+enum { STN_SAID_RESTITUTION = 1 };
+/// Has nobody asked with this bit before? Thread: [any].
+bool stn_context_first_time(stn_context *context, unsigned said);
+
 /// What a context holds. The registry belongs to core/plugin, which fills it at the first question and sets how it is
 /// released, so that base need not know it.
 struct stn_context {
     stn_context_options options;
     char *plugin_path;
     atomic_llong allocations;
+    atomic_uint said;
     void *registry;
     void (*release_registry)(stn_context *context, void *registry);
     _Atomic(stn_context_part *) mesh_cache; // of core/geometry, made at the first mesh file; NULL before

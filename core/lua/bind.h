@@ -94,8 +94,13 @@ const char *stn_fields_text(const stn_fields *f, const char *key); ///< NULL whe
 /// One of `words` (NULL-terminated): its index, or -1 when absent.
 int stn_fields_choice(const stn_fields *f, const char *key, const char *const *words);
 void stn_fields_material(const stn_fields *f, stn_material *out); ///< mu, stiffness, ...; unset members stay
+/// What a table says of a surface: `asked` by numbers (unset: not there), and `surface` with the values of `material`, a
+/// name, below them. Returns the named material, NULL when there is none.
+const stn_named_material *stn_fields_surface(const stn_fields *f, stn_material *asked, stn_material *surface);
 /// Warns, once a run and key, of what none of the world's law, solver and contact model uses.
 void stn_fields_warn_unread(const stn_fields *f, const stn_world *world, const stn_material *given);
+/// The same of a restitution that is given for pairs; of those of surfaces the world itself tells.
+void stn_fields_warn_restitution(const stn_fields *f, const stn_world *world, const stn_material *given);
 
 /// `count` finite numbers from the table at `index`; `what` names it in messages. Raises.
 void stn_lua_reals(lua_State *L, int index, const char *what, const char *unit, int32_t count, double *out);
@@ -107,7 +112,8 @@ void stn_lua_push_vector(lua_State *L, stn_vec3 v);
 void stn_lua_set_number(lua_State *L, const char *key, double value);
 void stn_lua_set_vector(lua_State *L, const char *key, stn_vec3 value);
 
-#define STN_MATERIAL_KEYS "mu", "stiffness", "relaxation_time", "dissipation", "restitution", "modulus"
+#define STN_MATERIAL_KEYS "mu", "mu_static", "stiffness", "relaxation_time", "dissipation", "restitution", "modulus"
+#define STN_SURFACE_KEYS  "material", STN_MATERIAL_KEYS
 
 // ---------------------------------------------------------------------------------------- poses (lua_pose.c)
 
@@ -127,10 +133,12 @@ bool stn_fields_body_pose(const stn_fields *f, stn_pose *pose);
 
 // --------------------------------------------------------------------------------------- shapes (lua_shape.c)
 
-#define STN_GEOMETRY_KEYS STN_MATERIAL_KEYS, "color", "category", "mask", "surface_velocity", "visual"
+#define STN_GEOMETRY_KEYS STN_SURFACE_KEYS, "color", "category", "mask", "surface_velocity", "visual"
 /// A shape of a body as a table describes it; its pose stays the identity.
 typedef struct stn_lua_shape {
     stn_geometry_spec geometry;
+    stn_material asked; // of its material what the table says by numbers
+    double density;     // of the material that it names [kg/m^3]; NaN: none
     stn_shape solid;  // what its mass is computed from: the shape itself, or the closed surface that it is the hull of
     const char *path; // mesh file, NULL: none
     stn_vec3 scale;
@@ -313,7 +321,7 @@ extern const luaL_Reg stn_lua_name_methods[], stn_lua_coordinate_methods[], stn_
     stn_lua_dynamics_methods[];
 /// Functions of the module.
 extern const luaL_Reg stn_lua_params_functions[], stn_lua_report_functions[], stn_lua_pose_functions[],
-    stn_lua_finding_functions[], stn_lua_choice_functions[];
+    stn_lua_finding_functions[], stn_lua_choice_functions[], stn_lua_material_functions[];
 
 // ------------------------------------------------------------------------------------------ files (lua_path.c)
 

@@ -59,7 +59,7 @@ void stn_lua_push_contacts(lua_State *L, stn_lua_world *w) {
         stn_lua_set_vector(L, "point", contact->point);
         stn_lua_set_vector(L, "normal", contact->normal);
         stn_lua_set_number(L, "distance", contact->phi0);
-        stn_lua_set_number(L, "mu", contact->material.mu);
+        stn_lua_set_number(L, "mu", o->problem->constraints[i].mu1); // of this step: at rest or sliding
         set_solution(L, o, i);
         lua_rawseti(L, -2, i + 1);
     }

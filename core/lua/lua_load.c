@@ -127,24 +127,24 @@ typedef struct load_options {
     stn_load_request request;
     stn_pose base;
     bool placed, fixed, fixed_given, has_material, velocity_limits;
-    stn_material material;
+    stn_material asked, material; // by numbers alone, and with what its name means
 } load_options;
 
 static load_options read_options(const stn_fields *f, stn_session *session) {
     lua_State *L = f->L;
-    load_options o = {.base = stn_pose_identity(), .material = stn_material_unset()};
+    load_options o = {.base = stn_pose_identity()};
     o.request.path = stn_lua_find_file(L, f->owner, stn_lua_file_entry(f));
     o.request.robot_name = stn_fields_text(f, "name");
     stn_lua_read_request(f, session, &o.request);
     o.placed = stn_fields_pose(f, "base", &o.base);
     o.fixed_given = stn_fields_boolean(f, "fixed", &o.fixed);
     stn_fields_boolean(f, "velocity_limits", &o.velocity_limits);
-    static const char *const keys[] = {STN_MATERIAL_KEYS, NULL};
+    static const char *const keys[] = {STN_SURFACE_KEYS, NULL};
     for (int i = 0; keys[i] != NULL && !o.has_material; i++) {
         o.has_material = stn_fields_push(f, keys[i]);
         lua_pop(L, o.has_material ? 1 : 0);
     }
-    stn_fields_material(f, &o.material);
+    stn_fields_surface(f, &o.asked, &o.material);
     return o;
 }
 
@@ -177,12 +177,12 @@ static stn_status load(stn_context *context, stn_model_builder *builder, const l
 int stn_lua_world_load(lua_State *L) {
     static const char *const keys[] = {
         "name",           "base",          "fixed",  "joints",          "keyframe",        "packages",
-        "allow_absolute", "visual_meshes", "loader", "velocity_limits", STN_MATERIAL_KEYS, NULL};
+        "allow_absolute", "visual_meshes", "loader", "velocity_limits", STN_SURFACE_KEYS, NULL};
     stn_lua_world *w = stn_lua_world_check(L, 1);
     stn_fields f = stn_fields_open(L, 2, "world:load", keys, 1);
     stn_model_builder *builder = stn_lua_world_builder(L, w, f.owner);
     load_options o = read_options(&f, w->session);
-    stn_fields_warn_unread(&f, w->world, &o.material);
+    stn_fields_warn_unread(&f, w->world, &o.asked);
     int32_t robot = -1;
     stn_error err = {0};
     stn_diagnostics *list = stn_lua_push_findings(L, w->session->context);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contact parameters from tables; those that no chosen plugin uses are told once.
+// Contact parameters from tables, by numbers and by a material's name; those that no chosen plugin uses are told once.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,67 @@ void stn_fields_material(const stn_fields *f, stn_material *out) {
     stn_fields_at_least(f, "dissipation", "s/m", 0.0, &out->dissipation);
     stn_fields_at_least(f, "restitution", "1", 0.0, &out->restitution);
     stn_fields_stiffness(f, "modulus", "Pa", &out->modulus);
+    stn_fields_at_least(f, "mu_static", "1", 0.0, &out->mu_static);
 }
+
+/// The material of that name, or raises with the nearest one.
+static const stn_named_material *find_material(lua_State *L, const char *owner, const char *name) {
+    const stn_named_material *found = stn_named_material_find(name);
+    if (found == NULL) {
+        int32_t count = 0;
+        const stn_named_material *all = stn_named_materials(&count);
+        const char **names = lua_newuserdatauv(L, ((size_t)count + 1) * sizeof *names, 0);
+        for (int32_t i = 0; i < count; i++) {
+            names[i] = all[i].name;
+        }
+        names[count] = NULL;
+        stn_lua_unknown(L, owner, name, names);
+    }
+    return found;
+}
+
+static void put(double asked, double *value) {
+    *value = isnan(asked) ? *value : asked;
+}
+
+const stn_named_material *stn_fields_surface(const stn_fields *f, stn_material *asked, stn_material *surface) {
+    const char *name = stn_fields_text(f, "material");
+    char owner[96];
+    snprintf(owner, sizeof owner, "%s: the table of materials", f->owner);
+    const stn_named_material *named = name != NULL ? find_material(f->L, owner, name) : NULL;
+    *asked = stn_material_unset();
+    stn_fields_material(f, asked);
+    *surface = named != NULL ? named->surface : *asked;
+    if (!isnan(asked->mu)) { // alone it means both
+        surface->mu_static = (double)NAN;
+    }
+    put(asked->mu, &surface->mu);
+    put(asked->mu_static, &surface->mu_static);
+    put(asked->stiffness, &surface->stiffness);
+    put(asked->relaxation_time, &surface->relaxation_time);
+    put(asked->dissipation, &surface->dissipation);
+    put(asked->restitution, &surface->restitution);
+    put(asked->modulus, &surface->modulus);
+    return named;
+}
+
+/// stn.material "steel": its density, mu, mu_static and modulus.
+static int material_by_name(lua_State *L) {
+    const stn_named_material *m = find_material(L, "stn.material: the table of materials", luaL_checkstring(L, 1));
+    lua_createtable(L, 0, 5);
+    lua_pushstring(L, m->name);
+    lua_setfield(L, -2, "name");
+    stn_lua_set_number(L, "density", m->density);
+    stn_lua_set_number(L, "mu", m->surface.mu);
+    stn_lua_set_number(L, "mu_static", isnan(m->surface.mu_static) ? m->surface.mu : m->surface.mu_static);
+    stn_lua_set_number(L, "modulus", m->surface.modulus);
+    return 1;
+}
+
+const luaL_Reg stn_lua_material_functions[] = {
+    {"material", material_by_name},
+    {NULL, NULL},
+};
 
 static bool has_word(const stn_instance *plugin, const char *word) {
     const char *const *words = plugin != NULL ? plugin->desc->capabilities : NULL;
@@ -49,6 +109,9 @@ static void warn_unread(const stn_fields *f, const stn_world *world, const char 
 
 void stn_fields_warn_unread(const stn_fields *f, const stn_world *world, const stn_material *given) {
     warn_unread(f, world, "dissipation", given->dissipation > 0.0);
-    warn_unread(f, world, "restitution", given->restitution > 0.0);
     warn_unread(f, world, "modulus", isfinite(given->modulus));
+}
+
+void stn_fields_warn_restitution(const stn_fields *f, const stn_world *world, const stn_material *given) {
+    warn_unread(f, world, "restitution", given->restitution > 0.0);
 }

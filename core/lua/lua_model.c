@@ -102,7 +102,7 @@ static int finish_body(lua_State *L, stn_lua_world *w, const stn_fields *f, cons
         stn_lua_fail(L, "%s: a fixed body has no velocity; surface_velocity makes it a conveyor", f->owner);
     }
     for (int32_t i = 0; i < d->count; i++) {
-        stn_fields_warn_unread(f, w->world, &d->shapes[i].geometry.material);
+        stn_fields_warn_unread(f, w->world, &d->shapes[i].asked);
     }
     const char *name = push_name(L, w, d);
     stn_lua_position(L);
@@ -136,15 +136,20 @@ static body_description read_body(const stn_fields *f, stn_lua_world *w, const c
     return d;
 }
 
-/// Mass of a solid shape from mass or density (default: water); [kg].
-static double read_mass(const stn_fields *f, double volume) {
-    double mass = 0.0, density = default_density;
+/// What a shape weighs for itself, of its material or of water [kg].
+static double own_mass(const stn_lua_shape *shape) {
+    return (isnan(shape->density) ? default_density : shape->density) * stn_shape_volume(&shape->solid);
+}
+
+/// Mass from `mass` or `density`; `otherwise` where neither is given; [kg].
+static double read_mass(const stn_fields *f, double volume, double otherwise) {
+    double mass = 0.0, density = 0.0;
     bool weighed = stn_fields_above_zero(f, "mass", "kg", &mass);
     bool dense = stn_fields_above_zero(f, "density", "kg/m^3", &density);
     if (weighed && dense) {
         stn_lua_fail(f->L, "%s: give mass or density, not both", f->owner);
     }
-    return weighed ? mass : density * volume;
+    return weighed ? mass : (dense ? density * volume : otherwise);
 }
 
 /// A body of one shape.
@@ -158,7 +163,7 @@ static int add_simple(lua_State *L, const char *owner, stn_shape_type type, cons
     d.count = 1;
     d.shapes = &shape;
     stn_error err = {0};
-    double volume = stn_shape_volume(&shape.solid), mass = read_mass(&f, volume);
+    double volume = stn_shape_volume(&shape.solid), mass = read_mass(&f, volume, own_mass(&shape));
     if (volume > 0.0) { // else a surface that is part of the world
         stn_lua_check(L, stn_shape_mass(&shape.solid, mass, &d.mass, &err), &err);
     }
@@ -253,29 +258,30 @@ static void read_parts(lua_State *L, const char *owner, int list, const body_des
     }
 }
 
-/// Sum of the parts. Masses of the shapes as given (the others then weigh nothing), or the body's mass spread by
-/// volume.
+/// Sum of the parts. Masses of the shapes as given (the others then weigh nothing), or the body's mass spread by what
+/// they weigh of their materials, by volume where these are the same.
 static stn_mass weigh_parts(const stn_fields *f, const body_description *d, const double *masses) {
-    double volume = 0.0;
+    double volume = 0.0, own = 0.0;
     bool given = false;
     for (int32_t i = 0; i < d->count; i++) {
         volume += stn_shape_volume(&d->shapes[i].solid);
+        own += own_mass(&d->shapes[i]);
         given = given || !isnan(masses[i]);
     }
     double whole = 0.0;
     if (given && (stn_fields_real(f, "mass", "kg", &whole) || stn_fields_real(f, "density", "kg/m^3", &whole))) {
         stn_lua_fail(f->L, "%s: give the mass of the whole or of the shapes, not both", f->owner);
     }
-    double total = given ? 0.0 : read_mass(f, volume);
+    double total = given ? 0.0 : read_mass(f, volume, own);
     stn_mass sum = {0};
     for (int32_t i = 0; i < d->count; i++) {
         const stn_lua_shape *shape = &d->shapes[i];
-        double share = given ? (isnan(masses[i]) ? 0.0 : masses[i]) : total * stn_shape_volume(&shape->solid) / volume;
-        stn_mass own, moved;
+        double share = given ? (isnan(masses[i]) ? 0.0 : masses[i]) : total * own_mass(shape) / own;
+        stn_mass part, moved;
         stn_error err = {0};
         if (share > 0.0) {
-            stn_lua_check(f->L, stn_shape_mass(&shape->solid, share, &own, &err), &err);
-            moved = stn_mass_transform(&shape->geometry.pose, &own);
+            stn_lua_check(f->L, stn_shape_mass(&shape->solid, share, &part, &err), &err);
+            moved = stn_mass_transform(&shape->geometry.pose, &part);
             sum = stn_mass_add(&sum, &moved);
         }
     }

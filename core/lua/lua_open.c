@@ -37,6 +37,7 @@ int luaopen_stiction(lua_State *L) {
     luaL_setfuncs(L, stn_lua_pose_functions, 0);
     luaL_setfuncs(L, stn_lua_finding_functions, 0);
     luaL_setfuncs(L, stn_lua_choice_functions, 0);
+    luaL_setfuncs(L, stn_lua_material_functions, 0);
     lua_pushnumber(L, STN_PI / 180.0);
     lua_setfield(L, -2, "deg");
     lua_pushliteral(L, STN_VERSION);

@@ -174,7 +174,8 @@ void stn_fields_shape(const stn_fields *f, stn_shape_type type, int keep, stn_lu
         stn_lua_fail(f->L, "%s: %s", f->owner, err.text);
     }
     lua_Integer bits = 0;
-    stn_fields_material(f, &spec->material);
+    const stn_named_material *named = stn_fields_surface(f, &out->asked, &spec->material);
+    out->density = named != NULL ? named->density : (double)NAN;
     read_color(f, spec->rgba);
     if (stn_fields_integer(f, "category", 0, UINT32_MAX, &bits)) {
         spec->category = (uint32_t)bits;

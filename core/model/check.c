@@ -222,6 +222,7 @@ stn_status check_material(const stn_material *material, stn_error *err) {
         {"dissipation", "s/m", material->dissipation, true},
         {"restitution", "", material->restitution, true},
         {"modulus", "Pa", material->modulus, false},
+        {"mu_static", "", material->mu_static, true},
     };
     for (int32_t i = 0; i < STN_COUNT(bounds); i++) {
         stn_status status = isnan(bounds[i].value) ? STN_OK : check_bounds(&bounds[i], 1, err);
@@ -231,6 +232,10 @@ stn_status check_material(const stn_material *material, stn_error *err) {
     }
     if (material->restitution > 1.0) {
         return fail_range(err, "restitution", material->restitution, "", "at most 1");
+    }
+    if (material->mu_static < material->mu) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "mu_static = %g must be at least mu = %g: surfaces at rest hold better",
+                        material->mu_static, material->mu);
     }
     return STN_OK;
 }

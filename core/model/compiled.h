@@ -29,7 +29,7 @@ typedef struct filter_entry {
 } filter_entry;
 enum { FILTER_NODE = -3 };
 
-enum { MATERIAL_MEMBERS = 6 };
+enum { MATERIAL_MEMBERS = 7 };
 
 /// All that was stated for two links (STN_WORLD and STN_ANY too), in the order of the members of stn_material.
 typedef struct pair_override {

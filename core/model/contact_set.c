@@ -132,6 +132,9 @@ static stn_status check(const stn_model *model, const stn_contact *c, stn_error 
     if (!(c->material.mu >= 0.0)) {
         return refuse(model, c, STN_ERR_ARGUMENT, "friction mu must be >= 0", err);
     }
+    if (isinf(c->material.mu_static)) {
+        return refuse(model, c, STN_ERR_NUMERIC, "mu_static must be finite, or nan for none", err);
+    }
     return STN_OK;
 }
 

@@ -4,11 +4,12 @@
 //     tau = tau_a + tau_b (or weighted as d, by rule),   contact point = w_a p_a + (1 - w_a) p_b: the softer side
 //     deforms
 // Two springs in series, so a rigid side (k infinite) leaves the other's k. The restitution is the larger of the two: a
-// bouncing ball bounces on any floor.
+// bouncing ball bounces on any floor. mu_static combines as mu does, with the mu of a side that has none.
+#include "model/builder.h"
 #include "model/compiled.h"
 
 stn_material stn_material_unset(void) {
-    return (stn_material){NAN, NAN, NAN, NAN, NAN, NAN};
+    return (stn_material){NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 }
 
 stn_material stn_material_default(void) {
@@ -17,7 +18,16 @@ stn_material stn_material_default(void) {
                           .relaxation_time = NAN,
                           .dissipation = 0.0,
                           .restitution = 0.0,
-                          .modulus = INFINITY};
+                          .modulus = INFINITY,
+                          .mu_static = NAN};
+}
+
+stn_material material_stated(const stn_material *given) {
+    stn_material stated = *given;
+    if (!isnan(given->mu) && isnan(given->mu_static)) {
+        stated.mu_static = given->mu;
+    }
+    return stated;
 }
 
 /// a b / (a + b) for springs in series; infinite ones give the other.
@@ -45,18 +55,30 @@ static double relax(stn_relaxation_rule rule, double a, double b, double w) {
     return rule == STN_RELAXATION_SUM ? a + b : w * b + (1.0 - w) * a;
 }
 
+static double harmonic_mean(double a, double b) {
+    return a + b > 0.0 ? 2.0 * a * (b / (a + b)) : 0.0;
+}
+
+static double combine_static(const stn_material *a, const stn_material *b) {
+    if (isnan(a->mu_static) && isnan(b->mu_static)) {
+        return NAN;
+    }
+    return harmonic_mean(isnan(a->mu_static) ? a->mu : a->mu_static, isnan(b->mu_static) ? b->mu : b->mu_static);
+}
+
 void stn_model_combine_surfaces(const stn_model *model, stn_relaxation_rule rule, int32_t geometry_a,
                                 int32_t geometry_b, stn_pair_material *out) {
     const model_object *object = model_object_of(model);
     const stn_material a = object->surface[geometry_a], b = object->surface[geometry_b];
-    double w = weight(a.stiffness, b.stiffness), mu = a.mu + b.mu;
+    double w = weight(a.stiffness, b.stiffness);
     bool no_spring = a.stiffness + b.stiffness == 0.0;
-    out->value.mu = mu > 0.0 ? 2.0 * a.mu * (b.mu / mu) : 0.0;
+    out->value.mu = harmonic_mean(a.mu, b.mu);
     out->value.stiffness = in_series(a.stiffness, b.stiffness);
     out->value.relaxation_time = relax(rule, a.relaxation_time, b.relaxation_time, w);
     out->value.dissipation = no_spring ? 0.0 : w * b.dissipation + (1.0 - w) * a.dissipation;
     out->value.restitution = fmax(a.restitution, b.restitution);
     out->value.modulus = in_series(a.modulus, b.modulus);
+    out->value.mu_static = combine_static(&a, &b);
     out->weight_a = w;
     stn_overrides_apply(&object->overrides, &object->filter[geometry_a], &object->filter[geometry_b], &out->value);
 }

@@ -11,7 +11,7 @@
 #include "plugin/settings.h"
 
 static const char magic[8] = {'S', 'T', 'N', 'M', 'O', 'D', 'E', 'L'};
-enum { FILE_VERSION = 2 };
+enum { FILE_VERSION = 3 };
 static const size_t largest_file = (size_t)1 << 33; // bytes
 
 /// Both ends of a pass: the builder that is written from or read into.

@@ -24,7 +24,8 @@ static int32_t *find_slot(const pair_overrides *o, uint64_t key) {
 
 static void merge(pair_override *entry, const stn_material *given, int32_t call) {
     double value[MATERIAL_MEMBERS];
-    memcpy(value, given, sizeof value);
+    const stn_material stated = material_stated(given);
+    memcpy(value, &stated, sizeof value);
     for (int32_t i = 0; i < MATERIAL_MEMBERS; i++) {
         if (!isnan(value[i])) {
             entry->value[i] = value[i];

@@ -21,18 +21,20 @@ stn_status stn_builder_set_material(stn_model_builder *builder, int32_t robot, c
         stn_error_prefix(err, "robot '%s'", robot_at(builder, robot)->name);
         return status;
     }
+    const stn_material stated = material_stated(material);
     for (int32_t i = 0; i < builder->geometries.count; i++) {
         int32_t link = geometry_at(builder, i)->link;
         if (link == STN_WORLD || link_at(builder, link)->robot != robot) {
             continue;
         }
         stn_material *m = &geometry_at(builder, i)->spec.material;
-        take(&m->mu, material->mu);
-        take(&m->stiffness, material->stiffness);
-        take(&m->relaxation_time, material->relaxation_time);
-        take(&m->dissipation, material->dissipation);
-        take(&m->restitution, material->restitution);
-        take(&m->modulus, material->modulus);
+        take(&m->mu, stated.mu);
+        take(&m->stiffness, stated.stiffness);
+        take(&m->relaxation_time, stated.relaxation_time);
+        take(&m->dissipation, stated.dissipation);
+        take(&m->restitution, stated.restitution);
+        take(&m->modulus, stated.modulus);
+        take(&m->mu_static, stated.mu_static);
     }
     return STN_OK;
 }

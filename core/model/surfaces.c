@@ -107,7 +107,8 @@ static stn_material filled(const stn_material *given) {
                       or_default(given->relaxation_time, d.relaxation_time),
                       or_default(given->dissipation, d.dissipation),
                       or_default(given->restitution, d.restitution),
-                      or_default(given->modulus, d.modulus)};
+                      or_default(given->modulus, d.modulus),
+                      or_default(given->mu_static, d.mu_static)};
     return m;
 }
 

@@ -153,7 +153,11 @@ static stn_status add_contact(stn_world *world, int32_t i, stn_error *err) {
     p->bias[c->row] = bias.x;
     p->bias[c->row + 1] = bias.y;
     p->bias[c->row + 2] = bias.z;
-    return contact_jacobian(world, contact, c, err);
+    stn_status status = contact_jacobian(world, contact, c, err);
+    if (contact->material.mu_static > contact->material.mu && status == STN_OK) { // NaN: none
+        apply_static_friction(world, contact, c);
+    }
+    return status;
 }
 
 static stn_status allocate_rows(stn_world *world, stn_error *err) {

@@ -19,6 +19,9 @@ double *append_block(stn_world *world, int32_t tree, int32_t rows, stn_jacobian 
 stn_status append_unit_row(stn_world *world, stn_constraint *c, int32_t dof, double value, stn_error *err);
 stn_status assemble_out_of_memory(stn_error *err);
 
+/// Replaces mu of a contact that has a static coefficient by what its slip speed makes it; J and bias are complete.
+void apply_static_friction(const stn_world *world, const stn_contact *contact, stn_constraint *c);
+
 row_count joint_row_count(const stn_world *world);
 stn_status add_joint_rows(stn_world *world, stn_error *err);
 

@@ -117,6 +117,9 @@ static stn_status allocate_colliders(stn_world *world, stn_error *err) {
     stn_arena *scratch = stn_arena_create(context);
     // a clone shares the model, of which everything was said when it was compiled
     bool first = atomic_load(&world->shared->users) == 1;
+    if (first) {
+        stn_world_check_restitution(world);
+    }
     stn_status status = scratch != NULL ? stn_world_choose_colliders(world, scratch, first, err) : out_of_memory(err);
     status = status == STN_OK ? stn_world_examine_pairs(world, scratch, err) : status;
     stn_arena_destroy(scratch);

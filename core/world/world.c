@@ -125,6 +125,7 @@ stn_status stn_world_create(stn_context *context, const stn_world_options *optio
     status = status == STN_OK && options->threads != 1
                  ? stn_threads_create(context, options->threads, &world->threads, err)
                  : status;
+    world->stiction_tolerance = stn_law_stiction_tolerance(world->plugin[STN_KIND_LAW]);
     status = status == STN_OK ? create_solver(world, err) : status;
     status = status == STN_OK ? stn_inverse_create(context, &world->inverse, err) : status;
     status = status == STN_OK ? stn_builder_create(context, &world->builder, err) : status;

@@ -116,6 +116,7 @@ struct stn_world {
     stn_threads *threads;
     stn_inverse *inverse;
     stn_problem_solver *solver;
+    double stiction_tolerance; // slip speed that static friction is counted by [m/s]
     int32_t massless_link; // a moving link without mass, which has no dynamics; -1: none
     bool assembled; // the problem of the step at hand is complete
     bool resolution_said; // the warning about stiffness and dt was given
@@ -139,6 +140,14 @@ struct stn_world {
     stn_law law; // as the observation shows it
     stn_observation observation;
 };
+
+// restitution.c
+void stn_world_check_restitution(const stn_world *world);
+
+// static_friction.c
+double stn_law_stiction_tolerance(const stn_instance *law); // the law's parameter of that name, else 1e-4 m/s
+/// mu for a slip of s stiction tolerances.
+double stn_friction_at_slip(double mu_dynamic, double mu_static, double s);
 
 // compile.c
 void stn_world_release_compiled(stn_world *world);

@@ -32,14 +32,20 @@
 ---@field seed? integer
 
 ---@class stiction.Material
----@field mu? number friction coefficient [1]
+---@field mu? number friction coefficient; alone it means mu_static too [1]
+---@field mu_static? number friction coefficient at rest, at least mu [1]
 ---@field stiffness? number [N/m]
 ---@field relaxation_time? number [s]
 ---@field dissipation? number Hunt-Crossley [s/m]
 ---@field restitution? number [1]
 ---@field modulus? number [Pa]
 
----@class stiction.Geometry: stiction.Material
+---@alias stiction.MaterialName "abs"|"acetal"|"aluminium"|"brass"|"cardboard"|"concrete"|"copper"|"glass"|"ice"|"leather"|"nylon"|"pla"|"polycarbonate"|"rubber"|"silicone"|"steel"|"teflon"|"wood"
+
+---@class stiction.Surface: stiction.Material
+---@field material? stiction.MaterialName friction, modulus and density of it, where they are not stated
+
+---@class stiction.Geometry: stiction.Surface
 ---@field color? number[] r, g, b and perhaps a, 0 to 1
 ---@field category? integer collision filter bits
 ---@field mask? integer collision filter bits
@@ -492,6 +498,9 @@ function stn.choice(choices) end
 ---@param file string|table a name, or { "file", packages =, allow_absolute =, visual_meshes =, loader = }
 ---@return stiction.Finding[]
 function stn.check_robot(file) end
+---@param name stiction.MaterialName
+---@return { name: string, density: number, mu: number, mu_static: number, modulus: number } [kg/m^3], [1], [1], [Pa]
+function stn.material(name) end
 ---@param kind string "solver", "law", "contact", ...
 ---@return string[] ids, sorted
 function stn.plugins(kind) end

@@ -53,17 +53,29 @@ STN_API const stn_joint_units *stn_joint_type_units(stn_joint_type type);
 
 /// Contact parameters of one surface, or (pair overrides) of one contact. NaN: not given.
 typedef struct stn_material {
-    double mu;              // friction coefficient [1]
+    double mu;              // friction coefficient, while sliding [1]
     double stiffness;       // point stiffness k [N/m]; infinite = rigid
     double relaxation_time; // linear dissipation tau_d [s]
     double dissipation;     // Hunt-Crossley d [s/m]
     double restitution;     // [1], rigid solvers only
     double modulus;         // hydroelastic E [Pa]
+    double mu_static;       // friction coefficient at rest, counts where it is above mu; NaN: mu [1]
 } stn_material;
 
 STN_API stn_material stn_material_unset(void); ///< every member NaN
 /// What an unset surface means: mu 0.5, rigid, no relaxation or dissipation of its own, restitution 0.
 STN_API stn_material stn_material_default(void);
+
+/// A material that has a name: "steel". Its surface has mu, mu_static where it differs, and the modulus (Young's); stiffness,
+/// relaxation and dissipation of a contact depend on shape and speed and are unset. Values, ranges and sources:
+/// docs/materials.md.
+typedef struct stn_named_material {
+    const char *name;
+    double density; // [kg/m^3]
+    stn_material surface;
+} stn_named_material;
+STN_API const stn_named_material *stn_named_materials(int32_t *count); ///< all of them, by name
+STN_API const stn_named_material *stn_named_material_find(const char *name); ///< NULL when there is none
 
 /// How the linear dissipation of two surfaces becomes that of their contact. One that is given alone counts alone.
 typedef enum stn_relaxation_rule {
@@ -472,7 +484,8 @@ STN_API void stn_model_keyframe_apply(const stn_model *model, int32_t keyframe, 
 /// the parent is the world), not excluded, and the filters must meet. Thread: [any].
 STN_API bool stn_model_may_collide(const stn_model *model, int32_t geometry_a, int32_t geometry_b);
 /// The combined contact parameters of two geometries. The restitution is the larger one, relaxation times add up (a world
-/// may have the other rule); overrides come on top and leave weight_a alone. Thread: [any].
+/// may have the other rule); mu_static combines as mu, of a side without by its mu, and stays NaN where neither has one;
+/// overrides come on top and leave weight_a alone. Thread: [any].
 STN_API stn_pair_material stn_model_pair_material(const stn_model *model, int32_t geometry_a, int32_t geometry_b);
 /// A tree whose mass matrix is singular because a moving link carries no mass (and no rotor) up to its tips: the last such
 /// link, else -1.

@@ -93,6 +93,8 @@ void robot_lose_equalities(robot_parts *parts, const char *format);
 
 /// Contact parameters of a collision, when it has any; values as attributes or as texts.
 void robot_save_proximity(xml_writer *writer, const stn_material *material, bool as_text);
+/// A friction at rest of its own is lost: drake:mu_static is in files, but nobody reads it beside mu_dynamic.
+void robot_lose_static_friction(robot_parts *parts, const char *link, const stn_material *material);
 /// The pairs, as one group for every link that has any, with that link alone in it. In SDFormat (as text) the world is
 /// no link.
 void robot_save_filters(robot_parts *parts, xml_writer *writer, bool as_text);

@@ -53,6 +53,13 @@ void robot_save_proximity(xml_writer *w, const stn_material *m, bool as_text) {
     xml_end(w);
 }
 
+void robot_lose_static_friction(robot_parts *parts, const char *link, const stn_material *m) {
+    if (m->mu_static > (isnan(m->mu) ? stn_material_default().mu : m->mu)) {
+        robot_lose(parts, "static-friction", robot_part_text(parts, "link %s", link),
+                   "mu_static = %g: robot files hold the friction of sliding alone, which is written", m->mu_static);
+    }
+}
+
 /// Parts that have pairs which can be said; NULL without memory.
 static bool *find_grouped(robot_parts *p, bool world_is_link) {
     bool *grouped = robot_part_allocate(p, (size_t)p->count, sizeof *grouped);

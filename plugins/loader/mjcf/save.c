@@ -48,6 +48,7 @@ static void put_surface(mjcf_saver *s, const robot_part *part, const stn_geometr
     const stn_material *m = &g->material;
     double mu = isnan(m->mu) ? stn_material_default().mu : m->mu;
     xml_put_real(&s->xml, "friction", mu);
+    robot_lose_static_friction(&s->parts, part->name, m);
     if (isfinite(m->stiffness) || isfinite(m->relaxation_time) || isfinite(m->dissipation) || !isnan(m->modulus) ||
         isfinite(m->restitution)) {
         robot_lose(&s->parts, "surface", mjcf_save_label(s, "link", part->name),

@@ -135,6 +135,7 @@ static void put_geometry(saver *s, const robot_part *part, const robot_shape *sh
         put_surface(w, &material);
         material.mu = (double)NAN;
         robot_save_proximity(w, &material, true);
+        robot_lose_static_friction(&s->parts, part->name, &g->material);
     } else {
         put_colour(w, g);
     }

@@ -227,6 +227,9 @@ static void put_link(saver *s, const robot_part *part) {
             const stn_geometry *g = s->parts.shapes[i].geometry;
             if (collision ? g->collision : g->visual) {
                 put_geometry(s, &s->parts.shapes[i], collision == 1);
+                if (collision == 1) {
+                    robot_lose_static_friction(&s->parts, part->name, &g->material);
+                }
             }
         }
     }

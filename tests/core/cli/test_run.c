@@ -179,10 +179,32 @@ static void test_a_material_that_nothing_uses_is_a_warning(void **state) {
                "w:step()\n");
     stn_expect(
         "run -q bouncy.lua " ERRORS, 0,
-        "warning: bouncy.lua:4: world:sphere: restitution has no effect: neither law sap nor solver sap nor "
-        "contact point uses it\n"
         "warning: bouncy.lua:6: world:contact_material: dissipation has no effect: neither law sap nor solver sap "
-        "nor contact point uses it\n");
+        "nor contact point uses it\n"
+        "warning: bouncy.lua:4: sphere2: restitution = 0.5 has no effect: neither law sap nor solver sap nor contact "
+        "point uses it; a stiffness, with relaxation_time or dissipation for what is lost, makes a contact bounce\n");
+}
+
+/// A robot file's too, with its file and line, and once for all worlds of a run.
+static void test_a_restitution_in_a_robot_file_is_a_warning(void **state) {
+    (void)state;
+    write_file("ball.urdf",
+               "<robot name='ball'>\n"
+               "<link name='ball'>\n"
+               "<inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial>\n"
+               "<collision><geometry><sphere radius='0.1'/></geometry></collision>\n"
+               "<contact><restitution value='0.8'/></contact>\n"
+               "</link></robot>\n");
+    write_file("bouncy.lua", "local stn = require 'stiction'\n"
+                             "for i = 1, 3 do\n"
+                             "  local w = stn.world {}\n"
+                             "  w:load { 'ball.urdf', base = { xyz = { 0, 0, 1 } } }\n"
+                             "  w:step()\n"
+                             "end\n");
+    stn_expect(
+        "run -q bouncy.lua " ERRORS, 0,
+        "warning: ball.urdf:4: ball: restitution = 0.8 has no effect: neither law sap nor solver sap nor contact point "
+        "uses it; a stiffness, with relaxation_time or dissipation for what is lost, makes a contact bounce\n");
 }
 
 static void test_a_bad_start_is_a_warning(void **state) {
@@ -613,6 +635,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_a_run_is_summed_up_in_json, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_the_certificate_in_json_sums_up_the_log, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_a_material_that_nothing_uses_is_a_warning, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_a_restitution_in_a_robot_file_is_a_warning, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_a_bad_start_is_a_warning, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_options_override_the_script, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_seconds_replace_a_duration_that_is_no_parameter, enter_folder,

@@ -203,6 +203,7 @@ static void assert_same(const stn_material *a, const stn_material *b) {
     assert_true(a->modulus == b->modulus || fabs(a->modulus - b->modulus) < 1e-9 * b->modulus);
     assert_true((isnan(a->relaxation_time) && isnan(b->relaxation_time)) ||
                 fabs(a->relaxation_time - b->relaxation_time) < 1e-15);
+    assert_true((isnan(a->mu_static) && isnan(b->mu_static)) || fabs(a->mu_static - b->mu_static) < 1e-15);
 }
 
 /// One row of math note 1.1.
@@ -216,16 +217,32 @@ static void surfaces_combine_as_the_note_says(void **state) {
     const double inf = (double)INFINITY, nan = (double)NAN;
     const stn_material unset = stn_material_unset();
     const rule rules[] = {
-        {unset, unset, {0.5, inf, nan, 0.0, 0.0, inf}, 0.5},
-        {{0.2, 1e4, 0.01, 10.0, 0.3, 1e6},
-         {0.6, 3e4, 0.02, 20.0, 0.1, 3e6},
-         {0.3, 7.5e3, 0.03, 12.5, 0.3, 7.5e5},
+        {unset, unset, {0.5, inf, nan, 0.0, 0.0, inf, nan}, 0.5},
+        {{0.2, 1e4, 0.01, 10.0, 0.3, 1e6, nan},
+         {0.6, 3e4, 0.02, 20.0, 0.1, 3e6, nan},
+         {0.3, 7.5e3, 0.03, 12.5, 0.3, 7.5e5, nan},
          0.25},
-        {{0.2, 1e4, nan, 10.0, nan, nan}, unset, {2.0 * 0.1 / 0.7, 1e4, nan, 10.0, 0.0, inf}, 0.0},
-        {unset, {0.5, 1e4, 0.02, 7.0, nan, 1e6}, {0.5, 1e4, 0.02, 7.0, 0.0, 1e6}, 1.0},
-        {{0.0, 0.0, nan, 5.0, nan, nan}, {0.0, 0.0, nan, 5.0, nan, nan}, {0.0, 0.0, nan, 0.0, 0.0, inf}, 0.5},
-        {{0.0, 0.0, nan, 5.0, nan, nan}, {0.5, 1e4, nan, 7.0, nan, nan}, {0.0, 0.0, nan, 5.0, 0.0, inf}, 0.0},
-        {{0.5, 1e300, nan, nan, nan, nan}, {0.5, 1e300, nan, nan, nan, nan}, {0.5, 5e299, nan, 0.0, 0.0, inf}, 0.5},
+        {{0.2, 1e4, nan, 10.0, nan, nan, nan}, unset, {2.0 * 0.1 / 0.7, 1e4, nan, 10.0, 0.0, inf, nan}, 0.0},
+        {unset, {0.5, 1e4, 0.02, 7.0, nan, 1e6, nan}, {0.5, 1e4, 0.02, 7.0, 0.0, 1e6, nan}, 1.0},
+        {{0.0, 0.0, nan, 5.0, nan, nan, nan},
+         {0.0, 0.0, nan, 5.0, nan, nan, nan},
+         {0.0, 0.0, nan, 0.0, 0.0, inf, nan},
+         0.5},
+        {{0.0, 0.0, nan, 5.0, nan, nan, nan},
+         {0.5, 1e4, nan, 7.0, nan, nan, nan},
+         {0.0, 0.0, nan, 5.0, 0.0, inf, nan},
+         0.0},
+        {{0.5, 1e300, nan, nan, nan, nan, nan},
+         {0.5, 1e300, nan, nan, nan, nan, nan},
+         {0.5, 5e299, nan, 0.0, 0.0, inf, nan},
+         0.5},
+        // static friction combines as mu does; a side without one has its mu there
+        {{0.2, inf, nan, nan, nan, nan, 0.4},
+         {0.6, inf, nan, nan, nan, nan, 1.2},
+         {0.3, inf, nan, 0.0, 0.0, inf, 0.6},
+         0.5},
+        {{0.2, inf, nan, nan, nan, nan, 0.4}, unset, {2.0 * 0.1 / 0.7, inf, nan, 0.0, 0.0, inf, 0.4 / 0.9}, 0.5},
+        {{0.0, inf, nan, nan, nan, nan, 0.0}, unset, {0.0, inf, nan, 0.0, 0.0, inf, 0.0}, 0.5},
     };
     int32_t geometry[2 * STN_COUNT(rules)], link = -1;
     char name[16];
@@ -291,6 +308,9 @@ static stn_material one_by_one(const call *calls, int32_t count, int32_t link_a,
         for (int32_t k = 0; k < 3 && (forward || backward); k++) {
             *members[k] = isnan(given[k]) ? *members[k] : given[k];
         }
+        if ((forward || backward) && !(isnan(c->material.mu) && isnan(c->material.mu_static))) { // mu alone is both
+            m.mu_static = isnan(c->material.mu_static) ? c->material.mu : c->material.mu_static;
+        }
     }
     return m;
 }
@@ -316,6 +336,8 @@ static void many_overrides_act_as_if_looked_at_one_by_one(void **state) {
         calls[i].material.mu = choice[random_below(&r, 4)];
         calls[i].material.stiffness = 1e5 * choice[random_below(&r, 4)];
         calls[i].material.restitution = choice[random_below(&r, 4)];
+        double more = choice[random_below(&r, 4)];
+        calls[i].material.mu_static = isnan(calls[i].material.mu) ? more : calls[i].material.mu + more;
         stn_error err;
         assert_ok(stn_builder_override(s->builder, calls[i].a, calls[i].b, &calls[i].material, &err), err);
     }

@@ -107,7 +107,8 @@ static stn_material random_material(stn_random *r) {
                           .relaxation_time = pick(r, tau, 3, 1e-3, 1.0),
                           .dissipation = pick(r, dissipation, 3, 0.1, 50.0),
                           .restitution = (double)NAN,
-                          .modulus = (double)NAN};
+                          .modulus = (double)NAN,
+                          .mu_static = (double)NAN};
 }
 
 static stn_shape random_shape(stn_random *r) {

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Restitution that is asked of plugins which model none: the convex laws have no coefficient of restitution, whether a
+// script or a robot file states one. Told once, for the first surface that has one.
+#include <string.h>
+
+#include "base/context.h"
+#include "world/world.h"
+
+static bool is_used(const stn_world *world) {
+    static const stn_kind kinds[] = {STN_KIND_LAW, STN_KIND_SOLVER, STN_KIND_CONTACT};
+    for (int32_t i = 0; i < STN_COUNT(kinds); i++) {
+        const stn_instance *plugin = world->plugin[kinds[i]];
+        const char *const *word = plugin != NULL ? plugin->desc->capabilities : NULL;
+        for (; word != NULL && *word != NULL; word++) {
+            if (strcmp(*word, "restitution") == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static const char *id_of(const stn_world *world, stn_kind kind) {
+    return world->plugin[kind] != NULL ? world->plugin[kind]->desc->id : "none";
+}
+
+void stn_world_check_restitution(const stn_world *world) {
+    const stn_model *model = world->model;
+    int32_t g = 0;
+    while (g < model->geometry_count &&
+           !(model->geometries[g].collision && model->geometries[g].material.restitution > 0.0)) {
+        g++;
+    }
+    if (g == model->geometry_count || is_used(world) || !stn_context_first_time(world->context, STN_SAID_RESTITUTION)) {
+        return;
+    }
+    const stn_geometry *geometry = &model->geometries[g];
+    char name[160];
+    stn_describe_geometry(model, g, name, sizeof name);
+    stn_log(world->context, STN_LOG_WARNING,
+            "%s%s%s: restitution = %g has no effect: neither law %s nor solver %s nor contact %s uses it; a stiffness, "
+            "with "
+            "relaxation_time or dissipation for what is lost, makes a contact bounce",
+            geometry->where, geometry->where[0] != '\0' ? ": " : "", name, geometry->material.restitution,
+            id_of(world, STN_KIND_LAW), id_of(world, STN_KIND_SOLVER), id_of(world, STN_KIND_CONTACT));
+}
