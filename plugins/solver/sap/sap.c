@@ -132,16 +132,22 @@ static stn_status attempt(sap_system *s, const stn_problem *problem, const stn_s
     return status;
 }
 
-/// R of `problem` with that of contacts raised to `softness` w along the normal. Returns whether some was less.
-static bool soften(const stn_problem *problem, double softness, double *R) {
+/// `problem` with contacts as soft along the normal as `softness` w at most: R_n raised for laws that read it, the
+/// stiffness lowered to 1/(dt^2 softness w) for those that read that. Returns whether some contact was harder.
+static bool soften(const stn_problem *problem, double softness, stn_problem *soft) {
     bool softer = false;
-    memcpy(R, problem->R, (size_t)problem->row_count * sizeof *R);
+    memcpy(soft->R, problem->R, (size_t)problem->row_count * sizeof *soft->R);
     for (int32_t i = 0; i < problem->constraint_count; i++) {
-        const stn_constraint *c = &problem->constraints[i];
-        if (c->set == STN_SET_CONE && R[c->row + 2] < softness * c->w) {
-            R[c->row + 2] = softness * c->w;
-            softer = true;
+        stn_constraint *c = &soft->constraints[i];
+        *c = problem->constraints[i];
+        if (c->set != STN_SET_CONE || !(c->w > 0.0)) {
+            continue;
         }
+        double R_n = softness * c->w, stiffness = 1.0 / (problem->dt * problem->dt * R_n);
+        bool hard = isfinite(c->stiffness) && c->stiffness > stiffness; // infinite: the law says how soft that is
+        softer = softer || hard || soft->R[c->row + 2] < R_n;
+        soft->R[c->row + 2] = fmax(soft->R[c->row + 2], R_n);
+        c->stiffness = hard ? stiffness : c->stiffness;
     }
     return softer;
 }
@@ -152,24 +158,27 @@ static bool soften(const stn_problem *problem, double softness, double *R) {
 static stn_status solve_softened(sap_system *s, const stn_problem *problem, const stn_solve_control *control,
                                  const sap_config *config, stn_solution *solution, stn_solve_info *info,
                                  stn_error *err) {
-    const double first = 2.5e-3, factor = 1e-3, loose = 1e-2; // w/10 of the near-rigid bound; of R_n; tolerance
+    const double first = 2.5e-3, factor = 0.1, loose = 1e-4; // w/10 of the near-rigid bound; of R_n; tolerance
     sap_system before = *s;
     stn_problem soft = *problem;
     stn_solve_control rough = *control;
     double *gamma;
-    if (!sap_allocate(s, problem->row_count, &soft.R) || !sap_allocate(s, problem->row_count, &gamma)) {
+    soft.constraints = STN_ARENA(control->arena, problem->constraint_count, stn_constraint);
+    if (soft.constraints == NULL || !sap_allocate(s, problem->row_count, &soft.R) ||
+        !sap_allocate(s, problem->row_count, &gamma)) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }
     rough.tolerance = fmax(loose, control->tolerance);
     soft.gamma_guess = gamma;
     stn_status status = STN_OK;
-    for (double softness = first; status >= STN_OK && soften(problem, softness, soft.R); softness *= factor) {
+    for (double softness = first; status >= STN_OK && soften(problem, softness, &soft); softness *= factor) {
         memcpy(gamma, solution->gamma, (size_t)problem->row_count * sizeof *gamma);
         status = attempt(s, &soft, &rough, config, control->max_iterations, solution, info, err);
     }
     if (status >= STN_OK) {
         memcpy(gamma, solution->gamma, (size_t)problem->row_count * sizeof *gamma);
         soft.R = problem->R;
+        soft.constraints = problem->constraints;
         status = attempt(s, &soft, control, config, control->max_iterations, solution, info, err);
     }
     if (status > STN_OK && before.cost < s->cost) {
