@@ -24,6 +24,7 @@ static void read_scalars(const stn_fields *f, const stn_session *session, stn_wo
     o->relaxation = stn_fields_choice(f, "relaxation", relaxations) == 1 ? STN_RELAXATION_SERIES : STN_RELAXATION_SUM;
     o->certificate_light = stn_fields_choice(f, "certificate", certificates) == 1;
     stn_fields_boolean(f, "stiction", &o->stiction);
+    stn_fields_boolean(f, "margin_only", &o->margin_only);
     if (stn_fields_integer(f, "threads", 1, 1024, &whole)) {
         o->threads = (int32_t)whole;
     }
@@ -57,7 +58,7 @@ static stn_lua_world *push_world(lua_State *L, stn_session *session) {
 int stn_lua_world_new(lua_State *L) {
     static const char *const keys[] = {"dt",          "gravity", "solver",        "law",        "contact", "integrator",
                                        "factor",      "margin",  "contact_point", "relaxation", "seed",    "threads",
-                                       "certificate", "stiction", NULL};
+                                       "certificate", "stiction", "margin_only", NULL};
     stn_session *session = stn_lua_session(L);
     if (lua_gettop(L) == 0) {
         lua_newtable(L);

@@ -59,6 +59,7 @@ static stn_vec3 ride_velocity(const stn_world *world, const stn_ride *ride, cons
 
 /// The law's reach, asked for every collider, pair and far contact: the constraint that it reads is made once a step.
 typedef struct reach_query {
+    bool none; // the margin alone counts
     stn_law law;
     double dt;
     stn_constraint physical;
@@ -66,6 +67,7 @@ typedef struct reach_query {
 
 static void reach_begin(const stn_world *world, reach_query *q) {
     *q = (reach_query){
+        .none = world->options.margin_only,
         .law = stn_world_law(world),
         .dt = world->options.dt,
         .physical = {.kind = STN_CONSTRAINT_CONTACT, .set = STN_SET_CONE, .rows = 3},
@@ -73,6 +75,9 @@ static void reach_begin(const stn_world *world, reach_query *q) {
 }
 
 static double law_reach(reach_query *q, const stn_material *material, double normal_speed, double slip_speed) {
+    if (q->none) {
+        return 0.0;
+    }
     if (q->law.ops == NULL || q->law.ops->reach == NULL) {
         return 1.5 * q->dt * normal_speed; // velocity-level solvers need what can close within the step
     }

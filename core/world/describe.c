@@ -91,6 +91,9 @@ stn_status stn_world_describe(stn_world *world, stn_error *err) {
     append_reals(&t, "margin", &o->margin, 1, "m");
     append(&t, "contact_point = %s\nrelaxation = %s\nthreads = %d\nseed = %llu\n", point_rules[o->contact_point],
            o->relaxation == STN_RELAXATION_SUM ? "sum" : "series", o->threads, (unsigned long long)o->seed);
+    if (o->margin_only) {
+        append(&t, "margin_only = true\n");
+    }
     if (o->stiction) {
         append(&t, "stiction = true\n");
     }

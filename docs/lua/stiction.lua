@@ -26,6 +26,7 @@
 ---@field contact_point? "stiffness"|"midpoint"|"a"|"b"
 ---@field relaxation? "sum"|"series"
 ---@field margin? number [m]
+---@field margin_only? boolean pairs beyond the margin are left out, whatever the law's reach
 ---@field threads? integer
 ---@field stiction? boolean what sticks holds its place under load
 ---@field certificate? "full"|"light"

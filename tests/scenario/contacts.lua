@@ -148,3 +148,15 @@ stn.test("categories, masks and disabled pairs decide who collides", function()
     world:disable_collisions(ball, floor)
   end))
 end)
+
+stn.test("margin_only: contacts come in within the margin, not from where the law reaches", function()
+  for _, law in ipairs { "sap", "lagged", "similar" } do
+    for _, case in ipairs { { false, 0, 1 }, { true, 0, 0 }, { true, 0.02, 1 } } do -- 1 cm above, down by 2 cm a step
+      local only, margin, expected = table.unpack(case)
+      local world = stn.world { dt = 0.01, law = law, margin = margin, margin_only = only }
+      world:ground {}
+      world:sphere { radius = 0.1, mass = 1, xyz = { 0, 0, 0.11 }, velocity = { 0, 0, -2 } }
+      stn.near(world:step().contact_count, expected, 0, ("%s, margin %g, alone: %s"):format(law, margin, only))
+    end
+  end
+end)
