@@ -8,7 +8,7 @@ local chart = require "chart"
 local p = stn.params {
   scenes = "slope pinch palms three_finger lift_and_shake screwdriver",
   solvers = "", laws = "",  -- those named only; empty: all
-  tolerance = 1e-10,
+  tolerance = 1e-9,
   dt = 0.002,               -- [s]
   seconds = 60.0,           -- [s]
   stiction = 60.0,          -- the same with true stiction for so long [s]; 0: not
@@ -134,6 +134,10 @@ for _, scene in ipairs(scenes) do
     if row.predicted and row.unsolved == 0 then
       stn.check(("%s, %s, %s: no faster than predicted"):format(row.scene, row.solver, row.law),
         { value = math.abs(row.creep), limit = 1.02 * row.predicted + 1e-3, unit = "um/s" })
+    end
+    if row.moved then
+      stn.check(("%s, %s, %s: held still with true stiction"):format(row.scene, row.solver, row.law),
+        { value = math.abs(row.moved), limit = 1e-5, unit = "um" })
     end
   end
 end

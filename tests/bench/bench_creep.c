@@ -33,6 +33,7 @@ typedef struct contestant {
 static const contestant contestants[] = {
     {"Stiction, law sap", &stiction_peer, 0.0, 0.0, {"law=sap"}, false},
     {"Stiction, law lagged", &stiction_peer, 0.0, 0.0, {"law=lagged"}, false},
+    {"Stiction, law sap, true stiction", &stiction_peer, 0.0, 0.0, {"law=sap", "stiction=true"}, false},
     {"Stiction, solver bisection", &stiction_peer, 0.0, 0.0, {"solver=bisection"}, false},
 #ifdef HAVE_MUJOCO
     {"MuJoCo, impratio 1", &mujoco_peer, 1.0, 0.02, {NULL}, false},

@@ -23,7 +23,7 @@ local grasp = { gravity = 9.81 }
 
 local common = {
   law = "sap", solver = "sap",
-  tolerance = 1e-10,      -- of the solver
+  tolerance = 1e-9,       -- of the solver
   max_iterations = 5000,  -- of the solver in a step: Gauss-Seidel takes hundreds where 8 contacts hold one body
   stiction = false,       -- contacts that stick are anchored
   clearance = -1.0,       -- between the object and what holds it at the start [m]; -1: as the law needs
