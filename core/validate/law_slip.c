@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a law says of slip, against its own impulses: where friction comes to its limit, how high a slipping contact rides.
+// What a law says of slip, against its own impulses: where friction comes to its limit, how high a slipping contact
+// rides.
 #include <math.h>
 
 #include "validate/law_checks.h"
@@ -65,7 +66,8 @@ static void look_at_gap(law_subject *s, int32_t i, const double v[3], double *wo
     double before = s->problem->constraints[i].phi0, low = before > 0.0 ? 1e-15 : -1e-15;
     char words[320];
     double still = touch(s, i, low, 1e2, rest), fast = touch(s, i, low, 1e2, slipping);
-    s->problem->constraints[i].phi0 = fast - still > 1e-12 ? 0.5 * (still + fast) : still - 1e-9; // where it slides, and pushes
+    s->problem->constraints[i].phi0 =
+        fast - still > 1e-12 ? 0.5 * (still + fast) : still - 1e-9; // where it slides, and pushes
     law_regularize(s);
     if (!law_choose(s, i)) {
         return;
@@ -74,7 +76,8 @@ static void look_at_gap(law_subject *s, int32_t i, const double v[3], double *wo
     double told = slip_at(s, i, slipping, &x).glide_gap, error = fabs(told - (fast - still));
     *worst = fmax(*worst, error);
     if (x.gamma[2] > 0.0 && !(error <= 1e-12 + 1e-6 * fabs(fast - still))) {
-        trial_fail(s->trial, "glide_gap = %.6g m, but the contact pushes from a gap of %.6g m on, at rest from %.6g m on; %s",
+        trial_fail(s->trial,
+                   "glide_gap = %.6g m, but the contact pushes from a gap of %.6g m on, at rest from %.6g m on; %s",
                    told, fast, still, law_words(s, i, slipping, words, sizeof words));
     }
     s->problem->constraints[i].phi0 = before;

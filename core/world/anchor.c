@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// True stiction (docs/stiction.md): a contact that sticks holds its place. Regularised friction needs a slip speed to push, so
-// that what it holds creeps. With an anchor it needs a displacement instead: two material points, one of either body, that
-// coincided when the contact began to hold and are apart by u along the surface since,
+// True stiction (docs/stiction.md): a contact that sticks holds its place. Regularised friction needs a slip speed to
+// push, so that what it holds creeps. With an anchor it needs a displacement instead: two material points, one of
+// either body, that coincided when the contact began to hold and are apart by u along the surface since,
 //
 //     the law acts on  v_t + u/dt,   which is (the displacement at the step's end)/dt:  a spring, implicit in time
-//     |u| <= dt v_s,                 v_s the law's transition speed: an anchor is dragged along where friction is on its cone
+//     |u| <= dt v_s,                 v_s the law's transition speed: an anchor is dragged along where friction is on
+//     its cone
 //
 // Within a step the shift is a constant, so that the problem stays what it was: convex, for any solver. Joints with dry
-// friction are held alike, by a coordinate. The points are fixed in the bodies, so that u is found again from the poses alone
-// and nothing adds up from step to step.
+// friction are held alike, by a coordinate. The points are fixed in the bodies, so that u is found again from the poses
+// alone and nothing adds up from step to step.
 #include <string.h>
 
 #include "world/world.h"
@@ -115,6 +116,40 @@ static bool find_neighbour(const stn_world *world, const pair_index *index, cons
 
 // --------------------------------------------------------------------------------------------------- start of a step
 
+/// By how much a point of a prescribed body is farther in a step than its velocities take it, as the integrator adds
+/// them up.
+static stn_vec3 prescribed_lead(const stn_world *world, int32_t body, stn_vec3 point) {
+    double share = world->problem.velocity_kind == STN_VELOCITY_MID ? 1.0 : world->force_theta_vq;
+    stn_vec3 before = stn_point_velocity(world->kinematics, body, point);
+    stn_vec3 after = stn_step_prescribed_velocity(world, body, point);
+    stn_vec3 mean = stn_vec3_add(stn_vec3_scale(share, after), stn_vec3_scale(1.0 - share, before));
+    return stn_vec3_mul_add(stn_step_prescribed_way(world, body, point), -world->problem.dt, mean);
+}
+
+/// That of a free body: constant velocities of its joints move its points along curves, dt^2/2 of J-dot v off dt J v.
+static stn_vec3 free_lead(const stn_world *world, int32_t body, stn_vec3 point) {
+    const stn_kinematics *k = world->kinematics;
+    const stn_spatial *bias = &k->bias[body];
+    stn_vec3 arm = stn_vec3_sub(point, k->reference[world->model->bodies[body].tree]);
+    stn_vec3 turning = stn_vec3_cross(k->body_velocity[body].angular, stn_point_velocity(k, body, point));
+    stn_vec3 a = stn_vec3_add(stn_vec3_add(bias->linear, stn_vec3_cross(bias->angular, arm)), turning);
+    return stn_vec3_scale(0.5 * world->problem.dt * world->problem.dt, a);
+}
+
+/// Of B before A, by the end of the step, beyond dt v_c: bodies that turn together must not be told that they slip.
+static stn_vec3 lead_of(const stn_world *world, const stn_constraint *c) {
+    stn_vec3 lead = stn_vec3_zero();
+    for (int32_t side = 0; side < 2; side++) {
+        int32_t body = c->body[side];
+        if (body > 0) {
+            bool told = stn_world_is_prescribed(world, body);
+            stn_vec3 own = told ? prescribed_lead(world, body, c->point) : free_lead(world, body, c->point);
+            lead = stn_vec3_mul_add(lead, side == 0 ? -1.0 : 1.0, own);
+        }
+    }
+    return lead;
+}
+
 /// Puts u into the bias of a contact, and its anchor where the contact is.
 static void hold_contact(stn_world *world, const pair_index *index, stn_constraint *c, anchor *a) {
     const stn_contact *contact = &world->contacts.contacts[c->contact];
@@ -132,9 +167,11 @@ static void hold_contact(stn_world *world, const pair_index *index, stn_constrai
         stn_vec3 moved = stn_vec3_mul_add(point_now(world, c->body[1], a->point[1]), world->problem.dt, contact->bias);
         a->point[1] = point_in(world, c->body[1], moved);
     }
+    stn_vec3 lead = lead_of(world, c);
     for (int32_t r = 0; r < 2; r++) {
-        c->anchor[r] = stn_vec3_dot(u, stn_mat3_column(&c->frame, r));
-        world->problem.bias[c->row + r] += c->anchor[r] / world->problem.dt;
+        stn_vec3 axis = stn_mat3_column(&c->frame, r);
+        c->anchor[r] = stn_vec3_dot(u, axis);
+        world->problem.bias[c->row + r] += (c->anchor[r] + stn_vec3_dot(lead, axis)) / world->problem.dt;
     }
 }
 
@@ -185,9 +222,10 @@ stn_status stn_step_hold(stn_world *world, stn_error *err) {
 // ----------------------------------------------------------------------------------------------------- end of a step
 
 static const double used_up = 1.0 - 1e-6; // of the cone
+static const double drag = 1e-3;          // of what friction could take back within a step
 
-/// Slip at which the friction of a contact lets go. Exact Coulomb friction has none: its anchors only take back what a solve has
-/// left, at most as much as friction could within a step, and are gone where it is on its cone.
+/// Slip at which the friction of a contact lets go. Exact Coulomb friction gives way by nothing: its anchors take back
+/// what a solve has left, at most as much as friction could within a step, and almost nothing where it slides.
 static double transition_speed(const stn_world *world, int32_t i, const double *v_c, const double *gamma) {
     const stn_constraint *c = &world->problem.constraints[i];
     stn_law law = stn_world_law(world);
@@ -199,7 +237,7 @@ static double transition_speed(const stn_world *world, int32_t i, const double *
     }
     double x = gamma[0] / c->mu1, y = gamma[1] / c->mu2; // NaN without friction
     bool sticks = sqrt(x * x + y * y) < used_up * gamma[2];
-    return sticks ? c->w * fmin(c->mu1, c->mu2) * gamma[2] : 0.0;
+    return (sticks ? 1.0 : drag) * c->w * fmin(c->mu1, c->mu2) * gamma[2];
 }
 
 /// Moves the points of nodes on with them.

@@ -181,6 +181,16 @@ stn_vec3 stn_step_prescribed_velocity(const stn_world *world, int32_t body, stn_
     return stn_vec3_add(twist.linear, stn_vec3_cross(twist.angular, arm));
 }
 
+stn_vec3 stn_step_prescribed_way(const stn_world *world, int32_t body, stn_vec3 point) {
+    if (!stn_world_is_prescribed(world, body) || told(world, world->prescribed_of[body])[0] == 0.0) {
+        return stn_vec3_zero();
+    }
+    const double *next = told(world, world->prescribed_of[body]) + TOLD;
+    stn_pose end = stn_pose_make(to_quat(next + 3), vector_at(next));
+    stn_vec3 own = stn_pose_apply_inverse(&world->kinematics->body_pose[body], point);
+    return stn_vec3_sub(stn_pose_apply(&end, own), point);
+}
+
 void stn_step_move_prescribed(const stn_world *world, double *q_next) {
     for (int32_t i = 0; i < world->prescribed_count; i++) {
         const double *to = told(world, i);

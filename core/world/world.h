@@ -202,6 +202,7 @@ stn_status stn_world_find_prescribed(stn_world *world, stn_error *err); // when 
 void stn_step_prescribed(stn_world *world); // before all that asks for their velocity at the step's end:
 stn_spatial stn_step_prescribed_twist(const stn_world *world, int32_t body); // of one that is prescribed
 stn_vec3 stn_step_prescribed_velocity(const stn_world *world, int32_t body, stn_vec3 point); // zero for other bodies
+stn_vec3 stn_step_prescribed_way(const stn_world *world, int32_t body, stn_vec3 point); // by the step's end; zero likewise
 void stn_step_move_prescribed(const stn_world *world, double *q_next);
 void stn_step_forget_prescribed(stn_world *world); // the step that was told is made
 

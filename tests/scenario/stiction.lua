@@ -24,6 +24,11 @@ local function on_slope(angle, mu, options)
   return world, box
 end
 
+-- The same on level ground.
+local function on_floor(mu, options)
+  return on_slope(0, mu, options)
+end
+
 local function run(world, seconds)
   for _ in world:run { seconds = seconds } do end
 end
@@ -50,3 +55,128 @@ stn.test("dt from 1e-5 to 1e-2: the box is held", function()
     stn.near(along(downhill(angle), box:position()), before, 1e-3 * 1e-3 * g * dt * dt, "place, of what gives way at its cone")
   end
 end)
+
+-- Inverse mass of a corner of the box that the laws see, |J M^-1 J^T|_F/3: 1 kg, I = m a^2/6, arms of a/2.
+local corner = math.sqrt(1 + 2 * 5.5 ^ 2) / 3
+
+stn.test("a constant push below the cone: the box gives way by what balances it, once; let go, it comes back", function()
+  local dt, mu = 1e-3, 0.5
+  local world, box = on_floor(mu, { dt = dt, solver = { "sap", tolerance = 1e-12 } })
+  run(world, 0.5)
+  for _, share in ipairs { 0.5, 0.95 } do
+    local rest = box:position()[1]
+    box:apply_force { force = { share * mu * g, 0, 0 }, point = { rest, 0, 0 } }
+    run(world, 1)
+    local held = box:position()[1]
+    local predicted = 1e-3 * corner * share * mu * (g / 4) * dt * dt -- f R_t mu gamma_n dt, a quarter of the weight each
+    stn.near(held - rest, predicted, 1e-3 * predicted, "way")
+    run(world, 5)
+    stn.near(box:position()[1], held, 1e-13, "and no farther")
+    box:apply_force { force = { -share * mu * g, 0, 0 }, point = { held, 0, 0 } }
+    run(world, 1)
+    stn.near(box:position()[1] - rest, -predicted, 1e-3 * predicted, "pushed back")
+    box:apply_force {}
+    run(world, 1)
+    stn.near(box:position()[1], rest, 1e-13, "let go")
+  end
+end)
+
+stn.test("a push above the cone: it slides with what is left of it; what slides, slides as without stiction", function()
+  for _, law in ipairs { "sap", "lagged", "similar" } do
+    local speed = {}
+    for _, stiction in ipairs { true, false } do
+      local world, box = on_floor(0.5, { dt = 1e-3, law = law, stiction = stiction })
+      run(world, 0.5)
+      box:apply_force { force = { 1.2 * 0.5 * g, 0, 0 }, point = { 0, 0, 0 } }
+      for step in world:run { seconds = 1 } do
+        box:apply_force { force = { 1.2 * 0.5 * g, 0, 0 }, point = { box:position()[1], 0, 0 } }
+      end
+      speed[stiction] = box:velocity().linear[1]
+    end
+    stn.near(speed[true], 0.2 * 0.5 * g, 2e-3, law .. ": speed")
+    stn.near(speed[true], speed[false], 1e-5, law .. ": with and without")
+  end
+end)
+
+-- A sine below the slip acceleration: 0.1 (2 pi)^2 = 3.9 < mu g = 4.9.
+local amplitude, omega, dt_belt = 0.1, 2 * math.pi, 1e-3
+
+local function ride(make_belt, options)
+  options.dt, options.stiction = dt_belt, options.stiction ~= false
+  local world = stn.world(options)
+  local move = make_belt(world)
+  local box = world:box { name = "box", size = { 0.1, 0.1, 0.1 }, mass = 1, xyz = { 0, 0, 0.05 } }
+  world:contact_material { mu = 0.5 }
+  box:set_velocity { amplitude * omega, 0, 0 }
+  local start
+  for k = 1, 5000 do
+    local x = move(k)
+    world:step()
+    if k == 1000 then start = box:position()[1] - x end
+    if k > 1000 and k % 1000 == 0 then stn.near(box:position()[1] - x, start, 2e-9, "place on the belt after each cycle") end
+  end
+end
+
+local function belt(world)
+  local x, plate = 0, world:box { name = "belt", fixed = true, size = { 4, 1, 0.1 }, xyz = { 0, 0, -0.05 } }
+  return function(k)
+    local v = amplitude * omega * math.cos(omega * k * dt_belt)
+    plate:set_surface_velocity { v, 0, 0 }
+    x = x + dt_belt * v
+    return x
+  end
+end
+
+local function plate(world)
+  world:box { name = "plate", size = { 4, 1, 0.1 } }:prescribe(function(t)
+    return { xyz = { amplitude * math.sin(omega * t), 0, -0.05 } }, { linear = { amplitude * omega * math.cos(omega * t), 0, 0 } }
+  end)
+  return function(k) return amplitude * math.sin(omega * k * dt_belt) end
+end
+
+stn.test("a box on a belt that goes to and fro stays on its place", function()
+  ride(belt, {})
+  ride(belt, { law = "similar" })
+end)
+
+stn.test("a box on a plate that goes to and fro stays on its place, whatever the integrator", function()
+  ride(plate, {})
+  ride(plate, { law = "lagged" })
+  ride(plate, { integrator = "midpoint" })
+end)
+
+-- Two pads press a body of 0.2 kg and turn with it about a horizontal axis, by 360 degrees from t = 1 to 3 s.
+local function gripper(shape, options, squeeze)
+  options.dt, options.stiction = options.dt or 1e-3, options.stiction ~= false
+  local world, half = stn.world(options), 0.02
+  for side = -1, 1, 2 do
+    world:box { name = "pad" .. side, size = { 0.02, 0.06, 0.06 } }:prescribe(function(t)
+      local u = math.min(1, math.max(0, (t - 1) / 2))
+      local a, rate = 2 * math.pi * u - math.sin(2 * math.pi * u), math.pi * (1 - math.cos(2 * math.pi * u))
+      local x = side * (half + 0.01 - squeeze(t))
+      local X, Z = math.cos(a) * x, -math.sin(a) * x
+      return { xyz = { X, 0, Z }, rpy = { 0, a, 0 } }, { linear = { rate * Z, 0, -rate * X }, angular = { 0, rate, 0 } }
+    end)
+  end
+  local body
+  if shape == "box" then
+    body = world:box { name = "body", size = { 2 * half, 0.04, 0.04 }, mass = 0.2 }
+  else
+    body = world:sphere { name = "body", radius = half, mass = 0.2 }
+  end
+  world:contact_material { mu = 0.7, stiffness = 1e6 }
+  return world, body
+end
+
+for _, case in ipairs { { "box" }, { "sphere" }, { "box", law = "lagged" }, { "box", integrator = "midpoint" } } do
+  local shape, law, integrator = case[1], case.law, case.integrator
+  stn.test(("a %s in a gripper that turns over comes back to where it was: %s, %s"):format(shape, law or "sap",
+    integrator or "symplectic_euler"), function()
+    local world, body = gripper(shape, { law = law, integrator = integrator, solver = { "sap", tolerance = 1e-10 } },
+      function() return 1e-5 end)
+    run(world, 1)
+    local before = body:position()
+    run(world, 2.5)
+    stn.near(body:position(), before, 1e-12, "place") -- 10 um off without stiction
+  end)
+end
