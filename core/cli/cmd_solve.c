@@ -213,7 +213,7 @@ static cJSON *result_json(const solve_run *run, stn_status status, bool full) {
     cJSON_AddNumberToObject(json, "constraints", run->problem.constraint_count);
     cli_json_add_text(json, "solver", run->solver->desc->id);
     cli_json_add_text(json, "law", run->law != NULL ? run->law->desc->id : NULL);
-    cli_json_add_text(json, "formulation", stn_formulation_name(run->solver->desc->ops.solver->formulation));
+    cli_json_add_text(json, "formulation", stn_formulation_name(stn_solver_formulation(run->solver)));
     cli_json_add_text(json, "status", status_word(status));
     cli_json_add_text(json, "reason", status < 0 ? run->error.text : r->reason);
     cJSON_AddNumberToObject(json, "iterations", r->iterations);
@@ -235,7 +235,7 @@ static void print_table(const solve_run *run, stn_status status) {
            contact_count(&run->problem), run->problem.constraint_count, r->islands);
     printf("%-18s %s%s%s (%s)\n", "solver", run->solver->desc->id, run->law != NULL ? ", law " : "",
            run->law != NULL ? run->law->desc->id : "",
-           stn_formulation_name(run->solver->desc->ops.solver->formulation));
+           stn_formulation_name(stn_solver_formulation(run->solver)));
     printf("%-18s %s", "status", status_word(status));
     if (status < 0) {
         printf("\n");

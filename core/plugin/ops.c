@@ -106,7 +106,7 @@ static stn_status check_sets(uint32_t sets, stn_error *err) {
 }
 
 static stn_status check_solver(const stn_solver_ops *ops, stn_error *err) {
-    if ((unsigned)ops->formulation > STN_QP) {
+    if ((unsigned)ops->formulation > STN_MDP) {
         return stn_fail(err, STN_ERR_PLUGIN, "formulation %d is unknown", (int)ops->formulation);
     }
     if (ops->yields < STN_YIELDS_VELOCITY || ops->yields > STN_YIELDS_BOTH) {

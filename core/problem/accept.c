@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which problems a solver can treat, said before it is asked to.
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "problem/solver.h"
 
 const char *stn_formulation_name(stn_formulation formulation) {
-    static const char *const names[] = {"regularized", "ccp", "ncp", "lcp", "qp"};
+    static const char *const names[] = {"regularized", "ccp", "ncp", "lcp", "qp", "mdp"};
     return (int)formulation >= 0 && (int)formulation < STN_COUNT(names) ? names[formulation] : NULL;
+}
+
+stn_formulation stn_solver_formulation(const stn_instance *solver) {
+    const stn_solver_ops *ops = solver->desc->ops.solver;
+    bool knows = ops->size >= offsetof(stn_solver_ops, configured) + sizeof ops->configured;
+    return knows && ops->configured != NULL ? ops->configured(solver->self) : ops->formulation;
 }
 
 static uint32_t sets_of(const stn_problem *problem) {

@@ -14,7 +14,7 @@ static int32_t watch_many(solver_subject *s) {
         problem_spec spec = subject_spec(s);
         spec.clouds = i % 3 == 2 && subject_unique(s) ? 1 : 0;
         spec.islands = 1 + i % 3;
-        s->common->max_iterations = i % 4 == 3 ? 1 + i % 7 : (s->ops->formulation == STN_REGULARIZED ? 200 : 2000);
+        s->common->max_iterations = i % 4 == 3 ? 1 + i % 7 : (s->formulation == STN_REGULARIZED ? 200 : 2000);
         stn_problem *p = subject_problem(s, &spec);
         if (p != NULL) {
             subject_solve(s, p); // how well is for other checks

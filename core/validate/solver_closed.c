@@ -66,7 +66,7 @@ static stn_problem *point_on_floor(solver_subject *s, const double v_star[3]) {
 /// Impulse of a point that slides: on the cone's boundary, against v_t. The relaxation lifts it: v_n = mu |v_t|.
 static void sliding_impulse(const solver_subject *s, const double v_star[3], double gamma[3]) {
     double slip = hypot(v_star[0], v_star[1]);
-    bool exact = s->ops->formulation == STN_NCP;
+    bool exact = s->formulation == STN_NCP || s->formulation == STN_MDP; // the same where W_tn = 0
     double n =
         exact ? (0.1 - v_star[2]) / (0.02 + 0.5) : (0.1 - v_star[2] + 0.5 * slip) / (0.02 + 0.25 * 0.01 + 1.25 * 0.5);
     gamma[0] = -0.5 * n * v_star[0] / slip;
@@ -112,7 +112,7 @@ void solver_closed_forms(validate_trial *trial) {
     }
     static const double stick[3] = {0.03, -0.02, -1.0}, slide[3] = {3.0, -4.0, -1.0}, open[3] = {0.1, 0.1, 2.2};
     const double held[3] = {-0.03 / 0.51, 0.02 / 0.51, 1.1 / 0.52}, none[3] = {0.0, 0.0, 0.0};
-    bool polyhedral = s.ops->formulation == STN_LCP || s.ops->formulation == STN_QP;
+    bool polyhedral = s.formulation == STN_LCP || s.formulation == STN_QP;
     double slid[3];
     sliding_impulse(&s, slide, slid);
     double worst = check_point(&s, "a point that sticks", stick, held);

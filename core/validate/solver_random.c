@@ -65,7 +65,7 @@ void solver_random_problems(validate_trial *trial) {
     if (!subject_begin(&s, trial, false)) {
         return;
     }
-    bool convex = s.ops->formulation == STN_REGULARIZED;
+    bool convex = s.formulation == STN_REGULARIZED;
     s.common->max_iterations = convex ? 200 : 20000;
     harvest h = {0};
     int32_t count = (trial->request->full ? 10 : 1) * (convex ? 2000 : 300);
@@ -88,9 +88,9 @@ void solver_ill_posed_problems(validate_trial *trial) {
         return;
     }
     s.common->tolerance = 1e-6;
-    s.common->max_iterations = s.ops->formulation == STN_REGULARIZED ? 100 : 500;
+    s.common->max_iterations = s.formulation == STN_REGULARIZED ? 100 : 500;
     harvest h = {0};
-    int32_t count = (trial->request->full ? 10 : 1) * (s.ops->formulation == STN_REGULARIZED ? 1000 : 100);
+    int32_t count = (trial->request->full ? 10 : 1) * (s.formulation == STN_REGULARIZED ? 1000 : 100);
     for (int32_t i = 0; i < count && !trial->decided; i++) {
         problem_spec spec = problem_spec_ill_posed(s.sets, &s.random);
         if (s.law != NULL && trial->request->other_law) { // a law need not bound stiffness by what a step resolves

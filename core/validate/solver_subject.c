@@ -18,6 +18,7 @@ static stn_status create(solver_subject *s, bool guarded) {
         return status;
     }
     s->ops = s->solver->desc->ops.solver;
+    s->formulation = stn_solver_formulation(s->solver);
     s->common = s->solver->common;
     const uint32_t cones = 1u << STN_SET_CONE | 1u << STN_SET_ELLIPSE;
     s->sets = s->ops->sets;
@@ -47,7 +48,7 @@ bool subject_begin(solver_subject *s, validate_trial *trial, bool guarded) {
     }
     s->common->tolerance = subject_tolerance(s);
     s->common->absolute_tolerance = 1e-14;
-    s->common->max_iterations = s->ops->formulation == STN_REGULARIZED ? 200 : 20000;
+    s->common->max_iterations = s->formulation == STN_REGULARIZED ? 200 : 20000;
     return true;
 }
 
@@ -161,8 +162,9 @@ static bool frictionless(const stn_problem *p) {
 }
 
 /// The residual of the formulation, relative, and what it is called.
-static double own_residual(const solver_subject *s, const stn_problem *p, const stn_certificate *c, const char **name) {
-    switch (s->ops->formulation) {
+static double own_residual(const solver_subject *s, const stn_problem *p, const solver_answer *a, const char **name) {
+    const stn_certificate *c = &a->certificate;
+    switch (s->formulation) {
     case STN_REGULARIZED:
         *name = "law_residual";
         return isnan(c->law_residual) ? c->natural_ccp / speed_of(s, p) : c->law_residual;
@@ -176,6 +178,9 @@ static double own_residual(const solver_subject *s, const stn_problem *p, const 
     case STN_QP:
         *name = frictionless(p) ? "natural_ncp over the speed" : "box";
         return frictionless(p) ? c->natural_ncp / speed_of(s, p) / (1.0 + longest_relaxation(p)) : c->box;
+    case STN_MDP:
+        *name = "dissipation";
+        return solver_dissipation(s, p, a, speed_of(s, p));
     }
     return (double)NAN;
 }
@@ -189,14 +194,13 @@ solver_verdict subject_judge(const solver_subject *s, const stn_problem *p, cons
     }
     const stn_certificate *c = &a->certificate;
     const char *name = "";
-    double own = own_residual(s, p, c, &name), tolerance = s->common->tolerance;
+    double own = own_residual(s, p, a, &name), tolerance = s->common->tolerance;
     double slack = 2.0 * s->common->absolute_tolerance / fmax(c->momentum_size, 1e-14);
     double factor =
         a->status == STN_STALLED ? 1e4 : 1.0; // round-off may keep it from the tolerance, not from the solution
     double momentum_limit = factor * (10.0 * tolerance + slack);
-    double own_limit =
-        factor * (s->ops->formulation == STN_REGULARIZED ? fmax(1e-7, 100.0 * tolerance) : 100.0 * tolerance);
-    out.error = s->ops->formulation == STN_REGULARIZED ? c->momentum : own;
+    double own_limit = factor * (s->formulation == STN_REGULARIZED ? fmax(1e-7, 100.0 * tolerance) : 100.0 * tolerance);
+    out.error = s->formulation == STN_REGULARIZED ? c->momentum : own;
     if (!c->finite) {
         out.good = false;
         snprintf(out.text, sizeof out.text, "v or gamma is not finite");
@@ -210,7 +214,7 @@ solver_verdict subject_judge(const solver_subject *s, const stn_problem *p, cons
         out.good = false;
         snprintf(out.text, sizeof out.text, "says '%s' (%s), but %s is %.2g, limit %.2g (formulation %s)",
                  stn_status_text(a->status), a->report.reason, name, own, own_limit,
-                 stn_formulation_name(s->ops->formulation));
+                 stn_formulation_name(s->formulation));
     }
     return out;
 }
@@ -257,19 +261,19 @@ const char *subject_save(solver_subject *s, const stn_problem *p) {
 // -------------------------------------------------------------------------------------------------------- precision
 
 double subject_tolerance(const solver_subject *s) {
-    return s->ops->formulation == STN_REGULARIZED ? 1e-10 : 1e-8;
+    return s->formulation == STN_REGULARIZED ? 1e-10 : 1e-8;
 }
 
 double subject_share_unsolved(const solver_subject *s) {
-    return s->ops->formulation == STN_REGULARIZED ? 0.0 : 0.1;
+    return s->formulation == STN_REGULARIZED ? 0.0 : 0.1;
 }
 
 double subject_nearness(const solver_subject *s) {
-    return s->ops->formulation == STN_REGULARIZED ? 1e-7 : 1e-5;
+    return s->formulation == STN_REGULARIZED ? 1e-7 : 1e-5;
 }
 
 bool subject_unique(const solver_subject *s) {
-    return s->ops->formulation == STN_REGULARIZED || s->ops->formulation == STN_CCP || s->ops->formulation == STN_QP;
+    return s->formulation == STN_REGULARIZED || s->formulation == STN_CCP || s->formulation == STN_QP;
 }
 
 problem_spec subject_spec(const solver_subject *s) {

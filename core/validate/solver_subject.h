@@ -14,8 +14,9 @@ typedef struct solver_subject {
     stn_context *context;
     stn_instance *solver, *law;
     const stn_solver_ops *ops;
-    stn_solver_common *common; // of `solver`: tolerance and limits may be changed between solves
-    solver_guard *guard;       // NULL unless asked for
+    stn_formulation formulation; // as configured
+    stn_solver_common *common;   // of `solver`: tolerance and limits may be changed between solves
+    solver_guard *guard;         // NULL unless asked for
     stn_problem_solver *problem_solver;
     stn_arena *arena; // of the problem at hand; subject_reset
     uint32_t sets;    // that solver and law take together
@@ -58,6 +59,10 @@ typedef struct solver_verdict {
 } solver_verdict;
 /// A status that claims a solution must be true; STN_NOT_CONVERGED claims nothing. The certificate in the answer tells.
 solver_verdict subject_judge(const solver_subject *s, const stn_problem *p, const solver_answer *answer);
+/// solver_dissipation.c: how far an answer is from maximal dissipation, over `speed` [1]: the largest over contacts of
+/// what Signorini's condition and the cone lack, and of the energy that sampled directions of friction would still take
+/// away.
+double solver_dissipation(const solver_subject *s, const stn_problem *p, const solver_answer *answer, double speed);
 /// Judges, and decides the trial with "what: ..." when it is not good. A solver of a convex potential must converge,
 /// any other may leave one problem in ten (and two) honestly unsolved: false then, and the trial goes on.
 bool subject_expect_solved(solver_subject *s, const stn_problem *p, const solver_answer *answer, const char *what);

@@ -104,7 +104,7 @@ void solver_in_a_world(validate_trial *trial) {
         return;
     }
     s.common->tolerance = 1e-6;
-    s.common->max_iterations = s.ops->formulation == STN_REGULARIZED ? 200 : 500;
+    s.common->max_iterations = s.formulation == STN_REGULARIZED ? 200 : 500;
     if ((s.sets >> STN_SET_CONE & 1u) == 0) {
         trial_skip(trial, "it takes no cones");
         return;

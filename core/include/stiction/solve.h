@@ -55,6 +55,9 @@ typedef struct stn_solve_report {
 /// cannot treat and the solvers that can. stn_problem_solve asks first; no need to call both. Thread: [any].
 STN_API stn_status stn_problem_solver_accepts(const stn_problem_solver *solver, const stn_problem *problem, stn_error *err);
 
+/// What the solver solves as it is configured. Thread: [any].
+STN_API stn_formulation stn_solver_formulation(const stn_instance *solver);
+
 /// Solves `problem`, whose w, w_trace (on request), R and v_hat (unless explicit_R) are written; warm starts are its v_guess
 /// and gamma_guess. Trees in no island get v = v_star + A^-1 free_impulse. The result does not depend on the number of
 /// workers.

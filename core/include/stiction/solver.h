@@ -17,6 +17,7 @@ typedef enum stn_formulation {
     STN_NCP,         // exact Coulomb-Signorini
     STN_LCP,         // polyhedral cone
     STN_QP,          // linearised, convex
+    STN_MDP,         // Signorini's condition with maximal dissipation: v^T W_ii^-1 v least over a contact's cone with v_n = 0
 } stn_formulation;
 STN_API const char *stn_formulation_name(stn_formulation formulation);
 
@@ -92,6 +93,11 @@ typedef struct stn_solver_ops {
     stn_status (*solve)(void *self, const stn_problem *problem, const stn_solve_control *control, stn_solution *solution,
                         stn_solve_info *info, stn_error *err);
     int32_t max_iterations; // default of the shared parameter; 0: that of the kind. First-order methods take thousands
+    /// OPTIONAL. What it solves as it is configured, where parameters change that; absent: `formulation`. Thread: [any].
+    stn_formulation (*configured)(const void *self);
+    /// OPTIONAL. One contact by itself, for solvers that go from contact to contact: v = c + W gamma, |gamma_t| <= mu gamma_n, rows
+    /// tangent 1, tangent 2, normal; W (3 x 3) symmetric positive definite [1/kg]; gamma (3) to `precision` [N s]. Thread: [any].
+    void (*solve_contact)(const void *self, double mu, const double *W, const double *c, double precision, double *gamma);
 } stn_solver_ops;
 
 #ifdef __cplusplus

@@ -39,6 +39,21 @@ static stn_status bisection_solve(void *self, const stn_problem *problem, const 
     return sweep_solve(&rule, control, solution->gamma, info, err);
 }
 
+static stn_formulation bisection_formulation(const void *self) {
+    const bisection_config *config = self;
+    return config->local == LOCAL_COULOMB ? STN_NCP : (config->local == LOCAL_CCP ? STN_CCP : STN_MDP);
+}
+
+static void bisection_contact(const void *self, double mu, const double *W, const double *c, double precision,
+                              double *gamma) {
+    const bisection_config *config = self;
+    local_block block;
+    double sigma = 0.0, columns[12] = {W[0], W[3], W[6], 0.0, W[1], W[4], W[7], 0.0, W[2], W[5], W[8], 0.0};
+    gamma[0] = gamma[1] = gamma[2] = 0.0;
+    local_prepare(mu, columns, 4, &block);
+    local_solve((local_method)config->local, &block, c, precision, gamma, &sigma);
+}
+
 // -------------------------------------------------------------------------------------------------------------- nsgs
 
 typedef struct nsgs_config {
@@ -85,13 +100,14 @@ static stn_status pgs_solve(void *self, const stn_problem *problem, const stn_so
 // ------------------------------------------------------------------------------------------------------- descriptors
 
 #define SETS (1u << STN_SET_CONE | 1u << STN_SET_ELLIPSE | 1u << STN_SET_BOX | 1u << STN_SET_EQUALITY)
-#define OPS(solve_function)                                                                   \
-    {                                                                                         \
-        .size = sizeof(stn_solver_ops), .formulation = STN_NCP, .yields = STN_YIELDS_IMPULSE, \
-        .needs = STN_NEEDS_DELASSUS, .sets = SETS, .solve = solve_function                    \
-    }
+#define COMMON                                                                                                         \
+    .size = sizeof(stn_solver_ops), .formulation = STN_NCP, .yields = STN_YIELDS_IMPULSE, .needs = STN_NEEDS_DELASSUS, \
+    .sets = SETS, .max_iterations = 1000
 
-static const stn_solver_ops bisection_ops = OPS(bisection_solve), nsgs_ops = OPS(nsgs_solve), pgs_ops = OPS(pgs_solve);
+static const stn_solver_ops bisection_ops = {COMMON, .solve = bisection_solve, .configured = bisection_formulation,
+                                             .solve_contact = bisection_contact};
+static const stn_solver_ops nsgs_ops = {COMMON, .solve = nsgs_solve};
+static const stn_solver_ops pgs_ops = {COMMON, .solve = pgs_solve};
 
 static const stn_plugin_desc bisection = {
     .size = sizeof bisection,

@@ -10,9 +10,10 @@
 
 /// Of every constraint, beside its packed row.
 typedef struct visited {
-    double allowed; // square of the residual that is left alone
-    double rho;     // of projected steps: 1/|W_ii|_F
-    double sigma;   // warm start of the local Coulomb solver
+    double allowed;   // square of the residual that is left alone
+    double rho;       // of projected steps: 1/|W_ii|_F, R within
+    double precision; // of the local solver [N s]
+    double sigma;     // warm start of the local Coulomb solver
     local_block block;
     const double *inverse; // of equality rows: W_ii^-1, `width` apart; NULL: row by row
 } visited;
@@ -88,6 +89,7 @@ static bool prepare_row(sweeper *s, const packed_row *row, const stn_solve_contr
             square += row->own[k] * row->own[k];
         }
         v->rho = square > 0.0 ? 1.0 / sqrt(square) : 0.0;
+        v->precision = 0.1 * allowed * fmin(v->rho, 1.0 / row->omega);
     } else if (row->rows > 1 && is_free(&s->problem, row)) {
         double *inverse = STN_ARENA_ZEROED(control->arena, row->rows * row->width, double);
         if (inverse == NULL) {
@@ -151,10 +153,6 @@ PACKED_INLINE void visit_rows(const sweeper *s, const packed_row *row, const vis
     }
 }
 
-PACKED_INLINE void add_own(const packed_row *row, const double *step, double *g) {
-    packed_own_add(row, step, g);
-}
-
 PACKED_INLINE void project_contact(const packed_row *row, int32_t steps, double alpha, double rho, double *gamma,
                                    double *g) {
     for (int32_t k = 0; k < steps; k++) {
@@ -165,7 +163,7 @@ PACKED_INLINE void project_contact(const packed_row *row, int32_t steps, double 
         stn_cone_project(row->mu, gamma);
         double step[3] = {gamma[0] - before[0], gamma[1] - before[1], gamma[2] - before[2]};
         if (k + 1 < steps) {
-            add_own(row, step, g);
+            packed_own_add(row, step, g);
         }
     }
 }
@@ -174,7 +172,7 @@ PACKED_INLINE void clamp_contact(const packed_row *row, bool pyramid, double alp
     const double *W = row->own;
     double step[3] = {0.0, 0.0, W[10] > 0.0 ? fmax(-gamma[2], -alpha * g[2] / W[10]) : 0.0};
     gamma[2] += step[2];
-    add_own(row, step, g);
+    packed_own_add(row, step, g);
     double tangential = fmax(W[0], W[5]), limit = row->mu * gamma[2];
     double t[2] = {gamma[0], gamma[1]};
     if (tangential > 0.0) {
@@ -192,9 +190,9 @@ PACKED_INLINE void clamp_contact(const packed_row *row, bool pyramid, double alp
 }
 
 /// Towards the solution of the contact by itself; c are the velocities that the others give it.
-PACKED_INLINE void solve_contact(const sweeper *s, const packed_row *row, visited *v, const double *c, double *gamma) {
-    double next[3] = {gamma[0], gamma[1], gamma[2]}, precision = 0.1 * sqrt(v->allowed) / row->omega;
-    local_solve(s->rule->local, &v->block, c, precision, next, &v->sigma);
+PACKED_INLINE void solve_contact(const sweeper *s, visited *v, const double *c, double *gamma) {
+    double next[3] = {gamma[0], gamma[1], gamma[2]};
+    local_solve(s->rule->local, &v->block, c, v->precision, next, &v->sigma);
     for (int32_t r = 0; r < 3; r++) {
         gamma[r] += s->alpha * (next[r] - gamma[r]);
     }
@@ -211,14 +209,19 @@ PACKED_INLINE double pyramid_map(const packed_row *row, const double *gamma, con
     return square;
 }
 
-/// omega times the way to the solution of the contact by itself, for models that have no natural map.
+/// For models that have no natural map: the way to the solution of the contact by itself, as a velocity, W_ii times it
+/// and omega times it.
 PACKED_INLINE double way_map(const sweeper *s, const packed_row *row, visited *v, const double *c,
                              const double *gamma) {
-    double next[3] = {gamma[0], gamma[1], gamma[2]}, square = 0.0;
-    local_solve(s->rule->local, &v->block, c, 0.1 * sqrt(v->allowed) / row->omega, next, &v->sigma);
+    double next[3] = {gamma[0], gamma[1], gamma[2]}, step[3], square = 0.0;
+    double velocity[4] __attribute__((aligned(32))) = {0.0};
+    local_solve(s->rule->local, &v->block, c, v->precision, next, &v->sigma);
     for (int32_t r = 0; r < 3; r++) {
-        double d = row->omega * (next[r] - gamma[r]);
-        square += d * d;
+        step[r] = next[r] - gamma[r];
+    }
+    packed_own_add(row, step, velocity);
+    for (int32_t r = 0; r < 3; r++) {
+        square += velocity[r] * velocity[r] + row->omega * row->omega * step[r] * step[r];
     }
     return square;
 }
@@ -256,7 +259,7 @@ PACKED_INLINE void visit(sweeper *s, int32_t i) {
     if (!row->cone) {
         visit_rows(s, row, v, gamma, g);
     } else if (s->rule->kind == VISIT_EXACT) {
-        solve_contact(s, row, v, c, gamma);
+        solve_contact(s, v, c, gamma);
     } else if (s->rule->kind == VISIT_PROJECTED) {
         project_contact(row, s->rule->steps, s->alpha, v->rho, gamma, g);
     } else {
