@@ -168,6 +168,13 @@ static void add_steps(cJSON *json, const stn_session *session, const cli_run_end
     add_certificate(json, session);
     add_summary(json, "overlap_m", session, STN_SAMPLE_OVERLAP, WITH_MEAN | WITH_P99 | WITH_MAX);
     add_summary(json, "contacts", session, STN_SAMPLE_CONTACTS, WITH_MEAN | WITH_MAX);
+    const stn_contact_tally *last = &s->contacts_last;
+    cJSON *contacts = cJSON_AddObjectToObject(json, "contacts_last");
+    cli_json_add_real(contacts, stn_contact_state_name(STN_CONTACT_OPEN), last->open);
+    cli_json_add_real(contacts, stn_contact_state_name(STN_CONTACT_STICKS), last->sticking);
+    cli_json_add_real(contacts, stn_contact_state_name(STN_CONTACT_SLIPS), last->slipping);
+    cli_json_add_real(contacts, "slip_m_per_s", last->slip_speed);
+    cli_json_add_real(contacts, "glide_gap_m", last->glide_gap);
     cJSON *energy = cJSON_AddObjectToObject(json, "energy_J");
     cli_json_add_real(energy, "first", s->energy_first);
     cli_json_add_real(energy, "last", s->energy_last);
@@ -282,6 +289,13 @@ static void print_table(const stn_session *session) {
     }
 }
 
+static void print_contacts(const stn_contact_tally *last) {
+    if (last->sticking + last->slipping > 0) {
+        fprintf(stderr, "  at the end %d contacts stick, %d slip, at up to %.2g m/s\n", (int)last->sticking,
+                (int)last->slipping, last->slip_speed);
+    }
+}
+
 static void print_steps(const stn_session *session, const cli_run_end *end) {
     const stn_statistics *s = &session->statistics;
     if (s->count == 0) {
@@ -290,6 +304,7 @@ static void print_steps(const stn_session *session, const cli_run_end *end) {
     fprintf(stderr, "  %lld steps, %.4g s simulated in %.3g s: %.1f times real time\n", (long long)s->count,
             s->simulated, end->wall, s->simulated / end->wall);
     print_table(session);
+    print_contacts(&s->contacts_last);
     fprintf(stderr, "  energy rise %.1e J\n", s->energy_rise);
     if (s->not_converged > 0) {
         fprintf(stderr, "  %lld steps did not converge\n", (long long)s->not_converged);

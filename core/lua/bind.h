@@ -284,6 +284,8 @@ void stn_lua_motions_copy(lua_State *L, int from, int to);
 const char *stn_lua_skip_reason(lua_State *L, int index);
 /// Statistics of a world: called before each step and, as an observer, after it.
 void stn_statistics_before(stn_lua_world *w);
+/// Before a world goes: what contacts did in its last step, when the run is about it.
+void stn_statistics_end(const stn_lua_world *w);
 stn_status stn_statistics_observe(void *user, const stn_observation *observation, stn_error *err);
 
 // Classes and functions, by file.

@@ -183,6 +183,9 @@ stn_model_builder *stn_lua_world_builder(lua_State *L, stn_lua_world *w, const c
 static int world_close(lua_State *L) {
     stn_lua_world *w = luaL_checkudata(L, 1, STN_LUA_WORLD);
     stn_world *world = w->world != NULL ? stn_lua_world_idle(L, 1, "world:close")->world : NULL;
+    if (world != NULL) {
+        stn_statistics_end(w);
+    }
     w->world = NULL;
     stn_error err = {0};
     stn_status status = world != NULL ? stn_world_close_recordings(world, &err) : STN_OK;
@@ -197,6 +200,9 @@ static int world_collect(lua_State *L) {
     stn_lua_world *w = luaL_checkudata(L, 1, STN_LUA_WORLD);
     stn_session *session = w->session;
     stn_error err = {0};
+    if (w->world != NULL) {
+        stn_statistics_end(w);
+    }
     if (w->world != NULL && stn_world_close_recordings(w->world, &err) < 0) {
         if (session->owns_context || session->unwritten.status < 0) {
             stn_log(session->context, STN_LOG_ERROR, "%s", err.text);

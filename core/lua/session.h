@@ -70,6 +70,12 @@ typedef struct stn_profile {
     long interruptions; // of the thread until then
 } stn_profile;
 
+/// The contacts of one step.
+typedef struct stn_contact_tally {
+    int32_t open, sticking, slipping;
+    double slip_speed, glide_gap; // the largest of those with force [m/s], [m]
+} stn_contact_tally;
+
 /// Every step of every world of the session.
 typedef struct stn_statistics {
     int64_t count, capacity;
@@ -79,6 +85,7 @@ typedef struct stn_statistics {
     int64_t not_converged;            // steps
     int64_t not_finite;               // steps with NaN in the certificate's inputs
     double energy_first, energy_last; // of the first world that steps, NaN without steps [J]
+    stn_contact_tally contacts_last;  // of that world, when it was closed
     double energy_rise;               // largest rise of mechanical energy minus work above its running minimum [J]
 } stn_statistics;
 

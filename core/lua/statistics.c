@@ -144,6 +144,24 @@ stn_status stn_statistics_observe(void *user, const stn_observation *o, stn_erro
     return STN_OK;
 }
 
+void stn_statistics_end(const stn_lua_world *w) {
+    const stn_observation *o = stn_world_observation(w->world);
+    stn_contact_tally *tally = &w->session->statistics.contacts_last;
+    int32_t count = w->first && o->contacts != NULL ? o->contacts->count : 0;
+    for (int32_t i = 0; i < count; i++) {
+        stn_contact_report r;
+        stn_observation_contact(o, i, &r);
+        if (r.state == STN_CONTACT_OPEN) {
+            tally->open++;
+            continue;
+        }
+        tally->sticking += r.state == STN_CONTACT_STICKS;
+        tally->slipping += r.state == STN_CONTACT_SLIPS;
+        tally->slip_speed = fmax(tally->slip_speed, r.slip_speed);
+        tally->glide_gap = fmax(tally->glide_gap, r.glide_gap);
+    }
+}
+
 // ----------------------------------------------------------------------------------------------------------- summary
 
 static int compare_reals(const void *a, const void *b) {

@@ -8,6 +8,7 @@
 #include "world/world.h"
 
 static const double NOT_USED_UP = 1.0 - 1e-3; // of the cone
+static const double STILL = 1e-3;             // of the speed that friction can take within a step
 
 const char *stn_contact_state_name(stn_contact_state state) {
     static const char *const names[] = {"open", "stick", "slip"};
@@ -34,12 +35,14 @@ stn_law_slip stn_ask_slip(const stn_law *law, const stn_problem *problem, int32_
     return slip;
 }
 
+/// Where the law tells no speed: friction may be used up without slip, as what each of several contacts carries is not
+/// unique.
 static bool sticks(const stn_constraint *c, const double *gamma, double slip_speed, double transition_speed) {
     if (transition_speed > 0.0) {
         return slip_speed < transition_speed;
     }
     double x = gamma[0] / c->mu1, y = gamma[1] / c->mu2; // NaN without friction: slips
-    return sqrt(x * x + y * y) < NOT_USED_UP * gamma[2];
+    return sqrt(x * x + y * y) < NOT_USED_UP * gamma[2] || slip_speed < STILL * c->w * fmin(c->mu1, c->mu2) * gamma[2];
 }
 
 void stn_observation_contact(const stn_observation *o, int32_t contact, stn_contact_report *out) {
@@ -54,10 +57,11 @@ void stn_observation_contact(const stn_observation *o, int32_t contact, stn_cont
     for (int32_t i = 0; i < 3; i++) {
         v[i] += bias[i];
     }
-    double slip = sqrt(v[0] * v[0] + v[1] * v[1]); // the law's: with the rate that an anchor adds
-    out->slip_speed = hypot(v[0] - c->anchor[0] / o->problem->dt, v[1] - c->anchor[1] / o->problem->dt);
+    double per_dt = 1.0 / o->problem->dt, slip = sqrt(v[0] * v[0] + v[1] * v[1]); // the law's: with the anchor's rate
+    double slip_1 = v[0] - c->anchor[0] * per_dt, slip_2 = v[1] - c->anchor[1] * per_dt;
+    out->slip_speed = sqrt(slip_1 * slip_1 + slip_2 * slip_2);
     out->separation_speed = v[2];
-    double per_dt = 1.0 / o->problem->dt, n = gamma[2] * per_dt, t1 = gamma[0] * per_dt, t2 = gamma[1] * per_dt;
+    double n = gamma[2] * per_dt, t1 = gamma[0] * per_dt, t2 = gamma[1] * per_dt;
     const double(*m)[3] = c->frame.m;
     out->normal_force = stn_vec3_make(n * m[0][2], n * m[1][2], n * m[2][2]);
     out->friction_force =

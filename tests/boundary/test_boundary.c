@@ -24,6 +24,22 @@ static int teardown(void **state) {
     return 0;
 }
 
+static bool is_cube(const void *user, int32_t geometry) {
+    return geometry == *(const int32_t *)user;
+}
+
+/// What acts on a geometry, as the core sums its contacts; force and counts must be these.
+static void assert_carried(const stn_observation *o, int32_t geometry, stn_vec3 force, int32_t sticking, double tolerance) {
+    const stn_contact_side cube = {is_cube, &geometry};
+    stn_contact_force sum;
+    stn_observation_contact_force(o, &cube, NULL, stn_vec3_zero(), &sum);
+    assert_near(sum.normal_force.z, force.z, tolerance);
+    assert_near(sum.friction_force.x, force.x, tolerance);
+    assert_int_equal(sum.sticking, sticking);
+    assert_int_equal(sum.slipping, 0);
+    assert_near(sum.glide_gap, 0.0, 0.0);
+}
+
 static void quasistatic_stepping_holds_a_box_with_a_singular_A(void **state) {
     stn_world_options options = stn_world_options_default();
     options.integrator.id = "fake_quasistatic";
@@ -99,6 +115,7 @@ static void a_law_remembers_each_contact_and_checkpoints_hold_it(void **state) {
     const stn_observation *o = stn_world_observation(world);
     assert_int_equal(o->contacts->count, 4);
     assert_near(o->q[0], 2.0 / (4.0 * 1000.0), 1e-6); // F / (contacts k)
+    assert_carried(o, 1, stn_vec3_make(-2.0, 0.0, g), 4, 1e-3); // the law tells no slip: the cone decides
     assert_int_equal(stn_world_state(world)->cache_count, 4);
 
     // a restored world makes bitwise the same steps, memory included
@@ -140,6 +157,7 @@ static void a_contact_model_returns_patches_that_carry_the_weight(void **state) 
     assert_int_equal(o->problem->constraint_count, 32);
     assert_int_equal(o->problem->constraints[20].patch, 1);
     assert_near(scene_normal_impulse(o), 1.0 * g * 0.005, 1e-6);
+    assert_carried(o, 1, stn_vec3_make(0.0, 0.0, g), 32, 1e-3); // faces of patches are contacts like any other
     assert_near(0.1 - o->q[2], 1.0 * g / (1e7 * 0.04), 1e-8); // m g / (g_foundation area)
     assert_ok(stn_world_close_recordings(world, &err), err);
     stn_world_destroy(world);

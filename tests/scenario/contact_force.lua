@@ -199,6 +199,66 @@ stn.test("a contact tells force and impulse, the parts of both, and its state", 
   end
 end)
 
+stn.test("solvers without a law: the cone tells what sticks and slips, and nothing glides", function()
+  local angle = 20 * stn.deg
+  for mu, slips in pairs { [0.5] = false, [0.3] = true } do
+    local world, box = on_slope(angle, mu, { dt = 1e-3, solver = { "bisection", tolerance = 1e-10 } })
+    for _ in world:run { seconds = 0.2 } do end
+    local force, count = world:contact_force(box), 0
+    stn.near(force.normal_force, g * math.cos(angle), 1e-5, "normal force")
+    stn.near(force.friction_force, math.min(math.tan(angle), mu) * force.normal_force, 1e-5, "friction force")
+    for _, contact in ipairs(world:contacts()) do
+      count = count + (contact.state == "open" and 0 or 1)
+    end
+    stn.near(slips and force.slipping or force.sticking, count, 0, "all of them")
+    stn.near(force.slip, slips and box:speed() or 0, 1e-9, "slip")
+    stn.near(force.glide_gap, 0, 0, "glide gap")
+  end
+end)
+
+stn.test("with true stiction a box on a slope sticks without slip", function()
+  local world, box = on_slope(0.35, 0.6, { dt = 1e-3, stiction = true, solver = { "sap", tolerance = 1e-10 } })
+  for _ in world:run { seconds = 0.5 } do end
+  local force = world:contact_force(box)
+  stn.near(force.friction_force, g * math.sin(0.35), 1e-6, "friction force")
+  stn.near(force.slip, 0, 1e-10, "slip")
+  assert(force.sticking == #world:contacts() and force.slipping == 0 and force.glide_gap == 0)
+end)
+
+stn.test("a table has the forces of every body, and of a pair by its declared columns", function()
+  local world, _, lower, upper = stack()
+  local all, pair = files:path ".csv", files:path ".csv"
+  world:log { "normal_N", "friction_N", "slip_m/s", values = function()
+    local force = world:contact_force(upper, lower)
+    return force.normal_force, force.friction_force, force.slip
+  end }
+  world:record(all, { "csv", columns = "all", forces = true, coordinates = false })
+  world:record(pair)
+  upper:apply_force { force = { 30, 0, 0 } }
+  for _ in world:run { steps = 20 } do end
+  world:close_recordings()
+  local function last_row(path)
+    local names, row, values = nil, nil, {}
+    for line in io.lines(path) do
+      names, row = names or line, line
+    end
+    os.remove(path .. ".parameters")
+    local next_value = row:gmatch "[^,]+"
+    for name in names:gmatch "[^,]+" do
+      values[name] = tonumber(next_value())
+    end
+    return values
+  end
+  local row, force = last_row(all), world:contact_force(upper)
+  for name, value in pairs { normal_N = force.normal_force, friction_N = force.friction_force, sticking = force.sticking,
+      slipping = force.slipping, ["slip_m/s"] = force.slip, glide_gap_m = force.glide_gap } do
+    stn.near(row["contact[upper/upper]." .. name], value, 0, name)
+  end
+  stn.near(row["contact[lower/lower].normal_N"], world:contact_force(lower).normal_force, 0, "of the other body")
+  assert(row["contact[upper/upper].slipping"] > 0)
+  stn.near(last_row(pair)["friction_N"], world:contact_force(upper, lower).friction_force, 0, "of the pair")
+end)
+
 stn.test("zero before the first step, after the contact is gone, after a reset", function()
   local world, box, slope = on_slope(0, 0.5)
   is_zero(world:contact_force(box, slope))

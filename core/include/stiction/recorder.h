@@ -86,8 +86,8 @@ typedef struct stn_contact_report {
 } stn_contact_report;
 
 /// Contact `contact` of the step's set. It sticks below the slip speed that the law tells (stn_law_ops.slip); where nothing
-/// tells one, while its friction is not used up: |(gamma_1/mu_1, gamma_2/mu_2)| < (1 - 1e-3) gamma_n; never without
-/// friction. All zeros (open) for a contact that the step does not have. Costs nothing unless it is called. Thread: [any].
+/// tells one, while its friction is not used up, |(gamma_1/mu_1, gamma_2/mu_2)| < (1 - 1e-3) gamma_n, or it is slower than
+/// 1e-3 w mu gamma_n; never without friction. All zeros (open) for a contact that the step does not have. Costs nothing unless it is called. Thread: [any].
 STN_API void stn_observation_contact(const stn_observation *observation, int32_t contact, stn_contact_report *out);
 
 /// One side of a contact, or of a sum of them: which geometries belong to it.

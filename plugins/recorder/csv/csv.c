@@ -13,7 +13,7 @@
 
 typedef struct csv_config {
     int32_t columns;
-    bool coordinates, energies, bodies;
+    bool coordinates, energies, bodies, forces;
     int32_t digits, every;
 } csv_config;
 
@@ -24,6 +24,9 @@ static const stn_param params[] = {
     STN_PARAM_CHOICE(csv_config, columns, column_choices, ALL, "declared: the step's number and signals alone"),
     STN_PARAM_BOOL(csv_config, coordinates, true, "write q and v of every joint"),
     STN_PARAM_BOOL(csv_config, bodies, false, "write position and quaternion of every body"),
+    STN_PARAM_BOOL(
+        csv_config, forces, false,
+        "write normal and friction force of every body's contacts, how many stick and slip, slip and glide gap"),
     STN_PARAM_BOOL(csv_config, energies, true,
                    "write kinetic, potential and elastic energy and the work of the inputs"),
     STN_PARAM_INT(csv_config, digits, "1", 17, 3, 17, "significant digits"),
@@ -41,6 +44,7 @@ typedef struct csv_recording {
 } csv_recording;
 
 static const char *const coordinate_names[] = {"x", "y", "z", "qw", "qx", "qy", "qz"};
+static const char *const force_names[] = {"normal_N", "friction_N", "sticking", "slipping", "slip_m/s", "glide_gap_m"};
 
 static stn_status failed(const char *path, stn_error *err) {
     return stn_fail(err, STN_ERR_FILE, "%s: cannot be written: %s", path, strerror(errno));
@@ -177,6 +181,17 @@ static stn_status keep_signals(csv_recording *r, const stn_observation *o, stn_e
     return r->signal != NULL ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", r->path);
 }
 
+/// For every body a column of each of these.
+static void write_body_columns(const csv_recording *r, const stn_model *model, const char *letter,
+                               const char *const *parts, int32_t part_count) {
+    for (int32_t b = 1; b < model->body_count; b++) {
+        const stn_body *body = &model->bodies[b];
+        for (int32_t i = 0; i < part_count; i++) {
+            write_column(r, (column){letter, model->robots[body->robot].name, body->name, parts[i]});
+        }
+    }
+}
+
 static void write_own_columns(const csv_recording *r, const stn_observation *o) {
     fputs(",time_s", r->file);
     if (r->config->coordinates) {
@@ -185,11 +200,11 @@ static void write_own_columns(const csv_recording *r, const stn_observation *o) 
             write_node_columns(r, o->model, i == 0 ? "q" : "v");
         }
     }
-    for (int32_t b = 1; r->config->bodies && b < o->model->body_count; b++) {
-        for (int32_t i = 0; i < STN_COUNT(coordinate_names); i++) {
-            const stn_body *body = &o->model->bodies[b];
-            write_column(r, (column){"body", o->model->robots[body->robot].name, body->name, coordinate_names[i]});
-        }
+    if (r->config->bodies) {
+        write_body_columns(r, o->model, "body", coordinate_names, STN_COUNT(coordinate_names));
+    }
+    if (r->config->forces) {
+        write_body_columns(r, o->model, "contact", force_names, STN_COUNT(force_names));
     }
     if (r->config->energies) {
         fputs(",kinetic_J,potential_J,elastic_J,input_work_J", r->file);
@@ -234,6 +249,34 @@ static void write_bodies(const csv_recording *r, const stn_observation *o) {
     }
 }
 
+typedef struct body_side {
+    const stn_model *model;
+    int32_t body;
+} body_side;
+
+static bool is_on_body(const void *user, int32_t geometry) {
+    const body_side *side = user;
+    return side->model->geometries[geometry].body == side->body;
+}
+
+static void write_forces(const csv_recording *r, const stn_observation *o) {
+    for (int32_t b = 1; b < o->model->body_count; b++) {
+        const body_side body = {o->model, b};
+        const stn_contact_side on = {is_on_body, &body};
+        stn_contact_force sum;
+        stn_observation_contact_force(o, &on, NULL, stn_vec3_zero(), &sum);
+        const double values[] = {stn_vec3_norm(sum.normal_force),
+                                 stn_vec3_norm(sum.friction_force),
+                                 sum.sticking,
+                                 sum.slipping,
+                                 sum.slip_speed,
+                                 sum.glide_gap};
+        for (int32_t i = 0; i < STN_COUNT(values); i++) {
+            write_number(r, values[i]);
+        }
+    }
+}
+
 static void write_signals(const csv_recording *r, const stn_observation *o) {
     for (int32_t i = 0; i < r->signal_count; i++) {
         double value = NAN;
@@ -258,6 +301,9 @@ static void write_own_values(const csv_recording *r, const stn_observation *o) {
     }
     if (r->config->bodies) {
         write_bodies(r, o);
+    }
+    if (r->config->forces) {
+        write_forces(r, o);
     }
     if (r->config->energies) {
         write_number(r, o->report->kinetic_J);

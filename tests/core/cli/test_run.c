@@ -109,6 +109,25 @@ static void test_a_run_is_summed_up_in_json(void **state) {
     cJSON_Delete(json);
 }
 
+static void test_the_summary_tells_what_contacts_did_at_the_end(void **state) {
+    (void)state;
+    write_file("two.lua", "local stn = require 'stiction'\n"
+                          "local world = stn.world { dt = 0.01 }\n"
+                          "world:ground {}\n"
+                          "world:box { size = { 0.2, 0.2, 0.1 }, xyz = { 0, 0, 0.05 } }\n"
+                          "world:box { size = { 0.2, 0.2, 0.1 }, xyz = { 0, 1, 0.0525 }, velocity = { 0.5, 0, 0 } }\n"
+                          "for _ in world:run { steps = 5 } do end\n");
+    cJSON *json = run_json("run two.lua --json " QUIET, 0);
+    const cJSON *last = member(json, "contacts_last");
+    assert_near(number(last, "open"), 0.0, 0.0);
+    assert_near(number(last, "stick"), 4.0, 0.0);
+    assert_near(number(last, "slip"), 4.0, 0.0);
+    double speed = 0.5 - 5.0 * 0.01 * 0.5 * 9.81; // mu g
+    assert_near(number(last, "slip_m_per_s"), speed, 0.02);
+    assert_near(number(last, "glide_gap_m"), 0.5 * 0.02 * number(last, "slip_m_per_s"), 1e-12); // mu (dt + tau_d)
+    cJSON_Delete(json);
+}
+
 static int compare_reals(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -633,6 +652,7 @@ static void test_profile_tells_the_stages(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_a_run_is_summed_up_in_json, enter_folder, leave_folder),
+        cmocka_unit_test(test_the_summary_tells_what_contacts_did_at_the_end),
         cmocka_unit_test_setup_teardown(test_the_certificate_in_json_sums_up_the_log, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_a_material_that_nothing_uses_is_a_warning, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_a_restitution_in_a_robot_file_is_a_warning, enter_folder, leave_folder),
