@@ -11,15 +11,17 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/print.h"
+#include "cli/single_contacts.h"
 
 enum { MOST_SETTINGS = 64, NAME_SIZE = 64 };
 
 typedef struct solve_options {
-    const char *solver, *law, *factor, *out;
+    const char *solver, *law, *factor, *local, *out;
     double tolerance;
     int32_t max_iterations, threads;
     cli_list set;
     bool json, full;
+    bool singles; // the problem is a CSV of single contacts
 } solve_options;
 
 /// Settings of one plugin, with room for their names.
@@ -84,10 +86,14 @@ static int collect_settings(const cli_command *command, const solve_options *o, 
     for (int32_t i = 0; i < o->set.count && status == CLI_PROCEED; i++) {
         status = add_setting(command, plugins, 3, o->set.items[i]);
     }
-    if (plugins[0].count > MOST_SETTINGS - 2) {
+    if (plugins[0].count > MOST_SETTINGS - 3) {
         return cli_fail(command, "more than %d settings", MOST_SETTINGS);
     }
-    if (!isnan(o->tolerance)) {
+    if (o->local != NULL) {
+        plugins[0].items[plugins[0].count++] =
+            (stn_setting){.name = "local", .form = STN_SETTING_TEXT, .text = o->local, .where = "--local"};
+    }
+    if (!isnan(o->tolerance) && !o->singles) {
         set_number(&plugins[0], "tolerance", "--tolerance", o->tolerance);
     }
     if (o->max_iterations != INT32_MIN) {
@@ -234,8 +240,7 @@ static void print_table(const solve_run *run, stn_status status) {
     printf("%-18s nv %d, contacts %d, constraints %d, islands %d\n", "size", run->problem.nv,
            contact_count(&run->problem), run->problem.constraint_count, r->islands);
     printf("%-18s %s%s%s (%s)\n", "solver", run->solver->desc->id, run->law != NULL ? ", law " : "",
-           run->law != NULL ? run->law->desc->id : "",
-           stn_formulation_name(stn_solver_formulation(run->solver)));
+           run->law != NULL ? run->law->desc->id : "", stn_formulation_name(stn_solver_formulation(run->solver)));
     printf("%-18s %s", "status", status_word(status));
     if (status < 0) {
         printf("\n");
@@ -326,19 +331,32 @@ static int solve(solve_run *run, const plugin_settings plugins[3]) {
     return show(run, status);
 }
 
+/// A CSV of single contacts, by the solver's own solution of one.
+static int solve_singles(solve_run *run, const plugin_settings plugins[3]) {
+    stn_status status = stn_context_create(NULL, &run->context, &run->error);
+    status = status == STN_OK ? create_instance(run, STN_KIND_SOLVER, run->options->solver, &plugins[0], &run->solver)
+                              : status;
+    if (status == STN_OK) {
+        const double precision = isnan(run->options->tolerance) ? 1e-10 : run->options->tolerance;
+        status = single_contacts_solve(run->context, run->path, run->solver, precision, &run->error);
+    }
+    return status == STN_OK ? CLI_DONE : cli_fail_status(run->command, &run->error);
+}
+
 static bool ends_with(const char *text, const char *end) {
     size_t length = strlen(text), tail = strlen(end);
     return length >= tail && strcmp(text + length - tail, end) == 0;
 }
 
 int cmd_solve(int argc, char **argv) {
-    solve_options o = {.solver = "sap", .tolerance = (double)NAN, .max_iterations = INT32_MIN, .threads = 1};
+    solve_options o = {.tolerance = (double)NAN, .max_iterations = INT32_MIN, .threads = 1};
     const cli_option options[] = {
-        {"solver", 0, CLI_TEXT, "ID", "the solver; default sap", &o.solver},
+        {"solver", 0, CLI_TEXT, "ID", "the solver; default sap, with --local bisection", &o.solver},
         {"law", 0, CLI_TEXT, "ID",
          "the contact law of a convex solver; default sap. none: contacts as stiff as they are", &o.law},
         {"factor", 0, CLI_TEXT, "ID", "factorisation of the solver's systems; default: the solver's own", &o.factor},
-        {"tolerance", 0, CLI_REAL, "E", "relative residual at which the solve is done", &o.tolerance},
+        {"local", 0, CLI_TEXT, "HOW", "how one contact is solved: the parameter local of bisection", &o.local},
+        {"tolerance", 0, CLI_REAL, "E", "relative residual at which the solve is done; of a CSV [N s]", &o.tolerance},
         {"max-iterations", 0, CLI_INT, "N", "iterations before giving up", &o.max_iterations},
         {"set", 0, CLI_TEXTS, "P.NAME=VALUE", "a parameter; P is solver, law or factor", &o.set},
         {"threads", 0, CLI_INT, "N", "workers for islands; default 1", &o.threads},
@@ -346,17 +364,23 @@ int cmd_solve(int argc, char **argv) {
         {"full", 0, CLI_FLAG, NULL, "with v and gamma in the JSON", &o.full},
         {"out", 0, CLI_TEXT, "FILE.json", "writes the whole result there", &o.out},
     };
-    const cli_command command = {"solve",
-                                 "PROBLEM",
-                                 "Solves one saved contact problem and certifies the result. Exit 3: not converged.",
-                                 options,
-                                 STN_COUNT(options),
-                                 1,
-                                 1};
+    const cli_command command = {
+        "solve",
+        "PROBLEM",
+        "Solves one saved contact problem and certifies the result, or a CSV of single contacts. Exit 3: "
+        "not converged.",
+        options,
+        STN_COUNT(options),
+        1,
+        1};
     cli_list words;
     int status = cli_parse(&command, argc, argv, &words);
     if (status != CLI_PROCEED) {
         return status;
+    }
+    o.singles = ends_with(words.items[0], ".csv");
+    if (o.solver == NULL) {
+        o.solver = o.local != NULL || o.singles ? "bisection" : "sap";
     }
     plugin_settings plugins[3] = {{.prefix = "solver"}, {.prefix = "law"}, {.prefix = "factor"}};
     status = collect_settings(&command, &o, plugins);
@@ -365,7 +389,7 @@ int cmd_solve(int argc, char **argv) {
     }
     if (status == CLI_PROCEED) {
         solve_run run = {.command = &command, .options = &o, .path = words.items[0]};
-        status = solve(&run, plugins);
+        status = o.singles ? solve_singles(&run, plugins) : solve(&run, plugins);
         release(&run);
     }
     cli_list_clear(&o.set);

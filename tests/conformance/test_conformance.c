@@ -28,6 +28,13 @@ static void every_plugin_with_a_battery_passes(void **state) {
             of_kind[kind]++;
         }
     }
+    static const char *const locals[] = {"ccp", "bisection", "golden",
+                                         "quartic"}; // parameters that choose the formulation
+    for (int32_t k = 0; k < (full_tier() ? STN_COUNT(locals) : 2); k++) {
+        char words[256];
+        snprintf(words, sizeof words, "validate solver/bisection --set local=%s", locals[k]);
+        stn_expect_part(words, 0, " passed, 0 failed\n");
+    }
     for (int32_t i = 0; i < count && full_tier(); i++) { // every law under the solver that takes laws
         if (plugins[i].desc->kind == STN_KIND_LAW) {
             char words[256];

@@ -94,7 +94,8 @@ static void the_whole_result_goes_to_a_file(void **state) {
 static void a_file_with_the_name_of_a_part_stays_as_it_is(void **state) {
     (void)state;
     char words[1024];
-    const char *out = STN_BINARY_DIR "/tests/solve_beside.json", *other = STN_BINARY_DIR "/tests/solve_beside.json.part";
+    const char *out = STN_BINARY_DIR "/tests/solve_beside.json",
+               *other = STN_BINARY_DIR "/tests/solve_beside.json.part";
     FILE *file = fopen(other, "w");
     assert_true(file != NULL && fputs("mine", file) >= 0 && fclose(file) == 0);
     snprintf(words, sizeof words, "solve %s --out %s " QUIET, example, out);
@@ -159,6 +160,73 @@ static void parameters_reach_the_solver(void **state) {
     assert_true(iterations[0] != iterations[1]);
 }
 
+static const char *const singles = STN_BINARY_DIR "/tests/single_contacts.csv";
+static const char *const header = "id,note,mu,Wxx,Wxy,Wxz,Wyy,Wyz,Wzz,cx,cy,cz\n";
+
+static void write_singles(const char *first, const char *rows) {
+    FILE *file = fopen(singles, "w");
+    assert_true(file != NULL && fputs(first, file) >= 0 && fputs(rows, file) >= 0 && fclose(file) == 0);
+}
+
+// Blocks of 2 kg: one lifts off, one sticks, one slides.
+static void single_contacts_are_a_line_each(void **state) {
+    (void)state;
+    static const char *const kinds[] = {"open", "stick", "slip"};
+    static const double l[3][3] = {{0.0, 0.0, 0.0}, {-0.2, 0.4, 2.0}, {-0.6, 0.8, 2.0}};
+    write_singles(header, "4,a,0.5,0.5,0,0,0.5,0,0.5,1,0,0.5\r\n5,,0.5,0.5,0,0,0.5,0,0.5,0.1,-0.2,-1\n"
+                          "6,b,0.5,0.5,0,0,0.5,0,0.5,3,-4,-1");
+    static const char *const ways[] = {"", "--local bisection", "--local golden", "--local quartic --tolerance 1e-10"};
+    for (int32_t k = 0; k < STN_COUNT(ways); k++) {
+        char words[512];
+        snprintf(words, sizeof words, "solve %s %s " QUIET, singles, ways[k]);
+        const char *at = stn_run_to(words, 0)->out;
+        for (int32_t i = 0; i < 3; i++) {
+            const char *end = NULL;
+            cJSON *json = cJSON_ParseWithOpts(at, &end, false);
+            assert_non_null(json);
+            assert_near(number(json, "id"), 4.0 + i, 0.0);
+            assert_string_equal(text_of(json, "kind"), kinds[i]);
+            assert_true(number(json, "ns") >= 0.0);
+            for (int32_t r = 0; r < 3; r++) {
+                assert_near(cJSON_GetArrayItem(cJSON_GetObjectItem(json, "l"), r)->valuedouble, l[i][r], 1e-9);
+            }
+            cJSON_Delete(json);
+            assert_true(*end == '\n');
+            at = end + 1;
+        }
+        assert_true(*at == '\0');
+    }
+    unlink(singles);
+}
+
+static void a_bad_file_of_single_contacts_is_one_line(void **state) {
+    (void)state;
+    const char *const good = "1,,0.5,0.5,0,0,0.5,0,0.5,1,0,0.5\n";
+    const char *const rows[][3] = {
+        {"", "", ":1: the file is empty\n"},
+        {"id,mu,Wxx\n", "", ":1: the header names no column 'Wxy'; id, mu, Wxx, "},
+        {header, "2,,0.5,0.5,0,0,0.5,0,0.5,1,0\n", ":3: 11 fields, the header has 12\n"},
+        {header, "2,,0.5,0.5,0,0,0.5,0,0.5,1,0,nan\n", ":3: cz = 'nan' must be a finite number\n"},
+        {header, "2,,-0.5,0.5,0,0,0.5,0,0.5,1,0,1\n", ":3: mu = -0.5 must be >= 0\n"},
+        {header, "\n2,,0.5,0.5,0,0,0.5,0,-0.5,1,0,1\n", ":4: W must be positive definite\n"},
+    };
+    for (int32_t i = 0; i < STN_COUNT(rows); i++) {
+        char text[512], words[512], expected[512];
+        snprintf(text, sizeof text, "%s%s", i < 2 ? "" : good, rows[i][1]);
+        snprintf(words, sizeof words, "solve %s " BOTH, singles);
+        snprintf(expected, sizeof expected, "stiction solve: %s%s", singles, rows[i][2]);
+        write_singles(rows[i][0], text);
+        stn_expect_part(words, 2, expected);
+    }
+    char words[512];
+    write_singles(header, good);
+    snprintf(words, sizeof words, "solve %s --solver sap " BOTH, singles);
+    stn_expect_part(words, 2, "solver sap does not solve single contacts; bisection does\n");
+    snprintf(words, sizeof words, "solve %s --local newton " BOTH, singles);
+    stn_expect_part(words, 2, "--local: solver bisection: local = \"newton\", must be one of");
+    unlink(singles);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_example_of_the_manual_solves),
@@ -167,6 +235,8 @@ int main(void) {
         cmocka_unit_test(too_few_iterations_are_status_3_with_the_result),
         cmocka_unit_test(bad_input_is_one_line_and_status_2),
         cmocka_unit_test(parameters_reach_the_solver),
+        cmocka_unit_test(single_contacts_are_a_line_each),
+        cmocka_unit_test(a_bad_file_of_single_contacts_is_one_line),
     };
     return cmocka_run_group_tests(tests, write_example, NULL);
 }
