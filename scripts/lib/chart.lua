@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A chart as an SVG file: lines with marks over linear or logarithmic axes. For studies whose points are whole runs;
--- what goes on within a run is in its recording.
+-- A chart as an SVG file: lines over linear or logarithmic axes, with marks where points are few. For studies whose points are whole
+-- runs, and for a quantity over time of several runs; all that goes on within one is in its recording.
 --
 --   chart.write("out.svg", { title = "...", x = { label = "sigma", log = true }, y = { label = "m/s", log = true },
 --     series = { { name = "mean slip", x = { ... }, y = { ... } } } })
 local chart = {}
 
-local width, height, left, right, top, bottom = 640, 420, 76, 16, 36, 56
+local width, height, left, right, top, bottom = 640, 420, 76, 26, 36, 56
 local colors = { "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000", "#999999" } -- told apart by colour-blind readers
 
 local function escape(text)
@@ -88,7 +88,9 @@ function chart.write(path, spec)
       end
     end
     for k, point in ipairs(points) do
-      put('<circle cx="%.1f" cy="%.1f" r="3" fill="%s"/>', point[1], point[2], color)
+      if #points <= 60 then
+        put('<circle cx="%.1f" cy="%.1f" r="3" fill="%s"/>', point[1], point[2], color)
+      end
       points[k] = ("%.1f %.1f"):format(point[1], point[2])
     end
     put('<polyline points="%s" fill="none" stroke="%s" stroke-width="1.5"/>', table.concat(points, " "), color)

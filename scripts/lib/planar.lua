@@ -29,7 +29,9 @@ function planar.parameters(own)
     study = false,  -- laws and steps below against the continuous solution, instead of one run
     laws = "sap,lagged,similar",
     table = "",     -- a CSV file for the rows of the study
-    plot = "",      -- an SVG file for its errors
+    plot = "",      -- an SVG file: errors of the study; without it `show` of all `laws` over time, from `from` on
+    show = stn.choice { "fn", "ft", "vn", "vt", "phi", "x", "z", "theta", "vx", "vz", "omega" },
+    from = 0.0,     -- [s]
   }
   for name, value in pairs(own) do declared[name] = value end
   return stn.params(declared)
@@ -247,6 +249,29 @@ function planar.study(p, body_of, title)
       series = lines })
   end
   return by_law
+end
+
+local units = { fn = "N", ft = "N", vn = "m/s", vt = "m/s", vx = "m/s", vz = "m/s", phi = "m", x = "m", z = "m", theta = "rad", omega = "rad/s" }
+
+-- Draws p.show over time, by each law with p.dt and by the continuous model; of several contacts the first.
+function planar.draw(p, body_of, title)
+  local exact = planar.continuous(p, body_of())
+  local lines, continuous = {}, { name = "continuous", x = {}, y = {} }
+  local function put(line, s, step) -- the start has no forces yet
+    if s.t >= p.from and (step or not p.show:find "^f") then
+      line.x[#line.x + 1], line.y[#line.y + 1] = s.t, s[p.show] or s.contacts[1][p.show]
+    end
+  end
+  for law in p.laws:gmatch "[^%s,]+" do
+    local line = { name = law, x = {}, y = {} }
+    planar.watch(p, body_of(law, p.dt), law, p.dt, function(s, step) put(line, s, step) end)
+    lines[#lines + 1] = line
+  end
+  for i = 0, 500 do
+    put(continuous, exact(p.from + (p.seconds - p.from) * i / 500), i)
+  end
+  lines[#lines + 1] = continuous
+  chart.write(p.plot, { title = title, x = { label = "time [s]" }, y = { label = ("%s [%s]"):format(p.show, units[p.show]) }, series = lines })
 end
 
 -- Checks the order of a law between the two smallest steps of a study.

@@ -26,7 +26,9 @@ local one_point = {
   build = function(world)
     local robot = load_text(world, ".xml", ([[<mujoco model="box"><worldbody><body name="box"><inertial pos="0 0 0" mass="%.17g"
       diaginertia="1 1 1"/><joint name="x" type="slide" axis="1 0 0"/><joint name="y" type="slide" axis="0 1 0"/>
-      <joint name="z" type="slide" axis="0 0 1"/><geom type="sphere" size="%.17g" mass="0"/></body></worldbody></mujoco>]]):format(p.m, half))
+      <joint name="z" type="slide" axis="0 0 1"/><geom type="sphere" size="%.17g" mass="0" group="3"/>
+      <geom type="box" size="%.17g %.17g %.17g" mass="0" group="2" contype="0" conaffinity="0"/></body></worldbody></mujoco>]]):format(
+      p.m, half, half, half, half)) -- one point of a sphere touches, a box is seen
     robot:set_q { z = half - p.m * g / p.k }
     return robot:link "box"
   end,
@@ -82,4 +84,7 @@ if p.study then
   end
 else
   single()
+  if p.plot ~= "" then
+    planar.draw(p, function() return body end, ("Conveyor belt, dt %g s"):format(p.dt))
+  end
 end

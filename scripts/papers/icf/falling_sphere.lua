@@ -65,4 +65,7 @@ if p.study then
   study()
 else
   single()
+  if p.plot ~= "" then
+    planar.draw(p, function() return sphere end, ("Falling sphere, dt %g s"):format(p.dt))
+  end
 end

@@ -95,4 +95,7 @@ elseif p.jams then
   jams()
 else
   single()
+  if p.plot ~= "" then
+    planar.draw(p, rod, ("Sliding rod, dt %g s"):format(p.dt))
+  end
 end
