@@ -209,23 +209,25 @@ local function compare_study(case, script, settings, file, suffix, end_tolerance
   settings.dts = table.concat(text, ",")
   local ours = study_table(script, settings)
   for law in settings.laws:gmatch "%a+" do
-    local off, off_order, off_end, off_touch = 0, 0, 0, 0
+    local off, off_order, off_end, off_touch, off_force = 0, 0, 0, 0, 0
     for i, dt in ipairs(text) do
       local a, b = ours[law .. " " .. dt], theirs[law .. " " .. dt]
-      off = math.max(off, math.abs(a.rms_error_xz / b.rms_error_xz - 1))
-      off_end = math.max(off_end, math.abs(a.x_T - b.x_T), math.abs(a.z_T - b.z_T))
-      off_touch = math.max(off_touch, math.abs(a.t_first_force - b.t_first_force) / dts[i])
+      off = worse(off, math.abs(a.rms_error_xz / b.rms_error_xz - 1))
+      off_end = worse(worse(off_end, math.abs(a.x_T - b.x_T)), math.abs(a.z_T - b.z_T))
+      off_force = worse(off_force, math.abs(a.max_fn / b.max_fn - 1))
+      off_touch = worse(off_touch, math.abs(a.t_first_force - b.t_first_force) / dts[i])
       if i > 1 then
         local c, d = ours[law .. " " .. text[i - 1]], theirs[law .. " " .. text[i - 1]]
         local by = math.log(dts[i] / dts[i - 1])
         local order = math.log(a.rms_error_xz / c.rms_error_xz) / by
-        off_order = math.max(off_order, math.abs(order - math.log(b.rms_error_xz / d.rms_error_xz) / by))
+        off_order = worse(off_order, math.abs(order - math.log(b.rms_error_xz / d.rms_error_xz) / by))
         print(("%-46s order %.3f from %s to %s s"):format(case .. ", " .. law, order, text[i], text[i - 1]))
       end
     end
     report(case .. ", " .. law, "rms error", off, 0.01)
     report(case .. ", " .. law, "order", off_order, 0.05)
     report(case .. ", " .. law, "touch [dt]", off_touch, 1e-6)
+    report(case .. ", " .. law, "largest fn", off_force, 0.01)
     report(case .. ", " .. law, "x_T, z_T", off_end, end_tolerance)
   end
 end
