@@ -141,6 +141,7 @@ test("forces are told apart: one arrow, or one along the normal and one across i
     assert.match(await page.locator(".panel").innerText(), /normal part/);
     await page.getByText("ball").first().click();
     await drawn(page);
+    assert.match(await page.locator(".inspector").innerText(), /normal force N\s+0\.000 0\.000 9\.000\s+friction force N\s+3\.000 0\.000 0\.000/);
     assert.match(await page.locator("table.contacts").innerText(), /4 N\s+3 N[\s\S]*5 N\s+0 N/);
     await page.locator("table.contacts button").first().click();
     await drawn(page);

@@ -118,6 +118,23 @@ export function partsOf({ normal, force }, k) {
   return { normal: along, friction: [0, 1, 2].map((c) => force[3 * k + c] - along * normal[3 * k + c]) };
 }
 
+/**
+ * What contacts first ... end - 1 do to a body: sums of the parts of their forces [N]; zeros without any.
+ * @param {Contacts} contacts @param {number} first @param {number} end @param {(geometry: number) => boolean} isOn
+ */
+export function forcesOn(contacts, first, end, isOn) {
+  const normal = [0, 0, 0], friction = [0, 0, 0];
+  for (let k = first; k < end; k++) {
+    const sign = Number(isOn(contacts.geometryB[k])) - Number(isOn(contacts.geometryA[k]));
+    const parts = partsOf(contacts, k);
+    for (let c = 0; c < 3; c++) {
+      normal[c] += sign * parts.normal * contacts.normal[3 * k + c];
+      friction[c] += sign * parts.friction[c];
+    }
+  }
+  return { normal, friction };
+}
+
 /** Contacts of frames without any. @param {number} frameCount @returns {Contacts} */
 export function noContacts(frameCount) {
   const none = () => new Float32Array(0);

@@ -2,7 +2,7 @@
 // What is selected, in numbers of the frame that is shown. What can have the focus stays the same element while time goes on.
 
 import { contactsOf } from "../data/frames.js";
-import { partsOf, STATE } from "../data/contacts.js";
+import { forcesOn, partsOf, STATE } from "../data/contacts.js";
 import { offsetOf } from "../scene/poses.js";
 import { ContactTable } from "./contact_table.js";
 import { el, setPressed, table } from "./dom.js";
@@ -47,7 +47,7 @@ export class Inspector {
       ["robot", scene.robots?.[robot]?.name], ["mass", mass > 0 ? withUnit(mass * 1000, "g") : null],
       ["position m", vector(part(0, 3))], ["w x y z", vector(part(3, 4), 3)],
       ["velocity m/s", vector(part(7, 3), 3)], ["angular rad/s", vector(part(10, 3), 3)],
-      ...this.#differences(view, body),
+      ...contactForces(view, body), ...this.#differences(view, body),
     ]));
     this.contacts.show(view, body);
   }
@@ -84,6 +84,15 @@ export class Inspector {
       ["point m", vector(point)], ["normal a to b", vector(unit, 3)], ["force on b N", vector(force, 3)], ["friction on b N", vector(friction, 3)],
     ]));
   }
+}
+
+/** What all contacts of a body do to it together. */
+function contactForces(view, body) {
+  const { scene } = view.recording;
+  const contacts = contactsOf(view.moment.frames, scene.units);
+  const { start } = contacts, { index } = view.moment;
+  const { normal, friction } = forcesOn(contacts, start[index], start[index + 1], (g) => scene.geometries[g]?.body === body);
+  return [["normal force N", vector(normal, 3)], ["friction force N", vector(friction, 3)]];
 }
 
 /** The body that a geometry belongs to, or what it is called itself. */
