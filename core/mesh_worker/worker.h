@@ -10,14 +10,10 @@
 #include <assimp/scene.h>
 
 #include "geometry/mesh_wire.h"
+#include "mesh_worker/limits.h"
 
 /// The socket to the library; everything else that is open is closed, or leads nowhere.
 enum { CHANNEL = 0 };
-
-/// Bounds memory, processor time and files before anything of the file is read.
-void limit_process(uint64_t memory, uint32_t seconds);
-/// From here on: memory, the channel, and files opened for reading; all other system calls fail.
-void limit_calls(void);
 
 /// A file that assimp may read: the scene itself, or one that it names.
 typedef struct source {

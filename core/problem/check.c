@@ -114,7 +114,8 @@ static stn_status check_local(stn_context *context, const stn_problem *p, stn_er
         return STN_OK;
     }
     stn_matrix W = {.n = p->row_count, .form = STN_MATRIX_DENSE, .values = p->W};
-    stn_status status = stn_check_matrix(context, "W", &W, err);
+    stn_status status =
+        p->general_W ? check_finite("W", p->W, rows * rows, err) : stn_check_matrix(context, "W", &W, err);
     status = status == STN_OK ? check_finite("q", p->q, rows, err) : status;
     status = status == STN_OK ? check_finite("V", p->V, rows * bilateral, err) : status;
     status = status == STN_OK ? check_finite("R_bilateral", p->R_bilateral, bilateral * bilateral, err) : status;

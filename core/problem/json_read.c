@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loading a contact problem from JSON: the format is chosen by the file, what it holds is checked, w is completed.
+// Loading a contact problem: the format is chosen by the file, what it holds is checked, w is completed.
 #include <string.h>
 
 #include <stiction/delassus.h>
 
+#include "problem/fclib.h"
 #include "problem/json.h"
 
 static const size_t largest_file = (size_t)1 << 31; // 2^26 numbers at full precision and some
@@ -92,6 +93,11 @@ static stn_status parse_problem(json_reader *r, stn_problem *problem) {
     size_t size = 0;
     r->status = file_read(r->context, r->path, largest_file, &text, &size, r->err);
     if (r->status != STN_OK) {
+        return r->status;
+    }
+    if (array_file_is_hdf5(text, size)) {
+        r->status = fclib_read(r->context, r->arena, r->path, text, size, problem, r->err);
+        stn_release(r->context, text);
         return r->status;
     }
     cJSON *root = json_parse(r, text, size);

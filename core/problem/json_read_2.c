@@ -18,6 +18,7 @@ static const char *const problem_keys[] = {
     "sigma",
     "stiction_tolerance",
     "explicit_R",
+    "general_W",
     "trees",
     "v0",
     "v_star",
@@ -343,6 +344,7 @@ static void read_local(json_reader *r, const cJSON *root, stn_problem *p) {
     }
     p->W = json_reals(r, root, "W", rows * rows, "rows*rows", 0);
     p->q = json_reals(r, root, "q", rows, "rows", 0);
+    p->general_W = json_bool(r, root, "general_W", JSON_OPTIONAL, false);
     const cJSON *s = json_array(r, root, "s", JSON_OPTIONAL);
     int64_t bilateral = s != NULL ? json_length(s) : 0;
     if (bilateral * bilateral > JSON_MAX_NUMBERS) {

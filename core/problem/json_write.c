@@ -247,6 +247,10 @@ void json_put_problem_2(json_writer *w, const stn_problem *p) {
     if (p->form == STN_FORM_LOCAL) {
         put_named_reals(w, "  ", "W", p->W, rows * rows);
         put_named_reals(w, "  ", "q", p->q, rows);
+        if (p->general_W) {
+            json_put_key(w, "  ", "general_W");
+            json_put(w, "true");
+        }
     }
     if (p->form == STN_FORM_LOCAL && bilateral > 0) {
         put_named_reals(w, "  ", "V", p->V, rows * bilateral);

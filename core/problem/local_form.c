@@ -6,9 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-// X (n x columns) = R^-1 X by Gaussian elimination with partial pivoting; R (n x n) is overwritten. False when
-// singular.
-static bool eliminate(int32_t n, int32_t columns, double *R, double *X) {
+bool local_form_eliminate(int32_t n, int32_t columns, double *R, double *X) {
     for (int32_t k = 0; k < n; k++) {
         int32_t pivot = k;
         for (int32_t i = k + 1; i < n; i++) {
@@ -69,7 +67,7 @@ stn_status local_form_reduce(const stn_problem *problem, stn_arena *arena, local
         }
         X[k * columns + rows] = problem->s[k];
     }
-    if (!eliminate(n, columns, R, X)) {
+    if (!local_form_eliminate(n, columns, R, X)) {
         return stn_fail(err, STN_ERR_NUMERIC, "R_bilateral (%d x %d) is singular: drop redundant bilateral rows", n, n);
     }
     memcpy(W, problem->W, (size_t)rows * (size_t)rows * sizeof *W);

@@ -14,4 +14,8 @@ stn_status local_form_reduce(const stn_problem *problem, stn_arena *arena, local
 /// v_c = W gamma + q.
 void local_form_velocity(const local_form *form, int32_t rows, const double *gamma, double *v_c);
 
+/// X (n x columns) = R^-1 X by Gaussian elimination with partial pivoting; R (n x n, row-major) is overwritten. False when
+/// singular.
+bool local_form_eliminate(int32_t n, int32_t columns, double *R, double *X);
+
 #endif

@@ -115,6 +115,8 @@ typedef struct stn_problem {
     // (u = W r + V l + q, 0 = V^T r + R l + s), bilateral_count = 0 when absent.
     double *W, *q, *V, *R_bilateral, *s;
     int32_t bilateral_count;
+    bool general_W; // W need be neither symmetric nor semidefinite, as those of literature problems are; a solver that needs
+                    // an energy takes its symmetric part, the certificate W as it is
 
     // per row, lengths row_count
     double *bias;  // v_c = J v + bias
@@ -131,7 +133,8 @@ typedef struct stn_problem {
 /// A problem owned by the caller (file, test): release with stn_problem_destroy.
 typedef struct stn_problem_owner stn_problem_owner;
 
-/// Reads "contact-problem-1" or "contact-problem-2" JSON. Errors name file, line or key, what is wrong and what to do:
+/// Reads "contact-problem-1" or "contact-problem-2" JSON, or an HDF5 file in the local or global form of FCLIB (by content; a global
+/// one with bilateral rows or an M that is not symmetric becomes local). Errors name file, line or key, what is wrong and what to do:
 /// missing key, wrong length, NaN, A not symmetric (relative 1e-9) or not positive semidefinite, mu < 0, unknown
 /// format, unknown kind. Missing w and w_trace are computed where A is regular; R and v_hat in the file make explicit_R
 /// true. A "solution" object in the file is ignored. Schema: docs/contact-problem.md.
