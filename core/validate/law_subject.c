@@ -98,17 +98,6 @@ void law_end(law_subject *s) {
 
 // ------------------------------------------------------------------------------------------------------------- draw
 
-/// A law whose potential ends at touch says so, and gets contacts that are apart.
-static bool needs_gap(const law_subject *s) {
-    const char *const *words = s->instance->desc->capabilities;
-    for (; words != NULL && *words != NULL; words++) {
-        if (strcmp(*words, "gap") == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 void law_regularize(law_subject *s) {
     stn_problem_regularize(s->problem);
     if (s->ops->regularize != NULL) {
@@ -122,7 +111,7 @@ bool law_draw(law_subject *s) {
     for (int32_t i = 0; i < LAW_CONTACTS; i++) {
         stn_constraint *c = &p->constraints[i];
         double size = pow(10.0, random_uniform(r, -6.0, -2.0));
-        c->phi0 = needs_gap(s) || random_chance(r, 0.3) ? size : -size;
+        c->phi0 = validate_needs_gap(s->instance) || random_chance(r, 0.3) ? size : -size;
         c->stiffness = random_chance(r, 0.2) ? (double)INFINITY : pow(10.0, random_uniform(r, 2.0, 7.0));
         c->relaxation_time = random_uniform(r, 0.0, 2.0 * dt);
         c->dissipation = random_chance(r, 0.3) ? 0.0 : pow(10.0, random_uniform(r, -1.0, 2.0));

@@ -302,6 +302,7 @@ static void contact_data(maker *m, stn_constraint *c) {
     const problem_spec *spec = m->spec;
     random_stream *r = m->random;
     c->phi0 = random_uniform(r, -1e-3, 5e-4);
+    c->phi0 = spec->gap ? 1e-5 + fabs(c->phi0) : c->phi0;
     bool rigid = random_chance(r, spec->rigid);
     double exponent = random_uniform(r, spec->stiffness_low, spec->stiffness_high);
     c->stiffness = rigid ? (double)INFINITY : pow(10.0, exponent);

@@ -25,6 +25,7 @@ typedef struct problem_spec {
     double mass_decades;                  // masses are 10^(+-this) kg
     double stiffness_low, stiffness_high; // log10 of k [N/m]
     double rigid;                         // share of contacts with k infinite
+    bool gap;                             // no contact overlaps: phi0 > 0
     double relaxation_time;               // tau_d is up to this [s]
     double speed;                         // of v0 [m/s]
     double bias;                          // share of rows with a bias

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/solver_subject.h"
 
+#include <float.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -69,16 +70,6 @@ bool subject_regularize(solver_subject *s) {
     return status == STN_OK;
 }
 
-bool subject_begin_default(solver_subject *s, validate_trial *trial) {
-    if (!subject_begin(s, trial, false)) {
-        return false;
-    }
-    if (s->law != NULL && trial->request->other_law) {
-        trial_skip(trial, "what comes out is known of the default law alone");
-    }
-    return !trial->decided;
-}
-
 void subject_reset(solver_subject *s) {
     stn_arena_reset(s->arena);
 }
@@ -91,15 +82,17 @@ bool subject_has(solver_subject *s, const void *memory) {
 }
 
 stn_problem *subject_problem(solver_subject *s, const problem_spec *spec) {
-    stn_problem *p = problem_make(s->arena, spec, &s->random);
+    problem_spec fitting = *spec;
+    fitting.gap = s->law != NULL && validate_needs_gap(s->law);
+    fitting.bias = fitting.gap ? 0.0 : spec->bias; // nothing moves then that cannot be kept apart
+    stn_problem *p = problem_make(s->arena, &fitting, &s->random);
     subject_has(s, p);
     return p;
 }
 
 // ------------------------------------------------------------------------------------------------------------ solve
 
-/// Zeroed memory for every constraint, as a first step has it.
-static const void *memory_for(solver_subject *s, const stn_instance *instance, const stn_problem *p) {
+const void *subject_memory(const solver_subject *s, const stn_instance *instance, const stn_problem *p) {
     int32_t bytes = instance != NULL ? instance->desc->memory.per_constraint : 0;
     return bytes > 0 ? stn_arena_zeroed(s->arena, (size_t)p->constraint_count + 1, (size_t)bytes) : NULL;
 }
@@ -118,8 +111,8 @@ solver_answer subject_solve(solver_subject *s, stn_problem *p) {
 void subject_solve_into(solver_subject *s, stn_problem *p, solver_answer *a) {
     stn_solve_request request = {
         .masses = true,
-        .law_memory = memory_for(s, s->law, p),
-        .solver_memory = (void *)(uintptr_t)memory_for(s, s->solver, p),
+        .law_memory = subject_memory(s, s->law, p),
+        .solver_memory = (void *)(uintptr_t)subject_memory(s, s->solver, p),
     };
     stn_solution solution = {a->v, a->gamma};
     s->error = (stn_error){STN_OK, ""};
@@ -185,6 +178,60 @@ static double own_residual(const solver_subject *s, const stn_problem *p, const 
     return (double)NAN;
 }
 
+/// Impulses of the law at v, of the cones that it handles; the rows of others stay 0. NULL: out of memory, or refused.
+static double *law_impulses(const solver_subject *s, const stn_problem *p, const double *v) {
+    const stn_law_ops *ops = s->law->desc->ops.law;
+    int32_t stride = (p->constraint_count + STN_LANES - 1) / STN_LANES * STN_LANES, *cones = NULL;
+    stn_law_batch batch = {.stride = stride};
+    double *reals = STN_ARENA_ZEROED(s->arena, (ops->coefficient_count + 7) * stride + 1, double);
+    double *v_c = STN_ARENA_ZEROED(s->arena, p->row_count + 1, double);
+    double *gamma = STN_ARENA_ZEROED(s->arena, p->row_count + 1, double);
+    cones = STN_ARENA_ZEROED(s->arena, stride + 1, int32_t);
+    if (reals == NULL || v_c == NULL || gamma == NULL || cones == NULL) {
+        return NULL;
+    }
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        if (p->constraints[i].kind == STN_CONSTRAINT_CONTACT) {
+            cones[batch.count++] = i;
+        }
+    }
+    batch.constraint = cones;
+    batch.coefficients = reals;
+    double *lane_v = reals + ops->coefficient_count * stride, *lane_gamma = lane_v + 3 * stride;
+    stn_problem_contact_velocity(p, v, true, v_c);
+    stn_error err;
+    if (ops->prepare(s->law->self, p, &batch, subject_memory(s, s->law, p), &err) != STN_OK) {
+        return NULL;
+    }
+    for (int32_t k = 0; k < 3 * batch.count; k++) {
+        lane_v[k / 3 + k % 3 * stride] = v_c[p->constraints[cones[k / 3]].row + k % 3];
+    }
+    ops->evaluate(s->law->self, &batch, lane_v, lane_gamma + 3 * stride, lane_gamma, NULL);
+    for (int32_t k = 0; k < 3 * batch.count; k++) {
+        gamma[p->constraints[cones[k / 3]].row + k % 3] = lane_gamma[k / 3 + k % 3 * stride];
+    }
+    return gamma;
+}
+
+/// What the law makes of the last bits of v, over |gamma|: a contact far stiffer than a step resolves has no more
+/// digits.
+static double law_rounding(const solver_subject *s, const stn_problem *p, const solver_answer *a) {
+    enum { TRIES = 4 };
+    double *v = STN_ARENA(s->arena, p->nv + 1, double), *gamma = law_impulses(s, p, a->v), worst = 0.0, size = 0.0;
+    random_stream random = {p->constraint_count > 0 ? p->constraints[0].id : 0}; // draws nothing from the check's own
+    for (int32_t i = 0; i < TRIES && v != NULL && gamma != NULL; i++) {
+        for (int32_t d = 0; d < p->nv; d++) {
+            v[d] = a->v[d] * (1.0 + DBL_EPSILON * random_uniform(&random, -4.0, 4.0));
+        }
+        const double *other = law_impulses(s, p, v);
+        for (int32_t r = 0; r < p->row_count && other != NULL; r++) {
+            worst = fmax(worst, fabs(other[r] - gamma[r]));
+            size += a->gamma[r] * a->gamma[r] / TRIES;
+        }
+    }
+    return size > 0.0 ? worst / sqrt(size) : 0.0;
+}
+
 solver_verdict subject_judge(const solver_subject *s, const stn_problem *p, const solver_answer *a) {
     solver_verdict out = {.good = true};
     if (a->status < 0) {
@@ -200,6 +247,9 @@ solver_verdict subject_judge(const solver_subject *s, const stn_problem *p, cons
         a->status == STN_STALLED ? 1e4 : 1.0; // round-off may keep it from the tolerance, not from the solution
     double momentum_limit = factor * (10.0 * tolerance + slack);
     double own_limit = factor * (s->formulation == STN_REGULARIZED ? fmax(1e-7, 100.0 * tolerance) : 100.0 * tolerance);
+    if (own > own_limit && s->law != NULL) {
+        own_limit += 4.0 * law_rounding(s, p, a);
+    }
     out.error = s->formulation == STN_REGULARIZED ? c->momentum : own;
     if (!c->finite) {
         out.good = false;

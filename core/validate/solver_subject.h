@@ -37,8 +37,6 @@ typedef struct solver_answer {
 bool subject_begin(solver_subject *s, validate_trial *trial, bool guarded);
 /// From now on with the law, where one is optional (STN_REGULARIZED_BY_LAW). False: the trial is decided.
 bool subject_regularize(solver_subject *s);
-/// The same for checks whose answers are those of the default law or of no law at all: skipped with another one.
-bool subject_begin_default(solver_subject *s, validate_trial *trial);
 /// Empties the arena: earlier problems and answers are gone.
 void subject_reset(solver_subject *s);
 /// A random problem; NULL: the trial is decided.
@@ -46,6 +44,8 @@ stn_problem *subject_problem(solver_subject *s, const problem_spec *spec);
 /// False decides the trial: out of memory.
 bool subject_has(solver_subject *s, const void *memory);
 
+/// Zeroed memory of a solver or law for every constraint, as a first step has it; NULL when it keeps none.
+const void *subject_memory(const solver_subject *s, const stn_instance *instance, const stn_problem *p);
 /// Through the core: w, R and v_hat are derived and written into the problem, islands are solved apart.
 solver_answer subject_solve(solver_subject *s, stn_problem *p);
 /// The same into arrays with any content.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The same physics said differently must give the same motion.
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "validate/solver_checks.h"
@@ -97,6 +98,82 @@ void solver_rotation(validate_trial *trial) {
 
 // ------------------------------------------------------------------------------------------------------------- units
 
+/// What a number in `unit` ("m/s", "kg m^2", "1") is multiplied by. NAN for a unit with other words than kg, m, s, N,
+/// J.
+static double unit_factor(const char *unit, const problem_units *u) {
+    const double force = u->mass * u->length / (u->time * u->time);
+    const struct {
+        const char *word;
+        double factor;
+    } words[] = {{"kg", u->mass}, {"m", u->length}, {"s", u->time}, {"N", force}, {"J", force * u->length}, {"1", 1.0}};
+    double product = 1.0, sign = 1.0;
+    while (*unit != '\0') {
+        size_t length = strcspn(unit, " /^"), i = 0;
+        while (i < STN_COUNT(words) && (strlen(words[i].word) != length || strncmp(words[i].word, unit, length) != 0)) {
+            i++;
+        }
+        if (i == STN_COUNT(words)) {
+            return (double)NAN;
+        }
+        unit += length;
+        double power = *unit == '^' ? strtod(unit + 1, (char **)&unit) : 1.0;
+        product *= pow(words[i].factor, sign * power);
+        sign = *unit == '/' ? -1.0 : sign;
+        unit += *unit == '/' || *unit == ' ';
+    }
+    return product;
+}
+
+/// The parameters of the law at hand that have a unit, in other units. False: trial skipped, it is not known how.
+static bool law_settings(solver_subject *s, const problem_units *u, stn_setting *settings, int32_t *count) {
+    const stn_plugin_desc *desc = s->law->desc;
+    *count = 0;
+    for (int32_t i = 0; i < desc->param_count; i++) {
+        const stn_param *param = &desc->params[i];
+        double factor = unit_factor(param->unit, u);
+        if (param->type == STN_PARAM_TYPE_TEXT || isnan(factor)) {
+            trial_skip(s->trial, "parameter %s of law %s is a text or in %s: its numbers in other units are not known",
+                       param->name, desc->id, param->unit);
+            return false;
+        }
+        if (param->type == STN_PARAM_TYPE_REAL) {
+            double value = *(const double *)((const char *)s->law->config + param->offset);
+            settings[(*count)++] = (stn_setting){param->name, STN_SETTING_NUMBER, factor * value, NULL, "units"};
+        }
+    }
+    return true;
+}
+
+/// `s` with its law in other units. False: the trial is decided.
+static bool begin_units(const solver_subject *s, const problem_units *u, solver_subject *other) {
+    enum { MOST = 16 };
+    stn_setting settings[MOST];
+    int32_t count = 0;
+    *other = *s;
+    if (s->law == NULL) {
+        return true;
+    }
+    if (s->law->desc->param_count > MOST || !law_settings(other, u, settings, &count)) {
+        return false;
+    }
+    stn_status status =
+        stn_instance_create(s->context, STN_KIND_LAW, s->law->desc->id, settings, count, &other->law, &other->error);
+    stn_problem_solver_options options = {.solver = s->solver, .law = other->law};
+    status = status == STN_OK ? stn_problem_solver_create(s->context, &options, &other->problem_solver, &other->error)
+                              : status;
+    if (status != STN_OK) {
+        trial_fail(s->trial, "law %s in other units: %s", s->law->desc->id, other->error.text);
+    }
+    return status == STN_OK;
+}
+
+static void end_units(const solver_subject *s, solver_subject *other) {
+    if (s->law != NULL) {
+        stn_problem_solver_destroy(other->problem_solver);
+        stn_instance_destroy(other->law);
+    }
+}
+
 static bool solve_in_units(solver_subject *s, stn_problem *p, const solver_answer *first, double *v) {
     (void)first;
     static const problem_units units[] = {
@@ -107,16 +184,18 @@ static bool solve_in_units(solver_subject *s, stn_problem *p, const solver_answe
     }
     const problem_units *u = &units[random_integer(&s->random, 0, STN_COUNT(units) - 1)];
     stn_problem *q = problem_in_units(s->arena, p, u, scale);
-    if (!subject_has(s, q)) {
+    solver_subject other;
+    if (!subject_has(s, q) || !begin_units(s, u, &other)) {
         return false;
     }
     char what[120];
     snprintf(what, sizeof what, "numbers of mass x %g, of length x %g, of time x %g", u->mass, u->length, u->time);
     double before = s->common->absolute_tolerance;
     s->common->absolute_tolerance = before * sqrt(u->mass) * u->length / u->time; // it has a unit of its own
-    solver_answer a = subject_solve(s, q);
-    bool good = subject_expect_solved(s, q, &a, what);
+    solver_answer a = subject_solve(&other, q);
+    bool good = subject_expect_solved(&other, q, &a, what);
     s->common->absolute_tolerance = before;
+    end_units(s, &other);
     for (int32_t d = 0; d < p->nv && good; d++) {
         v[d] = a.v[d] / scale[d];
     }
@@ -125,17 +204,48 @@ static bool solve_in_units(solver_subject *s, stn_problem *p, const solver_answe
 
 void solver_units(validate_trial *trial) {
     solver_subject s;
-    if (subject_begin_default(&s, trial)) {
+    if (subject_begin(&s, trial, false)) {
         compare(&s, &(other_ways){"in other units", solve_in_units, subject_spec(&s), 100, 1000});
     }
 }
 
 // --------------------------------------------------------------------------------------------------------- redundant
 
+/// Copies with a share of the stiffness each are the contact that was only under a law that is linear in it. The
+/// certificate of the solution, shared out among the copies, tells: its law residual is that of the law alone.
+static bool shares(solver_subject *s, const stn_problem *p, const stn_problem *q, int32_t times,
+                   const solver_answer *a) {
+    double *gamma = STN_ARENA(s->arena, q->row_count + 1, double);
+    if (s->law == NULL || !s->trial->request->other_law || !subject_has(s, gamma)) {
+        return !s->trial->decided;
+    }
+    int32_t copies = 0;
+    for (int32_t i = 0, k = 0; i < q->constraint_count; i++) {
+        const stn_constraint *c = &q->constraints[i], *was = &p->constraints[k];
+        bool contact = c->kind == STN_CONSTRAINT_CONTACT;
+        for (int32_t r = 0; r < c->rows; r++) {
+            gamma[c->row + r] = a->gamma[was->row + r] / (contact ? times : 1);
+        }
+        copies = contact ? (copies + 1) % times : 0;
+        k += copies == 0;
+    }
+    stn_law law = {s->law->desc->ops.law, s->law->self, s->law->desc->id};
+    stn_certificate own;
+    stn_status status =
+        stn_certify(q, a->v, gamma, &law, subject_memory(s, s->law, q), NULL, 0, s->arena, &own, &s->error);
+    if (status != STN_OK) {
+        trial_fail(s->trial, "the certificate of copies: %s", s->error.text);
+    } else if (!(own.law_residual <= 1e-7)) {
+        trial_skip(s->trial, "law %s is not linear in the stiffness: copies of a contact are another contact, by %.1e",
+                   law.id, own.law_residual);
+    }
+    return !s->trial->decided;
+}
+
 static bool solve_repeated(solver_subject *s, stn_problem *p, const solver_answer *first, double *v) {
-    (void)first;
-    stn_problem *q = problem_repeated(s->arena, p, random_integer(&s->random, 2, 5));
-    if (!subject_has(s, q)) {
+    int32_t times = random_integer(&s->random, 2, 5);
+    stn_problem *q = problem_repeated(s->arena, p, times);
+    if (!subject_has(s, q) || !shares(s, p, q, times, first)) {
         return false;
     }
     solver_answer a = subject_solve(s, q);
@@ -148,7 +258,7 @@ static bool solve_repeated(solver_subject *s, stn_problem *p, const solver_answe
 
 void solver_redundant(validate_trial *trial) {
     solver_subject s;
-    if (subject_begin_default(&s, trial)) {
+    if (subject_begin(&s, trial, false)) {
         problem_spec spec = subject_spec(&s);
         spec.rigid = s.formulation == STN_MDP ? 1.0 : spec.rigid; // a share of a stiffness is another W_ii, its measure
         compare(&s, &(other_ways){"with every contact 2 to 5 times", solve_repeated, spec, 30, 1000});

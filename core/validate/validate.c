@@ -11,6 +11,16 @@
 static const validate_battery *const batteries[] = {&validate_solvers, &validate_factors, &validate_integrators,
                                                     &validate_laws};
 
+bool validate_needs_gap(const stn_instance *law) {
+    const char *const *words = law->desc->capabilities;
+    for (; words != NULL && *words != NULL; words++) {
+        if (strcmp(*words, "gap") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 const validate_battery *validate_battery_of(stn_kind kind) {
     for (int32_t i = 0; i < STN_COUNT(batteries); i++) {
         if (batteries[i]->kind == kind) {

@@ -13,11 +13,11 @@ typedef struct validate_request {
     const char *id;              // what the plugin is chosen by: its id, or the path of its file
     const stn_setting *settings; // of the plugin
     int32_t setting_count;
-    const char *law;     // for solvers that take one
-    bool other_law;      // not the one whose answers are known: R and v_hat of the problem need not mean anything to it
-    uint64_t seed;       // of everything random
-    bool full;           // long variants
-    double limit_s;      // for one check, then it counts as hanging
+    const char *law; // for solvers that take one
+    bool other_law; // not the one whose closed forms are known: R and v_hat of the problem need not mean anything to it
+    uint64_t seed;  // of everything random
+    bool full;      // long variants
+    double limit_s; // for one check, then it counts as hanging
     const char *pattern; // only checks whose name contains it; NULL: all
     const char *save;    // folder for the problems at which checks failed; NULL: none are written
 } validate_request;
@@ -58,6 +58,8 @@ typedef struct validate_battery {
 
 extern const validate_battery validate_solvers, validate_factors, validate_integrators, validate_laws;
 
+/// A law whose potential ends at touch says "gap" among its capabilities, and gets contacts that are apart.
+bool validate_needs_gap(const stn_instance *law);
 /// The battery of a kind; NULL where there is none yet.
 const validate_battery *validate_battery_of(stn_kind kind);
 /// Loads a shared object in a child process first. STN_ERR_PLUGIN: it crashes, hangs or leaves while it is loaded; an

@@ -25,15 +25,17 @@ static const stn_param params[] = {
 };
 
 typedef struct residual {
-    double value, bound; // |D gradient| and what it may be
+    double value, bound; // |D gradient| and what it may be [sqrt(J)]
+    double scale;        // max(|D A v|, |D J^T gamma|), what it is relative to
 } residual;
 
 static residual find_residual(sap_system *s) {
     sap_gradient(s);
     double Av = sap_scaled_norm(s->nx, s->D, s->Av), j = sap_scaled_norm(s->nx, s->D, s->j);
     const stn_solve_control *control = s->control;
+    double scale = fmax(Av, j);
     return (residual){sap_scaled_norm(s->nx, s->D, s->gradient),
-                      control->absolute_tolerance + control->tolerance * fmax(Av, j)};
+                      control->absolute_tolerance + control->tolerance * scale, scale};
 }
 
 /// H and Newton's direction. A direction that does not descend means lost precision: once more with H + 1e-12 diag(H).
@@ -58,10 +60,11 @@ static stn_status find_direction(sap_system *s, double *slope, stn_error *err) {
 }
 
 /// The last step was a full one and left the cost where it was, to round-off; or none could have lowered it by more
-/// than that: Newton's model promises -slope/2.
-static bool cost_stands(double cost, double before, double step, double slope) {
-    double rounding = 1e-30 + 1e-15 * 0.5 * (fabs(cost) + fabs(before));
-    return -slope < rounding || (step > 0.5 && fabs(cost - before) < rounding);
+/// than that: Newton's model promises -slope/2. Round-off is that of the energies in motion: a contact that nothing can
+/// satisfy adds a constant to the cost, of any size, and its digits say nothing.
+static bool cost_stands(double cost, double before, double step, double slope, double scale) {
+    double energy = fmin(0.5 * (fabs(cost) + fabs(before)), scale * scale), rounding = 1e-30 + 1e-15 * energy;
+    return -slope < rounding || (step > 0.5 && fabs(cost - before) < rounding && -slope < 1e3 * rounding);
 }
 
 /// Newton's loop, until info->iterations has come to `limit`.
@@ -105,7 +108,7 @@ static stn_status iterate(sap_system *s, int32_t limit, stn_solve_info *info, st
         double mark = sap_mark(s);
         double step = sap_line_search(s, slope);
         sap_note(s, STN_PHASE_LINE_SEARCH, mark);
-        stands = cost_stands(s->cost, cost, step, slope);
+        stands = cost_stands(s->cost, cost, step, slope, r.scale);
         before = r.value;
         fresh = false;
         info->iterations++;
