@@ -37,6 +37,20 @@ function planar.parameters(own)
   return stn.params(declared)
 end
 
+-- The laws and, ascending, the steps to compare.
+function planar.compared(p)
+  local known, laws, dts = {}, {}, numbers(p.dts, "dts")
+  for _, id in ipairs(stn.plugins "law") do known[id] = true end
+  for law in p.laws:gmatch "[^%s,]+" do
+    laws[#laws + 1] = known[law] and law or error(("laws: there is no law '%s'"):format(law), 0)
+  end
+  table.sort(dts)
+  if not (#laws > 0 and #dts > 0 and dts[1] > 0 and dts[#dts] <= p.seconds) then
+    error(("laws and dts: at least one each, steps above 0 s and up to %g s"):format(p.seconds), 0)
+  end
+  return laws, dts
+end
+
 -- Gap and contact point of each contact of a body in a state, and the velocity there relative to the ground.
 local function contacts_of(p, body, t, x, z, theta, vx, vz, omega)
   local list = body.lowest(theta)
@@ -162,6 +176,9 @@ end
 
 -- The solution of the continuous model: a function of time that gives a state as `look()` does.
 function planar.continuous(p, body)
+  if not (p.k < math.huge and p.eps > 0) then
+    error("the continuous model needs a finite k and eps > 0", 0)
+  end
   local function slope(t, y)
     local fx, fz, torque = 0, -g * body.mass, 0
     for _, c in ipairs(model_forces(p, body, contacts_of(p, body, t, table.unpack(y)))) do
@@ -217,14 +234,14 @@ local function write_table(path, rows)
   end
 end
 
--- Runs p.laws with p.dts, which must ascend, and writes table and chart. `body_of(law, dt)` is the body of each run. Returns rows
+-- Runs p.laws with p.dts and writes table and chart. `body_of(law, dt)` is the body of each run. Returns rows
 -- by law, with their order between a step and the next larger one.
 function planar.study(p, body_of, title)
+  local laws, dts = planar.compared(p)
   local exact = planar.continuous(p, body_of())
   local rows, by_law, lines = {}, {}, {}
-  local dts = numbers(p.dts, "dts")
   io.stderr:write(("%-20s %9s %13s %7s %12s %12s\n"):format("law", "dt [s]", "rms error [m]", "order", "force from [s]", "largest [N]"))
-  for law in p.laws:gmatch "[^%s,]+" do
+  for _, law in ipairs(laws) do
     local own, line = {}, { name = law, x = {}, y = {} }
     for i, dt in ipairs(dts) do
       local row = measure(p, body_of(law, dt), law, dt, exact)
@@ -262,7 +279,7 @@ function planar.draw(p, body_of, title)
       line.x[#line.x + 1], line.y[#line.y + 1] = s.t, s[p.show] or s.contacts[1][p.show]
     end
   end
-  for law in p.laws:gmatch "[^%s,]+" do
+  for _, law in ipairs(planar.compared(p)) do
     local line = { name = law, x = {}, y = {} }
     planar.watch(p, body_of(law, p.dt), law, p.dt, function(s, step) put(line, s, step) end)
     lines[#lines + 1] = line

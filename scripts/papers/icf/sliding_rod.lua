@@ -5,7 +5,7 @@
 -- step is an impact. dissipation=false takes d = taud = 0.
 -- study=true runs `laws` with the steps `dts` against the continuous solution, jams=true tells what each of them makes of the jam.
 local stn = require "stiction"
-local planar, numbers = require "planar", require "numbers"
+local planar = require "planar"
 
 local p = planar.parameters {
   law = stn.choice { "lagged", "sap", "similar", "lagged_regularized" },
@@ -77,8 +77,9 @@ end
 -- What each law and step make of the jam. One that misses it lets the rod turn over its tip without throwing it up.
 local function jams()
   io.stderr:write(("%-20s %9s %10s %12s %10s %12s\n"):format("law", "dt [s]", "peak [s]", "peak [N]", "stick [s]", "upward [m/s]"))
-  for law in p.laws:gmatch "[^%s,]+" do
-    for _, dt in ipairs(numbers(p.dts, "dts")) do
+  local laws, dts = planar.compared(p)
+  for _, law in ipairs(laws) do
+    for _, dt in ipairs(dts) do
       local jam = jam_of(law, dt, function(visit) planar.watch(p, rod(law, dt), law, dt, visit) end)
       io.stderr:write(("%-20s %9g %10.6f %12.5g %10.6f %12.4f\n"):format(law, dt, jam.t_peak, jam.peak_force, jam.stiction_time, jam.max_vz))
       stn.result(("upward_%s_%g"):format(law, dt), jam.max_vz, "m/s")
