@@ -222,10 +222,10 @@ stn_status stn_step_hold(stn_world *world, stn_error *err) {
 // ----------------------------------------------------------------------------------------------------- end of a step
 
 static const double used_up = 1.0 - 1e-6; // of the cone
-static const double drag = 1e-3;          // of what friction could take back within a step
 
 /// Slip at which the friction of a contact lets go. Exact Coulomb friction gives way by nothing: its anchors take back
-/// what a solve has left, at most as much as friction could within a step, and almost nothing where it slides.
+/// what a solve has left, at most as much as friction could within a step. On the cone they let go: displacements of
+/// several contacts that no motion of their bodies takes back would brace these against each other, up to their cones.
 static double transition_speed(const stn_world *world, int32_t i, const double *v_c, const double *gamma) {
     const stn_constraint *c = &world->problem.constraints[i];
     stn_law law = stn_world_law(world);
@@ -237,7 +237,7 @@ static double transition_speed(const stn_world *world, int32_t i, const double *
     }
     double x = gamma[0] / c->mu1, y = gamma[1] / c->mu2; // NaN without friction
     bool sticks = sqrt(x * x + y * y) < used_up * gamma[2];
-    return (sticks ? 1.0 : drag) * c->w * fmin(c->mu1, c->mu2) * gamma[2];
+    return sticks ? c->w * fmin(c->mu1, c->mu2) * gamma[2] : 0.0;
 }
 
 /// Moves the points of nodes on with them.
