@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "../../plugins/solver/sap/sap.h"
+#include "common/symbolic_cache.h"
 #include "stn_scene.h"
 
 enum { SEEDS = 8, MAX_ITERATIONS = 100 };
@@ -124,7 +125,7 @@ int main(void) {
     need(stn_instance_create(b.context, STN_KIND_LAW, "sap", NULL, 0, &b.law_instance, &err), &err);
     b.law = (stn_law){b.law_instance->desc->ops.law, b.law_instance->self, "sap"};
     need(stn_inverse_create(b.context, &b.inverse, &err), &err);
-    need(sap_workspace_create(NULL, b.context, &b.workspace, &err), &err);
+    need(symbolic_cache_create(NULL, b.context, &b.workspace, &err), &err);
     b.arena = stn_arena_create(b.context);
     printf("once per solve | per Newton iteration [us]\n");
     measure(&b, 1, 1, false, 20);
@@ -138,7 +139,7 @@ int main(void) {
     measure(&b, 3, 4, false, 20);
     measure(&b, 5, 6, false, 20);
     stn_arena_destroy(b.arena);
-    sap_workspace_destroy(b.workspace);
+    symbolic_cache_destroy(b.workspace);
     stn_inverse_destroy(b.inverse);
     stn_instance_destroy(b.law_instance);
     stn_context_destroy(b.context);

@@ -1,127 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // H = L L^T by the dense kernel for small problems, by a factor plugin otherwise; the Newton direction.
-//
-// Symbolic factors of the last few patterns are kept in the workspace. The order of elimination follows from the
-// pattern alone, so that finding one there or not makes no difference to the result.
 #include <string.h>
 
+#include "common/symbolic_cache.h"
 #include "sap.h"
 
-enum { CACHE_SIZE = 32, DENSE_LIMIT = 40 };
+enum { DENSE_LIMIT = 40 };
 
-typedef struct symbolic {
-    const stn_factor_ops *ops; // NULL: empty
-    void *self, *factor;
-    uint64_t used; // time of the last use
-    size_t size, capacity;
-    int32_t *pattern; // block sizes, column starts, rows, one after the other
-} symbolic;
-
-typedef struct workspace {
-    stn_context *context;
-    uint64_t clock;
-    symbolic cache[CACHE_SIZE];
-} workspace;
-
-stn_status sap_workspace_create(void *self, stn_context *context, void **out, stn_error *err) {
-    (void)self;
-    workspace *w = stn_allocate(context, 1, sizeof *w);
-    *out = w;
-    if (w == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
-    }
-    w->context = context;
-    return STN_OK;
-}
-
-static void empty(symbolic *slot) {
-    if (slot->ops != NULL) {
-        slot->ops->release(slot->factor);
-        slot->ops = NULL;
-    }
-}
-
-void sap_workspace_destroy(void *memory) {
-    workspace *w = memory;
-    if (w == NULL) {
-        return;
-    }
-    for (int32_t i = 0; i < CACHE_SIZE; i++) {
-        empty(&w->cache[i]);
-        stn_release(w->context, w->cache[i].pattern);
-    }
-    stn_release(w->context, w);
-}
-
-/// The three arrays of a pattern and their sizes in bytes.
-typedef struct pattern_view {
-    const int32_t *array[3];
-    size_t count[3];
-    size_t size;
-} pattern_view;
-
-static pattern_view view_pattern(const stn_block_pattern *p) {
-    size_t n = (size_t)p->block_count, m = (size_t)p->column_start[p->block_count];
-    return (pattern_view){{p->block_size, p->column_start, p->row}, {n, n + 1, m}, 2 * n + 1 + m};
-}
-
-static bool same_pattern(const symbolic *slot, const pattern_view *view) {
-    bool same = slot->size == view->size;
-    const int32_t *kept = slot->pattern;
-    for (int32_t i = 0; i < 3 && same; i++) {
-        same = memcmp(kept, view->array[i], view->count[i] * sizeof *kept) == 0;
-        kept += view->count[i];
-    }
-    return same;
-}
-
-static bool keep_pattern(stn_context *context, symbolic *slot, const pattern_view *view) {
-    if (slot->capacity < view->size) {
-        stn_release(context, slot->pattern);
-        slot->capacity = 0;
-        slot->pattern = stn_allocate(context, view->size + view->size / 2, sizeof *slot->pattern);
-        if (slot->pattern == NULL) {
-            return false;
-        }
-        slot->capacity = view->size + view->size / 2;
-    }
-    int32_t *kept = slot->pattern;
-    for (int32_t i = 0; i < 3; i++) {
-        memcpy(kept, view->array[i], view->count[i] * sizeof *kept);
-        kept += view->count[i];
-    }
-    slot->size = view->size;
-    return true;
-}
-
-/// The symbolic factor of H's pattern: one that is there, or a new one in the place of the one longest unused.
+/// The symbolic factor of H's pattern.
 static stn_status find_symbolic(sap_system *s, const stn_factor_ops *ops, void *self, stn_error *err) {
-    workspace *w = s->control->workspace;
-    pattern_view view = view_pattern(&s->H.matrix.pattern);
-    symbolic *oldest = &w->cache[0];
-    w->clock++;
-    for (int32_t i = 0; i < CACHE_SIZE; i++) {
-        symbolic *slot = &w->cache[i];
-        if (slot->ops == ops && slot->self == self && same_pattern(slot, &view)) {
-            slot->used = w->clock;
-            s->H.ops = ops;
-            s->H.factor = slot->factor;
-            return STN_OK;
-        }
-        oldest = slot->used < oldest->used ? slot : oldest;
-    }
-    empty(oldest);
-    if (!keep_pattern(w->context, oldest, &view)) {
-        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
-    }
-    stn_status status = ops->symbolic(self, w->context, &s->H.matrix.pattern, &oldest->factor, err);
-    if (status == STN_OK) {
-        oldest->ops = s->H.ops = ops;
-        oldest->self = self;
-        oldest->used = w->clock;
-        s->H.factor = oldest->factor;
-    }
-    return status;
+    s->H.ops = ops;
+    return symbolic_cache_find(s->control->workspace, ops, self, &s->H.matrix.pattern, &s->H.factor, err);
 }
 
 /// Dense for small problems and for one tree, unless the user chose.

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/symbolic_cache.h"
 #include "sap.h"
 
 static const char *const line_searches[] = {"exact", "armijo", NULL};
@@ -221,8 +222,8 @@ static const stn_solver_ops ops = {
     .yields = STN_YIELDS_BOTH,
     .needs = STN_NEEDS_LAW,
     .sets = 1u << STN_SET_CONE | 1u << STN_SET_ELLIPSE | 1u << STN_SET_BOX | 1u << STN_SET_EQUALITY,
-    .create_workspace = sap_workspace_create,
-    .destroy_workspace = sap_workspace_destroy,
+    .create_workspace = symbolic_cache_create,
+    .destroy_workspace = symbolic_cache_destroy,
     .solve = solve,
 };
 

@@ -216,8 +216,6 @@ stn_status sap_factor_create(sap_system *s, stn_error *err);
 stn_status sap_factor(sap_system *s, bool damped, stn_error *err);
 /// dv = -H^-1 gradient, dp = A dv, dv_c = J dv. Returns the slope gradient.dv.
 double sap_direction(sap_system *s);
-stn_status sap_workspace_create(void *self, stn_context *context, void **workspace, stn_error *err);
-void sap_workspace_destroy(void *workspace);
 
 /// linesearch.c: moves along dv, leaving all of the state at the new point. Returns the step.
 double sap_line_search(sap_system *s, double slope);

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// ADMM: a linear solve and a projection in turn, on the impulses of a contact problem [boyd-2011].
+//
+//     x = (H + sigma)^-1 (sigma (z - u) - q)           (scaled_dual.h)
+//     z = P(x + u),  u += x - z
+//     sigma by balance of |x - z| and sigma |z - z before|
+//
+//     admm        P projects on the cone: the convex relaxation
+//     admm_ncp    P cuts the normal part first, then the tangents: its fixed points obey Coulomb's law itself
+//     admm_split  as admm, the linear solve over velocities: contact constraint splitting, no Delassus operator
+#include <math.h>
+#include <string.h>
+
+#include "admm.h"
+#include "common/cone.h"
+
+/// What tells the three solvers apart.
+typedef struct admm_kind {
+    bool convex, split;
+} admm_kind;
+
+typedef struct admm {
+    admm_kind kind;
+    const stn_solve_control *control;
+    scaled_dual dual;
+    impulse_form impulses;
+    velocity_form velocities;
+    double sigma;
+    double *x, *z, *u, *w; // linear solve, impulses in their sets, scaled multipliers, what is projected or solved for
+    double *before;        // z of the iteration before
+    double *g;             // gradient at z
+    double *best, *best_v; // z and velocity of the least error so far
+    double least;
+} admm;
+
+static stn_status build(admm *s, const stn_problem *problem, const stn_solution *solution, stn_error *err) {
+    stn_status status;
+    if (s->kind.split) {
+        status = velocity_form_build(problem, s->control, solution->v, &s->dual, &s->velocities, err);
+    } else {
+        status = scaled_dual_build(s->control->delassus, s->control->arena, &s->dual, err);
+        if (status == STN_OK) {
+            status = impulse_form_build(problem, s->control, &s->dual, &s->impulses, err);
+        }
+    }
+    double **const vectors[] = {&s->x, &s->z, &s->u, &s->w, &s->before, &s->g, &s->best};
+    for (int32_t i = 0; i < STN_COUNT(vectors) && status == STN_OK; i++) {
+        *vectors[i] = packed_vector(&s->dual.H, s->control->arena);
+        status = *vectors[i] != NULL ? STN_OK : STN_ERR_MEMORY;
+    }
+    s->best_v = STN_ARENA(s->control->arena, problem->nv + 1, double);
+    if (status == STN_ERR_MEMORY || s->best_v == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%d rows: out of memory", problem->row_count);
+    }
+    return status;
+}
+
+// --------------------------------------------------------------------------------------------------------- iteration
+
+static void project(const admm *s, double *z) {
+    if (s->kind.convex) {
+        scaled_dual_project(&s->dual, z);
+        return;
+    }
+    for (int32_t i = 0; i < s->dual.H.n; i++) {
+        const packed_row *row = &s->dual.H.rows[i];
+        if (row->cone) {
+            cone_project_strict(row->mu, z + row->place);
+        }
+    }
+    scaled_dual_project(&s->dual, z); // rows with bounds; cones hold already what the strict operator gave
+}
+
+static stn_status factor(admm *s, stn_solve_info *info, stn_error *err) {
+    info->factorizations++;
+    return s->kind.split ? velocity_form_factor(&s->velocities, s->sigma, err)
+                         : impulse_form_factor(&s->impulses, s->sigma, err);
+}
+
+static void gradient(admm *s) {
+    if (s->kind.split) {
+        velocity_form_gradient(&s->velocities, s->z, s->g);
+    } else {
+        scaled_dual_gradient(&s->dual, s->z, s->g);
+    }
+}
+
+/// Is z (with the velocity, where that is ours) within the tolerances? Keeps the best; `error` is relative, NaN for
+/// NaN.
+static bool is_done(admm *s, double *error) {
+    gradient(s);
+    dual_residual natural = scaled_dual_residual(&s->dual, s->kind.convex, s->z, s->g);
+    bool done = scaled_dual_done(&s->dual, natural, s->control);
+    *error = natural.speed / fmax(s->dual.H.speed, 1e-300);
+    if (s->kind.split) {
+        momentum_residual momentum = velocity_form_momentum(&s->velocities, s->z);
+        done = done && momentum.value <= s->control->tolerance * momentum.size + s->control->absolute_tolerance;
+        *error += momentum.value / fmax(momentum.size, 1e-300);
+    }
+    if (done || *error <= s->least) {
+        s->least = *error;
+        memcpy(s->best, s->z, (size_t)s->dual.H.size * sizeof *s->best);
+        if (s->kind.split) {
+            memcpy(s->best_v, s->velocities.v, (size_t)s->velocities.problem->nv * sizeof *s->best_v);
+        }
+    }
+    return done;
+}
+
+static void iterate(admm *s) {
+    int32_t size = s->dual.H.size;
+    double *before = s->before;
+    s->before = s->z;
+    s->z = before;
+    for (int32_t r = 0; r < size; r++) {
+        s->w[r] = s->before[r] - s->u[r];
+    }
+    if (s->kind.split) {
+        velocity_form_solve(&s->velocities, s->sigma, s->w, s->x);
+    } else {
+        impulse_form_solve(&s->impulses, s->sigma, s->w, s->x);
+    }
+    for (int32_t r = 0; r < size; r++) {
+        s->w[r] = s->x[r] + s->u[r];
+        s->z[r] = s->w[r];
+    }
+    project(s, s->z);
+    for (int32_t r = 0; r < size; r++) {
+        s->u[r] = s->w[r] - s->z[r];
+    }
+}
+
+/// By how much sigma should grow: the root of the primal over the dual residual, both relative; 1 when nearly so.
+static double imbalance(const admm *s) {
+    double primal = 0.0, dual = 0.0, impulse = 0.0, speed = 0.0;
+    for (int32_t r = 0; r < s->dual.H.size; r++) {
+        double p = s->x[r] - s->z[r], d = s->sigma * (s->z[r] - s->before[r]), q = s->dual.H.q[r];
+        primal += p * p;
+        dual += d * d;
+        impulse += s->x[r] * s->x[r];
+        speed += q * q;
+    }
+    double ratio = sqrt(sqrt((primal * speed) / fmax(dual * impulse, 1e-300)));
+    ratio = fmin(fmax(ratio, 0.02), 50.0);
+    return ratio > 1.5 || ratio < 1.0 / 1.5 ? ratio : 1.0;
+}
+
+/// Follows the balance after 5, 10, 20, ... iterations: seldom enough in the end for convergence, and for factors to
+/// pay.
+static stn_status balance(admm *s, int32_t *next, stn_solve_info *info, stn_error *err) {
+    if (info->iterations < *next) {
+        return STN_OK;
+    }
+    double ratio = imbalance(s);
+    *next *= 2;
+    if (!(ratio != 1.0)) {
+        return STN_OK;
+    }
+    s->sigma *= ratio;
+    for (int32_t r = 0; r < s->dual.H.size; r++) {
+        s->u[r] /= ratio;
+    }
+    return factor(s, info, err);
+}
+
+static stn_status run(admm *s, stn_solve_info *info, stn_error *err) {
+    double error;
+    int32_t next = 5;
+    bool done = is_done(s, &error);
+    for (int32_t r = 0; r < s->dual.H.size; r++) {
+        s->u[r] = -s->g[r] / s->sigma;
+    }
+    stn_status status = done ? STN_OK : factor(s, info, err);
+    while (status == STN_OK && !done) {
+        if (!isfinite(error)) {
+            return stn_fail(err, STN_ERR_NUMERIC,
+                            "iteration %d: the residual is %g: numbers of the problem are too large", info->iterations,
+                            error);
+        }
+        if (info->iterations >= s->control->max_iterations) {
+            info->reason = "iterations";
+            return STN_NOT_CONVERGED;
+        }
+        iterate(s);
+        info->iterations++;
+        done = is_done(s, &error);
+        status = done ? STN_OK : balance(s, &next, info, err);
+    }
+    info->reason = "residual";
+    return status;
+}
+
+static stn_status solve(admm_kind kind, const stn_problem *problem, const stn_solve_control *control,
+                        stn_solution *solution, stn_solve_info *info, stn_error *err) {
+    admm s = {.kind = kind, .control = control, .sigma = 0.1, .least = INFINITY};
+    stn_status status = build(&s, problem, solution, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    scaled_dual_enter(&s.dual, solution->gamma, s.z);
+    project(&s, s.z);
+    status = run(&s, info, err);
+    if (status < STN_OK) {
+        return status;
+    }
+    scaled_dual_leave(&s.dual, s.best, solution->gamma);
+    if (kind.split) {
+        memcpy(solution->v, s.best_v, (size_t)problem->nv * sizeof *solution->v);
+    } else if (kind.convex) {
+        scaled_dual_gradient(&s.dual, s.best, s.g);
+        info->cost = scaled_dual_cost(&s.dual, s.best, s.g);
+    }
+    return status;
+}
+
+// ------------------------------------------------------------------------------------------------------- descriptors
+
+#define SOLVE(name, is_convex, is_split)                                                             \
+    static stn_status name(void *self, const stn_problem *problem, const stn_solve_control *control, \
+                           stn_solution *solution, stn_solve_info *info, stn_error *err) {           \
+        (void)self;                                                                                  \
+        return solve((admm_kind){is_convex, is_split}, problem, control, solution, info, err);       \
+    }
+SOLVE(solve_convex, true, false)
+SOLVE(solve_coulomb, false, false)
+SOLVE(solve_split, true, true)
+
+#define SETS (1u << STN_SET_CONE | 1u << STN_SET_ELLIPSE | 1u << STN_SET_BOX | 1u << STN_SET_EQUALITY)
+
+static const stn_solver_ops convex_ops = {
+    .size = sizeof convex_ops,
+    .formulation = STN_CCP,
+    .yields = STN_YIELDS_IMPULSE,
+    .needs = STN_NEEDS_DELASSUS | STN_REGULARIZED_BY_LAW,
+    .sets = SETS,
+    .solve = solve_convex,
+    .max_iterations = 5000,
+};
+static const stn_solver_ops coulomb_ops = {
+    .size = sizeof coulomb_ops,
+    .formulation = STN_NCP,
+    .yields = STN_YIELDS_IMPULSE,
+    .needs = STN_NEEDS_DELASSUS,
+    .sets = SETS,
+    .solve = solve_coulomb,
+    .max_iterations = 5000,
+};
+static const stn_solver_ops split_ops = {
+    .size = sizeof split_ops,
+    .formulation = STN_CCP,
+    .yields = STN_YIELDS_BOTH,
+    .needs = STN_REGULARIZED_BY_LAW,
+    .sets = SETS,
+    .create_workspace = symbolic_cache_create,
+    .destroy_workspace = symbolic_cache_destroy,
+    .solve = solve_split,
+    .max_iterations = 5000,
+};
+
+static const stn_plugin_desc admm_plugin = {
+    .size = sizeof admm_plugin,
+    .kind = STN_KIND_SOLVER,
+    .id = "admm",
+    .version = "0.1.0",
+    .summary = "ADMM over impulses with an adaptive penalty, convex relaxation",
+    .reference = "boyd-2011, section 3",
+    .ops.solver = &convex_ops,
+};
+static const stn_plugin_desc coulomb_plugin = {
+    .size = sizeof coulomb_plugin,
+    .kind = STN_KIND_SOLVER,
+    .id = "admm_ncp",
+    .version = "0.1.0",
+    .summary = "ADMM over impulses with an adaptive penalty, Coulomb friction",
+    .reference = "boyd-2011, section 3",
+    .ops.solver = &coulomb_ops,
+};
+static const stn_plugin_desc split_plugin = {
+    .size = sizeof split_plugin,
+    .kind = STN_KIND_SOLVER,
+    .id = "admm_split",
+    .version = "0.1.0",
+    .summary = "ADMM by contact constraint splitting: no Delassus operator, convex relaxation",
+    .reference = "boyd-2011, section 3",
+    .ops.solver = &split_ops,
+};
+STN_PLUGIN_LIBRARY(&admm_plugin, &coulomb_plugin, &split_plugin);

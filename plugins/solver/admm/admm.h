@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The linear half of ADMM, x = (H + sigma)^-1 (sigma w - q), in two forms that give the same iterates.
+#ifndef SOLVER_ADMM_H
+#define SOLVER_ADMM_H
+
+#include "common/augmented.h"
+#include "common/scaled_dual.h"
+
+/// H + sigma by dense Cholesky, over the rows of the problem.
+typedef struct impulse_form {
+    const packed *H;
+    int32_t n, stride;
+    double *matrix, *lower; // H, and the factor of H + sigma
+    double *rows;           // right-hand side, solution
+} impulse_form;
+
+stn_status impulse_form_build(const stn_problem *problem, const stn_solve_control *control, const scaled_dual *dual,
+                              impulse_form *out, stn_error *err);
+stn_status impulse_form_factor(impulse_form *form, double sigma, stn_error *err);
+void impulse_form_solve(const impulse_form *form, double sigma, const double *w, double *x);
+
+/// A + J^T D^-1 J over the velocities, D = R + sigma/s^2: the Delassus operator is never formed.
+typedef struct velocity_form {
+    const stn_problem *problem;
+    const scaled_dual *dual; // its blocks hold nothing but their trace
+    augmented H;
+    double *v;            // (nv) of the last solve
+    double *G;            // D^-1
+    double *soft;         // (rows) diagonal of D^-1
+    double *target;       // (rows) sigma w/s - bias + v_hat
+    double *gamma, *v_c;  // (rows)
+    double *right, *work; // (nv)
+    double *scale;        // (nv) diag(A)^-1/2
+} velocity_form;
+
+/// `dual` is built here, with the same scales as from the Delassus operator. v starts at `v`.
+stn_status velocity_form_build(const stn_problem *problem, const stn_solve_control *control, const double *v,
+                               scaled_dual *dual, velocity_form *out, stn_error *err);
+stn_status velocity_form_factor(velocity_form *form, double sigma, stn_error *err);
+void velocity_form_solve(velocity_form *form, double sigma, const double *w, double *x);
+/// g at z, of the present velocity.
+void velocity_form_gradient(velocity_form *form, const double *z, double *g);
+/// |D (A (v - v*) - f - J^T gamma)| of the present velocity and the impulses of z, and what it is relative to
+/// [sqrt(J)].
+typedef struct momentum_residual {
+    double value, size;
+} momentum_residual;
+momentum_residual velocity_form_momentum(velocity_form *form, const double *z);
+
+#endif

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// See admm.h. With t = sigma w/s - bias + v_hat and D = R + sigma/s^2:
+//
+//     (A + J^T D^-1 J) (v - v*) = f + J^T D^-1 (t - J v*),    gamma = D^-1 (t - J v),    A (v - v*) = J^T gamma + f
+#include <math.h>
+#include <string.h>
+
+#include "admm.h"
+
+/// A Delassus operator of which there is nothing but the trace of its blocks, in their diagonals: what scales, sets and
+/// natural maps need.
+static bool build_traces(const stn_problem *p, stn_arena *arena, stn_delassus *out) {
+    int32_t n = p->constraint_count, *start = STN_ARENA(arena, n + 1, int32_t),
+            *column = STN_ARENA(arena, n + 1, int32_t);
+    int64_t *offset = STN_ARENA(arena, n + 1, int64_t);
+    double *values = STN_ARENA_ZEROED(arena, STN_MAX_ROWS * STN_MAX_ROWS * (size_t)n + 1, double);
+    double *b = STN_ARENA(arena, p->row_count + 1, double);
+    if (start == NULL || column == NULL || offset == NULL || values == NULL || b == NULL) {
+        return false;
+    }
+    for (int32_t i = 0; i < n; i++) {
+        const stn_constraint *c = &p->constraints[i];
+        start[i] = column[i] = i;
+        offset[i] = (int64_t)STN_MAX_ROWS * STN_MAX_ROWS * i;
+        for (int32_t r = 0; r < c->rows; r++) {
+            values[offset[i] + r * (c->rows + 1)] = c->w_trace / c->rows;
+        }
+    }
+    start[n] = n;
+    offset[n] = (int64_t)STN_MAX_ROWS * STN_MAX_ROWS * n;
+    stn_problem_contact_velocity(p, p->v_star, true, b); // for the size of speeds
+    *out = (stn_delassus){p, n, p->row_count, start, column, offset, values, b};
+    return true;
+}
+
+/// diag(A)^-1/2; where that is no number the largest inertia of the tree stands in, or 1.
+static void fill_scale(const stn_problem *p, double *scale) {
+    for (int32_t t = 0; t < p->tree_count; t++) {
+        const stn_matrix *A = &p->trees[t].A;
+        double *d = scale + p->trees[t].dof_start, largest = 0.0;
+        if (A->n == 0) {
+            continue;
+        }
+        stn_matrix_diagonal(A, d);
+        for (int32_t i = 0; i < A->n; i++) {
+            largest = fmax(largest, d[i]);
+        }
+        for (int32_t i = 0; i < A->n; i++) {
+            d[i] = 1.0 / sqrt(d[i] > 0.0 ? d[i] : (largest > 0.0 ? largest : 1.0));
+        }
+    }
+}
+
+stn_status velocity_form_build(const stn_problem *problem, const stn_solve_control *control, const double *v,
+                               scaled_dual *dual, velocity_form *out, stn_error *err) {
+    stn_delassus traces;
+    stn_arena *arena = control->arena;
+    *out = (velocity_form){.problem = problem, .dual = dual};
+    double **const dofs[] = {&out->v, &out->right, &out->work, &out->scale};
+    double **const rows[] = {&out->soft, &out->target, &out->gamma, &out->v_c};
+    bool good = build_traces(problem, arena, &traces);
+    for (int32_t i = 0; i < STN_COUNT(dofs); i++) {
+        *dofs[i] = STN_ARENA_ZEROED(arena, problem->nv + 1, double);
+        *rows[i] = STN_ARENA_ZEROED(arena, problem->row_count + 1, double);
+        good = good && *dofs[i] != NULL && *rows[i] != NULL;
+    }
+    out->G = STN_ARENA_ZEROED(arena, STN_MAX_ROWS * STN_MAX_ROWS * (size_t)problem->constraint_count + 1, double);
+    if (!good || out->G == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%d dofs, %d rows: out of memory", problem->nv, problem->row_count);
+    }
+    memcpy(out->v, v, (size_t)problem->nv * sizeof *v);
+    fill_scale(problem, out->scale);
+    stn_status status = scaled_dual_build(&traces, arena, dual, err);
+    return status == STN_OK ? augmented_build(problem, control, &out->H, err) : status;
+}
+
+/// Scale of row r: gamma = scale x. 0 along a tangent without friction.
+static double scale_of(const velocity_form *form, const packed_row *row, int32_t r) {
+    return form->dual->s[row->place] * (row->cone && r < 2 ? row->scale[r] : 1.0);
+}
+
+stn_status velocity_form_factor(velocity_form *form, double sigma, stn_error *err) {
+    const stn_problem *p = form->problem;
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        const packed_row *row = &form->dual->H.rows[i];
+        double *G = form->G + (size_t)i * STN_MAX_ROWS * STN_MAX_ROWS;
+        for (int32_t r = 0; r < row->rows; r++) {
+            double s = scale_of(form, row, r), D = p->R[row->row + r] + sigma / (s * s);
+            form->soft[row->row + r] = s > 0.0 ? 1.0 / D : 0.0;
+            G[r * (row->rows + 1)] = form->soft[row->row + r];
+        }
+    }
+    return augmented_factor(&form->H, form->G, err);
+}
+
+void velocity_form_solve(velocity_form *form, double sigma, const double *w, double *x) {
+    const stn_problem *p = form->problem;
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        const packed_row *row = &form->dual->H.rows[i];
+        for (int32_t r = 0; r < row->rows; r++) {
+            double s = scale_of(form, row, r);
+            int32_t k = row->row + r;
+            form->target[k] = (s > 0.0 ? sigma * w[row->place + r] / s : 0.0) - p->bias[k] + p->v_hat[k];
+        }
+    }
+    stn_problem_contact_velocity(p, p->v_star, false, form->v_c);
+    for (int32_t r = 0; r < p->row_count; r++) {
+        form->gamma[r] = form->soft[r] * (form->target[r] - form->v_c[r]);
+    }
+    for (int32_t d = 0; d < p->nv; d++) {
+        form->right[d] = p->free_impulse != NULL ? p->free_impulse[d] : 0.0;
+    }
+    stn_problem_jacobian_transposed_add(p, 1.0, form->gamma, form->right);
+    augmented_solve(&form->H, form->right);
+    for (int32_t d = 0; d < p->nv; d++) {
+        form->v[d] = p->v_star[d] + form->right[d];
+    }
+    stn_problem_contact_velocity(p, form->v, false, form->v_c);
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        const packed_row *row = &form->dual->H.rows[i];
+        for (int32_t r = 0; r < row->rows; r++) {
+            double s = scale_of(form, row, r),
+                   gamma = form->soft[row->row + r] * (form->target[row->row + r] - form->v_c[row->row + r]);
+            x[row->place + r] = s > 0.0 ? gamma / s : 0.0;
+        }
+    }
+}
+
+void velocity_form_gradient(velocity_form *form, const double *z, double *g) {
+    const stn_problem *p = form->problem;
+    stn_problem_contact_velocity(p, form->v, true, form->v_c);
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        const packed_row *row = &form->dual->H.rows[i];
+        for (int32_t r = 0; r < row->rows; r++) {
+            double s = scale_of(form, row, r);
+            int32_t k = row->row + r;
+            g[row->place + r] = s * (form->v_c[k] - p->v_hat[k] + p->R[k] * s * z[row->place + r]);
+        }
+    }
+}
+
+/// |scale x|.
+static double scaled_norm(const velocity_form *form, const double *x) {
+    double sum = 0.0;
+    for (int32_t d = 0; d < form->problem->nv; d++) {
+        sum += form->scale[d] * x[d] * form->scale[d] * x[d];
+    }
+    return sqrt(sum);
+}
+
+momentum_residual velocity_form_momentum(velocity_form *form, const double *z) {
+    const stn_problem *p = form->problem;
+    momentum_residual out;
+    stn_problem_mass_times(p, form->v, NULL, form->work);
+    out.size = scaled_norm(form, form->work);
+    scaled_dual_leave(form->dual, z, form->gamma);
+    memset(form->work, 0, (size_t)p->nv * sizeof *form->work);
+    stn_problem_jacobian_transposed_add(p, 1.0, form->gamma, form->work);
+    out.size = fmax(out.size, scaled_norm(form, form->work));
+    stn_problem_mass_times(p, form->v, p->v_star, form->right);
+    for (int32_t d = 0; d < p->nv; d++) {
+        form->right[d] -= form->work[d] + (p->free_impulse != NULL ? p->free_impulse[d] : 0.0);
+    }
+    out.value = scaled_norm(form, form->right);
+    return out;
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Symbolic factors of the last few patterns, in a solver's workspace. The order of elimination follows from the pattern
+// alone, so that finding one there or not makes no difference to the result.
+#ifndef SOLVER_COMMON_SYMBOLIC_CACHE_H
+#define SOLVER_COMMON_SYMBOLIC_CACHE_H
+
+#include <stiction/solver.h>
+
+typedef struct symbolic_cache symbolic_cache;
+
+/// The two functions of a solver whose workspace is a cache and nothing else.
+stn_status symbolic_cache_create(void *self, stn_context *context, void **out, stn_error *err);
+void symbolic_cache_destroy(void *cache);
+/// The symbolic factor of a pattern: one that is there, or a new one in the place of the one longest unused. Borrowed
+/// until the next call.
+stn_status symbolic_cache_find(symbolic_cache *cache, const stn_factor_ops *ops, void *self,
+                               const stn_block_pattern *pattern, void **factor, stn_error *err);
+
+#endif
