@@ -15,6 +15,10 @@ const char *stn_contact_state_name(stn_contact_state state) {
     return (int)state >= 0 && (int)state < STN_COUNT(names) ? names[state] : NULL;
 }
 
+static double size(double x, double y) {
+    return sqrt(x * x + y * y);
+}
+
 /// The constraint of a contact, which it follows index for index; NULL when the step does not have it.
 static const stn_constraint *constraint_of(const stn_observation *o, int32_t contact) {
     if (o->problem == NULL || contact < 0 || contact >= o->problem->constraint_count) {
@@ -41,38 +45,38 @@ static bool sticks(const stn_constraint *c, const double *gamma, double slip_spe
     if (transition_speed > 0.0) {
         return slip_speed < transition_speed;
     }
-    double x = gamma[0] / c->mu1, y = gamma[1] / c->mu2; // NaN without friction: slips
-    return sqrt(x * x + y * y) < NOT_USED_UP * gamma[2] || slip_speed < STILL * c->w * fmin(c->mu1, c->mu2) * gamma[2];
+    double used = size(gamma[0] / c->mu1, gamma[1] / c->mu2); // NaN without friction: slips
+    return used < NOT_USED_UP * gamma[2] || slip_speed < STILL * c->w * fmin(c->mu1, c->mu2) * gamma[2];
 }
 
 void stn_observation_contact(const stn_observation *o, int32_t contact, stn_contact_report *out) {
-    *out = (stn_contact_report){.state = STN_CONTACT_OPEN};
     const stn_constraint *c = constraint_of(o, contact);
     if (c == NULL) {
+        *out = (stn_contact_report){.state = STN_CONTACT_OPEN};
         return;
     }
-    const double *gamma = o->gamma + c->row, *bias = o->problem->bias + c->row;
+    const double *gamma = o->gamma + c->row, *bias = o->problem->bias + c->row, per_dt = 1.0 / o->problem->dt;
     double v[3];
     stn_constraint_velocity(o->problem, c, o->solution_v, v);
     for (int32_t i = 0; i < 3; i++) {
         v[i] += bias[i];
     }
-    double per_dt = 1.0 / o->problem->dt, slip = sqrt(v[0] * v[0] + v[1] * v[1]); // the law's: with the anchor's rate
-    double slip_1 = v[0] - c->anchor[0] * per_dt, slip_2 = v[1] - c->anchor[1] * per_dt;
-    out->slip_speed = sqrt(slip_1 * slip_1 + slip_2 * slip_2);
-    out->separation_speed = v[2];
     double n = gamma[2] * per_dt, t1 = gamma[0] * per_dt, t2 = gamma[1] * per_dt;
     const double(*m)[3] = c->frame.m;
     out->normal_force = stn_vec3_make(n * m[0][2], n * m[1][2], n * m[2][2]);
     out->friction_force =
         stn_vec3_make(t1 * m[0][0] + t2 * m[0][1], t1 * m[1][0] + t2 * m[1][1], t1 * m[2][0] + t2 * m[2][1]);
-    if (!(gamma[2] > 0.0)) {
-        return;
+    double slip = size(v[0], v[1]); // the law's: with the rate that an anchor adds
+    out->slip_speed = size(v[0] - c->anchor[0] * per_dt, v[1] - c->anchor[1] * per_dt);
+    out->separation_speed = v[2];
+    out->state = STN_CONTACT_OPEN;
+    out->glide_gap = 0.0;
+    if (gamma[2] > 0.0) {
+        stn_law_slip told = stn_ask_slip(o->law, o->problem, contact, v, gamma);
+        bool stick = sticks(c, gamma, slip, told.transition_speed);
+        out->state = stick ? STN_CONTACT_STICKS : STN_CONTACT_SLIPS;
+        out->glide_gap = stick ? 0.0 : told.glide_gap;
     }
-    stn_law_slip told = stn_ask_slip(o->law, o->problem, contact, v, gamma);
-    bool stick = sticks(c, gamma, slip, told.transition_speed);
-    out->state = stick ? STN_CONTACT_STICKS : STN_CONTACT_SLIPS;
-    out->glide_gap = stick ? 0.0 : told.glide_gap;
 }
 
 // ------------------------------------------------------------------------------------------------------------- sums

@@ -107,35 +107,58 @@ static void quantise_touch(const scene_units *per_unit, const touch *t, const in
     number[GLIDE_GAP] = quantise(t->glide_gap, per_unit->length, otherwise[GLIDE_GAP]);
 }
 
-static void put_numbers(bytes *out, const int64_t *number, const int64_t *from, int32_t start, int32_t count) {
-    uint8_t *at = bytes_reserve(out, (size_t)count * NUMBER_MAX), *begin = at;
-    for (int32_t k = start; k < start + count && at != NULL; k++) {
+static uint8_t *write_numbers(uint8_t *at, const int64_t *number, const int64_t *from, int32_t start, int32_t count) {
+    for (int32_t k = start; k < start + count; k++) {
         at = write_s(at, number[k] - from[k]);
     }
-    out->count += (size_t)(at - begin);
+    return at;
 }
 
-static void add_touch(contact_writer *w, const touch *t, kept_contact *kept, int32_t *expected) {
+/// `at`: where each stream goes on, with room for the contact.
+static void write_touch(contact_writer *w, const touch *t, kept_contact *kept, int32_t *expected, uint8_t **at) {
     static const int64_t nothing[CONTACT_NUMBERS] = {0};
     int32_t linked = find(w, t->id, *expected);
     const int64_t *from = linked >= 0 ? w->before[linked].number : nothing;
     if (linked >= 0) {
-        bytes_put_u(&w->contact[LINKS], 1 + zigzag((int64_t)linked - *expected));
+        at[LINKS] = write_u(at[LINKS], 1 + zigzag((int64_t)linked - *expected));
         *expected = linked + 1;
     } else {
-        bytes_put_u(&w->contact[LINKS], 0);
-        bytes_put_u(&w->contact[LINKS], (uint64_t)t->geometry_a);
-        bytes_put_u(&w->contact[LINKS], (uint64_t)t->geometry_b);
+        at[LINKS] = write_u(at[LINKS], 0);
+        at[LINKS] = write_u(at[LINKS], (uint64_t)t->geometry_a);
+        at[LINKS] = write_u(at[LINKS], (uint64_t)t->geometry_b);
     }
     kept->id = t->id;
     quantise_touch(&w->per_unit, t, from, kept->number);
-    put_numbers(&w->contact[POINTS], kept->number, from, POINT, 3);
-    put_numbers(&w->contact[NORMALS], kept->number, from, NORMAL, 3);
-    put_numbers(&w->contact[FORCES], kept->number, from, FORCE, 3);
-    put_numbers(&w->contact[GAPS], kept->number, from, GAP, 2);
-    bytes_put_u(&w->contact[STATES], (uint64_t)t->state);
+    at[POINTS] = write_numbers(at[POINTS], kept->number, from, POINT, 3);
+    at[NORMALS] = write_numbers(at[NORMALS], kept->number, from, NORMAL, 3);
+    at[FORCES] = write_numbers(at[FORCES], kept->number, from, FORCE, 3);
+    at[GAPS] = write_numbers(at[GAPS], kept->number, from, GAP, 2);
+    at[STATES] = write_u(at[STATES], (uint64_t)t->state);
     if ((t->state & ~TOUCH_IN_PATCH) == STN_CONTACT_SLIPS) {
-        put_numbers(&w->contact[GLIDES], kept->number, from, GLIDE_GAP, 1);
+        at[GLIDES] = write_numbers(at[GLIDES], kept->number, from, GLIDE_GAP, 1);
+    }
+}
+
+/// All contacts of a frame, with one look for room; without memory the streams have failed, and nothing is put.
+static void add_touches(contact_writer *w, const moment *m) {
+    static const size_t numbers[CONTACT_STREAMS] = {
+        [LINKS] = 3, [POINTS] = 3, [NORMALS] = 3, [FORCES] = 3, [GAPS] = 2, [STATES] = 1, [GLIDES] = 1};
+    uint8_t *at[CONTACT_STREAMS];
+    bool room = true;
+    for (int32_t i = 0; i < CONTACT_STREAMS; i++) {
+        at[i] = bytes_reserve(&w->contact[i], ((size_t)m->touch_count * numbers[i] + 1) * NUMBER_MAX);
+        room = room && at[i] != NULL;
+    }
+    if (!room) {
+        return;
+    }
+    int32_t expected = 0;
+    at[LINKS] = write_u(at[LINKS], (uint64_t)m->touch_count);
+    for (int32_t i = 0; i < m->touch_count; i++) {
+        write_touch(w, &m->touches[i], &w->now[i], &expected, at);
+    }
+    for (int32_t i = 0; i < CONTACT_STREAMS; i++) {
+        w->contact[i].count = (size_t)(at[i] - w->contact[i].data);
     }
 }
 
@@ -147,7 +170,9 @@ static void add_face(contact_writer *w, const moment *m, const touch *t, const i
     for (int32_t i = t->vertex_start; i < t->vertex_start + t->vertex_count; i++) {
         int64_t corner[3];
         quantise_vector(m->vertices[i], w->per_unit.length, from, corner);
-        put_numbers(&w->patch[CORNERS], corner, from, 0, 3);
+        for (int32_t c = 0; c < 3; c++) {
+            bytes_put_s(&w->patch[CORNERS], corner[c] - from[c]);
+        }
         memcpy(from, corner, sizeof from);
         bytes_put_f32(&w->patch[PRESSURES], (float)m->pressure[i]);
     }
@@ -174,11 +199,7 @@ stn_status contacts_add(contact_writer *w, const moment *m, stn_error *err) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory for %d contacts", (int)m->touch_count);
     }
     w->hashed = false;
-    bytes_put_u(&w->contact[LINKS], (uint64_t)m->touch_count);
-    int32_t expected = 0;
-    for (int32_t i = 0; i < m->touch_count; i++) {
-        add_touch(w, &m->touches[i], &w->now[i], &expected);
-    }
+    add_touches(w, m);
     add_patches(w, m);
     kept_contact *last = w->before;
     w->before = w->now;

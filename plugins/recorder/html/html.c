@@ -197,14 +197,14 @@ static stn_status follow_reset(recording *r, const stn_observation *o, stn_error
 static stn_status add_step(recording *r, const stn_observation *o, stn_error *err) {
     stn_status status = follow_reset(r, o, err);
     if (status == STN_OK) {
-        status = series_add(&r->series, o, err);
+        status = moment_take(&r->moment, o, err);
+    }
+    if (status == STN_OK) {
+        status = series_add(&r->series, o, &r->moment, err);
     }
     if (status == STN_OK && o->journal != NULL) {
         bytes_put(&r->steps, o->journal, o->journal_size);
         status = r->steps.failed ? stn_fail(err, STN_ERR_MEMORY, "out of memory for steps to replay") : STN_OK;
-    }
-    if (status == STN_OK) {
-        status = moment_take(&r->moment, o, err);
     }
     if (status == STN_OK && frame_is_due(r, o)) {
         status = add_frame(r, err);

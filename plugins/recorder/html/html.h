@@ -195,7 +195,7 @@ typedef struct series_writer {
 stn_status series_open(series_writer *w, stn_context *context, stn_error *err);
 void series_close(series_writer *w);
 /// There is room: count < POINTS_IN_BLOCK.
-stn_status series_add(series_writer *w, const stn_observation *o, stn_error *err);
+stn_status series_add(series_writer *w, const stn_observation *o, const moment *m, stn_error *err);
 void series_write(series_writer *w, bytes *out);
 
 #endif

@@ -6,13 +6,27 @@
 
 #include "html.h"
 
-enum { CONTACTS, ITERATIONS, MOMENTUM, PENETRATION, OVERLAP, KINETIC, POTENTIAL, ELASTIC, STEP_US, ALWAYS };
+enum {
+    CONTACTS,
+    SLIPPING,
+    SLIP,
+    ITERATIONS,
+    MOMENTUM,
+    PENETRATION,
+    OVERLAP,
+    KINETIC,
+    POTENTIAL,
+    ELASTIC,
+    STEP_US,
+    ALWAYS
+};
 static const struct {
     const char *name, *unit;
 } always[ALWAYS] = {
-    [CONTACTS] = {"contacts", ""},          [ITERATIONS] = {"iterations", ""}, [MOMENTUM] = {"momentum", ""},
-    [PENETRATION] = {"penetration_m", "m"}, [OVERLAP] = {"overlap_m", "m"},    [KINETIC] = {"kinetic_J", "J"},
-    [POTENTIAL] = {"potential_J", "J"},     [ELASTIC] = {"elastic_J", "J"},    [STEP_US] = {"step_us", "us"},
+    [CONTACTS] = {"contacts", ""},     [SLIPPING] = {"slipping", ""},  [SLIP] = {"slip_m/s", "m/s"},
+    [ITERATIONS] = {"iterations", ""}, [MOMENTUM] = {"momentum", ""},  [PENETRATION] = {"penetration_m", "m"},
+    [OVERLAP] = {"overlap_m", "m"},    [KINETIC] = {"kinetic_J", "J"}, [POTENTIAL] = {"potential_J", "J"},
+    [ELASTIC] = {"elastic_J", "J"},    [STEP_US] = {"step_us", "us"},
 };
 
 /// One series more, without values so far.
@@ -67,11 +81,27 @@ static void set(series_writer *w, int32_t series, double value) {
     w->values[(size_t)series * POINTS_IN_BLOCK + (size_t)w->count] = (float)value;
 }
 
+/// How many contacts slip, and how fast the fastest does.
+static void count_slipping(const moment *m, double *slipping, double *fastest) {
+    *slipping = *fastest = 0.0;
+    for (int32_t i = 0; i < m->touch_count; i++) {
+        const touch *t = &m->touches[i];
+        if ((t->state & ~TOUCH_IN_PATCH) == STN_CONTACT_SLIPS) {
+            *slipping += 1.0;
+            *fastest = fmax(*fastest, t->slip_speed);
+        }
+    }
+}
+
 /// At the start there was no step to report of, only a state with its energies.
-static void set_reported(series_writer *w, const stn_observation *o) {
+static void set_reported(series_writer *w, const stn_observation *o, const moment *m) {
     const stn_step_report *r = o->report;
     double values[ALWAYS] = {[KINETIC] = r->kinetic_J, [POTENTIAL] = r->potential_J, [ELASTIC] = r->elastic_J};
     const double none = (double)NAN;
+    count_slipping(m, &values[SLIPPING], &values[SLIP]);
+    if (o->problem == NULL) {
+        values[SLIPPING] = values[SLIP] = none;
+    }
     values[CONTACTS] = o->problem != NULL ? r->contacts : none;
     values[ITERATIONS] = o->problem != NULL ? r->iterations : none;
     values[OVERLAP] = o->problem != NULL ? r->overlap_m : none;
@@ -96,11 +126,11 @@ static int32_t find_signal(const series_writer *w, const char *name, int32_t exp
     return -1;
 }
 
-stn_status series_add(series_writer *w, const stn_observation *o, stn_error *err) {
+stn_status series_add(series_writer *w, const stn_observation *o, const moment *m, stn_error *err) {
     for (int32_t s = 0; s < w->series_count; s++) {
         set(w, s, NAN);
     }
-    set_reported(w, o);
+    set_reported(w, o, m);
     for (int32_t i = 0; i < o->signal_count; i++) {
         int32_t series = find_signal(w, o->signals[i].name, ALWAYS + i);
         if (series < 0) {

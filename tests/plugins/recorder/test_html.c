@@ -225,6 +225,10 @@ static void a_sliding_contact_slips_with_friction_used_up(void **state) {
     assert_int_equal(rolling->state, 1);
     assert_near(rolling->slip_speed, 0.0, 2.0 * d->velocity);
     assert_near(rolling->glide_gap, 0.0, 0.0);
+    assert_near(find_series(d, "slipping")->values[100], 1.0, 0.0);
+    assert_near(find_series(d, "slip_m/s")->values[100], d->frames[100].contacts[0].slip_speed, d->velocity);
+    assert_near(find_series(d, "slipping")->values[390], 0.0, 0.0);
+    assert_near(find_series(d, "slip_m/s")->values[390], 0.0, 0.0);
     stn_world_destroy(world);
 }
 

@@ -341,7 +341,7 @@ static void frames_of_many_nodes_are_in_smaller_blocks(void **state) {
     scene_steps(world, 40);
     const decoded *d = close_and_decode(world);
     assert_int_equal(d->frame_count, 41);
-    assert_int_equal(d->frame_blocks, 2); // 2^21 / 60000 = 34 frames, then 7
+    assert_true(d->frame_blocks >= 2); // 2^21 / 60000 = 34 frames, then 7; on a slow machine also after each second
     const stn_kinematics *k = stn_world_kinematics(world);
     for (int32_t n = 0; n < NODES; n += 999) {
         near3(d->frames[40].node + 3 * n, k->node[n], 0.5001 * d->length);

@@ -14,7 +14,8 @@ const SIGNALS_SHOWN = 12; // at first; a page that draws a thousand plots moves 
 
 /** @type {Group[]} */
 const STANDARD = [
-  { key: "contacts", title: "Contacts", unit: "", whole: true, shown: true, lines: [{ label: "contacts", of: ["contacts"] }] },
+  { key: "contacts", title: "Contacts", unit: "", whole: true, shown: true, 
+    lines: [{ label: "all", of: ["contacts"] }, { label: "slip", of: ["slipping"] }] },
   { key: "iterations", title: "Iterations", unit: "", whole: true, shown: true, lines: [{ label: "iterations", of: ["iterations"] }] },
   { key: "momentum", title: "Momentum error", unit: "", log: true, shown: true, lines: [{ label: "error", of: ["momentum"] }] },
   {
@@ -24,6 +25,7 @@ const STANDARD = [
       { label: "pot.", of: ["potential_J"] }, { label: "el.", of: ["elastic_J"] },
     ],
   },
+  { key: "slip", title: "Slip speed", unit: "m/s", shown: false, lines: [{ label: "fastest", of: ["slip_m/s"] }] },
   { key: "penetration", title: "Penetration", unit: "m", shown: false, lines: [{ label: "deepest", of: ["penetration_m"] }] },
   { key: "overlap", title: "Overlap", unit: "m", shown: false, lines: [{ label: "deepest", of: ["overlap_m"] }] },
   { key: "step_time", title: "Step time", unit: "µs", shown: false, lines: [{ label: "step", of: ["step_us"] }] },
