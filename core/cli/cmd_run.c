@@ -20,7 +20,7 @@ typedef struct run_options {
     const char *solver, *law, *integrator, *contact, *factor;
     double dt, seconds;
     int32_t seed, threads;
-    bool json, profile, quiet;
+    bool json, profile, quiet, stiction;
     cli_list sets, records;
 } run_options;
 
@@ -60,6 +60,7 @@ static stn_status fill_session(stn_session *session, const run_options *o, stn_e
     session->seed = o->seed != UNSET ? o->seed : -1;
     session->threads = o->threads != UNSET ? o->threads : 0;
     session->profile = o->profile;
+    session->stiction = o->stiction;
     session->record_paths = o->records.items;
     session->record_count = o->records.count;
     for (int32_t i = 0; i < o->sets.count; i++) {
@@ -232,6 +233,7 @@ int cmd_run(int argc, char **argv) {
         {"seconds", 0, CLI_REAL, "SECONDS", "another simulated time", &o.seconds},
         {"seed", 0, CLI_INT, "N", "another seed of the random stream", &o.seed},
         {"threads", 0, CLI_INT, "N", "workers for islands", &o.threads},
+        {"stiction", 0, CLI_FLAG, NULL, "what sticks holds its place, in every world of the script", &o.stiction},
         {"from", 0, CLI_TEXT, "CAPSULE", "instead of a script: makes a step again that failed", &o.capsule},
         {"log", 0, CLI_TEXTS, "FILE", "records the run; the ending chooses the recorder: .csv, .png", &o.records},
         {"record", 0, CLI_TEXTS, "FILE", "the same, for a page to look at: .html", &o.records},

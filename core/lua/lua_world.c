@@ -24,6 +24,7 @@ static void read_scalars(const stn_fields *f, const stn_session *session, stn_wo
     o->relaxation = stn_fields_choice(f, "relaxation", relaxations) == 1 ? STN_RELAXATION_SERIES : STN_RELAXATION_SUM;
     o->certificate_light = stn_fields_choice(f, "certificate", certificates) == 1;
     stn_fields_boolean(f, "stiction", &o->stiction);
+    o->stiction = o->stiction || session->stiction;
     stn_fields_boolean(f, "margin_only", &o->margin_only);
     if (stn_fields_integer(f, "threads", 1, 1024, &whole)) {
         o->threads = (int32_t)whole;

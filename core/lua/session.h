@@ -111,7 +111,8 @@ typedef struct stn_session {
     double dt, seconds;                 // [s]
     int64_t seed;
     int32_t threads;
-    bool profile; // worlds time the phases of their steps
+    bool stiction; // worlds have true stiction, whatever the script says
+    bool profile;  // worlds time the phases of their steps
     stn_override *overrides;
     int32_t override_count;
     const char *const *record_paths; // recorders by extension, for the first world that steps

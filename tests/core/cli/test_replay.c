@@ -146,6 +146,26 @@ static void a_recorded_run_is_the_same_again(void **state) {
     stn_expect_part("replay r.html --check --threads 2 --json 2>/dev/null", 0, "\"the same\"");
 }
 
+/// Bodies that are put elsewhere lose what held them, in the replay as in the run.
+static void anchors_are_the_same_again(void **state) {
+    (void)state;
+    static const char script[] = "local stn = require 'stiction'\n"
+                                 "local w = stn.world { dt = 0.001 }\n"
+                                 "w:ground { rpy = { 0, 0.3, 0 } }\n"
+                                 "local cube = w:box { size = { 0.1, 0.1, 0.1 }, xyz = { 0, 0, 0.052 }, rpy = { 0, 0.3, 0 } }\n"
+                                 "for step in w:run { seconds = 0.3 } do\n"
+                                 "  local pose = cube:pose()\n"
+                                 "  pose.xyz[2] = pose.xyz[2] + 1e-3\n"
+                                 "  if step.index == 100 then cube:set_pose(pose) end\n"
+                                 "  if step.index == 200 then w:set_state(w:state()) end\n"
+                                 "end\n";
+    FILE *file = fopen("put.lua", "w");
+    assert_non_null(file);
+    assert_true(fputs(script, file) >= 0 && fclose(file) == 0);
+    stn_run_to("run put.lua --stiction --record held.html 2>/dev/null", 0);
+    stn_expect_part("replay held.html --check " ERRORS, 0, "held.html: the same\n");
+}
+
 /// Controllers whose references change with every step.
 static void an_arm_sweeps_again_as_it_did(void **state) {
     (void)state;
@@ -305,6 +325,7 @@ static void what_cannot_be_replayed_is_one_line(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_recorded_run_is_the_same_again, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(anchors_are_the_same_again, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(an_arm_sweeps_again_as_it_did, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(scenarios_of_every_kind_are_the_same_again, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(a_changed_input_is_found_at_its_step, enter_folder, leave_folder),
