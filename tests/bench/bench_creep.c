@@ -2,7 +2,7 @@
 // How fast objects creep down a slope and out of grasps, in every engine that is installed: the scenes of
 // scripts/grasps with the same bodies, masses, forces and steps. Creep is the slope of a line through travel over time,
 // by least squares, from 1 s on; settled is where that line stands at t = 0. Arguments: SECONDS (60), a part of a
-// scene's name.
+// scene's name, settings of its script (force=12).
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,14 +115,28 @@ static void run(const creep_scene *c, const contestant *who, const peer_scene *s
     free(q);
 }
 
-static void measure(const creep_scene *c, double seconds) {
+/// Of the contestant, then of the command line; NULL at the end.
+static void collect_settings(const contestant *who, char **more, const char **all) {
+    int32_t n = 0;
+    for (int32_t i = 0; who->settings[i] != NULL; i++) {
+        all[n++] = who->settings[i];
+    }
+    for (; *more != NULL && n < 2 * MOST_SETTINGS - 1; more++) {
+        all[n++] = *more;
+    }
+    all[n] = NULL;
+}
+
+static void measure(const creep_scene *c, double seconds, char **more) {
     printf("%s\n", c->name);
     for (size_t i = 0; i < sizeof contestants / sizeof contestants[0]; i++) {
         const contestant *who = &contestants[i];
         peer_scene scene;
         char script[512];
+        const char *settings[2 * MOST_SETTINGS];
+        collect_settings(who, more, settings);
         snprintf(script, sizeof script, "%s/%s", STN_SOURCE_DIR, c->script);
-        if ((who->free_bodies_only && !c->free_bodies) || !peer_scene_load(&scene, script, who->settings)) {
+        if ((who->free_bodies_only && !c->free_bodies) || !peer_scene_load(&scene, script, settings)) {
             continue;
         }
         scene.impratio = who->impratio;
@@ -148,7 +162,7 @@ int main(int argc, char **argv) {
     printf("%-35s %12s %12s\n", "", "creep [um/s]", "settled [um]");
     for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++) {
         if (argc <= 2 || strstr(scenes[i].name, argv[2]) != NULL) {
-            measure(&scenes[i], seconds);
+            measure(&scenes[i], seconds, argc > 3 ? argv + 3 : argv + argc);
         }
     }
     return 0;
