@@ -14,6 +14,7 @@
 typedef struct bisection_config {
     int32_t local;
     double alpha, alpha_min, alpha_decay;
+    int32_t acceleration;
 } bisection_config;
 
 static const char *const locals[] = {"coulomb", "ccp", "bisection", "golden", "quartic", NULL};
@@ -25,6 +26,8 @@ static const stn_param bisection_params[] = {
     STN_PARAM_REAL(bisection_config, alpha, "1", 1.0, 0.1, 1.0, "relaxation of the first sweep"),
     STN_PARAM_REAL(bisection_config, alpha_min, "1", 0.7, 0.1, 1.0, "relaxation towards which that falls"),
     STN_PARAM_REAL(bisection_config, alpha_decay, "1", 0.99, 0.0, 1.0, "share of the way that is left after a sweep"),
+    STN_PARAM_INT(bisection_config, acceleration, "1", 10.0, 0.0, 10.0,
+                  "sweeps that Anderson's acceleration combines; 0: none"),
 };
 
 static stn_status bisection_solve(void *self, const stn_problem *problem, const stn_solve_control *control,
@@ -35,7 +38,8 @@ static stn_status bisection_solve(void *self, const stn_problem *problem, const 
                              .local = (local_method)config->local,
                              .alpha = config->alpha,
                              .alpha_min = config->alpha_min,
-                             .alpha_decay = config->alpha_decay};
+                             .alpha_decay = config->alpha_decay,
+                             .depth = config->acceleration};
     return sweep_solve(&rule, control, solution->gamma, info, err);
 }
 
@@ -58,12 +62,14 @@ static void bisection_contact(const void *self, double mu, const double *W, cons
 
 typedef struct nsgs_config {
     double alpha;
-    int32_t steps;
+    int32_t steps, acceleration;
 } nsgs_config;
 
 static const stn_param nsgs_params[] = {
     STN_PARAM_REAL(nsgs_config, alpha, "1", 1.0, 0.1, 1.9, "length of a step over 1/|W_ii|"),
     STN_PARAM_INT(nsgs_config, steps, "1", 1.0, 1.0, 100.0, "steps of a contact at a visit"),
+    STN_PARAM_INT(nsgs_config, acceleration, "1", 10.0, 0.0, 10.0,
+                  "sweeps that Anderson's acceleration combines; 0: none"),
 };
 
 static stn_status nsgs_solve(void *self, const stn_problem *problem, const stn_solve_control *control,
@@ -74,7 +80,8 @@ static stn_status nsgs_solve(void *self, const stn_problem *problem, const stn_s
                              .steps = config->steps,
                              .alpha = config->alpha,
                              .alpha_min = config->alpha,
-                             .alpha_decay = 1.0};
+                             .alpha_decay = 1.0,
+                             .depth = config->acceleration};
     return sweep_solve(&rule, control, solution->gamma, info, err);
 }
 
@@ -82,18 +89,24 @@ static stn_status nsgs_solve(void *self, const stn_problem *problem, const stn_s
 
 typedef struct pgs_config {
     double alpha;
+    int32_t acceleration;
 } pgs_config;
 
 static const stn_param pgs_params[] = {
     STN_PARAM_REAL(pgs_config, alpha, "1", 0.6, 0.1, 1.9, "relaxation of every step"),
+    STN_PARAM_INT(pgs_config, acceleration, "1", 10.0, 0.0, 10.0,
+                  "sweeps that Anderson's acceleration combines; 0: none"),
 };
 
 static stn_status pgs_solve(void *self, const stn_problem *problem, const stn_solve_control *control,
                             stn_solution *solution, stn_solve_info *info, stn_error *err) {
     (void)problem;
     const pgs_config *config = self;
-    const sweep_rule rule = {
-        .kind = VISIT_COMPONENT, .alpha = config->alpha, .alpha_min = config->alpha, .alpha_decay = 1.0};
+    const sweep_rule rule = {.kind = VISIT_COMPONENT,
+                             .alpha = config->alpha,
+                             .alpha_min = config->alpha,
+                             .alpha_decay = 1.0,
+                             .depth = config->acceleration};
     return sweep_solve(&rule, control, solution->gamma, info, err);
 }
 

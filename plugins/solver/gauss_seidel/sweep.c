@@ -8,6 +8,9 @@
 #include <math.h>
 #include <string.h>
 
+static const double GROWTH = 4.0;          // of a residual's square, that ends an acceleration
+static const double SETTLED = 0.05 * 0.05; // of the square of the tolerance
+
 /// Of every constraint, beside its packed row.
 typedef struct visited {
     double allowed;   // square of the residual that is left alone
@@ -23,12 +26,19 @@ typedef struct sweeper {
     const sweep_rule *rule;
     visited *visited;
     double *gamma;
+    size_t bytes;          // of gamma
+    double *start, *plain; // of a sweep: impulses before and after, before they are extrapolated
+    double *best;          // kept whenever the residual has halved
+    double least, before;  // squares of the largest residual: of best, of the sweep before
+    anderson anderson;
+    bool extrapolated;
     double alpha;
     // of a sweep
-    bool moves;     // else it only measures
-    double worst;   // square of the largest residual; NaN when one is
-    int32_t beyond; // constraints whose residual is not allowed
-    bool changed;   // some impulse, by more than round-off
+    bool moves;        // else it only measures
+    double worst;      // square of the largest residual; NaN when one is
+    int32_t beyond;    // constraints whose residual is not allowed
+    int32_t unsettled; // constraints that are not left alone
+    bool changed;      // some impulse, by more than round-off
 } sweeper;
 
 // ------------------------------------------------------------------------------------------------------------ set-up
@@ -105,9 +115,21 @@ static bool prepare(sweeper *s, const stn_solve_control *control, const double *
         return false;
     }
     s->visited = STN_ARENA(control->arena, s->problem.n + 1, visited);
-    s->gamma = packed_vector(&s->problem, control->arena);
-    if (s->visited == NULL || s->gamma == NULL) {
+    s->bytes = (size_t)s->problem.size * sizeof *s->gamma;
+    double *weight, **vectors[] = {&s->gamma, &s->start, &s->plain, &s->best, &weight};
+    for (int32_t k = 0; k < STN_COUNT(vectors); k++) {
+        *vectors[k] = packed_vector(&s->problem, control->arena);
+        if (*vectors[k] == NULL) {
+            return false;
+        }
+    }
+    if (s->visited == NULL || !anderson_create(&s->anderson, s->problem.size, s->rule->depth, weight, control->arena)) {
         return false;
+    }
+    for (int32_t i = 0; i < s->problem.n; i++) {
+        for (int32_t r = 0; r < s->problem.rows[i].rows; r++) {
+            weight[s->problem.rows[i].place + r] = s->problem.rows[i].omega;
+        }
     }
     for (int32_t i = 0; i < s->problem.n; i++) {
         if (!prepare_row(s, &s->problem.rows[i], control, &s->visited[i])) {
@@ -115,6 +137,7 @@ static bool prepare(sweeper *s, const stn_solve_control *control, const double *
         }
     }
     packed_impulses(&s->problem, start, s->gamma);
+    memcpy(s->best, s->gamma, s->bytes);
     return true;
 }
 
@@ -247,11 +270,10 @@ PACKED_INLINE void visit(sweeper *s, int32_t i) {
     packed_own_add(row, gamma, g);
     double residual = residual_of(s, row, v, c, gamma, g);
     s->worst = isnan(residual) || residual > s->worst ? residual : s->worst;
-    if (residual <= v->allowed) {
-        return;
-    }
-    s->beyond++;
-    if (!s->moves) {
+    s->beyond += !(residual <= v->allowed);
+    bool settled = residual <= SETTLED * v->allowed;
+    s->unsettled += !settled;
+    if (settled || !s->moves) {
         return;
     }
     double before[STN_MAX_ROWS];
@@ -279,68 +301,111 @@ PACKED_KERNEL static void sweep_all(sweeper *s) {
 static void sweep(sweeper *s, bool moves) {
     s->moves = moves;
     s->worst = 0.0;
-    s->beyond = 0;
+    s->beyond = s->unsettled = 0;
     s->changed = false;
     sweep_all(s);
 }
 
+/// Measures without moving anything: is every constraint within its tolerance?
+static bool is_solved(sweeper *s) {
+    sweep(s, false);
+    return s->beyond == 0;
+}
+
 /// The better one of the last impulses and the best ones kept, measured; returns whether it is within the tolerances.
-static bool take_better(sweeper *s, double *best) {
-    double *last = s->gamma;
-    sweep(s, false);
-    bool within = s->beyond == 0;
-    double worst = s->worst;
-    s->gamma = best;
-    sweep(s, false);
+static bool take_better(sweeper *s) {
+    bool within = is_solved(s);
+    double worst = s->worst, *last = s->gamma;
+    s->gamma = s->best;
+    bool best_within = is_solved(s);
     if (within || !(s->worst < worst)) {
         s->gamma = last;
         return within;
     }
-    return s->beyond == 0;
+    return best_within;
 }
 
-/// Sweeps to an end; a better iterate than the last may be found in `best`, which is kept whenever the residual has
-/// halved.
-static stn_status iterate(sweeper *s, const stn_solve_control *control, double *best, stn_solve_info *info,
-                          stn_error *err) {
-    size_t bytes = (size_t)s->problem.size * sizeof *best;
-    double least = (double)INFINITY;
-    for (info->iterations = 0; info->iterations < control->max_iterations; info->iterations++) {
+/// A start within the tolerance is polished by one sweep where it has not settled, so that what is left over in every
+/// step of a world does not stay for ever; polish that does harm is taken back.
+static bool solved_at_start(sweeper *s, stn_solve_info *info) {
+    if (!is_solved(s)) {
+        return false;
+    }
+    if (s->unsettled > 0) {
+        memcpy(s->start, s->gamma, s->bytes);
         sweep(s, true);
-        if (isnan(s->worst) && info->iterations == 0) {
-            return stn_fail(err, STN_ERR_NUMERIC, "a residual is not a number: numbers of the problem are too large");
+        info->iterations = 1;
+        if (!is_solved(s)) {
+            memcpy(s->gamma, s->start, s->bytes);
         }
+    }
+    return true;
+}
+
+/// The next start, from `start` and the impulses after the sweep: these, or after PATIENCE sweeps a combination with
+/// earlier ones. Where that made the residual grow, the sweep before is taken up again.
+static void go_on(sweeper *s, int32_t sweeps) {
+    enum { PATIENCE = 8 };
+    if (s->extrapolated && s->worst > GROWTH * s->before) {
+        memcpy(s->gamma, s->plain, s->bytes);
+        anderson_retreat(&s->anderson);
+        s->extrapolated = false;
+        return;
+    }
+    s->before = s->worst;
+    if (s->worst < 0.25 * s->least) {
+        s->least = s->worst;
+        memcpy(s->best, s->gamma, s->bytes);
+    }
+    s->alpha = s->rule->alpha_min + s->rule->alpha_decay * (s->alpha - s->rule->alpha_min);
+    if (s->rule->depth > 0 && sweeps > PATIENCE) {
+        memcpy(s->plain, s->gamma, s->bytes);
+        anderson_next(&s->anderson, s->start, s->gamma);
+        s->extrapolated = true;
+    }
+}
+
+static stn_status iterate(sweeper *s, int32_t limit, stn_solve_info *info, stn_error *err) {
+    if (solved_at_start(s, info)) {
+        return STN_OK;
+    }
+    if (isnan(s->worst)) {
+        return stn_fail(err, STN_ERR_NUMERIC, "a residual is not a number: numbers of the problem are too large");
+    }
+    for (info->iterations = 1; info->iterations <= limit; info->iterations++) {
+        memcpy(s->start, s->gamma, s->bytes);
+        sweep(s, true);
         if (isnan(s->worst)) {
             info->reason = "divergence";
-            s->gamma = best;
+            s->gamma = s->best;
             return STN_NOT_CONVERGED;
         }
-        if (s->beyond == 0) {
+        if (s->unsettled == 0) {
             return STN_OK;
         }
-        if (!s->changed) {
+        bool moves_on = s->changed;
+        if (s->beyond == 0 && is_solved(s)) {
+            return STN_OK;
+        }
+        if (!moves_on) {
             info->reason = "stagnation";
-            return take_better(s, best) ? STN_OK : STN_STALLED;
+            return take_better(s) ? STN_OK : STN_STALLED;
         }
-        if (s->worst < 0.25 * least) {
-            least = s->worst;
-            memcpy(best, s->gamma, bytes);
-        }
-        s->alpha = s->rule->alpha_min + s->rule->alpha_decay * (s->alpha - s->rule->alpha_min);
+        go_on(s, info->iterations);
     }
+    info->iterations = limit;
     info->reason = "iterations";
-    return take_better(s, best) ? STN_OK : STN_NOT_CONVERGED;
+    return take_better(s) ? STN_OK : STN_NOT_CONVERGED;
 }
 
 stn_status sweep_solve(const sweep_rule *rule, const stn_solve_control *control, double *gamma, stn_solve_info *info,
                        stn_error *err) {
-    sweeper s = {.rule = rule, .alpha = rule->alpha};
+    sweeper s = {.rule = rule, .alpha = rule->alpha, .before = (double)INFINITY, .least = (double)INFINITY};
     *info = (stn_solve_info){.cost = NAN, .reason = "residual"};
-    double *best = prepare(&s, control, gamma) ? packed_vector(&s.problem, control->arena) : NULL;
-    if (best == NULL) {
+    if (!prepare(&s, control, gamma)) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }
-    stn_status status = iterate(&s, control, best, info, err);
+    stn_status status = iterate(&s, control->max_iterations, info, err);
     if (status >= STN_OK) {
         packed_unpack(&s.problem, s.gamma, gamma);
     }

@@ -4,6 +4,7 @@
 #ifndef GAUSS_SEIDEL_SWEEP_H
 #define GAUSS_SEIDEL_SWEEP_H
 
+#include "anderson.h"
 #include "common/packed.h"
 #include "local.h"
 
@@ -22,6 +23,7 @@ typedef struct sweep_rule {
     int32_t steps;      // of VISIT_PROJECTED: at a visit
     double alpha, alpha_min,
         alpha_decay; // relaxation: alpha at first, then alpha_min + alpha_decay^k (alpha - alpha_min)
+    int32_t depth;   // of the acceleration, 0: none
 } sweep_rule;
 
 /// Solves: sweeps until one finds every constraint within its tolerance. `gamma` (row_count) in: start, out: the best
