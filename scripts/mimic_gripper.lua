@@ -43,16 +43,9 @@ world:disable_collisions(gripper)
 local motors = world:controller { "joint_pd", target = gripper, joints = { "lift", "grip" }, kp = 8000, kd = 200, gravity_compensation = true }
 local grip, follow = gripper:joint "grip", gripper:joint "follow"
 
--- Normal forces of the two fingers on the box [N].
-local function squeeze()
-  local sum = { left = 0, right = 0 }
-  for _, contact in ipairs(world:contacts()) do
-    local finger = contact.a == "gripper" and contact.link_a or contact.b == "gripper" and contact.link_b or nil
-    if finger then
-      sum[finger] = sum[finger] + contact.normal_impulse / p.dt
-    end
-  end
-  return sum.left, sum.right
+-- Normal force of a finger on the box [N].
+local function squeeze(finger)
+  return world:contact_force(box, { gripper, finger }).normal_force
 end
 
 local ratio_error, lowest, force_error = 0, math.huge, 0
@@ -62,7 +55,7 @@ for step in world:run { seconds = p.seconds } do
   motors:set { position = { grip = t > 0.1 and 0.08 or 0, lift = up } } -- further than the box lets it: the motor saturates
   ratio_error = math.max(ratio_error, math.abs(grip:position() - follow:position()))
   if t > p.seconds - 1 then
-    local left, right = squeeze()
+    local left, right = squeeze "left", squeeze "right"
     force_error = math.max(force_error, math.abs(left - p.effort / 2), math.abs(right - p.effort / 2))
     lowest = math.min(lowest, box:position()[3])
     world:plot("left finger [N]", left)

@@ -323,11 +323,9 @@ if p.task ~= "sine" then
 end
 
 if spec.feet then
-  local pose, standing, force = robot:pose(), {}, 0
+  local pose, standing, force = robot:pose(), {}, world:contact_force(robot).force[3]
   for _, contact in ipairs(world:contacts()) do
     if contact.a ~= contact.b then
-      local sign = contact.b == "robot" and 1 or -1
-      force = force + sign * contact.impulse[3] / p.dt
       standing[contact.b == "robot" and contact.link_b or contact.link_a] = true
     end
   end
