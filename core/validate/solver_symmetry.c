@@ -71,7 +71,9 @@ void solver_order(validate_trial *trial) {
 
 static bool solve_turned(solver_subject *s, stn_problem *p, const solver_answer *first, double *v) {
     (void)first;
+    bool polyhedral = s->formulation == STN_LCP || s->formulation == STN_QP; // edges turn with the tangents
     double angle = random_uniform(&s->random, -3.0, 3.0), spin = random_uniform(&s->random, -3.0, 3.0);
+    spin = polyhedral ? 0.0 : spin;
     stn_mat3 turn = stn_mat3_from_rpy(angle, random_uniform(&s->random, -1.5, 1.5), spin);
     stn_problem *q = problem_turned(s->arena, p, &turn, spin);
     if (!subject_has(s, q)) {

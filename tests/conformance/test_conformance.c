@@ -28,11 +28,12 @@ static void every_plugin_with_a_battery_passes(void **state) {
             of_kind[kind]++;
         }
     }
-    static const char *const locals[] = {"ccp", "bisection", "golden",
-                                         "quartic"}; // parameters that choose the formulation
-    for (int32_t k = 0; k < (full_tier() ? STN_COUNT(locals) : 2); k++) {
+    static const char *const configured[] = {"bisection --set local=bisection", "pgs --set friction=pyramid",
+                                             "bisection --set local=ccp", "bisection --set local=golden",
+                                             "bisection --set local=quartic"}; // parameters choose the formulation
+    for (int32_t k = 0; k < (full_tier() ? STN_COUNT(configured) : 2); k++) {
         char words[256];
-        snprintf(words, sizeof words, "validate solver/bisection --set local=%s", locals[k]);
+        snprintf(words, sizeof words, "validate solver/%s", configured[k]);
         stn_expect_part(words, 0, " passed, 0 failed\n");
     }
     for (int32_t i = 0; i < count && full_tier(); i++) { // every law under the solver that takes laws
@@ -64,6 +65,7 @@ static const struct {
     {"solver/wrong_memory", "same bytes again", "made again with a fresh workspace: gamma["},
     {"solver/wrong_memory", "islands", "with other islands solved before"},
     {"solver/wrong_claim", "random problems", "says 'ok' (residual), but natural_ncp over the speed is"},
+    {"solver/wrong_dissipation", "random problems", "says 'ok' (residual), but dissipation is"},
     {"solver/wrong_tolerance", "change of units", "numbers of mass x "},
     {"solver/wrong_crash", "kinds and sets", "crashed: ended by signal 6"},
     {"solver/wrong_hang", "iteration limit", "hangs: no end after 1 s"},

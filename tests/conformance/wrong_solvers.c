@@ -186,6 +186,12 @@ static const stn_solver_ops ellipse_ops = {.size = sizeof ellipse_ops,
                                            .needs = STN_NEEDS_DELASSUS,
                                            .sets = ROUND | 1u << STN_SET_ELLIPSE,
                                            .solve = solve};
+static const stn_solver_ops dissipation_ops = {.size = sizeof dissipation_ops, // solves Coulomb's law
+                                               .formulation = STN_MDP,
+                                               .yields = STN_YIELDS_IMPULSE,
+                                               .needs = STN_NEEDS_DELASSUS,
+                                               .sets = ROUND,
+                                               .solve = solve};
 static const stn_solver_ops remembering_ops = {.size = sizeof remembering_ops,
                                                .formulation = STN_NCP,
                                                .yields = STN_YIELDS_IMPULSE,
@@ -209,6 +215,7 @@ static const stn_solver_ops remembering_ops = {.size = sizeof remembering_ops,
                                          .ops.solver = &(table)};
 
 SOLVER(none, NONE, ops)
+SOLVER(dissipation, NONE, dissipation_ops)
 SOLVER(friction, FRICTION_THE_WRONG_WAY, ops)
 SOLVER(mu, IGNORES_MU, ops)
 SOLVER(not_finite, GIVES_NAN, ops)
@@ -228,5 +235,5 @@ SOLVER(memory, REMEMBERS, remembering_ops)
 SOLVER(square, SQUARE_CONE, ops)
 SOLVER(start, SWEEPS_BEFORE_IT_LOOKS, ops)
 
-STN_PLUGIN_LIBRARY(&none, &friction, &mu, &not_finite, &input, &drift, &claim, &crash, &hang, &leave, &limit, &failure,
-                   &reason, &tolerance, &ellipse, &allocation, &memory, &square, &start);
+STN_PLUGIN_LIBRARY(&none, &dissipation, &friction, &mu, &not_finite, &input, &drift, &claim, &crash, &hang, &leave,
+                   &limit, &failure, &reason, &tolerance, &ellipse, &allocation, &memory, &square, &start);

@@ -89,20 +89,30 @@ static stn_status nsgs_solve(void *self, const stn_problem *problem, const stn_s
 
 typedef struct pgs_config {
     double alpha;
-    int32_t acceleration;
+    int32_t friction, acceleration;
 } pgs_config;
 
+enum { PGS_DISC, PGS_PYRAMID };
+static const char *const frictions[] = {"disc", "pyramid", NULL};
+
 static const stn_param pgs_params[] = {
+    STN_PARAM_CHOICE(pgs_config, friction, frictions, PGS_DISC,
+                     "disc: Coulomb's law; pyramid: each tangent by itself, |gamma_1|, |gamma_2| <= mu gamma_n"),
     STN_PARAM_REAL(pgs_config, alpha, "1", 0.6, 0.1, 1.9, "relaxation of every step"),
     STN_PARAM_INT(pgs_config, acceleration, "1", 10.0, 0.0, 10.0,
                   "sweeps that Anderson's acceleration combines; 0: none"),
 };
 
+static stn_formulation pgs_formulation(const void *self) {
+    const pgs_config *config = self;
+    return config->friction == PGS_PYRAMID ? STN_LCP : STN_NCP;
+}
+
 static stn_status pgs_solve(void *self, const stn_problem *problem, const stn_solve_control *control,
                             stn_solution *solution, stn_solve_info *info, stn_error *err) {
     (void)problem;
     const pgs_config *config = self;
-    const sweep_rule rule = {.kind = VISIT_COMPONENT,
+    const sweep_rule rule = {.kind = config->friction == PGS_PYRAMID ? VISIT_PYRAMID : VISIT_COMPONENT,
                              .alpha = config->alpha,
                              .alpha_min = config->alpha,
                              .alpha_decay = 1.0,
@@ -120,7 +130,7 @@ static stn_status pgs_solve(void *self, const stn_problem *problem, const stn_so
 static const stn_solver_ops bisection_ops = {COMMON, .solve = bisection_solve, .configured = bisection_formulation,
                                              .solve_contact = bisection_contact};
 static const stn_solver_ops nsgs_ops = {COMMON, .solve = nsgs_solve};
-static const stn_solver_ops pgs_ops = {COMMON, .solve = pgs_solve};
+static const stn_solver_ops pgs_ops = {COMMON, .solve = pgs_solve, .configured = pgs_formulation};
 
 static const stn_plugin_desc bisection = {
     .size = sizeof bisection,
