@@ -284,6 +284,22 @@ static int write_result(const solve_run *run, stn_status status) {
     return CLI_PROCEED;
 }
 
+static bool ends_with(const char *text, const char *end) {
+    size_t length = strlen(text), tail = strlen(end);
+    return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
+static bool is_hdf5(const char *path) {
+    return ends_with(path, ".hdf5") || ends_with(path, ".h5");
+}
+
+/// Impulses and contact velocities for FCLIB's tools.
+static int write_solution(solve_run *run) {
+    stn_status status = stn_solution_save_fclib(run->context, &run->problem, run->solution.v, run->solution.gamma,
+                                                run->options->out, &run->error);
+    return status == STN_OK ? CLI_PROCEED : cli_fail_status(run->command, &run->error);
+}
+
 /// Everything that was found out, and the exit status.
 static int show(solve_run *run, stn_status status) {
     if (status < 0) {
@@ -300,7 +316,8 @@ static int show(solve_run *run, stn_status status) {
         }
     }
     if (run->options->out != NULL) {
-        int outcome = write_result(run, status);
+        int outcome =
+            !is_hdf5(run->options->out) ? write_result(run, status) : (status >= 0 ? write_solution(run) : CLI_PROCEED);
         if (outcome != CLI_PROCEED) {
             return outcome;
         }
@@ -343,11 +360,6 @@ static int solve_singles(solve_run *run, const plugin_settings plugins[3]) {
     return status == STN_OK ? CLI_DONE : cli_fail_status(run->command, &run->error);
 }
 
-static bool ends_with(const char *text, const char *end) {
-    size_t length = strlen(text), tail = strlen(end);
-    return length >= tail && strcmp(text + length - tail, end) == 0;
-}
-
 int cmd_solve(int argc, char **argv) {
     solve_options o = {.tolerance = (double)NAN, .max_iterations = INT32_MIN, .threads = 1};
     const cli_option options[] = {
@@ -362,7 +374,8 @@ int cmd_solve(int argc, char **argv) {
         {"threads", 0, CLI_INT, "N", "workers for islands; default 1", &o.threads},
         {"json", 0, CLI_FLAG, NULL, "the result as JSON on stdout", &o.json},
         {"full", 0, CLI_FLAG, NULL, "with v and gamma in the JSON", &o.full},
-        {"out", 0, CLI_TEXT, "FILE.json", "writes the whole result there", &o.out},
+        {"out", 0, CLI_TEXT, "FILE", "writes the whole result there as JSON; FILE.hdf5: r and u for FCLIB's tools",
+         &o.out},
     };
     const cli_command command = {
         "solve",
@@ -384,8 +397,8 @@ int cmd_solve(int argc, char **argv) {
     }
     plugin_settings plugins[3] = {{.prefix = "solver"}, {.prefix = "law"}, {.prefix = "factor"}};
     status = collect_settings(&command, &o, plugins);
-    if (status == CLI_PROCEED && o.out != NULL && !ends_with(o.out, ".json")) {
-        status = cli_fail(&command, "--out %s: only .json files are written", o.out);
+    if (status == CLI_PROCEED && o.out != NULL && !ends_with(o.out, ".json") && !is_hdf5(o.out)) {
+        status = cli_fail(&command, "--out %s: only .json and .hdf5 files are written", o.out);
     }
     if (status == CLI_PROCEED) {
         solve_run run = {.command = &command, .options = &o, .path = words.items[0]};

@@ -44,6 +44,8 @@ int32_t fclib_integer(fclib_reader *r, const char *name, int64_t low, int64_t hi
 bool fclib_read_matrix(fclib_reader *r, const char *name, bool optional, fclib_matrix *out);
 /// Largest |A_ij - A_ji| by the largest |A_ij| of a square matrix; 0 of an empty one.
 double fclib_asymmetry(fclib_reader *r, const fclib_matrix *A);
+/// Literature problems have operators that are not quite semidefinite: told, and kept as they are (general_W).
+void fclib_judge_definite(fclib_reader *r, const char *name, stn_problem *p);
 /// Where row f of a file stands here.
 static inline int32_t fclib_row(int32_t f) {
     return f % 3 == 0 ? f + 2 : f - 1;
@@ -54,5 +56,8 @@ void fclib_read_global(fclib_reader *r, stn_problem *p);
 /// Reads the bytes of an HDF5 file. Warnings go to the log: what is not symmetric.
 stn_status fclib_read(stn_context *context, stn_arena *arena, const char *path, const char *bytes, size_t size,
                       stn_problem *problem, stn_error *err);
+
+/// Writes a problem; STN_ERR_UNSUPPORTED names what would be lost.
+stn_status fclib_write(stn_context *context, const stn_problem *problem, const char *path, stn_error *err);
 
 #endif

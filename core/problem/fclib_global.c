@@ -241,6 +241,12 @@ static void fill_local(fclib_reader *r, const global_form *g, stn_problem *p) {
         }
         p->q[i] += g->H.x[k] * x[rows];
     }
+    for (int64_t i = 0; i < rows && !p->general_W; i++) { // round-off of the elimination
+        for (int64_t j = 0; j < i; j++) {
+            p->W[i * rows + j] = p->W[j * rows + i] = 0.5 * (p->W[i * rows + j] + p->W[j * rows + i]);
+        }
+    }
+    fclib_judge_definite(r, "M", p);
     for (int32_t i = 0; i < rows; i++) {
         p->q[fclib_row(i)] += g->w[i];
         stn_constraint *c = &p->constraints[i / 3];

@@ -145,23 +145,25 @@ static void read_contacts(fclib_reader *r, stn_problem *p) {
 
 // ------------------------------------------------------------------------------------------------------------- local
 
-/// Literature problems have operators that are neither quite symmetric nor quite semidefinite: told, and kept as they
-/// are.
-static void judge_operator(fclib_reader *r, const fclib_matrix *W, stn_problem *p) {
-    double asymmetry = fclib_asymmetry(r, W);
-    stn_matrix whole = {.n = p->row_count, .form = STN_MATRIX_DENSE, .values = p->W};
+void fclib_judge_definite(fclib_reader *r, const char *name, stn_problem *p) {
+    stn_matrix W = {.n = p->row_count, .form = STN_MATRIX_DENSE, .values = p->W};
     stn_error reason = {STN_OK, ""};
-    if (r->status == STN_OK && asymmetry > symmetric_enough) {
+    if (r->status == STN_OK && !p->general_W && stn_check_matrix(r->context, "W", &W, &reason) != STN_OK) {
         p->general_W = true;
+        stn_log(r->context, STN_LOG_WARNING, "%s: %s/%s: %s; it is taken as it is, by its writer's round-off or not",
+                r->path, r->group, name, reason.text);
+    }
+}
+
+static void judge_symmetry(fclib_reader *r, const fclib_matrix *W, stn_problem *p) {
+    double asymmetry = fclib_asymmetry(r, W);
+    p->general_W = asymmetry > symmetric_enough;
+    if (r->status == STN_OK && p->general_W) {
         stn_log(r->context, STN_LOG_WARNING,
                 "%s: %s/W is not symmetric, by %.1e of its largest entry: it is judged as it is; a solver that "
-                "minimises an energy "
-                "takes its symmetric part and stops at a residual of about that size",
+                "minimises an "
+                "energy takes its symmetric part and stops at a residual of about that size",
                 r->path, r->group, asymmetry);
-    } else if (r->status == STN_OK && stn_check_matrix(r->context, "W", &whole, &reason) != STN_OK) {
-        p->general_W = true;
-        stn_log(r->context, STN_LOG_WARNING, "%s: %s/%s; it is taken as it is, by its writer's round-off or not",
-                r->path, r->group, reason.text);
     }
 }
 
@@ -211,7 +213,8 @@ static void read_local(fclib_reader *r, stn_problem *p) {
         p->q[fclib_row(i)] = q[i];
     }
     if (r->status == STN_OK) {
-        judge_operator(r, &W, p);
+        judge_symmetry(r, &W, p);
+        fclib_judge_definite(r, "W", p);
     }
     read_bilateral(r, p);
 }

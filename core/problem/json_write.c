@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "problem/fclib.h"
 #include "problem/json_write.h"
 #include "problem/names.h"
 
@@ -270,8 +271,8 @@ void json_put_problem_2(json_writer *w, const stn_problem *p) {
 
 stn_status stn_problem_save(stn_context *context, const stn_problem *problem, int32_t format, const char *path,
                             stn_error *err) {
-    if (format != 1 && format != 2) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "%s: format = %d, must be 1 or 2", path, format);
+    if (format < 1 || format > STN_FORMAT_FCLIB) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "%s: format = %d, must be 1, 2 or 3", path, format);
     }
     stn_status status = stn_problem_check(context, problem, err);
     if (status == STN_OK && format == 1) {
@@ -280,6 +281,9 @@ stn_status stn_problem_save(stn_context *context, const stn_problem *problem, in
     if (status != STN_OK) {
         stn_error_prefix(err, "%s", path);
         return status;
+    }
+    if (format == STN_FORMAT_FCLIB) {
+        return fclib_write(context, problem, path, err);
     }
     json_writer *w = stn_allocate(context, 1, sizeof *w);
     if (w == NULL) {

@@ -3,6 +3,7 @@
 // Jacobian blocks become dense rows; ids, memory slots and reporting data are left out.
 #include <string.h>
 
+#include "problem/expand.h"
 #include "problem/json_write.h"
 
 static stn_status lost(stn_error *err, const char *what) {
@@ -103,41 +104,6 @@ stn_status json_check_problem_1(const stn_problem *p, stn_error *err) {
     return STN_OK;
 }
 
-/// Row `dof` of A_t into `row` (nv), which is zero.
-static void expand_row(const stn_problem_tree *tree, int32_t dof, double *row) {
-    const stn_matrix *A = &tree->A;
-    switch (A->form) {
-    case STN_MATRIX_ZERO:
-        break;
-    case STN_MATRIX_DIAGONAL:
-        row[tree->dof_start + dof] = A->values[dof];
-        break;
-    case STN_MATRIX_DENSE:
-        memcpy(row + tree->dof_start, A->values + (size_t)dof * (size_t)A->n, (size_t)A->n * sizeof *row);
-        break;
-    case STN_MATRIX_NODAL:
-        for (int32_t e = A->row_start[dof / 3]; e < A->row_start[dof / 3 + 1]; e++) {
-            memcpy(row + tree->dof_start + 3 * A->column[e], A->values + 9 * (size_t)e + (size_t)(3 * (dof % 3)),
-                   3 * sizeof *row);
-        }
-        break;
-    }
-}
-
-/// Row r of a constraint's J into `row` (nv), which is zero.
-static void expand_jacobian_row(const stn_problem *p, const stn_constraint *c, int32_t r, double *row) {
-    for (int32_t side = 0; side < 2 && c->J[side].tree >= 0; side++) {
-        const stn_jacobian *J = &c->J[side];
-        const stn_problem_tree *tree = &p->trees[J->tree];
-        if (J->node_count == 0) {
-            memcpy(row + tree->dof_start, J->values + (size_t)r * (size_t)tree->A.n, (size_t)tree->A.n * sizeof *row);
-        }
-        for (int32_t b = 0; b < J->node_count; b++) {
-            memcpy(row + tree->dof_start + 3 * J->node[b], J->values + 3 * (c->rows * b + r), 3 * sizeof *row);
-        }
-    }
-}
-
 static void put_row(json_writer *w, const double *row, int32_t count, bool first) {
     for (int32_t d = 0; d < count; d++) {
         json_put(w, first && d == 0 ? "" : ", ");
@@ -152,7 +118,7 @@ static void put_matrices(json_writer *w, const stn_problem *p, double *row) {
     for (int32_t t = 0; t < p->tree_count; t++) {
         for (int32_t d = 0; d < p->trees[t].A.n; d++) {
             memset(row, 0, bytes);
-            expand_row(&p->trees[t], d, row);
+            problem_mass_row(&p->trees[t], d, row);
             put_row(w, row, p->nv, p->trees[t].dof_start + d == 0);
         }
     }
@@ -163,7 +129,7 @@ static void put_matrices(json_writer *w, const stn_problem *p, double *row) {
         const stn_constraint *c = &p->constraints[i];
         for (int32_t r = 0; r < c->rows; r++) {
             memset(row, 0, bytes);
-            expand_jacobian_row(p, c, r, row);
+            problem_jacobian_row(p, c, r, row);
             put_row(w, row, p->nv, c->row + r == 0);
         }
     }

@@ -143,10 +143,16 @@ STN_API stn_status stn_problem_load(stn_context *context, const char *path, stn_
 /// Lives as long as the owner. A shallow copy of it may be solved: w, R and v_hat are then written into the owner's arrays.
 STN_API const stn_problem *stn_problem_of(const stn_problem_owner *owner);
 STN_API void stn_problem_destroy(stn_problem_owner *owner); ///< accepts NULL
-/// Writes "contact-problem-2" (format 2: everything) or "contact-problem-1" (format 1: refused with
-/// STN_ERR_UNSUPPORTED naming what would be lost). The file appears whole or not at all.
+/// Writes "contact-problem-2" (format 2: everything), "contact-problem-1" (format 1) or an HDF5 file in FCLIB's layout (format
+/// STN_FORMAT_FCLIB); the latter two are refused with STN_ERR_UNSUPPORTED naming what would be lost. The file appears whole or
+/// not at all.
+#define STN_FORMAT_FCLIB 3
 STN_API stn_status stn_problem_save(stn_context *context, const stn_problem *problem, int32_t format,
                                     const char *path, stn_error *err);
+/// Writes the impulses and contact velocities of a solution (group `solution`: r, u) as HDF5 for FCLIB's tools. `v` (nv) may be NULL
+/// of a local problem. STN_ERR_UNSUPPORTED for other sets than cones.
+STN_API stn_status stn_solution_save_fclib(stn_context *context, const stn_problem *problem, const double *v, const double *gamma,
+                                           const char *path, stn_error *err);
 /// Deep copy, for capturing one step.
 STN_API stn_status stn_problem_copy(stn_context *context, const stn_problem *problem, stn_problem_owner **out,
                                     stn_error *err);
