@@ -298,7 +298,7 @@ static void a_file_that_cannot_be_written_leaves_nothing_behind(void **state) {
     assert_int_equal(stn_problem_save(f->context, &s->problem, 2, path, &err), STN_ERR_FILE);
     assert_non_null(strstr(err.text, "No such file or directory"));
     assert_int_equal(stn_problem_save(f->context, &s->problem, 2, f->folder, &err), STN_ERR_FILE); // a folder is there
-    assert_int_equal(stn_problem_save(f->context, &s->problem, 3, f->path, &err), STN_ERR_ARGUMENT);
+    assert_int_equal(stn_problem_save(f->context, &s->problem, 4, f->path, &err), STN_ERR_ARGUMENT);
     write_text(f->path, "old", 3);
     s->problem.v0[2] = NAN; // a bad problem does not replace a good file
     assert_int_equal(stn_problem_save(f->context, &s->problem, 2, f->path, &err), STN_ERR_NUMERIC);
