@@ -285,9 +285,10 @@ static bool places(const stn_world *world, int32_t body, size_t start, size_t co
 }
 
 void stn_world_forget_anchors(stn_world *world, size_t start, size_t count) {
+    bool all = count >= world->state.sizes.nq; // of nodes and joints too
     for (int32_t i = 0; i < world->state.cache_count && world->options.stiction; i++) {
         anchor a = stn_cache_anchor(world, i);
-        if (places(world, a.body[0], start, count) || places(world, a.body[1], start, count)) {
+        if (all || places(world, a.body[0], start, count) || places(world, a.body[1], start, count)) {
             stn_cache_set_anchor(world, i, &none);
         }
     }

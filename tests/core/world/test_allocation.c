@@ -66,7 +66,8 @@ static void a_steady_step_allocates_nothing(void **state) {
     const struct {
         int32_t threads;
         const char *integrator;
-    } runs[] = {{1, NULL}, {2, NULL}, {1, "midpoint"}};
+        bool stiction;
+    } runs[] = {{1, NULL, false}, {2, NULL, true}, {1, "midpoint", false}};
     for (int32_t k = 0; k < STN_COUNT(runs); k++) {
         stn_context *context = NULL;
         stn_error err;
@@ -74,6 +75,7 @@ static void a_steady_step_allocates_nothing(void **state) {
         stn_world_options options = stn_world_options_default();
         options.threads = runs[k].threads;
         options.integrator.id = runs[k].integrator;
+        options.stiction = runs[k].stiction;
         stn_world *world = scene_world(context, &options);
         scene_ground(world);
         for (int32_t i = 0; i < 8; i++) {
