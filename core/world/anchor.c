@@ -14,6 +14,10 @@
 
 #include "world/world.h"
 
+/// Of u in a step, where friction is exact and u a mere error. Rigid contacts that are one too many cannot all move by
+/// their own u: what they contradict each other by had better stay below the tolerance of solvers.
+static const double taken_back = 0.5;
+
 /// Contact point travels this many times |u| at most before the anchor follows it: rolling bodies need other points.
 static const double follow_from = 100.0;
 
@@ -168,9 +172,10 @@ static void hold_contact(stn_world *world, const pair_index *index, stn_constrai
         a->point[1] = point_in(world, c->body[1], moved);
     }
     stn_vec3 lead = lead_of(world, c);
+    double share = stn_world_law(world).ops != NULL ? 1.0 : taken_back;
     for (int32_t r = 0; r < 2; r++) {
         stn_vec3 axis = stn_mat3_column(&c->frame, r);
-        c->anchor[r] = stn_vec3_dot(u, axis);
+        c->anchor[r] = share * stn_vec3_dot(u, axis);
         world->problem.bias[c->row + r] += (c->anchor[r] + stn_vec3_dot(lead, axis)) / world->problem.dt;
     }
 }
@@ -224,8 +229,9 @@ stn_status stn_step_hold(stn_world *world, stn_error *err) {
 static const double used_up = 1.0 - 1e-6; // of the cone
 
 /// Slip at which the friction of a contact lets go. Exact Coulomb friction gives way by nothing: its anchors take back
-/// what a solve has left, at most as much as friction could within a step. On the cone they let go: displacements of
-/// several contacts that no motion of their bodies takes back would brace these against each other, up to their cones.
+/// what a solve has left, at most as much as friction could within a step. On the cone, and where a step was not
+/// solved, they let go: displacements of several contacts that no motion of their bodies takes back would brace these
+/// against each other.
 static double transition_speed(const stn_world *world, int32_t i, const double *v_c, const double *gamma) {
     const stn_constraint *c = &world->problem.constraints[i];
     stn_law law = stn_world_law(world);
@@ -236,7 +242,7 @@ static double transition_speed(const stn_world *world, int32_t i, const double *
         return stn_ask_slip(&law, &world->problem, i, v_c, gamma).transition_speed;
     }
     double x = gamma[0] / c->mu1, y = gamma[1] / c->mu2; // NaN without friction
-    bool sticks = sqrt(x * x + y * y) < used_up * gamma[2];
+    bool sticks = sqrt(x * x + y * y) < used_up * gamma[2] && world->report.status == STN_OK;
     return sticks ? c->w * fmin(c->mu1, c->mu2) * gamma[2] : 0.0;
 }
 
