@@ -23,7 +23,7 @@ typedef struct admm {
     admm_kind kind;
     const stn_solve_control *control;
     scaled_dual dual;
-    impulse_form impulses;
+    dense_dual impulses;
     velocity_form velocities;
     double sigma;
     double *x, *z, *u, *w; // linear solve, impulses in their sets, scaled multipliers, what is projected or solved for
@@ -40,7 +40,7 @@ static stn_status build(admm *s, const stn_problem *problem, const stn_solution 
     } else {
         status = scaled_dual_build(s->control->delassus, s->control->arena, &s->dual, err);
         if (status == STN_OK) {
-            status = impulse_form_build(problem, s->control, &s->dual, &s->impulses, err);
+            status = dense_dual_build(&s->dual.H, NULL, s->control->arena, &s->impulses, err);
         }
     }
     double **const vectors[] = {&s->x, &s->z, &s->u, &s->w, &s->before, &s->g, &s->best};
@@ -71,10 +71,23 @@ static void project(const admm *s, double *z) {
     scaled_dual_project(&s->dual, z); // rows with bounds; cones hold already what the strict operator gave
 }
 
+static stn_status factor_impulses(admm *s, stn_error *err) {
+    dense_dual_reset(&s->impulses);
+    for (int32_t i = 0; i < s->dual.H.n; i++) {
+        const packed_row *row = &s->dual.H.rows[i];
+        for (int32_t r = 0; r < row->rows; r++) {
+            dense_dual_add(&s->impulses, row, r, r, s->sigma);
+        }
+    }
+    int32_t pivot = dense_dual_factor(&s->impulses);
+    return pivot < 0
+               ? STN_OK
+               : stn_fail(err, STN_ERR_NUMERIC, "W + R + %g: pivot of row %d is not > 0 and finite", s->sigma, pivot);
+}
+
 static stn_status factor(admm *s, stn_solve_info *info, stn_error *err) {
     info->factorizations++;
-    return s->kind.split ? velocity_form_factor(&s->velocities, s->sigma, err)
-                         : impulse_form_factor(&s->impulses, s->sigma, err);
+    return s->kind.split ? velocity_form_factor(&s->velocities, s->sigma, err) : factor_impulses(s, err);
 }
 
 static void gradient(admm *s) {
@@ -118,7 +131,10 @@ static void iterate(admm *s) {
     if (s->kind.split) {
         velocity_form_solve(&s->velocities, s->sigma, s->w, s->x);
     } else {
-        impulse_form_solve(&s->impulses, s->sigma, s->w, s->x);
+        for (int32_t r = 0; r < size; r++) {
+            s->w[r] = s->sigma * s->w[r] - s->dual.H.q[r];
+        }
+        dense_dual_solve(&s->impulses, s->w, s->x);
     }
     for (int32_t r = 0; r < size; r++) {
         s->w[r] = s->x[r] + s->u[r];

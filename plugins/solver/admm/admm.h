@@ -1,23 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The linear half of ADMM, x = (H + sigma)^-1 (sigma w - q), in two forms that give the same iterates.
+// The linear half of ADMM, x = (H + sigma)^-1 (sigma w - q), over velocities: the same iterates as over impulses.
 #ifndef SOLVER_ADMM_H
 #define SOLVER_ADMM_H
 
 #include "common/augmented.h"
+#include "common/dense_dual.h"
 #include "common/scaled_dual.h"
-
-/// H + sigma by dense Cholesky, over the rows of the problem.
-typedef struct impulse_form {
-    const packed *H;
-    int32_t n, stride;
-    double *matrix, *lower; // H, and the factor of H + sigma
-    double *rows;           // right-hand side, solution
-} impulse_form;
-
-stn_status impulse_form_build(const stn_problem *problem, const stn_solve_control *control, const scaled_dual *dual,
-                              impulse_form *out, stn_error *err);
-stn_status impulse_form_factor(impulse_form *form, double sigma, stn_error *err);
-void impulse_form_solve(const impulse_form *form, double sigma, const double *w, double *x);
 
 /// A + J^T D^-1 J over the velocities, D = R + sigma/s^2: the Delassus operator is never formed.
 typedef struct velocity_form {

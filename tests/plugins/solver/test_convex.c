@@ -6,11 +6,13 @@
 #include "multicontact.h"
 #include "stn_scene.h"
 
-/// Solvers by id, and how many iterations the hardest reference may take at a tolerance of 1e-10.
+/// Solvers by id, the tolerance that the references are solved to, and how many iterations the hardest of them may
+/// take. Of interior points digits end at 1e-8.
 static const struct {
     const char *id;
+    double tolerance;
     int32_t most;
-} solvers[] = {{"apgd", 20000}, {"admm", 4000}, {"admm_split", 4000}};
+} solvers[] = {{"apgd", 1e-10, 20000}, {"admm", 1e-10, 4000}, {"admm_split", 1e-10, 4000}, {"ipm", 1e-8, 40}};
 
 typedef struct fixture {
     stn_context *context;
@@ -65,11 +67,13 @@ static stn_status fixture_solve(fixture *f, const stn_problem *problem) {
 /// Bounds of the README of the problems.
 static void check_references(fixture *f, const char *id, int32_t most) {
     double worst_v = 0.0, worst_gamma = 0.0, worst_cost = 0.0, total = 0.0;
-    int32_t largest = 0;
+    int32_t largest = 0, stalled = 0;
     for (int32_t i = 0; i < MULTICONTACT_PROBLEMS; i++) {
         multicontact r;
         multicontact_load(f->context, i, &r);
-        assert_ok(fixture_solve(f, r.problem), f->err);
+        stn_status status = fixture_solve(f, r.problem);
+        assert_true(status == STN_OK || status == STN_STALLED); // at the end of its digits: the bounds judge
+        stalled += status == STN_STALLED;
         const stn_problem *p = r.problem;
         double v = scene_distance(p, f->v, r.v) / scene_distance(p, r.v, NULL);
         double gamma =
@@ -86,8 +90,9 @@ static void check_references(fixture *f, const char *id, int32_t most) {
         }
         stn_problem_destroy(r.owner);
     }
-    print_message("%s: worst relative error of v %.1e, gamma %.1e, cost %.1e; %.1f iterations on average, at most %d\n",
-                  id, worst_v, worst_gamma, worst_cost, total / MULTICONTACT_PROBLEMS, largest);
+    print_message("%s: worst relative error of v %.1e, gamma %.1e, cost %.1e; %.1f iterations on average, at most %d; "
+                  "%d stalled\n",
+                  id, worst_v, worst_gamma, worst_cost, total / MULTICONTACT_PROBLEMS, largest, stalled);
     assert_true(largest <= most);
 }
 
@@ -95,7 +100,7 @@ static void references_are_met(void **state) {
     fixture *f = *state;
     skip_without(multicontact_folder);
     for (int32_t k = 0; k < STN_COUNT(solvers); k++) {
-        assert_ok(fixture_choose(f, solvers[k].id, NULL, 1e-10), f->err);
+        assert_ok(fixture_choose(f, solvers[k].id, NULL, solvers[k].tolerance), f->err);
         check_references(f, solvers[k].id, solvers[k].most);
         fixture_leave(f);
     }
@@ -113,7 +118,7 @@ static void with_the_law_the_motion_is_that_of_sap(void **state) {
         assert_ok(fixture_solve(f, &s.problem), f->err);
         memcpy(v, f->v, sizeof v);
         fixture_leave(f);
-        assert_ok(fixture_choose(f, solvers[k].id, "sap", 1e-10), f->err);
+        assert_ok(fixture_choose(f, solvers[k].id, "sap", solvers[k].tolerance), f->err);
         assert_ok(fixture_solve(f, &s.problem), f->err);
         double error = scene_distance(&s.problem, v, f->v) / scene_distance(&s.problem, v, NULL);
         print_message("%s: v of a pile of %d contacts differs from sap's by %.1e, %d iterations\n", solvers[k].id,

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// See dense_dual.h.
+#include "common/dense_dual.h"
+
+#include <string.h>
+
+/// A block, its columns those of `other`; T NULL: 1.
+static void put_block(dense_dual *d, const packed_row *row, const packed_row *other, const double *W, const double *T) {
+    for (int32_t c = 0; c < other->rows; c++) {
+        for (int32_t r = 0; r < row->rows; r++) {
+            double scale = T != NULL ? T[row->place + r] * T[other->place + c] : 1.0;
+            d->matrix[(size_t)(row->row + r) * (size_t)d->stride + (size_t)(other->row + c)] =
+                scale * W[c * row->width + r];
+        }
+    }
+}
+
+/// The constraint whose padded vectors begin at `place`; they ascend.
+static const packed_row *row_at(const packed *p, int32_t place) {
+    int32_t low = 0, high = p->n;
+    while (high - low > 1) {
+        int32_t middle = low + (high - low) / 2;
+        if (p->rows[middle].place <= place) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return &p->rows[low];
+}
+
+stn_status dense_dual_build(const packed *p, const double *T, stn_arena *arena, dense_dual *out, stn_error *err) {
+    int32_t n = p->n > 0 ? p->rows[p->n - 1].row + p->rows[p->n - 1].rows : 0;
+    *out = (dense_dual){.p = p, .n = n, .stride = (n + 7) / 8 * 8};
+    size_t size = (size_t)n * (size_t)out->stride + 8;
+    out->matrix = STN_ARENA_ZEROED(arena, size, double);
+    out->lower = STN_ARENA(arena, size, double);
+    out->work = STN_ARENA(arena, out->stride + 8, double);
+    if (out->matrix == NULL || out->lower == NULL || out->work == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "Delassus operator of %d rows as a full matrix: out of memory", n);
+    }
+    for (int32_t i = 0; i < p->n; i++) {
+        const packed_row *row = &p->rows[i];
+        put_block(out, row, row, row->own, T);
+        for (const packed_block *e = p->blocks + row->start; e < p->blocks + row->end; e++) {
+            put_block(out, row, row_at(p, e->place), e->W, T);
+        }
+    }
+    return STN_OK;
+}
+
+void dense_dual_reset(dense_dual *d) {
+    memcpy(d->lower, d->matrix, (size_t)d->n * (size_t)d->stride * sizeof *d->lower);
+}
+
+int32_t dense_dual_factor(dense_dual *d) {
+    return stn_cholesky(d->n, d->lower, d->stride);
+}
+
+void dense_dual_solve(const dense_dual *d, const double *right, double *x) {
+    for (int32_t i = 0; i < d->p->n; i++) {
+        const packed_row *row = &d->p->rows[i];
+        memcpy(d->work + row->row, right + row->place, (size_t)row->rows * sizeof *x);
+    }
+    stn_cholesky_forward(d->n, d->lower, d->stride, 1, d->work, d->n);
+    stn_cholesky_backward(d->n, d->lower, d->stride, 1, d->work, d->n);
+    for (int32_t i = 0; i < d->p->n; i++) {
+        const packed_row *row = &d->p->rows[i];
+        memcpy(x + row->place, d->work + row->row, (size_t)row->rows * sizeof *x);
+    }
+}
