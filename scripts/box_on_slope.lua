@@ -37,8 +37,8 @@ end
 -- Speed at which friction of the law in use balances the pull downhill [m/s]; nil when that is not known here.
 local function predict_creep()
   local law, weight = world:plugin "law", g * math.cos(angle) * p.dt
-  if not law then
-    return 0 -- the solver needs none: Coulomb friction as it is
+  if not law or world.parameters:find("\nstiction = true", 1, true) then
+    return 0 -- the solver needs none: Coulomb friction as it is; or what sticks holds its place
   elseif law[1] ~= "sap" and not law.stiction_tolerance then
     return nil
   end
