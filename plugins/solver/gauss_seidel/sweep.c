@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // See sweep.h. A visit finds the constraint's velocity g from the impulses as they are, and leaves the constraint alone
-// where its residual [m/s] is within the tolerance: what has settled costs a row of W and no more, and a sweep that
-// leaves all of them alone has measured the residual of exactly these impulses. No other stopping test is needed.
+// where its residual [m/s] is a twentieth of what is allowed: what has settled costs a row of W and no more, and a
+// sweep that leaves all of them alone has measured exactly these impulses. Where all were allowed and some were moved,
+// a sweep that moves nothing measures once more.
 #include "sweep.h"
 
 #include <float.h>
@@ -13,12 +14,12 @@ static const double SETTLED = 0.05 * 0.05; // of the square of the tolerance
 
 /// Of every constraint, beside its packed row.
 typedef struct visited {
-    double allowed;   // square of the residual that is left alone
+    double allowed;   // square of the residual that ends the solve
     double rho;       // of projected steps: 1/|W_ii|_F, R within
     double precision; // of the local solver [N s]
     double sigma;     // warm start of the local Coulomb solver
     local_block block;
-    const double *inverse; // of equality rows: W_ii^-1, `width` apart; NULL: row by row
+    const double *factor; // of equality rows: the Cholesky factor of W_ii, `width` apart; NULL: row by row
 } visited;
 
 typedef struct sweeper {
@@ -43,41 +44,6 @@ typedef struct sweeper {
 
 // ------------------------------------------------------------------------------------------------------------ set-up
 
-/// Inverse of the symmetric positive definite n x n matrix of columns `stride` apart, by Cholesky; false: it is not.
-static bool invert_block(int32_t n, int32_t stride, const double *a, double *out) {
-    double L[STN_MAX_ROWS][STN_MAX_ROWS] = {{0.0}};
-    for (int32_t i = 0; i < n; i++) {
-        for (int32_t j = 0; j <= i; j++) {
-            double sum = a[j * stride + i];
-            for (int32_t k = 0; k < j; k++) {
-                sum -= L[i][k] * L[j][k];
-            }
-            if (i == j && !(sum > 1e-13 * a[i * (stride + 1)])) {
-                return false;
-            }
-            L[i][j] = i == j ? sqrt(sum) : sum / L[j][j];
-        }
-    }
-    for (int32_t c = 0; c < n; c++) {
-        double x[STN_MAX_ROWS] = {0.0};
-        x[c] = 1.0;
-        for (int32_t i = 0; i < n; i++) {
-            for (int32_t k = 0; k < i; k++) {
-                x[i] -= L[i][k] * x[k];
-            }
-            x[i] /= L[i][i];
-        }
-        for (int32_t i = n - 1; i >= 0; i--) {
-            for (int32_t k = i + 1; k < n; k++) {
-                x[i] -= L[k][i] * x[k];
-            }
-            x[i] /= L[i][i];
-            out[c * stride + i] = x[i];
-        }
-    }
-    return true;
-}
-
 static bool is_free(const packed *p, const packed_row *row) {
     for (int32_t r = 0; r < row->rows; r++) {
         if (p->lo[row->place + r] > -(double)INFINITY || p->hi[row->place + r] < (double)INFINITY) {
@@ -101,11 +67,12 @@ static bool prepare_row(sweeper *s, const packed_row *row, const stn_solve_contr
         v->rho = square > 0.0 ? 1.0 / sqrt(square) : 0.0;
         v->precision = 0.1 * allowed * fmin(v->rho, 1.0 / row->omega);
     } else if (row->rows > 1 && is_free(&s->problem, row)) {
-        double *inverse = STN_ARENA_ZEROED(control->arena, row->rows * row->width, double);
-        if (inverse == NULL) {
+        double *factor = STN_ARENA(control->arena, row->rows * row->width, double);
+        if (factor == NULL) {
             return false;
         }
-        v->inverse = invert_block(row->rows, row->width, row->own, inverse) ? inverse : NULL;
+        memcpy(factor, row->own, (size_t)(row->rows * row->width) * sizeof *factor);
+        v->factor = stn_cholesky(row->rows, factor, row->width) < 0 ? factor : NULL;
     }
     return true;
 }
@@ -165,14 +132,16 @@ PACKED_INLINE void clamp_row(const packed_row *row, int32_t r, double lo, double
 /// Equality rows all at once, others one after the other.
 PACKED_INLINE void visit_rows(const sweeper *s, const packed_row *row, const visited *v, double *gamma, double *g) {
     const double *lo = s->problem.lo + row->place, *hi = s->problem.hi + row->place;
-    for (int32_t r = 0; r < row->rows; r++) {
-        if (v->inverse == NULL) {
+    if (v->factor == NULL) {
+        for (int32_t r = 0; r < row->rows; r++) {
             clamp_row(row, r, lo[r], hi[r], gamma, g);
-            continue;
         }
-        for (int32_t k = 0; k < row->rows; k++) {
-            gamma[k] -= v->inverse[r * row->width + k] * g[r];
-        }
+        return;
+    }
+    stn_cholesky_forward(row->rows, v->factor, row->width, 1, g, row->width);
+    stn_cholesky_backward(row->rows, v->factor, row->width, 1, g, row->width);
+    for (int32_t r = 0; r < row->rows; r++) {
+        gamma[r] -= g[r];
     }
 }
 
@@ -196,11 +165,10 @@ PACKED_INLINE void clamp_contact(const packed_row *row, bool pyramid, double alp
     double step[3] = {0.0, 0.0, W[10] > 0.0 ? fmax(-gamma[2], -alpha * g[2] / W[10]) : 0.0};
     gamma[2] += step[2];
     packed_own_add(row, step, g);
-    double tangential = fmax(W[0], W[5]), limit = row->mu * gamma[2];
-    double t[2] = {gamma[0], gamma[1]};
-    if (tangential > 0.0) {
-        t[0] -= alpha * g[0] / (pyramid ? W[0] : tangential);
-        t[1] -= alpha * g[1] / (pyramid ? W[5] : tangential);
+    double limit = row->mu * gamma[2], largest = fmax(W[0], W[5]), t[2];
+    for (int32_t r = 0; r < 2; r++) {
+        double stiffness = pyramid ? W[5 * r] : largest;
+        t[r] = gamma[r] - (stiffness > 0.0 ? alpha * g[r] / stiffness : 0.0);
     }
     if (pyramid) {
         gamma[0] = fmax(-limit, fmin(limit, t[0]));
