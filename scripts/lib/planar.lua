@@ -24,7 +24,7 @@ function planar.parameters(own)
     eps = 1e-4,     -- slip at which friction of lagged and similar is near its limit [m/s]
     sigma = 1e-3,   -- of the law sap: friction is regularised by sigma w
     beta = 0.0,     -- of the law sap: 1 bounds the stiffness to what a step resolves
-    speculative = true, -- contacts are in the problem at any gap; false: from touch on
+    margin = 100.0, -- contacts nearer than this are in the problem, and no others; 0: from touch on [m]
     arm = stn.choice { "midpoint", "body", "ground" }, -- where a contact acts: half way, on the body, on the ground
     study = false,  -- laws and steps below against the continuous solution, instead of one run
     laws = "sap,lagged,similar",
@@ -69,7 +69,7 @@ end
 local function new_world(p, law, dt)
   local sap = law == "sap"
   local world = stn.world {
-    dt = dt, solver = { "sap", tolerance = 1e-14 }, margin = p.speculative and 1 or 0, margin_only = not p.speculative,
+    dt = dt, solver = { "sap", tolerance = 1e-14 }, margin = p.margin, margin_only = true,
     contact_point = p.arm == "midpoint" and "midpoint" or "a",
     law = sap and { "sap", sigma = p.sigma, beta = p.beta } or
       law == "lagged_regularized" and { law, stiction_tolerance = p.eps, sigma = p.sigma } or { law, stiction_tolerance = p.eps },
