@@ -3,7 +3,7 @@
 // node. Sets of trees are merged under their smallest member, so that islands come out ordered by smallest tree.
 #include <string.h>
 
-#include <stiction/problem.h>
+#include "problem/local_islands.h"
 
 static int32_t root_of(int32_t *parent, int32_t t) {
     while (parent[t] != t) {
@@ -52,6 +52,9 @@ static void accumulate(int32_t count, int32_t *start) {
 }
 
 stn_status stn_problem_islands(const stn_problem *problem, stn_arena *arena, stn_islands *out, stn_error *err) {
+    if (problem->form == STN_FORM_LOCAL) {
+        return local_islands(problem, arena, out, err);
+    }
     int32_t tree_count = problem->tree_count, constraint_count = problem->constraint_count;
     size_t size = 4 * (size_t)tree_count + 2 + 2 * (size_t)constraint_count;
     int32_t *island_of = STN_ARENA(arena, size + (size_t)tree_count, int32_t);
@@ -183,6 +186,13 @@ stn_status stn_problem_island(const stn_problem *problem, const stn_islands *isl
     island.nv = take_trees(problem, tree, tree_count, island.trees);
     island.row_count = take_constraints(problem, islands, i, island.constraints);
 
+    if (problem->form == STN_FORM_LOCAL) {
+        const int32_t *index = islands->constraint + islands->constraint_start[i];
+        stn_status status = local_island_operator(problem, index, arena, &island, err);
+        if (status != STN_OK) {
+            return status;
+        }
+    }
     double *memory = STN_ARENA(arena, 4 * (size_t)island.nv + 7 * (size_t)island.row_count, double);
     if (memory == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "island %d: out of memory", i);

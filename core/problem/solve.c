@@ -245,19 +245,13 @@ static stn_status prepare(solve_job *job, bool scaled, stn_error *err) {
 // ------------------------------------------------------------------------------------------------------------ solve
 
 static stn_status find_islands(solve_job *job, stn_error *err) {
-    static const int32_t local_start[2] = {0, 0}; // no trees
     const stn_problem *problem = job->problem;
     stn_problem_solver *s = job->solver;
-    if (problem->form == STN_FORM_LOCAL) {
-        job->islands = (stn_islands){.count = problem->constraint_count > 0 ? 1 : 0, .tree_start = local_start};
-        job->whole = true;
-    } else {
-        stn_status status = stn_problem_islands(problem, s->arena, &job->islands, err);
-        if (status != STN_OK) {
-            return status;
-        }
-        job->whole = job->islands.count == 1 && job->islands.tree_start[1] == problem->tree_count;
+    stn_status status = stn_problem_islands(problem, s->arena, &job->islands, err);
+    if (status != STN_OK) {
+        return status;
     }
+    job->whole = job->islands.count == 1 && job->islands.tree_start[1] == problem->tree_count;
     job->outcomes = STN_ARENA(s->arena, job->islands.count, island_outcome);
     job->v = STN_ARENA(s->arena, problem->nv, double);
     job->gamma = STN_ARENA(s->arena, problem->row_count, double);

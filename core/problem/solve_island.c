@@ -22,7 +22,7 @@ static stn_status build_island(const solve_job *job, int32_t index, stn_arena *a
         status = stn_problem_island(job->problem, islands, index, arena, &out->problem, err);
     }
     out->inverse = job->inverse;
-    if (status == STN_OK && job->inverse != NULL && !job->whole) {
+    if (status == STN_OK && job->inverse != NULL && !job->whole && out->problem.form == STN_FORM_GLOBAL) {
         int32_t start = islands->tree_start[index];
         status = inverse_view(job->inverse, &out->problem, islands->tree + start,
                               islands->tree_start[index + 1] - start, arena, &out->inverse, err);

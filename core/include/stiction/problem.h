@@ -194,7 +194,8 @@ static inline double stn_box_law(double v_c, double R, double v_hat, double lo, 
 }
 
 /// Connected components of the graph tree - constraint. Trees without constraint are in no island: v = v_star there.
-/// Islands are ordered by their smallest tree, trees and constraints ascend within one.
+/// Islands are ordered by their smallest tree, trees and constraints ascend within one. Of a local problem: constraints that W or
+/// bilateral rows couple, without trees, ordered by their smallest constraint.
 typedef struct stn_islands {
     int32_t count;
     const int32_t *tree_start, *tree;             // (count + 1), then trees

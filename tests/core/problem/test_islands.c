@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Islands of known graphs, and an island as a problem of its own.
+#include <stiction/delassus.h>
+
 #include "full_problem.h"
 #include "stn_heap.h"
 #include "stn_test.h"
@@ -185,9 +187,102 @@ static void islands_say_when_memory_is_out(void **state) {
     assert_int_equal(atomic_load(&heap->live), 0);
 }
 
+// ------------------------------------------------------------------------------------------------------------- local
+
+enum { CONTACTS = 5, ROWS = 3 * CONTACTS, BILATERAL = 2 };
+
+/// W couples 0 with 3 and, one way only, 4 with 1; bilateral rows act on 1 and 2.
+static void fill_local(stn_random *r, double *W, double *q, double *V) {
+    for (int32_t i = 0; i < ROWS; i++) {
+        q[i] = random_real(r);
+        for (int32_t j = 0; j < ROWS; j++) {
+            int32_t a = i / 3, b = j / 3;
+            bool coupled = a == b || (a == 0 && b == 3) || (a == 3 && b == 0) || (a == 4 && b == 1);
+            W[i * ROWS + j] = coupled ? random_real(r) + (i == j ? 4.0 : 0.0) : 0.0;
+        }
+        for (int32_t k = 0; k < BILATERAL; k++) {
+            V[i * BILATERAL + k] = i / 3 == 1 || i / 3 == 2 ? random_real(r) : 0.0;
+        }
+    }
+}
+
+/// The rows of an island under all impulses are those of the whole: nothing else acts on them.
+static void compare_island(const stn_problem *whole, const stn_islands *islands, int32_t i, const double *gamma,
+                           stn_arena *arena) {
+    stn_problem part;
+    stn_delassus all, own;
+    stn_error err;
+    double own_gamma[ROWS];
+    assert_ok(stn_problem_island(whole, islands, i, arena, &part, &err), err);
+    assert_ok(stn_delassus_build(NULL, whole, arena, &all, &err), err);
+    assert_ok(stn_delassus_build(NULL, &part, arena, &own, &err), err);
+    const int32_t *index = islands->constraint + islands->constraint_start[i];
+    for (int32_t k = 0; k < part.constraint_count; k++) {
+        assert_true(part.constraints[k].id == whole->constraints[index[k]].id);
+        memcpy(own_gamma + 3 * k, gamma + 3 * index[k], 3 * sizeof *gamma);
+    }
+    for (int32_t k = 0; k < part.constraint_count; k++) {
+        double u[3] = {0}, expected[3] = {0};
+        stn_delassus_row_mul_add(&own, k, own_gamma, u);
+        stn_delassus_row_mul_add(&all, index[k], gamma, expected);
+        for (int32_t r = 0; r < 3; r++) {
+            assert_near(u[r] + own.b[3 * k + r], expected[r] + all.b[3 * index[k] + r], 1e-13);
+        }
+    }
+}
+
+static void islands_of_a_local_problem_are_what_its_operator_couples(void **state) {
+    stn_context *context = context_on(*state);
+    stn_arena *arena = stn_arena_create(context);
+    stn_random r = {5};
+    double W[ROWS * ROWS], q[ROWS], V[ROWS * BILATERAL], R[4] = {2.0, 0.5, -0.5, 3.0}, shift[2] = {0.3, -0.2};
+    double rows[ROWS] = {0}, gamma[ROWS];
+    stn_constraint constraints[CONTACTS];
+    fill_local(&r, W, q, V);
+    for (int32_t i = 0; i < CONTACTS; i++) {
+        constraints[i] = (stn_constraint){
+            .id = 100 + (uint64_t)i, .set = STN_SET_CONE, .row = 3 * i, .rows = 3, .J = {{.tree = -1}, {.tree = -1}}};
+    }
+    for (int32_t i = 0; i < ROWS; i++) {
+        gamma[i] = random_real(&r);
+    }
+    stn_problem p = {.form = STN_FORM_LOCAL,
+                     .constraint_count = CONTACTS,
+                     .row_count = ROWS,
+                     .constraints = constraints,
+                     .W = W,
+                     .q = q,
+                     .V = V,
+                     .R_bilateral = R,
+                     .s = shift,
+                     .bilateral_count = BILATERAL,
+                     .general_W = true,
+                     .bias = rows,
+                     .lo = rows,
+                     .hi = rows,
+                     .R = rows,
+                     .v_hat = rows,
+                     .gamma_guess = rows};
+    stn_islands islands;
+    assert_int_equal(stn_problem_islands(&p, arena, &islands, NULL), STN_OK);
+    assert_int_equal(islands.count, 2);
+    assert_list(islands.constraint_start, islands.constraint, 0, 2, (const int32_t[]){0, 3});
+    assert_list(islands.constraint_start, islands.constraint, 1, 3, (const int32_t[]){1, 2, 4});
+    compare_island(&p, &islands, 0, gamma, arena);
+    compare_island(&p, &islands, 1, gamma, arena);
+    p.bilateral_count = 0;
+    assert_int_equal(stn_problem_islands(&p, arena, &islands, NULL), STN_OK);
+    assert_int_equal(islands.count, 3); // {0, 3}, {1, 4}, {2}
+    assert_list(islands.constraint_start, islands.constraint, 1, 2, (const int32_t[]){1, 4});
+    compare_island(&p, &islands, 2, gamma, arena);
+    stn_arena_destroy(arena);
+    stn_context_destroy(context);
+}
+
 int main(void) {
     static stn_heap heap;
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate(islands_of_a_local_problem_are_what_its_operator_couples, &heap),
         cmocka_unit_test_prestate(islands_are_the_connected_components, &heap),
         cmocka_unit_test_prestate(islands_do_not_depend_on_the_order_of_constraints, &heap),
         cmocka_unit_test_prestate(an_island_is_the_whole_restricted_to_it, &heap),

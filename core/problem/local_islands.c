@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Islands of a local problem: components of its constraints that no block of W couples. Bilateral rows couple all that
+// they act on, as R^-1 is dense.
+#include "problem/local_islands.h"
+
+#include <string.h>
+
+static int32_t root_of(int32_t *parent, int32_t i) {
+    while (parent[i] != i) {
+        parent[i] = parent[parent[i]]; // halves the path
+        i = parent[i];
+    }
+    return i;
+}
+
+static void join(int32_t *parent, int32_t a, int32_t b) {
+    a = root_of(parent, a);
+    b = root_of(parent, b);
+    parent[a > b ? a : b] = a < b ? a : b;
+}
+
+static bool any(const double *values, int32_t count) {
+    for (int32_t i = 0; i < count; i++) {
+        if (values[i] != 0.0) { // NaN is not zero
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_coupled(const stn_problem *p, const stn_constraint *i, const stn_constraint *j) {
+    for (int32_t r = 0; r < i->rows; r++) {
+        if (any(p->W + (size_t)(i->row + r) * (size_t)p->row_count + (size_t)j->row, j->rows)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_bilateral(const stn_problem *p, const stn_constraint *c) {
+    return any(p->V + (size_t)c->row * (size_t)p->bilateral_count, c->rows * p->bilateral_count);
+}
+
+static void merge_constraints(const stn_problem *p, int32_t *parent) {
+    int32_t pulled = -1; // the first constraint that bilateral rows act on
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        parent[i] = i;
+    }
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        for (int32_t j = 0; j < p->constraint_count; j++) {
+            if (i != j && root_of(parent, i) != root_of(parent, j) &&
+                is_coupled(p, &p->constraints[i], &p->constraints[j])) {
+                join(parent, i, j);
+            }
+        }
+        if (p->bilateral_count > 0 && is_bilateral(p, &p->constraints[i])) {
+            pulled = pulled < 0 ? i : pulled;
+            join(parent, pulled, i);
+        }
+    }
+}
+
+stn_status local_islands(const stn_problem *p, stn_arena *arena, stn_islands *out, stn_error *err) {
+    int32_t n = p->constraint_count, count = 0;
+    int32_t *parent = STN_ARENA(arena, n, int32_t), *island_of = STN_ARENA(arena, n, int32_t);
+    int32_t *constraint = STN_ARENA(arena, n, int32_t), *start = STN_ARENA_ZEROED(arena, n + 2, int32_t);
+    int32_t *tree_start = STN_ARENA_ZEROED(arena, n + 1, int32_t);
+    if (parent == NULL || island_of == NULL || constraint == NULL || start == NULL || tree_start == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "islands: out of memory for %d constraints", n);
+    }
+    merge_constraints(p, parent);
+    for (int32_t i = 0; i < n; i++) { // a root is met before its members
+        int32_t root = root_of(parent, i);
+        island_of[i] = root == i ? count++ : island_of[root];
+        start[island_of[i] + 2]++;
+    }
+    for (int32_t k = 0; k < count; k++) {
+        start[k + 2] += start[k + 1];
+    }
+    for (int32_t i = 0; i < n; i++) { // start[k + 1] runs ahead while island k fills, up to where the next one begins
+        constraint[start[island_of[i] + 1]++] = i;
+    }
+    *out = (stn_islands){
+        .count = count,
+        .tree_start = tree_start,
+        .tree = tree_start,
+        .tree_position = tree_start,
+        .constraint_start = start,
+        .constraint = constraint,
+    };
+    return STN_OK;
+}
+
+/// Rows of the island's constraints in the problem, one after the other.
+static void list_rows(const stn_problem *p, const int32_t *index, int32_t count, int32_t *rows) {
+    for (int32_t i = 0; i < count; i++) {
+        const stn_constraint *c = &p->constraints[index[i]];
+        for (int32_t r = 0; r < c->rows; r++) {
+            *rows++ = c->row + r;
+        }
+    }
+}
+
+stn_status local_island_operator(const stn_problem *p, const int32_t *index, stn_arena *arena, stn_problem *island,
+                                 stn_error *err) {
+    size_t n = (size_t)island->row_count, bilateral = (size_t)p->bilateral_count;
+    int32_t *rows = STN_ARENA(arena, n, int32_t);
+    island->W = STN_ARENA(arena, n * n, double);
+    island->q = STN_ARENA(arena, n, double);
+    island->V = STN_ARENA(arena, n * bilateral, double);
+    if (rows == NULL || island->W == NULL || island->q == NULL || island->V == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "island of %zu rows: out of memory", n);
+    }
+    list_rows(p, index, island->constraint_count, rows);
+    for (size_t i = 0; i < n; i++) {
+        const double *from = p->W + (size_t)rows[i] * (size_t)p->row_count;
+        for (size_t j = 0; j < n; j++) {
+            island->W[i * n + j] = from[rows[j]];
+        }
+        island->q[i] = p->q[rows[i]];
+        if (bilateral > 0) {
+            memcpy(island->V + i * bilateral, p->V + (size_t)rows[i] * bilateral, bilateral * sizeof(double));
+        }
+    }
+    if (!any(island->V, (int32_t)(n * bilateral))) {
+        island->bilateral_count = 0;
+    }
+    return STN_OK;
+}
