@@ -30,6 +30,7 @@ typedef struct sweeper {
     size_t bytes;          // of gamma
     double *start, *plain; // of a sweep: impulses before and after, before they are extrapolated
     double *best;          // kept whenever the residual has halved
+    int32_t last_gain;     // sweep of best
     double least, before;  // squares of the largest residual: of best, of the sweep before
     anderson anderson;
     bool extrapolated;
@@ -324,6 +325,7 @@ static void go_on(sweeper *s, int32_t sweeps) {
     if (s->worst < 0.25 * s->least) {
         s->least = s->worst;
         memcpy(s->best, s->gamma, s->bytes);
+        s->last_gain = sweeps;
     }
     s->alpha = s->rule->alpha_min + s->rule->alpha_decay * (s->alpha - s->rule->alpha_min);
     if (s->rule->depth > 0 && sweeps > PATIENCE) {
@@ -334,6 +336,7 @@ static void go_on(sweeper *s, int32_t sweeps) {
 }
 
 static stn_status iterate(sweeper *s, int32_t limit, stn_solve_info *info, stn_error *err) {
+    const int32_t wait = 100 + limit / 4; // sweeps in which the residual must have halved
     if (solved_at_start(s, info)) {
         return STN_OK;
     }
@@ -358,6 +361,10 @@ static stn_status iterate(sweeper *s, int32_t limit, stn_solve_info *info, stn_e
         if (!moves_on) {
             info->reason = "stagnation";
             return take_better(s) ? STN_OK : STN_STALLED;
+        }
+        if (info->iterations - s->last_gain > wait) {
+            info->reason = "no progress";
+            return take_better(s) ? STN_OK : STN_NOT_CONVERGED;
         }
         go_on(s, info->iterations);
     }
