@@ -29,11 +29,15 @@ static const stn_constraint *constraint_of(const stn_observation *o, int32_t con
 }
 
 /// `slip` came at the tail of the operations.
+bool stn_law_tells_slip(const stn_law *law) {
+    return law != NULL && law->ops->size >= offsetof(stn_law_ops, slip) + sizeof law->ops->slip &&
+           law->ops->slip != NULL;
+}
+
 stn_law_slip stn_ask_slip(const stn_law *law, const stn_problem *problem, int32_t constraint, const double *v_c,
                           const double *gamma) {
     stn_law_slip slip = {0.0, 0.0};
-    if (law != NULL && law->ops->size >= offsetof(stn_law_ops, slip) + sizeof law->ops->slip &&
-        law->ops->slip != NULL) {
+    if (stn_law_tells_slip(law)) {
         law->ops->slip(law->self, problem, constraint, v_c, gamma, &slip);
     }
     return slip;

@@ -66,6 +66,15 @@ static stn_status create_plugins(stn_world *world, const stn_world_options *opti
     return STN_OK;
 }
 
+/// Anchors ask the law where its friction lets go.
+static void check_stiction(const stn_world *world) {
+    stn_law law = stn_world_law(world);
+    if (world->options.stiction && law.ops != NULL && !stn_law_tells_slip(&law)) {
+        stn_log(world->context, STN_LOG_WARNING,
+                "stiction: law %s does not tell its transition speed (slip), so that no contact is held", law.id);
+    }
+}
+
 static stn_status create_solver(stn_world *world, stn_error *err) {
     stn_problem_solver_options options = {
         .solver = world->plugin[STN_KIND_SOLVER],
@@ -122,6 +131,7 @@ stn_status stn_world_create(stn_context *context, const stn_world_options *optio
     status = create_plugins(world, options, err);
     world->options.solver = world->options.law = world->options.contact = world->options.integrator =
         world->options.factor = (stn_plugin_choice){0};
+    check_stiction(world);
     status = status == STN_OK && options->threads != 1
                  ? stn_threads_create(context, options->threads, &world->threads, err)
                  : status;

@@ -251,6 +251,7 @@ uint64_t stn_step_touching(const stn_world *world, const stn_constraint *c); // 
 stn_status stn_step_note_touching(stn_world *world, stn_error *err); // of the step before; the cache is still its own
 
 // contact_report.c
+bool stn_law_tells_slip(const stn_law *law); // NULL: no
 /// What the law tells of the slip of a constraint; zeros when it tells nothing, or is NULL.
 stn_law_slip stn_ask_slip(const stn_law *law, const stn_problem *problem, int32_t constraint, const double *v_c,
                           const double *gamma);

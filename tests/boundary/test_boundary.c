@@ -95,6 +95,33 @@ static void task_stiffness_enters_the_step_implicitly(void **state) {
     stn_world_destroy(world);
 }
 
+static void hear_of_stiction(void *user, stn_log_level level, const char *text) {
+    *(int *)user += level == STN_LOG_WARNING && strstr(text, "stiction: law fake_bristle does not tell") != NULL;
+}
+
+static void a_law_that_tells_no_slip_is_not_held_which_is_said(void **state) {
+    (void)state;
+    int heard = 0;
+    stn_context_options quiet = {.plugin_path = STN_FAKES_DIR, .log = hear_of_stiction, .log_user = &heard};
+    stn_context *context = NULL;
+    stn_error err;
+    assert_ok(stn_context_create(&quiet, &context, &err), err);
+    stn_world_options options = stn_world_options_default();
+    options.law.id = "fake_bristle";
+    options.stiction = true;
+    stn_world *world = scene_world(context, &options);
+    assert_int_equal(heard, 1);
+    scene_ground(world);
+    scene_cube(world, "cube", 1.0, stn_vec3_make(0.0, 0.0, 0.1));
+    scene_steps(world, 10);
+    const stn_problem *p = stn_world_observation(world)->problem;
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        assert_true(p->constraints[i].anchor[0] == 0.0 && p->constraints[i].anchor[1] == 0.0);
+    }
+    stn_world_destroy(world);
+    stn_context_destroy(context);
+}
+
 static void a_law_remembers_each_contact_and_checkpoints_hold_it(void **state) {
     stn_world_options options = stn_world_options_default();
     options.law.id = "fake_bristle";
@@ -411,6 +438,7 @@ int main(void) {
         cmocka_unit_test(quasistatic_stepping_holds_a_box_with_a_singular_A),
         cmocka_unit_test(midstep_velocities_make_free_fall_exact),
         cmocka_unit_test(task_stiffness_enters_the_step_implicitly),
+        cmocka_unit_test(a_law_that_tells_no_slip_is_not_held_which_is_said),
         cmocka_unit_test(a_law_remembers_each_contact_and_checkpoints_hold_it),
         cmocka_unit_test(a_contact_model_returns_patches_that_carry_the_weight),
         cmocka_unit_test(a_lattice_of_100_nodes_comes_to_rest_under_a_sparse_A),
