@@ -53,7 +53,6 @@ static void bisection_contact(const void *self, double mu, const double *W, cons
     const bisection_config *config = self;
     local_block block;
     double sigma = 0.0, columns[12] = {W[0], W[3], W[6], 0.0, W[1], W[4], W[7], 0.0, W[2], W[5], W[8], 0.0};
-    gamma[0] = gamma[1] = gamma[2] = 0.0;
     local_prepare(mu, columns, 4, &block);
     local_solve((local_method)config->local, &block, c, precision, gamma, &sigma);
 }

@@ -3,6 +3,7 @@
 #include "local.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { MOST_STEPS = 100 };
 
@@ -32,14 +33,16 @@ static bool invert(const double a[6], double out[6]) {
 }
 
 void local_prepare(double mu, const double *W, int32_t stride, local_block *b) {
-    *b = (local_block){.mu = mu, .W = {W[0], W[1], W[stride + 1], W[2], W[stride + 2], W[2 * stride + 2]}};
-    double trace = b->W[0] + b->W[2] + b->W[5];
-    while (!invert(b->W, b->inverse) && b->proximal < trace) {
-        double more = b->proximal > 0.0 ? 9.0 * b->proximal : (trace > 0.0 ? 1e-10 * trace / 3.0 : 1.0);
-        b->proximal += more;
-        b->W[0] += more;
-        b->W[2] += more;
-        b->W[5] += more;
+    const double *x = W, *y = W + stride, *z = W + 2 * stride; // columns
+    *b = (local_block){.mu = mu, .exact = x[1] == y[0] && x[2] == z[0] && y[2] == z[1]};
+    const double given[6] = {x[0], 0.5 * (x[1] + y[0]), y[1], 0.5 * (x[2] + z[0]), 0.5 * (y[2] + z[1]), z[2]};
+    memcpy(b->W, given, sizeof given);
+    double trace = x[0] + y[1] + z[2], more = trace > 0.0 ? 1e-10 * trace / 3.0 : 1.0;
+    for (; !invert(b->W, b->inverse) && more <= fmax(trace, 1.0); more *= 10.0) {
+        b->exact = false;
+        b->W[0] = given[0] + more;
+        b->W[2] = given[2] + more;
+        b->W[5] = given[5] + more;
     }
     b->w[0] = b->W[3];
     b->w[1] = b->W[4];
@@ -379,12 +382,8 @@ static local_state open_contact(double gamma[3]) {
     return LOCAL_OPEN;
 }
 
-local_state local_solve(local_method method, const local_block *b, const double given[3], double precision,
-                        double gamma[3], double *sigma) {
-    double c[3] = {given[0], given[1], given[2]};
-    for (int32_t a = 0; a < 3 && b->proximal > 0.0; a++) {
-        c[a] -= b->proximal * gamma[a];
-    }
+local_state local_solve(local_method method, const local_block *b, const double c[3], double precision, double gamma[3],
+                        double *sigma) {
     double reach = method == LOCAL_CCP ? b->mu * norm2(c[0], c[1]) : 0.0;
     if (c[2] >= reach) {
         return open_contact(gamma);

@@ -26,14 +26,14 @@ typedef struct local_block {
     double S[3];             // W_tt - w w^T/W_nn: xx, xy, yy
     double w[2];             // W_nt
     double kappa;            // W_nn/mu
-    double proximal; // added to the diagonal of a W that is singular to round-off, and taken off c as proximal gamma
+    bool exact; // W is what was given; else its symmetric part, and more on the diagonal where that is singular
 } local_block;
 
 /// From W by columns, `stride` apart.
 void local_prepare(double mu, const double *W, int32_t stride, local_block *out);
 
-/// gamma in: the impulse before, which only a singular W looks at; out: the solution to `precision` [N s]. `sigma` is
-/// the friction's slope of the last call, where coulomb begins; 0 at first.
+/// gamma to `precision` [N s]. `sigma` is the slope of friction that the last call found, where coulomb begins; 0 at
+/// first.
 local_state local_solve(local_method method, const local_block *block, const double c[3], double precision,
                         double gamma[3], double *sigma);
 

@@ -181,10 +181,24 @@ PACKED_INLINE void clamp_contact(const packed_row *row, bool pyramid, double alp
     gamma[1] = scale * t[1];
 }
 
-/// Towards the solution of the contact by itself; c are the velocities that the others give it.
-PACKED_INLINE void solve_contact(const sweeper *s, visited *v, const double *c, double *gamma) {
-    double next[3] = {gamma[0], gamma[1], gamma[2]};
-    local_solve(s->rule->local, &v->block, c, v->precision, next, &v->sigma);
+/// The solution of the contact by itself: c are the velocities that the others give it, g with its own. Where the block
+/// is not exactly W_ii, what the difference makes of gamma counts as the others', so that nothing is lost at the end.
+PACKED_INLINE void solve_alone(const sweeper *s, visited *v, const double *c, const double *gamma, const double *g,
+                               double *out) {
+    const double *W = v->block.W;
+    double rest[3] = {c[0], c[1], c[2]};
+    if (!v->block.exact) {
+        rest[0] = g[0] - (W[0] * gamma[0] + W[1] * gamma[1] + W[3] * gamma[2]);
+        rest[1] = g[1] - (W[1] * gamma[0] + W[2] * gamma[1] + W[4] * gamma[2]);
+        rest[2] = g[2] - (W[3] * gamma[0] + W[4] * gamma[1] + W[5] * gamma[2]);
+    }
+    local_solve(s->rule->local, &v->block, rest, v->precision, out, &v->sigma);
+}
+
+/// Towards that.
+PACKED_INLINE void solve_contact(const sweeper *s, visited *v, const double *c, const double *g, double *gamma) {
+    double next[3];
+    solve_alone(s, v, c, gamma, g, next);
     for (int32_t r = 0; r < 3; r++) {
         gamma[r] += s->alpha * (next[r] - gamma[r]);
     }
@@ -203,11 +217,11 @@ PACKED_INLINE double pyramid_map(const packed_row *row, const double *gamma, con
 
 /// For models that have no natural map: the way to the solution of the contact by itself, as a velocity, W_ii times it
 /// and omega times it.
-PACKED_INLINE double way_map(const sweeper *s, const packed_row *row, visited *v, const double *c,
-                             const double *gamma) {
-    double next[3] = {gamma[0], gamma[1], gamma[2]}, step[3], square = 0.0;
+PACKED_INLINE double way_map(const sweeper *s, const packed_row *row, visited *v, const double *c, const double *gamma,
+                             const double *g) {
+    double next[3], step[3], square = 0.0;
     double velocity[4] __attribute__((aligned(32))) = {0.0};
-    local_solve(s->rule->local, &v->block, c, v->precision, next, &v->sigma);
+    solve_alone(s, v, c, gamma, g, next);
     for (int32_t r = 0; r < 3; r++) {
         step[r] = next[r] - gamma[r];
     }
@@ -224,7 +238,7 @@ PACKED_INLINE double residual_of(const sweeper *s, const packed_row *row, visite
         return pyramid_map(row, gamma, g);
     }
     if (row->cone && s->rule->kind == VISIT_EXACT && s->rule->local >= LOCAL_BISECTION) {
-        return way_map(s, row, v, c, gamma);
+        return way_map(s, row, v, c, gamma, g);
     }
     bool convex = s->rule->kind == VISIT_EXACT && s->rule->local == LOCAL_CCP;
     return packed_map(row, convex, s->problem.lo + row->place, s->problem.hi + row->place, gamma, g);
@@ -250,7 +264,7 @@ PACKED_INLINE void visit(sweeper *s, int32_t i) {
     if (!row->cone) {
         visit_rows(s, row, v, gamma, g);
     } else if (s->rule->kind == VISIT_EXACT) {
-        solve_contact(s, v, c, gamma);
+        solve_contact(s, v, c, g, gamma);
     } else if (s->rule->kind == VISIT_PROJECTED) {
         project_contact(row, s->rule->steps, s->alpha, v->rho, gamma, g);
     } else {
