@@ -36,6 +36,7 @@ static inline void full_constraint(stn_random *r, stn_problem *p, int32_t i) {
     c->body[1] = i;
     c->contact = i;
     c->patch = i % 3 - 1;
+    c->anchor[i % 2] = i % 3 == 0 ? 0.0 : 1e-8 / (i + 1); // 0 and 0: not in the file
     c->point = stn_vec3_make(random_real(r), random_real(r), NAN);
     for (int32_t k = 0; k < 9; k++) {
         c->frame.m[k / 3][k % 3] = random_real(r);

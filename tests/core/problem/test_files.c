@@ -88,6 +88,7 @@ static void assert_same_constraint(const stn_problem *p, const stn_constraint *a
                             b->vn0,  b->point.x,   b->point.y,         b->point.z};
     assert_same_reals(given, found, STN_COUNT(given));
     assert_same_reals(&a->frame.m[0][0], &b->frame.m[0][0], 9);
+    assert_same_reals(a->anchor, b->anchor, 2);
     assert_true(isnan(a->w) || a->w == b->w);
     assert_true(a->memory == b->memory && a->contact == b->contact && a->patch == b->patch);
     assert_true(a->body[0] == b->body[0] && a->body[1] == b->body[1]);
