@@ -160,3 +160,18 @@ stn.test("margin_only: contacts come in within the margin, not from where the la
     end
   end
 end)
+
+-- Nothing moves, so v_star tells no speed by which the wall would be reached; only the plunger's force on the block does.
+for _, solver in ipairs { "nsgs", "pgs", "bisection", "admm_ncp" } do
+  stn.test("what is pressed together by other bodies stays in touch across a gap of round-off: " .. solver, function()
+    local world = stn.world { gravity = { 0, 0, 0 }, solver = solver }
+    local wall = world:box { size = { 0.1, 1, 1 }, fixed = true, xyz = { -0.05, 0, 0 } }
+    local block = world:box { size = { 0.04, 0.04, 0.04 }, mass = 0.5, xyz = { 0.02 + 1e-9, 0, 0 } }
+    local plunger = world:box { size = { 0.04, 0.04, 0.04 }, mass = 0.1, xyz = { 0.06 + 1e-9, 0, 0 } }
+    plunger:apply_force { force = { -60, 0, 0 } }
+    for _ in world:run { steps = 20 } do
+      stn.near(world:contact_force(block, wall).normal_force, 60, 1e-2, "force on the wall [N]")
+    end
+    stn.near(block:position()[1], 0.02, 1e-8, "place of the block [m]")
+  end)
+end
