@@ -492,6 +492,11 @@ stn_status stn_builder_exclude(stn_model_builder *builder, int32_t link_a, int32
     return STN_OK;
 }
 
+/// A side of an override as messages name it.
+static const char *side_name(const stn_model_builder *builder, int32_t link) {
+    return link == STN_ANY ? "any" : link == STN_WORLD ? "world" : link_at(builder, link)->spec.name;
+}
+
 stn_status stn_builder_override(stn_model_builder *builder, int32_t link_a, int32_t link_b,
                                 const stn_material *material, stn_error *err) {
     stn_status status = builder_check_link(builder, "override", link_a, true, err);
@@ -501,7 +506,8 @@ stn_status stn_builder_override(stn_model_builder *builder, int32_t link_a, int3
     if (status == STN_OK) {
         status = check_material(material, err);
         if (status != STN_OK) {
-            stn_error_prefix(err, "override of links %d and %d", link_a, link_b);
+            stn_error_prefix(err, "contact material of links '%s' and '%s'", side_name(builder, link_a),
+                             side_name(builder, link_b));
         }
     }
     if (status != STN_OK) {

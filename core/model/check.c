@@ -10,7 +10,8 @@ static const double INERTIA_TOLERANCE = 1e-9;
 static const double TRIANGLE_TOLERANCE = 1e-6;
 
 static stn_status fail_range(stn_error *err, const char *member, double value, const char *unit, const char *bound) {
-    return stn_fail(err, STN_ERR_ARGUMENT, "%s = %g %s must be %s", member, value, unit, bound);
+    return stn_fail(err, STN_ERR_ARGUMENT, "%s = %g%s%s must be %s", member, value, unit[0] != '\0' ? " " : "", unit,
+                    bound);
 }
 
 static stn_status check_finite(const char *member, stn_vec3 v, const char *unit, stn_error *err) {
@@ -240,13 +241,25 @@ stn_status check_material(const stn_material *material, stn_error *err) {
     return STN_OK;
 }
 
+/// The material of a surface, where a mu that is not stated is the default.
+static stn_status check_surface(const stn_material *material, stn_error *err) {
+    stn_status status = check_material(material, err);
+    double mu = stn_material_default().mu;
+    if (status == STN_OK && isnan(material->mu) && material->mu_static < mu) {
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "mu_static = %g must be at least mu, which is %g unless stated: state mu", material->mu_static,
+                        mu);
+    }
+    return status;
+}
+
 stn_status check_geometry(const stn_geometry_spec *spec, stn_error *err) {
     stn_status status = stn_shape_check(&spec->shape, err);
     if (status == STN_OK) {
         status = check_pose("pose", &spec->pose, err);
     }
     if (status == STN_OK) {
-        status = check_material(&spec->material, err);
+        status = check_surface(&spec->material, err);
     }
     if (status == STN_OK) {
         status = check_finite("surface velocity", spec->surface_velocity, "m/s", err);
@@ -275,5 +288,5 @@ stn_status check_nodes(const stn_nodes_spec *spec, stn_error *err) {
     if (!(spec->contact_radius >= 0.0 && isfinite(spec->contact_radius))) {
         return fail_range(err, "contact_radius", spec->contact_radius, "m", ">= 0 and finite");
     }
-    return check_material(&spec->material, err);
+    return check_surface(&spec->material, err);
 }

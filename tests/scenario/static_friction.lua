@@ -122,6 +122,12 @@ stn.test("mu alone means both coefficients, and mu_static may not be the smaller
   stn.fails(function()
     friction { mu = 0.5, mu_static = 0.4 }
   end, "mu_static = 0.4 must be at least mu = 0.5")
+  stn.fails(function()
+    friction { mu_static = 0.4 }
+  end, "mu_static = 0.4 must be at least mu, which is 0.5 unless stated")
+  stn.fails(function()
+    friction({}, { mu = 0.9, mu_static = 0.2 })
+  end, "contact material of links 'any' and 'any': mu_static = 0.2 must be at least mu = 0.9")
 end)
 
 stn.test("a robot file cannot hold mu_static, which saving says", function()
