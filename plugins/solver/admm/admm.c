@@ -120,6 +120,22 @@ static bool is_done(admm *s, double *error) {
     return done;
 }
 
+/// x = (H + sigma)^-1 (sigma w - q). Operators of the literature may be symmetric to some digits only, of which the
+/// factor takes one half: there as a correction of the x before, which ends at H itself.
+static void solve_impulses(admm *s) {
+    if (s->impulses.symmetric) {
+        memset(s->x, 0, (size_t)s->dual.H.size * sizeof *s->x);
+    }
+    scaled_dual_gradient(&s->dual, s->x, s->g);
+    for (int32_t r = 0; r < s->dual.H.size; r++) {
+        s->w[r] = s->sigma * (s->w[r] - s->x[r]) - s->g[r];
+    }
+    dense_dual_solve(&s->impulses, s->w, s->w);
+    for (int32_t r = 0; r < s->dual.H.size; r++) {
+        s->x[r] += s->w[r];
+    }
+}
+
 static void iterate(admm *s) {
     int32_t size = s->dual.H.size;
     double *before = s->before;
@@ -131,10 +147,7 @@ static void iterate(admm *s) {
     if (s->kind.split) {
         velocity_form_solve(&s->velocities, s->sigma, s->w, s->x);
     } else {
-        for (int32_t r = 0; r < size; r++) {
-            s->w[r] = s->sigma * s->w[r] - s->dual.H.q[r];
-        }
-        dense_dual_solve(&s->impulses, s->w, s->x);
+        solve_impulses(s);
     }
     for (int32_t r = 0; r < size; r++) {
         s->w[r] = s->x[r] + s->u[r];
@@ -150,14 +163,15 @@ static void iterate(admm *s) {
 static double imbalance(const admm *s) {
     double primal = 0.0, dual = 0.0, impulse = 0.0, speed = 0.0;
     for (int32_t r = 0; r < s->dual.H.size; r++) {
-        double p = s->x[r] - s->z[r], d = s->sigma * (s->z[r] - s->before[r]), q = s->dual.H.q[r];
+        double p = s->x[r] - s->z[r], d = s->sigma * (s->z[r] - s->before[r]), q = s->dual.H.q[r], Hz = s->g[r] - q;
         primal += p * p;
         dual += d * d;
         impulse += s->x[r] * s->x[r];
-        speed += q * q;
+        speed += fmax(q * q, Hz * Hz);
     }
     double ratio = sqrt(sqrt((primal * speed) / fmax(dual * impulse, 1e-300)));
-    ratio = fmin(fmax(ratio, 0.02), 50.0);
+    ratio = fmin(fmax(ratio, 0.1), 10.0);
+    ratio = fmin(fmax(ratio, 1e-4 / s->sigma), 1e2 / s->sigma); // the diagonal of H is 1
     return ratio > 1.5 || ratio < 1.0 / 1.5 ? ratio : 1.0;
 }
 
@@ -215,6 +229,7 @@ static stn_status solve(admm_kind kind, const stn_problem *problem, const stn_so
     }
     scaled_dual_enter(&s.dual, solution->gamma, s.z);
     project(&s, s.z);
+    memcpy(s.x, s.z, (size_t)s.dual.H.size * sizeof *s.x);
     status = run(&s, info, err);
     if (status < STN_OK) {
         return status;

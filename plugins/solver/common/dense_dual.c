@@ -2,7 +2,10 @@
 // See dense_dual.h.
 #include "common/dense_dual.h"
 
+#include <math.h>
 #include <string.h>
+
+enum { MOST_ROWS = 9000 }; // two matrices of 0.65 GB
 
 /// A block, its columns those of `other`; T NULL: 1.
 static void put_block(dense_dual *d, const packed_row *row, const packed_row *other, const double *W, const double *T) {
@@ -29,9 +32,26 @@ static const packed_row *row_at(const packed *p, int32_t place) {
     return &p->rows[low];
 }
 
+static bool is_symmetric(const dense_dual *d) {
+    double largest = 0.0, apart = 0.0;
+    for (int32_t r = 0; r < d->n; r++) {
+        for (int32_t c = 0; c <= r; c++) {
+            double a = d->matrix[(size_t)r * (size_t)d->stride + (size_t)c];
+            double b = d->matrix[(size_t)c * (size_t)d->stride + (size_t)r];
+            largest = fmax(largest, fabs(a));
+            apart = fmax(apart, fabs(a - b));
+        }
+    }
+    return apart <= 1e-12 * largest;
+}
+
 stn_status dense_dual_build(const packed *p, const double *T, stn_arena *arena, dense_dual *out, stn_error *err) {
     int32_t n = p->n > 0 ? p->rows[p->n - 1].row + p->rows[p->n - 1].rows : 0;
     *out = (dense_dual){.p = p, .n = n, .stride = (n + 7) / 8 * 8};
+    if (n > MOST_ROWS) {
+        return stn_fail(err, STN_ERR_UNSUPPORTED,
+                        "%d rows as a full matrix, at most %d: solvers apgd and admm_split need none", n, MOST_ROWS);
+    }
     size_t size = (size_t)n * (size_t)out->stride + 8;
     out->matrix = STN_ARENA_ZEROED(arena, size, double);
     out->lower = STN_ARENA(arena, size, double);
@@ -46,6 +66,7 @@ stn_status dense_dual_build(const packed *p, const double *T, stn_arena *arena, 
             put_block(out, row, row_at(p, e->place), e->W, T);
         }
     }
+    out->symmetric = is_symmetric(out);
     return STN_OK;
 }
 

@@ -9,11 +9,12 @@
 typedef struct dense_dual {
     const packed *p;
     int32_t n, stride;      // rows of the problem
+    bool symmetric;         // to 1e-12 of the largest entry; the factor takes the lower triangle
     double *matrix, *lower; // (n x stride) T W T; what is factored, and its factor
     double *work;           // (n)
 } dense_dual;
 
-/// T (size) is a padded vector, NULL: 1. Everything lives in `arena`.
+/// T (size) is a padded vector, NULL: 1. Everything lives in `arena`. STN_ERR_UNSUPPORTED: more than 9000 rows.
 stn_status dense_dual_build(const packed *p, const double *T, stn_arena *arena, dense_dual *out, stn_error *err);
 /// `lower` is T W T again.
 void dense_dual_reset(dense_dual *d);
