@@ -287,7 +287,7 @@ static void local_pattern(builder *b, const double *W, bool fill, int32_t *entri
         b->row_start[i] = e;
         for (int32_t j = 0; j < p->constraint_count; j++) {
             const stn_constraint *column = &p->constraints[j];
-            if (i != j && block_is_zero(W, p->row_count, row, column)) {
+            if (i != j && block_is_zero(W, p->row_count, row, column) && block_is_zero(W, p->row_count, column, row)) {
                 continue;
             }
             for (int32_t r = 0; r < row->rows && fill; r++) {

@@ -35,7 +35,8 @@ STN_API void stn_inverse_velocity(const stn_inverse *inverse, const stn_problem 
 /// b = J (v_star + A^-1 free_impulse) + bias.
 /// Block-sparse over constraints: block e = (i, column[e]) for e in [row_start[i], row_start[i+1]), rows_i x rows_j,
 /// row-major, at values + offset[e]; columns ascend, both triangles are stored, the diagonal block always is.
-/// Sets, mu, lo, hi, R, v_hat are the problem's. Borrowed from the arena it was built in.
+/// Sets, mu, lo, hi, R, v_hat are the problem's. Borrowed from the arena it was built in. Symmetric, but of a problem with
+/// general_W, whose blocks are as the file has them: (i, j) is there when (j, i) is, but need not be its transpose.
 typedef struct stn_delassus {
     const stn_problem *problem;
     int32_t n;    // constraints

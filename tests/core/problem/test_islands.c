@@ -275,6 +275,9 @@ static void islands_of_a_local_problem_are_what_its_operator_couples(void **stat
     assert_int_equal(islands.count, 3); // {0, 3}, {1, 4}, {2}
     assert_list(islands.constraint_start, islands.constraint, 1, 2, (const int32_t[]){1, 4});
     compare_island(&p, &islands, 2, gamma, arena);
+    stn_delassus d;
+    assert_int_equal(stn_delassus_build(NULL, &p, arena, &d, NULL), STN_OK);
+    assert_int_equal(d.row_start[CONTACTS], CONTACTS + 4); // (1, 4) is zero, but there as (4, 1) is
     stn_arena_destroy(arena);
     stn_context_destroy(context);
 }
