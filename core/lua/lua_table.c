@@ -170,8 +170,9 @@ bool stn_fields_at_least(const stn_fields *f, const char *key, const char *unit,
         return false;
     }
     if (!(value >= low)) {
-        stn_lua_fail(f->L, "%s: %s = %g must be >= %g %s", f->owner, key, value, low,
-                     strcmp(unit, "1") == 0 ? "" : unit);
+        bool number = strcmp(unit, "1") == 0;
+        stn_lua_fail(f->L, "%s: %s = %g must be >= %g%s%s", f->owner, key, value, low, number ? "" : " ",
+                     number ? "" : unit);
     }
     *out = value;
     return true;

@@ -2,6 +2,7 @@
 // The session: overrides, what a script leaves behind, and the state's hold on it.
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lua/bind.h"
@@ -68,13 +69,19 @@ stn_status stn_session_set(stn_session *session, const char *assignment, stn_err
 
 /// What the command has an option for, whatever the script declares.
 static bool is_world_option(const char *name) {
-    static const char *const options[] = {"dt", "threads", "seed", "solver", "law", "integrator", "contact", "factor"};
+    static const char *const options[] = {"dt",         "threads", "seed",   "solver",  "law",
+                                          "integrator", "contact", "factor", "stiction"};
     for (int32_t i = 0; i < STN_COUNT(options); i++) {
         if (strcmp(name, options[i]) == 0) {
             return true;
         }
     }
     return false;
+}
+
+/// A script's table has no order: without one of ours the message would differ from run to run.
+static int compare_names(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 stn_status stn_session_check_overrides(stn_session *session, stn_error *err) {
@@ -88,8 +95,11 @@ stn_status stn_session_check_overrides(stn_session *session, stn_error *err) {
         int32_t count = 0;
         for (int32_t p = 0; p < session->parameter_count && count < STN_COUNT(names); p++) {
             names[count++] = session->parameters[p].name;
+        }
+        qsort(names, (size_t)count, sizeof *names, compare_names);
+        for (int32_t p = 0; p < count; p++) {
             size_t used = strlen(known);
-            snprintf(known + used, sizeof known - used, "%s%s", used > 0 ? ", " : "", session->parameters[p].name);
+            snprintf(known + used, sizeof known - used, "%s%s", used > 0 ? ", " : "", names[p]);
         }
         if (is_world_option(o->name)) {
             return stn_fail(err, STN_ERR_PARAMETER,

@@ -47,6 +47,7 @@ end
 
 --- Presses with `force` [N] at the joints named, default: all.
 function pads.press(world, robot, force, joints)
+  if not (force > 0) then error(("force = %g N must be > 0: the pads press with it"):format(force), 0) end
   local servo = world:controller { "joint_pd", target = robot, joints = joints, kp = pads.kp, kd = pads.kd, effort_limits = false }
   for _, name in ipairs(servo:joints()) do robot:joint(name):set_effort(force) end
 end

@@ -270,6 +270,8 @@ static void test_options_override_the_script(void **state) {
                     "falling.lua:3: --set hight: the script declares no such parameter, did you mean 'height'?");
     stn_expect_part("run falling.lua --set dt=0.001 " ERRORS, 2,
                     "falling.lua:3: --set dt: the script declares no such parameter; --dt sets it for every world");
+    stn_expect_part("run falling.lua --set stiction=true " ERRORS, 2, "--stiction sets it for every world");
+    stn_expect_part("run falling.lua --set qqqqqqqq=1 " ERRORS, 2, "it declares: heavy, height, seconds, seed");
     stn_expect_part("run falling.lua --set height=tall " ERRORS, 2, "must be a number");
     stn_expect_part("run falling.lua --set heavy=1 " ERRORS, 2, "must be true or false");
     stn_expect_part("run falling.lua --set height " ERRORS, 2, "write name=value");
