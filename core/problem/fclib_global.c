@@ -10,6 +10,7 @@
 
 #include "problem/fclib.h"
 #include "problem/local_form.h"
+#include "problem/union_find.h"
 
 static const double symmetric_enough = 1e-13; // round-off of who wrote the file
 
@@ -20,20 +21,6 @@ typedef struct global_form {
 
 // ------------------------------------------------------------------------------------------------------------- trees
 
-static int32_t root_of(int32_t *parent, int32_t i) {
-    while (parent[i] != i) {
-        parent[i] = parent[parent[i]];
-        i = parent[i];
-    }
-    return i;
-}
-
-static void join(int32_t *parent, int32_t a, int32_t b) {
-    a = root_of(parent, a);
-    b = root_of(parent, b);
-    parent[a > b ? a : b] = a < b ? a : b; // the smallest dof names the tree
-}
-
 /// Trees of what M couples and of blocks of so many neighbours.
 static void part_dofs(const fclib_matrix *M, int32_t block, int32_t *parent) {
     for (int32_t i = 0; i < M->n; i++) {
@@ -41,11 +28,11 @@ static void part_dofs(const fclib_matrix *M, int32_t block, int32_t *parent) {
     }
     for (int64_t k = 0; k < M->count; k++) {
         if (M->x[k] != 0.0) {
-            join(parent, M->row[k], M->column[k]);
+            union_join(parent, M->row[k], M->column[k]);
         }
     }
     for (int32_t i = 0; i < M->n; i++) {
-        join(parent, i, i - i % block);
+        union_join(parent, i, i - i % block);
     }
 }
 
@@ -56,14 +43,14 @@ static int32_t find_sides(const fclib_matrix *H, int32_t *parent, int32_t contac
         side[i][0] = side[i][1] = -1;
     }
     for (int64_t k = 0; k < H->count; k++) {
-        int32_t *s = side[H->column[k] / 3], tree = root_of(parent, H->row[k]);
+        int32_t *s = side[H->column[k] / 3], tree = union_root(parent, H->row[k]);
         if (H->x[k] == 0.0 || s[0] == tree || s[1] == tree) {
             continue;
         }
         if (s[0] < 0 || s[1] < 0) {
             s[s[0] < 0 ? 0 : 1] = tree;
         } else {
-            join(parent, s[1], tree);
+            union_join(parent, s[1], tree);
             joined++;
         }
     }
@@ -92,7 +79,7 @@ static void place_dofs(fclib_reader *r, const global_form *g, int32_t *parent, i
                        stn_problem *p) {
     int32_t n = g->M.n;
     for (int32_t i = 0; i < n; i++) {
-        tree_of[i] = root_of(parent, i) == i ? p->tree_count++ : tree_of[root_of(parent, i)];
+        tree_of[i] = union_root(parent, i) == i ? p->tree_count++ : tree_of[union_root(parent, i)];
     }
     p->trees = fclib_allocate(r, p->tree_count, sizeof *p->trees);
     if (p->trees == NULL) {
@@ -119,8 +106,8 @@ static void place_dofs(fclib_reader *r, const global_form *g, int32_t *parent, i
         stn_matrix *A = &p->trees[t].A;
         A->values = fclib_allocate(r, (int64_t)A->n * A->n, sizeof(double));
     }
-    for (int64_t k = 0; k < g->M.count && r->status == STN_OK;
-         k++) { // half of each entry to its mirror: round-off goes
+    // Half of each entry goes to its mirror: A is symmetric to the last bit.
+    for (int64_t k = 0; k < g->M.count && r->status == STN_OK; k++) {
         const stn_problem_tree *tree = &p->trees[tree_of[g->M.row[k]]];
         int32_t i = place[g->M.row[k]] - tree->dof_start, j = place[g->M.column[k]] - tree->dof_start;
         if (g->M.x[k] != 0.0) {
@@ -277,10 +264,9 @@ void fclib_read_global(fclib_reader *r, stn_problem *p) {
     if (!symmetric) {
         p->general_W = true;
         stn_log(r->context, STN_LOG_WARNING,
-                "%s: %s/M is not symmetric, by %.1e of its largest entry: the problem is taken in its local form, W = "
-                "H^T M^-1 H as "
-                "it is; a solver that minimises an energy takes the symmetric part of W and cannot come closer than "
-                "that allows",
+                "%s: %s/M is not symmetric, by %.1e of its largest entry: the problem is taken in its local form, "
+                "W = H^T M^-1 H as it is; a solver that minimises an energy takes the symmetric part of W and cannot "
+                "come closer than that allows",
                 r->path, r->group, asymmetry);
     }
     (symmetric && g.G.n == 0 ? fill_global : fill_local)(r, &g, p);

@@ -161,8 +161,7 @@ static void judge_symmetry(fclib_reader *r, const fclib_matrix *W, stn_problem *
     if (r->status == STN_OK && p->general_W) {
         stn_log(r->context, STN_LOG_WARNING,
                 "%s: %s/W is not symmetric, by %.1e of its largest entry: it is judged as it is; a solver that "
-                "minimises an "
-                "energy takes its symmetric part and stops at a residual of about that size",
+                "minimises an energy takes its symmetric part and stops at a residual of about that size",
                 r->path, r->group, asymmetry);
     }
 }

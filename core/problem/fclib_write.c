@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writing problems and solutions in FCLIB's layout (fclib.h). The layout knows contacts with Coulomb friction and
-// nothing else: a distance goes into w (or q) as phi0/(dt + tau_d), which a rigid contact's 0 <= phi0 + (dt + tau_d)
-// v_n _|_ gamma_n
-// >= 0 is the same as; what has no place refuses the problem.
+// nothing else: a distance goes into w (or q) as phi0/(dt + tau_d), which makes
+//     0 <= v_n + phi0/(dt + tau_d)  _|_  gamma_n >= 0
+// of a rigid contact; what has no place refuses the problem.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -4,24 +4,7 @@
 #include <string.h>
 
 #include "problem/local_islands.h"
-
-static int32_t root_of(int32_t *parent, int32_t t) {
-    while (parent[t] != t) {
-        parent[t] = parent[parent[t]]; // halves the path
-        t = parent[t];
-    }
-    return t;
-}
-
-static void join(int32_t *parent, int32_t a, int32_t b) {
-    a = root_of(parent, a);
-    b = root_of(parent, b);
-    if (a < b) {
-        parent[b] = a;
-    } else {
-        parent[a] = b;
-    }
-}
+#include "problem/union_find.h"
 
 /// parent[t]: smallest tree of t's component, or -1 for a tree without constraint.
 static void merge_trees(const stn_problem *problem, int32_t *parent) {
@@ -34,12 +17,12 @@ static void merge_trees(const stn_problem *problem, int32_t *parent) {
         parent[a] = parent[a] < 0 ? a : parent[a];
         parent[b] = parent[b] < 0 ? b : parent[b];
         if (a != b) {
-            join(parent, a, b);
+            union_join(parent, a, b);
         }
     }
     for (int32_t t = 0; t < problem->tree_count; t++) {
         if (parent[t] >= 0) {
-            parent[t] = root_of(parent, t);
+            parent[t] = union_root(parent, t);
         }
     }
 }

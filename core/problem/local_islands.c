@@ -5,19 +5,7 @@
 
 #include <string.h>
 
-static int32_t root_of(int32_t *parent, int32_t i) {
-    while (parent[i] != i) {
-        parent[i] = parent[parent[i]]; // halves the path
-        i = parent[i];
-    }
-    return i;
-}
-
-static void join(int32_t *parent, int32_t a, int32_t b) {
-    a = root_of(parent, a);
-    b = root_of(parent, b);
-    parent[a > b ? a : b] = a < b ? a : b;
-}
+#include "problem/union_find.h"
 
 static bool any(const double *values, int32_t count) {
     for (int32_t i = 0; i < count; i++) {
@@ -48,14 +36,14 @@ static void merge_constraints(const stn_problem *p, int32_t *parent) {
     }
     for (int32_t i = 0; i < p->constraint_count; i++) {
         for (int32_t j = 0; j < p->constraint_count; j++) {
-            if (i != j && root_of(parent, i) != root_of(parent, j) &&
+            if (i != j && union_root(parent, i) != union_root(parent, j) &&
                 is_coupled(p, &p->constraints[i], &p->constraints[j])) {
-                join(parent, i, j);
+                union_join(parent, i, j);
             }
         }
         if (p->bilateral_count > 0 && is_bilateral(p, &p->constraints[i])) {
             pulled = pulled < 0 ? i : pulled;
-            join(parent, pulled, i);
+            union_join(parent, pulled, i);
         }
     }
 }
@@ -70,7 +58,7 @@ stn_status local_islands(const stn_problem *p, stn_arena *arena, stn_islands *ou
     }
     merge_constraints(p, parent);
     for (int32_t i = 0; i < n; i++) { // a root is met before its members
-        int32_t root = root_of(parent, i);
+        int32_t root = union_root(parent, i);
         island_of[i] = root == i ? count++ : island_of[root];
         start[island_of[i] + 2]++;
     }

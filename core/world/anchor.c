@@ -4,8 +4,7 @@
 // either body, that coincided when the contact began to hold and are apart by u along the surface since,
 //
 //     the law acts on  v_t + u/dt,   which is (the displacement at the step's end)/dt:  a spring, implicit in time
-//     |u| <= dt v_s,                 v_s the law's transition speed: an anchor is dragged along where friction is on
-//     its cone
+//     |u| <= dt v_s,                 v_s the law's transition speed: on the cone an anchor is dragged along
 //
 // Within a step the shift is a constant, so that the problem stays what it was: convex, for any solver. Joints with dry
 // friction are held alike, by a coordinate. The points are fixed in the bodies, so that u is found again from the poses

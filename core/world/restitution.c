@@ -39,8 +39,7 @@ void stn_world_check_restitution(const stn_world *world) {
     stn_describe_geometry(model, g, name, sizeof name);
     stn_log(world->context, STN_LOG_WARNING,
             "%s%s%s: restitution = %g has no effect: neither law %s nor solver %s nor contact %s uses it; a stiffness, "
-            "with "
-            "relaxation_time or dissipation for what is lost, makes a contact bounce",
+            "with relaxation_time or dissipation for what is lost, makes a contact bounce",
             geometry->where, geometry->where[0] != '\0' ? ": " : "", name, geometry->material.restitution,
             id_of(world, STN_KIND_LAW), id_of(world, STN_KIND_SOLVER), id_of(world, STN_KIND_CONTACT));
 }

@@ -183,7 +183,7 @@ static stn_status balance(admm *s, int32_t *next, stn_solve_info *info, stn_erro
     }
     double ratio = imbalance(s);
     *next *= 2;
-    if (!(ratio != 1.0)) {
+    if (ratio == 1.0) {
         return STN_OK;
     }
     s->sigma *= ratio;

@@ -251,10 +251,10 @@ static double bisect(conic *k, double precision) {
 static double quartic_root(conic *k, double precision) {
     double x = k->low;
     for (int32_t n = 0; n < MOST_STEPS; n++) {
-        double f = conic_gradient(k, x),
-               slope_ = k->p[1] + x * (2.0 * k->p[2] + x * (3.0 * k->p[3] + x * 4.0 * k->p[4]));
+        double f = conic_gradient(k, x);
+        double derivative = k->p[1] + x * (2.0 * k->p[2] + x * (3.0 * k->p[3] + x * 4.0 * k->p[4]));
         *(f >= 0.0 || beyond(k, x) ? &k->high : &k->low) = x;
-        double next = x - f / slope_, least = fmin(k->low, k->high), most = fmax(k->low, k->high);
+        double next = x - f / derivative, least = fmin(k->low, k->high), most = fmax(k->low, k->high);
         if (!(next >= least && next <= most)) {
             next = 0.5 * (k->low + k->high);
         }
@@ -267,8 +267,7 @@ static double quartic_root(conic *k, double precision) {
     return x;
 }
 
-/// Golden section over the energy S and chat give; it resolves angles to about 1e-8. What is asked beyond that, the
-/// quartic finds from there.
+/// The energy that S and chat give.
 static double energy_at(const conic *k, double x) {
     double u[2];
     direction_at(k, x, u);
@@ -280,6 +279,7 @@ static double energy_at(const conic *k, double x) {
     return r * (0.5 * r * quadratic + k->chat[0] * u[0] + k->chat[1] * u[1]);
 }
 
+/// Golden section resolves angles to about 1e-8; what is asked beyond that, the quartic finds from there.
 static double golden(conic *k, double precision) {
     const double share = 0.6180339887498949, resolved = 1e-7;
     double a = k->low, b = k->high, x = b + share * (a - b), y = a + share * (b - a);
