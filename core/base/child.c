@@ -33,24 +33,20 @@ typedef struct child {
     unsigned char *output;
 } child;
 
-/// What the environment names, or the program beside this library: installed, else in the build tree.
-static bool find_program(const child_request *r, char program[PATH_MAX]) {
-    const char *given = getenv(r->variable);
+bool child_find(const char *name, const char *installed, const char *variable, char program[PATH_MAX]) {
+    const char *given = getenv(variable);
     if (given != NULL && given[0] != '\0') {
         return snprintf(program, PATH_MAX, "%s", given) < PATH_MAX;
     }
     char folder[PATH_MAX];
     bool found = stn_library_folder(folder);
-    if (found && snprintf(program, PATH_MAX, "%s/%s", folder, r->installed) < PATH_MAX && access(program, X_OK) == 0) {
+    if (found && snprintf(program, PATH_MAX, "%s/%s", folder, installed) < PATH_MAX && access(program, X_OK) == 0) {
         return true;
     }
-    return found && snprintf(program, PATH_MAX, "%s/../bin/%s", folder, r->name) < PATH_MAX &&
-           access(program, X_OK) == 0;
+    return found && snprintf(program, PATH_MAX, "%s/../bin/%s", folder, name) < PATH_MAX && access(program, X_OK) == 0;
 }
 
-/// The channel becomes standard input; output goes nowhere. Signals are as at the start of any program, and those of
-/// the terminal do not reach it.
-static int spawn(const char *program, char *const *arguments, int channel, pid_t *process) {
+int child_spawn(const char *program, char *const *arguments, int channel, pid_t *process) {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
     sigset_t none, all;
@@ -80,11 +76,11 @@ static stn_status start(child *c, stn_error *err) {
     const child_request *r = c->request;
     char program[PATH_MAX] = "";
     int ends[2];
-    bool found = find_program(r, program);
+    bool found = child_find(r->name, r->installed, r->variable, program);
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
         return stn_fail(err, STN_ERR_FILE, "no channel to the program %s: %s", r->name, strerror(errno));
     }
-    int error = found ? spawn(program, r->arguments, ends[1], &c->process) : ENOENT;
+    int error = found ? child_spawn(program, r->arguments, ends[1], &c->process) : ENOENT;
     close(ends[1]);
     if (error != 0) {
         close(ends[0]);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The worker process that reads a scene file: started, given the bytes, listened to, and always ended and reaped. A
 // process for each file, so that no file can spoil the reading of another; starting one costs 2.5 ms.
-#define _GNU_SOURCE // POSIX_SPAWN, SOCK_CLOEXEC
+#define _GNU_SOURCE // SOCK_CLOEXEC
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +15,8 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#include "base/library_folder.h"
+#include "base/child.h"
 #include "geometry/mesh_scene.h"
-
-extern char **environ;
 
 enum {
     DEFAULT_SECONDS = 30,
@@ -55,53 +52,6 @@ static int allowed_seconds(void) {
     return good ? (int)seconds : DEFAULT_SECONDS;
 }
 
-/// STICTION_MESH_WORKER, or the program beside this library: installed, else in the build tree.
-static bool find_program(char program[PATH_MAX]) {
-    static const char *const places[] = {STN_WORKER_INSTALLED, "../bin/stiction-mesh"};
-    const char *given = getenv("STICTION_MESH_WORKER");
-    if (given != NULL && given[0] != '\0') {
-        return snprintf(program, PATH_MAX, "%s", given) < PATH_MAX;
-    }
-    char folder[PATH_MAX];
-    bool found = stn_library_folder(folder);
-    for (size_t i = 0; found && i < sizeof places / sizeof places[0]; i++) {
-        if (snprintf(program, PATH_MAX, "%s/%s", folder, places[i]) < PATH_MAX && access(program, X_OK) == 0) {
-            return true;
-        }
-    }
-    snprintf(program, PATH_MAX, "stiction-mesh");
-    return false;
-}
-
-/// The channel becomes standard input; output goes nowhere. Signals are as at the start of any program, and those of
-/// the terminal do not reach it.
-static int spawn(const char *program, int channel, pid_t *process) {
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
-    sigset_t none, all;
-    char name[] = "stiction-mesh", *arguments[] = {name, NULL};
-    int error = posix_spawn_file_actions_init(&files);
-    if (error != 0) {
-        return error;
-    }
-    error = posix_spawnattr_init(&attributes);
-    if (error == 0) {
-        sigemptyset(&none);
-        sigfillset(&all);
-        posix_spawnattr_setsigmask(&attributes, &none);
-        posix_spawnattr_setsigdefault(&attributes, &all);
-        posix_spawnattr_setpgroup(&attributes, 0);
-        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-        error = posix_spawn_file_actions_adddup2(&files, channel, 0);
-        error = error == 0 ? posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0) : error;
-        error = error == 0 ? posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0) : error;
-        error = error == 0 ? posix_spawn(process, program, &files, &attributes, arguments, environ) : error;
-        posix_spawnattr_destroy(&attributes);
-    }
-    posix_spawn_file_actions_destroy(&files);
-    return error;
-}
-
 static stn_status refuse_program(const worker *w, const char *reason, stn_error *err) {
     return stn_fail(
         err, STN_ERR_FILE,
@@ -111,12 +61,16 @@ static stn_status refuse_program(const worker *w, const char *reason, stn_error 
 }
 
 static stn_status start(worker *w, stn_error *err) {
+    char name[] = "stiction-mesh", *arguments[] = {name, NULL};
     int ends[2];
-    bool found = find_program(w->program);
+    bool found = child_find(name, STN_WORKER_INSTALLED, "STICTION_MESH_WORKER", w->program);
+    if (!found) {
+        snprintf(w->program, PATH_MAX, "%s", name);
+    }
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
         return stn_fail(err, STN_ERR_FILE, "%s: no channel to a reading process: %s", w->file->path, strerror(errno));
     }
-    int error = found ? spawn(w->program, ends[1], &w->process) : ENOENT;
+    int error = found ? child_spawn(w->program, arguments, ends[1], &w->process) : ENOENT;
     close(ends[1]);
     if (error != 0) {
         close(ends[0]);
