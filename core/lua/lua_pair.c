@@ -32,8 +32,8 @@ stn_link_range stn_lua_links(lua_State *L, int index, stn_lua_world *w, const ch
     }
     const stn_lua_object *robot = object_at(L, at, w, STN_LUA_ROBOT, owner);
     if (robot == NULL) {
-        stn_lua_fail(L, "%s: name links by a robot, { robot, \"link\" }, \"robot/link\" or a link object, got %s",
-                     owner, luaL_typename(L, at));
+        stn_lua_fail(L, "%s: name links by a robot, { robot, \"link\" }, \"robot/link\" or a link object, got %s%s",
+                     owner, name != NULL ? "a table that begins with " : "", luaL_typename(L, at));
     }
     stn_link_range range = stn_lua_robot_links(w, robot->index);
     if (name != NULL) {

@@ -308,7 +308,7 @@ stn.test("bad sides and options are told in a line", function()
     { box, box, text = "link 'box' is on both sides" }, { box, other, text = "belongs to another world" },
     { box, slope, { pont = { 0, 0, 0 } }, text = "unknown key 'pont', did you mean 'point'" },
     { box, slope, { point = { 0, 0 / 0, 0 } }, text = "point" }, { box, slope, 5, text = "table" },
-    { box, { 1, 2, 3 }, text = "name links by a robot" },
+    { box, { 1, 2, 3 }, text = "got a table that begins with number" }, { box, { point = { 0, 0, 0 } }, text = "got a table that begins with nil" },
   }
   for _, case in ipairs(cases) do
     local message = stn.fails(function()
