@@ -15,6 +15,7 @@
 local stn = require "stiction"
 local clutter = require "clutter_scene"
 local chart = require "chart"
+local numbers, statistics = require "numbers", require "statistics"
 
 local p = clutter.parameters {
   study = stn.choice { "all", "time", "dt", "stiffness", "cost" },
@@ -54,11 +55,6 @@ local function make(o)
   return world
 end
 
-local function median(values)
-  table.sort(values)
-  return values[(#values + 1) // 2]
-end
-
 -- Median of slip mu gamma_n/|gamma_t| over contacts that stick; NaN without any.
 local function stiction_tolerance(step)
   local found = {}
@@ -68,7 +64,7 @@ local function stiction_tolerance(step)
       found[#found + 1] = contact.slip * limit / contact.friction_impulse
     end
   end
-  return #found > 0 and median(found) or 0 / 0
+  return #found > 0 and statistics.median(found) or 0 / 0
 end
 
 -- Mean penetration and normal force of the contacts that overlap.
@@ -124,7 +120,7 @@ local function over_piles(o, keys)
     row.missed, row.stalled = row.missed + result.missed, row.stalled + result.stalled
     row.most = math.max(row.most, result.most)
   end
-  for key, values in pairs(found) do row[key] = median(values) end
+  for key, values in pairs(found) do row[key] = statistics.median(values) end
   return row
 end
 
@@ -217,8 +213,7 @@ local function study_dt()
   say "                      dt [s]    iterations: all  first part  afterwards   most   stalled"
   for i, law in ipairs(laws) do
     series[i] = { name = law .. ", after the impacts", x = {}, y = {} }
-    for k, word in ipairs(words(p.steps)) do
-      local dt = assert(tonumber(word), "steps are numbers")
+    for k, dt in ipairs(numbers(p.steps, "steps")) do
       local row = over_piles({ law = law, dt = dt }, { "iterations", "early", "late" })
       say("%-20s %7g %17.2f %11.2f %11.2f %6d %9d", law, dt, row.iterations, row.early, row.late, row.most, row.stalled)
       stn.check(("%s, dt = %g s: steps that did not converge"):format(law, dt), { value = row.missed, limit = 0, unit = "steps" })
@@ -231,15 +226,6 @@ local function study_dt()
 end
 
 -- ---------------------------------------------------------------------------------------------------------- stiffness
-
--- Slope of the least-squares line through (x, y).
-local function slope(x, y)
-  local n, sx, sy, sxx, sxy = #x, 0, 0, 0, 0
-  for i = 1, n do
-    sx, sy, sxx, sxy = sx + x[i], sy + y[i], sxx + x[i] ^ 2, sxy + x[i] * y[i]
-  end
-  return (n * sxy - sx * sy) / (n * sxx - sx ^ 2)
-end
 
 local function study_stiffness()
   local lines, series = {}, {}
@@ -261,7 +247,7 @@ local function study_stiffness()
       series[i].x[decade - p.from + 1], series[i].y[decade - p.from + 1] = k, row.depth
     end
     if #decades > 1 then
-      local found = slope(decades, depths)
+      local found = statistics.slope(decades, depths)
       stn.result(law .. ": slope of the mean penetration", found, "1")
       stn.check(law .. ": slope of the mean penetration off -1 by", { value = math.abs(found + 1), limit = 0.03 })
     end
@@ -293,7 +279,7 @@ local function study_cost()
   local base
   say("after %g s              us median   iterations   over %s", p.transient, laws[1])
   for _, law in ipairs(laws) do
-    local mean, us = iterations[law] / #duration[law], median(duration[law])
+    local mean, us = iterations[law] / #duration[law], statistics.median(duration[law])
     base = base or us
     say("%-20s %12.1f %12.2f %12.2f", law, us, mean, us / base)
     stn.result(law .. ": time of a step over that of " .. laws[1], us / base, "1")

@@ -3,6 +3,7 @@
 -- by the paper's 26 spheres (a box then lies on 9 points). Iterations, time and momentum error of every step: to the
 -- summary, to plots in a recording, and to --log.
 local stn = require "stiction"
+local statistics = require "statistics"
 local clutter = require "clutter_scene"
 
 local p = clutter.parameters { tolerance = 1e-5, cases = stn.choice { "all", "one" } }
@@ -13,12 +14,6 @@ local function mean(values, from)
     sum, count = sum + values[i], count + 1
   end
   return count > 0 and sum / count or 0
-end
-
-local function median(values)
-  local sorted = table.move(values, 1, #values, 1, {})
-  table.sort(sorted)
-  return sorted[(#sorted + 1) // 2]
 end
 
 local function run()
@@ -34,7 +29,7 @@ local function run()
   end
   local name = (p.walls and "walls" or "open floor") .. ", " .. p.box_contact
   io.stderr:write(("%-22s %9d %10.2f %12.2f %8d %10.0f %12.1e %12.1e\n"):format(name, contacts, mean(iterations, 1),
-    mean(iterations, #iterations // 2), math.max(table.unpack(iterations)), median(duration), worst, penetration))
+    mean(iterations, #iterations // 2), math.max(table.unpack(iterations)), statistics.median(duration), worst, penetration))
   stn.check(name .. ": momentum error below the tolerance", { value = worst, limit = p.tolerance, unit = "1" })
   stn.check(name .. ": steps that did not converge", { value = unsolved, limit = 0, unit = "1" })
   stn.result(name .. ": iterations per steady step", mean(iterations, #iterations // 2), "1")

@@ -5,17 +5,12 @@
 local stn = require "stiction"
 local clutter = require "clutter_scene"
 local chart = require "chart"
+local statistics = require "statistics"
 
 local p = clutter.parameters {
   placement = stn.choice { "columns", "paper" }, dt = 0.002, seconds = 3.0, tolerance = 1e-8, most = 1280, most_walls = 320,
   plot = "", -- an SVG file
 }
-
-local function median(values, from)
-  local part = table.move(values, from, #values, 1, {})
-  table.sort(part)
-  return part[(#part + 1) // 2]
-end
 
 local function run(bodies, walls)
   p.bodies, p.walls = bodies, walls
@@ -31,7 +26,7 @@ local function run(bodies, walls)
     contacts = step.contact_count
   end
   local row = {
-    bodies = bodies, us = median(duration, 1), settled = median(duration, steps - steps // 5),
+    bodies = bodies, us = statistics.median(duration), settled = statistics.median(table.move(duration, steps - steps // 5, steps, 1, {})),
     iterations = iterations / steps, worst = worst, contacts = contacts,
   }
   io.stderr:write(("%-6s %6d %9d %11.1f %12.1f %10.2f %12.2f %10.1e\n"):format(walls and "walls" or "open", bodies,

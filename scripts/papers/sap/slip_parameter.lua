@@ -5,6 +5,7 @@
 local stn = require "stiction"
 local clutter = require "clutter_scene"
 local chart = require "chart"
+local statistics = require "statistics"
 
 local p = clutter.parameters { bodies = 40, from = -7, to = -1, tolerance = 1e-5, plot = "" } -- plot: an SVG file
 local g = 9.81
@@ -35,16 +36,6 @@ local function run(sigma)
   }
 end
 
--- Least squares through (log x, log y).
-local function slope(rows, x, y)
-  local n, sx, sy, sxx, sxy = #rows, 0, 0, 0, 0
-  for _, row in ipairs(rows) do
-    local a, b = math.log(row[x]), math.log(row[y])
-    sx, sy, sxx, sxy = sx + a, sy + b, sxx + a * a, sxy + a * b
-  end
-  return (n * sxy - sx * sy) / (n * sxx - sx * sx)
-end
-
 local rows = {}
 io.stderr:write("   sigma   mean slip [m/s]   sigma mu dt g   condition   iterations\n")
 for exponent = p.from, p.to do
@@ -53,10 +44,10 @@ for exponent = p.from, p.to do
   io.stderr:write(("%8.0e %17.2e %15.2e %11.2e %12.2f\n"):format(row.sigma, row.slip, row.bound, row.condition, row.iterations))
   stn.check(("mean slip at sigma %.0e"):format(row.sigma), { value = row.slip, limit = row.bound, unit = "m/s" })
 end
-local function column(key)
+local function column(key, of)
   local values = {}
   for i, row in ipairs(rows) do
-    values[i] = row[key]
+    values[i] = of and of(row[key]) or row[key]
   end
   return values
 end
@@ -70,7 +61,7 @@ if p.plot ~= "" then
   })
 end
 if #rows > 2 then
-  local power = slope(rows, "sigma", "condition")
+  local power = statistics.slope(column("sigma", math.log), column("condition", math.log))
   stn.result("power_of_the_condition_number", power, "1")
   stn.check("condition number against 1/sigma", { value = math.abs(power + 1), limit = 0.2, unit = "1" })
 end

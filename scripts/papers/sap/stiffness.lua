@@ -7,6 +7,7 @@
 -- Small steps and a long rest: a body that rolls on at speed v moves by (v dt)^2/2r out of the contact's tangent plane in a
 -- step, and with 1e12 N/m the penetrations to be measured are of 4e-12 m.
 local stn = require "stiction"
+local statistics = require "statistics"
 
 local p = stn.params {
   bodies = 40,
@@ -74,23 +75,6 @@ local function run(world)
   return { depth / touching, force / touching, iterations / count }
 end
 
---- Slope of the least-squares line through (x, y).
-local function slope(x, y)
-  local mean_x, mean_y, xx, xy = 0, 0, 0, 0
-  for i = 1, #x do
-    mean_x, mean_y = mean_x + x[i] / #x, mean_y + y[i] / #x
-  end
-  for i = 1, #x do
-    xx, xy = xx + (x[i] - mean_x) ^ 2, xy + (x[i] - mean_x) * (y[i] - mean_y)
-  end
-  return xy / xx
-end
-
-local function median(values)
-  table.sort(values)
-  return values[(#values + 1) // 2]
-end
-
 local decades, depths = {}, {}
 print "k [N/m]  mean penetration [m]  mean force [N]  penetration k/force  iterations  plateau [m]"
 for decade = 4, 12 do
@@ -100,13 +84,13 @@ for decade = 4, 12 do
       found[i][seed] = value
     end
   end
-  local depth, force, iterations = median(found[1]), median(found[2]), median(found[3])
+  local depth, force, iterations = statistics.median(found[1]), statistics.median(found[2]), statistics.median(found[3])
   local plateau = p.beta ^ 2 / (4 * math.pi ^ 2) * 9.81 * 2 * p.dt * p.dt * force / weight
   decades[#decades + 1], depths[#depths + 1] = decade, math.log(depth, 10)
   print(("1e%-8d %.3e %18.3f %16.4f %16.1f %16.2e"):format(decade, depth, force, depth * k / force, iterations, plateau))
 end
 
-local found = slope(decades, depths)
+local found = statistics.slope(decades, depths)
 stn.result("slope", found, "1")
 stn.result("steps", steps, "1")
 stn.result("worst_iterations", worst, "1")

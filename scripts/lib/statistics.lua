@@ -1,0 +1,24 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Figures of lists of numbers, for studies.
+local statistics = {}
+
+--- The median, of an even count the lower one; the list stays as it is.
+function statistics.median(values)
+  local sorted = table.move(values, 1, #values, 1, {})
+  table.sort(sorted)
+  return sorted[(#sorted + 1) // 2]
+end
+
+--- Slope of the least-squares line through (x, y).
+function statistics.slope(x, y)
+  local mean_x, mean_y, xx, xy = 0, 0, 0, 0
+  for i = 1, #x do
+    mean_x, mean_y = mean_x + x[i] / #x, mean_y + y[i] / #x
+  end
+  for i = 1, #x do
+    xx, xy = xx + (x[i] - mean_x) ^ 2, xy + (x[i] - mean_x) * (y[i] - mean_y)
+  end
+  return xy / xx
+end
+
+return statistics
