@@ -15,9 +15,10 @@ typedef enum shape { SHAPE_FINITE, SHAPE_LOG } shape;
 static const char *const shapes[] = {"finite", "log", NULL};
 
 typedef struct barrier_config {
+    double stiction_tolerance, support, beta;
     int32_t shape;
-    double support, stiction_tolerance, beta;
 } barrier_config;
+LAGGED_BEGINS(barrier_config);
 
 static const stn_param params[] = {
     STN_PARAM_CHOICE(barrier_config, shape, shapes, 0, "finite: zero beyond the support; log: never zero"),
@@ -113,16 +114,6 @@ static double reach(const void *self, double dt, const stn_constraint *c, double
     return ((const barrier_config *)self)->support + 2.0 * dt * fabs(normal_speed);
 }
 
-static void slip(const void *self, const stn_problem *problem, int32_t constraint, const double *v_c,
-                 const double *gamma, stn_law_slip *out) {
-    (void)problem;
-    (void)constraint;
-    (void)v_c;
-    (void)gamma;
-    *out =
-        (stn_law_slip){.transition_speed = soft_norm_transition * ((const barrier_config *)self)->stiction_tolerance};
-}
-
 static const stn_law_ops ops = {
     .size = sizeof ops,
     .coefficient_count = (int32_t)LAGGED_COUNT + (int32_t)NORMAL_COUNT,
@@ -131,7 +122,7 @@ static const stn_law_ops ops = {
     .prepare = prepare,
     .evaluate = evaluate,
     .max_step = max_step,
-    .slip = slip,
+    .slip = lagged_slip,
 };
 
 static const char *const words[] = {"gap", NULL};

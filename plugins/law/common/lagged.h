@@ -9,6 +9,7 @@
 #define STICTION_LAW_COMMON_LAGGED_H
 
 #include <math.h>
+#include <stddef.h>
 
 #include "common/contact.h"
 #include "common/lanes.h"
@@ -51,6 +52,19 @@ LANE_INLINE void lagged_lane(const void *self, const double *c, size_t stride, c
 
 /// Friction |v_t|/s of a soft norm only tends to its limit; it has 99 % of it at |v_t| = 0.99/sqrt(1 - 0.99^2) e.
 static const double soft_norm_transition = 7.0179238;
+
+/// The slip of such a law. Its instance begins with its stiction_tolerance, the e of its friction [m/s].
+static inline void lagged_slip(const void *self, const stn_problem *problem, int32_t constraint, const double *v_c,
+                               const double *gamma, stn_law_slip *out) {
+    (void)problem;
+    (void)constraint;
+    (void)v_c;
+    (void)gamma;
+    *out = (stn_law_slip){.transition_speed = soft_norm_transition * *(const double *)self};
+}
+
+#define LAGGED_BEGINS(type) \
+    _Static_assert(offsetof(type, stiction_tolerance) == 0, #type " begins with what lagged_slip reads")
 
 /// The reach of such a law: friction of a step needs a normal impulse before touch.
 static inline double lagged_reach(const void *self, double dt, const stn_constraint *c, double normal_speed,

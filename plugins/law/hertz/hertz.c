@@ -15,8 +15,9 @@
 #include "common/lanes.h"
 
 typedef struct hertz_config {
-    double indentation, stiction_tolerance, beta;
+    double stiction_tolerance, indentation, beta;
 } hertz_config;
+LAGGED_BEGINS(hertz_config);
 
 static const stn_param params[] = {
     STN_PARAM_REAL(hertz_config, indentation, "m", 1e-4, 1e-12, 1e3,
@@ -80,15 +81,6 @@ LANE_KERNEL static void evaluate(const void *self, const stn_law_batch *batch, c
     lagged_evaluate(self, batch, v_c, cost, gamma, G, hertz);
 }
 
-static void slip(const void *self, const stn_problem *problem, int32_t constraint, const double *v_c,
-                 const double *gamma, stn_law_slip *out) {
-    (void)problem;
-    (void)constraint;
-    (void)v_c;
-    (void)gamma;
-    *out = (stn_law_slip){.transition_speed = soft_norm_transition * ((const hertz_config *)self)->stiction_tolerance};
-}
-
 static const stn_law_ops ops = {
     .size = sizeof ops,
     .coefficient_count = (int32_t)LAGGED_COUNT + (int32_t)NORMAL_COUNT,
@@ -96,7 +88,7 @@ static const stn_law_ops ops = {
     .reach = lagged_reach,
     .prepare = prepare,
     .evaluate = evaluate,
-    .slip = slip,
+    .slip = lagged_slip,
 };
 
 static const char *const reads[] = {"dissipation", NULL};

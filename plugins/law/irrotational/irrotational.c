@@ -20,6 +20,7 @@
 typedef struct irrotational_config {
     double stiction_tolerance, beta, sigma;
 } irrotational_config;
+LAGGED_BEGINS(irrotational_config);
 
 #define TOLERANCE_PARAM                                                                                      \
     STN_PARAM_REAL(irrotational_config, stiction_tolerance, "m/s", 1e-4, 1e-12, 1e3,                         \
@@ -98,16 +99,6 @@ static stn_status prepare_regularized(const void *self, const stn_problem *probl
     (void)memory;
     const law_rules rules = regularized_rules(self);
     return law_prepare(&rules, self, problem, batch, err);
-}
-
-static void slip_lagged(const void *self, const stn_problem *problem, int32_t constraint, const double *v_c,
-                        const double *gamma, stn_law_slip *out) {
-    (void)problem;
-    (void)constraint;
-    (void)v_c;
-    (void)gamma;
-    const irrotational_config *config = self;
-    *out = (stn_law_slip){.transition_speed = soft_norm_transition * config->stiction_tolerance};
 }
 
 static void slip_regularized(const void *self, const stn_problem *problem, int32_t constraint, const double *v_c,
@@ -208,10 +199,12 @@ static double reach_similar(const void *self, double dt, const stn_constraint *c
     }
 
 #define evaluate_regularized evaluate_lagged
+#define slip_lagged          lagged_slip
 OPS(lagged, (int32_t)LAGGED_COUNT + (int32_t)NORMAL_COUNT, lagged_reach);
 OPS(regularized, (int32_t)LAGGED_COUNT + (int32_t)NORMAL_COUNT, lagged_reach);
 OPS(similar, SIMILAR_COUNT, reach_similar);
 #undef evaluate_regularized
+#undef slip_lagged
 
 static const char *const reads[] = {"dissipation", NULL};
 

@@ -28,11 +28,12 @@ static const stn_param params[] = {
 
 /// Segment j: from start[j] on, over width[j] (infinite: the last), with force[j] at its start.
 typedef struct table {
-    stn_context *context;
     double stiction_tolerance;
+    stn_context *context;
     int32_t count;
     double start[MOST_POINTS], width[MOST_POINTS], force[MOST_POINTS], slope[MOST_POINTS];
 } table;
+LAGGED_BEGINS(table);
 
 static stn_status refuse(stn_error *err, const char *text, int32_t point, const char *why) {
     return stn_fail(err, STN_ERR_PARAMETER, "force = \"%s\": point %d %s", text, point + 1, why);
@@ -138,15 +139,6 @@ static void evaluate(const void *self, const stn_law_batch *batch, const double 
     lagged_evaluate(self, batch, v_c, cost, gamma, G, tabulated);
 }
 
-static void slip(const void *self, const stn_problem *problem, int32_t constraint, const double *v_c,
-                 const double *gamma, stn_law_slip *out) {
-    (void)problem;
-    (void)constraint;
-    (void)v_c;
-    (void)gamma;
-    *out = (stn_law_slip){.transition_speed = soft_norm_transition * ((const table *)self)->stiction_tolerance};
-}
-
 static const stn_law_ops ops = {
     .size = sizeof ops,
     .coefficient_count = (int32_t)LAGGED_COUNT + (int32_t)NORMAL_COUNT,
@@ -154,7 +146,7 @@ static const stn_law_ops ops = {
     .reach = lagged_reach,
     .prepare = prepare,
     .evaluate = evaluate,
-    .slip = slip,
+    .slip = lagged_slip,
 };
 
 static const stn_plugin_desc desc = {
