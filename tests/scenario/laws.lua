@@ -102,6 +102,7 @@ stn.test("a table that is none is refused, with the point and why", function()
     ["0.001 1; 0.002 2"] = "point 1 must be two numbers", ["-1 1"] = "point 1 must lie deeper",
     ["0.001 2, 0.002 1"] = "point 2 must lie deeper than the one before, with no smaller force",
     [""] = "point 1 must be two numbers", ["0.001 1,"] = "point 2 must be two numbers", ["inf 1"] = "point 1 must be two",
+    ["0.001 0, 0.002 0"] = "every force is 0, so contacts would hold nothing",
   }
   for text, words in pairs(cases) do
     stn.fails(function() stn.world { law = { "table", force = text } }:step() end, words)
