@@ -152,6 +152,8 @@ stn_status builder_check_robot(const stn_model_builder *builder, const char *wha
 // puts the object's name in front.
 stn_status check_pose(const char *what, const stn_pose *pose, stn_error *err);
 stn_status check_material(const stn_material *material, stn_error *err);
+/// The same for a surface, where a mu that is not stated is the default.
+stn_status check_surface(const stn_material *material, stn_error *err);
 /// Who states mu alone means both coefficients of friction (material.c).
 stn_material material_stated(const stn_material *given);
 stn_status check_link(const stn_link_spec *spec, stn_error *err);

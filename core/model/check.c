@@ -241,8 +241,7 @@ stn_status check_material(const stn_material *material, stn_error *err) {
     return STN_OK;
 }
 
-/// The material of a surface, where a mu that is not stated is the default.
-static stn_status check_surface(const stn_material *material, stn_error *err) {
+stn_status check_surface(const stn_material *material, stn_error *err) {
     stn_status status = check_material(material, err);
     double mu = stn_material_default().mu;
     if (status == STN_OK && isnan(material->mu) && material->mu_static < mu) {

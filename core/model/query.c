@@ -11,30 +11,58 @@ static void take(double *into, double value) {
     }
 }
 
+/// A material with what is stated over it.
+static stn_material changed(stn_material m, const stn_material *stated) {
+    take(&m.mu, stated->mu);
+    take(&m.stiffness, stated->stiffness);
+    take(&m.relaxation_time, stated->relaxation_time);
+    take(&m.dissipation, stated->dissipation);
+    take(&m.restitution, stated->restitution);
+    take(&m.modulus, stated->modulus);
+    take(&m.mu_static, stated->mu_static);
+    return m;
+}
+
+static bool is_of_robot(const stn_model_builder *builder, int32_t geometry, int32_t robot) {
+    int32_t link = geometry_at(builder, geometry)->link;
+    return link != STN_WORLD && link_at(builder, link)->robot == robot;
+}
+
+/// A mu_static that is stated alone goes with the mu that a surface has.
+static stn_status check_changed(const stn_model_builder *builder, int32_t robot, const stn_material *stated,
+                                stn_error *err) {
+    for (int32_t i = 0; i < builder->geometries.count; i++) {
+        const built_geometry *g = geometry_at(builder, i);
+        if (!is_of_robot(builder, i, robot) || !g->spec.collision) {
+            continue;
+        }
+        const stn_material m = changed(g->spec.material, stated);
+        stn_status status = check_surface(&m, err);
+        if (status != STN_OK) {
+            stn_error_prefix(err, "link '%s'", link_at(builder, g->link)->spec.name);
+            return status;
+        }
+    }
+    return STN_OK;
+}
+
 stn_status stn_builder_set_material(stn_model_builder *builder, int32_t robot, const stn_material *material,
                                     stn_error *err) {
     if (robot < 0 || robot >= builder->robots.count) {
         return stn_fail(err, STN_ERR_ARGUMENT, "set_material: there is no robot %d", robot);
     }
+    const stn_material stated = material_stated(material);
     stn_status status = check_material(material, err);
+    status = status == STN_OK ? check_changed(builder, robot, &stated, err) : status;
     if (status < 0) {
         stn_error_prefix(err, "robot '%s'", robot_at(builder, robot)->name);
         return status;
     }
-    const stn_material stated = material_stated(material);
     for (int32_t i = 0; i < builder->geometries.count; i++) {
-        int32_t link = geometry_at(builder, i)->link;
-        if (link == STN_WORLD || link_at(builder, link)->robot != robot) {
-            continue;
+        if (is_of_robot(builder, i, robot)) {
+            stn_material *m = &geometry_at(builder, i)->spec.material;
+            *m = changed(*m, &stated);
         }
-        stn_material *m = &geometry_at(builder, i)->spec.material;
-        take(&m->mu, stated.mu);
-        take(&m->stiffness, stated.stiffness);
-        take(&m->relaxation_time, stated.relaxation_time);
-        take(&m->dissipation, stated.dissipation);
-        take(&m->restitution, stated.restitution);
-        take(&m->modulus, stated.modulus);
-        take(&m->mu_static, stated.mu_static);
     }
     return STN_OK;
 }

@@ -154,8 +154,11 @@ static stn_status add_contact(stn_world *world, int32_t i, stn_error *err) {
     p->bias[c->row + 1] = bias.y;
     p->bias[c->row + 2] = bias.z;
     stn_status status = contact_jacobian(world, contact, c, err);
-    if (contact->material.mu_static > contact->material.mu && status == STN_OK) { // NaN: none
+    double mu_static = contact->material.mu_static; // NaN: none
+    if (mu_static > contact->material.mu && status == STN_OK) {
         apply_static_friction(world, contact, c);
+    } else if (mu_static < contact->material.mu) {
+        say_static_friction_lost(world, contact);
     }
     return status;
 }

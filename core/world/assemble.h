@@ -21,6 +21,7 @@ stn_status assemble_out_of_memory(stn_error *err);
 
 /// Replaces mu of a contact that has a static coefficient by what its slip speed makes it; J and bias are complete.
 void apply_static_friction(const stn_world *world, const stn_contact *contact, stn_constraint *c);
+void say_static_friction_lost(stn_world *world, const stn_contact *contact); // once a world
 
 row_count joint_row_count(const stn_world *world);
 stn_status add_joint_rows(stn_world *world, stn_error *err);

@@ -93,6 +93,7 @@ stn_status stn_world_clone(const stn_world *world, stn_world **out, stn_error *e
     }
     clone->stepped = world->stepped;
     clone->resolution_said = world->resolution_said;
+    clone->static_friction_said = world->static_friction_said;
     *out = clone;
     return STN_OK;
 }

@@ -41,3 +41,19 @@ void apply_static_friction(const stn_world *world, const stn_contact *contact, s
     c->mu2 = contact->mu2 == contact->material.mu ? mu : contact->mu2 * (mu / contact->material.mu);
     c->mu1 = mu;
 }
+
+/// Surfaces and the calls of contact_material are checked alone: only a mu_static of a pair and a mu of its surfaces,
+/// or of another call, come here. Means of the same numbers may differ in the last digits.
+void say_static_friction_lost(stn_world *world, const stn_contact *contact) {
+    const stn_material *m = &contact->material;
+    if (world->static_friction_said || m->mu_static > m->mu * (1.0 - 1e-12)) {
+        return;
+    }
+    world->static_friction_said = true;
+    char a[160], b[160];
+    stn_describe_geometry(world->model, contact->geometry_a, a, sizeof a);
+    stn_describe_geometry(world->model, contact->geometry_b, b, sizeof b);
+    stn_log(world->context, STN_LOG_WARNING,
+            "the contact of %s and %s: mu_static = %g has no effect below mu = %g: state mu beside it", a, b,
+            m->mu_static, m->mu);
+}

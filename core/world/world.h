@@ -49,8 +49,8 @@ typedef struct element_slots {
     int32_t *slot;
 } element_slots;
 
-/// What holds a contact or a joint that sticks: a material point of A and one of B, in the bodies' frames (world, for nodes),
-/// or the coordinate of a joint. Part of the state; see anchor.c.
+/// What holds a contact or a joint that sticks: a material point of A and one of B, in the bodies' frames (world, for
+/// nodes), or the coordinate of a joint. Part of the state; see anchor.c.
 typedef struct anchor {
     int32_t body[2];   // A, B; -1: nodes. Of a joint: its child, -1
     stn_vec3 point[2]; // [m]; of a joint: x of the first is its coordinate [m, rad]
@@ -94,17 +94,18 @@ struct stn_world {
     int32_t collider_count;
     int32_t *collider; // geometries that can collide
     bool *collider_moves;
-    double *collider_radius;       // of the shape about its body's origin, for speed bounds; 0 for half spaces and height fields
-    stn_material *collider_worst;  // largest mu, relaxation time, dissipation, smallest stiffness of any pair with it
+    double
+        *collider_radius; // of the shape about its body's origin, for speed bounds; 0 for half spaces and height fields
+    stn_material *collider_worst; // largest mu, relaxation time, dissipation, smallest stiffness of any pair with it
     stn_aabb *collider_box;
     bool has_belts;      // does any collider's surface move by itself in this step?
     int32_t *body_parts; // (body_count) colliders that each body is composed of; a surface counts as two
     int32_t prescribed_count;
-    prescribed_body *prescribed; // by body
-    int32_t *prescribed_of;      // (body_count) number of a prescribed body, -1: it is none
+    prescribed_body *prescribed;   // by body
+    int32_t *prescribed_of;        // (body_count) number of a prescribed body, -1: it is none
     int32_t *node_dof, *node_tree; // (node_count) first velocity and tree of each node
-    stn_pose *geometry_pose; // (geometry_count)
-    stn_spatial *star_velocity; // (body_count) spatial velocity under v_star
+    stn_pose *geometry_pose;       // (geometry_count)
+    stn_spatial *star_velocity;    // (body_count) spatial velocity under v_star
     stn_broadphase *broadphase;
     void *contact_prepared;
     double force_theta, force_theta_vq; // of the integrator, see stn_formed
@@ -117,9 +118,10 @@ struct stn_world {
     stn_inverse *inverse;
     stn_problem_solver *solver;
     double stiction_tolerance; // slip speed that static friction is counted by [m/s]
-    int32_t massless_link; // a moving link without mass, which has no dynamics; -1: none
-    bool assembled; // the problem of the step at hand is complete
-    bool resolution_said; // the warning about stiffness and dt was given
+    int32_t massless_link;     // a moving link without mass, which has no dynamics; -1: none
+    bool assembled;            // the problem of the step at hand is complete
+    bool resolution_said;      // the warning about stiffness and dt was given
+    bool static_friction_said; // that about a mu_static below mu
     bool stepped;
     double observers_us; // after the last step; of profiles alone
 
@@ -202,7 +204,8 @@ stn_status stn_world_find_prescribed(stn_world *world, stn_error *err); // when 
 void stn_step_prescribed(stn_world *world); // before all that asks for their velocity at the step's end:
 stn_spatial stn_step_prescribed_twist(const stn_world *world, int32_t body); // of one that is prescribed
 stn_vec3 stn_step_prescribed_velocity(const stn_world *world, int32_t body, stn_vec3 point); // zero for other bodies
-stn_vec3 stn_step_prescribed_way(const stn_world *world, int32_t body, stn_vec3 point); // by the step's end; zero likewise
+stn_vec3 stn_step_prescribed_way(const stn_world *world, int32_t body,
+                                 stn_vec3 point); // by the step's end; zero likewise
 void stn_step_move_prescribed(const stn_world *world, double *q_next);
 void stn_step_forget_prescribed(stn_world *world); // the step that was told is made
 
@@ -236,7 +239,7 @@ const stn_cache_entry *stn_cache_find(const stn_world *world, uint64_t id); // N
 stn_status stn_cache_commit(stn_world *world, stn_error *err);
 stn_status stn_cache_index_rebuild(stn_world *world, stn_error *err); // after the state was replaced
 
-size_t stn_world_cache_bytes(const stn_world *world); // private bytes per cache entry
+size_t stn_world_cache_bytes(const stn_world *world);              // private bytes per cache entry
 anchor stn_cache_anchor(const stn_world *world, int32_t position); // of worlds with stiction
 void stn_cache_set_anchor(stn_world *world, int32_t position, const anchor *a);
 
@@ -247,7 +250,8 @@ void stn_step_release(stn_world *world, const double *v_c); // after the solve: 
 void stn_world_forget_anchors(stn_world *world, size_t start, size_t count);
 
 // events.c: contacts that begin and end
-uint64_t stn_step_touching(const stn_world *world, const stn_constraint *c); // key of the links that it pushes apart, 0: none
+uint64_t stn_step_touching(const stn_world *world,
+                           const stn_constraint *c);                 // key of the links that it pushes apart, 0: none
 stn_status stn_step_note_touching(stn_world *world, stn_error *err); // of the step before; the cache is still its own
 
 // contact_report.c

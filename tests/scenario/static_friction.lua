@@ -128,6 +128,11 @@ stn.test("mu alone means both coefficients, and mu_static may not be the smaller
   stn.fails(function()
     friction({}, { mu = 0.9, mu_static = 0.2 })
   end, "contact material of links 'any' and 'any': mu_static = 0.2 must be at least mu = 0.9")
+  local world = stn.world {}
+  stn.fails(function() -- the file states mu = 0.5 of this link
+    world:load { "models/wsg50/wsg50.xml", mu_static = 0.1 }
+  end, "robot 'wsg50': link 'wsg50_base': mu_static = 0.1 must be at least mu = 0.5")
+  world:load { "models/wsg50/wsg50.xml", mu = 0.05, mu_static = 0.1 }
 end)
 
 stn.test("a robot file cannot hold mu_static, which saving says", function()

@@ -266,7 +266,8 @@ STN_API stn_status stn_builder_add_equality(stn_model_builder *builder, const st
 STN_API stn_status stn_builder_set_velocity_limits(stn_model_builder *builder, int32_t robot, bool kept,
                                                    stn_error *err);
 
-/// Contact parameters for every geometry of a robot that is there so far; unset members leave a geometry's own.
+/// Contact parameters for every geometry of a robot that is there so far; unset members leave a geometry's own. STN_ERR_ARGUMENT and nothing
+/// changed: one is out of range, or mu_static is below the mu that a colliding geometry keeps.
 STN_API stn_status stn_builder_set_material(stn_model_builder *builder, int32_t robot, const stn_material *material,
                                             stn_error *err);
 /// Links of a robot that are there so far: [start, start + count).

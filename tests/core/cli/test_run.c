@@ -226,6 +226,23 @@ static void test_a_restitution_in_a_robot_file_is_a_warning(void **state) {
         "uses it; a stiffness, with relaxation_time or dissipation for what is lost, makes a contact bounce\n");
 }
 
+/// What no call could know alone: the mu of the surfaces, and the mu_static of their pair.
+static void test_a_static_coefficient_below_that_of_sliding_is_a_warning(void **state) {
+    (void)state;
+    write_file("pair.lua", "local stn = require 'stiction'\n"
+                           "local p = stn.params { mu_static = 0.2 }\n"
+                           "local w = stn.world {}\n"
+                           "w:ground { name = 'floor', mu = 0.3 }\n"
+                           "w:box { name = 'box', mu = 0.7, size = { 0.1, 0.1, 0.1 }, xyz = { 0, 0, 0.05 } }\n"
+                           "w:contact_material { mu_static = p.mu_static }\n"
+                           "w:step()\n"
+                           "w:step()\n");
+    stn_expect("run -q pair.lua " ERRORS, 0, // 2 0.3 0.7/(0.3 + 0.7)
+               "warning: the contact of floor and box: mu_static = 0.2 has no effect below mu = 0.42: state mu beside "
+               "it\n");
+    stn_expect("run -q pair.lua --set mu_static=0.43 " ERRORS, 0, "");
+}
+
 static void test_a_bad_start_is_a_warning(void **state) {
     (void)state;
     write_file("inside.lua", "local stn = require 'stiction'\n"
@@ -658,6 +675,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_the_certificate_in_json_sums_up_the_log, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_a_material_that_nothing_uses_is_a_warning, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_a_restitution_in_a_robot_file_is_a_warning, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_a_static_coefficient_below_that_of_sliding_is_a_warning, enter_folder,
+                                        leave_folder),
         cmocka_unit_test_setup_teardown(test_a_bad_start_is_a_warning, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_options_override_the_script, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_seconds_replace_a_duration_that_is_no_parameter, enter_folder,
