@@ -348,6 +348,44 @@ static int solve(solve_run *run, const plugin_settings plugins[3]) {
     return show(run, status);
 }
 
+static bool has_setting(const plugin_settings *settings, const char *name) {
+    int32_t i = 0;
+    while (i < settings->count && strcmp(settings->items[i].name, name) != 0) {
+        i++;
+    }
+    return i < settings->count;
+}
+
+/// What a CSV of single contacts leaves without meaning, and a precision that is none.
+static int refuse_for_singles(const cli_command *command, const solve_options *o, const plugin_settings plugins[3]) {
+    const struct {
+        const char *option;
+        bool given;
+    } others[] = {
+        {"--law", o->law != NULL},
+        {"--factor", o->factor != NULL},
+        {"--max-iterations", o->max_iterations != INT32_MIN},
+        {"--threads", o->threads != 1},
+        {"--full", o->full},
+        {"--out", o->out != NULL},
+        {"--set law.NAME", plugins[1].count > 0},
+        {"--set factor.NAME", plugins[2].count > 0},
+        {"--set solver.max_iterations", has_setting(&plugins[0], "max_iterations")},
+    };
+    for (int32_t i = 0; i < STN_COUNT(others); i++) {
+        if (others[i].given) {
+            return cli_fail(command, "%s means nothing for a CSV of single contacts", others[i].option);
+        }
+    }
+    if (has_setting(&plugins[0], "tolerance")) {
+        return cli_fail(command, "--set solver.tolerance means nothing for a CSV of single contacts: use --tolerance");
+    }
+    if (!isnan(o->tolerance) && !(o->tolerance > 0.0 && isfinite(o->tolerance))) {
+        return cli_fail(command, "--tolerance %g: must be > 0 and finite", o->tolerance);
+    }
+    return CLI_PROCEED;
+}
+
 /// A CSV of single contacts, by the solver's own solution of one.
 static int solve_singles(solve_run *run, const plugin_settings plugins[3]) {
     stn_status status = stn_context_create(NULL, &run->context, &run->error);
@@ -397,6 +435,9 @@ int cmd_solve(int argc, char **argv) {
     }
     plugin_settings plugins[3] = {{.prefix = "solver"}, {.prefix = "law"}, {.prefix = "factor"}};
     status = collect_settings(&command, &o, plugins);
+    if (status == CLI_PROCEED && o.singles) {
+        status = refuse_for_singles(&command, &o, plugins);
+    }
     if (status == CLI_PROCEED && o.out != NULL && !ends_with(o.out, ".json") && !is_hdf5(o.out)) {
         status = cli_fail(&command, "--out %s: only .json and .hdf5 files are written", o.out);
     }

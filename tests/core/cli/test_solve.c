@@ -227,6 +227,34 @@ static void a_bad_file_of_single_contacts_is_one_line(void **state) {
     unlink(singles);
 }
 
+static void what_means_nothing_for_single_contacts_is_refused(void **state) {
+    (void)state;
+    static const char *const cases[][2] = {
+        {"--law sap", "--law means nothing for a CSV of single contacts\n"},
+        {"--factor dense", "--factor means nothing"},
+        {"--max-iterations 5", "--max-iterations means nothing"},
+        {"--threads 2", "--threads means nothing"},
+        {"--full", "--full means nothing"},
+        {"--out singles.json", "--out means nothing"},
+        {"--set law.sigma=1", "--set law.NAME means nothing"},
+        {"--set factor.x=1", "--set factor.NAME means nothing"},
+        {"--set solver.max_iterations=5", "--set solver.max_iterations means nothing"},
+        {"--set solver.tolerance=1e-3", "--set solver.tolerance means nothing for a CSV of single contacts: use "
+                                        "--tolerance\n"},
+        {"--tolerance 0", "--tolerance 0: must be > 0 and finite\n"},
+    };
+    write_singles(header, "1,,0.5,0.5,0,0,0.5,0,0.5,1,0,0.5\n");
+    char words[512], expected[256];
+    for (int32_t i = 0; i < STN_COUNT(cases); i++) {
+        snprintf(words, sizeof words, "solve %s %s " BOTH, singles, cases[i][0]);
+        snprintf(expected, sizeof expected, "stiction solve: %s", cases[i][1]);
+        stn_expect_part(words, 2, expected);
+    }
+    snprintf(words, sizeof words, "solve %s --json --set solver.local=quartic " QUIET, singles);
+    stn_expect_part(words, 0, "{\"id\":1,\"kind\":\"open\"");
+    unlink(singles);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_example_of_the_manual_solves),
@@ -237,6 +265,7 @@ int main(void) {
         cmocka_unit_test(parameters_reach_the_solver),
         cmocka_unit_test(single_contacts_are_a_line_each),
         cmocka_unit_test(a_bad_file_of_single_contacts_is_one_line),
+        cmocka_unit_test(what_means_nothing_for_single_contacts_is_refused),
     };
     return cmocka_run_group_tests(tests, write_example, NULL);
 }
