@@ -6,8 +6,7 @@ local grasp = require "grasp"
 local chart = require "chart"
 
 local p = stn.params {
-  scenes = "slope pinch palms three_finger lift_and_shake screwdriver",
-  solvers = "", laws = "",  -- those named only; empty: all
+  scenes = "", solvers = "", laws = "", -- those named only; empty: all
   tolerance = 1e-9,
   dt = 0.002,               -- [s]
   seconds = 60.0,           -- [s]
@@ -15,21 +14,24 @@ local p = stn.params {
   csv = "", plot = "",      -- files to write: the table, an SVG chart
 }
 
-local function words(text)
-  local list = {}
-  for word in text:gmatch "[^%s,]+" do list[#list + 1] = word end
-  return list
-end
-
-local function chosen(kind, text)
-  return text == "" and stn.plugins(kind) or words(text)
+-- The words of the parameter `name`, each one of `known`; all of these when it has none.
+local function chosen(name, known)
+  local list, is_known = {}, {}
+  for _, word in ipairs(known) do is_known[word] = true end
+  for word in p[name]:gmatch "[^%s,]+" do
+    if not is_known[word] then
+      error(("%s: '%s' is none of %s"):format(name, word, table.concat(known, ", ")), 0)
+    end
+    list[#list + 1] = word
+  end
+  return #list > 0 and list or known
 end
 
 -- Pairs of a solver and a law; solvers with friction of their own take none.
 local function combinations()
-  local list = {}
-  for _, solver in ipairs(chosen("solver", p.solvers)) do
-    for _, law in ipairs(grasp.takes_law(solver) and chosen("law", p.laws) or { "-" }) do
+  local list, solvers, laws = {}, chosen("solvers", stn.plugins "solver"), chosen("laws", stn.plugins "law")
+  for _, solver in ipairs(solvers) do
+    for _, law in ipairs(grasp.takes_law(solver) and laws or { "-" }) do
       list[#list + 1] = { solver = solver, law = law }
     end
   end
@@ -120,9 +122,9 @@ local function draw(path, rows, scenes)
 end
 
 local scenes, rows = {}, {}
-for i, name in ipairs(words(p.scenes)) do scenes[i] = require(name) end
-print_line(function(column) return column[1] end)
+for i, name in ipairs(chosen("scenes", { "slope", "pinch", "palms", "three_finger", "lift_and_shake", "screwdriver" })) do scenes[i] = require(name) end
 local list = combinations()
+print_line(function(column) return column[1] end)
 for _, scene in ipairs(scenes) do
   for _, combination in ipairs(list) do
     local row = measure(scene, combination)
