@@ -1,110 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-// stiction run: exit statuses, overrides, JSON, logs, interrupts.
-#include "stn_command.h"
-
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <time.h>
-
-#include <cjson/cJSON.h>
-
-#define QUIET  "2>/dev/null"
-#define ERRORS "2>&1 >/dev/null"
-
-static const char falling[] = "local stn = require 'stiction'\n"
-                              "local p = stn.params { height = 1.0, seconds = 0.1, seed = 4, heavy = false }\n"
-                              "local w = stn.world { dt = 0.01, gravity = { 0, 0, -10 }, seed = p.seed }\n"
-                              "local b = w:sphere { name = 'ball', radius = 0.1, xyz = { 0, 0, p.height } }\n"
-                              "for step in w:run { seconds = p.seconds } do end\n"
-                              "stn.result('z', b:position()[3], 'm')\n"
-                              "stn.check('above', { value = b:position()[3], least = 0.5, unit = 'm' })\n";
-
-static void write_file(const char *name, const char *text) {
-    FILE *file = fopen(name, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
-
-/// Every test runs in an empty folder of its own.
-static int enter_folder(void **state) {
-    char name[] = "/tmp/stiction_run_XXXXXX";
-    if (mkdtemp(name) == NULL || chdir(name) != 0) {
-        return -1;
-    }
-    *state = strdup(name);
-    return *state == NULL;
-}
-
-static int leave_folder(void **state) {
-    char line[128];
-    snprintf(line, sizeof line, "rm -rf %s", (char *)*state);
-    free(*state);
-    return chdir("/") != 0 || system(line) != 0;
-}
-
-static cJSON *run_json(const char *words, int status) {
-    cJSON *json = cJSON_Parse(stn_run_to(words, status)->out);
-    assert_non_null(json);
-    return json;
-}
-
-static const cJSON *member(const cJSON *object, const char *name) {
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
-    if (item == NULL) {
-        fail_msg("no \"%s\"", name);
-    }
-    return item;
-}
-
-static double number(const cJSON *object, const char *name) {
-    const cJSON *item = member(object, name);
-    assert_true(cJSON_IsNumber(item));
-    return item->valuedouble;
-}
+// stiction run: exit statuses, overrides, warnings, JSON.
+#include "run_folder.h"
 
 static void test_a_run_is_summed_up_in_json(void **state) {
     (void)state;
     write_file("falling.lua", falling);
     cJSON *json = run_json("run falling.lua --json " QUIET, 0);
-    assert_string_equal(member(json, "status")->valuestring, "ok");
-    assert_string_equal(member(json, "scenario")->valuestring, "falling");
-    assert_near(number(member(json, "parameters"), "height"), 1.0, 0.0);
-    assert_true(cJSON_IsFalse(member(member(json, "parameters"), "heavy")));
-    assert_string_equal(member(member(json, "versions"), "stiction")->valuestring, STN_VERSION);
-    assert_string_equal(member(member(json, "versions"), "abi")->valuestring, "1.0");
-    assert_string_equal(member(member(json, "plugins"), "solver")->valuestring, "sap");
-    assert_near(number(member(json, "model"), "bodies"), 1.0, 0.0);
-    assert_near(number(member(json, "model"), "nq"), 7.0, 0.0);
-    assert_near(number(member(json, "model"), "nv"), 6.0, 0.0);
+    assert_string_equal(item(json, "status")->valuestring, "ok");
+    assert_string_equal(item(json, "scenario")->valuestring, "falling");
+    assert_near(number(item(json, "parameters"), "height"), 1.0, 0.0);
+    assert_true(cJSON_IsFalse(item(item(json, "parameters"), "heavy")));
+    assert_string_equal(item(item(json, "versions"), "stiction")->valuestring, STN_VERSION);
+    assert_string_equal(item(item(json, "versions"), "abi")->valuestring, "1.0");
+    assert_string_equal(item(item(json, "plugins"), "solver")->valuestring, "sap");
+    assert_near(number(item(json, "model"), "bodies"), 1.0, 0.0);
+    assert_near(number(item(json, "model"), "nq"), 7.0, 0.0);
+    assert_near(number(item(json, "model"), "nv"), 6.0, 0.0);
     assert_near(number(json, "steps"), 10.0, 0.0);
     assert_near(number(json, "simulated_s"), 0.1, 1e-12);
     assert_true(number(json, "wall_s") > 0.0 && number(json, "real_time_factor") > 0.0);
-    assert_true(number(member(json, "step_us"), "p99") <= number(member(json, "step_us"), "max"));
+    assert_true(number(item(json, "step_us"), "p99") <= number(item(json, "step_us"), "max"));
     assert_near(number(json, "not_converged"), 0.0, 0.0);
-    assert_near(number(member(json, "contacts"), "max"), 0.0, 0.0);
+    assert_near(number(item(json, "contacts"), "max"), 0.0, 0.0);
     assert_true(number(json, "peak_rss_kb") > 0.0);
     // E0 = m g h; symplectic Euler loses m g^2 dt^2 / 2 a step
     double mass = 1000.0 * 4.0 / 3.0 * 3.14159265358979323846 * 1e-3;
-    assert_near(number(member(json, "energy_J"), "first"), mass * 10.0, 1e-9);
-    assert_near(number(member(json, "energy_J"), "last"), mass * (10.0 - 10.0 * 0.5 * 100.0 * 1e-4), 1e-9);
-    assert_near(number(member(json, "energy_J"), "max_increase"), 0.0, 1e-9);
-    assert_near(number(member(json, "results"), "z"), 1.0 - 10.0 * 1e-4 * 55.0, 1e-12);
-    const cJSON *check = cJSON_GetArrayItem(member(json, "checks"), 0);
-    assert_string_equal(member(check, "name")->valuestring, "above");
-    assert_true(cJSON_IsTrue(member(check, "ok")));
+    assert_near(number(item(json, "energy_J"), "first"), mass * 10.0, 1e-9);
+    assert_near(number(item(json, "energy_J"), "last"), mass * (10.0 - 10.0 * 0.5 * 100.0 * 1e-4), 1e-9);
+    assert_near(number(item(json, "energy_J"), "max_increase"), 0.0, 1e-9);
+    assert_near(number(item(json, "results"), "z"), 1.0 - 10.0 * 1e-4 * 55.0, 1e-12);
+    const cJSON *check = cJSON_GetArrayItem(item(json, "checks"), 0);
+    assert_string_equal(item(check, "name")->valuestring, "above");
+    assert_true(cJSON_IsTrue(item(check, "ok")));
     assert_near(number(check, "limit"), 0.5, 0.0);
-    assert_string_equal(member(check, "unit")->valuestring, "m");
+    assert_string_equal(item(check, "unit")->valuestring, "m");
     for (const char *const *name =
              (const char *const[]){"momentum", "complementarity", "cone", "penetration_m", "natural_ncp", "natural_ccp",
                                    "friction_work_J", "law_residual", NULL};
          *name != NULL; name++) {
-        const cJSON *residual = member(member(json, "certificate"), *name);
-        member(residual, "mean");
-        member(residual, "p99");
-        member(residual, "max");
+        const cJSON *residual = item(item(json, "certificate"), *name);
+        item(residual, "mean");
+        item(residual, "p99");
+        item(residual, "max");
     }
     cJSON_Delete(json);
 }
@@ -118,7 +55,7 @@ static void test_the_summary_tells_what_contacts_did_at_the_end(void **state) {
                           "world:box { size = { 0.2, 0.2, 0.1 }, xyz = { 0, 1, 0.0525 }, velocity = { 0.5, 0, 0 } }\n"
                           "for _ in world:run { steps = 5 } do end\n");
     cJSON *json = run_json("run two.lua --json " QUIET, 0);
-    const cJSON *last = member(json, "contacts_last");
+    const cJSON *last = item(json, "contacts_last");
     assert_near(number(last, "open"), 0.0, 0.0);
     assert_near(number(last, "stick"), 4.0, 0.0);
     assert_near(number(last, "slip"), 4.0, 0.0);
@@ -176,7 +113,7 @@ static void test_the_certificate_in_json_sums_up_the_log(void **state) {
         for (int k = 0; k < count; k++) {
             sum += values[k];
         }
-        const cJSON *summary = member(member(json, "certificate"), names[i]);
+        const cJSON *summary = item(item(json, "certificate"), names[i]);
         assert_near(number(summary, "max"), values[129], 0.0);
         assert_near(number(summary, "p99"), values[128], 0.0); // 129 of 130 are the first 99 % and more
         assert_near(number(summary, "mean"), sum / 130.0, 1e-12 * values[129]);
@@ -276,11 +213,11 @@ static void test_options_override_the_script(void **state) {
     cJSON *json = run_json("run falling.lua --set height=2 --set heavy=true --dt 0.001 --seconds 0.02 --seed 9 "
                            "--set solver.max_iterations=7 --json " QUIET,
                            0);
-    const cJSON *parameters = member(json, "parameters");
+    const cJSON *parameters = item(json, "parameters");
     assert_near(number(parameters, "height"), 2.0, 0.0);
     assert_near(number(parameters, "seconds"), 0.02, 0.0);
     assert_near(number(parameters, "seed"), 9.0, 0.0);
-    assert_true(cJSON_IsTrue(member(parameters, "heavy")));
+    assert_true(cJSON_IsTrue(item(parameters, "heavy")));
     assert_near(number(json, "steps"), 20.0, 0.0);
     cJSON_Delete(json);
     stn_expect_part("run falling.lua --set hight=2 " ERRORS, 2,
@@ -312,7 +249,7 @@ static void test_failed_checks_and_assertions_give_status_1(void **state) {
     write_file("falling.lua", falling);
     stn_expect_part("run falling.lua --set height=0.1 " ERRORS, 1, "FAILED above");
     cJSON *json = run_json("run falling.lua --set height=0.1 --json " QUIET, 1);
-    assert_string_equal(member(json, "status")->valuestring, "check_failed");
+    assert_string_equal(item(json, "status")->valuestring, "check_failed");
     cJSON_Delete(json);
     write_file("claim.lua", "local x = 1\nassert(x == 2, 'x is not two')\n");
     stn_expect_part("run claim.lua " ERRORS, 1, "claim.lua:2: x is not two");
@@ -346,8 +283,8 @@ static void test_a_step_that_fails_is_kept_and_gives_status_3(void **state) {
     stn_expect_part("run blow.lua " ERRORS, 3, "blow.lua:5: step 1, t = 1 s");
     stn_expect_part("run blow.lua " ERRORS, 3, "kept in blow.capsule.json");
     cJSON *json = run_json("run blow.lua --json " QUIET, 3);
-    assert_string_equal(member(json, "status")->valuestring, "diverged");
-    assert_near(number(member(json, "failure"), "step"), 1.0, 0.0);
+    assert_string_equal(item(json, "status")->valuestring, "diverged");
+    assert_near(number(item(json, "failure"), "step"), 1.0, 0.0);
     cJSON_Delete(json);
     stn_expect_part("run --from blow.capsule.json " ERRORS, 3, "stiction run: step 1, t = 1 s: ");
     stn_expect_part("run --from blow.capsule.json " ERRORS, 3, "kept in blow.again.capsule.json");
@@ -374,219 +311,8 @@ static void test_energy_beyond_the_range_of_numbers_is_a_step_that_failed(void *
                            "w:sphere { radius = 0.1, mass = 1, xyz = { 0, 0, 1e308 } }\nw:step()\n");
     stn_expect_part("run high.lua " ERRORS, 3, "high.lua:3: step 0, t = 0 s: the potential energy became inf J");
     cJSON *json = run_json("run high.lua --json " QUIET, 3);
-    assert_string_equal(member(json, "status")->valuestring, "diverged");
+    assert_string_equal(item(json, "status")->valuestring, "diverged");
     cJSON_Delete(json);
-}
-
-static int count_lines(const char *path, bool *whole) {
-    FILE *file = fopen(path, "r");
-    int lines = 0, last = '\n';
-    // a log that grows while it is read would never end: no test has more lines than this
-    for (int c = file != NULL ? fgetc(file) : EOF; c != EOF && lines < 1000; c = fgetc(file)) {
-        lines += c == '\n';
-        last = c;
-    }
-    if (file != NULL) {
-        fclose(file);
-    }
-    *whole = last == '\n';
-    return lines;
-}
-
-static void test_log_writes_every_step_of_the_first_world(void **state) {
-    (void)state;
-    bool whole = false;
-    write_file("falling.lua", falling);
-    stn_run_to("run falling.lua --log out.csv " QUIET, 0);
-    assert_int_equal(count_lines("out.csv", &whole), 12); // header, start, ten steps
-    assert_true(whole);
-    stn_expect_part("run falling.lua --log out.xyz " ERRORS, 2, ".csv");
-    stn_expect_part("run falling.lua --log nowhere/out.csv " ERRORS, 2, "nowhere/out.csv");
-}
-
-static void test_recordings_of_several_kinds_are_made_at_once(void **state) {
-    (void)state;
-    bool whole = false;
-    write_file("falling.lua", falling);
-    stn_run_to("run falling.lua --record one.csv --log two.csv --record three.csv " QUIET, 0);
-    assert_int_equal(count_lines("one.csv", &whole), 12);
-    assert_int_equal(count_lines("two.csv", &whole), 12);
-    assert_int_equal(count_lines("three.csv", &whole), 12);
-    stn_expect("run falling.lua --record one.csv --log one.csv " ERRORS, 2,
-               "stiction run: --record one.csv: is given twice; name another file\n");
-    stn_expect_part("run falling.lua --record one.csv --log ./one.csv " ERRORS, 2,
-                    "recorder csv: ./one.csv: another recording is being written to it; name another file\n");
-}
-
-static void test_what_fails_when_a_recording_is_closed_gives_status_2(void **state) {
-    (void)state;
-    write_file("late.lua", "local w = require 'stiction'.world {}\n"
-                           "w:step()\nw:record('late.png')\n");
-    stn_expect_part("run late.lua -q " ERRORS, 2,
-                    "stiction run: late.png: no step was made while it was open: make one\n");
-    write_file("left.lua", "local w = require 'stiction'.world {}\n"
-                           "w:step()\nw:record('late.png')\nos.exit(7)\n");
-    stn_expect_part("run left.lua -q " ERRORS, 7, "error: late.png: no step was made while it was open: make one\n");
-}
-
-static void test_a_log_that_cannot_be_written_is_said_once(void **state) {
-    (void)state;
-    write_file("falling.lua", falling);
-    assert_int_equal(symlink("/dev/full", "full.csv"), 0);
-    stn_expect("run falling.lua --log full.csv " ERRORS, 2,
-               "stiction run: falling.lua:5: recorder csv: full.csv: cannot be written: No space left on device\n");
-}
-
-static void test_names_in_a_log_are_quoted_where_they_separate_columns(void **state) {
-    (void)state;
-    write_file("names.lua", "local w = require 'stiction'.world {}\n"
-                            "w:sphere { name = 'a,\"b', radius = 0.1, mass = 1 }\n"
-                            "w:plot('up, down', 1)\nw:record('names.csv')\nw:step()\n");
-    stn_run_to("run names.lua " QUIET, 0);
-    FILE *file = fopen("names.csv", "r");
-    char header[2048];
-    assert_non_null(file);
-    assert_non_null(fgets(header, sizeof header, file));
-    fclose(file);
-    assert_non_null(strstr(header, ",\"q[a,\"\"b_floating].x\",\"q[a,\"\"b_floating].y\","));
-    assert_non_null(strstr(header, ",step_us,\"up, down\"\n"));
-}
-
-/// What a full disk does: writing beyond 4096 bytes of a file fails. The exit status.
-static int run_on_small_disk(const char *script) {
-    pid_t process = fork();
-    if (process == 0) {
-        int sink = open("/dev/null", O_WRONLY);
-        dup2(sink, STDERR_FILENO);
-        dup2(sink, STDOUT_FILENO);
-        signal(SIGXFSZ, SIG_IGN);
-        setrlimit(RLIMIT_FSIZE, &(struct rlimit){4096, 4096});
-        execl(COMMAND, COMMAND, "run", script, "--set", "seconds=1", "--log", "out.csv", (char *)NULL);
-        _exit(99);
-    }
-    int status = 0;
-    waitpid(process, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-static void test_a_full_disk_ends_the_run_and_leaves_whole_rows(void **state) {
-    (void)state;
-    bool whole = false;
-    write_file("falling.lua", falling);
-    assert_int_equal(run_on_small_disk("falling.lua"), 2);
-    int lines = count_lines("out.csv", &whole);
-    assert_true(lines > 2 && lines < 102);
-    assert_true(whole);
-}
-
-static void pause_10ms(void) {
-    nanosleep(&(struct timespec){.tv_nsec = 10 * 1000 * 1000}, NULL);
-}
-
-/// Starts the command, waits for `ready` to have lines, sends SIGINT up to so often while it runs; the exit
-/// status.
-static int interrupt_times(const char *script, const char *ready, int times) {
-    pid_t process = fork();
-    if (process == 0) {
-        int sink = open("/dev/null", O_WRONLY);
-        dup2(sink, STDERR_FILENO);
-        dup2(sink, STDOUT_FILENO);
-        execl(COMMAND, COMMAND, "run", script, "--log", "out.csv", (char *)NULL);
-        _exit(99);
-    }
-    bool whole = false;
-    for (int i = 0; i < 3000 && count_lines(ready, &whole) < 5; i++) {
-        pause_10ms();
-    }
-    int status = 0;
-    bool over = false;
-    for (int i = 0; i < times && !over; i++) { // signals that come before the process runs again are one
-        kill(process, SIGINT);
-        pause_10ms();
-        over = waitpid(process, &status, WNOHANG) == process;
-    }
-    if (!over) {
-        waitpid(process, &status, 0);
-    }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-static int interrupt(const char *script, const char *ready) {
-    return interrupt_times(script, ready, 1);
-}
-
-static void test_an_interrupt_closes_the_log_and_gives_status_130(void **state) {
-    (void)state;
-    bool whole = false;
-    write_file("endless.lua", "local w = require 'stiction'.world { dt = 0.001 }\nw:sphere { radius = 1 }\n"
-                              "for _ in w:run { seconds = 1e6 } do end\n");
-    assert_int_equal(interrupt("endless.lua", "out.csv"), 130);
-    assert_true(count_lines("out.csv", &whole) >= 5);
-    assert_true(whole);
-    write_file("busy.lua",
-               "local f = io.open('ready', 'w') f:write '1\\n2\\n3\\n4\\n5\\n' f:close()\nwhile true do end\n");
-    assert_int_equal(interrupt("busy.lua", "ready"), 130);
-}
-
-static void test_a_second_interrupt_ends_a_script_that_is_inside_a_long_call(void **state) {
-    (void)state;
-    bool whole = false;
-    write_file("pattern.lua", "local w = require 'stiction'.world { dt = 0.001 }\nw:sphere { radius = 1 }\n"
-                              "for _ in w:run { steps = 10 } do end\n"
-                              "local f = io.open('ready', 'w') f:write '1\\n2\\n3\\n4\\n5\\n' f:close()\n"
-                              "string.find(('a'):rep(300), ('a*'):rep(20) .. 'b')\n");
-    assert_int_equal(interrupt_times("pattern.lua", "ready", 3000), 130);
-    assert_int_equal(count_lines("out.csv", &whole), 12);
-    assert_true(whole);
-}
-
-static void test_os_exit_ends_the_script_and_closes_the_log(void **state) {
-    (void)state;
-    bool whole = false;
-    write_file("leaves.lua",
-               "local stn = require 'stiction'\n"
-               "local p = stn.params { status = 5, ok = true }\n"
-               "local w = stn.world { dt = 0.01 }\nw:sphere { radius = 1 }\n"
-               "for step in w:run { steps = 10 } do\n"
-               "  if step.index == 3 then pcall(os.exit, math.tointeger(p.status)) print 'not reached' end\n"
-               "end\n");
-    cJSON *json = run_json("run leaves.lua --log out.csv --json " QUIET, 5);
-    assert_string_equal(member(json, "status")->valuestring, "exit");
-    assert_near(number(json, "steps"), 3.0, 0.0);
-    cJSON_Delete(json);
-    assert_int_equal(count_lines("out.csv", &whole), 5);
-    assert_true(whole);
-    stn_expect_part("run leaves.lua " ERRORS, 5,
-                    "leaves.lua:6: os.exit: ended with exit status 5 before the end of the script");
-    json = run_json("run leaves.lua --set status=0 --json " QUIET, 0);
-    assert_string_equal(member(json, "status")->valuestring, "ok");
-    cJSON_Delete(json);
-    write_file("fails.lua",
-               "require 'stiction'.check('wrong', false)\ncoroutine.wrap(function() os.exit(true) end)()\n");
-    stn_expect_part("run fails.lua " ERRORS, 1, "FAILED wrong");
-    stn_expect_part("run fails.lua --set status=1 " ERRORS, 2, "--set status");
-    write_file("no.lua", "os.exit(false)\n");
-    stn_expect_part("run no.lua " ERRORS, 1, "no.lua:1: os.exit: ended with exit status 1");
-}
-
-static void test_an_interrupt_reaches_coroutines_and_passes_every_pcall(void **state) {
-    (void)state;
-    static const char *const loops[] = {
-        "coroutine.wrap(function() while true do end end)()",
-        "coroutine.resume(coroutine.create(function() coroutine.wrap(function() while true do end end)() end)) while "
-        "true do end",
-        "while true do pcall(function() while true do end end) end",
-        "local t <close> = setmetatable({}, { __close = function() while true do end end }) while true do end",
-        "require 'stiction'.test('endless', function() while true do end end) while true do end",
-    };
-    for (int32_t i = 0; i < STN_COUNT(loops); i++) {
-        char text[512];
-        snprintf(text, sizeof text, "local f = io.open('ready', 'w') f:write '1\\n2\\n3\\n4\\n5\\n' f:close()\n%s\n",
-                 loops[i]);
-        remove("ready");
-        write_file("busy.lua", text);
-        assert_int_equal(interrupt("busy.lua", "ready"), 130);
-    }
 }
 
 static void test_coroutines_work_as_in_lua(void **state) {
@@ -613,16 +339,6 @@ static void test_errors_that_are_no_text_are_one_line(void **state) {
     stn_expect_part("run shown.lua " ERRORS, 2, "shown.lua:1: as told");
 }
 
-static void test_a_saved_state_does_not_replace_a_pipe(void **state) {
-    (void)state;
-    assert_int_equal(mkfifo("pipe", 0600), 0);
-    write_file("save.lua", "local w = require 'stiction'.world {}\nw:save 'pipe'\n");
-    stn_expect_part("run save.lua " ERRORS, 2, "save.lua:2: pipe: cannot be written: it is not a regular file");
-    struct stat what;
-    assert_int_equal(stat("pipe", &what), 0);
-    assert_true(S_ISFIFO(what.st_mode));
-}
-
 static void test_seeds_and_threads_out_of_range_are_status_2(void **state) {
     (void)state;
     write_file("falling.lua", falling);
@@ -634,7 +350,7 @@ static void test_a_run_without_parameters_has_none_in_json(void **state) {
     (void)state;
     write_file("none.lua", "require 'stiction'.world {}:step()\n");
     cJSON *json = run_json("run none.lua --json " QUIET, 0);
-    assert_int_equal(cJSON_GetArraySize(member(json, "parameters")), 0);
+    assert_int_equal(cJSON_GetArraySize(item(json, "parameters")), 0);
     cJSON_Delete(json);
 }
 
@@ -645,7 +361,7 @@ static void test_a_steady_step_allocates_nothing(void **state) {
                            "for _ in w:run { steps = 300 } do end\n");
     cJSON *json = run_json("run rest.lua --json " QUIET, 0);
     assert_near(number(json, "allocations_per_step"), 0.0, 0.0);
-    assert_true(number(member(json, "contacts"), "mean") >= 9.0);
+    assert_true(number(item(json, "contacts"), "mean") >= 9.0);
     cJSON_Delete(json);
 }
 
@@ -654,7 +370,7 @@ static void test_profile_tells_the_stages(void **state) {
     write_file("falling.lua", falling);
     stn_expect_part("run falling.lua --profile " ERRORS, 0, "stages of the ");
     cJSON *json = run_json("run falling.lua --profile --json " QUIET, 0);
-    const cJSON *stages = member(json, "stage_us"), *phases = member(json, "phase_us");
+    const cJSON *stages = item(json, "stage_us"), *phases = item(json, "phase_us");
     if (number(json, "profiled_steps") > 0.0) { // else the machine left none alone
         double solve = number(stages, "solve"), collision = number(stages, "collision");
         double parts = number(phases, "set_up") + number(phases, "hessian") + number(phases, "factor") +
@@ -685,27 +401,10 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_bad_scripts_are_one_line_and_status_2, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_a_step_that_fails_is_kept_and_gives_status_3, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_a_capsule_is_refused_by_name, enter_folder, leave_folder),
-        cmocka_unit_test_setup_teardown(test_recordings_of_several_kinds_are_made_at_once, enter_folder, leave_folder),
-        cmocka_unit_test_setup_teardown(test_what_fails_when_a_recording_is_closed_gives_status_2, enter_folder,
-                                        leave_folder),
-        cmocka_unit_test_setup_teardown(test_a_log_that_cannot_be_written_is_said_once, enter_folder, leave_folder),
-        cmocka_unit_test_setup_teardown(test_names_in_a_log_are_quoted_where_they_separate_columns, enter_folder,
-                                        leave_folder),
-        cmocka_unit_test_setup_teardown(test_a_full_disk_ends_the_run_and_leaves_whole_rows, enter_folder,
-                                        leave_folder),
         cmocka_unit_test_setup_teardown(test_energy_beyond_the_range_of_numbers_is_a_step_that_failed, enter_folder,
-                                        leave_folder),
-        cmocka_unit_test_setup_teardown(test_log_writes_every_step_of_the_first_world, enter_folder, leave_folder),
-        cmocka_unit_test_setup_teardown(test_an_interrupt_closes_the_log_and_gives_status_130, enter_folder,
-                                        leave_folder),
-        cmocka_unit_test_setup_teardown(test_a_second_interrupt_ends_a_script_that_is_inside_a_long_call, enter_folder,
-                                        leave_folder),
-        cmocka_unit_test_setup_teardown(test_os_exit_ends_the_script_and_closes_the_log, enter_folder, leave_folder),
-        cmocka_unit_test_setup_teardown(test_an_interrupt_reaches_coroutines_and_passes_every_pcall, enter_folder,
                                         leave_folder),
         cmocka_unit_test_setup_teardown(test_coroutines_work_as_in_lua, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_errors_that_are_no_text_are_one_line, enter_folder, leave_folder),
-        cmocka_unit_test_setup_teardown(test_a_saved_state_does_not_replace_a_pipe, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_seeds_and_threads_out_of_range_are_status_2, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_a_run_without_parameters_has_none_in_json, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_a_steady_step_allocates_nothing, enter_folder, leave_folder),

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scripts for `stiction run`, each in an empty folder of its own.
+#ifndef STN_RUN_FOLDER_H
+#define STN_RUN_FOLDER_H
+
+#include "answer.h"
+
+#define QUIET  "2>/dev/null"
+#define ERRORS "2>&1 >/dev/null"
+
+static const char falling[] = "local stn = require 'stiction'\n"
+                              "local p = stn.params { height = 1.0, seconds = 0.1, seed = 4, heavy = false }\n"
+                              "local w = stn.world { dt = 0.01, gravity = { 0, 0, -10 }, seed = p.seed }\n"
+                              "local b = w:sphere { name = 'ball', radius = 0.1, xyz = { 0, 0, p.height } }\n"
+                              "for step in w:run { seconds = p.seconds } do end\n"
+                              "stn.result('z', b:position()[3], 'm')\n"
+                              "stn.check('above', { value = b:position()[3], least = 0.5, unit = 'm' })\n";
+
+/// Every test runs in an empty folder of its own.
+static inline int enter_folder(void **state) {
+    char name[] = "/tmp/stiction_run_XXXXXX";
+    if (mkdtemp(name) == NULL || chdir(name) != 0) {
+        return -1;
+    }
+    *state = strdup(name);
+    return *state == NULL;
+}
+
+static inline int leave_folder(void **state) {
+    char line[128];
+    snprintf(line, sizeof line, "rm -rf %s", (char *)*state);
+    free(*state);
+    return chdir("/") != 0 || system(line) != 0;
+}
+
+static inline cJSON *run_json(const char *words, int status) {
+    cJSON *json = cJSON_Parse(stn_run_to(words, status)->out);
+    assert_non_null(json);
+    return json;
+}
+
+#endif
