@@ -1,35 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Delassus operator against J A^-1 J^T written out, and its residual on problems with known solutions.
-#include "stn_test.h"
-
-#include <stiction/delassus.h>
-
+#include "inverse_fixture.h"
 #include "sample_problem.h"
-
-typedef struct fixture {
-    stn_context *context;
-    stn_inverse *inverse;
-    stn_arena *arena;
-    stn_error err;
-} fixture;
-
-static int setup(void **state) {
-    fixture *f = calloc(1, sizeof *f);
-    stn_context_create(NULL, &f->context, &f->err);
-    stn_inverse_create(f->context, &f->inverse, &f->err);
-    f->arena = stn_arena_create(f->context);
-    *state = f;
-    return f->arena == NULL;
-}
-
-static int teardown(void **state) {
-    fixture *f = *state;
-    stn_inverse_destroy(f->inverse);
-    stn_arena_destroy(f->arena);
-    stn_context_destroy(f->context);
-    free(f);
-    return 0;
-}
 
 static stn_delassus build(fixture *f, const stn_problem *p) {
     stn_delassus d;

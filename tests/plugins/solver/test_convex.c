@@ -3,7 +3,7 @@
 // and its absence mean.
 #include <stiction/solve.h>
 
-#include "multicontact.h"
+#include "solver_fixture.h"
 #include "stn_scene.h"
 
 /// Solvers by id, the tolerance that the references are solved to, and how many iterations the hardest of them may
@@ -13,29 +13,6 @@ static const struct {
     double tolerance;
     int32_t most;
 } solvers[] = {{"apgd", 1e-10, 20000}, {"admm", 1e-10, 4000}, {"admm_split", 1e-10, 4000}, {"ipm", 1e-8, 40}};
-
-typedef struct fixture {
-    stn_context *context;
-    stn_instance *solver, *law;
-    stn_problem_solver *problem_solver;
-    double v[MULTICONTACT_MOST], gamma[MULTICONTACT_MOST];
-    stn_solve_report report;
-    stn_certificate certificate;
-    stn_error err;
-} fixture;
-
-static int setup(void **state) {
-    static fixture f;
-    f = (fixture){0};
-    *state = &f;
-    return stn_context_create(NULL, &f.context, &f.err);
-}
-
-static int teardown(void **state) {
-    fixture *f = *state;
-    stn_context_destroy(f->context);
-    return 0;
-}
 
 /// A solver with a law or, NULL, without.
 static stn_status fixture_choose(fixture *f, const char *id, const char *law, double tolerance) {

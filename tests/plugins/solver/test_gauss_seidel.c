@@ -4,31 +4,8 @@
 #include <stiction/solve.h>
 
 #include "gauss_seidel/anderson.h"
-#include "multicontact.h"
+#include "solver_fixture.h"
 #include "stn_scene.h"
-
-typedef struct fixture {
-    stn_context *context;
-    stn_instance *solver;
-    stn_problem_solver *problem_solver;
-    double v[MULTICONTACT_MOST], gamma[MULTICONTACT_MOST];
-    stn_solve_report report;
-    stn_certificate certificate;
-    stn_error err;
-} fixture;
-
-static int setup(void **state) {
-    static fixture f;
-    f = (fixture){0};
-    *state = &f;
-    return stn_context_create(NULL, &f.context, &f.err);
-}
-
-static int teardown(void **state) {
-    fixture *f = *state;
-    stn_context_destroy(f->context);
-    return 0;
-}
 
 /// `local` NULL: as it is.
 static void choose(fixture *f, const char *id, const char *local, double acceleration, double tolerance, double most) {

@@ -1,38 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The packed Delassus form of plugins/solver/common against the core's own products and residual.
-#include <stdlib.h>
-
-#include "stn_test.h"
-
 #include "common/cone.h"
 #include "common/packed.h"
 #include "common/scaled_dual.h"
+#include "inverse_fixture.h"
 #include "sample_problem.h"
-
-typedef struct fixture {
-    stn_context *context;
-    stn_inverse *inverse;
-    stn_arena *arena;
-    stn_error err;
-} fixture;
-
-static int setup(void **state) {
-    fixture *f = calloc(1, sizeof *f);
-    stn_context_create(NULL, &f->context, &f->err);
-    stn_inverse_create(f->context, &f->inverse, &f->err);
-    f->arena = stn_arena_create(f->context);
-    *state = f;
-    return f->arena == NULL;
-}
-
-static int teardown(void **state) {
-    fixture *f = *state;
-    stn_inverse_destroy(f->inverse);
-    stn_arena_destroy(f->arena);
-    stn_context_destroy(f->context);
-    free(f);
-    return 0;
-}
 
 /// Impulses that packed variables can hold: none where there is no friction beside a direction with it.
 static void random_impulses(const stn_problem *p, stn_random *random, double *gamma) {
