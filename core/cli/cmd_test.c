@@ -3,19 +3,15 @@
 // failed test like any other.
 #include <dirent.h>
 #include <errno.h>
-#include <signal.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#ifdef __linux__
-#include <sys/prctl.h>
-#endif
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "cli/commands.h"
+#include "cli/jobs.h"
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "lua/session.h"
@@ -177,99 +173,43 @@ static void clear_files(file_list *list) {
 
 // ---------------------------------------------------------------------------------------------------------- processes
 
-/// A file that runs or has run: its output waits for its turn to be printed.
-typedef struct job {
-    pid_t process; // 0: not begun or done
-    FILE *output;
-    int status;
-} job;
+/// A run of all files: children count in memory shared with the parent, which prints.
+typedef struct test_run {
+    const file_list *files;
+    tally *tallies;
+} test_run;
 
-/// In the child: runs the file, counts in memory shared with the parent.
-static void run_child(const char *path, tally *t, FILE *output) {
+/// In the child: runs the file.
+static int run_child(void *user, int32_t index) {
+    test_run *run = user;
+    tally *t = &run->tallies[index];
     stn_error err = {0};
-    dup2(fileno(output), STDOUT_FILENO);
-#ifdef __linux__
-    prctl(PR_SET_PDEATHSIG, SIGKILL); // a test without end does not outlive the command
-#endif
     if (stn_context_create(NULL, &t->context, &err) < 0) {
-        t->file = path;
+        t->file = run->files->paths[index];
         print_line(t, NULL, err.text, NULL, 0.0);
     } else {
-        run_file(t, path);
+        run_file(t, run->files->paths[index]);
     }
     stn_context_destroy(t->context);
-    fflush(NULL);
     t->done = true;
-    _exit(0);
+    return 0;
 }
 
-static bool begin_job(job *j, const char *path, tally *t) {
-    j->output = tmpfile();
-    if (j->output == NULL) {
-        return false;
+/// In the parent: shows what the file's tests printed, and what the file itself could not say.
+static bool print_end(void *user, const cli_job_end *end) {
+    test_run *run = user;
+    tally *t = &run->tallies[end->index];
+    char reason[96] = "";
+    cli_job_print(end->error, stderr);
+    cli_job_print(end->output, stdout);
+    if (end->outcome == CLI_JOB_CRASHED) {
+        snprintf(reason, sizeof reason, "ended by signal %d (%s)", end->code, strsignal(end->code));
+    } else if (end->code != 0 || !t->done) {
+        snprintf(reason, sizeof reason, "ended with exit status %d before the end of the script", end->code);
     }
-    fflush(NULL);
-    j->process = fork();
-    if (j->process == 0) {
-        run_child(path, t, j->output);
-    }
-    return j->process > 0;
-}
-
-/// Waits for any child and notes how it ended.
-static void await_job(job *jobs, size_t count) {
-    int status = 0;
-    pid_t process = waitpid(-1, &status, 0);
-    for (size_t i = 0; i < count; i++) {
-        if (process > 0 && jobs[i].process == process) {
-            jobs[i].process = 0;
-            jobs[i].status = status;
-        }
-    }
-}
-
-static void print_job(job *j, const char *path, tally *t) {
-    char text[4096];
-    rewind(j->output);
-    for (size_t size = fread(text, 1, sizeof text, j->output); size > 0;
-         size = fread(text, 1, sizeof text, j->output)) {
-        fwrite(text, 1, size, stdout);
-    }
-    fclose(j->output);
-    if (!WIFEXITED(j->status) || WEXITSTATUS(j->status) != 0 || !t->done) {
-        char reason[96];
-        if (WIFSIGNALED(j->status)) {
-            snprintf(reason, sizeof reason, "ended by signal %d (%s)", WTERMSIG(j->status),
-                     strsignal(WTERMSIG(j->status)));
-        } else {
-            snprintf(reason, sizeof reason, "ended with exit status %d before the end of the script",
-                     WEXITSTATUS(j->status));
-        }
-        t->file = path;
+    if (reason[0] != '\0') {
+        t->file = run->files->paths[end->index];
         print_line(t, NULL, reason, NULL, 0.0);
-    }
-    fflush(stdout);
-}
-
-/// Runs every file, at most `workers` at a time; false when a process cannot be made.
-static bool run_files(const file_list *list, int32_t workers, tally *tallies, job *jobs) {
-    size_t begun = 0, printed = 0;
-    int32_t running = 0;
-    while (printed < list->count) {
-        if (begun < list->count && running < workers) {
-            if (!begin_job(&jobs[begun], list->paths[begun], &tallies[begun])) {
-                return false;
-            }
-            begun++;
-            running++;
-            continue;
-        }
-        await_job(jobs, begun);
-        running--;
-        while (printed < begun && jobs[printed].process == 0) {
-            print_job(&jobs[printed], list->paths[printed], &tallies[printed]);
-            printed++;
-        }
     }
     return true;
 }
@@ -295,21 +235,16 @@ static int sum_up(const file_list *list, const tally *tallies) {
 static int run_all(const file_list *list, const char *pattern, int32_t workers) {
     size_t size = (list->count + 1) * sizeof(tally);
     tally *tallies = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    job *jobs = calloc(list->count + 1, sizeof *jobs);
-    int exit = CLI_BAD_INPUT;
-    if (tallies == MAP_FAILED || jobs == NULL) {
-        free(jobs);
+    if (tallies == MAP_FAILED) {
         return cli_fail(list->command, "out of memory");
     }
     for (size_t i = 0; i < list->count; i++) {
         tallies[i].pattern = pattern;
     }
-    if (run_files(list, workers, tallies, jobs)) {
-        exit = sum_up(list, tallies);
-    } else {
-        cli_fail(list->command, "cannot start a process: %s", strerror(errno));
-    }
-    free(jobs);
+    test_run run = {list, tallies};
+    cli_jobs jobs = {(int32_t)list->count, workers, (double)INFINITY, run_child, print_end, NULL, &run};
+    stn_error err = {0};
+    int exit = cli_jobs_run(&jobs, &err) == STN_OK ? sum_up(list, tallies) : cli_fail_status(list->command, &err);
     munmap(tallies, size);
     return exit;
 }

@@ -30,9 +30,8 @@ static void follow_run(cli_progress *p, const stn_observation *o, double end_tim
 
 enum { BAR = 24, LONGEST = 160 };
 
-/// "[######..................] "
-static void draw_bar(const cli_progress *p, double time, char *bar) {
-    double done = (time - p->begun_at) / (p->end_time - p->begun_at);
+/// "[######..................] ", `done` from 0 to 1.
+static void draw_bar(double done, char *bar) {
     bar[0] = '[';
     for (int i = 0; i < BAR; i++) {
         bar[1 + i] = done * BAR > i ? '#' : '.';
@@ -84,7 +83,7 @@ static void print_line(const cli_progress *p, const stn_observation *o, double n
     char bar[BAR + 4] = "", text[LONGEST];
     print_figures(p, o, now, text, width);
     if (!isnan(p->end_time) && BAR + 3 + (int)strlen(text) <= width) {
-        draw_bar(p, o->time, bar);
+        draw_bar((o->time - p->begun_at) / (p->end_time - p->begun_at), bar);
     }
     fprintf(stderr, "\r\033[K%s%s", bar, text);
     fflush(stderr);
@@ -99,6 +98,29 @@ void cli_progress_step(void *user, const stn_observation *o, double end_time) {
         p->visible = true;
         print_line(p, o, now, cli_width_of_stderr() - 1); // the last column would wrap
     }
+}
+
+void cli_progress_count(cli_progress *p, int32_t done, int32_t total, const char *what) {
+    char bar[BAR + 4] = "", left[48] = "", text[LONGEST];
+    double now = cli_seconds_now();
+    if (p->begun == 0.0) {
+        p->begun = p->shown = now;
+    }
+    if (now - p->shown < shortest_pause || !cli_stderr_redraws()) {
+        return;
+    }
+    p->shown = now;
+    p->visible = true;
+    if (done > 0) {
+        print_left((total - done) * (now - p->begun) / done, left, sizeof left);
+    }
+    int width = cli_width_of_stderr() - 1;
+    snprintf(text, sizeof text, "%d of %d %s%s%s", done, total, what, done > 0 ? ", " : "", left);
+    if (BAR + 3 + (int)strlen(text) <= width) {
+        draw_bar((double)done / total, bar);
+    }
+    fprintf(stderr, "\r\033[K%s%.*s", bar, width, text);
+    fflush(stderr);
 }
 
 void cli_progress_end(cli_progress *p) {

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/jobs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/progress.h"
+
+enum { FARTHEST_AHEAD = 200 }; // jobs begun before the first one that is not done: each holds two files
+
+typedef struct job {
+    pid_t process;
+    bool ended;
+    double begun, limit; // [s], monotonic clock
+    cli_job_end end;
+} job;
+
+typedef struct job_run {
+    const cli_jobs *jobs;
+    job *list;
+    int32_t begun, ended, done;
+    bool stopped;    // by `done`
+    int interrupt;   // signal that asked us to end, 0 for none
+    sigset_t waited; // SIGCHLD and the interrupts, blocked while we run
+    sigset_t before; // what was blocked before
+    pid_t parent;
+} job_run;
+
+// ------------------------------------------------------------------------------------------------------------ one job
+
+/// In the child, which a signal of the terminal does not reach: the parent ends it.
+static void run_work(const job_run *run, int32_t index) {
+    const job *j = &run->list[index];
+    setpgid(0, 0);
+#ifdef __linux__
+    prctl(PR_SET_PDEATHSIG, SIGKILL); // a job without end does not outlive the command
+    if (getppid() != run->parent) {
+        _exit(1);
+    }
+#endif
+    sigprocmask(SIG_SETMASK, &run->before, NULL);
+    int nothing = open("/dev/null", O_RDONLY);
+    if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(fileno(j->end.output), STDOUT_FILENO) < 0 ||
+        dup2(fileno(j->end.error), STDERR_FILENO) < 0) {
+        _exit(1);
+    }
+    int code = run->jobs->work(run->jobs->user, index);
+    fflush(NULL);
+    _exit(code);
+}
+
+static void close_files(job *j) {
+    if (j->end.output != NULL) {
+        fclose(j->end.output);
+    }
+    if (j->end.error != NULL) {
+        fclose(j->end.error);
+    }
+    j->end.output = j->end.error = NULL;
+}
+
+static stn_status begin_job(job_run *run, stn_error *err) {
+    int32_t index = run->begun;
+    job *j = &run->list[index];
+    j->end = (cli_job_end){.index = index, .output = tmpfile(), .error = tmpfile()};
+    if (j->end.output == NULL || j->end.error == NULL) {
+        int error = errno;
+        close_files(j);
+        return stn_fail(err, STN_ERR_FILE, "no temporary file for the output of a process: %s", strerror(error));
+    }
+    fflush(NULL);
+    j->begun = cli_seconds_now();
+    j->limit = j->begun + run->jobs->limit_s;
+    j->process = fork();
+    if (j->process == 0) {
+        run_work(run, index);
+    }
+    if (j->process < 0) {
+        int error = errno;
+        close_files(j);
+        return stn_fail(err, STN_ERR_FILE, "cannot start a process: %s", strerror(error));
+    }
+    setpgid(j->process, j->process); // here as well: it may be ended before it came to do so
+    run->begun++;
+    return STN_OK;
+}
+
+static void note_end(job_run *run, job *j, int status, bool late) {
+    j->ended = true;
+    j->end.seconds = cli_seconds_now() - j->begun;
+    j->end.outcome = late ? CLI_JOB_TIMEOUT : (WIFSIGNALED(status) ? CLI_JOB_CRASHED : CLI_JOB_EXITED);
+    j->end.code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+    rewind(j->end.output);
+    rewind(j->end.error);
+    run->ended++;
+    if (run->jobs->progress != NULL) {
+        run->jobs->progress(run->jobs->user, run->ended);
+    }
+}
+
+/// Ends a job with what it started, and reaps it.
+static int end_job(const job *j) {
+    int status = 0;
+    kill(-j->process, SIGKILL);
+    while (waitpid(j->process, &status, 0) < 0 && errno == EINTR) {
+    }
+    return status;
+}
+
+// ----------------------------------------------------------------------------------------------------------- all jobs
+
+/// Reaps what has ended and ends what is late. Returns the seconds until the next job is late, at most 0.1.
+static double attend(job_run *run) {
+    double now = cli_seconds_now(), pause = 0.1;
+    for (int32_t i = run->done; i < run->begun; i++) {
+        job *j = &run->list[i];
+        int status = 0;
+        if (j->ended) {
+            continue;
+        }
+        if (waitpid(j->process, &status, WNOHANG) == j->process) {
+            note_end(run, j, status, false);
+        } else if (now >= j->limit) {
+            note_end(run, j, end_job(j), true);
+        } else {
+            pause = fmin(pause, j->limit - now);
+        }
+    }
+    return pause;
+}
+
+static void report_done(job_run *run) {
+    while (!run->stopped && run->done < run->begun && run->list[run->done].ended) {
+        job *j = &run->list[run->done++];
+        run->stopped = !run->jobs->done(run->jobs->user, &j->end);
+        close_files(j);
+    }
+}
+
+/// Sleeps until a child ends, an interrupt comes or the time is over.
+static void await(job_run *run, double seconds) {
+    struct timespec pause = {.tv_sec = 0, .tv_nsec = (long)(1e9 * seconds) + 1};
+    int number = sigtimedwait(&run->waited, NULL, &pause);
+    run->interrupt = number > 0 && number != SIGCHLD ? number : 0;
+    if (run->jobs->progress != NULL) {
+        run->jobs->progress(run->jobs->user, run->ended);
+    }
+}
+
+static stn_status run_jobs(job_run *run, stn_error *err) {
+    const cli_jobs *jobs = run->jobs;
+    while (run->done < jobs->count && !run->stopped && run->interrupt == 0) {
+        while (run->begun < jobs->count && run->begun - run->ended < jobs->at_once &&
+               run->begun - run->done < FARTHEST_AHEAD) {
+            stn_status status = begin_job(run, err);
+            if (status != STN_OK) {
+                return status;
+            }
+        }
+        int32_t ended = run->ended;
+        double pause = attend(run);
+        report_done(run);
+        if (run->ended == ended && run->done < jobs->count && !run->stopped) {
+            await(run, pause);
+        }
+    }
+    return STN_OK;
+}
+
+static void end_all(job_run *run) {
+    for (int32_t i = run->done; i < run->begun; i++) {
+        if (!run->list[i].ended) {
+            end_job(&run->list[i]);
+        }
+        close_files(&run->list[i]);
+    }
+}
+
+stn_status cli_jobs_run(const cli_jobs *jobs, stn_error *err) {
+    job_run run = {.jobs = jobs, .list = calloc((size_t)jobs->count + 1, sizeof *run.list), .parent = getpid()};
+    struct sigaction usual = {.sa_handler = SIG_DFL}, before;
+    if (run.list == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    }
+    sigemptyset(&run.waited);
+    sigaddset(&run.waited, SIGCHLD);
+    sigaddset(&run.waited, SIGINT);
+    sigaddset(&run.waited, SIGTERM);
+    sigaction(SIGCHLD, &usual, &before); // ignored, there would be no exit statuses
+    sigprocmask(SIG_BLOCK, &run.waited, &run.before);
+    stn_status status = run_jobs(&run, err);
+    end_all(&run);
+    free(run.list);
+    sigprocmask(SIG_SETMASK, &run.before, NULL);
+    sigaction(SIGCHLD, &before, NULL);
+    if (run.interrupt != 0) {
+        raise(run.interrupt);
+        return stn_fail(err, STN_ERR_INTERRUPTED, "interrupted"); // a handler had other plans
+    }
+    return status;
+}
+
+void cli_job_print(FILE *from, FILE *to) {
+    char text[4096];
+    for (size_t size = fread(text, 1, sizeof text, from); size > 0; size = fread(text, 1, sizeof text, from)) {
+        fwrite(text, 1, size, to);
+    }
+    fflush(to);
+}

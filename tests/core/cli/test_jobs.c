@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs in processes of their own: order, outcomes, what they wrote, and that none outlives the call.
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/jobs.h"
+#include "stn_test.h"
+
+enum { MOST = 300 };
+
+typedef struct seen {
+    int32_t count, stop_after, order[MOST], most_ended;
+    cli_job_outcome outcome[MOST];
+    int code[MOST];
+    char output[MOST][32], error[MOST][32];
+} seen;
+
+static void read_text(FILE *file, char text[32]) {
+    text[fread(text, 1, 31, file)] = '\0';
+}
+
+static bool note_done(void *user, const cli_job_end *end) {
+    seen *s = user;
+    int32_t i = s->count++;
+    s->order[i] = end->index;
+    s->outcome[i] = end->outcome;
+    s->code[i] = end->code;
+    assert_true(end->seconds >= 0.0 && isfinite(end->seconds));
+    read_text(end->output, s->output[i]);
+    read_text(end->error, s->error[i]);
+    return s->count != s->stop_after;
+}
+
+static void note_progress(void *user, int32_t ended) {
+    seen *s = user;
+    assert_true(ended >= s->most_ended && ended <= MOST);
+    s->most_ended = ended;
+}
+
+/// Later jobs are through sooner.
+static int count_down(void *user, int32_t index) {
+    (void)user;
+    usleep(index % 8 == 0 ? 4000 : 0);
+    printf("job %d", index);
+    fprintf(stderr, "error %d", index);
+    return index % 7;
+}
+
+static void test_results_come_in_the_order_of_the_jobs(void **state) {
+    (void)state;
+    for (int32_t at_once = 1; at_once <= 9; at_once += 4) {
+        static seen s;
+        s = (seen){0};
+        cli_jobs jobs = {MOST, at_once, (double)INFINITY, count_down, note_done, note_progress, &s};
+        assert_int_equal(cli_jobs_run(&jobs, NULL), STN_OK);
+        assert_int_equal(s.count, MOST);
+        assert_int_equal(s.most_ended, MOST);
+        for (int32_t i = 0; i < MOST; i++) {
+            char expected[32];
+            assert_int_equal(s.order[i], i);
+            assert_int_equal(s.outcome[i], CLI_JOB_EXITED);
+            assert_int_equal(s.code[i], i % 7);
+            snprintf(expected, sizeof expected, "job %d", i);
+            assert_string_equal(s.output[i], expected);
+            snprintf(expected, sizeof expected, "error %d", i);
+            assert_string_equal(s.error[i], expected);
+        }
+    }
+}
+
+/// One that aborts, one that never ends with a child of its own, one that reads what nobody writes.
+static int misbehave(void *user, int32_t index) {
+    (void)user;
+    if (index == 0) {
+        abort();
+    } else if (index == 1) {
+        (void)!fork();
+        while (true) {
+            pause();
+        }
+    }
+    return getchar() == EOF ? 0 : 9;
+}
+
+static void test_a_crash_and_a_hang_are_results(void **state) {
+    (void)state;
+    static seen s;
+    cli_jobs jobs = {3, 3, 0.2, misbehave, note_done, NULL, &s};
+    assert_int_equal(cli_jobs_run(&jobs, NULL), STN_OK);
+    assert_int_equal(s.outcome[0], CLI_JOB_CRASHED);
+    assert_int_equal(s.code[0], SIGABRT);
+    assert_int_equal(s.outcome[1], CLI_JOB_TIMEOUT);
+    assert_int_equal(s.outcome[2], CLI_JOB_EXITED);
+    assert_int_equal(s.code[2], 0);
+}
+
+static int wait_for_ever(void *user, int32_t index) {
+    (void)user;
+    while (index > 0) {
+        pause();
+    }
+    return 0;
+}
+
+static void test_done_may_stop_the_rest(void **state) {
+    (void)state;
+    static seen s = {.stop_after = 1};
+    cli_jobs jobs = {20, 4, (double)INFINITY, wait_for_ever, note_done, NULL, &s};
+    assert_int_equal(cli_jobs_run(&jobs, NULL), STN_OK);
+    assert_int_equal(s.count, 1);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); // all are reaped
+    assert_int_equal(errno, ECHILD);
+}
+
+static volatile sig_atomic_t interrupts;
+
+static void on_interrupt(int number) {
+    (void)number;
+    interrupts++;
+}
+
+static int interrupt_parent(void *user, int32_t index) {
+    if (index == 0) {
+        kill(getppid(), SIGINT);
+    }
+    return wait_for_ever(user, index + 1);
+}
+
+static void test_an_interrupt_ends_all(void **state) {
+    (void)state;
+    static seen s;
+    stn_error err;
+    struct sigaction action = {.sa_handler = on_interrupt}, before;
+    sigaction(SIGINT, &action, &before);
+    cli_jobs jobs = {5, 2, (double)INFINITY, interrupt_parent, note_done, NULL, &s};
+    assert_int_equal(cli_jobs_run(&jobs, &err), STN_ERR_INTERRUPTED);
+    assert_int_equal(s.count, 0);
+    assert_int_equal(interrupts, 1);
+    sigaction(SIGINT, &before, NULL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_results_come_in_the_order_of_the_jobs),
+        cmocka_unit_test(test_a_crash_and_a_hang_are_results),
+        cmocka_unit_test(test_done_may_stop_the_rest),
+        cmocka_unit_test(test_an_interrupt_ends_all),
+    };
+    return cmocka_run_group_tests_name("cli/jobs", tests, NULL, NULL);
+}
