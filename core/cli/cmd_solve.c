@@ -5,15 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <stiction/solve.h>
-
 #include "base/replace.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/print.h"
 #include "cli/single_contacts.h"
-
-enum { MOST_SETTINGS = 64, NAME_SIZE = 64 };
+#include "cli/solve_problem.h"
 
 typedef struct solve_options {
     const char *solver, *law, *factor, *local, *out;
@@ -24,184 +21,47 @@ typedef struct solve_options {
     bool singles; // the problem is a CSV of single contacts
 } solve_options;
 
-/// Settings of one plugin, with room for their names.
-typedef struct plugin_settings {
-    const char *prefix;
-    int32_t count;
-    stn_setting items[MOST_SETTINGS];
-    char names[MOST_SETTINGS][NAME_SIZE];
-} plugin_settings;
-
 /// Everything that one run of the command holds.
 typedef struct solve_run {
     const cli_command *command;
     const solve_options *options;
     const char *path;
     stn_context *context;
-    stn_threads *threads;
-    stn_instance *solver, *law, *factor;
-    stn_problem_solver *problem_solver;
-    stn_problem_owner *owner;
-    stn_problem problem; // writes go to the owner's arrays
-    void *law_memory, *solver_memory;
-    stn_solution solution;
+    cli_solver solver;
+    cli_problem problem;
     stn_solve_report report;
     stn_certificate certificate;
     stn_error error;
 } solve_run;
 
-// --------------------------------------------------------------------------------------------------------- settings
-
-static int add_setting(const cli_command *command, plugin_settings *plugins, int32_t plugin_count, const char *text) {
-    char name[NAME_SIZE];
-    stn_setting setting;
-    if (!cli_setting(text, name, sizeof name, &setting)) {
-        return cli_fail(command, "--set %s: expected solver.NAME=VALUE or law.NAME=VALUE", text);
-    }
-    for (int32_t p = 0; p < plugin_count; p++) {
-        size_t length = strlen(plugins[p].prefix);
-        if (strncmp(name, plugins[p].prefix, length) != 0 || name[length] != '.') {
-            continue;
-        }
-        plugin_settings *to = &plugins[p];
-        if (to->count == MOST_SETTINGS) {
-            return cli_fail(command, "--set %s: more than %d settings", text, MOST_SETTINGS);
-        }
-        snprintf(to->names[to->count], NAME_SIZE, "%s", name + length + 1);
-        to->items[to->count] = setting;
-        to->items[to->count].name = to->names[to->count];
-        to->count++;
-        return CLI_PROCEED;
-    }
-    return cli_fail(command, "--set %s: expected solver.NAME=VALUE or law.NAME=VALUE", text);
-}
-
-static void set_number(plugin_settings *settings, const char *name, const char *where, double value) {
-    settings->items[settings->count++] =
-        (stn_setting){.name = name, .form = STN_SETTING_NUMBER, .number = value, .where = where};
-}
-
-static int collect_settings(const cli_command *command, const solve_options *o, plugin_settings plugins[3]) {
+static int collect_settings(const cli_command *command, const solve_options *o, cli_settings plugins[3]) {
     int status = CLI_PROCEED;
     for (int32_t i = 0; i < o->set.count && status == CLI_PROCEED; i++) {
-        status = add_setting(command, plugins, 3, o->set.items[i]);
+        status = cli_settings_add(command, plugins, 3, o->set.items[i]);
     }
-    if (plugins[0].count > MOST_SETTINGS - 3) {
-        return cli_fail(command, "more than %d settings", MOST_SETTINGS);
+    if (status != CLI_PROCEED) {
+        return status;
     }
-    if (o->local != NULL) {
-        plugins[0].items[plugins[0].count++] =
-            (stn_setting){.name = "local", .form = STN_SETTING_TEXT, .text = o->local, .where = "--local"};
-    }
+    bool room = o->local == NULL || cli_settings_text(&plugins[0], "local", "--local", o->local);
     if (!isnan(o->tolerance) && !o->singles) {
-        set_number(&plugins[0], "tolerance", "--tolerance", o->tolerance);
+        room = room && cli_settings_number(&plugins[0], "tolerance", "--tolerance", o->tolerance);
     }
     if (o->max_iterations != INT32_MIN) {
-        set_number(&plugins[0], "max_iterations", "--max-iterations", o->max_iterations);
+        room = room && cli_settings_number(&plugins[0], "max_iterations", "--max-iterations", o->max_iterations);
     }
-    return status;
-}
-
-// ------------------------------------------------------------------------------------------------------------ set-up
-
-static stn_status create_instance(solve_run *run, stn_kind kind, const char *id, const plugin_settings *settings,
-                                  stn_instance **out) {
-    return stn_instance_create(run->context, kind, id, settings->items, settings->count, out, &run->error);
-}
-
-/// The plugins: a law only where the solver takes one or the user names one.
-static stn_status create_plugins(solve_run *run, const plugin_settings plugins[3]) {
-    const solve_options *o = run->options;
-    stn_status status = create_instance(run, STN_KIND_SOLVER, o->solver, &plugins[0], &run->solver);
-    if (status != STN_OK) {
-        return status;
-    }
-    const stn_solver_ops *ops = run->solver->desc->ops.solver;
-    bool needs_law = (ops->needs & STN_NEEDS_LAW) != 0 || ops->yields == STN_YIELDS_VELOCITY;
-    bool optional = !needs_law && (ops->needs & STN_REGULARIZED_BY_LAW) != 0;
-    bool none = optional && o->law != NULL && strcmp(o->law, "none") == 0;
-    if (!needs_law && !optional && (o->law != NULL || plugins[1].count > 0)) {
-        return stn_fail(&run->error, STN_ERR_PARAMETER,
-                        "solver %s takes no contact law, so --law and --set law.%s mean "
-                        "nothing",
-                        o->solver, plugins[1].count > 0 ? plugins[1].items[0].name : "NAME");
-    }
-    if (needs_law || (optional && !none)) {
-        status = create_instance(run, STN_KIND_LAW, o->law != NULL ? o->law : "sap", &plugins[1], &run->law);
-    }
-    if (status == STN_OK && o->factor != NULL) {
-        status = create_instance(run, STN_KIND_FACTOR, o->factor, &plugins[2], &run->factor);
-    } else if (status == STN_OK && plugins[2].count > 0) {
-        status =
-            stn_fail(&run->error, STN_ERR_PARAMETER, "--set factor.%s needs --factor ID", plugins[2].items[0].name);
-    }
-    if (status == STN_OK && o->threads != 1) {
-        status = stn_threads_create(run->context, o->threads, &run->threads, &run->error);
-    }
-    if (status != STN_OK) {
-        return status;
-    }
-    stn_problem_solver_options options = {run->solver, run->law, run->factor, run->threads};
-    return stn_problem_solver_create(run->context, &options, &run->problem_solver, &run->error);
-}
-
-static void *allocate(solve_run *run, size_t count, size_t size, stn_status *status) {
-    void *memory = *status == STN_OK ? stn_allocate(run->context, count, size) : NULL;
-    if (memory == NULL && *status == STN_OK) {
-        *status = stn_fail(&run->error, STN_ERR_MEMORY, "out of memory");
-    }
-    return memory;
-}
-
-static stn_status load_problem(solve_run *run) {
-    stn_status status = stn_problem_load(run->context, run->path, &run->owner, &run->error);
-    if (status != STN_OK) {
-        return status;
-    }
-    run->problem = *stn_problem_of(run->owner);
-    size_t count = (size_t)run->problem.constraint_count;
-    for (int32_t i = 0; i < run->problem.constraint_count; i++) {
-        run->problem.constraints[i].memory = i; // slots of the zeroed memories below
-    }
-    size_t law_bytes = run->law != NULL ? (size_t)run->law->desc->memory.per_constraint : 0;
-    size_t solver_bytes = (size_t)run->solver->desc->memory.per_constraint;
-    run->solution.v = allocate(run, (size_t)run->problem.nv, sizeof(double), &status);
-    run->solution.gamma = allocate(run, (size_t)run->problem.row_count, sizeof(double), &status);
-    run->law_memory = allocate(run, count, law_bytes, &status);
-    run->solver_memory = allocate(run, count, solver_bytes, &status);
-    return status;
+    return room ? CLI_PROCEED : cli_fail(command, "more than %d settings", CLI_MOST_SETTINGS);
 }
 
 static void release(solve_run *run) {
     if (run->context == NULL) {
         return;
     }
-    stn_release(run->context, run->solution.v);
-    stn_release(run->context, run->solution.gamma);
-    stn_release(run->context, run->law_memory);
-    stn_release(run->context, run->solver_memory);
-    stn_problem_destroy(run->owner);
-    stn_problem_solver_destroy(run->problem_solver);
-    stn_instance_destroy(run->solver);
-    stn_instance_destroy(run->law);
-    stn_instance_destroy(run->factor);
-    stn_threads_destroy(run->threads);
+    cli_problem_clear(&run->problem);
+    cli_solver_clear(&run->solver);
     stn_context_destroy(run->context);
 }
 
 // ------------------------------------------------------------------------------------------------------------ output
-
-static const char *status_word(stn_status status) {
-    return status < 0 ? "failed" : (status == STN_OK ? "converged" : "not_converged");
-}
-
-static int32_t contact_count(const stn_problem *problem) {
-    int32_t count = 0;
-    for (int32_t i = 0; i < problem->constraint_count; i++) {
-        count += problem->constraints[i].kind == STN_CONSTRAINT_CONTACT;
-    }
-    return count;
-}
 
 static void add_certificate(cJSON *json, const stn_certificate *certificate) {
     cJSON *object = cJSON_AddObjectToObject(json, "certificate");
@@ -214,13 +74,13 @@ static cJSON *result_json(const solve_run *run, stn_status status, bool full) {
     const stn_solve_report *r = &run->report;
     cJSON *json = cJSON_CreateObject();
     cli_json_add_text(json, "problem", run->path);
-    cJSON_AddNumberToObject(json, "nv", run->problem.nv);
-    cJSON_AddNumberToObject(json, "contacts", contact_count(&run->problem));
-    cJSON_AddNumberToObject(json, "constraints", run->problem.constraint_count);
-    cli_json_add_text(json, "solver", run->solver->desc->id);
-    cli_json_add_text(json, "law", run->law != NULL ? run->law->desc->id : NULL);
-    cli_json_add_text(json, "formulation", stn_formulation_name(stn_solver_formulation(run->solver)));
-    cli_json_add_text(json, "status", status_word(status));
+    cJSON_AddNumberToObject(json, "nv", run->problem.problem.nv);
+    cJSON_AddNumberToObject(json, "contacts", cli_problem_contacts(&run->problem));
+    cJSON_AddNumberToObject(json, "constraints", run->problem.problem.constraint_count);
+    cli_json_add_text(json, "solver", run->solver.solver->desc->id);
+    cli_json_add_text(json, "law", run->solver.law != NULL ? run->solver.law->desc->id : NULL);
+    cli_json_add_text(json, "formulation", stn_formulation_name(stn_solver_formulation(run->solver.solver)));
+    cli_json_add_text(json, "status", cli_solve_word(status));
     cli_json_add_text(json, "reason", status < 0 ? run->error.text : r->reason);
     cJSON_AddNumberToObject(json, "iterations", r->iterations);
     cJSON_AddNumberToObject(json, "islands", r->islands);
@@ -228,8 +88,8 @@ static cJSON *result_json(const solve_run *run, stn_status status, bool full) {
     cli_json_add_real(json, "cost", r->cost);
     add_certificate(json, &run->certificate);
     if (full && status >= 0) {
-        cli_json_add_reals(json, "v", run->solution.v, run->problem.nv);
-        cli_json_add_reals(json, "gamma", run->solution.gamma, run->problem.row_count);
+        cli_json_add_reals(json, "v", run->problem.solution.v, run->problem.problem.nv);
+        cli_json_add_reals(json, "gamma", run->problem.solution.gamma, run->problem.problem.row_count);
     }
     return json;
 }
@@ -237,11 +97,12 @@ static cJSON *result_json(const solve_run *run, stn_status status, bool full) {
 static void print_table(const solve_run *run, stn_status status) {
     const stn_solve_report *r = &run->report;
     printf("%-18s %s\n", "problem", run->path);
-    printf("%-18s nv %d, contacts %d, constraints %d, islands %d\n", "size", run->problem.nv,
-           contact_count(&run->problem), run->problem.constraint_count, r->islands);
-    printf("%-18s %s%s%s (%s)\n", "solver", run->solver->desc->id, run->law != NULL ? ", law " : "",
-           run->law != NULL ? run->law->desc->id : "", stn_formulation_name(stn_solver_formulation(run->solver)));
-    printf("%-18s %s", "status", status_word(status));
+    printf("%-18s nv %d, contacts %d, constraints %d, islands %d\n", "size", run->problem.problem.nv,
+           cli_problem_contacts(&run->problem), run->problem.problem.constraint_count, r->islands);
+    printf("%-18s %s%s%s (%s)\n", "solver", run->solver.solver->desc->id, run->solver.law != NULL ? ", law " : "",
+           run->solver.law != NULL ? run->solver.law->desc->id : "",
+           stn_formulation_name(stn_solver_formulation(run->solver.solver)));
+    printf("%-18s %s", "status", cli_solve_word(status));
     if (status < 0) {
         printf("\n");
         return;
@@ -295,8 +156,8 @@ static bool is_hdf5(const char *path) {
 
 /// Impulses and contact velocities for FCLIB's tools.
 static int write_solution(solve_run *run) {
-    stn_status status = stn_solution_save_fclib(run->context, &run->problem, run->solution.v, run->solution.gamma,
-                                                run->options->out, &run->error);
+    stn_status status = stn_solution_save_fclib(run->context, &run->problem.problem, run->problem.solution.v,
+                                                run->problem.solution.gamma, run->options->out, &run->error);
     return status == STN_OK ? CLI_PROCEED : cli_fail_status(run->command, &run->error);
 }
 
@@ -325,39 +186,34 @@ static int show(solve_run *run, stn_status status) {
     return status == STN_OK ? CLI_DONE : CLI_SOLVER_FAILED;
 }
 
-static int solve(solve_run *run, const plugin_settings plugins[3]) {
+static int solve(solve_run *run, const cli_settings plugins[3]) {
+    const solve_options *o = run->options;
+    const cli_solver_choice choice = {o->solver, o->law, o->factor, o->threads, plugins};
+    cli_problem *p = &run->problem;
     stn_status status = stn_context_create(NULL, &run->context, &run->error);
-    status = status == STN_OK ? create_plugins(run, plugins) : status;
-    status = status == STN_OK ? load_problem(run) : status;
-    status = status == STN_OK ? stn_problem_solver_accepts(run->problem_solver, &run->problem, &run->error) : status;
+    status = status == STN_OK ? cli_solver_init(&run->solver, run->context, &choice, &run->error) : status;
+    status = status == STN_OK ? cli_problem_load(p, run->context, run->path, &run->error) : status;
+    status = status == STN_OK ? cli_problem_make_room(p, &run->solver, &run->error) : status;
+    stn_problem_solver *solver = run->solver.problem_solver;
+    status = status == STN_OK ? stn_problem_solver_accepts(solver, &p->problem, &run->error) : status;
     if (status != STN_OK) {
         return cli_fail_status(run->command, &run->error);
     }
     stn_solve_request request = {
-        .law_memory = run->law_memory,
-        .solver_memory = run->solver_memory,
+        .law_memory = p->law_memory,
+        .solver_memory = p->solver_memory,
         .certificate_flags = STN_CERTIFICATE_SCALED,
     };
     run->report.cost = (double)NAN;
     run->report.reason = "";
-#define UNKNOWN(member, name, unit, text) run->certificate.member = (double)NAN;
-    STN_CERTIFICATE_FIELDS(UNKNOWN)
-#undef UNKNOWN
-    status = stn_problem_solve(run->problem_solver, &run->problem, &request, &run->solution, &run->report,
-                               &run->certificate, &run->error);
+    cli_certificate_unknown(&run->certificate);
+    status =
+        stn_problem_solve(solver, &p->problem, &request, &p->solution, &run->report, &run->certificate, &run->error);
     return show(run, status);
 }
 
-static bool has_setting(const plugin_settings *settings, const char *name) {
-    int32_t i = 0;
-    while (i < settings->count && strcmp(settings->items[i].name, name) != 0) {
-        i++;
-    }
-    return i < settings->count;
-}
-
 /// What a CSV of single contacts leaves without meaning, and a precision that is none.
-static int refuse_for_singles(const cli_command *command, const solve_options *o, const plugin_settings plugins[3]) {
+static int refuse_for_singles(const cli_command *command, const solve_options *o, const cli_settings plugins[3]) {
     const struct {
         const char *option;
         bool given;
@@ -370,14 +226,14 @@ static int refuse_for_singles(const cli_command *command, const solve_options *o
         {"--out", o->out != NULL},
         {"--set law.NAME", plugins[1].count > 0},
         {"--set factor.NAME", plugins[2].count > 0},
-        {"--set solver.max_iterations", has_setting(&plugins[0], "max_iterations")},
+        {"--set solver.max_iterations", cli_settings_have(&plugins[0], "max_iterations")},
     };
     for (int32_t i = 0; i < STN_COUNT(others); i++) {
         if (others[i].given) {
             return cli_fail(command, "%s means nothing for a CSV of single contacts", others[i].option);
         }
     }
-    if (has_setting(&plugins[0], "tolerance")) {
+    if (cli_settings_have(&plugins[0], "tolerance")) {
         return cli_fail(command, "--set solver.tolerance means nothing for a CSV of single contacts: use --tolerance");
     }
     if (!isnan(o->tolerance) && !(o->tolerance > 0.0 && isfinite(o->tolerance))) {
@@ -387,13 +243,15 @@ static int refuse_for_singles(const cli_command *command, const solve_options *o
 }
 
 /// A CSV of single contacts, by the solver's own solution of one.
-static int solve_singles(solve_run *run, const plugin_settings plugins[3]) {
+static int solve_singles(solve_run *run, const cli_settings plugins[3]) {
     stn_status status = stn_context_create(NULL, &run->context, &run->error);
-    status = status == STN_OK ? create_instance(run, STN_KIND_SOLVER, run->options->solver, &plugins[0], &run->solver)
-                              : status;
+    if (status == STN_OK) {
+        status = stn_instance_create(run->context, STN_KIND_SOLVER, run->options->solver, plugins[0].items,
+                                     plugins[0].count, &run->solver.solver, &run->error);
+    }
     if (status == STN_OK) {
         const double precision = isnan(run->options->tolerance) ? 1e-10 : run->options->tolerance;
-        status = single_contacts_solve(run->context, run->path, run->solver, precision, &run->error);
+        status = single_contacts_solve(run->context, run->path, run->solver.solver, precision, &run->error);
     }
     return status == STN_OK ? CLI_DONE : cli_fail_status(run->command, &run->error);
 }
@@ -433,7 +291,7 @@ int cmd_solve(int argc, char **argv) {
     if (o.solver == NULL) {
         o.solver = o.local != NULL || o.singles ? "bisection" : "sap";
     }
-    plugin_settings plugins[3] = {{.prefix = "solver"}, {.prefix = "law"}, {.prefix = "factor"}};
+    cli_settings plugins[3] = {{.prefix = "solver"}, {.prefix = "law"}, {.prefix = "factor"}};
     status = collect_settings(&command, &o, plugins);
     if (status == CLI_PROCEED && o.singles) {
         status = refuse_for_singles(&command, &o, plugins);

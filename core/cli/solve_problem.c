@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/solve_problem.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+// --------------------------------------------------------------------------------------------------------- settings
+
+static stn_setting *append(cli_settings *settings) {
+    return settings->count < CLI_MOST_SETTINGS ? &settings->items[settings->count++] : NULL;
+}
+
+int cli_settings_add(const cli_command *command, cli_settings *lists, int32_t list_count, const char *text) {
+    char name[CLI_SETTING_NAME];
+    stn_setting setting;
+    if (!cli_setting(text, name, sizeof name, &setting)) {
+        return cli_fail(command, "--set %s: expected solver.NAME=VALUE or law.NAME=VALUE", text);
+    }
+    for (int32_t p = 0; p < list_count; p++) {
+        size_t length = strlen(lists[p].prefix);
+        if (strncmp(name, lists[p].prefix, length) != 0 || name[length] != '.') {
+            continue;
+        }
+        char *own = lists[p].names[lists[p].count];
+        stn_setting *to = append(&lists[p]);
+        if (to == NULL) {
+            return cli_fail(command, "--set %s: more than %d settings", text, CLI_MOST_SETTINGS);
+        }
+        snprintf(own, CLI_SETTING_NAME, "%s", name + length + 1);
+        *to = setting;
+        to->name = own;
+        return CLI_PROCEED;
+    }
+    return cli_fail(command, "--set %s: expected solver.NAME=VALUE or law.NAME=VALUE", text);
+}
+
+bool cli_settings_number(cli_settings *settings, const char *name, const char *where, double value) {
+    stn_setting *to = append(settings);
+    if (to != NULL) {
+        *to = (stn_setting){.name = name, .form = STN_SETTING_NUMBER, .number = value, .where = where};
+    }
+    return to != NULL;
+}
+
+bool cli_settings_text(cli_settings *settings, const char *name, const char *where, const char *value) {
+    stn_setting *to = append(settings);
+    if (to != NULL) {
+        *to = (stn_setting){.name = name, .form = STN_SETTING_TEXT, .text = value, .where = where};
+    }
+    return to != NULL;
+}
+
+bool cli_settings_have(const cli_settings *settings, const char *name) {
+    int32_t i = 0;
+    while (i < settings->count && strcmp(settings->items[i].name, name) != 0) {
+        i++;
+    }
+    return i < settings->count;
+}
+
+// ----------------------------------------------------------------------------------------------------------- solver
+
+/// A law only where the solver takes one or the user names one.
+static stn_status create_law(cli_solver *s, const cli_solver_choice *choice, stn_error *err) {
+    const stn_solver_ops *ops = s->solver->desc->ops.solver;
+    const cli_settings *settings = &choice->settings[1];
+    bool needs_law = (ops->needs & STN_NEEDS_LAW) != 0 || ops->yields == STN_YIELDS_VELOCITY;
+    bool optional = !needs_law && (ops->needs & STN_REGULARIZED_BY_LAW) != 0;
+    bool none = optional && choice->law != NULL && strcmp(choice->law, "none") == 0;
+    if (!needs_law && !optional && (choice->law != NULL || settings->count > 0)) {
+        return stn_fail(err, STN_ERR_PARAMETER,
+                        "solver %s takes no contact law, so --law and --set law.%s mean "
+                        "nothing",
+                        choice->solver, settings->count > 0 ? settings->items[0].name : "NAME");
+    }
+    if (needs_law || (optional && !none)) {
+        return stn_instance_create(s->context, STN_KIND_LAW, choice->law != NULL ? choice->law : "sap", settings->items,
+                                   settings->count, &s->law, err);
+    }
+    return STN_OK;
+}
+
+static stn_status create_factor(cli_solver *s, const cli_solver_choice *choice, stn_error *err) {
+    const cli_settings *settings = &choice->settings[2];
+    if (choice->factor != NULL) {
+        return stn_instance_create(s->context, STN_KIND_FACTOR, choice->factor, settings->items, settings->count,
+                                   &s->factor, err);
+    }
+    return settings->count == 0
+               ? STN_OK
+               : stn_fail(err, STN_ERR_PARAMETER, "--set factor.%s needs --factor ID", settings->items[0].name);
+}
+
+stn_status cli_solver_init(cli_solver *s, stn_context *context, const cli_solver_choice *choice, stn_error *err) {
+    *s = (cli_solver){.context = context};
+    stn_status status = stn_instance_create(context, STN_KIND_SOLVER, choice->solver, choice->settings[0].items,
+                                            choice->settings[0].count, &s->solver, err);
+    status = status == STN_OK ? create_law(s, choice, err) : status;
+    status = status == STN_OK ? create_factor(s, choice, err) : status;
+    if (status == STN_OK && choice->threads != 1) {
+        status = stn_threads_create(context, choice->threads, &s->threads, err);
+    }
+    if (status != STN_OK) {
+        return status;
+    }
+    stn_problem_solver_options options = {s->solver, s->law, s->factor, s->threads};
+    return stn_problem_solver_create(context, &options, &s->problem_solver, err);
+}
+
+void cli_solver_clear(cli_solver *s) {
+    stn_problem_solver_destroy(s->problem_solver);
+    stn_instance_destroy(s->solver);
+    stn_instance_destroy(s->law);
+    stn_instance_destroy(s->factor);
+    stn_threads_destroy(s->threads);
+    *s = (cli_solver){0};
+}
+
+// ---------------------------------------------------------------------------------------------------------- problem
+
+stn_status cli_problem_load(cli_problem *p, stn_context *context, const char *path, stn_error *err) {
+    *p = (cli_problem){.context = context};
+    stn_status status = stn_problem_load(context, path, &p->owner, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    p->problem = *stn_problem_of(p->owner);
+    for (int32_t i = 0; i < p->problem.constraint_count; i++) {
+        p->problem.constraints[i].memory = i; // slots of the zeroed memories
+    }
+    return STN_OK;
+}
+
+static void *allocate(cli_problem *p, size_t count, size_t size, stn_status *status, stn_error *err) {
+    void *memory = *status == STN_OK ? stn_allocate(p->context, count, size) : NULL;
+    if (memory == NULL && *status == STN_OK) {
+        *status = stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    }
+    return memory;
+}
+
+stn_status cli_problem_make_room(cli_problem *p, const cli_solver *solver, stn_error *err) {
+    stn_status status = STN_OK;
+    size_t count = (size_t)p->problem.constraint_count;
+    size_t law_bytes = solver->law != NULL ? (size_t)solver->law->desc->memory.per_constraint : 0;
+    size_t solver_bytes = (size_t)solver->solver->desc->memory.per_constraint;
+    p->solution.v = allocate(p, (size_t)p->problem.nv, sizeof(double), &status, err);
+    p->solution.gamma = allocate(p, (size_t)p->problem.row_count, sizeof(double), &status, err);
+    p->law_memory = allocate(p, count, law_bytes, &status, err);
+    p->solver_memory = allocate(p, count, solver_bytes, &status, err);
+    return status;
+}
+
+void cli_problem_clear(cli_problem *p) {
+    if (p->context != NULL) {
+        stn_release(p->context, p->solution.v);
+        stn_release(p->context, p->solution.gamma);
+        stn_release(p->context, p->law_memory);
+        stn_release(p->context, p->solver_memory);
+        stn_problem_destroy(p->owner);
+    }
+    *p = (cli_problem){0};
+}
+
+int32_t cli_problem_contacts(const cli_problem *p) {
+    int32_t count = 0;
+    for (int32_t i = 0; i < p->problem.constraint_count; i++) {
+        count += p->problem.constraints[i].kind == STN_CONSTRAINT_CONTACT;
+    }
+    return count;
+}
+
+// ----------------------------------------------------------------------------------------------------------- result
+
+const char *cli_solve_word(stn_status status) {
+    return status < 0 ? "failed" : (status == STN_OK ? "converged" : "not_converged");
+}
+
+void cli_certificate_unknown(stn_certificate *certificate) {
+#define UNKNOWN(member, name, unit, text) certificate->member = (double)NAN;
+    STN_CERTIFICATE_FIELDS(UNKNOWN)
+#undef UNKNOWN
+}
