@@ -216,6 +216,8 @@ stn_lua_object *stn_lua_object_test(lua_State *L, int index, const char *type);
 void stn_lua_world_step(lua_State *L, int index, stn_lua_world *w);
 /// Pushes the step object of the world's last step.
 void stn_lua_push_step(lua_State *L, int world_index, stn_lua_world *w);
+/// Pushes a copy of residuals as steps have them.
+void stn_lua_push_certificate(lua_State *L, const stn_certificate *certificate);
 /// List of the last step's contacts (lua_contact.c).
 void stn_lua_push_contacts(lua_State *L, stn_lua_world *w);
 /// Sets two fields of the table on top: the names of a link's robot and of the link; "world" alone for what has no
@@ -317,7 +319,7 @@ int stn_lua_world_load(lua_State *L);
 /// Methods of worlds.
 extern const luaL_Reg stn_lua_model_methods[], stn_lua_pair_methods[], stn_lua_state_methods[], stn_lua_run_methods[],
     stn_lua_log_methods[], stn_lua_control_methods[], stn_lua_choice_methods[], stn_lua_constraint_methods[],
-    stn_lua_world_name_methods[], stn_lua_query_methods[], stn_lua_contact_methods[];
+    stn_lua_world_name_methods[], stn_lua_query_methods[], stn_lua_contact_methods[], stn_lua_solve_methods[];
 /// Of robots.
 extern const luaL_Reg stn_lua_name_methods[], stn_lua_coordinate_methods[], stn_lua_finding_methods[],
     stn_lua_dynamics_methods[];

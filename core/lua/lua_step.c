@@ -88,14 +88,18 @@ static int certificate_pairs(lua_State *L) {
     return 3;
 }
 
-static void push_certificate(lua_State *L, const step_object *step) {
-    if (!step->certified) {
-        lua_pushnil(L);
-        return;
-    }
+void stn_lua_push_certificate(lua_State *L, const stn_certificate *certificate) {
     stn_certificate *c = lua_newuserdatauv(L, sizeof *c, 0);
-    *c = step->certificate;
+    *c = *certificate;
     luaL_setmetatable(L, STN_LUA_CERTIFICATE);
+}
+
+static void push_certificate(lua_State *L, const step_object *step) {
+    if (step->certified) {
+        stn_lua_push_certificate(L, &step->certificate);
+    } else {
+        lua_pushnil(L);
+    }
 }
 
 // ------------------------------------------------------------------------------------------------------ step objects

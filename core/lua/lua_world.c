@@ -57,9 +57,10 @@ static stn_lua_world *push_world(lua_State *L, stn_session *session) {
 }
 
 int stn_lua_world_new(lua_State *L) {
-    static const char *const keys[] = {"dt",          "gravity", "solver",        "law",        "contact", "integrator",
-                                       "factor",      "margin",  "contact_point", "relaxation", "seed",    "threads",
-                                       "certificate", "stiction", "margin_only", NULL};
+    static const char *const keys[] = {"dt",         "gravity", "solver",      "law",           "contact",
+                                       "integrator", "factor",  "margin",      "contact_point", "relaxation",
+                                       "seed",       "threads", "certificate", "stiction",      "margin_only",
+                                       NULL};
     stn_session *session = stn_lua_session(L);
     if (lua_gettop(L) == 0) {
         lua_newtable(L);
@@ -295,10 +296,10 @@ void stn_lua_open_world(lua_State *L) {
     static const luaL_Reg meta[] = {
         {"__gc", world_collect}, {"__close", world_close}, {"__tostring", world_text}, {NULL, NULL}};
     stn_lua_class(L, STN_LUA_WORLD, methods, meta, get_world, world_properties);
-    const luaL_Reg *const more[] = {stn_lua_model_methods,      stn_lua_pair_methods,   stn_lua_state_methods,
-                                    stn_lua_run_methods,        stn_lua_log_methods,    stn_lua_control_methods,
-                                    stn_lua_world_name_methods, stn_lua_query_methods,  stn_lua_constraint_methods,
-                                    stn_lua_choice_methods,     stn_lua_contact_methods};
+    const luaL_Reg *const more[] = {stn_lua_model_methods,      stn_lua_pair_methods,    stn_lua_state_methods,
+                                    stn_lua_run_methods,        stn_lua_log_methods,     stn_lua_control_methods,
+                                    stn_lua_world_name_methods, stn_lua_query_methods,   stn_lua_constraint_methods,
+                                    stn_lua_choice_methods,     stn_lua_contact_methods, stn_lua_solve_methods};
     for (int i = 0; i < STN_COUNT(more); i++) {
         stn_lua_extend(L, STN_LUA_WORLD, more[i]);
     }

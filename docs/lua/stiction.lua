@@ -442,6 +442,18 @@ function world:save(path) end
 function world:load_state(path) end
 ---@param path string the contact problem of the last step, as JSON
 function world:save_problem(path) end
+---@class stiction.solved
+---@field status string
+---@field converged boolean
+---@field iterations integer
+---@field duration_us number
+---@field certificate stiction.certificate
+---@field impulses number[][] of contacts() on B, world axes [N s]
+
+---The contact problem of the last step by another solver; the world stays as it is.
+---@param solver table { "pgs", tolerance = 1e-10 }
+---@return stiction.solved
+function world:solve_problem(solver) end
 function world:reset() end
 ---@return stiction.world
 function world:clone() end
