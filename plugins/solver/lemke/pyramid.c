@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+// See pyramid.h.
+#include "pyramid.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_UNKNOWNS = 3000 }; // a tableau of 72 MB, passed over once a pivot
+
+// ---------------------------------------------------------------------------------------------------------- unknowns
+
+/// Unit vectors around the circle, opposite ones exactly so.
+static bool spread_directions(pyramid *p, stn_arena *arena) {
+    double *cosine = STN_ARENA(arena, p->directions, double), *sine = STN_ARENA(arena, p->directions, double);
+    if (cosine == NULL || sine == NULL) {
+        return false;
+    }
+    int32_t half = p->directions / 2;
+    for (int32_t j = 0; j < half; j++) {
+        bool upright = 2 * j == half;
+        cosine[j] = upright ? 0.0 : cos(STN_PI * j / half);
+        sine[j] = upright ? 1.0 : sin(STN_PI * j / half);
+        cosine[j + half] = -cosine[j];
+        sine[j + half] = -sine[j];
+    }
+    p->cosine = cosine;
+    p->sine = sine;
+    return true;
+}
+
+static int32_t count_unknowns(const pyramid *p, const packed_row *row) {
+    if (row->cone) {
+        return row->mu > 0.0 ? p->directions + 2 : 1;
+    }
+    int32_t n = 0;
+    for (int32_t r = row->place; r < row->place + row->rows; r++) {
+        double lo = p->dual.H.lo[r], hi = p->dual.H.hi[r];
+        n += lo == hi ? 0 : (isfinite(lo) && isfinite(hi) ? 2 : 1);
+    }
+    return n;
+}
+
+static void add_contact(pyramid *p, int32_t i) {
+    const packed_row *row = &p->dual.H.rows[i];
+    int32_t slip = row->mu > 0.0 ? p->n + p->directions + 1 : -1;
+    p->unknowns[p->n++] = (unknown){UNKNOWN_IMPULSE, i, row->place + 2, 1, {1.0, 0.0}, slip, 0.0};
+    if (slip < 0) {
+        return;
+    }
+    int32_t normal = p->n - 1;
+    for (int32_t j = 0; j < p->directions; j++) {
+        p->unknowns[p->n++] = (unknown){UNKNOWN_IMPULSE, i, row->place, 2, {p->cosine[j], p->sine[j]}, slip, 0.0};
+    }
+    p->unknowns[p->n++] = (unknown){UNKNOWN_SLIP, i, row->place, 0, {0.0, 0.0}, normal, 0.0};
+}
+
+static void add_rows(pyramid *p, int32_t i) {
+    const packed_row *row = &p->dual.H.rows[i];
+    for (int32_t r = row->place; r < row->place + row->rows; r++) {
+        double lo = p->dual.H.lo[r], hi = p->dual.H.hi[r];
+        bool free = !isfinite(lo) && !isfinite(hi), both = isfinite(lo) && isfinite(hi);
+        p->base[r] = isfinite(lo) ? lo : (isfinite(hi) ? hi : 0.0);
+        if (lo == hi) {
+            continue;
+        }
+        double sign = isfinite(lo) || free ? 1.0 : -1.0;
+        int32_t own = p->n++, top = both ? p->n++ : -1;
+        p->unknowns[own] =
+            (unknown){free ? UNKNOWN_FREE : UNKNOWN_IMPULSE, i, r, 1, {sign, 0.0}, top, both ? hi - lo : 0.0};
+        if (both) {
+            p->unknowns[top] = (unknown){UNKNOWN_TOP, i, row->place, 0, {0.0, 0.0}, own, hi - lo};
+        }
+    }
+}
+
+stn_status pyramid_build(const stn_delassus *delassus, int32_t directions, stn_arena *arena, pyramid *out,
+                         stn_error *err) {
+    *out = (pyramid){.directions = directions};
+    stn_status status = scaled_dual_build(delassus, arena, &out->dual, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    int64_t n = 0;
+    for (int32_t i = 0; i < out->dual.H.n; i++) {
+        n += count_unknowns(out, &out->dual.H.rows[i]);
+    }
+    if (n > MOST_UNKNOWNS) {
+        return stn_fail(err, STN_ERR_UNSUPPORTED,
+                        "%lld unknowns (%d constraints, %d directions) as a full tableau, at most %d: solver pgs with "
+                        "friction = pyramid needs none",
+                        (long long)n, out->dual.H.n, directions, MOST_UNKNOWNS);
+    }
+    out->unknowns = STN_ARENA(arena, n + 1, unknown);
+    out->start = STN_ARENA(arena, out->dual.H.n + 1, int32_t);
+    out->base = packed_vector(&out->dual.H, arena);
+    if (out->unknowns == NULL || out->start == NULL || out->base == NULL || !spread_directions(out, arena)) {
+        return stn_fail(err, STN_ERR_MEMORY, "%d constraints: out of memory", out->dual.H.n);
+    }
+    for (int32_t i = 0; i < out->dual.H.n; i++) {
+        out->start[i] = out->n;
+        if (out->dual.H.rows[i].cone) {
+            add_contact(out, i);
+        } else {
+            add_rows(out, i);
+        }
+    }
+    out->start[out->dual.H.n] = out->n;
+    return STN_OK;
+}
+
+// ------------------------------------------------------------------------------------------------------------ matrix
+
+/// The constraint whose padded vectors begin at `place`; they ascend.
+static int32_t constraint_at(const packed *p, int32_t place) {
+    int32_t low = 0, high = p->n;
+    while (high - low > 1) {
+        int32_t middle = low + (high - low) / 2;
+        if (p->rows[middle].place <= place) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/// What the impulses of constraint j do to the velocities of i; W has the columns of j, `width` of i long.
+static void put_block(const pyramid *p, int32_t i, int32_t j, const double *W, double *M, int32_t stride) {
+    const packed_row *row = &p->dual.H.rows[i], *other = &p->dual.H.rows[j];
+    for (int32_t a = p->start[i]; a < p->start[i + 1]; a++) {
+        const unknown *to = &p->unknowns[a];
+        for (int32_t b = p->start[j]; b < p->start[j + 1] && to->entries > 0; b++) {
+            const unknown *from = &p->unknowns[b];
+            double sum = 0.0;
+            for (int32_t c = 0; c < from->entries; c++) {
+                const double *column = W + (from->place - other->place + c) * row->width + (to->place - row->place);
+                for (int32_t r = 0; r < to->entries; r++) {
+                    sum += to->direction[r] * column[r] * from->direction[c];
+                }
+            }
+            M[(size_t)a * (size_t)stride + (size_t)b] = sum;
+        }
+    }
+}
+
+/// A tangent, or a row with two bounds: its partner stands in its w.
+static bool is_relieved(const unknown *u) {
+    return u->kind == UNKNOWN_IMPULSE && u->partner >= 0 && (u->entries == 2 || u->room > 0.0);
+}
+
+/// What couples an unknown with its partner.
+static void put_partner(const pyramid *p, int32_t a, double *M, int32_t stride, double *q) {
+    const unknown *u = &p->unknowns[a];
+    double *row = M + (size_t)a * (size_t)stride;
+    if (u->kind == UNKNOWN_SLIP) {
+        row[u->partner] = p->dual.H.rows[u->constraint].mu;
+        for (int32_t j = 0; j < p->directions; j++) {
+            row[u->partner + 1 + j] = -1.0;
+        }
+        q[a] = 0.0;
+    } else if (u->kind == UNKNOWN_TOP) {
+        row[u->partner] = -1.0;
+        q[a] = u->room;
+    } else if (is_relieved(u)) {
+        row[u->partner] = 1.0;
+    }
+}
+
+void pyramid_matrix(const pyramid *p, double *M, int32_t stride, double *q, double *work) {
+    const packed *H = &p->dual.H;
+    packed_product(H, p->base, work);
+    for (int32_t i = 0; i < H->n; i++) {
+        put_block(p, i, i, H->rows[i].own, M, stride);
+        for (const packed_block *e = H->blocks + H->rows[i].start; e < H->blocks + H->rows[i].end; e++) {
+            put_block(p, i, constraint_at(H, e->place), e->W, M, stride);
+        }
+    }
+    for (int32_t a = 0; a < p->n; a++) {
+        const unknown *u = &p->unknowns[a];
+        q[a] = 0.0;
+        for (int32_t r = 0; r < u->entries; r++) {
+            q[a] += u->direction[r] * work[u->place + r];
+        }
+        put_partner(p, a, M, stride, q);
+    }
+}
+
+void pyramid_impulses(const pyramid *p, const double *z, double *x) {
+    memcpy(x, p->base, (size_t)p->dual.H.size * sizeof *x);
+    for (int32_t a = 0; a < p->n; a++) {
+        const unknown *u = &p->unknowns[a];
+        for (int32_t r = 0; r < u->entries; r++) {
+            x[u->place + r] += u->direction[r] * z[a];
+        }
+    }
+}
+
+void pyramid_slacks(const pyramid *p, const double *z, const double *g, double *w) {
+    for (int32_t a = 0; a < p->n; a++) {
+        const unknown *u = &p->unknowns[a];
+        w[a] = 0.0;
+        for (int32_t r = 0; r < u->entries; r++) {
+            w[a] += u->direction[r] * g[u->place + r];
+        }
+        if (u->kind == UNKNOWN_SLIP) {
+            w[a] = p->dual.H.rows[u->constraint].mu * z[u->partner];
+            for (int32_t j = 0; j < p->directions; j++) {
+                w[a] -= z[u->partner + 1 + j];
+            }
+        } else if (u->kind == UNKNOWN_TOP) {
+            w[a] = u->room - z[u->partner];
+        } else if (is_relieved(u)) {
+            w[a] += z[u->partner];
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------- residual
+
+/// The nearest point of the polygon with corners `radius` d_j.
+static void project_polygon(const pyramid *p, double radius, double x[2]) {
+    double sector = 2.0 * STN_PI / p->directions;
+    int32_t j = (int32_t)floor(atan2(x[1], x[0]) / sector);
+    j = (j % p->directions + p->directions) % p->directions;
+    int32_t k = (j + 1) % p->directions;
+    double edge[2] = {p->cosine[k] - p->cosine[j], p->sine[k] - p->sine[j]}; // of radius 1
+    double from[2] = {radius * p->cosine[j], radius * p->sine[j]}, d[2] = {x[0] - from[0], x[1] - from[1]};
+    if (d[0] * edge[1] - d[1] * edge[0] <= 0.0) { // inside
+        return;
+    }
+    double share = (d[0] * edge[0] + d[1] * edge[1]) / (edge[0] * edge[0] + edge[1] * edge[1]);
+    share = fmin(fmax(share, 0.0), radius);
+    x[0] = from[0] + share * edge[0];
+    x[1] = from[1] + share * edge[1];
+}
+
+/// Square of a contact's map: of the normal by clamping, of the tangents with the polygon that its impulse has.
+static double contact_map(const pyramid *p, const packed_row *row, const double *x, const double *g) {
+    double normal = row->omega * x[2] - fmax(row->omega * x[2] - g[2], 0.0);
+    double to[2] = {row->omega * x[0] - g[0], row->omega * x[1] - g[1]};
+    project_polygon(p, row->mu * fmax(row->omega * x[2], 0.0), to);
+    double t1 = row->omega * x[0] - to[0], t2 = row->omega * x[1] - to[1];
+    return normal * normal + t1 * t1 + t2 * t2;
+}
+
+dual_residual pyramid_residual(const pyramid *p, const double *x, const double *g) {
+    const packed *H = &p->dual.H;
+    double largest = 0.0, sum = 0.0;
+    for (int32_t i = 0; i < H->n; i++) {
+        const packed_row *row = &H->rows[i];
+        int32_t at = row->place;
+        double square = row->cone ? contact_map(p, row, x + at, g + at)
+                                  : packed_map(row, true, H->lo + at, H->hi + at, x + at, g + at);
+        double e = square / (p->dual.s[at] * p->dual.s[at]);
+        largest = e <= largest ? largest : e; // NaN wins
+        sum += square;
+    }
+    return (dual_residual){sqrt(largest), sqrt(sum)};
+}

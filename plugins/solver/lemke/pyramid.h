@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Friction on a pyramid as a linear complementarity problem, in the scaled variables of scaled_dual.h, g = H x + q:
+//
+//     x_n = beta_n,  x_t = sum_j beta_j d_j      d_j = (cos, sin)(2 pi j/directions): inscribed, for j and -j alike
+//     0 <= beta_n  _|_  g_n                 >= 0
+//     0 <= beta_j  _|_  d_j.g_t + slip      >= 0
+//     0 <= slip    _|_  mu beta_n - sum_j beta_j >= 0
+//
+// A row between bounds is x = lo + z (or hi - z): 0 <= z _|_ g + y >= 0, 0 <= y _|_ (hi - lo) - z >= 0. A free row is
+// an equation.
+#ifndef LEMKE_PYRAMID_H
+#define LEMKE_PYRAMID_H
+
+#include "common/scaled_dual.h"
+
+typedef enum unknown_kind {
+    UNKNOWN_IMPULSE, // x changes along `direction`
+    UNKNOWN_FREE,    // the same, of either sign, and its w is 0
+    UNKNOWN_SLIP,    // of a contact: its normal is unknown `partner`, its directions follow that one
+    UNKNOWN_TOP,     // y of the row that is unknown `partner`, its room is hi - lo
+} unknown_kind;
+
+typedef struct unknown {
+    unknown_kind kind;
+    int32_t constraint;
+    int32_t place, entries; // of `direction` in padded vectors: 1, of a tangent 2
+    double direction[2];
+    int32_t partner; // of an impulse: its slip or top, -1: none
+    double room;
+} unknown;
+
+typedef struct pyramid {
+    scaled_dual dual;
+    int32_t directions;
+    const double *cosine, *sine; // (directions)
+    int32_t n;                   // unknowns
+    unknown *unknowns;
+    int32_t *start; // (constraints + 1) unknowns of a constraint
+    double *base;   // (size) x where all unknowns are 0
+} pyramid;
+
+/// Everything lives in `arena`. STN_ERR_UNSUPPORTED: more unknowns than a full tableau may have.
+stn_status pyramid_build(const stn_delassus *delassus, int32_t directions, stn_arena *arena, pyramid *out,
+                         stn_error *err);
+/// w = M z + q: M (n x n), `stride` apart, whose entries are 0 now, and q (n). `work` is a padded vector.
+void pyramid_matrix(const pyramid *p, double *M, int32_t stride, double *q, double *work);
+/// x (size) of z (n).
+void pyramid_impulses(const pyramid *p, const double *z, double *x);
+/// w (n) of z and g = H x + q.
+void pyramid_slacks(const pyramid *p, const double *z, const double *g, double *w);
+/// How far x is from solving: natural maps with the pyramid for the cone; g = H x + q.
+dual_residual pyramid_residual(const pyramid *p, const double *x, const double *g);
+
+#endif

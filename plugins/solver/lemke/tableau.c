@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// See tableau.h.
+#include "tableau.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#include "common/packed.h"
+
+void tableau_begin(tableau *t) {
+    for (int32_t i = 0; i < t->n; i++) {
+        t->basic[i] = i;
+        t->nonbasic[i] = t->n + i;
+        t->where[i] = i;
+        t->where[t->n + i] = -1 - i;
+    }
+    t->nonbasic[t->n] = 2 * t->n;
+    t->where[2 * t->n] = -1 - t->n;
+}
+
+PACKED_KERNEL static void add_row(int32_t n, double s, const double *restrict x, double *restrict y) {
+    for (int32_t j = 0; j < n; j++) {
+        y[j] += s * x[j];
+    }
+}
+
+void tableau_pivot(tableau *t, int32_t r, int32_t s) {
+    double *own = t->T + (size_t)r * (size_t)t->stride, pivot = own[s];
+    for (int32_t j = 0; j <= t->n; j++) {
+        own[j] /= -pivot;
+    }
+    own[s] = 1.0 / pivot;
+    t->q[r] /= -pivot;
+    for (int32_t i = 0; i < t->n; i++) {
+        double *row = t->T + (size_t)i * (size_t)t->stride, factor = row[s];
+        if (i == r || factor == 0.0) {
+            continue;
+        }
+        row[s] = 0.0;
+        add_row(t->n + 1, factor, own, row);
+        t->q[i] += factor * t->q[r];
+    }
+    int32_t in = t->nonbasic[s], out = t->basic[r];
+    t->basic[r] = in;
+    t->nonbasic[s] = out;
+    t->where[in] = r;
+    t->where[out] = -1 - s;
+}
+
+/// Entry k of row i of B^-1: what basic variable i gets for a unit of q_k.
+static double inverse_entry(const tableau *t, int32_t i, int32_t k) {
+    int32_t at = t->where[k];
+    return at >= 0 ? (at == i ? 1.0 : 0.0) : -t->T[(size_t)i * (size_t)t->stride + (size_t)(-1 - at)];
+}
+
+/// Is row a of (B^-1)/-T_s before row b? Differences within round-off are none.
+static bool comes_before(const tableau *t, int32_t a, int32_t b, int32_t s) {
+    double over_a = -1.0 / t->T[(size_t)a * (size_t)t->stride + (size_t)s];
+    double over_b = -1.0 / t->T[(size_t)b * (size_t)t->stride + (size_t)s];
+    for (int32_t k = 0; k < t->n; k++) {
+        double x = inverse_entry(t, a, k) * over_a, y = inverse_entry(t, b, k) * over_b;
+        if (fabs(x - y) > 1e-10 * (fabs(x) + fabs(y)) + 1e-14 * (over_a + over_b)) {
+            return x < y;
+        }
+    }
+    return a < b;
+}
+
+int32_t tableau_ratio_test(const tableau *t, int32_t s, const bool *free) {
+    double largest = 0.0, least = (double)INFINITY, size = 0.0;
+    for (int32_t i = 0; i < t->n; i++) {
+        largest = fmax(largest, fabs(t->T[(size_t)i * (size_t)t->stride + (size_t)s]));
+        size = fmax(size, fabs(t->q[i]));
+    }
+    const double smallest = 1e-9 * largest; // of a pivot
+    for (int32_t i = 0; i < t->n; i++) {
+        double T = t->T[(size_t)i * (size_t)t->stride + (size_t)s];
+        if (-T > smallest && !(t->basic[i] < 2 * t->n && free[t->basic[i] % t->n])) {
+            least = fmin(least, (fmax(t->q[i], 0.0) + 1e-13 * size) / -T); // the slack of Harris' test
+        }
+    }
+    int32_t best = -1;
+    for (int32_t i = 0; i < t->n; i++) {
+        double T = t->T[(size_t)i * (size_t)t->stride + (size_t)s];
+        if (-T <= smallest || (t->basic[i] < 2 * t->n && free[t->basic[i] % t->n]) || fmax(t->q[i], 0.0) / -T > least) {
+            continue;
+        }
+        if (t->basic[i] == 2 * t->n) {
+            return i;
+        }
+        if (best < 0 || comes_before(t, i, best, s)) {
+            best = i;
+        }
+    }
+    return best;
+}
