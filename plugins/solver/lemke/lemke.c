@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lemke's complementary pivoting on the contact problem with friction on a pyramid (pyramid.h):
 //
-//     w = q + M z + z0 >= 0,  z >= 0,  z.w = 0        z0 large at first, one pivot after the other until it is 0
+//     w = q + M z + d z0 >= 0,  z >= 0,  z.w = 0      d > 0, of equations 0; z0 large at first, one pivot after the
+//     other until it is 0
 //
 // Whatever leaves the basis, its partner enters next. M is copositive: where it ends in a ray instead, nothing was
 // found [cottle-2009, 4.4; stewart-2000].
@@ -11,7 +12,7 @@
 #include "pyramid.h"
 #include "tableau.h"
 
-enum { PIVOTS_BETWEEN_CHECKS = 50, PIVOTS_PER_UNKNOWN = 50 };
+enum { PIVOTS_BETWEEN_CHECKS = 50, PIVOTS_PER_UNKNOWN = 50, PATHS = 4 };
 static const double DRIFT = 1e-10;    // of the basic variables from what the basis gives, over the largest
 static const double SINGULAR = 1e-13; // pivot of an equation, of a basis; entries of M are of the order of 1
 
@@ -26,7 +27,7 @@ static const stn_param params[] = {
 typedef struct lemke {
     pyramid problem;
     tableau t;
-    bool *free;    // (n) equations: their impulse may have any sign
+    double *d;     // (n) covering vector
     bool *wanted;  // (2 n + 1) variables of the basis that is to be made
     double *z, *w; // (n) of the last look at the basis
     double *x, *g; // padded: impulses, their gradient
@@ -44,7 +45,8 @@ static stn_status allocate(lemke *s, stn_arena *arena, stn_error *err) {
     s->t.basic = STN_ARENA(arena, size, int32_t);
     s->t.nonbasic = STN_ARENA(arena, size, int32_t);
     s->t.where = STN_ARENA(arena, 2 * size, int32_t);
-    s->free = STN_ARENA(arena, size, bool);
+    bool *free = STN_ARENA(arena, size, bool);
+    s->d = STN_ARENA(arena, size, double);
     s->wanted = STN_ARENA(arena, 2 * size, bool);
     s->z = STN_ARENA(arena, size, double);
     s->w = STN_ARENA(arena, size, double);
@@ -52,13 +54,14 @@ static stn_status allocate(lemke *s, stn_arena *arena, stn_error *err) {
     s->g = packed_vector(&s->problem.dual.H, arena);
     s->best = packed_vector(&s->problem.dual.H, arena);
     if (s->t.T == NULL || s->t.q == NULL || s->t.basic == NULL || s->t.nonbasic == NULL || s->t.where == NULL ||
-        s->free == NULL || s->wanted == NULL || s->z == NULL || s->w == NULL || s->x == NULL || s->g == NULL ||
-        s->best == NULL) {
+        free == NULL || s->d == NULL || s->wanted == NULL || s->z == NULL || s->w == NULL || s->x == NULL ||
+        s->g == NULL || s->best == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "a tableau of %d rows: out of memory", n);
     }
     for (int32_t i = 0; i < n; i++) {
-        s->free[i] = s->problem.unknowns[i].kind == UNKNOWN_FREE;
+        free[i] = s->problem.unknowns[i].kind == UNKNOWN_FREE;
     }
+    s->t.free = free;
     return STN_OK;
 }
 
@@ -68,7 +71,7 @@ static void begin(lemke *s) {
     memset(t->T, 0, (size_t)t->n * (size_t)t->stride * sizeof *t->T);
     pyramid_matrix(&s->problem, t->T, t->stride, t->q, s->g);
     for (int32_t i = 0; i < t->n; i++) {
-        t->T[(size_t)i * (size_t)t->stride + (size_t)t->n] = 1.0;
+        t->T[(size_t)i * (size_t)t->stride + (size_t)t->n] = s->d[i];
     }
     tableau_begin(t);
 }
@@ -82,7 +85,7 @@ static void solve_equations(lemke *s) {
         int32_t best = -1;
         double largest = SINGULAR;
         for (int32_t i = 0; i < t->n; i++) {
-            double T = s->free[i] && t->where[i] >= 0 ? fabs(t->T[(size_t)i * (size_t)t->stride + (size_t)i]) : 0.0;
+            double T = s->t.free[i] && t->where[i] >= 0 ? fabs(t->T[(size_t)i * (size_t)t->stride + (size_t)i]) : 0.0;
             if (T > largest) {
                 largest = T;
                 best = i;
@@ -139,7 +142,7 @@ static bool has_drifted(lemke *s) {
     scaled_dual_gradient(&s->problem.dual, s->x, s->g);
     pyramid_slacks(&s->problem, s->z, s->g, s->w);
     for (int32_t i = 0; i < t->n; i++) {
-        drift = fmax(drift, fabs(s->w[i] + z0 - value_of(t, i)));
+        drift = fmax(drift, fabs(s->w[i] + s->d[i] * z0 - value_of(t, i)));
     }
     return !(drift <= DRIFT * fmax(size, z0));
 }
@@ -148,7 +151,7 @@ static bool has_drifted(lemke *s) {
 static dual_residual look(lemke *s) {
     for (int32_t i = 0; i < s->t.n; i++) {
         double z = value_of(&s->t, s->t.n + i);
-        s->z[i] = s->free[i] ? z : fmax(z, 0.0);
+        s->z[i] = s->t.free[i] ? z : fmax(z, 0.0);
     }
     pyramid_impulses(&s->problem, s->z, s->x);
     scaled_dual_gradient(&s->problem.dual, s->x, s->g);
@@ -164,15 +167,14 @@ static dual_residual look(lemke *s) {
 
 typedef enum pivoting { SOLVED, RAY, LIMIT, BROKEN } pivoting;
 
-/// The first pivot: z0 as large as the most negative q asks for. -1: none is.
+/// The first pivot: z0 as large as the most negative q/d asks for. -1: none is.
 static int32_t cover(lemke *s) {
-    tableau *t = &s->t;
+    const tableau *t = &s->t;
     int32_t worst = -1;
     double least = 0.0;
     for (int32_t i = 0; i < t->n; i++) {
-        bool equation = t->basic[i] % t->n == i && s->free[i];
-        if (!equation && t->q[i] <= least && t->q[i] < 0.0) { // of equal ones the last: the lexicographic order
-            least = t->q[i];
+        if (s->d[i] > 0.0 && t->q[i] < 0.0 && t->q[i] / s->d[i] <= least) { // of equal ones the last: lexicographic
+            least = t->q[i] / s->d[i];
             worst = i;
         }
     }
@@ -208,11 +210,26 @@ static pivoting pivot_on(lemke *s, int64_t limit, stn_solve_info *info) {
             }
         }
         column = partner_column(t, leaving);
-        row = tableau_ratio_test(t, column, s->free);
+        row = tableau_ratio_test(t, column);
         if (row < 0) {
             return RAY;
         }
     }
+}
+
+/// Whichever path rounding closed, another covering vector takes another one.
+static pivoting try_paths(lemke *s, int64_t limit, stn_solve_info *info) {
+    pivoting end = RAY;
+    for (int32_t k = 0; k < PATHS && end != SOLVED && end != LIMIT; k++) {
+        for (int32_t i = 0; i < s->t.n; i++) {
+            double spread = 0.6180339887498949 * k * (i + 1); // between 1 and 2, no two alike
+            s->d[i] = s->t.free[i] ? 0.0 : 1.0 + spread - floor(spread);
+        }
+        begin(s);
+        solve_equations(s);
+        end = pivot_on(s, limit, info);
+    }
+    return end;
 }
 
 static stn_status solve_problem(lemke *s, const stn_solve_control *control, stn_solve_info *info) {
@@ -222,9 +239,7 @@ static stn_status solve_problem(lemke *s, const stn_solve_control *control, stn_
         info->reason = "iterations";
         return STN_NOT_CONVERGED;
     }
-    begin(s);
-    solve_equations(s);
-    pivoting end = pivot_on(s, limit, info);
+    pivoting end = try_paths(s, limit, info);
     dual_residual residual = look(s);
     if (end == SOLVED && !scaled_dual_done(&s->problem.dual, residual, control)) {
         info->factorizations++;

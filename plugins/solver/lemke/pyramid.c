@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_UNKNOWNS = 3000 }; // a tableau of 72 MB, passed over once a pivot
+enum { MOST_UNKNOWNS = 4000 }; // a tableau of 128 MB, passed over once a pivot
 
 // ---------------------------------------------------------------------------------------------------------- unknowns
 

@@ -7,6 +7,9 @@
 
 #include "common/packed.h"
 
+static const double PIVOT = 1e-9;      // the smallest one, over the largest entry of its column
+static const double ROUND_OFF = 1e-13; // of basic variables, over the largest: ratios this near are equal [harris-1973]
+
 void tableau_begin(tableau *t) {
     for (int32_t i = 0; i < t->n; i++) {
         t->basic[i] = i;
@@ -58,6 +61,9 @@ static bool comes_before(const tableau *t, int32_t a, int32_t b, int32_t s) {
     double over_a = -1.0 / t->T[(size_t)a * (size_t)t->stride + (size_t)s];
     double over_b = -1.0 / t->T[(size_t)b * (size_t)t->stride + (size_t)s];
     for (int32_t k = 0; k < t->n; k++) {
+        if (t->free[k]) {
+            continue;
+        }
         double x = inverse_entry(t, a, k) * over_a, y = inverse_entry(t, b, k) * over_b;
         if (fabs(x - y) > 1e-10 * (fabs(x) + fabs(y)) + 1e-14 * (over_a + over_b)) {
             return x < y;
@@ -66,23 +72,30 @@ static bool comes_before(const tableau *t, int32_t a, int32_t b, int32_t s) {
     return a < b;
 }
 
-int32_t tableau_ratio_test(const tableau *t, int32_t s, const bool *free) {
+/// How fast basic variable i falls while column s grows; 0: it bounds nothing.
+static double fall(const tableau *t, int32_t i, int32_t s, double smallest) {
+    double T = t->T[(size_t)i * (size_t)t->stride + (size_t)s];
+    bool unbounded = t->basic[i] < 2 * t->n && t->free[t->basic[i] % t->n];
+    return -T > smallest && !unbounded ? -T : 0.0;
+}
+
+int32_t tableau_ratio_test(const tableau *t, int32_t s) {
     double largest = 0.0, least = (double)INFINITY, size = 0.0;
     for (int32_t i = 0; i < t->n; i++) {
         largest = fmax(largest, fabs(t->T[(size_t)i * (size_t)t->stride + (size_t)s]));
         size = fmax(size, fabs(t->q[i]));
     }
-    const double smallest = 1e-9 * largest; // of a pivot
+    const double smallest = PIVOT * largest;
     for (int32_t i = 0; i < t->n; i++) {
-        double T = t->T[(size_t)i * (size_t)t->stride + (size_t)s];
-        if (-T > smallest && !(t->basic[i] < 2 * t->n && free[t->basic[i] % t->n])) {
-            least = fmin(least, (fmax(t->q[i], 0.0) + 1e-13 * size) / -T); // the slack of Harris' test
+        double T = fall(t, i, s, smallest);
+        if (T > 0.0) {
+            least = fmin(least, (fmax(t->q[i], 0.0) + ROUND_OFF * size) / T);
         }
     }
     int32_t best = -1;
     for (int32_t i = 0; i < t->n; i++) {
-        double T = t->T[(size_t)i * (size_t)t->stride + (size_t)s];
-        if (-T <= smallest || (t->basic[i] < 2 * t->n && free[t->basic[i] % t->n]) || fmax(t->q[i], 0.0) / -T > least) {
+        double T = fall(t, i, s, smallest);
+        if (T == 0.0 || fmax(t->q[i], 0.0) / T > least) {
             continue;
         }
         if (t->basic[i] == 2 * t->n) {
