@@ -150,20 +150,25 @@ static int step_ended(lua_State *L) {
     return 1;
 }
 
-static const char *const step_properties[] = {
-    "time",          "index",       "certificate", "status",      "iterations", "islands",
-    "contact_count", "constraints", "kinetic_J",   "potential_J", "elastic_J",  "energy_J",
-    "input_work_J",  "overlap_m",   "duration_us", "cost",        "converged",  NULL};
+static const char *const step_properties[] = {"time",      "index",         "certificate",  "status",    "iterations",
+                                              "islands",   "contact_count", "constraints",  "kinetic_J", "potential_J",
+                                              "elastic_J", "energy_J",      "input_work_J", "overlap_m", "duration_us",
+                                              "solve_us",  "cost",          "converged",    NULL};
 
 /// Real members of the report, by name.
 static bool get_real(const stn_step_report *r, const char *name, double *value) {
     const struct {
         const char *name;
         double value;
-    } reals[] = {{"kinetic_J", r->kinetic_J},       {"potential_J", r->potential_J},
-                 {"elastic_J", r->elastic_J},       {"energy_J", r->kinetic_J + r->potential_J + r->elastic_J},
-                 {"input_work_J", r->input_work_J}, {"overlap_m", r->overlap_m},
-                 {"duration_us", r->duration_us},   {"cost", r->cost}};
+    } reals[] = {{"kinetic_J", r->kinetic_J},
+                 {"potential_J", r->potential_J},
+                 {"elastic_J", r->elastic_J},
+                 {"energy_J", r->kinetic_J + r->potential_J + r->elastic_J},
+                 {"input_work_J", r->input_work_J},
+                 {"overlap_m", r->overlap_m},
+                 {"duration_us", r->duration_us},
+                 {"solve_us", r->stage_us[STN_STAGE_SOLVE]},
+                 {"cost", r->cost}};
     for (int32_t i = 0; i < STN_COUNT(reals); i++) {
         if (strcmp(reals[i].name, name) == 0) {
             *value = reals[i].value;

@@ -174,6 +174,7 @@
 ---@field input_work_J number
 ---@field overlap_m number
 ---@field duration_us number
+---@field solve_us number
 ---@field cost number
 local step = {}
 ---@return stiction.contact[]
