@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Coulomb's law and bounds as an equation F = 0 for each constraint, and an element of its generalised Jacobian.
+//
+//     F(x, g) = x - S(x - rho g)
+//
+// S of a cone: the normal on n >= 0, then the tangents on the disc mu n [alart-curnier-1991]; of a row with bounds:
+// clamped.
+#ifndef NEWTON_NCP_MAP_H
+#define NEWTON_NCP_MAP_H
+
+#include "common/packed.h"
+
+/// F of a constraint; lo, hi, x, g are its own. Returns |F|^2.
+double map_value(const packed_row *row, double rho, const double *lo, const double *hi, const double *x,
+                 const double *g, double *F);
+/// D (rows x rows, row-major) = dS there. False: it is zero, the constraint is open.
+bool map_slope(const packed_row *row, double rho, const double *lo, const double *hi, const double *x, const double *g,
+               double *D);
+
+#endif
