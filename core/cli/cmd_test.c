@@ -242,7 +242,14 @@ static int run_all(const file_list *list, const char *pattern, int32_t workers) 
         tallies[i].pattern = pattern;
     }
     test_run run = {list, tallies};
-    cli_jobs jobs = {(int32_t)list->count, workers, (double)INFINITY, run_child, print_end, NULL, &run};
+    cli_jobs jobs = {
+        .count = (int32_t)list->count,
+        .at_once = workers,
+        .limit_s = (double)INFINITY,
+        .work = run_child,
+        .done = print_end,
+        .user = &run,
+    };
     stn_error err = {0};
     int exit = cli_jobs_run(&jobs, &err) == STN_OK ? sum_up(list, tallies) : cli_fail_status(list->command, &err);
     munmap(tallies, size);

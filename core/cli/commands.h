@@ -4,6 +4,7 @@
 #define STICTION_CLI_COMMANDS_H
 
 int cmd_check(int argc, char **argv);
+int cmd_compare(int argc, char **argv);
 int cmd_convert(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_plugins(int argc, char **argv);

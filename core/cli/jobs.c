@@ -77,6 +77,9 @@ static stn_status begin_job(job_run *run, stn_error *err) {
         close_files(j);
         return stn_fail(err, STN_ERR_FILE, "no temporary file for the output of a process: %s", strerror(error));
     }
+    if (run->jobs->prepare != NULL) {
+        run->jobs->prepare(run->jobs->user, index);
+    }
     fflush(NULL);
     j->begun = cli_seconds_now();
     j->limit = j->begun + run->jobs->limit_s;

@@ -34,6 +34,8 @@ typedef struct cli_jobs {
     /// OPTIONAL. In the parent, ten times a second and after each job that ends: how many have ended, in any order.
     void (*progress)(void *user, int32_t ended);
     void *user;
+    /// OPTIONAL. In the parent, right before a job is begun: makes what its child is to inherit.
+    void (*prepare)(void *user, int32_t index);
 } cli_jobs;
 
 /// Runs them all; no child outlives the call, or this process. After an interrupt (SIGINT, SIGTERM) running jobs are ended, the

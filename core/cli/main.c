@@ -24,6 +24,7 @@ static const struct {
     {"convert", cmd_convert, "writes a robot file in another format"},
     {"plugins", cmd_plugins, "lists the plugins, with parameters, units and defaults"},
     {"solve", cmd_solve, "solves one saved contact problem and certifies the result"},
+    {"compare", cmd_compare, "runs many solvers on the same saved problems, judged alike"},
     {"validate", cmd_validate, "runs the conformance battery of a plugin"},
 };
 

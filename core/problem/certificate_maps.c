@@ -31,6 +31,12 @@ static void slack(const stn_problem *p, const stn_constraint *c, const double *u
     }
 }
 
+static double relaxed_map(const stn_problem *p, const stn_constraint *c, const double *u, const double *gamma) {
+    double g[3];
+    slack(p, c, u, gamma, g);
+    return natural_map_cone(c, false, natural_map_omega(3, c->w_trace), gamma, g);
+}
+
 static double row_map(const stn_problem *p, const stn_constraint *c, const double *u, const double *gamma) {
     double g[STN_MAX_ROWS];
     slack(p, c, u, gamma, g);
@@ -43,10 +49,8 @@ void certify_natural(const stn_problem *p, const double *v_c, const double *gamm
         const stn_constraint *c = &p->constraints[i];
         const double *u = v_c + c->row, *own = gamma + c->row;
         if (is_contact(c)) {
-            double g[3];
-            slack(p, c, u, own, g);
             ncp = worst(ncp, coulomb_map(p, c, u, own));
-            ccp = worst(ccp, natural_map_cone(c, false, natural_map_omega(3, c->w_trace), own, g));
+            ccp = worst(ccp, relaxed_map(p, c, u, own));
         } else {
             double e = row_map(p, c, u, own);
             ncp = worst(ncp, e);
@@ -91,16 +95,18 @@ stn_status certify_scaled(const stn_problem *p, const double *gamma, const stn_i
     if (status != STN_OK) {
         return status;
     }
-    double map = 0.0, size_u = 0.0, size_q = 0.0;
+    double ncp = 0.0, ccp = 0.0, size_u = 0.0, size_q = 0.0;
     for (int32_t i = 0; i < p->constraint_count; i++) {
         const stn_constraint *c = &p->constraints[i];
-        map += (is_contact(c) ? coulomb_map : row_map)(p, c, u + c->row, gamma + c->row);
+        ncp += (is_contact(c) ? coulomb_map : row_map)(p, c, u + c->row, gamma + c->row);
+        ccp += (is_contact(c) ? relaxed_map : row_map)(p, c, u + c->row, gamma + c->row);
         for (int32_t r = c->row; r < c->row + c->rows && c->set != STN_SET_EQUALITY; r++) {
             size_u += u[r] * u[r];
             size_q += q[r] * q[r];
         }
     }
-    double scale = sqrt(worst(size_u, size_q));
-    out->natural_scaled = map == 0.0 ? 0.0 : sqrt(map) / (scale < 1e-300 ? 1e-300 : scale);
+    double size = sqrt(worst(size_u, size_q)), scale = size < 1e-300 ? 1e-300 : size;
+    out->natural_scaled = ncp == 0.0 ? 0.0 : sqrt(ncp) / scale;
+    out->natural_ccp_scaled = ccp == 0.0 ? 0.0 : sqrt(ccp) / scale;
     return STN_OK;
 }

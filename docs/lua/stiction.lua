@@ -152,6 +152,7 @@
 ---@field natural_ncp? number [m/s]
 ---@field natural_ccp? number [m/s]
 ---@field natural_scaled? number [1]
+---@field natural_ccp_scaled? number [1]
 ---@field friction_work_J? number [J]
 ---@field law_residual? number [1]
 ---@field box? number [N s]

@@ -21,6 +21,7 @@ extern "C" {
     X(natural_ncp, "natural_ncp", "m/s", "largest natural map of the Coulomb problem, rho = 3/trace(W_ii)") \
     X(natural_ccp, "natural_ccp", "m/s", "the same of its convex relaxation")                      \
     X(natural_scaled, "natural_scaled", "1", "omega-scaled Coulomb natural map over max(|q|, |u|), u from gamma") \
+    X(natural_ccp_scaled, "natural_ccp_scaled", "1", "the same of the convex relaxation, with the solver's R and v_hat") \
     X(friction_work_J, "friction_work_J", "J", "sum (gamma_t . v_t)+: friction work of the wrong sign") \
     X(law_residual, "law_residual", "1", "max |gamma_i - law(v_i)| / |gamma|")                     \
     X(box, "box", "N s", "largest violation of lo <= gamma <= hi")
@@ -33,7 +34,7 @@ typedef struct stn_certificate {
     double momentum_size; // what `momentum` is relative to, max(|D A v|, |D J^T gamma|) [sqrt(J)]; NaN: not applicable
 } stn_certificate;
 
-/// STN_CERTIFICATE_LIGHT leaves the natural maps and the law residual NaN; SCALED adds natural_scaled, which needs
+/// STN_CERTIFICATE_LIGHT leaves the natural maps and the law residual NaN; SCALED adds natural_scaled and natural_ccp_scaled, which need
 /// `inverse`.
 enum { STN_CERTIFICATE_LIGHT = 1u << 0, STN_CERTIFICATE_SCALED = 1u << 1 };
 

@@ -312,7 +312,7 @@ static void write_own_values(const csv_recording *r, const stn_observation *o) {
         write_number(r, o->report->input_work_J);
     }
     fprintf(r->file, ",%d,%d", o->report->contacts, o->report->iterations);
-    const stn_certificate none = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, false, NAN};
+    const stn_certificate none = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, false, NAN};
     const stn_certificate *c = o->certificate != NULL ? o->certificate : &none;
     const double values[] = {c->momentum,      c->complementarity,   c->cone,
                              c->penetration_m, o->report->overlap_m, o->report->duration_us};

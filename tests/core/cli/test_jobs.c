@@ -56,7 +56,7 @@ static void test_results_come_in_the_order_of_the_jobs(void **state) {
     for (int32_t at_once = 1; at_once <= 9; at_once += 4) {
         static seen s;
         s = (seen){0};
-        cli_jobs jobs = {MOST, at_once, (double)INFINITY, count_down, note_done, note_progress, &s};
+        cli_jobs jobs = {MOST, at_once, (double)INFINITY, count_down, note_done, note_progress, &s, NULL};
         assert_int_equal(cli_jobs_run(&jobs, NULL), STN_OK);
         assert_int_equal(s.count, MOST);
         assert_int_equal(s.most_ended, MOST);
@@ -90,7 +90,7 @@ static int misbehave(void *user, int32_t index) {
 static void test_a_crash_and_a_hang_are_results(void **state) {
     (void)state;
     static seen s;
-    cli_jobs jobs = {3, 3, 0.2, misbehave, note_done, NULL, &s};
+    cli_jobs jobs = {3, 3, 0.2, misbehave, note_done, NULL, &s, NULL};
     assert_int_equal(cli_jobs_run(&jobs, NULL), STN_OK);
     assert_int_equal(s.outcome[0], CLI_JOB_CRASHED);
     assert_int_equal(s.code[0], SIGABRT);
@@ -110,7 +110,7 @@ static int wait_for_ever(void *user, int32_t index) {
 static void test_done_may_stop_the_rest(void **state) {
     (void)state;
     static seen s = {.stop_after = 1};
-    cli_jobs jobs = {20, 4, (double)INFINITY, wait_for_ever, note_done, NULL, &s};
+    cli_jobs jobs = {20, 4, (double)INFINITY, wait_for_ever, note_done, NULL, &s, NULL};
     assert_int_equal(cli_jobs_run(&jobs, NULL), STN_OK);
     assert_int_equal(s.count, 1);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); // all are reaped
@@ -137,7 +137,7 @@ static void test_an_interrupt_ends_all(void **state) {
     stn_error err;
     struct sigaction action = {.sa_handler = on_interrupt}, before;
     sigaction(SIGINT, &action, &before);
-    cli_jobs jobs = {5, 2, (double)INFINITY, interrupt_parent, note_done, NULL, &s};
+    cli_jobs jobs = {5, 2, (double)INFINITY, interrupt_parent, note_done, NULL, &s, NULL};
     assert_int_equal(cli_jobs_run(&jobs, &err), STN_ERR_INTERRUPTED);
     assert_int_equal(s.count, 0);
     assert_int_equal(interrupts, 1);

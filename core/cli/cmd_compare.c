@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// stiction compare PROBLEM...: many solvers on the same problems, one judge. Method: docs/laboratory.md.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "cli/commands.h"
+#include "cli/compare.h"
+#include "cli/print.h"
+
+static void log_message(void *user, stn_log_level level, const char *text) {
+    const comparison *c = user;
+    if (level >= STN_LOG_WARNING && !c->quiet) {
+        fprintf(stderr, "%s: %s\n", level == STN_LOG_WARNING ? "warning" : "error", text);
+    }
+}
+
+static int refuse_options(const cli_command *command, const compare_options *o) {
+    if (!(o->timeout_s > 0.0)) {
+        return cli_fail(command, "--timeout %g: must be > 0 s", o->timeout_s);
+    }
+    if (o->jobs < 0) {
+        return cli_fail(command, "--jobs %d: must be at least 1", o->jobs);
+    }
+    if (o->csv != NULL && o->html != NULL && strcmp(o->csv, o->html) == 0) {
+        return cli_fail(command, "--csv and --html: %s cannot be both", o->csv);
+    }
+    return CLI_PROCEED;
+}
+
+static const char *last_part(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+/// File names without folders where that tells all of them apart.
+static void name_problems(comparison *c, const cli_list *paths) {
+    bool different = true;
+    for (int32_t i = 0; i < paths->count; i++) {
+        for (int32_t k = 0; k < i && different; k++) {
+            different = strcmp(last_part(paths->items[i]), last_part(paths->items[k])) != 0;
+        }
+    }
+    for (int32_t i = 0; i < paths->count; i++) {
+        c->problems[i].path = paths->items[i];
+        c->problems[i].name = different ? last_part(paths->items[i]) : paths->items[i];
+    }
+}
+
+/// Rows lie in memory that the children share.
+static bool make_room(comparison *c, const cli_list *paths, size_t *size) {
+    c->problem_count = paths->count;
+    c->problems = calloc((size_t)paths->count, sizeof *c->problems);
+    *size = (size_t)paths->count * (size_t)c->solver_count * sizeof *c->rows;
+    void *rows = mmap(NULL, *size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    c->rows = rows != MAP_FAILED ? rows : NULL;
+    if (c->problems != NULL) {
+        name_problems(c, paths);
+    }
+    return c->problems != NULL && c->rows != NULL;
+}
+
+/// Nothing was compared when no problem could be read: a mistake in the words.
+static int refuse_unreadable(const comparison *c) {
+    for (int32_t i = 0; i < c->problem_count; i++) {
+        if (c->problems[i].read) {
+            return CLI_PROCEED;
+        }
+    }
+    for (int32_t i = 0; i < c->problem_count; i++) {
+        cli_fail(c->command, "%s", c->problems[i].unreadable);
+    }
+    return CLI_BAD_INPUT;
+}
+
+static int report(const comparison *c) {
+    const compare_options *o = &c->options;
+    int status = o->csv != NULL ? compare_write_csv(c, o->csv) : CLI_PROCEED;
+    if (status == CLI_PROCEED && o->html != NULL) {
+        status = compare_write_page(c, o->html);
+    }
+    if (status == CLI_PROCEED && o->json && !cli_json_print(compare_json(c), true)) {
+        status = CLI_BAD_INPUT;
+    }
+    return status == CLI_PROCEED ? CLI_DONE : status;
+}
+
+static int compare(comparison *c) {
+    stn_error err = {0};
+    if (compare_solve(c, &err) != STN_OK) {
+        return cli_fail_status(c->command, &err);
+    }
+    int status = refuse_unreadable(c);
+    if (status != CLI_PROCEED) {
+        return status;
+    }
+    if (!c->options.json) {
+        compare_print_table(c);
+        fflush(stdout);
+    }
+    if (c->options.curves && compare_trace(c, &err) != STN_OK) {
+        return cli_fail_status(c->command, &err);
+    }
+    return report(c);
+}
+
+static int run(comparison *c, const cli_list *paths) {
+    stn_error err = {0};
+    size_t size = 0;
+    const stn_context_options options = {.log = log_message, .log_user = c};
+    if (stn_context_create(&options, &c->context, &err) != STN_OK) {
+        return cli_fail_status(c->command, &err);
+    }
+    int status = compare_choose_solvers(c);
+    if (status == CLI_PROCEED) {
+        status = make_room(c, paths, &size) ? compare(c) : cli_fail(c->command, "out of memory");
+    }
+    if (c->rows != NULL) {
+        munmap(c->rows, size);
+    }
+    free(c->problems);
+    compare_clear_solvers(c);
+    stn_context_destroy(c->context);
+    return status;
+}
+
+int cmd_compare(int argc, char **argv) {
+    comparison c = {.options = {.tolerance = 1e-9, .timeout_s = 60.0, .max_iterations = INT32_MIN}};
+    compare_options *o = &c.options;
+    const cli_option options[] = {
+        {"solvers", 0, CLI_TEXT, "A,B:NAME=VALUE,...", "which solvers, with settings of each; default: all installed",
+         &o->solvers},
+        {"law", 0, CLI_TEXT, "ID", "the contact law of convex solvers; default sap. none: where they can do without",
+         &o->law},
+        {"tolerance", 0, CLI_REAL, "E", "relative residual at which a solve is done; default 1e-9", &o->tolerance},
+        {"max-iterations", 0, CLI_INT, "N", "iterations before giving up; default: each solver's own",
+         &o->max_iterations},
+        {"timeout", 0, CLI_REAL, "S", "wall time of a solve [s]; default 60", &o->timeout_s},
+        {"jobs", 'j', CLI_INT, "N", "solves at a time; default: half of the processors", &o->jobs},
+        {"set", 0, CLI_TEXTS, "P.NAME=VALUE", "a parameter; P is a solver, all of them (solver) or their law", &o->set},
+        {"cold", 0, CLI_FLAG, NULL, "starts from no impulses instead of the start that a file gives", &o->cold},
+        {"curves", 0, CLI_FLAG, NULL, "residual by iterations and time, too: 3 times the work; with --csv",
+         &o->curves},
+        {"json", 0, CLI_FLAG, NULL, "the rows as JSON on stdout", &o->json},
+        {"csv", 0, CLI_TEXT, "FILE", "writes the rows there", &o->csv},
+    };
+    const cli_command command = {
+        "compare",
+        "PROBLEM...",
+        "Solves saved contact problems with several solvers, each solve in a process of its own, and judges them all "
+        "alike.",
+        options,
+        STN_COUNT(options),
+        1,
+        1 << 20};
+    cli_list words;
+    int status = cli_parse(&command, argc, argv, &words);
+    if (status != CLI_PROCEED) {
+        return status;
+    }
+    c.command = &command;
+    o->curves = o->curves || o->csv != NULL || o->html != NULL;
+    status = refuse_options(&command, o);
+    if (status == CLI_PROCEED) {
+        status = run(&c, &words);
+    }
+    cli_list_clear(&o->set);
+    cli_list_clear(&words);
+    return status;
+}
