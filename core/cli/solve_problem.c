@@ -61,6 +61,8 @@ bool cli_settings_have(const cli_settings *settings, const char *name) {
 
 // ----------------------------------------------------------------------------------------------------------- solver
 
+static const char *const usual_law = "sap"; // of a command line that names none
+
 /// A law only where the solver takes one or the user names one.
 static stn_status create_law(cli_solver *s, const cli_solver_choice *choice, stn_error *err) {
     const stn_solver_ops *ops = s->solver->desc->ops.solver;
@@ -75,8 +77,8 @@ static stn_status create_law(cli_solver *s, const cli_solver_choice *choice, stn
                         choice->solver, settings->count > 0 ? settings->items[0].name : "NAME");
     }
     if (needs_law || (optional && !none)) {
-        return stn_instance_create(s->context, STN_KIND_LAW, choice->law != NULL ? choice->law : "sap", settings->items,
-                                   settings->count, &s->law, err);
+        const char *law = choice->law != NULL ? choice->law : usual_law;
+        return stn_instance_create(s->context, STN_KIND_LAW, law, settings->items, settings->count, &s->law, err);
     }
     return STN_OK;
 }
