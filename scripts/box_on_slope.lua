@@ -6,6 +6,7 @@ local stn = require "stiction"
 local p = stn.params {
   angle_deg = 20.0,   -- of the slope [deg]
   mu = 0.5,           -- of the contact
+  mu_spread = 0.0,    -- half width of a uniform distribution around it, drawn with --seed
   dt = 0.002,         -- [s]
   seconds = 2.0,      -- [s]
 }
@@ -18,7 +19,8 @@ local box = world:box {
   name = "box", size = { edge, edge, edge }, mass = 1.0, rpy = { 0, angle, 0 },
   xyz = { 0.5 * edge * normal[1], 0, 0.5 * edge * normal[3] }, color = { 0.85, 0.45, 0.15 },
 }
-world:contact_material { mu = p.mu }
+local mu = p.mu_spread > 0 and p.mu + p.mu_spread * world:random(-1, 1) or p.mu
+world:contact_material { mu = mu }
 
 local function along(direction, v)
   return direction[1] * v[1] + direction[2] * v[2] + direction[3] * v[3]
@@ -28,10 +30,10 @@ end
 local function corner_friction(law, v, normal)
   local w = math.sqrt(1 + 2 * 5.5 ^ 2) / 3 -- inverse mass of a cube's corner, |W|_F/3; the cube has 1 kg
   if law[1] == "sap" then
-    return math.min(v / (law.sigma * w), p.mu * normal) -- R_t = sigma w
+    return math.min(v / (law.sigma * w), mu * normal) -- R_t = sigma w
   end
-  local e = math.max(law.stiction_tolerance, (law.sigma or 0) * w * p.mu * normal) -- sigma: lagged_regularized
-  return p.mu * normal * v / math.sqrt(v ^ 2 + e ^ 2)
+  local e = math.max(law.stiction_tolerance, (law.sigma or 0) * w * mu * normal) -- sigma: lagged_regularized
+  return mu * normal * v / math.sqrt(v ^ 2 + e ^ 2)
 end
 
 -- Speed at which friction of the law in use balances the pull downhill [m/s]; nil when that is not known here.
@@ -63,13 +65,14 @@ for step in world:run { seconds = p.seconds } do
   worst_momentum = math.max(worst_momentum, step.certificate.momentum)
 end
 
+if p.mu_spread > 0 then stn.result("mu", mu) end
 if start then
   local duration = world.time - start_time
   local speed = along(downhill, box:velocity().linear)
   local creep = (along(downhill, box:position()) - start) / duration
   stn.result("creep_um_per_s", 1e6 * creep, "um/s")
   stn.result("speed", speed, "m/s")
-  if math.tan(angle) < p.mu then
+  if math.tan(angle) < mu then
     local predicted = predict_creep()
     if predicted then
       stn.result("predicted_creep_um_per_s", 1e6 * predicted, "um/s")
@@ -77,7 +80,7 @@ if start then
       stn.check("sticks", { value = 1e6 * math.abs(creep), limit = 1e6 * 1.01 * predicted + 1e-3, unit = "um/s" })
     end
   elseif duration > 0 then
-    local expected = g * (math.sin(angle) - p.mu * math.cos(angle))
+    local expected = g * (math.sin(angle) - mu * math.cos(angle))
     local acceleration = (speed - start_speed) / duration
     stn.result("acceleration", acceleration, "m/s^2")
     stn.check("slides as Coulomb says",

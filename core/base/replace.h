@@ -33,7 +33,7 @@ static inline int stn_open_beside(const char *path, char *temporary, size_t size
             errno = ENAMETOOLONG;
             break;
         }
-        descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        descriptor = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (descriptor < 0 && errno != EEXIST) {
             break;
         }

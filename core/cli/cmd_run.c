@@ -8,8 +8,10 @@
 
 #include "cli/commands.h"
 #include "cli/options.h"
+#include "cli/print.h"
 #include "cli/progress.h"
 #include "cli/run_report.h"
+#include "cli/scenario.h"
 #include "cli/terminal.h"
 
 enum { UNSET = INT32_MIN }; // a whole number that was not given
@@ -72,49 +74,6 @@ static stn_status fill_session(stn_session *session, const run_options *o, stn_e
     return STN_OK;
 }
 
-static void note_test(void *user, const char *name, const char *failure, const char *skipped, double seconds) {
-    (void)seconds;
-    if (skipped != NULL) {
-        fprintf(stderr, "skipped: %s: %s\n", name, skipped);
-        return;
-    }
-    if (failure != NULL) {
-        fprintf(stderr, "%s: %s\n", name, failure);
-    }
-    stn_session_add_check(user, name, failure == NULL, NAN, NAN, NULL);
-}
-
-/// Words and exit status of an end.
-static int judge(stn_session *session, stn_status status, const stn_error *err, const char **word) {
-    if (status == STN_ERR_INTERRUPTED) {
-        *word = "interrupted";
-        return CLI_INTERRUPTED;
-    }
-    if (status < 0 && session->asserted) {
-        stn_session_add_check(session, err->text, false, NAN, NAN, NULL);
-        *word = "check_failed";
-        return CLI_CHECK_FAILED;
-    }
-    if (status < 0 && session->failure.status == status) {
-        *word = "diverged";
-        return CLI_SOLVER_FAILED;
-    }
-    if (status < 0) {
-        *word = "error";
-        return CLI_BAD_INPUT;
-    }
-    if (session->exit_status != 0) {
-        *word = "exit";
-        return session->exit_status;
-    }
-    if (session->skipped != NULL) {
-        fprintf(stderr, "skipped: %s\n", session->skipped);
-    }
-    bool failed = stn_session_failed_checks(session) > 0;
-    *word = failed ? "check_failed" : "ok";
-    return failed ? CLI_CHECK_FAILED : CLI_DONE;
-}
-
 static int report(const cli_command *command, stn_session *session, const cli_run_end *end, const stn_error *err,
                   int exit, const run_options *o) {
     const stn_failure *f = &session->failure;
@@ -136,7 +95,7 @@ static int report(const cli_command *command, stn_session *session, const cli_ru
     if (!o->quiet || exit != CLI_DONE) {
         cli_run_print_summary(session, end);
     }
-    if (o->json && !cli_run_print_json(session, end)) {
+    if (o->json && !cli_json_print(cli_run_json(session, end), true)) {
         return CLI_BAD_INPUT;
     }
     return exit;
@@ -170,8 +129,7 @@ static int run(const cli_command *command, const run_options *o) {
     char failure_path[512];
     name_capsule(o, failure_path, sizeof failure_path);
     session.failure_path = failure_path;
-    session.tested = note_test;
-    session.tested_user = &session;
+    cli_count_tests(&session);
     cli_progress progress = {0};
     if (cli_stderr_redraws() && !o->quiet) {
         session.progress = cli_progress_step;
@@ -186,7 +144,7 @@ static int run(const cli_command *command, const run_options *o) {
     }
     end.wall = cli_seconds_now() - start;
     cli_progress_end(&progress);
-    int exit = judge(&session, status, &err, &end.status);
+    int exit = cli_judge_run(&session, status, &err, &end.status);
     exit = report(command, &session, &end, &err, exit, o);
     stn_session_clear(&session);
     stn_context_destroy(context);

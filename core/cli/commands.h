@@ -11,6 +11,7 @@ int cmd_plugins(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_solve(int argc, char **argv);
 int cmd_run(int argc, char **argv);
+int cmd_sweep(int argc, char **argv);
 int cmd_test(int argc, char **argv);
 int cmd_validate(int argc, char **argv);
 int cmd_view(int argc, char **argv);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE // CPU_COUNT
 #include "cli/jobs.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,6 +188,17 @@ static void end_all(job_run *run) {
         }
         close_files(&run->list[i]);
     }
+}
+
+int32_t cli_jobs_usual(void) {
+#ifdef __linux__
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0 && CPU_COUNT(&allowed) > 0) {
+        return CPU_COUNT(&allowed);
+    }
+#endif
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (int32_t)online : 1;
 }
 
 stn_status cli_jobs_run(const cli_jobs *jobs, stn_error *err) {

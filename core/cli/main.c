@@ -17,6 +17,7 @@ static const struct {
 } commands[] = {
     {"run", cmd_run, "runs a scenario"},
     {"replay", cmd_replay, "makes a recorded run again, and compares"},
+    {"sweep", cmd_sweep, "runs a scenario over a grid of its parameters"},
     {"test", cmd_test, "runs scripted tests"},
     {"view", cmd_view, "shows recordings in the browser, several beside each other"},
     {"info", cmd_info, "shows what a robot file holds, and kinematics and dynamics figures of it"},

@@ -181,7 +181,7 @@ static void add_steps(cJSON *json, const stn_session *session, const cli_run_end
     cli_json_add_real(energy, "max_increase", s->count > 0 ? s->energy_rise : (double)NAN);
 }
 
-bool cli_run_print_json(const stn_session *session, const cli_run_end *end) {
+cJSON *cli_run_json(const stn_session *session, const cli_run_end *end) {
     char scenario[256];
     name_scenario(end->script, scenario, sizeof scenario);
     cJSON *json = cJSON_CreateObject();
@@ -202,7 +202,7 @@ bool cli_run_print_json(const stn_session *session, const cli_run_end *end) {
     add_checks(json, session);
     add_results(json, session);
     add_failure(json, session);
-    return cli_json_print(json, true);
+    return json;
 }
 
 // ------------------------------------------------------------------------------------------------------------ people

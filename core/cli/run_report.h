@@ -3,6 +3,8 @@
 #ifndef STICTION_CLI_RUN_REPORT_H
 #define STICTION_CLI_RUN_REPORT_H
 
+#include <cjson/cJSON.h>
+
 #include "lua/session.h"
 
 /// How a run ended.
@@ -13,8 +15,8 @@ typedef struct cli_run_end {
     bool profile;       // with the time of every stage
 } cli_run_end;
 
-/// One JSON object on stdout; false when it cannot be written.
-bool cli_run_print_json(const stn_session *session, const cli_run_end *end);
+/// One JSON object, owned by the caller.
+cJSON *cli_run_json(const stn_session *session, const cli_run_end *end);
 /// The summary on stderr.
 void cli_run_print_summary(const stn_session *session, const cli_run_end *end);
 

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+// stiction sweep SCRIPT: makes a scenario's runs over a grid of its parameters, in processes of their own, a row each.
+// docs/sweep.md
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <xxhash.h>
+
+#include "cli/commands.h"
+#include "cli/print.h"
+#include "cli/progress.h"
+#include "cli/sweep_run.h"
+
+static const char *const ends[] = {"ok", "check_failed", "diverged", "failed", "timeout", "crashed"};
+
+typedef struct sweep {
+    const cli_command *command;
+    cli_sweep_plan plan;
+    cli_table table;
+    cli_texts columns;
+    int32_t tally[STN_COUNT(ends)]; // of rows, by how their runs ended
+    int32_t done;                   // rows that were there
+    cli_progress progress;
+    bool quiet;
+    stn_error err; // of the table
+} sweep;
+
+// ---------------------------------------------------------------------------------------------------------- the table
+
+/// Counts a row that is there, when it is one of this sweep.
+static stn_status accept_row(void *user, int32_t index, const cli_texts *cells, stn_error *err) {
+    sweep *s = user;
+    const char *path = s->table.path;
+    int32_t keys = cli_sweep_key_count(&s->plan);
+    cli_texts expected = {0};
+    stn_status status = STN_OK;
+    if (index >= s->plan.grid.run_count) {
+        return stn_fail(err, STN_ERR_FILE, "%s: has more rows than the %d of this sweep; name another file", path,
+                        s->plan.grid.run_count);
+    }
+    if (!cli_sweep_key(&s->plan, index, &expected)) {
+        status = stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    }
+    for (int32_t i = 0; i < keys && status >= 0; i++) {
+        if (strcmp(cells->items[i], expected.items[i]) == 0) {
+            continue;
+        }
+        status =
+            i == keys - 1
+                ? stn_fail(err, STN_ERR_FILE, "%s: was made with another version of %s; name another file", path,
+                           s->plan.script)
+                : stn_fail(err, STN_ERR_FILE,
+                           "%s:%d: is not the table of this sweep: %s is '%s' there and '%s' here; name another file",
+                           path, (int)index + 2, s->columns.items[i], cells->items[i], expected.items[i]);
+    }
+    for (int32_t i = 0; i < STN_COUNT(ends); i++) {
+        s->tally[i] += strcmp(cells->items[keys], ends[i]) == 0;
+    }
+    cli_texts_clear(&expected);
+    return status;
+}
+
+/// Receives a run's end, in the order of the runs.
+static bool add_row(void *user, const cli_job_end *end) {
+    sweep *s = user;
+    cli_texts cells = {0}, names = {0}, values = {0};
+    stn_status status = cli_sweep_row(&s->plan, s->done + end->index, end, &cells, &names, &values)
+                            ? cli_table_add(&s->table, &cells, &names, &values, &s->err)
+                            : stn_fail(&s->err, STN_ERR_MEMORY, "out of memory");
+    for (int32_t i = 0; i < STN_COUNT(ends) && status >= 0; i++) {
+        s->tally[i] += strcmp(cells.items[cli_sweep_key_count(&s->plan)], ends[i]) == 0;
+    }
+    cli_texts_clear(&cells);
+    cli_texts_clear(&names);
+    cli_texts_clear(&values);
+    return status >= 0;
+}
+
+// -------------------------------------------------------------------------------------------------------------- runs
+
+static int make_run(void *user, int32_t index) {
+    const sweep *s = user;
+    return cli_sweep_run(&s->plan, s->done + index);
+}
+
+static void show_progress(void *user, int32_t ended) {
+    sweep *s = user;
+    if (!s->quiet) {
+        cli_progress_count(&s->progress, ended, s->plan.grid.run_count - s->done, "runs");
+    }
+}
+
+/// With this, an interrupt ends the jobs and not the command, which says what is there.
+static void stay(int signal_number) {
+    (void)signal_number;
+}
+
+static stn_status run_jobs(sweep *s, const cli_jobs *jobs, stn_error *err) {
+    struct sigaction action = {.sa_handler = stay}, interrupt, terminate;
+    sigaction(SIGINT, &action, &interrupt);
+    sigaction(SIGTERM, &action, &terminate);
+    stn_status status = cli_jobs_run(jobs, err);
+    sigaction(SIGINT, &interrupt, NULL);
+    sigaction(SIGTERM, &terminate, NULL);
+    cli_progress_end(&s->progress);
+    if (status >= 0 && s->err.status < 0) {
+        *err = s->err;
+        status = s->err.status;
+    }
+    return status;
+}
+
+// ------------------------------------------------------------------------------------------------------------- probe
+
+typedef struct probe {
+    const sweep *sweep;
+    stn_error *err;
+    stn_status status;
+} probe;
+
+static int make_probe(void *user, int32_t index) {
+    (void)index;
+    return cli_sweep_probe(&((probe *)user)->sweep->plan);
+}
+
+/// A probe that crashes or takes too long says nothing about names: the runs will.
+static bool judge_probe(void *user, const cli_job_end *end) {
+    probe *p = user;
+    char text[sizeof p->err->text];
+    if (!p->sweep->quiet) {
+        cli_job_print(end->error, stderr); // warnings, once for all runs
+    }
+    text[fread(text, 1, sizeof text - 1, end->output)] = '\0';
+    if (end->outcome == CLI_JOB_EXITED && end->code != CLI_DONE) {
+        p->status = stn_fail(p->err, STN_ERR_ARGUMENT, "%s", text);
+    }
+    return true;
+}
+
+static stn_status check_names(sweep *s, double limit_s, stn_error *err) {
+    probe p = {s, err, STN_OK};
+    cli_jobs jobs = {1, 1, limit_s, make_probe, judge_probe, NULL, &p};
+    stn_status status = run_jobs(s, &jobs, err);
+    return status >= 0 ? p.status : status;
+}
+
+// ------------------------------------------------------------------------------------------------------------ output
+
+static stn_status hash_script(cli_sweep_plan *plan, stn_error *err) {
+    static char bytes[1 << 16];
+    FILE *file = fopen(plan->script, "rb");
+    XXH3_state_t *state = XXH3_createState();
+    bool read = file != NULL && state != NULL && XXH3_64bits_reset(state) == XXH_OK;
+    for (size_t size = 1; read && size > 0;) {
+        size = fread(bytes, 1, sizeof bytes, file);
+        XXH3_64bits_update(state, bytes, size);
+        read = ferror(file) == 0;
+    }
+    int error = errno;
+    if (read) {
+        snprintf(plan->hash, sizeof plan->hash, "xxh3-%016llx", (unsigned long long)XXH3_64bits_digest(state));
+    }
+    XXH3_freeState(state);
+    if (file != NULL) {
+        fclose(file);
+    }
+    return read ? STN_OK
+                : stn_fail(err, STN_ERR_FILE, "%s: cannot be read: %s; give the path of a Lua script", plan->script,
+                           strerror(error));
+}
+
+/// A number, a text, null for what the row does not have.
+static cJSON *json_of(const char *cell) {
+    double value;
+    if (cell[0] == '\0' || strcmp(cell, "nan") == 0) {
+        return cJSON_CreateNull();
+    }
+    return stn_parse_real(cell, &value) ? cli_json_real(value) : cJSON_CreateString(cell);
+}
+
+/// One line a row.
+static stn_status print_row(void *user, int32_t index, const cli_texts *cells, stn_error *err) {
+    (void)err;
+    const cli_texts *columns = user;
+    cJSON *row = cJSON_CreateObject();
+    for (int32_t i = 0; i < columns->count; i++) {
+        cJSON_AddItemToObject(row, columns->items[i], json_of(cells->items[i]));
+    }
+    char *text = cJSON_PrintUnformatted(row);
+    printf("%s\n    %s", index > 0 ? "," : "", text);
+    cJSON_free(text);
+    cJSON_Delete(row);
+    return STN_OK;
+}
+
+static stn_status print_json(sweep *s, stn_error *err) {
+    cJSON *head = cJSON_CreateObject(), *counts = cJSON_CreateObject();
+    cli_json_add_text(head, "script", s->plan.script);
+    cli_json_add_real(head, "runs", s->plan.grid.run_count);
+    for (int32_t i = 0; i < STN_COUNT(ends); i++) {
+        cli_json_add_real(counts, ends[i], s->tally[i]);
+    }
+    cJSON_AddItemToObject(head, "status", counts);
+    char *text = cJSON_PrintUnformatted(head);
+    printf("%.*s,\n  \"rows\": [", (int)strlen(text) - 1, text);
+    cJSON_free(text);
+    cJSON_Delete(head);
+    stn_status status = cli_table_read(&s->table, print_row, &s->table.columns, err);
+    puts("\n  ]}");
+    return status;
+}
+
+/// "40 runs: 38 ok, 2 timeout; out.csv", or how far it came.
+static void print_summary(const sweep *s) {
+    const char *separator = ": ";
+    fprintf(stderr, "%d of %d runs", (int)s->table.rows, (int)s->plan.grid.run_count);
+    for (int32_t i = 0; i < STN_COUNT(ends); i++) {
+        if (s->tally[i] > 0) {
+            fprintf(stderr, "%s%d %s", separator, (int)s->tally[i], ends[i]);
+            separator = ", ";
+        }
+    }
+    if (s->table.path != NULL) {
+        fprintf(stderr, "; %s", s->table.path);
+        fputs(s->table.rows < s->plan.grid.run_count ? ", which the same command goes on with" : "", stderr);
+    }
+    fputc('\n', stderr);
+}
+
+// ----------------------------------------------------------------------------------------------------------- command
+
+typedef struct sweep_options {
+    const char *csv;
+    cli_list sets, varied;
+    int32_t seeds, seed, jobs;
+    double timeout;
+    bool json, check;
+} sweep_options;
+
+static stn_status prepare(sweep *s, const sweep_options *o, stn_error *err) {
+    stn_status status = cli_grid_read(&o->sets, &o->varied, o->seeds, o->seed, &s->plan.grid, err);
+    for (int32_t i = 0; i < s->plan.grid.axis_count && status >= 0; i++) {
+        if (o->seeds > 0 && strcmp(s->plan.grid.axes[i].name, "seed") == 0) {
+            return stn_fail(err, STN_ERR_ARGUMENT, "--seeds %d: seed is given already; leave one of the two", o->seeds);
+        }
+    }
+    if (status >= 0) {
+        status = hash_script(&s->plan, err);
+    }
+    if (status >= 0 && !cli_sweep_columns(&s->plan, &s->columns)) {
+        status = stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    }
+    if (status >= 0) {
+        status = check_names(s, o->timeout, err);
+    }
+    return status >= 0 ? cli_table_open(&s->table, o->csv, &s->columns, accept_row, s, err) : status;
+}
+
+static int judge(const sweep *s, const sweep_options *o) {
+    const int32_t all = s->plan.grid.run_count, ok = s->tally[0], check_failed = s->tally[1];
+    return ok + (o->check ? 0 : check_failed) == all ? CLI_DONE : CLI_CHECK_FAILED;
+}
+
+static int run(sweep *s, const sweep_options *o) {
+    stn_error err = {0};
+    stn_status status = prepare(s, o, &err);
+    if (status < 0) {
+        return cli_fail_status(s->command, &err);
+    }
+    s->done = s->table.rows;
+    cli_jobs jobs = {s->plan.grid.run_count - s->done, o->jobs, o->timeout, make_run, add_row, show_progress, s};
+    status = run_jobs(s, &jobs, &err);
+    int exit = status < 0 ? cli_fail_status(s->command, &err) : judge(s, o);
+    if (!s->quiet || status < 0) {
+        print_summary(s);
+    }
+    if (o->json && print_json(s, &err) < 0) {
+        exit = cli_fail_status(s->command, &err);
+    } else if (!o->json && o->csv == NULL) {
+        cli_table_copy(&s->table, stdout); // main tells when that fails
+    }
+    return exit;
+}
+
+static int check_options(const cli_command *command, const sweep_options *o) {
+    if (o->seeds < 0) {
+        return cli_fail(command, "--seeds %d: must be at least 1", o->seeds);
+    }
+    if (o->seed < 0) {
+        return cli_fail(command, "--seed %d: must be >= 0", o->seed);
+    }
+    if (o->jobs < 1) {
+        return cli_fail(command, "--jobs %d: must be at least 1", o->jobs);
+    }
+    if (!(o->timeout > 0.0)) {
+        return cli_fail(command, "--timeout %g: must be > 0 s", o->timeout);
+    }
+    return CLI_PROCEED;
+}
+
+int cmd_sweep(int argc, char **argv) {
+    sweep_options o = {.seed = 1, .jobs = cli_jobs_usual(), .timeout = INFINITY};
+    sweep s = {0};
+    const cli_option options[] = {
+        {"vary", 0, CLI_TEXTS, "NAME=VALUES", "first:last:count[:log], first..last[..step] or a,b,c", &o.varied},
+        {"set", 0, CLI_TEXTS, "NAME=VALUE", "the same in every run", &o.sets},
+        {"seeds", 0, CLI_INT, "N", "runs of each combination, each with a seed of its own", &o.seeds},
+        {"seed", 0, CLI_INT, "N", "of the first run, 1; the next ones count on", &o.seed},
+        {"jobs", 'j', CLI_INT, "N", "runs at a time; as many as there are processors", &o.jobs},
+        {"timeout", 0, CLI_REAL, "SECONDS", "wall time after which a run is ended", &o.timeout},
+        {"csv", 0, CLI_TEXT, "FILE", "the table; if it is there, what is missing is added", &o.csv},
+        {"json", 0, CLI_FLAG, NULL, "the table as JSON on stdout", &o.json},
+        {"check", 0, CLI_FLAG, NULL, "exit 1 also when a check failed in some run", &o.check},
+        {"quiet", 'q', CLI_FLAG, NULL, "no progress, no warnings, no summary", &s.quiet},
+    };
+    const cli_command command = {"sweep",
+                                 "SCRIPT",
+                                 "Runs a scenario over a grid of its parameters and of the options of stiction run; a "
+                                 "row each, as CSV on stdout.",
+                                 options,
+                                 STN_COUNT(options),
+                                 1,
+                                 1};
+    cli_list words;
+    int status = cli_parse(&command, argc, argv, &words);
+    if (status != CLI_PROCEED) {
+        return status;
+    }
+    s.command = &command;
+    s.plan.script = words.items[0];
+    status = check_options(&command, &o);
+    if (status == CLI_PROCEED) {
+        status = run(&s, &o);
+    }
+    cli_table_close(&s.table);
+    cli_texts_clear(&s.columns);
+    cli_grid_clear(&s.plan.grid);
+    cli_list_clear(&o.sets);
+    cli_list_clear(&o.varied);
+    cli_list_clear(&words);
+    return status;
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/scenario.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "cli/options.h"
+
+static void note_test(void *user, const char *name, const char *failure, const char *skipped, double seconds) {
+    (void)seconds;
+    if (skipped != NULL) {
+        fprintf(stderr, "skipped: %s: %s\n", name, skipped);
+        return;
+    }
+    if (failure != NULL) {
+        fprintf(stderr, "%s: %s\n", name, failure);
+    }
+    stn_session_add_check(user, name, failure == NULL, NAN, NAN, NULL);
+}
+
+void cli_count_tests(stn_session *session) {
+    session->tested = note_test;
+    session->tested_user = session;
+}
+
+int cli_judge_run(stn_session *session, stn_status status, const stn_error *err, const char **word) {
+    if (status == STN_ERR_INTERRUPTED) {
+        *word = "interrupted";
+        return CLI_INTERRUPTED;
+    }
+    if (status < 0 && session->asserted) {
+        stn_session_add_check(session, err->text, false, NAN, NAN, NULL);
+        *word = "check_failed";
+        return CLI_CHECK_FAILED;
+    }
+    if (status < 0 && session->failure.status == status) {
+        *word = "diverged";
+        return CLI_SOLVER_FAILED;
+    }
+    if (status < 0) {
+        *word = "error";
+        return CLI_BAD_INPUT;
+    }
+    if (session->exit_status != 0) {
+        *word = "exit";
+        return session->exit_status;
+    }
+    if (session->skipped != NULL) {
+        fprintf(stderr, "skipped: %s\n", session->skipped);
+    }
+    bool failed = stn_session_failed_checks(session) > 0;
+    *word = failed ? "check_failed" : "ok";
+    return failed ? CLI_CHECK_FAILED : CLI_DONE;
+}
