@@ -142,7 +142,7 @@ static bool judge_probe(void *user, const cli_job_end *end) {
 
 static stn_status check_names(sweep *s, double limit_s, stn_error *err) {
     probe p = {s, err, STN_OK};
-    cli_jobs jobs = {1, 1, limit_s, make_probe, judge_probe, NULL, &p};
+    cli_jobs jobs = {.count = 1, .at_once = 1, .limit_s = limit_s, .work = make_probe, .done = judge_probe, .user = &p};
     stn_status status = run_jobs(s, &jobs, err);
     return status >= 0 ? p.status : status;
 }
@@ -271,7 +271,13 @@ static int run(sweep *s, const sweep_options *o) {
         return cli_fail_status(s->command, &err);
     }
     s->done = s->table.rows;
-    cli_jobs jobs = {s->plan.grid.run_count - s->done, o->jobs, o->timeout, make_run, add_row, show_progress, s};
+    cli_jobs jobs = {.count = s->plan.grid.run_count - s->done,
+                     .at_once = o->jobs,
+                     .limit_s = o->timeout,
+                     .work = make_run,
+                     .done = add_row,
+                     .progress = show_progress,
+                     .user = s};
     status = run_jobs(s, &jobs, &err);
     int exit = status < 0 ? cli_fail_status(s->command, &err) : judge(s, o);
     if (!s->quiet || status < 0) {
