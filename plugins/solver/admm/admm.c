@@ -7,14 +7,16 @@
 //
 //     admm        P projects on the cone: the convex relaxation
 //     admm_ncp    P cuts the normal part first, then the tangents: its fixed points obey Coulomb's law itself
-//     admm_split  as admm, the linear solve over velocities: contact constraint splitting, no Delassus operator
+//     admm_split, admm_split_ncp  as these two, the linear solve over velocities: contact constraint splitting, no
+//                 Delassus operator
 #include <math.h>
 #include <string.h>
 
 #include "admm.h"
+#include "common/anderson.h"
 #include "common/cone.h"
 
-/// What tells the three solvers apart.
+/// What tells the four solvers apart.
 typedef struct admm_kind {
     bool convex, split;
 } admm_kind;
@@ -31,6 +33,11 @@ typedef struct admm {
     double *g;             // gradient at z
     double *best, *best_v; // z and velocity of the least error so far
     double least;
+    anderson anderson; // of the map from z + u to x + u
+    double *from;      // z + u at the begin of an iteration
+    double *plain;     // x + u before it was extrapolated
+    double step;       // square of its distance from `from`
+    bool extrapolated;
 } admm;
 
 static stn_status build(admm *s, const stn_problem *problem, const stn_solution *solution, stn_error *err) {
@@ -43,10 +50,19 @@ static stn_status build(admm *s, const stn_problem *problem, const stn_solution 
             status = dense_dual_build(&s->dual.H, NULL, s->control->arena, &s->impulses, err);
         }
     }
-    double **const vectors[] = {&s->x, &s->z, &s->u, &s->w, &s->before, &s->g, &s->best};
+    double *weight = NULL,
+           **const vectors[] = {&s->x, &s->z, &s->u, &s->w, &s->before, &s->g, &s->best, &s->from, &s->plain, &weight};
     for (int32_t i = 0; i < STN_COUNT(vectors) && status == STN_OK; i++) {
         *vectors[i] = packed_vector(&s->dual.H, s->control->arena);
         status = *vectors[i] != NULL ? STN_OK : STN_ERR_MEMORY;
+    }
+    if (status == STN_OK) {
+        for (int32_t r = 0; r < s->dual.H.size; r++) {
+            weight[r] = 1.0;
+        }
+        status = anderson_create(&s->anderson, s->dual.H.size, ANDERSON_DEPTH, weight, s->control->arena)
+                     ? STN_OK
+                     : STN_ERR_MEMORY;
     }
     s->best_v = STN_ARENA(s->control->arena, problem->nv + 1, double);
     if (status == STN_ERR_MEMORY || s->best_v == NULL) {
@@ -136,12 +152,22 @@ static void solve_impulses(admm *s) {
     }
 }
 
+/// z and u of their sum w.
+static void split_sum(admm *s) {
+    memcpy(s->z, s->w, (size_t)s->dual.H.size * sizeof *s->z);
+    project(s, s->z);
+    for (int32_t r = 0; r < s->dual.H.size; r++) {
+        s->u[r] = s->w[r] - s->z[r];
+    }
+}
+
 static void iterate(admm *s) {
     int32_t size = s->dual.H.size;
     double *before = s->before;
     s->before = s->z;
     s->z = before;
     for (int32_t r = 0; r < size; r++) {
+        s->from[r] = s->before[r] + s->u[r];
         s->w[r] = s->before[r] - s->u[r];
     }
     if (s->kind.split) {
@@ -151,12 +177,8 @@ static void iterate(admm *s) {
     }
     for (int32_t r = 0; r < size; r++) {
         s->w[r] = s->x[r] + s->u[r];
-        s->z[r] = s->w[r];
     }
-    project(s, s->z);
-    for (int32_t r = 0; r < size; r++) {
-        s->u[r] = s->w[r] - s->z[r];
-    }
+    split_sum(s);
 }
 
 /// By how much sigma should grow: the root of the primal over the dual residual, both relative; 1 when nearly so.
@@ -190,7 +212,34 @@ static stn_status balance(admm *s, int32_t *next, stn_solve_info *info, stn_erro
     for (int32_t r = 0; r < s->dual.H.size; r++) {
         s->u[r] /= ratio;
     }
+    anderson_forget(&s->anderson);
+    s->extrapolated = false;
     return factor(s, info, err);
+}
+
+/// Every tenth iteration the next iterate combines those of the last tenths; where its own step turns out longer than
+/// the one before, the plain iterate is taken up again [odonoghue-2021].
+static void accelerate(admm *s, int32_t iterations) {
+    enum { INTERVAL = 10 };
+    size_t bytes = (size_t)s->dual.H.size * sizeof *s->w;
+    double step = 0.0;
+    for (int32_t r = 0; r < s->dual.H.size; r++) {
+        step += (s->w[r] - s->from[r]) * (s->w[r] - s->from[r]);
+    }
+    if (s->extrapolated && !(step <= s->step)) {
+        s->extrapolated = false;
+        anderson_retreat(&s->anderson);
+        memcpy(s->w, s->plain, bytes);
+    } else if (iterations % INTERVAL == 0) {
+        s->extrapolated = true;
+        s->step = step;
+        memcpy(s->plain, s->w, bytes);
+        anderson_next(&s->anderson, s->from, s->w);
+    } else {
+        s->extrapolated = false;
+        return;
+    }
+    split_sum(s);
 }
 
 static stn_status run(admm *s, stn_solve_info *info, stn_error *err) {
@@ -214,6 +263,9 @@ static stn_status run(admm *s, stn_solve_info *info, stn_error *err) {
         iterate(s);
         info->iterations++;
         done = is_done(s, &error);
+        if (!done) {
+            accelerate(s, info->iterations);
+        }
         status = done ? STN_OK : balance(s, &next, info, err);
     }
     info->reason = "residual";
@@ -255,6 +307,7 @@ static stn_status solve(admm_kind kind, const stn_problem *problem, const stn_so
 SOLVE(solve_convex, true, false)
 SOLVE(solve_coulomb, false, false)
 SOLVE(solve_split, true, true)
+SOLVE(solve_split_coulomb, false, true)
 
 #define SETS (1u << STN_SET_CONE | 1u << STN_SET_ELLIPSE | 1u << STN_SET_BOX | 1u << STN_SET_EQUALITY)
 
@@ -288,6 +341,17 @@ static const stn_solver_ops split_ops = {
     .max_iterations = 5000,
 };
 
+static const stn_solver_ops split_coulomb_ops = {
+    .size = sizeof split_coulomb_ops,
+    .formulation = STN_NCP,
+    .yields = STN_YIELDS_BOTH,
+    .sets = SETS,
+    .create_workspace = symbolic_cache_create,
+    .destroy_workspace = symbolic_cache_destroy,
+    .solve = solve_split_coulomb,
+    .max_iterations = 5000,
+};
+
 static const stn_plugin_desc admm_plugin = {
     .size = sizeof admm_plugin,
     .kind = STN_KIND_SOLVER,
@@ -315,4 +379,13 @@ static const stn_plugin_desc split_plugin = {
     .reference = "boyd-2011, section 3",
     .ops.solver = &split_ops,
 };
-STN_PLUGIN_LIBRARY(&admm_plugin, &coulomb_plugin, &split_plugin);
+static const stn_plugin_desc split_coulomb_plugin = {
+    .size = sizeof split_coulomb_plugin,
+    .kind = STN_KIND_SOLVER,
+    .id = "admm_split_ncp",
+    .version = "0.1.0",
+    .summary = "ADMM by contact constraint splitting: no Delassus operator, Coulomb friction",
+    .reference = "boyd-2011, section 3",
+    .ops.solver = &split_coulomb_ops,
+};
+STN_PLUGIN_LIBRARY(&admm_plugin, &coulomb_plugin, &split_plugin, &split_coulomb_plugin);

@@ -4,7 +4,7 @@
 #ifndef GAUSS_SEIDEL_SWEEP_H
 #define GAUSS_SEIDEL_SWEEP_H
 
-#include "anderson.h"
+#include "common/anderson.h"
 #include "common/packed.h"
 #include "local.h"
 

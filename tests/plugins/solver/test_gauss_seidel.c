@@ -3,7 +3,7 @@
 // body that must not creep. What every solver must do is asked by the battery of `stiction validate`.
 #include <stiction/solve.h>
 
-#include "gauss_seidel/anderson.h"
+#include "common/anderson.h"
 #include "solver_fixture.h"
 #include "stn_scene.h"
 

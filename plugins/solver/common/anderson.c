@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // See anderson.h.
-#include "anderson.h"
+#include "common/anderson.h"
 
 #include <math.h>
 #include <string.h>
@@ -24,9 +24,13 @@ bool anderson_create(anderson *a, int32_t size, int32_t depth, const double *wei
     return true;
 }
 
-void anderson_retreat(anderson *a) {
+void anderson_forget(anderson *a) {
     a->count = a->next = 0;
     a->begun = false;
+}
+
+void anderson_retreat(anderson *a) {
+    anderson_forget(a);
     a->reach = fmax(2.0, 0.3 * a->reach);
 }
 

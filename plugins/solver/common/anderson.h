@@ -3,8 +3,8 @@
 // changes f = G(x) - x would cancel best,
 //     x <- G(x) - sum_j theta_j (G_j+1 - G_j),   theta = argmin |f - sum_j theta_j (f_j+1 - f_j)|
 // [anderson-1965; walker-2011, type II].
-#ifndef GAUSS_SEIDEL_ANDERSON_H
-#define GAUSS_SEIDEL_ANDERSON_H
+#ifndef SOLVER_COMMON_ANDERSON_H
+#define SOLVER_COMMON_ANDERSON_H
 
 #include <stiction/context.h>
 
@@ -23,6 +23,8 @@ typedef struct anderson {
 
 /// Memory from `arena`, `weight` borrowed. False: out of memory.
 bool anderson_create(anderson *a, int32_t size, int32_t depth, const double *weight, stn_arena *arena);
+/// The iteration is another one from now on.
+void anderson_forget(anderson *a);
 /// The last iterate was a bad one: forgets those before, and reaches less far from now on.
 void anderson_retreat(anderson *a);
 /// g in: G(x); out: the next iterate. Reaches a little farther every time.
