@@ -141,10 +141,11 @@ int cmd_compare(int argc, char **argv) {
         {"jobs", 'j', CLI_INT, "N", "solves at a time; default: half of the processors", &o->jobs},
         {"set", 0, CLI_TEXTS, "P.NAME=VALUE", "a parameter; P is a solver, all of them (solver) or their law", &o->set},
         {"cold", 0, CLI_FLAG, NULL, "starts from no impulses instead of the start that a file gives", &o->cold},
-        {"curves", 0, CLI_FLAG, NULL, "residual by iterations and time, too: 3 times the work; with --csv",
+        {"curves", 0, CLI_FLAG, NULL, "residual by iterations and time, too: 3 times the work; with --csv and --html",
          &o->curves},
         {"json", 0, CLI_FLAG, NULL, "the rows as JSON on stdout", &o->json},
         {"csv", 0, CLI_TEXT, "FILE", "writes the rows there", &o->csv},
+        {"html", 0, CLI_TEXT, "FILE", "writes one page with performance profiles and curves", &o->html},
     };
     const cli_command command = {
         "compare",

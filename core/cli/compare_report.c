@@ -9,16 +9,19 @@
 #include "cli/compare.h"
 #include "cli/print.h"
 
-// The page up to its data.
+// The page up to its data, and what shows them.
 __asm__(".section .rodata\n"
-        ".global cli_compare_page, cli_compare_page_end\n"
-        ".hidden cli_compare_page, cli_compare_page_end\n"
+        ".global cli_compare_page, cli_compare_script, cli_compare_script_end\n"
+        ".hidden cli_compare_page, cli_compare_script, cli_compare_script_end\n"
         "cli_compare_page:\n"
-        ".incbin \"" COMPARE_PAGE "\"\n"
-        "cli_compare_page_end:\n"
+        ".incbin \"" COMPARE_PAGE "/page.html\"\n"
+        "cli_compare_script:\n"
+        ".incbin \"" COMPARE_PAGE "/plot.js\"\n"
+        ".incbin \"" COMPARE_PAGE "/page.js\"\n"
+        "cli_compare_script_end:\n"
         ".byte 0\n"
         ".previous\n");
-extern const char cli_compare_page[], cli_compare_page_end[];
+extern const char cli_compare_page[], cli_compare_script[], cli_compare_script_end[];
 
 const char *compare_status_word(compare_status status) {
     static const char *const words[COMPARE_STATUS_COUNT] = {"converged", "not_converged", "failed", "timeout",
@@ -328,9 +331,11 @@ int compare_write_page(const comparison *c, const char *path) {
     }
     cJSON *json = compare_json(c);
     char *text = cJSON_PrintUnformatted(json);
-    fwrite(cli_compare_page, 1, (size_t)(cli_compare_page_end - cli_compare_page), out.file);
+    fwrite(cli_compare_page, 1, (size_t)(cli_compare_script - cli_compare_page), out.file);
     fputs("<script type=\"application/json\" id=\"comparison\">", out.file);
     put_json(out.file, text);
+    fputs("</script>\n<script>\n", out.file);
+    fwrite(cli_compare_script, 1, (size_t)(cli_compare_script_end - cli_compare_script), out.file);
     fputs("</script>\n", out.file);
     cJSON_free(text);
     cJSON_Delete(json);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# run.sh STICTION FOLDER: the tests of recording pages in headless Chromium; 77 when there is none, or no npm.
+# run.sh STICTION FOLDER: the tests of recording and comparison pages in headless Chromium; 77 when there is none, or no npm.
 set -euo pipefail
 
 source=$(dirname "$(readlink -f "$0")")
@@ -18,4 +18,4 @@ if ! cmp -s package-lock.json node_modules/.installed; then
     cp package-lock.json node_modules/.installed
 fi
 CHROMIUM=$(command -v chromium) STICTION=$stiction FOLDER=$folder SCENARIO=$source/../../scripts/clutter.lua \
-    node --test --test-reporter=spec viewer.test.js
+    node --test --test-reporter=spec viewer.test.js compare.test.js
