@@ -226,7 +226,7 @@ static bool is_solved(newton *m) {
 
 /// x += tau dx with the first tau = 1, 1/2, ... that lowers |F|^2. False: none of them does.
 static bool search(newton *m) {
-    enum { TRIALS = 12 };
+    enum { TRIALS = 5 };
     double tau = 1.0;
     for (int32_t trial = 0; trial < TRIALS; trial++, tau *= 0.5) {
         for (int32_t k = 0; k < m->dual.H.size; k++) {
@@ -278,7 +278,7 @@ static inner_end solve_proximal(newton *m) {
 
 static stn_status run(newton *m, stn_solve_info *info, stn_error *err) {
     enum { PATIENCE = 400 }; // steps that do not halve the residual
-    static const double lengths[] = {100.0, 10.0, 1.0};
+    static const double lengths[] = {10.0, 100.0, 1.0};
     int32_t length = 0;
     scaled_dual_project(&m->dual, m->x);
     scaled_dual_gradient(&m->dual, m->x, m->g);
@@ -300,7 +300,7 @@ static stn_status run(newton *m, stn_solve_info *info, stn_error *err) {
             info->reason = "iterations";
             return STN_NOT_CONVERGED;
         }
-        m->alpha = end == INNER_SOLVED ? fmax(1e-13, 0.2 * m->alpha) : fmin(1e3, 4.0 * m->alpha);
+        m->alpha = end == INNER_SOLVED ? fmax(1e-13, 0.3 * m->alpha) : fmin(1e3, 4.0 * m->alpha);
         if (end == INNER_FAILED) {
             length = (length + 1) % STN_COUNT(lengths);
         }
