@@ -7,6 +7,7 @@ int cmd_check(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 int cmd_convert(int argc, char **argv);
 int cmd_info(int argc, char **argv);
+int cmd_new(int argc, char **argv);
 int cmd_plugins(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_solve(int argc, char **argv);

@@ -23,6 +23,7 @@ static const struct {
     {"info", cmd_info, "shows what a robot file holds, and kinematics and dynamics figures of it"},
     {"check", cmd_check, "looks for mistakes in a robot file"},
     {"convert", cmd_convert, "writes a robot file in another format"},
+    {"new", cmd_new, "makes a folder with a plugin or a scenario that works, to start from"},
     {"plugins", cmd_plugins, "lists the plugins, with parameters, units and defaults"},
     {"solve", cmd_solve, "solves one saved contact problem and certifies the result"},
     {"compare", cmd_compare, "runs many solvers on the same saved problems, judged alike"},

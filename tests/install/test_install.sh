@@ -41,13 +41,14 @@ cmake --build "$work/package" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 expect "$(STICTION_PLUGIN_PATH=$work/package "$stiction" plugins outside 2>&1)" "file: $work/package/recorder_outside.so"
 [ "$(nm -D --defined-only "$work/package/recorder_outside.so" | awk '{print $3}')" = stn_plugin ] || fail "exports more than stn_plugin"
 
-# the solver of docs/plugins.md as the page says: built outside of the project, found, and right
-mkdir "$work/nsgs"
-awk '/^```c$/ { on = 1; next } /^```/ { on = 0 } on' "$here/../../docs/plugins.md" >"$work/nsgs/nsgs.c"
-awk '/^```cmake$/ { on = 1; next } /^```/ { on = 0 } on' "$here/../../docs/plugins.md" >"$work/nsgs/CMakeLists.txt"
-(cd "$work/nsgs" && cmake -B build -G Ninja -DCMAKE_PREFIX_PATH="$prefix" && cmake --build build) >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
-"$stiction" validate "$work/nsgs/build/solver_nsgs_example.so" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
-expect "$(tail -n 1 "$work/log")" " passed, 0 failed"
+# the solver of docs/plugins.md is what the command writes, and the commands that it says build it and find it right
+(cd "$work" && "$stiction" new solver nsgs_example) >"$work/next" || fail "stiction new"
+page() { awk -v start="^\`\`\`$1\$" '$0 ~ start { on = 1; next } /^```/ { on = 0 } on' "$here/../../docs/plugins.md"; }
+page c | diff - "$work/nsgs_example/nsgs_example.c" || fail "docs/plugins.md shows another solver than templates/solver"
+page cmake | diff - "$work/nsgs_example/CMakeLists.txt" || fail "docs/plugins.md shows another CMakeLists.txt than templates/common"
+(cd "$work" && PATH=$prefix/bin:$PATH && eval "$(sed '1,/^next:/d' next)") >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+expect "$(cat "$work/log")" " passed, 0 failed"
+expect "$(cat "$work/log")" "nsgs_example: ok"
 
 # the program of docs/embedding.md, in C17 with warnings as errors; a robot of the installed tree is found
 examples=$here/../../docs/examples

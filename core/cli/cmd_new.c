@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// stiction new KIND NAME: a folder with a plugin or a scenario that builds, runs and passes its checks, to be changed
+// from there. What it holds are the files of templates/common and templates/KIND with their placeholders replaced.
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <stiction/plugin.h>
+
+#include "base/library_folder.h"
+#include "cli/commands.h"
+#include "cli/options.h"
+
+enum { MOST_LETTERS = 40, MOST_FILES = 16, MOST_BYTES = 1 << 20 };
+
+static const char scenario[] = "scenario";
+
+/// What stands in the templates, and what it becomes.
+enum { PLACE_NAME, PLACE_KIND, PLACE_COUNT };
+static const char *const places[PLACE_COUNT] = {[PLACE_NAME] = "my_plugin", [PLACE_KIND] = "my_kind"};
+
+typedef struct scaffold {
+    const cli_command *command;
+    const char *words[PLACE_COUNT]; // in place of the placeholders
+    char root[PATH_MAX];            // the folder that holds "templates"
+    char folder[PATH_MAX];          // that comes to be
+    char part[PATH_MAX];            // under this name until it is whole
+    char written[MOST_FILES][2 * MOST_LETTERS];
+    int32_t count;
+} scaffold;
+
+// -------------------------------------------------------------------------------------------------------------- words
+
+static int check_kind(const cli_command *command, const char *word, stn_kind *kind) {
+    const char *names[STN_KIND_COUNT + 1];
+    for (int32_t k = 0; k < STN_KIND_COUNT; k++) {
+        names[k] = stn_kind_name((stn_kind)k);
+    }
+    names[STN_KIND_COUNT] = scenario;
+    for (int32_t k = 0; k <= STN_KIND_COUNT; k++) {
+        if (strcmp(word, names[k]) == 0) {
+            *kind = (stn_kind)k;
+            return CLI_PROCEED;
+        }
+    }
+    char list[256] = "";
+    for (int32_t k = 0; k <= STN_KIND_COUNT; k++) {
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", k > 0 ? ", " : "", names[k]);
+    }
+    const char *near = stn_suggest(word, names, STN_KIND_COUNT + 1);
+    return cli_fail(command, "unknown kind %s;%s%s%s there are %s", word, near != NULL ? " did you mean " : "",
+                    near != NULL ? near : "", near != NULL ? "?" : "", list);
+}
+
+/// An id of a plugin, a name of files and a word of Lua at once.
+static int check_name(const cli_command *command, const char *name) {
+    size_t good = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_"), length = strlen(name);
+    if (length == 0 || good < length || strchr("abcdefghijklmnopqrstuvwxyz", name[0]) == NULL) {
+        return cli_fail(command, "the name \"%s\" must begin with a small letter and hold only a to z, 0 to 9 and _",
+                        name);
+    }
+    if (length > MOST_LETTERS) {
+        return cli_fail(command, "the name %s has %zu letters, at most %d", name, length, MOST_LETTERS);
+    }
+    return CLI_PROCEED;
+}
+
+/// A second plugin of the same kind and name would be found or not by the order of folders.
+static int check_free(const cli_command *command, stn_kind kind, const char *name) {
+    stn_error err = {STN_OK, ""};
+    stn_context *context = NULL;
+    const stn_plugin_info *plugins = NULL;
+    int32_t count = 0;
+    stn_status status = stn_context_create(NULL, &context, &err);
+    status = status == STN_OK ? stn_plugins(context, &plugins, &count, NULL, NULL, &err) : status;
+    int result = status == STN_OK ? CLI_PROCEED : cli_fail_status(command, &err);
+    for (int32_t i = 0; i < count && result == CLI_PROCEED; i++) {
+        if (plugins[i].desc->kind == kind && strcmp(plugins[i].desc->id, name) == 0) {
+            result = cli_fail(command, "there is a %s %s already, in %s; choose another name", stn_kind_name(kind),
+                              name, plugins[i].file);
+        }
+    }
+    stn_context_destroy(context);
+    return result;
+}
+
+// -------------------------------------------------------------------------------------------------------------- files
+
+/// Reads a template and writes it with its placeholders replaced. False: errno says why.
+static bool copy_replaced(const scaffold *s, FILE *in, FILE *out) {
+    char line[1024];
+    while (fgets(line, sizeof line, in) != NULL) {
+        for (const char *at = line; *at != '\0';) {
+            int32_t p = 0;
+            while (p < PLACE_COUNT && strncmp(at, places[p], strlen(places[p])) != 0) {
+                p++;
+            }
+            if (p < PLACE_COUNT) {
+                fputs(s->words[p], out);
+                at += strlen(places[p]);
+            } else {
+                fputc(*at++, out);
+            }
+        }
+    }
+    return ferror(in) == 0 && ferror(out) == 0;
+}
+
+static int cannot(const scaffold *s, const char *what, const char *path) {
+    return cli_fail(s->command, "%s cannot be %s: %s", path, what, strerror(errno));
+}
+
+/// One file of templates/`kind`; it is noted before it is written, so that a failure removes it.
+static int copy_template(scaffold *s, const char *kind, const char *file) {
+    char from[PATH_MAX + 64], to[PATH_MAX + 64], *name = s->written[s->count];
+    const char *place = strstr(file, places[PLACE_NAME]);
+    int before = place != NULL ? (int)(place - file) : (int)strlen(file);
+    if (s->count == MOST_FILES || strlen(file) > MOST_LETTERS) {
+        return cli_fail(s->command, "%s/templates/%s/%s: more files, or a longer name, than a template may have",
+                        s->root, kind, file);
+    }
+    snprintf(name, sizeof s->written[0], "%.*s%s%s", before, file, place != NULL ? s->words[PLACE_NAME] : "",
+             place != NULL ? place + strlen(places[PLACE_NAME]) : "");
+    snprintf(from, sizeof from, "%s/templates/%s/%s", s->root, kind, file);
+    snprintf(to, sizeof to, "%s/%s", s->part, name);
+    FILE *in = fopen(from, "r"), *out = NULL;
+    if (in == NULL) {
+        return cannot(s, "read", from);
+    }
+    out = fopen(to, "wx");
+    s->count += out != NULL;
+    bool good = out != NULL && copy_replaced(s, in, out);
+    good = (out == NULL || fclose(out) == 0) && good;
+    int result = good ? CLI_PROCEED : cannot(s, "written", to);
+    fclose(in);
+    return result;
+}
+
+static int copy_templates(scaffold *s, const char *kind) {
+    char path[PATH_MAX + 64];
+    snprintf(path, sizeof path, "%s/templates/%s", s->root, kind);
+    struct dirent **entries = NULL;
+    int count = scandir(path, &entries, NULL, alphasort);
+    if (count < 0) {
+        return cannot(s, "read", path);
+    }
+    int result = CLI_PROCEED;
+    for (int i = 0; i < count; i++) {
+        if (strcmp(entries[i]->d_name, ".") != 0 && strcmp(entries[i]->d_name, "..") != 0 && result == CLI_PROCEED) {
+            result = copy_template(s, kind, entries[i]->d_name);
+        }
+        free(entries[i]);
+    }
+    free(entries);
+    return result;
+}
+
+static void remove_part(const scaffold *s) {
+    char path[PATH_MAX + 2 * MOST_LETTERS];
+    for (int32_t i = 0; i < s->count; i++) {
+        snprintf(path, sizeof path, "%s/%s", s->part, s->written[i]);
+        unlink(path);
+    }
+    rmdir(s->part);
+}
+
+/// The folder comes to be under another name and gets its own when it is whole.
+static int make(scaffold *s, stn_kind kind) {
+    struct stat what;
+    if (lstat(s->folder, &what) == 0) {
+        return cli_fail(s->command, "%s is there already; choose another name, or another --folder", s->folder);
+    }
+    if (mkdir(s->part, 0777) != 0) {
+        return cannot(s, "made", s->folder);
+    }
+    int result = kind < STN_KIND_COUNT ? copy_templates(s, "common") : CLI_PROCEED;
+    result = result == CLI_PROCEED ? copy_templates(s, s->words[PLACE_KIND]) : result;
+    if (result == CLI_PROCEED && rename(s->part, s->folder) != 0) {
+        result = cannot(s, "made", s->folder);
+    }
+    if (result != CLI_PROCEED) {
+        remove_part(s);
+    }
+    return result;
+}
+
+// ---------------------------------------------------------------------------------------------------------- what next
+
+/// PREFIX of PREFIX/share/stiction; NULL in a build tree, which is no package that CMake finds.
+static const char *prefix_of(char *root) {
+    static const char below[] = "/share/stiction";
+    size_t length = strlen(root), tail = sizeof below - 1;
+    if (length <= tail || strcmp(root + length - tail, below) != 0) {
+        return NULL;
+    }
+    root[length - tail] = '\0';
+    return root;
+}
+
+static void say_next(scaffold *s, stn_kind kind) {
+    const char *name = s->words[PLACE_NAME];
+    bool runs = false; // elements are not for scripts
+    printf("%s:", s->folder);
+    for (int32_t i = 0; i < s->count; i++) {
+        printf(" %s", s->written[i]);
+        runs = runs || strstr(s->written[i], ".lua") != NULL;
+    }
+    puts("\nnext:");
+    if (kind == STN_KIND_COUNT) {
+        printf("  cd %s\n  stiction run %s.lua\n  stiction test test_%s.lua\n", s->folder, name, name);
+        return;
+    }
+    const char *prefix = prefix_of(s->root);
+    printf("  cd %s && cmake -B build -DCMAKE_PREFIX_PATH=%s && cmake --build build\n", s->folder,
+           prefix != NULL ? prefix : "PREFIX");
+    printf("  stiction validate build/%s_%s.so\n", s->words[PLACE_KIND], name);
+    if (runs) {
+        printf("  STICTION_PLUGIN_PATH=build stiction run %s.lua\n", name);
+    }
+    if (prefix == NULL) {
+        puts("where PREFIX is a folder of your choice, after: cmake --install build/release --prefix PREFIX");
+    }
+}
+
+/// DIR/NAME and the name under which it comes to be.
+static int name_folders(scaffold *s, const char *parent) {
+    enum { ROOM = sizeof s->folder - 64 };
+    size_t last = strlen(parent);
+    if (last == 0) {
+        return cli_fail(s->command, "--folder: the name is empty; leave it out for the current folder");
+    }
+    const char *between = parent[last - 1] == '/' ? "" : "/", *name = s->words[PLACE_NAME];
+    bool here = strcmp(parent, ".") == 0;
+    int length = snprintf(s->folder, ROOM, "%s%s%s", here ? "" : parent, here ? "" : between, name);
+    if (length >= ROOM) {
+        return cli_fail(s->command, "--folder: the path has %d letters, at most %d", length, ROOM - 1);
+    }
+    snprintf(s->part, sizeof s->part, "%.*s.%ld.part", (int)ROOM, s->folder, (long)getpid());
+    return CLI_PROCEED;
+}
+
+int cmd_new(int argc, char **argv) {
+    const char *parent = ".";
+    const cli_option options[] = {
+        {"folder", 0, CLI_TEXT, "DIR", "where the folder NAME is made; default: here", &parent},
+    };
+    const cli_command command = {"new",
+                                 "KIND NAME",
+                                 "Makes a folder NAME with a plugin (solver, law, contact, integrator, factor, "
+                                 "controller, element, loader, recorder) or\na scenario that works, to start from.",
+                                 options,
+                                 STN_COUNT(options),
+                                 2,
+                                 2};
+    cli_list words;
+    int status = cli_parse(&command, argc, argv, &words);
+    if (status != CLI_PROCEED) {
+        return status;
+    }
+    stn_kind kind = STN_KIND_COUNT;
+    scaffold s = {.command = &command, .words = {[PLACE_NAME] = words.items[1], [PLACE_KIND] = words.items[0]}};
+    cli_list_clear(&words);
+    status = check_kind(&command, s.words[PLACE_KIND], &kind);
+    status = status == CLI_PROCEED ? check_name(&command, s.words[PLACE_NAME]) : status;
+    status = status == CLI_PROCEED && kind < STN_KIND_COUNT ? check_free(&command, kind, s.words[PLACE_NAME]) : status;
+    if (status == CLI_PROCEED && !stn_shipped_folder(s.root)) {
+        status = cli_fail(&command, "the templates are not there; they belong into share/stiction/templates");
+    }
+    status = status == CLI_PROCEED ? name_folders(&s, parent) : status;
+    status = status == CLI_PROCEED ? make(&s, kind) : status;
+    if (status == CLI_PROCEED) {
+        say_next(&s, kind);
+        status = CLI_DONE;
+    }
+    return status;
+}

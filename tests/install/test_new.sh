@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# test_new.sh BUILD: what `stiction new` writes, for every kind: it builds against the installed package with warnings as errors,
+# is listed, passes its battery, and its scenario runs.
+set -euo pipefail
+build=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export STICTION_CACHE=off
+unset LD_LIBRARY_PATH STICTION_PLUGIN_PATH CMAKE_PREFIX_PATH PKG_CONFIG_PATH
+
+fail() { echo "FAILED: $*" >&2; exit 1; }
+
+cmake --install "$build" --prefix "$work/prefix" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+stiction=$work/prefix/bin/stiction
+kinds=$(find "$work/prefix/share/stiction/templates" -mindepth 1 -maxdepth 1 -type d -printf '%f\n' | grep -vx -e common -e scenario)
+[ "$(wc -w <<<"$kinds")" = 9 ] || fail "templates of: $kinds"
+
+# one project of all of them: configured and built once
+{
+    echo 'cmake_minimum_required(VERSION 3.25)'
+    echo 'project(all C)'
+    echo 'enable_testing()'
+    for kind in $kinds; do
+        "$stiction" new "$kind" "try_$kind" --folder "$work" >/dev/null || fail "stiction new $kind"
+        echo "add_subdirectory(try_$kind)"
+    done
+} >"$work/CMakeLists.txt"
+! grep -r my_plugin "$work"/try_* || fail "a placeholder stayed"
+! grep -rE '\bmy_kind\b' "$work"/try_* || fail "a placeholder stayed"
+{
+    cmake -S "$work" -B "$work/build" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_C_FLAGS="-std=c17 -Wpedantic -Werror" &&
+        cmake --build "$work/build" -j2
+} >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+for kind in $kinds; do
+    STICTION_PLUGIN_PATH=$work/build/try_$kind "$stiction" plugins "try_$kind" 2>&1 | grep -qx "$kind try_$kind 0.1.0" ||
+        fail "stiction plugins does not list the $kind"
+done
+ctest --test-dir "$work/build" -R scenario -j2 --output-on-failure >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+for kind in solver law factor integrator; do
+    "$stiction" validate "$work/build/try_$kind/${kind}_try_$kind.so" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+done
+
+"$stiction" new scenario try_scenario --folder "$work" >/dev/null
+(cd "$work/try_scenario" && "$stiction" run try_scenario.lua && "$stiction" test test_try_scenario.lua) >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
