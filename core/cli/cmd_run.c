@@ -21,7 +21,8 @@ typedef struct run_options {
     const char *script, *capsule; // one of the two
     const char *solver, *law, *integrator, *contact, *factor;
     double dt, seconds;
-    int32_t seed, threads;
+    const char *capture, *form;
+    int32_t seed, threads, every;
     bool json, profile, quiet, stiction;
     cli_list sets, records;
 } run_options;
@@ -63,6 +64,9 @@ static stn_status fill_session(stn_session *session, const run_options *o, stn_e
     session->threads = o->threads != UNSET ? o->threads : 0;
     session->profile = o->profile;
     session->stiction = o->stiction;
+    session->capture_file = o->capture;
+    session->capture_every = o->every != UNSET ? o->every : 1;
+    session->capture_local = o->form != NULL && strcmp(o->form, "local") == 0;
     session->record_paths = o->records.items;
     session->record_count = o->records.count;
     for (int32_t i = 0; i < o->sets.count; i++) {
@@ -168,6 +172,15 @@ static int check_options(const cli_command *command, const run_options *o) {
     if (o->seed != UNSET && o->seed < 0) {
         return cli_fail(command, "--seed %d: must be >= 0", o->seed);
     }
+    if (o->capture == NULL && (o->every != UNSET || o->form != NULL)) {
+        return cli_fail(command, "--%s means nothing without --capture FILE", o->form != NULL ? "form" : "every");
+    }
+    if (o->every != UNSET && o->every < 1) {
+        return cli_fail(command, "--every %d: must be >= 1", o->every);
+    }
+    if (o->form != NULL && strcmp(o->form, "global") != 0 && strcmp(o->form, "local") != 0) {
+        return cli_fail(command, "--form %s: must be global or local", o->form);
+    }
     for (int32_t i = 0; i < o->records.count; i++) {
         for (int32_t k = 0; k < i; k++) {
             if (strcmp(o->records.items[i], o->records.items[k]) == 0) {
@@ -179,7 +192,7 @@ static int check_options(const cli_command *command, const run_options *o) {
 }
 
 int cmd_run(int argc, char **argv) {
-    run_options o = {.dt = NAN, .seconds = NAN, .seed = UNSET, .threads = UNSET};
+    run_options o = {.dt = NAN, .seconds = NAN, .seed = UNSET, .threads = UNSET, .every = UNSET};
     const cli_option options[] = {
         {"set", 0, CLI_TEXTS, "NAME=VALUE", "a parameter of the scenario, or solver.tolerance and the like", &o.sets},
         {"solver", 0, CLI_TEXT, "ID", "another solver than the script's", &o.solver},
@@ -195,6 +208,9 @@ int cmd_run(int argc, char **argv) {
         {"from", 0, CLI_TEXT, "CAPSULE", "instead of a script: makes a step again that failed", &o.capsule},
         {"log", 0, CLI_TEXTS, "FILE", "records the run; the ending chooses the recorder: .csv, .png", &o.records},
         {"record", 0, CLI_TEXTS, "FILE", "the same, for a page to look at: .html", &o.records},
+        {"capture", 0, CLI_TEXT, "FILE", "saves contact problems, FILE-000120.json; .json, .hdf5 (FCLIB)", &o.capture},
+        {"every", 0, CLI_INT, "N", "of every N-th step alone", &o.every},
+        {"form", 0, CLI_TEXT, "WORD", "global, or local: the Delassus form", &o.form},
         {"profile", 0, CLI_FLAG, NULL, "time of every stage of a step and its parts", &o.profile},
         {"json", 0, CLI_FLAG, NULL, "everything, as JSON on stdout", &o.json},
         {"quiet", 'q', CLI_FLAG, NULL, "no progress, and a summary only when something failed", &o.quiet},

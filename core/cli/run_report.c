@@ -165,6 +165,9 @@ static void add_steps(cJSON *json, const stn_session *session, const cli_run_end
     }
     add_summary(json, "iterations", session, STN_SAMPLE_ITERATIONS, WITH_MEAN | WITH_P99 | WITH_MAX);
     cli_json_add_real(json, "not_converged", (double)s->not_converged);
+    if (s->captured > 0) {
+        cli_json_add_real(json, "captured", (double)s->captured);
+    }
     add_certificate(json, session);
     add_summary(json, "overlap_m", session, STN_SAMPLE_OVERLAP, WITH_MEAN | WITH_P99 | WITH_MAX);
     add_summary(json, "contacts", session, STN_SAMPLE_CONTACTS, WITH_MEAN | WITH_MAX);
@@ -311,6 +314,9 @@ static void print_steps(const stn_session *session, const cli_run_end *end) {
     }
     if (s->not_finite > 0) {
         fprintf(stderr, "  %lld steps have NaN in their certificate\n", (long long)s->not_finite);
+    }
+    if (s->captured > 0) {
+        fprintf(stderr, "  %lld contact problems saved\n", (long long)s->captured);
     }
     if (end->profile) {
         print_profile(&s->profile);

@@ -20,7 +20,8 @@
 
 /// A world in Lua's hand. User value 1: table of start values, in order, applied when the model is compiled and after a
 /// reset; user value 2: set of the names in use; user value 3: findings about the files of loaded robots, by robot;
-/// user value 4: what world:log was given; user value 5: prescribed motions (lua_motion.c).
+/// user value 4: what world:log was given; user value 5: prescribed motions (lua_motion.c); user value 6: functions of
+/// world:capture.
 typedef struct stn_lua_world {
     stn_session *session;
     stn_world *world;     // NULL once closed
@@ -316,10 +317,13 @@ void stn_lua_take_name(lua_State *L, int world_index, const char *name);
 int stn_lua_world_new(lua_State *L);
 int stn_lua_world_from_capsule(lua_State *L);
 int stn_lua_world_load(lua_State *L);
+/// What the command line asks to capture, for the world that is about to make the run's first step.
+void stn_lua_capture_begin(lua_State *L, stn_lua_world *w);
 /// Methods of worlds.
 extern const luaL_Reg stn_lua_model_methods[], stn_lua_pair_methods[], stn_lua_state_methods[], stn_lua_run_methods[],
     stn_lua_log_methods[], stn_lua_control_methods[], stn_lua_choice_methods[], stn_lua_constraint_methods[],
-    stn_lua_world_name_methods[], stn_lua_query_methods[], stn_lua_contact_methods[], stn_lua_solve_methods[];
+    stn_lua_world_name_methods[], stn_lua_query_methods[], stn_lua_contact_methods[], stn_lua_solve_methods[],
+    stn_lua_capture_methods[];
 /// Of robots.
 extern const luaL_Reg stn_lua_name_methods[], stn_lua_coordinate_methods[], stn_lua_finding_methods[],
     stn_lua_dynamics_methods[];

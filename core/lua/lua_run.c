@@ -43,6 +43,7 @@ static void begin(lua_State *L, int index, stn_lua_world *w) {
         stn_lua_check(L, stn_recorder_for(session->context, path, &choice.id, &err), &err);
         stn_lua_check(L, open_recorder(L, index, w, choice, path, &err), &err);
     }
+    stn_lua_capture_begin(L, w);
     if (session->begins != NULL) {
         session->begins(session->begins_user, w->world);
     }

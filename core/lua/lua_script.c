@@ -205,8 +205,10 @@ static stn_status run_in_state(stn_session *session, const char *path,
         status = stn_fail(err, STN_ERR_MEMORY, "Lua: %s", lua_tostring(L, -1));
     } else {
         session->state = L;
+        session->script = path;
         status = run(session, L, path, err);
         session->state = NULL;
+        session->script = NULL;
     }
     lua_sethook(L, NULL, 0, 0);
     lua_close(L);

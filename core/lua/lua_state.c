@@ -117,10 +117,7 @@ static int world_save_problem(lua_State *L) {
         stn_lua_fail(L, "world:save_problem: the world has not made a step yet");
     }
     stn_error err = {0};
-    const char *end = strrchr(path, '.');
-    bool hdf5 = end != NULL && (strcmp(end, ".hdf5") == 0 || strcmp(end, ".h5") == 0);
-    int32_t format = hdf5 ? STN_FORMAT_FCLIB : 2;
-    stn_lua_check(L, stn_problem_save(w->session->context, o->problem, format, path, &err), &err);
+    stn_lua_check(L, stn_problem_save(w->session->context, o->problem, STN_FORMAT_BY_NAME, path, &err), &err);
     return 0;
 }
 

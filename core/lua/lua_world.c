@@ -46,9 +46,9 @@ static void read_scalars(const stn_fields *f, const stn_session *session, stn_wo
 
 /// Empty world object: its tables exist before anything can fail.
 static stn_lua_world *push_world(lua_State *L, stn_session *session) {
-    stn_lua_world *w = lua_newuserdatauv(L, sizeof *w, 5);
+    stn_lua_world *w = lua_newuserdatauv(L, sizeof *w, 6);
     *w = (stn_lua_world){.session = session, .energy = NAN};
-    for (int i = 1; i <= 5; i++) {
+    for (int i = 1; i <= 6; i++) {
         lua_newtable(L);
         lua_setiuservalue(L, -2, i);
     }
@@ -299,7 +299,8 @@ void stn_lua_open_world(lua_State *L) {
     const luaL_Reg *const more[] = {stn_lua_model_methods,      stn_lua_pair_methods,    stn_lua_state_methods,
                                     stn_lua_run_methods,        stn_lua_log_methods,     stn_lua_control_methods,
                                     stn_lua_world_name_methods, stn_lua_query_methods,   stn_lua_constraint_methods,
-                                    stn_lua_choice_methods,     stn_lua_contact_methods, stn_lua_solve_methods};
+                                    stn_lua_choice_methods,     stn_lua_contact_methods, stn_lua_solve_methods,
+                                    stn_lua_capture_methods};
     for (int i = 0; i < STN_COUNT(more); i++) {
         stn_lua_extend(L, STN_LUA_WORLD, more[i]);
     }

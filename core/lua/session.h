@@ -84,6 +84,7 @@ typedef struct stn_statistics {
     double simulated;                 // [s]
     int64_t not_converged;            // steps
     int64_t not_finite;               // steps with NaN in the certificate's inputs
+    int64_t captured;                 // contact problems that were saved
     double energy_first, energy_last; // of the first world that steps, NaN without steps [J]
     stn_contact_tally contacts_last;  // of that world, when it was closed
     double energy_rise;               // largest rise of mechanical energy minus work above its running minimum [J]
@@ -117,6 +118,9 @@ typedef struct stn_session {
     int32_t override_count;
     const char *const *record_paths; // recorders by extension, for the first world that steps
     int32_t record_count;
+    const char *capture_file;        // where contact problems of that world go, NULL: nowhere; stn_world_capture
+    int64_t capture_every;           // steps
+    bool capture_local;              // in the Delassus form
     const char *failure_path; // where a step that fails is kept as a capsule; NULL: nowhere
     void (*progress)(void *user, const stn_observation *observation, double end_time);
     void *progress_user;
@@ -143,6 +147,7 @@ typedef struct stn_session {
     stn_error unwritten; // the first failure of recordings that were closed with their world, when the script had ended
 
     // while a script runs
+    const char *script; // its path
     struct lua_State *volatile state;
     volatile sig_atomic_t stopped;
 

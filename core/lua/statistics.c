@@ -147,6 +147,7 @@ stn_status stn_statistics_observe(void *user, const stn_observation *o, stn_erro
 void stn_statistics_end(const stn_lua_world *w) {
     const stn_observation *o = stn_world_observation(w->world);
     stn_contact_tally *tally = &w->session->statistics.contacts_last;
+    w->session->statistics.captured += stn_world_captured(w->world);
     int32_t count = w->first && o->contacts != NULL ? o->contacts->count : 0;
     for (int32_t i = 0; i < count; i++) {
         stn_contact_report r;

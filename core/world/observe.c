@@ -95,7 +95,7 @@ stn_status stn_step_observe(stn_world *world, stn_error *err) {
             return status;
         }
     }
-    return STN_OK;
+    return world->captures != NULL ? stn_step_capture(world, err) : STN_OK;
 }
 
 const stn_observation *stn_world_observation(const stn_world *world) {

@@ -170,6 +170,7 @@ void stn_world_destroy(stn_world *world) {
     stn_world_close_recordings(world, NULL);
     stn_release(context, world->recordings);
     stn_release(context, world->observers);
+    stn_world_release_captures(world);
     for (int32_t i = 0; i < world->signal_count; i++) {
         stn_release(context, (char *)(uintptr_t)world->signals[i].name);
     }

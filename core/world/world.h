@@ -36,6 +36,8 @@ typedef struct observer {
     void *user;
 } observer;
 
+typedef struct problem_capture problem_capture; // capture.c
+
 /// A body that moves as it is told.
 typedef struct prescribed_body {
     int32_t body;
@@ -76,6 +78,7 @@ struct stn_world {
     int32_t controller_count;
     controller *controllers;
     int32_t observer_count, recording_count, signal_count;
+    problem_capture *captures; // in the order of adding, NULL: none
     observer *observers;
     recording *recordings;
     stn_signal *signals; // names owned
@@ -259,6 +262,10 @@ bool stn_law_tells_slip(const stn_law *law); // NULL: no
 /// What the law tells of the slip of a constraint; zeros when it tells nothing, or is NULL.
 stn_law_slip stn_ask_slip(const stn_law *law, const stn_problem *problem, int32_t constraint, const double *v_c,
                           const double *gamma);
+
+// capture.c
+stn_status stn_step_capture(stn_world *world, stn_error *err); // of the step just made
+void stn_world_release_captures(stn_world *world);
 
 // observe.c
 void stn_step_energies(stn_world *world); // into the report, of the state that the kinematics hold

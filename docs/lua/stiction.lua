@@ -444,6 +444,9 @@ function world:save(path) end
 function world:load_state(path) end
 ---@param path string the contact problem of the last step, as JSON
 function world:save_problem(path) end
+---Saves contact problems of the steps to come.
+---@param options { file: string, every?: integer, when?: (fun(step: stiction.step): boolean), most?: integer, form?: "global"|"local" }
+function world:capture(options) end
 ---@class stiction.solved
 ---@field status string
 ---@field converged boolean

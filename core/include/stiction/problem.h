@@ -145,8 +145,9 @@ STN_API const stn_problem *stn_problem_of(const stn_problem_owner *owner);
 STN_API void stn_problem_destroy(stn_problem_owner *owner); ///< accepts NULL
 /// Writes "contact-problem-2" (format 2: everything), "contact-problem-1" (format 1) or an HDF5 file in FCLIB's layout (format
 /// STN_FORMAT_FCLIB); the latter two are refused with STN_ERR_UNSUPPORTED naming what would be lost. The file appears whole or
-/// not at all.
+/// not at all. STN_FORMAT_BY_NAME: FCLIB where the path ends in .hdf5 or .h5, else format 2.
 #define STN_FORMAT_FCLIB 3
+#define STN_FORMAT_BY_NAME 0
 STN_API stn_status stn_problem_save(stn_context *context, const stn_problem *problem, int32_t format,
                                     const char *path, stn_error *err);
 /// Writes the impulses and contact velocities of a solution (group `solution`: r, u) as HDF5 for FCLIB's tools. `v` (nv) may be NULL
@@ -156,6 +157,10 @@ STN_API stn_status stn_solution_save_fclib(stn_context *context, const stn_probl
 /// Deep copy, for capturing one step.
 STN_API stn_status stn_problem_copy(stn_context *context, const stn_problem *problem, stn_problem_owner **out,
                                     stn_error *err);
+/// The problem in its local form: W = J A^-1 J^T and q = J (v_star + A^-1 free_impulse) + bias by dense blocks; a contact's vn0 is
+/// stated. A local problem is copied. STN_ERR_NUMERIC where A is singular, STN_ERR_UNSUPPORTED above 8192 rows.
+STN_API stn_status stn_problem_local(stn_context *context, const stn_problem *problem, stn_problem_owner **out,
+                                     stn_error *err);
 /// Every invariant above; STN_ERR_NUMERIC or STN_ERR_ARGUMENT naming the first offender. NaN is named by tree and dof
 /// or by constraint and member. Allocates scratch from `context`.
 STN_API stn_status stn_problem_check(stn_context *context, const stn_problem *problem, stn_error *err);

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contact problems of a run as files: each as the solver got it, for solving it again with no world around.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "world/world.h"
+
+struct problem_capture {
+    problem_capture *next;
+    stn_capture_options options; // texts owned
+    char *path;                  // of the present file
+    size_t size;                 // bytes of it
+    int64_t saved, last_step;
+    int32_t rounds; // times that the world went back in time
+};
+
+enum { NUMBERS = 64 }; // letters that a step's number and a round's add to a name
+
+// -------------------------------------------------------------------------------------------------------------- names
+
+/// Where "%d" or "%06d" stands: [begin, end); false: nowhere.
+static bool find_place(const char *file, size_t *begin, size_t *end) {
+    for (const char *at = strchr(file, '%'); at != NULL; at = strchr(at + 1, '%')) {
+        size_t digits = strspn(at + 1, "0123456789");
+        if (digits <= 2 && at[1 + digits] == 'd') {
+            *begin = (size_t)(at - file);
+            *end = *begin + digits + 2;
+            return true;
+        }
+    }
+    return false;
+}
+
+static size_t stem_of(const char *file) {
+    const char *slash = strrchr(file, '/'), *dot = strrchr(slash != NULL ? slash : file, '.');
+    return dot != NULL ? (size_t)(dot - file) : strlen(file);
+}
+
+/// The ending goes on being the last part of the name.
+static void name_file(problem_capture *c, int64_t step) {
+    const stn_capture_options *o = &c->options;
+    size_t stem = stem_of(o->file), begin = stem, end = stem;
+    char round[24] = "", number[NUMBERS] = "";
+    if (c->rounds > 0) {
+        snprintf(round, sizeof round, "-%d", c->rounds + 1);
+    }
+    if (find_place(o->file, &begin, &end)) {
+        bool zeros = o->file[begin + 1] == '0';
+        int width = atoi(o->file + begin + 1);
+        snprintf(number, sizeof number, zeros ? "%0*lld" : "%*lld", width, (long long)step);
+    } else if (o->most != 1) {
+        snprintf(number, sizeof number, "-%06lld", (long long)step);
+    }
+    size_t middle = stem > end ? stem - end : 0; // between number and ending
+    snprintf(c->path, c->size, "%.*s%s%.*s%s%s", (int)begin, o->file, number, (int)middle, o->file + end, round,
+             o->file + end + middle);
+}
+
+static bool ends_with(const char *text, const char *ending) {
+    size_t size = strlen(text), tail = strlen(ending);
+    return size > tail && strcmp(text + size - tail, ending) == 0;
+}
+
+/// Told now, not after half an hour.
+static stn_status check_folder(stn_context *context, const char *file, stn_error *err) {
+    const char *slash = strrchr(file, '/');
+    char *folder = slash != NULL ? stn_duplicate_text(context, file) : NULL;
+    struct stat what;
+    bool there = true;
+    if (folder != NULL) {
+        folder[slash - file + 1] = '\0';
+        there = stat(folder, &what) == 0 && S_ISDIR(what.st_mode);
+    }
+    stn_status status =
+        there ? STN_OK : stn_fail(err, STN_ERR_FILE, "capture: %s: there is no folder %s", file, folder);
+    stn_release(context, folder);
+    return status;
+}
+
+static stn_status check(stn_context *context, const stn_capture_options *o, stn_error *err) {
+    if (!ends_with(o->file, ".json") && !ends_with(o->file, ".hdf5") && !ends_with(o->file, ".h5")) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "capture: %s: the name must end in .json, .hdf5 or .h5", o->file);
+    }
+    if (o->every < 0 || o->most < 0) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "capture: %s = %lld, must not be negative",
+                        o->every < 0 ? "every" : "most", (long long)(o->every < 0 ? o->every : o->most));
+    }
+    return check_folder(context, o->file, err);
+}
+
+// ------------------------------------------------------------------------------------------------------------- saving
+
+static stn_status save(stn_world *world, problem_capture *c, stn_error *err) {
+    const stn_observation *o = &world->observation;
+    char name[512];
+    snprintf(name, sizeof name, "%.400s%sstep %lld to t = %.9g s", c->options.title != NULL ? c->options.title : "",
+             c->options.title != NULL ? ", " : "", (long long)o->step, o->time);
+    stn_problem named = *o->problem;
+    named.name = name;
+    name_file(c, o->step);
+    stn_problem_owner *local = NULL;
+    stn_status status = STN_OK;
+    if (c->options.form == STN_FORM_LOCAL) {
+        status = stn_problem_local(world->context, &named, &local, err);
+    }
+    if (status == STN_OK) {
+        const stn_problem *problem = local != NULL ? stn_problem_of(local) : &named;
+        status = stn_problem_save(world->context, problem, STN_FORMAT_BY_NAME, c->path, err);
+    }
+    stn_problem_destroy(local);
+    c->saved += status == STN_OK;
+    return status;
+}
+
+/// Is the step one that is asked for?
+static stn_status choose(const problem_capture *c, const stn_observation *o, bool *take, stn_error *err) {
+    const stn_capture_options *options = &c->options;
+    *take = (options->most == 0 || c->saved < options->most) && o->step % options->every == 0;
+    return *take && options->when != NULL ? options->when(options->user, o, take, err) : STN_OK;
+}
+
+stn_status stn_step_capture(stn_world *world, stn_error *err) {
+    const stn_observation *o = &world->observation;
+    for (problem_capture *c = world->captures; c != NULL; c = c->next) {
+        c->rounds += o->step <= c->last_step;
+        c->last_step = o->step;
+        bool take = false;
+        stn_status status = o->contacts->count > 0 ? choose(c, o, &take, err) : STN_OK;
+        status = status == STN_OK && take ? save(world, c, err) : status;
+        if (status < 0) {
+            return stn_error_prefix(err, "capture");
+        }
+    }
+    return STN_OK;
+}
+
+// ------------------------------------------------------------------------------------------------------------- set-up
+
+static void release(stn_context *context, problem_capture *c) {
+    if (c != NULL) {
+        stn_release(context, (char *)(uintptr_t)c->options.file);
+        stn_release(context, (char *)(uintptr_t)c->options.title);
+        stn_release(context, c->path);
+        stn_release(context, c);
+    }
+}
+
+stn_status stn_world_capture(stn_world *world, const stn_capture_options *options, stn_error *err) {
+    stn_context *context = world->context;
+    stn_status status = check(context, options, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    problem_capture *c = stn_allocate(context, 1, sizeof *c);
+    if (c != NULL) {
+        *c = (problem_capture){.options = *options, .size = strlen(options->file) + NUMBERS + 24, .last_step = -1};
+        c->options.every = options->every > 0 ? options->every : 1;
+        c->options.file = stn_duplicate_text(context, options->file);
+        c->options.title = options->title != NULL ? stn_duplicate_text(context, options->title) : NULL;
+        c->path = stn_allocate(context, c->size, 1);
+    }
+    if (c == NULL || c->options.file == NULL || c->path == NULL ||
+        (options->title != NULL && c->options.title == NULL)) {
+        release(context, c);
+        return stn_fail(err, STN_ERR_MEMORY, "capture: out of memory");
+    }
+    problem_capture **end = &world->captures;
+    while (*end != NULL) {
+        end = &(*end)->next;
+    }
+    *end = c;
+    return STN_OK;
+}
+
+int64_t stn_world_captured(const stn_world *world) {
+    int64_t count = 0;
+    for (const problem_capture *c = world->captures; c != NULL; c = c->next) {
+        count += c->saved;
+    }
+    return count;
+}
+
+void stn_world_release_captures(stn_world *world) {
+    while (world->captures != NULL) {
+        problem_capture *c = world->captures;
+        world->captures = c->next;
+        release(world->context, c);
+    }
+}
