@@ -64,6 +64,7 @@ typedef struct ltl_shape {
 } ltl_shape;
 /// A = L^T L for <stiction/factor.h>, kept as v_ki = l_ki sqrt(v_kk) in rows of length n at distance `stride` >= n + 3,
 /// 1/v_kk and its root (n each). Rows hold numbers without a meaning where L has no entries.
+#define BRANCHED_HALF(n) ((5 * (n) + 4) / 4 * 4) // doubles for the lanes of half, then the dofs and their number
 typedef struct ltl_kernels {
     /// Returns -1 or the row whose pivot is not > max(0, singular a_kk) or not finite.
     int32_t (*factor)(int32_t n, const double *a, int32_t stride_a, double singular, const ltl_shape *shape, double *v,
@@ -72,9 +73,12 @@ typedef struct ltl_kernels {
                     const ltl_shape *shape, int32_t columns, double *x, int32_t stride_x);
     void (*backward)(int32_t n, const double *v, int32_t stride, const double *inverse, const double *root,
                      const ltl_shape *shape, int32_t columns, double *x, int32_t stride_x);
-    /// W (3 x 3, row-major) += J A^-1 J^T for J (3 x n, row-major). x (4 n) is scratch, 32-byte aligned.
-    void (*weigh)(int32_t n, const double *v, int32_t stride, const double *inverse, const double *root,
-                  const ltl_shape *shape, const double *J, double *x, double *W);
+    /// X (4 n) = L^-T J^T for J (3 x n, row-major): four lanes a dof, t1, t2, n, 0. dofs (n) receives those that J
+    /// moves, the last one first; returns their number.
+    int32_t (*half)(int32_t n, const double *v, int32_t stride, const double *inverse, const double *root,
+                    const ltl_shape *shape, const double *J, double *X, int32_t *dofs);
+    /// W (3 x 3, row-major) += X^T Y over these dofs.
+    void (*pair_add)(int32_t count, const int32_t *dofs, const double *X, const double *Y, double *W);
 } ltl_kernels;
 
 typedef struct angle_kernels {
@@ -95,8 +99,8 @@ const angle_kernels *angle_kernels_choose(void);
 const ltl_kernels *ltl_kernels_choose(void);
 
 struct stn_ltl;
-/// W (3 x 3) += J A^-1 J^T for J (3 x n), both row-major, and a factored A; x (4 n) is scratch, 32-byte aligned.
-void ltl_weigh(const struct stn_ltl *factor, const double *J, double *x, double *W);
+/// The kernel of that name.
+int32_t ltl_half(const struct stn_ltl *factor, const double *J, double *X, int32_t *dofs);
 
 extern const panel_kernels panel_kernels_plain;
 extern const row_kernels row_kernels_plain;

@@ -72,10 +72,10 @@ int32_t stn_ltl_factor(stn_ltl *f, const double *a, int32_t stride, double singu
     return ltl_kernels_choose()->factor(f->n, a, stride, singular, &shape, p.v, p.stride, p.inverse, p.root);
 }
 
-void ltl_weigh(const stn_ltl *f, const double *J, double *x, double *W) {
+int32_t ltl_half(const stn_ltl *f, const double *J, double *X, int32_t *dofs) {
     ltl_shape shape = shape_of(f);
     parts p = parts_of(f);
-    ltl_kernels_choose()->weigh(f->n, p.v, p.stride, p.inverse, p.root, &shape, J, x, W);
+    return ltl_kernels_choose()->half(f->n, p.v, p.stride, p.inverse, p.root, &shape, J, X, dofs);
 }
 
 void stn_ltl_forward(const stn_ltl *f, int32_t columns, double *x, int32_t stride_x) {

@@ -11,6 +11,7 @@
 
 #include "base/vector.h"
 
+typedef uint64_t bits __attribute__((may_alias));
 typedef int64_t bits4 __attribute__((vector_size(32)));
 
 ALWAYS part4 at4(const double *x) {
@@ -180,30 +181,42 @@ ALWAYS void backward_some(int32_t columns, int32_t n, const double *v, size_t s,
 SOLVE(forward)
 SOLVE(backward)
 
-/// w += J A^-1 J^T: forward of the three rows of J side by side, four lanes a dof (t1, t2, n, 0); what is final adds
-/// its square.
-static void weigh(int32_t n, const double *v, int32_t stride, const double *inverse, const double *root,
-                  const ltl_shape *shape, const double *J, double *x, double *w) {
+/// Forward of the three rows of J side by side.
+static int32_t half(int32_t n, const double *v, int32_t stride, const double *inverse, const double *root,
+                    const ltl_shape *shape, const double *J, double *X, int32_t *dofs) {
     size_t s = (size_t)stride;
-    part4 *lanes = (part4 *)x, sum[3] = {{0.0}, {0.0}, {0.0}};
+    part4 *lanes = (part4 *)X;
+    int32_t count = 0;
     for (int32_t k = 0; k < n; k++) {
         lanes[k] = (part4){J[k], J[n + k], J[2 * n + k], 0.0};
     }
     for (int32_t k = n - 1; k >= 0; k--) {
-        part4 y = lanes[k], t = y * inverse[k], half = y * root[k];
-        if (y[0] == 0.0 && y[1] == 0.0 && y[2] == 0.0) { // a branch that does not move the contact
+        const bits *b = (const bits *)(X + 4 * (size_t)k);
+        if ((b[0] | b[1] | b[2]) << 1 == 0) { // zeros of any sign: a branch that does not move the contact
             continue;
         }
+        part4 y = lanes[k], t = y * inverse[k];
         const double *row = v + (size_t)k * s;
-        UNROLL
-        for (int32_t a = 0; a < 3; a++) {
-            sum[a] += half * half[a];
-        }
+        dofs[count++] = k;
+        lanes[k] = y * root[k];
         for (int32_t last = k; last >= 0; last = shape->parent[shape->run[last]]) {
             int32_t end = last < k ? last : k - 1;
             for (int32_t i = shape->run[last]; i <= end; i++) {
                 lanes[i] -= t * row[i];
             }
+        }
+    }
+    return count;
+}
+
+static void pair_add(int32_t count, const int32_t *dofs, const double *X, const double *Y, double *w) {
+    part4 sum[3] = {{0.0}, {0.0}, {0.0}};
+    for (int32_t i = 0; i < count; i++) {
+        const double *x = X + 4 * (size_t)dofs[i];
+        part4 y = at4(Y + 4 * (size_t)dofs[i]);
+        UNROLL
+        for (int32_t a = 0; a < 3; a++) {
+            sum[a] += y * x[a];
         }
     }
     UNROLL
@@ -212,4 +225,4 @@ static void weigh(int32_t n, const double *v, int32_t stride, const double *inve
     }
 }
 
-const ltl_kernels KERNEL_NAME(ltl_kernels) = {factor, forward, backward, weigh};
+const ltl_kernels KERNEL_NAME(ltl_kernels) = {factor, forward, backward, half, pair_add};

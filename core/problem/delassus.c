@@ -157,26 +157,61 @@ static void add_half_tree(const builder *b, int32_t tree, double *X) {
     }
 }
 
+static bool only_contacts(const builder *b, int32_t tree) {
+    for (int32_t k = b->start[tree]; k < b->start[tree + 1]; k++) {
+        const stn_constraint *c = &b->problem->constraints[b->list[k].constraint];
+        if (c->rows != 3 || c->J[b->list[k].side].node_count != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // A free body that only contacts touch; false when it is something else.
 static bool add_body(const builder *b, int32_t tree, double *X) {
-    const stn_problem *p = b->problem;
     const touch *first = b->list + b->start[tree], *end = b->list + b->start[tree + 1];
     const double *factor;
     const body_kernels *body = inverse_body(b->inverse, tree, &factor);
-    for (const touch *i = first; i < end && body != NULL; i++) {
-        const stn_constraint *c = &p->constraints[i->constraint];
-        if (c->rows != 3 || c->J[i->side].node_count != 0) {
-            return false;
-        }
-        body->half(factor, c->J[i->side].values, X + BODY_HALF * (i - first));
+    if (body == NULL || !only_contacts(b, tree)) {
+        return false;
     }
-    for (const touch *i = first; i < end && body != NULL; i++) {
+    for (const touch *i = first; i < end; i++) {
+        body->half(factor, b->problem->constraints[i->constraint].J[i->side].values, X + BODY_HALF * (i - first));
+    }
+    for (const touch *i = first; i < end; i++) {
         int32_t e = b->row_start[i->constraint];
         for (const touch *j = i; j < end; j++) {
             body->pair_add(X + BODY_HALF * (i - first), X + BODY_HALF * (j - first), block_at(b, &e, j->constraint));
         }
     }
-    return body != NULL;
+    return true;
+}
+
+// A tree with branches that only contacts touch: a pair costs the dofs that move its first contact. X holds for every
+// contact four lanes a dof, then those dofs and at [n] their number.
+static bool add_branched(const builder *b, int32_t tree, double *X) {
+    const touch *first = b->list + b->start[tree], *end = b->list + b->start[tree + 1];
+    const stn_ltl *branched = inverse_branched(b->inverse, tree);
+    if (branched == NULL || !only_contacts(b, tree)) {
+        return false;
+    }
+    const ltl_kernels *kernels = ltl_kernels_choose();
+    const int32_t n = branched->n, size = BRANCHED_HALF(n);
+    double *x = X;
+    for (const touch *i = first; i < end; i++, x += size) {
+        int32_t *dofs = (int32_t *)(void *)(x + 4 * n);
+        dofs[n] = ltl_half(branched, b->problem->constraints[i->constraint].J[i->side].values, x, dofs);
+    }
+    x = X;
+    for (const touch *i = first; i < end; i++, x += size) {
+        const int32_t *dofs = (const int32_t *)(const void *)(x + 4 * n);
+        int32_t e = b->row_start[i->constraint];
+        const double *y = x;
+        for (const touch *j = i; j < end; j++, y += size) {
+            kernels->pair_add(dofs[n], dofs, x, y, block_at(b, &e, j->constraint));
+        }
+    }
+    return true;
 }
 
 // Y = J_i A^-1 of one constraint at a time, so that a tree of thousands of nodes needs no more than that.
@@ -210,6 +245,8 @@ static bool add_trees(const builder *b, stn_arena *arena) {
         rows = inverse_has_half(b->inverse, t) ? rows : STN_MAX_ROWS;
         size_t columns = (size_t)p->trees[t].A.n; // a body's contacts have 8 values a row
         size_t needed = rows * (columns > 8 ? columns : 8);
+        size_t branched = (size_t)(b->start[t + 1] - b->start[t]) * BRANCHED_HALF(columns);
+        needed = needed > branched ? needed : branched;
         most = needed > most ? needed : most;
     }
     double *X = STN_ARENA(arena, most, double);
@@ -217,7 +254,7 @@ static bool add_trees(const builder *b, stn_arena *arena) {
         return false;
     }
     for (int32_t t = 0; t < p->tree_count; t++) {
-        if (!add_body(b, t, X)) {
+        if (!add_body(b, t, X) && !add_branched(b, t, X)) {
             (inverse_has_half(b->inverse, t) ? add_half_tree : add_full_tree)(b, t, X);
         }
     }

@@ -40,7 +40,9 @@ static void add_tree(const stn_inverse *inverse, const stn_problem *problem, con
         body->half(factor, J->values, scratch);
         body->pair_add(scratch, scratch, W);
     } else if (contact && branched != NULL) {
-        ltl_weigh(branched, J->values, scratch, W);
+        int32_t *dofs = (int32_t *)(void *)(scratch + 4 * (size_t)n),
+                count = ltl_half(branched, J->values, scratch, dofs);
+        ltl_kernels_choose()->pair_add(count, dofs, scratch, scratch, W);
     } else if (inverse_has_half(inverse, J->tree)) {
         inverse_half(inverse, J->tree, J, constraint->rows, scratch);
         add_square(constraint->rows, n, scratch, W);
@@ -88,7 +90,7 @@ stn_status stn_inverse_masses(const stn_inverse *inverse, stn_problem *problem, 
     for (int32_t t = 0; t < problem->tree_count; t++) {
         largest = problem->trees[t].A.n > largest ? problem->trees[t].A.n : largest;
     }
-    double *X = STN_ARENA(scratch, STN_MAX_ROWS * (size_t)largest + BODY_HALF, double);
+    double *X = STN_ARENA(scratch, STN_MAX_ROWS * (size_t)largest + BODY_HALF, double); // BRANCHED_HALF fits
     if (X == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "inverse masses: out of memory");
     }

@@ -91,9 +91,11 @@ static double check_solves(const ltl_kernels *kernels, const storage *t, const l
         worst = fmax(worst, fabs(half - whole) / n);
     }
     if (columns >= 3) { // the same of three vectors at once
-        static _Alignas(32) double lanes[4 * MOST];
+        static double lanes[4 * MOST];
+        int32_t dofs[MOST];
         double weights[9] = {0.0};
-        kernels->weigh(n, t->v, STN_LTL_STRIDE(n), t->inverse, t->root, shape, x, lanes, weights);
+        int32_t count = kernels->half(n, t->v, STN_LTL_STRIDE(n), t->inverse, t->root, shape, x, lanes, dofs);
+        kernels->pair_add(count, dofs, lanes, lanes, weights);
         for (int32_t c = 0; c < 9; c++) {
             double whole = 0.0;
             for (int32_t i = 0; i < n; i++) {
