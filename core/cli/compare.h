@@ -31,7 +31,7 @@ typedef struct compare_point {
 typedef struct compare_row {
     bool done;   // the solve has ended, and what follows is valid
     bool traced; // the curve came to its end
-    bool bent;   // a smaller limit changed the solver's course: the curve is not that of one solve
+    bool bent;   // with a smaller limit of iterations it converged sooner: the curve is not that of one solve
     compare_status status;
     int32_t iterations, islands, repeats;
     double time_ms, residual;

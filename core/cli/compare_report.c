@@ -112,6 +112,13 @@ static void add_reached(cJSON *json, const char *name, const compare_row *row, b
     }
 }
 
+static const char *curve_note(const compare_row *row) {
+    if (row->point_count > 0 && !row->traced) {
+        return "a shorter solve did not end";
+    }
+    return row->bent ? "converges sooner with a smaller limit of iterations" : "";
+}
+
 static void add_curve(cJSON *json, const compare_row *row) {
     cJSON *curve = cJSON_AddArrayToObject(json, "curve");
     for (int32_t i = 0; i < row->point_count; i++) {
@@ -123,9 +130,7 @@ static void add_curve(cJSON *json, const compare_row *row) {
         cli_json_add_real(item, "natural_scaled", p->natural_scaled);
         cJSON_AddItemToArray(curve, item);
     }
-    cli_json_add_text(json, "curve_note",
-                      row->bent ? "a limit of iterations changes the course of this solver"
-                                : (row->traced || row->point_count == 0 ? "" : "a shorter solve did not end"));
+    cli_json_add_text(json, "curve_note", curve_note(row));
     add_reached(json, "reached", row, false);
     add_reached(json, "reached_coulomb", row, true);
 }

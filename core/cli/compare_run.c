@@ -219,7 +219,11 @@ static int32_t trace_row(pass *p, int32_t index) {
         if (o.status < 0 || judge(&b, &o) < 0) {
             break;
         }
-        row->bent = row->bent || o.status == STN_OK || o.report.iterations < limit;
+        row->bent = row->bent || o.status == STN_OK;
+        const compare_point *last = row->point_count > 0 ? &row->points[row->point_count - 1] : NULL;
+        if (last != NULL && o.report.iterations <= last->iterations) {
+            continue; // gave up before this limit and the one before
+        }
         row->points[row->point_count] =
             (compare_point){limit, o.report.iterations, o.time_ms,
                             compare_residual(b.solver->formulation, &o.certificate), o.certificate.natural_scaled};
@@ -256,6 +260,7 @@ static void end_solve(compare_row *row, const cli_job_end *end, double limit_s) 
 static void end_trace(compare_row *row, const cli_job_end *end, double limit_s) {
     (void)end, (void)limit_s;
     if (row->done && row->status != COMPARE_FAILED) {
+        row->point_count -= row->point_count > 0 && row->points[row->point_count - 1].iterations == row->iterations;
         row->points[row->point_count++] = (compare_point){row->iterations, row->iterations, row->time_ms, row->residual,
                                                           row->certificate.natural_scaled};
     }

@@ -49,7 +49,7 @@ function decades(values, low = Infinity, high = -Infinity) {
   return low === high ? [low, low + 1] : [low, high];
 }
 
-const powerLabel = (power) => (power >= -2 && power <= 3 ? String(10 ** power < 1 ? (10 ** power).toFixed(-power) : 10 ** power) : `1e${power}`);
+const powerLabel = (power) => (power >= -1 && power <= 3 ? String(10 ** power) : `1e${power}`);
 
 /**
  * A plot. x, y: { log: [low, high] powers of ten, or linear: [low, high]; label }. series: [{ solver, points: [{ x, y, says }], step }].
