@@ -32,7 +32,26 @@ typedef struct solve_run {
     stn_solve_report report;
     stn_certificate certificate;
     stn_error error;
+    char note[2048]; // what reading the problem warned of, and why a solver came no further
 } solve_run;
+
+/// Adds a sentence to the note.
+static void note(solve_run *run, const char *text) {
+    size_t used = strlen(run->note);
+    snprintf(run->note + used, sizeof run->note - used, "%s%s", used > 0 ? "; " : "", text);
+}
+
+/// Warnings about the problem belong to its result, which names the file already.
+static void log_message(void *user, stn_log_level level, const char *text) {
+    solve_run *run = user;
+    size_t path = strlen(run->path);
+    bool named = strncmp(text, run->path, path) == 0 && strncmp(text + path, ": ", 2) == 0;
+    if (level == STN_LOG_WARNING) {
+        note(run, named ? text + path + 2 : text);
+    } else if (level == STN_LOG_ERROR) {
+        fprintf(stderr, "error: %s\n", text);
+    }
+}
 
 static int collect_settings(const cli_command *command, const solve_options *o, cli_settings plugins[3]) {
     int status = CLI_PROCEED;
@@ -82,6 +101,8 @@ static cJSON *result_json(const solve_run *run, stn_status status, bool full) {
     cli_json_add_text(json, "formulation", stn_formulation_name(stn_solver_formulation(run->solver.solver)));
     cli_json_add_text(json, "status", cli_solve_word(status));
     cli_json_add_text(json, "reason", status < 0 ? run->error.text : r->reason);
+    cJSON_AddBoolToObject(json, "stalled", status == STN_STALLED);
+    cli_json_add_text(json, "note", run->note[0] != '\0' ? run->note : NULL);
     cJSON_AddNumberToObject(json, "iterations", r->iterations);
     cJSON_AddNumberToObject(json, "islands", r->islands);
     cli_json_add_real(json, "time_ms", 1e-3 * (r->prepare_us + r->solve_us));
@@ -110,6 +131,9 @@ static void print_table(const solve_run *run, stn_status status) {
     printf(" (%s), %d iterations, %.3g ms\n", r->reason, r->iterations, 1e-3 * (r->prepare_us + r->solve_us));
     if (!isnan(r->cost)) {
         printf("%-18s %.10g J\n", "cost", r->cost);
+    }
+    if (run->note[0] != '\0') {
+        printf("%-18s %s\n", "note", run->note);
     }
 #define PRINT_FIELD(member, name, unit, text)                                                            \
     if (!isnan(run->certificate.member)) {                                                               \
@@ -186,11 +210,26 @@ static int show(solve_run *run, stn_status status) {
     return status == STN_OK ? CLI_DONE : CLI_SOLVER_FAILED;
 }
 
+/// What keeps a solver that stopped from coming closer.
+static void note_floor(solve_run *run, stn_status status) {
+    const stn_problem *p = &run->problem.problem;
+    if (status == STN_STALLED) {
+        note(run, p->general_W ? "stalled: the residual falls no further, which is W's asymmetry or round-off"
+                               : "stalled: the residual falls no further than round-off");
+    }
+    if (status > STN_OK && p->form == STN_FORM_GLOBAL && p->row_count > p->nv) {
+        char text[128];
+        snprintf(text, sizeof text, "W has %d rows and rank %d at most: impulses are not unique", p->row_count, p->nv);
+        note(run, text);
+    }
+}
+
 static int solve(solve_run *run, const cli_settings plugins[3]) {
     const solve_options *o = run->options;
     const cli_solver_choice choice = {o->solver, o->law, o->factor, o->threads, plugins};
     cli_problem *p = &run->problem;
-    stn_status status = stn_context_create(NULL, &run->context, &run->error);
+    const stn_context_options heard = {.log = log_message, .log_user = run};
+    stn_status status = stn_context_create(&heard, &run->context, &run->error);
     status = status == STN_OK ? cli_solver_init(&run->solver, run->context, &choice, &run->error) : status;
     status = status == STN_OK ? cli_problem_load(p, run->context, run->path, &run->error) : status;
     status = status == STN_OK ? cli_problem_make_room(p, &run->solver, &run->error) : status;
@@ -209,6 +248,7 @@ static int solve(solve_run *run, const cli_settings plugins[3]) {
     cli_certificate_unknown(&run->certificate);
     status =
         stn_problem_solve(solver, &p->problem, &request, &p->solution, &run->report, &run->certificate, &run->error);
+    note_floor(run, status);
     return show(run, status);
 }
 
@@ -226,15 +266,18 @@ static int refuse_for_singles(const cli_command *command, const solve_options *o
         {"--out", o->out != NULL},
         {"--set law.NAME", plugins[1].count > 0},
         {"--set factor.NAME", plugins[2].count > 0},
-        {"--set solver.max_iterations", cli_settings_have(&plugins[0], "max_iterations")},
     };
     for (int32_t i = 0; i < STN_COUNT(others); i++) {
         if (others[i].given) {
             return cli_fail(command, "%s means nothing for a CSV of single contacts", others[i].option);
         }
     }
-    if (cli_settings_have(&plugins[0], "tolerance")) {
-        return cli_fail(command, "--set solver.tolerance means nothing for a CSV of single contacts: use --tolerance");
+    for (int32_t i = 0; i < plugins[0].count; i++) {
+        const char *name = plugins[0].items[i].name;
+        if (strcmp(name, "local") != 0) {
+            return cli_fail(command, "--set solver.%s means nothing for a CSV of single contacts%s", name,
+                            strcmp(name, "tolerance") == 0 ? ": use --tolerance" : "");
+        }
     }
     if (!isnan(o->tolerance) && !(o->tolerance > 0.0 && isfinite(o->tolerance))) {
         return cli_fail(command, "--tolerance %g: must be > 0 and finite", o->tolerance);

@@ -51,14 +51,6 @@ bool cli_settings_text(cli_settings *settings, const char *name, const char *whe
     return to != NULL;
 }
 
-bool cli_settings_have(const cli_settings *settings, const char *name) {
-    int32_t i = 0;
-    while (i < settings->count && strcmp(settings->items[i].name, name) != 0) {
-        i++;
-    }
-    return i < settings->count;
-}
-
 // ----------------------------------------------------------------------------------------------------------- solver
 
 static const char *const usual_law = "sap"; // of a command line that names none

@@ -23,7 +23,6 @@ int cli_settings_add(const cli_command *command, cli_settings *lists, int32_t li
 /// `name` is borrowed. False when there is no room.
 bool cli_settings_number(cli_settings *settings, const char *name, const char *where, double value);
 bool cli_settings_text(cli_settings *settings, const char *name, const char *where, const char *value);
-bool cli_settings_have(const cli_settings *settings, const char *name);
 
 /// Which plugins, by id. Borrowed.
 typedef struct cli_solver_choice {

@@ -265,8 +265,7 @@ void fclib_read_global(fclib_reader *r, stn_problem *p) {
         p->general_W = true;
         stn_log(r->context, STN_LOG_WARNING,
                 "%s: %s/M is not symmetric, by %.1e of its largest entry: the problem is taken in its local form, "
-                "W = H^T M^-1 H as it is; a solver that minimises an energy takes the symmetric part of W and cannot "
-                "come closer than that allows",
+                "W = H^T M^-1 H",
                 r->path, r->group, asymmetry);
     }
     (symmetric && g.G.n == 0 ? fill_global : fill_local)(r, &g, p);

@@ -155,17 +155,6 @@ void fclib_judge_definite(fclib_reader *r, const char *name, stn_problem *p) {
     }
 }
 
-static void judge_symmetry(fclib_reader *r, const fclib_matrix *W, stn_problem *p) {
-    double asymmetry = fclib_asymmetry(r, W);
-    p->general_W = asymmetry > symmetric_enough;
-    if (r->status == STN_OK && p->general_W) {
-        stn_log(r->context, STN_LOG_WARNING,
-                "%s: %s/W is not symmetric, by %.1e of its largest entry: it is judged as it is; a solver that "
-                "minimises an energy takes its symmetric part and stops at a residual of about that size",
-                r->path, r->group, asymmetry);
-    }
-}
-
 /// V, R and s: rows that pull as well as push.
 static void read_bilateral(fclib_reader *r, stn_problem *p) {
     fclib_matrix V, R;
@@ -212,7 +201,7 @@ static void read_local(fclib_reader *r, stn_problem *p) {
         p->q[fclib_row(i)] = q[i];
     }
     if (r->status == STN_OK) {
-        judge_symmetry(r, &W, p);
+        p->general_W = fclib_asymmetry(r, &W) > symmetric_enough;
         fclib_judge_definite(r, "W", p);
     }
     read_bilateral(r, p);

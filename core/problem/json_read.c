@@ -6,8 +6,10 @@
 
 #include "problem/fclib.h"
 #include "problem/json.h"
+#include "problem/local_form.h"
 
 static const size_t largest_file = (size_t)1 << 31; // 2^26 numbers at full precision and some
+static const double round_off = 1e-13;              // of who wrote a file
 
 /// The problem in a failure capsule (docs/capsule.md); any other object as it is. NULL and a failure when there is
 /// none.
@@ -109,6 +111,17 @@ static stn_status parse_problem(json_reader *r, stn_problem *problem) {
     return r->status;
 }
 
+/// Nobody is to take the floor that a solver stops at for the solver's fault.
+static void tell_asymmetry(stn_context *context, const char *path, const stn_problem *p) {
+    double asymmetry = p->general_W ? local_form_asymmetry(p) : 0.0;
+    if (asymmetry > round_off) {
+        stn_log(context, STN_LOG_WARNING,
+                "%s: W is not symmetric, by %.1e of its largest entry: it is judged as it is; a solver that minimises "
+                "an energy takes its symmetric part and may come no closer than that",
+                path, asymmetry);
+    }
+}
+
 stn_status stn_problem_load(stn_context *context, const char *path, stn_problem_owner **out, stn_error *err) {
     *out = NULL;
     stn_problem_owner *owner = NULL;
@@ -131,6 +144,7 @@ stn_status stn_problem_load(stn_context *context, const char *path, stn_problem_
         stn_problem_destroy(owner);
         return status;
     }
+    tell_asymmetry(context, path, &owner->problem);
     *out = owner;
     return STN_OK;
 }

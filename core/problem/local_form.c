@@ -85,6 +85,19 @@ stn_status local_form_reduce(const stn_problem *problem, stn_arena *arena, local
     return STN_OK;
 }
 
+double local_form_asymmetry(const stn_problem *problem) {
+    size_t rows = (size_t)problem->row_count;
+    double largest = 0.0, difference = 0.0;
+    for (size_t i = 0; i < rows; i++) {
+        for (size_t j = 0; j < rows; j++) {
+            double one = problem->W[i * rows + j];
+            largest = fmax(largest, fabs(one));
+            difference = fmax(difference, fabs(one - problem->W[j * rows + i]));
+        }
+    }
+    return largest > 0.0 ? difference / largest : 0.0;
+}
+
 void local_form_velocity(const local_form *form, int32_t rows, const double *gamma, double *v_c) {
     for (int32_t i = 0; i < rows; i++) {
         const double *row = form->W + (size_t)i * (size_t)rows;

@@ -11,6 +11,8 @@ typedef struct local_form {
 
 /// STN_ERR_NUMERIC when R_bilateral is singular.
 stn_status local_form_reduce(const stn_problem *problem, stn_arena *arena, local_form *out, stn_error *err);
+/// Largest |W_ij - W_ji| by the largest |W_ij|; 0 of an empty one.
+double local_form_asymmetry(const stn_problem *problem);
 /// v_c = W gamma + q.
 void local_form_velocity(const local_form *form, int32_t rows, const double *gamma, double *v_c);
 

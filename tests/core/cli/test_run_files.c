@@ -229,6 +229,35 @@ static void test_a_saved_state_does_not_replace_a_pipe(void **state) {
     assert_true(S_ISFIFO(what.st_mode));
 }
 
+static void test_problems_of_a_run_are_captured(void **state) {
+    (void)state;
+    write_file("rest.lua", "local w = require 'stiction'.world { dt = 0.01 }\nw:ground {}\n"
+                           "w:sphere { radius = 0.1, mass = 1, xyz = { 0, 0, 0.1 } }\n"
+                           "for _ in w:run { steps = 10 } do end\n");
+    stn_expect_part("run rest.lua --capture p.json --every 4 2>&1", 0, "  2 contact problems saved\n");
+    assert_int_equal(access("p-000004.json", F_OK), 0);
+    assert_int_equal(access("p-000008.json", F_OK), 0);
+    stn_expect_part("solve p-000008.json " QUIET, 0, "converged");
+    cJSON *json = run_json("run rest.lua --capture l.json --form local --json " QUIET, 0);
+    assert_near(cJSON_GetNumberValue(cJSON_GetObjectItem(json, "captured")), 10.0, 0.0);
+    cJSON_Delete(json);
+    stn_expect_part("solve l-000010.json --solver bisection " QUIET, 0, "nv 0, contacts 1");
+    const char *const wrong[][2] = {
+        {"--every 4", "--every means nothing without --capture FILE\n"},
+        {"--form local", "--form means nothing without --capture FILE\n"},
+        {"--capture p.json --every 0", "--every 0: must be >= 1\n"},
+        {"--capture p.json --form dense", "--form dense: must be global or local\n"},
+        {"--capture p.txt", "must end in .json, .hdf5 or .h5"},
+        {"--capture nowhere/p.json", "there is no folder nowhere/"},
+        {"--capture p.hdf5", "p-000001.hdf5: FCLIB's layout cannot hold constraint 0"},
+    };
+    for (int32_t i = 0; i < STN_COUNT(wrong); i++) {
+        char words[256];
+        snprintf(words, sizeof words, "run rest.lua %s " ERRORS, wrong[i][0]);
+        stn_expect_part(words, 2, wrong[i][1]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_recordings_of_several_kinds_are_made_at_once, enter_folder, leave_folder),
@@ -247,6 +276,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_os_exit_ends_the_script_and_closes_the_log, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_an_interrupt_reaches_coroutines_and_passes_every_pcall, enter_folder,
                                         leave_folder),
+        cmocka_unit_test_setup_teardown(test_problems_of_a_run_are_captured, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_a_saved_state_does_not_replace_a_pipe, enter_folder, leave_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -160,6 +160,40 @@ static void parameters_reach_the_solver(void **state) {
     assert_true(iterations[0] != iterations[1]);
 }
 
+/// A block on a table whose W is skew by 1e-2 of its largest entry; and digits that run out.
+static void a_floor_is_told_with_the_result(void **state) {
+    (void)state;
+    const char *const path = STN_BINARY_DIR "/tests/solve_skew.json";
+    FILE *file = fopen(path, "w");
+    assert_true(file != NULL &&
+                fputs("{ \"format\": \"contact-problem-2\", \"form\": \"local\", \"dt\": 1, "
+                      "\"general_W\": true, \"W\": [2, 0.02, 0, 0, 2, 0, 0, 0, 2], "
+                      "\"q\": [3, 0, -1], \"constraints\": [{ \"id\": \"1\", \"kind\": \"contact\", "
+                      "\"set\": \"cone\", \"rows\": 3, \"mu1\": 0.5, \"mu2\": 0.5 }] }",
+                      file) >= 0 &&
+                fclose(file) == 0);
+    char words[512];
+    snprintf(words, sizeof words, "%s --solver nsgs", path);
+    cJSON *json = solve_json(words, 0);
+    assert_non_null(strstr(text_of(json, "note"), "W is not symmetric, by 1.0e-02 of its largest entry"));
+    assert_true(cJSON_IsFalse(cJSON_GetObjectItem(json, "stalled")));
+    cJSON_Delete(json);
+    snprintf(words, sizeof words, "solve %s --solver nsgs " BOTH, path);
+    const char *text = stn_run_to(words, 0)->out, *said = strstr(text, "not symmetric");
+    assert_true(said != NULL && strstr(said + 1, "not symmetric") == NULL); // once
+    remove(path);
+    snprintf(words, sizeof words, "%s --tolerance 0", example);
+    json = solve_json(words, 3);
+    assert_string_equal(text_of(json, "status"), "not_converged");
+    assert_true(cJSON_IsTrue(cJSON_GetObjectItem(json, "stalled")));
+    assert_non_null(strstr(text_of(json, "note"), "stalled: "));
+    cJSON_Delete(json);
+    snprintf(words, sizeof words, "%s", example);
+    json = solve_json(words, 0);
+    assert_true(cJSON_IsNull(cJSON_GetObjectItem(json, "note")));
+    cJSON_Delete(json);
+}
+
 static const char *const singles = STN_BINARY_DIR "/tests/single_contacts.csv";
 static const char *const header = "id,note,mu,Wxx,Wxy,Wxz,Wyy,Wyz,Wzz,cx,cy,cz\n";
 
@@ -239,6 +273,8 @@ static void what_means_nothing_for_single_contacts_is_refused(void **state) {
         {"--set law.sigma=1", "--set law.NAME means nothing"},
         {"--set factor.x=1", "--set factor.NAME means nothing"},
         {"--set solver.max_iterations=5", "--set solver.max_iterations means nothing"},
+        {"--set solver.alpha=0.5", "--set solver.alpha means nothing for a CSV of single contacts\n"},
+        {"--set solver.acceleration=3", "--set solver.acceleration means nothing"},
         {"--set solver.tolerance=1e-3", "--set solver.tolerance means nothing for a CSV of single contacts: use "
                                         "--tolerance\n"},
         {"--tolerance 0", "--tolerance 0: must be > 0 and finite\n"},
@@ -263,6 +299,7 @@ int main(void) {
         cmocka_unit_test(too_few_iterations_are_status_3_with_the_result),
         cmocka_unit_test(bad_input_is_one_line_and_status_2),
         cmocka_unit_test(parameters_reach_the_solver),
+        cmocka_unit_test(a_floor_is_told_with_the_result),
         cmocka_unit_test(single_contacts_are_a_line_each),
         cmocka_unit_test(a_bad_file_of_single_contacts_is_one_line),
         cmocka_unit_test(what_means_nothing_for_single_contacts_is_refused),

@@ -184,7 +184,7 @@ static void an_operator_that_is_not_symmetric_is_kept_and_told(void **state) {
     assert_true(stn_problem_of(owner)->general_W);
     assert_near(stn_problem_of(owner)->W[6 * 2 + 0], 1.008, 0.0); // the row of n, the column of t1
     assert_near(stn_problem_of(owner)->W[6 * 0 + 2], 1.0, 0.0);
-    assert_non_null(strstr(lines.text, "fclib_local/W is not symmetric, by 1.0e-03 of its largest entry"));
+    assert_non_null(strstr(lines.text, ": W is not symmetric, by 1.0e-03 of its largest entry"));
     stn_error err;
     assert_ok(stn_problem_save(*state, stn_problem_of(owner), 2, FILE_NAME ".json", &err), err);
     assert_ok(stn_problem_load(*state, FILE_NAME ".json", &again, &err), err);
