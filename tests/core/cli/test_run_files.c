@@ -231,8 +231,9 @@ static void test_a_saved_state_does_not_replace_a_pipe(void **state) {
 
 static void test_problems_of_a_run_are_captured(void **state) {
     (void)state;
-    write_file("rest.lua", "local w = require 'stiction'.world { dt = 0.01 }\nw:ground {}\n"
-                           "w:sphere { radius = 0.1, mass = 1, xyz = { 0, 0, 0.1 } }\n"
+    write_file("rest.lua", "local stn = require 'stiction'\nlocal p = stn.params { k = math.huge }\n"
+                           "local w = stn.world { dt = 0.01 }\nw:ground {}\n"
+                           "w:sphere { radius = 0.1, mass = 1, xyz = { 0, 0, 0.1 }, stiffness = p.k }\n"
                            "for _ in w:run { steps = 10 } do end\n");
     stn_expect_part("run rest.lua --capture p.json --every 4 2>&1", 0, "  2 contact problems saved\n");
     assert_int_equal(access("p-000004.json", F_OK), 0);
@@ -249,7 +250,7 @@ static void test_problems_of_a_run_are_captured(void **state) {
         {"--capture p.json --form dense", "--form dense: must be global or local\n"},
         {"--capture p.txt", "must end in .json, .hdf5 or .h5"},
         {"--capture nowhere/p.json", "there is no folder nowhere/"},
-        {"--capture p.hdf5", "p-000001.hdf5: FCLIB's layout cannot hold constraint 0"},
+        {"--set k=1e5 --capture p.hdf5", "p-000001.hdf5: FCLIB's layout cannot hold constraint 0"},
     };
     for (int32_t i = 0; i < STN_COUNT(wrong); i++) {
         char words[256];
