@@ -8,8 +8,9 @@
 #include "validate/child.h"
 
 /// A kind gets its battery here.
-static const validate_battery *const batteries[] = {&validate_solvers, &validate_factors, &validate_integrators,
-                                                    &validate_laws};
+static const validate_battery *const batteries[] = {&validate_solvers,  &validate_factors,  &validate_integrators,
+                                                    &validate_laws,     &validate_contacts, &validate_controllers,
+                                                    &validate_elements, &validate_loaders,  &validate_recorders};
 
 bool validate_needs_gap(const stn_instance *law) {
     const char *const *words = law->desc->capabilities;
@@ -61,6 +62,17 @@ void trial_skip(validate_trial *trial, const char *format, ...) {
     va_start(arguments, format);
     decide(trial, VALIDATE_SKIPPED, format, arguments);
     va_end(arguments);
+}
+
+stn_instance *trial_instance(validate_trial *trial, stn_kind kind) {
+    const validate_request *r = trial->request;
+    stn_instance *instance = NULL;
+    stn_error err = {STN_OK, ""};
+    if (stn_instance_create(r->context, kind, r->id, r->settings, r->setting_count, &instance, &err) != STN_OK) {
+        trial_fail(trial, "cannot be made: %s", err.text);
+        return NULL;
+    }
+    return instance;
 }
 
 static void load(validate_trial *trial) {

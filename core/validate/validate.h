@@ -56,11 +56,14 @@ typedef struct validate_battery {
     const validate_check *checks;
 } validate_battery;
 
-extern const validate_battery validate_solvers, validate_factors, validate_integrators, validate_laws;
+extern const validate_battery validate_solvers, validate_factors, validate_integrators, validate_laws,
+    validate_contacts, validate_controllers, validate_elements, validate_loaders, validate_recorders;
 
+/// The plugin with the settings that were asked for; NULL decides the trial.
+stn_instance *trial_instance(validate_trial *trial, stn_kind kind);
 /// A law whose potential ends at touch says "gap" among its capabilities, and gets contacts that are apart.
 bool validate_needs_gap(const stn_instance *law);
-/// The battery of a kind; NULL where there is none yet.
+/// The battery of a kind.
 const validate_battery *validate_battery_of(stn_kind kind);
 /// Loads a shared object in a child process first. STN_ERR_PLUGIN: it crashes, hangs or leaves while it is loaded; an
 /// object that is refused as usual is not told here.

@@ -36,10 +36,9 @@ for kind in $kinds; do
     STICTION_PLUGIN_PATH=$work/build/try_$kind "$stiction" plugins "try_$kind" 2>&1 | grep -qx "$kind try_$kind 0.1.0" ||
         fail "stiction plugins does not list the $kind"
 done
-ctest --test-dir "$work/build" -R scenario -j2 --output-on-failure >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
-for kind in solver law factor integrator; do
-    "$stiction" validate "$work/build/try_$kind/${kind}_try_$kind.so" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
-done
+ctest --test-dir "$work/build" -j2 --output-on-failure >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+# a battery and a scenario each, but for elements
+grep -q "100% tests passed, 0 tests failed out of 17" "$work/log" || { cat "$work/log"; exit 1; }
 
 "$stiction" new scenario try_scenario --folder "$work" >/dev/null
 (cd "$work/try_scenario" && "$stiction" run try_scenario.lua && "$stiction" test test_try_scenario.lua) >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every element must do: forces that are the gradient of its energy, stiffness and damping that a step may put
+// into A, no force or moment on the whole, the same in a batch as alone.
+#include <math.h>
+#include <string.h>
+
+#include <stiction/matrix.h>
+
+#include "validate/random_stream.h"
+#include "validate/validate.h"
+
+enum { MOST_NODES = 8, MOST_DOFS = 3 * MOST_NODES, BATCH = 5, ROUNDS = 50 };
+
+/// Elements of a plugin in random deformation, and what evaluate says of them.
+typedef struct subject {
+    validate_trial *trial;
+    stn_instance *instance;
+    const stn_element_ops *ops;
+    random_stream random;
+    int32_t m, constants;
+    double *constant; // (BATCH x constants)
+    double rest[BATCH * MOST_DOFS], x[BATCH * MOST_DOFS], v[BATCH * MOST_DOFS];
+    double force[BATCH * MOST_DOFS], K[BATCH * MOST_DOFS * MOST_DOFS], D[BATCH * MOST_DOFS * MOST_DOFS];
+    double energy;
+} subject;
+
+static bool begin(subject *s, validate_trial *trial) {
+    memset(s, 0, sizeof *s);
+    s->trial = trial;
+    s->random.state = stn_hash(trial->request->seed, trial->check, strlen(trial->check));
+    s->instance = trial_instance(trial, STN_KIND_ELEMENT);
+    if (s->instance == NULL) {
+        return false;
+    }
+    s->ops = s->instance->desc->ops.element;
+    s->m = 3 * s->ops->nodes_per_element;
+    s->constants = s->ops->constant_count;
+    s->constant = stn_allocate(trial->request->context, (size_t)(BATCH * s->constants) + 1, sizeof(double));
+    if (s->constant == NULL) {
+        trial_fail(trial, "out of memory");
+    }
+    return s->constant != NULL;
+}
+
+static void end(subject *s) {
+    stn_release(s->trial->request->context, s->constant);
+    stn_instance_destroy(s->instance);
+}
+
+/// Corners of a decimetre cube, in the order in which hexahedra have them; the first four of a tetrahedron are
+/// right-handed.
+static void rest_corner(int32_t nodes, int32_t node, double x[3]) {
+    static const double cube[8][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0},
+                                      {0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {0, 1, 1}};
+    static const int32_t simplex[4] = {0, 1, 3, 4};
+    memcpy(x, cube[nodes <= 4 ? simplex[node] : node], 3 * sizeof *x);
+}
+
+static bool prepare(subject *s, const double *x, double *constants) {
+    stn_error err = {STN_OK, ""};
+    if (s->ops->prepare != NULL && s->ops->prepare(s->instance->self, x, constants, &err) != STN_OK) {
+        trial_fail(s->trial, "prepare refuses an ordinary element, a corner of a cube of 0.1 m: %s", err.text);
+    }
+    return !s->trial->decided;
+}
+
+/// New elements, deformed by `strain`, at velocities of `speed`. False: the trial is decided.
+static bool draw(subject *s, double strain, double speed) {
+    for (int32_t e = 0; e < BATCH; e++) {
+        for (int32_t i = 0; i < s->m; i++) {
+            double corner[3];
+            rest_corner(s->m / 3, i / 3, corner);
+            double *rest = &s->rest[e * s->m + i];
+            *rest = 0.1 * (corner[i % 3] + random_uniform(&s->random, -0.1, 0.1));
+            s->x[e * s->m + i] = *rest + 0.1 * strain * random_uniform(&s->random, -1.0, 1.0);
+            s->v[e * s->m + i] = speed * random_normal(&s->random);
+        }
+        if (!prepare(s, s->rest + e * s->m, s->constant + e * s->constants)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// Element e alone.
+static void evaluate(subject *s, int32_t e) {
+    s->ops->evaluate(s->instance->self, 1, s->x + e * s->m, s->v + e * s->m, s->constant + e * s->constants, s->force,
+                     s->K, s->D, &s->energy);
+}
+
+static double norm(const double *x, int32_t n) {
+    double sum = 0.0;
+    for (int32_t i = 0; i < n; i++) {
+        sum += x[i] * x[i];
+    }
+    return sqrt(sum);
+}
+
+// ------------------------------------------------------------------------------------------------------------- checks
+
+static void check_declares(validate_trial *trial) {
+    const stn_element_ops *ops = trial->request->plugin->desc->ops.element;
+    if (ops == NULL || ops->evaluate == NULL || (ops->constant_count > 0 && ops->prepare == NULL)) {
+        trial_fail(trial, "evaluate, or the prepare of its %d constants, is missing",
+                   ops != NULL ? ops->constant_count : 0);
+    } else if (ops->nodes_per_element < 2 || ops->nodes_per_element > MOST_NODES || ops->constant_count < 0) {
+        trial_fail(trial, "%d nodes, %d constants an element; expected 2 to 8 nodes", ops->nodes_per_element,
+                   ops->constant_count);
+    } else {
+        stn_instance *instance = trial_instance(trial, STN_KIND_ELEMENT);
+        stn_instance_destroy(instance);
+        trial_ok(trial, "%d nodes and %d constants an element", ops->nodes_per_element, ops->constant_count);
+    }
+}
+
+/// The energy of element 0 with coordinate i moved by h.
+static double energy_at(subject *s, int32_t i, double h) {
+    double before = s->x[i];
+    s->x[i] = before + h;
+    evaluate(s, 0);
+    s->x[i] = before;
+    return s->energy;
+}
+
+/// Central differences of the energy, nodes at rest, against the force.
+static double gradient_error(subject *s) {
+    double force[MOST_DOFS], h = 1e-6, worst = 0.0;
+    evaluate(s, 0);
+    memcpy(force, s->force, sizeof force);
+    double size = norm(force, s->m);
+    for (int32_t i = 0; i < s->m && !s->trial->decided; i++) {
+        double high = energy_at(s, i, h), low = energy_at(s, i, -h), falls = (low - high) / (2.0 * h);
+        double off = fabs(force[i] - falls), rounding = 1e-9 * (fabs(high) + fabs(low)) / h;
+        worst = fmax(worst, size > 0.0 ? off / size : off);
+        if (!(off <= 1e-6 * size + rounding)) {
+            trial_fail(s->trial, "force[%d] = %.9g N, but the energy falls by %.9g N along it", i, force[i], falls);
+        }
+    }
+    memcpy(s->force, force, sizeof force);
+    return worst;
+}
+
+static void check_gradient(validate_trial *trial) {
+    subject s;
+    double worst = 0.0, largest = 0.0;
+    if (!begin(&s, trial)) {
+        return;
+    }
+    for (int32_t round = 0; round < ROUNDS && draw(&s, 0.3, 0.0) && !trial->decided; round++) {
+        worst = fmax(worst, gradient_error(&s));
+        largest = fmax(largest, norm(s.force, s.m));
+    }
+    if (!(largest > 0.0)) {
+        trial_fail(trial, "no force on any of %d deformed elements", ROUNDS);
+    }
+    trial_ok(trial, "%d deformed elements, largest error %.1e of the force", ROUNDS, worst);
+    end(&s);
+}
+
+/// Least eigenvalue over the largest; NaN when a number is not finite.
+static double least_eigenvalue(const double *A, int32_t n) {
+    double copy[MOST_DOFS * MOST_DOFS], values[MOST_DOFS];
+    memcpy(copy, A, (size_t)(n * n) * sizeof *copy);
+    if (stn_matrix_eigenvalues(n, copy, values, NULL) != STN_OK) {
+        return (double)NAN;
+    }
+    return values[n - 1] > 0.0 ? values[0] / values[n - 1] : values[0];
+}
+
+static double asymmetry(const double *A, int32_t n) {
+    double worst = 0.0, size = norm(A, n * n);
+    for (int32_t i = 0; i < n * n; i++) {
+        worst = fmax(worst, fabs(A[i] - A[i % n * n + i / n]));
+    }
+    return size > 0.0 ? worst / size : worst;
+}
+
+static void check_matrices(validate_trial *trial) {
+    subject s;
+    double least = 0.0;
+    if (!begin(&s, trial)) {
+        return;
+    }
+    for (int32_t round = 0; round < ROUNDS && draw(&s, 0.3, 1.0) && !trial->decided; round++) {
+        evaluate(&s, 0);
+        for (int32_t k = 0; k < 2 && !trial->decided; k++) {
+            const double *A = k == 0 ? s.K : s.D;
+            double low = least_eigenvalue(A, s.m), off = asymmetry(A, s.m);
+            least = fmin(least, low);
+            if (!(off <= 1e-12) || !(low >= -1e-9)) {
+                trial_fail(trial,
+                           "%c: asymmetry %.2g, least eigenvalue %.3g, of its largest; expected symmetric and >= 0",
+                           k == 0 ? 'K' : 'D', off, low);
+            }
+        }
+    }
+    trial_ok(trial, "%d deformed elements, least eigenvalue %.1e of the largest", ROUNDS, least);
+    end(&s);
+}
+
+/// Column c of the force's derivative, by positions (c < m) or by velocities, times -1.
+static void difference(subject *s, int32_t c, double column[MOST_DOFS]) {
+    double *at = c < s->m ? &s->x[c] : &s->v[c - s->m], h = c < s->m ? 1e-7 : 1e-4, before = *at;
+    *at = before + h;
+    evaluate(s, 0);
+    memcpy(column, s->force, sizeof s->force[0] * (size_t)s->m);
+    *at = before - h;
+    evaluate(s, 0);
+    *at = before;
+    for (int32_t r = 0; r < s->m; r++) {
+        column[r] = -(column[r] - s->force[r]) / (2.0 * h);
+    }
+}
+
+/// Where nothing pushes, no stiffness is left out for being negative: K = -df/dx. Everywhere D = -df/dv.
+static double derivative_error(subject *s) {
+    double A[2][MOST_DOFS * MOST_DOFS], column[MOST_DOFS], worst = 0.0;
+    evaluate(s, 0);
+    bool slack = norm(s->force, s->m) <= 1e-9 * norm(s->K, s->m * s->m);
+    memcpy(A[0], s->K, sizeof A[0]);
+    memcpy(A[1], s->D, sizeof A[1]);
+    for (int32_t c = slack ? 0 : s->m; c < 2 * s->m && !s->trial->decided; c++) {
+        int32_t k = c / s->m;
+        double size = norm(A[k], s->m * s->m);
+        difference(s, c, column);
+        for (int32_t r = 0; r < s->m; r++) {
+            double value = A[k][r * s->m + c % s->m], off = fabs(value - column[r]);
+            worst = fmax(worst, size > 0.0 ? off / size : off);
+            if (!(off <= 1e-5 * size + 1e-9)) {
+                trial_fail(s->trial, "%c[%d][%d] = %.9g, but the force says %.9g", "KD"[k], r, c % s->m, value,
+                           column[r]);
+            }
+        }
+    }
+    return worst;
+}
+
+static void check_derivatives(validate_trial *trial) {
+    subject s;
+    double worst = 0.0;
+    if (!begin(&s, trial)) {
+        return;
+    }
+    for (int32_t round = 0; round < 10 && draw(&s, 0.0, 0.0) && !trial->decided; round++) {
+        worst = fmax(worst, derivative_error(&s));
+    }
+    trial_ok(trial, "K and D of 10 elements at rest are those of the force to %.1e", worst);
+    end(&s);
+}
+
+/// Forces between the nodes add up to no force and no moment, at whatever velocities.
+static void check_balance(validate_trial *trial) {
+    subject s;
+    double worst = 0.0;
+    if (!begin(&s, trial)) {
+        return;
+    }
+    for (int32_t round = 0; round < ROUNDS && draw(&s, 0.3, 1.0) && !trial->decided; round++) {
+        evaluate(&s, 0);
+        stn_vec3 force = {0.0, 0.0, 0.0}, moment = {0.0, 0.0, 0.0};
+        for (int32_t n = 0; n < s.m / 3; n++) {
+            stn_vec3 f = {s.force[3 * n], s.force[3 * n + 1], s.force[3 * n + 2]};
+            stn_vec3 x = {s.x[3 * n], s.x[3 * n + 1], s.x[3 * n + 2]};
+            force = stn_vec3_add(force, f);
+            moment = stn_vec3_add(moment, stn_vec3_cross(x, f));
+        }
+        double size = norm(s.force, s.m), off = stn_vec3_norm(force) + stn_vec3_norm(moment) / 0.1;
+        worst = fmax(worst, size > 0.0 ? off / size : off);
+        if (!(off <= 1e-9 * size + 1e-12)) {
+            trial_fail(trial, "the forces of an element add up to (%.3g, %.3g, %.3g) N and (%.3g, %.3g, %.3g) N m",
+                       force.x, force.y, force.z, moment.x, moment.y, moment.z);
+        }
+    }
+    trial_ok(trial, "%d elements: force and moment on the whole vanish to %.1e", ROUNDS, worst);
+    end(&s);
+}
+
+static void check_damping(validate_trial *trial) {
+    static const double still[MOST_DOFS] = {0.0};
+    subject s;
+    double most = -INFINITY;
+    if (!begin(&s, trial)) {
+        return;
+    }
+    for (int32_t round = 0; round < ROUNDS && draw(&s, 0.3, 1.0) && !trial->decided; round++) {
+        double force[MOST_DOFS], power = 0.0;
+        s.ops->evaluate(s.instance->self, 1, s.x, still, s.constant, force, s.K, s.D, &s.energy);
+        evaluate(&s, 0);
+        for (int32_t i = 0; i < s.m; i++) {
+            power += (s.force[i] - force[i]) * s.v[i];
+        }
+        most = fmax(most, power);
+        if (!(power <= 1e-12 * norm(s.force, s.m) * norm(s.v, s.m))) {
+            trial_fail(trial, "what velocities add to the force does work: %.3g W > 0", power);
+        }
+    }
+    trial_ok(trial, "%d elements: at most %.1e W", ROUNDS, most);
+    end(&s);
+}
+
+/// In a batch, with numbers behind the arrays that must stay, and once more.
+static void check_batch(validate_trial *trial) {
+    enum { GUARD = 4 };
+    subject s;
+    if (!begin(&s, trial)) {
+        return;
+    }
+    for (int32_t round = 0; round < 10 && draw(&s, 0.3, 1.0) && !trial->decided; round++) {
+        double force[BATCH * MOST_DOFS + GUARD], K[BATCH * MOST_DOFS * MOST_DOFS + GUARD],
+            D[BATCH * MOST_DOFS * MOST_DOFS + GUARD];
+        double x[BATCH * MOST_DOFS], energy = (double)NAN, sum = 0.0;
+        size_t m = (size_t)s.m, bytes = m * sizeof(double);
+        memset(force, 0xff, sizeof force); // NaN: what is only added to shows
+        memset(K, 0xff, sizeof K);
+        memset(D, 0xff, sizeof D);
+        memcpy(x, s.x, sizeof x);
+        s.ops->evaluate(s.instance->self, BATCH, s.x, s.v, s.constant, force, K, D, &energy);
+        if (memcmp(x, s.x, sizeof x) != 0) {
+            trial_fail(trial, "evaluate changed the positions");
+        }
+        if (!isnan(force[BATCH * m]) || !isnan(K[BATCH * m * m]) || !isnan(D[BATCH * m * m])) {
+            trial_fail(trial, "evaluate writes beyond its %d elements", BATCH);
+        }
+        for (int32_t e = 0; e < BATCH; e++) {
+            evaluate(&s, e);
+            sum += s.energy;
+            size_t at = (size_t)e * m;
+            if (memcmp(force + at, s.force, bytes) != 0 || memcmp(K + at * m, s.K, m * bytes) != 0 ||
+                memcmp(D + at * m, s.D, m * bytes) != 0) {
+                trial_fail(trial, "element %d of a batch of %d has other forces, K or D than alone", e, BATCH);
+            }
+        }
+        if (!(fabs(energy - sum) <= 1e-12 * (fabs(sum) + 1e-300))) {
+            trial_fail(trial, "a batch of %d stores %.9g J, its elements alone %.9g J", BATCH, energy, sum);
+        }
+    }
+    trial_ok(trial, "10 batches of %d elements", BATCH);
+    end(&s);
+}
+
+static void check_degenerate(validate_trial *trial) {
+    subject s;
+    stn_error err = {STN_OK, ""};
+    if (!begin(&s, trial)) {
+        return;
+    }
+    double points[2][MOST_DOFS] = {{0.0}};
+    points[1][0] = (double)NAN;
+    for (int32_t k = 0; k < 2 && s.ops->prepare != NULL; k++) {
+        err = (stn_error){STN_OK, ""};
+        stn_status status = s.ops->prepare(s.instance->self, points[k], s.constant, &err);
+        if (status >= 0 || err.text[0] == '\0') {
+            trial_fail(trial, "rest positions %s: status '%s' \"%s\", expected STN_ERR_ARGUMENT and a line",
+                       k == 0 ? "that are all one point" : "of which one is NaN", stn_status_text(status), err.text);
+        }
+    }
+    if (s.ops->prepare == NULL) {
+        trial_skip(trial, "has no prepare");
+    }
+    trial_ok(trial, "refused: %s", err.text);
+    end(&s);
+}
+
+static const validate_check checks[] = {
+    {"declares what it is", "evaluate is required, prepare with constants; element.h", check_declares},
+    {"forces from the energy", "the force on a node is minus the derivative of the energy by its position",
+     check_gradient},
+    {"K and D symmetric, >= 0", "leave out what makes K negative: A must stay positive definite", check_matrices},
+    {"K and D of the force", "K = -df/dx where nothing pushes, D = -df/dv", check_derivatives},
+    {"no force on the whole", "energy may depend only on how the nodes lie to each other", check_balance},
+    {"damping takes energy", "damping opposes the velocities between the nodes", check_damping},
+    {"alone and in a batch", "every output is written, not added to; element e at e m, e m m", check_batch},
+    {"degenerate elements", "prepare refuses them with STN_ERR_ARGUMENT", check_degenerate},
+};
+
+const validate_battery validate_elements = {STN_KIND_ELEMENT, STN_COUNT(checks), checks};

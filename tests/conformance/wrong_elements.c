@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// A spring with a damper between two nodes, right and with one fault each.
+#include <stiction/plugin.h>
+
+typedef enum fault {
+    NONE,
+    DOUBLE_FORCE,
+    GEOMETRIC_PART, // K is the whole derivative, negative under compression
+    SOFT_K,
+    TO_THE_GROUND, // its second node hangs on a place of the world
+    DRIVES,
+    ADDS,
+    TAKES_ALL,
+} fault;
+
+typedef struct config {
+    int32_t fault;
+} config;
+
+static const double k = 1000.0, c = 5.0;
+
+static double direction(const double *x, double n[3]) {
+    double length = 0.0;
+    for (int32_t i = 0; i < 3; i++) {
+        n[i] = x[3 + i] - x[i];
+        length += n[i] * n[i];
+    }
+    length = sqrt(length);
+    for (int32_t i = 0; i < 3; i++) {
+        n[i] = length > 0.0 ? n[i] / length : 0.0;
+    }
+    return length;
+}
+
+static stn_status prepare(const void *self, const double *x, double *constants, stn_error *err) {
+    double n[3];
+    constants[0] = direction(x, n);
+    bool bad = !(constants[0] > 0.0) && ((const config *)self)->fault != TAKES_ALL;
+    return bad ? stn_fail(err, STN_ERR_ARGUMENT, "length %g m", constants[0]) : STN_OK;
+}
+
+static void evaluate_one(fault f, const double *x, const double *v, double rest, double *force, double *K, double *D,
+                         double *energy) {
+    double n[3], length = direction(x, n), stretch = length - rest, rate = 0.0;
+    double across = f == GEOMETRIC_PART ? k * stretch / length : 0.0, d = f == DRIVES ? -c : c;
+    for (int32_t i = 0; i < 3; i++) {
+        rate += n[i] * (v[3 + i] - v[i]);
+    }
+    *energy += 0.5 * k * stretch * stretch;
+    for (int32_t r = 0; r < 6; r++) {
+        double side = r < 3 ? 1.0 : -1.0, value = side * (k * stretch + d * rate) * n[r % 3];
+        value = f == DOUBLE_FORCE ? 2.0 * value : value;
+        force[r] = f == ADDS ? force[r] + value : value;
+        for (int32_t s = 0; s < 6; s++) {
+            double sides = side * (s < 3 ? 1.0 : -1.0), nn = n[r % 3] * n[s % 3];
+            K[6 * r + s] = sides * ((f == SOFT_K ? 0.5 * k : k) * nn + across * ((r % 3 == s % 3) - nn));
+            D[6 * r + s] = sides * c * nn;
+        }
+    }
+    for (int32_t i = 3; i < 6 && f == TO_THE_GROUND; i++) {
+        *energy += 0.5 * x[i] * x[i];
+        force[i] -= x[i];
+        K[7 * i] += 1.0;
+    }
+}
+
+static void evaluate(const void *self, int32_t count, const double *x, const double *v, const double *constants,
+                     double *force, double *K, double *D, double *energy) {
+    *energy = 0.0;
+    for (int32_t e = 0; e < count; e++) {
+        evaluate_one((fault)((const config *)self)->fault, x + 6 * e, v + 6 * e, constants[e], force + 6 * e,
+                     K + 36 * e, D + 36 * e, energy);
+    }
+}
+
+static const stn_element_ops ops = {
+    .size = sizeof ops, .nodes_per_element = 2, .constant_count = 1, .prepare = prepare, .evaluate = evaluate};
+
+#define ELEMENT(word, number)                                                        \
+    static const stn_param word##_params[] = {                                       \
+        STN_PARAM_INT(config, fault, "1", number, number, number, "what is wrong")}; \
+    static const stn_plugin_desc word = {.size = sizeof word,                        \
+                                         .kind = STN_KIND_ELEMENT,                   \
+                                         .id = "wrong_" #word,                       \
+                                         .version = "1",                             \
+                                         .summary = "a spring with a fault",         \
+                                         .config_size = sizeof(config),              \
+                                         .params = word##_params,                    \
+                                         .param_count = 1,                           \
+                                         .ops.element = &ops};
+
+ELEMENT(none, NONE)
+ELEMENT(force, DOUBLE_FORCE)
+ELEMENT(geometric, GEOMETRIC_PART)
+ELEMENT(stiffness, SOFT_K)
+ELEMENT(ground, TO_THE_GROUND)
+ELEMENT(drive, DRIVES)
+ELEMENT(sum, ADDS)
+ELEMENT(point, TAKES_ALL)
+
+STN_PLUGIN_LIBRARY(&none, &force, &geometric, &stiffness, &ground, &drive, &sum, &point);
