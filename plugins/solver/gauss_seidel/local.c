@@ -5,7 +5,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/packed.h"
+
 enum { MOST_STEPS = 100 };
+
+typedef int64_t flags __attribute__((vector_size(32), aligned(16), may_alias));
 
 static double norm2(double x, double y) { // hypot guards against overflow, at ten times the price
     return sqrt(x * x + y * y);
@@ -46,9 +50,11 @@ void local_prepare(double mu, const double *W, int32_t stride, local_block *b) {
     }
     b->w[0] = b->W[3];
     b->w[1] = b->W[4];
-    b->S[0] = b->W[0] - b->w[0] * b->w[0] / b->W[5];
-    b->S[1] = b->W[1] - b->w[0] * b->w[1] / b->W[5];
-    b->S[2] = b->W[2] - b->w[1] * b->w[1] / b->W[5];
+    b->arm[0] = b->w[0] / b->W[5];
+    b->arm[1] = b->w[1] / b->W[5];
+    b->S[0] = b->W[0] - b->w[0] * b->arm[0];
+    b->S[1] = b->W[1] - b->w[0] * b->arm[1];
+    b->S[2] = b->W[2] - b->w[1] * b->arm[1];
     b->kappa = mu > 0.0 ? b->W[5] / mu : 0.0;
 }
 
@@ -59,19 +65,21 @@ void local_prepare(double mu, const double *W, int32_t stride, local_block *b) {
 /// which is > 0 at sigma = 0 (there is no sticking) and < 0 far out (c_n < 0). Without coupling w it is convex and
 /// nearly linear, so that Newton's method needs few steps and never passes the root from the left; a bracket guards the
 /// rest.
+/// A step of Newton's method is -psi/psi' = -excess |gamma_t|^2/slope.
 typedef struct slope {
-    double gamma[2], psi, derivative, speed; // speed: |d gamma_t/d sigma|
+    double gamma[2], square;     // |gamma_t|^2
+    double excess, slope, speed; // psi kappa |gamma_t|; psi' kappa |gamma_t|^3; |d gamma_t/d sigma|^2
 } slope;
 
 static slope coulomb_at(const local_block *b, const double chat[2], double c_n, double sigma) {
     double xx = b->S[0] + sigma, yy = b->S[2] + sigma, xy = b->S[1], d = 1.0 / (xx * yy - xy * xy);
     slope at = {.gamma = {-d * (yy * chat[0] - xy * chat[1]), -d * (xx * chat[1] - xy * chat[0])}};
     double y[2] = {d * (yy * at.gamma[0] - xy * at.gamma[1]), d * (xx * at.gamma[1] - xy * at.gamma[0])};
-    double h2 = at.gamma[0] * at.gamma[0] + at.gamma[1] * at.gamma[1], h = sqrt(h2), k = 1.0 / (b->kappa * h);
     double rest = c_n + b->w[0] * at.gamma[0] + b->w[1] * at.gamma[1];
-    at.psi = 1.0 + k * rest;
-    at.derivative = k * (rest * (at.gamma[0] * y[0] + at.gamma[1] * y[1]) / h2 - b->w[0] * y[0] - b->w[1] * y[1]);
-    at.speed = sqrt(y[0] * y[0] + y[1] * y[1]);
+    at.square = at.gamma[0] * at.gamma[0] + at.gamma[1] * at.gamma[1];
+    at.excess = b->kappa * sqrt(at.square) + rest;
+    at.slope = rest * (at.gamma[0] * y[0] + at.gamma[1] * y[1]) - at.square * (b->w[0] * y[0] + b->w[1] * y[1]);
+    at.speed = y[0] * y[0] + y[1] * y[1];
     return at;
 }
 
@@ -82,7 +90,7 @@ static double coulomb_start(const local_block *b, const double chat[2], double c
 }
 
 static void coulomb_slip(const local_block *b, const double c[3], double precision, double gamma[3], double *sigma) {
-    double chat[2] = {c[0] - b->w[0] * (c[2] / b->W[5]), c[1] - b->w[1] * (c[2] / b->W[5])};
+    double chat[2] = {c[0] - b->arm[0] * c[2], c[1] - b->arm[1] * c[2]};
     double length = norm2(chat[0], chat[1]), low = 0.0;
     double high = length * (b->kappa + norm2(b->w[0], b->w[1])) / -c[2];
     double at = *sigma > 0.0 ? *sigma : coulomb_start(b, chat, c[2], length);
@@ -90,14 +98,14 @@ static void coulomb_slip(const local_block *b, const double c[3], double precisi
     const double enough = 0.25 * precision * b->mu / (1.0 + b->mu); // gamma_n moves with gamma_t
     slope here = coulomb_at(b, chat, c[2], at);
     for (int32_t k = 0; k < MOST_STEPS; k++) {
-        *(here.psi > 0.0 ? &low : &high) = at;
-        double next = at - here.psi / here.derivative;
+        *(here.excess > 0.0 ? &low : &high) = at;
+        double next = at - here.excess * here.square / here.slope;
         if (!(next > low && next < high)) {
             next = 0.5 * (low + high);
         }
         double moved = fabs(next - at);
         at = next;
-        bool done = here.speed * moved <= enough || moved <= 1e-15 * at;
+        bool done = here.speed * moved * moved <= enough * enough || moved <= 1e-15 * at;
         here = coulomb_at(b, chat, c[2], at);
         if (done) {
             break;
@@ -114,9 +122,10 @@ static void coulomb_slip(const local_block *b, const double c[3], double precisi
 /// On the conic v_n = 0 of the cone, in the frame whose first axis is the direction of the sticking impulse:
 ///     gamma_t = r u,  r = s/D(u),  D = kappa + w.u,  s = -c_n,    and the energy falls while G(u) < 0,
 ///     G = (s S u + D chat).(kappa u' + w'):  a quartic in t = tan(theta/2)
-/// on the side of the axis where the minimum is. Beyond t = 1 the same in 1/t.
+/// on the side of the axis where the minimum is. Beyond t = 1 the same in 1/t. The axes are as long as that impulse,
+/// and r in units of it: W_nt and chat are times that length, kappa too, S times its square; nothing is divided by it.
 typedef struct conic {
-    double e[2], side;                    // first axis; +1 or -1: side of the second one
+    double e[2], length, side;            // first axis [N s]; +1 or -1: side of the second one
     double s, kappa, w[2], S[3], chat[2]; // in that frame, mirrored to the positive side
     double p[5];                          // G: coefficients of x^0 to x^4, negative before the minimum
     double d[3];                          // D likewise
@@ -124,12 +133,18 @@ typedef struct conic {
     double low, high;                     // G < 0 at low, the minimum is not beyond high; low > high when inverted
 } conic;
 
-static double conic_gradient(const conic *k, double x) {
-    return k->p[0] + x * (k->p[1] + x * (k->p[2] + x * (k->p[3] + x * k->p[4])));
+static double conic_gradient(const conic *k, double x) { // Estrin's scheme: half of Horner's latency
+    double x2 = x * x;
+    return (k->p[0] + x * k->p[1]) + x2 * ((k->p[2] + x * k->p[3]) + x2 * k->p[4]);
+}
+
+/// (1 + x^2) D.
+static double denominator_at(const conic *k, double x) {
+    return k->d[0] + x * (k->d[1] + x * k->d[2]);
 }
 
 static bool beyond(const conic *k, double x) {
-    return conic_gradient(k, x) >= 0.0 || k->d[0] + x * (k->d[1] + x * k->d[2]) <= 0.0;
+    return (conic_gradient(k, x) >= 0.0) | (denominator_at(k, x) <= 0.0); // without a branch
 }
 
 /// u in the conic's frame.
@@ -179,24 +194,23 @@ static void swap(double *a, double *b) {
 /// `stick`: the sticking impulse, outside of the cone. The minimum lies on the part of the conic that is seen from it:
 /// u.stick_t >= mu stick_n, an arc about its direction.
 static conic conic_of(const local_block *b, const double c[3], const double stick[3]) {
-    double length = norm2(stick[0], stick[1]), x = stick[0] / length, y = stick[1] / length;
-    double chat[2] = {c[0] - b->w[0] * (c[2] / b->W[5]), c[1] - b->w[1] * (c[2] / b->W[5])};
+    double x = stick[0], y = stick[1], length = norm2(x, y), limit = b->mu * stick[2];
+    double chat[2] = {c[0] - b->arm[0] * c[2], c[1] - b->arm[1] * c[2]};
     double Sx = b->S[0] * x + b->S[1] * y, Sy = b->S[1] * x + b->S[2] * y;
-    conic k = {.e = {x, y}, .side = 1.0, .s = -c[2], .kappa = b->kappa};
+    conic k = {.e = {x, y}, .length = length, .side = 1.0, .s = -c[2], .kappa = length * b->kappa};
     k.w[0] = x * b->w[0] + y * b->w[1];
     k.w[1] = x * b->w[1] - y * b->w[0];
     k.chat[0] = x * chat[0] + y * chat[1];
     k.chat[1] = x * chat[1] - y * chat[0];
     k.S[0] = x * Sx + y * Sy;
     k.S[1] = x * Sy - y * Sx;
-    k.S[2] = b->S[0] + b->S[2] - k.S[0];
+    k.S[2] = (b->S[0] + b->S[2]) * (length * length) - k.S[0];
     quartic_of(&k);
     if (k.p[0] > 0.0) {
         mirror(&k);
     }
-    double cosine = fmax(-1.0, b->mu * stick[2] / length);
-    k.high = cosine > -1.0 ? sqrt((1.0 - cosine) / (1.0 + cosine)) : (double)INFINITY;
-    if (k.high > 1.0 && !beyond(&k, 1.0)) {
+    k.high = limit > -length ? sqrt((length - limit) / (length + limit)) : (double)INFINITY; // tan of half the arc
+    if (limit < 0.0 && !beyond(&k, 1.0)) {
         k.inverted = true;
         swap(&k.p[0], &k.p[4]);
         swap(&k.p[1], &k.p[3]);
@@ -204,47 +218,74 @@ static conic conic_of(const local_block *b, const double c[3], const double stic
         k.low = 1.0;
         k.high = 1.0 / k.high;
     } else {
-        k.high = fmin(k.high, 1.0);
+        k.high = k.high < 1.0 ? k.high : 1.0;
     }
     return k;
 }
 
 static void conic_impulse(const local_block *b, const conic *k, double x, double gamma[3]) {
-    double u[2];
-    direction_at(k, x, u);
-    double r = radius_at(k, u), v = k->side * u[1];
-    gamma[0] = r * (u[0] * k->e[0] - v * k->e[1]);
-    gamma[1] = r * (u[0] * k->e[1] + v * k->e[0]);
-    gamma[2] = r / b->mu;
+    double r = k->s / denominator_at(k, x), y = x * x; // over 1 + x^2
+    double u = r * (k->inverted ? y - 1.0 : 1.0 - y), v = r * (k->side * 2.0 * x);
+    gamma[0] = u * k->e[0] - v * k->e[1];
+    gamma[1] = u * k->e[1] + v * k->e[0];
+    gamma[2] = r * (1.0 + y) * (k->length / b->mu);
+}
+
+/// How far the impulse moves with x: |d gamma_t/dx| = 2 |e| s sqrt(D^2 + D'^2)/D^2, D and its derivative by theta both
+/// times 1 + x^2. Returns the square below the root, and D.
+static double swept(const conic *k, double x, double *D) {
+    double turn = (k->inverted ? x * x - 1.0 : 1.0 - x * x) * k->w[1] - 2.0 * x * k->w[0];
+    *D = denominator_at(k, x);
+    return *D * *D + turn * turn;
 }
 
 /// Width in x that moves the impulse by `precision` near x.
 static double width_for(const conic *k, double x, double precision) {
-    double u[2];
-    direction_at(k, x, u);
-    double r = radius_at(k, u), turn = (k->w[1] * u[0] - k->w[0] * u[1]) * r / k->s; // r'/r
-    return 0.5 * precision * (1.0 + x * x) / (r * sqrt(1.0 + turn * turn));
+    double D, square = swept(k, x, &D);
+    return 0.5 * precision * D * D / (k->length * k->s * sqrt(square));
 }
 
-/// Halves the bracket until the impulse is found to `precision`. The width that this takes is asked for again at its
-/// end.
-static double bisect(conic *k, double precision) {
-    double width = width_for(k, k->low, precision);
+/// Is `moved` no more than that?
+static bool is_within(const conic *k, double x, double moved, double precision) {
+    double D, square = swept(k, x, &D), left = k->length * k->s * moved, right = 0.5 * precision * D;
+    return left * left * square <= right * right * (D * D);
+}
+
+/// In how many of the bracket's eight parts, each `step` wide, the energy falls up to their end; the minimum is in the
+/// next one. All ends side by side, without a branch that depends on them.
+PACKED_INLINE int64_t parts_before(const conic *k, double low, double step) {
+    static const packed_v4 parts[2] = {{1.0, 2.0, 3.0, 4.0}, {5.0, 6.0, 7.0, 8.0}};
+    static const flags inside[2] = {{-1, -1, -1, -1}, {-1, -1, -1, 0}};
+    flags sum = {0};
+    for (int32_t half = 0; half < 2; half++) {
+        packed_v4 x = low + step * parts[half], x2 = x * x;
+        packed_v4 G = (k->p[0] + x * k->p[1]) + x2 * ((k->p[2] + x * k->p[3]) + x2 * k->p[4]);
+        packed_v4 D = k->d[0] + x * (k->d[1] + x * k->d[2]);
+        sum += (G < 0.0) & (D > 0.0) & inside[half];
+    }
+    return -(sum[0] + sum[1] + (sum[2] + sum[3]));
+}
+
+/// Halves the bracket, three times at once, until the impulse is found to `precision`. The width that this takes is
+/// asked for again at its end.
+PACKED_KERNEL static double bisect(const conic *k, double precision) {
+    double low = k->low, high = k->high, width = width_for(k, low, precision);
     for (int32_t n = 0; n < MOST_STEPS; n++) {
-        if (fabs(k->high - k->low) <= width) {
-            double asked = width_for(k, 0.5 * (k->low + k->high), precision);
+        if (fabs(high - low) <= width) {
+            double asked = width_for(k, 0.5 * (low + high), precision);
             if (!(asked < width)) {
                 break;
             }
             width = asked;
         }
-        double middle = 0.5 * (k->low + k->high);
-        if (middle == k->low || middle == k->high) {
+        double step = 0.125 * (high - low);
+        if (low + step == low) {
             break;
         }
-        *(beyond(k, middle) ? &k->high : &k->low) = middle;
+        low += (double)parts_before(k, low, step) * step;
+        high = low + step;
     }
-    return 0.5 * (k->low + k->high);
+    return 0.5 * (low + high);
 }
 
 /// Root of the quartic in its bracket by Newton's method, halving where that leaves the bracket.
@@ -252,15 +293,15 @@ static double quartic_root(conic *k, double precision) {
     double x = k->low;
     for (int32_t n = 0; n < MOST_STEPS; n++) {
         double f = conic_gradient(k, x);
-        double derivative = k->p[1] + x * (2.0 * k->p[2] + x * (3.0 * k->p[3] + x * 4.0 * k->p[4]));
+        double derivative = (k->p[1] + x * (2.0 * k->p[2])) + x * x * (3.0 * k->p[3] + x * (4.0 * k->p[4]));
         *(f >= 0.0 || beyond(k, x) ? &k->high : &k->low) = x;
-        double next = x - f / derivative, least = fmin(k->low, k->high), most = fmax(k->low, k->high);
-        if (!(next >= least && next <= most)) {
+        double next = x - f / derivative;
+        if (!((next - k->low) * (next - k->high) <= 0.0)) { // NaN too
             next = 0.5 * (k->low + k->high);
         }
         double moved = fabs(next - x);
         x = next;
-        if (moved <= 1e-16 + 4e-16 * fabs(x) || moved <= width_for(k, x, precision)) {
+        if (moved <= 1e-16 + 4e-16 * fabs(x) || is_within(k, x, moved, precision)) {
             break;
         }
     }

@@ -24,7 +24,7 @@ typedef struct local_block {
     double mu;
     double W[6], inverse[6]; // xx, xy, yy, xz, yz, zz [1/kg], [kg]
     double S[3];             // W_tt - w w^T/W_nn: xx, xy, yy
-    double w[2];             // W_nt
+    double w[2], arm[2];     // W_nt, and over W_nn
     double kappa;            // W_nn/mu
     bool exact; // W is what was given; else its symmetric part, and more on the diagonal where that is singular
 } local_block;
