@@ -88,9 +88,12 @@ stn_status array_file_unpack(stn_context *context, const char *bytes, size_t siz
     size_t answered = 0;
     *out = (array_file){.context = context};
     stn_status status = run(context, arguments, bytes, size, &out->bytes, &answered, err);
-    if (status == STN_OK) {
-        status = is_failure(out->bytes, answered, err) ? STN_ERR_PARSE : parse(out, answered, err);
-    }
+    return status == STN_OK ? array_file_take(context, out->bytes, answered, out, err) : status;
+}
+
+stn_status array_file_take(stn_context *context, unsigned char *answer, size_t size, array_file *out, stn_error *err) {
+    *out = (array_file){.context = context, .bytes = answer};
+    stn_status status = is_failure(answer, size, err) ? STN_ERR_PARSE : parse(out, size, err);
     if (status != STN_OK) {
         array_file_clear(out);
     }

@@ -28,6 +28,8 @@ typedef struct array_file {
 bool array_file_is_hdf5(const char *bytes, size_t size);
 /// Unpacks the bytes of an HDF5 file. STN_ERR_PARSE with one line that fits behind "path: ". Large: allocate it.
 stn_status array_file_unpack(stn_context *context, const char *bytes, size_t size, array_file *out, stn_error *err);
+/// The second half of it: what the process answered, whose memory (of the context) is taken over, also on an error.
+stn_status array_file_take(stn_context *context, unsigned char *answer, size_t size, array_file *out, stn_error *err);
 void array_file_clear(array_file *file);
 const array_item *array_file_find(const array_file *file, const char *name); ///< NULL when there is none
 int64_t array_item_integer(const array_item *item, uint64_t i);

@@ -231,7 +231,9 @@ static int solve(solve_run *run, const cli_settings plugins[3]) {
     const stn_context_options heard = {.log = log_message, .log_user = run};
     stn_status status = stn_context_create(&heard, &run->context, &run->error);
     status = status == STN_OK ? cli_solver_init(&run->solver, run->context, &choice, &run->error) : status;
-    status = status == STN_OK ? cli_problem_load(p, run->context, run->path, &run->error) : status;
+    if (status == STN_OK && cli_problem_load(p, run->context, run->path, &run->error) != STN_OK) {
+        return cli_fail(run->command, "%s", run->error.text); // whatever its status: the file is bad, no solver failed
+    }
     status = status == STN_OK ? cli_problem_make_room(p, &run->solver, &run->error) : status;
     stn_problem_solver *solver = run->solver.problem_solver;
     status = status == STN_OK ? stn_problem_solver_accepts(solver, &p->problem, &run->error) : status;

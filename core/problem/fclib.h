@@ -56,6 +56,9 @@ void fclib_read_global(fclib_reader *r, stn_problem *p);
 /// Reads the bytes of an HDF5 file. Warnings go to the log: what is not symmetric.
 stn_status fclib_read(stn_context *context, stn_arena *arena, const char *path, const char *bytes, size_t size,
                       stn_problem *problem, stn_error *err);
+/// The same of arrays that are unpacked already.
+stn_status fclib_read_arrays(stn_context *context, stn_arena *arena, const char *path, const array_file *file,
+                             stn_problem *problem, stn_error *err);
 
 /// Writes a problem; STN_ERR_UNSUPPORTED names what would be lost.
 stn_status fclib_write(stn_context *context, const stn_problem *problem, const char *path, stn_error *err);

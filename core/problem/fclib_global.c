@@ -8,6 +8,7 @@
 
 #include <stiction/delassus.h>
 
+#include "problem/check.h"
 #include "problem/fclib.h"
 #include "problem/local_form.h"
 #include "problem/union_find.h"
@@ -150,7 +151,7 @@ static void free_motion(fclib_reader *r, stn_problem *p) {
         p->free_impulse = NULL;
     } else if (r->status == STN_OK) {
         r->status = status;
-        stn_error_prefix(r->err, "%s: %s/M", r->path, r->group);
+        stn_error_prefix(r->err, "%s: %s/M is not positive definite", r->path, r->group);
     }
     stn_inverse_destroy(inverse);
 }
@@ -199,6 +200,21 @@ static void fill_system(const global_form *g, int32_t columns, double *K, double
     }
 }
 
+/// Without symmetry, or with G, no factor of M tells that it has energy; its symmetric part must not take any away.
+static void check_energy(fclib_reader *r, const fclib_matrix *M) {
+    int64_t n = M->n;
+    stn_matrix symmetric = {.n = M->n, .form = STN_MATRIX_DENSE};
+    symmetric.values = fclib_allocate(r, n * n, sizeof(double));
+    for (int64_t k = 0; k < M->count && r->status == STN_OK; k++) {
+        symmetric.values[M->row[k] * n + M->column[k]] += 0.5 * M->x[k];
+        symmetric.values[M->column[k] * n + M->row[k]] += 0.5 * M->x[k];
+    }
+    stn_error reason = {STN_OK, ""};
+    if (r->status == STN_OK && stn_check_matrix(r->context, "its symmetric part", &symmetric, &reason) != STN_OK) {
+        fclib_fail(r, "M", "%s", reason.text);
+    }
+}
+
 static void fill_local(fclib_reader *r, const global_form *g, stn_problem *p) {
     int64_t rows = p->row_count, columns = rows + 1, size = (int64_t)g->M.n + g->G.n;
     if (size * size > FCLIB_MAX_NUMBERS || size * columns > FCLIB_MAX_NUMBERS || rows * rows > FCLIB_MAX_NUMBERS) {
@@ -208,6 +224,7 @@ static void fill_local(fclib_reader *r, const global_form *g, stn_problem *p) {
             "too many",
             (long long)size, (long long)rows);
     }
+    check_energy(r, &g->M);
     double *K = fclib_allocate(r, size * size, sizeof *K), *X = fclib_allocate(r, size * columns, sizeof *X);
     p->form = STN_FORM_LOCAL;
     p->W = fclib_allocate(r, rows * rows, sizeof *p->W);

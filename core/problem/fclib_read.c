@@ -257,26 +257,31 @@ static void read_problem(fclib_reader *r, stn_problem *p) {
     }
 }
 
+stn_status fclib_read_arrays(stn_context *context, stn_arena *arena, const char *path, const array_file *file,
+                             stn_problem *problem, stn_error *err) {
+    fclib_reader r = {
+        .context = context, .arena = arena, .path = path, .group = find_group(file), .file = file, .err = err};
+    if (r.group == NULL) {
+        return stn_fail(err, STN_ERR_PARSE,
+                        "%s: neither fclib_local/spacedim nor fclib_global/spacedim: no FCLIB problem", path);
+    }
+    read_problem(&r, problem);
+    return r.status;
+}
+
 stn_status fclib_read(stn_context *context, stn_arena *arena, const char *path, const char *bytes, size_t size,
                       stn_problem *problem, stn_error *err) {
     array_file *file = stn_allocate(context, 1, sizeof *file);
     if (file == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
     }
-    fclib_reader r = {.context = context, .arena = arena, .path = path, .file = file, .err = err};
-    r.status = array_file_unpack(context, bytes, size, file, err);
-    if (r.status != STN_OK) {
+    stn_status status = array_file_unpack(context, bytes, size, file, err);
+    if (status != STN_OK) {
         stn_error_prefix(err, "%s", path);
     } else {
-        r.group = find_group(file);
-        if (r.group == NULL) {
-            r.status = stn_fail(err, STN_ERR_PARSE,
-                                "%s: neither fclib_local/spacedim nor fclib_global/spacedim: no FCLIB problem", path);
-        } else {
-            read_problem(&r, problem);
-        }
+        status = fclib_read_arrays(context, arena, path, file, problem, err);
     }
     array_file_clear(file);
     stn_release(context, file);
-    return r.status;
+    return status;
 }
