@@ -21,7 +21,7 @@ const char *compare_status_word(compare_status status); ///< "not_converged"
 
 /// What is written into one field of a row's JSON and of the CSV: a solve with an iteration limit, judged.
 typedef struct compare_point {
-    int32_t limit, iterations;
+    int32_t iterations;
     double time_ms;        // median of the repeats
     double residual;       // by the solver's own formulation
     double natural_scaled; // by Coulomb's law
@@ -38,7 +38,7 @@ typedef struct compare_row {
     stn_certificate certificate;
     char note[COMPARE_NOTE];
     int32_t point_count;
-    compare_point points[COMPARE_MOST_POINTS]; // by growing limits; the row itself is the last one
+    compare_point points[COMPARE_MOST_POINTS]; // by growing limits, then the row itself, and what it came to when it stopped short
 } compare_row;
 
 typedef struct compare_problem {

@@ -114,7 +114,7 @@ static void add_reached(cJSON *json, const char *name, const compare_row *row, b
 
 static const char *curve_note(const compare_row *row) {
     if (row->point_count > 0 && !row->traced) {
-        return "a shorter solve did not end";
+        return "a shorter solve came to no result";
     }
     return row->bent ? "converges sooner with a smaller limit of iterations" : "";
 }

@@ -132,17 +132,15 @@ static stn_status judge(bench *b, outcome *out) {
                        &out->certificate, &b->error);
 }
 
-static void set_limit(const bench *b, int32_t limit) {
-    stn_solver_common *common = b->solver->solver.solver->common;
-    common->max_iterations = limit;
+static stn_solver_common *common_of(const bench *b) {
+    return b->solver->solver.solver->common;
 }
 
 /// A success that the judge does not see is no success.
 static void note_claim(const bench *b, compare_row *row) {
-    const stn_solver_common *common = b->solver->solver.solver->common;
     stn_formulation f = b->solver->formulation;
     bool has_measure = f == STN_REGULARIZED || f == STN_CCP || f == STN_NCP;
-    if (has_measure && !isnan(row->residual) && row->residual > 100.0 * common->tolerance) {
+    if (has_measure && !isnan(row->residual) && row->residual > 100.0 * common_of(b)->tolerance) {
         snprintf(row->note, sizeof row->note, "says converged, %s is %.1e", compare_measure(f), row->residual);
     }
 }
@@ -199,7 +197,43 @@ static int32_t next_limit(int32_t limit) {
     return limit > INT32_MAX - step ? INT32_MAX : limit + step;
 }
 
-/// The solver again with growing limits, up to what it needed; the row itself is the curve's last point.
+/// A solve, judged, as the next point of the curve. False: it came to nothing.
+static bool add_point(bench *b, compare_row *row) {
+    outcome o = {0};
+    solve_timed(b, &o);
+    if (o.status < 0 || judge(b, &o) < 0) {
+        return false;
+    }
+    const compare_point *last = row->point_count > 0 ? &row->points[row->point_count - 1] : NULL;
+    row->bent = row->bent || (o.status == STN_OK && o.report.iterations < row->iterations);
+    if (last == NULL ||
+        o.report.iterations > last->iterations) { // else it gave up before this limit and the one before
+        row->points[row->point_count] =
+            (compare_point){o.report.iterations, o.time_ms, compare_residual(b->solver->formulation, &o.certificate),
+                            o.certificate.natural_scaled};
+        row->point_count++;
+    }
+    return true;
+}
+
+/// The row itself is a point of its curve.
+static void add_row(compare_row *row) {
+    row->point_count -= row->point_count > 0 && row->points[row->point_count - 1].iterations >= row->iterations;
+    row->points[row->point_count++] =
+        (compare_point){row->iterations, row->time_ms, row->residual, row->certificate.natural_scaled};
+}
+
+/// The solver's own measure is not the judge's: it may have stopped a little above a target that its tolerance asks
+/// for.
+static bool stopped_short(const compare_row *row, double tolerance) {
+    bool is_short = false;
+    for (int32_t i = 0; i < COMPARE_TARGETS; i++) {
+        is_short = is_short || (tolerance <= compare_targets[i] && row->residual > compare_targets[i]);
+    }
+    return is_short && row->status == COMPARE_CONVERGED;
+}
+
+/// The solver again with growing limits, up to what it needed.
 static int32_t trace_row(pass *p, int32_t index) {
     comparison *c = p->comparison;
     compare_row *row = &c->rows[index];
@@ -210,24 +244,22 @@ static int32_t trace_row(pass *p, int32_t index) {
     if (c->options.cold) {
         forget_start(&p->problem.problem);
     }
-    const stn_solver_common *common = b.solver->solver.solver->common;
-    int32_t end = row->status == COMPARE_TIMEOUT ? common->max_iterations : row->iterations;
-    for (int32_t limit = 1; limit < end && row->point_count < COMPARE_MOST_POINTS - 1; limit = next_limit(limit)) {
-        outcome o = {0};
-        set_limit(&b, limit);
-        solve_timed(&b, &o);
-        if (o.status < 0 || judge(&b, &o) < 0) {
-            break;
+    stn_solver_common *common = common_of(&b);
+    const stn_solver_common given = *common;
+    int32_t end = row->done ? row->iterations : given.max_iterations;
+    for (int32_t limit = 1; limit < end && row->point_count < COMPARE_MOST_POINTS - 2; limit = next_limit(limit)) {
+        common->max_iterations = limit;
+        if (!add_point(&b, row)) {
+            return 0;
         }
-        row->bent = row->bent || o.status == STN_OK;
-        const compare_point *last = row->point_count > 0 ? &row->points[row->point_count - 1] : NULL;
-        if (last != NULL && o.report.iterations <= last->iterations) {
-            continue; // gave up before this limit and the one before
-        }
-        row->points[row->point_count] =
-            (compare_point){limit, o.report.iterations, o.time_ms,
-                            compare_residual(b.solver->formulation, &o.certificate), o.certificate.natural_scaled};
-        row->point_count++;
+    }
+    if (row->done) {
+        add_row(row);
+    }
+    if (stopped_short(row, given.tolerance)) {
+        *common = given;
+        common->tolerance *= 0.1;
+        add_point(&b, row);
     }
     row->traced = true;
     return 0;
@@ -256,13 +288,11 @@ static void end_solve(compare_row *row, const cli_job_end *end, double limit_s) 
     }
 }
 
-/// Whatever happened on the way, what the row found out is the end of its curve.
+/// Whatever happened on the way, what the row found out is known.
 static void end_trace(compare_row *row, const cli_job_end *end, double limit_s) {
     (void)end, (void)limit_s;
-    if (row->done && row->status != COMPARE_FAILED) {
-        row->point_count -= row->point_count > 0 && row->points[row->point_count - 1].iterations == row->iterations;
-        row->points[row->point_count++] = (compare_point){row->iterations, row->iterations, row->time_ms, row->residual,
-                                                          row->certificate.natural_scaled};
+    if (row->done && !row->traced) {
+        add_row(row);
     }
 }
 
