@@ -352,11 +352,14 @@ static const stn_solver_ops split_coulomb_ops = {
     .max_iterations = 5000,
 };
 
+static const char *const dense[] = {"dense", NULL}; // a full matrix over all rows
+
 static const stn_plugin_desc admm_plugin = {
     .size = sizeof admm_plugin,
     .kind = STN_KIND_SOLVER,
     .id = "admm",
     .version = "0.1.0",
+    .capabilities = dense,
     .summary = "ADMM over impulses with an adaptive penalty, convex relaxation",
     .reference = "boyd-2011, section 3",
     .ops.solver = &convex_ops,
@@ -366,6 +369,7 @@ static const stn_plugin_desc coulomb_plugin = {
     .kind = STN_KIND_SOLVER,
     .id = "admm_ncp",
     .version = "0.1.0",
+    .capabilities = dense,
     .summary = "ADMM over impulses with an adaptive penalty, Coulomb friction",
     .reference = "boyd-2011, section 3",
     .ops.solver = &coulomb_ops,
