@@ -18,7 +18,7 @@ typedef struct auto_config {
     int32_t dense_rows;
 } auto_config;
 
-#define DEFAULT_CHAIN "bisection:300,newton_ncp:500,admm_split_ncp:4000,admm_ncp:4000,nsgs:2000"
+#define DEFAULT_CHAIN "bisection:100,newton_ncp:2000,admm_split_ncp:4000,admm_ncp:4000,nsgs:2000"
 
 static const stn_param params[] = {
     STN_PARAM_TEXT(auto_config, chain, DEFAULT_CHAIN,
