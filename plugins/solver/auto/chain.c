@@ -29,7 +29,7 @@ static bool read_entry(const char *text, size_t length, char id[LONGEST_ID], int
 static stn_status check(const stage *s, stn_error *err) {
     const stn_plugin_desc *desc = s->solver->desc;
     if (strcmp(desc->id, "auto") == 0) {
-        return stn_fail(err, STN_ERR_PARAMETER, "chain: a chain is no part of a chain");
+        return stn_fail(err, STN_ERR_PARAMETER, "chain: auto is no part of a chain");
     }
     stn_formulation formulation = stn_solver_formulation(s->solver);
     if (formulation != STN_NCP || (s->ops->needs & ~(uint32_t)STN_NEEDS_DELASSUS) != 0) {
