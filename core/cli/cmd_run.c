@@ -85,7 +85,7 @@ static int report(const cli_command *command, stn_session *session, const cli_ru
         cli_fail(command, "%s", session->exit_text);
     } else if (exit == CLI_BAD_INPUT) {
         cli_fail(command, "%s", err->text);
-        if (session->statistics.count == 0) {
+        if (session->statistics.samples.steps == 0) {
             return exit;
         }
     } else if (exit == CLI_SOLVER_FAILED) {

@@ -10,9 +10,9 @@
 #include "cli/print.h"
 #include "cli/run_report.h"
 
-/// Steps that count for allocations: workspaces grow in the first ones.
+/// Steps that do not count for allocations: workspaces grow in them.
 static int64_t warm_up(const stn_session *session) {
-    int64_t tenth = session->statistics.count / 10;
+    int64_t tenth = session->statistics.samples.steps / 10;
     return tenth > 20 ? tenth : 20;
 }
 
@@ -84,7 +84,7 @@ enum { WITH_MEAN = 1, WITH_MEDIAN = 2, WITH_P99 = 4, WITH_MAX = 8 };
 /// { "mean": .., "max": .. } of the samples, as `which` says.
 static void add_summary(cJSON *json, const char *name, const stn_session *session, stn_sample sample, int which) {
     stn_summary s = {NAN, NAN, NAN, NAN};
-    stn_statistics_summary(session, sample, 0, &s);
+    stn_statistics_summary(session, sample, &s);
     cJSON *object = cJSON_AddObjectToObject(json, name);
     const struct {
         int bit;
@@ -146,7 +146,7 @@ static void add_failure(cJSON *json, const stn_session *session) {
 
 static void add_steps(cJSON *json, const stn_session *session, const cli_run_end *end) {
     const stn_statistics *s = &session->statistics;
-    cli_json_add_real(json, "steps", (double)s->count);
+    cli_json_add_real(json, "steps", (double)s->samples.steps);
     cli_json_add_real(json, "simulated_s", s->simulated);
     cli_json_add_real(json, "wall_s", end->wall);
     cli_json_add_real(json, "real_time_factor", end->wall > 0.0 ? s->simulated / end->wall : (double)NAN);
@@ -181,7 +181,7 @@ static void add_steps(cJSON *json, const stn_session *session, const cli_run_end
     cJSON *energy = cJSON_AddObjectToObject(json, "energy_J");
     cli_json_add_real(energy, "first", s->energy_first);
     cli_json_add_real(energy, "last", s->energy_last);
-    cli_json_add_real(energy, "max_increase", s->count > 0 ? s->energy_rise : (double)NAN);
+    cli_json_add_real(energy, "max_increase", s->samples.steps > 0 ? s->energy_rise : (double)NAN);
 }
 
 cJSON *cli_run_json(const stn_session *session, const cli_run_end *end) {
@@ -198,10 +198,8 @@ cJSON *cli_run_json(const stn_session *session, const cli_run_end *end) {
     cli_json_add_real(model, "nq", session->nq);
     cli_json_add_real(model, "nv", session->nv);
     add_steps(json, session, end);
-    stn_summary allocations = {NAN, NAN, NAN, NAN};
-    stn_statistics_summary(session, STN_SAMPLE_ALLOCATIONS, warm_up(session), &allocations);
     cli_json_add_real(json, "peak_rss_kb", (double)peak_kilobytes());
-    cli_json_add_real(json, "allocations_per_step", allocations.mean);
+    cli_json_add_real(json, "allocations_per_step", stn_statistics_allocations(session, warm_up(session)));
     add_checks(json, session);
     add_results(json, session);
     add_failure(json, session);
@@ -281,7 +279,7 @@ static void print_table(const stn_session *session) {
         if (lines[i].sample == STN_SAMPLE_momentum) {
             stn_statistics_momentum(session, &figures);
         } else {
-            stn_statistics_summary(session, lines[i].sample, 0, &figures);
+            stn_statistics_summary(session, lines[i].sample, &figures);
         }
         fprintf(stderr, "  %-16s", lines[i].name);
         print_cell(figures.mean);
@@ -301,10 +299,10 @@ static void print_contacts(const stn_contact_tally *last) {
 
 static void print_steps(const stn_session *session, const cli_run_end *end) {
     const stn_statistics *s = &session->statistics;
-    if (s->count == 0) {
+    if (s->samples.steps == 0) {
         return;
     }
-    fprintf(stderr, "  %lld steps, %.4g s simulated in %.3g s: %.1f times real time\n", (long long)s->count,
+    fprintf(stderr, "  %lld steps, %.4g s simulated in %.3g s: %.1f times real time\n", (long long)s->samples.steps,
             s->simulated, end->wall, s->simulated / end->wall);
     print_table(session);
     print_contacts(&s->contacts_last);

@@ -9,6 +9,8 @@
 
 #include <stiction/stiction.h>
 
+#include "lua/samples.h"
+
 struct lua_State;
 
 /// `--set name=text`. "solver.tolerance" and the like go to the plugin of that kind, other names to stn.params.
@@ -47,13 +49,13 @@ typedef struct stn_result {
     char *unit; // may be NULL
 } stn_result;
 
-/// What is sampled at every step: three counters, then the residuals in the order of STN_CERTIFICATE_FIELDS.
+/// What is sampled at every step: counters, then the residuals in the order of STN_CERTIFICATE_FIELDS.
 typedef enum stn_sample {
     STN_SAMPLE_STEP_US,
     STN_SAMPLE_ITERATIONS,
     STN_SAMPLE_CONTACTS,
     STN_SAMPLE_OVERLAP,
-    STN_SAMPLE_ALLOCATIONS,
+    STN_SAMPLE_ALLOCATIONS, // of all steps until then, this one included
 #define STN_SAMPLE_FIELD(member, name, unit, text) STN_SAMPLE_##member,
     STN_CERTIFICATE_FIELDS(STN_SAMPLE_FIELD)
 #undef STN_SAMPLE_FIELD
@@ -76,10 +78,15 @@ typedef struct stn_contact_tally {
     double slip_speed, glide_gap; // the largest of those with force [m/s], [m]
 } stn_contact_tally;
 
+/// Of some momentum errors.
+typedef struct stn_momentum_bin {
+    double sum, max;
+} stn_momentum_bin;
+
 /// Every step of every world of the session.
 typedef struct stn_statistics {
-    int64_t count, capacity;
-    double *sample[STN_SAMPLE_COUNT]; // (count) each
+    stn_samples samples;              // columns: stn_sample
+    stn_momentum_bin *momentum;       // errors by their size in absolute terms: statistics.c
     stn_profile profile;              // when one was asked for
     double simulated;                 // [s]
     int64_t not_converged;            // steps
@@ -173,12 +180,14 @@ bool stn_session_add_check(stn_session *session, const char *name, bool ok, doub
 /// A line about the first check from `first` on that failed, in `text`; NULL when none did.
 const char *stn_session_failed_check(const stn_session *session, int32_t first, char *text, size_t size);
 
-/// Mean, median, 99th percentile and maximum of the samples from `first` on that are no NaN, exactly.
+/// Mean and maximum of the samples that are no NaN, exactly; median and 99th percentile as exactly as samples.h says.
 /// False: out of memory.
-bool stn_statistics_summary(const stn_session *session, stn_sample which, int64_t first, stn_summary *out);
+bool stn_statistics_summary(const stn_session *session, stn_sample which, stn_summary *out);
 /// The same of the momentum error, with 0 where the residual is rounding beside the largest momentum of the run:
 /// relative to itself that of a body at rest says nothing.
 bool stn_statistics_momentum(const stn_session *session, stn_summary *out);
+/// Allocations a step after the first `steps`, NaN when there are no more; of runs that samples.h thins out after a few more.
+double stn_statistics_allocations(const stn_session *session, int64_t steps);
 void stn_statistics_clear(stn_session *session);
 
 /// Runs a file in a fresh state with the module, search paths beside the script, and an assert that says where; the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the summary of a run says about its steps. All samples are kept, so that percentiles are exact.
+// What the summary of a run says about its steps.
 //
 // Energy: with E = kinetic + potential + elastic after a step and W the work that controllers and applied forces did in
 // it, B = E - sum W can only fall when the scheme and the contacts dissipate. energy_rise is the largest rise of B
@@ -12,28 +12,39 @@
 
 #include "lua/bind.h"
 
-void stn_statistics_clear(stn_session *session) {
-    for (int i = 0; i < STN_SAMPLE_COUNT; i++) {
-        stn_release(session->context, session->statistics.sample[i]);
+// Momentum errors by their size in absolute terms, error times what it is relative to: eight bins an octave from
+// `nothing` on, as the bits of a double have them. Which of them are rounding is known at the end of the run.
+enum { MOMENTUM_BINS = 1024, BIN_SHIFT = 49 };
+static const double nothing = 1e-14, rounding = 1e-13; // the first in sqrt(J), as in docs/certificate.md
+
+static int32_t bin_of(double absolute) {
+    uint64_t bits, first;
+    memcpy(&bits, &absolute, sizeof bits);
+    memcpy(&first, &nothing, sizeof first);
+    if (absolute <= nothing) {
+        return 0;
     }
+    uint64_t bin = (bits >> BIN_SHIFT) - (first >> BIN_SHIFT);
+    return bin < MOMENTUM_BINS ? (int32_t)bin : MOMENTUM_BINS - 1;
+}
+
+void stn_statistics_clear(stn_session *session) {
+    stn_samples_clear(session->context, &session->statistics.samples);
+    stn_release(session->context, session->statistics.momentum);
     session->statistics = (stn_statistics){.energy_first = NAN, .energy_last = NAN};
 }
 
-static bool reserve(stn_session *session) {
+static bool note_momentum(stn_session *session, double error, double size) {
     stn_statistics *s = &session->statistics;
-    if (s->count < s->capacity) {
-        return true;
+    if (s->momentum == NULL) {
+        s->momentum = stn_allocate(session->context, MOMENTUM_BINS, sizeof *s->momentum);
     }
-    size_t wanted = s->capacity > 0 ? 2 * (size_t)s->capacity : 1024;
-    for (int i = 0; i < STN_SAMPLE_COUNT; i++) {
-        double *grown = stn_reallocate(session->context, s->sample[i], (size_t)s->count, wanted, sizeof *grown);
-        if (grown == NULL) {
-            return false;
-        }
-        s->sample[i] = grown;
+    if (s->momentum != NULL && !isnan(error)) {
+        stn_momentum_bin *bin = &s->momentum[bin_of(error * size)];
+        bin->sum += error;
+        bin->max = error > bin->max ? error : bin->max;
     }
-    s->capacity = (int64_t)wanted;
-    return true;
+    return s->momentum != NULL;
 }
 
 /// Mechanical energy at the present state; elements have that of the last step.
@@ -75,15 +86,6 @@ static void note_energy(stn_lua_world *w, const stn_step_report *report) {
     }
 }
 
-static void note_counters(stn_statistics *s, const stn_step_report *report, double allocations) {
-    s->sample[STN_SAMPLE_STEP_US][s->count] = report->duration_us;
-    s->sample[STN_SAMPLE_ITERATIONS][s->count] = report->iterations;
-    s->sample[STN_SAMPLE_CONTACTS][s->count] = report->contacts;
-    s->sample[STN_SAMPLE_OVERLAP][s->count] = report->overlap_m;
-    s->sample[STN_SAMPLE_ALLOCATIONS][s->count] = allocations;
-    s->not_converged += report->not_converged > 0;
-}
-
 /// Turns of other threads that ours had to make room for.
 static long count_interruptions(void) {
     struct rusage usage;
@@ -110,13 +112,26 @@ static void note_profile(stn_profile *p, const stn_step_report *report) {
     }
 }
 
-static void note_certificate(stn_statistics *s, const stn_certificate *c) {
-#define NOTE_FIELD(member, name, unit, text) \
-    s->sample[STN_SAMPLE_##member][s->count] = c != NULL ? c->member : (double)NAN;
-    STN_CERTIFICATE_FIELDS(NOTE_FIELD)
-#undef NOTE_FIELD
-    s->sample[STN_SAMPLE_MOMENTUM_SIZE][s->count] = c != NULL ? c->momentum_size : (double)NAN;
-    s->not_finite += c != NULL && !c->finite;
+/// All figures of the step.
+static bool note_samples(stn_session *session, const stn_step_report *report, const stn_certificate *c,
+                         double allocations) {
+    stn_statistics *s = &session->statistics;
+    stn_samples *samples = &s->samples;
+    double before = samples->steps > 0 ? samples->max[STN_SAMPLE_ALLOCATIONS] : 0.0;
+    double row[STN_SAMPLE_COUNT] = {
+        [STN_SAMPLE_STEP_US] = report->duration_us,
+        [STN_SAMPLE_ITERATIONS] = report->iterations,
+        [STN_SAMPLE_CONTACTS] = report->contacts,
+        [STN_SAMPLE_OVERLAP] = report->overlap_m,
+        [STN_SAMPLE_ALLOCATIONS] = before + allocations,
+#define FIELD_OF(member, name, unit, text) [STN_SAMPLE_##member] = c != NULL ? c->member : (double)NAN,
+        STN_CERTIFICATE_FIELDS(FIELD_OF)
+#undef FIELD_OF
+            [STN_SAMPLE_MOMENTUM_SIZE] = c != NULL ? c->momentum_size : (double)NAN,
+    };
+    samples->columns = STN_SAMPLE_COUNT;
+    return note_momentum(session, row[STN_SAMPLE_momentum], row[STN_SAMPLE_MOMENTUM_SIZE]) &&
+           stn_samples_add(session->context, samples, row);
 }
 
 stn_status stn_statistics_observe(void *user, const stn_observation *o, stn_error *err) {
@@ -127,17 +142,17 @@ stn_status stn_statistics_observe(void *user, const stn_observation *o, stn_erro
     if (o->report == NULL || !started(w)) {
         return STN_OK; // not a step of the script's
     }
-    if (!reserve(session)) {
-        return stn_fail(err, STN_ERR_MEMORY, "run statistics: out of memory after %lld steps", (long long)s->count);
+    if (!note_samples(session, o->report, o->certificate, allocations)) {
+        return stn_fail(err, STN_ERR_MEMORY, "run statistics: out of memory after %lld steps",
+                        (long long)s->samples.steps);
     }
-    note_counters(s, o->report, allocations);
-    note_certificate(s, o->certificate);
+    s->not_converged += o->report->not_converged > 0;
+    s->not_finite += o->certificate != NULL && !o->certificate->finite;
     note_energy(w, o->report);
     if (session->profile) {
         note_profile(&s->profile, o->report);
     }
     s->simulated += o->dt;
-    s->count++;
     if (session->progress != NULL) {
         session->progress(session->progress_user, o, session->end_time);
     }
@@ -170,57 +185,83 @@ static int compare_reals(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/// What is left of the samples `from` on, without NaN.
-static bool summarize(const stn_session *session, const double *from, int64_t samples, stn_summary *out) {
-    *out = (stn_summary){NAN, NAN, NAN, NAN};
-    if (samples <= 0) {
-        return true;
-    }
-    double *sorted = stn_allocate(session->context, (size_t)samples, sizeof *sorted);
-    if (sorted == NULL) {
-        return false;
-    }
-    size_t count = 0;
-    double sum = 0.0;
-    for (int64_t i = 0; i < samples; i++) {
-        if (!isnan(from[i])) {
-            sorted[count++] = from[i];
-            sum += from[i];
-        }
-    }
-    if (count > 0) {
-        qsort(sorted, count, sizeof *sorted, compare_reals);
-        size_t rank = (99 * count + 99) / 100; // nearest rank: smallest value with at least 99 % at or below it
-        out->mean = sum / (double)count;
-        out->median = 0.5 * (sorted[(count - 1) / 2] + sorted[count / 2]);
-        out->p99 = sorted[rank - 1];
-        out->max = sorted[count - 1];
-    }
-    stn_release(session->context, sorted);
-    return true;
+/// Median and 99th percentile of `count` values without NaN, which are sorted.
+static void read_quantiles(double *values, size_t count, stn_summary *out) {
+    qsort(values, count, sizeof *values, compare_reals);
+    size_t rank = (99 * count + 99) / 100; // nearest rank: smallest value with at least 99 % at or below it
+    out->median = 0.5 * (values[(count - 1) / 2] + values[count / 2]);
+    out->p99 = values[rank - 1];
 }
 
-bool stn_statistics_summary(const stn_session *session, stn_sample which, int64_t first, stn_summary *out) {
-    const stn_statistics *s = &session->statistics;
-    return summarize(session, s->count > first ? s->sample[which] + first : NULL, s->count - first, out);
+/// The kept samples of a column without NaN, released by the caller; NULL: out of memory. Momentum errors of rounding
+/// up to `below`, in absolute terms, are 0.
+static double *take_column(const stn_session *session, stn_sample which, double below, size_t *count) {
+    const stn_samples *s = &session->statistics.samples;
+    double *values = stn_allocate(session->context, (size_t)s->kept + 1, sizeof *values);
+    *count = 0;
+    for (int32_t i = 0; i < s->kept && values != NULL; i++) {
+        const double *row = s->values + (size_t)i * (size_t)s->columns;
+        bool rounded = which == STN_SAMPLE_momentum && row[which] * row[STN_SAMPLE_MOMENTUM_SIZE] <= below;
+        if (!isnan(row[which])) {
+            values[(*count)++] = rounded ? 0.0 : row[which];
+        }
+    }
+    return values;
+}
+
+bool stn_statistics_summary(const stn_session *session, stn_sample which, stn_summary *out) {
+    const stn_samples *s = &session->statistics.samples;
+    size_t count;
+    *out = (stn_summary){NAN, NAN, NAN, NAN};
+    if (s->steps == 0 || s->count[which] == 0.0) {
+        return true;
+    }
+    double *values = take_column(session, which, -1.0, &count);
+    if (values != NULL && count > 0) {
+        read_quantiles(values, count, out);
+    }
+    out->mean = s->sum[which] / s->count[which];
+    out->max = s->max[which];
+    stn_release(session->context, values);
+    return values != NULL;
 }
 
 bool stn_statistics_momentum(const stn_session *session, stn_summary *out) {
-    const stn_statistics *s = &session->statistics;
-    const double *size = s->sample[STN_SAMPLE_MOMENTUM_SIZE], *momentum = s->sample[STN_SAMPLE_momentum];
-    const double nothing = 1e-14, rounding = 1e-13; // the first in sqrt(J), as in docs/certificate.md
-    double largest = 0.0, *errors = NULL;
-    for (int64_t i = 0; i < s->count; i++) {
-        largest = fmax(largest, size[i]);
+    const stn_samples *s = &session->statistics.samples;
+    size_t count;
+    *out = (stn_summary){NAN, NAN, NAN, NAN};
+    if (s->steps == 0 || s->count[STN_SAMPLE_momentum] == 0.0) {
+        return true;
     }
-    errors = stn_allocate(session->context, (size_t)s->count + 1, sizeof *errors);
-    if (errors == NULL) {
-        return false;
+    double below = fmax(nothing, rounding * s->max[STN_SAMPLE_MOMENTUM_SIZE]), sum = 0.0, max = 0.0;
+    double *values = take_column(session, STN_SAMPLE_momentum, below, &count);
+    for (size_t i = 0; i < count && s->level == 0; i++) {
+        sum += values[i];
+        max = fmax(max, values[i]);
     }
-    for (int64_t i = 0; i < s->count; i++) {
-        errors[i] = momentum[i] * size[i] <= fmax(nothing, rounding * largest) ? 0.0 : momentum[i];
+    for (int32_t bin = bin_of(below) + 1; bin < MOMENTUM_BINS && s->level > 0; bin++) {
+        sum += session->statistics.momentum[bin].sum;
+        max = fmax(max, session->statistics.momentum[bin].max);
     }
-    bool done = summarize(session, errors, s->count, out);
-    stn_release(session->context, errors);
-    return done;
+    if (values != NULL && count > 0) {
+        read_quantiles(values, count, out);
+    }
+    out->mean = sum / s->count[STN_SAMPLE_momentum];
+    out->max = max;
+    stn_release(session->context, values);
+    return values != NULL;
+}
+
+double stn_statistics_allocations(const stn_session *session, int64_t steps) {
+    const stn_samples *s = &session->statistics.samples;
+    if (s->steps <= steps) {
+        return (double)NAN;
+    }
+    double all = s->max[STN_SAMPLE_ALLOCATIONS], before = 0.0;
+    int64_t last = -1;
+    for (int32_t i = 0; i < s->kept && stn_samples_step(s, i) < steps; i++) {
+        last = stn_samples_step(s, i);
+        before = s->values[(size_t)i * (size_t)s->columns + STN_SAMPLE_ALLOCATIONS];
+    }
+    return (all - before) / (double)(s->steps - 1 - last);
 }
