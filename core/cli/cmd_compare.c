@@ -10,10 +10,18 @@
 #include "cli/compare.h"
 #include "cli/print.h"
 
+/// Warnings about a problem are shown, and belong to its result, which names the file already.
 static void log_message(void *user, stn_log_level level, const char *text) {
     const comparison *c = user;
-    if (level >= STN_LOG_WARNING && !c->quiet) {
-        fprintf(stderr, "%s: %s\n", level == STN_LOG_WARNING ? "warning" : "error", text);
+    compare_problem *p = c->reading;
+    if (level < STN_LOG_WARNING || (level == STN_LOG_WARNING && p == NULL)) {
+        return;
+    }
+    fprintf(stderr, "%s: %s\n", level == STN_LOG_WARNING ? "warning" : "error", text);
+    if (p != NULL) {
+        size_t path = strlen(p->path), used = strlen(p->note);
+        bool named = strncmp(text, p->path, path) == 0 && strncmp(text + path, ": ", 2) == 0;
+        snprintf(p->note + used, sizeof p->note - used, "%s%s", used > 0 ? "; " : "", named ? text + path + 2 : text);
     }
 }
 

@@ -38,7 +38,8 @@ typedef struct compare_row {
     stn_certificate certificate;
     char note[COMPARE_NOTE];
     int32_t point_count;
-    compare_point points[COMPARE_MOST_POINTS]; // by growing limits, then the row itself, and what it came to when it stopped short
+    compare_point points[COMPARE_MOST_POINTS]; // by growing limits, then the row itself, and what it came to when it
+                                               // stopped short
 } compare_row;
 
 typedef struct compare_problem {
@@ -47,6 +48,7 @@ typedef struct compare_problem {
     bool read;
     int32_t contacts, constraints, nv;
     char unreadable[COMPARE_NOTE]; // why
+    char note[COMPARE_NOTE];       // what reading it warned of
 } compare_problem;
 
 /// A solver as it is named: "bisection:local=golden".
@@ -71,7 +73,7 @@ typedef struct comparison {
     const cli_command *command;
     compare_options options;
     stn_context *context;
-    bool quiet; // problems are read again: what there is to say of them is said
+    compare_problem *reading; // whose warnings come in; NULL: nobody's, or they are known
     int32_t problem_count, solver_count;
     compare_problem *problems;
     compare_solver *solvers;

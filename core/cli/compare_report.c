@@ -171,6 +171,7 @@ static cJSON *problem_json(const compare_problem *p) {
     add_real(json, "constraints", p->read, p->constraints);
     add_real(json, "nv", p->read, p->nv);
     cli_json_add_text(json, "unreadable", p->read ? NULL : p->unreadable);
+    cli_json_add_text(json, "note", p->note);
     return json;
 }
 

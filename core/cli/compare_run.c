@@ -307,8 +307,12 @@ static void read_problem(pass *p, int32_t index) {
     compare_problem *of = &c->problems[index];
     stn_error err = {0};
     cli_problem_clear(&p->problem);
+    cli_progress_end(&p->progress); // a warning has a line of its own
     p->loaded = index;
-    if (cli_problem_load(&p->problem, c->context, of->path, &err) != STN_OK) {
+    c->reading = p->job == solve_row ? of : NULL; // the second time all is said
+    stn_status status = cli_problem_load(&p->problem, c->context, of->path, &err);
+    c->reading = NULL;
+    if (status != STN_OK) {
         cli_problem_clear(&p->problem);
         snprintf(of->unreadable, sizeof of->unreadable, "%s", err.text);
         return;
@@ -397,7 +401,6 @@ stn_status compare_trace(comparison *c, stn_error *err) {
     }
     // limits that grow by sqrt(2) add up to 2.4 times the last
     pass p = {c, trace_row, end_trace, rows, count, 3.0 * c->options.timeout_s, .what = "curves"};
-    c->quiet = true;
     stn_status status = run_pass(&p, err);
     free(rows);
     return status;

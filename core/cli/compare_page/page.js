@@ -157,7 +157,8 @@ function drawMatrix() {
   for (const s of shown()) make(head, "th", { class: "solver", scope: "col" }, s.label);
   problems.forEach((problem, p) => {
     const line = make(table, "tr"), name = make(line, "th", { class: "problem", scope: "row" });
-    make(name, "button", { title: problem.problem }, problem.name).onclick = () => change({ problem: p });
+    const title = problem.problem + (problem.note ? `\n${problem.note}` : "");
+    make(name, "button", { title }, problem.name + (problem.note ? " *" : "")).onclick = () => change({ problem: p });
     make(line, "td", { class: "number" }, problem.unreadable ? "\u2013" : problem.contacts);
     for (const s of shown()) drawCell(line, p, s);
   });
@@ -207,6 +208,7 @@ function drawCurves() {
     const box = make(byId("curves"), "figure", { "data-curve": what });
     drawCurve(box, state.problem, what, label, { height: 330 });
   }
+  byId("problem_note").textContent = problems[state.problem].note;
   const bent = shown().filter((s) => rowOf(state.problem, s).curve_note);
   if (bent.length) make(byId("curves"), "p", { class: "muted" }, bent.map((s) => `${s.label}: ${rowOf(state.problem, s).curve_note}`).join("; ") + ".");
 }

@@ -184,6 +184,17 @@ static void a_file_that_cannot_be_read_is_a_row_unless_none_can(void **state) {
     stn_expect_part(words, 2, "stiction compare: /nothere.json: No such file or directory\n");
 }
 
+static void what_reading_a_problem_warns_of_stands_beside_it(void **state) {
+    (void)state;
+    skip_without(STN_SHARED_DIR "/fclib/Rover4396.hdf5");
+    cJSON *json = compare_json(STN_SHARED_DIR "/fclib/Rover4396.hdf5 --solvers pgs --curves");
+    const cJSON *problem = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(json, "problems"), 0);
+    const char *note = text_of(problem, "note");
+    assert_memory_equal(note, "W is not symmetric, by ", 23);
+    assert_null(strstr(note + 1, "W is not symmetric")); // said once, though the file is read twice
+    cJSON_Delete(json);
+}
+
 /// The residual that `stiction solve` has when it is stopped after so many iterations.
 static double residual_of_solve(const char *solver, int32_t iterations) {
     char line[1024];
@@ -330,6 +341,7 @@ int main(void) {
         cmocka_unit_test(a_solver_without_end_is_a_row),
         cmocka_unit_test(a_problem_that_a_solver_does_not_treat_is_refused),
         cmocka_unit_test(a_file_that_cannot_be_read_is_a_row_unless_none_can),
+        cmocka_unit_test(what_reading_a_problem_warns_of_stands_beside_it),
         cmocka_unit_test(curves_are_solves_with_growing_limits),
         cmocka_unit_test(a_curve_goes_on_where_a_row_stops_short_of_its_target),
         cmocka_unit_test(the_table_and_the_csv_have_a_line_for_each_row),
