@@ -40,6 +40,7 @@ typedef struct bench {
     stn_context *context;
     double timeout_s;
     const char *csv;
+    cli_list only; // solvers by name; all when there are none
     char *paths[MOST_PROBLEMS];
     int32_t contacts[MOST_PROBLEMS];
     int32_t problem_count, our_count, solver_count; // all solvers: Siconos' first
@@ -262,11 +263,22 @@ static stn_status set_up(trial *t, stn_error *err) {
     return status == STN_OK ? stn_delassus_build(t->inverse, p, t->arena, &t->delassus, err) : status;
 }
 
+static bool is_wanted(const bench *b, int32_t solver) {
+    bool found = b->only.count == 0;
+    for (int32_t i = 0; i < b->only.count; i++) {
+        found = found || strcmp(b->only.items[i], solver_name(b, solver)) == 0;
+    }
+    return found;
+}
+
 static int compete(void *user, int32_t index) {
     bench *b = user;
     bool ours = index % b->solver_count >= siconos_solver_count;
     trial t = {.b = b, .entry = &b->entries[index], .solver = index % b->solver_count};
     stn_error err = {0};
+    if (!is_wanted(b, t.solver)) {
+        return 0;
+    }
     if (b->loaded < 0 || set_up(&t, &err) < 0) {
         snprintf(t.entry->note, sizeof t.entry->note, "%.90s", err.text);
         return 0;
@@ -472,6 +484,7 @@ static int run(bench *b) {
 int main(int argc, char **argv) {
     static bench b = {.timeout_s = 10.0};
     const cli_option options[] = {
+        {"solver", 0, CLI_TEXTS, "NAME", "this one alone, of either side", &b.only},
         {"timeout", 0, CLI_REAL, "SECONDS", "of a solve; 10", &b.timeout_s},
         {"csv", 0, CLI_TEXT, "FILE", "a row for each solver with each problem", &b.csv},
     };
@@ -511,6 +524,7 @@ int main(int argc, char **argv) {
     for (int32_t i = 0; i < b.problem_count; i++) {
         free(b.paths[i]);
     }
+    cli_list_clear(&b.only);
     cli_list_clear(&words);
     return status;
 }
