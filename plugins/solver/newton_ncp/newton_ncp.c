@@ -277,8 +277,8 @@ static inner_end solve_proximal(newton *m) {
 }
 
 static stn_status run(newton *m, stn_solve_info *info, stn_error *err) {
-    enum { PATIENCE = 400 }; // steps that do not halve the residual
-    static const double lengths[] = {10.0, 100.0, 1.0};
+    enum { PATIENCE = 400 };                          // steps that do not halve the residual
+    static const double lengths[] = {1.0, 4.0, 0.25}; // the next one after a failure
     int32_t length = 0;
     scaled_dual_project(&m->dual, m->x);
     scaled_dual_gradient(&m->dual, m->x, m->g);
@@ -291,7 +291,7 @@ static stn_status run(newton *m, stn_solve_info *info, stn_error *err) {
     m->alpha = 1.0;
     m->since = 0;
     while (m->since <= PATIENCE) {
-        m->rho = lengths[length] / (1.0 + m->alpha);
+        m->rho = fmin(1e5, lengths[length] / sqrt(m->alpha)); // between the slopes of the proximal term and of H
         inner_end end = solve_proximal(m);
         if (end == INNER_DONE) {
             return STN_OK;
