@@ -276,9 +276,25 @@ static inner_end solve_proximal(newton *m) {
     return INNER_FAILED;
 }
 
-static stn_status run(newton *m, stn_solve_info *info, stn_error *err) {
-    enum { PATIENCE = 400 };                          // steps that do not halve the residual
-    static const double lengths[] = {1.0, 4.0, 0.25}; // the next one after a failure
+/// Is the best iterate as good as the digits of impulses and velocities allow?
+static bool is_at_floor(const newton *m) {
+    double size = m->dual.H.speed;
+    for (int32_t k = 0; k < m->dual.H.size; k++) {
+        size = fmax(size, fabs(m->best[k]) / m->dual.s[k]);
+    }
+    return m->least <= 1e3 * DBL_EPSILON * size;
+}
+
+/// Ends without having met the tolerance.
+static stn_status give_up(newton *m, const char *reason) {
+    scaled_dual_project(&m->dual, m->best);
+    m->info->reason = is_at_floor(m) ? "round-off" : reason;
+    return is_at_floor(m) ? STN_STALLED : STN_NOT_CONVERGED;
+}
+
+static stn_status run(newton *m, stn_error *err) {
+    enum { PATIENCE = 400, FLOOR_PATIENCE = 20 };     // steps that do not halve the residual
+    static const double lengths[] = {1.0, 10.0, 0.3}; // the next one after a failure
     int32_t length = 0;
     scaled_dual_project(&m->dual, m->x);
     scaled_dual_gradient(&m->dual, m->x, m->g);
@@ -288,25 +304,23 @@ static stn_status run(newton *m, stn_solve_info *info, stn_error *err) {
     if (!isfinite(m->least)) {
         return stn_fail(err, STN_ERR_NUMERIC, "a residual is not finite: numbers of the problem are too large");
     }
-    m->alpha = 1.0;
+    m->alpha = fmin(1.0, fmax(1e-6, sqrt(m->least / m->dual.H.speed))); // a start that is nearly right stays near
     m->since = 0;
-    while (m->since <= PATIENCE) {
+    while (m->since <= (is_at_floor(m) ? FLOOR_PATIENCE : PATIENCE)) {
         m->rho = fmin(1e5, lengths[length] / sqrt(m->alpha)); // between the slopes of the proximal term and of H
         inner_end end = solve_proximal(m);
         if (end == INNER_DONE) {
             return STN_OK;
         }
         if (end == INNER_LIMIT) {
-            info->reason = "iterations";
-            return STN_NOT_CONVERGED;
+            return give_up(m, "iterations");
         }
         m->alpha = end == INNER_SOLVED ? fmax(1e-13, 0.3 * m->alpha) : fmin(1e3, 4.0 * m->alpha);
         if (end == INNER_FAILED) {
             length = (length + 1) % STN_COUNT(lengths);
         }
     }
-    info->reason = "no progress";
-    return STN_NOT_CONVERGED;
+    return give_up(m, "no progress");
 }
 
 static stn_status solve(void *self, const stn_problem *problem, const stn_solve_control *control,
@@ -322,7 +336,7 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
         return status;
     }
     scaled_dual_enter(&m.dual, solution->gamma, m.x);
-    status = run(&m, info, err);
+    status = run(&m, err);
     if (status >= STN_OK) {
         scaled_dual_leave(&m.dual, m.best, solution->gamma);
     }
