@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Table II and figure 4 of the per-contact paper [hwangbo-2018]: what each method costs in each task. All methods of a task take turns
--- by seconds of simulated time, so that a busy machine is busy for all of them; every one follows its own trajectory.
+-- by seconds of simulated time, so that a busy machine is busy for all of them; every one follows its own trajectory. Iterations are
+-- those of steps with contacts; a few steps without a solution may decide their mean, so that of the solved ones stands beside it.
 --
 --   stiction run scripts/papers/per_contact/table_2.lua --set seconds=100 --set folder=.
 --
@@ -54,9 +55,10 @@ local methods = {}
 for method in p.methods:gmatch "%S+" do methods[#methods + 1] = method end
 local file = open "table_2.csv"
 if file then
-  file:write "task,method,seconds_per_100k,solver_seconds_per_100k,mean_iterations,median_iterations,p99_iterations,max_iterations,contacts,steps_with_contacts,unsolved\n"
+  file:write "task,method,seconds_per_100k,solver_seconds_per_100k,mean_iterations,mean_iterations_solved,median_iterations,p99_iterations,max_iterations,contacts,steps_with_contacts,unsolved\n"
 end
-print(("%-7s %-10s %8s %8s | %8s %7s %7s %7s | %9s %9s"):format("task", "method", "s/100k", "solver", "mean it.", "median", "p99", "max", "contacts", "unsolved"))
+print(("%-7s %-10s %8s %8s | %8s %8s %7s %7s %7s | %9s %9s"):format("task", "method", "s/100k", "solver", "mean it.", "solved", "median", "p99", "max",
+  "contacts", "unsolved"))
 for _, task in ipairs(p.task == "all" and tasks.names or { p.task }) do
   local counts = measure(task, methods)
   for _, method in ipairs(methods) do
@@ -64,9 +66,9 @@ for _, task in ipairs(p.task == "all" and tasks.names or { p.task }) do
     local whole, solver = c:seconds_per_100k()
     local mean, median, p99, most = c:iteration_figures()
     local contacts = c.contacts / math.max(1, c.touching)
-    print(("%-7s %-10s %8.3f %8.3f | %8.2f %7d %7d %7d | %9.2f %9d"):format(task, method, whole, solver, mean, median, p99, most, contacts, c.unsolved))
+    print(("%-7s %-10s %8.3f %8.3f | %8.2f %8.2f %7d %7d %7d | %9.2f %9d"):format(task, method, whole, solver, mean, c:solved_mean(), median, p99, most, contacts, c.unsolved))
     if file then
-      file:write(("%s,%s,%.6g,%.6g,%.6g,%d,%d,%d,%.4g,%d,%d\n"):format(task, method, whole, solver, mean, median, p99, most, contacts, c.touching, c.unsolved))
+      file:write(("%s,%s,%.6g,%.6g,%.6g,%.6g,%d,%d,%d,%.4g,%d,%d\n"):format(task, method, whole, solver, mean, c:solved_mean(), median, p99, most, contacts, c.touching, c.unsolved))
     end
   end
   local b, g = counts.bisection, counts.pgs
@@ -74,14 +76,12 @@ for _, task in ipairs(p.task == "all" and tasks.names or { p.task }) do
     local whole, solver = b:seconds_per_100k()
     local pgs_whole, pgs_solver = g:seconds_per_100k()
     local ours, theirs = pgs_whole / whole, published[task][2] / published[task][1]
-    local iterations = g:iteration_figures() / b:iteration_figures()
-    print(("%-7s PGS/bisection: time %.2f (published %.2f), solver %.2f, iterations %.1f"):format(task, ours, theirs, pgs_solver / solver, iterations))
+    local iterations, solved = g:iteration_figures() / b:iteration_figures(), g:solved_mean() / b:solved_mean()
+    print(("%-7s PGS/bisection: time %.2f (published %.2f), solver %.2f; iterations %.1f, of solved steps %.1f"):format(task, ours, theirs, pgs_solver / solver, iterations, solved))
     stn.result(task .. "_time_ratio", ours, "1")
     stn.result(task .. "_solver_time_ratio", pgs_solver / solver, "1")
-    stn.result(task .. "_iteration_ratio", iterations, "1")
-    if task ~= "random" then -- there both are short, and unsolved steps decide
-      stn.check(task .. ": PGS takes more iterations", { value = iterations, least = 2, unit = "times" })
-    end
+    stn.result(task .. "_iteration_ratio", solved, "1")
+    stn.check(task .. ": PGS takes more iterations", { value = solved, least = 2, unit = "times" })
   end
   draw(task, methods, counts)
 end

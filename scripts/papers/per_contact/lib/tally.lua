@@ -5,7 +5,7 @@ local tally = {}
 local mt = { __index = {} }
 
 function tally.new()
-  return setmetatable({ steps = 0, step_us = 0, solve_us = 0, contacts = 0, touching = 0, unsolved = 0, iterations = {}, deepest = 0,
+  return setmetatable({ steps = 0, step_us = 0, solve_us = 0, contacts = 0, touching = 0, unsolved = 0, solved_iterations = 0, iterations = {}, deepest = 0,
     depth = 0, depths = 0 }, mt)
 end
 
@@ -26,7 +26,11 @@ function mt.__index:add(step)
     local n = step.iterations
     self.contacts, self.touching = self.contacts + contacts, self.touching + 1
     self.iterations[n] = (self.iterations[n] or 0) + 1
-    self.unsolved = self.unsolved + (step.converged and 0 or 1)
+    if step.converged then
+      self.solved_iterations = self.solved_iterations + n
+    else
+      self.unsolved = self.unsolved + 1
+    end
     if step.index % 10 == 0 then
       self.depth, self.depths = self.depth + tally.depth(step), self.depths + 1
     end
@@ -47,6 +51,11 @@ function mt.__index:iteration_figures()
     passed = passed + self.iterations[n]
   end
   return sum / math.max(1, self.touching), median, p99, counts[#counts] or 0
+end
+
+--- Mean iterations of the steps with contacts that were solved.
+function mt.__index:solved_mean()
+  return self.solved_iterations / math.max(1, self.touching - self.unsolved)
 end
 
 --- Shares of steps with contacts [%] that took 0, 1, 2 to 3, 4 to 7, ... iterations: lists of the bins' lower edges and of shares.
