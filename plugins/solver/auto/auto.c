@@ -5,6 +5,7 @@
 //     round 1, 2, ...:  each solver gets its share of iterations, twice as many in the next round
 //                       again at once where it has lowered the residual tenfold; passed over where it refuses the
 //                       problem
+//     where a round gains nothing, once: from no impulses, the second solver first
 //
 // Shares are iterations, never time: the same problem gives the same bytes.
 #include <math.h>
@@ -51,9 +52,12 @@ typedef struct run {
     scaled_dual dual;  // judges
     double *x, *g;     // padded, of the judge
     double *v, *gamma; // of a stage, in and out
-    double *best;      // (row_count)
+    double *at;        // (row_count) the best impulses since the last begin: where the next stage starts
+    double at_speed;   // their residual [m/s]
+    double *best;      // (row_count) of all
     dual_residual least;
     stn_status best_status; // of the stage that found it
+    int32_t first;          // stage that a round begins with
     bool done;
     bool refused[MOST_STAGES];
     int32_t refusals;
@@ -69,16 +73,21 @@ static dual_residual residual_of(run *r, const double *gamma) {
     return scaled_dual_residual(&r->dual, false, r->x, r->g);
 }
 
-/// Keeps r->gamma when it is the best so far.
+/// Keeps r->gamma when it is the best since the last begin, and of all.
 static void judge(run *r, stn_status status) {
+    const size_t bytes = (size_t)r->problem->row_count * sizeof *r->gamma;
     dual_residual residual = residual_of(r, r->gamma);
+    if (residual.speed < r->at_speed) {
+        r->at_speed = residual.speed;
+        memcpy(r->at, r->gamma, bytes);
+    }
     if (!(residual.speed < r->least.speed) && !(residual.size < r->least.size && residual.speed <= r->least.speed)) {
         return;
     }
     r->least = residual;
     r->best_status = status;
     r->done = scaled_dual_done(&r->dual, residual, r->control);
-    memcpy(r->best, r->gamma, (size_t)r->problem->row_count * sizeof *r->best);
+    memcpy(r->best, r->gamma, bytes);
 }
 
 // ------------------------------------------------------------------------------------------------------------- stages
@@ -92,7 +101,7 @@ static bool takes(const stage *s, const run *r) {
     return !s->dense || r->problem->row_count <= r->all->config->dense_rows;
 }
 
-/// Stage k from the best impulses, at most `iterations`.
+/// Stage k from the best impulses since the last begin, at most `iterations`.
 static stn_status ask(run *r, int32_t k, int32_t iterations, stn_error *err) {
     const stage *s = &r->all->chain.stages[k];
     workspace *w = r->control->workspace;
@@ -104,7 +113,7 @@ static stn_status ask(run *r, int32_t k, int32_t iterations, stn_error *err) {
     control.arena = w->arena;
     control.workspace = w->of[k].memory;
     stn_arena_reset(w->arena);
-    memcpy(r->gamma, r->best, (size_t)r->problem->row_count * sizeof *r->gamma);
+    memcpy(r->gamma, r->at, (size_t)r->problem->row_count * sizeof *r->gamma);
     stn_status status = s->ops->solve(s->solver->self, r->problem, &control, &solution, &info, err);
     if (status >= STN_OK) {
         r->info->iterations += info.iterations;
@@ -120,7 +129,7 @@ static stn_status use(run *r, int32_t k, int32_t iterations, stn_error *err) {
     double before;
     do {
         stn_error own = {.status = STN_OK};
-        before = r->least.speed;
+        before = r->at_speed;
         stn_status status = ask(r, k, iterations, &own);
         if (status == STN_ERR_MEMORY) {
             *err = own;
@@ -131,8 +140,10 @@ static stn_status use(run *r, int32_t k, int32_t iterations, stn_error *err) {
             r->refused[k] = true;
             return STN_OK;
         }
-    } while (!r->done && r->least.speed <= 0.1 * before && r->info->iterations < r->control->max_iterations);
-    r->info->reason = r->done ? r->all->chain.stages[k].solver->desc->id : r->info->reason;
+    } while (!r->done && r->at_speed <= 0.1 * before && r->info->iterations < r->control->max_iterations);
+    if (r->done) {
+        r->info->reason = r->all->chain.stages[k].solver->desc->id;
+    }
     return STN_OK;
 }
 
@@ -143,7 +154,8 @@ static stn_status make_round(run *r, int32_t doubled, int32_t *asked, stn_error 
     const chain *c = &r->all->chain;
     stn_status status = STN_OK;
     *asked = 0;
-    for (int32_t k = 0; k < c->count && status == STN_OK && !r->done; k++) {
+    for (int32_t i = 0; i < c->count && status == STN_OK && !r->done; i++) {
+        int32_t k = (r->first + i) % c->count;
         if (r->refused[k] || r->info->iterations >= r->control->max_iterations) {
             continue;
         }
@@ -154,8 +166,17 @@ static stn_status make_round(run *r, int32_t doubled, int32_t *asked, stn_error 
     return status;
 }
 
+/// From no impulses, and another stage first: what one ended in, another may go around.
+static void begin_anew(run *r) {
+    memset(r->gamma, 0, (size_t)r->problem->row_count * sizeof *r->gamma);
+    r->at_speed = (double)INFINITY;
+    judge(r, STN_NOT_CONVERGED);
+    r->first++;
+}
+
 static stn_status make_rounds(run *r, stn_error *err) {
     enum { MOST_DOUBLINGS = 20 };
+    r->info->reason = "iterations"; // unless a stage or the end of progress gives another
     for (int32_t doubled = 0; doubled < MOST_DOUBLINGS; doubled++) {
         int32_t asked;
         double before = r->least.speed;
@@ -164,12 +185,15 @@ static stn_status make_rounds(run *r, stn_error *err) {
             return status;
         }
         if (r->info->iterations >= r->control->max_iterations) {
-            r->info->reason = "iterations";
             break;
         }
-        if (asked == 0 || !(r->least.speed <= 0.5 * before)) {
+        bool gained = r->least.speed <= 0.5 * before;
+        if (asked == 0 || (!gained && r->first > 0)) {
             r->info->reason = "no progress";
             break;
+        }
+        if (!gained) {
+            begin_anew(r);
         }
     }
     return r->best_status == STN_STALLED ? STN_STALLED : STN_NOT_CONVERGED;
@@ -186,8 +210,9 @@ static stn_status prepare(run *r, const stn_solution *solution, stn_error *err) 
     r->g = packed_vector(&r->dual.H, arena);
     r->v = STN_ARENA(arena, nv + 1, double);
     r->gamma = STN_ARENA(arena, rows + 1, double);
+    r->at = STN_ARENA(arena, rows + 1, double);
     r->best = STN_ARENA(arena, rows + 1, double);
-    if (r->x == NULL || r->g == NULL || r->v == NULL || r->gamma == NULL || r->best == NULL) {
+    if (r->x == NULL || r->g == NULL || r->v == NULL || r->gamma == NULL || r->at == NULL || r->best == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "%d rows: out of memory", r->problem->row_count);
     }
     if (nv > 0) {
@@ -206,6 +231,7 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
     run r = {.all = self,
              .problem = problem,
              .control = control,
+             .at_speed = (double)INFINITY,
              .least = {(double)INFINITY, (double)INFINITY},
              .best_status = STN_NOT_CONVERGED,
              .info = info};

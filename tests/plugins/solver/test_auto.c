@@ -7,7 +7,7 @@
 /// What the fakes saw, one test at a time.
 static struct {
     int32_t refuser, liar, witness; // calls
-    double first;                   // impulse that the witness was given, of row 2
+    double start[2];                // impulses of row 2 that the witness was given
 } seen;
 
 static stn_status refuse(void *self, const stn_problem *problem, const stn_solve_control *control,
@@ -42,7 +42,10 @@ static stn_status look(void *self, const stn_problem *problem, const stn_solve_c
     (void)self;
     (void)problem;
     (void)err;
-    seen.first = seen.witness++ == 0 ? solution->gamma[2] : seen.first;
+    if (seen.witness < STN_COUNT(seen.start)) {
+        seen.start[seen.witness] = solution->gamma[2];
+    }
+    seen.witness++;
     info->iterations = control->max_iterations < 5 ? control->max_iterations : 5;
     info->reason = "iterations";
     return STN_NOT_CONVERGED;
@@ -114,7 +117,7 @@ static void it_believes_no_solver_and_keeps_the_best(void **state) {
     assert_true(f->certificate.natural_ncp <= 1e-9);
     assert_int_equal(seen.refuser, 1); // never asked again
     assert_int_equal(seen.liar, 1);
-    assert_near(seen.first, 0.01, 0.0);        // the start, not what the liar made of it
+    assert_near(seen.start[0], 0.01, 0.0);     // the start, not what the liar made of it
     assert_true(f->report.iterations > 7 + 3); // all of them count
     leave(f);
     scene_end(&s);
@@ -124,10 +127,13 @@ static void without_progress_it_ends(void **state) {
     fixture *f = *state;
     scene s;
     begin_pile(&s, f);
+    s.problem.gamma_guess[2] = 0.01;
     assert_ok(choose(f, "witness:3,liar:10", 1e-9, 1e5), f->err);
     assert_int_equal(solve(f, &s.problem, f->v, f->gamma), STN_NOT_CONVERGED);
     assert_string_equal(f->report.reason, "no progress");
-    assert_int_equal(seen.witness, 1);
+    assert_int_equal(seen.witness, 2); // a round from the start, one from nothing
+    assert_int_equal(seen.liar, 2);
+    assert_near(seen.start[0], 0.01, 0.0);
     leave(f);
     assert_ok(choose(f, "witness:3,bisection:3", 1e-9, 5.0), f->err);
     assert_int_equal(solve(f, &s.problem, f->v, f->gamma), STN_NOT_CONVERGED);
