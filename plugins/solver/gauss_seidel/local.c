@@ -144,7 +144,7 @@ static double denominator_at(const conic *k, double x) {
 }
 
 static bool beyond(const conic *k, double x) {
-    return (conic_gradient(k, x) >= 0.0) | (denominator_at(k, x) <= 0.0); // without a branch
+    return conic_gradient(k, x) >= 0.0 || denominator_at(k, x) <= 0.0;
 }
 
 /// u in the conic's frame.
