@@ -296,10 +296,10 @@ static void end_trace(compare_row *row, const cli_job_end *end, double limit_s) 
     }
 }
 
+/// Without a problem, also one that can be read no more when its curves are asked for, there is nothing to do.
 static int work(void *user, int32_t index) {
     pass *p = user;
-    int32_t row = p->rows[index];
-    return p->comparison->rows[row].done && p->job == solve_row ? 0 : p->job(p, row);
+    return p->problem.owner != NULL ? p->job(p, p->rows[index]) : 0;
 }
 
 static void read_problem(pass *p, int32_t index) {

@@ -195,6 +195,30 @@ static void what_reading_a_problem_warns_of_stands_beside_it(void **state) {
     cJSON_Delete(json);
 }
 
+// A block of 2 kg that rests, m (v - v_star) = gamma: the file knows the impulse.
+static void cold_forgets_the_start_that_a_file_gives(void **state) {
+    (void)state;
+    char words[1024];
+    const char *path = STN_BINARY_DIR "/tests/compare/warm.json";
+    write_text(path,
+               "{ \"format\": \"contact-problem-2\", \"form\": \"global\", \"dt\": 0.01, \"explicit_R\": true,\n"
+               "  \"trees\": [ { \"A\": { \"form\": \"diagonal\", \"n\": 3, \"values\": [2, 2, 2] } } ],\n"
+               "  \"v_star\": [0.01, 0, -0.1], \"v_guess\": [0, 0, 0], \"constraints\": [\n"
+               "  { \"id\": \"1\", \"kind\": \"contact\", \"set\": \"cone\", \"rows\": 3, \"mu1\": 0.5, \"mu2\": 0.5,\n"
+               "    \"R\": [0, 0, 0], \"v_hat\": [0, 0, 0], \"gamma_guess\": [-0.02, 0, 0.2],\n"
+               "    \"J\": [ { \"tree\": 0, \"values\": [1, 0, 0, 0, 1, 0, 0, 0, 1] } ] } ] }\n");
+    for (int cold = 0; cold < 2; cold++) {
+        snprintf(words, sizeof words, "%s --solvers wrong_none,apgd --law none%s", path, cold ? " --cold" : "");
+        cJSON *json = compare_json(words);
+        for (int i = 0; i < 2; i++) {
+            assert_string_equal(text_of(row_of(json, i), "status"), "converged");
+            assert_true((number(row_of(json, i), "iterations") > 0.0) == cold);
+        }
+        cJSON_Delete(json);
+    }
+    unlink(path);
+}
+
 /// The residual that `stiction solve` has when it is stopped after so many iterations.
 static double residual_of_solve(const char *solver, int32_t iterations) {
     char line[1024];
@@ -342,6 +366,7 @@ int main(void) {
         cmocka_unit_test(a_problem_that_a_solver_does_not_treat_is_refused),
         cmocka_unit_test(a_file_that_cannot_be_read_is_a_row_unless_none_can),
         cmocka_unit_test(what_reading_a_problem_warns_of_stands_beside_it),
+        cmocka_unit_test(cold_forgets_the_start_that_a_file_gives),
         cmocka_unit_test(curves_are_solves_with_growing_limits),
         cmocka_unit_test(a_curve_goes_on_where_a_row_stops_short_of_its_target),
         cmocka_unit_test(the_table_and_the_csv_have_a_line_for_each_row),
