@@ -1,6 +1,8 @@
 // my_plugin.c: sweep the contacts, one projected step each while the others stay fixed.
-//   gamma_i <- P(gamma_i - rho (v_i + mu |v_t| e_n)),   v = W gamma + b - v_hat + R gamma,   rho = omega / trace(W_ii +
-//   R_i)
+//   gamma_i <- P(gamma_i - rho (v_i + mu |v_t| e_n)),   v = W gamma + b - v_hat + R gamma
+//   with rho = omega / trace(W_ii + R_i)
+// What to change first: update_contact, one contact while the others stay fixed; formulation, at the end, says what the
+// result is judged by. Scratch memory: STN_ARENA(control->arena, count, type).
 #include <stiction/plugin.h>
 
 typedef struct settings {
