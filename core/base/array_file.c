@@ -43,7 +43,7 @@ static bool is_failure(const unsigned char *bytes, size_t size, stn_error *err) 
         line[i] = letter >= ' ' && letter <= '~' ? (char)letter : '?';
     }
     line[length] = '\0';
-    stn_fail(err, STN_ERR_PARSE, "%s", line);
+    stn_fail(err, STN_ERR_PARSE, "%s", length > 0 ? line : "it failed and does not say why");
     return true;
 }
 

@@ -145,6 +145,51 @@ static void bad_input_is_one_line_and_status_2(void **state) {
     }
 }
 
+/// The example with one part of it replaced; "": cut off before it.
+static void write_spoiled(const char *path, const char *part, const char *with) {
+    char *text = read_file(example), *at = strstr(text, part);
+    FILE *file = fopen(path, "w");
+    assert_true(at != NULL && file != NULL);
+    fwrite(text, 1, (size_t)(at - text), file);
+    fprintf(file, "%s%s", with, with[0] != '\0' ? at + strlen(part) : "");
+    assert_int_equal(fclose(file), 0);
+    free(text);
+}
+
+static void a_spoiled_problem_is_one_line_and_status_2(void **state) {
+    (void)state;
+    static const char *const rows[][3] = {
+        {"\"v_star\"", "", "line 3: the file ends before its JSON is complete"},
+        {"[2, 2, 2]", "[2, 2]", "2 numbers"},
+        {"[2, 2, 2]", "[2, -2, 2]", "is not positive semidefinite: diagonal entry 1 is -2"},
+        {"[2, 2, 2]", "[2, 1e999, 2]", "entry 1 is too large a number, expected a finite number"},
+        {"[2, 2, 2]", "[2, NaN, 2]", "not JSON at"},
+        {"[2, 2, 2]", "[2, \"2\", 2]", "values"},
+        {"\"form\": \"diagonal\", \"n\": 3, \"values\": [2, 2, 2]",
+         "\"form\": \"dense\", \"n\": 3, \"values\": [2, 1, 0, 0, 2, 0, 0, 0, 2]", "is not symmetric: entry (1, 0)"},
+        {"\"n\": 3", "\"n\": 2000000000", "2000000000"},
+        {"\"mu1\": 0.5", "\"mu1\": -0.5", "mu1 = -0.5, must be >= 0"},
+        {"\"tree\": 0", "\"tree\": 7", "7"},
+        {"\"rows\": 3", "\"rows\": 9", "9"},
+        {"\"dt\": 0.01", "\"dt\": 0", "dt = 0"},
+        {"\"kind\": \"contact\"", "\"kind\": \"glue\"", "glue"},
+        {"\"dt\"", "\"ddt\"", "ddt"},
+        {"\"v_star\": [1, 0, -0.1]", "\"v_star\": [1, 0, null]", "v_star"},
+        {"contact-problem-2", "contact-problem-9", "contact-problem-9"},
+    };
+    const char *const path = STN_BINARY_DIR "/tests/solve_spoiled.json";
+    for (int32_t i = 0; i < STN_COUNT(rows); i++) {
+        char words[512];
+        write_spoiled(path, rows[i][0], rows[i][1]);
+        snprintf(words, sizeof words, "solve %s " BOTH, path);
+        stn_expect_part(words, 2, rows[i][2]);
+        const char *text = stn_run_to(words, 2)->out;
+        assert_true(strncmp(text, "stiction solve: ", 16) == 0 && strstr(text, "solve_spoiled.json: ") != NULL);
+        assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
+    }
+    remove(path);
+}
+
 static void parameters_reach_the_solver(void **state) {
     (void)state;
     skip_without(folder);
@@ -298,6 +343,7 @@ int main(void) {
         cmocka_unit_test(a_file_with_the_name_of_a_part_stays_as_it_is),
         cmocka_unit_test(too_few_iterations_are_status_3_with_the_result),
         cmocka_unit_test(bad_input_is_one_line_and_status_2),
+        cmocka_unit_test(a_spoiled_problem_is_one_line_and_status_2),
         cmocka_unit_test(parameters_reach_the_solver),
         cmocka_unit_test(a_floor_is_told_with_the_result),
         cmocka_unit_test(single_contacts_are_a_line_each),
