@@ -82,8 +82,8 @@ function drawSolvers() {
     make(line, "td", { title: s.summary }).append(swatch(s), ` ${s.label}${s.version ? ` ${s.version}` : ""}`);
     const judged = state.judge.coulomb ? "natural_scaled" : s.judged_by;
     for (const text of [s.formulation, judged, s.law ?? "\u2013", s.tolerance, s.max_iterations]) make(line, "td", {}, text);
-    for (const target of TARGETS) {
-      make(line, "td", { class: "number" }, rows.filter((r) => hasResult(r) && residualOf(r) !== null && residualOf(r) <= target).length);
+    for (const target of TARGETS.keys()) {
+      make(line, "td", { class: "number" }, rows.filter((r) => reachedOf(r)[target].time_ms !== null).length);
     }
     for (const status of ["converged", "not_converged", "failed", "timeout", "refused"]) {
       make(line, "td", { class: "number" }, rows.filter((r) => r.status === status).length);
@@ -96,7 +96,8 @@ function drawSolvers() {
 /** Share of problems within a factor of the best, as steps. */
 function profile(target, what) {
   const list = shown(), readable = problems.map((p, index) => index).filter((index) => !problems[index].unreadable);
-  const costs = readable.map((p) => list.map((s) => reachedOf(rowOf(p, s))[target][what]).map((v) => (v > 0 ? v : Infinity)));
+  const least = what === "iterations" ? 1 : 0; // a start that solves the problem already
+  const costs = readable.map((p) => list.map((s) => reachedOf(rowOf(p, s))[target][what]).map((v) => (v === null ? Infinity : Math.max(v, least))));
   return list.map((solver, k) => {
     const ratios = costs.map((row) => row[k] / Math.min(...row)).filter(Number.isFinite).sort((a, b) => a - b);
     const points = ratios.map((ratio, i) => ({ x: ratio, y: (i + 1) / readable.length,
@@ -184,8 +185,8 @@ function drawDetails() {
 function curvesOf(p, what) {
   return shown().map((solver) => {
     const points = rowOf(p, solver).curve
-      .filter((item) => residualOf(item) !== null && item[what] > 0)
-      .map((item) => ({ x: item[what], y: Math.max(residualOf(item), 1e-17),
+      .filter((item) => residualOf(item) !== null)
+      .map((item) => ({ x: what === "iterations" ? Math.max(item.iterations, 1) : item.time_ms, y: Math.max(residualOf(item), 1e-17),
         says: `${item.iterations} iterations, ${figure(item.time_ms)} ms: ${figure(residualOf(item))}` }));
     return { solver, points };
   }).filter((s) => s.points.length > 0);
