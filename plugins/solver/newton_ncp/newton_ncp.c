@@ -39,6 +39,16 @@ typedef struct newton {
 
 // ------------------------------------------------------------------------------------------------------------- set-up
 
+static double clock_of(const newton *m) {
+    return m->control->phase_us != NULL ? stn_clock_us() : 0.0;
+}
+
+static void count_phase(const newton *m, stn_phase phase, double since) {
+    if (m->control->phase_us != NULL) {
+        m->control->phase_us[phase] += stn_clock_us() - since;
+    }
+}
+
 static bool allocate(newton *m) {
     stn_arena *arena = m->control->arena;
     double **const vectors[] = {&m->x, &m->g, &m->center, &m->F, &m->dx, &m->dg, &m->trial, &m->trial_g, &m->best};
@@ -164,14 +174,19 @@ static void step_open(newton *m) {
 /// dx. False: the system is singular.
 static bool find_step(newton *m) {
     const packed *H = &m->dual.H;
+    double mark = clock_of(m);
     find_slopes(m);
     for (int32_t i = 0; i < H->n; i++) {
         if (!m->open[i]) {
             fill_row(m, i);
         }
     }
+    count_phase(m, STN_PHASE_HESSIAN, mark);
+    mark = clock_of(m);
     m->info->factorizations++;
-    if (!block_lu_factor(&m->lu, m->open)) {
+    bool regular = block_lu_factor(&m->lu, m->open);
+    count_phase(m, STN_PHASE_FACTOR, mark);
+    if (!regular) {
         return false;
     }
     step_open(m);
@@ -274,7 +289,13 @@ static inner_end solve_proximal(newton *m) {
         }
         m->info->iterations++;
         m->since++;
-        if (!find_step(m) || !search(m)) {
+        if (!find_step(m)) {
+            return INNER_FAILED;
+        }
+        double mark = clock_of(m);
+        bool lower = search(m);
+        count_phase(m, STN_PHASE_LINE_SEARCH, mark);
+        if (!lower) {
             return INNER_FAILED;
         }
         if (is_solved(m)) {
@@ -340,6 +361,7 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
     (void)self;
     newton m = {.control = control, .delassus = control->delassus, .info = info, .least = INFINITY, .halved = INFINITY};
     *info = (stn_solve_info){.cost = NAN, .reason = "residual"};
+    double mark = clock_of(&m);
     stn_status status = scaled_dual_build(control->delassus, control->arena, &m.dual, err);
     if (status == STN_OK && !allocate(&m)) {
         status = stn_fail(err, STN_ERR_MEMORY, "%d rows: out of memory", problem->row_count);
@@ -347,6 +369,7 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
     if (status != STN_OK) {
         return status;
     }
+    count_phase(&m, STN_PHASE_SET_UP, mark);
     scaled_dual_enter(&m.dual, solution->gamma, m.x);
     status = run(&m, err);
     if (status >= STN_OK) {
