@@ -182,8 +182,10 @@ static void a_spoiled_problem_is_one_line_and_status_2(void **state) {
         char words[512];
         write_spoiled(path, rows[i][0], rows[i][1]);
         snprintf(words, sizeof words, "solve %s " BOTH, path);
-        stn_expect_part(words, 2, rows[i][2]);
         const char *text = stn_run_to(words, 2)->out;
+        if (strstr(text, rows[i][2]) == NULL) {
+            fail_msg("no \"%s\" in: %s", rows[i][2], text);
+        }
         assert_true(strncmp(text, "stiction solve: ", 16) == 0 && strstr(text, "solve_spoiled.json: ") != NULL);
         assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
     }

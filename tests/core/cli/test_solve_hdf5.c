@@ -283,9 +283,11 @@ static void solve(maker make, int status, const char *part) {
     assert_true(H5Fclose(make()) >= 0);
     assert_int_equal(H5close(), 0); // whatever a case left open
     snprintf(words, sizeof words, "solve %s --solver nsgs 2>&1", path);
-    stn_expect_part(words, status, part);
+    const char *text = stn_run_to(words, status)->out;
+    if (strstr(text, part) == NULL) {
+        fail_msg("no \"%s\" in: %s", part, text);
+    }
     if (status != 0) {
-        const char *text = stn_run_to(words, status)->out;
         assert_non_null(strstr(text, "strange.hdf5: "));
         assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1); // one line
     }
