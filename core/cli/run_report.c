@@ -315,6 +315,8 @@ static void print_steps(const stn_session *session, const cli_run_end *end) {
     }
     if (s->captured > 0) {
         fprintf(stderr, "  %lld contact problems saved\n", (long long)s->captured);
+    } else if (session->capture_file != NULL) {
+        fputs("  no contact problems saved: none of the steps asked for had contacts\n", stderr);
     }
     if (end->profile) {
         print_profile(&s->profile);

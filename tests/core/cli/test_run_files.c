@@ -243,6 +243,8 @@ static void test_problems_of_a_run_are_captured(void **state) {
     assert_near(cJSON_GetNumberValue(cJSON_GetObjectItem(json, "captured")), 10.0, 0.0);
     cJSON_Delete(json);
     stn_expect_part("solve l-000010.json --solver bisection " QUIET, 0, "nv 0, contacts 1");
+    stn_expect_part("run rest.lua --capture n.json --every 11 2>&1", 0,
+                    "  no contact problems saved: none of the steps");
     const char *const wrong[][2] = {
         {"--every 4", "--every means nothing without --capture FILE\n"},
         {"--form local", "--form means nothing without --capture FILE\n"},
