@@ -303,45 +303,42 @@ static bool free_velocity(const builder *b, stn_arena *arena, double *out) {
     return true;
 }
 
-static bool block_is_zero(const double *W, int32_t stride, const stn_constraint *i, const stn_constraint *j) {
-    for (int32_t r = i->row; r < i->row + i->rows; r++) {
-        for (int32_t c = j->row; c < j->row + j->rows; c++) {
-            if (W[(size_t)r * (size_t)stride + (size_t)c] != 0.0) { // NaN is not zero
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
-// Blocks of a given W; without `fill` only counts them and their values.
-static void local_pattern(builder *b, const double *W, bool fill, int32_t *entries, int64_t *values) {
+/// Where the blocks of the pattern lie; row_start is filled, column and offset too once they are there.
+static void local_pattern(builder *b, const bool *blocks, int32_t *entries, int64_t *values) {
     const stn_problem *p = b->problem;
-    int32_t e = 0;
+    int32_t n = p->constraint_count, e = 0;
     int64_t place = 0;
-    for (int32_t i = 0; i < p->constraint_count; i++) {
-        const stn_constraint *row = &p->constraints[i];
+    for (int32_t i = 0; i < n; i++) {
         b->row_start[i] = e;
-        for (int32_t j = 0; j < p->constraint_count; j++) {
-            const stn_constraint *column = &p->constraints[j];
-            if (i != j && block_is_zero(W, p->row_count, row, column) && block_is_zero(W, p->row_count, column, row)) {
+        for (int32_t j = 0; j < n; j++) {
+            if (!blocks[(size_t)i * (size_t)n + (size_t)j]) {
                 continue;
             }
-            for (int32_t r = 0; r < row->rows && fill; r++) {
-                memcpy(b->values + place + r * column->rows,
-                       W + (size_t)(row->row + r) * (size_t)p->row_count + column->row,
-                       (size_t)column->rows * sizeof *W);
-            }
-            if (fill) {
+            if (b->column != NULL) {
                 b->column[e] = j;
                 b->offset[e] = place;
             }
-            place += row->rows * column->rows;
+            place += p->constraints[i].rows * p->constraints[j].rows;
             e++;
         }
     }
-    b->row_start[p->constraint_count] = *entries = e;
+    b->row_start[n] = *entries = e;
     *values = place;
+}
+
+static void copy_blocks(builder *b, const double *W) {
+    const stn_problem *p = b->problem;
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        const stn_constraint *row = &p->constraints[i];
+        for (int32_t e = b->row_start[i]; e < b->row_start[i + 1]; e++) {
+            const stn_constraint *column = &p->constraints[b->column[e]];
+            for (int32_t r = 0; r < row->rows; r++) {
+                memcpy(b->values + b->offset[e] + r * column->rows,
+                       W + (size_t)(row->row + r) * (size_t)p->row_count + column->row,
+                       (size_t)column->rows * sizeof *W);
+            }
+        }
+    }
 }
 
 static stn_status build_local(builder *b, stn_arena *arena, const double **free_velocities, stn_error *err) {
@@ -353,18 +350,20 @@ static stn_status build_local(builder *b, stn_arena *arena, const double **free_
     }
     int32_t entries;
     int64_t values;
+    const bool *blocks = local_form_blocks(p, form.W, arena);
     b->row_start = STN_ARENA(arena, (size_t)p->constraint_count + 1, int32_t);
-    if (b->row_start == NULL) {
+    if (b->row_start == NULL || blocks == NULL) {
         return out_of_memory(p, err);
     }
-    local_pattern(b, form.W, false, &entries, &values);
+    local_pattern(b, blocks, &entries, &values);
     b->column = STN_ARENA(arena, entries, int32_t);
     b->offset = STN_ARENA(arena, (size_t)entries + 1, int64_t);
     b->values = STN_ARENA(arena, values, double);
     if (b->column == NULL || b->offset == NULL || b->values == NULL) {
         return out_of_memory(p, err);
     }
-    local_pattern(b, form.W, true, &entries, &values);
+    local_pattern(b, blocks, &entries, &values);
+    copy_blocks(b, form.W);
     b->offset[entries] = values;
     *free_velocities = form.q;
     return STN_OK;

@@ -108,3 +108,32 @@ void local_form_velocity(const local_form *form, int32_t rows, const double *gam
         v_c[i] = sum;
     }
 }
+
+const bool *local_form_blocks(const stn_problem *problem, const double *W, stn_arena *arena) {
+    size_t n = (size_t)problem->constraint_count, rows = (size_t)problem->row_count;
+    bool *blocks = STN_ARENA_ZEROED(arena, n * n, bool);
+    int32_t *owner = STN_ARENA(arena, rows, int32_t);
+    if (blocks == NULL || owner == NULL) {
+        return NULL;
+    }
+    for (size_t i = 0; i < n; i++) {
+        for (int32_t r = 0; r < problem->constraints[i].rows; r++) {
+            owner[problem->constraints[i].row + r] = (int32_t)i;
+        }
+    }
+    for (size_t r = 0; r < rows; r++) {
+        bool *of_row = blocks + (size_t)owner[r] * n;
+        for (size_t c = 0; c < rows; c++) {
+            if (W[r * rows + c] != 0.0) { // NaN is not zero
+                of_row[owner[c]] = true;
+            }
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        blocks[i * n + i] = true;
+        for (size_t j = 0; j < i; j++) {
+            blocks[i * n + j] = blocks[j * n + i] = blocks[i * n + j] || blocks[j * n + i];
+        }
+    }
+    return blocks;
+}

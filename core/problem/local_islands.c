@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "problem/local_form.h"
 #include "problem/union_find.h"
 
 static bool any(const double *values, int32_t count) {
@@ -16,28 +17,18 @@ static bool any(const double *values, int32_t count) {
     return false;
 }
 
-static bool is_coupled(const stn_problem *p, const stn_constraint *i, const stn_constraint *j) {
-    for (int32_t r = 0; r < i->rows; r++) {
-        if (any(p->W + (size_t)(i->row + r) * (size_t)p->row_count + (size_t)j->row, j->rows)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool is_bilateral(const stn_problem *p, const stn_constraint *c) {
     return any(p->V + (size_t)c->row * (size_t)p->bilateral_count, c->rows * p->bilateral_count);
 }
 
-static void merge_constraints(const stn_problem *p, int32_t *parent) {
-    int32_t pulled = -1; // the first constraint that bilateral rows act on
-    for (int32_t i = 0; i < p->constraint_count; i++) {
+static void merge_constraints(const stn_problem *p, const bool *blocks, int32_t *parent) {
+    int32_t pulled = -1, n = p->constraint_count; // the first constraint that bilateral rows act on
+    for (int32_t i = 0; i < n; i++) {
         parent[i] = i;
     }
-    for (int32_t i = 0; i < p->constraint_count; i++) {
-        for (int32_t j = 0; j < p->constraint_count; j++) {
-            if (i != j && union_root(parent, i) != union_root(parent, j) &&
-                is_coupled(p, &p->constraints[i], &p->constraints[j])) {
+    for (int32_t i = 0; i < n; i++) {
+        for (int32_t j = 0; j < i; j++) {
+            if (blocks[(size_t)i * (size_t)n + (size_t)j]) {
                 union_join(parent, i, j);
             }
         }
@@ -53,10 +44,12 @@ stn_status local_islands(const stn_problem *p, stn_arena *arena, stn_islands *ou
     int32_t *parent = STN_ARENA(arena, n, int32_t), *island_of = STN_ARENA(arena, n, int32_t);
     int32_t *constraint = STN_ARENA(arena, n, int32_t), *start = STN_ARENA_ZEROED(arena, n + 2, int32_t);
     int32_t *tree_start = STN_ARENA_ZEROED(arena, n + 1, int32_t);
-    if (parent == NULL || island_of == NULL || constraint == NULL || start == NULL || tree_start == NULL) {
+    const bool *blocks = local_form_blocks(p, p->W, arena);
+    if (blocks == NULL || parent == NULL || island_of == NULL || constraint == NULL || start == NULL ||
+        tree_start == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "islands: out of memory for %d constraints", n);
     }
-    merge_constraints(p, parent);
+    merge_constraints(p, blocks, parent);
     for (int32_t i = 0; i < n; i++) { // a root is met before its members
         int32_t root = union_root(parent, i);
         island_of[i] = root == i ? count++ : island_of[root];
