@@ -326,8 +326,9 @@ static stn_status give_up(newton *m, const char *reason) {
 }
 
 static stn_status run(newton *m, stn_error *err) {
-    enum { PATIENCE = 400, FLOOR_PATIENCE = 20 };     // steps that do not halve the residual
-    static const double lengths[] = {1.0, 10.0, 0.3}; // the next one after a failure
+    enum { FLOOR_PATIENCE = 20 };
+    const int32_t patience = m->dual.H.n < 350 ? 150 + m->dual.H.n : 500; // steps that do not halve the residual
+    static const double lengths[] = {1.0, 10.0, 0.3};                     // the next one after a failure
     int32_t length = 0;
     scaled_dual_project(&m->dual, m->x);
     scaled_dual_gradient(&m->dual, m->x, m->g);
@@ -339,7 +340,7 @@ static stn_status run(newton *m, stn_error *err) {
     }
     m->alpha = fmin(1.0, fmax(1e-6, sqrt(m->least / m->dual.H.speed))); // a start that is nearly right stays near
     m->since = 0;
-    while (m->since <= (is_at_floor(m) ? FLOOR_PATIENCE : PATIENCE)) {
+    while (m->since <= (is_at_floor(m) ? FLOOR_PATIENCE : patience)) {
         m->rho = fmin(1e5, lengths[length] / sqrt(m->alpha)); // between the slopes of the proximal term and of H
         inner_end end = solve_proximal(m);
         if (end == INNER_DONE) {
