@@ -197,12 +197,13 @@ static int32_t next_limit(int32_t limit) {
     return limit > INT32_MAX - step ? INT32_MAX : limit + step;
 }
 
-/// A solve, judged, as the next point of the curve. False: it came to nothing.
-static bool add_point(bench *b, compare_row *row) {
+/// A solve, judged, as the next point of the curve. Negative: it came to nothing.
+static stn_status add_point(bench *b, compare_row *row) {
     outcome o = {0};
     solve_timed(b, &o);
-    if (o.status < 0 || judge(b, &o) < 0) {
-        return false;
+    stn_status judged = o.status < 0 ? o.status : judge(b, &o);
+    if (judged < 0) {
+        return judged;
     }
     const compare_point *last = row->point_count > 0 ? &row->points[row->point_count - 1] : NULL;
     row->bent = row->bent || (o.status == STN_OK && o.report.iterations < row->iterations);
@@ -213,7 +214,7 @@ static bool add_point(bench *b, compare_row *row) {
                             o.certificate.natural_scaled};
         row->point_count++;
     }
-    return true;
+    return o.status;
 }
 
 /// The row itself is a point of its curve.
@@ -249,8 +250,12 @@ static int32_t trace_row(pass *p, int32_t index) {
     int32_t end = row->done ? row->iterations : given.max_iterations;
     for (int32_t limit = 1; limit < end && row->point_count < COMPARE_MOST_POINTS - 2; limit = next_limit(limit)) {
         common->max_iterations = limit;
-        if (!add_point(&b, row)) {
+        stn_status status = add_point(&b, row);
+        if (status < 0) {
             return 0;
+        }
+        if (status == STN_OK && !row->done) {
+            break; // in time after all, with a limit
         }
     }
     if (row->done) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which solvers, with which settings:  ID[:NAME=VALUE]...[,ID...]  where the names law and factor choose those plugins.
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
