@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/child.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #ifdef __linux__
 #include <sys/prctl.h>
@@ -21,11 +23,11 @@ static double seconds_now(void) {
 }
 
 /// In the child: the check, its result into the pipe, and away without the parent's exit handlers.
-static void run_check(const validate_check *check, const validate_request *request, int out) {
+static void run_check(const validate_check *check, const validate_request *request, const char *folder, int out) {
 #ifdef __linux__
     prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
-    validate_trial trial = {.request = request, .check = check->name};
+    validate_trial trial = {.request = request, .check = check->name, .folder = folder};
     check->run(&trial);
     if (!trial.decided) {
         trial_fail(&trial, "the check came to no result");
@@ -69,22 +71,42 @@ static void say_how_it_ended(int status, validate_result *out) {
     }
 }
 
+/// The folder of a check with its files.
+static void remove_folder(const char *folder) {
+    char path[512];
+    DIR *open = opendir(folder);
+    for (struct dirent *entry = NULL; open != NULL && (entry = readdir(open)) != NULL;) {
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        unlink(path); // "." and ".." are refused
+    }
+    if (open != NULL) {
+        closedir(open);
+    }
+    rmdir(folder);
+}
+
 stn_status child_run(const validate_check *check, const validate_request *request, validate_result *out,
                      stn_error *err) {
     int ends[2];
+    char folder[] = "/tmp/stiction_validate_XXXXXX";
+    if (mkdtemp(folder) == NULL) {
+        return stn_fail(err, STN_ERR_FILE, "%s: %s", folder, strerror(errno));
+    }
     fflush(NULL);
     if (pipe(ends) != 0) {
+        rmdir(folder);
         return stn_fail(err, STN_ERR_FILE, "no pipe to a child process: %s", strerror(errno));
     }
     double start = seconds_now();
     pid_t child = fork();
     if (child == 0) {
         close(ends[0]);
-        run_check(check, request, ends[1]);
+        run_check(check, request, folder, ends[1]);
     }
     close(ends[1]);
     if (child < 0) {
         close(ends[0]);
+        rmdir(folder);
         return stn_fail(err, STN_ERR_FILE, "cannot start a process: %s", strerror(errno));
     }
     *out = (validate_result){.verdict = VALIDATE_FAILED};
@@ -96,6 +118,7 @@ stn_status child_run(const validate_check *check, const validate_request *reques
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
     close(ends[0]);
+    remove_folder(folder);
     if (got < 0) {
         *out = (validate_result){.verdict = VALIDATE_FAILED, .broken = true};
         snprintf(out->text, sizeof out->text, "hangs: no end after %g s, expected every call to return",

@@ -4,16 +4,14 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <stiction/plugin.h>
 
 #include "validate/random_stream.h"
 #include "validate/validate.h"
 
-/// A builder with one robot that was there before, and a folder for files.
+/// A builder with one robot that was there before, and where files are written.
 typedef struct subject {
     validate_trial *trial;
     random_stream random;
@@ -22,14 +20,12 @@ typedef struct subject {
     const stn_loader_ops *ops;
     stn_model_builder *builder;
     stn_error error;
-    char folder[64], path[128];
+    char path[128];
 } subject;
 
 static void end(subject *s) {
     stn_builder_destroy(s->builder);
     stn_instance_destroy(s->instance);
-    unlink(s->path);
-    rmdir(s->folder);
 }
 
 /// Of a slide and a hinge with boxes; names that no format needs to change.
@@ -60,17 +56,14 @@ static stn_status add_robot(stn_model_builder *builder, const char *name, stn_er
 }
 
 static bool begin(subject *s, validate_trial *trial) {
-    *s = (subject){.trial = trial, .context = trial->request->context, .folder = "/tmp/stiction_validate_XXXXXX"};
+    *s = (subject){.trial = trial, .context = trial->request->context};
     s->random.state = stn_hash(trial->request->seed, trial->check, strlen(trial->check));
     s->instance = trial_instance(trial, STN_KIND_LOADER);
     if (s->instance == NULL) {
         return false;
     }
     s->ops = s->instance->desc->ops.loader;
-    if (mkdtemp(s->folder) == NULL) {
-        trial_fail(trial, "no folder in /tmp: %s", strerror(errno));
-    }
-    snprintf(s->path, sizeof s->path, "%s/robot.%.40s", s->folder, s->ops->extensions[0]);
+    snprintf(s->path, sizeof s->path, "%s/robot.%.40s", trial->folder, s->ops->extensions[0]);
     stn_status status = stn_builder_create(s->context, &s->builder, &s->error);
     status = status == STN_OK ? add_robot(s->builder, "first", &s->error) : status;
     if (status != STN_OK) {
@@ -168,8 +161,8 @@ static void check_missing(validate_trial *trial) {
         return;
     }
     char none[160];
-    snprintf(none, sizeof none, "%s/none.%.40s", s.folder, s.ops->extensions[0]);
-    if (load(&s, none, "a file that is not there") || load(&s, s.folder, "a folder")) {
+    snprintf(none, sizeof none, "%s/none.%.40s", trial->folder, s.ops->extensions[0]);
+    if (load(&s, none, "a file that is not there") || load(&s, trial->folder, "a folder")) {
         trial_fail(trial, "a file that is not there, or a folder, was loaded");
     }
     trial_ok(trial, "told by name: %s", s.error.text);

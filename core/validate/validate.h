@@ -36,6 +36,7 @@ typedef struct validate_result {
 typedef struct validate_trial {
     const validate_request *request;
     const char *check;
+    const char *folder; // empty, for files of the check; removed with them when it has ended, however it did
     bool decided;
     validate_result result;
 } validate_trial;
