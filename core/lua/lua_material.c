@@ -113,5 +113,6 @@ void stn_fields_warn_unread(const stn_fields *f, const stn_world *world, const s
 }
 
 void stn_fields_warn_restitution(const stn_fields *f, const stn_world *world, const stn_material *given) {
-    warn_unread(f, world, "restitution", given->restitution > 0.0);
+    bool law = stn_world_plugin(world, STN_KIND_LAW) != NULL; // without one Newton's law of impact holds
+    warn_unread(f, world, "restitution", law && given->restitution > 0.0);
 }

@@ -25,6 +25,7 @@ static void read_scalars(const stn_fields *f, const stn_session *session, stn_wo
     o->certificate_light = stn_fields_choice(f, "certificate", certificates) == 1;
     stn_fields_boolean(f, "stiction", &o->stiction);
     o->stiction = o->stiction || session->stiction;
+    stn_fields_boolean(f, "exact_contacts", &o->exact_contacts);
     stn_fields_boolean(f, "margin_only", &o->margin_only);
     if (stn_fields_integer(f, "threads", 1, 1024, &whole)) {
         o->threads = (int32_t)whole;
@@ -60,7 +61,7 @@ int stn_lua_world_new(lua_State *L) {
     static const char *const keys[] = {"dt",         "gravity", "solver",      "law",           "contact",
                                        "integrator", "factor",  "margin",      "contact_point", "relaxation",
                                        "seed",       "threads", "certificate", "stiction",      "margin_only",
-                                       NULL};
+                                       "exact_contacts", NULL};
     stn_session *session = stn_lua_session(L);
     if (lua_gettop(L) == 0) {
         lua_newtable(L);

@@ -7,12 +7,17 @@
 // and for box and equality rows g = v_c - v_hat + R gamma in both.
 #include "problem/certificate.h"
 #include "problem/local_form.h"
+#include "problem/regularize.h"
 
 static double gap_velocity(const stn_problem *p, const stn_constraint *c, double v_n, double gamma_n) {
     if (isnan(c->phi0)) {
         return 0.0;
     }
     double tau = isnan(c->relaxation_time) ? 0.0 : c->relaxation_time;
+    double speed;
+    if (problem_impact(p, c, &speed)) {
+        return -speed;
+    }
     double compliance = c->stiffness > 0.0 ? 1.0 / c->stiffness : 0.0; // infinite and unknown k: rigid
     return (c->phi0 + tau * v_n + compliance * gamma_n / p->dt) / p->dt;
 }

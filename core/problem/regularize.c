@@ -6,16 +6,42 @@
 //     servo           the same, but gains shrink together where the floor wins: tau_d = kd/kp stays
 //     dry friction    R = sigma w,  v_hat = 0
 //     cone, ellipse   R_n = c,  R_t = 0,  v_hat_n = -phi0/(dt + tau_d); 0 in a local problem that knows no phi0
-#include <stiction/problem.h>
+//     impact          R_n = 0,  R_t = 0,  v_hat_n = max(-e v_n0, -phi0/(dt + tau_d)), -phi0/dt before it; see
+//     regularize.h
+#include "problem/regularize.h"
 
 static const double near_rigid_beta = 0.1;
 static const double friction_sigma = 1e-3;
 static const double softest = 1e100; // [1/kg] stands for a row without any stiffness; keeps R gamma finite
 
+static bool is_rigid(const stn_constraint *c) {
+    return isnan(c->stiffness) || isinf(c->stiffness);
+}
+
 static double compliance(const stn_constraint *c, double dt) {
-    bool rigid = isnan(c->stiffness) || isinf(c->stiffness);
-    double R = rigid ? 0.0 : 1.0 / (dt * c->stiffness * (dt + c->relaxation_time));
+    double R = is_rigid(c) ? 0.0 : 1.0 / (dt * c->stiffness * (dt + c->relaxation_time));
     return isinf(R) ? softest : R;
+}
+
+bool problem_impact(const stn_problem *problem, const stn_constraint *c, double *speed) {
+    bool known = c->restitution > 0.0 && problem->form == STN_FORM_GLOBAL && !isnan(c->phi0);
+    if (!known || !is_rigid(c)) {
+        return false;
+    }
+    double before[3], without[3], bias = problem->bias[c->row + 2], dt = problem->dt;
+    stn_constraint_velocity(problem, c, problem->v0, before);
+    stn_constraint_velocity(problem, c, problem->v_star, without);
+    double v_n0 = before[2] + bias, v_n = without[2] + bias;
+    if (!(v_n0 < -2.0 * fabs(v_n - v_n0))) {
+        return false;
+    }
+    if (c->phi0 + dt * v_n > 0.0) {
+        *speed = -c->phi0 / dt;
+        return true;
+    }
+    double theta = problem->velocity_kind == STN_VELOCITY_MID ? problem->theta : 1.0;
+    *speed = fmax((1.0 - theta) * v_n0 - theta * c->restitution * v_n0, -c->phi0 / (dt + c->relaxation_time));
+    return true;
 }
 
 static void regularize_cone(stn_problem *problem, const stn_constraint *c) {
@@ -25,6 +51,7 @@ static void regularize_cone(stn_problem *problem, const stn_constraint *c) {
     R[2] = compliance(c, problem->dt);
     v_hat[0] = v_hat[1] = 0.0;
     v_hat[2] = bare ? 0.0 : -c->phi0 / (problem->dt + c->relaxation_time);
+    problem_impact(problem, c, &v_hat[2]);
 }
 
 static double row_error(const stn_problem *problem, const stn_constraint *c, int32_t row) {
@@ -52,13 +79,16 @@ static void regularize_rows(stn_problem *problem, const stn_constraint *c) {
     }
 }
 
+static bool is_contact(const stn_constraint *c) {
+    return c->set == STN_SET_CONE || c->set == STN_SET_ELLIPSE;
+}
+
 void stn_problem_regularize(stn_problem *problem) {
     if (problem->explicit_R) {
         return;
     }
     for (int32_t i = 0; i < problem->constraint_count; i++) {
         const stn_constraint *c = &problem->constraints[i];
-        bool contact = c->set == STN_SET_CONE || c->set == STN_SET_ELLIPSE;
-        (contact ? regularize_cone : regularize_rows)(problem, c);
+        (is_contact(c) ? regularize_cone : regularize_rows)(problem, c);
     }
 }

@@ -97,6 +97,9 @@ stn_status stn_world_describe(stn_world *world, stn_error *err) {
     if (o->stiction) {
         append(&t, "stiction = true\n");
     }
+    if (o->exact_contacts) {
+        append(&t, "exact_contacts = true\n");
+    }
     append(&t, "unset materials: rigid, mu = 0.5, relaxation_time = dt, dissipation = 0 s/m\n");
     for (int32_t kind = 0; kind < STN_KIND_COUNT; kind++) {
         const stn_instance *p = world->plugin[kind];

@@ -10,8 +10,10 @@
 static const double steps_per_period = 10.0; // what we suggest: sap's two-stage schemes are then good to some per cent
 
 /// (dt / T)^2; 0 for contacts without a finite stiffness.
-static double coarseness(const stn_problem *p, const stn_constraint *c) {
-    bool compliant = c->kind == STN_CONSTRAINT_CONTACT && isfinite(c->stiffness) && c->w > 0.0;
+static double coarseness(const stn_world *world, const stn_constraint *c) {
+    const stn_problem *p = &world->problem;
+    bool compliant = c->kind == STN_CONSTRAINT_CONTACT && c->w > 0.0 &&
+                     isfinite(world->contacts.contacts[c->contact].material.stiffness); // as it was asked for
     return compliant ? p->dt * p->dt * c->stiffness * c->w / (4.0 * STN_PI * STN_PI) : 0.0;
 }
 
@@ -30,7 +32,7 @@ void stn_step_check_resolution(stn_world *world) {
     const stn_constraint *worst = NULL;
     double most = 1.0;
     for (int32_t i = 0; i < p->constraint_count && !world->resolution_said; i++) {
-        double coarse = coarseness(p, &p->constraints[i]);
+        double coarse = coarseness(world, &p->constraints[i]);
         if (coarse > most) {
             most = coarse;
             worst = &p->constraints[i];

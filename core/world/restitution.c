@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Restitution that is asked of plugins which model none: the convex laws have no coefficient of restitution, whether a
-// script or a robot file states one. Told once, for the first surface that has one.
+// Restitution that is asked of plugins which model none, whether a script or a robot file states it: the convex laws
+// have no coefficient of restitution. Contacts that no law regularises bounce by Newton's law, which is the core's
+// (problem/regularize.h). Told once, for the first surface that has one.
 #include <string.h>
 
 #include "base/context.h"
 #include "world/world.h"
 
 static bool is_used(const stn_world *world) {
+    if (world->plugin[STN_KIND_LAW] == NULL) {
+        return true;
+    }
     static const stn_kind kinds[] = {STN_KIND_LAW, STN_KIND_SOLVER, STN_KIND_CONTACT};
     for (int32_t i = 0; i < STN_COUNT(kinds); i++) {
         const stn_instance *plugin = world->plugin[kinds[i]];

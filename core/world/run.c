@@ -29,6 +29,7 @@ static void pass_options(byte_stream *b, stn_world_options *o) {
     bytes_pass_count(b, &o->threads, 1024);
     bytes_pass_bool(b, &o->certificate_light);
     bytes_pass_bool(b, &o->stiction);
+    bytes_pass_bool(b, &o->exact_contacts);
     bytes_pass_bool(b, &o->margin_only);
     BYTES_PASS(b, &o->seed);
 }

@@ -29,6 +29,7 @@ static stn_status solve(stn_world *world, stn_error *err) {
     if (world->solution.v == NULL || world->solution.gamma == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "step: out of memory");
     }
+    stn_step_soften(world);
     stn_solve_request request = {
         .inverse = world->inverse,
         .law_memory = world->law_memory,

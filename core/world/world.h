@@ -233,6 +233,8 @@ void stn_step_name_suspect(const stn_world *world, stn_error *err);
 
 // start.c: warns when the first problem begins with deep overlap or a joint outside its limits
 void stn_step_check_start(const stn_world *world);
+// soften.c: rigid contacts as stiff as the step can resolve, for solvers that no law tells the compliance; before the solve
+void stn_step_soften(stn_world *world);
 // resolution.c: warns once of a compliant contact that the step is too long for; after the solve, which fills R
 void stn_step_check_resolution(stn_world *world);
 

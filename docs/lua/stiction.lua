@@ -29,6 +29,7 @@
 ---@field margin_only? boolean pairs beyond the margin are left out, whatever the law's reach
 ---@field threads? integer
 ---@field stiction? boolean what sticks holds its place under load
+---@field exact_contacts? boolean rigid contacts as they stand, for solvers of exact friction
 ---@field certificate? "full"|"light"
 ---@field seed? integer
 

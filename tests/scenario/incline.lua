@@ -7,7 +7,8 @@ local full = os.getenv("STICTION_TEST_TIER") == "full"
 
 --- A world whose floor falls along x by `angle`, as a half space or as a large box, and the pose of what stands on it.
 local function incline(angle, options)
-  local world = stn.world { dt = options.dt, solver = { options.solver or "sap", tolerance = 1e-8 }, law = options.law }
+  -- Coulomb's angle is that of rigid contacts, for solvers that have them
+  local world = stn.world { dt = options.dt, solver = { options.solver or "sap", tolerance = 1e-8 }, law = options.law, exact_contacts = true }
   local up = { math.sin(angle), 0, math.cos(angle) }
   if options.floor == "box" then
     world:box { name = "floor", fixed = true, size = { 40, 40, 2 }, rpy = { 0, angle, 0 }, xyz = { -up[1], 0, -up[3] } }

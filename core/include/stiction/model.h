@@ -57,7 +57,7 @@ typedef struct stn_material {
     double stiffness;       // point stiffness k [N/m]; infinite = rigid
     double relaxation_time; // linear dissipation tau_d [s]
     double dissipation;     // Hunt-Crossley d [s/m]
-    double restitution;     // [1], rigid solvers only
+    double restitution;     // [1], of rigid contacts with solvers that use no law
     double modulus;         // hydroelastic E [Pa]
     double mu_static;       // friction coefficient at rest, counts where it is above mu; NaN: mu [1]
 } stn_material;

@@ -184,7 +184,8 @@ STN_API void stn_problem_mass_times(const stn_problem *problem, const double *x,
 ///   servo          the same with k = kp, tau_d = kd/kp kept where the floor wins (both gains shrink)
 ///   dry friction   R = 1e-3 w, v_hat = 0
 ///   cone, ellipse  physical compliance alone: R_n = c, R_t = 0, v_hat_n = -phi0/(dt + tau_d) (0 for a local
-///                  problem without phi0)
+///                  problem without phi0). A rigid contact of the global form with restitution e that closes faster than
+///                  the forces of two steps make: v_hat_n = max(-e v_n0, that) when it is closed by the step, -phi0/dt before
 /// A convex law then replaces its own rows (law.h). Does nothing when explicit_R.
 STN_API void stn_problem_regularize(stn_problem *problem);
 

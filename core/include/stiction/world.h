@@ -31,6 +31,7 @@ typedef struct stn_world_options {
     int32_t threads; // workers for islands; 1
     bool certificate_light; // without natural maps and law residual
     bool stiction; // contacts and joints that stick hold their place under load: docs/stiction.md
+    bool exact_contacts; // solvers of exact friction get rigid contacts as they stand, which may have no solution (docs/lua.md)
     uint64_t seed;          // of the random stream
     bool profile;           // fill stn_step_report.phase_us
 } stn_world_options;

@@ -26,6 +26,7 @@ static stn_world *make_world(stn_context *context, const char *solver, bool rigi
     const stn_setting tight[] = {{.name = "tolerance", .form = STN_SETTING_NUMBER, .number = 1e-9}};
     stn_world_options options = stn_world_options_default();
     options.dt = 0.005;
+    options.exact_contacts = rigid; // a stiffness is nothing that HDF5 holds
     options.solver = (stn_plugin_choice){solver, tight, 1};
     stn_world *world = scene_world(context, &options);
     stn_geometry_spec box = stn_geometry_spec_default(stn_shape_box(stn_vec3_make(0.1, 0.1, 0.1)));
