@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/compare.h"
 #include "cli/jobs.h"
@@ -356,8 +355,8 @@ static void show_progress(void *user, int32_t ended) {
 }
 
 static int32_t half_of_the_processors(void) {
-    long count = sysconf(_SC_NPROCESSORS_ONLN);
-    return count >= 4 ? (int32_t)(count / 2) : 1;
+    int32_t count = cli_jobs_usual();
+    return count >= 4 ? count / 2 : 1;
 }
 
 static stn_status run_pass(pass *p, stn_error *err) {

@@ -32,7 +32,7 @@ typedef struct job_run {
     int32_t begun, ended, done;
     bool stopped;    // by `done`
     int interrupt;   // signal that asked us to end, 0 for none
-    sigset_t waited; // SIGCHLD and the interrupts, blocked while we run
+    sigset_t waited; // SIGCHLD and the interrupts that are not ignored, blocked while we run
     sigset_t before; // what was blocked before
     pid_t parent;
 } job_run;
@@ -190,6 +190,14 @@ static void end_all(job_run *run) {
     }
 }
 
+/// An interrupt that is ignored (nohup, a background job of a script) stays so: waited for, it would come all the same.
+static void wait_for(job_run *run, int number) {
+    struct sigaction action;
+    if (sigaction(number, NULL, &action) == 0 && action.sa_handler != SIG_IGN) {
+        sigaddset(&run->waited, number);
+    }
+}
+
 int32_t cli_jobs_usual(void) {
 #ifdef __linux__
     cpu_set_t allowed;
@@ -209,8 +217,8 @@ stn_status cli_jobs_run(const cli_jobs *jobs, stn_error *err) {
     }
     sigemptyset(&run.waited);
     sigaddset(&run.waited, SIGCHLD);
-    sigaddset(&run.waited, SIGINT);
-    sigaddset(&run.waited, SIGTERM);
+    wait_for(&run, SIGINT);
+    wait_for(&run, SIGTERM);
     sigaction(SIGCHLD, &usual, &before); // ignored, there would be no exit statuses
     sigprocmask(SIG_BLOCK, &run.waited, &run.before);
     stn_status status = run_jobs(&run, err);

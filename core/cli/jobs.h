@@ -41,8 +41,8 @@ typedef struct cli_jobs {
 /// The processors that this process may use: as many jobs at once keep the machine busy.
 int32_t cli_jobs_usual(void);
 
-/// Runs them all; no child outlives the call, or this process. After an interrupt (SIGINT, SIGTERM) running jobs are ended, the
-/// signal has its effect after that. STN_ERR_FILE: a process or a file for its output cannot be made.
+/// Runs them all; no child outlives the call, or this process. After an interrupt (SIGINT, SIGTERM; not one that is ignored)
+/// running jobs are ended, the signal has its effect after that. STN_ERR_FILE: a process or a file for its output cannot be made.
 stn_status cli_jobs_run(const cli_jobs *jobs, stn_error *err);
 
 /// Copies what a job wrote, as it is, and flushes.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Semi-smooth Newton's method for Coulomb's law itself, inside a proximal-point method [acary-2018], PROX-NSN.
 //
-//     g = H x + q                              impulses scaled, common/scaled_dual.h: the diagonal blocks of H have the
-//     mean 1 outer: x_k+1 solves the law for g + alpha (x - x_k); alpha falls where that succeeds, rises where it does
-//     not inner: F(x) = x - S(x - rho (g + alpha (x - x_k))) = 0, map.h, by Newton's method with a line search on
-//     |F|^2:
+//     g = H x + q                       impulses scaled, common/scaled_dual.h: diagonal blocks of H have the mean 1
+//     outer: x_k+1 solves the law for g + alpha (x - x_k); alpha falls where that succeeds, rises where it does not
+//     inner: F(x) = x - S(x - rho (g + alpha (x - x_k))) = 0, map.h, by Newton's method with a line search on |F|^2
 //            (D (H + alpha) + (1 - D)/rho) dx = -F/rho,   D = dS       sparse, unsymmetric: common/block_lu.h
 //
 // alpha makes systems with redundant contacts regular, and its fixed points are those of the law. Open contacts (D = 0)

@@ -144,12 +144,37 @@ static void test_an_interrupt_ends_all(void **state) {
     sigaction(SIGINT, &before, NULL);
 }
 
+static int interrupt_parent_and_end(void *user, int32_t index) {
+    (void)user, (void)index;
+    return kill(getppid(), SIGINT);
+}
+
+/// As below nohup, or beside a parent that leaves its children to the system.
+static void test_ignored_signals_stay_ignored(void **state) {
+    (void)state;
+    static seen s;
+    const int numbers[] = {SIGINT, SIGCHLD};
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, before[2], after;
+    for (int32_t i = 0; i < 2; i++) {
+        sigaction(numbers[i], &ignore, &before[i]);
+    }
+    cli_jobs jobs = {5, 2, (double)INFINITY, interrupt_parent_and_end, note_done, NULL, &s, NULL};
+    assert_int_equal(cli_jobs_run(&jobs, NULL), STN_OK);
+    assert_int_equal(s.count, 5);
+    for (int32_t i = 0; i < 2; i++) {
+        assert_int_equal(s.code[i], 0);
+        sigaction(numbers[i], &before[i], &after);
+        assert_true(after.sa_handler == SIG_IGN);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_results_come_in_the_order_of_the_jobs),
         cmocka_unit_test(test_a_crash_and_a_hang_are_results),
         cmocka_unit_test(test_done_may_stop_the_rest),
         cmocka_unit_test(test_an_interrupt_ends_all),
+        cmocka_unit_test(test_ignored_signals_stay_ignored),
     };
     return cmocka_run_group_tests_name("cli/jobs", tests, NULL, NULL);
 }
