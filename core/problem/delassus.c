@@ -187,28 +187,34 @@ static bool add_body(const builder *b, int32_t tree, double *X) {
     return true;
 }
 
-// A tree with branches that only contacts touch: a pair costs the dofs that move its first contact. X holds for every
-// contact four lanes a dof, then those dofs and at [n] their number.
-static bool add_branched(const builder *b, int32_t tree, double *X) {
+// The half that the inverse masses left, or a new one into X.
+static const double *branched_half(const builder *b, const stn_ltl *branched, const touch *i, double *X) {
+    const stn_jacobian *J = &b->problem->constraints[i->constraint].J[i->side];
+    const double *kept = inverse_kept_half(b->inverse, i->constraint, i->side, J);
+    if (kept == NULL) {
+        inverse_branched_half(branched, J, X);
+    }
+    return kept != NULL ? kept : X;
+}
+
+// A tree with branches that only contacts touch: a pair costs the dofs that move its first contact. `half` receives
+// where that of every contact is.
+static bool add_branched(const builder *b, int32_t tree, const double **half, double *X) {
     const touch *first = b->list + b->start[tree], *end = b->list + b->start[tree + 1];
     const stn_ltl *branched = inverse_branched(b->inverse, tree);
     if (branched == NULL || !only_contacts(b, tree)) {
         return false;
     }
     const ltl_kernels *kernels = ltl_kernels_choose();
-    const int32_t n = branched->n, size = BRANCHED_HALF(n);
-    double *x = X;
-    for (const touch *i = first; i < end; i++, x += size) {
-        int32_t *dofs = (int32_t *)(void *)(x + 4 * n);
-        dofs[n] = ltl_half(branched, b->problem->constraints[i->constraint].J[i->side].values, x, dofs);
+    const int32_t n = branched->n, count = (int32_t)(end - first);
+    for (int32_t i = 0; i < count; i++, X += BRANCHED_HALF(n)) {
+        half[i] = branched_half(b, branched, first + i, X);
     }
-    x = X;
-    for (const touch *i = first; i < end; i++, x += size) {
-        const int32_t *dofs = (const int32_t *)(const void *)(x + 4 * n);
-        int32_t e = b->row_start[i->constraint];
-        const double *y = x;
-        for (const touch *j = i; j < end; j++, y += size) {
-            kernels->pair_add(dofs[n], dofs, x, y, block_at(b, &e, j->constraint));
+    for (int32_t i = 0; i < count; i++) {
+        const int32_t *dofs = inverse_half_dofs(n, half[i]);
+        int32_t e = b->row_start[first[i].constraint];
+        for (int32_t j = i; j < count; j++) {
+            kernels->pair_add(dofs[n], dofs, half[i], half[j], block_at(b, &e, first[j].constraint));
         }
     }
     return true;
@@ -236,7 +242,7 @@ static void add_full_tree(const builder *b, int32_t tree, double *Y) {
 
 static bool add_trees(const builder *b, stn_arena *arena) {
     const stn_problem *p = b->problem;
-    size_t most = 0;
+    size_t most = 0, touches = 0;
     for (int32_t t = 0; t < p->tree_count; t++) {
         size_t rows = 0;
         for (int32_t k = b->start[t]; k < b->start[t + 1]; k++) {
@@ -245,16 +251,18 @@ static bool add_trees(const builder *b, stn_arena *arena) {
         rows = inverse_has_half(b->inverse, t) ? rows : STN_MAX_ROWS;
         size_t columns = (size_t)p->trees[t].A.n; // a body's contacts have 8 values a row
         size_t needed = rows * (columns > 8 ? columns : 8);
-        size_t branched = (size_t)(b->start[t + 1] - b->start[t]) * BRANCHED_HALF(columns);
+        size_t count = (size_t)(b->start[t + 1] - b->start[t]), branched = count * BRANCHED_HALF(columns);
+        touches = touches > count ? touches : count;
         needed = needed > branched ? needed : branched;
         most = needed > most ? needed : most;
     }
     double *X = STN_ARENA(arena, most, double);
-    if (X == NULL) {
+    const double **half = STN_ARENA(arena, touches, const double *);
+    if (X == NULL || half == NULL) {
         return false;
     }
     for (int32_t t = 0; t < p->tree_count; t++) {
-        if (!add_body(b, t, X) && !add_branched(b, t, X)) {
+        if (!add_body(b, t, X) && !add_branched(b, t, half, X)) {
             (inverse_has_half(b->inverse, t) ? add_half_tree : add_full_tree)(b, t, X);
         }
     }

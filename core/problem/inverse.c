@@ -34,6 +34,8 @@ struct stn_inverse {
     size_t value_capacity;
     nodal_cache nodal;
     const body_kernels *body;
+    const kept_half *halves; // of what inverse_masses_keeping saw; NULL: none
+    int32_t half_count;      // its constraints
 };
 
 stn_status stn_inverse_create(stn_context *context, stn_inverse **out, stn_error *err) {
@@ -204,6 +206,7 @@ static stn_status factor_tree(stn_inverse *inverse, const stn_problem_tree *tree
 stn_status stn_inverse_factor(stn_inverse *inverse, const stn_problem *problem, const stn_matrix *fallback,
                               stn_error *err) {
     inverse->problem = NULL;
+    inverse_keep_halves(inverse, NULL, 0);
     stn_status status = reserve(inverse, problem, fallback, err);
     nodal_cache_begin(&inverse->nodal);
     double *values = inverse->values;
@@ -260,6 +263,24 @@ const stn_ltl *inverse_branched(const stn_inverse *inverse, int32_t tree) {
     return f->form == STN_MATRIX_DENSE && f->branched ? &f->ltl : NULL;
 }
 
+void inverse_branched_half(const stn_ltl *branched, const stn_jacobian *J, double *X) {
+    int32_t *dofs = (int32_t *)(void *)(X + 4 * (size_t)branched->n);
+    dofs[branched->n] = ltl_half(branched, J->values, X, dofs);
+}
+
+void inverse_keep_halves(stn_inverse *inverse, const kept_half *halves, int32_t constraint_count) {
+    inverse->halves = halves;
+    inverse->half_count = constraint_count;
+}
+
+const double *inverse_kept_half(const stn_inverse *inverse, int32_t constraint, int32_t side, const stn_jacobian *J) {
+    if (constraint >= inverse->half_count) {
+        return NULL;
+    }
+    const kept_half *half = &inverse->halves[2 * constraint + side];
+    return half->J == J->values ? half->X : NULL;
+}
+
 const body_kernels *inverse_body(const stn_inverse *inverse, int32_t tree, const double **factor) {
     const tree_factor *f = &inverse->trees[tree];
     *factor = f->values;
@@ -309,8 +330,28 @@ void stn_inverse_velocity(const stn_inverse *inverse, const stn_problem *problem
     }
 }
 
-stn_status inverse_view(const stn_inverse *inverse, const stn_problem *part, const int32_t *tree, int32_t count,
+static stn_status view_halves(stn_inverse *view, const int32_t *constraint, int32_t count, stn_arena *arena,
+                              stn_error *err) {
+    const kept_half *all = view->halves;
+    inverse_keep_halves(view, NULL, 0);
+    if (all == NULL) {
+        return STN_OK;
+    }
+    kept_half *halves = STN_ARENA(arena, 2 * (size_t)count, kept_half);
+    if (halves == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "inverse of A: out of memory for a view of %d constraints", count);
+    }
+    for (int32_t k = 0; k < count; k++) {
+        memcpy(halves + 2 * (size_t)k, all + 2 * (size_t)constraint[k], 2 * sizeof *halves);
+    }
+    inverse_keep_halves(view, halves, count);
+    return STN_OK;
+}
+
+stn_status inverse_view(const stn_inverse *inverse, const stn_problem *part, const stn_islands *islands, int32_t index,
                         stn_arena *arena, const stn_inverse **out, stn_error *err) {
+    const int32_t *tree = islands->tree + islands->tree_start[index];
+    int32_t count = part->tree_count;
     stn_inverse *view = STN_ARENA(arena, 1, stn_inverse);
     tree_factor *trees = STN_ARENA(arena, count, tree_factor);
     if (view == NULL || trees == NULL) {
@@ -323,5 +364,6 @@ stn_status inverse_view(const stn_inverse *inverse, const stn_problem *part, con
     view->problem = part;
     view->trees = trees;
     *out = view;
-    return STN_OK;
+    return view_halves(view, islands->constraint + islands->constraint_start[index], part->constraint_count, arena,
+                       err);
 }

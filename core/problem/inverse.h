@@ -15,13 +15,29 @@ void inverse_half(const stn_inverse *inverse, int32_t tree, const stn_jacobian *
 
 /// The factor of a dense tree whose zeros show branches; NULL for another.
 const stn_ltl *inverse_branched(const stn_inverse *inverse, int32_t tree);
+/// X (BRANCHED_HALF(n)) of a contact: four lanes a dof, then the dofs that move it and at [n] their number.
+void inverse_branched_half(const stn_ltl *branched, const stn_jacobian *J, double *X);
+static inline const int32_t *inverse_half_dofs(int32_t n, const double *X) {
+    return (const int32_t *)(const void *)(X + 4 * (size_t)n);
+}
+/// stn_inverse_masses that leaves the halves of contacts on branched trees with `inverse`, for the Delassus operator of
+/// the same constraints. They live in `arena` and are forgotten with the next factorisation.
+stn_status inverse_masses_keeping(stn_inverse *inverse, stn_problem *problem, stn_arena *arena, stn_error *err);
+/// The half that was kept of this block of a constraint; NULL when there is none.
+const double *inverse_kept_half(const stn_inverse *inverse, int32_t constraint, int32_t side, const stn_jacobian *J);
+/// What masses leave, (2 constraint_count): of block `side` of constraint c at [2 c + side]. J tells that it is still
+/// the same block; NULL: none.
+typedef struct kept_half {
+    const double *J, *X;
+} kept_half;
+void inverse_keep_halves(stn_inverse *inverse, const kept_half *halves, int32_t constraint_count);
 /// Kernels and factor of a tree that is a free body (dense, n = 6); NULL for another.
 const body_kernels *inverse_body(const stn_inverse *inverse, int32_t tree, const double **factor);
 
-/// The same factors seen from a part of the problem: tree k of the view is tree[k] of `inverse`. The view lives in
-/// `arena`, is not destroyed, and ends with the next factorisation. Views without a common tree may be used by
+/// The same factors seen from island `index`: tree k and constraint k of the view are those of its lists. The view
+/// lives in `arena`, is not destroyed, and ends with the next factorisation. Views without a common tree may be used by
 /// different threads.
-stn_status inverse_view(const stn_inverse *inverse, const stn_problem *part, const int32_t *tree, int32_t count,
+stn_status inverse_view(const stn_inverse *inverse, const stn_problem *part, const stn_islands *islands, int32_t index,
                         stn_arena *arena, const stn_inverse **out, stn_error *err);
 
 #endif

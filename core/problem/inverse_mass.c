@@ -29,20 +29,25 @@ static void add_full(const stn_jacobian *J, int32_t rows, int32_t n, const doubl
     }
 }
 
-static void add_tree(const stn_inverse *inverse, const stn_problem *problem, const stn_constraint *constraint,
-                     const stn_jacobian *J, double *scratch, double *W) {
+static bool is_contact(const stn_constraint *constraint, const stn_jacobian *J) {
+    return constraint->rows == 3 && J->node_count == 0;
+}
+
+// X (BRANCHED_HALF of the tree) holds the half of a contact on a branched tree.
+static void add_branched(const stn_ltl *branched, const stn_jacobian *J, double *X, double *W) {
+    inverse_branched_half(branched, J, X);
+    const int32_t *dofs = inverse_half_dofs(branched->n, X);
+    ltl_kernels_choose()->pair_add(dofs[branched->n], dofs, X, X, W);
+}
+
+static void add_other(const stn_inverse *inverse, const stn_problem *problem, const stn_constraint *constraint,
+                      const stn_jacobian *J, double *scratch, double *W) {
     int32_t n = problem->trees[J->tree].A.n;
     const double *factor;
     const body_kernels *body = inverse_body(inverse, J->tree, &factor);
-    const stn_ltl *branched = inverse_branched(inverse, J->tree);
-    bool contact = constraint->rows == 3 && J->node_count == 0;
-    if (contact && body != NULL) {
+    if (is_contact(constraint, J) && body != NULL) {
         body->half(factor, J->values, scratch);
         body->pair_add(scratch, scratch, W);
-    } else if (contact && branched != NULL) {
-        int32_t *dofs = (int32_t *)(void *)(scratch + 4 * (size_t)n),
-                count = ltl_half(branched, J->values, scratch, dofs);
-        ltl_kernels_choose()->pair_add(count, dofs, scratch, scratch, W);
     } else if (inverse_has_half(inverse, J->tree)) {
         inverse_half(inverse, J->tree, J, constraint->rows, scratch);
         add_square(constraint->rows, n, scratch, W);
@@ -51,6 +56,25 @@ static void add_tree(const stn_inverse *inverse, const stn_problem *problem, con
         stn_inverse_apply(inverse, J->tree, constraint->rows, scratch);
         add_full(J, constraint->rows, n, scratch, W);
     }
+}
+
+// W += J A^-1 J^T of one block. kept, unless NULL, receives the half of a contact on a branched tree. False: no memory.
+static bool add_block(const stn_inverse *inverse, const stn_problem *problem, const stn_constraint *constraint,
+                      const stn_jacobian *J, kept_half *kept, stn_arena *arena, double *scratch, double *W) {
+    const stn_ltl *branched = inverse_branched(inverse, J->tree);
+    if (branched == NULL || !is_contact(constraint, J)) {
+        add_other(inverse, problem, constraint, J, scratch, W);
+        return true;
+    }
+    double *X = kept != NULL ? STN_ARENA(arena, BRANCHED_HALF(branched->n), double) : scratch;
+    if (X == NULL) {
+        return false;
+    }
+    add_branched(branched, J, X, W);
+    if (kept != NULL) {
+        *kept = (kept_half){J->values, X};
+    }
+    return true;
 }
 
 static void set_masses(stn_constraint *constraint, const double *W) {
@@ -82,17 +106,20 @@ static stn_status local_masses(stn_problem *problem, stn_arena *scratch, stn_err
     return status;
 }
 
-stn_status stn_inverse_masses(const stn_inverse *inverse, stn_problem *problem, stn_arena *scratch, stn_error *err) {
-    if (problem->form == STN_FORM_LOCAL) {
-        return local_masses(problem, scratch, err);
-    }
+static stn_status out_of_memory(stn_error *err) {
+    return stn_fail(err, STN_ERR_MEMORY, "inverse masses: out of memory");
+}
+
+// kept, unless NULL: (2 constraint_count), zeroed.
+static stn_status global_masses(const stn_inverse *inverse, stn_problem *problem, kept_half *kept, stn_arena *arena,
+                                stn_error *err) {
     int32_t largest = 0;
     for (int32_t t = 0; t < problem->tree_count; t++) {
         largest = problem->trees[t].A.n > largest ? problem->trees[t].A.n : largest;
     }
-    double *X = STN_ARENA(scratch, STN_MAX_ROWS * (size_t)largest + BODY_HALF, double); // BRANCHED_HALF fits
-    if (X == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "inverse masses: out of memory");
+    double *scratch = STN_ARENA(arena, STN_MAX_ROWS * (size_t)largest + BODY_HALF, double); // BRANCHED_HALF fits
+    if (scratch == NULL) {
+        return out_of_memory(err);
     }
     for (int32_t c = 0; c < problem->constraint_count; c++) {
         stn_constraint *constraint = &problem->constraints[c];
@@ -100,9 +127,11 @@ stn_status stn_inverse_masses(const stn_inverse *inverse, stn_problem *problem, 
         for (int32_t i = 0; i < constraint->rows * constraint->rows; i++) {
             W[i] = 0.0;
         }
-        for (int32_t k = 0; k < 2; k++) {
-            if (constraint->J[k].tree >= 0) {
-                add_tree(inverse, problem, constraint, &constraint->J[k], X, W);
+        for (int32_t side = 0; side < 2; side++) {
+            const stn_jacobian *J = &constraint->J[side];
+            kept_half *half = kept != NULL ? kept + 2 * (size_t)c + side : NULL;
+            if (J->tree >= 0 && !add_block(inverse, problem, constraint, J, half, arena, scratch, W)) {
+                return out_of_memory(err);
             }
         }
         set_masses(constraint, W);
@@ -112,4 +141,32 @@ stn_status stn_inverse_masses(const stn_inverse *inverse, stn_problem *problem, 
         }
     }
     return STN_OK;
+}
+
+stn_status stn_inverse_masses(const stn_inverse *inverse, stn_problem *problem, stn_arena *scratch, stn_error *err) {
+    return problem->form == STN_FORM_LOCAL ? local_masses(problem, scratch, err)
+                                           : global_masses(inverse, problem, NULL, scratch, err);
+}
+
+static bool has_branches(const stn_inverse *inverse, const stn_problem *problem) {
+    int32_t t = 0;
+    while (t < problem->tree_count && inverse_branched(inverse, t) == NULL) {
+        t++;
+    }
+    return t < problem->tree_count;
+}
+
+stn_status inverse_masses_keeping(stn_inverse *inverse, stn_problem *problem, stn_arena *arena, stn_error *err) {
+    if (problem->form == STN_FORM_LOCAL || !has_branches(inverse, problem)) {
+        return stn_inverse_masses(inverse, problem, arena, err);
+    }
+    kept_half *kept = STN_ARENA_ZEROED(arena, 2 * (size_t)problem->constraint_count, kept_half);
+    if (kept == NULL) {
+        return out_of_memory(err);
+    }
+    stn_status status = global_masses(inverse, problem, kept, arena, err);
+    if (status == STN_OK) {
+        inverse_keep_halves(inverse, kept, problem->constraint_count);
+    }
+    return status;
 }

@@ -23,9 +23,7 @@ static stn_status build_island(const solve_job *job, int32_t index, stn_arena *a
     }
     out->inverse = job->inverse;
     if (status == STN_OK && job->inverse != NULL && !job->whole && out->problem.form == STN_FORM_GLOBAL) {
-        int32_t start = islands->tree_start[index];
-        status = inverse_view(job->inverse, &out->problem, islands->tree + start,
-                              islands->tree_start[index + 1] - start, arena, &out->inverse, err);
+        status = inverse_view(job->inverse, &out->problem, islands, index, arena, &out->inverse, err);
     }
     if (status == STN_OK && (job->solver->ops.needs & STN_NEEDS_DELASSUS) != 0) {
         status = stn_delassus_build(out->inverse, &out->problem, arena, &out->delassus, err);

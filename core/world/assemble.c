@@ -3,6 +3,7 @@
 // joints (joint_rows.c) and of the equality constraints (equality_rows.c).
 #include <string.h>
 
+#include "problem/inverse.h"
 #include "world/assemble.h"
 
 stn_constraint *append_constraint(stn_world *world, stn_constraint_kind kind, stn_constraint_set set, int32_t rows) {
@@ -178,6 +179,13 @@ static stn_status allocate_rows(stn_world *world, stn_error *err) {
     return complete ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "assembly: out of memory for %d rows", rows);
 }
 
+/// A solver that works with the Delassus operator meets the same halves again.
+static stn_status update_masses(stn_world *world, stn_error *err) {
+    bool delassus = (world->plugin[STN_KIND_SOLVER]->desc->ops.solver->needs & STN_NEEDS_DELASSUS) != 0;
+    return delassus ? inverse_masses_keeping(world->inverse, &world->problem, world->arena, err)
+                    : stn_inverse_masses(world->inverse, &world->problem, world->arena, err);
+}
+
 stn_status stn_step_assemble(stn_world *world, stn_error *err) {
     stn_status status = allocate_rows(world, err);
     for (int32_t i = 0; i < world->contacts.count && status == STN_OK; i++) {
@@ -187,5 +195,5 @@ stn_status stn_step_assemble(stn_world *world, stn_error *err) {
     status = status == STN_OK ? add_equality_rows(world, err) : status;
     status = status == STN_OK ? stn_cache_recall(world, err) : status;
     status = status == STN_OK ? stn_step_hold(world, err) : status;
-    return status == STN_OK ? stn_inverse_masses(world->inverse, &world->problem, world->arena, err) : status;
+    return status == STN_OK ? update_masses(world, err) : status;
 }

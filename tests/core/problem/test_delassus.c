@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Delassus operator against J A^-1 J^T written out, and its residual on problems with known solutions.
 #include "inverse_fixture.h"
+#include "problem/inverse.h"
 #include "sample_problem.h"
 
 static stn_delassus build(fixture *f, const stn_problem *p) {
@@ -51,6 +52,70 @@ static void the_diagonal_block_is_found_in_its_row(void **state) {
             }
         }
     }
+    sample_clear(s);
+}
+
+/// Two trees with branches, as robots with limbs have, contacts on both in turn: two islands.
+static sample *two_robots(void) {
+    enum { DOFS = 18, LIMB = 4, BASE = 6 };
+    stn_random r = {8};
+    sample *s = sample_create();
+    for (int32_t t = 0; t < 2; t++) {
+        sample_tree(s, &r, STN_MATRIX_DENSE, DOFS);
+        for (int32_t i = 0; i < DOFS * DOFS; i++) {
+            int32_t row = i / DOFS, column = i % DOFS;
+            bool apart = row >= BASE && column >= BASE && (row - BASE) / LIMB != (column - BASE) / LIMB;
+            double *a = &s->trees[t].A.values[i];
+            *a = apart ? 0.0 : row == column ? *a + DOFS : *a;
+        }
+    }
+    for (int32_t c = 0; c < 7; c++) {
+        sample_constraint(s, &r, STN_SET_CONE, 3, c % 2, 0, -1, 0);
+    }
+    sample_finish(s, &r);
+    return s;
+}
+
+static void expect_same_blocks(const stn_delassus *d, const stn_delassus *expected) {
+    assert_int_equal(d->row_start[d->n], expected->row_start[expected->n]);
+    size_t count = (size_t)expected->offset[expected->row_start[expected->n]];
+    assert_memory_equal(d->values, expected->values, count * sizeof(double));
+}
+
+static void what_the_masses_left_changes_no_bit(void **state) {
+    fixture *f = *state;
+    sample *s = two_robots();
+    stn_problem *p = &s->problem, part;
+    stn_delassus fresh = build(f, p), reused, part_fresh, part_reused;
+    stn_islands islands;
+    assert_null(inverse_kept_half(f->inverse, 0, 0, &p->constraints[0].J[0]));
+    assert_ok(stn_problem_islands(p, f->arena, &islands, &f->err), f->err);
+    assert_int_equal(islands.count, 2);
+    assert_ok(stn_problem_island(p, &islands, 1, f->arena, &part, &f->err), f->err);
+    const stn_inverse *view;
+    assert_ok(inverse_view(f->inverse, &part, &islands, 1, f->arena, &view, &f->err), f->err);
+    assert_ok(stn_delassus_build(view, &part, f->arena, &part_fresh, &f->err), f->err);
+
+    assert_ok(inverse_masses_keeping(f->inverse, p, f->arena, &f->err), f->err);
+    assert_non_null(inverse_kept_half(f->inverse, 6, 0, &p->constraints[6].J[0]));
+    assert_ok(stn_delassus_build(f->inverse, p, f->arena, &reused, &f->err), f->err);
+    expect_same_blocks(&reused, &fresh);
+    assert_ok(inverse_view(f->inverse, &part, &islands, 1, f->arena, &view, &f->err), f->err);
+    for (int32_t c = 0; c < part.constraint_count; c++) {
+        const stn_jacobian *J = &part.constraints[c].J[0];
+        assert_ptr_equal(inverse_kept_half(view, c, 0, J), inverse_kept_half(f->inverse, 2 * c + 1, 0, J));
+        assert_non_null(inverse_kept_half(view, c, 0, J));
+    }
+    assert_ok(stn_delassus_build(view, &part, f->arena, &part_reused, &f->err), f->err);
+    expect_same_blocks(&part_reused, &part_fresh);
+
+    p->constraints[0].J[0].values = p->constraints[2].J[0].values; // another block than the masses saw
+    fresh = build(f, p);
+    p->constraints[0].J[0].values = s->constraints[4].J[0].values;
+    assert_ok(inverse_masses_keeping(f->inverse, p, f->arena, &f->err), f->err);
+    p->constraints[0].J[0].values = p->constraints[2].J[0].values;
+    assert_ok(stn_delassus_build(f->inverse, p, f->arena, &reused, &f->err), f->err);
+    expect_same_blocks(&reused, &fresh);
     sample_clear(s);
 }
 
@@ -273,6 +338,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(blocks_are_those_of_the_dense_operator_and_the_rest_is_zero, setup, teardown),
         cmocka_unit_test_setup_teardown(the_diagonal_block_is_found_in_its_row, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_the_masses_left_changes_no_bit, setup, teardown),
         cmocka_unit_test_setup_teardown(impulses_give_the_velocities_that_the_momentum_balance_gives, setup, teardown),
         cmocka_unit_test_setup_teardown(the_local_form_gives_the_same_operator, setup, teardown),
         cmocka_unit_test_setup_teardown(the_residual_vanishes_at_closed_form_solutions_only, setup, teardown),
