@@ -7,8 +7,7 @@
 
 #include "common/packed.h"
 
-// ------------------------------------------------------------------------------------------------- order of
-// elimination
+// ------------------------------------------------------------------------------------------------ order of elimination
 
 /// Sets of blocks as bits, one row of `words` a block: the graph of what is left, with all fill.
 typedef struct graph {
@@ -141,8 +140,7 @@ static void order_by_tree(int32_t n, step *steps, int32_t *order, int32_t *posit
     }
 }
 
-// ---------------------------------------------------------------------------------------------------------------
-// fronts
+// -------------------------------------------------------------------------------------------------------------- fronts
 
 /// May the block after `last` join its front: no rows, or few, become longer by zeros?
 static bool joins(const step *steps, int32_t last, int32_t next) {
@@ -428,8 +426,7 @@ PACKED_KERNEL static bool factor_front(double *F, int64_t stride, int32_t m, int
     return true;
 }
 
-// --------------------------------------------------------------------------------------------------------- numeric
-// part
+// -------------------------------------------------------------------------------------------------------- numeric part
 
 /// Where the blocks of a front begin in it. Returns its rows, and those of its pivots.
 static int32_t place_blocks(const block_lu *lu, const block_front *f, int32_t *pivot_rows) {

@@ -9,8 +9,7 @@
 
 static const char *const path = STN_BINARY_DIR "/test_model_file.model";
 
-// ------------------------------------------------------------------------------------------------- a model of
-// everything
+// ----------------------------------------------------------------------------------------------- a model of everything
 
 typedef struct bar {
     double k;
@@ -241,8 +240,7 @@ static stn_model *everything(fixture *f) {
     return compile_model(b);
 }
 
-// ----------------------------------------------------------------------------------------------------------------
-// tests
+// --------------------------------------------------------------------------------------------------------------- tests
 
 static void a_loaded_model_is_the_saved_one_bit_for_bit(void **state) {
     fixture *f = *state;
