@@ -33,7 +33,7 @@ typedef struct stn_step_report {
     double cost;           // sum over islands, NaN when the solver has none
     const char *reason;    // why the worst island stopped; static text
     double duration_us;    // the whole step without observers
-    double stage_us[STN_STAGE_COUNT];
+    double stage_us[STN_STAGE_COUNT]; // of worlds with stn_world_options.profile; else 0 but for the solve
     double kinetic_J, potential_J, elastic_J; // after the step
     double input_work_J; // work done in the step by controllers and applied forces (servos included)
     double overlap_m;    // deepest geometric overlap at the step's start

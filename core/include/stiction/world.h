@@ -33,7 +33,7 @@ typedef struct stn_world_options {
     bool stiction; // contacts and joints that stick hold their place under load: docs/stiction.md
     bool exact_contacts; // solvers of exact friction get rigid contacts as they stand, which may have no solution (docs/lua.md)
     uint64_t seed;          // of the random stream
-    bool profile;           // fill stn_step_report.phase_us
+    bool profile;           // fill stn_step_report.stage_us and phase_us
 } stn_world_options;
 
 /// dt 2 ms, gravity (0, 0, -9.81), solver "sap", law "sap", contact "point", integrator "symplectic_euler", margin 0,
