@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bump allocator in chunks. A reset that finds several chunks replaces them by one that holds them all, so that the same
-// load later fits without asking the allocator.
+// Bump allocator in chunks. A reset that finds several chunks replaces them by one that holds them all, so that the
+// same load later fits without asking the allocator.
 #include <string.h>
 
-#include <stiction/context.h>
+#include "base/context.h"
 
 enum { ALIGNMENT = 64, FIRST_CHUNK = 1 << 16 };
 
 typedef struct chunk {
-    struct chunk *next; // older
-    size_t size, used;  // bytes behind the header
+    struct chunk *next;  // older
+    size_t size, used;   // bytes behind the header
     unsigned char *base; // aligned start
 } chunk;
 
@@ -22,8 +22,10 @@ static chunk *chunk_create(stn_context *context, size_t size) {
     if (size > SIZE_MAX - sizeof(chunk) - ALIGNMENT) {
         return NULL;
     }
-    chunk *c = stn_allocate(context, 1, sizeof(chunk) + ALIGNMENT + size);
+    chunk *c = stn_context_allocate_raw(context, sizeof(chunk) + ALIGNMENT + size); // most of it is not touched soon
     if (c != NULL) {
+        c->next = NULL;
+        c->used = 0;
         uintptr_t start = (uintptr_t)(c + 1);
         c->base = (unsigned char *)((start + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1));
         c->size = size;

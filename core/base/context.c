@@ -70,13 +70,17 @@ void stn_context_destroy(stn_context *context) {
     context->options.release(context->options.allocator_user, context);
 }
 
+void *stn_context_allocate_raw(stn_context *context, size_t bytes) {
+    atomic_fetch_add_explicit(&context->allocations, 1, memory_order_relaxed);
+    return context->options.allocate(context->options.allocator_user, bytes > 0 ? bytes : 1);
+}
+
 void *stn_allocate(stn_context *context, size_t count, size_t size) {
     if (size != 0 && count > SIZE_MAX / size) {
         return NULL;
     }
     size_t bytes = count * size;
-    atomic_fetch_add_explicit(&context->allocations, 1, memory_order_relaxed);
-    void *memory = context->options.allocate(context->options.allocator_user, bytes > 0 ? bytes : 1);
+    void *memory = stn_context_allocate_raw(context, bytes);
     if (memory != NULL) {
         memset(memory, 0, bytes);
     }
