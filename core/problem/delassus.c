@@ -340,10 +340,12 @@ static void copy_blocks(builder *b, const double *W) {
         const stn_constraint *row = &p->constraints[i];
         for (int32_t e = b->row_start[i]; e < b->row_start[i + 1]; e++) {
             const stn_constraint *column = &p->constraints[b->column[e]];
-            for (int32_t r = 0; r < row->rows; r++) {
-                memcpy(b->values + b->offset[e] + r * column->rows,
-                       W + (size_t)(row->row + r) * (size_t)p->row_count + column->row,
-                       (size_t)column->rows * sizeof *W);
+            const double *from = W + (size_t)row->row * (size_t)p->row_count + column->row;
+            double *to = b->values + b->offset[e];
+            for (int32_t r = 0; r < row->rows; r++, to += column->rows, from += p->row_count) {
+                for (int32_t c = 0; c < column->rows; c++) { // few: a call of memcpy costs more
+                    to[c] = from[c];
+                }
             }
         }
     }

@@ -16,12 +16,15 @@ double local_form_asymmetry(const stn_problem *problem);
 /// v_c = W gamma + q.
 void local_form_velocity(const local_form *form, int32_t rows, const double *gamma, double *v_c);
 
-/// Which blocks of W (row_count x row_count) are there: [i n + j] for the n constraints, true where block (i, j) or (j, i) holds
-/// something else than 0, NaN too, and on the diagonal. In `arena`; NULL: out of memory.
+/// Where row i of the blocks of W (row_count x row_count) holds something else than 0: present (constraint_count), NaN
+/// is something and -0 is not.
+void local_form_block_row(const stn_problem *problem, const double *W, int32_t i, bool *present);
+/// Which blocks of W are there: [i n + j] for the n constraints, true where block (i, j) or (j, i) is, and on the
+/// diagonal. In `arena`; NULL: out of memory.
 const bool *local_form_blocks(const stn_problem *problem, const double *W, stn_arena *arena);
 
-/// X (n x columns) = R^-1 X by Gaussian elimination with partial pivoting; R (n x n, row-major) is overwritten. False when
-/// singular.
+/// X (n x columns) = R^-1 X by Gaussian elimination with partial pivoting; R (n x n, row-major) is overwritten. False
+/// when singular.
 bool local_form_eliminate(int32_t n, int32_t columns, double *R, double *X);
 
 #endif

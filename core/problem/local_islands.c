@@ -21,22 +21,29 @@ static bool is_bilateral(const stn_problem *p, const stn_constraint *c) {
     return any(p->V + (size_t)c->row * (size_t)p->bilateral_count, c->rows * p->bilateral_count);
 }
 
-static void merge_constraints(const stn_problem *p, const bool *blocks, int32_t *parent) {
-    int32_t pulled = -1, n = p->constraint_count; // the first constraint that bilateral rows act on
+/// W is not read on once all constraints are in one set.
+static bool merge_constraints(const stn_problem *p, stn_arena *arena, int32_t *parent) {
+    int32_t pulled = -1, n = p->constraint_count, sets = n; // pulled: the first constraint that bilateral rows act on
+    bool *present = STN_ARENA(arena, n, bool);
+    if (present == NULL) {
+        return false;
+    }
     for (int32_t i = 0; i < n; i++) {
         parent[i] = i;
     }
-    for (int32_t i = 0; i < n; i++) {
-        for (int32_t j = 0; j < i; j++) {
-            if (blocks[(size_t)i * (size_t)n + (size_t)j]) {
-                union_join(parent, i, j);
-            }
-        }
-        if (p->bilateral_count > 0 && is_bilateral(p, &p->constraints[i])) {
+    for (int32_t i = 0; i < n && p->bilateral_count > 0; i++) {
+        if (is_bilateral(p, &p->constraints[i])) {
             pulled = pulled < 0 ? i : pulled;
-            union_join(parent, pulled, i);
+            sets -= union_join(parent, pulled, i);
         }
     }
+    for (int32_t i = 0; i < n && sets > 1; i++) {
+        local_form_block_row(p, p->W, i, present);
+        for (int32_t j = 0; j < n; j++) {
+            sets -= present[j] && union_join(parent, i, j);
+        }
+    }
+    return true;
 }
 
 stn_status local_islands(const stn_problem *p, stn_arena *arena, stn_islands *out, stn_error *err) {
@@ -44,12 +51,10 @@ stn_status local_islands(const stn_problem *p, stn_arena *arena, stn_islands *ou
     int32_t *parent = STN_ARENA(arena, n, int32_t), *island_of = STN_ARENA(arena, n, int32_t);
     int32_t *constraint = STN_ARENA(arena, n, int32_t), *start = STN_ARENA_ZEROED(arena, n + 2, int32_t);
     int32_t *tree_start = STN_ARENA_ZEROED(arena, n + 1, int32_t);
-    const bool *blocks = local_form_blocks(p, p->W, arena);
-    if (blocks == NULL || parent == NULL || island_of == NULL || constraint == NULL || start == NULL ||
-        tree_start == NULL) {
+    if (parent == NULL || island_of == NULL || constraint == NULL || start == NULL || tree_start == NULL ||
+        !merge_constraints(p, arena, parent)) {
         return stn_fail(err, STN_ERR_MEMORY, "islands: out of memory for %d constraints", n);
     }
-    merge_constraints(p, blocks, parent);
     for (int32_t i = 0; i < n; i++) { // a root is met before its members
         int32_t root = union_root(parent, i);
         island_of[i] = root == i ? count++ : island_of[root];
@@ -72,37 +77,57 @@ stn_status local_islands(const stn_problem *p, stn_arena *arena, stn_islands *ou
     return STN_OK;
 }
 
-/// Rows of the island's constraints in the problem, one after the other.
-static void list_rows(const stn_problem *p, const int32_t *index, int32_t count, int32_t *rows) {
+/// First row in the problem, and rows, of every piece that the island's constraints make: neighbours have theirs in
+/// one.
+typedef struct piece {
+    int32_t row, rows;
+} piece;
+
+static int32_t list_pieces(const stn_problem *p, const int32_t *index, int32_t count, piece *pieces) {
+    int32_t found = 0;
     for (int32_t i = 0; i < count; i++) {
         const stn_constraint *c = &p->constraints[index[i]];
-        for (int32_t r = 0; r < c->rows; r++) {
-            *rows++ = c->row + r;
+        if (found > 0 && pieces[found - 1].row + pieces[found - 1].rows == c->row) {
+            pieces[found - 1].rows += c->rows;
+        } else {
+            pieces[found++] = (piece){c->row, c->rows};
         }
     }
+    return found;
+}
+
+/// The pieces of a row of W, one after the other. Returns the end.
+static double *gather(const double *from, const piece *pieces, int32_t count, double *to) {
+    for (int32_t k = 0; k < count; k++) {
+        memcpy(to, from + pieces[k].row, (size_t)pieces[k].rows * sizeof *to);
+        to += pieces[k].rows;
+    }
+    return to;
 }
 
 stn_status local_island_operator(const stn_problem *p, const int32_t *index, stn_arena *arena, stn_problem *island,
                                  stn_error *err) {
     size_t n = (size_t)island->row_count, bilateral = (size_t)p->bilateral_count;
-    int32_t *rows = STN_ARENA(arena, n, int32_t);
+    piece *pieces = STN_ARENA(arena, island->constraint_count, piece);
     island->W = STN_ARENA(arena, n * n, double);
     island->q = STN_ARENA(arena, n, double);
     island->V = STN_ARENA(arena, n * bilateral, double);
-    if (rows == NULL || island->W == NULL || island->q == NULL || island->V == NULL) {
+    if (pieces == NULL || island->W == NULL || island->q == NULL || island->V == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "island of %zu rows: out of memory", n);
     }
-    list_rows(p, index, island->constraint_count, rows);
-    for (size_t i = 0; i < n; i++) {
-        const double *from = p->W + (size_t)rows[i] * (size_t)p->row_count;
-        for (size_t j = 0; j < n; j++) {
-            island->W[i * n + j] = from[rows[j]];
+    int32_t count = list_pieces(p, index, island->constraint_count, pieces);
+    double *W = island->W, *V = island->V;
+    for (int32_t k = 0; k < count; k++) {
+        for (int32_t r = pieces[k].row; r < pieces[k].row + pieces[k].rows; r++) {
+            W = gather(p->W + (size_t)r * (size_t)p->row_count, pieces, count, W);
         }
-        island->q[i] = p->q[rows[i]];
-        if (bilateral > 0) {
-            memcpy(island->V + i * bilateral, p->V + (size_t)rows[i] * bilateral, bilateral * sizeof(double));
+        size_t values = (size_t)pieces[k].rows * bilateral;
+        if (values > 0) {
+            memcpy(V, p->V + (size_t)pieces[k].row * bilateral, values * sizeof *V);
+            V += values;
         }
     }
+    gather(p->q, pieces, count, island->q);
     if (!any(island->V, (int32_t)(n * bilateral))) {
         island->bilateral_count = 0;
     }

@@ -3,6 +3,7 @@
 #ifndef STICTION_CORE_UNION_FIND_H
 #define STICTION_CORE_UNION_FIND_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 static inline int32_t union_root(int32_t *parent, int32_t i) {
@@ -13,10 +14,12 @@ static inline int32_t union_root(int32_t *parent, int32_t i) {
     return i;
 }
 
-static inline void union_join(int32_t *parent, int32_t a, int32_t b) {
+/// True: they were in two sets.
+static inline bool union_join(int32_t *parent, int32_t a, int32_t b) {
     a = union_root(parent, a);
     b = union_root(parent, b);
     parent[a > b ? a : b] = a < b ? a : b;
+    return a != b;
 }
 
 #endif
