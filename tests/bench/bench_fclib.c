@@ -3,6 +3,9 @@
 // file, the judge is our certificate (natural_scaled), starts are cold, everything runs on one thread, each solver with
 // each problem in a process of its own.
 //
+// Ours is timed twice: whole, from the problem to its solution, and the solvers' own calls alone, over all islands and
+// with W and b there, which is what Siconos is timed for.
+//
 // Every solver is asked for smaller and smaller tolerances of its own, and ours for more and more iterations, until the
 // judge sees the residual that is asked for; what counts is the time of that call alone, the median of several where
 // calls are short. Who has not come there in twice the time of the fastest of its side so far is no longer waited for.
@@ -29,6 +32,7 @@ static const double TARGET = 1e-8, LEAST_MS = 200.0, REPEAT_MS = 30.0;
 /// One solver with one problem; lies in memory that processes share.
 typedef struct entry {
     double reach_ms;              // NaN: it does not come there
+    double call_ms;               // the solver's own call alone; of Siconos the same
     double tolerance, iterations; // of the call that did
     double residual;              // the best that was seen, NaN: none
     double residual_ms;
@@ -73,6 +77,10 @@ static double reach_of(const entry *e) {
     return e->reach_ms;
 }
 
+static double call_of(const entry *e) {
+    return e->call_ms;
+}
+
 static double residual_of(const entry *e) {
     return e->residual;
 }
@@ -89,6 +97,7 @@ typedef struct trial {
     double *v, *gamma, *reaction;
     int32_t solver;
     double limit_ms;
+    double call_ms; // of the last solve, the solver's own part
 } trial;
 
 static sigjmp_buf out_of_time;
@@ -135,27 +144,31 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/// The median of the call that came there and of repetitions, if it is short.
-static double repeat(trial *t, double first_ms, double (*solve)(trial *, double, int32_t *), double tolerance) {
-    double times[MOST_REPEATS] = {first_ms};
+static double median(double *times, int32_t count) {
+    qsort(times, (size_t)count, sizeof *times, ascending);
+    return times[count / 2];
+}
+
+/// Medians of the solve that came there, and of repetitions if it is short.
+static void note_reached(trial *t, double first_ms, double (*solve)(trial *, double, int32_t *), double tolerance,
+                         int32_t iterations) {
+    double times[MOST_REPEATS] = {first_ms}, calls[MOST_REPEATS] = {t->call_ms};
     int32_t wanted = (int32_t)fmin(REPEAT_MS / fmax(first_ms, 1e-3), MOST_REPEATS) | 1, ignored;
     for (int32_t i = 1; i < wanted; i++) {
         times[i] = solve(t, tolerance, &ignored);
+        calls[i] = t->call_ms;
     }
-    qsort(times, (size_t)wanted, sizeof *times, ascending);
-    return times[wanted / 2];
-}
-
-static void note_reached(trial *t, double ms, double tolerance, int32_t iterations) {
     t->entry->tolerance = tolerance;
     t->entry->iterations = iterations;
-    t->entry->reach_ms = ms;
+    t->entry->reach_ms = median(times, wanted);
+    t->entry->call_ms = median(calls, wanted);
 }
 
 // Siconos
 
 static double solve_siconos(trial *t, double tolerance, int32_t *iterations) {
-    return siconos_solve(&t->delassus, &siconos_solvers[t->solver], tolerance, t->reaction, iterations);
+    t->call_ms = siconos_solve(&t->delassus, &siconos_solvers[t->solver], tolerance, t->reaction, iterations);
+    return t->call_ms;
 }
 
 static void run_siconos(trial *t) {
@@ -173,7 +186,7 @@ static void run_siconos(trial *t) {
         set_timer(0.0);
         siconos_impulses(&t->delassus, t->reaction, t->gamma);
         if (note(t, judge(t, t->gamma), ms)) {
-            note_reached(t, repeat(t, ms, solve_siconos, tolerance), tolerance, iterations);
+            note_reached(t, ms, solve_siconos, tolerance, iterations);
             return;
         }
     }
@@ -182,17 +195,52 @@ static void run_siconos(trial *t) {
 
 // ours
 
+/// A solver whose calls are timed: the plugin's own, with another `solve` in front.
+typedef struct timed_solver {
+    stn_instance instance;
+    stn_plugin_desc desc;
+    stn_solver_ops ops;
+} timed_solver;
+
+static struct {
+    const stn_solver_ops *ops; // the plugin's
+    double us;                 // in it since it was set to 0
+} timed_calls;
+
+static stn_status timed_solve(void *self, const stn_problem *problem, const stn_solve_control *control,
+                              stn_solution *solution, stn_solve_info *info, stn_error *err) {
+    double start = now_us();
+    stn_status status = timed_calls.ops->solve(self, problem, control, solution, info, err);
+    timed_calls.us += now_us() - start;
+    return status;
+}
+
+static void time_calls(timed_solver *timed, const stn_instance *solver) {
+    timed->instance = *solver;
+    timed->desc = *solver->desc;
+    timed_calls.ops = solver->desc->ops.solver;
+    timed->ops = (stn_solver_ops){0}; // a plugin may know fewer slots than we do
+    memcpy(&timed->ops, timed_calls.ops,
+           timed_calls.ops->size < sizeof timed->ops ? timed_calls.ops->size : sizeof timed->ops);
+    timed->ops.solve = timed_solve;
+    timed->desc.ops.solver = &timed->ops;
+    timed->instance.desc = &timed->desc;
+}
+
 /// By a solver that has never seen a problem, preparation included. NaN: it does not treat such problems.
 static double solve_ours(trial *t, double tolerance, int32_t *iterations) {
     bench *b = t->b;
     cli_problem *p = &b->problem;
     const cli_solver *s = &b->ours[t->solver - siconos_solver_count];
     stn_solver_common *common = s->solver->common;
-    stn_problem_solver_options options = {s->solver, s->law, s->factor, NULL};
+    timed_solver timed;
+    stn_problem_solver_options options = {&timed.instance, s->law, s->factor, NULL};
     stn_problem_solver *fresh = NULL;
     stn_solve_request request = {.law_memory = p->law_memory, .solver_memory = p->solver_memory};
     stn_solve_report report = {0};
     stn_error err = {0};
+    time_calls(&timed, s->solver);
+    timed_calls.us = 0.0;
     common->tolerance = tolerance;
     memset(p->solver_memory, 0, (size_t)p->problem.constraint_count * (size_t)s->solver->desc->memory.per_constraint);
     stn_status status = stn_problem_solver_create(b->context, &options, &fresh, &err);
@@ -200,6 +248,7 @@ static double solve_ours(trial *t, double tolerance, int32_t *iterations) {
         status = stn_problem_solve(fresh, &p->problem, &request, &p->solution, &report, NULL, &err);
     }
     stn_problem_solver_destroy(fresh);
+    t->call_ms = 1e-3 * timed_calls.us;
     *iterations = report.iterations;
     if (status < 0) {
         snprintf(t->entry->note, sizeof t->entry->note, "%.90s", err.text);
@@ -231,7 +280,7 @@ static void run_ours(trial *t) {
             return;
         }
         if (note(t, judge(t, t->b->problem.solution.gamma), ms)) {
-            note_reached(t, repeat(t, ms, solve_ours, tolerance), tolerance, iterations);
+            note_reached(t, ms, solve_ours, tolerance, iterations);
             return;
         }
         if (iterations >= common->max_iterations && common->max_iterations < 100000000) {
@@ -313,11 +362,19 @@ static void prepare(void *user, int32_t index) {
     b->contacts[problem] = cli_problem_contacts(&b->problem);
 }
 
-static void print_reach(const bench *b, const entry *e, const entry *all) {
+static void print_time(const bench *b, const entry *e, const entry *all, double (*figure)(const entry *)) {
     if (e == NULL) {
         printf(" %-13s %9s", "-", "-");
     } else {
-        printf(" %-13s %9.3g", solver_name(b, (int32_t)(e - all)), e->reach_ms);
+        printf(" %-13s %9.3g", solver_name(b, (int32_t)(e - all)), figure(e));
+    }
+}
+
+static void print_ratio(const entry *theirs, const entry *ours, double (*figure)(const entry *)) {
+    if (theirs != NULL && ours != NULL) {
+        printf(" %7.2f", figure(theirs) / figure(ours));
+    } else {
+        printf(" %7s", "-");
     }
 }
 
@@ -331,15 +388,16 @@ static void print_residual(const bench *b, const entry *e, const entry *all) {
 
 static void print_problem(const bench *b, int32_t problem) {
     const entry *all = &b->entries[problem * b->solver_count];
-    const entry *theirs = least(b, problem, false, reach_of), *ours = least(b, problem, true, reach_of);
+    const entry *theirs = least(b, problem, false, reach_of);
     printf("%-40.40s %5d", short_name(b->paths[problem]), (int)b->contacts[problem]);
-    print_reach(b, theirs, all);
-    print_reach(b, ours, all);
-    if (theirs != NULL && ours != NULL) {
-        printf(" %7.2f ", theirs->reach_ms / ours->reach_ms);
-    } else {
-        printf(" %7s ", "-");
+    print_time(b, theirs, all, reach_of);
+    double (*const figures[])(const entry *) = {reach_of, call_of};
+    for (int32_t i = 0; i < STN_COUNT(figures); i++) {
+        const entry *ours = least(b, problem, true, figures[i]);
+        print_time(b, ours, all, figures[i]);
+        print_ratio(theirs, ours, figures[i]);
     }
+    putchar(' ');
     print_residual(b, least(b, problem, false, residual_of), all);
     print_residual(b, least(b, problem, true, residual_of), all);
     putchar('\n');
@@ -372,13 +430,14 @@ static bool write_csv(const bench *b) {
     if (file == NULL) {
         return false;
     }
-    fputs("problem,contacts,side,solver,reach_ms,tolerance,iterations,natural_scaled,natural_scaled_ms,note\n", file);
+    fputs("problem,contacts,side,solver,reach_ms,call_ms,tolerance,iterations,natural_scaled,natural_scaled_ms,note\n",
+          file);
     for (int32_t i = 0; i < b->problem_count * b->solver_count; i++) {
         const entry *e = &b->entries[i];
         int32_t problem = i / b->solver_count, solver = i % b->solver_count;
-        fprintf(file, "%s,%d,%s,%s,%.6g,%g,%.0f,%.3e,%.6g,\"%s\"\n", short_name(b->paths[problem]),
+        fprintf(file, "%s,%d,%s,%s,%.6g,%.6g,%g,%.0f,%.3e,%.6g,\"%s\"\n", short_name(b->paths[problem]),
                 b->contacts[problem], solver < siconos_solver_count ? "siconos" : "stiction", solver_name(b, solver),
-                e->reach_ms, e->tolerance, e->iterations, e->residual, e->residual_ms, e->note);
+                e->reach_ms, e->call_ms, e->tolerance, e->iterations, e->residual, e->residual_ms, e->note);
     }
     return fclose(file) == 0;
 }
@@ -457,12 +516,13 @@ static int run(bench *b) {
         return cli_fail(b->command, "out of memory");
     }
     for (size_t i = 0; i < count; i++) {
-        b->entries[i] =
-            (entry){.reach_ms = NAN, .tolerance = NAN, .iterations = NAN, .residual = NAN, .residual_ms = NAN};
+        b->entries[i] = (entry){
+            .reach_ms = NAN, .call_ms = NAN, .tolerance = NAN, .iterations = NAN, .residual = NAN, .residual_ms = NAN};
     }
     print_processor();
-    printf("%-40s %5s %-23s %-23s %7s  %-21s %s\n", "natural_scaled 1e-8, cold, one thread", "c", "Siconos      ms",
-           "Stiction     ms", "ratio", "least of Siconos", "least of Stiction");
+    printf("%-40s %5s %-23s %-23s %7s %-23s %7s  %-21s %s\n", "natural_scaled 1e-8, cold, one thread", "c",
+           "Siconos      ms", "Stiction     ms", "ratio", "call alone   ms", "ratio", "least of Siconos",
+           "least of Stiction");
     cli_jobs jobs = {
         .count = (int32_t)count,
         .at_once = 1,
