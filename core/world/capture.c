@@ -16,7 +16,7 @@ struct problem_capture {
     int32_t rounds; // times that the world went back in time
 };
 
-enum { NUMBERS = 64 }; // letters that a step's number and a round's add to a name
+enum { NUMBERS = 128 }; // letters that a step's number, of at most 99 with its zeros, and a round's add to a name
 
 // -------------------------------------------------------------------------------------------------------------- names
 
