@@ -43,12 +43,12 @@ void stn_forces_add_effort(stn_forces *forces, int32_t dof, double effort) {
     forces->tau[dof] += effort;
 }
 
-/// a_ii += value for one dof of a tree.
-static void add_to_diagonal(stn_matrix *a, double *storage, int32_t i, double value) {
-    if (value == 0.0) {
-        return;
+/// a_ii += value for one dof of a tree that has its values in `storage` once it holds any.
+static void add_to_diagonal(const stn_forces *forces, stn_matrix *a, double *storage, int32_t tree, int32_t i,
+                            double value) {
+    if (a->form == STN_MATRIX_ZERO) {
+        make_diagonal(a, storage_of(forces, storage, tree));
     }
-    make_diagonal(a, storage);
     if (a->form == STN_MATRIX_DIAGONAL) {
         a->values[i] += value;
     } else {
@@ -59,8 +59,12 @@ static void add_to_diagonal(stn_matrix *a, double *storage, int32_t i, double va
 void stn_forces_add_gain(stn_forces *forces, int32_t dof, double kp, double kd, double tau0) {
     int32_t tree = forces->model->dof_tree[dof], i = dof - forces->model->trees[tree].v_start;
     forces->tau[dof] += tau0;
-    add_to_diagonal(&forces->K[tree], storage_of(forces, forces->K_storage, tree), i, kp);
-    add_to_diagonal(&forces->D[tree], storage_of(forces, forces->D_storage, tree), i, kd);
+    if (kp != 0.0) {
+        add_to_diagonal(forces, &forces->K[tree], forces->K_storage, tree, i, kp);
+    }
+    if (kd != 0.0) {
+        add_to_diagonal(forces, &forces->D[tree], forces->D_storage, tree, i, kd);
+    }
 }
 
 static stn_status check_servo(const stn_forces *forces, const stn_servo *servo, stn_error *err) {

@@ -269,6 +269,15 @@ static bool add_trees(const builder *b, stn_arena *arena) {
     return true;
 }
 
+// to (columns x rows) = from^T; of a diagonal block, in place, the upper triangle goes to the lower.
+static inline void transpose(int32_t rows, int32_t columns, bool diagonal, const double *from, double *to) {
+    for (int32_t r = 0; r < rows; r++) {
+        for (int32_t c = diagonal ? r + 1 : 0; c < columns; c++) {
+            to[c * rows + r] = from[r * columns + c];
+        }
+    }
+}
+
 // W_ji = W_ij^T for j > i, and the diagonal blocks' own lower triangles. Rows ascend, so the place of (j, i) is the
 // next of row j.
 static bool mirror(const builder *b, stn_arena *arena) {
@@ -284,10 +293,10 @@ static bool mirror(const builder *b, stn_arena *arena) {
             int32_t j = b->column[e], columns = p->constraints[j].rows;
             const double *from = b->values + b->offset[e];
             double *to = b->values + b->offset[next[j]++];
-            for (int32_t r = 0; r < rows; r++) {
-                for (int32_t c = j == i ? r : 0; c < columns; c++) {
-                    to[c * rows + r] = from[r * columns + c];
-                }
+            if (rows == 3 && columns == 3) { // a pair of contacts
+                transpose(3, 3, j == i, from, to);
+            } else {
+                transpose(rows, columns, j == i, from, to);
             }
         }
     }

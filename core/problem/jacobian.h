@@ -35,6 +35,14 @@ static inline void jacobian_mul_add(const stn_jacobian *J, int32_t rows, int32_t
 static inline void jacobian_transposed_add(const stn_jacobian *J, int32_t rows, int32_t n, double s,
                                            const double *restrict gamma, double *restrict y) {
     const double *values = J->values;
+    if (J->node_count == 0 && rows == 3) { // a contact, y read and written once
+        const double *b = values + n, *c = b + n;
+        const double f = s * gamma[0], g = s * gamma[1], h = s * gamma[2];
+        for (int32_t k = 0; k < n; k++) {
+            y[k] = ((y[k] + f * values[k]) + g * b[k]) + h * c[k];
+        }
+        return;
+    }
     if (J->node_count == 0) {
         for (int32_t r = 0; r < rows; r++) {
             double factor = s * gamma[r];
