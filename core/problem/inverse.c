@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/context.h"
 #include "base/kernels.h"
 #include "problem/jacobian.h"
 #include "problem/nodal_factor.h"
@@ -65,6 +66,7 @@ static size_t values_needed(const stn_matrix *a, const stn_matrix *fallback) {
     return dense ? STN_LTL_VALUES(n) + n : 2 * n; // n doubles hold the 2 n integers of the shape
 }
 
+// What a factorisation reads it has written: the room need not be zeroed.
 static stn_status reserve(stn_inverse *inverse, const stn_problem *problem, const stn_matrix *fallback,
                           stn_error *err) {
     size_t needed = 0;
@@ -72,7 +74,8 @@ static stn_status reserve(stn_inverse *inverse, const stn_problem *problem, cons
         needed += values_needed(&problem->trees[t].A, fallback != NULL ? &fallback[t] : NULL);
     }
     if (problem->tree_count > inverse->tree_capacity) {
-        tree_factor *trees = stn_allocate(inverse->context, 2 * (size_t)problem->tree_count, sizeof *trees);
+        tree_factor *trees =
+            stn_context_allocate_raw(inverse->context, 2 * (size_t)problem->tree_count * sizeof *trees);
         if (trees == NULL) {
             return stn_fail(err, STN_ERR_MEMORY, "inverse of A: out of memory for %d trees", problem->tree_count);
         }
@@ -82,7 +85,7 @@ static stn_status reserve(stn_inverse *inverse, const stn_problem *problem, cons
     }
     if (needed > inverse->value_capacity) {
         size_t capacity = needed + needed / 2;
-        double *values = stn_allocate(inverse->context, capacity, sizeof *values);
+        double *values = stn_context_allocate_raw(inverse->context, capacity * sizeof *values);
         if (values == NULL) {
             return stn_fail(err, STN_ERR_MEMORY, "inverse of A: out of memory for %zu values", capacity);
         }

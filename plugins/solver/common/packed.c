@@ -47,10 +47,14 @@ static bool allocate(const stn_delassus *d, stn_arena *arena, packed *p, packed_
     }
     *blocks = STN_ARENA(arena, d->row_start[d->n] + 1, packed_block);
     *values = STN_ARENA(arena, doubles + 4, double);
-    p->q = packed_vector(p, arena);
-    p->lo = packed_vector(p, arena);
-    p->hi = packed_vector(p, arena);
-    return *blocks != NULL && *values != NULL && p->q != NULL && p->lo != NULL && p->hi != NULL;
+    int32_t room = p->size + 8; // of each, as packed_vector has it
+    p->q = STN_ARENA_ZEROED(arena, 3 * (int64_t)room, double);
+    if (*blocks == NULL || *values == NULL || p->q == NULL) {
+        return false;
+    }
+    p->lo = p->q + room;
+    p->hi = p->lo + room;
+    return true;
 }
 
 /// Columns one after the other, S W S, zeros at the end of each.
