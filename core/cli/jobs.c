@@ -70,10 +70,19 @@ static void close_files(job *j) {
     j->end.output = j->end.error = NULL;
 }
 
+/// A file of no name that programs which a job executes do not inherit beside its stdout and stderr.
+static FILE *open_file(void) {
+    FILE *file = tmpfile();
+    if (file != NULL) {
+        fcntl(fileno(file), F_SETFD, FD_CLOEXEC);
+    }
+    return file;
+}
+
 static stn_status begin_job(job_run *run, stn_error *err) {
     int32_t index = run->begun;
     job *j = &run->list[index];
-    j->end = (cli_job_end){.index = index, .output = tmpfile(), .error = tmpfile()};
+    j->end = (cli_job_end){.index = index, .output = open_file(), .error = open_file()};
     if (j->end.output == NULL || j->end.error == NULL) {
         int error = errno;
         close_files(j);
@@ -112,13 +121,19 @@ static void note_end(job_run *run, job *j, int status, bool late) {
     }
 }
 
-/// Ends a job with what it started, and reaps it.
+/// Ends a job, where it has not ended by itself, with what it started, and reaps it.
 static int end_job(const job *j) {
-    int status = 0;
+    int status = SIGKILL; // should somebody else have reaped it
     kill(-j->process, SIGKILL);
     while (waitpid(j->process, &status, 0) < 0 && errno == EINTR) {
     }
     return status;
+}
+
+/// Not reaped yet: its process group is still its own.
+static bool has_ended(const job *j) {
+    siginfo_t info = {0};
+    return waitid(P_PID, (id_t)j->process, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == j->process;
 }
 
 // ----------------------------------------------------------------------------------------------------------- all jobs
@@ -128,12 +143,11 @@ static double attend(job_run *run) {
     double now = cli_seconds_now(), pause = 0.1;
     for (int32_t i = run->done; i < run->begun; i++) {
         job *j = &run->list[i];
-        int status = 0;
         if (j->ended) {
             continue;
         }
-        if (waitpid(j->process, &status, WNOHANG) == j->process) {
-            note_end(run, j, status, false);
+        if (has_ended(j)) {
+            note_end(run, j, end_job(j), false);
         } else if (now >= j->limit) {
             note_end(run, j, end_job(j), true);
         } else {

@@ -99,6 +99,32 @@ static void test_a_crash_and_a_hang_are_results(void **state) {
     assert_int_equal(s.code[2], 0);
 }
 
+/// Exits, and leaves a child of its own behind that keeps the pipe open.
+static int leave_a_child(void *user, int32_t index) {
+    (void)user;
+    (void)index;
+    if (fork() == 0) {
+        while (true) {
+            pause();
+        }
+    }
+    return 0;
+}
+
+static void test_nothing_outlives_a_job(void **state) {
+    (void)state;
+    static seen s;
+    int ends[2];
+    char byte;
+    assert_int_equal(pipe(ends), 0);
+    cli_jobs jobs = {1, 1, (double)INFINITY, leave_a_child, note_done, NULL, &s, NULL};
+    assert_int_equal(cli_jobs_run(&jobs, NULL), STN_OK);
+    assert_int_equal(s.outcome[0], CLI_JOB_EXITED);
+    close(ends[1]);
+    assert_int_equal(read(ends[0], &byte, 1), 0); // nobody else can write any more
+    close(ends[0]);
+}
+
 static int wait_for_ever(void *user, int32_t index) {
     (void)user;
     while (index > 0) {
@@ -172,6 +198,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_results_come_in_the_order_of_the_jobs),
         cmocka_unit_test(test_a_crash_and_a_hang_are_results),
+        cmocka_unit_test(test_nothing_outlives_a_job),
         cmocka_unit_test(test_done_may_stop_the_rest),
         cmocka_unit_test(test_an_interrupt_ends_all),
         cmocka_unit_test(test_ignored_signals_stay_ignored),
