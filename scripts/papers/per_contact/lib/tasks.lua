@@ -133,7 +133,7 @@ function tasks.make(task, p, solver)
   assert(drives[task], task)
   local limp = task == "hang" or task == "drop"
   local run = { task = task, throws = 0, home = trot(0, 0, { 0, 0 }, 0) }
-  run.world = stn.world { dt = p.dt, solver = solver, seed = p.seed }
+  run.world = stn.world { dt = p.dt, solver = solver, seed = p.seed, exact_contacts = true } -- the contacts of the paper are rigid
   local ground = run.world:ground { mu = p.mu }
   run.robot = load_robot(run.world, p, limp, run.home)
   run.world:disable_collisions(run.robot)
