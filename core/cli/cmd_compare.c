@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // stiction compare PROBLEM...: many solvers on the same problems, one judge. Method: docs/laboratory.md.
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
+#include "base/replace.h"
 #include "cli/commands.h"
 #include "cli/compare.h"
+#include "cli/jobs.h"
 #include "cli/print.h"
 
 /// Warnings about a problem are shown, and belong to its result, which names the file already.
@@ -25,17 +29,33 @@ static void log_message(void *user, stn_log_level level, const char *text) {
     }
 }
 
+/// What cannot be written is told before hours of solving, not after them.
+static int probe_output(const cli_command *command, const char *path) {
+    char temporary[4096];
+    if (!stn_may_replace(path)) {
+        return cli_fail(command, "%s: " STN_NOT_REPLACEABLE, path);
+    }
+    int descriptor = stn_open_beside(path, temporary, sizeof temporary);
+    if (descriptor < 0) {
+        return cli_fail(command, "%s: cannot be written: %s", path, strerror(errno));
+    }
+    close(descriptor);
+    remove(temporary);
+    return CLI_PROCEED;
+}
+
 static int refuse_options(const cli_command *command, const compare_options *o) {
     if (!(o->timeout_s > 0.0)) {
         return cli_fail(command, "--timeout %g: must be > 0 s", o->timeout_s);
     }
-    if (o->jobs < 0) {
+    if (o->jobs < 1) {
         return cli_fail(command, "--jobs %d: must be at least 1", o->jobs);
     }
     if (o->csv != NULL && o->html != NULL && strcmp(o->csv, o->html) == 0) {
         return cli_fail(command, "--csv and --html: %s cannot be both", o->csv);
     }
-    return CLI_PROCEED;
+    int status = o->csv != NULL ? probe_output(command, o->csv) : CLI_PROCEED;
+    return status == CLI_PROCEED && o->html != NULL ? probe_output(command, o->html) : status;
 }
 
 static const char *last_part(const char *path) {
@@ -134,8 +154,14 @@ static int run(comparison *c, const cli_list *paths) {
     return status;
 }
 
+/// Two solves on the threads of one core would disturb each other's times.
+static int32_t half_of_the_processors(void) {
+    int32_t count = cli_jobs_usual();
+    return count >= 4 ? count / 2 : 1;
+}
+
 int cmd_compare(int argc, char **argv) {
-    comparison c = {.options = {.tolerance = 1e-9, .timeout_s = 60.0, .max_iterations = INT32_MIN}};
+    comparison c = {.options = {.tolerance = 1e-9, .timeout_s = 60.0, .max_iterations = INT32_MIN, .jobs = half_of_the_processors()}};
     compare_options *o = &c.options;
     const cli_option options[] = {
         {"solvers", 0, CLI_TEXT, "A,B:NAME=VALUE,...", "which solvers, with settings of each; default: all installed",

@@ -354,17 +354,12 @@ static void show_progress(void *user, int32_t ended) {
     cli_progress_count(&p->progress, ended, p->count, p->what);
 }
 
-static int32_t half_of_the_processors(void) {
-    int32_t count = cli_jobs_usual();
-    return count >= 4 ? count / 2 : 1;
-}
-
 static stn_status run_pass(pass *p, stn_error *err) {
     const compare_options *o = &p->comparison->options;
     p->loaded = -1;
     cli_jobs jobs = {
         .count = p->count,
-        .at_once = o->jobs > 0 ? o->jobs : half_of_the_processors(),
+        .at_once = o->jobs,
         .limit_s = p->limit_s,
         .work = work,
         .done = done,

@@ -346,7 +346,9 @@ static void bad_usage_is_one_line_and_status_2(void **state) {
         {"@ --solvers pgs --set pgs.alpa=1", "--set: solver pgs: unknown parameter alpa; did you mean alpha?"},
         {"@ --solvers pgs --tolerance -1", "--tolerance: solver pgs: tolerance = -1, must be 0 to 1\n"},
         {"@ --timeout 0", "--timeout 0: must be > 0 s\n"},
-        {"@ --jobs -2", "--jobs -2: must be at least 1\n"},
+        {"@ --jobs 0", "--jobs 0: must be at least 1\n"},
+        {"@ --timeout 1e9 --html /nothere/a.html", "/nothere/a.html: cannot be written: No such file or directory\n"},
+        {"@ --csv .", ".: cannot be written: it is not a regular file"},
         {"@ --solvers pgs --csv /nothere/a.csv", "/nothere/a.csv: cannot be written: No such file or directory\n"},
     };
     for (int32_t i = 0; i < STN_COUNT(rows); i++) {
