@@ -28,7 +28,7 @@ struct stn_context {
     atomic_uint said;
     void *registry;
     void (*release_registry)(stn_context *context, void *registry);
-    _Atomic(stn_context_part *) mesh_cache; // of core/geometry, made at the first mesh file; NULL before
+    _Atomic(stn_context_part *) mesh_cache; // of core/mesh_files, made at the first mesh file; NULL before
 };
 
 #endif

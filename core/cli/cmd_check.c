@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/library_folder.h"
-#include "cli/check.h"
+#include "cli/check/check.h"
 #include "cli/commands.h"
 #include "cli/print.h"
 

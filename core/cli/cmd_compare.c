@@ -10,7 +10,7 @@
 
 #include "base/replace.h"
 #include "cli/commands.h"
-#include "cli/compare.h"
+#include "cli/compare/compare.h"
 #include "cli/jobs.h"
 #include "cli/print.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/library_folder.h"
 #include "cli/commands.h"
-#include "cli/info.h"
+#include "cli/info/info.h"
 #include "cli/print.h"
 
 enum { CANDIDATES = 500 };

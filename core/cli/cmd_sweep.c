@@ -12,7 +12,7 @@
 #include "cli/commands.h"
 #include "cli/print.h"
 #include "cli/progress.h"
-#include "cli/sweep_run.h"
+#include "cli/sweep/run.h"
 
 static const char *const ends[] = {"ok", "check_failed", "diverged", "failed", "timeout", "crashed"};
 

@@ -54,15 +54,4 @@ typedef struct mesh_object {
 /// What a mesh holds of memory [bytes], with its polytope and, once a query has made it, its tree. Thread: [any].
 size_t mesh_bytes(const stn_mesh *mesh);
 
-/// Readers of one format each. `bytes` are borrowed, of any content and not zero-terminated; `path` serves messages
-/// only. `out` is overwritten; it is zeroed on failure: STN_ERR_ARGUMENT "path:line: what is wrong", STN_ERR_MEMORY.
-stn_status mesh_read_stl(stn_context *context, const char *path, const char *bytes, size_t size, raw_mesh *out,
-                         stn_error *err);
-stn_status mesh_read_obj(stn_context *context, const char *path, const char *bytes, size_t size, raw_mesh *out,
-                         stn_error *err);
-stn_status mesh_read_vtk(stn_context *context, const char *path, const char *bytes, size_t size, raw_mesh *out,
-                         stn_error *err);
-stn_status mesh_read_msh(stn_context *context, const char *path, const char *bytes, size_t size, raw_mesh *out,
-                         stn_error *err);
-
 #endif

@@ -8,7 +8,7 @@
 
 #include <hdf5.h>
 
-#include "base/array_wire.h"
+#include "problem_files/array_wire.h"
 
 /// Bytes that grow; running out of memory ends the process.
 typedef struct bytes {

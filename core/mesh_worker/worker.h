@@ -9,7 +9,7 @@
 #include <assimp/cfileio.h>
 #include <assimp/scene.h>
 
-#include "geometry/mesh_wire.h"
+#include "mesh_files/wire.h"
 #include "mesh_worker/limits.h"
 
 /// The socket to the library; everything else that is open is closed, or leads nowhere.

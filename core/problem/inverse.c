@@ -10,7 +10,7 @@
 #include "base/context.h"
 #include "base/kernels.h"
 #include "problem/jacobian.h"
-#include "problem/nodal_factor.h"
+#include "factor/nodal_factor.h"
 
 #define SINGULAR_PIVOT 1e-13
 enum { BRANCHED_DOFS = 16 }; // smaller trees lose nothing by a dense factor

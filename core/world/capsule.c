@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/base64.h"
-#include "problem/json.h"
-#include "problem/json_write.h"
+#include "problem_files/json.h"
+#include "problem_files/json_write.h"
 #include "world/run.h"
 
 static const char format[] = "stiction-capsule-1";

@@ -11,7 +11,7 @@ includes() { # includes FILES...: "file:line:what" with "x/y.h" or <x/y.h>
 
 core() {
     find core -name '*.[ch]' -not -path 'core/include/*' -print0 | xargs -0 grep -lE '#[[:space:]]*include' | while read -r file; do includes "$file"; done |
-        awk -F: -v rooms="base plugin geometry model dynamics problem world validate lua cli mesh_worker hdf5_worker" '
+        awk -F: -v rooms="base plugin geometry mesh_files model dynamics factor problem problem_files world validate lua cli mesh_worker hdf5_worker" '
             BEGIN { n = split(rooms, list, " "); for (i = 1; i <= n; i++) level[list[i]] = i }
             {
                 split($1, path, "/")

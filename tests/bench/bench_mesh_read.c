@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "geometry/mesh.h"
+#include "mesh_files/reader.h"
 
 enum { TARGET = 20000000, LONGEST = 400, ROUNDS = 5 };
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "problem/fclib.h"
+#include "problem_files/fclib.h"
 
 static void must(bool condition) {
     if (!condition) {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "geometry/mesh.h"
+#include "mesh_files/reader.h"
 
 #define JOIN(a, b)   a##b
 #define READER(name) JOIN(mesh_read_, name)

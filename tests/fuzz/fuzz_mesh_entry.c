@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "geometry/mesh_cache.h"
+#include "mesh_files/cache.h"
 
 static void must(bool condition) {
     if (!condition) {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "geometry/mesh_scene.h"
+#include "mesh_files/scene.h"
 
 static void must(bool condition) {
     if (!condition) {

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+// The machine-readable face of `stiction info`: names and meaning are a promise.
+#include <string.h>
+
+#include "cli/info/info.h"
+#include "cli/print.h"
+
+static cJSON *joint_counts(const info_counts *counts) {
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddNumberToObject(json, "total", counts->joints);
+    for (int32_t i = 0; i < STN_JOINT_COUNT; i++) {
+        cJSON_AddNumberToObject(json, stn_joint_type_name((stn_joint_type)i), counts->of_type[i]);
+    }
+    cJSON_AddNumberToObject(json, "mimic", counts->mimic);
+    return json;
+}
+
+static void add_index(cJSON *json, const char *name, const stn_joint *joint, int32_t index) {
+    cJSON_AddItemToObject(json, name, joint != NULL ? cJSON_CreateNumber(index) : cJSON_CreateNull());
+}
+
+/// "line", null when it is not known.
+static void add_line(cJSON *json, const char *where) {
+    int32_t line = cli_line_of(where);
+    cJSON_AddItemToObject(json, "line", line > 0 ? cJSON_CreateNumber(line) : cJSON_CreateNull());
+}
+
+// -------------------------------------------------------------------------------------------------------- joints
+
+static cJSON *mimic_json(const info_report *r, const stn_joint *joint) {
+    if (joint == NULL || joint->mimic < 0) {
+        return cJSON_CreateNull();
+    }
+    cJSON *json = cJSON_CreateObject();
+    cli_json_add_text(json, "joint", r->robot.model->joints[joint->mimic].name);
+    cli_json_add_real(json, "multiplier", joint->mimic_multiplier);
+    cli_json_add_real(json, "offset", joint->mimic_offset);
+    return json;
+}
+
+/// null when there is no limit at all; an infinite one of two is null in its place.
+static void add_limits(cJSON *json, const stn_joint *joint) {
+    const double limits[2] = {joint != NULL ? joint->lower : (double)NAN, joint != NULL ? joint->upper : (double)NAN};
+    if (isfinite(limits[0]) || isfinite(limits[1])) {
+        cli_json_add_reals(json, "limits", limits, 2);
+    } else {
+        cJSON_AddNullToObject(json, "limits");
+    }
+    cli_json_add_real(json, "lower", limits[0]);
+    cli_json_add_real(json, "upper", limits[1]);
+}
+
+/// null when the robot gives the joint no gains of its own.
+static void add_servo(cJSON *json, const stn_joint *joint) {
+    bool given = info_has_servo(joint);
+    cli_json_add_real(json, "servo_kp", given ? joint->servo_kp : (double)NAN);
+    cli_json_add_real(json, "servo_kd", given ? joint->servo_kd : (double)NAN);
+}
+
+static void add_motion(cJSON *json, const stn_joint *joint) {
+    bool has_axis = stn_joint_type_has_axis(joint->type), screw = joint->type == STN_JOINT_SCREW;
+    if (has_axis) {
+        cli_json_add_vector(json, "axis", joint->axis);
+    } else {
+        cJSON_AddNullToObject(json, "axis");
+    }
+    cli_json_add_real(json, "screw_pitch_m", screw ? joint->screw_pitch : (double)NAN);
+    cli_json_add_real(json, "damping", joint->damping);
+    cli_json_add_real(json, "friction", joint->friction);
+    cli_json_add_real(json, "reflected_inertia", joint->reflected_inertia);
+    cli_json_add_real(json, "stiffness", joint->stiffness);
+    cli_json_add_real(json, "rest", joint->stiffness > 0.0 ? joint->rest : (double)NAN);
+    add_servo(json, joint);
+    cli_json_add_text(json, "actuator", joint->actuator[0] != '\0' ? joint->actuator : NULL);
+}
+
+/// The joint above a link; `joint` is NULL for a fixed one. What is infinite is null.
+static cJSON *joint_json(const info_report *r, const stn_link *child, const stn_joint *joint) {
+    cJSON *json = cJSON_CreateObject();
+    cli_json_add_text(json, "name", child->joint_name);
+    cli_json_add_text(json, "type", stn_joint_type_name(joint != NULL ? joint->type : STN_JOINT_FIXED));
+    cli_json_add_text(json, "parent", r->robot.model->links[child->parent].name);
+    cli_json_add_text(json, "child", child->name);
+    add_index(json, "q_index", joint, joint != NULL ? joint->q_start : -1);
+    add_index(json, "v_index", joint, joint != NULL ? joint->v_start : -1);
+    cJSON_AddNumberToObject(json, "nq", joint != NULL ? joint->nq : 0);
+    cJSON_AddNumberToObject(json, "nv", joint != NULL ? joint->nv : 0);
+    add_limits(json, joint);
+    cli_json_add_real(json, "effort", joint != NULL ? joint->effort : (double)NAN);
+    cli_json_add_real(json, "velocity", joint != NULL ? joint->velocity : (double)NAN);
+    cli_json_add_real(json, "acceleration", joint != NULL ? joint->acceleration : (double)NAN);
+    cJSON_AddItemToObject(json, "mimic", mimic_json(r, joint));
+    if (joint != NULL) {
+        add_motion(json, joint);
+    }
+    add_line(json, child->joint_where);
+    return json;
+}
+
+/// Moving joints in the order of q, then the fixed ones.
+static cJSON *joint_list(const info_report *r) {
+    const stn_model *m = r->robot.model;
+    cJSON *list = cJSON_CreateArray();
+    for (int32_t j = 0; j < m->joint_count; j++) {
+        cJSON_AddItemToArray(list, joint_json(r, &m->links[r->robot.child_of[j]], &m->joints[j]));
+    }
+    for (int32_t i = 0; i < m->link_count; i++) {
+        if (m->links[i].joint_name != NULL && m->links[i].joint < 0) {
+            cJSON_AddItemToArray(list, joint_json(r, &m->links[i], NULL));
+        }
+    }
+    return list;
+}
+
+static cJSON *actuator_list(const info_report *r) {
+    cJSON *list = cJSON_CreateArray();
+    for (int32_t j = 0; j < r->robot.model->joint_count; j++) {
+        const stn_joint *joint = &r->robot.model->joints[j];
+        if (info_is_driven(joint)) {
+            cJSON *json = cJSON_CreateObject();
+            cli_json_add_text(json, "name", joint->actuator[0] != '\0' ? joint->actuator : NULL);
+            cli_json_add_text(json, "joint", joint->name);
+            cli_json_add_real(json, "effort", joint->effort);
+            cli_json_add_real(json, "reflected_inertia", joint->reflected_inertia);
+            add_servo(json, joint);
+            cJSON_AddItemToArray(list, json);
+        }
+    }
+    return list;
+}
+
+const char *info_equality_end(const stn_model *model, const stn_equality *equality, bool b) {
+    int32_t joint = b ? equality->joint_b : equality->joint_a, link = b ? equality->link_b : equality->link_a;
+    if (joint >= 0) {
+        return model->joints[joint].name;
+    }
+    return link >= 0 ? model->links[link].name : "world";
+}
+
+static cJSON *equality_list(const stn_model *model) {
+    cJSON *list = cJSON_CreateArray();
+    for (int32_t i = 0; i < model->equality_count; i++) {
+        const stn_equality *e = &model->equalities[i];
+        cJSON *json = cJSON_CreateObject();
+        cli_json_add_text(json, "name", e->name);
+        cli_json_add_text(json, "type", stn_equality_type_name(e->type));
+        cli_json_add_text(json, "a", info_equality_end(model, e, false));
+        cli_json_add_text(json, "b", info_equality_end(model, e, true));
+        cJSON_AddItemToArray(list, json);
+    }
+    return list;
+}
+
+static cJSON *keyframe_list(const stn_model *model) {
+    cJSON *list = cJSON_CreateArray();
+    for (int32_t i = 0; i < model->keyframe_count; i++) {
+        cJSON_AddItemToArray(list, cJSON_CreateString(model->keyframes[i].name));
+    }
+    return list;
+}
+
+// --------------------------------------------------------------------------------------------------------- links
+
+static cJSON *link_json(const info_report *r, const stn_link *link) {
+    double moments[3];
+    cli_inertia inertia = cli_judge_inertia(&link->mass, moments);
+    cJSON *json = cJSON_CreateObject();
+    cli_json_add_text(json, "name", link->name);
+    cli_json_add_text(json, "parent", link->parent >= 0 ? r->robot.model->links[link->parent].name : NULL);
+    cli_json_add_text(json, "joint", link->joint_name);
+    cli_json_add_real(json, "mass_kg", link->mass.mass);
+    cli_json_add_text(json, "inertia", cli_inertia_name(inertia));
+    if (inertia != CLI_INERTIA_NONE) {
+        cli_json_add_vector(json, "com", link->mass.com);
+        cli_json_add_reals(json, "principal_moments", moments, 3);
+    }
+    add_line(json, link->where);
+    return json;
+}
+
+static cJSON *link_list(const info_report *r) {
+    cJSON *list = cJSON_CreateArray();
+    for (int32_t i = 0; i < r->robot.model->link_count; i++) {
+        cJSON_AddItemToArray(list, link_json(r, &r->robot.model->links[i]));
+    }
+    return list;
+}
+
+static cJSON *inertia_counts(const info_counts *c) {
+    cJSON *json = cJSON_CreateObject();
+    bool sound = c->inertias[CLI_INERTIA_NEGATIVE] == 0 && c->inertias[CLI_INERTIA_TRIANGLE] == 0;
+    cJSON_AddBoolToObject(json, "physical", sound);
+    for (int32_t i = 0; i < CLI_INERTIA_COUNT; i++) {
+        cJSON_AddNumberToObject(json, cli_inertia_name((cli_inertia)i), c->inertias[i]);
+    }
+    return json;
+}
+
+static void add_shape_counts(cJSON *json, const char *name, const int32_t counts[STN_SHAPE_COUNT]) {
+    cJSON *object = cJSON_AddObjectToObject(json, name);
+    for (int32_t i = 0; i < STN_SHAPE_COUNT; i++) {
+        if (counts[i] > 0) {
+            cJSON_AddNumberToObject(object, stn_shape_name((stn_shape_type)i), counts[i]);
+        }
+    }
+}
+
+static cJSON *geometry_counts(const info_counts *c) {
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddNumberToObject(json, "collision", c->collision);
+    cJSON_AddNumberToObject(json, "visual", c->visual);
+    add_shape_counts(json, "collision_shapes", c->collision_shapes);
+    add_shape_counts(json, "visual_shapes", c->visual_shapes);
+    return json;
+}
+
+static cJSON *size_json(const info_size *size) {
+    if (cli_box_is_empty(&size->box)) {
+        return cJSON_CreateNull();
+    }
+    cJSON *json = cJSON_CreateObject();
+    cli_json_add_text(json, "of", size->collision ? "collision" : "visual");
+    cli_json_add_box(json, &size->box);
+    cJSON_AddNumberToObject(json, "meshes_left_out", size->missing);
+    return json;
+}
+
+static cJSON *warnings_json(const info_report *r) {
+    cJSON *list = cJSON_CreateArray();
+    for (int32_t i = 0; i < r->robot.diagnostics.count; i++) {
+        char text[2048];
+        if (r->robot.diagnostics.items[i].severity == STN_SEVERITY_WARNING) {
+            cli_finding_line(&r->robot.diagnostics.items[i], text, sizeof text);
+            cJSON_AddItemToArray(list, cJSON_CreateString(text));
+        }
+    }
+    return list;
+}
+
+// ---------------------------------------------------------------------------------------------------------- at q
+
+static cJSON *frames_json(const info_report *r) {
+    cJSON *list = cJSON_CreateObject();
+    for (int32_t i = 0; i < r->frame_count; i++) {
+        const info_frame *frame = &r->frames[i];
+        stn_pose pose = info_link_pose(r, frame->link);
+        stn_quat turn = stn_quat_from_matrix(&pose.rotation);
+        const double quat[4] = {turn.w, turn.x, turn.y, turn.z};
+        cJSON *json = cJSON_AddObjectToObject(list, frame->key);
+        cli_json_add_vector(json, "xyz", pose.position);
+        cli_json_add_reals(json, "quat_wxyz", quat, 4);
+        cli_json_add_vector(json, "point_xyz", stn_pose_apply(&pose, frame->point));
+    }
+    return list;
+}
+
+/// By the names of the joints, nv numbers each; without masses null.
+static void add_gravity(cJSON *json, const char *name, const info_report *r, const double *gravity, bool reduced) {
+    if (r->counts.mass == 0.0) {
+        cJSON_AddNullToObject(json, name);
+        return;
+    }
+    cJSON *object = cJSON_AddObjectToObject(json, name);
+    for (int32_t j = 0; j < r->robot.model->joint_count; j++) {
+        const stn_joint *joint = &r->robot.model->joints[j];
+        if (!reduced || joint->mimic < 0) {
+            cli_json_add_reals(object, joint->name, gravity + joint->v_start, joint->nv);
+        }
+    }
+}
+
+static cJSON *at_q_json(const info_report *r) {
+    const info_dynamics *d = &r->dynamics;
+    cJSON *json = cJSON_CreateObject();
+    cli_json_add_reals(json, "q", r->q, r->robot.model->nq);
+    cJSON_AddItemToObject(json, "fk", frames_json(r));
+    cli_json_add_real(json, "mass_matrix_trace_full", d->full.mass_trace);
+    cli_json_add_real(json, "gravity_norm_full", d->full.gravity_norm);
+    cli_json_add_real(json, "mass_matrix_trace_reduced", d->reduced.mass_trace);
+    cli_json_add_real(json, "gravity_norm_reduced", d->reduced.gravity_norm);
+    cli_json_add_real(json, "mass_matrix_condition_full", d->full.condition);
+    cli_json_add_real(json, "mass_matrix_condition_reduced", d->reduced.condition);
+    add_gravity(json, "gravity_full", r, d->full.gravity, false);
+    add_gravity(json, "gravity_reduced", r, d->reduced.gravity, true);
+    cli_json_add_text(json, "note", d->note);
+    return json;
+}
+
+bool info_print_json(const info_report *r) {
+    const stn_model *m = r->robot.model;
+    cJSON *json = cJSON_CreateObject();
+    cli_json_add_text(json, "name", m->robots[0].name);
+    cli_json_add_text(json, "file", r->robot.path);
+    cJSON_AddNumberToObject(json, "links", m->link_count);
+    cJSON_AddItemToObject(json, "joints", joint_counts(&r->counts));
+    cJSON_AddNumberToObject(json, "nq", m->nq);
+    cJSON_AddNumberToObject(json, "nv", m->nv);
+    cJSON_AddNumberToObject(json, "dof_reduced", r->counts.dof_reduced);
+    cli_json_add_real(json, "mass_kg", r->counts.mass);
+    cli_json_add_text(json, "root_link", m->links[m->robots[0].root_link].name);
+    cJSON_AddItemToObject(json, "joint_list", joint_list(r));
+    cJSON_AddItemToObject(json, "link_list", link_list(r));
+    cJSON_AddItemToObject(json, "inertia", inertia_counts(&r->counts));
+    cJSON_AddItemToObject(json, "actuators", actuator_list(r));
+    cJSON_AddItemToObject(json, "keyframes", keyframe_list(m));
+    cJSON_AddItemToObject(json, "constraints", equality_list(m));
+    cJSON_AddItemToObject(json, "geometries", geometry_counts(&r->counts));
+    cJSON_AddItemToObject(json, "size", size_json(&r->size));
+    cJSON_AddItemToObject(json, "warnings", warnings_json(r));
+    cJSON_AddItemToObject(json, "at_q", at_q_json(r));
+    cli_json_add_real(json, "load_ms", r->robot.load_ms);
+    return cli_json_print(json, true);
+}

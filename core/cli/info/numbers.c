@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can be counted in a robot, and how large it is.
+#include "cli/info/info.h"
+
+bool info_has_servo(const stn_joint *joint) {
+    return joint->servo_kp > 0.0 || joint->servo_kd > 0.0;
+}
+
+bool info_is_driven(const stn_joint *joint) {
+    return joint->actuator[0] != '\0' || joint->reflected_inertia > 0.0 || info_has_servo(joint);
+}
+
+static void count_links(info_report *r) {
+    const stn_model *m = r->robot.model;
+    info_counts *c = &r->counts;
+    for (int32_t i = 0; i < m->link_count; i++) {
+        double moments[3];
+        c->mass += m->links[i].mass.mass;
+        c->joints += m->links[i].joint_name != NULL;
+        c->inertias[cli_judge_inertia(&m->links[i].mass, moments)]++;
+    }
+}
+
+static void count_joints(info_report *r) {
+    const stn_model *m = r->robot.model;
+    info_counts *c = &r->counts;
+    for (int32_t j = 0; j < m->joint_count; j++) {
+        c->of_type[m->joints[j].type]++;
+        c->mimic += m->joints[j].mimic >= 0;
+        c->actuators += info_is_driven(&m->joints[j]);
+    }
+    c->of_type[STN_JOINT_FIXED] = c->joints - m->joint_count;
+    c->dof_reduced = m->nv - c->mimic;
+}
+
+static void count_shapes(info_report *r) {
+    const stn_model *m = r->robot.model;
+    info_counts *c = &r->counts;
+    for (int32_t g = 0; g < m->geometry_count; g++) {
+        const stn_geometry *shape = &m->geometries[g];
+        c->collision += shape->collision;
+        c->visual += shape->visual;
+        c->collision_shapes[shape->shape.type] += shape->collision;
+        c->visual_shapes[shape->shape.type] += shape->visual;
+    }
+}
+
+static void measure(info_report *r, bool collision) {
+    const stn_model *m = r->robot.model;
+    r->size = (info_size){.box = cli_robot_box(&r->robot, r->kinematics, collision), .collision = collision};
+    for (int32_t g = 0; g < m->geometry_count; g++) {
+        bool counts = collision ? m->geometries[g].collision : m->geometries[g].visual;
+        r->size.missing +=
+            counts && m->geometries[g].shape.type == STN_SHAPE_MESH && m->geometries[g].shape.mesh == NULL;
+    }
+}
+
+void info_count(info_report *r) {
+    r->counts = (info_counts){0};
+    count_links(r);
+    count_joints(r);
+    count_shapes(r);
+    stn_kinematics_update(r->kinematics, r->q, r->v);
+    measure(r, true);
+    if (cli_box_is_empty(&r->size.box)) {
+        measure(r, false);
+    }
+}
+
+stn_pose info_link_pose(const info_report *r, int32_t link) {
+    const stn_link *l = &r->robot.model->links[link];
+    return stn_pose_mul(&r->kinematics->body_pose[l->body], &l->pose);
+}

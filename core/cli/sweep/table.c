@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every row goes to the file in one write that ends with its line end: whatever ends the process, only the last line
+// can be half a row.
+#include "cli/sweep/table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/replace.h"
+
+// -------------------------------------------------------------------------------------------------------------- texts
+
+bool cli_texts_add(cli_texts *list, const char *text) {
+    if (list->count == list->capacity) {
+        int32_t capacity = 2 * list->capacity + 16;
+        char **grown = realloc(list->items, (size_t)capacity * sizeof *grown);
+        if (grown == NULL) {
+            return false;
+        }
+        list->items = grown;
+        list->capacity = capacity;
+    }
+    list->items[list->count] = strdup(text);
+    return list->items[list->count] != NULL && ++list->count > 0;
+}
+
+int32_t cli_texts_find(const cli_texts *list, int32_t first, const char *text) {
+    for (int32_t i = first; i < list->count; i++) {
+        if (strcmp(list->items[i], text) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+void cli_texts_clear(cli_texts *list) {
+    for (int32_t i = 0; i < list->count; i++) {
+        free(list->items[i]);
+    }
+    free(list->items);
+    *list = (cli_texts){0};
+}
+
+// --------------------------------------------------------------------------------------------------------------- lines
+
+/// RFC 4180, but that a line end is a space: a row is a line.
+static void put_cell(FILE *to, const char *text) {
+    bool quoted = strpbrk(text, ",\"") != NULL;
+    if (quoted) {
+        fputc('"', to);
+    }
+    for (; *text != '\0'; text++) {
+        if (*text == '"') {
+            fputc('"', to);
+        }
+        fputc((unsigned char)*text < ' ' ? ' ' : *text, to);
+    }
+    if (quoted) {
+        fputc('"', to);
+    }
+}
+
+static void put_line(FILE *to, const cli_texts *cells) {
+    for (int32_t i = 0; i < cells->count; i++) {
+        if (i > 0) {
+            fputc(',', to);
+        }
+        put_cell(to, cells->items[i]);
+    }
+    fputc('\n', to);
+}
+
+/// Takes quotes away in place; `*at` moves behind the cell and its comma, NULL at the end of the line.
+static char *take_cell(char **at) {
+    char *from = *at, *to = *at, *cell = *at;
+    bool quoted = false;
+    for (; *from != '\0' && (quoted || *from != ','); from++) {
+        if (*from != '"') {
+            *to++ = *from;
+        } else if (quoted && from[1] == '"') {
+            *to++ = *++from;
+        } else {
+            quoted = !quoted;
+        }
+    }
+    *at = *from == ',' ? from + 1 : NULL;
+    *to = '\0';
+    return cell;
+}
+
+static bool split_line(char *line, cli_texts *cells) {
+    cli_texts_clear(cells);
+    for (char *at = line; at != NULL;) {
+        if (!cli_texts_add(cells, take_cell(&at))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// ---------------------------------------------------------------------------------------------------------------- file
+
+static const char *name_of(const cli_table *table) {
+    return table->path != NULL ? table->path : "a temporary file";
+}
+
+static stn_status fail_file(const cli_table *table, const char *what, stn_error *err) {
+    return stn_fail(err, STN_ERR_FILE, "%s: cannot be %s: %s", name_of(table), what, strerror(errno));
+}
+
+static stn_status no_memory(stn_error *err) {
+    return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+}
+
+/// For this process alone, where the file system can do that.
+static stn_status lock(const cli_table *table, FILE *file, stn_error *err) {
+    if (flock(fileno(file), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        return stn_fail(err, STN_ERR_FILE, "%s: another sweep is writing it; name another file", name_of(table));
+    }
+    return STN_OK;
+}
+
+static stn_status open_file(cli_table *table, stn_error *err) {
+    if (table->path == NULL) {
+        table->file = tmpfile();
+        return table->file != NULL ? STN_OK : fail_file(table, "made", err);
+    }
+    if (!stn_may_replace(table->path)) {
+        return stn_fail(err, STN_ERR_FILE, "%s: " STN_NOT_REPLACEABLE, table->path);
+    }
+    int descriptor = open(table->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    table->file = descriptor >= 0 ? fdopen(descriptor, "r+") : NULL;
+    return table->file != NULL ? lock(table, table->file, err) : fail_file(table, "written", err);
+}
+
+/// The end of the last whole line.
+static stn_status find_end(const cli_table *table, long *end, stn_error *err) {
+    *end = 0;
+    long at = 0;
+    rewind(table->file);
+    for (int c = fgetc(table->file); c != EOF; c = fgetc(table->file)) {
+        at++;
+        *end = c == '\n' ? at : *end;
+    }
+    return ferror(table->file) == 0 ? STN_OK : fail_file(table, "read", err);
+}
+
+static stn_status write_header(cli_table *table, stn_error *err) {
+    rewind(table->file);
+    if (ftruncate(fileno(table->file), 0) != 0) {
+        return fail_file(table, "written", err);
+    }
+    put_line(table->file, &table->columns);
+    return fflush(table->file) == 0 ? STN_OK : fail_file(table, "written", err);
+}
+
+/// The header that is there may have further columns, which rows brought.
+static stn_status take_header(cli_table *table, const cli_texts *found, stn_error *err) {
+    for (int32_t i = 0; i < table->fixed; i++) {
+        if (i >= found->count || strcmp(found->items[i], table->columns.items[i]) != 0) {
+            return stn_fail(
+                err, STN_ERR_FILE,
+                "%s: is not the table of this sweep: column %d is '%s' there and '%s' here; name another file",
+                name_of(table), (int)i + 1, i < found->count ? found->items[i] : "", table->columns.items[i]);
+        }
+    }
+    for (int32_t i = table->fixed; i < found->count; i++) {
+        if (!cli_texts_add(&table->columns, found->items[i])) {
+            return no_memory(err);
+        }
+    }
+    return STN_OK;
+}
+
+/// Half a row, of a process that was ended. A whole file of half a line is a header that was not completed, or not
+/// ours.
+static stn_status repair_end(cli_table *table, long end, stn_error *err) {
+    if (end > 0) {
+        return ftruncate(fileno(table->file), end) == 0 ? STN_OK : fail_file(table, "written", err);
+    }
+    char begun[64] = "";
+    rewind(table->file);
+    size_t length = fread(begun, 1, sizeof begun - 1, table->file), column = strlen(table->columns.items[0]);
+    if (strncmp(begun, table->columns.items[0], length < column ? length : column) != 0) {
+        return stn_fail(err, STN_ERR_FILE, "%s: is not the table of a sweep; name another file", name_of(table));
+    }
+    return write_header(table, err);
+}
+
+static stn_status read_rows(cli_table *table, cli_table_row *row, void *user, int32_t *rows, stn_error *err) {
+    char *line = NULL;
+    size_t size = 0;
+    cli_texts cells = {0};
+    stn_status status = STN_OK;
+    *rows = -1; // the header is none
+    rewind(table->file);
+    for (; status >= 0; (*rows)++) {
+        ssize_t length = getline(&line, &size, table->file);
+        if (length <= 0 || line[length - 1] != '\n') {
+            break; // half a row does not count
+        }
+        line[length - 1] = '\0';
+        if (!split_line(line, &cells)) {
+            status = no_memory(err);
+        } else if (*rows < 0) {
+            status = table->columns.count == table->fixed ? take_header(table, &cells, err) : STN_OK;
+        } else if (cells.count != table->columns.count) {
+            status = stn_fail(err, STN_ERR_FILE, "%s:%d: has %d cells, its header %d; name another file",
+                              name_of(table), (int)*rows + 2, (int)cells.count, (int)table->columns.count);
+        } else {
+            status = row(user, *rows, &cells, err);
+        }
+    }
+    cli_texts_clear(&cells);
+    free(line);
+    return status;
+}
+
+stn_status cli_table_read(cli_table *table, cli_table_row *row, void *user, stn_error *err) {
+    int32_t rows;
+    stn_status status = read_rows(table, row, user, &rows, err);
+    fseek(table->file, 0, SEEK_END);
+    return status;
+}
+
+/// Nothing is changed before all of the file was accepted.
+static stn_status continue_file(cli_table *table, cli_table_row *row, void *user, stn_error *err) {
+    long end = 0;
+    stn_status status = find_end(table, &end, err);
+    if (status >= 0 && end > 0) {
+        status = read_rows(table, row, user, &table->rows, err);
+    }
+    return status >= 0 ? repair_end(table, end, err) : status;
+}
+
+stn_status cli_table_open(cli_table *table, const char *path, const cli_texts *columns, cli_table_row *row, void *user,
+                          stn_error *err) {
+    *table = (cli_table){.path = path, .fixed = columns->count};
+    for (int32_t i = 0; i < columns->count; i++) {
+        if (!cli_texts_add(&table->columns, columns->items[i])) {
+            return no_memory(err);
+        }
+    }
+    stn_status status = open_file(table, err);
+    if (status >= 0) {
+        status = continue_file(table, row, user, err);
+    }
+    if (status >= 0) {
+        fseek(table->file, 0, SEEK_END);
+    }
+    return status;
+}
+
+void cli_table_close(cli_table *table) {
+    if (table->file != NULL) {
+        fclose(table->file);
+    }
+    cli_texts_clear(&table->columns);
+    *table = (cli_table){0};
+}
+
+// ---------------------------------------------------------------------------------------------------------------- rows
+
+/// The rows again, under the header of now, with empty cells in the new columns.
+static stn_status put_rows(cli_table *table, FILE *to, int32_t added, stn_error *err) {
+    char *line = NULL;
+    size_t size = 0;
+    put_line(to, &table->columns);
+    rewind(table->file);
+    for (int32_t i = -1; i < table->rows && getline(&line, &size, table->file) > 0; i++) {
+        if (i < 0) {
+            continue; // the old header
+        }
+        line[strcspn(line, "\n")] = '\0';
+        fputs(line, to);
+        for (int32_t k = 0; k < added; k++) {
+            fputc(',', to);
+        }
+        fputc('\n', to);
+    }
+    free(line);
+    return ferror(table->file) == 0 && fflush(to) == 0 && ferror(to) == 0 ? STN_OK : fail_file(table, "written", err);
+}
+
+/// The file with `added` columns more takes the place of the one that is there.
+static stn_status widen(cli_table *table, int32_t added, stn_error *err) {
+    char beside[4096];
+    FILE *file = NULL;
+    if (table->path == NULL) {
+        file = tmpfile();
+    } else {
+        int descriptor = stn_open_beside(table->path, beside, sizeof beside);
+        file = descriptor >= 0 ? fdopen(descriptor, "r+") : NULL;
+    }
+    if (file == NULL) {
+        return fail_file(table, "written", err);
+    }
+    stn_status status = lock(table, file, err);
+    status = status >= 0 ? put_rows(table, file, added, err) : status;
+    if (status >= 0 && table->path != NULL && rename(beside, table->path) != 0) {
+        status = fail_file(table, "written", err);
+    }
+    if (status < 0) {
+        fclose(file);
+        if (table->path != NULL) {
+            unlink(beside);
+        }
+        return status;
+    }
+    fclose(table->file);
+    table->file = file;
+    return STN_OK;
+}
+
+static stn_status add_columns(cli_table *table, const cli_texts *names, stn_error *err) {
+    int32_t before = table->columns.count;
+    for (int32_t i = 0; i < names->count; i++) {
+        if (cli_texts_find(&table->columns, table->fixed, names->items[i]) < 0 &&
+            !cli_texts_add(&table->columns, names->items[i])) {
+            return no_memory(err);
+        }
+    }
+    return table->columns.count > before ? widen(table, table->columns.count - before, err) : STN_OK;
+}
+
+/// One write of the whole line.
+static stn_status write_line(cli_table *table, const cli_texts *cells, stn_error *err) {
+    char *line = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&line, &size);
+    if (memory == NULL) {
+        return no_memory(err);
+    }
+    put_line(memory, cells);
+    bool made = fclose(memory) == 0;
+    bool written = made && fwrite(line, 1, size, table->file) == size && fflush(table->file) == 0;
+    free(line);
+    if (!written) {
+        return made ? fail_file(table, "written", err) : no_memory(err);
+    }
+    table->rows++;
+    return STN_OK;
+}
+
+stn_status cli_table_add(cli_table *table, const cli_texts *cells, const cli_texts *names, const cli_texts *values,
+                         stn_error *err) {
+    stn_status status = add_columns(table, names, err);
+    cli_texts line = {0};
+    for (int32_t i = 0; i < table->columns.count && status >= 0; i++) {
+        const char *text = i < table->fixed ? cells->items[i] : "";
+        int32_t at = i < table->fixed ? -1 : cli_texts_find(names, 0, table->columns.items[i]);
+        if (!cli_texts_add(&line, at >= 0 ? values->items[at] : text)) {
+            status = no_memory(err);
+        }
+    }
+    if (status >= 0) {
+        status = write_line(table, &line, err);
+    }
+    cli_texts_clear(&line);
+    return status;
+}
+
+bool cli_table_copy(cli_table *table, FILE *to) {
+    char bytes[4096];
+    rewind(table->file);
+    for (size_t size = fread(bytes, 1, sizeof bytes, table->file); size > 0;
+         size = fread(bytes, 1, sizeof bytes, table->file)) {
+        fwrite(bytes, 1, size, to);
+    }
+    fseek(table->file, 0, SEEK_END);
+    return fflush(to) == 0 && ferror(to) == 0;
+}

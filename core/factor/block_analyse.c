@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the elimination tree to panels: which columns share one, where every outer product goes, and where every block
+// of the matrix starts.
+#include <string.h>
+
+#include "factor/block_factor.h"
+#include "factor/block_tree.h"
+
+// A supernode while columns are being merged; sizes are scalar.
+typedef struct merge {
+    int32_t first, end; // blocks
+    int32_t columns, rows;
+    int64_t zeros; // entries of the panel that are not in L
+} merge;
+
+typedef struct analysis {
+    block_tree tree;
+    merge *merged;
+    int32_t *supernode; // of every block (by place)
+    int32_t *panel_row; // first panel row of every block in the supernode at hand
+    row_run *runs;      // of the group at hand
+    stn_arena *scratch;
+    block_factor *f;
+} analysis;
+
+// Zeros are worth having while they are few: they cost arithmetic, but save calls, scattering and short vectors.
+static bool worth_merging(const merge *child, const merge *parent, merge *out) {
+    int64_t columns = child->columns + parent->columns;
+    int64_t added = (int64_t)child->columns * (child->columns + parent->rows - child->rows);
+    int64_t zeros = child->zeros + parent->zeros + added;
+    int64_t size = columns * (child->columns + parent->rows) - columns * (columns - 1) / 2;
+    *out = (merge){child->first, parent->end, (int32_t)columns, child->columns + parent->rows, zeros};
+    double limit = columns <= 12 ? 0.4 : columns <= 32 ? 0.2 : 0.1;
+    return (double)zeros <= limit * (double)size;
+}
+
+static int32_t merge_columns(analysis *a) {
+    const block_tree *t = &a->tree;
+    int32_t count = 0;
+    for (int32_t j = 0; j < t->n; j++) {
+        merge now = {j, j + 1, t->size[j], t->size[j], 0};
+        for (int32_t e = t->column_start[j]; e < t->column_start[j + 1]; e++) {
+            now.rows += t->size[t->row[e]];
+        }
+        while (count > 0 && t->parent[j - 1] >= 0) { // the supernode on top ends with block now.first - 1
+            merge *child = &a->merged[count - 1], both;
+            if (t->parent[child->end - 1] != j || !worth_merging(child, &now, &both)) {
+                break;
+            }
+            now = both;
+            count--;
+        }
+        a->merged[count++] = now;
+    }
+    return count;
+}
+
+static void place_panels(analysis *a) {
+    block_factor *f = a->f;
+    int64_t place = 0;
+    for (int32_t s = 0; s < f->supernode_count; s++) {
+        const merge *m = &a->merged[s];
+        block_supernode *node = &f->supernodes[s];
+        node->first_block = m->first;
+        node->block_end = m->end;
+        node->first_column = f->start[m->first];
+        node->columns = m->columns;
+        node->rows = m->rows;
+        node->ld = (m->rows + KERNEL_ROWS - 1) / KERNEL_ROWS * KERNEL_ROWS;
+        node->panel = place;
+        place += (int64_t)node->ld * node->columns;
+        for (int32_t b = m->first; b < m->end; b++) {
+            a->supernode[b] = s;
+        }
+    }
+    f->value_count = place;
+}
+
+// Appends rows, lengthening the last run where they follow on.
+static int32_t append_run(row_run *runs, int32_t begin, int32_t end, int32_t from, int32_t to, int32_t count) {
+    if (end > begin) {
+        row_run *last = &runs[end - 1];
+        if (last->from + last->count == from && last->to + last->count == to) {
+            last->count += count;
+            return end;
+        }
+    }
+    runs[end] = (row_run){from, to, count};
+    return end + 1;
+}
+
+// Block rows of a supernode below its own columns: those of its last column.
+static void rows_below(const analysis *a, const block_supernode *node, const int32_t **rows, int32_t *count) {
+    const block_tree *t = &a->tree;
+    int32_t last = node->block_end - 1;
+    *rows = t->row + t->column_start[last];
+    *count = t->column_start[last + 1] - t->column_start[last];
+}
+
+// panel_row[b] for every block b with rows in the supernode.
+static void locate_rows(analysis *a, const block_supernode *node) {
+    const int32_t *rows;
+    int32_t count, at = 0;
+    for (int32_t b = node->first_block; b < node->block_end; b++) {
+        a->panel_row[b] = at;
+        at += a->tree.size[b];
+    }
+    rows_below(a, node, &rows, &count);
+    for (int32_t k = 0; k < count; k++) {
+        a->panel_row[rows[k]] = at;
+        at += a->tree.size[rows[k]];
+    }
+}
+
+// Rows of the supernode from its block `k` (panel row `from`) on, as runs in the ancestor that has been located.
+static bool make_runs(analysis *a, const int32_t *rows, int32_t k, int32_t count, int32_t from, block_group *g) {
+    int32_t found = 0;
+    for (int32_t m = k; m < count; from += a->tree.size[rows[m++]]) {
+        found = append_run(a->runs, 0, found, from, a->panel_row[rows[m]], a->tree.size[rows[m]]);
+    }
+    row_run *kept = STN_ARENA(a->f->arena, found, row_run);
+    if (kept == NULL) {
+        return false;
+    }
+    memcpy(kept, a->runs, (size_t)found * sizeof *kept);
+    g->runs = kept;
+    g->run_count = found;
+    return true;
+}
+
+// The groups of one supernode; group_count moves on.
+static bool make_groups(analysis *a, block_supernode *node, int32_t *group_count) {
+    block_factor *f = a->f;
+    const int32_t *rows, *size = a->tree.size;
+    int32_t count, from = node->columns;
+    rows_below(a, node, &rows, &count);
+    node->group_start = *group_count;
+    for (int32_t k = 0; k < count;) {
+        const block_supernode *target = &f->supernodes[a->supernode[rows[k]]];
+        locate_rows(a, target);
+        int32_t end = k, last = from; // blocks [k, end) are consecutive columns of the target
+        while (end < count && rows[end] == rows[k] + (end - k) && rows[end] < target->block_end) {
+            last += size[rows[end++]];
+        }
+        block_group *g = &f->groups[(*group_count)++];
+        *g =
+            (block_group){from, last, target->ld, target->panel + (int64_t)target->ld * a->panel_row[rows[k]], NULL, 0};
+        if (!make_runs(a, rows, k, count, from, g)) {
+            return false;
+        }
+        from = last;
+        k = end;
+    }
+    node->group_end = *group_count;
+    return true;
+}
+
+static void make_gather(analysis *a, block_supernode *node, int32_t *run_count) {
+    block_factor *f = a->f;
+    const int32_t *rows;
+    int32_t count, from = node->columns;
+    rows_below(a, node, &rows, &count);
+    node->gather_start = node->gather_end = *run_count;
+    for (int32_t k = 0; k < count; from += a->tree.size[rows[k++]]) {
+        node->gather_end = append_run(f->gather_runs, node->gather_start, node->gather_end, from, f->start[rows[k]],
+                                      a->tree.size[rows[k]]);
+    }
+    *run_count = node->gather_end;
+}
+
+static void place_entries(analysis *a, const stn_block_pattern *p) {
+    block_factor *f = a->f;
+    const block_tree *t = &a->tree;
+    int32_t located = -1;
+    // by column of L, so that every supernode is located once
+    for (int32_t place = 0; place < t->n; place++) {
+        int32_t j = t->order[place];
+        for (int32_t e = p->column_start[j]; e < p->column_start[j + 1]; e++) {
+            int32_t i = p->row[e], row = t->place[i], column = place;
+            bool flipped = row < column;
+            if (flipped) {
+                column = row;
+                row = place;
+            }
+            const block_supernode *node = &f->supernodes[a->supernode[column]];
+            if (located != a->supernode[column]) {
+                located = a->supernode[column];
+                locate_rows(a, node);
+            }
+            f->entries[e] = (block_entry){
+                .target = node->panel + (int64_t)node->ld * a->panel_row[column] + a->panel_row[row],
+                .rows = p->block_size[i],
+                .columns = p->block_size[j],
+                .row_step = flipped ? node->ld : 1,
+                .column_step = flipped ? 1 : node->ld,
+                .diagonal = i == j,
+            };
+        }
+    }
+}
+
+// At most one group and one run to gather for every block row below a supernode.
+static bool allocate_lists(analysis *a) {
+    block_factor *f = a->f;
+    size_t total = 0;
+    for (int32_t s = 0; s < f->supernode_count; s++) {
+        const int32_t *rows;
+        int32_t count;
+        rows_below(a, &f->supernodes[s], &rows, &count);
+        total += (size_t)count;
+    }
+    f->groups = STN_ARENA(f->arena, total, block_group);
+    f->gather_runs = STN_ARENA(f->arena, total, row_run);
+    f->entries = STN_ARENA(f->arena, f->entry_count, block_entry);
+    a->runs = STN_ARENA(a->scratch, f->block_count, row_run);
+    return f->groups != NULL && f->gather_runs != NULL && f->entries != NULL && a->runs != NULL;
+}
+
+static bool copy_numbering(analysis *a, const stn_block_pattern *p) {
+    block_factor *f = a->f;
+    size_t blocks = (size_t)p->block_count;
+    f->block_count = p->block_count;
+    f->entry_count = p->column_start[blocks];
+    f->order = STN_ARENA(f->arena, blocks + 1, int32_t);
+    f->original_start = STN_ARENA(f->arena, blocks + 1, int32_t);
+    f->start = STN_ARENA(f->arena, blocks + 1, int32_t);
+    if (f->order == NULL || f->original_start == NULL || f->start == NULL) {
+        return false;
+    }
+    f->original_start[0] = f->start[0] = 0;
+    for (size_t b = 0; b < blocks; b++) {
+        f->order[b] = a->tree.order[b];
+        f->original_start[b + 1] = f->original_start[b] + p->block_size[b];
+        f->start[b + 1] = f->start[b] + a->tree.size[b];
+    }
+    f->n = f->start[blocks];
+    return true;
+}
+
+static bool make_supernodes(analysis *a, const stn_block_pattern *p) {
+    block_factor *f = a->f;
+    size_t blocks = (size_t)p->block_count + 1;
+    a->merged = STN_ARENA(a->scratch, blocks, merge);
+    a->supernode = STN_ARENA(a->scratch, blocks, int32_t);
+    a->panel_row = STN_ARENA(a->scratch, blocks, int32_t);
+    if (a->merged == NULL || a->supernode == NULL || a->panel_row == NULL) {
+        return false;
+    }
+    f->supernode_count = merge_columns(a);
+    f->supernodes = STN_ARENA(f->arena, f->supernode_count, block_supernode);
+    if (f->supernodes == NULL) {
+        return false;
+    }
+    place_panels(a);
+    return true;
+}
+
+static bool allocate_values(block_factor *f) {
+    int32_t ld = KERNEL_ROWS;
+    for (int32_t s = 0; s < f->supernode_count; s++) {
+        ld = f->supernodes[s].ld > ld ? f->supernodes[s].ld : ld;
+    }
+    f->values = STN_ARENA_ZEROED(f->arena, f->value_count, double);
+    f->scale = STN_ARENA_ZEROED(f->arena, f->n, double);
+    f->x = STN_ARENA_ZEROED(f->arena, f->n, double);
+    f->t = STN_ARENA_ZEROED(f->arena, ld, double);
+    f->update = STN_ARENA_ZEROED(f->arena, (size_t)ld * KERNEL_CHUNK, double);
+    return f->values != NULL && f->scale != NULL && f->x != NULL && f->t != NULL && f->update != NULL;
+}
+
+static bool analyse(analysis *a, const stn_block_pattern *p) {
+    block_factor *f = a->f;
+    if (!block_tree_build(p, a->scratch, &a->tree) || !copy_numbering(a, p) || !make_supernodes(a, p) ||
+        !allocate_lists(a)) {
+        return false;
+    }
+    int32_t groups = 0, gather = 0;
+    for (int32_t s = 0; s < f->supernode_count; s++) {
+        if (!make_groups(a, &f->supernodes[s], &groups)) {
+            return false;
+        }
+        make_gather(a, &f->supernodes[s], &gather);
+    }
+    place_entries(a, p);
+    return allocate_values(f);
+}
+
+void block_factor_release(block_factor *f) {
+    if (f != NULL) {
+        stn_arena_destroy(f->arena);
+        stn_release(f->context, f);
+    }
+}
+
+stn_status block_factor_analyse(stn_context *context, const stn_block_pattern *pattern, block_factor **out,
+                                stn_error *err) {
+    *out = NULL;
+    analysis a = {.f = stn_allocate(context, 1, sizeof *a.f), .scratch = stn_arena_create(context)};
+    bool done = false;
+    if (a.f != NULL) {
+        a.f->context = context; // what release needs, whatever fails from here on
+    }
+    if (a.f != NULL && a.scratch != NULL) {
+        a.f->kernels = panel_kernels_choose();
+        a.f->arena = stn_arena_create(context);
+        done = a.f->arena != NULL && analyse(&a, pattern);
+    }
+    stn_arena_destroy(a.scratch);
+    if (!done) {
+        if (a.f != NULL) {
+            block_factor_release(a.f);
+        }
+        return stn_fail(err, STN_ERR_MEMORY, "factor block: out of memory for %d blocks", pattern->block_count);
+    }
+    *out = a.f;
+    return STN_OK;
+}

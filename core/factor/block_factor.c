@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Factor back end "block": supernodal block Cholesky P A P^T = L L^T (block_factor.h), right-looking:
+//     for every supernode in elimination order:
+//         [L11; L21] = panel factored,   ancestors -= L21 L21^T
+#include <string.h>
+
+#include "factor/block_factor.h"
+
+static stn_status symbolic(void *self, stn_context *context, const stn_block_pattern *pattern, void **factor,
+                           stn_error *err) {
+    (void)self;
+    block_factor *f = NULL;
+    stn_status status = block_factor_analyse(context, pattern, &f, err);
+    *factor = f;
+    return status;
+}
+
+static void release(void *factor) {
+    block_factor_release(factor);
+}
+
+static void write_entry(const block_entry *e, const double *restrict from, double *restrict to) {
+    for (int32_t r = 0; r < e->rows; r++) {
+        int32_t end = e->diagonal ? r + 1 : e->columns;
+        if (e->column_step == 1) {
+            for (int32_t c = 0; c < end; c++) {
+                to[c] = from[c];
+            }
+        } else {
+            for (int32_t c = 0; c < end; c++) {
+                to[(size_t)c * (size_t)e->column_step] = from[c];
+            }
+        }
+        from += e->columns;
+        to += e->row_step;
+    }
+}
+
+static void update_ancestors(const block_factor *f, const block_supernode *node) {
+    const double *panel = f->values + node->panel;
+    for (int32_t k = node->group_start; k < node->group_end; k++) {
+        const block_group *g = &f->groups[k];
+        for (int32_t q = g->first; q < g->last; q += KERNEL_CHUNK) {
+            int32_t count = g->last - q < KERNEL_CHUNK ? g->last - q : KERNEL_CHUNK;
+            f->kernels->panel_update(node->columns, node->rows, node->ld, panel, q, count, f->update);
+            f->kernels->scatter(g->runs, g->run_count, q - g->first, count, f->update, node->ld,
+                                f->values + g->target + (int64_t)(q - g->first) * g->target_ld, g->target_ld);
+        }
+    }
+}
+
+static stn_status refuse(const block_factor *f, int32_t column, stn_error *err) {
+    int32_t place = 0;
+    while (f->start[place + 1] <= column) {
+        place++;
+    }
+    return stn_fail(err, STN_ERR_NUMERIC,
+                    "factor block: pivot %d of block %d is not > 0: the matrix is not positive definite",
+                    column - f->start[place], f->order[place]);
+}
+
+static stn_status numeric(void *factor, const stn_block_matrix *matrix, stn_error *err) {
+    const block_factor *f = factor;
+    memset(f->values, 0, (size_t)f->value_count * sizeof *f->values);
+    for (int32_t e = 0; e < f->entry_count; e++) {
+        write_entry(&f->entries[e], matrix->values + matrix->offset[e], f->values + f->entries[e].target);
+    }
+    for (int32_t s = 0; s < f->supernode_count; s++) {
+        const block_supernode *node = &f->supernodes[s];
+        int32_t bad = f->kernels->panel_factor(node->columns, node->rows, node->ld, f->values + node->panel,
+                                               f->scale + node->first_column);
+        if (bad >= 0) {
+            return refuse(f, node->first_column + bad, err);
+        }
+        update_ancestors(f, node);
+    }
+    return STN_OK;
+}
+
+static void permute(const block_factor *f, bool back, double *x) {
+    for (int32_t b = 0; b < f->block_count; b++) {
+        double *permuted = f->x + f->start[b], *original = x + f->original_start[f->order[b]];
+        size_t size = (size_t)(f->start[b + 1] - f->start[b]) * sizeof *x;
+        memcpy(back ? original : permuted, back ? permuted : original, size);
+    }
+}
+
+static void forward(const block_factor *f, const block_supernode *node) {
+    double *own = f->x + node->first_column;
+    size_t columns = (size_t)node->columns;
+    memcpy(f->t, own, columns * sizeof *own);
+    memset(f->t + columns, 0, ((size_t)node->ld - columns) * sizeof *own);
+    f->kernels->panel_forward(node->columns, node->rows, node->ld, f->values + node->panel,
+                              f->scale + node->first_column, f->t);
+    memcpy(own, f->t, columns * sizeof *own);
+    f->kernels->add_runs(f->gather_runs + node->gather_start, node->gather_end - node->gather_start, f->t, f->x);
+}
+
+static void backward(const block_factor *f, const block_supernode *node) {
+    double *own = f->x + node->first_column;
+    memcpy(f->t, own, (size_t)node->columns * sizeof *own);
+    for (int32_t k = node->gather_start; k < node->gather_end; k++) {
+        const row_run *run = &f->gather_runs[k];
+        memcpy(f->t + run->from, f->x + run->to, (size_t)run->count * sizeof *own);
+    }
+    memset(f->t + node->rows, 0, (size_t)(node->ld - node->rows) * sizeof *own);
+    f->kernels->panel_backward(node->columns, node->rows, node->ld, f->values + node->panel,
+                               f->scale + node->first_column, f->t);
+    memcpy(own, f->t, (size_t)node->columns * sizeof *own);
+}
+
+static void solve(void *factor, int32_t columns, double *x) {
+    const block_factor *f = factor;
+    for (int32_t c = 0; c < columns; c++, x += f->n) {
+        permute(f, false, x);
+        for (int32_t s = 0; s < f->supernode_count; s++) {
+            forward(f, &f->supernodes[s]);
+        }
+        for (int32_t s = f->supernode_count - 1; s >= 0; s--) {
+            backward(f, &f->supernodes[s]);
+        }
+        permute(f, true, x);
+    }
+}
+
+const stn_factor_ops *stn_factor_block(void) {
+    static const stn_factor_ops ops = {
+        .size = sizeof ops, .symbolic = symbolic, .release = release, .numeric = numeric, .solve = solve};
+    return &ops;
+}

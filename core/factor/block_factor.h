@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Supernodal block Cholesky, analysed once for a pattern. Blocks are eliminated in a fill-reducing order; columns of
+// blocks with (nearly) the same rows below share one dense panel (a supernode, see base/kernels.h). A panel is
+// factored as soon as nothing more will be subtracted from it, and then subtracts its outer product from the panels
+// of its ancestors, run by run of consecutive rows.
+#ifndef STICTION_CORE_FACTOR_BLOCK_FACTOR_H
+#define STICTION_CORE_FACTOR_BLOCK_FACTOR_H
+
+#include <stiction/factor.h>
+
+#include "base/kernels.h"
+
+/// Panel rows [first, last) of a supernode are columns of one ancestor, consecutive there too. Outer-product columns
+/// from them go to `target` (offset of the first column in the ancestor's panel), rows as `runs` say; the first run
+/// begins at `first` and covers at least [first, last).
+typedef struct block_group {
+    int32_t first, last;
+    int32_t target_ld;
+    int64_t target;
+    const row_run *runs;
+    int32_t run_count;
+} block_group;
+
+typedef struct block_supernode {
+    int32_t first_block, block_end; // in elimination order
+    int32_t first_column;           // scalar, in elimination order
+    int32_t columns, rows, ld;
+    int64_t panel;
+    int32_t group_start, group_end;
+    int32_t gather_start, gather_end; // runs from panel rows below to the whole vector
+} block_supernode;
+
+/// Where pattern entry e goes: its first value's place in the panels, and how. Rows and columns are those of the block
+/// as stored; element (r, c) goes to target + r row_step + c column_step.
+typedef struct block_entry {
+    int64_t target;
+    int32_t rows, columns;
+    int32_t row_step, column_step;
+    bool diagonal; // only its lower triangle is read
+} block_entry;
+
+typedef struct block_factor {
+    stn_context *context;
+    stn_arena *arena; // owns everything below but the values
+    const panel_kernels *kernels;
+    int32_t n, block_count, entry_count, supernode_count;
+    int32_t *order;          // (block_count) original block at every place of the elimination order
+    int32_t *original_start; // (block_count + 1) first scalar row of every original block
+    int32_t *start;          // (block_count + 1) the same in elimination order
+    block_supernode *supernodes;
+    block_group *groups;
+    row_run *gather_runs;
+    block_entry *entries;
+    int64_t value_count;
+    double *values;         // panels
+    double *scale;          // (n) 1/l_jj
+    double *update, *t, *x; // work space of numeric and solve
+} block_factor;
+
+stn_status block_factor_analyse(stn_context *context, const stn_block_pattern *pattern, block_factor **out,
+                                stn_error *err);
+void block_factor_release(block_factor *f);
+
+#endif

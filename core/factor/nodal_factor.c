@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodal matrices factored by the core's sparse back end; see nodal_factor.h.
+#include "factor/nodal_factor.h"
+
+#include <string.h>
+
+enum { IDLE_LIMIT = 32 }; // entries kept although no tree of the present problem uses them
+
+static void clear_entry(stn_context *context, nodal_factor *entry) {
+    stn_factor_block()->release(entry->factor);
+    stn_release(context, entry->row_start);
+    stn_release(context, entry->column);
+    stn_release(context, entry->block_size);
+    stn_release(context, entry->column_start);
+    stn_release(context, entry->row);
+    stn_release(context, entry->offset);
+    stn_release(context, entry->values);
+    memset(entry, 0, sizeof *entry);
+}
+
+void nodal_cache_clear(nodal_cache *cache) {
+    for (int32_t i = 0; i < cache->count; i++) {
+        clear_entry(cache->context, &cache->entries[i]);
+    }
+    stn_release(cache->context, cache->entries);
+    cache->entries = NULL;
+    cache->count = cache->capacity = 0;
+}
+
+void nodal_cache_begin(nodal_cache *cache) {
+    for (int32_t i = 0; i < cache->count; i++) {
+        cache->entries[i].used = false;
+    }
+}
+
+static bool pattern_equal(const nodal_factor *entry, const stn_matrix *a) {
+    return entry->node_count == a->node_count &&
+           memcmp(entry->row_start, a->row_start, ((size_t)a->node_count + 1) * sizeof *a->row_start) == 0 &&
+           memcmp(entry->column, a->column, (size_t)a->row_start[a->node_count] * sizeof *a->column) == 0;
+}
+
+static int32_t find(const nodal_cache *cache, const stn_matrix *a) {
+    for (int32_t i = 0; i < cache->count; i++) {
+        if (!cache->entries[i].used && pattern_equal(&cache->entries[i], a)) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+// A slot for a new entry: an idle one when there are many, else one more at the end. -1 when out of memory.
+static int32_t free_slot(nodal_cache *cache) {
+    int32_t idle = 0, first_idle = -1;
+    for (int32_t i = cache->count - 1; i >= 0; i--) {
+        if (!cache->entries[i].used) {
+            idle++;
+            first_idle = i;
+        }
+    }
+    if (idle > IDLE_LIMIT) {
+        clear_entry(cache->context, &cache->entries[first_idle]);
+        return first_idle;
+    }
+    if (cache->count == cache->capacity) {
+        int32_t capacity = cache->capacity + 8;
+        nodal_factor *entries =
+            stn_reallocate(cache->context, cache->entries, (size_t)cache->capacity, (size_t)capacity, sizeof *entries);
+        if (entries == NULL) {
+            return -1;
+        }
+        cache->entries = entries;
+        cache->capacity = capacity;
+    }
+    return cache->count;
+}
+
+// The lower triangle by column is the upper triangle by row, each block transposed.
+static void write_pattern(nodal_factor *entry) {
+    int32_t e = 0;
+    for (int32_t i = 0; i < entry->node_count; i++) {
+        entry->block_size[i] = 3;
+        entry->column_start[i] = e;
+        for (int32_t k = entry->row_start[i]; k < entry->row_start[i + 1]; k++) {
+            if (entry->column[k] >= i) {
+                entry->row[e] = entry->column[k];
+                entry->offset[e] = 9 * (int64_t)e;
+                e++;
+            }
+        }
+    }
+    entry->column_start[entry->node_count] = e;
+    entry->offset[e] = 9 * (int64_t)e;
+}
+
+static size_t lower_count(const stn_matrix *a) {
+    size_t count = 0;
+    for (int32_t i = 0; i < a->node_count; i++) {
+        for (int32_t k = a->row_start[i]; k < a->row_start[i + 1]; k++) {
+            count += a->column[k] >= i;
+        }
+    }
+    return count;
+}
+
+static bool copy_pattern(stn_context *context, const stn_matrix *a, nodal_factor *entry) {
+    size_t nodes = (size_t)a->node_count;
+    size_t blocks = (size_t)a->row_start[nodes];
+    size_t lower = lower_count(a);
+    entry->node_count = a->node_count;
+    entry->row_start = stn_allocate(context, nodes + 1, sizeof *entry->row_start);
+    entry->column = stn_allocate(context, blocks + 1, sizeof *entry->column);
+    entry->block_size = stn_allocate(context, nodes + 1, sizeof *entry->block_size);
+    entry->column_start = stn_allocate(context, nodes + 1, sizeof *entry->column_start);
+    entry->row = stn_allocate(context, lower + 1, sizeof *entry->row);
+    entry->offset = stn_allocate(context, lower + 1, sizeof *entry->offset);
+    entry->values = stn_allocate(context, 9 * lower + 1, sizeof *entry->values);
+    if (entry->row_start == NULL || entry->column == NULL || entry->block_size == NULL || entry->column_start == NULL ||
+        entry->row == NULL || entry->offset == NULL || entry->values == NULL) {
+        return false;
+    }
+    memcpy(entry->row_start, a->row_start, (nodes + 1) * sizeof *a->row_start);
+    memcpy(entry->column, a->column, blocks * sizeof *a->column);
+    write_pattern(entry);
+    return true;
+}
+
+static stn_status make_entry(stn_context *context, const stn_matrix *a, nodal_factor *entry, stn_error *err) {
+    if (!copy_pattern(context, a, entry)) {
+        return stn_fail(err, STN_ERR_MEMORY, "factor of a tree with %d nodes: out of memory", a->node_count);
+    }
+    stn_block_pattern pattern = {entry->node_count, entry->block_size, entry->column_start, entry->row};
+    return stn_factor_block()->symbolic(NULL, context, &pattern, &entry->factor, err);
+}
+
+stn_status nodal_cache_take(nodal_cache *cache, const stn_matrix *a, int32_t *index, stn_error *err) {
+    *index = find(cache, a);
+    if (*index < 0) {
+        nodal_factor entry = {0};
+        stn_status status = make_entry(cache->context, a, &entry, err);
+        int32_t slot = status == STN_OK ? free_slot(cache) : -1;
+        if (slot < 0) {
+            clear_entry(cache->context, &entry);
+            return status != STN_OK ? status : stn_fail(err, STN_ERR_MEMORY, "factors of nodal trees: out of memory");
+        }
+        cache->count += slot == cache->count;
+        cache->entries[slot] = entry;
+        *index = slot;
+    }
+    cache->entries[*index].used = true;
+    return STN_OK;
+}
+
+stn_status nodal_factor_numeric(nodal_factor *entry, const stn_matrix *a, stn_error *err) {
+    double *to = entry->values;
+    for (int32_t i = 0; i < a->node_count; i++) {
+        for (int32_t k = a->row_start[i]; k < a->row_start[i + 1]; k++) {
+            if (a->column[k] < i) {
+                continue;
+            }
+            const double *from = a->values + 9 * (size_t)k;
+            for (int32_t r = 0; r < 3; r++) {
+                for (int32_t c = 0; c < 3; c++) {
+                    to[3 * r + c] = from[3 * c + r];
+                }
+            }
+            to += 9;
+        }
+    }
+    stn_block_matrix matrix = {
+        {entry->node_count, entry->block_size, entry->column_start, entry->row}, entry->offset, entry->values};
+    return stn_factor_block()->numeric(entry->factor, &matrix, err);
+}
+
+void nodal_factor_solve(const nodal_factor *entry, int32_t columns, double *x) {
+    stn_factor_block()->solve(entry->factor, columns, x);
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Factors of nodal (3 x 3 block-sparse) matrices, with the analysis kept for as long as a pattern comes back.
+#ifndef STICTION_CORE_FACTOR_NODAL_FACTOR_H
+#define STICTION_CORE_FACTOR_NODAL_FACTOR_H
+
+#include <stiction/factor.h>
+#include <stiction/matrix.h>
+
+typedef struct nodal_factor {
+    void *factor;
+    int32_t node_count;
+    int32_t *row_start, *column; // the pattern it was analysed for, copied
+    // lower triangle by block column, as the back end wants it
+    int32_t *block_size, *column_start, *row;
+    int64_t *offset;
+    double *values;
+    bool used; // by a tree of the present problem
+} nodal_factor;
+
+typedef struct nodal_cache {
+    stn_context *context;
+    nodal_factor *entries;
+    int32_t count, capacity;
+} nodal_cache;
+
+void nodal_cache_clear(nodal_cache *cache);
+/// Declares every entry free to be taken again.
+void nodal_cache_begin(nodal_cache *cache);
+/// Index of an entry analysed for the pattern of `a`, taken for this problem; made when there is none. Entries may
+/// move: hold the index, not the address.
+stn_status nodal_cache_take(nodal_cache *cache, const stn_matrix *a, int32_t *index, stn_error *err);
+/// Factors `a`, whose pattern is the entry's.
+stn_status nodal_factor_numeric(nodal_factor *entry, const stn_matrix *a, stn_error *err);
+/// x (3 node_count) = A^-1 x for `columns` vectors stored one after the other.
+void nodal_factor_solve(const nodal_factor *entry, int32_t columns, double *x);
+
+#endif

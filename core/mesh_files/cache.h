@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Meshes that were made before, found again by the content of their files: in the context, and in a folder.
+#ifndef STICTION_CORE_MESH_FILES_CACHE_H
+#define STICTION_CORE_MESH_FILES_CACHE_H
+
+#include "mesh_files/scene.h"
+
+/// What a finished mesh depends on, beside the further files of a scene. Without padding: compared and hashed as bytes.
+typedef struct mesh_key {
+    uint64_t hash[2], size; // of the file: XXH3, 128 bits, which finds but does not protect from forgery
+    double scale[3];
+    uint32_t format, convex;
+} mesh_key;
+
+/// Where the further files of a scene are looked for; canonical folders.
+typedef struct mesh_place {
+    const char *folder, *root;
+} mesh_place;
+
+/// Are all further files as they were when the mesh was made?
+bool mesh_further_agree(const mesh_further_list *list, const mesh_place *place);
+
+/// The mesh of `key`, kept for the caller; NULL when neither the context nor the folder has it, or when it came from
+/// further files that have changed. Never fails: what is unreadable or damaged is not there. Thread: [any].
+const stn_mesh *mesh_cache_find(stn_context *context, const mesh_key *key, const mesh_place *place);
+/// Remembers a new mesh in both, and takes over the caller's reference; returns the mesh to use, which is an earlier
+/// one when another thread was faster. `further` is emptied. Never fails: what cannot be remembered is not. Thread:
+/// [any].
+const stn_mesh *mesh_cache_add(stn_context *context, const mesh_key *key, const stn_mesh *mesh,
+                               mesh_further_list *further);
+
+/// The bytes of one entry of the folder. `bytes` is made and NULL when out of memory.
+void mesh_entry_encode(stn_context *context, const mesh_key *key, const stn_mesh *mesh,
+                       const mesh_further_list *further, char **bytes, size_t *size);
+/// Takes apart what may be damaged. STN_ERR_ARGUMENT names what is wrong, for the debug log.
+stn_status mesh_entry_decode(stn_context *context, const mesh_key *key, const char *bytes, size_t size, stn_mesh **mesh,
+                             mesh_further_list *further, stn_error *err);
+/// Writes what makes the bytes an entry of this key: magic, version, size, checksum. Fewer than a header stay as they
+/// are.
+void mesh_entry_seal(const mesh_key *key, char *bytes, size_t size);
+
+/// The cache folder. `path` is empty when there is none.
+typedef struct mesh_store {
+    char path[3800]; // with room for the name of a file
+    int64_t limit;   // [bytes] of all files
+    int64_t used;    // [bytes], as last seen; -1: not looked yet
+} mesh_store;
+
+/// STICTION_CACHE (off: none), else XDG_CACHE_HOME/stiction, else HOME/.cache/stiction. Nothing is created yet.
+void mesh_store_init(mesh_store *store);
+/// STN_ERR_FILE when there is no entry; other failures are worth a line of the debug log.
+stn_status mesh_store_read(const mesh_store *store, stn_context *context, const mesh_key *key, stn_mesh **mesh,
+                           mesh_further_list *further, stn_error *err);
+/// Creates the folder when it is missing; the file is whole or not there. Oldest files go when there are too many
+/// bytes.
+void mesh_store_write(mesh_store *store, stn_context *context, const mesh_key *key, const stn_mesh *mesh,
+                      const mesh_further_list *further);
+
+#endif

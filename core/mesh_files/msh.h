@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts of the reader of gmsh's files: nodes (msh_nodes.c) and everything else (msh.c).
+#ifndef STICTION_CORE_MESH_FILES_MSH_H
+#define STICTION_CORE_MESH_FILES_MSH_H
+
+#include "mesh_files/reader.h"
+
+typedef struct tagged_node {
+    int64_t tag;
+    int32_t vertex;
+} tagged_node;
+
+typedef struct msh_file {
+    mesh_reader r;
+    int32_t version; // 2 or 4, 0 before $MeshFormat
+    bool binary;
+    tagged_node *nodes; // sorted by tag after $Nodes
+    int32_t node_count;
+} msh_file;
+
+enum { SIZE_WIDTH = 8 };
+
+/// Numbers in a binary file begin on the line after the text.
+stn_status msh_begin_numbers(msh_file *f);
+/// What stands between $Nodes and its end.
+stn_status msh_read_nodes(msh_file *f);
+stn_status msh_find_vertex(const msh_file *f, int64_t tag, int32_t *vertex);
+
+#endif

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// OBJ: one statement a line, a backslash at its end continues it. `v x y z` gives vertices, `f` polygons whose corners
+// v, v/vt, v//vn or v/vt/vn count vertices from 1, or backwards from the latest by -1. Vertices are read first, then
+// faces, so that a face may name vertices that come later and its shape is known when it is cut into triangles. Points,
+// lines, texture, normals, groups and materials are skipped.
+#include <string.h>
+
+#include "mesh_files/reader.h"
+
+static const char stops[] = "#\\"; // what may follow a word without white space between
+
+static const char *const skipped[] = {"vt",  "vn",    "p",          "l",         "o",        "g",
+                                      "s",   "mg",    "usemtl",     "usemap",    "mtllib",   "maplib",
+                                      "lod", "bevel", "shadow_obj", "trace_obj", "c_interp", "d_interp"};
+static const char *const curved[] = {"vp",   "cstype", "deg",  "bmat", "step", "curv", "curv2", "surf",
+                                     "parm", "trim",   "hole", "scrv", "sp",   "end",  "con"};
+
+static bool one_of(mesh_word word, const char *const *list, int32_t count) {
+    for (int32_t i = 0; i < count; i++) {
+        if (word_is(word, list[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Whether the statement goes on; steps over the line ends that a backslash takes back.
+static bool more(mesh_reader *r) {
+    for (;;) {
+        while (r->at < r->end && is_blank(*r->at)) {
+            r->at++;
+        }
+        const char *p = r->at;
+        if (p == r->end || *p == '\n' || *p == '#') {
+            return false;
+        }
+        if (*p != '\\') {
+            return true;
+        }
+        p++;
+        p += p < r->end && *p == '\r';
+        if (p < r->end && *p != '\n') {
+            return true; // no number begins with a backslash: the caller says so
+        }
+        r->line += p < r->end;
+        r->at = p < r->end ? p + 1 : p;
+    }
+}
+
+/// Steps over the rest of the statement that began at `first`. In a comment a last backslash is but text.
+static void skip_statement(mesh_reader *r, const char *first) {
+    bool continued = true;
+    while (continued && r->at < r->end) {
+        reader_skip_line(r);
+        const char *last = r->at - 1; // the line end, or the last byte of the file
+        last -= last > first && last[-1] == '\r';
+        continued = last > first && last[-1] == '\\' && memchr(first, '#', (size_t)(last - first)) == NULL;
+        first = r->at;
+    }
+}
+
+/// x y z, then a weight, a colour or both, which are only checked.
+static stn_status read_vertex(mesh_reader *r) {
+    double p[8];
+    int32_t count = 0;
+    while (more(r)) {
+        if (count == STN_COUNT(p)) {
+            return reader_fail(r, "v has more than %d numbers", STN_COUNT(p));
+        }
+        stn_status status = reader_text_real(r, "v", stops, &p[count++]);
+        if (status != STN_OK) {
+            return status;
+        }
+    }
+    if (count < 3) {
+        return reader_fail(r, "v has %d numbers, x y z are needed", count);
+    }
+    return reader_add_vertex(r, p);
+}
+
+/// The indices of texture and normal behind slashes are not used: whole numbers, or nothing.
+static stn_status skip_references(mesh_reader *r) {
+    stn_status status = STN_OK;
+    for (int32_t i = 0; i < 2 && r->at < r->end && *r->at == '/' && status == STN_OK; i++) {
+        const char *p = ++r->at;
+        int64_t ignored = 0;
+        if (p < r->end && !is_blank(*p) && *p != '\n' && *p != '/') {
+            status = reader_text_integer(r, "f", "/#\\", &ignored);
+        }
+    }
+    return status;
+}
+
+static stn_status read_corner(mesh_reader *r, int32_t vertices_before) {
+    int64_t given = 0;
+    stn_status status = reader_text_integer(r, "f", "/#\\", &given);
+    if (status != STN_OK) {
+        return status;
+    }
+    int64_t index = given < 0 ? vertices_before + given : given - 1;
+    if (given == 0 || index < 0 || index >= r->vertices.count) {
+        return reader_fail(r,
+                           "f names vertex %lld; there are %d, counted from 1, or from -1 backwards from the %d so far",
+                           (long long)given, r->vertices.count, vertices_before);
+    }
+    status = skip_references(r);
+    return status == STN_OK ? reader_add_corner(r, (int32_t)index) : status;
+}
+
+static stn_status read_face(mesh_reader *r, int32_t vertices_before) {
+    r->corners.count = 0;
+    while (more(r)) {
+        stn_status status = read_corner(r, vertices_before);
+        if (status != STN_OK) {
+            return status;
+        }
+    }
+    if (r->corners.count < 3) {
+        return reader_fail(r, "f has %d corners, a face needs 3", r->corners.count);
+    }
+    return reader_add_polygon(r, r->corners.items, r->corners.count);
+}
+
+static stn_status refuse(const mesh_reader *r, mesh_word word) {
+    char shown[READER_SHOWN];
+    if (one_of(word, curved, STN_COUNT(curved))) {
+        return reader_fail(r, "%s: curved surfaces are not read; save the mesh as polygons", reader_show(word, shown));
+    }
+    return reader_fail(r, "unknown statement %s", reader_show(word, shown));
+}
+
+/// One of the two walks through the file: vertices, or faces.
+static stn_status walk(mesh_reader *r, bool faces) {
+    int32_t vertices_before = 0;
+    for (;;) {
+        mesh_word word = reader_word(r);
+        stn_status status = STN_OK;
+        if (word.length == 0) {
+            return STN_OK;
+        }
+        bool vertex = word_is(word, "v"), face = word_is(word, "f") || word_is(word, "fo");
+        if (vertex && !faces) {
+            status = read_vertex(r);
+        } else if (face && faces) {
+            status = read_face(r, vertices_before);
+        } else if (!vertex && !face && !faces && word.text[0] != '#' && !one_of(word, skipped, STN_COUNT(skipped))) {
+            status = refuse(r, word);
+        }
+        if (status != STN_OK) {
+            return status;
+        }
+        vertices_before += vertex;
+        skip_statement(r, word.text);
+    }
+}
+
+stn_status mesh_read_obj(stn_context *context, const char *path, const char *bytes, size_t size, raw_mesh *out,
+                         stn_error *err) {
+    mesh_reader r;
+    reader_start(&r, context, path, bytes, size, err);
+    const char *first = r.at;
+    stn_status status = walk(&r, false);
+    if (status == STN_OK) {
+        r.at = first;
+        r.line = 1;
+        status = walk(&r, true);
+    }
+    return reader_finish(&r, status, out);
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// STL: triangles, each with its own three corners. A binary file of n triangles is exactly 84 + 50 n bytes long: 80 of
+// any content (many begin with "solid"), the count, then per triangle the normal, three corners (floats, little-endian)
+// and two bytes more. A text file repeats, in any case and any layout,
+//     solid NAME
+//     facet normal X Y Z  outer loop  vertex X Y Z  vertex X Y Z  vertex X Y Z  endloop  endfacet
+//     endsolid NAME
+// Normals are not read: writers leave zeros there, or nan for triangles without area; the corners' order says it.
+#include <math.h>
+#include <string.h>
+
+#include "mesh_files/reader.h"
+
+enum { HEADER = 80, BEFORE = HEADER + 4, EACH = 50, NORMAL = 12 };
+
+/// Text begins with "solid" and has no zero byte where a binary file has its header and count.
+static bool is_text(const char *bytes, size_t size) {
+    mesh_reader probe;
+    reader_start(&probe, NULL, "", bytes, size, NULL);
+    bool named = word_is(reader_word(&probe), "solid");
+    return named && memchr(bytes, '\0', size < BEFORE ? size : BEFORE) == NULL;
+}
+
+static stn_status read_corner(mesh_reader *r, int32_t triangle, const char *bytes) {
+    double p[3];
+    for (int32_t i = 0; i < 3; i++) {
+        p[i] = (double)load_f32(bytes + 4 * i, false);
+        if (!isfinite(p[i])) {
+            r->at = bytes + 4 * i;
+            return reader_fail(r, "triangle %d: the coordinate %g is no finite number", triangle, p[i]);
+        }
+    }
+    return reader_add_vertex(r, p);
+}
+
+static stn_status read_binary(mesh_reader *r, int64_t count) {
+    r->names_bytes = true;
+    if (3 * count > MESH_COUNT_MAX) {
+        return reader_fail(r, "%lld triangles: at most %d are read", (long long)count, MESH_COUNT_MAX / 3);
+    }
+    stn_status status = reader_room(r, &r->vertices, 3 * count);
+    if (status == STN_OK) {
+        status = reader_room(r, &r->triangles, count);
+    }
+    const char *bytes = r->begin + BEFORE + NORMAL;
+    for (int32_t i = 0; i < (int32_t)count && status == STN_OK; i++, bytes += EACH) {
+        for (int32_t k = 0; k < 3 && status == STN_OK; k++) {
+            status = read_corner(r, i, bytes + 12 * k);
+        }
+        if (status == STN_OK) {
+            status = reader_add_triangle(r, 3 * i, 3 * i + 1, 3 * i + 2);
+        }
+    }
+    return status;
+}
+
+static stn_status read_vertex(mesh_reader *r) {
+    double p[3] = {0.0, 0.0, 0.0};
+    stn_status status = reader_expect(r, "vertex");
+    for (int32_t i = 0; i < 3 && status == STN_OK; i++) {
+        status = reader_text_real(r, "vertex", "", &p[i]);
+    }
+    return status == STN_OK ? reader_add_vertex(r, p) : status;
+}
+
+/// What follows the word "facet".
+static stn_status read_facet(mesh_reader *r) {
+    static const char *const words[] = {"outer", "loop", NULL, NULL, NULL, "endloop", "endfacet"};
+    stn_status status = reader_expect(r, "normal");
+    for (int32_t i = 0; i < 3; i++) {
+        reader_word(r);
+    }
+    for (int32_t i = 0; i < STN_COUNT(words) && status == STN_OK; i++) {
+        status = words[i] == NULL ? read_vertex(r) : reader_expect(r, words[i]);
+    }
+    int32_t n = r->vertices.count;
+    return status == STN_OK ? reader_add_triangle(r, n - 3, n - 2, n - 1) : status;
+}
+
+/// One or more solids, one behind the other.
+static stn_status read_text(mesh_reader *r) {
+    bool inside = false;
+    for (;;) {
+        mesh_word word = reader_word(r);
+        stn_status status = STN_OK;
+        if (inside && word_is(word, "facet")) {
+            status = read_facet(r);
+        } else if (word_is(word, inside ? "endsolid" : "solid")) {
+            inside = !inside;
+            reader_skip_line(r);
+        } else if (!inside && word.length == 0) {
+            return STN_OK;
+        } else {
+            char shown[READER_SHOWN];
+            status =
+                reader_fail(r, "expected %s, found %s", inside ? "\"facet\" or \"endsolid\"" : "\"solid\" or the end",
+                            reader_show(word, shown));
+        }
+        if (status != STN_OK) {
+            return status;
+        }
+    }
+}
+
+stn_status mesh_read_stl(stn_context *context, const char *path, const char *bytes, size_t size, raw_mesh *out,
+                         stn_error *err) {
+    mesh_reader r;
+    reader_start(&r, context, path, bytes, size, err);
+    uint64_t count = size >= BEFORE ? load_u32(bytes + HEADER, false) : 0;
+    uint64_t fitting = BEFORE + EACH * count;
+    stn_status status = STN_OK;
+    if (size >= BEFORE && size == fitting) {
+        status = read_binary(&r, (int64_t)count);
+    } else if (is_text(bytes, size)) {
+        status = read_text(&r);
+    } else if (size >= BEFORE) {
+        status =
+            stn_fail(err, STN_ERR_ARGUMENT,
+                     "%s: %zu bytes, but a binary STL file of the %llu triangles that byte %d says has %llu; it is "
+                     "cut off or damaged",
+                     path, size, (unsigned long long)count, HEADER, (unsigned long long)fitting);
+    } else {
+        status = stn_fail(err, STN_ERR_ARGUMENT,
+                          "%s: %zu bytes are no STL file: text begins with \"solid\", binary has at least %d bytes",
+                          path, size, BEFORE);
+    }
+    return reader_finish(&r, status, out);
+}

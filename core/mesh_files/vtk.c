@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// Legacy VTK files, versions 1 to 5.1: three lines of text (version, title, ASCII or BINARY), then sections that each
+// begin with a line of text; in a binary file the numbers behind it are big-endian.
+//   DATASET UNSTRUCTURED_GRID   POINTS n type, CELLS, CELL_TYPES: tetrahedra (10) and triangles (5)
+//   DATASET POLYDATA            POINTS n type, POLYGONS, TRIANGLE_STRIPS
+// Cells without area (vertices, lines) are skipped, as is whatever is told about points and cells.
+#include "mesh_files/vtk.h"
+
+static const vtk_type types[] = {
+    {"char", 1, true},           {"unsigned_char", 1, true}, {"signed_char", 1, true},  {"short", 2, true},
+    {"unsigned_short", 2, true}, {"int", 4, true},           {"unsigned_int", 4, true}, {"vtkidtype", 4, true},
+    {"long", 8, true},           {"unsigned_long", 8, true}, {"vtktypeint64", 8, true}, {"vtktypeuint64", 8, true},
+    {"float", 4, false},         {"double", 8, false},       {"bit", 0, true},          {"string", 0, false},
+};
+
+stn_status vtk_begin_numbers(vtk_file *f) {
+    stn_status status = f->binary ? reader_line_end(&f->r) : STN_OK;
+    f->r.binary = f->binary && status == STN_OK;
+    return status;
+}
+
+void vtk_end_numbers(vtk_file *f) {
+    f->r.binary = false;
+}
+
+stn_status vtk_read_type(vtk_file *f, vtk_type *type) {
+    mesh_word word = reader_word(&f->r);
+    for (int32_t i = 0; i < STN_COUNT(types); i++) {
+        if (word_is(word, types[i].name)) {
+            *type = types[i];
+            return STN_OK;
+        }
+    }
+    char shown[READER_SHOWN];
+    return reader_fail(&f->r, "%s is no data type", reader_show(word, shown));
+}
+
+static stn_status read_points(vtk_file *f) {
+    mesh_reader *r = &f->r;
+    int64_t count = 0;
+    vtk_type type = {0};
+    if (f->has_points) {
+        return reader_fail(r, "POINTS a second time");
+    }
+    stn_status status = reader_integer(r, "POINTS", 4, &count);
+    if (status == STN_OK) {
+        status = vtk_read_type(f, &type);
+    }
+    if (status == STN_OK && (type.whole || type.width == 0)) {
+        return reader_fail(r, "POINTS of type %s: float and double are read", type.name);
+    }
+    if (status == STN_OK) {
+        status = vtk_begin_numbers(f);
+    }
+    if (status == STN_OK) {
+        status = reader_check_count(r, "POINTS", count, f->binary ? 3 * type.width : 6);
+    }
+    if (status == STN_OK) {
+        status = reader_room(r, &r->vertices, count);
+    }
+    for (int64_t i = 0; i < count && status == STN_OK; i++) {
+        double p[3] = {0.0, 0.0, 0.0};
+        for (int32_t k = 0; k < 3 && status == STN_OK; k++) {
+            status = reader_real(r, "POINTS", type.width, &p[k]);
+        }
+        if (status == STN_OK) {
+            status = reader_add_vertex(r, p);
+        }
+    }
+    vtk_end_numbers(f);
+    f->components = 3;
+    f->has_points = true;
+    return status;
+}
+
+/// name, components, tuples, type, and the numbers; arrays of texts have one a line.
+static stn_status skip_array(vtk_file *f) {
+    mesh_reader *r = &f->r;
+    int64_t components = 0, tuples = 0;
+    vtk_type type = {0};
+    stn_status status = reader_integer(r, "components of a field", 4, &components);
+    if (status == STN_OK) {
+        status = reader_integer(r, "tuples of a field", 4, &tuples);
+    }
+    if (status == STN_OK) {
+        status = vtk_read_type(f, &type);
+    }
+    if (status != STN_OK) {
+        return status;
+    }
+    if (components < 0 || components > MESH_COUNT_MAX || tuples < 0 || tuples > MESH_COUNT_MAX) {
+        return reader_fail(r, "a field of %lld x %lld", (long long)tuples, (long long)components);
+    }
+    int64_t count = components * tuples;
+    f->components = components;
+    bool text = type.width == 0 && !type.whole;
+    if (f->binary) {
+        if (text) {
+            return reader_fail(r, "a binary field of texts is not read; save the mesh without it");
+        }
+        status = reader_line_end(r);
+        int64_t bytes = type.width == 0 ? (count + 7) / 8 : count * type.width;
+        return status == STN_OK ? reader_skip_bytes(r, "field", bytes) : status;
+    }
+    if (text) {
+        reader_skip_line(r);
+    }
+    for (int64_t i = 0; i < count; i++) {
+        bool ended = text ? r->at == r->end : reader_word(r).length == 0;
+        if (ended) {
+            return reader_fail(r, "the file ends in a field of %lld values after %lld", (long long)count, (long long)i);
+        }
+        if (text) {
+            reader_skip_line(r);
+        }
+    }
+    return STN_OK;
+}
+
+static bool line_is_empty(const char *first, const char *end) {
+    while (first < end && (is_blank(*first) || *first == '\n')) {
+        first++;
+    }
+    return first == end;
+}
+
+/// Lines up to an empty one, but the names of components, one a line, may be empty.
+void vtk_skip_metadata(vtk_file *f) {
+    mesh_reader *r = &f->r;
+    reader_skip_line(r);
+    while (r->at < r->end) {
+        const char *first = r->at;
+        mesh_reader line = *r;
+        reader_skip_line(r);
+        if (line_is_empty(first, r->at)) {
+            return;
+        }
+        bool names = word_is(reader_word(&line), "component_names");
+        for (int64_t i = 0; names && i < f->components && r->at < r->end; i++) {
+            reader_skip_line(r);
+        }
+    }
+}
+
+static stn_status skip_field(vtk_file *f) {
+    mesh_reader *r = &f->r;
+    int64_t count = 0;
+    reader_word(r); // its name
+    stn_status status = reader_integer(r, "arrays of a field", 4, &count);
+    while (count > 0 && status == STN_OK) {
+        mesh_word word = reader_word(r);
+        if (word_is(word, "metadata")) {
+            vtk_skip_metadata(f);
+        } else {
+            status = skip_array(f);
+            count--;
+        }
+    }
+    return status;
+}
+
+static stn_status read_header(vtk_file *f) {
+    static const char *const magic[] = {"#", "vtk", "datafile", "version"};
+    mesh_reader *r = &f->r;
+    stn_status status = STN_OK;
+    for (int32_t i = 0; i < STN_COUNT(magic) && status == STN_OK; i++) {
+        status = reader_expect(r, magic[i]);
+    }
+    if (status == STN_OK) {
+        status = reader_text_integer(r, "version", ".", &f->major);
+    }
+    if (status != STN_OK) {
+        return status;
+    }
+    if (f->major < 1 || f->major > 5) {
+        return reader_fail(r, "version %lld: versions 1 to 5 are read", (long long)f->major);
+    }
+    reader_skip_line(r);
+    reader_skip_line(r); // the title
+    char shown[READER_SHOWN];
+    mesh_word word = reader_word(r);
+    f->binary = word_is(word, "binary");
+    if (!f->binary && !word_is(word, "ascii")) {
+        return reader_fail(r, "expected ASCII or BINARY, found %s", reader_show(word, shown));
+    }
+    r->names_bytes = r->big_endian = f->binary;
+    status = reader_expect(r, "dataset");
+    word = reader_word(r);
+    f->grid = word_is(word, "unstructured_grid");
+    if (status == STN_OK && !f->grid && !word_is(word, "polydata")) {
+        return reader_fail(r, "dataset %s: UNSTRUCTURED_GRID and POLYDATA are read", reader_show(word, shown));
+    }
+    return status;
+}
+
+typedef struct section {
+    const char *name;
+    bool grid, surface; // datasets that may have it
+    stn_status (*read)(vtk_file *f);
+} section;
+
+static const section sections[] = {
+    {"points", true, true, read_points},          {"field", true, true, skip_field},
+    {"cells", true, false, vtk_read_grid_cells},  {"cell_types", true, false, vtk_read_cell_types},
+    {"polygons", false, true, vtk_read_polygons}, {"triangle_strips", false, true, vtk_read_strips},
+    {"vertices", false, true, vtk_skip_cells},    {"lines", false, true, vtk_skip_cells},
+};
+
+static stn_status read_section(vtk_file *f, mesh_word word) {
+    for (int32_t i = 0; i < STN_COUNT(sections); i++) {
+        if (word_is(word, sections[i].name) && (f->grid ? sections[i].grid : sections[i].surface)) {
+            return sections[i].read(f);
+        }
+    }
+    char shown[READER_SHOWN];
+    return reader_fail(&f->r, "%s: no section of %s", reader_show(word, shown),
+                       f->grid ? "UNSTRUCTURED_GRID" : "POLYDATA");
+}
+
+/// Data of points and cells end what is read: they come last.
+static stn_status read_sections(vtk_file *f) {
+    for (;;) {
+        mesh_word word = reader_word(&f->r);
+        if (word.length == 0 || word_is(word, "point_data") || word_is(word, "cell_data")) {
+            break;
+        }
+        stn_status status = STN_OK;
+        if (word_is(word, "metadata")) {
+            vtk_skip_metadata(f);
+        } else {
+            status = read_section(f, word);
+        }
+        if (status != STN_OK) {
+            return status;
+        }
+    }
+    return f->grid_cells.offset == NULL ? STN_OK : reader_fail(&f->r, "CELLS without CELL_TYPES behind them");
+}
+
+stn_status mesh_read_vtk(stn_context *context, const char *path, const char *bytes, size_t size, raw_mesh *out,
+                         stn_error *err) {
+    vtk_file f = {0};
+    reader_start(&f.r, context, path, bytes, size, err);
+    stn_status status = read_header(&f);
+    if (status == STN_OK) {
+        status = read_sections(&f);
+    }
+    vtk_clear_cells(&f, &f.grid_cells);
+    return reader_finish(&f.r, status, out);
+}

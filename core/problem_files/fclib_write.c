@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing problems and solutions in FCLIB's layout (fclib.h). The layout knows contacts with Coulomb friction and
+// nothing else: a distance goes into w (or q) as phi0/(dt + tau_d), which makes
+//     0 <= v_n + phi0/(dt + tau_d)  _|_  gamma_n >= 0
+// of a rigid contact; what has no place refuses the problem.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "problem/local_form.h"
+#include "problem_files/expand.h"
+#include "problem_files/fclib.h"
+
+// ------------------------------------------------------------------------------------------------------ what is lost
+
+static bool is_regularized(const stn_problem *p, const stn_constraint *c) {
+    for (int32_t r = c->row; r < c->row + c->rows && p->explicit_R; r++) {
+        if (p->R[r] != 0.0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static stn_status check_constraint(const stn_problem *p, int32_t i, stn_error *err) {
+    const stn_constraint *c = &p->constraints[i];
+    const char *what = NULL;
+    if (c->kind != STN_CONSTRAINT_CONTACT) {
+        what = stn_constraint_kind_name(c->kind);
+    } else if (c->set != STN_SET_CONE) {
+        what = stn_constraint_set_name(c->set);
+    } else if (isfinite(c->stiffness)) {
+        what = "a stiffness";
+    } else if (is_regularized(p, c)) {
+        what = "a regularisation R";
+    } else if (c->restitution > 0.0) {
+        what = "restitution";
+    }
+    return what == NULL ? STN_OK
+                        : stn_fail(err, STN_ERR_UNSUPPORTED,
+                                   "FCLIB's layout cannot hold constraint %d (id %llu): %s; write JSON", i,
+                                   (unsigned long long)c->id, what);
+}
+
+static stn_status check_lost(const stn_problem *p, stn_error *err) {
+    if (p->velocity_kind != STN_VELOCITY_END) {
+        return stn_fail(err, STN_ERR_UNSUPPORTED, "FCLIB's layout cannot hold velocities of kind mid; write JSON");
+    }
+    stn_status status = STN_OK;
+    for (int32_t i = 0; i < p->constraint_count && status == STN_OK; i++) {
+        status = check_constraint(p, i, err);
+    }
+    return status;
+}
+
+// ---------------------------------------------------------------------------------------------------------- matrices
+
+/// Entries of a sparse matrix as they are found.
+typedef struct entries {
+    stn_context *context;
+    int64_t *row, *column;
+    double *x;
+    int64_t count, capacity;
+    bool failed;
+} entries;
+
+static void *grow(entries *e, void *memory, int64_t capacity) {
+    void *more = stn_reallocate(e->context, memory, (size_t)e->count, (size_t)capacity, 8);
+    e->failed = e->failed || more == NULL;
+    return more != NULL ? more : memory;
+}
+
+static void add_entry(entries *e, int64_t row, int64_t column, double x) {
+    if (x == 0.0 || e->failed) {
+        return;
+    }
+    if (e->count == e->capacity) {
+        int64_t capacity = 2 * e->capacity + 256;
+        e->row = grow(e, e->row, capacity);
+        e->column = grow(e, e->column, capacity);
+        e->x = grow(e, e->x, capacity);
+        e->capacity = e->failed ? e->capacity : capacity;
+    }
+    if (!e->failed) {
+        e->row[e->count] = row;
+        e->column[e->count] = column;
+        e->x[e->count++] = x;
+    }
+}
+
+static void put_integer(array_builder *b, const char *group, const char *name, int64_t value) {
+    char path[ARRAY_WIRE_NAME_MAX];
+    snprintf(path, sizeof path, "%s/%s", group, name);
+    array_builder_add(b, path, ARRAY_WIRE_INTEGERS, &value, 1);
+}
+
+static void put_reals(array_builder *b, const char *group, const char *name, const double *values, int64_t count) {
+    char path[ARRAY_WIRE_NAME_MAX];
+    snprintf(path, sizeof path, "%s/%s", group, name);
+    array_builder_add(b, path, ARRAY_WIRE_REALS, values, (uint64_t)count);
+}
+
+/// As triplets: i holds rows, p columns. Empties the entries.
+static void put_matrix(array_builder *b, const char *group, int64_t m, int64_t n, entries *e) {
+    char path[ARRAY_WIRE_NAME_MAX];
+    put_integer(b, group, "m", m);
+    put_integer(b, group, "n", n);
+    put_integer(b, group, "nz", e->count);
+    put_integer(b, group, "nzmax", e->count);
+    snprintf(path, sizeof path, "%s/i", group);
+    array_builder_add(b, path, ARRAY_WIRE_INTEGERS, e->row, (uint64_t)e->count);
+    snprintf(path, sizeof path, "%s/p", group);
+    array_builder_add(b, path, ARRAY_WIRE_INTEGERS, e->column, (uint64_t)e->count);
+    put_reals(b, group, "x", e->x, e->count);
+    e->count = 0;
+}
+
+/// Row i here as the file counts them: the normal first.
+static int32_t file_row(int32_t i) {
+    return i % 3 == 2 ? i - 2 : i + 1;
+}
+
+// ------------------------------------------------------------------------------------------------------------ problem
+
+typedef struct fclib_writer {
+    const stn_problem *problem;
+    array_builder builder;
+    entries entries;
+    double *work; // (nv + row_count)
+} fclib_writer;
+
+static void put_mu(fclib_writer *w, const char *group) {
+    const stn_problem *p = w->problem;
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        w->work[i] = p->constraints[i].mu1;
+    }
+    put_reals(&w->builder, group, "mu", w->work, p->constraint_count);
+}
+
+/// What is added to the contact velocity of a row so that its law acts on nothing else.
+static double target(const stn_problem *p, const stn_constraint *c, int32_t row) {
+    if (p->explicit_R) {
+        return -p->v_hat[row];
+    }
+    double tau = isnan(c->relaxation_time) ? 0.0 : c->relaxation_time;
+    return row == c->row + 2 && !isnan(c->phi0) ? c->phi0 / (p->dt + tau) : 0.0;
+}
+
+static void put_offsets(fclib_writer *w, const char *group, const char *name, const double *own) {
+    const stn_problem *p = w->problem;
+    for (int32_t i = 0; i < p->row_count; i++) {
+        w->work[file_row(i)] = own[i] + target(p, &p->constraints[i / 3], i);
+    }
+    put_reals(&w->builder, group, name, w->work, p->row_count);
+}
+
+static void put_global(fclib_writer *w) {
+    const stn_problem *p = w->problem;
+    size_t bytes = (size_t)p->nv * sizeof(double);
+    for (int32_t t = 0; t < p->tree_count; t++) {
+        for (int32_t d = 0; d < p->trees[t].A.n; d++) {
+            memset(w->work, 0, bytes);
+            problem_mass_row(&p->trees[t], d, w->work);
+            for (int32_t j = 0; j < p->nv; j++) {
+                add_entry(&w->entries, p->trees[t].dof_start + d, j, w->work[j]);
+            }
+        }
+    }
+    put_integer(&w->builder, "fclib_global", "spacedim", 3);
+    put_matrix(&w->builder, "fclib_global/M", p->nv, p->nv, &w->entries);
+    for (int32_t i = 0; i < p->row_count; i++) {
+        const stn_constraint *c = &p->constraints[i / 3];
+        memset(w->work, 0, bytes);
+        problem_jacobian_row(p, c, i - c->row, w->work);
+        for (int32_t j = 0; j < p->nv; j++) {
+            add_entry(&w->entries, j, file_row(i), w->work[j]);
+        }
+    }
+    put_matrix(&w->builder, "fclib_global/H", p->nv, p->row_count, &w->entries);
+    stn_problem_mass_times(p, p->v_star, NULL, w->work);
+    for (int32_t j = 0; j < p->nv; j++) {
+        w->work[j] += p->free_impulse != NULL ? p->free_impulse[j] : 0.0;
+    }
+    put_reals(&w->builder, "fclib_global/vectors", "f", w->work, p->nv);
+    put_offsets(w, "fclib_global/vectors", "w", p->bias);
+    put_mu(w, "fclib_global/vectors");
+}
+
+static void put_local(fclib_writer *w) {
+    const stn_problem *p = w->problem;
+    int64_t rows = p->row_count, bilateral = p->bilateral_count;
+    put_integer(&w->builder, "fclib_local", "spacedim", 3);
+    for (int32_t i = 0; i < rows; i++) {
+        for (int32_t j = 0; j < rows; j++) {
+            add_entry(&w->entries, file_row(i), file_row(j), p->W[i * rows + j]);
+        }
+    }
+    put_matrix(&w->builder, "fclib_local/W", rows, rows, &w->entries);
+    for (int32_t i = 0; i < rows; i++) {
+        for (int64_t k = 0; k < bilateral; k++) {
+            add_entry(&w->entries, file_row(i), k, p->V[i * bilateral + k]);
+        }
+    }
+    if (bilateral > 0) {
+        put_matrix(&w->builder, "fclib_local/V", rows, bilateral, &w->entries);
+        for (int64_t k = 0; k < bilateral * bilateral; k++) {
+            add_entry(&w->entries, k / bilateral, k % bilateral, p->R_bilateral[k]);
+        }
+        put_matrix(&w->builder, "fclib_local/R", bilateral, bilateral, &w->entries);
+        put_reals(&w->builder, "fclib_local/vectors", "s", p->s, bilateral);
+    }
+    put_offsets(w, "fclib_local/vectors", "q", p->q);
+    put_mu(w, "fclib_local/vectors");
+}
+
+static void put_name(fclib_writer *w, const char *path) {
+    const char *name = w->problem->name;
+    if (name != NULL && name[0] != '\0') {
+        array_builder_add(&w->builder, path, ARRAY_WIRE_LETTERS, name, strlen(name) + 1);
+    }
+}
+
+stn_status fclib_write(stn_context *context, const stn_problem *problem, const char *path, stn_error *err) {
+    bool local = problem->form == STN_FORM_LOCAL;
+    stn_status status = check_lost(problem, err);
+    if (status != STN_OK) {
+        stn_error_prefix(err, "%s", path);
+        return status;
+    }
+    fclib_writer w = {.problem = problem, .builder = {.context = context}, .entries = {.context = context}};
+    w.work = stn_allocate(context, (size_t)problem->nv + (size_t)problem->row_count, sizeof *w.work);
+    if (w.work == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
+    }
+    (local ? put_local : put_global)(&w);
+    put_name(&w, local ? "fclib_local/info/title" : "fclib_global/info/title");
+    w.builder.failed = w.builder.failed || w.entries.failed;
+    status = array_builder_write(&w.builder, path, err);
+    stn_release(context, w.entries.row);
+    stn_release(context, w.entries.column);
+    stn_release(context, w.entries.x);
+    stn_release(context, w.work);
+    return status;
+}
+
+// ----------------------------------------------------------------------------------------------------------- solution
+
+/// u = J v + bias, or W r + q.
+static stn_status velocities(stn_context *context, const stn_problem *p, const double *v, const double *gamma,
+                             double *u, stn_error *err) {
+    if (p->form == STN_FORM_GLOBAL) {
+        stn_problem_contact_velocity(p, v, true, u);
+        return STN_OK;
+    }
+    stn_arena *arena = stn_arena_create(context);
+    local_form form;
+    stn_status status =
+        arena != NULL ? local_form_reduce(p, arena, &form, err) : stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    if (status == STN_OK) {
+        local_form_velocity(&form, p->row_count, gamma, u);
+    }
+    stn_arena_destroy(arena);
+    return status;
+}
+
+stn_status stn_solution_save_fclib(stn_context *context, const stn_problem *problem, const double *v,
+                                   const double *gamma, const char *path, stn_error *err) {
+    for (int32_t i = 0; i < problem->constraint_count; i++) {
+        const stn_constraint *c = &problem->constraints[i];
+        if (c->set != STN_SET_CONE) {
+            return stn_fail(err, STN_ERR_UNSUPPORTED, "%s: FCLIB's layout cannot hold constraint %d: %s; write JSON",
+                            path, i, stn_constraint_set_name(c->set));
+        }
+    }
+    size_t rows = (size_t)problem->row_count;
+    double *u = stn_allocate(context, 3 * rows, sizeof *u), *file = u != NULL ? u + rows : NULL;
+    if (u == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
+    }
+    stn_status status = velocities(context, problem, v, gamma, u, err);
+    for (int32_t i = 0; i < problem->row_count; i++) {
+        file[file_row(i)] = gamma[i];
+        file[rows + (size_t)file_row(i)] = u[i];
+    }
+    array_builder b = {.context = context};
+    put_reals(&b, "solution", "r", file, problem->row_count);
+    put_reals(&b, "solution", "u", file + rows, problem->row_count);
+    stn_release(context, u);
+    if (status != STN_OK) {
+        stn_release(context, b.bytes);
+        return stn_error_prefix(err, "%s", path);
+    }
+    return array_builder_write(&b, path, err);
+}
