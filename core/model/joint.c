@@ -203,7 +203,7 @@ static void ball_motion(const stn_joint *joint, const stn_pose *frame, const dou
     }
 }
 
-/// quat(s) = exp(s omega) quat0, omega in the joint frame's axes, then normalised (math note 2.5).
+/// quat(s) = exp(s omega) quat0, omega in the joint frame's axes, then normalised.
 static void ball_integrate(const double *q, const double *v, double s, double *next) {
     stn_quat turn = stn_quat_exp(stn_vec3_make(s * v[0], s * v[1], s * v[2]));
     stn_quat from = {q[0], q[1], q[2], q[3]};

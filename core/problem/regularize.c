@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Regularisation of rows that no contact law replaces, math note 3.4 and 3.10:
+// Regularisation of rows that no contact law replaces (docs/contact-problem.md, "What the rows are"):
 //
 //     compliance c = 1/(dt k (dt + tau_d)),  near-rigid floor R_nr = beta^2/(4 pi^2) w,  beta = 0.1
 //     box, equality   R = max(R_nr, c),  v_hat = -phi/(dt + tau_d),  tau_d = dt where the floor wins; phi of the row
 //     servo           the same, but gains shrink together where the floor wins: tau_d = kd/kp stays
 //     dry friction    R = sigma w,  v_hat = 0
 //     cone, ellipse   R_n = c,  R_t = 0,  v_hat_n = -phi0/(dt + tau_d); 0 in a local problem that knows no phi0
-//     impact          R_n = 0,  R_t = 0,  v_hat_n = max(-e v_n0, -phi0/(dt + tau_d)), -phi0/dt before it; see
-//     regularize.h
+//     impact          R_n = 0,  R_t = 0,  v_hat_n = max(-e v_n0, -phi0/(dt + tau_d)), -phi0/dt before it;
+//                     see regularize.h
 #include "problem/regularize.h"
 
 static const double near_rigid_beta = 0.1;

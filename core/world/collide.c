@@ -204,7 +204,7 @@ static void fill_pair(const stn_world *world, const stn_broadphase_pair *found, 
 }
 
 /// Is the contact within the margin, or can the law reach it at its own speeds? The bound over whole bodies, by which
-/// it was found, let in more. One without stiffness could not push and goes (math note 1.1).
+/// it was found, let in more. One without stiffness could not push and goes.
 static bool is_reachable(const stn_world *world, const stn_contact *c, reach_query *query) {
     if (c->material.stiffness == 0.0 || c->phi0 <= world->options.margin) {
         return c->material.stiffness != 0.0;

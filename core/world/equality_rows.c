@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of equality constraints between a frame P of body A and a frame Q of body B, world axes; gears between joints.
-// Math note 3.10:
+// What R and v_hat follow from them says docs/contact-problem.md, "What the rows are".
 //
 //     weld, ball   translation  p_Q - p_P,  J = J_B(m) - J_A(m) at the point m half-way, so that both bodies feel the
 //                  impulse at one point and angular momentum is kept also while P and Q are apart
 //     weld         rotation     the vector that turns P into Q,  J = omega_B - omega_A; a constraint of its own,
-//     because
-//                  its inverse mass has another unit
+//                  because its inverse mass has another unit
 //     distance     |p_Q - p_P| - length,  J = u^T (J_B(p_Q) - J_A(p_P)),  u from P to Q
 //     gear         q_a - ratio q_b - offset,  J = e_a - ratio e_b
 #include <math.h>

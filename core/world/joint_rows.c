@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of joints: position and velocity limits, mimic couplers, dry friction, servos. Math note 3.10.
+// Rows of joints: position and velocity limits, mimic couplers, dry friction, servos. What R and v_hat
+// follow from their data says docs/contact-problem.md, "What the rows are".
 #include <math.h>
 
 #include "world/assemble.h"

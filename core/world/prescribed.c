@@ -5,7 +5,7 @@
 //
 //     v_c = J v + b,    b = axes^T (u_B - u_A),    u = linear + angular x (p - origin)
 //
-// with u = 0 of all that is not prescribed (math note 1).
+// with u = 0 of all that is not prescribed.
 #include <math.h>
 #include <string.h>
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rigid contacts for solvers of exact friction: as stiff as the step can resolve.
 //
-//     R_n = beta^2/(4 pi^2) w,  k = 1/(dt R_n (dt + tau_d)),  beta = 0.3:  a period of 0.3 steps      [castro-2022]
-//     S(29)
+//     R_n = beta^2/(4 pi^2) w,  k = 1/(dt R_n (dt + tau_d)),  beta = 0.3:  a period of 0.3 steps   S(29)
 //
 // Bodies that overlap a little from two sides, and bodies on more contacts than they need, have no or no unique
 // impulses where contacts are rigid: those found grow by the sweep until friction lets go somewhere. With this k there

@@ -2,7 +2,7 @@
 // The static coefficient of friction. A velocity-level law knows one coefficient; it is chosen for each contact from
 // the slip speed that the step begins with, so that the step's problem stays convex:
 //     mu(s) = mu_d + (mu_s - mu_d)/2 (1 - f(s - 10)/f(10)),   s = |v_t0|/v_s,   f(x) = x/sqrt(1 + x^2)
-// (math note 1). mu(0) = mu_s, half of the way at s = 10, mu(20) = mu_d; beyond that the formula would end at
+// mu(0) = mu_s, half of the way at s = 10, mu(20) = mu_d; beyond that the formula would end at
 // (sqrt(101)/10 - 1)/2 = 0.25 % of the difference below mu_d, and mu_d is kept. v_s is the law's stiction tolerance.
 // Contacts whose slip is below 20 v_s reach 20 v_s (mu_s - mu_d) too little to be told (collide.c asks with mu_d).
 #include <string.h>

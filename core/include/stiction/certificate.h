@@ -14,7 +14,7 @@ extern "C" {
 /// residuals it enters, and makes `finite` false.
 #define STN_CERTIFICATE_FIELDS(X)                                                                  \
     X(momentum, "momentum", "1", "S(32): |D (A (v - v*) - J'gamma)| / max(|D A v|, |D J'gamma|)")  \
-    X(complementarity, "complementarity", "1", "mean |g . gamma| over the energy scale, S(33) as in the math note, 6") \
+    X(complementarity, "complementarity", "1", "mean |g . gamma| over the energy scale, S(33), normalisation ours") \
     X(complementarity_J, "complementarity_J", "J", "mean |g . gamma| over contacts")              \
     X(cone, "cone", "1", "max (|gamma_t| - mu gamma_n)+ / max(gamma_n, 1e-12), and (-gamma_n)+")   \
     X(penetration_m, "penetration_m", "m", "max (-(phi0 + dt v_n))+")                             \

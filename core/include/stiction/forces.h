@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/// u = clamp(-kp (q - q_ref) - kd (v - v_ref) + u_ff, -effort, effort) on one dof, q = q0 + dt v; math note 3.10.
+/// u = clamp(-kp (q - q_ref) - kd (v - v_ref) + u_ff, -effort, effort) on one dof, q = q0 + dt v.
 typedef struct stn_servo {
     int32_t dof;
     double kp, kd;           // [N m/rad], [N m s/rad] or [N/m], [N s/m]

@@ -83,7 +83,7 @@ typedef enum stn_relaxation_rule {
     STN_RELAXATION_SERIES, // (k_b tau_a + k_a tau_b) / (k_a + k_b), of two layers in series; that of the compliant side
 } stn_relaxation_rule;
 
-/// How a contact between two surfaces behaves, after combination (math note 1.1) and overrides: all members set
+/// How a contact between two surfaces behaves, after combination (docs/lua.md, "Describing") and overrides: all members set
 /// (a relaxation time that nobody gave stays NaN: the world puts dt), plus where the contact point lies.
 typedef struct stn_pair_material {
     stn_material value;

@@ -189,7 +189,7 @@ STN_API void stn_problem_mass_times(const stn_problem *problem, const double *x,
 /// A convex law then replaces its own rows (law.h). Does nothing when explicit_R.
 STN_API void stn_problem_regularize(stn_problem *problem);
 
-/// Box law of one row, math note 3.10: y = (v_hat - v_c)/R, gamma = clamp(y, lo, hi). Returns the cost [J].
+/// Box law of one row: y = (v_hat - v_c)/R, gamma = clamp(y, lo, hi). Returns the cost [J].
 static inline double stn_box_law(double v_c, double R, double v_hat, double lo, double hi, double *gamma, double *G) {
     double y = (v_hat - v_c) / R;
     bool inside = y > lo && y < hi;

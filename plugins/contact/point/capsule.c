@@ -8,7 +8,7 @@ typedef struct segments {
     double l_a, l_b;
 } segments;
 
-/// Minimum of |p_B(t) - p_A(s)|: the lines' nearest points, then clamped in turn [ericson-2004, 5.1.9].
+/// Minimum of |p_B(t) - p_A(s)|: the lines' nearest points, then clamped in turn [ericson-2005, 5.1.9].
 static void nearest(const segments *g, double *s, double *t) {
     stn_vec3 d = stn_vec3_sub(g->c_b, g->c_a), across = stn_vec3_cross(g->u_a, g->u_b);
     double b = stn_vec3_dot(g->u_a, g->u_b), along_a = stn_vec3_dot(g->u_a, d), along_b = stn_vec3_dot(g->u_b, d);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symplectic Euler with implicit springs and dampers (linearly implicit Euler, math note 2.4):
+// Symplectic Euler with implicit springs and dampers (linearly implicit Euler) [castro-2022, II-D]:
 //
 //     A = M + dt^2 K + dt D,    A (v* - v0) = dt (tau - c(q0, v0)) - dt^2 K v0,    q = q0 + dt N(q0) v
 //

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// m(v) = M(q_th) (v - v0) - dt k(q_th, v_th) = 0 for v*, tree by tree (math note 2.3). The affine forces are
+// m(v) = M(q_th) (v - v0) - dt k(q_th, v_th) = 0 for v*, tree by tree [castro-2022, II-D]. The affine forces are
 // k1 = tau - K (q_th - q0) - D (v_th - v0), where q_th - q0 = theta dt v_vq exactly: the exponential map goes there
 // along v_vq. What is left, Coriolis and gravity, comes with M (v - v0) from one pass of inverse dynamics at (q_th,
 // v_th).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two-stage theta schemes [castro-2022, section II; math note 2]:
+// Two-stage theta schemes [castro-2022, S(6), S(7), S(11), S(15)]:
 //
 //     q_th = q0 + theta dt N v_vq,   v_th = theta v + (1 - theta) v0,   v_vq = theta_vq v + (1 - theta_vq) v0
 //     M(q_th) (v - v0) = dt k(q_th, v_th) + J(q0)^T gamma,   q = q0 + dt N v_vq

@@ -206,13 +206,13 @@ static void assert_same(const stn_material *a, const stn_material *b) {
     assert_true((isnan(a->mu_static) && isnan(b->mu_static)) || fabs(a->mu_static - b->mu_static) < 1e-15);
 }
 
-/// One row of math note 1.1.
+/// One row of the table of docs/lua.md, "Describing".
 typedef struct rule {
     stn_material a, b, expected;
     double weight_a;
 } rule;
 
-static void surfaces_combine_as_the_note_says(void **state) {
+static void surfaces_combine_by_the_documented_rules(void **state) {
     scene *s = *state;
     const double inf = (double)INFINITY, nan = (double)NAN;
     const stn_material unset = stn_material_unset();
@@ -387,7 +387,7 @@ int main(void) {
         TEST(excluding_the_world_covers_a_root_link_of_that_name),
         TEST(many_excludes_are_all_found),
         TEST(nodes_of_one_cloud_do_not_collide_but_two_clouds_do),
-        TEST(surfaces_combine_as_the_note_says),
+        TEST(surfaces_combine_by_the_documented_rules),
         TEST(later_overrides_win_and_unset_members_fall_through),
         TEST(many_overrides_act_as_if_looked_at_one_by_one),
         TEST(material_of_a_robot_goes_to_its_own_shapes_alone),

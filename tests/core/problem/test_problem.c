@@ -102,7 +102,7 @@ static void regularize_one(one_row *o, stn_constraint_kind kind, stn_constraint_
     stn_problem_regularize(&o->problem);
 }
 
-// Math note 3.10 with dt = 0.01, w = 2: near-rigid floor 0.01/(4 pi^2) w.
+// docs/contact-problem.md, "What the rows are", with dt = 0.01, w = 2: near-rigid floor 0.01/(4 pi^2) w.
 static void rows_are_regularised_by_the_closed_forms(void **state) {
     (void)state;
     const double floor_R = 0.01 / (4.0 * STN_PI * STN_PI) * 2.0;

@@ -21,7 +21,7 @@ static void a_limit_stops_the_joint_and_holds_it(void **state) {
     assert_ok(stn_world_set_effort(world, 0, 20.0, &err), err);
     scene_steps(world, 100);
     const stn_observation *o = stn_world_observation(world);
-    // R gamma = penetration/(2 dt), R = beta^2/(4 pi^2) w, w = 1/m: math note 3.10
+    // R gamma = penetration/(2 dt), R = beta^2/(4 pi^2) w, w = 1/m: docs/contact-problem.md
     double depth = 0.01 / (4.0 * STN_PI * STN_PI) / 2.0 * 20.0 * 0.005 * 2.0 * 0.005;
     assert_near(o->q[0], 0.25 + depth, 1e-9);
     assert_near(o->v[0], 0.0, 1e-9);

@@ -160,7 +160,7 @@ static void screw_couples_with_a_slide(void **state) {
     assert_ok(stn_world_set_effort(world, 0, 30.0, &err), err);
     scene_steps(world, 100);
     const stn_state *s = stn_world_state(world);
-    // the coupler gives by 2 dt R gamma, R = beta^2 / (4 pi^2) w: math note 3.10
+    // the coupler gives by 2 dt R gamma, R = beta^2 / (4 pi^2) w: docs/contact-problem.md
     const stn_observation *o = stn_world_observation(world);
     double ratio = screw.mimic_multiplier, h = 0.1 / (2.0 * STN_PI), inertia = 0.05 + 2.0 * (0.04 + h * h);
     double w = 1.0 / inertia + ratio * ratio / 2.0, gives = 2.0 * 0.002 * 0.01 / (4.0 * STN_PI * STN_PI) * w;

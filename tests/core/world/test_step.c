@@ -37,7 +37,7 @@ static void a_pushed_block_sticks_or_slides_as_coulomb_says(void **state) {
         assert_true(o->certificate->momentum <= 1e-11);
         assert_near(scene_normal_impulse(o), g * 0.002, 1e-6);
         if (i == 0) {
-            assert_true(fabs(v) < 1e-3 * 0.5 * g * 0.002 * 4.0); // creep sigma mu g dt, math note 3.4
+            assert_true(fabs(v) < 1e-3 * 0.5 * g * 0.002 * 4.0); // creep sigma mu g dt, S(31)
         } else {
             assert_near(v, (6.0 - 0.5 * g) * 1.0, 2e-3);
         }
