@@ -92,6 +92,7 @@ stn_status stn_world_clone(const stn_world *world, stn_world **out, stn_error *e
         return status;
     }
     clone->stepped = world->stepped;
+    clone->start_checked = world->start_checked;
     clone->resolution_said = world->resolution_said;
     clone->static_friction_said = world->static_friction_said;
     *out = clone;

@@ -67,7 +67,8 @@ static int32_t fastest_dof(const stn_world *world) {
     return fastest;
 }
 
-void stn_step_name_suspect(const stn_world *world, stn_error *err) {
+/// Adds the body that moves fastest to the error of a step whose numbers broke down.
+static void name_suspect(const stn_world *world, stn_error *err) {
     int32_t d = err != NULL && err->status == STN_ERR_NUMERIC ? fastest_dof(world) : -1;
     if (d < 0) {
         return;
@@ -78,4 +79,14 @@ void stn_step_name_suspect(const stn_world *world, stn_error *err) {
     snprintf(err->text + used, sizeof err->text - used,
              "; the fastest without contact is %s, joint %s, at %.3g a second", robot->name, joint->name,
              world->problem.v_star[d]);
+}
+
+stn_status stn_step_failed(stn_world *world, stn_stage stage, stn_status status, stn_error *err) {
+    if (stage == STN_STAGE_COLLISION || stage == STN_STAGE_ASSEMBLY || stage == STN_STAGE_SOLVE) {
+        name_suspect(world, err);
+    }
+    world->observation.problem = NULL;
+    world->kinematics_stale = true; // they may be those of the step that failed
+    stn_error_prefix(err, "step %lld, t = %g s", (long long)world->state.step, world->state.time);
+    return status;
 }

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Step inputs -> the affine force model: tau, K, D at (q0, v0). Passive joints and elements, applied efforts and
-// wrenches, then the controllers.
+// What a step begins with: kinematics at (q0, v0), where prescribed bodies go; then the affine force model tau, K, D
+// there: passive joints and elements, applied efforts and wrenches, the controllers.
 #include <string.h>
 
 #include "plugin/answer.h"
 #include "world/world.h"
+
+stn_status stn_step_kinematics(stn_world *world, stn_error *err) {
+    (void)err;
+    (void)stn_world_kinematics(world);
+    stn_step_prescribed(world);
+    return STN_OK;
+}
 
 static void clear_forces(stn_world *world) {
     stn_forces *f = &world->forces;

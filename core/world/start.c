@@ -109,8 +109,8 @@ static void check_equalities(const stn_world *world) {
         worst->name[0] != '\0' ? "'" : "", a, b, off, others, fastest);
 }
 
-void stn_step_check_start(const stn_world *world) {
-    check_equalities(world);
+/// The contact or joint limit that is driven out fastest.
+static void check_rows(const stn_world *world) {
     const stn_problem *p = &world->problem;
     const stn_constraint *worst = NULL;
     double speed = harmless;
@@ -131,4 +131,12 @@ void stn_step_check_start(const stn_world *world) {
         snprintf(others, sizeof others, " (%d more such contacts or joints)", count - 1);
     }
     (worst->kind == STN_CONSTRAINT_CONTACT ? say_overlap : say_limit)(world, worst, speed, others);
+}
+
+void stn_step_check_start(stn_world *world) {
+    if (!world->start_checked) {
+        world->start_checked = true;
+        check_equalities(world);
+        check_rows(world);
+    }
 }

@@ -123,6 +123,7 @@ struct stn_world {
     double stiction_tolerance; // slip speed that static friction is counted by [m/s]
     int32_t massless_link;     // a moving link without mass, which has no dynamics; -1: none
     bool assembled;            // the problem of the step at hand is complete
+    bool start_checked;        // its first problem was looked at
     bool resolution_said;      // the warning about stiffness and dt was given
     bool static_friction_said; // that about a mu_static below mu
     bool stepped;
@@ -182,7 +183,8 @@ stn_status stn_state_copy(stn_context *context, const stn_state *from, size_t me
 void stn_state_clear(stn_context *context, stn_state *state);
 uint64_t stn_state_hash(const stn_state *state, size_t memory_bytes);
 
-// inputs.c: controllers, applied forces, passive joints, elements -> forces
+// inputs.c: poses and velocities; controllers, applied forces, passive joints, elements -> forces
+stn_status stn_step_kinematics(stn_world *world, stn_error *err);
 stn_status stn_step_inputs(stn_world *world, stn_error *err);
 double stn_step_input_work(const stn_world *world); // after the solution is known
 
@@ -223,16 +225,23 @@ int32_t stn_equality_error(const stn_kinematics *kinematics, const stn_equality 
 double stn_step_equality_work(const stn_world *world); // [J] of prescribed bodies in the step, see stn_step_input_work
 double stn_step_equality_energy(const stn_world *world); // [J] of those that are not rigid, as the kinematics are
 
+// solve.c: law, solver -> v, gamma, certificate
+stn_status stn_step_solve(stn_world *world, stn_error *err);
+
+// advance.c: integrator -> q_next, v_next; then memories, contact cache and state
+stn_status stn_step_advance(stn_world *world, stn_error *err);
+stn_status stn_step_commit(stn_world *world, stn_error *err);
+
 // failure.c
 /// Names the first velocity or coordinate of the next state that is not finite.
 stn_status stn_step_check_next(const stn_world *world, stn_error *err);
 /// Energies of the next state: finite coordinates may still be too large to be added up or multiplied.
 stn_status stn_step_check_energies(stn_world *world, stn_error *err);
-/// Adds to the error of a solve whose numbers broke down the body that moves fastest.
-void stn_step_name_suspect(const stn_world *world, stn_error *err);
+/// Ends a step whose `stage` failed with `status`, which it returns: the state stays, the error says when and who.
+stn_status stn_step_failed(stn_world *world, stn_stage stage, stn_status status, stn_error *err);
 
-// start.c: warns when the first problem begins with deep overlap or a joint outside its limits
-void stn_step_check_start(const stn_world *world);
+// start.c: warns when the first problem begins with deep overlap or a joint outside its limits; before the solve
+void stn_step_check_start(stn_world *world);
 // soften.c: rigid contacts as stiff as the step can resolve, for solvers that no law tells the compliance; before the solve
 void stn_step_soften(stn_world *world);
 // resolution.c: warns once of a compliant contact that the step is too long for; after the solve, which fills R

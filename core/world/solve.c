@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The contact problem of a step through the solver: law, solver, completion of v or gamma, certificate.
+#include "world/world.h"
+
+/// What the problem solver found out, into the report of the step.
+static void report_solve(stn_world *world, stn_status status, const stn_solve_report *solved) {
+    stn_step_report *report = &world->report;
+    report->status = status;
+    report->iterations = solved->iterations;
+    report->islands = solved->islands;
+    report->not_converged = solved->not_converged;
+    report->cost = solved->cost;
+    report->reason = solved->reason;
+    report->contacts = world->contacts.count;
+    report->constraints = world->problem.constraint_count;
+    if (world->options.profile) {
+        report->stage_us[STN_STAGE_ASSEMBLY] += solved->prepare_us;
+        report->stage_us[STN_STAGE_CERTIFICATE] += solved->certificate_us;
+        report->stage_us[STN_STAGE_SOLVE] -=
+            solved->prepare_us + solved->certificate_us; // the step adds the whole call
+    } else {
+        report->stage_us[STN_STAGE_SOLVE] = solved->solve_us;
+    }
+}
+
+stn_status stn_step_solve(stn_world *world, stn_error *err) {
+    world->solution.v = STN_ARENA(world->arena, world->problem.nv, double);
+    world->solution.gamma = STN_ARENA(world->arena, world->problem.row_count, double);
+    if (world->solution.v == NULL || world->solution.gamma == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "step: out of memory");
+    }
+    stn_step_check_start(world);
+    stn_step_soften(world);
+    stn_solve_request request = {
+        .inverse = world->inverse,
+        .law_memory = world->law_memory,
+        .solver_memory = world->solver_memory,
+        .certificate_flags = world->options.certificate_light ? STN_CERTIFICATE_LIGHT : 0,
+        .phase_us = world->options.profile ? world->report.phase_us : NULL,
+    };
+    stn_solve_report solved = {0};
+    stn_status status = stn_problem_solve(world->solver, &world->problem, &request, &world->solution, &solved,
+                                          &world->certificate, err);
+    report_solve(world, status, &solved);
+    if (status >= 0) {
+        stn_step_check_resolution(world);
+    }
+    return status;
+}
