@@ -10,7 +10,6 @@
 
 #ifndef KERNEL_WIDTH
 #define KERNEL_WIDTH 2
-#define KERNEL_TABLE dense_kernels_plain
 #endif
 #define W      KERNEL_WIDTH
 #define ALWAYS static inline __attribute__((always_inline))

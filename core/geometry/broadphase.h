@@ -60,7 +60,6 @@ struct stn_broadphase {
 };
 
 // broadphase_pairs.c
-bool broadphase_reserve_pairs(stn_broadphase *bp, int32_t count);
 void broadphase_release_pairs(stn_broadphase *bp);
 /// Notes two boxes, if one of them moves and the pair is allowed.
 void broadphase_meet(stn_broadphase *bp, int32_t a, int32_t b);

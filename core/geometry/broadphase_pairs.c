@@ -13,7 +13,7 @@ static bool grow(stn_broadphase *bp, stn_broadphase_pair **list, int32_t capacit
 }
 
 /// All three lists have room for as many, because they change places.
-bool broadphase_reserve_pairs(stn_broadphase *bp, int32_t count) {
+static bool reserve_pairs(stn_broadphase *bp, int32_t count) {
     if (count <= bp->pair_capacity) {
         return true;
     }
@@ -33,7 +33,7 @@ void broadphase_release_pairs(stn_broadphase *bp) {
 }
 
 static void add(stn_broadphase *bp, int32_t a, int32_t b) {
-    if (bp->pair_count < INT32_MAX && broadphase_reserve_pairs(bp, bp->pair_count + 1)) {
+    if (bp->pair_count < INT32_MAX && reserve_pairs(bp, bp->pair_count + 1)) {
         bp->pairs[bp->pair_count++] = (stn_broadphase_pair){a, b};
     }
 }
@@ -106,7 +106,7 @@ void broadphase_merge_candidates(stn_broadphase *bp, int32_t count) {
     if (bp->pair_count > INT32_MAX - bp->candidate_count) {
         bp->out_of_memory = true;
     }
-    if (bp->out_of_memory || !broadphase_reserve_pairs(bp, bp->candidate_count + bp->pair_count)) {
+    if (bp->out_of_memory || !reserve_pairs(bp, bp->candidate_count + bp->pair_count)) {
         return;
     }
     sort_pairs(bp, count);
@@ -143,7 +143,7 @@ static void wide_pairs(stn_broadphase *bp, int32_t count) {
 
 /// Without branches: about every second candidate is a pair, in no order that a processor could guess.
 static void candidate_pairs(stn_broadphase *bp) {
-    if (bp->candidate_count == 0 || !broadphase_reserve_pairs(bp, bp->pair_count + bp->candidate_count)) {
+    if (bp->candidate_count == 0 || !reserve_pairs(bp, bp->pair_count + bp->candidate_count)) {
         return;
     }
     stn_broadphase_pair *to = bp->pairs + bp->pair_count;

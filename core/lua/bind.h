@@ -213,8 +213,6 @@ stn_lua_object *stn_lua_object_check(lua_State *L, int index, const char *type);
 stn_lua_object *stn_lua_object_open(lua_State *L, int index, const char *type);
 /// The object without demanding a compiled world; NULL when it is none of that class.
 stn_lua_object *stn_lua_object_test(lua_State *L, int index, const char *type);
-/// A world's step with its book-keeping: session hooks, statistics, failure record. Raises.
-void stn_lua_world_step(lua_State *L, int index, stn_lua_world *w);
 /// Pushes the step object of the world's last step.
 void stn_lua_push_step(lua_State *L, int world_index, stn_lua_world *w);
 /// Pushes a copy of residuals as steps have them.
@@ -231,7 +229,6 @@ bool stn_lua_log_takes(const stn_lua_world *w, const char *recorder);
 int stn_lua_object_equal(lua_State *L); ///< __eq of robots, links and joints
 /// World pose and velocity of a link.
 stn_pose stn_lua_link_pose(stn_lua_world *w, int32_t link);
-void stn_lua_link_velocity(stn_lua_world *w, int32_t link, stn_vec3 *linear, stn_vec3 *angular);
 
 // ------------------------------------------------------------------------------ names (lua_names.c)
 

@@ -54,7 +54,7 @@ stn_pose stn_lua_link_pose(stn_lua_world *w, int32_t link) {
     return stn_pose_mul(&stn_world_kinematics(w->world)->body_pose[l->body], &l->pose);
 }
 
-void stn_lua_link_velocity(stn_lua_world *w, int32_t link, stn_vec3 *linear, stn_vec3 *angular) {
+static void link_velocity(stn_lua_world *w, int32_t link, stn_vec3 *linear, stn_vec3 *angular) {
     const stn_link *l = &stn_world_model(w->world)->links[link];
     stn_pose pose = stn_lua_link_pose(w, link);
     const stn_kinematics *k = stn_world_kinematics(w->world);
@@ -89,7 +89,7 @@ static int place_velocity(lua_State *L) {
     int32_t link = 0;
     stn_lua_object *o = check_place(L, &link);
     stn_vec3 linear, angular;
-    stn_lua_link_velocity(o->world, link, &linear, &angular);
+    link_velocity(o->world, link, &linear, &angular);
     stn_lua_push_velocity(L, linear, angular);
     return 1;
 }
@@ -98,7 +98,7 @@ static int place_speed(lua_State *L) {
     int32_t link = 0;
     stn_lua_object *o = check_place(L, &link);
     stn_vec3 linear, angular;
-    stn_lua_link_velocity(o->world, link, &linear, &angular);
+    link_velocity(o->world, link, &linear, &angular);
     lua_pushnumber(L, stn_vec3_norm(linear));
     return 1;
 }

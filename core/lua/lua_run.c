@@ -67,7 +67,8 @@ static void note_failure(stn_lua_world *w, const stn_error *err) {
     }
 }
 
-void stn_lua_world_step(lua_State *L, int index, stn_lua_world *w) {
+/// A world's step with its book-keeping: session hooks, statistics, failure record. Raises.
+static void make_step(lua_State *L, int index, stn_lua_world *w) {
     stn_lua_world_idle(L, index, "world:step");
     stn_lua_world_complete(L, index, w);
     if (w->session->stopped != 0) {
@@ -94,7 +95,7 @@ void stn_lua_world_step(lua_State *L, int index, stn_lua_world *w) {
 
 static int world_step(lua_State *L) {
     stn_lua_world *w = stn_lua_world_check(L, 1);
-    stn_lua_world_step(L, 1, w);
+    make_step(L, 1, w);
     stn_lua_push_step(L, 1, w);
     return 1;
 }
@@ -116,7 +117,7 @@ static int run_next(lua_State *L) {
         w->session->end_time = NAN;
         return 0;
     }
-    stn_lua_world_step(L, lua_upvalueindex(1), w);
+    make_step(L, lua_upvalueindex(1), w);
     stn_lua_push_step(L, lua_upvalueindex(1), w);
     return 1;
 }
@@ -200,10 +201,6 @@ static int world_plot(lua_State *L) {
 }
 
 const luaL_Reg stn_lua_run_methods[] = {
-    {"step", world_step},
-    {"run", world_run},
-    {"record", world_record},
-    {"close_recordings", world_close_recordings},
-    {"plot", world_plot},
-    {NULL, NULL},
+    {"step", world_step}, {"run", world_run}, {"record", world_record}, {"close_recordings", world_close_recordings},
+    {"plot", world_plot}, {NULL, NULL},
 };

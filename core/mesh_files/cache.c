@@ -91,7 +91,8 @@ static bool hash_file(int file, size_t size, uint64_t hash[2]) {
     return good;
 }
 
-bool mesh_further_agree(const mesh_further_list *list, const mesh_place *place) {
+/// Are all further files as they were when the mesh was made?
+static bool further_agree(const mesh_further_list *list, const mesh_place *place) {
     for (int32_t i = 0; i < list->count; i++) {
         const mesh_further *f = &list->files[i];
         size_t size = 0;
@@ -180,7 +181,7 @@ static const stn_mesh *find_in_context(mesh_cache *cache, const mesh_key *key, c
     pthread_mutex_lock(&cache->mutex);
     cached_mesh *entry = *find_entry(cache, key);
     const stn_mesh *found = NULL;
-    if (entry != NULL && mesh_further_agree(&entry->further, place)) {
+    if (entry != NULL && further_agree(&entry->further, place)) {
         entry->used = ++cache->clock;
         found = stn_mesh_keep(entry->mesh);
     }
@@ -204,7 +205,7 @@ const stn_mesh *mesh_cache_find(stn_context *context, const mesh_key *key, const
         }
         return NULL;
     }
-    if (!mesh_further_agree(&further, place)) {
+    if (!further_agree(&further, place)) {
         mesh_further_clear(&further);
         stn_mesh_release(stored);
         return NULL;

@@ -17,8 +17,6 @@ typedef struct mesh_place {
     const char *folder, *root;
 } mesh_place;
 
-/// Are all further files as they were when the mesh was made?
-bool mesh_further_agree(const mesh_further_list *list, const mesh_place *place);
 
 /// The mesh of `key`, kept for the caller; NULL when neither the context nor the folder has it, or when it came from
 /// further files that have changed. Never fails: what is unreadable or damaged is not there. Thread: [any].

@@ -95,7 +95,8 @@ const char *reader_show(mesh_word word, char shown[READER_SHOWN]) {
     return shown;
 }
 
-void reader_skip_space(mesh_reader *r) {
+///< line ends too
+static void skip_space(mesh_reader *r) {
     const char *p = r->at;
     for (; p < r->end && (is_blank(*p) || *p == '\n'); p++) {
         r->line += *p == '\n';
@@ -123,7 +124,7 @@ stn_status reader_line_end(mesh_reader *r) {
 }
 
 mesh_word reader_word(mesh_reader *r) {
-    reader_skip_space(r);
+    skip_space(r);
     mesh_word word = {.text = r->at};
     const char *p = r->at;
     while (p < r->end && !is_blank(*p) && *p != '\n') {
@@ -170,7 +171,7 @@ static bool ends(const mesh_reader *r, const char *p, const char *ended) {
 }
 
 stn_status reader_text_integer(mesh_reader *r, const char *what, const char *ended, int64_t *value) {
-    reader_skip_space(r);
+    skip_space(r);
     const char *p = r->at;
     bool negative = p < r->end && *p == '-';
     p += negative || (p < r->end && *p == '+');
@@ -193,7 +194,7 @@ stn_status reader_text_integer(mesh_reader *r, const char *what, const char *end
 }
 
 stn_status reader_text_real(mesh_reader *r, const char *what, const char *ended, double *value) {
-    reader_skip_space(r);
+    skip_space(r);
     size_t length = stn_scan_real(r->at, (size_t)(r->end - r->at), value);
     if (length == 0 || !ends(r, r->at + length, ended)) {
         char shown[READER_SHOWN];

@@ -53,7 +53,6 @@ static inline bool is_blank(char c) {
     return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
 }
 
-void reader_skip_space(mesh_reader *r); ///< line ends too
 void reader_skip_line(mesh_reader *r);  ///< up to and with the line end
 /// Steps over the line end, before which only blanks may stand: binary numbers follow.
 stn_status reader_line_end(mesh_reader *r);

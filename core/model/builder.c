@@ -58,7 +58,8 @@ stn_status stn_builder_create(stn_context *context, stn_model_builder **out, stn
     return STN_OK;
 }
 
-void builder_truncate(stn_model_builder *builder, const built_counts *start) {
+/// Empties the lists from these counts on; instances and meshes that they own are let go.
+static void truncate_lists(stn_model_builder *builder, const built_counts *start) {
     for (int32_t i = start->groups; i < builder->groups.count; i++) {
         stn_instance_destroy(group_at(builder, i)->instance);
     }
@@ -80,7 +81,7 @@ void stn_builder_destroy(stn_model_builder *builder) {
     if (builder == NULL) {
         return;
     }
-    builder_truncate(builder, &(built_counts){0});
+    truncate_lists(builder, &(built_counts){0});
     const list *lists[] = {&builder->robots, &builder->links,      &builder->joints,    &builder->geometries,
                            &builder->meshes, &builder->excludes,   &builder->overrides, &builder->clouds,
                            &builder->groups, &builder->equalities, &builder->keyframes};
@@ -129,7 +130,7 @@ void stn_builder_discard(stn_model_builder *builder, int32_t robot) {
     if (robot < 0 || robot >= builder->robots.count) {
         return;
     }
-    builder_truncate(builder, &robot_at(builder, robot)->start);
+    truncate_lists(builder, &robot_at(builder, robot)->start);
     builder_drop_keyframes(builder, robot);
     builder_forget_robots(builder, robot);
     for (int32_t r = 0; r < robot; r++) { // what stays lets go of what went

@@ -90,8 +90,6 @@ void *list_reserve(stn_context *context, list *items, size_t size);
 /// A copy in the builder's memory; NULL when out of memory. Text NULL gives "".
 const char *builder_copy_text(stn_model_builder *builder, const char *text);
 void *builder_copy(stn_model_builder *builder, const void *data, size_t count, size_t size);
-/// Empties the lists from these counts on; instances and meshes that they own are let go.
-void builder_truncate(stn_model_builder *builder, const built_counts *start);
 /// robot_names.c: the robot of that name, -1: none; enters a robot that was just added (false: out of memory) and drops
 /// all from `robot` on. `builder_free_name` makes "arm_2" of a name that is taken, with the first number that is free.
 int32_t builder_find_robot(const stn_model_builder *builder, const char *name);

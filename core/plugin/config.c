@@ -207,6 +207,13 @@ static stn_status apply(stn_context *context, const stn_config_part *parts, int3
     return unknown_name(parts, part_count, setting->name, err);
 }
 
+static void destroy_parts(stn_context *context, stn_config_part *parts, int32_t part_count) {
+    for (int32_t p = 0; p < part_count; p++) {
+        stn_config_destroy(context, parts[p].params, parts[p].count, parts[p].config);
+        parts[p].config = NULL;
+    }
+}
+
 stn_status stn_config_parts_create(stn_context *context, const char *owner, stn_config_part *parts, int32_t part_count,
                                    const stn_setting *settings, int32_t setting_count, stn_error *err) {
     stn_status status = STN_OK;
@@ -227,17 +234,10 @@ stn_status stn_config_parts_create(stn_context *context, const char *owner, stn_
         where = settings[i].where;
     }
     if (status != STN_OK) {
-        stn_config_parts_destroy(context, parts, part_count);
+        destroy_parts(context, parts, part_count);
         stn_error_prefix(err, "%s%s%s", where != NULL ? where : "", where != NULL ? ": " : "", owner);
     }
     return status;
-}
-
-void stn_config_parts_destroy(stn_context *context, stn_config_part *parts, int32_t part_count) {
-    for (int32_t p = 0; p < part_count; p++) {
-        stn_config_destroy(context, parts[p].params, parts[p].count, parts[p].config);
-        parts[p].config = NULL;
-    }
 }
 
 stn_status stn_config_create(stn_context *context, const char *owner, const stn_param *params, int32_t param_count,

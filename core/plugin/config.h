@@ -18,6 +18,5 @@ size_t stn_param_member_size(stn_param_type type);
 /// stn_config_create for several tables at once: a setting goes to the first table that declares its name.
 stn_status stn_config_parts_create(stn_context *context, const char *owner, stn_config_part *parts, int32_t part_count,
                                    const stn_setting *settings, int32_t setting_count, stn_error *err);
-void stn_config_parts_destroy(stn_context *context, stn_config_part *parts, int32_t part_count);
 
 #endif

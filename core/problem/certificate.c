@@ -181,11 +181,3 @@ stn_status stn_certify(const stn_problem *problem, const double *v, const double
     }
     return status;
 }
-
-void stn_certificate_merge(stn_certificate *into, const stn_certificate *other) {
-#define MERGE(member, name, unit, text) into->member = fmax(into->member, other->member);
-    STN_CERTIFICATE_FIELDS(MERGE)
-#undef MERGE
-    into->momentum_size = fmax(into->momentum_size, other->momentum_size);
-    into->finite = into->finite && other->finite;
-}

@@ -37,7 +37,6 @@ void fclib_fail(fclib_reader *r, const char *name, const char *format, ...) STN_
 void *fclib_allocate(fclib_reader *r, int64_t count, size_t size); ///< zeroed, in the arena; NULL and a failure without
 /// `count` finite numbers of vectors/name; `why` says where the count comes from.
 double *fclib_vector(fclib_reader *r, const char *name, int64_t count, const char *why);
-int64_t fclib_length(const fclib_reader *r, const char *name); ///< of vectors/name, -1 when it is not there
 /// A whole number, within [low, high].
 int32_t fclib_integer(fclib_reader *r, const char *name, int64_t low, int64_t high);
 /// Checked entries; false when the file has no such matrix, a failure unless `optional`.

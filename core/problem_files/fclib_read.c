@@ -54,7 +54,8 @@ int32_t fclib_integer(fclib_reader *r, const char *name, int64_t low, int64_t hi
     return (int32_t)value;
 }
 
-int64_t fclib_length(const fclib_reader *r, const char *name) {
+///< of vectors/name, -1 when it is not there
+static int64_t length_of(const fclib_reader *r, const char *name) {
     char path[64];
     snprintf(path, sizeof path, "vectors/%s", name);
     const array_item *item = find_array(r, path);
@@ -116,7 +117,7 @@ static void fill_contact(stn_constraint *c, int32_t i, double mu, bool local) {
 }
 
 static void read_contacts(fclib_reader *r, stn_problem *p) {
-    int64_t count = fclib_length(r, "mu");
+    int64_t count = length_of(r, "mu");
     if (count > FCLIB_MAX_NUMBERS / 64) {
         fclib_fail(r, "vectors/mu", "%lld contacts are too many", (long long)count);
     }

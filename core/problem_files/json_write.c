@@ -64,7 +64,7 @@ void json_put_reals(json_writer *w, const double *values, size_t count) {
     json_put(w, "]");
 }
 
-void json_put_integers(json_writer *w, const int32_t *values, size_t count) {
+static void put_integers(json_writer *w, const int32_t *values, size_t count) {
     json_put(w, "[");
     for (size_t i = 0; i < count; i++) {
         json_put(w, i > 0 ? ", " : "");
@@ -93,9 +93,9 @@ static void put_matrix(json_writer *w, const stn_matrix *A) {
     json_put_integer(w, A->n);
     if (A->form == STN_MATRIX_NODAL) {
         json_put(w, ", \"row_start\": ");
-        json_put_integers(w, A->row_start, (size_t)A->node_count + 1);
+        put_integers(w, A->row_start, (size_t)A->node_count + 1);
         json_put(w, ", \"column\": ");
-        json_put_integers(w, A->column, (size_t)A->row_start[A->node_count]);
+        put_integers(w, A->column, (size_t)A->row_start[A->node_count]);
     }
     if (A->form != STN_MATRIX_ZERO) {
         json_put(w, ", \"values\": ");
@@ -126,7 +126,7 @@ static void put_jacobians(json_writer *w, const stn_problem *p, const stn_constr
         json_put_integer(w, J->tree);
         if (J->node_count > 0) {
             json_put(w, ", \"node\": ");
-            json_put_integers(w, J->node, (size_t)J->node_count);
+            put_integers(w, J->node, (size_t)J->node_count);
         }
         int32_t columns = J->node_count > 0 ? 3 * J->node_count : p->trees[J->tree].A.n;
         json_put(w, ", \"values\": ");
@@ -168,7 +168,7 @@ static void put_reporting(json_writer *w, const stn_constraint *c) {
     }
     const double point[3] = {c->point.x, c->point.y, c->point.z};
     json_put_key(w, "      ", "body");
-    json_put_integers(w, c->body, 2);
+    put_integers(w, c->body, 2);
     put_named_reals(w, "      ", "point", point, 3);
     put_named_reals(w, "      ", "frame", &c->frame.m[0][0], 9);
 }

@@ -17,7 +17,6 @@ void json_put_text(json_writer *w, const char *text); // quoted and escaped; nul
 void json_put_real(json_writer *w, double value);
 void json_put_integer(json_writer *w, int64_t value);
 void json_put_reals(json_writer *w, const double *values, size_t count); // null for NULL
-void json_put_integers(json_writer *w, const int32_t *values, size_t count);
 /// The next key of an object, on a line of its own, with the comma that belongs before it.
 void json_put_key(json_writer *w, const char *indent, const char *key);
 

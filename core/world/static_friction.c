@@ -27,7 +27,8 @@ static double f(double x) {
     return x / sqrt(1.0 + x * x);
 }
 
-double stn_friction_at_slip(double mu_dynamic, double mu_static, double s) {
+/// mu for a slip of s stiction tolerances.
+static double friction_at_slip(double mu_dynamic, double mu_static, double s) {
     double share = s < 20.0 ? 0.5 * (1.0 - f(s - 10.0) / f(10.0)) : 0.0;
     return mu_dynamic + (mu_static - mu_dynamic) * share;
 }
@@ -37,7 +38,7 @@ void apply_static_friction(const stn_world *world, const stn_contact *contact, s
     double v_c[3];
     stn_constraint_velocity(&world->problem, c, world->problem.v0, v_c);
     double s = hypot(v_c[0] + bias[0], v_c[1] + bias[1]) / world->stiction_tolerance;
-    double mu = stn_friction_at_slip(contact->material.mu, contact->material.mu_static, s);
+    double mu = friction_at_slip(contact->material.mu, contact->material.mu_static, s);
     c->mu2 = contact->mu2 == contact->material.mu ? mu : contact->mu2 * (mu / contact->material.mu);
     c->mu1 = mu;
 }

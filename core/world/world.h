@@ -93,7 +93,6 @@ struct stn_world {
     stn_matrix *M, *A;
     stn_forces forces;
     element_slots *element_slots; // (element_group_count)
-    stn_spatial *scratch_spatial; // (body_count)
     int32_t collider_count;
     int32_t *collider; // geometries that can collide
     bool *collider_moves;
@@ -152,8 +151,6 @@ void stn_world_check_restitution(const stn_world *world);
 
 // static_friction.c
 double stn_law_stiction_tolerance(const stn_instance *law); // the law's parameter of that name, else 1e-4 m/s
-/// mu for a slip of s stiction tolerances.
-double stn_friction_at_slip(double mu_dynamic, double mu_static, double s);
 
 // compile.c
 void stn_world_release_compiled(stn_world *world);

@@ -17,7 +17,6 @@ typedef enum compare_status {
     COMPARE_REFUSED, // the solver does not treat such problems
     COMPARE_STATUS_COUNT
 } compare_status;
-const char *compare_status_word(compare_status status); ///< "not_converged"
 
 /// What is written into one field of a row's JSON and of the CSV: a solve with an iteration limit, judged.
 typedef struct compare_point {

@@ -23,7 +23,8 @@ __asm__(".section .rodata\n"
         ".previous\n");
 extern const char cli_compare_page[], cli_compare_script[], cli_compare_script_end[];
 
-const char *compare_status_word(compare_status status) {
+///< "not_converged"
+static const char *status_word(compare_status status) {
     static const char *const words[COMPARE_STATUS_COUNT] = {"converged", "not_converged", "failed", "timeout",
                                                             "refused"};
     return words[status];
@@ -51,7 +52,7 @@ static void print_residual(const compare_row *row, double residual) {
 static void print_row(const compare_problem *p, const compare_solver *s, const compare_row *row, int problems,
                       int solvers) {
     printf("%-*s  %8d  %-*s  %-11s  %-13s", problems, p->name, p->contacts, solvers, s->label,
-           stn_formulation_name(s->formulation), compare_status_word(row->status));
+           stn_formulation_name(s->formulation), status_word(row->status));
     print_residual(row, row->residual);
     print_residual(row, row->certificate.natural_scaled);
     if (has_result(row)) {
@@ -69,7 +70,7 @@ static void print_counts(const comparison *c) {
     }
     for (int32_t s = 0; s < COMPARE_STATUS_COUNT; s++) {
         if (counts[s] > 0) {
-            printf("%s%d %s", shown++ > 0 ? ", " : "", counts[s], compare_status_word((compare_status)s));
+            printf("%s%d %s", shown++ > 0 ? ", " : "", counts[s], status_word((compare_status)s));
         }
     }
     putchar('\n');
@@ -147,7 +148,7 @@ static cJSON *row_json(const comparison *c, int32_t problem, int32_t solver) {
     cli_json_add_text(json, "problem", c->problems[problem].path);
     cli_json_add_text(json, "solver", s->label);
     cli_json_add_text(json, "formulation", stn_formulation_name(s->formulation));
-    cli_json_add_text(json, "status", compare_status_word(row->status));
+    cli_json_add_text(json, "status", status_word(row->status));
     cli_json_add_text(json, "judged_by", compare_measure(s->formulation));
     add_real(json, "residual", known, row->residual);
 #define ADD_FIELD(member, name, unit, text) add_real(json, name, known, row->certificate.member);
@@ -275,7 +276,7 @@ static void put_row(FILE *file, const comparison *c, int32_t problem, int32_t so
     put_real(file, p->read, p->nv);
     fputc(',', file);
     put_text(file, s->label);
-    fprintf(file, ",%s,%s,%s", stn_formulation_name(s->formulation), compare_status_word(row->status),
+    fprintf(file, ",%s,%s,%s", stn_formulation_name(s->formulation), status_word(row->status),
             compare_measure(s->formulation));
     put_real(file, known, row->residual);
 #define PUT_FIELD(member, name, unit, text) put_real(file, known, row->certificate.member);

@@ -48,8 +48,6 @@ STN_API stn_status stn_certify(const stn_problem *problem, const double *v, cons
 /// is not positive definite. Everything lies in `scratch`.
 STN_API stn_status stn_condition_number(const stn_problem *problem, const double *v, const stn_law *law,
                                         const void *law_memory, stn_arena *scratch, double *out, stn_error *err);
-/// Member-wise maximum, NaN only if both are; finite if both are.
-STN_API void stn_certificate_merge(stn_certificate *into, const stn_certificate *other);
 
 #ifdef __cplusplus
 }

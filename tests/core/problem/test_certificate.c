@@ -182,17 +182,6 @@ static void light_leaves_the_natural_maps_out(void **state) {
     assert_true(isnan(c.natural_ncp) && isnan(c.natural_ccp) && isnan(c.natural_scaled));
 }
 
-static void merging_keeps_the_worst(void **state) {
-    (void)state;
-    stn_certificate a = {.momentum = 1.0, .cone = NAN, .box = NAN, .finite = true};
-    stn_certificate b = {.momentum = 2.0, .cone = 3.0, .box = NAN, .finite = false};
-    stn_certificate_merge(&a, &b);
-    assert_near(a.momentum, 2.0, 0.0);
-    assert_near(a.cone, 3.0, 0.0);
-    assert_true(isnan(a.box));
-    assert_false(a.finite);
-}
-
 static void the_slack_of_the_coulomb_map_is_the_future_gap_over_dt(void **state) {
     (void)state;
     block b;
@@ -417,7 +406,6 @@ int main(void) {
         cmocka_unit_test(box_rows_are_judged_by_their_bounds),
         cmocka_unit_test(nan_is_not_lost),
         cmocka_unit_test(light_leaves_the_natural_maps_out),
-        cmocka_unit_test(merging_keeps_the_worst),
         cmocka_unit_test(the_slack_of_the_coulomb_map_is_the_future_gap_over_dt),
         cmocka_unit_test(complementarity_is_the_mean_defect_over_the_energy),
         cmocka_unit_test(an_ellipse_has_its_own_limits_along_each_direction),
