@@ -29,6 +29,7 @@ local arm = load_text(world, ".urdf", ([[<robot name="crane"><link name="mast">
 local servo = world:controller { "joint_pd", target = arm, kp = p.kp, kd = p.kd }
 servo:set { position = { hinge = 0 } }
 local hinge, boom = arm:joint "hinge", arm:link "boom"
+world:log { "time [s]", "angle [rad]", values = function() return world.time, hinge:position() end }
 
 local function weight(load, angle) return (p.mass * 9.81 + load) * p.length * math.cos(angle) end
 
@@ -36,7 +37,6 @@ local function weight(load, angle) return (p.mass * 9.81 + load) * p.length * ma
 local function run(load, seconds, look)
   for _ in world:run { seconds = seconds } do
     boom:apply_force { force = { 0, 0, -load }, point = stn.transform(boom:pose(), { p.length, 0, 0 }) }
-    world:plot("angle [rad]", hinge:position())
     if look then look(hinge:position(), hinge:velocity()) end
   end
 end

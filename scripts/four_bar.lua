@@ -58,6 +58,7 @@ motor:set { velocity = { A = p.rate } }
 local A, B, D = linkage:joint "A", linkage:joint "B", linkage:joint "D"
 local function off(angle) return math.abs((angle + math.pi) % (2 * math.pi) - math.pi) end
 
+world:log { "time [s]", "loop error [m]", values = function() return world.time, loop:error() end }
 local drift, early, worst_coupler, worst_rocker, force = 0, 0, 0, 0, 0
 for step in world:run { seconds = p.seconds } do
   local a = A:position()
@@ -68,7 +69,6 @@ for step in world:run { seconds = p.seconds } do
   worst_rocker = math.max(worst_rocker, off(D:position() - rocker))
   local x, y, z = table.unpack(loop:impulse())
   force = math.max(force, math.sqrt(x * x + y * y + z * z) / p.dt)
-  world:plot("loop error [m]", loop:error())
 end
 
 stn.result("turns", A:position() / (2 * math.pi), "1")

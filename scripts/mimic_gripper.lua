@@ -47,6 +47,7 @@ local grip, follow = gripper:joint "grip", gripper:joint "follow"
 local function squeeze(finger)
   return world:contact_force(box, { gripper, finger }).normal_force
 end
+world:log { "time [s]", "left finger [N]", values = function() return world.time, squeeze "left" end }
 
 local ratio_error, lowest, force_error = 0, math.huge, 0
 for step in world:run { seconds = p.seconds } do
@@ -58,7 +59,6 @@ for step in world:run { seconds = p.seconds } do
     local left, right = squeeze "left", squeeze "right"
     force_error = math.max(force_error, math.abs(left - p.effort / 2), math.abs(right - p.effort / 2))
     lowest = math.min(lowest, box:position()[3])
-    world:plot("left finger [N]", left)
   end
 end
 

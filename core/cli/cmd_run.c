@@ -184,7 +184,7 @@ static int check_options(const cli_command *command, const run_options *o) {
     for (int32_t i = 0; i < o->records.count; i++) {
         for (int32_t k = 0; k < i; k++) {
             if (strcmp(o->records.items[i], o->records.items[k]) == 0) {
-                return cli_fail(command, "--record %s: is given twice; name another file", o->records.items[i]);
+                return cli_fail(command, "%s is given twice as --log or --record; name another file", o->records.items[i]);
             }
         }
     }

@@ -31,10 +31,12 @@ typedef struct stn_lua_world {
     bool touched;         // state or gravity was changed by hand since the last step
     bool first;           // of the session's worlds to step
     bool has_columns;     // by world:log
+    int64_t tables_begin; // `made` from which on a table that is open gets no new columns; INT64_MAX: none is open
     lua_State *L;         // while it steps: where, and the world's index there
     int at;
     const char *asks;      // while it waits for what a function of the script returns: whose; else NULL
     char compiled_at[128]; // "file:line" of the call that completed the model
+    char compiled_by[32];  // and its name: "controller", "run"; "" when Lua does not tell
     int32_t unnamed;       // bodies that were named automatically
     // energy book-keeping of the statistics
     double energy, balance, balance_low; // E; E - work; its running minimum [J]
@@ -95,8 +97,8 @@ const char *stn_fields_text(const stn_fields *f, const char *key); ///< NULL whe
 /// One of `words` (NULL-terminated): its index, or -1 when absent.
 int stn_fields_choice(const stn_fields *f, const char *key, const char *const *words);
 void stn_fields_material(const stn_fields *f, stn_material *out); ///< mu, stiffness, ...; unset members stay
-/// What a table says of a surface: `asked` by numbers (unset: not there), and `surface` with the values of `material`, a
-/// name, below them. Returns the named material, NULL when there is none.
+/// What a table says of a surface: `asked` by numbers (unset: not there), and `surface` with the values of `material`,
+/// a name, below them. Returns the named material, NULL when there is none.
 const stn_named_material *stn_fields_surface(const stn_fields *f, stn_material *asked, stn_material *surface);
 /// Warns, once a run and key, of what none of the world's law, solver and contact model uses.
 void stn_fields_warn_unread(const stn_fields *f, const stn_world *world, const stn_material *given);
@@ -224,8 +226,9 @@ void stn_lua_push_contacts(lua_State *L, stn_lua_world *w);
 void stn_lua_set_link(lua_State *L, const stn_model *model, int32_t link, const char *robot_key, const char *link_key);
 /// Sets the signals that world:log declared, if any (lua_log.c).
 stn_status stn_lua_log_columns(lua_State *L, int world_index, stn_lua_world *w, stn_error *err);
-/// Does this recorder write the world's declared columns in place of its own? Such a one has the parameter `columns`.
-bool stn_lua_log_takes(const stn_lua_world *w, const char *recorder);
+/// Does this recorder write tables, where columns that world:log declares stand in place of its own? Such a one has the
+/// parameter `columns`.
+bool stn_lua_is_table(const stn_lua_world *w, const char *recorder);
 int stn_lua_object_equal(lua_State *L); ///< __eq of robots, links and joints
 /// World pose and velocity of a link.
 stn_pose stn_lua_link_pose(stn_lua_world *w, int32_t link);

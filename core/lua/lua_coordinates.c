@@ -95,7 +95,9 @@ void stn_lua_read_joints(lua_State *L, int index, const char *owner, stn_lua_wor
         count += size_of(&model->joints[r->joint_start + i], quantity);
     }
     double *list = lua_newuserdatauv(L, sizeof(double) * (size_t)(count + 1), 0);
-    stn_lua_reals(L, table, owner, quantity == STN_LUA_POSITION ? "m, rad" : "m/s, rad/s", count, list);
+    char what[160];
+    snprintf(what, sizeof what, "%s: the list for robot '%s'", owner, r->name);
+    stn_lua_reals(L, table, what, quantity == STN_LUA_POSITION ? "m or rad" : "m/s or rad/s", count, list);
     for (int32_t i = 0; i < r->joint_count; i++) {
         const stn_joint *joint = &model->joints[r->joint_start + i];
         memcpy(&values[start_of(joint, quantity)], &list[at], sizeof(double) * (size_t)size_of(joint, quantity));

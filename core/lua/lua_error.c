@@ -112,6 +112,10 @@ static int index_object(lua_State *L) {
 
 static int refuse_assignment(lua_State *L) {
     const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : luaL_typename(L, 2);
+    const char *setter = lua_pushfstring(L, "set_%s", name);
+    if (lua_getfield(L, lua_upvalueindex(1), setter) != LUA_TNIL) {
+        stn_lua_fail(L, "'%s' cannot be assigned; use %s", name, setter);
+    }
     stn_lua_fail(L, "'%s' cannot be assigned; use the object's set functions", name);
 }
 
@@ -123,12 +127,13 @@ void stn_lua_class(lua_State *L, const char *type, const luaL_Reg *methods, cons
     luaL_setfuncs(L, methods, 0);
     lua_pushvalue(L, -1);
     lua_setfield(L, -3, "__methods");
+    lua_pushvalue(L, -1);
+    lua_pushcclosure(L, refuse_assignment, 1);
+    lua_setfield(L, -3, "__newindex");
     class_info *info = lua_newuserdatauv(L, sizeof *info, 0);
     *info = (class_info){type, get, properties};
     lua_pushcclosure(L, index_object, 2);
     lua_setfield(L, -2, "__index");
-    lua_pushcfunction(L, refuse_assignment);
-    lua_setfield(L, -2, "__newindex");
     lua_pop(L, 1);
 }
 

@@ -17,7 +17,8 @@ static stn_status set_signals(lua_State *L, stn_lua_world *w, int table, int bas
     }
     int returned = lua_gettop(L) - base;
     if (returned != count) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "world:log: values returned %d numbers for %d columns", returned, count);
+        return stn_fail(err, STN_ERR_ARGUMENT, "world:log: values returned %d number%s for %d column%s", returned,
+                        returned == 1 ? "" : "s", count, count == 1 ? "" : "s");
     }
     stn_status status = STN_OK;
     for (int i = 1; i <= count && status == STN_OK; i++) {
@@ -53,10 +54,10 @@ static stn_status observe(void *user, const stn_observation *observation, stn_er
     return stn_lua_log_columns(w->L, w->at, w, err);
 }
 
-bool stn_lua_log_takes(const stn_lua_world *w, const char *recorder) {
+bool stn_lua_is_table(const stn_lua_world *w, const char *recorder) {
     const stn_plugin_info *info = NULL;
     stn_error err = {0};
-    if (!w->has_columns || stn_plugin_find(w->session->context, STN_KIND_RECORDER, recorder, &info, &err) < 0) {
+    if (stn_plugin_find(w->session->context, STN_KIND_RECORDER, recorder, &info, &err) < 0) {
         return false;
     }
     for (int32_t i = 0; i < info->desc->param_count; i++) {
@@ -122,6 +123,9 @@ static int world_log(lua_State *L) {
     check_columns(L, &f);
     if (w->begun || w->has_columns) {
         stn_lua_fail(L, "world:log: once, before the first step");
+    }
+    if (w->tables_begin <= w->made) {
+        stn_lua_fail(L, "world:log: before world:record; the table that is open has its columns");
     }
     stn_error err = {0};
     stn_lua_check(L, stn_world_observe(w->world, observe, w, &err), &err);

@@ -288,9 +288,23 @@ static stn_mass weigh_parts(const stn_fields *f, const body_description *d, cons
     return sum;
 }
 
+/// Materials, colours and filters are those of its shapes, of each by itself.
+static void refuse_shape_keys(lua_State *L) {
+    static const char *const keys[] = {STN_GEOMETRY_KEYS};
+    for (int i = 0; i < STN_COUNT(keys) && lua_type(L, 2) == LUA_TTABLE; i++) {
+        if (lua_getfield(L, 2, keys[i]) != LUA_TNIL) {
+            stn_lua_fail(
+                L, "world:compound: '%s' is said of each shape: shapes = { { \"box\", size = {...}, %s = ... }, ... }",
+                keys[i], keys[i]);
+        }
+        lua_pop(L, 1);
+    }
+}
+
 static int add_compound(lua_State *L) {
     static const char *const keys[] = {"shapes", PLACE_KEYS, NULL};
     stn_lua_world *w = stn_lua_world_check(L, 1);
+    refuse_shape_keys(L);
     stn_fields f = stn_fields_open(L, 2, "world:compound", keys, 0);
     body_description d = read_body(&f, w, "compound");
     if (!stn_fields_push(&f, "shapes") || lua_type(L, -1) != LUA_TTABLE || lua_rawlen(L, -1) == 0) {

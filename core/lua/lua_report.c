@@ -32,6 +32,19 @@ bool stn_session_add_check(stn_session *session, const char *name, bool ok, doub
     return true;
 }
 
+/// Messages say nan: which sign a computation left on it tells nobody anything.
+static double without_sign_of_nan(double value) {
+    return isnan(value) ? (double)NAN : value;
+}
+
+/// A number, NaN too; no text that looks like one. `what` names it in messages.
+static double take_number(lua_State *L, int index, const char *what) {
+    if (lua_type(L, index) != LUA_TNUMBER) {
+        stn_lua_fail(L, "%s must be a number, got %s", what, luaL_typename(L, index));
+    }
+    return without_sign_of_nan(lua_tonumber(L, index));
+}
+
 /// stn.check(name, ok) or stn.check(name, { value =, limit =, unit = }): value <= limit; `least` instead of limit: >=.
 static int check(lua_State *L) {
     static const char *const keys[] = {"value", "limit", "least", "unit", NULL};
@@ -43,15 +56,16 @@ static int check(lua_State *L) {
     if (lua_type(L, 2) == LUA_TTABLE) {
         stn_fields f = stn_fields_open(L, 2, "stn.check", keys, 0);
         lua_getfield(L, 2, "value"); // may be nan: then the check fails
-        if (!lua_isnumber(L, -1)) {
+        if (lua_type(L, -1) != LUA_TNUMBER) {
             stn_lua_fail(L, "stn.check: '%s' needs value, a number, got %s", name, luaL_typename(L, -1));
         }
-        value = lua_tonumber(L, -1);
+        value = without_sign_of_nan(lua_tonumber(L, -1));
         unit = stn_fields_text(&f, "unit");
         bool above = stn_fields_real(&f, "limit", "as the value", &limit);
         bool below = stn_fields_real(&f, "least", "as the value", &least);
         if (above == below) {
-            stn_lua_fail(L, "stn.check: give limit (value <= limit) or least (value >= least)");
+            stn_lua_fail(L, "stn.check: give limit (value <= limit) or least (value >= least)%s",
+                         above ? ", not both" : "");
         }
         ok = above ? value <= limit : value >= least;
         limit = above ? limit : least;
@@ -73,8 +87,8 @@ static int check(lua_State *L) {
 static int result(lua_State *L) {
     stn_session *session = stn_lua_session(L);
     const char *name = luaL_checkstring(L, 1), *unit = luaL_optstring(L, 3, NULL);
-    double value = luaL_checknumber(L, 2);
-    for (int32_t i = 0; i < session->result_count; i++) {
+    double value = take_number(L, 2, "stn.result: the value");
+    for (int32_t i = 0; i < session->result_count; i++) { // the last one counts
         if (strcmp(session->results[i].name, name) == 0) {
             session->results[i].value = value;
             return 0;
@@ -149,8 +163,8 @@ const char *stn_session_failed_check(const stn_session *session, int32_t first, 
         if (isnan(c->limit)) {
             snprintf(text, size, "check failed: %s", c->name);
         } else {
-            snprintf(text, size, "check failed: %s: %g against a limit of %g %s", c->name, c->value, c->limit,
-                     c->unit != NULL ? c->unit : "");
+            snprintf(text, size, "check failed: %s: %g against a limit of %g%s%s", c->name, c->value, c->limit,
+                     c->unit != NULL ? " " : "", c->unit != NULL ? c->unit : "");
         }
         return text;
     }
@@ -190,7 +204,7 @@ static int test(lua_State *L) {
 static void compare(lua_State *L, double value, double expected, double tolerance, const char *what) {
     if (!(fabs(value - expected) <= tolerance)) {
         stn_lua_fail(L, "%s = %.10g, expected %.10g within %g (off by %g)", what, value, expected, tolerance,
-                     value - expected);
+                     without_sign_of_nan(value - expected));
     }
 }
 
@@ -199,7 +213,7 @@ static int near(lua_State *L) {
     double tolerance = luaL_checknumber(L, 3);
     const char *what = luaL_optstring(L, 4, "value");
     if (lua_type(L, 1) != LUA_TTABLE) {
-        compare(L, luaL_checknumber(L, 1), luaL_checknumber(L, 2), tolerance, what);
+        compare(L, take_number(L, 1, what), take_number(L, 2, "stn.near: what is expected"), tolerance, what);
         return 0;
     }
     luaL_checktype(L, 2, LUA_TTABLE);
@@ -211,7 +225,7 @@ static int near(lua_State *L) {
         lua_rawgeti(L, 1, i);
         lua_rawgeti(L, 2, i);
         const char *item = lua_pushfstring(L, "%s[%d]", what, (int)i);
-        compare(L, luaL_checknumber(L, -3), luaL_checknumber(L, -2), tolerance, item);
+        compare(L, take_number(L, -3, item), take_number(L, -2, "stn.near: what is expected"), tolerance, item);
         lua_pop(L, 3);
     }
     return 0;

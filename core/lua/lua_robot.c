@@ -110,6 +110,10 @@ static int place_apply_force(lua_State *L) {
     stn_fields f = stn_fields_open(L, 2, "apply_force", keys, 0);
     stn_vec3 force = stn_vec3_zero(), torque = stn_vec3_zero();
     int32_t body = model_of(o)->links[link].body;
+    if (body == 0) {
+        stn_lua_fail(L, "apply_force: link '%s' is fixed to the world, so that no force moves it",
+                     model_of(o)->links[link].name);
+    }
     const stn_pose *pose = &stn_world_kinematics(o->world->world)->body_pose[body];
     stn_vec3 point = stn_pose_apply(pose, model_of(o)->bodies[body].mass.com);
     stn_fields_vector(&f, "force", "N", &force);
@@ -145,12 +149,23 @@ static int place_set_surface_velocity(lua_State *L) {
 
 // -------------------------------------------------------------------------------------------------------- robots
 
+/// The body of a robot's root link, which moves; raises for what is welded to the world.
+static int32_t moving_root(lua_State *L, const stn_lua_object *o, const char *what) {
+    int32_t body = model_of(o)->links[robot_of(o)->root_link].body;
+    if (body == 0) {
+        stn_lua_fail(
+            L, "%s: '%s' is fixed to the world; what is to be moved is described without fixed = true, or prescribed",
+            what, robot_of(o)->name);
+    }
+    return body;
+}
+
 static int robot_set_pose(lua_State *L) {
     stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_ROBOT);
     stn_pose pose;
     stn_lua_pose(L, 2, "set_pose", &pose);
     stn_error err = {0};
-    int32_t body = model_of(o)->links[robot_of(o)->root_link].body;
+    int32_t body = moving_root(L, o, "set_pose");
     stn_lua_check(L, stn_world_set_body_pose(o->world->world, body, &pose, &err), &err);
     o->world->touched = true;
     return 0;
@@ -161,7 +176,7 @@ static int robot_set_velocity(lua_State *L) {
     stn_vec3 linear, angular;
     stn_lua_velocity(L, 2, "set_velocity", &linear, &angular);
     stn_error err = {0};
-    int32_t body = model_of(o)->links[robot_of(o)->root_link].body;
+    int32_t body = moving_root(L, o, "set_velocity");
     stn_lua_check(L, stn_world_set_body_velocity(o->world->world, body, linear, angular, &err), &err);
     o->world->touched = true;
     return 0;

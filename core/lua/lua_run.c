@@ -13,7 +13,8 @@ static stn_status open_recorder(lua_State *L, int index, stn_lua_world *w, stn_p
                                 stn_error *err) {
     static const stn_setting declared[] = {
         {.name = "columns", .form = STN_SETTING_TEXT, .text = "declared", .where = "world:log"}};
-    if (choice.setting_count == 0 && stn_lua_log_takes(w, choice.id)) {
+    bool table = stn_lua_is_table(w, choice.id);
+    if (choice.setting_count == 0 && table && w->has_columns) {
         choice.settings = declared;
         choice.setting_count = 1;
     }
@@ -22,7 +23,12 @@ static stn_status open_recorder(lua_State *L, int index, stn_lua_world *w, stn_p
     status = status < 0 ? status
                         : stn_instance_create(w->session->context, STN_KIND_RECORDER, choice.id, choice.settings,
                                               choice.setting_count, &recorder, err);
-    return status < 0 ? status : stn_world_record(w->world, recorder, path, err);
+    status = status < 0 ? status : stn_world_record(w->world, recorder, path, err);
+    if (status >= 0 && table) { // its first row is the start, or the next step
+        int64_t first_row = stn_world_state(w->world)->step == 0 ? w->made : w->made + 1;
+        w->tables_begin = first_row < w->tables_begin ? first_row : w->tables_begin;
+    }
+    return status;
 }
 
 /// Before a world's first step. The first world that steps is the one that the run is about: the summary describes it,
@@ -141,7 +147,7 @@ static int world_run(lua_State *L) {
     bool timed = stn_fields_at_least(&f, "seconds", "s", 0.0, &seconds);
     bool counted = stn_fields_integer(&f, "steps", 0, INT64_C(1) << 52, &steps);
     if (timed == counted) {
-        stn_lua_fail(L, "world:run: give seconds or steps");
+        stn_lua_fail(L, "world:run: give seconds or steps%s", timed ? ", not both" : "");
     }
     if (!isnan(w->session->seconds) && !declares_seconds(w->session)) {
         seconds = w->session->seconds;
@@ -185,8 +191,31 @@ static int world_record(lua_State *L) {
 static int world_close_recordings(lua_State *L) {
     stn_lua_world *w = stn_lua_world_idle(L, 1, "world:close_recordings");
     stn_error err = {0};
+    w->tables_begin = INT64_MAX;
     stn_lua_check(L, stn_world_close_recordings(w->world, &err), &err);
     return 0;
+}
+
+static bool has_signal(const stn_lua_world *w, const char *name) {
+    const stn_observation *o = stn_world_observation(w->world);
+    for (int32_t i = 0; i < o->signal_count; i++) {
+        if (strcmp(o->signals[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Columns of a table are those of its first row.
+static void warn_late_signal(lua_State *L, const stn_lua_world *w, const char *name) {
+    if (w->made >= w->tables_begin && !has_signal(w, name)) {
+        stn_lua_where(L);
+        stn_log(w->session->context, STN_LOG_WARNING,
+                "%sworld:plot: '%s' comes after a table's first row and is not in it: declare it by world:log, or plot "
+                "it before world:record and the first step",
+                lua_tostring(L, -1), name);
+        lua_pop(L, 1);
+    }
 }
 
 static int world_plot(lua_State *L) {
@@ -195,6 +224,7 @@ static int world_plot(lua_State *L) {
     const char *name = luaL_checklstring(L, 2, &size);
     luaL_argcheck(L, strlen(name) == size, 2, "a name without the character \\0 expected");
     double value = stn_lua_real(L, 3, "world:plot: the value", "as plotted");
+    warn_late_signal(L, w, name);
     stn_error err = {0};
     stn_lua_check(L, stn_world_signal(w->world, name, value, &err), &err);
     return 0;

@@ -159,8 +159,11 @@ static int world_random(lua_State *L) {
     stn_lua_world *w = stn_lua_world_check(L, 1);
     double low = 0.0, high = 1.0;
     if (!lua_isnoneornil(L, 2)) {
-        low = stn_lua_real(L, 2, "world:random: low", "any");
-        high = stn_lua_real(L, 3, "world:random: high", "any");
+        low = stn_lua_real(L, 2, "world:random: low", "any unit");
+        high = stn_lua_real(L, 3, "world:random: high", "any unit");
+    }
+    if (high < low) {
+        stn_lua_fail(L, "world:random: low = %g is above high = %g", low, high);
     }
     lua_pushnumber(L, low + (high - low) * stn_world_random(w->world));
     return 1;

@@ -48,7 +48,7 @@ static void read_scalars(const stn_fields *f, const stn_session *session, stn_wo
 /// Empty world object: its tables exist before anything can fail.
 static stn_lua_world *push_world(lua_State *L, stn_session *session) {
     stn_lua_world *w = lua_newuserdatauv(L, sizeof *w, 6);
-    *w = (stn_lua_world){.session = session, .energy = NAN};
+    *w = (stn_lua_world){.session = session, .energy = NAN, .tables_begin = INT64_MAX};
     for (int i = 1; i <= 6; i++) {
         lua_newtable(L);
         lua_setiuservalue(L, -2, i);
@@ -142,6 +142,18 @@ void stn_lua_world_describe(stn_lua_world *w) {
     }
 }
 
+/// Where the script is, and the function of the binding that it has called.
+static void note_completion(lua_State *L, stn_lua_world *w) {
+    stn_lua_position(L);
+    snprintf(w->compiled_at, sizeof w->compiled_at, "%s", lua_tostring(L, -1));
+    lua_pop(L, 1);
+    lua_Debug function;
+    if (lua_getstack(L, 0, &function) != 0 && lua_getinfo(L, "n", &function) != 0 && function.name != NULL &&
+        strcmp(function.namewhat, "metamethod") != 0) {
+        snprintf(w->compiled_by, sizeof w->compiled_by, "%s", function.name);
+    }
+}
+
 void stn_lua_world_complete(lua_State *L, int index, stn_lua_world *w) {
     if (w->compiled) {
         return;
@@ -150,9 +162,7 @@ void stn_lua_world_complete(lua_State *L, int index, stn_lua_world *w) {
     stn_error err = {0};
     stn_lua_check(L, stn_world_compile(w->world, &err), &err);
     w->compiled = true;
-    stn_lua_position(L);
-    snprintf(w->compiled_at, sizeof w->compiled_at, "%s", lua_tostring(L, -1));
-    lua_pop(L, 1);
+    note_completion(L, w);
     stn_lua_check(L, stn_world_observe(w->world, stn_statistics_observe, w, &err), &err);
     stn_lua_world_apply_start(L, self, w);
     if (!w->session->stepped) {
@@ -171,9 +181,9 @@ stn_model_builder *stn_lua_world_builder(lua_State *L, stn_lua_world *w, const c
         stn_lua_fail(L, "%s: this world was closed", what);
     }
     if (w->compiled) {
-        stn_lua_fail(
-            L, "%s: the world was completed at %s, by the first use of its state; describe everything before that",
-            what, w->compiled_at);
+        stn_lua_fail(L, "%s: the world was completed at %s, by %s%s%s its state; describe everything before that", what,
+                     w->compiled_at, w->compiled_by[0] != '\0' ? "'" : "the first use of", w->compiled_by,
+                     w->compiled_by[0] != '\0' ? "', which uses" : "");
     }
     stn_model_builder *builder = stn_world_builder(w->world);
     if (builder == NULL) { // completing it failed for good: says why
@@ -225,6 +235,7 @@ static int world_clone(lua_State *L) {
     stn_lua_check(L, stn_world_clone(w->world, &copy->world, &err), &err);
     copy->compiled = true;
     memcpy(copy->compiled_at, w->compiled_at, sizeof copy->compiled_at);
+    memcpy(copy->compiled_by, w->compiled_by, sizeof copy->compiled_by);
     for (int i = 1; i <= 3; i += 2) { // start values and findings: never changed after completion, so shared
         lua_getiuservalue(L, 1, i);
         lua_setiuservalue(L, -2, i);

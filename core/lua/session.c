@@ -111,7 +111,7 @@ stn_status stn_session_check_overrides(stn_session *session, stn_error *err) {
             return stn_fail(err, STN_ERR_PARAMETER,
                             "--set %s: the script declares no such parameter, did you mean '%s'?", o->name, near);
         }
-        return stn_fail(err, STN_ERR_PARAMETER, "--set %s: the script declares no such parameter; it declares: %s",
+        return stn_fail(err, STN_ERR_PARAMETER, "--set %s: the script declares no such parameter before its first world; it declares: %s",
                         o->name, count > 0 ? known : "none");
     }
     return STN_OK;

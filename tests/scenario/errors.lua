@@ -50,6 +50,43 @@ stn.test("a check without a number says which", function()
   refused(function() stn.check("height", {}) end, "'height'", "value", "nil")
 end)
 
+stn.test("a text that looks like a number is none", function()
+  refused(function() stn.check("height", { value = "1", limit = 2 }) end, "'height'", "value", "string")
+  refused(function() stn.near("1", 1, 0.1) end, "value must be a number, got string")
+  refused(function() stn.near({ 1, "2" }, { 1, 2 }, 0.1, "q") end, "q[2] must be a number, got string")
+  refused(function() stn.result("height", "1") end, "the value must be a number, got string")
+  refused(function() stn.near(0 / 0, 1, 0.1, "height") end, "height = nan, expected 1 within 0.1 (off by nan)")
+end)
+
+stn.test("of two that exclude each other one is asked for, and told when both are there", function()
+  refused(function() stn.check("height", { value = 1, limit = 2, least = 0 }) end, "limit", "least", "not both")
+  refused(function() stn.world {}:run { seconds = 1, steps = 2 } end, "seconds or steps, not both")
+  assert(not stn.fails(function() stn.world {}:run {} end):find "not both")
+end)
+
+stn.test("what is fixed to the world cannot be moved", function()
+  local world = stn.world {}
+  local wall = world:box { name = "wall", size = { 1, 1, 1 }, fixed = true }
+  world:ground { name = "floor" }
+  refused(function() wall:set_pose {} end, "set_pose: 'wall' is fixed to the world", "without fixed")
+  refused(function() wall:set_velocity { 1, 0, 0 } end, "set_velocity: 'wall' is fixed to the world")
+  refused(function() wall:apply_force { force = { 1, 0, 0 } } end, "apply_force: link 'wall' is fixed to the world")
+  refused(function() world:robot "floor":set_pose {} end, "set_pose: 'floor' is fixed to the world")
+end)
+
+stn.test("the surface of a compound is said of its shapes", function()
+  local shapes = { { "box", size = { 1, 1, 1 } } }
+  for key, value in pairs { mu = 0.3, color = { 1, 0, 0 }, material = "steel", mask = 1 } do
+    refused(function() stn.world {}:compound { shapes = shapes, [key] = value } end, "world:compound", ("'%s' is said of each shape"):format(key))
+  end
+end)
+
+stn.test("a random number from an empty interval is refused", function()
+  local world = stn.world {}
+  refused(function() world:random(2, 1) end, "low = 2 is above high = 1")
+  stn.near(world:random(2, 2), 2, 0, "of one number")
+end)
+
 stn.test("an infinite quaternion is refused", function()
   local ball = stn.world {}:sphere { radius = 0.1 }
   refused(function() ball:set_q { 0, 0, 0, 1e300, 0, 0, 0 } end, "quaternion", "inf")
@@ -152,7 +189,7 @@ stn.test("the order of describing and running is told", function()
   local world = stn.world {}
   local ball = world:sphere { radius = 1, name = "ball" }
   world:step()
-  refused(function() world:box { size = { 1, 1, 1 } } end, "completed at", "describe everything before")
+  refused(function() world:box { size = { 1, 1, 1 } } end, "completed at", "by 'step'", "describe everything before")
   refused(function() world:controller { "joint_pd", target = ball } end, "before the first step")
   refused(function() stn.world {}:controller { "joint_pd", target = ball } end, "target")
   refused(function()

@@ -102,7 +102,7 @@ stn.test("unknown members are errors with the nearest name", function()
   end, "did you mean 'world'?")
   stn.fails(function()
     world.dt = 3
-  end, "cannot be assigned")
+  end, "'dt' cannot be assigned; use set_dt")
 end)
 
 stn.test("parameters have the type of their default", function()
@@ -199,7 +199,7 @@ stn.test("bad columns are named", function()
   world:log { "t", "x", values = function() return answer() end }
   stn.fails(function() world:log { "t", values = print } end, "once, before the first step")
   answer = function() return 1 end
-  stn.fails(function() world:step() end, "values returned 1 numbers for 2 columns")
+  stn.fails(function() world:step() end, "values returned 1 number for 2 columns")
   answer = function() return 1, {} end
   stn.fails(function() world:step() end, "column 'x' is a table, must be a number")
   answer = function() error "no more" end
@@ -209,6 +209,19 @@ stn.test("bad columns are named", function()
   local other = make()
   other:step()
   stn.fails(function() other:log { "t", values = print } end, "before the first step")
+end)
+
+stn.test("columns are declared before a table is opened", function()
+  local world, path = make(), files:path ".csv"
+  world:record(path)
+  stn.fails(function() world:log { "t", values = function() return world.time end } end, "world:log: before world:record")
+  world:close_recordings()
+  os.remove(path .. ".parameters")
+  world:log { "t", values = function() return world.time end }
+  world:record(path)
+  world:step()
+  world:close_recordings()
+  assert(read_lines(path)[1] == "step,t")
 end)
 
 stn.test("the values of columns cannot step or close the world, nor its columns change", function()

@@ -43,9 +43,21 @@ static void test_recordings_of_several_kinds_are_made_at_once(void **state) {
     assert_int_equal(count_lines("two.csv", &whole), 12);
     assert_int_equal(count_lines("three.csv", &whole), 12);
     stn_expect("run falling.lua --record one.csv --log one.csv " ERRORS, 2,
-               "stiction run: --record one.csv: is given twice; name another file\n");
+               "stiction run: one.csv is given twice as --log or --record; name another file\n");
     stn_expect_part("run falling.lua --record one.csv --log ./one.csv " ERRORS, 2,
                     "recorder csv: ./one.csv: another recording is being written to it; name another file\n");
+}
+
+static void test_a_signal_that_comes_too_late_for_a_table_is_told(void **state) {
+    (void)state;
+    write_file("late_signal.lua", "local w = require 'stiction'.world {}\n"
+                                  "w:plot('early', 1)\n"
+                                  "for _ = 1, 3 do w:step() w:plot('early', 2) w:plot('late', 3) end\n");
+    stn_expect(
+        "run late_signal.lua -q --log late.csv --record late.html " ERRORS, 0,
+        "warning: late_signal.lua:3: world:plot: 'late' comes after a table's first row and is not in it: declare "
+        "it by world:log, or plot it before world:record and the first step\n");
+    stn_expect("run late_signal.lua -q --record late.html " ERRORS, 0, "");
 }
 
 static void test_what_fails_when_a_recording_is_closed_gives_status_2(void **state) {
@@ -264,6 +276,8 @@ static void test_problems_of_a_run_are_captured(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_recordings_of_several_kinds_are_made_at_once, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_a_signal_that_comes_too_late_for_a_table_is_told, enter_folder,
+                                        leave_folder),
         cmocka_unit_test_setup_teardown(test_what_fails_when_a_recording_is_closed_gives_status_2, enter_folder,
                                         leave_folder),
         cmocka_unit_test_setup_teardown(test_a_log_that_cannot_be_written_is_said_once, enter_folder, leave_folder),
