@@ -104,14 +104,16 @@ void solver_closed_forms(validate_trial *trial) {
         return;
     }
     static const double stick[3] = {0.03, -0.02, -1.0}, slide[3] = {3.0, -4.0, -1.0}, open[3] = {0.1, 0.1, 2.2};
-    const double held[3] = {-0.03 / 0.51, 0.02 / 0.51, 1.1 / 0.52}, none[3] = {0.0, 0.0, 0.0};
+    static const double none[3] = {0.0, 0.0, 0.0};
+    const double held[3] = {-0.03 / 0.51, 0.02 / 0.51, 1.1 / 0.52}, pushed[3] = {0.0, 0.0, 0.1 / 0.52};
     bool polyhedral = s.formulation == STN_LCP || s.formulation == STN_QP;
     double slid[3];
     sliding_impulse(&s, slide, slid);
     double worst = check_point(&s, "a point that sticks", stick, held);
     worst = fmax(worst, polyhedral ? 0.0 : check_point(&s, "a point that slides", slide, slid));
     worst = fmax(worst, check_point(&s, "a point that lifts off", open, none));
-    trial_ok(trial, "a point sticks, slides and lifts off to %.1e (limit %.1e)", worst, closed_form_limit);
+    worst = fmax(worst, check_point(&s, "a point at rest in the floor", none, pushed)); // v_hat is the only speed
+    trial_ok(trial, "a point sticks, slides, lifts off and is driven out to %.1e (limit %.1e)", worst, closed_form_limit);
 }
 
 // ------------------------------------------------------------------------------------------------------- no friction

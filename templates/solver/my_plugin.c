@@ -17,8 +17,8 @@ static const stn_param params[] = {
 static void update_rows(const stn_constraint *c, const double *W, const double *R, const double *lo, const double *hi,
                         double *v, double *g) {
     for (int32_t r = 0; r < c->rows; r++) {
-        double before = g[r];
-        g[r] = fmin(fmax(g[r] - 1.7 * v[r] / (W[r * c->rows + r] + R[r]), lo[r]), hi[r]);
+        double before = g[r], mass = W[r * c->rows + r] + R[r];
+        g[r] = mass > 0.0 ? fmin(fmax(before - 1.7 * v[r] / mass, lo[r]), hi[r]) : before;
         for (int32_t k = 0; k < c->rows; k++) {
             v[k] += W[k * c->rows + r] * (g[r] - before);
         }
@@ -39,6 +39,9 @@ static void update_contact(double omega, const stn_delassus *d, int32_t i, doubl
         update_rows(c, stn_delassus_diagonal(d, i), R, problem->lo + c->row, problem->hi + c->row, v, g);
         return;
     }
+    if (!(trace > 0.0)) { // nothing that the contact does moves a body, as on the axis of a wheel
+        return;
+    }
     v[2] += c->mu1 * hypot(v[0], v[1]); // de Saxce: the friction law becomes a cone problem
     for (int32_t r = 0; r < c->rows; r++) {
         g[r] -= omega / trace * v[r];
@@ -51,9 +54,9 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
     (void)err;
     const settings *config = self; // without a create function, self is the configuration
     const stn_delassus *w = control->delassus;
-    double speed = 0.0;
+    double speed = 0.0; // what the tolerance is relative to
     for (int32_t r = 0; r < problem->row_count; r++) {
-        speed = fmax(speed, fabs(w->b[r]));
+        speed = fmax(speed, fmax(fabs(w->b[r]), fabs(problem->v_hat[r])));
     }
     while (!(stn_delassus_residual(w, false, solution->gamma) <= control->tolerance * speed)) { // NaN is not done
         if (info->iterations == control->max_iterations) {
