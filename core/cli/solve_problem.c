@@ -137,8 +137,8 @@ static void *allocate(cli_problem *p, size_t count, size_t size, stn_status *sta
 stn_status cli_problem_make_room(cli_problem *p, const cli_solver *solver, stn_error *err) {
     stn_status status = STN_OK;
     size_t count = (size_t)p->problem.constraint_count;
-    size_t law_bytes = solver->law != NULL ? (size_t)solver->law->desc->memory.per_constraint : 0;
-    size_t solver_bytes = (size_t)solver->solver->desc->memory.per_constraint;
+    size_t law_bytes = solver->law != NULL ? (size_t)solver->law->desc->memory_per_constraint : 0;
+    size_t solver_bytes = (size_t)solver->solver->desc->memory_per_constraint;
     p->solution.v = allocate(p, (size_t)p->problem.nv, sizeof(double), &status, err);
     p->solution.gamma = allocate(p, (size_t)p->problem.row_count, sizeof(double), &status, err);
     p->law_memory = allocate(p, count, law_bytes, &status, err);

@@ -51,8 +51,8 @@ static stn_problem copy_problem(lua_State *L, second_solve *s, const stn_problem
     s->v = allocate(L, s, copy.nv, sizeof *s->v);
     s->gamma = allocate(L, s, copy.row_count, sizeof *s->gamma);
     s->law_memory =
-        law != NULL ? allocate(L, s, copy.constraint_count, (size_t)law->desc->memory.per_constraint) : NULL;
-    s->solver_memory = allocate(L, s, copy.constraint_count, (size_t)s->solver->desc->memory.per_constraint);
+        law != NULL ? allocate(L, s, copy.constraint_count, (size_t)law->desc->memory_per_constraint) : NULL;
+    s->solver_memory = allocate(L, s, copy.constraint_count, (size_t)s->solver->desc->memory_per_constraint);
     return copy;
 }
 

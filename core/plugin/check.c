@@ -136,8 +136,8 @@ static stn_status check_rest(const stn_plugin_desc *desc, stn_error *err) {
     if (desc->version == NULL || desc->summary == NULL) {
         return stn_fail(err, STN_ERR_PLUGIN, "version and summary must be given");
     }
-    if (desc->memory.per_constraint < 0 || desc->memory.per_tree < 0 || desc->memory.per_node < 0) {
-        return stn_fail(err, STN_ERR_PLUGIN, "memory sizes must be >= 0");
+    if (desc->memory_per_constraint < 0) {
+        return stn_fail(err, STN_ERR_PLUGIN, "memory_per_constraint = %d must be >= 0", desc->memory_per_constraint);
     }
     if ((desc->create == NULL) != (desc->destroy == NULL)) {
         return stn_fail(err, STN_ERR_PLUGIN, "create and destroy must be given both or neither");

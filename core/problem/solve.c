@@ -138,10 +138,10 @@ static bool needs_inverse(const solve_job *job, bool scaled) {
 
 static stn_status check_memories(const stn_problem_solver *s, const stn_solve_request *request, stn_error *err) {
     const stn_instance *solver = s->options.solver, *law = s->options.law;
-    if (solver->desc->memory.per_constraint > 0 && request->solver_memory == NULL) {
+    if (solver->desc->memory_per_constraint > 0 && request->solver_memory == NULL) {
         return stn_fail(err, STN_ERR_ARGUMENT, "solver %s keeps memory and none is given", solver->desc->id);
     }
-    if (s->law.ops != NULL && law->desc->memory.per_constraint > 0 && request->law_memory == NULL) {
+    if (s->law.ops != NULL && law->desc->memory_per_constraint > 0 && request->law_memory == NULL) {
         return stn_fail(err, STN_ERR_ARGUMENT, "law %s keeps memory and none is given", law->desc->id);
     }
     return STN_OK;

@@ -38,7 +38,7 @@ void law_declares(validate_trial *trial) {
         trial_ok(trial, "%d coefficients a contact%s%s%s%s", ops->coefficient_count,
                  ops->regularize != NULL ? ", regularizes" : "", ops->reach != NULL ? ", reaches beyond touch" : "",
                  ops->max_step != NULL ? ", bounds steps" : "",
-                 s.instance->desc->memory.per_constraint > 0 ? ", keeps memory" : "");
+                 s.instance->desc->memory_per_constraint > 0 ? ", keeps memory" : "");
     }
     law_end(&s);
 }
@@ -189,7 +189,7 @@ static void commit_once(law_subject *s, unsigned char *blocks, size_t used) {
     s->ops->commit(s->instance->self, s->problem, v_c, gamma, s->memory);
     if (!guard_stands(blocks) || !guard_stands(blocks + GUARD + used)) {
         trial_fail(s->trial, "commit writes outside of the %d slots of %d bytes", LAW_CONTACTS,
-                   s->instance->desc->memory.per_constraint);
+                   s->instance->desc->memory_per_constraint);
     }
 }
 
@@ -198,9 +198,9 @@ void law_memory(validate_trial *trial) {
     if (!law_begin(&s, trial)) {
         return;
     }
-    size_t used = LAW_CONTACTS * (size_t)s.instance->desc->memory.per_constraint;
+    size_t used = LAW_CONTACTS * (size_t)s.instance->desc->memory_per_constraint;
     if ((used > 0) != (s.ops->commit != NULL)) {
-        trial_fail(trial, "memory of %d bytes a constraint, and %s commit", s.instance->desc->memory.per_constraint,
+        trial_fail(trial, "memory of %d bytes a constraint, and %s commit", s.instance->desc->memory_per_constraint,
                    s.ops->commit != NULL ? "a" : "no");
     } else if (used == 0) {
         trial_ok(trial, "keeps no memory");

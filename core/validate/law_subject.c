@@ -61,7 +61,7 @@ static stn_status create(law_subject *s) {
         return status;
     }
     s->ops = s->instance->desc->ops.law;
-    size_t bytes = (size_t)s->instance->desc->memory.per_constraint;
+    size_t bytes = (size_t)s->instance->desc->memory_per_constraint;
     int32_t coefficients = s->ops->coefficient_count > 0 ? s->ops->coefficient_count : 1;
     s->arena = stn_arena_create(s->context);
     bool made = s->arena != NULL;

@@ -93,7 +93,7 @@ stn_problem *subject_problem(solver_subject *s, const problem_spec *spec) {
 // ------------------------------------------------------------------------------------------------------------ solve
 
 const void *subject_memory(const solver_subject *s, const stn_instance *instance, const stn_problem *p) {
-    int32_t bytes = instance != NULL ? instance->desc->memory.per_constraint : 0;
+    int32_t bytes = instance != NULL ? instance->desc->memory_per_constraint : 0;
     return bytes > 0 ? stn_arena_zeroed(s->arena, (size_t)p->constraint_count + 1, (size_t)bytes) : NULL;
 }
 

@@ -86,7 +86,7 @@ static bool solve_again(solver_subject *s, const stn_observation *o, int32_t ste
     subject_reset(s);
     solver_answer a = subject_solve(s, &p);
     size_t dofs = (size_t)p.nv * sizeof(double), rows = (size_t)p.row_count * sizeof(double);
-    bool memory = s->solver->desc->memory.per_constraint > 0;
+    bool memory = s->solver->desc->memory_per_constraint > 0;
     if (a.status < 0) {
         trial_fail(s->trial, "the problem of step %d: %s", step, s->error.text);
     } else if (!memory && (memcmp(a.v, o->v, dofs) != 0 || memcmp(a.gamma, o->gamma, rows) != 0)) {

@@ -199,7 +199,7 @@ stn_law stn_world_law(const stn_world *world) {
 
 size_t stn_world_memory_bytes(const stn_world *world, stn_kind kind) {
     const stn_instance *plugin = world->plugin[kind];
-    return plugin == NULL ? 0 : (size_t)plugin->desc->memory.per_constraint;
+    return plugin == NULL ? 0 : (size_t)plugin->desc->memory_per_constraint;
 }
 
 stn_context *stn_world_context(const stn_world *world) {

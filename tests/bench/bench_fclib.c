@@ -242,7 +242,7 @@ static double solve_ours(trial *t, double tolerance, int32_t *iterations) {
     time_calls(&timed, s->solver);
     timed_calls.us = 0.0;
     common->tolerance = tolerance;
-    memset(p->solver_memory, 0, (size_t)p->problem.constraint_count * (size_t)s->solver->desc->memory.per_constraint);
+    memset(p->solver_memory, 0, (size_t)p->problem.constraint_count * (size_t)s->solver->desc->memory_per_constraint);
     stn_status status = stn_problem_solver_create(b->context, &options, &fresh, &err);
     if (status == STN_OK) {
         status = stn_problem_solve(fresh, &p->problem, &request, &p->solution, &report, NULL, &err);

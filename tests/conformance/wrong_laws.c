@@ -152,7 +152,7 @@ static const stn_law_ops ops = {.size = sizeof ops,
                                          .config_size = sizeof(config),                   \
                                          .params = word##_params,                         \
                                          .param_count = 1,                                \
-                                         .memory = {.per_constraint = sizeof(double)},    \
+                                         .memory_per_constraint = sizeof(double),         \
                                          .ops.law = &ops};
 
 LAW(none, NONE)

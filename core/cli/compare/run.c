@@ -81,7 +81,7 @@ static stn_status solve_once(bench *b, stn_solve_report *report) {
     stn_problem_solver_options options = {s->solver, s->law, s->factor, NULL};
     stn_problem_solver *fresh = NULL;
     stn_solve_request request = {.law_memory = p->law_memory, .solver_memory = p->solver_memory};
-    memset(p->solver_memory, 0, count * (size_t)s->solver->desc->memory.per_constraint);
+    memset(p->solver_memory, 0, count * (size_t)s->solver->desc->memory_per_constraint);
     stn_status status = stn_problem_solver_create(b->context, &options, &fresh, &b->error);
     if (status == STN_OK) {
         status = stn_problem_solve(fresh, &p->problem, &request, &p->solution, report, NULL, &b->error);

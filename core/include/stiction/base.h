@@ -14,28 +14,32 @@ extern "C" {
 /// Version of the library; the plugin ABI has its own numbers in plugin.h.
 #define STN_VERSION "0.1.0"
 
+/// Visible outside of the library or plugin, whose other symbols are hidden.
 #define STN_API __attribute__((visibility("default")))
+/// Lets the compiler check a format: number of the format among the parameters, of the first value.
 #define STN_PRINTF(text, first) __attribute__((format(printf, text, first)))
+/// Elements of an array whose size the compiler knows; not of a pointer.
 #define STN_COUNT(array) ((int32_t)(sizeof(array) / sizeof((array)[0])))
 
 /// Every status: name, value, text. Negative: failed, data outputs untouched and object outputs NULL.
 /// Zero: done. Positive: usable, but qualified.
-#define STN_STATUSES(X)                                                                            \
-    X(STN_OK, 0, "ok")                                                                             \
-    X(STN_NOT_CONVERGED, 1, "not converged")                                                       \
-    X(STN_STALLED, 2, "stalled at round-off")                                                      \
-    X(STN_ERR_ARGUMENT, -1, "invalid argument")                                                    \
-    X(STN_ERR_MEMORY, -2, "out of memory")                                                         \
-    X(STN_ERR_FILE, -3, "file cannot be read or written")                                          \
-    X(STN_ERR_PARSE, -4, "malformed input")                                                        \
-    X(STN_ERR_PARAMETER, -5, "bad parameter")                                                      \
-    X(STN_ERR_PLUGIN, -6, "plugin refused")                                                        \
-    X(STN_ERR_UNSUPPORTED, -7, "not supported")                                                    \
-    X(STN_ERR_NUMERIC, -8, "not a number, or a singular matrix")                                   \
-    X(STN_ERR_DIVERGED, -9, "simulation diverged")                                                 \
-    X(STN_ERR_SEQUENCE, -10, "called in the wrong order")                                          \
+#define STN_STATUSES(X)                                          \
+    X(STN_OK, 0, "ok")                                           \
+    X(STN_NOT_CONVERGED, 1, "not converged")                     \
+    X(STN_STALLED, 2, "stalled at round-off")                    \
+    X(STN_ERR_ARGUMENT, -1, "invalid argument")                  \
+    X(STN_ERR_MEMORY, -2, "out of memory")                       \
+    X(STN_ERR_FILE, -3, "file cannot be read or written")        \
+    X(STN_ERR_PARSE, -4, "malformed input")                      \
+    X(STN_ERR_PARAMETER, -5, "bad parameter")                    \
+    X(STN_ERR_PLUGIN, -6, "plugin refused")                      \
+    X(STN_ERR_UNSUPPORTED, -7, "not supported")                  \
+    X(STN_ERR_NUMERIC, -8, "not a number, or a singular matrix") \
+    X(STN_ERR_DIVERGED, -9, "simulation diverged")               \
+    X(STN_ERR_SEQUENCE, -10, "called in the wrong order")        \
     X(STN_ERR_INTERRUPTED, -11, "interrupted")
 
+/// What a call came to. The list above gives each its text.
 typedef enum stn_status {
 #define STN_STATUS_ENUM(name, value, text) name = (value),
     STN_STATUSES(STN_STATUS_ENUM)
@@ -48,14 +52,13 @@ STN_API const char *stn_status_text(stn_status status);
 /// What went wrong, in one line that names the object, the value, the bound and the unit. Caller-owned.
 /// Functions that return stn_status take one last; NULL is accepted when the text is not wanted.
 typedef struct stn_error {
-    stn_status status;
-    char text[1024];
+    stn_status status; // as the function returned it
+    char text[1024];   // one line without line end, zero-terminated, cut where it is longer
 } stn_error;
 
 /// Fills `err` (NULL accepted) and returns `status`, so that failing is one statement:
 ///     return stn_fail(err, STN_ERR_ARGUMENT, "mass = %g kg must be > 0", mass);
-STN_API stn_status stn_fail(stn_error *err, stn_status status, const char *format, ...)
-    STN_PRINTF(3, 4);
+STN_API stn_status stn_fail(stn_error *err, stn_status status, const char *format, ...) STN_PRINTF(3, 4);
 
 /// Puts "prefix: " in front of the text of `err` ("arm.urdf:41", "solver sap, t = 0.3 s"). Returns
 /// err->status; NULL is accepted and gives STN_OK.
@@ -69,12 +72,12 @@ STN_API bool stn_parse_real(const char *text, double *value);
 /// when something is no number or there are more than `capacity`.
 STN_API int32_t stn_parse_reals(const char *text, double *values, int32_t capacity);
 
-/// The finite decimal number that `text` (of `size` bytes, of any content) begins with, locale-free and rightly rounded.
-/// Returns the length read, after which anything may follow; 0, and `value` as it was, when there is none.
+/// The finite decimal number that `text` (of `size` bytes, of any content) begins with, locale-free and rightly
+/// rounded. Returns the length read, after which anything may follow; 0, and `value` as it was, when there is none.
 STN_API size_t stn_scan_real(const char *text, size_t size, double *value);
 
-/// Shortest decimal text (15 to 17 digits at most) that stn_parse_real reads back to the same number, with a point whatever the
-/// locale; "nan", "inf" and "-inf" for those. Returns the length written; 0 when `size` is too small.
+/// Shortest decimal text (15 to 17 digits at most) that stn_parse_real reads back to the same number, with a point
+/// whatever the locale; "nan", "inf" and "-inf" for those. Returns the length written; 0 when `size` is too small.
 STN_API size_t stn_print_real(char *text, size_t size, double value);
 
 /// [us] of a clock that only goes forward, from any start. Thread: [any].

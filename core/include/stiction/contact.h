@@ -12,95 +12,100 @@ extern "C" {
 /// What a contact point rides on: a body, or up to STN_RIDE_NODES weighted nodes of a deformable.
 #define STN_RIDE_NODES 4
 typedef struct stn_ride {
-    int32_t body;       // >= 0; -1: nodes
-    int32_t node_count; // 0 for a body
-    int32_t node[STN_RIDE_NODES]; // model-wide node numbers, of one tree
-    double weight[STN_RIDE_NODES];
+    int32_t body;                  // >= 0; -1: nodes
+    int32_t node_count;            // 0 for a body
+    int32_t node[STN_RIDE_NODES];  // model-wide node numbers, of one tree
+    double weight[STN_RIDE_NODES]; // of each node in the velocity of the point, >= 0, sum 1 [1]
 } stn_ride;
 
 /// One contact point at the step's start. Normal from A into B.
 typedef struct stn_contact {
-    uint64_t id; // the same from step to step while the same features touch
-    int32_t geometry_a, geometry_b;
-    stn_ride a, b;
-    stn_vec3 point;  // where the impulse acts, world [m]
-    stn_vec3 normal; // unit, world
-    double phi0;     // signed distance, negative in overlap [m]
-    stn_material material; // of this contact, fully set
-    stn_vec3 bias;      // surface velocity of B minus that of A, world [m/s]; the model's, until the world puts its present ones
-    stn_vec3 direction; // material direction for anisotropic friction, world; zero: isotropic
-    double mu2;         // friction along t2 when anisotropic
-    int32_t patch;                     // -1 for a point contact
+    uint64_t id;                    // the same from step to step while the same features touch
+    int32_t geometry_a, geometry_b; // of the model
+    stn_ride a, b;                  // what moves the point on either side
+    stn_vec3 point;                 // where the impulse acts, world [m]
+    stn_vec3 normal;                // unit, world
+    double phi0;                    // signed distance, negative in overlap [m]
+    stn_material material;          // of this contact, fully set
+    /// Surface velocity of B minus that of A, world [m/s]; the model's, until the world puts its present ones.
+    stn_vec3 bias;
+    stn_vec3 direction;                 // material direction for anisotropic friction, world; zero: isotropic
+    double mu2;                         // friction along t2 when anisotropic
+    int32_t patch;                      // -1 for a point contact
     int32_t vertex_start, vertex_count; // polygon of a patch face in the set's vertices
     double area, pressure;              // of a patch face [m^2], [Pa]
 } stn_contact;
 
 /// Faces of one pair that touch over an area: contacts [contact_start, contact_start + contact_count).
 typedef struct stn_patch {
-    uint64_t id;
-    int32_t geometry_a, geometry_b;
-    int32_t contact_start, contact_count;
+    uint64_t id;                          // the same from step to step while the pair touches
+    int32_t geometry_a, geometry_b;       // of the model
+    int32_t contact_start, contact_count; // in the set's contacts
 } stn_patch;
 
 /// Every contact of a step. Rows of the contact problem follow it index for index. Grown in the step's arena by the add
 /// functions alone; read freely.
 typedef struct stn_contact_set {
-    int32_t count, patch_count, vertex_count;
-    stn_contact *contacts;
-    stn_patch *patches;
-    stn_vec3 *vertices;      // polygon corners, world [m]
-    double *vertex_pressure; // [Pa]
-    int32_t capacity, patch_capacity, vertex_capacity;
-    stn_arena *arena;
+    int32_t count, patch_count, vertex_count;          // in use
+    stn_contact *contacts;                             // (count)
+    stn_patch *patches;                                // (patch_count), each with a range of contacts of its own
+    stn_vec3 *vertices;                                // polygon corners, world [m]
+    double *vertex_pressure;                           // [Pa]
+    int32_t capacity, patch_capacity, vertex_capacity; // for the add functions
+    stn_arena *arena;                                  // that the arrays are in
 } stn_contact_set;
 
 /// A pair to be examined. Poses X_WS of the shapes.
 typedef struct stn_contact_pair {
     int32_t geometry_a, geometry_b; // a < b
-    stn_pose pose_a, pose_b;
-    stn_pair_material material;
-    double margin; // pairs with phi0 <= margin belong into the set [m]
+    stn_pose pose_a, pose_b;        // X_WS of the two shapes at the step's start
+    stn_pair_material material;     // of their contact, combined and overridden
+    double margin;                  // pairs with phi0 <= margin belong into the set [m]
 } stn_contact_pair;
 
 /// Ready-made record for a point contact: ids from (pair, feature), contact point by the pair's weight, phi0 =
-/// n . (p_b - p_a), rides, material and surface velocities from the model. `p_a`, `p_b`: witness points on the two surfaces.
+/// n . (p_b - p_a), rides, material and surface velocities from the model. `p_a`, `p_b`: witness points on the two
+/// surfaces.
 STN_API stn_contact stn_contact_make(const stn_model *model, const stn_contact_pair *pair, stn_vec3 p_a, stn_vec3 p_b,
                                      stn_vec3 normal, uint64_t feature);
 /// Appends a copy; STN_ERR_NUMERIC when something is not finite or the normal has no unit length, STN_ERR_ARGUMENT when
 /// mu < 0 or when geometry, body or node do not exist (naming the two geometries). Return its failure from collide.
 STN_API stn_status stn_contact_set_add(const stn_model *model, stn_contact_set *set, const stn_contact *contact,
                                        stn_error *err);
-/// Makes the record of a point contact in the set itself: stn_contact_make and stn_contact_set_add in one, without copies.
+/// Makes the record of a point contact in the set itself: stn_contact_make and stn_contact_set_add in one, without
+/// copies.
 STN_API stn_status stn_contact_set_add_point(const stn_model *model, stn_contact_set *set, const stn_contact_pair *pair,
                                              stn_vec3 p_a, stn_vec3 p_b, stn_vec3 normal, uint64_t feature,
                                              stn_error *err);
 /// Begins a patch: faces added until the next call belong to it.
 STN_API stn_status stn_contact_set_begin_patch(stn_contact_set *set, const stn_contact_pair *pair, stn_error *err);
-/// Appends a face of the patch begun last, with its polygon (copied; the record's patch and vertex members are set here).
-/// STN_ERR_SEQUENCE without a patch, or when a contact outside of it was added since.
+/// Appends a face of the patch begun last, with its polygon (copied; the record's patch and vertex members are set
+/// here). STN_ERR_SEQUENCE without a patch, or when a contact outside of it was added since.
 STN_API stn_status stn_contact_set_add_face(const stn_model *model, stn_contact_set *set, const stn_contact *contact,
                                             const stn_vec3 *polygon, const double *pressure, int32_t vertex_count,
                                             stn_error *err);
 
+/// What a contact model does; plugin kind "contact".
 typedef struct stn_contact_ops {
-    uint32_t size;
-    /// REQUIRED. Can these two be handled, in either order? The answer may depend on the types and on the meshes, not on
-    /// sizes: it is asked once per kind of shapes when the world is compiled. A shape for which it is false with every
-    /// other touches nothing, which one warning of the world says; a gap between two shapes that do have contacts and may
-    /// collide is an error then, not a body that falls through later. [setup]
+    uint32_t size; // sizeof of the struct as the plugin was compiled
+    /// REQUIRED. Can these two be handled, in either order? The answer may depend on the types and on the meshes, not
+    /// on sizes: it is asked once per kind of shapes when the world is compiled. A shape for which it is false with
+    /// every other touches nothing, which one warning of the world says; a gap between two shapes that do have contacts
+    /// and may collide is an error then, not a body that falls through later. [setup]
     bool (*handles)(const void *self, const stn_shape *a, const stn_shape *b);
     /// OPTIONAL. Precomputes per model (meshes, fields); the result is passed to collide. [setup]
     stn_status (*prepare)(void *self, const stn_model *model, void **prepared, stn_error *err);
     void (*release)(void *prepared); // REQUIRED with prepare; accepts NULL
     /// REQUIRED. Adds the contacts of all pairs, in the order of the pairs. [step] scratch from `arena`
     /// A step calls it again and again with a part of its pairs, in ascending order, and may drop contacts in between.
-    /// Queries call it between steps too (world.h), with wide margins and with pairs that filters keep from touching; when
-    /// a shape is asked about that is in no model, with a model that has it as one geometry more, prepared anew for every
-    /// other shape.
+    /// Queries call it between steps too (world.h), with wide margins and with pairs that filters keep from touching;
+    /// when a shape is asked about that is in no model, with a model that has it as one geometry more, prepared anew
+    /// for every other shape.
     stn_status (*collide)(void *self, const stn_model *model, void *prepared, const stn_contact_pair *pairs,
                           int32_t pair_count, stn_arena *arena, stn_contact_set *set, stn_error *err);
-    /// Does it find the contacts of a surface of triangles (STN_SHAPE_MESH) that moves, dents included? Without, such a shape
-    /// may only be fixed in the world: a moving one is refused when the world is compiled, whatever `handles` says of it.
+    /// Does it find the contacts of a surface of triangles (STN_SHAPE_MESH) that moves, dents included? Without, such a
+    /// shape may only be fixed in the world: a moving one is refused when the world is compiled, whatever `handles`
+    /// says of it.
     bool moving_surfaces;
 } stn_contact_ops;
 

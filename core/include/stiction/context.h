@@ -12,8 +12,11 @@ extern "C" {
 /// global, so a process may hold several contexts. A context outlives all that was made from it.
 typedef struct stn_context stn_context;
 
+/// How much a message matters, ascending; without stn_context_options.log the first two go nowhere.
 typedef enum stn_log_level { STN_LOG_DEBUG, STN_LOG_NOTE, STN_LOG_WARNING, STN_LOG_ERROR } stn_log_level;
 
+/// How a context is made; zeros are the defaults. The path is copied; functions and their users must outlive the
+/// context.
 typedef struct stn_context_options {
     /// Allocator; NULL for malloc and free. `allocate` returns NULL when out of memory and gives 16-byte aligned
     /// memory of any content. Called from any thread.
@@ -29,8 +32,7 @@ typedef struct stn_context_options {
 } stn_context_options;
 
 /// Makes a context. `options` may be NULL. Plugins are found at the first question about them, not here.
-STN_API stn_status stn_context_create(const stn_context_options *options, stn_context **out,
-                                      stn_error *err);
+STN_API stn_status stn_context_create(const stn_context_options *options, stn_context **out, stn_error *err);
 STN_API void stn_context_destroy(stn_context *context); ///< accepts NULL
 
 /// Zeroed memory from the context's allocator, 16-byte aligned; NULL when out of memory, or for count * size
@@ -38,16 +40,15 @@ STN_API void stn_context_destroy(stn_context *context); ///< accepts NULL
 STN_API void *stn_allocate(stn_context *context, size_t count, size_t size);
 /// Grows or shrinks `memory` from stn_allocate (NULL: allocates); new bytes are zero. NULL when out of memory,
 /// `memory` then stays valid.
-STN_API void *stn_reallocate(stn_context *context, void *memory, size_t old_count, size_t count,
-                             size_t size);
-STN_API void stn_release(stn_context *context, void *memory); ///< accepts NULL
+STN_API void *stn_reallocate(stn_context *context, void *memory, size_t old_count, size_t count, size_t size);
+STN_API void stn_release(stn_context *context, void *memory);             ///< accepts NULL
 STN_API char *stn_duplicate_text(stn_context *context, const char *text); ///< NULL when out of memory
 
 /// Requests made to the allocator since the context was created; what "no allocation in a steady step" counts.
 STN_API int64_t stn_context_allocations(const stn_context *context);
 
-STN_API void stn_log(stn_context *context, stn_log_level level, const char *format, ...)
-    STN_PRINTF(3, 4);
+/// Sends one message, cut at 2,047 bytes, to stn_context_options.log. Thread: [any].
+STN_API void stn_log(stn_context *context, stn_log_level level, const char *format, ...) STN_PRINTF(3, 4);
 
 /// Bump memory that lives until the next reset. After a step has once been as large as it gets, a reset arena serves
 /// all later requests without asking the allocator.
@@ -61,9 +62,8 @@ STN_API void *stn_arena_allocate(stn_arena *arena, size_t count, size_t size);
 STN_API void *stn_arena_zeroed(stn_arena *arena, size_t count, size_t size);
 
 /// Typed shorthand: double *x = STN_ARENA(arena, n, double);
-#define STN_ARENA(arena, count, type) ((type *)stn_arena_allocate((arena), (size_t)(count), sizeof(type)))
-#define STN_ARENA_ZEROED(arena, count, type)                                                       \
-    ((type *)stn_arena_zeroed((arena), (size_t)(count), sizeof(type)))
+#define STN_ARENA(arena, count, type)        ((type *)stn_arena_allocate((arena), (size_t)(count), sizeof(type)))
+#define STN_ARENA_ZEROED(arena, count, type) ((type *)stn_arena_zeroed((arena), (size_t)(count), sizeof(type)))
 
 #ifdef __cplusplus
 }

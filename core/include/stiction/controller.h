@@ -11,33 +11,35 @@ extern "C" {
 
 /// A named reference vector that scripts write and recorders store. size 0: one value per velocity of the target.
 typedef struct stn_channel {
-    const char *name, *unit, *summary;
-    int32_t size;
+    const char *name, *unit, *summary; // name as in Lua tables, "position"; unit, "rad, m"; one line of help
+    int32_t size;                      // numbers in it
 } stn_channel;
 
 /// What it controls: moving joints of one robot, ascending. Arrays live as long as the binding.
 typedef struct stn_control_target {
-    const stn_model *model;
-    int32_t robot;
-    int32_t joint_count;
-    const int32_t *joint;
-    int32_t dof_count; // velocities of these joints, in the joints' order
-    const int32_t *dof;
+    const stn_model *model; // compiled
+    int32_t robot;          // of the model
+    int32_t joint_count;    // > 0
+    const int32_t *joint;   // (joint_count) of the model
+    int32_t dof_count;      // velocities of these joints, in the joints' order
+    const int32_t *dof;     // (dof_count) of the model
 } stn_control_target;
 
+/// What a controller sees: the state at the step's start. Read only, borrowed for the call.
 typedef struct stn_control_view {
-    const stn_control_target *target;
-    double time, dt;
-    stn_vec3 gravity;
-    const double *q, *v;
-    const stn_kinematics *kinematics;
-    stn_arena *arena;
+    const stn_control_target *target; // as bound
+    double time, dt;                  // [s]
+    stn_vec3 gravity;                 // [m/s^2], world
+    const double *q, *v;              // (nq), (nv) of the whole model
+    const stn_kinematics *kinematics; // at (q, v)
+    stn_arena *arena;                 // scratch, until the step ends
 } stn_control_view;
 
+/// What a controller does; plugin kind "controller".
 typedef struct stn_controller_ops {
-    uint32_t size;
-    int32_t channel_count;
-    const stn_channel *channels;
+    uint32_t size;               // sizeof of the struct as the plugin was compiled
+    int32_t channel_count;       // references that it takes
+    const stn_channel *channels; // (channel_count), constant; their numbers are stacked in this order
     /// OPTIONAL. Checks the target once (joint types, dof count). `config` texts were validated before. [setup]
     stn_status (*bind)(void *self, const stn_control_target *target, stn_error *err);
     /// OPTIONAL (absent: 0). Bytes of state kept across steps. [setup]
@@ -45,8 +47,8 @@ typedef struct stn_controller_ops {
     /// OPTIONAL (absent: zeros). References before a script sets any; channels stacked in order. [setup]
     void (*initial_reference)(const void *self, const stn_control_target *target, const double *q, double *reference);
     /// REQUIRED. Adds its forces. A failure ends the step with the controller's name. [step]
-    stn_status (*evaluate)(void *self, const stn_control_view *view, const double *reference, void *state, stn_forces *forces,
-                           stn_error *err);
+    stn_status (*evaluate)(void *self, const stn_control_view *view, const double *reference, void *state,
+                           stn_forces *forces, stn_error *err);
 } stn_controller_ops;
 
 #ifdef __cplusplus

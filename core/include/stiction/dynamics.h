@@ -14,16 +14,17 @@ extern "C" {
 /// reference point, which is the origin of its first body at q and is at rest in the world (the root joint's
 /// v = (linear, angular) is then the spatial velocity itself, and no accuracy is lost far from the world's origin).
 typedef struct stn_kinematics {
-    const stn_model *model;
-    const double *q, *v;         // borrowed from the caller of update
-    stn_pose *body_pose;         // (body_count) X_WB; [0] is the identity
-    stn_vec3 *reference;         // (tree_count)
-    stn_spatial *body_velocity;  // (body_count) at the tree's reference point
-    stn_spatial *motion;         // (nv) columns of the motion subspace S at the reference point
-    stn_spatial *bias;           // (body_count) S-dot v summed down to the body: its acceleration for qdd = 0
-    const stn_vec3 *node;        // (node_count) positions; a view of q for nodal trees
+    const stn_model *model;     // that it is sized for
+    const double *q, *v;        // borrowed from the caller of update
+    stn_pose *body_pose;        // (body_count) X_WB; [0] is the identity
+    stn_vec3 *reference;        // (tree_count)
+    stn_spatial *body_velocity; // (body_count) at the tree's reference point
+    stn_spatial *motion;        // (nv) columns of the motion subspace S at the reference point
+    stn_spatial *bias;          // (body_count) S-dot v summed down to the body: its acceleration for qdd = 0
+    const stn_vec3 *node;       // (node_count) positions; a view of q for nodal trees
 } stn_kinematics;
 
+/// Sized for a model, which must outlive it; empty until the first update. STN_ERR_MEMORY is the only failure. [setup]
 STN_API stn_status stn_kinematics_create(const stn_model *model, stn_kinematics **out, stn_error *err);
 STN_API void stn_kinematics_destroy(stn_kinematics *kinematics); ///< accepts NULL
 /// Fills everything from q (nq) and v (nv), both borrowed until the next update. Quaternions count as normalised.
@@ -39,21 +40,21 @@ STN_API stn_vec3 stn_point_velocity(const stn_kinematics *kinematics, int32_t bo
 STN_API void stn_point_jacobian_add(const stn_kinematics *kinematics, int32_t body, stn_vec3 point,
                                     const stn_mat3 *axes, double sign, double *J);
 /// Angular rows, the same way: J += sign axes^T J_angular (3 x n_t).
-STN_API void stn_angular_jacobian_add(const stn_kinematics *kinematics, int32_t body, const stn_mat3 *axes,
-                                      double sign, double *J);
+STN_API void stn_angular_jacobian_add(const stn_kinematics *kinematics, int32_t body, const stn_mat3 *axes, double sign,
+                                      double *J);
 
 /// Joint-space mass matrix of a tree, reflected rotor inertia included (CRBA). `M` has the tree's n; articulated:
 /// dense; nodal: diagonal or nodal.
 STN_API void stn_mass_matrix(const stn_kinematics *kinematics, int32_t tree, stn_matrix *M);
 
 /// Inverse dynamics of a tree (RNEA): tau = M(q) a + C(q, v) v - gravity terms, rotor inertia included; joint damping,
-/// friction and springs not. `acceleration` (n_t) may be NULL for zero. `scratch` holds body_count spatials of the tree (may
-/// be NULL for nodal trees).
+/// friction and springs not. `acceleration` (n_t) may be NULL for zero. `scratch` holds body_count spatials of the tree
+/// (may be NULL for nodal trees).
 STN_API void stn_inverse_dynamics(const stn_kinematics *kinematics, int32_t tree, stn_vec3 gravity,
                                   const double *acceleration, stn_spatial *scratch, double *tau);
 
-/// Generalised forces that hold an articulated tree still against gravity (n_t): stn_inverse_dynamics at v = 0, a = 0. Zero
-/// joint and body velocities are assumed, whatever v is. `scratch` as above.
+/// Generalised forces that hold an articulated tree still against gravity (n_t): stn_inverse_dynamics at v = 0, a = 0.
+/// Zero joint and body velocities are assumed, whatever v is. `scratch` as above.
 STN_API void stn_gravity_efforts(const stn_kinematics *kinematics, int32_t tree, stn_vec3 gravity, stn_spatial *scratch,
                                  double *tau);
 
@@ -63,7 +64,7 @@ STN_API void stn_integrate_q(const stn_model *model, const double *q, const doub
 /// The v that moves q_a to q_b in unit time: the inverse of stn_integrate_q (rotations below pi).
 STN_API void stn_difference_q(const stn_model *model, const double *q_a, const double *q_b, double *v);
 
-STN_API double stn_kinetic_energy(const stn_kinematics *kinematics);                     ///< [J], rotors included
+STN_API double stn_kinetic_energy(const stn_kinematics *kinematics); ///< [J], rotors included
 /// [J] of what moves, zero at the origin.
 STN_API double stn_gravitational_energy(const stn_kinematics *kinematics, stn_vec3 gravity);
 /// [J] stored in the springs of the joints, zero at rest: sum of stiffness (q - rest)^2 / 2.

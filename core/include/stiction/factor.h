@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Factorisation of a block-sparse symmetric matrix, split in symbolic, numeric and solve. Plugin kind "factor"; the core
-// holds "dense" and "block".
+// Factorisation of a block-sparse symmetric matrix, split in symbolic, numeric and solve. Plugin kind "factor"; the
+// core holds "dense" and "block".
 #ifndef STICTION_FACTOR_H
 #define STICTION_FACTOR_H
 
@@ -13,7 +13,7 @@ extern "C" {
 /// Pattern of a symmetric matrix in square diagonal blocks. Stored: the lower triangle by block column. Column j holds
 /// the rows row[column_start[j]] = j < row[...] < ...; all borrowed.
 typedef struct stn_block_pattern {
-    int32_t block_count;
+    int32_t block_count;         // square blocks on the diagonal
     const int32_t *block_size;   // (block_count), > 0
     const int32_t *column_start; // (block_count + 1)
     const int32_t *row;          // (column_start[block_count])
@@ -21,17 +21,20 @@ typedef struct stn_block_pattern {
 
 /// Values: block e of the pattern, rows x columns, row-major, at values + offset[e].
 typedef struct stn_block_matrix {
-    stn_block_pattern pattern;
-    const int64_t *offset; // (entry count + 1)
-    double *values;
+    stn_block_pattern pattern; // of the lower triangle
+    const int64_t *offset;     // (entry count + 1)
+    double *values;            // of all blocks of the lower triangle
 } stn_block_matrix;
 
+/// What a factorisation does; plugin kind "factor".
 typedef struct stn_factor_ops {
-    uint32_t size;
+    uint32_t size; // sizeof of the struct as the plugin was compiled
     /// REQUIRED. Orders and analyses; may allocate. The pattern is copied. [step], called when the pattern changes
-    stn_status (*symbolic)(void *self, stn_context *context, const stn_block_pattern *pattern, void **factor, stn_error *err);
+    stn_status (*symbolic)(void *self, stn_context *context, const stn_block_pattern *pattern, void **factor,
+                           stn_error *err);
     void (*release)(void *factor); // REQUIRED; accepts NULL
-    /// REQUIRED. No allocation for a repeated pattern. A pivot that is not > 0: STN_ERR_NUMERIC naming the block. [step]
+    /// REQUIRED. No allocation for a repeated pattern. A pivot that is not > 0: STN_ERR_NUMERIC naming the block.
+    /// [step]
     stn_status (*numeric)(void *factor, const stn_block_matrix *matrix, stn_error *err);
     /// REQUIRED. x (n x columns, column-major) in place. [step]
     void (*solve)(void *factor, int32_t columns, double *x);
@@ -41,31 +44,34 @@ typedef struct stn_factor_ops {
 STN_API const stn_factor_ops *stn_factor_dense(void);
 STN_API const stn_factor_ops *stn_factor_block(void);
 
-/// In-place Cholesky A = L L^T of a dense n x n row-major matrix; only the lower triangle is read and written. Returns -1,
-/// or the index of the first pivot that is not > 0 (or not finite). Thread: [any].
+/// In-place Cholesky A = L L^T of a dense n x n row-major matrix; only the lower triangle is read and written. Returns
+/// -1, or the index of the first pivot that is not > 0 (or not finite). Thread: [any].
 STN_API int32_t stn_cholesky(int32_t n, double *a, int32_t stride);
 /// x = L^-1 x, and x = L^-T x, for `columns` right-hand sides stored as rows of length n at distance `stride_x`
 /// (that is, x is columns x n, row-major: one vector per row).
-STN_API void stn_cholesky_forward(int32_t n, const double *l, int32_t stride, int32_t columns, double *x, int32_t stride_x);
-STN_API void stn_cholesky_backward(int32_t n, const double *l, int32_t stride, int32_t columns, double *x, int32_t stride_x);
+STN_API void stn_cholesky_forward(int32_t n, const double *l, int32_t stride, int32_t columns, double *x,
+                                  int32_t stride_x);
+STN_API void stn_cholesky_backward(int32_t n, const double *l, int32_t stride, int32_t columns, double *x,
+                                   int32_t stride_x);
 
-/// A = L^T L, L lower triangular, of a symmetric n x n matrix, from the last row up. In the mass matrix of a tree a_ij is
-/// zero unless dof i carries j or j carries i, and its dofs are numbered depth first: then l_ij is zero where a_ij is,
-/// so that branches cost nothing to each other [featherstone-2005]. Which dofs carry which is read from the zeros of A;
-/// a full matrix costs what it costs in any order. The arrays belong to the caller; what they hold is private.
+/// A = L^T L, L lower triangular, of a symmetric n x n matrix, from the last row up. In the mass matrix of a tree a_ij
+/// is zero unless dof i carries j or j carries i, and its dofs are numbered depth first: then l_ij is zero where a_ij
+/// is, so that branches cost nothing to each other [featherstone-2005]. Which dofs carry which is read from the zeros
+/// of A; a full matrix costs what it costs in any order. The arrays belong to the caller; what they hold is private.
 typedef struct stn_ltl {
-    int32_t n;
+    int32_t n;      // rows
     double *values; // (STN_LTL_VALUES(n))
     int32_t *shape; // (2 n)
 } stn_ltl;
+/// Room that stn_ltl.values needs for n rows [doubles], and the distance of two rows in it.
 #define STN_LTL_STRIDE(n) (((n) + 7) / 4 * 4)
 #define STN_LTL_VALUES(n) ((size_t)(n) * ((size_t)STN_LTL_STRIDE(n) + 2))
 
-/// Reads from the zeros of `a` (row-major, both triangles) which dofs carry which. Returns whether there are branches: a
-/// matrix without them is better given to stn_cholesky. Thread: [any].
+/// Reads from the zeros of `a` (row-major, both triangles) which dofs carry which. Returns whether there are branches:
+/// a matrix without them is better given to stn_cholesky. Thread: [any].
 STN_API bool stn_ltl_analyse(stn_ltl *factor, const double *a, int32_t stride);
-/// Factors the matrix that was analysed, or another with at least its zeros. Returns -1, or the index of the first pivot,
-/// from the last row up, that is not > max(0, singular a_kk) or not finite. Thread: [any].
+/// Factors the matrix that was analysed, or another with at least its zeros. Returns -1, or the index of the first
+/// pivot, from the last row up, that is not > max(0, singular a_kk) or not finite. Thread: [any].
 STN_API int32_t stn_ltl_factor(stn_ltl *factor, const double *a, int32_t stride, double singular);
 /// x = L^-T x, and x = L^-1 x, for right-hand sides stored as above: A^-1 x is forward, then backward. A vector that is
 /// zero on whole branches costs nothing there, and stays zero in forward.

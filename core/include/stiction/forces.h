@@ -13,37 +13,40 @@ extern "C" {
 
 /// u = clamp(-kp (q - q_ref) - kd (v - v_ref) + u_ff, -effort, effort) on one dof, q = q0 + dt v.
 typedef struct stn_servo {
-    int32_t dof;
-    double kp, kd;           // [N m/rad], [N m s/rad] or [N/m], [N s/m]
-    double error;            // q0 - q_ref [rad] or [m]
-    double velocity;         // v_ref
-    double feedforward;      // u_ff [N m] or [N]
-    double effort;           // > 0, finite
+    int32_t dof;        // of the model, of an articulated tree
+    double kp, kd;      // [N m/rad], [N m s/rad] or [N/m], [N s/m]
+    double error;       // q0 - q_ref [rad] or [m]
+    double velocity;    // v_ref
+    double feedforward; // u_ff [N m] or [N]
+    double effort;      // > 0, finite
 } stn_servo;
 
+/// The sum of all inputs, and the servos. Made and owned by the step; controllers and elements add to it by the
+/// functions below.
 typedef struct stn_forces {
-    const stn_model *model;
-    double *tau;     // (nv): everything but gravity, Coriolis and inertia forces [N m] or [N]
-    stn_matrix *K;   // (tree_count) symmetric >= 0; articulated: zero, diagonal or dense; nodal: zero or nodal
-    stn_matrix *D;   // the same
-    int32_t servo_count;
-    const stn_servo *servos;
+    const stn_model *model;   // borrowed
+    double *tau;              // (nv): everything but gravity, Coriolis and inertia forces [N m] or [N]
+    stn_matrix *K;            // (tree_count) symmetric >= 0; articulated: zero, diagonal or dense; nodal: zero or nodal
+    stn_matrix *D;            // the same
+    int32_t servo_count;      // <= nv
+    const stn_servo *servos;  // (servo_count), by dof
     stn_servo *servo_storage; // capacity nv
     // where a promoted matrix finds its values: sum of n_t^2 over the articulated trees, in their order
     double *K_storage, *D_storage;
-    double elastic_energy;    // stored in elements [J]; what controllers do counts as work
+    double elastic_energy; // stored in elements [J]; what controllers do counts as work
 } stn_forces;
 
-/// tau[dof] += effort; here and below dof is one of the model's, as in the target's list. NaN is kept and caught by the step, which names the dof.
+/// tau[dof] += effort; here and below dof is one of the model's, as in the target's list. NaN is kept and caught by the
+/// step, which names the dof.
 STN_API void stn_forces_add_effort(stn_forces *forces, int32_t dof, double effort);
 /// A spring-damper on one dof of an articulated tree, without effort limit: tau += tau0, which is
 /// -kp error - kd (v0 - velocity) + feedforward, K += kp, D += kd.
 STN_API void stn_forces_add_gain(stn_forces *forces, int32_t dof, double kp, double kd, double tau0);
-/// With an effort limit: a servo row. At most one per dof; a second one on the same dof gives STN_ERR_ARGUMENT. `servos`
-/// is kept sorted by dof.
+/// With an effort limit: a servo row. At most one per dof; a second one on the same dof gives STN_ERR_ARGUMENT.
+/// `servos` is kept sorted by dof.
 STN_API stn_status stn_forces_add_servo(stn_forces *forces, const stn_servo *servo, stn_error *err);
-/// Task-space spring-damper f = f0 - k (x - x0) - d (xdot - xdot0), J rows x n_t of an articulated tree, row-major, k and d
-/// per row: tau += J^T f0, K += J^T k J, D += J^T d J.
+/// Task-space spring-damper f = f0 - k (x - x0) - d (xdot - xdot0), J rows x n_t of an articulated tree, row-major, k
+/// and d per row: tau += J^T f0, K += J^T k J, D += J^T d J.
 STN_API void stn_forces_add_task(stn_forces *forces, int32_t tree, int32_t rows, const double *J, const double *k,
                                  const double *d, const double *f0);
 /// Wrench (torque about `point`, force) on a body, world axes.

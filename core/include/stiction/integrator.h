@@ -12,36 +12,38 @@ extern "C" {
 
 /// What an integrator sees: the state at the step's start and the sampled forces. Read only, borrowed for the call.
 typedef struct stn_integrator_view {
-    stn_context *context;
-    const stn_model *model;
-    double time, dt; // [s]
-    stn_vec3 gravity;
-    const double *q, *v;              // (nq), (nv)
-    const stn_kinematics *kinematics; // at (q, v)
+    stn_context *context;               // for allocation in set-up and messages
+    const stn_model *model;             // compiled
+    double time, dt;                    // [s]
+    stn_vec3 gravity;                   // [m/s^2], world
+    const double *q, *v;                // (nq), (nv)
+    const stn_kinematics *kinematics;   // at (q, v)
     stn_kinematics *scratch_kinematics; // free for use at other (q, v)
-    const stn_forces *forces;
-    const stn_matrix *M; // (tree_count) mass matrices at q
-    stn_arena *arena;    // lives until the step ends
+    const stn_forces *forces;           // controllers, applied forces, joint damping, elements
+    const stn_matrix *M;                // (tree_count) mass matrices at q
+    stn_arena *arena;                   // lives until the step ends
 } stn_integrator_view;
 
 /// What form fills. Arrays exist already; A[t] comes dense (articulated) or nodal with the tree's pattern, zeroed.
 typedef struct stn_formed {
-    stn_matrix *A;        // (tree_count), impulse scaling: A (v - v_star) = J^T gamma [N s]
-    double *v_star;       // (nv)
-    double *v0;           // (nv) previous velocity for the problem; preset to v
-    double *v_guess;      // (nv) warm start; preset to v
-    /// (nv) preset to zero [N s]. What form leaves here the core moves into v_star (v_star += A^-1 free_impulse), with the
-    /// factors of A that it needs anyway; where A is singular it stays in the problem as it is.
+    stn_matrix *A;   // (tree_count), impulse scaling: A (v - v_star) = J^T gamma [N s]
+    double *v_star;  // (nv)
+    double *v0;      // (nv) previous velocity for the problem; preset to v
+    double *v_guess; // (nv) warm start; preset to v
+    /// (nv) preset to zero [N s]. What form leaves here the core moves into v_star (v_star += A^-1 free_impulse), with
+    /// the factors of A that it needs anyway; where A is singular it stays in the problem as it is.
     double *free_impulse;
     stn_velocity_kind velocity_kind; // preset to end
     double theta;                    // preset to 1
-    /// Where the affine forces act, for the account of the inputs' work: at q0 + force_theta dt N v_vq, v_vq = force_theta_vq v
+    /// Where the affine forces act, for the account of the inputs' work: at q0 + force_theta dt N v_vq, v_vq =
+    /// force_theta_vq v
     /// + (1 - force_theta_vq) v0, and at v0 + force_theta (v - v0). Preset to 1.
     double force_theta, force_theta_vq;
 } stn_formed;
 
+/// What an integrator does; plugin kind "integrator".
 typedef struct stn_integrator_ops {
-    uint32_t size;
+    uint32_t size; // sizeof of the struct as the plugin was compiled
     /// OPTIONAL (absent: 0). Bytes of state kept across steps, asked once at compile time. [setup]
     size_t (*state_size)(const void *self, const stn_model *model);
     /// REQUIRED. [step] no allocation but from the view's arena

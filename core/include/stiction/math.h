@@ -11,25 +11,27 @@
 extern "C" {
 #endif
 
+/// Half a turn [rad].
 #define STN_PI 3.14159265358979323846
 
+/// Vector or point, in axes and a unit that the context states.
 typedef struct stn_vec3 {
-    double x, y, z;
+    double x, y, z; // along the axes
 } stn_vec3;
 
 /// 3 x 3 matrix, rows r0, r1, r2.
 typedef struct stn_mat3 {
-    double m[3][3];
+    double m[3][3]; // m[row][column]
 } stn_mat3;
 
 /// Unit quaternion, scalar first.
 typedef struct stn_quat {
-    double w, x, y, z;
+    double w, x, y, z; // cos(angle/2), sin(angle/2) axis
 } stn_quat;
 
 /// Rigid transform X_AB: rotation of B's axes into A's and B's origin in A. A point: p_A = R p_B + position.
 typedef struct stn_pose {
-    stn_mat3 rotation;
+    stn_mat3 rotation; // R_AB
     stn_vec3 position; // [m]
 } stn_pose;
 
@@ -39,34 +41,43 @@ typedef struct stn_spatial {
     stn_vec3 linear;  // [m/s], [m/s^2] or force [N]
 } stn_spatial;
 
+/// (x, y, z).
 static inline stn_vec3 stn_vec3_make(double x, double y, double z) {
     stn_vec3 v = {x, y, z};
     return v;
 }
+/// (0, 0, 0).
 static inline stn_vec3 stn_vec3_zero(void) {
     return stn_vec3_make(0.0, 0.0, 0.0);
 }
+/// a + b.
 static inline stn_vec3 stn_vec3_add(stn_vec3 a, stn_vec3 b) {
     return stn_vec3_make(a.x + b.x, a.y + b.y, a.z + b.z);
 }
+/// a - b.
 static inline stn_vec3 stn_vec3_sub(stn_vec3 a, stn_vec3 b) {
     return stn_vec3_make(a.x - b.x, a.y - b.y, a.z - b.z);
 }
+/// s a.
 static inline stn_vec3 stn_vec3_scale(double s, stn_vec3 a) {
     return stn_vec3_make(s * a.x, s * a.y, s * a.z);
 }
 static inline stn_vec3 stn_vec3_mul_add(stn_vec3 a, double s, stn_vec3 b) { // a + s b
     return stn_vec3_make(a.x + s * b.x, a.y + s * b.y, a.z + s * b.z);
 }
+/// -a.
 static inline stn_vec3 stn_vec3_neg(stn_vec3 a) {
     return stn_vec3_make(-a.x, -a.y, -a.z);
 }
+/// a . b.
 static inline double stn_vec3_dot(stn_vec3 a, stn_vec3 b) {
     return a.x * b.x + a.y * b.y + a.z * b.z;
 }
+/// a x b.
 static inline stn_vec3 stn_vec3_cross(stn_vec3 a, stn_vec3 b) {
     return stn_vec3_make(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
 }
+/// |a|; overflows for components beyond 1e154.
 static inline double stn_vec3_norm(stn_vec3 a) {
     return sqrt(stn_vec3_dot(a, a));
 }
@@ -79,22 +90,27 @@ static inline stn_vec3 stn_vec3_normalize_or(stn_vec3 a, stn_vec3 fallback) {
     a = stn_vec3_scale(1.0 / big, a); // no under- or overflow for any representable length
     return stn_vec3_scale(1.0 / stn_vec3_norm(a), a);
 }
+/// Is every component neither infinite nor NaN?
 static inline bool stn_vec3_finite(stn_vec3 a) {
     return isfinite(a.x) && isfinite(a.y) && isfinite(a.z);
 }
 
+/// The unit matrix.
 static inline stn_mat3 stn_mat3_identity(void) {
     stn_mat3 r = {{{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}}};
     return r;
 }
+/// diag(x, y, z).
 static inline stn_mat3 stn_mat3_diagonal(double x, double y, double z) {
     stn_mat3 r = {{{x, 0.0, 0.0}, {0.0, y, 0.0}, {0.0, 0.0, z}}};
     return r;
 }
+/// The matrix with columns a, b, c.
 static inline stn_mat3 stn_mat3_columns(stn_vec3 a, stn_vec3 b, stn_vec3 c) {
     stn_mat3 r = {{{a.x, b.x, c.x}, {a.y, b.y, c.y}, {a.z, b.z, c.z}}};
     return r;
 }
+/// Column j, 0 to 2, of A.
 static inline stn_vec3 stn_mat3_column(const stn_mat3 *a, int32_t j) {
     return stn_vec3_make(a->m[0][j], a->m[1][j], a->m[2][j]);
 }
@@ -108,6 +124,7 @@ static inline stn_vec3 stn_mat3_apply_transposed(const stn_mat3 *a, stn_vec3 v) 
                          a->m[0][1] * v.x + a->m[1][1] * v.y + a->m[2][1] * v.z,
                          a->m[0][2] * v.x + a->m[1][2] * v.y + a->m[2][2] * v.z);
 }
+/// A B.
 // Written out: of loops over i and j compilers make a matrix in memory that is copied afterwards, in larger pieces than
 // it was written, and processors wait for that.
 static inline stn_mat3 stn_mat3_mul(const stn_mat3 *a, const stn_mat3 *b) {
@@ -123,11 +140,13 @@ static inline stn_mat3 stn_mat3_mul(const stn_mat3 *a, const stn_mat3 *b) {
                     x[2][0] * y[0][2] + x[2][1] * y[1][2] + x[2][2] * y[2][2]}}};
     return r;
 }
+/// A^T.
 static inline stn_mat3 stn_mat3_transpose(const stn_mat3 *a) {
     const double(*x)[3] = a->m;
     stn_mat3 r = {{{x[0][0], x[1][0], x[2][0]}, {x[0][1], x[1][1], x[2][1]}, {x[0][2], x[1][2], x[2][2]}}};
     return r;
 }
+/// A + B.
 static inline stn_mat3 stn_mat3_add(const stn_mat3 *a, const stn_mat3 *b) {
     stn_mat3 r;
     for (int32_t i = 0; i < 3; i++) {
@@ -173,15 +192,18 @@ static inline void stn_mat3_eigenvalues(const stn_mat3 *matrix, double lambda[3]
     lambda[2] = fmax(high, a[2][2]);
 }
 
+/// No rotation.
 static inline stn_quat stn_quat_identity(void) {
     stn_quat q = {1.0, 0.0, 0.0, 0.0};
     return q;
 }
+/// The rotation b followed by a: R(a b) = R(a) R(b).
 static inline stn_quat stn_quat_mul(stn_quat a, stn_quat b) {
     stn_quat q = {a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z, a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
                   a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x, a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w};
     return q;
 }
+/// q / |q|; NaN for a zero one.
 static inline stn_quat stn_quat_normalize(stn_quat q) {
     double n = sqrt(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z);
     stn_quat r = {q.w / n, q.x / n, q.y / n, q.z / n};
@@ -201,6 +223,7 @@ static inline stn_vec3 stn_quat_log(stn_quat q) {
     double scale = sign * (s > 0.0 ? 2.0 * atan2(s, fabs(q.w)) / s : 2.0);
     return stn_vec3_make(scale * q.x, scale * q.y, scale * q.z);
 }
+/// The rotation matrix of a unit quaternion.
 static inline stn_mat3 stn_quat_matrix(stn_quat q) {
     double xx = q.x * q.x, yy = q.y * q.y, zz = q.z * q.z;
     double xy = q.x * q.y, xz = q.x * q.z, yz = q.y * q.z;
@@ -244,10 +267,12 @@ static inline stn_quat stn_quat_from_matrix(const stn_mat3 *r) {
     return stn_quat_normalize(q);
 }
 
+/// A frame on itself.
 static inline stn_pose stn_pose_identity(void) {
     stn_pose p = {stn_mat3_identity(), {0.0, 0.0, 0.0}};
     return p;
 }
+/// From its two parts.
 static inline stn_pose stn_pose_make(stn_quat rotation, stn_vec3 position) {
     stn_pose p = {stn_quat_matrix(rotation), position};
     return p;
@@ -258,14 +283,17 @@ static inline stn_pose stn_pose_mul(const stn_pose *ab, const stn_pose *bc) {
                   stn_vec3_add(stn_mat3_apply(&ab->rotation, bc->position), ab->position)};
     return r;
 }
+/// p_A of a point p_B.
 static inline stn_vec3 stn_pose_apply(const stn_pose *pose, stn_vec3 point) {
     return stn_vec3_add(stn_mat3_apply(&pose->rotation, point), pose->position);
 }
+/// X_BA.
 static inline stn_pose stn_pose_inverse(const stn_pose *pose) {
     stn_mat3 transposed = stn_mat3_transpose(&pose->rotation);
     stn_pose r = {transposed, stn_vec3_neg(stn_mat3_apply(&transposed, pose->position))};
     return r;
 }
+/// p_B of a point p_A.
 static inline stn_vec3 stn_pose_apply_inverse(const stn_pose *pose, stn_vec3 point) {
     return stn_mat3_apply_transposed(&pose->rotation, stn_vec3_sub(point, pose->position));
 }

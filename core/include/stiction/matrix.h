@@ -9,6 +9,7 @@
 extern "C" {
 #endif
 
+/// How a matrix is stored, from the least room to the most.
 typedef enum stn_matrix_form {
     STN_MATRIX_ZERO,     // no values
     STN_MATRIX_DIAGONAL, // n values
@@ -20,9 +21,9 @@ typedef enum stn_matrix_form {
 /// Nodal: n = 3 node_count; block r of row i is values + 9 (row_start[i] + r), row-major, its column node
 /// column[row_start[i] + r]; columns ascend within a row; the diagonal block is always in the pattern.
 typedef struct stn_matrix {
-    int32_t n;
-    stn_matrix_form form;
-    double *values;
+    int32_t n;                // rows
+    stn_matrix_form form;     // says what values holds
+    double *values;           // (stn_matrix_value_count)
     int32_t node_count;       // nodal only
     const int32_t *row_start; // nodal only (node_count + 1)
     const int32_t *column;    // nodal only (row_start[node_count])

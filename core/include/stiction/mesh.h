@@ -12,28 +12,28 @@ extern "C" {
 
 /// What is known of a surface as it was given, before repairs and before its hull was taken. Lengths after scaling.
 typedef struct stn_mesh_facts {
-    int32_t vertex_count;   // as given: a corner that three triangles repeat counts three times
-    int32_t triangle_count; // as given, polygons as fans, degenerate ones included; of tetrahedra: their boundary
-    int32_t tetrahedron_count;
-    int32_t degenerate_count; // triangles without area, dropped: two corners equal, or all on a line but for rounding
-    int32_t open_edge_count;  // edges of all given triangles, joined by position, that other than two of them share
-    double area;              // [m^2]; 0: lost, as a hull was stretched by unequal factors, which forgot its source
-    double volume;            // integral of x . n / 3 over the surface; negative when that is inside out [m^3]
-    double unit;              // [m] that the file says its lengths are in, already applied; 1 when it does not say
-    char up_axis;             // 'x', 'y' or 'z' as the file says ('z' when it does not); never applied
-    int32_t instance_count;   // placements of parts in a scene file; 1 for others
+    int32_t vertex_count;      // as given: a corner that three triangles repeat counts three times
+    int32_t triangle_count;    // as given, polygons as fans, degenerate ones included; of tetrahedra: their boundary
+    int32_t tetrahedron_count; // as given
+    int32_t degenerate_count;  // triangles without area, dropped: two corners equal, or all on a line but for rounding
+    int32_t open_edge_count;   // edges of all given triangles, joined by position, that other than two of them share
+    double area;               // [m^2]; 0: lost, as a hull was stretched by unequal factors, which forgot its source
+    double volume;             // integral of x . n / 3 over the surface; negative when that is inside out [m^3]
+    double unit;               // [m] that the file says its lengths are in, already applied; 1 when it does not say
+    char up_axis;              // 'x', 'y' or 'z' as the file says ('z' when it does not); never applied
+    int32_t instance_count;    // placements of parts in a scene file; 1 for others
 } stn_mesh_facts;
 
 /// Faces, edges and neighbours of a convex hull. Triangles that lie in one plane as far as the numbers of a file in
 /// single precision can tell (2^-21 of the largest coordinate, and less on a thin body) are one face.
 typedef struct stn_polytope {
-    int32_t face_count, edge_count;
-    const int32_t *face_start;    // (face_count + 1): face f has the corners face_start[f] .. face_start[f + 1] - 1
-    const int32_t *face_vertices; // counter-clockwise seen from outside
-    const int32_t *face_edges;    // the edge from that corner to the next one
-    const double *planes;         // (face_count x 4) unit outward normal n and d, n . x <= d at its corners [m]
-    const int32_t
-        *edges; // (edge_count x 4) two vertices, the face that runs from the first to the second, the other one
+    int32_t face_count, edge_count; // flat pieces, and the lines between them
+    const int32_t *face_start;      // (face_count + 1): face f has the corners face_start[f] .. face_start[f + 1] - 1
+    const int32_t *face_vertices;   // counter-clockwise seen from outside
+    const int32_t *face_edges;      // the edge from that corner to the next one
+    const double *planes;           // (face_count x 4) unit outward normal n and d, n . x <= d at its corners [m]
+    /// (edge_count x 4) two vertices, the face that runs from the first to the second, the other one.
+    const int32_t *edges;
     const int32_t *outline_start; // (face_count + 1): of each face all corners, or the STN_OUTLINE_MAX that together
     const int32_t *outline;       // keep its area, as positions in face_vertices
     const int32_t *neighbour_start, *neighbours; // (vertex_count + 1): vertices that share a triangle's side with one
@@ -43,10 +43,11 @@ typedef struct stn_polytope {
     double slack; // vertices of one height along a unit direction, for climbing: rounding, and what bends inwards [m]
 } stn_polytope;
 
+/// Corners of a face's outline, at most.
 enum { STN_OUTLINE_MAX = 16 };
 
-/// A regular grid of vertices, seen from above: vertex r * columns + c at (x + c dx, y + r dy) in the mesh's frame, up to
-/// rounding. Cell (r, c) has the triangles (r, c) (r, c + 1) (r + 1, c + 1) and (r, c) (r + 1, c + 1) (r + 1, c).
+/// A regular grid of vertices, seen from above: vertex r * columns + c at (x + c dx, y + r dy) in the mesh's frame, up
+/// to rounding. Cell (r, c) has the triangles (r, c) (r, c + 1) (r + 1, c + 1) and (r, c) (r + 1, c + 1) (r + 1, c).
 typedef struct stn_grid {
     int32_t rows, columns; // of vertices, along y and along x; 0: the mesh is no height field
     double x, y;           // of vertex (0, 0) [m]
@@ -55,8 +56,8 @@ typedef struct stn_grid {
 
 /// Immutable after it is made; counted references, stn_mesh_keep and stn_mesh_release from any thread.
 struct stn_mesh {
-    int32_t vertex_count, triangle_count, tetrahedron_count;
-    const double *vertices;    // (vertex_count x 3) [m]; equal positions are one vertex
+    int32_t vertex_count, triangle_count, tetrahedron_count; // 0 tetrahedra: a surface
+    const double *vertices;                                  // (vertex_count x 3) [m]; equal positions are one vertex
     const int32_t *triangles;  // (triangle_count x 3) corners counter-clockwise seen from outside, whatever way round
                                // the closed surface was given; of a solid: its boundary
     const int32_t *tetrahedra; // (tetrahedron_count x 4), positive volume; NULL for a surface
@@ -71,10 +72,10 @@ struct stn_mesh {
 
 /// Numbers to make a mesh from; borrowed for the call.
 typedef struct stn_mesh_data {
-    int32_t vertex_count, triangle_count, tetrahedron_count;
-    const double *vertices;    // (vertex_count x 3)
-    const int32_t *triangles;  // (triangle_count x 3)
-    const int32_t *tetrahedra; // (tetrahedron_count x 4)
+    int32_t vertex_count, triangle_count, tetrahedron_count; // 0 tetrahedra: a surface
+    const double *vertices;                                  // (vertex_count x 3)
+    const int32_t *triangles;                                // (triangle_count x 3)
+    const int32_t *tetrahedra;                               // (tetrahedron_count x 4)
 } stn_mesh_data;
 
 /// Checks and copies: vertices finite and within 1e50 m, indices in range, some triangle with an area or some
@@ -95,9 +96,10 @@ STN_API int32_t stn_mesh_support(const stn_mesh *mesh, stn_vec3 direction);
 
 /// A height field over the rectangle |x| <= size_x / 2, |y| <= size_y / 2.
 typedef struct stn_height_field_spec {
-    int32_t rows, columns;  // of heights, >= 2, along y and along x
-    double size_x, size_y;  // [m], > 0
-    const double *heights;  // (rows x columns), z of the surface [m]: row by row, y and x increasing; borrowed for the call
+    int32_t rows, columns; // of heights, >= 2, along y and along x
+    double size_x, size_y; // [m], > 0
+    /// (rows x columns), z of the surface [m]: row by row, y and x increasing; borrowed for the call.
+    const double *heights;
 } stn_height_field_spec;
 /// The surface of a height field as a mesh with a grid; shapes of it are STN_SHAPE_HEIGHT_FIELD. Its vertices and
 /// triangles stand as stn_grid says. STN_ERR_ARGUMENT for fewer than 2 x 2 heights, too many, sizes outside of
@@ -109,8 +111,8 @@ STN_API void stn_mesh_release(const stn_mesh *mesh); ///< accepts NULL
 
 /// A mesh file as a robot description names it.
 typedef struct stn_mesh_request {
-    const char *path;
-    stn_vec3 scale;
+    const char *path; // of the file
+    stn_vec3 scale;   // factors along the axes, finite and not 0 [1]
     bool convex;      // its convex hull is wanted
     const char *root; // files that it names in turn (glTF buffers) must lie below this folder; NULL: beside the file
 } stn_mesh_request;

@@ -14,8 +14,8 @@
 extern "C" {
 #endif
 
-/// Makes the tree now, so that later queries allocate nothing; it is kept with the mesh. O(n log n) for n triangles, 30 to
-/// 40 bytes a triangle. A height field needs it for stn_mesh_nearest alone. STN_ERR_MEMORY.
+/// Makes the tree now, so that later queries allocate nothing; it is kept with the mesh. O(n log n) for n triangles, 30
+/// to 40 bytes a triangle. A height field needs it for stn_mesh_nearest alone. STN_ERR_MEMORY.
 STN_API stn_status stn_mesh_prepare(const stn_mesh *mesh, stn_error *err);
 
 /// Which triangles share an edge. Edge 3 t + k of triangle t runs from its corner k to the next one; across[3 t + k] is
@@ -30,16 +30,16 @@ typedef bool (*stn_triangle_visitor)(void *user, int32_t triangle);
 /// False when a visitor ended it.
 STN_API bool stn_mesh_visit(const stn_mesh *mesh, const stn_aabb *box, stn_triangle_visitor visit, void *user);
 
-/// Visits each triangle that comes within `radius` (may be infinite) of a point once, and some more that come near to it,
-/// through the tree. False when a visitor ended it.
+/// Visits each triangle that comes within `radius` (may be infinite) of a point once, and some more that come near to
+/// it, through the tree. False when a visitor ended it.
 STN_API bool stn_mesh_visit_ball(const stn_mesh *mesh, stn_vec3 centre, double radius, stn_triangle_visitor visit,
                                  void *user);
 
 /// A point of the surface.
 typedef struct stn_mesh_point {
-    int32_t triangle;
-    stn_vec3 point;
-    double distance; // from what was asked for [m], along a ray or straight; >= 0
+    int32_t triangle; // that it lies on
+    stn_vec3 point;   // [m]
+    double distance;  // from what was asked for [m], along a ray or straight; >= 0
 } stn_mesh_point;
 
 /// The point of the surface nearest to `point`, within `radius` (may be infinite); false when there is none.
@@ -57,7 +57,7 @@ STN_API stn_vec3 stn_mesh_triangle_normal(const stn_mesh *mesh, int32_t triangle
 /// Cells [row_start, row_end) x [column_start, column_end) of a height field. Cell (r, c) lies between the vertices
 /// (r, c) and (r + 1, c + 1); its triangles are 2 (r (columns - 1) + c) and the next one.
 typedef struct stn_grid_cells {
-    int32_t row_start, row_end, column_start, column_end;
+    int32_t row_start, row_end, column_start, column_end; // the ends are behind the last
 } stn_grid_cells;
 
 /// The cells whose rectangle in x and y touches that of `box`, perhaps some beside by rounding; empty when it lies

@@ -11,21 +11,24 @@ extern "C" {
 
 typedef struct stn_instance stn_instance; // a created plugin: plugin.h
 
+/// How a child moves on its parent, with the coordinates q and velocities v of each. v = dq/dt where nothing else is
+/// said.
 typedef enum stn_joint_type {
-    STN_JOINT_FIXED,
+    STN_JOINT_FIXED,      // no q: its links become one body
     STN_JOINT_REVOLUTE,   // q: angle about axis [rad]
     STN_JOINT_CONTINUOUS, // the same, never limited
     STN_JOINT_PRISMATIC,  // q: distance along axis [m]
-    STN_JOINT_FLOATING,   // q: x, y, z, qw, qx, qy, qz; v: linear, angular; both in the joint frame's axes, which are the
-                          // world's for the joint that a robot without one of its own gets
-    STN_JOINT_PLANAR,     // q: x, y [m], angle [rad]; x and y along the joint frame's axes turned the shortest way so that
-                          // z lies on `axis`, the angle about `axis`; v: their rates
-    STN_JOINT_BALL,       // q: qw, qx, qy, qz; v: angular velocity in the joint frame's axes
-    STN_JOINT_SCREW,      // q: angle about axis [rad]; the child advances by screw_pitch [m] a turn
-    STN_JOINT_UNIVERSAL,  // q: angle about the joint frame's x, then about the y that this turned [rad]; v: their rates
-    STN_JOINT_COUNT,      // of the types that a description may have
-    STN_JOINT_PRESCRIBED = STN_JOINT_COUNT + 1, // of a root that stn_builder_prescribe gave: q: x, y, z, qw, qx, qy, qz, then
-                                                // the twist that it has now, vx, vy, vz, wx, wy, wz; world axes; no v
+    STN_JOINT_FLOATING, // q: x, y, z, qw, qx, qy, qz; v: linear, angular; both in the joint frame's axes, which are the
+                        // world's for the joint that a robot without one of its own gets
+    STN_JOINT_PLANAR, // q: x, y [m], angle [rad]; x and y along the joint frame's axes turned the shortest way so that
+                      // z lies on `axis`, the angle about `axis`; v: their rates
+    STN_JOINT_BALL,   // q: qw, qx, qy, qz; v: angular velocity in the joint frame's axes
+    STN_JOINT_SCREW,  // q: angle about axis [rad]; the child advances by screw_pitch [m] a turn
+    STN_JOINT_UNIVERSAL, // q: angle about the joint frame's x, then about the y that this turned [rad]; v: their rates
+    STN_JOINT_COUNT,     // of the types that a description may have
+    STN_JOINT_PRESCRIBED =
+        STN_JOINT_COUNT + 1, // of a root that stn_builder_prescribe gave: q: x, y, z, qw, qx, qy, qz, then
+                             // the twist that it has now, vx, vy, vz, wx, wy, wz; world axes; no v
 } stn_joint_type;
 
 /// Coordinates and velocities that a type has; name as in URDF.
@@ -40,15 +43,17 @@ STN_API bool stn_joint_type_has_axis(stn_joint_type type);   ///< does `axis` me
 STN_API int32_t stn_joint_type_quaternion(stn_joint_type type);
 /// Coordinates (nq) for which the child frame is the joint frame.
 STN_API void stn_joint_type_rest(stn_joint_type type, double *q);
-/// What coordinate i of q and velocity i of v are called, for columns and messages: "x", "qw", "angle"; "" when the joint
-/// has but one; NULL when it has no such.
+/// What coordinate i of q and velocity i of v are called, for columns and messages: "x", "qw", "angle"; "" when the
+/// joint has but one; NULL when it has no such.
 STN_API const char *stn_joint_coordinate_name(stn_joint_type type, int32_t i);
 STN_API const char *stn_joint_velocity_name(stn_joint_type type, int32_t i);
 
-/// Units of a joint type for messages: "rad"; "m, rad" where some coordinates slide and others turn; quaternions are "1".
+/// Units of a joint type for messages: "rad"; "m, rad" where some coordinates slide and others turn; quaternions are
+/// "1".
 typedef struct stn_joint_units {
-    const char *position, *velocity, *acceleration, *effort, *damping, *inertia, *stiffness;
+    const char *position, *velocity, *acceleration, *effort, *damping, *inertia, *stiffness; // never NULL
 } stn_joint_units;
+/// Constant; NULL outside the range.
 STN_API const stn_joint_units *stn_joint_type_units(stn_joint_type type);
 
 /// Contact parameters of one surface, or (pair overrides) of one contact. NaN: not given.
@@ -66,15 +71,15 @@ STN_API stn_material stn_material_unset(void); ///< every member NaN
 /// What an unset surface means: mu 0.5, rigid, no relaxation or dissipation of its own, restitution 0.
 STN_API stn_material stn_material_default(void);
 
-/// A material that has a name: "steel". Its surface has mu, mu_static where it differs, and the modulus (Young's); stiffness,
-/// relaxation and dissipation of a contact depend on shape and speed and are unset. Values, ranges and sources:
-/// docs/materials.md.
+/// A material that has a name: "steel". Its surface has mu, mu_static where it differs, and the modulus (Young's);
+/// stiffness, relaxation and dissipation of a contact depend on shape and speed and are unset. Values, ranges and
+/// sources: docs/materials.md.
 typedef struct stn_named_material {
-    const char *name;
-    double density; // [kg/m^3]
-    stn_material surface;
+    const char *name;     // lower case, words joined by _
+    double density;       // [kg/m^3]
+    stn_material surface; // unset members: not of the material alone
 } stn_named_material;
-STN_API const stn_named_material *stn_named_materials(int32_t *count); ///< all of them, by name
+STN_API const stn_named_material *stn_named_materials(int32_t *count);       ///< all of them, by name
 STN_API const stn_named_material *stn_named_material_find(const char *name); ///< NULL when there is none
 
 /// How the linear dissipation of two surfaces becomes that of their contact. One that is given alone counts alone.
@@ -83,29 +88,29 @@ typedef enum stn_relaxation_rule {
     STN_RELAXATION_SERIES, // (k_b tau_a + k_a tau_b) / (k_a + k_b), of two layers in series; that of the compliant side
 } stn_relaxation_rule;
 
-/// How a contact between two surfaces behaves, after combination (docs/lua.md, "Describing") and overrides: all members set
-/// (a relaxation time that nobody gave stays NaN: the world puts dt), plus where the contact point lies.
+/// How a contact between two surfaces behaves, after combination (docs/lua.md, "Describing") and overrides: all members
+/// set (a relaxation time that nobody gave stays NaN: the world puts dt), plus where the contact point lies.
 typedef struct stn_pair_material {
-    stn_material value;
-    double weight_a; // contact point = weight_a p_a + (1 - weight_a) p_b; k_a / (k_a + k_b), 1 when a alone is rigid
+    stn_material value; // all set but the relaxation time
+    double weight_a;    // contact point = weight_a p_a + (1 - weight_a) p_b; k_a / (k_a + k_b), 1 when a alone is rigid
 } stn_pair_material;
 
 // ---------------------------------------------------------------------------------------------- description
 
 /// A coloured or colliding shape on a link. Texts are copied by the builder.
 typedef struct stn_geometry_spec {
-    const char *name; // may be NULL
-    stn_shape shape;
-    stn_pose pose; // link frame -> shape frame
-    stn_material material;
-    float rgba[4];
-    bool collision; // takes part in contact; otherwise visual only
-    bool visual;    // is drawn
-    int32_t mesh;   // from stn_builder_add_mesh for shapes of type mesh, convex and height_field, else -1
-    uint32_t category; // collision filter: a pair collides when each one's category meets the other's mask
-    uint32_t mask;
+    const char *name;          // may be NULL
+    stn_shape shape;           // in its own frame
+    stn_pose pose;             // link frame -> shape frame
+    stn_material material;     // NaN: not given
+    float rgba[4];             // 0 to 1; the last: 1 opaque
+    bool collision;            // takes part in contact; otherwise visual only
+    bool visual;               // is drawn
+    int32_t mesh;              // from stn_builder_add_mesh for shapes of type mesh, convex and height_field, else -1
+    uint32_t category;         // collision filter: a pair collides when each one's category meets the other's mask
+    uint32_t mask;             // categories that it meets
     stn_vec3 surface_velocity; // conveyor belt, in the shape's axes [m/s]
-    const char *where; // "file:line" for messages, may be NULL
+    const char *where;         // "file:line" for messages, may be NULL
 } stn_geometry_spec;
 
 /// Both collision and visual, unset material, category 1, mask all ones, grey.
@@ -113,19 +118,20 @@ STN_API stn_geometry_spec stn_geometry_spec_default(stn_shape shape);
 
 /// A link as a file or script names it.
 typedef struct stn_link_spec {
-    const char *name;
-    stn_mass mass; // in link axes; mass 0: none given
+    const char *name;  // unique within the robot
+    stn_mass mass;     // in link axes; mass 0: none given
     const char *where; // "file:line" for messages, may be NULL
 } stn_link_spec;
 
 /// Numbers with two units are those of turning and of sliding. Limits of position are for revolute, prismatic and screw
-/// joints (a screw's are angles). On a joint with several velocities effort, damping and friction apply to each of them by
-/// itself, in its own unit: friction bounds the forces of the joint to a box, and a planar joint with damping 2 has
+/// joints (a screw's are angles). On a joint with several velocities effort, damping and friction apply to each of them
+/// by itself, in its own unit: friction bounds the forces of the joint to a box, and a planar joint with damping 2 has
 /// 2 N s/m along x and y and 2 N m s/rad about its axis. Rotors, springs and mimic are for joints with one velocity. A
-/// spring acts with tau = -stiffness (q - rest); the servo's gains do nothing by themselves: a controller may ask for them.
+/// spring acts with tau = -stiffness (q - rest); the servo's gains do nothing by themselves: a controller may ask for
+/// them.
 typedef struct stn_joint_spec {
-    const char *name;
-    stn_joint_type type;
+    const char *name;      // unique within the robot
+    stn_joint_type type;   // decides how many coordinates it has
     int32_t parent, child; // links as returned by stn_builder_add_link. The child is of this robot; the parent may be
                            // STN_WORLD or a link of an earlier robot (a hand on a flange)
     stn_pose origin;       // parent link frame -> joint frame; the child link frame is the joint frame moved by q
@@ -133,31 +139,34 @@ typedef struct stn_joint_spec {
     double lower, upper;   // [rad] or [m]; -inf, inf: unlimited
     double effort;         // [N m] or [N]; inf: unlimited
     double velocity;       // [rad/s] or [m/s]; inf: unlimited
-    double acceleration;   // [rad/s^2] or [m/s^2]; inf: unlimited. For planners: no force of the simulation follows from it
-    double screw_pitch;    // screw: [m] a turn, may be negative
-    double damping;        // [N m s/rad] or [N s/m], >= 0
-    double friction;       // dry friction [N m] or [N], >= 0
-    double stiffness;      // spring [N m/rad] or [N/m], >= 0; 0: none
-    double rest;           // [rad] or [m]: where the spring is slack
-    double servo_kp;       // gains of the robot's own position servo [N m/rad] or [N/m],
-    double servo_kd;       // [N m s/rad] or [N s/m], >= 0; both 0: none given
-    double rotor_inertia;  // [kg m^2] or [kg] at the rotor
-    double gear_ratio;     // rotor turns per joint turn; gear_ratio^2 rotor_inertia is reflected to the joint
-    const char *actuator;  // name of what drives it (copied), NULL: none is named
-    int32_t mimic;         // joint that this one follows, -1: none; q = multiplier q_mimic + offset
-    double mimic_multiplier, mimic_offset;
-    const char *where;     // "file:line" for messages, may be NULL
+    /// [rad/s^2] or [m/s^2]; inf: unlimited. For planners: no force of the simulation follows from it.
+    double acceleration;
+    double screw_pitch;   // screw: [m] a turn, may be negative
+    double damping;       // [N m s/rad] or [N s/m], >= 0
+    double friction;      // dry friction [N m] or [N], >= 0
+    double stiffness;     // spring [N m/rad] or [N/m], >= 0; 0: none
+    double rest;          // [rad] or [m]: where the spring is slack
+    double servo_kp;      // gains of the robot's own position servo [N m/rad] or [N/m],
+    double servo_kd;      // [N m s/rad] or [N s/m], >= 0; both 0: none given
+    double rotor_inertia; // [kg m^2] or [kg] at the rotor
+    double gear_ratio;    // rotor turns per joint turn; gear_ratio^2 rotor_inertia is reflected to the joint
+    const char *actuator; // name of what drives it (copied), NULL: none is named
+    int32_t mimic;        // joint that this one follows, -1: none; q = multiplier q_mimic + offset
+    double mimic_multiplier, mimic_offset; // [1, m/rad, rad/m], [rad] or [m]
+    const char *where;                     // "file:line" for messages, may be NULL
 } stn_joint_spec;
 
+/// Axis x, no limits, no damping, friction, spring or rotor, parent STN_WORLD, following nothing. `name` is borrowed.
 STN_API stn_joint_spec stn_joint_spec_default(const char *name, stn_joint_type type);
 
 #define STN_WORLD (-1) // the parent of a root
 
 /// Collects links, joints and shapes, grouped in robots: names are unique within one robot. Numbers are checked as they
-/// come in (STN_ERR_ARGUMENT naming robot, object, where, value and bound; nothing is added), names and structure when the
-/// model is compiled. Links, geometries and meshes keep their indices in the model. Not thread-safe.
+/// come in (STN_ERR_ARGUMENT naming robot, object, where, value and bound; nothing is added), names and structure when
+/// the model is compiled. Links, geometries and meshes keep their indices in the model. Not thread-safe.
 typedef struct stn_model_builder stn_model_builder;
 
+/// An empty one. STN_ERR_MEMORY is the only failure. [setup]
 STN_API stn_status stn_builder_create(stn_context *context, stn_model_builder **out, stn_error *err);
 STN_API void stn_builder_destroy(stn_model_builder *builder); ///< accepts NULL
 
@@ -165,24 +174,24 @@ STN_API void stn_builder_destroy(stn_model_builder *builder); ///< accepts NULL
 /// Returns its index through `robot`.
 STN_API stn_status stn_builder_begin_robot(stn_model_builder *builder, const char *name, int32_t *robot,
                                            stn_error *err);
-/// Forgets every robot from `robot` on with its keyframes: what a loader does when a file turns out bad, so that no half
-/// robot stays. An earlier robot that was attached to one of them is attached to nothing, an earlier joint that followed
-/// one of theirs follows none.
+/// Forgets every robot from `robot` on with its keyframes: what a loader does when a file turns out bad, so that no
+/// half robot stays. An earlier robot that was attached to one of them is attached to nothing, an earlier joint that
+/// followed one of theirs follows none.
 STN_API void stn_builder_discard(stn_model_builder *builder, int32_t robot);
 /// Where a robot's root stands, and whether it is welded to the world or floats. Before compiling; default: at the
-/// origin, floating, except that a root link named "world" is the world itself. Joints whose parent is STN_WORLD start from
-/// the base too; a robot that hangs on another has no base, and setting one of an attached robot is refused.
+/// origin, floating, except that a root link named "world" is the world itself. Joints whose parent is STN_WORLD start
+/// from the base too; a robot that hangs on another has no base, and setting one of an attached robot is refused.
 STN_API stn_status stn_builder_set_base(stn_model_builder *builder, int32_t robot, const stn_pose *base, bool fixed,
                                         stn_error *err);
-/// What a file says of the same; the last proposal counts. A base that was or will be set wins over it, and a robot that
-/// is attached to another ignores it.
+/// What a file says of the same; the last proposal counts. A base that was or will be set wins over it, and a robot
+/// that is attached to another ignores it.
 STN_API stn_status stn_builder_propose_base(stn_model_builder *builder, int32_t robot, const stn_pose *base, bool fixed,
                                             stn_error *err);
-/// The robot's root moves as it is told (stn_world_set_prescribed): pose and twist are inputs of the step, no force changes
-/// them, and what it touches feels it as a wall that moves. It starts at its base, whether that is fixed or not, and stands
-/// until it is told otherwise. All links become one body without degrees of freedom or mass. Refused for an attached robot;
-/// when compiling: a root that a joint carries or that is named "world", a moving joint on any of its links, and shapes
-/// without an end on them (half space, height field).
+/// The robot's root moves as it is told (stn_world_set_prescribed): pose and twist are inputs of the step, no force
+/// changes them, and what it touches feels it as a wall that moves. It starts at its base, whether that is fixed or
+/// not, and stands until it is told otherwise. All links become one body without degrees of freedom or mass. Refused
+/// for an attached robot; when compiling: a root that a joint carries or that is named "world", a moving joint on any
+/// of its links, and shapes without an end on them (half space, height field).
 STN_API stn_status stn_builder_prescribe(stn_model_builder *builder, int32_t robot, stn_error *err);
 /// What is in force: as set, else as proposed, else the origin, floating; the latter also for a robot that
 /// stn_builder_attach hung on another and outside the range.
@@ -198,28 +207,31 @@ STN_API stn_status stn_builder_set_mimic(stn_model_builder *builder, int32_t joi
 /// A configuration of one robot that has a name. Texts and numbers are copied by the builder.
 typedef struct stn_keyframe_spec {
     const char *name; // not empty, of no other keyframe of the robot
-    int32_t q_count;
-    const double *q; // (q_count) coordinates of all joints of the robot in the order in which they were added, finite;
-                     // quaternions of any length > 0; of joints that mimic others the masters' decide when it is applied
-    const stn_pose *base; // where its root link is, NULL: not said. For a root that floats without a joint of its own,
-                          // on others it has no effect
-    const char *where;    // "file:line" for messages, may be NULL
+    int32_t q_count;  // of all joints of the robot
+    /// (q_count) coordinates of all joints of the robot in the order in which they were added, finite; quaternions of
+    /// any length > 0; of joints that mimic others the masters' decide when it is applied.
+    const double *q;
+    /// Where its root link is, NULL: not said. For a root that floats without a joint of its own; on others without
+    /// effect.
+    const stn_pose *base;
+    const char *where; // "file:line" for messages, may be NULL
 } stn_keyframe_spec;
 /// After the robot's joints; `robot` may be any that is there.
 STN_API stn_status stn_builder_add_keyframe(stn_model_builder *builder, int32_t robot, const stn_keyframe_spec *spec,
                                             stn_error *err);
-/// Welds the root link of `robot` to `link` of another robot, whichever was added first; `pose`: link frame -> root link
-/// frame. The root then is one body with that link. Refused: a second attachment, and a robot whose base was set, because
-/// an attached one has none. Refused when compiling: a circle of attachments, a root link named "world", and a root that
-/// a joint already hangs on the world or on another robot.
+/// Welds the root link of `robot` to `link` of another robot, whichever was added first; `pose`: link frame -> root
+/// link frame. The root then is one body with that link. Refused: a second attachment, and a robot whose base was set,
+/// because an attached one has none. Refused when compiling: a circle of attachments, a root link named "world", and a
+/// root that a joint already hangs on the world or on another robot.
 STN_API stn_status stn_builder_attach(stn_model_builder *builder, int32_t robot, int32_t link, const stn_pose *pose,
                                       stn_error *err);
-/// link STN_WORLD: a fixed part of the world. A height field on a link that turns out to move is refused when compiling.
-STN_API stn_status stn_builder_add_geometry(stn_model_builder *builder, int32_t link,
-                                            const stn_geometry_spec *spec, int32_t *geometry, stn_error *err);
-/// A mesh that shapes may name; the same path, scale and data give the same index. `data` (kept by the model) may be NULL
-/// when the shapes that name it are only drawn: then path and scale are a reference that a viewer loads. A shape that
-/// collides without data is refused, and so is one whose own mesh is not the data of the mesh that it names.
+/// link STN_WORLD: a fixed part of the world. A height field on a link that turns out to move is refused when
+/// compiling.
+STN_API stn_status stn_builder_add_geometry(stn_model_builder *builder, int32_t link, const stn_geometry_spec *spec,
+                                            int32_t *geometry, stn_error *err);
+/// A mesh that shapes may name; the same path, scale and data give the same index. `data` (kept by the model) may be
+/// NULL when the shapes that name it are only drawn: then path and scale are a reference that a viewer loads. A shape
+/// that collides without data is refused, and so is one whose own mesh is not the data of the mesh that it names.
 STN_API stn_status stn_builder_add_mesh(stn_model_builder *builder, const char *path, stn_vec3 scale,
                                         const stn_mesh *data, int32_t *mesh, stn_error *err);
 /// Two links (or STN_WORLD) that never collide.
@@ -229,14 +241,15 @@ STN_API stn_status stn_builder_exclude(stn_model_builder *builder, int32_t link_
 STN_API stn_status stn_builder_override(stn_model_builder *builder, int32_t link_a, int32_t link_b,
                                         const stn_material *material, stn_error *err);
 
-// Equality constraints between any two frames: of two robots, of one (which closes a loop), or of one and the world; and
-// gears between any two joints. They bind motion, not the start: what begins apart is pulled together within a few steps.
+// Equality constraints between any two frames: of two robots, of one (which closes a loop), or of one and the world;
+// and gears between any two joints. They bind motion, not the start: what begins apart is pulled together within a few
+// steps.
 typedef enum stn_equality_type {
     STN_EQUALITY_WELD,     // frame P of A = frame Q of B
     STN_EQUALITY_BALL,     // origin of P = origin of Q
     STN_EQUALITY_DISTANCE, // |origin of Q - origin of P| = length
     STN_EQUALITY_GEAR,     // q_a = ratio q_b + offset
-    STN_EQUALITY_COUNT
+    STN_EQUALITY_COUNT     // how many there are
 } stn_equality_type;
 
 /// "weld", "ball", "distance", "gear"; NULL outside the range.
@@ -244,16 +257,16 @@ STN_API const char *stn_equality_type_name(stn_equality_type type);
 
 /// Start from stn_equality_spec_default. Texts are copied by the builder.
 typedef struct stn_equality_spec {
-    stn_equality_type type;
-    const char *name;           // for messages; NULL or "": none
-    int32_t a, b;               // two links, one of them may be STN_WORLD; gear: two joints with one velocity each
-    stn_pose pose_a, pose_b;    // link frame -> P, Q; not for gears
-    double length;              // distance: > 0 [m]
-    double ratio, offset;       // gear [1, or m/rad, rad/m], [rad] or [m]
-    double stiffness;           // k > 0 [N/m]; gear: that of joint a, [N m/rad] for one that turns; infinite: rigid
-    double angular_stiffness;   // weld: of the rotation [N m/rad]; infinite: rigid
-    double relaxation_time;     // tau_d >= 0 [s] of what is not rigid: damping is k tau_d
-    const char *where;          // "file:line" for messages, may be NULL
+    stn_equality_type type;   // decides which of the others count
+    const char *name;         // for messages; NULL or "": none
+    int32_t a, b;             // two links, one of them may be STN_WORLD; gear: two joints with one velocity each
+    stn_pose pose_a, pose_b;  // link frame -> P, Q; not for gears
+    double length;            // distance: > 0 [m]
+    double ratio, offset;     // gear [1, or m/rad, rad/m], [rad] or [m]
+    double stiffness;         // k > 0 [N/m]; gear: that of joint a, [N m/rad] for one that turns; infinite: rigid
+    double angular_stiffness; // weld: of the rotation [N m/rad]; infinite: rigid
+    double relaxation_time;   // tau_d >= 0 [s] of what is not rigid: damping is k tau_d
+    const char *where;        // "file:line" for messages, may be NULL
 } stn_equality_spec;
 
 /// Rigid, poses the identity, ratio 1, no damping; a distance needs its length.
@@ -266,8 +279,9 @@ STN_API stn_status stn_builder_add_equality(stn_model_builder *builder, const st
 STN_API stn_status stn_builder_set_velocity_limits(stn_model_builder *builder, int32_t robot, bool kept,
                                                    stn_error *err);
 
-/// Contact parameters for every geometry of a robot that is there so far; unset members leave a geometry's own. STN_ERR_ARGUMENT and nothing
-/// changed: one is out of range, or mu_static is below the mu that a colliding geometry keeps.
+/// Contact parameters for every geometry of a robot that is there so far; unset members leave a geometry's own.
+/// STN_ERR_ARGUMENT and nothing changed: one is out of range, or mu_static is below the mu that a colliding geometry
+/// keeps.
 STN_API stn_status stn_builder_set_material(stn_model_builder *builder, int32_t robot, const stn_material *material,
                                             stn_error *err);
 /// Links of a robot that are there so far: [start, start + count).
@@ -286,13 +300,14 @@ STN_API const char *stn_builder_joint_name(const stn_model_builder *builder, int
 
 /// A cloud of point masses with 3 translations each: the degrees of freedom of a deformable body. It is one tree.
 typedef struct stn_nodes_spec {
-    const char *name;
-    int32_t node_count;
+    const char *name;       // for messages
+    int32_t node_count;     // > 0
     const double *position; // (3 node_count), world [m]
     const double *mass;     // (node_count) [kg], > 0
     double contact_radius;  // > 0: every node carries a colliding sphere of this radius
-    stn_material material;
+    stn_material material;  // NaN: not given
 } stn_nodes_spec;
+/// Adds a cloud, copied. Its number for stn_builder_add_elements is returned through `nodes`.
 STN_API stn_status stn_builder_add_nodes(stn_model_builder *builder, const stn_nodes_spec *spec, int32_t *nodes,
                                          stn_error *err);
 /// Elements over the nodes of one cloud. `instance` is an element plugin; the model takes it over (also on failure).
@@ -302,152 +317,158 @@ STN_API stn_status stn_builder_add_elements(stn_model_builder *builder, int32_t 
 
 // --------------------------------------------------------------------------------------------- compiled model
 
+/// Bodies on joints, or a cloud of nodes.
 typedef enum stn_tree_kind { STN_TREE_ARTICULATED, STN_TREE_NODAL } stn_tree_kind;
 
 /// One articulated tree (a robot, a free body) or one cloud of nodes. Ranges are [start, start + count).
 typedef struct stn_tree {
-    stn_tree_kind kind;
-    int32_t body_start, body_count; // articulated
-    int32_t node_start, node_count; // nodal
-    int32_t q_start, nq;
-    int32_t v_start, nv;
+    stn_tree_kind kind;                // says which of the next two counts
+    int32_t body_start, body_count;    // articulated
+    int32_t node_start, node_count;    // nodal
+    int32_t q_start, nq;               // its coordinates in q
+    int32_t v_start, nv;               // its velocities in v
     const int32_t *row_start, *column; // nodal: pattern of M, K, D, A (stn_matrix)
 } stn_tree;
 
-/// A rigid body: links that fixed joints weld together. Body 0 is the world. A parent has a smaller index. A prescribed one
-/// hangs on the world by a joint of type STN_JOINT_PRESCRIBED, is a tree of its own with nv 0, and has mass 0.
+/// A rigid body: links that fixed joints weld together. Body 0 is the world. A parent has a smaller index. A prescribed
+/// one hangs on the world by a joint of type STN_JOINT_PRESCRIBED, is a tree of its own with nv 0, and has mass 0.
 typedef struct stn_body {
     const char *name; // of its first link
     int32_t parent;   // body, -1 for the world
     int32_t tree;     // -1 for the world
     int32_t joint;    // the moving joint between parent and this body, -1 for the world
     stn_mass mass;    // in body axes; the body frame is the frame of its first link; world: what is welded to it
-    int32_t robot;
+    int32_t robot;    // of its first link, -1 for the world
 } stn_body;
 
 /// A moving joint (fixed ones became frames); one per body except the world.
 typedef struct stn_joint {
-    const char *name;
-    stn_joint_type type;
-    int32_t robot;
-    int32_t parent, child; // bodies
-    int32_t q_start, v_start, nq, nv;
-    stn_pose origin;         // parent body frame -> joint frame
-    stn_vec3 axis;           // unit, joint frame
-    double lower, upper, effort, velocity, acceleration, damping, friction;
-    double stiffness, rest;    // spring: tau = -stiffness (q - rest); 0 on joints with several velocities
-    double servo_kp, servo_kd; // as described: only controllers that are told to use them
-    double screw_pitch;       // [m] a turn
-    double reflected_inertia; // gear_ratio^2 rotor_inertia
-    int32_t mimic;            // joint, -1: none
-    double mimic_multiplier, mimic_offset;
-    const char *actuator;     // "" when none is named
-    const char *where;        // "file:line" of its description, "" when not known
+    const char *name;                                                       // as described
+    stn_joint_type type;                                                    // moving, or STN_JOINT_PRESCRIBED
+    int32_t robot;                                                          // that it belongs to
+    int32_t parent, child;                                                  // bodies
+    int32_t q_start, v_start, nq, nv;                                       // its coordinates in q, its velocities in v
+    stn_pose origin;                                                        // parent body frame -> joint frame
+    stn_vec3 axis;                                                          // unit, joint frame
+    double lower, upper, effort, velocity, acceleration, damping, friction; // as in stn_joint_spec
+    double stiffness, rest;                // spring: tau = -stiffness (q - rest); 0 on joints with several velocities
+    double servo_kp, servo_kd;             // as described: only controllers that are told to use them
+    double screw_pitch;                    // [m] a turn
+    double reflected_inertia;              // gear_ratio^2 rotor_inertia
+    int32_t mimic;                         // joint, -1: none
+    double mimic_multiplier, mimic_offset; // [1, m/rad, rad/m], [rad] or [m]
+    const char *actuator;                  // "" when none is named
+    const char *where;                     // "file:line" of its description, "" when not known
 } stn_joint;
 
 /// A named frame. Every link of a file stays one, also where bodies were merged.
 typedef struct stn_link {
-    const char *name;
-    int32_t robot;
-    int32_t body;
-    stn_pose pose; // body frame -> link frame
-    stn_mass mass; // its own, link axes
-    int32_t parent;      // link, STN_WORLD for a root; of an attached robot's root the link that it is welded to
-    int32_t joint;       // moving joint that carries it, -1 when fixed to its parent
+    const char *name;       // unique within the robot
+    int32_t robot;          // that it belongs to
+    int32_t body;           // that it is part of, 0: the world
+    stn_pose pose;          // body frame -> link frame
+    stn_mass mass;          // its own, link axes
+    int32_t parent;         // link, STN_WORLD for a root; of an attached robot's root the link that it is welded to
+    int32_t joint;          // moving joint that carries it, -1 when fixed to its parent
     const char *joint_name; // of the joint above it, moving or fixed; NULL for a root
     const char *where, *joint_where; // "file:line" of its description and of the joint's, "" when not known
     stn_pose origin;    // as described: parent link frame -> frame of the joint above it; identity for a root
     int32_t joint_rank; // of the joint above it, moving or fixed, among all joints as added; -1 for a root
 } stn_link;
 
+/// What one call of stn_builder_begin_robot collected. Ranges are [start, start + count).
 typedef struct stn_robot {
-    const char *name;
-    int32_t link_start, link_count;
+    const char *name;                 // unique in the model
+    int32_t link_start, link_count;   // as added
     int32_t joint_start, joint_count; // moving joints, in file order; first the one that a floating root without gets
-    int32_t keyframe_start, keyframe_count;
-    int32_t root_link;
-    stn_pose base; // identity for a robot that hangs on another
-    bool fixed;    // its root cannot move: it is welded to the world, also by way of other robots, or its joints start there
+    int32_t keyframe_start, keyframe_count; // as added
+    int32_t root_link;                      // of the model
+    stn_pose base;                          // identity for a robot that hangs on another
+    bool fixed; // its root cannot move: it is welded to the world, also by way of other robots, or its joints start
+                // there
     bool velocity_limits; // its joints keep to them
 } stn_robot;
 
 /// A shape on a body (body >= 0) or a sphere on a node (body = -1).
 typedef struct stn_geometry {
-    const char *name; // may be ""
-    int32_t body, node, link;
-    stn_shape shape;
-    stn_pose pose; // body frame -> shape frame
-    stn_material material;
-    float rgba[4];
-    bool collision, visual;
-    uint32_t category, mask;
-    int32_t mesh; // of the model's meshes, -1: none
-    stn_vec3 surface_velocity;
-    const char *where; // "file:line" of its description, "" when not known
-    stn_pose in_link;  // as described: link frame -> shape frame; on a node identity
+    const char *name;          // may be ""
+    int32_t body, node, link;  // of the model; on a node body and link are -1
+    stn_shape shape;           // in its own frame
+    stn_pose pose;             // body frame -> shape frame
+    stn_material material;     // NaN: not given
+    float rgba[4];             // 0 to 1; the last: 1 opaque
+    bool collision, visual;    // takes part in contact; is drawn
+    uint32_t category, mask;   // a pair collides when each one's category meets the other's mask
+    int32_t mesh;              // of the model's meshes, -1: none
+    stn_vec3 surface_velocity; // at the start, in the shape's axes [m/s]
+    const char *where;         // "file:line" of its description, "" when not known
+    stn_pose in_link;          // as described: link frame -> shape frame; on a node identity
 } stn_geometry;
 
+/// A mesh as shapes name it.
 typedef struct stn_mesh_reference {
-    const char *path; // "" when made from numbers
-    stn_vec3 scale;
+    const char *path;     // "" when made from numbers
+    stn_vec3 scale;       // already applied to data
     const stn_mesh *data; // scaled; NULL: not loaded (visual only)
 } stn_mesh_reference;
 
+/// Elements of one plugin over the nodes of one cloud.
 typedef struct stn_element_group {
-    stn_instance *instance;
-    int32_t tree;
-    int32_t element_count, nodes_per_element;
-    const int32_t *index;     // (element_count x nodes_per_element), nodes within the tree
-    const double *constants;  // (element_count x the plugin's constant_count)
+    stn_instance *instance;                   // of the element plugin, owned by the model
+    int32_t tree;                             // of the cloud
+    int32_t element_count, nodes_per_element; // the latter as the plugin says
+    const int32_t *index;                     // (element_count x nodes_per_element), nodes within the tree
+    const double *constants;                  // (element_count x the plugin's constant_count)
 } stn_element_group;
 
 /// A named configuration of one robot.
 typedef struct stn_keyframe {
-    const char *name;
-    int32_t robot;
-    int32_t q_count;
-    const double *q; // (q_count) coordinates of the robot's moving joints, in the order of the joints
-    bool has_base;   // the first joint is one that a floating root without any got, and the keyframe says where the root
-                     // is; otherwise such a joint's coordinates are those of the start
+    const char *name; // unique within the robot
+    int32_t robot;    // whose joints it is about
+    int32_t q_count;  // of its moving joints
+    const double *q;  // (q_count) coordinates of the robot's moving joints, in the order of the joints
+    bool has_base; // the first joint is one that a floating root without any got, and the keyframe says where the root
+                   // is; otherwise such a joint's coordinates are those of the start
     const char *where; // "file:line" of its description, "" when not known
 } stn_keyframe;
 
 /// An equality constraint as described, in terms of the compiled model.
 typedef struct stn_equality {
-    stn_equality_type type;
-    const char *name;           // "" when none is given
-    int32_t robot;              // of b, of a where b is the world
-    int32_t link_a, link_b;     // STN_WORLD for the world; gear: -1
-    int32_t body_a, body_b;     // 0 for the world; gear: the bodies below the joints
-    int32_t joint_a, joint_b;   // gear, else -1
-    stn_pose pose_a, pose_b;    // as described: link frame -> P, Q
-    stn_pose frame_a, frame_b;  // body frame -> P, Q
-    double length, ratio, offset, stiffness, angular_stiffness, relaxation_time;
-    const char *where;          // "file:line" of its description, "" when not known
+    stn_equality_type type;    // decides which of the others count
+    const char *name;          // "" when none is given
+    int32_t robot;             // of b, of a where b is the world
+    int32_t link_a, link_b;    // STN_WORLD for the world; gear: -1
+    int32_t body_a, body_b;    // 0 for the world; gear: the bodies below the joints
+    int32_t joint_a, joint_b;  // gear, else -1
+    stn_pose pose_a, pose_b;   // as described: link frame -> P, Q
+    stn_pose frame_a, frame_b; // body frame -> P, Q
+    double length, ratio, offset, stiffness, angular_stiffness, relaxation_time; // as in stn_equality_spec
+    const char *where; // "file:line" of its description, "" when not known
 } stn_equality;
 
 /// Two links, STN_WORLD for the world, in the order in which they were given.
 typedef struct stn_link_pair {
-    int32_t link_a, link_b;
+    int32_t link_a, link_b; // of the model
 } stn_link_pair;
 
 /// Constant after compiling; every array is owned by the model. May be shared by worlds of one context.
 typedef struct stn_model {
-    stn_context *context;
-    int32_t nq, nv, node_count;
-    int32_t tree_count, body_count, joint_count, link_count, robot_count, geometry_count, mesh_count, element_group_count;
-    int32_t keyframe_count, exclude_count, equality_count;
-    const stn_tree *trees;
-    const stn_body *bodies;
-    const stn_joint *joints;
-    const stn_link *links;
-    const stn_robot *robots;
-    const stn_geometry *geometries;
-    const stn_mesh_reference *meshes;
-    const stn_element_group *element_groups;
-    const stn_keyframe *keyframes;  // by robots, within a robot as added
-    const stn_link_pair *excludes;  // pairs that never collide, as stn_builder_exclude was told
-    const stn_equality *equalities; // as added
+    stn_context *context;       // that it is made from
+    int32_t nq, nv, node_count; // coordinates, velocities, nodes of all clouds
+    /// Lengths of the arrays below.
+    int32_t tree_count, body_count, joint_count, link_count, robot_count, geometry_count, mesh_count;
+    int32_t element_group_count, keyframe_count, exclude_count, equality_count;
+    const stn_tree *trees;                   // articulated ones first
+    const stn_body *bodies;                  // a parent before its children; 0 is the world
+    const stn_joint *joints;                 // moving ones
+    const stn_link *links;                   // as added
+    const stn_robot *robots;                 // as added
+    const stn_geometry *geometries;          // as added, those of nodes last
+    const stn_mesh_reference *meshes;        // as added
+    const stn_element_group *element_groups; // as added
+    const stn_keyframe *keyframes;           // by robots, within a robot as added
+    const stn_link_pair *excludes;           // pairs that never collide, as stn_builder_exclude was told
+    const stn_equality *equalities;          // as added
     const double *q0;        // (nq) start: joints at zero (or at the limit nearest to it), mimics as their masters say,
                              // bases at their pose; a floating joint of a file at its frame
     const double *node_mass; // (node_count)
@@ -456,19 +477,18 @@ typedef struct stn_model {
 } stn_model;
 
 /// Checks and compiles everything the builder holds. On success the builder is emptied; on failure it is unchanged.
-/// Errors name robot, link and joint: no root or several, two joints above a link, loops, also of robots attached to each
-/// other, names used twice, mimic cycles, a keyframe of a robot that got joints after it.
-/// (Refused earlier, by the builder: bad numbers, inertia with a negative eigenvalue beyond 1e-9 of the trace.)
-/// Warnings go to the log: a moving subtree without mass, triangle inequality, mass of the world, a fixed joint's mimic,
-/// limits, rotors and springs of joints that have none.
-/// Order: robots as added; within a tree depth first, children in the order of their joints, then the robots attached
-/// there, as added; clouds of nodes last.
+/// Errors name robot, link and joint: no root or several, two joints above a link, loops, also of robots attached to
+/// each other, names used twice, mimic cycles, a keyframe of a robot that got joints after it. (Refused earlier, by the
+/// builder: bad numbers, inertia with a negative eigenvalue beyond 1e-9 of the trace.) Warnings go to the log: a moving
+/// subtree without mass, triangle inequality, mass of the world, a fixed joint's mimic, limits, rotors and springs of
+/// joints that have none. Order: robots as added; within a tree depth first, children in the order of their joints,
+/// then the robots attached there, as added; clouds of nodes last.
 STN_API stn_status stn_model_compile(stn_model_builder *builder, stn_model **out, stn_error *err);
 STN_API void stn_model_destroy(stn_model *model); ///< accepts NULL
-/// A model as a file by value, with its meshes and element plugins' parameters: what the builder held. Loading goes through
-/// a builder and compiles again, which gives the same model bit for bit. Meshes that are only drawn stay references. The
-/// file appears whole or not at all; loading trusts nothing in it: STN_ERR_PARSE for one that is none, damaged or of another
-/// version, STN_ERR_PLUGIN when an element plugin is missing.
+/// A model as a file by value, with its meshes and element plugins' parameters: what the builder held. Loading goes
+/// through a builder and compiles again, which gives the same model bit for bit. Meshes that are only drawn stay
+/// references. The file appears whole or not at all; loading trusts nothing in it: STN_ERR_PARSE for one that is none,
+/// damaged or of another version, STN_ERR_PLUGIN when an element plugin is missing.
 STN_API stn_status stn_model_save(const stn_model *model, const char *path, stn_error *err);
 STN_API stn_status stn_model_load(stn_context *context, const char *path, stn_model **out, stn_error *err);
 
@@ -477,19 +497,19 @@ STN_API int32_t stn_model_find_link(const stn_model *model, int32_t robot, const
 STN_API int32_t stn_model_find_joint(const stn_model *model, int32_t robot, const char *name);
 STN_API int32_t stn_model_find_keyframe(const stn_model *model, int32_t robot, const char *name);
 STN_API int32_t stn_model_find_robot(const stn_model *model, const char *name);
-/// Writes the coordinates of a keyframe's robot into `q` (nq), which holds a configuration of the whole model. Joints that
-/// mimic one of the robot follow, those of the robot that mimic another follow that one's present coordinate. A root that
-/// floats without a joint of its own stays where it is when the keyframe has no base. Thread: [any].
+/// Writes the coordinates of a keyframe's robot into `q` (nq), which holds a configuration of the whole model. Joints
+/// that mimic one of the robot follow, those of the robot that mimic another follow that one's present coordinate. A
+/// root that floats without a joint of its own stays where it is when the keyframe has no base. Thread: [any].
 STN_API void stn_model_keyframe_apply(const stn_model *model, int32_t keyframe, double *q);
-/// May these two geometries touch? Not on one body or cloud of nodes, not both on the world or prescribed, not parent and child (unless
-/// the parent is the world), not excluded, and the filters must meet. Thread: [any].
+/// May these two geometries touch? Not on one body or cloud of nodes, not both on the world or prescribed, not parent
+/// and child (unless the parent is the world), not excluded, and the filters must meet. Thread: [any].
 STN_API bool stn_model_may_collide(const stn_model *model, int32_t geometry_a, int32_t geometry_b);
-/// The combined contact parameters of two geometries. The restitution is the larger one, relaxation times add up (a world
-/// may have the other rule); mu_static combines as mu, of a side without by its mu, and stays NaN where neither has one;
-/// overrides come on top and leave weight_a alone. Thread: [any].
+/// The combined contact parameters of two geometries. The restitution is the larger one, relaxation times add up (a
+/// world may have the other rule); mu_static combines as mu, of a side without by its mu, and stays NaN where neither
+/// has one; overrides come on top and leave weight_a alone. Thread: [any].
 STN_API stn_pair_material stn_model_pair_material(const stn_model *model, int32_t geometry_a, int32_t geometry_b);
-/// A tree whose mass matrix is singular because a moving link carries no mass (and no rotor) up to its tips: the last such
-/// link, else -1.
+/// A tree whose mass matrix is singular because a moving link carries no mass (and no rotor) up to its tips: the last
+/// such link, else -1.
 STN_API int32_t stn_model_massless_link(const stn_model *model, int32_t tree);
 /// The data of a mesh of the model: its own, or read from its file where the model only names it (a shape that is only
 /// drawn). The caller releases it with stn_mesh_release. Errors as of stn_mesh_load. [setup]

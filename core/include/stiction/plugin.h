@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugin border. One shared object exports one symbol, and it is constant data: listing plugins runs no plugin code.
+// The plugin border. One shared object exports one symbol, and it is constant data: listing plugins runs no plugin
+// code.
 #ifndef STICTION_PLUGIN_H
 #define STICTION_PLUGIN_H
 
@@ -24,17 +25,18 @@ extern "C" {
 #define STN_ABI_MINOR 0
 
 /// Kinds: enumerator, name in files and on the command line.
-#define STN_KINDS(X)                                                                               \
-    X(STN_KIND_LOADER, loader)                                                                     \
-    X(STN_KIND_CONTACT, contact)                                                                   \
-    X(STN_KIND_LAW, law)                                                                           \
-    X(STN_KIND_INTEGRATOR, integrator)                                                             \
-    X(STN_KIND_SOLVER, solver)                                                                     \
-    X(STN_KIND_FACTOR, factor)                                                                     \
-    X(STN_KIND_CONTROLLER, controller)                                                             \
-    X(STN_KIND_ELEMENT, element)                                                                   \
+#define STN_KINDS(X)                   \
+    X(STN_KIND_LOADER, loader)         \
+    X(STN_KIND_CONTACT, contact)       \
+    X(STN_KIND_LAW, law)               \
+    X(STN_KIND_INTEGRATOR, integrator) \
+    X(STN_KIND_SOLVER, solver)         \
+    X(STN_KIND_FACTOR, factor)         \
+    X(STN_KIND_CONTROLLER, controller) \
+    X(STN_KIND_ELEMENT, element)       \
     X(STN_KIND_RECORDER, recorder)
 
+/// Kinds of plugins, as listed above.
 typedef enum stn_kind {
 #define STN_KIND_ENUM(name, word) name,
     STN_KINDS(STN_KIND_ENUM)
@@ -43,73 +45,69 @@ typedef enum stn_kind {
 } stn_kind;
 STN_API const char *stn_kind_name(stn_kind kind); ///< "solver"; NULL outside the range
 
-/// Bytes that solvers and laws keep across steps, per constraint (by id); zero for a new constraint.
-typedef struct stn_memory_sizes {
-    int32_t per_constraint, per_tree, per_node;
-} stn_memory_sizes;
-
 /// Describes one plugin. Constant data; `size` first, grows at the tail only.
 typedef struct stn_plugin_desc {
-    uint32_t size;
-    stn_kind kind;
+    uint32_t size;         // sizeof of the struct as the plugin was compiled; the tail that it does not reach is zero
+    stn_kind kind;         // decides which member of ops counts
     const char *id;        // lower case, digits and _; unique within its kind
     const char *version;   // of the plugin
     const char *summary;   // one line
     const char *reference; // paper and equations that it implements; NULL for none
-    const char *const *capabilities; // words for people and tools, NULL-terminated; may be NULL. A law, solver or contact
-                                     // model that uses one of stn_material's "dissipation", "restitution", "modulus"
-                                     // names it here; where none does, scripts are told
-    uint32_t config_size; // 0 without parameters
+    const char *const *capabilities; // words for people and tools, NULL-terminated; may be NULL. A law, solver or
+                                     // contact model that uses one of stn_material's "dissipation", "restitution",
+                                     // "modulus" names it here; where none does, scripts are told
+    uint32_t config_size;            // 0 without parameters
     const stn_param *params;
     int32_t param_count;
-    stn_memory_sizes memory;
+    int32_t memory_per_constraint; // bytes that a law or solver keeps across steps, by the constraint's id; zeros for a
+                                   // new one
     /// OPTIONAL; without it `self` is the config. Only this can fail when a plugin is chosen. [setup]
     stn_status (*create)(stn_context *context, const void *config, void **self, stn_error *err);
     void (*destroy)(void *self); // REQUIRED with create; accepts NULL
+    /// The operations of its kind; REQUIRED. See the header of that name.
     union {
-        const stn_loader_ops *loader;
-        const stn_contact_ops *contact;
-        const stn_law_ops *law;
-        const stn_integrator_ops *integrator;
-        const stn_solver_ops *solver;
-        const stn_factor_ops *factor;
-        const stn_controller_ops *controller;
-        const stn_element_ops *element;
-        const stn_recorder_ops *recorder;
-    } ops;
+        const stn_loader_ops *loader;         // loader.h
+        const stn_contact_ops *contact;       // contact.h
+        const stn_law_ops *law;               // law.h
+        const stn_integrator_ops *integrator; // integrator.h
+        const stn_solver_ops *solver;         // solver.h
+        const stn_factor_ops *factor;         // factor.h
+        const stn_controller_ops *controller; // controller.h
+        const stn_element_ops *element;       // element.h
+        const stn_recorder_ops *recorder;     // recorder.h
+    } ops;                                    // the member that `kind` names
 } stn_plugin_desc;
 
 /// The exported symbol `stn_plugin`. Its first two words never move.
 typedef struct stn_plugin_entry {
-    uint32_t abi_major, abi_minor;
-    int32_t count;
-    const stn_plugin_desc *const *plugins;
+    uint32_t abi_major, abi_minor;         // STN_ABI_MAJOR and STN_ABI_MINOR of the headers that it was compiled with
+    int32_t count;                         // plugins in this object
+    const stn_plugin_desc *const *plugins; // (count)
 } stn_plugin_entry;
 
 /// STN_PLUGIN_LIBRARY(&a, &b); once per shared object.
-#define STN_PLUGIN_LIBRARY(...)                                                                    \
-    static const stn_plugin_desc *const stn_plugin_list[] = {__VA_ARGS__};                         \
-    extern STN_API const stn_plugin_entry stn_plugin;                                              \
-    const stn_plugin_entry stn_plugin = {STN_ABI_MAJOR, STN_ABI_MINOR, STN_COUNT(stn_plugin_list),  \
-                                         stn_plugin_list}
+#define STN_PLUGIN_LIBRARY(...)                                            \
+    static const stn_plugin_desc *const stn_plugin_list[] = {__VA_ARGS__}; \
+    extern STN_API const stn_plugin_entry stn_plugin;                      \
+    const stn_plugin_entry stn_plugin = {STN_ABI_MAJOR, STN_ABI_MINOR, STN_COUNT(stn_plugin_list), stn_plugin_list}
 
 /// A plugin as found: `file` is the shared object, "built in" for those of the core. Borrowed from the context.
 typedef struct stn_plugin_info {
-    const stn_plugin_desc *desc;
-    const char *file;
-    uint32_t abi_major, abi_minor;
+    const stn_plugin_desc *desc;   // of the plugin
+    const char *file;              // shared object, or "built in"
+    uint32_t abi_major, abi_minor; // STN_ABI_MAJOR and STN_ABI_MINOR of the headers that it was compiled with
 } stn_plugin_info;
 
-/// All plugins, sorted by kind and id. The first call searches; no plugin code runs. `problems` (NULL accepted) receives
-/// one line per file that was refused ("file: why"). Arrays are borrowed from the context.
+/// All plugins, sorted by kind and id. The first call searches; no plugin code runs. `problems` (NULL accepted)
+/// receives one line per file that was refused ("file: why"). Arrays are borrowed from the context.
 STN_API stn_status stn_plugins(stn_context *context, const stn_plugin_info **plugins, int32_t *count,
                                const char *const **problems, int32_t *problem_count, stn_error *err);
-/// By id, or by path of a shared object (contains '/'), which must hold one plugin of this kind. STN_ERR_PLUGIN: unknown, with
-/// the nearest id and the list, or why the file was refused.
+/// By id, or by path of a shared object (contains '/'), which must hold one plugin of this kind. STN_ERR_PLUGIN:
+/// unknown, with the nearest id and the list, or why the file was refused.
 STN_API stn_status stn_plugin_find(stn_context *context, stn_kind kind, const char *id, const stn_plugin_info **out,
                                    stn_error *err);
-/// Adds a descriptor of the running program (tests, embedding programs), checked like one from a file. Borrowed until the
-/// context ends. STN_ERR_PLUGIN when the id is taken.
+/// Adds a descriptor of the running program (tests, embedding programs), checked like one from a file. Borrowed until
+/// the context ends. STN_ERR_PLUGIN when the id is taken.
 STN_API stn_status stn_plugin_register(stn_context *context, const stn_plugin_desc *desc, stn_error *err);
 /// Parameters that all plugins of a kind share (a solver's tolerance, max_iterations); listed before its own.
 STN_API void stn_kind_params(stn_kind kind, const stn_param **params, int32_t *count, size_t *config_size);
@@ -118,18 +116,18 @@ STN_API stn_param stn_shared_param(const stn_plugin_desc *desc, int32_t index);
 
 /// Shared parameters of solvers; the members of stn_solve_control.
 typedef struct stn_solver_common {
-    double tolerance, absolute_tolerance;
-    int32_t max_iterations;
+    double tolerance, absolute_tolerance; // as in stn_solve_control
+    int32_t max_iterations;               // as in stn_solve_control
 } stn_solver_common;
 
 /// A chosen plugin: descriptor, validated configuration, and what create made.
 struct stn_instance {
-    stn_context *context;
-    const stn_plugin_desc *desc;
-    const char *file;
-    void *config; // NULL without parameters
-    void *common; // the kind's shared parameters, NULL without
-    void *self;
+    stn_context *context;        // that it was made from
+    const stn_plugin_desc *desc; // of the plugin
+    const char *file;            // shared object, or "built in"
+    void *config;                // NULL without parameters
+    void *common;                // the kind's shared parameters, NULL without
+    void *self;                  // what create made; without create the config
 };
 
 /// Finds, configures and creates a plugin. Settings go to the kind's shared and the plugin's own parameters by name.

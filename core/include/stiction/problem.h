@@ -16,52 +16,55 @@
 extern "C" {
 #endif
 
+/// What a constraint stands for: decides how R and v_hat of its rows are derived, and the words of reports.
 typedef enum stn_constraint_kind {
-    STN_CONSTRAINT_CONTACT,
-    STN_CONSTRAINT_LIMIT,        // joint limit
-    STN_CONSTRAINT_COUPLER,      // mimic, gear
-    STN_CONSTRAINT_SERVO,        // PD with effort limit
-    STN_CONSTRAINT_DRY_FRICTION, // joint friction
-    STN_CONSTRAINT_WELD,
-    STN_CONSTRAINT_BALL,
-    STN_CONSTRAINT_DISTANCE,
+    STN_CONSTRAINT_CONTACT,        // point or face of a patch
+    STN_CONSTRAINT_LIMIT,          // joint limit
+    STN_CONSTRAINT_COUPLER,        // mimic, gear
+    STN_CONSTRAINT_SERVO,          // PD with effort limit
+    STN_CONSTRAINT_DRY_FRICTION,   // joint friction
+    STN_CONSTRAINT_WELD,           // rotation or translation of two frames
+    STN_CONSTRAINT_BALL,           // origins of two frames meet
+    STN_CONSTRAINT_DISTANCE,       // of two origins
     STN_CONSTRAINT_VELOCITY_LIMIT, // of a joint
-    STN_CONSTRAINT_KIND_COUNT
+    STN_CONSTRAINT_KIND_COUNT      // how many there are
 } stn_constraint_kind;
 
+/// Where the impulses of a constraint may lie.
 typedef enum stn_constraint_set {
     STN_SET_CONE,     // |gamma_t| <= mu1 gamma_n; 3 rows t1, t2, n
     STN_SET_ELLIPSE,  // (gamma_1/mu1)^2 + (gamma_2/mu2)^2 <= gamma_n^2; 3 rows
     STN_SET_BOX,      // lo <= gamma <= hi, row by row
     STN_SET_EQUALITY, // gamma free, row by row
-    STN_SET_COUNT
+    STN_SET_COUNT     // how many there are
 } stn_constraint_set;
 
 /// Names as in JSON ("contact", "joint_limit", ...; "cone", "ellipse", "box", "equality"); NULL outside the range.
 STN_API const char *stn_constraint_kind_name(stn_constraint_kind kind);
 STN_API const char *stn_constraint_set_name(stn_constraint_set set);
 
-#define STN_MAX_ROWS 6
+/// Rows of one constraint, and nodes that one side of it may ride on, at most.
+#define STN_MAX_ROWS  6
 #define STN_MAX_NODES 8
 
 /// Columns of a constraint's Jacobian that belong to one tree. Dense: values are rows x n_t, row-major. By node
 /// (node_count > 0): block b is rows x 3, row-major, at values + 3 rows b, for the tree's node node[b].
 typedef struct stn_jacobian {
-    int32_t tree; // -1: the world, no block
-    int32_t node_count;
-    int32_t node[STN_MAX_NODES];
-    const double *values;
+    int32_t tree;                // -1: the world, no block
+    int32_t node_count;          // 0: dense
+    int32_t node[STN_MAX_NODES]; // ascending, within the tree
+    const double *values;        // [1] where the row slides, [m] where it turns
 } stn_jacobian;
 
 /// A constraint of 1 to 6 rows. Contact frame: normal from A into B, v_c = R^T (v_B - v_A) + bias, v_n > 0 separates,
 /// gamma acts on B; rows tangent 1, tangent 2, normal. If both bodies belong to one tree, J[0] holds J_B - J_A and
 /// J[1].tree is -1.
 typedef struct stn_constraint {
-    uint64_t id; // persists from step to step; unique in a problem
-    stn_constraint_kind kind;
-    stn_constraint_set set;
-    int32_t row, rows; // its rows are [row, row + rows)
-    stn_jacobian J[2]; // J[0].tree >= 0 always
+    uint64_t id;              // persists from step to step; unique in a problem
+    stn_constraint_kind kind; // what it stands for
+    stn_constraint_set set;   // where its impulses may lie
+    int32_t row, rows;        // its rows are [row, row + rows)
+    stn_jacobian J[2];        // J[0].tree >= 0 always
     // physical data; NaN where it does not apply
     double phi0;            // signed distance now [m]; rad where the row turns; of several box or equality rows see phi
     double stiffness;       // k [N/m], infinite = rigid
@@ -69,63 +72,65 @@ typedef struct stn_constraint {
     double dissipation;     // Hunt-Crossley d [s/m]
     double mu1, mu2;        // friction along t1, t2 (equal unless the set is an ellipse)
     double restitution;
-    double w;       // inverse mass |J A^-1 J^T|_F / rows [1/kg]
-    double w_trace; // trace of J A^-1 J^T of this constraint [1/kg]
+    double w;        // inverse mass |J A^-1 J^T|_F / rows [1/kg]
+    double w_trace;  // trace of J A^-1 J^T of this constraint [1/kg]
     double gamma_n0; // previous normal impulse for lagged laws; NaN: the law computes it
     double vn0;      // previous normal velocity; NaN: from v0
     int32_t memory;  // slot in the memory blocks of the law and the solver, -1: none
     // for reporting only
-    double anchor[2];    // of a contact that stiction holds: displacement along t1, t2 [m], of a joint in the first [m, rad];
-                         // `bias` has anchor/dt of it, which is no slip of the bodies. 0: none
-    int32_t body[2];     // A, B as the world numbers them, -1: none (a node, or no world)
-    int32_t contact;     // index into the contact set, -1
-    int32_t patch;       // -1
-    stn_vec3 point;      // world [m]
-    stn_mat3 frame;      // columns t1, t2, n in world axes
+    double anchor[2]; // of a contact that stiction holds: displacement along t1, t2 [m], of a joint in the first [m,
+                      // rad]; `bias` has anchor/dt of it, which is no slip of the bodies. 0: none
+    int32_t body[2];  // A, B as the world numbers them, -1: none (a node, or no world)
+    int32_t contact;  // index into the contact set, -1
+    int32_t patch;    // -1
+    stn_vec3 point;   // world [m]
+    stn_mat3 frame;   // columns t1, t2, n in world axes
 } stn_constraint;
 
 /// Dofs of one tree within the problem.
 typedef struct stn_problem_tree {
-    int32_t dof_start;
-    int32_t source; // tree id in the world, or in the file
-    stn_matrix A;
+    int32_t dof_start; // its velocities are [dof_start, dof_start + A.n) of v
+    int32_t source;    // tree id in the world, or in the file
+    stn_matrix A;      // symmetric >= 0, n > 0
 } stn_problem_tree;
 
+/// Global: A, v_star and Jacobians. Local: W and q, no velocities.
 typedef enum stn_problem_form { STN_FORM_GLOBAL, STN_FORM_LOCAL } stn_problem_form;
+/// What v is: the velocity at the step's end, or (1 - theta) v0 + theta times it.
 typedef enum stn_velocity_kind { STN_VELOCITY_END, STN_VELOCITY_MID } stn_velocity_kind;
 
 /// Everything is borrowed by the struct; the owner is who made it: the step's arena, or stn_problem_load.
 typedef struct stn_problem {
-    const char *name; // may be NULL
-    stn_problem_form form;
-    stn_velocity_kind velocity_kind;
-    double theta; // weight of the next velocity in v when the kind is mid; 1 for end
-    double dt;    // [s]
-    int32_t nv, tree_count, constraint_count, row_count;
-    stn_problem_tree *trees;
-    stn_constraint *constraints; // rows are stacked in this order
+    const char *name;                // may be NULL
+    stn_problem_form form;           // says which of the members below are there
+    stn_velocity_kind velocity_kind; // what v is
+    double theta;                    // weight of the next velocity in v when the kind is mid; 1 for end
+    double dt;                       // [s]
+    int32_t nv, tree_count, constraint_count, row_count; // nv and tree_count are 0 in the local form
+    stn_problem_tree *trees;                             // (tree_count), by dof_start
+    stn_constraint *constraints;                         // rows are stacked in this order
 
     // global form, lengths nv
-    double *v0;      // velocity before the step: physical data
-    double *v_star;  // velocity without constraints
-    double *v_guess; // where a solver may start; no influence on the solution
+    double *v0;           // velocity before the step: physical data
+    double *v_star;       // velocity without constraints
+    double *v_guess;      // where a solver may start; no influence on the solution
     double *free_impulse; // [N s], NULL = zero; what v_star cannot express where A is singular
 
     // local form: velocities v_c = W gamma + q. W is row_count x row_count, row-major; V, R_bilateral, s as in FCLIB
     // (u = W r + V l + q, 0 = V^T r + R l + s), bilateral_count = 0 when absent.
     double *W, *q, *V, *R_bilateral, *s;
     int32_t bilateral_count;
-    bool general_W; // W need be neither symmetric nor semidefinite, as those of literature problems are; a solver that needs
-                    // an energy takes its symmetric part, the certificate W as it is
+    bool general_W; // W need be neither symmetric nor semidefinite, as those of literature problems are; a solver that
+                    // needs an energy takes its symmetric part, the certificate W as it is
 
     // per row, lengths row_count
-    double *bias;  // v_c = J v + bias
+    double *bias;    // v_c = J v + bias
     double *lo, *hi; // box sets: impulse bounds [N s]; else -inf, inf
-    double *R;     // regularisation [1/kg]: v_c + R gamma is what the set's law acts on, see v_hat
-    double *v_hat; // target velocity
-    double *phi;   // errors of the rows of box and equality sets with several [m, rad]; NaN, and NULL for all: phi0's
+    double *R;       // regularisation [1/kg]: v_c + R gamma is what the set's law acts on, see v_hat
+    double *v_hat;   // target velocity
+    double *phi;     // errors of the rows of box and equality sets with several [m, rad]; NaN, and NULL for all: phi0's
     double *gamma_guess; // warm start [N s]
-    bool explicit_R; // R and v_hat came from a file and must not be derived again
+    bool explicit_R;     // R and v_hat came from a file and must not be derived again
 
     double beta, sigma, stiction_tolerance; // NaN unless a file states them; information for derived data
 } stn_problem;
@@ -133,32 +138,33 @@ typedef struct stn_problem {
 /// A problem owned by the caller (file, test): release with stn_problem_destroy.
 typedef struct stn_problem_owner stn_problem_owner;
 
-/// Reads "contact-problem-1" or "contact-problem-2" JSON, or an HDF5 file in the local or global form of FCLIB (by content; a global
-/// one with bilateral rows or an M that is not symmetric becomes local). Errors name file, line or key, what is wrong and what to do:
-/// missing key, wrong length, NaN, A not symmetric (relative 1e-9) or not positive semidefinite, mu < 0, unknown
-/// format, unknown kind. Missing w and w_trace are computed where A is regular; R and v_hat in the file make explicit_R
-/// true. A "solution" object in the file is ignored. Schema: docs/contact-problem.md.
-STN_API stn_status stn_problem_load(stn_context *context, const char *path, stn_problem_owner **out,
-                                    stn_error *err);
-/// Lives as long as the owner. A shallow copy of it may be solved: w, R and v_hat are then written into the owner's arrays.
+/// Reads "contact-problem-1" or "contact-problem-2" JSON, or an HDF5 file in the local or global form of FCLIB (by
+/// content; a global one with bilateral rows or an M that is not symmetric becomes local). Errors name file, line or
+/// key, what is wrong and what to do: missing key, wrong length, NaN, A not symmetric (relative 1e-9) or not positive
+/// semidefinite, mu < 0, unknown format, unknown kind. Missing w and w_trace are computed where A is regular; R and
+/// v_hat in the file make explicit_R true. A "solution" object in the file is ignored. Schema: docs/contact-problem.md.
+STN_API stn_status stn_problem_load(stn_context *context, const char *path, stn_problem_owner **out, stn_error *err);
+/// Lives as long as the owner. A shallow copy of it may be solved: w, R and v_hat are then written into the owner's
+/// arrays.
 STN_API const stn_problem *stn_problem_of(const stn_problem_owner *owner);
 STN_API void stn_problem_destroy(stn_problem_owner *owner); ///< accepts NULL
-/// Writes "contact-problem-2" (format 2: everything), "contact-problem-1" (format 1) or an HDF5 file in FCLIB's layout (format
-/// STN_FORMAT_FCLIB); the latter two are refused with STN_ERR_UNSUPPORTED naming what would be lost. The file appears whole or
-/// not at all. STN_FORMAT_BY_NAME: FCLIB where the path ends in .hdf5 or .h5, else format 2.
-#define STN_FORMAT_FCLIB 3
+/// Writes "contact-problem-2" (format 2: everything), "contact-problem-1" (format 1) or an HDF5 file in FCLIB's layout
+/// (format STN_FORMAT_FCLIB); the latter two are refused with STN_ERR_UNSUPPORTED naming what would be lost. The file
+/// appears whole or not at all. STN_FORMAT_BY_NAME: FCLIB where the path ends in .hdf5 or .h5, else format 2.
+#define STN_FORMAT_FCLIB   3
 #define STN_FORMAT_BY_NAME 0
-STN_API stn_status stn_problem_save(stn_context *context, const stn_problem *problem, int32_t format,
-                                    const char *path, stn_error *err);
-/// Writes the impulses and contact velocities of a solution (group `solution`: r, u) as HDF5 for FCLIB's tools. `v` (nv) may be NULL
-/// of a local problem. STN_ERR_UNSUPPORTED for other sets than cones.
-STN_API stn_status stn_solution_save_fclib(stn_context *context, const stn_problem *problem, const double *v, const double *gamma,
-                                           const char *path, stn_error *err);
+STN_API stn_status stn_problem_save(stn_context *context, const stn_problem *problem, int32_t format, const char *path,
+                                    stn_error *err);
+/// Writes the impulses and contact velocities of a solution (group `solution`: r, u) as HDF5 for FCLIB's tools. `v`
+/// (nv) may be NULL of a local problem. STN_ERR_UNSUPPORTED for other sets than cones.
+STN_API stn_status stn_solution_save_fclib(stn_context *context, const stn_problem *problem, const double *v,
+                                           const double *gamma, const char *path, stn_error *err);
 /// Deep copy, for capturing one step.
 STN_API stn_status stn_problem_copy(stn_context *context, const stn_problem *problem, stn_problem_owner **out,
                                     stn_error *err);
-/// The problem in its local form: W = J A^-1 J^T and q = J (v_star + A^-1 free_impulse) + bias by dense blocks; a contact's vn0 is
-/// stated. A local problem is copied. STN_ERR_NUMERIC where A is singular, STN_ERR_UNSUPPORTED above 8192 rows.
+/// The problem in its local form: W = J A^-1 J^T and q = J (v_star + A^-1 free_impulse) + bias by dense blocks; a
+/// contact's vn0 is stated. A local problem is copied. STN_ERR_NUMERIC where A is singular, STN_ERR_UNSUPPORTED above
+/// 8192 rows.
 STN_API stn_status stn_problem_local(stn_context *context, const stn_problem *problem, stn_problem_owner **out,
                                      stn_error *err);
 /// Every invariant above; STN_ERR_NUMERIC or STN_ERR_ARGUMENT naming the first offender. NaN is named by tree and dof
@@ -177,15 +183,16 @@ STN_API void stn_constraint_velocity(const stn_problem *problem, const stn_const
 /// y = A (x - x0) over all trees; x0 may be NULL.
 STN_API void stn_problem_mass_times(const stn_problem *problem, const double *x, const double *x0, double *y);
 
-/// Fills R and v_hat from phi0, stiffness k, relaxation_time tau_d, w and dt. With c = 1/(dt k (dt + tau_d)), 0 when k is
-/// infinite or NaN, and the near-rigid floor R_nr = 0.01/(4 pi^2) w:
+/// Fills R and v_hat from phi0, stiffness k, relaxation_time tau_d, w and dt. With c = 1/(dt k (dt + tau_d)), 0 when k
+/// is infinite or NaN, and the near-rigid floor R_nr = 0.01/(4 pi^2) w:
 ///   box, equality  R = max(R_nr, c), v_hat = -phi/(dt + tau_d), tau_d = dt where the floor wins; phi of the row, else
 ///                  phi0; without both v_hat = 0. Rows that nothing moves (w = 0, c = 0) get R = 1e100: no impulse
 ///   servo          the same with k = kp, tau_d = kd/kp kept where the floor wins (both gains shrink)
 ///   dry friction   R = 1e-3 w, v_hat = 0
 ///   cone, ellipse  physical compliance alone: R_n = c, R_t = 0, v_hat_n = -phi0/(dt + tau_d) (0 for a local
-///                  problem without phi0). A rigid contact of the global form with restitution e that closes faster than
-///                  the forces of two steps make: v_hat_n = max(-e v_n0, that) when it is closed by the step, -phi0/dt before
+///                  problem without phi0). A rigid contact of the global form with restitution e that closes faster
+///                  than the forces of two steps make: v_hat_n = max(-e v_n0, that) when it is closed by the step,
+///                  -phi0/dt before
 /// A convex law then replaces its own rows (law.h). Does nothing when explicit_R.
 STN_API void stn_problem_regularize(stn_problem *problem);
 
@@ -200,18 +207,17 @@ static inline double stn_box_law(double v_c, double R, double v_hat, double lo, 
 }
 
 /// Connected components of the graph tree - constraint. Trees without constraint are in no island: v = v_star there.
-/// Islands are ordered by their smallest tree, trees and constraints ascend within one. Of a local problem: constraints that W or
-/// bilateral rows couple, without trees, ordered by their smallest constraint.
+/// Islands are ordered by their smallest tree, trees and constraints ascend within one. Of a local problem: constraints
+/// that W or bilateral rows couple, without trees, ordered by their smallest constraint.
 typedef struct stn_islands {
-    int32_t count;
+    int32_t count;                                // of islands
     const int32_t *tree_start, *tree;             // (count + 1), then trees
     const int32_t *tree_position;                 // (tree_count) index of a tree within its island, -1 in none
     const int32_t *constraint_start, *constraint; // (count + 1), then constraints
 } stn_islands;
 
 /// Arrays live in `arena`. STN_ERR_MEMORY is the only failure.
-STN_API stn_status stn_problem_islands(const stn_problem *problem, stn_arena *arena, stn_islands *out,
-                                       stn_error *err);
+STN_API stn_status stn_problem_islands(const stn_problem *problem, stn_arena *arena, stn_islands *out, stn_error *err);
 /// Island i as a problem of its own, in `arena`: own dof and row numbering, matrices and Jacobian values shared.
 STN_API stn_status stn_problem_island(const stn_problem *problem, const stn_islands *islands, int32_t i,
                                       stn_arena *arena, stn_problem *out, stn_error *err);

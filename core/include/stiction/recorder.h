@@ -12,28 +12,30 @@
 extern "C" {
 #endif
 
+/// Stages of a step, as timed.
 typedef enum stn_stage {
-    STN_STAGE_INPUTS,     // controllers, applied forces
-    STN_STAGE_KINEMATICS, // poses, mass matrices
-    STN_STAGE_COLLISION,  // broad and narrow phase
-    STN_STAGE_FORM,       // A, v_star
-    STN_STAGE_ASSEMBLY,   // Jacobians, inverse masses, regularisation
-    STN_STAGE_SOLVE,
-    STN_STAGE_CERTIFICATE,
-    STN_STAGE_ADVANCE, // next state, cache
-    STN_STAGE_COUNT
+    STN_STAGE_INPUTS,      // controllers, applied forces
+    STN_STAGE_KINEMATICS,  // poses, mass matrices
+    STN_STAGE_COLLISION,   // broad and narrow phase
+    STN_STAGE_FORM,        // A, v_star
+    STN_STAGE_ASSEMBLY,    // Jacobians, inverse masses, regularisation
+    STN_STAGE_SOLVE,       // islands, solver, completion of v or gamma
+    STN_STAGE_CERTIFICATE, // residuals of the solution
+    STN_STAGE_ADVANCE,     // next state, cache
+    STN_STAGE_COUNT        // how many there are
 } stn_stage;
+/// "inputs", "kinematics", ...; NULL outside the range.
 STN_API const char *stn_stage_name(stn_stage stage);
 
 /// What the last step did. Numbers are per step; iterations is the largest over the islands.
 typedef struct stn_step_report {
-    stn_status status; // STN_OK, STN_NOT_CONVERGED or STN_STALLED
-    int32_t iterations, islands, contacts, constraints;
-    int32_t not_converged; // islands
-    double cost;           // sum over islands, NaN when the solver has none
-    const char *reason;    // why the worst island stopped; static text
-    double duration_us;    // the whole step without observers
-    double stage_us[STN_STAGE_COUNT]; // of worlds with stn_world_options.profile; else 0 but for the solve
+    stn_status status;                                  // STN_OK, STN_NOT_CONVERGED or STN_STALLED
+    int32_t iterations, islands, contacts, constraints; // counts of the step's problem
+    int32_t not_converged;                              // islands
+    double cost;                                        // sum over islands, NaN when the solver has none
+    const char *reason;                                 // why the worst island stopped; static text
+    double duration_us;                                 // the whole step without observers
+    double stage_us[STN_STAGE_COUNT];         // of worlds with stn_world_options.profile; else 0 but for the solve
     double kinetic_J, potential_J, elastic_J; // after the step
     double input_work_J; // work done in the step by controllers and applied forces (servos included)
     double overlap_m;    // deepest geometric overlap at the step's start
@@ -43,57 +45,61 @@ typedef struct stn_step_report {
 
 /// A signal that a script plots: world:plot("name", value).
 typedef struct stn_signal {
-    const char *name;
-    double value;
+    const char *name; // of the column or curve
+    double value;     // any number; NaN: none in this step
 } stn_signal;
 
 /// A finished step, borrowed until the next. Poses are those after the step; contacts, problem, v, gamma and the
 /// certificate belong to the step just made (contacts at its start).
 typedef struct stn_observation {
-    const stn_model *model;
-    int64_t step;
-    double time, dt; // time after the step
-    const double *q, *v;
-    const stn_kinematics *kinematics; // after the step
-    const stn_contact_set *contacts;
-    const stn_problem *problem;
-    const double *solution_v, *gamma;
-    const stn_certificate *certificate;
-    const stn_step_report *report;
-    int32_t signal_count;
-    const stn_signal *signals;
-    const void *journal; // what reached the world since the step before, and hashes of what this one made: stn_replay_step
-                         // reads it. NULL unless a recorder needs it (STN_RECORDER_NEEDS_RUN), and for step 0
-    size_t journal_size;
-    const stn_law *law; // that the solver minimised; NULL without problem, and for solvers without a law
+    const stn_model *model;             // of the world
+    int64_t step;                       // steps made, 0: the start
+    double time, dt;                    // time after the step
+    const double *q, *v;                // (nq), (nv) after the step
+    const stn_kinematics *kinematics;   // after the step
+    const stn_contact_set *contacts;    // at the step's start; NULL before the first
+    const stn_problem *problem;         // whose contact rows follow the set; NULL before the first
+    const double *solution_v, *gamma;   // (nv), (row_count): the problem's solution
+    const stn_certificate *certificate; // of that solution
+    const stn_step_report *report;      // how the step went
+    int32_t signal_count;               // signals of this step
+    const stn_signal *signals;          // (signal_count)
+    /// What reached the world since the step before, and hashes of what this one made: stn_replay_step reads it. NULL
+    /// unless a recorder needs it (STN_RECORDER_NEEDS_RUN), and for step 0.
+    const void *journal;
+    size_t journal_size; // [bytes]
+    const stn_law *law;  // that the solver minimised; NULL without problem, and for solvers without a law
 } stn_observation;
 
+/// What a contact did in a step.
 typedef enum stn_contact_state {
-    STN_CONTACT_OPEN, // no normal force
-    STN_CONTACT_STICKS,
-    STN_CONTACT_SLIPS,
+    STN_CONTACT_OPEN,   // no normal force
+    STN_CONTACT_STICKS, // slower than the slip at which friction has come to its limit
+    STN_CONTACT_SLIPS,  // faster
 } stn_contact_state;
 /// "open", "stick", "slip"; NULL outside the range.
 STN_API const char *stn_contact_state_name(stn_contact_state state);
 
 /// What one contact did in a step. Forces act on B, in world axes, the opposite on A: means over the step, impulse/dt.
 typedef struct stn_contact_report {
-    stn_contact_state state;
+    stn_contact_state state;               // open: the forces are 0
     stn_vec3 normal_force, friction_force; // along the normal, and across it [N]
-    double slip_speed;       // of B along the surface of A, at the problem's velocity; belts and prescribed motion count [m/s]
+    /// Of B along the surface of A, at the problem's velocity; belts and prescribed motion count [m/s].
+    double slip_speed;
     double separation_speed; // along the normal, > 0: apart [m/s]
-    double glide_gap;        // how far the law holds the slipping contact off the surface, by its own estimate; else 0 [m]
+    double glide_gap; // how far the law holds the slipping contact off the surface, by its own estimate; else 0 [m]
 } stn_contact_report;
 
-/// Contact `contact` of the step's set. It sticks below the slip speed that the law tells (stn_law_ops.slip); where nothing
-/// tells one, while its friction is not used up, |(gamma_1/mu_1, gamma_2/mu_2)| < (1 - 1e-3) gamma_n, or it is slower than
-/// 1e-3 w mu gamma_n; never without friction. All zeros (open) for a contact that the step does not have. Costs nothing unless it is called. Thread: [any].
+/// Contact `contact` of the step's set. It sticks below the slip speed that the law tells (stn_law_ops.slip); where
+/// nothing tells one, while its friction is not used up, |(gamma_1/mu_1, gamma_2/mu_2)| < (1 - 1e-3) gamma_n, or it is
+/// slower than 1e-3 w mu gamma_n; never without friction. All zeros (open) for a contact that the step does not have.
+/// Costs nothing unless it is called. Thread: [any].
 STN_API void stn_observation_contact(const stn_observation *observation, int32_t contact, stn_contact_report *out);
 
 /// One side of a contact, or of a sum of them: which geometries belong to it.
 typedef struct stn_contact_side {
-    bool (*has)(const void *user, int32_t geometry);
-    const void *user;
+    bool (*has)(const void *user, int32_t geometry); // of the model
+    const void *user;                                // handed to has
 } stn_contact_side;
 
 /// Contact forces on one side, summed over contacts, world axes.
@@ -105,16 +111,16 @@ typedef struct stn_contact_force {
     double glide_gap;                      // the largest [m]
 } stn_contact_force;
 
-/// What acts on the geometries of `on` through their contacts with those of `by`, NULL: with all others. Contacts between
-/// two geometries of `on` are inside of it and do not count. `point` [m], world, is where the torque is taken about;
-/// contacts act where they were at the step's start. All zeros without contact, before the first step, after a reset.
-/// Thread: [any].
+/// What acts on the geometries of `on` through their contacts with those of `by`, NULL: with all others. Contacts
+/// between two geometries of `on` are inside of it and do not count. `point` [m], world, is where the torque is taken
+/// about; contacts act where they were at the step's start. All zeros without contact, before the first step, after a
+/// reset. Thread: [any].
 STN_API void stn_observation_contact_force(const stn_observation *observation, const stn_contact_side *on,
                                            const stn_contact_side *by, stn_vec3 point, stn_contact_force *out);
 
 /// What a recorder learns when it is opened.
 typedef struct stn_record_header {
-    const stn_model *model;
+    const stn_model *model; // of the world
     const char *path;       // where to write
     const char *parameters; // every chosen plugin and parameter, one "name = value" a line
     const void *run; // the run by value, as the world stands now: stn_replay_create reads it. NULL unless the recorder
@@ -127,8 +133,9 @@ enum {
     STN_RECORDER_NEEDS_RUN = 1, // stn_record_header.run and stn_observation.journal
 };
 
+/// What a recorder does; plugin kind "recorder".
 typedef struct stn_recorder_ops {
-    uint32_t size;
+    uint32_t size;         // sizeof of the struct as the plugin was compiled
     const char *extension; // of files that it writes, "csv": how --log and --record find it
     /// REQUIRED. Opens the file: STN_ERR_FILE names path and reason. [setup]
     stn_status (*open)(void *self, const stn_record_header *header, void **recording, stn_error *err);
@@ -142,8 +149,8 @@ typedef struct stn_recorder_ops {
 } stn_recorder_ops;
 
 /// Opens the file of a recording, emptied, for writing, also a device or a pipe. Until `*descriptor` is closed, or the
-/// process has ended, no second recording gets the same file, under whatever name and in whatever process: STN_ERR_FILE,
-/// which names path and reason. For [setup]
+/// process has ended, no second recording gets the same file, under whatever name and in whatever process:
+/// STN_ERR_FILE, which names path and reason. For [setup]
 STN_API stn_status stn_record_open(const char *path, int *descriptor, stn_error *err);
 
 #ifdef __cplusplus

@@ -9,19 +9,20 @@
 extern "C" {
 #endif
 
+/// A recorded run at one of its steps, with a world of its own.
 typedef struct stn_replay stn_replay;
 
 /// What to use instead of what was recorded, for solver, law, contact, integrator and factor. id NULL is the recorded
-/// plugin, and its settings come on top of the recorded ones; another plugin has its default parameters otherwise. A choice
-/// that differs starts without the memory of the plugin before.
+/// plugin, and its settings come on top of the recorded ones; another plugin has its default parameters otherwise. A
+/// choice that differs starts without the memory of the plugin before.
 typedef struct stn_replay_options {
-    stn_plugin_choice plugin[STN_KIND_COUNT];
-    int32_t threads; // 0: as recorded
+    stn_plugin_choice plugin[STN_KIND_COUNT]; // by kind
+    int32_t threads;                          // 0: as recorded
 } stn_replay_options;
 
 /// Where a step departs from the recorded one.
 typedef struct stn_replay_difference {
-    bool differs;
+    bool differs;         // false: the bytes are equal, and nothing below counts
     const char *quantity; // "step", "q", "v", "q and v", "contacts", "iterations" or "status"; static
     int32_t tree;         // of the model: the first that differs, -1: not one tree's
     const char *measure;  // of which there are numbers: the quantity; of q and v, of which a recording keeps hashes,
@@ -50,13 +51,13 @@ STN_API stn_status stn_replay_step(stn_replay *replay, const void *journal, size
 
 // ------------------------------------------------------------------------------------------------- failure capsules
 
-/// Right after a step that failed: all that the step was made of (options, plugins, model, controllers, the state before it
-/// and its inputs) and its contact problem, when it came that far, in one JSON file that appears whole or not at all
-/// (docs/capsule.md). `why` is the error of the step.
+/// Right after a step that failed: all that the step was made of (options, plugins, model, controllers, the state
+/// before it and its inputs) and its contact problem, when it came that far, in one JSON file that appears whole or not
+/// at all (docs/capsule.md). `why` is the error of the step.
 STN_API stn_status stn_world_save_capsule(const stn_world *world, const stn_error *why, const char *path,
                                           stn_error *err);
-/// The world of a capsule in the state before the step that failed, the caller's to destroy. `options` may be NULL. Errors
-/// are those of stn_replay_create, with the file's name.
+/// The world of a capsule in the state before the step that failed, the caller's to destroy. `options` may be NULL.
+/// Errors are those of stn_replay_create, with the file's name.
 STN_API stn_status stn_capsule_load(stn_context *context, const char *path, const stn_replay_options *options,
                                     stn_world **out, stn_error *err);
 

@@ -34,18 +34,19 @@ typedef struct stn_solve_request {
     bool masses;                // compute w and w_trace of all constraints first; otherwise they are used as they stand
     const stn_inverse *inverse; // A^-1, factored already for exactly these trees; NULL: computed here when it is needed
     const stn_matrix *fallback; // (tree_count) for singular A when `inverse` is NULL; may be NULL
-    const void *law_memory;     // the law's per_constraint bytes per slot (stn_constraint.memory); NULL without
+    const void *law_memory;     // the law's memory_per_constraint bytes per slot (stn_constraint.memory); NULL without
     void *solver_memory;        // the solver's, in and out; NULL without
     uint32_t certificate_flags; // STN_CERTIFICATE_...
-    double *phase_us; // (STN_PHASE_COUNT) [us]: what the solver's parts take over all islands is added; NULL: no profile
+    /// (STN_PHASE_COUNT) [us]: what the solver's parts take over all islands is added; NULL: no profile.
+    double *phase_us;
 } stn_solve_request;
 
 /// How it went. `iterations` is the largest over the islands, counts and cost are sums over them.
 typedef struct stn_solve_report {
-    stn_status status; // the worst of the islands: STN_OK, STN_STALLED, STN_NOT_CONVERGED
-    int32_t iterations, islands, not_converged;
-    int32_t factorizations, line_search_evaluations;
-    double cost;        // NaN when the solver has no objective; 0 without islands
+    stn_status status;                               // the worst of the islands: STN_OK, STN_STALLED, STN_NOT_CONVERGED
+    int32_t iterations, islands, not_converged;      // the last: islands that ended as STN_NOT_CONVERGED
+    int32_t factorizations, line_search_evaluations; // sums over the islands
+    double cost;                                     // NaN when the solver has no objective; 0 without islands
     const char *reason; // why the worst island stopped, static text; "no constraints" without islands
     int32_t worst;      // the first island of that status, -1 without islands
     double prepare_us, solve_us, certificate_us; // masses and regularisation; islands and completion; certificate
@@ -53,18 +54,17 @@ typedef struct stn_solve_report {
 
 /// Can this solver (and law) treat the problem's sets and form? STN_ERR_UNSUPPORTED names the first constraints that it
 /// cannot treat and the solvers that can. stn_problem_solve asks first; no need to call both. Thread: [any].
-STN_API stn_status stn_problem_solver_accepts(const stn_problem_solver *solver, const stn_problem *problem, stn_error *err);
+STN_API stn_status stn_problem_solver_accepts(const stn_problem_solver *solver, const stn_problem *problem,
+                                              stn_error *err);
 
 /// What the solver solves as it is configured. Thread: [any].
 STN_API stn_formulation stn_solver_formulation(const stn_instance *solver);
 
-/// Solves `problem`, whose w, w_trace (on request), R and v_hat (unless explicit_R) are written; warm starts are its v_guess
-/// and gamma_guess. Trees in no island get v = v_star + A^-1 free_impulse. The result does not depend on the number of
-/// workers.
-/// `solution`: arrays v (nv) and gamma (row_count) of the caller; out only. v is left alone for a local problem.
-/// `report` and `certificate` may be NULL; without `certificate` none is computed.
-/// STN_OK, STN_STALLED, STN_NOT_CONVERGED: all outputs filled. Negative: outputs untouched; the text names the plugin and
-/// the island. [step]
+/// Solves `problem`, whose w, w_trace (on request), R and v_hat (unless explicit_R) are written; warm starts are its
+/// v_guess and gamma_guess. Trees in no island get v = v_star + A^-1 free_impulse. The result does not depend on the
+/// number of workers. `solution`: arrays v (nv) and gamma (row_count) of the caller; out only. v is left alone for a
+/// local problem. `report` and `certificate` may be NULL; without `certificate` none is computed. STN_OK, STN_STALLED,
+/// STN_NOT_CONVERGED: all outputs filled. Negative: outputs untouched; the text names the plugin and the island. [step]
 STN_API stn_status stn_problem_solve(stn_problem_solver *solver, stn_problem *problem, const stn_solve_request *request,
                                      stn_solution *solution, stn_solve_report *report, stn_certificate *certificate,
                                      stn_error *err);

@@ -17,17 +17,20 @@ typedef enum stn_formulation {
     STN_NCP,         // exact Coulomb-Signorini
     STN_LCP,         // polyhedral cone
     STN_QP,          // linearised, convex
-    STN_MDP,         // Signorini's condition with maximal dissipation: v^T W_ii^-1 v least over a contact's cone with v_n = 0
+    STN_MDP, // Signorini's condition with maximal dissipation: v^T W_ii^-1 v least over a contact's cone with v_n = 0
 } stn_formulation;
+/// "regularized", "ccp", ...; NULL outside the range.
 STN_API const char *stn_formulation_name(stn_formulation formulation);
 
+/// What a solver leaves in the solution; the core completes the other one: v by A^-1, gamma by the law and the box law.
 typedef enum stn_yield { STN_YIELDS_VELOCITY = 1, STN_YIELDS_IMPULSE = 2, STN_YIELDS_BOTH = 3 } stn_yield;
 
 enum {
-    STN_NEEDS_DELASSUS = 1u << 0,
-    STN_NEEDS_LAW = 1u << 1,
-    /// R and v_hat of contacts are those of the chosen law, which must have `regularize`; it is not evaluated. For convex solvers
-    /// of impulses: rigid contacts may have no solution. Without a law, and in the local form, they are the physical ones.
+    STN_NEEDS_DELASSUS = 1u << 0, // control.inverse and control.delassus are made for it
+    STN_NEEDS_LAW = 1u << 1,      // control.law is there, and is evaluated
+    /// R and v_hat of contacts are those of the chosen law, which must have `regularize`; it is not evaluated. For
+    /// convex solvers of impulses: rigid contacts may have no solution. Without a law, and in the local form, they are
+    /// the physical ones.
     STN_REGULARIZED_BY_LAW = 1u << 2,
 };
 
@@ -40,32 +43,34 @@ typedef enum stn_phase {
     STN_PHASE_FACTOR,       // of the solve: its factorisation
     STN_PHASE_LINE_SEARCH,  // of the solve
     STN_PHASE_OBSERVERS,    // after the step: observers and recorders
-    STN_PHASE_COUNT
+    STN_PHASE_COUNT         // how many there are
 } stn_phase;
+/// "broad_phase", ...; NULL outside the range.
 STN_API const char *stn_phase_name(stn_phase phase);
 
 /// Stopping rules common to all solvers; a plugin adds none of its own with these meanings.
 typedef struct stn_solve_control {
-    double tolerance;       // relative; each formulation's scaled residual [1]
-    double absolute_tolerance; // [sqrt(J)] for momentum residuals
-    int32_t max_iterations;
-    stn_context *context;
-    stn_arena *arena;       // scratch, reset by the caller afterwards
-    stn_threads *threads;   // for one big problem; may be NULL
-    const stn_law *law;     // NULL unless STN_NEEDS_LAW
-    const void *law_memory; // memory_per_constraint bytes per slot, read only; NULL without
-    void *memory;           // the solver's own memory_per_constraint bytes per slot, in and out; NULL without
+    double tolerance;             // relative; each formulation's scaled residual [1]
+    double absolute_tolerance;    // [sqrt(J)] for momentum residuals
+    int32_t max_iterations;       // then it ends with STN_NOT_CONVERGED
+    stn_context *context;         // for allocation in the workspace and messages
+    stn_arena *arena;             // scratch, reset by the caller afterwards
+    stn_threads *threads;         // for one big problem; may be NULL
+    const stn_law *law;           // NULL unless STN_NEEDS_LAW
+    const void *law_memory;       // memory_per_constraint bytes per slot, read only; NULL without
+    void *memory;                 // the solver's own memory_per_constraint bytes per slot, in and out; NULL without
     const stn_inverse *inverse;   // A^-1 of this problem; NULL unless STN_NEEDS_DELASSUS
     const stn_delassus *delassus; // NULL unless STN_NEEDS_DELASSUS
     const stn_factor_ops *factor; // factorisation chosen by the user for systems of the solver's own; NULL: its default
-    void *factor_self;
+    void *factor_self;            // of that factorisation, for its symbolic
     /// The cache across calls (symbolic factors), made by create_workspace; no two calls at a time share one.
     void *workspace;
     /// (STN_PHASE_COUNT) [us]: a solver adds what its parts take, by stn_clock_us. NULL: nobody asks, read no clock.
     double *phase_us;
 } stn_solve_control;
 
-/// v in: warm start; out: best iterate. gamma likewise. What a solver does not yield it leaves alone. Owned by the caller.
+/// v in: warm start; out: best iterate. gamma likewise. What a solver does not yield it leaves alone. Owned by the
+/// caller.
 typedef struct stn_solution {
     double *v;     // (nv)
     double *gamma; // (row_count)
@@ -73,31 +78,36 @@ typedef struct stn_solution {
 
 /// Why it stopped, for people and logs; accuracy is never read from here.
 typedef struct stn_solve_info {
-    int32_t iterations;
-    double cost;          // objective where there is one, else NaN
-    const char *reason;   // static text: "residual", "stagnation", "iterations"
-    int32_t factorizations, line_search_evaluations;
+    int32_t iterations;                              // 0: the start was a solution
+    double cost;                                     // objective where there is one, else NaN
+    const char *reason;                              // static text: "residual", "stagnation", "iterations"
+    int32_t factorizations, line_search_evaluations; // 0 where a solver has none
 } stn_solve_info;
 
+/// What a solver does; plugin kind "solver".
 typedef struct stn_solver_ops {
-    uint32_t size;
-    stn_formulation formulation;
-    stn_yield yields;
-    uint32_t needs; // STN_NEEDS_...
-    uint32_t sets;  // bit set of stn_constraint_set; a problem with others is refused, naming the rows
-    /// OPTIONAL. A cache (factors, packed arrays) for calls one after the other; may allocate whenever sizes grow, nothing in it may
-    /// change the result. [setup]
+    uint32_t size;               // sizeof of the struct as the plugin was compiled
+    stn_formulation formulation; // what it solves
+    stn_yield yields;            // what it leaves
+    uint32_t needs;              // STN_NEEDS_...
+    uint32_t sets;               // bit set of stn_constraint_set; a problem with others is refused, naming the rows
+    /// OPTIONAL. A cache (factors, packed arrays) for calls one after the other; may allocate whenever sizes grow,
+    /// nothing in it may change the result. [setup]
     stn_status (*create_workspace)(void *self, stn_context *context, void **workspace, stn_error *err);
     void (*destroy_workspace)(void *workspace); // REQUIRED with create_workspace
-    /// REQUIRED. STN_OK, STN_STALLED or STN_NOT_CONVERGED leave the best iterate in `solution`; negative: untouched. [step]
-    stn_status (*solve)(void *self, const stn_problem *problem, const stn_solve_control *control, stn_solution *solution,
-                        stn_solve_info *info, stn_error *err);
+    /// REQUIRED. STN_OK, STN_STALLED or STN_NOT_CONVERGED leave the best iterate in `solution`; negative: untouched.
+    /// [step]
+    stn_status (*solve)(void *self, const stn_problem *problem, const stn_solve_control *control,
+                        stn_solution *solution, stn_solve_info *info, stn_error *err);
     int32_t max_iterations; // default of the shared parameter; 0: that of the kind. First-order methods take thousands
-    /// OPTIONAL. What it solves as it is configured, where parameters change that; absent: `formulation`. Thread: [any].
+    /// OPTIONAL. What it solves as it is configured, where parameters change that; absent: `formulation`. Thread:
+    /// [any].
     stn_formulation (*configured)(const void *self);
-    /// OPTIONAL. One contact by itself, for solvers that go from contact to contact: v = c + W gamma, |gamma_t| <= mu gamma_n, rows
-    /// tangent 1, tangent 2, normal; W (3 x 3) symmetric positive definite [1/kg]; gamma (3) to `precision` [N s]. Thread: [any].
-    void (*solve_contact)(const void *self, double mu, const double *W, const double *c, double precision, double *gamma);
+    /// OPTIONAL. One contact by itself, for solvers that go from contact to contact: v = c + W gamma, |gamma_t| <= mu
+    /// gamma_n, rows tangent 1, tangent 2, normal; W (3 x 3) symmetric positive definite [1/kg]; gamma (3) to
+    /// `precision` [N s]. Thread: [any].
+    void (*solve_contact)(const void *self, double mu, const double *W, const double *c, double precision,
+                          double *gamma);
 } stn_solver_ops;
 
 #ifdef __cplusplus

@@ -9,43 +9,48 @@
 extern "C" {
 #endif
 
-/// Arrays of the state: member, element type, length, unit, meaning. This list drives allocation, copy, hash, checkpoint
-/// and comparison; lengths are members of stn_state_sizes.
-#define STN_STATE_FIELDS(X)                                                                        \
-    X(q, double, nq, "m, rad", "generalised positions")                                            \
-    X(v, double, nv, "m/s, rad/s", "generalised velocities")                                       \
-    X(reference, double, reference_count, "as the channel says", "controllers' references")        \
-    X(effort, double, nv, "N m, N", "applied joint efforts, until changed")                        \
-    X(wrench, double, wrench_count, "N m, N", "6 per body: torque about the body origin, force; world axes; until changed") \
-    X(prescribed, double, prescribed_count, "m, m/s, rad/s", "14 per prescribed body: 1 when the next step's end is told, pose, twist") \
+/// Arrays of the state: member, element type, length, unit, meaning. This list drives allocation, copy, hash,
+/// checkpoint and comparison; lengths are members of stn_state_sizes.
+#define STN_STATE_FIELDS(X)                                                                                            \
+    X(q, double, nq, "m, rad", "generalised positions")                                                                \
+    X(v, double, nv, "m/s, rad/s", "generalised velocities")                                                           \
+    X(reference, double, reference_count, "as the channel says", "controllers' references")                            \
+    X(effort, double, nv, "N m, N", "applied joint efforts, until changed")                                            \
+    X(wrench, double, wrench_count, "N m, N",                                                                          \
+      "6 per body: torque about the body origin, force; world axes; until changed")                                    \
+    X(prescribed, double, prescribed_count, "m, m/s, rad/s",                                                           \
+      "14 per prescribed body: 1 when the next step's end is told, pose, twist")                                       \
     X(surface_velocity, double, surface_count, "m/s", "3 per geometry: of a belt, in the shape's axes, until changed") \
-    X(controller_memory, unsigned char, controller_bytes, "1", "private state of the controllers") \
+    X(controller_memory, unsigned char, controller_bytes, "1", "private state of the controllers")                     \
     X(integrator_memory, unsigned char, integrator_bytes, "1", "private state of the integrator")
 
+/// Lengths of the arrays above, in elements.
 typedef struct stn_state_sizes {
+    /// As compiling found them.
     size_t nq, nv, reference_count, wrench_count, prescribed_count, surface_count, controller_bytes, integrator_bytes;
 } stn_state_sizes;
 
-/// One contact's memory: impulse for warm starts [N s] in the constraint's rows and the law's and the solver's bytes, which
-/// follow the entries in blocks. In the order of the last step's constraints.
+/// One contact's memory: impulse for warm starts [N s] in the constraint's rows and the law's and the solver's bytes,
+/// which follow the entries in blocks. In the order of the last step's constraints.
 typedef struct stn_cache_entry {
-    uint64_t id;
+    uint64_t id;       // of the constraint
     uint64_t touching; // which links touch by it, 0: none do; see stn_world_contact_events
-    double gamma[6];
+    double gamma[6];   // [N s] or [N m s], (rows)
 } stn_cache_entry;
 
+/// The state of a world: these members, and the arrays listed above, which it owns.
 typedef struct stn_state {
-    double time;  // [s]
-    int64_t step; // steps made
-    uint64_t rng[4]; // random stream of scripts (xoshiro256++)
-    stn_vec3 gravity; // [m/s^2]
-    stn_state_sizes sizes;
+    double time;           // [s]
+    int64_t step;          // steps made
+    uint64_t rng[4];       // random stream of scripts (xoshiro256++)
+    stn_vec3 gravity;      // [m/s^2]
+    stn_state_sizes sizes; // of the arrays
 #define STN_STATE_MEMBER(name, type, count, unit, text) type *name;
     STN_STATE_FIELDS(STN_STATE_MEMBER)
 #undef STN_STATE_MEMBER
     int32_t cache_count, cache_capacity; // entries used, entries allocated
-    stn_cache_entry *cache;      // (cache_count), ids are unique
-    unsigned char *cache_memory; // (cache_count x (law + solver bytes))
+    stn_cache_entry *cache;              // (cache_count), ids are unique
+    unsigned char *cache_memory;         // (cache_count x (law + solver bytes))
 } stn_state;
 
 #ifdef __cplusplus

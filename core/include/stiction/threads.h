@@ -13,7 +13,7 @@ typedef struct stn_threads stn_threads;
 
 /// `count` workers including the caller; 1 starts no thread.
 STN_API stn_status stn_threads_create(stn_context *context, int32_t count, stn_threads **out, stn_error *err);
-STN_API void stn_threads_destroy(stn_threads *threads); ///< accepts NULL
+STN_API void stn_threads_destroy(stn_threads *threads);        ///< accepts NULL
 STN_API int32_t stn_threads_count(const stn_threads *threads); ///< 1 for NULL
 
 /// Calls run(user, index, worker) for every index in [0, count), each once, in any order; worker in

@@ -10,28 +10,31 @@
 extern "C" {
 #endif
 
+/// A model, its state and the plugins that move it. One thread at a time.
 typedef struct stn_world stn_world;
 
+/// Where between the two witness points p_A and p_B a contact acts.
 typedef enum stn_contact_point_rule {
     STN_CONTACT_POINT_STIFFNESS, // weighted by stiffness: the softer side deforms
-    STN_CONTACT_POINT_MIDPOINT,
-    STN_CONTACT_POINT_A,
-    STN_CONTACT_POINT_B,
+    STN_CONTACT_POINT_MIDPOINT,  // (p_A + p_B)/2
+    STN_CONTACT_POINT_A,         // p_A
+    STN_CONTACT_POINT_B,         // p_B
 } stn_contact_point_rule;
 
 /// How a world is made. Start from stn_world_options_default.
 typedef struct stn_world_options {
-    double dt;        // [s], > 0
-    stn_vec3 gravity; // [m/s^2]
-    stn_plugin_choice solver, law, contact, integrator, factor;
-    stn_contact_point_rule contact_point;
-    stn_relaxation_rule relaxation;
-    double margin;   // pairs nearer than this are in the problem [m]; the law's reach may ask for more
-    bool margin_only; // the law's reach is not asked: for studies of what contacts that come in too late do
-    int32_t threads; // workers for islands; 1
+    double dt;                                                  // [s], > 0
+    stn_vec3 gravity;                                           // [m/s^2]
+    stn_plugin_choice solver, law, contact, integrator, factor; // with their parameters
+    stn_contact_point_rule contact_point;                       // by stiffness unless told
+    stn_relaxation_rule relaxation;                             // the sum unless told
+    double margin;          // pairs nearer than this are in the problem [m]; the law's reach may ask for more
+    bool margin_only;       // the law's reach is not asked: for studies of what contacts that come in too late do
+    int32_t threads;        // workers for islands; 1
     bool certificate_light; // without natural maps and law residual
-    bool stiction; // contacts and joints that stick hold their place under load: docs/stiction.md
-    bool exact_contacts; // solvers of exact friction get rigid contacts as they stand, which may have no solution (docs/lua.md)
+    bool stiction;          // contacts and joints that stick hold their place under load: docs/stiction.md
+    bool exact_contacts;    // solvers of exact friction get rigid contacts as they stand, which may have no solution
+                            // (docs/lua.md)
     uint64_t seed;          // of the random stream
     bool profile;           // fill stn_step_report.stage_us and phase_us
 } stn_world_options;
@@ -49,15 +52,16 @@ STN_API void stn_world_destroy(stn_world *world); ///< accepts NULL; closes reco
 
 /// The builder of this world's model, until stn_world_compile; NULL after it.
 STN_API stn_model_builder *stn_world_builder(stn_world *world);
-/// Compiles the model and sizes everything. Called by the first step when it was not called before. A failure of the model's
-/// own (stn_model_compile) leaves the builder as it is, to be mended; one of the world that was to use it (a pair of shapes
-/// without contact, no memory) is for good: every later call says it again. Collision shapes that the contact model handles
-/// with no other shape at all touch nothing, which one warning says.
+/// Compiles the model and sizes everything. Called by the first step when it was not called before. A failure of the
+/// model's own (stn_model_compile) leaves the builder as it is, to be mended; one of the world that was to use it (a
+/// pair of shapes without contact, no memory) is for good: every later call says it again. Collision shapes that the
+/// contact model handles with no other shape at all touch nothing, which one warning says.
 STN_API stn_status stn_world_compile(stn_world *world, stn_error *err);
 /// Adds a controller for all moving joints of a robot, or for `joint_count` of them. After compiling, before the first
 /// step. The world takes the instance over, also on failure. Its index is returned through `controller`.
-STN_API stn_status stn_world_add_controller(stn_world *world, stn_instance *instance, int32_t robot, const int32_t *joints,
-                                            int32_t joint_count, int32_t *controller, stn_error *err);
+STN_API stn_status stn_world_add_controller(stn_world *world, stn_instance *instance, int32_t robot,
+                                            const int32_t *joints, int32_t joint_count, int32_t *controller,
+                                            stn_error *err);
 
 // ------------------------------------------------------------------------------------------------- running
 
@@ -66,32 +70,37 @@ STN_API stn_status stn_world_add_controller(stn_world *world, stn_instance *inst
 /// quantity.
 STN_API stn_status stn_world_step(stn_world *world, stn_error *err);
 
+/// What it was made with; borrowed.
 STN_API stn_context *stn_world_context(const stn_world *world);
-STN_API const stn_model *stn_world_model(const stn_world *world); ///< NULL before compiling
-STN_API const stn_state *stn_world_state(const stn_world *world); ///< NULL before compiling
-STN_API double stn_world_dt(const stn_world *world);
+STN_API const stn_model *stn_world_model(const stn_world *world);                 ///< NULL before compiling
+STN_API const stn_state *stn_world_state(const stn_world *world);                 ///< NULL before compiling
+STN_API double stn_world_dt(const stn_world *world);                              // [s]
 STN_API stn_status stn_world_set_dt(stn_world *world, double dt, stn_error *err); ///< between steps
-STN_API void stn_world_set_gravity(stn_world *world, stn_vec3 gravity);
+STN_API void stn_world_set_gravity(stn_world *world,
+                                   stn_vec3 gravity); // [m/s^2], from the next step on; part of the state
 /// Poses and velocities at the present state; borrowed until something changes it.
 STN_API const stn_kinematics *stn_world_kinematics(stn_world *world);
 /// [J] stored in the springs of the joints and in equality constraints that are not rigid, at the present state, and in
 /// elements as the last step found them.
 STN_API double stn_world_elastic_energy(stn_world *world);
-/// The last step: contacts, problem, solution, certificate, report; problem NULL before the first. Borrowed until the next.
+/// The last step: contacts, problem, solution, certificate, report; problem NULL before the first. Borrowed until the
+/// next.
 STN_API const stn_observation *stn_world_observation(const stn_world *world);
-/// Pairs of links that began or ceased to touch with the last step: STN_WORLD for shapes of the world, -3 for deformables.
+/// Pairs of links that began or ceased to touch with the last step: STN_WORLD for shapes of the world, -3 for
+/// deformables.
 typedef struct stn_contact_events {
-    int32_t begun_count, ended_count;
+    int32_t begun_count, ended_count;   // pairs
     const stn_link_pair *begun, *ended; // by link_a, then link_b; link_a <= link_b
 } stn_contact_events;
-/// Two links touch in a step when one of their contacts has a normal impulse > 0: not while a contact is only near, nor in
-/// overlap without a push. What touched before is part of the state, so that a restored world goes on as the first one did,
-/// and the first step of a new world begins all its contacts. Empty before the first step and after reset or restore;
-/// borrowed until the next step. [step]
+/// Two links touch in a step when one of their contacts has a normal impulse > 0: not while a contact is only near, nor
+/// in overlap without a push. What touched before is part of the state, so that a restored world goes on as the first
+/// one did, and the first step of a new world begins all its contacts. Empty before the first step and after reset or
+/// restore; borrowed until the next step. [step]
 STN_API stn_status stn_world_contact_events(stn_world *world, stn_contact_events *out, stn_error *err);
 /// stn_condition_number of the last step, at its solution. STN_ERR_SEQUENCE before the first step and without a law.
 STN_API stn_status stn_world_condition_number(stn_world *world, double *out, stn_error *err);
-/// "name = value unit" lines of every plugin and parameter in use, controllers included ("controller.1.kp = 100 N m/rad").
+/// "name = value unit" lines of every plugin and parameter in use, controllers included ("controller.1.kp = 100 N
+/// m/rad").
 STN_API const char *stn_world_parameters(const stn_world *world);
 /// The plugin in use for a kind (solver, law, contact, integrator, factor); NULL when none.
 STN_API const stn_instance *stn_world_plugin(const stn_world *world, stn_kind kind);
@@ -100,24 +109,25 @@ STN_API const stn_instance *stn_world_plugin(const stn_world *world, stn_kind ki
 //
 // Questions about the present state, also before the first step; none of them changes it, or what a step computes. The
 // world must be compiled: STN_ERR_SEQUENCE. Rays are met by the shapes themselves; distances are those of the world's
-// contact model, whose failures they pass on. Shapes that it does not handle are left out, as they touch nothing. Several
-// queries of one state cost less each than the first. Not in parallel on one world.
+// contact model, whose failures they pass on. Shapes that it does not handle are left out, as they touch nothing.
+// Several queries of one state cost less each than the first. Not in parallel on one world.
 
 /// Which geometries a query looks at; NULL for it: all that collide.
 typedef struct stn_query {
-    bool visual; // those that are drawn, instead of those that collide
+    bool visual;                                         // those that are drawn, instead of those that collide
     bool (*accepts)(const void *user, int32_t geometry); // of the model; NULL: all of them
-    const void *user;
+    const void *user;                                    // handed to accepts
 } stn_query;
 
 /// What a ray meets; geometry -1: nothing.
 typedef struct stn_world_hit {
-    int32_t geometry;
-    stn_ray_hit ray;
+    int32_t geometry; // of the model
+    stn_ray_hit ray;  // where it is met
 } stn_world_hit;
 
-/// The geometry that the ray meets first, at most `max` [m] away (may be infinite); of several at one distance the first.
-/// stn_shape_raycast says what is met. STN_ERR_ARGUMENT for a direction without length and numbers that are not finite.
+/// The geometry that the ray meets first, at most `max` [m] away (may be infinite); of several at one distance the
+/// first. stn_shape_raycast says what is met. STN_ERR_ARGUMENT for a direction without length and numbers that are not
+/// finite.
 STN_API stn_status stn_world_raycast(stn_world *world, const stn_query *query, stn_vec3 origin, stn_vec3 direction,
                                      double max, stn_world_hit *hit, stn_error *err);
 
@@ -129,47 +139,49 @@ typedef struct stn_world_distance_result {
     stn_vec3 normal;                // unit, from A into B, world
 } stn_world_distance_result;
 
-/// The smallest signed distance between a geometry of `a` and one of `b`, at most `max` (may be infinite), whatever filters
-/// and exclusions say. STN_ERR_ARGUMENT when one side has no geometries, STN_ERR_UNSUPPORTED when the contact model handles
-/// none of the pairs.
+/// The smallest signed distance between a geometry of `a` and one of `b`, at most `max` (may be infinite), whatever
+/// filters and exclusions say. STN_ERR_ARGUMENT when one side has no geometries, STN_ERR_UNSUPPORTED when the contact
+/// model handles none of the pairs.
 STN_API stn_status stn_world_distance(stn_world *world, const stn_query *a, const stn_query *b, double max,
                                       stn_world_distance_result *out, stn_error *err);
 
-/// The geometry nearest to a point and at most `radius` away (may be infinite): A; its distance is negative when the point
-/// lies inside. B is the point: geometry_b is -1 also when A is found. The normal points from A outwards.
+/// The geometry nearest to a point and at most `radius` away (may be infinite): A; its distance is negative when the
+/// point lies inside. B is the point: geometry_b is -1 also when A is found. The normal points from A outwards.
 STN_API stn_status stn_world_nearest(stn_world *world, const stn_query *query, stn_vec3 point, double radius,
                                      stn_world_distance_result *out, stn_error *err);
 
 /// A geometry near a shape.
 typedef struct stn_world_overlap_result {
-    int32_t geometry;
-    double distance; // signed, negative in overlap [m]
+    int32_t geometry; // of the model
+    double distance;  // signed, negative in overlap [m]
 } stn_world_overlap_result;
 
-/// The geometries at a signed distance <= `margin` [m] of a shape posed at X_WS, by index; touching counts for margin 0.
-/// `*found` is borrowed until the next query of this world. STN_ERR_UNSUPPORTED when the contact model handles the shape
-/// with no geometry that is asked for.
+/// The geometries at a signed distance <= `margin` [m] of a shape posed at X_WS, by index; touching counts for margin
+/// 0.
+/// `*found` is borrowed until the next query of this world. STN_ERR_UNSUPPORTED when the contact model handles the
+/// shape with no geometry that is asked for.
 STN_API stn_status stn_world_overlap(stn_world *world, const stn_query *query, const stn_shape *shape,
                                      const stn_pose *pose, double margin, const stn_world_overlap_result **found,
                                      int32_t *count, stn_error *err);
 
 // ------------------------------------------------------------------------------------- equality constraints
 
+/// Numbers that one equality constraint has, at most.
 #define STN_EQUALITY_MAX_ROWS 6
 /// How far equality constraint `equality` of the model is from holding at the present state; returns how many numbers.
-/// weld: from origin of P to origin of Q [m], then the rotation vector from P to Q [rad]; ball: the first three of these;
-/// world axes. distance: |PQ| - length [m]; gear: q_a - ratio q_b - offset [rad] or [m] of joint a.
+/// weld: from origin of P to origin of Q [m], then the rotation vector from P to Q [rad]; ball: the first three of
+/// these; world axes. distance: |PQ| - length [m]; gear: q_a - ratio q_b - offset [rad] or [m] of joint a.
 STN_API int32_t stn_world_equality_error(stn_world *world, int32_t equality, double error[STN_EQUALITY_MAX_ROWS]);
-/// The impulse of the last step, as it acts on B (on A: the opposite), and how many numbers; zeros before the first step
-/// and after a reset. weld, ball: linear [N s] in world axes (3), then the angular one of a weld [N m s], about the point
-/// half-way between the origins of P and Q; distance: along PQ, > 0 pushes A and B apart (1); gear: on joint a [N m s] or
-/// [N s] (1), joint b gets -ratio times that.
+/// The impulse of the last step, as it acts on B (on A: the opposite), and how many numbers; zeros before the first
+/// step and after a reset. weld, ball: linear [N s] in world axes (3), then the angular one of a weld [N m s], about
+/// the point half-way between the origins of P and Q; distance: along PQ, > 0 pushes A and B apart (1); gear: on joint
+/// a [N m s] or [N s] (1), joint b gets -ratio times that.
 STN_API int32_t stn_world_equality_impulse(stn_world *world, int32_t equality, double impulse[STN_EQUALITY_MAX_ROWS]);
 
 // ------------------------------------------------------------------------------------ state and step inputs
 
-/// Whole vectors (nq), (nv). STN_ERR_NUMERIC for NaN or infinity, naming joint and component; quaternions are normalised
-/// (zero ones refused). Contact memory is kept.
+/// Whole vectors (nq), (nv). STN_ERR_NUMERIC for NaN or infinity, naming joint and component; quaternions are
+/// normalised (zero ones refused). Contact memory is kept.
 STN_API stn_status stn_world_set_q(stn_world *world, const double *q, stn_error *err);
 STN_API stn_status stn_world_set_v(stn_world *world, const double *v, stn_error *err);
 /// Pose and velocity, now, of a free body's root link or of a prescribed one; STN_ERR_ARGUMENT for others.
@@ -180,19 +192,20 @@ STN_API stn_status stn_world_set_body_velocity(stn_world *world, int32_t body, s
 STN_API stn_status stn_world_set_effort(stn_world *world, int32_t dof, double effort, stn_error *err);
 STN_API stn_status stn_world_set_wrench(stn_world *world, int32_t body, stn_vec3 force, stn_vec3 torque, stn_vec3 point,
                                         stn_error *err);
-/// Pose and velocities (of its frame's origin; world axes) of a prescribed body at the end of the next step, for that step
-/// alone: it stands in a step for which nothing is told. Contacts of the step are found where the body is at its start and
-/// feel the velocities of its end. Both velocities NULL: those that lead to the pose within the step, constant over it.
-/// Velocities that are not the rate of the poses are warned of once. STN_ERR_ARGUMENT for a body without
-/// stn_builder_prescribe, STN_ERR_NUMERIC for what is not finite.
-STN_API stn_status stn_world_set_prescribed(stn_world *world, int32_t body, const stn_pose *pose, const stn_vec3 *linear,
-                                            const stn_vec3 *angular, stn_error *err);
-/// A geometry's surface moves by itself from the next step on, as a conveyor belt, in the shape's axes [m/s]; until changed.
-/// At the start it is that of the model.
-STN_API stn_status stn_world_set_surface_velocity(stn_world *world, int32_t geometry, stn_vec3 velocity, stn_error *err);
+/// Pose and velocities (of its frame's origin; world axes) of a prescribed body at the end of the next step, for that
+/// step alone: it stands in a step for which nothing is told. Contacts of the step are found where the body is at its
+/// start and feel the velocities of its end. Both velocities NULL: those that lead to the pose within the step,
+/// constant over it. Velocities that are not the rate of the poses are warned of once. STN_ERR_ARGUMENT for a body
+/// without stn_builder_prescribe, STN_ERR_NUMERIC for what is not finite.
+STN_API stn_status stn_world_set_prescribed(stn_world *world, int32_t body, const stn_pose *pose,
+                                            const stn_vec3 *linear, const stn_vec3 *angular, stn_error *err);
+/// A geometry's surface moves by itself from the next step on, as a conveyor belt, in the shape's axes [m/s]; until
+/// changed. At the start it is that of the model.
+STN_API stn_status stn_world_set_surface_velocity(stn_world *world, int32_t geometry, stn_vec3 velocity,
+                                                  stn_error *err);
 /// A channel of a controller, by name; `count` must be the channel's size.
-STN_API stn_status stn_world_set_reference(stn_world *world, int32_t controller, const char *channel, const double *values,
-                                           int32_t count, stn_error *err);
+STN_API stn_status stn_world_set_reference(stn_world *world, int32_t controller, const char *channel,
+                                           const double *values, int32_t count, stn_error *err);
 STN_API int32_t stn_world_controller_count(const stn_world *world);
 STN_API const stn_instance *stn_world_controller(const stn_world *world, int32_t controller);
 STN_API const stn_control_target *stn_world_controller_target(const stn_world *world, int32_t controller);
@@ -201,8 +214,8 @@ STN_API double stn_world_random(stn_world *world);
 
 /// Back to the state that compiling made: start pose, time 0, empty contact cache.
 STN_API void stn_world_reset(stn_world *world);
-/// A second world with equal plugins, model (shared) and state; observers and recordings are not copied. Compiled worlds
-/// only.
+/// A second world with equal plugins, model (shared) and state; observers and recordings are not copied. Compiled
+/// worlds only.
 STN_API stn_status stn_world_clone(const stn_world *world, stn_world **out, stn_error *err);
 
 /// A state by value. Restoring and going on gives bitwise the same steps.
@@ -227,8 +240,8 @@ STN_API stn_status stn_world_observe(stn_world *world, stn_observer observer, vo
 STN_API stn_status stn_world_record(stn_world *world, stn_instance *recorder, const char *path, stn_error *err);
 /// Which contact problems of a run are saved, and where.
 typedef struct stn_capture_options {
-    /// Where files go; the ending chooses JSON (.json) or FCLIB's HDF5 (.hdf5, .h5). The step's number takes the place of %d or
-    /// %06d in it, else "-000120" comes before the ending; with `most` 1 the name stays as it is.
+    /// Where files go; the ending chooses JSON (.json) or FCLIB's HDF5 (.hdf5, .h5). The step's number takes the place
+    /// of %d or %06d in it, else "-000120" comes before the ending; with `most` 1 the name stays as it is.
     const char *file;
     const char *title;     // starts the name of each problem: "title, step 120 to t = 0.24 s"; may be NULL
     int64_t every;         // steps whose number it divides; 0: every step
@@ -236,11 +249,12 @@ typedef struct stn_capture_options {
     stn_problem_form form; // local: the Delassus form, see stn_problem_local
     /// Is this step one of them? NULL: yes. A negative status ends the step call.
     stn_status (*when)(void *user, const stn_observation *observation, bool *take, stn_error *err);
-    void *user;
+    void *user; // handed to when
 } stn_capture_options;
-/// Saves problems of the steps to come, each as it was given to the solver, warm start included; steps without contacts are passed
-/// over. Files of an earlier run are replaced; where the world goes back in time, names of its later steps end in "-2", "-3". What a
-/// file cannot hold ends the step call, see stn_problem_save. STN_ERR_ARGUMENT: another ending, a negative number, no such folder.
+/// Saves problems of the steps to come, each as it was given to the solver, warm start included; steps without contacts
+/// are passed over. Files of an earlier run are replaced; where the world goes back in time, names of its later steps
+/// end in "-2", "-3". What a file cannot hold ends the step call, see stn_problem_save. STN_ERR_ARGUMENT: another
+/// ending, a negative number, no such folder.
 STN_API stn_status stn_world_capture(stn_world *world, const stn_capture_options *options, stn_error *err);
 /// Problems that were saved since the world was made.
 STN_API int64_t stn_world_captured(const stn_world *world);

@@ -37,7 +37,7 @@ static stn_status check(const stage *s, stn_error *err) {
                         "chain: solver %s solves %s, all of a chain must solve %s without a law", desc->id,
                         stn_formulation_name(formulation), stn_formulation_name(STN_NCP));
     }
-    if (s->ops->yields == STN_YIELDS_VELOCITY || desc->memory.per_constraint > 0) {
+    if (s->ops->yields == STN_YIELDS_VELOCITY || desc->memory_per_constraint > 0) {
         return stn_fail(err, STN_ERR_PARAMETER, "chain: solver %s %s, which a chain has no room for", desc->id,
                         s->ops->yields == STN_YIELDS_VELOCITY ? "yields no impulses" : "keeps memory");
     }

@@ -75,6 +75,6 @@ static const stn_law_ops ops = {.size = sizeof ops, .coefficient_count = COEFFIC
                                 .regularize = regularize, .prepare = prepare, .evaluate = evaluate, .commit = commit};
 static const stn_plugin_desc fake = {.size = sizeof fake, .kind = STN_KIND_LAW, .id = "fake_bristle", .version = "0",
                                      .summary = "tangential springs with memory", .config_size = sizeof(bristle),
-                                     .params = params, .param_count = 1, .memory.per_constraint = sizeof(memory),
+                                     .params = params, .param_count = 1, .memory_per_constraint = sizeof(memory),
                                      .ops.law = &ops};
 STN_PLUGIN_LIBRARY(&fake);

@@ -55,6 +55,6 @@ static const stn_solver_ops ops = {.size = sizeof ops, .formulation = STN_CCP, .
                                    .needs = STN_NEEDS_DELASSUS,
                                    .sets = 1u << STN_SET_CONE | 1u << STN_SET_BOX | 1u << STN_SET_EQUALITY, .solve = solve};
 static const stn_plugin_desc fake = {.size = sizeof fake, .kind = STN_KIND_SOLVER, .id = "fake_impulse", .version = "0",
-                                     .summary = "projected Gauss-Seidel", .memory.per_constraint = sizeof(int64_t),
+                                     .summary = "projected Gauss-Seidel", .memory_per_constraint = sizeof(int64_t),
                                      .ops.solver = &ops};
 STN_PLUGIN_LIBRARY(&fake);

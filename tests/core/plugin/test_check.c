@@ -279,8 +279,8 @@ static void test_parameters_and_their_count_must_fit(void **state) {
     desc.param_count = 0;
     desc.config_size = 0;
     assert_string_equal(judge(&desc), "");
-    desc.memory.per_node = -8;
-    assert_string_equal(judge(&desc), "recorder toy: memory sizes must be >= 0");
+    desc.memory_per_constraint = -8;
+    assert_string_equal(judge(&desc), "recorder toy: memory_per_constraint = -8 must be >= 0");
 }
 
 int main(void) {

@@ -100,7 +100,7 @@ static const stn_plugin_desc both_solver = {
     .id = "fake_both",
     .version = "1",
     .summary = "keeps the warm start",
-    .memory = {.per_constraint = 8},
+    .memory_per_constraint = 8,
     .ops.solver = &both_ops,
 };
 
