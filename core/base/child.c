@@ -21,19 +21,23 @@
 
 extern char **environ;
 
-enum { FIRST_CAPACITY = 1 << 16 };
+enum {
+    FIRST_CAPACITY = 1 << 16,    // [bytes]
+    BELIEVED_CAPACITY = 16 << 20 // [bytes] that are taken for an output when it announces them
+};
 
 typedef struct child {
     const child_request *request;
     stn_context *context;
-    pid_t process;
+    child_answer *answer;
     int channel;
     struct timespec deadline;
-    size_t sent, have, capacity;
-    unsigned char *output;
+    size_t sent;
 } child;
 
-bool child_find(const char *name, const char *installed, const char *variable, char program[PATH_MAX]) {
+/// Where a program of ours is: what the environment names, or beside this library: `installed` seen from its folder,
+/// else in the build tree. False: nowhere.
+static bool find_program(const char *name, const char *installed, const char *variable, char program[PATH_MAX]) {
     const char *given = getenv(variable);
     if (given != NULL && given[0] != '\0') {
         return snprintf(program, PATH_MAX, "%s", given) < PATH_MAX;
@@ -46,7 +50,9 @@ bool child_find(const char *name, const char *installed, const char *variable, c
     return found && snprintf(program, PATH_MAX, "%s/../bin/%s", folder, name) < PATH_MAX && access(program, X_OK) == 0;
 }
 
-int child_spawn(const char *program, char *const *arguments, int channel, pid_t *process) {
+/// Starts it with `channel` as standard input; output goes nowhere. Signals are as at the start of any program, and
+/// those of the terminal do not reach it. Returns 0 or errno.
+static int spawn(const char *program, char *const *arguments, int channel, pid_t *process) {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
     sigset_t none, all;
@@ -72,73 +78,90 @@ int child_spawn(const char *program, char *const *arguments, int channel, pid_t 
     return error;
 }
 
-static stn_status start(child *c, stn_error *err) {
+static child_fault start(child *c) {
     const child_request *r = c->request;
-    char program[PATH_MAX] = "";
+    child_answer *a = c->answer;
     int ends[2];
-    bool found = child_find(r->name, r->installed, r->variable, program);
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-        return stn_fail(err, STN_ERR_FILE, "no channel to the program %s: %s", r->name, strerror(errno));
+    bool found = find_program(r->name, r->installed, r->variable, a->program);
+    if (!found) {
+        snprintf(a->program, sizeof a->program, "%s", r->name);
     }
-    int error = found ? child_spawn(program, r->arguments, ends[1], &c->process) : ENOENT;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+        a->error = errno;
+        return CHILD_NO_CHANNEL;
+    }
+    a->error = found ? spawn(a->program, r->arguments, ends[1], &a->process) : ENOENT;
     close(ends[1]);
-    if (error != 0) {
+    if (a->error != 0) {
         close(ends[0]);
-        return stn_fail(err, STN_ERR_FILE,
-                        "it needs the program %s, which cannot be started: %s; it is installed with the library, or "
-                        "named by %s",
-                        r->name, strerror(error), r->variable);
+        a->process = 0;
+        return CHILD_NOT_STARTED;
     }
     c->channel = ends[0];
     fcntl(c->channel, F_SETFL, O_NONBLOCK);
     clock_gettime(CLOCK_MONOTONIC, &c->deadline);
     c->deadline.tv_sec += r->seconds;
-    return STN_OK;
+    return CHILD_ANSWERED;
+}
+
+static size_t input_size(const child *c) {
+    return c->request->input[0].size + c->request->input[1].size;
 }
 
 static bool all_sent(const child *c) {
-    return c->sent == c->request->input_size;
+    return c->sent == input_size(c);
 }
 
 /// Sends what goes without waiting. A program that does not listen is no error here: its answer, or silence, tells.
 static void send_part(child *c) {
-    const char *from = c->request->input;
-    ssize_t n = send(c->channel, from + c->sent, c->request->input_size - c->sent, MSG_NOSIGNAL);
+    const child_part *input = c->request->input;
+    bool first = c->sent < input[0].size;
+    const child_part *part = first ? &input[0] : &input[1];
+    size_t begin = first ? c->sent : c->sent - input[0].size;
+    ssize_t n = send(c->channel, (const char *)part->data + begin, part->size - begin, MSG_NOSIGNAL);
     if (n > 0) {
         c->sent += (size_t)n;
     } else if (n < 0 && errno != EAGAIN && errno != EINTR) {
-        c->sent = c->request->input_size;
+        c->sent = input_size(c);
     }
     if (all_sent(c)) {
         shutdown(c->channel, SHUT_WR);
     }
 }
 
-static stn_status make_room(child *c, stn_error *err) {
-    size_t most = c->request->most_output, capacity = c->capacity > 0 ? 2 * c->capacity : FIRST_CAPACITY;
-    capacity = capacity < most ? capacity : most;
-    if (capacity == c->capacity) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "it gives more than %zu bytes", most);
+/// Room for more of the output: twice of what was there, or at once what it announces when that is little.
+static child_fault make_room(child *c) {
+    const child_request *r = c->request;
+    child_answer *a = c->answer;
+    size_t capacity = a->capacity > 0 ? 2 * a->capacity : FIRST_CAPACITY;
+    size_t wanted = (r->announced != NULL ? r->announced(a->output, a->size) : 0) + FIRST_CAPACITY;
+    if (capacity < wanted && wanted <= BELIEVED_CAPACITY) {
+        capacity = wanted;
     }
-    unsigned char *more = stn_reallocate(c->context, c->output, c->have, capacity, 1);
+    capacity = capacity < r->most_output ? capacity : r->most_output;
+    if (capacity == a->capacity) {
+        return CHILD_MUCH;
+    }
+    unsigned char *more = stn_reallocate(c->context, a->output, a->size, capacity, 1);
     if (more == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "out of memory for %zu bytes", capacity);
+        return CHILD_NO_MEMORY;
     }
-    c->output = more;
-    c->capacity = capacity;
-    return STN_OK;
+    a->output = more;
+    a->capacity = capacity;
+    return CHILD_ANSWERED;
 }
 
 /// Receives what is there; `ended` when there will be no more.
-static stn_status receive_part(child *c, bool *ended, stn_error *err) {
-    stn_status status = c->have == c->capacity ? make_room(c, err) : STN_OK;
-    if (status != STN_OK) {
-        return status;
+static child_fault receive_part(child *c, bool *ended) {
+    child_answer *a = c->answer;
+    child_fault fault = a->size == a->capacity ? make_room(c) : CHILD_ANSWERED;
+    if (fault != CHILD_ANSWERED) {
+        return fault;
     }
-    ssize_t n = recv(c->channel, c->output + c->have, c->capacity - c->have, 0);
-    c->have += n > 0 ? (size_t)n : 0;
+    ssize_t n = recv(c->channel, a->output + a->size, a->capacity - a->size, 0);
+    a->size += n > 0 ? (size_t)n : 0;
     *ended = n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
-    return STN_OK;
+    return CHILD_ANSWERED;
 }
 
 static int milliseconds_left(const child *c) {
@@ -148,42 +171,72 @@ static int milliseconds_left(const child *c) {
     return left > 0 ? (int)left : 0;
 }
 
-static stn_status exchange(child *c, stn_error *err) {
+static child_fault exchange(child *c) {
+    child_fault fault = CHILD_ANSWERED;
     bool ended = false;
     if (all_sent(c)) {
         shutdown(c->channel, SHUT_WR);
     }
-    while (!ended) {
+    while (!ended && fault == CHILD_ANSWERED) {
         struct pollfd wait = {.fd = c->channel, .events = (short)(POLLIN | (all_sent(c) ? 0 : POLLOUT))};
         int left = milliseconds_left(c);
         int ready = left > 0 ? poll(&wait, 1, left) : 0;
         if (ready == 0) {
-            return stn_fail(err, STN_ERR_ARGUMENT, "it takes longer than %d s", c->request->seconds);
+            return CHILD_SLOW;
         }
         if (ready > 0 && (wait.revents & POLLOUT) != 0) {
             send_part(c);
         }
         if (ready > 0 && (wait.revents & (POLLIN | POLLHUP | POLLERR)) != 0) {
-            stn_status status = receive_part(c, &ended, err);
-            if (status != STN_OK) {
-                return status;
-            }
+            fault = receive_part(c, &ended);
         }
     }
-    return STN_OK;
+    return fault;
 }
 
-/// How the process ended; -1: not told, because the program around us collects all its children.
-static int end(child *c) {
+child_fault child_talk(stn_context *context, const child_request *request, child_answer *answer) {
+    *answer = (child_answer){0};
+    child c = {.request = request, .context = context, .answer = answer};
+    answer->fault = start(&c);
+    if (answer->fault == CHILD_ANSWERED) {
+        answer->fault = exchange(&c);
+        close(c.channel);
+        kill(answer->process, SIGKILL);
+    }
+    return answer->fault;
+}
+
+int child_reap(pid_t process) {
     int status = -1;
-    close(c->channel);
-    kill(c->process, SIGKILL);
-    while (waitpid(c->process, &status, 0) < 0) {
+    while (waitpid(process, &status, 0) < 0) {
         if (errno != EINTR) {
             return -1;
         }
     }
     return status;
+}
+
+// ------------------------------------------------------------------------------------------------- with usual words
+
+static stn_status explain_fault(const child_request *r, const child_answer *a, stn_error *err) {
+    switch (a->fault) {
+    case CHILD_ANSWERED:
+        return STN_OK;
+    case CHILD_NO_CHANNEL:
+        return stn_fail(err, STN_ERR_FILE, "no channel to the program %s: %s", r->name, strerror(a->error));
+    case CHILD_NOT_STARTED:
+        return stn_fail(err, STN_ERR_FILE,
+                        "it needs the program %s, which cannot be started: %s; it is installed with the library, or "
+                        "named by %s",
+                        r->name, strerror(a->error), r->variable);
+    case CHILD_SLOW:
+        return stn_fail(err, STN_ERR_ARGUMENT, "it takes longer than %d s", r->seconds);
+    case CHILD_MUCH:
+        return stn_fail(err, STN_ERR_ARGUMENT, "it gives more than %zu bytes", r->most_output);
+    case CHILD_NO_MEMORY:
+        break;
+    }
+    return stn_fail(err, STN_ERR_MEMORY, "out of memory for more than %zu bytes", a->capacity);
 }
 
 /// A program that has answered is killed while it cleans up, or ends by itself: only silence is looked into.
@@ -200,23 +253,17 @@ static stn_status explain_silence(const child_request *r, int status, stn_error 
 
 stn_status child_run(stn_context *context, const child_request *request, unsigned char **output, size_t *size,
                      stn_error *err) {
-    child c = {.request = request, .context = context};
-    *output = NULL;
-    *size = 0;
-    stn_status status = start(&c, err);
-    if (status != STN_OK) {
-        return status;
-    }
-    status = exchange(&c, err);
-    int how = end(&c);
-    if (status == STN_OK && c.have == 0) {
+    child_answer a;
+    child_talk(context, request, &a);
+    stn_status status = explain_fault(request, &a, err);
+    int how = a.process > 0 ? child_reap(a.process) : -1;
+    if (status == STN_OK && a.size == 0) {
         status = explain_silence(request, how, err);
     }
     if (status != STN_OK) {
-        stn_release(context, c.output);
-        return status;
+        stn_release(context, a.output);
     }
-    *output = c.output;
-    *size = c.have;
-    return STN_OK;
+    *output = status == STN_OK ? a.output : NULL;
+    *size = status == STN_OK ? a.size : 0;
+    return status;
 }

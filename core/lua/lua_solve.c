@@ -5,6 +5,7 @@
 #include <stiction/solve.h>
 
 #include "lua/bind.h"
+#include "plugin/solver_law.h"
 
 static const char default_law[] = "sap"; // that of worlds
 
@@ -70,9 +71,7 @@ static void push_impulses(lua_State *L, const stn_problem *problem, int32_t cont
 /// The world's law, or where that has none and the solver takes one, the default.
 static const stn_instance *choose_law(lua_State *L, second_solve *s, const stn_world *world) {
     const stn_instance *law = stn_world_plugin(world, STN_KIND_LAW);
-    const stn_solver_ops *ops = s->solver->desc->ops.solver;
-    bool takes = (ops->needs & (STN_NEEDS_LAW | STN_REGULARIZED_BY_LAW)) != 0 || ops->yields == STN_YIELDS_VELOCITY;
-    if (law == NULL && takes) {
+    if (law == NULL && solver_takes_law(s->solver->desc->ops.solver)) {
         stn_error err = {0};
         stn_lua_check(L, stn_instance_create(s->context, STN_KIND_LAW, default_law, NULL, 0, &s->law, &err), &err);
         law = s->law;

@@ -23,8 +23,7 @@ static stn_status run(stn_context *context, char *const *arguments, const void *
                                    .installed = STN_HDF5_INSTALLED,
                                    .variable = "STICTION_HDF5_WORKER",
                                    .arguments = arguments,
-                                   .input = input,
-                                   .input_size = input_size,
+                                   .input = {{input, input_size}},
                                    .most_output = most_bytes + (1 << 20),
                                    .seconds = SECONDS};
     return child_run(context, &request, output, size, err);

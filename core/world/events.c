@@ -2,6 +2,7 @@
 // Contacts that begin and end, by pairs of links. A pair touches in a step in which one of its contacts has a normal
 // impulse > 0; the contact cache remembers it, and with it checkpoints do. Who asks after a step gets the difference of
 // two sorted lists of pairs; nothing but a list of the pairs before is made for those who do not.
+#include "base/sort.h"
 #include "world/world.h"
 
 enum { DEFORMABLE = STN_ANY - 1, LOWEST = DEFORMABLE - 1 }; // so that no key is 0
@@ -44,37 +45,10 @@ stn_status stn_step_note_touching(stn_world *world, stn_error *err) {
     return noted ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "contact events: out of memory");
 }
 
-/// Moves keys[at] down until both children, 2 at + 1 and 2 at + 2, are smaller.
-static void sink(uint64_t *keys, int32_t at, int32_t count) {
-    uint64_t key = keys[at];
-    for (int32_t child = 2 * at + 1; child < count; child = 2 * at + 1) {
-        child += child + 1 < count && keys[child + 1] > keys[child];
-        if (keys[child] <= key) {
-            break;
-        }
-        keys[at] = keys[child];
-        at = child;
-    }
-    keys[at] = key;
-}
-
-/// Heap sort: qsort may allocate.
-static void sort(uint64_t *keys, int32_t count) {
-    for (int32_t i = count / 2 - 1; i >= 0; i--) {
-        sink(keys, i, count);
-    }
-    for (int32_t last = count - 1; last > 0; last--) {
-        uint64_t largest = keys[0];
-        keys[0] = keys[last];
-        keys[last] = largest;
-        sink(keys, 0, last);
-    }
-}
-
 /// Sorts and keeps one of each; returns how many.
 static int32_t make_set(uint64_t *keys, int32_t count) {
     int32_t kept = 0;
-    sort(keys, count);
+    sort_keys(keys, count);
     for (int32_t i = 0; i < count; i++) {
         if (kept == 0 || keys[kept - 1] != keys[i]) {
             keys[kept++] = keys[i];

@@ -6,6 +6,7 @@
 // finds it. Where shapes without end leave no bound, the margin grows until something is found.
 #include <string.h>
 
+#include "base/sort.h"
 #include "world/query_scene.h"
 
 /// The sphere that a point is asked about as; its radius is taken off again.
@@ -154,33 +155,6 @@ static void note_pair(search *s, int32_t a, int32_t b) {
     s->pairs[s->pair_count++] = (uint64_t)(uint32_t)a << 32 | (uint32_t)b;
 }
 
-/// Lets the number at `root` sink to its place in a heap with the largest on top.
-static void sink(uint64_t *heap, int32_t root, int32_t count) {
-    for (int64_t child = 2 * (int64_t)root + 1; child < count; child = 2 * (int64_t)root + 1) {
-        child += child + 1 < count && heap[child + 1] > heap[child];
-        if (heap[root] >= heap[child]) {
-            return;
-        }
-        uint64_t number = heap[root];
-        heap[root] = heap[child];
-        heap[child] = number;
-        root = (int32_t)child;
-    }
-}
-
-/// Heap sort: qsort may allocate.
-static void sort(uint64_t *numbers, int32_t count) {
-    for (int32_t root = count / 2 - 1; root >= 0; root--) {
-        sink(numbers, root, count);
-    }
-    for (int32_t last = count - 1; last > 0; last--) {
-        uint64_t largest = numbers[0];
-        numbers[0] = numbers[last];
-        numbers[last] = largest;
-        sink(numbers, 0, last);
-    }
-}
-
 /// Asks about all pairs whose boxes are within the margin, in ascending order.
 static stn_status collide_within(search *s, double margin, stn_error *err) {
     s->margin = margin;
@@ -191,7 +165,7 @@ static stn_status collide_within(search *s, double margin, stn_error *err) {
     if (pairs == NULL) {
         return out_of_memory(err);
     }
-    sort(s->pairs, s->pair_count);
+    sort_keys(s->pairs, s->pair_count);
     for (int32_t i = 0; i < s->pair_count; i++) {
         pairs[i] = make_pair(s, (int32_t)(s->pairs[i] >> 32), (int32_t)(s->pairs[i] & UINT32_MAX), 1.0, margin);
     }

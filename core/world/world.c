@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "plugin/solver_law.h"
 #include "world/world.h"
 
 /// The plugins that every world has, with what is chosen when the caller does not say.
@@ -48,8 +49,7 @@ static stn_status create_plugins(stn_world *world, const stn_world_options *opti
         stn_kind kind = world_plugins[i].kind;
         const char *id = choice->id != NULL ? choice->id : world_plugins[i].standard;
         const stn_instance *solver = world->plugin[STN_KIND_SOLVER];
-        bool unused =
-            kind == STN_KIND_LAW && (solver->desc->ops.solver->needs & (STN_NEEDS_LAW | STN_REGULARIZED_BY_LAW)) == 0;
+        bool unused = kind == STN_KIND_LAW && !solver_takes_law(solver->desc->ops.solver);
         if (id == NULL || unused) {
             if (unused && choice->id != NULL) {
                 stn_log(world->context, STN_LOG_WARNING, "law %s is not used: solver %s has its own", choice->id,

@@ -9,6 +9,7 @@
 #include "cli/compare/compare.h"
 #include "cli/jobs.h"
 #include "cli/progress.h"
+#include "plugin/solver_law.h"
 
 /// The jobs of one pass: rows, in order.
 typedef struct pass {
@@ -52,7 +53,7 @@ static stn_status set_up(bench *b, comparison *c, const compare_solver *solver, 
     const stn_solver_ops *ops = solver->solver.solver->desc->ops.solver;
     const stn_instance *law = solver->solver.law;
     *b = (bench){.context = c->context, .solver = solver, .problem = problem, .cold = c->options.cold};
-    if (law != NULL && ((ops->needs & STN_NEEDS_LAW) != 0 || ops->yields == STN_YIELDS_VELOCITY)) {
+    if (law != NULL && solver_needs_law(ops)) {
         b->law = (stn_law){law->desc->ops.law, law->self, law->desc->id};
     }
     stn_status status = cli_problem_make_room(problem, &solver->solver, &b->error);

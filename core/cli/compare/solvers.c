@@ -4,13 +4,7 @@
 #include <string.h>
 
 #include "cli/compare/compare.h"
-
-/// Whether it takes a law, and whether it can do without.
-static void ask_for_law(const stn_plugin_info *info, bool *takes, bool *needs) {
-    const stn_solver_ops *ops = info->desc->ops.solver;
-    *needs = (ops->needs & STN_NEEDS_LAW) != 0 || ops->yields == STN_YIELDS_VELOCITY;
-    *takes = *needs || (ops->needs & STN_REGULARIZED_BY_LAW) != 0;
-}
+#include "plugin/solver_law.h"
 
 /// "NAME=VALUE" cut into both. False without a name.
 static bool cut(char *text, char **value) {
@@ -74,10 +68,10 @@ static int set_up(const comparison *c, compare_solver *s, char *const *sets) {
     if (stn_plugin_find(c->context, STN_KIND_SOLVER, s->words, &info, &err) != STN_OK) {
         return cli_fail(c->command, "--solvers: %s", err.text);
     }
-    bool takes_law, needs_law;
-    ask_for_law(info, &takes_law, &needs_law);
+    const stn_solver_ops *ops = info->desc->ops.solver;
+    bool takes_law = solver_takes_law(ops);
     bool none = c->options.law != NULL && strcmp(c->options.law, "none") == 0;
-    s->choice.law = takes_law && !(needs_law && none) ? c->options.law : NULL;
+    s->choice.law = takes_law && !(solver_needs_law(ops) && none) ? c->options.law : NULL;
     if (!add_common(c, s, takes_law, sets)) {
         return cli_fail(c->command, "more than %d settings", CLI_MOST_SETTINGS);
     }

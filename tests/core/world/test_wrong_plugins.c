@@ -212,12 +212,36 @@ static void a_law_without_regularize_carries_rigid_contacts(void **state) {
     stn_world_destroy(world);
 }
 
+/// sap, which does not say that it needs a law: its velocities do, as impulses follow from them by a law alone.
+static void a_solver_of_velocities_alone_gets_the_law(void **state) {
+    stn_error err;
+    const stn_plugin_info *sap = NULL;
+    assert_ok(stn_plugin_find(*state, STN_KIND_SOLVER, "sap", &sap, &err), err);
+    stn_solver_ops ops = *sap->desc->ops.solver;
+    stn_plugin_desc desc = *sap->desc;
+    ops.needs &= ~(uint32_t)STN_NEEDS_LAW;
+    ops.yields = STN_YIELDS_VELOCITY;
+    desc.id = "taciturn";
+    desc.ops.solver = &ops;
+    assert_ok(stn_plugin_register(*state, &desc, &err), err);
+    stn_world_options options = stn_world_options_default();
+    options.solver.id = "taciturn";
+    stn_world *world = scene_world(*state, &options);
+    scene_ground(world);
+    scene_cube(world, "cube", 1.0, stn_vec3_make(0.0, 0.0, 0.1));
+    assert_string_equal(stn_world_plugin(world, STN_KIND_LAW)->desc->id, "sap");
+    scene_steps(world, 500);
+    assert_near(scene_normal_impulse(stn_world_observation(world)), 9.81 * 0.002, 1e-6);
+    stn_world_destroy(world);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_contact_model_that_answers_wrongly_is_named_and_leaves_the_state),
         cmocka_unit_test(a_controller_that_answers_wrongly_is_named_and_leaves_the_state),
         cmocka_unit_test(a_create_that_fails_silently_gets_a_text),
         cmocka_unit_test(a_law_without_regularize_carries_rigid_contacts),
+        cmocka_unit_test(a_solver_of_velocities_alone_gets_the_law),
     };
     return cmocka_run_group_tests(tests, set_up, scene_teardown);
 }
