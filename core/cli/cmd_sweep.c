@@ -213,10 +213,13 @@ static stn_status print_json(sweep *s, stn_error *err) {
     return status;
 }
 
-/// "40 runs: 38 ok, 2 timeout; out.csv", or how far it came.
+/// "40 of 40 runs, 12 of them there before: 38 ok, 2 timeout; out.csv", or how far it came.
 static void print_summary(const sweep *s) {
     const char *separator = ": ";
     fprintf(stderr, "%d of %d runs", (int)s->table.rows, (int)s->plan.grid.run_count);
+    if (s->done > 0) {
+        fprintf(stderr, ", %d of them there before", (int)s->done);
+    }
     for (int32_t i = 0; i < STN_COUNT(ends); i++) {
         if (s->tally[i] > 0) {
             fprintf(stderr, "%s%d %s", separator, (int)s->tally[i], ends[i]);

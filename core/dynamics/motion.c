@@ -8,7 +8,8 @@
 //     B1 = 1 - (1 - s)^3,  B2 = 3 s^2 - 2 s^3,  B3 = s^3
 //
 // which has R0, w0 at its start and R1, w1 at its end. Where velocities are not given they are those of a parabola
-// through three samples (of two turns from the middle one), so that motion at a steady rate is met exactly.
+// through three samples (of two turns from the middle one), so that motion at a steady rate is met exactly; zero where
+// the sample before or after is at the same place (of orientations: is the same), so that who waits there stands.
 #include <stiction/motion.h>
 
 static stn_vec3 turn_between(const stn_mat3 *from, const stn_mat3 *to) { // in the axes of `from`, and of `to`
@@ -88,16 +89,36 @@ stn_status stn_motion_check(const stn_motion *motion, stn_error *err) {
 
 // --------------------------------------------------------------------------------------------------------- evaluation
 
-/// Mean velocity from sample i to the next: linear in the world, angular in the axes of both.
+static bool same_orientation(const stn_mat3 *a, const stn_mat3 *b) {
+    bool same = true;
+    for (int32_t i = 0; i < 9; i++) {
+        same = same && a->m[i / 3][i % 3] == b->m[i / 3][i % 3];
+    }
+    return same;
+}
+
+/// Mean velocity from sample i to the next: linear in the world, angular in the axes of both; zero without round-off
+/// where these are the same.
 static stn_spatial rate(const stn_motion *motion, int32_t i) {
     const stn_pose *from = &motion->pose[i], *to = from + 1;
     double per = 1.0 / (motion->time[i + 1] - motion->time[i]);
-    return (stn_spatial){.angular = stn_vec3_scale(per, turn_between(&from->rotation, &to->rotation)),
+    stn_vec3 turn = same_orientation(&from->rotation, &to->rotation) ? stn_vec3_zero()
+                                                                     : turn_between(&from->rotation, &to->rotation);
+    return (stn_spatial){.angular = stn_vec3_scale(per, turn),
                          .linear = stn_vec3_scale(per, stn_vec3_sub(to->position, from->position))};
 }
 
 static stn_vec3 blend(double a, stn_vec3 x, double b, stn_vec3 y) {
     return stn_vec3_mul_add(stn_vec3_scale(a, x), b, y);
+}
+
+static bool is_zero(stn_vec3 v) {
+    return v.x == 0.0 && v.y == 0.0 && v.z == 0.0;
+}
+
+/// Of the mean velocities before and after a sample that of the parabola there, zero next to a rest.
+static stn_vec3 at_middle(double of_a, stn_vec3 a, double of_b, stn_vec3 b) {
+    return is_zero(a) || is_zero(b) ? stn_vec3_zero() : blend(of_a, a, of_b, b);
 }
 
 /// Velocity at sample i: linear in the world, angular in its own axes.
@@ -118,8 +139,8 @@ static stn_spatial velocity_at(const stn_motion *motion, int32_t i) {
     stn_spatial a = rate(motion, before), b = rate(motion, after);
     double h = motion->time[before + 1] - motion->time[before], g = motion->time[after + 1] - motion->time[after];
     double of_a = g / (h + g), of_b = h / (h + g);
-    return (stn_spatial){.angular = blend(of_a, a.angular, of_b, b.angular),
-                         .linear = blend(of_a, a.linear, of_b, b.linear)};
+    return (stn_spatial){.angular = at_middle(of_a, a.angular, of_b, b.angular),
+                         .linear = at_middle(of_a, a.linear, of_b, b.linear)};
 }
 
 /// The sample at or before t, which lies between the first and the last.

@@ -16,7 +16,8 @@ typedef struct stn_motion {
     const double *time;          // (count) [s], rising
     const stn_pose *pose;        // (count) in the world; less than half a turn from one to the next
     const stn_spatial *velocity; // (count) of the frame's origin, world axes; NULL: those of a parabola through a
-                                 // sample and its neighbours, and rest at the ends of a motion that is not periodic
+                                 // sample and its neighbours, zero beside one at the same place (of orientations: the
+                                 // same), and rest at the ends of a motion that is not periodic
     bool periodic;               // time[count - 1] is time[0] again: the last pose must be the first
 } stn_motion;
 

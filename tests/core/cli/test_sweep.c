@@ -318,7 +318,8 @@ static void test_a_table_is_continued_wherever_it_ends(void **state) {
         assert_true(last == NULL || strncmp(read_text("out.csv"), whole, (size_t)(last - text)) == 0);
     }
     // further values behind the last ones of the first axis
-    stn_expect("sweep tumbling.lua --vary n=1..4 --seeds 2 --csv out.csv " QUIET, 0, "");
+    stn_expect_part("sweep tumbling.lua --vary n=1..4 --seeds 2 --csv out.csv " ERRORS, 0,
+                    "8 of 8 runs, 6 of them there before: ");
     const table *t = split(read_text("out.csv"));
     assert_int_equal(t->rows, 8);
     expect_cells(t, "n", (const char *const[]){"1", "1", "2", "2", "3", "3", "4", "4", NULL});
@@ -402,7 +403,8 @@ static void test_an_interrupt_leaves_whole_rows(void **state) {
     assert_int_equal(t->rows, 2);
     expect_cells(t, "status", (const char *const[]){"ok", "ok", NULL});
     write_file("go", "");
-    stn_expect_part("sweep waiting.lua --vary n=1..4 --csv out.csv " ERRORS, 0, "4 of 4 runs: 4 ok; out.csv\n");
+    stn_expect_part("sweep waiting.lua --vary n=1..4 --csv out.csv " ERRORS, 0,
+                    "4 of 4 runs, 2 of them there before: 4 ok; out.csv\n");
     t = split(read_text("out.csv"));
     assert_int_equal(t->rows, 4);
     expect_cells(t, "n", (const char *const[]){"1", "2", "3", "4", NULL});

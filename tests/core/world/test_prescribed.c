@@ -316,6 +316,28 @@ static void a_steady_screw_is_met_exactly(void **state) {
     }
 }
 
+/// Samples 3 and 4 are at one place, 6 and 7 have one orientation: there it stands, and there it does not turn.
+static void between_equal_samples_a_motion_rests(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        samples s;
+        random_samples(&s, seed);
+        s.pose[4].position = s.pose[3].position;
+        s.pose[7].rotation = s.pose[6].rotation;
+        for (int32_t i = 0; i <= 20; i++) {
+            stn_pose pose;
+            stn_spatial v;
+            stn_motion_at(&s.motion, s.time[3] + (s.time[4] - s.time[3]) * i / 20.0, &pose, &v);
+            assert_vectors(pose.position, s.pose[3].position, 1e-15);
+            assert_vectors(v.linear, vec(0.0, 0.0, 0.0), 0.0);
+            stn_motion_at(&s.motion, s.time[6] + (s.time[7] - s.time[6]) * i / 20.0, &pose, &v);
+            assert_vectors(turned(&s.pose[6].rotation, &pose.rotation), vec(0.0, 0.0, 0.0), 1e-14);
+            assert_vectors(v.angular, vec(0.0, 0.0, 0.0), 1e-13);
+        }
+        check_rates(&s.motion, s.time[0] - 0.5, s.time[SAMPLES - 1] + 0.5);
+    }
+}
+
 static void wrong_samples_are_named(void **state) {
     (void)state;
     samples s;
@@ -348,6 +370,7 @@ int main(void) {
         cmocka_unit_test(prescribed_bodies_and_the_world_do_not_touch),
         cmocka_unit_test(motion_through_samples_is_smooth_and_its_velocity_its_rate),
         cmocka_unit_test(a_steady_screw_is_met_exactly),
+        cmocka_unit_test(between_equal_samples_a_motion_rests),
         cmocka_unit_test(wrong_samples_are_named),
     };
     return cmocka_run_group_tests(tests, scene_setup, scene_teardown);
