@@ -4,27 +4,13 @@
 // with small coherent motion in between, of the processor alone: other programs on the machine take turns, but do not
 // count; cost ~ count^exponent is fitted by least squares over 100 bodies and more, also against the number of points,
 // as larger heaps have more points a body. The mean depth of the pairs tells whether all measure the same.
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "bench_peer.h"
+#include "bench_row.h"
 #include "bench_time.h"
 #include "collision/engines.h"
 
 enum { WARM_UP = 10, MOST_STEPS = 300, FEWEST_STEPS = 5 };
 static const double BUDGET_US = 4e5; // of one engine in one scene
-
-static double processor_us(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
-}
-
-static int compare(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /// Median time of one detection [us].
 static double median_time(const engine *e, void *self, scene *s) {
@@ -33,16 +19,15 @@ static double median_time(const engine *e, void *self, scene *s) {
     for (int32_t step = 0; kept < MOST_STEPS && (kept < FEWEST_STEPS || spent < BUDGET_US); step++) {
         scene_move(s, step);
         e->place(self, s);
-        double start = processor_us();
+        double start = thread_us();
         e->detect(self);
-        double time = processor_us() - start;
+        double time = thread_us() - start;
         if (step >= WARM_UP || time > BUDGET_US / FEWEST_STEPS) {
             times[kept++] = time;
             spent += time;
         }
     }
-    qsort(times, (size_t)kept, sizeof times[0], compare);
-    return times[kept / 2];
+    return median(times, kept);
 }
 
 /// What one detection found.
@@ -67,7 +52,14 @@ static void count_point(void *user, int32_t a, int32_t b, double depth, const do
     f->deepest = fmax(depth, f->deepest);
 }
 
-static void measure(const engine *e, scene *s, fit *bodies, fit *points) {
+static void write_row(const engine *e, const char *title, int32_t bodies, double us, double points) {
+    char what[64];
+    snprintf(what, sizeof what, "%s, %d", title, (int)bodies);
+    bench_row("collision", what, e->name, "", "us/body", us);
+    bench_row("collision", what, e->name, "points", "1/body", points);
+}
+
+static void measure(const engine *e, const char *title, scene *s, fit *bodies, fit *points) {
     scene_move(s, 0);
     void *self = e->create(s);
     if (self == NULL) {
@@ -83,6 +75,7 @@ static void measure(const engine *e, scene *s, fit *bodies, fit *points) {
            c.contacts > 0 ? time / c.contacts : 0.0, (double)c.contacts / s->count, (int)c.pairs, c.deepest,
            c.pairs > 0 ? 1e3 * c.depth / c.pairs : 0.0);
     fflush(stdout);
+    write_row(e, title, s->count, time / s->count, (double)c.contacts / s->count);
     e->destroy(self);
     if (s->count >= 100) {
         fit_add(bodies, s->count, time);
@@ -105,7 +98,7 @@ static void compare_engines(const char *title, bool (*make)(scene *, int32_t), i
         }
         for (int32_t i = 0; i < ENGINES; i++) {
             if (only == NULL || strcmp(only, engines[i]->name) == 0) {
-                measure(engines[i], &s, &bodies[i], &points[i]);
+                measure(engines[i], title, &s, &bodies[i], &points[i]);
             }
         }
         scene_clear(&s);

@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiling worlds of many shapes: boxes that are alike, boxes that all differ in material, and a cloud of nodes.
-#include <stdio.h>
-#include <time.h>
-
 #include <stiction/world.h>
 
 #include "../support/stn_random_pose.h"
+#include "bench_time.h"
 
 typedef enum content { EQUAL_BOXES, DIFFERENT_BOXES, NODES, CONTENTS } content;
-
-static double now_s(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static stn_status add_boxes(stn_model_builder *b, int32_t count, bool different, stn_error *err) {
     stn_random r = {1};
@@ -66,9 +58,9 @@ static stn_status measure(stn_context *context, content what, int32_t count, dou
     if (status == STN_OK) {
         status = what == NODES ? add_cloud(b, count, err) : add_boxes(b, count, what == DIFFERENT_BOXES, err);
     }
-    double start = now_s();
+    double start = now_us();
     status = status == STN_OK ? stn_world_compile(world, err) : status;
-    *seconds = now_s() - start;
+    *seconds = 1e-6 * (now_us() - start);
     stn_world_destroy(world);
     return status;
 }

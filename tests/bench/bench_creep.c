@@ -3,12 +3,10 @@
 // scripts/grasps with the same bodies, masses, forces and steps. Creep is the slope of a line through travel over time,
 // by least squares, from 1 s on; settled is where that line stands at t = 0. Arguments: SECONDS (60), a part of a
 // scene's name, settings of its script (force=12).
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench_peer.h"
+#include "bench_row.h"
 #include "peers/scene.h"
 
 static const double SETTLING = 1.0;    // [s]
@@ -23,7 +21,7 @@ typedef struct creep_scene {
 
 /// An engine with its settings.
 typedef struct contestant {
-    const char *name;
+    const char *name, *column, *variant; // variant: of the line in the summary table, "" for what is compared
     const peer_engine *engine;
     double impratio, time_constant;      // of MuJoCo
     const char *settings[MOST_SETTINGS]; // of our script
@@ -31,21 +29,42 @@ typedef struct contestant {
 } contestant;
 
 static const contestant contestants[] = {
-    {"Stiction, law sap", &stiction_peer, 0.0, 0.0, {"law=sap"}, false},
-    {"Stiction, law lagged", &stiction_peer, 0.0, 0.0, {"law=lagged"}, false},
-    {"Stiction, law sap, true stiction", &stiction_peer, 0.0, 0.0, {"law=sap", "stiction=true"}, false},
-    {"Stiction, solver bisection", &stiction_peer, 0.0, 0.0, {"solver=bisection"}, false},
+    {"Stiction, law sap", "Stiction", "", &stiction_peer, 0.0, 0.0, {"law=sap"}, false},
+    {"Stiction, law lagged", "Stiction", ", law lagged", &stiction_peer, 0.0, 0.0, {"law=lagged"}, false},
+    {"Stiction, law sap, true stiction",
+     "Stiction",
+     ", true stiction",
+     &stiction_peer,
+     0.0,
+     0.0,
+     {"law=sap", "stiction=true"},
+     false},
+    {"Stiction, solver bisection",
+     "Stiction",
+     ", solver bisection",
+     &stiction_peer,
+     0.0,
+     0.0,
+     {"solver=bisection"},
+     false},
 #ifdef HAVE_MUJOCO
-    {"MuJoCo, impratio 1", &mujoco_peer, 1.0, 0.02, {NULL}, false},
-    {"MuJoCo, impratio 100", &mujoco_peer, 100.0, 0.02, {NULL}, false},
-    {"MuJoCo, impratio 1, solref 2 dt", &mujoco_peer, 1.0, 0.004, {NULL}, false},
-    {"MuJoCo, impratio 100, solref 2 dt", &mujoco_peer, 100.0, 0.004, {NULL}, false},
+    {"MuJoCo, impratio 1", "MuJoCo", "", &mujoco_peer, 1.0, 0.02, {NULL}, false},
+    {"MuJoCo, impratio 100", "MuJoCo", ", impratio 100", &mujoco_peer, 100.0, 0.02, {NULL}, false},
+    {"MuJoCo, impratio 1, solref 2 dt", "MuJoCo", ", solref 2 dt", &mujoco_peer, 1.0, 0.004, {NULL}, false},
+    {"MuJoCo, impratio 100, solref 2 dt",
+     "MuJoCo",
+     ", impratio 100, solref 2 dt",
+     &mujoco_peer,
+     100.0,
+     0.004,
+     {NULL},
+     false},
 #endif
 #ifdef HAVE_ODE
-    {"ODE", &ode_peer, 0.0, 0.0, {NULL}, true},
+    {"ODE", "ODE", "", &ode_peer, 0.0, 0.0, {NULL}, true},
 #endif
 #ifdef HAVE_BULLET
-    {"Bullet", &bullet_peer, 0.0, 0.0, {NULL}, true},
+    {"Bullet", "Bullet", "", &bullet_peer, 0.0, 0.0, {NULL}, true},
 #endif
 };
 
@@ -101,6 +120,12 @@ static void run(const creep_scene *c, const contestant *who, const peer_scene *s
         }
     }
     double speed = l.tx / l.tt;
+    if (l.n > 1.0 && made == steps) {
+        char what[64];
+        snprintf(what, sizeof what, "%s%s", c->name, who->variant);
+        bench_row("creep", what, who->column, "", "um/s", 1e6 * speed);
+        bench_row("creep", what, who->column, "settled", "um", 1e6 * (l.x - speed * l.t));
+    }
     if (l.n > 1.0) {
         printf("  %-33s %12.4g %12.4g", who->name, 1e6 * speed, 1e6 * (l.x - speed * l.t));
     } else {

@@ -2,13 +2,10 @@
 // Kinematics and dynamics of single trees: forward kinematics with velocities and inertias, inverse dynamics, mass
 // matrix, its Cholesky factor. The state changes from round to round, so that nothing is computed once and kept.
 // A second line says how many multiplications and additions that is.
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <stiction/dynamics.h>
 #include <stiction/factor.h>
 
+#include "bench_row.h"
 #include "bench_time.h"
 
 enum { MOST_NV = 64 };
@@ -121,6 +118,12 @@ static void print_work(const stn_model *model, bool fixed) {
            kinematics + rnea + crba + ltl);
 }
 
+static void row(const char *name, int32_t nv, const char *stage, double us) {
+    char what[64];
+    snprintf(what, sizeof what, "%s, %d dof: %s", name, (int)nv, stage);
+    bench_row("dynamics", what, "Stiction", "", "us", us);
+}
+
 static double measure(stn_context *context, const char *name, bool fixed, int32_t legs, int32_t length) {
     static subject s;
     stn_error err;
@@ -137,6 +140,10 @@ static double measure(stn_context *context, const char *name, bool fixed, int32_
     double crba = best_time(mass_matrix, &s), cholesky = best_time(factor, &s), ltl = best_time(factor_tree, &s);
     printf("%-12s %4d %10.3f %10.3f %10.3f %10.3f %10.3f %10.3f\n", name, model->nv, kinematics, rnea, crba, cholesky,
            ltl, kinematics + rnea + crba + ltl);
+    row(name, model->nv, "FK", kinematics);
+    row(name, model->nv, "RNEA", rnea);
+    row(name, model->nv, "CRBA", crba);
+    row(name, model->nv, "factor", ltl);
     print_work(model, fixed);
     stn_kinematics_destroy(s.kinematics);
     stn_model_destroy(model);

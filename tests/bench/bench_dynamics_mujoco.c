@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The robots of bench_dynamics.c in MuJoCo: what its stages take for the same results. Its mass matrix is sparse and
 // its factor is that of Featherstone's L^T D L.
-#include <stdlib.h>
-
 #include <mujoco/mujoco.h>
 
+#include "bench_row.h"
 #include "bench_time.h"
 
 typedef struct subject {
@@ -52,6 +51,12 @@ static void write_robot(FILE *file, int fixed, int legs, int length) {
     fprintf(file, "</body></worldbody></mujoco>\n");
 }
 
+static void row(const char *name, int nv, const char *stage, double us) {
+    char what[64];
+    snprintf(what, sizeof what, "%s, %d dof: %s", name, nv, stage);
+    bench_row("dynamics", what, "MuJoCo", "", "us", us);
+}
+
 static void measure(const char *name, int fixed, int legs, int length) {
     char path[] = "/tmp/stn_bench_XXXXXX.xml", error[500] = "";
     int descriptor = mkstemps(path, 4);
@@ -79,6 +84,10 @@ static void measure(const char *name, int fixed, int legs, int length) {
     double ltl = best_time(factor, &s);
     printf("%-12s %4d %10.3f %10.3f %10.3f %10.3f %10.3f\n", name, (int)s.model->nv, fk, rnea, crba, ltl,
            fk + rnea + crba + ltl);
+    row(name, (int)s.model->nv, "FK", fk);
+    row(name, (int)s.model->nv, "RNEA", rnea);
+    row(name, (int)s.model->nv, "CRBA", crba);
+    row(name, (int)s.model->nv, "factor", ltl);
     mj_deleteData(s.data);
     mj_deleteModel(s.model);
 }

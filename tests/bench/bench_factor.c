@@ -1,34 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Factor back ends on the graphs of heaps of free bodies (6 x 6 blocks) and on a soft lattice (3 x 3 blocks), and the
 // dense kernels. Medians over ROUNDS calls.
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
-
 #include <stiction/plugin.h>
 
+#include "bench_row.h"
+#include "bench_time.h"
 #include "stn_blocks.h"
 
 enum { ROUNDS = 201 };
 
-static double now_us(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
+/// CHOLMOD stands as a peer beside "block"; "dense" has lines of its own.
+static void write_row(const char *title, const char *back_end, double us) {
+    char what[64];
+    snprintf(what, sizeof what, "%s%s", title, strcmp(back_end, "dense") == 0 ? ", dense" : "");
+    bench_row("factor", what, strcmp(back_end, "cholmod") == 0 ? "CHOLMOD" : "Stiction", "", "us", us);
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *x, int32_t count) {
-    qsort(x, (size_t)count, sizeof *x, ascending);
-    return x[count / 2];
-}
-
-static void time_back_end(stn_context *context, const char *name, const stn_factor_ops *ops, void *self,
-                          const blocks *b, int32_t rounds) {
+static void time_back_end(stn_context *context, const char *title, const char *name, const stn_factor_ops *ops,
+                          void *self, const blocks *b, int32_t rounds) {
     double analysis[ROUNDS], numeric[ROUNDS], solve[ROUNDS];
     double *x = calloc((size_t)b->n, sizeof *x);
     stn_error err = {0};
@@ -56,8 +45,10 @@ static void time_back_end(stn_context *context, const char *name, const stn_fact
         ops->solve(factor, 1, x);
         solve[k] = now_us() - start;
     }
-    printf("  %-10s analysis %9.1f   numeric %9.1f   solve %7.2f us\n", name, median(analysis, rounds),
-           median(numeric, rounds), median(solve, rounds));
+    double us = median(numeric, rounds);
+    printf("  %-10s analysis %9.1f   numeric %9.1f   solve %7.2f us\n", name, median(analysis, rounds), us,
+           median(solve, rounds));
+    write_row(title, name, us);
     ops->release(factor);
     free(x);
 }
@@ -65,13 +56,13 @@ static void time_back_end(stn_context *context, const char *name, const stn_fact
 static void time_all(stn_context *context, const char *title, const blocks *b) {
     printf("%s: %d blocks, n = %d, %d block entries\n", title, b->matrix.pattern.block_count, b->n,
            b->column_start[b->matrix.pattern.block_count]);
-    time_back_end(context, "block", stn_factor_block(), NULL, b, ROUNDS);
+    time_back_end(context, title, "block", stn_factor_block(), NULL, b, ROUNDS);
     if (b->n <= 2000) {
-        time_back_end(context, "dense", stn_factor_dense(), NULL, b, b->n <= 300 ? ROUNDS : 5);
+        time_back_end(context, title, "dense", stn_factor_dense(), NULL, b, b->n <= 300 ? ROUNDS : 5);
     }
     stn_instance *cholmod = NULL;
     if (stn_instance_create(context, STN_KIND_FACTOR, "cholmod", NULL, 0, &cholmod, NULL) == STN_OK) {
-        time_back_end(context, "cholmod", cholmod->desc->ops.factor, cholmod->self, b, ROUNDS);
+        time_back_end(context, title, "cholmod", cholmod->desc->ops.factor, cholmod->self, b, ROUNDS);
         stn_instance_destroy(cholmod);
     }
 }
@@ -93,7 +84,7 @@ static void heap(stn_context *context, const char *title, int32_t nx, int32_t ny
     free(size);
 }
 
-static void lattice(stn_context *context, int32_t edge) {
+static void lattice(stn_context *context, const char *title, int32_t edge) {
     stn_random r = {1};
     int32_t n = edge * edge * edge;
     bool *adjacent = calloc((size_t)n * (size_t)n, sizeof *adjacent);
@@ -108,7 +99,7 @@ static void lattice(stn_context *context, int32_t edge) {
     }
     blocks b = blocks_create(n, size, adjacent);
     blocks_fill(&b, &r);
-    time_all(context, "lattice of nodes", &b);
+    time_all(context, title, &b);
     blocks_clear(&b);
     free(adjacent);
     free(size);
@@ -119,6 +110,7 @@ static void dense(int32_t n) {
     size_t m = (size_t)n;
     double *a = malloc(m * m * sizeof *a), *l = malloc(m * m * sizeof *l), *x = calloc(6 * m, sizeof *x);
     double factor[ROUNDS], solve[ROUNDS];
+    char title[32];
     int32_t repeats = 1 + 100000 / (n * n * n + 100);
     random_spd(&r, n, 1.0, a);
     for (int32_t k = 0; k < ROUNDS; k++) {
@@ -138,8 +130,11 @@ static void dense(int32_t n) {
         }
         solve[k] = (now_us() - start) / repeats;
     }
-    printf("dense n = %3d: factor %8.3f us (%.2f GFlop/s), 3 vectors forward and back %8.3f us\n", n,
-           median(factor, ROUNDS), (double)n * n * n / 3e3 / median(factor, ROUNDS), median(solve, ROUNDS));
+    double us = median(factor, ROUNDS);
+    snprintf(title, sizeof title, "dense n = %d", n);
+    printf("%-13s: factor %8.3f us (%.2f GFlop/s), 3 vectors forward and back %8.3f us\n", title, us,
+           (double)n * n * n / 3e3 / us, median(solve, ROUNDS));
+    bench_row("factor", title, "Stiction", "", "us", us);
     free(a);
     free(l);
     free(x);
@@ -153,8 +148,8 @@ int main(void) {
     heap(context, "heap of 40", 2, 2, 10);
     heap(context, "heap of 160", 4, 4, 10);
     heap(context, "heap of 320", 4, 8, 10);
-    lattice(context, 5);
-    lattice(context, 10);
+    lattice(context, "lattice of 125 nodes", 5);
+    lattice(context, "lattice of 1000 nodes", 10);
     for (int32_t k = 0; k < 6; k++) {
         dense((int32_t[]){1, 6, 7, 23, 60, 160}[k]);
     }

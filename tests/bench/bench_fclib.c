@@ -10,16 +10,13 @@
 // judge sees the residual that is asked for; what counts is the time of that call alone, the median of several where
 // calls are short. Who has not come there in twice the time of the fastest of its side so far is no longer waited for.
 #include <dirent.h>
-#include <math.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 
+#include "bench_row.h"
 #include "bench_time.h"
 #include "cli/jobs.h"
 #include "cli/progress.h"
@@ -137,16 +134,6 @@ static bool note(trial *t, double residual, double ms) {
         t->entry->residual_ms = ms;
     }
     return residual <= TARGET;
-}
-
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *times, int32_t count) {
-    qsort(times, (size_t)count, sizeof *times, ascending);
-    return times[count / 2];
 }
 
 /// Medians of the solve that came there, and of repetitions if it is short.
@@ -386,6 +373,19 @@ static void print_residual(const bench *b, const entry *e, const entry *all) {
     }
 }
 
+static void write_rows(const bench *b, int32_t problem) {
+    const entry *theirs = least(b, problem, false, reach_of);
+    const char *name = short_name(b->paths[problem]);
+    for (int32_t i = 0; i < 2; i++) { // a line for the whole of ours, and one for the call alone
+        double (*figure)(const entry *) = i == 0 ? reach_of : call_of;
+        const entry *ours = least(b, problem, true, figure);
+        char what[128];
+        snprintf(what, sizeof what, "%.60s%s", name, i == 0 ? "" : ", call alone");
+        bench_row("fclib", what, "Stiction", "", "ms", ours != NULL ? figure(ours) : (double)NAN);
+        bench_row("fclib", what, "Siconos", "", "ms", theirs != NULL ? reach_of(theirs) : (double)NAN);
+    }
+}
+
 static void print_problem(const bench *b, int32_t problem) {
     const entry *all = &b->entries[problem * b->solver_count];
     const entry *theirs = least(b, problem, false, reach_of);
@@ -402,6 +402,7 @@ static void print_problem(const bench *b, int32_t problem) {
     print_residual(b, least(b, problem, true, residual_of), all);
     putchar('\n');
     fflush(stdout);
+    write_rows(b, problem);
 }
 
 static bool finish(void *user, const cli_job_end *end) {
@@ -550,7 +551,7 @@ int main(int argc, char **argv) {
     };
     const cli_command command = {
         "fclib",      "[FILE|FOLDER]...", "Our solvers beside those of Siconos on problems of FCLIB.",
-        options,      STN_COUNT(options), 1,
+        options,      STN_COUNT(options), 0,
         MOST_PROBLEMS};
     cli_list words;
     stn_error err = {0};

@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Making meshes: joining and measuring 400 000 loose triangles, convex hulls of 200 000 points; support points of
 // hulls. Processor time, the least of the repetitions.
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
-
 #include <stiction/mesh.h>
 
+#include "bench_time.h"
 #include "stn_random_pose.h"
 
 enum { ROUND = 500, TUBE = 400, TRIANGLES = 2 * ROUND * TUBE, POINTS = 200000, REPEATS = 5 };
-
-static double now_ms(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
-}
 
 static void need(stn_status status, const stn_error *err) {
     if (status != STN_OK) {
@@ -46,9 +37,9 @@ static void measure_create(stn_context *context, const stn_mesh_data *data, stn_
     stn_error err = {STN_OK, ""};
     for (int32_t i = 0; i < REPEATS; i++) {
         stn_mesh_release(*mesh);
-        double start = now_ms();
+        double start = clock_us(CLOCK_PROCESS_CPUTIME_ID);
         need(stn_mesh_create(context, data, mesh, &err), &err);
-        least = fmin(least, now_ms() - start);
+        least = fmin(least, 1e-3 * (clock_us(CLOCK_PROCESS_CPUTIME_ID) - start));
     }
     printf("create %d triangles of %d corners: %.1f ms, %d vertices, volume %.12g of %.12g m^3\n", data->triangle_count,
            data->vertex_count, least, (*mesh)->vertex_count, (*mesh)->solid.mass, 6.0 * STN_PI * STN_PI);
@@ -60,9 +51,9 @@ static void measure_hull(const char *name, const stn_mesh *mesh) {
     stn_mesh *hull = NULL;
     for (int32_t i = 0; i < REPEATS; i++) {
         stn_mesh_release(hull);
-        double start = now_ms();
+        double start = clock_us(CLOCK_PROCESS_CPUTIME_ID);
         need(stn_mesh_create_hull(mesh, &hull, &err), &err);
-        least = fmin(least, now_ms() - start);
+        least = fmin(least, 1e-3 * (clock_us(CLOCK_PROCESS_CPUTIME_ID) - start));
     }
     printf("hull of %d points %s: %.1f ms, %d corners\n", mesh->vertex_count, name, least, hull->vertex_count);
     stn_mesh_release(hull);
@@ -97,11 +88,11 @@ static void measure_support(stn_context *context, int32_t count, stn_random *r, 
     }
     for (int32_t repeat = 0; repeat < 10 * REPEATS; repeat++) {
         for (int32_t way = 0; way < 2 && (way == 0 || repeat < 5); way++) { // a surface of triangles is scanned
-            double start = now_ms();
+            double start = clock_us(CLOCK_PROCESS_CPUTIME_ID);
             for (int32_t i = 0; i < DIRECTIONS; i++) {
                 sum[way] += stn_mesh_support(way == 0 ? hull : mesh, d[i]);
             }
-            least[way] = fmin(least[way], now_ms() - start);
+            least[way] = fmin(least[way], 1e-3 * (clock_us(CLOCK_PROCESS_CPUTIME_ID) - start));
         }
     }
     printf("support point of %6d vertices: %6.1f ns by climbing, %8.1f ns by a look at all%s\n", count,

@@ -4,31 +4,13 @@
 //     mesh_load [--hull] [FILE]...
 #define _GNU_SOURCE // setenv, mkdtemp
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <stiction/mesh.h>
 
+#include "bench_time.h"
+
 enum { ROUNDS = 9, RINGS = 100, SECTORS = 100 };
-
-static double now_ms(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
-}
-
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *x) {
-    qsort(x, ROUNDS, sizeof *x, ascending);
-    return x[ROUNDS / 2];
-}
 
 static void point(int ring, int sector, double p[3]) {
     double polar = M_PI * ring / RINGS, azimuth = 2.0 * M_PI * (sector % SECTORS) / SECTORS;
@@ -114,9 +96,9 @@ static double time_load(stn_context *context, const stn_mesh_request *request) {
     if (context == NULL && stn_context_create(NULL, &own, &err) != STN_OK) {
         return -1.0;
     }
-    double start = now_ms();
+    double start = now_us();
     stn_status status = stn_mesh_load(context != NULL ? context : own, request, &mesh, &err);
-    double passed = now_ms() - start;
+    double passed = 1e-3 * (now_us() - start);
     if (status != STN_OK) {
         fprintf(stderr, "%s\n", err.text);
     }
@@ -146,7 +128,7 @@ static bool measure(const stn_mesh_request *request, const char *cache, costs *c
 
 static void report(const char *path, costs *c, double sums[3]) {
     const char *slash = strrchr(path, '/');
-    double cold = median(c->cold), folder = median(c->folder), context = median(c->context);
+    double cold = median(c->cold, ROUNDS), folder = median(c->folder, ROUNDS), context = median(c->context, ROUNDS);
     printf("%-28s %9.2f %9.2f %9.2f %8.1f x\n", slash != NULL ? slash + 1 : path, cold, folder, context, cold / folder);
     sums[0] += cold;
     sums[1] += folder;

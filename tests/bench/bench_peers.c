@@ -3,12 +3,8 @@
 // every engine, each in one thread, taking turns of a few steps so that all see the same load of the machine. Times are
 // wall times; where steps take longer than a turn of the clock matters, those of the thread alone. A scene that has
 // taken an engine its time is cut there: what it says then is of the fall, not of the pile.
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "bench_peer.h"
+#include "bench_row.h"
 #include "bench_time.h"
 #include "peers/scene.h"
 
@@ -52,12 +48,6 @@ typedef struct run {
     bool over;
 } run;
 
-static double thread_us(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
-}
-
 static void note(run *r) {
     peer_report report;
     r->engine->report(r->self, &report);
@@ -68,11 +58,11 @@ static void note(run *r) {
 
 static void take_turn(run *r, int32_t steps) {
     bool slow = r->made > 0 && r->spent / r->made > 50.0; // a call of the other clock costs 0.3 us
-    double (*clock_us)(void) = slow ? thread_us : now_us;
+    double (*clock)(void) = slow ? thread_us : now_us;
     for (int32_t i = 0; i < TURN && !r->over; i++) {
-        double start = clock_us();
+        double start = clock();
         bool made = r->engine->step(r->self);
-        double time = clock_us() - start;
+        double time = clock() - start;
         if (made) {
             r->us[r->made++] = time;
             r->spent += time;
@@ -80,18 +70,6 @@ static void take_turn(run *r, int32_t steps) {
         }
         r->over = !made || r->made == steps || r->spent > LONGEST_US;
     }
-}
-
-static int compare(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/// Sorts them.
-static double quantile(double *x, int32_t count, double fraction) {
-    qsort(x, (size_t)count, sizeof *x, compare);
-    int32_t at = (int32_t)(fraction * count);
-    return count > 0 ? x[at < count ? at : count - 1] : (double)NAN;
 }
 
 /// Of the medians over 40 bodies and more; [walls].
@@ -114,12 +92,13 @@ static double print_run(const peer_scene *scene, const bench_scene *b, run *r, d
         free(q);
     }
     int32_t last = (int32_t)(CUT_FRACTION * r->made);
-    double settled = quantile(r->us + r->made - last, last, 0.5), median = quantile(r->us, r->made, 0.5);
+    double settled = median(r->us + r->made - last, last), all = median(r->us, r->made),
+           p99 = quantile(r->us, r->made, 0.99);
     printf("  %-13s %6d", r->engine->name, (int)r->made);
-    print_number(10, 2, median);
-    print_number(10, 2, quantile(r->us, r->made, 0.99));
+    print_number(10, 2, all);
+    print_number(10, 2, p99);
     print_number(10, 2, settled);
-    print_number(7, 2, r->made < b->steps ? (double)NAN : isnan(ours) ? 1.0 : median / ours);
+    print_number(7, 2, r->made < b->steps ? (double)NAN : isnan(ours) ? 1.0 : all / ours);
     print_number(6, 1, r->iterations / r->made);
     print_number(8, 1, r->contacts / r->made);
     if (isnan(r->momentum)) {
@@ -129,7 +108,16 @@ static double print_run(const peer_scene *scene, const bench_scene *b, run *r, d
     }
     print_number(9, 4, 1e3 * overlap);
     printf("%s\n", r->made < b->steps ? "  cut" : "");
-    return median;
+    if (r->made < b->steps) {
+        bench_row("step", b->name, r->engine->name, "cut", "us", settled);
+        return all;
+    }
+    bench_row("step", b->name, r->engine->name, "", "us", all);
+    bench_row("step", b->name, r->engine->name, "p99", "us", p99);
+    bench_row("step", b->name, r->engine->name, "settled", "us", settled);
+    bench_row("step", b->name, r->engine->name, "momentum", "1", r->momentum);
+    bench_row("step", b->name, r->engine->name, "overlap", "mm", 1e3 * overlap);
+    return all;
 }
 
 /// Figures of newer peers measured elsewhere, where that table lies beside the project.
@@ -195,11 +183,11 @@ static void measure(const bench_scene *b) {
     }
     double ours = NAN;
     for (int32_t i = 0; i < count; i++) {
-        double median = print_run(&scene, b, &runs[i], ours);
-        ours = i == 0 ? median : ours;
+        double time = print_run(&scene, b, &runs[i], ours);
+        ours = i == 0 ? time : ours;
         for (int32_t e = 0; e < ENGINES && b->bodies >= 40 && runs[i].made == b->steps; e++) {
             if (engines[e] == runs[i].engine) {
-                fit_add(&fits[e][b->walls], b->bodies, median);
+                fit_add(&fits[e][b->walls], b->bodies, time);
             }
         }
         runs[i].engine->destroy(runs[i].self);

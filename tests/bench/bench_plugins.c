@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every start of the command pays: a context, and the search for plugins.
-#include <stdio.h>
-#include <time.h>
-
 #include <stiction/plugin.h>
 
-enum { ROUNDS = 200 };
+#include "bench_time.h"
 
-static double now_us(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
-}
+enum { ROUNDS = 200 };
 
 /// One context and one search [us]; negative on failure. `*count` plugins were found.
 static double search(int32_t *count) {

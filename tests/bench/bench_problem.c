@@ -1,27 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a step pays around its solver: A^-1, inverse masses, Delassus operator, certificate. Heaps of free bodies with
 // about 2.7 contacts a body.
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
 #include <stiction/certificate.h>
 
+#include "bench_row.h"
+#include "bench_time.h"
 #include "stn_random.h"
 
 enum { ROUNDS = 401 };
-
-static double now_us(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
-}
-
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 static double *filled(stn_arena *arena, int32_t count, double value, stn_random *r) {
     double *x = STN_ARENA(arena, count, double);
@@ -103,9 +89,10 @@ static bool time_round(stn_problem *p, stn_inverse *inverse, stn_arena *scratch,
     return done;
 }
 
-static double median(double *x) {
-    qsort(x, ROUNDS, sizeof *x, ascending);
-    return x[ROUNDS / 2];
+static void row(int32_t bodies, int32_t contacts, const char *stage, double us) {
+    char what[64];
+    snprintf(what, sizeof what, "%d bodies, %d contacts: %s", (int)bodies, (int)contacts, stage);
+    bench_row("problem", what, "Stiction", "", "us", us);
 }
 
 static bool heap(stn_context *context, int32_t bodies, int32_t contacts) {
@@ -118,10 +105,15 @@ static bool heap(stn_context *context, int32_t bodies, int32_t contacts) {
         for (int32_t k = 0; k < ROUNDS && done; k++) {
             done = time_round(&p, inverse, scratch, k, &s);
         }
+        double factor = median(s.factor, ROUNDS), masses = median(s.masses, ROUNDS);
+        double delassus = median(s.delassus, ROUNDS), certificate = median(s.certificate, ROUNDS);
         printf("%3d bodies, %3d contacts: factor %6.2f   masses %6.2f   Delassus %7.2f   certificate %6.2f (light "
                "%5.2f) us\n",
-               bodies, contacts, median(s.factor), median(s.masses), median(s.delassus), median(s.certificate),
-               median(s.light));
+               bodies, contacts, factor, masses, delassus, certificate, median(s.light, ROUNDS));
+        row(bodies, contacts, "factor", factor);
+        row(bodies, contacts, "inverse masses", masses);
+        row(bodies, contacts, "Delassus", delassus);
+        row(bodies, contacts, "certificate", certificate);
     }
     stn_inverse_destroy(inverse);
     stn_arena_destroy(scratch);

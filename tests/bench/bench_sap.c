@@ -2,11 +2,8 @@
 // The solver sap on frozen piles: microseconds of a Newton iteration by part, and of the work once per solve.
 // Newton's loop is written again here, from the solver's own parts, with a clock between them. Every part of every
 // iteration is the least of the repetitions: what else the machine does is not measured.
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
-
 #include "../../plugins/solver/sap/sap.h"
+#include "bench_time.h"
 #include "common/symbolic_cache.h"
 #include "stn_scene.h"
 
@@ -25,12 +22,6 @@ typedef struct bench {
     double us[MAX_ITERATIONS + 1][PARTS]; // of one problem, the least so far
     int32_t iteration, iterations, trials;
 } bench;
-
-static double now_us(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
-}
 
 static void lap(bench *b, int part, double *clock) {
     double *us = &b->us[b->iteration][part], time = now_us() - *clock;

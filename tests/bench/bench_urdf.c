@@ -4,15 +4,13 @@
 //     context without a cache folder (bound 1 s), and again in the same context. urdf [FILE]...   the same of robot
 //     files
 #define _GNU_SOURCE // setenv, mkdtemp
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <stiction/plugin.h>
+
+#include "bench_row.h"
+#include "bench_time.h"
 
 enum { ROUNDS = 5, LINKS = 29, RINGS = 70, SECTORS = 100 };
 
@@ -119,11 +117,6 @@ static void drop_log(void *user, stn_log_level level, const char *text) {
     (void)user, (void)level, (void)text;
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void measure(const char *path, const char *name) {
     double cold[ROUNDS], warm[ROUNDS];
     for (int i = 0; i < ROUNDS; i++) {
@@ -138,9 +131,10 @@ static void measure(const char *path, const char *name) {
         warm[i] = load(context, path);
         stn_context_destroy(context);
     }
-    qsort(cold, ROUNDS, sizeof *cold, ascending);
-    qsort(warm, ROUNDS, sizeof *warm, ascending);
-    printf("%-28s cold %8.1f ms, again %8.1f ms\n", name, cold[ROUNDS / 2], warm[ROUNDS / 2]);
+    double first = median(cold, ROUNDS), again = median(warm, ROUNDS);
+    printf("%-28s cold %8.1f ms, again %8.1f ms\n", name, first, again);
+    bench_row("load", name, "Stiction", "", "ms", first);
+    bench_row("load", name, "Stiction", "again", "ms", again);
 }
 
 int main(int argc, char **argv) {

@@ -125,4 +125,4 @@ void destroy(void *self) {
 
 } // namespace
 
-extern "C" const peer_engine bullet_peer = {"Bullet f32", create, step, report, read_q, destroy};
+extern "C" const peer_engine bullet_peer = {"Bullet", create, step, report, read_q, destroy};

@@ -129,4 +129,4 @@ static void read_q(void *self, double *q) {
     }
 }
 
-const peer_engine ode_peer = {"ODE quickstep", create, step, report, read_q, destroy};
+const peer_engine ode_peer = {"ODE", create, step, report, read_q, destroy};
