@@ -9,7 +9,7 @@
 #include "bench_row.h"
 #include "bench_time.h"
 
-enum { PAIRS = 100, FEWEST = 10, BUDGET_US = 100000, HULL_POINTS = 1000 };
+enum { PAIRS = 100, MOST_ROUNDS = 1000, FEWEST_ROUNDS = 10, BUDGET_US = 100000, HULL_POINTS = 1000 };
 
 typedef struct bench {
     stn_context *context;
@@ -21,22 +21,23 @@ typedef struct bench {
     int32_t contacts;
 } bench;
 
-/// Best time of one pair [ns], of the thread alone; negative on failure.
+/// Median time of one pair [ns], of the thread alone; negative on failure.
 static double run(bench *b) {
-    double best = INFINITY, begin = thread_us();
-    for (int32_t k = 0; k < FEWEST || thread_us() - begin < BUDGET_US; k++) {
+    double times[MOST_ROUNDS], begin = thread_us();
+    int32_t k = 0;
+    for (; k < MOST_ROUNDS && (k < FEWEST_ROUNDS || thread_us() - begin < BUDGET_US); k++) {
         stn_arena_reset(b->arena);
         stn_contact_set set = {.arena = b->arena};
         double start = thread_us();
         stn_status status = b->instance->desc->ops.contact->collide(b->instance->self, &b->model, NULL, b->pairs, PAIRS,
                                                                     b->arena, &set, NULL);
-        best = fmin(best, 1e3 * (thread_us() - start) / PAIRS);
+        times[k] = 1e3 * (thread_us() - start) / PAIRS;
         b->contacts = set.count;
         if (status != STN_OK) {
             return -1.0;
         }
     }
-    return best;
+    return median(times, k);
 }
 
 static void place(bench *b, int32_t i, stn_shape first, stn_pose x, stn_shape second, stn_pose y) {

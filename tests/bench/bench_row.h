@@ -4,7 +4,6 @@
 #ifndef BENCH_ROW_H
 #define BENCH_ROW_H
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,11 +13,11 @@
 /// @param what      its line: "clutter 40, walls"
 /// @param engine    its column: "Stiction", "MuJoCo", ...
 /// @param quantity  "": the figure that is compared; else what stands beside it: "p99", "overlap"
-/// @param value     NaN: no row
+/// @param value     NaN: there is none, and the line stands there all the same
 static inline void bench_row(const char *part, const char *what, const char *engine, const char *quantity,
                              const char *unit, double value) {
     const char *path = getenv("STICTION_BENCH_ROWS");
-    FILE *file = path != NULL && !isnan(value) ? fopen(path, "a") : NULL;
+    FILE *file = path != NULL ? fopen(path, "a") : NULL;
     if (file != NULL) {
         fprintf(file, "%s,\"%s\",%s,%s,%s,%.6g\n", part, what, engine, quantity, unit, value);
         fclose(file);

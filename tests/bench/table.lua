@@ -61,7 +61,7 @@ local function read_rows(path)
   local rows = {}
   for line in file:lines() do
     local part, what, engine, quantity, unit, value = line:match '^([^,]*),"([^"]*)",([^,]*),([^,]*),([^,]*),([^,]*)$'
-    if tonumber(value) then
+    if part and part ~= "part" then -- the head of --csv
       rows[#rows + 1] = { part = part, what = what, engine = engine, quantity = quantity, unit = unit, value = tonumber(value) }
     end
   end
@@ -79,7 +79,7 @@ end
 local function to_csv(rows)
   local lines = { "part,what,engine,quantity,unit,value" }
   for _, r in ipairs(rows) do
-    lines[#lines + 1] = ('%s,"%s",%s,%s,%s,%.6g'):format(r.part, r.what, r.engine, r.quantity, r.unit, r.value)
+    lines[#lines + 1] = ('%s,"%s",%s,%s,%s,%s'):format(r.part, r.what, r.engine, r.quantity, r.unit, r.value or "nan")
   end
   return table.concat(lines, "\n") .. "\n"
 end
@@ -87,8 +87,8 @@ end
 local function to_json(rows)
   local lines = {}
   for _, r in ipairs(rows) do
-    lines[#lines + 1] = ('  {"part": "%s", "what": "%s", "engine": "%s", "quantity": "%s", "unit": "%s", "value": %.6g}'):format(
-      r.part, r.what, r.engine, r.quantity, r.unit, r.value)
+    lines[#lines + 1] = ('  {"part": "%s", "what": "%s", "engine": "%s", "quantity": "%s", "unit": "%s", "value": %s}'):format(
+      r.part, r.what, r.engine, r.quantity, r.unit, r.value or "null")
   end
   return "[\n" .. table.concat(lines, ",\n") .. "\n]\n"
 end
