@@ -13,7 +13,7 @@
 #include "cli/print.h"
 #include "validate/validate.h"
 
-enum { MOST_SETTINGS = 64, NAME_SIZE = 64, MOST_PLUGINS = STN_KIND_COUNT };
+enum { MOST_SETTINGS = 64, NAME_SIZE = 64, ADVICE_SIZE = 512, MOST_PLUGINS = STN_KIND_COUNT };
 
 typedef struct validate_options {
     const char *law, *pattern, *save;
@@ -33,12 +33,30 @@ typedef struct tally {
 
 static const char *const words_of_verdict[] = {"ok", "FAILED", "skip"};
 
-static const char *advice_of(const validate_check *check, const validate_result *result) {
-    return result->broken ? "run this check alone, -k, under a debugger that follows child processes" : check->advice;
+/// What the author of a plugin that failed should do; `text` is scratch of `size` bytes.
+static const char *advice_of(const validate_check *check, const validate_result *result, char *text, size_t size) {
+    switch (result->cause) {
+    case VALIDATE_CLAIM:
+        break;
+    case VALIDATE_UNSOLVED:
+        snprintf(text, size, "if other checks do not converge either, begin with 'closed forms'; else: %s",
+                 check->advice);
+        return text;
+    case VALIDATE_PRINTED:
+        return "never print: what a user must know is the text of an error, or goes through stn_log";
+    case VALIDATE_BROKEN:
+        return "look for pointers that may be NULL (of a solver: what `needs` does not ask for); for a debugger, the "
+               "plugin "
+               "by its id, in STICTION_PLUGIN_PATH: gdb -ex 'set follow-fork-mode child' --args stiction validate ID "
+               "-k "
+               "CHECK";
+    }
+    return check->advice;
 }
 
 static void report_check(void *user, const validate_check *check, const validate_result *result) {
     tally *t = user;
+    char scratch[ADVICE_SIZE];
     bool failed = result->verdict == VALIDATE_FAILED;
     t->passed += result->verdict == VALIDATE_OK;
     t->failed += failed;
@@ -47,7 +65,7 @@ static void report_check(void *user, const validate_check *check, const validate
         printf("%-6s %s: %s (%.0f ms)\n", words_of_verdict[result->verdict], check->name, result->text,
                1e3 * result->seconds);
         if (failed) {
-            printf("       what to do: %s\n", advice_of(check, result));
+            printf("       what to do: %s\n", advice_of(check, result, scratch, sizeof scratch));
         }
         fflush(stdout);
         return;
@@ -56,7 +74,7 @@ static void report_check(void *user, const validate_check *check, const validate
     cli_json_add_text(json, "check", check->name);
     cli_json_add_text(json, "verdict", failed ? "failed" : words_of_verdict[result->verdict]);
     cli_json_add_text(json, "text", result->text);
-    cli_json_add_text(json, "advice", failed ? advice_of(check, result) : NULL);
+    cli_json_add_text(json, "advice", failed ? advice_of(check, result, scratch, sizeof scratch) : NULL);
     cli_json_add_real(json, "seconds", result->seconds);
     cJSON_AddItemToArray(t->checks, json);
 }
@@ -275,7 +293,8 @@ int cmd_validate(int argc, char **argv) {
         {"law", 0, CLI_TEXT, "ID", "the contact law of a convex solver; default sap", &o.law},
         {"set", 0, CLI_TEXTS, "NAME=VALUE", "a parameter of the plugin", &o.set},
         {"limit", 0, CLI_REAL, "S", "seconds after which a check counts as hanging; 120, with --full 1800", &o.limit},
-        {"save", 0, CLI_TEXT, "FOLDER", "writes problems at which checks failed there, for stiction solve", &o.save},
+        {"save", 0, CLI_TEXT, "FOLDER",
+         "writes problems at which checks failed into a folder that is there, for stiction solve", &o.save},
         {"json", 0, CLI_FLAG, NULL, "the results as JSON on stdout", &o.json},
     };
     const cli_command command = {

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
@@ -22,16 +23,44 @@ static double seconds_now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/// In the child: from here on what is printed goes into a file without a name; -1: nowhere.
+static int catch_prints(const char *folder) {
+    char path[512];
+    snprintf(path, sizeof path, "%s/printed", folder);
+    int file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    unlink(path);
+    dup2(file, STDOUT_FILENO);
+    return file;
+}
+
+/// A plugin that prints has failed whatever it was asked.
+static void judge_prints(int file, validate_result *result) {
+    char text[64];
+    fflush(stdout);
+    off_t size = lseek(file, 0, SEEK_END);
+    ssize_t got = pread(file, text, sizeof text - 1, 0);
+    if (size <= 0 || got <= 0 || result->verdict == VALIDATE_FAILED) {
+        return;
+    }
+    text[got] = '\0';
+    text[strcspn(text, "\r\n")] = '\0';
+    *result = (validate_result){.verdict = VALIDATE_FAILED, .cause = VALIDATE_PRINTED};
+    snprintf(result->text, sizeof result->text, "printed %lld bytes, \"%s\" first, expected none", (long long)size,
+             text);
+}
+
 /// In the child: the check, its result into the pipe, and away without the parent's exit handlers.
 static void run_check(const validate_check *check, const validate_request *request, const char *folder, int out) {
 #ifdef __linux__
     prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
     validate_trial trial = {.request = request, .check = check->name, .folder = folder};
+    int prints = catch_prints(folder);
     check->run(&trial);
     if (!trial.decided) {
         trial_fail(&trial, "the check came to no result");
     }
+    judge_prints(prints, &trial.result);
     ssize_t written = write(out, &trial.result, sizeof trial.result); // smaller than a pipe's buffer
     fflush(NULL);
     _exit(written == (ssize_t)sizeof trial.result ? 0 : 1);
@@ -61,7 +90,7 @@ static ssize_t await_result(int in, double limit_s, validate_result *out) {
 }
 
 static void say_how_it_ended(int status, validate_result *out) {
-    *out = (validate_result){.verdict = VALIDATE_FAILED, .broken = true};
+    *out = (validate_result){.verdict = VALIDATE_FAILED, .cause = VALIDATE_BROKEN};
     if (WIFSIGNALED(status)) {
         snprintf(out->text, sizeof out->text, "crashed: ended by signal %d (%s), expected a status", WTERMSIG(status),
                  strsignal(WTERMSIG(status)));
@@ -120,7 +149,7 @@ stn_status child_run(const validate_check *check, const validate_request *reques
     close(ends[0]);
     remove_folder(folder);
     if (got < 0) {
-        *out = (validate_result){.verdict = VALIDATE_FAILED, .broken = true};
+        *out = (validate_result){.verdict = VALIDATE_FAILED, .cause = VALIDATE_BROKEN};
         snprintf(out->text, sizeof out->text, "hangs: no end after %g s, expected every call to return",
                  request->limit_s);
     } else if (got != (ssize_t)sizeof *out) {

@@ -38,7 +38,7 @@ static const validate_check checks[] = {
      solver_not_a_number},
     {"no allocation", "take scratch memory from control->arena, and keep what grows in the workspace",
      solver_allocations},
-    {"in a world", "what a step needs is in the problem: nothing may be kept between calls but `memory`",
+    {"in a world", "if another check fails alike, as there; else nothing may be kept between calls but `memory`",
      solver_in_a_world},
     {"random problems", "the certificate judges: return STN_OK only for what it accepts, docs/certificate.md",
      solver_random_problems},

@@ -72,9 +72,13 @@ static double check_point(solver_subject *s, const char *what, const double v_st
         return 0.0;
     }
     solver_answer a = subject_solve(s, p);
+    if (a.status < 0) {
+        trial_fail(s->trial, "%s: %s, expected a solution", what, s->error.text);
+        return 0.0;
+    }
     if (a.status != STN_OK) {
-        trial_fail(s->trial, "%s: %s, expected a solution", what,
-                   a.status < 0 ? s->error.text : stn_status_text(a.status));
+        trial_fail(s->trial, "%s: %s, at gamma = (%.6g, %.6g, %.6g) N s, expected (%.6g, %.6g, %.6g)", what,
+                   stn_status_text(a.status), a.gamma[0], a.gamma[1], a.gamma[2], gamma[0], gamma[1], gamma[2]);
         return 0.0;
     }
     double worst = 0.0;
@@ -113,7 +117,8 @@ void solver_closed_forms(validate_trial *trial) {
     worst = fmax(worst, polyhedral ? 0.0 : check_point(&s, "a point that slides", slide, slid));
     worst = fmax(worst, check_point(&s, "a point that lifts off", open, none));
     worst = fmax(worst, check_point(&s, "a point at rest in the floor", none, pushed)); // v_hat is the only speed
-    trial_ok(trial, "a point sticks, slides, lifts off and is driven out to %.1e (limit %.1e)", worst, closed_form_limit);
+    trial_ok(trial, "a point sticks, slides, lifts off and is driven out to %.1e (limit %.1e)", worst,
+             closed_form_limit);
 }
 
 // ------------------------------------------------------------------------------------------------------- no friction

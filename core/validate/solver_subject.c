@@ -278,9 +278,9 @@ bool subject_expect_solved(solver_subject *s, const stn_problem *p, const solver
         if (share > 0.0 && s->unsolved <= 2 + share * s->asked) {
             return false;
         }
-        verdict.good = false;
-        snprintf(verdict.text, sizeof verdict.text, "not converged (%s) after %d iterations at tolerance %g",
-                 a->report.reason, a->report.iterations, s->common->tolerance);
+        trial_unsolved(s->trial, "%s: not converged (%s) after %d iterations, error %.2g at tolerance %g%s", what,
+                       a->report.reason, a->report.iterations, verdict.error, s->common->tolerance, subject_save(s, p));
+        return false;
     }
     if (!verdict.good) {
         trial_fail(s->trial, "%s: %s%s", what, verdict.text, subject_save(s, p));

@@ -57,6 +57,16 @@ void trial_fail(validate_trial *trial, const char *format, ...) {
     va_end(arguments);
 }
 
+void trial_unsolved(validate_trial *trial, const char *format, ...) {
+    va_list arguments;
+    if (!trial->decided) {
+        trial->result.cause = VALIDATE_UNSOLVED;
+    }
+    va_start(arguments, format);
+    decide(trial, VALIDATE_FAILED, format, arguments);
+    va_end(arguments);
+}
+
 void trial_skip(validate_trial *trial, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
@@ -89,7 +99,7 @@ stn_status validate_loading(stn_context *context, const char *path, double limit
     validate_request request = {.context = context, .id = path, .limit_s = limit_s};
     validate_result result;
     stn_status status = child_run(&check, &request, &result, err);
-    if (status == STN_OK && result.broken) {
+    if (status == STN_OK && result.cause == VALIDATE_BROKEN) {
         return stn_fail(err, STN_ERR_PLUGIN, "%s: while it is loaded: %s", path, result.text);
     }
     return status;

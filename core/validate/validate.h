@@ -24,10 +24,18 @@ typedef struct validate_request {
 
 typedef enum validate_verdict { VALIDATE_OK, VALIDATE_FAILED, VALIDATE_SKIPPED } validate_verdict;
 
+/// Why a check failed, where its claim is not the reason and its advice would mislead.
+typedef enum validate_cause {
+    VALIDATE_CLAIM,
+    VALIDATE_UNSOLVED, // a solver honestly gave up on a problem of the check
+    VALIDATE_PRINTED,  // something was written to stdout
+    VALIDATE_BROKEN,   // it crashed, hung or left
+} validate_cause;
+
 /// The outcome of one check. `text` holds the figures, or what was found and what was expected instead.
 typedef struct validate_result {
     validate_verdict verdict;
-    bool broken; // it crashed, hung or left: the check itself says nothing
+    validate_cause cause;
     double seconds;
     char text[640];
 } validate_result;
@@ -43,6 +51,8 @@ typedef struct validate_trial {
 
 void trial_ok(validate_trial *trial, const char *format, ...) STN_PRINTF(2, 3);
 void trial_fail(validate_trial *trial, const char *format, ...) STN_PRINTF(2, 3);
+/// trial_fail for VALIDATE_UNSOLVED.
+void trial_unsolved(validate_trial *trial, const char *format, ...) STN_PRINTF(2, 3);
 void trial_skip(validate_trial *trial, const char *format, ...) STN_PRINTF(2, 3);
 
 typedef struct validate_check {

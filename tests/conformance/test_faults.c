@@ -8,7 +8,7 @@ static const struct {
 } faults[] = {
     {"solver/wrong_friction", "closed forms", "a point that sticks: gamma = ("},
     {"solver/wrong_mu", "mu = 0", "a tangential impulse of"},
-    {"solver/wrong_square", "rotation of the world", "not converged"},
+    {"solver/wrong_square", "rotation of the world", "not converged (iterations) after 20000 iterations, error "},
     {"solver/wrong_square", "closed forms", "a point that slides: not converged"},
     {"solver/wrong_not_finite", "statuses and outputs", "numbers that are not finite"},
     {"solver/wrong_not_finite", "random problems", "came out as nan"},
@@ -27,6 +27,8 @@ static const struct {
     {"solver/wrong_reason", "statuses and outputs", "gave no reason for stopping"},
     {"solver/wrong_ellipse", "kinds and sets", "with the set 'ellipse' alone: not converged"},
     {"solver/wrong_allocation", "no allocation", "allocations, expected none"},
+    {"solver/wrong_scale", "closed forms", "a point at rest in the floor: not converged, at gamma = ("},
+    {"solver/wrong_print", "no contacts", " bytes, \"0 rows\" first, expected none"},
     {"solver/wrong_start", "start at the solution", "3 iterations (expected 0 or 1)"},
     {"factor/wrong_transpose_all", "random matrices", "|A x - b| is "},
     {"factor/wrong_digits", "ill-conditioned matrices", "|A x - b| is "},

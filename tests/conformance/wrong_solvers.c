@@ -2,6 +2,7 @@
 // One right solver, and one for each thing that a solver can do wrong: the right one with one fault.
 //   gamma_i <- P(gamma_i - rho (v_i + mu |v_t| e_n)),   v = W gamma + b - v_hat + R gamma,   rho = 1/trace(W_ii + R_i);
 //   row by row with rho = 1.7/(W_rr + R_r) where there is no cone
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,8 @@ typedef enum fault {
     REMEMBERS,
     SQUARE_CONE,
     SWEEPS_BEFORE_IT_LOOKS,
+    FORGETS_TARGET_VELOCITIES,
+    PRINTS,
 } fault;
 
 /// Of each descriptor's own table; `self` is its configuration.
@@ -96,6 +99,9 @@ static void begin_badly(fault f, const stn_problem *p, const stn_solve_control *
     if (f == EXITS && control->max_iterations == 3) {
         _Exit(0);
     }
+    if (f == PRINTS) {
+        printf("%d rows\n", (int)p->row_count);
+    }
     if (f == ALLOCATES) {
         stn_release(control->context, stn_allocate(control->context, 1, 64));
     }
@@ -123,10 +129,10 @@ static void end_badly(fault f, const stn_problem *p, const stn_solve_control *co
     }
 }
 
-static double speed_of(const stn_problem *p, const stn_delassus *d) {
+static double speed_of(fault f, const stn_problem *p, const stn_delassus *d) {
     double speed = 0.0;
     for (int32_t r = 0; r < p->row_count; r++) {
-        speed = fmax(speed, fabs(d->b[r]));
+        speed = fmax(speed, fmax(fabs(d->b[r]), f == FORGETS_TARGET_VELOCITIES ? 0.0 : fabs(p->v_hat[r])));
     }
     return speed;
 }
@@ -135,7 +141,7 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
                         stn_solution *solution, stn_solve_info *info, stn_error *err) {
     fault f = (fault)((const config *)self)->fault;
     const stn_delassus *d = control->delassus;
-    double bound = f == FIXED_TOLERANCE ? 1e-8 : control->tolerance * speed_of(problem, d);
+    double bound = f == FIXED_TOLERANCE ? 1e-8 : control->tolerance * speed_of(f, problem, d);
     int32_t most = f == IGNORES_THE_LIMIT && control->max_iterations < 5 ? 5 : control->max_iterations;
     bool looked = f != SWEEPS_BEFORE_IT_LOOKS && stn_delassus_residual(d, false, solution->gamma) <= bound,
          done = looked;
@@ -234,6 +240,9 @@ SOLVER(allocation, ALLOCATES, ops)
 SOLVER(memory, REMEMBERS, remembering_ops)
 SOLVER(square, SQUARE_CONE, ops)
 SOLVER(start, SWEEPS_BEFORE_IT_LOOKS, ops)
+SOLVER(scale, FORGETS_TARGET_VELOCITIES, ops)
+SOLVER(print, PRINTS, ops)
 
 STN_PLUGIN_LIBRARY(&none, &dissipation, &friction, &mu, &not_finite, &input, &drift, &claim, &crash, &hang, &leave,
-                   &limit, &failure, &reason, &tolerance, &ellipse, &allocation, &memory, &square, &start);
+                   &limit, &failure, &reason, &tolerance, &ellipse, &allocation, &memory, &square, &start, &scale,
+                   &print);
