@@ -9,8 +9,13 @@ install(DIRECTORY core/include/stiction DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}
 # Where world:load and require look when nothing nearer is found.
 install(DIRECTORY models scripts templates DESTINATION "${CMAKE_INSTALL_DATADIR}/stiction")
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/stiction")
-install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/stiction" FILES_MATCHING PATTERN "*.md" PATTERN "*.lua"
-  PATTERN pictures EXCLUDE PATTERN examples EXCLUDE)
+# The pages, and those of the plugins where their links look for them.
+install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/stiction")
+file(GLOB pages RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS plugins/*/*/README.md)
+foreach(page ${pages})
+  get_filename_component(folder "${page}" DIRECTORY)
+  install(FILES "${page}" DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/stiction/${folder}")
+endforeach()
 
 set(package "${CMAKE_INSTALL_LIBDIR}/cmake/Stiction")
 configure_package_config_file(core/cmake/StictionConfig.cmake.in "${CMAKE_BINARY_DIR}/package/StictionConfig.cmake"

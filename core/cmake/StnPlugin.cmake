@@ -3,6 +3,18 @@
 # Works in the project and, through find_package(Stiction), outside of it.
 function(stn_add_plugin kind id)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
+  set(kinds loader contact law integrator solver factor controller element recorder)
+  if(NOT kind IN_LIST kinds)
+    string(REPLACE ";" ", " kinds "${kinds}")
+    message(FATAL_ERROR "stn_add_plugin(${kind} ${id} ...): ${kind} is no kind of plugin; there are ${kinds}")
+  endif()
+  if(NOT ARG_SOURCES OR ARG_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "stn_add_plugin(${kind} ${id} ...): expected SOURCES a.c [b.c] [LIBRARIES lib...], got: ${ARGN}")
+  endif()
+  get_property(several_configurations GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
+  if(NOT CMAKE_BUILD_TYPE AND NOT several_configurations AND NOT "${CMAKE_C_FLAGS} ${CMAKE_CXX_FLAGS}" MATCHES "-O")
+    message(STATUS "plugin ${kind} ${id}: without CMAKE_BUILD_TYPE it is built without optimisation")
+  endif()
   set(target "plugin_${kind}_${id}")
   add_library(${target} MODULE ${ARG_SOURCES})
   set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME "${kind}_${id}"

@@ -41,6 +41,23 @@ cmake --build "$work/package" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 expect "$(STICTION_PLUGIN_PATH=$work/package "$stiction" plugins outside 2>&1)" "file: $work/package/recorder_outside.so"
 [ "$(nm -D --defined-only "$work/package/recorder_outside.so" | awk '{print $3}')" = stn_plugin ] || fail "exports more than stn_plugin"
 
+# a call that is wrong says how
+misuse() { # misuse CALL PART
+    mkdir -p "$work/misuse"
+    printf 'cmake_minimum_required(VERSION 3.25)\nproject(misuse C)\nfind_package(Stiction REQUIRED)\nstn_add_plugin(%s)\n' "$1" >"$work/misuse/CMakeLists.txt"
+    expect "$(cmake -S "$work/misuse" -B "$work/misuse/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" 2>&1 || true)" "$2"
+}
+misuse "solvr mine SOURCES mine.c" "solvr is no kind of plugin"
+misuse "solver mine mine.c" "expected SOURCES a.c"
+misuse "solver mine SOURCE mine.c" "expected SOURCES a.c"
+
+# pages that are installed lead to pages that are, but for what lies elsewhere in an installed tree
+pages=$prefix/share/doc/stiction
+while read -r page link; do
+    [ -e "$(dirname "$page")/$link" ] || fail "$page leads to $link, which is not installed"
+done < <(cd "$pages" && grep -roE '\]\([^)# ]+' --include='*.md' docs | grep -v '://' | sed "s|^|$pages/|; s|:\](| |" |
+    grep -vE ' (\.\./)+(core|models|scripts|plugins/recorder/html/viewer)/')
+
 # the solver of docs/plugins.md is what the command writes, and the commands that it says build it and find it right
 (cd "$work" && "$stiction" new solver nsgs_example) >"$work/next" || fail "stiction new"
 page() { awk -v start="^\`\`\`$1\$" '$0 ~ start { on = 1; next } /^```/ { on = 0 } on' "$here/../../docs/plugins.md"; }
