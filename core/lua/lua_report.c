@@ -163,8 +163,8 @@ const char *stn_session_failed_check(const stn_session *session, int32_t first, 
         if (isnan(c->limit)) {
             snprintf(text, size, "check failed: %s", c->name);
         } else {
-            snprintf(text, size, "check failed: %s: %g against a limit of %g%s%s", c->name, c->value, c->limit,
-                     c->unit != NULL ? " " : "", c->unit != NULL ? c->unit : "");
+            snprintf(text, size, "check failed: %s: %g is not at %s %g%s%s", c->name, c->value,
+                     c->least ? "least" : "most", c->limit, c->unit != NULL ? " " : "", c->unit != NULL ? c->unit : "");
         }
         return text;
     }

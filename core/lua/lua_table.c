@@ -104,7 +104,8 @@ void stn_lua_reals(lua_State *L, int index, const char *what, const char *unit, 
     }
     lua_Integer length = (lua_Integer)lua_rawlen(L, list);
     if (length != count) {
-        stn_lua_fail(L, "%s has %lld numbers, it needs %d [%s]", what, (long long)length, count, unit);
+        stn_lua_fail(L, "%s has %lld number%s, it needs %d [%s]", what, (long long)length, length == 1 ? "" : "s",
+                     count, unit);
     }
     for (int32_t i = 0; i < count; i++) {
         char name[160];

@@ -97,8 +97,8 @@ static void test_rows_say_what_the_runs_do(void **state) {
     expect_cells(t, "status", (const char *const[]){"check_failed", "check_failed", "ok", "ok", NULL});
     expect_cells(t, "checks_failed", (const char *const[]){"1", "1", "0", "0", NULL});
     expect_cells(t, "reason",
-                 (const char *const[]){"check failed: above: 0.19 against a limit of 0.5 m",
-                                       "check failed: above: 0.18 against a limit of 0.5 m", "", "", NULL});
+                 (const char *const[]){"check failed: above: 0.19 is not at least 0.5 m",
+                                       "check failed: above: 0.18 is not at least 0.5 m", "", "", NULL});
     for (int i = 0; i < 4; i++) { // symplectic Euler falls by g dt^2 n (n + 1)/2
         double dt = i % 2 == 0 ? 0.01 : 0.02, n = 0.2 / dt, height = i < 2 ? 0.4 : 1.0;
         assert_near(real(t, i, "steps"), n, 1e-9);
