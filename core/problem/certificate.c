@@ -3,6 +3,7 @@
 // v or gamma spreads into every residual that it enters: sums carry it, maxima are taken with `worst`, which fmax would
 // not.
 #include "problem/certificate.h"
+#include "problem/cone.h"
 
 #include <string.h>
 
@@ -92,7 +93,7 @@ static void certify_contacts(const stn_problem *p, const double *v_c, const doub
     out->cone = out->friction_work_J = 0.0;
     for (int32_t i = 0; i < p->constraint_count; i++) {
         const stn_constraint *c = &p->constraints[i];
-        if (!is_contact(c)) {
+        if (!has_cone(c)) {
             continue;
         }
         contacts++;

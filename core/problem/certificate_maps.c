@@ -6,6 +6,7 @@
 //     relaxation  g = v_c - v_hat + R gamma
 // and for box and equality rows g = v_c - v_hat + R gamma in both.
 #include "problem/certificate.h"
+#include "problem/cone.h"
 #include "problem/local_form.h"
 #include "problem/regularize.h"
 
@@ -53,7 +54,7 @@ void certify_natural(const stn_problem *p, const double *v_c, const double *gamm
     for (int32_t i = 0; i < p->constraint_count; i++) {
         const stn_constraint *c = &p->constraints[i];
         const double *u = v_c + c->row, *own = gamma + c->row;
-        if (is_contact(c)) {
+        if (has_cone(c)) {
             ncp = worst(ncp, coulomb_map(p, c, u, own));
             ccp = worst(ccp, relaxed_map(p, c, u, own));
         } else {
@@ -103,8 +104,8 @@ stn_status certify_scaled(const stn_problem *p, const double *gamma, const stn_i
     double ncp = 0.0, ccp = 0.0, size_u = 0.0, size_q = 0.0;
     for (int32_t i = 0; i < p->constraint_count; i++) {
         const stn_constraint *c = &p->constraints[i];
-        ncp += (is_contact(c) ? coulomb_map : row_map)(p, c, u + c->row, gamma + c->row);
-        ccp += (is_contact(c) ? relaxed_map : row_map)(p, c, u + c->row, gamma + c->row);
+        ncp += (has_cone(c) ? coulomb_map : row_map)(p, c, u + c->row, gamma + c->row);
+        ccp += (has_cone(c) ? relaxed_map : row_map)(p, c, u + c->row, gamma + c->row);
         for (int32_t r = c->row; r < c->row + c->rows && c->set != STN_SET_EQUALITY; r++) {
             size_u += u[r] * u[r];
             size_q += q[r] * q[r];

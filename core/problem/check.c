@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "problem/check.h"
+#include "problem/cone.h"
 
 /// "constraint 3 (contact, id 17)": how messages name a constraint.
 typedef struct label {
@@ -177,7 +178,7 @@ static stn_status check_datum(const char *who, const char *name, double value, d
 }
 
 static stn_status check_physical(const stn_problem *p, const stn_constraint *c, const char *who, stn_error *err) {
-    bool contact = c->set == STN_SET_CONE || c->set == STN_SET_ELLIPSE;
+    bool contact = has_cone(c);
     bool derived = contact && !p->explicit_R && p->form == STN_FORM_GLOBAL; // R follows from these data
     const struct {
         const char *name, *unit;
@@ -227,8 +228,8 @@ static stn_status check_row(const stn_problem *p, const stn_constraint *c, const
                         r - c->row, p->bias[r], p->gamma_guess[r]);
     }
     if (p->phi != NULL && isinf(p->phi[r])) {
-        return stn_fail(err, STN_ERR_NUMERIC, "%s, row %d: phi = %g m, must be finite, or NaN for none", who, r - c->row,
-                        p->phi[r]);
+        return stn_fail(err, STN_ERR_NUMERIC, "%s, row %d: phi = %g m, must be finite, or NaN for none", who,
+                        r - c->row, p->phi[r]);
     }
     if (p->explicit_R && !(p->R[r] >= 0.0 && isfinite(p->R[r]) && isfinite(p->v_hat[r]))) {
         bool number = !isnan(p->R[r]) && !isnan(p->v_hat[r]);
@@ -246,7 +247,7 @@ static stn_status check_constraint(const stn_problem *p, int32_t i, int32_t row,
         return stn_fail(err, STN_ERR_ARGUMENT, "%s: kind = %d, set = %d are not known", who.text, (int)c->kind,
                         (int)c->set);
     }
-    bool contact = c->set == STN_SET_CONE || c->set == STN_SET_ELLIPSE;
+    bool contact = has_cone(c);
     if (c->rows < 1 || c->rows > STN_MAX_ROWS || (contact && c->rows != 3)) {
         return stn_fail(err, STN_ERR_ARGUMENT, "%s: rows = %d, must be %s", who.text, c->rows,
                         contact ? "3 for a friction cone" : "1 to 6");

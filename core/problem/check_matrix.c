@@ -8,8 +8,8 @@
 
 #include <stiction/factor.h>
 
-#include "problem/check.h"
 #include "factor/nodal_factor.h"
+#include "problem/check.h"
 
 static const double symmetry_tolerance = 1e-9;
 static const double definite_shift = 1e-10; // eigenvalues of the scaled matrix below minus this are no round-off

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Impulses from velocities: gamma = -dl/dv_c of the law, or of the box law where no law speaks.
+#include "problem/cone.h"
 #include "problem/solver.h"
 
 /// The cone and ellipse constraints of the problem as a batch, v_c and gamma as its lanes.
@@ -12,8 +13,7 @@ static bool allocate_lanes(const stn_problem *problem, const stn_law *law, stn_a
     int32_t *index = STN_ARENA(scratch, problem->constraint_count, int32_t);
     int32_t count = 0;
     for (int32_t i = 0; i < problem->constraint_count && index != NULL; i++) {
-        stn_constraint_set set = problem->constraints[i].set;
-        if (set == STN_SET_CONE || set == STN_SET_ELLIPSE) {
+        if (has_cone(&problem->constraints[i])) {
             index[count++] = i;
         }
     }

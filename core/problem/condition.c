@@ -6,6 +6,7 @@
 #include <stiction/factor.h>
 
 #include "problem/certificate.h"
+#include "problem/cone.h"
 #include "problem/solver.h"
 
 enum { LARGEST = 4000, SWEEPS = 300 };
@@ -31,7 +32,7 @@ static int32_t list_dofs(const stn_problem *p, const stn_constraint *c, int32_t 
 /// Entry (a, b) of a constraint's Hessian.
 static double entry(const stn_constraint *c, const double *G, int32_t a, int32_t b) {
     static const int32_t packed[3][3] = {{0, 1, 3}, {1, 2, 4}, {3, 4, 5}};
-    if (c->set == STN_SET_CONE || c->set == STN_SET_ELLIPSE) {
+    if (has_cone(c)) {
         return G[packed[a][b]];
     }
     return a == b ? G[a] : 0.0;

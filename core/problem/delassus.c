@@ -160,7 +160,7 @@ static void add_half_tree(const builder *b, int32_t tree, double *X) {
 static bool only_contacts(const builder *b, int32_t tree) {
     for (int32_t k = b->start[tree]; k < b->start[tree + 1]; k++) {
         const stn_constraint *c = &b->problem->constraints[b->list[k].constraint];
-        if (c->rows != 3 || c->J[b->list[k].side].node_count != 0) {
+        if (!inverse_fits_lanes(c, &c->J[b->list[k].side])) {
             return false;
         }
     }

@@ -2,6 +2,7 @@
 // Products with the Delassus operator, and the residual that impulse solvers share as a stopping test.
 #include <stiction/delassus.h>
 
+#include "problem/cone.h"
 #include "problem/natural_map.h"
 
 static void contact_mul_add(const double *restrict W, const double *restrict g, double *restrict y) {
@@ -63,9 +64,8 @@ double stn_delassus_residual(const stn_delassus *d, bool convex, const double *g
             trace += W[r * (c->rows + 1)];
         }
         double omega = natural_map_omega(c->rows, trace);
-        largest =
-            worst(largest, is_contact(c) ? natural_map_cone(c, !convex, omega, own, g)
-                                         : natural_map_box(c->rows, omega, p->lo + c->row, p->hi + c->row, own, g));
+        largest = worst(largest, has_cone(c) ? natural_map_cone(c, !convex, omega, own, g)
+                                             : natural_map_box(c->rows, omega, p->lo + c->row, p->hi + c->row, own, g));
     }
     return sqrt(largest);
 }

@@ -9,8 +9,8 @@
 
 #include "base/context.h"
 #include "base/kernels.h"
-#include "problem/jacobian.h"
 #include "factor/nodal_factor.h"
+#include "problem/jacobian.h"
 
 #define SINGULAR_PIVOT 1e-13
 enum { BRANCHED_DOFS = 16 }; // smaller trees lose nothing by a dense factor
@@ -109,9 +109,6 @@ static int32_t factor_dense(const body_kernels *body, tree_factor *f, const doub
     f->branched = n >= BRANCHED_DOFS && stn_ltl_analyse(&f->ltl, a, n);
     if (f->branched) {
         return stn_ltl_factor(&f->ltl, a, n, SINGULAR_PIVOT);
-    }
-    if (n == 0) {
-        return -1;
     }
     memcpy(f->values, a, (size_t)n * (size_t)n * sizeof *a);
     int32_t pivot = stn_cholesky(n, f->values, n);

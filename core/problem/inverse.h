@@ -13,6 +13,11 @@ bool inverse_has_half(const stn_inverse *inverse, int32_t tree);
 /// X (rows x n_t, one row of J after the other) = (L^-1 J^T)^T.
 void inverse_half(const stn_inverse *inverse, int32_t tree, const stn_jacobian *J, int32_t rows, double *X);
 
+/// Has a block three rows on an articulated tree, as the kernels' lanes t1, t2, n, 0 hold them?
+static inline bool inverse_fits_lanes(const stn_constraint *constraint, const stn_jacobian *J) {
+    return constraint->rows == 3 && J->node_count == 0;
+}
+
 /// The factor of a dense tree whose zeros show branches; NULL for another.
 const stn_ltl *inverse_branched(const stn_inverse *inverse, int32_t tree);
 /// X (BRANCHED_HALF(n)) of a contact: four lanes a dof, then the dofs that move it and at [n] their number.

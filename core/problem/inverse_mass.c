@@ -29,10 +29,6 @@ static void add_full(const stn_jacobian *J, int32_t rows, int32_t n, const doubl
     }
 }
 
-static bool is_contact(const stn_constraint *constraint, const stn_jacobian *J) {
-    return constraint->rows == 3 && J->node_count == 0;
-}
-
 // X (BRANCHED_HALF of the tree) holds the half of a contact on a branched tree.
 static void add_branched(const stn_ltl *branched, const stn_jacobian *J, double *X, double *W) {
     inverse_branched_half(branched, J, X);
@@ -45,7 +41,7 @@ static void add_other(const stn_inverse *inverse, const stn_problem *problem, co
     int32_t n = problem->trees[J->tree].A.n;
     const double *factor;
     const body_kernels *body = inverse_body(inverse, J->tree, &factor);
-    if (is_contact(constraint, J) && body != NULL) {
+    if (inverse_fits_lanes(constraint, J) && body != NULL) {
         body->half(factor, J->values, scratch);
         body->pair_add(scratch, scratch, W);
     } else if (inverse_has_half(inverse, J->tree)) {
@@ -62,7 +58,7 @@ static void add_other(const stn_inverse *inverse, const stn_problem *problem, co
 static bool add_block(const stn_inverse *inverse, const stn_problem *problem, const stn_constraint *constraint,
                       const stn_jacobian *J, kept_half *kept, stn_arena *arena, double *scratch, double *W) {
     const stn_ltl *branched = inverse_branched(inverse, J->tree);
-    if (branched == NULL || !is_contact(constraint, J)) {
+    if (branched == NULL || !inverse_fits_lanes(constraint, J)) {
         add_other(inverse, problem, constraint, J, scratch, W);
         return true;
     }

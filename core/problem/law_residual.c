@@ -3,6 +3,7 @@
 // the law plugin, all other rows by the box law; those with R = 0 have none, the natural maps judge them. 0 when both
 // are zero.
 #include "problem/certificate.h"
+#include "problem/cone.h"
 #include "problem/solver.h"
 
 stn_status certify_law(const stn_problem *p, const double *v_c, const double *gamma, const stn_law *law,
@@ -20,7 +21,7 @@ stn_status certify_law(const stn_problem *p, const double *v_c, const double *ga
         const stn_constraint *c = &p->constraints[i];
         double difference = 0.0;
         for (int32_t r = c->row; r < c->row + c->rows; r++) {
-            if (!is_contact(c) && p->R[r] == 0.0) {
+            if (!has_cone(c) && p->R[r] == 0.0) {
                 continue;
             }
             difference += (gamma[r] - answer[r]) * (gamma[r] - answer[r]);

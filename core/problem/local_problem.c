@@ -5,6 +5,7 @@
 
 #include <stiction/delassus.h>
 
+#include "problem/cone.h"
 #include "problem/owner.h"
 
 static const int64_t most_numbers = (int64_t)1 << 26; // of W, as readers of files allow
@@ -31,7 +32,7 @@ static void expand(const stn_delassus *d, double *W) {
 
 /// Without dofs a contact knows its velocity before the step as vn0 alone.
 static void keep_constraint(const stn_problem *from, stn_constraint *c) {
-    bool contact = c->set == STN_SET_CONE || c->set == STN_SET_ELLIPSE;
+    bool contact = has_cone(c);
     if (contact && isnan(c->vn0)) {
         double v_c[STN_MAX_ROWS];
         stn_constraint_velocity(from, c, from->v0, v_c);

@@ -12,10 +12,6 @@ static inline double worst(double a, double b) {
     return isnan(a) || a > b ? a : b;
 }
 
-static inline bool is_contact(const stn_constraint *c) {
-    return c->set == STN_SET_CONE || c->set == STN_SET_ELLIPSE;
-}
-
 /// An impulse and a velocity in the variables in which the constraint's cone is circular with coefficient mu:
 /// (gamma_1 mu/mu1, gamma_2 mu/mu2, gamma_n) and (g_1 mu1/mu, g_2 mu2/mu, g_n), mu = max(mu1, mu2). A direction without
 /// friction takes no impulse at all: what gamma has there is `forbidden`. For equal coefficients nothing changes.

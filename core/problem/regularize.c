@@ -9,6 +9,7 @@
 //     impact          R_n = 0,  R_t = 0,  v_hat_n = max(-e v_n0, -phi0/(dt + tau_d)), -phi0/dt before it;
 //                     see regularize.h
 #include "problem/regularize.h"
+#include "problem/cone.h"
 
 static const double near_rigid_beta = 0.1;
 static const double friction_sigma = 1e-3;
@@ -79,16 +80,12 @@ static void regularize_rows(stn_problem *problem, const stn_constraint *c) {
     }
 }
 
-static bool is_contact(const stn_constraint *c) {
-    return c->set == STN_SET_CONE || c->set == STN_SET_ELLIPSE;
-}
-
 void stn_problem_regularize(stn_problem *problem) {
     if (problem->explicit_R) {
         return;
     }
     for (int32_t i = 0; i < problem->constraint_count; i++) {
         const stn_constraint *c = &problem->constraints[i];
-        (is_contact(c) ? regularize_cone : regularize_rows)(problem, c);
+        (has_cone(c) ? regularize_cone : regularize_rows)(problem, c);
     }
 }

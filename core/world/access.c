@@ -11,16 +11,6 @@ static stn_status need_compiled(const stn_world *world, const char *what, stn_er
     return stn_fail(err, STN_ERR_SEQUENCE, "%s: the world is not compiled yet (compile it, or make a step first)", what);
 }
 
-/// Name of the joint whose coordinates include q[i].
-static const char *joint_of_q(const stn_model *model, int32_t i) {
-    for (int32_t j = 0; j < model->joint_count; j++) {
-        if (i >= model->joints[j].q_start && i < model->joints[j].q_start + model->joints[j].nq) {
-            return model->joints[j].name;
-        }
-    }
-    return "a node";
-}
-
 static stn_status normalize_quaternions(const stn_model *model, double *q, stn_error *err) {
     for (int32_t j = 0; j < model->joint_count; j++) {
         int32_t first = stn_joint_type_quaternion(model->joints[j].type);
@@ -50,7 +40,9 @@ stn_status stn_world_set_q(stn_world *world, const double *q, stn_error *err) {
     const stn_model *model = world->model;
     for (int32_t i = 0; i < model->nq; i++) {
         if (!isfinite(q[i])) {
-            return stn_fail(err, STN_ERR_NUMERIC, "q[%d] (joint %s) = %g, must be finite", i, joint_of_q(model, i), q[i]);
+            char name[160];
+            stn_describe_coordinate(model, i, name, sizeof name);
+            return stn_fail(err, STN_ERR_NUMERIC, "q[%d] (%s) = %g, must be finite", i, name, q[i]);
         }
     }
     double *checked = world->q_next; // free between steps
@@ -73,9 +65,9 @@ stn_status stn_world_set_v(stn_world *world, const double *v, stn_error *err) {
     const stn_model *model = world->model;
     for (int32_t d = 0; d < model->nv; d++) {
         if (!isfinite(v[d])) {
-            int32_t j = model->dof_joint[d];
-            return stn_fail(err, STN_ERR_NUMERIC, "v[%d] (%s) = %g, must be finite", d,
-                            j >= 0 ? model->joints[j].name : "a node", v[d]);
+            char name[160];
+            stn_describe_dof(model, d, name, sizeof name);
+            return stn_fail(err, STN_ERR_NUMERIC, "v[%d] (%s) = %g, must be finite", d, name, v[d]);
         }
     }
     memcpy(world->state.v, v, (size_t)model->nv * sizeof(double));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Words about a world: every parameter in force, "name = value unit" a line, so that a recording says what made it; and
-// names of shapes for messages.
+// names of shapes, velocities and coordinates for messages.
 #include <stdio.h>
 #include <string.h>
 
@@ -140,4 +140,22 @@ void stn_describe_geometry(const stn_model *model, int32_t geometry, char *text,
     const char *link = model->links[g->link].name, *robot = model->robots[model->links[g->link].robot].name;
     bool alone = strcmp(link, robot) == 0;
     snprintf(text, size, "%s%s%s", alone ? "" : robot, alone ? "" : "/", link);
+}
+
+static void describe_joint(const stn_joint *joint, char *text, size_t size) {
+    snprintf(text, size, "%s%s", joint != NULL ? "joint " : "a node", joint != NULL ? joint->name : "");
+}
+
+void stn_describe_dof(const stn_model *model, int32_t d, char *text, size_t size) {
+    int32_t joint = model->dof_joint[d];
+    describe_joint(joint >= 0 ? &model->joints[joint] : NULL, text, size);
+}
+
+void stn_describe_coordinate(const stn_model *model, int32_t i, char *text, size_t size) {
+    const stn_joint *owner = NULL;
+    for (int32_t j = 0; j < model->joint_count && owner == NULL; j++) {
+        const stn_joint *joint = &model->joints[j];
+        owner = i >= joint->q_start && i < joint->q_start + joint->nq ? joint : NULL;
+    }
+    describe_joint(owner, text, size);
 }

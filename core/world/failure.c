@@ -6,31 +6,20 @@
 
 #include "world/world.h"
 
-/// "" for coordinates of nodes.
-static const char *joint_of_coordinate(const stn_model *model, int32_t i) {
-    for (int32_t j = 0; j < model->joint_count; j++) {
-        const stn_joint *joint = &model->joints[j];
-        if (i >= joint->q_start && i < joint->q_start + joint->nq) {
-            return joint->name;
-        }
-    }
-    return "";
-}
-
 stn_status stn_step_check_next(const stn_world *world, stn_error *err) {
     const stn_model *model = world->model;
     for (int32_t d = 0; d < model->nv; d++) {
         if (!isfinite(world->v_next[d])) {
-            int32_t j = model->dof_joint[d];
-            return stn_fail(err, STN_ERR_DIVERGED, "velocity of %s %s became %g", j >= 0 ? "joint" : "node dof",
-                            j >= 0 ? model->joints[j].name : "", world->v_next[d]);
+            char name[160];
+            stn_describe_dof(model, d, name, sizeof name);
+            return stn_fail(err, STN_ERR_DIVERGED, "velocity of %s became %g", name, world->v_next[d]);
         }
     }
     for (int32_t i = 0; i < model->nq; i++) {
         if (!isfinite(world->q_next[i])) {
-            const char *joint = joint_of_coordinate(model, i);
-            return stn_fail(err, STN_ERR_DIVERGED, "coordinate q[%d]%s%s became %g", i,
-                            joint[0] != '\0' ? " of joint " : "", joint, world->q_next[i]);
+            char name[160];
+            stn_describe_coordinate(model, i, name, sizeof name);
+            return stn_fail(err, STN_ERR_DIVERGED, "coordinate q[%d] of %s became %g", i, name, world->q_next[i]);
         }
     }
     return STN_OK;

@@ -99,9 +99,9 @@ static void absorb_free_impulse(stn_world *world) {
 static stn_status check_v_star(const stn_world *world, stn_error *err) {
     for (int32_t d = 0; d < world->model->nv; d++) {
         if (!isfinite(world->problem.v_star[d])) {
-            int32_t j = world->model->dof_joint[d];
-            return stn_fail(err, STN_ERR_NUMERIC, "free velocity of %s %s is %g", j >= 0 ? "joint" : "node dof",
-                            j >= 0 ? world->model->joints[j].name : "", world->problem.v_star[d]);
+            char name[160];
+            stn_describe_dof(world->model, d, name, sizeof name);
+            return stn_fail(err, STN_ERR_NUMERIC, "free velocity of %s is %g", name, world->problem.v_star[d]);
         }
     }
     return STN_OK;

@@ -144,9 +144,9 @@ static stn_status run_controllers(stn_world *world, stn_error *err) {
 static stn_status check_forces(const stn_world *world, stn_error *err) {
     for (int32_t d = 0; d < world->model->nv; d++) {
         if (!isfinite(world->forces.tau[d])) {
-            int32_t j = world->model->dof_joint[d];
-            return stn_fail(err, STN_ERR_NUMERIC, "generalised force on %s %s is %g",
-                            j >= 0 ? "joint" : "node dof", j >= 0 ? world->model->joints[j].name : "", world->forces.tau[d]);
+            char name[160];
+            stn_describe_dof(world->model, d, name, sizeof name);
+            return stn_fail(err, STN_ERR_NUMERIC, "generalised force on %s is %g", name, world->forces.tau[d]);
         }
     }
     return STN_OK;

@@ -162,6 +162,9 @@ stn_status stn_world_state_changed(stn_world *world, stn_error *err); // control
 // describe.c
 /// "robot/link", "robot" where the two are the same, "the world", "a deformable".
 void stn_describe_geometry(const stn_model *model, int32_t geometry, char *text, size_t size);
+/// "joint NAME", or "a node": whose velocity v[d] or coordinate q[i] is.
+void stn_describe_dof(const stn_model *model, int32_t d, char *text, size_t size);
+void stn_describe_coordinate(const stn_model *model, int32_t i, char *text, size_t size);
 stn_status stn_world_describe(stn_world *world, stn_error *err); // fills `parameters`
 /// Adds the parameters of a controller that is not counted yet; `number` from 1.
 stn_status stn_world_describe_controller(stn_world *world, const controller *c, int32_t number, stn_error *err);
