@@ -75,7 +75,7 @@ static int compare_lines(const void *a, const void *b) {
     if ((*x)->severity != (*y)->severity) {
         return (*x)->severity > (*y)->severity ? -1 : 1;
     }
-    int by_element = strcmp((*x)->element, (*y)->element);
+    int by_element = strcmp((*x)->where, (*y)->where);
     return by_element != 0 ? by_element : strcmp((*x)->text, (*y)->text);
 }
 
@@ -107,7 +107,7 @@ static stn_status collect(const request *asked, const cli_robot *robot, const ch
 static cJSON *finding_json(const stn_diagnostic *finding) {
     cJSON *json = cJSON_CreateObject();
     cJSON_AddItemToObject(json, "line", finding->line > 0 ? cJSON_CreateNumber(finding->line) : cJSON_CreateNull());
-    cli_json_add_text(json, "where", finding->element);
+    cli_json_add_text(json, "where", finding->where);
     cli_json_add_text(json, "text", finding->text);
     cli_json_add_text(json, "rule", finding->code);
     cli_json_add_text(json, "file", finding->file);
@@ -137,8 +137,8 @@ static void print_text(const request *asked, const findings *f) {
         if (d->line > 0) {
             snprintf(line, sizeof line, ":%d", (int)d->line);
         }
-        fprintf(stderr, "%s%s: %s: %s%s%s [%s]\n", d->file, line, cli_severity_name(d->severity), d->element,
-                d->element[0] != '\0' ? ": " : "", d->text, d->code);
+        fprintf(stderr, "%s%s: %s: %s%s%s [%s]\n", d->file, line, cli_severity_name(d->severity), d->where,
+                d->where[0] != '\0' ? ": " : "", d->text, d->code);
     }
     const int32_t *n = f->of;
     if (f->count == 1 && n[STN_SEVERITY_ERROR] == 1) {

@@ -104,7 +104,7 @@ static cJSON *result_json(const solve_run *run, stn_status status, bool full) {
     cJSON_AddBoolToObject(json, "stalled", status == STN_STALLED);
     cli_json_add_text(json, "note", run->note[0] != '\0' ? run->note : NULL);
     cJSON_AddNumberToObject(json, "iterations", r->iterations);
-    cJSON_AddNumberToObject(json, "islands", r->islands);
+    cJSON_AddNumberToObject(json, "islands", r->island_count);
     cli_json_add_real(json, "time_ms", 1e-3 * (r->prepare_us + r->solve_us));
     cli_json_add_real(json, "cost", r->cost);
     add_certificate(json, &run->certificate);
@@ -119,7 +119,7 @@ static void print_table(const solve_run *run, stn_status status) {
     const stn_solve_report *r = &run->report;
     printf("%-18s %s\n", "problem", run->path);
     printf("%-18s nv %d, contacts %d, constraints %d, islands %d\n", "size", run->problem.problem.nv,
-           cli_problem_contacts(&run->problem), run->problem.problem.constraint_count, r->islands);
+           cli_problem_contacts(&run->problem), run->problem.problem.constraint_count, r->island_count);
     printf("%-18s %s%s%s (%s)\n", "solver", run->solver.solver->desc->id, run->solver.law != NULL ? ", law " : "",
            run->solver.law != NULL ? run->solver.law->desc->id : "",
            stn_formulation_name(stn_solver_formulation(run->solver.solver)));

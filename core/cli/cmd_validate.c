@@ -18,7 +18,7 @@ enum { MOST_SETTINGS = 64, NAME_SIZE = 64, ADVICE_SIZE = 512, MOST_PLUGINS = STN
 typedef struct validate_options {
     const char *law, *pattern, *save;
     int32_t seed;
-    double limit;
+    double timeout;
     cli_list set;
     bool full, json;
 } validate_options;
@@ -71,11 +71,11 @@ static void report_check(void *user, const validate_check *check, const validate
         return;
     }
     cJSON *json = cJSON_CreateObject();
-    cli_json_add_text(json, "check", check->name);
-    cli_json_add_text(json, "verdict", failed ? "failed" : words_of_verdict[result->verdict]);
+    cli_json_add_text(json, "name", check->name);
+    cli_json_add_text(json, "status", failed ? "failed" : words_of_verdict[result->verdict]);
     cli_json_add_text(json, "text", result->text);
     cli_json_add_text(json, "advice", failed ? advice_of(check, result, scratch, sizeof scratch) : NULL);
-    cli_json_add_real(json, "seconds", result->seconds);
+    cli_json_add_real(json, "wall_s", result->seconds);
     cJSON_AddItemToArray(t->checks, json);
 }
 
@@ -168,8 +168,8 @@ static int collect_settings(run *r) {
 static int check_options(const run *r) {
     const validate_options *o = r->options;
     struct stat what;
-    if (!(o->limit > 0.0)) {
-        return cli_fail(r->command, "--limit %g: must be > 0 s", o->limit);
+    if (!(o->timeout > 0.0)) {
+        return cli_fail(r->command, "--timeout %g: must be > 0 s", o->timeout);
     }
     if (o->save != NULL && (stat(o->save, &what) != 0 || !S_ISDIR(what.st_mode))) {
         return cli_fail(r->command, "--save %s: no such folder", o->save);
@@ -212,8 +212,8 @@ static bool has_check(const validate_battery *battery, const char *pattern) {
     return false;
 }
 
-static double limit_of(const validate_options *o) {
-    return !isinf(o->limit) ? o->limit : (o->full ? 1800.0 : 120.0);
+static double timeout_of(const validate_options *o) {
+    return !isinf(o->timeout) ? o->timeout : (o->full ? 1800.0 : 120.0);
 }
 
 static stn_status validate_plugin(const run *r, const stn_plugin_info *info, const char *chosen_by,
@@ -228,7 +228,7 @@ static stn_status validate_plugin(const run *r, const stn_plugin_info *info, con
                                 .other_law = strcmp(o->law, default_law) != 0,
                                 .seed = (uint64_t)o->seed,
                                 .full = o->full,
-                                .limit_s = limit_of(o),
+                                .limit_s = timeout_of(o),
                                 .pattern = o->pattern,
                                 .save = o->save};
     stn_status status = try_settings(r, info, err);
@@ -265,7 +265,7 @@ static int validate(run *r, const char *word) {
     int32_t count = 0;
     stn_status status = stn_context_create(NULL, &r->context, &err);
     if (status == STN_OK && strchr(word, '/') != NULL && kind_before_slash(word) == STN_KIND_COUNT) {
-        status = validate_loading(r->context, word, limit_of(r->options), &err);
+        status = validate_loading(r->context, word, timeout_of(r->options), &err);
     }
     status = status == STN_OK ? find_plugins(r->context, word, found, &count, &chosen_by, &err) : status;
     tally t = {.checks = r->options->json ? cJSON_CreateArray() : NULL};
@@ -285,14 +285,15 @@ static int validate(run *r, const char *word) {
 }
 
 int cmd_validate(int argc, char **argv) {
-    validate_options o = {.law = default_law, .seed = 1, .limit = (double)INFINITY};
+    validate_options o = {.law = default_law, .seed = 1, .timeout = (double)INFINITY};
     const cli_option options[] = {
         {"full", 0, CLI_FLAG, NULL, "ten times as many problems and more", &o.full},
         {"pattern", 'k', CLI_TEXT, "TEXT", "only checks whose name contains it", &o.pattern},
         {"seed", 0, CLI_INT, "N", "of everything random; default 1", &o.seed},
         {"law", 0, CLI_TEXT, "ID", "the contact law of a convex solver; default sap", &o.law},
         {"set", 0, CLI_TEXTS, "NAME=VALUE", "a parameter of the plugin", &o.set},
-        {"limit", 0, CLI_REAL, "S", "seconds after which a check counts as hanging; 120, with --full 1800", &o.limit},
+        {"timeout", 0, CLI_REAL, "S", "seconds after which a check counts as hanging; 120, with --full 1800",
+         &o.timeout},
         {"save", 0, CLI_TEXT, "FOLDER",
          "writes problems at which checks failed into a folder that is there, for stiction solve", &o.save},
         {"json", 0, CLI_FLAG, NULL, "the results as JSON on stdout", &o.json},

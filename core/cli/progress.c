@@ -66,7 +66,7 @@ static void print_figures(const cli_progress *p, const stn_observation *o, doubl
     if (ends && speed > 0.0) {
         print_left((p->end_time - o->time) / speed, figures[count++], sizeof *figures);
     }
-    snprintf(figures[count++], sizeof *figures, "%d contacts", o->report->contacts);
+    snprintf(figures[count++], sizeof *figures, "%d contacts", o->report->contact_count);
     snprintf(figures[count++], sizeof *figures, "%d iterations", o->report->iterations);
     text[0] = '\0';
     for (int i = 0; i < count; i++) {

@@ -126,7 +126,7 @@ void cli_finding_line(const stn_diagnostic *finding, char *text, size_t size) {
     if (finding->line > 0) {
         snprintf(line, sizeof line, ":%d", (int)finding->line);
     }
-    snprintf(text, size, "%s%s: %s%s%s", finding->file, line, finding->element, finding->element[0] != '\0' ? ": " : "",
+    snprintf(text, size, "%s%s: %s%s%s", finding->file, line, finding->where, finding->where[0] != '\0' ? ": " : "",
              finding->text);
 }
 

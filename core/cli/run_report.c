@@ -174,9 +174,9 @@ static void add_steps(cJSON *json, const stn_session *session, const cli_run_end
     const stn_contact_tally *last = &s->contacts_last;
     cJSON *contacts = cJSON_AddObjectToObject(json, "contacts_last");
     cli_json_add_real(contacts, stn_contact_state_name(STN_CONTACT_OPEN), last->open);
-    cli_json_add_real(contacts, stn_contact_state_name(STN_CONTACT_STICKS), last->sticking);
-    cli_json_add_real(contacts, stn_contact_state_name(STN_CONTACT_SLIPS), last->slipping);
-    cli_json_add_real(contacts, "slip_m_per_s", last->slip_speed);
+    cli_json_add_real(contacts, stn_contact_state_name(STN_CONTACT_STICK), last->sticking);
+    cli_json_add_real(contacts, stn_contact_state_name(STN_CONTACT_SLIP), last->slipping);
+    cli_json_add_real(contacts, "slip_speed_m_per_s", last->slip_speed);
     cli_json_add_real(contacts, "glide_gap_m", last->glide_gap);
     cJSON *energy = cJSON_AddObjectToObject(json, "energy_J");
     cli_json_add_real(energy, "first", s->energy_first);

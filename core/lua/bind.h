@@ -217,6 +217,8 @@ stn_lua_object *stn_lua_object_open(lua_State *L, int index, const char *type);
 stn_lua_object *stn_lua_object_test(lua_State *L, int index, const char *type);
 /// Pushes the step object of the world's last step.
 void stn_lua_push_step(lua_State *L, int world_index, stn_lua_world *w);
+/// The word of a status >= 0 for scripts, as in the JSON of `stiction solve` where that has it.
+const char *stn_lua_status_word(stn_status status);
 /// Pushes a copy of residuals as steps have them.
 void stn_lua_push_certificate(lua_State *L, const stn_certificate *certificate);
 /// List of the last step's contacts (lua_contact.c).

@@ -36,11 +36,11 @@ static void set_solution(lua_State *L, const stn_observation *o, int32_t i) {
     stn_contact_report r;
     stn_observation_contact(o, i, &r);
     set_text(L, "state", stn_contact_state_name(r.state));
-    set_forces(L, r.normal_force, r.friction_force);
+    set_forces(L, r.normal_part, r.friction_part);
     stn_lua_set_vector(L, "impulse", stn_mat3_apply(&c->frame, stn_vec3_make(gamma[0], gamma[1], gamma[2])));
     stn_lua_set_number(L, "normal_impulse", gamma[2]);
     stn_lua_set_number(L, "friction_impulse", sqrt(gamma[0] * gamma[0] + gamma[1] * gamma[1]));
-    stn_lua_set_number(L, "slip", r.slip_speed);
+    stn_lua_set_number(L, "slip_speed", r.slip_speed);
     stn_lua_set_number(L, "separation_speed", r.separation_speed);
     stn_lua_set_number(L, "glide_gap", r.glide_gap);
 }
@@ -112,13 +112,13 @@ static int world_contact_force(lua_State *L) {
     stn_contact_force sum;
     stn_observation_contact_force(stn_world_observation(w->world), &sides[0], paired ? &sides[1] : NULL, point, &sum);
     lua_createtable(L, 0, 10);
-    set_forces(L, sum.normal_force, sum.friction_force);
+    set_forces(L, sum.normal_part, sum.friction_part);
     stn_lua_set_vector(L, "torque", sum.torque);
     lua_pushinteger(L, sum.sticking);
     lua_setfield(L, -2, "sticking");
     lua_pushinteger(L, sum.slipping);
     lua_setfield(L, -2, "slipping");
-    stn_lua_set_number(L, "slip", sum.slip_speed);
+    stn_lua_set_number(L, "slip_speed", sum.slip_speed);
     stn_lua_set_number(L, "glide_gap", sum.glide_gap);
     return 1;
 }

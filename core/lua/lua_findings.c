@@ -33,12 +33,12 @@ void stn_lua_log_findings(lua_State *L, const char *path, const stn_diagnostics 
     for (int32_t i = 0; i < list->count; i++) {
         const stn_diagnostic *d = &list->items[i];
         if (d->severity == STN_SEVERITY_WARNING) {
-            stn_log(list->context, STN_LOG_WARNING, "%s:%d: %s: %s", d->file, d->line, d->element, d->text);
+            stn_log(list->context, STN_LOG_WARNING, "%s:%d: %s: %s", d->file, d->line, d->where, d->text);
         }
     }
 }
 
-/// Pushes a list of { severity =, code =, file =, line =, element =, text = }.
+/// Pushes a list of { severity =, code =, file =, line =, where =, text = }.
 static void push_list(lua_State *L, const stn_diagnostics *list) {
     static const char *const severities[] = {"note", "warning", "error"};
     lua_createtable(L, list->count, 0);
@@ -49,7 +49,7 @@ static void push_list(lua_State *L, const stn_diagnostics *list) {
         } texts[] = {{"severity", severities[d->severity]},
                      {"code", d->code},
                      {"file", d->file},
-                     {"element", d->element},
+                     {"where", d->where},
                      {"text", d->text}};
         lua_createtable(L, 0, STN_COUNT(texts) + 1);
         for (int32_t k = 0; k < STN_COUNT(texts); k++) {

@@ -113,13 +113,13 @@ static int world_solve_problem(lua_State *L) {
         stn_lua_check(L, status, &err);
     }
     lua_createtable(L, 0, 6);
-    lua_pushstring(L, stn_status_text(status));
+    lua_pushstring(L, stn_lua_status_word(status));
     lua_setfield(L, -2, "status");
     lua_pushboolean(L, report.not_converged == 0);
     lua_setfield(L, -2, "converged");
     lua_pushinteger(L, report.iterations);
     lua_setfield(L, -2, "iterations");
-    stn_lua_set_number(L, "duration_us", report.prepare_us + report.solve_us);
+    stn_lua_set_number(L, "solve_us", report.prepare_us + report.solve_us);
     stn_lua_push_certificate(L, &certificate);
     lua_setfield(L, -2, "certificate");
     push_impulses(L, &problem, o->contacts != NULL ? o->contacts->count : 0, s->gamma);

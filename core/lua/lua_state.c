@@ -86,7 +86,7 @@ static int world_restore(lua_State *L) {
     return 0;
 }
 
-static int world_save(lua_State *L) {
+static int world_save_state(lua_State *L) {
     stn_lua_world *w = stn_lua_world_compiled(L, 1);
     const char *path = luaL_checkstring(L, 2);
     snapshot_object *o = push_snapshot(L, 1);
@@ -218,7 +218,7 @@ const luaL_Reg stn_lua_state_methods[] = {
     {"set_state", world_set_state},
     {"snapshot", world_snapshot},
     {"restore", world_restore},
-    {"save", world_save},
+    {"save_state", world_save_state},
     {"load_state", world_load_state},
     {"save_problem", world_save_problem},
     {"reset", world_reset},

@@ -88,6 +88,10 @@ static int certificate_pairs(lua_State *L) {
     return 3;
 }
 
+const char *stn_lua_status_word(stn_status status) {
+    return status == STN_STALLED ? "stalled" : status == STN_NOT_CONVERGED ? "not_converged" : "ok";
+}
+
 void stn_lua_push_certificate(lua_State *L, const stn_certificate *certificate) {
     stn_certificate *c = lua_newuserdatauv(L, sizeof *c, 0);
     *c = *certificate;
@@ -150,10 +154,11 @@ static int step_ended(lua_State *L) {
     return 1;
 }
 
-static const char *const step_properties[] = {"time",      "index",         "certificate",  "status",    "iterations",
-                                              "islands",   "contact_count", "constraints",  "kinetic_J", "potential_J",
-                                              "elastic_J", "energy_J",      "input_work_J", "overlap_m", "duration_us",
-                                              "solve_us",  "cost",          "converged",    NULL};
+static const char *const step_properties[] = {
+    "time",         "index",         "certificate",      "status",    "iterations",
+    "island_count", "contact_count", "constraint_count", "kinetic_J", "potential_J",
+    "elastic_J",    "energy_J",      "input_work_J",     "overlap_m", "step_us",
+    "solve_us",     "cost",          "converged",        NULL};
 
 /// Real members of the report, by name.
 static bool get_real(const stn_step_report *r, const char *name, double *value) {
@@ -166,7 +171,7 @@ static bool get_real(const stn_step_report *r, const char *name, double *value) 
                  {"energy_J", r->kinetic_J + r->potential_J + r->elastic_J},
                  {"input_work_J", r->input_work_J},
                  {"overlap_m", r->overlap_m},
-                 {"duration_us", r->duration_us},
+                 {"step_us", r->step_us},
                  {"solve_us", r->stage_us[STN_STAGE_SOLVE]},
                  {"cost", r->cost}};
     for (int32_t i = 0; i < STN_COUNT(reals); i++) {
@@ -184,9 +189,9 @@ static bool get_integer(const step_object *step, const char *name, lua_Integer *
         lua_Integer value;
     } integers[] = {{"index", step->index},
                     {"iterations", step->report.iterations},
-                    {"islands", step->report.islands},
-                    {"contact_count", step->report.contacts},
-                    {"constraints", step->report.constraints}};
+                    {"island_count", step->report.island_count},
+                    {"contact_count", step->report.contact_count},
+                    {"constraint_count", step->report.constraint_count}};
     for (int32_t i = 0; i < STN_COUNT(integers); i++) {
         if (strcmp(integers[i].name, name) == 0) {
             *value = integers[i].value;
@@ -205,7 +210,7 @@ static bool get_step(lua_State *L, void *self, const char *name) {
     } else if (strcmp(name, "time") == 0) {
         lua_pushnumber(L, step->time);
     } else if (strcmp(name, "status") == 0) {
-        lua_pushstring(L, stn_status_text(step->report.status));
+        lua_pushstring(L, stn_lua_status_word(step->report.status));
     } else if (strcmp(name, "converged") == 0) {
         lua_pushboolean(L, step->report.not_converged == 0);
     } else if (get_integer(step, name, &integer)) {

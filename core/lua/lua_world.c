@@ -21,7 +21,8 @@ static void read_scalars(const stn_fields *f, const stn_session *session, stn_wo
     if (point >= 0) {
         o->contact_point = (stn_contact_point_rule)point;
     }
-    o->relaxation = stn_fields_choice(f, "relaxation", relaxations) == 1 ? STN_RELAXATION_SERIES : STN_RELAXATION_SUM;
+    o->relaxation_rule =
+        stn_fields_choice(f, "relaxation_rule", relaxations) == 1 ? STN_RELAXATION_SERIES : STN_RELAXATION_SUM;
     o->certificate_light = stn_fields_choice(f, "certificate", certificates) == 1;
     stn_fields_boolean(f, "stiction", &o->stiction);
     o->stiction = o->stiction || session->stiction;
@@ -58,10 +59,23 @@ static stn_lua_world *push_world(lua_State *L, stn_session *session) {
 }
 
 int stn_lua_world_new(lua_State *L) {
-    static const char *const keys[] = {"dt",         "gravity", "solver",      "law",           "contact",
-                                       "integrator", "factor",  "margin",      "contact_point", "relaxation",
-                                       "seed",       "threads", "certificate", "stiction",      "margin_only",
-                                       "exact_contacts", NULL};
+    static const char *const keys[] = {"dt",
+                                       "gravity",
+                                       "solver",
+                                       "law",
+                                       "contact",
+                                       "integrator",
+                                       "factor",
+                                       "margin",
+                                       "contact_point",
+                                       "relaxation_rule",
+                                       "seed",
+                                       "threads",
+                                       "certificate",
+                                       "stiction",
+                                       "margin_only",
+                                       "exact_contacts",
+                                       NULL};
     stn_session *session = stn_lua_session(L);
     if (lua_gettop(L) == 0) {
         lua_newtable(L);
@@ -247,8 +261,8 @@ static int world_clone(lua_State *L) {
 
 // ------------------------------------------------------------------------------------------------------ properties
 
-static const char *const world_properties[] = {"time", "dt", "steps",  "gravity", "parameters",
-                                               "nq",   "nv", "bodies", NULL};
+static const char *const world_properties[] = {"time", "dt", "steps",      "gravity", "parameters",
+                                               "nq",   "nv", "body_count", NULL};
 
 static bool get_world(lua_State *L, void *self, const char *name) {
     stn_lua_world *w = self;

@@ -102,8 +102,8 @@ static void note_profile(stn_profile *p, const stn_step_report *report) {
         return;
     }
     p->steps++;
-    p->step_us += report->duration_us;
-    p->script_us += now - last - report->duration_us - report->phase_us[STN_PHASE_OBSERVERS];
+    p->step_us += report->step_us;
+    p->script_us += now - last - report->step_us - report->phase_us[STN_PHASE_OBSERVERS];
     for (int i = 0; i < STN_STAGE_COUNT; i++) {
         p->stage_us[i] += report->stage_us[i];
     }
@@ -119,9 +119,9 @@ static bool note_samples(stn_session *session, const stn_step_report *report, co
     stn_samples *samples = &s->samples;
     double before = samples->steps > 0 ? samples->max[STN_SAMPLE_ALLOCATIONS] : 0.0;
     double row[STN_SAMPLE_COUNT] = {
-        [STN_SAMPLE_STEP_US] = report->duration_us,
+        [STN_SAMPLE_STEP_US] = report->step_us,
         [STN_SAMPLE_ITERATIONS] = report->iterations,
-        [STN_SAMPLE_CONTACTS] = report->contacts,
+        [STN_SAMPLE_CONTACTS] = report->contact_count,
         [STN_SAMPLE_OVERLAP] = report->overlap_m,
         [STN_SAMPLE_ALLOCATIONS] = before + allocations,
 #define FIELD_OF(member, name, unit, text) [STN_SAMPLE_##member] = c != NULL ? c->member : (double)NAN,
@@ -171,8 +171,8 @@ void stn_statistics_end(const stn_lua_world *w) {
             tally->open++;
             continue;
         }
-        tally->sticking += r.state == STN_CONTACT_STICKS;
-        tally->slipping += r.state == STN_CONTACT_SLIPS;
+        tally->sticking += r.state == STN_CONTACT_STICK;
+        tally->slipping += r.state == STN_CONTACT_SLIP;
         tally->slip_speed = fmax(tally->slip_speed, r.slip_speed);
         tally->glide_gap = fmax(tally->glide_gap, r.glide_gap);
     }

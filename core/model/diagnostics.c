@@ -72,14 +72,14 @@ static bool make_room(stn_diagnostics *list) {
 }
 
 static void keep(stn_diagnostics *list, stn_diagnostic item) {
-    size_t size = strlen(item.file) + strlen(item.code) + strlen(item.element) + strlen(item.text) + 4;
+    size_t size = strlen(item.file) + strlen(item.code) + strlen(item.where) + strlen(item.text) + 4;
     char *end = make_room(list) ? stn_allocate(list->context, size, 1) : NULL;
     if (end == NULL) {
         return;
     }
     item.file = append_line(&end, item.file);
     item.code = append_line(&end, item.code);
-    item.element = append_line(&end, item.element);
+    item.where = append_line(&end, item.where);
     item.text = append_line(&end, item.text);
     list->items[list->count++] = item;
 }
@@ -118,7 +118,7 @@ void stn_diagnostics_add(stn_diagnostics *list, stn_severity severity, const cha
                                 .code = code != NULL ? code : "",
                                 .file = file != NULL ? file : "",
                                 .line = line,
-                                .element = element != NULL ? element : "",
+                                .where = element != NULL ? element : "",
                                 .text = length < 0 ? "" : text});
 }
 
@@ -140,8 +140,8 @@ stn_status stn_diagnostics_status(const stn_diagnostics *list, stn_error *err) {
     if (list->error_count > 1) {
         snprintf(more, sizeof more, " (and %d more)", (int)list->error_count - 1);
     }
-    const char *colon = first->element[0] != '\0' ? ": " : "";
+    const char *colon = first->where[0] != '\0' ? ": " : "";
     // The text gives way, so that the count at its end survives in a buffer of fixed size.
-    return stn_fail(err, STN_ERR_PARSE, "%.400s%s: %.200s%s%.350s%s", first->file, line, first->element, colon,
+    return stn_fail(err, STN_ERR_PARSE, "%.400s%s: %.200s%s%.350s%s", first->file, line, first->where, colon,
                     first->text, more);
 }

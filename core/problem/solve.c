@@ -339,7 +339,7 @@ static void summarise(const solve_job *job, stn_solve_report *report) {
     report->status = STN_OK;
     report->reason = "no constraints";
     report->worst = -1;
-    report->islands = job->islands.count;
+    report->island_count = job->islands.count;
     for (int32_t i = 0; i < job->islands.count; i++) { // in island order: sums do not depend on the workers
         const island_outcome *o = &job->outcomes[i];
         if (report->worst < 0 || severity(o->status) > severity(report->status)) {

@@ -384,8 +384,8 @@ static void bound(maker *m, const stn_constraint *c, double low, double high) {
 /// A constraint of a kind that is no contact.
 static void make_other(maker *m, stn_constraint_kind kind, int32_t tree) {
     random_stream *r = m->random;
-    bool box = kind == STN_CONSTRAINT_LIMIT || kind == STN_CONSTRAINT_SERVO || kind == STN_CONSTRAINT_DRY_FRICTION ||
-               kind == STN_CONSTRAINT_VELOCITY_LIMIT;
+    bool box = kind == STN_CONSTRAINT_JOINT_LIMIT || kind == STN_CONSTRAINT_SERVO ||
+               kind == STN_CONSTRAINT_DRY_FRICTION || kind == STN_CONSTRAINT_VELOCITY_LIMIT;
     stn_constraint_set set = box ? STN_SET_BOX : STN_SET_EQUALITY;
     if ((m->spec->sets >> set & 1u) == 0) {
         return;
@@ -397,7 +397,7 @@ static void make_other(maker *m, stn_constraint_kind kind, int32_t tree) {
     stn_constraint *c = add_constraint(m, kind, set, rows);
     double effort = random_uniform(r, 0.1, 10.0) * m->p->dt;
     switch (kind) {
-    case STN_CONSTRAINT_LIMIT:
+    case STN_CONSTRAINT_JOINT_LIMIT:
         c->phi0 = random_uniform(r, -0.01, 0.01);
         bound(m, c, 0.0, INFINITY);
         break;

@@ -194,7 +194,7 @@ static void fill_pair(const stn_world *world, const stn_broadphase_pair *found, 
     int32_t a = pair->geometry_a = world->collider[found->a], b = pair->geometry_b = world->collider[found->b];
     pair->pose_a = world->geometry_pose[a];
     pair->pose_b = world->geometry_pose[b];
-    stn_model_combine_surfaces(world->model, world->options.relaxation, a, b, &pair->material);
+    stn_model_combine_surfaces(world->model, world->options.relaxation_rule, a, b, &pair->material);
     if (isnan(pair->material.value.relaxation_time)) {
         pair->material.value.relaxation_time = world->options.dt;
     }

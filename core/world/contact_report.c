@@ -67,8 +67,8 @@ void stn_observation_contact(const stn_observation *o, int32_t contact, stn_cont
     }
     double n = gamma[2] * per_dt, t1 = gamma[0] * per_dt, t2 = gamma[1] * per_dt;
     const double(*m)[3] = c->frame.m;
-    out->normal_force = stn_vec3_make(n * m[0][2], n * m[1][2], n * m[2][2]);
-    out->friction_force =
+    out->normal_part = stn_vec3_make(n * m[0][2], n * m[1][2], n * m[2][2]);
+    out->friction_part =
         stn_vec3_make(t1 * m[0][0] + t2 * m[0][1], t1 * m[1][0] + t2 * m[1][1], t1 * m[2][0] + t2 * m[2][1]);
     double slip = size(v[0], v[1]); // the law's: with the rate that an anchor adds
     out->slip_speed = size(v[0] - c->anchor[0] * per_dt, v[1] - c->anchor[1] * per_dt);
@@ -78,7 +78,7 @@ void stn_observation_contact(const stn_observation *o, int32_t contact, stn_cont
     if (gamma[2] > 0.0) {
         stn_law_slip told = stn_ask_slip(o->law, o->problem, contact, v, gamma);
         bool stick = sticks(c, gamma, slip, told.transition_speed);
-        out->state = stick ? STN_CONTACT_STICKS : STN_CONTACT_SLIPS;
+        out->state = stick ? STN_CONTACT_STICK : STN_CONTACT_SLIP;
         out->glide_gap = stick ? 0.0 : told.glide_gap;
     }
 }
@@ -99,15 +99,15 @@ static double sign_of(const stn_contact *c, const stn_contact_side *on, const st
 }
 
 static void add(stn_contact_force *sum, const stn_contact_report *r, double sign, stn_vec3 arm) {
-    stn_vec3 force = stn_vec3_add(r->normal_force, r->friction_force);
-    sum->normal_force = stn_vec3_mul_add(sum->normal_force, sign, r->normal_force);
-    sum->friction_force = stn_vec3_mul_add(sum->friction_force, sign, r->friction_force);
+    stn_vec3 force = stn_vec3_add(r->normal_part, r->friction_part);
+    sum->normal_part = stn_vec3_mul_add(sum->normal_part, sign, r->normal_part);
+    sum->friction_part = stn_vec3_mul_add(sum->friction_part, sign, r->friction_part);
     sum->torque = stn_vec3_mul_add(sum->torque, sign, stn_vec3_cross(arm, force));
     if (r->state == STN_CONTACT_OPEN) {
         return;
     }
-    sum->sticking += r->state == STN_CONTACT_STICKS;
-    sum->slipping += r->state == STN_CONTACT_SLIPS;
+    sum->sticking += r->state == STN_CONTACT_STICK;
+    sum->slipping += r->state == STN_CONTACT_SLIP;
     sum->slip_speed = fmax(sum->slip_speed, r->slip_speed);
     sum->glide_gap = fmax(sum->glide_gap, r->glide_gap);
 }

@@ -89,8 +89,8 @@ stn_status stn_world_describe(stn_world *world, stn_error *err) {
     append_reals(&t, "dt", &o->dt, 1, "s");
     append_reals(&t, "gravity", (const double[]){o->gravity.x, o->gravity.y, o->gravity.z}, 3, "m/s^2");
     append_reals(&t, "margin", &o->margin, 1, "m");
-    append(&t, "contact_point = %s\nrelaxation = %s\nthreads = %d\nseed = %llu\n", point_rules[o->contact_point],
-           o->relaxation == STN_RELAXATION_SUM ? "sum" : "series", o->threads, (unsigned long long)o->seed);
+    append(&t, "contact_point = %s\nrelaxation_rule = %s\nthreads = %d\nseed = %llu\n", point_rules[o->contact_point],
+           o->relaxation_rule == STN_RELAXATION_SUM ? "sum" : "series", o->threads, (unsigned long long)o->seed);
     if (o->margin_only) {
         append(&t, "margin_only = true\n");
     }

@@ -25,8 +25,8 @@ static stn_status add_limits(stn_world *world, int32_t j, stn_error *err) {
         if (!(gap <= 2.0 * p->dt * speed)) {
             continue;
         }
-        stn_constraint *c = append_constraint(world, STN_CONSTRAINT_LIMIT, STN_SET_BOX, 1);
-        c->id = joint_id(STN_CONSTRAINT_LIMIT, j, side);
+        stn_constraint *c = append_constraint(world, STN_CONSTRAINT_JOINT_LIMIT, STN_SET_BOX, 1);
+        c->id = joint_id(STN_CONSTRAINT_JOINT_LIMIT, j, side);
         c->phi0 = gap;
         c->stiffness = INFINITY;
         c->relaxation_time = p->dt;

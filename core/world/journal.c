@@ -123,7 +123,7 @@ step_result stn_journal_result(const stn_world *world, uint16_t *trees) {
     }
     const stn_step_report *r = &world->report;
     return (step_result){.step = world->state.step,
-                         .contacts = r->contacts,
+                         .contacts = r->contact_count,
                          .iterations = r->iterations,
                          .status = r->status,
                          .q = (uint32_t)(q >> 32),

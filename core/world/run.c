@@ -18,14 +18,14 @@ static const stn_kind kinds[] = {STN_KIND_SOLVER, STN_KIND_LAW, STN_KIND_CONTACT
 // ----------------------------------------------------------------------------------------------------------- writing
 
 static void pass_options(byte_stream *b, stn_world_options *o) {
-    int32_t rule = (int32_t)o->contact_point, relaxation = (int32_t)o->relaxation;
+    int32_t rule = (int32_t)o->contact_point, relaxation = (int32_t)o->relaxation_rule;
     BYTES_PASS(b, &o->dt);
     BYTES_PASS(b, &o->gravity);
     BYTES_PASS(b, &o->margin);
     bytes_pass_count(b, &rule, STN_CONTACT_POINT_B);
     o->contact_point = (stn_contact_point_rule)rule;
     bytes_pass_count(b, &relaxation, STN_RELAXATION_SERIES);
-    o->relaxation = (stn_relaxation_rule)relaxation;
+    o->relaxation_rule = (stn_relaxation_rule)relaxation;
     bytes_pass_count(b, &o->threads, 1024);
     bytes_pass_bool(b, &o->certificate_light);
     bytes_pass_bool(b, &o->stiction);

@@ -7,12 +7,12 @@ static void report_solve(stn_world *world, stn_status status, const stn_solve_re
     stn_step_report *report = &world->report;
     report->status = status;
     report->iterations = solved->iterations;
-    report->islands = solved->islands;
+    report->island_count = solved->island_count;
     report->not_converged = solved->not_converged;
     report->cost = solved->cost;
     report->reason = solved->reason;
-    report->contacts = world->contacts.count;
-    report->constraints = world->problem.constraint_count;
+    report->contact_count = world->contacts.count;
+    report->constraint_count = world->problem.constraint_count;
     if (world->options.profile) {
         report->stage_us[STN_STAGE_ASSEMBLY] += solved->prepare_us;
         report->stage_us[STN_STAGE_CERTIFICATE] += solved->certificate_us;

@@ -12,7 +12,7 @@
 static const double harmless = 0.5; // [m/s], [rad/s]: what is thrown at 0.5 m/s rises by 13 mm
 
 static double exit_speed(const stn_problem *p, const stn_constraint *c) {
-    bool considered = c->kind == STN_CONSTRAINT_CONTACT || c->kind == STN_CONSTRAINT_LIMIT;
+    bool considered = c->kind == STN_CONSTRAINT_CONTACT || c->kind == STN_CONSTRAINT_JOINT_LIMIT;
     return considered && isinf(c->stiffness) ? -c->phi0 / (p->dt + c->relaxation_time) : 0.0;
 }
 

@@ -48,7 +48,7 @@ stn_status stn_world_step(stn_world *world, stn_error *err) {
     }
     stn_step_observation(world);
     mark = stn_clock_us();
-    world->report.duration_us = mark - start;
+    world->report.step_us = mark - start;
     stn_status observed = stn_step_observe(world, err);
     world->observers_us = world->options.profile ? stn_clock_us() - mark : 0.0;
     return observed < 0 ? observed : status;

@@ -34,9 +34,9 @@ static stn_status check_options(const stn_world_options *o, stn_error *err) {
     if (!(o->margin >= 0.0) || !isfinite(o->margin)) {
         return stn_fail(err, STN_ERR_ARGUMENT, "margin = %g m must be >= 0 and finite", o->margin);
     }
-    if ((unsigned)o->contact_point > STN_CONTACT_POINT_B || (unsigned)o->relaxation > STN_RELAXATION_SERIES) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "contact_point = %d, relaxation = %d: no such rule",
-                        (int)o->contact_point, (int)o->relaxation);
+    if ((unsigned)o->contact_point > STN_CONTACT_POINT_B || (unsigned)o->relaxation_rule > STN_RELAXATION_SERIES) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "contact_point = %d, relaxation_rule = %d: no such rule",
+                        (int)o->contact_point, (int)o->relaxation_rule);
     }
     return STN_OK;
 }

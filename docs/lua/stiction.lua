@@ -24,7 +24,7 @@
 ---@field integrator? stiction.Plugin
 ---@field factor? stiction.Plugin
 ---@field contact_point? "stiffness"|"midpoint"|"a"|"b"
----@field relaxation? "sum"|"series"
+---@field relaxation_rule? "sum"|"series"
 ---@field margin? number [m]
 ---@field margin_only? boolean pairs beyond the margin are left out, whatever the law's reach
 ---@field threads? integer
@@ -128,7 +128,7 @@
 ---@field friction_part stiction.Vector of force [N]
 ---@field normal_force number [N]
 ---@field friction_force number [N]
----@field slip number [m/s]
+---@field slip_speed number [m/s]
 ---@field separation_speed number [m/s]
 ---@field glide_gap number estimate of the law, 0 unless it slips [m]
 
@@ -141,7 +141,7 @@
 ---@field torque stiction.Vector about the point [N m]
 ---@field sticking integer contacts
 ---@field slipping integer contacts
----@field slip number the largest [m/s]
+---@field slip_speed number the largest [m/s]
 ---@field glide_gap number the largest [m]
 
 ---@class stiction.certificate
@@ -163,19 +163,19 @@
 ---@field time number after the step [s]
 ---@field index integer
 ---@field certificate stiction.certificate
----@field status string
+---@field status "ok"|"not_converged"|"stalled"
 ---@field converged boolean
 ---@field iterations integer
----@field islands integer
+---@field island_count integer
 ---@field contact_count integer
----@field constraints integer
+---@field constraint_count integer
 ---@field kinetic_J number
 ---@field potential_J number
 ---@field elastic_J number
 ---@field energy_J number
 ---@field input_work_J number
 ---@field overlap_m number
----@field duration_us number
+---@field step_us number
 ---@field solve_us number
 ---@field cost number
 local step = {}
@@ -195,7 +195,7 @@ function step:ended() end
 ---@field code string a fixed word
 ---@field file string
 ---@field line integer 0: unknown
----@field element string
+---@field where string "link b", "joint j"
 ---@field text string
 
 ---@class stiction.joint
@@ -351,7 +351,7 @@ function constraint:impulse() end
 ---@field parameters string
 ---@field nq integer
 ---@field nv integer
----@field bodies integer
+---@field body_count integer
 local world = {}
 ---@param description table { "file", name =, base =, fixed =, keyframe =, joints =, packages =, allow_absolute =, visual_meshes =, loader =, velocity_limits =, mu = ... }
 ---@return stiction.robot
@@ -440,7 +440,7 @@ function world:snapshot() end
 ---@param snapshot stiction.snapshot
 function world:restore(snapshot) end
 ---@param path string
-function world:save(path) end
+function world:save_state(path) end
 ---@param path string
 function world:load_state(path) end
 ---@param path string the contact problem of the last step, as JSON
@@ -449,10 +449,10 @@ function world:save_problem(path) end
 ---@param options { file: string, every?: integer, when?: (fun(step: stiction.step): boolean), most?: integer, form?: "global"|"local" }
 function world:capture(options) end
 ---@class stiction.solved
----@field status string
+---@field status "ok"|"not_converged"|"stalled"
 ---@field converged boolean
 ---@field iterations integer
----@field duration_us number
+---@field solve_us number
 ---@field certificate stiction.certificate
 ---@field impulses number[][] of contacts() on B, world axes [N s]
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The boundaries carry what is planned: each fake under fakes/ stands for a later kind of plugin and runs through the real
-// step. Expected values are closed forms.
+// The boundaries carry what is planned: each fake under fakes/ stands for a later kind of plugin and runs through the
+// real step. Expected values are closed forms.
 #include "scenes.h"
 
 #include <stdlib.h>
@@ -29,12 +29,13 @@ static bool is_cube(const void *user, int32_t geometry) {
 }
 
 /// What acts on a geometry, as the core sums its contacts; force and counts must be these.
-static void assert_carried(const stn_observation *o, int32_t geometry, stn_vec3 force, int32_t sticking, double tolerance) {
+static void assert_carried(const stn_observation *o, int32_t geometry, stn_vec3 force, int32_t sticking,
+                           double tolerance) {
     const stn_contact_side cube = {is_cube, &geometry};
     stn_contact_force sum;
     stn_observation_contact_force(o, &cube, NULL, stn_vec3_zero(), &sum);
-    assert_near(sum.normal_force.z, force.z, tolerance);
-    assert_near(sum.friction_force.x, force.x, tolerance);
+    assert_near(sum.normal_part.z, force.z, tolerance);
+    assert_near(sum.friction_part.x, force.x, tolerance);
     assert_int_equal(sum.sticking, sticking);
     assert_int_equal(sum.slipping, 0);
     assert_near(sum.glide_gap, 0.0, 0.0);
@@ -131,7 +132,9 @@ static void a_law_remembers_each_contact_and_checkpoints_hold_it(void **state) {
     scene_cube(world, "cube", 1.0, stn_vec3_make(0.0, 0.0, 0.1));
     stn_error err;
     assert_ok(stn_world_compile(world, &err), err);
-    assert_ok(stn_world_set_wrench(world, 1, stn_vec3_make(2.0, 0.0, 0.0), stn_vec3_zero(), stn_vec3_make(0.0, 0.0, 0.0), &err), err);
+    assert_ok(stn_world_set_wrench(world, 1, stn_vec3_make(2.0, 0.0, 0.0), stn_vec3_zero(),
+                                   stn_vec3_make(0.0, 0.0, 0.0), &err),
+              err);
     double velocity[6] = {0.0};
     for (int32_t i = 0; i < 400; i++) { // undamped springs: bleed the velocity until it rests
         scene_steps(world, 1);
@@ -141,7 +144,7 @@ static void a_law_remembers_each_contact_and_checkpoints_hold_it(void **state) {
     }
     const stn_observation *o = stn_world_observation(world);
     assert_int_equal(o->contacts->count, 4);
-    assert_near(o->q[0], 2.0 / (4.0 * 1000.0), 1e-6); // F / (contacts k)
+    assert_near(o->q[0], 2.0 / (4.0 * 1000.0), 1e-6);           // F / (contacts k)
     assert_carried(o, 1, stn_vec3_make(-2.0, 0.0, g), 4, 1e-3); // the law tells no slip: the cone decides
     assert_int_equal(stn_world_state(world)->cache_count, 4);
 
@@ -185,7 +188,7 @@ static void a_contact_model_returns_patches_that_carry_the_weight(void **state) 
     assert_int_equal(o->problem->constraints[20].patch, 1);
     assert_near(scene_normal_impulse(o), 1.0 * g * 0.005, 1e-6);
     assert_carried(o, 1, stn_vec3_make(0.0, 0.0, g), 32, 1e-3); // faces of patches are contacts like any other
-    assert_near(0.1 - o->q[2], 1.0 * g / (1e7 * 0.04), 1e-8); // m g / (g_foundation area)
+    assert_near(0.1 - o->q[2], 1.0 * g / (1e7 * 0.04), 1e-8);   // m g / (g_foundation area)
     assert_ok(stn_world_close_recordings(world, &err), err);
     stn_world_destroy(world);
 
@@ -205,7 +208,8 @@ static void a_contact_model_returns_patches_that_carry_the_weight(void **state) 
 
 /// nx x ny x nz nodes at a spacing of 0.1 m, 0.05 kg each, lowest at height z.
 static int32_t add_lattice(stn_world *world, int32_t nx, int32_t ny, int32_t nz, double z) {
-    double *position = calloc(3 * (size_t)(nx * ny * nz), sizeof(double)), *mass = calloc((size_t)(nx * ny * nz), sizeof(double));
+    double *position = calloc(3 * (size_t)(nx * ny * nz), sizeof(double)),
+           *mass = calloc((size_t)(nx * ny * nz), sizeof(double));
     assert_true(position != NULL && mass != NULL);
     for (int32_t i = 0; i < nx * ny * nz; i++) {
         position[3 * i] = 0.1 * (i % nx);
@@ -213,8 +217,12 @@ static int32_t add_lattice(stn_world *world, int32_t nx, int32_t ny, int32_t nz,
         position[3 * i + 2] = z + 0.1 * (i / (nx * ny));
         mass[i] = 0.05;
     }
-    stn_nodes_spec spec = {.name = "lattice", .node_count = nx * ny * nz, .position = position, .mass = mass,
-                           .contact_radius = 0.01, .material = stn_material_unset()};
+    stn_nodes_spec spec = {.name = "lattice",
+                           .node_count = nx * ny * nz,
+                           .position = position,
+                           .mass = mass,
+                           .contact_radius = 0.01,
+                           .material = stn_material_unset()};
     int32_t nodes = 0;
     stn_error err;
     assert_ok(stn_builder_add_nodes(stn_world_builder(world), &spec, &nodes, &err), err);
@@ -223,7 +231,8 @@ static int32_t add_lattice(stn_world *world, int32_t nx, int32_t ny, int32_t nz,
     return nodes;
 }
 
-static void add_elements(stn_world *world, const char *id, double k, double c, int32_t nodes, int32_t count, const int32_t *index) {
+static void add_elements(stn_world *world, const char *id, double k, double c, int32_t nodes, int32_t count,
+                         const int32_t *index) {
     stn_setting settings[] = {{.name = "k", .form = STN_SETTING_NUMBER, .number = k},
                               {.name = "c", .form = STN_SETTING_NUMBER, .number = c}};
     stn_instance *instance = NULL;

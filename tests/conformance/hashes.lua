@@ -13,7 +13,7 @@ local out = assert(io.open(p.hashes, "w"))
 
 local function make_detour(world)
   local path = p.hashes .. ".state"
-  world:save(path)
+  world:save_state(path)
   local snapshot, hash = world:snapshot(), world:hash()
   for _ = 1, 7 do
     world:step()

@@ -70,7 +70,7 @@ static void bad_words_are_refused(void **state) {
     stn_expect_part("validate 2>&1", 2, "stiction validate: ");
     stn_expect("validate solver/sap -k nothing 2>/dev/null", 2, "");
     stn_expect_part("validate solver/sap -k nothing 2>&1", 2, "-k nothing: no check has this in its name\n");
-    stn_expect_part("validate solver/sap --limit 0 2>&1", 2, "--limit 0: must be > 0 s\n");
+    stn_expect_part("validate solver/sap --timeout 0 2>&1", 2, "--timeout 0: must be > 0 s\n");
     stn_expect_part("validate solver/sap --law nolaw 2>&1", 2, "nolaw");
     stn_expect_part("validate solver/sap --set tolerance=1 2>&1", 2, "--set tolerance: the battery sets it itself\n");
     stn_expect_part("validate solver/sap --set line_serach=exact 2>&1", 2, "did you mean line_search?");
@@ -113,8 +113,8 @@ static void json_holds_every_check(void **state) {
     const cJSON *checks = cJSON_GetObjectItem(json, "checks");
     assert_int_equal(cJSON_GetArraySize(checks), 2); // and "NaN in the input"
     const cJSON *first = cJSON_GetArrayItem(checks, 0);
-    assert_string_equal(cJSON_GetObjectItem(first, "check")->valuestring, "inputs unchanged");
-    assert_string_equal(cJSON_GetObjectItem(first, "verdict")->valuestring, "failed");
+    assert_string_equal(cJSON_GetObjectItem(first, "name")->valuestring, "inputs unchanged");
+    assert_string_equal(cJSON_GetObjectItem(first, "status")->valuestring, "failed");
     assert_non_null(strstr(cJSON_GetObjectItem(first, "advice")->valuestring, "control->arena"));
     assert_true(cJSON_GetObjectItem(json, "failed")->valueint >= 1);
     cJSON_Delete(json);

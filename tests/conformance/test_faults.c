@@ -109,7 +109,7 @@ static void each_fault_is_caught_by_its_check(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         char words[256], line[256];
-        snprintf(words, sizeof words, "validate %s -k '%s' --limit %d", faults[i].plugin, faults[i].check,
+        snprintf(words, sizeof words, "validate %s -k '%s' --timeout %d", faults[i].plugin, faults[i].check,
                  strcmp(faults[i].plugin, "solver/wrong_hang") == 0 ? 1 : 300);
         snprintf(line, sizeof line, "FAILED %s: ", faults[i].check);
         const stn_run *run = stn_run_to(words, 1);

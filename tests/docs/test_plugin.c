@@ -18,7 +18,7 @@ static void the_documented_solver_holds_a_stack(void **state) {
     scene_cube(world, "upper", 1.0, stn_vec3_make(0.01, 0.0, 0.3));
     scene_steps(world, 100);
     const stn_observation *o = stn_world_observation(world);
-    assert_int_equal(o->report->contacts, 8);
+    assert_int_equal(o->report->contact_count, 8);
     assert_near(scene_normal_impulse(o), (2.0 + 1.0) * 9.81 * 0.002,
                 1e-8); // ground carries two, the joint between them one
     assert_true(o->certificate->natural_ncp <= 1e-9);

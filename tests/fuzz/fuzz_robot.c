@@ -103,7 +103,7 @@ static void check_findings(const stn_diagnostics *list) {
         const stn_diagnostic *d = &list->items[i];
         errors += d->severity == STN_SEVERITY_ERROR;
         must(d->code[0] != '\0' && d->text[0] != '\0' && d->line >= 0);
-        must_be_line(d->element);
+        must_be_line(d->where);
         must_be_line(d->text);
     }
     must(errors == (list->error_count < 100 ? list->error_count : 100));

@@ -23,7 +23,7 @@ local function cross(a, b)
 end
 
 local zero = { force = { 0, 0, 0 }, normal_part = { 0, 0, 0 }, friction_part = { 0, 0, 0 }, torque = { 0, 0, 0 }, normal_force = 0,
-  friction_force = 0, sticking = 0, slipping = 0, slip = 0, glide_gap = 0 }
+  friction_force = 0, sticking = 0, slipping = 0, slip_speed = 0, glide_gap = 0 }
 
 local function is_zero(force)
   for key, value in pairs(zero) do
@@ -52,7 +52,7 @@ stn.test("a box that a slope holds: m g cos(angle) along the normal, m g sin(ang
   stn.near(force.normal_part, { g * math.cos(angle) * math.sin(angle), 0, g * math.cos(angle) ^ 2 }, 1e-6, "along the normal")
   stn.near(force.friction_part, { -g * math.sin(angle) * math.cos(angle), 0, g * math.sin(angle) ^ 2 }, 1e-6, "uphill")
   assert(force.sticking == #world:contacts() and force.slipping == 0)
-  assert(force.slip <= 1e-3 * mu * world.dt * g, "no faster than the regularisation creeps")
+  assert(force.slip_speed <= 1e-3 * mu * world.dt * g, "no faster than the regularisation creeps")
   stn.near(force.glide_gap, 0, 0, "what sticks does not glide")
 end)
 
@@ -65,7 +65,7 @@ stn.test("a box that slides down: friction mu m g cos(angle), all contacts slip,
   stn.near(force.friction_force, mu * force.normal_force, 1e-9, "on the cone")
   stn.near(force.normal_force, g * math.cos(angle), 1e-3, "normal force")
   assert(force.slipping > 0 and force.sticking == 0)
-  stn.near(force.slip, box:speed(), 1e-4 * box:speed(), "slip is the box's speed")
+  stn.near(force.slip_speed, box:speed(), 1e-4 * box:speed(), "slip is the box's speed")
 end)
 
 stn.test("a force that pulls a box over the floor at a steady speed is that of friction", function()
@@ -78,7 +78,7 @@ stn.test("a force that pulls a box over the floor at a steady speed is that of f
   end
   local force = world:contact_force(box, floor)
   stn.near(force.friction_part, { -0.4 * g, 0, 0 }, 1e-3, "friction")
-  stn.near(force.slip, 0.7, 1e-2, "slip")
+  stn.near(force.slip_speed, 0.7, 1e-2, "slip")
   assert(force.slipping > 0 and force.sticking == 0)
   stn.near(world:contact_force(floor).force, add({ 0, 0, 0 }, force.force, -1), 1e-12, "the floor feels the opposite")
 end)
@@ -90,14 +90,14 @@ stn.test("on a belt the slip is that of the surfaces past each other, and none o
   world:contact_material { mu = 0.5 }
   for _ in world:run { seconds = 0.2 } do end
   local force = world:contact_force(box, belt)
-  stn.near(force.slip, 2 - box:velocity().linear[1], 1e-4, "behind the belt")
+  stn.near(force.slip_speed, 2 - box:velocity().linear[1], 1e-4, "behind the belt")
   stn.near(force.friction_part, { 0.5 * force.normal_force, 0, 0 }, 1e-9, "pulled along")
   stn.near(force.normal_force, g, 5e-3, "normal force")
   assert(force.slipping > 0 and force.sticking == 0)
   for _ in world:run { seconds = 0.5 } do end
   force = world:contact_force(box, belt)
   stn.near(force.force, { 0, 0, g }, 1e-6, "goes along")
-  assert(force.slipping == 0 and force.sticking == 4 and force.slip < 1e-9)
+  assert(force.slipping == 0 and force.sticking == 4 and force.slip_speed < 1e-9)
 end)
 
 -- A box that may only rise, on a belt below it: the slip is the belt's speed.
@@ -125,7 +125,7 @@ stn.test("the glide gap that a law tells is the height at which the slipping box
       local height, force = ride(speed)
       stn.near(force.glide_gap, per_speed * speed, per_speed * 1e-4, law .. ": glide gap in closed form") -- soft norms: less v_s
       stn.near(force.glide_gap, height - rest, 1e-8, law .. ": measured")
-      stn.near(force.slip, speed, 1e-12, "slip")
+      stn.near(force.slip_speed, speed, 1e-12, "slip")
       stn.near(force.friction_force, mu * 9.81, 1e-5, "friction") -- soft norms: 1 - (v_s/speed)^2/2 of it
       assert(force.slipping == 4 and force.sticking == 0)
     end
@@ -211,7 +211,7 @@ stn.test("solvers without a law: the cone tells what sticks and slips, and nothi
       count = count + (contact.state == "open" and 0 or 1)
     end
     stn.near(slips and force.slipping or force.sticking, count, 0, "all of them")
-    stn.near(force.slip, slips and box:speed() or 0, 1e-9, "slip")
+    stn.near(force.slip_speed, slips and box:speed() or 0, 1e-9, "slip")
     stn.near(force.glide_gap, 0, 0, "glide gap")
   end
 end)
@@ -221,16 +221,16 @@ stn.test("with true stiction a box on a slope sticks without slip", function()
   for _ in world:run { seconds = 0.5 } do end
   local force = world:contact_force(box)
   stn.near(force.friction_force, g * math.sin(0.35), 1e-6, "friction force")
-  stn.near(force.slip, 0, 1e-10, "slip")
+  stn.near(force.slip_speed, 0, 1e-10, "slip")
   assert(force.sticking == #world:contacts() and force.slipping == 0 and force.glide_gap == 0)
 end)
 
 stn.test("a table has the forces of every body, and of a pair by its declared columns", function()
   local world, _, lower, upper = stack()
   local all, pair = files:path ".csv", files:path ".csv"
-  world:log { "normal_N", "friction_N", "slip_m/s", values = function()
+  world:log { "normal_N", "friction_N", "slip_speed_m/s", values = function()
     local force = world:contact_force(upper, lower)
-    return force.normal_force, force.friction_force, force.slip
+    return force.normal_force, force.friction_force, force.slip_speed
   end }
   world:record(all, { "csv", columns = "all", forces = true, coordinates = false })
   world:record(pair)
@@ -251,7 +251,7 @@ stn.test("a table has the forces of every body, and of a pair by its declared co
   end
   local row, force = last_row(all), world:contact_force(upper)
   for name, value in pairs { normal_N = force.normal_force, friction_N = force.friction_force, sticking = force.sticking,
-      slipping = force.slipping, ["slip_m/s"] = force.slip, glide_gap_m = force.glide_gap } do
+      slipping = force.slipping, ["slip_speed_m/s"] = force.slip_speed, glide_gap_m = force.glide_gap } do
     stn.near(row["contact[upper/upper]." .. name], value, 0, name)
   end
   stn.near(row["contact[lower/lower].normal_N"], world:contact_force(lower).normal_force, 0, "of the other body")

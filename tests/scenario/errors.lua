@@ -43,7 +43,7 @@ stn.test("a world that cannot be completed says so as often as it is asked", fun
 end)
 
 stn.test("a saved state never takes the place of a folder", function()
-  refused(function() stn.world {}:save "/tmp" end, "/tmp", "not a regular file")
+  refused(function() stn.world {}:save_state "/tmp" end, "/tmp", "not a regular file")
 end)
 
 stn.test("a check without a number says which", function()

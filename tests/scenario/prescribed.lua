@@ -126,7 +126,7 @@ stn.test("work of a table that is stuck to its box is the box's energy", functio
     work = work + step.input_work_J
     most = math.max(most, math.abs(work))
     for _, contact in ipairs(step:contacts()) do -- regularised friction dissipates while it sticks
-      work = work - contact.friction_impulse * contact.slip
+      work = work - contact.friction_impulse * contact.slip_speed
     end
     stn.near(step.energy_J, start + work, 3e-7, "energy")
   end

@@ -161,7 +161,7 @@ stn.test("its feet creep as the regularisation of friction says", function()
       local pushes = contact.friction_impulse
       assert(pushes > 0.1 * contact.normal_impulse, "feet below the hips push sideways when the knees sag")
       local creep = sigma * inverse_mass[i] * pushes
-      stn.near(contact.slip, creep, 1e-4 * creep, "creep")
+      stn.near(contact.slip_speed, creep, 1e-4 * creep, "creep")
     end
   end
 end)
@@ -182,7 +182,7 @@ stn.test("its trunk bobs while the feet stay where they are", function()
       tilt = math.max(tilt, 1 - pose.quat[1])
     end
     for _, contact in ipairs(step:contacts()) do
-      slip = math.max(slip, contact.slip)
+      slip = math.max(slip, contact.slip_speed)
     end
   end
   stn.near(high - low, 0.06, 1e-3, "height of the bob")

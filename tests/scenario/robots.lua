@@ -88,7 +88,7 @@ stn.test("a single body is a tool, at the identity when no pose is given", funct
   tool:attach(tip, tool.name, { xyz = { 0, 0, 0.1 } })
   stn.near(tool:position(), arm:link("flange"):position(), 1e-15, "tool")
   stn.near(tip:position(), stn.transform(tool:pose(), { 0, 0, 0.1 }), 1e-15, "tip")
-  stn.near(world.bodies, 2, 0, "welded into one body")
+  stn.near(world.body_count, 2, 0, "welded into one body")
 end)
 
 stn.test("what cannot be attached is told with the place", function()
@@ -343,7 +343,7 @@ stn.test("what a loader finds is data", function()
   assert(#findings == 1)
   local first = findings[1]
   assert(first.severity == "warning" and first.file == path and first.line == 4, first.file .. ":" .. first.line)
-  assert(first.element == "joint j" and #first.code > 0 and first.text:find "unlimited", first.text)
+  assert(first.where == "joint j" and #first.code > 0 and first.text:find "unlimited", first.text)
   first.text = "changed"
   assert(robot:diagnostics()[1].text ~= "changed", "every call gives a list of its own")
   world:step()

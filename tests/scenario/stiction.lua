@@ -216,7 +216,7 @@ stn.test("rolling is not held: a ball gains 5/7 g sin(angle), a cylinder 2/3, an
     local share, w = shape == "sphere" and 5 / 7 or 2 / 3, math.sqrt(1 + 2 * 3.5 ^ 2) / 3 -- of a ball; that of a cylinder is larger
     stn.near(along(downhill(angle), body:velocity().linear), share * g * math.sin(angle), 1e-5, shape .. ": speed")
     for _, contact in ipairs(world:contacts()) do
-      assert(contact.state == "stick" and contact.slip <= 1e-3 * (shape == "sphere" and w or 2 * w) * mu * g * dt, "rolls")
+      assert(contact.state == "stick" and contact.slip_speed <= 1e-3 * (shape == "sphere" and w or 2 * w) * mu * g * dt, "rolls")
     end
   end
 end)

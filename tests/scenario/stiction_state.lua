@@ -25,7 +25,7 @@ stn.test("a state in the middle of sticking: restored, from a file, cloned, made
   local world = box_on_slope()
   run(world, 0.2)
   local snapshot, path = world:snapshot(), files:path ".state"
-  world:save(path)
+  world:save_state(path)
   local twin = world:clone()
   assert(twin:hash() == world:hash(), "a clone has the anchors")
   run(world, 0.3)

@@ -128,7 +128,7 @@ static bool is_among(const char *words, const char *word) {
 static bool has_said(const check *c, const char *words, const char *element) {
     const stn_diagnostics *list = &c->robot->diagnostics;
     for (int32_t i = 0; words != NULL && i < list->count; i++) {
-        if (strcmp(list->items[i].element, element) == 0 && is_among(words, list->items[i].code)) {
+        if (strcmp(list->items[i].where, element) == 0 && is_among(words, list->items[i].code)) {
             return true;
         }
     }

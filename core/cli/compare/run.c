@@ -147,7 +147,7 @@ static void note_claim(const bench *b, compare_row *row) {
 
 static void fill_row(const bench *b, const outcome *o, compare_row *row) {
     row->iterations = o->report.iterations;
-    row->islands = o->report.islands;
+    row->islands = o->report.island_count;
     row->repeats = o->repeats;
     row->time_ms = o->time_ms;
     row->certificate = o->certificate;

@@ -19,7 +19,7 @@ typedef struct stn_diagnostic {
     const char *code;      // stable word: "duplicate_link", "number", ...
     const char *file;      // path of the file that it is about
     int32_t line;          // 0: unknown
-    const char *element;   // "link b", "joint j"
+    const char *where;     // "link b", "joint j"
     const char *text;      // what is wrong and what to do
 } stn_diagnostic;
 

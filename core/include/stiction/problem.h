@@ -19,7 +19,7 @@ extern "C" {
 /// What a constraint stands for: decides how R and v_hat of its rows are derived, and the words of reports.
 typedef enum stn_constraint_kind {
     STN_CONSTRAINT_CONTACT,        // point or face of a patch
-    STN_CONSTRAINT_LIMIT,          // joint limit
+    STN_CONSTRAINT_JOINT_LIMIT,    // joint limit
     STN_CONSTRAINT_COUPLER,        // mimic, gear
     STN_CONSTRAINT_SERVO,          // PD with effort limit
     STN_CONSTRAINT_DRY_FRICTION,   // joint friction

@@ -29,12 +29,12 @@ STN_API const char *stn_stage_name(stn_stage stage);
 
 /// What the last step did. Numbers are per step; iterations is the largest over the islands.
 typedef struct stn_step_report {
-    stn_status status;                                  // STN_OK, STN_NOT_CONVERGED or STN_STALLED
-    int32_t iterations, islands, contacts, constraints; // counts of the step's problem
-    int32_t not_converged;                              // islands
-    double cost;                                        // sum over islands, NaN when the solver has none
-    const char *reason;                                 // why the worst island stopped; static text
-    double duration_us;                                 // the whole step without observers
+    stn_status status;                                                 // STN_OK, STN_NOT_CONVERGED or STN_STALLED
+    int32_t iterations, island_count, contact_count, constraint_count; // counts of the step's problem
+    int32_t not_converged;                                             // islands
+    double cost;                                                       // sum over islands, NaN when the solver has none
+    const char *reason;                                                // why the worst island stopped; static text
+    double step_us;                                                    // the whole step without observers
     double stage_us[STN_STAGE_COUNT];         // of worlds with stn_world_options.profile; else 0 but for the solve
     double kinetic_J, potential_J, elastic_J; // after the step
     double input_work_J; // work done in the step by controllers and applied forces (servos included)
@@ -73,17 +73,17 @@ typedef struct stn_observation {
 
 /// What a contact did in a step.
 typedef enum stn_contact_state {
-    STN_CONTACT_OPEN,   // no normal force
-    STN_CONTACT_STICKS, // slower than the slip at which friction has come to its limit
-    STN_CONTACT_SLIPS,  // faster
+    STN_CONTACT_OPEN,  // no normal force
+    STN_CONTACT_STICK, // slower than the slip at which friction has come to its limit
+    STN_CONTACT_SLIP,  // faster
 } stn_contact_state;
 /// "open", "stick", "slip"; NULL outside the range.
 STN_API const char *stn_contact_state_name(stn_contact_state state);
 
 /// What one contact did in a step. Forces act on B, in world axes, the opposite on A: means over the step, impulse/dt.
 typedef struct stn_contact_report {
-    stn_contact_state state;               // open: the forces are 0
-    stn_vec3 normal_force, friction_force; // along the normal, and across it [N]
+    stn_contact_state state;             // open: the forces are 0
+    stn_vec3 normal_part, friction_part; // along the normal, and across it [N]
     /// Of B along the surface of A, at the problem's velocity; belts and prescribed motion count [m/s].
     double slip_speed;
     double separation_speed; // along the normal, > 0: apart [m/s]
@@ -104,11 +104,11 @@ typedef struct stn_contact_side {
 
 /// Contact forces on one side, summed over contacts, world axes.
 typedef struct stn_contact_force {
-    stn_vec3 normal_force, friction_force; // [N]
-    stn_vec3 torque;                       // of both, about the point asked for [N m]
-    int32_t sticking, slipping;            // contacts that carry force
-    double slip_speed;                     // the largest of those that carry force [m/s]
-    double glide_gap;                      // the largest [m]
+    stn_vec3 normal_part, friction_part; // along the normals, and across them [N]
+    stn_vec3 torque;                     // of both, about the point asked for [N m]
+    int32_t sticking, slipping;          // contacts that carry force
+    double slip_speed;                   // the largest of those that carry force [m/s]
+    double glide_gap;                    // the largest [m]
 } stn_contact_force;
 
 /// What acts on the geometries of `on` through their contacts with those of `by`, NULL: with all others. Contacts

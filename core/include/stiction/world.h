@@ -27,7 +27,7 @@ typedef struct stn_world_options {
     stn_vec3 gravity;                                           // [m/s^2]
     stn_plugin_choice solver, law, contact, integrator, factor; // with their parameters
     stn_contact_point_rule contact_point;                       // by stiffness unless told
-    stn_relaxation_rule relaxation;                             // the sum unless told
+    stn_relaxation_rule relaxation_rule;                        // the sum unless told
     double margin;          // pairs nearer than this are in the problem [m]; the law's reach may ask for more
     bool margin_only;       // the law's reach is not asked: for studies of what contacts that come in too late do
     int32_t threads;        // workers for islands; 1

@@ -44,7 +44,8 @@ typedef struct csv_recording {
 } csv_recording;
 
 static const char *const coordinate_names[] = {"x", "y", "z", "qw", "qx", "qy", "qz"};
-static const char *const force_names[] = {"normal_N", "friction_N", "sticking", "slipping", "slip_m/s", "glide_gap_m"};
+static const char *const force_names[] = {"normal_N", "friction_N",     "sticking",
+                                          "slipping", "slip_speed_m/s", "glide_gap_m"};
 
 static stn_status failed(const char *path, stn_error *err) {
     return stn_fail(err, STN_ERR_FILE, "%s: cannot be written: %s", path, strerror(errno));
@@ -265,8 +266,8 @@ static void write_forces(const csv_recording *r, const stn_observation *o) {
         const stn_contact_side on = {is_on_body, &body};
         stn_contact_force sum;
         stn_observation_contact_force(o, &on, NULL, stn_vec3_zero(), &sum);
-        const double values[] = {stn_vec3_norm(sum.normal_force),
-                                 stn_vec3_norm(sum.friction_force),
+        const double values[] = {stn_vec3_norm(sum.normal_part),
+                                 stn_vec3_norm(sum.friction_part),
                                  sum.sticking,
                                  sum.slipping,
                                  sum.slip_speed,
@@ -311,11 +312,11 @@ static void write_own_values(const csv_recording *r, const stn_observation *o) {
         write_number(r, o->report->elastic_J);
         write_number(r, o->report->input_work_J);
     }
-    fprintf(r->file, ",%d,%d", o->report->contacts, o->report->iterations);
+    fprintf(r->file, ",%d,%d", o->report->contact_count, o->report->iterations);
     const stn_certificate none = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, false, NAN};
     const stn_certificate *c = o->certificate != NULL ? o->certificate : &none;
     const double values[] = {c->momentum,      c->complementarity,   c->cone,
-                             c->penetration_m, o->report->overlap_m, o->report->duration_us};
+                             c->penetration_m, o->report->overlap_m, o->report->step_us};
     for (int32_t i = 0; i < STN_COUNT(values); i++) {
         write_number(r, values[i]);
     }

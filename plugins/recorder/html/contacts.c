@@ -134,7 +134,7 @@ static void write_touch(contact_writer *w, const touch *t, kept_contact *kept, i
     at[FORCES] = write_numbers(at[FORCES], kept->number, from, FORCE, 3);
     at[GAPS] = write_numbers(at[GAPS], kept->number, from, GAP, 2);
     at[STATES] = write_u(at[STATES], (uint64_t)t->state);
-    if ((t->state & ~TOUCH_IN_PATCH) == STN_CONTACT_SLIPS) {
+    if ((t->state & ~TOUCH_IN_PATCH) == STN_CONTACT_SLIP) {
         at[GLIDES] = write_numbers(at[GLIDES], kept->number, from, GLIDE_GAP, 1);
     }
 }

@@ -82,7 +82,7 @@ static void take_contacts(moment *m, const stn_observation *o) {
             .geometry_b = c->geometry_b,
             .point = c->point,
             .normal = c->normal,
-            .force = stn_vec3_add(r.normal_force, r.friction_force),
+            .force = stn_vec3_add(r.normal_part, r.friction_part),
             .gap = c->phi0,
             .slip_speed = r.slip_speed,
             .glide_gap = r.glide_gap,

@@ -23,7 +23,7 @@ enum {
 static const struct {
     const char *name, *unit;
 } always[ALWAYS] = {
-    [CONTACTS] = {"contacts", ""},     [SLIPPING] = {"slipping", ""},  [SLIP] = {"slip_m/s", "m/s"},
+    [CONTACTS] = {"contacts", ""},     [SLIPPING] = {"slipping", ""},  [SLIP] = {"slip_speed_m/s", "m/s"},
     [ITERATIONS] = {"iterations", ""}, [MOMENTUM] = {"momentum", ""},  [PENETRATION] = {"penetration_m", "m"},
     [OVERLAP] = {"overlap_m", "m"},    [KINETIC] = {"kinetic_J", "J"}, [POTENTIAL] = {"potential_J", "J"},
     [ELASTIC] = {"elastic_J", "J"},    [STEP_US] = {"step_us", "us"},
@@ -86,7 +86,7 @@ static void count_slipping(const moment *m, double *slipping, double *fastest) {
     *slipping = *fastest = 0.0;
     for (int32_t i = 0; i < m->touch_count; i++) {
         const touch *t = &m->touches[i];
-        if ((t->state & ~TOUCH_IN_PATCH) == STN_CONTACT_SLIPS) {
+        if ((t->state & ~TOUCH_IN_PATCH) == STN_CONTACT_SLIP) {
             *slipping += 1.0;
             *fastest = fmax(*fastest, t->slip_speed);
         }
@@ -102,10 +102,10 @@ static void set_reported(series_writer *w, const stn_observation *o, const momen
     if (o->problem == NULL) {
         values[SLIPPING] = values[SLIP] = none;
     }
-    values[CONTACTS] = o->problem != NULL ? r->contacts : none;
+    values[CONTACTS] = o->problem != NULL ? r->contact_count : none;
     values[ITERATIONS] = o->problem != NULL ? r->iterations : none;
     values[OVERLAP] = o->problem != NULL ? r->overlap_m : none;
-    values[STEP_US] = o->problem != NULL ? r->duration_us : none;
+    values[STEP_US] = o->problem != NULL ? r->step_us : none;
     values[MOMENTUM] = o->certificate != NULL ? o->certificate->momentum : none;
     values[PENETRATION] = o->certificate != NULL ? o->certificate->penetration_m : none;
     for (int32_t i = 0; i < ALWAYS; i++) {

@@ -61,7 +61,7 @@ local function stiction_tolerance(step)
   for _, contact in ipairs(step:contacts()) do
     local limit = contact.mu * contact.normal_impulse
     if limit > 0 and contact.friction_impulse > 0.01 * limit and contact.friction_impulse < 0.7 * limit then
-      found[#found + 1] = contact.slip * limit / contact.friction_impulse
+      found[#found + 1] = contact.slip_speed * limit / contact.friction_impulse
     end
   end
   return #found > 0 and statistics.median(found) or 0 / 0
@@ -91,7 +91,7 @@ local function run(o)
     end
     out.most, since = math.max(out.most, n), since + n
     out.missed = out.missed + (step.converged and 0 or 1)
-    out.stalled = out.stalled + (step.status == "stalled at round-off" and 1 or 0)
+    out.stalled = out.stalled + (step.status == "stalled" and 1 or 0)
     if o.samples and step.index % p.sample == 0 then
       out.samples[#out.samples + 1] = { time = step.time, iterations = since / p.sample, condition = world:condition_number(),
         tolerance = stiction_tolerance(step) }
@@ -271,7 +271,7 @@ local function study_cost()
       for _, law in ipairs(laws) do
         local step = worlds[law]:step()
         if n * p.dt > p.transient then
-          duration[law][#duration[law] + 1], iterations[law] = step.duration_us, iterations[law] + step.iterations
+          duration[law][#duration[law] + 1], iterations[law] = step.step_us, iterations[law] + step.iterations
         end
       end
     end

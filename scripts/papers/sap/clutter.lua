@@ -22,7 +22,7 @@ local function run()
   local iterations, duration, worst = {}, {}, 0
   local contacts, penetration, unsolved = 0, 0, 0
   for step in world:run { seconds = p.seconds } do
-    iterations[#iterations + 1], duration[#duration + 1] = step.iterations, step.duration_us
+    iterations[#iterations + 1], duration[#duration + 1] = step.iterations, step.step_us
     worst = math.max(worst, step.certificate.momentum)
     contacts, penetration = step.contact_count, step.overlap_m
     unsolved = unsolved + (step.converged and 0 or 1)

@@ -19,7 +19,7 @@ local function run(bodies, walls)
   local duration, iterations, steps, unsolved, worst, contacts = {}, 0, 0, 0, 0, 0
   for step in world:run { seconds = p.seconds } do
     steps = steps + 1
-    duration[steps] = step.duration_us
+    duration[steps] = step.step_us
     iterations = iterations + step.iterations
     worst = math.max(worst, step.certificate.momentum)
     unsolved = unsolved + (step.converged and 0 or 1)

@@ -18,7 +18,7 @@ local function run(name, world, dt)
   local stalled, worst, momentum, before = 0, 0, 0, missed
   for step in world:run { steps = count } do
     missed = missed + (step.converged and 0 or 1)
-    stalled = stalled + (step.status == "stalled at round-off" and 1 or 0)
+    stalled = stalled + (step.status == "stalled" and 1 or 0)
     worst = math.max(worst, step.iterations)
     momentum = math.max(momentum, step.certificate.momentum)
   end

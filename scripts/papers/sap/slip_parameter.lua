@@ -22,7 +22,7 @@ local function run(sigma)
       steps, iterations = steps + 1, iterations + step.iterations
       for _, contact in ipairs(step:contacts()) do
         if contact.normal_impulse > 0 and contact.friction_impulse < 0.999 * contact.mu * contact.normal_impulse then
-          slip, sticking = slip + contact.slip, sticking + 1
+          slip, sticking = slip + contact.slip_speed, sticking + 1
         end
       end
       if steps % 10 == 1 then

@@ -153,7 +153,7 @@ local function roll()
     for _, contact in ipairs(world:contacts()) do
       local sign = contact.a == run.robot.name and -1 or 1 -- the impulse is that on b
       ft, fn = ft + sign * contact.impulse[1] / dt, fn + sign * contact.impulse[3] / dt
-      slip = ft > 0 and -contact.slip or contact.slip
+      slip = ft > 0 and -contact.slip_speed or contact.slip_speed
     end
   end
   world:log { "t", "x", "z", "theta", "vx", "vz", "omega", "E", "slip", "ft", "fn", values = function()

@@ -62,7 +62,7 @@ local function run(world)
     steps, count, iterations = steps + 1, count + 1, iterations + step.iterations
     worst = math.max(worst, step.iterations)
     missed = missed + (step.converged and 0 or 1)
-    stalled = stalled + (step.status == "stalled at round-off" and 1 or 0)
+    stalled = stalled + (step.status == "stalled" and 1 or 0)
     momentum = math.max(momentum, step.certificate.momentum)
     if step.time > p.seconds - p.rest and step.index % 10 == 0 then
       for _, contact in ipairs(step:contacts()) do

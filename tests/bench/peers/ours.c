@@ -25,7 +25,7 @@ static bool step(void *self) {
 
 static void report(void *self, peer_report *out) {
     const stn_observation *o = stn_world_observation(self);
-    *out = (peer_report){o->report->iterations, o->report->contacts, o->certificate->momentum};
+    *out = (peer_report){o->report->iterations, o->report->contact_count, o->certificate->momentum};
 }
 
 static void read_q(void *self, double *q) {

@@ -60,8 +60,8 @@ static void test_the_summary_tells_what_contacts_did_at_the_end(void **state) {
     assert_near(number(last, "stick"), 4.0, 0.0);
     assert_near(number(last, "slip"), 4.0, 0.0);
     double speed = 0.5 - 5.0 * 0.01 * 0.5 * 9.81; // mu g
-    assert_near(number(last, "slip_m_per_s"), speed, 0.02);
-    assert_near(number(last, "glide_gap_m"), 0.5 * 0.02 * number(last, "slip_m_per_s"), 1e-12); // mu (dt + tau_d)
+    assert_near(number(last, "slip_speed_m_per_s"), speed, 0.02);
+    assert_near(number(last, "glide_gap_m"), 0.5 * 0.02 * number(last, "slip_speed_m_per_s"), 1e-12); // mu (dt + tau_d)
     cJSON_Delete(json);
 }
 

@@ -234,7 +234,7 @@ static void test_an_interrupt_reaches_coroutines_and_passes_every_pcall(void **s
 static void test_a_saved_state_does_not_replace_a_pipe(void **state) {
     (void)state;
     assert_int_equal(mkfifo("pipe", 0600), 0);
-    write_file("save.lua", "local w = require 'stiction'.world {}\nw:save 'pipe'\n");
+    write_file("save.lua", "local w = require 'stiction'.world {}\nw:save_state 'pipe'\n");
     stn_expect_part("run save.lua " ERRORS, 2, "save.lua:2: pipe: cannot be written: it is not a regular file");
     struct stat what;
     assert_int_equal(stat("pipe", &what), 0);

@@ -137,7 +137,7 @@ static void observe(fixture *f, int32_t steps, double (*error)(int32_t), double 
                     int64_t (*allocations)(int32_t)) {
     stn_lua_world world = {.session = &f->session};
     for (int32_t i = 0; i < steps; i++) {
-        stn_step_report report = {.duration_us = 1.0};
+        stn_step_report report = {.step_us = 1.0};
         stn_certificate certificate = {.momentum = error(i), .momentum_size = size(i), .finite = true};
         stn_observation o = {.report = &report, .certificate = &certificate, .dt = 1e-3};
         stn_error err = {0};

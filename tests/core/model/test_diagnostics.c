@@ -49,7 +49,7 @@ static void finding_keeps_copies_of_its_texts(void **state) {
     assert_int_equal(f->list.warning_count, 1);
     assert_int_equal(f->list.error_count, 0);
     assert_string_equal(f->list.items[0].file, "a.urdf");
-    assert_string_equal(f->list.items[0].element, "link b");
+    assert_string_equal(f->list.items[0].where, "link b");
     assert_string_equal(f->list.items[0].text, "mass 3");
     assert_string_equal(f->list.items[0].code, "code");
     assert_int_equal(f->list.items[0].line, 7);
@@ -91,21 +91,21 @@ static void errors_beyond_a_hundred_are_counted_only(void **state) {
 static void one_finding_is_one_line(void **state) {
     fixture *f = *state;
     stn_diagnostics_add(&f->list, STN_SEVERITY_ERROR, "e", "a.urdf", 1, "link a\nb", "two\r\nlines\x1b");
-    assert_string_equal(f->list.items[0].element, "link a b");
+    assert_string_equal(f->list.items[0].where, "link a b");
     assert_string_equal(f->list.items[0].text, "two  lines ");
     stn_diagnostics_add(&f->list, STN_SEVERITY_ERROR, "e", "a.urdf", 1,
                         "link \xc2\x9b"
                         "31m",
                         "\xc2\x80\xc2\x9f\xc2\xa0");
-    assert_string_equal(f->list.items[1].element, "link  31m"); // U+009B begins a command of terminals, as escape [
-    assert_string_equal(f->list.items[1].text, "  \xc2\xa0");   // U+00A0 is a space
+    assert_string_equal(f->list.items[1].where, "link  31m"); // U+009B begins a command of terminals, as escape [
+    assert_string_equal(f->list.items[1].text, "  \xc2\xa0"); // U+00A0 is a space
 }
 
 static void bytes_that_are_not_utf8_become_question_marks(void **state) {
     fixture *f = *state;
     stn_diagnostics_add(&f->list, STN_SEVERITY_ERROR, "e", "a.urdf", 1, "link \xd0\xbb\xff",
                         "\xc3(\xe2\x82\xac\xf0\x9f");
-    assert_string_equal(f->list.items[0].element, "link \xd0\xbb?");
+    assert_string_equal(f->list.items[0].where, "link \xd0\xbb?");
     assert_string_equal(f->list.items[0].text, "?(\xe2\x82\xac??");
 }
 

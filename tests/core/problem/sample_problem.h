@@ -136,7 +136,7 @@ static inline stn_constraint *sample_constraint(sample *s, stn_random *r, stn_co
     stn_constraint *c = &s->constraints[s->problem.constraint_count];
     c->id = 1000 + (uint64_t)s->problem.constraint_count++;
     c->set = set;
-    c->kind = set == STN_SET_BOX        ? STN_CONSTRAINT_LIMIT
+    c->kind = set == STN_SET_BOX        ? STN_CONSTRAINT_JOINT_LIMIT
               : set == STN_SET_EQUALITY ? STN_CONSTRAINT_WELD
                                         : STN_CONSTRAINT_CONTACT;
     c->row = s->problem.row_count;

@@ -142,7 +142,7 @@ static void box_rows_are_judged_by_their_bounds(void **state) {
     block b;
     block_init(&b, 0.0, 1.0);
     b.constraint.set = STN_SET_BOX;
-    b.constraint.kind = STN_CONSTRAINT_LIMIT;
+    b.constraint.kind = STN_CONSTRAINT_JOINT_LIMIT;
     for (int32_t r = 0; r < 3; r++) {
         b.lo[r] = 0.0;
         b.R[r] = 1e-6;

@@ -7,7 +7,7 @@
 static void every_kind_and_set_has_a_name(void **state) {
     (void)state;
     assert_string_equal(stn_constraint_kind_name(STN_CONSTRAINT_CONTACT), "contact");
-    assert_string_equal(stn_constraint_kind_name(STN_CONSTRAINT_LIMIT), "joint_limit");
+    assert_string_equal(stn_constraint_kind_name(STN_CONSTRAINT_JOINT_LIMIT), "joint_limit");
     assert_string_equal(stn_constraint_kind_name(STN_CONSTRAINT_DISTANCE), "distance");
     assert_string_equal(stn_constraint_set_name(STN_SET_EQUALITY), "equality");
     assert_null(stn_constraint_kind_name(STN_CONSTRAINT_KIND_COUNT));
@@ -107,7 +107,7 @@ static void rows_are_regularised_by_the_closed_forms(void **state) {
     (void)state;
     const double floor_R = 0.01 / (4.0 * STN_PI * STN_PI) * 2.0;
     one_row o;
-    regularize_one(&o, STN_CONSTRAINT_LIMIT, STN_SET_BOX, INFINITY, 0.3, -0.002); // rigid: tau becomes dt
+    regularize_one(&o, STN_CONSTRAINT_JOINT_LIMIT, STN_SET_BOX, INFINITY, 0.3, -0.002); // rigid: tau becomes dt
     assert_near(o.R[0], floor_R, 1e-18);
     assert_near(o.v_hat[0], 0.002 / 0.02, 1e-15);
     regularize_one(&o, STN_CONSTRAINT_DISTANCE, STN_SET_EQUALITY, 100.0, 0.04, 0.01); // soft: c = 1/(dt k (dt + tau))
@@ -135,7 +135,7 @@ static void rows_are_regularised_by_the_closed_forms(void **state) {
 static void explicit_regularisation_is_left_alone(void **state) {
     (void)state;
     one_row o;
-    regularize_one(&o, STN_CONSTRAINT_LIMIT, STN_SET_BOX, INFINITY, 0.3, -0.002);
+    regularize_one(&o, STN_CONSTRAINT_JOINT_LIMIT, STN_SET_BOX, INFINITY, 0.3, -0.002);
     o.R[0] = 5.0;
     o.problem.explicit_R = true;
     stn_problem_regularize(&o.problem);
@@ -146,10 +146,15 @@ static void explicit_regularisation_is_left_alone(void **state) {
 static void rows_have_errors_of_their_own(void **state) {
     (void)state;
     double R[3], v_hat[3], phi[3] = {0.01, NAN, -0.03};
-    stn_constraint ball = {.kind = STN_CONSTRAINT_BALL, .set = STN_SET_EQUALITY, .rows = 3, .phi0 = NAN,
-                           .stiffness = INFINITY, .relaxation_time = 0.5, .w = 2.0};
-    stn_problem p = {.dt = 0.01, .constraint_count = 1, .constraints = &ball, .row_count = 3, .R = R, .v_hat = v_hat,
-                     .phi = phi};
+    stn_constraint ball = {.kind = STN_CONSTRAINT_BALL,
+                           .set = STN_SET_EQUALITY,
+                           .rows = 3,
+                           .phi0 = NAN,
+                           .stiffness = INFINITY,
+                           .relaxation_time = 0.5,
+                           .w = 2.0};
+    stn_problem p = {
+        .dt = 0.01, .constraint_count = 1, .constraints = &ball, .row_count = 3, .R = R, .v_hat = v_hat, .phi = phi};
     stn_problem_regularize(&p);
     assert_near(v_hat[0], -0.01 / 0.02, 1e-15); // rigid: tau_d is dt
     assert_near(v_hat[1], 0.0, 0.0);

@@ -9,7 +9,7 @@ static void the_momentum_balance_holds_and_free_trees_keep_their_velocity(void *
     sample *s = pairs_sample(1, 4);
     stn_problem *p = &s->problem;
     assert_ok(bench_solve(&b, p, NULL), b.err);
-    assert_int_equal(b.report.islands, 4);
+    assert_int_equal(b.report.island_count, 4);
     assert_int_equal(b.report.not_converged, 0);
     double left[MOST], right[MOST] = {0.0};
     stn_problem_mass_times(p, b.v, p->v_star, left);
@@ -151,7 +151,7 @@ static void velocities_are_recovered_when_a_solver_yields_impulses(void **state)
     for (int32_t threads = 1; threads <= 2; threads++) {
         assert_ok(bench_open(&c, "fake_pgs", threads), c.err);
         assert_ok(bench_solve(&c, &s->problem, NULL), c.err);
-        assert_int_equal(c.report.islands, 2);
+        assert_int_equal(c.report.island_count, 2);
         assert_true(isnan(c.report.cost));
         for (int32_t d = 0; d < s->problem.nv; d++) {
             assert_near(c.v[d], b.v[d], 1e-9); // sap stops at 1e-12 of momenta of about 10
@@ -238,7 +238,7 @@ static void the_report_is_the_worst_of_the_islands(void **state) {
     assert_string_equal(b.report.reason, "asked");
     p->constraint_count = p->row_count = 0; // nothing touches
     assert_ok(bench_solve(&b, p, NULL), b.err);
-    assert_int_equal(b.report.islands, 0);
+    assert_int_equal(b.report.island_count, 0);
     assert_int_equal(b.report.worst, -1);
     assert_near(b.report.cost, 0.0, 0.0);
     assert_string_equal(b.report.reason, "no constraints");
@@ -257,10 +257,10 @@ static void a_failed_island_leaves_the_outputs_and_is_the_same_for_any_workers(v
         fake.status[60] = fake.status[48] = STN_ERR_NUMERIC;
         fake.status[24] = STN_ERR_DIVERGED;
         b.v[0] = b.gamma[0] = 77.0;
-        b.report.islands = 77;
+        b.report.island_count = 77;
         assert_int_equal(bench_solve(&b, &s->problem, NULL), STN_ERR_DIVERGED);
         assert_string_equal(b.err.text, "solver fake_velocity: island 8: asked to fail at 1024");
-        assert_near(b.v[0] + b.gamma[0] + b.report.islands, 231.0, 0.0);
+        assert_near(b.v[0] + b.gamma[0] + b.report.island_count, 231.0, 0.0);
         sample_clear(s);
         bench_close(&b);
     }

@@ -366,7 +366,7 @@ static void what_the_layout_cannot_hold_is_refused(void **state) {
         } else if (i == 2) {
             c->restitution = 0.5;
         } else if (i == 4) {
-            c->kind = STN_CONSTRAINT_LIMIT;
+            c->kind = STN_CONSTRAINT_JOINT_LIMIT;
         }
         p.velocity_kind = i == 3 ? STN_VELOCITY_MID : STN_VELOCITY_END;
         assert_int_equal(stn_problem_save(*state, &p, STN_FORMAT_FCLIB, FILE_NAME, &err), STN_ERR_UNSUPPORTED);

@@ -94,7 +94,7 @@ static void a_steady_step_allocates_nothing(void **state) {
         scene_steps(world, 300);
         assert_int_equal(atomic_load(&requests) - before, 0);
         assert_int_equal(stn_context_allocations(context) - context_before, 0);
-        assert_true(stn_world_observation(world)->report->contacts >= 32);
+        assert_true(stn_world_observation(world)->report->contact_count >= 32);
         stn_world_destroy(world);
         stn_context_destroy(context);
     }
@@ -173,7 +173,7 @@ static void a_thousand_moving_bodies_allocate_nothing(void **state) {
     int32_t fewest = INT32_MAX, most = 0;
     for (int32_t k = 0; k < STEPS; k++) {
         scene_steps(world, 1);
-        int32_t contacts = stn_world_observation(world)->report->contacts;
+        int32_t contacts = stn_world_observation(world)->report->contact_count;
         fewest = contacts < fewest ? contacts : fewest;
         most = contacts > most ? contacts : most;
     }

@@ -26,7 +26,7 @@ static void a_limit_stops_the_joint_and_holds_it(void **state) {
     assert_near(o->q[0], 0.25 + depth, 1e-9);
     assert_near(o->v[0], 0.0, 1e-9);
     assert_near(o->gamma[0], 20.0 * 0.005, 1e-9);
-    assert_int_equal(o->problem->constraints[0].kind, STN_CONSTRAINT_LIMIT);
+    assert_int_equal(o->problem->constraints[0].kind, STN_CONSTRAINT_JOINT_LIMIT);
     stn_world_destroy(world);
 }
 
@@ -112,7 +112,8 @@ static void damping_is_implicit(void **state) {
     stn_world_destroy(world);
 }
 
-/// Two carriages on one rail, the second mimics the first: q2 = -2 q1 + 0.1. An effort on the first moves the sum of inertias.
+/// Two carriages on one rail, the second mimics the first: q2 = -2 q1 + 0.1. An effort on the first moves the sum of
+/// inertias.
 static void a_coupler_keeps_its_ratio_and_adds_inertias(void **state) {
     stn_world *world = scene_tight_world(*state, 0.002, 1e-11);
     stn_model_builder *builder = stn_world_builder(world);

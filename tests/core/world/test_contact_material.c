@@ -121,7 +121,7 @@ static void relaxation_times_of_layers_in_series_are_weighted(void **state) {
             surface[side].relaxation_time = cases[i / 2].tau[i % 2 ^ side];
         }
         stn_world_options options = weightless();
-        options.relaxation = STN_RELAXATION_SERIES;
+        options.relaxation_rule = STN_RELAXATION_SERIES;
         stn_world *world = two_balls(*state, &options, surface, -1e-4);
         const stn_constraint *c = first_contact(world);
         assert_non_null(c);

@@ -38,7 +38,7 @@ static int32_t contacts_at(stn_context *context, const approach *a, double phi) 
     const double v[6] = {a->tangential, 0.0, a->normal};
     assert_ok(stn_world_set_v(world, v, &err), err);
     scene_steps(world, 1);
-    int32_t count = stn_world_observation(world)->report->contacts;
+    int32_t count = stn_world_observation(world)->report->contact_count;
     stn_world_destroy(world);
     return count;
 }
@@ -93,7 +93,7 @@ static void the_end_of_a_turning_rod_enters_at_exactly_its_reach(void **state) {
         const double v[6] = {0.0, 0.0, 0.0, 0.0, omega, 0.0};
         assert_ok(stn_world_set_v(world, v, &err), err);
         scene_steps(world, 1);
-        assert_int_equal(stn_world_observation(world)->report->contacts,
+        assert_int_equal(stn_world_observation(world)->report->contact_count,
                          i == 0 ? 2 : 0); // the other end leaves as fast
         stn_world_destroy(world);
     }
@@ -170,7 +170,7 @@ static void the_problem_holds_exactly_the_contacts_in_reach(void **state) {
         assert_int_equal(n, m);
         assert_memory_equal(found, expected, (size_t)n * sizeof *found);
         total += n;
-        looked_at += stn_world_observation(wide)->report->contacts;
+        looked_at += stn_world_observation(wide)->report->contact_count;
         stn_world_destroy(wide);
         stn_world_destroy(world);
     }

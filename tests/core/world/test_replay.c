@@ -394,7 +394,7 @@ static void options_other_than_the_default_are_part_of_a_run(void **state) {
     options.gravity = stn_vec3_make(0.5, 0.0, -9.0);
     options.margin = 0.004;
     options.contact_point = STN_CONTACT_POINT_B;
-    options.relaxation = STN_RELAXATION_SERIES;
+    options.relaxation_rule = STN_RELAXATION_SERIES;
     stn_world *world = scene_world(*state, &options);
     stn_geometry_spec ground = stn_geometry_spec_default(stn_shape_half_space()), box = ground;
     box.shape = stn_shape_box(stn_vec3_make(0.1, 0.2, 0.05));
@@ -411,7 +411,7 @@ static void options_other_than_the_default_are_part_of_a_run(void **state) {
     for (int32_t i = 0; i < 100; i++) {
         step(world);
     }
-    assert_true(stn_world_observation(world)->report->contacts > 0);
+    assert_true(stn_world_observation(world)->report->contact_count > 0);
     assert_true(tape_play(*state, t) == stn_world_hash(world));
     stn_world_destroy(world);
     tape_drop(t);

@@ -14,7 +14,7 @@ static void free_fall_is_that_of_symplectic_euler(void **state) {
     scene_steps(world, 100);
     assert_near(stn_world_state(world)->v[2], -g * 1.0, 1e-12);
     assert_near(stn_world_state(world)->q[2], 10.0 - g * 1e-4 * 5050.0, 1e-11); // dt^2 g n (n + 1)/2
-    assert_int_equal(stn_world_observation(world)->report->contacts, 0);
+    assert_int_equal(stn_world_observation(world)->report->contact_count, 0);
     stn_world_destroy(world);
 }
 
@@ -61,7 +61,7 @@ static void momentum_and_its_moment_survive_a_collision(void **state) {
     for (int32_t i = 0; i < 300; i++) {
         scene_steps(world, 1);
         const stn_observation *o = stn_world_observation(world);
-        touched += o->report->contacts > 0 && scene_normal_impulse(o) > 0.0;
+        touched += o->report->contact_count > 0 && scene_normal_impulse(o) > 0.0;
         assert_true(o->report->kinetic_J <= last + 1e-5 * energy); // gyroscopic terms are explicit: first order in dt
         last = o->report->kinetic_J;
     }
@@ -107,7 +107,7 @@ static void the_result_does_not_depend_on_the_number_of_threads(void **state) {
             (void)(i % 3 == 0 ? scene_ball(world, name, 1.0, 0.1, at) : scene_cube(world, name, 1.0, at));
         }
         scene_steps(world, 200);
-        assert_true(stn_world_observation(world)->report->islands >= 2);
+        assert_true(stn_world_observation(world)->report->island_count >= 2);
         hash[k] = stn_world_hash(world);
         stn_world_destroy(world);
     }
@@ -161,9 +161,9 @@ static void bad_values_are_refused_by_name(void **state) {
     options.dt = NAN;
     assert_int_equal(stn_world_create(*state, &options, &none, &err), STN_ERR_ARGUMENT);
     options = stn_world_options_default();
-    options.relaxation = (stn_relaxation_rule)2;
+    options.relaxation_rule = (stn_relaxation_rule)2;
     assert_int_equal(stn_world_create(*state, &options, &none, &err), STN_ERR_ARGUMENT);
-    options.relaxation = STN_RELAXATION_SUM;
+    options.relaxation_rule = STN_RELAXATION_SUM;
     options.contact_point = (stn_contact_point_rule)-1;
     assert_int_equal(stn_world_create(*state, &options, &none, &err), STN_ERR_ARGUMENT);
     assert_non_null(strstr(err.text, "contact_point = -1"));

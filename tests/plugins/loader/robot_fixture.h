@@ -117,7 +117,7 @@ static inline void load_text(fixture *f, const char *text) {
 static inline void print_findings(const fixture *f) {
     for (int32_t i = 0; i < f->list.count; i++) {
         const stn_diagnostic *d = &f->list.items[i];
-        print_message("  %d %s:%d: %s: [%s] %s\n", (int)d->severity, d->file, (int)d->line, d->element, d->code,
+        print_message("  %d %s:%d: %s: [%s] %s\n", (int)d->severity, d->file, (int)d->line, d->where, d->code,
                       d->text);
     }
 }
@@ -173,7 +173,7 @@ static inline const stn_diagnostic *find_finding(const fixture *f, stn_severity 
     for (int32_t i = 0; i < f->list.count; i++) {
         const stn_diagnostic *d = &f->list.items[i];
         if (d->severity == severity && strcmp(d->code, code) == 0 && (line == 0 || d->line == line) &&
-            (element == NULL || strcmp(d->element, element) == 0) && (part == NULL || strstr(d->text, part) != NULL)) {
+            (element == NULL || strcmp(d->where, element) == 0) && (part == NULL || strstr(d->text, part) != NULL)) {
             return d;
         }
     }

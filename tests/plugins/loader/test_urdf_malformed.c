@@ -52,7 +52,7 @@ static bool says(const fixture *f, const outcome *o) {
     for (int32_t i = 0; i < f->list.count; i++) {
         const stn_diagnostic *d = &f->list.items[i];
         if (d->severity == severity && (o->line == 0 || d->line == o->line) &&
-            (o->element == NULL || strcmp(d->element, o->element) == 0) && strstr(d->text, o->part) != NULL) {
+            (o->element == NULL || strcmp(d->where, o->element) == 0) && strstr(d->text, o->part) != NULL) {
             return true;
         }
     }

@@ -28,13 +28,13 @@ static stn_status look(void *user, const stn_observation *o, stn_error *err) {
     seen *s = &w->steps[w->count++];
     *s = (seen){.step = o->step,
                 .time = o->time,
-                .contact_count = o->report->contacts,
+                .contact_count = o->report->contact_count,
                 .iterations = o->report->iterations,
                 .momentum = o->certificate->momentum,
                 .penetration = o->certificate->penetration_m,
                 .kinetic = o->report->kinetic_J,
                 .potential = o->report->potential_J,
-                .step_us = o->report->duration_us};
+                .step_us = o->report->step_us};
     for (int32_t b = 1; b < o->model->body_count; b++) {
         s->pose[b] = o->kinematics->body_pose[b];
         s->velocity[b].angular = o->kinematics->body_velocity[b].angular;
@@ -226,9 +226,9 @@ static void a_sliding_contact_slips_with_friction_used_up(void **state) {
     assert_near(rolling->slip_speed, 0.0, 2.0 * d->velocity);
     assert_near(rolling->glide_gap, 0.0, 0.0);
     assert_near(find_series(d, "slipping")->values[100], 1.0, 0.0);
-    assert_near(find_series(d, "slip_m/s")->values[100], d->frames[100].contacts[0].slip_speed, d->velocity);
+    assert_near(find_series(d, "slip_speed_m/s")->values[100], d->frames[100].contacts[0].slip_speed, d->velocity);
     assert_near(find_series(d, "slipping")->values[390], 0.0, 0.0);
-    assert_near(find_series(d, "slip_m/s")->values[390], 0.0, 0.0);
+    assert_near(find_series(d, "slip_speed_m/s")->values[390], 0.0, 0.0);
     stn_world_destroy(world);
 }
 

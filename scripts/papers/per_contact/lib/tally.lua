@@ -19,7 +19,7 @@ end
 --- After each step; iterations count where there are contacts.
 function mt.__index:add(step)
   self.steps = self.steps + 1
-  self.step_us, self.solve_us = self.step_us + step.duration_us, self.solve_us + step.solve_us
+  self.step_us, self.solve_us = self.step_us + step.step_us, self.solve_us + step.solve_us
   self.deepest = math.max(self.deepest, step.certificate.penetration_m or 0)
   local contacts = step.contact_count
   if contacts > 0 then

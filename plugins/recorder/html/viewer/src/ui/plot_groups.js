@@ -25,7 +25,7 @@ const STANDARD = [
       { label: "pot.", of: ["potential_J"] }, { label: "el.", of: ["elastic_J"] },
     ],
   },
-  { key: "slip", title: "Slip speed", unit: "m/s", shown: false, lines: [{ label: "fastest", of: ["slip_m/s"] }] },
+  { key: "slip", title: "Slip speed", unit: "m/s", shown: false, lines: [{ label: "fastest", of: ["slip_speed_m/s"] }] },
   { key: "penetration", title: "Penetration", unit: "m", shown: false, lines: [{ label: "deepest", of: ["penetration_m"] }] },
   { key: "overlap", title: "Overlap", unit: "m", shown: false, lines: [{ label: "deepest", of: ["overlap_m"] }] },
   { key: "step_time", title: "Step time", unit: "µs", shown: false, lines: [{ label: "step", of: ["step_us"] }] },
