@@ -36,9 +36,16 @@ static const char *type_name(stn_param_type type) {
     return "";
 }
 
-/// The ID of the command line: a plugin's id, or the name of a kind; NULL is all.
+/// ID or KIND/ID.
+static bool is_named(const stn_plugin_info *info, const char *id) {
+    const char *slash = strchr(id, '/');
+    return slash == NULL ? strcmp(info->desc->id, id) == 0
+                         : cli_kind_before_slash(id) == info->desc->kind && strcmp(info->desc->id, slash + 1) == 0;
+}
+
+/// The word of the command line: a plugin, or the name of a kind; NULL is all.
 static bool is_wanted(const stn_plugin_info *info, const char *id) {
-    return id == NULL || strcmp(info->desc->id, id) == 0 || strcmp(stn_kind_name(info->desc->kind), id) == 0;
+    return id == NULL || is_named(info, id) || strcmp(stn_kind_name(info->desc->kind), id) == 0;
 }
 
 static void visit_params(const stn_plugin_desc *desc, void (*visit)(const stn_param *param, void *user), void *user) {
@@ -203,15 +210,20 @@ static void print_table(const listing *found, const char *id) {
     }
 }
 
+/// Files and folders that were refused.
+static void print_problems(const listing *found) {
+    for (int32_t i = 0; i < found->problem_count; i++) {
+        fprintf(stderr, "warning: %s\n", found->problems[i]);
+    }
+}
+
 static int print_people(const listing *found, const char *id, bool is_kind) {
     if (id == NULL || is_kind) {
         print_table(found, id);
-        for (int32_t i = 0; i < found->problem_count; i++) {
-            fprintf(stderr, "warning: %s\n", found->problems[i]);
-        }
+        print_problems(found);
     }
     for (int32_t i = 0; i < found->count; i++) {
-        if (id != NULL && strcmp(found->plugins[i].desc->id, id) == 0) {
+        if (id != NULL && is_named(&found->plugins[i], id)) {
             print_plugin(&found->plugins[i]);
         }
     }
@@ -236,7 +248,8 @@ static int unknown(const cli_command *command, const listing *found, const char 
     for (int kind = 0; kind < STN_KIND_COUNT; kind++) {
         names[count++] = stn_kind_name((stn_kind)kind);
     }
-    const char *near = stn_suggest(id, names, count);
+    const char *near = stn_suggest(strchr(id, '/') != NULL ? strchr(id, '/') + 1 : id, names, count);
+    print_problems(found); // which it may be among
     return cli_fail(command, "unknown plugin %s;%s%s%s see stiction plugins", id, near != NULL ? " did you mean " : "",
                     near != NULL ? near : "", near != NULL ? "?" : "");
 }
@@ -283,7 +296,7 @@ static int answer(const cli_command *command, stn_context *context, const char *
     stn_error error = {STN_OK, ""};
     listing found = {0};
     stn_plugin_info place[STN_KIND_COUNT];
-    bool is_path = id != NULL && strchr(id, '/') != NULL;
+    bool is_path = id != NULL && strchr(id, '/') != NULL && cli_kind_before_slash(id) == STN_KIND_COUNT;
     stn_status status =
         is_path ? read_file(context, id, place, &found, &error)
                 : stn_plugins(context, &found.plugins, &found.count, &found.problems, &found.problem_count, &error);
@@ -299,8 +312,8 @@ int cmd_plugins(int argc, char **argv) {
         {"json", 0, CLI_FLAG, NULL, "everything, as JSON on stdout", &json},
     };
     const cli_command command = {
-        "plugins", "[ID|KIND|PATH]",   "Lists the plugins; with ID: what can be set, and where it comes from.",
-        options,   STN_COUNT(options), 0,
+        "plugins", "[ID|KIND|KIND/ID|PATH]", "Lists the plugins; with ID: what can be set, and where it comes from.",
+        options,   STN_COUNT(options),       0,
         1};
     cli_list words;
     int status = cli_parse(&command, argc, argv, &words);

@@ -81,18 +81,6 @@ static void report_check(void *user, const validate_check *check, const validate
 
 // ------------------------------------------------------------------------------------------------------------ plugins
 
-/// "solver/sap" -> solver; STN_KIND_COUNT when the part before the slash is no kind.
-static stn_kind kind_before_slash(const char *word) {
-    const char *slash = strchr(word, '/');
-    for (int kind = 0; kind < STN_KIND_COUNT; kind++) {
-        const char *name = stn_kind_name((stn_kind)kind);
-        if (strlen(name) == (size_t)(slash - word) && strncmp(name, word, strlen(name)) == 0) {
-            return (stn_kind)kind;
-        }
-    }
-    return STN_KIND_COUNT;
-}
-
 /// No kind has this id.
 static stn_status refuse_id(stn_context *context, const char *id, stn_error *err) {
     enum { MOST_NAMES = 256 };
@@ -117,7 +105,7 @@ static stn_status refuse_id(stn_context *context, const char *id, stn_error *err
 static stn_status find_plugins(stn_context *context, const char *word, stn_plugin_info *found, int32_t *count,
                                const char **chosen_by, stn_error *err) {
     bool slash = strchr(word, '/') != NULL;
-    stn_kind only = slash ? kind_before_slash(word) : STN_KIND_COUNT;
+    stn_kind only = slash ? cli_kind_before_slash(word) : STN_KIND_COUNT;
     const char *id = only < STN_KIND_COUNT ? strchr(word, '/') + 1 : word;
     stn_status status = STN_OK;
     *chosen_by = id;
@@ -264,7 +252,7 @@ static int validate(run *r, const char *word) {
     const char *chosen_by = word;
     int32_t count = 0;
     stn_status status = stn_context_create(NULL, &r->context, &err);
-    if (status == STN_OK && strchr(word, '/') != NULL && kind_before_slash(word) == STN_KIND_COUNT) {
+    if (status == STN_OK && strchr(word, '/') != NULL && cli_kind_before_slash(word) == STN_KIND_COUNT) {
         status = validate_loading(r->context, word, timeout_of(r->options), &err);
     }
     status = status == STN_OK ? find_plugins(r->context, word, found, &count, &chosen_by, &err) : status;

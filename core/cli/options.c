@@ -214,3 +214,14 @@ bool cli_setting(const char *text, char *name, size_t size, stn_setting *setting
     *setting = (stn_setting){.name = name, .form = STN_SETTING_TEXT, .text = equals + 1, .where = "--set"};
     return true;
 }
+
+stn_kind cli_kind_before_slash(const char *word) {
+    size_t length = strcspn(word, "/");
+    for (int kind = 0; kind < STN_KIND_COUNT && word[length] == '/'; kind++) {
+        const char *name = stn_kind_name((stn_kind)kind);
+        if (strlen(name) == length && strncmp(name, word, length) == 0) {
+            return (stn_kind)kind;
+        }
+    }
+    return STN_KIND_COUNT;
+}

@@ -3,7 +3,7 @@
 #ifndef STICTION_CLI_OPTIONS_H
 #define STICTION_CLI_OPTIONS_H
 
-#include <stiction/params.h>
+#include <stiction/plugin.h>
 
 /// Exit statuses of the command.
 enum { CLI_DONE = 0, CLI_CHECK_FAILED = 1, CLI_BAD_INPUT = 2, CLI_SOLVER_FAILED = 3, CLI_INTERRUPTED = 130 };
@@ -58,5 +58,8 @@ int cli_fail_status(const cli_command *command, const stn_error *error);
 /// "name=value" -> a text setting with where = "--set". The name is copied into `name`. False without '=' or name, or
 /// when the name is too long.
 bool cli_setting(const char *text, char *name, size_t size, stn_setting *setting);
+
+/// "solver/sap" -> solver; STN_KIND_COUNT without a slash, or when what stands before it is no kind.
+stn_kind cli_kind_before_slash(const char *word);
 
 #endif

@@ -192,9 +192,10 @@ static stn_status unknown_id(const stn_registry *registry, stn_kind kind, const 
                         stn_kind_name(kind), id, stn_kind_name(kind));
     }
     const char *near = stn_suggest(id, ids, count);
-    return stn_fail(err, STN_ERR_PLUGIN, "unknown %s %s;%s%s%s there %s %s", stn_kind_name(kind), id,
+    return stn_fail(err, STN_ERR_PLUGIN, "unknown %s %s;%s%s%s there %s %s%s", stn_kind_name(kind), id,
                     near != NULL ? " did you mean " : "", near != NULL ? near : "", near != NULL ? "?" : "",
-                    count == 1 ? "is" : "are", list);
+                    count == 1 ? "is" : "are", list,
+                    registry->problems != NULL ? "; files or folders were refused, see 'stiction plugins'" : "");
 }
 
 static stn_status find_by_id(stn_context *context, stn_kind kind, const char *id, const stn_plugin_info **out,

@@ -52,7 +52,7 @@ static stn_status create_plugins(stn_world *world, const stn_world_options *opti
         bool unused = kind == STN_KIND_LAW && !solver_takes_law(solver->desc->ops.solver);
         if (id == NULL || unused) {
             if (unused && choice->id != NULL) {
-                stn_log(world->context, STN_LOG_WARNING, "law %s is not used: solver %s has its own", choice->id,
+                stn_log(world->context, STN_LOG_WARNING, "law %s is not used: solver %s takes none", choice->id,
                         solver->desc->id);
             }
             continue;

@@ -53,9 +53,10 @@ typedef struct stn_plugin_desc {
     const char *version;   // of the plugin
     const char *summary;   // one line
     const char *reference; // paper and equations that it implements; NULL for none
-    const char *const *capabilities; // words for people and tools, NULL-terminated; may be NULL. A law, solver or
-                                     // contact model that uses one of stn_material's "dissipation", "restitution",
-                                     // "modulus" names it here; where none does, scripts are told
+    const char *const *capabilities; // words, NULL-terminated; may be NULL. Shown; these mean something: "dissipation",
+                                     // "restitution", "modulus" of a law, solver or contact model that uses this member
+                                     // of stn_material (where none does, scripts are told); "gap" of a law that is
+                                     // defined before touch alone; "dense" of a solver with a matrix over all rows
     uint32_t config_size;            // 0 without parameters
     const stn_param *params;
     int32_t param_count;

@@ -50,12 +50,14 @@ STN_API const char *stn_phase_name(stn_phase phase);
 
 /// Stopping rules common to all solvers; a plugin adds none of its own with these meanings.
 typedef struct stn_solve_control {
-    double tolerance;             // relative; each formulation's scaled residual [1]
-    double absolute_tolerance;    // [sqrt(J)] for momentum residuals
+    double tolerance;             // relative [1]: of natural maps (stn_delassus_residual) to the largest speed, |b| or
+                                  // |v_hat| of a row; of momentum to the larger of |D A v| and |D J^T gamma|
+    double absolute_tolerance;    // [sqrt(J)] of momentum, or of a contact velocity over sqrt(w): done whatever the
+                                  // scale; a solver of impulses may leave it out
     int32_t max_iterations;       // then it ends with STN_NOT_CONVERGED
     stn_context *context;         // for allocation in the workspace and messages
     stn_arena *arena;             // scratch, reset by the caller afterwards
-    stn_threads *threads;         // for one big problem; may be NULL
+    stn_threads *threads;         // to be used within the call; NULL where islands are solved side by side
     const stn_law *law;           // NULL unless STN_NEEDS_LAW
     const void *law_memory;       // memory_per_constraint bytes per slot, read only; NULL without
     void *memory;                 // the solver's own memory_per_constraint bytes per slot, in and out; NULL without
@@ -80,7 +82,7 @@ typedef struct stn_solution {
 typedef struct stn_solve_info {
     int32_t iterations;                              // 0: the start was a solution
     double cost;                                     // objective where there is one, else NaN
-    const char *reason;                              // static text: "residual", "stagnation", "iterations"
+    const char *reason;                              // static text in the solver's own words: "residual", "iterations"
     int32_t factorizations, line_search_evaluations; // 0 where a solver has none
 } stn_solve_info;
 
@@ -90,13 +92,14 @@ typedef struct stn_solver_ops {
     stn_formulation formulation; // what it solves
     stn_yield yields;            // what it leaves
     uint32_t needs;              // STN_NEEDS_...
-    uint32_t sets;               // bit set of stn_constraint_set; a problem with others is refused, naming the rows
+    uint32_t sets;               // 1u << STN_SET_CONE | ...; a problem with others is refused, naming the rows
     /// OPTIONAL. A cache (factors, packed arrays) for calls one after the other; may allocate whenever sizes grow,
     /// nothing in it may change the result. [setup]
     stn_status (*create_workspace)(void *self, stn_context *context, void **workspace, stn_error *err);
     void (*destroy_workspace)(void *workspace); // REQUIRED with create_workspace
-    /// REQUIRED. STN_OK, STN_STALLED or STN_NOT_CONVERGED leave the best iterate in `solution`; negative: untouched.
-    /// [step]
+    /// REQUIRED. Solves one island: `problem`, inverse and delassus are of it alone, islands may run at the same time
+    /// on other workers. STN_OK: to the tolerance; STN_STALLED: as near as digits allow; STN_NOT_CONVERGED: given up.
+    /// All three leave the best iterate in `solution`; negative: untouched. [step]
     stn_status (*solve)(void *self, const stn_problem *problem, const stn_solve_control *control,
                         stn_solution *solution, stn_solve_info *info, stn_error *err);
     int32_t max_iterations; // default of the shared parameter; 0: that of the kind. First-order methods take thousands

@@ -12,7 +12,7 @@ static void test_help_and_version_answer_on_stdout(void **state) {
     stn_expect_part("--help " QUIET, 0, "usage: stiction COMMAND");
     stn_expect_part("--help " QUIET, 0, "plugins ");
     stn_expect("--version " QUIET, 0, "stiction " STN_VERSION ", plugin ABI 1.0\n");
-    stn_expect_part("plugins --help " QUIET, 0, "usage: stiction plugins [ID|KIND|PATH] [options]\n");
+    stn_expect_part("plugins --help " QUIET, 0, "usage: stiction plugins [ID|KIND|KIND/ID|PATH] [options]\n");
 }
 
 static void test_bad_usage_is_one_line_on_stderr_and_status_2(void **state) {
@@ -63,6 +63,10 @@ static void test_plugins_with_an_id_tells_what_can_be_set(void **state) {
                "      first line\n");
     stn_expect("plugins quite " BOTH, 2,
                "stiction plugins: unknown plugin quite; did you mean quiet? see stiction plugins\n");
+    stn_expect_part("plugins recorder/quiet " QUIET, 0, "recorder quiet 1.2.3\n");
+    stn_expect("plugins recorder/quite " BOTH, 2,
+               "stiction plugins: unknown plugin recorder/quite; did you mean quiet? see stiction plugins\n");
+    stn_expect_part("plugins law/quiet " BOTH, 2, "stiction plugins: unknown plugin law/quiet;");
 }
 
 static void test_a_path_shows_the_plugins_of_one_file(void **state) {
@@ -78,6 +82,8 @@ static void test_refused_plugins_are_told_and_do_no_harm(void **state) {
     setenv("STICTION_PLUGIN_PATH", FAKE_DIR "/bad:" FAKE_DIR "/good", 1);
     stn_expect_part("plugins " QUIET, 0, "\nrecorder    quiet");
     stn_expect_part("plugins 2>&1 >/dev/null", 0,
+                    "warning: " FAKE_DIR "/bad/text.so: cannot be loaded: file too short\n");
+    stn_expect_part("plugins text 2>&1", 2, // it may be the one that is missed
                     "warning: " FAKE_DIR "/bad/text.so: cannot be loaded: file too short\n");
     setenv("STICTION_PLUGIN_PATH", FAKE_DIR "/good", 1);
 }
