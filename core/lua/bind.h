@@ -61,6 +61,9 @@ _Noreturn void stn_lua_fail(lua_State *L, const char *format, ...) STN_PRINTF(2,
 void stn_lua_check(lua_State *L, stn_status status, const stn_error *err);
 /// Raises "owner has no 'name', did you mean 'x'?" or the list of `names` (NULL-terminated).
 _Noreturn void stn_lua_unknown(lua_State *L, const char *owner, const char *name, const char *const *names);
+/// Of two names in a list of them, for qsort: tables have no order, without one of ours messages differ from run to
+/// run.
+int stn_lua_compare_names(const void *a, const void *b);
 /// Makes a class: methods, and properties read by `get` (a name -> pushes one value and returns true). An unknown name
 /// is an error that lists `properties` and the methods. Leaves nothing on the stack.
 typedef bool (*stn_lua_getter)(lua_State *L, void *self, const char *name);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Errors with the script's position, and classes whose unknown members are errors.
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lua/bind.h"
@@ -77,18 +78,24 @@ typedef struct class_info {
     const char *const *properties;
 } class_info;
 
-/// Raises for an unknown member: collects the names of properties and methods.
+int stn_lua_compare_names(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/// Raises for an unknown member: collects the names of properties and, sorted, of methods.
 static void refuse_member(lua_State *L, const class_info *info, const char *name) {
     const char *names[128];
     int32_t count = 0;
     for (const char *const *p = info->properties; p != NULL && *p != NULL && count < 64; p++) {
         names[count++] = *p;
     }
+    int32_t methods = count;
     lua_pushnil(L);
     while (count < STN_COUNT(names) - 1 && lua_next(L, lua_upvalueindex(1)) != 0) {
         lua_pop(L, 1);
         names[count++] = lua_tostring(L, -1);
     }
+    qsort(&names[methods], (size_t)(count - methods), sizeof *names, stn_lua_compare_names);
     names[count] = NULL;
     stn_lua_unknown(L, strchr(info->type, '.') + 1, name, names);
 }

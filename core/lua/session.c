@@ -79,11 +79,6 @@ static bool is_world_option(const char *name) {
     return false;
 }
 
-/// A script's table has no order: without one of ours the message would differ from run to run.
-static int compare_names(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 stn_status stn_session_check_overrides(stn_session *session, stn_error *err) {
     for (int32_t i = 0; i < session->override_count; i++) {
         const stn_override *o = &session->overrides[i];
@@ -96,7 +91,7 @@ stn_status stn_session_check_overrides(stn_session *session, stn_error *err) {
         for (int32_t p = 0; p < session->parameter_count && count < STN_COUNT(names); p++) {
             names[count++] = session->parameters[p].name;
         }
-        qsort(names, (size_t)count, sizeof *names, compare_names);
+        qsort(names, (size_t)count, sizeof *names, stn_lua_compare_names);
         for (int32_t p = 0; p < count; p++) {
             size_t used = strlen(known);
             snprintf(known + used, sizeof known - used, "%s%s", used > 0 ? ", " : "", names[p]);
@@ -111,7 +106,8 @@ stn_status stn_session_check_overrides(stn_session *session, stn_error *err) {
             return stn_fail(err, STN_ERR_PARAMETER,
                             "--set %s: the script declares no such parameter, did you mean '%s'?", o->name, near);
         }
-        return stn_fail(err, STN_ERR_PARAMETER, "--set %s: the script declares no such parameter before its first world; it declares: %s",
+        return stn_fail(err, STN_ERR_PARAMETER,
+                        "--set %s: the script declares no such parameter before its first world; it declares: %s",
                         o->name, count > 0 ? known : "none");
     }
     return STN_OK;

@@ -107,6 +107,11 @@ stn.test("unknown keys name the nearest, or list all", function()
   refused(function() stn.world { dt = 1, [{}] = 2 } end, "cannot be a key")
 end)
 
+stn.test("members that there are stand in order, properties first", function()
+  local link = stn.world {}:box { name = "cube", size = { 1, 1, 1 } }:link "cube"
+  refused(function() return link.qqqqqqqqqq end, "link has no 'qqqqqqqqqq'; it has: name, apply_force, jacobian, joint, mass, parent")
+end)
+
 stn.test("a reference of a joint that mimics names its master", function()
   local world = stn.world {}
   local gripper = world:load { "models/wsg50/wsg50.urdf", fixed = true }
