@@ -6,11 +6,13 @@
 #include <string.h>
 
 #include "base/replace.h"
+#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/print.h"
 #include "cli/single_contacts.h"
 #include "cli/solve_problem.h"
+#include "problem_files/fclib.h"
 
 typedef struct solve_options {
     const char *solver, *law, *factor, *local, *out;
@@ -169,15 +171,6 @@ static int write_result(const solve_run *run, stn_status status) {
     return CLI_PROCEED;
 }
 
-static bool ends_with(const char *text, const char *end) {
-    size_t length = strlen(text), tail = strlen(end);
-    return length >= tail && strcmp(text + length - tail, end) == 0;
-}
-
-static bool is_hdf5(const char *path) {
-    return ends_with(path, ".hdf5") || ends_with(path, ".h5");
-}
-
 /// Impulses and contact velocities for FCLIB's tools.
 static int write_solution(solve_run *run) {
     stn_status status = stn_solution_save_fclib(run->context, &run->problem.problem, run->problem.solution.v,
@@ -201,8 +194,8 @@ static int show(solve_run *run, stn_status status) {
         }
     }
     if (run->options->out != NULL) {
-        int outcome =
-            !is_hdf5(run->options->out) ? write_result(run, status) : (status >= 0 ? write_solution(run) : CLI_PROCEED);
+        int outcome = !fclib_is_named(run->options->out) ? write_result(run, status)
+                                                         : (status >= 0 ? write_solution(run) : CLI_PROCEED);
         if (outcome != CLI_PROCEED) {
             return outcome;
         }
@@ -332,7 +325,7 @@ int cmd_solve(int argc, char **argv) {
     if (status != CLI_PROCEED) {
         return status;
     }
-    o.singles = ends_with(words.items[0], ".csv");
+    o.singles = text_ends_with(words.items[0], ".csv");
     if (o.solver == NULL) {
         o.solver = o.local != NULL || o.singles ? "bisection" : "sap";
     }
@@ -341,7 +334,7 @@ int cmd_solve(int argc, char **argv) {
     if (status == CLI_PROCEED && o.singles) {
         status = refuse_for_singles(&command, &o, plugins);
     }
-    if (status == CLI_PROCEED && o.out != NULL && !ends_with(o.out, ".json") && !is_hdf5(o.out)) {
+    if (status == CLI_PROCEED && o.out != NULL && !text_ends_with(o.out, ".json") && !fclib_is_named(o.out)) {
         status = cli_fail(&command, "--out %s: only .json and .hdf5 files are written", o.out);
     }
     if (status == CLI_PROCEED) {

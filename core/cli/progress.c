@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/progress.h"
 #include "cli/terminal.h"
@@ -10,9 +9,7 @@
 static const double shortest_pause = 0.1; // [s]
 
 double cli_seconds_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    return 1e-6 * stn_clock_us();
 }
 
 static bool same_end(double a, double b) {

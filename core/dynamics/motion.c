@@ -12,20 +12,14 @@
 // the sample before or after is at the same place (of orientations: is the same), so that who waits there stands.
 #include <stiction/motion.h>
 
+#include "base/pose.h"
+
 static stn_vec3 turn_between(const stn_mat3 *from, const stn_mat3 *to) { // in the axes of `from`, and of `to`
     stn_mat3 back = stn_mat3_transpose(from), turn = stn_mat3_mul(&back, to);
     return stn_quat_log(stn_quat_from_matrix(&turn));
 }
 
 // ------------------------------------------------------------------------------------------------------------- checks
-
-static bool pose_finite(const stn_pose *pose) {
-    bool finite = stn_vec3_finite(pose->position);
-    for (int32_t i = 0; i < 9; i++) {
-        finite = finite && isfinite(pose->rotation.m[i / 3][i % 3]);
-    }
-    return finite;
-}
 
 static stn_status check_sample(const stn_motion *motion, int32_t i, stn_error *err) {
     double t = motion->time[i];

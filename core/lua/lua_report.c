@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "lua/bind.h"
 
@@ -149,9 +148,7 @@ const char *stn_lua_skip_reason(lua_State *L, int index) {
 }
 
 static double seconds_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    return 1e-6 * stn_clock_us();
 }
 
 const char *stn_session_failed_check(const stn_session *session, int32_t first, char *text, size_t size) {

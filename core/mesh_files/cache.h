@@ -17,7 +17,6 @@ typedef struct mesh_place {
     const char *folder, *root;
 } mesh_place;
 
-
 /// The mesh of `key`, kept for the caller; NULL when neither the context nor the folder has it, or when it came from
 /// further files that have changed. Never fails: what is unreadable or damaged is not there. Thread: [any].
 const stn_mesh *mesh_cache_find(stn_context *context, const mesh_key *key, const mesh_place *place);

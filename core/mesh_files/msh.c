@@ -11,12 +11,6 @@
 
 #include "mesh_files/msh.h"
 
-stn_status msh_begin_numbers(msh_file *f) {
-    stn_status status = f->binary ? reader_line_end(&f->r) : STN_OK;
-    f->r.binary = f->binary && status == STN_OK;
-    return status;
-}
-
 static stn_status read_format(msh_file *f) {
     mesh_reader *r = &f->r;
     char version[8], shown[READER_SHOWN];
@@ -41,11 +35,11 @@ static stn_status read_format(msh_file *f) {
         return reader_fail(r, "file type %lld and data size %lld: 0 or 1, and %d, are read", (long long)binary,
                            (long long)size, SIZE_WIDTH);
     }
-    f->binary = r->names_bytes = binary == 1;
-    if (status != STN_OK || !f->binary) {
+    r->has_binary = binary == 1;
+    if (status != STN_OK || !f->r.has_binary) {
         return status;
     }
-    status = msh_begin_numbers(f);
+    status = reader_begin_numbers(&f->r);
     if (status == STN_OK) {
         status = reader_integer(r, "byte order", 4, &order);
     }
@@ -167,14 +161,14 @@ static stn_status read_elements_2(msh_file *f) {
     int64_t count = 0, done = 0;
     stn_status status = reader_text_integer(r, "number of elements", "", &count);
     if (status == STN_OK) {
-        status = msh_begin_numbers(f);
+        status = reader_begin_numbers(&f->r);
     }
     if (status == STN_OK) {
         status = reader_check_count(r, "number of elements", count, 8);
     }
     while (done < count && status == STN_OK) {
         int64_t head[3] = {0, 1, 0}; // type, elements behind this header, tags of each
-        if (!f->binary) {
+        if (!f->r.has_binary) {
             status = read_element_line(f);
         } else {
             status = reader_integers(r, "header of elements", 4, head, 3);
@@ -194,12 +188,12 @@ static stn_status read_elements_2(msh_file *f) {
 static stn_status read_elements_4(msh_file *f) {
     mesh_reader *r = &f->r;
     int64_t head[4] = {0}, done = 0; // blocks, elements, least and largest number
-    stn_status status = msh_begin_numbers(f);
+    stn_status status = reader_begin_numbers(&f->r);
     if (status == STN_OK) {
         status = reader_integers(r, "head of $Elements", SIZE_WIDTH, head, 4);
     }
     if (status == STN_OK) {
-        status = reader_check_count(r, "number of elements", head[1], f->binary ? 2 * SIZE_WIDTH : 4);
+        status = reader_check_count(r, "number of elements", head[1], f->r.has_binary ? 2 * SIZE_WIDTH : 4);
     }
     for (int64_t i = 0; i < head[0] && status == STN_OK; i++) {
         int64_t block[3] = {0}, count = 0; // dimension, entity, type
@@ -228,7 +222,7 @@ static stn_status read_elements(msh_file *f) {
         return reader_fail(&f->r, "$Elements before $Nodes");
     }
     stn_status status = f->version == 2 ? read_elements_2(f) : read_elements_4(f);
-    f->r.binary = false;
+    reader_end_numbers(&f->r);
     return status;
 }
 
@@ -280,7 +274,7 @@ static stn_status read_section(msh_file *f, mesh_word name) {
     } else {
         status = skip_section(r, name);
     }
-    f->r.binary = false;
+    reader_end_numbers(&f->r);
     if (status != STN_OK) {
         return status;
     }

@@ -12,16 +12,13 @@ typedef struct tagged_node {
 
 typedef struct msh_file {
     mesh_reader r;
-    int32_t version; // 2 or 4, 0 before $MeshFormat
-    bool binary;
+    int32_t version;    // 2 or 4, 0 before $MeshFormat
     tagged_node *nodes; // sorted by tag after $Nodes
     int32_t node_count;
 } msh_file;
 
 enum { SIZE_WIDTH = 8 };
 
-/// Numbers in a binary file begin on the line after the text.
-stn_status msh_begin_numbers(msh_file *f);
 /// What stands between $Nodes and its end.
 stn_status msh_read_nodes(msh_file *f);
 stn_status msh_find_vertex(const msh_file *f, int64_t tag, int32_t *vertex);

@@ -26,7 +26,7 @@ static stn_status read_node(msh_file *f, int64_t tag, int64_t parameters) {
 
 static stn_status reserve_nodes(msh_file *f, int64_t count, int64_t text_bytes, int64_t binary_bytes) {
     mesh_reader *r = &f->r;
-    stn_status status = reader_check_count(r, "number of nodes", count, f->binary ? binary_bytes : text_bytes);
+    stn_status status = reader_check_count(r, "number of nodes", count, f->r.has_binary ? binary_bytes : text_bytes);
     if (status == STN_OK) {
         status = reader_room(r, &r->vertices, count);
     }
@@ -43,7 +43,7 @@ static stn_status read_nodes_2(msh_file *f) {
     int64_t count = 0;
     stn_status status = reader_text_integer(r, "number of nodes", "", &count);
     if (status == STN_OK) {
-        status = msh_begin_numbers(f);
+        status = reader_begin_numbers(&f->r);
     }
     if (status == STN_OK) {
         status = reserve_nodes(f, count, 8, 28);
@@ -64,7 +64,7 @@ static stn_status read_node_block(msh_file *f, int64_t count, int64_t parameters
     mesh_reader tags = *r;
     int64_t tag = 0;
     stn_status status = STN_OK;
-    if (f->binary) {
+    if (f->r.has_binary) {
         status = reader_skip_bytes(r, "node tags", count * SIZE_WIDTH);
     } else {
         for (int64_t i = 0; i < count && status == STN_OK; i++) {
@@ -83,7 +83,7 @@ static stn_status read_node_block(msh_file *f, int64_t count, int64_t parameters
 static stn_status read_nodes_4(msh_file *f) {
     mesh_reader *r = &f->r;
     int64_t head[4] = {0}; // blocks, nodes, least and largest tag
-    stn_status status = msh_begin_numbers(f);
+    stn_status status = reader_begin_numbers(&f->r);
     if (status == STN_OK) {
         status = reader_integers(r, "head of $Nodes", SIZE_WIDTH, head, 4);
     }
@@ -156,7 +156,7 @@ stn_status msh_read_nodes(msh_file *f) {
         return reader_fail(&f->r, "$Nodes a second time");
     }
     stn_status status = f->version == 2 ? read_nodes_2(f) : read_nodes_4(f);
-    f->r.binary = false;
+    reader_end_numbers(&f->r);
     return status == STN_OK ? sort_nodes(f) : status;
 }
 

@@ -70,7 +70,7 @@ stn_status reader_fail(const mesh_reader *r, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    if (r->names_bytes) {
+    if (r->has_binary) {
         return stn_fail(r->err, STN_ERR_ARGUMENT, "%s: byte %lld: %s", r->path, (long long)(r->at - r->begin), text);
     }
     return stn_fail(r->err, STN_ERR_ARGUMENT, "%s:%lld: %s", r->path, (long long)r->line, text);
@@ -121,6 +121,16 @@ stn_status reader_line_end(mesh_reader *r) {
     r->at++;
     r->line++;
     return STN_OK;
+}
+
+stn_status reader_begin_numbers(mesh_reader *r) {
+    stn_status status = r->has_binary ? reader_line_end(r) : STN_OK;
+    r->binary = r->has_binary && status == STN_OK;
+    return status;
+}
+
+void reader_end_numbers(mesh_reader *r) {
+    r->binary = false;
 }
 
 mesh_word reader_word(mesh_reader *r) {

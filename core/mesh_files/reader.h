@@ -18,9 +18,9 @@ typedef struct mesh_reader {
     stn_context *context;
     const char *path;
     const char *begin, *at, *end;
-    int64_t line;     // of `at`, from 1; while the file is text
-    bool names_bytes; // messages name the byte: the file has binary parts
-    bool binary;      // numbers are binary
+    int64_t line;    // of `at`, from 1; while the file is text
+    bool has_binary; // the file has binary parts: messages name the byte
+    bool binary;     // numbers are binary
     bool big_endian;
     mesh_list vertices;   // double[3]
     mesh_list triangles;  // int32_t[3]
@@ -53,9 +53,12 @@ static inline bool is_blank(char c) {
     return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
 }
 
-void reader_skip_line(mesh_reader *r);  ///< up to and with the line end
+void reader_skip_line(mesh_reader *r); ///< up to and with the line end
 /// Steps over the line end, before which only blanks may stand: binary numbers follow.
 stn_status reader_line_end(mesh_reader *r);
+/// Numbers follow: in a binary file from the next line on, as bytes until reader_end_numbers.
+stn_status reader_begin_numbers(mesh_reader *r);
+void reader_end_numbers(mesh_reader *r);
 /// The next word, of any characters but white space.
 mesh_word reader_word(mesh_reader *r);
 bool word_is(mesh_word word, const char *lower_case); ///< in any case

@@ -34,7 +34,7 @@ static stn_status read_corner(mesh_reader *r, int32_t triangle, const char *byte
 }
 
 static stn_status read_binary(mesh_reader *r, int64_t count) {
-    r->names_bytes = true;
+    r->has_binary = true;
     if (3 * count > MESH_COUNT_MAX) {
         return reader_fail(r, "%lld triangles: at most %d are read", (long long)count, MESH_COUNT_MAX / 3);
     }

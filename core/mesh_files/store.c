@@ -16,6 +16,7 @@
 #include <xxhash.h>
 
 #include "base/read_regular.h"
+#include "base/text.h"
 #include "mesh_files/cache.h"
 
 enum {
@@ -119,15 +120,10 @@ static int compare_age(const void *left, const void *right) {
     return (a->time.tv_nsec > b->time.tv_nsec) - (a->time.tv_nsec < b->time.tv_nsec);
 }
 
-static bool has_ending(const char *name, const char *ending) {
-    size_t length = strlen(name), tail = strlen(ending);
-    return length >= tail && strcmp(name + length - tail, ending) == 0;
-}
-
 /// Is it a file of this folder that counts? Temporary ones that were left behind are removed on the way.
 static bool examine(int folder, const char *name, aged_file *file) {
     struct stat what;
-    bool entry = has_ending(name, ".mesh"), temporary = strncmp(name, "new-", 4) == 0;
+    bool entry = text_ends_with(name, ".mesh"), temporary = strncmp(name, "new-", 4) == 0;
     if ((!entry && !temporary) || strlen(name) >= sizeof file->name ||
         fstatat(folder, name, &what, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(what.st_mode)) {
         return false;

@@ -13,16 +13,6 @@ static const vtk_type types[] = {
     {"float", 4, false},         {"double", 8, false},       {"bit", 0, true},          {"string", 0, false},
 };
 
-stn_status vtk_begin_numbers(vtk_file *f) {
-    stn_status status = f->binary ? reader_line_end(&f->r) : STN_OK;
-    f->r.binary = f->binary && status == STN_OK;
-    return status;
-}
-
-void vtk_end_numbers(vtk_file *f) {
-    f->r.binary = false;
-}
-
 stn_status vtk_read_type(vtk_file *f, vtk_type *type) {
     mesh_word word = reader_word(&f->r);
     for (int32_t i = 0; i < STN_COUNT(types); i++) {
@@ -50,10 +40,10 @@ static stn_status read_points(vtk_file *f) {
         return reader_fail(r, "POINTS of type %s: float and double are read", type.name);
     }
     if (status == STN_OK) {
-        status = vtk_begin_numbers(f);
+        status = reader_begin_numbers(&f->r);
     }
     if (status == STN_OK) {
-        status = reader_check_count(r, "POINTS", count, f->binary ? 3 * type.width : 6);
+        status = reader_check_count(r, "POINTS", count, f->r.has_binary ? 3 * type.width : 6);
     }
     if (status == STN_OK) {
         status = reader_room(r, &r->vertices, count);
@@ -67,7 +57,7 @@ static stn_status read_points(vtk_file *f) {
             status = reader_add_vertex(r, p);
         }
     }
-    vtk_end_numbers(f);
+    reader_end_numbers(&f->r);
     f->components = 3;
     f->has_points = true;
     return status;
@@ -94,7 +84,7 @@ static stn_status skip_array(vtk_file *f) {
     int64_t count = components * tuples;
     f->components = components;
     bool text = type.width == 0 && !type.whole;
-    if (f->binary) {
+    if (f->r.has_binary) {
         if (text) {
             return reader_fail(r, "a binary field of texts is not read; save the mesh without it");
         }
@@ -179,11 +169,11 @@ static stn_status read_header(vtk_file *f) {
     reader_skip_line(r); // the title
     char shown[READER_SHOWN];
     mesh_word word = reader_word(r);
-    f->binary = word_is(word, "binary");
-    if (!f->binary && !word_is(word, "ascii")) {
+    f->r.has_binary = word_is(word, "binary");
+    if (!f->r.has_binary && !word_is(word, "ascii")) {
         return reader_fail(r, "expected ASCII or BINARY, found %s", reader_show(word, shown));
     }
-    r->names_bytes = r->big_endian = f->binary;
+    r->big_endian = r->has_binary;
     status = reader_expect(r, "dataset");
     word = reader_word(r);
     f->grid = word_is(word, "unstructured_grid");

@@ -15,7 +15,7 @@ typedef struct vtk_file {
     mesh_reader r;
     int64_t major;      // version
     int64_t components; // of the latest array
-    bool binary, grid, has_points;
+    bool grid, has_points;
     vtk_cells grid_cells; // until CELL_TYPES tells what they are
 } vtk_file;
 
@@ -27,9 +27,6 @@ typedef struct vtk_type {
 
 /// The name of a data type.
 stn_status vtk_read_type(vtk_file *f, vtk_type *type);
-/// Numbers follow: in a binary file from the next line on, as bytes until vtk_end_numbers.
-stn_status vtk_begin_numbers(vtk_file *f);
-void vtk_end_numbers(vtk_file *f);
 
 /// What follows the word METADATA behind an array.
 void vtk_skip_metadata(vtk_file *f);

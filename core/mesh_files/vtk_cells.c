@@ -37,7 +37,7 @@ static stn_status check_cell(const mesh_reader *r, int64_t points, int32_t least
 static stn_status read_counted(vtk_file *f, int64_t total, int32_t least, vtk_cells *c) {
     mesh_reader *r = &f->r;
     int32_t used = 0;
-    stn_status status = vtk_begin_numbers(f);
+    stn_status status = reader_begin_numbers(&f->r);
     for (int32_t i = 0; i < c->count && status == STN_OK; i++) {
         int64_t points = 0;
         status = reader_integer(r, "points in a cell", 4, &points);
@@ -49,7 +49,7 @@ static stn_status read_counted(vtk_file *f, int64_t total, int32_t least, vtk_ce
         }
         c->offset[i + 1] = used;
     }
-    vtk_end_numbers(f);
+    reader_end_numbers(&f->r);
     if (status == STN_OK && used != total) {
         return reader_fail(r, "the cells have %d numbers less than their section says", (int32_t)total - used);
     }
@@ -73,7 +73,7 @@ static stn_status begin_array(vtk_file *f, const char *name, int32_t *width) {
         return reader_fail(&f->r, "%s of type %s: whole numbers of 4 or 8 bytes are read", name, type.name);
     }
     *width = type.width;
-    return status == STN_OK ? vtk_begin_numbers(f) : status;
+    return status == STN_OK ? reader_begin_numbers(&f->r) : status;
 }
 
 /// From version 5 on.
@@ -92,7 +92,7 @@ static stn_status read_offsets(vtk_file *f, int64_t total, int32_t least, vtk_ce
         }
         c->offset[i] = status == STN_OK ? (int32_t)offset : 0;
     }
-    vtk_end_numbers(f);
+    reader_end_numbers(&f->r);
     if (status == STN_OK && c->offset[c->count] != total) {
         return reader_fail(r, "OFFSETS end with %d, CONNECTIVITY has %lld", c->offset[c->count], (long long)total);
     }
@@ -102,7 +102,7 @@ static stn_status read_offsets(vtk_file *f, int64_t total, int32_t least, vtk_ce
     for (int64_t i = 0; i < total && status == STN_OK; i++) {
         status = read_index(r, width, &c->index[i]);
     }
-    vtk_end_numbers(f);
+    reader_end_numbers(&f->r);
     return status;
 }
 
@@ -118,7 +118,7 @@ static stn_status read_cells(vtk_file *f, int32_t least, vtk_cells *c) {
     if (status == STN_OK) {
         status = reader_integer(r, "size of the cells", 4, &numbers);
     }
-    int64_t least_bytes = f->binary ? 4 : 2;
+    int64_t least_bytes = f->r.has_binary ? 4 : 2;
     if (status == STN_OK) {
         status = reader_check_count(r, "number of cells", count, least_bytes);
     }
@@ -221,7 +221,7 @@ stn_status vtk_read_cell_types(vtk_file *f) {
         return reader_fail(r, "CELL_TYPES of %lld cells; CELLS before it have %d", (long long)count, c->count);
     }
     if (status == STN_OK) {
-        status = vtk_begin_numbers(f);
+        status = reader_begin_numbers(&f->r);
     }
     for (int32_t i = 0; i < count && status == STN_OK; i++) {
         int64_t type = 0;
@@ -230,7 +230,7 @@ stn_status vtk_read_cell_types(vtk_file *f) {
             status = add_cell(f, type, c->index + c->offset[i], c->offset[i + 1] - c->offset[i]);
         }
     }
-    vtk_end_numbers(f);
+    reader_end_numbers(&f->r);
     vtk_clear_cells(f, &f->grid_cells);
     return status;
 }

@@ -7,8 +7,14 @@
 #ifndef STICTION_CORE_PROBLEM_FILES_FCLIB_H
 #define STICTION_CORE_PROBLEM_FILES_FCLIB_H
 
+#include "base/text.h"
 #include "problem/owner.h"
 #include "problem_files/array_file.h"
+
+/// Does the name say that a problem's file is, or is to be, one of these?
+static inline bool fclib_is_named(const char *path) {
+    return text_ends_with(path, ".hdf5") || text_ends_with(path, ".h5");
+}
 
 /// Most numbers of one dense matrix that is made of a file: 8192 rows.
 #define FCLIB_MAX_NUMBERS ((int64_t)1 << 26)

@@ -269,14 +269,9 @@ void json_put_problem_2(json_writer *w, const stn_problem *p) {
     json_put(w, "\n}\n");
 }
 
-static bool is_hdf5(const char *path) {
-    const char *end = strrchr(path, '.');
-    return end != NULL && (strcmp(end, ".hdf5") == 0 || strcmp(end, ".h5") == 0);
-}
-
 stn_status stn_problem_save(stn_context *context, const stn_problem *problem, int32_t format, const char *path,
                             stn_error *err) {
-    format = format != STN_FORMAT_BY_NAME ? format : is_hdf5(path) ? STN_FORMAT_FCLIB : 2;
+    format = format != STN_FORMAT_BY_NAME ? format : fclib_is_named(path) ? STN_FORMAT_FCLIB : 2;
     if (format < 1 || format > STN_FORMAT_FCLIB) {
         return stn_fail(err, STN_ERR_ARGUMENT, "%s: format = %d, must be from 0 to 3", path, format);
     }

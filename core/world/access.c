@@ -2,13 +2,15 @@
 // State and step inputs from outside: everything is checked here, before it can reach a step.
 #include <string.h>
 
+#include "base/pose.h"
 #include "world/world.h"
 
 static stn_status need_compiled(const stn_world *world, const char *what, stn_error *err) {
     if (world->model != NULL) {
         return STN_OK;
     }
-    return stn_fail(err, STN_ERR_SEQUENCE, "%s: the world is not compiled yet (compile it, or make a step first)", what);
+    return stn_fail(err, STN_ERR_SEQUENCE, "%s: the world is not compiled yet (compile it, or make a step first)",
+                    what);
 }
 
 static stn_status normalize_quaternions(const stn_model *model, double *q, stn_error *err) {
@@ -20,8 +22,8 @@ static stn_status normalize_quaternions(const stn_model *model, double *q, stn_e
         double *r = q + model->joints[j].q_start + first;
         double norm = sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3]);
         if (!(norm > 1e-9 && norm < (double)INFINITY)) {
-            return stn_fail(err, STN_ERR_NUMERIC, "joint %s: the quaternion has length %g, must be 1", model->joints[j].name,
-                            norm);
+            return stn_fail(err, STN_ERR_NUMERIC, "joint %s: the quaternion has length %g, must be 1",
+                            model->joints[j].name, norm);
         }
         if (fabs(norm - 1.0) > 1e-14) { // a unit one passes bit for bit
             for (int32_t i = 0; i < 4; i++) {
@@ -87,19 +89,12 @@ static const stn_joint *placing_joint(const stn_world *world, int32_t body, cons
     }
     const stn_joint *joint = &world->model->joints[world->model->bodies[body].joint];
     if (joint->type != STN_JOINT_FLOATING && joint->type != STN_JOINT_PRESCRIBED) {
-        stn_fail(err, STN_ERR_ARGUMENT, "%s: %s hangs on the %s joint %s; set that joint, or load it with a floating base",
-                 what, world->model->bodies[body].name, stn_joint_type_name(joint->type), joint->name);
+        stn_fail(err, STN_ERR_ARGUMENT,
+                 "%s: %s hangs on the %s joint %s; set that joint, or load it with a floating base", what,
+                 world->model->bodies[body].name, stn_joint_type_name(joint->type), joint->name);
         return NULL;
     }
     return joint;
-}
-
-bool stn_pose_finite(const stn_pose *pose) {
-    bool finite = stn_vec3_finite(pose->position);
-    for (int32_t i = 0; i < 9; i++) {
-        finite = finite && isfinite(pose->rotation.m[i / 3][i % 3]);
-    }
-    return finite;
 }
 
 stn_status stn_world_set_body_pose(stn_world *world, int32_t body, const stn_pose *pose, stn_error *err) {
@@ -107,8 +102,9 @@ stn_status stn_world_set_body_pose(stn_world *world, int32_t body, const stn_pos
     if (joint == NULL) {
         return world->model == NULL ? STN_ERR_SEQUENCE : STN_ERR_ARGUMENT;
     }
-    if (!stn_pose_finite(pose)) {
-        return stn_fail(err, STN_ERR_NUMERIC, "set pose: the pose of %s is not finite", world->model->bodies[body].name);
+    if (!pose_finite(pose)) {
+        return stn_fail(err, STN_ERR_NUMERIC, "set pose: the pose of %s is not finite",
+                        world->model->bodies[body].name);
     }
     stn_pose parent = stn_pose_mul(&stn_world_kinematics(world)->body_pose[joint->parent], &joint->origin);
     stn_pose inverse = stn_pose_inverse(&parent);
@@ -123,13 +119,15 @@ stn_status stn_world_set_body_pose(stn_world *world, int32_t body, const stn_pos
     return STN_OK;
 }
 
-stn_status stn_world_set_body_velocity(stn_world *world, int32_t body, stn_vec3 linear, stn_vec3 angular, stn_error *err) {
+stn_status stn_world_set_body_velocity(stn_world *world, int32_t body, stn_vec3 linear, stn_vec3 angular,
+                                       stn_error *err) {
     const stn_joint *joint = placing_joint(world, body, "set velocity", err);
     if (joint == NULL) {
         return world->model == NULL ? STN_ERR_SEQUENCE : STN_ERR_ARGUMENT;
     }
     if (!stn_vec3_finite(linear) || !stn_vec3_finite(angular)) {
-        return stn_fail(err, STN_ERR_NUMERIC, "set velocity: that of %s is not finite", world->model->bodies[body].name);
+        return stn_fail(err, STN_ERR_NUMERIC, "set velocity: that of %s is not finite",
+                        world->model->bodies[body].name);
     }
     const stn_kinematics *kin = stn_world_kinematics(world);
     stn_mat3 axes = stn_mat3_mul(&kin->body_pose[joint->parent].rotation, &joint->origin.rotation);
@@ -192,7 +190,8 @@ stn_status stn_world_set_wrench(stn_world *world, int32_t body, stn_vec3 force, 
         return status;
     }
     if (body <= 0 || body >= world->model->body_count) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "set wrench: body %d is not one of 1 to %d", body, world->model->body_count - 1);
+        return stn_fail(err, STN_ERR_ARGUMENT, "set wrench: body %d is not one of 1 to %d", body,
+                        world->model->body_count - 1);
     }
     if (stn_world_is_prescribed(world, body)) {
         return stn_fail(err, STN_ERR_ARGUMENT, "set wrench: the motion of %s is prescribed, so that no force moves it",

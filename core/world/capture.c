@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/text.h"
+#include "problem_files/fclib.h"
 #include "world/world.h"
 
 struct problem_capture {
@@ -58,11 +60,6 @@ static void name_file(problem_capture *c, int64_t step) {
              o->file + end + middle);
 }
 
-static bool ends_with(const char *text, const char *ending) {
-    size_t size = strlen(text), tail = strlen(ending);
-    return size > tail && strcmp(text + size - tail, ending) == 0;
-}
-
 /// Told now, not after half an hour.
 static stn_status check_folder(stn_context *context, const char *file, stn_error *err) {
     const char *slash = strrchr(file, '/');
@@ -80,7 +77,7 @@ static stn_status check_folder(stn_context *context, const char *file, stn_error
 }
 
 static stn_status check(stn_context *context, const stn_capture_options *o, stn_error *err) {
-    if (!ends_with(o->file, ".json") && !ends_with(o->file, ".hdf5") && !ends_with(o->file, ".h5")) {
+    if (!text_ends_with(o->file, ".json") && !fclib_is_named(o->file)) {
         return stn_fail(err, STN_ERR_ARGUMENT, "capture: %s: the name must end in .json, .hdf5 or .h5", o->file);
     }
     if (o->every < 0 || o->most < 0) {

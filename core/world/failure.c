@@ -6,6 +6,17 @@
 
 #include "world/world.h"
 
+stn_status stn_step_check_dofs(const stn_world *world, const double *values, const char *what, stn_error *err) {
+    for (int32_t d = 0; d < world->model->nv; d++) {
+        if (!isfinite(values[d])) {
+            char name[160];
+            stn_describe_dof(world->model, d, name, sizeof name);
+            return stn_fail(err, STN_ERR_NUMERIC, "%s %s is %g", what, name, values[d]);
+        }
+    }
+    return STN_OK;
+}
+
 stn_status stn_step_check_next(const stn_world *world, stn_error *err) {
     const stn_model *model = world->model;
     for (int32_t d = 0; d < model->nv; d++) {

@@ -10,9 +10,10 @@ static stn_status refuse_massless(const stn_world *world, stn_error *err) {
     if (link < 0) {
         return STN_OK;
     }
-    return stn_fail(err, STN_ERR_UNSUPPORTED, "robot %s: link %s moves but neither it nor what hangs on it has mass, so "
-                    "it has no dynamics: give it an <inertial>", model->robots[model->links[link].robot].name,
-                    model->links[link].name);
+    return stn_fail(err, STN_ERR_UNSUPPORTED,
+                    "robot %s: link %s moves but neither it nor what hangs on it has mass, so "
+                    "it has no dynamics: give it an <inertial>",
+                    model->robots[model->links[link].robot].name, model->links[link].name);
 }
 
 static void update_mass_matrices(stn_world *world) {
@@ -48,11 +49,19 @@ static stn_status run_integrator(stn_world *world, stn_error *err) {
     }
     stn_integrator_view view = stn_world_integrator_view(world);
     stn_formed formed = {
-        .A = world->A, .v_star = p->v_star, .v0 = p->v0, .v_guess = p->v_guess, .free_impulse = p->free_impulse,
-        .velocity_kind = STN_VELOCITY_END, .theta = 1.0, .force_theta = 1.0, .force_theta_vq = 1.0,
+        .A = world->A,
+        .v_star = p->v_star,
+        .v0 = p->v0,
+        .v_guess = p->v_guess,
+        .free_impulse = p->free_impulse,
+        .velocity_kind = STN_VELOCITY_END,
+        .theta = 1.0,
+        .force_theta = 1.0,
+        .force_theta_vq = 1.0,
     };
     const stn_instance *integrator = world->plugin[STN_KIND_INTEGRATOR];
-    stn_status status = integrator->desc->ops.integrator->form(integrator->self, &view, world->integrator_next, &formed, err);
+    stn_status status =
+        integrator->desc->ops.integrator->form(integrator->self, &view, world->integrator_next, &formed, err);
     if (status < 0) {
         stn_error_prefix(err, "integrator %s", integrator->desc->id);
         return status;
@@ -69,9 +78,18 @@ static stn_status run_integrator(stn_world *world, stn_error *err) {
 
 stn_integrator_view stn_world_integrator_view(stn_world *world) {
     return (stn_integrator_view){
-        .context = world->context, .model = world->model, .time = world->state.time, .dt = world->options.dt,
-        .gravity = world->state.gravity, .q = world->state.q, .v = world->state.v, .kinematics = world->kinematics,
-        .scratch_kinematics = world->scratch_kinematics, .forces = &world->forces, .M = world->M, .arena = world->arena,
+        .context = world->context,
+        .model = world->model,
+        .time = world->state.time,
+        .dt = world->options.dt,
+        .gravity = world->state.gravity,
+        .q = world->state.q,
+        .v = world->state.v,
+        .kinematics = world->kinematics,
+        .scratch_kinematics = world->scratch_kinematics,
+        .forces = &world->forces,
+        .M = world->M,
+        .arena = world->arena,
     };
 }
 
@@ -96,22 +114,16 @@ static void absorb_free_impulse(stn_world *world) {
     }
 }
 
-static stn_status check_v_star(const stn_world *world, stn_error *err) {
-    for (int32_t d = 0; d < world->model->nv; d++) {
-        if (!isfinite(world->problem.v_star[d])) {
-            char name[160];
-            stn_describe_dof(world->model, d, name, sizeof name);
-            return stn_fail(err, STN_ERR_NUMERIC, "free velocity of %s is %g", name, world->problem.v_star[d]);
-        }
-    }
-    return STN_OK;
-}
-
 stn_status stn_step_form(stn_world *world, stn_error *err) {
     const stn_model *model = world->model;
     world->problem = (stn_problem){
-        .form = STN_FORM_GLOBAL, .dt = world->options.dt, .nv = model->nv, .tree_count = model->tree_count, .beta = NAN,
-        .sigma = NAN, .stiction_tolerance = NAN,
+        .form = STN_FORM_GLOBAL,
+        .dt = world->options.dt,
+        .nv = model->nv,
+        .tree_count = model->tree_count,
+        .beta = NAN,
+        .sigma = NAN,
+        .stiction_tolerance = NAN,
     };
     stn_status status = refuse_massless(world, err);
     if (status != STN_OK) {
@@ -129,5 +141,5 @@ stn_status stn_step_form(stn_world *world, stn_error *err) {
         return status;
     }
     absorb_free_impulse(world);
-    return check_v_star(world, err);
+    return stn_step_check_dofs(world, world->problem.v_star, "free velocity of", err);
 }

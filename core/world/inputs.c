@@ -142,14 +142,7 @@ static stn_status run_controllers(stn_world *world, stn_error *err) {
 
 /// Forces enter the step here, so a NaN is named here.
 static stn_status check_forces(const stn_world *world, stn_error *err) {
-    for (int32_t d = 0; d < world->model->nv; d++) {
-        if (!isfinite(world->forces.tau[d])) {
-            char name[160];
-            stn_describe_dof(world->model, d, name, sizeof name);
-            return stn_fail(err, STN_ERR_NUMERIC, "generalised force on %s is %g", name, world->forces.tau[d]);
-        }
-    }
-    return STN_OK;
+    return stn_step_check_dofs(world, world->forces.tau, "generalised force on", err);
 }
 
 /// Is the diagonal of gains finite and >= 0? The usual case, in one pass without a branch.

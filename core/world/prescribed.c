@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/pose.h"
 #include "model/compiled.h"
 #include "world/world.h"
 
@@ -96,7 +97,7 @@ static stn_status check_told(const stn_world *world, int32_t body, const stn_pos
                         body >= 0 && body < model->body_count ? model->bodies[body].name : "a body that is not there");
     }
     const char *name = model->bodies[body].name;
-    if (!stn_pose_finite(pose)) {
+    if (!pose_finite(pose)) {
         return stn_fail(err, STN_ERR_NUMERIC, "prescribe: the pose of %s is not finite", name);
     }
     if ((linear != NULL && !stn_vec3_finite(*linear)) || (angular != NULL && !stn_vec3_finite(*angular))) {

@@ -173,9 +173,6 @@ stn_status stn_world_describe_controller(stn_world *world, const controller *c, 
 stn_status stn_world_choose_colliders(stn_world *world, stn_arena *arena, bool say, stn_error *err);
 stn_status stn_world_examine_pairs(stn_world *world, stn_arena *arena, stn_error *err);
 
-// access.c
-bool stn_pose_finite(const stn_pose *pose);
-
 // state.c
 stn_status stn_state_resize(stn_context *context, stn_state *state, const stn_state_sizes *sizes, stn_error *err);
 stn_status stn_state_copy(stn_context *context, const stn_state *from, size_t memory_bytes, stn_state *to,
@@ -233,6 +230,8 @@ stn_status stn_step_advance(stn_world *world, stn_error *err);
 stn_status stn_step_commit(stn_world *world, stn_error *err);
 
 // failure.c
+/// Names the first of `values` (nv) that is not finite: "WHAT joint NAME is nan".
+stn_status stn_step_check_dofs(const stn_world *world, const double *values, const char *what, stn_error *err);
 /// Names the first velocity or coordinate of the next state that is not finite.
 stn_status stn_step_check_next(const stn_world *world, stn_error *err);
 /// Energies of the next state: finite coordinates may still be too large to be added up or multiplied.
