@@ -4,8 +4,7 @@
 #include "base/kernels.h"
 
 #ifdef STN_KERNELS_X86
-bool kernels_have_avx2(void) {
-    __builtin_cpu_init();
+bool kernels_have_avx2(void) { // the compiler's library has looked at the processor before anything of ours runs
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 

@@ -210,18 +210,19 @@ static int32_t half(int32_t n, const double *v, int32_t stride, const double *in
 }
 
 static void pair_add(int32_t count, const int32_t *dofs, const double *X, const double *Y, double *w) {
-    part4 sum[3] = {{0.0}, {0.0}, {0.0}};
+    part4 sum0 = {0.0}, sum1 = {0.0}, sum2 = {0.0}; // an array would live in memory
     for (int32_t i = 0; i < count; i++) {
         const double *x = X + 4 * (size_t)dofs[i];
         part4 y = at4(Y + 4 * (size_t)dofs[i]);
-        UNROLL
-        for (int32_t a = 0; a < 3; a++) {
-            sum[a] += y * x[a];
-        }
+        sum0 += y * x[0];
+        sum1 += y * x[1];
+        sum2 += y * x[2];
     }
     UNROLL
-    for (int32_t a = 0; a < 9; a++) {
-        w[a] += sum[a / 3][a % 3];
+    for (int32_t a = 0; a < 3; a++) {
+        w[a] += sum0[a];
+        w[3 + a] += sum1[a];
+        w[6 + a] += sum2[a];
     }
 }
 

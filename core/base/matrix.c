@@ -175,6 +175,12 @@ static void add_nodal(stn_matrix *a, double s, const stn_matrix *b) {
     }
 }
 
+static void add_values(int64_t count, double s, const double *restrict from, double *restrict to) {
+    for (int64_t i = 0; i < count; i++) {
+        to[i] += s * from[i];
+    }
+}
+
 stn_status stn_matrix_add_scaled(stn_matrix *a, double s, const stn_matrix *b) {
     if (!holds(a, b)) {
         return STN_ERR_ARGUMENT;
@@ -182,10 +188,7 @@ stn_status stn_matrix_add_scaled(stn_matrix *a, double s, const stn_matrix *b) {
     if (b->form == STN_MATRIX_DIAGONAL) {
         add_diagonal(a, s, b->values);
     } else if (b->form == STN_MATRIX_DENSE) {
-        int64_t count = stn_matrix_value_count(a);
-        for (int64_t i = 0; i < count; i++) {
-            a->values[i] += s * b->values[i];
-        }
+        add_values(stn_matrix_value_count(a), s, b->values, a->values);
     } else if (b->form == STN_MATRIX_NODAL) {
         add_nodal(a, s, b);
     }

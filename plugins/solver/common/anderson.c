@@ -34,26 +34,48 @@ void anderson_retreat(anderson *a) {
     a->reach = fmax(2.0, 0.3 * a->reach);
 }
 
-PACKED_KERNEL static double dot(const anderson *a, const double *x, const double *y) {
-    double sums[4] = {0.0, 0.0, 0.0, 0.0}; // sizes are multiples of 4
-    for (int32_t i = 0; i < a->size; i += 4) {
-        for (int32_t k = 0; k < 4; k++) {
-            sums[k] += a->weight[i + k] * x[i + k] * y[i + k];
-        }
-    }
-    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+static double sum4(packed_v4 a) {
+    return (a[0] + a[1]) + (a[2] + a[3]);
 }
 
-/// Solves the normal equations of `n` unknowns in place, each scaled to a diagonal of 1, by elimination without pivots;
-/// a little is added to the diagonal, for differences become parallel near the end.
-static void solve_normal(int32_t n, double M[ANDERSON_DEPTH][ANDERSON_DEPTH], double *x) {
-    double scale[ANDERSON_DEPTH];
+/// out (count) = x_k^T D y, D the weights; sizes are multiples of 4. Four at a time: each sum alone would wait for its
+/// own additions.
+PACKED_KERNEL static void dots(const anderson *a, int32_t count, double *const *x, const double *y, double *out) {
+    for (int32_t k = 0; k < count; k += 4) {
+        const int32_t last = count - 1;
+        const double *x0 = x[k], *x1 = x[k + 1 < last ? k + 1 : last], *x2 = x[k + 2 < last ? k + 2 : last],
+                     *x3 = x[k + 3 < last ? k + 3 : last];
+        packed_v4 s0 = {0.0}, s1 = {0.0}, s2 = {0.0}, s3 = {0.0};
+        for (int32_t i = 0; i < a->size; i += 4) {
+            packed_v4 weight = *(const packed_v4 *)(a->weight + i), yi = *(const packed_v4 *)(y + i);
+            s0 += weight * *(const packed_v4 *)(x0 + i) * yi;
+            s1 += weight * *(const packed_v4 *)(x1 + i) * yi;
+            s2 += weight * *(const packed_v4 *)(x2 + i) * yi;
+            s3 += weight * *(const packed_v4 *)(x3 + i) * yi;
+        }
+        const double sums[4] = {sum4(s0), sum4(s1), sum4(s2), sum4(s3)};
+        for (int32_t j = 0; j < 4 && k + j < count; j++) {
+            out[k + j] = sums[j];
+        }
+    }
+}
+
+static double norm(const anderson *a, double *x) {
+    double square;
+    dots(a, 1, &x, x, &square);
+    return sqrt(square);
+}
+
+/// Solves the normal equations of `n` unknowns in place of their right side x, each scaled to a diagonal of 1, by
+/// elimination without pivots; a little is added to the diagonal, for differences become parallel near the end.
+static void solve_normal(int32_t n, double products[ANDERSON_DEPTH][ANDERSON_DEPTH], double *x) {
+    double M[ANDERSON_DEPTH][ANDERSON_DEPTH], scale[ANDERSON_DEPTH];
     for (int32_t i = 0; i < n; i++) {
-        scale[i] = M[i][i] > 0.0 ? 1.0 / sqrt(M[i][i]) : 0.0;
+        scale[i] = products[i][i] > 0.0 ? 1.0 / sqrt(products[i][i]) : 0.0;
     }
     for (int32_t i = 0; i < n; i++) {
         for (int32_t j = 0; j < n; j++) {
-            M[i][j] *= scale[i] * scale[j];
+            M[i][j] = products[i][j] * (scale[i] * scale[j]);
         }
         M[i][i] = 1.0 + 1e-12;
         x[i] *= scale[i];
@@ -78,16 +100,22 @@ static void solve_normal(int32_t n, double M[ANDERSON_DEPTH][ANDERSON_DEPTH], do
     }
 }
 
+/// f = g - x, its difference to the last one, and that of g.
+PACKED_KERNEL static void differences(int32_t n, const double *restrict x, const double *restrict g,
+                                      double *restrict last_f, double *restrict last_g, double *restrict df,
+                                      double *restrict dg) {
+    for (int32_t i = 0; i < n; i++) {
+        double f = g[i] - x[i];
+        df[i] = f - last_f[i];
+        dg[i] = g[i] - last_g[i];
+        last_f[i] = f;
+        last_g[i] = g[i];
+    }
+}
+
 /// The iterate becomes the one before; its difference to that takes the place of the oldest.
 static void remember(anderson *a, const double *x, const double *g) {
-    double *df = a->df[a->next], *dg = a->dg[a->next];
-    for (int32_t i = 0; i < a->size; i++) {
-        double f = g[i] - x[i];
-        df[i] = f - a->f[i];
-        dg[i] = g[i] - a->g[i];
-        a->f[i] = f;
-        a->g[i] = g[i];
-    }
+    differences(a->size, x, g, a->f, a->g, a->df[a->next], a->dg[a->next]);
     if (!a->begun) {
         a->begun = true;
         return;
@@ -95,30 +123,32 @@ static void remember(anderson *a, const double *x, const double *g) {
     int32_t newest = a->next;
     a->next = (newest + 1) % a->depth;
     a->count += a->count < a->depth;
+    dots(a, a->count, a->df, a->df[newest], a->products[newest]);
     for (int32_t k = 0; k < a->count; k++) {
-        a->products[k][newest] = a->products[newest][k] = dot(a, a->df[k], a->df[newest]);
+        a->products[k][newest] = a->products[newest][k];
     }
 }
 
-PACKED_KERNEL static void subtract(int32_t n, double s, const double *restrict x, double *restrict y) {
-    for (int32_t i = 0; i < n; i++) {
-        y[i] -= s * x[i];
+/// combined = -sum of theta_k dg_k.
+PACKED_KERNEL static void combine(const anderson *a, const double *theta) {
+    for (int32_t i = 0; i < a->size; i += 4) {
+        packed_v4 sum = {0.0};
+        for (int32_t k = 0; k < a->count; k++) {
+            sum -= theta[k] * *(const packed_v4 *)(a->dg[k] + i);
+        }
+        *(packed_v4 *)(a->combined + i) = sum;
     }
 }
 
 void anderson_next(anderson *a, const double *x, double *g) {
+    double theta[ANDERSON_DEPTH];
     remember(a, x, g);
-    double M[ANDERSON_DEPTH][ANDERSON_DEPTH], theta[ANDERSON_DEPTH];
-    memcpy(M, a->products, sizeof M);
-    for (int32_t i = 0; i < a->count; i++) {
-        theta[i] = dot(a, a->df[i], a->f);
+    dots(a, a->count, a->df, a->f, theta);
+    solve_normal(a->count, a->products, theta);
+    combine(a, theta);
+    double length = norm(a, a->combined), most = a->reach * norm(a, a->f), step = length > most ? most / length : 1.0;
+    for (int32_t i = 0; i < a->size; i++) {
+        g[i] += step * a->combined[i];
     }
-    solve_normal(a->count, M, theta);
-    memset(a->combined, 0, (size_t)a->size * sizeof *g);
-    for (int32_t k = 0; k < a->count; k++) {
-        subtract(a->size, theta[k], a->dg[k], a->combined);
-    }
-    double length = sqrt(dot(a, a->combined, a->combined)), most = a->reach * sqrt(dot(a, a->f, a->f));
-    subtract(a->size, length > most ? -most / length : -1.0, a->combined, g);
     a->reach = fmin(1e4, 1.5 * a->reach);
 }

@@ -196,7 +196,7 @@ PACKED_KERNEL void packed_product(const packed *p, const double *gamma, double *
     for (int32_t i = 0; i < p->n; i++) {
         const packed_row *row = &p->rows[i];
         packed_others_any(p, row, gamma, g + row->place);
-        packed_own_add(row, gamma + row->place, g + row->place);
+        packed_own_add(row, gamma + row->place, g + row->place, g + row->place);
     }
 }
 

@@ -107,9 +107,9 @@ PACKED_INLINE double packed_map(const packed_row *row, bool convex, const double
     return square;
 }
 
-/// y = q_i + sum over j != i of W_ij gamma_j of a constraint of up to four rows. Column sums run apart and are added at
-/// the end.
-PACKED_INLINE packed_v4 packed_others(const packed *p, const packed_row *row, const double *gamma) {
+/// y (4) = q_i + sum over j != i of W_ij gamma_j of a constraint of up to four rows. Column sums run apart and are
+/// added at the end.
+PACKED_INLINE void packed_others(const packed *p, const packed_row *row, const double *gamma, double *y) {
     packed_v4 a = *(const packed_v4 *)(p->q + row->place), b = {0.0}, c = {0.0};
     for (const packed_block *e = p->blocks + row->start; e < p->blocks + row->end; e++) {
         const double *W = e->W, *x = gamma + e->place;
@@ -123,13 +123,13 @@ PACKED_INLINE packed_v4 packed_others(const packed *p, const packed_row *row, co
             a += *(const packed_v4 *)(W + 4 * k) * x[k];
         }
     }
-    return a + (b + c);
+    *(packed_v4 *)y = a + (b + c);
 }
 
 /// The same of any number of rows; y holds row->width entries.
 PACKED_INLINE void packed_others_any(const packed *p, const packed_row *row, const double *gamma, double *y) {
     if (row->width == 4) {
-        *(packed_v4 *)y = packed_others(p, row, gamma);
+        packed_others(p, row, gamma, y);
         return;
     }
     packed_v4 low = *(const packed_v4 *)(p->q + row->place), high = *(const packed_v4 *)(p->q + row->place + 4);
@@ -143,12 +143,14 @@ PACKED_INLINE void packed_others_any(const packed *p, const packed_row *row, con
     *(packed_v4 *)(y + 4) = high;
 }
 
-/// y += W_ii gamma_i; gamma and y are the constraint's own.
-PACKED_INLINE void packed_own_add(const packed_row *row, const double *gamma, double *y) {
-    for (int32_t k = 0; k < row->rows; k++) {
-        for (int32_t r = 0; r < row->width; r += 4) {
-            *(packed_v4 *)(y + r) += *(const packed_v4 *)(row->own + k * row->width + r) * gamma[k];
+/// y = x + W_ii gamma_i; gamma, x and y (width each) are the constraint's own, x may be y.
+PACKED_INLINE void packed_own_add(const packed_row *row, const double *gamma, const double *x, double *y) {
+    for (int32_t r = 0; r < row->width; r += 4) {
+        packed_v4 sum = *(const packed_v4 *)(x + r);
+        for (int32_t k = 0; k < row->rows; k++) {
+            sum += *(const packed_v4 *)(row->own + k * row->width + r) * gamma[k];
         }
+        *(packed_v4 *)(y + r) = sum;
     }
 }
 

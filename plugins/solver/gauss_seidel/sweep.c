@@ -156,7 +156,7 @@ PACKED_INLINE void project_contact(const packed_row *row, int32_t steps, double 
         stn_cone_project(row->mu, gamma);
         double step[3] = {gamma[0] - before[0], gamma[1] - before[1], gamma[2] - before[2]};
         if (k + 1 < steps) {
-            packed_own_add(row, step, g);
+            packed_own_add(row, step, g, g);
         }
     }
 }
@@ -165,7 +165,7 @@ PACKED_INLINE void clamp_contact(const packed_row *row, bool pyramid, double alp
     const double *W = row->own;
     double step[3] = {0.0, 0.0, W[10] > 0.0 ? fmax(-gamma[2], -alpha * g[2] / W[10]) : 0.0};
     gamma[2] += step[2];
-    packed_own_add(row, step, g);
+    packed_own_add(row, step, g, g);
     double limit = row->mu * gamma[2], largest = fmax(W[0], W[5]), t[2];
     for (int32_t r = 0; r < 2; r++) {
         double stiffness = pyramid ? W[5 * r] : largest;
@@ -225,7 +225,7 @@ PACKED_INLINE double way_map(const sweeper *s, const packed_row *row, visited *v
     for (int32_t r = 0; r < 3; r++) {
         step[r] = next[r] - gamma[r];
     }
-    packed_own_add(row, step, velocity);
+    packed_own_add(row, step, velocity, velocity);
     for (int32_t r = 0; r < 3; r++) {
         square += velocity[r] * velocity[r] + row->omega * row->omega * step[r] * step[r];
     }
@@ -249,8 +249,7 @@ PACKED_INLINE void visit(sweeper *s, int32_t i) {
     visited *v = &s->visited[i];
     double c[8] __attribute__((aligned(32))), g[8] __attribute__((aligned(32))), *gamma = s->gamma + row->place;
     packed_others_any(&s->problem, row, s->gamma, c);
-    memcpy(g, c, sizeof g);
-    packed_own_add(row, gamma, g);
+    packed_own_add(row, gamma, c, g);
     double residual = residual_of(s, row, v, c, gamma, g);
     s->worst = isnan(residual) || residual > s->worst ? residual : s->worst;
     s->beyond += !(residual <= v->allowed);

@@ -62,10 +62,15 @@ static int32_t find_active(const sap_system *s, const sap_cluster *cluster, int3
 /// columns of P, into the next row, and does not store what comes of it.
 SAP_INLINE void tile(int32_t wide, int32_t count, const int32_t *active, const double *P, int32_t ld_P, const double *T,
                      int32_t ld_T, int32_t height, double *C) {
-    sap_v4 sum[6][2] = {{{0.0}}};
+    sap_v4 sum[6][2];
+    SAP_UNROLL
+    for (int32_t i = 0; i < 6; i++) {
+        sum[i][0] = sum[i][1] = (sap_v4){0.0};
+    }
     for (int32_t k = 0; k < count; k++, T += ld_T) {
         const double *p = P + (int64_t)active[k] * ld_P;
         sap_v4 t0 = sap_load(T), t1 = wide == 8 ? sap_load(T + 4) : t0;
+        SAP_UNROLL
         for (int32_t i = 0; i < 6; i++) {
             sum[i][0] += p[i] * t0;
             if (wide == 8) {
@@ -73,10 +78,13 @@ SAP_INLINE void tile(int32_t wide, int32_t count, const int32_t *active, const d
             }
         }
     }
-    for (int32_t i = 0; i < 6 && i < height; i++) {
-        sap_store(C + (int64_t)i * ld_T, sum[i][0]);
-        if (wide == 8) {
-            sap_store(C + (int64_t)i * ld_T + 4, sum[i][1]);
+    SAP_UNROLL
+    for (int32_t i = 0; i < 6; i++) {
+        if (i < height) {
+            sap_store(C + (int64_t)i * ld_T, sum[i][0]);
+            if (wide == 8) {
+                sap_store(C + (int64_t)i * ld_T + 4, sum[i][1]);
+            }
         }
     }
 }
@@ -144,18 +152,26 @@ static void find_changes(sap_system *s) {
     memcpy(s->H_line_G, s->now.line_G, (size_t)s->line_stride * sizeof *s->H_line_G);
 }
 
-/// values = A + terms, n x m at distance `stride`.
+/// values = A + terms, n x m at distance `stride`; on the diagonal up to it.
 SAP_INLINE void sum_terms(const sap_hessian *H, const sap_entry *entry, int32_t n, int32_t m, int32_t ld) {
     for (int32_t i = 0; i < n; i++) {
         double *out = entry->values + (int64_t)i * entry->stride;
-        for (int32_t j = 0; j < m; j++) {
-            out[j] = entry->A == NULL ? 0.0 : entry->A[(int64_t)i * entry->A_ld + j];
-        }
-        for (int32_t t = 0; t < entry->term_count; t++) {
-            const double *term = H->product + H->terms[entry->term_start + t].product + (int64_t)i * ld;
-            for (int32_t j = 0; j < m; j++) {
-                out[j] += term[j];
+        const double *A = entry->A == NULL ? NULL : entry->A + (int64_t)i * entry->A_ld;
+        int32_t end = entry->row == entry->column ? i + 1 : m, j = 0;
+        for (; j + 4 <= end; j += 4) {
+            sap_v4 sum = A == NULL ? (sap_v4){0.0} : (sap_v4) * (const sap_v4u *)(A + j);
+            for (int32_t t = 0; t < entry->term_count; t++) {
+                sum += (sap_v4) *
+                       (const sap_v4u *)(H->product + H->terms[entry->term_start + t].product + (int64_t)i * ld + j);
             }
+            *(sap_v4u *)(out + j) = sum;
+        }
+        for (; j < end; j++) {
+            double sum = A == NULL ? 0.0 : A[j];
+            for (int32_t t = 0; t < entry->term_count; t++) {
+                sum += H->product[H->terms[entry->term_start + t].product + (int64_t)i * ld + j];
+            }
+            out[j] = sum;
         }
     }
 }
@@ -164,17 +180,20 @@ SAP_INLINE void sum_terms(const sap_hessian *H, const sap_entry *entry, int32_t 
 SAP_INLINE void sum_terms_6(const sap_hessian *H, const sap_entry *entry) {
     sap_v4 low[6];
     sap_v2u high[6];
+    SAP_UNROLL
     for (int32_t i = 0; i < 6; i++) {
         low[i] = entry->A == NULL ? (sap_v4){0.0} : sap_load(entry->A + 8 * i);
         high[i] = entry->A == NULL ? (sap_v2u){0.0} : *(const sap_v2u *)(entry->A + 8 * i + 4);
     }
     for (int32_t t = 0; t < entry->term_count; t++) {
         const double *term = H->product + H->terms[entry->term_start + t].product;
+        SAP_UNROLL
         for (int32_t i = 0; i < 6; i++) {
             low[i] += sap_load(term + 8 * i);
             high[i] += *(const sap_v2u *)(term + 8 * i + 4);
         }
     }
+    SAP_UNROLL
     for (int32_t i = 0; i < 6; i++) {
         *(sap_v4u *)(entry->values + (int64_t)i * entry->stride) = low[i];
         *(sap_v2u *)(entry->values + (int64_t)i * entry->stride + 4) = high[i];
@@ -196,8 +215,8 @@ SAP_KERNEL static void write_entry(const sap_system *s, const sap_entry *entry) 
         return;
     }
     sum_terms(&s->H, entry, n, m, s->blocks[entry->column].ld);
-    if (entry->row == entry->column) {
-        mirror(entry, n); // products on the diagonal stop behind it
+    if (entry->row == entry->column && !s->H.dense) { // our dense factor reads the lower triangle alone
+        mirror(entry, n);
     }
 }
 

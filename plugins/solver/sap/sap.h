@@ -19,6 +19,8 @@
 #define SAP_KERNEL
 #endif
 #define SAP_INLINE static inline __attribute__((always_inline))
+// Loops over vectors that shall stay in registers must disappear.
+#define SAP_UNROLL _Pragma("GCC unroll 8")
 
 // Four doubles; lowered to what the target has. Passed by value only between inlined functions, so no ABI is at stake.
 #pragma GCC diagnostic ignored "-Wpsabi"
