@@ -3,6 +3,7 @@
 -- prints case, error and tolerance. Without the references it is skipped.
 --     stiction run tests/papers/reference.lua --set command=build/release/bin/stiction [--set only=gyro]
 local stn = require "stiction"
+local csv = require "csv"
 
 local p = stn.params {
   command = "stiction",
@@ -25,28 +26,6 @@ local function report(case, what, value, tolerance)
   print(("%-46s %-11s %10.2e %10.1e%s"):format(case, what, value, tolerance, ok and "" or "  FAILED"))
 end
 
-local function fields(line)
-  local list = {}
-  for word in (line:gsub("\r$", "") .. ","):gmatch "([^,]*)," do list[#list + 1] = word end
-  return list
-end
-
--- A table as { names, rows }, each row by name.
-local function read_table(path)
-  local rows, names = {}, nil
-  for line in io.lines(path) do
-    local words = fields(line)
-    if not names then
-      names = words
-    else
-      local row = {}
-      for i, name in ipairs(names) do row[name] = tonumber(words[i]) or words[i] end
-      rows[#rows + 1] = row
-    end
-  end
-  return rows, names
-end
-
 local function selected(case)
   return case:find(p.only, 1, true) ~= nil
 end
@@ -66,7 +45,7 @@ local function run(script, settings)
   local ok = os.execute(table.concat(words, " "))
   local rows, names
   if ok then
-    rows, names = read_table(log)
+    rows, names = csv.read(log)
   end
   for _, file in ipairs { name, log, log .. ".parameters" } do os.remove(file) end
   assert(ok, table.concat(words, " ") .. ": failed")
@@ -75,7 +54,7 @@ end
 
 -- The reference's table, whose columns a log must have, `step` first.
 local function check_columns(case, names, file)
-  local rows, expected = read_table(folder .. file)
+  local rows, expected = csv.read(folder .. file)
   local wanted = table.concat(expected, ",")
   wanted = expected[1] == "step" and wanted or "step," .. wanted
   assert(table.concat(names, ",") == wanted, ("%s: columns are %s, not %s"):format(case, table.concat(names, ","), wanted))
@@ -154,7 +133,7 @@ local function studied(mu)
   end
   return study[mu]
 end
-for _, row in ipairs(read_table(folder .. "a_spring_cylinder/convergence.csv")) do
+for _, row in ipairs(csv.read(folder .. "a_spring_cylinder/convergence.csv")) do
   for mu, column in pairs { [0] = "rms_x_error_frictionless", [1] = "rms_x_error_rolling" } do
     local case = ("a_spring_cylinder %s, dt %g, mu %d"):format(row.scheme, row.dt, mu)
     if selected(case) then
@@ -182,7 +161,7 @@ local function study_table(script, settings)
   for key, value in pairs(settings) do words[#words + 1] = ("--set '%s=%s'"):format(key, value) end
   assert(os.execute(table.concat(words, " ") .. " 2>/dev/null"), table.concat(words, " ") .. ": failed")
   local rows = {}
-  for _, row in ipairs(read_table(name)) do rows[("%s %.9g"):format(row.model, row.dt)] = row end
+  for _, row in ipairs(csv.read(name)) do rows[("%s %.9g"):format(row.model, row.dt)] = row end
   os.remove(name)
   return rows
 end
@@ -194,7 +173,7 @@ local function compare_study(case, script, settings, file, suffix, end_tolerance
     return
   end
   local theirs, dts, seen = {}, {}, {}
-  for _, row in ipairs(read_table(folder .. file)) do
+  for _, row in ipairs(csv.read(folder .. file)) do
     local law = row.model:match "^%a+"
     if row.model == law .. suffix then
       theirs[("%s %.9g"):format(law, row.dt)] = row
@@ -239,13 +218,13 @@ local function compare_distance(case, script, settings, continuous, convergence)
   end
   local rows, sum, count = run(script, settings), 0, 0
   local dt = rows[2].t - rows[1].t
-  for _, row in ipairs(read_table(folder .. continuous)) do
+  for _, row in ipairs(csv.read(folder .. continuous)) do
     local ours = rows[math.floor(row.t / dt + 0.5) + 1]
     if row.t > 0 and ours and math.abs(ours.t - row.t) < 1e-6 * dt then
       sum, count = sum + (ours.x - row.x) ^ 2 + (ours.z - row.z) ^ 2, count + 1
     end
   end
-  for _, row in ipairs(read_table(folder .. convergence)) do
+  for _, row in ipairs(csv.read(folder .. convergence)) do
     if row.model == settings.law and math.abs(row.dt / settings.dt - 1) < 1e-9 then
       report(case, "distance", math.abs(math.sqrt(sum / count) / row.rms_error_xz - 1), 0.01)
     end
@@ -408,7 +387,7 @@ local function results(script, settings)
   return function(name) return tonumber(text:match(('"%s":%%s*{?[^-%%d]*([%%d.e+-]+)'):format(name)) or "nan") or 0 / 0 end
 end
 
-for _, row in ipairs(read_table(folder .. "b_rod/jam.csv")) do
+for _, row in ipairs(csv.read(folder .. "b_rod/jam.csv")) do
   local case = ("b_rod jam, %s, %s"):format(row.case, row.model)
   if selected(case) then
     local result = results("sliding_rod.lua", { law = row.model, dt = 1e-6, glide = true, dissipation = row.case == "diss" })
@@ -445,14 +424,14 @@ end
 
 -- ------------------------------------------------------------------------------------------------------ c_particle
 
-for _, row in ipairs(read_table(folder .. "c_particle/static_penetration.csv")) do
+for _, row in ipairs(csv.read(folder .. "c_particle/static_penetration.csv")) do
   if row.w_convention == "rms_frobenius_over_3" then
     compare_last(("c_particle rest, k %g, dt %g, tau %.2g"):format(row.k, row.dt, row.tau_d), "sap/particle.lua",
       { case = "penetration", k = row.k, dt = row.dt, taud = row.tau_d, beta = row.beta }, "c_particle/static_penetration.csv",
       { penetration = row.penetration }, 1e-9, true)
   end
 end
-for _, row in ipairs(read_table(folder .. "c_particle/stiction_creep.csv")) do
+for _, row in ipairs(csv.read(folder .. "c_particle/stiction_creep.csv")) do
   local case = ("c_particle creep, mu %g, dt %g, push %g"):format(row.mu, row.dt, row.push_over_mu_m_g)
   local settings = { case = "creep", mu = row.mu, dt = row.dt, push_over_mu_m_g = row.push_over_mu_m_g }
   if row.w_convention == "rms_frobenius_over_3" then
@@ -466,20 +445,20 @@ for _, law in ipairs { "sap", "lagged", "similar" } do
       ("c_particle/stop_%s_mu%g_dt0.01.csv"):format(law, mu), all("x z vx vz", 1e-7))
   end
 end
-for _, row in ipairs(read_table(folder .. "c_particle/stopping.csv")) do
+for _, row in ipairs(csv.read(folder .. "c_particle/stopping.csv")) do
   compare_last(("c_particle stop, %s, mu %g, dt %g"):format(row.model, row.mu, row.dt), "sap/particle.lua",
     { case = "stop", law = row.model, mu = row.mu, dt = row.dt }, "c_particle/stop_sap_mu1_dt0.01.csv", { x = row.x_end }, 1e-7)
 end
-for _, row in ipairs(read_table(folder .. "c_particle/incline.csv")) do
+for _, row in ipairs(csv.read(folder .. "c_particle/incline.csv")) do
   compare_last(("c_particle incline, mu %g, %.4g deg"):format(row.mu, row.angle_deg), "sap/particle.lua",
     { case = "incline", mu = row.mu, angle_deg = row.angle_deg }, "c_particle/incline.csv",
     { x_sap = row.x_sap, x_lagged = row.x_lagged, x_similar = row.x_similar }, 1e-7)
 end
-for _, row in ipairs(read_table(folder .. "c_particle/bounce_kelvin_voigt.csv")) do -- order 1 in dt: 1e-3 at 1e-6 s
+for _, row in ipairs(csv.read(folder .. "c_particle/bounce_kelvin_voigt.csv")) do -- order 1 in dt: 1e-3 at 1e-6 s
   compare_last(("c_particle bounce, tau %g"):format(row.tau_d), "sap/particle.lua", { case = "bounce", taud = row.tau_d, dt = 1e-6 },
     "c_particle/bounce_kelvin_voigt.csv", { restitution = row.restitution }, 1e-3)
 end
-for _, row in ipairs(read_table(folder .. "c_particle/bounce.csv")) do
+for _, row in ipairs(csv.read(folder .. "c_particle/bounce.csv")) do
   if row["discrete_restitution_dt1e-5"] == row["discrete_restitution_dt1e-5"] and tonumber(row["discrete_restitution_dt1e-5"]) then
     compare_last(("c_particle bounce, d %g, v %g"):format(row.d, row.v_impact), "sap/particle.lua",
       { case = "bounce", law = "lagged", d = row.d, v_impact = row.v_impact, dt = 1e-5 }, "c_particle/bounce.csv",
@@ -502,7 +481,7 @@ for _, case in ipairs { "chain7", "chain7_damped" } do
   compare("g_dynamics " .. case, "dynamics/chain.lua", { case = case, dt = 2.5e-5 }, "g_dynamics/" .. case .. ".csv",
     all("q0 q1 q2 q3 q4 q5 q6 energy", 1e-5))
 end
-for _, row in ipairs(read_table(folder .. "g_dynamics/pendulum_period.csv")) do
+for _, row in ipairs(csv.read(folder .. "g_dynamics/pendulum_period.csv")) do
   local case = ("g_dynamics pendulum from %g deg"):format(row.amplitude_deg)
   if selected(case) then
     local rows = run("dynamics/pendulum.lua", { amplitude_deg = row.amplitude_deg, dt = 1e-3 })

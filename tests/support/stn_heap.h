@@ -7,6 +7,7 @@
 
 #include <malloc.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <stiction/context.h>
@@ -44,6 +45,18 @@ static inline stn_context_options stn_heap_options(stn_heap *heap) {
     options.release = stn_heap_release;
     options.allocator_user = heap;
     return options;
+}
+
+/// A context that lives on `heap`, which nothing fails yet.
+static inline stn_context *stn_heap_context(stn_heap *heap) {
+    stn_context_options options = stn_heap_options(heap);
+    stn_context *context = NULL;
+    stn_error err;
+    if (stn_context_create(&options, &context, &err) != STN_OK) {
+        fprintf(stderr, "%s\n", err.text);
+        abort();
+    }
+    return context;
 }
 
 /// Starts counting anew and fails the n-th request from here on.

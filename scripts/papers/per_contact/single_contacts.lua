@@ -10,6 +10,7 @@
 -- Times are the least of 5 batches of 16 solves each, preparation included; their mean over slips, and over all contacts. Of `repeats`
 -- runs the median counts.
 local stn = require "stiction"
+local csv = require "csv"
 local statistics = require "statistics"
 
 local p = stn.params {
@@ -20,27 +21,6 @@ local p = stn.params {
   table = "",
 }
 assert(p.file ~= "", "single_contacts: give the CSV: --set file=contacts.csv")
-
-local function fields(line)
-  local list = {}
-  for word in (line:gsub("\r$", "") .. ","):gmatch "([^,]*)," do list[#list + 1] = word end
-  return list
-end
-
-local function read_table(path)
-  local rows, names = {}, nil
-  for line in io.lines(path) do
-    local words = fields(line)
-    if not names then
-      names = words
-    else
-      local row = {}
-      for i, name in ipairs(names) do row[name] = tonumber(words[i]) or words[i] end
-      rows[#rows + 1] = row
-    end
-  end
-  return rows
-end
 
 local function quoted(text) return "'" .. text:gsub("'", [['\'']]) .. "'" end
 
@@ -56,10 +36,10 @@ local function solve(how, tolerance)
   return list
 end
 
-local contacts = read_table(p.file)
+local contacts = csv.read(p.file)
 local more = {}
 if p.others ~= "" then
-  for _, row in ipairs(read_table(p.others)) do
+  for _, row in ipairs(csv.read(p.others)) do
     more[row.id] = more[row.id] or {}
     table.insert(more[row.id], { row.lx, row.ly, row.lz })
   end

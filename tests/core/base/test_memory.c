@@ -4,14 +4,6 @@
 
 #include <string.h>
 
-static stn_context *make_context(stn_heap *heap) {
-    stn_error err;
-    stn_context *context = NULL;
-    stn_context_options options = stn_heap_options(heap);
-    assert_ok(stn_context_create(&options, &context, &err), err);
-    return context;
-}
-
 static void assert_zero(const unsigned char *bytes, size_t count) {
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(bytes[i], 0);
@@ -21,7 +13,7 @@ static void assert_zero(const unsigned char *bytes, size_t count) {
 static void test_memory_is_zeroed_aligned_and_counted(void **state) {
     (void)state;
     stn_heap heap = {0};
-    stn_context *context = make_context(&heap);
+    stn_context *context = stn_heap_context(&heap);
     int64_t before = stn_context_allocations(context);
     unsigned char *bytes = stn_allocate(context, 100, 3);
     assert_non_null(bytes);
@@ -38,7 +30,7 @@ static void test_memory_is_zeroed_aligned_and_counted(void **state) {
 static void test_growing_keeps_the_old_and_zeroes_the_new(void **state) {
     (void)state;
     stn_heap heap = {0};
-    stn_context *context = make_context(&heap);
+    stn_context *context = stn_heap_context(&heap);
     unsigned char *bytes = stn_reallocate(context, NULL, 0, 4, 1);
     memcpy(bytes, "abcd", 4);
     bytes = stn_reallocate(context, bytes, 4, 9, 1);
@@ -56,7 +48,7 @@ static void test_growing_keeps_the_old_and_zeroes_the_new(void **state) {
 static void test_sizes_that_overflow_are_refused(void **state) {
     (void)state;
     stn_heap heap = {0};
-    stn_context *context = make_context(&heap);
+    stn_context *context = stn_heap_context(&heap);
     stn_arena *arena = stn_arena_create(context);
     assert_null(stn_allocate(context, SIZE_MAX / 2, 3));
     assert_null(stn_reallocate(context, NULL, 0, SIZE_MAX / 2, 3));
@@ -132,7 +124,7 @@ static bool use(stn_arena *arena, bool zeroed) {
 static void test_a_warm_arena_asks_for_nothing(void **state) {
     (void)state;
     stn_heap heap = {0};
-    stn_context *context = make_context(&heap);
+    stn_context *context = stn_heap_context(&heap);
     stn_arena *arena = stn_arena_create(context);
     stn_arena_reset(arena);
     assert_true(use(arena, false));
@@ -154,7 +146,7 @@ static void test_an_arena_survives_every_failed_request(void **state) {
     bool finished = false;
     for (long long n = 1; !finished; n++) {
         stn_heap heap = {0};
-        stn_context *context = make_context(&heap);
+        stn_context *context = stn_heap_context(&heap);
         stn_heap_arm(&heap, n);
         stn_arena *arena = stn_arena_create(context);
         finished = arena != NULL && use(arena, false);

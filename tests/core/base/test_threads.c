@@ -34,10 +34,8 @@ static void assert_each_once(const tally *t, int32_t indices) {
 static void test_every_index_runs_once_for_any_count_of_workers(void **state) {
     (void)state;
     stn_heap heap = {0};
-    stn_context_options options = stn_heap_options(&heap);
-    stn_context *context = NULL;
+    stn_context *context = stn_heap_context(&heap);
     stn_error err;
-    assert_ok(stn_context_create(&options, &context, &err), err);
     for (int32_t workers = 1; workers <= WORKERS; workers++) {
         stn_threads *threads = NULL;
         assert_ok(stn_threads_create(context, workers, &threads, &err), err);
@@ -100,10 +98,8 @@ static void test_counts_outside_the_range_are_refused(void **state) {
 static void test_running_out_of_memory_leaves_nothing(void **state) {
     (void)state;
     stn_heap heap = {0};
-    stn_context_options options = stn_heap_options(&heap);
-    stn_context *context = NULL;
+    stn_context *context = stn_heap_context(&heap);
     stn_error err;
-    assert_ok(stn_context_create(&options, &context, &err), err);
     long long before = heap.live;
     for (long long n = 1; n <= 2; n++) {
         stn_threads *threads = (stn_threads *)&err;

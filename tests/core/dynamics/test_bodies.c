@@ -17,10 +17,8 @@ static stn_model_builder *builder;
 
 static int set_up(void **state) {
     (void)state;
-    stn_error err;
     memset(&heap, 0, sizeof heap);
-    stn_context_options options = stn_heap_options(&heap);
-    assert_ok(stn_context_create(&options, &context, &err), err);
+    context = stn_heap_context(&heap);
     builder = new_builder(context);
     return 0;
 }

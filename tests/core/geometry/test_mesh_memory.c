@@ -13,10 +13,8 @@
 static void fail_each(stn_status (*call)(stn_context *context, const stn_mesh *given, stn_mesh **out, stn_error *err),
                       const soup *given) {
     stn_heap heap = {0};
-    stn_context_options options = stn_heap_options(&heap);
-    stn_context *context;
     stn_error err = {STN_OK, ""};
-    assert_ok(stn_context_create(&options, &context, &err), err);
+    stn_context *context = stn_heap_context(&heap);
     soup s = *given;
     s.corner = malloc(3 * (size_t)s.triangle_count * sizeof *s.corner);
     memcpy(s.corner, given->corner, 3 * (size_t)s.triangle_count * sizeof *s.corner);
@@ -93,10 +91,8 @@ static void assert_holds(const stn_mesh *what, const stn_heap *heap, const long 
 static void a_mesh_knows_the_memory_it_holds(void **state) {
     (void)state;
     stn_heap heap = {0};
-    stn_context_options options = stn_heap_options(&heap);
-    stn_context *context;
     stn_error err = {STN_OK, ""};
-    assert_ok(stn_context_create(&options, &context, &err), err);
+    stn_context *context = stn_heap_context(&heap);
     soup s = {0};
     soup_add_sphere(&s, 3);
     long long before[2] = {heap.live, heap.bytes};
@@ -134,10 +130,7 @@ static void threads_share_a_mesh_and_the_last_one_frees_it(void **state) {
     (void)state;
     enum { THREADS = 4 };
     stn_heap heap = {0};
-    stn_context_options options = stn_heap_options(&heap);
-    stn_context *context;
-    stn_error err = {STN_OK, ""};
-    assert_ok(stn_context_create(&options, &context, &err), err);
+    stn_context *context = stn_heap_context(&heap);
     long long live = heap.live;
     soup s = {0};
     soup_add_cube(&s, 1.0);

@@ -65,8 +65,7 @@ typedef struct read_result {
 
 static inline void read_bytes(mesh_read read, const void *data, size_t size, read_result *out) {
     *out = (read_result){.err.text = ""};
-    stn_context_options options = stn_heap_options(&out->heap);
-    assert_int_equal(stn_context_create(&options, &out->context, NULL), STN_OK);
+    out->context = stn_heap_context(&out->heap);
     long long live = out->heap.live;
     char *copy = malloc(size > 0 ? size : 1);
     assert_non_null(copy);
@@ -132,9 +131,7 @@ static inline void assert_tetrahedra(const raw_mesh *raw, const int32_t *expecte
 /// Every request for memory that can fail does once: an error, and nothing kept.
 static inline void assert_survives_no_memory(mesh_read read, const void *data, size_t size) {
     stn_heap heap = {0};
-    stn_context *context = NULL;
-    stn_context_options options = stn_heap_options(&heap);
-    assert_int_equal(stn_context_create(&options, &context, NULL), STN_OK);
+    stn_context *context = stn_heap_context(&heap);
     long long live = heap.live;
     int32_t failures = 0;
     for (long long n = 1;; n++) {

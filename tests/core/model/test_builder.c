@@ -18,9 +18,7 @@ typedef struct fixture {
 static int set_up(void **state) {
     static fixture f;
     memset(&f, 0, sizeof f);
-    stn_context_options options = stn_heap_options(&f.heap);
-    stn_error err;
-    assert_ok(stn_context_create(&options, &f.context, &err), err);
+    f.context = stn_heap_context(&f.heap);
     f.builder = new_builder(f.context);
     *state = &f;
     return 0;

@@ -89,9 +89,7 @@ static const stn_plugin_desc without_create = {
 
 static stn_context *make_context(stn_heap *heap) {
     stn_error err;
-    stn_context *context = NULL;
-    stn_context_options options = stn_heap_options(heap);
-    assert_ok(stn_context_create(&options, &context, &err), err);
+    stn_context *context = stn_heap_context(heap);
     assert_ok(stn_plugin_register(context, &with_create, &err), err);
     assert_ok(stn_plugin_register(context, &without_create, &err), err);
     return context;

@@ -7,10 +7,8 @@
 #include "stn_test.h"
 
 static stn_context *context_on(stn_heap *heap) {
-    stn_context *context = NULL;
-    stn_context_options options = stn_heap_options(heap);
     stn_heap_arm(heap, 0);
-    assert_int_equal(stn_context_create(&options, &context, NULL), STN_OK);
+    stn_context *context = stn_heap_context(heap);
     return context;
 }
 

@@ -175,11 +175,9 @@ static bool same_reals(const double *a, const double *b, size_t count) {
 
 static void copies_are_deep_and_equal(void **state) {
     stn_heap *heap = *state;
-    stn_context *context = NULL;
-    stn_context_options options = stn_heap_options(heap);
     stn_error err;
     stn_heap_arm(heap, 0);
-    assert_ok(stn_context_create(&options, &context, &err), err);
+    stn_context *context = stn_heap_context(heap);
     sample *s = full_sample(5);
     const stn_problem *p = &s->problem;
     stn_problem_owner *owner = NULL;

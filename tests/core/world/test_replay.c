@@ -366,10 +366,8 @@ static void running_out_of_memory_is_a_status(void **state) {
     uint64_t hash = 0;
     tape *t = driven(*state, 1, 0, &hash);
     stn_heap heap = {0};
-    stn_context_options options = stn_heap_options(&heap);
-    stn_context *context = NULL;
+    stn_context *context = stn_heap_context(&heap);
     stn_error err;
-    assert_ok(stn_context_create(&options, &context, &err), err);
     stn_replay *replay = tape_replay(context, t, NULL); // plugins are found now
     stn_replay_destroy(replay);
     long long live = heap.live;

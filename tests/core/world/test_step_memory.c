@@ -46,10 +46,7 @@ static bool run_with_failure(stn_context *context, stn_heap *heap, long long fai
 static void a_step_without_memory_changes_nothing(void **state) {
     (void)state;
     stn_heap heap = {0};
-    stn_context_options options = stn_heap_options(&heap);
-    stn_context *context = NULL;
-    stn_error err;
-    assert_ok(stn_context_create(&options, &context, &err), err);
+    stn_context *context = stn_heap_context(&heap);
     stn_world *easy = falling_balls(context);
     scene_steps(easy, STEPS);
     assert_true(stn_world_observation(easy)->report->contact_count > 128);

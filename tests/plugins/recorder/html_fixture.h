@@ -10,6 +10,7 @@
 
 #include "html_decode.h"
 #include "scenes.h"
+#include "stn_setting.h"
 
 static char folder[] = "/tmp/stn_html_XXXXXX", path[64];
 static stn_world_options defaults;
@@ -30,14 +31,6 @@ static inline int forget(void **state) {
     (void)state;
     forget_recordings();
     return 0;
-}
-
-static inline stn_setting number_setting(const char *name, double value) {
-    return (stn_setting){.name = name, .form = STN_SETTING_NUMBER, .number = value, .where = "test"};
-}
-
-static inline stn_setting text_setting(const char *name, const char *value) {
-    return (stn_setting){.name = name, .form = STN_SETTING_TEXT, .text = value, .where = "test"};
 }
 
 static inline stn_status try_to_record(stn_world *world, const char *to, stn_setting setting, stn_error *err) {

@@ -13,6 +13,7 @@
 
 #include "stn_heap.h"
 #include "stn_model_test.h"
+#include "stn_setting.h"
 
 enum { SETTINGS_MAX = 8 };
 
@@ -70,14 +71,12 @@ static inline int tear_down(void **state) {
 
 static inline void set_number(fixture *f, const char *name, double value) {
     assert_true(f->setting_count < SETTINGS_MAX);
-    f->settings[f->setting_count++] =
-        (stn_setting){.name = name, .form = STN_SETTING_NUMBER, .number = value, .where = "test"};
+    f->settings[f->setting_count++] = number_setting(name, value);
 }
 
 static inline void set_text(fixture *f, const char *name, const char *value) {
     assert_true(f->setting_count < SETTINGS_MAX);
-    f->settings[f->setting_count++] =
-        (stn_setting){.name = name, .form = STN_SETTING_TEXT, .text = value, .where = "test"};
+    f->settings[f->setting_count++] = text_setting(name, value);
 }
 
 static inline stn_geometry_spec painted(stn_shape shape, float red, float green, float blue, float alpha) {

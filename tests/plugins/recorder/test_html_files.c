@@ -178,11 +178,8 @@ static stn_status record_a_little(stn_heap *heap, stn_context *context, long lon
 static void without_memory_recording_fails_and_loses_none(void **state) {
     (void)state;
     stn_heap heap = {0};
-    stn_context_options options = stn_heap_options(&heap);
-    stn_context *context = NULL;
-    stn_error err;
     long long all = 0, requests = 0;
-    assert_ok(stn_context_create(&options, &context, &err), err);
+    stn_context *context = stn_heap_context(&heap);
     assert_int_equal(record_a_little(&heap, context, 0, &all), STN_OK);
     long long before = heap.live;
     assert_true(all > 20);
@@ -198,10 +195,8 @@ static void without_memory_recording_fails_and_loses_none(void **state) {
 static void a_steady_run_asks_for_no_memory(void **state) {
     (void)state;
     stn_heap heap = {0};
-    stn_context_options options = stn_heap_options(&heap);
-    stn_context *context = NULL;
+    stn_context *context = stn_heap_context(&heap);
     stn_error err;
-    assert_ok(stn_context_create(&options, &context, &err), err);
     stn_world *world = small_world(context);
     record(world, number_setting("frame_rate", 0.0));
     scene_steps(world, 400); // six blocks

@@ -7,6 +7,7 @@
 #include <stiction/solve.h>
 
 #include "multicontact.h"
+#include "stn_setting.h"
 
 typedef struct fixture {
     stn_context *context;
@@ -29,6 +30,41 @@ static int teardown(void **state) {
     fixture *f = *state;
     stn_context_destroy(f->context);
     return 0;
+}
+
+/// The solver `id` with settings and, unless NULL, a law; a problem solver around them. `leave` gives all back.
+static inline stn_status try_with(fixture *f, const char *id, const stn_setting *settings, int32_t count,
+                                  const char *law) {
+    stn_status status = stn_instance_create(f->context, STN_KIND_SOLVER, id, settings, count, &f->solver, &f->err);
+    if (status == STN_OK && law != NULL) {
+        status = stn_instance_create(f->context, STN_KIND_LAW, law, NULL, 0, &f->law, &f->err);
+    }
+    const stn_problem_solver_options options = {.solver = f->solver, .law = f->law};
+    return status == STN_OK ? stn_problem_solver_create(f->context, &options, &f->problem_solver, &f->err) : status;
+}
+
+static inline void choose_with(fixture *f, const char *id, const stn_setting *settings, int32_t count) {
+    assert_ok(try_with(f, id, settings, count, NULL), f->err);
+}
+
+static inline void leave(fixture *f) {
+    stn_problem_solver_destroy(f->problem_solver);
+    stn_instance_destroy(f->law);
+    stn_instance_destroy(f->solver);
+    f->law = NULL;
+}
+
+/// Solves a copy of the problem, inverse masses computed anew, from its own start.
+static inline stn_status solve_into(fixture *f, const stn_problem *problem, uint32_t certificate_flags, double *v,
+                                    double *gamma) {
+    stn_problem p = *problem;
+    const stn_solve_request request = {.masses = true, .certificate_flags = certificate_flags};
+    stn_solution solution = {v, gamma};
+    return stn_problem_solve(f->problem_solver, &p, &request, &solution, &f->report, &f->certificate, &f->err);
+}
+
+static inline stn_status solve(fixture *f, const stn_problem *problem) {
+    return solve_into(f, problem, 0, f->v, f->gamma);
 }
 
 #endif

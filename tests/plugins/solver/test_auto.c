@@ -69,29 +69,9 @@ FAKE(liar, lie)
 FAKE(witness, look)
 
 static stn_status choose(fixture *f, const char *chain, double tolerance, double most) {
-    const stn_setting settings[] = {
-        {.name = "tolerance", .form = STN_SETTING_NUMBER, .number = tolerance, .where = "test"},
-        {.name = "max_iterations", .form = STN_SETTING_NUMBER, .number = most, .where = "test"},
-        {.name = "chain", .form = STN_SETTING_TEXT, .text = chain, .where = "test"}};
-    stn_status status =
-        stn_instance_create(f->context, STN_KIND_SOLVER, "auto", settings, chain == NULL ? 2 : 3, &f->solver, &f->err);
-    if (status == STN_OK) {
-        stn_problem_solver_options options = {.solver = f->solver};
-        assert_ok(stn_problem_solver_create(f->context, &options, &f->problem_solver, &f->err), f->err);
-    }
-    return status;
-}
-
-static void leave(fixture *f) {
-    stn_problem_solver_destroy(f->problem_solver);
-    stn_instance_destroy(f->solver);
-}
-
-static stn_status solve(fixture *f, const stn_problem *problem, double *v, double *gamma) {
-    stn_problem p = *problem;
-    stn_solve_request request = {.masses = true, .certificate_flags = STN_CERTIFICATE_SCALED};
-    stn_solution solution = {v, gamma};
-    return stn_problem_solve(f->problem_solver, &p, &request, &solution, &f->report, &f->certificate, &f->err);
+    const stn_setting settings[] = {number_setting("tolerance", tolerance), number_setting("max_iterations", most),
+                                    text_setting("chain", chain)};
+    return try_with(f, "auto", settings, chain == NULL ? 2 : 3, NULL);
 }
 
 static void begin_pile(scene *s, fixture *f) {
@@ -112,7 +92,7 @@ static void it_believes_no_solver_and_keeps_the_best(void **state) {
     begin_pile(&s, f);
     s.problem.gamma_guess[2] = 0.01;
     assert_ok(choose(f, "refuser:10, liar:10,witness:3, bisection:5000", 1e-9, 1e5), f->err);
-    assert_ok(solve(f, &s.problem, f->v, f->gamma), f->err);
+    assert_ok(solve_into(f, &s.problem, STN_CERTIFICATE_SCALED, f->v, f->gamma), f->err);
     assert_string_equal(f->report.reason, "bisection");
     assert_true(f->certificate.natural_ncp <= 1e-9);
     assert_int_equal(seen.refuser, 1); // never asked again
@@ -129,19 +109,19 @@ static void without_progress_it_ends(void **state) {
     begin_pile(&s, f);
     s.problem.gamma_guess[2] = 0.01;
     assert_ok(choose(f, "witness:3,liar:10", 1e-9, 1e5), f->err);
-    assert_int_equal(solve(f, &s.problem, f->v, f->gamma), STN_NOT_CONVERGED);
+    assert_int_equal(solve_into(f, &s.problem, STN_CERTIFICATE_SCALED, f->v, f->gamma), STN_NOT_CONVERGED);
     assert_string_equal(f->report.reason, "no progress");
     assert_int_equal(seen.witness, 2); // a round from the start, one from nothing
     assert_int_equal(seen.liar, 2);
     assert_near(seen.start[0], 0.01, 0.0);
     leave(f);
     assert_ok(choose(f, "witness:3,bisection:3", 1e-9, 5.0), f->err);
-    assert_int_equal(solve(f, &s.problem, f->v, f->gamma), STN_NOT_CONVERGED);
+    assert_int_equal(solve_into(f, &s.problem, STN_CERTIFICATE_SCALED, f->v, f->gamma), STN_NOT_CONVERGED);
     assert_string_equal(f->report.reason, "iterations");
     assert_int_equal(f->report.iterations, 5);
     leave(f);
     assert_ok(choose(f, "refuser:3", 1e-9, 5.0), f->err);
-    assert_int_equal(solve(f, &s.problem, f->v, f->gamma), STN_ERR_UNSUPPORTED);
+    assert_int_equal(solve_into(f, &s.problem, STN_CERTIFICATE_SCALED, f->v, f->gamma), STN_ERR_UNSUPPORTED);
     assert_string_equal(f->err.text, "solver auto: not today");
     leave(f);
     scene_end(&s);
@@ -202,7 +182,7 @@ static void problems_of_the_literature_are_solved(void **state) {
         assert_ok(stn_problem_load(f->context, path, &owner, &f->err), f->err);
         const stn_problem *problem = stn_problem_of(owner);
         assert_true(problem->row_count <= ROWS && problem->nv <= ROWS);
-        stn_status status = solve(f, problem, v, gamma);
+        stn_status status = solve_into(f, problem, STN_CERTIFICATE_SCALED, v, gamma);
         print_message("%-40s %-12s natural_scaled %.1e\n", names[k], f->report.reason, f->certificate.natural_scaled);
         assert_int_equal(status, STN_OK);
         assert_true(f->certificate.natural_scaled <= 1e-6);

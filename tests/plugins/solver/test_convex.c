@@ -15,30 +15,9 @@ static const struct {
 } solvers[] = {{"apgd", 1e-10, 20000}, {"admm", 1e-10, 4000}, {"admm_split", 1e-10, 4000}, {"ipm", 1e-8, 40}};
 
 /// A solver with a law or, NULL, without.
-static stn_status fixture_choose(fixture *f, const char *id, const char *law, double tolerance) {
-    const stn_setting settings[] = {
-        {.name = "tolerance", .form = STN_SETTING_NUMBER, .number = tolerance, .where = "test"},
-        {.name = "max_iterations", .form = STN_SETTING_NUMBER, .number = 200000, .where = "test"}};
-    assert_ok(stn_instance_create(f->context, STN_KIND_SOLVER, id, settings, 2, &f->solver, &f->err), f->err);
-    f->law = NULL;
-    if (law != NULL) {
-        assert_ok(stn_instance_create(f->context, STN_KIND_LAW, law, NULL, 0, &f->law, &f->err), f->err);
-    }
-    stn_problem_solver_options options = {.solver = f->solver, .law = f->law};
-    return stn_problem_solver_create(f->context, &options, &f->problem_solver, &f->err);
-}
-
-static void fixture_leave(fixture *f) {
-    stn_problem_solver_destroy(f->problem_solver);
-    stn_instance_destroy(f->law);
-    stn_instance_destroy(f->solver);
-}
-
-static stn_status fixture_solve(fixture *f, const stn_problem *problem) {
-    stn_problem p = *problem;
-    stn_solve_request request = {.masses = true};
-    stn_solution solution = {f->v, f->gamma};
-    return stn_problem_solve(f->problem_solver, &p, &request, &solution, &f->report, &f->certificate, &f->err);
+static stn_status choose(fixture *f, const char *id, const char *law, double tolerance) {
+    const stn_setting settings[] = {number_setting("tolerance", tolerance), number_setting("max_iterations", 200000.0)};
+    return try_with(f, id, settings, STN_COUNT(settings), law);
 }
 
 /// Bounds of the README of the problems.
@@ -48,7 +27,7 @@ static void check_references(fixture *f, const char *id, int32_t most) {
     for (int32_t i = 0; i < MULTICONTACT_PROBLEMS; i++) {
         multicontact r;
         multicontact_load(f->context, i, &r);
-        stn_status status = fixture_solve(f, r.problem);
+        stn_status status = solve(f, r.problem);
         assert_true(status == STN_OK || status == STN_STALLED); // at the end of its digits: the bounds judge
         stalled += status == STN_STALLED;
         const stn_problem *p = r.problem;
@@ -78,9 +57,9 @@ static void references_are_met(void **state) {
     fixture *f = *state;
     skip_without(multicontact_folder);
     for (int32_t k = 0; k < STN_COUNT(solvers); k++) {
-        assert_ok(fixture_choose(f, solvers[k].id, NULL, solvers[k].tolerance), f->err);
+        assert_ok(choose(f, solvers[k].id, NULL, solvers[k].tolerance), f->err);
         check_references(f, solvers[k].id, solvers[k].most);
-        fixture_leave(f);
+        leave(f);
     }
 }
 
@@ -92,18 +71,18 @@ static void with_the_law_the_motion_is_that_of_sap(void **state) {
         scene s;
         scene_begin(&s, f->context, 5);
         scene_pile(&s, 2, 4, true, 0.05);
-        assert_ok(fixture_choose(f, "sap", "sap", 1e-12), f->err);
-        assert_ok(fixture_solve(f, &s.problem), f->err);
+        assert_ok(choose(f, "sap", "sap", 1e-12), f->err);
+        assert_ok(solve(f, &s.problem), f->err);
         memcpy(v, f->v, sizeof v);
-        fixture_leave(f);
-        assert_ok(fixture_choose(f, solvers[k].id, "sap", solvers[k].tolerance), f->err);
-        assert_ok(fixture_solve(f, &s.problem), f->err);
+        leave(f);
+        assert_ok(choose(f, solvers[k].id, "sap", solvers[k].tolerance), f->err);
+        assert_ok(solve(f, &s.problem), f->err);
         double error = scene_distance(&s.problem, v, f->v) / scene_distance(&s.problem, v, NULL);
         print_message("%s: v of a pile of %d contacts differs from sap's by %.1e, %d iterations\n", solvers[k].id,
                       s.problem.constraint_count, error, f->report.iterations);
         assert_true(error <= 1e-8);
         assert_true(s.problem.R[0] > 0.0);
-        fixture_leave(f);
+        leave(f);
         scene_end(&s);
     }
 }
@@ -119,11 +98,11 @@ static void without_a_law_contacts_are_as_stiff_as_they_are(void **state) {
             s.problem.constraints[i].stiffness = (double)INFINITY;
             s.problem.constraints[i].phi0 = 1e-4; // to fall: the rigid problem has a solution
         }
-        assert_ok(fixture_choose(f, solvers[k].id, NULL, 1e-8), f->err);
-        assert_ok(fixture_solve(f, &s.problem), f->err);
+        assert_ok(choose(f, solvers[k].id, NULL, 1e-8), f->err);
+        assert_ok(solve(f, &s.problem), f->err);
         assert_true(s.problem.R[0] == 0.0 && s.problem.R[2] == 0.0);
         assert_true(f->certificate.natural_ccp <= 1e-7 && f->certificate.momentum <= 1e-7);
-        fixture_leave(f);
+        leave(f);
         scene_end(&s);
     }
 }
@@ -136,10 +115,10 @@ static void laws_that_are_not_quadratic_are_refused(void **state) {
                  "solver %s works with laws that are quadratic, such as sap; lagged is evaluated point by point, by "
                  "solver sap",
                  solvers[k].id);
-        assert_int_equal(fixture_choose(f, solvers[k].id, "lagged", 1e-8), STN_ERR_UNSUPPORTED);
+        assert_int_equal(choose(f, solvers[k].id, "lagged", 1e-8), STN_ERR_UNSUPPORTED);
         assert_string_equal(f->err.text, text);
         f->problem_solver = NULL;
-        fixture_leave(f);
+        leave(f);
     }
 }
 

@@ -9,29 +9,10 @@
 
 /// `local` NULL: as it is.
 static void choose(fixture *f, const char *id, const char *local, double acceleration, double tolerance, double most) {
-    const stn_setting settings[] = {
-        {.name = "acceleration", .form = STN_SETTING_NUMBER, .number = acceleration, .where = "test"},
-        {.name = "tolerance", .form = STN_SETTING_NUMBER, .number = tolerance, .where = "test"},
-        {.name = "max_iterations", .form = STN_SETTING_NUMBER, .number = most, .where = "test"},
-        {.name = "local", .form = STN_SETTING_TEXT, .text = local, .where = "test"}};
-    stn_problem_solver_options options = {0};
-    assert_ok(
-        stn_instance_create(f->context, STN_KIND_SOLVER, id, settings, local == NULL ? 3 : 4, &f->solver, &f->err),
-        f->err);
-    options.solver = f->solver;
-    assert_ok(stn_problem_solver_create(f->context, &options, &f->problem_solver, &f->err), f->err);
-}
-
-static void leave(fixture *f) {
-    stn_problem_solver_destroy(f->problem_solver);
-    stn_instance_destroy(f->solver);
-}
-
-static stn_status solve(fixture *f, const stn_problem *problem) {
-    stn_problem p = *problem;
-    stn_solve_request request = {.masses = true};
-    stn_solution solution = {f->v, f->gamma};
-    return stn_problem_solve(f->problem_solver, &p, &request, &solution, &f->report, &f->certificate, &f->err);
+    const stn_setting settings[] = {number_setting("acceleration", acceleration),
+                                    number_setting("tolerance", tolerance), number_setting("max_iterations", most),
+                                    text_setting("local", local)};
+    choose_with(f, id, settings, local == NULL ? 3 : 4);
 }
 
 // x <- B x + c with |B| < 1 is solved in as many combinations as there are unknowns, but for rounding.

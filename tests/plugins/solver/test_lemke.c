@@ -6,31 +6,9 @@
 
 /// `option` NULL: as the plugin is; else that parameter as a number, or with `word` as a text.
 static void choose(fixture *f, const char *id, const char *option, double number, const char *word) {
-    const stn_setting settings[] = {
-        {.name = "tolerance", .form = STN_SETTING_NUMBER, .number = 1e-11, .where = "test"},
-        {.name = "max_iterations", .form = STN_SETTING_NUMBER, .number = 50000, .where = "test"},
-        {.name = option,
-         .form = word != NULL ? STN_SETTING_TEXT : STN_SETTING_NUMBER,
-         .number = number,
-         .text = word,
-         .where = "test"}};
-    assert_ok(
-        stn_instance_create(f->context, STN_KIND_SOLVER, id, settings, option == NULL ? 2 : 3, &f->solver, &f->err),
-        f->err);
-    stn_problem_solver_options options = {.solver = f->solver};
-    assert_ok(stn_problem_solver_create(f->context, &options, &f->problem_solver, &f->err), f->err);
-}
-
-static void leave(fixture *f) {
-    stn_problem_solver_destroy(f->problem_solver);
-    stn_instance_destroy(f->solver);
-}
-
-static stn_status solve(fixture *f, const stn_problem *problem) {
-    stn_problem p = *problem;
-    stn_solve_request request = {.masses = true};
-    stn_solution solution = {f->v, f->gamma};
-    return stn_problem_solve(f->problem_solver, &p, &request, &solution, &f->report, &f->certificate, &f->err);
+    const stn_setting settings[] = {number_setting("tolerance", 1e-11), number_setting("max_iterations", 50000.0),
+                                    word != NULL ? text_setting(option, word) : number_setting(option, number)};
+    choose_with(f, id, settings, option == NULL ? 2 : 3);
 }
 
 static bool solved_by(fixture *f, const stn_problem *problem, const char *id, const char *option, double number,
@@ -195,7 +173,7 @@ static void bounds_hold_or_give_way(void **state) {
 
 static void what_it_cannot_do_is_a_line(void **state) {
     fixture *f = *state;
-    const stn_setting odd = {.name = "directions", .form = STN_SETTING_NUMBER, .number = 5.0, .where = "test"};
+    const stn_setting odd = number_setting("directions", 5.0);
     assert_int_equal(stn_instance_create(f->context, STN_KIND_SOLVER, "lemke", &odd, 1, &f->solver, &f->err),
                      STN_ERR_PARAMETER);
     assert_string_equal(f->err.text, "solver lemke: directions = 5, must be even");

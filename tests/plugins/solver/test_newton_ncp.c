@@ -9,26 +9,9 @@
 #include "stn_scene.h"
 
 static void choose(fixture *f, const char *id, double tolerance, double most) {
-    const stn_setting settings[] = {
-        {.name = "tolerance", .form = STN_SETTING_NUMBER, .number = tolerance, .where = "test"},
-        {.name = "absolute_tolerance", .form = STN_SETTING_NUMBER, .number = 0.0, .where = "test"},
-        {.name = "max_iterations", .form = STN_SETTING_NUMBER, .number = most, .where = "test"}};
-    stn_problem_solver_options options = {0};
-    assert_ok(stn_instance_create(f->context, STN_KIND_SOLVER, id, settings, 3, &f->solver, &f->err), f->err);
-    options.solver = f->solver;
-    assert_ok(stn_problem_solver_create(f->context, &options, &f->problem_solver, &f->err), f->err);
-}
-
-static void leave(fixture *f) {
-    stn_problem_solver_destroy(f->problem_solver);
-    stn_instance_destroy(f->solver);
-}
-
-static stn_status solve(fixture *f, const stn_problem *problem) {
-    stn_problem p = *problem;
-    stn_solve_request request = {.masses = true};
-    stn_solution solution = {f->v, f->gamma};
-    return stn_problem_solve(f->problem_solver, &p, &request, &solution, &f->report, &f->certificate, &f->err);
+    const stn_setting settings[] = {number_setting("tolerance", tolerance), number_setting("absolute_tolerance", 0.0),
+                                    number_setting("max_iterations", most)};
+    choose_with(f, id, settings, STN_COUNT(settings));
 }
 
 // ------------------------------------------------------------------------------------------------------------- factor
