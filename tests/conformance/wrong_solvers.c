@@ -30,6 +30,7 @@ typedef enum fault {
     SWEEPS_BEFORE_IT_LOOKS,
     FORGETS_TARGET_VELOCITIES,
     PRINTS,
+    SHARES_ITS_SCRATCH,
 } fault;
 
 /// Of each descriptor's own table; `self` is its configuration.
@@ -98,6 +99,11 @@ static void begin_badly(fault f, const stn_problem *p, const stn_solve_control *
     }
     if (f == EXITS && control->max_iterations == 3) {
         _Exit(0);
+    }
+    if (f == SHARES_ITS_SCRATCH) {
+        static volatile int32_t scratch; // harmless as long as one worker has it
+        scratch = p->row_count;
+        (void)scratch;
     }
     if (f == PRINTS) {
         printf("%d rows\n", (int)p->row_count);
@@ -242,7 +248,8 @@ SOLVER(square, SQUARE_CONE, ops)
 SOLVER(start, SWEEPS_BEFORE_IT_LOOKS, ops)
 SOLVER(scale, FORGETS_TARGET_VELOCITIES, ops)
 SOLVER(print, PRINTS, ops)
+SOLVER(scratch, SHARES_ITS_SCRATCH, ops)
 
 STN_PLUGIN_LIBRARY(&none, &dissipation, &friction, &mu, &not_finite, &input, &drift, &claim, &crash, &hang, &leave,
                    &limit, &failure, &reason, &tolerance, &ellipse, &allocation, &memory, &square, &start, &scale,
-                   &print);
+                   &print, &scratch);
