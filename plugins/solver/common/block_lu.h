@@ -42,4 +42,9 @@ bool block_lu_factor(block_lu *lu, const bool *left_out);
 /// x (rows) = A^-1 x; what blocks left out hold stays.
 void block_lu_solve(const block_lu *lu, double *x);
 
+/// Rows of a front are this far apart.
+static inline int64_t block_lu_stride(int32_t rows) {
+    return (rows + 3) / 4 * 4;
+}
+
 #endif
