@@ -29,21 +29,6 @@ static void log_message(void *user, stn_log_level level, const char *text) {
     }
 }
 
-/// What cannot be written is told before hours of solving, not after them.
-static int probe_output(const cli_command *command, const char *path) {
-    char temporary[4096];
-    if (!stn_may_replace(path)) {
-        return cli_fail(command, "%s: " STN_NOT_REPLACEABLE, path);
-    }
-    int descriptor = stn_open_beside(path, temporary, sizeof temporary);
-    if (descriptor < 0) {
-        return cli_fail(command, "%s: cannot be written: %s", path, strerror(errno));
-    }
-    close(descriptor);
-    remove(temporary);
-    return CLI_PROCEED;
-}
-
 static int refuse_options(const cli_command *command, const compare_options *o) {
     if (!(o->timeout_s > 0.0)) {
         return cli_fail(command, "--timeout %g: must be > 0 s", o->timeout_s);
@@ -54,8 +39,8 @@ static int refuse_options(const cli_command *command, const compare_options *o) 
     if (o->csv != NULL && o->html != NULL && strcmp(o->csv, o->html) == 0) {
         return cli_fail(command, "--csv and --html: %s cannot be both", o->csv);
     }
-    int status = o->csv != NULL ? probe_output(command, o->csv) : CLI_PROCEED;
-    return status == CLI_PROCEED && o->html != NULL ? probe_output(command, o->html) : status;
+    int status = o->csv != NULL ? cli_probe_output(command, o->csv) : CLI_PROCEED;
+    return status == CLI_PROCEED && o->html != NULL ? cli_probe_output(command, o->html) : status;
 }
 
 static const char *last_part(const char *path) {
@@ -161,7 +146,9 @@ static int32_t half_of_the_processors(void) {
 }
 
 int cmd_compare(int argc, char **argv) {
-    comparison c = {.options = {.tolerance = 1e-9, .timeout_s = 60.0, .max_iterations = INT32_MIN, .jobs = half_of_the_processors()}};
+    comparison c = {
+        .options = {
+            .tolerance = 1e-9, .timeout_s = 60.0, .max_iterations = CLI_UNSET, .jobs = half_of_the_processors()}};
     compare_options *o = &c.options;
     const cli_option options[] = {
         {"solvers", 0, CLI_TEXT, "A,B:NAME=VALUE,...", "which solvers, with settings of each; default: all installed",

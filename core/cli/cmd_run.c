@@ -14,8 +14,6 @@
 #include "cli/scenario.h"
 #include "cli/terminal.h"
 
-enum { UNSET = INT32_MIN }; // a whole number that was not given
-
 /// The words of the command line.
 typedef struct run_options {
     const char *script, *capsule; // one of the two
@@ -60,12 +58,12 @@ static stn_status fill_session(stn_session *session, const run_options *o, stn_e
     session->plugin[STN_KIND_FACTOR] = o->factor;
     session->dt = o->dt;
     session->seconds = o->seconds;
-    session->seed = o->seed != UNSET ? o->seed : -1;
-    session->threads = o->threads != UNSET ? o->threads : 0;
+    session->seed = o->seed != CLI_UNSET ? o->seed : -1;
+    session->threads = o->threads != CLI_UNSET ? o->threads : 0;
     session->profile = o->profile;
     session->stiction = o->stiction;
     session->capture_file = o->capture;
-    session->capture_every = o->every != UNSET ? o->every : 1;
+    session->capture_every = o->every != CLI_UNSET ? o->every : 1;
     session->capture_local = o->form != NULL && strcmp(o->form, "local") == 0;
     session->record_paths = o->records.items;
     session->record_count = o->records.count;
@@ -98,6 +96,8 @@ static int report(const cli_command *command, stn_session *session, const cli_ru
     }
     if (!o->quiet || exit != CLI_DONE) {
         cli_run_print_summary(session, end);
+    } else if (session->capture_file != NULL && session->statistics.captured == 0) {
+        fputs("warning: " CLI_NOTHING_CAPTURED "\n", stderr);
     }
     if (o->json && !cli_json_print(cli_run_json(session, end), true)) {
         return CLI_BAD_INPUT;
@@ -166,16 +166,16 @@ static int check_options(const cli_command *command, const run_options *o) {
     if (!isnan(o->seconds) && !(o->seconds >= 0.0)) {
         return cli_fail(command, "--seconds %g: must be >= 0 s", o->seconds);
     }
-    if (o->threads != UNSET && (o->threads < 1 || o->threads > 1024)) {
+    if (o->threads != CLI_UNSET && (o->threads < 1 || o->threads > 1024)) {
         return cli_fail(command, "--threads %d: must be from 1 to 1024", o->threads);
     }
-    if (o->seed != UNSET && o->seed < 0) {
+    if (o->seed != CLI_UNSET && o->seed < 0) {
         return cli_fail(command, "--seed %d: must be >= 0", o->seed);
     }
-    if (o->capture == NULL && (o->every != UNSET || o->form != NULL)) {
+    if (o->capture == NULL && (o->every != CLI_UNSET || o->form != NULL)) {
         return cli_fail(command, "--%s means nothing without --capture FILE", o->form != NULL ? "form" : "every");
     }
-    if (o->every != UNSET && o->every < 1) {
+    if (o->every != CLI_UNSET && o->every < 1) {
         return cli_fail(command, "--every %d: must be >= 1", o->every);
     }
     if (o->form != NULL && strcmp(o->form, "global") != 0 && strcmp(o->form, "local") != 0) {
@@ -184,7 +184,8 @@ static int check_options(const cli_command *command, const run_options *o) {
     for (int32_t i = 0; i < o->records.count; i++) {
         for (int32_t k = 0; k < i; k++) {
             if (strcmp(o->records.items[i], o->records.items[k]) == 0) {
-                return cli_fail(command, "%s is given twice as --log or --record; name another file", o->records.items[i]);
+                return cli_fail(command, "%s is given twice as --log or --record; name another file",
+                                o->records.items[i]);
             }
         }
     }
@@ -192,7 +193,7 @@ static int check_options(const cli_command *command, const run_options *o) {
 }
 
 int cmd_run(int argc, char **argv) {
-    run_options o = {.dt = NAN, .seconds = NAN, .seed = UNSET, .threads = UNSET, .every = UNSET};
+    run_options o = {.dt = NAN, .seconds = NAN, .seed = CLI_UNSET, .threads = CLI_UNSET, .every = CLI_UNSET};
     const cli_option options[] = {
         {"set", 0, CLI_TEXTS, "NAME=VALUE", "a parameter of the scenario, or solver.tolerance and the like", &o.sets},
         {"solver", 0, CLI_TEXT, "ID", "another solver than the script's", &o.solver},

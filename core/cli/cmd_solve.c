@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // stiction solve PROBLEM: one saved contact problem through one solver, and the certificate of the result.
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,7 +68,7 @@ static int collect_settings(const cli_command *command, const solve_options *o, 
     if (!isnan(o->tolerance) && !o->singles) {
         room = room && cli_settings_number(&plugins[0], "tolerance", "--tolerance", o->tolerance);
     }
-    if (o->max_iterations != INT32_MIN) {
+    if (o->max_iterations != CLI_UNSET) {
         room = room && cli_settings_number(&plugins[0], "max_iterations", "--max-iterations", o->max_iterations);
     }
     return room ? CLI_PROCEED : cli_fail(command, "more than %d settings", CLI_MOST_SETTINGS);
@@ -166,7 +167,7 @@ static int write_result(const solve_run *run, stn_status status) {
         if (file != NULL) {
             remove(temporary);
         }
-        return cli_fail(run->command, "%s: cannot be written", path);
+        return cli_fail(run->command, "%s: cannot be written: %s", path, strerror(errno));
     }
     return CLI_PROCEED;
 }
@@ -255,7 +256,7 @@ static int refuse_for_singles(const cli_command *command, const solve_options *o
     } others[] = {
         {"--law", o->law != NULL},
         {"--factor", o->factor != NULL},
-        {"--max-iterations", o->max_iterations != INT32_MIN},
+        {"--max-iterations", o->max_iterations != CLI_UNSET},
         {"--threads", o->threads != 1},
         {"--full", o->full},
         {"--out", o->out != NULL},
@@ -295,7 +296,7 @@ static int solve_singles(solve_run *run, const cli_settings plugins[3]) {
 }
 
 int cmd_solve(int argc, char **argv) {
-    solve_options o = {.tolerance = (double)NAN, .max_iterations = INT32_MIN, .threads = 1};
+    solve_options o = {.tolerance = (double)NAN, .max_iterations = CLI_UNSET, .threads = 1};
     const cli_option options[] = {
         {"solver", 0, CLI_TEXT, "ID", "the solver; default sap, with --local bisection", &o.solver},
         {"law", 0, CLI_TEXT, "ID",
@@ -336,6 +337,9 @@ int cmd_solve(int argc, char **argv) {
     }
     if (status == CLI_PROCEED && o.out != NULL && !text_ends_with(o.out, ".json") && !fclib_is_named(o.out)) {
         status = cli_fail(&command, "--out %s: only .json and .hdf5 files are written", o.out);
+    }
+    if (status == CLI_PROCEED && o.out != NULL) {
+        status = cli_probe_output(&command, o.out);
     }
     if (status == CLI_PROCEED) {
         solve_run run = {.command = &command, .options = &o, .path = words.items[0]};

@@ -244,7 +244,8 @@ typedef struct sweep_options {
 } sweep_options;
 
 static stn_status prepare(sweep *s, const sweep_options *o, stn_error *err) {
-    stn_status status = cli_grid_read(&o->sets, &o->varied, o->seeds, o->seed, &s->plan.grid, err);
+    int32_t seeds = o->seeds == CLI_UNSET ? 0 : o->seeds;
+    stn_status status = cli_grid_read(&o->sets, &o->varied, seeds, o->seed, &s->plan.grid, err);
     for (int32_t i = 0; i < s->plan.grid.axis_count && status >= 0; i++) {
         if (o->seeds > 0 && strcmp(s->plan.grid.axes[i].name, "seed") == 0) {
             return stn_fail(err, STN_ERR_ARGUMENT, "--seeds %d: seed is given already; leave one of the two", o->seeds);
@@ -295,7 +296,7 @@ static int run(sweep *s, const sweep_options *o) {
 }
 
 static int check_options(const cli_command *command, const sweep_options *o) {
-    if (o->seeds < 0) {
+    if (o->seeds < 1 && o->seeds != CLI_UNSET) {
         return cli_fail(command, "--seeds %d: must be at least 1", o->seeds);
     }
     if (o->seed < 0) {
@@ -311,7 +312,7 @@ static int check_options(const cli_command *command, const sweep_options *o) {
 }
 
 int cmd_sweep(int argc, char **argv) {
-    sweep_options o = {.seed = 1, .jobs = cli_jobs_usual(), .timeout = INFINITY};
+    sweep_options o = {.seeds = CLI_UNSET, .seed = 1, .jobs = cli_jobs_usual(), .timeout = INFINITY};
     sweep s = {0};
     const cli_option options[] = {
         {"vary", 0, CLI_TEXTS, "NAME=VALUES", "first:last:count[:log], first..last[..step] or a,b,c", &o.varied},

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Words of the command line -> declared targets.
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/replace.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
 
@@ -43,6 +46,20 @@ int cli_fail_status(const cli_command *command, const stn_error *error) {
     }
 }
 
+int cli_probe_output(const cli_command *command, const char *path) {
+    char temporary[4096];
+    if (!stn_may_replace(path)) {
+        return cli_fail(command, "%s: " STN_NOT_REPLACEABLE, path);
+    }
+    int descriptor = stn_open_beside(path, temporary, sizeof temporary);
+    if (descriptor < 0) {
+        return cli_fail(command, "%s: cannot be written: %s", path, strerror(errno));
+    }
+    close(descriptor);
+    remove(temporary);
+    return CLI_PROCEED;
+}
+
 static void print_help(const cli_command *command) {
     printf("usage: stiction %s%s%s [options]\n%s\n", command->name, command->words[0] != '\0' ? " " : "",
            command->words, command->summary);
@@ -59,13 +76,14 @@ static void print_help(const cli_command *command) {
     printf("  %-26s %s\n", "-h, --help", "this text");
 }
 
-/// The option that a word names; `*value` is what follows '=' or NULL.
+/// The option that a word names; `*value` is what follows '=', or the letter of a short option: -j2; else NULL.
 static const cli_option *find(const cli_command *command, const char *word, const char **value) {
     *value = NULL;
     for (int32_t i = 0; i < command->option_count; i++) {
         const cli_option *o = &command->options[i];
         if (word[1] != '-') {
-            if (o->letter != 0 && word[1] == o->letter && word[2] == '\0') {
+            if (o->letter != 0 && word[1] == o->letter && (word[2] == '\0' || o->form != CLI_FLAG)) {
+                *value = word[2] != '\0' ? word + 2 : NULL;
                 return o;
             }
             continue;

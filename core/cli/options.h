@@ -41,7 +41,10 @@ typedef struct cli_command {
     int32_t least_words, most_words; // of positional words
 } cli_command;
 
-enum { CLI_PROCEED = -1 };
+enum {
+    CLI_PROCEED = -1,
+    CLI_UNSET = INT32_MIN, // what the target of a whole number holds that may be left out
+};
 
 /// Reads argv[1..] into the targets and `words` (cleared and filled; NULL when the command takes none). Returns
 /// CLI_PROCEED, or the exit status when all is said: after --help, or after one line about what is wrong. Lists are
@@ -55,6 +58,8 @@ int cli_fail(const cli_command *command, const char *format, ...) STN_PRINTF(2, 
 /// for an interrupt, else 2.
 int cli_fail_status(const cli_command *command, const stn_error *error);
 
+/// CLI_PROCEED when a file that appears whole can be put at `path`; asked before the work whose result it takes.
+int cli_probe_output(const cli_command *command, const char *path);
 /// "name=value" -> a text setting with where = "--set". The name is copied into `name`. False without '=' or name, or
 /// when the name is too long.
 bool cli_setting(const char *text, char *name, size_t size, stn_setting *setting);

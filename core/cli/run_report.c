@@ -40,11 +40,8 @@ static int compare_parameters(const void *a, const void *b) {
 static void add_parameters(cJSON *json, const stn_session *session) {
     cJSON *object = cJSON_AddObjectToObject(json, "parameters");
     // Lua gives table keys in no order: sorted, the output of equal runs is equal
-    if (session->parameter_count > 1) {
-        if (session->parameter_count > 0) {
-            qsort(session->parameters, (size_t)session->parameter_count, sizeof *session->parameters,
-                  compare_parameters);
-        }
+    if (session->parameter_count > 1) { // without any the array may be NULL
+        qsort(session->parameters, (size_t)session->parameter_count, sizeof *session->parameters, compare_parameters);
     }
     for (int32_t i = 0; i < session->parameter_count; i++) {
         const stn_parameter *p = &session->parameters[i];
@@ -263,14 +260,18 @@ static void print_cell(double value) {
 
 /// What was sampled at every step, a line each.
 static void print_table(const stn_session *session) {
-    static const struct {
+    stn_sample judged = session->judged;
+    const struct {
         const char *name;
         stn_sample sample;
     } lines[] = {
         {"step [us]", STN_SAMPLE_STEP_US},
         {"iterations", STN_SAMPLE_ITERATIONS},
         {"contacts", STN_SAMPLE_CONTACTS},
-        {"momentum error", STN_SAMPLE_momentum},
+        {judged == STN_SAMPLE_natural_ncp   ? "natural_ncp m/s"
+         : judged == STN_SAMPLE_natural_ccp ? "natural_ccp m/s"
+                                            : "momentum error",
+         judged},
         {"penetration [m]", STN_SAMPLE_penetration_m},
     };
     fprintf(stderr, "  %-16s %9s %9s %9s %9s\n", "", "mean", "median", "p99", "max");
@@ -297,26 +298,30 @@ static void print_contacts(const stn_contact_tally *last) {
     }
 }
 
+static const char *plural(int64_t count) {
+    return count == 1 ? "" : "s";
+}
+
 static void print_steps(const stn_session *session, const cli_run_end *end) {
     const stn_statistics *s = &session->statistics;
     if (s->samples.steps == 0) {
         return;
     }
-    fprintf(stderr, "  %lld steps, %.4g s simulated in %.3g s: %.1f times real time\n", (long long)s->samples.steps,
-            s->simulated, end->wall, s->simulated / end->wall);
+    fprintf(stderr, "  %lld step%s, %.4g s simulated in %.3g s: %.1f times real time\n", (long long)s->samples.steps,
+            plural(s->samples.steps), s->simulated, end->wall, s->simulated / end->wall);
     print_table(session);
     print_contacts(&s->contacts_last);
     fprintf(stderr, "  energy rise %.1e J\n", s->energy_rise);
     if (s->not_converged > 0) {
-        fprintf(stderr, "  %lld steps did not converge\n", (long long)s->not_converged);
+        fprintf(stderr, "  %lld step%s did not converge\n", (long long)s->not_converged, plural(s->not_converged));
     }
     if (s->not_finite > 0) {
-        fprintf(stderr, "  %lld steps have NaN in their certificate\n", (long long)s->not_finite);
+        fprintf(stderr, "  %lld step%s with NaN in the certificate\n", (long long)s->not_finite, plural(s->not_finite));
     }
     if (s->captured > 0) {
-        fprintf(stderr, "  %lld contact problems saved\n", (long long)s->captured);
+        fprintf(stderr, "  %lld contact problem%s saved\n", (long long)s->captured, plural(s->captured));
     } else if (session->capture_file != NULL) {
-        fputs("  no contact problems saved: none of the steps asked for had contacts\n", stderr);
+        fputs("  " CLI_NOTHING_CAPTURED "\n", stderr);
     }
     if (end->profile) {
         print_profile(&s->profile);

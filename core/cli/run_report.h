@@ -15,6 +15,9 @@ typedef struct cli_run_end {
     bool profile;       // with the time of every stage
 } cli_run_end;
 
+/// Said by the summary, and without one too.
+#define CLI_NOTHING_CAPTURED "no contact problems saved: none of the steps asked for had contacts"
+
 /// One JSON object, owned by the caller.
 cJSON *cli_run_json(const stn_session *session, const cli_run_end *end);
 /// The summary on stderr.

@@ -144,6 +144,16 @@ int stn_lua_world_ask(lua_State *L, stn_lua_world *w, int arguments, int results
     return status;
 }
 
+/// The momentum of what a solver of impulses leaves is balanced whatever the impulses are, since the core completes v.
+static stn_sample judged_by(const stn_instance *solver) {
+    if (solver->desc->ops.solver->yields != STN_YIELDS_IMPULSE) {
+        return STN_SAMPLE_momentum;
+    }
+    stn_formulation formulation = stn_solver_formulation(solver);
+    bool convex = formulation == STN_CCP || formulation == STN_REGULARIZED || formulation == STN_QP;
+    return convex ? STN_SAMPLE_natural_ccp : STN_SAMPLE_natural_ncp;
+}
+
 void stn_lua_world_describe(stn_lua_world *w) {
     stn_session *session = w->session;
     const stn_model *model = stn_world_model(w->world);
@@ -154,6 +164,7 @@ void stn_lua_world_describe(stn_lua_world *w) {
         const stn_instance *plugin = stn_world_plugin(w->world, kind);
         session->plugin_used[kind] = plugin != NULL ? plugin->desc->id : NULL;
     }
+    session->judged = judged_by(stn_world_plugin(w->world, STN_KIND_SOLVER));
 }
 
 /// Where the script is, and the function of the binding that it has called.

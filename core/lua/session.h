@@ -145,6 +145,7 @@ typedef struct stn_session {
     bool asserted;                           // the script ended by it
     double end_time;                         // of the present world:run [s], NaN when it has none
     const char *plugin_used[STN_KIND_COUNT]; // ids of the first world that steps, NULL: none
+    stn_sample judged;                       // the residual by which that world's solver is judged, docs/certificate.md
     int32_t body_count, nq, nv;
     bool stepped;  // some world made a step
     char *skipped; // why the script skipped itself, NULL: it did not

@@ -192,10 +192,12 @@ static stn_status unknown_id(const stn_registry *registry, stn_kind kind, const 
                         stn_kind_name(kind), id, stn_kind_name(kind));
     }
     const char *near = stn_suggest(id, ids, count);
+    const char *hint = registry->problems != NULL ? "; files or folders were refused, see 'stiction plugins'"
+                       : near == NULL             ? "; others are found by STICTION_PLUGIN_PATH"
+                                                  : "";
     return stn_fail(err, STN_ERR_PLUGIN, "unknown %s %s;%s%s%s there %s %s%s", stn_kind_name(kind), id,
                     near != NULL ? " did you mean " : "", near != NULL ? near : "", near != NULL ? "?" : "",
-                    count == 1 ? "is" : "are", list,
-                    registry->problems != NULL ? "; files or folders were refused, see 'stiction plugins'" : "");
+                    count == 1 ? "is" : "are", list, hint);
 }
 
 static stn_status find_by_id(stn_context *context, stn_kind kind, const char *id, const stn_plugin_info **out,

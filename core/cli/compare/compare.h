@@ -63,7 +63,7 @@ typedef struct compare_solver {
 typedef struct compare_options {
     const char *solvers, *law, *csv, *html;
     double tolerance, timeout_s;
-    int32_t max_iterations; // INT32_MIN: each solver's own
+    int32_t max_iterations; // CLI_UNSET: each solver's own
     int32_t jobs;
     cli_list set;
     bool json, curves, cold;

@@ -23,7 +23,7 @@ static bool cut(char *text, char **value) {
 static bool add_common(const comparison *c, compare_solver *s, bool law, char *const *sets) {
     const compare_options *o = &c->options;
     bool room = cli_settings_number(&s->settings[0], "tolerance", "--tolerance", o->tolerance);
-    if (o->max_iterations != INT32_MIN) {
+    if (o->max_iterations != CLI_UNSET) {
         room = room && cli_settings_number(&s->settings[0], "max_iterations", "--max-iterations", o->max_iterations);
     }
     for (int32_t i = 0; i < o->set.count && room; i++) {

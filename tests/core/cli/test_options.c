@@ -42,6 +42,18 @@ static void clear(answers *a) {
     cli_list_clear(&a->words);
 }
 
+static void test_a_short_option_may_hold_its_value(void **state) {
+    (void)state;
+    answers a = READ("-j2", "-os.json", "in.hdf5");
+    assert_int_equal(a.status, CLI_PROCEED);
+    assert_int_equal(a.jobs, 2);
+    assert_string_equal(a.out, "s.json");
+    clear(&a);
+    a = READ("-jx", "in.hdf5");
+    assert_int_equal(a.status, CLI_BAD_INPUT);
+    clear(&a);
+}
+
 static void test_every_form_of_option_reaches_its_target(void **state) {
     (void)state;
     answers a = READ("--json", "in.hdf5", "--out", "s.json", "--dt=1e-3", "-j", "2", "--set", "mu=1", "--set=k=2");
@@ -128,6 +140,7 @@ static void test_a_setting_splits_at_the_first_equals_sign(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_form_of_option_reaches_its_target),
+        cmocka_unit_test(test_a_short_option_may_hold_its_value),
         cmocka_unit_test(test_targets_keep_their_values_without_options),
         cmocka_unit_test(test_words_that_begin_with_a_dash_follow_two_dashes),
         cmocka_unit_test(test_what_cannot_be_read_is_bad_usage_and_leaves_no_list),

@@ -257,6 +257,11 @@ static void test_problems_of_a_run_are_captured(void **state) {
     stn_expect_part("solve l-000010.json --solver bisection " QUIET, 0, "nv 0, contacts 1");
     stn_expect_part("run rest.lua --capture n.json --every 11 2>&1", 0,
                     "  no contact problems saved: none of the steps");
+    stn_expect_part("run rest.lua -q --capture n.json --every 11 2>&1", 0, "warning: no contact problems saved");
+    stn_expect_part("run rest.lua --capture o.json --every 10 2>&1", 0, "  1 contact problem saved\n");
+    stn_expect_part("run rest.lua 2>&1", 0, "  momentum error ");
+    stn_expect_part("run rest.lua --solver pgs 2>&1", 0, "  natural_ncp m/s ");
+    stn_expect_part("run rest.lua --solver apgd 2>&1", 0, "  natural_ccp m/s ");
     const char *const wrong[][2] = {
         {"--every 4", "--every means nothing without --capture FILE\n"},
         {"--form local", "--form means nothing without --capture FILE\n"},

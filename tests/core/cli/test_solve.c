@@ -127,6 +127,8 @@ static void bad_input_is_one_line_and_status_2(void **state) {
         {"/nothere.json", "/nothere.json: No such file or directory\n"},
         {"@ --solver sab", "unknown solver sab; did you mean sap?"},
         {"@ --law sab", "unknown law sab; did you mean sap?"},
+        {"@ --law jkr", "unknown law jkr; there are barrier, hertz,"},
+        {"@ --out nowhere/a.json", "nowhere/a.json: cannot be written: No such file or directory\n"},
         {"@ --tolerance -1", "--tolerance: solver sap: tolerance = -1, must be 0 to 1\n"},
         {"@ --max-iterations 0", "--max-iterations: solver sap: max_iterations = 0"},
         {"@ --set tolerance=1", "--set tolerance=1: expected solver.NAME=VALUE or law.NAME=VALUE\n"},

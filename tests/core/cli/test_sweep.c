@@ -168,6 +168,7 @@ static void test_what_makes_no_sense_is_refused_before_any_run(void **state) {
         {"--vary dt=0.01,-1", "dt=-1: must be a number > 0 [s]"},
         {"--vary seed=1,0.5", "seed=0.5: must be a whole number from 0"},
         {"--vary stiction=yes", "stiction=yes: must be true or false"},
+        {"--vary height=1 --seeds 0", "--seeds 0: must be at least 1"},
         {"--vary height", "--vary height: write name=values"},
         {"--vary height=", "--vary height=: there is an empty value"},
         {"--vary height=1:2", "--vary height=1:2: a range is first:last:count or first:last:count:log"},
