@@ -1,58 +1,104 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Runs a script of scripts/ and writes the hash of the world's state after every step: what test_determinism.c compares.
+-- Runs a script of scripts/ and writes the hash of the world's state after every step, then how the script ended and the
+-- most contacts of a step: what determinism.sh and test_determinism.c compare.
 --
---   stiction run hashes.lua --set scene=/path/clutter.lua --set hashes=/path/out.txt --set detour=true
+--   stiction run hashes.lua --set scene=/path/clutter.lua --set hashes=/path/out.txt --set way=detour --set steps=100
 local stn = require "stiction"
 local p = stn.params {
   scene = "",
   hashes = "",
-  detour = false, -- half-way the world goes on for some steps, is restored from a file, and takes the way that it was on
+  steps = 0, -- of all worlds together, after which the script is left; 0: it runs to its end
+  -- again: the script runs twice in one process. detour: before a step half-way every world is cloned, sent elsewhere and
+  -- restored, and takes the way that it was on
+  way = stn.choice { "straight", "again", "detour" },
 }
 
-local out = assert(io.open(p.hashes, "w"))
+local DETOUR_AT <const>, DETOUR <const> = p.steps > 0 and p.steps // 2 or 40, 7
+local seen -- of the script's run at hand: hashes, most contacts
+local methods = {} -- of a world, as they were
 
-local function make_detour(world)
-  local path = p.hashes .. ".state"
-  world:save_state(path)
-  local snapshot, hash = world:snapshot(), world:hash()
-  for _ = 1, 7 do
-    world:step()
+-- Steps without what the script does between them. One that fails is a result like others.
+local function go_on(world)
+  local hashes = {}
+  for i = 1, DETOUR do
+    local good, step = pcall(methods.step, world)
+    hashes[i] = good and world:hash() or tostring(step)
   end
-  assert(world:hash() ~= hash)
+  return table.concat(hashes, " ")
+end
+
+-- A clone goes ahead; another goes ahead, too, is restored from memory, and must take the same way. The world itself takes
+-- the other's state from a file and gets its own back, and has made no step then: its runs end where they would.
+local function make_detour(world)
+  local path, hash, snapshot = p.hashes .. ".state", world:hash(), world:snapshot()
+  local clone, other <close> = world:clone(), world:clone()
+  assert(clone:hash() == hash, "a clone has another state")
+  local ahead = go_on(clone)
+  clone:close()
+  go_on(other)
+  other:save_state(path)
+  world:load_state(path)
+  assert(world:hash() == other:hash(), "a state from a file is another one")
+  other:restore(snapshot)
+  assert(other:hash() == hash, "restoring a snapshot gives another state")
+  assert(go_on(other) == ahead, "steps from a snapshot differ from those of a clone")
   world:restore(snapshot)
   assert(world:hash() == hash, "restoring a snapshot gives another state")
-  world:step()
-  world:load_state(path)
-  assert(world:hash() == hash, "a state from a file is another one")
   os.remove(path)
 end
 
--- The script calls world:run; every step that it makes is written down before the script sees it.
+-- Makes a step by `step` and writes it down before the script sees it.
+local function watched(world, step)
+  if p.way == "detour" and world.steps == DETOUR_AT then
+    make_detour(world)
+  end
+  local result = step()
+  if result == nil then return end
+  seen[#seen + 1] = world:hash()
+  seen.contacts = math.max(seen.contacts, result.contact_count)
+  if #seen == p.steps then
+    coroutine.yield("left after its steps")
+  end
+  return result
+end
+
+-- A world makes steps by world:step and world:run.
 local function watch(class)
-  local run = class.run
+  methods.step, methods.run = class.step, class.run
+  class.step = function(world)
+    return watched(world, function() return methods.step(world) end)
+  end
   class.run = function(world, options)
-    local step, state, first, close = run(world, options)
-    local function watched(s, c)
-      local result = step(s, c)
-      if result ~= nil then
-        out:write(world:hash(), "\n")
-        if p.detour and world.steps == 40 then
-          make_detour(world)
-        end
-      end
-      return result
-    end
-    return watched, state, first, close
+    local step = methods.run(world, options)
+    return function() return watched(world, step) end
   end
 end
 
+-- Scripts find modules beside themselves.
+local folder = p.scene:match "^(.*)/" or "."
+package.path = ("%s/?.lua;%s/lib/?.lua;%s"):format(folder, folder, package.path)
+
 local make = stn.world
 stn.world = function(options)
-  stn.world = make
   local world = make(options)
-  watch(getmetatable(world).__methods)
+  if methods.step == nil then
+    watch(getmetatable(world).__methods)
+  end
   return world
 end
 
-dofile(p.scene)
-out:close()
+-- One run of the script, as text.
+local function run()
+  seen = { contacts = 0 }
+  local good, ending = coroutine.resume(coroutine.create(dofile), p.scene)
+  seen[#seen + 1] = good and (ending or "came to its end") or tostring(ending)
+  seen[#seen + 1] = seen.contacts .. " contacts"
+  return table.concat(seen, "\n") .. "\n"
+end
+
+local text = run()
+if p.way == "again" then
+  assert(run() == text, "the script, run again in one process, gives other states")
+end
+local out <close> = assert(io.open(p.hashes, "w"))
+out:write(text)
