@@ -2,6 +2,7 @@
 // See scaled_dual.h.
 #include "common/scaled_dual.h"
 
+#include <float.h>
 #include <math.h>
 
 /// Trace of the diagonal block, R in it.
@@ -75,16 +76,21 @@ double scaled_dual_cost(const scaled_dual *dual, const double *x, const double *
 }
 
 dual_residual scaled_dual_residual(const scaled_dual *dual, bool convex, const double *x, const double *g) {
-    double largest = 0.0, sum = 0.0;
+    double largest = 0.0, sum = 0.0, size = 0.0, speed = 0.0;
     for (int32_t i = 0; i < dual->H.n; i++) {
         const packed_row *row = &dual->H.rows[i];
         int32_t at = row->place;
         double square = packed_map(row, convex, dual->H.lo + at, dual->H.hi + at, x + at, g + at); // of s_i g_i
-        double e = square / (dual->s[at] * dual->s[at]);
+        double e = square / (dual->s[at] * dual->s[at]), own = 0.0;
         largest = e <= largest ? largest : e; // NaN wins
         sum += square;
+        for (int32_t r = at; r < at + row->rows; r++) {
+            own = fmax(own, fabs(x[r]));
+        }
+        size = fmax(size, own);
+        speed = fmax(speed, own / dual->s[at]);
     }
-    return (dual_residual){sqrt(largest), sqrt(sum)};
+    return (dual_residual){sqrt(largest) + DBL_EPSILON * speed, sqrt(sum) + DBL_EPSILON * size};
 }
 
 bool scaled_dual_done(const scaled_dual *dual, dual_residual residual, const stn_solve_control *control) {

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+static const double FAR = 1e8;             // of what is allowed, squares: more is not round-off
 static const double GROWTH = 4.0;          // of a residual's square, that ends an acceleration
 static const double SETTLED = 0.05 * 0.05; // of the square of the tolerance
 
@@ -39,6 +40,7 @@ typedef struct sweeper {
     bool moves;        // else it only measures
     double worst;      // square of the largest residual; NaN when one is
     int32_t beyond;    // constraints whose residual is not allowed
+    int32_t far;       // those of them that round-off does not explain
     int32_t unsettled; // constraints that are not left alone
     bool changed;      // some impulse, by more than round-off
 } sweeper;
@@ -216,7 +218,7 @@ PACKED_INLINE double pyramid_map(const packed_row *row, const double *gamma, con
 }
 
 /// For models that have no natural map: the way to the solution of the contact by itself, as a velocity, W_ii times it
-/// and omega times it.
+/// and omega times it. A block that is not solved as it is may stand still beside the solution: its normal counts, too.
 PACKED_INLINE double way_map(const sweeper *s, const packed_row *row, visited *v, const double *c, const double *gamma,
                              const double *g) {
     double next[3], step[3], square = 0.0;
@@ -229,7 +231,8 @@ PACKED_INLINE double way_map(const sweeper *s, const packed_row *row, visited *v
     for (int32_t r = 0; r < 3; r++) {
         square += velocity[r] * velocity[r] + row->omega * row->omega * step[r] * step[r];
     }
-    return square;
+    double normal = row->omega * gamma[2] - fmax(0.0, row->omega * gamma[2] - g[2]);
+    return v->block.exact ? square : square + normal * normal;
 }
 
 PACKED_INLINE double residual_of(const sweeper *s, const packed_row *row, visited *v, const double *c,
@@ -252,7 +255,10 @@ PACKED_INLINE void visit(sweeper *s, int32_t i) {
     packed_own_add(row, gamma, c, g);
     double residual = residual_of(s, row, v, c, gamma, g);
     s->worst = isnan(residual) || residual > s->worst ? residual : s->worst;
-    s->beyond += !(residual <= v->allowed);
+    if (!(residual <= v->allowed)) {
+        s->beyond++;
+        s->far += !(residual <= FAR * v->allowed);
+    }
     bool settled = residual <= SETTLED * v->allowed;
     s->unsettled += !settled;
     if (settled || !s->moves) {
@@ -283,7 +289,7 @@ PACKED_KERNEL static void sweep_all(sweeper *s) {
 static void sweep(sweeper *s, bool moves) {
     s->moves = moves;
     s->worst = 0.0;
-    s->beyond = s->unsettled = 0;
+    s->beyond = s->far = s->unsettled = 0;
     s->changed = false;
     sweep_all(s);
 }
@@ -298,10 +304,12 @@ static bool is_solved(sweeper *s) {
 static bool take_better(sweeper *s) {
     bool within = is_solved(s);
     double worst = s->worst, *last = s->gamma;
+    int32_t far = s->far;
     s->gamma = s->best;
     bool best_within = is_solved(s);
     if (within || !(s->worst < worst)) {
         s->gamma = last;
+        s->far = far;
         return within;
     }
     return best_within;
@@ -373,7 +381,7 @@ static stn_status iterate(sweeper *s, int32_t limit, stn_solve_info *info, stn_e
         }
         if (!moves_on) {
             info->reason = "stagnation";
-            return take_better(s) ? STN_OK : STN_STALLED;
+            return take_better(s) ? STN_OK : s->far == 0 ? STN_STALLED : STN_NOT_CONVERGED;
         }
         if (info->iterations - s->last_gain > wait) {
             info->reason = "no progress";

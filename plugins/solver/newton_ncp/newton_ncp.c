@@ -212,21 +212,9 @@ static bool find_step(newton *m) {
 
 // ---------------------------------------------------------------------------------------------------------- iterations
 
-/// The natural map, no smaller than what rounding hides of it: x - (x - g) loses g beside impulses that grow without
-/// end.
-static dual_residual residual_of(const newton *m, const double *x, const double *g) {
-    dual_residual residual = scaled_dual_residual(&m->dual, false, x, g);
-    double speed = 0.0, size = 0.0;
-    for (int32_t k = 0; k < m->dual.H.size; k++) {
-        size = fmax(size, fabs(x[k]));
-        speed = fmax(speed, fabs(x[k]) / m->dual.s[k]);
-    }
-    return (dual_residual){residual.speed + DBL_EPSILON * speed, residual.size + DBL_EPSILON * size};
-}
-
 /// Is `x` within the tolerance? Keeps the best.
 static bool is_done(newton *m, const double *x, const double *g) {
-    dual_residual residual = residual_of(m, x, g);
+    dual_residual residual = scaled_dual_residual(&m->dual, false, x, g);
     bool done = scaled_dual_done(&m->dual, residual, m->control);
     if (done || residual.speed < m->least) {
         m->least = residual.speed;

@@ -88,8 +88,9 @@ static stn_status iterate(sap_system *s, int32_t limit, stn_solve_info *info, st
         }
         claimed = (done || stalled) && !fresh;
         if ((claimed || info->iterations >= limit) && !fresh) {
-            sap_refresh(s); // updates along the way may have drifted
+            sap_refresh(s); // updates along the way may have drifted, and stood only for that
             fresh = true;
+            stands = false;
             continue;
         }
         if (done || stalled || info->iterations >= limit) {
