@@ -11,6 +11,8 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/print.h"
+#include "cli/progress.h"
+#include "cli/terminal.h"
 #include "validate/validate.h"
 
 enum { MOST_SETTINGS = 64, NAME_SIZE = 64, ADVICE_SIZE = 512, MOST_PLUGINS = STN_KIND_COUNT };
@@ -28,7 +30,8 @@ static const char default_law[] = "sap";
 /// Counts of all batteries that were run, and the JSON that grows.
 typedef struct tally {
     int32_t passed, failed, skipped;
-    cJSON *checks; // NULL: lines are printed
+    cJSON *checks;         // NULL: lines are printed
+    cli_progress progress; // as every check begins with it: its process draws the line
 } tally;
 
 static const char *const words_of_verdict[] = {"ok", "FAILED", "skip"};
@@ -54,9 +57,15 @@ static const char *advice_of(const validate_check *check, const validate_result 
     return check->advice;
 }
 
+static void show_progress(void *user, const char *check, int32_t done, int32_t count) {
+    cli_progress_count(user, done, count, check);
+}
+
 static void report_check(void *user, const validate_check *check, const validate_result *result) {
     tally *t = user;
     char scratch[ADVICE_SIZE];
+    t->progress.visible = cli_stderr_redraws();
+    cli_progress_end(&t->progress);
     bool failed = result->verdict == VALIDATE_FAILED;
     t->passed += result->verdict == VALIDATE_OK;
     t->failed += failed;
@@ -218,7 +227,9 @@ static stn_status validate_plugin(const run *r, const stn_plugin_info *info, con
                                 .full = o->full,
                                 .limit_s = timeout_of(o),
                                 .pattern = o->pattern,
-                                .save = o->save};
+                                .save = o->save,
+                                .progress = show_progress,
+                                .progress_user = &t->progress};
     stn_status status = try_settings(r, info, err);
     if (status == STN_OK && has_check(battery, o->pattern) && t->checks == NULL) {
         printf("%s %s %s, from %s\n", stn_kind_name(info->desc->kind), info->desc->id, info->desc->version, info->file);

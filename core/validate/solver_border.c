@@ -148,6 +148,36 @@ void solver_iteration_limit(validate_trial *trial) {
              stn_status_text(STN_NOT_CONVERGED));
 }
 
+// --------------------------------------------------------------------------------------------------------- tolerance
+
+void solver_tolerances(validate_trial *trial) {
+    static const double tolerances[] = {1e-3, 1e-5, 1e-7, 1e-9};
+    solver_subject s;
+    if (!subject_begin(&s, trial, false)) {
+        return;
+    }
+    const problem_spec spec = subject_spec(&s);
+    const random_stream start = s.random;
+    const int32_t count = trial->request->full ? 300 : 30;
+    double worst[STN_COUNT(tolerances)] = {0.0};
+    for (int32_t k = 0; k < STN_COUNT(tolerances); k++) {
+        s.random = start; // the same problems again
+        s.common->tolerance = tolerances[k];
+        for (int32_t i = 0; i < count && !trial->decided; i++) {
+            subject_reset(&s);
+            char what[64];
+            snprintf(what, sizeof what, "problem %d at tolerance %.0e", i, tolerances[k]);
+            stn_problem *p = subject_problem(&s, &spec);
+            solver_answer a = p != NULL ? subject_solve(&s, p) : (solver_answer){0};
+            if (p != NULL && subject_expect_solved(&s, p, &a, what)) {
+                worst[k] = fmax(worst[k], subject_judge(&s, p, &a).error);
+            }
+        }
+    }
+    trial_ok(trial, "%d problems at each of 1e-3, 1e-5, 1e-7, 1e-9: largest errors %.1e, %.1e, %.1e, %.1e", count,
+             worst[0], worst[1], worst[2], worst[3]);
+}
+
 // --------------------------------------------------------------------------------------------------------------- NaN
 
 /// One place of a problem that may be spoilt.

@@ -28,8 +28,13 @@ void solver_inputs(validate_trial *trial);
 void solver_word(validate_trial *trial);
 void solver_repeats(validate_trial *trial);
 void solver_iteration_limit(validate_trial *trial);
+void solver_tolerances(validate_trial *trial);
 void solver_not_a_number(validate_trial *trial);
 void solver_allocations(validate_trial *trial);
+
+// solver_hard.c: problems at the edge
+void solver_contradictions(validate_trial *trial);
+void solver_awkward(validate_trial *trial);
 
 // solver_world.c: the problems of a world
 void solver_in_a_world(validate_trial *trial);

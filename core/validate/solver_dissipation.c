@@ -91,7 +91,8 @@ static double least_sampled(const alone *a, const double *inverse, double most) 
 static double lack(const alone *a, double speed) {
     double omega = a->omega, inverse[9];
     double normal = fabs(omega * a->gamma[2] - fmax(0.0, omega * a->gamma[2] - a->g[2]));
-    double outside = omega * fmax(0.0, hypot(a->gamma[0], a->gamma[1]) - a->mu * a->gamma[2]);
+    double excess = hypot(a->gamma[0], a->gamma[1]) - a->mu * a->gamma[2];
+    double outside = omega * fmax(0.0, excess) / hypot(1.0, a->mu); // distance from the cone
     double worst = fmax(normal, outside) / speed;
     if (isnan(normal + outside) || a->c[2] >= 0.0 || a->mu == 0.0 || !invert(a->W, inverse)) {
         return isnan(normal + outside) ? (double)NAN : worst;

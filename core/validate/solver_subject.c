@@ -168,6 +168,8 @@ static double own_residual(const solver_subject *s, const stn_problem *p, const 
         *name = "natural_ncp over the speed";
         return c->natural_ncp / speed_of(s, p) / (1.0 + longest_relaxation(p));
     case STN_LCP:
+        *name = "the map of a polyhedral cone";
+        return solver_polyhedron(s, p, a, speed_of(s, p));
     case STN_QP:
         *name = frictionless(p) ? "natural_ncp over the speed" : "box";
         return frictionless(p) ? c->natural_ncp / speed_of(s, p) / (1.0 + longest_relaxation(p)) : c->box;

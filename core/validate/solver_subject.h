@@ -63,6 +63,8 @@ solver_verdict subject_judge(const solver_subject *s, const stn_problem *p, cons
 /// what Signorini's condition and the cone lack, and of the energy that sampled directions of friction would still take
 /// away.
 double solver_dissipation(const solver_subject *s, const stn_problem *p, const solver_answer *answer, double speed);
+/// solver_polyhedron.c: how far an answer is from friction on a polyhedral cone of any kind, over `speed` [1].
+double solver_polyhedron(const solver_subject *s, const stn_problem *p, const solver_answer *answer, double speed);
 /// Judges, and decides the trial with "what: ..." when it is not good. A solver of a convex potential must converge,
 /// any other may leave one problem in ten (and two) honestly unsolved: false then, and the trial goes on.
 bool subject_expect_solved(solver_subject *s, const stn_problem *p, const solver_answer *answer, const char *what);

@@ -74,6 +74,13 @@ void trial_skip(validate_trial *trial, const char *format, ...) {
     va_end(arguments);
 }
 
+void trial_progress(validate_trial *trial, int32_t done, int32_t count) {
+    const validate_request *r = trial->request;
+    if (r->progress != NULL) {
+        r->progress(r->progress_user, trial->check, done, count);
+    }
+}
+
 stn_instance *trial_instance(validate_trial *trial, stn_kind kind) {
     const validate_request *r = trial->request;
     stn_instance *instance = NULL;

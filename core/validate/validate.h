@@ -20,6 +20,9 @@ typedef struct validate_request {
     double limit_s; // for one check, then it counts as hanging
     const char *pattern; // only checks whose name contains it; NULL: all
     const char *save;    // folder for the problems at which checks failed; NULL: none are written
+    /// Told by long checks as they go on, from the process of the check; NULL: nobody asks.
+    void (*progress)(void *user, const char *check, int32_t done, int32_t count);
+    void *progress_user;
 } validate_request;
 
 typedef enum validate_verdict { VALIDATE_OK, VALIDATE_FAILED, VALIDATE_SKIPPED } validate_verdict;
@@ -54,6 +57,9 @@ void trial_fail(validate_trial *trial, const char *format, ...) STN_PRINTF(2, 3)
 /// trial_fail for VALIDATE_UNSOLVED.
 void trial_unsolved(validate_trial *trial, const char *format, ...) STN_PRINTF(2, 3);
 void trial_skip(validate_trial *trial, const char *format, ...) STN_PRINTF(2, 3);
+
+/// `done` of `count` parts of the check have been made.
+void trial_progress(validate_trial *trial, int32_t done, int32_t count);
 
 typedef struct validate_check {
     const char *name;   // the claim, in words

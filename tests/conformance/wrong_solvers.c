@@ -204,6 +204,12 @@ static const stn_solver_ops dissipation_ops = {.size = sizeof dissipation_ops, /
                                                .needs = STN_NEEDS_DELASSUS,
                                                .sets = ROUND,
                                                .solve = solve};
+static const stn_solver_ops polyhedron_ops = {.size = sizeof polyhedron_ops,
+                                              .formulation = STN_LCP,
+                                              .yields = STN_YIELDS_IMPULSE,
+                                              .needs = STN_NEEDS_DELASSUS,
+                                              .sets = ROUND,
+                                              .solve = solve};
 static const stn_solver_ops remembering_ops = {.size = sizeof remembering_ops,
                                                .formulation = STN_NCP,
                                                .yields = STN_YIELDS_IMPULSE,
@@ -228,6 +234,7 @@ static const stn_solver_ops remembering_ops = {.size = sizeof remembering_ops,
 
 SOLVER(none, NONE, ops)
 SOLVER(dissipation, NONE, dissipation_ops)
+SOLVER(polyhedron, FRICTION_THE_WRONG_WAY, polyhedron_ops)
 SOLVER(friction, FRICTION_THE_WRONG_WAY, ops)
 SOLVER(mu, IGNORES_MU, ops)
 SOLVER(not_finite, GIVES_NAN, ops)
@@ -250,6 +257,6 @@ SOLVER(scale, FORGETS_TARGET_VELOCITIES, ops)
 SOLVER(print, PRINTS, ops)
 SOLVER(scratch, SHARES_ITS_SCRATCH, ops)
 
-STN_PLUGIN_LIBRARY(&none, &dissipation, &friction, &mu, &not_finite, &input, &drift, &claim, &crash, &hang, &leave,
-                   &limit, &failure, &reason, &tolerance, &ellipse, &allocation, &memory, &square, &start, &scale,
-                   &print, &scratch);
+STN_PLUGIN_LIBRARY(&none, &dissipation, &polyhedron, &friction, &mu, &not_finite, &input, &drift, &claim, &crash, &hang,
+                   &leave, &limit, &failure, &reason, &tolerance, &ellipse, &allocation, &memory, &square, &start,
+                   &scale, &print, &scratch);
