@@ -309,48 +309,20 @@ SOLVE(solve_coulomb, false, false)
 SOLVE(solve_split, true, true)
 SOLVE(solve_split_coulomb, false, true)
 
-#define SETS (1u << STN_SET_CONE | 1u << STN_SET_ELLIPSE | 1u << STN_SET_BOX | 1u << STN_SET_EQUALITY)
+#define COMMON                                              \
+    .size = sizeof(stn_solver_ops), .max_iterations = 5000, \
+    .sets = 1u << STN_SET_CONE | 1u << STN_SET_ELLIPSE | 1u << STN_SET_BOX | 1u << STN_SET_EQUALITY
+#define SPLIT                                                                     \
+    COMMON, .yields = STN_YIELDS_BOTH, .create_workspace = symbolic_cache_create, \
+            .destroy_workspace = symbolic_cache_destroy
 
-static const stn_solver_ops convex_ops = {
-    .size = sizeof convex_ops,
-    .formulation = STN_CCP,
-    .yields = STN_YIELDS_IMPULSE,
-    .needs = STN_NEEDS_DELASSUS | STN_REGULARIZED_BY_LAW,
-    .sets = SETS,
-    .solve = solve_convex,
-    .max_iterations = 5000,
-};
-static const stn_solver_ops coulomb_ops = {
-    .size = sizeof coulomb_ops,
-    .formulation = STN_NCP,
-    .yields = STN_YIELDS_IMPULSE,
-    .needs = STN_NEEDS_DELASSUS,
-    .sets = SETS,
-    .solve = solve_coulomb,
-    .max_iterations = 5000,
-};
-static const stn_solver_ops split_ops = {
-    .size = sizeof split_ops,
-    .formulation = STN_CCP,
-    .yields = STN_YIELDS_BOTH,
-    .needs = STN_REGULARIZED_BY_LAW,
-    .sets = SETS,
-    .create_workspace = symbolic_cache_create,
-    .destroy_workspace = symbolic_cache_destroy,
-    .solve = solve_split,
-    .max_iterations = 5000,
-};
-
-static const stn_solver_ops split_coulomb_ops = {
-    .size = sizeof split_coulomb_ops,
-    .formulation = STN_NCP,
-    .yields = STN_YIELDS_BOTH,
-    .sets = SETS,
-    .create_workspace = symbolic_cache_create,
-    .destroy_workspace = symbolic_cache_destroy,
-    .solve = solve_split_coulomb,
-    .max_iterations = 5000,
-};
+static const stn_solver_ops convex_ops = {COMMON, .yields = STN_YIELDS_IMPULSE, .formulation = STN_CCP,
+                                          .needs = STN_NEEDS_DELASSUS | STN_REGULARIZED_BY_LAW, .solve = solve_convex};
+static const stn_solver_ops coulomb_ops = {COMMON, .yields = STN_YIELDS_IMPULSE, .formulation = STN_NCP,
+                                           .needs = STN_NEEDS_DELASSUS, .solve = solve_coulomb};
+static const stn_solver_ops split_ops = {SPLIT, .formulation = STN_CCP, .needs = STN_REGULARIZED_BY_LAW,
+                                         .solve = solve_split};
+static const stn_solver_ops split_coulomb_ops = {SPLIT, .formulation = STN_NCP, .solve = solve_split_coulomb};
 
 static const char *const dense[] = {"dense", NULL}; // a full matrix over all rows
 

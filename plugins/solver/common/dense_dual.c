@@ -18,20 +18,6 @@ static void put_block(dense_dual *d, const packed_row *row, const packed_row *ot
     }
 }
 
-/// The constraint whose padded vectors begin at `place`; they ascend.
-static const packed_row *row_at(const packed *p, int32_t place) {
-    int32_t low = 0, high = p->n;
-    while (high - low > 1) {
-        int32_t middle = low + (high - low) / 2;
-        if (p->rows[middle].place <= place) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return &p->rows[low];
-}
-
 static bool is_symmetric(const dense_dual *d) {
     double largest = 0.0, apart = 0.0;
     for (int32_t r = 0; r < d->n; r++) {
@@ -63,7 +49,7 @@ stn_status dense_dual_build(const packed *p, const double *T, stn_arena *arena, 
         const packed_row *row = &p->rows[i];
         put_block(out, row, row, row->own, T);
         for (const packed_block *e = p->blocks + row->start; e < p->blocks + row->end; e++) {
-            put_block(out, row, row_at(p, e->place), e->W, T);
+            put_block(out, row, &p->rows[packed_at(p, e->place)], e->W, T);
         }
     }
     out->symmetric = is_symmetric(out);

@@ -170,6 +170,19 @@ double *packed_vector(const packed *p, stn_arena *arena) {
     return STN_ARENA_ZEROED(arena, p->size + 8, double);
 }
 
+int32_t packed_at(const packed *p, int32_t place) {
+    int32_t low = 0, high = p->n; // places ascend
+    while (high - low > 1) {
+        int32_t middle = low + (high - low) / 2;
+        if (p->rows[middle].place <= place) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
 void packed_impulses(const packed *p, const double *gamma, double *out) {
     for (int32_t i = 0; i < p->n; i++) {
         const packed_row *row = &p->rows[i];

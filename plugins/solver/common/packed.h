@@ -62,6 +62,9 @@ double *packed_vector(const packed *p, stn_arena *arena);
 /// now on, natural maps those of s g. `speed` stays.
 void packed_scale(packed *p, const double *s);
 
+/// The constraint whose padded vectors begin at `place`, which some do.
+int32_t packed_at(const packed *p, int32_t place);
+
 /// Impulses from the order of the problem into padded variables (0 where S is 0), and back.
 void packed_impulses(const packed *p, const double *gamma, double *out);
 void packed_unpack(const packed *p, const double *gamma, double *out);

@@ -110,20 +110,6 @@ stn_status pyramid_build(const stn_delassus *delassus, int32_t directions, stn_a
 
 // ------------------------------------------------------------------------------------------------------------ matrix
 
-/// The constraint whose padded vectors begin at `place`; they ascend.
-static int32_t constraint_at(const packed *p, int32_t place) {
-    int32_t low = 0, high = p->n;
-    while (high - low > 1) {
-        int32_t middle = low + (high - low) / 2;
-        if (p->rows[middle].place <= place) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
 /// What the impulses of constraint j do to the velocities of i; W has the columns of j, `width` of i long.
 static void put_block(const pyramid *p, int32_t i, int32_t j, const double *W, double *M, int32_t stride) {
     const packed_row *row = &p->dual.H.rows[i], *other = &p->dual.H.rows[j];
@@ -172,7 +158,7 @@ void pyramid_matrix(const pyramid *p, double *M, int32_t stride, double *q, doub
     for (int32_t i = 0; i < H->n; i++) {
         put_block(p, i, i, H->rows[i].own, M, stride);
         for (const packed_block *e = H->blocks + H->rows[i].start; e < H->blocks + H->rows[i].end; e++) {
-            put_block(p, i, constraint_at(H, e->place), e->W, M, stride);
+            put_block(p, i, packed_at(H, e->place), e->W, M, stride);
         }
     }
     for (int32_t a = 0; a < p->n; a++) {

@@ -142,25 +142,36 @@ static void impulses_give_the_velocities_that_the_momentum_balance_gives(void **
     sample_clear(s);
 }
 
-// The same problem in local form, with and without bilateral rows that are then eliminated.
-static void the_local_form_gives_the_same_operator(void **state) {
-    fixture *f = *state;
-    sample *s = sample_mixed(2);
-    const stn_problem *p = &s->problem;
-    size_t rows = (size_t)p->row_count;
-    stn_delassus d = build(f, p);
-    double *W = sample_dense_W(p);
+/// The same problem in local form: W (dense) and q (the operator's b) alone.
+static stn_problem local_form(const stn_problem *p, const stn_delassus *d, double *W) {
     stn_problem local = *p;
     local.form = STN_FORM_LOCAL;
     local.nv = local.tree_count = 0;
     local.W = W;
-    local.q = (double *)d.b; // read only
-    stn_delassus l;
+    local.q = (double *)d->b; // read only
+    return local;
+}
+
+static void the_local_form_gives_the_same_operator(void **state) {
+    fixture *f = *state;
+    sample *s = sample_mixed(2);
+    stn_delassus d = build(f, &s->problem), l;
+    double *W = sample_dense_W(&s->problem), *gamma = sample_doubles(s, (size_t)s->problem.row_count, 0.1);
+    stn_problem local = local_form(&s->problem, &d, W);
     assert_ok(stn_delassus_build(NULL, &local, f->arena, &l, &f->err), f->err);
-    double *gamma = sample_doubles(s, rows, 0.1);
     assert_near(stn_delassus_residual(&l, false, gamma), stn_delassus_residual(&d, false, gamma), 1e-9);
     assert_int_equal(l.row_start[l.n], d.row_start[d.n]); // zero blocks are left out
+    free(W);
+    sample_clear(s);
+}
 
+static void bilateral_rows_are_eliminated(void **state) {
+    fixture *f = *state;
+    sample *s = sample_mixed(2);
+    size_t rows = (size_t)s->problem.row_count;
+    stn_delassus d = build(f, &s->problem), l;
+    double *W = sample_dense_W(&s->problem), *gamma = sample_doubles(s, rows, 0.1);
+    stn_problem local = local_form(&s->problem, &d, W);
     enum { BILATERAL = 2 };
     stn_random r = {3};
     double *V = sample_random_doubles(s, &r, rows * BILATERAL), R[4] = {3.0, 0.5, 0.5, 2.0}, shift[2] = {0.3, -0.7};
@@ -341,6 +352,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(what_the_masses_left_changes_no_bit, setup, teardown),
         cmocka_unit_test_setup_teardown(impulses_give_the_velocities_that_the_momentum_balance_gives, setup, teardown),
         cmocka_unit_test_setup_teardown(the_local_form_gives_the_same_operator, setup, teardown),
+        cmocka_unit_test_setup_teardown(bilateral_rows_are_eliminated, setup, teardown),
         cmocka_unit_test_setup_teardown(the_residual_vanishes_at_closed_form_solutions_only, setup, teardown),
         cmocka_unit_test_setup_teardown(an_ellipse_is_a_cone_in_scaled_directions, setup, teardown),
         cmocka_unit_test_setup_teardown(box_and_equality_rows_are_judged_by_clamping, setup, teardown),

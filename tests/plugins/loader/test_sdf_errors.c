@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One finding for every kind of mistake, with line and element; and the defects of public lists of broken robot files,
 // written as SDFormat, with the severity that those ask for.
+#include "errors_fixture.h"
 #include "sdf_fixture.h"
-
-typedef struct wrong {
-    const char *text;
-    const char *code;
-    int32_t line;
-    const char *element;
-    const char *part;
-} wrong;
 
 #define HEAD      "<?xml version='1.0'?>\n<sdf version='1.9'><model name='bad'>\n" /* links come on lines 3 and 4 */
 #define TAIL      "</model></sdf>\n"
@@ -154,20 +147,6 @@ static const wrong files[] = {
      "unknown_link", 4, NULL, "'x'"},
 };
 
-static void expect_one_error(fixture *f, const wrong *w) {
-    load_text(f, w->text);
-    if (f->status == STN_OK) {
-        fail_msg("loaded: %s", w->text);
-    }
-    if (f->list.error_count != 1 ||
-        find_finding(f, STN_SEVERITY_ERROR, w->code, w->line, w->element, w->part) == NULL) {
-        print_findings(f);
-        fail_msg("expected line %d, %s, [%s] %s in: %s", (int)w->line, w->element, w->code, w->part, w->text);
-    }
-    assert_int_equal(f->status, STN_ERR_PARSE);
-    assert_non_null(strstr(f->err.text, "robot.sdf:"));
-}
-
 static void every_error_names_line_and_element(void **state) {
     for (int32_t i = 0; i < STN_COUNT(files); i++) {
         expect_one_error(*state, &files[i]);
@@ -240,26 +219,7 @@ static void all_errors_of_a_file_are_collected(void **state) {
 }
 
 static void nothing_stays_of_a_bad_file(void **state) {
-    static const char *const names[] = {"good.sdf", "bad.sdf", "good.sdf"}, *const robots[] = {"one", "two", "two"};
-    fixture *f = *state;
-    stn_model_builder *builder = NULL;
-    stn_error err = {0};
-    int32_t robot = -1;
-    assert_ok(stn_builder_create(f->context, &builder, &err), err);
-    write_text(f, "good.sdf", BAD(LINK("a", "")));
-    write_text(f, "bad.sdf", HINGE(AXIS("0 0 0", "")));
-    for (int32_t i = 0; i < 3; i++) {
-        char path[128];
-        snprintf(path, sizeof path, "%s/%s", f->folder, names[i]);
-        stn_load_request request = {.path = path, .robot_name = robots[i]};
-        stn_status status = stn_load_robot(f->context, &request, builder, &robot, &f->list, &err);
-        assert_int_equal(status, i == 1 ? STN_ERR_PARSE : STN_OK);
-        stn_diagnostics_clear(&f->list);
-    }
-    assert_int_equal(robot, 1);
-    assert_ok(stn_model_compile(builder, &f->model, &err), err);
-    assert_int_equal(f->model->link_count, 2);
-    stn_builder_destroy(builder);
+    expect_nothing_stays(*state, "good.sdf", BAD(LINK("a", "")), "bad.sdf", HINGE(AXIS("0 0 0", "")));
 }
 
 int main(void) {

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every error of the URDF loader: line, element, and words that say what is wrong. Nothing stays of a bad file.
+#include "errors_fixture.h"
 #include "urdf_fixture.h"
-
-typedef struct wrong {
-    const char *text;
-    const char *code;
-    int32_t line;
-    const char *element;
-    const char *part;
-} wrong;
 
 #define INERTIAL(mass, inertia) "<link name='a'><inertial>" mass inertia "</inertial></link>"
 #define GOOD_INERTIA            "<inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/>"
@@ -156,20 +149,8 @@ static const wrong files[] = {
 };
 
 static void every_error_names_line_and_element(void **state) {
-    fixture *f = *state;
     for (int32_t i = 0; i < STN_COUNT(files); i++) {
-        const wrong *w = &files[i];
-        load_text(f, w->text);
-        if (f->status == STN_OK) {
-            fail_msg("loaded: %s", w->text);
-        }
-        if (f->list.error_count != 1 ||
-            find_finding(f, STN_SEVERITY_ERROR, w->code, w->line, w->element, w->part) == NULL) {
-            print_findings(f);
-            fail_msg("expected line %d, %s, [%s] %s in: %s", (int)w->line, w->element, w->code, w->part, w->text);
-        }
-        assert_int_equal(f->status, STN_ERR_PARSE);
-        assert_non_null(strstr(f->err.text, "robot.urdf"));
+        expect_one_error(*state, &files[i]);
     }
 }
 
@@ -201,27 +182,7 @@ static void thousand_errors_are_counted_and_a_hundred_kept(void **state) {
 }
 
 static void nothing_stays_of_a_bad_file(void **state) {
-    fixture *f = *state;
-    stn_model_builder *builder = NULL;
-    stn_error err = {0};
-    int32_t robot = -1;
-    assert_ok(stn_builder_create(f->context, &builder, &err), err);
-    const char *names[] = {"good.urdf", "bad.urdf", "good.urdf"};
-    const char *robots[] = {"one", "two", "two"};
-    write_text(f, "good.urdf", ROBOT(LINK("a")));
-    write_text(f, "bad.urdf", ROBOT(LINK("a") LINK("b")));
-    for (int32_t i = 0; i < 3; i++) {
-        char path[128];
-        snprintf(path, sizeof path, "%s/%s", f->folder, names[i]);
-        stn_load_request request = {.path = path, .robot_name = robots[i]};
-        stn_status status = stn_load_robot(f->context, &request, builder, &robot, &f->list, &err);
-        assert_int_equal(status, i == 1 ? STN_ERR_PARSE : STN_OK);
-        stn_diagnostics_clear(&f->list);
-    }
-    assert_int_equal(robot, 1);
-    assert_ok(stn_model_compile(builder, &f->model, &err), err);
-    assert_int_equal(f->model->link_count, 2);
-    stn_builder_destroy(builder);
+    expect_nothing_stays(*state, "good.urdf", ROBOT(LINK("a")), "bad.urdf", ROBOT(LINK("a") LINK("b")));
 }
 
 int main(void) {
