@@ -40,12 +40,13 @@ static stn_status read_all(stn_context *context, int descriptor, const char *pat
                             limit);
         }
         if (used == capacity) {
-            char *grown = stn_reallocate(context, bytes, capacity + 1, 2 * capacity + 1, 1);
+            size_t more = capacity <= limit / 2 ? 2 * capacity : limit + 1;
+            char *grown = stn_reallocate(context, bytes, capacity + 1, more + 1, 1);
             if (grown == NULL) {
                 stn_release(context, bytes);
             }
             bytes = grown;
-            capacity *= 2;
+            capacity = more;
         }
     }
     return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory for %zu bytes", path, capacity);

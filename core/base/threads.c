@@ -84,8 +84,9 @@ stn_status stn_threads_create(stn_context *context, int32_t count, stn_threads *
         w->threads = t;
         w->number = t->count;
         if (pthread_create(&w->thread, NULL, worker_main, w) != 0) {
+            int32_t given = t->count;
             stn_threads_destroy(t);
-            return stn_fail(err, STN_ERR_MEMORY, "threads: the system gives no more than %d", t->count);
+            return stn_fail(err, STN_ERR_MEMORY, "threads = %d: the system gives no more than %d", count, given);
         }
         t->count++;
     }

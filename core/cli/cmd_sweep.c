@@ -6,9 +6,11 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <xxhash.h>
 
+#include "base/below.h"
 #include "cli/commands.h"
 #include "cli/print.h"
 #include "cli/progress.h"
@@ -27,6 +29,43 @@ typedef struct sweep {
     bool quiet;
     stn_error err; // of the table
 } sweep;
+
+// --------------------------------------------------------------------------------------------------------- the script
+
+/// Hash of the script's bytes as they are now.
+static stn_status hash_script(const char *path, char hash[32], stn_error *err) {
+    char bytes[1 << 14];
+    size_t size = 0;
+    int file = stn_open_regular(path, 0, &size);
+    XXH3_state_t *state = XXH3_createState();
+    bool whole = file >= 0 && state != NULL && XXH3_64bits_reset(state) == XXH_OK;
+    for (ssize_t got = 1; whole && got > 0;) {
+        got = read(file, bytes, sizeof bytes);
+        whole = got >= 0 && XXH3_64bits_update(state, bytes, (size_t)got) == XXH_OK;
+    }
+    const char *reason = errno == EINVAL ? "it is no regular file" : strerror(errno);
+    if (whole) {
+        snprintf(hash, 32, "xxh3-%016llx", (unsigned long long)XXH3_64bits_digest(state));
+    }
+    XXH3_freeState(state);
+    if (file >= 0) {
+        close(file);
+    }
+    return whole ? STN_OK
+                 : stn_fail(err, STN_ERR_FILE, "%s: cannot be read: %s; give the path of a Lua script", path, reason);
+}
+
+/// Every run loads the script anew: a row of another one must not stand among those of this one.
+static stn_status check_unchanged(const cli_sweep_plan *plan, stn_error *err) {
+    char now[sizeof plan->hash];
+    stn_status status = hash_script(plan->script, now, err);
+    return status < 0 || strcmp(now, plan->hash) == 0
+               ? status
+               : stn_fail(err, STN_ERR_FILE,
+                          "%s: was changed while its runs were made; the rows that are there are of what it was, name "
+                          "another file for what it is",
+                          plan->script);
+}
 
 // ---------------------------------------------------------------------------------------------------------- the table
 
@@ -67,9 +106,12 @@ static stn_status accept_row(void *user, int32_t index, const cli_texts *cells, 
 static bool add_row(void *user, const cli_job_end *end) {
     sweep *s = user;
     cli_texts cells = {0}, names = {0}, values = {0};
-    stn_status status = cli_sweep_row(&s->plan, s->done + end->index, end, &cells, &names, &values)
-                            ? cli_table_add(&s->table, &cells, &names, &values, &s->err)
-                            : stn_fail(&s->err, STN_ERR_MEMORY, "out of memory");
+    stn_status status = check_unchanged(&s->plan, &s->err);
+    if (status >= 0) {
+        status = cli_sweep_row(&s->plan, s->done + end->index, end, &cells, &names, &values)
+                     ? cli_table_add(&s->table, &cells, &names, &values, &s->err)
+                     : stn_fail(&s->err, STN_ERR_MEMORY, "out of memory");
+    }
     for (int32_t i = 0; i < STN_COUNT(ends) && status >= 0; i++) {
         s->tally[i] += strcmp(cells.items[cli_sweep_key_count(&s->plan)], ends[i]) == 0;
     }
@@ -126,7 +168,7 @@ static int make_probe(void *user, int32_t index) {
     return cli_sweep_probe(&((probe *)user)->sweep->plan);
 }
 
-/// A probe that crashes or takes too long says nothing about names: the runs will.
+/// A probe that crashes, takes too long or ends without a word says nothing about names: the runs will.
 static bool judge_probe(void *user, const cli_job_end *end) {
     probe *p = user;
     char text[sizeof p->err->text];
@@ -134,7 +176,7 @@ static bool judge_probe(void *user, const cli_job_end *end) {
         cli_job_print(end->error, stderr); // warnings, once for all runs
     }
     text[fread(text, 1, sizeof text - 1, end->output)] = '\0';
-    if (end->outcome == CLI_JOB_EXITED && end->code != CLI_DONE) {
+    if (end->outcome == CLI_JOB_EXITED && end->code != CLI_DONE && text[0] != '\0') {
         p->status = stn_fail(p->err, STN_ERR_ARGUMENT, "%s", text);
     }
     return true;
@@ -148,29 +190,6 @@ static stn_status check_names(sweep *s, double limit_s, stn_error *err) {
 }
 
 // ------------------------------------------------------------------------------------------------------------ output
-
-static stn_status hash_script(cli_sweep_plan *plan, stn_error *err) {
-    static char bytes[1 << 16];
-    FILE *file = fopen(plan->script, "rb");
-    XXH3_state_t *state = XXH3_createState();
-    bool read = file != NULL && state != NULL && XXH3_64bits_reset(state) == XXH_OK;
-    for (size_t size = 1; read && size > 0;) {
-        size = fread(bytes, 1, sizeof bytes, file);
-        XXH3_64bits_update(state, bytes, size);
-        read = ferror(file) == 0;
-    }
-    int error = errno;
-    if (read) {
-        snprintf(plan->hash, sizeof plan->hash, "xxh3-%016llx", (unsigned long long)XXH3_64bits_digest(state));
-    }
-    XXH3_freeState(state);
-    if (file != NULL) {
-        fclose(file);
-    }
-    return read ? STN_OK
-                : stn_fail(err, STN_ERR_FILE, "%s: cannot be read: %s; give the path of a Lua script", plan->script,
-                           strerror(error));
-}
 
 /// A number, a text, null for what the row does not have.
 static cJSON *json_of(const char *cell) {
@@ -252,7 +271,7 @@ static stn_status prepare(sweep *s, const sweep_options *o, stn_error *err) {
         }
     }
     if (status >= 0) {
-        status = hash_script(&s->plan, err);
+        status = hash_script(s->plan.script, s->plan.hash, err);
     }
     if (status >= 0 && !cli_sweep_columns(&s->plan, &s->columns)) {
         status = stn_fail(err, STN_ERR_MEMORY, "out of memory");

@@ -24,12 +24,20 @@ typedef struct tally {
     bool done; // the script came to its end
 } tally;
 
+/// A folder that is being listed, and those that it lies in.
+typedef struct open_folder {
+    const struct open_folder *above;
+    dev_t device;
+    ino_t number;
+} open_folder;
+
 /// The files, in the order in which their results are printed.
 typedef struct file_list {
     const cli_command *command;
     char **paths;
     size_t count, capacity;
-    bool broken; // a path that cannot be read
+    const open_folder *folder; // the innermost one, NULL outside
+    bool broken;               // a path that cannot be read
 } file_list;
 
 static void print_line(tally *t, const char *name, const char *failure, const char *skipped, double seconds) {
@@ -153,12 +161,25 @@ static void add_folder(file_list *list, const char *path) {
     free(entries);
 }
 
+/// Not one that it lies in itself, by a symbolic link: there would be no end.
+static void enter_folder(file_list *list, const char *path, const struct stat *what) {
+    open_folder folder = {list->folder, what->st_dev, what->st_ino};
+    for (const open_folder *above = folder.above; above != NULL; above = above->above) {
+        if (above->device == folder.device && above->number == folder.number) {
+            return;
+        }
+    }
+    list->folder = &folder;
+    add_folder(list, path);
+    list->folder = folder.above;
+}
+
 static void add_path(file_list *list, const char *path) {
     struct stat what;
     if (stat(path, &what) != 0) {
         break_off(list, path, strerror(errno));
     } else if (S_ISDIR(what.st_mode)) {
-        add_folder(list, path);
+        enter_folder(list, path, &what);
     } else {
         add_file(list, path);
     }

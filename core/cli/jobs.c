@@ -12,12 +12,18 @@
 #ifdef __linux__
 #include <sys/prctl.h>
 #endif
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/progress.h"
 
-enum { FARTHEST_AHEAD = 200 }; // jobs begun before the first one that is not done: each holds two files
+enum {
+    FARTHEST_AHEAD = 200, // jobs begun before the first one that is not done: each holds two files
+    FILES_LEFT = 40,      // that this process and a job may have open beside those
+};
+static const off_t most_output = (off_t)1 << 26; // of one job [bytes]
 
 typedef struct job {
     pid_t process;
@@ -29,19 +35,29 @@ typedef struct job {
 typedef struct job_run {
     const cli_jobs *jobs;
     job *list;
-    int32_t begun, ended, done;
-    bool stopped;    // by `done`
-    int interrupt;   // signal that asked us to end, 0 for none
-    sigset_t waited; // SIGCHLD and the interrupts that are not ignored, blocked while we run
-    sigset_t before; // what was blocked before
+    int32_t begun, ended, done, ahead; // ahead: how far `begun` may be of `done`
+    bool stopped;                      // by `done`
+    int interrupt;                     // signal that asked us to end, 0 for none
+    sigset_t waited;                   // SIGCHLD and the interrupts that are not ignored, blocked while we run
+    sigset_t before;                   // what was blocked before
     pid_t parent;
 } job_run;
 
 // ------------------------------------------------------------------------------------------------------------ one job
 
+static void close_files(job *j) {
+    if (j->end.output != NULL) {
+        fclose(j->end.output);
+    }
+    if (j->end.error != NULL) {
+        fclose(j->end.error);
+    }
+    j->end.output = j->end.error = NULL;
+}
+
 /// In the child, which a signal of the terminal does not reach: the parent ends it.
 static void run_work(const job_run *run, int32_t index) {
-    const job *j = &run->list[index];
+    job *j = &run->list[index];
     setpgid(0, 0);
 #ifdef __linux__
     prctl(PR_SET_PDEATHSIG, SIGKILL); // a job without end does not outlive the command
@@ -55,19 +71,12 @@ static void run_work(const job_run *run, int32_t index) {
         dup2(fileno(j->end.error), STDERR_FILENO) < 0) {
         _exit(1);
     }
+    for (int32_t i = run->done; i <= index; i++) {
+        close_files(&run->list[i]);
+    }
     int code = run->jobs->work(run->jobs->user, index);
     fflush(NULL);
     _exit(code);
-}
-
-static void close_files(job *j) {
-    if (j->end.output != NULL) {
-        fclose(j->end.output);
-    }
-    if (j->end.error != NULL) {
-        fclose(j->end.error);
-    }
-    j->end.output = j->end.error = NULL;
 }
 
 /// A file of no name that programs which a job executes do not inherit beside its stdout and stderr.
@@ -130,6 +139,13 @@ static int end_job(const job *j) {
     return status;
 }
 
+/// An endless loop that prints would fill the disk.
+static bool writes_too_much(const job *j) {
+    struct stat output, error;
+    return fstat(fileno(j->end.output), &output) == 0 && fstat(fileno(j->end.error), &error) == 0 &&
+           output.st_size + error.st_size > most_output;
+}
+
 /// Not reaped yet: its process group is still its own.
 static bool has_ended(const job *j) {
     siginfo_t info = {0};
@@ -150,6 +166,9 @@ static double attend(job_run *run) {
             note_end(run, j, end_job(j), false);
         } else if (now >= j->limit) {
             note_end(run, j, end_job(j), true);
+        } else if (writes_too_much(j)) {
+            end_job(j);
+            note_end(run, j, SIGXFSZ, false); // as with a limit of the system's
         } else {
             pause = fmin(pause, j->limit - now);
         }
@@ -175,15 +194,32 @@ static void await(job_run *run, double seconds) {
     }
 }
 
+/// What the system does not give while others run is asked for again when one of them has ended.
+static stn_status begin_jobs(job_run *run, stn_error *err) {
+    const cli_jobs *jobs = run->jobs;
+    stn_status status = STN_OK;
+    while (status == STN_OK && run->begun < jobs->count && run->begun - run->ended < jobs->at_once &&
+           run->begun - run->done < run->ahead) {
+        status = begin_job(run, err);
+    }
+    return run->begun > run->ended ? STN_OK : status;
+}
+
+/// Two files for each job that has begun and is not done, of as many as this process may have.
+static int32_t farthest_ahead(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= 2 * FARTHEST_AHEAD + FILES_LEFT) {
+        return FARTHEST_AHEAD;
+    }
+    return limit.rlim_cur > FILES_LEFT + 2 ? ((int32_t)limit.rlim_cur - FILES_LEFT) / 2 : 1;
+}
+
 static stn_status run_jobs(job_run *run, stn_error *err) {
     const cli_jobs *jobs = run->jobs;
     while (run->done < jobs->count && !run->stopped && run->interrupt == 0) {
-        while (run->begun < jobs->count && run->begun - run->ended < jobs->at_once &&
-               run->begun - run->done < FARTHEST_AHEAD) {
-            stn_status status = begin_job(run, err);
-            if (status != STN_OK) {
-                return status;
-            }
+        stn_status status = begin_jobs(run, err);
+        if (status != STN_OK) {
+            return status;
         }
         int32_t ended = run->ended;
         double pause = attend(run);
@@ -224,7 +260,10 @@ int32_t cli_jobs_usual(void) {
 }
 
 stn_status cli_jobs_run(const cli_jobs *jobs, stn_error *err) {
-    job_run run = {.jobs = jobs, .list = calloc((size_t)jobs->count + 1, sizeof *run.list), .parent = getpid()};
+    job_run run = {.jobs = jobs,
+                   .list = calloc((size_t)jobs->count + 1, sizeof *run.list),
+                   .parent = getpid(),
+                   .ahead = farthest_ahead()};
     struct sigaction usual = {.sa_handler = SIG_DFL}, before;
     if (run.list == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory");

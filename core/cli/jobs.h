@@ -9,7 +9,7 @@
 
 typedef enum cli_job_outcome {
     CLI_JOB_EXITED,  // of itself: `code` is the exit status
-    CLI_JOB_CRASHED, // by a signal: `code` is its number
+    CLI_JOB_CRASHED, // by a signal: `code` is its number; SIGXFSZ also when we ended it after 64 MiB of output
     CLI_JOB_TIMEOUT, // ended by us after its time
 } cli_job_outcome;
 
@@ -26,10 +26,11 @@ typedef struct cli_job_end {
 typedef struct cli_jobs {
     int32_t count, at_once; // at_once >= 1
     double limit_s;         // wall time of each [s]; INFINITY for none
-    /// In the child, whose stdout and stderr are files: does the job, or executes another program; returns the exit status.
+    /// In the child, whose stdout and stderr are files: does the job, or executes another program; returns the exit
+    /// status.
     int (*work)(void *user, int32_t index);
-    /// In the parent, in the order of the jobs, whatever the order in which they end. False: no further ones are begun, running ones
-    /// are ended.
+    /// In the parent, in the order of the jobs, whatever the order in which they end. False: no further ones are begun,
+    /// running ones are ended.
     bool (*done)(void *user, const cli_job_end *end);
     /// OPTIONAL. In the parent, ten times a second and after each job that ends: how many have ended, in any order.
     void (*progress)(void *user, int32_t ended);
@@ -41,8 +42,9 @@ typedef struct cli_jobs {
 /// The processors that this process may use: as many jobs at once keep the machine busy.
 int32_t cli_jobs_usual(void);
 
-/// Runs them all; no child outlives the call, or this process. After an interrupt (SIGINT, SIGTERM; not one that is ignored)
-/// running jobs are ended, the signal has its effect after that. STN_ERR_FILE: a process or a file for its output cannot be made.
+/// Runs them all; no child outlives the call, or this process. After an interrupt (SIGINT, SIGTERM; not one that is
+/// ignored) running jobs are ended, the signal has its effect after that. STN_ERR_FILE: a process or a file for its
+/// output cannot be made while none is running.
 stn_status cli_jobs_run(const cli_jobs *jobs, stn_error *err);
 
 /// Copies what a job wrote, as it is, and flushes.

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command "stiction": finds the subcommand and hands it the words that follow.
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <stiction/plugin.h>
 
@@ -71,11 +74,38 @@ static int dispatch(int argc, char **argv) {
     return unknown(word);
 }
 
+/// A closed stdin, stdout or stderr would give its number to the next file that is opened, and what is printed would
+/// land in a recording. Nothing comes from what takes its place, and writing to it fails as before.
+static void keep_standard_files(void) {
+    for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++) {
+        if (fcntl(i, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != i) {
+            _exit(CLI_BAD_INPUT);
+        }
+    }
+}
+
+static pid_t in_command; // this process, while it is inside of a command
+
+/// exit is called by plugins and libraries only, and would say with its status what this command never said.
+static void refuse_exit(void) {
+    if (in_command == getpid()) {
+        fflush(NULL);
+        fputs("stiction: a plugin, or a library that it uses, called exit, which ends the command before its end; "
+              "stiction validate finds the plugin\n",
+              stderr);
+        _exit(CLI_BAD_INPUT);
+    }
+}
+
 /// Whatever the command: output that was lost is an error.
 int main(int argc, char **argv) {
+    keep_standard_files();
     signal(SIGXFSZ, SIG_IGN); // a write beyond ulimit -f is then a failed write: the cache does without, others say it
     cli_json_begin();
+    in_command = getpid();
+    atexit(refuse_exit);
     int status = dispatch(argc, argv);
+    in_command = 0;
     if (fflush(stdout) != 0 || ferror(stdout) != 0) {
         fputs("stiction: stdout cannot be written, part of the output is lost; is it closed, or its disk full?\n",
               stderr);

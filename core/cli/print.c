@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "cli/options.h"
 #include "cli/print.h"
@@ -12,7 +13,7 @@ static void *allocate(size_t size) {
     void *memory = malloc(size > 0 ? size : 1);
     if (memory == NULL) {
         fputs("stiction: out of memory\n", stderr);
-        exit(CLI_BAD_INPUT);
+        _exit(CLI_BAD_INPUT); // nothing of the document
     }
     return memory;
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Is a shared object all there? The system's loader maps what the program headers promise without looking at the file's
 // length, and a file that a build or copy left half written then kills the process (SIGBUS).
+#include <errno.h>
 #include <link.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/below.h"
 #include "plugin/registry.h"
 
 static bool read_at(FILE *file, long offset, void *into, size_t size) {
@@ -35,8 +38,16 @@ static uint64_t promised_length(FILE *file) {
 }
 
 stn_status stn_library_whole(const char *path, stn_error *err) {
-    FILE *file = fopen(path, "rb");
+    size_t size;
+    int descriptor = stn_open_regular(path, 0, &size);
+    if (descriptor < 0 && errno == EINVAL) { // dlopen would wait for a pipe
+        return stn_fail(err, STN_ERR_PLUGIN, "cannot be loaded: it is no regular file");
+    }
+    FILE *file = descriptor >= 0 ? fdopen(descriptor, "rb") : NULL;
     if (file == NULL) {
+        if (descriptor >= 0) {
+            close(descriptor);
+        }
         return STN_OK; // dlopen says why
     }
     long length = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;

@@ -100,6 +100,9 @@ static void begin_badly(fault f, const stn_problem *p, const stn_solve_control *
     if (f == EXITS && control->max_iterations == 3) {
         _Exit(0);
     }
+    if (f == EXITS && control->max_iterations == 4) {
+        exit(0);
+    }
     if (f == SHARES_ITS_SCRATCH) {
         static volatile int32_t scratch; // harmless as long as one worker has it
         scratch = p->row_count;

@@ -222,10 +222,16 @@ int cli_sweep_probe(const cli_sweep_plan *plan) {
     stn_error err = {0};
     stn_session session;
     stn_session_init(&session, NULL);
-    if (report == NULL || stn_context_create(NULL, &session.context, &err) < 0) {
+    if (report == NULL) {
         return CLI_BAD_INPUT;
     }
-    stn_status status = check_options(&session, &plan->grid, &err);
+    stn_status status = stn_context_create(NULL, &session.context, &err);
+    if (status < 0) {
+        fputs(err.text, report);
+        fclose(report);
+        return CLI_BAD_INPUT;
+    }
+    status = check_options(&session, &plan->grid, &err);
     if (status >= 0) {
         status = check_names(&session, plan, &err);
     }

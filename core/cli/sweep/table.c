@@ -123,6 +123,17 @@ static stn_status lock(const cli_table *table, FILE *file, stn_error *err) {
     return STN_OK;
 }
 
+/// Closes the descriptor when there is no stream of it.
+static FILE *stream_of(int descriptor) {
+    FILE *file = descriptor >= 0 ? fdopen(descriptor, "r+") : NULL;
+    if (file == NULL && descriptor >= 0) {
+        int error = errno;
+        close(descriptor);
+        errno = error;
+    }
+    return file;
+}
+
 static stn_status open_file(cli_table *table, stn_error *err) {
     if (table->path == NULL) {
         table->file = tmpfile();
@@ -131,8 +142,7 @@ static stn_status open_file(cli_table *table, stn_error *err) {
     if (!stn_may_replace(table->path)) {
         return stn_fail(err, STN_ERR_FILE, "%s: " STN_NOT_REPLACEABLE, table->path);
     }
-    int descriptor = open(table->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    table->file = descriptor >= 0 ? fdopen(descriptor, "r+") : NULL;
+    table->file = stream_of(open(table->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666));
     return table->file != NULL ? lock(table, table->file, err) : fail_file(table, "written", err);
 }
 
@@ -293,7 +303,10 @@ static stn_status widen(cli_table *table, int32_t added, stn_error *err) {
         file = tmpfile();
     } else {
         int descriptor = stn_open_beside(table->path, beside, sizeof beside);
-        file = descriptor >= 0 ? fdopen(descriptor, "r+") : NULL;
+        file = stream_of(descriptor);
+        if (file == NULL && descriptor >= 0) {
+            unlink(beside);
+        }
     }
     if (file == NULL) {
         return fail_file(table, "written", err);
@@ -326,6 +339,15 @@ static stn_status add_columns(cli_table *table, const cli_texts *names, stn_erro
     return table->columns.count > before ? widen(table, table->columns.count - before, err) : STN_OK;
 }
 
+/// Rows of a file that was removed would be nobody's.
+static stn_status check_in_place(const cli_table *table, stn_error *err) {
+    struct stat named, open;
+    bool in_place = table->path == NULL || (stat(table->path, &named) == 0 && fstat(fileno(table->file), &open) == 0 &&
+                                            named.st_dev == open.st_dev && named.st_ino == open.st_ino);
+    return in_place ? STN_OK
+                    : stn_fail(err, STN_ERR_FILE, "%s: was removed or replaced while it was written", name_of(table));
+}
+
 /// One write of the whole line.
 static stn_status write_line(cli_table *table, const cli_texts *cells, stn_error *err) {
     char *line = NULL;
@@ -347,7 +369,8 @@ static stn_status write_line(cli_table *table, const cli_texts *cells, stn_error
 
 stn_status cli_table_add(cli_table *table, const cli_texts *cells, const cli_texts *names, const cli_texts *values,
                          stn_error *err) {
-    stn_status status = add_columns(table, names, err);
+    stn_status status = check_in_place(table, err);
+    status = status >= 0 ? add_columns(table, names, err) : status;
     cli_texts line = {0};
     for (int32_t i = 0; i < table->columns.count && status >= 0; i++) {
         const char *text = i < table->fixed ? cells->items[i] : "";

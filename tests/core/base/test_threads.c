@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE // pthread_setattr_default_np
 #include "stn_heap.h"
 #include "stn_test.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include <stiction/threads.h>
@@ -111,6 +113,27 @@ static void test_running_out_of_memory_leaves_nothing(void **state) {
     stn_context_destroy(context);
 }
 
+static void test_what_the_system_refuses_is_told_with_the_number_that_it_gives(void **state) {
+    (void)state;
+    stn_context *context = NULL;
+    stn_error err;
+    assert_ok(stn_context_create(NULL, &context, &err), err);
+    pthread_attr_t usual, huge;
+    assert_int_equal(pthread_getattr_default_np(&usual), 0);
+    assert_int_equal(pthread_attr_init(&huge), 0);
+    assert_int_equal(pthread_attr_setstacksize(&huge, (size_t)1 << 47), 0); // more than there are addresses
+    assert_int_equal(pthread_setattr_default_np(&huge), 0);
+    stn_threads *threads = (stn_threads *)&err;
+    stn_status status = stn_threads_create(context, 8, &threads, &err);
+    assert_int_equal(pthread_setattr_default_np(&usual), 0);
+    assert_int_equal(status, STN_ERR_MEMORY);
+    assert_string_equal(err.text, "threads = 8: the system gives no more than 1");
+    assert_null(threads);
+    pthread_attr_destroy(&huge);
+    pthread_attr_destroy(&usual);
+    stn_context_destroy(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_index_runs_once_for_any_count_of_workers),
@@ -118,6 +141,7 @@ int main(void) {
         cmocka_unit_test(test_many_short_jobs_do_not_lose_an_index),
         cmocka_unit_test(test_counts_outside_the_range_are_refused),
         cmocka_unit_test(test_running_out_of_memory_leaves_nothing),
+        cmocka_unit_test(test_what_the_system_refuses_is_told_with_the_number_that_it_gives),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -360,11 +360,20 @@ static void bad_usage_is_one_line_and_status_2(void **state) {
     }
 }
 
+/// Outside of jobs nothing but the exit status could say that the command did not come to its end.
+static void a_solver_that_exits_does_not_pass_for_success(void **state) {
+    (void)state;
+    char words[1024];
+    snprintf(words, sizeof words, "solve %s --solver wrong_leave --max-iterations 4 " BOTH, good);
+    stn_expect_part(words, 2, "stiction: a plugin, or a library that it uses, called exit");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_pair_is_a_row_judged_by_what_the_solver_solves),
         cmocka_unit_test(what_a_solver_does_wrong_is_a_row),
         cmocka_unit_test(a_solver_without_end_is_a_row),
+        cmocka_unit_test(a_solver_that_exits_does_not_pass_for_success),
         cmocka_unit_test(a_problem_that_a_solver_does_not_treat_is_refused),
         cmocka_unit_test(a_file_that_cannot_be_read_is_a_row_unless_none_can),
         cmocka_unit_test(what_reading_a_problem_warns_of_stands_beside_it),

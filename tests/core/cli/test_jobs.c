@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jobs in processes of their own: order, outcomes, what they wrote, and that none outlives the call.
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -194,8 +196,59 @@ static void test_ignored_signals_stay_ignored(void **state) {
     }
 }
 
+/// The first one is through when all that may be begun beside it are.
+static int late_first(void *user, int32_t index) {
+    (void)user;
+    usleep(index == 0 ? 100000 : 0);
+    return open("/dev/null", O_RDONLY) < 0; // of this process' own files there are some
+}
+
+static void test_few_files_are_enough(void **state) {
+    (void)state;
+    for (rlim_t most = 8; most <= 64; most *= 2) {
+        static seen s;
+        s = (seen){0};
+        struct rlimit before, few;
+        assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+        few = (struct rlimit){most, before.rlim_max};
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+        cli_jobs jobs = {100, 8, (double)INFINITY, late_first, note_done, NULL, &s, NULL};
+        stn_status status = cli_jobs_run(&jobs, NULL);
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+        assert_int_equal(status, STN_OK);
+        assert_int_equal(s.count, 100);
+        for (int32_t i = 0; i < 100; i++) {
+            assert_int_equal(s.outcome[i], CLI_JOB_EXITED);
+            assert_int_equal(s.code[i], 0);
+        }
+    }
+}
+
+static int print_for_ever(void *user, int32_t index) {
+    (void)user;
+    static char line[1 << 16];
+    memset(line, 'x', sizeof line);
+    while (index == 1) {
+        (void)!write(STDERR_FILENO, line, sizeof line);
+    }
+    return 0;
+}
+
+static void test_what_prints_without_end_is_ended(void **state) {
+    (void)state;
+    static seen s;
+    cli_jobs jobs = {3, 1, (double)INFINITY, print_for_ever, note_done, NULL, &s, NULL};
+    assert_int_equal(cli_jobs_run(&jobs, NULL), STN_OK);
+    assert_int_equal(s.count, 3);
+    assert_int_equal(s.outcome[1], CLI_JOB_CRASHED);
+    assert_int_equal(s.code[1], SIGXFSZ);
+    assert_int_equal(s.outcome[2], CLI_JOB_EXITED);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_few_files_are_enough),
+        cmocka_unit_test(test_what_prints_without_end_is_ended),
         cmocka_unit_test(test_results_come_in_the_order_of_the_jobs),
         cmocka_unit_test(test_a_crash_and_a_hang_are_results),
         cmocka_unit_test(test_nothing_outlives_a_job),

@@ -79,6 +79,25 @@ static void test_a_log_that_cannot_be_written_is_said_once(void **state) {
                "stiction run: falling.lua:5: recorder csv: full.csv: cannot be written: No space left on device\n");
 }
 
+/// The numbers of stdin, stdout and stderr would go to the files that are opened next.
+static void test_closed_outputs_do_not_print_into_a_log(void **state) {
+    (void)state;
+    bool whole = false;
+    write_file("speaks.lua", "local stn = require 'stiction'\n"
+                             "local w = stn.world {}\n"
+                             "w:record('out.csv')\n"
+                             "for i = 1, 3 do\n"
+                             "  print('to', 'stdout')\n"
+                             "  stn.warn('to stderr')\n"
+                             "  w:step()\n"
+                             "end\n");
+    stn_expect("run speaks.lua <&- >&- 2>&-", 2, "");
+    assert_int_equal(count_lines("out.csv", &whole), 5);
+    assert_true(whole);
+    assert_int_not_equal(system("grep -q '^to' out.csv"), 0);
+    assert_int_not_equal(system("grep -q 'std' out.csv out.csv.parameters"), 0);
+}
+
 static void test_names_in_a_log_are_quoted_where_they_separate_columns(void **state) {
     (void)state;
     write_file("names.lua", "local w = require 'stiction'.world {}\n"
@@ -286,6 +305,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_what_fails_when_a_recording_is_closed_gives_status_2, enter_folder,
                                         leave_folder),
         cmocka_unit_test_setup_teardown(test_a_log_that_cannot_be_written_is_said_once, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_closed_outputs_do_not_print_into_a_log, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_names_in_a_log_are_quoted_where_they_separate_columns, enter_folder,
                                         leave_folder),
         cmocka_unit_test_setup_teardown(test_a_full_disk_ends_the_run_and_leaves_whole_rows, enter_folder,

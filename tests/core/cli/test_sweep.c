@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -352,6 +353,36 @@ static void test_another_table_stays_as_it_is(void **state) {
     stn_expect_part("sweep falling.lua --csv none/out.csv " ERRORS, 2, "none/out.csv: cannot be written");
 }
 
+static const char changing[] = "local p = require 'stiction'.params { a = 1 }\n"
+                               "if p.a == 3 then\n"
+                               "  local file = io.open('changing.lua', 'a')\n"
+                               "  file:write('-- another\\n')\n"
+                               "  file:close()\n"
+                               "end\n";
+
+/// By another editor than the script itself, mostly.
+static void test_rows_of_a_script_that_changes_are_not_mixed(void **state) {
+    (void)state;
+    write_file("changing.lua", changing);
+    stn_expect_part("sweep changing.lua --vary a=1..9 --jobs 1 --csv out.csv " ERRORS, 2,
+                    "changing.lua: was changed while its runs were made;");
+    const table *t = split(read_text("out.csv"));
+    assert_int_equal(t->rows, 2);
+    expect_cells(t, "a", (const char *const[]){"1", "2", NULL});
+    stn_expect_part("sweep changing.lua --vary a=1..9 --csv out.csv " ERRORS, 2, "another version of changing.lua");
+    mkfifo("pipe.lua", 0666);
+    stn_expect_part("sweep pipe.lua --vary a=1..9 " ERRORS, 2, "pipe.lua: cannot be read: it is no regular file");
+}
+
+static void test_a_table_that_is_taken_away_is_told(void **state) {
+    (void)state;
+    write_file("removes.lua", "local p = require 'stiction'.params { a = 1 }\n"
+                              "if p.a == 3 then os.remove('out.csv') end\n");
+    stn_expect_part("sweep removes.lua --vary a=1..9 --jobs 1 --csv out.csv " ERRORS, 2,
+                    "out.csv: was removed or replaced while it was written");
+    assert_int_equal(access("out.csv", F_OK), -1);
+}
+
 static void test_json_has_a_row_of_each_run(void **state) {
     (void)state;
     write_file("echo.lua", echo);
@@ -421,6 +452,8 @@ int main(void) {
                                         leave_folder),
         cmocka_unit_test_setup_teardown(test_a_table_is_continued_wherever_it_ends, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_another_table_stays_as_it_is, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_rows_of_a_script_that_changes_are_not_mixed, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_a_table_that_is_taken_away_is_told, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_json_has_a_row_of_each_run, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_an_interrupt_leaves_whole_rows, enter_folder, leave_folder),
     };

@@ -98,6 +98,24 @@ static void test_an_error_that_is_no_text_says_where(void **state) {
     stn_expect_part("test a.lua " QUIET, 1, "a.lua:2: the script raised a nil value");
 }
 
+static void test_links_to_folders_above_have_an_end(void **state) {
+    (void)state;
+    assert_int_equal(mkdir("a", 0777), 0);
+    assert_int_equal(mkdir("a/b", 0777), 0);
+    assert_int_equal(symlink(".", "a/self") + symlink("../..", "a/b/top") + symlink("..", "a/b/up"), 0);
+    assert_int_equal(symlink("b", "a/other"), 0); // a link that is no loop is followed
+    write_file("a/b/c.lua", "");
+    expect_last_line("test a " QUIET, 0, "\n2 passed, 0 failed\n");
+    assert_int_equal(system("rm -r a"), 0);
+}
+
+/// The next files that are opened would get its number.
+static void test_a_closed_stdin_takes_nothing_of_the_output(void **state) {
+    (void)state;
+    write_file("a.lua", "require 'stiction'.test('one', function() end)\n");
+    stn_expect_part("test a.lua <&- " QUIET, 0, "ok   a.lua: one");
+}
+
 static void test_bad_usage_is_status_2(void **state) {
     (void)state;
     stn_expect("test nowhere 2>&1 >/dev/null", 2, "stiction test: nowhere: No such file or directory\n");
@@ -114,6 +132,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_a_file_that_ends_the_process_is_a_failure, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_a_file_that_leaves_by_os_exit_is_a_failure, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_an_error_that_is_no_text_says_where, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_links_to_folders_above_have_an_end, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_a_closed_stdin_takes_nothing_of_the_output, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_bad_usage_is_status_2, enter_folder, leave_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <stiction/plugin.h>
@@ -135,6 +136,21 @@ static void test_each_bad_file_is_refused_with_one_line(void **state) {
     assert_problem(&f, "folder.so", "cannot be loaded: cannot read file data: Is a directory");
     assert_int_equal(times(&f, "quiet"), 0);
     stn_context_destroy(f.context);
+}
+
+static void test_a_pipe_is_refused_without_waiting_for_it(void **state) {
+    (void)state;
+    char folder[] = "/tmp/stn_pipe_XXXXXX", path[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/solver_pipe.so", folder);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    found f;
+    search(&f, folder);
+    assert_int_equal(f.problem_count, 1);
+    assert_non_null(strstr(f.problems[0], "solver_pipe.so: cannot be loaded: it is no regular file"));
+    stn_context_destroy(f.context);
+    remove(path);
+    remove(folder);
 }
 
 static void test_a_file_that_is_cut_off_is_refused_before_it_can_kill(void **state) {
@@ -328,6 +344,7 @@ int main(void) {
         cmocka_unit_test(test_a_folder_named_twice_gives_its_plugins_once_and_silently),
         cmocka_unit_test(test_the_environment_names_folders_after_the_program),
         cmocka_unit_test(test_each_bad_file_is_refused_with_one_line),
+        cmocka_unit_test(test_a_pipe_is_refused_without_waiting_for_it),
         cmocka_unit_test(test_a_file_that_is_cut_off_is_refused_before_it_can_kill),
         cmocka_unit_test(test_a_folder_that_cannot_be_read_is_a_line_and_no_failure),
         cmocka_unit_test(test_an_unknown_id_gets_the_nearest_and_the_list),
