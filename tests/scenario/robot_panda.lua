@@ -2,6 +2,7 @@
 -- Our Panda, with and without its hand, is what models/panda/README.md says, and holds and follows postures. Frames, reach
 -- and gravity torques are computed here from the published Denavit-Hartenberg table and the masses in the text of the file.
 local stn = require "stiction"
+local close = require "grip"
 
 local file, hand_file = "models/panda/panda.urdf", "models/panda/panda_hand.urdf"
 
@@ -261,18 +262,7 @@ stn.test("the hand closes evenly and grips with its force", function()
   local grip = world:controller { "joint_pd", target = arm, joints = { "panda_finger_joint1" }, kp = 2e4, kd = 2e3 }
   grip:set { position = { -0.05 } }
   arm:set_q { panda_finger_joint1 = 0.04 }
-  local left, right = arm:joint "panda_finger_joint1", arm:joint "panda_finger_joint2"
-  local force
-  for step in world:run { seconds = 1.5 } do
-    stn.near(left:position(), right:position(), 1e-4, "fingers") -- the solver couples them almost rigidly
-    force = { panda_leftfinger = 0, panda_rightfinger = 0 }
-    for _, contact in ipairs(step:contacts()) do
-      local finger = force[contact.link_a] and contact.link_a or contact.link_b
-      force[finger] = force[finger] + contact.normal_impulse / world.dt
-    end
-  end
-  stn.near(left:position(), width / 2, 1e-4, "opening")
-  stn.near(force.panda_leftfinger, 70, 1e-6, "left finger")
-  stn.near(force.panda_rightfinger, 70, 1e-6, "right finger")
+  close(world, arm, { joints = { "panda_finger_joint1", "panda_finger_joint2" }, links = { "panda_leftfinger", "panda_rightfinger" },
+                      seconds = 1.5, width = width, force = 70 })
   assert(box:speed() < 1e-6)
 end)

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Our WSG 50 is what models/wsg50/README.md says: weight, stroke, force and speed; it holds, follows and grips.
 local stn = require "stiction"
+local close = require "grip"
 
 local file = "models/wsg50/wsg50.urdf"
 local stroke = 0.110
@@ -85,19 +86,8 @@ stn.test("it grips a box with 40 N at each finger", function()
   local gripper = world:load { file, fixed = true, joints = { wsg50_finger_left_joint = 0.03 } }
   local box = world:box { size = { 0.04, width, 0.02 }, mass = 0.1, xyz = { 0, 0, 0.1355 } }
   drive(world, gripper):set { position = { -1 } }
-  local left, right = gripper:joint "wsg50_finger_left_joint", gripper:joint "wsg50_finger_right_joint"
-  local force
-  for step in world:run { seconds = 1 } do
-    stn.near(left:position(), right:position(), 1e-4, "fingers")
-    force = { wsg50_finger_left = 0, wsg50_finger_right = 0 }
-    for _, contact in ipairs(step:contacts()) do
-      local finger = force[contact.link_a] and contact.link_a or contact.link_b
-      force[finger] = force[finger] + contact.normal_impulse / world.dt
-    end
-  end
-  stn.near(left:position(), width / 2, 1e-4, "opening")
-  stn.near(force.wsg50_finger_left, 40, 1e-6, "left finger")
-  stn.near(force.wsg50_finger_right, 40, 1e-6, "right finger")
+  close(world, gripper, { joints = { "wsg50_finger_left_joint", "wsg50_finger_right_joint" },
+                          links = { "wsg50_finger_left", "wsg50_finger_right" }, seconds = 1, width = width, force = 40 })
   assert(box:speed() < 1e-6)
 end)
 

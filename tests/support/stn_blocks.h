@@ -102,6 +102,23 @@ static inline double *blocks_dense(const blocks *b) {
     return a;
 }
 
+/// The largest entry of A x - rhs over all columns.
+static inline double blocks_residual(const blocks *b, const double *x, const double *rhs, int32_t columns) {
+    double *a = blocks_dense(b), worst = 0.0;
+    size_t n = (size_t)b->n;
+    for (int32_t c = 0; c < columns; c++, x += n, rhs += n) {
+        for (size_t i = 0; i < n; i++) {
+            double sum = -rhs[i];
+            for (size_t j = 0; j < n; j++) {
+                sum += a[i * n + j] * x[j];
+            }
+            worst = fabs(sum) > worst || isnan(sum) ? fabs(sum) : worst;
+        }
+    }
+    free(a);
+    return worst;
+}
+
 // Bodies in a heap: a grid of nx x ny x nz places, filled in a random order, each touching some of its neighbours.
 static inline void blocks_heap(int32_t nx, int32_t ny, int32_t nz, double touching, stn_random *r, bool *adjacent) {
     int32_t n = nx * ny * nz;

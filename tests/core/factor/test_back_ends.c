@@ -5,6 +5,7 @@
 #include <stiction/factor.h>
 
 #include "stn_blocks.h"
+#include "stn_heap.h"
 
 static const stn_factor_ops *back_end(int32_t k) {
     return k == 0 ? stn_factor_dense() : stn_factor_block();
@@ -22,23 +23,6 @@ static int teardown(void **state) {
     return 0;
 }
 
-// |A x - b| of every column, relative to |b|.
-static double residual(const blocks *b, const double *x, const double *rhs, int32_t columns) {
-    double *a = blocks_dense(b), worst = 0.0;
-    size_t n = (size_t)b->n;
-    for (int32_t c = 0; c < columns; c++, x += n, rhs += n) {
-        for (size_t i = 0; i < n; i++) {
-            double sum = -rhs[i];
-            for (size_t j = 0; j < n; j++) {
-                sum += a[i * n + j] * x[j];
-            }
-            worst = fabs(sum) > worst || isnan(sum) ? fabs(sum) : worst;
-        }
-    }
-    free(a);
-    return worst;
-}
-
 static void check_back_end(stn_context *context, const stn_factor_ops *ops, const blocks *b, stn_random *r) {
     enum { COLUMNS = 4 };
     stn_error err = {0};
@@ -51,7 +35,7 @@ static void check_back_end(stn_context *context, const stn_factor_ops *ops, cons
     assert_ok(ops->symbolic(NULL, context, &b->matrix.pattern, &factor, &err), err);
     assert_ok(ops->numeric(factor, &b->matrix, &err), err);
     ops->solve(factor, COLUMNS, x);
-    assert_true(residual(b, x, rhs, COLUMNS) < 1e-9); // conditions up to 1e4 here
+    assert_true(blocks_residual(b, x, rhs, COLUMNS) < 1e-9); // conditions up to 1e4 here
     ops->release(factor);
     free(x);
     free(rhs);
@@ -224,18 +208,6 @@ static void repeated_factorisations_allocate_nothing_and_agree_bit_for_bit(void 
     blocks_clear(&b);
 }
 
-typedef struct scarce {
-    int32_t left;
-} scarce;
-static void *scarce_allocate(void *user, size_t size) {
-    scarce *s = user;
-    return s->left-- > 0 ? malloc(size) : NULL;
-}
-static void scarce_release(void *user, void *memory) {
-    (void)user;
-    free(memory);
-}
-
 static void running_out_of_memory_is_an_error_and_leaks_nothing(void **state) {
     (void)state;
     stn_random r = {2};
@@ -249,17 +221,15 @@ static void running_out_of_memory_is_an_error_and_leaks_nothing(void **state) {
     for (int32_t k = 0; k < 2; k++) {
         stn_status status = STN_ERR_MEMORY;
         for (int32_t requests = 1; status != STN_OK; requests++) {
-            scarce memory = {requests};
-            stn_context_options options = {
-                .allocate = scarce_allocate, .release = scarce_release, .allocator_user = &memory};
-            stn_context *context = NULL;
+            stn_heap heap = {0};
+            stn_context *context = stn_heap_context(&heap);
             void *factor = NULL;
-            if (stn_context_create(&options, &context, NULL) == STN_OK) {
-                status = back_end(k)->symbolic(NULL, context, &b.matrix.pattern, &factor, NULL);
-                assert_true(status == STN_OK || (status == STN_ERR_MEMORY && factor == NULL));
-                back_end(k)->release(factor);
-            }
+            stn_heap_arm(&heap, requests);
+            status = back_end(k)->symbolic(NULL, context, &b.matrix.pattern, &factor, NULL);
+            assert_true(status == STN_OK || (status == STN_ERR_MEMORY && factor == NULL));
+            back_end(k)->release(factor);
             stn_context_destroy(context);
+            assert_int_equal(heap.live, 0);
             assert_true(requests < 100);
         }
     }

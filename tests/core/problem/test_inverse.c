@@ -2,6 +2,7 @@
 // A^-1 and the inverse masses against plain Gaussian elimination.
 #include "inverse_fixture.h"
 #include "sample_problem.h"
+#include "stn_heap.h"
 
 static void apply_equals_gaussian_elimination_on_every_form(void **state) {
     fixture *f = *state;
@@ -254,32 +255,17 @@ static void a_steady_sequence_allocates_nothing(void **state) {
     sample_clear(other);
 }
 
-// Fails the n-th request.
-typedef struct scarce {
-    int32_t left;
-} scarce;
-static void *scarce_allocate(void *user, size_t size) {
-    scarce *s = user;
-    return s->left-- > 0 ? malloc(size) : NULL;
-}
-static void scarce_release(void *user, void *memory) {
-    (void)user;
-    free(memory);
-}
-
 static void running_out_of_memory_is_an_error_and_leaks_nothing(void **state) {
     (void)state;
     sample *s = sample_mixed(3);
     bool done = false;
     for (int32_t requests = 1; !done && requests < 200; requests++) {
-        scarce memory = {requests};
-        stn_context_options options = {
-            .allocate = scarce_allocate, .release = scarce_release, .allocator_user = &memory};
-        stn_context *context = NULL;
+        stn_heap heap = {0};
+        stn_context *context = stn_heap_context(&heap);
         stn_inverse *inverse = NULL;
         stn_error err = {0};
-        if (stn_context_create(&options, &context, &err) == STN_OK &&
-            stn_inverse_create(context, &inverse, &err) == STN_OK) {
+        stn_heap_arm(&heap, requests);
+        if (stn_inverse_create(context, &inverse, &err) == STN_OK) {
             stn_arena *arena = stn_arena_create(context);
             stn_status status = stn_inverse_factor(inverse, &s->problem, NULL, &err);
             if (status == STN_OK && arena != NULL) {
@@ -291,6 +277,7 @@ static void running_out_of_memory_is_an_error_and_leaks_nothing(void **state) {
         }
         stn_inverse_destroy(inverse);
         stn_context_destroy(context);
+        assert_int_equal(heap.live, 0);
     }
     assert_true(done);
     sample_clear(s);

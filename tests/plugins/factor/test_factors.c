@@ -42,22 +42,6 @@ static stn_instance *choose(stn_context *context, variant v) {
     return instance;
 }
 
-static double residual(const blocks *b, const double *x, const double *rhs, int32_t columns) {
-    double *a = blocks_dense(b), largest = 0.0;
-    size_t n = (size_t)b->n;
-    for (int32_t c = 0; c < columns; c++, x += n, rhs += n) {
-        for (size_t i = 0; i < n; i++) {
-            double sum = -rhs[i];
-            for (size_t j = 0; j < n; j++) {
-                sum += a[i * n + j] * x[j];
-            }
-            largest = fabs(sum) > largest || isnan(sum) ? fabs(sum) : largest;
-        }
-    }
-    free(a);
-    return largest;
-}
-
 static void check(stn_context *context, stn_instance *f, const blocks *b, int32_t columns, stn_random *r) {
     const stn_factor_ops *ops = f->desc->ops.factor;
     size_t count = (size_t)b->n * (size_t)columns;
@@ -71,7 +55,7 @@ static void check(stn_context *context, stn_instance *f, const blocks *b, int32_
         }
         assert_ok(ops->numeric(factor, &b->matrix, &err), err);
         ops->solve(factor, columns, x);
-        assert_true(residual(b, x, rhs, columns) < 1e-9);
+        assert_true(blocks_residual(b, x, rhs, columns) < 1e-9);
     }
     ops->release(factor);
     ops->release(NULL);

@@ -18,6 +18,15 @@ static void small(fixture *f) {
     set_number(f, "height", 24);
 }
 
+/// A model of one ball, to be drawn into a small picture.
+static fixture *small_ball(void **state) {
+    fixture *f = *state;
+    add_ball(f);
+    compile(f);
+    small(f);
+    return f;
+}
+
 /// Files in the folder, in any order, separated by spaces.
 static const char *listing(fixture *f) {
     static char text[512];
@@ -38,10 +47,7 @@ static void write_file(const char *path, const char *text) {
 }
 
 static void the_last_state_is_in_the_file_when_it_is_closed(void **state) {
-    fixture *f = *state;
-    add_ball(f);
-    compile(f);
-    small(f);
+    fixture *f = small_ball(state);
     recording r;
     assert_ok(begin(f, &r), f->err);
     for (int32_t i = 0; i < 3; i++) {
@@ -56,10 +62,7 @@ static void the_last_state_is_in_the_file_when_it_is_closed(void **state) {
 }
 
 static void every_nth_step_is_a_numbered_file(void **state) {
-    fixture *f = *state;
-    add_ball(f);
-    compile(f);
-    small(f);
+    fixture *f = small_ball(state);
     set_number(f, "every", 5);
     recording r;
     assert_ok(begin(f, &r), f->err);
@@ -76,10 +79,7 @@ static void every_nth_step_is_a_numbered_file(void **state) {
 }
 
 static void a_name_without_an_ending_is_numbered_at_its_end(void **state) {
-    fixture *f = *state;
-    add_ball(f);
-    compile(f);
-    small(f);
+    fixture *f = small_ball(state);
     set_number(f, "every", 1);
     char command[128];
     snprintf(command, sizeof command, "mkdir %s/a.b", f->folder);
@@ -91,10 +91,7 @@ static void a_name_without_an_ending_is_numbered_at_its_end(void **state) {
 }
 
 static void the_file_tells_step_time_and_parameters(void **state) {
-    fixture *f = *state;
-    add_ball(f);
-    compile(f);
-    small(f);
+    fixture *f = small_ball(state);
     f->step = 6;
     assert_ok(record(f), f->err);
     char bytes[4096];
@@ -162,10 +159,7 @@ static void absurd_sizes_are_drawn_without_harm(void **state) {
 }
 
 static void a_recording_without_a_step_says_so(void **state) {
-    fixture *f = *state;
-    add_ball(f);
-    compile(f);
-    small(f);
+    fixture *f = small_ball(state);
     recording r;
     assert_ok(begin(f, &r), f->err);
     assert_int_equal(end(f, &r), STN_ERR_SEQUENCE);
@@ -183,10 +177,7 @@ static void expect_refused(fixture *f, const char *path, const char *why) {
 }
 
 static void places_that_cannot_be_written_are_refused_at_once(void **state) {
-    fixture *f = *state;
-    add_ball(f);
-    compile(f);
-    small(f);
+    fixture *f = small_ball(state);
     expect_refused(f, "/no/such/folder/out.png", "No such file or directory");
     expect_refused(f, "/dev/full", "not a regular file");
     expect_refused(f, f->folder, "not a regular file");
@@ -207,10 +198,7 @@ static void a_bad_target_is_refused(void **state) {
 
 /// A disk that is full: files may not grow beyond some bytes.
 static void a_full_disk_leaves_the_old_picture(void **state) {
-    fixture *f = *state;
-    add_ball(f);
-    compile(f);
-    small(f);
+    fixture *f = small_ball(state);
     write_file(f->path, "old");
     struct rlimit before, little = {100, 100};
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -230,10 +218,7 @@ static void a_full_disk_leaves_the_old_picture(void **state) {
 
 /// A frame that fails ends the recording; closing it does not try again.
 static void a_frame_that_fails_is_said_once(void **state) {
-    fixture *f = *state;
-    add_ball(f);
-    compile(f);
-    small(f);
+    fixture *f = small_ball(state);
     set_number(f, "every", 1);
     recording r;
     assert_ok(begin(f, &r), f->err);
@@ -246,14 +231,8 @@ static void a_frame_that_fails_is_said_once(void **state) {
     assert_string_equal(listing(f), "out_000000.png ");
 }
 
-// ---------------------------------------------------------------------------------------------------------- meshes
-
-/// A link with a mesh for a visual that is a reference alone, and a small green collision sphere.
 static void a_folder_that_goes_away_is_said(void **state) {
-    fixture *f = *state;
-    add_ball(f);
-    compile(f);
-    small(f);
+    fixture *f = small_ball(state);
     set_number(f, "every", 1);
     recording r;
     assert_ok(begin(f, &r), f->err);
@@ -266,10 +245,7 @@ static void a_folder_that_goes_away_is_said(void **state) {
 }
 
 static void files_beside_the_picture_stay_as_they_are(void **state) {
-    fixture *f = *state;
-    add_ball(f);
-    compile(f);
-    small(f);
+    fixture *f = small_ball(state);
     char beside[256], link[256], text[16] = "";
     snprintf(beside, sizeof beside, "%s/mine.txt", f->folder);
     snprintf(link, sizeof link, "%s.part", f->path);
@@ -287,6 +263,9 @@ static void files_beside_the_picture_stay_as_they_are(void **state) {
     assert_string_equal(text, "mine");
 }
 
+// ---------------------------------------------------------------------------------------------------------- meshes
+
+/// A link with a mesh for a visual that is a reference alone, and a small green collision sphere.
 static void add_reference(fixture *f, const char *name) {
     char path[128];
     snprintf(path, sizeof path, "%s/%s", f->folder, name);
