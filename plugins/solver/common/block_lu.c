@@ -153,14 +153,23 @@ static int32_t place_blocks(const block_lu *lu, const block_front *f, int32_t *p
     return rows;
 }
 
-static void add_entry(const block_lu *lu, int32_t i, int32_t e, int64_t stride) {
-    int32_t j = lu->column[e], rows = lu->size[i], columns = lu->size[j];
-    const double *from = lu->values + lu->offset[e];
-    double *to = lu->front + lu->local[i] * stride + lu->local[j];
+PACKED_INLINE void add_block(int32_t rows, int32_t columns, int64_t stride, const double *restrict from,
+                             double *restrict to) {
     for (int32_t r = 0; r < rows; r++) {
         for (int32_t c = 0; c < columns; c++) {
             to[r * stride + c] += from[r * columns + c];
         }
+    }
+}
+
+static void add_entry(const block_lu *lu, int32_t i, int32_t e, int64_t stride) {
+    int32_t j = lu->column[e], rows = lu->size[i], columns = lu->size[j];
+    const double *from = lu->values + lu->offset[e];
+    double *to = lu->front + lu->local[i] * stride + lu->local[j];
+    if (rows == 3 && columns == 3) { // nearly all
+        add_block(3, 3, stride, from, to);
+    } else {
+        add_block(rows, columns, stride, from, to);
     }
 }
 
@@ -263,46 +272,85 @@ static int32_t list_rows(const block_lu *lu, const block_front *f, int32_t *pivo
     return at;
 }
 
+/// y (k) = L11^-1 P y, k rows of the factor m apart.
+static void forward_pivots(int32_t m, int32_t k, const double *L, const int32_t *exchange, double *y) {
+    for (int32_t r = 0; r < k; r++) {
+        double t = y[r];
+        y[r] = y[exchange[r]];
+        y[exchange[r]] = t;
+    }
+    for (int32_t r = 0; r < k; r++, L += m) {
+        double sum = 0.0;
+        for (int32_t c = 0; c < r; c++) {
+            sum += L[c] * y[c];
+        }
+        y[r] -= sum;
+    }
+}
+
+/// x[rows] -= L21 y, `count` rows of the factor k apart; four at a time, because each sum waits for its own additions.
+static void forward_rest(int32_t count, int32_t k, const double *L, const double *y, const int32_t *rows, double *x) {
+    int32_t r = 0;
+    for (; r + 4 <= count; r += 4, L += 4 * (int64_t)k) {
+        const double *L1 = L + k, *L2 = L1 + k, *L3 = L2 + k;
+        double sum0 = 0.0, sum1 = 0.0, sum2 = 0.0, sum3 = 0.0;
+        for (int32_t c = 0; c < k; c++) {
+            sum0 += L[c] * y[c];
+            sum1 += L1[c] * y[c];
+            sum2 += L2[c] * y[c];
+            sum3 += L3[c] * y[c];
+        }
+        x[rows[r]] -= sum0;
+        x[rows[r + 1]] -= sum1;
+        x[rows[r + 2]] -= sum2;
+        x[rows[r + 3]] -= sum3;
+    }
+    for (; r < count; r++, L += k) {
+        double sum = 0.0;
+        for (int32_t c = 0; c < k; c++) {
+            sum += L[c] * y[c];
+        }
+        x[rows[r]] -= sum;
+    }
+}
+
+/// y_1 (k) = U11^-1 (y_1 - U12 y_2), y (m).
+static void backward(int32_t m, int32_t k, const double *U, double *y) {
+    for (int32_t r = k; r-- > 0;) {
+        const double *row = U + (size_t)r * (size_t)m;
+        double sum = y[r];
+        for (int32_t c = r + 1; c < m; c++) {
+            sum -= row[c] * y[c];
+        }
+        y[r] = sum / row[r];
+    }
+}
+
 void block_lu_solve(const block_lu *lu, double *x) {
     double *y = lu->work;
+    const int32_t *rows = lu->relative;
     for (int32_t i = 0; i < lu->front_count; i++) {
         const block_front *f = &lu->fronts[i];
         int32_t k = 0, m = list_rows(lu, f, &k);
         const double *L = lu->factors + f->place;
-        const int32_t *exchange = lu->exchanges + f->pivot;
         for (int32_t r = 0; r < k; r++) {
-            y[r] = x[lu->relative[r]];
+            y[r] = x[rows[r]];
         }
+        forward_pivots(m, k, L, lu->exchanges + f->pivot, y);
         for (int32_t r = 0; r < k; r++) {
-            double t = y[r];
-            y[r] = y[exchange[r]];
-            y[exchange[r]] = t;
+            x[rows[r]] = y[r];
         }
-        for (int32_t r = 0; r < m; r++) {
-            double sum = 0.0;
-            int32_t columns = r < k ? r : k;
-            for (int32_t c = 0; c < columns; c++) {
-                sum += L[c] * y[c];
-            }
-            if (r < k) {
-                y[r] -= sum;
-                x[lu->relative[r]] = y[r];
-            } else {
-                x[lu->relative[r]] -= sum;
-            }
-            L += r < k ? m : k;
-        }
+        forward_rest(m - k, k, L + (size_t)k * (size_t)m, y, rows + k, x);
     }
     for (int32_t i = lu->front_count; i-- > 0;) {
         const block_front *f = &lu->fronts[i];
         int32_t k = 0, m = list_rows(lu, f, &k);
-        for (int32_t r = k; r-- > 0;) {
-            const double *U = lu->factors + f->place + (size_t)r * (size_t)m;
-            double sum = x[lu->relative[r]];
-            for (int32_t c = r + 1; c < m; c++) {
-                sum -= U[c] * x[lu->relative[c]];
-            }
-            x[lu->relative[r]] = sum / U[r];
+        for (int32_t r = 0; r < m; r++) {
+            y[r] = x[rows[r]];
+        }
+        backward(m, k, lu->factors + f->place, y);
+        for (int32_t r = 0; r < k; r++) {
+            x[rows[r]] = y[r];
         }
     }
 }

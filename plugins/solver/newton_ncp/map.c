@@ -9,7 +9,8 @@ double map_value(const packed_row *row, double rho, const double *lo, const doub
                  const double *g, double *F) {
     double square = 0.0;
     if (row->cone) {
-        double y[3] = {x[0] - rho * g[0], x[1] - rho * g[1], fmax(0.0, x[2] - rho * g[2])};
+        double y[3] = {x[0] - rho * g[0], x[1] - rho * g[1], x[2] - rho * g[2]};
+        y[2] = y[2] > 0.0 ? y[2] : 0.0;
         double length = sqrt(y[0] * y[0] + y[1] * y[1]), radius = row->mu * y[2];
         double scale = length > radius ? radius / length : 1.0;
         F[0] = x[0] - scale * y[0];

@@ -112,7 +112,8 @@ static void find_slopes(newton *m) {
 // ------------------------------------------------------------------------------------------------------- linear system
 
 /// out (rows x columns, row-major) = D W, W by columns `width` apart.
-static void multiply(int32_t rows, int32_t columns, int32_t width, const double *D, const double *W, double *out) {
+PACKED_INLINE void multiply_any(int32_t rows, int32_t columns, int32_t width, const double *restrict D,
+                                const double *restrict W, double *restrict out) {
     for (int32_t r = 0; r < rows; r++) {
         for (int32_t c = 0; c < columns; c++) {
             double sum = 0.0;
@@ -121,6 +122,15 @@ static void multiply(int32_t rows, int32_t columns, int32_t width, const double 
             }
             out[r * columns + c] = sum;
         }
+    }
+}
+
+/// The same; nearly all blocks are of two contacts.
+static void multiply(int32_t rows, int32_t columns, int32_t width, const double *D, const double *W, double *out) {
+    if (rows == 3 && columns == 3) {
+        multiply_any(3, 3, 4, D, W, out);
+    } else {
+        multiply_any(rows, columns, width, D, W, out);
     }
 }
 
