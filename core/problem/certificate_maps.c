@@ -5,6 +5,8 @@
 //                 the De Saxce form of 0 <= phi0 + (dt + tau_d) v_n + gamma_n/(k dt) _|_ gamma_n >= 0 over dt
 //     relaxation  g = v_c - v_hat + R gamma
 // and for box and equality rows g = v_c - v_hat + R gamma in both.
+#include <string.h>
+
 #include "problem/certificate.h"
 #include "problem/cone.h"
 #include "problem/local_form.h"
@@ -80,7 +82,7 @@ static stn_status velocities_of_impulse(const stn_problem *p, const double *gamm
         stn_status status = local_form_reduce(p, scratch, &form, err);
         if (status == STN_OK) {
             local_form_velocity(&form, p->row_count, gamma, u);
-            local_form_velocity(&form, p->row_count, none, q);
+            memcpy(q, form.q, (size_t)p->row_count * sizeof *q);
         }
         return status;
     }
