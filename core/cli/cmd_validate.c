@@ -47,6 +47,9 @@ static const char *advice_of(const validate_check *check, const validate_result 
         return text;
     case VALIDATE_PRINTED:
         return "never print: what a user must know is the text of an error, or goes through stn_log";
+    case VALIDATE_SHARED:
+        return "calls on other workers and other contexts share static data (nm -n tells its name): keep things in the "
+               "instance, the workspace, the memory that the core gives, or the arena";
     case VALIDATE_BROKEN:
         return "look for pointers that may be NULL (of a solver: what `needs` does not ask for); for a debugger, the "
                "plugin "

@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
@@ -17,36 +16,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "validate/conduct.h"
+
 static double seconds_now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/// In the child: from here on what is printed goes into a file without a name; -1: nowhere.
-static int catch_prints(const char *folder) {
-    char path[512];
-    snprintf(path, sizeof path, "%s/printed", folder);
-    int file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    unlink(path);
-    dup2(file, STDOUT_FILENO);
-    return file;
-}
-
-/// A plugin that prints has failed whatever it was asked.
-static void judge_prints(int file, validate_result *result) {
-    char text[64];
-    fflush(stdout);
-    off_t size = lseek(file, 0, SEEK_END);
-    ssize_t got = pread(file, text, sizeof text - 1, 0);
-    if (size <= 0 || got <= 0 || result->verdict == VALIDATE_FAILED) {
-        return;
-    }
-    text[got] = '\0';
-    text[strcspn(text, "\r\n")] = '\0';
-    *result = (validate_result){.verdict = VALIDATE_FAILED, .cause = VALIDATE_PRINTED};
-    snprintf(result->text, sizeof result->text, "printed %lld bytes, \"%s\" first, expected none", (long long)size,
-             text);
 }
 
 /// In the child: the check, its result into the pipe, and away without the parent's exit handlers.
@@ -55,12 +30,12 @@ static void run_check(const validate_check *check, const validate_request *reque
     prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
     validate_trial trial = {.request = request, .check = check->name, .folder = folder};
-    int prints = catch_prints(folder);
+    conduct watched = conduct_begin(request, folder);
     check->run(&trial);
     if (!trial.decided) {
         trial_fail(&trial, "the check came to no result");
     }
-    judge_prints(prints, &trial.result);
+    conduct_judge(&watched, &trial.result);
     ssize_t written = write(out, &trial.result, sizeof trial.result); // smaller than a pipe's buffer
     fflush(NULL);
     _exit(written == (ssize_t)sizeof trial.result ? 0 : 1);

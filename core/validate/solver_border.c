@@ -95,18 +95,11 @@ void solver_repeats(validate_trial *trial) {
         trial_fail(trial, "%s, expected the same bytes", s.guard->not_repeated);
         return;
     }
-    if (s.guard->changed_data[0] != '\0') {
-        trial_fail(trial, "%s", s.guard->changed_data);
-        return;
-    }
     if (!subject_begin(&s, trial, false)) {
         return;
     }
     compare_threads(&s);
-    trial_ok(trial,
-             "%d calls made twice, with a fresh workspace, and on 1, 2 and 4 workers: the same bytes, no static data "
-             "changed",
-             calls);
+    trial_ok(trial, "%d calls made twice, with a fresh workspace, and on 1, 2 and 4 workers: the same bytes", calls);
 }
 
 // --------------------------------------------------------------------------------------------------- iteration limit

@@ -234,31 +234,18 @@ static void repeat(solver_guard *g, const stn_problem *p, const stn_solve_contro
     }
 }
 
-/// Another call may run at the same time: what is written where both can see it is no scratch memory.
-static void compare_data(solver_guard *g, const unsigned char *before) {
-    ptrdiff_t at = static_data_changed(&g->data, before);
-    if (at >= 0 && g->changed_data[0] == '\0') {
-        snprintf(g->changed_data, sizeof g->changed_data,
-                 "call %d changed static data, at %#tx of %s (nm -n tells its name): calls on other workers share it",
-                 g->calls, at, g->inner->file);
-    }
-}
-
 static stn_status watch(void *self, const stn_problem *problem, const stn_solve_control *control,
                         stn_solution *solution, stn_solve_info *info, stn_error *err) {
     solver_guard *g = self;
     g->calls++;
     stn_arena_reset(g->arena);
     answer start = copy_solution(g->arena, problem, solution), scratch = copy_solution(g->arena, problem, solution);
-    unsigned char *data = STN_ARENA(g->arena, g->data.size + 1, unsigned char);
-    if (start.v == NULL || start.gamma == NULL || scratch.v == NULL || scratch.gamma == NULL || data == NULL) {
+    if (start.v == NULL || start.gamma == NULL || scratch.v == NULL || scratch.gamma == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "guard: out of memory");
     }
     inputs before = take_inputs(problem, control);
     stn_error own = {STN_OK, ""};
-    static_data_copy(&g->data, data);
     stn_status status = g->inner->desc->ops.solver->solve(g->inner->self, problem, control, solution, info, &own);
-    compare_data(g, data);
     compare_inputs(g, &before, problem);
     check_word(g, problem, control, &start, solution, status, info, &own);
     if (control->memory == NULL) { // a solver with memory starts elsewhere the second time
@@ -284,7 +271,6 @@ solver_guard *solver_guard_create(stn_context *context, const stn_instance *inne
     const stn_solver_ops *ops = desc->ops.solver;
     g->inner = inner;
     g->context = context;
-    g->data = static_data_of(desc);
     memcpy(&g->desc, desc, desc->size < sizeof g->desc ? desc->size : sizeof g->desc);
     memcpy(&g->ops, ops, ops->size < sizeof g->ops ? ops->size : sizeof g->ops);
     g->arena = stn_arena_create(context);

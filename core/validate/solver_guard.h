@@ -6,8 +6,6 @@
 
 #include <stiction/plugin.h>
 
-#include "validate/static_data.h"
-
 typedef struct solver_guard {
     const stn_instance *inner; // the solver that is watched
     stn_instance outer;        // to be given to the core in its place
@@ -15,10 +13,9 @@ typedef struct solver_guard {
     stn_solver_ops ops;
     stn_context *context;
     stn_arena *arena, *other_arena;
-    static_data data; // of the solver's shared object
     int32_t calls;
     // what was seen first, empty: nothing
-    char changed_input[240], broke_word[240], not_repeated[240], changed_data[240];
+    char changed_input[240], broke_word[240], not_repeated[240];
 } solver_guard;
 
 /// NULL when out of memory.

@@ -32,6 +32,7 @@ typedef enum validate_cause {
     VALIDATE_CLAIM,
     VALIDATE_UNSOLVED, // a solver honestly gave up on a problem of the check
     VALIDATE_PRINTED,  // something was written to stdout
+    VALIDATE_SHARED,   // static data of the plugin was written
     VALIDATE_BROKEN,   // it crashed, hung or left
 } validate_cause;
 

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a plugin may do in no check, whatever it is asked: print, or write static data, which calls on other workers and
+// other contexts share. For the process of one check.
+#ifndef STICTION_VALIDATE_CONDUCT_H
+#define STICTION_VALIDATE_CONDUCT_H
+
+#include "validate/static_data.h"
+#include "validate/validate.h"
+
+typedef struct conduct {
+    int prints; // file that stdout goes to, -1: none
+    const char *object;
+    static_data data;
+    unsigned char *before; // the data's bytes; NULL: out of memory
+} conduct;
+
+/// From here on the plugin is watched. `folder` is one for files of the check.
+conduct conduct_begin(const validate_request *request, const char *folder);
+/// Fails a check that had not failed by itself.
+void conduct_judge(const conduct *c, validate_result *result);
+
+#endif
