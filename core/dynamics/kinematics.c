@@ -98,8 +98,8 @@ static void find_ends(const body_plan *plans, const stn_tree *tree, int32_t *end
 static int32_t cut_blocks(const int32_t *end, int32_t n, mass_block *blocks) {
     int32_t count = 0;
     for (int32_t d = 0; d < n; d++) {
-        mass_block *last = &blocks[count - 1];
-        if (d > 0 && last->end == end[d] && last->count < MASS_BLOCK) {
+        mass_block *last = count > 0 ? &blocks[count - 1] : NULL;
+        if (last != NULL && last->end == end[d] && last->count < MASS_BLOCK) {
             last->count++;
         } else {
             blocks[count++] = (mass_block){.row = d, .count = 1, .end = end[d]};

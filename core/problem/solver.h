@@ -48,6 +48,10 @@ typedef struct solve_job {
     island_outcome *outcomes; // (islands.count)
 } solve_job;
 
+/// Checks the problem, factors A unless the request brings that or nothing needs it, fills R and v_hat. `scaled`: the
+/// certificate will ask for A^-1.
+stn_status prepare_problem(solve_job *job, bool scaled, stn_error *err);
+
 /// Solves the islands of chunk `index`: the function that stn_parallel_for calls; `user` is the job.
 void solve_chunk(void *user, int32_t index, int32_t worker);
 

@@ -140,7 +140,7 @@ static void note_pair(search *s, int32_t a, int32_t b) {
         return;
     }
     if (s->pair_count == s->capacity) {
-        int32_t capacity = s->capacity < INT32_MAX / 2 ? 2 * s->capacity + 64 : INT32_MAX;
+        int32_t capacity = s->capacity < INT32_MAX / 2 - 64 ? 2 * s->capacity + 64 : INT32_MAX;
         uint64_t *larger = s->pair_count < INT32_MAX ? STN_ARENA(s->scene->arena, capacity, uint64_t) : NULL;
         if (larger == NULL) {
             s->pair_count = -1; // no memory

@@ -97,6 +97,13 @@ double compare_residual(stn_formulation formulation, const stn_certificate *cert
 /// Does the solver solve Coulomb's law itself, so that natural_scaled can become 0?
 bool compare_is_coulomb(stn_formulation formulation);
 
+// child.c: in the process of a row. What is found out lies in the row.
+void compare_solve_row(comparison *c, cli_problem *problem, int32_t index);
+/// The solver again with growing limits, up to what it needed.
+void compare_trace_row(comparison *c, cli_problem *problem, int32_t index);
+/// The row itself is a point of its curve.
+void compare_close_curve(compare_row *row);
+
 /// Fills the rows.
 stn_status compare_solve(comparison *c, stn_error *err);
 /// Then their curves.

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the row of a run says: which run it is, how it ended, and figures of its report.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/print.h"
+#include "cli/sweep/run.h"
+
+/// Columns that come from the report of a run: column, member, member of that.
+static const struct {
+    const char *column, *member, *part;
+} figures[] = {
+    {"real_time_factor", "real_time_factor", NULL}, {"steps", "steps", NULL},
+    {"simulated_s", "simulated_s", NULL},           {"iterations_mean", "iterations", "mean"},
+    {"iterations_max", "iterations", "max"},        {"not_converged", "not_converged", NULL},
+    {"contacts_mean", "contacts", "mean"},          {"contacts_max", "contacts", "max"},
+};
+
+static const char *const residuals[] = {
+#define RESIDUAL_NAME(member, name, unit, text) name,
+    STN_CERTIFICATE_FIELDS(RESIDUAL_NAME)
+#undef RESIDUAL_NAME
+};
+
+int32_t cli_sweep_key_count(const cli_sweep_plan *plan) {
+    return 1 + plan->grid.axis_count + (plan->grid.repeats > 0) + 1;
+}
+
+static bool add_own_columns(cli_texts *columns) {
+    static const char *const first[] = {"status", "wall_s"}, *const last[] = {"checks_failed", "reason"};
+    bool added = true;
+    for (int32_t i = 0; i < STN_COUNT(first); i++) {
+        added = added && cli_texts_add(columns, first[i]);
+    }
+    for (int32_t i = 0; i < STN_COUNT(figures); i++) {
+        added = added && cli_texts_add(columns, figures[i].column);
+    }
+    for (int32_t i = 0; i < STN_COUNT(residuals); i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s_max", residuals[i]);
+        added = added && cli_texts_add(columns, name);
+    }
+    for (int32_t i = 0; i < STN_COUNT(last); i++) {
+        added = added && cli_texts_add(columns, last[i]);
+    }
+    return added;
+}
+
+/// A parameter that is named like a column of ours has one that begins with "set.".
+static bool add_axis_column(cli_texts *columns, const cli_texts *own, const char *name) {
+    char prefixed[256];
+    bool taken = strcmp(name, "run") == 0 || strcmp(name, "script") == 0 || cli_texts_find(own, 0, name) >= 0;
+    snprintf(prefixed, sizeof prefixed, "set.%s", name);
+    return cli_texts_add(columns, taken ? prefixed : name);
+}
+
+bool cli_sweep_columns(const cli_sweep_plan *plan, cli_texts *columns) {
+    cli_texts own = {0};
+    bool added = add_own_columns(&own) && cli_texts_add(columns, "run");
+    for (int32_t i = 0; i < plan->grid.axis_count && added; i++) {
+        added = add_axis_column(columns, &own, plan->grid.axes[i].name);
+    }
+    if (plan->grid.repeats > 0) {
+        added = added && cli_texts_add(columns, "seed");
+    }
+    added = added && cli_texts_add(columns, "script") && add_own_columns(columns);
+    cli_texts_clear(&own);
+    return added;
+}
+
+static bool add_whole(cli_texts *cells, int64_t value) {
+    char text[32];
+    snprintf(text, sizeof text, "%lld", (long long)value);
+    return cli_texts_add(cells, text);
+}
+
+static bool add_real(cli_texts *cells, double value) {
+    char text[40];
+    stn_print_real(text, sizeof text, value);
+    return cli_texts_add(cells, text);
+}
+
+bool cli_sweep_key(const cli_sweep_plan *plan, int32_t run, cli_texts *cells) {
+    bool added = add_whole(cells, run);
+    for (int32_t i = 0; i < plan->grid.axis_count; i++) {
+        added = added && cli_texts_add(cells, cli_grid_value(&plan->grid, run, i));
+    }
+    if (plan->grid.repeats > 0) {
+        added = added && add_whole(cells, plan->grid.first_seed + run);
+    }
+    return added && cli_texts_add(cells, plan->hash);
+}
+
+/// A number; nothing where there is none.
+static bool add_figure(cli_texts *cells, const cJSON *item) {
+    return cJSON_IsNumber(item) ? add_real(cells, item->valuedouble) : cli_texts_add(cells, "");
+}
+
+static const cJSON *member(const cJSON *json, const char *name) {
+    return cJSON_GetObjectItemCaseSensitive(json, name);
+}
+
+static bool add_results(const cJSON *json, cli_texts *names, cli_texts *values) {
+    bool added = true;
+    const cJSON *item;
+    cJSON_ArrayForEach(item, member(json, "results")) {
+        char name[512];
+        snprintf(name, sizeof name, "result.%s", item->string);
+        added = added && cli_texts_add(names, name) &&
+                add_real(values, cJSON_IsNumber(item) ? item->valuedouble : (double)NAN);
+    }
+    return added;
+}
+
+/// A check that failed before one that did not.
+static const cJSON *worst_of(const cJSON *checks, const char *name) {
+    const cJSON *item, *found = NULL;
+    cJSON_ArrayForEach(item, checks) {
+        bool same = strcmp(member(item, "name")->valuestring, name) == 0;
+        if (same && (found == NULL || (cJSON_IsTrue(member(found, "ok")) && cJSON_IsFalse(member(item, "ok"))))) {
+            found = item;
+        }
+    }
+    return found;
+}
+
+/// The value that was checked, 1 or 0 for a check of true or false. A failed assertion, which is the reason, is no
+/// column.
+static bool add_checks(const cJSON *json, cli_texts *names, cli_texts *values) {
+    const cJSON *item, *checks = member(json, "checks"), *reason = member(json, "reason");
+    bool added = true;
+    cJSON_ArrayForEach(item, checks) {
+        const char *check = member(item, "name")->valuestring;
+        char name[512];
+        snprintf(name, sizeof name, "check.%s", check);
+        if (cli_texts_find(names, 0, name) >= 0 ||
+            (cJSON_IsString(reason) && strcmp(reason->valuestring, check) == 0)) {
+            continue;
+        }
+        const cJSON *worst = worst_of(checks, check), *value = member(worst, "value");
+        double truth = cJSON_IsTrue(member(worst, "ok")) ? 1.0 : 0.0;
+        bool has_value = cJSON_IsNumber(member(worst, "limit"));
+        added = added && cli_texts_add(names, name) &&
+                add_real(values, !has_value              ? truth
+                                 : cJSON_IsNumber(value) ? value->valuedouble
+                                                         : (double)NAN);
+    }
+    return added;
+}
+
+static int32_t count_failed(const cJSON *json) {
+    const cJSON *item;
+    int32_t failed = 0;
+    cJSON_ArrayForEach(item, member(json, "checks")) {
+        failed += cJSON_IsFalse(member(item, "ok"));
+    }
+    return failed;
+}
+
+/// The cells of a run that left a report.
+static bool add_report(const cJSON *json, cli_texts *cells, cli_texts *names, cli_texts *values) {
+    const char *word = member(json, "status")->valuestring;
+    const cJSON *reason = member(json, "reason"), *certificate = member(json, "certificate");
+    bool ended = strcmp(word, "error") != 0 && strcmp(word, "exit") != 0;
+    bool added = cli_texts_add(cells, ended ? word : "failed") && add_figure(cells, member(json, "wall_s"));
+    for (int32_t i = 0; i < STN_COUNT(figures); i++) {
+        const cJSON *item = member(json, figures[i].member);
+        added = added && add_figure(cells, figures[i].part != NULL ? member(item, figures[i].part) : item);
+    }
+    for (int32_t i = 0; i < STN_COUNT(residuals); i++) {
+        added = added && add_figure(cells, member(member(certificate, residuals[i]), "max"));
+    }
+    added = added && add_whole(cells, count_failed(json));
+    added = added && cli_texts_add(cells, cJSON_IsString(reason) ? reason->valuestring : "");
+    return added && add_results(json, names, values) && add_checks(json, names, values);
+}
+
+/// The cells of one that did not.
+static bool add_end(const cli_job_end *end, cli_texts *cells) {
+    char reason[96];
+    if (end->outcome == CLI_JOB_TIMEOUT) {
+        snprintf(reason, sizeof reason, "ended after its time");
+    } else if (end->outcome == CLI_JOB_CRASHED) {
+        snprintf(reason, sizeof reason, "ended by signal %d (%s)", end->code, strsignal(end->code));
+    } else {
+        snprintf(reason, sizeof reason, "ended with exit status %d and no report", end->code);
+    }
+    bool added = cli_texts_add(cells, end->outcome == CLI_JOB_TIMEOUT ? "timeout" : "crashed");
+    added = added && add_real(cells, end->seconds);
+    for (int32_t i = 0; i < STN_COUNT(figures) + STN_COUNT(residuals) + 1 && added; i++) {
+        added = cli_texts_add(cells, "");
+    }
+    return added && cli_texts_add(cells, reason);
+}
+
+/// All that the file holds; NULL: out of memory.
+static char *read_all(FILE *file) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&text, &size);
+    if (memory != NULL) {
+        cli_job_print(file, memory);
+        fclose(memory);
+    }
+    return text;
+}
+
+bool cli_sweep_row(const cli_sweep_plan *plan, int32_t run, const cli_job_end *end, cli_texts *cells, cli_texts *names,
+                   cli_texts *values) {
+    char *text = read_all(end->output);
+    cJSON *json = text != NULL && end->outcome == CLI_JOB_EXITED ? cJSON_Parse(text) : NULL;
+    bool added = text != NULL && cli_sweep_key(plan, run, cells) &&
+                 (json != NULL ? add_report(json, cells, names, values) : add_end(end, cells));
+    cJSON_Delete(json);
+    free(text);
+    return added;
+}
