@@ -204,6 +204,31 @@ static int show(solve_run *run, stn_status status) {
     return status == STN_OK ? CLI_DONE : CLI_SOLVER_FAILED;
 }
 
+/// What a formulation without a residual of its own in the certificate is, NULL: it has one.
+static const char *other_model(stn_formulation formulation) {
+    switch (formulation) {
+    case STN_LCP:
+        return "friction on a pyramid (lcp)";
+    case STN_QP:
+        return "linearised friction (qp)";
+    case STN_MDP:
+        return "maximal dissipation (mdp)";
+    default:
+        return NULL;
+    }
+}
+
+/// "converged" of another model than Coulomb's, whose error is the only one in the table.
+static void note_model(solve_run *run, stn_status status) {
+    const char *model = other_model(stn_solver_formulation(run->solver.solver));
+    if (status >= STN_OK && model != NULL) {
+        char text[160];
+        snprintf(text, sizeof text, "the status is that of %s; natural_ncp is how far this is from Coulomb's law",
+                 model);
+        note(run, text);
+    }
+}
+
 /// What keeps a solver that stopped from coming closer.
 static void note_floor(solve_run *run, stn_status status) {
     const stn_problem *p = &run->problem.problem;
@@ -244,6 +269,7 @@ static int solve(solve_run *run, const cli_settings plugins[3]) {
     cli_certificate_unknown(&run->certificate);
     status =
         stn_problem_solve(solver, &p->problem, &request, &p->solution, &run->report, &run->certificate, &run->error);
+    note_model(run, status);
     note_floor(run, status);
     return show(run, status);
 }

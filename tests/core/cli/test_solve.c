@@ -243,6 +243,19 @@ static void a_floor_is_told_with_the_result(void **state) {
     cJSON_Delete(json);
 }
 
+/// Friction on a square is not Coulomb's: what has converged is said beside the residual of the other.
+static void another_model_than_coulombs_is_named(void **state) {
+    (void)state;
+    char words[512];
+    snprintf(words, sizeof words, "%s --solver pgs --set solver.friction=pyramid", example);
+    cJSON *json = solve_json(words, 0);
+    assert_string_equal(text_of(json, "formulation"), "lcp");
+    assert_string_equal(text_of(json, "note"),
+                        "the status is that of friction on a pyramid (lcp); natural_ncp is how far "
+                        "this is from Coulomb's law");
+    cJSON_Delete(json);
+}
+
 static const char *const singles = STN_BINARY_DIR "/tests/single_contacts.csv";
 static const char *const header = "id,note,mu,Wxx,Wxy,Wxz,Wyy,Wyz,Wzz,cx,cy,cz\n";
 
@@ -350,6 +363,7 @@ int main(void) {
         cmocka_unit_test(a_spoiled_problem_is_one_line_and_status_2),
         cmocka_unit_test(parameters_reach_the_solver),
         cmocka_unit_test(a_floor_is_told_with_the_result),
+        cmocka_unit_test(another_model_than_coulombs_is_named),
         cmocka_unit_test(single_contacts_are_a_line_each),
         cmocka_unit_test(a_bad_file_of_single_contacts_is_one_line),
         cmocka_unit_test(what_means_nothing_for_single_contacts_is_refused),
