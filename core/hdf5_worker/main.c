@@ -13,36 +13,22 @@
 #include <sys/socket.h>
 
 #include "hdf5_worker/worker.h"
-#include "mesh_worker/limits.h"
+#include "worker/channel.h"
+#include "worker/limits.h"
 
-enum { CHANNEL = 0, SECONDS = 60 };
+enum { SECONDS = 60 };
 static const uint64_t memory = UINT64_C(4) << 30; // of address space: a file, its arrays, the answer
-
-void answer(const void *data, size_t size) {
-    const unsigned char *from = data;
-    while (size > 0) {
-        ssize_t n = send(CHANNEL, from, size, MSG_NOSIGNAL);
-        if (n <= 0 && errno != EINTR) {
-            _exit(1); // nobody listens
-        }
-        from += n > 0 ? n : 0;
-        size -= n > 0 ? (size_t)n : 0;
-    }
-}
 
 void fail(const char *format, ...) {
     char text[ARRAY_WIRE_TEXT_MAX];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    channel_line(text, sizeof text, format, arguments);
     va_end(arguments);
-    for (char *c = text; *c != '\0'; c++) {
-        *c = *c >= ' ' && *c <= '~' ? *c : '?';
-    }
     array_wire_head head = {.count = strlen(text)};
     memcpy(head.magic, ARRAY_WIRE_FAILURE, sizeof head.magic);
-    answer(&head, sizeof head);
-    answer(text, head.count);
+    channel_send(&head, sizeof head);
+    channel_send(text, head.count);
     _exit(0);
 }
 
@@ -96,6 +82,6 @@ int main(int count, char **arguments) {
     } else {
         pack(&in, &out);
     }
-    answer(out.data, out.size);
+    channel_send(out.data, out.size);
     _exit(0); // memory goes with the process, what the library still holds too
 }

@@ -19,8 +19,6 @@ typedef struct bytes {
 void bytes_add(bytes *b, const void *from, size_t size);
 /// Answers that it failed and why, and ends the process. Letters that are not printable ASCII become '?'.
 _Noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/// Sends the whole answer.
-void answer(const void *data, size_t size);
 
 /// The datasets of the file as arrays: integers, reals and texts; whatever else it holds is passed over.
 void unpack(bytes *file, uint64_t most, bytes *out);

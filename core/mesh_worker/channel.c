@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <sys/socket.h>
 
 #include "mesh_worker/worker.h"
 
@@ -13,14 +9,7 @@ static unsigned char waiting[1 << 16];
 static size_t waiting_size;
 
 void channel_flush(void) {
-    size_t sent = 0;
-    while (sent < waiting_size) {
-        ssize_t n = send(CHANNEL, waiting + sent, waiting_size - sent, MSG_NOSIGNAL);
-        if (n <= 0 && errno != EINTR) {
-            _exit(1); // nobody listens
-        }
-        sent += n > 0 ? (size_t)n : 0;
-    }
+    channel_send(waiting, waiting_size);
     waiting_size = 0;
 }
 
@@ -42,13 +31,8 @@ void channel_fail(const char *format, ...) {
     char text[MESH_WIRE_TEXT_MAX];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    channel_line(text, sizeof text, format, arguments);
     va_end(arguments);
-    for (char *c = text; *c != '\0'; c++) {
-        if (*c < ' ' || *c > '~') {
-            *c = '?';
-        }
-    }
     mesh_wire_reply reply = {.magic = {0}, .version = MESH_WIRE_VERSION};
     memcpy(reply.magic, MESH_WIRE_REPLY, sizeof reply.magic);
     reply.text_length = (uint32_t)strlen(text);

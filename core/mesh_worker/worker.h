@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of stiction-mesh: limits of the process, files for assimp, scenes as triangles, bytes to the library.
+// The parts of stiction-mesh: files for assimp, scenes as triangles, bytes to the library.
 #ifndef STICTION_CORE_MESH_WORKER_WORKER_H
 #define STICTION_CORE_MESH_WORKER_WORKER_H
 
@@ -10,10 +10,8 @@
 #include <assimp/scene.h>
 
 #include "mesh_files/wire.h"
-#include "mesh_worker/limits.h"
-
-/// The socket to the library; everything else that is open is closed, or leads nowhere.
-enum { CHANNEL = 0 };
+#include "worker/channel.h"
+#include "worker/limits.h"
 
 /// A file that assimp may read: the scene itself, or one that it names.
 typedef struct source {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What bounds a process that reads strangers' files.
-#ifndef STICTION_CORE_MESH_WORKER_LIMITS_H
-#define STICTION_CORE_MESH_WORKER_LIMITS_H
+#ifndef STICTION_CORE_WORKER_LIMITS_H
+#define STICTION_CORE_WORKER_LIMITS_H
 
 #include <stdint.h>
 

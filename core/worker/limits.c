@@ -13,7 +13,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 
-#include "mesh_worker/limits.h"
+#include "worker/limits.h"
 
 // The address sanitizer reserves terabytes and looks for leaks by a second process.
 #if defined(__SANITIZE_ADDRESS__)
