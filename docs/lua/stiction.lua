@@ -427,9 +427,9 @@ function world:nearest(place) end
 function world:record(path, recorder) end
 function world:close_recordings() end
 ---@param name string
----@param value number
+---@param value number recorders write it with the next step: what a loop plots stands one step late, world:log is in time
 function world:plot(name, value) end
----@param columns table { "x", "z", values = function() return x, z end }
+---@param columns table { "x", "z", values = function() return x, z end }, before the first step and before a table is opened
 function world:log(columns) end
 ---@return { time: number, step: integer, q: number[], v: number[] }
 function world:state() end
