@@ -17,7 +17,7 @@ static stn_status number_joints(compiler *c, stn_error *err) {
     c->root_joint = STN_ARENA(c->scratch, b->robots.count, int32_t);
     c->robots = STN_ARENA_ZEROED(c->memory, b->robots.count, stn_robot);
     if (c->joint_index == NULL || c->root_joint == NULL || c->robots == NULL) {
-        return compile_out_of_memory(err);
+        return model_out_of_memory(err);
     }
     int32_t count = 0;
     for (int32_t r = 0; r < b->robots.count; r++) {
@@ -54,7 +54,7 @@ static stn_status allocate_bodies(compiler *c, body_plan **plan, stn_error *err)
     *plan = STN_ARENA_ZEROED(c->memory, body_count, body_plan);
     if (c->link_body == NULL || c->link_pose == NULL || c->links == NULL || c->joints == NULL || c->bodies == NULL ||
         c->trees == NULL || *plan == NULL) {
-        return compile_out_of_memory(err);
+        return model_out_of_memory(err);
     }
     c->bodies[0] = (stn_body){.name = "world", .parent = -1, .tree = -1, .joint = -1, .robot = -1};
     c->bodies[0].mass.inertia = (stn_mat3){{{0.0}}};
@@ -171,7 +171,7 @@ static stn_status place_root(compiler *c, body_plan *plan, int32_t link, stn_err
     stn_joint_type type = c->root[robot] == ROOT_PRESCRIBED ? STN_JOINT_PRESCRIBED : STN_JOINT_FLOATING;
     const char *name = name_root_joint(c, robot, type);
     if (name == NULL) {
-        return compile_out_of_memory(err);
+        return model_out_of_memory(err);
     }
     stn_joint_spec spec = stn_joint_spec_default(name, type);
     spec.actuator = "";

@@ -85,6 +85,7 @@ struct stn_model_builder {
     int32_t *robot_slots, robot_slot_count; // robot_names.c: hash table of robot + 1; 0: free
 };
 
+stn_status model_out_of_memory(stn_error *err);
 /// New zeroed item at the end of a list, not counted yet: the caller fills it and adds one to `count`. NULL: no memory.
 void *list_reserve(stn_context *context, list *items, size_t size);
 /// A copy in the builder's memory; NULL when out of memory. Text NULL gives "".

@@ -26,7 +26,7 @@ static stn_status index_velocities(compiler *c, stn_error *err) {
     stn_model *m = &c->object->face;
     int32_t *dof_joint = STN_ARENA(c->memory, m->nv, int32_t), *dof_tree = STN_ARENA(c->memory, m->nv, int32_t);
     if (dof_joint == NULL || dof_tree == NULL) {
-        return compile_out_of_memory(err);
+        return model_out_of_memory(err);
     }
     for (int32_t t = 0; t < m->tree_count; t++) {
         for (int32_t k = 0; k < m->trees[t].nv; k++) {
@@ -48,7 +48,7 @@ static stn_status copy_meshes(compiler *c, stn_error *err) {
     const list *meshes = &c->builder->meshes;
     stn_mesh_reference *copy = STN_ARENA(c->memory, meshes->count, stn_mesh_reference);
     if (copy == NULL) {
-        return compile_out_of_memory(err);
+        return model_out_of_memory(err);
     }
     if (meshes->count > 0) {
         memcpy(copy, meshes->items, (size_t)meshes->count * sizeof *copy);
@@ -88,7 +88,7 @@ stn_status stn_model_compile(stn_model_builder *builder, stn_model **out, stn_er
     }
     stn_status status = STN_OK;
     if (c.scratch == NULL || c.object == NULL || fresh == NULL) {
-        status = compile_out_of_memory(err);
+        status = model_out_of_memory(err);
     } else {
         status = compile(&c, err);
     }

@@ -41,7 +41,6 @@ typedef struct compiler {
     double *q0;
 } compiler;
 
-stn_status compile_out_of_memory(stn_error *err);
 /// "robot 'r', WHAT 'name' (file:line)" in `text`; name and where may be NULL.
 void describe_object(const stn_model_builder *builder, const char *what, int32_t robot, const char *name,
                      const char *where, char *text, size_t size);

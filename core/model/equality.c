@@ -117,7 +117,7 @@ stn_status stn_builder_add_equality(stn_model_builder *builder, const stn_equali
     stn_equality_spec *item = list_reserve(builder->context, &builder->equalities, sizeof *item);
     const char *name = builder_copy_text(builder, spec->name), *where = builder_copy_text(builder, spec->where);
     if (item == NULL || name == NULL || where == NULL) {
-        return compile_out_of_memory(err);
+        return model_out_of_memory(err);
     }
     *item = *spec;
     item->name = name;
@@ -212,7 +212,7 @@ stn_status compile_equalities(compiler *c, stn_error *err) {
     int32_t count = c->builder->equalities.count;
     stn_equality *equalities = STN_ARENA_ZEROED(c->memory, count, stn_equality);
     if (equalities == NULL) {
-        return compile_out_of_memory(err);
+        return model_out_of_memory(err);
     }
     for (int32_t i = 0; i < count; i++) {
         stn_status status = compile_equality(c, equality_at(c->builder, i), &equalities[i], err);

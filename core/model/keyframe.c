@@ -101,7 +101,7 @@ stn_status stn_builder_add_keyframe(stn_model_builder *builder, int32_t robot, c
     built_keyframe *item = list_reserve(builder->context, &builder->keyframes, sizeof *item);
     const char *name = builder_copy_text(builder, spec->name), *where = builder_copy_text(builder, spec->where);
     if (item == NULL || name == NULL || where == NULL) {
-        return compile_out_of_memory(err);
+        return model_out_of_memory(err);
     }
     item->spec =
         (stn_keyframe_spec){.name = name, .q_count = spec->q_count, .where = spec->where != NULL ? where : NULL};
@@ -133,7 +133,7 @@ static stn_status fill_keyframe(compiler *c, const built_keyframe *built, stn_ke
     }
     double *q = STN_ARENA(c->memory, (int64_t)before + built->spec.q_count, double);
     if (q == NULL) {
-        return compile_out_of_memory(err);
+        return model_out_of_memory(err);
     }
     out->name = built->spec.name;
     out->where = built->spec.where != NULL ? built->spec.where : "";
@@ -186,7 +186,7 @@ stn_status compile_keyframes(compiler *c, stn_error *err) {
     int32_t *next = STN_ARENA(c->scratch, c->builder->robots.count, int32_t);
     named *items = STN_ARENA(c->scratch, count, named);
     if (keyframes == NULL || next == NULL || items == NULL) {
-        return compile_out_of_memory(err);
+        return model_out_of_memory(err);
     }
     count_keyframes(c, next);
     for (int32_t i = 0; i < count; i++) {

@@ -5,10 +5,6 @@
 
 #include "model/compiler.h"
 
-stn_status compile_out_of_memory(stn_error *err) {
-    return stn_fail(err, STN_ERR_MEMORY, "model: out of memory");
-}
-
 // ------------------------------------------------------------------------------------------------------- unique
 
 static int compare_named(const void *a, const void *b) {
@@ -61,7 +57,7 @@ stn_status check_names(compiler *c, stn_error *err) {
     int32_t most = b->links.count > b->joints.count ? b->links.count : b->joints.count;
     named *items = STN_ARENA(c->scratch, most, named);
     if (items == NULL) {
-        return compile_out_of_memory(err);
+        return model_out_of_memory(err);
     }
     for (int32_t r = 0; r < b->robots.count; r++) {
         stn_status status = check_robot_names(c, r, items, err);

@@ -118,7 +118,7 @@ static stn_status compile_pattern(compiler *c, int32_t cloud, stn_tree *tree, st
     uint64_t *keys = STN_ARENA(c->scratch, most_pairs(c, cloud), uint64_t);
     int32_t *row_start = STN_ARENA_ZEROED(c->memory, tree->node_count + 1, int32_t);
     if (keys == NULL || row_start == NULL) {
-        return compile_out_of_memory(err);
+        return model_out_of_memory(err);
     }
     int64_t count = list_pairs(c, cloud, keys), kept = 0;
     qsort(keys, (size_t)count, sizeof *keys, compare_keys);
@@ -133,7 +133,7 @@ static stn_status compile_pattern(compiler *c, int32_t cloud, stn_tree *tree, st
     }
     int32_t *column = STN_ARENA(c->memory, kept, int32_t);
     if (column == NULL) {
-        return compile_out_of_memory(err);
+        return model_out_of_memory(err);
     }
     for (int64_t i = 0; i < kept; i++) {
         column[i] = (int32_t)(keys[i] & UINT32_MAX);
@@ -190,7 +190,7 @@ static stn_status compile_group(compiler *c, const built_group *built, stn_eleme
     int32_t constant_count = built->instance->desc->ops.element->constant_count;
     double *constants = STN_ARENA_ZEROED(c->memory, (size_t)built->element_count * (size_t)constant_count, double);
     if (constants == NULL) {
-        return compile_out_of_memory(err);
+        return model_out_of_memory(err);
     }
     *group = (stn_element_group){.instance = built->instance,
                                  .tree = c->object->articulated_count + built->cloud,
@@ -206,7 +206,7 @@ static stn_status number_storage(compiler *c, stn_error *err) {
     const stn_model *m = &c->object->face;
     int64_t *start = STN_ARENA(c->memory, m->tree_count, int64_t), sum = 0;
     if (start == NULL) {
-        return compile_out_of_memory(err);
+        return model_out_of_memory(err);
     }
     for (int32_t t = 0; t < m->tree_count; t++) {
         start[t] = sum;
@@ -229,7 +229,7 @@ stn_status compile_nodes(compiler *c, stn_error *err) {
     double *node_mass = STN_ARENA(c->memory, total, double);
     stn_element_group *groups = STN_ARENA_ZEROED(c->memory, b->groups.count, stn_element_group);
     if (node_mass == NULL || groups == NULL) {
-        return compile_out_of_memory(err);
+        return model_out_of_memory(err);
     }
     m->node_mass = node_mass;
     m->element_groups = groups;

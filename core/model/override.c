@@ -46,7 +46,7 @@ stn_status compile_overrides(compiler *c, filter_entry *filter, stn_error *err) 
     o->entries = STN_ARENA_ZEROED(c->memory, built->count, pair_override);
     bool *mentioned = STN_ARENA_ZEROED(c->scratch, links + 1, bool); // the world comes last
     if (o->slots == NULL || o->entries == NULL || mentioned == NULL) {
-        return compile_out_of_memory(err);
+        return model_out_of_memory(err);
     }
     for (int32_t i = 0; i < built->count; i++) {
         const built_override *given = override_at(c->builder, i);

@@ -132,7 +132,7 @@ stn_status compile_start(compiler *c, stn_error *err) {
     int32_t *carried = STN_ARENA_ZEROED(c->scratch, m->body_count, int32_t);
     bool *carries = STN_ARENA_ZEROED(c->scratch, m->body_count, bool);
     if (c->q0 == NULL || massless == NULL || carried == NULL || carries == NULL) {
-        return compile_out_of_memory(err);
+        return model_out_of_memory(err);
     }
     find_carried_links(m, carried);
     for (int32_t j = 0; j < m->joint_count; j++) {

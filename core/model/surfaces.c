@@ -124,7 +124,7 @@ static stn_status compile_excludes(compiler *c, filter_entry *filter, stn_error 
     stn_link_pair *given = STN_ARENA(c->memory, pairs->count, stn_link_pair);
     bool *listed = STN_ARENA_ZEROED(c->scratch, link_count + 1, bool); // the world comes last
     if (keys == NULL || given == NULL || listed == NULL) {
-        return compile_out_of_memory(err);
+        return model_out_of_memory(err);
     }
     for (int32_t i = 0; i < pairs->count; i++) {
         const built_exclude *pair = exclude_at(c->builder, i);
@@ -157,7 +157,7 @@ stn_status compile_surfaces(compiler *c, stn_error *err) {
     filter_entry *filter = STN_ARENA_ZEROED(c->memory, count, filter_entry);
     stn_material *surface = STN_ARENA(c->memory, count, stn_material);
     if (c->geometries == NULL || filter == NULL || surface == NULL) {
-        return compile_out_of_memory(err);
+        return model_out_of_memory(err);
     }
     m->geometry_count = b->geometries.count;
     for (int32_t i = 0; i < b->geometries.count; i++) {

@@ -171,7 +171,7 @@ static stn_status order_links(compiler *c, stn_error *err) {
     int32_t *work = STN_ARENA(c->scratch, 3 * (size_t)n, int32_t);
     bool *reached = STN_ARENA_ZEROED(c->scratch, n, bool);
     if (work == NULL || reached == NULL) {
-        return compile_out_of_memory(err);
+        return model_out_of_memory(err);
     }
     int32_t count = traverse(c, work, work + n, work + 2 * n);
     if (count == n) {
@@ -312,7 +312,7 @@ stn_status find_topology(compiler *c, stn_error *err) {
     c->root_link = STN_ARENA(c->scratch, b->robots.count, int32_t);
     c->root = STN_ARENA(c->scratch, b->robots.count, root_kind);
     if (c->joint_above == NULL || c->parent == NULL || c->order == NULL || c->root_link == NULL || c->root == NULL) {
-        return compile_out_of_memory(err);
+        return model_out_of_memory(err);
     }
     stn_status status = find_joints_above(c, err);
     for (int32_t r = 0; status == STN_OK && r < b->robots.count; r++) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recordings: whatever the file holds, its blocks are read and unpacked within bounds, or refused.
+#define _GNU_SOURCE // memfd_create
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
