@@ -136,6 +136,7 @@ static int copy_template(scaffold *s, const char *kind, const char *file) {
     s->count += out != NULL;
     bool good = out != NULL && copy_replaced(s, in, out);
     good = (out == NULL || fclose(out) == 0) && good;
+    snprintf(to, sizeof to, "%s/%s", s->folder, name); // as it would have been called
     int result = good ? CLI_PROCEED : cannot(s, "written", to);
     fclose(in);
     return result;

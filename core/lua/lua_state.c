@@ -165,6 +165,9 @@ static int world_random(lua_State *L) {
     if (high < low) {
         stn_lua_fail(L, "world:random: low = %g is above high = %g", low, high);
     }
+    if (!isfinite(high - low)) {
+        stn_lua_fail(L, "world:random: low = %g and high = %g are too far apart for their difference", low, high);
+    }
     lua_pushnumber(L, low + (high - low) * stn_world_random(w->world));
     return 1;
 }

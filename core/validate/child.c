@@ -24,6 +24,26 @@ static double seconds_now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/// Asked to end, other than by a signal that is ignored.
+static bool interrupted(const sigset_t *awaited) {
+    sigset_t pending;
+    return sigpending(&pending) == 0 && ((sigismember(awaited, SIGINT) == 1 && sigismember(&pending, SIGINT) == 1) ||
+                                         (sigismember(awaited, SIGTERM) == 1 && sigismember(&pending, SIGTERM) == 1));
+}
+
+/// Interrupts wait until the child is ended and its folder removed.
+static void hold_interrupts(sigset_t *awaited, sigset_t *before) {
+    const int numbers[] = {SIGINT, SIGTERM};
+    sigemptyset(awaited);
+    for (int32_t i = 0; i < STN_COUNT(numbers); i++) {
+        struct sigaction action;
+        if (sigaction(numbers[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN) {
+            sigaddset(awaited, numbers[i]);
+        }
+    }
+    sigprocmask(SIG_BLOCK, awaited, before);
+}
+
 /// In the child: the check, its result into the pipe, and away without the parent's exit handlers.
 static void run_check(const validate_check *check, const validate_request *request, const char *folder, int out) {
 #ifdef __linux__
@@ -41,27 +61,36 @@ static void run_check(const validate_check *check, const validate_request *reque
     _exit(written == (ssize_t)sizeof trial.result ? 0 : 1);
 }
 
-/// Bytes of the result that came before the child closed the pipe; -1 when the time was over.
-static ssize_t await_result(int in, double limit_s, validate_result *out) {
-    double end = seconds_now() + limit_s;
+/// Bytes of the result that came before the child closed the pipe; -1 when the time was over or an interrupt came.
+static ssize_t await_result(int in, double end, const sigset_t *awaited, validate_result *out) {
     size_t got = 0;
     while (got < sizeof *out) {
         double left = end - seconds_now();
-        struct pollfd wait = {.fd = in, .events = POLLIN};
-        int ready = left > 0.0 ? poll(&wait, 1, (int)fmin(1e3 * left + 1.0, 1e9)) : 0;
-        if (ready == 0) {
+        if (!(left > 0.0) || interrupted(awaited)) {
             return -1;
         }
-        ssize_t part = ready > 0 ? read(in, (char *)out + got, sizeof *out - got) : -1;
-        if (part == 0) {
-            break;
-        }
-        if (part < 0 && errno != EINTR) {
+        struct pollfd wait = {.fd = in, .events = POLLIN};
+        int ready = poll(&wait, 1, (int)fmin(1e3 * left + 1.0, 100.0));
+        ssize_t part = ready > 0 ? read(in, (char *)out + got, sizeof *out - got) : 0;
+        if (ready > 0 && (part == 0 || (part < 0 && errno != EINTR))) {
             break;
         }
         got += part > 0 ? (size_t)part : 0;
     }
     return (ssize_t)got;
+}
+
+/// Has it ended by itself? One that closed the pipe without a result mostly has, or is about to. It is not reaped, so
+/// that its process group is still its own.
+static bool await_end(pid_t child, double end, const sigset_t *awaited) {
+    siginfo_t info = {0};
+    while (waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0) {
+        if (!(seconds_now() < end) || interrupted(awaited)) {
+            return false;
+        }
+        poll(NULL, 0, 1);
+    }
+    return true;
 }
 
 static void say_how_it_ended(int status, validate_result *out) {
@@ -72,6 +101,29 @@ static void say_how_it_ended(int status, validate_result *out) {
     } else {
         snprintf(out->text, sizeof out->text, "ended the process with exit status %d, expected it to return a status",
                  WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+    }
+}
+
+static void say_that_it_hangs(double limit_s, validate_result *out) {
+    *out = (validate_result){.verdict = VALIDATE_FAILED, .cause = VALIDATE_BROKEN};
+    snprintf(out->text, sizeof out->text, "hangs: no end after %g s, expected every call to return", limit_s);
+}
+
+/// Waits for the result of a child, and ends it with what it started.
+static void attend(pid_t child, int in, double limit_s, const sigset_t *awaited, validate_result *out) {
+    double end = seconds_now() + limit_s;
+    int status = 0;
+    setpgid(child, child); // here as well: it may be ended before it came to do so
+    ssize_t got = await_result(in, end, awaited, out);
+    bool whole = got == (ssize_t)sizeof *out;
+    bool late = !whole && (got < 0 || !await_end(child, end, awaited));
+    kill(-child, SIGKILL);
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (late) {
+        say_that_it_hangs(limit_s, out);
+    } else if (!whole) {
+        say_how_it_ended(status, out);
     }
 }
 
@@ -102,34 +154,27 @@ stn_status child_run(const validate_check *check, const validate_request *reques
         return stn_fail(err, STN_ERR_FILE, "no pipe to a child process: %s", strerror(errno));
     }
     double start = seconds_now();
+    sigset_t awaited, before;
+    hold_interrupts(&awaited, &before);
     pid_t child = fork();
     if (child == 0) {
+        setpgid(0, 0); // with what it starts
+        sigprocmask(SIG_SETMASK, &before, NULL);
         close(ends[0]);
         run_check(check, request, folder, ends[1]);
     }
     close(ends[1]);
     if (child < 0) {
+        sigprocmask(SIG_SETMASK, &before, NULL);
         close(ends[0]);
         rmdir(folder);
         return stn_fail(err, STN_ERR_FILE, "cannot start a process: %s", strerror(errno));
     }
-    *out = (validate_result){.verdict = VALIDATE_FAILED};
-    ssize_t got = await_result(ends[0], request->limit_s, out);
-    if (got < 0) {
-        kill(child, SIGKILL);
-    }
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
+    attend(child, ends[0], request->limit_s, &awaited, out);
     close(ends[0]);
     remove_folder(folder);
-    if (got < 0) {
-        *out = (validate_result){.verdict = VALIDATE_FAILED, .cause = VALIDATE_BROKEN};
-        snprintf(out->text, sizeof out->text, "hangs: no end after %g s, expected every call to return",
-                 request->limit_s);
-    } else if (got != (ssize_t)sizeof *out) {
-        say_how_it_ended(status, out);
-    }
+    bool ended = interrupted(&awaited);
+    sigprocmask(SIG_SETMASK, &before, NULL);
     out->seconds = seconds_now() - start;
-    return STN_OK;
+    return !ended ? STN_OK : stn_fail(err, STN_ERR_INTERRUPTED, "interrupted"); // a handler had other plans
 }

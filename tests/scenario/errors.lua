@@ -84,6 +84,7 @@ end)
 stn.test("a random number from an empty interval is refused", function()
   local world = stn.world {}
   refused(function() world:random(2, 1) end, "low = 2 is above high = 1")
+  refused(function() world:random(-1e308, 1e308) end, "too far apart for their difference")
   stn.near(world:random(2, 2), 2, 0, "of one number")
 end)
 
