@@ -4,15 +4,9 @@
 #define STN_ANSWER_H
 
 #include "stn_command.h"
+#include "stn_folder.h"
 
 #include <cjson/cJSON.h>
-
-static inline void write_file(const char *path, const char *text) {
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
 
 /// The answer of `stiction info FILE --json OPTIONS`; owned by the caller.
 static inline cJSON *ask(const char *file, const char *options) {

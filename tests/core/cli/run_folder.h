@@ -16,23 +16,6 @@ static const char falling[] = "local stn = require 'stiction'\n"
                               "stn.result('z', b:position()[3], 'm')\n"
                               "stn.check('above', { value = b:position()[3], least = 0.5, unit = 'm' })\n";
 
-/// Every test runs in an empty folder of its own.
-static inline int enter_folder(void **state) {
-    char name[] = "/tmp/stiction_run_XXXXXX";
-    if (mkdtemp(name) == NULL || chdir(name) != 0) {
-        return -1;
-    }
-    *state = strdup(name);
-    return *state == NULL;
-}
-
-static inline int leave_folder(void **state) {
-    char line[128];
-    snprintf(line, sizeof line, "rm -rf %s", (char *)*state);
-    free(*state);
-    return chdir("/") != 0 || system(line) != 0;
-}
-
 static inline cJSON *run_json(const char *words, int status) {
     cJSON *json = cJSON_Parse(stn_run_to(words, status)->out);
     assert_non_null(json);

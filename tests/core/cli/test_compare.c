@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // stiction compare as a user meets it: every pair is a row, whatever its solver does.
 #include "stn_command.h"
+#include "stn_folder.h"
 
 #include <math.h>
 
@@ -30,11 +31,6 @@ static const char two_blocks[] =
     "    { \"id\": \"9\", \"kind\": \"joint_limit\", \"set\": \"box\", \"rows\": 1, \"lo\": [0], \"hi\": [\"inf\"],\n"
     "      \"R\": [0], \"v_hat\": [0], \"J\": [ { \"tree\": 1, \"values\": [0, 1, 0] } ] } ] }\n";
 
-static void write_text(const char *path, const char *text) {
-    FILE *file = fopen(path, "w");
-    assert_true(file != NULL && fputs(text, file) >= 0 && fclose(file) == 0);
-}
-
 static int write_problems(void **state) {
     (void)state;
     char line[512];
@@ -42,8 +38,8 @@ static int write_problems(void **state) {
     if (system(line) != 0 || setenv("STICTION_PLUGIN_PATH", WRONG_DIR, 1) != 0) {
         return -1;
     }
-    write_text(good, two_blocks);
-    write_text(bad, "{ \"format\": \"contact-problem-2\", \"form\": \"global\", \"dt\": -1 }\n");
+    write_file(good, two_blocks);
+    write_file(bad, "{ \"format\": \"contact-problem-2\", \"form\": \"global\", \"dt\": -1 }\n");
     return 0;
 }
 
@@ -152,7 +148,7 @@ static void a_problem_that_a_solver_does_not_treat_is_refused(void **state) {
     (void)state;
     char words[1024];
     const char *path = STN_BINARY_DIR "/tests/compare/local.json";
-    write_text(path,
+    write_file(path,
                "{ \"format\": \"contact-problem-2\", \"form\": \"local\", \"dt\": 1, \"general_W\": true,\n"
                "  \"W\": [1, 0, 0, 0, 1, 0, 0, 0, 1], \"q\": [1, 0, -1], \"constraints\": [\n"
                "  { \"id\": \"1\", \"kind\": \"contact\", \"set\": \"cone\", \"rows\": 3, \"mu1\": 0.5, \"mu2\": 0.5,\n"
@@ -200,7 +196,7 @@ static void cold_forgets_the_start_that_a_file_gives(void **state) {
     (void)state;
     char words[1024];
     const char *path = STN_BINARY_DIR "/tests/compare/warm.json";
-    write_text(path,
+    write_file(path,
                "{ \"format\": \"contact-problem-2\", \"form\": \"global\", \"dt\": 0.01, \"explicit_R\": true,\n"
                "  \"trees\": [ { \"A\": { \"form\": \"diagonal\", \"n\": 3, \"values\": [2, 2, 2] } } ],\n"
                "  \"v_star\": [0.01, 0, -0.1], \"v_guess\": [0, 0, 0], \"constraints\": [\n"

@@ -102,20 +102,8 @@ static void findings_of_reading_and_writing_are_printed(void **state) {
     assert_non_null(strstr(said, "warning: " FOLDER "/w.urdf:1: joint j: a revolute joint without <limit>"));
 }
 
-static int enter_folder(void **state) {
-    char name[] = "/tmp/stiction_convert_XXXXXX";
-    if (mkdtemp(name) == NULL || chdir(name) != 0) {
-        return -1;
-    }
-    *state = strdup(name);
-    return *state == NULL || mkdir(FOLDER, 0777) != 0;
-}
-
-static int leave_folder(void **state) {
-    char line[128];
-    snprintf(line, sizeof line, "rm -rf %s", (char *)*state);
-    free(*state);
-    return chdir("/") != 0 || system(line) != 0;
+static int enter(void **state) {
+    return enter_folder(state) != 0 || mkdir(FOLDER, 0777) != 0;
 }
 
 int main(void) {
@@ -127,5 +115,5 @@ int main(void) {
         cmocka_unit_test(full_disk_leaves_the_old_file),
         cmocka_unit_test(findings_of_reading_and_writing_are_printed),
     };
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+    return cmocka_run_group_tests(tests, enter, leave_folder);
 }

@@ -6,6 +6,7 @@
 #include <termios.h>
 
 #include "stn_command.h"
+#include "stn_folder.h"
 
 static const char working[] = "local stn = require 'stiction'\n"
                               "local w = stn.world { dt = 0.002 }\n"
@@ -15,21 +16,12 @@ static const char working[] = "local stn = require 'stiction'\n"
                               "  if os.clock() > 0.35 then break end\n"
                               "end\n";
 
-static int enter_folder(void **state) {
-    char name[] = "/tmp/stiction_progress_XXXXXX";
-    if (mkdtemp(name) == NULL || chdir(name) != 0) {
+static int enter(void **state) {
+    if (enter_folder(state) != 0) {
         return -1;
     }
-    *state = strdup(name);
-    FILE *file = fopen("working.lua", "w");
-    return *state == NULL || file == NULL || fputs(working, file) < 0 || fclose(file) != 0;
-}
-
-static int leave_folder(void **state) {
-    char line[128];
-    snprintf(line, sizeof line, "rm -rf %s", (char *)*state);
-    free(*state);
-    return chdir("/") != 0 || system(line) != 0;
+    write_file("working.lua", working);
+    return 0;
 }
 
 /// Runs the scenario with stderr on a terminal of this width; everything that it shows goes to `text`.
@@ -131,10 +123,10 @@ static void dumb_and_very_narrow_terminals_get_no_figures(void **state) {
 int main(void) {
     setenv("TERM", "xterm", 1);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_wide_terminal_shows_a_bar_and_all_figures, enter_folder, leave_folder),
-        cmocka_unit_test_setup_teardown(a_narrow_terminal_shows_what_fits, enter_folder, leave_folder),
-        cmocka_unit_test_setup_teardown(dumb_and_very_narrow_terminals_get_no_figures, enter_folder, leave_folder),
-        cmocka_unit_test_setup_teardown(quiet_runs_and_files_get_none, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(a_wide_terminal_shows_a_bar_and_all_figures, enter, leave_folder),
+        cmocka_unit_test_setup_teardown(a_narrow_terminal_shows_what_fits, enter, leave_folder),
+        cmocka_unit_test_setup_teardown(dumb_and_very_narrow_terminals_get_no_figures, enter, leave_folder),
+        cmocka_unit_test_setup_teardown(quiet_runs_and_files_get_none, enter, leave_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // stiction replay: recordings of scripts made again, changed, cut off and damaged.
 #include "stn_command.h"
+#include "stn_folder.h"
 
 #include <zlib.h>
 
@@ -22,21 +23,12 @@ static const char moved[] =
     "  if n == 60 then ball:set_velocity { linear = { 0, 0, 0.5 } } end\n"
     "end\n";
 
-static int enter_folder(void **state) {
-    char name[] = "/tmp/stiction_replay_XXXXXX";
-    if (mkdtemp(name) == NULL || chdir(name) != 0) {
+static int enter(void **state) {
+    if (enter_folder(state) != 0) {
         return -1;
     }
-    *state = strdup(name);
-    FILE *file = fopen("moved.lua", "w");
-    return *state == NULL || file == NULL || fputs(moved, file) < 0 || fclose(file) != 0;
-}
-
-static int leave_folder(void **state) {
-    char line[128];
-    snprintf(line, sizeof line, "rm -rf %s", (char *)*state);
-    free(*state);
-    return chdir("/") != 0 || system(line) != 0;
+    write_file("moved.lua", moved);
+    return 0;
 }
 
 static void record(void) {
@@ -149,16 +141,17 @@ static void a_recorded_run_is_the_same_again(void **state) {
 /// Bodies that are put elsewhere lose what held them, in the replay as in the run.
 static void anchors_are_the_same_again(void **state) {
     (void)state;
-    static const char script[] = "local stn = require 'stiction'\n"
-                                 "local w = stn.world { dt = 0.001 }\n"
-                                 "w:ground { rpy = { 0, 0.3, 0 } }\n"
-                                 "local cube = w:box { size = { 0.1, 0.1, 0.1 }, xyz = { 0, 0, 0.052 }, rpy = { 0, 0.3, 0 } }\n"
-                                 "for step in w:run { seconds = 0.3 } do\n"
-                                 "  local pose = cube:pose()\n"
-                                 "  pose.xyz[2] = pose.xyz[2] + 1e-3\n"
-                                 "  if step.index == 100 then cube:set_pose(pose) end\n"
-                                 "  if step.index == 200 then w:set_state(w:state()) end\n"
-                                 "end\n";
+    static const char script[] =
+        "local stn = require 'stiction'\n"
+        "local w = stn.world { dt = 0.001 }\n"
+        "w:ground { rpy = { 0, 0.3, 0 } }\n"
+        "local cube = w:box { size = { 0.1, 0.1, 0.1 }, xyz = { 0, 0, 0.052 }, rpy = { 0, 0.3, 0 } }\n"
+        "for step in w:run { seconds = 0.3 } do\n"
+        "  local pose = cube:pose()\n"
+        "  pose.xyz[2] = pose.xyz[2] + 1e-3\n"
+        "  if step.index == 100 then cube:set_pose(pose) end\n"
+        "  if step.index == 200 then w:set_state(w:state()) end\n"
+        "end\n";
     FILE *file = fopen("put.lua", "w");
     assert_non_null(file);
     assert_true(fputs(script, file) >= 0 && fclose(file) == 0);
@@ -324,18 +317,17 @@ static void what_cannot_be_replayed_is_one_line(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_recorded_run_is_the_same_again, enter_folder, leave_folder),
-        cmocka_unit_test_setup_teardown(anchors_are_the_same_again, enter_folder, leave_folder),
-        cmocka_unit_test_setup_teardown(an_arm_sweeps_again_as_it_did, enter_folder, leave_folder),
-        cmocka_unit_test_setup_teardown(scenarios_of_every_kind_are_the_same_again, enter_folder, leave_folder),
-        cmocka_unit_test_setup_teardown(a_changed_input_is_found_at_its_step, enter_folder, leave_folder),
-        cmocka_unit_test_setup_teardown(a_replay_that_diverges_says_so, enter_folder, leave_folder),
-        cmocka_unit_test_setup_teardown(a_replay_may_be_recorded_anew, enter_folder, leave_folder),
-        cmocka_unit_test_setup_teardown(a_recording_that_was_cut_off_is_replayed_to_its_end, enter_folder,
-                                        leave_folder),
-        cmocka_unit_test_setup_teardown(a_page_that_lost_blocks_is_not_the_same, enter_folder, leave_folder),
-        cmocka_unit_test_setup_teardown(of_several_recordings_the_first_is_replayed, enter_folder, leave_folder),
-        cmocka_unit_test_setup_teardown(what_cannot_be_replayed_is_one_line, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(a_recorded_run_is_the_same_again, enter, leave_folder),
+        cmocka_unit_test_setup_teardown(anchors_are_the_same_again, enter, leave_folder),
+        cmocka_unit_test_setup_teardown(an_arm_sweeps_again_as_it_did, enter, leave_folder),
+        cmocka_unit_test_setup_teardown(scenarios_of_every_kind_are_the_same_again, enter, leave_folder),
+        cmocka_unit_test_setup_teardown(a_changed_input_is_found_at_its_step, enter, leave_folder),
+        cmocka_unit_test_setup_teardown(a_replay_that_diverges_says_so, enter, leave_folder),
+        cmocka_unit_test_setup_teardown(a_replay_may_be_recorded_anew, enter, leave_folder),
+        cmocka_unit_test_setup_teardown(a_recording_that_was_cut_off_is_replayed_to_its_end, enter, leave_folder),
+        cmocka_unit_test_setup_teardown(a_page_that_lost_blocks_is_not_the_same, enter, leave_folder),
+        cmocka_unit_test_setup_teardown(of_several_recordings_the_first_is_replayed, enter, leave_folder),
+        cmocka_unit_test_setup_teardown(what_cannot_be_replayed_is_one_line, enter, leave_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

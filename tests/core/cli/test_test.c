@@ -1,34 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // stiction test: what counts as a test, what it prints, and its exit statuses.
 #include "stn_command.h"
+#include "stn_folder.h"
 
 #include <sys/stat.h>
 
 #define QUIET "2>/dev/null"
 
-static void write_file(const char *name, const char *text) {
-    FILE *file = fopen(name, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
-
-static int enter_folder(void **state) {
-    char name[] = "/tmp/stiction_test_XXXXXX";
-    if (mkdtemp(name) == NULL || chdir(name) != 0) {
-        return -1;
-    }
-    *state = strdup(name);
-    mkdir("sub", 0700);
-    mkdir("sub/lib", 0700);
-    return *state == NULL;
-}
-
-static int leave_folder(void **state) {
-    char line[128];
-    snprintf(line, sizeof line, "rm -rf %s", (char *)*state);
-    free(*state);
-    return chdir("/") != 0 || system(line) != 0;
+static int enter(void **state) {
+    return enter_folder(state) != 0 || mkdir("sub", 0700) != 0 || mkdir("sub/lib", 0700) != 0;
 }
 
 static void expect_last_line(const char *words, int status, const char *last) {
@@ -126,15 +106,15 @@ static void test_bad_usage_is_status_2(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_every_test_and_every_plain_file_counts, enter_folder, leave_folder),
-        cmocka_unit_test_setup_teardown(test_failures_name_file_and_line, enter_folder, leave_folder),
-        cmocka_unit_test_setup_teardown(test_skipped_tests_are_counted_apart, enter_folder, leave_folder),
-        cmocka_unit_test_setup_teardown(test_a_file_that_ends_the_process_is_a_failure, enter_folder, leave_folder),
-        cmocka_unit_test_setup_teardown(test_a_file_that_leaves_by_os_exit_is_a_failure, enter_folder, leave_folder),
-        cmocka_unit_test_setup_teardown(test_an_error_that_is_no_text_says_where, enter_folder, leave_folder),
-        cmocka_unit_test_setup_teardown(test_links_to_folders_above_have_an_end, enter_folder, leave_folder),
-        cmocka_unit_test_setup_teardown(test_a_closed_stdin_takes_nothing_of_the_output, enter_folder, leave_folder),
-        cmocka_unit_test_setup_teardown(test_bad_usage_is_status_2, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_every_test_and_every_plain_file_counts, enter, leave_folder),
+        cmocka_unit_test_setup_teardown(test_failures_name_file_and_line, enter, leave_folder),
+        cmocka_unit_test_setup_teardown(test_skipped_tests_are_counted_apart, enter, leave_folder),
+        cmocka_unit_test_setup_teardown(test_a_file_that_ends_the_process_is_a_failure, enter, leave_folder),
+        cmocka_unit_test_setup_teardown(test_a_file_that_leaves_by_os_exit_is_a_failure, enter, leave_folder),
+        cmocka_unit_test_setup_teardown(test_an_error_that_is_no_text_says_where, enter, leave_folder),
+        cmocka_unit_test_setup_teardown(test_links_to_folders_above_have_an_end, enter, leave_folder),
+        cmocka_unit_test_setup_teardown(test_a_closed_stdin_takes_nothing_of_the_output, enter, leave_folder),
+        cmocka_unit_test_setup_teardown(test_bad_usage_is_status_2, enter, leave_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

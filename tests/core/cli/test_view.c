@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // stiction view: pages of several recordings, and files that are none.
 #include "stn_command.h"
+#include "stn_folder.h"
 
 #include <sys/stat.h>
 
@@ -8,38 +9,14 @@
 
 #define ERRORS "2>&1 >/dev/null"
 
-/// Every test runs in an empty folder of its own, without a desktop to open pages on.
-static int enter_folder(void **state) {
-    char name[] = "/tmp/stiction_view_XXXXXX";
-    if (mkdtemp(name) == NULL || chdir(name) != 0) {
-        return -1;
-    }
+/// Without a desktop to open pages on.
+static int enter(void **state) {
     unsetenv("DISPLAY");
     unsetenv("WAYLAND_DISPLAY");
-    setenv("TMPDIR", name, 1);
-    *state = strdup(name);
-    return *state == NULL;
-}
-
-static int leave_folder(void **state) {
-    char line[128];
-    snprintf(line, sizeof line, "rm -rf %s", (char *)*state);
-    free(*state);
-    return chdir("/") != 0 || system(line) != 0;
+    return enter_folder(state) != 0 || setenv("TMPDIR", *state, 1) != 0;
 }
 
 // ---------------------------------------------------------------------------------------------------- files by hand
-
-static void write_bytes(const char *name, const void *bytes, size_t count) {
-    FILE *file = fopen(name, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, count, file), count);
-    fclose(file);
-}
-
-static void write_text(const char *name, const char *text) {
-    write_bytes(name, text, strlen(text));
-}
 
 /// A block's line, appended to `page`.
 static void add_block(char *page, const char *kind, const void *payload, size_t count) {
@@ -124,7 +101,7 @@ static void expect_title(const char *page, int32_t n, const char *title) {
 
 static void test_one_recording_is_opened_where_it_lies(void **state) {
     char expected[256];
-    write_text("a b\xc3\xa4.html", page_of("one"));
+    write_file("a b\xc3\xa4.html", page_of("one"));
     snprintf(expected, sizeof expected, "file://%s/a%%20b%%C3%%A4.html\n", (char *)*state);
     stn_expect("view 'a b\xc3\xa4.html' 2>&1", 0, expected);
 }
@@ -132,9 +109,9 @@ static void test_one_recording_is_opened_where_it_lies(void **state) {
 static void test_several_become_one_page_with_titles_that_differ(void **state) {
     (void)state;
     mkdir("other", 0700);
-    write_text("a.html", page_of("one"));
-    write_text("b.html", page_of("two \\\"quoted\\\" </script>"));
-    write_text("other/a.html", page_of("one"));
+    write_file("a.html", page_of("one"));
+    write_file("b.html", page_of("two \\\"quoted\\\" </script>"));
+    write_file("other/a.html", page_of("one"));
     stn_expect_part("view a.html b.html other/a.html a.html -o all.html 2>&1", 0, "/all.html\n");
     const char *page = read_text("all.html");
     assert_memory_equal(page, HEAD "<script", strlen(HEAD "<script"));
@@ -156,8 +133,8 @@ static void test_several_become_one_page_with_titles_that_differ(void **state) {
 
 static void test_without_a_name_the_page_is_named_by_its_content(void **state) {
     (void)state;
-    write_text("a.html", page_of("one"));
-    write_text("b.html", page_of("two"));
+    write_file("a.html", page_of("one"));
+    write_file("b.html", page_of("two"));
     char first[256];
     snprintf(first, sizeof first, "%.200s", stn_run_to("view a.html b.html 2>&1", 0)->out);
     stn_expect("view a.html b.html 2>&1", 0, first);
@@ -170,9 +147,9 @@ static void test_a_recording_that_was_cut_off_is_shown_up_to_there(void **state)
     char page[1 << 14];
     snprintf(page, sizeof page, "%s", page_of("one"));
     page[strlen(page) - 40] = '\0';
-    write_text("cut.html", page);
+    write_file("cut.html", page);
     stn_expect_part("view cut.html " ERRORS, 0, "cut.html ends in the middle of a block");
-    write_text("b.html", page_of("two"));
+    write_file("b.html", page_of("two"));
     stn_expect_part("view b.html cut.html -o all.html " ERRORS, 0, "cut.html ends in the middle of a block");
     assert_null(strstr(read_text("all.html") + 200, "data-kind=\"later\" data-length=\"48\">\n"));
 }
@@ -195,14 +172,14 @@ static void expect_refused(const char *name, const char *why) {
 }
 
 static void expect_page_refused(const char *page, const char *why) {
-    write_text("bad.html", page);
+    write_file("bad.html", page);
     expect_refused("bad.html", why);
 }
 
 static void test_what_is_no_recording_is_one_line(void **state) {
     (void)state;
     char page[1 << 14];
-    write_text("good.html", page_of("good"));
+    write_file("good.html", page_of("good"));
     mkdir("folder.html", 0700);
     expect_refused("nowhere.html", "No such file");
     expect_refused("folder.html", "folder.html");
@@ -249,7 +226,7 @@ static void test_a_scene_that_unpacks_to_too_much_is_refused(void **state) {
     memset(spaces, ' ', size);
     strcpy(page, HEAD);
     add_block(page, "scene", spaces, size);
-    write_text("good.html", page_of("good"));
+    write_file("good.html", page_of("good"));
     expect_page_refused(page, "holds more than 16 MiB");
     free(page);
     free(spaces);
@@ -257,7 +234,7 @@ static void test_a_scene_that_unpacks_to_too_much_is_refused(void **state) {
 
 static void test_a_page_is_not_written_over_what_it_is_made_from(void **state) {
     (void)state;
-    write_text("a.html", page_of("one"));
+    write_file("a.html", page_of("one"));
     stn_expect_part("view a.html -o ./a.html " ERRORS, 2, "are one file");
     stn_expect_part("view a.html a.html -o /dev/null " ERRORS, 2, "not a regular file");
     stn_expect_part("view a.html a.html -o nowhere/all.html " ERRORS, 2, "nowhere/all.html: cannot be written");
@@ -265,7 +242,7 @@ static void test_a_page_is_not_written_over_what_it_is_made_from(void **state) {
 }
 
 int main(void) {
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter_folder, leave_folder)
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter, leave_folder)
     const struct CMUnitTest tests[] = {
         IN_FOLDER(test_one_recording_is_opened_where_it_lies),
         IN_FOLDER(test_several_become_one_page_with_titles_that_differ),

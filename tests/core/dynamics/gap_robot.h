@@ -7,7 +7,7 @@
 
 #include "simulate.h"
 
-enum { ROOT = 7, MOST_PARTS = 3, MOST_NV = ROOT + 6 + 2 };
+enum { ROOT = 7, MOST_NV = ROOT + 6 + 2 };
 
 static const stn_vec3 GRAVITY = {0.7, -1.1, -9.81};
 

@@ -5,22 +5,11 @@
 #include <stiction/factor.h>
 
 #include "stn_blocks.h"
+#include "stn_context.h"
 #include "stn_heap.h"
 
 static const stn_factor_ops *back_end(int32_t k) {
     return k == 0 ? stn_factor_dense() : stn_factor_block();
-}
-
-static int setup(void **state) {
-    stn_context *context = NULL;
-    int failed = stn_context_create(NULL, &context, NULL) != STN_OK;
-    *state = context;
-    return failed;
-}
-
-static int teardown(void **state) {
-    stn_context_destroy(*state);
-    return 0;
 }
 
 static void check_back_end(stn_context *context, const stn_factor_ops *ops, const blocks *b, stn_random *r) {
@@ -238,15 +227,17 @@ static void running_out_of_memory_is_an_error_and_leaks_nothing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(random_patterns_of_mixed_blocks_are_solved, setup, teardown),
-        cmocka_unit_test_setup_teardown(heaps_of_bodies_are_solved, setup, teardown),
-        cmocka_unit_test_setup_teardown(extreme_graphs_are_solved, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_empty_matrix_is_solved, setup, teardown),
-        cmocka_unit_test_setup_teardown(only_the_lower_triangle_of_a_diagonal_block_is_read, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_bad_pivot_is_named_by_its_block, setup, teardown),
-        cmocka_unit_test_setup_teardown(repeated_factorisations_allocate_nothing_and_agree_bit_for_bit, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(running_out_of_memory_is_an_error_and_leaks_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(random_patterns_of_mixed_blocks_are_solved, make_context, drop_context),
+        cmocka_unit_test_setup_teardown(heaps_of_bodies_are_solved, make_context, drop_context),
+        cmocka_unit_test_setup_teardown(extreme_graphs_are_solved, make_context, drop_context),
+        cmocka_unit_test_setup_teardown(the_empty_matrix_is_solved, make_context, drop_context),
+        cmocka_unit_test_setup_teardown(only_the_lower_triangle_of_a_diagonal_block_is_read, make_context,
+                                        drop_context),
+        cmocka_unit_test_setup_teardown(a_bad_pivot_is_named_by_its_block, make_context, drop_context),
+        cmocka_unit_test_setup_teardown(repeated_factorisations_allocate_nothing_and_agree_bit_for_bit, make_context,
+                                        drop_context),
+        cmocka_unit_test_setup_teardown(running_out_of_memory_is_an_error_and_leaks_nothing, make_context,
+                                        drop_context),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

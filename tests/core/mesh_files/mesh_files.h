@@ -224,15 +224,12 @@ static inline void must_refuse(const char *path, stn_status status, const char *
 
 /// Loads with the first, second, ... request for memory failing, until none does: nothing may be left.
 static inline void load_without_memory(const stn_mesh_request *request) {
-    stn_heap heap = {0};
-    stn_context_options options = stn_heap_options(&heap);
     long long requests = 1;
     for (long long n = 1; n <= requests; n++) {
-        stn_context *context = NULL;
+        stn_heap heap = {0};
+        stn_context *context = stn_heap_context(&heap);
         const stn_mesh *mesh = NULL;
         stn_error err = {STN_OK, ""};
-        stn_heap_arm(&heap, 0);
-        assert_ok(stn_context_create(&options, &context, &err), err);
         stn_heap_arm(&heap, n);
         stn_status status = stn_mesh_load(context, request, &mesh, &err);
         requests = status == STN_OK && heap.requests < n ? 0 : n + 1; // enough when no request failed

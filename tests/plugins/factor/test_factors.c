@@ -8,6 +8,7 @@
 #include <stiction/plugin.h>
 
 #include "stn_blocks.h"
+#include "stn_context.h"
 
 typedef struct variant {
     const char *id, *method; // NULL: no parameter
@@ -15,18 +16,6 @@ typedef struct variant {
 
 static const variant variants[] = {
     {"dense", NULL}, {"block", NULL}, {"cholmod", NULL}, {"cholmod", "simplicial"}, {"cholmod", "supernodal"}};
-
-static int setup(void **state) {
-    stn_context *context = NULL;
-    int failed = stn_context_create(NULL, &context, NULL) != STN_OK;
-    *state = context;
-    return failed;
-}
-
-static int teardown(void **state) {
-    stn_context_destroy(*state);
-    return 0;
-}
 
 // NULL where CHOLMOD was not there to build with.
 static stn_instance *choose(stn_context *context, variant v) {
@@ -178,10 +167,10 @@ static void an_unknown_method_is_refused_with_the_list(void **state) {
 int main(void) {
     unsetenv("OMP_THREAD_LIMIT"); // what the test runner sets would hide the threads that the plugin must not start
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(none_of_them_starts_threads, setup, teardown), // first: threads stay
-        cmocka_unit_test_setup_teardown(all_of_them_solve_mixed_blocks, setup, teardown),
-        cmocka_unit_test_setup_teardown(bad_pivots_are_named_by_all_of_them, setup, teardown),
-        cmocka_unit_test_setup_teardown(an_unknown_method_is_refused_with_the_list, setup, teardown),
+        cmocka_unit_test_setup_teardown(none_of_them_starts_threads, make_context, drop_context), // first: threads stay
+        cmocka_unit_test_setup_teardown(all_of_them_solve_mixed_blocks, make_context, drop_context),
+        cmocka_unit_test_setup_teardown(bad_pivots_are_named_by_all_of_them, make_context, drop_context),
+        cmocka_unit_test_setup_teardown(an_unknown_method_is_refused_with_the_list, make_context, drop_context),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
