@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STICTION_CORE_BELOW_H
-#define STICTION_CORE_BELOW_H
+#ifndef STICTION_CORE_BASE_BELOW_H
+#define STICTION_CORE_BASE_BELOW_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STICTION_CORE_CODE_HASH_H
-#define STICTION_CORE_CODE_HASH_H
+#ifndef STICTION_CORE_BASE_CODE_HASH_H
+#define STICTION_CORE_BASE_CODE_HASH_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STICTION_CORE_CONTEXT_H
-#define STICTION_CORE_CONTEXT_H
+#ifndef STICTION_CORE_BASE_CONTEXT_H
+#define STICTION_CORE_BASE_CONTEXT_H
 
 #include <stdatomic.h>
 

@@ -8,6 +8,8 @@
 
 #include <stiction/matrix.h>
 
+#include "base/sort.h"
+
 enum { MOST_SWEEPS = 60 }; // per eigenvalue; two are usual
 
 static double dot(const double *a, const double *b, size_t n) {
@@ -90,11 +92,6 @@ static bool diagonalize(size_t n, double *d, double *e) {
     return true;
 }
 
-static int compare(const void *a, const void *b) {
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 /// Scaled so that the largest entry is 1, squares neither over- nor underflow. 0 for the zero matrix, NaN for bad ones.
 static double largest(size_t count, const double *a) {
     double big = 0.0;
@@ -134,6 +131,6 @@ stn_status stn_matrix_eigenvalues(int32_t n, double *a, double *eigenvalues, stn
     for (size_t i = 0; i < size; i++) {
         eigenvalues[i] *= scale;
     }
-    qsort(eigenvalues, size, sizeof *eigenvalues, compare);
+    qsort(eigenvalues, size, sizeof *eigenvalues, compare_reals);
     return STN_OK;
 }

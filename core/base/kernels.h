@@ -6,8 +6,8 @@
 // L (A = L L^T) in this form: within every chunk of KERNEL_CHUNK columns the square on the diagonal holds the strictly
 // lower part of L' with L = L' diag(1/scale), L' unit; below it stand the entries of L. What stands above the diagonal
 // is undefined.
-#ifndef STICTION_CORE_KERNELS_H
-#define STICTION_CORE_KERNELS_H
+#ifndef STICTION_CORE_BASE_KERNELS_H
+#define STICTION_CORE_BASE_KERNELS_H
 
 #include <stiction/base.h>
 

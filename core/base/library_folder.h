@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STICTION_CORE_LIBRARY_FOLDER_H
-#define STICTION_CORE_LIBRARY_FOLDER_H
+#ifndef STICTION_CORE_BASE_LIBRARY_FOLDER_H
+#define STICTION_CORE_BASE_LIBRARY_FOLDER_H
 
 #include <limits.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STICTION_CORE_REPLACE_H
-#define STICTION_CORE_REPLACE_H
+#ifndef STICTION_CORE_BASE_REPLACE_H
+#define STICTION_CORE_BASE_REPLACE_H
 
 #include <errno.h>
 #include <fcntl.h>

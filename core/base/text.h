@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STICTION_CORE_TEXT_H
-#define STICTION_CORE_TEXT_H
+#ifndef STICTION_CORE_BASE_TEXT_H
+#define STICTION_CORE_BASE_TEXT_H
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vectors of KERNEL_WIDTH doubles for the kernel files, which are compiled once for every width (KERNEL_SUFFIX names
 // the compilation). Only those files include this.
-#ifndef STICTION_CORE_VECTOR_H
-#define STICTION_CORE_VECTOR_H
+#ifndef STICTION_CORE_BASE_VECTOR_H
+#define STICTION_CORE_BASE_VECTOR_H
 
 #include "base/kernels.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The subcommands: cmd_<name>.c each. argv[0] is the subcommand's name; the result is the exit status.
-#ifndef STICTION_CLI_COMMANDS_H
-#define STICTION_CLI_COMMANDS_H
+#ifndef STICTION_CORE_CLI_COMMANDS_H
+#define STICTION_CORE_CLI_COMMANDS_H
 
 int cmd_check(int argc, char **argv);
 int cmd_compare(int argc, char **argv);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every subcommand does with its words: options from a declared table, positional words, help, one-line errors.
-#ifndef STICTION_CLI_OPTIONS_H
-#define STICTION_CLI_OPTIONS_H
+#ifndef STICTION_CORE_CLI_OPTIONS_H
+#define STICTION_CORE_CLI_OPTIONS_H
 
 #include <stiction/plugin.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes one page of several recordings.
-#ifndef STICTION_CLI_RECORDING_PAGE_H
-#define STICTION_CLI_RECORDING_PAGE_H
+#ifndef STICTION_CORE_CLI_RECORDING_PAGE_H
+#define STICTION_CORE_CLI_RECORDING_PAGE_H
 
 #include "cli/recording_file.h"
 

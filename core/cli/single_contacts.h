@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STICTION_CLI_SINGLE_CONTACTS_H
-#define STICTION_CLI_SINGLE_CONTACTS_H
+#ifndef STICTION_CORE_CLI_SINGLE_CONTACTS_H
+#define STICTION_CORE_CLI_SINGLE_CONTACTS_H
 
 #include <stiction/plugin.h>
 

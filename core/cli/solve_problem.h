@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `stiction solve` and `stiction compare` share: a solver with its law, chosen by words, and a problem from a
 // file.
-#ifndef STICTION_CLI_SOLVE_PROBLEM_H
-#define STICTION_CLI_SOLVE_PROBLEM_H
+#ifndef STICTION_CORE_CLI_SOLVE_PROBLEM_H
+#define STICTION_CORE_CLI_SOLVE_PROBLEM_H
 
 #include <stiction/solve.h>
 

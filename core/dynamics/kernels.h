@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loops over bodies, compiled once for every vector width and chosen by what the processor has.
-#ifndef STICTION_DYNAMICS_KERNELS_H
-#define STICTION_DYNAMICS_KERNELS_H
+#ifndef STICTION_CORE_DYNAMICS_KERNELS_H
+#define STICTION_CORE_DYNAMICS_KERNELS_H
 
 #include "dynamics/kinematics.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a kinematics object holds beyond its public face: frames and inertias in the layout of the kernels, which keep a
 // vector of space in the first three of four doubles; what the fourth holds does not matter unless stated.
-#ifndef STICTION_DYNAMICS_KINEMATICS_H
-#define STICTION_DYNAMICS_KINEMATICS_H
+#ifndef STICTION_CORE_DYNAMICS_KINEMATICS_H
+#define STICTION_CORE_DYNAMICS_KINEMATICS_H
 
 #include <stiction/dynamics.h>
 

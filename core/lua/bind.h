@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the binding's files share: the objects that Lua holds, errors with script position, checked reading of tables.
-#ifndef LUA_BIND_H
-#define LUA_BIND_H
+#ifndef STICTION_CORE_LUA_BIND_H
+#define STICTION_CORE_LUA_BIND_H
 
 #include <lauxlib.h>
 #include <lua.h>

@@ -2,8 +2,8 @@
 // The session: what one Lua state's scenario is given (overrides from the command line) and what it leaves behind
 // (parameters, checks, results, statistics, how it failed). The command fills one before it runs a script; a stock
 // lua5.4 gets a default one.
-#ifndef LUA_SESSION_H
-#define LUA_SESSION_H
+#ifndef STICTION_CORE_LUA_SESSION_H
+#define STICTION_CORE_LUA_SESSION_H
 
 #include <signal.h>
 

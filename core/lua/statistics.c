@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/sort.h"
 #include "lua/bind.h"
 
 // Momentum errors by their size in absolute terms, error times what it is relative to: eight bins an octave from
@@ -179,11 +180,6 @@ void stn_statistics_end(const stn_lua_world *w) {
 }
 
 // ----------------------------------------------------------------------------------------------------------- summary
-
-static int compare_reals(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /// Median and 99th percentile of `count` values without NaN, which are sorted.
 static void read_quantiles(double *values, size_t count, stn_summary *out) {

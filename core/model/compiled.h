@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a compiled model holds beyond its public face: flat tables for the inner loops of dynamics and broad phase.
-#ifndef STICTION_MODEL_COMPILED_H
-#define STICTION_MODEL_COMPILED_H
+#ifndef STICTION_CORE_MODEL_COMPILED_H
+#define STICTION_CORE_MODEL_COMPILED_H
 
 #include "model/joint.h"
 

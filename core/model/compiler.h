@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The compiler's stages and what they hand to each other. Everything temporary lies in `scratch`, everything of the
 // model in its own memory: failing is dropping both.
-#ifndef STICTION_MODEL_COMPILER_H
-#define STICTION_MODEL_COMPILER_H
+#ifndef STICTION_CORE_MODEL_COMPILER_H
+#define STICTION_CORE_MODEL_COMPILER_H
 
 #include "model/builder.h"
 #include "model/compiled.h"

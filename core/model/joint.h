@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Joint kinds. joint.c is the only place that knows what a revolute or a floating joint is: a new kind is one more row
 // of its table.
-#ifndef STICTION_MODEL_JOINT_H
-#define STICTION_MODEL_JOINT_H
+#ifndef STICTION_CORE_MODEL_JOINT_H
+#define STICTION_CORE_MODEL_JOINT_H
 
 #include <stiction/model.h>
 

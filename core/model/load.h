@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STICTION_MODEL_LOAD_H
-#define STICTION_MODEL_LOAD_H
+#ifndef STICTION_CORE_MODEL_LOAD_H
+#define STICTION_CORE_MODEL_LOAD_H
 
 enum { LONGEST_EXTENSION = 16 }; // with the zero at its end
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A model by value: what its builder held, as a block of bytes.
-#ifndef STICTION_MODEL_FILE_H
-#define STICTION_MODEL_FILE_H
+#ifndef STICTION_CORE_MODEL_MODEL_FILE_H
+#define STICTION_CORE_MODEL_MODEL_FILE_H
 
 #include "base/bytes.h"
 #include "model/builder.h"

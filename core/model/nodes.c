@@ -6,6 +6,7 @@
 
 #include <stiction/plugin.h>
 
+#include "base/sort.h"
 #include "model/builder.h"
 #include "model/compiler.h"
 
@@ -77,11 +78,6 @@ stn_status stn_builder_add_elements(stn_model_builder *builder, int32_t nodes, s
 }
 
 // ---------------------------------------------------------------------------------------------------- compiling
-
-static int compare_keys(const void *a, const void *b) {
-    const uint64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
 
 /// One key (row, column) for every pair of nodes that share an element, and for every node with itself.
 static int64_t list_pairs(const compiler *c, int32_t cloud, uint64_t *keys) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "model/compiler.h"
 
 int32_t contact_link(const compiler *c, int32_t link) {
@@ -110,11 +111,6 @@ static stn_material filled(const stn_material *given) {
                       or_default(given->modulus, d.modulus),
                       or_default(given->mu_static, d.mu_static)};
     return m;
-}
-
-static int compare_keys(const void *a, const void *b) {
-    const uint64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
 }
 
 static stn_status compile_excludes(compiler *c, filter_entry *filter, stn_error *err) {

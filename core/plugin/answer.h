@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a plugin answers is data from a stranger too: a failure without a text gets one, a status that does not exist
 // becomes a failure.
-#ifndef STN_PLUGIN_ANSWER_H
-#define STN_PLUGIN_ANSWER_H
+#ifndef STICTION_CORE_PLUGIN_ANSWER_H
+#define STICTION_CORE_PLUGIN_ANSWER_H
 
 #include <stiction/base.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STICTION_CORE_CONFIG_H
-#define STICTION_CORE_CONFIG_H
+#ifndef STICTION_CORE_PLUGIN_CONFIG_H
+#define STICTION_CORE_PLUGIN_CONFIG_H
 
 #include <stiction/params.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STICTION_CORE_REGISTRY_H
-#define STICTION_CORE_REGISTRY_H
+#ifndef STICTION_CORE_PLUGIN_REGISTRY_H
+#define STICTION_CORE_PLUGIN_REGISTRY_H
 
 #include <stiction/plugin.h>
 

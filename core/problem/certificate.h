@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inside of the certificate: what its files share.
-#ifndef STICTION_CORE_CERTIFICATE_H
-#define STICTION_CORE_CERTIFICATE_H
+#ifndef STICTION_CORE_PROBLEM_CERTIFICATE_H
+#define STICTION_CORE_PROBLEM_CERTIFICATE_H
 
 #include <stiction/certificate.h>
 

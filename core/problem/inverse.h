@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the Delassus operator needs of A^-1 beyond the public face.
-#ifndef STICTION_CORE_INVERSE_H
-#define STICTION_CORE_INVERSE_H
+#ifndef STICTION_CORE_PROBLEM_INVERSE_H
+#define STICTION_CORE_PROBLEM_INVERSE_H
 
 #include <stiction/delassus.h>
 

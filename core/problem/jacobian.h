@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products with one Jacobian block. Vectors of dofs are those of the block's tree alone (n entries).
-#ifndef STICTION_CORE_JACOBIAN_H
-#define STICTION_CORE_JACOBIAN_H
+#ifndef STICTION_CORE_PROBLEM_JACOBIAN_H
+#define STICTION_CORE_PROBLEM_JACOBIAN_H
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STICTION_CORE_LOCAL_FORM_H
-#define STICTION_CORE_LOCAL_FORM_H
+#ifndef STICTION_CORE_PROBLEM_LOCAL_FORM_H
+#define STICTION_CORE_PROBLEM_LOCAL_FORM_H
 
 #include <stiction/problem.h>
 

@@ -2,8 +2,8 @@
 // Natural maps e = |gamma - P(gamma - rho g)| / rho [m/s]: how far gamma and g are from complementing each other
 // [acary-2018]. Zero exactly at a solution; NaN in, NaN out. Shared by the certificate and the stopping test of impulse
 // solvers.
-#ifndef STICTION_CORE_NATURAL_MAP_H
-#define STICTION_CORE_NATURAL_MAP_H
+#ifndef STICTION_CORE_PROBLEM_NATURAL_MAP_H
+#define STICTION_CORE_PROBLEM_NATURAL_MAP_H
 
 #include <stiction/problem.h>
 

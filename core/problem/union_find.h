@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Disjoint sets of indices, each named by its smallest member: parent[i] == i at the root.
-#ifndef STICTION_CORE_UNION_FIND_H
-#define STICTION_CORE_UNION_FIND_H
+#ifndef STICTION_CORE_PROBLEM_UNION_FIND_H
+#define STICTION_CORE_PROBLEM_UNION_FIND_H
 
 #include <stdbool.h>
 #include <stdint.h>

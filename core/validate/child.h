@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a check in a child process with a time limit.
-#ifndef STICTION_VALIDATE_CHILD_H
-#define STICTION_VALIDATE_CHILD_H
+#ifndef STICTION_CORE_VALIDATE_CHILD_H
+#define STICTION_CORE_VALIDATE_CHILD_H
 
 #include "validate/validate.h"
 

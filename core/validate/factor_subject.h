@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A factorisation under test, and block-sparse positive definite matrices for it.
-#ifndef STICTION_VALIDATE_FACTOR_SUBJECT_H
-#define STICTION_VALIDATE_FACTOR_SUBJECT_H
+#ifndef STICTION_CORE_VALIDATE_FACTOR_SUBJECT_H
+#define STICTION_CORE_VALIDATE_FACTOR_SUBJECT_H
 
 #include "validate/random_stream.h"
 #include "validate/validate.h"

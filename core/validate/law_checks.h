@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checks of the laws' battery; what each demands is said in law_battery.c.
-#ifndef STICTION_VALIDATE_LAW_CHECKS_H
-#define STICTION_VALIDATE_LAW_CHECKS_H
+#ifndef STICTION_CORE_VALIDATE_LAW_CHECKS_H
+#define STICTION_CORE_VALIDATE_LAW_CHECKS_H
 
 #include "validate/validate.h"
 

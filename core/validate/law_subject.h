@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A law under test: contacts of a point mass with random physical data, and evaluation one at a time or as a batch.
-#ifndef STICTION_VALIDATE_LAW_SUBJECT_H
-#define STICTION_VALIDATE_LAW_SUBJECT_H
+#ifndef STICTION_CORE_VALIDATE_LAW_SUBJECT_H
+#define STICTION_CORE_VALIDATE_LAW_SUBJECT_H
 
 #include <stiction/plugin.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The same physics said differently: what must not change the solution, or change it in a known way. All functions give
 // a new problem in `arena`, NULL when out of memory, and leave the old one alone.
-#ifndef STICTION_VALIDATE_PROBLEM_CHANGE_H
-#define STICTION_VALIDATE_PROBLEM_CHANGE_H
+#ifndef STICTION_CORE_VALIDATE_PROBLEM_CHANGE_H
+#define STICTION_CORE_VALIDATE_PROBLEM_CHANGE_H
 
 #include "validate/problem_make.h"
 

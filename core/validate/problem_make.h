@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random contact problems from a seed: bodies, arms, points and clouds of nodes with contacts and every other kind of
 // constraint between them.
-#ifndef STICTION_VALIDATE_PROBLEM_MAKE_H
-#define STICTION_VALIDATE_PROBLEM_MAKE_H
+#ifndef STICTION_CORE_VALIDATE_PROBLEM_MAKE_H
+#define STICTION_CORE_VALIDATE_PROBLEM_MAKE_H
 
 #include <stiction/problem.h>
 

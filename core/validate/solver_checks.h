@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checks of the solvers' battery; what each demands is said in solver_battery.c.
-#ifndef STICTION_VALIDATE_SOLVER_CHECKS_H
-#define STICTION_VALIDATE_SOLVER_CHECKS_H
+#ifndef STICTION_CORE_VALIDATE_SOLVER_CHECKS_H
+#define STICTION_CORE_VALIDATE_SOLVER_CHECKS_H
 
 #include "validate/validate.h"
 

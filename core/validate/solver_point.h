@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A point on a floor, the problem whose answer is known under every law.
-#ifndef STICTION_VALIDATE_SOLVER_POINT_H
-#define STICTION_VALIDATE_SOLVER_POINT_H
+#ifndef STICTION_CORE_VALIDATE_SOLVER_POINT_H
+#define STICTION_CORE_VALIDATE_SOLVER_POINT_H
 
 #include "validate/solver_subject.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A solver under test with all that it needs, and the judgement of what it answers by the certificate.
-#ifndef STICTION_VALIDATE_SOLVER_SUBJECT_H
-#define STICTION_VALIDATE_SOLVER_SUBJECT_H
+#ifndef STICTION_CORE_VALIDATE_SOLVER_SUBJECT_H
+#define STICTION_CORE_VALIDATE_SOLVER_SUBJECT_H
 
 #include <stiction/solve.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the files that append rows to the contact problem share: contacts (assemble.c), joints (joint_rows.c), equality
 // constraints (equality_rows.c). Everything of one step lies in the world's arena.
-#ifndef STICTION_WORLD_ASSEMBLE_H
-#define STICTION_WORLD_ASSEMBLE_H
+#ifndef STICTION_CORE_WORLD_ASSEMBLE_H
+#define STICTION_CORE_WORLD_ASSEMBLE_H
 
 #include "world/world.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What reached a world from outside between its steps, and what each step made of it: the bytes that a recorder writes
 // down and stn_replay plays again (docs/replay.md).
-#ifndef STICTION_CORE_JOURNAL_H
-#define STICTION_CORE_JOURNAL_H
+#ifndef STICTION_CORE_WORLD_JOURNAL_H
+#define STICTION_CORE_WORLD_JOURNAL_H
 
 #include "base/bytes.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run by value: everything that a world was made of when recording began.
-#ifndef STICTION_CORE_RUN_H
-#define STICTION_CORE_RUN_H
+#ifndef STICTION_CORE_WORLD_RUN_H
+#define STICTION_CORE_WORLD_RUN_H
 
 #include <stiction/replay.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STICTION_CORE_SNAPSHOT_H
-#define STICTION_CORE_SNAPSHOT_H
+#ifndef STICTION_CORE_WORLD_SNAPSHOT_H
+#define STICTION_CORE_WORLD_SNAPSHOT_H
 
 #include "base/bytes.h"
 #include "world/world.h"

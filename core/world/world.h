@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a world is made of. step.c is the algorithm; each stage below lives in the file of its name.
-#ifndef STICTION_CORE_WORLD_H
-#define STICTION_CORE_WORLD_H
+#ifndef STICTION_CORE_WORLD_WORLD_H
+#define STICTION_CORE_WORLD_WORLD_H
 
 #include <stdatomic.h>
 

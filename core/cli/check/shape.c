@@ -6,6 +6,7 @@
 
 #include <stiction/mesh.h>
 
+#include "base/sort.h"
 #include "cli/check/check.h"
 
 static const double LARGEST_ROBOT = 50.0, SMALLEST_ROBOT = 0.005; // [m]
@@ -55,11 +56,6 @@ void check_scale_robot(check *c) {
     } else if (size > 0.0 && size < SMALLEST_ROBOT) {
         check_say_robot(c, "it measures %.3g m from corner to corner: lengths are in m", size);
     }
-}
-
-static int compare_reals(const void *a, const void *b) {
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
 }
 
 static double diagonal_of(const stn_geometry *g) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "cli/compare/compare.h"
 #include "plugin/solver_law.h"
 
@@ -72,11 +73,6 @@ static stn_status solve_once(bench *b, stn_solve_report *report) {
     return status;
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /// Short solves are repeated, for 30 ms and an odd number of times, at most nine: the time is the median.
 static void solve_timed(bench *b, outcome *out) {
     enum { MOST_REPEATS = 9 };
@@ -95,7 +91,7 @@ static void solve_timed(bench *b, outcome *out) {
             wanted = fit >= MOST_REPEATS ? MOST_REPEATS : (int32_t)fit | 1;
         }
     }
-    qsort(times, (size_t)out->repeats, sizeof *times, ascending);
+    qsort(times, (size_t)out->repeats, sizeof *times, compare_reals);
     out->time_ms = times[out->repeats / 2];
 }
 

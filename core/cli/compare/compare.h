@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // stiction compare: every problem through every solver, each pair in a process of its own, judged by the core alone.
-#ifndef STICTION_CLI_COMPARE_H
-#define STICTION_CLI_COMPARE_H
+#ifndef STICTION_CORE_CLI_COMPARE_COMPARE_H
+#define STICTION_CORE_CLI_COMPARE_COMPARE_H
 
 #include <cjson/cJSON.h>
 

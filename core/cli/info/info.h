@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `stiction info` knows about a robot, between loading it and printing it.
-#ifndef STICTION_CLI_INFO_H
-#define STICTION_CLI_INFO_H
+#ifndef STICTION_CORE_CLI_INFO_INFO_H
+#define STICTION_CORE_CLI_INFO_INFO_H
 
 #include "cli/options.h"
 #include "cli/robot.h"

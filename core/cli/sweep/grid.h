@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The runs of a sweep: every combination of the values of its axes, each repeated with seeds of its own.
-#ifndef STICTION_CLI_SWEEP_GRID_H
-#define STICTION_CLI_SWEEP_GRID_H
+#ifndef STICTION_CORE_CLI_SWEEP_GRID_H
+#define STICTION_CORE_CLI_SWEEP_GRID_H
 
 #include "cli/options.h"
 

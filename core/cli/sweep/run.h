@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One run of a sweep in a process of its own, and what its row says.
-#ifndef STICTION_CLI_SWEEP_RUN_H
-#define STICTION_CLI_SWEEP_RUN_H
+#ifndef STICTION_CORE_CLI_SWEEP_RUN_H
+#define STICTION_CORE_CLI_SWEEP_RUN_H
 
 #include "cli/jobs.h"
 #include "cli/sweep/grid.h"
