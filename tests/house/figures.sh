@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# figures.sh SOURCE [--list]: how long functions and files are, and how much of the public headers is documented. --list
-# names what sticks out: functions over 60 lines, files over 600, public declarations without a comment.
+# figures.sh SOURCE [--list | --check]: how long functions and files are, and how much of the public headers is documented. --list
+# names what sticks out: functions over 60 lines, files over 600, public declarations without a comment. --check says that
+# alone, and fails when there is any.
 #
 # A function's lines are those from its name to its closing brace. A declaration is documented when a comment stands on its
 # lines or directly above; it is covered when, without a blank line between, one stands above others before it.
 set -euo pipefail
 cd "$1" || exit 2
 list=${2-}
-case $list in '' | --list) ;; *) echo "house: unknown option $list; there is --list" >&2 && exit 2 ;; esac
+case $list in '' | --list | --check) ;; *) echo "house: unknown option $list; there are --list and --check" >&2 && exit 2 ;; esac
 
 if ! ctags --version 2>/dev/null | grep -q '^Universal Ctags'; then
     echo "house: skipped: universal-ctags is not installed"
@@ -79,26 +80,40 @@ declarations() { # "state<TAB>kind<TAB>file:line name" of every public declarati
 
 all=$(mktemp -d)
 trap 'rm -rf "$all"' EXIT
-printf '%-8s %31s   %31s\n%-8s %7s %7s %7s %7s   %7s %7s %7s %7s\n' '' 'lines of a function' 'lines of a file' '' functions median 90% most files median 90% most
 for folder in core plugins tests; do
     lengths $folder >"$all/$folder.functions"
     file_lengths $folder >"$all/$folder.files"
-    printf '%-8s %s   %s\n' $folder "$(summary <"$all/$folder.functions")" "$(summary <"$all/$folder.files")"
 done
 declarations >"$all/declarations"
-awk -F'\t' '
-    { n[$2]++; total++; if ($1 == "own") { own[$2]++; owns++ } if ($1 != "none") { any[$2]++; anys++ } }
-    function row(name, n, own, any) { printf "%-12s %6d %10.1f%% %10.1f%%\n", name, n, 100 * own / n, 100 * any / n }
-    END {
-        printf "\n%-12s %6s %11s %11s\n", "public", "all", "documented", "or covered"
-        split("prototype function struct union enum enumerator member typedef macro", kinds, " ")
-        for (k = 1; k in kinds; k++) if (n[kinds[k]]) row(kinds[k], n[kinds[k]], own[kinds[k]], any[kinds[k]])
-        row("together", total, owns, anys)
-    }' "$all/declarations"
 
-[ "$list" = --list ] || exit 0
-for folder in core plugins tests; do
-    awk -F'\t' -v what="functions over 60 lines in $folder" '$1 > 60 { if (!said++) print "\n" what; print $1 "\t" $2 }' <(sort -rn "$all/$folder.functions")
-    awk -F'\t' -v what="files over 600 lines in $folder" '$1 > 600 { if (!said++) print "\n" what; print $1 "\t" $2 }' <(sort -rn "$all/$folder.files")
-done
-awk -F'\t' '$1 == "none" { if (!said++) print "\npublic declarations without a comment"; print $2 "\t" $3 }' "$all/declarations"
+figures() {
+    local folder
+    printf '%-8s %31s   %31s\n%-8s %7s %7s %7s %7s   %7s %7s %7s %7s\n' '' 'lines of a function' 'lines of a file' '' functions median 90% most files median 90% most
+    for folder in core plugins tests; do
+        printf '%-8s %s   %s\n' $folder "$(summary <"$all/$folder.functions")" "$(summary <"$all/$folder.files")"
+    done
+    awk -F'\t' '
+        { n[$2]++; total++; if ($1 == "own") { own[$2]++; owns++ } if ($1 != "none") { any[$2]++; anys++ } }
+        function row(name, n, own, any) { printf "%-12s %6d %10.1f%% %10.1f%%\n", name, n, 100 * own / n, 100 * any / n }
+        END {
+            printf "\n%-12s %6s %11s %11s\n", "public", "all", "documented", "or covered"
+            split("prototype function struct union enum enumerator member typedef macro", kinds, " ")
+            for (k = 1; k in kinds; k++) if (n[kinds[k]]) row(kinds[k], n[kinds[k]], own[kinds[k]], any[kinds[k]])
+            row("together", total, owns, anys)
+        }' "$all/declarations"
+}
+
+sticks_out() {
+    local folder
+    for folder in core plugins tests; do
+        awk -F'\t' -v what="functions over 60 lines in $folder" '$1 > 60 { if (!said++) print "\n" what; print $1 "\t" $2 }' <(sort -rn "$all/$folder.functions")
+        awk -F'\t' -v what="files over 600 lines in $folder" '$1 > 600 { if (!said++) print "\n" what; print $1 "\t" $2 }' <(sort -rn "$all/$folder.files")
+    done
+    awk -F'\t' '$1 == "none" { if (!said++) print "\npublic declarations without a comment"; print $2 "\t" $3 }' "$all/declarations"
+}
+
+case $list in
+--check) breaches=$(sticks_out); [ -z "$breaches" ] || { echo "$breaches"; exit 1; } ;;
+--list) figures; sticks_out ;;
+*) figures ;;
+esac
