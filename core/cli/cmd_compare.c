@@ -8,7 +8,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/replace.h"
 #include "cli/commands.h"
 #include "cli/compare/compare.h"
 #include "cli/jobs.h"
@@ -29,7 +28,7 @@ static void log_message(void *user, stn_log_level level, const char *text) {
     }
 }
 
-static int refuse_options(const cli_command *command, const compare_options *o) {
+static int refuse_options(const cli_command *command, const compare_options *o, const cli_list *problems) {
     if (!(o->timeout_s > 0.0)) {
         return cli_fail(command, "--timeout %g: must be > 0 s", o->timeout_s);
     }
@@ -39,7 +38,12 @@ static int refuse_options(const cli_command *command, const compare_options *o) 
     if (o->csv != NULL && o->html != NULL && strcmp(o->csv, o->html) == 0) {
         return cli_fail(command, "--csv and --html: %s cannot be both", o->csv);
     }
-    int status = o->csv != NULL ? cli_probe_output(command, o->csv) : CLI_PROCEED;
+    int status = CLI_PROCEED;
+    for (int32_t i = 0; i < 2 * problems->count && status == CLI_PROCEED; i++) {
+        const char *out = i % 2 == 0 ? o->csv : o->html;
+        status = out != NULL ? cli_keep_input(command, problems->items[i / 2], out) : CLI_PROCEED;
+    }
+    status = status == CLI_PROCEED && o->csv != NULL ? cli_probe_output(command, o->csv) : status;
     return status == CLI_PROCEED && o->html != NULL ? cli_probe_output(command, o->html) : status;
 }
 
@@ -184,7 +188,7 @@ int cmd_compare(int argc, char **argv) {
     }
     c.command = &command;
     o->curves = o->curves || o->csv != NULL || o->html != NULL;
-    status = refuse_options(&command, o);
+    status = refuse_options(&command, o, &words);
     if (status == CLI_PROCEED) {
         status = run(&c, &words);
     }

@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "base/library_folder.h"
-#include "base/replace.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/robot.h"
@@ -18,8 +17,8 @@ static int run(const cli_command *command, const request *asked) {
     stn_error error = {STN_OK, ""};
     cli_robot robot;
     cli_robot_options options = {.fixed = asked->fixed, .packages = asked->packages.items};
-    if (stn_is_same_file(asked->in, asked->out)) { // the new one holds less than the old
-        return cli_fail(command, "%s and %s are one file; name another to write", asked->in, asked->out);
+    if (cli_keep_input(command, asked->in, asked->out) != CLI_PROCEED) { // the new one holds less than the old
+        return CLI_BAD_INPUT;
     }
     stn_status status = cli_robot_load(&robot, asked->in, &options, &error);
     if (status == STN_OK) {

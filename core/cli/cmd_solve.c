@@ -365,6 +365,9 @@ int cmd_solve(int argc, char **argv) {
         status = cli_fail(&command, "--out %s: only .json and .hdf5 files are written", o.out);
     }
     if (status == CLI_PROCEED && o.out != NULL) {
+        status = cli_keep_input(&command, words.items[0], o.out);
+    }
+    if (status == CLI_PROCEED && o.out != NULL) {
         status = cli_probe_output(&command, o.out);
     }
     if (status == CLI_PROCEED) {

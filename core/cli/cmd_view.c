@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "base/replace.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/recording_page.h"
@@ -79,8 +78,8 @@ static int view(const cli_command *command, const cli_list *files, const char *o
     stn_context *context = NULL;
     char path[PATH_SIZE];
     for (int32_t i = 0; out != NULL && i < files->count; i++) {
-        if (stn_is_same_file(files->items[i], out)) {
-            return cli_fail(command, "%s and %s are one file; name another to write", files->items[i], out);
+        if (cli_keep_input(command, files->items[i], out) != CLI_PROCEED) {
+            return CLI_BAD_INPUT;
         }
     }
     if (stn_context_create(NULL, &context, &err) < 0) {

@@ -46,6 +46,11 @@ int cli_fail_status(const cli_command *command, const stn_error *error) {
     }
 }
 
+int cli_keep_input(const cli_command *command, const char *in, const char *out) {
+    return stn_is_same_file(in, out) ? cli_fail(command, "%s and %s are one file; name another to write", in, out)
+                                     : CLI_PROCEED;
+}
+
 int cli_probe_output(const cli_command *command, const char *path) {
     char temporary[4096];
     if (!stn_may_replace(path)) {

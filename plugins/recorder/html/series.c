@@ -32,7 +32,7 @@ static const struct {
 /// One series more, without values so far.
 static bool add_series(series_writer *w, const char *name) {
     if (w->series_count == w->capacity) {
-        size_t old = (size_t)w->capacity, capacity = old + ALWAYS;
+        size_t old = (size_t)w->capacity, capacity = old > 0 ? 2 * old : ALWAYS;
         float *values =
             stn_reallocate(w->context, w->values, old * POINTS_IN_BLOCK, capacity * POINTS_IN_BLOCK, sizeof *values);
         w->values = values != NULL ? values : w->values;

@@ -347,6 +347,13 @@ static void bad_usage_is_one_line_and_status_2(void **state) {
         {"@ --csv .", ".: cannot be written: it is not a regular file"},
         {"@ --solvers pgs --csv /nothere/a.csv", "/nothere/a.csv: cannot be written: No such file or directory\n"},
     };
+    char self[1024];
+    snprintf(self, sizeof self, "solve %s --out %s " BOTH, good, good);
+    stn_expect_part(self, 2, "are one file; name another to write\n");
+    for (int32_t i = 0; i < 2; i++) {
+        snprintf(self, sizeof self, "compare %s --solvers pgs --%s %s " BOTH, good, i == 0 ? "csv" : "html", good);
+        stn_expect_part(self, 2, "are one file; name another to write\n");
+    }
     for (int32_t i = 0; i < STN_COUNT(rows); i++) {
         char words[1024], expected[1100];
         bool named = rows[i][0][0] == '@';
