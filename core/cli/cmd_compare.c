@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // stiction compare PROBLEM...: many solvers on the same problems, one judge. Method: docs/laboratory.md.
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // stiction convert IN OUT: loads a robot file and writes the robot in another format.
-#include <stdio.h>
-
 #include "base/library_folder.h"
 #include "cli/commands.h"
 #include "cli/options.h"

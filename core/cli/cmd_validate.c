@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // stiction validate PLUGIN: the conformance battery of the plugin's kind, one line a check.
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

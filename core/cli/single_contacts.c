@@ -3,7 +3,6 @@
 #include "cli/single_contacts.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/read_regular.h"

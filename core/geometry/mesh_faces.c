@@ -2,7 +2,6 @@
 // Faces of a convex surface: triangles that lie in one plane, from the largest triangle on, whose plane is the most
 // exact.
 #include <stdlib.h>
-#include <string.h>
 
 #include "geometry/mesh_polytope.h"
 

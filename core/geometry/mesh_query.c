@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Walks over the tree of a mesh. Four boxes are tested at a time; what a test lets pass is looked at exactly.
-#include <float.h>
-
 #include "geometry/height_field.h"
 #include "geometry/mesh_tree.h"
 #include "geometry/triangle.h"

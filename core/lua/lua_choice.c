@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plugin choices: "sap" or { "sap", tolerance = 1e-6 }, with what the command line overrides.
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // world:constraint { "weld" | "ball" | "distance" | "gear", ... }: equality constraints, and what they do in a run.
-#include <math.h>
 #include <string.h>
 
 #include "lua/bind.h"

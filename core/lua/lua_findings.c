@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What loaders find in robot files, as data: robot:diagnostics(), stn.check_robot; and robot:save, which has findings.
-#include <stdio.h>
-
 #include "lua/bind.h"
 
 static void clear(void *object) {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // world:load { "file", ... }, and the start values that scripts give before the model is complete.
-#include <stdio.h>
-#include <string.h>
-
 #include "lua/bind.h"
 
 // ---------------------------------------------------------------------------------------------------- start values

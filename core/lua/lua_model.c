@@ -2,7 +2,6 @@
 // Describing a world: ground, height fields, bodies of one or several shapes.
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "lua/bind.h"
 

@@ -3,9 +3,6 @@
 // the order of prescribing, of { robot =, motion = function or samples, where = "file:line" }. They are asked once a
 // step, on the thread that steps, and what they answer is an input of the step: recordings are played again without
 // them.
-#include <math.h>
-#include <string.h>
-
 #include "lua/bind.h"
 
 #define SAMPLES "stiction.samples"

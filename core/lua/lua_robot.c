@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Robots (a single body is a robot of one link) and links: poses, velocities, coordinates, forces.
-#include <stdio.h>
 #include <string.h>
 
 #include "lua/bind.h"

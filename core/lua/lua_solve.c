@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The contact problem of the last step through another solver: the same numbers, another answer to compare with.
-#include <math.h>
-
 #include <stiction/solve.h>
 
 #include "lua/bind.h"

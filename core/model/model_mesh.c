@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A mesh by value. Of a height field the heights say all; of others the vertices, triangles and tetrahedra, with the
 // facts about a source that they do not show. What follows from these (bounds, faces of a hull) is found again.
-#include <string.h>
-
 #include "geometry/mesh.h"
 #include "model/model_file.h"
 

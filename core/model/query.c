@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a script may ask of a robot, and change on it, before the model is compiled.
 #include <math.h>
-#include <string.h>
 
 #include "model/builder.h"
 

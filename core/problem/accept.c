@@ -2,7 +2,6 @@
 // Which problems a solver can treat, said before it is asked to.
 #include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "problem/solver.h"
 

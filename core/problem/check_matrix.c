@@ -4,8 +4,6 @@
 //     |a_ij - a_ji| <= 1e-9 sqrt(a_ii a_jj),   |a_ij|^2 <= a_ii a_jj,   D^-1/2 A D^-1/2 + 1e-10 I > 0,  D = diag(A),
 //
 // so that units and masses of any size are judged alike.
-#include <string.h>
-
 #include <stiction/factor.h>
 
 #include "factor/nodal_factor.h"

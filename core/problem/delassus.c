@@ -3,7 +3,6 @@
 //     W_ij = sum over common trees of X_i X_j^T,   X_i = (L^-1 J_i^T)^T,  A = L L^T   (dense, diagonal trees)
 //            or J_i A^-1 J_j^T                                                          (nodal trees)
 // Only the upper triangle is computed; the lower is its mirror, so W is symmetric to the last bit.
-#include <math.h>
 #include <string.h>
 
 #include "problem/inverse.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // "contact-problem-2": every member of stn_problem and stn_constraint. docs/contact-problem.md
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "problem/names.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows of the contact problem: one constraint per contact, index for index with the contact set, then those of the
 // joints (joint_rows.c) and of the equality constraints (equality_rows.c).
-#include <string.h>
-
 #include "problem/inverse.h"
 #include "world/assemble.h"
 

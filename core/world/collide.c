@@ -2,8 +2,6 @@
 // Broad phase, contact model, contact set. A pair is looked at when it is nearer than max(user margin, reach of the
 // law); the reach follows from the speeds that v_star and v0 promise, first bounded over whole bodies, then exactly per
 // contact.
-#include <string.h>
-
 #include "model/compiled.h"
 #include "plugin/answer.h"
 #include "world/world.h"

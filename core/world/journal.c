@@ -5,8 +5,6 @@
 //     record of a step: u bytes of inputs, inputs; u step, u contacts, u iterations, u status, hash of q, hash of v,
 //                       kinetic energy, potential energy, 16-bit hash of each tree
 //     input: letter, then  field, u start, u count, numbers | dt | gravity | state | controller | name, value
-#include <string.h>
-
 #include <xxhash.h>
 
 #include "world/run.h"

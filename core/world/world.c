@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A world's life: options, plugins, destruction, and the getters.
-#include <stdio.h>
-#include <string.h>
-
 #include "plugin/solver_law.h"
 #include "world/world.h"
 

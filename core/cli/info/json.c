@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The machine-readable face of `stiction info`: names and meaning are a promise.
-#include <string.h>
-
 #include "cli/info/info.h"
 #include "cli/print.h"
 

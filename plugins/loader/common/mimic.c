@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mimic joints: q = multiplier q(master) + offset, chains allowed, circles not.
-#include <string.h>
-
 #include "robot.h"
 
 enum { LONGEST_CHAIN = 100 }; // what follows a chain from each of its joints takes the square of its length

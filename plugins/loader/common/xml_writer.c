@@ -3,7 +3,6 @@
 // of attributes may turn into spaces.
 #include "xml_writer.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static bool make_room(xml_writer *w, size_t more) {

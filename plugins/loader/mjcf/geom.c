@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // <geom>: a shape with its surface, colour and filter, and what it weighs for bodies without <inertial>.
-#include <string.h>
-
 #include "mjcf.h"
 
 typedef enum geom_type { PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH, SDF } geom_type;

@@ -7,8 +7,6 @@
 // massless links of their own names, fixed to the link that they move with. Whatever then hangs on nothing hangs on a
 // link `world`, by a floating joint or, when it is static, a fixed one; a single root stays root, and the file says
 // where it stands.
-#include <string.h>
-
 #include "sdf.h"
 
 /// Closer than this to the identity is round-off of poses that lead there by way of other frames.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // <inertial auto="true">: what the collisions of a link weigh, each by its volume and the density of <collision>, else
 // of <inertial>, else of water; a <mass> beside it is what they weigh together. Of a mesh its convex hull weighs.
-#include <string.h>
-
 #include "sdf.h"
 
 static const double WATER = 1000.0; // kg/m^3

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // <surface> of a collision, where no Drake value stands: mu = min(mu, mu2) of friction/ode, k = kp and tau = kd / kp of
 // contact/ode, the coefficient of restitution, and the bits that say who collides with whom. Colours of a visual.
-#include <string.h>
-
 #include "sdf.h"
 
 static const uint32_t all_bits = 0xffff;

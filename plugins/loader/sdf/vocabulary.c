@@ -3,7 +3,6 @@
 // in a file is skipped and said once for each name: a warning, because without it the robot may move otherwise, except
 // for what can only be seen, heard or measured. Elements that do nothing at their usual value are said when they have
 // another one.
-#include <stdlib.h>
 #include <string.h>
 
 #include "sdf.h"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // <collision> and <visual>: shape, pose, name, surface. Numbers that are none are errors also in a visual.
-#include <string.h>
-
 #include "urdf.h"
 
 /// Sizes of a shape, all > 0 except those that may be 0. false: said.

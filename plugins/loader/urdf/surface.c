@@ -6,8 +6,6 @@
 // smaller; here it is the harmonic mean, so that two equal surfaces keep their coefficient), and they add the damping
 // coefficients [N s/m] of two surfaces, where we add the times. A value that makes no sense is a warning, not an error:
 // the file is good for the program that it was written for.
-#include <string.h>
-
 #include "urdf.h"
 
 /// Gives a link's collisions what they do not have yet.

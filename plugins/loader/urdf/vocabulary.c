@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The vocabulary of a robot file: every element that is read, with its attributes and its children. Whatever else
 // stands in a file is skipped, and said once for each name, so that nothing is missing silently.
-#include <string.h>
-
 #include "urdf.h"
 
 #define VALUE(parent, name) \

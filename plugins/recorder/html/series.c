@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A series block: numbers of every step as columns of byte planes, because the high bytes of neighbours are alike.
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "html.h"

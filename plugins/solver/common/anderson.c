@@ -3,7 +3,6 @@
 #include "common/anderson.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "common/packed.h"
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which blocks of H there are, and which products of clusters each of them is the sum of.
-#include <string.h>
-
 #include "sap.h"
 
 static stn_status out_of_memory(stn_error *err) {

@@ -6,7 +6,6 @@
 //
 //     gradient = A (v - v*) - J^T gamma - force,    H = A + J^T G J
 //     stop:  |D gradient| <= eps_a + eps_r max(|D A v|, |D J^T gamma|),    D = diag(A)^-1/2                      S(25)
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
