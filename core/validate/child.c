@@ -50,7 +50,7 @@ static void run_check(const validate_check *check, const validate_request *reque
     prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
     validate_trial trial = {.request = request, .check = check->name, .folder = folder};
-    conduct watched = conduct_begin(request, folder);
+    conduct watched = conduct_begin(request);
     check->run(&trial);
     if (!trial.decided) {
         trial_fail(&trial, "the check came to no result");

@@ -8,14 +8,14 @@
 #include "validate/validate.h"
 
 typedef struct conduct {
-    int prints; // file that stdout goes to, -1: none
+    int prints; // where stdout can be read, -1: nowhere
     const char *object;
     static_data data;
     unsigned char *before; // the data's bytes; NULL: out of memory
 } conduct;
 
-/// From here on the plugin is watched. `folder` is one for files of the check.
-conduct conduct_begin(const validate_request *request, const char *folder);
+/// From here on the plugin is watched.
+conduct conduct_begin(const validate_request *request);
 /// Fails a check that had not failed by itself.
 void conduct_judge(const conduct *c, validate_result *result);
 

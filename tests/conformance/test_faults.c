@@ -33,7 +33,7 @@ static const struct {
     {"solver/wrong_allocation", "no allocation", "allocations, expected none"},
     {"solver/wrong_scale", "closed forms", "a point at rest in the floor: not converged, at gamma = ("},
     {"solver/wrong_scratch", "same bytes again", "changed static data, at 0x"},
-    {"solver/wrong_print", "no contacts", " bytes, \"0 rows\" first, expected none"},
+    {"solver/wrong_print", "no contacts", "printed \"0 rows\", expected nothing"},
     {"solver/wrong_start", "start at the solution", "3 iterations (expected 0 or 1)"},
     {"factor/wrong_transpose_all", "random matrices", "|A x - b| is "},
     {"factor/wrong_digits", "ill-conditioned matrices", "|A x - b| is "},
