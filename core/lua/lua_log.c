@@ -25,7 +25,7 @@ static stn_status set_signals(lua_State *L, stn_lua_world *w, int table, int bas
         lua_rawgeti(L, table, i);
         const char *name = lua_tostring(L, -1);
         status = lua_isnumber(L, base + i)
-                     ? stn_world_signal(w->world, name, lua_tonumber(L, base + i), err)
+                     ? stn_world_plot(w->world, name, lua_tonumber(L, base + i), err)
                      : stn_fail(err, STN_ERR_ARGUMENT, "world:log: column '%s' is a %s, must be a number", name,
                                 luaL_typename(L, base + i));
         lua_pop(L, 1);

@@ -54,7 +54,7 @@ static int disable_collisions(lua_State *L) {
     for (int32_t i = 0; i < a.count; i++) {
         for (int32_t j = 0; j < b.count; j++) {
             if (a.start + i != b.start + j) {
-                stn_lua_check(L, stn_builder_exclude(builder, a.start + i, b.start + j, &err), &err);
+                stn_lua_check(L, stn_builder_disable_collisions(builder, a.start + i, b.start + j, &err), &err);
             }
         }
     }
@@ -81,8 +81,9 @@ static int contact_material(lua_State *L) {
     stn_error err = {0};
     for (int32_t i = 0; i < sides[0].count; i++) {
         for (int32_t j = 0; j < sides[1].count; j++) {
-            stn_lua_check(L, stn_builder_override(builder, sides[0].start + i, sides[1].start + j, &material, &err),
-                          &err);
+            stn_lua_check(
+                L, stn_builder_set_contact_material(builder, sides[0].start + i, sides[1].start + j, &material, &err),
+                &err);
         }
     }
     return 0;

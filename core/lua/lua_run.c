@@ -226,7 +226,7 @@ static int world_plot(lua_State *L) {
     double value = stn_lua_real(L, 3, "world:plot: the value", "as plotted");
     warn_late_signal(L, w, name);
     stn_error err = {0};
-    stn_lua_check(L, stn_world_signal(w->world, name, value, &err), &err);
+    stn_lua_check(L, stn_world_plot(w->world, name, value, &err), &err);
     return 0;
 }
 

@@ -208,7 +208,7 @@ stn_status stn_builder_add_mesh(stn_model_builder *builder, const char *path, st
     return STN_OK;
 }
 
-stn_status stn_builder_exclude(stn_model_builder *builder, int32_t link_a, int32_t link_b, stn_error *err) {
+stn_status stn_builder_disable_collisions(stn_model_builder *builder, int32_t link_a, int32_t link_b, stn_error *err) {
     stn_status status = builder_check_link(builder, "exclude", link_a, false, err);
     if (status == STN_OK) {
         status = builder_check_link(builder, "exclude", link_b, false, err);
@@ -230,8 +230,8 @@ static const char *side_name(const stn_model_builder *builder, int32_t link) {
     return link == STN_ANY ? "any" : link == STN_WORLD ? "world" : link_at(builder, link)->spec.name;
 }
 
-stn_status stn_builder_override(stn_model_builder *builder, int32_t link_a, int32_t link_b,
-                                const stn_material *material, stn_error *err) {
+stn_status stn_builder_set_contact_material(stn_model_builder *builder, int32_t link_a, int32_t link_b,
+                                            const stn_material *material, stn_error *err) {
     stn_status status = builder_check_link(builder, "override", link_a, true, err);
     if (status == STN_OK) {
         status = builder_check_link(builder, "override", link_b, true, err);

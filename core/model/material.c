@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contact parameters of a pair (docs/lua.md, "Describing"). With w_a = k_a / (k_a + k_b):
+// Contact parameters of a pair (docs/lua.md, "Bodies and their contact"). With w_a = k_a / (k_a + k_b):
 //     k = k_a k_b / (k_a + k_b),   mu = 2 mu_a mu_b / (mu_a + mu_b),   d = w_a d_b + (1 - w_a) d_a,
 //     tau = tau_a + tau_b (or weighted as d, by rule),   contact point = w_a p_a + (1 - w_a) p_b: the softer side
 //     deforms

@@ -229,7 +229,7 @@ static stn_status pass_exclude(passing *p, int32_t i, stn_error *err) {
     pass_index(p->b, &pair.a);
     pass_index(p->b, &pair.b);
     stn_status status = bytes_status(p->b, err);
-    return status == STN_OK && p->b->reading ? stn_builder_exclude(p->builder, pair.a, pair.b, err) : status;
+    return status == STN_OK && p->b->reading ? stn_builder_disable_collisions(p->builder, pair.a, pair.b, err) : status;
 }
 
 static stn_status pass_override(passing *p, int32_t i, stn_error *err) {
@@ -241,8 +241,9 @@ static stn_status pass_override(passing *p, int32_t i, stn_error *err) {
     pass_index(p->b, &pair.b);
     BYTES_PASS(p->b, &pair.material);
     stn_status status = bytes_status(p->b, err);
-    return status == STN_OK && p->b->reading ? stn_builder_override(p->builder, pair.a, pair.b, &pair.material, err)
-                                             : status;
+    return status == STN_OK && p->b->reading
+               ? stn_builder_set_contact_material(p->builder, pair.a, pair.b, &pair.material, err)
+               : status;
 }
 
 static void pass_equality_fields(byte_stream *b, stn_equality_spec *spec) {
@@ -255,8 +256,8 @@ static void pass_equality_fields(byte_stream *b, stn_equality_spec *spec) {
     pass_index(b, &spec->b);
     BYTES_PASS(b, &spec->pose_a);
     BYTES_PASS(b, &spec->pose_b);
-    double *numbers[] = {&spec->length,    &spec->ratio,             &spec->offset,
-                         &spec->stiffness, &spec->angular_stiffness, &spec->relaxation_time};
+    double *numbers[] = {&spec->length,         &spec->ratio, &spec->offset, &spec->stiffness, &spec->angular_stiffness,
+                         &spec->relaxation_time};
     for (int32_t i = 0; i < STN_COUNT(numbers); i++) {
         BYTES_PASS(b, numbers[i]);
     }

@@ -261,7 +261,7 @@ static stn_status apply_signal(stn_world *world, byte_stream *b, stn_error *err)
     bytes_pass_text(b, &name);
     BYTES_PASS(b, &value);
     b->failed = b->failed || name == NULL;
-    return b->failed ? STN_OK : stn_world_signal(world, name, value, err);
+    return b->failed ? STN_OK : stn_world_plot(world, name, value, err);
 }
 
 stn_status stn_journal_apply(stn_world *world, byte_stream *b, bool adapt, stn_error *err) {

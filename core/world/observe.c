@@ -193,7 +193,7 @@ stn_status stn_world_close_recordings(stn_world *world, stn_error *err) {
     return first;
 }
 
-stn_status stn_world_signal(stn_world *world, const char *name, double value, stn_error *err) {
+stn_status stn_world_plot(stn_world *world, const char *name, double value, stn_error *err) {
     for (int32_t i = 0; i < world->signal_count; i++) {
         if (strcmp(world->signals[i].name, name) == 0) {
             world->signals[i].value = value;

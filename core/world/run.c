@@ -245,7 +245,7 @@ static stn_status read_signals(byte_stream *b, stn_world *world, stn_error *err)
         bytes_pass_text(b, &name);
         BYTES_PASS(b, &value);
         b->failed = b->failed || name == NULL;
-        status = b->failed ? STN_OK : stn_world_signal(world, name, value, err);
+        status = b->failed ? STN_OK : stn_world_plot(world, name, value, err);
     }
     return status;
 }

@@ -88,8 +88,9 @@ typedef enum stn_relaxation_rule {
     STN_RELAXATION_SERIES, // (k_b tau_a + k_a tau_b) / (k_a + k_b), of two layers in series; that of the compliant side
 } stn_relaxation_rule;
 
-/// How a contact between two surfaces behaves, after combination (docs/lua.md, "Describing") and overrides: all members
-/// set (a relaxation time that nobody gave stays NaN: the world puts dt), plus where the contact point lies.
+/// How a contact between two surfaces behaves, after combination (docs/lua.md, "Bodies and their contact") and
+/// overrides: all members set (a relaxation time that nobody gave stays NaN: the world puts dt), plus where the contact
+/// point lies.
 typedef struct stn_pair_material {
     stn_material value; // all set but the relaxation time
     double weight_a;    // contact point = weight_a p_a + (1 - weight_a) p_b; k_a / (k_a + k_b), 1 when a alone is rigid
@@ -235,11 +236,12 @@ STN_API stn_status stn_builder_add_geometry(stn_model_builder *builder, int32_t 
 STN_API stn_status stn_builder_add_mesh(stn_model_builder *builder, const char *path, stn_vec3 scale,
                                         const stn_mesh *data, int32_t *mesh, stn_error *err);
 /// Two links (or STN_WORLD) that never collide.
-STN_API stn_status stn_builder_exclude(stn_model_builder *builder, int32_t link_a, int32_t link_b, stn_error *err);
+STN_API stn_status stn_builder_disable_collisions(stn_model_builder *builder, int32_t link_a, int32_t link_b,
+                                                  stn_error *err);
 /// Contact parameters for every pair of these two links; STN_ANY for all. Later calls win, unset members fall through.
 #define STN_ANY (-2)
-STN_API stn_status stn_builder_override(stn_model_builder *builder, int32_t link_a, int32_t link_b,
-                                        const stn_material *material, stn_error *err);
+STN_API stn_status stn_builder_set_contact_material(stn_model_builder *builder, int32_t link_a, int32_t link_b,
+                                                    const stn_material *material, stn_error *err);
 
 // Equality constraints between any two frames: of two robots, of one (which closes a loop), or of one and the world;
 // and gears between any two joints. They bind motion, not the start: what begins apart is pulled together within a few
@@ -467,7 +469,7 @@ typedef struct stn_model {
     const stn_mesh_reference *meshes;        // as added
     const stn_element_group *element_groups; // as added
     const stn_keyframe *keyframes;           // by robots, within a robot as added
-    const stn_link_pair *excludes;           // pairs that never collide, as stn_builder_exclude was told
+    const stn_link_pair *excludes;           // pairs that never collide, as stn_builder_disable_collisions was told
     const stn_equality *equalities;          // as added
     const double *q0;        // (nq) start: joints at zero (or at the limit nearest to it), mimics as their masters say,
                              // bases at their pose; a floating joint of a file at its frame

@@ -261,7 +261,7 @@ STN_API int64_t stn_world_captured(const stn_world *world);
 /// Finishes all recordings; the first failure is reported, all are closed.
 STN_API stn_status stn_world_close_recordings(stn_world *world, stn_error *err);
 /// A number that recorders write with the next step.
-STN_API stn_status stn_world_signal(stn_world *world, const char *name, double value, stn_error *err);
+STN_API stn_status stn_world_plot(stn_world *world, const char *name, double value, stn_error *err);
 
 #ifdef __cplusplus
 }

@@ -63,7 +63,8 @@ static stn_status build_exclusions(robot_reader *reader, stn_model_builder *buil
     stn_status status = STN_OK;
     for (int32_t i = 0; i < reader->exclusion_count && status == STN_OK; i++) {
         const robot_exclusion *e = &reader->exclusions[i];
-        status = stn_builder_exclude(builder, reader->links[e->a].out_index, reader->links[e->b].out_index, err);
+        status =
+            stn_builder_disable_collisions(builder, reader->links[e->a].out_index, reader->links[e->b].out_index, err);
     }
     return status;
 }

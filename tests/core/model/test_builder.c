@@ -180,11 +180,14 @@ static void bad_shapes_and_materials_are_refused(void **state) {
                WORDS("link 5"));
     check_text(stn_builder_add_mesh(f->builder, "a.stl", stn_vec3_zero(), NULL, &mesh, &err), STN_ERR_ARGUMENT, &err,
                WORDS("a.stl", "scale"));
-    check_text(stn_builder_exclude(f->builder, link, STN_ANY, &err), STN_ERR_ARGUMENT, &err, WORDS("link -2"));
+    check_text(stn_builder_disable_collisions(f->builder, link, STN_ANY, &err), STN_ERR_ARGUMENT, &err,
+               WORDS("link -2"));
     stn_material m = stn_material_unset();
-    check_text(stn_builder_override(f->builder, link, 3, &m, &err), STN_ERR_ARGUMENT, &err, WORDS("link 3"));
+    check_text(stn_builder_set_contact_material(f->builder, link, 3, &m, &err), STN_ERR_ARGUMENT, &err,
+               WORDS("link 3"));
     m.stiffness = -1.0;
-    check_text(stn_builder_override(f->builder, link, STN_ANY, &m, &err), STN_ERR_ARGUMENT, &err, WORDS("stiffness"));
+    check_text(stn_builder_set_contact_material(f->builder, link, STN_ANY, &m, &err), STN_ERR_ARGUMENT, &err,
+               WORDS("stiffness"));
     assert_int_equal(geometry, 7);
     assert_int_equal(mesh, 7);
 }
@@ -339,8 +342,8 @@ static void discarding_a_robot_leaves_what_was_there_before(void **state) {
             b = add_link(f->builder, "b", (stn_mass){.mass = 1.0});
     add_joint(f->builder, "j", STN_JOINT_REVOLUTE, a, b, stn_pose_identity(), stn_vec3_make(1.0, 0.0, 0.0));
     add_shape(f->builder, b, stn_shape_sphere(0.2));
-    assert_ok(stn_builder_exclude(f->builder, kept, b, &err), err);
-    assert_ok(stn_builder_override(f->builder, kept, b, &soft, &err), err);
+    assert_ok(stn_builder_disable_collisions(f->builder, kept, b, &err), err);
+    assert_ok(stn_builder_set_contact_material(f->builder, kept, b, &soft, &err), err);
     stn_builder_discard(f->builder, robot);
     begin_robot(f->builder, "half"); // the name is free again, and so are the numbers
     int32_t c = add_link(f->builder, "c", (stn_mass){.mass = 1.0}),

@@ -187,8 +187,8 @@ static void build_everything(stn_context *context, stn_model_builder *b) {
     stn_mesh *solid = new_mesh(context);
     add_mesh_shape(b, tool, solid);
     stn_mesh_release(solid);
-    assert_ok(stn_builder_exclude(b, tool, STN_WORLD, &err), err);
-    assert_ok(stn_builder_override(b, tool, STN_ANY, &rough, &err), err);
+    assert_ok(stn_builder_disable_collisions(b, tool, STN_WORLD, &err), err);
+    assert_ok(stn_builder_set_contact_material(b, tool, STN_ANY, &rough, &err), err);
     const double x[6] = {0.0, 0.0, 0.0, 1.0, 0.0, 0.0}, m[2] = {1.0, 1.0};
     stn_nodes_spec nodes = {"cloud", 2, x, m, 0.1, rough};
     int32_t cloud = -1;

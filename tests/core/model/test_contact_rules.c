@@ -113,8 +113,8 @@ static void excluded_links_do_not_collide(void **state) {
     scene *s = *state;
     stn_error err;
     arm_shapes a = build_arm(s, "base", false);
-    assert_ok(stn_builder_exclude(s->builder, a.link[4], a.link[0], &err), err);
-    assert_ok(stn_builder_exclude(s->builder, STN_WORLD, a.link[2], &err), err);
+    assert_ok(stn_builder_disable_collisions(s->builder, a.link[4], a.link[0], &err), err);
+    assert_ok(stn_builder_disable_collisions(s->builder, STN_WORLD, a.link[2], &err), err);
     s->model = compile_model(s->builder);
     assert_false(may_collide(s, a.shape[0], a.shape[4]));
     assert_true(may_collide(s, a.shape[1], a.shape[4])); // same body, another link
@@ -132,7 +132,7 @@ static void excluding_the_world_covers_a_root_link_of_that_name(void **state) {
     scene *s = *state;
     stn_error err;
     arm_shapes a = build_arm(s, "world", false);
-    assert_ok(stn_builder_exclude(s->builder, STN_WORLD, a.link[4], &err), err);
+    assert_ok(stn_builder_disable_collisions(s->builder, STN_WORLD, a.link[4], &err), err);
     s->model = compile_model(s->builder);
     assert_false(may_collide(s, a.shape[4], a.shape[0]));
     assert_false(may_collide(s, a.shape[4], a.ground));
@@ -154,8 +154,8 @@ static void many_excludes_are_all_found(void **state) {
     for (int32_t i = BALLS - 1; i >= 0; i--) {
         for (int32_t j = 0; j < i; j++) {
             if ((i * j) % 7 == 3) {
-                assert_ok(stn_builder_exclude(s->builder, (i + j) % 2 == 0 ? link[i] : link[j],
-                                              (i + j) % 2 == 0 ? link[j] : link[i], &err),
+                assert_ok(stn_builder_disable_collisions(s->builder, (i + j) % 2 == 0 ? link[i] : link[j],
+                                                         (i + j) % 2 == 0 ? link[j] : link[i], &err),
                           err);
             }
         }
@@ -206,7 +206,7 @@ static void assert_same(const stn_material *a, const stn_material *b) {
     assert_true((isnan(a->mu_static) && isnan(b->mu_static)) || fabs(a->mu_static - b->mu_static) < 1e-15);
 }
 
-/// One row of the table of docs/lua.md, "Describing".
+/// One row of the table of docs/lua.md, "Bodies and their contact".
 typedef struct rule {
     stn_material a, b, expected;
     double weight_a;
@@ -274,10 +274,10 @@ static void later_overrides_win_and_unset_members_fall_through(void **state) {
     one.mu = 0.2;
     pair.mu = 0.3, pair.restitution = 0.9;
     floor.mu = 0.4;
-    assert_ok(stn_builder_override(s->builder, STN_ANY, STN_ANY, &all, &err), err);
-    assert_ok(stn_builder_override(s->builder, link[0], STN_ANY, &one, &err), err);
-    assert_ok(stn_builder_override(s->builder, link[1], link[0], &pair, &err), err);
-    assert_ok(stn_builder_override(s->builder, STN_WORLD, link[2], &floor, &err), err);
+    assert_ok(stn_builder_set_contact_material(s->builder, STN_ANY, STN_ANY, &all, &err), err);
+    assert_ok(stn_builder_set_contact_material(s->builder, link[0], STN_ANY, &one, &err), err);
+    assert_ok(stn_builder_set_contact_material(s->builder, link[1], link[0], &pair, &err), err);
+    assert_ok(stn_builder_set_contact_material(s->builder, STN_WORLD, link[2], &floor, &err), err);
     s->model = compile_model(s->builder);
     stn_pair_material m = stn_model_pair_material(s->model, g[0], g[1]);
     assert_near(m.value.mu, 0.3, 0.0);
@@ -339,7 +339,7 @@ static void many_overrides_act_as_if_looked_at_one_by_one(void **state) {
         double more = choice[random_below(&r, 4)];
         calls[i].material.mu_static = isnan(calls[i].material.mu) ? more : calls[i].material.mu + more;
         stn_error err;
-        assert_ok(stn_builder_override(s->builder, calls[i].a, calls[i].b, &calls[i].material, &err), err);
+        assert_ok(stn_builder_set_contact_material(s->builder, calls[i].a, calls[i].b, &calls[i].material, &err), err);
     }
     s->model = compile_model(s->builder);
     int32_t changed = 0;

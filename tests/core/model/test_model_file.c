@@ -157,12 +157,12 @@ static void add_rules(stn_model_builder *b, int32_t a, int32_t c) {
     add_shape(b, STN_WORLD, stn_shape_half_space());
     add_shape(b, c, stn_shape_capsule(0.1, 0.2));
     add_shape(b, c, stn_shape_ellipsoid(stn_vec3_make(0.1, 0.2, 0.3)));
-    assert_ok(stn_builder_exclude(b, a, c, &err), err);
-    assert_ok(stn_builder_exclude(b, STN_WORLD, c, &err), err);
-    assert_ok(stn_builder_override(b, a, STN_ANY, &rough, &err), err);
+    assert_ok(stn_builder_disable_collisions(b, a, c, &err), err);
+    assert_ok(stn_builder_disable_collisions(b, STN_WORLD, c, &err), err);
+    assert_ok(stn_builder_set_contact_material(b, a, STN_ANY, &rough, &err), err);
     rough.mu = 0.1;
     rough.stiffness = NAN;
-    assert_ok(stn_builder_override(b, a, STN_WORLD, &rough, &err), err);
+    assert_ok(stn_builder_set_contact_material(b, a, STN_WORLD, &rough, &err), err);
 }
 
 static void add_deformable(stn_context *context, stn_model_builder *b) {

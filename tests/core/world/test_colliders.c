@@ -159,13 +159,13 @@ static void fill_world(stn_random *r, stn_model_builder *b, bool overrides) {
     }
     random_surface(r, b, STN_WORLD);
     for (int32_t k = 0; k < 6; k++) {
-        assert_ok(stn_builder_exclude(b, random_below(r, links), random_below(r, links + 1) - 1, &err), err);
+        assert_ok(stn_builder_disable_collisions(b, random_below(r, links), random_below(r, links + 1) - 1, &err), err);
     }
     for (int32_t k = 0; overrides && k < 5; k++) {
         stn_material material = random_material(r);
         int32_t one = k == 0 ? STN_ANY : random_below(r, links + 1) - 1;
         int32_t two = k < 3 ? STN_ANY : random_below(r, links + 1) - 1;
-        assert_ok(stn_builder_override(b, one, two, &material, &err), err);
+        assert_ok(stn_builder_set_contact_material(b, one, two, &material, &err), err);
     }
     const double x[9] = {0.0, 0.0, 1.0, 0.0, 0.0, 2.0, 0.0, 0.0, 3.0}, m[3] = {1.0, 1.0, 1.0};
     stn_nodes_spec nodes = {"cloud", 3, x, m, 0.05, random_material(r)};
@@ -288,7 +288,7 @@ static void pairs_that_filters_or_exclusions_keep_apart_may_lack_a_contact(void 
         box.mask = k == 1 ? 2 : UINT32_MAX;
         assert_ok(stn_builder_add_geometry(b, two, &box, &geometry, &err), err);
         if (k == 2) {
-            assert_ok(stn_builder_exclude(b, one, two, &err), err);
+            assert_ok(stn_builder_disable_collisions(b, one, two, &err), err);
         }
         assert_int_equal(stn_world_compile(world, &err), k == 0 ? STN_ERR_UNSUPPORTED : STN_OK);
         stn_world_destroy(world);

@@ -88,7 +88,7 @@ static stn_world *crowd(stn_context *context, uint64_t seed) {
     stn_mesh_release(hull);
     stn_material slow = stn_material_unset();
     slow.relaxation_time = 0.2; // so that overlaps last
-    assert_ok(stn_builder_override(stn_world_builder(world), STN_ANY, STN_ANY, &slow, &err), err);
+    assert_ok(stn_builder_set_contact_material(stn_world_builder(world), STN_ANY, STN_ANY, &slow, &err), err);
     assert_ok(stn_world_compile(world, &err), err);
     return world;
 }

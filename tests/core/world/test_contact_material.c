@@ -152,9 +152,9 @@ static void overrides_state_the_contact_itself(void **state) {
         stn_world *world = two_balls(*state, &options, surface, -1e-4);
         stn_model_builder *b = stn_world_builder(world);
         stn_error err;
-        assert_ok(stn_builder_override(b, STN_ANY, STN_ANY, &cases[i].all, &err), err);
-        assert_ok(stn_builder_override(b, stn_builder_find_link(b, -1, "b/b"), stn_builder_find_link(b, -1, "a/a"),
-                                       &cases[i].pair, &err),
+        assert_ok(stn_builder_set_contact_material(b, STN_ANY, STN_ANY, &cases[i].all, &err), err);
+        assert_ok(stn_builder_set_contact_material(b, stn_builder_find_link(b, -1, "b/b"),
+                                                   stn_builder_find_link(b, -1, "a/a"), &cases[i].pair, &err),
                   err);
         const stn_constraint *c = first_contact(world);
         assert_non_null(c);

@@ -80,7 +80,7 @@ static void drive(stn_world *world, int32_t pd, int32_t i, stn_snapshot **kept) 
         assert_ok(stn_world_restore(world, *kept, &err), err);
         break;
     case 36:
-        assert_ok(stn_world_signal(world, "height", s->q[2], &err), err);
+        assert_ok(stn_world_plot(world, "height", s->q[2], &err), err);
         break;
     default:
         break;

@@ -131,7 +131,7 @@ static void a_log_has_one_header_and_a_row_a_step(void **state) {
     stn_world *world = busy_world(*state);
     stn_instance *csv = NULL;
     stn_error err;
-    assert_ok(stn_world_signal(world, "answer", 42.0, &err), err);
+    assert_ok(stn_world_plot(world, "answer", 42.0, &err), err);
     assert_ok(stn_instance_create(*state, STN_KIND_RECORDER, "csv", NULL, 0, &csv, &err), err);
     assert_ok(stn_world_record(world, csv, path, &err), err);
     scene_steps(world, 25);

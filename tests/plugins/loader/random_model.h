@@ -239,7 +239,7 @@ static inline void random_model_add(random_model *m, uint64_t seed, int32_t coun
     for (int32_t k = 0; k < count / 2; k++) {
         int32_t a = random_below(&m->r, count), b = random_below(&m->r, count);
         if (a != b) {
-            assert_int_equal(stn_builder_exclude(m->builder, m->link[a], m->link[b], NULL), STN_OK);
+            assert_int_equal(stn_builder_disable_collisions(m->builder, m->link[a], m->link[b], NULL), STN_OK);
         }
     }
 }

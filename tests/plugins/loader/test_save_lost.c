@@ -66,7 +66,7 @@ static stn_model *make_lossy(fixture *f) {
         shape.material.stiffness = 1e5;
         shape.material.restitution = 0.1 * i;
         add_shape(&w, &shape);
-        assert_ok(stn_builder_exclude(w.builder, w.links[1 + i], STN_WORLD, &f->err), f->err);
+        assert_ok(stn_builder_disable_collisions(w.builder, w.links[1 + i], STN_WORLD, &f->err), f->err);
     }
     assert_ok(stn_builder_add_keyframe(w.builder, w.robot, &key, &f->err), f->err);
     assert_ok(stn_builder_set_base(w.builder, w.robot, &base, true, &f->err), f->err);

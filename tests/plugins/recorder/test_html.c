@@ -249,9 +249,9 @@ static void series_hold_every_step_in_single_precision(void **state) {
     assert_ok(stn_world_observe(world, look, &w, &err), err);
     record(world, number_setting("frame_rate", 60.0));
     for (int32_t i = 0; i < 300; i++) {
-        assert_ok(stn_world_signal(world, "early \"<b>", i == 7 ? (double)NAN : 0.1 * i, &err), err);
+        assert_ok(stn_world_plot(world, "early \"<b>", i == 7 ? (double)NAN : 0.1 * i, &err), err);
         if (i >= 250) {
-            assert_ok(stn_world_signal(world, "sp\xc3\xa4t", -i, &err), err);
+            assert_ok(stn_world_plot(world, "sp\xc3\xa4t", -i, &err), err);
         }
         scene_steps(world, 1);
     }
