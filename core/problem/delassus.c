@@ -8,7 +8,6 @@
 #include "problem/inverse.h"
 #include "problem/jacobian.h"
 #include "problem/local_form.h"
-#include "problem/natural_map.h"
 
 // Constraints of every tree, ascending; `side` tells which of their two blocks it is.
 typedef struct touch {
