@@ -81,7 +81,7 @@ enum { WITH_MEAN = 1, WITH_MEDIAN = 2, WITH_P99 = 4, WITH_MAX = 8 };
 /// { "mean": .., "max": .. } of the samples, as `which` says.
 static void add_summary(cJSON *json, const char *name, const stn_session *session, stn_sample sample, int which) {
     stn_summary s = {NAN, NAN, NAN, NAN};
-    stn_statistics_summary(session, sample, &s);
+    stn_statistics_summary(session->context, &session->statistics, sample, &s);
     cJSON *object = cJSON_AddObjectToObject(json, name);
     const struct {
         int bit;
@@ -196,7 +196,7 @@ cJSON *cli_run_json(const stn_session *session, const cli_run_end *end) {
     cli_json_add_real(model, "nv", session->nv);
     add_steps(json, session, end);
     cli_json_add_real(json, "peak_rss_kb", (double)peak_kilobytes());
-    cli_json_add_real(json, "allocations_per_step", stn_statistics_allocations(session, warm_up(session)));
+    cli_json_add_real(json, "allocations_per_step", stn_statistics_allocations(&session->statistics, warm_up(session)));
     add_checks(json, session);
     add_results(json, session);
     add_failure(json, session);
@@ -278,9 +278,9 @@ static void print_table(const stn_session *session) {
     for (int32_t i = 0; i < STN_COUNT(lines); i++) {
         stn_summary figures = {NAN, NAN, NAN, NAN};
         if (lines[i].sample == STN_SAMPLE_momentum) {
-            stn_statistics_momentum(session, &figures);
+            stn_statistics_momentum(session->context, &session->statistics, &figures);
         } else {
-            stn_statistics_summary(session, lines[i].sample, &figures);
+            stn_statistics_summary(session->context, &session->statistics, lines[i].sample, &figures);
         }
         fprintf(stderr, "  %-16s", lines[i].name);
         print_cell(figures.mean);

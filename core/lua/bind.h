@@ -28,8 +28,6 @@ typedef struct stn_lua_world {
     bool compiled, begun; // begun: the first step was asked for
     int64_t made;         // steps that scripts made, whatever reset, restore or load_state did to the state's number
     double made_time;     // and the sum of their dt [s]
-    bool touched;         // state or gravity was changed by hand since the last step
-    bool first;           // of the session's worlds to step
     bool has_columns;     // by world:log
     int64_t tables_begin; // `made` from which on a table that is open gets no new columns; INT64_MAX: none is open
     lua_State *L;         // while it steps: where, and the world's index there
@@ -38,9 +36,7 @@ typedef struct stn_lua_world {
     char compiled_at[128]; // "file:line" of the call that completed the model
     char compiled_by[32];  // and its name: "controller", "run"; "" when Lua does not tell
     int32_t unnamed;       // bodies that were named automatically
-    // energy book-keeping of the statistics
-    double energy, balance, balance_low; // E; E - work; its running minimum [J]
-    int64_t allocations;                 // of the context when the step was called
+    stn_world_account account; // of the session's statistics
 } stn_lua_world;
 
 /// A robot, link, joint, controller or constraint of a world. User value 1: the world.
@@ -290,11 +286,6 @@ void stn_lua_motions_copy(lua_State *L, int from, int to);
 
 /// The reason when the value is what stn.skip raises, else NULL.
 const char *stn_lua_skip_reason(lua_State *L, int index);
-/// Statistics of a world: called before each step and, as an observer, after it.
-void stn_statistics_before(stn_lua_world *w);
-/// Before a world goes: what contacts did in its last step, when the run is about it.
-void stn_statistics_end(const stn_lua_world *w);
-stn_status stn_statistics_observe(void *user, const stn_observation *observation, stn_error *err);
 
 // Classes and functions, by file.
 void stn_lua_open_world(lua_State *L);

@@ -121,7 +121,7 @@ void stn_lua_set_coordinates(lua_State *L, stn_lua_world *w, stn_lua_quantity qu
     bool position = quantity == STN_LUA_POSITION;
     stn_lua_check(L, position ? stn_world_set_q(w->world, values, &err) : stn_world_set_v(w->world, values, &err),
                   &err);
-    w->touched = true;
+    w->account.touched = true;
 }
 
 /// Pushes the values of a robot, as one list or by name.

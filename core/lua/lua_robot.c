@@ -166,7 +166,7 @@ static int robot_set_pose(lua_State *L) {
     stn_error err = {0};
     int32_t body = moving_root(L, o, "set_pose");
     stn_lua_check(L, stn_world_set_body_pose(o->world->world, body, &pose, &err), &err);
-    o->world->touched = true;
+    o->world->account.touched = true;
     return 0;
 }
 
@@ -177,7 +177,7 @@ static int robot_set_velocity(lua_State *L) {
     stn_error err = {0};
     int32_t body = moving_root(L, o, "set_velocity");
     stn_lua_check(L, stn_world_set_body_velocity(o->world->world, body, linear, angular, &err), &err);
-    o->world->touched = true;
+    o->world->account.touched = true;
     return 0;
 }
 

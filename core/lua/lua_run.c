@@ -40,7 +40,7 @@ static void begin(lua_State *L, int index, stn_lua_world *w) {
         return;
     }
     session->stepped = true;
-    w->first = true;
+    w->account.first = true;
     stn_lua_world_describe(w);
     for (int32_t i = 0; i < session->record_count; i++) {
         const char *path = session->record_paths[i];
@@ -84,7 +84,7 @@ static void make_step(lua_State *L, int index, stn_lua_world *w) {
         begin(L, index, w);
     }
     stn_lua_motions_step(L, lua_absindex(L, index), w);
-    stn_statistics_before(w);
+    stn_account_before(&w->account, w->world);
     stn_error err = {0};
     double dt = stn_world_dt(w->world);
     w->L = L;

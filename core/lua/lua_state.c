@@ -40,7 +40,7 @@ static int world_set_state(lua_State *L) {
     if (has_v) {
         stn_lua_check(L, stn_world_set_v(w->world, v, &err), &err);
     }
-    w->touched = true;
+    w->account.touched = true;
     return 0;
 }
 
@@ -81,7 +81,7 @@ static int world_restore(lua_State *L) {
     snapshot_object *o = luaL_checkudata(L, 2, STN_LUA_SNAPSHOT);
     stn_error err = {0};
     stn_lua_check(L, stn_world_restore(w->world, o->snapshot, &err), &err);
-    w->touched = true;
+    w->account.touched = true;
     return 0;
 }
 
@@ -103,7 +103,7 @@ static int world_load_state(lua_State *L) {
     stn_error err = {0};
     stn_lua_check(L, stn_snapshot_load(w->session->context, path, &o->snapshot, &err), &err);
     stn_lua_check(L, stn_world_restore(w->world, o->snapshot, &err), &err);
-    w->touched = true;
+    w->account.touched = true;
     return 0;
 }
 
@@ -126,7 +126,7 @@ static int world_reset(lua_State *L) {
     stn_lua_world_complete(L, 1, w);
     stn_world_reset(w->world);
     stn_lua_world_apply_start(L, 1, w);
-    w->touched = true;
+    w->account.touched = true;
     return 0;
 }
 
@@ -142,7 +142,7 @@ static int world_hash(lua_State *L) {
 static int world_set_gravity(lua_State *L) {
     stn_lua_world *w = stn_lua_world_idle(L, 1, "world:set_gravity");
     stn_world_set_gravity(w->world, stn_lua_vector(L, 2, "world:set_gravity", "m/s^2"));
-    w->touched = true;
+    w->account.touched = true;
     return 0;
 }
 

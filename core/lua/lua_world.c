@@ -49,7 +49,8 @@ static void read_scalars(const stn_fields *f, const stn_session *session, stn_wo
 /// Empty world object: its tables exist before anything can fail.
 static stn_lua_world *push_world(lua_State *L, stn_session *session) {
     stn_lua_world *w = lua_newuserdatauv(L, sizeof *w, 6);
-    *w = (stn_lua_world){.session = session, .energy = NAN, .tables_begin = INT64_MAX};
+    *w = (stn_lua_world){.session = session, .tables_begin = INT64_MAX};
+    w->account = (stn_world_account){.statistics = &session->statistics, .profiled = session->profile, .energy = NAN};
     for (int i = 1; i <= 6; i++) {
         lua_newtable(L);
         lua_setiuservalue(L, -2, i);
@@ -179,6 +180,25 @@ static void note_completion(lua_State *L, stn_lua_world *w) {
     }
 }
 
+static stn_status observe(void *user, const stn_observation *o, stn_error *err) {
+    stn_lua_world *w = user;
+    stn_session *session = w->session;
+    if (o->report == NULL || !stn_account_begun(&w->account)) {
+        return STN_OK; // not a step of the script's
+    }
+    stn_status status = stn_account_observe(&w->account, session->context, o, err);
+    if (status == STN_OK && session->progress != NULL) {
+        session->progress(session->progress_user, o, session->end_time);
+    }
+    return status;
+}
+
+/// Has the world told of its steps: to the session's statistics and its progress line.
+static void watch(lua_State *L, stn_lua_world *w) {
+    stn_error err = {0};
+    stn_lua_check(L, stn_world_observe(w->world, observe, w, &err), &err);
+}
+
 void stn_lua_world_complete(lua_State *L, int index, stn_lua_world *w) {
     if (w->compiled) {
         return;
@@ -188,7 +208,7 @@ void stn_lua_world_complete(lua_State *L, int index, stn_lua_world *w) {
     stn_lua_check(L, stn_world_compile(w->world, &err), &err);
     w->compiled = true;
     note_completion(L, w);
-    stn_lua_check(L, stn_world_observe(w->world, stn_statistics_observe, w, &err), &err);
+    watch(L, w);
     stn_lua_world_apply_start(L, self, w);
     if (!w->session->stepped) {
         stn_lua_world_describe(w);
@@ -222,7 +242,7 @@ static int world_close(lua_State *L) {
     stn_lua_world *w = luaL_checkudata(L, 1, STN_LUA_WORLD);
     stn_world *world = w->world != NULL ? stn_lua_world_idle(L, 1, "world:close")->world : NULL;
     if (world != NULL) {
-        stn_statistics_end(w);
+        stn_account_end(&w->account, w->world);
     }
     w->world = NULL;
     stn_error err = {0};
@@ -239,7 +259,7 @@ static int world_collect(lua_State *L) {
     stn_session *session = w->session;
     stn_error err = {0};
     if (w->world != NULL) {
-        stn_statistics_end(w);
+        stn_account_end(&w->account, w->world);
     }
     if (w->world != NULL && stn_world_close_recordings(w->world, &err) < 0) {
         if (session->owns_context || session->unwritten.status < 0) {
@@ -266,7 +286,7 @@ static int world_clone(lua_State *L) {
         lua_setiuservalue(L, -2, i);
     }
     stn_lua_motions_copy(L, 1, lua_gettop(L));
-    stn_lua_check(L, stn_world_observe(copy->world, stn_statistics_observe, copy, &err), &err);
+    watch(L, copy);
     return 1;
 }
 

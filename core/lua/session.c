@@ -38,7 +38,7 @@ void stn_session_clear(stn_session *session) {
     stn_release(context, session->overrides);
     stn_release(context, session->assertion);
     stn_release(context, session->skipped);
-    stn_statistics_clear(session);
+    stn_statistics_clear(context, &session->statistics);
     if (session->owns_context) {
         stn_context_destroy(context);
     }

@@ -9,7 +9,7 @@
 
 #include <stiction/stiction.h>
 
-#include "lua/samples.h"
+#include "statistics/statistics.h"
 
 struct lua_State;
 
@@ -48,58 +48,6 @@ typedef struct stn_result {
     double value;
     char *unit; // may be NULL
 } stn_result;
-
-/// What is sampled at every step: counters, then the residuals in the order of STN_CERTIFICATE_FIELDS.
-typedef enum stn_sample {
-    STN_SAMPLE_STEP_US,
-    STN_SAMPLE_ITERATIONS,
-    STN_SAMPLE_CONTACTS,
-    STN_SAMPLE_OVERLAP,
-    STN_SAMPLE_ALLOCATIONS, // of all steps until then, this one included
-#define STN_SAMPLE_FIELD(member, name, unit, text) STN_SAMPLE_##member,
-    STN_CERTIFICATE_FIELDS(STN_SAMPLE_FIELD)
-#undef STN_SAMPLE_FIELD
-        STN_SAMPLE_MOMENTUM_SIZE, // what the momentum error is relative to [sqrt(J)]
-    STN_SAMPLE_COUNT
-} stn_sample;
-
-/// Sums over the steps in which nothing interrupted the thread: other work on the machine is not part of a profile.
-typedef struct stn_profile {
-    int64_t steps;
-    double step_us, script_us; // steps; what passes between them, without observers
-    double stage_us[STN_STAGE_COUNT], phase_us[STN_PHASE_COUNT];
-    double last;        // when the step before was observed [us], 0: there is none
-    long interruptions; // of the thread until then
-} stn_profile;
-
-/// The contacts of one step.
-typedef struct stn_contact_tally {
-    int32_t open, sticking, slipping;
-    double slip_speed, glide_gap; // the largest of those with force [m/s], [m]
-} stn_contact_tally;
-
-/// Of some momentum errors.
-typedef struct stn_momentum_bin {
-    double sum, max;
-} stn_momentum_bin;
-
-/// Every step of every world of the session.
-typedef struct stn_statistics {
-    stn_samples samples;              // columns: stn_sample
-    stn_momentum_bin *momentum;       // errors by their size in absolute terms: statistics.c
-    stn_profile profile;              // when one was asked for
-    double simulated;                 // [s]
-    int64_t not_converged;            // steps
-    int64_t not_finite;               // steps with NaN in the certificate's inputs
-    int64_t captured;                 // contact problems that were saved
-    double energy_first, energy_last; // of the first world that steps, NaN without steps [J]
-    stn_contact_tally contacts_last;  // of that world, when it was closed
-    double energy_rise;               // largest rise of mechanical energy minus work above its running minimum [J]
-} stn_statistics;
-
-typedef struct stn_summary {
-    double mean, median, p99, max; // NaN when no sample applies
-} stn_summary;
 
 /// The step that ended the run.
 typedef struct stn_failure {
@@ -180,16 +128,6 @@ bool stn_session_add_check(stn_session *session, const char *name, bool ok, doub
                            const char *unit);
 /// A line about the first check from `first` on that failed, in `text`; NULL when none did.
 const char *stn_session_failed_check(const stn_session *session, int32_t first, char *text, size_t size);
-
-/// Mean and maximum of the samples that are no NaN, exactly; median and 99th percentile as exactly as samples.h says.
-/// False: out of memory.
-bool stn_statistics_summary(const stn_session *session, stn_sample which, stn_summary *out);
-/// The same of the momentum error, with 0 where the residual is rounding beside the largest momentum of the run:
-/// relative to itself that of a body at rest says nothing.
-bool stn_statistics_momentum(const stn_session *session, stn_summary *out);
-/// Allocations a step after the first `steps`, NaN when there are no more; of runs that samples.h thins out after a few more.
-double stn_statistics_allocations(const stn_session *session, int64_t steps);
-void stn_statistics_clear(stn_session *session);
 
 /// Runs a file in a fresh state with the module, search paths beside the script, and an assert that says where; the
 /// state is closed afterwards, and with it every world and recording. STN_ERR_FILE and STN_ERR_PARSE: it cannot be read

@@ -71,14 +71,14 @@ static void fill(fixture *f, const double *values, int64_t count) {
 static void test_summaries_are_exact(void **state) {
     fixture *f = *state;
     stn_summary s;
-    assert_true(stn_statistics_summary(&f->session, STN_SAMPLE_STEP_US, &s));
+    assert_true(stn_statistics_summary(f->context, &f->session.statistics, STN_SAMPLE_STEP_US, &s));
     assert_true(isnan(s.mean) && isnan(s.max));
     double values[200];
     for (int i = 0; i < 200; i++) {
         values[i] = (double)((i * 37) % 200) + 1.0; // 1 to 200, shuffled
     }
     fill(f, values, 200);
-    assert_true(stn_statistics_summary(&f->session, STN_SAMPLE_STEP_US, &s));
+    assert_true(stn_statistics_summary(f->context, &f->session.statistics, STN_SAMPLE_STEP_US, &s));
     assert_near(s.mean, 100.5, 1e-12);
     assert_near(s.median, 100.5, 0.0);
     assert_near(s.p99, 198.0, 0.0); // the smallest with at least 99 % at or below it
@@ -90,7 +90,7 @@ static void test_samples_that_do_not_apply_are_left_out(void **state) {
     const double values[] = {3.0, (double)NAN, 1.0};
     stn_summary s;
     fill(f, values, 3);
-    assert_true(stn_statistics_summary(&f->session, STN_SAMPLE_STEP_US, &s));
+    assert_true(stn_statistics_summary(f->context, &f->session.statistics, STN_SAMPLE_STEP_US, &s));
     assert_near(s.mean, 2.0, 0.0);
     assert_near(s.max, 3.0, 0.0);
 }

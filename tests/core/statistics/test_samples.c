@@ -8,13 +8,14 @@
 #include "stn_random.h"
 #include "stn_test.h"
 
-#include "lua/bind.h"
+#include "base/sort.h"
+#include "statistics/statistics.h"
 
 enum { STEPS = 500000 };
 
 typedef struct fixture {
     stn_context *context;
-    stn_session session;
+    stn_statistics statistics;
     double *values; // (STEPS)
     stn_random random;
 } fixture;
@@ -23,7 +24,6 @@ static int set_up(void **state) {
     fixture *f = calloc(1, sizeof *f);
     stn_error err = {0};
     assert_ok(stn_context_create(NULL, &f->context, &err), err);
-    stn_session_init(&f->session, f->context);
     f->values = calloc(STEPS, sizeof *f->values);
     f->random.state = 7;
     *state = f;
@@ -32,7 +32,7 @@ static int set_up(void **state) {
 
 static int tear_down(void **state) {
     fixture *f = *state;
-    stn_session_clear(&f->session);
+    stn_statistics_clear(f->context, &f->statistics);
     stn_context_destroy(f->context);
     free(f->values);
     free(f);
@@ -64,11 +64,6 @@ static double value_of(int which, int32_t i, stn_random *r) {
     }
 }
 
-static int compare_reals(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /// The distance of `q` from the shares of the sorted values that are below `value`, and at most it.
 static double rank_error(const double *sorted, int64_t count, double value, double q) {
     int64_t below = 0, upto = 0;
@@ -82,11 +77,11 @@ static double rank_error(const double *sorted, int64_t count, double value, doub
 
 static void test_percentiles_of_long_runs_are_near_the_exact_ones(void **state) {
     fixture *f = *state;
-    stn_samples *samples = &f->session.statistics.samples;
+    stn_samples *samples = &f->statistics.samples;
     for (int which = 0; which < 6; which++) {
         int64_t count = 0;
         double sum = 0.0, max = -1.0;
-        stn_statistics_clear(&f->session);
+        stn_statistics_clear(f->context, &f->statistics);
         samples->columns = STN_SAMPLE_COUNT;
         for (int32_t i = 0; i < STEPS; i++) {
             double row[STN_SAMPLE_COUNT] = {0}, value = value_of(which, i, &f->random);
@@ -99,7 +94,7 @@ static void test_percentiles_of_long_runs_are_near_the_exact_ones(void **state) 
             }
         }
         stn_summary s;
-        assert_true(stn_statistics_summary(&f->session, STN_SAMPLE_STEP_US, &s));
+        assert_true(stn_statistics_summary(f->context, &f->statistics, STN_SAMPLE_STEP_US, &s));
         assert_near(s.mean, sum / (double)count, 0.0);
         assert_near(s.max, max, 0.0);
         assert_int_equal(samples->steps, STEPS);
@@ -115,7 +110,7 @@ static void test_percentiles_of_long_runs_are_near_the_exact_ones(void **state) 
 /// Every block of 2^level steps has one row, whose number is known.
 static void test_rows_are_those_of_their_steps(void **state) {
     fixture *f = *state;
-    stn_samples *samples = &f->session.statistics.samples;
+    stn_samples *samples = &f->statistics.samples;
     samples->columns = 1;
     for (int64_t i = 0; i < STEPS; i++) {
         double step = (double)i;
@@ -135,14 +130,14 @@ static void test_rows_are_those_of_their_steps(void **state) {
 /// A run of `steps`: the error, what it is relative to, and allocations of each.
 static void observe(fixture *f, int32_t steps, double (*error)(int32_t), double (*size)(int32_t),
                     int64_t (*allocations)(int32_t)) {
-    stn_lua_world world = {.session = &f->session};
+    stn_world_account account = {.statistics = &f->statistics};
     for (int32_t i = 0; i < steps; i++) {
         stn_step_report report = {.step_us = 1.0};
         stn_certificate certificate = {.momentum = error(i), .momentum_size = size(i), .finite = true};
         stn_observation o = {.report = &report, .certificate = &certificate, .dt = 1e-3};
         stn_error err = {0};
-        world.allocations = stn_context_allocations(f->context) - allocations(i);
-        assert_ok(stn_statistics_observe(&world, &o, &err), err);
+        account.allocations = stn_context_allocations(f->context) - allocations(i);
+        assert_ok(stn_account_observe(&account, f->context, &o, &err), err);
     }
 }
 
@@ -164,7 +159,7 @@ static void test_momentum_errors_of_rounding_count_as_none(void **state) {
     for (int32_t steps = 50000; steps <= STEPS; steps += STEPS - 50000) {
         double sum = 0.0, max = 0.0, largest = size_of_step(steps - 1);
         stn_summary s;
-        stn_statistics_clear(&f->session);
+        stn_statistics_clear(f->context, &f->statistics);
         observe(f, steps, error_of_step, size_of_step, allocations_of_step);
         for (int32_t i = 0; i < steps; i++) {
             bool rounded = error_of_step(i) * size_of_step(i) <= fmax(1e-14, 1e-13 * largest);
@@ -172,7 +167,7 @@ static void test_momentum_errors_of_rounding_count_as_none(void **state) {
             sum += f->values[i];
             max = fmax(max, f->values[i]);
         }
-        assert_true(stn_statistics_momentum(&f->session, &s));
+        assert_true(stn_statistics_momentum(f->context, &f->statistics, &s));
         assert_near(s.max, max, 0.0);
         assert_near(s.mean, sum / steps, 1e-12 * sum / steps);
         qsort(f->values, (size_t)steps, sizeof *f->values, compare_reals);
@@ -184,14 +179,14 @@ static void test_momentum_errors_of_rounding_count_as_none(void **state) {
 static void test_no_allocation_is_overlooked(void **state) {
     fixture *f = *state;
     observe(f, 1500, error_of_step, size_of_step, allocations_of_step);
-    assert_near(stn_statistics_allocations(&f->session, 0), 2.0, 0.0);
-    assert_near(stn_statistics_allocations(&f->session, 900), 0.5, 0.0);
-    assert_near(stn_statistics_allocations(&f->session, 1000), 0.0, 0.0);
-    assert_true(isnan(stn_statistics_allocations(&f->session, 1500)));
-    stn_statistics_clear(&f->session);
+    assert_near(stn_statistics_allocations(&f->statistics, 0), 2.0, 0.0);
+    assert_near(stn_statistics_allocations(&f->statistics, 900), 0.5, 0.0);
+    assert_near(stn_statistics_allocations(&f->statistics, 1000), 0.0, 0.0);
+    assert_true(isnan(stn_statistics_allocations(&f->statistics, 1500)));
+    stn_statistics_clear(f->context, &f->statistics);
     observe(f, STEPS, error_of_step, size_of_step, allocations_of_step);
-    assert_near(stn_statistics_allocations(&f->session, STEPS / 10) * (STEPS * 9 / 10), 1.0, 1e-3); // the one step
-    assert_near(stn_statistics_allocations(&f->session, STEPS / 2), 0.0, 0.0);
+    assert_near(stn_statistics_allocations(&f->statistics, STEPS / 10) * (STEPS * 9 / 10), 1.0, 1e-3); // the one step
+    assert_near(stn_statistics_allocations(&f->statistics, STEPS / 2), 0.0, 0.0);
 }
 
 int main(void) {

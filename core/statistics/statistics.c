@@ -10,8 +10,10 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include <stiction/dynamics.h>
+
 #include "base/sort.h"
-#include "lua/bind.h"
+#include "statistics/statistics.h"
 
 // Momentum errors by their size in absolute terms, error times what it is relative to: eight bins an octave from
 // `nothing` on, as the bits of a double have them. Which of them are rounding is known at the end of the run.
@@ -29,16 +31,15 @@ static int32_t bin_of(double absolute) {
     return bin < MOMENTUM_BINS ? (int32_t)bin : MOMENTUM_BINS - 1;
 }
 
-void stn_statistics_clear(stn_session *session) {
-    stn_samples_clear(session->context, &session->statistics.samples);
-    stn_release(session->context, session->statistics.momentum);
-    session->statistics = (stn_statistics){.energy_first = NAN, .energy_last = NAN};
+void stn_statistics_clear(stn_context *context, stn_statistics *s) {
+    stn_samples_clear(context, &s->samples);
+    stn_release(context, s->momentum);
+    *s = (stn_statistics){.energy_first = NAN, .energy_last = NAN};
 }
 
-static bool note_momentum(stn_session *session, double error, double size) {
-    stn_statistics *s = &session->statistics;
+static bool note_momentum(stn_context *context, stn_statistics *s, double error, double size) {
     if (s->momentum == NULL) {
-        s->momentum = stn_allocate(session->context, MOMENTUM_BINS, sizeof *s->momentum);
+        s->momentum = stn_allocate(context, MOMENTUM_BINS, sizeof *s->momentum);
     }
     if (s->momentum != NULL && !isnan(error)) {
         stn_momentum_bin *bin = &s->momentum[bin_of(error * size)];
@@ -49,40 +50,36 @@ static bool note_momentum(stn_session *session, double error, double size) {
 }
 
 /// Mechanical energy at the present state; elements have that of the last step.
-static double present_energy(stn_lua_world *w) {
-    const stn_kinematics *k = stn_world_kinematics(w->world);
-    return stn_kinetic_energy(k) + stn_gravitational_energy(k, stn_world_state(w->world)->gravity) +
-           stn_world_elastic_energy(w->world);
+static double present_energy(stn_world *world) {
+    const stn_kinematics *k = stn_world_kinematics(world);
+    return stn_kinetic_energy(k) + stn_gravitational_energy(k, stn_world_state(world)->gravity) +
+           stn_world_elastic_energy(world);
 }
 
-static bool started(const stn_lua_world *w) {
-    return !isnan(w->energy);
-}
-
-void stn_statistics_before(stn_lua_world *w) {
-    if (!started(w)) {
-        w->energy = w->balance = w->balance_low = present_energy(w);
-        if (w->first) {
-            w->session->statistics.energy_first = w->energy;
+void stn_account_before(stn_world_account *account, stn_world *world) {
+    if (!stn_account_begun(account)) {
+        account->energy = account->balance = account->balance_low = present_energy(world);
+        if (account->first) {
+            account->statistics->energy_first = account->energy;
         }
-    } else if (w->touched) {
-        w->energy = present_energy(w); // the change by hand is work: the balance stays
+    } else if (account->touched) {
+        account->energy = present_energy(world); // the change by hand is work: the balance stays
     }
-    w->touched = false;
-    w->allocations = stn_context_allocations(w->session->context);
+    account->touched = false;
+    account->allocations = stn_context_allocations(stn_world_context(world));
 }
 
-static void note_energy(stn_lua_world *w, const stn_step_report *report) {
-    stn_statistics *s = &w->session->statistics;
+static void note_energy(stn_world_account *account, const stn_step_report *report) {
+    stn_statistics *s = account->statistics;
     double energy = report->kinetic_J + report->potential_J + report->elastic_J;
-    w->balance += energy - w->energy - report->input_work_J;
-    w->energy = energy;
-    w->balance_low = fmin(w->balance_low, w->balance);
-    double rise = w->balance - w->balance_low;
+    account->balance += energy - account->energy - report->input_work_J;
+    account->energy = energy;
+    account->balance_low = fmin(account->balance_low, account->balance);
+    double rise = account->balance - account->balance_low;
     if (!(rise <= s->energy_rise)) { // NaN is kept
         s->energy_rise = rise;
     }
-    if (w->first) {
+    if (account->first) {
         s->energy_last = energy;
     }
 }
@@ -114,9 +111,8 @@ static void note_profile(stn_profile *p, const stn_step_report *report) {
 }
 
 /// All figures of the step.
-static bool note_samples(stn_session *session, const stn_step_report *report, const stn_certificate *c,
-                         double allocations) {
-    stn_statistics *s = &session->statistics;
+static bool note_samples(stn_context *context, stn_statistics *s, const stn_step_report *report,
+                         const stn_certificate *c, double allocations) {
     stn_samples *samples = &s->samples;
     double before = samples->steps > 0 ? samples->max[STN_SAMPLE_ALLOCATIONS] : 0.0;
     double row[STN_SAMPLE_COUNT] = {
@@ -131,40 +127,33 @@ static bool note_samples(stn_session *session, const stn_step_report *report, co
             [STN_SAMPLE_MOMENTUM_SIZE] = c != NULL ? c->momentum_size : (double)NAN,
     };
     samples->columns = STN_SAMPLE_COUNT;
-    return note_momentum(session, row[STN_SAMPLE_momentum], row[STN_SAMPLE_MOMENTUM_SIZE]) &&
-           stn_samples_add(session->context, samples, row);
+    return note_momentum(context, s, row[STN_SAMPLE_momentum], row[STN_SAMPLE_MOMENTUM_SIZE]) &&
+           stn_samples_add(context, samples, row);
 }
 
-stn_status stn_statistics_observe(void *user, const stn_observation *o, stn_error *err) {
-    stn_lua_world *w = user;
-    stn_session *session = w->session;
-    stn_statistics *s = &session->statistics;
-    double allocations = (double)(stn_context_allocations(session->context) - w->allocations);
-    if (o->report == NULL || !started(w)) {
-        return STN_OK; // not a step of the script's
-    }
-    if (!note_samples(session, o->report, o->certificate, allocations)) {
+stn_status stn_account_observe(stn_world_account *account, stn_context *context, const stn_observation *o,
+                               stn_error *err) {
+    stn_statistics *s = account->statistics;
+    double allocations = (double)(stn_context_allocations(context) - account->allocations);
+    if (!note_samples(context, s, o->report, o->certificate, allocations)) {
         return stn_fail(err, STN_ERR_MEMORY, "run statistics: out of memory after %lld steps",
                         (long long)s->samples.steps);
     }
     s->not_converged += o->report->not_converged > 0;
     s->not_finite += o->certificate != NULL && !o->certificate->finite;
-    note_energy(w, o->report);
-    if (session->profile) {
+    note_energy(account, o->report);
+    if (account->profiled) {
         note_profile(&s->profile, o->report);
     }
     s->simulated += o->dt;
-    if (session->progress != NULL) {
-        session->progress(session->progress_user, o, session->end_time);
-    }
     return STN_OK;
 }
 
-void stn_statistics_end(const stn_lua_world *w) {
-    const stn_observation *o = stn_world_observation(w->world);
-    stn_contact_tally *tally = &w->session->statistics.contacts_last;
-    w->session->statistics.captured += stn_world_captured(w->world);
-    int32_t count = w->first && o->contacts != NULL ? o->contacts->count : 0;
+void stn_account_end(const stn_world_account *account, const stn_world *world) {
+    const stn_observation *o = stn_world_observation(world);
+    stn_contact_tally *tally = &account->statistics->contacts_last;
+    account->statistics->captured += stn_world_captured(world);
+    int32_t count = account->first && o->contacts != NULL ? o->contacts->count : 0;
     for (int32_t i = 0; i < count; i++) {
         stn_contact_report r;
         stn_observation_contact(o, i, &r);
@@ -191,9 +180,8 @@ static void read_quantiles(double *values, size_t count, stn_summary *out) {
 
 /// The kept samples of a column without NaN, released by the caller; NULL: out of memory. Momentum errors of rounding
 /// up to `below`, in absolute terms, are 0.
-static double *take_column(const stn_session *session, stn_sample which, double below, size_t *count) {
-    const stn_samples *s = &session->statistics.samples;
-    double *values = stn_allocate(session->context, (size_t)s->kept + 1, sizeof *values);
+static double *take_column(stn_context *context, const stn_samples *s, stn_sample which, double below, size_t *count) {
+    double *values = stn_allocate(context, (size_t)s->kept + 1, sizeof *values);
     *count = 0;
     for (int32_t i = 0; i < s->kept && values != NULL; i++) {
         const double *row = s->values + (size_t)i * (size_t)s->columns;
@@ -205,51 +193,52 @@ static double *take_column(const stn_session *session, stn_sample which, double 
     return values;
 }
 
-bool stn_statistics_summary(const stn_session *session, stn_sample which, stn_summary *out) {
-    const stn_samples *s = &session->statistics.samples;
+bool stn_statistics_summary(stn_context *context, const stn_statistics *statistics, stn_sample which,
+                            stn_summary *out) {
+    const stn_samples *s = &statistics->samples;
     size_t count;
     *out = (stn_summary){NAN, NAN, NAN, NAN};
     if (s->steps == 0 || s->count[which] == 0.0) {
         return true;
     }
-    double *values = take_column(session, which, -1.0, &count);
+    double *values = take_column(context, s, which, -1.0, &count);
     if (values != NULL && count > 0) {
         read_quantiles(values, count, out);
     }
     out->mean = s->sum[which] / s->count[which];
     out->max = s->max[which];
-    stn_release(session->context, values);
+    stn_release(context, values);
     return values != NULL;
 }
 
-bool stn_statistics_momentum(const stn_session *session, stn_summary *out) {
-    const stn_samples *s = &session->statistics.samples;
+bool stn_statistics_momentum(stn_context *context, const stn_statistics *statistics, stn_summary *out) {
+    const stn_samples *s = &statistics->samples;
     size_t count;
     *out = (stn_summary){NAN, NAN, NAN, NAN};
     if (s->steps == 0 || s->count[STN_SAMPLE_momentum] == 0.0) {
         return true;
     }
     double below = fmax(nothing, rounding * s->max[STN_SAMPLE_MOMENTUM_SIZE]), sum = 0.0, max = 0.0;
-    double *values = take_column(session, STN_SAMPLE_momentum, below, &count);
+    double *values = take_column(context, s, STN_SAMPLE_momentum, below, &count);
     for (size_t i = 0; i < count && s->level == 0; i++) {
         sum += values[i];
         max = fmax(max, values[i]);
     }
     for (int32_t bin = bin_of(below) + 1; bin < MOMENTUM_BINS && s->level > 0; bin++) {
-        sum += session->statistics.momentum[bin].sum;
-        max = fmax(max, session->statistics.momentum[bin].max);
+        sum += statistics->momentum[bin].sum;
+        max = fmax(max, statistics->momentum[bin].max);
     }
     if (values != NULL && count > 0) {
         read_quantiles(values, count, out);
     }
     out->mean = sum / s->count[STN_SAMPLE_momentum];
     out->max = max;
-    stn_release(session->context, values);
+    stn_release(context, values);
     return values != NULL;
 }
 
-double stn_statistics_allocations(const stn_session *session, int64_t steps) {
-    const stn_samples *s = &session->statistics.samples;
+double stn_statistics_allocations(const stn_statistics *statistics, int64_t steps) {
+    const stn_samples *s = &statistics->samples;
     if (s->steps <= steps) {
         return (double)NAN;
     }

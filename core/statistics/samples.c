@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lua/samples.h"
+#include "statistics/samples.h"
 
 #include <math.h>
 #include <string.h>
