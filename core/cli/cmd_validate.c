@@ -50,11 +50,11 @@ static const char *advice_of(const validate_check *check, const validate_result 
         return "calls on other workers and other contexts share static data (nm -n tells its name): keep things in the "
                "instance, the workspace, the memory that the core gives, or the arena";
     case VALIDATE_BROKEN:
-        return "look for pointers that may be NULL (of a solver: what `needs` does not ask for); for a debugger, the "
-               "plugin "
-               "by its id, in STICTION_PLUGIN_PATH: gdb -ex 'set follow-fork-mode child' --args stiction validate ID "
-               "-k "
-               "CHECK";
+        return "a debugger shows where, with the plugin by its id, in STICTION_PLUGIN_PATH: gdb -ex 'set "
+               "follow-fork-mode "
+               "child' --args stiction validate ID -k CHECK; after a crash look first for pointers that may be NULL "
+               "(of a "
+               "solver: what `needs` does not ask for)";
     }
     return check->advice;
 }
