@@ -4,8 +4,8 @@
 #
 # Every scene of scripts/ under every solver that the registry finds: the bytes of the state after each step must be the
 # same for 1, 2, 4 and 8 workers, on one processor, run after run in one process and in several, in clones and after
-# checkpoints (hashes.lua). Prints a table, a scene a line and a solver a column: a hash of all states, made by every
-# variant; exit status 1 where a variant gave another one. --quick: each scene with one solver, each solver with a few
+# checkpoints (hashes.lua). Prints a table, a scene a line and a solver a column: a hash of all states and how many variants
+# gave it; exit status 1 where one gave another. --quick: each scene with one solver, each solver with a few
 # scenes, two variants. --tier: quick unless STICTION_TEST_TIER is full. A plugin of one's own is found by
 # STICTION_PLUGIN_PATH.
 set -euo pipefail
@@ -80,7 +80,7 @@ for pair in "${pairs[@]}"; do
             found=$((found + 1))
         else
             other=$folder/$i.$k.$v/hashes
-            line=$(cmp "$first" "$other" 2>&1 | sed -n 's/.* line \([0-9]*\)$/\1/p')
+            line=$(cmp "$first" "$other" 2>&1 | sed -n 's/.* line \([0-9]*\)$/\1/p' || true)
             echo "${scenes[i]}, ${solvers[k]}: ${variants[v]} (workers, way, processors): another state than by ${variants[0]}" \
                 "after step ${line:-?}; $(tail -n 2 "$other" | head -n 1)"
         fi
@@ -89,7 +89,7 @@ for pair in "${pairs[@]}"; do
     if [ $found != ${#variants[@]} ]; then
         differ=$((differ + 1)) cell[$pair]="DIFFER $found"
     elif grep -qE '^[0-9a-f]{16}$' "$first"; then
-        same=$((same + 1)) cell[$pair]=$hash
+        same=$((same + 1)) cell[$pair]="$hash x$found"
     else
         idle=$((idle + 1)) cell[$pair]=-
     fi
