@@ -161,7 +161,7 @@ int cmd_compare(int argc, char **argv) {
         {"tolerance", 0, CLI_REAL, "E", "relative residual at which a solve is done; default 1e-9", &o->tolerance},
         {"max-iterations", 0, CLI_INT, "N", "iterations before giving up; default: each solver's own",
          &o->max_iterations},
-        {"timeout", 0, CLI_REAL, "S", "wall time of a solve [s]; default 60", &o->timeout_s},
+        {"timeout", 0, CLI_REAL, "SECONDS", "wall time of a solve [s]; default 60", &o->timeout_s},
         {"jobs", 'j', CLI_INT, "N", "solves at a time; default: half of the processors", &o->jobs},
         {"set", 0, CLI_TEXTS, "P.NAME=VALUE", "a parameter; P is a solver, all of them (solver) or their law", &o->set},
         {"cold", 0, CLI_FLAG, NULL, "starts from no impulses instead of the start that a file gives", &o->cold},

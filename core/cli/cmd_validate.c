@@ -293,9 +293,9 @@ int cmd_validate(int argc, char **argv) {
         {"seed", 0, CLI_INT, "N", "of everything random; default 1", &o.seed},
         {"law", 0, CLI_TEXT, "ID", "the contact law of a convex solver; default sap", &o.law},
         {"set", 0, CLI_TEXTS, "NAME=VALUE", "a parameter of the plugin", &o.set},
-        {"timeout", 0, CLI_REAL, "S", "seconds after which a check counts as hanging; 120, with --full 1800",
+        {"timeout", 0, CLI_REAL, "SECONDS", "seconds after which a check counts as hanging; 120, with --full 1800",
          &o.timeout},
-        {"save", 0, CLI_TEXT, "FOLDER",
+        {"save", 0, CLI_TEXT, "DIR",
          "writes problems at which checks failed into a folder that is there, for stiction solve", &o.save},
         {"json", 0, CLI_FLAG, NULL, "the results as JSON on stdout", &o.json},
     };

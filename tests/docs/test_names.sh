@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# test_names.sh STICTION SOURCE: every key of the JSON that commands print, and every column of their tables, stands in the pages of docs/;
-# every parameter of a plugin stands in the README of that plugin, or in the table of settings that all solvers share.
+# test_names.sh STICTION SOURCE: every option of the commands, every key of the JSON that they print, and every column of their tables
+# stand in the pages of docs/; every parameter of a plugin stands in its README, but those that all solvers share.
 set -uo pipefail
 stiction=$1 source=$2
 work=$(mktemp -d) || exit 2
@@ -43,6 +43,12 @@ faults=$(
     "$stiction" validate integrator/midpoint -k "free fall" --json 2>/dev/null | keys | told "validate --json"
     "$stiction" replay r.html --json 2>/dev/null | keys | told "replay --json"
     "$stiction" plugins --json | keys | told "plugins --json"
+    for command in run test solve compare sweep info check convert plugins view replay validate new; do
+        "$stiction" "$command" --help 2>&1 | sed -nE 's/^  (-[a-z]), (--[a-z-]+).*/\1|\2/p; s/^  (--[a-z-]+).*/\1/p' | while read -r option; do
+            [ "$option" = '-h|--help' ] || grep -qE -e "(^|[^a-z-])($option)([^a-z-]|\$)" "$source"/docs/*.md ||
+                echo "$option: of stiction $command, stands in no page of docs/"
+        done
+    done
     "$stiction" plugins | awk 'NR > 1 { print $2 }' | sort -u | while read -r id; do
         "$stiction" plugins "$id" | awk '/^[a-z]/ { plugin = $1 " " $2 } /^  [a-z_]+ = / { print plugin, $1 }'
     done | while read -r kind id name; do
