@@ -93,10 +93,11 @@ static long count_interruptions(void) {
 static void note_profile(stn_profile *p, const stn_step_report *report) {
     double now = stn_clock_us(), last = p->last;
     long interruptions = count_interruptions();
-    bool disturbed = interruptions != p->interruptions;
+    bool before = p->disturbed; // its observers' time is subtracted from this step's
+    p->disturbed = last == 0.0 || interruptions != p->interruptions; // in the first step memory is found
     p->last = now;
     p->interruptions = interruptions;
-    if (disturbed || last == 0.0) {
+    if (p->disturbed || before) {
         return;
     }
     p->steps++;

@@ -29,6 +29,7 @@ typedef struct stn_profile {
     double stage_us[STN_STAGE_COUNT], phase_us[STN_PHASE_COUNT];
     double last;        // when the step before was observed [us], 0: there is none
     long interruptions; // of the thread until then
+    bool disturbed;     // that step was interrupted, or is the first
 } stn_profile;
 
 /// The contacts of one step.
