@@ -51,12 +51,12 @@ misuse "solvr mine SOURCES mine.c" "solvr is no kind of plugin"
 misuse "solver mine mine.c" "expected SOURCES a.c"
 misuse "solver mine SOURCE mine.c" "expected SOURCES a.c"
 
-# pages that are installed lead to pages that are, but for what lies elsewhere in an installed tree
+# pages that are installed lead to pages that are, but for what lies elsewhere in an installed tree, and for tests
 pages=$prefix/share/doc/stiction
 while read -r page link; do
     [ -e "$(dirname "$page")/$link" ] || fail "$page leads to $link, which is not installed"
 done < <(cd "$pages" && grep -roE '\]\([^)# ]+' --include='*.md' docs | grep -v '://' | sed "s|^|$pages/|; s|:\](| |" |
-    grep -vE ' (\.\./)+(core|models|scripts|plugins/recorder/html/viewer)/')
+    grep -vE ' (\.\./)+(core|models|scripts|tests|plugins/recorder/html/viewer)/')
 
 # the solver of docs/plugins.md is what the command writes, and the commands that it says build it and find it right
 (cd "$work" && "$stiction" new solver nsgs_example) >"$work/next" || fail "stiction new"
