@@ -115,21 +115,6 @@ void peer_scene_clear(peer_scene *s) {
     *s = (peer_scene){0};
 }
 
-bool peer_scene_is_clutter(const peer_scene *s) {
-    for (int32_t b = 1; b < s->model->body_count; b++) {
-        if (s->model->joints[s->model->bodies[b].joint].type != STN_JOINT_FLOATING) {
-            return false;
-        }
-    }
-    for (int32_t g = 0; g < s->model->geometry_count; g++) {
-        stn_shape_type type = s->model->geometries[g].shape.type;
-        if (type != STN_SHAPE_SPHERE && type != STN_SHAPE_BOX && type != STN_SHAPE_HALF_SPACE) {
-            return false;
-        }
-    }
-    return true;
-}
-
 double peer_scene_overlap(const peer_scene *s, const double *q) {
     stn_world *probe = NULL;
     stn_error err = {0};

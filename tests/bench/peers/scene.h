@@ -54,8 +54,6 @@ extern const peer_engine bullet_peer; // the same
 /// Runs a script until its first step. `settings` are "name=value", NULL at the end.
 bool peer_scene_load(peer_scene *out, const char *script, const char *const *settings);
 void peer_scene_clear(peer_scene *scene);
-/// Is every body free and every shape a sphere, a box or the ground?
-bool peer_scene_is_clutter(const peer_scene *scene);
 /// Deepest overlap of the shapes at some coordinates [m], as our own contact model sees it.
 double peer_scene_overlap(const peer_scene *scene, const double *q);
 /// The model as MJCF, with servos.

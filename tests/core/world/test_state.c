@@ -51,14 +51,21 @@ static void reset_returns_to_the_start(void **state) {
     stn_world_destroy(world);
 }
 
+/// A busy world after some steps, and its state, which the file holds, too.
+static stn_world *saved_world(stn_context *context, const char *path, stn_snapshot **snapshot) {
+    stn_world *world = busy_world(context);
+    stn_error err;
+    scene_steps(world, 150);
+    assert_ok(stn_world_snapshot(world, snapshot, &err), err);
+    assert_ok(stn_snapshot_save(*snapshot, path, &err), err);
+    return world;
+}
+
 static void a_saved_state_goes_on_bitwise(void **state) {
     const char *path = STN_BINARY_DIR "/test_state.state";
-    stn_world *world = busy_world(*state);
-    scene_steps(world, 150);
     stn_snapshot *snapshot = NULL, *loaded = NULL;
+    stn_world *world = saved_world(*state, path, &snapshot);
     stn_error err;
-    assert_ok(stn_world_snapshot(world, &snapshot, &err), err);
-    assert_ok(stn_snapshot_save(snapshot, path, &err), err);
     stn_snapshot_destroy(snapshot);
     scene_steps(world, 100);
     uint64_t hash = stn_world_hash(world);
@@ -75,12 +82,9 @@ static void a_saved_state_goes_on_bitwise(void **state) {
 
 static void a_damaged_state_file_is_refused(void **state) {
     const char *path = STN_BINARY_DIR "/test_damaged.state";
-    stn_world *world = busy_world(*state);
-    scene_steps(world, 150);
     stn_snapshot *snapshot = NULL, *loaded = NULL;
+    stn_world *world = saved_world(*state, path, &snapshot);
     stn_error err;
-    assert_ok(stn_world_snapshot(world, &snapshot, &err), err);
-    assert_ok(stn_snapshot_save(snapshot, path, &err), err);
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
     static unsigned char bytes[1 << 16];
