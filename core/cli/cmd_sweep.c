@@ -191,10 +191,10 @@ static stn_status check_names(sweep *s, double limit_s, stn_error *err) {
 
 // ------------------------------------------------------------------------------------------------------------ output
 
-/// A number, a text, null for what the row does not have.
+/// A number, a text, null for what the row does not have and for what JSON cannot say.
 static cJSON *json_of(const char *cell) {
     double value;
-    if (cell[0] == '\0' || strcmp(cell, "nan") == 0) {
+    if (cell[0] == '\0' || strcmp(cell, "nan") == 0 || strcmp(cell, "inf") == 0 || strcmp(cell, "-inf") == 0) {
         return cJSON_CreateNull();
     }
     return stn_parse_real(cell, &value) ? cli_json_real(value) : cJSON_CreateString(cell);

@@ -289,11 +289,11 @@ static stn_status read_first_scene(cli_recording *r, stn_error *err) {
         return status;
     }
     if (r->block.kind[0] == '\0') {
-        return stn_fail(
-            err, STN_ERR_PARSE,
-            r->cut ? "%s: the file was cut off before its scene; record again"
-                   : "%s: there is no scene in it: no recording, or one of a run that ended before its first frame",
-            r->path);
+        return stn_fail(err, STN_ERR_PARSE,
+                        r->cut ? "%s: the file was cut off before its scene; record again"
+                               : "%s: is no recording (stiction run SCRIPT --record FILE makes one), or its run ended "
+                                 "before the first frame",
+                        r->path);
     }
     if (strcmp(r->block.kind, "scene") != 0) {
         return damaged(r, "stands before the scene; the file is damaged", err);

@@ -291,15 +291,15 @@ static void print_table(const stn_session *session) {
     }
 }
 
-static void print_contacts(const stn_contact_tally *last) {
-    if (last->sticking + last->slipping > 0) {
-        fprintf(stderr, "  at the end %d contacts stick, %d slip, at up to %.2g m/s\n", (int)last->sticking,
-                (int)last->slipping, last->slip_speed);
-    }
-}
-
 static const char *plural(int64_t count) {
     return count == 1 ? "" : "s";
+}
+
+static void print_contacts(const stn_contact_tally *last) {
+    if (last->sticking + last->slipping > 0) {
+        fprintf(stderr, "  at the end %d contact%s stick%s, %d slip, at up to %.2g m/s\n", (int)last->sticking,
+                plural(last->sticking), last->sticking == 1 ? "s" : "", (int)last->slipping, last->slip_speed);
+    }
 }
 
 static void print_steps(const stn_session *session, const cli_run_end *end) {

@@ -120,6 +120,24 @@ static const char *reason_of(const stn_session *session, const char *word, const
     return checked ? stn_session_failed_check(session, 0, text, size) : err->text;
 }
 
+static void replace_infinite(cJSON *object, const char *name, double value) {
+    if (isinf(value)) {
+        cJSON_ReplaceItemInObjectCaseSensitive(object, name, cJSON_CreateRaw(value > 0.0 ? "1e999" : "-1e999"));
+    }
+}
+
+/// JSON has no infinity, a table does: numbers too large for a double, which the parent reads as infinite.
+static void keep_infinite(cJSON *json, const stn_session *session) {
+    cJSON *results = cJSON_GetObjectItemCaseSensitive(json, "results");
+    cJSON *check = cJSON_GetObjectItemCaseSensitive(json, "checks")->child;
+    for (int32_t i = 0; i < session->result_count; i++) {
+        replace_infinite(results, session->results[i].name, session->results[i].value);
+    }
+    for (int32_t i = 0; i < session->check_count; i++, check = check->next) {
+        replace_infinite(check, "value", session->checks[i].value);
+    }
+}
+
 int cli_sweep_run(const cli_sweep_plan *plan, int32_t run) {
     FILE *report = divert_output();
     stn_error err = {0};
@@ -140,6 +158,7 @@ int cli_sweep_run(const cli_sweep_plan *plan, int32_t run) {
     end.wall = cli_seconds_now() - start;
     cli_judge_run(&session, status, &err, &end.status);
     cJSON *json = cli_run_json(&session, &end);
+    keep_infinite(json, &session);
     cli_json_add_text(json, "reason", reason_of(&session, end.status, &err, text, sizeof text));
     char *printed = cJSON_PrintUnformatted(json);
     bool written = fputs(printed, report) >= 0 && fclose(report) == 0;

@@ -136,6 +136,12 @@ static void a_recorded_run_is_the_same_again(void **state) {
     record();
     stn_expect_part("replay r.html --check " ERRORS, 0, "r.html: the same\n  200 steps, 0.4 s simulated");
     stn_expect_part("replay r.html --check --threads 2 --json 2>/dev/null", 0, "\"the same\"");
+    write_file("one.lua", "require 'stiction'.world {}:step()\n");
+    stn_expect_part("run one.lua --record one.html " ERRORS, 0, "1 step,");
+    stn_expect_part("replay one.html " ERRORS, 0, "\n  1 step,");
+    write_file("text.html", "no scene\n");
+    stn_expect_part("replay text.html " ERRORS, 2,
+                    "text.html: is no recording (stiction run SCRIPT --record FILE makes one)");
 }
 
 /// Bodies that are put elsewhere lose what held them, in the replay as in the run.

@@ -279,6 +279,7 @@ static void test_problems_of_a_run_are_captured(void **state) {
     stn_expect_part("run rest.lua -q --capture n.json --every 11 2>&1", 0, "warning: no contact problems saved");
     stn_expect_part("run rest.lua --capture o.json --every 10 2>&1", 0, "  1 contact problem saved\n");
     stn_expect_part("run rest.lua 2>&1", 0, "  momentum error ");
+    stn_expect_part("run rest.lua 2>&1", 0, "  at the end 1 contact sticks, 0 slip");
     stn_expect_part("run rest.lua --solver pgs 2>&1", 0, "  natural_ncp m/s ");
     stn_expect_part("run rest.lua --solver apgd 2>&1", 0, "  natural_ccp m/s ");
     const char *const wrong[][2] = {

@@ -402,6 +402,21 @@ static void test_json_has_a_row_of_each_run(void **state) {
     cJSON_Delete(json);
 }
 
+static void test_an_infinite_result_is_not_nan(void **state) {
+    (void)state;
+    write_file("wide.lua", "local stn = require 'stiction'\n"
+                           "stn.result('up', 1 / 0)\nstn.result('down', -1 / 0)\nstn.result('none', 0 / 0)\n"
+                           "stn.check('small', { value = 1 / 0, limit = 1 })\n");
+    const table *t = sweep("wide.lua", 0);
+    expect_cells(t, "result.up", (const char *const[]){"inf", NULL});
+    expect_cells(t, "result.down", (const char *const[]){"-inf", NULL});
+    expect_cells(t, "result.none", (const char *const[]){"nan", NULL});
+    expect_cells(t, "check.small", (const char *const[]){"inf", NULL});
+    cJSON *json = run_json("sweep wide.lua --json " QUIET, 0);
+    assert_true(cJSON_IsNull(item(cJSON_GetArrayItem(item(json, "rows"), 0), "result.up")));
+    cJSON_Delete(json);
+}
+
 /// Starts the sweep, waits for its second row, sends SIGINT; the exit status.
 static int interrupt(void) {
     pid_t process = fork();
@@ -455,6 +470,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_rows_of_a_script_that_changes_are_not_mixed, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_a_table_that_is_taken_away_is_told, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_json_has_a_row_of_each_run, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_an_infinite_result_is_not_nan, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_an_interrupt_leaves_whole_rows, enter_folder, leave_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
