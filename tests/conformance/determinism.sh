@@ -9,7 +9,7 @@
 # scenes, two variants. --tier: quick unless STICTION_TEST_TIER is full. A plugin of one's own is found by
 # STICTION_PLUGIN_PATH.
 set -euo pipefail
-export LC_ALL=C STICTION_CACHE=${STICTION_CACHE:-off} OPENBLAS_CORETYPE=${OPENBLAS_CORETYPE:-Haswell} OMP_THREAD_LIMIT=1
+export LC_ALL=C OPENBLAS_CORETYPE=${OPENBLAS_CORETYPE:-Haswell} OMP_THREAD_LIMIT=1
 
 here=$(dirname "$(readlink -f "$0")")
 scripts=$(readlink -f "$here/../../scripts")
@@ -40,6 +40,7 @@ fi
 
 folder=$(mktemp -d /tmp/stiction_determinism_XXXXXX)
 trap 'rm -rf "$folder"' EXIT
+export STICTION_CACHE=$folder/cache # meshes are read once
 
 # run NAME SCENE SOLVER WORKERS WAY PROCESSORS: the hashes of a run in NAME, or what it said instead.
 run() {
