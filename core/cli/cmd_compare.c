@@ -100,6 +100,12 @@ static int report(const comparison *c) {
     if (status == CLI_PROCEED && o->json && !cli_json_print(compare_json(c), true)) {
         status = CLI_BAD_INPUT;
     }
+    for (int32_t i = 0; i < 2 && status == CLI_PROCEED; i++) {
+        const char *path = i == 0 ? o->csv : o->html;
+        if (path != NULL) {
+            fprintf(stderr, "written: %s\n", path);
+        }
+    }
     return status == CLI_PROCEED ? CLI_DONE : status;
 }
 
@@ -154,7 +160,7 @@ int cmd_compare(int argc, char **argv) {
             .tolerance = 1e-9, .timeout_s = 60.0, .max_iterations = CLI_UNSET, .jobs = half_of_the_processors()}};
     compare_options *o = &c.options;
     const cli_option options[] = {
-        {"solvers", 0, CLI_TEXT, "A,B:NAME=VALUE,...", "which solvers, with settings of each; default: all installed",
+        {"solvers", 0, CLI_TEXT, "A,B:NAME=VALUE", "which solvers, with settings of each; default: all installed",
          &o->solvers},
         {"law", 0, CLI_TEXT, "ID", "the contact law of convex solvers; default sap. none: where they can do without",
          &o->law},

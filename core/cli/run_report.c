@@ -311,7 +311,7 @@ static void print_steps(const stn_session *session, const cli_run_end *end) {
             plural(s->samples.steps), s->simulated, end->wall, s->simulated / end->wall);
     print_table(session);
     print_contacts(&s->contacts_last);
-    fprintf(stderr, "  energy rise %.1e J\n", s->energy_rise);
+    fprintf(stderr, s->energy_rise == 0.0 ? "  energy rise 0 J\n" : "  energy rise %.1e J\n", s->energy_rise);
     if (s->not_converged > 0) {
         fprintf(stderr, "  %lld step%s did not converge\n", (long long)s->not_converged, plural(s->not_converged));
     }
@@ -330,7 +330,7 @@ static void print_steps(const stn_session *session, const cli_run_end *end) {
 
 /// " m"; nothing for a bare number.
 static void print_unit(const char *unit) {
-    if (unit != NULL && strcmp(unit, "1") != 0) {
+    if (unit != NULL && unit[0] != '\0' && strcmp(unit, "1") != 0) {
         fprintf(stderr, " %s", unit);
     }
     fputc('\n', stderr);
@@ -358,5 +358,9 @@ void cli_run_print_summary(const stn_session *session, const cli_run_end *end) {
     }
     for (int32_t i = 0; i < session->check_count; i++) {
         print_check(&session->checks[i]);
+    }
+    bool recorded = session->statistics.samples.steps > 0 && strcmp(end->status, "error") != 0;
+    for (int32_t i = 0; i < session->record_count && recorded; i++) {
+        fprintf(stderr, "  recorded %s\n", session->record_paths[i]);
     }
 }

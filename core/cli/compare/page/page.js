@@ -43,10 +43,11 @@ function figure(value, digits = 3) {
 
 function drawFacts() {
   const readable = problems.filter((p) => !p.unreadable);
-  const contacts = readable.map((p) => p.contacts);
-  byId("facts").textContent = `Stiction ${data.stiction}: ${problems.length} problems` +
-    (contacts.length ? ` of ${Math.min(...contacts)} to ${Math.max(...contacts)} contacts` : "") +
-    `, ${solvers.length} solvers. Tolerance ${data.tolerance}, at most ${data.timeout_s} s a solve, started ` +
+  const contacts = readable.map((p) => p.contacts), least = Math.min(...contacts), most = Math.max(...contacts);
+  const count = (number, what) => `${number} ${what}${number === 1 ? "" : "s"}`;
+  byId("facts").textContent = `Stiction ${data.stiction}: ${count(problems.length, "problem")}` +
+    (contacts.length ? ` of ${least < most ? `${least} to ` : ""}${count(most, "contact")}` : "") +
+    `, ${count(solvers.length, "solver")}. Tolerance ${data.tolerance}, at most ${data.timeout_s} s a solve, started ` +
     (data.cold ? "from no impulses." : "as each file says, from no impulses where it says nothing.");
 }
 
@@ -76,7 +77,7 @@ function drawSolvers() {
   const columns = ["solver", "solves", "judged by", "law", "tolerance", "iterations \u2264"];
   columns.forEach((text) => make(head, "th", {}, text));
   TARGET_NAMES.forEach((name) => make(head, "th", { class: "number" }, `\u2264 ${name}`));
-  ["converged", "not converged", "failed", "time-out", "refused"].forEach((text) => make(head, "th", { class: "number" }, text));
+  ["converged", "not converged", "failed", "time-out", "refused"].forEach((text) => make(head, "th", { class: text.includes(" ") ? "number wraps" : "number" }, text));
   for (const s of shown()) {
     const rows = problems.map((_, p) => rowOf(p, s)), line = make(table, "tr");
     make(line, "td", { title: s.summary }).append(swatch(s), ` ${s.label}${s.version ? ` ${s.version}` : ""}`);
