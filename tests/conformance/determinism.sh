@@ -46,8 +46,7 @@ export STICTION_CACHE=$folder/cache # meshes are read once
 run() {
     local out=$folder/$1 pin=()
     [ "$6" = all ] || ! command -v taskset >/dev/null || pin=(taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')")
-    mkdir "$out"
-    cd "$out"
+    mkdir "$out" && cd "$out" || return 0 # interrupted
     "${pin[@]}" "$stiction" run "$here/hashes.lua" --quiet --set scene="$scripts/$2.lua" --set hashes=hashes --set steps=$steps \
         --set way="$5" --solver "$3" --threads "$4" >said 2>&1 || true
     [ -s hashes ] || mv said hashes
