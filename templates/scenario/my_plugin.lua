@@ -18,4 +18,4 @@ end
 stn.result("height", ball:position()[3], "m")
 stn.check("the ball rests", { value = ball:speed(), limit = 1e-3, unit = "m/s" })
 stn.check("it rests on the ground", { value = math.abs(ball:position()[3] - p.radius), limit = 1e-3, unit = "m" })
-stn.check("momentum error", { value = worst, limit = 1e-6 })
+stn.check("momentum error", { value = worst, limit = 1e-6 }) -- the tolerance at which the solver stops

@@ -309,6 +309,9 @@ static void the_table_and_the_csv_have_a_line_for_each_row(void **state) {
         lines += *at == '\n';
     }
     assert_int_equal(lines, 5);
+    snprintf(words, sizeof words, "compare %s --solvers pgs --csv %s 2>&1 >/dev/null", good, csv);
+    snprintf(text, sizeof text, "written: %s\n", csv);
+    stn_expect(words, 0, text);
     unlink(csv);
 }
 

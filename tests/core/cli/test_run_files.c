@@ -30,6 +30,9 @@ static void test_log_writes_every_step_of_the_first_world(void **state) {
     stn_run_to("run falling.lua --log out.csv " QUIET, 0);
     assert_int_equal(count_lines("out.csv", &whole), 12); // header, start, ten steps
     assert_true(whole);
+    stn_expect_part("run falling.lua --log out.csv --record page.csv " ERRORS, 0,
+                    "  recorded out.csv\n  recorded page.csv\n");
+    stn_expect("run falling.lua -q --log out.csv " ERRORS, 0, "");
     stn_expect_part("run falling.lua --log out.xyz " ERRORS, 2, ".csv");
     stn_expect_part("run falling.lua --log nowhere/out.csv " ERRORS, 2, "nowhere/out.csv");
 }
