@@ -185,8 +185,8 @@ static void test_what_is_no_recording_is_one_line(void **state) {
     expect_refused("folder.html", "folder.html");
     expect_refused("/dev/zero", "no regular file");
     expect_page_refused("", "empty");
-    expect_page_refused("{}", "no scene");
-    expect_page_refused(HEAD, "no scene in it: no recording, or one of a run that ended before its first frame");
+    expect_page_refused("{}", "is no recording (stiction run SCRIPT --record FILE makes one)");
+    expect_page_refused(HEAD, "or its run ended before the first frame");
     strcpy(page, HEAD);
     add_block(page, "frames", "x", 1);
     expect_page_refused(page, "stands before the scene");
