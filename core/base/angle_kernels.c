@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cosine and sine of many angles, four at a time. x = n pi/2 + r with |r| <= pi/4: pi/2 is taken off in three parts, of
-// which the first two have 33 bits, so that n times them is exact up to n = 2^20; what r loses by rounding is kept. Then
-// Taylor's series, whose next terms are below 1e-17, and exchange and signs by n modulo 4. Within 1 ulp. Angles beyond
-// 1e6 and what is not finite are left to the C library. Compiled once for every width, with fused multiply-add.
+// which the first two have 33 bits, so that n times them is exact up to n = 2^20; what r loses by rounding is kept.
+// Then Taylor's series, whose next terms are below 1e-17, and exchange and signs by n modulo 4. Within 1 ulp. Angles
+// beyond 1e6 and what is not finite are left to the C library. Compiled once for every width, with fused multiply-add.
 #include <math.h>
 
 #include "base/vector.h"

@@ -7,8 +7,8 @@
 
 const char *stn_status_text(stn_status status) {
     switch (status) {
-#define STATUS_CASE(name, value, text)                                                             \
-    case name:                                                                                     \
+#define STATUS_CASE(name, value, text) \
+    case name:                         \
         return text;
         STN_STATUSES(STATUS_CASE)
 #undef STATUS_CASE

@@ -44,10 +44,11 @@ struct stn_broadphase {
     block *blocks;    // of fat boxes
     node *nodes;
     int32_t slot_count, node_count, wide_count, left_count;
-    int64_t work, built_work; // nodes and pairs of nodes visited by the last update, and by the first walk of a new tree
-    int64_t asked;            // boxes looked up one by one since the tree was built
-    bool stale;               // the tree has aged: build it anew
-    bool known;               // order, fat boxes and candidates are those of the last update
+    int64_t work,
+        built_work; // nodes and pairs of nodes visited by the last update, and by the first walk of a new tree
+    int64_t asked;  // boxes looked up one by one since the tree was built
+    bool stale;     // the tree has aged: build it anew
+    bool known;     // order, fat boxes and candidates are those of the last update
     int32_t pair_count, candidate_count, pair_capacity;
     stn_broadphase_pair *pairs, *sorted;
     stn_broadphase_pair *candidates; // allowed pairs of fat boxes that overlap, one moving, ascending

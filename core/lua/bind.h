@@ -32,10 +32,10 @@ typedef struct stn_lua_world {
     int64_t tables_begin; // `made` from which on a table that is open gets no new columns; INT64_MAX: none is open
     lua_State *L;         // while it steps: where, and the world's index there
     int at;
-    const char *asks;      // while it waits for what a function of the script returns: whose; else NULL
-    char compiled_at[128]; // "file:line" of the call that completed the model
-    char compiled_by[32];  // and its name: "controller", "run"; "" when Lua does not tell
-    int32_t unnamed;       // bodies that were named automatically
+    const char *asks;          // while it waits for what a function of the script returns: whose; else NULL
+    char compiled_at[128];     // "file:line" of the call that completed the model
+    char compiled_by[32];      // and its name: "controller", "run"; "" when Lua does not tell
+    int32_t unnamed;           // bodies that were named automatically
     stn_world_account account; // of the session's statistics
 } stn_lua_world;
 

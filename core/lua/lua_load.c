@@ -173,7 +173,7 @@ static stn_status load(stn_context *context, stn_model_builder *builder, const l
 
 int stn_lua_world_load(lua_State *L) {
     static const char *const keys[] = {
-        "name",           "base",          "fixed",  "joints",          "keyframe",        "packages",
+        "name",           "base",          "fixed",  "joints",          "keyframe",       "packages",
         "allow_absolute", "visual_meshes", "loader", "velocity_limits", STN_SURFACE_KEYS, NULL};
     stn_lua_world *w = stn_lua_world_check(L, 1);
     stn_fields f = stn_fields_open(L, 2, "world:load", keys, 1);

@@ -73,9 +73,9 @@ typedef struct stn_session {
     int32_t override_count;
     const char *const *record_paths; // recorders by extension, for the first world that steps
     int32_t record_count;
-    const char *capture_file;        // where contact problems of that world go, NULL: nowhere; stn_world_capture
-    int64_t capture_every;           // steps
-    bool capture_local;              // in the Delassus form
+    const char *capture_file; // where contact problems of that world go, NULL: nowhere; stn_world_capture
+    int64_t capture_every;    // steps
+    bool capture_local;       // in the Delassus form
     const char *failure_path; // where a step that fails is kept as a capsule; NULL: nowhere
     void (*progress)(void *user, const stn_observation *observation, double end_time);
     void *progress_user;

@@ -79,7 +79,7 @@ struct stn_model_builder {
     stn_context *context;
     stn_arena *memory; // texts and number arrays of the specs; the compiled model takes it over
     list robots, links, joints, geometries, meshes, excludes, overrides, clouds, groups; // meshes' data are kept
-    list equalities;                        // stn_equality_spec
+    list equalities;                                                                     // stn_equality_spec
     list keyframes;                         // in the order of adding, whatever their robots
     bool number_names;                      // a robot's name that is taken gets a number instead of being refused
     int32_t *robot_slots, robot_slot_count; // robot_names.c: hash table of robot + 1; 0: free

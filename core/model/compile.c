@@ -9,8 +9,8 @@
 
 static stn_status run_stages(compiler *c, stn_error *err) {
     static stn_status (*const stages[])(compiler *, stn_error *) = {
-        check_names,   find_topology, check_mimics,      compile_bodies,
-        compile_nodes, compile_start, compile_keyframes, compile_surfaces, compile_equalities,
+        check_names,   find_topology,     check_mimics,     compile_bodies,     compile_nodes,
+        compile_start, compile_keyframes, compile_surfaces, compile_equalities,
     };
     for (int32_t i = 0; i < STN_COUNT(stages); i++) {
         stn_status status = stages[i](c, err);

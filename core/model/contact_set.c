@@ -20,10 +20,8 @@ static uint64_t pair_id(const stn_contact_pair *pair) {
 
 static stn_ride ride_of(const stn_geometry *geometry) {
     bool on_node = geometry->body < 0;
-    stn_ride ride = {geometry->body,
-                     on_node,
-                     {on_node ? geometry->node : 0, 0, 0, 0},
-                     {on_node ? 1.0 : 0.0, 0.0, 0.0, 0.0}};
+    stn_ride ride = {
+        geometry->body, on_node, {on_node ? geometry->node : 0, 0, 0, 0}, {on_node ? 1.0 : 0.0, 0.0, 0.0, 0.0}};
     return ride;
 }
 

@@ -58,8 +58,8 @@ void solve_chunk(void *user, int32_t index, int32_t worker);
 /// gamma from v by the law, for solvers that yield velocities alone; box and equality rows by clamping.
 stn_status complete_impulses(const stn_problem *problem, const stn_law *law, const void *law_memory, const double *v,
                              double *gamma, stn_arena *scratch, stn_error *err);
-/// The same from the velocities v_c = J v + bias of the rows. G (constraint_count x 6), unless NULL, receives the Hessians
-/// -dgamma/dv_c: of a cone or an ellipse 11, 12, 22, 13, 23, 33, of other sets the diagonal.
+/// The same from the velocities v_c = J v + bias of the rows. G (constraint_count x 6), unless NULL, receives the
+/// Hessians -dgamma/dv_c: of a cone or an ellipse 11, 12, 22, 13, 23, 33, of other sets the diagonal.
 stn_status complete_impulses_at(const stn_problem *problem, const stn_law *law, const void *law_memory,
                                 const double *v_c, double *gamma, double *G, stn_arena *scratch, stn_error *err);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows of the contact problem: one constraint per contact, index for index with the contact set, then those of the
 // joints (joint_rows.c) and of the equality constraints (equality_rows.c).
-#include "problem/inverse.h"
 #include "world/assemble.h"
+#include "problem/inverse.h"
 
 stn_constraint *append_constraint(stn_world *world, stn_constraint_kind kind, stn_constraint_set set, int32_t rows) {
     stn_problem *p = &world->problem;

@@ -85,7 +85,8 @@ static stn_status check_ids(stn_world *world, stn_error *err) {
         uint32_t s = slot_of(&seen, c->id);
         for (; seen.slot[s] != 0; s = (s + 1) & (seen.capacity - 1)) {
             if (problem->constraints[seen.slot[s] - 1].id == c->id) {
-                return stn_fail(err, STN_ERR_PLUGIN, "contact model %s: two constraints share the id %llu (bodies %d and "
+                return stn_fail(err, STN_ERR_PLUGIN,
+                                "contact model %s: two constraints share the id %llu (bodies %d and "
                                 "%d): ids must differ within a step",
                                 world->plugin[STN_KIND_CONTACT]->desc->id, (unsigned long long)c->id, c->body[0],
                                 c->body[1]);

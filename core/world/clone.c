@@ -40,7 +40,8 @@ static stn_status clone_controllers(const stn_world *world, stn_world *clone, st
                                          like.choice.setting_count, &instance, err);
         }
         if (status == STN_OK) {
-            status = stn_world_add_controller(clone, instance, c->target.robot, c->joints, c->target.joint_count, &index, err);
+            status = stn_world_add_controller(clone, instance, c->target.robot, c->joints, c->target.joint_count,
+                                              &index, err);
         }
         instance_choice_clear(world->context, &like);
     }
@@ -49,10 +50,10 @@ static stn_status clone_controllers(const stn_world *world, stn_world *clone, st
 
 /// Fills in the choices of options that make equal plugins; their settings lie in `like` (STN_KIND_COUNT).
 static stn_status describe_plugins(const stn_world *world, instance_choice *like, stn_world_options *options,
-                                             stn_error *err) {
+                                   stn_error *err) {
     stn_plugin_choice *choices[STN_KIND_COUNT] = {
-        [STN_KIND_SOLVER] = &options->solver,         [STN_KIND_LAW] = &options->law,
-        [STN_KIND_CONTACT] = &options->contact,       [STN_KIND_INTEGRATOR] = &options->integrator,
+        [STN_KIND_SOLVER] = &options->solver,   [STN_KIND_LAW] = &options->law,
+        [STN_KIND_CONTACT] = &options->contact, [STN_KIND_INTEGRATOR] = &options->integrator,
         [STN_KIND_FACTOR] = &options->factor,
     };
     stn_status status = STN_OK;
@@ -84,8 +85,9 @@ stn_status stn_world_clone(const stn_world *world, stn_world **out, stn_error *e
         status = stn_world_prepare(clone, err);
     }
     status = status == STN_OK ? clone_controllers(world, clone, err) : status;
-    status = status == STN_OK ? stn_state_copy(world->context, &world->start, stn_world_cache_bytes(world), &clone->start, err)
-                              : status;
+    status = status == STN_OK
+                 ? stn_state_copy(world->context, &world->start, stn_world_cache_bytes(world), &clone->start, err)
+                 : status;
     status = status == STN_OK ? adopt_state(clone, &world->state, err) : status;
     if (status != STN_OK) {
         stn_world_destroy(clone);
@@ -153,8 +155,10 @@ stn_status stn_world_restore(stn_world *world, const stn_snapshot *snapshot, stn
         return stn_fail(err, STN_ERR_SEQUENCE, "restore: compile the world first");
     }
     if (snapshot->signature != model_signature(world)) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "restore: the state belongs to another model (%zu coordinates, here %zu; or other "
-                        "robots, joints, controllers or laws, or only one of them holds by stiction)", snapshot->state.sizes.nq, world->state.sizes.nq);
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "restore: the state belongs to another model (%zu coordinates, here %zu; or other "
+                        "robots, joints, controllers or laws, or only one of them holds by stiction)",
+                        snapshot->state.sizes.nq, world->state.sizes.nq);
     }
     stn_status status = adopt_state(world, &snapshot->state, err);
     stn_journal_state(world);

@@ -20,8 +20,11 @@ static stn_status allocate_matrices(stn_world *world, stn_error *err) {
     for (int32_t t = 0; t < model->tree_count; t++) {
         const stn_tree *tree = &model->trees[t];
         bool nodal = tree->kind == STN_TREE_NODAL;
-        stn_matrix A = {.n = tree->nv, .form = nodal ? STN_MATRIX_NODAL : STN_MATRIX_DENSE, .node_count = tree->node_count,
-                        .row_start = tree->row_start, .column = tree->column};
+        stn_matrix A = {.n = tree->nv,
+                        .form = nodal ? STN_MATRIX_NODAL : STN_MATRIX_DENSE,
+                        .node_count = tree->node_count,
+                        .row_start = tree->row_start,
+                        .column = tree->column};
         stn_matrix M = nodal ? (stn_matrix){.n = tree->nv, .form = STN_MATRIX_DIAGONAL} : A;
         A.values = stn_allocate(world->context, (size_t)stn_matrix_value_count(&A), sizeof(double));
         M.values = stn_allocate(world->context, (size_t)stn_matrix_value_count(&M), sizeof(double));
@@ -75,7 +78,8 @@ static int32_t nodal_slot(const stn_tree *tree, int32_t row, int32_t column) {
 
 static stn_status allocate_element_slots(stn_world *world, stn_error *err) {
     const stn_model *model = world->model;
-    world->element_slots = stn_allocate(world->context, (size_t)model->element_group_count, sizeof *world->element_slots);
+    world->element_slots =
+        stn_allocate(world->context, (size_t)model->element_group_count, sizeof *world->element_slots);
     if (world->element_slots == NULL) {
         return out_of_memory(err);
     }
@@ -157,7 +161,9 @@ static stn_status allocate_state(stn_world *world, stn_error *err) {
     const stn_instance *integrator = world->plugin[STN_KIND_INTEGRATOR];
     const stn_integrator_ops *ops = integrator->desc->ops.integrator;
     stn_state_sizes sizes = {
-        .nq = (size_t)model->nq, .nv = (size_t)model->nv, .wrench_count = 6 * (size_t)model->body_count,
+        .nq = (size_t)model->nq,
+        .nv = (size_t)model->nv,
+        .wrench_count = 6 * (size_t)model->body_count,
         .prescribed_count = PRESCRIBED_NUMBERS * (size_t)world->prescribed_count,
         .surface_count = 3 * (size_t)model->geometry_count,
         .integrator_bytes = ops->state_size != NULL ? ops->state_size(integrator->self, model) : 0,
@@ -168,7 +174,8 @@ static stn_status allocate_state(stn_world *world, stn_error *err) {
     }
     memcpy(world->state.q, model->q0, sizes.nq * sizeof(double));
     for (int32_t g = 0; g < model->geometry_count; g++) {
-        memcpy(world->state.surface_velocity + 3 * (size_t)g, &model->geometries[g].surface_velocity, 3 * sizeof(double));
+        memcpy(world->state.surface_velocity + 3 * (size_t)g, &model->geometries[g].surface_velocity,
+               3 * sizeof(double));
     }
     world->integrator_next = stn_allocate(world->context, sizes.integrator_bytes, 1);
     if (world->integrator_next == NULL) {
@@ -217,11 +224,32 @@ void stn_world_release_compiled(stn_world *world) {
     stn_kinematics_destroy(world->kinematics);
     stn_kinematics_destroy(world->scratch_kinematics);
     void *memory[] = {
-        world->M, world->A, world->forces.tau, world->forces.K, world->forces.D, world->forces.servo_storage,
-        world->forces.K_storage, world->forces.D_storage, world->element_slots, world->collider, world->collider_moves,
-        world->collider_radius, world->collider_worst, world->collider_box, world->geometry_pose, world->star_velocity,
-        world->q_next, world->v_next, world->node_dof, world->node_tree, world->controller_next, world->integrator_next,
-        world->cache_index.slot, world->body_parts, world->prescribed, world->prescribed_of,
+        world->M,
+        world->A,
+        world->forces.tau,
+        world->forces.K,
+        world->forces.D,
+        world->forces.servo_storage,
+        world->forces.K_storage,
+        world->forces.D_storage,
+        world->element_slots,
+        world->collider,
+        world->collider_moves,
+        world->collider_radius,
+        world->collider_worst,
+        world->collider_box,
+        world->geometry_pose,
+        world->star_velocity,
+        world->q_next,
+        world->v_next,
+        world->node_dof,
+        world->node_tree,
+        world->controller_next,
+        world->integrator_next,
+        world->cache_index.slot,
+        world->body_parts,
+        world->prescribed,
+        world->prescribed_of,
     };
     for (int32_t i = 0; i < STN_COUNT(memory); i++) {
         stn_release(context, memory[i]);

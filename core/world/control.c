@@ -10,27 +10,29 @@ static int32_t channel_size(const controller *c, int32_t channel) {
     return size > 0 ? size : c->target.dof_count;
 }
 
-static stn_status check_target(const stn_world *world, const stn_instance *instance, int32_t robot, const int32_t *joints,
-                               int32_t joint_count, stn_error *err) {
+static stn_status check_target(const stn_world *world, const stn_instance *instance, int32_t robot,
+                               const int32_t *joints, int32_t joint_count, stn_error *err) {
     const stn_model *model = world->model;
     if (instance->desc->kind != STN_KIND_CONTROLLER) {
         return stn_fail(err, STN_ERR_ARGUMENT, "%s is a %s, not a controller", instance->desc->id,
                         stn_kind_name(instance->desc->kind));
     }
     if (world->stepped) {
-        return stn_fail(err, STN_ERR_SEQUENCE, "controller %s: add controllers before the first step", instance->desc->id);
+        return stn_fail(err, STN_ERR_SEQUENCE, "controller %s: add controllers before the first step",
+                        instance->desc->id);
     }
     if (robot < 0 || robot >= model->robot_count) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "controller %s: robot %d is not one of 0 to %d", instance->desc->id, robot,
-                        model->robot_count - 1);
+        return stn_fail(err, STN_ERR_ARGUMENT, "controller %s: robot %d is not one of 0 to %d", instance->desc->id,
+                        robot, model->robot_count - 1);
     }
     for (int32_t i = 0; i < joint_count; i++) {
         if (joints[i] < 0 || joints[i] >= model->joint_count || model->joints[joints[i]].robot != robot) {
-            return stn_fail(err, STN_ERR_ARGUMENT, "controller %s: joint %d does not belong to robot %s", instance->desc->id,
-                            joints[i], model->robots[robot].name);
+            return stn_fail(err, STN_ERR_ARGUMENT, "controller %s: joint %d does not belong to robot %s",
+                            instance->desc->id, joints[i], model->robots[robot].name);
         }
         if (i > 0 && joints[i] <= joints[i - 1]) {
-            return stn_fail(err, STN_ERR_ARGUMENT, "controller %s: joints must ascend, without repeats", instance->desc->id);
+            return stn_fail(err, STN_ERR_ARGUMENT, "controller %s: joints must ascend, without repeats",
+                            instance->desc->id);
         }
     }
     return STN_OK;
@@ -41,8 +43,8 @@ static bool is_driven(const stn_joint *joint) {
     return joint->type != STN_JOINT_FLOATING && joint->mimic < 0;
 }
 
-static stn_status fill_target(stn_world *world, controller *c, int32_t robot, const int32_t *joints, int32_t joint_count,
-                              stn_error *err) {
+static stn_status fill_target(stn_world *world, controller *c, int32_t robot, const int32_t *joints,
+                              int32_t joint_count, stn_error *err) {
     const stn_model *model = world->model;
     const stn_robot *r = &model->robots[robot];
     c->joints = stn_allocate(world->context, (size_t)(r->joint_count + joint_count), sizeof(int32_t));
@@ -66,8 +68,8 @@ static stn_status fill_target(stn_world *world, controller *c, int32_t robot, co
         return stn_fail(err, STN_ERR_ARGUMENT, "controller %s: robot %s has no moving joint to control",
                         c->instance->desc->id, r->name);
     }
-    c->target = (stn_control_target){.model = model, .robot = robot, .joint_count = count, .joint = c->joints,
-                                     .dof_count = dofs, .dof = c->dofs};
+    c->target = (stn_control_target){
+        .model = model, .robot = robot, .joint_count = count, .joint = c->joints, .dof_count = dofs, .dof = c->dofs};
     return STN_OK;
 }
 
@@ -76,7 +78,8 @@ static stn_status bind(stn_world *world, controller *c, stn_error *err) {
     if (ops->bind != NULL) {
         stn_status status = ops->bind(c->instance->self, &c->target, err);
         if (status != STN_OK) {
-            stn_error_prefix(err, "controller %s of %s", c->instance->desc->id, world->model->robots[c->target.robot].name);
+            stn_error_prefix(err, "controller %s of %s", c->instance->desc->id,
+                             world->model->robots[c->target.robot].name);
             return status;
         }
     }
@@ -91,7 +94,8 @@ static stn_status bind(stn_world *world, controller *c, stn_error *err) {
     sizes.controller_bytes = c->memory_start + c->memory_size;
     stn_status status = stn_state_resize(world->context, &world->state, &sizes, err);
     if (status == STN_OK && ops->initial_reference != NULL) {
-        ops->initial_reference(c->instance->self, &c->target, world->state.q, world->state.reference + c->reference_start);
+        ops->initial_reference(c->instance->self, &c->target, world->state.q,
+                               world->state.reference + c->reference_start);
     }
     return status == STN_OK ? stn_world_state_changed(world, err) : status;
 }
@@ -152,10 +156,11 @@ static stn_status find_channel(const controller *c, const char *name, int32_t *c
                     near != NULL ? "; did you mean \"" : "", near != NULL ? near : "", near != NULL ? "\"?" : "");
 }
 
-stn_status stn_world_set_reference(stn_world *world, int32_t index, const char *name, const double *values, int32_t count,
-                                   stn_error *err) {
+stn_status stn_world_set_reference(stn_world *world, int32_t index, const char *name, const double *values,
+                                   int32_t count, stn_error *err) {
     if (index < 0 || index >= world->controller_count) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "controller %d is not one of 0 to %d", index, world->controller_count - 1);
+        return stn_fail(err, STN_ERR_ARGUMENT, "controller %d is not one of 0 to %d", index,
+                        world->controller_count - 1);
     }
     const controller *c = &world->controllers[index];
     int32_t channel = 0;
@@ -170,8 +175,8 @@ stn_status stn_world_set_reference(stn_world *world, int32_t index, const char *
     }
     for (int32_t i = 0; i < count; i++) {
         if (!isfinite(values[i])) {
-            return stn_fail(err, STN_ERR_NUMERIC, "controller %s: %s[%d] = %g, must be finite", c->instance->desc->id, name,
-                            i + 1, values[i]);
+            return stn_fail(err, STN_ERR_NUMERIC, "controller %s: %s[%d] = %g, must be finite", c->instance->desc->id,
+                            name, i + 1, values[i]);
         }
     }
     if (count > 0) {

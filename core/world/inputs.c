@@ -110,7 +110,8 @@ static void add_applied(stn_world *world) {
         const double *w = world->state.wrench + 6 * (size_t)b;
         if (w[0] != 0.0 || w[1] != 0.0 || w[2] != 0.0 || w[3] != 0.0 || w[4] != 0.0 || w[5] != 0.0) {
             stn_spatial wrench = {stn_vec3_make(w[0], w[1], w[2]), stn_vec3_make(w[3], w[4], w[5])};
-            stn_forces_add_wrench(&world->forces, world->kinematics, b, world->kinematics->body_pose[b].position, wrench);
+            stn_forces_add_wrench(&world->forces, world->kinematics, b, world->kinematics->body_pose[b].position,
+                                  wrench);
         }
     }
 }
@@ -123,13 +124,19 @@ static stn_status run_controllers(stn_world *world, stn_error *err) {
     for (int32_t i = 0; i < world->controller_count; i++) {
         controller *c = &world->controllers[i];
         stn_control_view view = {
-            .target = &c->target, .time = state->time, .dt = world->options.dt, .gravity = state->gravity, .q = state->q,
-            .v = state->v, .kinematics = world->kinematics, .arena = world->arena,
+            .target = &c->target,
+            .time = state->time,
+            .dt = world->options.dt,
+            .gravity = state->gravity,
+            .q = state->q,
+            .v = state->v,
+            .kinematics = world->kinematics,
+            .arena = world->arena,
         };
         stn_answer_begin(err);
-        stn_status status = c->instance->desc->ops.controller->evaluate(
-            c->instance->self, &view, state->reference + c->reference_start, world->controller_next + c->memory_start,
-            &world->forces, err);
+        stn_status status =
+            c->instance->desc->ops.controller->evaluate(c->instance->self, &view, state->reference + c->reference_start,
+                                                        world->controller_next + c->memory_start, &world->forces, err);
         status = stn_answer_end(status, err);
         if (status < 0) {
             stn_error_prefix(err, "controller %s of %s", c->instance->desc->id,
@@ -155,7 +162,8 @@ static bool sound_diagonal(const stn_matrix *gain) {
 }
 
 /// Gains of an articulated tree: finite, and no negative diagonal, which no A could stay positive with.
-static stn_status check_gains(const stn_world *world, const stn_matrix *gain, int32_t t, const char *name, stn_error *err) {
+static stn_status check_gains(const stn_world *world, const stn_matrix *gain, int32_t t, const char *name,
+                              stn_error *err) {
     int32_t n = gain->n, start = world->model->trees[t].v_start;
     int32_t columns = gain->form == STN_MATRIX_DENSE ? n : gain->form == STN_MATRIX_DIAGONAL ? 1 : 0;
     if (columns == 0 || (columns == 1 && sound_diagonal(gain))) {
@@ -207,8 +215,8 @@ stn_status stn_step_inputs(stn_world *world, stn_error *err) {
     return status == STN_OK ? check_all_gains(world, err) : status;
 }
 
-/// What damper and spring of a joint contribute to the affine force model on one of its velocities, when its joint has moved
-/// by dq and its velocity changed by dv.
+/// What damper and spring of a joint contribute to the affine force model on one of its velocities, when its joint has
+/// moved by dq and its velocity changed by dv.
 static double passive_effort(const stn_world *world, const stn_joint *joint, int32_t dof, double dq, double dv) {
     double effort = -joint->damping * (world->state.v[dof] + dv);
     if (joint->stiffness > 0.0) {
@@ -230,8 +238,8 @@ static stn_vec3 driven_start(const stn_world *world, const stn_contact *contact)
     return u;
 }
 
-/// Work on all that moves freely of prescribed bodies and belts in one contact, -gamma (b0 + b)/2: of the velocity that the
-/// impulse meets, J v + b, the part J v is what it changes the kinetic energy by.
+/// Work on all that moves freely of prescribed bodies and belts in one contact, -gamma (b0 + b)/2: of the velocity that
+/// the impulse meets, J v + b, the part J v is what it changes the kinetic energy by.
 static double driven_work(const stn_world *world, const stn_constraint *c) {
     const double *gamma = world->solution.gamma + c->row, *b = world->problem.bias + c->row;
     const stn_contact *contact = &world->contacts.contacts[c->contact];
@@ -244,10 +252,10 @@ static double driven_work(const stn_world *world, const stn_constraint *c) {
     return -0.5 * (gamma[0] * (before.x + b1) + gamma[1] * (before.y + b2) + gamma[2] * (before.z + b[2]));
 }
 
-/// Work of controllers and applied forces in the step, W = sum_d j_d (v0 + v)_d / 2, where j is the impulse of the affine
-/// force model, taken where the integrator takes it, without the joints' own dampers and springs, plus that of the servos' rows and of
-/// contacts with prescribed bodies and belts, and of constraints to prescribed bodies. The mean velocity makes the work of an impulse on a constant mass exact. Nodal trees count with
-/// their applied efforts alone.
+/// Work of controllers and applied forces in the step, W = sum_d j_d (v0 + v)_d / 2, where j is the impulse of the
+/// affine force model, taken where the integrator takes it, without the joints' own dampers and springs, plus that of
+/// the servos' rows and of contacts with prescribed bodies and belts, and of constraints to prescribed bodies. The mean
+/// velocity makes the work of an impulse on a constant mass exact. Nodal trees count with their applied efforts alone.
 double stn_step_input_work(const stn_world *world) {
     const stn_model *model = world->model;
     const stn_problem *problem = &world->problem;

@@ -7,7 +7,7 @@
 
 struct stn_snapshot {
     stn_context *context;
-    uint64_t signature; // of the model and plugins it fits
+    uint64_t signature;  // of the model and plugins it fits
     size_t memory_bytes; // private bytes per cache entry
     stn_state state;
 };

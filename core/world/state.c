@@ -10,12 +10,12 @@ stn_status stn_state_resize(stn_context *context, stn_state *state, const stn_st
     STN_STATE_FIELDS(NULL_MEMBER)
 #undef NULL_MEMBER
     bool complete = true;
-#define ALLOCATE_MEMBER(name, type, count, unit, text)                                                                  \
-    grown.name = stn_allocate(context, sizes->count, sizeof(type));                                                     \
-    complete = complete && grown.name != NULL;                                                                          \
-    if (grown.name != NULL && state->name != NULL) {                                                                    \
-        size_t kept = state->sizes.count < sizes->count ? state->sizes.count : sizes->count;                            \
-        memcpy(grown.name, state->name, kept * sizeof(type));                                                           \
+#define ALLOCATE_MEMBER(name, type, count, unit, text)                                       \
+    grown.name = stn_allocate(context, sizes->count, sizeof(type));                          \
+    complete = complete && grown.name != NULL;                                               \
+    if (grown.name != NULL && state->name != NULL) {                                         \
+        size_t kept = state->sizes.count < sizes->count ? state->sizes.count : sizes->count; \
+        memcpy(grown.name, state->name, kept * sizeof(type));                                \
     }
     STN_STATE_FIELDS(ALLOCATE_MEMBER)
 #undef ALLOCATE_MEMBER
@@ -76,9 +76,9 @@ stn_status stn_state_copy(stn_context *context, const stn_state *from, size_t me
     to->step = from->step;
     to->gravity = from->gravity;
     memcpy(to->rng, from->rng, sizeof to->rng);
-#define COPY_MEMBER(name, type, count, unit, text)                                                                     \
-    if (from->sizes.count > 0) {                                                                                       \
-        memcpy(to->name, from->name, from->sizes.count * sizeof(type));                                                \
+#define COPY_MEMBER(name, type, count, unit, text)                      \
+    if (from->sizes.count > 0) {                                        \
+        memcpy(to->name, from->name, from->sizes.count * sizeof(type)); \
     }
     STN_STATE_FIELDS(COPY_MEMBER)
 #undef COPY_MEMBER

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A world's life: options, plugins, destruction, and the getters.
-#include "plugin/solver_law.h"
 #include "world/world.h"
+#include "plugin/solver_law.h"
 
 /// The plugins that every world has, with what is chosen when the caller does not say.
 static const struct {

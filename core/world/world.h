@@ -241,7 +241,8 @@ stn_status stn_step_failed(stn_world *world, stn_stage stage, stn_status status,
 
 // start.c: warns when the first problem begins with deep overlap or a joint outside its limits; before the solve
 void stn_step_check_start(stn_world *world);
-// soften.c: rigid contacts as stiff as the step can resolve, for solvers that no law tells the compliance; before the solve
+// soften.c: rigid contacts as stiff as the step can resolve, for solvers that no law tells the compliance; before the
+// solve
 void stn_step_soften(stn_world *world);
 // resolution.c: warns once of a compliant contact that the step is too long for; after the solve, which fills R
 void stn_step_check_resolution(stn_world *world);

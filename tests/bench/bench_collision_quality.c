@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "../plugins/contact/point_oracle.h"
-#include "bench_time.h"
 #include "bench_peer.h"
+#include "bench_time.h"
 #include "collision/engines.h"
 #include "collision/ours.h"
 

@@ -99,12 +99,14 @@ int32_t scene_controller(stn_world *world, int32_t robot, const char *id, ...) {
     va_list arguments;
     va_start(arguments, id);
     for (const char *name = va_arg(arguments, const char *); name != NULL; name = va_arg(arguments, const char *)) {
-        settings[count++] = (stn_setting){.name = name, .form = STN_SETTING_NUMBER, .number = va_arg(arguments, double), .where = "test"};
+        settings[count++] = (stn_setting){
+            .name = name, .form = STN_SETTING_NUMBER, .number = va_arg(arguments, double), .where = "test"};
     }
     va_end(arguments);
     stn_instance *instance = NULL;
     stn_error err;
-    assert_ok(stn_instance_create(stn_world_context(world), STN_KIND_CONTROLLER, id, settings, count, &instance, &err), err);
+    assert_ok(stn_instance_create(stn_world_context(world), STN_KIND_CONTROLLER, id, settings, count, &instance, &err),
+              err);
     assert_ok(stn_world_add_controller(world, instance, robot, NULL, 0, &index, &err), err);
     return index;
 }

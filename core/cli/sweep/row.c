@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cjson/cJSON.h>
 #include "cli/sweep/run.h"
+#include <cjson/cJSON.h>
 
 /// Columns that come from the report of a run: column, member, member of that.
 static const struct {

@@ -71,9 +71,10 @@ static stn_status bind(void *self, const stn_control_target *target, stn_error *
     for (int32_t i = 0; i < target->joint_count; i++) {
         const stn_joint *joint = &target->model->joints[target->joint[i]];
         if (joint->nq != joint->nv) {
-            return stn_fail(err, STN_ERR_UNSUPPORTED, "joint %s is %s: its attitude is a quaternion, which joint_pd does not "
-                            "follow; name the other joints with joints = {...}", joint->name,
-                            stn_joint_type_name(joint->type));
+            return stn_fail(err, STN_ERR_UNSUPPORTED,
+                            "joint %s is %s: its attitude is a quaternion, which joint_pd does not "
+                            "follow; name the other joints with joints = {...}",
+                            joint->name, stn_joint_type_name(joint->type));
         }
     }
     if (pd->gains == GAINS_ROBOT && pd->kp == DEFAULT_KP && pd->kd == DEFAULT_KD) {
@@ -150,8 +151,13 @@ static stn_status evaluate(void *self, const stn_control_view *view, const doubl
         bool limited = pd->effort_limits && isfinite(joint->effort);
         pd_gains gains = gains_of(pd, joint);
         if (limited && joint->effort > 0.0 && gains.kp + gains.kd > 0.0) {
-            stn_servo servo = {.dof = d, .kp = gains.kp, .kd = gains.kd, .error = error, .velocity = velocity[i],
-                               .feedforward = u_ff, .effort = joint->effort};
+            stn_servo servo = {.dof = d,
+                               .kp = gains.kp,
+                               .kd = gains.kd,
+                               .error = error,
+                               .velocity = velocity[i],
+                               .feedforward = u_ff,
+                               .effort = joint->effort};
             status = stn_forces_add_servo(forces, &servo, err);
         } else if (limited) { // no gains, or a joint without a motor: the clamp is known now
             stn_forces_add_effort(forces, d, fmin(fmax(u_ff, -joint->effort), joint->effort));

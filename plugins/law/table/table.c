@@ -66,7 +66,8 @@ static stn_status read_points(table *t, const char *text, stn_error *err) {
         f0 = f;
     } while (*at++ == ',');
     if (f0 == 0.0) {
-        return stn_fail(err, STN_ERR_PARAMETER, "force = \"%s\": every force is 0, so contacts would hold nothing", text);
+        return stn_fail(err, STN_ERR_PARAMETER, "force = \"%s\": every force is 0, so contacts would hold nothing",
+                        text);
     }
     t->width[t->count - 1] = (double)INFINITY;
     return STN_OK;

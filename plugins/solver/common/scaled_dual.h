@@ -33,8 +33,8 @@ typedef struct dual_residual {
     double speed; // the largest natural map, as the certificate's natural_ccp [m/s]
     double size;  // norm of all of them in x [sqrt(J)]
 } dual_residual;
-/// Of Coulomb's law itself when not `convex` (the natural map of De Saxce). No smaller than what rounding hides of it: x - (x - g)
-/// loses g beside impulses that grow without end. NaN when an input is.
+/// Of Coulomb's law itself when not `convex` (the natural map of De Saxce). No smaller than what rounding hides of it:
+/// x - (x - g) loses g beside impulses that grow without end. NaN when an input is.
 dual_residual scaled_dual_residual(const scaled_dual *dual, bool convex, const double *x, const double *g);
 /// Within the tolerances: relative to the speeds of the problem, absolute in sqrt(J). False for NaN.
 bool scaled_dual_done(const scaled_dual *dual, dual_residual residual, const stn_solve_control *control);

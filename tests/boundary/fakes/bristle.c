@@ -26,14 +26,16 @@ static void regularize(const void *self, stn_problem *p) {
     }
 }
 
-static stn_status prepare(const void *self, const stn_problem *p, const stn_law_batch *b, const void *blocks, stn_error *err) {
+static stn_status prepare(const void *self, const stn_problem *p, const stn_law_batch *b, const void *blocks,
+                          stn_error *err) {
     (void)self, (void)err;
     for (int32_t i = 0; i < b->stride; i++) {
         double c[COEFFICIENTS] = {1.0, 0.0, 0.0, 0.0, p->dt, 0.0};
         if (i < b->count) {
             const stn_constraint *k = &p->constraints[b->constraint[i]];
             const memory *m = (const memory *)blocks + k->memory;
-            c[R_N] = p->R[k->row + 2], c[V_HAT] = p->v_hat[k->row + 2], c[S_1] = m->s[0], c[S_2] = m->s[1], c[ACTIVE] = 1.0;
+            c[R_N] = p->R[k->row + 2], c[V_HAT] = p->v_hat[k->row + 2], c[S_1] = m->s[0], c[S_2] = m->s[1],
+            c[ACTIVE] = 1.0;
         }
         for (int32_t j = 0; j < COEFFICIENTS; j++) {
             b->coefficients[j * b->stride + i] = c[j];
@@ -42,7 +44,8 @@ static stn_status prepare(const void *self, const stn_problem *p, const stn_law_
     return STN_OK;
 }
 
-static void evaluate(const void *self, const stn_law_batch *b, const double *v, double *cost, double *gamma, double *G) {
+static void evaluate(const void *self, const stn_law_batch *b, const double *v, double *cost, double *gamma,
+                     double *G) {
     double k = ((const bristle *)self)->k;
     int32_t n = b->stride;
     for (int32_t i = 0; i < n; i++) {
@@ -71,10 +74,21 @@ static void commit(const void *self, const stn_problem *p, const double *v_c, co
     }
 }
 
-static const stn_law_ops ops = {.size = sizeof ops, .coefficient_count = COEFFICIENTS, .sets = 1u << STN_SET_CONE,
-                                .regularize = regularize, .prepare = prepare, .evaluate = evaluate, .commit = commit};
-static const stn_plugin_desc fake = {.size = sizeof fake, .kind = STN_KIND_LAW, .id = "fake_bristle", .version = "0",
-                                     .summary = "tangential springs with memory", .config_size = sizeof(bristle),
-                                     .params = params, .param_count = 1, .memory_per_constraint = sizeof(memory),
+static const stn_law_ops ops = {.size = sizeof ops,
+                                .coefficient_count = COEFFICIENTS,
+                                .sets = 1u << STN_SET_CONE,
+                                .regularize = regularize,
+                                .prepare = prepare,
+                                .evaluate = evaluate,
+                                .commit = commit};
+static const stn_plugin_desc fake = {.size = sizeof fake,
+                                     .kind = STN_KIND_LAW,
+                                     .id = "fake_bristle",
+                                     .version = "0",
+                                     .summary = "tangential springs with memory",
+                                     .config_size = sizeof(bristle),
+                                     .params = params,
+                                     .param_count = 1,
+                                     .memory_per_constraint = sizeof(memory),
                                      .ops.law = &ops};
 STN_PLUGIN_LIBRARY(&fake);

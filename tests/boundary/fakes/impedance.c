@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A controller with implicit stiffness and damping in a task coordinate, the sum of its dofs: f = -k (x - x_ref) - d xdot.
+// A controller with implicit stiffness and damping in a task coordinate, the sum of its dofs: f = -k (x - x_ref) - d
+// xdot.
 #include <stiction/plugin.h>
 
 typedef struct impedance {
@@ -33,8 +34,15 @@ static stn_status evaluate(void *self, const stn_control_view *view, const doubl
     return STN_OK;
 }
 
-static const stn_controller_ops ops = {.size = sizeof ops, .channel_count = 1, .channels = channels, .evaluate = evaluate};
-static const stn_plugin_desc fake = {.size = sizeof fake, .kind = STN_KIND_CONTROLLER, .id = "fake_impedance", .version = "0",
-                                     .summary = "implicit task stiffness", .config_size = sizeof(impedance),
-                                     .params = params, .param_count = STN_COUNT(params), .ops.controller = &ops};
+static const stn_controller_ops ops = {
+    .size = sizeof ops, .channel_count = 1, .channels = channels, .evaluate = evaluate};
+static const stn_plugin_desc fake = {.size = sizeof fake,
+                                     .kind = STN_KIND_CONTROLLER,
+                                     .id = "fake_impedance",
+                                     .version = "0",
+                                     .summary = "implicit task stiffness",
+                                     .config_size = sizeof(impedance),
+                                     .params = params,
+                                     .param_count = STN_COUNT(params),
+                                     .ops.controller = &ops};
 STN_PLUGIN_LIBRARY(&fake);

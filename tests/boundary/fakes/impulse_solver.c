@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Projected Gauss-Seidel on the Delassus form, box and equality rows by clamping. Remembers per contact how often it met it.
+// Projected Gauss-Seidel on the Delassus form, box and equality rows by clamping. Remembers per contact how often it
+// met it.
 #include <stiction/plugin.h>
 
 static void update(const stn_delassus *d, int32_t i, double *gamma) {
@@ -22,8 +23,8 @@ static void update(const stn_delassus *d, int32_t i, double *gamma) {
     }
 }
 
-static stn_status solve(void *self, const stn_problem *problem, const stn_solve_control *control, stn_solution *solution,
-                        stn_solve_info *info, stn_error *err) {
+static stn_status solve(void *self, const stn_problem *problem, const stn_solve_control *control,
+                        stn_solution *solution, stn_solve_info *info, stn_error *err) {
     (void)self, (void)err;
     for (int32_t i = 0; i < problem->constraint_count; i++) {
         ++((int64_t *)control->memory)[problem->constraints[i].memory];
@@ -51,10 +52,17 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
     return STN_NOT_CONVERGED;
 }
 
-static const stn_solver_ops ops = {.size = sizeof ops, .formulation = STN_CCP, .yields = STN_YIELDS_IMPULSE,
+static const stn_solver_ops ops = {.size = sizeof ops,
+                                   .formulation = STN_CCP,
+                                   .yields = STN_YIELDS_IMPULSE,
                                    .needs = STN_NEEDS_DELASSUS,
-                                   .sets = 1u << STN_SET_CONE | 1u << STN_SET_BOX | 1u << STN_SET_EQUALITY, .solve = solve};
-static const stn_plugin_desc fake = {.size = sizeof fake, .kind = STN_KIND_SOLVER, .id = "fake_impulse", .version = "0",
-                                     .summary = "projected Gauss-Seidel", .memory_per_constraint = sizeof(int64_t),
+                                   .sets = 1u << STN_SET_CONE | 1u << STN_SET_BOX | 1u << STN_SET_EQUALITY,
+                                   .solve = solve};
+static const stn_plugin_desc fake = {.size = sizeof fake,
+                                     .kind = STN_KIND_SOLVER,
+                                     .id = "fake_impulse",
+                                     .version = "0",
+                                     .summary = "projected Gauss-Seidel",
+                                     .memory_per_constraint = sizeof(int64_t),
                                      .ops.solver = &ops};
 STN_PLUGIN_LIBRARY(&fake);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mid-step stepping, theta = 1/2: M/theta (v_mid - v0) = dt f + J^T gamma; positions move by v_mid. Counts its steps in its state.
+// Mid-step stepping, theta = 1/2: M/theta (v_mid - v0) = dt f + J^T gamma; positions move by v_mid. Counts its steps in
+// its state.
 #include <stiction/plugin.h>
 
 static const double theta = 0.5;
@@ -45,6 +46,10 @@ static stn_status advance(void *self, const stn_integrator_view *view, void *sta
 }
 
 static const stn_integrator_ops ops = {.size = sizeof ops, .state_size = state_size, .form = form, .advance = advance};
-static const stn_plugin_desc fake = {.size = sizeof fake, .kind = STN_KIND_INTEGRATOR, .id = "fake_midstep",
-                                     .version = "0", .summary = "mid-step velocities", .ops.integrator = &ops};
+static const stn_plugin_desc fake = {.size = sizeof fake,
+                                     .kind = STN_KIND_INTEGRATOR,
+                                     .id = "fake_midstep",
+                                     .version = "0",
+                                     .summary = "mid-step velocities",
+                                     .ops.integrator = &ops};
 STN_PLUGIN_LIBRARY(&fake);

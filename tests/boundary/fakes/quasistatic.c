@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quasistatic stepping: A = dt^2 K, which is zero, so singular, for everything that no spring holds; velocities restart.
+// Quasistatic stepping: A = dt^2 K, which is zero, so singular, for everything that no spring holds; velocities
+// restart.
 #include <stiction/plugin.h>
 
 static stn_status form(void *self, const stn_integrator_view *view, void *state, stn_formed *formed, stn_error *err) {
@@ -36,6 +37,10 @@ static stn_status advance(void *self, const stn_integrator_view *view, void *sta
 }
 
 static const stn_integrator_ops ops = {.size = sizeof ops, .form = form, .advance = advance};
-static const stn_plugin_desc fake = {.size = sizeof fake, .kind = STN_KIND_INTEGRATOR, .id = "fake_quasistatic",
-                                     .version = "0", .summary = "quasistatic, singular A", .ops.integrator = &ops};
+static const stn_plugin_desc fake = {.size = sizeof fake,
+                                     .kind = STN_KIND_INTEGRATOR,
+                                     .id = "fake_quasistatic",
+                                     .version = "0",
+                                     .summary = "quasistatic, singular A",
+                                     .ops.integrator = &ops};
 STN_PLUGIN_LIBRARY(&fake);

@@ -8,8 +8,8 @@
 
 #include <stiction/mesh.h>
 
-#include "stn_random_pose.h"
 #include "stn_context.h"
+#include "stn_random_pose.h"
 #include "stn_test.h"
 
 typedef struct soup {

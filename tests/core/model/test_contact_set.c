@@ -11,8 +11,7 @@ static const stn_geometry geometries[] = {
     {.name = "crate", .body = 4, .node = -1},
     {.name = NULL, .body = -1, .node = 17},
 };
-static const stn_model model = {
-    .geometry_count = 3, .geometries = geometries, .body_count = 5, .node_count = 18};
+static const stn_model model = {.geometry_count = 3, .geometries = geometries, .body_count = 5, .node_count = 18};
 
 static stn_contact_pair pair_of(int32_t a, int32_t b) {
     stn_contact_pair pair = {.geometry_a = a,

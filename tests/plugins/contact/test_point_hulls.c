@@ -119,7 +119,7 @@ static void a_hull_that_rocks_on_a_ridge_keeps_its_points(void **state) {
 
 /// Each ridge lies on one side of the other here, on the other side there.
 static void ridges_that_cross_at_a_small_angle_touch_on_both_sides(void **state) {
-    const stn_vec3 roof[] = {{0.5, 0.0, 0.0},   {-0.5, 0.0, 0.0},  {0.5, 0.5, -0.15},
+    const stn_vec3 roof[] = {{0.5, 0.0, 0.0},    {-0.5, 0.0, 0.0},   {0.5, 0.5, -0.15},
                              {0.5, -0.5, -0.15}, {-0.5, 0.5, -0.15}, {-0.5, -0.5, -0.15}};
     stn_vec3 upside_down[6];
     for (int32_t i = 0; i < 6; i++) {

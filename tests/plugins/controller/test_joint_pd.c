@@ -80,13 +80,14 @@ static void joints_without_gains_of_their_own_are_named(void **state) {
         stn_instance *instance = NULL;
         int32_t index = 0;
         warning[0] = '\0';
-        assert_ok(stn_instance_create(context, STN_KIND_CONTROLLER, "joint_pd", settings, 1 + k / CARRIAGES, &instance,
-                                      &err),
-                  err);
+        assert_ok(
+            stn_instance_create(context, STN_KIND_CONTROLLER, "joint_pd", settings, 1 + k / CARRIAGES, &instance, &err),
+            err);
         assert_ok(stn_world_add_controller(world, instance, k % CARRIAGES, NULL, 0, &index, &err), err);
-        assert_string_equal(warning, k != 2 ? ""
-                                            : "joint_pd: gains = \"robot\", but 1 of 1 joints of none have none and get "
-                                              "kp = 100, kd = 10: slide; give kp and kd for them");
+        assert_string_equal(warning, k != 2
+                                         ? ""
+                                         : "joint_pd: gains = \"robot\", but 1 of 1 joints of none have none and get "
+                                           "kp = 100, kd = 10: slide; give kp and kd for them");
         stn_world_destroy(world);
     }
     stn_context_destroy(context);

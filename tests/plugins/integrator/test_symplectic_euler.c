@@ -102,7 +102,7 @@ static void the_energy_of_a_pendulum_stays_bounded(void **state) {
             largest[half] = fmax(largest[half], fabs(r->kinetic_J + r->potential_J - start));
         }
     }
-    assert_true(largest[0] < 0.05); // order dt of the 4.5 J that swing
+    assert_true(largest[0] < 0.05);                         // order dt of the 4.5 J that swing
     assert_near(largest[1], largest[0], 0.02 * largest[0]); // and no larger after 20 s more
     stn_world_destroy(world);
     stn_context_destroy(context);

@@ -117,8 +117,7 @@ static inline void load_text(fixture *f, const char *text) {
 static inline void print_findings(const fixture *f) {
     for (int32_t i = 0; i < f->list.count; i++) {
         const stn_diagnostic *d = &f->list.items[i];
-        print_message("  %d %s:%d: %s: [%s] %s\n", (int)d->severity, d->file, (int)d->line, d->where, d->code,
-                      d->text);
+        print_message("  %d %s:%d: %s: [%s] %s\n", (int)d->severity, d->file, (int)d->line, d->where, d->code, d->text);
     }
 }
 

@@ -9,7 +9,7 @@
 #include "stn_test.h"
 
 typedef struct decoded_contact {
-    int32_t geometry_a, geometry_b, linked; // linked: index in the frame before, -1: new
+    int32_t geometry_a, geometry_b, linked;                           // linked: index in the frame before, -1: new
     double point[3], normal[3], force[3], gap, slip_speed, glide_gap; // glide_gap: 0 unless it slips
     int32_t state;
 } decoded_contact;
