@@ -162,13 +162,14 @@ static double attend(job_run *run) {
         if (j->ended) {
             continue;
         }
-        if (has_ended(j)) {
+        bool ended = has_ended(j);
+        if (writes_too_much(j)) { // asked also of what has ended, or it would hang on how fast a job is
+            end_job(j);
+            note_end(run, j, SIGXFSZ, false); // as with a limit of the system's
+        } else if (ended) {
             note_end(run, j, end_job(j), false);
         } else if (now >= j->limit) {
             note_end(run, j, end_job(j), true);
-        } else if (writes_too_much(j)) {
-            end_job(j);
-            note_end(run, j, SIGXFSZ, false); // as with a limit of the system's
         } else {
             pause = fmin(pause, j->limit - now);
         }

@@ -45,9 +45,15 @@ static void hold_interrupts(sigset_t *awaited, sigset_t *before) {
 }
 
 /// In the child: the check, its result into the pipe, and away without the parent's exit handlers.
-static void run_check(const validate_check *check, const validate_request *request, const char *folder, int out) {
+static void run_check(const validate_check *check, const validate_request *request, const char *folder, int out,
+                      pid_t parent) {
 #ifdef __linux__
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) { // it ended before this
+        _exit(1);
+    }
+#else
+    (void)parent;
 #endif
     validate_trial trial = {.request = request, .check = check->name, .folder = folder};
     conduct watched = conduct_begin(request);
@@ -141,8 +147,8 @@ static void remove_folder(const char *folder) {
     rmdir(folder);
 }
 
-stn_status child_run(const validate_check *check, const validate_request *request, validate_result *out,
-                     stn_error *err) {
+stn_status check_run_apart(const validate_check *check, const validate_request *request, validate_result *out,
+                           stn_error *err) {
     int ends[2];
     char folder[] = "/tmp/stiction_validate_XXXXXX";
     if (mkdtemp(folder) == NULL) {
@@ -156,12 +162,12 @@ stn_status child_run(const validate_check *check, const validate_request *reques
     double start = seconds_now();
     sigset_t awaited, before;
     hold_interrupts(&awaited, &before);
-    pid_t child = fork();
+    pid_t parent = getpid(), child = fork();
     if (child == 0) {
         setpgid(0, 0); // with what it starts
         sigprocmask(SIG_SETMASK, &before, NULL);
         close(ends[0]);
-        run_check(check, request, folder, ends[1]);
+        run_check(check, request, folder, ends[1], parent);
     }
     close(ends[1]);
     if (child < 0) {

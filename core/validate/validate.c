@@ -105,7 +105,7 @@ stn_status validate_loading(stn_context *context, const char *path, double limit
     static const validate_check check = {.name = "loading", .run = load};
     validate_request request = {.context = context, .id = path, .limit_s = limit_s};
     validate_result result;
-    stn_status status = child_run(&check, &request, &result, err);
+    stn_status status = check_run_apart(&check, &request, &result, err);
     if (status == STN_OK && result.cause == VALIDATE_BROKEN) {
         return stn_fail(err, STN_ERR_PLUGIN, "%s: while it is loaded: %s", path, result.text);
     }
@@ -121,7 +121,7 @@ stn_status validate_run(const validate_battery *battery, const validate_request 
             continue;
         }
         validate_result result;
-        stn_status status = child_run(check, request, &result, err);
+        stn_status status = check_run_apart(check, request, &result, err);
         if (status != STN_OK) {
             return status;
         }

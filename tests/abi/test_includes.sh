@@ -11,6 +11,7 @@
 #   circles     no file includes itself by way of others, with or without rooms
 # And the core names no plugin.
 set -uo pipefail
+export LC_ALL=C # what tsort says is read
 cd "$1" || exit 2
 
 rooms="$(sed -n 's/^foreach(room \(.*\))$/\1/p' core/CMakeLists.txt) worker mesh_worker hdf5_worker"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# test_includes_breaches.sh SOURCE: test_includes.sh finds every breach that it says it finds, in a small tree made for it.
+# test_includes_breaches.sh SOURCE: test_includes.sh finds the breaches below, in a small tree made for it.
 set -euo pipefail
+export LC_ALL=C # what tsort says is read
 source=$(readlink -f "$1")
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT

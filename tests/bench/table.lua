@@ -101,6 +101,8 @@ local function exists(path)
 end
 
 -- What they print goes to a log beside the rows. Returns the rows.
+local failed = false -- some program
+
 local function run_programs(folder)
   local path = os.tmpname()
   local log = path .. ".log"
@@ -112,9 +114,10 @@ local function run_programs(folder)
     io.stderr:write(("bench: %2d of %d, %s %s; about %d:%02d left\n"):format(i, #programs, p[1], p[2], seconds // 60, seconds % 60))
     local program = folder .. "/" .. p[1]
     if not exists(program) then
-      io.stderr:write("bench: ", p[1], " is left out, its peer is not installed (./dev bench --peers)\n")
+      io.stderr:write("bench: ", p[1], " is left out: it is not built; if it measures a peer, ./dev bench --peers installs that\n")
     elseif not os.execute(("STICTION_BENCH_ROWS='%s' '%s' %s >'%s' 2>&1"):format(path, program, p[2], log)) then
       io.stderr:write("bench: ", p[1], " failed:\n", exists(log) and io.open(log):read "a" or "", "\n")
+      failed = true
     end
     left, planned = left - p[3], planned + p[3]
   end
@@ -243,8 +246,18 @@ end
 local folder, options = parse(arg)
 local old_rows = options.compare and read_rows(options.compare)
 local begin = os.time()
+for _, name in ipairs { "csv", "json" } do
+  local file, reason = nil, nil
+  if options[name] then file, reason = io.open(options[name], "a") end -- told before the minutes, not after them
+  if reason then
+    io.stderr:write("bench: --", name, " ", reason, "\n")
+    os.exit(2)
+  end
+  if file then file:close() end
+end
 local rows = options.rows and read_rows(options.rows) or run_programs(folder)
-if options.csv then write_file(options.csv, to_csv(rows)) end
-if options.json then write_file(options.json, to_json(rows)) end
 print_table(rows, old_rows)
 if not options.rows then print(("\nmeasured in %d s"):format(os.time() - begin)) end
+if options.csv then write_file(options.csv, to_csv(rows)) end
+if options.json then write_file(options.json, to_json(rows)) end
+os.exit(not failed)

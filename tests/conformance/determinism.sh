@@ -71,6 +71,7 @@ done | xargs -P "$jobs" -L 1 bash -c 'run "$@"' run
 
 # The table.
 declare -A cell
+declare -a reason
 same=0 differ=0 idle=0
 for pair in "${pairs[@]}"; do
     read -r i k <<<"$pair"
@@ -91,7 +92,7 @@ for pair in "${pairs[@]}"; do
     elif grep -qE '^[0-9a-f]{16}$' "$first"; then
         same=$((same + 1)) cell[$pair]="$hash x$found"
     else
-        idle=$((idle + 1)) cell[$pair]=-
+        idle=$((idle + 1)) cell[$pair]=- reason[i]=$(head -n 1 "$first")
     fi
 done
 printf '%-36s' "$steps steps, ${#variants[@]} variants"
@@ -99,9 +100,12 @@ printf ' %-14s' "${solvers[@]}"
 echo
 for i in "${!scenes[@]}"; do
     printf '%-36s' "${scenes[i]}"
+    made=no
     for k in "${!solvers[@]}"; do
         printf ' %-14s' "${cell["$i $k"]-}"
+        [[ ${cell["$i $k"]-} != *x* ]] || made=yes
     done
+    [ $made = yes ] || printf ' no step: %s' "${reason[i]-}"
     echo
 done
 echo "$same pairs of a scene and a solver give one hash in all variants, $differ do not, $idle make no step"

@@ -18,6 +18,7 @@ printf "$format" solver problems count tolerance converged stalled "not converge
 status=0
 for solver in "$@"; do
     out=$("$stiction" validate --full "solver/$solver" -k problems) || status=1
+    [[ $out =~ $words ]] || { echo "$solver: no figures in what stiction validate said" >&2; status=1; }
     while read -r line; do
         if [[ $line =~ $words ]]; then
             m=("${BASH_REMATCH[@]}")

@@ -20,7 +20,7 @@ stn.result("height", box:position()[3], "m")
 stn.check("stands", { value = box:speed(), limit = 1, unit = "m/s" })
 E2
 
-# Words of a page in backquotes or code: letters, digits and _ in a row.
+# Every word of the pages, so that a name that is a plain word besides is not missed.
 cat "$source"/docs/*.md | grep -oE '[A-Za-z_][A-Za-z_0-9]*' | sort -u >documented
 
 keys() { grep -oE '"[A-Za-z_][A-Za-z_0-9]*":' | tr -d '":' | sort -u; }
@@ -53,7 +53,8 @@ faults=$(
         "$stiction" plugins "$id" | awk '/^[a-z]/ { plugin = $1 " " $2 } /^  [a-z_]+ = / { print plugin, $1 }'
     done | while read -r kind id name; do
         case $kind/$name in solver/tolerance | solver/absolute_tolerance | solver/max_iterations) continue ;; esac
-        grep -lw -- "$id" "$source/plugins/$kind"/*/README.md | xargs -r grep -qw -- "$name" ||
+        mapfile -t pages < <(grep -lw -- "$id" "$source/plugins/$kind"/*/README.md)
+        { [ ${#pages[@]} -gt 0 ] && grep -qw -- "$name" "${pages[@]}"; } ||
             echo "$name: parameter of $kind $id, stands in no README of plugins/$kind that names $id"
     done
 )
