@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // stiction new KIND NAME: a folder with a plugin or a scenario that builds, runs and passes its checks, to be changed
-// from there. What it holds are the files of templates/common and templates/KIND with their placeholders replaced.
+// from there. What it holds are the files of scripts/templates/common and scripts/templates/KIND with their
+// placeholders replaced.
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -26,7 +27,7 @@ static const char *const places[PLACE_COUNT] = {[PLACE_NAME] = "my_plugin", [PLA
 typedef struct scaffold {
     const cli_command *command;
     const char *words[PLACE_COUNT]; // in place of the placeholders
-    char root[PATH_MAX];            // the folder that holds "templates"
+    char root[PATH_MAX];            // the folder that holds "scripts/templates"
     char folder[PATH_MAX];          // that comes to be
     char part[PATH_MAX];            // under this name until it is whole
     char written[MOST_FILES][2 * MOST_LETTERS];
@@ -115,18 +116,19 @@ static int cannot(const scaffold *s, const char *what, const char *path) {
     return cli_fail(s->command, "%s cannot be %s: %s", path, what, strerror(errno));
 }
 
-/// One file of templates/`kind`; it is noted before it is written, so that a failure removes it.
+/// One file of scripts/templates/`kind`; it is noted before it is written, so that a failure removes it.
 static int copy_template(scaffold *s, const char *kind, const char *file) {
     char from[PATH_MAX + 64], to[PATH_MAX + 64], *name = s->written[s->count];
     const char *place = strstr(file, places[PLACE_NAME]);
     int before = place != NULL ? (int)(place - file) : (int)strlen(file);
     if (s->count == MOST_FILES || strlen(file) > MOST_LETTERS) {
-        return cli_fail(s->command, "%s/templates/%s/%s: more files, or a longer name, than a template may have",
-                        s->root, kind, file);
+        return cli_fail(s->command,
+                        "%s/scripts/templates/%s/%s: more files, or a longer name, than a template may have", s->root,
+                        kind, file);
     }
     snprintf(name, sizeof s->written[0], "%.*s%s%s", before, file, place != NULL ? s->words[PLACE_NAME] : "",
              place != NULL ? place + strlen(places[PLACE_NAME]) : "");
-    snprintf(from, sizeof from, "%s/templates/%s/%s", s->root, kind, file);
+    snprintf(from, sizeof from, "%s/scripts/templates/%s/%s", s->root, kind, file);
     snprintf(to, sizeof to, "%s/%s", s->part, name);
     FILE *in = fopen(from, "r"), *out = NULL;
     if (in == NULL) {
@@ -144,7 +146,7 @@ static int copy_template(scaffold *s, const char *kind, const char *file) {
 
 static int copy_templates(scaffold *s, const char *kind) {
     char path[PATH_MAX + 64];
-    snprintf(path, sizeof path, "%s/templates/%s", s->root, kind);
+    snprintf(path, sizeof path, "%s/scripts/templates/%s", s->root, kind);
     struct dirent **entries = NULL;
     int count = scandir(path, &entries, NULL, alphasort);
     if (count < 0) {
@@ -270,7 +272,7 @@ int cmd_new(int argc, char **argv) {
     status = status == CLI_PROCEED ? check_name(&command, s.words[PLACE_NAME]) : status;
     status = status == CLI_PROCEED && kind < STN_KIND_COUNT ? check_free(&command, kind, s.words[PLACE_NAME]) : status;
     if (status == CLI_PROCEED && !stn_shipped_folder(s.root)) {
-        status = cli_fail(&command, "the templates are not there; they belong into share/stiction/templates");
+        status = cli_fail(&command, "the templates are not there; they belong into share/stiction/scripts/templates");
     }
     status = status == CLI_PROCEED ? name_folders(&s, parent) : status;
     status = status == CLI_PROCEED ? make(&s, kind) : status;

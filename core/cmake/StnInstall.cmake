@@ -7,7 +7,7 @@ install(TARGETS stiction EXPORT StictionTargets LIBRARY DESTINATION "${CMAKE_INS
 install(TARGETS stiction_command RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 install(DIRECTORY core/include/stiction DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.h")
 # Where world:load and require look when nothing nearer is found.
-install(DIRECTORY models scripts templates DESTINATION "${CMAKE_INSTALL_DATADIR}/stiction")
+install(DIRECTORY models scripts DESTINATION "${CMAKE_INSTALL_DATADIR}/stiction")
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/stiction")
 # The pages, and those of the plugins where their links look for them.
 install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/stiction")

@@ -17,11 +17,11 @@ cd "$1" || exit 2
 rooms="$(sed -n 's/^foreach(room \(.*\))$/\1/p' core/CMakeLists.txt) worker mesh_worker hdf5_worker"
 
 sources() {
-    find core plugins templates \( -name '*.[ch]' -o -name '*.cpp' \) -printf '%p\n' | LC_ALL=C sort
+    find core plugins scripts/templates \( -name '*.[ch]' -o -name '*.cpp' \) -printf '%p\n' | LC_ALL=C sort
 }
 
 includes() { # "file:line:what" with "x/y.h" or <x/y.h>
-    grep -rnHE '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<]' --include='*.[ch]' --include='*.cpp' core plugins templates |
+    grep -rnHE '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<]' --include='*.[ch]' --include='*.cpp' core plugins scripts/templates |
         sed -E 's/^([^:]*:[0-9]+):[[:space:]]*#[[:space:]]*include[[:space:]]*/\1:/; s/>.*/>/; s/(":?[^"]*").*/\1/'
 }
 

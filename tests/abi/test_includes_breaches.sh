@@ -6,7 +6,7 @@ export LC_ALL=C # what tsort says is read
 source=$(readlink -f "$1")
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
-mkdir -p "$tree"/core/{base,world,validate,include/stiction,cli/{check,sweep},lua} "$tree"/plugins/solver/{common,a,b} "$tree"/{docs,templates/law}
+mkdir -p "$tree"/core/{base,world,validate,include/stiction,cli/{check,sweep},lua} "$tree"/plugins/solver/{common,a,b} "$tree"/{docs,scripts/templates/law}
 cd "$tree"
 echo 'foreach(room base world validate lua cli)' >core/CMakeLists.txt
 printf '    core/%s is a room\n' cli lua validate world base >docs/architecture.md
@@ -35,7 +35,7 @@ sound() { # the tree as it should be
     put plugins/solver/a/a.h '<stiction/world.h>'
     put plugins/solver/a/a.c '"a.h"' '"common/shared.h"'
     put plugins/solver/b/b.c '<stiction/world.h>' '<math.h>'
-    put templates/law/my_plugin.c '<stiction/world.h>'
+    put scripts/templates/law/my_plugin.c '<stiction/world.h>'
 }
 
 # breaks WHAT FILE INCLUDE...: with such a file the test fails and says WHAT
@@ -66,7 +66,7 @@ breaks 'is no file of its own plugin' plugins/solver/b/b.c '"a/a.h"'
 breaks 'is no file of its own plugin' plugins/solver/common/shared.h '"a/a.h"'
 breaks 'leaves its folder' plugins/solver/b/b.c '"../a/a.h"'
 breaks 'is not public' plugins/solver/b/b.c '<base/text.h>'
-breaks 'is no file of its own plugin' templates/law/my_plugin.c '"law/my_plugin.h"'
+breaks 'is no file of its own plugin' scripts/templates/law/my_plugin.c '"law/my_plugin.h"'
 breaks 'is for core/lua alone' core/world/step.c '<lua.h>'
 breaks 'is for core/hdf5_worker alone' core/base/text.h '<hdf5.h>'
 breaks 'is for plugins/factor/cholmod alone' plugins/solver/b/b.c '<cholmod.h>'

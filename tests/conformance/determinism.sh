@@ -30,7 +30,7 @@ while [ $# -gt 0 ]; do
 done
 [ -n "$solvers" ] || solvers=$("$stiction" plugins | awk '$1 == "solver" { print $2 }')
 read -r -a solvers <<<"$(echo $solvers)"
-mapfile -t scenes < <(cd "$scripts" && find . -name '*.lua' -not -path '*/lib/*' | sed 's|^\./||; s|\.lua$||' | grep -E "$pattern" | sort)
+mapfile -t scenes < <(cd "$scripts" && find . -name '*.lua' -not -path '*/lib/*' -not -path './templates/*' | sed 's|^\./||; s|\.lua$||' | grep -E "$pattern" | sort)
 if [ $quick = yes ]; then
     steps=${steps:-40} variants=("1 straight all" "4 detour all")
 else

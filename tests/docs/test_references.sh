@@ -6,7 +6,7 @@ set -uo pipefail
 cd "$1" || exit 2
 export LC_ALL=C
 key='[a-z]+(-[a-z]+)*-(19|20)[0-9]{2}'
-rooms=(core plugins tests scripts templates)
+rooms=(core plugins tests scripts)
 
 listed() { sed -nE "s/^\| ($key) \|.*/\1/p" docs/references.md; }
 cited() {

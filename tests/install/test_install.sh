@@ -61,8 +61,8 @@ done < <(cd "$pages" && grep -roE '\]\([^)# ]+' --include='*.md' docs | grep -v 
 # the solver of docs/plugins.md is what the command writes, and the commands that it says build it and find it right
 (cd "$work" && "$stiction" new solver nsgs_example) >"$work/next" || fail "stiction new"
 page() { awk -v start="^\`\`\`$1\$" '$0 ~ start { on = 1; next } /^```/ { on = 0 } on' "$here/../../docs/plugins.md"; }
-page c | diff - "$work/nsgs_example/nsgs_example.c" || fail "docs/plugins.md shows another solver than templates/solver"
-page cmake | diff - "$work/nsgs_example/CMakeLists.txt" || fail "docs/plugins.md shows another CMakeLists.txt than templates/common"
+page c | diff - "$work/nsgs_example/nsgs_example.c" || fail "docs/plugins.md shows another solver than scripts/templates/solver"
+page cmake | diff - "$work/nsgs_example/CMakeLists.txt" || fail "docs/plugins.md shows another CMakeLists.txt than scripts/templates/common"
 (cd "$work" && PATH=$prefix/bin:$PATH && eval "$(sed '1,/^next:/d' next)") >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 expect "$(cat "$work/log")" " passed, 0 failed"
 expect "$(cat "$work/log")" "nsgs_example: ok"

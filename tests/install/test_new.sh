@@ -13,7 +13,7 @@ fail() { echo "FAILED: $*" >&2; exit 1; }
 
 cmake --install "$build" --prefix "$work/prefix" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 stiction=$work/prefix/bin/stiction
-kinds=$(find "$work/prefix/share/stiction/templates" -mindepth 1 -maxdepth 1 -type d -printf '%f\n' | grep -vx -e common -e scenario)
+kinds=$(find "$work/prefix/share/stiction/scripts/templates" -mindepth 1 -maxdepth 1 -type d -printf '%f\n' | grep -vx -e common -e scenario)
 [ "$(wc -w <<<"$kinds")" = 9 ] || fail "templates of: $kinds"
 
 # one project of all of them: configured and built once
