@@ -89,10 +89,10 @@ static bool has(const stn_contact_side *side, int32_t geometry) {
     return side->has(side->user, geometry);
 }
 
-/// +1 when B is on the side that the forces are asked for, -1 when A is, 0 when neither or both are.
-static double sign_of(const stn_contact *c, const stn_contact_side *on, const stn_contact_side *by) {
-    bool a = has(on, c->geometry_a), b = has(on, c->geometry_b);
-    if (a == b || (by != NULL && !has(by, b ? c->geometry_a : c->geometry_b))) {
+double stn_contact_sign(int32_t geometry_a, int32_t geometry_b, const stn_contact_side *on,
+                        const stn_contact_side *by) {
+    bool a = has(on, geometry_a), b = has(on, geometry_b);
+    if (a == b || (by != NULL && !has(by, b ? geometry_a : geometry_b))) {
         return 0.0;
     }
     return b ? 1.0 : -1.0;
@@ -118,7 +118,7 @@ void stn_observation_contact_force(const stn_observation *o, const stn_contact_s
     int32_t count = o->problem != NULL && o->contacts != NULL ? o->contacts->count : 0;
     for (int32_t i = 0; i < count; i++) {
         const stn_contact *c = &o->contacts->contacts[i];
-        double sign = sign_of(c, on, by);
+        double sign = stn_contact_sign(c->geometry_a, c->geometry_b, on, by);
         if (sign != 0.0) {
             stn_contact_report report;
             stn_observation_contact(o, i, &report);

@@ -273,6 +273,8 @@ bool stn_law_tells_slip(const stn_law *law); // NULL: no
 /// What the law tells of the slip of a constraint; zeros when it tells nothing, or is NULL.
 stn_law_slip stn_ask_slip(const stn_law *law, const stn_problem *problem, int32_t constraint, const double *v_c,
                           const double *gamma);
+/// +1 when B is on the side that the forces are asked for, -1 when A is, 0 when neither or both are; `by` may be NULL.
+double stn_contact_sign(int32_t geometry_a, int32_t geometry_b, const stn_contact_side *on, const stn_contact_side *by);
 
 // capture.c
 stn_status stn_step_capture(stn_world *world, stn_error *err); // of the step just made

@@ -118,6 +118,48 @@ typedef struct stn_contact_force {
 STN_API void stn_observation_contact_force(const stn_observation *observation, const stn_contact_side *on,
                                            const stn_contact_side *by, stn_vec3 point, stn_contact_force *out);
 
+/// What a patch, faces of two geometries or of two sides that touch over an area, did in a step. Forces act on B, world
+/// axes, the opposite on A: means over the step, impulse/dt, like those of contacts. What *acts* follows from them; the
+/// *field* is what the contact model saw at the step's start, before anything moved. At rest the two are the same.
+typedef struct stn_patch_report {
+    int32_t face_count;                  // all of them, those without force too
+    int32_t sticking, slipping;          // faces that carry force
+    stn_vec3 normal_part, friction_part; // sums over the faces: along their normals, and across them [N]
+    stn_vec3 center; // of pressure: mean of the faces' centroids by their normal force, by area without force [m]
+    stn_vec3 normal; // mean over the faces by the same weights, from A into B, unit; zero where they cancel
+    stn_vec3 torque; // of both parts about `center` [N m]
+    double area;     // of the faces that carry force [m^2]
+    double mean_pressure, max_pressure; // that act: sum of normal forces / area, largest of a face's force / area [Pa]
+    double field_force, field_max_pressure; // integral of the field where it presses [N], largest at a corner [Pa]
+    double elastic_J;             // stored at the step's start, to first order: sum of k phi0^2 / 2 over overlaps
+    double slip_speed, glide_gap; // the largest of the faces that carry force [m/s], [m]
+} stn_patch_report;
+
+/// Patch `patch` of the step's set; all zeros for one that the step does not have. Costs nothing unless it is called.
+/// Thread: [any].
+STN_API void stn_observation_patch(const stn_observation *observation, int32_t patch, stn_patch_report *out);
+/// All faces between two sides as one patch, `b` in the place of B, as stn_observation_contact_force counts them.
+/// False, and all zeros, when there are none. Thread: [any].
+STN_API bool stn_observation_patch_between(const stn_observation *observation, const stn_contact_side *a,
+                                           const stn_contact_side *b, stn_patch_report *out);
+
+/// Where a picture of pressure is taken, as a touch sensor would: pixels in the xy plane of a frame, around its origin.
+typedef struct stn_patch_image {
+    stn_pose pose;             // frame of the image -> world, at the step's start
+    double extent_x, extent_y; // size of the image [m]
+    int32_t width, height;     // pixels
+} stn_patch_image;
+enum { STN_PATCH_IMAGE_MAX = 4096 }; // pixels a side
+
+/// Adds the pressure that acts in a patch to `pressure` (height x width, row-major) [Pa]. Row 0 has the largest y,
+/// column 0 the smallest x. A face's force is spread over its polygon like the field at its corners (evenly where that
+/// presses nowhere) and every pixel gets what lies above it, exactly: pressure x pixel area, summed over an image that
+/// holds the whole patch, is the patch's normal force along z, except for faces that look the other way than the patch
+/// does. Nothing is added for a patch that the step does not have. STN_ERR_ARGUMENT names what is wrong with the image.
+/// Thread: [any].
+STN_API stn_status stn_observation_patch_image(const stn_observation *observation, int32_t patch,
+                                               const stn_patch_image *image, double *pressure, stn_error *err);
+
 /// What a recorder learns when it is opened.
 typedef struct stn_record_header {
     const stn_model *model; // of the world
