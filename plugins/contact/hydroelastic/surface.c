@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rigid surfaces of shapes.
+#include "field_build.h"
+#include "surface_plan.h"
+
+/// A surface's own triangles.
+static surface_build copy_mesh(stn_context *context, const stn_mesh *mesh) {
+    surface_build s = surface_build_empty(context);
+    for (int32_t i = 0; i < mesh->vertex_count; i++) {
+        surface_build_vertex(&s, surface_point(mesh->vertices, i), 0.0);
+    }
+    for (int32_t t = 0; t < mesh->triangle_count; t++) {
+        const int32_t *v = mesh->triangles + 3 * (size_t)t;
+        surface_build_triangle(&s, v[0], v[1], v[2], 0);
+    }
+    return s;
+}
+
+static stn_status build_surface(stn_context *context, const stn_shape *shape, const field_fineness *fineness,
+                                int32_t max_triangles, surface_build *built, stn_error *err) {
+    surface_plan plan;
+    stn_status status = surface_plan_make(shape, fineness, false, max_triangles, &plan, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    const int32_t no_bits[3] = {0};
+    switch (shape->type) {
+    case STN_SHAPE_MESH:
+        *built = copy_mesh(context, shape->mesh);
+        return STN_OK;
+    case STN_SHAPE_CONVEX:
+        *built = surface_of_hull(context, shape->mesh);
+        return STN_OK;
+    case STN_SHAPE_SPHERE:
+        *built = surface_of_sphere(context, shape->radius, plan.steps);
+        return STN_OK;
+    case STN_SHAPE_BOX:
+        *built = surface_of_box(context, shape->half_extents, no_bits, plan.steps);
+        return STN_OK;
+    default:
+        return stn_fail(err, STN_ERR_UNSUPPORTED, "a %s has no surface of triangles", stn_shape_name(shape->type));
+    }
+}
+
+static void set_normals(rigid_surface *s) {
+    s->bounds.lower = s->bounds.upper = surface_point(s->vertices, 0);
+    for (int32_t i = 1; i < s->vertex_count; i++) {
+        stn_vec3 p = surface_point(s->vertices, i), *low = &s->bounds.lower, *high = &s->bounds.upper;
+        *low = stn_vec3_make(fmin(low->x, p.x), fmin(low->y, p.y), fmin(low->z, p.z));
+        *high = stn_vec3_make(fmax(high->x, p.x), fmax(high->y, p.y), fmax(high->z, p.z));
+    }
+    for (int32_t t = 0; t < s->triangle_count; t++) {
+        const int32_t *v = s->triangles + 3 * (size_t)t;
+        stn_vec3 a = surface_point(s->vertices, v[0]);
+        stn_vec3 n = stn_vec3_cross(stn_vec3_sub(surface_point(s->vertices, v[1]), a),
+                                    stn_vec3_sub(surface_point(s->vertices, v[2]), a));
+        s->normals[t] = stn_vec3_normalize_or(n, stn_vec3_make(0.0, 0.0, 1.0));
+    }
+}
+
+stn_status rigid_surface_create(stn_context *context, const stn_shape *shape, const field_fineness *fineness,
+                                int32_t max_triangles, rigid_surface **out, stn_error *err) {
+    *out = NULL;
+    surface_build built = surface_build_empty(context);
+    stn_status status = build_surface(context, shape, fineness, max_triangles, &built, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    rigid_surface *made = stn_allocate(context, 1, sizeof *made);
+    stn_vec3 *normals = stn_allocate(context, (size_t)built.triangle_count + 1, sizeof *normals);
+    if (built.failed || made == NULL || normals == NULL) {
+        surface_build_clear(&built);
+        stn_release(context, made);
+        stn_release(context, normals);
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory for a surface of triangles");
+    }
+    *made = (rigid_surface){.vertex_count = built.vertex_count,
+                            .triangle_count = built.triangle_count,
+                            .vertices = built.vertices,
+                            .triangles = built.triangles,
+                            .normals = normals};
+    built.vertices = NULL;
+    built.triangles = NULL;
+    surface_build_clear(&built);
+    set_normals(made);
+    *out = made;
+    return STN_OK;
+}
+
+void rigid_surface_destroy(stn_context *context, rigid_surface *s) {
+    if (s != NULL) {
+        stn_release(context, s->vertices);
+        stn_release(context, s->triangles);
+        stn_release(context, s->normals);
+        stn_release(context, s);
+    }
+}

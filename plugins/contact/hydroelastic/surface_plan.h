@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// How finely the surface of a shape is divided.
+#ifndef HYDROELASTIC_SURFACE_PLAN_H
+#define HYDROELASTIC_SURFACE_PLAN_H
+
+#include "field.h"
+
+typedef struct surface_plan {
+    int32_t steps;    // into which the sides of the shape's coarsest surface are divided
+    double triangles; // of the surface
+    double joins;     // tetrahedra of a field that have no triangle on the surface
+} surface_plan;
+
+/// As many as the fineness asks, for a field (of which max_count tetrahedra are allowed) or a rigid surface
+/// (triangles). STN_ERR_ARGUMENT when that is too many: how many, how much memory, and which resolution fits.
+stn_status surface_plan_make(const stn_shape *shape, const field_fineness *fineness, bool solid, int32_t max_count,
+                             surface_plan *plan, stn_error *err);
+
+#endif
