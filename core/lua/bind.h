@@ -200,6 +200,14 @@ typedef struct stn_link_range {
     int32_t start, count;
 } stn_link_range;
 stn_link_range stn_lua_links(lua_State *L, int index, stn_lua_world *w, const char *owner);
+/// One side of contacts: the geometries of links (lua_contact.c).
+typedef struct stn_lua_side {
+    const stn_model *model;
+    stn_link_range links;
+} stn_lua_side;
+bool stn_lua_side_has(const void *side, int32_t geometry); ///< as stn_contact_side.has
+/// The sides that the arguments at `index` and after it name; raises when a link is on both.
+void stn_lua_sides(lua_State *L, int index, stn_lua_world *w, const char *owner, stn_lua_side *a, stn_lua_side *b);
 /// Applies the start values (user value 1 of the world at `index`).
 void stn_lua_world_apply_start(lua_State *L, int index, stn_lua_world *w);
 /// Notes a start value of a robot: the value on top of the stack, popped, under `key`.
@@ -296,6 +304,7 @@ void stn_lua_open_control(lua_State *L);
 void stn_lua_open_constraint(lua_State *L);
 void stn_lua_open_step(lua_State *L);
 void stn_lua_open_motion(lua_State *L);
+void stn_lua_open_patch(lua_State *L);
 /// Of a table that names a robot file: the file's name, pushed; and the keys packages, allow_absolute, visual_meshes,
 /// loader.
 const char *stn_lua_file_entry(const stn_fields *f);
@@ -319,7 +328,7 @@ void stn_lua_capture_begin(lua_State *L, stn_lua_world *w);
 extern const luaL_Reg stn_lua_model_methods[], stn_lua_pair_methods[], stn_lua_state_methods[], stn_lua_run_methods[],
     stn_lua_log_methods[], stn_lua_control_methods[], stn_lua_choice_methods[], stn_lua_constraint_methods[],
     stn_lua_world_name_methods[], stn_lua_query_methods[], stn_lua_contact_methods[], stn_lua_solve_methods[],
-    stn_lua_capture_methods[];
+    stn_lua_capture_methods[], stn_lua_patch_methods[];
 /// Of robots.
 extern const luaL_Reg stn_lua_name_methods[], stn_lua_coordinate_methods[], stn_lua_finding_methods[],
     stn_lua_dynamics_methods[];

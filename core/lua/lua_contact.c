@@ -72,22 +72,24 @@ static int world_contacts(lua_State *L) {
 
 // ------------------------------------------------------------------------------------------------------------- sums
 
-typedef struct side {
-    const stn_model *model;
-    stn_link_range links;
-} side;
-
-static bool has(const void *user, int32_t geometry) {
-    const side *s = user;
+bool stn_lua_side_has(const void *user, int32_t geometry) {
+    const stn_lua_side *s = user;
     int32_t link = s->model->geometries[geometry].link;
     return link >= s->links.start && link < s->links.start + s->links.count;
 }
 
-static void check_apart(lua_State *L, const side *a, const side *b, const char *owner) {
+static void check_apart(lua_State *L, const stn_lua_side *a, const stn_lua_side *b, const char *owner) {
     int32_t first = a->links.start > b->links.start ? a->links.start : b->links.start;
     if (first < a->links.start + a->links.count && first < b->links.start + b->links.count) {
         stn_lua_fail(L, "%s: link '%s' is on both sides", owner, a->model->links[first].name);
     }
+}
+
+void stn_lua_sides(lua_State *L, int index, stn_lua_world *w, const char *owner, stn_lua_side *a, stn_lua_side *b) {
+    const stn_model *model = stn_world_model(w->world);
+    *a = (stn_lua_side){model, stn_lua_links(L, index, w, owner)};
+    *b = (stn_lua_side){model, stn_lua_links(L, index + 1, w, owner)};
+    check_apart(L, a, b, owner);
 }
 
 /// world:contact_force(on [, by [, { point = }]])
@@ -96,14 +98,14 @@ static int world_contact_force(lua_State *L) {
     static const char owner[] = "world:contact_force";
     lua_settop(L, 4);
     stn_lua_world *w = stn_lua_world_compiled(L, 1);
-    const stn_model *model = stn_world_model(w->world);
-    side on = {model, stn_lua_links(L, 2, w, owner)}, by = {model, {0, 0}};
-    stn_contact_side sides[2] = {{has, &on}, {has, &by}};
+    stn_lua_side on = {stn_world_model(w->world), {0, 0}}, by = on;
+    stn_contact_side sides[2] = {{stn_lua_side_has, &on}, {stn_lua_side_has, &by}};
     bool paired = !lua_isnil(L, 3);
     stn_vec3 point = stn_vec3_zero();
     if (paired) {
-        by.links = stn_lua_links(L, 3, w, owner);
-        check_apart(L, &on, &by, owner);
+        stn_lua_sides(L, 2, w, owner, &on, &by);
+    } else {
+        on.links = stn_lua_links(L, 2, w, owner);
     }
     if (!lua_isnil(L, 4)) {
         stn_fields f = stn_fields_open(L, 4, owner, keys, 0);

@@ -11,6 +11,7 @@ typedef struct step_object {
     stn_lua_world *world;
     int64_t index;
     double time;
+    int32_t patch_count, face_count;
     stn_step_report report;
     stn_certificate certificate;
     bool certified;
@@ -21,6 +22,10 @@ void stn_lua_push_step(lua_State *L, int world_index, stn_lua_world *w) {
     const stn_observation *o = stn_world_observation(w->world);
     step_object *step = lua_newuserdatauv(L, sizeof *step, 1);
     *step = (step_object){.world = w, .index = o->step, .time = o->time};
+    if (o->contacts != NULL) {
+        step->patch_count = o->contacts->patch_count;
+        step->face_count = stn_contact_set_faces(o->contacts);
+    }
     if (o->report != NULL) {
         step->report = *o->report;
     }
@@ -154,11 +159,12 @@ static int step_ended(lua_State *L) {
     return 1;
 }
 
-static const char *const step_properties[] = {
-    "time",         "index",         "certificate",      "status",    "iterations",
-    "island_count", "contact_count", "constraint_count", "kinetic_J", "potential_J",
-    "elastic_J",    "energy_J",      "input_work_J",     "overlap_m", "step_us",
-    "solve_us",     "cost",          "converged",        NULL};
+static const char *const step_properties[] = {"time",        "index",        "certificate",   "status",
+                                              "iterations",  "island_count", "contact_count", "constraint_count",
+                                              "patch_count", "face_count",   "kinetic_J",     "potential_J",
+                                              "elastic_J",   "energy_J",     "input_work_J",  "overlap_m",
+                                              "step_us",     "solve_us",     "cost",          "converged",
+                                              NULL};
 
 /// Real members of the report, by name.
 static bool get_real(const stn_step_report *r, const char *name, double *value) {
@@ -191,7 +197,9 @@ static bool get_integer(const step_object *step, const char *name, lua_Integer *
                     {"iterations", step->report.iterations},
                     {"island_count", step->report.island_count},
                     {"contact_count", step->report.contact_count},
-                    {"constraint_count", step->report.constraint_count}};
+                    {"constraint_count", step->report.constraint_count},
+                    {"patch_count", step->patch_count},
+                    {"face_count", step->face_count}};
     for (int32_t i = 0; i < STN_COUNT(integers); i++) {
         if (strcmp(integers[i].name, name) == 0) {
             *value = integers[i].value;

@@ -357,7 +357,7 @@ void stn_lua_open_world(lua_State *L) {
                                     stn_lua_run_methods,        stn_lua_log_methods,     stn_lua_control_methods,
                                     stn_lua_world_name_methods, stn_lua_query_methods,   stn_lua_constraint_methods,
                                     stn_lua_choice_methods,     stn_lua_contact_methods, stn_lua_solve_methods,
-                                    stn_lua_capture_methods};
+                                    stn_lua_capture_methods,    stn_lua_patch_methods};
     for (int i = 0; i < STN_COUNT(more); i++) {
         stn_lua_extend(L, STN_LUA_WORLD, more[i]);
     }

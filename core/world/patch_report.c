@@ -39,7 +39,7 @@ static void add_forces(const stn_contact *c, const stn_contact_report *r, double
     sum->area_moment = stn_vec3_mul_add(sum->area_moment, c->area, arm);
     sum->force_normal = stn_vec3_mul_add(sum->force_normal, sign * force, c->normal);
     sum->area_normal = stn_vec3_mul_add(sum->area_normal, sign * c->area, c->normal);
-    out->face_count++;
+    out->faces++;
     if (r->state == STN_CONTACT_OPEN) {
         return;
     }
@@ -55,7 +55,7 @@ static void add_face(const stn_observation *o, int32_t i, double sign, face_sum 
     const stn_contact *c = &o->contacts->contacts[i];
     stn_contact_report r;
     stn_observation_contact(o, i, &r);
-    if (out->face_count == 0) {
+    if (out->faces == 0) {
         sum->origin = c->point;
     }
     add_field(o->contacts, c, out);
@@ -101,5 +101,5 @@ bool stn_observation_patch_between(const stn_observation *o, const stn_contact_s
         }
     }
     finish(&sum, out);
-    return out->face_count > 0;
+    return out->faces > 0;
 }

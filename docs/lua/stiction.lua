@@ -144,6 +144,47 @@
 ---@field slip_speed number the largest [m/s]
 ---@field glide_gap number the largest [m]
 
+---@class stiction.PressureImage
+---@field [integer] number[] rows of pressure, the first at the largest y [Pa]
+---@field width integer pixels
+---@field height integer pixels
+---@field extent number[] along x and y [m]
+---@field pixel_area number [m^2]
+---@field force number pressure x pixel area, summed [N]
+---@field max_pressure number [Pa]
+---@field pose stiction.Pose of the image in the world, when the step began
+
+---@class stiction.patch
+---@field a string?
+---@field b string?
+---@field link_a string?
+---@field link_b string?
+---@field geometry_a string?
+---@field geometry_b string?
+---@field force stiction.Vector on b [N]
+---@field normal_part stiction.Vector of force [N]
+---@field friction_part stiction.Vector of force [N]
+---@field normal_force number [N]
+---@field friction_force number [N]
+---@field torque stiction.Vector about the center of pressure [N m]
+---@field center stiction.Vector of pressure [m]
+---@field normal stiction.Vector mean, from a into b
+---@field area number of the faces with force [m^2]
+---@field mean_pressure number that acts [Pa]
+---@field max_pressure number that acts, of a face [Pa]
+---@field field_force number of the pressure field when the step began [N]
+---@field field_max_pressure number of that field, at a corner [Pa]
+---@field faces integer
+---@field sticking integer faces
+---@field slipping integer faces
+---@field slip_speed number the largest [m/s]
+---@field glide_gap number the largest [m]
+---@field elastic_J number stored when the step began [J]
+local patch = {}
+---@param options? { width?: integer, height?: integer, extent?: number|number[], link?: stiction.Links, xyz?: stiction.Vector, rpy?: stiction.Vector, quat?: number[] }
+---@return stiction.PressureImage
+function patch:image(options) end
+
 ---@class stiction.certificate
 ---@field momentum? number [1]
 ---@field complementarity? number [1]
@@ -169,6 +210,8 @@
 ---@field island_count integer
 ---@field contact_count integer
 ---@field constraint_count integer
+---@field patch_count integer
+---@field face_count integer of patches
 ---@field kinetic_J number
 ---@field potential_J number
 ---@field elastic_J number
@@ -408,6 +451,12 @@ function world:contacts() end
 ---@param options? { point?: stiction.Vector } where the torque is taken about, default: the origin
 ---@return stiction.ContactForce of the last step
 function world:contact_force(on, by, options) end
+---@return stiction.patch[] of the last step
+function world:patches() end
+---@param a stiction.Links
+---@param b stiction.Links
+---@return stiction.patch? all faces between the two as one patch, with the forces on b
+function world:patch(a, b) end
 ---@param a stiction.Links
 ---@param b stiction.Links
 ---@param options? { max?: number } [m]

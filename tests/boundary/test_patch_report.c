@@ -60,7 +60,7 @@ static void the_whole_patch_balances_what_acts_on_the_cube(void **state) {
     const stn_observation *o = stn_world_observation(world);
     stn_patch_report r;
     assert_true(stn_observation_patch_between(o, &ground, &cube, &r));
-    assert_int_equal(r.face_count, 2 * FACES);
+    assert_int_equal(r.faces, 2 * FACES);
     assert_int_equal(r.sticking, 2 * FACES);
     assert_int_equal(r.slipping, 0);
     assert_vectors(r.normal_part, stn_vec3_make(0.0, 0.0, N), 1e-5);
@@ -110,7 +110,7 @@ static void the_wrench_is_that_of_the_faces_and_opposite_on_the_other_side(void 
         stn_patch_report r;
         stn_observation_patch(o, k, &r);
         add_contacts(o, k, &force, &torque);
-        assert_int_equal(r.face_count, FACES);
+        assert_int_equal(r.faces, FACES);
         assert_vectors(whole(&r), force, 1e-12);
         assert_vectors(about_origin(&r), torque, 1e-12);
         all_force = stn_vec3_add(all_force, force);
@@ -138,7 +138,7 @@ static void what_is_not_there_is_zero(void **state) {
             stn_world_reset(world); // no step, no patch 0
         }
         stn_observation_patch(stn_world_observation(world), numbers[i], &r);
-        assert_int_equal(r.face_count, 0);
+        assert_int_equal(r.faces, 0);
         assert_near(stn_vec3_norm(whole(&r)) + stn_vec3_norm(r.center) + r.area + r.max_pressure + r.elastic_J, 0.0,
                     0.0);
     }

@@ -18,11 +18,14 @@ local function registered()
   local step = world:step()
   local objects = { world = world, robot = ball, link = ball:links()[1], joint = ball:joints()[1], step = step,
     constraint = constraint }
-  local found = { stn = {} }
+  local found = { stn = {}, patch = {} }
   for name, value in pairs(stn) do
     if type(value) == "function" then
       found.stn[name] = true
     end
+  end
+  for name in pairs(debug.getregistry()["stiction.patch"].__methods) do -- no contact model of this world makes any
+    found.patch[name] = true
   end
   for class, object in pairs(objects) do
     found[class] = {}

@@ -85,6 +85,15 @@ STN_API stn_status stn_contact_set_add_face(const stn_model *model, stn_contact_
                                             const stn_vec3 *polygon, const double *pressure, int32_t vertex_count,
                                             stn_error *err);
 
+/// How many of the set's contacts are faces of patches.
+static inline int32_t stn_contact_set_faces(const stn_contact_set *set) {
+    int32_t count = 0;
+    for (int32_t i = 0; i < set->patch_count; i++) {
+        count += set->patches[i].contact_count;
+    }
+    return count;
+}
+
 /// What a contact model does; plugin kind "contact".
 typedef struct stn_contact_ops {
     uint32_t size; // sizeof of the struct as the plugin was compiled

@@ -122,7 +122,7 @@ STN_API void stn_observation_contact_force(const stn_observation *observation, c
 /// axes, the opposite on A: means over the step, impulse/dt, like those of contacts. What *acts* follows from them; the
 /// *field* is what the contact model saw at the step's start, before anything moved. At rest the two are the same.
 typedef struct stn_patch_report {
-    int32_t face_count;                  // all of them, those without force too
+    int32_t faces;                       // all of them, those without force too
     int32_t sticking, slipping;          // faces that carry force
     stn_vec3 normal_part, friction_part; // sums over the faces: along their normals, and across them [N]
     stn_vec3 center; // of pressure: mean of the faces' centroids by their normal force, by area without force [m]
