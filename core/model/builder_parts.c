@@ -149,6 +149,21 @@ static stn_status check_mesh(const stn_model_builder *builder, const stn_geometr
     return STN_OK;
 }
 
+static stn_status check_volume_mesh(const stn_model_builder *builder, const stn_geometry_spec *spec, stn_error *err) {
+    int32_t mesh = spec->field.volume_mesh, count = builder->meshes.count;
+    if (mesh == -1) {
+        return STN_OK;
+    }
+    if (mesh < 0 || mesh >= count) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "field: there is no volume mesh %d (%d meshes)", mesh, count);
+    }
+    const stn_mesh_reference *reference = mesh_at(builder, mesh);
+    if (reference->data == NULL || reference->data->tetrahedron_count == 0) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "field: volume mesh %d '%s' has no tetrahedra", mesh, reference->path);
+    }
+    return STN_OK;
+}
+
 stn_status stn_builder_add_geometry(stn_model_builder *builder, int32_t link, const stn_geometry_spec *spec,
                                     int32_t *geometry, stn_error *err) {
     stn_status status = builder_check_link(builder, "geometry", link, false, err);
@@ -157,6 +172,7 @@ stn_status stn_builder_add_geometry(stn_model_builder *builder, int32_t link, co
     }
     status = check_geometry(spec, err);
     status = status == STN_OK ? check_mesh(builder, spec, err) : status;
+    status = status == STN_OK ? check_volume_mesh(builder, spec, err) : status;
     if (status != STN_OK) {
         const char *name = spec->name != NULL ? spec->name : "";
         const char *owner = link == STN_WORLD ? "world" : link_at(builder, link)->spec.name;

@@ -252,6 +252,19 @@ stn_status check_surface(const stn_material *material, stn_error *err) {
     return status;
 }
 
+/// What is given of a field; its mesh is looked at by the builder, which has it.
+static stn_status check_field(const stn_field_spec *field, stn_error *err) {
+    const bound margin = {"field margin", "m", field->margin, true};
+    stn_status status = isnan(field->margin) ? STN_OK : check_bounds(&margin, 1, err);
+    if (status == STN_OK && !isnan(field->resolution) && !(field->resolution > 0.0 && isfinite(field->resolution))) {
+        return fail_range(err, "resolution", field->resolution, "m", "> 0 and finite");
+    }
+    if (status == STN_OK && !isnan(field->thickness) && !(field->thickness > 0.0 && isfinite(field->thickness))) {
+        return fail_range(err, "slab thickness", field->thickness, "m", "> 0 and finite");
+    }
+    return status;
+}
+
 stn_status check_geometry(const stn_geometry_spec *spec, stn_error *err) {
     stn_status status = stn_shape_check(&spec->shape, err);
     if (status == STN_OK) {
@@ -263,7 +276,7 @@ stn_status check_geometry(const stn_geometry_spec *spec, stn_error *err) {
     if (status == STN_OK) {
         status = check_finite("surface velocity", spec->surface_velocity, "m/s", err);
     }
-    return status;
+    return status == STN_OK ? check_field(&spec->field, err) : status;
 }
 
 stn_status check_nodes(const stn_nodes_spec *spec, stn_error *err) {

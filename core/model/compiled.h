@@ -67,7 +67,9 @@ static inline const model_object *model_object_of(const stn_model *model) {
 
 /// override.c: replaces what was stated for the links of two geometries.
 void stn_overrides_apply(const pair_overrides *overrides, const filter_entry *a, const filter_entry *b,
-                         stn_material *material);
+                         stn_pair_material *material);
+/// a / (a + b) for the stiffnesses or moduli of two sides: how much of the contact point's way is that of the first.
+double material_weight(double a, double b);
 /// stn_model_pair_material written where it is kept: once a pair of the broad phase, a copy of it costs more than the
 /// rest. It takes the rule of relaxation times.
 void stn_model_combine_surfaces(const stn_model *model, stn_relaxation_rule rule, int32_t geometry_a,

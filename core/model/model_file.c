@@ -9,7 +9,7 @@
 #include "plugin/settings.h"
 
 static const char magic[8] = {'S', 'T', 'N', 'M', 'O', 'D', 'E', 'L'};
-enum { FILE_VERSION = 3 };
+enum { FILE_VERSION = 4 };
 static const size_t largest_file = (size_t)1 << 33; // bytes
 
 /// Both ends of a pass: the builder that is written from or read into.
@@ -201,6 +201,10 @@ static void pass_geometry_fields(byte_stream *b, stn_geometry_spec *spec, int32_
     BYTES_PASS(b, &spec->mask);
     BYTES_PASS(b, &spec->surface_velocity);
     pass_index(b, &spec->mesh);
+    BYTES_PASS(b, &spec->field.resolution);
+    BYTES_PASS(b, &spec->field.margin);
+    BYTES_PASS(b, &spec->field.thickness);
+    pass_index(b, &spec->field.volume_mesh);
     pass_index(b, link);
 }
 

@@ -8,6 +8,9 @@
 
 _Static_assert(sizeof(stn_material) == MATERIAL_MEMBERS * sizeof(double), "a material is its members and nothing else");
 
+/// Position of a member of stn_material.
+#define MEMBER(name) (offsetof(stn_material, name) / sizeof(double))
+
 static uint32_t slot_of(uint64_t key, int32_t slot_count) {
     key *= UINT64_C(0x9e3779b97f4a7c15);
     return (uint32_t)(key >> 32) & (uint32_t)(slot_count - 1);
@@ -84,13 +87,13 @@ static inline void take_later(const pair_override *entry, double value[MATERIAL_
 }
 
 void stn_overrides_apply(const pair_overrides *o, const filter_entry *a, const filter_entry *b,
-                         stn_material *material) {
+                         stn_pair_material *material) {
     if (o->count == 0) {
         return;
     }
     double value[MATERIAL_MEMBERS];
     int32_t call[MATERIAL_MEMBERS] = {0};
-    memcpy(value, material, sizeof value);
+    memcpy(value, &material->value, sizeof value);
     if (o->of_all >= 0) {
         take_later(&o->entries[o->of_all], value, call);
     }
@@ -106,5 +109,11 @@ void stn_overrides_apply(const pair_overrides *o, const filter_entry *a, const f
             take_later(&o->entries[found - 1], value, call);
         }
     }
-    memcpy(material, value, sizeof value);
+    memcpy(&material->value, value, sizeof value);
+    if (call[MEMBER(dissipation)] > 0) {
+        material->patch_dissipation = material->value.dissipation;
+    }
+    if (call[MEMBER(relaxation_time)] > 0) {
+        material->patch_relaxation_time = material->value.relaxation_time;
+    }
 }

@@ -2,6 +2,10 @@
 // Specs to start from.
 #include <stiction/model.h>
 
+stn_field_spec stn_field_spec_unset(void) {
+    return (stn_field_spec){.resolution = NAN, .margin = NAN, .thickness = NAN, .volume_mesh = -1};
+}
+
 stn_geometry_spec stn_geometry_spec_default(stn_shape shape) {
     return (stn_geometry_spec){.shape = shape,
                                .pose = stn_pose_identity(),
@@ -11,7 +15,8 @@ stn_geometry_spec stn_geometry_spec_default(stn_shape shape) {
                                .visual = true,
                                .category = 1,
                                .mask = UINT32_MAX,
-                               .mesh = -1};
+                               .mesh = -1,
+                               .field = stn_field_spec_unset()};
 }
 
 stn_joint_spec stn_joint_spec_default(const char *name, stn_joint_type type) {

@@ -40,6 +40,7 @@ static void fill_geometry(compiler *c, int32_t index, filter_entry *filter) {
     out->category = spec->category;
     out->mask = spec->mask;
     out->mesh = spec->mesh;
+    out->field = spec->field;
     out->surface_velocity = spec->surface_velocity;
     int32_t parent = c->bodies[out->body].parent;
     *filter = (filter_entry){.body = out->body,
@@ -67,7 +68,8 @@ static void fill_node(compiler *c, int32_t index, int32_t cloud, int32_t node, f
                           .collision = true,
                           .category = spec.category,
                           .mask = spec.mask,
-                          .mesh = -1};
+                          .mesh = -1,
+                          .field = spec.field};
     memcpy(out->rgba, spec.rgba, sizeof out->rgba);
     *filter = (filter_entry){.body = c->object->face.body_count + cloud,
                              .parent = -1,

@@ -100,8 +100,8 @@ static bool begin(subject *s, validate_trial *trial) {
 }
 
 static bool handles(const subject *s, int32_t a, int32_t b) {
-    stn_shape x = shape_of(a), y = shape_of(b);
-    return !(a == TYPES - 1 && b == TYPES - 1) && s->ops->handles(s->instance->self, &x, &y);
+    const stn_geometry *x = &s->model->geometries[a], *y = &s->model->geometries[GEOMETRIES - 1 - b];
+    return !(a == TYPES - 1 && b == TYPES - 1) && s->ops->handles(s->instance->self, x, y);
 }
 
 // -------------------------------------------------------------------------------------------------------------- scenes

@@ -162,7 +162,7 @@ static void update_boxes(stn_world *world, reach_query *query, double *speed) {
         stn_world_geometry_pose(world, g, pose);
         speed[i] = speed_bound(world, i, &last);
         double reach = law_reach(query, &world->collider_worst[i], speed[i], speed[i]);
-        world->collider_box[i] = stn_shape_aabb(&g->shape, pose, at_least(0.5 * world->options.margin, reach));
+        world->collider_box[i] = stn_shape_aabb(&g->shape, pose, at_least(world->collider_margin[i], reach));
     }
 }
 
@@ -193,9 +193,7 @@ static void fill_pair(const stn_world *world, const stn_broadphase_pair *found, 
     pair->pose_a = world->geometry_pose[a];
     pair->pose_b = world->geometry_pose[b];
     stn_model_combine_surfaces(world->model, world->options.relaxation_rule, a, b, &pair->material);
-    if (isnan(pair->material.value.relaxation_time)) {
-        pair->material.value.relaxation_time = world->options.dt;
-    }
+    set_relaxation(&pair->material, world->options.dt);
     apply_point_rule(world, &pair->material);
     double s = speed[found->a] + speed[found->b];
     pair->margin = at_least(world->options.margin, law_reach(query, &pair->material.value, s, s));

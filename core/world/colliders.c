@@ -17,52 +17,117 @@
 
 // -------------------------------------------------------------------------------------------------------- choice
 
-/// Every shape that collides, once: mesh (or height field) and hull of each mesh, and one for each other type.
-typedef struct shape_list {
-    const stn_shape **shape; // NULL: none of it
-    int32_t *count;          // how many geometries have it
-    int32_t size;
-} shape_list;
+/// All of a geometry that a contact model's answer may depend on; compared byte by byte.
+typedef struct look {
+    int64_t type, mesh, volume_mesh, compliant;
+    int64_t place; // -1: on a node, 0: in the world, 1: on a body that moves
+} look;
 
-static int32_t shape_slot(const stn_geometry *g) {
-    return g->mesh >= 0 ? STN_SHAPE_COUNT + 2 * g->mesh + (g->shape.type == STN_SHAPE_CONVEX) : (int32_t)g->shape.type;
+/// A look that colliding geometries have.
+typedef struct seen_look {
+    look key;
+    int32_t geometry; // the first that has it
+    int32_t count;    // how many have it
+    bool handled;
+} seen_look;
+
+typedef struct look_list {
+    seen_look *items; // by key
+    int32_t count;
+} look_list;
+
+static look look_of(const stn_geometry *g) {
+    return (look){.type = (int64_t)g->shape.type,
+                  .mesh = g->mesh,
+                  .volume_mesh = g->field.volume_mesh,
+                  .compliant = stn_geometry_is_compliant(g),
+                  .place = (g->body > 0) - (g->body < 0)};
 }
 
-/// Does the contact model handle the shape together with any shape that there is, or that there could be?
-static bool is_handled(const stn_instance *contact, const stn_shape *shape, const shape_list *others) {
+static bool handles(const stn_instance *contact, const stn_geometry *a, const stn_geometry *b) {
+    return contact->desc->ops.contact->handles(contact->self, a, b);
+}
+
+static bool handles_in_an_order(const stn_instance *contact, const stn_geometry *a, const stn_geometry *b) {
+    return handles(contact, a, b) || handles(contact, b, a);
+}
+
+/// A geometry of no model.
+static stn_geometry make_simple(stn_shape shape, bool compliant) {
+    stn_geometry g = {.shape = shape, .node = -1, .collision = true, .category = 1, .mask = 1, .mesh = -1};
+    g.name = g.where = "";
+    g.body = shape.type == STN_SHAPE_HALF_SPACE ? 0 : 1;
+    g.pose = g.in_link = stn_pose_identity();
+    g.material = stn_material_default();
+    g.material.modulus = compliant ? 1e6 : (double)INFINITY;
+    g.field = stn_field_spec_unset();
+    return g;
+}
+
+/// Does the contact model handle the geometry together with any that there is, or that there could be?
+static bool is_handled(const stn_world *world, const stn_geometry *g, const look_list *others) {
     const stn_shape simple[] = {
         stn_shape_sphere(1.0),       stn_shape_box(stn_vec3_make(1.0, 1.0, 1.0)),
         stn_shape_capsule(1.0, 1.0), stn_shape_cylinder(1.0, 1.0),
         stn_shape_half_space(),      stn_shape_ellipsoid(stn_vec3_make(1.0, 1.0, 1.0)),
     };
-    const stn_contact_ops *ops = contact->desc->ops.contact;
-    bool handled = false;
-    for (int32_t i = 0; i < STN_COUNT(simple) && !handled; i++) {
-        handled = ops->handles(contact->self, shape, &simple[i]) || ops->handles(contact->self, &simple[i], shape);
+    const stn_instance *contact = world->plugin[STN_KIND_CONTACT];
+    for (int32_t i = 0; i < 2 * STN_COUNT(simple); i++) {
+        stn_geometry other = make_simple(simple[i / 2], i % 2 == 1);
+        if (handles_in_an_order(contact, g, &other)) {
+            return true;
+        }
     }
-    for (int32_t i = 0; i < others->size && !handled; i++) {
-        const stn_shape *other = others->shape[i];
-        handled =
-            other != NULL && (ops->handles(contact->self, shape, other) || ops->handles(contact->self, other, shape));
+    for (int32_t i = 0; i < others->count; i++) {
+        if (handles_in_an_order(contact, g, &world->model->geometries[others->items[i].geometry])) {
+            return true;
+        }
     }
-    return handled;
+    return false;
 }
 
-static bool list_shapes(const stn_model *model, stn_arena *arena, shape_list *list) {
-    list->size = STN_SHAPE_COUNT + 2 * model->mesh_count;
-    list->shape = STN_ARENA_ZEROED(arena, list->size, const stn_shape *);
-    list->count = STN_ARENA_ZEROED(arena, list->size, int32_t);
-    if (list->shape == NULL || list->count == NULL) {
+static int compare_looks(const void *a, const void *b) {
+    const seen_look *x = a, *y = b;
+    int order = memcmp(&x->key, &y->key, sizeof x->key);
+    return order != 0 ? order : (x->geometry > y->geometry) - (x->geometry < y->geometry);
+}
+
+static bool list_looks(const stn_model *model, stn_arena *arena, look_list *list) {
+    *list = (look_list){.items = STN_ARENA_ZEROED(arena, model->geometry_count, seen_look)};
+    if (list->items == NULL) {
         return false;
     }
+    int32_t count = 0;
     for (int32_t g = 0; g < model->geometry_count; g++) {
-        const stn_geometry *geometry = &model->geometries[g];
-        if (geometry->collision) {
-            list->shape[shape_slot(geometry)] = &geometry->shape;
-            list->count[shape_slot(geometry)]++;
+        if (model->geometries[g].collision) {
+            list->items[count++] = (seen_look){look_of(&model->geometries[g]), g, 1, false};
+        }
+    }
+    qsort(list->items, (size_t)count, sizeof *list->items, compare_looks);
+    for (int32_t i = 0; i < count; i++) {
+        seen_look *last = list->count > 0 ? &list->items[list->count - 1] : NULL;
+        if (last != NULL && memcmp(&last->key, &list->items[i].key, sizeof last->key) == 0) {
+            last->count++;
+        } else {
+            list->items[list->count++] = list->items[i];
         }
     }
     return true;
+}
+
+/// Of a look that is in the list.
+static bool look_is_handled(const look_list *list, const stn_geometry *g) {
+    const look wanted = look_of(g);
+    int32_t low = 0, high = list->count - 1;
+    while (low < high) {
+        int32_t middle = (low + high) / 2;
+        if (memcmp(&list->items[middle].key, &wanted, sizeof wanted) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return list->items[low].handled;
 }
 
 /// One line for all shapes that touch nothing in this world.
@@ -134,35 +199,55 @@ static void count_parts(stn_world *world) {
     }
 }
 
+/// How far outside of a geometry pairs with it are wanted, whatever the law.
+static stn_status find_margin(const stn_world *world, const stn_geometry *g, double *margin, stn_error *err) {
+    const stn_instance *contact = world->plugin[STN_KIND_CONTACT];
+    const stn_contact_ops *ops = contact->desc->ops.contact;
+    *margin = 0.5 * world->options.margin;
+    if (ops->size < offsetof(stn_contact_ops, margin) + sizeof ops->margin || ops->margin == NULL) {
+        return STN_OK;
+    }
+    double own = ops->margin(contact->self, g);
+    if (!(own >= 0.0 && isfinite(own))) {
+        return stn_fail(err, STN_ERR_PLUGIN, "contact model %s: margin of geometry '%s' = %g m must be >= 0 and finite",
+                        contact->desc->id, g->name, own);
+    }
+    *margin = fmax(*margin, own);
+    return STN_OK;
+}
+
+static stn_status add_collider(stn_world *world, int32_t geometry, stn_error *err) {
+    const stn_geometry *g = &world->model->geometries[geometry];
+    int32_t i = world->collider_count++;
+    world->collider[i] = geometry;
+    world->collider_moves[i] = g->body != 0;
+    world->collider_radius[i] = radius_about_body(g);
+    return find_margin(world, g, &world->collider_margin[i], err);
+}
+
 stn_status stn_world_choose_colliders(stn_world *world, stn_arena *arena, bool say, stn_error *err) {
     const stn_model *model = world->model;
     int32_t left_out[STN_SHAPE_COUNT] = {0};
-    shape_list list;
+    look_list list;
     stn_status status = check_moving_surfaces(world, err);
+    if (status == STN_OK && !list_looks(model, arena, &list)) {
+        status = stn_fail(err, STN_ERR_MEMORY, "world: out of memory while compiling");
+    }
     if (status != STN_OK) {
         return status;
     }
-    if (!list_shapes(model, arena, &list)) {
-        return stn_fail(err, STN_ERR_MEMORY, "world: out of memory while compiling");
+    for (int32_t i = 0; i < list.count; i++) {
+        seen_look *item = &list.items[i];
+        item->handled = is_handled(world, &model->geometries[item->geometry], &list);
+        left_out[item->key.type] += item->handled ? 0 : item->count;
     }
-    bool *handled = STN_ARENA_ZEROED(arena, list.size, bool);
-    if (handled == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "world: out of memory while compiling");
-    }
-    for (int32_t i = 0; i < list.size; i++) {
-        if (list.shape[i] != NULL) {
-            handled[i] = is_handled(world->plugin[STN_KIND_CONTACT], list.shape[i], &list);
-            left_out[list.shape[i]->type] += handled[i] ? 0 : list.count[i];
+    for (int32_t g = 0; g < model->geometry_count && status == STN_OK; g++) {
+        if (model->geometries[g].collision && look_is_handled(&list, &model->geometries[g])) {
+            status = add_collider(world, g, err);
         }
     }
-    for (int32_t g = 0; g < model->geometry_count; g++) {
-        const stn_geometry *geometry = &model->geometries[g];
-        if (geometry->collision && handled[shape_slot(geometry)]) {
-            int32_t i = world->collider_count++;
-            world->collider[i] = g;
-            world->collider_moves[i] = geometry->body != 0;
-            world->collider_radius[i] = radius_about_body(geometry);
-        }
+    if (status != STN_OK) {
+        return status;
     }
     count_parts(world);
     if (say) {
@@ -177,7 +262,8 @@ enum { NO_LINK = INT32_MIN };
 
 /// What tells a collider from others in any pair; ordered byte by byte, so classes and kinds are ranges.
 typedef struct collider_key {
-    int64_t class[5]; // shape type, mesh, category, mask, the link when an override names it
+    look look;        // begins the class
+    int64_t class[3]; // category, mask, the link when an override names it
     int64_t place[3]; // body, its parent, the link when an exclusion names it
     stn_material surface;
     int32_t collider; // not of the key: keeps the order of the model
@@ -190,7 +276,7 @@ typedef struct collider_kind {
 } collider_kind;
 
 /// What partners are ordered by, worst first.
-typedef enum ranking { BY_MU, BY_RELAXATION, BY_STIFFNESS, BY_DISSIPATION, RANKINGS } ranking;
+typedef enum ranking { BY_MU, BY_RELAXATION, BY_STIFFNESS, BY_MODULUS, BY_DISSIPATION, RANKINGS } ranking;
 
 typedef struct ranked {
     double value; // ascending
@@ -229,8 +315,8 @@ static collider_key *list_keys(const stn_world *world, stn_arena *arena) {
         int32_t g = world->collider[i];
         const filter_entry *filter = &object->filter[g];
         keys[i] = (collider_key){
-            .class = {(int64_t)world->model->geometries[g].shape.type, world->model->geometries[g].mesh,
-                      filter->category, filter->mask, filter->overridden ? filter->link : NO_LINK},
+            .look = look_of(&world->model->geometries[g]),
+            .class = {filter->category, filter->mask, filter->overridden ? filter->link : NO_LINK},
             .place = {filter->body, filter->parent, filter->excluded ? filter->link : NO_LINK},
             .surface = object->surface[g],
             .collider = i,
@@ -243,7 +329,7 @@ static collider_key *list_keys(const stn_world *world, stn_arena *arena) {
 /// Kinds and classes from the sorted keys.
 static void group_keys(pair_table *t, const collider_key *keys) {
     for (int32_t i = 0; i < t->world->collider_count; i++) {
-        bool new_class = i == 0 || memcmp(keys[i - 1].class, keys[i].class, sizeof keys->class) != 0;
+        bool new_class = i == 0 || memcmp(&keys[i - 1], &keys[i], offsetof(collider_key, place)) != 0;
         bool new_kind = i == 0 || memcmp(&keys[i - 1], &keys[i], offsetof(collider_key, collider)) != 0;
         if (new_class) {
             t->class_start[t->class_count++] = t->kind_count;
@@ -265,6 +351,8 @@ static double rank(const stn_material *surface, ranking by) {
         return isnan(surface->relaxation_time) ? (double)INFINITY : -surface->relaxation_time;
     case BY_STIFFNESS:
         return surface->stiffness;
+    case BY_MODULUS:
+        return surface->modulus;
     default:
         return -surface->dissipation;
     }
@@ -329,20 +417,27 @@ static stn_pair_material material_of(const pair_table *t, int32_t a, int32_t b) 
     return stn_model_pair_material(t->world->model, t->kinds[a].geometry, t->kinds[b].geometry);
 }
 
-/// Largest dissipation of the pairs of kind `a` with a class. d = (1 - w) d_a + w d_b, and no w is larger than that of
-/// the softest partner. An override gives all of these pairs one value, which the first of them shows.
+/// Largest dissipation of the pairs of kind `a` with a class, of points and of patches. d = (1 - w) d_a + w d_b, and no
+/// w is larger than that of the softest partner. An override gives all of these pairs one value, which the first of
+/// them shows.
 static double worst_dissipation(const pair_table *t, int32_t a, int32_t class) {
     int32_t start = t->class_start[class], end = t->class_start[class + 1];
-    double own = model_object_of(t->world->model)->surface[t->kinds[a].geometry].dissipation;
+    const stn_material *surface = model_object_of(t->world->model)->surface;
+    const stn_material *one = &surface[t->kinds[a].geometry];
+    const stn_material *softest = &surface[t->kinds[t->order[BY_STIFFNESS][start].kind].geometry];
+    const stn_material *softest_inside = &surface[t->kinds[t->order[BY_MODULUS][start].kind].geometry];
+    double own = one->dissipation;
     double worst = -(double)INFINITY; // not before a pair was seen
-    double share = material_of(t, a, t->order[BY_STIFFNESS][start].kind).weight_a;
+    double share = fmax(material_weight(one->stiffness, softest->stiffness),
+                        material_weight(one->modulus, softest_inside->modulus));
     for (int32_t r = start; r < end; r++) {
         const ranked *b = &t->order[BY_DISSIPATION][r];
         if (worst >= own + share * fmax(-b->value - own, 0.0)) {
             break;
         }
         if (may_touch(t, a, b->kind)) {
-            worst = fmax(worst, material_of(t, a, b->kind).value.dissipation);
+            stn_pair_material pair = material_of(t, a, b->kind);
+            worst = fmax(worst, fmax(pair.value.dissipation, pair.patch_dissipation));
         }
     }
     return worst;
@@ -353,11 +448,9 @@ static bool handles_classes(const pair_table *t, int32_t class_a, int32_t class_
     if (class_a > class_b) {
         return handles_classes(t, class_b, class_a);
     }
-    const stn_instance *contact = t->world->plugin[STN_KIND_CONTACT];
     const stn_geometry *geometries = t->world->model->geometries;
-    return contact->desc->ops.contact->handles(contact->self,
-                                               &geometries[t->kinds[t->class_start[class_a]].geometry].shape,
-                                               &geometries[t->kinds[t->class_start[class_b]].geometry].shape);
+    return handles(t->world->plugin[STN_KIND_CONTACT], &geometries[t->kinds[t->class_start[class_a]].geometry],
+                   &geometries[t->kinds[t->class_start[class_b]].geometry]);
 }
 
 /// Takes the pairs of kind `a` with a class into account; false: the contact model has a gap there.
@@ -381,8 +474,23 @@ static bool examine_class(const pair_table *t, int32_t a, int32_t class, stn_mat
     return true;
 }
 
-static const char *owner_name(const stn_model *model, const stn_geometry *g) {
-    return g->link >= 0 ? model->links[g->link].name : (g->body == 0 ? "the world" : "a node");
+/// "robot/link (type)".
+static void name_geometry(const stn_model *model, const stn_geometry *g, char *text, size_t size) {
+    const char *type = stn_shape_name(g->shape.type);
+    if (g->link < 0) {
+        snprintf(text, size, "%s (%s)", g->body == 0 ? "the world" : "a node", type);
+    } else {
+        const stn_link *link = &model->links[g->link];
+        snprintf(text, size, "%s/%s (%s)", model->robots[link->robot].name, link->name, type);
+    }
+}
+
+/// Would the contact model handle two rigid geometries if one of them, or both, were compliant?
+static bool wants_compliance(const stn_instance *contact, const stn_geometry *a, const stn_geometry *b) {
+    stn_geometry soft_a = *a, soft_b = *b;
+    soft_a.material.modulus = soft_b.material.modulus = 1e6;
+    return !stn_geometry_is_compliant(a) && !stn_geometry_is_compliant(b) &&
+           (handles(contact, &soft_a, b) || handles(contact, a, &soft_b) || handles(contact, &soft_a, &soft_b));
 }
 
 /// Names the first pair of the model that the contact model does not handle; `first` is its lower collider.
@@ -395,11 +503,16 @@ static stn_status fail_gap(const pair_table *t, int32_t first, stn_error *err) {
     }
     const stn_geometry *a = &model->geometries[t->world->collider[first]];
     const stn_geometry *b = &model->geometries[t->world->collider[second]];
-    return stn_fail(err, STN_ERR_UNSUPPORTED,
-                    "contact model %s has no contact between %s (%s) and %s (%s): use "
-                    "other shapes, or exclude the pair",
-                    t->world->plugin[STN_KIND_CONTACT]->desc->id, owner_name(model, a), stn_shape_name(a->shape.type),
-                    owner_name(model, b), stn_shape_name(b->shape.type));
+    const stn_instance *contact = t->world->plugin[STN_KIND_CONTACT];
+    bool both_rigid = wants_compliance(contact, a, b);
+    char name_a[200], name_b[200];
+    name_geometry(model, a, name_a, sizeof name_a);
+    name_geometry(model, b, name_b, sizeof name_b);
+    return stn_fail(err, STN_ERR_UNSUPPORTED, "contact model %s has no contact between %s and %s%s", contact->desc->id,
+                    name_a, name_b,
+                    both_rigid ? ", which are both rigid: give one of them a modulus, exclude the pair, or choose a "
+                                 "contact model that has contacts of rigid bodies too"
+                               : ": use other shapes, or exclude the pair");
 }
 
 stn_status stn_world_examine_pairs(stn_world *world, stn_arena *arena, stn_error *err) {

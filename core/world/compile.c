@@ -108,14 +108,15 @@ static stn_status allocate_colliders(stn_world *world, stn_error *err) {
     world->collider = stn_allocate(context, count, sizeof *world->collider);
     world->collider_moves = stn_allocate(context, count, sizeof *world->collider_moves);
     world->collider_radius = stn_allocate(context, count, sizeof *world->collider_radius);
+    world->collider_margin = stn_allocate(context, count, sizeof *world->collider_margin);
     world->collider_worst = stn_allocate(context, count, sizeof *world->collider_worst);
     world->collider_box = stn_allocate(context, count, sizeof *world->collider_box);
     world->geometry_pose = stn_allocate(context, count, sizeof *world->geometry_pose);
     world->star_velocity = stn_allocate(context, (size_t)model->body_count, sizeof *world->star_velocity);
     world->body_parts = stn_allocate(context, (size_t)model->body_count, sizeof *world->body_parts);
     if (world->collider == NULL || world->collider_moves == NULL || world->collider_radius == NULL ||
-        world->collider_worst == NULL || world->collider_box == NULL || world->geometry_pose == NULL ||
-        world->star_velocity == NULL || world->body_parts == NULL) {
+        world->collider_margin == NULL || world->collider_worst == NULL || world->collider_box == NULL ||
+        world->geometry_pose == NULL || world->star_velocity == NULL || world->body_parts == NULL) {
         return out_of_memory(err);
     }
     stn_arena *scratch = stn_arena_create(context);
@@ -236,6 +237,7 @@ void stn_world_release_compiled(stn_world *world) {
         world->collider,
         world->collider_moves,
         world->collider_radius,
+        world->collider_margin,
         world->collider_worst,
         world->collider_box,
         world->geometry_pose,

@@ -54,8 +54,8 @@ static double box_reach(const stn_aabb *a, const stn_aabb *b) {
 static bool handles(const search *s, int32_t a, int32_t b) {
     const stn_instance *contact = s->world->plugin[STN_KIND_CONTACT];
     int32_t first = a < b ? a : b, second = a < b ? b : a;
-    return a != b && contact->desc->ops.contact->handles(contact->self, &s->model->geometries[first].shape,
-                                                         &s->model->geometries[second].shape);
+    return a != b && contact->desc->ops.contact->handles(contact->self, &s->model->geometries[first],
+                                                         &s->model->geometries[second]);
 }
 
 static stn_status out_of_memory(stn_error *err) {
@@ -123,9 +123,7 @@ static stn_contact_pair make_pair(const search *s, int32_t a, int32_t b, double 
     pair.pose_a = s->scene->pose[pair.geometry_a];
     pair.pose_b = s->scene->pose[pair.geometry_b];
     pair.material = stn_model_pair_material(s->model, pair.geometry_a, pair.geometry_b);
-    if (isnan(pair.material.value.relaxation_time)) {
-        pair.material.value.relaxation_time = s->world->options.dt;
-    }
+    set_relaxation(&pair.material, s->world->options.dt);
     pair.material.weight_a = swap ? 1.0 - share_a : share_a;
     return pair;
 }

@@ -149,6 +149,7 @@ stn_status query_scene_probe(stn_world *world, query_scene *scene, const stn_sha
                                .category = spec.category,
                                .mask = spec.mask,
                                .mesh = -1,
+                               .field = spec.field,
                                .where = ""};
     scene->pose[scene->count] = *pose;
     scene->box[scene->count] = safe_box(shape, pose);

@@ -98,6 +98,7 @@ struct stn_world {
     bool *collider_moves;
     double
         *collider_radius; // of the shape about its body's origin, for speed bounds; 0 for half spaces and height fields
+    double *collider_margin;      // how far around it pairs are wanted, whatever the law
     stn_material *collider_worst; // largest mu, relaxation time, dissipation, smallest stiffness of any pair with it
     stn_aabb *collider_box;
     bool has_belts;      // does any collider's surface move by itself in this step?
@@ -192,6 +193,15 @@ stn_integrator_view stn_world_integrator_view(stn_world *world);
 // collide.c: broad phase, contact model -> contact set
 stn_status stn_step_collide(stn_world *world, stn_error *err);
 void stn_world_geometry_pose(const stn_world *world, const stn_geometry *g, stn_pose *out); // by the present kinematics
+/// What nobody gave is dt.
+static inline void set_relaxation(stn_pair_material *material, double dt) {
+    if (isnan(material->value.relaxation_time)) {
+        material->value.relaxation_time = dt;
+    }
+    if (isnan(material->patch_relaxation_time)) {
+        material->patch_relaxation_time = dt;
+    }
+}
 /// Asks the contact model about pairs of a model's geometries; `prepared` is that model's.
 stn_status stn_world_collide_pairs(const stn_world *world, const stn_model *model, void *prepared,
                                    const stn_contact_pair *pairs, int32_t count, stn_arena *arena, stn_contact_set *set,

@@ -27,9 +27,10 @@ static bool plane(const stn_shape *s) {
     return s->type == STN_SHAPE_HALF_SPACE;
 }
 
-static bool handles(const void *self, const stn_shape *a, const stn_shape *b) {
+static bool handles(const void *self, const stn_geometry *a, const stn_geometry *b) {
     bool one = ((const config *)self)->fault == ONE_ORDER;
-    return (sphere(a) && (sphere(b) || plane(b))) || (!one && plane(a) && sphere(b));
+    return (sphere(&a->shape) && (sphere(&b->shape) || plane(&b->shape))) ||
+           (!one && plane(&a->shape) && sphere(&b->shape));
 }
 
 /// A sphere at `x` and the shape at `pose`: nearest points, normal out of the sphere.

@@ -85,7 +85,7 @@ static stn_contact_pair make_pair(const search *s, const stn_broadphase_pair *fo
     pair.pose_a = s->pose[found->a];
     pair.pose_b = s->pose[found->b];
     pair.material = stn_model_pair_material(s->c->model, pair.geometry_a, pair.geometry_b);
-    pair.material.value.relaxation_time = 0.0;
+    pair.material.value.relaxation_time = pair.material.patch_relaxation_time = 0.0;
     return pair;
 }
 
@@ -98,7 +98,7 @@ static stn_status collide_all(search *s, const stn_broadphase_pair *found, int32
     stn_status status = STN_OK;
     int32_t used = 0;
     for (int32_t i = 0; i < count && status >= STN_OK; i++) {
-        if (!ops->handles(s->plugin->self, &shape_of(s, found[i].a)->shape, &shape_of(s, found[i].b)->shape)) {
+        if (!ops->handles(s->plugin->self, shape_of(s, found[i].a), shape_of(s, found[i].b))) {
             s->unanswered++;
             continue;
         }

@@ -97,11 +97,13 @@ static inline int32_t stn_contact_set_faces(const stn_contact_set *set) {
 /// What a contact model does; plugin kind "contact".
 typedef struct stn_contact_ops {
     uint32_t size; // sizeof of the struct as the plugin was compiled
-    /// REQUIRED. Can these two be handled, in either order? The answer may depend on the types and on the meshes, not
-    /// on sizes: it is asked once per kind of shapes when the world is compiled. A shape for which it is false with
-    /// every other touches nothing, which one warning of the world says; a gap between two shapes that do have contacts
-    /// and may collide is an error then, not a body that falls through later. [setup]
-    bool (*handles)(const void *self, const stn_shape *a, const stn_shape *b);
+    /// REQUIRED. Can these two be handled, in either order? The answer may depend on the types, on the meshes, on
+    /// whether each is compliant (stn_geometry_is_compliant) and on a body, a node or the world, not on sizes: it is
+    /// asked once per kind of geometries when the world is compiled. One for which it is false with every other touches
+    /// nothing, which one warning of the world says; a gap between two that do have contacts and may collide is an
+    /// error then, not a body that falls through later. Of the geometries only what is named here is read; they need
+    /// not be of a model. [setup]
+    bool (*handles)(const void *self, const stn_geometry *a, const stn_geometry *b);
     /// OPTIONAL. Precomputes per model (meshes, fields); the result is passed to collide. [setup]
     stn_status (*prepare)(void *self, const stn_model *model, void **prepared, stn_error *err);
     void (*release)(void *prepared); // REQUIRED with prepare; accepts NULL
@@ -116,6 +118,9 @@ typedef struct stn_contact_ops {
     /// shape may only be fixed in the world: a moving one is refused when the world is compiled, whatever `handles`
     /// says of it.
     bool moving_surfaces;
+    /// OPTIONAL; 0 without. How far outside of the shape its contacts begin, whatever the margin of a pair [m]: boxes
+    /// of the broad phase are grown by it. Asked once per geometry when the world is compiled. [setup]
+    double (*margin)(const void *self, const stn_geometry *geometry);
 } stn_contact_ops;
 
 #ifdef __cplusplus

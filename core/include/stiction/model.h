@@ -90,13 +90,28 @@ typedef enum stn_relaxation_rule {
 
 /// How a contact between two surfaces behaves, after combination (docs/lua.md, "Bodies and their contact") and
 /// overrides: all members set (a relaxation time that nobody gave stays NaN: the world puts dt), plus where the contact
-/// point lies.
+/// point lies and what holds for a face of a patch instead, where moduli E stand for point stiffnesses.
 typedef struct stn_pair_material {
     stn_material value; // all set but the relaxation time
     double weight_a;    // contact point = weight_a p_a + (1 - weight_a) p_b; k_a / (k_a + k_b), 1 when a alone is rigid
+    double patch_dissipation; // (E_b d_a + E_a d_b) / (E_a + E_b), that of the compliant side [s/m]
+    /// As value.relaxation_time, where the rule has weights with E in the place of k [s].
+    double patch_relaxation_time;
 } stn_pair_material;
 
 // ---------------------------------------------------------------------------------------------- description
+
+/// How the pressure field of a compliant shape (stn_geometry_is_compliant) is made, for contact models that have such
+/// fields.
+typedef struct stn_field_spec {
+    double resolution; // hint for the length of the edges of its tetrahedra, > 0 [m]; NaN: the contact model chooses
+    double margin;     // how far outside of the shape faces begin, without pressure yet, >= 0 [m]; NaN: the model's
+    double thickness;  // depth of the layer of a half space in which pressure grows to the modulus, > 0 [m]; NaN: none
+    int32_t volume_mesh; // of the model's meshes, with tetrahedra, in the shape's frame; -1: none
+} stn_field_spec;
+
+/// Nothing given: NaN, NaN, NaN, -1.
+STN_API stn_field_spec stn_field_spec_unset(void);
 
 /// A coloured or colliding shape on a link. Texts are copied by the builder.
 typedef struct stn_geometry_spec {
@@ -108,13 +123,14 @@ typedef struct stn_geometry_spec {
     bool collision;            // takes part in contact; otherwise visual only
     bool visual;               // is drawn
     int32_t mesh;              // from stn_builder_add_mesh for shapes of type mesh, convex and height_field, else -1
+    stn_field_spec field;      // of a compliant shape
     uint32_t category;         // collision filter: a pair collides when each one's category meets the other's mask
     uint32_t mask;             // categories that it meets
     stn_vec3 surface_velocity; // conveyor belt, in the shape's axes [m/s]
     const char *where;         // "file:line" for messages, may be NULL
 } stn_geometry_spec;
 
-/// Both collision and visual, unset material, category 1, mask all ones, grey.
+/// Both collision and visual, unset material and field, category 1, mask all ones, grey.
 STN_API stn_geometry_spec stn_geometry_spec_default(stn_shape shape);
 
 /// A link as a file or script names it.
@@ -402,6 +418,7 @@ typedef struct stn_geometry {
     bool collision, visual;    // takes part in contact; is drawn
     uint32_t category, mask;   // a pair collides when each one's category meets the other's mask
     int32_t mesh;              // of the model's meshes, -1: none
+    stn_field_spec field;      // of a compliant shape
     stn_vec3 surface_velocity; // at the start, in the shape's axes [m/s]
     const char *where;         // "file:line" of its description, "" when not known
     stn_pose in_link;          // as described: link frame -> shape frame; on a node identity
@@ -503,12 +520,14 @@ STN_API int32_t stn_model_find_robot(const stn_model *model, const char *name);
 /// that mimic one of the robot follow, those of the robot that mimic another follow that one's present coordinate. A
 /// root that floats without a joint of its own stays where it is when the keyframe has no base. Thread: [any].
 STN_API void stn_model_keyframe_apply(const stn_model *model, int32_t keyframe, double *q);
+/// Is its surface compliant, with a modulus that is given and finite? Others are rigid. Thread: [any].
+STN_API bool stn_geometry_is_compliant(const stn_geometry *geometry);
 /// May these two geometries touch? Not on one body or cloud of nodes, not both on the world or prescribed, not parent
 /// and child (unless the parent is the world), not excluded, and the filters must meet. Thread: [any].
 STN_API bool stn_model_may_collide(const stn_model *model, int32_t geometry_a, int32_t geometry_b);
 /// The combined contact parameters of two geometries. The restitution is the larger one, relaxation times add up (a
 /// world may have the other rule); mu_static combines as mu, of a side without by its mu, and stays NaN where neither
-/// has one; overrides come on top and leave weight_a alone. Thread: [any].
+/// has one; overrides come on top, also of what holds for patches, and leave weight_a alone. Thread: [any].
 STN_API stn_pair_material stn_model_pair_material(const stn_model *model, int32_t geometry_a, int32_t geometry_b);
 /// A tree whose mass matrix is singular because a moving link carries no mass (and no rotor) up to its tips: the last
 /// such link, else -1.

@@ -47,7 +47,8 @@ static bool is_surface(const stn_shape *s) {
     return (s->type == STN_SHAPE_MESH || s->type == STN_SHAPE_HEIGHT_FIELD) && s->mesh != NULL;
 }
 
-static bool handles(const void *self, const stn_shape *a, const stn_shape *b) {
+static bool handles(const void *self, const stn_geometry *geometry_a, const stn_geometry *geometry_b) {
+    const stn_shape *a = &geometry_a->shape, *b = &geometry_b->shape;
     (void)self;
     if (is_surface(a) || is_surface(b)) {
         const stn_shape *other = is_surface(a) ? b : a;

@@ -19,10 +19,11 @@ static bool is(const stn_shape *shape, stn_shape_type type) {
     return shape->type == type;
 }
 
-static bool handles(const void *self, const stn_shape *a, const stn_shape *b) {
+static bool handles(const void *self, const stn_geometry *a, const stn_geometry *b) {
     (void)self;
-    bool sphere_a = is(a, STN_SHAPE_SPHERE), sphere_b = is(b, STN_SHAPE_SPHERE);
-    return (sphere_a && (sphere_b || is(b, STN_SHAPE_HALF_SPACE))) || (sphere_b && is(a, STN_SHAPE_HALF_SPACE));
+    bool sphere_a = is(&a->shape, STN_SHAPE_SPHERE), sphere_b = is(&b->shape, STN_SHAPE_SPHERE);
+    return (sphere_a && (sphere_b || is(&b->shape, STN_SHAPE_HALF_SPACE))) ||
+           (sphere_b && is(&a->shape, STN_SHAPE_HALF_SPACE));
 }
 
 static touching touch_spheres(posed a, posed b) {

@@ -5,10 +5,10 @@
 
 enum { SIDE = 4 };
 
-static bool handles(const void *self, const stn_shape *a, const stn_shape *b) {
+static bool handles(const void *self, const stn_geometry *a, const stn_geometry *b) {
     (void)self;
-    return (a->type == STN_SHAPE_HALF_SPACE && b->type == STN_SHAPE_BOX) ||
-           (b->type == STN_SHAPE_HALF_SPACE && a->type == STN_SHAPE_BOX);
+    return (a->shape.type == STN_SHAPE_HALF_SPACE && b->shape.type == STN_SHAPE_BOX) ||
+           (b->shape.type == STN_SHAPE_HALF_SPACE && a->shape.type == STN_SHAPE_BOX);
 }
 
 static stn_status add_face(const stn_model *model, const stn_contact_pair *pair, stn_contact_set *set, bool swapped,

@@ -192,6 +192,36 @@ static void bad_shapes_and_materials_are_refused(void **state) {
     assert_int_equal(mesh, 7);
 }
 
+static void bad_fields_are_refused(void **state) {
+    fixture *f = *state;
+    const double inf = (double)INFINITY, nan = (double)NAN;
+    const struct {
+        stn_field_spec field;
+        const char *text;
+    } cases[] = {
+        {{0.0, nan, nan, -1}, "resolution = 0 m must be > 0"},
+        {{inf, nan, nan, -1}, "resolution = inf m must be > 0 and finite"},
+        {{nan, -1e-4, nan, -1}, "field margin = -0.0001 m must be >= 0"},
+        {{nan, inf, nan, -1}, "field margin = inf m must be >= 0 and finite"},
+        {{nan, nan, -0.1, -1}, "slab thickness = -0.1 m must be > 0"},
+        {{nan, nan, nan, 3}, "no volume mesh 3 (1 meshes)"},
+        {{nan, nan, nan, -2}, "no volume mesh -2"},
+        {{nan, nan, nan, 0}, "volume mesh 0 'sheet.stl' has no tetrahedra"},
+    };
+    stn_error err;
+    begin_robot(f->builder, "box");
+    int32_t link = add_link(f->builder, "box", (stn_mass){.mass = 1.0}), geometry = 7, mesh = -1;
+    assert_ok(stn_builder_add_mesh(f->builder, "sheet.stl", stn_vec3_make(1.0, 1.0, 1.0), NULL, &mesh, &err), err);
+    for (int32_t i = 0; i < STN_COUNT(cases); i++) {
+        stn_geometry_spec spec = stn_geometry_spec_default(stn_shape_sphere(0.1));
+        spec.field = cases[i].field;
+        spec.name = "pad";
+        check_text(stn_builder_add_geometry(f->builder, link, &spec, &geometry, &err), STN_ERR_ARGUMENT, &err,
+                   WORDS("link 'box', geometry 'pad'", cases[i].text));
+    }
+    assert_int_equal(geometry, 7);
+}
+
 static void bad_base_is_refused(void **state) {
     fixture *f = *state;
     stn_error err;
@@ -496,6 +526,7 @@ int main(void) {
         TEST(bad_masses_are_refused_with_robot_link_and_place),
         TEST(bad_joints_are_refused_with_robot_joint_and_place),
         TEST(bad_shapes_and_materials_are_refused),
+        TEST(bad_fields_are_refused),
         TEST(bad_base_is_refused),
         TEST(same_mesh_is_referred_to_once),
         TEST(meshes_live_as_long_as_the_builder_or_the_model_that_names_them),

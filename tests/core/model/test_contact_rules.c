@@ -261,6 +261,65 @@ static void surfaces_combine_by_the_documented_rules(void **state) {
     }
 }
 
+/// Faces of patches: moduli weigh where stiffnesses do for points; a rigid side adds nothing but its relaxation time.
+static void patches_weigh_by_moduli(void **state) {
+    scene *s = *state;
+    const double inf = (double)INFINITY, nan = (double)NAN;
+    const struct {
+        double modulus[2], dissipation[2], tau[2];
+        double expected, sum; // dissipation, relaxation time
+    } cases[] = {
+        {{1e6, 3e6}, {10.0, 20.0}, {0.01, 0.02}, 12.5, 0.03}, // (3 10 + 1 20) / 4
+        {{1e6, inf}, {10.0, 20.0}, {0.01, 0.02}, 10.0, 0.03}, {{1e6, nan}, {10.0, nan}, {0.01, nan}, 10.0, 0.01},
+        {{nan, 2e5}, {nan, 7.0}, {nan, nan}, 7.0, nan},       {{nan, nan}, {10.0, 20.0}, {0.01, 0.02}, 15.0, 0.03},
+    };
+    int32_t geometry[2 * STN_COUNT(cases)], link = -1;
+    for (int32_t i = 0; i < 2 * STN_COUNT(cases); i++) {
+        char name[16];
+        stn_material m = stn_material_unset();
+        m.modulus = cases[i / 2].modulus[i % 2], m.dissipation = cases[i / 2].dissipation[i % 2];
+        m.relaxation_time = cases[i / 2].tau[i % 2];
+        m.stiffness = i % 2 == 0 ? 1e4 : 1e7; // which are for points
+        snprintf(name, sizeof name, "ball%d", i);
+        geometry[i] = add_ball(s, name, m, &link);
+    }
+    s->model = compile_model(s->builder);
+    for (int32_t i = 0; i < 2 * STN_COUNT(cases); i++) {
+        int32_t a = geometry[i], b = geometry[i ^ 1];
+        stn_pair_material m = stn_model_pair_material(s->model, a, b);
+        assert_near(m.patch_dissipation, cases[i / 2].expected, 1e-13);
+        assert_true(isnan(cases[i / 2].sum) ? isnan(m.patch_relaxation_time)
+                                            : fabs(m.patch_relaxation_time - cases[i / 2].sum) < 1e-16);
+    }
+    assert_true(stn_geometry_is_compliant(&s->model->geometries[geometry[0]]));
+    assert_false(stn_geometry_is_compliant(&s->model->geometries[geometry[3]])); // infinite
+    assert_false(stn_geometry_is_compliant(&s->model->geometries[geometry[5]])); // not given
+}
+
+static void overrides_hold_for_patches_too(void **state) {
+    scene *s = *state;
+    stn_error err;
+    int32_t link[3], g[3];
+    stn_material soft = stn_material_unset(), both = soft, one = soft;
+    soft.modulus = 1e6, soft.dissipation = 10.0, soft.relaxation_time = 0.01;
+    both.dissipation = 3.0, both.relaxation_time = 0.5;
+    one.modulus = 5.0, one.dissipation = 4.0;
+    for (int32_t i = 0; i < 3; i++) {
+        g[i] = add_ball(s, (const char *[]){"a", "b", "c"}[i], soft, &link[i]);
+    }
+    assert_ok(stn_builder_set_contact_material(s->builder, link[0], link[1], &both, &err), err);
+    assert_ok(stn_builder_set_contact_material(s->builder, link[0], link[2], &one, &err), err);
+    s->model = compile_model(s->builder);
+    stn_pair_material m = stn_model_pair_material(s->model, g[0], g[1]);
+    assert_near(m.patch_dissipation, 3.0, 0.0);
+    assert_near(m.patch_relaxation_time, 0.5, 0.0);
+    m = stn_model_pair_material(s->model, g[0], g[2]);
+    assert_near(m.value.modulus, 5.0, 0.0);
+    assert_near(m.patch_dissipation, 4.0, 0.0);
+    assert_near(m.patch_relaxation_time, 0.02, 1e-16);
+    assert_near(stn_model_pair_material(s->model, g[1], g[2]).patch_dissipation, 10.0, 1e-14);
+}
+
 static void later_overrides_win_and_unset_members_fall_through(void **state) {
     scene *s = *state;
     stn_error err;
@@ -388,6 +447,8 @@ int main(void) {
         TEST(many_excludes_are_all_found),
         TEST(nodes_of_one_cloud_do_not_collide_but_two_clouds_do),
         TEST(surfaces_combine_by_the_documented_rules),
+        TEST(patches_weigh_by_moduli),
+        TEST(overrides_hold_for_patches_too),
         TEST(later_overrides_win_and_unset_members_fall_through),
         TEST(many_overrides_act_as_if_looked_at_one_by_one),
         TEST(material_of_a_robot_goes_to_its_own_shapes_alone),

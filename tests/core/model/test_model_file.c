@@ -94,6 +94,9 @@ static void add_meshes(stn_context *context, stn_model_builder *b, int32_t link)
               err);
     assert_ok(stn_builder_add_geometry(b, link, &drawn, &id, &err), err);
     assert_ok(stn_builder_add_mesh(b, "twice.obj", stn_vec3_make(1.0, 1.0, 1.0), meshes[1], &shared.mesh, &err), err);
+    assert_ok(
+        stn_builder_add_mesh(b, "solid.vtk", stn_vec3_make(1.0, 1.0, 1.0), meshes[2], &shared.field.volume_mesh, &err),
+        err);
     assert_ok(stn_builder_add_geometry(b, link, &shared, &id, &err), err);
     for (int32_t i = 0; i < STN_COUNT(meshes); i++) {
         stn_mesh_release(meshes[i]);
@@ -153,6 +156,7 @@ static void add_rules(stn_model_builder *b, int32_t a, int32_t c) {
     belt.name = "belt";
     belt.where = "belt.xml:3";
     belt.material = rough;
+    belt.field = (stn_field_spec){.resolution = 0.01, .margin = 1e-4, .thickness = 0.3, .volume_mesh = -1};
     assert_ok(stn_builder_add_geometry(b, a, &belt, &id, &err), err);
     add_shape(b, STN_WORLD, stn_shape_half_space());
     add_shape(b, c, stn_shape_capsule(0.1, 0.2));

@@ -16,29 +16,47 @@
 typedef struct config {
     int32_t gap_a, gap_b;
     int32_t one_sided; // the gap is denied when it is asked for in the other order
+    int32_t soft;      // two rigid shapes have no contact
+    double margin;     // what every geometry is said to have
 } config;
 
 static const stn_param params[] = {
     STN_PARAM_INT(config, gap_a, "1", -1.0, -1.0, 10.0, "shape type"),
     STN_PARAM_INT(config, gap_b, "1", -1.0, -1.0, 10.0, "shape type"),
     STN_PARAM_INT(config, one_sided, "1", 0.0, 0.0, 1.0, "answers by order"),
+    STN_PARAM_INT(config, soft, "1", 0.0, 0.0, 1.0, "contacts of compliant shapes alone"),
+    STN_PARAM_REAL(config, margin, "m", 0.0, -1.0, 1.0, "of every geometry"),
 };
 
-static bool handles(const void *self, const stn_shape *a, const stn_shape *b) {
+static bool handles(const void *self, const stn_geometry *a, const stn_geometry *b) {
     const config *c = self;
-    int32_t s = (int32_t)a->type, t = (int32_t)b->type;
+    int32_t s = (int32_t)a->shape.type, t = (int32_t)b->shape.type;
+    if (c->soft && !stn_geometry_is_compliant(a) && !stn_geometry_is_compliant(b)) {
+        return false;
+    }
     bool gap = (s == c->gap_a && t == c->gap_b) || (s == c->gap_b && t == c->gap_a && c->one_sided == 0);
     return !gap && s <= STN_SHAPE_HALF_SPACE && t <= STN_SHAPE_HALF_SPACE;
 }
 
+static stn_pair_material last_seen; // of the first pair of the last call
+
 static stn_status collide(void *self, const stn_model *model, void *prepared, const stn_contact_pair *pairs,
                           int32_t pair_count, stn_arena *arena, stn_contact_set *set, stn_error *err) {
-    (void)self, (void)model, (void)prepared, (void)pairs, (void)pair_count, (void)arena, (void)set, (void)err;
+    (void)self, (void)model, (void)prepared, (void)arena, (void)set, (void)err;
+    if (pair_count > 0) {
+        last_seen = pairs[0].material;
+    }
     return STN_OK;
 }
 
+static double margin(const void *self, const stn_geometry *geometry) {
+    const config *c = self;
+    (void)geometry;
+    return c->margin;
+}
+
 static const stn_contact_ops ops = {
-    .size = sizeof ops, .handles = handles, .collide = collide, .moving_surfaces = true};
+    .size = sizeof ops, .handles = handles, .collide = collide, .moving_surfaces = true, .margin = margin};
 static const stn_plugin_desc gappy = {.size = sizeof gappy,
                                       .kind = STN_KIND_CONTACT,
                                       .id = "test_gappy",
@@ -102,12 +120,13 @@ static double pick(stn_random *r, const double *choices, int32_t count, double l
 static stn_material random_material(stn_random *r) {
     static const double mu[] = {0.5, 0.5, (double)NAN, 0.0}, stiffness[] = {(double)INFINITY, (double)NAN, 0.0, 1e4};
     static const double tau[] = {(double)NAN, 0.0, 0.01}, dissipation[] = {(double)NAN, 0.0, 2.0};
+    static const double modulus[] = {(double)INFINITY, (double)NAN, 0.0, 1e6};
     return (stn_material){.mu = pick(r, mu, 4, 0.1, 1.0),
                           .stiffness = pick(r, stiffness, 4, 1e2, 1e6),
                           .relaxation_time = pick(r, tau, 3, 1e-3, 1.0),
                           .dissipation = pick(r, dissipation, 3, 0.1, 50.0),
                           .restitution = (double)NAN,
-                          .modulus = (double)NAN,
+                          .modulus = pick(r, modulus, 4, 1e5, 1e9),
                           .mu_static = (double)NAN};
 }
 
@@ -178,11 +197,12 @@ static stn_material plain_worst(const stn_world *world, int32_t i) {
     stn_material worst = {.stiffness = (double)INFINITY, .relaxation_time = stn_world_dt(world)};
     for (int32_t j = 0; j < world->collider_count; j++) {
         if (j != i && stn_model_may_collide(world->model, world->collider[i], world->collider[j])) {
-            stn_material p = stn_model_pair_material(world->model, world->collider[i], world->collider[j]).value;
+            stn_pair_material pair = stn_model_pair_material(world->model, world->collider[i], world->collider[j]);
+            stn_material p = pair.value;
             worst.mu = fmax(worst.mu, p.mu);
-            worst.relaxation_time = fmax(worst.relaxation_time, p.relaxation_time);
+            worst.relaxation_time = fmax(worst.relaxation_time, fmax(p.relaxation_time, pair.patch_relaxation_time));
             worst.stiffness = fmin(worst.stiffness, p.stiffness);
-            worst.dissipation = fmax(worst.dissipation, p.dissipation);
+            worst.dissipation = fmax(worst.dissipation, fmax(p.dissipation, pair.patch_dissipation));
         }
     }
     return worst;
@@ -223,8 +243,7 @@ static void worst_pair_of_a_collider_is_found_without_asking_all_pairs(void **st
 static bool plain_gap(const stn_model *model, const config *c, int32_t pair[2]) {
     for (int32_t i = 0; i < model->geometry_count; i++) {
         for (int32_t j = i + 1; j < model->geometry_count; j++) {
-            if (stn_model_may_collide(model, i, j) &&
-                !handles(c, &model->geometries[i].shape, &model->geometries[j].shape)) {
+            if (stn_model_may_collide(model, i, j) && !handles(c, &model->geometries[i], &model->geometries[j])) {
                 pair[0] = i, pair[1] = j;
                 return true;
             }
@@ -233,16 +252,18 @@ static bool plain_gap(const stn_model *model, const config *c, int32_t pair[2]) 
     return false;
 }
 
-static const char *link_name(const stn_model *model, int32_t geometry) {
+static void name_geometry(const stn_model *model, int32_t geometry, char *text, size_t size) {
     const stn_geometry *g = &model->geometries[geometry];
-    return g->link >= 0 ? model->links[g->link].name : g->body == 0 ? "the world" : "a node";
+    const stn_link *link = g->link >= 0 ? &model->links[g->link] : NULL;
+    snprintf(text, size, "%s%s%s (%s)", link != NULL ? model->robots[link->robot].name : "", link != NULL ? "/" : "",
+             link != NULL ? link->name : (g->body == 0 ? "the world" : "a node"), stn_shape_name(g->shape.type));
 }
 
 static void first_pair_without_contact_is_named(void **state) {
     fixture *f = *state;
     int32_t refused = 0;
     for (uint64_t k = 0; k < 60; k++) {
-        config c = {STN_SHAPE_CYLINDER, (int32_t)(k % 4), 0};
+        config c = {.gap_a = STN_SHAPE_CYLINDER, .gap_b = (int32_t)(k % 4)};
         stn_error err = {0};
         stn_random r = {k}, again = {k};
         stn_world *world = gappy_world(f, (stn_shape_type)c.gap_a, (stn_shape_type)c.gap_b);
@@ -255,10 +276,10 @@ static void first_pair_without_contact_is_named(void **state) {
         stn_status status = stn_world_compile(world, &err);
         assert_int_equal(status, gap ? STN_ERR_UNSUPPORTED : STN_OK);
         if (gap) {
-            char expected[200];
-            snprintf(expected, sizeof expected, "has no contact between %s (%s) and %s (%s)", link_name(model, pair[0]),
-                     stn_shape_name(model->geometries[pair[0]].shape.type), link_name(model, pair[1]),
-                     stn_shape_name(model->geometries[pair[1]].shape.type));
+            char expected[256], name[2][100];
+            name_geometry(model, pair[0], name[0], sizeof name[0]);
+            name_geometry(model, pair[1], name[1], sizeof name[1]);
+            snprintf(expected, sizeof expected, "has no contact between %s and %s: use other shapes", name[0], name[1]);
             if (strstr(err.text, expected) == NULL) {
                 fail_msg("'%s' is not in: %s", expected, err.text);
             }
@@ -319,6 +340,98 @@ static void contact_model_that_answers_by_order_gets_one_answer(void **state) {
     }
 }
 
+static stn_world *soft_world(fixture *f, double distance) {
+    const stn_setting settings[] = {{.name = "gap_a", .form = STN_SETTING_NUMBER, .number = -1.0},
+                                    {.name = "gap_b", .form = STN_SETTING_NUMBER, .number = -1.0},
+                                    {.name = "soft", .form = STN_SETTING_NUMBER, .number = 1.0},
+                                    {.name = "margin", .form = STN_SETTING_NUMBER, .number = distance}};
+    stn_world_options options = stn_world_options_default();
+    options.contact = (stn_plugin_choice){"test_gappy", settings, 4};
+    return scene_world(f->context, &options);
+}
+
+static void add_box(stn_world *world, const char *name, double modulus) {
+    stn_model_builder *b = stn_world_builder(world);
+    stn_geometry_spec box = stn_geometry_spec_default(stn_shape_box(stn_vec3_make(0.1, 0.1, 0.1)));
+    stn_error err;
+    int32_t geometry = -1;
+    begin_robot(b, name);
+    int32_t link = add_link(b, "body", mass_of(1.0, stn_vec3_zero(), 0.1, 0.1, 0.1));
+    box.material.modulus = modulus;
+    assert_ok(stn_builder_add_geometry(b, link, &box, &geometry, &err), err);
+}
+
+/// Equal boxes but for the modulus are not one kind: each pair is asked about with its own.
+static void two_rigid_bodies_without_contact_are_named_with_what_to_do(void **state) {
+    fixture *f = *state;
+    const double inf = (double)INFINITY, nan = (double)NAN;
+    const struct {
+        double modulus[3];
+        const char *pair; // NULL: compiles
+    } cases[] = {
+        {{1e6, 1e5, 1e7}, NULL},
+        {{1e6, inf, 1e5}, NULL},
+        {{1e6, nan, inf},
+         "between two/body (box) and three/body (box), which are both rigid: give one of them a "
+         "modulus, exclude the pair, or choose"},
+        {{nan, 1e6, nan}, "between one/body (box) and three/body (box), which are both rigid"},
+        {{nan, inf, 1e6}, "between one/body (box) and two/body (box), which are both rigid"},
+    };
+    for (int32_t k = 0; k < STN_COUNT(cases); k++) {
+        stn_error err;
+        stn_world *world = soft_world(f, 0.0);
+        add_box(world, "one", cases[k].modulus[0]);
+        add_box(world, "two", cases[k].modulus[1]);
+        add_box(world, "three", cases[k].modulus[2]);
+        stn_status status = stn_world_compile(world, &err);
+        assert_int_equal(status, cases[k].pair == NULL ? STN_OK : STN_ERR_UNSUPPORTED);
+        assert_true(cases[k].pair == NULL || strstr(err.text, cases[k].pair) != NULL);
+        assert_int_equal(f->log_lines, 0); // a rigid box could touch a compliant one: it is not left out
+        stn_world_destroy(world);
+    }
+}
+
+/// What a contact model is handed for faces of patches: weights by modulus in the rule of layers in series, dt where
+/// nobody gave a relaxation time.
+static void contact_model_is_given_the_relaxation_time_of_patches(void **state) {
+    fixture *f = *state;
+    const double tau[] = {0.01, 0.02};
+    for (int32_t k = 0; k < 3; k++) {
+        stn_world_options options = stn_world_options_default();
+        options.contact = (stn_plugin_choice){"test_gappy", NULL, 0};
+        options.relaxation_rule = k == 0 ? STN_RELAXATION_SERIES : STN_RELAXATION_SUM;
+        stn_world *world = scene_world(f->context, &options);
+        for (int32_t i = 0; i < 2; i++) {
+            stn_material m = stn_material_unset();
+            stn_error err;
+            add_box(world, i == 0 ? "one" : "two", i == 0 ? 1e6 : 3e6);
+            m.relaxation_time = k < 2 ? tau[i] : (double)NAN;
+            assert_ok(stn_builder_set_material(stn_world_builder(world), i, &m, &err), err);
+        }
+        stn_error err;
+        assert_ok(stn_world_step(world, &err), err);
+        const double expected[] = {(3.0 * 0.01 + 1.0 * 0.02) / 4.0, 0.03, options.dt};
+        assert_near(last_seen.patch_relaxation_time, expected[k], 1e-16);
+        stn_world_destroy(world);
+    }
+}
+
+static void margin_of_the_contact_model_grows_the_boxes(void **state) {
+    fixture *f = *state;
+    stn_error err;
+    stn_world *world = soft_world(f, 0.25);
+    add_box(world, "one", 1e6);
+    assert_ok(stn_world_compile(world, &err), err);
+    assert_ok(stn_world_step(world, &err), err);
+    assert_near(world->collider_box[0].upper.x, 0.1 + 0.25, 1e-15);
+    stn_world_destroy(world);
+    world = soft_world(f, -0.5);
+    add_box(world, "one", 1e6);
+    assert_int_equal(stn_world_compile(world, &err), STN_ERR_PLUGIN);
+    assert_non_null(strstr(err.text, "contact model test_gappy: margin of geometry '' = -0.5 m must be >= 0"));
+    stn_world_destroy(world);
+}
+
 // ------------------------------------------------------------------------------------------------------ left out
 
 static void shapes_that_nothing_handles_are_left_out_with_one_line_a_world(void **state) {
@@ -375,7 +488,7 @@ static void world_that_could_not_be_compiled_says_so_again(void **state) {
         stn_error err = {0};
         assert_int_equal(k == 1 ? stn_world_compile(world, &err) : stn_world_step(world, &err), STN_ERR_UNSUPPORTED);
         assert_int_equal(err.status, STN_ERR_UNSUPPORTED);
-        assert_non_null(strstr(err.text, "no contact between the world (half_space) and ball (sphere)"));
+        assert_non_null(strstr(err.text, "no contact between the world (half_space) and ball/ball (sphere)"));
     }
     stn_error err;
     assert_null(stn_world_model(world));
@@ -415,6 +528,9 @@ int main(void) {
         TEST(first_pair_without_contact_is_named),
         TEST(pairs_that_filters_or_exclusions_keep_apart_may_lack_a_contact),
         TEST(contact_model_that_answers_by_order_gets_one_answer),
+        TEST(two_rigid_bodies_without_contact_are_named_with_what_to_do),
+        TEST(contact_model_is_given_the_relaxation_time_of_patches),
+        TEST(margin_of_the_contact_model_grows_the_boxes),
         TEST(shapes_that_nothing_handles_are_left_out_with_one_line_a_world),
         TEST(shape_that_meets_no_other_here_but_could_is_not_left_out),
         TEST(world_that_could_not_be_compiled_says_so_again),

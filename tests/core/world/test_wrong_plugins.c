@@ -21,7 +21,7 @@ typedef struct config {
 
 static const stn_param params[] = {STN_PARAM_INT(config, mistake, "1", 0.0, 0.0, 10.0, "which mistake to make")};
 
-static bool handles(const void *self, const stn_shape *a, const stn_shape *b) {
+static bool handles(const void *self, const stn_geometry *a, const stn_geometry *b) {
     (void)self, (void)a, (void)b;
     return true;
 }

@@ -301,7 +301,8 @@ static void fewer_points_keep_the_deepest_and_the_spread(void **state) {
 static void what_it_cannot_do_is_said_when_asked(void **state) {
     probe *p = *state;
     const stn_contact_ops *ops = p->instance->desc->ops.contact;
-    stn_shape mesh = {.type = STN_SHAPE_MESH}, floor = stn_shape_half_space(), ball = stn_shape_sphere(1.0);
+    stn_geometry mesh = {.shape = {.type = STN_SHAPE_MESH}}, floor = {.shape = stn_shape_half_space()},
+                 ball = {.shape = stn_shape_sphere(1.0)};
     assert_false(ops->handles(p->instance->self, &floor, &floor));
     assert_false(ops->handles(p->instance->self, &mesh, &ball));
     assert_false(ops->handles(p->instance->self, &ball, &mesh));
