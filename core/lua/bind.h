@@ -18,6 +18,8 @@
 #define STN_LUA_CERTIFICATE "stiction.certificate"
 #define STN_LUA_SNAPSHOT    "stiction.snapshot"
 
+typedef struct stn_lua_patch_log stn_lua_patch_log; // lua_log_patches.c
+
 /// A world in Lua's hand. User value 1: table of start values, in order, applied when the model is compiled and after a
 /// reset; user value 2: set of the names in use; user value 3: findings about the files of loaded robots, by robot;
 /// user value 4: what world:log was given; user value 5: prescribed motions (lua_motion.c); user value 6: functions of
@@ -29,6 +31,7 @@ typedef struct stn_lua_world {
     int64_t made;         // steps that scripts made, whatever reset, restore or load_state did to the state's number
     double made_time;     // and the sum of their dt [s]
     bool has_columns;     // by world:log
+    stn_lua_patch_log *patch_log; // and pairs of sides, in user value 4; NULL: none
     int64_t tables_begin; // `made` from which on a table that is open gets no new columns; INT64_MAX: none is open
     lua_State *L;         // while it steps: where, and the world's index there
     int at;
@@ -235,6 +238,10 @@ void stn_lua_push_contacts(lua_State *L, stn_lua_world *w);
 void stn_lua_set_link(lua_State *L, const stn_model *model, int32_t link, const char *robot_key, const char *link_key);
 /// Sets the signals that world:log declared, if any (lua_log.c).
 stn_status stn_lua_log_columns(lua_State *L, int world_index, stn_lua_world *w, stn_error *err);
+/// Pairs of sides whose patches are logged, from the key `patches`: pushed; NULL and nothing pushed without. Raises.
+stn_lua_patch_log *stn_fields_patch_log(const stn_fields *f, stn_lua_world *w);
+/// Sets the signals of those pairs, if any.
+stn_status stn_lua_log_patches(const stn_lua_world *w, stn_error *err);
 /// Does this recorder write tables, where columns that world:log declares stand in place of its own? Such a one has the
 /// parameter `columns`.
 bool stn_lua_is_table(const stn_lua_world *w, const char *recorder);
@@ -247,6 +254,8 @@ stn_pose stn_lua_link_pose(stn_lua_world *w, int32_t link);
 /// Names of robots and links, whether the world is complete or not.
 const char *stn_lua_robot_name(const stn_lua_world *w, int32_t robot);
 const char *stn_lua_link_name(const stn_lua_world *w, int32_t link);
+/// Pushes "robot", or "robot/link" where it has others too.
+const char *stn_lua_push_links_name(lua_State *L, const stn_lua_world *w, stn_link_range links);
 /// Index by name within a robot, or (robot -1) "robot/name" or a name that only one robot has. Raises with the nearest
 /// one. Joints have the builder's numbers before the world is complete.
 stn_link_range stn_lua_robot_links(const stn_lua_world *w, int32_t robot);

@@ -78,10 +78,11 @@ bool stn_lua_side_has(const void *user, int32_t geometry) {
     return link >= s->links.start && link < s->links.start + s->links.count;
 }
 
-static void check_apart(lua_State *L, const stn_lua_side *a, const stn_lua_side *b, const char *owner) {
+static void check_apart(lua_State *L, const stn_lua_world *w, const stn_lua_side *a, const stn_lua_side *b,
+                        const char *owner) {
     int32_t first = a->links.start > b->links.start ? a->links.start : b->links.start;
     if (first < a->links.start + a->links.count && first < b->links.start + b->links.count) {
-        stn_lua_fail(L, "%s: link '%s' is on both sides", owner, a->model->links[first].name);
+        stn_lua_fail(L, "%s: link '%s' is on both sides", owner, stn_lua_link_name(w, first));
     }
 }
 
@@ -89,7 +90,7 @@ void stn_lua_sides(lua_State *L, int index, stn_lua_world *w, const char *owner,
     const stn_model *model = stn_world_model(w->world);
     *a = (stn_lua_side){model, stn_lua_links(L, index, w, owner)};
     *b = (stn_lua_side){model, stn_lua_links(L, index + 1, w, owner)};
-    check_apart(L, a, b, owner);
+    check_apart(L, w, a, b, owner);
 }
 
 /// world:contact_force(on [, by [, { point = }]])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// world:log { "column", ..., values = function }: the columns that a scenario declares for its tables. They are signals
-// of the world, set by an observer after every step and before the recorders see it.
+// world:log { "column", ..., values = function, patches = pairs }: the columns that a scenario declares for its tables.
+// They are signals of the world, set by an observer after every step and before the recorders see it.
 #include <string.h>
 
 #include "lua/bind.h"
@@ -36,7 +36,7 @@ static stn_status set_signals(lua_State *L, stn_lua_world *w, int table, int bas
 stn_status stn_lua_log_columns(lua_State *L, int world_index, stn_lua_world *w, stn_error *err) {
     int top = lua_gettop(L);
     if (!w->has_columns) {
-        return STN_OK;
+        return stn_lua_log_patches(w, err);
     }
     if (!lua_checkstack(L, 16)) {
         return stn_fail(err, STN_ERR_MEMORY, "world:log: out of memory");
@@ -45,7 +45,7 @@ stn_status stn_lua_log_columns(lua_State *L, int world_index, stn_lua_world *w, 
     lua_getfield(L, top + 1, "values");
     stn_status status = set_signals(L, w, top + 1, top + 1, err);
     lua_settop(L, top);
-    return status;
+    return status == STN_OK ? stn_lua_log_patches(w, err) : status;
 }
 
 static stn_status observe(void *user, const stn_observation *observation, stn_error *err) {
@@ -86,8 +86,14 @@ static void check_name(lua_State *L, int table, int i) {
     }
 }
 
-static void check_columns(lua_State *L, const stn_fields *f) {
+/// Are any declared? Patches alone join the usual columns.
+static bool check_columns(lua_State *L, const stn_fields *f, bool patches) {
     int count = (int)lua_rawlen(L, f->table);
+    bool valued = lua_getfield(L, f->table, "values") != LUA_TNIL;
+    lua_pop(L, 1);
+    if (count == 0 && patches && !valued) {
+        return false;
+    }
     if (count == 0) {
         stn_lua_fail(L, "world:log: name the columns, world:log { \"x\", values = function() return x end }");
     }
@@ -103,25 +109,33 @@ static void check_columns(lua_State *L, const stn_fields *f) {
         stn_lua_fail(L, "world:log: 'values' must be a function that returns a number for each column");
     }
     lua_pop(L, 1);
+    return true;
 }
 
-static void push_copy(lua_State *L, int table) {
+/// Of the columns and the function; and the log of patches at `patches`, 0: none.
+static void push_copy(lua_State *L, int table, int patches) {
     int count = (int)lua_rawlen(L, table);
-    lua_createtable(L, count, 1);
+    lua_createtable(L, count, 2);
     for (int i = 1; i <= count; i++) {
         lua_rawgeti(L, table, i);
         lua_rawseti(L, -2, i);
     }
     lua_getfield(L, table, "values");
     lua_setfield(L, -2, "values");
+    if (patches != 0) {
+        lua_pushvalue(L, patches);
+        lua_setfield(L, -2, "patches");
+    }
 }
 
 static int world_log(lua_State *L) {
-    static const char *const keys[] = {"values", NULL};
+    static const char *const keys[] = {"values", "patches", NULL};
     stn_lua_world *w = stn_lua_world_check(L, 1);
     stn_fields f = stn_fields_open(L, 2, "world:log", keys, 1000);
-    check_columns(L, &f);
-    if (w->begun || w->has_columns) {
+    stn_lua_patch_log *patches = stn_fields_patch_log(&f, w);
+    int kept = patches != NULL ? lua_gettop(L) : 0;
+    bool declared = check_columns(L, &f, patches != NULL);
+    if (w->begun || w->has_columns || w->patch_log != NULL) {
         stn_lua_fail(L, "world:log: once, before the first step");
     }
     if (w->tables_begin <= w->made) {
@@ -129,9 +143,10 @@ static int world_log(lua_State *L) {
     }
     stn_error err = {0};
     stn_lua_check(L, stn_world_observe(w->world, observe, w, &err), &err);
-    push_copy(L, f.table);
+    push_copy(L, f.table, kept);
     lua_setiuservalue(L, 1, COLUMNS);
-    w->has_columns = true;
+    w->has_columns = declared;
+    w->patch_log = patches;
     return 0;
 }
 

@@ -40,6 +40,17 @@ stn_link_range stn_lua_robot_links(const stn_lua_world *w, int32_t robot) {
     return range_of(w, robot, false);
 }
 
+const char *stn_lua_push_links_name(lua_State *L, const stn_lua_world *w, stn_link_range links) {
+    for (int32_t r = 0; r < count_robots(w); r++) {
+        stn_link_range all = stn_lua_robot_links(w, r);
+        if (links.start >= all.start && links.start < all.start + all.count) {
+            const char *robot = stn_lua_robot_name(w, r), *link = stn_lua_link_name(w, links.start);
+            return links.count == all.count ? lua_pushstring(L, robot) : lua_pushfstring(L, "%s/%s", robot, link);
+        }
+    }
+    return lua_pushliteral(L, "world");
+}
+
 static const char *name_of(const stn_lua_world *w, int32_t index, bool joints) {
     if (!joints) {
         return stn_lua_link_name(w, index);

@@ -193,13 +193,25 @@ stn_status stn_world_close_recordings(stn_world *world, stn_error *err) {
     return first;
 }
 
-stn_status stn_world_plot(stn_world *world, const char *name, double value, stn_error *err) {
+/// Number of the signal of that name, -1: none. They are plotted in the same order in every step, so the search begins
+/// behind the last one.
+static int32_t find_signal(const stn_world *world, const char *name) {
     for (int32_t i = 0; i < world->signal_count; i++) {
-        if (strcmp(world->signals[i].name, name) == 0) {
-            world->signals[i].value = value;
-            stn_journal_signal(world, i);
-            return STN_OK;
+        int32_t k = (world->signal_next + i) % world->signal_count;
+        if (strcmp(world->signals[k].name, name) == 0) {
+            return k;
         }
+    }
+    return -1;
+}
+
+stn_status stn_world_plot(stn_world *world, const char *name, double value, stn_error *err) {
+    int32_t known = find_signal(world, name);
+    if (known >= 0) {
+        world->signals[known].value = value;
+        world->signal_next = known + 1;
+        stn_journal_signal(world, known);
+        return STN_OK;
     }
     size_t count = (size_t)world->signal_count;
     stn_signal *grown = stn_reallocate(world->context, world->signals, count, count + 1, sizeof *grown);

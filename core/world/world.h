@@ -82,6 +82,7 @@ struct stn_world {
     observer *observers;
     recording *recordings;
     stn_signal *signals; // names owned
+    int32_t signal_next; // behind the one that was plotted last
     step_journal journal;
 
     stn_state state, start; // now, and as compiled

@@ -478,7 +478,7 @@ function world:close_recordings() end
 ---@param name string
 ---@param value number recorders write it with the next step: what a loop plots stands one step late, world:log is in time
 function world:plot(name, value) end
----@param columns table { "x", "z", values = function() return x, z end }, before the first step and before a table is opened
+---@param columns table { "x", "z", values = function() return x, z end, patches = { { a, b } } }, before the first step and before a table is opened
 function world:log(columns) end
 ---@return { time: number, step: integer, q: number[], v: number[] }
 function world:state() end

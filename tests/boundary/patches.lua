@@ -123,3 +123,90 @@ stn.test("what is no image is refused in one line, with the script's", function(
   world:close()
   stn.fails(function() patch:image() end, "the world is closed")
 end)
+
+-- Rows of a table by column name.
+local function read_csv(path)
+  local names, rows = {}, {}
+  for line in io.lines(path) do
+    local row = {}
+    for field in (line .. ","):gmatch "([^,]*)," do
+      row[#row + 1] = field
+    end
+    if #names == 0 then
+      names = row
+    else
+      assert(#row == #names, "every row has every column")
+      local by_name = {}
+      for k, name in ipairs(names) do
+        by_name[name] = tonumber(row[k]) or row[k]
+      end
+      rows[#rows + 1] = by_name
+    end
+  end
+  return rows
+end
+
+-- A cube that falls for 0.1 s before it lands, with what `log` asks for in a table.
+local function logged(log)
+  local path = os.tmpname()
+  local world, floor, cube = resting { xyz = { 0, 0, 0.15 } }
+  world:log(log(floor, cube, world))
+  world:record(path .. ".csv")
+  local seen = {}
+  for _ in world:run { seconds = 0.4 } do
+    seen[#seen + 1] = world:patch(floor, cube) or false
+  end
+  world:close_recordings()
+  local rows = read_csv(path .. ".csv")
+  for _, ending in ipairs { "", ".csv", ".csv.parameters" } do
+    os.remove(path .. ending)
+  end
+  return rows, seen
+end
+
+stn.test("tables get the patches of pairs, in every row, without a function of the script", function()
+  local rows, seen = logged(function(floor, cube) return { patches = { { floor, cube }, { { cube, "cube" }, floor } } } end)
+  assert(#rows == 201 and rows[1].time_s == 0 and rows[1]["q[cube_floating].z"], "beside the usual columns")
+  assert(rows[1]["patch[floor|cube].faces"] == 0, "at the start")
+  for k, patch in ipairs(seen) do
+    local row = rows[k + 1]
+    assert(row.patches == (patch and 2 or 0) and row.faces == (patch and 32 or 0))
+    assert(row["patch[floor|cube].faces"] == row.faces)
+    stn.near(row["patch[floor|cube].force_z_N"], patch and patch.force[3] or 0, 1e-12, "force")
+    stn.near(row["patch[cube|floor].force_z_N"], patch and -patch.force[3] or 0, 1e-12, "force on the floor")
+    stn.near(row["patch[floor|cube].area_m2"], patch and patch.area or 0, 1e-15, "area")
+    stn.near(row["patch[floor|cube].max_pressure_Pa"], patch and patch.max_pressure or 0, 1e-9, "pressure")
+    stn.near(row["patch[floor|cube].sticking"], patch and patch.sticking or 0, 0, "sticking")
+    if patch then
+      stn.near(row["patch[floor|cube].center_x_m"], patch.center[1], 1e-15, "center")
+    else
+      assert(row["patch[floor|cube].center_x_m"] == "", "nothing presses: there is no center")
+    end
+  end
+  assert(not seen[1] and seen[#seen], "it falls and lies")
+end)
+
+stn.test("declared columns and patches together are all that a table has", function()
+  local rows = logged(function(floor, cube, world)
+    return { "t", values = function() return world.time end, patches = { { floor, cube } } }
+  end)
+  assert(math.abs(rows[201].t - 0.4) < 1e-12 and rows[201]["patch[floor|cube].normal_N"] and not rows[201].time_s)
+end)
+
+stn.test("pairs that are none are refused in one line", function()
+  local world, floor, cube = resting()
+  local bad = {
+    { 3, "patches must be a list of pairs" },
+    { {}, "patches must be a list of pairs" },
+    { { floor, cube }, "patches[1] must be a pair { a, b }" },
+    { { { floor, cube }, { floor } }, "patches[2] must be a pair { a, b }" },
+    { { { floor, floor } }, "patches[1]: link 'floor' is on both sides" },
+    { { { floor, "cub" } }, "patches[1]: the world has no link 'cub', did you mean 'cube'?" },
+  }
+  for _, case in ipairs(bad) do
+    local message = stn.fails(function() world:log { patches = case[1] } end, case[2])
+    assert(message:match "patches.lua:%d+: world:log: " and not message:find "\n", message)
+  end
+  world:log { patches = { { floor, cube } } }
+  stn.fails(function() world:log { patches = { { floor, cube } } } end, "once, before the first step")
+end)

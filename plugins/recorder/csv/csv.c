@@ -210,7 +210,7 @@ static void write_own_columns(const csv_recording *r, const stn_observation *o) 
     if (r->config->energies) {
         fputs(",kinetic_J,potential_J,elastic_J,input_work_J", r->file);
     }
-    fputs(",contacts,iterations,momentum,complementarity,cone,penetration_m,overlap_m,step_us", r->file);
+    fputs(",contacts,patches,faces,iterations,momentum,complementarity,cone,penetration_m,overlap_m,step_us", r->file);
 }
 
 static stn_status write_header(csv_recording *r, const stn_observation *o, stn_error *err) {
@@ -312,7 +312,9 @@ static void write_own_values(const csv_recording *r, const stn_observation *o) {
         write_number(r, o->report->elastic_J);
         write_number(r, o->report->input_work_J);
     }
-    fprintf(r->file, ",%d,%d", o->report->contact_count, o->report->iterations);
+    int32_t patches = o->contacts != NULL ? o->contacts->patch_count : 0,
+            faces = patches > 0 ? stn_contact_set_faces(o->contacts) : 0;
+    fprintf(r->file, ",%d,%d,%d,%d", o->report->contact_count, patches, faces, o->report->iterations);
     const stn_certificate none = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, false, NAN};
     const stn_certificate *c = o->certificate != NULL ? o->certificate : &none;
     const double values[] = {c->momentum,      c->complementarity,   c->cone,
