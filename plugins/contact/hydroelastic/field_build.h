@@ -13,13 +13,34 @@
 #define HYDROELASTIC_FIELD_BUILD_H
 
 #include "surface_build.h"
+#include "surface_plan.h"
 
-/// Where the extent is 1.
+/// How a cylinder's surface belongs to its core: a point, the ends of a segment, or a polygon's corners, one a sector.
+typedef enum cylinder_regions { CYLINDER_WHOLE, CYLINDER_HALVES, CYLINDER_SECTORS } cylinder_regions;
+
+/// Where the extent is 1, and which part of the surface belongs to which of its corners. Zeroed: one region.
 typedef struct field_core {
-    int32_t count;          // corners
-    const double *vertices; // (count x 3) [m], in the plane's order or that of the segment
-    stn_vec3 centre;        // of the polygon: used where more than three regions meet
+    int32_t count;            // corners
+    double *vertices;         // (count x 3) [m], of a polygon in turn
+    stn_vec3 centre;          // of the polygon: joined where more than three regions meet
+    double depth;             // H: distance of the surface [m]
+    int32_t bit[3];           // box: what the upper side of each axis adds to a label
+    cylinder_regions regions; // cylinder
+    double side, end;         // cylinder: its distances from the faces of the side and from the caps [m]
 } field_core;
+
+/// The core of a shape whose surface is divided so. STN_ERR_MEMORY. Vertices for stn_release.
+stn_status field_core_make(stn_context *context, const stn_shape *shape, const surface_plan *plan, field_core *core,
+                           stn_error *err);
+
+/// A capsule without length is a sphere.
+stn_shape surface_simplest(const stn_shape *shape);
+/// The surface of a shape, labelled, extents 0; round ones are moved outwards so that the true volume is enclosed.
+surface_build surface_of_shape(stn_context *context, const stn_shape *shape, const surface_plan *plan,
+                               const field_core *core);
+/// Moves it outwards so that each face moves by at least `margin`, and continues the extents below 0: they stay 0 on
+/// the surface that was there. Boxes and cylinders are to be made larger instead.
+void surface_inflate(surface_build *surface, const field_core *core, double margin);
 
 /// Tetrahedra while they are made.
 typedef struct tetrahedra_build {
@@ -33,19 +54,32 @@ typedef struct tetrahedra_build {
 void tetrahedra_add(tetrahedra_build *build, const double *vertices, int32_t a, int32_t b, int32_t c, int32_t d);
 
 /// Joins a closed surface with its core; takes the surface over.
-stn_status field_join(surface_build *surface, const field_core *core, double depth, field **out, stn_error *err);
+stn_status field_join(surface_build *surface, const field_core *core, field **out, stn_error *err);
 
 /// Gradients, neighbours, box and edge length of what has vertices, extents and tetrahedra; refuses tetrahedra without
 /// volume (the field stays the caller's).
 stn_status field_finish(stn_context *context, field *field, stn_error *err);
 
-/// Surfaces of shapes as fine as planned (surface_plan.h), extents 0; vertices of round ones moved outwards so that the
-/// true solid's volume is enclosed.
+// The shapes, as fine as planned.
 surface_build surface_of_sphere(stn_context *context, double radius, int32_t steps);
-/// `bit`: what the upper side of each axis adds to the label of a triangle.
 surface_build surface_of_box(stn_context *context, stn_vec3 half_extents, const int32_t bit[3], int32_t steps);
+surface_build surface_of_cylinder(stn_context *context, double radius, double half_length, const surface_plan *plan,
+                                  cylinder_regions regions);
+surface_build surface_of_capsule(stn_context *context, double radius, double half_length, const surface_plan *plan);
 surface_build surface_of_hull(stn_context *context, const stn_mesh *mesh);
-/// Moves every vertex away from the centre by the factor that lets the cones over its triangles fill their angle.
-void surface_swell(surface_build *surface);
+
+/// Circumradius of the regular polygon that has the area of the unit circle.
+double surface_prism_factor(int32_t around);
+/// `around` (a multiple of 4) vertices, at the same places in every quarter to the last bit; returns the first.
+int32_t surface_ring(surface_build *surface, int32_t around, double radius, double z);
+/// Triangles between two rings; diagonals lean alternately, `lean` says how the first does; `flip` turns the outside.
+void surface_band(surface_build *surface, int32_t around, int32_t lower, int32_t upper, bool lean, bool flip,
+                  cylinder_regions regions, bool above);
+
+/// What has |z| below this is on the equator of a divided unit sphere.
+static const double surface_equator = 1e-9;
+/// Moves the vertices of a divided unit sphere outwards until the cones over the triangles hold what the ball does;
+/// those of the equator to the radius `equator` instead (0: as the others).
+void surface_swell(surface_build *surface, double equator);
 
 #endif

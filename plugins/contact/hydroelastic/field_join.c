@@ -117,7 +117,7 @@ static void join_all(surface_build *surface, const field_core *core, tetrahedra_
     stn_release(context, seen);
 }
 
-stn_status field_join(surface_build *surface, const field_core *core, double depth, field **out, stn_error *err) {
+stn_status field_join(surface_build *surface, const field_core *core, field **out, stn_error *err) {
     stn_context *context = surface->context;
     *out = NULL;
     tetrahedra_build tetrahedra = {.context = context};
@@ -136,7 +136,7 @@ stn_status field_join(surface_build *surface, const field_core *core, double dep
     made->vertices = surface->vertices;
     made->extents = surface->extents;
     made->tetrahedra = tetrahedra.corners;
-    made->depth = depth;
+    made->depth = core->depth;
     surface->vertices = surface->extents = NULL;
     surface_build_clear(surface);
     stn_status status = field_finish(context, made, err);

@@ -1,45 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rigid surfaces of shapes.
 #include "field_build.h"
-#include "surface_plan.h"
-
-/// A surface's own triangles.
-static surface_build copy_mesh(stn_context *context, const stn_mesh *mesh) {
-    surface_build s = surface_build_empty(context);
-    for (int32_t i = 0; i < mesh->vertex_count; i++) {
-        surface_build_vertex(&s, surface_point(mesh->vertices, i), 0.0);
-    }
-    for (int32_t t = 0; t < mesh->triangle_count; t++) {
-        const int32_t *v = mesh->triangles + 3 * (size_t)t;
-        surface_build_triangle(&s, v[0], v[1], v[2], 0);
-    }
-    return s;
-}
 
 static stn_status build_surface(stn_context *context, const stn_shape *shape, const field_fineness *fineness,
                                 int32_t max_triangles, surface_build *built, stn_error *err) {
+    if (shape->type == STN_SHAPE_HALF_SPACE) {
+        return stn_fail(err, STN_ERR_UNSUPPORTED, "a half space has no triangles");
+    }
+    stn_shape solid = surface_simplest(shape);
     surface_plan plan;
-    stn_status status = surface_plan_make(shape, fineness, false, max_triangles, &plan, err);
-    if (status != STN_OK) {
-        return status;
+    stn_status status = surface_plan_make(&solid, fineness, false, max_triangles, &plan, err);
+    if (status == STN_OK) {
+        const field_core whole = {0};
+        *built = surface_of_shape(context, &solid, &plan, &whole);
     }
-    const int32_t no_bits[3] = {0};
-    switch (shape->type) {
-    case STN_SHAPE_MESH:
-        *built = copy_mesh(context, shape->mesh);
-        return STN_OK;
-    case STN_SHAPE_CONVEX:
-        *built = surface_of_hull(context, shape->mesh);
-        return STN_OK;
-    case STN_SHAPE_SPHERE:
-        *built = surface_of_sphere(context, shape->radius, plan.steps);
-        return STN_OK;
-    case STN_SHAPE_BOX:
-        *built = surface_of_box(context, shape->half_extents, no_bits, plan.steps);
-        return STN_OK;
-    default:
-        return stn_fail(err, STN_ERR_UNSUPPORTED, "a %s has no surface of triangles", stn_shape_name(shape->type));
-    }
+    return status;
 }
 
 static void set_normals(rigid_surface *s) {

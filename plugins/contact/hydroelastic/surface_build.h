@@ -49,5 +49,7 @@ stn_vec3 surface_place_round(const stn_vec3 corner[3], const double b[3]); // on
 /// Divides the sides of every triangle of `coarse` in `steps`, so that it becomes steps^2; labels are inherited,
 /// extents become 0. `coarse` is closed.
 surface_build surface_divide(const surface_build *coarse, int32_t steps, surface_place *place);
+/// Splits sides in the middle until none is longer than `edge`; the surface is closed and flat where it is split.
+void surface_refine(surface_build *surface, double edge);
 
 #endif

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// How finely the surface of a shape is divided.
+// How finely the surface of a shape is divided: from a wanted edge length, or from an estimate of what is lost
+// (README).
 #ifndef HYDROELASTIC_SURFACE_PLAN_H
 #define HYDROELASTIC_SURFACE_PLAN_H
 
 #include "field.h"
 
 typedef struct surface_plan {
-    int32_t steps;    // into which the sides of the shape's coarsest surface are divided
-    double triangles; // of the surface
-    double joins;     // tetrahedra of a field that have no triangle on the surface
+    int32_t steps;                // sphere, ellipsoid, box, capsule: parts of a side of the coarsest surface
+    int32_t around, rings, bands; // cylinder: sectors (a multiple of 4), rings of a cap, bands of the side (even);
+                                  // capsule: the last two alone count, rings is 0
+    double edge;                  // hull: no side is longer [m]
+    double triangles;             // of the surface; of a hull about
+    double joins;                 // tetrahedra of a field that have no triangle on the surface, at most
 } surface_plan;
 
 /// As many as the fineness asks, for a field (of which max_count tetrahedra are allowed) or a rigid surface

@@ -14,48 +14,61 @@ static double solid_angle(stn_vec3 a, stn_vec3 b, stn_vec3 c) {
     return 2.0 * atan2(det, below);
 }
 
-void surface_swell(surface_build *s) {
+/// Each vertex by the mean, over its triangles, of the factor that their cones lack.
+static void swell_once(surface_build *s, double *factors) {
+    for (int32_t i = 0; i < 2 * s->vertex_count; i++) {
+        factors[i] = 0.0;
+    }
+    for (int32_t t = 0; t < s->triangle_count; t++) {
+        const int32_t *v = s->triangles + 3 * (size_t)t;
+        stn_vec3 a = surface_point(s->vertices, v[0]), b = surface_point(s->vertices, v[1]);
+        stn_vec3 c = surface_point(s->vertices, v[2]);
+        double angle = solid_angle(a, b, c);
+        double factor = cbrt(2.0 * angle / stn_vec3_dot(a, stn_vec3_cross(b, c)));
+        for (int32_t k = 0; k < 3; k++) {
+            factors[2 * v[k]] += angle * factor;
+            factors[2 * v[k] + 1] += angle;
+        }
+    }
+    for (int32_t i = 0; i < s->vertex_count; i++) {
+        double factor = factors[2 * i] / factors[2 * i + 1];
+        surface_put(s->vertices, i, stn_vec3_scale(factor, surface_point(s->vertices, i)));
+    }
+}
+
+static double volume_of(const surface_build *s) {
+    double volume = 0.0;
+    for (int32_t t = 0; t < s->triangle_count; t++) {
+        const int32_t *v = s->triangles + 3 * (size_t)t;
+        stn_vec3 bc = stn_vec3_cross(surface_point(s->vertices, v[1]), surface_point(s->vertices, v[2]));
+        volume += stn_vec3_dot(surface_point(s->vertices, v[0]), bc) / 6.0;
+    }
+    return volume;
+}
+
+/// Puts vertices of the equator back on their circle and multiplies the others.
+static void scale(surface_build *s, double factor, double equator) {
+    for (int32_t i = 0; i < s->vertex_count; i++) {
+        stn_vec3 p = surface_point(s->vertices, i);
+        bool held = equator > 0.0 && fabs(p.z) < surface_equator;
+        surface_put(s->vertices, i, stn_vec3_scale(held ? equator / stn_vec3_norm(p) : factor, p));
+    }
+}
+
+void surface_swell(surface_build *s, double equator) {
     double *factors = stn_allocate(s->context, (size_t)s->vertex_count, 2 * sizeof(double));
     if (factors == NULL || s->failed) {
         stn_release(s->context, factors);
         s->failed = true;
         return;
     }
-    for (int32_t pass = 0; pass < 2; pass++) { // the second evens out what neighbours did to each other
-        for (int32_t i = 0; i < 2 * s->vertex_count; i++) {
-            factors[i] = 0.0;
-        }
-        for (int32_t t = 0; t < s->triangle_count; t++) {
-            const int32_t *v = s->triangles + 3 * (size_t)t;
-            stn_vec3 a = surface_point(s->vertices, v[0]), b = surface_point(s->vertices, v[1]);
-            stn_vec3 c = surface_point(s->vertices, v[2]);
-            double angle = solid_angle(a, b, c);
-            double factor = cbrt(2.0 * angle / stn_vec3_dot(a, stn_vec3_cross(b, c)));
-            for (int32_t k = 0; k < 3; k++) {
-                factors[2 * v[k]] += angle * factor;
-                factors[2 * v[k] + 1] += angle;
-            }
-        }
-        for (int32_t i = 0; i < s->vertex_count; i++) {
-            double factor = factors[2 * i] / factors[2 * i + 1];
-            surface_put(s->vertices, i, stn_vec3_scale(factor, surface_point(s->vertices, i)));
-        }
+    for (int32_t pass = 0; pass < 6; pass++) { // neighbours make up for each other, and for what is held
+        swell_once(s, factors);
+        scale(s, 1.0, equator);
     }
     stn_release(s->context, factors);
-}
-
-/// Scales so that the enclosed volume is exactly that of the unit ball.
-static void scale_to_volume(surface_build *s, double radius) {
-    double volume = 0.0;
-    for (int32_t t = 0; t < s->triangle_count; t++) {
-        const int32_t *v = s->triangles + 3 * (size_t)t;
-        volume += stn_vec3_dot(surface_point(s->vertices, v[0]),
-                               stn_vec3_cross(surface_point(s->vertices, v[1]), surface_point(s->vertices, v[2]))) /
-                  6.0;
-    }
-    double factor = radius * cbrt(4.0 / 3.0 * STN_PI / volume);
-    for (int32_t i = 0; i < 3 * s->vertex_count; i++) {
-        s->vertices[i] *= factor;
+    for (int32_t pass = 0; pass < 8; pass++) { // one is enough when nothing is held
+        scale(s, cbrt(4.0 / 3.0 * STN_PI / volume_of(s)), equator);
     }
 }
 
@@ -90,9 +103,9 @@ surface_build surface_of_sphere(stn_context *context, double radius, int32_t ste
     surface_build coarse = icosahedron(context);
     surface_build s = surface_divide(&coarse, steps, surface_place_round);
     surface_build_clear(&coarse);
-    surface_swell(&s);
-    if (!s.failed) {
-        scale_to_volume(&s, radius);
+    surface_swell(&s, 0.0);
+    for (int32_t i = 0; i < 3 * s.vertex_count; i++) {
+        s.vertices[i] *= radius;
     }
     return s;
 }
