@@ -11,31 +11,13 @@
 // alone and nothing adds up from step to step.
 #include <string.h>
 
-#include "world/world.h"
+#include "world/anchor.h"
 
 /// Of u in a step, where friction is exact and u a mere error. Rigid contacts that are one too many cannot all move by
 /// their own u: what they contradict each other by had better stay below the tolerance of solvers.
 static const double taken_back = 0.5;
 
-/// Contact point travels this many times |u| at most before the anchor follows it: rolling bodies need other points.
-static const double follow_from = 100.0;
-
-static const anchor none = {.body = {-1, -1}};
-
 // -------------------------------------------------------------------------------------------------------- geometry
-
-/// A material point now: of a body, or of nodes, whose points are kept where they are.
-static stn_vec3 point_now(const stn_world *world, int32_t body, stn_vec3 point) {
-    return body >= 0 ? stn_pose_apply(&world->kinematics->body_pose[body], point) : point;
-}
-
-static stn_vec3 point_in(const stn_world *world, int32_t body, stn_vec3 point) {
-    return body >= 0 ? stn_pose_apply_inverse(&world->kinematics->body_pose[body], point) : point;
-}
-
-static stn_vec3 along_surface(stn_vec3 u, stn_vec3 normal) {
-    return stn_vec3_mul_add(u, -stn_vec3_dot(u, normal), normal);
-}
 
 /// u of an anchor now, cut to its limit. `*dragged`: it was longer.
 static stn_vec3 displacement_of(const stn_world *world, const anchor *a, stn_vec3 normal, bool *dragged) {
@@ -46,22 +28,12 @@ static stn_vec3 displacement_of(const stn_world *world, const anchor *a, stn_vec
     return *dragged ? stn_vec3_scale(a->limit / size, u) : u;
 }
 
-/// Does the contact point still lie where the anchor is? Points of nodes are placed anew in every step.
-static bool is_near(const stn_world *world, const anchor *a, stn_vec3 point, stn_vec3 normal) {
-    if (a->body[0] < 0 || a->body[1] < 0) {
-        return false;
-    }
+bool anchor_is_near(const stn_world *world, const anchor *a, stn_vec3 point, stn_vec3 normal) {
     stn_vec3 way = along_surface(stn_vec3_sub(point, point_now(world, a->body[0], a->point[0])), normal);
-    return stn_vec3_norm(way) <= follow_from * a->limit;
+    return a->body[0] >= 0 && a->body[1] >= 0 && stn_vec3_norm(way) <= FOLLOW_FROM * a->limit;
 }
 
 // -------------------------------------------------------------------------------------------- contacts that are new
-
-/// Anchors of the last step by their pair of bodies: chains through `next` from `head`, -1 ends one.
-typedef struct pair_index {
-    uint32_t capacity;
-    int32_t *head, *next;
-} pair_index;
 
 static uint32_t pair_slot(const pair_index *index, int32_t a, int32_t b) {
     const int32_t key[2] = {a < b ? a : b, a < b ? b : a};
@@ -91,27 +63,34 @@ static stn_status index_pairs(const stn_world *world, pair_index *index, stn_err
     return STN_OK;
 }
 
-/// Of all anchors between the two bodies of a contact the nearest one: a pair that is held goes on being held when the
-/// features change by which it touches.
-static bool find_neighbour(const stn_world *world, const pair_index *index, const stn_constraint *c, anchor *out) {
+static anchor turned_about(const anchor *a) {
+    anchor b = *a;
+    for (int32_t side = 0; side < 2; side++) {
+        b.body[side] = a->body[!side];
+        b.point[side] = a->point[!side];
+        b.across[side] = a->across[!side];
+    }
+    return b;
+}
+
+bool anchor_find(const stn_world *world, const pair_index *index, const int32_t body[2], stn_vec3 point, uint64_t patch,
+                 anchor *out) {
     double nearest = (double)INFINITY;
-    if (c->body[0] < 0 || c->body[1] < 0) {
+    bool own = false;
+    if (body[0] < 0 || body[1] < 0) {
         return false;
     }
-    for (int32_t i = index->head[pair_slot(index, c->body[0], c->body[1])]; i >= 0; i = index->next[i]) {
+    for (int32_t i = index->head[pair_slot(index, body[0], body[1])]; i >= 0; i = index->next[i]) {
         anchor a = stn_cache_anchor(world, i);
-        bool turned = a.body[0] == c->body[1];
-        if (a.body[turned] != c->body[0] || a.body[!turned] != c->body[1]) {
+        bool turned = a.body[0] == body[1], same = a.patch == patch;
+        if (a.body[turned] != body[0] || a.body[!turned] != body[1] || (a.patch == 0) != (patch == 0)) {
             continue;
         }
-        double way = stn_vec3_norm(stn_vec3_sub(point_now(world, a.body[0], a.point[0]), c->point));
-        if (way < nearest) {
+        double way = stn_vec3_norm(stn_vec3_sub(point_now(world, a.body[0], a.point[0]), point));
+        if (same > own || (same == own && way < nearest)) {
+            own = same;
             nearest = way;
-            *out = a;
-            out->body[0] = c->body[0];
-            out->body[1] = c->body[1];
-            out->point[0] = a.point[turned];
-            out->point[1] = a.point[!turned];
+            *out = turned ? turned_about(&a) : a;
         }
     }
     return isfinite(nearest);
@@ -139,18 +118,25 @@ static stn_vec3 free_lead(const stn_world *world, int32_t body, stn_vec3 point) 
     return stn_vec3_scale(0.5 * world->problem.dt * world->problem.dt, a);
 }
 
-/// Of B before A, by the end of the step, beyond dt v_c: bodies that turn together must not be told that they slip.
-static stn_vec3 lead_of(const stn_world *world, const stn_constraint *c) {
+stn_vec3 anchor_lead(const stn_world *world, const int32_t body[2], stn_vec3 point) {
     stn_vec3 lead = stn_vec3_zero();
     for (int32_t side = 0; side < 2; side++) {
-        int32_t body = c->body[side];
-        if (body > 0) {
-            bool told = stn_world_is_prescribed(world, body);
-            stn_vec3 own = told ? prescribed_lead(world, body, c->point) : free_lead(world, body, c->point);
+        if (body[side] > 0) {
+            bool told = stn_world_is_prescribed(world, body[side]);
+            stn_vec3 own = told ? prescribed_lead(world, body[side], point) : free_lead(world, body[side], point);
             lead = stn_vec3_mul_add(lead, side == 0 ? -1.0 : 1.0, own);
         }
     }
     return lead;
+}
+
+void anchor_shift(stn_world *world, stn_constraint *c, stn_vec3 u, stn_vec3 lead) {
+    double share = stn_world_law(world).ops != NULL ? 1.0 : taken_back;
+    for (int32_t r = 0; r < 2; r++) {
+        stn_vec3 axis = stn_mat3_column(&c->frame, r);
+        c->anchor[r] = share * stn_vec3_dot(u, axis);
+        world->problem.bias[c->row + r] += (c->anchor[r] + stn_vec3_dot(lead, axis)) / world->problem.dt;
+    }
 }
 
 /// Puts u into the bias of a contact, and its anchor where the contact is.
@@ -158,10 +144,10 @@ static void hold_contact(stn_world *world, const pair_index *index, stn_constrai
     const stn_contact *contact = &world->contacts.contacts[c->contact];
     stn_vec3 n = stn_mat3_column(&c->frame, 2), u = stn_vec3_zero();
     bool dragged = true, known = a->limit > 0.0;
-    if (known || find_neighbour(world, index, c, a)) {
+    if (known || anchor_find(world, index, c->body, c->point, 0, a)) {
         u = displacement_of(world, a, n, &dragged);
     }
-    if (!known || dragged || !is_near(world, a, c->point, n)) {
+    if (!known || dragged || !anchor_is_near(world, a, c->point, n)) {
         *a = (anchor){.body = {c->body[0], c->body[1]}};
         a->point[0] = point_in(world, c->body[0], stn_vec3_mul_add(c->point, -0.5, u));
         a->point[1] = point_in(world, c->body[1], stn_vec3_mul_add(c->point, 0.5, u));
@@ -170,13 +156,7 @@ static void hold_contact(stn_world *world, const pair_index *index, stn_constrai
         stn_vec3 moved = stn_vec3_mul_add(point_now(world, c->body[1], a->point[1]), world->problem.dt, contact->bias);
         a->point[1] = point_in(world, c->body[1], moved);
     }
-    stn_vec3 lead = lead_of(world, c);
-    double share = stn_world_law(world).ops != NULL ? 1.0 : taken_back;
-    for (int32_t r = 0; r < 2; r++) {
-        stn_vec3 axis = stn_mat3_column(&c->frame, r);
-        c->anchor[r] = share * stn_vec3_dot(u, axis);
-        world->problem.bias[c->row + r] += (c->anchor[r] + stn_vec3_dot(lead, axis)) / world->problem.dt;
-    }
+    anchor_shift(world, c, u, anchor_lead(world, c->body, c->point));
 }
 
 /// The coordinate that a row of dry friction holds; NULL: its joint has several velocities, and is not held.
@@ -193,7 +173,7 @@ static const double *coordinate_of(const stn_world *world, const stn_constraint 
 static void hold_joint(stn_world *world, stn_constraint *c, anchor *a) {
     const double *q = coordinate_of(world, c);
     if (q == NULL) {
-        *a = none;
+        *a = anchor_none;
         return;
     }
     double u = a->limit > 0.0 ? *q - a->point[0].x : 0.0;
@@ -212,9 +192,10 @@ stn_status stn_step_hold(stn_world *world, stn_error *err) {
     }
     pair_index index;
     stn_status status = index_pairs(world, &index, err);
+    status = status == STN_OK ? patch_anchors_hold(world, &index, err) : status;
     for (int32_t i = 0; i < world->problem.constraint_count && status == STN_OK; i++) {
         stn_constraint *c = &world->problem.constraints[i];
-        if (c->kind == STN_CONSTRAINT_CONTACT) {
+        if (c->kind == STN_CONSTRAINT_CONTACT && !anchor_is_of_patch(c)) {
             hold_contact(world, &index, c, &world->anchors[i]);
         } else if (c->kind == STN_CONSTRAINT_DRY_FRICTION) {
             hold_joint(world, c, &world->anchors[i]);
@@ -231,7 +212,7 @@ static const double used_up = 1.0 - 1e-6; // of the cone
 /// what a solve has left, at most as much as friction could within a step. On the cone, and where a step was not
 /// solved, they let go: displacements of several contacts that no motion of their bodies takes back would brace these
 /// against each other.
-static double transition_speed(const stn_world *world, int32_t i, const double *v_c, const double *gamma) {
+double anchor_transition_speed(const stn_world *world, int32_t i, const double *v_c, const double *gamma) {
     const stn_constraint *c = &world->problem.constraints[i];
     stn_law law = stn_world_law(world);
     if (!(gamma[2] > 0.0)) {
@@ -259,20 +240,21 @@ static stn_vec3 ride_on(const stn_world *world, const stn_ride *ride, stn_vec3 p
 
 void stn_step_release(stn_world *world, const double *v_c) {
     const stn_problem *p = &world->problem;
+    patch_anchors_release(world, v_c);
     for (int32_t i = 0; i < p->constraint_count; i++) {
         const stn_constraint *c = &p->constraints[i];
         anchor *a = &world->anchors[i];
         if (c->kind == STN_CONSTRAINT_DRY_FRICTION) {
             a->limit = coordinate_of(world, c) != NULL ? p->dt * p->R[c->row] * p->hi[c->row] : 0.0;
-        } else if (c->kind == STN_CONSTRAINT_CONTACT) {
-            double limit = p->dt * transition_speed(world, i, v_c + c->row, world->solution.gamma + c->row);
+        } else if (c->kind == STN_CONSTRAINT_CONTACT && !anchor_is_of_patch(c)) {
+            double limit = p->dt * anchor_transition_speed(world, i, v_c + c->row, world->solution.gamma + c->row);
             const stn_contact *contact = &world->contacts.contacts[c->contact];
             a->limit = limit > 0.0 && isfinite(limit) ? limit : 0.0;
             a->point[0] = ride_on(world, &contact->a, a->point[0]);
             a->point[1] = ride_on(world, &contact->b, a->point[1]);
         }
         if (!(a->limit > 0.0)) {
-            *a = none;
+            *a = anchor_none;
         }
     }
 }
@@ -294,7 +276,7 @@ void stn_world_forget_anchors(stn_world *world, size_t start, size_t count) {
     for (int32_t i = 0; i < world->state.cache_count && world->options.stiction; i++) {
         anchor a = stn_cache_anchor(world, i);
         if (all || places(world, a.body[0], start, count) || places(world, a.body[1], start, count)) {
-            stn_cache_set_anchor(world, i, &none);
+            stn_cache_set_anchor(world, i, &anchor_none);
         }
     }
 }

@@ -52,11 +52,14 @@ typedef struct element_slots {
 } element_slots;
 
 /// What holds a contact or a joint that sticks: a material point of A and one of B, in the bodies' frames (world, for
-/// nodes), or the coordinate of a joint. Part of the state; see anchor.c.
+/// nodes), or the coordinate of a joint. A patch has one, in the place of its first face. Part of the state; see
+/// anchor.c and patch_anchor.c.
 typedef struct anchor {
-    int32_t body[2];   // A, B; -1: nodes. Of a joint: its child, -1
-    stn_vec3 point[2]; // [m]; of a joint: x of the first is its coordinate [m, rad]
-    double limit;      // most that they hold apart [m, rad]; 0: nothing is held
+    int32_t body[2];    // A, B; -1: nodes. Of a joint: its child, -1
+    stn_vec3 point[2];  // [m]; of a joint: x of the first is its coordinate [m, rad]
+    double limit;       // most that they hold apart [m, rad]; 0: nothing is held
+    uint64_t patch;     // of a patch: its id; 0: of a point or a joint
+    stn_vec3 across[2]; // of a patch: a direction along the surface, in either body's frame
 } anchor;
 
 /// Open-addressing index from constraint id to position in the contact cache.
