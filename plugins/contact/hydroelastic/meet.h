@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The contact surface of two solids, one function a kind of pair.
+#ifndef HYDROELASTIC_MEET_H
+#define HYDROELASTIC_MEET_H
+
+#include "face.h"
+
+/// A solid in the world.
+typedef struct posed {
+    const solid *solid;
+    const stn_pose *pose; // X_WS
+    double modulus;       // [Pa]
+} posed;
+
+// Each adds the faces with phi0 <= the pair's margin; M is what the sink says. They set the frame.
+
+/// Where the pressures of two fields are equal. The order of both is free: the caller's.
+stn_status meet_fields(face_sink *sink, const posed *m, const posed *n);
+/// A rigid surface inside of a field.
+stn_status meet_facets(face_sink *sink, const posed *m, const posed *n);
+/// The plane of a rigid half space inside of a field.
+stn_status meet_plane(face_sink *sink, const posed *m, const posed *n);
+/// Where the pressures of a field and of a half space's layer are equal.
+stn_status meet_layer(face_sink *sink, const posed *m, const posed *n);
+/// A rigid surface (n) inside the layer of a half space (m).
+stn_status meet_layer_facets(face_sink *sink, const posed *m, const posed *n);
+
+#endif

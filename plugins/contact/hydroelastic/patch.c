@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// See patch.h. Which of two is M does not depend on which is called A, so that exchanging them exchanges the forces to
+// the last bit.
+#include "patch.h"
+
+#include "meet.h"
+
+bool patch_exists(const stn_geometry *a, const stn_geometry *b) {
+    solid_kind k = solid_kind_of(a), l = solid_kind_of(b);
+    bool any = stn_geometry_is_compliant(a) || stn_geometry_is_compliant(b);
+    return any && k != SOLID_NONE && l != SOLID_NONE && !(k == SOLID_HALF_SPACE && l == SOLID_HALF_SPACE);
+}
+
+enum { ORDER_NUMBERS = 22 };
+
+/// What tells one field from another, and where it is.
+static void numbers_of(const posed *p, double numbers[ORDER_NUMBERS]) {
+    const solid *s = p->solid;
+    const stn_pose *x = p->pose;
+    int32_t n = 0;
+    numbers[n++] = -(double)s->count; // the finer one first: its tetrahedra are sliced, few are clipped by
+    numbers[n++] = s->depth;
+    numbers[n++] = p->modulus;
+    numbers[n++] = s->bounds.lower.x;
+    numbers[n++] = s->bounds.lower.y;
+    numbers[n++] = s->bounds.lower.z;
+    numbers[n++] = s->bounds.upper.x;
+    numbers[n++] = s->bounds.upper.y;
+    numbers[n++] = s->bounds.upper.z;
+    numbers[n++] = s->volume;
+    numbers[n++] = x->position.x;
+    numbers[n++] = x->position.y;
+    numbers[n++] = x->position.z;
+    for (int32_t i = 0; i < 9; i++) {
+        numbers[n++] = x->rotation.m[i / 3][i % 3];
+    }
+}
+
+static bool stands_before(const posed *a, const posed *b) {
+    double left[ORDER_NUMBERS], right[ORDER_NUMBERS];
+    numbers_of(a, left);
+    numbers_of(b, right);
+    for (int32_t i = 0; i < ORDER_NUMBERS; i++) {
+        if (left[i] != right[i]) {
+            return left[i] < right[i];
+        }
+    }
+    return true;
+}
+
+/// Which of a pair comes first; fields before half spaces before surfaces.
+static bool is_m(const posed *a, const posed *b) {
+    bool soft_a = isfinite(a->modulus), soft_b = isfinite(b->modulus);
+    if (soft_a != soft_b) {
+        return soft_a;
+    }
+    if (a->solid->kind != b->solid->kind) {
+        return a->solid->kind == SOLID_FIELD;
+    }
+    return stands_before(a, b);
+}
+
+static posed posed_of(const model_solids *p, int32_t geometry, const stn_pose *pose) {
+    posed s = {NULL, pose, p->modulus[geometry]};
+    s.solid = p->of[geometry] >= 0 ? &p->solids[p->of[geometry]] : NULL;
+    return s;
+}
+
+static stn_status meet(face_sink *sink, const posed *m, const posed *n) {
+    solid_kind k = m->solid->kind, l = n->solid->kind;
+    if (k == SOLID_FIELD && l == SOLID_FIELD) {
+        return meet_fields(sink, m, n);
+    }
+    if (k == SOLID_FIELD && l == SOLID_SURFACE) {
+        return meet_facets(sink, m, n);
+    }
+    if (k == SOLID_FIELD && l == SOLID_HALF_SPACE) {
+        return isfinite(n->modulus) ? meet_layer(sink, m, n) : meet_plane(sink, m, n);
+    }
+    return meet_layer_facets(sink, m, n);
+}
+
+static bool is_pose(const stn_pose *p) {
+    double sum = p->position.x + p->position.y + p->position.z;
+    for (int32_t i = 0; i < 9; i++) {
+        sum += p->rotation.m[i / 3][i % 3];
+    }
+    return isfinite(sum);
+}
+
+stn_status patch_add(const stn_model *model, const model_solids *solids, const stn_contact_pair *pair,
+                     stn_contact_set *set, stn_error *err) {
+    posed a = posed_of(solids, pair->geometry_a, &pair->pose_a);
+    posed b = posed_of(solids, pair->geometry_b, &pair->pose_b);
+    if (a.solid == NULL || b.solid == NULL) {
+        return STN_OK;
+    }
+    if (!is_pose(a.pose) || !is_pose(b.pose)) {
+        return stn_fail(err, STN_ERR_NUMERIC, "patch of geometries %d and %d: a pose is not finite",
+                        (int)pair->geometry_a, (int)pair->geometry_b);
+    }
+    face_sink sink = {.model = model, .pair = pair, .set = set, .err = err, .m_is_a = is_m(&a, &b)};
+    sink.margin = fmax(pair->margin, 0.0) + a.solid->fineness.margin + b.solid->fineness.margin;
+    return sink.m_is_a ? meet(&sink, &a, &b) : meet(&sink, &b, &a);
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The patch of one pair.
+#ifndef HYDROELASTIC_PATCH_H
+#define HYDROELASTIC_PATCH_H
+
+#include <stiction/contact.h>
+
+#include "prepared.h"
+
+/// Have these two a patch when they touch, in either order?
+bool patch_exists(const stn_geometry *a, const stn_geometry *b);
+/// Adds the patch of a pair for which there is one.
+stn_status patch_add(const stn_model *model, const model_solids *solids, const stn_contact_pair *pair,
+                     stn_contact_set *set, stn_error *err);
+
+#endif

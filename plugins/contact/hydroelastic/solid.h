@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a model's geometries are cut from: fields and rigid surfaces laid out for cutting, with a tree each. Equal
+// shapes share one.
+#ifndef HYDROELASTIC_SOLID_H
+#define HYDROELASTIC_SOLID_H
+
+#include "field.h"
+#include "tree.h"
+
+/// A tetrahedron of a field. Face k is opposite to corner k.
+typedef struct cell {
+    double x[4], y[4], z[4];                             // corners [m]
+    double face_x[4], face_y[4], face_z[4], face_at[4];  // distance from face k, positive inside: face . x + face_at
+    stn_vec3 gradient;                                   // of the extent [1/m]
+    double offset;                                       // extent = offset + gradient . x
+    double size;                                         // longest edge [m]
+} cell;
+
+/// A triangle of a rigid surface.
+typedef struct facet {
+    stn_vec3 corner[3]; // [m], counter-clockwise from outside
+    stn_vec3 normal;    // unit, outward
+    double size;        // longest edge [m]
+} facet;
+
+typedef enum solid_kind { SOLID_NONE, SOLID_FIELD, SOLID_SURFACE, SOLID_HALF_SPACE } solid_kind;
+
+typedef struct solid {
+    solid_kind kind;
+    stn_shape shape;          // that it was made of
+    int32_t volume;           // model mesh with its tetrahedra, -1: none
+    field_fineness fineness;  // as it was asked for
+    cell *cells;              // of a field
+    facet *facets;            // of a surface
+    int32_t count;            // of either
+    element_tree tree;                // over them; not of a half space
+    double depth;             // H [m]: of a field, of a half space its layer
+    double edge;              // mean edge on the surface of a field [m]
+    stn_aabb bounds;
+} solid;
+
+stn_status solid_of_field(stn_context *context, const field *field, solid *out, stn_error *err);
+stn_status solid_of_surface(stn_context *context, const rigid_surface *surface, solid *out, stn_error *err);
+void solid_clear(stn_context *context, solid *s);
+
+#endif

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Patches against closed forms: forces of spheres and boxes on planes and on each other, how the error falls with the
+// mesh, what exchanging or moving both does to them.
+#include <stdlib.h>
+#include <string.h>
+
+#include "patch_probe.h"
+
+static const double E = 1e6, R = 0.05;
+static const double rigid = (double)INFINITY, none = (double)NAN;
+
+/// On a plane p = E (1 - r/R), which integrates to this; d: depth [m].
+static double sphere_on_plane(double d) {
+    return STN_PI * E * d * d * (1.0 - 2.0 * d / (3.0 * R));
+}
+
+static double error_of_sphere(double edge, double d, double *mean_edge) {
+    patch_probe p;
+    patch_probe_open(&p, patch_geometry(stn_shape_half_space(), rigid, none),
+                     patch_geometry(stn_shape_sphere(R), E, edge));
+    *mean_edge = edge;
+    patch_sum s = patch_between(&p, patch_at(0.0, 0.0, R - d));
+    patch_probe_close(&p);
+    assert_near(s.force.x, 0.0, 1e-9 * s.force.z + 1e-12);
+    assert_near(s.force.y, 0.0, 1e-9 * s.force.z + 1e-12);
+    return s.force.z / sphere_on_plane(d) - 1.0;
+}
+
+static void a_sphere_on_a_plane_converges_with_second_order(void **state) {
+    (void)state;
+    double edge, coarse = error_of_sphere(0.008, 0.1 * R, &edge), fine = error_of_sphere(0.002, 0.1 * R, &edge);
+    print_message("edge 8 mm: %.3e, 2 mm: %.3e\n", coarse, fine);
+    assert_true(fabs(coarse) < 0.1);
+    assert_true(fabs(fine) < fabs(coarse) / 8.0);
+    assert_true(fabs(fine) < 0.01);
+}
+
+/// What a box of half sizes (a, b, H) feels on a plane; e is the distance from the nearest side over H.
+static double box_on_plane(double d) {
+    double a = 0.1, b = 0.08, h = 0.03;
+    return E / h * (4.0 * a * b * d - 2.0 * (a + b) * d * d + 4.0 / 3.0 * d * d * d);
+}
+
+static void a_box_on_a_plane_is_exact(void **state) {
+    (void)state;
+    patch_probe p;
+    patch_probe_open(&p, patch_geometry(stn_shape_box(stn_vec3_make(0.1, 0.08, 0.03)), E, none),
+                     patch_geometry(stn_shape_half_space(), rigid, none));
+    for (double d = 1e-6; d < 0.02; d *= 3.0) {
+        stn_pose a = patch_at(0.0, 0.0, 0.03 - d), b = patch_at(0.0, 0.0, 0.0);
+        patch_sum s = patch_sum_of(patch_collide(&p, &a, &b, 0.0));
+        assert_near(s.force.z, -box_on_plane(d), 1e-9 * box_on_plane(d));
+        assert_near(s.stiffness * d, box_on_plane(d), 0.5 * box_on_plane(d) * d / 0.03); // sides stand steeply
+        assert_near(s.torque.x, 0.0, 1e-9 * box_on_plane(d));
+    }
+    patch_probe_close(&p);
+}
+
+/// A rigid punch of 0.2 x 0.16 m in a layer of depth H: f = E A d / H, k = E A / H, energy f d / 2.
+static void a_rigid_box_on_a_layer_is_exact(void **state) {
+    (void)state;
+    patch_probe p;
+    stn_geometry layer = patch_geometry(stn_shape_half_space(), E, none);
+    layer.field.thickness = 0.04;
+    patch_probe_open(&p, layer, patch_geometry(stn_shape_box(stn_vec3_make(0.1, 0.08, 0.03)), rigid, none));
+    for (double d = 1e-6; d < 0.02; d *= 3.0) {
+        double k = E * 0.2 * 0.16 / 0.04;
+        stn_pose at = patch_at(0.3, 0.0, 0.03 - d);
+        patch_sum s = patch_between(&p, at);
+        assert_near(s.force.z, k * d, 1e-9 * k * d);
+        assert_near(s.force.x, 0.0, 1e-9 * k * d);
+        assert_near(s.torque.y, -0.3 * k * d, 1e-9 * k * d);
+    }
+    patch_probe_close(&p);
+}
+
+/// Two springs in series: a bottom layer of the half space, and the box's field, which is linear in depth.
+static void a_soft_box_on_a_soft_layer_is_two_springs(void **state) {
+    (void)state;
+    patch_probe p;
+    stn_geometry layer = patch_geometry(stn_shape_half_space(), E, none);
+    layer.field.thickness = 0.04;
+    patch_probe_open(&p, layer, patch_geometry(stn_shape_box(stn_vec3_make(0.1, 0.08, 0.03)), 3.0 * E, none));
+    double kappa = 1.0 / (0.04 / E + 0.03 / (3.0 * E)), d = 1e-5;
+    patch_sum s = patch_between(&p, patch_at(0.0, 0.0, 0.03 - d));
+    assert_near(s.force.z / (kappa * 0.2 * 0.16 * d), 1.0, 4.0 * d / 0.08); // but for the rim
+    assert_near(s.stiffness / (kappa * 0.2 * 0.16), 1.0, 8.0 * d / 0.08);
+    patch_probe_close(&p);
+}
+
+/// Equal balls meet in a plane half way: each as on a plane at d/2.
+static void equal_spheres_meet_half_way(void **state) {
+    (void)state;
+    patch_probe p;
+    patch_probe_open(&p, patch_geometry(stn_shape_sphere(R), E, 0.003), patch_geometry(stn_shape_sphere(R), E, 0.003));
+    double d = 0.1 * R, expected = sphere_on_plane(0.5 * d);
+    patch_sum s = patch_between(&p, patch_at(0.0, 0.0, 2.0 * R - d));
+    print_message("%d faces, error %.2e\n", p.set.count, s.force.z / expected - 1.0);
+    assert_near(s.force.z, expected, 0.02 * expected);
+    patch_probe_close(&p);
+}
+
+static void a_rigid_box_in_a_soft_sphere_acts_as_a_plane(void **state) {
+    (void)state;
+    patch_probe p;
+    patch_probe_open(&p, patch_geometry(stn_shape_box(stn_vec3_make(0.1, 0.1, 0.1)), rigid, none),
+                     patch_geometry(stn_shape_sphere(R), E, 0.003));
+    double d = 0.1 * R, expected = sphere_on_plane(d);
+    patch_sum s = patch_between(&p, patch_at(0.01, 0.02, 0.1 + R - d));
+    print_message("%d faces, error %.2e\n", p.set.count, s.force.z / expected - 1.0);
+    assert_near(s.force.z, expected, 0.02 * expected);
+    patch_probe_close(&p);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_box_on_a_plane_is_exact),
+        cmocka_unit_test(a_rigid_box_on_a_layer_is_exact),
+        cmocka_unit_test(a_soft_box_on_a_soft_layer_is_two_springs),
+        cmocka_unit_test(equal_spheres_meet_half_way),
+        cmocka_unit_test(a_rigid_box_in_a_soft_sphere_acts_as_a_plane),
+        cmocka_unit_test(a_sphere_on_a_plane_converges_with_second_order),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
