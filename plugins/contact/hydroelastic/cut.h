@@ -34,8 +34,8 @@ static inline stn_pose pose_between(const stn_pose *a, const stn_pose *b) {
 /// Does a plane pass between the corners, whose heights above it these are? What lies on it counts as above, so that of
 /// two neighbours whose common face lies on the plane one is cut.
 static inline bool passes_between(const double height[4], double tolerance) {
-    int32_t above = (height[0] >= -tolerance) + (height[1] >= -tolerance) + (height[2] >= -tolerance) +
-                    (height[3] >= -tolerance);
+    int32_t above =
+        (height[0] >= -tolerance) + (height[1] >= -tolerance) + (height[2] >= -tolerance) + (height[3] >= -tolerance);
     return above != 0 && above != 4;
 }
 

@@ -52,16 +52,16 @@ stn_status face_add(face_sink *sink, polygon *cut, stn_vec3 normal, const pressu
     }
     stn_vec3 point = stn_pose_apply(&sink->frame, centre);
     stn_vec3 into_m = stn_mat3_apply(&sink->frame.rotation, normal);
-    stn_contact c = stn_contact_make(sink->model, sink->pair, point, point,
-                                     sink->m_is_a ? stn_vec3_neg(into_m) : into_m,
-                                     feature_of(sink, element_m, element_n));
+    stn_contact c =
+        stn_contact_make(sink->model, sink->pair, point, point, sink->m_is_a ? stn_vec3_neg(into_m) : into_m,
+                         feature_of(sink, element_m, element_n));
     c.phi0 = -p0 / g;
     c.area = area * weight;
     c.pressure = p0;
     c.material.stiffness = c.area * g;
     c.material.dissipation = sink->pair->material.patch_dissipation;
     c.material.relaxation_time = sink->pair->material.patch_relaxation_time;
-    return status == STN_OK ? stn_contact_set_add_face(sink->model, sink->set, &c, cut->corner, at_corner, cut->count,
-                                                       sink->err)
-                            : status;
+    return status == STN_OK
+               ? stn_contact_set_add_face(sink->model, sink->set, &c, cut->corner, at_corner, cut->count, sink->err)
+               : status;
 }

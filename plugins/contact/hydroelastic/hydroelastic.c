@@ -17,12 +17,12 @@ typedef struct hydroelastic_config {
     const char *fallback; // not of "hydroelastic"
 } hydroelastic_config;
 
-#define SHARED_PARAMS                                                                                               \
-    STN_PARAM_CHOICE(hydroelastic_config, fineness, fineness_names, 0.0,                                            \
-                     "how finely shapes are divided that give no resolution"),                                      \
-        STN_PARAM_REAL(hydroelastic_config, margin, "m", 0.0, 0.0, 1.0,                                             \
-                       "inflation of compliant shapes that give no field_margin: faces that are about to touch"),   \
-        STN_PARAM_INT(hydroelastic_config, max_tetrahedra, "1", 200000.0, 12.0, 1e7,                                \
+#define SHARED_PARAMS                                                                                             \
+    STN_PARAM_CHOICE(hydroelastic_config, fineness, fineness_names, 0.0,                                          \
+                     "how finely shapes are divided that give no resolution"),                                    \
+        STN_PARAM_REAL(hydroelastic_config, margin, "m", 0.0, 0.0, 1.0,                                           \
+                       "inflation of compliant shapes that give no field_margin: faces that are about to touch"), \
+        STN_PARAM_INT(hydroelastic_config, max_tetrahedra, "1", 200000.0, 12.0, 1e7,                              \
                       "most tetrahedra of one shape, or triangles of a rigid one")
 
 static const stn_param params[] = {SHARED_PARAMS};
@@ -128,7 +128,8 @@ static stn_status prepare(void *self, const stn_model *model, void **out, stn_er
     return STN_OK;
 }
 
-// ---------------------------------------------------------------------------------------------------------------- pairs
+// ----------------------------------------------------------------------------------------------------------------
+// pairs
 
 /// A surface of triangles on something that moves, which not every contact model can have.
 static bool is_moving_surface(const stn_geometry *g) {
@@ -166,7 +167,8 @@ static stn_status collide(void *self, const stn_model *model, void *memory, cons
             end++;
         }
         if (p->fallback != NULL) {
-            status = p->fallback->collide(m->fallback->self, model, p->of_fallback, pairs + i, end - i, arena, set, err);
+            status =
+                p->fallback->collide(m->fallback->self, model, p->of_fallback, pairs + i, end - i, arena, set, err);
         }
         i = end;
     }

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Half spaces: a rigid one cuts a field by its plane; a compliant one has the exact layer p = -E z / H, also above its
-// plane as far as its margin, and cuts a field where both pressures are equal, a rigid surface where it is in the layer.
+// plane as far as its margin, and cuts a field where both pressures are equal, a rigid surface where it is in the
+// layer.
 #include "cut.h"
 
 /// Everything in the frame of the bounded one.
 typedef struct meeting {
     face_sink *sink;
     const posed *body;
-    stn_vec3 up;      // normal of the half space
-    double offset;    // height above it = up . x + offset
-    pressure layer;   // of the half space, when it is compliant
-    double margin;    // how far its layer goes on above the plane [m]
-    double slope;     // E / H
+    stn_vec3 up;    // normal of the half space
+    double offset;  // height above it = up . x + offset
+    pressure layer; // of the half space, when it is compliant
+    double margin;  // how far its layer goes on above the plane [m]
+    double slope;   // E / H
 } meeting;
 
 static meeting meeting_of(face_sink *sink, const posed *body, const posed *half_space) {

@@ -15,9 +15,9 @@ typedef struct solid_limits {
 typedef struct model_solids {
     stn_context *context;
     int32_t solid_count;
-    solid *solids;    // (solid_count) one for all equal shapes
-    int32_t *of;      // (geometries) its solid, -1: none
-    double *modulus;  // (geometries) [Pa], infinite: rigid
+    solid *solids;   // (solid_count) one for all equal shapes
+    int32_t *of;     // (geometries) its solid, -1: none
+    double *modulus; // (geometries) [Pa], infinite: rigid
 } model_solids;
 
 /// What a geometry is to be made into, from its type and material alone; SOLID_NONE: nothing can be made of it.

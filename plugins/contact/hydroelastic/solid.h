@@ -9,11 +9,11 @@
 
 /// A tetrahedron of a field. Face k is opposite to corner k.
 typedef struct cell {
-    double x[4], y[4], z[4];                             // corners [m]
-    double face_x[4], face_y[4], face_z[4], face_at[4];  // distance from face k, positive inside: face . x + face_at
-    stn_vec3 gradient;                                   // of the extent [1/m]
-    double offset;                                       // extent = offset + gradient . x
-    double size;                                         // longest edge [m]
+    double x[4], y[4], z[4];                            // corners [m]
+    double face_x[4], face_y[4], face_z[4], face_at[4]; // distance from face k, positive inside: face . x + face_at
+    stn_vec3 gradient;                                  // of the extent [1/m]
+    double offset;                                      // extent = offset + gradient . x
+    double size;                                        // longest edge [m]
 } cell;
 
 /// A triangle of a rigid surface.
@@ -27,15 +27,15 @@ typedef enum solid_kind { SOLID_NONE, SOLID_FIELD, SOLID_SURFACE, SOLID_HALF_SPA
 
 typedef struct solid {
     solid_kind kind;
-    stn_shape shape;          // that it was made of
-    int32_t volume;           // model mesh with its tetrahedra, -1: none
-    field_fineness fineness;  // as it was asked for
-    cell *cells;              // of a field
-    facet *facets;            // of a surface
-    int32_t count;            // of either
-    element_tree tree;                // over them; not of a half space
-    double depth;             // H [m]: of a field, of a half space its layer
-    double edge;              // mean edge on the surface of a field [m]
+    stn_shape shape;         // that it was made of
+    int32_t volume;          // model mesh with its tetrahedra, -1: none
+    field_fineness fineness; // as it was asked for
+    cell *cells;             // of a field
+    facet *facets;           // of a surface
+    int32_t count;           // of either
+    element_tree tree;       // over them; not of a half space
+    double depth;            // H [m]: of a field, of a half space its layer
+    double edge;             // mean edge on the surface of a field [m]
     stn_aabb bounds;
 } solid;
 

@@ -119,7 +119,8 @@ static double bulk(const tree_node *n) {
     return n->half.x + n->half.y + n->half.z;
 }
 
-stn_status tree_meet(const element_tree *a, const element_tree *b, const stn_pose *ab, double room, tree_visit *visit, void *user) {
+stn_status tree_meet(const element_tree *a, const element_tree *b, const stn_pose *ab, double room, tree_visit *visit,
+                     void *user) {
     relative r = {.ab = *ab, .room = 2.0 * room};
     struct {
         int32_t a, b;

@@ -26,7 +26,8 @@ void tree_clear(stn_context *context, element_tree *t);
 /// What is done with two items whose boxes meet; not STN_OK ends the search.
 typedef stn_status tree_visit(void *user, int32_t item_a, int32_t item_b);
 /// Visits the pairs of items whose boxes, grown by `room` [m] each, meet when B stands at X_AB.
-stn_status tree_meet(const element_tree *a, const element_tree *b, const stn_pose *ab, double room, tree_visit *visit, void *user);
+stn_status tree_meet(const element_tree *a, const element_tree *b, const stn_pose *ab, double room, tree_visit *visit,
+                     void *user);
 
 /// What is done with an item.
 typedef stn_status tree_visit_one(void *user, int32_t item);

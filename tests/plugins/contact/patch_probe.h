@@ -27,8 +27,17 @@ typedef struct patch_sum {
 } patch_sum;
 
 static inline stn_geometry patch_geometry(stn_shape shape, double modulus, double resolution) {
-    stn_geometry g = {.name = "", .where = "", .body = 1, .node = -1, .link = -1, .shape = shape,
-                      .material = stn_material_unset(), .collision = true, .category = 1, .mask = 1, .mesh = -1,
+    stn_geometry g = {.name = "",
+                      .where = "",
+                      .body = 1,
+                      .node = -1,
+                      .link = -1,
+                      .shape = shape,
+                      .material = stn_material_unset(),
+                      .collision = true,
+                      .category = 1,
+                      .mask = 1,
+                      .mesh = -1,
                       .field = stn_field_spec_unset()};
     g.material.modulus = modulus;
     g.field.resolution = resolution;
