@@ -12,8 +12,9 @@
 
 /// Every type that a contact model may handle without a file, twice, in opposite orders: geometry i of the first half
 /// is that of TYPES - 1 - i in the second.
-enum { TYPES = 6, GEOMETRIES = 2 * TYPES, ROUNDS = 30 };
+enum { TYPES = 6, GEOMETRIES = 2 * TYPES, ROUNDS = 30, PATCH_ROUNDS = 5 };
 static const double margin = 2e-3; // [m]
+static const double facets = 4e-3; // by how much a round shape and the one that its patch is cut from may differ [m]
 
 typedef struct subject {
     validate_trial *trial;
@@ -49,6 +50,16 @@ static stn_shape shape_of(int32_t type) {
     }
 }
 
+/// Shapes of a contact model that makes patches are compliant, some stiffer than others.
+static void soften(const subject *s, int32_t g, stn_geometry_spec *shape) {
+    if (validate_has_word(s->instance, "modulus")) {
+        int32_t type = g < TYPES ? g : GEOMETRIES - 1 - g;
+        shape->material.modulus = 1e6 * (1 + type % 3);
+        shape->field.thickness = 0.1;
+        shape->field.resolution = 0.03;
+    }
+}
+
 static stn_status make_model(subject *s) {
     stn_model_builder *builder = NULL;
     stn_status status = stn_builder_create(s->trial->request->context, &builder, &s->error);
@@ -58,6 +69,7 @@ static stn_status make_model(subject *s) {
         stn_link_spec spec = {.name = name, .mass = {1.0, {0.0, 0.0, 0.0}, stn_mat3_diagonal(0.01, 0.01, 0.01)}};
         stn_geometry_spec shape = stn_geometry_spec_default(shape_of(type));
         shape.material.stiffness = 1e5;
+        soften(s, g, &shape);
         if (type < TYPES - 1) { // half spaces stand in the world
             status = stn_builder_begin_robot(builder, name, &robot, &s->error);
             status = status == STN_OK ? stn_builder_add_link(builder, &spec, &link, &s->error) : status;
@@ -182,10 +194,11 @@ static void visit_all(validate_trial *trial, visit *look, const char *what) {
     if (!begin(&s, trial)) {
         return;
     }
+    int32_t rounds = validate_has_word(s.instance, "modulus") ? PATCH_ROUNDS : ROUNDS;
     for (int32_t k = 0; k < TYPES * TYPES; k++) {
         int32_t a = k / TYPES, b = k % TYPES;
         scene at;
-        for (int32_t round = 0; round < ROUNDS && handles(&s, a, b) && !trial->decided && draw_touching(&s, a, b, &at);
+        for (int32_t round = 0; round < rounds && handles(&s, a, b) && !trial->decided && draw_touching(&s, a, b, &at);
              round++) {
             char words[64];
             snprintf(words, sizeof words, "a %s and a %s", stn_shape_name(shape_of(a).type),
@@ -235,7 +248,7 @@ static void look_at_points(subject *s, const scene *at, const char *words, doubl
     stn_contact_set set = contacts_of(s, at, false, true);
     for (int32_t i = 0; i < set.count; i++) {
         const stn_contact *c = &set.contacts[i];
-        double room = fabs(c->phi0) + 1e-6, out = 0.0;
+        double room = fabs(c->phi0) + (c->patch >= 0 ? facets : 1e-6), out = 0.0;
         for (int32_t side = 0; side < 2; side++) {
             stn_shape shape = shape_of(at->type[side]);
             stn_vec3 p = stn_pose_apply_inverse(&at->pose[side], c->point);
@@ -266,12 +279,57 @@ static void check_points(validate_trial *trial) {
     visit_all(trial, look_at_points, ", deepest [m]");
 }
 
+/// What a patch does to B at rest [N], and how that grows as B moves along it [N/m].
+typedef struct push {
+    stn_vec3 force, along;
+    double stiffness;
+} push;
+
+static push push_of(const stn_contact_set *set) {
+    push p = {0};
+    for (int32_t i = 0; i < set->count; i++) {
+        const stn_contact *c = &set->contacts[i];
+        p.force = stn_vec3_mul_add(p.force, c->material.stiffness * fmax(-c->phi0, 0.0), c->normal);
+    }
+    p.along = stn_vec3_normalize_or(p.force, stn_vec3_make(0.0, 0.0, 1.0));
+    for (int32_t i = 0; i < set->count; i++) {
+        const stn_contact *c = &set->contacts[i];
+        double part = stn_vec3_dot(c->normal, p.along);
+        p.stiffness += c->phi0 < 0.0 ? c->material.stiffness * part * part : 0.0;
+    }
+    return p;
+}
+
+/// B moved by h along the force on it: that falls as the stiffness of the faces says.
+static void look_at_push(subject *s, const scene *at, const char *words, double *worst) {
+    const double h = 1e-5;
+    stn_contact_set set = contacts_of(s, at, false, true);
+    push before = push_of(&set);
+    double part[2];
+    for (int32_t side = 0; side < 2; side++) {
+        scene moved = *at;
+        moved.pose[1].position = stn_vec3_mul_add(moved.pose[1].position, side == 0 ? -h : h, before.along);
+        set = contacts_of(s, &moved, false, true);
+        part[side] = stn_vec3_dot(push_of(&set).force, before.along);
+    }
+    double stiffness = (part[0] - part[1]) / (2.0 * h), off = fabs(stiffness / before.stiffness - 1.0);
+    *worst = fmax(*worst, off);
+    if (!(off <= 0.4)) {
+        trial_fail(s->trial, "%s: the force falls by %.3g N/m as B moves along it, the faces say %.3g N/m", words,
+                   stiffness, before.stiffness);
+    }
+}
+
 /// B moved along the normal by h parts by h, moved into A it sinks in by h.
 static void look_at_normals(subject *s, const scene *at, const char *words, double *worst) {
     const double h = 2e-5;
     stn_contact_set set = contacts_of(s, at, false, true);
     if (set.count == 0) {
         trial_fail(s->trial, "%s: no contact where there was one", words);
+        return;
+    }
+    if (set.patch_count > 0) {
+        look_at_push(s, at, words, worst);
         return;
     }
     stn_contact before = *deepest(&set);
@@ -351,7 +409,9 @@ static void look_apart(subject *s, const scene *at, const char *words, double *w
         return;
     }
     scene apart = *at;
-    apart.pose[1].position = stn_vec3_mul_add(apart.pose[1].position, margin - c->phi0 + 1e-4, c->normal);
+    double by = c->patch >= 0 ? 1.0 : margin - c->phi0 + 1e-4; // phi0 of a face is no distance
+    apart.pose[1].position =
+        stn_vec3_mul_add(apart.pose[1].position, by, c->patch >= 0 ? push_of(&set).along : c->normal);
     set = contacts_of(s, &apart, false, true);
     *worst = 0.0;
     if (set.count > 0) {

@@ -83,7 +83,7 @@ bool subject_has(solver_subject *s, const void *memory) {
 
 stn_problem *subject_problem(solver_subject *s, const problem_spec *spec) {
     problem_spec fitting = *spec;
-    fitting.gap = s->law != NULL && validate_needs_gap(s->law);
+    fitting.gap = s->law != NULL && validate_has_word(s->law, "gap");
     fitting.bias = fitting.gap ? 0.0 : spec->bias; // nothing moves then that cannot be kept apart
     stn_problem *p = problem_make(s->arena, &fitting, &s->random);
     subject_has(s, p);

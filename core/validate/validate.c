@@ -12,10 +12,10 @@ static const validate_battery *const batteries[] = {&validate_solvers,  &validat
                                                     &validate_laws,     &validate_contacts, &validate_controllers,
                                                     &validate_elements, &validate_loaders,  &validate_recorders};
 
-bool validate_needs_gap(const stn_instance *law) {
-    const char *const *words = law->desc->capabilities;
+bool validate_has_word(const stn_instance *plugin, const char *word) {
+    const char *const *words = plugin->desc->capabilities;
     for (; words != NULL && *words != NULL; words++) {
-        if (strcmp(*words, "gap") == 0) {
+        if (strcmp(*words, word) == 0) {
             return true;
         }
     }
