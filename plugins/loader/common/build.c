@@ -48,9 +48,12 @@ static stn_status build_geometries(robot_reader *reader, stn_model_builder *buil
         robot_geometry *g = &reader->geometries[i];
         int32_t index = 0;
         g->spec.where = where(reader, g->place);
+        const char *path = g->file != NULL ? g->file->path : "";
         if (g->file != NULL || g->data != NULL) {
-            const char *path = g->file != NULL ? g->file->path : "";
             status = stn_builder_add_mesh(builder, path, g->scale, g->data, &g->spec.mesh, err);
+        }
+        if (g->volume != NULL && status == STN_OK) {
+            status = stn_builder_add_mesh(builder, path, g->scale, g->volume, &g->spec.field.volume_mesh, err);
         }
         if (status == STN_OK) {
             status = stn_builder_add_geometry(builder, reader->links[g->link].out_index, &g->spec, &index, err);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Meshes that shapes name. A collision mesh is read as its convex hull, unless it is declared a rigid hydroelastic
-// surface that is not convex; a visual mesh stays a reference, unless the caller wants it checked. What is wrong with a
-// file is said once for all its uses, and files of any size are bounded by the sum of what one robot may name and read.
+// surface that is not convex; the tetrahedra of a file are kept beside that hull for pressure fields. A visual mesh
+// stays a reference, unless the caller wants it checked. What is wrong with a file is said once for all its uses, and
+// files of any size are bounded by the sum of what one robot may name and read.
 #include <string.h>
 #include <strings.h>
 
@@ -15,7 +16,7 @@ enum { MOST_MESHES = 2000, MOST_FORMS = 16, MOST_TRIANGLES = 8000000 };
 typedef struct mesh_use {
     const xml_element *xml;
     const robot_file *file;
-    bool collision;
+    bool collision, compliant;
     enum { AS_SURFACE, AS_HULL, AS_REFERENCE } form;
 } mesh_use;
 
@@ -146,8 +147,16 @@ static void say_surface(robot_reader *reader, const mesh_use *use, const stn_mes
     }
     double ratio = use->form == AS_HULL && !is_open(use, mesh) ? mesh->solid.mass / fabs(facts->volume) : 0.0;
     if (ratio > FILLED && isfinite(ratio)) {
-        SAY(ratio > BLOATED ? STN_SEVERITY_WARNING : STN_SEVERITY_NOTE, "convex_hull",
-            "its convex hull, which collides, encloses %.3g times its volume: split it where dents matter", ratio);
+        bool solid = facts->tetrahedron_count > 0, hollow = use->compliant && !solid;
+        SAY(ratio > BLOATED && !(use->compliant && solid) ? STN_SEVERITY_WARNING : STN_SEVERITY_NOTE, "convex_hull",
+            "its convex hull, which collides%s, encloses %.3g times its volume: %s where dents matter",
+            hollow  ? " and is compliant"
+            : solid ? " at points"
+                    : "",
+            ratio,
+            hollow  ? "give a file of tetrahedra (.vtk, .msh), or split it,"
+            : solid ? "choose a contact model that has patches of its tetrahedra"
+                    : "split it");
     }
 }
 
@@ -170,13 +179,22 @@ static void say_facts(robot_reader *reader, const mesh_use *use, const stn_mesh 
 }
 
 static mesh_use use_of(const robot_reader *reader, const robot_geometry *g) {
-    mesh_use use = {g->mesh, g->file, g->spec.collision, AS_SURFACE};
+    mesh_use use = {g->mesh, g->file, g->spec.collision, isfinite(g->spec.material.modulus), AS_SURFACE};
     if (!g->spec.collision && !reader->request->visual_meshes) {
         use.form = AS_REFERENCE;
     } else if (g->spec.collision && (g->declared_convex || !g->declared_rigid)) {
         use.form = AS_HULL;
     }
     return use;
+}
+
+/// The tetrahedra of a file whose hull or surface is there already; also of a rigid shape, which may be made compliant
+/// when it is in the builder.
+static bool load_volume(robot_reader *reader, mesh_use use, robot_geometry *g) {
+    use.form = AS_SURFACE;
+    const robot_mesh *mesh = find_mesh(reader, &use, g->scale);
+    g->volume = mesh != NULL && mesh->why == NULL ? mesh->data : NULL;
+    return g->volume != NULL && !reader->out_of_memory;
 }
 
 bool robot_load_mesh(robot_reader *reader, robot_geometry *g) {
@@ -196,7 +214,7 @@ bool robot_load_mesh(robot_reader *reader, robot_geometry *g) {
     }
     g->data = mesh->data;
     g->spec.shape = stn_shape_mesh(mesh->data);
-    return true;
+    return !use.collision || g->declared_convex || g->data->facts.tetrahedron_count == 0 || load_volume(reader, use, g);
 }
 
 void robot_release_meshes(robot_reader *reader) {

@@ -234,6 +234,17 @@ stn_pose robot_save_pose(const robot_shape *shape) {
     return pose;
 }
 
+/// Is the mesh of its field what a file of its own mesh would give?
+static bool has_own_volume(const stn_model *m, const stn_geometry *g) {
+    if (g->field.volume_mesh < 0) {
+        return true;
+    }
+    const stn_mesh_reference *volume = &m->meshes[g->field.volume_mesh];
+    const stn_mesh_reference *mesh = g->mesh >= 0 ? &m->meshes[g->mesh] : NULL;
+    return mesh != NULL && strcmp(mesh->path, volume->path) == 0 && mesh->scale.x == volume->scale.x &&
+           mesh->scale.y == volume->scale.y && mesh->scale.z == volume->scale.z;
+}
+
 /// false: a format cannot name it.
 static bool take_shape(robot_parts *p, const robot_part *part, const stn_geometry *g, robot_shape *shape) {
     const stn_mesh_reference *mesh = g->mesh >= 0 ? &p->model->meshes[g->mesh] : NULL;
@@ -245,6 +256,10 @@ static bool take_shape(robot_parts *p, const robot_part *part, const stn_geometr
     if (g->collision && (g->category & g->mask & 1) == 0) { // those with the first bit meet each other and the rest
         robot_lose(p, "collision_mask", robot_part_text(p, "link %s", part->name),
                    "categories and masks of shapes are left out: exclude pairs of links instead");
+    }
+    if (!has_own_volume(p->model, g)) {
+        robot_lose(p, "volume_mesh", robot_part_text(p, "link %s", part->name),
+                   "tetrahedra that are not those of its shape's mesh file are left out");
     }
     if (mesh == NULL) {
         return true;

@@ -91,8 +91,10 @@ void robot_lose_equalities(robot_parts *parts, const char *format);
 
 // --------------------------------------------------------------------------------------------------- save_drake.c
 
-/// Contact parameters of a collision, when it has any; values as attributes or as texts.
-void robot_save_proximity(xml_writer *writer, const stn_material *material, bool as_text);
+/// Contact parameters of a collision and how its field is made, when it has any; values as attributes or as texts.
+void robot_save_proximity(xml_writer *writer, const stn_material *material, const stn_field_spec *field, bool as_text);
+/// Must a collision mesh be declared convex, lest it be read as a rigid surface or as tetrahedra?
+bool robot_save_is_convex(const stn_geometry *geometry);
 /// A friction at rest of its own is lost: drake:mu_static is in files, but nobody reads it beside mu_dynamic.
 void robot_lose_static_friction(robot_parts *parts, const char *link, const stn_material *material);
 /// The pairs, as one group for every link that has any, with that link alone in it. In SDFormat (as text) the world is

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// <drake:proximity_properties> of a collision: the surface's contact parameters.
+// <drake:proximity_properties> of a collision: the surface's contact parameters, and how the pressure field of a
+// compliant one is made. Drake has a property slab_thickness, but no element for it; here it has one.
 #include <string.h>
 
 #include "robot.h"
@@ -7,16 +8,19 @@
 typedef struct property {
     const char *name;
     const char *unit;
-    size_t offset; // of the member of stn_material
+    size_t offset; // of the member of stn_geometry_spec
     bool positive; // 0 is not allowed
 } property;
 
 static const property properties[] = {
-    {"drake:mu_dynamic", "1", offsetof(stn_material, mu), false},
-    {"drake:point_contact_stiffness", "N/m", offsetof(stn_material, stiffness), true},
-    {"drake:relaxation_time", "s", offsetof(stn_material, relaxation_time), false},
-    {"drake:hunt_crossley_dissipation", "s/m", offsetof(stn_material, dissipation), false},
-    {"drake:hydroelastic_modulus", "Pa", offsetof(stn_material, modulus), true},
+    {"drake:mu_dynamic", "1", offsetof(stn_geometry_spec, material.mu), false},
+    {"drake:point_contact_stiffness", "N/m", offsetof(stn_geometry_spec, material.stiffness), true},
+    {"drake:relaxation_time", "s", offsetof(stn_geometry_spec, material.relaxation_time), false},
+    {"drake:hunt_crossley_dissipation", "s/m", offsetof(stn_geometry_spec, material.dissipation), false},
+    {"drake:hydroelastic_modulus", "Pa", offsetof(stn_geometry_spec, material.modulus), true},
+    {"drake:mesh_resolution_hint", "m", offsetof(stn_geometry_spec, field.resolution), true},
+    {"drake:hydroelastic_margin", "m", offsetof(stn_geometry_spec, field.margin), false},
+    {"drake:slab_thickness", "m", offsetof(stn_geometry_spec, field.thickness), true},
 };
 
 static bool parse_value(robot_reader *reader, const xml_element *xml, const char *unit, bool positive, double *value) {
@@ -71,15 +75,14 @@ static void parse_compliance(robot_reader *reader, const xml_element *xml, robot
 }
 
 void robot_parse_proximity(robot_reader *reader, const xml_element *xml, robot_geometry *g) {
-    stn_material *material = &g->spec.material;
     for (int32_t i = 0; i < STN_COUNT(properties); i++) {
         const property *p = &properties[i];
         const xml_element *child = robot_child(reader, xml, p->name);
         double value = 0.0;
         if (child != NULL && parse_value(reader, child, p->unit, p->positive, &value)) {
-            memcpy((char *)material + p->offset, &value, sizeof value);
+            memcpy((char *)&g->spec + p->offset, &value, sizeof value);
         }
     }
-    parse_static_friction(reader, xml, material);
+    parse_static_friction(reader, xml, &g->spec.material);
     parse_compliance(reader, xml, g);
 }

@@ -112,6 +112,7 @@ typedef struct robot_geometry {
     const xml_element *mesh; // that names it
     stn_vec3 scale;
     const stn_mesh *data;                 // kept by the reader's meshes; NULL: a reference only
+    const stn_mesh *volume;               // the same, with the file's tetrahedra; NULL: it has none that count
     bool declared_convex, declared_rigid; // hydroelastic properties
 } robot_geometry;
 

@@ -23,7 +23,13 @@ static void put_name(xml_writer *w, const char *element, const char *attribute, 
     xml_end(w);
 }
 
-void robot_save_proximity(xml_writer *w, const stn_material *m, bool as_text) {
+bool robot_save_is_convex(const stn_geometry *g) {
+    bool solid = g->shape.mesh != NULL && g->shape.mesh->facts.tetrahedron_count > 0;
+    return g->collision && g->shape.type == STN_SHAPE_CONVEX &&
+           (isinf(g->material.modulus) || (solid && g->field.volume_mesh < 0));
+}
+
+void robot_save_proximity(xml_writer *w, const stn_material *m, const stn_field_spec *field, bool as_text) {
     bool compliant = isfinite(m->modulus), rigid = isinf(m->modulus);
     const struct {
         const char *name;
@@ -32,7 +38,10 @@ void robot_save_proximity(xml_writer *w, const stn_material *m, bool as_text) {
                   {"drake:point_contact_stiffness", m->stiffness},
                   {"drake:relaxation_time", m->relaxation_time},
                   {"drake:hunt_crossley_dissipation", m->dissipation},
-                  {"drake:hydroelastic_modulus", m->modulus}};
+                  {"drake:hydroelastic_modulus", m->modulus},
+                  {"drake:mesh_resolution_hint", field->resolution},
+                  {"drake:hydroelastic_margin", field->margin},
+                  {"drake:slab_thickness", field->thickness}};
     bool any = rigid;
     for (int32_t i = 0; i < STN_COUNT(values); i++) {
         any |= isfinite(values[i].value);

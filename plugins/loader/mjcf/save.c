@@ -49,11 +49,13 @@ static void put_surface(mjcf_saver *s, const robot_part *part, const stn_geometr
     double mu = isnan(m->mu) ? stn_material_default().mu : m->mu;
     xml_put_real(&s->xml, "friction", mu);
     robot_lose_static_friction(&s->parts, part->name, m);
+    const stn_field_spec *field = &g->field;
     if (isfinite(m->stiffness) || isfinite(m->relaxation_time) || isfinite(m->dissipation) || !isnan(m->modulus) ||
-        isfinite(m->restitution)) {
+        isfinite(m->restitution) || isfinite(field->resolution) || isfinite(field->margin) ||
+        isfinite(field->thickness)) {
         robot_lose(&s->parts, "surface", mjcf_save_label(s, "link", part->name),
-                   "of a surface MJCF holds the friction alone: stiffness, dissipation, restitution and hydroelastic "
-                   "modulus are left out");
+                   "of a surface MJCF holds the friction alone: stiffness, dissipation, restitution, hydroelastic "
+                   "modulus and what belongs to it are left out");
     }
 }
 

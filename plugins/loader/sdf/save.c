@@ -49,8 +49,8 @@ static void put_mesh(saver *s, const robot_part *part, const robot_shape *shape)
     if (scale[0] != 1.0 || scale[1] != 1.0 || scale[2] != 1.0) {
         xml_reals_element(w, "scale", scale, 3);
     }
-    if (g->collision && g->shape.type == STN_SHAPE_CONVEX && rigid) {
-        xml_begin(w, "drake:declare_convex"); // a rigid surface would be read as it is
+    if (robot_save_is_convex(g)) {
+        xml_begin(w, "drake:declare_convex");
         xml_end(w);
     }
     xml_end(w);
@@ -134,7 +134,7 @@ static void put_geometry(saver *s, const robot_part *part, const robot_shape *sh
     if (collision) {
         put_surface(w, &material);
         material.mu = (double)NAN;
-        robot_save_proximity(w, &material, true);
+        robot_save_proximity(w, &material, &g->field, true);
         robot_lose_static_friction(&s->parts, part->name, &g->material);
     } else {
         put_colour(w, g);

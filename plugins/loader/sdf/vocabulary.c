@@ -56,7 +56,8 @@ static const robot_word words[] = {
     {NULL, "drake:proximity_properties", "",
      "drake:mu_static drake:mu_dynamic drake:point_contact_stiffness drake:relaxation_time "
      "drake:hunt_crossley_dissipation drake:hydroelastic_modulus drake:rigid_hydroelastic "
-     "drake:compliant_hydroelastic drake:soft_hydroelastic"},
+     "drake:compliant_hydroelastic drake:soft_hydroelastic drake:mesh_resolution_hint drake:hydroelastic_margin "
+     "drake:slab_thickness"},
     {NULL, "joint", "name type",
      "parent child pose axis axis2 screw_thread_pitch thread_pitch gearbox_ratio gearbox_reference_body "
      "drake:rotor_inertia drake:gear_ratio "
@@ -82,7 +83,7 @@ static const char harmless[] =
     "plugin sensor light gui physics scene wind audio audio_sink audio_source atmosphere magnetic_field "
     "spherical_coordinates projector battery particle_emitter laser_retro visibility_flags meta script shader pbr "
     "specular emissive lighting double_sided render_order texture bullet max_contacts actor road author "
-    "drake:mesh_resolution_hint drake:hydroelastic_margin material_density namespace";
+    "material_density namespace";
 
 /// Elements that say nothing at one value.
 typedef struct neutral {

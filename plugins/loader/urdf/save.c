@@ -58,8 +58,8 @@ static void put_mesh(saver *s, const robot_shape *shape) {
     if (scale[0] != 1.0 || scale[1] != 1.0 || scale[2] != 1.0) {
         xml_put_reals(w, "scale", scale, 3);
     }
-    if (g->collision && g->shape.type == STN_SHAPE_CONVEX && isinf(g->material.modulus)) {
-        xml_begin(w, "drake:declare_convex"); // a rigid surface would be read as it is
+    if (robot_save_is_convex(g)) {
+        xml_begin(w, "drake:declare_convex");
         xml_end(w);
     }
     xml_end(w);
@@ -145,7 +145,7 @@ static void put_geometry(saver *s, const robot_shape *shape, bool collision) {
         put_name(w, "material", "name", robot_part_text(&s->parts, "colour_%d", (int)colour));
     }
     if (collision) {
-        robot_save_proximity(w, &g->material, false);
+        robot_save_proximity(w, &g->material, &g->field, false);
     }
     xml_end(w);
 }

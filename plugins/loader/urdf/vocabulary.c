@@ -33,13 +33,17 @@ static const robot_word words[] = {
     {NULL, "drake:proximity_properties", "",
      "drake:mu_static drake:mu_dynamic drake:point_contact_stiffness drake:relaxation_time "
      "drake:hunt_crossley_dissipation drake:hydroelastic_modulus drake:rigid_hydroelastic "
-     "drake:compliant_hydroelastic drake:soft_hydroelastic"},
+     "drake:compliant_hydroelastic drake:soft_hydroelastic drake:mesh_resolution_hint drake:hydroelastic_margin "
+     "drake:slab_thickness"},
     VALUE(NULL, "drake:mu_static"),
     VALUE(NULL, "drake:mu_dynamic"),
     VALUE(NULL, "drake:point_contact_stiffness"),
     VALUE(NULL, "drake:relaxation_time"),
     VALUE(NULL, "drake:hunt_crossley_dissipation"),
     VALUE(NULL, "drake:hydroelastic_modulus"),
+    VALUE(NULL, "drake:mesh_resolution_hint"),
+    VALUE(NULL, "drake:hydroelastic_margin"),
+    VALUE(NULL, "drake:slab_thickness"),
     {"link", "contact", "", "lateral_friction stiffness damping restitution"},
     VALUE("contact", "lateral_friction"),
     VALUE("contact", "stiffness"),

@@ -103,6 +103,9 @@ static inline void add_shape(random_model *m, int32_t link, int32_t number, doub
         spec.material.dissipation = sometimes(r, 3) ? 0.0 : (double)NAN;
         spec.material.modulus = sometimes(r, 4) ? 1e7 : (double)NAN;
         spec.material.restitution = restitution;
+        spec.field.resolution = sometimes(r, 4) ? random_size(r, 1e-3, 1.0) : (double)NAN;
+        spec.field.margin = sometimes(r, 4) ? 1e-4 : (double)NAN;
+        spec.field.thickness = sometimes(r, 4) ? 0.3 : (double)NAN;
     }
     if (kind >= 6) {
         spec.mesh = m->mesh_id[kind - 6];

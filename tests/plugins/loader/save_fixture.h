@@ -237,6 +237,10 @@ static inline void save_compare_shape(const save_format *format, const stn_geome
         save_same("dissipation", g, m->dissipation, n->dissipation);
         save_same("modulus", g, m->modulus, n->modulus);
         save_same("restitution", g, m->restitution, n->restitution);
+        save_same("resolution", g, g->field.resolution, h->field.resolution);
+        save_same("field margin", g, g->field.margin, h->field.margin);
+        save_same("slab thickness", g, g->field.thickness, h->field.thickness);
+        assert_int_equal(g->field.volume_mesh >= 0, h->field.volume_mesh >= 0);
     }
     assert_int_equal(g->mesh >= 0, h->mesh >= 0);
 }

@@ -158,9 +158,38 @@ static void a_robot_that_could_not_be_read_again_is_not_written(void **state) {
     assert_int_not_equal(access(path, F_OK), 0);
 }
 
+/// A compliant solid keeps its tetrahedra, one that is declared convex has none, and both say so in the file.
+static void tetrahedra_stay_what_they_are(void **state) {
+    fixture *f = *state;
+    char path[160];
+    write_text(f, "solid.vtk",
+               "# vtk DataFile Version 3.0\none\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 4 double\n"
+               "0 0 0 1 0 0 0 1 0 0 0 1\nCELLS 1 5\n4 0 1 2 3\nCELL_TYPES 1\n10\n");
+    write_text(f, "solid.urdf",
+               "<robot name='r'><link name='a'>"
+               "<collision><geometry><mesh filename='solid.vtk' scale='1 -2 1'/></geometry>"
+               "<drake:proximity_properties><drake:compliant_hydroelastic/><drake:hydroelastic_modulus value='1e6'/>"
+               "</drake:proximity_properties></collision>"
+               "<collision><geometry><mesh filename='solid.vtk'><drake:declare_convex/></mesh></geometry></collision>"
+               "<collision><geometry><mesh filename='solid.vtk'/></geometry></collision></link></robot>");
+    snprintf(path, sizeof path, "%s/solid.urdf", f->folder);
+    stn_model *model = save_load(f, path, SAVE_FREE);
+    assert_true(model->geometries[0].field.volume_mesh >= 0);
+    assert_int_equal(model->geometries[1].field.volume_mesh, -1);
+    assert_true(model->geometries[2].field.volume_mesh >= 0);
+    for (int32_t k = 0; k < STN_COUNT(save_formats); k++) {
+        if (save_formats[k].surfaces) {
+            save_deviation d = {0.0, 0.0, 0.0};
+            stn_model_destroy(save_round_trip(f, model, &save_formats[k], false, &d));
+        }
+    }
+    stn_model_destroy(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(own_robots_stay_what_they_are, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(tetrahedra_stay_what_they_are, set_up, tear_down),
         cmocka_unit_test_setup_teardown(committed_files_are_what_is_written_now, set_up, tear_down),
         cmocka_unit_test_setup_teardown(random_robots_stay_what_they_are, set_up, tear_down),
         cmocka_unit_test_setup_teardown(very_many_shapes_without_names_get_names_of_their_own, set_up, tear_down),

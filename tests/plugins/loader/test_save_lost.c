@@ -118,6 +118,27 @@ static void what_a_format_lacks_is_a_warning_once_a_kind(void **state) {
     stn_model_destroy(model);
 }
 
+/// Tetrahedra of another source than the file of the shape's mesh have no place in a file.
+static void tetrahedra_from_elsewhere_are_lost(void **state) {
+    fixture *f = *state;
+    const double corners[12] = {0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
+    const int32_t cell[4] = {0, 1, 2, 3};
+    const stn_mesh_data data = {.vertex_count = 4, .tetrahedron_count = 1, .vertices = corners, .tetrahedra = cell};
+    const stn_vec3 one = {1.0, 1.0, 1.0};
+    stn_mesh *mesh = NULL;
+    workbench w = begin(f);
+    stn_geometry_spec shape = stn_geometry_spec_default(stn_shape_sphere(0.1));
+    assert_ok(stn_mesh_create(f->context, &data, &mesh, &f->err), f->err);
+    assert_ok(stn_builder_add_mesh(w.builder, "", one, mesh, &shape.field.volume_mesh, &f->err), f->err);
+    add_shape(&w, &shape);
+    stn_mesh_release(mesh);
+    stn_model *model = save_compile(f, w.builder);
+    expect_codes(f, model, "urdf", "volume_mesh");
+    expect_codes(f, model, "sdf", "volume_mesh");
+    expect_codes(f, model, "mjcf", "volume_mesh");
+    stn_model_destroy(model);
+}
+
 static void refuse(fixture *f, stn_model *model, const char *format, const char *part) {
     if (save_as(f, model, format) != STN_ERR_UNSUPPORTED || strstr(f->err.text, part) == NULL ||
         strchr(f->err.text, '\n') != NULL) {
@@ -297,6 +318,7 @@ static void saving_survives_any_request_for_memory_that_fails(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_a_format_lacks_is_a_warning_once_a_kind, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(tetrahedra_from_elsewhere_are_lost, set_up, tear_down),
         cmocka_unit_test_setup_teardown(joints_that_a_format_lacks_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(names_that_a_file_cannot_hold_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(any_other_name_comes_back, set_up, tear_down),

@@ -57,6 +57,70 @@ static void rigid_hydroelastic_mesh_is_its_surface_unless_declared_convex(void *
     assert_int_equal(only(f)->shape.type, STN_SHAPE_CONVEX);
 }
 
+// The dented cube as ten tetrahedra with a corner in its middle, and the whole one as twelve.
+#define POINTS_VTK                                                                          \
+    "# vtk DataFile Version 3.0\ncube\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 9 double\n" \
+    "-1 -1 -1  1 -1 -1  1 1 -1  -1 1 -1  -1 -1 1  1 -1 1  1 1 1  -1 1 1  0 0 0\n"
+#define DENTED_VTK                                                                             \
+    "4 0 1 2 8\n4 0 2 3 8\n4 0 1 5 8\n4 0 5 4 8\n4 1 2 6 8\n4 1 6 5 8\n4 2 3 7 8\n4 2 7 6 8\n" \
+    "4 3 0 4 8\n4 3 4 7 8\n"
+static const char solid_dented[] =
+    POINTS_VTK "CELLS 10 50\n" DENTED_VTK "CELL_TYPES 10\n10 10 10 10 10 10 10 10 10 10\n";
+static const char solid_cube[] =
+    POINTS_VTK "CELLS 12 60\n" DENTED_VTK "4 4 5 6 8\n4 4 6 7 8\nCELL_TYPES 12\n10 10 10 10 10 10 10 10 10 10 10 10\n";
+#define SOFT PROXIMITY("<drake:compliant_hydroelastic/><drake:hydroelastic_modulus value='1e6'/>")
+
+/// Points touch the hull, patches the tetrahedra; whoever declares a mesh convex has neither dents nor tetrahedra.
+static void tetrahedra_of_a_file_are_kept_beside_its_hull(void **state) {
+    static const struct {
+        const char *mesh, *more;
+        stn_shape_type type;
+        int32_t tetrahedra; // 0: no volume mesh
+    } cases[] = {
+        {"filename='m.vtk'/>", SOFT, STN_SHAPE_CONVEX, 10},
+        {"filename='m.vtk' scale='1 2 -1'/>", SOFT, STN_SHAPE_CONVEX, 10},
+        {"filename='m.vtk'/>", "", STN_SHAPE_CONVEX, 10}, // may be made compliant later
+        {"filename='m.vtk'/>", PROXIMITY("<drake:rigid_hydroelastic/>"), STN_SHAPE_MESH, 10},
+        {"filename='m.vtk'><drake:declare_convex/></mesh>", SOFT, STN_SHAPE_CONVEX, 0},
+        {"filename='m.obj'/>", SOFT, STN_SHAPE_CONVEX, 0},
+    };
+    fixture *f = *state;
+    write_text(f, "m.vtk", solid_dented);
+    write_text(f, "m.obj", cube);
+    for (int32_t i = 0; i < STN_COUNT(cases); i++) {
+        char text[600];
+        snprintf(text, sizeof text,
+                 ROBOT("<link name='a'>\n<collision><geometry><mesh %s</geometry>%s</collision></link>"), cases[i].mesh,
+                 cases[i].more);
+        good_model(f, text);
+        const stn_geometry *g = only(f);
+        int32_t volume = g->field.volume_mesh;
+        assert_int_equal(g->shape.type, cases[i].type);
+        assert_int_equal(volume >= 0, cases[i].tetrahedra > 0);
+        if (volume >= 0) {
+            const stn_mesh *data = f->model->meshes[volume].data;
+            assert_int_equal(data->tetrahedron_count, cases[i].tetrahedra);
+            assert_near(data->solid.mass, (i == 1 ? 2.0 : 1.0) * (8.0 - 4.0 / 3.0), 1e-13);
+            assert_true(data == g->shape.mesh || g->shape.type == STN_SHAPE_CONVEX);
+        }
+    }
+}
+
+static void hull_of_a_compliant_mesh_with_dents_says_what_to_give(void **state) {
+    fixture *f = *state;
+    write_text(f, "m.obj", dented);
+    write_text(f, "m.vtk", solid_dented);
+    good_model(f, ONE("collision", "filename='m.obj'/>", SOFT));
+    expect_finding(f, STN_SEVERITY_NOTE, "convex_hull", 3, "link a",
+                   "which collides and is compliant, encloses 1.2 times its volume: give a file of tetrahedra (.vtk");
+    good_model(f, ONE("collision", "filename='m.vtk'/>", SOFT));
+    expect_finding(f, STN_SEVERITY_NOTE, "convex_hull", 3, "link a", "which collides at points, encloses 1.2 times");
+    assert_int_equal(f->list.count, 1);
+    write_text(f, "m.vtk", solid_cube);
+    good_model(f, ONE("collision", "filename='m.vtk'/>", SOFT));
+    assert_int_equal(f->list.count, 0);
+}
+
 static void visual_mesh_is_a_reference_unless_asked_for(void **state) {
     fixture *f = *state;
     write_text(f, "m.obj", dented);
@@ -273,6 +337,8 @@ int main(void) {
     setenv("STICTION_CACHE", "off", 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(collision_mesh_is_its_convex_hull, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(tetrahedra_of_a_file_are_kept_beside_its_hull, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(hull_of_a_compliant_mesh_with_dents_says_what_to_give, set_up, tear_down),
         cmocka_unit_test_setup_teardown(rigid_hydroelastic_mesh_is_its_surface_unless_declared_convex, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(visual_mesh_is_a_reference_unless_asked_for, set_up, tear_down),

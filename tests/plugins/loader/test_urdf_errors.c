@@ -120,6 +120,13 @@ static const wrong files[] = {
     {SURFACE("mu_dynamic", " value='-1'"), "range", 3, "link a", "-1"},
     {SURFACE("point_contact_stiffness", " value='0'"), "range", 3, "link a", "> 0"},
     {SURFACE("hydroelastic_modulus", " value='0'"), "range", 3, "link a", "> 0"},
+    {SURFACE("mesh_resolution_hint", " value='0'"), "range", 3, "link a",
+     "<drake:mesh_resolution_hint> = 0 m must be > 0"},
+    {SURFACE("mesh_resolution_hint", " value='fine'"), "number", 3, "link a", "fine"},
+    {SURFACE("mesh_resolution_hint", ""), "missing", 3, "link a", "value"},
+    {SURFACE("hydroelastic_margin", " value='-1e-4'"), "range", 3, "link a", "= -0.0001 m must be >= 0"},
+    {SURFACE("hydroelastic_margin", " value='inf'"), "number", 3, "link a", "inf"},
+    {SURFACE("slab_thickness", " value='-1'"), "range", 3, "link a", "<drake:slab_thickness> = -1 m must be > 0"},
     {COLLISION("<geometry><sphere radius='1'/></geometry><drake:proximity_properties><drake:rigid_hydroelastic/>"
                "<drake:soft_hydroelastic/></drake:proximity_properties>"),
      "conflict", 3, "link a", "<drake:soft_hydroelastic> beside"},

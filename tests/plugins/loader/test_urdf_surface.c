@@ -66,14 +66,25 @@ static void compliant_surface_without_a_modulus_is_a_warning(void **state) {
     }
 }
 
-static void what_the_model_cannot_hold_is_noted_once(void **state) {
+static void pressure_fields_are_made_as_told(void **state) {
     fixture *f = *state;
     good_model(f, ROBOT("<link name='a'>" BALL("c", PROXIMITY("<drake:mesh_resolution_hint value='0.01'/>"
-                                                              "<drake:hydroelastic_margin value='0.01'/>"))
-                            BALL("d", PROXIMITY("<drake:mesh_resolution_hint value='0.02'/>")) "</link>"));
-    expect_finding(f, STN_SEVERITY_NOTE, "skipped", 2, "link a", "<drake:mesh_resolution_hint>");
-    expect_finding(f, STN_SEVERITY_NOTE, "skipped", 2, "link a", "<drake:hydroelastic_margin>");
-    assert_int_equal(f->list.count, 2);
+                                                              "<drake:hydroelastic_margin value='1e-4'/>"))
+                            BALL("d", PROXIMITY("<drake:mesh_resolution_hint value='0.02'/>"))
+                                SHAPE("collision", "p",
+                                      PROXIMITY("<drake:slab_thickness value='0.3'/><drake:compliant_hydroelastic/>"
+                                                "<drake:hydroelastic_modulus value='1e6'/>"),
+                                      "<plane normal='0 0 1'/>") "</link>"));
+    const stn_field_spec *c = &geometry_of(f, "c")->field, *d = &geometry_of(f, "d")->field;
+    assert_near(c->resolution, 0.01, 0.0);
+    assert_near(c->margin, 1e-4, 0.0);
+    assert_true(isnan(c->thickness) && c->volume_mesh == -1);
+    assert_near(d->resolution, 0.02, 0.0);
+    assert_true(isnan(d->margin));
+    assert_near(geometry_of(f, "p")->field.thickness, 0.3, 0.0);
+    assert_true(stn_geometry_is_compliant(geometry_of(f, "p")));
+    assert_false(stn_geometry_is_compliant(geometry_of(f, "c")));
+    assert_int_equal(f->list.count, 0);
 }
 
 // ------------------------------------------------------------------------------------------------ other programs
@@ -187,7 +198,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(sliding_friction_counts_beside_a_static_one, set_up, tear_down),
         cmocka_unit_test_setup_teardown(rigid_surface_has_an_infinite_modulus, set_up, tear_down),
         cmocka_unit_test_setup_teardown(compliant_surface_without_a_modulus_is_a_warning, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_the_model_cannot_hold_is_noted_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(pressure_fields_are_made_as_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(bullet_contact_becomes_the_surface_of_every_collision_of_the_link, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(gazebo_block_becomes_the_surface_of_its_link, set_up, tear_down),
