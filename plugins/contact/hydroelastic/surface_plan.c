@@ -22,10 +22,10 @@ static void plan_sphere(double radius, const field_fineness *f, surface_plan *pl
     plan->triangles = 20.0 * plan->steps * plan->steps;
 }
 
-/// Flat: every triangle counts at its centroid, and 1 / (8 steps^2) of what holds the face against tilting is missing.
+/// Flat: every triangle counts at its centroid, and 1 / (6 steps^2) of what holds the face against tilting is missing.
 static void plan_box(stn_vec3 half, const field_fineness *f, surface_plan *plan) {
     double longest = fmax(half.x, fmax(half.y, half.z));
-    plan->steps = parts_of(isnan(f->resolution) ? sqrt(0.125 / f->error) : longest / f->resolution, 1);
+    plan->steps = parts_of(isnan(f->resolution) ? sqrt(1.0 / 6.0 / f->error) : longest / f->resolution, 1);
     plan->triangles = 48.0 * plan->steps * plan->steps;
     plan->joins = 16.0 * plan->steps + 16.0;
 }
@@ -37,7 +37,7 @@ static int32_t bands_of(double half_length, const field_fineness *f) {
 
 static void plan_capsule(const stn_shape *shape, const field_fineness *f, surface_plan *plan) {
     double quarter = 0.5 * STN_PI * shape->radius;
-    plan->steps = parts_of(isnan(f->resolution) ? sqrt(sqrt(100.0 / f->error)) : quarter / f->resolution, 1);
+    plan->steps = parts_of(isnan(f->resolution) ? sqrt(sqrt(120.0 / f->error)) : quarter / f->resolution, 1);
     plan->bands = shape->half_length > 0.0 ? bands_of(shape->half_length, f) : 0;
     plan->triangles = 8.0 * plan->steps * (plan->steps + plan->bands);
     plan->joins = 4.0 * plan->steps;
@@ -45,21 +45,22 @@ static void plan_capsule(const stn_shape *shape, const field_fineness *f, surfac
 
 /// On its side the force at a depth of 5 % of that of the field errs by 3.4 / (sectors / 4)^3, or by (radius /
 /// depth)^1.5 as much when it is short; of coins thinner than 1 : 16 by more. On its end rings count at the centroids
-/// of their triangles: 11 % / rings^2 of what holds it against tilting is missing.
+/// of their triangles: 16 % / rings^2 of what holds it against tilting is missing.
 static void plan_cylinder(const stn_shape *shape, const field_fineness *f, surface_plan *plan) {
     bool from_error = isnan(f->resolution);
     double radius = shape->radius, slender = fmin(16.0, radius / fmin(radius, shape->half_length));
     double around = 4.0 * sqrt(slender) * cbrt(3.4 / f->error);
     plan->around = parts_of(from_error ? around : 2.0 * STN_PI * radius / f->resolution, 4);
     plan->around = plan->around < 8 ? 8 : plan->around;
-    plan->rings = parts_of(from_error ? sqrt(0.11 / f->error) : radius / f->resolution, 1);
+    plan->rings = parts_of(from_error ? sqrt(0.16 / f->error) : radius / f->resolution, 1);
     plan->bands = bands_of(shape->half_length, f);
     plan->triangles = 2.0 * plan->around * (2.0 * plan->rings - 1.0 + plan->bands);
     plan->joins = plan->around * (2.0 * plan->rings + plan->bands + 2.0);
 }
 
-/// A square face that four triangles about its centre make up lacks 1 / 3 of what holds it against tilting; with sides
-/// of length h instead of its own, s, (h / s)^2 / 3. Counts are bounds: split sides are at least h / 2.
+/// A face of area s^2 whose triangles have sides of length h lacks at most 2 / 3 (h / s)^2 of what holds it against
+/// tilting: half of that when it is a square, all when split unevenly. Counts are bounds: split sides are at least h
+/// / 2.
 static void plan_hull(const stn_mesh *mesh, const field_fineness *f, surface_plan *plan) {
     const stn_polytope *p = mesh->polytope;
     double area = 0.0, sides = 0.0, largest = 0.0;
@@ -79,7 +80,7 @@ static void plan_hull(const stn_mesh *mesh, const field_fineness *f, surface_pla
         largest = fmax(largest, face);
         plan->triangles += count > 3 ? count : 1;
     }
-    plan->edge = isnan(f->resolution) ? sqrt(3.0 * f->error * largest) : f->resolution;
+    plan->edge = isnan(f->resolution) ? sqrt(1.5 * f->error * largest) : f->resolution;
     plan->triangles += 5.0 * area / (plan->edge * plan->edge) + 2.0 * sides / plan->edge;
 }
 
