@@ -69,8 +69,8 @@ static void solvers_of_coulomb_friction_hold_it_too(void **state) {
     }
 }
 
-/// What friction can bear about the normal: mu times the integral of p r over a square of side L, mu N L (sqrt 2 + asinh
-/// 1)/6.
+/// What friction can bear about the normal: mu times the integral of p r over a square of side L, mu N L (sqrt 2 +
+/// asinh 1)/6.
 static void a_torque_below_its_limit_turns_nothing(void **state) {
     const double shares[] = {0.5, 0.985, 1.01};
     for (int32_t i = 0; i < STN_COUNT(shares); i++) {

@@ -62,9 +62,50 @@ static inline void cell_slice(const cell *c, const double height[4], double tole
 /// Keeps what is inside a tetrahedron of B, seen from A.
 static inline void polygon_clip_cell(polygon *cut, const cell *c, const stn_pose *ab, double tolerance) {
     for (int32_t k = 0; k < 4 && cut->count >= 3; k++) {
-        stn_vec3 face = stn_mat3_apply(&ab->rotation, stn_vec3_make(c->face_x[k], c->face_y[k], c->face_z[k]));
-        polygon_clip_plane(cut, face, c->face_at[k] - stn_vec3_dot(face, ab->position), tolerance);
+        stn_vec3 inward = stn_mat3_apply(&ab->rotation, stn_vec3_make(c->face_x[k], c->face_y[k], c->face_z[k]));
+        polygon_clip_plane(cut, inward, c->face_at[k] - stn_vec3_dot(inward, ab->position), tolerance);
     }
+}
+
+/// How two pressures, or a pressure and something rigid, stand on each other where a face may be.
+typedef struct balance {
+    stn_vec3 normal; // out of N into M
+    double offset;   // height above the plane of equal pressure = normal . x + offset; of two fields [m]
+    double g;        // slope of the pressure as both approach [Pa/m]
+    double weight;   // share of the area that counts; 0: no face
+} balance;
+
+/// Of a field with a gradient of length `steep` on a rigid surface.
+static inline balance balance_rigid(const pressure *p, double steep, stn_vec3 normal) {
+    double slope = stn_vec3_dot(p->gradient, normal);
+    balance b = {.normal = normal, .weight = steep > 0.0 ? face_weight(slope, steep) : 0.0};
+    b.g = face_slope(slope, steep);
+    return b;
+}
+
+/// Of two fields, their gradients of length `steep_m`, `steep_n`.
+static inline balance balance_of(const pressure *m, double steep_m, const pressure *n, double steep_n) {
+    stn_vec3 excess = stn_vec3_sub(m->gradient, n->gradient);
+    double steep = stn_vec3_norm(excess);
+    if (!(steep > CUT_LEVEL * (steep_m + steep_n))) { // equal everywhere or nowhere
+        return (balance){0};
+    }
+    balance b = {.normal = stn_vec3_scale(1.0 / steep, excess), .offset = (m->offset - n->offset) / steep};
+    double into_m = stn_vec3_dot(m->gradient, b.normal), into_n = -stn_vec3_dot(n->gradient, b.normal);
+    b.weight = face_weight(into_m, steep_m) * face_weight(into_n, steep_n);
+    double gm = face_slope(into_m, steep_m), gn = face_slope(into_n, steep_n);
+    b.g = gm * gn / (gm + gn);
+    return b;
+}
+
+/// Everything of a face but its polygon, area and centre.
+static inline void face_set(face *f, const balance *b, const pressure *p, int32_t element_m, int32_t element_n) {
+    f->normal = b->normal;
+    f->g = b->g;
+    f->weight = b->weight;
+    f->p = *p;
+    f->element_m = element_m;
+    f->element_n = element_n;
 }
 
 #endif

@@ -4,6 +4,8 @@
 //   k = A g,  phi0 = -p0 / g
 #include "face.h"
 
+#include <string.h>
+
 /// Corners and areas below are none, relative to the element.
 static const double same_point = 1e-12, no_area = 1e-16;
 /// cos(90 deg + 22.5 deg): where the far side of something thin begins [elandt-2019].
@@ -23,45 +25,84 @@ double face_slope(double slope, double steepest) {
     return fmax(slope, least_slope * steepest);
 }
 
-static uint64_t feature_of(const face_sink *sink, int32_t element_m, int32_t element_n) {
-    uint64_t m = (uint32_t)element_m, n = (uint32_t)element_n;
-    return sink->m_is_a ? m << 32 | n : n << 32 | m;
+void face_restart(face_sink *sink, double cap) {
+    sink->count = 0;
+    sink->cap = cap;
+    sink->beyond = false;
 }
 
-stn_status face_add(face_sink *sink, polygon *cut, stn_vec3 normal, const pressure *p, double g, double weight,
-                    double size, int32_t element_m, int32_t element_n) {
-    polygon_weld(cut, same_point * size);
-    stn_vec3 centre = stn_vec3_zero();
-    double area = cut->count >= 3 ? polygon_area(cut, &centre) : 0.0;
-    if (!(area > no_area * size * size)) {
-        return STN_OK;
+face *face_next(face_sink *sink) {
+    if (sink->count == sink->capacity) {
+        int32_t capacity = sink->capacity > 0 ? 2 * sink->capacity : 64;
+        face *larger = capacity <= INT32_MAX / 2 ? STN_ARENA(sink->arena, capacity, face) : NULL;
+        if (larger == NULL) {
+            sink->no_memory = true;
+            return NULL;
+        }
+        if (sink->count > 0) {
+            memcpy(larger, sink->faces, (size_t)sink->count * sizeof *larger);
+        }
+        sink->faces = larger;
+        sink->capacity = capacity;
     }
-    double p0 = pressure_at(p, centre);
-    if (-p0 / g > sink->margin) {
-        return STN_OK;
+    return &sink->faces[sink->count];
+}
+
+bool face_keep(face_sink *sink, double size) {
+    face *f = &sink->faces[sink->count];
+    polygon_weld(&f->cut, same_point * size);
+    f->area = f->cut.count >= 3 ? polygon_area(&f->cut, &f->centre) : 0.0;
+    if (!(f->area > no_area * size * size)) {
+        return true;
     }
-    stn_status status = STN_OK;
-    if (!sink->begun) {
-        status = stn_contact_set_begin_patch(sink->set, sink->pair, sink->err);
-        sink->begun = true;
+    for (int32_t i = 0; i < f->cut.count; i++) {
+        sink->beyond = sink->beyond || pressure_at(&f->p, f->cut.corner[i]) >= sink->cap;
     }
-    double at_corner[POLYGON_CORNERS];
-    for (int32_t i = 0; i < cut->count; i++) {
-        at_corner[i] = pressure_at(p, cut->corner[i]);
-        cut->corner[i] = stn_pose_apply(&sink->frame, cut->corner[i]);
+    sink->count++;
+    return !sink->beyond;
+}
+
+static uint64_t feature_of(const face *f, bool m_is_a) {
+    uint64_t m = (uint32_t)f->element_m, n = (uint32_t)f->element_n;
+    return m_is_a ? m << 32 | n : n << 32 | m;
+}
+
+/// The contact of a face, and its polygon in the world.
+static stn_contact contact_of(const face *f, const stn_pose *frame, const stn_model *model,
+                              const stn_contact_pair *pair, bool m_is_a, stn_vec3 *corner, double *at_corner) {
+    for (int32_t i = 0; i < f->cut.count; i++) {
+        at_corner[i] = pressure_at(&f->p, f->cut.corner[i]);
+        corner[i] = stn_pose_apply(frame, f->cut.corner[i]);
     }
-    stn_vec3 point = stn_pose_apply(&sink->frame, centre);
-    stn_vec3 into_m = stn_mat3_apply(&sink->frame.rotation, normal);
+    stn_vec3 point = stn_pose_apply(frame, f->centre), into_m = stn_mat3_apply(&frame->rotation, f->normal);
     stn_contact c =
-        stn_contact_make(sink->model, sink->pair, point, point, sink->m_is_a ? stn_vec3_neg(into_m) : into_m,
-                         feature_of(sink, element_m, element_n));
-    c.phi0 = -p0 / g;
-    c.area = area * weight;
-    c.pressure = p0;
-    c.material.stiffness = c.area * g;
-    c.material.dissipation = sink->pair->material.patch_dissipation;
-    c.material.relaxation_time = sink->pair->material.patch_relaxation_time;
-    return status == STN_OK
-               ? stn_contact_set_add_face(sink->model, sink->set, &c, cut->corner, at_corner, cut->count, sink->err)
-               : status;
+        stn_contact_make(model, pair, point, point, m_is_a ? stn_vec3_neg(into_m) : into_m, feature_of(f, m_is_a));
+    c.pressure = pressure_at(&f->p, f->centre);
+    c.phi0 = -c.pressure / f->g;
+    c.area = f->area * f->weight;
+    c.material.stiffness = c.area * f->g;
+    c.material.dissipation = pair->material.patch_dissipation;
+    c.material.relaxation_time = pair->material.patch_relaxation_time;
+    return c;
+}
+
+stn_status face_add_all(const face_sink *sink, const stn_model *model, const stn_contact_pair *pair, bool m_is_a,
+                        double margin, stn_contact_set *set, stn_error *err) {
+    stn_vec3 corner[POLYGON_CORNERS];
+    double at_corner[POLYGON_CORNERS];
+    bool begun = false;
+    stn_status status = STN_OK;
+    for (int32_t i = 0; i < sink->count && status == STN_OK; i++) {
+        const face *f = &sink->faces[i];
+        stn_contact c = contact_of(f, &sink->frame, model, pair, m_is_a, corner, at_corner);
+        if (c.phi0 > margin) {
+            continue;
+        }
+        status = begun ? STN_OK : stn_contact_set_begin_patch(set, pair, err);
+        begun = true;
+        if (status == STN_OK) {
+            status = stn_contact_set_add_face(model, set, &c, corner, at_corner, f->cut.count, err);
+        }
+    }
+    return status;
 }

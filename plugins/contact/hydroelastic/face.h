@@ -8,19 +8,6 @@
 #include "polygon.h"
 #include "solid.h"
 
-/// Where the faces of a pair go. Everything is cut in the frame of one of the two shapes; M is the compliant one (the
-/// first of two), N the other.
-typedef struct face_sink {
-    const stn_model *model;
-    const stn_contact_pair *pair;
-    stn_contact_set *set;
-    stn_error *err;
-    stn_pose frame; // X_WF of the shape whose frame it is cut in
-    bool m_is_a;    // M is geometry a of the pair
-    double margin;  // faces with phi0 beyond are left out [m]
-    bool begun;     // there is a patch
-} face_sink;
-
 /// A linear pressure p(x) = offset + gradient . x [Pa].
 typedef struct pressure {
     stn_vec3 gradient; // [Pa/m]
@@ -39,10 +26,37 @@ double face_weight(double slope, double steepest);
 /// What is nearly along the field's levels still needs a stiffness > 0 [Pa/m].
 double face_slope(double slope, double steepest);
 
-/// Adds the face of polygon `cut` as a contact: `normal` out of N into M, `p` the pressure on it, `g` how steeply the
-/// pressure grows as the two approach [Pa/m], `weight` the share of the area that counts, `size` the length [m] that
-/// tolerances are measured by, elements of M and N.
-stn_status face_add(face_sink *sink, polygon *cut, stn_vec3 normal, const pressure *p, double g, double weight,
-                    double size, int32_t element_m, int32_t element_n);
+/// A face before it is a contact, in the frame that it is cut in.
+typedef struct face {
+    polygon cut;
+    stn_vec3 normal, centre; // out of N into M
+    pressure p;              // on it
+    double area, g, weight;  // [m^2], slope [Pa/m], share of the area that counts
+    int32_t element_m, element_n;
+} face;
+
+/// Where the faces of a pair go. Everything is cut in the frame of one of the two shapes; M is the compliant one (the
+/// first of two), N the other.
+typedef struct face_sink {
+    stn_pose frame; // X_WF of the shape whose frame it is cut in
+    stn_arena *arena;
+    face *faces; // (count) that are found
+    int32_t count, capacity;
+    double cap;     // pressure beyond which faces are not looked for [Pa]
+    bool beyond;    // one reached it: the search has ended before its time
+    bool no_memory; // the same
+} face_sink;
+
+/// Room for the next face, to be filled in except for area and centre; NULL: out of memory, the search must end.
+face *face_next(face_sink *sink);
+/// Keeps it unless nothing is left of it by tolerances of `size` [m]; false: the search must end.
+bool face_keep(face_sink *sink, double size);
+/// Forgets all faces.
+void face_restart(face_sink *sink, double cap);
+
+/// Appends the faces to the set as contacts of a patch, except those further than `margin` [m]. `m_is_a`: M is geometry
+/// a of the pair.
+stn_status face_add_all(const face_sink *sink, const stn_model *model, const stn_contact_pair *pair, bool m_is_a,
+                        double margin, stn_contact_set *set, stn_error *err);
 
 #endif

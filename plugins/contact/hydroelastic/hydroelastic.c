@@ -159,7 +159,7 @@ static stn_status collide(void *self, const stn_model *model, void *memory, cons
     stn_status status = STN_OK;
     for (int32_t i = 0; i < pair_count && status == STN_OK;) {
         if (has_patch(model, &pairs[i])) {
-            status = patch_add(model, p->solids, &pairs[i++], set, err);
+            status = patch_add(model, p->solids, &pairs[i++], arena, set, err);
             continue;
         }
         int32_t end = i + 1; // in one call what lies side by side

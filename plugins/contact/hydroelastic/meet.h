@@ -12,17 +12,17 @@ typedef struct posed {
     double modulus;       // [Pa]
 } posed;
 
-// Each adds the faces with phi0 <= the pair's margin; M is what the sink says. They set the frame.
+// Each finds the faces and sets the frame that they are in. The sink tells when memory ran out.
 
 /// Where the pressures of two fields are equal. The order of both is free: the caller's.
-stn_status meet_fields(face_sink *sink, const posed *m, const posed *n);
+void meet_fields(face_sink *sink, const posed *m, const posed *n);
 /// A rigid surface inside of a field.
-stn_status meet_facets(face_sink *sink, const posed *m, const posed *n);
+void meet_facets(face_sink *sink, const posed *m, const posed *n);
 /// The plane of a rigid half space inside of a field.
-stn_status meet_plane(face_sink *sink, const posed *m, const posed *n);
+void meet_plane(face_sink *sink, const posed *m, const posed *n);
 /// Where the pressures of a field and of a half space's layer are equal.
-stn_status meet_layer(face_sink *sink, const posed *m, const posed *n);
+void meet_layer(face_sink *sink, const posed *m, const posed *n);
 /// A rigid surface (n) inside the layer of a half space (m).
-stn_status meet_layer_facets(face_sink *sink, const posed *m, const posed *n);
+void meet_layer_facets(face_sink *sink, const posed *m, const posed *n);
 
 #endif

@@ -66,18 +66,19 @@ static posed posed_of(const model_solids *p, int32_t geometry, const stn_pose *p
     return s;
 }
 
-static stn_status meet(face_sink *sink, const posed *m, const posed *n) {
+static void meet(face_sink *sink, const posed *m, const posed *n) {
     solid_kind k = m->solid->kind, l = n->solid->kind;
-    if (k == SOLID_FIELD && l == SOLID_FIELD) {
-        return meet_fields(sink, m, n);
+    if (k == SOLID_HALF_SPACE) {
+        meet_layer_facets(sink, m, n);
+    } else if (l == SOLID_FIELD) {
+        meet_fields(sink, m, n);
+    } else if (l == SOLID_SURFACE) {
+        meet_facets(sink, m, n);
+    } else if (isfinite(n->modulus)) {
+        meet_layer(sink, m, n);
+    } else {
+        meet_plane(sink, m, n);
     }
-    if (k == SOLID_FIELD && l == SOLID_SURFACE) {
-        return meet_facets(sink, m, n);
-    }
-    if (k == SOLID_FIELD && l == SOLID_HALF_SPACE) {
-        return isfinite(n->modulus) ? meet_layer(sink, m, n) : meet_plane(sink, m, n);
-    }
-    return meet_layer_facets(sink, m, n);
 }
 
 static bool is_pose(const stn_pose *p) {
@@ -88,7 +89,7 @@ static bool is_pose(const stn_pose *p) {
     return isfinite(sum);
 }
 
-stn_status patch_add(const stn_model *model, const model_solids *solids, const stn_contact_pair *pair,
+stn_status patch_add(const stn_model *model, const model_solids *solids, const stn_contact_pair *pair, stn_arena *arena,
                      stn_contact_set *set, stn_error *err) {
     posed a = posed_of(solids, pair->geometry_a, &pair->pose_a);
     posed b = posed_of(solids, pair->geometry_b, &pair->pose_b);
@@ -99,7 +100,12 @@ stn_status patch_add(const stn_model *model, const model_solids *solids, const s
         return stn_fail(err, STN_ERR_NUMERIC, "patch of geometries %d and %d: a pose is not finite",
                         (int)pair->geometry_a, (int)pair->geometry_b);
     }
-    face_sink sink = {.model = model, .pair = pair, .set = set, .err = err, .m_is_a = is_m(&a, &b)};
-    sink.margin = fmax(pair->margin, 0.0) + a.solid->fineness.margin + b.solid->fineness.margin;
-    return sink.m_is_a ? meet(&sink, &a, &b) : meet(&sink, &b, &a);
+    bool m_is_a = is_m(&a, &b);
+    face_sink sink = {.arena = arena, .cap = (double)INFINITY};
+    meet(&sink, m_is_a ? &a : &b, m_is_a ? &b : &a);
+    if (sink.no_memory) {
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory for the faces of a patch");
+    }
+    double margin = fmax(pair->margin, 0.0) + a.solid->fineness.margin + b.solid->fineness.margin;
+    return face_add_all(&sink, model, pair, m_is_a, margin, set, err);
 }

@@ -10,7 +10,7 @@
 /// Have these two a patch when they touch, in either order?
 bool patch_exists(const stn_geometry *a, const stn_geometry *b);
 /// Adds the patch of a pair for which there is one.
-stn_status patch_add(const stn_model *model, const model_solids *solids, const stn_contact_pair *pair,
+stn_status patch_add(const stn_model *model, const model_solids *solids, const stn_contact_pair *pair, stn_arena *arena,
                      stn_contact_set *set, stn_error *err);
 
 #endif

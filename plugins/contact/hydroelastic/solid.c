@@ -27,10 +27,33 @@ static stn_aabb box_of(const stn_vec3 *corner, int32_t count) {
     return box;
 }
 
-static void fill_cell(const field *f, int32_t t, cell *out, stn_aabb *box) {
+/// The part of a tetrahedron up to a level (tree.h): with the share w of the corners above 0, whose smallest extent is
+/// e, and the rest no lower than the field's lowest l, a point is no higher than the level only if l + w (e - l) is
+/// not.
+static tree_box box_of_levels(const stn_vec3 corner[4], const double extent[4], double lowest) {
+    stn_vec3 low[4];
+    int32_t lows = 0;
+    double least = extent[0], above = (double)INFINITY;
+    for (int32_t k = 0; k < 4; k++) {
+        least = fmin(least, extent[k]);
+        if (extent[k] <= 0.0) {
+            low[lows++] = corner[k];
+        } else {
+            above = fmin(above, extent[k]);
+        }
+    }
+    tree_box box = {.full = box_of(corner, 4), .lowest = least};
+    box.low = lows > 0 ? box_of(low, lows) : box.full;
+    box.rise = lows > 0 ? 1.0 / (above - lowest) : 0.0;
+    return box;
+}
+
+static void fill_cell(const field *f, int32_t t, double lowest, cell *out, tree_box *box) {
+    double extent[4];
     stn_vec3 corner[4];
     for (int32_t k = 0; k < 4; k++) {
         corner[k] = vertex(f->vertices, f->tetrahedra[4 * t + k]);
+        extent[k] = f->extents[f->tetrahedra[4 * t + k]];
         out->x[k] = corner[k].x;
         out->y[k] = corner[k].y;
         out->z[k] = corner[k].z;
@@ -47,9 +70,54 @@ static void fill_cell(const field *f, int32_t t, cell *out, stn_aabb *box) {
         out->face_at[k] = -stn_vec3_dot(n, a);
     }
     out->gradient = f->gradients[t];
+    out->steep = stn_vec3_norm(out->gradient);
     out->offset = f->offsets[t];
     out->size = longest_edge(corner, 4);
-    *box = box_of(corner, 4);
+    *box = box_of_levels(corner, extent, lowest);
+}
+
+static int32_t root_of(int32_t *parent, int32_t v) {
+    while (parent[v] != v) {
+        parent[v] = parent[parent[v]];
+        v = parent[v];
+    }
+    return v;
+}
+
+/// Notes two points of everything that hangs together by common vertices.
+static stn_status find_parts(stn_context *context, int32_t vertex_count, const double *vertices, const int32_t *corners,
+                             int32_t per_element, int32_t count, solid *out, stn_error *err) {
+    int32_t *parent = stn_allocate(context, (size_t)vertex_count, sizeof *parent);
+    if (parent == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory for %d vertices", (int)vertex_count);
+    }
+    for (int32_t v = 0; v < vertex_count; v++) {
+        parent[v] = v;
+    }
+    for (int32_t i = 0; i < per_element * count; i++) {
+        int32_t first = corners[i - i % per_element];
+        parent[root_of(parent, corners[i])] = root_of(parent, first);
+    }
+    int32_t root[SOLID_PARTS + 1] = {0};
+    out->part_count = 0;
+    for (int32_t i = 0; i < per_element * count && out->part_count <= SOLID_PARTS; i++) {
+        int32_t r = root_of(parent, corners[i]), k = 0;
+        stn_vec3 v = vertex(vertices, corners[i]);
+        while (k < out->part_count && root[k] != r) {
+            k++;
+        }
+        root[k] = r;
+        if (k == SOLID_PARTS) {
+            out->part_count = k + 1;
+            break;
+        }
+        stn_vec3 *end = out->part_end[k];
+        end[0] = k == out->part_count || v.x < end[0].x ? v : end[0];
+        end[1] = k == out->part_count || v.x > end[1].x ? v : end[1];
+        out->part_count += k == out->part_count;
+    }
+    stn_release(context, parent);
+    return STN_OK;
 }
 
 stn_status solid_of_field(stn_context *context, const field *f, solid *out, stn_error *err) {
@@ -59,15 +127,22 @@ stn_status solid_of_field(stn_context *context, const field *f, solid *out, stn_
     out->edge = f->edge;
     out->bounds = f->bounds;
     out->cells = stn_allocate(context, (size_t)out->count, sizeof *out->cells);
-    stn_aabb *boxes = stn_allocate(context, (size_t)out->count, sizeof *boxes);
+    tree_box *boxes = stn_allocate(context, (size_t)out->count, sizeof *boxes);
     stn_status status = STN_OK;
     if (out->cells == NULL || boxes == NULL) {
         status = stn_fail(err, STN_ERR_MEMORY, "out of memory for %d tetrahedra", (int)out->count);
     }
-    for (int32_t t = 0; t < out->count && status == STN_OK; t++) {
-        fill_cell(f, t, &out->cells[t], &boxes[t]);
+    double lowest = 0.0;
+    for (int32_t v = 0; v < f->vertex_count; v++) {
+        lowest = fmin(lowest, f->extents[v]);
     }
-    status = status == STN_OK ? tree_create(context, boxes, out->count, &out->tree, err) : status;
+    for (int32_t t = 0; t < out->count && status == STN_OK; t++) {
+        fill_cell(f, t, lowest, &out->cells[t], &boxes[t]);
+    }
+    status = status == STN_OK ? tree_create(context, boxes, out->count, lowest, &out->tree, err) : status;
+    if (status == STN_OK) {
+        status = find_parts(context, f->vertex_count, f->vertices, f->tetrahedra, 4, out->count, out, err);
+    }
     stn_release(context, boxes);
     return status;
 }
@@ -77,7 +152,7 @@ stn_status solid_of_surface(stn_context *context, const rigid_surface *s, solid 
     out->count = s->triangle_count;
     out->bounds = s->bounds;
     out->facets = stn_allocate(context, (size_t)out->count, sizeof *out->facets);
-    stn_aabb *boxes = stn_allocate(context, (size_t)out->count, sizeof *boxes);
+    tree_box *boxes = stn_allocate(context, (size_t)out->count, sizeof *boxes);
     stn_status status = STN_OK;
     if (out->facets == NULL || boxes == NULL) {
         status = stn_fail(err, STN_ERR_MEMORY, "out of memory for %d triangles", (int)out->count);
@@ -89,9 +164,12 @@ stn_status solid_of_surface(stn_context *context, const rigid_surface *s, solid 
         }
         f->normal = s->normals[t];
         f->size = longest_edge(f->corner, 3);
-        boxes[t] = box_of(f->corner, 3);
+        boxes[t] = (tree_box){.low = box_of(f->corner, 3), .full = box_of(f->corner, 3), .lowest = -(double)INFINITY};
     }
-    status = status == STN_OK ? tree_create(context, boxes, out->count, &out->tree, err) : status;
+    status = status == STN_OK ? tree_create(context, boxes, out->count, -(double)INFINITY, &out->tree, err) : status;
+    if (status == STN_OK) {
+        status = find_parts(context, s->vertex_count, s->vertices, s->triangles, 3, out->count, out, err);
+    }
     stn_release(context, boxes);
     return status;
 }

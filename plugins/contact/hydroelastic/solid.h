@@ -12,6 +12,7 @@ typedef struct cell {
     double x[4], y[4], z[4];                            // corners [m]
     double face_x[4], face_y[4], face_z[4], face_at[4]; // distance from face k, positive inside: face . x + face_at
     stn_vec3 gradient;                                  // of the extent [1/m]
+    double steep;                                       // its length
     double offset;                                      // extent = offset + gradient . x
     double size;                                        // longest edge [m]
 } cell;
@@ -23,6 +24,7 @@ typedef struct facet {
     double size;        // longest edge [m]
 } facet;
 
+enum { SOLID_PARTS = 8 };
 typedef enum solid_kind { SOLID_NONE, SOLID_FIELD, SOLID_SURFACE, SOLID_HALF_SPACE } solid_kind;
 
 typedef struct solid {
@@ -37,6 +39,8 @@ typedef struct solid {
     double depth;            // H [m]: of a field, of a half space its layer
     double edge;             // mean edge on the surface of a field [m]
     stn_aabb bounds;
+    int32_t part_count;                // of what hangs together; more than SOLID_PARTS: there are more
+    stn_vec3 part_end[SOLID_PARTS][2]; // the points of each that are furthest along -x and x
 } solid;
 
 stn_status solid_of_field(stn_context *context, const field *field, solid *out, stn_error *err);

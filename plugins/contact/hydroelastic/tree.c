@@ -11,7 +11,8 @@ typedef struct entry {
 } entry;
 
 typedef struct building {
-    const stn_aabb *boxes;
+    double pad; // by which boxes are grown, for rounding [m]
+    const tree_box *boxes;
     entry *entries;
     element_tree *tree;
 } building;
@@ -28,16 +29,41 @@ static double along(stn_vec3 v, int32_t axis) {
     return axis == 0 ? v.x : axis == 1 ? v.y : v.z;
 }
 
-static stn_aabb box_union(const building *b, int32_t first, int32_t count) {
-    stn_aabb all = b->boxes[b->entries[first].item];
+static void grow(stn_aabb *all, const stn_aabb *by) {
+    all->lower = stn_vec3_make(fmin(all->lower.x, by->lower.x), fmin(all->lower.y, by->lower.y),
+                               fmin(all->lower.z, by->lower.z));
+    all->upper = stn_vec3_make(fmax(all->upper.x, by->upper.x), fmax(all->upper.y, by->upper.y),
+                               fmax(all->upper.z, by->upper.z));
+}
+
+static tree_box box_union(const building *b, int32_t first, int32_t count) {
+    tree_box all = b->boxes[b->entries[first].item];
     for (int32_t i = first + 1; i < first + count; i++) {
-        const stn_aabb *box = &b->boxes[b->entries[i].item];
-        all.lower = stn_vec3_make(fmin(all.lower.x, box->lower.x), fmin(all.lower.y, box->lower.y),
-                                  fmin(all.lower.z, box->lower.z));
-        all.upper = stn_vec3_make(fmax(all.upper.x, box->upper.x), fmax(all.upper.y, box->upper.y),
-                                  fmax(all.upper.z, box->upper.z));
+        const tree_box *box = &b->boxes[b->entries[i].item];
+        grow(&all.low, &box->low);
+        grow(&all.full, &box->full);
+        all.lowest = fmin(all.lowest, box->lowest);
+        all.rise = fmax(all.rise, box->rise);
     }
     return all;
+}
+
+static stn_vec3 centre_of(const stn_aabb *b) {
+    return stn_vec3_scale(0.5, stn_vec3_add(b->lower, b->upper));
+}
+
+static stn_vec3 half_of(const stn_aabb *b) {
+    return stn_vec3_scale(0.5, stn_vec3_sub(b->upper, b->lower));
+}
+
+static void fill_node(tree_node *node, const tree_box *box, double pad) {
+    node->low_centre = centre_of(&box->low);
+    node->low_half = stn_vec3_add(half_of(&box->low), stn_vec3_make(pad, pad, pad));
+    node->more_centre = stn_vec3_sub(centre_of(&box->full), node->low_centre);
+    node->more_half = stn_vec3_sub(half_of(&box->full), half_of(&box->low));
+    node->lowest = box->lowest;
+    node->rise = box->rise;
+    node->right = node->item = -1;
 }
 
 static int32_t longest_axis(stn_vec3 half) {
@@ -48,19 +74,17 @@ static int32_t longest_axis(stn_vec3 half) {
 }
 
 static void build(building *b, int32_t first, int32_t count) {
-    stn_aabb box = box_union(b, first, count);
+    tree_box box = box_union(b, first, count);
     int32_t at = b->tree->node_count++;
     tree_node *node = &b->tree->nodes[at];
-    node->centre = stn_vec3_scale(0.5, stn_vec3_add(box.lower, box.upper));
-    node->half = stn_vec3_scale(0.5, stn_vec3_sub(box.upper, box.lower));
-    node->right = -1;
-    node->item = count == 1 ? b->entries[first].item : -1;
+    fill_node(node, &box, b->pad);
     if (count == 1) {
+        node->item = b->entries[first].item;
         return;
     }
-    int32_t axis = longest_axis(node->half), left = count / 2;
+    int32_t axis = longest_axis(node->low_half), left = count / 2;
     for (int32_t i = first; i < first + count; i++) {
-        const stn_aabb *own = &b->boxes[b->entries[i].item];
+        const stn_aabb *own = &b->boxes[b->entries[i].item].low;
         b->entries[i].key = along(own->lower, axis) + along(own->upper, axis);
     }
     qsort(b->entries + first, (size_t)count, sizeof *b->entries, by_key);
@@ -69,9 +93,10 @@ static void build(building *b, int32_t first, int32_t count) {
     build(b, first + left, count - left);
 }
 
-stn_status tree_create(stn_context *context, const stn_aabb *boxes, int32_t count, element_tree *out, stn_error *err) {
-    *out = (element_tree){0};
-    building b = {boxes, stn_allocate(context, (size_t)count, sizeof(entry)), out};
+stn_status tree_create(stn_context *context, const tree_box *boxes, int32_t count, double lowest, element_tree *out,
+                       stn_error *err) {
+    *out = (element_tree){.lowest = lowest};
+    building b = {0.0, boxes, stn_allocate(context, (size_t)count, sizeof(entry)), out};
     out->nodes = stn_allocate(context, 2 * (size_t)count - 1, sizeof *out->nodes);
     if (b.entries == NULL || out->nodes == NULL) {
         stn_release(context, b.entries);
@@ -81,6 +106,8 @@ stn_status tree_create(stn_context *context, const stn_aabb *boxes, int32_t coun
     for (int32_t i = 0; i < count; i++) {
         b.entries[i].item = i;
     }
+    tree_box all = box_union(&b, 0, count);
+    b.pad = 1e-12 * (stn_vec3_norm(all.full.lower) + stn_vec3_norm(all.full.upper));
     build(&b, 0, count);
     stn_release(context, b.entries);
     return STN_OK;
@@ -95,51 +122,70 @@ void tree_clear(stn_context *context, element_tree *t) {
 /// B's axes in A, with what rounding in them may hide.
 typedef struct relative {
     stn_pose ab;
-    double size[3][3]; // of the rotation's members
-    double room;
+    double size[3][3];       // of the rotation's members
+    double above_a, above_b; // level less the lowest of each tree
+    double level_a, level_b;
 } relative;
 
-static bool boxes_meet(const relative *r, const tree_node *a, const tree_node *b) {
+/// A node's box at a level.
+typedef struct level_box {
+    stn_vec3 centre, half;
+} level_box;
+
+static inline level_box at_level(const tree_node *n, double above) {
+    double share = above * n->rise;
+    share = share < 1.0 ? share : 1.0;
+    level_box b = {stn_vec3_mul_add(n->low_centre, share, n->more_centre),
+                   stn_vec3_mul_add(n->low_half, share, n->more_half)};
+    return b;
+}
+
+static inline bool boxes_meet(const relative *r, const level_box *a, const level_box *b) {
     const double(*s)[3] = r->size;
     stn_vec3 ha = a->half, hb = b->half;
     stn_vec3 d = stn_vec3_sub(stn_pose_apply(&r->ab, b->centre), a->centre);
-    bool apart_a = fabs(d.x) > ha.x + s[0][0] * hb.x + s[0][1] * hb.y + s[0][2] * hb.z + r->room ||
-                   fabs(d.y) > ha.y + s[1][0] * hb.x + s[1][1] * hb.y + s[1][2] * hb.z + r->room ||
-                   fabs(d.z) > ha.z + s[2][0] * hb.x + s[2][1] * hb.y + s[2][2] * hb.z + r->room;
-    if (apart_a) {
+    if (fabs(d.x) > ha.x + s[0][0] * hb.x + s[0][1] * hb.y + s[0][2] * hb.z ||
+        fabs(d.y) > ha.y + s[1][0] * hb.x + s[1][1] * hb.y + s[1][2] * hb.z ||
+        fabs(d.z) > ha.z + s[2][0] * hb.x + s[2][1] * hb.y + s[2][2] * hb.z) {
         return false;
     }
     stn_vec3 e = stn_mat3_apply_transposed(&r->ab.rotation, d);
-    return fabs(e.x) <= hb.x + s[0][0] * ha.x + s[1][0] * ha.y + s[2][0] * ha.z + r->room &&
-           fabs(e.y) <= hb.y + s[0][1] * ha.x + s[1][1] * ha.y + s[2][1] * ha.z + r->room &&
-           fabs(e.z) <= hb.z + s[0][2] * ha.x + s[1][2] * ha.y + s[2][2] * ha.z + r->room;
+    return fabs(e.x) <= hb.x + s[0][0] * ha.x + s[1][0] * ha.y + s[2][0] * ha.z &&
+           fabs(e.y) <= hb.y + s[0][1] * ha.x + s[1][1] * ha.y + s[2][1] * ha.z &&
+           fabs(e.z) <= hb.z + s[0][2] * ha.x + s[1][2] * ha.y + s[2][2] * ha.z;
 }
 
-static double bulk(const tree_node *n) {
-    return n->half.x + n->half.y + n->half.z;
+static inline double bulk(const level_box *b) {
+    return b->half.x + b->half.y + b->half.z;
 }
 
-stn_status tree_meet(const element_tree *a, const element_tree *b, const stn_pose *ab, double room, tree_visit *visit,
-                     void *user) {
-    relative r = {.ab = *ab, .room = 2.0 * room};
+void tree_meet(const element_tree *a, double level_a, const element_tree *b, double level_b, const stn_pose *ab,
+               tree_visit *visit, void *user) {
+    relative r = {.ab = *ab,
+                  .above_a = level_a - a->lowest,
+                  .above_b = level_b - b->lowest,
+                  .level_a = level_a,
+                  .level_b = level_b};
     struct {
         int32_t a, b;
     } stack[2 * TREE_DEPTH + 2] = {{0, 0}};
     int32_t count = 1;
-    stn_status status = STN_OK;
     for (int32_t i = 0; i < 9; i++) {
         r.size[i / 3][i % 3] = fabs(ab->rotation.m[i / 3][i % 3]) + 1e-12;
     }
-    while (count > 0 && status == STN_OK) {
+    while (count > 0) {
         count--;
         int32_t i = stack[count].a, j = stack[count].b;
         const tree_node *m = &a->nodes[i], *n = &b->nodes[j];
-        if (!boxes_meet(&r, m, n)) {
+        level_box box_m = at_level(m, r.above_a), box_n = at_level(n, r.above_b);
+        if (m->lowest > r.level_a || n->lowest > r.level_b || !boxes_meet(&r, &box_m, &box_n)) {
             continue;
         }
         if (m->right < 0 && n->right < 0) {
-            status = visit(user, m->item, n->item);
-        } else if (n->right < 0 || (m->right >= 0 && bulk(m) >= bulk(n))) {
+            if (!visit(user, m->item, n->item)) {
+                return;
+            }
+        } else if (n->right < 0 || (m->right >= 0 && bulk(&box_m) >= bulk(&box_n))) {
             stack[count].a = m->right;
             stack[count++].b = j;
             stack[count].a = i + 1;
@@ -151,28 +197,49 @@ stn_status tree_meet(const element_tree *a, const element_tree *b, const stn_pos
             stack[count++].b = j + 1;
         }
     }
-    return status;
 }
 
-stn_status tree_meet_plane(const element_tree *a, stn_vec3 normal, double offset, double above, double below,
-                           tree_visit_one *visit, void *user) {
+void tree_meet_plane(const element_tree *a, stn_vec3 normal, double offset, double above, double below,
+                     tree_visit_one *visit, void *user) {
     int32_t stack[TREE_DEPTH + 2] = {0}, count = 1;
-    stn_status status = STN_OK;
-    while (count > 0 && status == STN_OK) {
+    while (count > 0) {
         int32_t i = stack[--count];
         const tree_node *n = &a->nodes[i];
-        double height = stn_vec3_dot(normal, n->centre) + offset;
-        double reach = fabs(normal.x) * n->half.x + fabs(normal.y) * n->half.y + fabs(normal.z) * n->half.z;
+        level_box b = at_level(n, (double)INFINITY);
+        double height = stn_vec3_dot(normal, b.centre) + offset;
+        double reach = fabs(normal.x) * b.half.x + fabs(normal.y) * b.half.y + fabs(normal.z) * b.half.z;
         reach += 1e-12 * (reach + fabs(height));
-        if (!(height - reach <= above) || height + reach < -below) {
+        if (height - reach > above || height + reach < -below) {
             continue;
         }
         if (n->right < 0) {
-            status = visit(user, n->item);
+            if (!visit(user, n->item)) {
+                return;
+            }
         } else {
             stack[count++] = n->right;
             stack[count++] = i + 1;
         }
     }
-    return status;
+}
+
+void tree_meet_point(const element_tree *a, stn_vec3 point, tree_visit_one *visit, void *user) {
+    int32_t stack[TREE_DEPTH + 2] = {0}, count = 1;
+    while (count > 0) {
+        int32_t i = stack[--count];
+        const tree_node *n = &a->nodes[i];
+        level_box b = at_level(n, (double)INFINITY);
+        stn_vec3 d = stn_vec3_sub(point, b.centre);
+        if (fabs(d.x) > b.half.x || fabs(d.y) > b.half.y || fabs(d.z) > b.half.z) {
+            continue;
+        }
+        if (n->right < 0) {
+            if (!visit(user, n->item)) {
+                return;
+            }
+        } else {
+            stack[count++] = n->right;
+            stack[count++] = i + 1;
+        }
+    }
 }
