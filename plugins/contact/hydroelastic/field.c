@@ -3,6 +3,9 @@
 #include "field_build.h"
 
 const char *field_refuses(const stn_geometry *geometry) {
+    if (geometry->field.volume_mesh >= 0) {
+        return NULL;
+    }
     switch (geometry->shape.type) {
     case STN_SHAPE_MESH:
         return "a surface of triangles has no inside: give a file of tetrahedra (.vtk, .msh), declare it convex, or "
@@ -73,12 +76,14 @@ static stn_status check_fineness(const field_fineness *f, stn_error *err) {
 stn_status field_create(stn_context *context, const stn_shape *shape, const stn_mesh *volume,
                         const field_fineness *fineness, int32_t max_tetrahedra, field **out, stn_error *err) {
     *out = NULL;
-    stn_geometry geometry = {.shape = *shape};
+    const stn_geometry geometry = {.shape = *shape, .field = stn_field_spec_unset()};
     stn_status status = check_fineness(fineness, err);
     if (status != STN_OK) {
         return status;
     }
-    (void)volume;
+    if (volume != NULL) {
+        return field_of_mesh(context, volume, fineness->margin, max_tetrahedra, out, err);
+    }
     const char *refused = field_refuses(&geometry);
     if (refused != NULL) {
         return stn_fail(err, STN_ERR_UNSUPPORTED, "%s", refused);

@@ -21,7 +21,7 @@ typedef struct field {
     int32_t vertex_count, tetrahedron_count;
     double *vertices;    // (vertex_count x 3) [m]
     double *extents;     // (vertex_count) [1]
-    int32_t *tetrahedra; // (tetrahedron_count x 4), positive volume, at least one corner inside
+    int32_t *tetrahedra; // (tetrahedron_count x 4), positive volume; a corner is inside, or all of them in the skirt
     int32_t *neighbours; // (tetrahedron_count x 4): the tetrahedron across the face opposite to corner k, -1: none
     stn_vec3 *gradients; // (tetrahedron_count) of e [1/m], world orientation of the shape's frame
     double *offsets;     // (tetrahedron_count): e(x) = offset + gradient . x

@@ -56,6 +56,16 @@ void tetrahedra_add(tetrahedra_build *build, const double *vertices, int32_t a, 
 /// Joins a closed surface with its core; takes the surface over.
 stn_status field_join(surface_build *surface, const field_core *core, field **out, stn_error *err);
 
+/// The field of vertices with extents and tetrahedra, both taken over.
+stn_status field_take(surface_build *surface, tetrahedra_build *tetrahedra, double depth, field **out, stn_error *err);
+
+/// The field of a solid mesh as it is, with a skirt around it where there is a margin.
+stn_status field_of_mesh(stn_context *context, const stn_mesh *mesh, double margin, int32_t max_tetrahedra, field **out,
+                         stn_error *err);
+/// Adds the tetrahedra between the surface of a mesh, whose vertices `surface` begins with, and the margin around it.
+void field_skirt(const stn_mesh *mesh, double margin, double depth, surface_build *surface,
+                 tetrahedra_build *tetrahedra);
+
 /// Gradients, neighbours, box and edge length of what has vertices, extents and tetrahedra; refuses tetrahedra without
 /// volume (the field stays the caller's).
 stn_status field_finish(stn_context *context, field *field, stn_error *err);

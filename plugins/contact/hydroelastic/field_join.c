@@ -117,26 +117,22 @@ static void join_all(surface_build *surface, const field_core *core, tetrahedra_
     stn_release(context, seen);
 }
 
-stn_status field_join(surface_build *surface, const field_core *core, field **out, stn_error *err) {
+stn_status field_take(surface_build *surface, tetrahedra_build *tetrahedra, double depth, field **out, stn_error *err) {
     stn_context *context = surface->context;
     *out = NULL;
-    tetrahedra_build tetrahedra = {.context = context};
-    if (!surface->failed) {
-        join_all(surface, core, &tetrahedra);
-    }
     field *made = stn_allocate(context, 1, sizeof *made);
-    if (surface->failed || tetrahedra.failed || made == NULL) {
+    if (surface->failed || tetrahedra->failed || made == NULL) {
         surface_build_clear(surface);
-        stn_release(context, tetrahedra.corners);
+        stn_release(context, tetrahedra->corners);
         stn_release(context, made);
         return stn_fail(err, STN_ERR_MEMORY, "out of memory for a pressure field");
     }
     made->vertex_count = surface->vertex_count;
-    made->tetrahedron_count = tetrahedra.count;
+    made->tetrahedron_count = tetrahedra->count;
     made->vertices = surface->vertices;
     made->extents = surface->extents;
-    made->tetrahedra = tetrahedra.corners;
-    made->depth = core->depth;
+    made->tetrahedra = tetrahedra->corners;
+    made->depth = depth;
     surface->vertices = surface->extents = NULL;
     surface_build_clear(surface);
     stn_status status = field_finish(context, made, err);
@@ -146,4 +142,12 @@ stn_status field_join(surface_build *surface, const field_core *core, field **ou
     }
     *out = made;
     return STN_OK;
+}
+
+stn_status field_join(surface_build *surface, const field_core *core, field **out, stn_error *err) {
+    tetrahedra_build tetrahedra = {.context = surface->context};
+    if (!surface->failed) {
+        join_all(surface, core, &tetrahedra);
+    }
+    return field_take(surface, &tetrahedra, core->depth, out, err);
 }

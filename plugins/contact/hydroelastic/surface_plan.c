@@ -2,9 +2,6 @@
 // Fineness of every shape.
 #include "surface_plan.h"
 
-/// Bytes of a tetrahedron with its share of vertices and of a search tree.
-static const double field_bytes = 450.0;
-
 static const double parts_max = 3e4; // so that counts are compared before they are used
 
 /// At least `least`, and a multiple of it.
@@ -145,5 +142,5 @@ stn_status surface_plan_make(const stn_shape *shape, const field_fineness *finen
     return stn_fail(err, STN_ERR_ARGUMENT,
                     "%s: %.3g %s (about %.0f MB) are more than the %d that are allowed: give a resolution of %.3g m or "
                     "more",
-                    name, count, what, count * field_bytes * 1e-6, max_count, fitting.resolution);
+                    name, count, what, count * surface_plan_bytes * 1e-6, max_count, fitting.resolution);
 }

@@ -6,6 +6,9 @@
 
 #include "field.h"
 
+/// Bytes of a tetrahedron with its share of vertices and of a search tree.
+static const double surface_plan_bytes = 450.0;
+
 typedef struct surface_plan {
     int32_t steps;                // sphere, ellipsoid, box, capsule: parts of a side of the coarsest surface
     int32_t around, rings, bands; // cylinder: sectors (a multiple of 4), rings of a cap, bands of the side (even);
