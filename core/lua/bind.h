@@ -104,6 +104,11 @@ void stn_fields_material(const stn_fields *f, stn_material *out); ///< mu, stiff
 const stn_named_material *stn_fields_surface(const stn_fields *f, stn_material *asked, stn_material *surface);
 /// Warns, once a run and key, of what none of the world's law, solver and contact model uses.
 void stn_fields_warn_unread(const stn_fields *f, const stn_world *world, const stn_material *given);
+/// The same of a modulus that is given for pairs: that of the bodies alone counts.
+void stn_fields_warn_modulus(const stn_fields *f, const stn_material *given);
+/// The same of how pressure fields are made.
+void stn_fields_warn_field(const stn_fields *f, const stn_world *world, const stn_field_spec *given);
+void stn_fields_warn_dissipation(const stn_fields *f, const stn_world *world, const stn_material *given);
 /// The same of a restitution that is given for pairs; of those of surfaces the world itself tells.
 void stn_fields_warn_restitution(const stn_fields *f, const stn_world *world, const stn_material *given);
 
@@ -138,18 +143,20 @@ bool stn_fields_body_pose(const stn_fields *f, stn_pose *pose);
 
 // --------------------------------------------------------------------------------------- shapes (lua_shape.c)
 
+#define STN_FIELD_KEYS    "resolution", "field_margin"
 #define STN_GEOMETRY_KEYS STN_SURFACE_KEYS, "color", "category", "mask", "surface_velocity", "visual"
 /// A shape of a body as a table describes it; its pose stays the identity.
 typedef struct stn_lua_shape {
     stn_geometry_spec geometry;
     stn_material asked; // of its material what the table says by numbers
     double density;     // of the material that it names [kg/m^3]; NaN: none
-    stn_shape solid;  // what its mass is computed from: the shape itself, or the closed surface that it is the hull of
-    const char *path; // mesh file, NULL: none
+    stn_shape solid; // what its mass is computed from: the shape itself, or the closed surface that it is the hull of
+    const stn_mesh *volume; // tetrahedra of its file for a pressure field, NULL: none
+    const char *path;       // mesh file, NULL: none
     stn_vec3 scale;
 } stn_lua_shape;
-/// Reads sizes or mesh, material, colour and filters. The list at stack index `keep` holds meshes while the caller
-/// needs them.
+/// Reads sizes or mesh, material, pressure field, colour and filters. The list at stack index `keep` holds meshes while
+/// the caller needs them.
 void stn_fields_shape(const stn_fields *f, stn_shape_type type, int keep, stn_lua_shape *out);
 /// The same where the first entry of the table is the shape's name, with its pose: { "box", size = {...}, xyz = {...}
 /// }.

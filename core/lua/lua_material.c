@@ -90,13 +90,15 @@ static const char *id_of(const stn_instance *plugin) {
 }
 
 /// `effective`: the value is not the one that means "none of it".
-static void warn_unread(const stn_fields *f, const stn_world *world, const char *key, bool effective) {
+/// `word`: the capability of those that use the key.
+static void warn_unread(const stn_fields *f, const stn_world *world, const char *key, const char *word,
+                        bool effective) {
     const stn_instance *law = stn_world_plugin(world, STN_KIND_LAW);
     const stn_instance *solver = stn_world_plugin(world, STN_KIND_SOLVER);
     const stn_instance *contact = stn_world_plugin(world, STN_KIND_CONTACT);
     char once[64];
     snprintf(once, sizeof once, "material.%s", key);
-    if (!effective || has_word(law, key) || has_word(solver, key) || has_word(contact, key) ||
+    if (!effective || has_word(law, word) || has_word(solver, word) || has_word(contact, word) ||
         !stn_lua_first_time(f->L, once)) {
         return;
     }
@@ -107,12 +109,32 @@ static void warn_unread(const stn_fields *f, const stn_world *world, const char 
     lua_pop(f->L, 1);
 }
 
+void stn_fields_warn_dissipation(const stn_fields *f, const stn_world *world, const stn_material *given) {
+    warn_unread(f, world, "dissipation", "dissipation", given->dissipation > 0.0);
+}
+
 void stn_fields_warn_unread(const stn_fields *f, const stn_world *world, const stn_material *given) {
-    warn_unread(f, world, "dissipation", given->dissipation > 0.0);
-    warn_unread(f, world, "modulus", isfinite(given->modulus));
+    stn_fields_warn_dissipation(f, world, given);
+    warn_unread(f, world, "modulus", "modulus", isfinite(given->modulus));
+}
+
+void stn_fields_warn_modulus(const stn_fields *f, const stn_material *given) {
+    if (isfinite(given->modulus) && stn_lua_first_time(f->L, "pair.modulus")) {
+        stn_lua_where(f->L);
+        stn_log(stn_lua_session(f->L)->context, STN_LOG_WARNING,
+                "%s%s: modulus has no effect on a pair: give it to the body that is to be compliant",
+                lua_tostring(f->L, -1), f->owner);
+        lua_pop(f->L, 1);
+    }
+}
+
+void stn_fields_warn_field(const stn_fields *f, const stn_world *world, const stn_field_spec *given) {
+    warn_unread(f, world, "resolution", "modulus", !isnan(given->resolution));
+    warn_unread(f, world, "field_margin", "modulus", given->margin > 0.0);
+    warn_unread(f, world, "slab_thickness", "modulus", !isnan(given->thickness));
 }
 
 void stn_fields_warn_restitution(const stn_fields *f, const stn_world *world, const stn_material *given) {
     bool law = stn_world_plugin(world, STN_KIND_LAW) != NULL; // without one Newton's law of impact holds
-    warn_unread(f, world, "restitution", law && given->restitution > 0.0);
+    warn_unread(f, world, "restitution", "restitution", law && given->restitution > 0.0);
 }

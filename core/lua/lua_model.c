@@ -6,7 +6,7 @@
 #include "lua/bind.h"
 
 #define PLACE_KEYS "name", "pose", STN_POSE_KEYS, "fixed", "on", "velocity", "mass", "density"
-#define BODY_KEYS  PLACE_KEYS, STN_GEOMETRY_KEYS
+#define BODY_KEYS  PLACE_KEYS, STN_GEOMETRY_KEYS, STN_FIELD_KEYS
 
 static const double default_density = 1000.0; // [kg/m^3], water
 
@@ -67,6 +67,10 @@ static stn_status add_body(stn_model_builder *builder, const body_description *d
         if (geometry.shape.mesh != NULL) {
             status = stn_builder_add_mesh(builder, shape->path, shape->scale, geometry.shape.mesh, &geometry.mesh, err);
         }
+        if (shape->volume != NULL && status >= 0) {
+            status = stn_builder_add_mesh(builder, shape->path, shape->scale, shape->volume,
+                                          &geometry.field.volume_mesh, err);
+        }
         if (status >= 0) {
             status = stn_builder_add_geometry(builder, *link, &geometry, &index, err);
         }
@@ -102,6 +106,7 @@ static int finish_body(lua_State *L, stn_lua_world *w, const stn_fields *f, cons
     }
     for (int32_t i = 0; i < d->count; i++) {
         stn_fields_warn_unread(f, w->world, &d->shapes[i].asked);
+        stn_fields_warn_field(f, w->world, &d->shapes[i].geometry.field);
     }
     const char *name = push_name(L, w, d);
     stn_lua_position(L);
@@ -200,7 +205,8 @@ static int add_mesh(lua_State *L) {
 }
 
 static int add_ground(lua_State *L) {
-    static const char *const keys[] = {"name", "pose", STN_POSE_KEYS, STN_GEOMETRY_KEYS, NULL};
+    static const char *const keys[] = {"name",         "pose",           STN_POSE_KEYS, STN_GEOMETRY_KEYS,
+                                       "field_margin", "slab_thickness", NULL};
     stn_lua_world *w = stn_lua_world_check(L, 1);
     if (lua_isnoneornil(L, 2)) {
         lua_settop(L, 1);
@@ -244,7 +250,8 @@ static void read_part(const stn_fields *part, int keep, stn_lua_shape *shape, do
 
 /// Reads all shapes of the list at `list`; `masses` gets NaN where none is given.
 static void read_parts(lua_State *L, const char *owner, int list, const body_description *d, double *masses) {
-    static const char *const keys[] = {STN_SIZE_KEYS, "pose", "mass", STN_POSE_KEYS, STN_GEOMETRY_KEYS, NULL};
+    static const char *const keys[] = {STN_SIZE_KEYS,     "pose",         "mass", STN_POSE_KEYS,
+                                       STN_GEOMETRY_KEYS, STN_FIELD_KEYS, NULL};
     lua_newtable(L);
     int keep = lua_gettop(L);
     for (int32_t i = 0; i < d->count; i++) {
@@ -289,7 +296,7 @@ static stn_mass weigh_parts(const stn_fields *f, const body_description *d, cons
 
 /// Materials, colours and filters are those of its shapes, of each by itself.
 static void refuse_shape_keys(lua_State *L) {
-    static const char *const keys[] = {STN_GEOMETRY_KEYS};
+    static const char *const keys[] = {STN_GEOMETRY_KEYS, STN_FIELD_KEYS};
     for (int i = 0; i < STN_COUNT(keys) && lua_type(L, 2) == LUA_TTABLE; i++) {
         if (lua_getfield(L, 2, keys[i]) != LUA_TNIL) {
             stn_lua_fail(

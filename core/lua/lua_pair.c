@@ -68,7 +68,8 @@ static int contact_material(lua_State *L) {
     stn_model_builder *builder = stn_lua_world_builder(L, w, f.owner);
     stn_material material = stn_material_unset();
     stn_fields_material(&f, &material);
-    stn_fields_warn_unread(&f, w->world, &material);
+    stn_fields_warn_dissipation(&f, w->world, &material);
+    stn_fields_warn_modulus(&f, &material);
     stn_fields_warn_restitution(&f, w->world, &material);
     stn_link_range sides[2] = {{STN_ANY, 1}, {STN_ANY, 1}};
     const char *const names[2] = {"a", "b"};

@@ -109,16 +109,16 @@ static bool is_given(const stn_fields *f, const char *key) {
     return true;
 }
 
-/// The hull of the file's mesh, or its surface (convex = false). It weighs what the closed surface encloses, else what
+/// The hull of the file's mesh, or its surface (convex = false); tetrahedra are kept for a pressure field, unless it is
+/// to be convex (convex = true). It weighs what the closed surface encloses, else what
 /// the hull does; an open surface that is part of the world weighs nothing unless it is told to.
 static void read_mesh(const stn_fields *f, int keep, stn_lua_shape *shape) {
     const char *file = stn_fields_text(f, "file");
-    bool convex = true, fixed = false;
+    bool fixed = false, convex = true, declared = stn_fields_boolean(f, "convex", &convex) && convex;
     int top = lua_gettop(f->L);
     if (file == NULL) {
         stn_lua_fail(f->L, "%s: file is missing; give the name of a mesh file such as \"part.stl\"", f->owner);
     }
-    stn_fields_boolean(f, "convex", &convex);
     stn_fields_boolean(f, "fixed", &fixed);
     shape->scale = read_scale(f);
     shape->path = stn_lua_find_file(f->L, f->owner, file);
@@ -135,6 +135,7 @@ static void read_mesh(const stn_fields *f, int keep, stn_lua_shape *shape) {
         warn_open(f, shape->path, mesh);
     }
     shape->solid = stn_shape_mesh(closed ? mesh : hull);
+    shape->volume = mesh->tetrahedron_count > 0 && !declared ? mesh : NULL;
     shape->geometry.shape = stn_shape_mesh(convex ? hull : mesh);
     lua_settop(f->L, top);
 }
@@ -176,6 +177,9 @@ void stn_fields_shape(const stn_fields *f, stn_shape_type type, int keep, stn_lu
     lua_Integer bits = 0;
     const stn_named_material *named = stn_fields_surface(f, &out->asked, &spec->material);
     out->density = named != NULL ? named->density : (double)NAN;
+    stn_fields_above_zero(f, "resolution", "m", &spec->field.resolution);
+    stn_fields_at_least(f, "field_margin", "m", 0.0, &spec->field.margin);
+    stn_fields_above_zero(f, "slab_thickness", "m", &spec->field.thickness);
     read_color(f, spec->rgba);
     if (stn_fields_integer(f, "category", 0, UINT32_MAX, &bits)) {
         spec->category = (uint32_t)bits;

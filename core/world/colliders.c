@@ -52,6 +52,17 @@ static bool handles_in_an_order(const stn_instance *contact, const stn_geometry 
     return handles(contact, a, b) || handles(contact, b, a);
 }
 
+/// "robot/link (type)".
+static void name_geometry(const stn_model *model, const stn_geometry *g, char *text, size_t size) {
+    const char *type = stn_shape_name(g->shape.type);
+    if (g->link < 0) {
+        snprintf(text, size, "%s (%s)", g->body == 0 ? "the world" : "a node", type);
+    } else {
+        const stn_link *link = &model->links[g->link];
+        snprintf(text, size, "%s/%s (%s)", model->robots[link->robot].name, link->name, type);
+    }
+}
+
 /// A geometry of no model.
 static stn_geometry make_simple(stn_shape shape, bool compliant) {
     stn_geometry g = {.shape = shape, .node = -1, .collision = true, .category = 1, .mask = 1, .mesh = -1};
@@ -113,6 +124,30 @@ static bool list_looks(const stn_model *model, stn_arena *arena, look_list *list
         }
     }
     return true;
+}
+
+/// A compliant geometry that touches nothing, and would touch others if it were rigid, is no shape to leave out: what
+/// its pressure field needs is missing.
+static stn_status check_compliant(const stn_world *world, const look_list *list, stn_error *err) {
+    const stn_model *model = world->model;
+    const stn_plugin_desc *contact = world->plugin[STN_KIND_CONTACT]->desc;
+    for (int32_t i = 0; i < list->count; i++) {
+        const stn_geometry *g = &model->geometries[list->items[i].geometry];
+        stn_geometry rigid = *g;
+        rigid.material.modulus = INFINITY;
+        if (!list->items[i].handled && stn_geometry_is_compliant(g) && is_handled(world, &rigid, list)) {
+            char name[200];
+            name_geometry(model, g, name, sizeof name);
+            return stn_fail(err, STN_ERR_UNSUPPORTED,
+                            "%s%s%s is compliant, for which contact model %s knows no pressure field: %smake it rigid "
+                            "(modulus infinite)",
+                            g->where, g->where[0] != '\0' ? ": " : "", name, contact->id,
+                            g->shape.type == STN_SHAPE_MESH
+                                ? "give a file of tetrahedra (.vtk, .msh), let the mesh be its convex hull, or "
+                                : "");
+        }
+    }
+    return STN_OK;
 }
 
 /// Of a look that is in the list.
@@ -241,6 +276,7 @@ stn_status stn_world_choose_colliders(stn_world *world, stn_arena *arena, bool s
         item->handled = is_handled(world, &model->geometries[item->geometry], &list);
         left_out[item->key.type] += item->handled ? 0 : item->count;
     }
+    status = check_compliant(world, &list, err);
     for (int32_t g = 0; g < model->geometry_count && status == STN_OK; g++) {
         if (model->geometries[g].collision && look_is_handled(&list, &model->geometries[g])) {
             status = add_collider(world, g, err);
@@ -472,17 +508,6 @@ static bool examine_class(const pair_table *t, int32_t a, int32_t class, stn_mat
     worst->stiffness = fmin(worst->stiffness, material_of(t, a, partner).value.stiffness);
     worst->dissipation = fmax(worst->dissipation, worst_dissipation(t, a, class));
     return true;
-}
-
-/// "robot/link (type)".
-static void name_geometry(const stn_model *model, const stn_geometry *g, char *text, size_t size) {
-    const char *type = stn_shape_name(g->shape.type);
-    if (g->link < 0) {
-        snprintf(text, size, "%s (%s)", g->body == 0 ? "the world" : "a node", type);
-    } else {
-        const stn_link *link = &model->links[g->link];
-        snprintf(text, size, "%s/%s (%s)", model->robots[link->robot].name, link->name, type);
-    }
 }
 
 /// Would the contact model handle two rigid geometries if one of them, or both, were compliant?

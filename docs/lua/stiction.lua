@@ -40,7 +40,7 @@
 ---@field relaxation_time? number [s]
 ---@field dissipation? number Hunt-Crossley [s/m]
 ---@field restitution? number [1]
----@field modulus? number [Pa]
+---@field modulus? number a finite one makes a body compliant [Pa]
 
 ---@alias stiction.MaterialName "abs"|"acetal"|"aluminium"|"brass"|"cardboard"|"concrete"|"copper"|"glass"|"ice"|"leather"|"nylon"|"pla"|"polycarbonate"|"rubber"|"silicone"|"steel"|"teflon"|"wood"
 
@@ -61,6 +61,9 @@
 ---@field periodic? boolean
 
 ---@class stiction.Body: stiction.Geometry
+---@field resolution? number hint for the edges of its pressure field [m]
+---@field field_margin? number how far outside of it faces of a patch begin [m]
+---@field slab_thickness? number of the ground: depth at which a compliant one has its modulus [m]
 ---@field name? string
 ---@field pose? stiction.Pose
 ---@field xyz? stiction.Vector [m]
@@ -77,7 +80,7 @@
 ---@field radii? stiction.Vector semi-axes of an ellipsoid [m]
 ---@field file? string of a mesh
 ---@field scale? number|stiction.Vector of a mesh
----@field convex? boolean of a mesh: its convex hull, the default
+---@field convex? boolean of a mesh: its convex hull, the default; stated true also without the file's tetrahedra
 ---@field shapes? table[] of a compound
 
 ---@class stiction.HeightField: stiction.Geometry

@@ -125,18 +125,28 @@ static void test_the_certificate_in_json_sums_up_the_log(void **state) {
 /// Once for each parameter, where it is first given; what means "none of it" is no setting.
 static void test_a_material_that_nothing_uses_is_a_warning(void **state) {
     (void)state;
-    write_file("bouncy.lua",
-               "local stn = require 'stiction'\n"
-               "local w = stn.world {}\n"
-               "w:ground { restitution = 0, dissipation = 0, modulus = math.huge, relaxation_time = 0.01 }\n"
-               "w:sphere { radius = 0.1, restitution = 0.5, xyz = { 0, 0, 1 } }\n"
-               "w:sphere { radius = 0.1, restitution = 0.5, xyz = { 0, 1, 1 } }\n"
-               "w:contact_material { dissipation = 2 }\n"
-               "w:step()\n");
+    write_file(
+        "bouncy.lua",
+        "local stn = require 'stiction'\n"
+        "local w = stn.world {}\n"
+        "w:ground { restitution = 0, dissipation = 0, modulus = math.huge, relaxation_time = 0.01 }\n"
+        "w:sphere { radius = 0.1, restitution = 0.5, xyz = { 0, 0, 1 } }\n"
+        "w:sphere { radius = 0.1, restitution = 0.5, xyz = { 0, 1, 1 } }\n"
+        "w:contact_material { dissipation = 2, modulus = 1e6 }\n"
+        "w:box { size = { 1, 1, 1 }, xyz = { 0, 0, 9 }, resolution = 0.1, field_margin = 0, material = 'rubber' }\n"
+        "w:box { size = { 1, 1, 1 }, xyz = { 0, 3, 9 }, resolution = 0.1, modulus = 1e6 }\n"
+        "w:step()\n");
     stn_expect(
         "run -q bouncy.lua " ERRORS, 0,
         "warning: bouncy.lua:6: world:contact_material: dissipation has no effect: neither law sap nor solver sap "
         "nor contact point uses it\n"
+        "warning: bouncy.lua:6: world:contact_material: modulus has no effect on a pair: give it to the body that is "
+        "to "
+        "be compliant\n"
+        "warning: bouncy.lua:7: world:box: resolution has no effect: neither law sap nor solver sap nor contact point "
+        "uses it\n"
+        "warning: bouncy.lua:8: world:box: modulus has no effect: neither law sap nor solver sap nor contact point "
+        "uses it\n"
         "warning: bouncy.lua:4: sphere2: restitution = 0.5 has no effect: neither law sap nor solver sap nor contact "
         "point uses it; a stiffness, with relaxation_time or dissipation for what is lost, makes a contact bounce\n");
 }
