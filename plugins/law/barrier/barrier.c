@@ -77,14 +77,18 @@ static stn_status prepare(const void *self, const stn_problem *problem, const st
     (void)memory;
     for (int32_t i = 0; i < batch->count; i++) {
         const stn_constraint *c = &problem->constraints[batch->constraint[i]];
-        if (!(c->phi0 > 0.0)) {
+        if (c->patch < 0 && !(c->phi0 > 0.0)) { // faces are refused below
             return stn_fail(
                 err, STN_ERR_NUMERIC,
                 "contact %d (id %llx): phi0 = %g m must be > 0; a barrier keeps bodies apart that start apart",
                 batch->constraint[i], (unsigned long long)c->id, c->phi0);
         }
     }
-    const law_rules rules = {"barrier", ((const barrier_config *)self)->beta, true, fill};
+    const law_rules rules = {.id = "barrier",
+                             .beta = ((const barrier_config *)self)->beta,
+                             .lagged = true,
+                             .fill = fill,
+                             .points_alone = true};
     return law_prepare(&rules, self, problem, batch, err);
 }
 

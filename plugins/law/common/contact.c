@@ -16,6 +16,13 @@ static stn_status check(const stn_problem *problem, int32_t index, const law_rul
                         "constraint %d (id %llx): the law %s takes circular friction cones, not a set '%s' of %d rows",
                         index, (unsigned long long)c->id, rules->id, stn_constraint_set_name(c->set), c->rows);
     }
+    if (rules->points_alone && c->patch >= 0) {
+        return stn_fail(
+            err, STN_ERR_UNSUPPORTED,
+            "contact %d (id %llx) is a face of a patch, whose pressure grows linearly with depth; the force "
+            "of law %s does not: take sap, lagged, similar or lagged_regularized",
+            index, (unsigned long long)c->id, rules->id);
+    }
     if (!isfinite(c->phi0)) {
         return refuse(problem, index, "phi0", c->phi0, "m", "finite", err);
     }

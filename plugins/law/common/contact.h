@@ -22,6 +22,9 @@ typedef struct law_rules {
     /// Writes the coefficients of one lane, entry k at lane[k stride]. Padding lanes come as a contact of stiffness 0,
     /// mu 0 and a gap of 1 m: what it writes must evaluate to zeros.
     void (*fill)(const void *self, const law_contact *contact, double *lane, size_t stride);
+    /// Of points alone: its force is no multiple of k times the overlap, as that of a face of a patch is by definition
+    /// (k = area times gradient of the pressure). Faces are refused.
+    bool points_alone;
 } law_rules;
 
 /// One contact of a problem, as law_prepare hands it to `fill`; STN_ERR_NUMERIC, STN_ERR_UNSUPPORTED as there. [any]

@@ -72,7 +72,8 @@ LANE_INLINE void hertz(const void *self, const double *lane, size_t stride, doub
 static stn_status prepare(const void *self, const stn_problem *problem, const stn_law_batch *batch, const void *memory,
                           stn_error *err) {
     (void)memory;
-    const law_rules rules = {"hertz", ((const hertz_config *)self)->beta, true, fill};
+    const law_rules rules = {
+        .id = "hertz", .beta = ((const hertz_config *)self)->beta, .lagged = true, .fill = fill, .points_alone = true};
     return law_prepare(&rules, self, problem, batch, err);
 }
 

@@ -86,12 +86,16 @@ static void fill_regularized(const void *self, const law_contact *contact, doubl
 static stn_status prepare_lagged(const void *self, const stn_problem *problem, const stn_law_batch *batch,
                                  const void *memory, stn_error *err) {
     (void)memory;
-    const law_rules rules = {"lagged", ((const irrotational_config *)self)->beta, true, fill_lagged};
+    const law_rules rules = {
+        .id = "lagged", .beta = ((const irrotational_config *)self)->beta, .lagged = true, .fill = fill_lagged};
     return law_prepare(&rules, self, problem, batch, err);
 }
 
 static law_rules regularized_rules(const void *self) {
-    return (law_rules){"lagged_regularized", ((const irrotational_config *)self)->beta, true, fill_regularized};
+    return (law_rules){.id = "lagged_regularized",
+                       .beta = ((const irrotational_config *)self)->beta,
+                       .lagged = true,
+                       .fill = fill_regularized};
 }
 
 static stn_status prepare_regularized(const void *self, const stn_problem *problem, const stn_law_batch *batch,
@@ -134,7 +138,8 @@ static void fill_similar(const void *self, const law_contact *contact, double *l
 static stn_status prepare_similar(const void *self, const stn_problem *problem, const stn_law_batch *batch,
                                   const void *memory, stn_error *err) {
     (void)memory;
-    const law_rules rules = {"similar", ((const irrotational_config *)self)->beta, false, fill_similar};
+    const law_rules rules = {
+        .id = "similar", .beta = ((const irrotational_config *)self)->beta, .lagged = false, .fill = fill_similar};
     return law_prepare(&rules, self, problem, batch, err);
 }
 

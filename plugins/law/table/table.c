@@ -134,7 +134,7 @@ LANE_INLINE void tabulated(const void *self, const double *lane, size_t stride, 
 static stn_status prepare(const void *self, const stn_problem *problem, const stn_law_batch *batch, const void *memory,
                           stn_error *err) {
     (void)memory;
-    const law_rules rules = {"table", 1.0, true, fill};
+    const law_rules rules = {.id = "table", .beta = 1.0, .lagged = true, .fill = fill, .points_alone = true};
     return law_prepare(&rules, self, problem, batch, err);
 }
 
