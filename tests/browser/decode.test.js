@@ -10,6 +10,7 @@ import { Reader } from "../../plugins/recorder/html/viewer/src/data/bytes.js";
 import { contactsOf, decodeFrames, patchesOf } from "../../plugins/recorder/html/viewer/src/data/frames.js";
 import { decodeMesh } from "../../plugins/recorder/html/viewer/src/data/meshes.js";
 import { differences } from "../../plugins/recorder/html/viewer/src/data/parameters.js";
+import { keyOf, patchWith, reportOf, typicalPressure } from "../../plugins/recorder/html/viewer/src/data/patch_report.js";
 import { Recording } from "../../plugins/recorder/html/viewer/src/data/recording.js";
 import { decodeSeries, downsample, indexAt, joinSeries, valueAt } from "../../plugins/recorder/html/viewer/src/data/series.js";
 import { groupsOf } from "../../plugins/recorder/html/viewer/src/ui/plot_groups.js";
@@ -91,11 +92,65 @@ test("faces of patches come back, with and without polygons", () => {
   const contacts = [touch(9, [1, 1, 1]), touch(1, [0.05, 0.05, 0]), touch(2, [0, 0, 0]), touch(3, [0.07, 0.03, 0])];
   const frames = [{ step: 0, time: 0, bodies: [] }, { step: 1, time: 1, bodies: [], contacts, patches: [patch] }];
   const decoded = patchesOf(decodeFrames(bytes(encode.frames(frames, UNITS)), { units: UNITS, bodyCount: 0, nodeCount: 0 }), UNITS);
-  assert.deepEqual([...decoded.start], [0, 0, 3]);
+  assert.deepEqual([...decoded.first], [0, 0, 1]);
+  assert.deepEqual([...decoded.face], [0, 3]);
+  assert.deepEqual([...decoded.contact], [1, 2, 3]);
   assert.deepEqual([...decoded.corner], [0, 4, 4, 7]);
   assert.deepEqual([...decoded.pressure], [1, 2, 3, 4, 0.5, 1e6, 0]);
   assert.equal(decoded.largest, 1e6);
   [...square, ...square.slice(0, 3)].flat().forEach((x, k) => close(decoded.point[k], x, 0.501 * UNITS.length, `corner ${k}`));
+});
+
+/** A square of side 2a on z = 0 under a pressure p0 (1 + x/(2a)), in n x n faces; friction mu p against x, twist without force. */
+function pressedSquare(n, { a = 0.1, p0 = 1000, mu = 0.25, f = 0 } = {}) {
+  const h = (2 * a) / n, at = (i) => -a + i * h, pressure = (x) => p0 * (1 + x / (2 * a));
+  const cells = Array.from({ length: n * n }, (_, k) => [at(k % n), at(Math.floor(k / n))]);
+  const contacts = cells.map(([x, y], k) => {
+    const force = h * h * pressure(x + h / 2);
+    return { id: k, a: 0, b: 1, point: [x + h / 2, y + h / 2, f], normal: [0, 0, 1], force: [-mu * force, 0, force], gap: -0.001, slip: k === 3 ? 0.5 : 0, state: k === 3 ? 6 : 5 };
+  });
+  const faces = cells.map(([x, y]) => {
+    const corners = [[x, y, f], [x + h, y, f], [x + h, y + h, f], [x, y + h, f]];
+    return { corners, pressures: corners.map(([at]) => pressure(at)) };
+  });
+  return { contacts, patch: { a: 0, b: 1, first: 0, faces } };
+}
+
+test("a patch as a whole: force, center of pressure, area, pressures", () => {
+  const n = 10, { contacts, patch } = pressedSquare(n), other = { ...contacts[0], id: 1000, point: [5, 0, 0], state: 5 };
+  const face = patch.faces[0];
+  const frames = [{ step: 0, time: 0, bodies: [], contacts: [...contacts, other, { ...other, id: 1001 }], patches: [patch,
+    { a: 0, b: 1, first: n * n, faces: [face] }, { a: 0, b: 1, first: n * n + 1, faces: [] }] }];
+  const decoded = decodeFrames(bytes(encode.frames(frames, UNITS)), { units: UNITS, bodyCount: 0, nodeCount: 0, geometryCount: 2 });
+  const touches = contactsOf(decoded, UNITS), patches = patchesOf(decoded, UNITS);
+  assert.deepEqual([...patches.first], [0, 2], "one without faces is none");
+  const r = reportOf(touches, patches, 0), unit = UNITS.force * n * n;
+  assert.deepEqual([r.a, r.b, r.faces, r.sticking, r.slipping], [0, 1, 100, 99, 1]);
+  close(r.normal[2], 40, unit, "p0 times area");
+  close(r.friction[0], -10, unit, "mu of it");
+  close(r.area, 0.04, 2e-3 * 0.04, "area; corners are rounded to a unit");
+  close(r.center[0], (0.1 / 6) * (1 - 1 / n ** 2), 1e-4, "center: integral of x p / force, at the centroids");
+  close(r.center[1], 0, 1e-4, "and in the middle across");
+  r.torque.forEach((value) => close(value, 0, 1e-2, "friction goes with pressure: no twist about the center"));
+  close(r.mean, 1000, 5, "mean pressure");
+  close(r.max, 1450, 15, "of the outermost faces");
+  close(r.field, 1500, 1e-3, "of the outermost corners");
+  close(r.slip, 0.5, UNITS.velocity, "the fastest");
+  assert.deepEqual(r.axis.map((value) => Math.round(value * 1e6) / 1e6), [0, 0, 1]);
+  assert.deepEqual([0, 1].map((p) => keyOf(touches, patches, 0, p)), ["0 1 0", "0 1 1"]);
+  assert.deepEqual(["0 1 0", "0 1 1", "0 1 2"].map((key) => patchWith(touches, patches, 0, key)), [0, 1, -1]);
+  assert.equal(typicalPressure(patches), 1500);
+  close(typicalForce(touches, patches), Math.hypot(40, 10), 2 * unit, "of patches, the middle");
+});
+
+test("what is logged of patches makes a few plots a pair", () => {
+  const parts = ["force_x_N", "force_y_N", "force_z_N", "normal_N", "friction_N", "faces", "sticking", "slipping", "max_pressure_Pa", "news"];
+  const names = ["floor|ball", "a/b|c[2]"].flatMap((pair) => parts.map((part) => `patch[${pair}].${part}`));
+  const groups = groupsOf([{ columns: new Map(names.map((name) => [name, { unit: "" }])) }]);
+  assert.deepEqual(groups.map(({ title, lines }) => [title, lines.length]), [
+    ["floor|ball force", 2], ["floor|ball pressure", 1], ["floor|ball faces", 3], ["floor|ball force on b", 3],
+    ["a/b|c[2] force", 2], ["a/b|c[2] pressure", 1], ["a/b|c[2] faces", 3], ["a/b|c[2] force on b", 3],
+    ["patch[floor|ball].news", 1], ["patch[a/b|c[2]].news", 1]]);
 });
 
 test("series come back; a signal that appears later has no values before", () => {

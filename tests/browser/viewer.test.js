@@ -150,6 +150,75 @@ test("forces are told apart: one arrow, or one along the normal and one across i
   });
 });
 
+/** Two frames, of which the second has a patch of 5 x 5 faces on the floor before the box, pressed more to the right. */
+function pressed() {
+  const n = 5, h = 0.2, cells = Array.from({ length: n * n }, (_, k) => [-0.5 + h * (k % n), -0.7 + h * Math.floor(k / n)]);
+  const contacts = cells.map(([x, y], k) => ({ id: k, a: 0, b: 1, point: [x + h / 2, y + h / 2, 0], normal: [0, 0, 1],
+    force: [0, 0.1 * (k % n), 0.4 * (k % n)], gap: 0, slip: 0.1, state: k % n === 0 ? 4 : 6 }));
+  const faces = cells.map(([x, y]) => ({ corners: [[x, y, 0], [x + h, y, 0], [x + h, y + h, 0], [x, y + h, 0]],
+    pressures: [0, 1, 1, 0].map((right) => 100 * (x + 0.5 + h * right)) }));
+  const [first, second] = falling(2);
+  const [head, , ...rest] = blocks(2);
+  const list = [first, { ...second, contacts, patches: [{ a: 0, b: 1, first: 0, faces }] }];
+  return write("pressed.html", head, encode.block("frames", encode.frames(list, encode.UNITS)), ...rest);
+}
+
+test("a patch has the colours of its pressure and one arrow at its center; the panel has what it does as a whole", async () => {
+  await withPage(pressed(), {}, async (page) => {
+    const arrows = async () => (await ask(page, () => [stictionViewer.contactCount, stictionViewer.arrowCount])).flat();
+    const colour = async (point) => {
+      const { x, y } = await ask(page, (p) => stictionViewer.pixelOf(p), point);
+      return (await screenshot(page)).at(x, y);
+    };
+    assert.deepEqual(await arrows(), [0, 0], "nothing touches yet");
+    assert.ok(await page.locator(".legend.pressure").isHidden());
+    await seek(page, 0.1);
+    assert.deepEqual(await arrows(), [1, 1]);
+    assert.deepEqual(await ask(page, () => stictionViewer.pressureScale), [100]);
+    assert.match(await page.locator(".legend.pressure").innerText(), /^0\s+100 Pa\s+pressure$/);
+    const [left, right] = [await colour([-0.45, -0.6, 0]), await colour([0.46, -0.6, 0])];
+    assert.ok(left[2] > 1.3 * left[1] && right[0] > 1.5 * right[2] && right[1] > 1.5 * right[2], `${left} is dark violet, ${right} yellow`);
+
+    // more pressure for the same colour
+    await page.getByLabel("Pressure at the end of the colours").fill("1");
+    await drawn(page);
+    assert.deepEqual(await ask(page, () => stictionViewer.pressureScale), [1000]);
+    const dark = await colour([0.46, -0.6, 0]);
+    assert.ok(dark[2] > 1.3 * dark[1], `${dark} is dark violet`);
+    await page.getByLabel("Pressure at the end of the colours").fill("-1");
+    await drawn(page);
+    assert.match(await page.locator(".legend.pressure").innerText(), /10 Pa and more/);
+
+    // sum of 5 x 0.4 (0 + 1 + 2 + 3 + 4) along the normal, center at 0.2 (0 + 1 + 4 + 9 + 16) / 10 - 0.4
+    const [whole] = await ask(page, () => stictionViewer.patches());
+    assert.deepEqual([whole.faces, whole.sticking, whole.slipping], [25, 0, 20]);
+    assert.ok(near(whole.normal, [0, 0, 20], 1e-6) && near(whole.friction, [0, 5, 0], 1e-6) && near(whole.center, [0.2, -0.2, 0], 1e-6), JSON.stringify(whole));
+    const { x, y } = await ask(page, (p) => stictionViewer.pixelOf(p), whole.center);
+    await page.mouse.click(x, y);
+    await drawn(page);
+    const facts = await page.locator(".inspector").innerText();
+    assert.match(facts, /between\s+floor\s+and\s+box\s+faces\s+25: 0 stick, 20 slip\s+normal force\s+20 N\s+friction force\s+5 N\s+friction \/ normal\s+0\.250/, facts);
+    assert.match(facts, /area\s+0\.8 m²\s+mean pressure\s+25 Pa\s+largest pressure\s+40 Pa/, facts);
+    await seek(page, 0);
+    assert.match(await page.locator(".inspector").innerText(), /They do not touch now/);
+    await seek(page, 0.1);
+    assert.match(await page.locator(".inspector").innerText(), /normal force\s+20 N/, "the pair stays selected");
+
+    // faces, each with its force; a body lists its patch as one contact
+    await page.keyboard.press("Escape");
+    await page.locator(".scene canvas").focus();
+    await page.keyboard.press("e");
+    await drawn(page);
+    assert.deepEqual(await arrows(), [0, 20]);
+    await page.locator("button[data-body='1']").click();
+    await drawn(page);
+    assert.match(await page.locator("table.contacts").innerText(), /floor ×25\s+20 N\s+5 N/);
+    await page.locator("table.contacts button").first().click();
+    await drawn(page);
+    assert.match(await page.locator(".inspector").innerText(), /25: 0 stick, 20 slip/);
+  });
+});
+
 test("collision shapes of a link without visuals are shown, whatever else is welded to it", async () => {
   const shape = (name, type, link, more) => ({ name, body: 1, link, type, pose: [0, 0, 0, 1, 0, 0, 0], rgba: [1, 0, 0, 1], collision: true, visual: false, ...more });
   const page = (name, linkOfBox) => write(name, ...blocks(3, { geometries: [

@@ -17,11 +17,12 @@ import { Store } from "./ui/store.js";
 import { Transport } from "./ui/transport.js";
 
 const OPTIONS = {
-  geometry: "visual", contacts: true, apart: false, patches: true, frames: false, shadows: true, interpolate: true, arrowScale: 1,
+  geometry: "visual", contacts: true, apart: false, patches: true, faces: false, frames: false, shadows: true, interpolate: true, arrowScale: 1, pressureScale: 1,
   follow: false, layout: "side", panel: true, plots: true,
 };
 const FIRST_FRAME = "stiction first frame"; // a mark for measuring
 const CLICK = 4; // pixels that a click may move
+const NOTHING = { view: 0, body: -1, contact: -1, patch: "" };
 
 export class App {
   /** @param {import("./data/recording.js").Recording[]} recordings @param {string | null} note */
@@ -29,8 +30,8 @@ export class App {
     this.recordings = recordings;
     this.names = namesOf(recordings);
     this.options = new Store({ ...OPTIONS });
-    /** Body and contact (number in the frame) of a view. */
-    this.selection = { view: 0, body: -1, contact: -1 };
+    /** Body, contact (number in the frame) or patch (key, "": none) of a view. */
+    this.selection = { ...NOTHING };
     /** Bodies that are not shown. @type {Set<number>} */
     this.hidden = new Set();
     this.playback = new Playback(recordings, () => this.invalidate());
@@ -121,7 +122,7 @@ export class App {
     stage.resize();
     const target = this.#followed();
     this.views.forEach((view, k) => {
-      const own = k === selection.view ? selection : { body: this.sameBody(this.views[selection.view], selection.body, view), contact: -1 };
+      const own = k === selection.view ? selection : { body: this.sameBody(this.views[selection.view], selection.body, view), contact: -1, patch: "" };
       view.select(own.body);
       view.show(playback.time, options.values, stage.markWidth(), own, () => this.invalidate());
     });
@@ -155,29 +156,38 @@ export class App {
 
   /** Selects what is seen at a place of the canvas; what is selected already, or nothing there, deselects. */
   pick(x, y) {
-    const found = pickAt(this.stage, x, y, this.options.get("contacts"));
-    const view = found ? this.views.indexOf(found.view) : -1;
+    const found = pickAt(this.stage, x, y, this.options.get("contacts"), this.options.get("faces"));
     const { selection } = this;
-    if (!found || (view === selection.view && found.body === selection.body && found.contact === selection.contact)) this.clearSelection();
-    else this.#select({ view, body: found.body, contact: found.contact });
+    if (!found) {
+      this.clearSelection();
+      return;
+    }
+    const chosen = { ...found, view: this.views.indexOf(found.view) };
+    if (Object.keys(NOTHING).every((key) => chosen[key] === selection[key])) this.clearSelection();
+    else this.#select(chosen);
   }
 
   selectBody(body) {
-    if (this.selection.body === body && this.selection.contact < 0) this.clearSelection();
-    else this.#select({ view: 0, body, contact: -1 });
+    const { selection } = this;
+    if (selection.body === body && selection.contact < 0 && selection.patch === "") this.clearSelection();
+    else this.#select({ ...NOTHING, body });
   }
 
   selectContact(contact) {
-    this.#select({ ...this.selection, contact });
+    this.#select({ ...this.selection, contact, patch: "" });
+  }
+
+  selectPatch(patch) {
+    this.#select({ ...this.selection, contact: -1, patch });
   }
 
   selectNext(by) {
     const count = this.recordings[0].scene.bodies.length - 1;
-    if (count > 0) this.#select({ view: 0, body: ((Math.max(this.selection.body, 0) - 1 + by + count) % count) + 1, contact: -1 });
+    if (count > 0) this.#select({ ...NOTHING, body: ((Math.max(this.selection.body, 0) - 1 + by + count) % count) + 1 });
   }
 
   clearSelection() {
-    this.#select({ view: 0, body: -1, contact: -1 });
+    this.#select({ ...NOTHING });
   }
 
   #select(selection) {
@@ -204,7 +214,7 @@ export class App {
   scaleArrows() {
     const [first, ...others] = this.views;
     first.scaleArrows();
-    for (const view of others) [view.arrowScale, view.arrowLength] = [first.arrowScale, first.arrowLength];
+    for (const view of others) Object.assign(view, { arrowScale: first.arrowScale, faceArrowScale: first.faceArrowScale, arrowLength: first.arrowLength, pressure: first.pressure });
     this.invalidate();
   }
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What tests, and people at the browser's console, may ask the page: `stictionViewer`.
 
+import { Vector3 } from "three";
+import { contactsOf, patchesOf } from "./data/frames.js";
+import { reportOf } from "./data/patch_report.js";
+
 /**
  * @param {import("./app.js").App} app
  * @param {Promise<any>} read  settles when all blocks are read
@@ -24,6 +28,21 @@ export function exposeHook(app, read) {
     get contactCount() { return app.views.map((view) => view.contacts.balls.count + view.contacts.rings.count); },
     /** Arrows of forces that are drawn. */
     get arrowCount() { return app.views.map((view) => view.contacts.shafts.count); },
+    /** Pressure at the end of the colours [Pa]. */
+    get pressureScale() { return app.views.map((view) => view.patches.end); },
+    /** Patches of the frame that is shown, as the panel has them. */
+    patches: (view = 0) => {
+      const { moment, recording } = app.views[view], { units } = recording.scene;
+      const contacts = contactsOf(moment.frames, units), patches = patchesOf(moment.frames, units);
+      const numbers = Array.from({ length: patches.first[moment.index + 1] - patches.first[moment.index] }, (_, k) => patches.first[moment.index] + k);
+      return numbers.map((p) => reportOf(contacts, patches, p));
+    },
+    /** Where a place of the scene is seen in the page [pixels]. */
+    pixelOf: (point, view = 0) => {
+      const seen = app.stage.project(new Vector3(...point), app.views[view]);
+      const { left, top } = app.canvas.getBoundingClientRect();
+      return seen && { x: seen.x + left, y: seen.y + top };
+    },
     seek: (t) => app.playback.seek(t),
     setOption: (name, value) => app.options.set(name, value),
     /** Names of the bodies of the first recording. */
@@ -31,10 +50,6 @@ export function exposeHook(app, read) {
     /** (x, y, z) of a body that is shown [m]. */
     bodyPosition: (name, view = 0) => app.views[view].poses.position(bodyNumber(name, view)).toArray(),
     /** Where that is in the page [pixels]. */
-    bodyPixel: (name, view = 0) => {
-      const seen = app.stage.project(app.views[view].poses.position(bodyNumber(name, view)), app.views[view]);
-      const { left, top } = app.canvas.getBoundingClientRect();
-      return seen && { x: seen.x + left, y: seen.y + top };
-    },
+    bodyPixel: (name, view = 0) => globalThis.stictionViewer.pixelOf(app.views[view].poses.position(bodyNumber(name, view)).toArray(), view),
   };
 }

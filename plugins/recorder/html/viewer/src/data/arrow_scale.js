@@ -2,6 +2,7 @@
 // How long arrows of forces are, so that those of a light cube alone and those of a heavy pile can be read.
 
 import { STATE } from "./contacts.js";
+import { reportOf } from "./patch_report.js";
 
 const GRAVITY = 9.81; // [m/s^2]
 const SAMPLES = 10000; // forces that a typical one is chosen from, at most
@@ -26,13 +27,24 @@ export function typicalWeight(scene) {
   return GRAVITY * (median(scene.bodies.map((body) => body.mass ?? 0).filter((mass) => mass > 0)) ?? 1);
 }
 
-/** The median of the forces that act [N]; undefined when none does. @param {import("./contacts.js").Contacts} contacts */
-export function typicalForce({ state, force }) {
+/**
+ * The median of the forces that act [N]; undefined when none does.
+ * @param {import("./contacts.js").Contacts} contacts
+ * @param {import("./patches.js").Patches | null} patches  whose forces count as a whole; null: that of every face
+ */
+export function typicalForce(contacts, patches = null) {
+  const { state, force, inPatch } = contacts;
   const every = Math.max(1, Math.ceil(state.length / SAMPLES));
   const sizes = [];
   for (let k = 0; k < state.length; k += every) {
     const size = Math.hypot(force[3 * k], force[3 * k + 1], force[3 * k + 2]);
-    if (state[k] !== STATE.open && size > 0) sizes.push(size);
+    if (state[k] !== STATE.open && size > 0 && !(patches && inPatch[k])) sizes.push(size);
+  }
+  const count = patches ? patches.face.length - 1 : 0, faces = patches?.contact.length ?? 0;
+  for (let p = 0; p < count; p += Math.max(1, Math.ceil(faces / SAMPLES))) {
+    const { normal, friction } = reportOf(contacts, patches, p);
+    const size = Math.hypot(...normal.map((value, c) => value + friction[c]));
+    if (size > 0) sizes.push(size);
   }
   return median(sizes);
 }

@@ -5,31 +5,34 @@ import { Reader } from "./bytes.js";
 
 /**
  * @typedef {object} Patches
- * @property {Uint32Array} start  (frames + 1) faces of frame f are start[f] ... start[f + 1] - 1
+ * @property {Uint32Array} first  (frames + 1) patches of frame f are first[f] ... first[f + 1] - 1
+ * @property {Uint32Array} face  (patches + 1) faces of patch p are face[p] ... face[p + 1] - 1
+ * @property {Uint32Array} contact  (faces) what contact each one is
  * @property {Uint32Array} corner  (faces + 1) corners of face k are corner[k] ... corner[k + 1] - 1
  * @property {Float32Array} point  (corners x 3) [m]
  * @property {Float32Array} pressure  (corners) [Pa]
  * @property {number} largest  of all pressures [Pa]
  */
 
-/** Counts of corners, and which contact each face belongs to. */
+/** Which faces a patch has, how many corners these have, and which contacts they are. */
 function readFaces(reader, frameCount, contactStart) {
-  const start = new Uint32Array(frameCount + 1);
-  const corner = [0], contact = [];
+  const first = new Uint32Array(frameCount + 1);
+  const face = [0], corner = [0], contact = [];
   for (let f = 0; f < frameCount; f++) {
     for (let patches = reader.count(4); patches > 0; patches--) {
       reader.u(); // geometries, which the contacts name too
       reader.u();
-      const first = reader.u();
+      const start = contactStart[f] + reader.u();
       const faces = reader.count();
       for (let k = 0; k < faces; k++) {
         corner.push(corner.at(-1) + reader.u());
-        contact.push(contactStart[f] + first + k);
+        contact.push(start + k);
       }
+      if (faces > 0) face.push(contact.length);
     }
-    start[f + 1] = contact.length;
+    first[f + 1] = face.length - 1;
   }
-  return { start, corner: Uint32Array.from(corner), contact };
+  return { first, face: Uint32Array.from(face), corner: Uint32Array.from(corner), contact: Uint32Array.from(contact) };
 }
 
 /**
@@ -42,7 +45,7 @@ function readFaces(reader, frameCount, contactStart) {
 export function decodePatches(bytes, frameCount, units, contacts) {
   const streams = new Reader(bytes);
   const next = () => new Reader(streams.sized());
-  const { start, corner, contact } = readFaces(next(), frameCount, contacts.start);
+  const { first, face: faces, corner, contact } = readFaces(next(), frameCount, contacts.start);
   const points = next(), pressures = next();
   const count = corner.at(-1);
   points.expect(3 * count);
@@ -57,10 +60,10 @@ export function decodePatches(bytes, frameCount, units, contacts) {
       largest = Math.max(largest, pressure[k]);
     }
   }
-  return { start, corner, point, pressure, largest };
+  return { first, face: faces, contact, corner, point, pressure, largest };
 }
 
 /** Patches of frames without any. @param {number} frameCount @returns {Patches} */
 export function noPatches(frameCount) {
-  return { start: new Uint32Array(frameCount + 1), corner: new Uint32Array(1), point: new Float32Array(0), pressure: new Float32Array(0), largest: 0 };
+  return { first: new Uint32Array(frameCount + 1), face: new Uint32Array(1), contact: new Uint32Array(0), corner: new Uint32Array(1), point: new Float32Array(0), pressure: new Float32Array(0), largest: 0 };
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contact points with arrows of their forces. What sticks is a ball and an arrow head, what slips a ring and a disc at
 // the arrow's end, so that colour is not needed to tell them apart; a contact without force is a small grey ball. Forces
-// in parts are two arrows, that of friction in the colour of its state, that along the normal in one of its own.
+// in parts are two arrows, that of friction in the colour of its state, that along the normal in one of its own. A patch
+// has one mark at its center of pressure, with its whole force, unless its faces are asked for.
 
 import * as THREE from "three";
-import { contactsOf } from "../data/frames.js";
+import { contactsOf, patchesOf } from "../data/frames.js";
 import { partsOf, STATE } from "../data/contacts.js";
+import { keyOf, reportOf, stateOf } from "../data/patch_report.js";
 import { along, ballGeometry, coneGeometry, Copies, ringGeometry, shaftGeometry } from "./arrows.js";
 import { CONTACT_COLOURS, SELECTION_COLOUR } from "./palette.js";
 
@@ -15,7 +17,7 @@ const SELECTED = new THREE.Color(SELECTION_COLOUR);
 
 const SLIMMEST = 8; // lengths of arrows in widths of their shafts, at least
 
-/** Radii of what stands at the point, in widths of a shaft; faces of patches have none. */
+/** Radii of what stands at the point, in widths of a shaft; single faces of patches have none. */
 const FOOT = { [STATE.open]: 0.8, [STATE.stick]: 1.6, [STATE.slip]: 3 };
 
 /** Length of a head or disc [m]. */
@@ -36,8 +38,9 @@ export class ContactMarks {
 
   /**
    * @param {import("../data/recording.js").Moment | null} moment  null: shows nothing
-   * @param {{ units: any, apart: boolean, metresPerNewton: number, longest: number, width: number, selected: number }} look
-   *   apart: forces in parts; longest: of arrows [m]; width: of a shaft [m]; selected: index of a contact in the frame, or -1
+   * @param {{ units: any, apart: boolean, faces: boolean, metresPerNewton: number, longest: number, width: number, selected: number, selectedPatch: string }} look
+   *   apart: forces in parts; faces: marks of every face; longest: of arrows [m]; width: of a shaft [m]; selected: index of a contact in
+   *   the frame, or -1; selectedPatch: key of a patch, or ""
    */
   show(moment, look) {
     this.all.forEach((copies) => copies.clear());
@@ -45,28 +48,45 @@ export class ContactMarks {
       const contacts = contactsOf(moment.frames, look.units);
       const start = contacts.start[moment.index];
       for (let k = start; k < contacts.start[moment.index + 1]; k++) {
-        this.#add(contacts, k, look, k - start === look.selected);
+        if (look.faces || !contacts.inPatch[k]) this.#addContact(contacts, k, look, k - start === look.selected);
       }
+      if (!look.faces) this.#addPatches(contacts, patchesOf(moment.frames, look.units), moment.index, look);
     }
     this.all.forEach((copies) => copies.show());
   }
 
-  #add(contacts, k, look, selected) {
-    const point = new THREE.Vector3().fromArray(contacts.point, 3 * k);
-    const normal = new THREE.Vector3().fromArray(contacts.normal, 3 * k).normalize();
-    const state = contacts.state[k];
+  #addContact(contacts, k, look, selected) {
+    const parts = partsOf(contacts, k);
+    const normal = contacts.normal.subarray(3 * k, 3 * k + 3);
+    this.#add({
+      point: contacts.point.subarray(3 * k, 3 * k + 3), axis: normal, normal: normal.map((value) => value * parts.normal), friction: parts.friction,
+      state: contacts.state[k], foot: !contacts.inPatch[k],
+    }, look, selected);
+  }
+
+  #addPatches(contacts, patches, frame, look) {
+    for (let p = patches.first[frame]; p < patches.first[frame + 1]; p++) {
+      const { center, axis, normal, friction, ...rest } = reportOf(contacts, patches, p);
+      const selected = look.selectedPatch !== "" && keyOf(contacts, patches, frame, p) === look.selectedPatch;
+      this.#add({ point: center, axis, normal, friction, state: stateOf(rest), foot: true }, look, selected);
+    }
+  }
+
+  /** A foot at the point, unless it has none, and the arrows of the two parts of its force, or one of their sum. */
+  #add({ point: at, axis, normal, friction, state, foot }, look, selected) {
+    const point = new THREE.Vector3(...at), direction = new THREE.Vector3(...axis).normalize();
     const colour = selected ? SELECTED : COLOURS[state] ?? COLOURS[0];
     const width = look.width * (selected ? 1.5 : 1);
-    if (!contacts.inPatch[k]) this.#foot(along(point, normal, 0, FOOT[state] * width, FOOT[state] * width), state, colour);
+    if (foot) this.#foot(along(point, direction, 0, FOOT[state] * width, FOOT[state] * width), state, colour);
     if (state === STATE.open) return;
     const slips = state === STATE.slip;
+    const pressing = new THREE.Vector3(...normal), across = new THREE.Vector3(...friction);
     if (!look.apart) {
-      this.#force(point, new THREE.Vector3().fromArray(contacts.force, 3 * k), width, slips, colour, look);
+      this.#force(point, pressing.add(across), width, slips, colour, look);
       return;
     }
-    const parts = partsOf(contacts, k);
-    this.#force(point, normal.multiplyScalar(parts.normal), width, false, selected ? SELECTED : NORMAL, look);
-    this.#force(point, new THREE.Vector3(...parts.friction), width, slips, colour, look);
+    this.#force(point, pressing, width, false, selected ? SELECTED : NORMAL, look);
+    this.#force(point, across, width, slips, colour, look);
   }
 
   /** An arrow of this force [N]; none without force. */

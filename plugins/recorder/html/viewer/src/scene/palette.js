@@ -13,6 +13,8 @@ const UNPAINTED = [0.5, 0.5, 0.5, 1];
 export const CONTACT_COLOURS = { stick: "#1878be", slip: "#e69f00", open: "#8a8f98", normal: "#009e73" };
 export const AXIS_COLOURS = ["#d55e00", "#009e73", "#3b7dd8"];
 export const SELECTION_COLOUR = "#cc79a7";
+/** Of the edges of faces, seen on the dark and on the light end of the pressures. */
+export const EDGE_COLOUR = "#9aa0a8";
 /** Of recordings that are compared, and of lines in a plot. */
 export const LINES = ["#2b8cd6", "#d55e00", "#009e73", "#c4649b", "#a97c00", "#7a6fd6"];
 

@@ -2,38 +2,46 @@
 // What is seen at a place of the canvas.
 
 import * as THREE from "three";
-import { contactsOf } from "../data/frames.js";
+import { contactsOf, patchesOf } from "../data/frames.js";
+import { keyOf, reportOf } from "../data/patch_report.js";
 
 const NEAR = 9; // pixels around the point of a contact
 
 /**
- * The contact whose point is seen there, else the body.
- * @param {import("./stage.js").Stage} stage @param {boolean} withContacts
- * @returns {{ view: import("./view.js").RecordingView, body: number, contact: number } | null}
+ * The contact whose point, or the patch whose center of pressure is seen there, else the body.
+ * @param {import("./stage.js").Stage} stage @param {boolean} withContacts @param {boolean} withFaces  these instead of patches
+ * @returns {{ view: import("./view.js").RecordingView, body: number, contact: number, patch: string } | null}
  */
-export function pickAt(stage, x, y, withContacts) {
+export function pickAt(stage, x, y, withContacts, withFaces) {
   const at = stage.rayAt(x, y);
   if (!at) return null;
   for (const view of at.pane.views) {
-    const contact = withContacts && !view.ghost ? contactAt(stage, view, x, y) : -1;
-    if (contact >= 0) return { view, body: -1, contact };
+    const mark = withContacts && !view.ghost ? markAt(stage, view, x, y, withFaces) : null;
+    if (mark) return { view, body: -1, ...mark };
   }
   const hits = at.pane.views.map((view) => ({ view, hit: view.bodies.pick(at.ray) })).filter(({ hit }) => hit);
   if (hits.length === 0) return null;
   const { view, hit } = hits.reduce((a, b) => (a.hit.distance <= b.hit.distance ? a : b));
-  return { view, body: hit.item.body, contact: -1 };
+  return { view, body: hit.item.body, contact: -1, patch: "" };
 }
 
-function contactAt(stage, view, x, y) {
-  if (!view.moment) return -1;
-  const contacts = contactsOf(view.moment.frames, view.recording.scene.units);
-  const start = contacts.start[view.moment.index];
-  let best = -1, least = NEAR;
+function markAt(stage, view, x, y, withFaces) {
+  if (!view.moment) return null;
+  const { frames, index } = view.moment, { units } = view.recording.scene;
+  const contacts = contactsOf(frames, units), patches = patchesOf(frames, units);
+  let best = null, least = NEAR;
   const point = new THREE.Vector3();
-  for (let k = start; k < contacts.start[view.moment.index + 1]; k++) {
-    const seen = stage.project(point.fromArray(contacts.point, 3 * k), view);
+  const offer = (coordinates, mark) => {
+    const seen = stage.project(point.fromArray(coordinates), view);
     const distance = seen ? Math.hypot(seen.x - x, seen.y - y) : Infinity;
-    if (distance < least) [best, least] = [k - start, distance];
+    if (distance < least) [best, least] = [mark(), distance];
+  };
+  const start = contacts.start[index];
+  for (let k = start; k < contacts.start[index + 1]; k++) {
+    if (withFaces || !contacts.inPatch[k]) offer(contacts.point.subarray(3 * k), () => ({ contact: k - start, patch: "" }));
+  }
+  for (let p = patches.first[index]; p < patches.first[index + 1] && !withFaces; p++) {
+    offer(reportOf(contacts, patches, p).center, () => ({ contact: -1, patch: keyOf(contacts, patches, index, p) }));
   }
   return best;
 }

@@ -3,7 +3,8 @@
 
 import * as THREE from "three";
 import { typicalForce, typicalLength, typicalWeight } from "../data/arrow_scale.js";
-import { contactsOf } from "../data/frames.js";
+import { contactsOf, patchesOf } from "../data/frames.js";
+import { typicalPressure } from "../data/patch_report.js";
 import { Axes } from "./axes.js";
 import { Bodies } from "./bodies.js";
 import { boundsOf } from "./bounds.js";
@@ -36,9 +37,11 @@ export class RecordingView {
     this.axes = new Axes(this.bounds.radius);
     this.lights = makeLights(this.bounds);
     this.grounds = new THREE.Group();
-    /** Of the arrow of a typical force [m], and of arrows per newton. */
+    /** Of the arrow of a typical force [m], and of arrows per newton; of those of faces. */
     this.arrowLength = typicalLength(bodyRadius, this.bounds.radius);
-    this.arrowScale = this.arrowLength / typicalWeight(scene);
+    this.arrowScale = this.faceArrowScale = this.arrowLength / typicalWeight(scene);
+    /** Pressure at the end of the colours [Pa]; 0: the largest that was seen. */
+    this.pressure = 0;
     this.scene.add(this.grounds, this.lights, this.bodies.root, this.surfaces.root, this.contacts.root, this.patches.root, this.axes.root);
   }
 
@@ -65,11 +68,17 @@ export class RecordingView {
     }
   }
 
-  /** Takes the forces that act at the end as typical, once they are read. */
+  /** Takes the forces that act at the end as typical, once they are read, and the pressures of the last patches. */
   scaleArrows() {
-    const frames = this.recording.lastFrames;
-    const force = frames ? typicalForce(contactsOf(frames, this.recording.scene.units)) : undefined;
-    if (force) this.arrowScale = this.arrowLength / force;
+    const { recording } = this, { units } = recording.scene;
+    const frames = recording.lastFrames;
+    if (frames) {
+      const contacts = contactsOf(frames, units);
+      this.arrowScale = this.arrowLength / (typicalForce(contacts, patchesOf(frames, units)) ?? this.arrowLength / this.arrowScale);
+      this.faceArrowScale = this.arrowLength / (typicalForce(contacts) ?? this.arrowLength / this.faceArrowScale);
+    }
+    const pressed = recording.chunks.findLast((chunk) => chunk.frames && patchesOf(chunk.frames, units).largest > 0);
+    if (pressed) this.pressure = typicalPressure(patchesOf(pressed.frames, units));
   }
 
   /** @param {number} body  -1: none */
@@ -82,9 +91,9 @@ export class RecordingView {
   /**
    * Shows the time t; what is still being decoded leaves the moment before.
    * @param {number} t
-   * @param {{ interpolate: boolean, contacts: boolean, apart: boolean, patches: boolean, frames: boolean, arrowScale: number }} options
+   * @param {{ interpolate: boolean, contacts: boolean, apart: boolean, patches: boolean, faces: boolean, frames: boolean, arrowScale: number, pressureScale: number }} options
    * @param {number} markWidth  of the arrows' shafts [m]
-   * @param {{ body: number, contact: number }} selection @param {() => void} onLoaded
+   * @param {{ body: number, contact: number, patch: string }} selection @param {() => void} onLoaded
    */
   show(t, options, markWidth, selection, onLoaded) {
     const moment = this.recording.momentAt(t, onLoaded);
@@ -97,9 +106,10 @@ export class RecordingView {
     this.surfaces.place(this.poses.nodes);
     const marked = this.ghost ? null : this.moment;
     this.contacts.show(options.contacts ? marked : null, {
-      units, apart: options.apart, metresPerNewton: this.arrowScale * options.arrowScale, longest: LONGEST * this.arrowLength * options.arrowScale, width: markWidth, selected: selection.contact,
+      units, apart: options.apart, faces: options.faces, metresPerNewton: (options.faces ? this.faceArrowScale : this.arrowScale) * options.arrowScale,
+      longest: LONGEST * this.arrowLength * options.arrowScale, width: markWidth, selected: selection.contact, selectedPatch: selection.patch,
     });
-    this.patches.show(options.patches ? marked : null, units);
+    this.patches.show(options.patches ? marked : null, units, this.pressure * options.pressureScale, options.faces);
     this.axes.root.visible = options.frames;
     if (options.frames) this.axes.show(this.poses.matrices, (body) => body > 0 && !this.bodies.hidden.has(body));
   }

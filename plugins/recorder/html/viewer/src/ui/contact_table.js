@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contacts of a body. Rows are kept from frame to frame, so that they can be clicked while time goes on.
+// The contacts of a body, its patches first, each as a whole. Rows are kept from frame to frame, so that they can be clicked
+// while time goes on.
 
 import { partsOf, STATE } from "../data/contacts.js";
-import { contactsOf } from "../data/frames.js";
+import { contactsOf, patchesOf } from "../data/frames.js";
+import { keyOf, reportOf, stateOf } from "../data/patch_report.js";
 import { el } from "./dom.js";
 import { ownerName, STATES } from "./inspector.js";
 import { withUnit } from "./numbers.js";
@@ -10,18 +12,18 @@ import { withUnit } from "./numbers.js";
 const MOST = 60; // rows
 const SIGNS = { [STATE.open]: "open", [STATE.stick]: "stick", [STATE.slip]: "slip" };
 
-/** A row, and the number that its contact has in the frame. */
+/** A row, and what it is about: the number that its contact has in the frame, or the key of a patch. */
 class Row {
   constructor(onChoose) {
-    this.number = -1;
-    this.name = el("button", { type: "button", class: "plain", onclick: () => onChoose(this.number) });
+    this.about = -1;
+    this.name = el("button", { type: "button", class: "plain", onclick: () => onChoose(this.about) });
     this.state = el("i", { role: "img" });
     this.cells = Array.from({ length: 4 }, () => el("td"));
     this.root = el("tr", {}, el("td", {}, this.state, this.name), ...this.cells);
   }
 
-  show(number, name, state, texts) {
-    this.number = number;
+  show(about, name, state, texts) {
+    this.about = about;
     this.state.className = `sign ${SIGNS[state] ?? "open"}`;
     this.state.setAttribute("aria-label", STATES[state] ?? "");
     this.state.title = STATES[state] ?? "";
@@ -31,7 +33,7 @@ class Row {
 }
 
 export class ContactTable {
-  /** @param {(number: number) => void} onChoose */
+  /** @param {(about: number | string) => void} onChoose  gets the number of a contact, or the key of a patch */
   constructor(onChoose) {
     this.onChoose = onChoose;
     /** @type {Row[]} */
@@ -46,16 +48,31 @@ export class ContactTable {
   /** @param {import("../scene/view.js").RecordingView} view @param {number} body */
   show(view, body) {
     const { scene } = view.recording;
-    const contacts = contactsOf(view.moment.frames, scene.units);
-    const start = contacts.start[view.moment.index], end = contacts.start[view.moment.index + 1];
+    const { frames, index } = view.moment;
+    const contacts = contactsOf(frames, scene.units), patches = patchesOf(frames, scene.units);
     let count = 0;
-    for (let k = start; k < end; k++) {
-      const [a, b] = [contacts.geometryA[k], contacts.geometryB[k]].map((g) => scene.geometries[g]);
-      if (a?.body !== body && b?.body !== body) continue;
-      if (++count > MOST) continue;
-      const { normal, friction } = partsOf(contacts, k);
-      this.#row(count - 1).show(k - start, ownerName(scene, a?.body === body ? b : a), contacts.state[k],
-        [withUnit(normal, "N", 3), withUnit(Math.hypot(...friction), "N", 3), withUnit(contacts.gap[k], "m", 3), withUnit(contacts.slip[k], "m/s", 3)]);
+    /** Another row, if this is about the body and there is room. */
+    const add = (of, about, suffix, describe) => {
+      const [a, b] = [contacts.geometryA[of], contacts.geometryB[of]].map((g) => scene.geometries[g]);
+      if ((a?.body !== body && b?.body !== body) || ++count > MOST) return;
+      const { normal, friction, gap, slip, state } = describe();
+      this.#row(count - 1).show(about(), ownerName(scene, a?.body === body ? b : a) + suffix, state,
+        [withUnit(normal, "N", 3), withUnit(friction, "N", 3), withUnit(gap, "m", 3), withUnit(slip, "m/s", 3)]);
+    };
+    for (let p = patches.first[index]; p < patches.first[index + 1]; p++) {
+      const faces = patches.face[p + 1] - patches.face[p];
+      add(patches.contact[patches.face[p]], () => keyOf(contacts, patches, index, p), ` ×${faces}`, () => {
+        const report = reportOf(contacts, patches, p);
+        return { ...report, normal: Math.hypot(...report.normal), friction: Math.hypot(...report.friction), state: stateOf(report) };
+      });
+    }
+    const start = contacts.start[index];
+    for (let k = start; k < contacts.start[index + 1]; k++) {
+      if (contacts.inPatch[k]) continue;
+      add(k, () => k - start, "", () => {
+        const { normal, friction } = partsOf(contacts, k);
+        return { normal, friction: Math.hypot(...friction), gap: contacts.gap[k], slip: contacts.slip[k], state: contacts.state[k] };
+      });
     }
     this.rows.forEach((row, k) => (row.root.hidden = k >= count));
     this.title.textContent = count === 1 ? "1 contact" : `${count} contacts`;

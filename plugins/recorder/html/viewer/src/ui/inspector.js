@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is selected, in numbers of the frame that is shown. What can have the focus stays the same element while time goes on.
 
-import { contactsOf } from "../data/frames.js";
+import { contactsOf, patchesOf } from "../data/frames.js";
 import { forcesOn, partsOf, STATE } from "../data/contacts.js";
+import { patchWith, reportOf } from "../data/patch_report.js";
 import { offsetOf } from "../scene/poses.js";
 import { ContactTable } from "./contact_table.js";
 import { el, setPressed, table } from "./dom.js";
-import { vector, withUnit } from "./numbers.js";
+import { short, vector, withUnit } from "./numbers.js";
 
 export const STATES = { [STATE.open]: "open", [STATE.stick]: "sticks", [STATE.slip]: "slips" };
 
@@ -19,21 +20,23 @@ export class Inspector {
     this.buttons = el("div", { class: "buttons" }, this.follow,
       el("button", { type: "button", onclick: () => app.clearSelection() }, "deselect"));
     this.facts = el("div", { class: "stack" });
-    this.contacts = new ContactTable((number) => app.selectContact(number));
+    this.contacts = new ContactTable((about) => (typeof about === "string" ? app.selectPatch(about) : app.selectContact(about)));
     this.root = el("div", { class: "stack inspector" }, this.title, this.buttons, this.facts, this.contacts.root);
   }
 
   update() {
     const { selection, views, options } = this.app;
     const view = views[selection.view];
-    const kind = !view.moment ? "none" : selection.contact >= 0 ? "contact" : selection.body > 0 ? "body" : "none";
+    const chosen = selection.contact >= 0 ? "contact" : selection.patch !== "" ? "patch" : selection.body > 0 ? "body" : "none";
+    const kind = view.moment ? chosen : "none";
     this.title.hidden = this.buttons.hidden = kind === "none";
     this.follow.hidden = kind !== "body";
     this.contacts.root.hidden = kind !== "body";
     setPressed(this.follow, options.get("follow"));
     if (kind === "body") this.#showBody(view, selection.body);
     else if (kind === "contact") this.#showContact(view, selection.contact);
-    else this.facts.replaceChildren(el("p", { class: "muted" }, "Click a body or a contact, or choose one from the list."));
+    else if (kind === "patch") this.#showPatch(view, selection.patch);
+    else this.facts.replaceChildren(el("p", { class: "muted" }, "Click a body, a contact or a patch's center, or choose one from the list."));
   }
 
   #showBody(view, body) {
@@ -62,6 +65,28 @@ export class Inspector {
     });
   }
 
+  #showPatch(view, key) {
+    const { scene } = view.recording, { frames, index } = view.moment;
+    const contacts = contactsOf(frames, scene.units), patches = patchesOf(frames, scene.units);
+    const number = patchWith(contacts, patches, index, key);
+    this.title.textContent = "patch";
+    if (number < 0) {
+      this.facts.replaceChildren(el("p", { class: "muted" }, "They do not touch now."));
+      return;
+    }
+    const r = reportOf(contacts, patches, number);
+    const [normal, friction] = [r.normal, r.friction].map((part) => Math.hypot(...part));
+    this.facts.replaceChildren(table([
+      ["between", ownerName(scene, scene.geometries[r.a])], ["and", ownerName(scene, scene.geometries[r.b])],
+      ["faces", `${r.faces}: ${r.sticking} stick, ${r.slipping} slip`],
+      ["normal force", withUnit(normal, "N")], ["friction force", withUnit(friction, "N")], ["friction / normal", normal > 0 ? (friction / normal).toFixed(3) : null],
+      ["area", area(r.area)], ["mean pressure", withUnit(r.mean, "Pa")], ["largest pressure", withUnit(r.max, "Pa")], ["at the step's start", withUnit(r.field, "Pa")],
+      ["fastest slip", withUnit(r.slip, "m/s")], ["deepest", withUnit(r.gap, "m")],
+      ["center m", vector(r.center)], ["normal a to b", vector(r.axis, 3)], ["force on b N", vector(r.normal.map((value, c) => value + r.friction[c]), 3)],
+      ["friction on b N", vector(r.friction, 3)], ["torque on b N m", vector(r.torque, 5)],
+    ]));
+  }
+
   #showContact(view, number) {
     const { scene } = view.recording;
     const contacts = contactsOf(view.moment.frames, scene.units);
@@ -84,6 +109,10 @@ export class Inspector {
       ["point m", vector(point)], ["normal a to b", vector(unit, 3)], ["force on b N", vector(force, 3)], ["friction on b N", vector(friction, 3)],
     ]));
   }
+}
+
+function area(value) {
+  return value >= 1e-2 ? `${short(value)} m²` : value >= 1e-5 ? `${short(value * 1e4)} cm²` : `${short(value * 1e6)} mm²`;
 }
 
 /** What all contacts of a body do to it together. */

@@ -23,6 +23,7 @@ function actionsOf(app) {
     c: () => options.toggle("contacts"),
     t: () => options.toggle("apart"),
     p: () => options.toggle("patches"),
+    e: () => options.toggle("faces"),
     h: () => options.toggle("shadows"),
     g: () => options.set("geometry", CHOICES[(CHOICES.indexOf(options.get("geometry")) + 1) % CHOICES.length]),
     f: () => options.toggle("follow"),

@@ -31,6 +31,32 @@ const STANDARD = [
   { key: "step_time", title: "Step time", unit: "µs", shown: false, lines: [{ label: "step", of: ["step_us"] }] },
 ];
 
+/** What world:log writes of a pair's patch, as patch[a|b].PART: a few plots instead of one a column. */
+const PATCH_SIGNAL = /^(patch\[.*\])\.([^.]+)$/;
+const xyz = (before, after) => ["x", "y", "z"].map((axis) => [axis, `${before}_${axis}_${after}`]);
+const PATCH = [
+  { title: "force", unit: "N", shown: true, parts: [["normal", "normal_N"], ["friction", "friction_N"]] },
+  { title: "pressure", unit: "Pa", shown: true, parts: [["largest", "max_pressure_Pa"], ["mean", "mean_pressure_Pa"]] },
+  { title: "faces", unit: "", whole: true, shown: true, parts: [["all", "faces"], ["stick", "sticking"], ["slip", "slipping"]] },
+  { title: "area", unit: "m²", shown: false, parts: [["area", "area_m2"]] },
+  { title: "force on b", unit: "N", shown: false, parts: xyz("force", "N") },
+  { title: "torque on b", unit: "N m", shown: false, parts: xyz("torque", "Nm") },
+  { title: "center", unit: "m", shown: false, parts: xyz("center", "m") },
+  { title: "slip speed", unit: "m/s", shown: false, parts: [["fastest", "slip_speed_m/s"]] },
+  { title: "glide gap", unit: "m", shown: false, parts: [["largest", "glide_gap_m"]] },
+  { title: "stored energy", unit: "J", shown: false, parts: [["elastic", "elastic_J"]] },
+];
+
+/** Plots of the patches that there are signals of. @param {string[]} names @returns {Group[]} */
+function patchGroups(names) {
+  const known = new Set(names);
+  const pairs = new Set(names.map((name) => PATCH_SIGNAL.exec(name)?.[1]).filter(Boolean));
+  return [...pairs].flatMap((pair) => PATCH.map(({ title, parts, ...group }) => ({
+    ...group, key: `${pair} ${title}`, title: `${pair.slice("patch[".length, -1)} ${title}`,
+    lines: parts.map(([label, part]) => ({ label, of: [`${pair}.${part}`] })).filter(({ of }) => known.has(of[0])),
+  }))).filter((group) => group.lines.length > 0);
+}
+
 /**
  * The groups that the recordings have something for, the signals of scripts last.
  * @param {import("../data/series.js").Series[]} all @returns {Group[]}
@@ -40,8 +66,11 @@ export function groupsOf(all) {
   const standard = STANDARD.map((group) => ({ ...group, lines: group.lines.filter(({ of }) => of.some((name) => units.has(name))) }))
     .filter((group) => group.lines.length > 0);
   const known = new Set(STANDARD.flatMap((group) => group.lines.flatMap(({ of }) => of)));
-  const signals = [...units].filter(([name]) => !known.has(name));
-  return [...standard, ...signals.map(([name, unit], k) => ({
+  const unknown = [...units].filter(([name]) => !known.has(name));
+  const patches = patchGroups(unknown.map(([name]) => name));
+  const grouped = new Set(patches.flatMap((group) => group.lines.flatMap(({ of }) => of)));
+  const signals = unknown.filter(([name]) => !grouped.has(name));
+  return [...standard, ...patches, ...signals.map(([name, unit], k) => ({
     key: `signal ${name}`, title: name, unit, shown: k < SIGNALS_SHOWN, lines: [{ label: name, of: [name] }],
   }))];
 }

@@ -3,12 +3,12 @@
 
 import { PRESSURE_GRADIENT } from "../scene/palette.js";
 import { el } from "./dom.js";
-import { short, withUnit } from "./numbers.js";
+import { withUnit } from "./numbers.js";
 
 const CHOICES = { visual: "visual", collision: "collision", both: "both" };
 const LAYOUTS = { side: "side by side", ghost: "overlaid" };
 const SWITCHES = [
-  ["contacts", "contact forces", "C"], ["apart", "forces in parts", "T"], ["patches", "patches", "P"], ["frames", "body frames", "A"], ["shadows", "shadows", "H"],
+  ["contacts", "contact forces", "C"], ["apart", "forces in parts", "T"], ["patches", "patches", "P"], ["faces", "faces of patches", "E"], ["frames", "body frames", "A"], ["shadows", "shadows", "H"],
 ];
 const VIEWS = ["front", "right", "top", "back", "left", "bottom"];
 
@@ -43,7 +43,15 @@ export class ViewOptions {
     });
     this.normal = sign("normal", "normal part");
     this.length = el("span", { class: "muted" });
-    this.pressure = el("p", { class: "legend pressure", hidden: true });
+    this.pressure = el("div", { class: "legend pressure", hidden: true });
+    this.most = el("span");
+    const bar = el("i", { class: "bar" });
+    bar.style.background = PRESSURE_GRADIENT;
+    this.pressureScale = el("input", {
+      type: "range", min: -2, max: 2, step: 0.05, "aria-label": "Pressure at the end of the colours",
+      oninput: () => options.set("pressureScale", 10 ** Number(this.pressureScale.value)),
+    });
+    this.pressure.append("0", bar, this.most, el("label", { class: "row" }, "pressure", this.pressureScale));
     const view = (name, k) => el("button", { type: "button", title: `from the ${name} (${k + 1})`, onclick: () => stage.lookAlong(name) }, name);
     this.root = el("div", { class: "stack" },
       layout?.root ?? null, geometry.root, el("div", { class: "pairs" }, ...switches.map((s) => s.root)), 
@@ -64,13 +72,13 @@ export class ViewOptions {
   }
 
   #updatePressure() {
-    const largest = Math.max(...this.app.views.map((view) => view.patches.largest));
+    const { options, views } = this.app;
+    const pressed = views.map((view) => view.patches), largest = Math.max(...pressed.map((patches) => patches.largest));
+    const end = Math.max(...pressed.map((patches) => patches.end));
     this.pressure.hidden = !(largest > 0);
-    if (largest === this.largest) return;
-    this.largest = largest;
-    const bar = el("i", { class: "bar" });
-    bar.style.background = PRESSURE_GRADIENT;
-    this.pressure.replaceChildren("0", bar, withUnit(Number(short(largest)) || largest, "Pa"));
+    this.pressureScale.value = Math.log10(options.get("pressureScale"));
+    this.most.textContent = `${withUnit(Number(end.toPrecision(3)), "Pa")}${largest > 1.005 * end ? " and more" : ""}`;
+    this.most.title = `the largest that was shown: ${withUnit(largest, "Pa")}`;
   }
 }
 
