@@ -13,6 +13,7 @@ void raw_mesh_clear(raw_mesh *raw) {
         stn_release(raw->context, raw->vertices);
         stn_release(raw->context, raw->triangles);
         stn_release(raw->context, raw->tetrahedra);
+        stn_release(raw->context, raw->extents);
     }
     *raw = (raw_mesh){0};
 }
@@ -71,6 +72,9 @@ static stn_status check_numbers(const raw_mesh *raw, stn_vec3 factor, stn_error 
     if (status == STN_OK) {
         status = check_indices("tetrahedron", raw->tetrahedra, raw->tetrahedron_count, 4, raw->vertex_count, err);
     }
+    if (status == STN_OK && raw->extents != NULL) {
+        status = mesh_check_extents(raw, err);
+    }
     return status;
 }
 
@@ -93,17 +97,20 @@ stn_status mesh_wrap(raw_mesh *mesh, const stn_mesh_facts *facts, const stn_mass
     bool surface = mesh->tetrahedron_count == 0;
     if (surface) {
         stn_release(mesh->context, mesh->tetrahedra);
+        stn_release(mesh->context, mesh->extents);
     }
     object->context = mesh->context;
     atomic_init(&object->references, 1);
     atomic_init(&object->tree, NULL);
     atomic_init(&object->across, NULL);
+    atomic_init(&object->across_faces, NULL);
     object->face = (stn_mesh){.vertex_count = mesh->vertex_count,
                               .triangle_count = mesh->triangle_count,
                               .tetrahedron_count = mesh->tetrahedron_count,
                               .vertices = mesh->vertices,
                               .triangles = mesh->triangles,
                               .tetrahedra = surface ? NULL : mesh->tetrahedra,
+                              .extents = surface ? NULL : mesh->extents,
                               .convex = convex,
                               .polytope = polytope,
                               .bounds = mesh_bounds(mesh),
@@ -124,7 +131,11 @@ static stn_status finish(raw_mesh *mesh, stn_mesh_facts *facts, bool closed, mes
     if (mesh->triangle_count == 0) {
         return stn_fail(err, STN_ERR_ARGUMENT, "mesh: none of its %d triangles has an area", given);
     }
+    int32_t joined = mesh->vertex_count;
     stn_status status = mesh_compact(mesh, err);
+    if (mesh->tetrahedron_count > 0) {
+        facts->solid.unused_count = joined - mesh->vertex_count;
+    }
     if (status == STN_OK) {
         stn_aabb bounds = mesh_bounds(mesh);
         *integrals = mesh_integrate(mesh, &bounds, closed);
@@ -140,7 +151,7 @@ static stn_status finish(raw_mesh *mesh, stn_mesh_facts *facts, bool closed, mes
 static stn_status find_topology(raw_mesh *mesh, stn_mesh_facts *facts, bool *closed, stn_error *err) {
     stn_status status = STN_OK;
     if (mesh->tetrahedron_count > 0) {
-        status = mesh_find_boundary(mesh, err);
+        status = mesh_make_solid(mesh, &facts->solid, err);
         facts->triangle_count = mesh->triangle_count;
     }
     return status == STN_OK ? mesh_count_edges(mesh, &facts->open_edge_count, closed, err) : status;
@@ -185,7 +196,8 @@ stn_status stn_mesh_create(stn_context *context, const stn_mesh_data *data, stn_
                            .tetrahedron_count = data->tetrahedron_count,
                            .vertices = (double *)data->vertices,
                            .triangles = (int32_t *)data->triangles,
-                           .tetrahedra = (int32_t *)data->tetrahedra};
+                           .tetrahedra = (int32_t *)data->tetrahedra,
+                           .extents = (double *)data->extents};
     return mesh_from_raw(context, &view, out, err);
 }
 
@@ -196,7 +208,8 @@ static raw_mesh view_of(const stn_mesh *mesh) {
                      .tetrahedron_count = mesh->tetrahedron_count,
                      .vertices = (double *)mesh->vertices,
                      .triangles = (int32_t *)mesh->triangles,
-                     .tetrahedra = (int32_t *)mesh->tetrahedra};
+                     .tetrahedra = (int32_t *)mesh->tetrahedra,
+                     .extents = (double *)mesh->extents};
     return view;
 }
 
@@ -206,6 +219,8 @@ static void scale_facts(const stn_mesh *source, stn_vec3 scale, stn_mesh_facts *
     stn_mesh_facts scaled = source->facts;
     double x = fabs(scale.x), y = fabs(scale.y), z = fabs(scale.z);
     scaled.degenerate_count += facts->degenerate_count;
+    scaled.solid.flat_count += facts->solid.flat_count; // the other findings stay
+    scaled.solid.least_quality = facts->solid.least_quality;
     scaled.volume *= x * y * z;
     scaled.area = facts->area;
     if (source->convex) {
@@ -228,7 +243,7 @@ stn_status stn_mesh_create_scaled(const stn_mesh *mesh, stn_vec3 scale, stn_mesh
         status = mesh_weld(((mesh_object *)mesh)->context, &source, scale, &scaled, err);
     }
     if (status == STN_OK && mesh->tetrahedron_count > 0) {
-        status = mesh_find_boundary(&scaled, err);
+        status = mesh_make_solid(&scaled, &facts.solid, err);
     } else if (status == STN_OK && signbit(scale.x) ^ signbit(scale.y) ^ signbit(scale.z)) {
         mesh_flip(&scaled);
     }
@@ -247,10 +262,17 @@ stn_status stn_mesh_create_scaled(const stn_mesh *mesh, stn_vec3 scale, stn_mesh
     return status;
 }
 
+static bool solid_facts_are_sound(const stn_solid_facts *f) {
+    return f->inverted_count >= 0 && f->flat_count >= 0 && f->duplicate_count >= 0 && f->curved_count >= 0 &&
+           f->unused_count >= 0 && f->part_count >= 0 && f->touching_count >= 0 && f->raised_count >= 0 &&
+           f->least_quality >= 0.0 && f->least_quality <= 1.0 + 1e-9;
+}
+
 static bool facts_are_sound(const stn_mesh *parts) {
     const stn_mesh_facts *f = &parts->facts;
     bool sound = f->vertex_count >= 0 && f->triangle_count >= 0 && f->tetrahedron_count >= 0 &&
                  f->degenerate_count >= 0 && f->open_edge_count >= 0 && f->instance_count >= 1 && is_axis(f->up_axis);
+    sound = sound && solid_facts_are_sound(&f->solid);
     sound = sound && f->area >= 0.0 && isfinite(f->area) && isfinite(f->volume) && f->unit > 0.0 && isfinite(f->unit);
     sound = sound && parts->solid.mass >= 0.0 && isfinite(parts->solid.mass) && stn_vec3_finite(parts->solid.com);
     for (int32_t i = 0; i < 3; i++) {
@@ -281,7 +303,11 @@ stn_status mesh_from_parts(stn_context *context, const stn_mesh *parts, stn_mesh
     mesh.vertices = copy(context, source.vertices, 3 * (size_t)source.vertex_count, sizeof *source.vertices);
     mesh.triangles = copy(context, source.triangles, 3 * (size_t)source.triangle_count, sizeof *source.triangles);
     mesh.tetrahedra = copy(context, source.tetrahedra, 4 * (size_t)source.tetrahedron_count, sizeof *source.tetrahedra);
-    status = mesh.vertices != NULL && mesh.triangles != NULL && mesh.tetrahedra != NULL
+    mesh.extents = source.extents == NULL
+                       ? NULL
+                       : copy(context, source.extents, (size_t)source.vertex_count, sizeof *source.extents);
+    bool extents = mesh.extents != NULL || source.extents == NULL;
+    status = mesh.vertices != NULL && mesh.triangles != NULL && mesh.tetrahedra != NULL && extents
                  ? mesh_wrap(&mesh, &parts->facts, &parts->solid, parts->convex, out, err)
                  : stn_fail(err, STN_ERR_MEMORY, "mesh: out of memory");
     raw_mesh_clear(&mesh);
@@ -297,6 +323,7 @@ size_t mesh_bytes(const stn_mesh *mesh) {
     const mesh_object *object = (const mesh_object *)(const void *)mesh;
     return sizeof *object + 3 * sizeof(double) * (size_t)mesh->vertex_count +
            3 * sizeof(int32_t) * (size_t)mesh->triangle_count + 4 * sizeof(int32_t) * (size_t)mesh->tetrahedron_count +
+           (mesh->extents != NULL ? sizeof(double) * (size_t)mesh->vertex_count : 0) +
            mesh_polytope_bytes(mesh->polytope) +
            mesh_tree_bytes(atomic_load_explicit(&object->tree, memory_order_acquire));
 }
@@ -306,9 +333,11 @@ void stn_mesh_release(const stn_mesh *mesh) {
     if (object != NULL && atomic_fetch_sub_explicit(&object->references, 1, memory_order_acq_rel) == 1) {
         mesh_tree_destroy(atomic_load_explicit(&object->tree, memory_order_relaxed));
         stn_release(object->context, atomic_load_explicit(&object->across, memory_order_relaxed));
+        stn_release(object->context, atomic_load_explicit(&object->across_faces, memory_order_relaxed));
         stn_release(object->context, (void *)mesh->vertices);
         stn_release(object->context, (void *)mesh->triangles);
         stn_release(object->context, (void *)mesh->tetrahedra);
+        stn_release(object->context, (void *)mesh->extents);
         mesh_polytope_release(object->context, mesh->polytope);
         stn_release(object->context, object);
     }

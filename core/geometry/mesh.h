@@ -22,6 +22,8 @@ typedef struct raw_mesh {
     double *vertices;       // (vertex_count x 3) in `unit`
     int32_t *triangles;     // (triangle_count x 3), polygons as fans
     int32_t *tetrahedra;    // (tetrahedron_count x 4), of either orientation
+    double *extents;        // (vertex_count) of a solid, NAN where the file has none; NULL: no such field
+    int32_t curved_count;   // elements of higher order of which the corners alone were read
     double unit;            // [m] of one length in the file; 0 or 1: the file does not say
     char up_axis;           // 'x', 'y' or 'z'; 0: the file does not say
     int32_t instance_count; // placements of parts in a scene file; 0 or 1 for others
@@ -46,8 +48,9 @@ typedef struct mesh_tree mesh_tree;
 typedef struct mesh_object {
     stn_mesh face;
     atomic_int references;
-    mesh_tree *_Atomic tree; // NULL until a query asks for it; then it stays
-    int32_t *_Atomic across; // likewise: stn_mesh_across
+    mesh_tree *_Atomic tree;       // NULL until a query asks for it; then it stays
+    int32_t *_Atomic across;       // likewise: stn_mesh_across
+    int32_t *_Atomic across_faces; // likewise: stn_mesh_across_faces
     stn_context *context;
 } mesh_object;
 

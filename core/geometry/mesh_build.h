@@ -10,13 +10,15 @@
 bool mesh_triangle_degenerate(const double *vertices, const int32_t corners[3]);
 
 /// Copies `source` with its coordinates times `factor`; equal positions (-0 is 0) become one vertex, in the order in
-/// which they first appear. `source` must have been checked.
+/// which they first appear; the extent is that of the first, and STN_ERR_ARGUMENT tells of one that differs. `source`
+/// must have been checked.
 stn_status mesh_weld(stn_context *context, const raw_mesh *source, stn_vec3 factor, raw_mesh *out, stn_error *err);
 
 /// Drops the degenerate triangles and says how many they were.
 int32_t mesh_drop_degenerate(raw_mesh *mesh);
 
-/// Drops vertices that no triangle and no tetrahedron has; gives the arrays the size of what is left.
+/// Drops vertices, with their extents, that no triangle and no tetrahedron has; gives the arrays the size of what is
+/// left.
 stn_status mesh_compact(raw_mesh *mesh, stn_error *err);
 
 /// `open`: edges between different vertices that other than two triangles share. `closed`: every edge is run through as
@@ -27,9 +29,23 @@ stn_status mesh_count_edges(const raw_mesh *mesh, int32_t *open, bool *closed, s
 /// triangle that runs through it the other way; -1 when there is none or more than one.
 stn_status mesh_pair_edges(const raw_mesh *mesh, int32_t *other, stn_error *err);
 
-/// Turns tetrahedra positive and makes the triangles their boundary. STN_ERR_ARGUMENT for tetrahedra without volume and
-/// for a face that does not lie between two of them.
-stn_status mesh_find_boundary(raw_mesh *mesh, stn_error *err);
+/// Repairs tetrahedra (turned positive, repeated and flat ones dropped), makes the triangles their boundary, and the
+/// extents 0 there. STN_ERR_ARGUMENT for a face that does not lie between two of them, and where dropping would tear.
+stn_status mesh_make_solid(raw_mesh *mesh, stn_solid_facts *facts, stn_error *err);
+
+/// Face 4 t + k of tetrahedron t is opposite to its corner k. `other` (4 x tetrahedron_count): the tetrahedron behind
+/// it, -1 on the boundary.
+stn_status mesh_pair_faces(const raw_mesh *mesh, int32_t *other, stn_error *err);
+
+/// Vertices whose triangles form more than one fan around them.
+stn_status mesh_count_touching(const raw_mesh *mesh, int32_t *count, stn_error *err);
+
+/// Given extents, as far as tetrahedra use them, are from 0 to 1 but for rounding.
+stn_status mesh_check_extents(const raw_mesh *raw, stn_error *err);
+/// Equal but for rounding, or one of them not given.
+bool mesh_extents_agree(double a, double b);
+/// Makes the extents 0 on the surface, and counts where they were not. STN_ERR_ARGUMENT when nothing is left inside.
+stn_status mesh_finish_extents(raw_mesh *mesh, int32_t *raised_count, stn_error *err);
 
 /// Swaps two corners of every triangle.
 void mesh_flip(raw_mesh *mesh);

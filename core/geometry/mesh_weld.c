@@ -97,7 +97,29 @@ static bool copy_joined(const table *t, const int32_t *vertex_of, raw_mesh *out)
     for (int32_t i = 0; i < t->count && out->vertices != NULL; i++) {
         position(t, t->given[i], out->vertices + 3 * (size_t)i);
     }
-    return out->vertices != NULL && out->triangles != NULL && out->tetrahedra != NULL;
+    if (source->extents != NULL) {
+        out->extents = stn_allocate(out->context, (size_t)t->count, sizeof *out->extents);
+        for (int32_t i = 0; i < t->count && out->extents != NULL; i++) {
+            out->extents[i] = source->extents[t->given[i]];
+        }
+    }
+    bool extents = out->extents != NULL || source->extents == NULL;
+    return out->vertices != NULL && out->triangles != NULL && out->tetrahedra != NULL && extents;
+}
+
+/// Vertices at one place must have one extent; the first that has any gives it.
+static stn_status join_extents(const table *t, const int32_t *vertex_of, raw_mesh *out, stn_error *err) {
+    for (int32_t i = 0; i < t->source->vertex_count; i++) {
+        double given = t->source->extents[i], *kept = &out->extents[vertex_of[i]];
+        if (!mesh_extents_agree(given, *kept)) {
+            return stn_fail(err, STN_ERR_ARGUMENT,
+                            "mesh: vertices %d and %d (counted from 0) lie at one place, but have the extents %g and "
+                            "%g",
+                            t->given[vertex_of[i]], i, *kept, given);
+        }
+        *kept = isnan(*kept) ? given : *kept;
+    }
+    return STN_OK;
 }
 
 stn_status mesh_weld(stn_context *context, const raw_mesh *source, stn_vec3 factor, raw_mesh *out, stn_error *err) {
@@ -119,15 +141,18 @@ stn_status mesh_weld(stn_context *context, const raw_mesh *source, stn_vec3 fact
         }
         done = copy_joined(&t, vertex_of, out);
     }
+    stn_status status = done && out->extents != NULL ? join_extents(&t, vertex_of, out, err) : STN_OK;
     stn_release(context, t.bucket);
     stn_release(context, t.next);
     stn_release(context, t.given);
     stn_release(context, vertex_of);
     if (!done) {
-        raw_mesh_clear(out);
-        return stn_fail(err, STN_ERR_MEMORY, "mesh: out of memory for %zu vertices", n);
+        status = stn_fail(err, STN_ERR_MEMORY, "mesh: out of memory for %zu vertices", n);
     }
-    return STN_OK;
+    if (status != STN_OK) {
+        raw_mesh_clear(out);
+    }
+    return status;
 }
 
 bool mesh_triangle_degenerate(const double *vertices, const int32_t corners[3]) {
@@ -190,6 +215,9 @@ stn_status mesh_compact(raw_mesh *mesh, stn_error *err) {
         for (int32_t i = 0; i < mesh->vertex_count; i++) {
             if (number[i] != 0) {
                 memcpy(vertices + 3 * (size_t)(number[i] - 1), mesh->vertices + 3 * (size_t)i, 3 * sizeof *vertices);
+            }
+            if (number[i] != 0 && mesh->extents != NULL) {
+                mesh->extents[number[i] - 1] = mesh->extents[i]; // never behind what is still to be read
             }
         }
         for (size_t i = 0; i < corners; i++) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A finished mesh as the bytes of a file, in the machine's byte order:
-//     entry_header, vertices, triangles, tetrahedra, then for each further file a mesh_wire_file and its name
+//     entry_header, vertices, extents when there are any, triangles, tetrahedra, then for each further file a
+//     mesh_wire_file and its name
 // The checksum, over all bytes with itself as 0, finds damage. A stranger who can write into the folder could forge it,
 // so all numbers are checked once more.
 #include <stddef.h>
@@ -22,12 +23,15 @@ typedef struct entry_header {
     uint32_t convex, up_axis;
     int32_t given_vertex_count, given_triangle_count, given_tetrahedron_count;
     int32_t degenerate_count, open_edge_count, instance_count;
-    double area, volume, unit;
+    int32_t solid_counts[8]; // of stn_solid_facts, in its order
+    int32_t has_extents, unused;
+    double area, volume, unit, least_quality;
     double mass[13]; // mass, centre, inertia by rows
 } entry_header;
 
-_Static_assert(sizeof(entry_header) == 8 + 32 + 16 + 56 + 16 + 8 + 24 + 24 + 104, "no padding");
+_Static_assert(sizeof(entry_header) == 8 + 32 + 16 + 56 + 16 + 8 + 24 + 40 + 32 + 104, "no padding");
 _Static_assert(sizeof MESH_SOURCES == 33, "32 letters");
+_Static_assert(offsetof(stn_solid_facts, least_quality) == 8 * sizeof(int32_t), "the counts, then the quality");
 _Static_assert(sizeof(stn_mass) == 13 * sizeof(double), "no padding");
 
 static uint64_t checksum(const char *bytes, size_t size) {
@@ -65,6 +69,9 @@ static entry_header describe(const stn_mesh *mesh, const mesh_further_list *furt
     h.degenerate_count = f->degenerate_count;
     h.open_edge_count = f->open_edge_count;
     h.instance_count = f->instance_count;
+    memcpy(h.solid_counts, &f->solid, sizeof h.solid_counts);
+    h.has_extents = mesh->extents != NULL;
+    h.least_quality = f->solid.least_quality;
     h.area = f->area;
     h.volume = f->volume;
     h.unit = f->unit;
@@ -83,13 +90,18 @@ static size_t vertex_bytes(int32_t count) {
     return (size_t)count * 3 * sizeof(double);
 }
 
+static size_t extent_bytes(int32_t count, bool has_extents) {
+    return has_extents ? (size_t)count * sizeof(double) : 0;
+}
+
 static size_t corner_bytes(int32_t count, size_t corners) {
     return (size_t)count * corners * sizeof(int32_t);
 }
 
 void mesh_entry_encode(stn_context *context, const mesh_key *key, const stn_mesh *mesh,
                        const mesh_further_list *further, char **bytes, size_t *size) {
-    *size = sizeof(entry_header) + vertex_bytes(mesh->vertex_count) + corner_bytes(mesh->triangle_count, 3) +
+    *size = sizeof(entry_header) + vertex_bytes(mesh->vertex_count) +
+            extent_bytes(mesh->vertex_count, mesh->extents != NULL) + corner_bytes(mesh->triangle_count, 3) +
             corner_bytes(mesh->tetrahedron_count, 4);
     for (int32_t i = 0; i < further->count; i++) {
         *size += sizeof(mesh_wire_file) + strlen(further->files[i].name);
@@ -101,6 +113,7 @@ void mesh_entry_encode(stn_context *context, const mesh_key *key, const stn_mesh
     entry_header h = describe(mesh, further);
     char *at = put(*bytes, &h, sizeof h);
     at = put(at, mesh->vertices, vertex_bytes(mesh->vertex_count));
+    at = put(at, mesh->extents, extent_bytes(mesh->vertex_count, mesh->extents != NULL));
     at = put(at, mesh->triangles, corner_bytes(mesh->triangle_count, 3));
     at = put(at, mesh->tetrahedra, corner_bytes(mesh->tetrahedron_count, 4));
     for (int32_t i = 0; i < further->count; i++) {
@@ -129,7 +142,7 @@ static stn_status check_header(const entry_header *h, const mesh_key *key, const
     bool counts = h->vertex_count > 0 && h->triangle_count >= 0 && h->tetrahedron_count >= 0 && h->further_count >= 0 &&
                   h->vertex_count <= MESH_COUNT_MAX && h->triangle_count <= MESH_COUNT_MAX &&
                   h->tetrahedron_count <= MESH_COUNT_MAX && h->further_count <= MESH_WIRE_FILES_MAX;
-    if (!counts || h->convex > 1 || h->up_axis < 'x' || h->up_axis > 'z') {
+    if (!counts || h->convex > 1 || h->has_extents < 0 || h->has_extents > 1 || h->up_axis < 'x' || h->up_axis > 'z') {
         return stn_fail(err, STN_ERR_ARGUMENT, "counts out of range");
     }
     return STN_OK;
@@ -137,7 +150,8 @@ static stn_status check_header(const entry_header *h, const mesh_key *key, const
 
 /// The mesh as it lies in the bytes, which are aligned as from the allocator.
 static stn_mesh point_at(const entry_header *h, const char *bytes) {
-    const char *triangles = bytes + vertex_bytes(h->vertex_count);
+    const char *extents = bytes + vertex_bytes(h->vertex_count);
+    const char *triangles = extents + extent_bytes(h->vertex_count, h->has_extents == 1);
     const char *tetrahedra = triangles + corner_bytes(h->triangle_count, 3);
     stn_mesh mesh = {.vertex_count = h->vertex_count,
                      .triangle_count = h->triangle_count,
@@ -145,6 +159,7 @@ static stn_mesh point_at(const entry_header *h, const char *bytes) {
                      .vertices = (const double *)(const void *)bytes,
                      .triangles = (const int32_t *)(const void *)triangles,
                      .tetrahedra = h->tetrahedron_count > 0 ? (const int32_t *)(const void *)tetrahedra : NULL,
+                     .extents = h->has_extents == 1 ? (const double *)(const void *)extents : NULL,
                      .convex = h->convex != 0};
     mesh.facts = (stn_mesh_facts){.vertex_count = h->given_vertex_count,
                                   .triangle_count = h->given_triangle_count,
@@ -156,6 +171,8 @@ static stn_mesh point_at(const entry_header *h, const char *bytes) {
                                   .unit = h->unit,
                                   .up_axis = (char)h->up_axis,
                                   .instance_count = h->instance_count};
+    memcpy(&mesh.facts.solid, h->solid_counts, sizeof h->solid_counts);
+    mesh.facts.solid.least_quality = h->least_quality;
     memcpy(&mesh.solid, h->mass, sizeof h->mass);
     return mesh;
 }
@@ -195,8 +212,8 @@ stn_status mesh_entry_decode(stn_context *context, const mesh_key *key, const ch
     if (status != STN_OK) {
         return status;
     }
-    size_t numbers =
-        vertex_bytes(h.vertex_count) + corner_bytes(h.triangle_count, 3) + corner_bytes(h.tetrahedron_count, 4);
+    size_t numbers = vertex_bytes(h.vertex_count) + extent_bytes(h.vertex_count, h.has_extents == 1) +
+                     corner_bytes(h.triangle_count, 3) + corner_bytes(h.tetrahedron_count, 4);
     if (numbers > size - sizeof h) {
         return stn_fail(err, STN_ERR_ARGUMENT, "more numbers than bytes");
     }

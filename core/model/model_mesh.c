@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mesh by value. Of a height field the heights say all; of others the vertices, triangles and tetrahedra, with the
-// facts about a source that they do not show. What follows from these (bounds, faces of a hull) is found again.
+// A mesh by value. Of a height field the heights say all; of others the vertices, triangles and tetrahedra with their
+// field, and the facts about a source that they do not show. What follows from these (bounds, faces of a hull) is found
+// again.
 #include "geometry/mesh.h"
 #include "model/model_file.h"
 
@@ -45,27 +46,36 @@ static stn_status pass_height_field(byte_stream *b, stn_arena *scratch, const st
 
 static void pass_facts(byte_stream *b, stn_mesh *parts) {
     stn_mesh_facts *f = &parts->facts;
-    int32_t *counts[] = {&f->vertex_count,     &f->triangle_count,  &f->tetrahedron_count,
-                         &f->degenerate_count, &f->open_edge_count, &f->instance_count};
+    stn_solid_facts *s = &f->solid;
+    int32_t *counts[] = {&f->vertex_count,    &f->triangle_count, &f->tetrahedron_count, &f->degenerate_count,
+                         &f->open_edge_count, &f->instance_count, &s->inverted_count,    &s->flat_count,
+                         &s->duplicate_count, &s->curved_count,   &s->unused_count,      &s->part_count,
+                         &s->touching_count,  &s->raised_count};
     for (int32_t i = 0; i < STN_COUNT(counts); i++) {
         BYTES_PASS(b, counts[i]);
     }
     BYTES_PASS(b, &f->area);
     BYTES_PASS(b, &f->volume);
     BYTES_PASS(b, &f->unit);
+    BYTES_PASS(b, &s->least_quality);
     BYTES_PASS(b, &f->up_axis);
     BYTES_PASS(b, &parts->solid);
     bytes_pass_bool(b, &parts->convex);
 }
 
 static void pass_numbers(byte_stream *b, stn_arena *scratch, stn_mesh *parts) {
-    const void *vertices = parts->vertices, *triangles = parts->triangles, *tetrahedra = parts->tetrahedra;
+    const void *vertices = parts->vertices, *triangles = parts->triangles, *tetrahedra = parts->tetrahedra,
+               *extents = parts->extents;
+    bool field = extents != NULL;
     bytes_pass_count(b, &parts->vertex_count, MESH_COUNT_MAX);
     bytes_pass_count(b, &parts->triangle_count, MESH_COUNT_MAX);
     bytes_pass_count(b, &parts->tetrahedron_count, MESH_COUNT_MAX);
     bytes_pass_array(b, scratch, &vertices, 3 * (size_t)parts->vertex_count, sizeof(double));
     bytes_pass_array(b, scratch, &triangles, 3 * (size_t)parts->triangle_count, sizeof(int32_t));
     bytes_pass_array(b, scratch, &tetrahedra, 4 * (size_t)parts->tetrahedron_count, sizeof(int32_t));
+    bytes_pass_bool(b, &field);
+    bytes_pass_array(b, scratch, &extents, field ? (size_t)parts->vertex_count : 0, sizeof(double));
+    parts->extents = field ? extents : NULL;
     parts->vertices = vertices;
     parts->triangles = triangles;
     parts->tetrahedra = parts->tetrahedron_count > 0 ? tetrahedra : NULL;

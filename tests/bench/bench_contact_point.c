@@ -58,7 +58,7 @@ static stn_shape hull(bench *b, const stn_vec3 *points, int32_t count) {
     for (int32_t i = 0; i < 3 * count; i++) {
         ids[i] = (i / 3 + i % 3) % count;
     }
-    const stn_mesh_data data = {count, count, 0, (const double *)points, ids, NULL};
+    const stn_mesh_data data = {count, count, 0, (const double *)points, ids, NULL, NULL};
     if (stn_mesh_create(b->context, &data, &mesh, NULL) != STN_OK ||
         stn_mesh_create_hull(mesh, &convex, NULL) != STN_OK) {
         printf("no hull\n");
@@ -217,7 +217,8 @@ static stn_shape ground(bench *b, int32_t cells, bool wavy, bool field) {
         exit(1);
     }
     free(heights);
-    const stn_mesh_data data = {grid->vertex_count, grid->triangle_count, 0, grid->vertices, grid->triangles, NULL};
+    const stn_mesh_data data = {
+        grid->vertex_count, grid->triangle_count, 0, grid->vertices, grid->triangles, NULL, NULL};
     if (field || stn_mesh_create(b->context, &data, &mesh, NULL) != STN_OK) {
         return stn_shape_mesh(grid);
     }

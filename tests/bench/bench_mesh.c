@@ -65,7 +65,7 @@ static stn_mesh *mesh_of(stn_context *context, const stn_vec3 *points, int32_t c
     for (int32_t i = 0; i < 3 * count; i++) {
         ids[i] = (i / 3 + i % 3) % count;
     }
-    stn_mesh_data data = {count, count, 0, (const double *)points, ids, NULL};
+    stn_mesh_data data = {count, count, 0, (const double *)points, ids, NULL, NULL};
     need(stn_mesh_create(context, &data, &mesh, &err), &err);
     return mesh;
 }
@@ -115,7 +115,7 @@ int main(void) {
     for (int32_t i = 0; i < 3 * TRIANGLES; i++) {
         ids[i] = i;
     }
-    stn_mesh_data data = {3 * TRIANGLES, TRIANGLES, 0, (const double *)corner, ids, NULL};
+    stn_mesh_data data = {3 * TRIANGLES, TRIANGLES, 0, (const double *)corner, ids, NULL, NULL};
     stn_mesh *mesh = NULL;
     measure_create(context, &data, &mesh);
     measure_hull("of a torus", mesh);

@@ -40,7 +40,7 @@ static stn_mesh *make_torus(stn_context *context) {
             at += 6;
         }
     }
-    stn_mesh_data data = {VERTICES, TRIANGLES, 0, (const double *)p, ids, NULL};
+    stn_mesh_data data = {VERTICES, TRIANGLES, 0, (const double *)p, ids, NULL, NULL};
     stn_mesh *mesh = NULL;
     stn_error err = {STN_OK, ""};
     need(stn_mesh_create(context, &data, &mesh, &err), &err);

@@ -10,6 +10,19 @@
 extern "C" {
 #endif
 
+/// What was found and repaired in tetrahedra; zeros where nothing was. stn_mesh_finding puts it into words.
+typedef struct stn_solid_facts {
+    int32_t inverted_count;  // given with negative volume, turned round
+    int32_t flat_count;      // without volume, or slivers, dropped
+    int32_t duplicate_count; // given more than once, dropped but for one
+    int32_t curved_count;    // of higher order, of which the corners alone are kept
+    int32_t unused_count;    // vertices that no tetrahedron has, dropped
+    int32_t part_count;      // pieces that share no face
+    int32_t touching_count;  // vertices of the surface where it touches itself: more than one fan of triangles
+    int32_t raised_count;    // vertices of the surface whose given extent was not 0, set to 0
+    double least_quality; // of those kept: 12 (3 V)^(2/3) / (sum of the squared edges) [liu-1994], 1: regular, 0: flat
+} stn_solid_facts;
+
 /// What is known of a surface as it was given, before repairs and before its hull was taken. Lengths after scaling.
 typedef struct stn_mesh_facts {
     int32_t vertex_count;      // as given: a corner that three triangles repeat counts three times
@@ -22,6 +35,7 @@ typedef struct stn_mesh_facts {
     double unit;               // [m] that the file says its lengths are in, already applied; 1 when it does not say
     char up_axis;              // 'x', 'y' or 'z' as the file says ('z' when it does not); never applied
     int32_t instance_count;    // placements of parts in a scene file; 1 for others
+    stn_solid_facts solid;     // of tetrahedra; zeros for a surface
 } stn_mesh_facts;
 
 /// Faces, edges and neighbours of a convex hull. Triangles that lie in one plane as far as the numbers of a file in
@@ -61,6 +75,8 @@ struct stn_mesh {
     const int32_t *triangles;  // (triangle_count x 3) corners counter-clockwise seen from outside, whatever way round
                                // the closed surface was given; of a solid: its boundary
     const int32_t *tetrahedra; // (tetrahedron_count x 4), positive volume; NULL for a surface
+    const double *extents;     // (vertex_count) pressure field of a solid, linear within each tetrahedron: 0 on its
+                               // surface, 1 where it is deepest; NULL: none was given
     bool convex;               // a convex hull: closed, no coplanar vertices inside its faces
     const stn_polytope *polytope; // of a convex hull; else NULL
     stn_aabb bounds;
@@ -76,12 +92,15 @@ typedef struct stn_mesh_data {
     const double *vertices;                                  // (vertex_count x 3)
     const int32_t *triangles;                                // (triangle_count x 3)
     const int32_t *tetrahedra;                               // (tetrahedron_count x 4)
+    const double *extents;                                   // (vertex_count) of tetrahedra, as in stn_mesh; NULL: none
 } stn_mesh_data;
 
 /// Checks and copies: vertices finite and within 1e50 m, indices in range, some triangle with an area or some
 /// tetrahedron, else STN_ERR_ARGUMENT. Equal positions become one vertex, degenerate triangles and unused vertices go,
-/// a closed surface that is inside out is turned round. Tetrahedra must have volume and share faces two by two; they
-/// are turned positive, and the triangles are their boundary whatever triangles were given. Thread: [any].
+/// a closed surface that is inside out is turned round. Tetrahedra are turned positive; repeated ones and those without
+/// volume go, and the triangles are their boundary whatever triangles were given. STN_ERR_ARGUMENT when a face belongs
+/// to more than two or to two on one side of it, when dropping a flat one would tear the solid open, when the field is
+/// not finite, not from 0 to 1 or 0 everywhere. The field becomes 0 on the surface. Thread: [any].
 STN_API stn_status stn_mesh_create(stn_context *context, const stn_mesh_data *data, stn_mesh **out, stn_error *err);
 /// The convex hull (quickhull [barber-1996], by qhull) of a mesh, whose facts it carries. A flat mesh has none:
 /// STN_ERR_ARGUMENT; over four million vertices, or more than some four thousand corners in one plane, take too long:

@@ -23,6 +23,15 @@ STN_API stn_status stn_mesh_prepare(const stn_mesh *mesh, stn_error *err);
 /// (3 x triangle_count), made at the first call and kept with the mesh, 12 bytes a triangle; NULL without memory.
 STN_API const int32_t *stn_mesh_across(const stn_mesh *mesh);
 
+/// Which tetrahedra share a face. across[4 t + k] is the tetrahedron behind that face of tetrahedron t which is
+/// opposite to its corner k, -1 on the boundary. (4 x tetrahedron_count), made at the first call and kept with the
+/// mesh, 16 bytes a tetrahedron; NULL without memory, and for a surface.
+STN_API const int32_t *stn_mesh_across_faces(const stn_mesh *mesh);
+
+/// Writes the extents (vertex_count) of the field that grows with the distance to the surface: 0 there, the distance
+/// over the largest one of a vertex elsewhere. STN_ERR_ARGUMENT for a surface, and when no vertex lies inside.
+STN_API stn_status stn_mesh_distance_extents(const stn_mesh *mesh, double *extents, stn_error *err);
+
 /// Called with a triangle; false ends the query.
 typedef bool (*stn_triangle_visitor)(void *user, int32_t triangle);
 

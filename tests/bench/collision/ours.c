@@ -25,7 +25,7 @@ static stn_status hull_of(stn_context *context, const scene_body *b, stn_shape *
             triangles[i][k] = (i + k) % SCENE_CORNERS;
         }
     }
-    const stn_mesh_data data = {SCENE_CORNERS, SCENE_CORNERS, 0, corners[0], triangles[0], NULL};
+    const stn_mesh_data data = {SCENE_CORNERS, SCENE_CORNERS, 0, corners[0], triangles[0], NULL, NULL};
     stn_status status = stn_mesh_create(context, &data, &mesh, err);
     status = status == STN_OK ? stn_mesh_create_hull(mesh, &hull, err) : status;
     stn_mesh_release(mesh);

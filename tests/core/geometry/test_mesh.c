@@ -181,20 +181,20 @@ static void bad_numbers_are_refused_with_place_and_value(void **state) {
         stn_mesh_data data;
         const char *word;
     } bad[] = {
-        {{3, 0, 0, good, NULL, NULL}, "no triangles"},
-        {{0, 0, 0, NULL, NULL, NULL}, "no triangles"},
-        {{-1, 1, 0, good, triangle, NULL}, "-1 vertices"},
-        {{3, INT32_MAX, 0, good, triangle, NULL}, "2147483647 triangles"},
-        {{3, 1, INT32_MIN, good, triangle, NULL}, "tetrahedra"},
-        {{3, 1, 0, NULL, triangle, NULL}, "3 vertices, but no array"},
-        {{3, 1, 0, good, NULL, NULL}, "1 triangles, but no array"},
-        {{3, 0, 1, good, NULL, NULL}, "1 tetrahedra, but no array"},
-        {{3, 1, 0, nan, triangle, NULL}, "vertex 1 (counted from 0) at (1, nan, 0)"},
-        {{3, 1, 0, far, triangle, NULL}, "1e+51"},
-        {{3, 1, 0, good, outside, NULL}, "triangle 0 (counted from 0) names vertex 3 of 3"},
-        {{3, 1, 0, good, negative, NULL}, "vertex -1"},
-        {{3, 0, 1, good, NULL, tetrahedron}, "tetrahedron 0"},
-        {{3, 1, 0, good, edge, NULL}, "none of its 1 triangles has an area"},
+        {{3, 0, 0, good, NULL, NULL, NULL}, "no triangles"},
+        {{0, 0, 0, NULL, NULL, NULL, NULL}, "no triangles"},
+        {{-1, 1, 0, good, triangle, NULL, NULL}, "-1 vertices"},
+        {{3, INT32_MAX, 0, good, triangle, NULL, NULL}, "2147483647 triangles"},
+        {{3, 1, INT32_MIN, good, triangle, NULL, NULL}, "tetrahedra"},
+        {{3, 1, 0, NULL, triangle, NULL, NULL}, "3 vertices, but no array"},
+        {{3, 1, 0, good, NULL, NULL, NULL}, "1 triangles, but no array"},
+        {{3, 0, 1, good, NULL, NULL, NULL}, "1 tetrahedra, but no array"},
+        {{3, 1, 0, nan, triangle, NULL, NULL}, "vertex 1 (counted from 0) at (1, nan, 0)"},
+        {{3, 1, 0, far, triangle, NULL, NULL}, "1e+51"},
+        {{3, 1, 0, good, outside, NULL, NULL}, "triangle 0 (counted from 0) names vertex 3 of 3"},
+        {{3, 1, 0, good, negative, NULL, NULL}, "vertex -1"},
+        {{3, 0, 1, good, NULL, tetrahedron, NULL}, "tetrahedron 0"},
+        {{3, 1, 0, good, edge, NULL, NULL}, "none of its 1 triangles has an area"},
     };
     for (int32_t i = 0; i < STN_COUNT(bad); i++) {
         stn_error err = {STN_OK, ""};

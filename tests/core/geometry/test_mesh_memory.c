@@ -42,13 +42,13 @@ static void fail_each(stn_status (*call)(stn_context *context, const stn_mesh *g
 }
 
 static stn_status create_anew(stn_context *context, const stn_mesh *given, stn_mesh **out, stn_error *err) {
-    stn_mesh_data data = {given->vertex_count, given->triangle_count, 0, given->vertices, given->triangles, NULL};
+    stn_mesh_data data = {given->vertex_count, given->triangle_count, 0, given->vertices, given->triangles, NULL, NULL};
     return stn_mesh_create(context, &data, out, err);
 }
 
 static stn_status create_solid(stn_context *context, const stn_mesh *given, stn_mesh **out, stn_error *err) {
     static const int32_t corners[] = {0, 1, 2, 3};
-    stn_mesh_data data = {given->vertex_count, 0, 1, given->vertices, NULL, corners};
+    stn_mesh_data data = {given->vertex_count, 0, 1, given->vertices, NULL, corners, NULL};
     return stn_mesh_create(context, &data, out, err);
 }
 

@@ -48,7 +48,7 @@ static stn_mesh *random_hull(stn_context *context, stn_random *r) {
     for (int32_t i = 0; i < 18; i++) {
         triangles[3 * i] = i, triangles[3 * i + 1] = i + 1, triangles[3 * i + 2] = i + 2;
     }
-    stn_mesh_data data = {20, 18, 0, vertices, triangles, NULL};
+    stn_mesh_data data = {20, 18, 0, vertices, triangles, NULL, NULL};
     stn_mesh *surface = NULL, *hull = NULL;
     stn_error err;
     assert_ok(stn_mesh_create(context, &data, &surface, &err), err);

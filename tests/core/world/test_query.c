@@ -241,7 +241,7 @@ static stn_mesh *make_hull(stn_context *context) {
             ids[3 * i + k] = (i + k) % 40;
         }
     }
-    const stn_mesh_data data = {40, 40, 0, points, ids, NULL};
+    const stn_mesh_data data = {40, 40, 0, points, ids, NULL, NULL};
     stn_mesh *cloud = NULL, *hull = NULL;
     stn_error err;
     assert_ok(stn_mesh_create(context, &data, &cloud, &err), err);

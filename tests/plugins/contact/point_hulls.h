@@ -18,7 +18,7 @@ static inline stn_mesh *hull_of_points(stn_context *context, const stn_vec3 *poi
     for (int32_t i = 0; i < 3 * count; i++) {
         ids[i] = (i / 3 + i % 3) % count;
     }
-    const stn_mesh_data data = {count, count, 0, (const double *)points, ids, NULL};
+    const stn_mesh_data data = {count, count, 0, (const double *)points, ids, NULL, NULL};
     assert_ok(stn_mesh_create(context, &data, &mesh, &err), err);
     assert_ok(stn_mesh_create_hull(mesh, &hull, &err), err);
     stn_mesh_release(mesh);

@@ -43,7 +43,7 @@ static inline stn_mesh *terrain_mesh(stn_random *r, stn_context *context, int32_
         memcpy(ids + count, random_below(r, 2) == 0 ? one : other, sizeof one);
         count += 6;
     }
-    const stn_mesh_data data = {side * side, count / 3, 0, (const double *)points, ids, NULL};
+    const stn_mesh_data data = {side * side, count / 3, 0, (const double *)points, ids, NULL, NULL};
     stn_mesh *mesh;
     stn_error err;
     assert_ok(stn_mesh_create(context, &data, &mesh, &err), err);
@@ -87,7 +87,7 @@ static inline stn_mesh *terrain_box(stn_context *context, stn_vec3 h, int32_t n)
             }
         }
     }
-    const stn_mesh_data data = {vertices, count / 3, 0, (const double *)points, ids, NULL};
+    const stn_mesh_data data = {vertices, count / 3, 0, (const double *)points, ids, NULL, NULL};
     stn_mesh *mesh;
     stn_error err;
     assert_ok(stn_mesh_create(context, &data, &mesh, &err), err);

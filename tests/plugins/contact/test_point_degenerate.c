@@ -198,7 +198,7 @@ static void a_flat_hull_is_refused(void **state) {
     probe *p = *state;
     const double square[] = {0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0};
     const int32_t ids[] = {0, 1, 2, 0, 2, 3};
-    const stn_mesh_data data = {4, 2, 0, square, ids, NULL};
+    const stn_mesh_data data = {4, 2, 0, square, ids, NULL, NULL};
     stn_mesh *mesh, *hull = NULL;
     stn_error err;
     assert_ok(stn_mesh_create(p->context, &data, &mesh, &err), err);

@@ -122,7 +122,7 @@ static void the_far_side_of_a_plate_is_not_felt(void **state) {
 static stn_mesh *finned_sheet(stn_context *context) {
     static const double points[] = {-1, -1, 0, 0, -1, 0, 1, -1, 0, -1, 1, 0, 0, 1, 0, 1, 1, 0, 0, 0, -0.5};
     static const int32_t ids[] = {0, 1, 4, 0, 4, 3, 1, 2, 5, 1, 5, 4, 1, 4, 6};
-    const stn_mesh_data data = {7, 5, 0, points, ids, NULL};
+    const stn_mesh_data data = {7, 5, 0, points, ids, NULL, NULL};
     stn_mesh *mesh;
     stn_error err;
     assert_ok(stn_mesh_create(context, &data, &mesh, &err), err);

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tetrahedra become a solid: turned positive, repeated and flat ones dropped, faces paired, the boundary found.
+//
+// A flat tetrahedron may go when nothing is torn by that: of the faces which its cluster (flat ones that share faces)
+// bares, all look to the same side, as where a mesher closed a face of the surface with one. Bared faces that look at
+// each other would be the two sides of a slit inside.
+#include "geometry/mesh_build.h"
+#include "geometry/mesh_sets.h"
+#include "geometry/mesh_tuples.h"
+
+typedef struct solid {
+    raw_mesh *mesh;
+    stn_solid_facts *facts;
+    int32_t *given; // (tetrahedron_count) its number as it was given, counted from 0
+    bool *flat;     // (tetrahedron_count) to be dropped
+    tuples faces;   // face i is that of tetrahedron i / 4 opposite to its corner i % 4
+    stn_error *err;
+} solid;
+
+/// Corners of the face opposite to each corner of a positive tetrahedron, counter-clockwise seen from outside.
+static const int32_t face_corner[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
+
+static void face_of(const raw_mesh *mesh, int32_t face, int32_t corners[3]) {
+    for (int32_t k = 0; k < 3; k++) {
+        corners[k] = mesh->tetrahedra[4 * (size_t)(face / 4) + (size_t)face_corner[face % 4][k]];
+    }
+}
+
+static stn_vec3 face_normal(const raw_mesh *mesh, int32_t face) {
+    int32_t c[3];
+    face_of(mesh, face, c);
+    stn_vec3 a = mesh_vertex(mesh->vertices, c[0]);
+    return stn_vec3_cross(stn_vec3_sub(mesh_vertex(mesh->vertices, c[1]), a),
+                          stn_vec3_sub(mesh_vertex(mesh->vertices, c[2]), a));
+}
+
+static bool swap_if_falling(int32_t *a, int32_t *b) {
+    int32_t first = *a;
+    bool falling = first > *b;
+    *a = falling ? *b : first;
+    *b = falling ? first : *b;
+    return falling;
+}
+
+/// Brings the corners into rising order; true when that turned them round.
+static bool rise(int32_t corners[3]) {
+    bool odd = swap_if_falling(&corners[0], &corners[1]);
+    odd ^= swap_if_falling(&corners[1], &corners[2]);
+    return odd ^ swap_if_falling(&corners[0], &corners[1]);
+}
+
+// --------------------------------------------------------------------------------------------------------- volume
+
+/// Six times the volume over the product of three edges: 0 for a flat one, at most 1.
+static double fullness(const stn_vec3 edge[3], stn_vec3 stretch) {
+    stn_vec3 e[3];
+    double size = 1.0;
+    for (int32_t k = 0; k < 3; k++) {
+        e[k] = stn_vec3_make(edge[k].x * stretch.x, edge[k].y * stretch.y, edge[k].z * stretch.z);
+        size *= stn_vec3_norm(e[k]);
+    }
+    double determinant = stn_vec3_dot(e[0], stn_vec3_cross(e[1], e[2]));
+    return size > 0.0 ? determinant / size : 0.0;
+}
+
+/// 1 for a regular tetrahedron, 0 for a flat one.
+static double quality(const stn_vec3 edge[3]) {
+    double longest = 0.0, squares = 0.0;
+    for (int32_t k = 0; k < 3; k++) {
+        longest = fmax(longest, stn_vec3_norm(edge[k]));
+    }
+    if (!(longest > 0.0)) {
+        return 0.0;
+    }
+    stn_vec3 e[3];
+    for (int32_t k = 0; k < 3; k++) {
+        e[k] = stn_vec3_scale(1.0 / longest, edge[k]); // no power of a length leaves the range of numbers
+    }
+    for (int32_t k = 0; k < 3; k++) {
+        stn_vec3 side = stn_vec3_sub(e[(k + 1) % 3], e[k]);
+        squares += stn_vec3_dot(e[k], e[k]) + stn_vec3_dot(side, side);
+    }
+    double volume = stn_vec3_dot(e[0], stn_vec3_cross(e[1], e[2])) / 6.0;
+    return 12.0 * cbrt(9.0 * volume * volume) / squares;
+}
+
+static double inverse_or_one(double x) {
+    return x > 0.0 ? 1.0 / x : 1.0;
+}
+
+/// Turns each one positive and tells which are flat: what rounding leaves of no volume, and slivers, which are flat
+/// also when the box of the mesh is stretched to a cube.
+static int32_t find_flat(solid *s) {
+    raw_mesh *mesh = s->mesh;
+    stn_aabb box = mesh_bounds(mesh);
+    stn_vec3 size = stn_vec3_sub(box.upper, box.lower), one = stn_vec3_make(1.0, 1.0, 1.0);
+    stn_vec3 cube = stn_vec3_make(inverse_or_one(size.x), inverse_or_one(size.y), inverse_or_one(size.z));
+    int32_t count = 0;
+    for (int32_t i = 0; i < mesh->tetrahedron_count; i++) {
+        int32_t *corner = mesh->tetrahedra + 4 * (size_t)i;
+        stn_vec3 origin = mesh_vertex(mesh->vertices, corner[0]), edge[3];
+        for (int32_t k = 0; k < 3; k++) {
+            edge[k] = stn_vec3_sub(mesh_vertex(mesh->vertices, corner[k + 1]), origin);
+        }
+        double full = fullness(edge, one);
+        s->flat[i] = !(fabs(full) > 1e-14) || !(fabs(fullness(edge, cube)) > 1e-9);
+        count += s->flat[i];
+        if (full < 0.0) {
+            int32_t swap = corner[2];
+            corner[2] = corner[3];
+            corner[3] = swap;
+            s->facts->inverted_count += !s->flat[i];
+        }
+        if (!s->flat[i]) {
+            s->facts->least_quality = fmin(s->facts->least_quality, quality(edge));
+        }
+    }
+    return count;
+}
+
+// ----------------------------------------------------------------------------------------------------- duplicates
+
+/// Keeps the tetrahedra that are not marked, in their order.
+static void drop_marked(solid *s, const bool *marked) {
+    raw_mesh *mesh = s->mesh;
+    int32_t kept = 0;
+    for (int32_t i = 0; i < mesh->tetrahedron_count; i++) {
+        if (!marked[i]) {
+            for (size_t k = 0; k < 4; k++) {
+                mesh->tetrahedra[4 * (size_t)kept + k] = mesh->tetrahedra[4 * (size_t)i + k];
+            }
+            s->given[kept] = s->given[i];
+            kept++;
+        }
+    }
+    mesh->tetrahedron_count = kept;
+}
+
+static void sort_four(int32_t id[4]) {
+    swap_if_falling(&id[0], &id[1]);
+    swap_if_falling(&id[2], &id[3]);
+    swap_if_falling(&id[0], &id[2]);
+    swap_if_falling(&id[1], &id[3]);
+    swap_if_falling(&id[1], &id[2]);
+}
+
+/// Of tetrahedra with the same corners the first stays.
+static stn_status drop_duplicates(solid *s) {
+    raw_mesh *mesh = s->mesh;
+    tuples corners;
+    stn_status status = tuples_create(mesh->context, 4, mesh->tetrahedron_count, &corners, s->err);
+    for (int32_t i = 0; i < mesh->tetrahedron_count && status == STN_OK; i++) {
+        int32_t *id = corners.ids + 4 * (size_t)i;
+        for (size_t k = 0; k < 4; k++) {
+            id[k] = mesh->tetrahedra[4 * (size_t)i + k];
+        }
+        sort_four(id);
+    }
+    if (status == STN_OK) {
+        status = tuples_sort(&corners, mesh->vertex_count, s->err);
+    }
+    if (status == STN_OK) {
+        bool *again = s->flat; // not in use yet
+        for (int32_t i = 0, end; i < corners.count; i = end) {
+            end = tuples_end(&corners, i);
+            for (int32_t k = i; k < end; k++) {
+                again[corners.order[k]] = k > i;
+                s->facts->duplicate_count += k > i;
+            }
+        }
+        if (s->facts->duplicate_count > 0) {
+            drop_marked(s, again);
+        }
+    }
+    tuples_clear(&corners);
+    return status;
+}
+
+// ---------------------------------------------------------------------------------------------------------- faces
+
+static stn_status sort_faces(solid *s) {
+    raw_mesh *mesh = s->mesh;
+    stn_status status = tuples_create(mesh->context, 3, 4 * mesh->tetrahedron_count, &s->faces, s->err);
+    if (status == STN_OK) {
+        for (int32_t i = 0; i < s->faces.count; i++) {
+            face_of(mesh, i, s->faces.ids + 3 * (size_t)i);
+            rise(s->faces.ids + 3 * (size_t)i);
+        }
+        status = tuples_sort(&s->faces, mesh->vertex_count, s->err);
+    }
+    return status;
+}
+
+/// The faces at [from, end) that are not of flat tetrahedra: at most two, which see it from different sides.
+static stn_status sides_of(const solid *s, int32_t from, int32_t end, int32_t side[2], int32_t *count) {
+    *count = 0;
+    for (int32_t i = from; i < end; i++) {
+        int32_t face = s->faces.order[i];
+        if (s->flat[face / 4]) {
+            continue;
+        }
+        int32_t first[3], second[3];
+        if (*count > 0) {
+            face_of(s->mesh, side[0], first);
+            face_of(s->mesh, face, second);
+        }
+        if (*count == 2 || (*count == 1 && rise(first) == rise(second))) {
+            return stn_fail(s->err, STN_ERR_ARGUMENT,
+                            "mesh: tetrahedra %d and %d (counted from 0) lie on the same side of a face that they "
+                            "share: they overlap; mesh the solid anew",
+                            s->given[side[0] / 4], s->given[face / 4]);
+        }
+        side[(*count)++] = face;
+    }
+    return STN_OK;
+}
+
+/// Writes the triangles that have a solid on one side alone, when there is room for them; counts them and the parts.
+static stn_status collect_boundary(const solid *s, int32_t *triangles, int32_t *count) {
+    mesh_sets parts;
+    stn_status status = mesh_sets_create(s->mesh->context, s->mesh->tetrahedron_count, &parts, s->err);
+    *count = 0;
+    for (int32_t i = 0, end; i < s->faces.count && status == STN_OK; i = end) {
+        int32_t side[2] = {0}, sides = 0;
+        end = tuples_end(&s->faces, i);
+        status = sides_of(s, i, end, side, &sides);
+        if (status == STN_OK && sides == 2) {
+            mesh_sets_join(&parts, side[0] / 4, side[1] / 4);
+        }
+        if (status == STN_OK && sides == 1) {
+            if (triangles != NULL) {
+                face_of(s->mesh, side[0], triangles + 3 * (size_t)*count);
+            }
+            ++*count;
+        }
+    }
+    s->facts->part_count = 0;
+    for (int32_t i = 0; i < s->mesh->tetrahedron_count && status == STN_OK; i++) {
+        s->facts->part_count += !s->flat[i] && mesh_sets_find(&parts, i) == i;
+    }
+    mesh_sets_clear(&parts);
+    return status;
+}
+
+// ------------------------------------------------------------------------------------------------ dropping flat ones
+
+/// Joins flat tetrahedra that share a face.
+static void join_clusters(const solid *s, mesh_sets *clusters) {
+    for (int32_t i = 0, end; i < s->faces.count; i = end) {
+        int32_t first = -1;
+        end = tuples_end(&s->faces, i);
+        for (int32_t k = i; k < end; k++) {
+            int32_t tetrahedron = s->faces.order[k] / 4;
+            if (s->flat[tetrahedron]) {
+                first = first < 0 ? tetrahedron : first;
+                mesh_sets_join(clusters, first, tetrahedron);
+            }
+        }
+    }
+}
+
+/// The faces that a cluster bares must look to one side.
+static stn_status check_bared(const solid *s, mesh_sets *clusters, int32_t *first_bared) {
+    for (int32_t i = 0, end; i < s->faces.count; i = end) {
+        int32_t side[2] = {0}, sides = 0, flat = -1;
+        end = tuples_end(&s->faces, i);
+        stn_status status = sides_of(s, i, end, side, &sides);
+        for (int32_t k = i; k < end; k++) {
+            flat = s->flat[s->faces.order[k] / 4] ? s->faces.order[k] / 4 : flat;
+        }
+        if (status != STN_OK || sides != 1 || flat < 0) {
+            if (status != STN_OK) {
+                return status;
+            }
+            continue;
+        }
+        int32_t *first = &first_bared[mesh_sets_find(clusters, flat)];
+        if (*first < 0) {
+            *first = side[0];
+        } else if (!(stn_vec3_dot(face_normal(s->mesh, *first), face_normal(s->mesh, side[0])) > 0.0)) {
+            return stn_fail(s->err, STN_ERR_ARGUMENT,
+                            "mesh: tetrahedron %d (counted from 0) has no volume, and dropping it would tear the solid "
+                            "open; mesh the solid anew",
+                            s->given[flat]);
+        }
+    }
+    return STN_OK;
+}
+
+static stn_status check_flat(const solid *s) {
+    mesh_sets clusters;
+    int32_t count = s->mesh->tetrahedron_count;
+    stn_status status = mesh_sets_create(s->mesh->context, count, &clusters, s->err);
+    int32_t *first_bared = stn_allocate(s->mesh->context, (size_t)count, sizeof *first_bared);
+    if (status == STN_OK && first_bared == NULL) {
+        status = stn_fail(s->err, STN_ERR_MEMORY, "mesh: out of memory for its flat tetrahedra");
+    }
+    if (status == STN_OK) {
+        for (int32_t i = 0; i < count; i++) {
+            first_bared[i] = -1;
+        }
+        join_clusters(s, &clusters);
+        status = check_bared(s, &clusters, first_bared);
+    }
+    stn_release(s->mesh->context, first_bared);
+    mesh_sets_clear(&clusters);
+    return status;
+}
+
+// --------------------------------------------------------------------------------------------------------- in order
+
+static stn_status make_solid(solid *s) {
+    raw_mesh *mesh = s->mesh;
+    int32_t count = 0, *triangles = NULL;
+    stn_status status = drop_duplicates(s);
+    if (status != STN_OK) {
+        return status;
+    }
+    s->facts->flat_count = find_flat(s);
+    if (s->facts->flat_count == mesh->tetrahedron_count) {
+        return stn_fail(s->err, STN_ERR_ARGUMENT, "mesh: none of its %d tetrahedra has a volume",
+                        mesh->tetrahedron_count);
+    }
+    status = sort_faces(s);
+    if (status == STN_OK && s->facts->flat_count > 0) {
+        status = check_flat(s);
+    }
+    if (status == STN_OK) {
+        status = collect_boundary(s, NULL, &count);
+    }
+    if (status == STN_OK) {
+        triangles = stn_allocate(mesh->context, 3 * (size_t)count, sizeof *triangles);
+        status = triangles != NULL ? collect_boundary(s, triangles, &count)
+                                   : stn_fail(s->err, STN_ERR_MEMORY, "mesh: out of memory for its boundary");
+    }
+    if (status == STN_OK) {
+        stn_release(mesh->context, mesh->triangles);
+        mesh->triangles = triangles;
+        mesh->triangle_count = count;
+        triangles = NULL;
+    }
+    if (status == STN_OK && s->facts->flat_count > 0) {
+        drop_marked(s, s->flat);
+    }
+    stn_release(mesh->context, triangles);
+    return status;
+}
+
+stn_status mesh_make_solid(raw_mesh *mesh, stn_solid_facts *facts, stn_error *err) {
+    size_t count = (size_t)mesh->tetrahedron_count;
+    solid s = {.mesh = mesh, .facts = facts, .err = err};
+    s.given = stn_allocate(mesh->context, count, sizeof *s.given);
+    s.flat = stn_allocate(mesh->context, count, sizeof *s.flat);
+    *facts = (stn_solid_facts){.curved_count = mesh->curved_count, .least_quality = 1.0};
+    stn_status status = STN_OK;
+    if (s.given == NULL || s.flat == NULL) {
+        status = stn_fail(err, STN_ERR_MEMORY, "mesh: out of memory for its tetrahedra");
+    }
+    for (size_t i = 0; i < count && status == STN_OK; i++) {
+        s.given[i] = (int32_t)i;
+    }
+    if (status == STN_OK) {
+        status = make_solid(&s);
+    }
+    if (status == STN_OK) {
+        status = mesh_count_touching(mesh, &facts->touching_count, err);
+    }
+    if (status == STN_OK && mesh->extents != NULL) {
+        status = mesh_finish_extents(mesh, &facts->raised_count, err);
+    }
+    tuples_clear(&s.faces);
+    stn_release(mesh->context, s.given);
+    stn_release(mesh->context, s.flat);
+    return status;
+}
+
+stn_status mesh_pair_faces(const raw_mesh *mesh, int32_t *other, stn_error *err) {
+    solid s = {.mesh = (raw_mesh *)mesh, .err = err};
+    stn_status status = sort_faces(&s);
+    for (int32_t i = 0, end; i < s.faces.count && status == STN_OK; i = end) {
+        end = tuples_end(&s.faces, i);
+        int32_t a = s.faces.order[i], b = s.faces.order[end - 1];
+        other[a] = end - i == 2 ? b / 4 : -1;
+        other[b] = end - i == 2 ? a / 4 : -1;
+    }
+    tuples_clear(&s.faces);
+    return status;
+}
