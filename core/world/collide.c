@@ -264,10 +264,9 @@ static void begin_contacts(stn_world *world) {
     world->contacts.capacity = world->contacts.contacts != NULL ? expected : 0;
 }
 
-stn_status stn_world_collide_pairs(const stn_world *world, const stn_model *model, void *prepared,
+stn_status stn_world_collide_pairs(const stn_instance *contact, const stn_model *model, void *prepared,
                                    const stn_contact_pair *pairs, int32_t count, stn_arena *arena, stn_contact_set *set,
                                    stn_error *err) {
-    const stn_instance *contact = world->plugin[STN_KIND_CONTACT];
     stn_answer_begin(err);
     stn_status status =
         contact->desc->ops.contact->collide(contact->self, model, prepared, pairs, count, arena, set, err);
@@ -282,6 +281,7 @@ stn_status stn_world_collide_pairs(const stn_world *world, const stn_model *mode
 static stn_status collide_found(stn_world *world, const stn_broadphase_pair *found, int32_t count, reach_query *query,
                                 const double *speed, stn_error *err) {
     enum { BATCH = 256 };
+    const stn_instance *contact = world->plugin[STN_KIND_CONTACT];
     int32_t capacity = count < BATCH ? count : BATCH;
     stn_contact_pair *pairs = STN_ARENA(world->arena, capacity, stn_contact_pair);
     if (pairs == NULL) {
@@ -292,7 +292,7 @@ static stn_status collide_found(stn_world *world, const stn_broadphase_pair *fou
         for (int32_t i = 0; i < size; i++) {
             fill_pair(world, &found[begin + i], query, speed, &pairs[i]);
         }
-        stn_status status = stn_world_collide_pairs(world, world->model, world->contact_prepared, pairs, size,
+        stn_status status = stn_world_collide_pairs(contact, world->model, world->contact_prepared, pairs, size,
                                                     world->arena, &world->contacts, err);
         if (status < 0) {
             return status;

@@ -52,17 +52,6 @@ static bool handles_in_an_order(const stn_instance *contact, const stn_geometry 
     return handles(contact, a, b) || handles(contact, b, a);
 }
 
-/// "robot/link (type)".
-static void name_geometry(const stn_model *model, const stn_geometry *g, char *text, size_t size) {
-    const char *type = stn_shape_name(g->shape.type);
-    if (g->link < 0) {
-        snprintf(text, size, "%s (%s)", g->body == 0 ? "the world" : "a node", type);
-    } else {
-        const stn_link *link = &model->links[g->link];
-        snprintf(text, size, "%s/%s (%s)", model->robots[link->robot].name, link->name, type);
-    }
-}
-
 /// A geometry of no model.
 static stn_geometry make_simple(stn_shape shape, bool compliant) {
     stn_geometry g = {.shape = shape, .node = -1, .collision = true, .category = 1, .mask = 1, .mesh = -1};
@@ -132,19 +121,21 @@ static stn_status check_compliant(const stn_world *world, const look_list *list,
     const stn_model *model = world->model;
     const stn_plugin_desc *contact = world->plugin[STN_KIND_CONTACT]->desc;
     for (int32_t i = 0; i < list->count; i++) {
-        const stn_geometry *g = &model->geometries[list->items[i].geometry];
+        int32_t index = list->items[i].geometry;
+        const stn_geometry *g = &model->geometries[index];
         stn_geometry rigid = *g;
         rigid.material.modulus = INFINITY;
         if (!list->items[i].handled && stn_geometry_is_compliant(g) && is_handled(world, &rigid, list)) {
             char name[200];
-            name_geometry(model, g, name, sizeof name);
-            return stn_fail(err, STN_ERR_UNSUPPORTED,
-                            "%s%s%s is compliant, for which contact model %s knows no pressure field: %smake it rigid "
-                            "(modulus infinite)",
-                            g->where, g->where[0] != '\0' ? ": " : "", name, contact->id,
-                            g->shape.type == STN_SHAPE_MESH
-                                ? "give a file of tetrahedra (.vtk, .msh), let the mesh be its convex hull, or "
-                                : "");
+            stn_describe_geometry(model, index, name, sizeof name);
+            return stn_fail(
+                err, STN_ERR_UNSUPPORTED,
+                "%s%s%s (%s) is compliant, for which contact model %s knows no pressure field: %smake it rigid "
+                "(modulus infinite)",
+                g->where, g->where[0] != '\0' ? ": " : "", name, stn_shape_name(g->shape.type), contact->id,
+                g->shape.type == STN_SHAPE_MESH
+                    ? "give a file of tetrahedra (.vtk, .msh), let the mesh be its convex hull, or "
+                    : "");
         }
     }
     return STN_OK;
@@ -531,10 +522,10 @@ static stn_status fail_gap(const pair_table *t, int32_t first, stn_error *err) {
     const stn_instance *contact = t->world->plugin[STN_KIND_CONTACT];
     bool both_rigid = wants_compliance(contact, a, b);
     char name_a[200], name_b[200];
-    name_geometry(model, a, name_a, sizeof name_a);
-    name_geometry(model, b, name_b, sizeof name_b);
-    return stn_fail(err, STN_ERR_UNSUPPORTED, "contact model %s has no contact between %s and %s%s", contact->desc->id,
-                    name_a, name_b,
+    stn_describe_geometry(model, t->world->collider[first], name_a, sizeof name_a);
+    stn_describe_geometry(model, t->world->collider[second], name_b, sizeof name_b);
+    return stn_fail(err, STN_ERR_UNSUPPORTED, "contact model %s has no contact between %s (%s) and %s (%s)%s",
+                    contact->desc->id, name_a, stn_shape_name(a->shape.type), name_b, stn_shape_name(b->shape.type),
                     both_rigid ? ", which are both rigid: give one of them a modulus, exclude the pair, or choose a "
                                  "contact model that has contacts of rigid bodies too"
                                : ": use other shapes, or exclude the pair");

@@ -52,7 +52,7 @@ static double box_reach(const stn_aabb *a, const stn_aabb *b) {
 }
 
 static bool handles(const search *s, int32_t a, int32_t b) {
-    const stn_instance *contact = s->world->plugin[STN_KIND_CONTACT];
+    const stn_instance *contact = s->scene->contact;
     int32_t first = a < b ? a : b, second = a < b ? b : a;
     return a != b && contact->desc->ops.contact->handles(contact->self, &s->model->geometries[first],
                                                          &s->model->geometries[second]);
@@ -130,7 +130,8 @@ static stn_contact_pair make_pair(const search *s, int32_t a, int32_t b, double 
 
 static stn_status run(search *s, const stn_contact_pair *pairs, int32_t count, stn_error *err) {
     s->set = (stn_contact_set){.arena = s->scene->arena};
-    return stn_world_collide_pairs(s->world, s->model, s->prepared, pairs, count, s->scene->arena, &s->set, err);
+    return stn_world_collide_pairs(s->scene->contact, s->model, s->prepared, pairs, count, s->scene->arena, &s->set,
+                                   err);
 }
 
 static void note_pair(search *s, int32_t a, int32_t b) {
@@ -205,9 +206,9 @@ static stn_status bound(search *s, stn_error *err) {
     each_near(s, &s->certain, note_bound);
     if (!s->handled && s->refused_a >= 0) {
         const stn_geometry *a = &s->model->geometries[s->refused_a], *b = &s->model->geometries[s->refused_b];
-        return stn_fail(
-            err, STN_ERR_UNSUPPORTED, "query: contact model %s has no contact between shapes of these types (%s, %s)",
-            s->world->plugin[STN_KIND_CONTACT]->desc->id, stn_shape_name(a->shape.type), stn_shape_name(b->shape.type));
+        return stn_fail(err, STN_ERR_UNSUPPORTED,
+                        "query: contact model %s has no contact between shapes of these types (%s, %s)",
+                        s->scene->contact->desc->id, stn_shape_name(a->shape.type), stn_shape_name(b->shape.type));
     }
     return STN_OK;
 }
@@ -330,7 +331,7 @@ stn_status stn_world_distance(stn_world *world, const stn_query *a, const stn_qu
     }
     *out = nothing;
     s.model = world->model;
-    s.prepared = world->contact_prepared;
+    s.prepared = query_scene_prepared(world, s.scene);
     if (isnan(max)) {
         return stn_fail(err, STN_ERR_ARGUMENT, "distance: max = %g m must be a number", max);
     }

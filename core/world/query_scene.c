@@ -14,8 +14,12 @@ void stn_world_release_scene(stn_world *world) {
         return;
     }
     if (scene->prepared != NULL) {
-        world->plugin[STN_KIND_CONTACT]->desc->ops.contact->release(scene->prepared);
+        scene->contact->desc->ops.contact->release(scene->prepared);
     }
+    if (scene->own_prepared != NULL) {
+        scene->own->desc->ops.contact->release(scene->own_prepared);
+    }
+    stn_instance_destroy(scene->own);
     if (scene->probed != NULL) {
         stn_release(world->context, (void *)scene->probed->face.geometries);
         stn_release(world->context, (void *)scene->probed->filter);
@@ -28,6 +32,23 @@ void stn_world_release_scene(stn_world *world) {
     stn_arena_destroy(scene->arena);
     stn_release(world->context, scene);
     world->scene = NULL;
+}
+
+/// The contact model that queries ask.
+static stn_status choose_contact(stn_world *world, query_scene *scene, stn_error *err) {
+    scene->contact = world->plugin[STN_KIND_CONTACT];
+    const stn_contact_ops *ops = scene->contact->desc->ops.contact;
+    if (ops->size <= offsetof(stn_contact_ops, no_distances) || !ops->no_distances) {
+        return STN_OK;
+    }
+    stn_status status = stn_instance_create(world->context, STN_KIND_CONTACT,
+                                            stn_world_standard_plugin(STN_KIND_CONTACT), NULL, 0, &scene->own, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    scene->contact = scene->own;
+    ops = scene->own->desc->ops.contact;
+    return ops->prepare != NULL ? ops->prepare(scene->own->self, world->model, &scene->own_prepared, err) : STN_OK;
 }
 
 static stn_status make_scene(stn_world *world, stn_error *err) {
@@ -46,6 +67,11 @@ static stn_status make_scene(stn_world *world, stn_error *err) {
         return stn_fail(err, STN_ERR_MEMORY, "query: out of memory");
     }
     world->scene_stale = true;
+    stn_status status = choose_contact(world, scene, err);
+    if (status < 0) {
+        stn_world_release_scene(world);
+        return status;
+    }
     return STN_OK;
 }
 
@@ -156,7 +182,7 @@ stn_status query_scene_probe(stn_world *world, query_scene *scene, const stn_sha
     if (known) {
         return STN_OK;
     }
-    const stn_instance *contact = world->plugin[STN_KIND_CONTACT];
+    const stn_instance *contact = scene->contact;
     const stn_contact_ops *ops = contact->desc->ops.contact;
     if (scene->prepared != NULL) {
         ops->release(scene->prepared);

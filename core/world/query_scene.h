@@ -9,18 +9,25 @@
 #include "world/world.h"
 
 typedef struct query_scene {
-    int32_t count;        // geometries of the model; the probe, where there is one, has this number
-    stn_pose *pose;       // (count + 1)
-    stn_aabb *box;        // (count + 1), a little larger than the shapes
-    box_tree tree;        // over the boxes of the geometries, without the probe
-    stn_arena *arena;     // one query
-    model_object *probed; // the model with one geometry more, on body 0; NULL before the first probe
-    void *prepared;       // of the contact model for it
+    int32_t count;               // geometries of the model; the probe, where there is one, has this number
+    stn_pose *pose;              // (count + 1)
+    stn_aabb *box;               // (count + 1), a little larger than the shapes
+    box_tree tree;               // over the boxes of the geometries, without the probe
+    stn_arena *arena;            // one query
+    const stn_instance *contact; // that is asked: the world's, or `own`
+    stn_instance *own;           // NULL: the world's tells distances
+    void *own_prepared;          // of `own` for the world's model
+    model_object *probed;        // the model with one geometry more, on body 0; NULL before the first probe
+    void *prepared;              // of the contact model for it
     bool probe_prepared;
 } query_scene;
 
 /// The world's scene at its present state, its arena empty.
 stn_status query_scene_of(stn_world *world, const char *what, query_scene **out, stn_error *err);
+/// What the contact model that is asked has prepared for the world's model.
+static inline void *query_scene_prepared(const stn_world *world, const query_scene *scene) {
+    return scene->own != NULL ? scene->own_prepared : world->contact_prepared;
+}
 /// Puts a shape into the scene as its probe and prepares the contact model for it.
 stn_status query_scene_probe(stn_world *world, query_scene *scene, const stn_shape *shape, const stn_pose *pose,
                              stn_error *err);

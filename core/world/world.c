@@ -16,6 +16,15 @@ static const struct {
     {STN_KIND_FACTOR, offsetof(stn_world_options, factor), NULL},
 };
 
+const char *stn_world_standard_plugin(stn_kind kind) {
+    for (int32_t i = 0; i < STN_COUNT(world_plugins); i++) {
+        if (world_plugins[i].kind == kind) {
+            return world_plugins[i].standard;
+        }
+    }
+    return NULL;
+}
+
 stn_world_options stn_world_options_default(void) {
     return (stn_world_options){.dt = 2e-3, .gravity = {0.0, 0.0, -9.81}, .threads = 1, .seed = 1};
 }

@@ -164,6 +164,9 @@ stn_law stn_world_law(const stn_world *world);
 size_t stn_world_memory_bytes(const stn_world *world, stn_kind kind); // per constraint
 stn_status stn_world_state_changed(stn_world *world, stn_error *err); // controllers were added: state grows
 
+// world.c
+const char *stn_world_standard_plugin(stn_kind kind); // of a world that chooses none; NULL: none
+
 // describe.c
 /// "robot/link", "robot" where the two are the same, "the world", "a deformable".
 void stn_describe_geometry(const stn_model *model, int32_t geometry, char *text, size_t size);
@@ -206,8 +209,8 @@ static inline void set_relaxation(stn_pair_material *material, double dt) {
         material->patch_relaxation_time = dt;
     }
 }
-/// Asks the contact model about pairs of a model's geometries; `prepared` is that model's.
-stn_status stn_world_collide_pairs(const stn_world *world, const stn_model *model, void *prepared,
+/// Asks a contact model about pairs of a model's geometries; `prepared` is that model's.
+stn_status stn_world_collide_pairs(const stn_instance *contact, const stn_model *model, void *prepared,
                                    const stn_contact_pair *pairs, int32_t count, stn_arena *arena, stn_contact_set *set,
                                    stn_error *err);
 

@@ -97,7 +97,7 @@ stn.test("what a compliant shape lacks is told with its line", function()
   refused(function(world)
     world:ground { name = "floor" }
     world:sphere { radius = 0.1, xyz = { 0, 0, 1 }, name = "ball" }
-  end, "no contact between floor/floor (half_space) and ball/ball (sphere), which are both rigid: give one of them a modulus")
+  end, "no contact between floor (half_space) and ball (sphere), which are both rigid: give one of them a modulus")
 end)
 
 stn.test("a modulus that a robot is given is that of all its shapes", function()
@@ -114,4 +114,16 @@ stn.test("a modulus that a robot is given is that of all its shapes", function()
       stn.fails(function() world:step() end, "which are both rigid")
     end
   end
+end)
+
+stn.test("distances are those of the shapes, whatever patches do", function()
+  local world = soft_world()
+  world:ground { modulus = 1e6, slab_thickness = 0.1 }
+  local box = world:box { size = { 0.2, 0.2, 0.2 }, xyz = { 0, 0, 0.15 }, modulus = 1e6, name = "box", fixed = true }
+  local ball = world:sphere { radius = 0.1, xyz = { 0, 0, 0.34 }, name = "ball", fixed = true }
+  world:step()
+  stn.near(world:distance(box, ball).distance, -0.01, 1e-9, "overlap")
+  stn.near(world:distance(box, "ground1").distance, 0.05, 1e-12, "gap")
+  stn.near(world:nearest { point = { 0.3, 0, 0.15 } }.distance, 0.15, 1e-8, "from the ground")
+  assert(#world:overlap { "sphere", radius = 0.05, xyz = { 0.14, 0, 0.2 } } == 1)
 end)

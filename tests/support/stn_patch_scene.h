@@ -100,8 +100,8 @@ static inline stn_problem *scene_patch_gripper(scene *s, int32_t side, double gr
     }
     for (int32_t finger = 0; finger < 2; finger++) {
         double out = finger == 0 ? -1.0 : 1.0;
-        patch_side x = patch_point(0, PATCH_DOFS, stn_vec3_make(0.03 * out, 0.0, -0.1), 6 + finger,
-                                   stn_vec3_make(-out, 0.0, 0.0));
+        patch_side x =
+            patch_point(0, PATCH_DOFS, stn_vec3_make(0.03 * out, 0.0, -0.1), 6 + finger, stn_vec3_make(-out, 0.0, 0.0));
         for (int32_t i = 0; i < PATCH_DOFS * PATCH_DOFS; i++) {
             int32_t a = i / PATCH_DOFS, b = i % PATCH_DOFS;
             A[i] += masses[1] * (x.J[a] * x.J[b] + x.J[8 + a] * x.J[8 + b] + x.J[16 + a] * x.J[16 + b]);

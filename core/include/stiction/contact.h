@@ -121,6 +121,9 @@ typedef struct stn_contact_ops {
     /// OPTIONAL; 0 without. How far outside of the shape its contacts begin, whatever the margin of a pair [m]: boxes
     /// of the broad phase are grown by it. Asked once per geometry when the world is compiled. [setup]
     double (*margin)(const void *self, const stn_geometry *geometry);
+    /// Its contacts, such as faces of patches, do not tell how far shapes are apart: queries ask the contact model that
+    /// a world without choices has instead.
+    bool no_distances;
 } stn_contact_ops;
 
 #ifdef __cplusplus

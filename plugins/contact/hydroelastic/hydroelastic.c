@@ -189,7 +189,8 @@ static const stn_contact_ops ops = {.size = sizeof ops,
                                     .release = release,
                                     .collide = collide,
                                     .moving_surfaces = true,
-                                    .margin = margin};
+                                    .margin = margin,
+                                    .no_distances = true};
 
 static const char *const capabilities[] = {"modulus", "dissipation", NULL};
 

@@ -254,9 +254,13 @@ static bool plain_gap(const stn_model *model, const config *c, int32_t pair[2]) 
 
 static void name_geometry(const stn_model *model, int32_t geometry, char *text, size_t size) {
     const stn_geometry *g = &model->geometries[geometry];
-    const stn_link *link = g->link >= 0 ? &model->links[g->link] : NULL;
-    snprintf(text, size, "%s%s%s (%s)", link != NULL ? model->robots[link->robot].name : "", link != NULL ? "/" : "",
-             link != NULL ? link->name : (g->body == 0 ? "the world" : "a node"), stn_shape_name(g->shape.type));
+    const char *type = stn_shape_name(g->shape.type);
+    if (g->link < 0) {
+        snprintf(text, size, "%s (%s)", g->body == 0 ? "the world" : "a deformable", type);
+    } else {
+        const stn_link *link = &model->links[g->link];
+        snprintf(text, size, "%s/%s (%s)", model->robots[link->robot].name, link->name, type);
+    }
 }
 
 static void first_pair_without_contact_is_named(void **state) {
@@ -488,7 +492,7 @@ static void world_that_could_not_be_compiled_says_so_again(void **state) {
         stn_error err = {0};
         assert_int_equal(k == 1 ? stn_world_compile(world, &err) : stn_world_step(world, &err), STN_ERR_UNSUPPORTED);
         assert_int_equal(err.status, STN_ERR_UNSUPPORTED);
-        assert_non_null(strstr(err.text, "no contact between the world (half_space) and ball/ball (sphere)"));
+        assert_non_null(strstr(err.text, "no contact between the world (half_space) and ball (sphere)"));
     }
     stn_error err;
     assert_null(stn_world_model(world));
