@@ -166,6 +166,32 @@ static void a_patch_that_is_put_elsewhere_begins_anew(void **state) {
     stn_world_destroy(world);
 }
 
+/// Soft rubber on rigid ground, about 100 faces that are others in every step: after 0.4 s it rolls as without.
+static void a_ball_that_rolls_is_not_braked(void **state) {
+    double speed[2];
+    for (int32_t held = 0; held < 2; held++) {
+        stn_world_options options = stn_world_options_default();
+        stn_geometry_spec ball = stn_geometry_spec_default(stn_shape_sphere(0.1));
+        const double v[6] = {0.5, 0.0, 0.0, 0.0, 5.3, 0.0};
+        stn_error err;
+        options.contact.id = "hydroelastic";
+        options.stiction = held == 1;
+        ball.material.modulus = 1e5;
+        ball.field.resolution = 0.01;
+        stn_world *world = scene_world(*state, &options);
+        scene_ground(world);
+        scene_body(world, "ball", 1.0, &ball, stn_vec3_make(0.0, 0.0, 0.0946));
+        assert_ok(stn_world_compile(world, &err), err);
+        assert_ok(stn_world_set_v(world, v, &err), err);
+        scene_steps(world, 200);
+        assert_true(stn_world_observation(world)->contacts->count > 80);
+        assert_true(velocity(world)[4] > 4.0);
+        speed[held] = velocity(world)[0];
+        stn_world_destroy(world);
+    }
+    assert_near(speed[1], speed[0], 1e-5 * speed[0]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_box_on_a_slope_stays_where_it_is),
@@ -174,6 +200,7 @@ int main(void) {
         cmocka_unit_test(a_box_that_slides_slides_as_without),
         cmocka_unit_test(what_slid_is_not_drawn_back),
         cmocka_unit_test(states_hold_the_anchors_of_patches),
+        cmocka_unit_test(a_ball_that_rolls_is_not_braked),
         cmocka_unit_test(a_patch_that_is_put_elsewhere_begins_anew),
     };
     return cmocka_run_group_tests(tests, setup, scene_teardown);
