@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What patches did in a step as a whole, from their faces: as stn_observation_patch of the core has it.
+// What patches did in a step as a whole, from their faces: as stn_observation_patch of the core has it, to what was rounded.
 
 import { partsOf, STATE } from "./contacts.js";
 
@@ -39,8 +39,8 @@ export function patchWith(contacts, patches, frame, key) {
  * @property {number[]} center  of pressure [m] @property {number[]} torque  about it [N m]
  * @property {number[]} axis  mean normal, from a into b
  * @property {number} area  of the faces with force [m^2]
- * @property {number} mean @property {number} max  pressure that acts: force / area [Pa]
- * @property {number} field  largest pressure at a corner when the step began [Pa]
+ * @property {number} mean  pressure that acts: force / area [Pa]
+ * @property {number} max  largest pressure at a corner when the step began; small faces are rounded too much to tell what acts on them [Pa]
  * @property {number} slip  the fastest [m/s] @property {number} gap  the deepest [m]
  */
 
@@ -50,9 +50,9 @@ export function reportOf(contacts, patches, patch) {
   const sum = { normal: [0, 0, 0], friction: [0, 0, 0], torque: [0, 0, 0], byForce: [0, 0, 0], byOne: [0, 0, 0], axis: [0, 0, 0] };
   const add = (name, values, factor = 1) => values.forEach((value, c) => (sum[name][c] += factor * value));
   const out = { a: contacts.geometryA[origin / 3], b: contacts.geometryB[origin / 3], faces: end - begin, sticking: 0, slipping: 0,
-    pressing: 0, area: 0, mean: 0, max: 0, field: 0, slip: 0, gap: Infinity };
+    pressing: 0, area: 0, max: 0, slip: 0, gap: Infinity };
   for (let face = begin; face < end; face++) {
-    const k = patches.contact[face], parts = partsOf(contacts, k), area = areaOf(patches, face);
+    const k = patches.contact[face], parts = partsOf(contacts, k);
     const unit = [...contacts.normal.subarray(3 * k, 3 * k + 3)];
     const arm = unit.map((_, c) => contacts.point[3 * k + c] - contacts.point[origin + c]);
     add("normal", unit, parts.normal);
@@ -63,12 +63,11 @@ export function reportOf(contacts, patches, patch) {
     add("axis", unit, parts.normal || 1e-9);
     out.pressing += parts.normal;
     out.gap = Math.min(out.gap, contacts.gap[k]);
-    for (let c = patches.corner[face]; c < patches.corner[face + 1]; c++) out.field = Math.max(out.field, patches.pressure[c]);
+    for (let c = patches.corner[face]; c < patches.corner[face + 1]; c++) out.max = Math.max(out.max, patches.pressure[c]);
     if (contacts.state[k] === STATE.open) continue;
     out.sticking += Number(contacts.state[k] === STATE.stick);
     out.slipping += Number(contacts.state[k] === STATE.slip);
-    out.area += area;
-    out.max = Math.max(out.max, area > 0 ? parts.normal / area : 0);
+    out.area += areaOf(patches, face);
     out.slip = Math.max(out.slip, contacts.slip[k]);
   }
   const arm = out.pressing > 0 ? sum.byForce.map((value) => value / out.pressing) : sum.byOne.map((value) => value / Math.max(out.faces, 1));

@@ -8,6 +8,7 @@ import { EDGE_COLOUR, pressureColour } from "./palette.js";
 
 const FRONT = { polygonOffset: true, polygonOffsetFactor: -2, polygonOffsetUnits: -2 };
 const BEHIND = { opacity: 0.75, depthFunc: THREE.GreaterDepth };
+const THINNEST = 0.6; // opacity without pressure: wide patches that hardly press hide little
 
 export class PatchFaces {
   constructor() {
@@ -39,7 +40,7 @@ export class PatchFaces {
     const place = new THREE.BufferAttribute(patches.point.subarray(3 * from, 3 * to), 3);
     this.faces.dispose(); // of the frame before
     this.faces.setAttribute("position", place);
-    this.faces.setAttribute("color", new THREE.BufferAttribute(this.#colours(patches.pressure.subarray(from, to)), 3));
+    this.faces.setAttribute("color", new THREE.BufferAttribute(this.#colours(patches.pressure.subarray(from, to)), 4));
     this.faces.setIndex(fans(patches.corner, first, last, from));
     this.lines.forEach((lines) => (lines.visible = withEdges));
     if (!withEdges) return;
@@ -49,9 +50,12 @@ export class PatchFaces {
   }
 
   #colours(pressure) {
-    const colours = new Float32Array(3 * pressure.length);
+    const colours = new Float32Array(4 * pressure.length);
     const colour = new THREE.Color();
-    pressure.forEach((p, k) => pressureColour(p / this.end, colour).toArray(colours, 3 * k));
+    pressure.forEach((p, k) => {
+      pressureColour(p / this.end, colour).toArray(colours, 4 * k);
+      colours[4 * k + 3] = THINNEST + (1 - THINNEST) * Math.min(Math.max(p / this.end, 0), 1);
+    });
     return colours;
   }
 }

@@ -81,6 +81,11 @@ export class RecordingView {
     if (pressed) this.pressure = typicalPressure(patchesOf(pressed.frames, units));
   }
 
+  /** Length of arrows [m/N], of whole patches or of their faces. */
+  metresPerNewton({ faces, arrowScale }) {
+    return (faces ? this.faceArrowScale : this.arrowScale) * arrowScale;
+  }
+
   /** @param {number} body  -1: none */
   select(body) {
     if (body === this.bodies.selected) return;
@@ -106,7 +111,7 @@ export class RecordingView {
     this.surfaces.place(this.poses.nodes);
     const marked = this.ghost ? null : this.moment;
     this.contacts.show(options.contacts ? marked : null, {
-      units, apart: options.apart, faces: options.faces, metresPerNewton: (options.faces ? this.faceArrowScale : this.arrowScale) * options.arrowScale,
+      units, apart: options.apart, faces: options.faces, metresPerNewton: this.metresPerNewton(options),
       longest: LONGEST * this.arrowLength * options.arrowScale, width: markWidth, selected: selection.contact, selectedPatch: selection.patch,
     });
     this.patches.show(options.patches ? marked : null, units, this.pressure * options.pressureScale, options.faces);

@@ -80,10 +80,10 @@ export class Inspector {
       ["between", ownerName(scene, scene.geometries[r.a])], ["and", ownerName(scene, scene.geometries[r.b])],
       ["faces", `${r.faces}: ${r.sticking} stick, ${r.slipping} slip`],
       ["normal force", withUnit(normal, "N")], ["friction force", withUnit(friction, "N")], ["friction / normal", normal > 0 ? (friction / normal).toFixed(3) : null],
-      ["area", area(r.area)], ["mean pressure", withUnit(r.mean, "Pa")], ["largest pressure", withUnit(r.max, "Pa")], ["at the step's start", withUnit(r.field, "Pa")],
+      ["area", area(r.area)], ["mean pressure", withUnit(r.mean, "Pa")], ["largest at the start", withUnit(r.max, "Pa")],
       ["fastest slip", withUnit(r.slip, "m/s")], ["deepest", withUnit(r.gap, "m")],
       ["center m", vector(r.center)], ["normal a to b", vector(r.axis, 3)], ["force on b N", vector(r.normal.map((value, c) => value + r.friction[c]), 3)],
-      ["friction on b N", vector(r.friction, 3)], ["torque on b N m", vector(r.torque, 5)],
+      ["friction on b N", vector(r.friction, 3)], ["torque on b N m", vector(r.torque)],
     ]));
   }
 

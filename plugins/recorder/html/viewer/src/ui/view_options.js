@@ -65,7 +65,7 @@ export class ViewOptions {
     const { options, views } = this.app;
     this.parts.forEach((part) => part.update());
     this.scale.value = Math.log10(options.get("arrowScale"));
-    const newtons = 0.1 / (views[0].arrowScale * options.get("arrowScale"));
+    const newtons = 0.1 / views[0].metresPerNewton(options.values);
     this.length.textContent = `10 cm: ${withUnit(Number(newtons.toPrecision(2)), "N")}`;
     this.normal.hidden = !options.get("apart");
     this.#updatePressure();
