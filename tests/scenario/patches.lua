@@ -1,0 +1,117 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Reports of patches as contact/hydroelastic makes them: wrenches against the sums over their faces and against the other
+-- side, areas and pressures against closed forms, images against both. Shapes of reports and bad input: boundary/patches.lua.
+local stn = require "stiction"
+
+local g = 9.81
+
+local function add(a, b, scale)
+  return { a[1] + (scale or 1) * b[1], a[2] + (scale or 1) * b[2], a[3] + (scale or 1) * b[3] }
+end
+
+local function cross(a, b)
+  return { a[2] * b[3] - a[3] * b[2], a[3] * b[1] - a[1] * b[3], a[1] * b[2] - a[2] * b[1] }
+end
+
+local function norm(a)
+  return math.sqrt(a[1] ^ 2 + a[2] ^ 2 + a[3] ^ 2)
+end
+
+-- A ball that rolls and a box that slides and turns on a soft mat.
+local function on_a_mat()
+  local world = stn.world { dt = 0.002, contact = "hydroelastic", solver = { "sap", tolerance = 1e-8 } }
+  local floor = world:ground { name = "floor" }
+  local mat = world:box { name = "mat", size = { 0.6, 0.4, 0.05 }, mass = 10, xyz = { 0, 0, 0.025 }, modulus = 1e6, mu = 0.6 }
+  local ball = world:sphere { name = "ball", radius = 0.06, mass = 2, xyz = { -0.1, 0, 0.11 }, modulus = 5e5, resolution = 0.03,
+    velocity = { 0.5, 0, 0 } }
+  local box = world:box { name = "box", size = { 0.1, 0.08, 0.06 }, mass = 1, xyz = { 0.15, 0, 0.08 }, rpy = { 0, 0, 0.3 }, modulus = 1e7,
+    velocity = { linear = { 0, 0.3, 0 }, angular = { 0, 0, 5 } } }
+  return world, mat, { ball, box, floor }
+end
+
+-- Force, and torque about `point`, of the contacts of world:contacts() whose geometries lie between the links a and b, on b.
+local function sum_of_faces(world, a, b, point)
+  local force, torque, faces = { 0, 0, 0 }, { 0, 0, 0 }, 0
+  for _, c in ipairs(world:contacts()) do
+    local sign = c.link_a == a and c.link_b == b and 1 or c.link_a == b and c.link_b == a and -1
+    if sign then
+      force = add(force, c.force, sign)
+      torque = add(torque, cross(add(c.point, point, -1), c.force), sign)
+      faces = faces + 1
+    end
+  end
+  return force, torque, faces
+end
+
+stn.test("the wrench of a patch is that of its faces, and the opposite on the other side, while bodies roll and slide", function()
+  local world, mat, others = on_a_mat()
+  local patches, origin = 0, { 0, 0, 0 }
+  for _ = 1, 100 do
+    world:step()
+    for _, other in ipairs(others) do
+      local patch, back = world:patch(mat, other), world:patch(other, mat)
+      if patch then
+        local force, torque, faces = sum_of_faces(world, "mat", other.name, patch.center)
+        local on, by = world:contact_force(other, mat, { point = patch.center }), world:contact_force(mat, other, { point = patch.center })
+        local scale = norm(force) + 1
+        assert(patch.faces == faces and back.faces == faces)
+        stn.near(patch.force, force, 1e-12 * scale, "force")
+        stn.near(patch.torque, torque, 1e-12 * scale, "torque")
+        stn.near(patch.force, on.force, 1e-12 * scale, "force of the contacts")
+        stn.near(add(patch.force, back.force), origin, 1e-12 * scale, "forces are opposite")
+        stn.near(add(patch.force, by.force), origin, 1e-12 * scale, "and those of the contacts")
+        stn.near(add(patch.torque, back.torque), origin, 1e-12 * scale, "torques are opposite")
+        assert(patch.max_pressure >= patch.mean_pressure * (1 - 1e-12))
+        patches = patches + 1
+      end
+    end
+  end
+  assert(patches > 200, patches .. " patches")
+end)
+
+stn.test("a ball at rest on rigid ground: force m g through the center below it, area and pressure of p = E (1 - r/R)", function()
+  local radius, modulus, mass = 0.05, 1e5, 0.5
+  local world = stn.world { dt = 0.002, contact = "hydroelastic" }
+  local floor = world:ground { name = "floor" }
+  -- pi E x^2 (1 - 2x/(3R)) = m g
+  local x = math.sqrt(mass * g / (math.pi * modulus))
+  for _ = 1, 20 do
+    x = math.sqrt(mass * g / (math.pi * modulus * (1 - 2 * x / (3 * radius))))
+  end
+  local ball = world:sphere { radius = radius, mass = mass, modulus = modulus, resolution = 0.004, relaxation_time = 0.02,
+    xyz = { 0.3, -0.2, radius - x } }
+  for _ in world:run { seconds = 0.3 } do end
+  local patch = world:patch(floor, ball)
+  local depth = radius - ball:position()[3]
+  stn.near(patch.force, { 0, 0, mass * g }, 1e-3 * mass * g, "force")
+  stn.near(patch.center, { 0.3, -0.2, 0 }, 1e-4, "center of pressure")
+  stn.near(depth, x, 0.02 * x, "depth")
+  stn.near(patch.area, math.pi * (2 * radius * depth - depth ^ 2), 0.04 * patch.area, "area of the disk")
+  stn.near(patch.field_max_pressure, modulus * depth / radius, 0.02 * modulus * depth / radius, "pressure in the middle")
+  stn.near(patch.mean_pressure * patch.area, mass * g, 1e-3 * mass * g, "mean pressure")
+
+  -- the picture of a pad under it: all of the force, and the pressure E (1 - r/R) of the pixels
+  local pixels, extent = 15, 0.045
+  local image = patch:image { width = pixels, height = pixels, extent = extent }
+  stn.near(image.force, patch.normal_force, 1e-12 * patch.normal_force, "sum of the image")
+  for y = 1, pixels do
+    for column = 1, pixels do
+      local across = math.sqrt((column - 8) ^ 2 + (y - 8) ^ 2) * extent / pixels
+      local pressure = modulus * (1 - math.sqrt(across ^ 2 + (radius - depth) ^ 2) / radius)
+      stn.near(image[y][column], math.max(pressure, 0), 0.05 * modulus * depth / radius, ("pixel %d %d"):format(column, y))
+    end
+  end
+end)
+
+stn.test("points and patches in one scene: only patches are reported as such", function()
+  local world = stn.world { dt = 0.002, contact = "hydroelastic_with_fallback" }
+  local floor = world:ground { name = "floor" }
+  local soft = world:box { name = "soft", size = { 0.1, 0.1, 0.1 }, mass = 1, xyz = { 0, 0, 0.05 }, modulus = 1e6 }
+  local hard = world:box { name = "hard", size = { 0.1, 0.1, 0.1 }, mass = 1, xyz = { 1, 0, 0.05 } }
+  for _ in world:run { seconds = 0.3 } do end
+  local step = world:step()
+  assert(#world:patches() == 1 and step.patch_count == 1 and step.contact_count == step.face_count + 4)
+  assert(world:patch(floor, hard) == nil)
+  stn.near(world:patch(floor, soft).normal_force, g, 1e-3 * g, "weight of the soft one")
+  stn.near(world:patch(floor, soft).area, 0.01, 1e-4, "its bottom")
+end)
