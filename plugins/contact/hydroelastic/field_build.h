@@ -72,7 +72,8 @@ stn_status field_finish(stn_context *context, field *field, stn_error *err);
 
 // The shapes, as fine as planned.
 surface_build surface_of_sphere(stn_context *context, double radius, int32_t steps);
-surface_build surface_of_box(stn_context *context, stn_vec3 half_extents, const int32_t bit[3], int32_t steps);
+surface_build surface_of_box(stn_context *context, stn_vec3 half_extents, const surface_plan *plan,
+                             const int32_t bit[3]);
 surface_build surface_of_cylinder(stn_context *context, double radius, double half_length, const surface_plan *plan,
                                   cylinder_regions regions);
 surface_build surface_of_capsule(stn_context *context, double radius, double half_length, const surface_plan *plan);

@@ -19,11 +19,16 @@ static void plan_sphere(double radius, const field_fineness *f, surface_plan *pl
     plan->triangles = 20.0 * plan->steps * plan->steps;
 }
 
-/// Flat: every triangle counts at its centroid, and 1 / (6 steps^2) of what holds the face against tilting is missing.
+/// Flat: every triangle counts at its centroid, and of what holds the face against tilting 1 / (6 steps^2) is missing
+/// when its quarters have two triangles, half as much when they have four: what takes fewer.
 static void plan_box(stn_vec3 half, const field_fineness *f, surface_plan *plan) {
-    double longest = fmax(half.x, fmax(half.y, half.z));
-    plan->steps = parts_of(isnan(f->resolution) ? sqrt(1.0 / 6.0 / f->error) : longest / f->resolution, 1);
-    plan->triangles = 48.0 * plan->steps * plan->steps;
+    double longest = fmax(half.x, fmax(half.y, half.z)), wanted = sqrt(1.0 / 6.0 / f->error);
+    plan->steps = parts_of(isnan(f->resolution) ? wanted : longest / f->resolution, 1);
+    int32_t fewer = parts_of(wanted / sqrt(2.0), 1);
+    bool four = isnan(f->resolution) && 2 * fewer * fewer < plan->steps * plan->steps;
+    plan->quarters = four ? 4 : 2;
+    plan->steps = four ? fewer : plan->steps;
+    plan->triangles = 24.0 * plan->quarters * plan->steps * plan->steps;
     plan->joins = 16.0 * plan->steps + 16.0;
 }
 
@@ -41,11 +46,11 @@ static void plan_capsule(const stn_shape *shape, const field_fineness *f, surfac
 }
 
 /// On its side the force at a depth of 5 % of that of the field errs by 3.4 / (sectors / 4)^3, or by (radius /
-/// depth)^1.5 as much when it is short; of coins thinner than 1 : 16 by more. On its end rings count at the centroids
+/// depth)^1.5 as much when it is short; of coins thinner than 1 : 4 by more. On its end rings count at the centroids
 /// of their triangles: 16 % / rings^2 of what holds it against tilting is missing.
 static void plan_cylinder(const stn_shape *shape, const field_fineness *f, surface_plan *plan) {
     bool from_error = isnan(f->resolution);
-    double radius = shape->radius, slender = fmin(16.0, radius / fmin(radius, shape->half_length));
+    double radius = shape->radius, slender = fmin(4.0, radius / fmin(radius, shape->half_length));
     double around = 4.0 * sqrt(slender) * cbrt(3.4 / f->error);
     plan->around = parts_of(from_error ? around : 2.0 * STN_PI * radius / f->resolution, 4);
     plan->around = plan->around < 8 ? 8 : plan->around;

@@ -37,7 +37,7 @@ surface_build surface_of_shape(stn_context *context, const stn_shape *shape, con
     case STN_SHAPE_ELLIPSOID:
         return ellipsoid(context, shape->half_extents, plan->steps);
     case STN_SHAPE_BOX:
-        return surface_of_box(context, shape->half_extents, core->bit, plan->steps);
+        return surface_of_box(context, shape->half_extents, plan, core->bit);
     case STN_SHAPE_CYLINDER:
         return surface_of_cylinder(context, shape->radius, shape->half_length, plan, core->regions);
     case STN_SHAPE_CAPSULE:
