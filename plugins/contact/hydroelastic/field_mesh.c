@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The field of tetrahedra as they were given: e is the distance from the surface over the largest of them.
+// The field of tetrahedra as they were given: e as the mesh has it, else the distance from the surface over the
+// largest.
 //
 // A tetrahedron with all corners on the surface would have no pressure inside: it gets a vertex in its middle.
 #include "field_build.h"
@@ -47,14 +48,18 @@ static void copy_solid(const stn_mesh *mesh, const bool *outer, surface_build *s
     }
 }
 
-/// Distances to extents; returns the depth.
-static double normalise(surface_build *s) {
-    double depth = 0.0;
+/// Distances to extents, those of the mesh where it has some; returns the depth: the distance of what is deepest.
+static double set_extents(const stn_mesh *mesh, surface_build *s) {
+    double depth = 0.0, highest = 0.0;
     for (int32_t i = 0; i < s->vertex_count; i++) {
-        depth = fmax(depth, s->extents[i]);
+        bool given = mesh->extents != NULL && i < mesh->vertex_count;
+        double extent = given ? mesh->extents[i] : mesh->extents != NULL ? 0.0 : s->extents[i];
+        depth = extent > highest ? s->extents[i] : depth;
+        highest = fmax(highest, extent);
     }
     for (int32_t i = 0; i < s->vertex_count; i++) {
-        s->extents[i] /= depth;
+        bool given = mesh->extents != NULL && i < mesh->vertex_count;
+        s->extents[i] = given ? mesh->extents[i] : fmin(1.0, s->extents[i] / depth);
     }
     return depth;
 }
@@ -88,7 +93,7 @@ stn_status field_of_mesh(stn_context *context, const stn_mesh *mesh, double marg
     double depth = 0.0;
     if (!s.failed) {
         copy_solid(mesh, outer, &s, &tetrahedra);
-        depth = normalise(&s);
+        depth = set_extents(mesh, &s);
         if (margin > 0.0) {
             field_skirt(mesh, margin, depth, &s, &tetrahedra);
         }

@@ -77,6 +77,35 @@ static void the_extent_of_a_vertex_is_its_distance(void **state) {
     stn_mesh_release(mesh);
 }
 
+/// A field that the mesh brings along counts as it is; its depth is the distance of its deepest vertex.
+static void a_given_field_stays(void **state) {
+    (void)state;
+    const int32_t size[3] = {4, 6, 8};
+    stn_mesh *plain = cells_mesh(size, everywhere), *mesh = NULL;
+    double *extents = stn_allocate(test_context, (size_t)plain->vertex_count, sizeof *extents);
+    for (int32_t i = 0; i < plain->vertex_count; i++) { // deepest in the middle of one side of the core
+        stn_vec3 p = vertex_of(plain->vertices, i);
+        double x = fmin(p.x, 4.0 - p.x), y = fmin(p.y, 6.0 - p.y), z = fmin(p.z, 8.0 - p.z);
+        extents[i] = x * y * z / 24.0;
+    }
+    stn_mesh_data data = {.vertex_count = plain->vertex_count,
+                          .vertices = plain->vertices,
+                          .tetrahedron_count = plain->tetrahedron_count,
+                          .tetrahedra = plain->tetrahedra,
+                          .extents = extents};
+    assert_int_equal(stn_mesh_create(test_context, &data, &mesh, NULL), STN_OK);
+    field *f = field_of_solid(mesh, 0.0);
+    assert_sound(f);
+    assert_true(f->depth == 2.0);
+    for (int32_t i = 0; i < mesh->vertex_count; i++) { // behind them come middles of corner tetrahedra
+        assert_true(f->extents[i] == mesh->extents[i]);
+    }
+    field_destroy(test_context, f);
+    stn_release(test_context, extents);
+    stn_mesh_release(mesh);
+    stn_mesh_release(plain);
+}
+
 /// All corners of the only tetrahedron are on the surface: four with a vertex in the middle.
 static void a_tetrahedron_without_an_inner_corner_is_split(void **state) {
     (void)state;
@@ -184,6 +213,7 @@ static void a_margin_that_does_not_fit_is_said_once(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_extent_of_a_vertex_is_its_distance),
+        cmocka_unit_test(a_given_field_stays),
         cmocka_unit_test(a_tetrahedron_without_an_inner_corner_is_split),
         cmocka_unit_test(the_skirt_covers_every_face_by_the_margin),
         cmocka_unit_test(a_margin_that_does_not_fit_is_said_once),
