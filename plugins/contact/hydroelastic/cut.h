@@ -59,11 +59,34 @@ static inline void cell_slice(const cell *c, const double height[4], double tole
     out->count = edges;
 }
 
-/// Keeps what is inside a tetrahedron of B, seen from A.
-static inline void polygon_clip_cell(polygon *cut, const cell *c, const stn_pose *ab, double tolerance) {
+/// Keeps what is inside of four planes. Most polygons are outside as a whole: that is seen first.
+static inline void polygon_clip_four(polygon *cut, const four_planes *f, double tolerance) {
+    double height[4][POLYGON_CORNERS], lowest[4] = {0.0, 0.0, 0.0, 0.0};
+    double highest[4] = {-1.0, -1.0, -1.0, -1.0};
+    for (int32_t i = 0; i < cut->count; i++) {
+        stn_vec3 p = cut->corner[i];
+        for (int32_t k = 0; k < 4; k++) {
+            double h = f->x[k] * p.x + f->y[k] * p.y + f->z[k] * p.z + f->at[k];
+            height[k][i] = h;
+            lowest[k] = h < lowest[k] ? h : lowest[k];
+            highest[k] = i == 0 || h > highest[k] ? h : highest[k];
+        }
+    }
+    if (highest[0] < -tolerance || highest[1] < -tolerance || highest[2] < -tolerance || highest[3] < -tolerance) {
+        cut->count = 0;
+        return;
+    }
+    bool fresh = true; // the heights are those of the corners
     for (int32_t k = 0; k < 4 && cut->count >= 3; k++) {
-        stn_vec3 inward = stn_mat3_apply(&ab->rotation, stn_vec3_make(c->face_x[k], c->face_y[k], c->face_z[k]));
-        polygon_clip_plane(cut, inward, c->face_at[k] - stn_vec3_dot(inward, ab->position), tolerance);
+        if (lowest[k] >= -tolerance) {
+            continue;
+        }
+        if (fresh) {
+            polygon_clip(cut, height[k], tolerance);
+        } else {
+            polygon_clip_plane(cut, stn_vec3_make(f->x[k], f->y[k], f->z[k]), f->at[k], tolerance);
+        }
+        fresh = false;
     }
 }
 

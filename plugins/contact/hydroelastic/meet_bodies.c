@@ -9,33 +9,153 @@
 // a higher one only when a face reaches it. That finds all: the pressure is continuous over a contact surface and not
 // above 0 on its rim, so that a surface which goes deeper passes the first limit; one without rim lies around something
 // that is inside of the other solid as a whole, which two points of each part tell.
+//
+// N's elements that are near M are taken to M's frame once, and M's tree is asked what is near each.
 #include "cut.h"
 
 typedef struct meeting {
     face_sink *sink;
     const posed *m, *n;
-    stn_pose mn; // X_MN
+    stn_pose mn;     // X_MN
+    int32_t *near_m; // room for all elements of each
+    int32_t *near_n;
 } meeting;
 
-static bool meet_cells(void *user, int32_t i, int32_t j) {
-    const meeting *w = user;
-    const cell *m = &w->m->solid->cells[i], *n = &w->n->solid->cells[j];
-    pressure pm = cell_pressure(m, w->m->modulus), own = cell_pressure(n, w->n->modulus);
-    pressure pn = pressure_seen(&own, &w->mn);
-    balance b = balance_of(&pm, w->m->modulus * m->steep, &pn, w->n->modulus * n->steep);
+static stn_aabb box_around(const double *x, const double *y, const double *z, int32_t count) {
+    stn_aabb b = {{x[0], y[0], z[0]}, {x[0], y[0], z[0]}};
+    for (int32_t k = 1; k < count; k++) {
+        b.lower = stn_vec3_make(x[k] < b.lower.x ? x[k] : b.lower.x, y[k] < b.lower.y ? y[k] : b.lower.y,
+                                z[k] < b.lower.z ? z[k] : b.lower.z);
+        b.upper = stn_vec3_make(x[k] > b.upper.x ? x[k] : b.upper.x, y[k] > b.upper.y ? y[k] : b.upper.y,
+                                z[k] > b.upper.z ? z[k] : b.upper.z);
+    }
+    return b;
+}
+
+/// The box in A's axes of a box that stands at X_AB.
+static stn_aabb box_seen(const stn_aabb *box, const stn_pose *ab) {
+    const double(*r)[3] = ab->rotation.m;
+    stn_vec3 c = stn_pose_apply(ab, stn_vec3_scale(0.5, stn_vec3_add(box->lower, box->upper)));
+    stn_vec3 h = stn_vec3_scale(0.5, stn_vec3_sub(box->upper, box->lower));
+    h = stn_vec3_make(fabs(r[0][0]) * h.x + fabs(r[0][1]) * h.y + fabs(r[0][2]) * h.z,
+                      fabs(r[1][0]) * h.x + fabs(r[1][1]) * h.y + fabs(r[1][2]) * h.z,
+                      fabs(r[2][0]) * h.x + fabs(r[2][1]) * h.y + fabs(r[2][2]) * h.z);
+    return (stn_aabb){stn_vec3_sub(c, h), stn_vec3_add(c, h)};
+}
+
+// ------------------------------------------------------------------------------------------------- field and field
+
+/// A tetrahedron of N in M's frame.
+typedef struct cell_seen {
+    double x[4], y[4], z[4];
+    four_planes face;
+    pressure p;
+    double steep; // length of the gradient of p
+    double size;
+    stn_aabb box; // up to the level
+} cell_seen;
+
+static stn_vec3 blend(stn_vec3 a, stn_vec3 b, double share) {
+    return stn_vec3_mul_add(a, share, stn_vec3_sub(b, a));
+}
+
+static void see_cell(const meeting *w, const cell *c, double level, cell_seen *out) {
+    double low_x[4], low_y[4], low_z[4];
+    int32_t lows = 0;
+    for (int32_t k = 0; k < 4; k++) {
+        stn_vec3 v = stn_pose_apply(&w->mn, cell_corner(c, k));
+        stn_vec3 a = stn_mat3_apply(&w->mn.rotation, stn_vec3_make(c->face.x[k], c->face.y[k], c->face.z[k]));
+        out->x[k] = low_x[lows] = v.x;
+        out->y[k] = low_y[lows] = v.y;
+        out->z[k] = low_z[lows] = v.z;
+        lows += c->extent[k] <= 0.0;
+        out->face.x[k] = a.x;
+        out->face.y[k] = a.y;
+        out->face.z[k] = a.z;
+        out->face.at[k] = c->face.at[k] - stn_vec3_dot(a, w->mn.position);
+    }
+    pressure own = cell_pressure(c, w->n->modulus);
+    out->p = pressure_seen(&own, &w->mn);
+    out->steep = w->n->modulus * c->steep;
+    out->size = c->size;
+    out->box = box_around(out->x, out->y, out->z, 4);
+    double share = (level - w->n->solid->tree.lowest) * c->rise;
+    if (lows > 0 && share < 1.0) {
+        stn_aabb low = box_around(low_x, low_y, low_z, lows);
+        out->box.lower = blend(low.lower, out->box.lower, share);
+        out->box.upper = blend(low.upper, out->box.upper, share);
+    }
+}
+
+static inline void heights_of(const double *x, const double *y, const double *z, stn_vec3 n, double offset,
+                              double height[4]) {
+    for (int32_t k = 0; k < 4; k++) {
+        height[k] = n.x * x[k] + n.y * y[k] + n.z * z[k] + offset;
+    }
+}
+
+/// False: the search must end.
+static bool meet_cells(const meeting *w, int32_t i, int32_t j, const cell_seen *n) {
+    const cell *m = &w->m->solid->cells[i];
+    pressure pm = cell_pressure(m, w->m->modulus);
+    stn_vec3 excess = stn_vec3_sub(pm.gradient, n->p.gradient);
+    double offset = pm.offset - n->p.offset, steep_m = w->m->modulus * m->steep;
+    double height[4], tolerance = CUT_LEVEL * (steep_m + n->steep);
+    heights_of(n->x, n->y, n->z, excess, offset, height);
+    if (!passes_between(height, tolerance * n->size)) {
+        return true;
+    }
+    heights_of(m->x, m->y, m->z, excess, offset, height);
+    if (!passes_between(height, tolerance * m->size)) {
+        return true;
+    }
+    face *f = face_next(w->sink);
+    if (f == NULL) {
+        return false;
+    }
+    cell_slice(m, height, tolerance * m->size, &f->cut);
+    polygon_clip_four(&f->cut, &n->face, CUT_LEVEL * n->size);
+    if (f->cut.count < 3) {
+        return true;
+    }
+    balance b = balance_of(&pm, steep_m, &n->p, n->steep);
     if (b.weight == 0.0) {
         return true;
     }
-    double height[4];
-    for (int32_t k = 0; k < 4; k++) {
-        height[k] = stn_vec3_dot(b.normal, stn_pose_apply(&w->mn, cell_corner(n, k))) + b.offset;
+    face_set(f, &b, &pm, i, j);
+    return face_keep(w->sink, fmin(m->size, n->size));
+}
+
+static void meet_all_cells(const meeting *w, double level_m, double level_n) {
+    const solid *m = w->m->solid, *n = w->n->solid;
+    stn_pose nm = stn_pose_inverse(&w->mn);
+    stn_aabb whole = box_seen(&m->bounds, &nm);
+    int32_t near_n = tree_near(&n->tree, level_n, &whole, w->near_n);
+    for (int32_t j = 0; j < near_n; j++) {
+        cell_seen seen;
+        see_cell(w, &n->cells[w->near_n[j]], level_n, &seen);
+        int32_t near_m = tree_near(&m->tree, level_m, &seen.box, w->near_m);
+        for (int32_t i = 0; i < near_m; i++) {
+            if (!meet_cells(w, w->near_m[i], w->near_n[j], &seen)) {
+                return;
+            }
+        }
     }
-    if (!passes_between(height, CUT_LEVEL * n->size)) {
-        return true;
-    }
-    for (int32_t k = 0; k < 4; k++) {
-        height[k] = stn_vec3_dot(b.normal, cell_corner(m, k)) + b.offset;
-    }
+}
+
+// ------------------------------------------------------------------------------------------------ field and surface
+
+/// A triangle of N in M's frame.
+typedef struct facet_seen {
+    double x[3], y[3], z[3];
+    stn_vec3 normal;
+    double size;
+} facet_seen;
+
+static bool meet_facet(const meeting *w, int32_t i, int32_t j, const facet_seen *n) {
+    const cell *m = &w->m->solid->cells[i];
+    double height[4], offset = -(n->normal.x * n->x[0] + n->normal.y * n->y[0] + n->normal.z * n->z[0]);
+    heights_of(m->x, m->y, m->z, n->normal, offset, height);
     if (!passes_between(height, CUT_LEVEL * m->size)) {
         return true;
     }
@@ -43,95 +163,108 @@ static bool meet_cells(void *user, int32_t i, int32_t j) {
     if (f == NULL) {
         return false;
     }
-    cell_slice(m, height, CUT_LEVEL * m->size, &f->cut);
-    polygon_clip_cell(&f->cut, n, &w->mn, CUT_LEVEL * n->size);
-    face_set(f, &b, &pm, i, j);
-    return face_keep(w->sink, fmin(m->size, n->size));
-}
-
-static bool meet_cell_and_facet(void *user, int32_t i, int32_t j) {
-    const meeting *w = user;
-    const cell *m = &w->m->solid->cells[i];
-    const facet *n = &w->n->solid->facets[j];
-    pressure p = cell_pressure(m, w->m->modulus);
-    stn_vec3 normal = stn_mat3_apply(&w->mn.rotation, n->normal), first = stn_pose_apply(&w->mn, n->corner[0]);
-    balance b = balance_rigid(&p, w->m->modulus * m->steep, normal);
-    double height[4];
-    for (int32_t k = 0; k < 4; k++) {
-        height[k] = stn_vec3_dot(normal, stn_vec3_sub(cell_corner(m, k), first));
+    f->cut.count = 3;
+    for (int32_t k = 0; k < 3; k++) {
+        f->cut.corner[k] = stn_vec3_make(n->x[k], n->y[k], n->z[k]);
     }
-    if (b.weight == 0.0 || !passes_between(height, CUT_LEVEL * m->size)) {
+    polygon_clip_four(&f->cut, &m->face, CUT_LEVEL * m->size);
+    if (f->cut.count < 3) {
         return true;
     }
-    face *f = face_next(w->sink);
-    if (f == NULL) {
-        return false;
+    pressure p = cell_pressure(m, w->m->modulus);
+    balance b = balance_rigid(&p, w->m->modulus * m->steep, n->normal);
+    if (b.weight == 0.0) {
+        return true;
     }
-    f->cut = (polygon){3, {first, stn_pose_apply(&w->mn, n->corner[1]), stn_pose_apply(&w->mn, n->corner[2])}};
-    stn_pose here = stn_pose_identity();
-    polygon_clip_cell(&f->cut, m, &here, CUT_LEVEL * m->size);
     face_set(f, &b, &p, i, j);
     return face_keep(w->sink, fmin(m->size, n->size));
 }
 
-/// A point that may be inside of a field.
-typedef struct point_search {
-    const solid *field;
-    stn_vec3 point;
-    bool inside;
-} point_search;
-
-static bool look_inside(void *user, int32_t i) {
-    point_search *s = user;
-    const cell *c = &s->field->cells[i];
-    bool inside = true;
-    for (int32_t k = 0; k < 4; k++) {
-        stn_vec3 inward = stn_vec3_make(c->face_x[k], c->face_y[k], c->face_z[k]);
-        inside = inside && stn_vec3_dot(inward, s->point) + c->face_at[k] >= -CUT_LEVEL * c->size;
+static void meet_all_facets(const meeting *w, double level_m, double level_n) {
+    const solid *m = w->m->solid, *n = w->n->solid;
+    stn_pose nm = stn_pose_inverse(&w->mn);
+    stn_aabb whole = box_seen(&m->bounds, &nm);
+    int32_t near_n = tree_near(&n->tree, level_n, &whole, w->near_n);
+    for (int32_t j = 0; j < near_n; j++) {
+        const facet *own = &n->facets[w->near_n[j]];
+        facet_seen seen = {.normal = stn_mat3_apply(&w->mn.rotation, own->normal), .size = own->size};
+        for (int32_t k = 0; k < 3; k++) {
+            stn_vec3 v = stn_pose_apply(&w->mn, own->corner[k]);
+            seen.x[k] = v.x;
+            seen.y[k] = v.y;
+            seen.z[k] = v.z;
+        }
+        stn_aabb box = box_around(seen.x, seen.y, seen.z, 3);
+        int32_t near_m = tree_near(&m->tree, level_m, &box, w->near_m);
+        for (int32_t i = 0; i < near_m; i++) {
+            if (!meet_facet(w, w->near_m[i], w->near_n[j], &seen)) {
+                return;
+            }
+        }
     }
-    s->inside = inside;
-    return !inside;
 }
 
-static bool holds_point(const solid *of_field, stn_vec3 point) {
-    point_search s = {of_field, point, false};
-    tree_meet_point(&of_field->tree, point, look_inside, &s);
-    return s.inside;
+// --------------------------------------------------------------------------------------------------------- search
+
+static bool holds_point(const solid *s, stn_vec3 p, int32_t *near) {
+    const stn_aabb here = {p, p};
+    int32_t count = tree_near(&s->tree, (double)INFINITY, &here, near);
+    bool inside = false;
+    for (int32_t i = 0; i < count && !inside; i++) {
+        const cell *c = &s->cells[near[i]];
+        inside = true;
+        for (int32_t k = 0; k < 4; k++) {
+            double height = c->face.x[k] * p.x + c->face.y[k] * p.y + c->face.z[k] * p.z + c->face.at[k];
+            inside = inside && height >= -CUT_LEVEL * c->size;
+        }
+    }
+    return inside;
 }
 
 /// May the field, which stands at X_PF in the frame of `parts`, have a whole part inside? Yes where parts are too many.
-static bool may_hold_a_part(const solid *of_field, const solid *parts, const stn_pose *pf) {
+static bool may_hold_a_part(const solid *s, const solid *parts, const stn_pose *pf, int32_t *near) {
     bool any = parts->part_count > SOLID_PARTS;
     for (int32_t k = 0; k < parts->part_count && !any; k++) {
-        any = holds_point(of_field, stn_pose_apply_inverse(pf, parts->part_end[k][0])) &&
-              holds_point(of_field, stn_pose_apply_inverse(pf, parts->part_end[k][1]));
+        any = holds_point(s, stn_pose_apply_inverse(pf, parts->part_end[k][0]), near) &&
+              holds_point(s, stn_pose_apply_inverse(pf, parts->part_end[k][1]), near);
     }
     return any;
 }
 
+static bool meeting_of(face_sink *sink, const posed *m, const posed *n, meeting *w) {
+    *w = (meeting){.sink = sink, .m = m, .n = n, .mn = pose_between(m->pose, n->pose)};
+    sink->frame = *m->pose;
+    w->near_m = STN_ARENA(sink->arena, m->solid->tree.item_count, int32_t);
+    w->near_n = STN_ARENA(sink->arena, n->solid->tree.item_count, int32_t);
+    sink->no_memory = w->near_m == NULL || w->near_n == NULL;
+    return !sink->no_memory;
+}
+
 /// Below ever higher pressures until no face reaches the limit.
-static void search(meeting *w, tree_visit *visit, bool all) {
+static void search(const meeting *w, void (*meet_all)(const meeting *w, double level_m, double level_n), bool all) {
     static const double first = 0.01, more = 8.0;
     double highest = fmin(w->m->modulus, w->n->modulus), cap = all ? (double)INFINITY : first * highest;
     do {
         face_restart(w->sink, cap);
-        tree_meet(&w->m->solid->tree, cap / w->m->modulus, &w->n->solid->tree,
-                  isfinite(w->n->modulus) ? cap / w->n->modulus : (double)INFINITY, &w->mn, visit, w);
+        meet_all(w, cap / w->m->modulus, isfinite(w->n->modulus) ? cap / w->n->modulus : (double)INFINITY);
         cap = more * cap < highest ? more * cap : (double)INFINITY;
     } while (w->sink->beyond && !w->sink->no_memory);
 }
 
 void meet_fields(face_sink *sink, const posed *m, const posed *n) {
-    meeting w = {sink, m, n, pose_between(m->pose, n->pose)};
-    stn_pose nm = stn_pose_inverse(&w.mn);
-    sink->frame = *m->pose;
-    bool all = may_hold_a_part(n->solid, m->solid, &nm) || may_hold_a_part(m->solid, n->solid, &w.mn);
-    search(&w, meet_cells, all);
+    meeting w;
+    if (meeting_of(sink, m, n, &w)) {
+        stn_pose nm = stn_pose_inverse(&w.mn);
+        search(&w, meet_all_cells,
+               may_hold_a_part(n->solid, m->solid, &w.mn, w.near_n) ||
+                   may_hold_a_part(m->solid, n->solid, &nm, w.near_m));
+    }
 }
 
 void meet_facets(face_sink *sink, const posed *m, const posed *n) {
-    meeting w = {sink, m, n, pose_between(m->pose, n->pose)};
-    stn_pose nm = stn_pose_inverse(&w.mn);
-    sink->frame = *m->pose;
-    search(&w, meet_cell_and_facet, may_hold_a_part(m->solid, n->solid, &nm));
+    meeting w;
+    if (meeting_of(sink, m, n, &w)) {
+        stn_pose nm = stn_pose_inverse(&w.mn);
+        search(&w, meet_all_facets, may_hold_a_part(m->solid, n->solid, &nm, w.near_m));
+    }
 }

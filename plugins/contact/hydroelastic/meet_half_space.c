@@ -26,6 +26,16 @@ static meeting meeting_of(face_sink *sink, const posed *body, const posed *half_
     return w;
 }
 
+/// Visits the elements of the bounded one next to the plane until a visit says that the search must end.
+static void visit_near(const meeting *w, double above, double below, bool (*visit)(const meeting *w, int32_t element)) {
+    const element_tree *t = &w->body->solid->tree;
+    int32_t *near = STN_ARENA(w->sink->arena, t->item_count, int32_t);
+    w->sink->no_memory = near == NULL;
+    int32_t count = near != NULL ? tree_near_plane(t, w->up, w->offset, above, below, near) : 0;
+    for (int32_t i = 0; i < count && visit(w, near[i]); i++) {
+    }
+}
+
 /// Cuts a tetrahedron by the plane of a balance, less what is above the layer.
 static bool slice(const meeting *w, int32_t i, const balance *b, const pressure *p, double above) {
     const cell *c = &w->body->solid->cells[i];
@@ -48,8 +58,7 @@ static bool slice(const meeting *w, int32_t i, const balance *b, const pressure 
     return face_keep(w->sink, c->size);
 }
 
-static bool slice_by_plane(void *user, int32_t i) {
-    const meeting *w = user;
+static bool slice_by_plane(const meeting *w, int32_t i) {
     const cell *c = &w->body->solid->cells[i];
     pressure p = cell_pressure(c, w->body->modulus);
     balance b = balance_rigid(&p, w->body->modulus * c->steep, w->up);
@@ -59,11 +68,10 @@ static bool slice_by_plane(void *user, int32_t i) {
 
 void meet_plane(face_sink *sink, const posed *m, const posed *n) {
     meeting w = meeting_of(sink, m, n);
-    tree_meet_plane(&m->solid->tree, w.up, w.offset, 0.0, 0.0, slice_by_plane, &w);
+    visit_near(&w, 0.0, 0.0, slice_by_plane);
 }
 
-static bool slice_by_layer(void *user, int32_t i) {
-    const meeting *w = user;
+static bool slice_by_layer(const meeting *w, int32_t i) {
     const cell *c = &w->body->solid->cells[i];
     pressure p = cell_pressure(c, w->body->modulus);
     balance b = balance_of(&p, w->body->modulus * c->steep, &w->layer, w->steep);
@@ -72,11 +80,10 @@ static bool slice_by_layer(void *user, int32_t i) {
 
 void meet_layer(face_sink *sink, const posed *m, const posed *n) {
     meeting w = meeting_of(sink, m, n);
-    tree_meet_plane(&m->solid->tree, w.up, w.offset, w.margin, (double)INFINITY, slice_by_layer, &w);
+    visit_near(&w, w.margin, (double)INFINITY, slice_by_layer);
 }
 
-static bool clip_by_layer(void *user, int32_t i) {
-    const meeting *w = user;
+static bool clip_by_layer(const meeting *w, int32_t i) {
     const facet *n = &w->body->solid->facets[i];
     balance b = balance_rigid(&w->layer, w->steep, n->normal);
     if (b.weight == 0.0) {
@@ -97,5 +104,5 @@ static bool clip_by_layer(void *user, int32_t i) {
 
 void meet_layer_facets(face_sink *sink, const posed *m, const posed *n) {
     meeting w = meeting_of(sink, n, m);
-    tree_meet_plane(&n->solid->tree, w.up, w.offset, w.margin, (double)INFINITY, clip_by_layer, &w);
+    visit_near(&w, w.margin, (double)INFINITY, clip_by_layer);
 }

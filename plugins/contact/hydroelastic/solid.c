@@ -49,11 +49,10 @@ static tree_box box_of_levels(const stn_vec3 corner[4], const double extent[4], 
 }
 
 static void fill_cell(const field *f, int32_t t, double lowest, cell *out, tree_box *box) {
-    double extent[4];
     stn_vec3 corner[4];
     for (int32_t k = 0; k < 4; k++) {
         corner[k] = vertex(f->vertices, f->tetrahedra[4 * t + k]);
-        extent[k] = f->extents[f->tetrahedra[4 * t + k]];
+        out->extent[k] = f->extents[f->tetrahedra[4 * t + k]];
         out->x[k] = corner[k].x;
         out->y[k] = corner[k].y;
         out->z[k] = corner[k].z;
@@ -64,16 +63,17 @@ static void fill_cell(const field *f, int32_t t, double lowest, cell *out, tree_
         n = stn_vec3_normalize_or(n, stn_vec3_zero());
         double inside = stn_vec3_dot(n, stn_vec3_sub(corner[k], a));
         n = inside < 0.0 ? stn_vec3_neg(n) : n;
-        out->face_x[k] = n.x;
-        out->face_y[k] = n.y;
-        out->face_z[k] = n.z;
-        out->face_at[k] = -stn_vec3_dot(n, a);
+        out->face.x[k] = n.x;
+        out->face.y[k] = n.y;
+        out->face.z[k] = n.z;
+        out->face.at[k] = -stn_vec3_dot(n, a);
     }
     out->gradient = f->gradients[t];
     out->steep = stn_vec3_norm(out->gradient);
     out->offset = f->offsets[t];
     out->size = longest_edge(corner, 4);
-    *box = box_of_levels(corner, extent, lowest);
+    *box = box_of_levels(corner, out->extent, lowest);
+    out->rise = box->rise;
 }
 
 static int32_t root_of(int32_t *parent, int32_t v) {

@@ -7,14 +7,21 @@
 #include "field.h"
 #include "tree.h"
 
-/// A tetrahedron of a field. Face k is opposite to corner k.
+/// Four planes a . x + at = 0, unit a.
+typedef struct four_planes {
+    double x[4], y[4], z[4], at[4];
+} four_planes;
+
+/// A tetrahedron of a field.
 typedef struct cell {
-    double x[4], y[4], z[4];                            // corners [m]
-    double face_x[4], face_y[4], face_z[4], face_at[4]; // distance from face k, positive inside: face . x + face_at
-    stn_vec3 gradient;                                  // of the extent [1/m]
-    double steep;                                       // its length
-    double offset;                                      // extent = offset + gradient . x
-    double size;                                        // longest edge [m]
+    double x[4], y[4], z[4]; // corners [m]
+    four_planes face;        // each opposite to a corner, positive inside
+    double extent[4];        // at the corners
+    stn_vec3 gradient;       // of the extent [1/m]
+    double steep;            // its length
+    double offset;           // extent = offset + gradient . x
+    double size;             // longest edge [m]
+    double rise;             // as in tree_box
 } cell;
 
 /// A triangle of a rigid surface.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See tree.h. Boxes of two trees are compared by the six face normals of both (the axis test of Gottschalk et al.
-// without the nine products of edges: these decide little and cost more than half).
+// See tree.h.
 #include "tree.h"
 
 #include <stdlib.h>
@@ -11,11 +10,16 @@ typedef struct entry {
 } entry;
 
 typedef struct building {
-    double pad; // by which boxes are grown, for rounding [m]
     const tree_box *boxes;
     entry *entries;
     element_tree *tree;
+    double pad; // by which boxes are grown: rounding to single precision [m]
 } building;
+
+/// Items that become a child.
+typedef struct range {
+    int32_t first, count;
+} range;
 
 static int by_key(const void *left, const void *right) {
     const entry *a = left, *b = right;
@@ -36,9 +40,9 @@ static void grow(stn_aabb *all, const stn_aabb *by) {
                                fmax(all->upper.z, by->upper.z));
 }
 
-static tree_box box_union(const building *b, int32_t first, int32_t count) {
-    tree_box all = b->boxes[b->entries[first].item];
-    for (int32_t i = first + 1; i < first + count; i++) {
+static tree_box box_union(const building *b, range r) {
+    tree_box all = b->boxes[b->entries[r.first].item];
+    for (int32_t i = r.first + 1; i < r.first + r.count; i++) {
         const tree_box *box = &b->boxes[b->entries[i].item];
         grow(&all.low, &box->low);
         grow(&all.full, &box->full);
@@ -48,56 +52,86 @@ static tree_box box_union(const building *b, int32_t first, int32_t count) {
     return all;
 }
 
-static stn_vec3 centre_of(const stn_aabb *b) {
-    return stn_vec3_scale(0.5, stn_vec3_add(b->lower, b->upper));
-}
-
-static stn_vec3 half_of(const stn_aabb *b) {
-    return stn_vec3_scale(0.5, stn_vec3_sub(b->upper, b->lower));
-}
-
-static void fill_node(tree_node *node, const tree_box *box, double pad) {
-    node->low_centre = centre_of(&box->low);
-    node->low_half = stn_vec3_add(half_of(&box->low), stn_vec3_make(pad, pad, pad));
-    node->more_centre = stn_vec3_sub(centre_of(&box->full), node->low_centre);
-    node->more_half = stn_vec3_sub(half_of(&box->full), half_of(&box->low));
-    node->lowest = box->lowest;
-    node->rise = box->rise;
-    node->right = node->item = -1;
-}
-
-static int32_t longest_axis(stn_vec3 half) {
-    if (half.x >= half.y && half.x >= half.z) {
+static int32_t longest_axis(const stn_aabb *box) {
+    stn_vec3 size = stn_vec3_sub(box->upper, box->lower);
+    if (size.x >= size.y && size.x >= size.z) {
         return 0;
     }
-    return half.y >= half.z ? 1 : 2;
+    return size.y >= size.z ? 1 : 2;
 }
 
-static void build(building *b, int32_t first, int32_t count) {
-    tree_box box = box_union(b, first, count);
-    int32_t at = b->tree->node_count++;
-    tree_node *node = &b->tree->nodes[at];
-    fill_node(node, &box, b->pad);
-    if (count == 1) {
-        node->item = b->entries[first].item;
-        return;
-    }
-    int32_t axis = longest_axis(node->low_half), left = count / 2;
-    for (int32_t i = first; i < first + count; i++) {
+/// Halves a range at the median of its boxes along their longest axis.
+static void halve(building *b, range whole, range *left, range *right) {
+    tree_box box = box_union(b, whole);
+    int32_t axis = longest_axis(&box.low);
+    for (int32_t i = whole.first; i < whole.first + whole.count; i++) {
         const stn_aabb *own = &b->boxes[b->entries[i].item].low;
         b->entries[i].key = along(own->lower, axis) + along(own->upper, axis);
     }
-    qsort(b->entries + first, (size_t)count, sizeof *b->entries, by_key);
-    build(b, first, left);
-    b->tree->nodes[at].right = b->tree->node_count;
-    build(b, first + left, count - left);
+    qsort(b->entries + whole.first, (size_t)whole.count, sizeof *b->entries, by_key);
+    *left = (range){whole.first, whole.count / 2};
+    *right = (range){whole.first + whole.count / 2, whole.count - whole.count / 2};
+}
+
+static void set_lane(const building *b, tree_node *node, int32_t k, const tree_box *box) {
+    for (int32_t axis = 0; axis < 3; axis++) {
+        double low = along(box->low.lower, axis) - b->pad, high = along(box->low.upper, axis) + b->pad;
+        node->low_lower[axis][k] = (float)low;
+        node->low_upper[axis][k] = (float)high;
+        node->more_lower[axis][k] = (float)(along(box->full.lower, axis) - b->pad - low);
+        node->more_upper[axis][k] = (float)(along(box->full.upper, axis) + b->pad - high);
+    }
+    node->lowest[k] = (float)(box->lowest - 1e-6 * fabs(box->lowest));
+    node->rise[k] = (float)(box->rise * (1.0 + 1e-6));
+}
+
+static void clear_lane(tree_node *node, int32_t k) {
+    for (int32_t axis = 0; axis < 3; axis++) {
+        node->low_lower[axis][k] = INFINITY;
+        node->low_upper[axis][k] = -INFINITY;
+    }
+    node->lowest[k] = INFINITY;
+}
+
+/// Into at most four parts, the larger ones first while there is one to halve.
+static int32_t split(building *b, range whole, range part[4]) {
+    part[0] = whole;
+    int32_t count = 1;
+    for (int32_t depth = 0; depth < 2; depth++) {
+        for (int32_t i = count - 1; i >= 0; i--) {
+            if (part[i].count > 1) {
+                range left, right;
+                halve(b, part[i], &left, &right);
+                part[i] = left;
+                part[count++] = right;
+            }
+        }
+    }
+    return count;
+}
+
+static int32_t build(building *b, range whole) {
+    int32_t at = b->tree->node_count++;
+    range part[4];
+    int32_t count = split(b, whole, part);
+    for (int32_t k = 0; k < 4; k++) {
+        if (k >= count) {
+            clear_lane(&b->tree->nodes[at], k);
+            continue;
+        }
+        tree_box box = box_union(b, part[k]);
+        set_lane(b, &b->tree->nodes[at], k, &box);
+        int32_t child = part[k].count == 1 ? -1 - b->entries[part[k].first].item : build(b, part[k]);
+        b->tree->nodes[at].child[k] = child;
+    }
+    return at;
 }
 
 stn_status tree_create(stn_context *context, const tree_box *boxes, int32_t count, double lowest, element_tree *out,
                        stn_error *err) {
-    *out = (element_tree){.lowest = lowest};
-    building b = {0.0, boxes, stn_allocate(context, (size_t)count, sizeof(entry)), out};
-    out->nodes = stn_allocate(context, 2 * (size_t)count - 1, sizeof *out->nodes);
+    *out = (element_tree){.item_count = count, .lowest = lowest};
+    building b = {.boxes = boxes, .entries = stn_allocate(context, (size_t)count, sizeof(entry)), .tree = out};
+    out->nodes = stn_allocate(context, (size_t)count, sizeof *out->nodes); // each has two children or is alone
     if (b.entries == NULL || out->nodes == NULL) {
         stn_release(context, b.entries);
         tree_clear(context, out);
@@ -106,9 +140,9 @@ stn_status tree_create(stn_context *context, const tree_box *boxes, int32_t coun
     for (int32_t i = 0; i < count; i++) {
         b.entries[i].item = i;
     }
-    tree_box all = box_union(&b, 0, count);
-    b.pad = 1e-12 * (stn_vec3_norm(all.full.lower) + stn_vec3_norm(all.full.upper));
-    build(&b, 0, count);
+    tree_box all = box_union(&b, (range){0, count});
+    b.pad = 1e-6 * (stn_vec3_norm(all.full.lower) + stn_vec3_norm(all.full.upper));
+    build(&b, (range){0, count});
     stn_release(context, b.entries);
     return STN_OK;
 }
@@ -116,130 +150,71 @@ stn_status tree_create(stn_context *context, const tree_box *boxes, int32_t coun
 void tree_clear(stn_context *context, element_tree *t) {
     stn_release(context, t->nodes);
     t->nodes = NULL;
-    t->node_count = 0;
+    t->node_count = t->item_count = 0;
 }
 
-/// B's axes in A, with what rounding in them may hide.
-typedef struct relative {
-    stn_pose ab;
-    double size[3][3];       // of the rotation's members
-    double above_a, above_b; // level less the lowest of each tree
-    double level_a, level_b;
-} relative;
-
-/// A node's box at a level.
-typedef struct level_box {
-    stn_vec3 centre, half;
-} level_box;
-
-static inline level_box at_level(const tree_node *n, double above) {
-    double share = above * n->rise;
-    share = share < 1.0 ? share : 1.0;
-    level_box b = {stn_vec3_mul_add(n->low_centre, share, n->more_centre),
-                   stn_vec3_mul_add(n->low_half, share, n->more_half)};
-    return b;
+static inline tree_lanes all_lanes(double x) {
+    float f = (float)x;
+    return (tree_lanes){f, f, f, f};
 }
 
-static inline bool boxes_meet(const relative *r, const level_box *a, const level_box *b) {
-    const double(*s)[3] = r->size;
-    stn_vec3 ha = a->half, hb = b->half;
-    stn_vec3 d = stn_vec3_sub(stn_pose_apply(&r->ab, b->centre), a->centre);
-    if (fabs(d.x) > ha.x + s[0][0] * hb.x + s[0][1] * hb.y + s[0][2] * hb.z ||
-        fabs(d.y) > ha.y + s[1][0] * hb.x + s[1][1] * hb.y + s[1][2] * hb.z ||
-        fabs(d.z) > ha.z + s[2][0] * hb.x + s[2][1] * hb.y + s[2][2] * hb.z) {
-        return false;
-    }
-    stn_vec3 e = stn_mat3_apply_transposed(&r->ab.rotation, d);
-    return fabs(e.x) <= hb.x + s[0][0] * ha.x + s[1][0] * ha.y + s[2][0] * ha.z &&
-           fabs(e.y) <= hb.y + s[0][1] * ha.x + s[1][1] * ha.y + s[2][1] * ha.z &&
-           fabs(e.z) <= hb.z + s[0][2] * ha.x + s[1][2] * ha.y + s[2][2] * ha.z;
+typedef int32_t tree_mask __attribute__((vector_size(16)));
+
+static inline tree_lanes choose(tree_mask mask, tree_lanes yes, tree_lanes no) {
+    return (tree_lanes)((mask & (tree_mask)yes) | (~mask & (tree_mask)no));
 }
 
-static inline double bulk(const level_box *b) {
-    return b->half.x + b->half.y + b->half.z;
-}
-
-void tree_meet(const element_tree *a, double level_a, const element_tree *b, double level_b, const stn_pose *ab,
-               tree_visit *visit, void *user) {
-    relative r = {.ab = *ab,
-                  .above_a = level_a - a->lowest,
-                  .above_b = level_b - b->lowest,
-                  .level_a = level_a,
-                  .level_b = level_b};
-    struct {
-        int32_t a, b;
-    } stack[2 * TREE_DEPTH + 2] = {{0, 0}};
-    int32_t count = 1;
-    for (int32_t i = 0; i < 9; i++) {
-        r.size[i / 3][i % 3] = fabs(ab->rotation.m[i / 3][i % 3]) + 1e-12;
-    }
-    while (count > 0) {
-        count--;
-        int32_t i = stack[count].a, j = stack[count].b;
-        const tree_node *m = &a->nodes[i], *n = &b->nodes[j];
-        level_box box_m = at_level(m, r.above_a), box_n = at_level(n, r.above_b);
-        if (m->lowest > r.level_a || n->lowest > r.level_b || !boxes_meet(&r, &box_m, &box_n)) {
-            continue;
-        }
-        if (m->right < 0 && n->right < 0) {
-            if (!visit(user, m->item, n->item)) {
-                return;
+/// Items go to the result, nodes to the stack.
+static inline int32_t sort_out(const tree_node *n, tree_mask meets, int32_t *stack, int32_t *depth, int32_t *found,
+                               int32_t count) {
+    for (int32_t k = 3; k >= 0; k--) {
+        if (meets[k] != 0) {
+            if (n->child[k] < 0) {
+                found[count++] = -1 - n->child[k];
+            } else {
+                stack[(*depth)++] = n->child[k];
             }
-        } else if (n->right < 0 || (m->right >= 0 && bulk(&box_m) >= bulk(&box_n))) {
-            stack[count].a = m->right;
-            stack[count++].b = j;
-            stack[count].a = i + 1;
-            stack[count++].b = j;
-        } else {
-            stack[count].a = i;
-            stack[count++].b = n->right;
-            stack[count].a = i;
-            stack[count++].b = j + 1;
         }
     }
+    return count;
 }
 
-void tree_meet_plane(const element_tree *a, stn_vec3 normal, double offset, double above, double below,
-                     tree_visit_one *visit, void *user) {
-    int32_t stack[TREE_DEPTH + 2] = {0}, count = 1;
-    while (count > 0) {
-        int32_t i = stack[--count];
-        const tree_node *n = &a->nodes[i];
-        level_box b = at_level(n, (double)INFINITY);
-        double height = stn_vec3_dot(normal, b.centre) + offset;
-        double reach = fabs(normal.x) * b.half.x + fabs(normal.y) * b.half.y + fabs(normal.z) * b.half.z;
-        reach += 1e-12 * (reach + fabs(height));
-        if (height - reach > above || height + reach < -below) {
-            continue;
+int32_t tree_near(const element_tree *t, double level, const stn_aabb *box, int32_t *found) {
+    const tree_lanes above = all_lanes(level - t->lowest), top = all_lanes(level), one = all_lanes(1.0);
+    const tree_lanes lower[3] = {all_lanes(box->lower.x), all_lanes(box->lower.y), all_lanes(box->lower.z)};
+    const tree_lanes upper[3] = {all_lanes(box->upper.x), all_lanes(box->upper.y), all_lanes(box->upper.z)};
+    int32_t stack[3 * TREE_DEPTH + 4] = {0}, depth = 1, count = 0;
+    while (depth > 0) {
+        const tree_node *n = &t->nodes[stack[--depth]];
+        tree_lanes share = above * n->rise;
+        share = choose(share < one, share, one);
+        tree_mask meets = n->lowest <= top;
+        for (int32_t axis = 0; axis < 3; axis++) {
+            meets &= n->low_lower[axis] + share * n->more_lower[axis] <= upper[axis];
+            meets &= n->low_upper[axis] + share * n->more_upper[axis] >= lower[axis];
         }
-        if (n->right < 0) {
-            if (!visit(user, n->item)) {
-                return;
-            }
-        } else {
-            stack[count++] = n->right;
-            stack[count++] = i + 1;
-        }
+        count = sort_out(n, meets, stack, &depth, found, count);
     }
+    return count;
 }
 
-void tree_meet_point(const element_tree *a, stn_vec3 point, tree_visit_one *visit, void *user) {
-    int32_t stack[TREE_DEPTH + 2] = {0}, count = 1;
-    while (count > 0) {
-        int32_t i = stack[--count];
-        const tree_node *n = &a->nodes[i];
-        level_box b = at_level(n, (double)INFINITY);
-        stn_vec3 d = stn_vec3_sub(point, b.centre);
-        if (fabs(d.x) > b.half.x || fabs(d.y) > b.half.y || fabs(d.z) > b.half.z) {
-            continue;
+int32_t tree_near_plane(const element_tree *t, stn_vec3 normal, double offset, double above, double below,
+                        int32_t *found) {
+    const double normals[3] = {normal.x, normal.y, normal.z};
+    int32_t stack[3 * TREE_DEPTH + 4] = {0}, depth = 1, count = 0;
+    while (depth > 0) {
+        const tree_node *n = &t->nodes[stack[--depth]];
+        tree_lanes lowest = all_lanes(offset), highest = lowest; // of each box
+        for (int32_t axis = 0; axis < 3; axis++) {
+            tree_lanes by = all_lanes(normals[axis]);
+            tree_lanes a = by * (n->low_lower[axis] + n->more_lower[axis]),
+                       b = by * (n->low_upper[axis] + n->more_upper[axis]);
+            lowest += choose(a < b, a, b);
+            highest += choose(a < b, b, a);
         }
-        if (n->right < 0) {
-            if (!visit(user, n->item)) {
-                return;
-            }
-        } else {
-            stack[count++] = n->right;
-            stack[count++] = i + 1;
-        }
+        tree_mask meets =
+            (lowest <= all_lanes(above)) & (highest >= all_lanes(-below)) & (n->lowest < all_lanes((double)INFINITY));
+        count = sort_out(n, meets, stack, &depth, found, count);
     }
+    return count;
 }

@@ -112,8 +112,28 @@ static void a_rigid_box_in_a_soft_sphere_acts_as_a_plane(void **state) {
     patch_probe_close(&p);
 }
 
+/// What is inside as a whole has a contact surface without rim; the small ball is pushed out of the middle. Below a
+/// pressure that is too low none would be found.
+static void a_ball_inside_of_another_is_pushed_out(void **state) {
+    (void)state;
+    patch_probe p;
+    patch_probe_open(&p, patch_geometry(stn_shape_sphere(R), E, 0.01),
+                     patch_geometry(stn_shape_sphere(0.1 * R), rigid, 0.002));
+    patch_sum s = patch_between(&p, patch_at(0.3 * R, 0.0, 0.0));
+    double volume = 4.0 / 3.0 * STN_PI * 0.001 * R * R * R; // p falls by E/R along x, all around: f = V E/R
+    assert_true(s.force.x > 0.8 * volume * E / R);          // the far side counts less (README)
+    patch_probe_close(&p);
+
+    patch_probe_open(&p, patch_geometry(stn_shape_sphere(R), E, 0.01),
+                     patch_geometry(stn_shape_sphere(0.3 * R), 4.0 * E, 0.005));
+    s = patch_between(&p, patch_at(0.45 * R, 0.0, 0.0));
+    assert_true(p.set.count > 0 && s.force.x > 0.0);
+    patch_probe_close(&p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_ball_inside_of_another_is_pushed_out),
         cmocka_unit_test(a_box_on_a_plane_is_exact),
         cmocka_unit_test(a_rigid_box_on_a_layer_is_exact),
         cmocka_unit_test(a_soft_box_on_a_soft_layer_is_two_springs),
