@@ -91,6 +91,7 @@ void check_collision_missing(check *c);
 void check_scale_robot(check *c);
 void check_scale_mesh(check *c);
 void check_scale_link(check *c);
+void check_slab_thickness(check *c);
 void check_package_unused(check *c);
 // collision.c
 void check_self_collision(check *c);

@@ -41,6 +41,8 @@ const check_rule check_rules[] = {
     {RULE(scale_mesh, WARNING, "a mesh a hundred times larger than the robot")},
     {RULE(scale_link, WARNING, "collision and visual shapes of a link that differ by a factor above 50"),
      .unless = NO_MESH},
+    {RULE(slab_thickness, WARNING,
+          "a compliant plane without the thickness of its layer, which hydroelastic contact refuses")},
     {RULE(self_collision, WARNING, "shapes that may collide and overlap where the robot starts")},
     {RULE(package_unused, NOTE, "a folder given by --package that neither a mesh nor an included model comes from")},
 };

@@ -110,6 +110,18 @@ void check_scale_link(check *c) {
     }
 }
 
+void check_slab_thickness(check *c) {
+    for (int32_t i = 0; i < c->model->geometry_count; i++) {
+        const stn_geometry *g = &c->model->geometries[i];
+        if (g->collision && g->shape.type == STN_SHAPE_HALF_SPACE && stn_geometry_is_compliant(g) &&
+            isnan(g->field.thickness)) {
+            check_say_shape(c, i,
+                            "a compliant plane needs a thickness, at which its pressure is the modulus: give "
+                            "<drake:slab_thickness>, or <drake:rigid_hydroelastic/>");
+        }
+    }
+}
+
 // --------------------------------------------------------------------------------------------------------- packages
 
 static bool lies_below(const char *path, const char *folder) {

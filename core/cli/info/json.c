@@ -207,6 +207,8 @@ static cJSON *geometry_counts(const info_counts *c) {
     cJSON *json = cJSON_CreateObject();
     cJSON_AddNumberToObject(json, "collision", c->collision);
     cJSON_AddNumberToObject(json, "visual", c->visual);
+    cJSON_AddNumberToObject(json, "compliant", c->compliant);
+    cJSON_AddNumberToObject(json, "tetrahedra", c->tetrahedra);
     add_shape_counts(json, "collision_shapes", c->collision_shapes);
     add_shape_counts(json, "visual_shapes", c->visual_shapes);
     return json;

@@ -40,6 +40,9 @@ static void count_shapes(info_report *r) {
         const stn_geometry *shape = &m->geometries[g];
         c->collision += shape->collision;
         c->visual += shape->visual;
+        bool compliant = shape->collision && stn_geometry_is_compliant(shape);
+        c->compliant += compliant;
+        c->tetrahedra += compliant && shape->field.volume_mesh >= 0;
         c->collision_shapes[shape->shape.type] += shape->collision;
         c->visual_shapes[shape->shape.type] += shape->visual;
     }

@@ -98,6 +98,12 @@ static void print_summary(const info_report *r) {
     }
     printf("  shapes    ");
     print_shapes(c->collision, "for collision", c->collision_shapes);
+    if (c->compliant > 0) {
+        printf(" of which %d %s compliant", (int)c->compliant, c->compliant == 1 ? "is" : "are");
+    }
+    if (c->tetrahedra > 0) {
+        printf(", %d with tetrahedra", (int)c->tetrahedra);
+    }
     fputs(", ", stdout);
     print_shapes(c->visual, "visual", c->visual_shapes);
     putchar('\n');

@@ -38,7 +38,14 @@ static const char sound[] = ROBOT_OF(SOUND, LIMIT);
 #define CORNERS(s) "v 0 0 0\nv " s " 0 0\nv 0 " s " 0\nv 0 0 " s "\n"
 #define OPEN       "f 1 3 2\nf 1 2 4\nf 1 4 3\n"
 
+#define SOFT_PLANE(more)                                                                                        \
+    "<collision><origin xyz='0 0 -9'/><geometry><plane normal='0 0 1'/></geometry><drake:proximity_properties>" \
+    "<drake:compliant_hydroelastic/><drake:hydroelastic_modulus value='1e6'/>" more                             \
+    "</drake:proximity_properties></collision>"
+
 static const example examples[] = {
+    {"slab_thickness", 3, "link b", ROBOT_OF(SOUND SOFT_PLANE(""), LIMIT),
+     ROBOT_OF(SOUND SOFT_PLANE("<drake:slab_thickness value='0.1'/>"), LIMIT), NULL},
     {"inertia_placeholder", 3, "link b", ROBOT_OF(MASS("1", "1") BOX("collision", "0.2 0.2 0.2"), LIMIT),
      ROBOT_OF(MASS("1", "1") BOX("collision", "2 2 2"), LIMIT), NULL}, // k = 1 m fits two metres
     {"inertia_large", 3, "link b", ROBOT_OF(MASS("1", "0.2") BOX("collision", "0.2 0.2 0.2"), LIMIT),

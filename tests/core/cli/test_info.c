@@ -6,6 +6,7 @@
 #define SPRUNG STN_BINARY_DIR "/tests/info_robot.sprung"
 #define MESH   STN_BINARY_DIR "/tests/info_mesh.obj"
 #define VALUES STN_BINARY_DIR "/tests/info_values.json"
+#define SOFT   STN_BINARY_DIR "/tests/info_soft.urdf"
 
 /// Two bars of length 1 m with all their mass m at the end, hinged about y, hanging at q = 0; the second one mimics.
 static const char pendulum[] =
@@ -199,6 +200,13 @@ static void people_get_a_table_and_a_tree(void **state) {
     stn_expect_part("info " ROBOT " 2>/dev/null", 0,
                     "  base\n  `-- upper  (j1, revolute)  2 kg\n"
                     "      `-- lower, b  (j2, continuous)  3 kg\n          `-- tip  (fix, fixed)\n");
+    write_file(SOFT, "<robot name='soft'><link name='a'><collision><geometry><sphere radius='1'/></geometry>"
+                     "<drake:proximity_properties><drake:hydroelastic_modulus value='1e6'/>"
+                     "</drake:proximity_properties></collision><collision><geometry><sphere radius='1'/></geometry>"
+                     "</collision></link></robot>");
+    stn_expect_part("info " SOFT " 2>/dev/null", 0,
+                    "shapes    2 for collision (2 sphere) of which 1 is compliant, 0 visual\n");
+    stn_expect_part("info " SOFT " --json 2>/dev/null", 0, "\"compliant\":\t1");
     stn_expect_part("info " ROBOT " --q Z 2>/dev/null", 0,
                     "    j1          14.1095       42.3285\n    j2          14.1095\n");
     stn_expect_part("info " ROBOT " 2>&1 >/dev/null", 0, "loaded in ");
