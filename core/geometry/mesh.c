@@ -169,7 +169,8 @@ stn_status mesh_from_raw(stn_context *context, const raw_mesh *raw, stn_mesh **o
                             .tetrahedron_count = raw->tetrahedron_count,
                             .unit = unit,
                             .up_axis = (char)(is_axis(raw->up_axis) ? raw->up_axis : 'z'),
-                            .instance_count = raw->instance_count > 0 ? raw->instance_count : 1};
+                            .instance_count = raw->instance_count > 0 ? raw->instance_count : 1,
+                            .solid = {.curved_count = raw->curved_count}};
     raw_mesh mesh = {0};
     bool closed = false;
     mesh_integrals integrals;

@@ -29,6 +29,12 @@ typedef struct raw_mesh {
     int32_t instance_count; // placements of parts in a scene file; 0 or 1 for others
 } raw_mesh;
 
+/// Extents are from 0 to 1, but for what single precision in a file leaves of that.
+#define MESH_EXTENT_EXACTNESS 1e-6
+static inline bool mesh_extent_in_range(double extent) {
+    return extent >= -MESH_EXTENT_EXACTNESS && extent <= 1.0 + MESH_EXTENT_EXACTNESS;
+}
+
 /// Releases the arrays and leaves a zeroed mesh; accepts a zeroed one.
 void raw_mesh_clear(raw_mesh *raw);
 

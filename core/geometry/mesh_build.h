@@ -30,7 +30,8 @@ stn_status mesh_count_edges(const raw_mesh *mesh, int32_t *open, bool *closed, s
 stn_status mesh_pair_edges(const raw_mesh *mesh, int32_t *other, stn_error *err);
 
 /// Repairs tetrahedra (turned positive, repeated and flat ones dropped), makes the triangles their boundary, and the
-/// extents 0 there. STN_ERR_ARGUMENT for a face that does not lie between two of them, and where dropping would tear.
+/// extents 0 there; `facts` keep their curved_count. STN_ERR_ARGUMENT for a face that does not lie between two of them,
+/// and where dropping would tear.
 stn_status mesh_make_solid(raw_mesh *mesh, stn_solid_facts *facts, stn_error *err);
 
 /// Face 4 t + k of tetrahedron t is opposite to its corner k. `other` (4 x tetrahedron_count): the tetrahedron behind

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pressure fields of solids, one extent for each vertex: those that were given, and the distance to the surface.
-#include <string.h>
-
 #include <stiction/mesh_query.h>
 
 #include "geometry/mesh_build.h"
-
-/// Files in single precision are so exact: within it a value is what it should be.
-static const double exactness = 1e-6;
 
 stn_status mesh_check_extents(const raw_mesh *raw, stn_error *err) {
     if (raw->tetrahedron_count == 0) {
@@ -15,7 +10,7 @@ stn_status mesh_check_extents(const raw_mesh *raw, stn_error *err) {
     }
     for (size_t i = 0; i < 4 * (size_t)raw->tetrahedron_count; i++) {
         double extent = raw->extents[raw->tetrahedra[i]];
-        if (!(extent >= -exactness && extent <= 1.0 + exactness)) {
+        if (!mesh_extent_in_range(extent)) {
             return stn_fail(err, STN_ERR_ARGUMENT,
                             "mesh: extent %g at vertex %d (counted from 0) of tetrahedron %zu: must be from 0 (on the "
                             "surface) to 1 (deepest)",
@@ -26,7 +21,7 @@ stn_status mesh_check_extents(const raw_mesh *raw, stn_error *err) {
 }
 
 bool mesh_extents_agree(double a, double b) {
-    return isnan(a) || isnan(b) || fabs(a - b) <= exactness;
+    return isnan(a) || isnan(b) || fabs(a - b) <= MESH_EXTENT_EXACTNESS;
 }
 
 stn_status mesh_finish_extents(raw_mesh *mesh, int32_t *raised_count, stn_error *err) {
@@ -37,7 +32,7 @@ stn_status mesh_finish_extents(raw_mesh *mesh, int32_t *raised_count, stn_error 
     }
     for (size_t i = 0; i < 3 * (size_t)mesh->triangle_count; i++) {
         double *extent = &mesh->extents[mesh->triangles[i]];
-        *raised_count += *extent > exactness;
+        *raised_count += *extent > MESH_EXTENT_EXACTNESS;
         *extent = 0.0;
     }
     for (size_t i = 0; i < 4 * (size_t)mesh->tetrahedron_count; i++) {

@@ -351,7 +351,7 @@ stn_status mesh_make_solid(raw_mesh *mesh, stn_solid_facts *facts, stn_error *er
     solid s = {.mesh = mesh, .facts = facts, .err = err};
     s.given = stn_allocate(mesh->context, count, sizeof *s.given);
     s.flat = stn_allocate(mesh->context, count, sizeof *s.flat);
-    *facts = (stn_solid_facts){.curved_count = mesh->curved_count, .least_quality = 1.0};
+    *facts = (stn_solid_facts){.curved_count = facts->curved_count, .least_quality = 1.0};
     stn_status status = STN_OK;
     if (s.given == NULL || s.flat == NULL) {
         status = stn_fail(err, STN_ERR_MEMORY, "mesh: out of memory for its tetrahedra");

@@ -7,6 +7,7 @@
 //   $Elements     format 2: n, then number type tag_count tags nodes; a binary file has type n tag_count before every n
 //                 elements of that kind, and then number tags nodes
 //                 format 4: blocks n min max, and per block: dimension entity type n, then number nodes
+//   $NodeData     of the field extent: msh_data.c
 #include <string.h>
 
 #include "mesh_files/msh.h"
@@ -53,41 +54,45 @@ static stn_status read_format(msh_file *f) {
 typedef struct element_type {
     int64_t type;
     int32_t node_count; // 0: refused
+    int32_t corners;    // 3: triangle, 4: tetrahedron, 0: skipped
     const char *name;
 } element_type;
 
-enum { LINE = 1, TRIANGLE = 2, TETRAHEDRON = 4, POINT = 15, MOST_NODES = 4 };
+enum { MOST_NODES = 20 };
 
+/// Elements of higher order begin with their corners; the other nodes lie between these.
 static const element_type element_types[] = {
-    {LINE, 2, "line"},
-    {TRIANGLE, 3, "triangle"},
-    {3, 0, "quadrangle"},
-    {TETRAHEDRON, 4, "tetrahedron"},
-    {5, 0, "hexahedron"},
-    {6, 0, "prism"},
-    {7, 0, "pyramid"},
-    {8, 0, "line of second order"},
-    {9, 0, "triangle of second order"},
-    {10, 0, "quadrangle of second order"},
-    {11, 0, "tetrahedron of second order"},
-    {POINT, 1, "point"},
-    {16, 0, "quadrangle of second order"},
-    {21, 0, "triangle of third order"},
-    {29, 0, "tetrahedron of third order"},
+    {1, 2, 0, "line"},
+    {2, 3, 3, "triangle"},
+    {3, 0, 0, "quadrangle"},
+    {4, 4, 4, "tetrahedron"},
+    {5, 0, 0, "hexahedron"},
+    {6, 0, 0, "prism"},
+    {7, 0, 0, "pyramid"},
+    {8, 3, 0, "line of second order"},
+    {9, 6, 3, "triangle of second order"},
+    {10, 0, 0, "quadrangle of second order"},
+    {11, 10, 4, "tetrahedron of second order"},
+    {15, 1, 0, "point"},
+    {16, 0, 0, "quadrangle of second order"},
+    {21, 10, 3, "triangle of third order"},
+    {26, 4, 0, "line of third order"},
+    {29, 20, 4, "tetrahedron of third order"},
 };
 
 static stn_status find_type(const mesh_reader *r, int64_t type, element_type *found) {
-    *found = (element_type){type, 0, "of unknown shape"};
+    *found = (element_type){type, 0, 0, "of unknown shape"};
     for (int32_t i = 0; i < STN_COUNT(element_types); i++) {
         if (element_types[i].type == type) {
             *found = element_types[i];
         }
     }
     if (found->node_count == 0) {
-        return reader_fail(r,
-                           "element type %lld (%s): triangles (2) and tetrahedra (4) of first order are read; save the "
-                           "mesh with those only",
-                           (long long)type, found->name);
+        return reader_fail(
+            r,
+            "element type %lld (%s): triangles (2) and tetrahedra (4), and those of second and third order, are "
+            "read; save the mesh with those only",
+            (long long)type, found->name);
     }
     return STN_OK;
 }
@@ -96,18 +101,19 @@ static stn_status find_type(const mesh_reader *r, int64_t type, element_type *fo
 static stn_status read_element(msh_file *f, const element_type *type, int32_t width) {
     mesh_reader *r = &f->r;
     int64_t tags[MOST_NODES] = {0};
-    int32_t v[MOST_NODES] = {0};
+    int32_t v[4] = {0};
     stn_status status = reader_integers(r, "node of an element", width, tags, type->node_count);
-    if (status != STN_OK || (type->type != TRIANGLE && type->type != TETRAHEDRON)) {
+    if (status != STN_OK || type->corners == 0) {
         return status;
     }
-    for (int32_t i = 0; i < type->node_count && status == STN_OK; i++) {
-        status = msh_find_vertex(f, tags[i], &v[i]);
+    for (int32_t i = 0; i < type->corners && status == STN_OK; i++) {
+        status = msh_find_vertex(f, "an element", tags[i], &v[i]);
     }
     if (status != STN_OK) {
         return status;
     }
-    return type->type == TRIANGLE ? reader_add_triangle(r, v[0], v[1], v[2]) : reader_add_tetrahedron(r, v);
+    r->curved_count += type->node_count > type->corners;
+    return type->corners == 3 ? reader_add_triangle(r, v[0], v[1], v[2]) : reader_add_tetrahedron(r, v);
 }
 
 static stn_status skip_tags(mesh_reader *r, int64_t count) {
@@ -271,6 +277,10 @@ static stn_status read_section(msh_file *f, mesh_word name) {
         status = msh_read_nodes(f);
     } else if (elements) {
         status = read_elements(f);
+    } else if (word_is(name, "$nodedata")) {
+        bool read = false;
+        status = msh_read_data(f, &read);
+        status = status == STN_OK && !read ? skip_section(r, name) : status;
     } else {
         status = skip_section(r, name);
     }

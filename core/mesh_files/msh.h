@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of the reader of gmsh's files: nodes (msh_nodes.c) and everything else (msh.c).
+// Parts of the reader of gmsh's files: nodes (msh_nodes.c), data of nodes (msh_data.c) and everything else (msh.c).
 #ifndef STICTION_CORE_MESH_FILES_MSH_H
 #define STICTION_CORE_MESH_FILES_MSH_H
 
@@ -21,6 +21,11 @@ enum { SIZE_WIDTH = 8 };
 
 /// What stands between $Nodes and its end.
 stn_status msh_read_nodes(msh_file *f);
-stn_status msh_find_vertex(const msh_file *f, int64_t tag, int32_t *vertex);
+/// `who` names the node, in messages.
+stn_status msh_find_vertex(const msh_file *f, const char *who, int64_t tag, int32_t *vertex);
+
+/// What stands between $NodeData and its end, when that is the field extent; `read` is false when it is another one, of
+/// which nothing but the name is read then.
+stn_status msh_read_data(msh_file *f, bool *read);
 
 #endif

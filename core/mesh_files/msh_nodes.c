@@ -160,7 +160,7 @@ stn_status msh_read_nodes(msh_file *f) {
     return status == STN_OK ? sort_nodes(f) : status;
 }
 
-stn_status msh_find_vertex(const msh_file *f, int64_t tag, int32_t *vertex) {
+stn_status msh_find_vertex(const msh_file *f, const char *who, int64_t tag, int32_t *vertex) {
     int32_t low = 0, high = f->node_count;
     int64_t dense = tag > 0 && high > 0 ? tag - f->nodes[0].tag : -1; // where it is when the tags have no gaps
     if (dense >= 0 && dense < high && f->nodes[dense].tag == tag) {
@@ -172,7 +172,7 @@ stn_status msh_find_vertex(const msh_file *f, int64_t tag, int32_t *vertex) {
         high = f->nodes[middle].tag < tag ? high : middle;
     }
     if (low == f->node_count || f->nodes[low].tag != tag) {
-        return reader_fail(&f->r, "an element names node %lld, which $Nodes does not have", (long long)tag);
+        return reader_fail(&f->r, "%s names node %lld, which $Nodes does not have", who, (long long)tag);
     }
     *vertex = f->nodes[low].vertex;
     return STN_OK;

@@ -37,6 +37,24 @@ static void *take(mesh_reader *r, mesh_list *list) {
     return less != NULL ? less : items;
 }
 
+/// A field must have a value wherever the solid is; of a surface it is none.
+static stn_status finish_extents(mesh_reader *r) {
+    const int32_t *corner = r->tetrahedra.items;
+    if (r->tetrahedra.count == 0) {
+        stn_release(r->context, r->extents);
+        r->extents = NULL;
+    }
+    for (size_t i = 0; r->extents != NULL && i < 4 * (size_t)r->tetrahedra.count; i++) {
+        if (isnan(r->extents[corner[i]])) {
+            return stn_fail(r->err, STN_ERR_ARGUMENT,
+                            "%s: its field extent has no value at vertex %d (counted from 0) of tetrahedron %zu: give "
+                            "one at every vertex, or no field",
+                            r->path, corner[i], i / 4);
+        }
+    }
+    return STN_OK;
+}
+
 stn_status reader_finish(mesh_reader *r, stn_status status, raw_mesh *out) {
     *out = (raw_mesh){0};
     stn_release(r->context, r->corners.items);
@@ -44,6 +62,9 @@ stn_status reader_finish(mesh_reader *r, stn_status status, raw_mesh *out) {
         status = stn_fail(r->err, STN_ERR_ARGUMENT, "%s: the file is empty", r->path);
     } else if (status == STN_OK && r->triangles.count == 0 && r->tetrahedra.count == 0) {
         status = stn_fail(r->err, STN_ERR_ARGUMENT, "%s: there are no triangles and no tetrahedra in it", r->path);
+    }
+    if (status == STN_OK) {
+        status = finish_extents(r);
     }
     if (r->tetrahedra.count > 0) {
         stn_release(r->context, r->triangles.items);
@@ -56,8 +77,12 @@ stn_status reader_finish(mesh_reader *r, stn_status status, raw_mesh *out) {
                           .tetrahedron_count = r->tetrahedra.count,
                           .vertices = take(r, &r->vertices),
                           .triangles = take(r, &r->triangles),
-                          .tetrahedra = take(r, &r->tetrahedra)};
+                          .tetrahedra = take(r, &r->tetrahedra),
+                          .extents = r->extents,
+                          .curved_count = r->curved_count};
+        r->extents = NULL;
     }
+    stn_release(r->context, r->extents);
     stn_release(r->context, r->vertices.items);
     stn_release(r->context, r->triangles.items);
     stn_release(r->context, r->tetrahedra.items);
@@ -347,5 +372,29 @@ stn_status reader_add_corner(mesh_reader *r, int32_t vertex) {
     if (status == STN_OK) {
         ((int32_t *)r->corners.items)[r->corners.count++] = vertex;
     }
+    return status;
+}
+
+stn_status reader_begin_extents(mesh_reader *r) {
+    if (r->extents != NULL) {
+        return reader_fail(r, "the field extent a second time");
+    }
+    r->extents = stn_allocate(r->context, (size_t)r->vertices.count, sizeof *r->extents);
+    for (int32_t i = 0; i < r->vertices.count && r->extents != NULL; i++) {
+        r->extents[i] = NAN;
+    }
+    return r->extents != NULL ? STN_OK : reader_no_memory(r);
+}
+
+stn_status reader_extent(mesh_reader *r, int32_t vertex, int32_t width) {
+    double value = 0.0;
+    stn_status status = reader_real(r, "field extent", width, &value);
+    if (status == STN_OK && !mesh_extent_in_range(value)) {
+        return reader_fail(r,
+                           "field extent: %g at vertex %d (counted from 0) must be from 0 (on the surface) to 1 "
+                           "(deepest)",
+                           value, vertex);
+    }
+    r->extents[vertex] = value;
     return status;
 }

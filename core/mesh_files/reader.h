@@ -26,6 +26,8 @@ typedef struct mesh_reader {
     mesh_list triangles;  // int32_t[3]
     mesh_list tetrahedra; // int32_t[4]
     mesh_list corners;    // int32_t, of one polygon
+    double *extents;      // (vertices.count) once reader_begin_extents has made them, NAN where none is given
+    int32_t curved_count; // elements of higher order
     stn_error *err;
 } mesh_reader;
 
@@ -40,7 +42,8 @@ enum { READER_SHOWN = 48 }; // bytes that reader_show needs
 void reader_start(mesh_reader *r, stn_context *context, const char *path, const char *bytes, size_t size,
                   stn_error *err);
 /// Releases what the reader holds, after it gave the mesh to `out`, unless `status` is a failure or there is neither a
-/// triangle nor a tetrahedron. A solid keeps its tetrahedra only, as their boundary is its surface.
+/// triangle nor a tetrahedron. A solid keeps its tetrahedra only, as their boundary is its surface; its field must have
+/// a value at every corner of them.
 stn_status reader_finish(mesh_reader *r, stn_status status, raw_mesh *out);
 
 /// STN_ERR_ARGUMENT "path:line: ..." or "path: byte n: ...".
@@ -90,6 +93,10 @@ stn_status reader_add_vertex(mesh_reader *r, const double position[3]);
 stn_status reader_add_triangle(mesh_reader *r, int32_t a, int32_t b, int32_t c);
 stn_status reader_add_tetrahedron(mesh_reader *r, const int32_t corners[4]);
 stn_status reader_add_corner(mesh_reader *r, int32_t vertex);
+/// Room for an extent of every vertex; a second time is an error.
+stn_status reader_begin_extents(mesh_reader *r);
+/// Reads the extent of a vertex, which must be from 0 to 1.
+stn_status reader_extent(mesh_reader *r, int32_t vertex, int32_t width);
 /// A polygon of at least 3 corners, all of them vertices, as a fan of triangles (polygon.c).
 stn_status reader_add_polygon(mesh_reader *r, const int32_t *corners, int32_t count);
 

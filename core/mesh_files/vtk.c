@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Legacy VTK files, versions 1 to 5.1: three lines of text (version, title, ASCII or BINARY), then sections that each
 // begin with a line of text; in a binary file the numbers behind it are big-endian.
-//   DATASET UNSTRUCTURED_GRID   POINTS n type, CELLS, CELL_TYPES: tetrahedra (10) and triangles (5)
-//   DATASET POLYDATA            POINTS n type, POLYGONS, TRIANGLE_STRIPS
-// Cells without area (vertices, lines) are skipped, as is whatever is told about points and cells.
+//   DATASET UNSTRUCTURED_GRID   POINTS n type, CELLS, CELL_TYPES: tetrahedra (10), triangles (5), and those of higher
+//   order DATASET POLYDATA            POINTS n type, POLYGONS, TRIANGLE_STRIPS
+// Cells without area (vertices, lines) are skipped. Of the data of points and cells one array is read: vtk_data.c.
 #include "mesh_files/vtk.h"
 
 static const vtk_type types[] = {
@@ -63,6 +63,32 @@ static stn_status read_points(vtk_file *f) {
     return status;
 }
 
+stn_status vtk_skip_values(vtk_file *f, const vtk_type *type, int64_t count) {
+    mesh_reader *r = &f->r;
+    bool text = type->width == 0 && !type->whole;
+    if (r->has_binary) {
+        if (text) {
+            return reader_fail(r, "a binary field of texts is not read; save the mesh without it");
+        }
+        stn_status status = reader_line_end(r);
+        int64_t bytes = type->width == 0 ? (count + 7) / 8 : count * type->width;
+        return status == STN_OK ? reader_skip_bytes(r, "field", bytes) : status;
+    }
+    if (text) {
+        reader_skip_line(r);
+    }
+    for (int64_t i = 0; i < count; i++) {
+        bool ended = text ? r->at == r->end : reader_word(r).length == 0;
+        if (ended) {
+            return reader_fail(r, "the file ends in a field of %lld values after %lld", (long long)count, (long long)i);
+        }
+        if (text) {
+            reader_skip_line(r);
+        }
+    }
+    return STN_OK;
+}
+
 /// name, components, tuples, type, and the numbers; arrays of texts have one a line.
 static stn_status skip_array(vtk_file *f) {
     mesh_reader *r = &f->r;
@@ -81,30 +107,8 @@ static stn_status skip_array(vtk_file *f) {
     if (components < 0 || components > MESH_COUNT_MAX || tuples < 0 || tuples > MESH_COUNT_MAX) {
         return reader_fail(r, "a field of %lld x %lld", (long long)tuples, (long long)components);
     }
-    int64_t count = components * tuples;
     f->components = components;
-    bool text = type.width == 0 && !type.whole;
-    if (f->r.has_binary) {
-        if (text) {
-            return reader_fail(r, "a binary field of texts is not read; save the mesh without it");
-        }
-        status = reader_line_end(r);
-        int64_t bytes = type.width == 0 ? (count + 7) / 8 : count * type.width;
-        return status == STN_OK ? reader_skip_bytes(r, "field", bytes) : status;
-    }
-    if (text) {
-        reader_skip_line(r);
-    }
-    for (int64_t i = 0; i < count; i++) {
-        bool ended = text ? r->at == r->end : reader_word(r).length == 0;
-        if (ended) {
-            return reader_fail(r, "the file ends in a field of %lld values after %lld", (long long)count, (long long)i);
-        }
-        if (text) {
-            reader_skip_line(r);
-        }
-    }
-    return STN_OK;
+    return vtk_skip_values(f, &type, components * tuples);
 }
 
 static bool line_is_empty(const char *first, const char *end) {
@@ -207,10 +211,11 @@ static stn_status read_section(vtk_file *f, mesh_word word) {
                        f->grid ? "UNSTRUCTURED_GRID" : "POLYDATA");
 }
 
-/// Data of points and cells end what is read: they come last.
+/// Data of points and cells come last.
 static stn_status read_sections(vtk_file *f) {
+    mesh_word word;
     for (;;) {
-        mesh_word word = reader_word(&f->r);
+        word = reader_word(&f->r);
         if (word.length == 0 || word_is(word, "point_data") || word_is(word, "cell_data")) {
             break;
         }
@@ -224,7 +229,10 @@ static stn_status read_sections(vtk_file *f) {
             return status;
         }
     }
-    return f->grid_cells.offset == NULL ? STN_OK : reader_fail(&f->r, "CELLS without CELL_TYPES behind them");
+    if (f->grid_cells.offset != NULL) {
+        return reader_fail(&f->r, "CELLS without CELL_TYPES behind them");
+    }
+    return vtk_read_data(f, word);
 }
 
 stn_status mesh_read_vtk(stn_context *context, const char *path, const char *bytes, size_t size, raw_mesh *out,

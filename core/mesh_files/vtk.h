@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of the reader of legacy VTK files: cells (vtk_cells.c) and everything else (vtk.c).
+// Parts of the reader of legacy VTK files: cells (vtk_cells.c), data (vtk_data.c) and everything else (vtk.c).
 #ifndef STICTION_CORE_MESH_FILES_VTK_H
 #define STICTION_CORE_MESH_FILES_VTK_H
 
@@ -27,6 +27,12 @@ typedef struct vtk_type {
 
 /// The name of a data type.
 stn_status vtk_read_type(vtk_file *f, vtk_type *type);
+
+/// Steps over so many numbers, or texts of a line each, of an array.
+stn_status vtk_skip_values(vtk_file *f, const vtk_type *type, int64_t count);
+
+/// What follows `word`, which is POINT_DATA or CELL_DATA, up to the end of the file.
+stn_status vtk_read_data(vtk_file *f, mesh_word word);
 
 /// What follows the word METADATA behind an array.
 void vtk_skip_metadata(vtk_file *f);

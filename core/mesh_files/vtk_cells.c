@@ -194,22 +194,27 @@ static const char *cell_name(int64_t type) {
     return type >= 21 && type < 21 + STN_COUNT(quadratic) ? quadratic[type - 21] : "unknown";
 }
 
+/// Cells of higher order begin with their corners; the other points lie between these.
 static stn_status add_cell(vtk_file *f, int64_t type, const int32_t *points, int32_t count) {
-    enum { EMPTY = 0, POLY_LINE = 4, TRIANGLE = 5, TETRAHEDRON = 10 };
+    enum { EMPTY = 0, POLY_LINE = 4, TRIANGLE = 5, TETRAHEDRON = 10, QUADRATIC_EDGE = 21 };
+    enum { QUADRATIC_TRIANGLE = 22, QUADRATIC_TETRAHEDRON = 24, LAGRANGE_TRIANGLE = 69, LAGRANGE_TETRAHEDRON = 71 };
     mesh_reader *r = &f->r;
-    if (type >= EMPTY && type <= POLY_LINE) {
+    if ((type >= EMPTY && type <= POLY_LINE) || type == QUADRATIC_EDGE) {
         return STN_OK;
     }
-    if (type != TRIANGLE && type != TETRAHEDRON) {
+    bool triangle = type == TRIANGLE || type == QUADRATIC_TRIANGLE || type == LAGRANGE_TRIANGLE;
+    bool tetrahedron = type == TETRAHEDRON || type == QUADRATIC_TETRAHEDRON || type == LAGRANGE_TETRAHEDRON;
+    if (!triangle && !tetrahedron) {
         return reader_fail(r, "cell type %lld (%s): triangles (5) and tetrahedra (10) are read; save the mesh as those",
                            (long long)type, cell_name(type));
     }
-    int32_t wanted = type == TRIANGLE ? 3 : 4;
-    if (count != wanted) {
+    bool curved = type != TRIANGLE && type != TETRAHEDRON, lagrange = type >= LAGRANGE_TRIANGLE;
+    int32_t corners = triangle ? 3 : 4, wanted = curved && !lagrange ? (triangle ? 6 : 10) : corners;
+    if (lagrange ? count < wanted : count != wanted) {
         return reader_fail(r, "a %s of %d points needs %d", cell_name(type), count, wanted);
     }
-    return type == TRIANGLE ? reader_add_triangle(r, points[0], points[1], points[2])
-                            : reader_add_tetrahedron(r, points);
+    r->curved_count += curved;
+    return triangle ? reader_add_triangle(r, points[0], points[1], points[2]) : reader_add_tetrahedron(r, points);
 }
 
 stn_status vtk_read_cell_types(vtk_file *f) {

@@ -15,7 +15,7 @@ typedef struct stn_solid_facts {
     int32_t inverted_count;  // given with negative volume, turned round
     int32_t flat_count;      // without volume, or slivers, dropped
     int32_t duplicate_count; // given more than once, dropped but for one
-    int32_t curved_count;    // of higher order, of which the corners alone are kept
+    int32_t curved_count;    // elements of higher order, of which the corners alone are kept
     int32_t unused_count;    // vertices that no tetrahedron has, dropped
     int32_t part_count;      // pieces that share no face
     int32_t touching_count;  // vertices of the surface where it touches itself: more than one fan of triangles
@@ -35,7 +35,7 @@ typedef struct stn_mesh_facts {
     double unit;               // [m] that the file says its lengths are in, already applied; 1 when it does not say
     char up_axis;              // 'x', 'y' or 'z' as the file says ('z' when it does not); never applied
     int32_t instance_count;    // placements of parts in a scene file; 1 for others
-    stn_solid_facts solid;     // of tetrahedra; zeros for a surface
+    stn_solid_facts solid;     // of tetrahedra; of a surface curved_count alone
 } stn_mesh_facts;
 
 /// Faces, edges and neighbours of a convex hull. Triangles that lie in one plane as far as the numbers of a file in

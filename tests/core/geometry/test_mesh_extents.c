@@ -57,8 +57,8 @@ static void given_extents_are_carried_through_joining_and_scaling(void **state) 
 }
 
 static void cells_of_their_own_must_agree_where_they_meet(void **state) {
-    const double v[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 1, 0, 0, 0, 1, 0, 0, 0, 1,
-                        0, 0, 0, 5, 5, 5};
+    const double v[] = {0,   0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0.2, 0.2, 0.2, 0.2, 0.2,
+                        0.2, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0,   5,   5,   5};
     const int32_t ids[] = {0, 1, 2, 4, 6, 7, 8, 5, 0, 1, 3, 4, 9, 7, 8, 5};
     double extents[] = {0, 0, 0, 0, NAN, 1, 0, 0, 0, 0, NAN};
     stn_mesh_data data = {11, 0, 4, v, NULL, ids, extents};

@@ -74,7 +74,8 @@ static inline void read_bytes(mesh_read read, const void *data, size_t size, rea
     out->status = read(out->context, "part.mesh", copy, size, &out->raw, &out->err);
     assert_memory_equal(copy, data, size);
     free(copy);
-    int32_t arrays = (out->raw.vertices != NULL) + (out->raw.triangles != NULL) + (out->raw.tetrahedra != NULL);
+    int32_t arrays = (out->raw.vertices != NULL) + (out->raw.triangles != NULL) + (out->raw.tetrahedra != NULL) +
+                     (out->raw.extents != NULL);
     assert_int_equal(out->heap.live, live + arrays);
     assert_true((out->status == STN_OK) == (arrays > 0));
 }

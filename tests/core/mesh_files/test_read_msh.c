@@ -234,15 +234,14 @@ static void test_wrong_files_are_refused_by_their_line(void **state) {
         {ELEMENTS_2 "1 2 0 40 7 9\n", "part.mesh:14: an element names node 9, which $Nodes does not have"},
         {ELEMENTS_2 "1 2 0 40 7 -9223372036854775807\n",
          "part.mesh:14: an element names node -9223372036854775807, which $Nodes does not have"},
-        {ELEMENTS_2 "1 3 0 40 7 8 3\n", "part.mesh:14: element type 3 (quadrangle): triangles (2) and tetrahedra (4) "
-                                        "of first order are read; save the "
+        {ELEMENTS_2 "1 3 0 40 7 8 3\n", "part.mesh:14: element type 3 (quadrangle): triangles (2) and tetrahedra (4), "
+                                        "and those of second and third order, are read; save the "
                                         "mesh with those only"},
-        {ELEMENTS_2 "1 11 0 40 7 8 3\n",
-         "part.mesh:14: element type 11 (tetrahedron of second order): triangles (2) and tetrahedra (4) of first order "
-         "are read; save the mesh with those only"},
-        {ELEMENTS_2 "1 77 0 40 7 8 3\n",
-         "part.mesh:14: element type 77 (of unknown shape): triangles (2) and tetrahedra (4) of first order are read; "
-         "save the mesh with those only"},
+        {ELEMENTS_2 "1 11 0 40 7 8 3\n$EndElements",
+         "part.mesh:15: node of an element: \"$EndElements\" is no whole number"},
+        {ELEMENTS_2 "1 77 0 40 7 8 3\n", "part.mesh:14: element type 77 (of unknown shape): triangles (2) and "
+                                         "tetrahedra (4), and those of second and third "
+                                         "order, are read; save the mesh with those only"},
         {ELEMENTS_2 "1 2 -1 40 7 8 3\n", "part.mesh:14: an element with -1 tags"},
         {ELEMENTS_2 "1 2 999999999999 40 7 8 3\n", "part.mesh:15: tag of an element: the end is no whole number"},
         {ELEMENTS_2 "1 2 0 40 7\n$EndElements",

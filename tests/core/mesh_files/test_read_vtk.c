@@ -201,9 +201,7 @@ static const struct {
     {GRID POINTS "CELLS 1 5\n4 0 1 2 3\nCELL_TYPES 1\n9",
      "part.mesh:12: cell type 9 (quad): triangles (5) and tetrahedra (10) are read; save the mesh as those"},
     {GRID POINTS "CELLS 1 5\n4 0 1 2 3\nCELL_TYPES 1\n24",
-     "part.mesh:12: cell type 24 (quadratic tetrahedron): triangles (5) and tetrahedra (10) are read; save the "
-     "mesh "
-     "as those"},
+     "part.mesh:12: a quadratic tetrahedron of 4 points needs 10"},
     {GRID POINTS "CELLS 1 5\n4 0 1 2 3\nCELL_TYPES 1\n77",
      "part.mesh:12: cell type 77 (unknown): triangles (5) and tetrahedra (10) are read; save the mesh as those"},
     {GRID POINTS "CELLS 1 5\n4 0 1 2 3\nCELL_TYPES 1\n5", "part.mesh:12: a triangle of 4 points needs 3"},

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// Data of points and cells in legacy VTK files: POINT_DATA n and CELL_DATA n, each followed by arrays. One is read, the
+// pressure field of a solid: SCALARS extent (or an array of that name in a FIELD) at the points. The others are stepped
+// over; where that cannot be done the rest is left alone, unless the field is in it.
+#define _GNU_SOURCE // memmem
+#include <string.h>
+
+#include "mesh_files/vtk.h"
+
+typedef struct data_section {
+    vtk_file *f;
+    bool points;     // of points; else of cells
+    int64_t count;   // tuples of every array
+    bool field_near; // the array being read is the field: what is wrong with it counts
+} data_section;
+
+static bool is_field(const data_section *d, mesh_word name) {
+    return d->points && name.length == 6 && memcmp(name.text, "extent", 6) == 0;
+}
+
+static stn_status read_field(data_section *d, const vtk_type *type, int64_t components) {
+    mesh_reader *r = &d->f->r;
+    d->field_near = true;
+    if (type->whole || type->width == 0 || components != 1) {
+        return reader_fail(r, "field extent: %lld of type %s at a point: one float or double is read",
+                           (long long)components, type->name);
+    }
+    if (d->count != r->vertices.count) {
+        return reader_fail(r, "field extent: %lld values for %d points", (long long)d->count, r->vertices.count);
+    }
+    stn_status status = reader_begin_extents(r);
+    if (status == STN_OK) {
+        status = reader_begin_numbers(r);
+    }
+    for (int32_t i = 0; i < d->count && status == STN_OK; i++) {
+        status = reader_extent(r, i, type->width);
+    }
+    reader_end_numbers(r);
+    d->field_near = status != STN_OK;
+    return status;
+}
+
+static stn_status take_values(data_section *d, mesh_word name, const vtk_type *type, int64_t components) {
+    d->f->components = components;
+    if (components < 0 || components > MESH_COUNT_MAX) {
+        return reader_fail(&d->f->r, "%lld components", (long long)components);
+    }
+    return is_field(d, name) ? read_field(d, type, components) : vtk_skip_values(d->f, type, components * d->count);
+}
+
+/// name type [components], then LOOKUP_TABLE name.
+static stn_status read_scalars(data_section *d) {
+    mesh_reader *r = &d->f->r;
+    vtk_type type = {0};
+    int64_t components = 1;
+    mesh_word name = reader_word(r), word;
+    d->field_near = is_field(d, name);
+    stn_status status = vtk_read_type(d->f, &type);
+    if (status != STN_OK) {
+        return status;
+    }
+    mesh_reader ahead = *r;
+    word = reader_word(&ahead);
+    if (!word_is(word, "lookup_table")) {
+        status = reader_text_integer(r, "components of scalars", "", &components);
+        if (status == STN_OK) {
+            status = reader_expect(r, "lookup_table");
+        }
+    } else {
+        *r = ahead;
+    }
+    if (status == STN_OK) {
+        reader_word(r); // the name of the table
+        status = take_values(d, name, &type, components);
+    }
+    return status;
+}
+
+/// name type, with a number of components that the keyword tells.
+static stn_status read_tuples(data_section *d, int64_t components) {
+    vtk_type type = {0};
+    mesh_word name = reader_word(&d->f->r);
+    stn_status status = vtk_read_type(d->f, &type);
+    return status == STN_OK ? take_values(d, name, &type, components) : status;
+}
+
+/// name components type
+static stn_status read_coordinates(data_section *d) {
+    vtk_type type = {0};
+    int64_t components = 0;
+    mesh_word name = reader_word(&d->f->r);
+    stn_status status = reader_text_integer(&d->f->r, "components of coordinates", "", &components);
+    if (status == STN_OK) {
+        status = vtk_read_type(d->f, &type);
+    }
+    return status == STN_OK ? take_values(d, name, &type, components) : status;
+}
+
+/// name count, then bytes in a binary file and numbers in a text: colours, `each` of them for a tuple, or a table.
+static stn_status skip_colours(data_section *d, bool table) {
+    static const vtk_type byte = {"unsigned_char", 1, true};
+    int64_t count = 0;
+    reader_word(&d->f->r); // its name
+    stn_status status = reader_text_integer(&d->f->r, "number of colours", "", &count);
+    if (status == STN_OK && (count < 0 || count > MESH_COUNT_MAX)) {
+        return reader_fail(&d->f->r, "%lld colours", (long long)count);
+    }
+    return status == STN_OK ? vtk_skip_values(d->f, &byte, count * (table ? 4 : d->count)) : status;
+}
+
+/// name n, then n arrays: name components tuples type.
+static stn_status read_arrays(data_section *d) {
+    mesh_reader *r = &d->f->r;
+    int64_t count = 0, components = 0, tuples = 0;
+    reader_word(r); // its name
+    stn_status status = reader_text_integer(r, "arrays of a field", "", &count);
+    while (count > 0 && status == STN_OK) {
+        vtk_type type = {0};
+        mesh_word name = reader_word(r);
+        if (word_is(name, "metadata")) {
+            vtk_skip_metadata(d->f);
+            continue;
+        }
+        d->field_near = is_field(d, name);
+        status = reader_text_integer(r, "components of a field", "", &components);
+        if (status == STN_OK) {
+            status = reader_text_integer(r, "tuples of a field", "", &tuples);
+        }
+        if (status == STN_OK) {
+            status = vtk_read_type(d->f, &type);
+        }
+        if (status == STN_OK && tuples != d->count) {
+            status = reader_fail(r, "an array of %lld values for %lld", (long long)tuples, (long long)d->count);
+        }
+        if (status == STN_OK) {
+            status = take_values(d, name, &type, components);
+        }
+        count--;
+    }
+    return status;
+}
+
+static stn_status read_array(data_section *d, mesh_word word) {
+    static const struct {
+        const char *name;
+        int64_t components;
+    } tuples[] = {{"vectors", 3},    {"normals", 3},      {"tensors", 9},   {"tensors6", 6},
+                  {"global_ids", 1}, {"pedigree_ids", 1}, {"edge_flags", 1}};
+    for (int32_t i = 0; i < STN_COUNT(tuples); i++) {
+        if (word_is(word, tuples[i].name)) {
+            return read_tuples(d, tuples[i].components);
+        }
+    }
+    if (word_is(word, "scalars")) {
+        return read_scalars(d);
+    }
+    if (word_is(word, "texture_coordinates")) {
+        return read_coordinates(d);
+    }
+    if (word_is(word, "color_scalars") || word_is(word, "lookup_table")) {
+        return skip_colours(d, word_is(word, "lookup_table"));
+    }
+    if (word_is(word, "field")) {
+        return read_arrays(d);
+    }
+    char shown[READER_SHOWN];
+    return reader_fail(&d->f->r, "%s: no array of data", reader_show(word, shown));
+}
+
+/// POINT_DATA or CELL_DATA stands before; what follows is read to the end of the file.
+static stn_status follow(data_section *d, mesh_word word) {
+    stn_status status = STN_OK;
+    while (word.length > 0 && status == STN_OK) {
+        bool points = word_is(word, "point_data");
+        if (points || word_is(word, "cell_data")) {
+            d->points = points;
+            status = reader_text_integer(&d->f->r, "number of data", "", &d->count);
+            if (status == STN_OK && (d->count < 0 || d->count > MESH_COUNT_MAX)) {
+                status = reader_fail(&d->f->r, "data of %lld points or cells", (long long)d->count);
+            }
+        } else if (word_is(word, "metadata")) {
+            vtk_skip_metadata(d->f);
+        } else {
+            status = read_array(d, word);
+        }
+        word = status == STN_OK ? reader_word(&d->f->r) : word;
+    }
+    return status;
+}
+
+stn_status vtk_read_data(vtk_file *f, mesh_word word) {
+    mesh_reader *r = &f->r;
+    stn_error *err = r->err, why = {STN_OK, ""};
+    data_section d = {.f = f};
+    r->err = &why;
+    stn_status status = follow(&d, word);
+    r->err = err;
+    if (status == STN_OK || status == STN_ERR_MEMORY) {
+        return status == STN_OK ? status : reader_no_memory(r);
+    }
+    bool behind = r->at < r->end && memmem(r->at, (size_t)(r->end - r->at), " extent ", 8) != NULL;
+    if (d.field_near || behind) {
+        return stn_fail(err, status, "%s%s", why.text, d.field_near ? "" : ": the field extent behind it is not read");
+    }
+    return STN_OK;
+}
