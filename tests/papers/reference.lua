@@ -537,4 +537,31 @@ for _, law in ipairs(stn.plugins "law") do
   end
 end
 
+-- ------------------------------------------------------------------------------------------------- j_hydroelastic
+
+-- The largest relative error of columns over all rows: those are the same, in the same order.
+local function compare_rows(case, settings, file, tolerances)
+  if not selected(case) then
+    return
+  end
+  local rows, names = run("hydroelastic/press.lua", settings)
+  local reference = check_columns(case, names, "j_hydroelastic/" .. file)
+  assert(#rows == #reference, ("%s: %d rows, not %d"):format(case, #rows, #reference))
+  for _, column in ipairs(names) do
+    if tolerances[column] then
+      local worst = 0
+      for i, theirs in ipairs(reference) do worst = worse(worst, math.abs(rows[i][column] / theirs[column] - 1)) end
+      report(case, column, worst, tolerances[column])
+    end
+  end
+end
+
+local mesh = { force = 1e-2, area = 1e-2, patch_radius = 1e-2, rim_radius = 1e-2, z_axis = 1e-2, max_pressure = 1e-2, depth = 1e-12 }
+compare_rows("j_hydroelastic sphere on plane", { case = "sphere_plane" }, "sphere_plane.csv", mesh)
+compare_rows("j_hydroelastic sphere on sphere", { case = "sphere_sphere" }, "sphere_sphere.csv", mesh)
+compare_rows("j_hydroelastic box on plane", { case = "box_plane" }, "box_plane.csv",
+  { depth = 1e-12, force_layer_field = 1e-9, force_medial_field = 1e-9 })
+compare_rows("j_hydroelastic mesh of the sphere", { case = "sphere_plane_mesh" }, "sphere_plane_mesh.csv",
+  { subdivisions = 1e-12, n_tets = 1e-12, depth = 1e-12, force_mesh = 1e-6, force_exact = 1e-10 })
+
 print(failed == 0 and "all within tolerance" or failed .. " beyond tolerance")

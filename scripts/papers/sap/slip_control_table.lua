@@ -1,0 +1,49 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Slip control (slip_control.lua) by several solvers and laws at the same accuracy: every one ends a step when its momentum error eps_m
+-- is below the tolerance. Iterations, time of solver and step, the worst eps_m and natural map that the core's certificate found
+-- (of the law sap; ipm, admm and apgd end with velocities that go with their impulses: eps_m is round-off then, and the natural map is what they left over),
+-- and the pitch at the end.
+local stn = require "stiction"
+local statistics = require "statistics"
+local scene = require "slip_control_scene"
+
+local p = scene.parameters {
+  pairs = "sap:sap sap:lagged sap:similar ipm:sap admm:sap admm_split:sap apgd:sap", -- solver:law
+  table = "",               -- a CSV file
+}
+
+local function measure(solver, law)
+  local s = scene.build(p, { solver = solver, law = law })
+  local world <close> = s.world
+  local m = { steps = 0, iterations = 0, most = 0, worst = 0, natural = 0, unsolved = 0, step_us = {}, solve_us = {}, solve_sum = 0, step_sum = 0 }
+  scene.run(p, s, function(step)
+    m.steps, m.iterations, m.most = m.steps + 1, m.iterations + step.iterations, math.max(m.most, step.iterations)
+    m.worst = math.max(m.worst, step.certificate.momentum)
+    m.natural = law == "sap" and math.max(m.natural, step.certificate.natural_ccp) or 0 / 0
+    m.unsolved = m.unsolved + (step.converged and 0 or 1)
+    m.step_us[m.steps], m.solve_us[m.steps] = step.step_us, step.solve_us
+    m.step_sum, m.solve_sum = m.step_sum + step.step_us, m.solve_sum + step.solve_us
+  end)
+  m.pitch = scene.pitch(s) / stn.deg
+  return m
+end
+
+local rows, sap = {}, nil
+io.stderr:write "solver      law      iterations  most  worst eps_m  natural [m/s]  unsolved  solve [us]: mean, median  over sap's  step [us]: mean, median  pitch [deg]\n"
+for solver, law in p.pairs:gmatch "([%w_]+):([%w_]+)" do
+  local m = measure(solver, law)
+  sap = sap or m
+  local solve, median, step, step_median = m.solve_sum / m.steps, statistics.median(m.solve_us), m.step_sum / m.steps, statistics.median(m.step_us)
+  io.stderr:write(("%-11s %-8s %10.2f %5d %12.1e %13.1e %9d %14.1f %10.1f %11.1f %14.1f %9.1f %12.2f\n"):format(solver, law, m.iterations / m.steps, m.most,
+    m.worst, m.natural, m.unsolved, solve, median, m.solve_sum / sap.solve_sum, step, step_median, m.pitch))
+  rows[#rows + 1] = ("%s,%s,%.4g,%d,%.3g,%.3g,%d,%.4g,%.4g,%.4g,%.4g,%.4g"):format(solver, law, m.iterations / m.steps, m.most, m.worst, m.natural, m.unsolved,
+    solve, median, step, step_median, m.pitch)
+  stn.check(solver .. ", " .. law .. ": every eps_m below eps_r", { value = m.worst, limit = p.tolerance })
+  stn.check(solver .. ", " .. law .. ": steps not solved", { value = m.unsolved, limit = 0 })
+end
+if p.table ~= "" then
+  local file = assert(io.open(p.table, "w"))
+  assert(file:write("solver,law,iterations_per_step,most_iterations,worst_eps_m,worst_natural_ccp_m_per_s,unsolved,solve_mean_us,solve_median_us,step_mean_us,step_median_us,pitch_deg\n",
+    table.concat(rows, "\n"), "\n"))
+  assert(file:close())
+end
