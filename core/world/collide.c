@@ -2,6 +2,8 @@
 // Broad phase, contact model, contact set. A pair is looked at when it is nearer than max(user margin, reach of the
 // law); the reach follows from the speeds that v_star and v0 promise, first bounded over whole bodies, then exactly per
 // contact.
+#include <string.h>
+
 #include "model/compiled.h"
 #include "plugin/answer.h"
 #include "world/world.h"
@@ -187,6 +189,35 @@ static void apply_point_rule(const stn_world *world, stn_pair_material *material
     }
 }
 
+/// Velocity of B against A about `point`; `v` and `velocity` belong together (ride_velocity).
+static stn_spatial relative_velocity(const stn_world *world, const stn_contact_pair *pair, const stn_spatial *velocity,
+                                     const double *v, stn_vec3 point) {
+    stn_spatial sum = {0};
+    for (int32_t side = 0; side < 2; side++) {
+        double sign = side == 0 ? -1.0 : 1.0;
+        const stn_geometry *g = &world->model->geometries[side == 0 ? pair->geometry_a : pair->geometry_b];
+        stn_ride ride = {.body = g->body, .node_count = g->body < 0, .node = {g->node}, .weight = {1.0}};
+        sum.linear = stn_vec3_mul_add(sum.linear, sign, ride_velocity(world, &ride, velocity, v, point));
+        if (g->body > 0) {
+            sum.angular = stn_vec3_mul_add(sum.angular, sign, velocity[g->body].angular);
+        }
+    }
+    return sum;
+}
+
+static bool wants_approach(const stn_world *world) {
+    const stn_contact_ops *ops = world->plugin[STN_KIND_CONTACT]->desc->ops.contact;
+    return ops->size > offsetof(stn_contact_ops, approach) && ops->approach;
+}
+
+/// What the pair's velocities promise.
+static void fill_approach(const stn_world *world, stn_contact_pair *pair) {
+    stn_vec3 middle = stn_vec3_scale(0.5, stn_vec3_add(pair->pose_a.position, pair->pose_b.position));
+    pair->velocity = relative_velocity(world, pair, world->kinematics->body_velocity, world->state.v, middle);
+    pair->free_velocity = relative_velocity(world, pair, world->star_velocity, world->problem.v_star, middle);
+    pair->dt = world->options.dt;
+}
+
 static void fill_pair(const stn_world *world, const stn_broadphase_pair *found, reach_query *query, const double *speed,
                       stn_contact_pair *pair) {
     int32_t a = pair->geometry_a = world->collider[found->a], b = pair->geometry_b = world->collider[found->b];
@@ -197,6 +228,9 @@ static void fill_pair(const stn_world *world, const stn_broadphase_pair *found, 
     apply_point_rule(world, &pair->material);
     double s = speed[found->a] + speed[found->b];
     pair->margin = at_least(world->options.margin, law_reach(query, &pair->material.value, s, s));
+    if (wants_approach(world)) {
+        fill_approach(world, pair);
+    }
 }
 
 /// Is the contact within the margin, or can the law reach it at its own speeds? The bound over whole bodies, by which
@@ -287,6 +321,7 @@ static stn_status collide_found(stn_world *world, const stn_broadphase_pair *fou
     if (pairs == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "collision: out of memory for %d pairs", capacity);
     }
+    memset(pairs, 0, (size_t)capacity * sizeof *pairs);
     for (int32_t begin = 0; begin < count; begin += BATCH) {
         int32_t size = count - begin < BATCH ? count - begin : BATCH, first = world->contacts.count;
         for (int32_t i = 0; i < size; i++) {

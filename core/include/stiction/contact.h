@@ -61,6 +61,11 @@ typedef struct stn_contact_pair {
     stn_pose pose_a, pose_b;        // X_WS of the two shapes at the step's start
     stn_pair_material material;     // of their contact, combined and overridden
     double margin;                  // pairs with phi0 <= margin belong into the set [m]
+    /// What the step promises, for contact models that ask (`approach` of their operations); zero otherwise and in
+    /// queries. Velocity of B against A at the middle of the shapes' origins, world axes: at the step's start, and as
+    /// it would become without contacts and other constraints.
+    stn_spatial velocity, free_velocity;
+    double dt; // [s]
 } stn_contact_pair;
 
 /// Ready-made record for a point contact: ids from (pair, feature), contact point by the pair's weight, phi0 =
@@ -124,6 +129,8 @@ typedef struct stn_contact_ops {
     /// Its contacts, such as faces of patches, do not tell how far shapes are apart: queries ask the contact model that
     /// a world without choices has instead.
     bool no_distances;
+    /// Does collide read the velocities of pairs, for what closes within the step? Without, they are not computed.
+    bool approach;
 } stn_contact_ops;
 
 #ifdef __cplusplus
