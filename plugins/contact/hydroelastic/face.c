@@ -8,17 +8,19 @@
 
 /// Corners and areas below are none, relative to the element.
 static const double same_point = 1e-12, no_area = 1e-16;
-/// cos(90 deg + 22.5 deg): where the far side of something thin begins [elandt-2019].
-static const double far_side = -0.38268343236508977;
+/// Cosines between normal and gradient, from where a face counts less to where it does not: the far side of something
+/// thin, at 120 to 150 degrees. (A limit at 112.5 degrees [elandt-2019] makes forces jump: gradients are constant in
+/// each tetrahedron, and an edge that passes from one to the next is at 90 to 110 degrees often.)
+static const double far_begins = -0.5, far_ends = -0.86602540378443865;
 /// Slopes less than this share of the gradient count as this share: the fictitious distance stays within four depths.
 static const double least_slope = 0.25;
 
 double face_weight(double slope, double steepest) {
-    double c = slope / (far_side * steepest); // 0: along the levels, 1: far side
-    if (c <= 0.0) {
+    double t = (slope - far_begins * steepest) / ((far_ends - far_begins) * steepest);
+    if (t <= 0.0) {
         return 1.0;
     }
-    return c < 1.0 ? (1.0 - c) * (1.0 - c) * (1.0 + 2.0 * c) : 0.0;
+    return t < 1.0 ? (1.0 - t) * (1.0 - t) * (1.0 + 2.0 * t) : 0.0;
 }
 
 double face_slope(double slope, double steepest) {

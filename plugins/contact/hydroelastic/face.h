@@ -18,10 +18,9 @@ static inline double pressure_at(const pressure *p, stn_vec3 x) {
     return stn_vec3_dot(p->gradient, x) + p->offset;
 }
 
-/// How much of a face counts and how stiff it is, from the slope of a field along the normal into it.
-///
-/// A field whose slope is `slope` [Pa/m] of at most `steepest` (the norm of its gradient): 1 as long as the pressure
-/// grows inwards, then less, 0 from 22.5 degrees on: there it is the far side of something thin.
+/// How much of a face counts and how stiff it is, from the slope of a field along the normal into it [Pa/m], of at most
+/// `steepest` (the norm of its gradient): 1 while the pressure grows inwards or is even, 0 on the far side of something
+/// thin.
 double face_weight(double slope, double steepest);
 /// What is nearly along the field's levels still needs a stiffness > 0 [Pa/m].
 double face_slope(double slope, double steepest);

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Force and torque of a patch while one shape passes over faces, edges and corners of the other, and turns: no jump
+// above 1 % of the peak at the default resolution. Where the change between two places is largest it is bisected down
+// to 1e-12 of the way: what is left is a jump.
+#include <string.h>
+
+#include "patch_probe.h"
+
+/// Force and torque about B's origin, over a length, so that they are comparable.
+typedef struct wrench {
+    double x[6];
+} wrench;
+
+/// Pose of B at s in 0..1 on a way.
+typedef stn_pose way(double s);
+
+static wrench wrench_at(patch_probe *p, way *path, double s, double length) {
+    stn_pose b = path(s);
+    patch_sum sum = patch_between(p, b);
+    stn_vec3 t = stn_vec3_sub(sum.torque, stn_vec3_cross(b.position, sum.force));
+    wrench w = {{sum.force.x, sum.force.y, sum.force.z, t.x / length, t.y / length, t.z / length}};
+    return w;
+}
+
+static double apart(const wrench *a, const wrench *b) {
+    double sum = 0.0;
+    for (int32_t k = 0; k < 6; k++) {
+        sum += (a->x[k] - b->x[k]) * (a->x[k] - b->x[k]);
+    }
+    return sqrt(sum);
+}
+
+/// The largest jump on the way over the peak.
+static double worst_jump(patch_probe *p, way *path, double length) {
+    enum { STEPS = 400, TRIED = 12 };
+    static wrench at[STEPS + 1];
+    static double change[STEPS];
+    const wrench zero = {{0}};
+    double peak = 0.0, worst = 0.0;
+    for (int32_t i = 0; i <= STEPS; i++) {
+        at[i] = wrench_at(p, path, (double)i / STEPS, length);
+        peak = fmax(peak, apart(&at[i], &zero));
+        if (i > 0) {
+            change[i - 1] = apart(&at[i], &at[i - 1]);
+        }
+    }
+    assert_true(peak > 0.0);
+    for (int32_t n = 0; n < TRIED; n++) {
+        int32_t most = 0;
+        for (int32_t i = 1; i < STEPS; i++) {
+            most = change[i] > change[most] ? i : most;
+        }
+        change[most] = 0.0;
+        double low = (double)most / STEPS, high = (double)(most + 1) / STEPS;
+        wrench left = at[most], right = at[most + 1];
+        for (int32_t k = 0; k < 32; k++) {
+            double middle = 0.5 * (low + high);
+            wrench m = wrench_at(p, path, middle, length);
+            if (apart(&m, &left) > apart(&m, &right)) {
+                high = middle;
+                right = m;
+            } else {
+                low = middle;
+                left = m;
+            }
+        }
+        worst = fmax(worst, apart(&left, &right));
+    }
+    return worst / peak;
+}
+
+/// Of B's centre above the face of A [m].
+static double height;
+
+static stn_pose over_the_edge(double s) { // from over the face of the box to beside it
+    return patch_at(0.02 + 0.12 * s, 0.013, 0.1 + height);
+}
+
+static stn_pose over_the_corner(double s) {
+    return patch_at(0.05 + 0.09 * s, 0.06 + 0.08 * s, 0.1 + height);
+}
+
+static stn_pose along_the_edge(double s) {
+    return patch_at(0.1 + 0.02, -0.05 + 0.1 * s, 0.1 + 0.8 * height);
+}
+
+static stn_pose turning_on_the_face(double s) {
+    stn_pose pose = patch_at(0.01, 0.02, 0.1 + height);
+    pose.rotation = stn_mat3_from_rpy(3.0 * s, 1.0 + 2.0 * s, 0.5 * s);
+    return pose;
+}
+
+static stn_pose tilting_over_the_edge(double s) { // through the angles at which faces stand along the field
+    stn_pose pose = patch_at(0.1, 0.0, 0.1 + 0.7 * height);
+    pose.rotation = stn_mat3_from_rpy(0.3, -1.0 + 2.0 * s, 0.2);
+    return pose;
+}
+
+static void check_ways(stn_geometry a, stn_geometry b, const char *what) {
+    way *const ways[] = {over_the_edge, over_the_corner, along_the_edge, turning_on_the_face, tilting_over_the_edge};
+    patch_probe p;
+    patch_probe_open(&p, a, b);
+    for (int32_t i = 0; i < STN_COUNT(ways); i++) {
+        double jump = worst_jump(&p, ways[i], 0.05);
+        print_message("%s, way %d: largest jump %.1e of the peak\n", what, i, jump);
+        assert_true(jump < 1e-6);
+    }
+    patch_probe_close(&p);
+}
+
+static const double rigid = (double)INFINITY, none = (double)NAN;
+
+static stn_geometry block(double modulus) {
+    return patch_geometry(stn_shape_box(stn_vec3_make(0.1, 0.1, 0.1)), modulus, none);
+}
+
+static stn_geometry ball(double modulus) {
+    return patch_geometry(stn_shape_sphere(0.05), modulus, none);
+}
+
+static stn_geometry brick(double modulus) {
+    return patch_geometry(stn_shape_box(stn_vec3_make(0.05, 0.04, 0.03)), modulus, none);
+}
+
+static void a_soft_ball_passes_a_rigid_box(void **state) {
+    (void)state;
+    height = 0.045;
+    check_ways(block(rigid), ball(1e6), "soft ball, rigid box");
+}
+
+static void a_soft_ball_passes_a_soft_box(void **state) {
+    (void)state;
+    height = 0.045;
+    check_ways(block(2e6), ball(1e6), "soft ball, soft box");
+}
+
+static void a_rigid_ball_passes_a_soft_box(void **state) {
+    (void)state;
+    height = 0.045;
+    check_ways(block(2e6), ball(rigid), "rigid ball, soft box");
+}
+
+static void a_soft_brick_passes_a_soft_box(void **state) {
+    (void)state;
+    height = 0.025;
+    check_ways(block(2e6), brick(1e6), "soft brick, soft box");
+}
+
+static void a_rigid_brick_passes_a_soft_box(void **state) {
+    (void)state;
+    height = 0.025;
+    check_ways(block(2e6), brick(rigid), "rigid brick, soft box");
+}
+
+static void a_soft_brick_passes_a_rigid_box(void **state) {
+    (void)state;
+    height = 0.025;
+    check_ways(block(rigid), brick(1e6), "soft brick, rigid box");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_soft_ball_passes_a_rigid_box),  cmocka_unit_test(a_soft_ball_passes_a_soft_box),
+        cmocka_unit_test(a_rigid_ball_passes_a_soft_box),  cmocka_unit_test(a_soft_brick_passes_a_soft_box),
+        cmocka_unit_test(a_rigid_brick_passes_a_soft_box), cmocka_unit_test(a_soft_brick_passes_a_rigid_box),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
