@@ -6,20 +6,19 @@
 //     T = diag(mu, mu, 1) makes every friction cone the self-dual one; boxes keep x itself, with a slack for each bound
 //
 //     (M + Q(w)^-1) dz = Q(w^-1/2) (l \ r) - (M z + q - s),    l = Q(w^1/2) s = Q(w^-1/2) z    w of Nesterov and Todd
+//     solved over impulses or velocities: newton_system.h
 //     first with r = -l o l, then with r = -l o l - (..ds) o (..dz) + sigma (s.z/degree) e, sigma = (1 - a)^3
 //
 // s and z follow the same step a. A slack of a box is s_lo (x - lo) = s_hi (hi - x) = 0, M x + q = s_lo - s_hi.
 #include <math.h>
 #include <string.h>
 
-#include "common/dense_dual.h"
-#include "common/scaled_dual.h"
-#include "jordan.h"
+#include "newton_system.h"
 
 typedef struct ipm {
     const stn_solve_control *control;
     scaled_dual dual;
-    dense_dual newton;
+    newton_system newton;
     int32_t size, degree;    // of vectors; of the barrier
     double *T;               // scale of z, x = T z
     double *z, *s, *dz, *ds; // of cones; of boxes x, the slack of the lower bound, and their steps
@@ -28,7 +27,6 @@ typedef struct ipm {
     double *residual;        // M z + q - s
     double *right, *x, *g, *best;
     jordan_scaling *scaling; // (n)
-    jordan_frame *frame;     // (n) of Q(w)^-1
     double least;            // error of `best`
     int32_t since;           // iterations that have not lowered it
 } ipm;
@@ -44,8 +42,7 @@ static bool allocate(ipm *m) {
         }
     }
     m->scaling = STN_ARENA(arena, m->dual.H.n + 1, jordan_scaling);
-    m->frame = STN_ARENA(arena, m->dual.H.n + 1, jordan_frame);
-    return m->scaling != NULL && m->frame != NULL;
+    return m->scaling != NULL;
 }
 
 static bool bounded(double bound) {
@@ -126,85 +123,25 @@ static void find_residual(ipm *m) {
     }
 }
 
-/// x = F^T x into the frame, or F x out of it.
-static void turn_vector(const jordan_frame *frame, bool into, double *x) {
-    const double(*F)[3] = frame->F;
-    double a = x[0], b = x[1], c = x[2];
-    for (int32_t k = 0; k < 3; k++) {
-        x[k] = into ? F[0][k] * a + F[1][k] * b + F[2][k] * c : F[k][0] * a + F[k][1] * b + F[k][2] * c;
-    }
-}
-
-/// `lower` = F^T M F, constraint by constraint; F = 1 where there is no cone.
-static void turn(ipm *m) {
-    dense_dual *d = &m->newton;
-    const size_t n = (size_t)d->n, stride = (size_t)d->stride;
-    dense_dual_reset(d);
-    for (int32_t i = 0; i < m->dual.H.n; i++) {
-        const packed_row *row = &m->dual.H.rows[i];
-        double *a = d->lower + (size_t)row->row * stride, *b = a + stride, *c = b + stride;
-        double(*F)[3] = m->frame[i].F;
-        for (size_t k = 0; k < n && row->cone; k++) {
-            double x = a[k], y = b[k], z = c[k];
-            a[k] = F[0][0] * x + F[1][0] * y + F[2][0] * z;
-            b[k] = F[0][1] * x + F[1][1] * y + F[2][1] * z;
-            c[k] = F[0][2] * x + F[1][2] * y + F[2][2] * z;
-        }
-    }
-    for (size_t r = 0; r < n; r++) {
-        for (int32_t i = 0; i < m->dual.H.n; i++) {
-            const packed_row *row = &m->dual.H.rows[i];
-            double *own = d->lower + r * stride + row->row;
-            if (row->cone) {
-                turn_vector(&m->frame[i], true, own);
-            }
-        }
-    }
-}
-
-/// M + Q(w)^-1 in the frames of w, factored. 1e-14 of the mean diagonal of M keeps operators without full rank
-/// positive.
+/// M + Q(w)^-1 and the slopes of bounds, factored.
 static bool factor(ipm *m) {
     for (int32_t i = 0; i < m->dual.H.n; i++) {
         const packed_row *row = &m->dual.H.rows[i];
+        double *value = m->newton.value + row->place;
         if (row->cone) {
             m->scaling[i] = jordan_scale(m->z + row->place, m->s + row->place);
-            m->frame[i] = jordan_inverse_frame(&m->scaling[i]);
+            m->newton.frame[i] = jordan_inverse_frame(&m->scaling[i]);
+            memcpy(value, m->newton.frame[i].value, 3 * sizeof *value);
         }
-    }
-    turn(m);
-    for (int32_t i = 0; i < m->dual.H.n; i++) {
-        const packed_row *row = &m->dual.H.rows[i];
-        for (int32_t r = 0; r < row->rows; r++) {
+        for (int32_t r = 0; r < row->rows && !row->cone; r++) {
             int32_t k = row->place + r;
-            double lo = m->dual.H.lo[k], hi = m->dual.H.hi[k], slope = 0.0;
-            if (row->cone) {
-                slope = m->frame[i].value[r];
-            } else if (is_fixed(lo, hi)) {
-                slope = 1e100;
-            } else {
-                slope = (m->s[k] > 0.0 ? m->s[k] / (m->z[k] - lo) : 0.0) +
-                        (m->high[k] > 0.0 ? m->high[k] / (hi - m->z[k]) : 0.0);
-            }
-            dense_dual_add(&m->newton, row, r, r, slope + 1e-14);
+            double lo = m->dual.H.lo[k], hi = m->dual.H.hi[k];
+            value[r] = is_fixed(lo, hi) ? 1e100
+                                        : (m->s[k] > 0.0 ? m->s[k] / (m->z[k] - lo) : 0.0) +
+                                              (m->high[k] > 0.0 ? m->high[k] / (hi - m->z[k]) : 0.0);
         }
     }
-    return dense_dual_factor(&m->newton) < 0;
-}
-
-/// dz = (M + Q(w)^-1)^-1 right.
-static void solve_newton(ipm *m) {
-    for (int32_t i = 0; i < m->dual.H.n; i++) {
-        if (m->dual.H.rows[i].cone) {
-            turn_vector(&m->frame[i], true, m->right + m->dual.H.rows[i].place);
-        }
-    }
-    dense_dual_solve(&m->newton, m->right, m->dz);
-    for (int32_t i = 0; i < m->dual.H.n; i++) {
-        if (m->dual.H.rows[i].cone) {
-            turn_vector(&m->frame[i], false, m->dz + m->dual.H.rows[i].place);
-        }
-    }
+    return newton_system_factor(&m->newton);
 }
 
 /// What complementarity is to gain: -l o l, and with `corrected` the products of the steps at hand and the centre `mu`.
@@ -253,7 +190,7 @@ static void find_steps(ipm *m) {
             m->right[k] = pull - m->residual[k];
         }
     }
-    solve_newton(m);
+    newton_system_solve(&m->newton, m->right, m->dz);
     for (int32_t i = 0; i < H->n; i++) {
         const packed_row *row = &H->rows[i];
         int32_t k = row->place;
@@ -358,7 +295,7 @@ static bool is_done(ipm *m, const double *x, double *speed) {
     return done;
 }
 
-static stn_status run(ipm *m, stn_solve_info *info, stn_error *err) {
+static stn_status run(ipm *m, const stn_problem *problem, stn_solve_info *info, stn_error *err) {
     enum { PATIENCE = 30 }; // iterations that do not halve the error
     double speed;
     scaled_dual_project(&m->dual, m->x);
@@ -366,7 +303,7 @@ static stn_status run(ipm *m, stn_solve_info *info, stn_error *err) {
     bool done = is_done(m, m->x, &speed); // the impulses given; the method itself begins elsewhere
     scale_cones(m);
     start(m);
-    stn_status status = done ? STN_OK : dense_dual_build(&m->dual.H, m->T, m->control->arena, &m->newton, err);
+    stn_status status = done ? STN_OK : newton_system_build(problem, m->control, &m->dual, m->T, &m->newton, err);
     if (status == STN_OK && !done && !isfinite(speed)) {
         return stn_fail(err, STN_ERR_NUMERIC, "the residual is %g m/s: numbers of the problem are too large", speed);
     }
@@ -407,7 +344,7 @@ static stn_status solve(void *self, const stn_problem *problem, const stn_solve_
         return status;
     }
     scaled_dual_enter(&m.dual, solution->gamma, m.x);
-    status = run(&m, info, err);
+    status = run(&m, problem, info, err);
     if (status >= STN_OK) {
         scaled_dual_gradient(&m.dual, m.best, m.g);
         info->cost = scaled_dual_cost(&m.dual, m.best, m.g);
@@ -422,6 +359,8 @@ static const stn_solver_ops ops = {
     .yields = STN_YIELDS_IMPULSE,
     .needs = STN_NEEDS_DELASSUS | STN_REGULARIZED_BY_LAW,
     .sets = 1u << STN_SET_CONE | 1u << STN_SET_ELLIPSE | 1u << STN_SET_BOX | 1u << STN_SET_EQUALITY,
+    .create_workspace = symbolic_cache_create,
+    .destroy_workspace = symbolic_cache_destroy,
     .solve = solve,
 };
 
