@@ -59,25 +59,11 @@ static stn_status shape_field(stn_context *context, const stn_shape *shape, cons
     return status;
 }
 
-static stn_status check_fineness(const field_fineness *f, stn_error *err) {
-    if (!isnan(f->resolution) && !(f->resolution > 0.0 && isfinite(f->resolution))) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "resolution = %g m must be > 0 and finite", f->resolution);
-    }
-    if (isnan(f->resolution) && !(f->error > 0.0 && f->error <= 1.0)) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "error = %g must be > 0 and at most 1 where no resolution is given",
-                        f->error);
-    }
-    if (!(f->margin >= 0.0 && isfinite(f->margin))) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "margin = %g m must be >= 0 and finite", f->margin);
-    }
-    return STN_OK;
-}
-
 stn_status field_create(stn_context *context, const stn_shape *shape, const stn_mesh *volume,
                         const field_fineness *fineness, int32_t max_tetrahedra, field **out, stn_error *err) {
     *out = NULL;
     const stn_geometry geometry = {.shape = *shape, .field = stn_field_spec_unset()};
-    stn_status status = check_fineness(fineness, err);
+    stn_status status = surface_plan_check(fineness, err);
     if (status != STN_OK) {
         return status;
     }

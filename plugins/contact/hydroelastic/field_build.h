@@ -15,14 +15,15 @@
 #include "surface_build.h"
 #include "surface_plan.h"
 
-/// How a cylinder's surface belongs to its core: a point, the ends of a segment, or a polygon's corners, one a sector.
+/// How a cylinder's surface belongs to its core: a point, the ends of a segment, or a polygon's corners, one a
+/// sector of the side, and its centre below the caps.
 typedef enum cylinder_regions { CYLINDER_WHOLE, CYLINDER_HALVES, CYLINDER_SECTORS } cylinder_regions;
 
 /// Where the extent is 1, and which part of the surface belongs to which of its corners. Zeroed: one region.
 typedef struct field_core {
     int32_t count;            // corners
     double *vertices;         // (count x 3) [m], of a polygon in turn
-    stn_vec3 centre;          // of the polygon: joined where more than three regions meet
+    stn_vec3 centre;          // of the polygon: joined where more than three regions meet; label `count` is over it
     double depth;             // H: distance of the surface [m]
     int32_t bit[3];           // box: what the upper side of each axis adds to a label
     cylinder_regions regions; // cylinder
@@ -83,9 +84,13 @@ surface_build surface_of_hull(stn_context *context, const stn_mesh *mesh);
 double surface_prism_factor(int32_t around);
 /// `around` (a multiple of 4) vertices, at the same places in every quarter to the last bit; returns the first.
 int32_t surface_ring(surface_build *surface, int32_t around, double radius, double z);
+/// The label of sector i is first + step i.
+typedef struct sector_labels {
+    int32_t first, step;
+} sector_labels;
 /// Triangles between two rings; diagonals lean alternately, `lean` says how the first does; `flip` turns the outside.
 void surface_band(surface_build *surface, int32_t around, int32_t lower, int32_t upper, bool lean, bool flip,
-                  cylinder_regions regions, bool above);
+                  sector_labels labels);
 
 /// What has |z| below this is on the equator of a divided unit sphere.
 static const double surface_equator = 1e-9;

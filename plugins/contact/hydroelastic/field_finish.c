@@ -101,6 +101,27 @@ static stn_status set_neighbours(field *f, face *faces, stn_error *err) {
     return STN_OK;
 }
 
+/// At most 1 everywhere, and nothing left of it outside.
+static stn_status check_extents(const field *f, stn_error *err) {
+    for (int32_t i = 0; i < f->vertex_count; i++) {
+        if (!(f->extents[i] <= 1.0)) {
+            return stn_fail(err, STN_ERR_NUMERIC, "pressure field: extent %g of vertex %d must be at most 1",
+                            f->extents[i], i);
+        }
+    }
+    for (int32_t i = 0; i < 4 * f->tetrahedron_count; i++) {
+        for (int32_t c = 1; f->neighbours[i] < 0 && c < 4; c++) {
+            int32_t vertex = f->tetrahedra[i / 4 * 4 + (i % 4 + c) % 4];
+            if (f->extents[vertex] > 0.0) {
+                return stn_fail(err, STN_ERR_ARGUMENT,
+                                "pressure field: extent %g of vertex %d on the surface must be 0", f->extents[vertex],
+                                vertex);
+            }
+        }
+    }
+    return STN_OK;
+}
+
 static void set_bounds(field *f) {
     f->bounds.lower = f->bounds.upper = surface_point(f->vertices, 0);
     for (int32_t i = 1; i < f->vertex_count; i++) {
@@ -132,6 +153,7 @@ stn_status field_finish(stn_context *context, field *f, stn_error *err) {
     if (status == STN_OK) {
         status = set_neighbours(f, faces, err);
     }
+    status = status == STN_OK ? check_extents(f, err) : status;
     stn_release(context, faces);
     set_bounds(f);
     return status;

@@ -7,6 +7,9 @@ static stn_status build_surface(stn_context *context, const stn_shape *shape, co
     if (shape->type == STN_SHAPE_HALF_SPACE) {
         return stn_fail(err, STN_ERR_UNSUPPORTED, "a half space has no triangles");
     }
+    if (shape->mesh == NULL && (shape->type == STN_SHAPE_MESH || shape->type == STN_SHAPE_CONVEX)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "the mesh is not loaded");
+    }
     stn_shape solid = surface_simplest(shape);
     surface_plan plan;
     stn_status status = surface_plan_make(&solid, fineness, false, max_triangles, &plan, err);

@@ -54,7 +54,7 @@ surface_build surface_of_capsule(stn_context *context, double radius, double hal
     int32_t lowest = surface_ring(&s, around, circumradius, -half_length), lower = lowest;
     for (int32_t band = 0; band < bands; band++) {
         int32_t upper = surface_ring(&s, around, circumradius, half_length * (2.0 * (band + 1) - bands) / bands);
-        surface_band(&s, around, lower, upper, band % 2 == 0, false, CYLINDER_HALVES, 2 * band >= bands);
+        surface_band(&s, around, lower, upper, band % 2 == 0, false, (sector_labels){2 * band >= bands ? 1 : 0, 0});
         lower = upper;
     }
     if (to == NULL || sphere.failed) {

@@ -47,17 +47,16 @@ static void plan_capsule(const stn_shape *shape, const field_fineness *f, surfac
 
 /// On its side the force at a depth of 5 % of that of the field errs by 3.4 / (sectors / 4)^3, or by (radius /
 /// depth)^1.5 as much when it is short; of coins thinner than 1 : 4 by more. On its end rings count at the centroids
-/// of their triangles: 16 % / rings^2 of what holds it against tilting is missing.
+/// of their triangles: 20 % / rings^2 of what holds it against tilting is missing.
 static void plan_cylinder(const stn_shape *shape, const field_fineness *f, surface_plan *plan) {
     bool from_error = isnan(f->resolution);
     double radius = shape->radius, slender = fmin(4.0, radius / fmin(radius, shape->half_length));
     double around = 4.0 * sqrt(slender) * cbrt(3.4 / f->error);
-    plan->around = parts_of(from_error ? around : 2.0 * STN_PI * radius / f->resolution, 4);
-    plan->around = plan->around < 8 ? 8 : plan->around;
-    plan->rings = parts_of(from_error ? sqrt(0.16 / f->error) : radius / f->resolution, 1);
+    plan->around = parts_of(from_error ? around : 2.0 * STN_PI * radius / f->resolution, 8);
+    plan->rings = parts_of(from_error ? sqrt(0.2 / f->error) : radius / f->resolution, 1);
     plan->bands = bands_of(shape->half_length, f);
     plan->triangles = 2.0 * plan->around * (2.0 * plan->rings - 1.0 + plan->bands);
-    plan->joins = plan->around * (2.0 * plan->rings + plan->bands + 2.0);
+    plan->joins = plan->around * (plan->bands + 4.0);
 }
 
 /// A face of area s^2 whose triangles have sides of length h lacks at most 2 / 3 (h / s)^2 of what holds it against
@@ -108,6 +107,10 @@ static surface_plan plan_at(const stn_shape *shape, const field_fineness *f) {
     case STN_SHAPE_CONVEX:
         plan_hull(shape->mesh, f, &plan);
         break;
+    case STN_SHAPE_MESH:
+    case STN_SHAPE_HEIGHT_FIELD: // as they are
+        plan.triangles = shape->mesh->triangle_count;
+        break;
     default:
         break;
     }
@@ -116,6 +119,20 @@ static surface_plan plan_at(const stn_shape *shape, const field_fineness *f) {
 
 static double count_of(const surface_plan *plan, bool solid) {
     return plan->triangles + (solid ? plan->joins : 0.0);
+}
+
+stn_status surface_plan_check(const field_fineness *f, stn_error *err) {
+    if (!isnan(f->resolution) && !(f->resolution > 0.0 && isfinite(f->resolution))) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "resolution = %g m must be > 0 and finite", f->resolution);
+    }
+    if (isnan(f->resolution) && !(f->error > 0.0 && f->error <= 1.0)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "error = %g must be > 0 and at most 1 where no resolution is given",
+                        f->error);
+    }
+    if (!(f->margin >= 0.0 && isfinite(f->margin))) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "margin = %g m must be >= 0 and finite", f->margin);
+    }
+    return STN_OK;
 }
 
 static double longest_size(const stn_shape *shape) {
@@ -127,6 +144,10 @@ static double longest_size(const stn_shape *shape) {
 
 stn_status surface_plan_make(const stn_shape *shape, const field_fineness *fineness, bool solid, int32_t max_count,
                              surface_plan *plan, stn_error *err) {
+    stn_status status = surface_plan_check(fineness, err);
+    if (status != STN_OK) {
+        return status;
+    }
     *plan = plan_at(shape, fineness);
     double count = count_of(plan, solid);
     if (count <= max_count) {

@@ -12,13 +12,15 @@ static const double surface_plan_bytes = 450.0;
 typedef struct surface_plan {
     int32_t steps;                // sphere, ellipsoid, box, capsule: parts of a side of the coarsest surface
     int32_t quarters;             // box: triangles of a quarter of a face, 2 or 4
-    int32_t around, rings, bands; // cylinder: sectors (a multiple of 4), rings of a cap, bands of the side (even);
+    int32_t around, rings, bands; // cylinder: sectors (a multiple of 8), rings of a cap, bands of the side (even);
                                   // capsule: the last two alone count, rings is 0
     double edge;                  // hull: no side is longer [m]
     double triangles;             // of the surface; of a hull about
     double joins;                 // tetrahedra of a field that have no triangle on the surface, at most
 } surface_plan;
 
+/// STN_ERR_ARGUMENT names the number that is not finite or not in its range.
+stn_status surface_plan_check(const field_fineness *fineness, stn_error *err);
 /// As many as the fineness asks, for a field (of which max_count tetrahedra are allowed) or a rigid surface
 /// (triangles). STN_ERR_ARGUMENT when that is too many: how many, how much memory, and which resolution fits.
 stn_status surface_plan_make(const stn_shape *shape, const field_fineness *fineness, bool solid, int32_t max_count,

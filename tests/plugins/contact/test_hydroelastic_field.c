@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pressure fields of solids: volume, extents and the force on a plane against closed forms.
+#include <stiction/mesh_query.h>
+
 #include "field_fixture.h"
 
 static void a_sphere_feels_a_plane_as_the_closed_form_says(void **state) {
@@ -64,6 +66,58 @@ static void surfaces_enclose_their_shapes(void **state) {
     }
 }
 
+/// A hull's faces, and the triangles of a surface that is open or has dents as they are.
+static void meshes_keep_their_triangles(void **state) {
+    (void)state;
+    const double points[] = {0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0.5, 0.5, -0.2};
+    const int32_t triangles[] = {0, 1, 4, 1, 2, 4, 2, 3, 4};
+    stn_mesh_data data = {.vertex_count = 5, .vertices = points, .triangle_count = 3, .triangles = triangles};
+    stn_mesh *sheet = NULL, *hull = NULL;
+    assert_int_equal(stn_mesh_create(test_context, &data, &sheet, NULL), STN_OK);
+    assert_int_equal(stn_mesh_create_hull(sheet, &hull, NULL), STN_OK);
+    field_fineness fineness = {NAN, 0.1, 0.0};
+    rigid_surface *s = NULL;
+    stn_shape shape = stn_shape_mesh(sheet);
+    assert_int_equal(rigid_surface_create(test_context, &shape, &fineness, 3, &s, NULL), STN_OK);
+    assert_true(s->triangle_count == 3 && s->vertex_count == sheet->vertex_count && s->bounds.lower.z == -0.2);
+    for (int32_t t = 0; t < 3; t++) {
+        stn_vec3 n = stn_mesh_triangle_normal(sheet, t);
+        assert_true(stn_vec3_norm(stn_vec3_sub(n, s->normals[t])) < 1e-14);
+    }
+    rigid_surface_destroy(test_context, s);
+    assert_int_equal(rigid_surface_create(test_context, &shape, &fineness, 2, &s, NULL), STN_ERR_ARGUMENT);
+    shape = stn_shape_mesh(hull);
+    assert_int_equal(rigid_surface_create(test_context, &shape, &fineness, 1000, &s, NULL), STN_OK);
+    for (int32_t t = 0; t < s->triangle_count; t++) { // away from what is inside
+        stn_vec3 from = stn_vec3_sub(vertex_of(s->vertices, s->triangles[3 * t]), stn_vec3_make(0.5, 0.5, -0.1));
+        assert_true(stn_vec3_dot(s->normals[t], from) > 0.0);
+    }
+    rigid_surface_destroy(test_context, s);
+    stn_mesh_release(sheet);
+    stn_mesh_release(hull);
+}
+
+static void bad_fineness_is_named(void **state) {
+    (void)state;
+    const struct {
+        field_fineness fineness;
+        const char *what;
+    } bad[] = {{{0.0, 0.1, 0.0}, "resolution = 0 m"},    {{-1.0, 0.1, 0.0}, "resolution = -1 m"},
+               {{INFINITY, 0.1, 0.0}, "resolution"},     {{NAN, NAN, 0.0}, "error = "},
+               {{NAN, 0.0, 0.0}, "error = 0"},           {{NAN, 2.0, 0.0}, "error = 2"},
+               {{NAN, 0.1, -1e-3}, "margin = -0.001 m"}, {{NAN, 0.1, NAN}, "margin = "}};
+    stn_shape ball = stn_shape_sphere(0.1);
+    for (int32_t k = 0; k < STN_COUNT(bad); k++) {
+        stn_error err = {0};
+        field *f = NULL;
+        rigid_surface *s = NULL;
+        assert_int_equal(field_create(test_context, &ball, NULL, &bad[k].fineness, 1000, &f, &err), STN_ERR_ARGUMENT);
+        assert_non_null(strstr(err.text, bad[k].what));
+        assert_int_equal(rigid_surface_create(test_context, &ball, &bad[k].fineness, 1000, &s, &err), STN_ERR_ARGUMENT);
+        assert_true(f == NULL && s == NULL);
+    }
+}
+
 static void too_many_are_refused_with_the_resolution_that_fits(void **state) {
     (void)state;
     field_fineness fineness = {1e-5, 0.1, 0.0};
@@ -86,6 +140,8 @@ int main(void) {
         cmocka_unit_test(a_sphere_feels_a_plane_as_the_closed_form_says),
         cmocka_unit_test(a_box_has_the_exact_extent),
         cmocka_unit_test(surfaces_enclose_their_shapes),
+        cmocka_unit_test(meshes_keep_their_triangles),
+        cmocka_unit_test(bad_fineness_is_named),
         cmocka_unit_test(too_many_are_refused_with_the_resolution_that_fits),
     };
     return cmocka_run_group_tests(tests, make_context, drop_context);
