@@ -35,7 +35,7 @@ void face_restart(face_sink *sink, double cap) {
 
 face *face_next(face_sink *sink) {
     if (sink->count == sink->capacity) {
-        int32_t capacity = sink->capacity > 0 ? 2 * sink->capacity : 256;
+        int32_t capacity = sink->capacity > 0 ? 2 * sink->capacity : 64;
         face *larger = capacity <= INT32_MAX / 2 ? STN_ARENA(sink->arena, capacity, face) : NULL;
         if (larger == NULL) {
             sink->no_memory = true;
@@ -69,18 +69,36 @@ static uint64_t feature_of(const face *f, bool m_is_a) {
     return m_is_a ? m << 32 | n : n << 32 | m;
 }
 
-/// The contact of a face, and its polygon in the world.
+/// Where faces stand: B is ahead by `ahead`, and the frame that they are cut in is in the world.
+typedef struct placing {
+    const stn_pose *frame;
+    const approach *ahead;
+    stn_vec3 normal; // of the face, from A into B, world
+} placing;
+
+/// A point of the contact surface at the step's start, halfway between where A has it and where B has it, and the
+/// distance that the two close there.
+static stn_vec3 put_back(const placing *p, stn_vec3 x, double *closing) {
+    stn_vec3 at = stn_pose_apply(p->frame, x), way = approach_of(p->ahead, at);
+    *closing = -stn_vec3_dot(way, p->normal);
+    return stn_vec3_mul_add(at, -0.5, way);
+}
+
+/// The contact of a face, and its polygon in the world. Pressures are those of the step's start.
 static stn_contact contact_of(const face *f, const stn_pose *frame, const stn_model *model,
-                              const stn_contact_pair *pair, bool m_is_a, stn_vec3 *corner, double *at_corner) {
+                              const stn_contact_pair *pair, bool m_is_a, const approach *ahead, stn_vec3 *corner,
+                              double *at_corner) {
+    stn_vec3 into_m = stn_mat3_apply(&frame->rotation, f->normal);
+    placing place = {frame, ahead, m_is_a ? stn_vec3_neg(into_m) : into_m};
+    double closing;
     for (int32_t i = 0; i < f->cut.count; i++) {
-        at_corner[i] = pressure_at(&f->p, f->cut.corner[i]);
-        corner[i] = stn_pose_apply(frame, f->cut.corner[i]);
+        corner[i] = put_back(&place, f->cut.corner[i], &closing);
+        at_corner[i] = pressure_at(&f->p, f->cut.corner[i]) - f->g * closing;
     }
-    stn_vec3 point = stn_pose_apply(frame, f->centre), into_m = stn_mat3_apply(&frame->rotation, f->normal);
-    stn_contact c =
-        stn_contact_make(model, pair, point, point, m_is_a ? stn_vec3_neg(into_m) : into_m, feature_of(f, m_is_a));
-    c.pressure = pressure_at(&f->p, f->centre);
-    c.phi0 = -c.pressure / f->g;
+    stn_vec3 point = put_back(&place, f->centre, &closing);
+    stn_contact c = stn_contact_make(model, pair, point, point, place.normal, feature_of(f, m_is_a));
+    c.phi0 = closing - pressure_at(&f->p, f->centre) / f->g;
+    c.pressure = -c.phi0 * f->g;
     c.area = f->area * f->weight;
     c.material.stiffness = c.area * f->g;
     c.material.dissipation = pair->material.patch_dissipation;
@@ -89,14 +107,14 @@ static stn_contact contact_of(const face *f, const stn_pose *frame, const stn_mo
 }
 
 stn_status face_add_all(const face_sink *sink, const stn_model *model, const stn_contact_pair *pair, bool m_is_a,
-                        double margin, stn_contact_set *set, stn_error *err) {
+                        const approach *ahead, double margin, stn_contact_set *set, stn_error *err) {
     stn_vec3 corner[POLYGON_CORNERS];
     double at_corner[POLYGON_CORNERS];
     bool begun = false;
     stn_status status = STN_OK;
     for (int32_t i = 0; i < sink->count && status == STN_OK; i++) {
         const face *f = &sink->faces[i];
-        stn_contact c = contact_of(f, &sink->frame, model, pair, m_is_a, corner, at_corner);
+        stn_contact c = contact_of(f, &sink->frame, model, pair, m_is_a, ahead, corner, at_corner);
         if (c.phi0 > margin) {
             continue;
         }

@@ -53,9 +53,18 @@ bool face_keep(face_sink *sink, double size);
 /// Forgets all faces.
 void face_restart(face_sink *sink, double cap);
 
+/// A small rigid motion of B, seen from A, in world axes: x moves by shift + turn x (x - centre).
+typedef struct approach {
+    stn_vec3 centre, shift, turn; // [m], [m], [rad]
+} approach;
+
+static inline stn_vec3 approach_of(const approach *m, stn_vec3 x) {
+    return stn_vec3_add(m->shift, stn_vec3_cross(m->turn, stn_vec3_sub(x, m->centre)));
+}
+
 /// Appends the faces to the set as contacts of a patch, except those further than `margin` [m]. `m_is_a`: M is geometry
-/// a of the pair.
+/// a of the pair. They were cut with B ahead by `ahead`, and are put back by it.
 stn_status face_add_all(const face_sink *sink, const stn_model *model, const stn_contact_pair *pair, bool m_is_a,
-                        double margin, stn_contact_set *set, stn_error *err);
+                        const approach *ahead, double margin, stn_contact_set *set, stn_error *err);
 
 #endif

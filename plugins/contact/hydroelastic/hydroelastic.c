@@ -190,7 +190,8 @@ static const stn_contact_ops ops = {.size = sizeof ops,
                                     .collide = collide,
                                     .moving_surfaces = true,
                                     .margin = margin,
-                                    .no_distances = true};
+                                    .no_distances = true,
+                                    .approach = true};
 
 static const char *const capabilities[] = {"modulus", "dissipation", NULL};
 

@@ -3,7 +3,7 @@
 // the last bit.
 #include "patch.h"
 
-#include "meet.h"
+#include "approach.h"
 
 bool patch_exists(const stn_geometry *a, const stn_geometry *b) {
     solid_kind k = solid_kind_of(a), l = solid_kind_of(b);
@@ -81,6 +81,39 @@ static void meet(face_sink *sink, const posed *m, const posed *n) {
     }
 }
 
+/// The faces of a pair.
+static void cut(face_sink *sink, const posed *a, const posed *b, bool m_is_a) {
+    face_restart(sink, (double)INFINITY);
+    meet(sink, m_is_a ? a : b, m_is_a ? b : a);
+}
+
+/// The faces of a pair as the step closes it; B is ahead by `*ahead` then.
+static void cut_ahead(face_sink *sink, const stn_contact_pair *pair, const posed *a, const posed *b, bool m_is_a,
+                      approach *ahead) {
+    approach whole;
+    stn_pose moved;
+    posed b_moved = *b;
+    b_moved.pose = &moved;
+    cut(sink, a, b, m_is_a);
+    *ahead = (approach){0};
+    if (!approach_whole(pair, a, b, &whole)) {
+        return;
+    }
+    bool touch = sink->count > 0;
+    if (!touch) {
+        moved = approach_moved(&whole, b->pose);
+        cut(sink, a, &b_moved, m_is_a);
+    }
+    approach closing;
+    if (approach_closing(pair, a, b, sink, m_is_a, &closing)) {
+        moved = approach_moved(&closing, b->pose);
+        cut(sink, a, &b_moved, m_is_a);
+        *ahead = closing;
+    } else if (!touch) {
+        face_restart(sink, (double)INFINITY);
+    }
+}
+
 static bool is_pose(const stn_pose *p) {
     double sum = p->position.x + p->position.y + p->position.z;
     for (int32_t i = 0; i < 9; i++) {
@@ -102,10 +135,11 @@ stn_status patch_add(const stn_model *model, const model_solids *solids, const s
     }
     bool m_is_a = is_m(&a, &b);
     face_sink sink = {.arena = arena, .cap = (double)INFINITY};
-    meet(&sink, m_is_a ? &a : &b, m_is_a ? &b : &a);
+    approach ahead = {0};
+    cut_ahead(&sink, pair, &a, &b, m_is_a, &ahead);
     if (sink.no_memory) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory for the faces of a patch");
     }
     double margin = fmax(pair->margin, 0.0) + a.solid->fineness.margin + b.solid->fineness.margin;
-    return face_add_all(&sink, model, pair, m_is_a, margin, set, err);
+    return face_add_all(&sink, model, pair, m_is_a, &ahead, margin, set, err);
 }

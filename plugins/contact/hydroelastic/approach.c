@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// See approach.h.
+#include "approach.h"
+
+/// Ways below this share of the depth are none.
+static const double negligible = 1e-6;
+/// Share of the depth that a step may close.
+static const double most = 0.5;
+
+stn_pose approach_moved(const approach *m, const stn_pose *b) {
+    stn_mat3 turn = stn_quat_matrix(stn_quat_exp(m->turn));
+    stn_vec3 arm = stn_mat3_apply(&turn, stn_vec3_sub(b->position, m->centre));
+    stn_pose moved = {stn_mat3_mul(&turn, &b->rotation), stn_vec3_add(stn_vec3_add(m->centre, m->shift), arm)};
+    return moved;
+}
+
+static double lesser_depth(const posed *a, const posed *b) {
+    double l = isfinite(a->modulus) ? a->solid->depth : (double)INFINITY;
+    double r = isfinite(b->modulus) ? b->solid->depth : (double)INFINITY;
+    return fmin(l, r);
+}
+
+static double bearable(const posed *a, const posed *b) {
+    return fmax(a->solid->fineness.margin + b->solid->fineness.margin, negligible * lesser_depth(a, b));
+}
+
+static approach motion_about(const stn_contact_pair *pair, stn_vec3 centre) {
+    stn_vec3 middle = stn_vec3_scale(0.5, stn_vec3_add(pair->pose_a.position, pair->pose_b.position));
+    stn_vec3 arm = stn_vec3_sub(centre, middle);
+    stn_vec3 velocity = stn_vec3_add(pair->velocity.linear, stn_vec3_cross(pair->velocity.angular, arm));
+    approach m = {centre, stn_vec3_scale(pair->dt, velocity), stn_vec3_scale(pair->dt, pair->velocity.angular)};
+    return m;
+}
+
+bool approach_whole(const stn_contact_pair *pair, const posed *a, const posed *b, approach *out) {
+    const posed *bounded = b->solid->kind == SOLID_HALF_SPACE ? a : b;
+    const stn_aabb *box = &bounded->solid->bounds;
+    stn_vec3 middle = stn_vec3_scale(0.5, stn_vec3_add(box->lower, box->upper));
+    double radius = 0.5 * stn_vec3_norm(stn_vec3_sub(box->upper, box->lower));
+    *out = motion_about(pair, stn_pose_apply(bounded->pose, middle));
+    return stn_vec3_norm(out->shift) + stn_vec3_norm(out->turn) * radius > bearable(a, b);
+}
+
+bool approach_closing(const stn_contact_pair *pair, const posed *a, const posed *b, const face_sink *faces, bool m_is_a,
+                      approach *out) {
+    stn_vec3 sum = stn_vec3_zero(), middle = stn_vec3_zero();
+    double area = 0.0, furthest = 0.0, sign = m_is_a ? -1.0 : 1.0;
+    for (int32_t i = 0; i < faces->count; i++) {
+        const face *f = &faces->faces[i];
+        sum = stn_vec3_mul_add(sum, sign * f->area, f->normal);
+        middle = stn_vec3_mul_add(middle, f->area, f->centre);
+        area += f->area;
+    }
+    double size = stn_vec3_norm(sum);
+    if (!(size > 0.1 * area)) { // all around: no direction to close in
+        return false;
+    }
+    stn_vec3 n = stn_mat3_apply(&faces->frame.rotation, stn_vec3_scale(1.0 / size, sum));
+    *out = motion_about(pair, stn_pose_apply(&faces->frame, stn_vec3_scale(1.0 / area, middle)));
+    out->shift = stn_vec3_scale(stn_vec3_dot(out->shift, n), n);
+    out->turn = stn_vec3_mul_add(out->turn, -stn_vec3_dot(out->turn, n), n);
+    for (int32_t i = 0; i < faces->count; i++) {
+        stn_vec3 way = approach_of(out, stn_pose_apply(&faces->frame, faces->faces[i].centre));
+        furthest = fmax(furthest, -stn_vec3_dot(way, n));
+    }
+    double limit = most * lesser_depth(a, b), share = furthest > limit ? limit / furthest : 1.0;
+    out->shift = stn_vec3_scale(share, out->shift);
+    out->turn = stn_vec3_scale(share, out->turn);
+    return furthest > bearable(a, b);
+}

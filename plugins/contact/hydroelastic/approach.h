@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far two shapes close within a step.
+//
+// Faces that are cut where the shapes stand at the step's start miss what closes within the step: at 10 ms and 1 m/s a
+// body is a centimetre deep before its first face pushes, and what that stores came from nowhere. So shapes that close
+// faster than the margin are cut closed up, where their velocities take them by the step's end, and each face goes back
+// by the way it came: with phi0 = -p / g + (its way along the normal), phi0 + dt v_n is the depth at the end of the
+// step, whatever velocity comes out. Faces that do not close push nothing. That is backward Euler in the geometry too,
+// which takes energy from a potential and never adds any, while forces at rest stay what they are.
+#ifndef HYDROELASTIC_APPROACH_H
+#define HYDROELASTIC_APPROACH_H
+
+#include <stiction/contact.h>
+
+#include "meet.h"
+
+/// B moved.
+stn_pose approach_moved(const approach *m, const stn_pose *b);
+/// The whole motion of B seen from A within the step; false when no point of the two can close by more than what faces
+/// do without: their margins, or next to nothing.
+bool approach_whole(const stn_contact_pair *pair, const posed *a, const posed *b, approach *out);
+/// Its closing part, from the faces of the two where they stand, or where the whole motion takes B when they have none
+/// yet: along their mean normal and about axes across it. Motion along the surface stays out of it: it would take the
+/// moment arms of forces along. Cut at half of the lesser depth, beyond which something thin would be passed through:
+/// faster needs smaller steps. False when nothing closes.
+bool approach_closing(const stn_contact_pair *pair, const posed *a, const posed *b, const face_sink *faces, bool m_is_a,
+                      approach *out);
+
+#endif
