@@ -104,8 +104,25 @@ static void mark_frame(const picture *p, const stn_pose *frame) {
     }
 }
 
+/// Faces of patches, coloured from 0 to the largest pressure of the moment; those of the first step are left out, as
+/// wide patches that hardly press would hide all the rest.
+static void mark_pressed(const picture *p, const moment *m) {
+    double most = 0.0;
+    for (int32_t i = 0; i < m->pressed_count; i++) {
+        most = fmax(most, m->pressed[i].pressure);
+    }
+    for (int32_t i = 0; i < m->pressed_count; i++) {
+        const pressed *t = &m->pressed[i];
+        int32_t step = most > 0.0 ? (int32_t)fmin(t->pressure / most * PRESSURES, PRESSURES - 1) : 0;
+        if (step > 0) {
+            triangle_draw(t->corner, &p->front, &p->view, p->scene.item_count + MARK_PRESSURE + step, BOOST);
+        }
+    }
+}
+
 static void draw_marks(const picture *p, const moment *m) {
     const stn_model *model = p->scene.model;
+    mark_pressed(p, m);
     for (int32_t i = 0; p->options.contacts && i < m->contact_count; i++) {
         stn_pose pose = {stn_mat3_identity(), m->contact[i]};
         mark(p, stn_shape_sphere(length_shown(p, m->contact[i], CONTACT_RADIUS)), pose, MARK_CONTACT);

@@ -88,6 +88,8 @@ typedef struct solid {
 
 /// Draws a bounded shape; a mesh without data and a half space draw nothing.
 void solid_draw(const solid *s, const raster *r, const view *v, int32_t item_number, double boost);
+/// Draws a flat triangle, world, which is seen from both sides.
+void triangle_draw(const stn_vec3 corner[3], const raster *r, const view *v, int32_t item_number, double boost);
 /// Packed normals (3 x triangle_count) of a mesh's corners, owned by the caller.
 stn_status mesh_normals(stn_context *context, const stn_mesh *mesh, uint32_t **out, stn_error *err);
 
@@ -165,7 +167,8 @@ colour colour_of(float red, float green, float blue); ///< from sRGB
 // --------------------------------------------------------------------------------------------------------- draw.c
 
 /// Items past the scene's: marks over everything else.
-enum { MARK_CONTACT, MARK_X, MARK_Y, MARK_Z, MARK_COUNT };
+enum { PRESSURES = 16 }; // steps of the colours of pressure
+enum { MARK_CONTACT, MARK_X, MARK_Y, MARK_Z, MARK_PRESSURE, MARK_COUNT = MARK_PRESSURE + PRESSURES };
 enum {
     SKY = -1,          // in place of an item; the planes follow as SKY - 1 - plane
     ENCODED_MAX = 4096 // steps of linear light in the table of sRGB
@@ -177,6 +180,12 @@ typedef struct picture_options {
     bool contacts, frames;
 } picture_options;
 
+/// A triangle of the polygon of a patch's face.
+typedef struct pressed {
+    stn_vec3 corner[3];
+    double pressure; // mean of its corners [Pa]
+} pressed;
+
 /// Poses of a step, copied.
 typedef struct moment {
     bool filled;
@@ -186,6 +195,8 @@ typedef struct moment {
     stn_vec3 *node;      // (node_count)
     stn_vec3 *contact;
     int32_t contact_count, contact_capacity;
+    pressed *pressed; // of faces of patches, which are no points
+    int32_t pressed_count, pressed_capacity;
 } moment;
 
 /// All that drawing needs, allocated when the recording is opened, so that its end does not fail for want of memory.

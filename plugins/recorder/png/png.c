@@ -26,7 +26,7 @@ static const stn_param params[] = {
                    "\"x y z\" [m] in the middle of the picture; empty: the middle of all shapes"),
     STN_PARAM_CHOICE(png_config, geometry, geometries, SCENE_VISUAL,
                      "which shapes; visual takes the collision shapes of links that have no visual"),
-    STN_PARAM_BOOL(png_config, contacts, false, "mark contact points, over everything else"),
+    STN_PARAM_BOOL(png_config, contacts, false, "mark contact points and pressures of patches, over everything else"),
     STN_PARAM_BOOL(png_config, frames, false, "mark the frames of links, over everything else"),
     STN_PARAM_INT(png_config, every, "steps", 0, 0, 1000000,
                   "also draw every n-th step, into files numbered by the step; 0: the last one alone"),
@@ -84,6 +84,7 @@ static void release(recording *r) {
     stn_release(r->context, r->moment.body_pose);
     stn_release(r->context, r->moment.node);
     stn_release(r->context, r->moment.contact);
+    stn_release(r->context, r->moment.pressed);
     stn_release(r->context, r);
 }
 
@@ -117,24 +118,52 @@ static stn_status png_open(void *self, const stn_record_header *header, void **o
 
 // ---------------------------------------------------------------------------------------------------------- observe
 
-static stn_status copy_contacts(recording *r, const stn_contact_set *contacts, stn_error *err) {
+/// Makes room for `count` elements of `size` bytes; false: out of memory, and all is as it was.
+static bool reserve(const recording *r, void **array, int32_t *capacity, int32_t count, size_t size) {
+    if (count <= *capacity) {
+        return true;
+    }
+    int32_t wanted = count + count / 2;
+    void *grown = stn_reallocate(r->context, *array, (size_t)*capacity, (size_t)wanted, size);
+    if (grown != NULL) {
+        *array = grown;
+        *capacity = wanted;
+    }
+    return grown != NULL;
+}
+
+/// The polygon of a face as a fan of triangles.
+static void copy_face(moment *m, const stn_contact_set *set, const stn_contact *c) {
+    const stn_vec3 *at = &set->vertices[c->vertex_start];
+    const double *p = &set->vertex_pressure[c->vertex_start];
+    for (int32_t i = 2; i < c->vertex_count; i++) {
+        m->pressed[m->pressed_count++] = (pressed){{at[0], at[i - 1], at[i]}, (p[0] + p[i - 1] + p[i]) / 3.0};
+    }
+}
+
+/// Points of contact, and faces of patches.
+static stn_status copy_contacts(recording *r, const stn_contact_set *set, stn_error *err) {
     moment *m = &r->moment;
-    m->contact_count = 0;
-    int32_t count = contacts != NULL && r->picture.options.contacts ? contacts->count : 0;
-    if (count > m->contact_capacity) {
-        int32_t capacity = count + count / 2;
-        stn_vec3 *grown =
-            stn_reallocate(r->context, m->contact, (size_t)m->contact_capacity, (size_t)capacity, sizeof *grown);
-        if (grown == NULL) {
-            return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory for %d contacts", r->path, (int)count);
+    m->contact_count = m->pressed_count = 0;
+    if (set == NULL || !r->picture.options.contacts) {
+        return STN_OK;
+    }
+    void *contact = m->contact, *faces = m->pressed; // a fan has fewer triangles than corners
+    bool ok = reserve(r, &contact, &m->contact_capacity, set->count, sizeof *m->contact);
+    m->contact = contact;
+    ok = ok && reserve(r, &faces, &m->pressed_capacity, set->vertex_count, sizeof *m->pressed);
+    m->pressed = faces;
+    if (!ok) {
+        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory for %d contacts", r->path, (int)set->count);
+    }
+    for (int32_t i = 0; i < set->count; i++) {
+        const stn_contact *c = &set->contacts[i];
+        if (c->vertex_count > 0) {
+            copy_face(m, set, c);
+        } else {
+            m->contact[m->contact_count++] = c->point;
         }
-        m->contact = grown;
-        m->contact_capacity = capacity;
     }
-    for (int32_t i = 0; i < count; i++) {
-        m->contact[i] = contacts->contacts[i].point;
-    }
-    m->contact_count = count;
     return STN_OK;
 }
 

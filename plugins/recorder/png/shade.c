@@ -166,15 +166,28 @@ static uint8_t encode(const picture *p, float linear) {
     return p->encoded[scaled > 0.0f ? scaled < ENCODED_MAX ? (int32_t)scaled : ENCODED_MAX : 0];
 }
 
+/// The map "viridis" at nine places: equal steps of pressure look like equal steps. `part`: 0 to 1.
+static colour pressure_colour(float part) {
+    static const uint8_t map[9][3] = {{68, 1, 84},    {71, 45, 123}, {59, 82, 139},  {44, 114, 142}, {33, 145, 140},
+                                      {40, 174, 128}, {94, 201, 98}, {173, 220, 48}, {253, 231, 37}};
+    int32_t low = (int32_t)(8.0f * part);
+    const uint8_t *a = map[low], *b = map[low + 1];
+    return colour_mix(colour_of(a[0] / 255.0f, a[1] / 255.0f, a[2] / 255.0f),
+                      colour_of(b[0] / 255.0f, b[1] / 255.0f, b[2] / 255.0f), 8.0f * part - (float)low);
+}
+
 void shade_colours(shading *s) {
-    static const float marks[MARK_COUNT][3] = {
+    static const float marks[MARK_PRESSURE][3] = {
         [MARK_CONTACT] = {0.86f, 0.10f, 0.10f},
         [MARK_X] = {0.85f, 0.20f, 0.20f},
         [MARK_Y] = {0.20f, 0.65f, 0.20f},
         [MARK_Z] = {0.20f, 0.35f, 0.85f},
     };
-    for (int32_t k = 0; k < MARK_COUNT; k++) {
+    for (int32_t k = 0; k < MARK_PRESSURE; k++) {
         s->marks[k] = colour_of(marks[k][0], marks[k][1], marks[k][2]);
+    }
+    for (int32_t k = 0; k < PRESSURES; k++) {
+        s->marks[MARK_PRESSURE + k] = pressure_colour(((float)k + 0.5f) / PRESSURES);
     }
     s->zenith = colour_of(0.86f, 0.90f, 0.95f);
     s->horizon = colour_of(0.97f, 0.98f, 0.99f);

@@ -162,3 +162,12 @@ void solid_draw(const solid *s, const raster *r, const view *v, int32_t item_num
         break;
     }
 }
+
+void triangle_draw(const stn_vec3 corner[3], const raster *r, const view *v, int32_t item_number, double boost) {
+    stn_vec3 n = stn_vec3_cross(stn_vec3_sub(corner[1], corner[0]), stn_vec3_sub(corner[2], corner[0]));
+    double length = stn_vec3_norm(n);
+    n = length > 0.0 ? stn_vec3_scale(1.0 / length, n) : stn_vec3_make(0.0, 0.0, 1.0);
+    brush b = {.raster = r, .view = v, .to_world = stn_mat3_identity(), .paint = {item_number, false, boost}};
+    b.to_view = (stn_pose){v->axes, stn_vec3_neg(stn_mat3_apply(&v->axes, v->origin))};
+    triangle(&b, place(&b, corner[0], n), place(&b, corner[1], n), place(&b, corner[2], n));
+}

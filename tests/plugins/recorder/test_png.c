@@ -358,6 +358,36 @@ static void contact_points_are_marked_over_everything(void **state) {
     assert_int_equal(strongest(pixel(f, column + 8, row)), 2); // a small mark
 }
 
+/// Three squares inside of the box, x = -0.1: to the left with 1000 Pa, to the right with 40, above with 520.
+static void faces_of_patches_have_the_colour_of_their_pressure(void **state) {
+    fixture *f = *state;
+    static const double corner[3][2] = {{-0.1, -0.05}, {0.0, -0.05}, {-0.05, 0.06}}, value[3] = {1000.0, 40.0, 520.0};
+    stn_vec3 vertices[12];
+    double pressure[12];
+    stn_contact faces[3];
+    for (int32_t k = 0; k < 12; k++) {
+        const double *c = corner[k / 4];
+        vertices[k] =
+            stn_vec3_make(-0.1, c[0] + (k % 4 == 1 || k % 4 == 2 ? 0.1 : 0.0), c[1] + (k % 4 >= 2 ? 0.1 : 0.0));
+        pressure[k] = value[k / 4];
+        faces[k / 4] = (stn_contact){.vertex_start = k / 4 * 4, .vertex_count = 4};
+    }
+    add_box(f, stn_vec3_zero(), stn_vec3_make(0.2, 0.2, 0.2), BLUE);
+    compile(f);
+    stand(f, 2.0, 0.0);
+    f->contacts = (stn_contact_set){
+        .count = 3, .contacts = faces, .vertices = vertices, .vertex_pressure = pressure, .vertex_count = 12};
+    f->step = 1;
+    set_number(f, "contacts", 1.0);
+    f->settings[f->setting_count - 1].form = STN_SETTING_BOOL;
+    draw(f);
+    const uint8_t *left = pixel(f, 100 - 4, 75), *above = pixel(f, 100, 75 - 8);
+    assert_true(left[0] > 180 && left[1] > 160 && left[2] < 90); // the light end
+    assert_int_equal(strongest(above), 1);
+    assert_true(above[2] > 60);
+    assert_int_equal(strongest(pixel(f, 100 + 4, 75)), 2); // below a sixteenth of the largest: the box
+}
+
 static void frames_of_links_are_marked_with_three_colours(void **state) {
     fixture *f = *state;
     int32_t link = add_body(f, "body", true);
@@ -477,6 +507,7 @@ int main(void) {
         TEST(collision_shapes_are_drawn_when_asked_for),
         TEST(both_show_collision_shapes_like_glass_over_visuals),
         TEST(contact_points_are_marked_over_everything),
+        TEST(faces_of_patches_have_the_colour_of_their_pressure),
         TEST(frames_of_links_are_marked_with_three_colours),
         TEST(bodies_are_drawn_where_the_step_put_them),
         TEST(nodes_of_deformables_are_spheres),
