@@ -162,6 +162,8 @@ void stn_fields_shape(const stn_fields *f, stn_shape_type type, int keep, stn_lu
 /// }.
 void stn_fields_named_shape(const stn_fields *f, int keep, stn_lua_shape *out);
 #define STN_SIZE_KEYS "radius", "size", "length", "radii", "file", "scale", "convex"
+/// Reads resolution, field_margin and slab_thickness; those that are absent stay.
+void stn_fields_field(const stn_fields *f, stn_field_spec *out);
 /// Reads size, heights, rows and columns of a height field (lua_height_field.c).
 void stn_fields_height_field(const stn_fields *f, int keep, stn_lua_shape *out);
 

@@ -125,6 +125,7 @@ typedef struct load_options {
     stn_pose base;
     bool placed, fixed, fixed_given, has_material, velocity_limits;
     stn_material asked, material; // by numbers alone, and with what its name means
+    stn_field_spec field;
 } load_options;
 
 static load_options read_options(const stn_fields *f, stn_session *session) {
@@ -142,6 +143,8 @@ static load_options read_options(const stn_fields *f, stn_session *session) {
         lua_pop(L, o.has_material ? 1 : 0);
     }
     stn_fields_surface(f, &o.asked, &o.material);
+    o.field = stn_field_spec_unset();
+    stn_fields_field(f, &o.field);
     return o;
 }
 
@@ -165,6 +168,9 @@ static stn_status load(stn_context *context, stn_model_builder *builder, const l
     if (status >= 0 && o->has_material) {
         status = stn_builder_set_material(builder, *robot, &o->material, err);
     }
+    if (status >= 0) {
+        status = stn_builder_set_field(builder, *robot, &o->field, err);
+    }
     if (status < 0) {
         stn_builder_discard(builder, *robot);
     }
@@ -173,13 +179,14 @@ static stn_status load(stn_context *context, stn_model_builder *builder, const l
 
 int stn_lua_world_load(lua_State *L) {
     static const char *const keys[] = {
-        "name",           "base",          "fixed",  "joints",          "keyframe",       "packages",
-        "allow_absolute", "visual_meshes", "loader", "velocity_limits", STN_SURFACE_KEYS, NULL};
+        "name",          "base",   "fixed",           "joints",         "keyframe",     "packages", "allow_absolute",
+        "visual_meshes", "loader", "velocity_limits", STN_SURFACE_KEYS, STN_FIELD_KEYS, NULL};
     stn_lua_world *w = stn_lua_world_check(L, 1);
     stn_fields f = stn_fields_open(L, 2, "world:load", keys, 1);
     stn_model_builder *builder = stn_lua_world_builder(L, w, f.owner);
     load_options o = read_options(&f, w->session);
     stn_fields_warn_unread(&f, w->world, &o.asked);
+    stn_fields_warn_field(&f, w->world, &o.field);
     int32_t robot = -1;
     stn_error err = {0};
     stn_diagnostics *list = stn_lua_push_findings(L, w->session->context);

@@ -160,6 +160,12 @@ static void read_color(const stn_fields *f, float rgba[4]) {
     lua_pop(f->L, 1);
 }
 
+void stn_fields_field(const stn_fields *f, stn_field_spec *out) {
+    stn_fields_above_zero(f, "resolution", "m", &out->resolution);
+    stn_fields_at_least(f, "field_margin", "m", 0.0, &out->margin);
+    stn_fields_above_zero(f, "slab_thickness", "m", &out->thickness);
+}
+
 void stn_fields_shape(const stn_fields *f, stn_shape_type type, int keep, stn_lua_shape *out) {
     *out = (stn_lua_shape){.geometry = stn_geometry_spec_default(stn_shape_half_space())};
     stn_geometry_spec *spec = &out->geometry;
@@ -177,9 +183,7 @@ void stn_fields_shape(const stn_fields *f, stn_shape_type type, int keep, stn_lu
     lua_Integer bits = 0;
     const stn_named_material *named = stn_fields_surface(f, &out->asked, &spec->material);
     out->density = named != NULL ? named->density : (double)NAN;
-    stn_fields_above_zero(f, "resolution", "m", &spec->field.resolution);
-    stn_fields_at_least(f, "field_margin", "m", 0.0, &spec->field.margin);
-    stn_fields_above_zero(f, "slab_thickness", "m", &spec->field.thickness);
+    stn_fields_field(f, &spec->field);
     read_color(f, spec->rgba);
     if (stn_fields_integer(f, "category", 0, UINT32_MAX, &bits)) {
         spec->category = (uint32_t)bits;

@@ -158,6 +158,7 @@ stn_material material_stated(const stn_material *given);
 stn_status check_link(const stn_link_spec *spec, stn_error *err);
 stn_status check_joint(const stn_joint_spec *spec, stn_error *err);
 stn_status check_geometry(const stn_geometry_spec *spec, stn_error *err);
+stn_status check_field(const stn_field_spec *field, stn_error *err); // all but the mesh
 stn_status check_nodes(const stn_nodes_spec *spec, stn_error *err);
 stn_status check_name(const char *name, stn_error *err);
 /// Do the principal moments break l1 + l2 >= l3 by more than round-off?

@@ -252,8 +252,7 @@ stn_status check_surface(const stn_material *material, stn_error *err) {
     return status;
 }
 
-/// What is given of a field; its mesh is looked at by the builder, which has it.
-static stn_status check_field(const stn_field_spec *field, stn_error *err) {
+stn_status check_field(const stn_field_spec *field, stn_error *err) {
     const bound margin = {"field margin", "m", field->margin, true};
     stn_status status = isnan(field->margin) ? STN_OK : check_bounds(&margin, 1, err);
     if (status == STN_OK && !isnan(field->resolution) && !(field->resolution > 0.0 && isfinite(field->resolution))) {

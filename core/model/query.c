@@ -66,6 +66,31 @@ stn_status stn_builder_set_material(stn_model_builder *builder, int32_t robot, c
     return STN_OK;
 }
 
+stn_status stn_builder_set_field(stn_model_builder *builder, int32_t robot, const stn_field_spec *field,
+                                 stn_error *err) {
+    if (robot < 0 || robot >= builder->robots.count) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "set_field: there is no robot %d", robot);
+    }
+    stn_status status = check_field(field, err);
+    if (status == STN_OK && field->volume_mesh != -1) {
+        status = stn_fail(err, STN_ERR_ARGUMENT, "set_field: volume mesh %d: a mesh is of one geometry, give -1",
+                          field->volume_mesh);
+    }
+    if (status != STN_OK) {
+        stn_error_prefix(err, "robot '%s'", robot_at(builder, robot)->name);
+        return status;
+    }
+    for (int32_t i = 0; i < builder->geometries.count; i++) {
+        if (is_of_robot(builder, i, robot)) {
+            stn_field_spec *own = &geometry_at(builder, i)->spec.field;
+            take(&own->resolution, field->resolution);
+            take(&own->margin, field->margin);
+            take(&own->thickness, field->thickness);
+        }
+    }
+    return STN_OK;
+}
+
 void stn_builder_get_base(const stn_model_builder *builder, int32_t robot, stn_pose *base, bool *fixed) {
     bool exists = robot >= 0 && robot < builder->robots.count;
     bool stands = exists && robot_at(builder, robot)->attached_to < 0;

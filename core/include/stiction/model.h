@@ -302,6 +302,10 @@ STN_API stn_status stn_builder_set_velocity_limits(stn_model_builder *builder, i
 /// keeps.
 STN_API stn_status stn_builder_set_material(stn_model_builder *builder, int32_t robot, const stn_material *material,
                                             stn_error *err);
+/// How pressure fields are made for every geometry of a robot that is there so far; unset members leave a geometry's
+/// own, a mesh is of one geometry. STN_ERR_ARGUMENT and nothing changed: one is out of range.
+STN_API stn_status stn_builder_set_field(stn_model_builder *builder, int32_t robot, const stn_field_spec *field,
+                                         stn_error *err);
 /// Links of a robot that are there so far: [start, start + count).
 STN_API void stn_builder_robot_links(const stn_model_builder *builder, int32_t robot, int32_t *start, int32_t *count);
 /// Names as given, "" outside the range; borrowed from the builder until the model is compiled or the robot discarded.

@@ -82,6 +82,37 @@ static void test_a_material_reaches_the_shapes_of_one_robot_and_only_its_set_mem
     stn_context_destroy(context);
 }
 
+static void test_a_field_reaches_the_shapes_of_one_robot_and_only_its_set_members(void **state) {
+    (void)state;
+    stn_error err = {0};
+    stn_context *context = new_context();
+    stn_model_builder *builder = two_robots(context);
+    stn_field_spec first = stn_field_spec_unset(), second = first, bad = first, meshed = first;
+    first.resolution = 0.01, first.margin = 1e-4;
+    second.resolution = 0.02, second.thickness = 0.3;
+    bad.resolution = -1.0;
+    meshed.volume_mesh = 0;
+    assert_ok(stn_builder_set_field(builder, 0, &first, &err), err);
+    assert_ok(stn_builder_set_field(builder, 0, &second, &err), err);
+    assert_int_equal(stn_builder_set_field(builder, 0, &bad, &err), STN_ERR_ARGUMENT);
+    assert_non_null(strstr(err.text, "robot 'a': resolution = -1 m must be > 0"));
+    assert_int_equal(stn_builder_set_field(builder, 0, &meshed, &err), STN_ERR_ARGUMENT);
+    assert_non_null(strstr(err.text, "a mesh is of one geometry"));
+    assert_int_equal(stn_builder_set_field(builder, 5, &first, &err), STN_ERR_ARGUMENT);
+    stn_model *model = NULL;
+    assert_ok(stn_model_compile(builder, &model, &err), err);
+    for (int32_t g = 0; g < 2; g++) {
+        assert_near(model->geometries[g].field.resolution, 0.02, 0.0);
+        assert_near(model->geometries[g].field.margin, 1e-4, 0.0);
+        assert_near(model->geometries[g].field.thickness, 0.3, 0.0);
+        assert_int_equal(model->geometries[g].field.volume_mesh, -1);
+    }
+    assert_true(isnan(model->geometries[2].field.resolution));
+    stn_model_destroy(model);
+    stn_builder_destroy(builder);
+    stn_context_destroy(context);
+}
+
 static void test_a_bad_material_is_refused_and_changes_nothing(void **state) {
     (void)state;
     stn_error err = {0};
@@ -176,6 +207,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_links_are_counted_and_found_within_their_robot),
         cmocka_unit_test(test_a_material_reaches_the_shapes_of_one_robot_and_only_its_set_members),
+        cmocka_unit_test(test_a_field_reaches_the_shapes_of_one_robot_and_only_its_set_members),
         cmocka_unit_test(test_a_bad_material_is_refused_and_changes_nothing),
         cmocka_unit_test(test_places_of_the_description_reach_the_model),
         cmocka_unit_test(test_joint_types_say_how_they_rest),
