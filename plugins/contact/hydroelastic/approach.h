@@ -4,9 +4,10 @@
 // Faces that are cut where the shapes stand at the step's start miss what closes within the step: at 10 ms and 1 m/s a
 // body is a centimetre deep before its first face pushes, and what that stores came from nowhere. So shapes that close
 // faster than the margin are cut closed up, where their velocities take them by the step's end, and each face goes back
-// by the way it came: with phi0 = -p / g + (its way along the normal), phi0 + dt v_n is the depth at the end of the
-// step, whatever velocity comes out. Faces that do not close push nothing. That is backward Euler in the geometry too,
-// which takes energy from a potential and never adds any, while forces at rest stay what they are.
+// by the way it came, with the pressure that it had before. With phi0 = -p / g its pressure g (phi0 + dt v_n) is that
+// of the fields at the end of the step, whatever velocity comes out; one that does not close pushes nothing. That is
+// backward Euler in the geometry too, which takes energy from a potential and never adds any, while forces at rest stay
+// what they are.
 #ifndef HYDROELASTIC_APPROACH_H
 #define HYDROELASTIC_APPROACH_H
 

@@ -69,36 +69,36 @@ static uint64_t feature_of(const face *f, bool m_is_a) {
     return m_is_a ? m << 32 | n : n << 32 | m;
 }
 
-/// Where faces stand: B is ahead by `ahead`, and the frame that they are cut in is in the world.
+/// A face that was cut with B ahead, put back to the step's start.
 typedef struct placing {
-    const stn_pose *frame;
+    const face *face;
+    const stn_pose *frame; // that it is cut in, in the world
     const approach *ahead;
-    stn_vec3 normal; // of the face, from A into B, world
+    bool m_is_a;
 } placing;
 
-/// A point of the contact surface at the step's start, halfway between where A has it and where B has it, and the
-/// distance that the two close there.
-static stn_vec3 put_back(const placing *p, stn_vec3 x, double *closing) {
+/// A point of it there, halfway between where A has it and where B has it, and the pressure of the fields: below 0
+/// where they do not touch yet.
+static stn_vec3 put_back(const placing *p, stn_vec3 x, double *level) {
     stn_vec3 at = stn_pose_apply(p->frame, x), way = approach_of(p->ahead, at);
-    *closing = -stn_vec3_dot(way, p->normal);
+    double gained = stn_vec3_dot(stn_mat3_apply(&p->frame->rotation, p->face->gain), way);
+    *level = pressure_at(&p->face->p, x) - (p->m_is_a ? gained : -gained);
     return stn_vec3_mul_add(at, -0.5, way);
 }
 
-/// The contact of a face, and its polygon in the world. Pressures are those of the step's start.
-static stn_contact contact_of(const face *f, const stn_pose *frame, const stn_model *model,
-                              const stn_contact_pair *pair, bool m_is_a, const approach *ahead, stn_vec3 *corner,
+/// The contact of a face, and its polygon in the world.
+static stn_contact contact_of(const placing *p, const stn_model *model, const stn_contact_pair *pair, stn_vec3 *corner,
                               double *at_corner) {
-    stn_vec3 into_m = stn_mat3_apply(&frame->rotation, f->normal);
-    placing place = {frame, ahead, m_is_a ? stn_vec3_neg(into_m) : into_m};
-    double closing;
+    const face *f = p->face;
+    double level;
     for (int32_t i = 0; i < f->cut.count; i++) {
-        corner[i] = put_back(&place, f->cut.corner[i], &closing);
-        at_corner[i] = pressure_at(&f->p, f->cut.corner[i]) - f->g * closing;
+        corner[i] = put_back(p, f->cut.corner[i], &at_corner[i]);
     }
-    stn_vec3 point = put_back(&place, f->centre, &closing);
-    stn_contact c = stn_contact_make(model, pair, point, point, place.normal, feature_of(f, m_is_a));
-    c.phi0 = closing - pressure_at(&f->p, f->centre) / f->g;
-    c.pressure = -c.phi0 * f->g;
+    stn_vec3 point = put_back(p, f->centre, &level), into_m = stn_mat3_apply(&p->frame->rotation, f->normal);
+    stn_contact c = stn_contact_make(model, pair, point, point, p->m_is_a ? stn_vec3_neg(into_m) : into_m,
+                                     feature_of(f, p->m_is_a));
+    c.pressure = level;
+    c.phi0 = -level / f->g;
     c.area = f->area * f->weight;
     c.material.stiffness = c.area * f->g;
     c.material.dissipation = pair->material.patch_dissipation;
@@ -114,7 +114,8 @@ stn_status face_add_all(const face_sink *sink, const stn_model *model, const stn
     stn_status status = STN_OK;
     for (int32_t i = 0; i < sink->count && status == STN_OK; i++) {
         const face *f = &sink->faces[i];
-        stn_contact c = contact_of(f, &sink->frame, model, pair, m_is_a, ahead, corner, at_corner);
+        placing place = {f, &sink->frame, ahead, m_is_a};
+        stn_contact c = contact_of(&place, model, pair, corner, at_corner);
         if (c.phi0 > margin) {
             continue;
         }

@@ -31,6 +31,7 @@ typedef struct face {
     stn_vec3 normal, centre; // out of N into M
     pressure p;              // on it
     double area, g, weight;  // [m^2], slope [Pa/m], share of the area that counts
+    stn_vec3 gain;           // pressure that it gains as N moves, seen from M [Pa/m]
     int32_t element_m, element_n;
 } face;
 

@@ -63,6 +63,7 @@ static bool slice_by_plane(const meeting *w, int32_t i) {
     pressure p = cell_pressure(c, w->body->modulus);
     balance b = balance_rigid(&p, w->body->modulus * c->steep, w->up);
     b.offset = w->offset;
+    b.gain = stn_vec3_scale(stn_vec3_dot(b.gain, w->up), w->up); // a plane is the same where it slides
     return slice(w, i, &b, &p, (double)INFINITY);
 }
 
