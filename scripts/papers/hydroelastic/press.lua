@@ -10,6 +10,7 @@
 -- seen along the axis.
 local stn = require "stiction"
 local numbers = require "numbers"
+local with_file = require "tetrahedra"
 
 local p = stn.params {
   case = stn.choice { "sphere_plane", "sphere_sphere", "box_plane", "sphere_plane_mesh" },
@@ -164,18 +165,12 @@ local function mean_edge(vertices, triangles)
   return sum / (3 * #triangles)
 end
 
--- A VTK file of the tetrahedra between the origin and the triangles, scaled; the caller removes it.
-local function write_tetrahedra(vertices, triangles, scale)
-  local name = os.tmpname()
-  local file = assert(io.open(name .. ".vtk", "w"))
-  os.remove(name)
-  file:write(("# vtk DataFile Version 3.0\nsphere\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS %d double\n0 0 0\n"):format(#vertices + 1))
-  for _, v in ipairs(vertices) do file:write(("%.17g %.17g %.17g\n"):format(scale * v[1], scale * v[2], scale * v[3])) end
-  file:write(("CELLS %d %d\n"):format(#triangles, 5 * #triangles))
-  for _, t in ipairs(triangles) do file:write(("4 0 %d %d %d\n"):format(t[1], t[2], t[3])) end
-  file:write(("CELL_TYPES %d\n"):format(#triangles), ("10\n"):rep(#triangles))
-  file:close()
-  return name .. ".vtk"
+-- The tetrahedra between the centre of a sphere and the triangles.
+local function fan(vertices, triangles, radius)
+  local points, tetrahedra = { { 0, 0, 0 } }, {}
+  for i, v in ipairs(vertices) do points[i + 1] = { radius * v[1], radius * v[2], radius * v[3] } end
+  for i, t in ipairs(triangles) do tetrahedra[i] = { 1, t[1] + 1, t[2] + 1, t[3] + 1 } end
+  return points, tetrahedra
 end
 
 -- A case: the names of its columns, and its rows, each a function that measures it.
@@ -253,12 +248,10 @@ function cases.sphere_plane_mesh()
   for _, count in ipairs(numbers(p.subdivisions, "subdivisions")) do
     local vertices, triangles = octahedron(count)
     local length = p.R * mean_edge(vertices, triangles)
+    local points, tetrahedra = fan(vertices, triangles, p.R)
     for i, depth in ipairs(depths(p.frac, p.R)) do
       rows[#rows + 1] = function()
-        local path = write_tetrahedra(vertices, triangles, p.R)
-        local ok, found = pcall(on_plane, p.R - depth, "mesh", { file = path })
-        os.remove(path)
-        if not ok then error(found, 0) end
+        local found = with_file(points, tetrahedra, function(path) return on_plane(p.R - depth, "mesh", { file = path }) end)
         local exact = sphere_force(p.R, p.E, depth)
         local error = found.force / exact - 1
         if length ^ 2 < p.R * depth / 4 then -- edges of a third of the patch's radius or less
