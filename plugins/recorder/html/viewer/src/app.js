@@ -210,11 +210,13 @@ export class App {
     this.invalidate();
   }
 
-  /** Gives arrows a scale, one for all recordings, once their forces are read. */
-  scaleArrows() {
+  /** Gives arrows and pressures a scale, one for all recordings, once their forces are read. */
+  scale() {
     const [first, ...others] = this.views;
+    const pressure = Math.max(...this.views.map((view) => view.findPressure()));
     first.scaleArrows();
-    for (const view of others) Object.assign(view, { arrowScale: first.arrowScale, faceArrowScale: first.faceArrowScale, arrowLength: first.arrowLength, pressure: first.pressure });
+    for (const view of others) Object.assign(view, { arrowScale: first.arrowScale, faceArrowScale: first.faceArrowScale, arrowLength: first.arrowLength });
+    for (const view of this.views) view.pressure = pressure;
     this.invalidate();
   }
 

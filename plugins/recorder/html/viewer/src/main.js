@@ -32,7 +32,7 @@ async function open() {
   exposeHook(app, read);
   await read;
   performance.mark("stiction read");
-  app.scaleArrows();
+  app.scale();
   const tell = () => app.say([...refused.map(({ message }) => message), ...recordings.flatMap((_, k) => notesOn(app, k))].join("; "));
   for (const recording of recordings) recording.onDamage = tell;
   tell();

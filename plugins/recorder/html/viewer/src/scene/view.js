@@ -16,6 +16,7 @@ import { Poses } from "./poses.js";
 import { Surfaces } from "./surfaces.js";
 
 const LONGEST = 4; // lengths of a typical arrow
+const SAMPLED = 8; // blocks whose pressures are looked at, which takes some milliseconds each
 
 export class RecordingView {
   /** @param {import("../data/recording.js").Recording} recording @param {THREE.Color} tint  of it as a ghost */
@@ -68,7 +69,7 @@ export class RecordingView {
     }
   }
 
-  /** Takes the forces that act at the end as typical, once they are read, and the pressures of the last patches. */
+  /** Takes the forces that act at the end as typical, once they are read. */
   scaleArrows() {
     const { recording } = this, { units } = recording.scene;
     const frames = recording.lastFrames;
@@ -77,8 +78,14 @@ export class RecordingView {
       this.arrowScale = this.arrowLength / (typicalForce(contacts, patchesOf(frames, units)) ?? this.arrowLength / this.arrowScale);
       this.faceArrowScale = this.arrowLength / (typicalForce(contacts) ?? this.arrowLength / this.faceArrowScale);
     }
-    const pressed = recording.chunks.findLast((chunk) => chunk.frames && patchesOf(chunk.frames, units).largest > 0);
-    if (pressed) this.pressure = typicalPressure(patchesOf(pressed.frames, units));
+  }
+
+  /** The largest of the pressures that are typical of some blocks, spread over the recording [Pa]; 0: none. */
+  findPressure() {
+    const { chunks, scene } = this.recording, known = chunks.filter((chunk) => chunk.frames);
+    const every = Math.max(1, Math.ceil(known.length / SAMPLED));
+    const sampled = known.filter((_, k) => (known.length - 1 - k) % every === 0);
+    return Math.max(0, ...sampled.map(({ frames }) => typicalPressure(patchesOf(frames, scene.units)) ?? 0));
   }
 
   /** Length of arrows [m/N], of whole patches or of their faces. */
