@@ -101,6 +101,20 @@ static void warn_open(const stn_fields *f, const char *path, const stn_mesh *mes
     }
 }
 
+/// What was found in tetrahedra, once for each file.
+static void tell_findings(const stn_fields *f, const char *path, const stn_mesh *mesh) {
+    stn_mesh_finding found;
+    if (!stn_mesh_finding_of(mesh, 0, &found) || !stn_lua_first_time(f->L, path)) {
+        return;
+    }
+    stn_lua_where(f->L);
+    for (int32_t i = 0; stn_mesh_finding_of(mesh, i, &found); i++) {
+        stn_log(stn_lua_session(f->L)->context, found.warning ? STN_LOG_WARNING : STN_LOG_NOTE, "%s%s: %s: %s",
+                lua_tostring(f->L, -1), f->owner, path, found.text);
+    }
+    lua_pop(f->L, 1);
+}
+
 static bool is_given(const stn_fields *f, const char *key) {
     if (!stn_fields_push(f, key)) {
         return false;
@@ -134,6 +148,7 @@ static void read_mesh(const stn_fields *f, int keep, stn_lua_shape *shape) {
     if (!closed && !weightless) {
         warn_open(f, shape->path, mesh);
     }
+    tell_findings(f, shape->path, mesh);
     shape->solid = stn_shape_mesh(closed ? mesh : hull);
     shape->volume = mesh->tetrahedron_count > 0 && !declared ? mesh : NULL;
     shape->geometry.shape = stn_shape_mesh(convex ? hull : mesh);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mesh files, one format for each target. What a reader gives must hold together, and so must the mesh that is made of
-// it and, of small ones, its hull.
+// it and, of small ones, its hull and its tetrahedra made ready for a field.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +32,10 @@ static void check_raw(const raw_mesh *raw) {
     }
     must_name_vertices(raw->triangles, 3 * (int64_t)raw->triangle_count, raw->vertex_count);
     must_name_vertices(raw->tetrahedra, 4 * (int64_t)raw->tetrahedron_count, raw->vertex_count);
+    must(raw->extents == NULL || raw->tetrahedron_count > 0);
+    for (int64_t i = 0; raw->extents != NULL && i < 4 * (int64_t)raw->tetrahedron_count; i++) {
+        must(mesh_extent_in_range(raw->extents[raw->tetrahedra[i]]));
+    }
 }
 
 static void check_mesh(const stn_mesh *mesh) {
@@ -43,6 +47,36 @@ static void check_mesh(const stn_mesh *mesh) {
     }
 }
 
+/// A field is 0 on the surface, from 0 to 1 inside, and not 0 everywhere.
+static void check_extents(const stn_mesh *mesh) {
+    double largest = 0.0;
+    for (int32_t i = 0; i < mesh->vertex_count; i++) {
+        must(mesh->extents[i] >= 0.0 && mesh->extents[i] <= 1.0);
+        largest = fmax(largest, mesh->extents[i]);
+    }
+    must(largest > 0.0);
+    for (int64_t i = 0; i < 3 * (int64_t)mesh->triangle_count; i++) {
+        must(mesh->extents[mesh->triangles[i]] == 0.0);
+    }
+}
+
+static void try_field(const stn_mesh *mesh) {
+    stn_mesh *ready = NULL;
+    stn_error err = {STN_OK, ""};
+    if (mesh->extents != NULL) {
+        check_extents(mesh);
+    }
+    if (stn_mesh_create_field_ready(mesh, &ready, &err) == STN_OK) {
+        check_mesh(ready);
+        check_extents(ready);
+        must(ready->triangle_count == mesh->triangle_count && ready->tetrahedron_count >= mesh->tetrahedron_count);
+        must(ready->tetrahedron_count <= 9 * mesh->tetrahedron_count);
+    } else {
+        must(ready == NULL && err.text[0] != '\0'); // vertices inside that rounding puts onto the surface
+    }
+    stn_mesh_release(ready);
+}
+
 static void try_mesh(stn_context *context, const raw_mesh *raw) {
     stn_mesh *mesh = NULL, *hull = NULL;
     stn_error err = {STN_OK, ""};
@@ -52,6 +86,9 @@ static void try_mesh(stn_context *context, const raw_mesh *raw) {
         return;
     }
     check_mesh(mesh);
+    if (mesh->tetrahedron_count > 0 && mesh->vertex_count <= SMALL) {
+        try_field(mesh);
+    }
     if (mesh->vertex_count <= SMALL) {
         status = stn_mesh_create_hull(mesh, &hull, &err);
         must((status == STN_OK) == (hull != NULL));
@@ -76,7 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         try_mesh(context, &raw);
     } else {
         must(status == STN_ERR_ARGUMENT && strncmp(err.text, "fuzz:", 5) == 0 && strchr(err.text, '\n') == NULL);
-        must(raw.vertices == NULL && raw.triangles == NULL && raw.tetrahedra == NULL);
+        must(raw.vertices == NULL && raw.triangles == NULL && raw.tetrahedra == NULL && raw.extents == NULL);
     }
     raw_mesh_clear(&raw);
     stn_context_destroy(context);

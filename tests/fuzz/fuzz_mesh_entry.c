@@ -25,6 +25,9 @@ static void check_mesh(const stn_mesh *m) {
     }
     check_ids(m->triangles, m->triangle_count, 3, m->vertex_count);
     check_ids(m->tetrahedra, m->tetrahedron_count, 4, m->vertex_count);
+    for (int32_t i = 0; m->extents != NULL && i < m->vertex_count; i++) {
+        must(m->tetrahedra != NULL);
+    }
     must((m->tetrahedra == NULL) == (m->tetrahedron_count == 0));
     must(isfinite(m->solid.mass) && isfinite(m->facts.area) && isfinite(m->facts.volume) && m->facts.unit > 0.0);
 }

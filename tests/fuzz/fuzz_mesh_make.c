@@ -3,11 +3,11 @@
 // closed, has the mesh inside its box and at least its volume.
 //
 // Bytes: how vertices are read (small whole numbers meet, lie in planes and on lines; doubles are anything), how many,
-// vertices, then corners of triangles and, if asked for, tetrahedra.
+// vertices, extents of tetrahedra if asked for, then corners of triangles or tetrahedra.
 #include <stdlib.h>
 #include <string.h>
 
-#include <stiction/mesh.h>
+#include <stiction/mesh_query.h>
 
 enum { MAX_VERTICES = 200, MAX_CORNERS = 1200 };
 
@@ -20,7 +20,7 @@ static void must(bool condition) {
 typedef struct input {
     const uint8_t *data;
     size_t size;
-    double vertices[3 * MAX_VERTICES];
+    double vertices[3 * MAX_VERTICES], extents[MAX_VERTICES];
     int32_t corners[MAX_CORNERS];
 } input;
 
@@ -84,6 +84,33 @@ static void check_inside(const stn_mesh *mesh, const stn_mesh *hull) {
     }
 }
 
+/// Repaired tetrahedra have volume, and share faces as their neighbours say; they can be made ready for a field.
+static void check_solid(const stn_mesh *mesh) {
+    const int32_t *across = stn_mesh_across_faces(mesh);
+    must(across != NULL && mesh->facts.open_edge_count >= 0 && mesh->facts.solid.part_count > 0);
+    int32_t outer = 0;
+    for (int32_t i = 0; i < 4 * mesh->tetrahedron_count; i++) {
+        const int32_t *back = across + 4 * (size_t)(across[i] < 0 ? 0 : across[i]);
+        must(across[i] < 0 || back[0] == i / 4 || back[1] == i / 4 || back[2] == i / 4 || back[3] == i / 4);
+        outer += across[i] < 0;
+    }
+    must(outer == mesh->triangle_count);
+    for (int32_t i = 0; i < 3 * mesh->triangle_count && mesh->extents != NULL; i++) {
+        must(mesh->extents[mesh->triangles[i]] == 0.0);
+    }
+    stn_mesh *ready = NULL;
+    stn_error err = {STN_OK, ""};
+    stn_mesh_finding found;
+    if (stn_mesh_create_field_ready(mesh, &ready, &err) == STN_OK) {
+        must(ready->triangle_count == mesh->triangle_count && ready->tetrahedron_count <= 9 * mesh->tetrahedron_count);
+        must(fabs(ready->solid.mass - mesh->solid.mass) <= 1e-9 * mesh->solid.mass);
+    }
+    for (int32_t i = 0; stn_mesh_finding_of(mesh, i, &found); i++) {
+        must(i < 16 && found.text[0] != '\0' && strchr(found.text, '\n') == NULL);
+    }
+    stn_mesh_release(ready);
+}
+
 static void check_hull(const stn_mesh *mesh) {
     stn_mesh *hull = NULL, *scaled = NULL;
     stn_error err;
@@ -115,6 +142,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (int32_t i = 0; i < 3 * vertices; i++) {
         in.vertices[i] = next_coordinate(&in, mode);
     }
+    for (int32_t i = 0; i < vertices && (mode & 16) != 0; i++) {
+        int32_t byte = next_byte(&in);
+        in.extents[i] = byte == 255 ? (double)NAN : byte / 200.0;
+    }
     while (in.size > 0 && corners < MAX_CORNERS) {
         in.corners[corners++] = (int32_t)next_byte(&in) - ((mode & 8) != 0 ? 1 : 0);
     }
@@ -123,10 +154,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     mesh_data.triangles = in.corners;
     mesh_data.tetrahedron_count = width == 4 ? corners / 4 : 0;
     mesh_data.tetrahedra = in.corners;
+    mesh_data.extents = (mode & 16) != 0 ? in.extents : NULL;
     stn_mesh *mesh = NULL;
     stn_error err;
     if (stn_mesh_create(context, &mesh_data, &mesh, &err) == STN_OK) {
         check_mesh(mesh);
+        if (mesh->tetrahedron_count > 0) {
+            check_solid(mesh);
+        }
         check_hull(mesh);
     }
     stn_mesh_release(mesh);

@@ -83,6 +83,15 @@ static cJSON *hull_json(const mesh_report *r) {
     return json;
 }
 
+static cJSON *findings_json(const stn_mesh *mesh) {
+    cJSON *json = cJSON_CreateArray();
+    stn_mesh_finding found;
+    for (int32_t i = 0; stn_mesh_finding_of(mesh, i, &found); i++) {
+        cJSON_AddItemToArray(json, cJSON_CreateString(found.text));
+    }
+    return json;
+}
+
 static bool print_json(const mesh_report *r) {
     const stn_mesh *mesh = r->mesh;
     const stn_mesh_facts *facts = &mesh->facts;
@@ -94,6 +103,8 @@ static bool print_json(const mesh_report *r) {
     cJSON_AddNumberToObject(json, "distinct_vertices", mesh->vertex_count);
     cJSON_AddNumberToObject(json, "triangles", facts->triangle_count);
     cJSON_AddNumberToObject(json, "tetrahedra", facts->tetrahedron_count);
+    cJSON_AddBoolToObject(json, "pressure_field", mesh->extents != NULL);
+    cJSON_AddItemToObject(json, "findings", findings_json(mesh));
     cJSON_AddNumberToObject(json, "degenerate_triangles", facts->degenerate_count);
     cJSON_AddNumberToObject(json, "open_edges", facts->open_edge_count);
     cJSON_AddBoolToObject(json, "closed", facts->open_edge_count == 0);
@@ -133,7 +144,12 @@ static bool print_text(const mesh_report *r) {
     printf("  surface   %d triangles, %d without area; %d open edges%s\n", (int)f->triangle_count,
            (int)f->degenerate_count, (int)f->open_edge_count, f->open_edge_count == 0 ? ": closed" : "");
     if (f->tetrahedron_count > 0) {
-        printf("  solid of  %d tetrahedra\n", (int)f->tetrahedron_count);
+        printf("  solid of  %d tetrahedra, worst quality %.3g; %s\n", (int)f->tetrahedron_count, f->solid.least_quality,
+               mesh->extents != NULL ? "with a pressure field" : "no pressure field");
+    }
+    stn_mesh_finding found;
+    for (int32_t i = 0; stn_mesh_finding_of(mesh, i, &found); i++) {
+        printf("  %s   %s\n", found.warning ? "warning" : "note   ", found.text);
     }
     printf("  size      %.6g x %.6g x %.6g m, from (%.6g, %.6g, %.6g) to (%.6g, %.6g, %.6g)\n", u.x - l.x, u.y - l.y,
            u.z - l.z, l.x, l.y, l.z, u.x, u.y, u.z);

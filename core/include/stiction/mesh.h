@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/// What was found and repaired in tetrahedra; zeros where nothing was. stn_mesh_finding puts it into words.
+/// What was found and repaired in tetrahedra; zeros where nothing was. stn_mesh_finding_of puts it into words.
 typedef struct stn_solid_facts {
     int32_t inverted_count;  // given with negative volume, turned round
     int32_t flat_count;      // without volume, or slivers, dropped
@@ -109,6 +109,22 @@ STN_API stn_status stn_mesh_create_hull(const stn_mesh *mesh, stn_mesh **out, st
 /// Stretched along the axes by factors that are finite and not 0. An odd number of negative ones mirrors, and the
 /// corners are turned round so that outside stays outside. Thread: [any].
 STN_API stn_status stn_mesh_create_scaled(const stn_mesh *mesh, stn_vec3 scale, stn_mesh **out, stn_error *err);
+/// The tetrahedra of a mesh, with a pressure field that is positive inside each of them: where all corners of an edge,
+/// a face or a tetrahedron inside lie on the surface, it gets a vertex in its middle, which neighbours share. The
+/// surface, the given vertices and their order stay; at most nine tetrahedra come from one. Given extents stay; all
+/// others are the distance to the surface over the largest one (stn_mesh_distance_extents). The result depends on the
+/// mesh alone. STN_ERR_ARGUMENT for a surface and for too many. Thread: [any].
+STN_API stn_status stn_mesh_create_field_ready(const stn_mesh *mesh, stn_mesh **out, stn_error *err);
+
+/// Something that was found, and perhaps repaired, in the tetrahedra of a mesh.
+typedef struct stn_mesh_finding {
+    bool warning;     // else a note
+    const char *code; // "inverted_tetrahedra", for programs
+    char text[200];   // a sentence without the name of the file
+} stn_mesh_finding;
+/// The finding number `index`, from 0 in an order of weight, of a mesh, its hull or a scaled one; false: there are no
+/// more. Thread: [any].
+STN_API bool stn_mesh_finding_of(const stn_mesh *mesh, int32_t index, stn_mesh_finding *out);
 /// The vertex furthest along a direction of any length, the first of several: the same as a look at all vertices would
 /// find. A convex hull is climbed from neighbour to neighbour instead. Bounded; allocates nothing. Thread: [any].
 STN_API int32_t stn_mesh_support(const stn_mesh *mesh, stn_vec3 direction);

@@ -107,9 +107,12 @@ static robot_mesh *find_mesh(robot_reader *reader, const mesh_use *use, stn_vec3
     robot_say(reader, severity, code, robot_at(use->xml), "%s mesh '%.200s': " format, kind_of(use), uri, __VA_ARGS__)
 
 /// Is the surface open? The edges of a hull's source were counted with the triangles that were dropped, of which each
-/// may have left three that are no holes.
+/// may have left three that are no holes. That of tetrahedra never is, though it may touch itself along edges.
 static bool is_open(const mesh_use *use, const stn_mesh *mesh) {
     const stn_mesh_facts *facts = &mesh->facts;
+    if (facts->tetrahedron_count > 0) {
+        return false;
+    }
     return use->form == AS_HULL ? facts->open_edge_count > 3 * (int64_t)facts->degenerate_count
                                 : mesh->solid.mass == 0.0;
 }
@@ -126,6 +129,14 @@ void robot_stand_up(robot_geometry *g) {
     if (robot_is_gltf(g->file->path)) {
         g->spec.pose = stn_pose_mul(&g->spec.pose, &turn);
         g->scale = stn_vec3_make(g->scale.x, g->scale.z, g->scale.y);
+    }
+}
+
+static void say_solid(robot_reader *reader, const mesh_use *use, const stn_mesh *mesh) {
+    const char *uri = use->file->uri;
+    stn_mesh_finding found;
+    for (int32_t i = 0; stn_mesh_finding_of(mesh, i, &found); i++) {
+        SAY(found.warning ? STN_SEVERITY_WARNING : STN_SEVERITY_NOTE, found.code, "%s", found.text);
     }
 }
 
@@ -169,6 +180,7 @@ static void say_facts(robot_reader *reader, const mesh_use *use, const stn_mesh 
     }
     if (use->collision) {
         say_surface(reader, use, mesh);
+        say_solid(reader, use, mesh);
     }
     if (facts->up_axis != 'z' && !robot_is_gltf(use->file->path)) {
         SAY(STN_SEVERITY_WARNING, "up_axis", "the file says that %c is up: it is read as if z were", facts->up_axis);
