@@ -86,6 +86,26 @@ static stn_vec3 put_back(const placing *p, stn_vec3 x, double *level) {
     return stn_vec3_mul_add(at, -0.5, way);
 }
 
+/// Where the force of a linear pressure acts, so that its torque is exact, too; of one that is below 0 somewhere, as if
+/// it were 0 there: then the point stays in the polygon, and nothing jumps.
+static stn_vec3 centre_of_pressure(const stn_vec3 *corner, const double *at_corner, int32_t count, stn_vec3 centre) {
+    double lowest = 0.0, sum = 0.0;
+    for (int32_t i = 0; i < count; i++) {
+        lowest = fmin(lowest, at_corner[i]);
+    }
+    stn_vec3 moment = stn_vec3_zero(), o = corner[0];
+    double p = at_corner[0] - lowest;
+    for (int32_t i = 1; i + 1 < count; i++) {
+        stn_vec3 u = stn_vec3_sub(corner[i], o), v = stn_vec3_sub(corner[i + 1], o);
+        double q = at_corner[i] - lowest, r = at_corner[i + 1] - lowest, all = p + q + r;
+        double area = stn_vec3_norm(stn_vec3_cross(u, v));
+        sum += 4.0 * area * all;
+        moment = stn_vec3_mul_add(moment, area * (all + q), u);
+        moment = stn_vec3_mul_add(moment, area * (all + r), v);
+    }
+    return sum > 0.0 ? stn_vec3_mul_add(o, 1.0 / sum, moment) : centre;
+}
+
 /// The contact of a face, and its polygon in the world.
 static stn_contact contact_of(const placing *p, const stn_model *model, const stn_contact_pair *pair, stn_vec3 *corner,
                               double *at_corner) {
@@ -94,7 +114,8 @@ static stn_contact contact_of(const placing *p, const stn_model *model, const st
     for (int32_t i = 0; i < f->cut.count; i++) {
         corner[i] = put_back(p, f->cut.corner[i], &at_corner[i]);
     }
-    stn_vec3 point = put_back(p, f->centre, &level), into_m = stn_mat3_apply(&p->frame->rotation, f->normal);
+    stn_vec3 centre = put_back(p, f->centre, &level), into_m = stn_mat3_apply(&p->frame->rotation, f->normal);
+    stn_vec3 point = centre_of_pressure(corner, at_corner, f->cut.count, centre);
     stn_contact c = stn_contact_make(model, pair, point, point, p->m_is_a ? stn_vec3_neg(into_m) : into_m,
                                      feature_of(f, p->m_is_a));
     c.pressure = level;
