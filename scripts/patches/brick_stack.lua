@@ -49,7 +49,7 @@ local balance, unsolved = energy_balance.new(world), 0
 for step in world:run { seconds = p.seconds } do
   world:plot("height [m]", bricks[p.bricks]:position()[3] + H)
   world:plot("faces", step.face_count)
-  world:plot("energy [J]", (balance:add(step)))
+  world:plot("energy [J]", (balance:add(step.energy_J)))
   unsolved = unsolved + (step.converged and 0 or 1)
 end
 

@@ -12,7 +12,7 @@ local p = stn.params {
   relaxation_time = 0.0,    -- of the contact, by sap [s]
   mu = 0.5,
   speed = 1.0,              -- [m/s]
-  margin = 1e-3,            -- faces that are nearer than this are in the problem before they touch [m]
+  margin = 0.0,             -- of the pressure fields [m]
   offset = 0.01,            -- of the two centres, across the flight [m]
   dt = 0.0005,              -- [s]
   seconds = 0.2,            -- [s]
@@ -42,7 +42,7 @@ end
 local before, initial = world:momentum(), world:energy().kinetic
 local balance, faces, unsolved = energy_balance.new(world), 0, 0
 for step in world:run { seconds = p.seconds } do
-  local total, stored = balance:add(step)
+  local total, stored = balance:add(step.energy_J)
   world:plot("energy [J]", total)
   world:plot("stored [J]", stored)
   world:plot("faces", step.face_count)

@@ -16,6 +16,7 @@ function scene.parameters(own)
     modulus = 1e5,                 -- of the bubbles [Pa]
     relaxation_time = 0.005,       -- of the contact, by the law sap [s]
     dissipation = 5.0,             -- of the contact, by the other laws [s/m]
+    resolution = 0.013, handle_resolution = 0.02, -- of the bubbles and of the handle [m]
     dt = 0.005,                    -- [s]
     seconds = 12.0,                -- [s]
     tolerance = 1e-3,              -- eps_r
@@ -32,9 +33,9 @@ function scene.build(p, o)
   -- the gripper's approach (z) along the world's x, its fingers along y; the grasp is the origin
   local gripper = world:load {
     "models/bubble_gripper/bubble_gripper.urdf", fixed = true, base = { xyz = { -0.155, 0, 0 }, rpy = { 0, math.pi / 2, 0 } },
-    modulus = p.modulus,
+    modulus = p.modulus, resolution = p.resolution,
   }
-  local spatula = world:load { "models/spatula/spatula.urdf", base = { xyz = { -p.hold_at, 0, 0 } } }
+  local spatula = world:load { "models/spatula/spatula.urdf", base = { xyz = { -p.hold_at, 0, 0 } }, resolution = p.handle_resolution }
   local sap = (o.law or "sap") == "sap"
   world:contact_material { mu = p.mu, relaxation_time = sap and p.relaxation_time or nil, dissipation = not sap and p.dissipation or nil }
   return { world = world, gripper = gripper, spatula = spatula, left = gripper:joint "finger_left_joint", right = gripper:joint "finger_right_joint" }
