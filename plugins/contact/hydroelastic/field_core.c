@@ -4,20 +4,19 @@
 
 #include <string.h>
 
-/// Sizes that differ by less than this share of the smaller count as equal, for their tetrahedra would be flat.
-static const double equal = 1e-8;
-
-static bool is_longer(double size, double than) {
-    return size - than > equal * than;
+/// Sizes that differ by less than 1e-8 of the smaller one, or 1e-11 of the largest there is, count as equal, for their
+/// tetrahedra would be flat.
+static bool is_longer(double size, double than, double largest) {
+    return size - than > fmax(1e-8 * than, 1e-11 * largest);
 }
 
 /// What is left of the box when its smallest half size is taken off every side: a point, a segment or a rectangle.
 static void box_core(stn_vec3 half, double corners[12], field_core *core) {
     core->depth = fmin(half.x, fmin(half.y, half.z));
     const double size[3] = {half.x, half.y, half.z};
-    double reach[3];
+    double reach[3], largest = fmax(half.x, fmax(half.y, half.z));
     for (int32_t k = 0; k < 3; k++) {
-        bool longer = is_longer(size[k], core->depth);
+        bool longer = is_longer(size[k], core->depth, largest);
         reach[k] = longer ? size[k] - core->depth : 0.0;
         core->bit[k] = longer ? core->count : 0;
         core->count *= longer ? 2 : 1;
@@ -58,10 +57,10 @@ static stn_status cylinder_core(stn_context *context, const stn_shape *shape, in
     core->depth = fmin(shape->radius, half_length);
     core->side = apothem;
     core->end = core->depth;
-    if (is_longer(half_length, shape->radius)) {
+    if (is_longer(half_length, shape->radius, half_length)) {
         core->regions = CYLINDER_HALVES;
         segment_core(half_length - shape->radius, corners, core);
-    } else if (is_longer(apothem, half_length)) {
+    } else if (is_longer(apothem, half_length, apothem)) {
         core->side = half_length;
         return disc_core(context, apothem - half_length, around, core, err);
     }

@@ -60,11 +60,11 @@ static void plan_cylinder(const stn_shape *shape, const field_fineness *f, surfa
 }
 
 /// A face of area s^2 whose triangles have sides of length h lacks at most 2 / 3 (h / s)^2 of what holds it against
-/// tilting: half of that when it is a square, all when split unevenly. Counts are bounds: split sides are at least h
-/// / 2.
+/// tilting: half of that when it is a square, all when split unevenly. Faces narrower than 1 : 16 are cut across as if
+/// they were that wide. Counts are bounds: split sides are at least h / 2.
 static void plan_hull(const stn_mesh *mesh, const field_fineness *f, surface_plan *plan) {
     const stn_polytope *p = mesh->polytope;
-    double area = 0.0, sides = 0.0, largest = 0.0;
+    double area = 0.0, sides = 0.0, largest = 0.0, longest = 0.0;
     for (int32_t i = 0; i < p->face_count; i++) {
         stn_vec3 sum = stn_vec3_zero();
         int32_t start = p->face_start[i], count = p->face_start[i + 1] - start;
@@ -75,14 +75,15 @@ static void plan_hull(const stn_mesh *mesh, const field_fineness *f, surface_pla
             stn_vec3 u = {a[0] - o[0], a[1] - o[1], a[2] - o[2]}, v = {b[0] - o[0], b[1] - o[1], b[2] - o[2]};
             sum = stn_vec3_mul_add(sum, 0.5, stn_vec3_cross(u, v));
             sides += stn_vec3_norm(stn_vec3_sub(u, v));
+            longest = fmax(longest, stn_vec3_norm(u));
         }
         double face = stn_vec3_norm(sum);
         area += face;
         largest = fmax(largest, face);
         plan->triangles += count > 3 ? count : 1;
     }
-    plan->edge = isnan(f->resolution) ? sqrt(1.5 * f->error * largest) : f->resolution;
-    plan->triangles += 5.0 * area / (plan->edge * plan->edge) + 2.0 * sides / plan->edge;
+    plan->edge = isnan(f->resolution) ? sqrt(1.5 * f->error * fmax(largest, longest * longest / 16.0)) : f->resolution;
+    plan->triangles += 6.0 * area / (plan->edge * plan->edge) + 5.0 * sides / plan->edge;
 }
 
 static surface_plan plan_at(const stn_shape *shape, const field_fineness *f) {

@@ -6,25 +6,36 @@ static int32_t following(int32_t place) {
     return place % 3 == 2 ? place - 2 : place + 1;
 }
 
-/// Middles of the sides longer than `edge`: middle[place] the new vertex, -1: none. Returns how many.
+static double length_between(const surface_build *s, int32_t a, int32_t b) {
+    return stn_vec3_norm(stn_vec3_sub(surface_point(s->vertices, a), surface_point(s->vertices, b)));
+}
+
+/// Middles of the sides that are the longest of a triangle, and longer than `edge`: middle[place] the new vertex, -1:
+/// none. Narrow triangles are so cut across alone. Returns how many.
 static int32_t split_sides(surface_build *s, const int32_t *across, double edge, int32_t *middle) {
     int32_t count = 0;
     for (int32_t i = 0; i < 3 * s->triangle_count; i++) {
-        stn_vec3 a = surface_point(s->vertices, s->triangles[i]);
-        stn_vec3 b = surface_point(s->vertices, s->triangles[following(i)]);
         middle[i] = -1;
-        if (across[i] >= 0 && across[i] < i) {
-            middle[i] = middle[across[i]];
-        } else if (stn_vec3_norm(stn_vec3_sub(a, b)) > edge) {
-            middle[i] = surface_build_vertex(s, stn_vec3_scale(0.5, stn_vec3_add(a, b)), 0.0);
+    }
+    for (int32_t t = 0; t < s->triangle_count; t++) {
+        int32_t longest = 3 * t;
+        double length = 0.0;
+        for (int32_t i = 3 * t; i < 3 * t + 3; i++) {
+            double side = length_between(s, s->triangles[i], s->triangles[following(i)]);
+            longest = side > length ? i : longest;
+            length = fmax(length, side);
+        }
+        if (length > edge && middle[longest] < 0) {
+            stn_vec3 a = surface_point(s->vertices, s->triangles[longest]);
+            stn_vec3 b = surface_point(s->vertices, s->triangles[following(longest)]);
+            middle[longest] = surface_build_vertex(s, stn_vec3_scale(0.5, stn_vec3_add(a, b)), 0.0);
+            if (across[longest] >= 0) {
+                middle[across[longest]] = middle[longest];
+            }
             count++;
         }
     }
     return count;
-}
-
-static double length_between(const surface_build *s, int32_t a, int32_t b) {
-    return stn_vec3_norm(stn_vec3_sub(surface_point(s->vertices, a), surface_point(s->vertices, b)));
 }
 
 /// The parts of triangle t; the first of them takes its place.
@@ -65,7 +76,7 @@ static void split_triangle(surface_build *s, int32_t t, const int32_t *middle) {
 
 void surface_refine(surface_build *s, double edge) {
     int32_t split = 1;
-    for (int32_t pass = 0; pass < 40 && split > 0 && !s->failed; pass++) {
+    for (int32_t pass = 0; pass < 80 && split > 0 && !s->failed; pass++) {
         int32_t count = s->triangle_count;
         int32_t *across = surface_sides(s->context, count, s->triangles);
         int32_t *middle = stn_allocate(s->context, (size_t)count, 3 * sizeof *middle);

@@ -243,6 +243,52 @@ static void extreme_shapes_are_sound(void **state) {
     }
 }
 
+/// Sizes over seven decades and proportions over four, margins up to the depth, lengths of edges: sound, and without
+/// margin of the true volume.
+static void random_shapes_are_sound(void **state) {
+    (void)state;
+    stn_random r = {7};
+    for (int32_t i = 0; i < 150; i++) {
+        double size = pow(10.0, random_between(&r, -4.0, 3.0)), p = pow(10.0, random_between(&r, -4.0, 0.0));
+        double q = random_below(&r, 3) == 0 ? p * (1.0 + pow(10.0, random_between(&r, -14.0, -2.0)))
+                                            : pow(10.0, random_between(&r, -4.0, 0.0));
+        stn_mesh *hull = NULL;
+        stn_shape shape = stn_shape_sphere(size);
+        switch (random_below(&r, 6)) {
+        case 0:
+            shape = stn_shape_box(stn_vec3_make(size, p * size, q * size));
+            break;
+        case 1:
+            shape = stn_shape_cylinder(size * p, size * q);
+            break;
+        case 2:
+            shape = stn_shape_capsule(size * p, size * q);
+            break;
+        case 3:
+            shape = stn_shape_ellipsoid(stn_vec3_make(size * q, size, size * p));
+            break;
+        case 4:
+            hull = hull_blob(&r, test_context, 4 + random_below(&r, 40),
+                             stn_vec3_make(size, size * fmax(p, 1e-3), size * fmax(q, 1e-3)), random_vec3(&r, size));
+            shape = stn_shape_mesh(hull);
+            break;
+        default:
+            break;
+        }
+        field_fineness fineness = {NAN, random_below(&r, 2) == 0 ? 0.1 : 0.02, 0.0};
+        field *f = field_made(shape, NULL, fineness);
+        assert_sound(f);
+        assert_true(fabs(field_volume(f) / stn_shape_volume(&shape) - 1.0) < 1e-6);
+        fineness.margin = f->depth * random_between(&r, 0.0, 1.0);
+        fineness.resolution = random_below(&r, 2) == 0 ? (double)NAN : size * random_between(&r, 0.1, 3.0);
+        field_destroy(test_context, f);
+        f = field_made(shape, NULL, fineness);
+        assert_sound(f);
+        field_destroy(test_context, f);
+        stn_mesh_release(hull);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_ellipsoid_is_a_stretched_sphere),
@@ -251,6 +297,7 @@ int main(void) {
         cmocka_unit_test(a_hull_has_the_gauge_of_its_faces_as_extent),
         cmocka_unit_test(flat_faces_hold_against_tilting_as_promised),
         cmocka_unit_test(extreme_shapes_are_sound),
+        cmocka_unit_test(random_shapes_are_sound),
         cmocka_unit_test(every_size_is_sound_and_a_margin_changes_no_force),
     };
     return cmocka_run_group_tests(tests, make_context, drop_context);
