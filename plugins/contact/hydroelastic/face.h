@@ -45,6 +45,7 @@ typedef struct face_sink {
     double cap;     // pressure beyond which faces are not looked for [Pa]
     bool beyond;    // one reached it: the search has ended before its time
     bool no_memory; // the same
+    int64_t near;   // pairs of elements that the trees let through so far, for measurements
 } face_sink;
 
 /// Room for the next face, to be filled in except for area and centre; NULL: out of memory, the search must end.

@@ -32,17 +32,6 @@ static stn_aabb box_around(const double *x, const double *y, const double *z, in
     return b;
 }
 
-/// The box in A's axes of a box that stands at X_AB.
-static stn_aabb box_seen(const stn_aabb *box, const stn_pose *ab) {
-    const double(*r)[3] = ab->rotation.m;
-    stn_vec3 c = stn_pose_apply(ab, stn_vec3_scale(0.5, stn_vec3_add(box->lower, box->upper)));
-    stn_vec3 h = stn_vec3_scale(0.5, stn_vec3_sub(box->upper, box->lower));
-    h = stn_vec3_make(fabs(r[0][0]) * h.x + fabs(r[0][1]) * h.y + fabs(r[0][2]) * h.z,
-                      fabs(r[1][0]) * h.x + fabs(r[1][1]) * h.y + fabs(r[1][2]) * h.z,
-                      fabs(r[2][0]) * h.x + fabs(r[2][1]) * h.y + fabs(r[2][2]) * h.z);
-    return (stn_aabb){stn_vec3_sub(c, h), stn_vec3_add(c, h)};
-}
-
 // ------------------------------------------------------------------------------------------------- field and field
 
 /// A tetrahedron of N in M's frame.
@@ -59,16 +48,30 @@ static stn_vec3 blend(stn_vec3 a, stn_vec3 b, double share) {
     return stn_vec3_mul_add(a, share, stn_vec3_sub(b, a));
 }
 
-static void see_cell(const meeting *w, const cell *c, double level, cell_seen *out) {
+/// Its corners and box.
+static void see_corners(const meeting *w, const cell *c, double level, cell_seen *out) {
     double low_x[4], low_y[4], low_z[4];
     int32_t lows = 0;
     for (int32_t k = 0; k < 4; k++) {
         stn_vec3 v = stn_pose_apply(&w->mn, cell_corner(c, k));
-        stn_vec3 a = stn_mat3_apply(&w->mn.rotation, stn_vec3_make(c->face.x[k], c->face.y[k], c->face.z[k]));
         out->x[k] = low_x[lows] = v.x;
         out->y[k] = low_y[lows] = v.y;
         out->z[k] = low_z[lows] = v.z;
         lows += c->extent[k] <= 0.0;
+    }
+    out->box = box_around(out->x, out->y, out->z, 4);
+    double share = (level - w->n->solid->tree.lowest) * c->rise;
+    if (lows > 0 && share < 1.0) {
+        stn_aabb low = box_around(low_x, low_y, low_z, lows);
+        out->box.lower = blend(low.lower, out->box.lower, share);
+        out->box.upper = blend(low.upper, out->box.upper, share);
+    }
+}
+
+/// What is needed to cut it.
+static void see_field(const meeting *w, const cell *c, cell_seen *out) {
+    for (int32_t k = 0; k < 4; k++) {
+        stn_vec3 a = stn_mat3_apply(&w->mn.rotation, stn_vec3_make(c->face.x[k], c->face.y[k], c->face.z[k]));
         out->face.x[k] = a.x;
         out->face.y[k] = a.y;
         out->face.z[k] = a.z;
@@ -78,13 +81,6 @@ static void see_cell(const meeting *w, const cell *c, double level, cell_seen *o
     out->p = pressure_seen(&own, &w->mn);
     out->steep = w->n->modulus * c->steep;
     out->size = c->size;
-    out->box = box_around(out->x, out->y, out->z, 4);
-    double share = (level - w->n->solid->tree.lowest) * c->rise;
-    if (lows > 0 && share < 1.0) {
-        stn_aabb low = box_around(low_x, low_y, low_z, lows);
-        out->box.lower = blend(low.lower, out->box.lower, share);
-        out->box.upper = blend(low.upper, out->box.upper, share);
-    }
 }
 
 static inline void heights_of(const double *x, const double *y, const double *z, stn_vec3 n, double offset,
@@ -128,13 +124,16 @@ static bool meet_cells(const meeting *w, int32_t i, int32_t j, const cell_seen *
 
 static void meet_all_cells(const meeting *w, double level_m, double level_n) {
     const solid *m = w->m->solid, *n = w->n->solid;
-    stn_pose nm = stn_pose_inverse(&w->mn);
-    stn_aabb whole = box_seen(&m->bounds, &nm);
-    int32_t near_n = tree_near(&n->tree, level_n, &whole, w->near_n);
+    int32_t near_n = tree_near_tree(&n->tree, level_n, &m->tree, level_m, &w->mn, w->near_n);
     for (int32_t j = 0; j < near_n; j++) {
         cell_seen seen;
-        see_cell(w, &n->cells[w->near_n[j]], level_n, &seen);
+        see_corners(w, &n->cells[w->near_n[j]], level_n, &seen);
         int32_t near_m = tree_near(&m->tree, level_m, &seen.box, w->near_m);
+        if (near_m == 0) {
+            continue;
+        }
+        w->sink->near += near_m;
+        see_field(w, &n->cells[w->near_n[j]], &seen);
         for (int32_t i = 0; i < near_m; i++) {
             if (!meet_cells(w, w->near_m[i], w->near_n[j], &seen)) {
                 return;
@@ -149,13 +148,14 @@ static void meet_all_cells(const meeting *w, double level_m, double level_n) {
 typedef struct facet_seen {
     double x[3], y[3], z[3];
     stn_vec3 normal;
+    double offset; // height above it = normal . x + offset
     double size;
 } facet_seen;
 
 static bool meet_facet(const meeting *w, int32_t i, int32_t j, const facet_seen *n) {
     const cell *m = &w->m->solid->cells[i];
-    double height[4], offset = -(n->normal.x * n->x[0] + n->normal.y * n->y[0] + n->normal.z * n->z[0]);
-    heights_of(m->x, m->y, m->z, n->normal, offset, height);
+    double height[4];
+    heights_of(m->x, m->y, m->z, n->normal, n->offset, height);
     if (!passes_between(height, CUT_LEVEL * m->size)) {
         return true;
     }
@@ -182,9 +182,7 @@ static bool meet_facet(const meeting *w, int32_t i, int32_t j, const facet_seen 
 
 static void meet_all_facets(const meeting *w, double level_m, double level_n) {
     const solid *m = w->m->solid, *n = w->n->solid;
-    stn_pose nm = stn_pose_inverse(&w->mn);
-    stn_aabb whole = box_seen(&m->bounds, &nm);
-    int32_t near_n = tree_near(&n->tree, level_n, &whole, w->near_n);
+    int32_t near_n = tree_near_tree(&n->tree, level_n, &m->tree, level_m, &w->mn, w->near_n);
     for (int32_t j = 0; j < near_n; j++) {
         const facet *own = &n->facets[w->near_n[j]];
         facet_seen seen = {.normal = stn_mat3_apply(&w->mn.rotation, own->normal), .size = own->size};
@@ -195,7 +193,9 @@ static void meet_all_facets(const meeting *w, double level_m, double level_n) {
             seen.z[k] = v.z;
         }
         stn_aabb box = box_around(seen.x, seen.y, seen.z, 3);
-        int32_t near_m = tree_near(&m->tree, level_m, &box, w->near_m);
+        seen.offset = -stn_vec3_dot(seen.normal, stn_vec3_make(seen.x[0], seen.y[0], seen.z[0]));
+        int32_t near_m = tree_near_facet(&m->tree, level_m, &box, seen.normal, seen.offset, w->near_m);
+        w->sink->near += near_m;
         for (int32_t i = 0; i < near_m; i++) {
             if (!meet_facet(w, w->near_m[i], w->near_n[j], &seen)) {
                 return;

@@ -32,6 +32,7 @@ static void visit_near(const meeting *w, double above, double below, bool (*visi
     int32_t *near = STN_ARENA(w->sink->arena, t->item_count, int32_t);
     w->sink->no_memory = near == NULL;
     int32_t count = near != NULL ? tree_near_plane(t, w->up, w->offset, above, below, near) : 0;
+    w->sink->near += count;
     for (int32_t i = 0; i < count && visit(w, near[i]); i++) {
     }
 }

@@ -179,39 +179,165 @@ static inline int32_t sort_out(const tree_node *n, tree_mask meets, int32_t *sta
     return count;
 }
 
-int32_t tree_near(const element_tree *t, double level, const stn_aabb *box, int32_t *found) {
+/// Lowest and highest value of normal . x + offset over boxes.
+static inline void heights_over(const tree_lanes lower[3], const tree_lanes upper[3], const tree_lanes normal[3],
+                                tree_lanes offset, tree_lanes *lowest, tree_lanes *highest) {
+    *lowest = *highest = offset;
+    for (int32_t axis = 0; axis < 3; axis++) {
+        tree_lanes a = normal[axis] * lower[axis], b = normal[axis] * upper[axis];
+        *lowest += choose(a < b, a, b);
+        *highest += choose(a < b, b, a);
+    }
+}
+
+/// `normal` NULL: no plane.
+static inline int32_t near_box(const element_tree *t, double level, const stn_aabb *box, const stn_vec3 *normal,
+                               double offset, int32_t *found) {
     const tree_lanes above = all_lanes(level - t->lowest), top = all_lanes(level), one = all_lanes(1.0);
     const tree_lanes lower[3] = {all_lanes(box->lower.x), all_lanes(box->lower.y), all_lanes(box->lower.z)};
     const tree_lanes upper[3] = {all_lanes(box->upper.x), all_lanes(box->upper.y), all_lanes(box->upper.z)};
+    const stn_vec3 n0 = normal != NULL ? *normal : stn_vec3_zero();
+    const tree_lanes normals[3] = {all_lanes(n0.x), all_lanes(n0.y), all_lanes(n0.z)}, zero = all_lanes(0.0);
     int32_t stack[3 * TREE_DEPTH + 4] = {0}, depth = 1, count = 0;
     while (depth > 0) {
         const tree_node *n = &t->nodes[stack[--depth]];
-        tree_lanes share = above * n->rise;
+        tree_lanes share = above * n->rise, low[3], high[3];
         share = choose(share < one, share, one);
         tree_mask meets = n->lowest <= top;
         for (int32_t axis = 0; axis < 3; axis++) {
-            meets &= n->low_lower[axis] + share * n->more_lower[axis] <= upper[axis];
-            meets &= n->low_upper[axis] + share * n->more_upper[axis] >= lower[axis];
+            low[axis] = n->low_lower[axis] + share * n->more_lower[axis];
+            high[axis] = n->low_upper[axis] + share * n->more_upper[axis];
+            meets &= (low[axis] <= upper[axis]) & (high[axis] >= lower[axis]);
+        }
+        if (normal != NULL) {
+            tree_lanes lowest, highest;
+            heights_over(low, high, normals, all_lanes(offset), &lowest, &highest);
+            meets &= (lowest <= zero) & (highest >= zero);
         }
         count = sort_out(n, meets, stack, &depth, found, count);
     }
     return count;
 }
 
+int32_t tree_near(const element_tree *t, double level, const stn_aabb *box, int32_t *found) {
+    return near_box(t, level, box, NULL, 0.0, found);
+}
+
+int32_t tree_near_facet(const element_tree *t, double level, const stn_aabb *box, stn_vec3 normal, double offset,
+                        int32_t *found) {
+    return near_box(t, level, box, &normal, offset, found);
+}
+
+stn_aabb tree_box_seen(const stn_aabb *box, const stn_pose *ab) {
+    const double(*r)[3] = ab->rotation.m;
+    stn_vec3 c = stn_pose_apply(ab, stn_vec3_scale(0.5, stn_vec3_add(box->lower, box->upper)));
+    stn_vec3 h = stn_vec3_scale(0.5, stn_vec3_sub(box->upper, box->lower));
+    h = stn_vec3_make(fabs(r[0][0]) * h.x + fabs(r[0][1]) * h.y + fabs(r[0][2]) * h.z,
+                      fabs(r[1][0]) * h.x + fabs(r[1][1]) * h.y + fabs(r[1][2]) * h.z,
+                      fabs(r[2][0]) * h.x + fabs(r[2][1]) * h.y + fabs(r[2][2]) * h.z);
+    return (stn_aabb){stn_vec3_sub(c, h), stn_vec3_add(c, h)};
+}
+
+/// Does something in the tree meet the box? Told from nodes that are no larger than it.
+static bool touches(const element_tree *t, double level, const stn_aabb *box) {
+    const tree_lanes above = all_lanes(level - t->lowest), top = all_lanes(level), one = all_lanes(1.0);
+    const tree_lanes lower[3] = {all_lanes(box->lower.x), all_lanes(box->lower.y), all_lanes(box->lower.z)};
+    const tree_lanes upper[3] = {all_lanes(box->upper.x), all_lanes(box->upper.y), all_lanes(box->upper.z)};
+    const float size = upper[0][0] - lower[0][0] + upper[1][0] - lower[1][0] + upper[2][0] - lower[2][0];
+    int32_t stack[3 * TREE_DEPTH + 4] = {0}, depth = 1;
+    while (depth > 0) {
+        const tree_node *n = &t->nodes[stack[--depth]];
+        tree_lanes share = above * n->rise, sizes = all_lanes(0.0);
+        share = choose(share < one, share, one);
+        tree_mask meets = n->lowest <= top;
+        for (int32_t axis = 0; axis < 3; axis++) {
+            tree_lanes low = n->low_lower[axis] + share * n->more_lower[axis],
+                       high = n->low_upper[axis] + share * n->more_upper[axis];
+            meets &= (low <= upper[axis]) & (high >= lower[axis]);
+            sizes += high - low;
+        }
+        for (int32_t k = 0; k < 4; k++) {
+            if (meets[k] != 0) {
+                if (n->child[k] < 0 || sizes[k] <= size) {
+                    return true;
+                }
+                stack[depth++] = n->child[k];
+            }
+        }
+    }
+    return false;
+}
+
+/// The box of child k up to a level.
+static inline stn_aabb child_box(const element_tree *t, const tree_node *n, int32_t k, double level) {
+    double share = (level - t->lowest) * (double)n->rise[k], corner[6];
+    share = share < 1.0 ? share : 1.0;
+    for (int32_t axis = 0; axis < 3; axis++) {
+        corner[axis] = (double)n->low_lower[axis][k] + share * (double)n->more_lower[axis][k];
+        corner[3 + axis] = (double)n->low_upper[axis][k] + share * (double)n->more_upper[axis][k];
+    }
+    stn_aabb box = {{corner[0], corner[1], corner[2]}, {corner[3], corner[4], corner[5]}};
+    return box;
+}
+
+static bool boxes_meet(const stn_aabb *a, const stn_aabb *b) {
+    return a->lower.x <= b->upper.x && b->lower.x <= a->upper.x && a->lower.y <= b->upper.y &&
+           b->lower.y <= a->upper.y && a->lower.z <= b->upper.z && b->lower.z <= a->upper.z;
+}
+
+static bool has_child(const tree_node *n, int32_t k, double level) {
+    return n->lowest[k] <= (float)level && n->low_lower[0][k] <= n->low_upper[0][k];
+}
+
+static stn_aabb whole_box(const element_tree *t, double level) {
+    stn_aabb all = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    for (int32_t k = 0; k < 4; k++) {
+        if (has_child(&t->nodes[0], k, level)) {
+            stn_aabb box = child_box(t, &t->nodes[0], k, level);
+            grow(&all, &box);
+        }
+    }
+    return all;
+}
+
+int32_t tree_near_tree(const element_tree *t, double level, const element_tree *other, double other_level,
+                       const stn_pose *ot, int32_t *found) {
+    int32_t stack[3 * TREE_DEPTH + 4] = {0}, depth = 1, count = 0;
+    stn_pose to = stn_pose_inverse(ot);
+    stn_aabb whole = whole_box(other, other_level);
+    whole = tree_box_seen(&whole, &to);
+    while (depth > 0) {
+        const tree_node *n = &t->nodes[stack[--depth]];
+        for (int32_t k = 3; k >= 0; k--) {
+            stn_aabb box = child_box(t, n, k, level);
+            if (!has_child(n, k, level) || !boxes_meet(&box, &whole)) {
+                continue;
+            }
+            if (n->child[k] < 0) {
+                found[count++] = -1 - n->child[k];
+                continue;
+            }
+            box = tree_box_seen(&box, ot);
+            if (touches(other, other_level, &box)) {
+                stack[depth++] = n->child[k];
+            }
+        }
+    }
+    return count;
+}
+
 int32_t tree_near_plane(const element_tree *t, stn_vec3 normal, double offset, double above, double below,
                         int32_t *found) {
-    const double normals[3] = {normal.x, normal.y, normal.z};
+    const tree_lanes normals[3] = {all_lanes(normal.x), all_lanes(normal.y), all_lanes(normal.z)};
     int32_t stack[3 * TREE_DEPTH + 4] = {0}, depth = 1, count = 0;
     while (depth > 0) {
         const tree_node *n = &t->nodes[stack[--depth]];
-        tree_lanes lowest = all_lanes(offset), highest = lowest; // of each box
+        tree_lanes low[3], high[3], lowest, highest;
         for (int32_t axis = 0; axis < 3; axis++) {
-            tree_lanes by = all_lanes(normals[axis]);
-            tree_lanes a = by * (n->low_lower[axis] + n->more_lower[axis]),
-                       b = by * (n->low_upper[axis] + n->more_upper[axis]);
-            lowest += choose(a < b, a, b);
-            highest += choose(a < b, b, a);
+            low[axis] = n->low_lower[axis] + n->more_lower[axis];
+            high[axis] = n->low_upper[axis] + n->more_upper[axis];
         }
+        heights_over(low, high, normals, all_lanes(offset), &lowest, &highest);
         tree_mask meets =
             (lowest <= all_lanes(above)) & (highest >= all_lanes(-below)) & (n->lowest < all_lanes((double)INFINITY));
         count = sort_out(n, meets, stack, &depth, found, count);

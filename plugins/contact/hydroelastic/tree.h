@@ -38,10 +38,20 @@ stn_status tree_create(stn_context *context, const tree_box *boxes, int32_t coun
                        stn_error *err);
 void tree_clear(stn_context *context, element_tree *t);
 
+/// The box in A's axes of a box that stands at X_AB.
+stn_aabb tree_box_seen(const stn_aabb *box, const stn_pose *ab);
+
 // Each writes the items that it finds into `found` (room for all), always in the same order, and returns their number.
 
 /// Whose boxes up to a level meet a box.
 int32_t tree_near(const element_tree *t, double level, const stn_aabb *box, int32_t *found);
+/// Whose boxes up to a level meet a box and the plane normal . x + offset = 0.
+int32_t tree_near_facet(const element_tree *t, double level, const stn_aabb *box, stn_vec3 normal, double offset,
+                        int32_t *found);
+/// Items of `t` up to a level that may be near what `other` holds up to its level, when that tree stands at X_OT: all
+/// that are, and a few more.
+int32_t tree_near_tree(const element_tree *t, double level, const element_tree *other, double other_level,
+                       const stn_pose *ot, int32_t *found);
 /// Whose full boxes reach below `above` and, unless `below` is infinite, above -`below` of the plane
 /// normal . x + offset = 0 (unit normal) [m].
 int32_t tree_near_plane(const element_tree *t, stn_vec3 normal, double offset, double above, double below,

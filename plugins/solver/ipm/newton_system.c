@@ -14,7 +14,8 @@ static stn_status out_of_memory(stn_error *err) {
 /// Rows are many beside the dofs, and every one has a compliance.
 static bool suits_velocities(const stn_problem *problem) {
     enum { FEW = 96, RATIO = 8 };
-    bool many = problem->form == STN_FORM_GLOBAL && problem->row_count >= FEW && problem->row_count >= RATIO * problem->nv;
+    bool many =
+        problem->form == STN_FORM_GLOBAL && problem->row_count >= FEW && problem->row_count >= RATIO * problem->nv;
     for (int32_t r = 0; many && r < problem->row_count; r++) {
         many = problem->R[r] > 0.0;
     }

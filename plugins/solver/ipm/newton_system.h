@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The linear system of an iteration,
 //
-//     (M + D) dz = r,   M = T H T = tau J A^-1 J^T tau + rho,   D block diagonal: F diag(value) F^T in the frame of a cone
+//     (M + D) dz = r,   M = T H T = tau J A^-1 J^T tau + rho,   D block diagonal: F diag(value) F^T in the frame of a
+//     cone
 //
 // over the impulses, dense, or, where rows are many beside the dofs (patches of faces), over the velocities:
 //
-//     B = rho + D,   K = A + J^T tau B^-1 tau J,   dz = B^-1 (r - tau J y),   y = K^-1 J^T tau B^-1 r       [woodbury-1950]
+//     B = rho + D,   K = A + J^T tau B^-1 tau J,   dz = B^-1 (r - tau J y),   y = K^-1 J^T tau B^-1 r [woodbury-1950]
 //
-// whose cost grows with the rows instead of their cube. That needs B positive, which R > 0 makes it: B^-1 is then at most
-// what the Hessian of solver/sap has of contacts that stick.
+// whose cost grows with the rows instead of their cube. That needs B positive, which R > 0 makes it: B^-1 is then at
+// most what the Hessian of solver/sap has of contacts that stick.
 #ifndef SOLVER_IPM_NEWTON_SYSTEM_H
 #define SOLVER_IPM_NEWTON_SYSTEM_H
 
