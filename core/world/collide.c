@@ -269,13 +269,7 @@ static void drop_unreachable(stn_world *world, reach_query *query, int32_t first
         if (c->patch < 0 && !is_reachable(world, c, query)) {
             continue;
         }
-        if (c->patch >= 0 && set->patches[c->patch].contact_start == i) {
-            set->patches[c->patch].contact_start = kept;
-        }
-        if (kept != i) {
-            set->contacts[kept] = *c;
-        }
-        kept++;
+        keep_contact(set, i, kept++);
     }
     set->count = kept;
 }

@@ -5,7 +5,8 @@
 //
 // A contact of a shape with one part of a body is such a side when another contact of that shape, with the same body,
 // is across it, and beside it nothing of its part stands up above the plane of that other contact: rays along the plane
-// tell. At a real wall they meet the wall, at a seam they pass over it.
+// tell. At a real wall they meet the wall, at a seam they pass over it. Faces of patches are none of this: they press
+// over what is pressed in.
 #include "model/compiled.h"
 #include "world/world.h"
 
@@ -27,8 +28,8 @@ typedef struct seams {
     bool *covered; // (contacts)
 } seams;
 
-static bool has_seams(const stn_world *world, const stn_ride *ride) {
-    return ride->body >= 0 && world->body_parts[ride->body] > 1;
+static bool has_seams(const stn_world *world, const stn_contact *c, const stn_ride *ride) {
+    return c->patch < 0 && ride->body >= 0 && world->body_parts[ride->body] > 1;
 }
 
 static int32_t *chain_of(const seams *s, int32_t shape, int32_t body) {
@@ -127,7 +128,8 @@ static int32_t count_touches(const stn_world *world) {
     const stn_contact_set *set = &world->contacts;
     int32_t count = 0;
     for (int32_t i = 0; i < set->count; i++) {
-        count += (has_seams(world, &set->contacts[i].a) ? 1 : 0) + (has_seams(world, &set->contacts[i].b) ? 1 : 0);
+        const stn_contact *c = &set->contacts[i];
+        count += (has_seams(world, c, &c->a) ? 1 : 0) + (has_seams(world, c, &c->b) ? 1 : 0);
     }
     return count;
 }
@@ -150,7 +152,7 @@ static bool begin(seams *s, int32_t count) {
 stn_status stn_step_drop_covered(stn_world *world, stn_error *err) {
     stn_contact_set *set = &world->contacts;
     seams s = {.world = world};
-    int32_t count = set->patch_count > 0 ? 0 : count_touches(world), kept = 0;
+    int32_t count = count_touches(world), kept = 0;
     if (count < 2) {
         return STN_OK;
     }
@@ -159,10 +161,10 @@ stn_status stn_step_drop_covered(stn_world *world, stn_error *err) {
     }
     for (int32_t i = 0; i < set->count; i++) {
         const stn_contact *c = &set->contacts[i];
-        if (has_seams(world, &c->a)) {
+        if (has_seams(world, c, &c->a)) {
             note(&s, i, c->geometry_b, c->geometry_a, c->a.body, 1.0);
         }
-        if (has_seams(world, &c->b)) {
+        if (has_seams(world, c, &c->b)) {
             note(&s, i, c->geometry_a, c->geometry_b, c->b.body, -1.0);
         }
     }
@@ -171,7 +173,7 @@ stn_status stn_step_drop_covered(stn_world *world, stn_error *err) {
     }
     for (int32_t i = 0; i < set->count; i++) {
         if (!s.covered[i]) {
-            set->contacts[kept++] = set->contacts[i];
+            keep_contact(set, i, kept++);
         }
     }
     set->count = kept;

@@ -200,6 +200,16 @@ stn_integrator_view stn_world_integrator_view(stn_world *world);
 // collide.c: broad phase, contact model -> contact set
 stn_status stn_step_collide(stn_world *world, stn_error *err);
 void stn_world_geometry_pose(const stn_world *world, const stn_geometry *g, stn_pose *out); // by the present kinematics
+/// Moves contact i of the set down to place `kept`, with the beginning of its patch.
+static inline void keep_contact(stn_contact_set *set, int32_t i, int32_t kept) {
+    const stn_contact *c = &set->contacts[i];
+    if (c->patch >= 0 && set->patches[c->patch].contact_start == i) {
+        set->patches[c->patch].contact_start = kept;
+    }
+    if (kept != i) {
+        set->contacts[kept] = *c;
+    }
+}
 /// What nobody gave is dt.
 static inline void set_relaxation(stn_pair_material *material, double dt) {
     if (isnan(material->value.relaxation_time)) {

@@ -48,6 +48,23 @@ local bodies = {
   cylinder = function(world, more) more.radius, more.length = 0.1, 0.2 return world:cylinder(more) end,
 }
 
+stn.test("seams are not felt beside patches, and these stay whole", function()
+  local world = stn.world { dt = 0.002, solver = { "sap", tolerance = 1e-10 }, contact = "hydroelastic_with_fallback" }
+  local first = world:sphere { name = "soft", radius = 0.1, modulus = 1e5, relaxation_time = 0.03, mass = 1, mu = 0, xyz = { 0.9, 0.9, 0.099 }, resolution = 0.05 }
+  floors.boxes(world)
+  local slider = bodies.box(world, { mass = 1, mu = 0, xyz = { -0.4, 0, 0.0999985 }, velocity = { 1, 0.1, 0 } })
+  local last = world:sphere { name = "softer", radius = 0.1, modulus = 5e4, relaxation_time = 0.03, mass = 1, mu = 0, xyz = { -0.9, -0.9, 0.099 }, resolution = 0.05 }
+  local patches = 0
+  for step in world:run { seconds = 0.8 } do patches = math.max(patches, step.patch_count) end
+  stn.near(slider:velocity().linear, { 1, 0.1, 0 }, 1e-5, "velocity")
+  stn.near(slider:position(), { 0.4, 0.08, 0.1 }, 1e-5, "position")
+  assert(patches == 2)
+  for ball, expected in pairs { [first] = { "box2", 1e5 }, [last] = { "box1", 5e4 } } do -- f = pi E x^2
+    stn.near(ball:position()[3], 0.1 - math.sqrt(9.81 / (math.pi * expected[2])), 5e-4, "height")
+    stn.near(world:patch(expected[1], ball).normal_force, 9.81, 0.1, "weight")
+  end
+end)
+
 for floor, add_floor in pairs(floors) do
   for body, add_body in pairs(bodies) do
     stn.test(("a %s slides over the seam of %s"):format(body, floor), function()
