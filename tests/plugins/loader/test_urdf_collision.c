@@ -62,12 +62,12 @@ static void rigid_hydroelastic_mesh_is_its_surface_unless_declared_convex(void *
     "# vtk DataFile Version 3.0\ncube\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 9 double\n" \
     "-1 -1 -1  1 -1 -1  1 1 -1  -1 1 -1  -1 -1 1  1 -1 1  1 1 1  -1 1 1  0 0 0\n"
 #define DENTED_VTK                                                                             \
-    "4 0 1 2 8\n4 0 2 3 8\n4 0 1 5 8\n4 0 5 4 8\n4 1 2 6 8\n4 1 6 5 8\n4 2 3 7 8\n4 2 7 6 8\n" \
-    "4 3 0 4 8\n4 3 4 7 8\n"
+    "4 0 1 2 8\n4 0 2 3 8\n4 0 5 1 8\n4 0 4 5 8\n4 1 6 2 8\n4 1 5 6 8\n4 2 7 3 8\n4 2 6 7 8\n" \
+    "4 3 4 0 8\n4 3 7 4 8\n"
 static const char solid_dented[] =
     POINTS_VTK "CELLS 10 50\n" DENTED_VTK "CELL_TYPES 10\n10 10 10 10 10 10 10 10 10 10\n";
 static const char solid_cube[] =
-    POINTS_VTK "CELLS 12 60\n" DENTED_VTK "4 4 5 6 8\n4 4 6 7 8\nCELL_TYPES 12\n10 10 10 10 10 10 10 10 10 10 10 10\n";
+    POINTS_VTK "CELLS 12 60\n" DENTED_VTK "4 4 6 5 8\n4 4 7 6 8\nCELL_TYPES 12\n10 10 10 10 10 10 10 10 10 10 10 10\n";
 #define SOFT PROXIMITY("<drake:compliant_hydroelastic/><drake:hydroelastic_modulus value='1e6'/>")
 
 /// Points touch the hull, patches the tetrahedra; whoever declares a mesh convex has neither dents nor tetrahedra.
