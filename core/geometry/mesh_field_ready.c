@@ -287,11 +287,19 @@ static bool fill(splitting *s) {
     return true;
 }
 
-/// Extents of the new mesh: given ones stay, all others are distances to the surface over the largest.
+/// Extents of the new mesh. Given ones stay; others are distances to the surface over that of the deepest vertex.
 static stn_status fill_extents(const stn_mesh *source, stn_mesh *made, stn_error *err) {
     double *extents = (double *)made->extents;
     stn_status status = stn_mesh_distance_extents(made, extents, err);
     if (status == STN_OK && source->extents != NULL) {
+        int32_t deepest = 0;
+        for (int32_t i = 0; i < source->vertex_count; i++) {
+            deepest = source->extents[i] > source->extents[deepest] ? i : deepest;
+        }
+        double depth = extents[deepest];
+        for (int32_t i = source->vertex_count; i < made->vertex_count; i++) {
+            extents[i] = fmin(1.0, extents[i] / depth);
+        }
         memcpy(extents, source->extents, (size_t)source->vertex_count * sizeof *extents);
     }
     return status;
