@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A contact model of one patch: the bottom of a box on a half space, cut into side x side squares on an elastic
-// foundation of `gradient` N/m^3. Ids of the faces change with the last bits of the box's pose: none is the same in the
-// next step while the box moves at all.
+// A contact model of one patch: the lower of the two z sides of a box on a half space, cut into side x side squares on
+// an elastic foundation of `gradient` N/m^3. Ids of the faces change with the last bits of the box's pose: none is the
+// same in the next step while the box moves at all.
 #include <string.h>
 
 #include <stiction/plugin.h>
@@ -28,15 +28,15 @@ static stn_status add_face(const box_patch *self, const stn_model *model, const 
     stn_vec3 half = model->geometries[swapped ? pair->geometry_a : pair->geometry_b].shape.half_extents;
     double dx = 2.0 * half.x / self->side, dy = 2.0 * half.y / self->side;
     double x = -half.x + dx * (i % self->side), y = -half.y + dy * (int32_t)(i / self->side);
-    stn_vec3 polygon[4];
-    double pressure[4];
+    stn_vec3 normal = stn_mat3_column(&ground->rotation, 2), polygon[4];
+    bool upside_down = stn_vec3_dot(stn_mat3_column(&box->rotation, 2), normal) < 0.0;
+    double pressure[4], low = upside_down ? half.z : -half.z;
     for (int32_t k = 0; k < 4; k++) {
         double right = k == 1 || k == 2 ? dx : 0.0, up = k >= 2 ? dy : 0.0;
-        polygon[k] = stn_pose_apply(box, stn_vec3_make(x + right, y + up, -half.z));
+        polygon[k] = stn_pose_apply(box, stn_vec3_make(x + right, y + up, low));
         pressure[k] = -self->gradient * stn_pose_apply_inverse(ground, polygon[k]).z;
     }
     stn_vec3 center = stn_vec3_scale(0.5, stn_vec3_add(polygon[0], polygon[2]));
-    stn_vec3 normal = stn_mat3_column(&ground->rotation, 2);
     double height = stn_pose_apply_inverse(ground, center).z;
     stn_vec3 foot = stn_vec3_mul_add(center, -height, normal);
     uint64_t feature = stn_hash((uint64_t)i, box, sizeof *box);
