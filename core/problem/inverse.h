@@ -25,6 +25,8 @@ void inverse_branched_half(const stn_ltl *branched, const stn_jacobian *J, doubl
 static inline const int32_t *inverse_half_dofs(int32_t n, const double *X) {
     return (const int32_t *)(const void *)(X + 4 * (size_t)n);
 }
+/// stn_inverse_masses of the constraints whose w is NaN, in a global problem.
+stn_status inverse_masses_missing(const stn_inverse *inverse, stn_problem *problem, stn_arena *scratch, stn_error *err);
 /// stn_inverse_masses that leaves the halves of contacts on branched trees with `inverse`, for the Delassus operator of
 /// the same constraints. They live in `arena` and are forgotten with the next factorisation.
 stn_status inverse_masses_keeping(stn_inverse *inverse, stn_problem *problem, stn_arena *arena, stn_error *err);

@@ -106,9 +106,9 @@ static stn_status out_of_memory(stn_error *err) {
     return stn_fail(err, STN_ERR_MEMORY, "inverse masses: out of memory");
 }
 
-// kept, unless NULL: (2 constraint_count), zeroed.
-static stn_status global_masses(const stn_inverse *inverse, stn_problem *problem, kept_half *kept, stn_arena *arena,
-                                stn_error *err) {
+// kept, unless NULL: (2 constraint_count), zeroed. `all`: also of constraints that have a w.
+static stn_status global_masses(const stn_inverse *inverse, stn_problem *problem, bool all, kept_half *kept,
+                                stn_arena *arena, stn_error *err) {
     int32_t largest = 0;
     for (int32_t t = 0; t < problem->tree_count; t++) {
         largest = problem->trees[t].A.n > largest ? problem->trees[t].A.n : largest;
@@ -120,6 +120,9 @@ static stn_status global_masses(const stn_inverse *inverse, stn_problem *problem
     for (int32_t c = 0; c < problem->constraint_count; c++) {
         stn_constraint *constraint = &problem->constraints[c];
         double W[STN_MAX_ROWS * STN_MAX_ROWS];
+        if (!all && isfinite(constraint->w)) {
+            continue;
+        }
         for (int32_t i = 0; i < constraint->rows * constraint->rows; i++) {
             W[i] = 0.0;
         }
@@ -141,7 +144,12 @@ static stn_status global_masses(const stn_inverse *inverse, stn_problem *problem
 
 stn_status stn_inverse_masses(const stn_inverse *inverse, stn_problem *problem, stn_arena *scratch, stn_error *err) {
     return problem->form == STN_FORM_LOCAL ? local_masses(problem, scratch, err)
-                                           : global_masses(inverse, problem, NULL, scratch, err);
+                                           : global_masses(inverse, problem, true, NULL, scratch, err);
+}
+
+stn_status inverse_masses_missing(const stn_inverse *inverse, stn_problem *problem, stn_arena *scratch,
+                                  stn_error *err) {
+    return global_masses(inverse, problem, false, NULL, scratch, err);
 }
 
 static bool has_branches(const stn_inverse *inverse, const stn_problem *problem) {
@@ -160,7 +168,7 @@ stn_status inverse_masses_keeping(stn_inverse *inverse, stn_problem *problem, st
     if (kept == NULL) {
         return out_of_memory(err);
     }
-    stn_status status = global_masses(inverse, problem, kept, arena, err);
+    stn_status status = global_masses(inverse, problem, true, kept, arena, err);
     if (status == STN_OK) {
         inverse_keep_halves(inverse, kept, problem->constraint_count);
     }

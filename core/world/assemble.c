@@ -20,6 +20,8 @@ stn_constraint *append_constraint(stn_world *world, stn_constraint_kind kind, st
         .mu1 = NAN,
         .mu2 = NAN,
         .restitution = NAN,
+        .w = NAN,
+        .w_trace = NAN,
         .gamma_n0 = NAN,
         .vn0 = NAN,
         .memory = -1,
@@ -127,7 +129,20 @@ static stn_mat3 frame_of(const stn_contact *contact) {
     return stn_contact_frame(n);
 }
 
-static stn_status add_contact(stn_world *world, int32_t i, stn_error *err) {
+/// Faces of patches share what their pair does.
+static stn_status add_jacobian(stn_world *world, const stn_contact *contact, patch_pair *pair, stn_constraint *c,
+                               stn_error *err) {
+    if (contact->patch < 0 || contact->a.body < 0 || contact->b.body < 0) {
+        return contact_jacobian(world, contact, c, err);
+    }
+    stn_status status = contact->patch != pair->patch ? make_patch_pair(world, contact->patch, pair, err) : STN_OK;
+    if (status == STN_OK) {
+        add_face_rows(pair, c);
+    }
+    return status;
+}
+
+static stn_status add_contact(stn_world *world, int32_t i, patch_pair *pair, stn_error *err) {
     const stn_contact *contact = &world->contacts.contacts[i];
     stn_problem *p = &world->problem;
     bool isotropic = contact->material.mu == contact->mu2; // NaN cannot come here: the set was checked
@@ -152,7 +167,7 @@ static stn_status add_contact(stn_world *world, int32_t i, stn_error *err) {
     p->bias[c->row] = bias.x;
     p->bias[c->row + 1] = bias.y;
     p->bias[c->row + 2] = bias.z;
-    stn_status status = contact_jacobian(world, contact, c, err);
+    stn_status status = add_jacobian(world, contact, pair, c, err);
     double mu_static = contact->material.mu_static; // NaN: none
     if (mu_static > contact->material.mu && status == STN_OK) {
         apply_static_friction(world, contact, c);
@@ -181,13 +196,14 @@ static stn_status allocate_rows(stn_world *world, stn_error *err) {
 static stn_status update_masses(stn_world *world, stn_error *err) {
     bool delassus = (world->plugin[STN_KIND_SOLVER]->desc->ops.solver->needs & STN_NEEDS_DELASSUS) != 0;
     return delassus ? inverse_masses_keeping(world->inverse, &world->problem, world->arena, err)
-                    : stn_inverse_masses(world->inverse, &world->problem, world->arena, err);
+                    : inverse_masses_missing(world->inverse, &world->problem, world->arena, err);
 }
 
 stn_status stn_step_assemble(stn_world *world, stn_error *err) {
     stn_status status = allocate_rows(world, err);
+    patch_pair pair = {.patch = -1};
     for (int32_t i = 0; i < world->contacts.count && status == STN_OK; i++) {
-        status = add_contact(world, i, err);
+        status = add_contact(world, i, &pair, err);
     }
     status = status == STN_OK ? add_joint_rows(world, err) : status;
     status = status == STN_OK ? add_equality_rows(world, err) : status;

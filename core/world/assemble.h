@@ -19,6 +19,19 @@ double *append_block(stn_world *world, int32_t tree, int32_t rows, stn_jacobian 
 stn_status append_unit_row(stn_world *world, stn_constraint *c, int32_t dof, double value, stn_error *err);
 stn_status assemble_out_of_memory(stn_error *err);
 
+/// Of the faces of a patch between two bodies, patch_rows.c.
+typedef struct patch_pair {
+    int32_t patch;              // whose faces these are, -1: of none
+    int32_t count;              // blocks of every face
+    int32_t tree[2], n[2];      // of each
+    stn_vec3 center;            // where the twist is taken
+    double *twist[2], *rows[2]; // (6 x n) of B before A: angular, linear; where the next face's go
+    double mobility[36];        // twist A^-1 twist^T
+} patch_pair;
+stn_status make_patch_pair(stn_world *world, int32_t patch, patch_pair *pair, stn_error *err);
+/// Jacobian and inverse masses of the pair's next face, whose point and frame are set.
+void add_face_rows(patch_pair *pair, stn_constraint *c);
+
 /// Replaces mu of a contact that has a static coefficient by what its slip speed makes it; J and bias are complete.
 void apply_static_friction(const stn_world *world, const stn_contact *contact, stn_constraint *c);
 void say_static_friction_lost(stn_world *world, const stn_contact *contact); // once a world
