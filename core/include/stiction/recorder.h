@@ -125,7 +125,7 @@ typedef struct stn_patch_report {
     int32_t faces;                       // all of them, those without force too
     int32_t sticking, slipping;          // faces that carry force
     stn_vec3 normal_part, friction_part; // sums over the faces: along their normals, and across them [N]
-    stn_vec3 center; // of pressure: mean of the faces' centroids by their normal force, by area without force [m]
+    stn_vec3 center; // of pressure: mean of the faces' points by their normal force, by area without force [m]
     stn_vec3 normal; // mean over the faces by the same weights, from A into B, unit; zero where they cancel
     stn_vec3 torque; // of both parts about `center` [N m]
     double area;     // of the faces that carry force [m^2]
