@@ -19,7 +19,7 @@ local function measure(solver, law)
   scene.run(p, s, function(step)
     m.steps, m.iterations, m.most = m.steps + 1, m.iterations + step.iterations, math.max(m.most, step.iterations)
     m.worst = math.max(m.worst, step.certificate.momentum)
-    m.natural = law == "sap" and math.max(m.natural, step.certificate.natural_ccp) or 0 / 0
+    m.natural = math.max(m.natural, step.certificate.natural_ccp or 0)
     m.unsolved = m.unsolved + (step.converged and 0 or 1)
     m.step_us[m.steps], m.solve_us[m.steps] = step.step_us, step.solve_us
     m.step_sum, m.solve_sum = m.step_sum + step.step_us, m.solve_sum + step.solve_us
@@ -33,10 +33,11 @@ io.stderr:write "solver      law      iterations  most  worst eps_m  natural [m/
 for solver, law in p.pairs:gmatch "([%w_]+):([%w_]+)" do
   local m = measure(solver, law)
   sap = sap or m
+  local natural = law == "sap" and ("%.1e"):format(m.natural) or "-"
   local solve, median, step, step_median = m.solve_sum / m.steps, statistics.median(m.solve_us), m.step_sum / m.steps, statistics.median(m.step_us)
-  io.stderr:write(("%-11s %-8s %10.2f %5d %12.1e %13.1e %9d %14.1f %10.1f %11.1f %14.1f %9.1f %12.2f\n"):format(solver, law, m.iterations / m.steps, m.most,
-    m.worst, m.natural, m.unsolved, solve, median, m.solve_sum / sap.solve_sum, step, step_median, m.pitch))
-  rows[#rows + 1] = ("%s,%s,%.4g,%d,%.3g,%.3g,%d,%.4g,%.4g,%.4g,%.4g,%.4g"):format(solver, law, m.iterations / m.steps, m.most, m.worst, m.natural, m.unsolved,
+  io.stderr:write(("%-11s %-8s %10.2f %5d %12.1e %13s %9d %14.1f %10.1f %11.1f %14.1f %9.1f %12.2f\n"):format(solver, law, m.iterations / m.steps, m.most,
+    m.worst, natural, m.unsolved, solve, median, m.solve_sum / sap.solve_sum, step, step_median, m.pitch))
+  rows[#rows + 1] = ("%s,%s,%.4g,%d,%.3g,%s,%d,%.4g,%.4g,%.4g,%.4g,%.4g"):format(solver, law, m.iterations / m.steps, m.most, m.worst, natural, m.unsolved,
     solve, median, step, step_median, m.pitch)
   stn.check(solver .. ", " .. law .. ": every eps_m below eps_r", { value = m.worst, limit = p.tolerance })
   stn.check(solver .. ", " .. law .. ": steps not solved", { value = m.unsolved, limit = 0 })
