@@ -11,6 +11,7 @@ local p = stn.params {
   soft = stn.choice { "ground", "box" },
   angle_deg = 10.0,         -- at the start
   modulus = 1e6,            -- [Pa]
+  resolution = 0.0125,      -- of the box: what its faces store is told to first order in their size [m]
   relaxation_time = 0.005,  -- of the contact [s]
   mu = 1.0,
   dt = 0.001,               -- [s]
@@ -28,7 +29,7 @@ local on_ground = p.soft == "ground"
 local world = stn.world { dt = p.dt, contact = "hydroelastic", solver = { "sap", tolerance = 1e-8 } }
 world:ground { name = "ground", modulus = on_ground and p.modulus or nil, slab_thickness = on_ground and thickness or nil, field_margin = on_ground and p.margin or nil }
 local box = world:box {
-  name = "box", size = { a, b, 2 * H }, mass = mass, modulus = not on_ground and p.modulus or nil, field_margin = not on_ground and p.margin or nil, color = { 0.20, 0.45, 0.70 },
+  name = "box", size = { a, b, 2 * H }, mass = mass, resolution = p.resolution, modulus = not on_ground and p.modulus or nil, field_margin = not on_ground and p.margin or nil, color = { 0.20, 0.45, 0.70 },
   rpy = { 0, angle, 0 }, xyz = { -radius * math.cos(lean + angle), 0, radius * math.sin(lean + angle) },
 }
 world:contact_material { mu = p.mu, relaxation_time = p.relaxation_time }
