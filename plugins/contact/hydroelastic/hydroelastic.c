@@ -13,6 +13,7 @@ static const double fineness_error[] = {0.05, 0.01};
 typedef struct hydroelastic_config {
     int32_t fineness;
     double margin;
+    double merge;
     int32_t max_tetrahedra;
     const char *fallback; // not of "hydroelastic"
 } hydroelastic_config;
@@ -22,6 +23,8 @@ typedef struct hydroelastic_config {
                      "how finely shapes are divided that give no resolution"),                                    \
         STN_PARAM_REAL(hydroelastic_config, margin, "m", 0.0, 0.0, 1.0,                                           \
                        "inflation of compliant shapes that give no field_margin: faces that are about to touch"), \
+        STN_PARAM_REAL(hydroelastic_config, merge, "1", 0.0, 0.0, 0.5,                                            \
+                       "faces of one tetrahedron are joined where normals and slopes differ by less; 0: none"),   \
         STN_PARAM_INT(hydroelastic_config, max_tetrahedra, "1", 200000.0, 12.0, 1e7,                              \
                       "most tetrahedra of one shape, or triangles of a rigid one")
 
@@ -115,6 +118,7 @@ static stn_status prepare(void *self, const stn_model *model, void **out, stn_er
         stn_release(m->context, p);
         return status;
     }
+    p->solids->merge = m->config->merge;
     if (other != NULL && other->prepare != NULL) {
         status = other->prepare(m->fallback->self, model, &p->of_fallback, err);
         if (status != STN_OK) {

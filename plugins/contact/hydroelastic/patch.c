@@ -4,6 +4,7 @@
 #include "patch.h"
 
 #include "approach.h"
+#include "merge.h"
 
 bool patch_exists(const stn_geometry *a, const stn_geometry *b) {
     solid_kind k = solid_kind_of(a), l = solid_kind_of(b);
@@ -137,7 +138,7 @@ stn_status patch_add(const stn_model *model, const model_solids *solids, const s
     face_sink sink = {.arena = arena, .cap = (double)INFINITY};
     approach ahead = {0};
     cut_ahead(&sink, pair, &a, &b, m_is_a, &ahead);
-    if (sink.no_memory) {
+    if (sink.no_memory || (solids->merge > 0.0 && !faces_merge(&sink, solids->merge))) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory for the faces of a patch");
     }
     double margin = fmax(pair->margin, 0.0) + a.solid->fineness.margin + b.solid->fineness.margin;

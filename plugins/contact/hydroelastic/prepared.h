@@ -14,6 +14,7 @@ typedef struct solid_limits {
 
 typedef struct model_solids {
     stn_context *context;
+    double merge; // bound of faces_merge, 0: none
     int32_t solid_count;
     solid *solids;   // (solid_count) one for all equal shapes
     int32_t *of;     // (geometries) its solid, -1: none

@@ -131,8 +131,41 @@ static void a_ball_inside_of_another_is_pushed_out(void **state) {
     patch_probe_close(&p);
 }
 
+/// The force with merged faces is off by less than the bound of itself; torque about B's centre by less than that over
+/// B's size.
+static void check_merging(stn_geometry a, stn_geometry b, stn_pose at, double bound, double length, double share) {
+    patch_probe p;
+    patch_probe_open(&p, a, b);
+    patch_sum all = patch_between(&p, at);
+    int32_t count = p.set.count;
+    patch_probe_close(&p);
+    patch_probe_open_merging(&p, a, b, bound);
+    patch_sum merged = patch_between(&p, at);
+    double size = stn_vec3_norm(all.force), off = stn_vec3_norm(stn_vec3_sub(merged.force, all.force)) / size;
+    stn_vec3 t = stn_vec3_sub(merged.torque, all.torque);
+    t = stn_vec3_sub(t, stn_vec3_cross(at.position, stn_vec3_sub(merged.force, all.force)));
+    double turned = stn_vec3_norm(t) / (size * length);
+    print_message("bound %g: %d faces instead of %d, force off by %.1e, torque by %.1e\n", bound, p.set.count, count,
+                  off, turned);
+    assert_true(p.set.count <= share * count);
+    assert_true(off <= bound && turned <= bound + 0.01);
+    assert_near(merged.area, all.area, 1e-9 * all.area);
+    patch_probe_close(&p);
+}
+
+static void merged_faces_keep_the_force_within_the_bound(void **state) {
+    (void)state;
+    stn_geometry cube = patch_geometry(stn_shape_box(stn_vec3_make(0.05, 0.05, 0.05)), E, none),
+                 ball = patch_geometry(stn_shape_sphere(R), 2.0 * E, 0.005), other = ball;
+    other.material.modulus = E;
+    check_merging(cube, cube, patch_at(0.01, 0.02, 0.0999), 1e-6, 0.05, 0.5);
+    check_merging(cube, ball, patch_at(0.01, 0.005, 0.095), 0.02, R, 1.0);
+    check_merging(ball, other, patch_at(0.01, 0.005, 0.09), 0.2, R, 0.8);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(merged_faces_keep_the_force_within_the_bound),
         cmocka_unit_test(a_ball_inside_of_another_is_pushed_out),
         cmocka_unit_test(a_box_on_a_plane_is_exact),
         cmocka_unit_test(a_rigid_box_on_a_layer_is_exact),
