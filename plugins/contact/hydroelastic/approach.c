@@ -32,8 +32,28 @@ static approach motion_about(const stn_contact_pair *pair, stn_vec3 centre) {
     return m;
 }
 
+/// What both could be in touch at.
+static const posed *bounded_of(const posed *a, const posed *b) {
+    return b->solid->kind == SOLID_HALF_SPACE ? a : b;
+}
+
+/// The most that closes along `n` anywhere on the bounded one, whether faces are there or not: a box on its edge that
+/// falls has none yet where it will touch.
+static double most_closing(const approach *m, const posed *a, const posed *b, stn_vec3 n) {
+    const posed *bounded = bounded_of(a, b);
+    const stn_vec3 lower = bounded->solid->bounds.lower, upper = bounded->solid->bounds.upper;
+    double most_of_all = 0.0;
+    for (int32_t k = 0; k < 8; k++) {
+        stn_vec3 corner =
+            stn_vec3_make(k & 1 ? upper.x : lower.x, k & 2 ? upper.y : lower.y, k & 4 ? upper.z : lower.z);
+        stn_vec3 way = approach_of(m, stn_pose_apply(bounded->pose, corner));
+        most_of_all = fmax(most_of_all, -stn_vec3_dot(way, n));
+    }
+    return most_of_all;
+}
+
 bool approach_whole(const stn_contact_pair *pair, const posed *a, const posed *b, approach *out) {
-    const posed *bounded = b->solid->kind == SOLID_HALF_SPACE ? a : b;
+    const posed *bounded = bounded_of(a, b);
     const stn_aabb *box = &bounded->solid->bounds;
     stn_vec3 middle = stn_vec3_scale(0.5, stn_vec3_add(box->lower, box->upper));
     double radius = 0.5 * stn_vec3_norm(stn_vec3_sub(box->upper, box->lower));
@@ -66,5 +86,5 @@ bool approach_closing(const stn_contact_pair *pair, const posed *a, const posed 
     double limit = most * lesser_depth(a, b), share = furthest > limit ? limit / furthest : 1.0;
     out->shift = stn_vec3_scale(share, out->shift);
     out->turn = stn_vec3_scale(share, out->turn);
-    return furthest > bearable(a, b);
+    return fmax(furthest, most_closing(out, a, b, n)) > bearable(a, b);
 }
