@@ -22,7 +22,9 @@ static inline void same_mesh(const stn_mesh *a, const stn_mesh *b) {
     SAME(grid.rows), SAME(grid.columns), SAME(grid.x), SAME(grid.y), SAME(grid.dx), SAME(grid.dy);
     SAME(facts.vertex_count), SAME(facts.triangle_count), SAME(facts.tetrahedron_count), SAME(facts.degenerate_count);
     SAME(facts.open_edge_count), SAME(facts.area), SAME(facts.volume), SAME(facts.unit), SAME(facts.up_axis);
-    SAME(facts.instance_count);
+    SAME(facts.instance_count), SAME(facts.solid);
+    assert_true((a->extents == NULL) == (b->extents == NULL));
+    SAME_ARRAY(extents, a->extents != NULL ? a->vertex_count : 0);
     assert_true((a->polytope == NULL) == (b->polytope == NULL));
     if (a->polytope != NULL) {
         SAME(polytope->face_count), SAME(polytope->edge_count), SAME(polytope->slack), SAME(polytope->start_side);

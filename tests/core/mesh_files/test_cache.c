@@ -85,8 +85,10 @@ static void the_folder_and_its_files_are_for_their_owner_alone(void **state) {
 static void solids_of_tetrahedra_come_back_whole(void **state) {
     (void)state;
     const char *path = write_text("one.vtk", "# vtk DataFile Version 3.0\none\nASCII\nDATASET UNSTRUCTURED_GRID\n"
-                                             "POINTS 4 double\n0 0 0 1 0 0 0 1 0 0 0 1\nCELLS 1 5\n4 0 1 2 3\n"
-                                             "CELL_TYPES 1\n10\n");
+                                             "POINTS 5 double\n0 0 0 1 0 0 0 1 0 0 0 1 .2 .2 .2\nCELLS 4 20\n"
+                                             "4 0 1 2 4\n4 0 1 3 4\n4 0 2 3 4\n4 1 2 3 4\nCELL_TYPES 4\n"
+                                             "10 10 10 10\nPOINT_DATA 5\nSCALARS extent double\n"
+                                             "LOOKUP_TABLE default\n0 .5 0 0 1\n");
     stn_mesh_request request = request_of(path);
     for (int turn = 0; turn < 2; turn++) {
         stn_context *context = NULL;
@@ -94,8 +96,12 @@ static void solids_of_tetrahedra_come_back_whole(void **state) {
         stn_error err = {STN_OK, ""};
         assert_ok(stn_context_create(NULL, &context, &err), err);
         assert_ok(stn_mesh_load(context, &request, &mesh, &err), err);
-        assert_int_equal(mesh->tetrahedron_count, 1);
-        assert_int_equal(mesh->tetrahedra[0] + mesh->tetrahedra[1] + mesh->tetrahedra[2] + mesh->tetrahedra[3], 6);
+        assert_int_equal(mesh->tetrahedron_count, 4);
+        assert_int_equal(mesh->tetrahedra[0] + mesh->tetrahedra[1] + mesh->tetrahedra[2] + mesh->tetrahedra[3], 7);
+        assert_memory_equal(mesh->extents, ((double[]){0.0, 0.0, 0.0, 0.0, 1.0}), 5 * sizeof(double));
+        assert_int_equal(mesh->facts.solid.raised_count, 1);
+        assert_int_equal(mesh->facts.solid.inverted_count, 2);
+        assert_int_equal(mesh->facts.solid.part_count, 1);
         assert_near(mesh->solid.mass, 1.0 / 6.0, 1e-15);
         stn_mesh_release(mesh);
         stn_context_destroy(context);

@@ -59,9 +59,12 @@ static stn_mesh *new_hull(stn_context *context) {
 }
 
 static stn_mesh *new_solid(stn_context *context) {
-    static const double vertices[12] = {0.1, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.3, 0.0, 0.0, 1.0 / 3.0};
-    static const int32_t tetrahedra[4] = {0, 1, 2, 3};
-    stn_mesh_data data = {.vertex_count = 4, .tetrahedron_count = 1, .vertices = vertices, .tetrahedra = tetrahedra};
+    static const double vertices[15] = {0.1, 0.0, 0.0, 1.0,       0.0, 0.0, 0.0, 1.0,
+                                        0.3, 0.0, 0.0, 1.0 / 3.0, 0.2, 0.2, 0.1};
+    static const int32_t tetrahedra[16] = {0, 1, 2, 4, 0, 1, 3, 4, 0, 2, 3, 4, 1, 2, 3, 4};
+    static const double extents[5] = {0.0, 0.5, 0.0, 0.0, 1.0 / 3.0}; // one is wrong, which is a fact to keep
+    stn_mesh_data data = {
+        .vertex_count = 5, .tetrahedron_count = 4, .vertices = vertices, .tetrahedra = tetrahedra, .extents = extents};
     stn_error err;
     stn_mesh *mesh = NULL;
     assert_ok(stn_mesh_create(context, &data, &mesh, &err), err);
