@@ -24,17 +24,13 @@ static double copy_solid(const stn_mesh *ready, surface_build *s, tetrahedra_bui
     return nearest.distance;
 }
 
-static stn_status check_counts(const stn_mesh *mesh, double margin, int32_t max, stn_error *err) {
-    double count = 9.0 * mesh->tetrahedron_count + (margin > 0.0 ? 3.0 * mesh->triangle_count : 0.0);
-    if (mesh->tetrahedron_count == 0) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "the volume mesh has no tetrahedra");
-    }
-    if (mesh->tetrahedron_count > max || count > INT32_MAX / 8.0) {
+static stn_status check_count(double count, int32_t max, stn_error *err) {
+    if (count > max) {
         return stn_fail(
             err, STN_ERR_ARGUMENT,
-            "%d tetrahedra of the volume mesh (about %.0f MB) are more than the %d that are allowed: give a "
-            "coarser mesh",
-            mesh->tetrahedron_count, mesh->tetrahedron_count * surface_plan_bytes * 1e-6, max);
+            "%.0f tetrahedra of the volume mesh, with those that its field and margin need (about %.0f MB), "
+            "are more than the %d that are allowed: give a coarser mesh",
+            count, count * surface_plan_bytes * 1e-6, max);
     }
     return STN_OK;
 }
@@ -42,13 +38,13 @@ static stn_status check_counts(const stn_mesh *mesh, double margin, int32_t max,
 stn_status field_of_mesh(stn_context *context, const stn_mesh *mesh, double margin, int32_t max_tetrahedra, field **out,
                          stn_error *err) {
     *out = NULL;
-    stn_status status = check_counts(mesh, margin, max_tetrahedra, err);
-    if (status != STN_OK) {
-        return status;
-    }
     stn_mesh *ready = NULL;
-    status = stn_mesh_create_field_ready(mesh, &ready, err);
+    double prisms = margin > 0.0 ? 3.0 * mesh->triangle_count : 0.0;
+    stn_status status = check_count(mesh->tetrahedron_count + prisms, max_tetrahedra, err);
+    status = status == STN_OK ? stn_mesh_create_field_ready(mesh, &ready, err) : status;
+    status = status == STN_OK ? check_count(ready->tetrahedron_count + prisms, max_tetrahedra, err) : status;
     if (status != STN_OK) {
+        stn_mesh_release(ready);
         return status;
     }
     surface_build s = surface_build_empty(context);

@@ -121,6 +121,11 @@ static void a_tetrahedron_without_an_inner_corner_is_split(void **state) {
     assert_sound(f);
     assert_int_equal(f->tetrahedron_count, 16);
     field_destroy(test_context, f);
+    field_fineness fineness = {NAN, 0.1, 0.01};
+    stn_shape any = stn_shape_sphere(1.0);
+    stn_error err = {0};
+    assert_int_equal(field_create(test_context, &any, mesh, &fineness, 15, &f, &err), STN_ERR_ARGUMENT);
+    assert_non_null(strstr(err.text, "16 tetrahedra"));
     stn_mesh_release(mesh);
 }
 
