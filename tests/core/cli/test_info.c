@@ -432,6 +432,24 @@ static void a_mesh_file_has_facts_of_its_own(void **state) {
     stn_expect_part("info " MESH " 2>/dev/null", 0, "  hull      8 vertices, 12 triangles, 8 m^3\n");
 }
 
+/// VTK by its content: two tetrahedra, one of them inverted, and a field that is not 0 on the surface.
+static void tetrahedra_tell_their_findings(void **state) {
+    (void)state;
+    write_file(MESH, "# vtk DataFile Version 3.0\nt\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 5 double\n"
+                     "0 0 0 1 0 0 0 1 0 0 0 1 .2 .2 .2\nCELLS 4 20\n4 0 1 2 4\n4 0 3 1 4\n4 0 2 3 4\n4 1 2 3 4\n"
+                     "CELL_TYPES 4\n10 10 10 10\nPOINT_DATA 5\nSCALARS extent double\nLOOKUP_TABLE t\n0.5 0 0 0 1\n");
+    cJSON *json = ask(MESH, "");
+    const cJSON *findings = item(json, "findings");
+    assert_true(cJSON_IsTrue(item(json, "pressure_field")));
+    assert_near(number(json, "tetrahedra"), 4.0, 0.0);
+    assert_int_equal(cJSON_GetArraySize(findings), 2);
+    cJSON_Delete(json);
+    stn_expect_part("info " MESH " 2>/dev/null", 0,
+                    "  warning   1 of 4 tetrahedra are inverted: turned round\n"
+                    "  warning   its field extent is not 0 at 1 vertices of the surface: it is taken as 0 there\n");
+    stn_expect_part("info " MESH " 2>/dev/null", 0, "; with a pressure field\n");
+}
+
 /// Part of a cube: open, so without mass properties. A flat mesh has no hull either.
 static void open_and_flat_meshes_say_what_they_lack(void **state) {
     (void)state;
@@ -470,6 +488,7 @@ int main(void) {
         cmocka_unit_test(matrices_that_cannot_be_inverted_are_noted),
         cmocka_unit_test(warnings_of_the_file_are_passed_on),
         cmocka_unit_test(a_mesh_file_has_facts_of_its_own),
+        cmocka_unit_test(tetrahedra_tell_their_findings),
         cmocka_unit_test(open_and_flat_meshes_say_what_they_lack),
         cmocka_unit_test(a_mesh_file_that_cannot_be_read_is_one_line),
     };

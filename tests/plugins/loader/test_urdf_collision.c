@@ -121,6 +121,24 @@ static void hull_of_a_compliant_mesh_with_dents_says_what_to_give(void **state) 
     assert_int_equal(f->list.count, 0);
 }
 
+/// Told with the place that names the file, and once for hull and tetrahedra; what cannot be repaired is an error
+/// there.
+static void findings_of_tetrahedra_are_told_at_the_mesh(void **state) {
+    fixture *f = *state;
+    write_text(f, "m.vtk",
+               POINTS_VTK "CELLS 12 60\n" DENTED_VTK "4 4 5 6 8\n4 4 7 6 8\nCELL_TYPES 12\n"
+                          "10 10 10 10 10 10 10 10 10 10 10 10\n");
+    good_model(f, ONE("collision", "filename='m.vtk'/>", SOFT));
+    expect_finding(f, STN_SEVERITY_WARNING, "inverted_tetrahedra", 3, "link a",
+                   "mesh 'm.vtk': 1 of 12 tetrahedra are inverted: turned round");
+    assert_int_equal(f->list.count, 1);
+    write_text(f, "m.vtk", POINTS_VTK "CELLS 2 10\n4 0 1 2 8\n4 0 1 2 4\nCELL_TYPES 2\n10 10\n");
+    load_text(f, ONE("collision", "filename='m.vtk'/>", SOFT));
+    assert_int_equal(f->status, STN_ERR_PARSE);
+    expect_finding(f, STN_SEVERITY_ERROR, "mesh", 3, "link a",
+                   "tetrahedra 0 and 1 (counted from 0) lie on the same side of a face that they share");
+}
+
 static void visual_mesh_is_a_reference_unless_asked_for(void **state) {
     fixture *f = *state;
     write_text(f, "m.obj", dented);
@@ -341,6 +359,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(hull_of_a_compliant_mesh_with_dents_says_what_to_give, set_up, tear_down),
         cmocka_unit_test_setup_teardown(rigid_hydroelastic_mesh_is_its_surface_unless_declared_convex, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(findings_of_tetrahedra_are_told_at_the_mesh, set_up, tear_down),
         cmocka_unit_test_setup_teardown(visual_mesh_is_a_reference_unless_asked_for, set_up, tear_down),
         cmocka_unit_test_setup_teardown(mesh_that_cannot_be_read_is_an_error_of_a_collision, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_wrong_with_a_surface_is_a_warning, set_up, tear_down),
