@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of the faces of a patch. All of them ride on the same two bodies: what the dofs do to these is computed once, and
-// a face costs what it adds, its place and its frame. With T (6 x n) the Jacobian of the twist (omega, v) of B before A
-// at a point c, and r = p - c,
+// Rows of the faces of a patch. All of them ride on the same two bodies: what the dofs do to these is computed once,
+// and a face costs what it adds, its place and its frame. With T (6 x n) the Jacobian of the twist (omega, v) of B
+// before A at a point c, and r = p - c,
 //
 //     J = E^T S T,   S = [-r x, 1] (3 x 6),      W_ii = E^T S (T A^-1 T^T) S^T E,   w = |W_ii|_F/3
 //

@@ -150,6 +150,15 @@ static void states_hold_the_anchors_of_patches(void **state) {
     stn_world_destroy(world);
 }
 
+static void a_steady_step_allocates_nothing(void **state) {
+    stn_world *world = make(*state, 0.26, "lagged", "sap", true);
+    scene_steps(world, 100);
+    int64_t before = stn_context_allocations(*state);
+    scene_steps(world, 100);
+    assert_int_equal(stn_context_allocations(*state) - before, 0);
+    stn_world_destroy(world);
+}
+
 static void a_patch_that_is_put_elsewhere_begins_anew(void **state) {
     stn_world *world = make(*state, 0.26, "sap", "sap", true);
     stn_error err;
@@ -201,6 +210,7 @@ int main(void) {
         cmocka_unit_test(what_slid_is_not_drawn_back),
         cmocka_unit_test(states_hold_the_anchors_of_patches),
         cmocka_unit_test(a_ball_that_rolls_is_not_braked),
+        cmocka_unit_test(a_steady_step_allocates_nothing),
         cmocka_unit_test(a_patch_that_is_put_elsewhere_begins_anew),
     };
     return cmocka_run_group_tests(tests, setup, scene_teardown);
