@@ -163,11 +163,44 @@ static void merged_faces_keep_the_force_within_the_bound(void **state) {
     check_merging(ball, other, patch_at(0.01, 0.005, 0.09), 0.2, R, 0.8);
 }
 
+/// Archimedes: the pressure of a layer grows evenly with depth, so a rigid body in it is carried by E / H times the
+/// volume that is immersed, at the centre of that volume. A box that leans by alpha is immersed up to h0 + u tan(alpha)
+/// above its bottom, -a < u < a.
+static void a_leaning_rigid_box_floats_as_archimedes_says(void **state) {
+    (void)state;
+    const double a = 0.1, b = 0.08, c = 0.03, depth = 0.04, h0 = 0.01;
+    for (double alpha = -0.08; alpha < 0.09; alpha += 0.04) {
+        double t = tan(alpha), volume = 4.0 * a * b * h0;
+        double u = t * a * a / (3.0 * h0), w = (h0 * h0 + t * t * a * a / 3.0) / (2.0 * h0) - c;
+        stn_geometry layer = patch_geometry(stn_shape_half_space(), E, none);
+        layer.field.thickness = depth;
+        stn_geometry box = patch_geometry(stn_shape_box(stn_vec3_make(a, b, c)), rigid, none);
+        stn_pose lean = {stn_mat3_from_rpy(0.0, alpha, 0.0), {0.0, 0.0, (c - h0) * cos(alpha)}};
+        stn_vec3 centre = stn_pose_apply(&lean, stn_vec3_make(u, 0.0, w));
+        patch_probe p;
+        patch_probe_open(&p, layer, box);
+        patch_sum s = patch_between(&p, lean);
+        patch_probe_close(&p);
+        double force = E / depth * volume;
+        assert_near(s.force.x, 0.0, 1e-9 * force);
+        assert_near(s.force.z, force, 1e-9 * force);
+        assert_near(s.torque.y, -centre.x * force, 1e-9 * force * a);
+        assert_near(s.torque.x, 0.0, 1e-9 * force * a);
+        patch_probe_open(&p, box, layer); // the other way round
+        stn_pose here = stn_pose_identity();
+        patch_sum r = patch_sum_of(patch_collide(&p, &lean, &here, 0.0));
+        patch_probe_close(&p);
+        assert_near(stn_vec3_norm(stn_vec3_add(r.force, s.force)), 0.0, 1e-12 * force);
+        assert_near(stn_vec3_norm(stn_vec3_add(r.torque, s.torque)), 0.0, 1e-12 * force * a);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(merged_faces_keep_the_force_within_the_bound),
         cmocka_unit_test(a_ball_inside_of_another_is_pushed_out),
         cmocka_unit_test(a_box_on_a_plane_is_exact),
+        cmocka_unit_test(a_leaning_rigid_box_floats_as_archimedes_says),
         cmocka_unit_test(a_rigid_box_on_a_layer_is_exact),
         cmocka_unit_test(a_soft_box_on_a_soft_layer_is_two_springs),
         cmocka_unit_test(equal_spheres_meet_half_way),
