@@ -243,6 +243,15 @@ static void check_declares(validate_trial *trial) {
     end(&s);
 }
 
+/// How far outside of both geometries contacts begin by themselves.
+static double own_margins(const subject *s, const stn_contact *c) {
+    if (s->ops->margin == NULL) {
+        return 0.0;
+    }
+    const stn_geometry *g = s->model->geometries;
+    return s->ops->margin(s->instance->self, &g[c->geometry_a]) + s->ops->margin(s->instance->self, &g[c->geometry_b]);
+}
+
 /// Each point lies at both shapes, no further than the margin; ids are all different.
 static void look_at_points(subject *s, const scene *at, const char *words, double *worst) {
     stn_contact_set set = contacts_of(s, at, false, true);
@@ -263,7 +272,7 @@ static void look_at_points(subject *s, const scene *at, const char *words, doubl
                                       fmax(p.z - box.upper.z, box.lower.z - p.z))));
         }
         *worst = fmax(*worst, -c->phi0);
-        if (!(out <= 0.0) || !(c->phi0 <= margin * (1.0 + 1e-9))) {
+        if (!(out <= 0.0) || !(c->phi0 <= (margin + own_margins(s, c)) * (1.0 + 1e-9))) {
             trial_fail(s->trial, "%s: a point %.3g m outside of one of them, phi0 = %.3g m, margin %g m", words, out,
                        c->phi0, margin);
         }

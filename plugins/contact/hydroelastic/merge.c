@@ -87,8 +87,8 @@ static bool may_join(const face *a, const face *b, double bound) {
            fabs(a->g - b->g) <= 0.5 * bound * a->g && fabs(a->weight - b->weight) <= 0.5 * bound;
 }
 
-/// Normal and slope stay those of the first, so that none is further from them than the bound; the lesser element of N is
-/// named.
+/// Normal and slope stay those of the first, so that none is further from them than the bound; the lesser element of N
+/// is named.
 static void join(face *a, const face *b) {
     double ca = a->area * a->weight, cb = b->area * b->weight, sum = ca + cb, share = sum > 0.0 ? cb / sum : 0.5;
     join_polygons(&a->cut, &b->cut, a->normal);

@@ -5,8 +5,8 @@
 
 #include "face.h"
 
-/// Joins faces of one element of M whose normals [rad] and slopes (relative) differ by less than `bound`; polygons become
-/// their hulls. The force of the patch changes by at most `bound` of itself. False: out of memory.
+/// Joins faces of one element of M whose normals [rad] and slopes (relative) differ by less than `bound`; polygons
+/// become their hulls. The force of the patch changes by at most `bound` of itself. False: out of memory.
 bool faces_merge(face_sink *sink, double bound);
 
 #endif

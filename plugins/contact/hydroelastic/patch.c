@@ -4,6 +4,7 @@
 #include "patch.h"
 
 #include "approach.h"
+#include "cut.h"
 #include "merge.h"
 
 bool patch_exists(const stn_geometry *a, const stn_geometry *b) {
@@ -12,7 +13,7 @@ bool patch_exists(const stn_geometry *a, const stn_geometry *b) {
     return any && k != SOLID_NONE && l != SOLID_NONE && !(k == SOLID_HALF_SPACE && l == SOLID_HALF_SPACE);
 }
 
-enum { ORDER_NUMBERS = 22 };
+enum { SIZE_NUMBERS = 10, ORDER_NUMBERS = 22 };
 
 /// What tells one field from another, and where it is.
 static void numbers_of(const posed *p, double numbers[ORDER_NUMBERS]) {
@@ -37,11 +38,29 @@ static void numbers_of(const posed *p, double numbers[ORDER_NUMBERS]) {
     }
 }
 
+/// Of equals the place of the other one decides, as each sees it: not where they are in the world.
+static bool sees_before(const posed *a, const posed *b, bool *decided) {
+    stn_pose ab = pose_between(a->pose, b->pose), ba = pose_between(b->pose, a->pose);
+    const double left[3] = {ab.position.x, ab.position.y, ab.position.z},
+                 right[3] = {ba.position.x, ba.position.y, ba.position.z};
+    for (int32_t i = 0; i < 3; i++) {
+        *decided = fabs(left[i] - right[i]) > 1e-9 * (a->solid->depth + b->solid->depth);
+        if (*decided) {
+            return left[i] < right[i];
+        }
+    }
+    return false;
+}
+
 static bool stands_before(const posed *a, const posed *b) {
     double left[ORDER_NUMBERS], right[ORDER_NUMBERS];
     numbers_of(a, left);
     numbers_of(b, right);
     for (int32_t i = 0; i < ORDER_NUMBERS; i++) {
+        bool decided = false, before = i == SIZE_NUMBERS && sees_before(a, b, &decided);
+        if (decided) {
+            return before;
+        }
         if (left[i] != right[i]) {
             return left[i] < right[i];
         }

@@ -28,8 +28,8 @@ static void own_robots_stay_what_they_are(void **state) {
 
 /// Robots that stand on the floor or lie about; the others are bolted down.
 static bool moves_freely(const char *path) {
-    return strstr(path, "/anymal/") != NULL || strstr(path, "/humanoid/") != NULL || strstr(path, "/vessels/") != NULL ||
-           strstr(path, "/spatula/") != NULL;
+    return strstr(path, "/anymal/") != NULL || strstr(path, "/humanoid/") != NULL ||
+           strstr(path, "/vessels/") != NULL || strstr(path, "/spatula/") != NULL;
 }
 
 static stn_model *load_for_export(fixture *f, const char *path, bool welded) {
