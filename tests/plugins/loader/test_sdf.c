@@ -173,12 +173,14 @@ static void surface_is_read_as_gazebo_means_it(void **state) {
                                         "<bounce><restitution_coefficient>0.5</restitution_coefficient></bounce>"
                                         "<contact><ode><kp>1e5</kp><kd>100</kd></ode></contact></surface>"
                                         "<drake:proximity_properties><drake:point_contact_stiffness>2e5"
-                                        "</drake:point_contact_stiffness></drake:proximity_properties>",
+                                        "</drake:point_contact_stiffness><drake:mesh_resolution_hint>0.01"
+                                        "</drake:mesh_resolution_hint></drake:proximity_properties>",
                                         "<sphere><radius>1</radius></sphere>"))));
     const stn_material *m = &geometry_of(f, "c")->material;
     assert_near(m->mu, 0.4, 0.0);
     assert_near(m->restitution, 0.5, 0.0);
     assert_near(m->stiffness, 2e5, 0.0); // Drake's value counts
+    assert_near(geometry_of(f, "c")->field.resolution, 0.01, 0.0);
     assert_near(m->relaxation_time, 1e-3, 1e-18);
     expect_finding(f, STN_SEVERITY_WARNING, "friction", 3, "link a", "0.4 counts");
     assert_int_equal(f->list.count, 1);

@@ -9,8 +9,11 @@
 #define AB        LINK("a", "") LINK("b", "")
 #define BAD(body) HEAD body TAIL
 /// A hinge on line 5.
-#define HINGE(more)      BAD(AB JOINT("j", "revolute", "a", "b", more))
-#define IN_A(body)       BAD("<link name='a'>" MASS("1") body "</link>\n")
+#define HINGE(more) BAD(AB JOINT("j", "revolute", "a", "b", more))
+#define IN_A(body)  BAD("<link name='a'>" MASS("1") body "</link>\n")
+#define ONE_FIELD(property)                                                             \
+    IN_A("<collision name='c'><geometry><sphere><radius>1</radius></sphere></geometry>" \
+         "<drake:proximity_properties>" property "</drake:proximity_properties></collision>")
 #define ONE_SHAPE(shape) IN_A("<collision name='c'><geometry>" shape "</geometry></collision>")
 
 /// The defects of malformed robots, numbered as there: p13, p18, p19 need files and come below.
@@ -114,6 +117,11 @@ static const wrong files[] = {
     {ONE_SHAPE("<box/>"), "missing", 3, "link a", "<box> has no <size>"},
     {ONE_SHAPE("<box><size>1 1</size></box>"), "number", 3, "link a", "<size>: '1 1' must be three"},
     {ONE_SHAPE("<sphere><radius>0</radius></sphere>"), "size_of_shape", 3, "link a", "must be > 0"},
+    {ONE_FIELD("<drake:mesh_resolution_hint>0</drake:mesh_resolution_hint>"), "range", 3, "link a",
+     "= 0 m must be > 0"},
+    {ONE_FIELD("<drake:hydroelastic_margin>-1</drake:hydroelastic_margin>"), "range", 3, "link a",
+     "= -1 m must be >= 0"},
+    {ONE_FIELD("<drake:slab_thickness>thick</drake:slab_thickness>"), "number", 3, "link a", "thick"},
     {ONE_SHAPE("<plane><normal>0 0 0</normal></plane>"), "axis", 3, "link a", "normal of <plane>"},
     {ONE_SHAPE("<mesh/>"), "missing", 3, "link a", "no <uri>"},
     {ONE_SHAPE("<mesh><uri>model://x/../y.stl</uri></mesh>"), "unknown_package", 3, "link a", "model 'x'"},
