@@ -35,7 +35,8 @@ static void make_patch(void *user) {
     bench *b = user;
     stn_arena_reset(b->arena);
     b->set = (stn_contact_set){.arena = b->arena};
-    if (patch_add(&b->model, b->solids, &b->pair, b->arena, &b->set, NULL) != STN_OK) {
+    b->sink = (face_sink){.arena = b->arena};
+    if (patch_add(&b->model, b->solids, &b->pair, &b->sink, &b->set, NULL) != STN_OK) {
         exit(1);
     }
 }

@@ -35,7 +35,7 @@ void face_restart(face_sink *sink, double cap) {
 
 face *face_next(face_sink *sink) {
     if (sink->count == sink->capacity) {
-        int32_t capacity = sink->capacity > 0 ? 2 * sink->capacity : 64;
+        int32_t capacity = sink->capacity > 0 ? 2 * sink->capacity : 256;
         face *larger = capacity <= INT32_MAX / 2 ? STN_ARENA(sink->arena, capacity, face) : NULL;
         if (larger == NULL) {
             sink->no_memory = true;

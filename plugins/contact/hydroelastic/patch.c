@@ -142,7 +142,7 @@ static bool is_pose(const stn_pose *p) {
     return isfinite(sum);
 }
 
-stn_status patch_add(const stn_model *model, const model_solids *solids, const stn_contact_pair *pair, stn_arena *arena,
+stn_status patch_add(const stn_model *model, const model_solids *solids, const stn_contact_pair *pair, face_sink *sink,
                      stn_contact_set *set, stn_error *err) {
     posed a = posed_of(solids, pair->geometry_a, &pair->pose_a);
     posed b = posed_of(solids, pair->geometry_b, &pair->pose_b);
@@ -154,12 +154,11 @@ stn_status patch_add(const stn_model *model, const model_solids *solids, const s
                         (int)pair->geometry_a, (int)pair->geometry_b);
     }
     bool m_is_a = is_m(&a, &b);
-    face_sink sink = {.arena = arena, .cap = (double)INFINITY};
     approach ahead = {0};
-    cut_ahead(&sink, pair, &a, &b, m_is_a, &ahead);
-    if (sink.no_memory || (solids->merge > 0.0 && !faces_merge(&sink, solids->merge))) {
+    cut_ahead(sink, pair, &a, &b, m_is_a, &ahead);
+    if (sink->no_memory || (solids->merge > 0.0 && !faces_merge(sink, solids->merge))) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory for the faces of a patch");
     }
     double margin = fmax(pair->margin, 0.0) + a.solid->fineness.margin + b.solid->fineness.margin;
-    return face_add_all(&sink, model, pair, m_is_a, &ahead, margin, set, err);
+    return face_add_all(sink, model, pair, m_is_a, &ahead, margin, set, err);
 }
