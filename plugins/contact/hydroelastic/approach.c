@@ -24,11 +24,12 @@ static double bearable(const posed *a, const posed *b) {
     return fmax(a->solid->fineness.margin + b->solid->fineness.margin, negligible * lesser_depth(a, b));
 }
 
-static approach motion_about(const stn_contact_pair *pair, stn_vec3 centre) {
+/// What rests presses by the faces that it has, and its velocity says what it closes; what has none falls freely.
+static approach motion_about(const stn_contact_pair *pair, bool touch, stn_vec3 centre) {
+    const stn_spatial *v = touch ? &pair->velocity : &pair->free_velocity;
     stn_vec3 middle = stn_vec3_scale(0.5, stn_vec3_add(pair->pose_a.position, pair->pose_b.position));
-    stn_vec3 arm = stn_vec3_sub(centre, middle);
-    stn_vec3 velocity = stn_vec3_add(pair->velocity.linear, stn_vec3_cross(pair->velocity.angular, arm));
-    approach m = {centre, stn_vec3_scale(pair->dt, velocity), stn_vec3_scale(pair->dt, pair->velocity.angular)};
+    stn_vec3 velocity = stn_vec3_add(v->linear, stn_vec3_cross(v->angular, stn_vec3_sub(centre, middle)));
+    approach m = {centre, stn_vec3_scale(pair->dt, velocity), stn_vec3_scale(pair->dt, v->angular)};
     return m;
 }
 
@@ -52,19 +53,19 @@ static double most_closing(const approach *m, const posed *a, const posed *b, st
     return most_of_all;
 }
 
-bool approach_whole(const stn_contact_pair *pair, const posed *a, const posed *b, approach *out) {
+bool approach_whole(const stn_contact_pair *pair, bool touch, const posed *a, const posed *b, approach *out) {
     const posed *bounded = bounded_of(a, b);
     const stn_aabb *box = &bounded->solid->bounds;
     stn_vec3 middle = stn_vec3_scale(0.5, stn_vec3_add(box->lower, box->upper));
     double radius = 0.5 * stn_vec3_norm(stn_vec3_sub(box->upper, box->lower));
-    *out = motion_about(pair, stn_pose_apply(bounded->pose, middle));
+    *out = motion_about(pair, touch, stn_pose_apply(bounded->pose, middle));
     return stn_vec3_norm(out->shift) + stn_vec3_norm(out->turn) * radius > bearable(a, b);
 }
 
-bool approach_closing(const stn_contact_pair *pair, const posed *a, const posed *b, const face_sink *faces, bool m_is_a,
+bool approach_closing(const stn_contact_pair *pair, bool touch, const posed *a, const posed *b, const face_sink *faces, bool m_is_a,
                       approach *out) {
     stn_vec3 sum = stn_vec3_zero(), middle = stn_vec3_zero();
-    double area = 0.0, furthest = 0.0, sign = m_is_a ? -1.0 : 1.0;
+    double area = 0.0, furthest = 0.0, opening = 0.0, sign = m_is_a ? -1.0 : 1.0;
     for (int32_t i = 0; i < faces->count; i++) {
         const face *f = &faces->faces[i];
         sum = stn_vec3_mul_add(sum, sign * f->area, f->normal);
@@ -76,13 +77,18 @@ bool approach_closing(const stn_contact_pair *pair, const posed *a, const posed 
         return false;
     }
     stn_vec3 n = stn_mat3_apply(&faces->frame.rotation, stn_vec3_scale(1.0 / size, sum));
-    *out = motion_about(pair, stn_pose_apply(&faces->frame, stn_vec3_scale(1.0 / area, middle)));
+    *out = motion_about(pair, touch, stn_pose_apply(&faces->frame, stn_vec3_scale(1.0 / area, middle)));
     out->shift = stn_vec3_scale(stn_vec3_dot(out->shift, n), n);
     out->turn = stn_vec3_mul_add(out->turn, -stn_vec3_dot(out->turn, n), n);
     for (int32_t i = 0; i < faces->count; i++) {
         stn_vec3 way = approach_of(out, stn_pose_apply(&faces->frame, faces->faces[i].centre));
-        furthest = fmax(furthest, -stn_vec3_dot(way, n));
+        double along = stn_vec3_dot(way, n);
+        furthest = fmax(furthest, -along);
+        opening = touch ? fmax(opening, along) : 0.0;
     }
+    // what touches stays in touch: it must push when the step does not open it after all
+    out->shift = stn_vec3_mul_add(out->shift, -opening, n);
+    furthest += opening;
     double limit = most * lesser_depth(a, b), share = furthest > limit ? limit / furthest : 1.0;
     out->shift = stn_vec3_scale(share, out->shift);
     out->turn = stn_vec3_scale(share, out->turn);

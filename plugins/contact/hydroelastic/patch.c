@@ -116,16 +116,16 @@ static void cut_ahead(face_sink *sink, const stn_contact_pair *pair, const posed
     b_moved.pose = &moved;
     cut(sink, a, b, m_is_a);
     *ahead = (approach){0};
-    if (!approach_whole(pair, a, b, &whole)) {
+    bool touch = sink->count > 0;
+    if (!approach_whole(pair, touch, a, b, &whole)) {
         return;
     }
-    bool touch = sink->count > 0;
     if (!touch) {
         moved = approach_moved(&whole, b->pose);
         cut(sink, a, &b_moved, m_is_a);
     }
     approach closing;
-    if (approach_closing(pair, a, b, sink, m_is_a, &closing)) {
+    if (approach_closing(pair, touch, a, b, sink, m_is_a, &closing)) {
         moved = approach_moved(&closing, b->pose);
         cut(sink, a, &b_moved, m_is_a);
         *ahead = closing;
