@@ -62,8 +62,8 @@ bool approach_whole(const stn_contact_pair *pair, bool touch, const posed *a, co
     return stn_vec3_norm(out->shift) + stn_vec3_norm(out->turn) * radius > bearable(a, b);
 }
 
-bool approach_closing(const stn_contact_pair *pair, bool touch, const posed *a, const posed *b, const face_sink *faces, bool m_is_a,
-                      approach *out) {
+bool approach_closing(const stn_contact_pair *pair, bool touch, const posed *a, const posed *b, const face_sink *faces,
+                      bool m_is_a, approach *out) {
     stn_vec3 sum = stn_vec3_zero(), middle = stn_vec3_zero();
     double area = 0.0, furthest = 0.0, opening = 0.0, sign = m_is_a ? -1.0 : 1.0;
     for (int32_t i = 0; i < faces->count; i++) {

@@ -17,14 +17,14 @@
 
 /// B moved.
 stn_pose approach_moved(const approach *m, const stn_pose *b);
-/// The whole motion of B seen from A within the step, as it is or, when they do not touch yet, as it becomes freely; false when no point of the two can close by more than what faces
-/// do without: their margins, or next to nothing.
+/// The whole motion of B seen from A within the step, as it is or, when they do not touch yet, as it becomes freely;
+/// false when no point of the two can close by more than what faces do without: their margins, or next to nothing.
 bool approach_whole(const stn_contact_pair *pair, bool touch, const posed *a, const posed *b, approach *out);
 /// Its closing part, from the faces of the two where they stand, or where the whole motion takes B when they have none
 /// yet: along their mean normal and about axes across it. Motion along the surface stays out of it: it would take the
 /// moment arms of forces along. Cut at half of the lesser depth, beyond which something thin would be passed through:
 /// faster needs smaller steps. False when nothing closes.
-bool approach_closing(const stn_contact_pair *pair, bool touch, const posed *a, const posed *b, const face_sink *faces, bool m_is_a,
-                      approach *out);
+bool approach_closing(const stn_contact_pair *pair, bool touch, const posed *a, const posed *b, const face_sink *faces,
+                      bool m_is_a, approach *out);
 
 #endif
