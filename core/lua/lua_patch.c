@@ -179,7 +179,7 @@ static void add_patch(lua_State *L, patch_object *patch, const stn_observation *
     set_side(L, o->model, a, first, keys[0]);
     set_side(L, o->model, b, first, keys[1]);
     lua_pop(L, 1);
-    patch->axes_body = !first ? patch->axes_body : body_b > 0 ? body_b : body_a;
+    patch->axes_body = !first ? patch->axes_body : body_b > 0 ? body_b : body_a > 0 ? body_a : 0; // nodes have none
     patch->patches[patch->count++] = index;
 }
 

@@ -71,11 +71,12 @@ static stn_status create_alone(stn_context *context, const void *config, void **
 static const stn_contact_ops ops;
 
 static stn_status create_with_fallback(stn_context *context, const void *config, void **self, stn_error *err) {
-    model_of_patches *m = NULL;
-    stn_status status = create_alone(context, config, (void **)&m, err);
+    void *made = NULL;
+    stn_status status = create_alone(context, config, &made, err);
     if (status != STN_OK) {
         return status;
     }
+    model_of_patches *m = made;
     status = stn_instance_create(context, STN_KIND_CONTACT, m->config->fallback, NULL, 0, &m->fallback, err);
     if (status == STN_OK && m->fallback->desc->ops.contact == &ops) {
         status = stn_fail(err, STN_ERR_PARAMETER, "fallback: %s makes patches itself; choose another contact model",

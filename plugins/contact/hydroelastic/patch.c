@@ -156,7 +156,8 @@ stn_status patch_add(const stn_model *model, const model_solids *solids, const s
     bool m_is_a = is_m(&a, &b);
     approach ahead = {0};
     cut_ahead(sink, pair, &a, &b, m_is_a, &ahead);
-    if (sink->no_memory || (solids->merge > 0.0 && !faces_merge(sink, solids->merge))) {
+    bool merges = solids->merge > 0.0 && (m_is_a ? &a : &b)->solid->kind == SOLID_FIELD; // a layer is no tetrahedron
+    if (sink->no_memory || (merges && !faces_merge(sink, solids->merge))) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory for the faces of a patch");
     }
     double margin = fmax(pair->margin, 0.0) + a.solid->fineness.margin + b.solid->fineness.margin;

@@ -8,7 +8,8 @@
 
 #include <stiction/math.h>
 
-/// A slice of a tetrahedron has 4 corners, each of at most 5 planes adds one.
+/// A slice of a tetrahedron has 4 corners, each of at most 5 planes adds one; where rounding makes a sliver cross a
+/// plane more than twice, what would be too many is left out.
 enum { POLYGON_CORNERS = 10 };
 typedef struct polygon {
     int32_t count;
@@ -34,12 +35,12 @@ static inline void polygon_clip(polygon *p, const double *height, double toleran
     kept.count = 0;
     for (int32_t i = 0, last = p->count - 1; i < p->count && below < p->count; last = i++) {
         bool was_out = height[last] < -tolerance, is_out = height[i] < -tolerance;
-        if (was_out != is_out) {
+        if (was_out != is_out && kept.count < POLYGON_CORNERS) {
             kept.corner[kept.count++] = was_out
                                             ? polygon_crossing(p->corner[last], height[last], p->corner[i], height[i])
                                             : polygon_crossing(p->corner[i], height[i], p->corner[last], height[last]);
         }
-        if (!is_out) {
+        if (!is_out && kept.count < POLYGON_CORNERS) {
             kept.corner[kept.count++] = p->corner[i];
         }
     }

@@ -50,6 +50,9 @@ static bool same_plan(const solid *a, const solid *b) {
 
 /// "arm.urdf:41: robot 'arm', link 'pad', shape 'tip': why".
 static stn_status name_geometry(const stn_model *model, const stn_geometry *g, stn_status status, stn_error *err) {
+    if (err == NULL) {
+        return status;
+    }
     char why[sizeof err->text];
     memcpy(why, err->text, sizeof why);
     const char *where = g->where != NULL ? g->where : "", *name = g->name != NULL ? g->name : "";

@@ -124,7 +124,6 @@ stn_status solid_of_field(stn_context *context, const field *f, solid *out, stn_
     out->kind = SOLID_FIELD;
     out->count = f->tetrahedron_count;
     out->depth = f->depth;
-    out->edge = f->edge;
     out->bounds = f->bounds;
     out->cells = stn_allocate(context, (size_t)out->count, sizeof *out->cells);
     tree_box *boxes = stn_allocate(context, (size_t)out->count, sizeof *boxes);

@@ -44,7 +44,6 @@ typedef struct solid {
     int32_t count;           // of either
     element_tree tree;       // over them; not of a half space
     double depth;            // H [m]: of a field, of a half space its layer
-    double edge;             // mean edge on the surface of a field [m]
     stn_aabb bounds;
     int32_t part_count;                // of what hangs together; more than SOLID_PARTS: there are more
     stn_vec3 part_end[SOLID_PARTS][2]; // the points of each that are furthest along -x and x
