@@ -12,6 +12,7 @@ local p = stn.params {
   other = 1e6,            -- of what is hit by a cube [Pa]
   dissipation = 0.0,      -- Hunt-Crossley [s/m], of both
   relaxation_time = 0.0,  -- of law sap [s], of both
+  margin = 0.0,           -- of the fields [m]
   speed = 1.0,            -- of the impact [m/s]
   mu = 0.5,
   finest = 0.0005,        -- time steps from here [s]
@@ -139,7 +140,7 @@ end
 local function impact(dt, spec)
   local world = world_of(dt, 0)
   local hit = world:box { name = "hit", size = size, mass = mass, xyz = { 0, 0, 0 }, modulus = p.other }
-  local flies = world:box { name = "flies", size = size, mass = mass, modulus = p.modulus, rpy = spec.rpy,
+  local flies = world:box { name = "flies", size = size, mass = mass, modulus = p.modulus, field_margin = p.margin, rpy = spec.rpy,
     xyz = { spec.x or 0, spec.y or 0, spec.z }, velocity = { spec.along or 0, 0, -p.speed } }
   return world, 0.06 / p.speed, function()
     local a, b = hit:position(), flies:position()
@@ -153,7 +154,7 @@ local function rocking(dt)
   local world, lean, sizes = world_of(dt, 9.81), 0.2, { 0.1, 0.1, 0.2 }
   world:ground { name = "floor" }
   local height = 0.5 * (sizes[3] * math.cos(lean) + sizes[1] * math.sin(lean)) + 1e-4
-  local box = world:box { name = "box", size = sizes, mass = mass, modulus = p.modulus, xyz = { 0, 0, height }, rpy = { 0, lean, 0 } }
+  local box = world:box { name = "box", size = sizes, mass = mass, modulus = p.modulus, field_margin = p.margin, xyz = { 0, 0, height }, rpy = { 0, lean, 0 } }
   return world, 1.0, function()
     local about = box:position()
     return elastic_energy(box_at(box, sizes, p.modulus, about), floor_about(about), p.modulus)

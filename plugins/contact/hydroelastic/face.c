@@ -64,6 +64,39 @@ bool face_keep(face_sink *sink, double size) {
     return !sink->beyond;
 }
 
+/// Cuts one along the line of no pressure; false: out of memory.
+static bool split_at_rim(face_sink *sink, int32_t i) {
+    double height[POLYGON_CORNERS], below[POLYGON_CORNERS], lowest = 0.0, highest = 0.0;
+    int32_t count = sink->faces[i].cut.count;
+    for (int32_t k = 0; k < count; k++) {
+        height[k] = pressure_at(&sink->faces[i].p, sink->faces[i].cut.corner[k]);
+        below[k] = -height[k];
+        lowest = fmin(lowest, height[k]);
+        highest = fmax(highest, height[k]);
+    }
+    if (!(lowest < -1e-6 * highest && highest > -1e-6 * lowest) || count == POLYGON_CORNERS) {
+        return true;
+    }
+    face *outer = face_next(sink);
+    if (outer == NULL) {
+        return false;
+    }
+    face *inner = &sink->faces[i];
+    *outer = *inner;
+    outer->element_n |= 1 << 30;
+    polygon_clip(&inner->cut, height, 0.0);
+    polygon_clip(&outer->cut, below, 0.0);
+    inner->area = polygon_area(&inner->cut, &inner->centre);
+    outer->area = polygon_area(&outer->cut, &outer->centre);
+    sink->count++;
+    return true;
+}
+
+void face_split_all(face_sink *sink) {
+    for (int32_t i = 0, count = sink->count; i < count && split_at_rim(sink, i); i++) {
+    }
+}
+
 static uint64_t feature_of(const face *f, bool m_is_a) {
     uint64_t m = (uint32_t)f->element_m, n = (uint32_t)f->element_n;
     return m_is_a ? m << 32 | n : n << 32 | m;

@@ -64,6 +64,10 @@ static inline stn_vec3 approach_of(const approach *m, stn_vec3 x) {
     return stn_vec3_add(m->shift, stn_vec3_cross(m->turn, stn_vec3_sub(x, m->centre)));
 }
 
+/// Cuts the faces of a margin's skirt along the rim, where p = 0, so that what is inside pushes by itself: as a whole a
+/// face that reaches far into the skirt would not.
+void face_split_all(face_sink *sink);
+
 /// Appends the faces to the set as contacts of a patch, except those further than `margin` [m]. `m_is_a`: M is geometry
 /// a of the pair. They were cut with B ahead by `ahead`, and are put back by it.
 stn_status face_add_all(const face_sink *sink, const stn_model *model, const stn_contact_pair *pair, bool m_is_a,
