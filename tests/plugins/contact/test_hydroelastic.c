@@ -212,12 +212,31 @@ static void a_leaning_rigid_box_floats_as_archimedes_says(void **state) {
     }
 }
 
+/// On its edge, ten times less deep than its margin: what the skirt adds to a face takes nothing from what is pressed.
+static void a_margin_changes_no_force_on_an_edge(void **state) {
+    (void)state;
+    const double h = 0.05, d = 1e-4;
+    double force[2];
+    for (int32_t i = 0; i < 2; i++) {
+        stn_geometry box = patch_geometry(stn_shape_box(stn_vec3_make(h, h, h)), E, none);
+        box.field.margin = i == 0 ? 0.0 : 1e-3;
+        patch_probe p;
+        patch_probe_open(&p, patch_geometry(stn_shape_half_space(), rigid, none), box);
+        stn_pose b = {stn_mat3_from_rpy(0.0, 0.25 * STN_PI, 0.0), {0.0, 0.0, sqrt(2.0) * h - d}};
+        force[i] = patch_between(&p, b).force.z;
+        patch_probe_close(&p);
+    }
+    assert_true(force[0] > 0.0);
+    assert_near(force[1], force[0], 1e-3 * force[0]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(merged_faces_keep_the_force_within_the_bound),
         cmocka_unit_test(faces_in_a_layer_are_not_merged),
         cmocka_unit_test(a_ball_inside_of_another_is_pushed_out),
         cmocka_unit_test(a_box_on_a_plane_is_exact),
+        cmocka_unit_test(a_margin_changes_no_force_on_an_edge),
         cmocka_unit_test(a_leaning_rigid_box_floats_as_archimedes_says),
         cmocka_unit_test(a_rigid_box_on_a_layer_is_exact),
         cmocka_unit_test(a_soft_box_on_a_soft_layer_is_two_springs),
