@@ -24,6 +24,20 @@ static double bearable(const posed *a, const posed *b) {
     return fmax(a->solid->fineness.margin + b->solid->fineness.margin, negligible * lesser_depth(a, b));
 }
 
+/// Less what turns a shape about an axis of its symmetry: a ball or a wheel that rolls closes nothing by that, and cut
+/// closed up its patch would lie ahead of it, which brakes.
+static stn_vec3 without_spin(stn_vec3 turn, const posed *p) {
+    bool round = p->solid->volume < 0;
+    if (round && p->solid->shape.type == STN_SHAPE_SPHERE) {
+        return stn_vec3_zero();
+    }
+    if (round && (p->solid->shape.type == STN_SHAPE_CYLINDER || p->solid->shape.type == STN_SHAPE_CAPSULE)) {
+        stn_vec3 axis = stn_mat3_column(&p->pose->rotation, 2);
+        return stn_vec3_mul_add(turn, -stn_vec3_dot(turn, axis), axis);
+    }
+    return turn;
+}
+
 /// What rests presses by the faces that it has, and its velocity says what it closes; what has none falls freely.
 static approach motion_about(const stn_contact_pair *pair, bool touch, stn_vec3 centre) {
     const stn_spatial *v = touch ? &pair->velocity : &pair->free_velocity;
@@ -80,6 +94,7 @@ bool approach_closing(const stn_contact_pair *pair, bool touch, const posed *a, 
     *out = motion_about(pair, touch, stn_pose_apply(&faces->frame, stn_vec3_scale(1.0 / area, middle)));
     out->shift = stn_vec3_scale(stn_vec3_dot(out->shift, n), n);
     out->turn = stn_vec3_mul_add(out->turn, -stn_vec3_dot(out->turn, n), n);
+    out->turn = without_spin(without_spin(out->turn, a), b);
     for (int32_t i = 0; i < faces->count; i++) {
         stn_vec3 way = approach_of(out, stn_pose_apply(&faces->frame, faces->faces[i].centre));
         double along = stn_vec3_dot(way, n);
