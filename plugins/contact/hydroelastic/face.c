@@ -33,6 +33,15 @@ void face_restart(face_sink *sink, double cap) {
     sink->beyond = false;
 }
 
+int32_t *face_nearby(face_sink *sink, int32_t side, int32_t count) {
+    if (count > sink->room[side]) {
+        sink->nearby[side] = STN_ARENA(sink->arena, count, int32_t);
+        sink->room[side] = sink->nearby[side] != NULL ? count : 0;
+        sink->no_memory = sink->no_memory || sink->nearby[side] == NULL;
+    }
+    return sink->nearby[side];
+}
+
 face *face_next(face_sink *sink) {
     if (sink->count == sink->capacity) {
         int32_t capacity = sink->capacity > 0 ? 2 * sink->capacity : 256;

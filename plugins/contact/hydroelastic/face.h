@@ -42,12 +42,16 @@ typedef struct face_sink {
     stn_arena *arena;
     face *faces; // (count) that are found
     int32_t count, capacity;
-    double cap;     // pressure beyond which faces are not looked for [Pa]
-    bool beyond;    // one reached it: the search has ended before its time
-    bool no_memory; // the same
-    int64_t near;   // pairs of elements that the trees let through so far, for measurements
+    double cap;         // pressure beyond which faces are not looked for [Pa]
+    bool beyond;        // one reached it: the search has ended before its time
+    bool no_memory;     // the same
+    int64_t near;       // pairs of elements that the trees let through so far, for measurements
+    int32_t *nearby[2]; // elements of M and of N next to the other one, room for `room` each
+    int32_t room[2];
 } face_sink;
 
+/// Room for `count` elements of M (0) or N (1), used again by the next search; NULL: out of memory.
+int32_t *face_nearby(face_sink *sink, int32_t side, int32_t count);
 /// Room for the next face, to be filled in except for area and centre; NULL: out of memory, the search must end.
 face *face_next(face_sink *sink);
 /// Keeps it unless nothing is left of it by tolerances of `size` [m]; false: the search must end.

@@ -234,9 +234,8 @@ static bool may_hold_a_part(const solid *s, const solid *parts, const stn_pose *
 static bool meeting_of(face_sink *sink, const posed *m, const posed *n, meeting *w) {
     *w = (meeting){.sink = sink, .m = m, .n = n, .mn = pose_between(m->pose, n->pose)};
     sink->frame = *m->pose;
-    w->near_m = STN_ARENA(sink->arena, m->solid->tree.item_count, int32_t);
-    w->near_n = STN_ARENA(sink->arena, n->solid->tree.item_count, int32_t);
-    sink->no_memory = w->near_m == NULL || w->near_n == NULL;
+    w->near_m = face_nearby(sink, 0, m->solid->tree.item_count);
+    w->near_n = face_nearby(sink, 1, n->solid->tree.item_count);
     return !sink->no_memory;
 }
 

@@ -29,8 +29,7 @@ static meeting meeting_of(face_sink *sink, const posed *body, const posed *half_
 /// Visits the elements of the bounded one next to the plane until a visit says that the search must end.
 static void visit_near(const meeting *w, double above, double below, bool (*visit)(const meeting *w, int32_t element)) {
     const element_tree *t = &w->body->solid->tree;
-    int32_t *near = STN_ARENA(w->sink->arena, t->item_count, int32_t);
-    w->sink->no_memory = near == NULL;
+    int32_t *near = face_nearby(w->sink, 0, t->item_count);
     int32_t count = near != NULL ? tree_near_plane(t, w->up, w->offset, above, below, near) : 0;
     w->sink->near += count;
     for (int32_t i = 0; i < count && visit(w, near[i]); i++) {

@@ -117,7 +117,7 @@ static void cut_ahead(face_sink *sink, const stn_contact_pair *pair, const posed
     cut(sink, a, b, m_is_a);
     *ahead = (approach){0};
     bool touch = sink->count > 0;
-    if (!approach_whole(pair, touch, a, b, &whole)) {
+    if (sink->no_memory || !approach_whole(pair, touch, a, b, &whole)) {
         return;
     }
     if (!touch) {
@@ -125,6 +125,9 @@ static void cut_ahead(face_sink *sink, const stn_contact_pair *pair, const posed
         cut(sink, a, &b_moved, m_is_a);
     }
     approach closing;
+    if (sink->no_memory) {
+        return;
+    }
     if (approach_closing(pair, touch, a, b, sink, m_is_a, &closing)) {
         moved = approach_moved(&closing, b->pose);
         cut(sink, a, &b_moved, m_is_a);
