@@ -14,8 +14,8 @@ export PATH=$build/bin:$PATH STICTION_CACHE=off OPENBLAS_CORETYPE=Haswell OMP_TH
 cd "$root" || exit 2
 
 quick=(start arm_sweep clutter robots malformed trees formats own_robots towers problems references published robust
-    constraints allocations recording law_table grasps single_contacts quadruped messages)
-long=(property stiffness storm laws law_cost stiction table_2 fclib validate)
+    constraints allocations recording law_table grasps single_contacts quadruped patches messages)
+long=(patch_table property stiffness storm laws law_cost stiction table_2 fclib validate)
 
 # What a test program says of its figures, without the frame around it.
 program() { "$build/tests/test_$1" "${@:2}" 2>&1 | grep -vE '^ *(\[|$)'; }
@@ -160,6 +160,19 @@ validate() {
         echo "$id: $("$stiction" validate "$id" 2>&1 | tail -n 1)"
     done
 }
+
+# --------------------------------------------------------------------------------------------- patches
+
+patches() {
+    program contact_hydroelastic_reference
+    program contact_hydroelastic
+    program contact_hydroelastic_continuity | sort -g -k 9 | tail -n 1
+    scenario scripts/papers/sap/slip_control.lua
+    scenario scripts/patches/energy.lua
+    scenario scripts/patches/cost.lua
+    "$build/bench/contact_hydroelastic"
+}
+patch_table() { scenario scripts/papers/sap/slip_control_table.lua; }
 
 # --------------------------------------------------------------------------------------------- the rest
 
