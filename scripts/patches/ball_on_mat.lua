@@ -53,7 +53,7 @@ for step in world:run { seconds = p.seconds } do
   end
   last = speed
   world:plot("speed [m/s]", speed)
-  world:plot("faces", step.contact_count)
+  world:plot("faces", step.face_count)
   unsolved = unsolved + (step.converged and 0 or 1)
 end
 

@@ -53,7 +53,7 @@ local function median(t)
   return t[#t // 2 + 1]
 end
 
-print(string.format("%-8s %-8s %8s %10s %10s", "scene", "contact", "contacts", "step [us]", "solve [us]"))
+io.stderr:write(string.format("%-8s %-8s %8s %10s %10s\n", "scene", "contact", "contacts", "step [us]", "solve [us]"))
 for _, scene in ipairs { "box", "sphere", "gripper" } do
   if p.scene == "all" or p.scene == scene then
     local runs = {}
@@ -70,7 +70,7 @@ for _, scene in ipairs { "box", "sphere", "gripper" } do
     end
     for _, run in ipairs(runs) do
       run.us = median(run.step)
-      print(string.format("%-8s %-8s %8d %10.2f %10.2f", scene, run.contact, run.count, run.us, median(run.solve)))
+      io.stderr:write(string.format("%-8s %-8s %8d %10.2f %10.2f\n", scene, run.contact, run.count, run.us, median(run.solve)))
     end
     if #runs == 2 then stn.result(scene .. "_ratio", runs[1].us / runs[2].us) end
   end

@@ -95,7 +95,7 @@ for step in world:run { seconds = seconds } do
   most = math.max(most, force)
   world:plot("force [N]", force)
   world:plot("beside the axis [mm]", 1e3 * math.sqrt((p.beside + carriage:joint "x":position()) ^ 2 + (p.beside + carriage:joint "y":position()) ^ 2))
-  world:plot("faces", step.contact_count)
+  world:plot("faces", step.face_count)
   unsolved = unsolved + (step.converged and 0 or 1)
 end
 

@@ -131,7 +131,8 @@ typedef struct stn_patch_report {
     double area;     // of the faces that carry force [m^2]
     double mean_pressure, max_pressure; // that act: sum of normal forces / area, largest of a face's force / area [Pa]
     double field_force, field_max_pressure; // integral of the field where it presses [N], largest at a corner [Pa]
-    double elastic_J;             // stored at the step's start, to first order: sum of k phi0^2 / 2 over overlaps
+    /// Stored at the step's start, to first order: sum of k phi0^2 / 2 over overlaps; far off at corners.
+    double elastic_J;
     double slip_speed, glide_gap; // the largest of the faces that carry force [m/s], [m]
 } stn_patch_report;
 
