@@ -5,7 +5,7 @@
 /// Ways below this share of the depth are none.
 static const double negligible = 1e-6;
 /// Share of the depth that a step may close.
-static const double most = 0.5;
+static const double most_of_depth = 0.5;
 
 stn_pose approach_moved(const approach *m, const stn_pose *b) {
     stn_mat3 turn = stn_quat_matrix(stn_quat_exp(m->turn));
@@ -57,14 +57,14 @@ static const posed *bounded_of(const posed *a, const posed *b) {
 static double most_closing(const approach *m, const posed *a, const posed *b, stn_vec3 n) {
     const posed *bounded = bounded_of(a, b);
     const stn_vec3 lower = bounded->solid->bounds.lower, upper = bounded->solid->bounds.upper;
-    double most_of_all = 0.0;
+    double furthest = 0.0;
     for (int32_t k = 0; k < 8; k++) {
         stn_vec3 corner =
             stn_vec3_make(k & 1 ? upper.x : lower.x, k & 2 ? upper.y : lower.y, k & 4 ? upper.z : lower.z);
         stn_vec3 way = approach_of(m, stn_pose_apply(bounded->pose, corner));
-        most_of_all = fmax(most_of_all, -stn_vec3_dot(way, n));
+        furthest = fmax(furthest, -stn_vec3_dot(way, n));
     }
-    return most_of_all;
+    return furthest;
 }
 
 bool approach_whole(const stn_contact_pair *pair, bool touch, const posed *a, const posed *b, approach *out) {
@@ -104,7 +104,7 @@ bool approach_closing(const stn_contact_pair *pair, bool touch, const posed *a, 
     // what touches stays in touch: it must push when the step does not open it after all
     out->shift = stn_vec3_mul_add(out->shift, -opening, n);
     furthest += opening;
-    double limit = most * lesser_depth(a, b), share = furthest > limit ? limit / furthest : 1.0;
+    double limit = most_of_depth * lesser_depth(a, b), share = furthest > limit ? limit / furthest : 1.0;
     out->shift = stn_vec3_scale(share, out->shift);
     out->turn = stn_vec3_scale(share, out->turn);
     return fmax(furthest, most_closing(out, a, b, n)) > bearable(a, b);

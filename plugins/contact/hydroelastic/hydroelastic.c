@@ -183,10 +183,13 @@ static stn_status collide(void *self, const stn_model *model, void *memory, cons
 
 static double margin(const void *self, const stn_geometry *g) {
     const model_of_patches *m = self;
+    const stn_contact_ops *other = fallback_ops(m);
+    bool asks = other != NULL && other->size > offsetof(stn_contact_ops, margin) && other->margin != NULL;
+    double fallback = asks ? other->margin(m->fallback->self, g) : 0.0;
     if (!stn_geometry_is_compliant(g)) {
-        return 0.0;
+        return fallback;
     }
-    return isnan(g->field.margin) ? m->config->margin : g->field.margin;
+    return fmax(fallback, isnan(g->field.margin) ? m->config->margin : g->field.margin);
 }
 
 static const stn_contact_ops ops = {.size = sizeof ops,

@@ -29,9 +29,9 @@ static void a_sphere_on_a_plane_converges_with_second_order(void **state) {
     (void)state;
     double coarse = error_of_sphere(0.008, 0.1 * R), fine = error_of_sphere(0.002, 0.1 * R);
     print_message("edge 8 mm: %.3e, 2 mm: %.3e\n", coarse, fine);
-    assert_true(fabs(coarse) < 0.1);
-    assert_true(fabs(fine) < fabs(coarse) / 8.0);
-    assert_true(fabs(fine) < 0.01);
+    assert_true(fabs(coarse) < 1e-4);
+    assert_true(fabs(fine) < fabs(coarse) / 16.0); // second order; as a rule it falls faster
+    assert_true(fabs(fine) < 1e-5);
 }
 
 /// What a box of half sizes (a, b, H) feels on a plane; e is the distance from the nearest side over H.
@@ -147,7 +147,7 @@ static void check_merging(stn_geometry a, stn_geometry b, stn_pose at, double bo
     print_message("bound %g: %d faces instead of %d, force off by %.1e, torque by %.1e\n", bound, p.set.count, count,
                   off, turned);
     assert_true(p.set.count <= share * count);
-    assert_true(off <= bound && turned <= bound + 0.01);
+    assert_true(off <= bound && turned <= bound);
     assert_near(merged.area, all.area, 1e-9 * all.area);
     patch_probe_close(&p);
 }
