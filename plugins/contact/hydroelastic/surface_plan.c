@@ -19,8 +19,9 @@ static void plan_sphere(double radius, const field_fineness *f, surface_plan *pl
     plan->triangles = 20.0 * plan->steps * plan->steps;
 }
 
-/// Flat: every triangle counts at its centroid, and of what holds the face against tilting 1 / (6 steps^2) is missing
-/// when its quarters have two triangles, half as much when they have four: what takes fewer.
+/// Flat: with every triangle at its centroid 1 / (6 steps^2) of what holds the face against tilting is missing (less
+/// with them at their centres of pressure) when its quarters have two triangles, half as much when they have four: what
+/// takes fewer.
 static void plan_box(stn_vec3 half, const field_fineness *f, surface_plan *plan) {
     double longest = fmax(half.x, fmax(half.y, half.z)), wanted = sqrt(1.0 / 6.0 / f->error);
     plan->steps = parts_of(isnan(f->resolution) ? wanted : longest / f->resolution, 1);
