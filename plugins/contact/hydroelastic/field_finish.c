@@ -122,15 +122,6 @@ static stn_status check_extents(const field *f, stn_error *err) {
     return STN_OK;
 }
 
-static void set_bounds(field *f) {
-    f->bounds.lower = f->bounds.upper = surface_point(f->vertices, 0);
-    for (int32_t i = 1; i < f->vertex_count; i++) {
-        stn_vec3 p = surface_point(f->vertices, i), *low = &f->bounds.lower, *high = &f->bounds.upper;
-        *low = stn_vec3_make(fmin(low->x, p.x), fmin(low->y, p.y), fmin(low->z, p.z));
-        *high = stn_vec3_make(fmax(high->x, p.x), fmax(high->y, p.y), fmax(high->z, p.z));
-    }
-}
-
 stn_status field_finish(stn_context *context, field *f, stn_error *err) {
     size_t count = (size_t)f->tetrahedron_count;
     f->neighbours = stn_allocate(context, count, 4 * sizeof(int32_t));
@@ -155,6 +146,6 @@ stn_status field_finish(stn_context *context, field *f, stn_error *err) {
     }
     status = status == STN_OK ? check_extents(f, err) : status;
     stn_release(context, faces);
-    set_bounds(f);
+    f->bounds = surface_bounds(f->vertices, f->vertex_count);
     return status;
 }

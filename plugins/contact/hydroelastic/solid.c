@@ -2,10 +2,7 @@
 // See solid.h.
 #include "solid.h"
 
-static stn_vec3 vertex(const double *vertices, int32_t i) {
-    const double *v = vertices + 3 * (size_t)i;
-    return stn_vec3_make(v[0], v[1], v[2]);
-}
+#include "surface_build.h"
 
 static double longest_edge(const stn_vec3 *corner, int32_t count) {
     double longest = 0.0;
@@ -20,9 +17,7 @@ static double longest_edge(const stn_vec3 *corner, int32_t count) {
 static stn_aabb box_of(const stn_vec3 *corner, int32_t count) {
     stn_aabb box = {corner[0], corner[0]};
     for (int32_t i = 1; i < count; i++) {
-        stn_vec3 c = corner[i];
-        box.lower = stn_vec3_make(fmin(box.lower.x, c.x), fmin(box.lower.y, c.y), fmin(box.lower.z, c.z));
-        box.upper = stn_vec3_make(fmax(box.upper.x, c.x), fmax(box.upper.y, c.y), fmax(box.upper.z, c.z));
+        surface_grow(&box, corner[i]);
     }
     return box;
 }
@@ -51,7 +46,7 @@ static tree_box box_of_levels(const stn_vec3 corner[4], const double extent[4], 
 static void fill_cell(const field *f, int32_t t, double lowest, cell *out, tree_box *box) {
     stn_vec3 corner[4];
     for (int32_t k = 0; k < 4; k++) {
-        corner[k] = vertex(f->vertices, f->tetrahedra[4 * t + k]);
+        corner[k] = surface_point(f->vertices, f->tetrahedra[4 * t + k]);
         out->extent[k] = f->extents[f->tetrahedra[4 * t + k]];
         out->x[k] = corner[k].x;
         out->y[k] = corner[k].y;
@@ -102,7 +97,7 @@ static stn_status find_parts(stn_context *context, int32_t vertex_count, const d
     out->part_count = 0;
     for (int32_t i = 0; i < per_element * count && out->part_count <= SOLID_PARTS; i++) {
         int32_t r = root_of(parent, corners[i]), k = 0;
-        stn_vec3 v = vertex(vertices, corners[i]);
+        stn_vec3 v = surface_point(vertices, corners[i]);
         while (k < out->part_count && root[k] != r) {
             k++;
         }
@@ -159,7 +154,7 @@ stn_status solid_of_surface(stn_context *context, const rigid_surface *s, solid 
     for (int32_t t = 0; t < out->count && status == STN_OK; t++) {
         facet *f = &out->facets[t];
         for (int32_t k = 0; k < 3; k++) {
-            f->corner[k] = vertex(s->vertices, s->triangles[3 * t + k]);
+            f->corner[k] = surface_point(s->vertices, s->triangles[3 * t + k]);
         }
         f->normal = s->normals[t];
         f->size = longest_edge(f->corner, 3);

@@ -21,12 +21,7 @@ static stn_status build_surface(stn_context *context, const stn_shape *shape, co
 }
 
 static void set_normals(rigid_surface *s) {
-    s->bounds.lower = s->bounds.upper = surface_point(s->vertices, 0);
-    for (int32_t i = 1; i < s->vertex_count; i++) {
-        stn_vec3 p = surface_point(s->vertices, i), *low = &s->bounds.lower, *high = &s->bounds.upper;
-        *low = stn_vec3_make(fmin(low->x, p.x), fmin(low->y, p.y), fmin(low->z, p.z));
-        *high = stn_vec3_make(fmax(high->x, p.x), fmax(high->y, p.y), fmax(high->z, p.z));
-    }
+    s->bounds = surface_bounds(s->vertices, s->vertex_count);
     for (int32_t t = 0; t < s->triangle_count; t++) {
         const int32_t *v = s->triangles + 3 * (size_t)t;
         stn_vec3 a = surface_point(s->vertices, v[0]);

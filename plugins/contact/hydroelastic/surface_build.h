@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Surfaces of triangles while they are made: what the files field*.c and surface*.c share.
+// Surfaces of triangles while they are made, and points of arrays: what the files field*.c, surface*.c and solid.c
+// share.
 #ifndef HYDROELASTIC_SURFACE_BUILD_H
 #define HYDROELASTIC_SURFACE_BUILD_H
 
@@ -31,6 +32,19 @@ static inline void surface_put(double *vertices, int32_t id, stn_vec3 point) {
     p[0] = point.x;
     p[1] = point.y;
     p[2] = point.z;
+}
+static inline void surface_grow(stn_aabb *box, stn_vec3 p) {
+    stn_vec3 *low = &box->lower, *high = &box->upper;
+    *low = stn_vec3_make(fmin(low->x, p.x), fmin(low->y, p.y), fmin(low->z, p.z));
+    *high = stn_vec3_make(fmax(high->x, p.x), fmax(high->y, p.y), fmax(high->z, p.z));
+}
+/// The box of `count` > 0 points.
+static inline stn_aabb surface_bounds(const double *vertices, int32_t count) {
+    stn_aabb box = {surface_point(vertices, 0), surface_point(vertices, 0)};
+    for (int32_t i = 1; i < count; i++) {
+        surface_grow(&box, surface_point(vertices, i));
+    }
+    return box;
 }
 /// Six times the volume of the tetrahedron a b c d: positive when a b c run clockwise seen from d.
 static inline double surface_det(stn_vec3 a, stn_vec3 b, stn_vec3 c, stn_vec3 d) {
