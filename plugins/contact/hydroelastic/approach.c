@@ -96,10 +96,12 @@ bool approach_closing(const stn_contact_pair *pair, bool touch, const posed *a, 
     out->turn = stn_vec3_mul_add(out->turn, -stn_vec3_dot(out->turn, n), n);
     out->turn = without_spin(without_spin(out->turn, a), b);
     for (int32_t i = 0; i < faces->count; i++) {
-        stn_vec3 way = approach_of(out, stn_pose_apply(&faces->frame, faces->faces[i].centre));
-        double along = stn_vec3_dot(way, n);
-        furthest = fmax(furthest, -along);
-        opening = touch ? fmax(opening, along) : 0.0;
+        const polygon *cut = &faces->faces[i].cut;
+        for (int32_t k = 0; k < cut->count; k++) {
+            double along = stn_vec3_dot(approach_of(out, stn_pose_apply(&faces->frame, cut->corner[k])), n);
+            furthest = fmax(furthest, -along);
+            opening = touch ? fmax(opening, along) : 0.0;
+        }
     }
     // what touches stays in touch: it must push when the step does not open it after all
     out->shift = stn_vec3_mul_add(out->shift, -opening, n);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts through the tetrahedra of a field.
+// Cuts through the cells of a field.
 #ifndef HYDROELASTIC_CUT_H
 #define HYDROELASTIC_CUT_H
 
@@ -7,10 +7,6 @@
 
 /// Lengths below this share of an element's size are none.
 #define CUT_LEVEL 1e-12
-
-static inline stn_vec3 cell_corner(const cell *c, int32_t k) {
-    return stn_vec3_make(c->x[k], c->y[k], c->z[k]);
-}
 
 static inline pressure cell_pressure(const cell *c, double modulus) {
     pressure p = {stn_vec3_scale(modulus, c->gradient), modulus * c->offset};
@@ -31,32 +27,47 @@ static inline stn_pose pose_between(const stn_pose *a, const stn_pose *b) {
     return r;
 }
 
-/// Does a plane pass between the corners, whose heights above it these are? What lies on it counts as above, so that of
-/// two neighbours whose common face lies on the plane one is cut.
-static inline bool passes_between(const double height[4], double tolerance) {
-    int32_t above =
-        (height[0] >= -tolerance) + (height[1] >= -tolerance) + (height[2] >= -tolerance) + (height[3] >= -tolerance);
-    return above != 0 && above != 4;
-}
-
-/// The slice of a tetrahedron where the height, given at its corners, is 0; some above, some below (passes_between).
-static inline void cell_slice(const cell *c, const double height[4], double tolerance, polygon *out) {
-    int32_t up[4], down[4], ups = 0, downs = 0;
-    for (int32_t k = 0; k < 4; k++) {
-        if (height[k] >= -tolerance) {
-            up[ups++] = k;
-        } else {
-            down[downs++] = k;
+/// Heights of points above a plane normal . x + offset.
+static inline void heights_of(const four_points *p, int32_t groups, stn_vec3 normal, double offset, double *height) {
+    for (int32_t g = 0; g < groups; g++) {
+        for (int32_t k = 0; k < 4; k++) {
+            height[4 * g + k] = normal.x * p[g].x[k] + normal.y * p[g].y[k] + normal.z * p[g].z[k] + offset;
         }
     }
-    // around the slice: each edge that is crossed shares a face with the next
-    int32_t edges = ups == 2 ? 4 : 3;
-    for (int32_t i = 0; i < edges; i++) {
-        int32_t u = ups == 1 ? up[0] : ups == 3 ? up[i] : up[i / 2];
-        int32_t d = ups == 3 ? down[0] : ups == 1 ? down[i] : down[(i + 1) / 2 % 2];
-        out->corner[i] = polygon_crossing(cell_corner(c, d), height[d], cell_corner(c, u), height[u]);
+}
+
+/// Does a plane pass between the corners, whose heights above it these are? What lies on it counts as above, so that of
+/// two neighbours whose common face lies on the plane one is cut.
+static inline bool passes_between(const double *height, int32_t groups, double tolerance) {
+    int32_t above = 0;
+    for (int32_t k = 0; k < 4 * groups; k++) {
+        above += height[k] >= -tolerance;
     }
-    out->count = edges;
+    return above != 0 && above != 4 * groups;
+}
+
+/// The slice of a cell where the height, given at its corners, is 0; some above, some below (passes_between). Around
+/// it: every edge that is crossed, seen from above to below, is left through the face on its right, which the next one
+/// has on its left.
+static inline void cell_slice(const cell *c, const double *height, double tolerance, polygon *out) {
+    int8_t entered[CELL_FACES] = {-1, -1, -1, -1, -1, -1, -1, -1};
+    int32_t first = -1, turned[CELL_EDGES];
+    for (int32_t e = 0; e < c->edge_count; e++) {
+        const uint8_t *corner = c->edges[e].corner;
+        bool up = height[corner[0]] >= -tolerance;
+        turned[e] = up ? 0 : 1;
+        if (up != (height[corner[1]] >= -tolerance)) {
+            entered[c->edges[e].face[turned[e]]] = (int8_t)e;
+            first = e;
+        }
+    }
+    out->count = 0;
+    for (int32_t e = first; e >= 0 && out->count < CELL_FACES;) {
+        int32_t u = c->edges[e].corner[turned[e]], d = c->edges[e].corner[1 - turned[e]];
+        out->corner[out->count++] = polygon_crossing(cell_corner(c, d), height[d], cell_corner(c, u), height[u]);
+        e = entered[c->edges[e].face[1 - turned[e]]];
+        e = e == first ? -1 : e;
+    }
 }
 
 /// Keeps what is inside of four planes. Most polygons are outside as a whole: that is seen first.
@@ -87,6 +98,13 @@ static inline void polygon_clip_four(polygon *cut, const four_planes *f, double 
             polygon_clip_plane(cut, stn_vec3_make(f->x[k], f->y[k], f->z[k]), f->at[k], tolerance);
         }
         fresh = false;
+    }
+}
+
+/// Keeps what is inside of a cell.
+static inline void polygon_clip_faces(polygon *cut, const four_planes *faces, int32_t groups, double tolerance) {
+    for (int32_t g = 0; g < groups && cut->count >= 3; g++) {
+        polygon_clip_four(cut, &faces[g], tolerance);
     }
 }
 
@@ -125,12 +143,14 @@ static inline balance balance_of(const pressure *m, double steep_m, const pressu
 }
 
 /// Everything of a face but its polygon, area and centre.
-static inline void face_set(face *f, const balance *b, const pressure *p, int32_t element_m, int32_t element_n) {
+static inline void face_set(face *f, const balance *b, const pressure *p, bool flat, int32_t element_m,
+                            int32_t element_n) {
     f->normal = b->normal;
     f->g = b->g;
     f->gain = b->gain;
     f->weight = b->weight;
     f->p = *p;
+    f->flat = flat;
     f->element_m = element_m;
     f->element_n = element_n;
 }

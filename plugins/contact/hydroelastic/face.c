@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See face.h. A face of area A with pressure p0 at its centre, which grows by g as the bodies approach, is a spring
-// [masterjohn-2022]:
-//   k = A g,  phi0 = -p0 / g
+// See face.h.
 #include "face.h"
 
 #include <string.h>
@@ -104,89 +102,4 @@ static bool split_at_rim(face_sink *sink, int32_t i) {
 void face_split_all(face_sink *sink) {
     for (int32_t i = 0, count = sink->count; i < count && split_at_rim(sink, i); i++) {
     }
-}
-
-static uint64_t feature_of(const face *f, bool m_is_a) {
-    uint64_t m = (uint32_t)f->element_m, n = (uint32_t)f->element_n;
-    return m_is_a ? m << 32 | n : n << 32 | m;
-}
-
-/// A face that was cut with B ahead, put back to the step's start.
-typedef struct placing {
-    const face *face;
-    const stn_pose *frame; // that it is cut in, in the world
-    const approach *ahead;
-    bool m_is_a;
-} placing;
-
-/// A point of it there, halfway between where A has it and where B has it, and the pressure of the fields: below 0
-/// where they do not touch yet.
-static stn_vec3 put_back(const placing *p, stn_vec3 x, double *level) {
-    stn_vec3 at = stn_pose_apply(p->frame, x), way = approach_of(p->ahead, at);
-    double gained = stn_vec3_dot(stn_mat3_apply(&p->frame->rotation, p->face->gain), way);
-    *level = pressure_at(&p->face->p, x) - (p->m_is_a ? gained : -gained);
-    return stn_vec3_mul_add(at, -0.5, way);
-}
-
-/// Where the force of a linear pressure acts, so that its torque is exact, too; of one that is below 0 somewhere, as if
-/// it were 0 there: then the point stays in the polygon, and nothing jumps.
-static stn_vec3 centre_of_pressure(const stn_vec3 *corner, const double *at_corner, int32_t count, stn_vec3 centre) {
-    double lowest = 0.0, sum = 0.0;
-    for (int32_t i = 0; i < count; i++) {
-        lowest = fmin(lowest, at_corner[i]);
-    }
-    stn_vec3 moment = stn_vec3_zero(), o = corner[0];
-    double p = at_corner[0] - lowest;
-    for (int32_t i = 1; i + 1 < count; i++) {
-        stn_vec3 u = stn_vec3_sub(corner[i], o), v = stn_vec3_sub(corner[i + 1], o);
-        double q = at_corner[i] - lowest, r = at_corner[i + 1] - lowest, all = p + q + r;
-        double area = stn_vec3_norm(stn_vec3_cross(u, v));
-        sum += 4.0 * area * all;
-        moment = stn_vec3_mul_add(moment, area * (all + q), u);
-        moment = stn_vec3_mul_add(moment, area * (all + r), v);
-    }
-    return sum > 0.0 ? stn_vec3_mul_add(o, 1.0 / sum, moment) : centre;
-}
-
-/// The contact of a face, and its polygon in the world.
-static stn_contact contact_of(const placing *p, const stn_model *model, const stn_contact_pair *pair, stn_vec3 *corner,
-                              double *at_corner) {
-    const face *f = p->face;
-    double level;
-    for (int32_t i = 0; i < f->cut.count; i++) {
-        corner[i] = put_back(p, f->cut.corner[i], &at_corner[i]);
-    }
-    stn_vec3 centre = put_back(p, f->centre, &level), into_m = stn_mat3_apply(&p->frame->rotation, f->normal);
-    stn_vec3 point = centre_of_pressure(corner, at_corner, f->cut.count, centre);
-    stn_contact c = stn_contact_make(model, pair, point, point, p->m_is_a ? stn_vec3_neg(into_m) : into_m,
-                                     feature_of(f, p->m_is_a));
-    c.pressure = level;
-    c.phi0 = -level / f->g;
-    c.area = f->area * f->weight;
-    c.material.stiffness = c.area * f->g;
-    c.material.dissipation = pair->material.patch_dissipation;
-    c.material.relaxation_time = pair->material.patch_relaxation_time;
-    return c;
-}
-
-stn_status face_add_all(const face_sink *sink, const stn_model *model, const stn_contact_pair *pair, bool m_is_a,
-                        const approach *ahead, double margin, stn_contact_set *set, stn_error *err) {
-    stn_vec3 corner[POLYGON_CORNERS];
-    double at_corner[POLYGON_CORNERS];
-    bool begun = false;
-    stn_status status = STN_OK;
-    for (int32_t i = 0; i < sink->count && status == STN_OK; i++) {
-        const face *f = &sink->faces[i];
-        placing place = {f, &sink->frame, ahead, m_is_a};
-        stn_contact c = contact_of(&place, model, pair, corner, at_corner);
-        if (c.phi0 > margin) {
-            continue;
-        }
-        status = begun ? STN_OK : stn_contact_set_begin_patch(set, pair, err);
-        begun = true;
-        if (status == STN_OK) {
-            status = stn_contact_set_add_face(model, set, &c, corner, at_corner, f->cut.count, err);
-        }
-    }
-    return status;
 }

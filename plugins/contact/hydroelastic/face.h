@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a polygon of a contact surface to one contact of a patch.
+// Polygons of a contact surface, and from them to contacts of a patch.
 #ifndef HYDROELASTIC_FACE_H
 #define HYDROELASTIC_FACE_H
 
@@ -32,6 +32,7 @@ typedef struct face {
     pressure p;              // on it
     double area, g, weight;  // [m^2], slope [Pa/m], share of the area that counts
     stn_vec3 gain;           // pressure that it gains as N moves, seen from M [Pa/m]
+    bool flat;               // both sides are flat there
     int32_t element_m, element_n;
 } face;
 
@@ -72,9 +73,16 @@ static inline stn_vec3 approach_of(const approach *m, stn_vec3 x) {
 /// face that reaches far into the skirt would not.
 void face_split_all(face_sink *sink);
 
+/// How finely a flat face is divided, for friction alone: force and torque of the pressure are exact in any case.
+typedef struct face_division {
+    double error; // wanted of the torque of friction about the normal [1]
+    double edge;  // wanted length [m]; infinite: any
+} face_division;
+
 /// Appends the faces to the set as contacts of a patch, except those further than `margin` [m]. `m_is_a`: M is geometry
 /// a of the pair. They were cut with B ahead by `ahead`, and are put back by it.
 stn_status face_add_all(const face_sink *sink, const stn_model *model, const stn_contact_pair *pair, bool m_is_a,
-                        const approach *ahead, double margin, stn_contact_set *set, stn_error *err);
+                        const approach *ahead, const face_division *division, double margin, stn_contact_set *set,
+                        stn_error *err);
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A field with another one, or with a rigid surface.
 //
-// Two fields [elandt-2019]: in a pair of tetrahedra p_M = p_N is a plane; M's slice of it is clipped by N. With a rigid
-// surface: its triangles clipped by the tetrahedra.
+// Two fields [elandt-2019]: in a pair of cells p_M = p_N is a plane; M's slice of it is clipped by N. With a rigid
+// surface: its triangles clipped by the cells.
 //
-// The tetrahedra of simple shapes reach from the surface to the middle, so that nearly all of them are near each other
+// The cells of simple shapes reach from the surface to the middle, so that nearly all of them are near each other
 // there, while contact is shallow. So the faces are looked for below a pressure first, where boxes are thin, and below
 // a higher one only when a face reaches it. That finds all: the pressure is continuous over a contact surface and not
 // above 0 on its rim, so that a surface which goes deeper passes the first limit; one without rim lies around something
@@ -21,26 +21,28 @@ typedef struct meeting {
     int32_t *near_n;
 } meeting;
 
-static stn_aabb box_around(const double *x, const double *y, const double *z, int32_t count) {
-    stn_aabb b = {{x[0], y[0], z[0]}, {x[0], y[0], z[0]}};
+static stn_aabb box_around(const stn_vec3 *x, int32_t count) {
+    stn_aabb b = {x[0], x[0]};
     for (int32_t k = 1; k < count; k++) {
-        b.lower = stn_vec3_make(x[k] < b.lower.x ? x[k] : b.lower.x, y[k] < b.lower.y ? y[k] : b.lower.y,
-                                z[k] < b.lower.z ? z[k] : b.lower.z);
-        b.upper = stn_vec3_make(x[k] > b.upper.x ? x[k] : b.upper.x, y[k] > b.upper.y ? y[k] : b.upper.y,
-                                z[k] > b.upper.z ? z[k] : b.upper.z);
+        b.lower = stn_vec3_make(x[k].x < b.lower.x ? x[k].x : b.lower.x, x[k].y < b.lower.y ? x[k].y : b.lower.y,
+                                x[k].z < b.lower.z ? x[k].z : b.lower.z);
+        b.upper = stn_vec3_make(x[k].x > b.upper.x ? x[k].x : b.upper.x, x[k].y > b.upper.y ? x[k].y : b.upper.y,
+                                x[k].z > b.upper.z ? x[k].z : b.upper.z);
     }
     return b;
 }
 
 // ------------------------------------------------------------------------------------------------- field and field
 
-/// A tetrahedron of N in M's frame.
+/// A cell of N in M's frame.
 typedef struct cell_seen {
-    double x[4], y[4], z[4];
-    four_planes face;
+    four_points corners[CELL_GROUPS];
+    four_planes faces[CELL_GROUPS];
+    int32_t corner_groups, face_groups;
     pressure p;
     double steep; // length of the gradient of p
     double size;
+    bool flat;
     stn_aabb box; // up to the level
 } cell_seen;
 
@@ -50,44 +52,42 @@ static stn_vec3 blend(stn_vec3 a, stn_vec3 b, double share) {
 
 /// Its corners and box.
 static void see_corners(const meeting *w, const cell *c, double level, cell_seen *out) {
-    double low_x[4], low_y[4], low_z[4];
+    stn_vec3 corner[4 * CELL_GROUPS], low[4 * CELL_GROUPS];
     int32_t lows = 0;
-    for (int32_t k = 0; k < 4; k++) {
-        stn_vec3 v = stn_pose_apply(&w->mn, cell_corner(c, k));
-        out->x[k] = low_x[lows] = v.x;
-        out->y[k] = low_y[lows] = v.y;
-        out->z[k] = low_z[lows] = v.z;
-        lows += c->extent[k] <= 0.0;
+    out->corner_groups = c->corner_groups;
+    for (int32_t k = 0; k < 4 * c->corner_groups; k++) {
+        stn_vec3 v = corner[k] = low[lows] = stn_pose_apply(&w->mn, cell_corner(c, k));
+        out->corners[k / 4].x[k % 4] = v.x;
+        out->corners[k / 4].y[k % 4] = v.y;
+        out->corners[k / 4].z[k % 4] = v.z;
+        lows += (c->low >> k & 1U) != 0;
     }
-    out->box = box_around(out->x, out->y, out->z, 4);
+    out->box = box_around(corner, c->corner_count);
     double share = (level - w->n->solid->tree.lowest) * c->rise;
     if (lows > 0 && share < 1.0) {
-        stn_aabb low = box_around(low_x, low_y, low_z, lows);
-        out->box.lower = blend(low.lower, out->box.lower, share);
-        out->box.upper = blend(low.upper, out->box.upper, share);
+        stn_aabb below = box_around(low, lows);
+        out->box.lower = blend(below.lower, out->box.lower, share);
+        out->box.upper = blend(below.upper, out->box.upper, share);
     }
 }
 
 /// What is needed to cut it.
 static void see_field(const meeting *w, const cell *c, cell_seen *out) {
-    for (int32_t k = 0; k < 4; k++) {
-        stn_vec3 a = stn_mat3_apply(&w->mn.rotation, stn_vec3_make(c->face.x[k], c->face.y[k], c->face.z[k]));
-        out->face.x[k] = a.x;
-        out->face.y[k] = a.y;
-        out->face.z[k] = a.z;
-        out->face.at[k] = c->face.at[k] - stn_vec3_dot(a, w->mn.position);
+    out->face_groups = c->face_groups;
+    for (int32_t k = 0; k < 4 * c->face_groups; k++) {
+        const four_planes *own = &c->faces[k / 4];
+        four_planes *seen = &out->faces[k / 4];
+        stn_vec3 a = stn_mat3_apply(&w->mn.rotation, stn_vec3_make(own->x[k % 4], own->y[k % 4], own->z[k % 4]));
+        seen->x[k % 4] = a.x;
+        seen->y[k % 4] = a.y;
+        seen->z[k % 4] = a.z;
+        seen->at[k % 4] = own->at[k % 4] - stn_vec3_dot(a, w->mn.position);
     }
     pressure own = cell_pressure(c, w->n->modulus);
     out->p = pressure_seen(&own, &w->mn);
     out->steep = w->n->modulus * c->steep;
     out->size = c->size;
-}
-
-static inline void heights_of(const double *x, const double *y, const double *z, stn_vec3 n, double offset,
-                              double height[4]) {
-    for (int32_t k = 0; k < 4; k++) {
-        height[k] = n.x * x[k] + n.y * y[k] + n.z * z[k] + offset;
-    }
+    out->flat = c->flat;
 }
 
 /// False: the search must end.
@@ -96,13 +96,13 @@ static bool meet_cells(const meeting *w, int32_t i, int32_t j, const cell_seen *
     pressure pm = cell_pressure(m, w->m->modulus);
     stn_vec3 excess = stn_vec3_sub(pm.gradient, n->p.gradient);
     double offset = pm.offset - n->p.offset, steep_m = w->m->modulus * m->steep;
-    double height[4], tolerance = CUT_LEVEL * (steep_m + n->steep);
-    heights_of(n->x, n->y, n->z, excess, offset, height);
-    if (!passes_between(height, tolerance * n->size)) {
+    double height[CELL_CORNERS], tolerance = CUT_LEVEL * (steep_m + n->steep);
+    heights_of(n->corners, n->corner_groups, excess, offset, height);
+    if (!passes_between(height, n->corner_groups, tolerance * n->size)) {
         return true;
     }
-    heights_of(m->x, m->y, m->z, excess, offset, height);
-    if (!passes_between(height, tolerance * m->size)) {
+    heights_of(m->corners, m->corner_groups, excess, offset, height);
+    if (!passes_between(height, m->corner_groups, tolerance * m->size)) {
         return true;
     }
     face *f = face_next(w->sink);
@@ -110,7 +110,7 @@ static bool meet_cells(const meeting *w, int32_t i, int32_t j, const cell_seen *
         return false;
     }
     cell_slice(m, height, tolerance * m->size, &f->cut);
-    polygon_clip_four(&f->cut, &n->face, CUT_LEVEL * n->size);
+    polygon_clip_faces(&f->cut, n->faces, n->face_groups, CUT_LEVEL * n->size);
     if (f->cut.count < 3) {
         return true;
     }
@@ -118,7 +118,7 @@ static bool meet_cells(const meeting *w, int32_t i, int32_t j, const cell_seen *
     if (b.weight == 0.0) {
         return true;
     }
-    face_set(f, &b, &pm, i, j);
+    face_set(f, &b, &pm, m->flat && n->flat, i, j);
     return face_keep(w->sink, fmin(m->size, n->size));
 }
 
@@ -146,7 +146,7 @@ static void meet_all_cells(const meeting *w, double level_m, double level_n) {
 
 /// A triangle of N in M's frame.
 typedef struct facet_seen {
-    double x[3], y[3], z[3];
+    stn_vec3 corner[3];
     stn_vec3 normal;
     double offset; // height above it = normal . x + offset
     double size;
@@ -154,9 +154,9 @@ typedef struct facet_seen {
 
 static bool meet_facet(const meeting *w, int32_t i, int32_t j, const facet_seen *n) {
     const cell *m = &w->m->solid->cells[i];
-    double height[4];
-    heights_of(m->x, m->y, m->z, n->normal, n->offset, height);
-    if (!passes_between(height, CUT_LEVEL * m->size)) {
+    double height[CELL_CORNERS];
+    heights_of(m->corners, m->corner_groups, n->normal, n->offset, height);
+    if (!passes_between(height, m->corner_groups, CUT_LEVEL * m->size)) {
         return true;
     }
     face *f = face_next(w->sink);
@@ -165,9 +165,9 @@ static bool meet_facet(const meeting *w, int32_t i, int32_t j, const facet_seen 
     }
     f->cut.count = 3;
     for (int32_t k = 0; k < 3; k++) {
-        f->cut.corner[k] = stn_vec3_make(n->x[k], n->y[k], n->z[k]);
+        f->cut.corner[k] = n->corner[k];
     }
-    polygon_clip_four(&f->cut, &m->face, CUT_LEVEL * m->size);
+    polygon_clip_faces(&f->cut, m->faces, m->face_groups, CUT_LEVEL * m->size);
     if (f->cut.count < 3) {
         return true;
     }
@@ -176,7 +176,7 @@ static bool meet_facet(const meeting *w, int32_t i, int32_t j, const facet_seen 
     if (b.weight == 0.0) {
         return true;
     }
-    face_set(f, &b, &p, i, j);
+    face_set(f, &b, &p, m->flat && w->n->solid->flat, i, j);
     return face_keep(w->sink, fmin(m->size, n->size));
 }
 
@@ -187,13 +187,10 @@ static void meet_all_facets(const meeting *w, double level_m, double level_n) {
         const facet *own = &n->facets[w->near_n[j]];
         facet_seen seen = {.normal = stn_mat3_apply(&w->mn.rotation, own->normal), .size = own->size};
         for (int32_t k = 0; k < 3; k++) {
-            stn_vec3 v = stn_pose_apply(&w->mn, own->corner[k]);
-            seen.x[k] = v.x;
-            seen.y[k] = v.y;
-            seen.z[k] = v.z;
+            seen.corner[k] = stn_pose_apply(&w->mn, own->corner[k]);
         }
-        stn_aabb box = box_around(seen.x, seen.y, seen.z, 3);
-        seen.offset = -stn_vec3_dot(seen.normal, stn_vec3_make(seen.x[0], seen.y[0], seen.z[0]));
+        stn_aabb box = box_around(seen.corner, 3);
+        seen.offset = -stn_vec3_dot(seen.normal, seen.corner[0]);
         int32_t near_m = tree_near_facet(&m->tree, level_m, &box, seen.normal, seen.offset, w->near_m);
         w->sink->near += near_m;
         for (int32_t i = 0; i < near_m; i++) {
@@ -213,8 +210,9 @@ static bool holds_point(const solid *s, stn_vec3 p, int32_t *near) {
     for (int32_t i = 0; i < count && !inside; i++) {
         const cell *c = &s->cells[near[i]];
         inside = true;
-        for (int32_t k = 0; k < 4; k++) {
-            double height = c->face.x[k] * p.x + c->face.y[k] * p.y + c->face.z[k] * p.z + c->face.at[k];
+        for (int32_t k = 0; k < 4 * c->face_groups; k++) {
+            const four_planes *f = &c->faces[k / 4];
+            double height = f->x[k % 4] * p.x + f->y[k % 4] * p.y + f->z[k % 4] * p.z + f->at[k % 4];
             inside = inside && height >= -CUT_LEVEL * c->size;
         }
     }

@@ -36,14 +36,12 @@ static void visit_near(const meeting *w, double above, double below, bool (*visi
     }
 }
 
-/// Cuts a tetrahedron by the plane of a balance, less what is above the layer.
+/// Cuts a cell by the plane of a balance, less what is above the layer.
 static bool slice(const meeting *w, int32_t i, const balance *b, const pressure *p, double above) {
     const cell *c = &w->body->solid->cells[i];
-    double height[4];
-    for (int32_t k = 0; k < 4; k++) {
-        height[k] = stn_vec3_dot(b->normal, cell_corner(c, k)) + b->offset;
-    }
-    if (b->weight == 0.0 || !passes_between(height, CUT_LEVEL * c->size)) {
+    double height[CELL_CORNERS];
+    heights_of(c->corners, c->corner_groups, b->normal, b->offset, height);
+    if (b->weight == 0.0 || !passes_between(height, c->corner_groups, CUT_LEVEL * c->size)) {
         return true;
     }
     face *f = face_next(w->sink);
@@ -54,7 +52,7 @@ static bool slice(const meeting *w, int32_t i, const balance *b, const pressure 
     if (isfinite(above)) {
         polygon_clip_plane(&f->cut, stn_vec3_neg(w->up), above - w->offset, CUT_LEVEL * c->size);
     }
-    face_set(f, b, p, i, 0);
+    face_set(f, b, p, c->flat, i, 0);
     return face_keep(w->sink, c->size);
 }
 
@@ -99,7 +97,7 @@ static bool clip_by_layer(const meeting *w, int32_t i) {
         f->cut.corner[k] = n->corner[k];
     }
     polygon_clip_plane(&f->cut, stn_vec3_neg(w->up), w->margin - w->offset, CUT_LEVEL * n->size);
-    face_set(f, &b, &w->layer, 0, i);
+    face_set(f, &b, &w->layer, w->body->solid->flat, 0, i);
     return face_keep(w->sink, n->size);
 }
 

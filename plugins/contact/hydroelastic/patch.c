@@ -168,5 +168,8 @@ stn_status patch_add(const stn_model *model, const model_solids *solids, const s
         return stn_fail(err, STN_ERR_MEMORY, "out of memory for the faces of a patch");
     }
     double margin = fmax(pair->margin, 0.0) + a.solid->fineness.margin + b.solid->fineness.margin;
-    return face_add_all(sink, model, pair, m_is_a, &ahead, margin, set, err);
+    const field_fineness *fa = &a.solid->fineness, *fb = &b.solid->fineness;
+    face_division division = {fa->error, fmin(isnan(fa->resolution) ? (double)INFINITY : fa->resolution,
+                                              isnan(fb->resolution) ? (double)INFINITY : fb->resolution)};
+    return face_add_all(sink, model, pair, m_is_a, &ahead, &division, margin, set, err);
 }

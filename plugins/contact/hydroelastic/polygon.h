@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convex polygons in a plane: cut out of tetrahedra, clipped by planes (Sutherland and Hodgman).
+// Convex polygons in a plane: cut out of cells, clipped by planes (Sutherland and Hodgman).
 //
 // A corner on an edge is always reckoned from the side that is cut off to the side that stays, so that neighbours which
 // share the edge find the same point.
@@ -8,9 +8,9 @@
 
 #include <stiction/math.h>
 
-/// A slice of a tetrahedron has 4 corners, each of at most 5 planes adds one; where rounding makes a sliver cross a
+/// A slice of a cell has at most 8 corners, each of at most 10 planes adds one; where rounding makes a sliver cross a
 /// plane more than twice, what would be too many is left out.
-enum { POLYGON_CORNERS = 10 };
+enum { POLYGON_CORNERS = 18 };
 typedef struct polygon {
     int32_t count;
     stn_vec3 corner[POLYGON_CORNERS];

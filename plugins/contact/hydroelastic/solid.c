@@ -22,55 +22,6 @@ static stn_aabb box_of(const stn_vec3 *corner, int32_t count) {
     return box;
 }
 
-/// The part of a tetrahedron up to a level (tree.h): with the share w of the corners above 0, whose smallest extent is
-/// e, and the rest no lower than the field's lowest l, a point is no higher than the level only if l + w (e - l) is
-/// not.
-static tree_box box_of_levels(const stn_vec3 corner[4], const double extent[4], double lowest) {
-    stn_vec3 low[4];
-    int32_t lows = 0;
-    double least = extent[0], above = (double)INFINITY;
-    for (int32_t k = 0; k < 4; k++) {
-        least = fmin(least, extent[k]);
-        if (extent[k] <= 0.0) {
-            low[lows++] = corner[k];
-        } else {
-            above = fmin(above, extent[k]);
-        }
-    }
-    tree_box box = {.full = box_of(corner, 4), .lowest = least};
-    box.low = lows > 0 ? box_of(low, lows) : box.full;
-    box.rise = lows > 0 ? 1.0 / (above - lowest) : 0.0;
-    return box;
-}
-
-static void fill_cell(const field *f, int32_t t, double lowest, cell *out, tree_box *box) {
-    stn_vec3 corner[4];
-    for (int32_t k = 0; k < 4; k++) {
-        corner[k] = surface_point(f->vertices, f->tetrahedra[4 * t + k]);
-        out->extent[k] = f->extents[f->tetrahedra[4 * t + k]];
-        out->x[k] = corner[k].x;
-        out->y[k] = corner[k].y;
-        out->z[k] = corner[k].z;
-    }
-    for (int32_t k = 0; k < 4; k++) {
-        stn_vec3 a = corner[(k + 1) % 4], b = corner[(k + 2) % 4], c = corner[(k + 3) % 4];
-        stn_vec3 n = stn_vec3_cross(stn_vec3_sub(b, a), stn_vec3_sub(c, a));
-        n = stn_vec3_normalize_or(n, stn_vec3_zero());
-        double inside = stn_vec3_dot(n, stn_vec3_sub(corner[k], a));
-        n = inside < 0.0 ? stn_vec3_neg(n) : n;
-        out->face.x[k] = n.x;
-        out->face.y[k] = n.y;
-        out->face.z[k] = n.z;
-        out->face.at[k] = -stn_vec3_dot(n, a);
-    }
-    out->gradient = f->gradients[t];
-    out->steep = stn_vec3_norm(out->gradient);
-    out->offset = f->offsets[t];
-    out->size = longest_edge(corner, 4);
-    *box = box_of_levels(corner, out->extent, lowest);
-    out->rise = box->rise;
-}
-
 static int32_t root_of(int32_t *parent, int32_t v) {
     while (parent[v] != v) {
         parent[v] = parent[parent[v]];
@@ -117,34 +68,39 @@ static stn_status find_parts(stn_context *context, int32_t vertex_count, const d
 
 stn_status solid_of_field(stn_context *context, const field *f, solid *out, stn_error *err) {
     out->kind = SOLID_FIELD;
-    out->count = f->tetrahedron_count;
     out->depth = f->depth;
     out->bounds = f->bounds;
-    out->cells = stn_allocate(context, (size_t)out->count, sizeof *out->cells);
-    tree_box *boxes = stn_allocate(context, (size_t)out->count, sizeof *boxes);
+    tree_box *boxes = stn_allocate(context, (size_t)f->tetrahedron_count, sizeof *boxes);
     stn_status status = STN_OK;
-    if (out->cells == NULL || boxes == NULL) {
-        status = stn_fail(err, STN_ERR_MEMORY, "out of memory for %d tetrahedra", (int)out->count);
+    if (boxes == NULL) {
+        status = stn_fail(err, STN_ERR_MEMORY, "out of memory for %d tetrahedra", (int)f->tetrahedron_count);
     }
+    bool join = out->volume < 0; // tetrahedra of a file stay what they are
+    status = status == STN_OK ? cells_of_field(context, f, join, &out->of_field, boxes, err) : status;
+    out->cells = out->of_field.cells;
+    out->count = out->of_field.count;
     double lowest = 0.0;
     for (int32_t v = 0; v < f->vertex_count; v++) {
         lowest = fmin(lowest, f->extents[v]);
     }
-    for (int32_t t = 0; t < out->count && status == STN_OK; t++) {
-        fill_cell(f, t, lowest, &out->cells[t], &boxes[t]);
-    }
     status = status == STN_OK ? tree_create(context, boxes, out->count, lowest, &out->tree, err) : status;
     if (status == STN_OK) {
-        status = find_parts(context, f->vertex_count, f->vertices, f->tetrahedra, 4, out->count, out, err);
+        status = find_parts(context, f->vertex_count, f->vertices, f->tetrahedra, 4, f->tetrahedron_count, out, err);
     }
     stn_release(context, boxes);
     return status;
+}
+
+/// Are its triangles sides of the shape itself, not of something round?
+static bool is_flat(const stn_shape *shape) {
+    return shape->type == STN_SHAPE_BOX || shape->type == STN_SHAPE_CONVEX || shape->type == STN_SHAPE_MESH;
 }
 
 stn_status solid_of_surface(stn_context *context, const rigid_surface *s, solid *out, stn_error *err) {
     out->kind = SOLID_SURFACE;
     out->count = s->triangle_count;
     out->bounds = s->bounds;
+    out->flat = is_flat(&out->shape);
     out->facets = stn_allocate(context, (size_t)out->count, sizeof *out->facets);
     tree_box *boxes = stn_allocate(context, (size_t)out->count, sizeof *boxes);
     stn_status status = STN_OK;
@@ -170,7 +126,7 @@ stn_status solid_of_surface(stn_context *context, const rigid_surface *s, solid 
 
 void solid_clear(stn_context *context, solid *s) {
     tree_clear(context, &s->tree);
-    stn_release(context, s->cells);
+    cells_clear(context, &s->of_field);
     stn_release(context, s->facets);
     *s = (solid){0};
 }

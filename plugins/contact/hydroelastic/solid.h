@@ -4,25 +4,7 @@
 #ifndef HYDROELASTIC_SOLID_H
 #define HYDROELASTIC_SOLID_H
 
-#include "field.h"
-#include "tree.h"
-
-/// Four planes a . x + at = 0, unit a.
-typedef struct four_planes {
-    double x[4], y[4], z[4], at[4];
-} four_planes;
-
-/// A tetrahedron of a field.
-typedef struct cell {
-    double x[4], y[4], z[4]; // corners [m]
-    four_planes face;        // each opposite to a corner, positive inside
-    double extent[4];        // at the corners
-    stn_vec3 gradient;       // of the extent [1/m]
-    double steep;            // its length
-    double offset;           // extent = offset + gradient . x
-    double size;             // longest edge [m]
-    double rise;             // as in tree_box
-} cell;
+#include "cell.h"
 
 /// A triangle of a rigid surface.
 typedef struct facet {
@@ -39,9 +21,11 @@ typedef struct solid {
     stn_shape shape;         // that it was made of
     int32_t volume;          // model mesh with its tetrahedra, -1: none
     field_fineness fineness; // as it was asked for
-    cell *cells;             // of a field
+    cell_array of_field;     // its cells
+    const cell *cells;       // the same
     facet *facets;           // of a surface
     int32_t count;           // of either
+    bool flat;               // of a surface: its triangles are flat sides, or parts of them
     element_tree tree;       // over them; not of a half space
     double depth;            // H [m]: of a field, of a half space its layer
     stn_aabb bounds;

@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: Apache-2.0
+// See cell.h.
+#include "cell.h"
+
+#include <string.h>
+
+#include "surface_build.h"
+
+/// Points this close to a plane lie on it, relative to the longest edge, and gradients this close are equal.
+static const double same_place = 1e-9;
+
+/// Of a tetrahedron with positive volume; face k is opposite to corner k.
+static const cell_edge tetrahedron_edges[6] = {{{0, 1}, {2, 3}}, {{0, 2}, {3, 1}}, {{0, 3}, {1, 2}},
+                                               {{1, 2}, {0, 3}}, {{1, 3}, {2, 0}}, {{2, 3}, {0, 1}}};
+
+/// A cell while it is made.
+typedef struct draft {
+    int32_t corner_count, face_count, edge_count;
+    stn_vec3 corner[CELL_CORNERS], normal[CELL_FACES]; // normals inwards
+    double extent[CELL_CORNERS], at[CELL_FACES];
+    uint32_t on[CELL_CORNERS]; // bits of the faces that a corner lies on
+    cell_edge edge[CELL_EDGES];
+    double size;
+} draft;
+
+/// The tetrahedra of a cell.
+typedef struct members {
+    const field *field;
+    const int32_t *owner; // of every tetrahedron of the field: the first one of its cell
+    const int32_t *list;
+    int32_t count;
+} members;
+
+// ----------------------------------------------------------------------------------------------------------- drafts
+
+static double height_over(const draft *d, int32_t face, stn_vec3 x) {
+    return stn_vec3_dot(d->normal[face], x) + d->at[face];
+}
+
+/// A face through three points with `inside` on its positive side.
+static void set_face(draft *d, int32_t face, stn_vec3 a, stn_vec3 b, stn_vec3 c, stn_vec3 inside) {
+    stn_vec3 n = stn_vec3_cross(stn_vec3_sub(b, a), stn_vec3_sub(c, a));
+    n = stn_vec3_normalize_or(n, stn_vec3_zero());
+    n = stn_vec3_dot(n, stn_vec3_sub(inside, a)) < 0.0 ? stn_vec3_neg(n) : n;
+    d->normal[face] = n;
+    d->at[face] = -stn_vec3_dot(n, a);
+}
+
+static void find_size(draft *d) {
+    d->size = 0.0;
+    for (int32_t i = 1; i < d->corner_count; i++) {
+        for (int32_t j = 0; j < i; j++) {
+            d->size = fmax(d->size, stn_vec3_norm(stn_vec3_sub(d->corner[i], d->corner[j])));
+        }
+    }
+}
+
+/// An edge where two corners share two faces. False: this is no polytope.
+static bool find_edges(draft *d) {
+    d->edge_count = 0;
+    for (int32_t i = 0; i < d->corner_count; i++) {
+        for (int32_t j = i + 1; j < d->corner_count; j++) {
+            int32_t face[CELL_FACES], shared = 0;
+            for (int32_t k = 0; k < d->face_count; k++) {
+                if ((d->on[i] & d->on[j]) >> k & 1U) {
+                    face[shared++] = k;
+                }
+            }
+            if (shared > 2 || (shared == 2 && d->edge_count == CELL_EDGES)) {
+                return false;
+            }
+            if (shared == 2) { // a face goes on from its edge to where it is above the other one
+                stn_vec3 along = stn_vec3_sub(d->corner[j], d->corner[i]);
+                stn_vec3 left_of = stn_vec3_cross(along, d->normal[face[0]]);
+                int32_t left = stn_vec3_dot(left_of, d->normal[face[1]]) > 0.0 ? 0 : 1;
+                d->edge[d->edge_count++] =
+                    (cell_edge){{(uint8_t)i, (uint8_t)j}, {(uint8_t)face[left], (uint8_t)face[1 - left]}};
+            }
+        }
+    }
+    return d->corner_count - d->edge_count + d->face_count == 2; // Euler
+}
+
+static void draft_tetrahedron(const field *f, int32_t t, draft *d) {
+    *d = (draft){.corner_count = 4, .face_count = 4};
+    for (int32_t k = 0; k < 4; k++) {
+        d->corner[k] = surface_point(f->vertices, f->tetrahedra[4 * t + k]);
+        d->extent[k] = f->extents[f->tetrahedra[4 * t + k]];
+        d->on[k] = 0xfU & ~(1U << k);
+    }
+    for (int32_t k = 0; k < 4; k++) {
+        set_face(d, k, d->corner[(k + 1) % 4], d->corner[(k + 2) % 4], d->corner[(k + 3) % 4], d->corner[k]);
+    }
+    find_size(d);
+}
+
+/// The planes around the members, each once. False: too many.
+static bool find_faces(const members *m, draft *d) {
+    const field *f = m->field;
+    for (int32_t i = 0; i < 4 * m->count; i++) {
+        int32_t t = m->list[i / 4], k = i % 4, there = f->neighbours[4 * t + k];
+        if (there >= 0 && m->owner[there] == m->owner[t]) {
+            continue;
+        }
+        stn_vec3 p[4];
+        for (int32_t c = 0; c < 4; c++) {
+            p[c] = surface_point(f->vertices, f->tetrahedra[4 * t + (k + c) % 4]);
+        }
+        bool known = false;
+        for (int32_t face = 0; face < d->face_count && !known; face++) {
+            known = true;
+            for (int32_t c = 1; c < 4; c++) {
+                known = known && fabs(height_over(d, face, p[c])) <= same_place * d->size;
+            }
+        }
+        if (!known && d->face_count == CELL_FACES) {
+            return false;
+        }
+        if (!known) {
+            set_face(d, d->face_count++, p[1], p[2], p[3], p[0]);
+        }
+    }
+    return true;
+}
+
+/// Where three planes or more meet. False: the members are not convex, or there are too many.
+static bool find_corners(const members *m, draft *d) {
+    int32_t vertex[CELL_CORNERS];
+    for (int32_t i = 0; i < 4 * m->count; i++) {
+        int32_t v = m->field->tetrahedra[4 * m->list[i / 4] + i % 4], known = 0, faces = 0;
+        stn_vec3 x = surface_point(m->field->vertices, v);
+        uint32_t on = 0;
+        for (int32_t k = 0; k < d->face_count; k++) {
+            double height = height_over(d, k, x);
+            if (height < -same_place * d->size) {
+                return false;
+            }
+            on |= height <= same_place * d->size ? 1U << k : 0U;
+            faces += height <= same_place * d->size;
+        }
+        while (known < d->corner_count && vertex[known] != v) {
+            known++;
+        }
+        if (faces < 3 || known < d->corner_count) {
+            continue;
+        }
+        if (known == CELL_CORNERS) {
+            return false;
+        }
+        vertex[known] = v;
+        d->corner[known] = x;
+        d->extent[known] = m->field->extents[v];
+        d->on[known] = on;
+        d->corner_count++;
+    }
+    return true;
+}
+
+/// Each plane again through those of its corners that span most, so that it is as exact as can be.
+static void level_faces(draft *d) {
+    stn_vec3 middle = stn_vec3_zero();
+    for (int32_t i = 0; i < d->corner_count; i++) {
+        middle = stn_vec3_mul_add(middle, 1.0 / d->corner_count, d->corner[i]);
+    }
+    for (int32_t face = 0; face < d->face_count; face++) {
+        double widest = 0.0;
+        int32_t own[CELL_CORNERS], count = 0, b = 0, c = 0;
+        for (int32_t i = 0; i < d->corner_count; i++) {
+            if (d->on[i] >> face & 1U) {
+                own[count++] = i;
+            }
+        }
+        for (int32_t i = 1; i < count; i++) {
+            for (int32_t j = 1; j < i; j++) {
+                stn_vec3 u = stn_vec3_sub(d->corner[own[i]], d->corner[own[0]]);
+                double area = stn_vec3_norm(stn_vec3_cross(u, stn_vec3_sub(d->corner[own[j]], d->corner[own[0]])));
+                b = area > widest ? own[i] : b;
+                c = area > widest ? own[j] : c;
+                widest = fmax(widest, area);
+            }
+        }
+        if (widest > 0.0) {
+            set_face(d, face, d->corner[own[0]], d->corner[b], d->corner[c], middle);
+        }
+    }
+}
+
+static double reach_of(const members *m) {
+    stn_aabb box = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    for (int32_t i = 0; i < 4 * m->count; i++) {
+        surface_grow(&box, surface_point(m->field->vertices, m->field->tetrahedra[4 * m->list[i / 4] + i % 4]));
+    }
+    return stn_vec3_norm(stn_vec3_sub(box.upper, box.lower));
+}
+
+/// The members as one polytope; false: they are none, or none that a cell has room for.
+static bool draft_joined(const members *m, draft *d) {
+    *d = (draft){.size = reach_of(m)};
+    if (!find_faces(m, d) || !find_corners(m, d) || !find_edges(d)) {
+        return false;
+    }
+    level_faces(d);
+    find_size(d);
+    return true;
+}
+
+// ------------------------------------------------------------------------------------------------------------ cells
+
+static stn_aabb box_of(const stn_vec3 *corner, int32_t count) {
+    stn_aabb box = {corner[0], corner[0]};
+    for (int32_t i = 1; i < count; i++) {
+        surface_grow(&box, corner[i]);
+    }
+    return box;
+}
+
+/// The part of a cell up to a level (tree.h): a point is a mean of its corners; with the share w of those above 0,
+/// whose smallest extent is e, and the rest no lower than the field's lowest l, it is no higher than the level only if
+/// l + w (e - l) is not.
+static tree_box box_of_levels(const draft *d, double lowest) {
+    stn_vec3 low[CELL_CORNERS];
+    int32_t lows = 0;
+    double least = d->extent[0], above = (double)INFINITY;
+    for (int32_t k = 0; k < d->corner_count; k++) {
+        least = fmin(least, d->extent[k]);
+        if (d->extent[k] <= 0.0) {
+            low[lows++] = d->corner[k];
+        } else {
+            above = fmin(above, d->extent[k]);
+        }
+    }
+    tree_box box = {.full = box_of(d->corner, d->corner_count), .lowest = least};
+    box.low = lows > 0 ? box_of(low, lows) : box.full;
+    box.rise = lows > 0 ? 1.0 / (above - lowest) : 0.0;
+    return box;
+}
+
+/// How much of the arrays of corners, faces and edges is in use.
+typedef struct used {
+    int32_t corners, faces, edges;
+} used;
+
+static void write_shape(const draft *d, cell_array *a, used *at, cell *c) {
+    four_points *corners = a->corners + at->corners;
+    four_planes *faces = a->faces + at->faces;
+    c->corners = corners;
+    c->faces = faces;
+    c->corner_count = d->corner_count;
+    c->corner_groups = (d->corner_count + 3) / 4;
+    c->face_groups = (d->face_count + 3) / 4;
+    for (int32_t k = 0; k < 4 * c->corner_groups; k++) {
+        stn_vec3 x = d->corner[k < d->corner_count ? k : d->corner_count - 1];
+        corners[k / 4].x[k % 4] = x.x;
+        corners[k / 4].y[k % 4] = x.y;
+        corners[k / 4].z[k % 4] = x.z;
+    }
+    for (int32_t k = 0; k < 4 * c->face_groups; k++) {
+        bool any = k < d->face_count;
+        faces[k / 4].x[k % 4] = any ? d->normal[k].x : 0.0;
+        faces[k / 4].y[k % 4] = any ? d->normal[k].y : 0.0;
+        faces[k / 4].z[k % 4] = any ? d->normal[k].z : 0.0;
+        faces[k / 4].at[k % 4] = any ? d->at[k] : 1.0;
+    }
+    for (int32_t k = 0; k < d->corner_count; k++) {
+        c->low |= d->extent[k] <= 0.0 ? 1U << k : 0U;
+    }
+    at->corners += c->corner_groups;
+    at->faces += c->face_groups;
+}
+
+/// The next cell; drafts of tetrahedra bring no edges of their own.
+static void append(const draft *d, const field *f, int32_t tetrahedron, double lowest, cell_array *a, used *at,
+                   tree_box *box) {
+    cell *c = &a->cells[a->count++];
+    write_shape(d, a, at, c);
+    c->edges = tetrahedron_edges;
+    c->edge_count = STN_COUNT(tetrahedron_edges);
+    if (d->edge_count > 0) {
+        c->edges = a->edges + at->edges;
+        c->edge_count = d->edge_count;
+        memcpy(a->edges + at->edges, d->edge, (size_t)d->edge_count * sizeof *d->edge);
+        at->edges += d->edge_count;
+    }
+    c->gradient = f->gradients[tetrahedron];
+    c->steep = stn_vec3_norm(c->gradient);
+    c->offset = f->offsets[tetrahedron];
+    c->size = d->size;
+    *box = box_of_levels(d, lowest);
+    c->rise = box->rise;
+}
+
+static int32_t root_of(int32_t *owner, int32_t t) {
+    while (owner[t] != t) {
+        owner[t] = owner[owner[t]];
+        t = owner[t];
+    }
+    return t;
+}
+
+static bool same_gradient(const field *f, int32_t t, int32_t u) {
+    stn_vec3 apart = stn_vec3_sub(f->gradients[t], f->gradients[u]);
+    return stn_vec3_norm(apart) <= same_place * stn_vec3_norm(f->gradients[t]);
+}
+
+/// The first tetrahedron of the cell that each one may belong to.
+static void find_owners(const field *f, bool join, int32_t *owner) {
+    for (int32_t t = 0; t < f->tetrahedron_count; t++) {
+        owner[t] = t;
+    }
+    for (int32_t i = 0; join && i < 4 * f->tetrahedron_count; i++) {
+        if (f->neighbours[i] >= 0 && same_gradient(f, i / 4, f->neighbours[i])) {
+            int32_t a = root_of(owner, i / 4), b = root_of(owner, f->neighbours[i]);
+            owner[a > b ? a : b] = a > b ? b : a;
+        }
+    }
+    for (int32_t t = 0; t < f->tetrahedron_count; t++) {
+        owner[t] = root_of(owner, t);
+    }
+}
+
+/// Sorts the tetrahedra by their owners; `start` (count + 1): where those of each begin.
+static void sort_by_owner(const int32_t *owner, int32_t count, int32_t *start, int32_t *sorted) {
+    memset(start, 0, ((size_t)count + 1) * sizeof *start);
+    for (int32_t t = 0; t < count; t++) {
+        start[owner[t] + 1]++;
+    }
+    for (int32_t t = 0; t < count; t++) {
+        start[t + 1] += start[t];
+    }
+    for (int32_t t = count - 1; t >= 0; t--) { // `start` moves to the ends, and back
+        sorted[--start[owner[t] + 1]] = t;
+    }
+    for (int32_t t = 0; t < count; t++) {
+        start[t] = start[t + 1];
+    }
+    start[count] = count;
+}
+
+/// That with the largest volume, whose gradient is most exact.
+static int32_t largest_of(const members *m) {
+    int32_t largest = m->list[0];
+    double most = 0.0;
+    for (int32_t i = 0; i < m->count; i++) {
+        const int32_t *v = m->field->tetrahedra + 4 * (size_t)m->list[i];
+        const double *x = m->field->vertices;
+        double volume = fabs(surface_det(surface_point(x, v[0]), surface_point(x, v[1]), surface_point(x, v[2]),
+                                         surface_point(x, v[3])));
+        largest = volume > most ? m->list[i] : largest;
+        most = fmax(most, volume);
+    }
+    return largest;
+}
+
+/// `owner`, `start` and `sorted`: scratch.
+static void make_cells(const field *f, bool join, int32_t *owner, int32_t *start, int32_t *sorted, cell_array *out,
+                       tree_box *boxes) {
+    double lowest = 0.0;
+    for (int32_t v = 0; v < f->vertex_count; v++) {
+        lowest = fmin(lowest, f->extents[v]);
+    }
+    find_owners(f, join, owner);
+    sort_by_owner(owner, f->tetrahedron_count, start, sorted);
+    used at = {0};
+    draft d;
+    for (int32_t t = 0; t < f->tetrahedron_count; t++) {
+        members m = {f, owner, sorted + start[t], start[t + 1] - start[t]};
+        if (m.count > 1 && draft_joined(&m, &d)) {
+            append(&d, f, largest_of(&m), lowest, out, &at, &boxes[out->count]);
+            out->cells[out->count - 1].flat = true;
+            continue;
+        }
+        for (int32_t i = 0; i < m.count; i++) {
+            draft_tetrahedron(f, m.list[i], &d);
+            append(&d, f, m.list[i], lowest, out, &at, &boxes[out->count]);
+        }
+    }
+}
+
+stn_status cells_of_field(stn_context *context, const field *f, bool join, cell_array *out, tree_box *boxes,
+                          stn_error *err) {
+    size_t count = (size_t)f->tetrahedron_count;
+    *out = (cell_array){0};
+    out->cells = stn_allocate(context, count, sizeof *out->cells);
+    out->corners = stn_allocate(context, count, sizeof *out->corners); // two groups of a cell are two tetrahedra or more
+    out->faces = stn_allocate(context, count, sizeof *out->faces);
+    out->edges = stn_allocate(context, 1 + (join ? CELL_EDGES * (count / 2) : 0), sizeof *out->edges);
+    int32_t *scratch = stn_allocate(context, 3 * count + 1, sizeof *scratch);
+    stn_status status = STN_OK;
+    if (out->cells == NULL || out->corners == NULL || out->faces == NULL || out->edges == NULL || scratch == NULL) {
+        status = stn_fail(err, STN_ERR_MEMORY, "out of memory for %d tetrahedra", (int)f->tetrahedron_count);
+    } else {
+        make_cells(f, join, scratch, scratch + count, scratch + 2 * count + 1, out, boxes);
+    }
+    stn_release(context, scratch);
+    return status;
+}
+
+void cells_clear(stn_context *context, cell_array *a) {
+    stn_release(context, a->cells);
+    stn_release(context, a->corners);
+    stn_release(context, a->faces);
+    stn_release(context, a->edges);
+    *a = (cell_array){0};
+}
