@@ -44,6 +44,7 @@ stn_status stn_context_create(const stn_context_options *options, stn_context **
     atomic_init(&context->allocations, 1);
     atomic_init(&context->said, 0);
     atomic_init(&context->mesh_cache, NULL);
+    shared_store_init(&context->shared);
     if (o.plugin_path != NULL) {
         context->plugin_path = stn_duplicate_text(context, o.plugin_path);
         if (context->plugin_path == NULL) {
@@ -59,6 +60,7 @@ void stn_context_destroy(stn_context *context) {
     if (context == NULL) {
         return;
     }
+    shared_store_clear(context, &context->shared); // by code of plugins, which the registry knows
     stn_context_part *meshes = atomic_load(&context->mesh_cache);
     if (meshes != NULL) {
         meshes->release(context, meshes);

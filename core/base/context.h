@@ -6,6 +6,8 @@
 
 #include <stiction/context.h>
 
+#include "base/shared.h"
+
 /// The head of what a room above keeps in the context, with how it is released, so that base need not know it.
 typedef struct stn_context_part {
     void (*release)(stn_context *context, struct stn_context_part *part);
@@ -29,6 +31,7 @@ struct stn_context {
     void *registry;
     void (*release_registry)(stn_context *context, void *registry);
     _Atomic(stn_context_part *) mesh_cache; // of core/mesh_files, made at the first mesh file; NULL before
+    shared_store shared;
 };
 
 #endif

@@ -42,7 +42,7 @@ static void make_patch(void *user) {
 }
 
 static posed posed_of(const bench *b, int32_t i) {
-    posed p = {&b->solids->solids[b->solids->of[i]], i == 0 ? &b->pair.pose_a : &b->pair.pose_b, b->solids->modulus[i]};
+    posed p = {prepared_solid(b->solids, i), i == 0 ? &b->pair.pose_a : &b->pair.pose_b, b->solids->modulus[i]};
     return p;
 }
 

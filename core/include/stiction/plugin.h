@@ -14,6 +14,7 @@
 #include <stiction/loader.h>
 #include <stiction/params.h>
 #include <stiction/recorder.h>
+#include <stiction/shared.h>
 #include <stiction/solver.h>
 
 #ifdef __cplusplus

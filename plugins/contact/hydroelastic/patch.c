@@ -29,7 +29,7 @@ static void numbers_of(const posed *p, double numbers[ORDER_NUMBERS]) {
     numbers[n++] = s->bounds.upper.x;
     numbers[n++] = s->bounds.upper.y;
     numbers[n++] = s->bounds.upper.z;
-    numbers[n++] = s->volume;
+    numbers[n++] = (double)s->mesh;
     numbers[n++] = x->position.x;
     numbers[n++] = x->position.y;
     numbers[n++] = x->position.z;
@@ -81,9 +81,7 @@ static bool is_m(const posed *a, const posed *b) {
 }
 
 static posed posed_of(const model_solids *p, int32_t geometry, const stn_pose *pose) {
-    posed s = {NULL, pose, p->modulus[geometry]};
-    s.solid = p->of[geometry] >= 0 ? &p->solids[p->of[geometry]] : NULL;
-    return s;
+    return (posed){prepared_solid(p, geometry), pose, p->modulus[geometry]};
 }
 
 static void meet(face_sink *sink, const posed *m, const posed *n) {

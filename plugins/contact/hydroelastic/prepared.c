@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See prepared.h.
+// See prepared.h. Solids are shared things of the context (stiction/shared.h): equal shapes have one, whatever models and
+// worlds they are in.
 #include "prepared.h"
 
 #include <string.h>
@@ -17,35 +18,153 @@ solid_kind solid_kind_of(const stn_geometry *geometry) {
     return SOLID_SURFACE;
 }
 
-/// What `solid` would be made of for this geometry, without its elements.
-static solid plan_of(const stn_geometry *g, const solid_limits *limits) {
+// ----------------------------------------------------------------------------------------------------- what is wanted
+
+/// All that decides what a solid becomes: the key of the shared thing, zeroed before it is filled in.
+typedef struct solid_key {
+    int32_t kind, type, max_elements;
+    int32_t compliant, tetrahedra; // flags
+    double sizes[5];
+    double resolution, error, margin, depth;
+    uint64_t mesh;
+} solid_key;
+
+/// A solid to be made for a geometry; `plan` has no elements yet.
+typedef struct request {
+    const stn_model *model;
+    const stn_geometry *geometry;
+    const stn_mesh *mesh; // that it is made of: tetrahedra, a hull or a surface; NULL: none
+    int32_t max_elements;
+    solid plan;
+} request;
+
+static bool has_tetrahedra(const request *r) {
+    return r->plan.kind == SOLID_FIELD && r->geometry->field.volume_mesh >= 0;
+}
+
+static request request_of(const stn_model *model, const stn_geometry *g, const solid_limits *limits) {
     const stn_field_spec *spec = &g->field;
-    solid s = {.kind = solid_kind_of(g), .shape = g->shape, .volume = spec->volume_mesh};
-    s.fineness.resolution = spec->resolution;
-    s.fineness.error = limits->error;
-    s.fineness.margin = isnan(spec->margin) ? limits->margin : spec->margin;
-    if (!stn_geometry_is_compliant(g)) { // the margin is one of the field
-        s.fineness.margin = 0.0;
-        s.volume = -1;
+    bool compliant = stn_geometry_is_compliant(g);
+    request r = {model, g, g->shape.mesh, limits->max_tetrahedra, {.kind = solid_kind_of(g), .shape = g->shape}};
+    r.mesh = has_tetrahedra(&r) ? model->meshes[spec->volume_mesh].data : r.mesh;
+    r.plan.shape.mesh = NULL; // the solid may outlive it
+    r.plan.fineness.resolution = spec->resolution;
+    r.plan.fineness.error = limits->error;
+    if (compliant) { // the margin is one of the field
+        r.plan.fineness.margin = isnan(spec->margin) ? limits->margin : spec->margin;
     }
-    if (s.kind == SOLID_HALF_SPACE) {
-        s.depth = stn_geometry_is_compliant(g) ? spec->thickness : (double)INFINITY;
+    if (r.plan.kind == SOLID_HALF_SPACE) {
+        r.plan.depth = compliant ? spec->thickness : (double)INFINITY;
     }
-    return s;
+    return r;
 }
 
-static bool same_number(double a, double b) {
-    return a == b || (isnan(a) && isnan(b));
+static uint64_t hash_array(uint64_t h, const void *array, int32_t count, size_t size) {
+    h = stn_hash(h, &count, sizeof count);
+    return stn_hash(h, array, (size_t)count * size);
 }
 
-static bool same_plan(const solid *a, const solid *b) {
-    const stn_shape *s = &a->shape, *t = &b->shape;
-    bool same_shape = s->type == t->type && s->radius == t->radius && s->half_length == t->half_length &&
-                      s->half_extents.x == t->half_extents.x && s->half_extents.y == t->half_extents.y &&
-                      s->half_extents.z == t->half_extents.z && s->mesh == t->mesh;
-    return same_shape && a->kind == b->kind && a->volume == b->volume &&
-           same_number(a->fineness.resolution, b->fineness.resolution) && a->fineness.margin == b->fineness.margin &&
-           (a->kind != SOLID_HALF_SPACE || same_number(a->depth, b->depth));
+/// Of all that fields and surfaces are made of; never 0.
+static uint64_t hash_mesh(const stn_mesh *mesh) {
+    uint64_t h = hash_array(0, mesh->vertices, 3 * mesh->vertex_count, sizeof *mesh->vertices);
+    h = hash_array(h, mesh->triangles, 3 * mesh->triangle_count, sizeof *mesh->triangles);
+    h = hash_array(h, mesh->tetrahedra, 4 * mesh->tetrahedron_count, sizeof *mesh->tetrahedra);
+    h = hash_array(h, mesh->extents, mesh->extents != NULL ? mesh->vertex_count : 0, sizeof *mesh->extents);
+    const stn_polytope *p = mesh->polytope;
+    if (p != NULL) {
+        h = hash_array(h, p->face_start, p->face_count + 1, sizeof *p->face_start);
+        h = hash_array(h, p->face_vertices, p->face_start[p->face_count], sizeof *p->face_vertices);
+        h = hash_array(h, p->planes, 4 * p->face_count, sizeof *p->planes);
+        h = hash_array(h, &mesh->solid.com, 1, sizeof mesh->solid.com);
+    }
+    return h != 0 ? h : 1;
+}
+
+static solid_key key_of(const request *r) {
+    const solid *plan = &r->plan;
+    const stn_shape *shape = &plan->shape;
+    solid_key key;
+    memset(&key, 0, sizeof key); // padding, too: bytes are compared
+    key.kind = plan->kind;
+    key.type = shape->type;
+    key.max_elements = r->max_elements;
+    key.compliant = stn_geometry_is_compliant(r->geometry);
+    key.tetrahedra = has_tetrahedra(r);
+    const double sizes[] = {shape->radius, shape->half_length, shape->half_extents.x, shape->half_extents.y,
+                            shape->half_extents.z};
+    memcpy(key.sizes, sizes, sizeof sizes);
+    key.resolution = isnan(plan->fineness.resolution) ? -1.0 : plan->fineness.resolution; // NaNs differ in bytes
+    key.error = plan->fineness.error;
+    key.margin = plan->fineness.margin;
+    key.depth = isnan(plan->depth) ? -1.0 : plan->depth;
+    key.mesh = plan->mesh;
+    return key;
+}
+
+// ------------------------------------------------------------------------------------------------------ making a solid
+
+static stn_status make_field(const request *r, stn_context *context, solid *out, stn_error *err) {
+    field *made = NULL;
+    const stn_mesh *volume = has_tetrahedra(r) ? r->mesh : NULL;
+    stn_status status =
+        field_create(context, &r->geometry->shape, volume, &out->fineness, r->max_elements, &made, err);
+    status = status == STN_OK ? solid_of_field(context, made, out, err) : status;
+    field_destroy(context, made);
+    return status;
+}
+
+static stn_status make_surface(const request *r, stn_context *context, solid *out, stn_error *err) {
+    rigid_surface *made = NULL;
+    stn_status status =
+        rigid_surface_create(context, &r->geometry->shape, &out->fineness, r->max_elements, &made, err);
+    status = status == STN_OK ? solid_of_surface(context, made, out, err) : status;
+    rigid_surface_destroy(context, made);
+    return status;
+}
+
+static stn_status check_half_space(const request *r, const solid *s, stn_error *err) {
+    if (stn_geometry_is_compliant(r->geometry) && !(s->depth > 0.0 && isfinite(s->depth))) {
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "a compliant half space needs slab_thickness > 0, the depth [m] at which its pressure is the "
+                        "modulus; or leave it rigid (no modulus)");
+    }
+    return STN_OK;
+}
+
+static stn_status fill_solid(const request *r, stn_context *context, solid *out, stn_error *err) {
+    switch (out->kind) {
+    case SOLID_FIELD:
+        return make_field(r, context, out, err);
+    case SOLID_SURFACE:
+        return make_surface(r, context, out, err);
+    case SOLID_HALF_SPACE:
+        return check_half_space(r, out, err);
+    case SOLID_NONE:
+        break;
+    }
+    return STN_OK;
+}
+
+static void destroy_solid(stn_context *context, void *thing) {
+    solid_clear(context, thing);
+    stn_release(context, thing);
+}
+
+static stn_status create_solid(stn_context *context, void *user, void **thing, size_t *bytes, stn_error *err) {
+    const request *r = user;
+    solid *s = stn_allocate(context, 1, sizeof *s);
+    if (s == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    }
+    *s = r->plan;
+    stn_status status = fill_solid(r, context, s, err);
+    if (status != STN_OK) {
+        destroy_solid(context, s);
+        return status;
+    }
+    *bytes = solid_bytes(s);
+    *thing = s;
+    return STN_OK;
 }
 
 /// "arm.urdf:41: robot 'arm', link 'pad', shape 'tip': why".
@@ -66,70 +185,22 @@ static stn_status name_geometry(const stn_model *model, const stn_geometry *g, s
                     model->robots[link->robot].name, link->name, stn_shape_name(g->shape.type), name, why);
 }
 
-static stn_status make_field(const stn_model *model, const stn_geometry *g, int32_t most, solid *out, stn_error *err) {
-    const stn_mesh *volume = out->volume >= 0 ? model->meshes[out->volume].data : NULL;
-    field *made = NULL;
-    stn_status status = field_create(model->context, &g->shape, volume, &out->fineness, most, &made, err);
-    status = status == STN_OK ? solid_of_field(model->context, made, out, err) : status;
-    field_destroy(model->context, made);
-    return status;
+/// `mesh_hashes`: of the model's meshes, 0: not yet asked for.
+static stn_status hold_solid(request *r, uint64_t *mesh_hashes, const stn_shared **out, stn_error *err) {
+    const stn_model *model = r->model;
+    if (r->mesh != NULL) {
+        int32_t index = has_tetrahedra(r) ? r->geometry->field.volume_mesh : r->geometry->mesh;
+        uint64_t own = 0, *hash = index >= 0 && model->meshes[index].data == r->mesh ? &mesh_hashes[index] : &own;
+        *hash = *hash != 0 ? *hash : hash_mesh(r->mesh);
+        r->plan.mesh = *hash;
+    }
+    const solid_key key = key_of(r);
+    const stn_shared_spec spec = {&key, sizeof key, create_solid, r, destroy_solid};
+    stn_status status = stn_shared_hold(model->context, &spec, out, err);
+    return status == STN_OK ? STN_OK : name_geometry(model, r->geometry, status, err);
 }
 
-static stn_status make_surface(const stn_model *model, const stn_geometry *g, int32_t most, solid *out,
-                               stn_error *err) {
-    rigid_surface *made = NULL;
-    stn_status status = rigid_surface_create(model->context, &g->shape, &out->fineness, most, &made, err);
-    status = status == STN_OK ? solid_of_surface(model->context, made, out, err) : status;
-    rigid_surface_destroy(model->context, made);
-    return status;
-}
-
-static stn_status check_half_space(const stn_geometry *g, const solid *s, stn_error *err) {
-    if (stn_geometry_is_compliant(g) && !(s->depth > 0.0 && isfinite(s->depth))) {
-        return stn_fail(err, STN_ERR_ARGUMENT,
-                        "a compliant half space needs slab_thickness > 0, the depth [m] at which its pressure is the "
-                        "modulus; or leave it rigid (no modulus)");
-    }
-    return STN_OK;
-}
-
-static stn_status make_solid(const stn_model *model, const stn_geometry *g, int32_t most, solid *out, stn_error *err) {
-    switch (out->kind) {
-    case SOLID_FIELD:
-        return make_field(model, g, most, out, err);
-    case SOLID_SURFACE:
-        return make_surface(model, g, most, out, err);
-    case SOLID_HALF_SPACE:
-        return check_half_space(g, out, err);
-    case SOLID_NONE:
-        break;
-    }
-    return STN_OK;
-}
-
-/// The solid of a geometry: one that there is already, or a new one.
-static stn_status find_solid(model_solids *p, const stn_model *model, const stn_geometry *g, const solid_limits *limits,
-                             int32_t *found, stn_error *err) {
-    solid wanted = plan_of(g, limits);
-    *found = -1;
-    if (wanted.kind == SOLID_NONE) {
-        return STN_OK;
-    }
-    for (int32_t i = 0; i < p->solid_count; i++) {
-        if (same_plan(&p->solids[i], &wanted)) {
-            *found = i;
-            return STN_OK;
-        }
-    }
-    stn_status status = make_solid(model, g, limits->max_tetrahedra, &wanted, err);
-    if (status != STN_OK) {
-        solid_clear(p->context, &wanted);
-        return name_geometry(model, g, status, err);
-    }
-    *found = p->solid_count;
-    p->solids[p->solid_count++] = wanted;
-    return STN_OK;
-}
+// ------------------------------------------------------------------------------------------------------ those of a model
 
 static bool any_compliant(const stn_model *model) {
     bool any = false;
@@ -141,38 +212,53 @@ static bool any_compliant(const stn_model *model) {
 
 void prepared_destroy(model_solids *p) {
     if (p != NULL) {
-        for (int32_t i = 0; i < p->solid_count; i++) {
-            solid_clear(p->context, &p->solids[i]);
+        for (int32_t g = 0; g < p->count && p->of != NULL; g++) {
+            stn_shared_release(p->context, p->of[g]);
         }
-        stn_release(p->context, p->solids);
         stn_release(p->context, p->of);
         stn_release(p->context, p->modulus);
         stn_release(p->context, p);
     }
 }
 
+static stn_status hold_all(model_solids *p, const stn_model *model, const solid_limits *limits, stn_error *err) {
+    uint64_t *mesh_hashes = stn_allocate(p->context, (size_t)model->mesh_count, sizeof *mesh_hashes);
+    if (mesh_hashes == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory for %d meshes", (int)model->mesh_count);
+    }
+    stn_status status = STN_OK;
+    for (int32_t g = 0; g < p->count && status == STN_OK; g++) {
+        request r = request_of(model, &model->geometries[g], limits);
+        if (r.plan.kind != SOLID_NONE) {
+            status = hold_solid(&r, mesh_hashes, &p->of[g], err);
+        }
+    }
+    stn_release(p->context, mesh_hashes);
+    return status;
+}
+
 stn_status prepared_create(const stn_model *model, const solid_limits *limits, model_solids **out, stn_error *err) {
     stn_context *context = model->context;
-    size_t count = (size_t)model->geometry_count + 1; // none: still an array
+    size_t count = (size_t)model->geometry_count;
     model_solids *p = stn_allocate(context, 1, sizeof *p);
     *out = NULL;
     if (p == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory for the fields of a model");
     }
     p->context = context;
-    p->solids = stn_allocate(context, count, sizeof *p->solids);
+    p->count = model->geometry_count;
     p->of = stn_allocate(context, count, sizeof *p->of);
     p->modulus = stn_allocate(context, count, sizeof *p->modulus);
     stn_status status = STN_OK;
-    if (p->solids == NULL || p->of == NULL || p->modulus == NULL) {
+    if (p->of == NULL || p->modulus == NULL) {
         status = stn_fail(err, STN_ERR_MEMORY, "out of memory for the fields of %d shapes", (int)model->geometry_count);
     }
-    bool any = any_compliant(model);
     for (int32_t g = 0; g < model->geometry_count && status == STN_OK; g++) {
         const stn_geometry *geometry = &model->geometries[g];
         p->modulus[g] = stn_geometry_is_compliant(geometry) ? geometry->material.modulus : (double)INFINITY;
-        p->of[g] = -1;
-        status = any ? find_solid(p, model, geometry, limits, &p->of[g], err) : STN_OK;
+    }
+    if (status == STN_OK && any_compliant(model)) {
+        status = hold_all(p, model, limits, err);
     }
     if (status != STN_OK) {
         prepared_destroy(p);

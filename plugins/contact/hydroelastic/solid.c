@@ -124,6 +124,11 @@ stn_status solid_of_surface(stn_context *context, const rigid_surface *s, solid 
     return status;
 }
 
+size_t solid_bytes(const solid *s) {
+    size_t element = s->kind == SOLID_FIELD ? sizeof *s->cells : sizeof *s->facets;
+    return sizeof *s + (size_t)s->count * (element + sizeof *s->tree.nodes);
+}
+
 void solid_clear(stn_context *context, solid *s) {
     tree_clear(context, &s->tree);
     cells_clear(context, &s->of_field);

@@ -18,8 +18,8 @@ typedef enum solid_kind { SOLID_NONE, SOLID_FIELD, SOLID_SURFACE, SOLID_HALF_SPA
 
 typedef struct solid {
     solid_kind kind;
-    stn_shape shape;         // that it was made of
-    int32_t volume;          // model mesh with its tetrahedra, -1: none
+    stn_shape shape;         // that it was made of, without its mesh
+    uint64_t mesh;           // hash of the mesh with its surface or its tetrahedra, 0: none
     field_fineness fineness; // as it was asked for
     cell_array of_field;     // its cells
     const cell *cells;       // the same
@@ -35,6 +35,8 @@ typedef struct solid {
 
 stn_status solid_of_field(stn_context *context, const field *field, solid *out, stn_error *err);
 stn_status solid_of_surface(stn_context *context, const rigid_surface *surface, solid *out, stn_error *err);
+/// Memory that it takes [bytes].
+size_t solid_bytes(const solid *s);
 void solid_clear(stn_context *context, solid *s);
 
 #endif
