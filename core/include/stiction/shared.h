@@ -17,7 +17,7 @@ typedef struct stn_shared {
 /// What is wanted: a thing is known by who makes it and by its key. Borrowed for the call.
 typedef struct stn_shared_spec {
     const void *key; // bytes that decide what is made, all of them: set padding to zero
-    size_t key_size;
+    size_t key_size; // bytes, >= 0
     /// REQUIRED. Makes the thing of the key, `*bytes` of memory large. Called with no lock held, so it may hold further
     /// shared things; two threads that want a new key at once both make it, and one is destroyed. What comes of a
     /// failure is not kept: the next who asks tries again.

@@ -27,7 +27,7 @@ static double bearable(const posed *a, const posed *b) {
 /// Less what turns a shape about an axis of its symmetry: a ball or a wheel that rolls closes nothing by that, and cut
 /// closed up its patch would lie ahead of it, which brakes.
 static stn_vec3 without_spin(stn_vec3 turn, const posed *p) {
-    bool round = p->solid->mesh == 0;
+    bool round = !p->solid->given;
     if (round && p->solid->shape.type == STN_SHAPE_SPHERE) {
         return stn_vec3_zero();
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See prepared.h. Solids are shared things of the context (stiction/shared.h): equal shapes have one, whatever models and
-// worlds they are in.
+// See prepared.h. Solids are shared things of the context (stiction/shared.h): equal shapes have one, whatever models
+// and worlds they are in.
 #include "prepared.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ solid_kind solid_kind_of(const stn_geometry *geometry) {
 /// All that decides what a solid becomes: the key of the shared thing, zeroed before it is filled in.
 typedef struct solid_key {
     int32_t kind, type, max_elements;
-    int32_t compliant, tetrahedra; // flags
+    int32_t compliant, given; // flags
     double sizes[5];
     double resolution, error, margin, depth;
     uint64_t mesh;
@@ -38,15 +38,12 @@ typedef struct request {
     solid plan;
 } request;
 
-static bool has_tetrahedra(const request *r) {
-    return r->plan.kind == SOLID_FIELD && r->geometry->field.volume_mesh >= 0;
-}
-
 static request request_of(const stn_model *model, const stn_geometry *g, const solid_limits *limits) {
     const stn_field_spec *spec = &g->field;
     bool compliant = stn_geometry_is_compliant(g);
     request r = {model, g, g->shape.mesh, limits->max_tetrahedra, {.kind = solid_kind_of(g), .shape = g->shape}};
-    r.mesh = has_tetrahedra(&r) ? model->meshes[spec->volume_mesh].data : r.mesh;
+    r.plan.given = r.plan.kind == SOLID_FIELD && spec->volume_mesh >= 0;
+    r.mesh = r.plan.given ? model->meshes[spec->volume_mesh].data : r.mesh;
     r.plan.shape.mesh = NULL; // the solid may outlive it
     r.plan.fineness.resolution = spec->resolution;
     r.plan.fineness.error = limits->error;
@@ -89,7 +86,7 @@ static solid_key key_of(const request *r) {
     key.type = shape->type;
     key.max_elements = r->max_elements;
     key.compliant = stn_geometry_is_compliant(r->geometry);
-    key.tetrahedra = has_tetrahedra(r);
+    key.given = plan->given;
     const double sizes[] = {shape->radius, shape->half_length, shape->half_extents.x, shape->half_extents.y,
                             shape->half_extents.z};
     memcpy(key.sizes, sizes, sizeof sizes);
@@ -105,9 +102,8 @@ static solid_key key_of(const request *r) {
 
 static stn_status make_field(const request *r, stn_context *context, solid *out, stn_error *err) {
     field *made = NULL;
-    const stn_mesh *volume = has_tetrahedra(r) ? r->mesh : NULL;
-    stn_status status =
-        field_create(context, &r->geometry->shape, volume, &out->fineness, r->max_elements, &made, err);
+    const stn_mesh *volume = r->plan.given ? r->mesh : NULL;
+    stn_status status = field_create(context, &r->geometry->shape, volume, &out->fineness, r->max_elements, &made, err);
     status = status == STN_OK ? solid_of_field(context, made, out, err) : status;
     field_destroy(context, made);
     return status;
@@ -115,8 +111,7 @@ static stn_status make_field(const request *r, stn_context *context, solid *out,
 
 static stn_status make_surface(const request *r, stn_context *context, solid *out, stn_error *err) {
     rigid_surface *made = NULL;
-    stn_status status =
-        rigid_surface_create(context, &r->geometry->shape, &out->fineness, r->max_elements, &made, err);
+    stn_status status = rigid_surface_create(context, &r->geometry->shape, &out->fineness, r->max_elements, &made, err);
     status = status == STN_OK ? solid_of_surface(context, made, out, err) : status;
     rigid_surface_destroy(context, made);
     return status;
@@ -162,7 +157,7 @@ static stn_status create_solid(stn_context *context, void *user, void **thing, s
         destroy_solid(context, s);
         return status;
     }
-    *bytes = solid_bytes(s);
+    *bytes = sizeof *s + s->bytes;
     *thing = s;
     return STN_OK;
 }
@@ -189,7 +184,7 @@ static stn_status name_geometry(const stn_model *model, const stn_geometry *g, s
 static stn_status hold_solid(request *r, uint64_t *mesh_hashes, const stn_shared **out, stn_error *err) {
     const stn_model *model = r->model;
     if (r->mesh != NULL) {
-        int32_t index = has_tetrahedra(r) ? r->geometry->field.volume_mesh : r->geometry->mesh;
+        int32_t index = r->plan.given ? r->geometry->field.volume_mesh : r->geometry->mesh;
         uint64_t own = 0, *hash = index >= 0 && model->meshes[index].data == r->mesh ? &mesh_hashes[index] : &own;
         *hash = *hash != 0 ? *hash : hash_mesh(r->mesh);
         r->plan.mesh = *hash;
@@ -200,7 +195,8 @@ static stn_status hold_solid(request *r, uint64_t *mesh_hashes, const stn_shared
     return status == STN_OK ? STN_OK : name_geometry(model, r->geometry, status, err);
 }
 
-// ------------------------------------------------------------------------------------------------------ those of a model
+// ------------------------------------------------------------------------------------------------------ those of a
+// model
 
 static bool any_compliant(const stn_model *model) {
     bool any = false;

@@ -75,10 +75,12 @@ stn_status solid_of_field(stn_context *context, const field *f, solid *out, stn_
     if (boxes == NULL) {
         status = stn_fail(err, STN_ERR_MEMORY, "out of memory for %d tetrahedra", (int)f->tetrahedron_count);
     }
-    bool join = out->volume < 0; // tetrahedra of a file stay what they are
+    bool join = !out->given; // tetrahedra of a file stay what they are
     status = status == STN_OK ? cells_of_field(context, f, join, &out->of_field, boxes, err) : status;
     out->cells = out->of_field.cells;
     out->count = out->of_field.count;
+    out->bytes = (size_t)f->tetrahedron_count * (sizeof(cell) + sizeof(four_points) + sizeof(four_planes)) +
+                 (size_t)f->tetrahedron_count * (CELL_EDGES / 2 * sizeof(cell_edge) + sizeof(tree_node));
     double lowest = 0.0;
     for (int32_t v = 0; v < f->vertex_count; v++) {
         lowest = fmin(lowest, f->extents[v]);
@@ -99,6 +101,7 @@ static bool is_flat(const stn_shape *shape) {
 stn_status solid_of_surface(stn_context *context, const rigid_surface *s, solid *out, stn_error *err) {
     out->kind = SOLID_SURFACE;
     out->count = s->triangle_count;
+    out->bytes = (size_t)out->count * (sizeof(facet) + sizeof(tree_node));
     out->bounds = s->bounds;
     out->flat = is_flat(&out->shape);
     out->facets = stn_allocate(context, (size_t)out->count, sizeof *out->facets);
@@ -122,11 +125,6 @@ stn_status solid_of_surface(stn_context *context, const rigid_surface *s, solid 
     }
     stn_release(context, boxes);
     return status;
-}
-
-size_t solid_bytes(const solid *s) {
-    size_t element = s->kind == SOLID_FIELD ? sizeof *s->cells : sizeof *s->facets;
-    return sizeof *s + (size_t)s->count * (element + sizeof *s->tree.nodes);
 }
 
 void solid_clear(stn_context *context, solid *s) {

@@ -19,6 +19,7 @@ typedef enum solid_kind { SOLID_NONE, SOLID_FIELD, SOLID_SURFACE, SOLID_HALF_SPA
 typedef struct solid {
     solid_kind kind;
     stn_shape shape;         // that it was made of, without its mesh
+    bool given;              // its tetrahedra are those of a mesh
     uint64_t mesh;           // hash of the mesh with its surface or its tetrahedra, 0: none
     field_fineness fineness; // as it was asked for
     cell_array of_field;     // its cells
@@ -29,14 +30,13 @@ typedef struct solid {
     element_tree tree;       // over them; not of a half space
     double depth;            // H [m]: of a field, of a half space its layer
     stn_aabb bounds;
+    size_t bytes;                      // memory of cells or facets and tree, at most
     int32_t part_count;                // of what hangs together; more than SOLID_PARTS: there are more
     stn_vec3 part_end[SOLID_PARTS][2]; // the points of each that are furthest along -x and x
 } solid;
 
 stn_status solid_of_field(stn_context *context, const field *field, solid *out, stn_error *err);
 stn_status solid_of_surface(stn_context *context, const rigid_surface *surface, solid *out, stn_error *err);
-/// Memory that it takes [bytes].
-size_t solid_bytes(const solid *s);
 void solid_clear(stn_context *context, solid *s);
 
 #endif
