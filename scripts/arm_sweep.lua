@@ -126,8 +126,8 @@ local function find_outward()
       nearest, distance = link, between
     end
   end
-  local inverse = stn.inverse { quat = here.quat }
-  local local_line = stn.transform(inverse, add(here.xyz, nearest:position(), -1))
+  local inverse = stn.pose { quat = here.quat }:inverse()
+  local local_line = inverse * add(here.xyz, nearest:position(), -1)
   local axis = 1
   for i = 2, 3 do
     if math.abs(local_line[i]) > math.abs(local_line[axis]) then
@@ -145,8 +145,8 @@ local turns = {
   { [true] = { 1, 0, 0, 0 }, [false] = { 0, 1, 0, 0 } },
 }
 local axis, positive = find_outward()
-local mount = { quat = turns[axis][positive] }
-local out_axis, width_axis = stn.transform(mount, { 0, 0, 1 }), stn.transform(mount, { 0, 1, 0 })
+local mount = stn.pose { quat = turns[axis][positive] }
+local out_axis, width_axis = mount:rotate { 0, 0, 1 }, mount:rotate { 0, 1, 0 }
 
 -- ------------------------------------------------------------------------------------------- inverse kinematics
 
@@ -162,8 +162,8 @@ end
 local function pose_error(position, angle)
   local pose = tip:pose()
   local e = add(position, pose.xyz, -1)
-  local turn = { quat = pose.quat }
-  local down, across = stn.transform(turn, out_axis), stn.transform(turn, width_axis)
+  local turn = stn.pose { quat = pose.quat }
+  local down, across = turn:rotate(out_axis), turn:rotate(width_axis)
   local radial = { math.cos(angle), math.sin(angle), 0 }
   if dot(across, radial) < 0 then
     radial = { -radial[1], -radial[2], 0 } -- both faces of the paddle are alike

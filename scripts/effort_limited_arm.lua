@@ -36,7 +36,7 @@ local function weight(load, angle) return (p.mass * 9.81 + load) * p.length * ma
 -- A force on the tip, wherever that is; what it says about each step.
 local function run(load, seconds, look)
   for _ in world:run { seconds = seconds } do
-    boom:apply_force { force = { 0, 0, -load }, point = stn.transform(boom:pose(), { p.length, 0, 0 }) }
+    boom:apply_force { force = { 0, 0, -load }, point = boom:pose() * { p.length, 0, 0 } }
     if look then look(hinge:position(), hinge:velocity()) end
   end
 end

@@ -333,7 +333,7 @@ if spec.feet then
   for _ in pairs(standing) do
     count = count + 1
   end
-  local turn = stn.compose(stn.inverse(base_at_settled), pose).quat
+  local turn = stn.pose(base_at_settled):relative(pose).quat
   local shift = {}
   for i = 1, 3 do
     shift[i] = math.abs(pose.xyz[i] - base_at_settled.xyz[i])

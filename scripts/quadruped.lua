@@ -75,7 +75,7 @@ for step in world:run { seconds = p.seconds } do
 end
 
 local at = robot:position()
-local tilt = stn.transform({ quat = robot:pose().quat }, { 0, 0, 1 })[3]
+local tilt = robot:pose():rotate { 0, 0, 1 }[3]
 stn.result("mass_kg", robot:mass(), "kg")
 stn.result("height_m", at[3], "m")
 stn.result("speed_m_per_s", robot:speed(), "m/s")

@@ -29,7 +29,7 @@ local tip = ghost:link "iiwa14_flange"
 -- Distance, height and pitch of the flange; its z axis points out of the arm.
 local function place(q)
   ghost:set_q { [names[1]] = q[1], [names[2]] = q[2], [names[3]] = q[3] }
-  local out = stn.transform({ quat = tip:pose().quat }, { 0, 0, 1 })
+  local out = tip:pose():rotate { 0, 0, 1 }
   local at = tip:position()
   return { at[1], at[3], math.atan(out[1], out[3]) }
 end

@@ -17,6 +17,7 @@
 #define STN_LUA_STEP        "stiction.step"
 #define STN_LUA_CERTIFICATE "stiction.certificate"
 #define STN_LUA_SNAPSHOT    "stiction.snapshot"
+#define STN_LUA_POSE        "stiction.pose"
 
 typedef struct stn_lua_patch_log stn_lua_patch_log; // lua_log_patches.c
 
@@ -78,6 +79,7 @@ typedef struct stn_fields {
     lua_State *L;
     int table;
     const char *owner;
+    bool raw; // entries of the table itself alone, none that its metatable computes
 } stn_fields;
 
 /// Checks that the argument is a table with keys from `keys` (NULL-terminated; NULL: any text key) and at most
@@ -127,18 +129,19 @@ void stn_lua_set_vector(lua_State *L, const char *key, stn_vec3 value);
 
 // ---------------------------------------------------------------------------------------- poses (lua_pose.c)
 
-#define STN_POSE_KEYS "xyz", "rpy", "quat"
-/// From the keys xyz, rpy, quat of an open table; identity where absent. True when any was there.
+#define STN_POSE_KEYS "xyz", "rpy", "quat", "rotation_vector", "matrix", "axes"
+/// From these keys of an open table; identity where absent. True when any was there.
 bool stn_fields_pose_here(const stn_fields *f, stn_pose *out);
 /// From a table under `key` (pose = { xyz = ..., rpy = ... }).
 bool stn_fields_pose(const stn_fields *f, const char *key, stn_pose *out);
 void stn_lua_pose(lua_State *L, int index, const char *owner, stn_pose *out);
-void stn_lua_push_pose(lua_State *L, const stn_pose *pose); ///< { xyz = {...}, quat = {w, x, y, z} }
+/// A table { xyz = {...}, quat = {w, x, y, z} } with the operations of poses (lua_pose_class.c).
+void stn_lua_push_pose(lua_State *L, const stn_pose *pose);
 /// Linear and angular velocity from { linear =, angular = } or { x, y, z }.
 void stn_lua_velocity(lua_State *L, int index, const char *owner, stn_vec3 *linear, stn_vec3 *angular);
 void stn_lua_push_velocity(lua_State *L, stn_vec3 linear, stn_vec3 angular);
 
-/// The pose of a body: under `pose`, or from xyz, rpy and quat; false and the identity when there is none.
+/// The pose of a body: under `pose`, or from the keys here; false and the identity when there is none.
 bool stn_fields_body_pose(const stn_fields *f, stn_pose *pose);
 
 // --------------------------------------------------------------------------------------- shapes (lua_shape.c)
@@ -323,6 +326,7 @@ void stn_lua_open_constraint(lua_State *L);
 void stn_lua_open_step(lua_State *L);
 void stn_lua_open_motion(lua_State *L);
 void stn_lua_open_patch(lua_State *L);
+void stn_lua_open_pose(lua_State *L);
 /// Of a table that names a robot file: the file's name, pushed; and the keys packages, allow_absolute, visual_meshes,
 /// loader.
 const char *stn_lua_file_entry(const stn_fields *f);

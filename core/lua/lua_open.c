@@ -28,6 +28,7 @@ int luaopen_stiction(lua_State *L) {
     stn_lua_open_step(L);
     stn_lua_open_motion(L);
     stn_lua_open_patch(L);
+    stn_lua_open_pose(L);
     lua_newtable(L);
     lua_pushcfunction(L, stn_lua_world_new);
     lua_setfield(L, -2, "world");

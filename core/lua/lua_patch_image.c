@@ -43,7 +43,7 @@ static bool read_frame(const stn_fields *f, const patch_object *patch, const stn
     bool placed = stn_fields_pose_here(f, &in_link);
     if (!stn_fields_push(f, "link")) {
         if (placed) {
-            stn_lua_fail(f->L, "%s: xyz, rpy and quat place the image in a link; give link = ... too", f->owner);
+            stn_lua_fail(f->L, "%s: a pose places the image in a link; give link = ... too", f->owner);
         }
         return false;
     }

@@ -1,40 +1,178 @@
 // SPDX-License-Identifier: Apache-2.0
-// Poses and velocities as tables: { xyz = {x, y, z}, quat = {w, x, y, z} } or rpy = {roll, pitch, yaw}.
+// Poses and velocities as tables: { xyz = {x, y, z} } with one of quat, rpy, rotation_vector, matrix and axes.
 #include <math.h>
 
 #include "lua/bind.h"
 
+/// How far a matrix may be from a rotation, and axes from perpendicular, before they are refused: numbers that were
+/// written with six digits pass.
+#define ROTATION_TOLERANCE 1e-5
+
+/// The rotation next to columns that are one within the tolerance.
+static stn_mat3 settle(stn_vec3 x, stn_vec3 y, stn_vec3 z) {
+    stn_mat3 columns = stn_mat3_columns(x, y, z);
+    return stn_quat_matrix(stn_quat_normalize(stn_quat_from_matrix(&columns)));
+}
+
+// ---------------------------------------------------------------------------------------------------------- rotations
+
+static bool read_rpy(const stn_fields *f, stn_mat3 *out) {
+    stn_vec3 rpy;
+    if (!stn_fields_vector(f, "rpy", "rad", &rpy)) {
+        return false;
+    }
+    *out = stn_mat3_from_rpy(rpy.x, rpy.y, rpy.z);
+    return true;
+}
+
+static bool read_quat(const stn_fields *f, stn_mat3 *out) {
+    double q[4];
+    if (!stn_fields_reals(f, "quat", "1", 4, q)) {
+        return false;
+    }
+    double norm = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+    if (!(norm > 1e-6) || !isfinite(norm)) {
+        stn_lua_fail(f->L, "%s: quat has length %g; it needs the four numbers {w, x, y, z} of a rotation", f->owner,
+                     norm);
+    }
+    stn_quat quat = {q[0], q[1], q[2], q[3]};
+    *out = stn_quat_matrix(stn_quat_normalize(quat));
+    return true;
+}
+
+static bool read_rotation_vector(const stn_fields *f, stn_mat3 *out) {
+    stn_vec3 u;
+    if (!stn_fields_vector(f, "rotation_vector", "rad", &u)) {
+        return false;
+    }
+    *out = stn_quat_matrix(stn_quat_exp(u));
+    return true;
+}
+
+/// { { r11, r12, r13 }, ... }: a rotation, by rows.
+static bool read_matrix(const stn_fields *f, stn_mat3 *out) {
+    lua_State *L = f->L;
+    if (!stn_fields_push(f, "matrix")) {
+        return false;
+    }
+    if (lua_type(L, -1) != LUA_TTABLE || lua_rawlen(L, -1) != 3) {
+        stn_lua_fail(L, "%s: matrix must be a list of three rows, each {x, y, z}", f->owner);
+    }
+    for (int i = 0; i < 3; i++) {
+        lua_rawgeti(L, -1, i + 1);
+        const char *what = lua_pushfstring(L, "%s: matrix[%d]", f->owner, i + 1);
+        stn_lua_reals(L, -2, what, "1", 3, out->m[i]);
+        lua_pop(L, 2);
+    }
+    lua_pop(L, 1);
+    stn_vec3 x = stn_mat3_column(out, 0), y = stn_mat3_column(out, 1), z = stn_mat3_column(out, 2);
+    double products[] = {stn_vec3_dot(x, x) - 1.0, stn_vec3_dot(y, y) - 1.0, stn_vec3_dot(z, z) - 1.0,
+                         stn_vec3_dot(x, y),       stn_vec3_dot(y, z),       stn_vec3_dot(z, x)};
+    for (int i = 0; i < STN_COUNT(products); i++) {
+        if (!(fabs(products[i]) <= ROTATION_TOLERANCE)) {
+            stn_lua_fail(L, "%s: matrix is no rotation: R^T R differs from the unit matrix by %g", f->owner,
+                         products[i]);
+        }
+    }
+    if (stn_vec3_dot(stn_vec3_cross(x, y), z) < 0.0) {
+        stn_lua_fail(L, "%s: matrix mirrors: its determinant is -1, that of a rotation is 1", f->owner);
+    }
+    *out = settle(x, y, z);
+    return true;
+}
+
+/// (x, y, z) -> (z, x, y) for `turns` = 1: cyclic, so that what holds for z holds for any axis.
+static stn_vec3 cycle(stn_vec3 v, int turns) {
+    return turns == 0 ? v : cycle(stn_vec3_make(v.z, v.x, v.y), turns - 1);
+}
+
+/// The frame whose axis number `i` has the direction `n`, by the shortest turn.
+static void complete_one(stn_vec3 axis[3], int i) {
+    int to_z = 2 - i, back = (i + 1) % 3;
+    stn_vec3 x, y;
+    stn_plane_axes(cycle(axis[i], to_z), &x, &y);
+    axis[(i + 1) % 3] = cycle(x, back);
+    axis[(i + 2) % 3] = cycle(y, back);
+}
+
+/// axes = { x =, y =, z = }: directions of the frame's axes, of any length, one or more of them.
+static bool read_axes(const stn_fields *f, stn_mat3 *out) {
+    static const char *const names[] = {"x", "y", "z", NULL};
+    lua_State *L = f->L;
+    if (!stn_fields_push(f, "axes")) {
+        return false;
+    }
+    int top = lua_gettop(L);
+    const char *owner = lua_pushfstring(L, "%s: axes", f->owner);
+    stn_fields g = stn_fields_open(L, top, owner, names, 0);
+    stn_vec3 axis[3];
+    int given[3] = {-1, -1, -1}, count = 0;
+    for (int i = 0; i < 3; i++) {
+        if (stn_fields_vector(&g, names[i], "1", &axis[i])) {
+            axis[i] = stn_vec3_normalize_or(axis[i], stn_vec3_zero());
+            given[count++] = i;
+            if (stn_vec3_norm(axis[i]) == 0.0) {
+                stn_lua_fail(L, "%s: %s = {0, 0, 0} is no direction", owner, names[i]);
+            }
+        }
+    }
+    if (count == 0) {
+        stn_lua_fail(L, "%s: give at least one of x, y, z as a direction {x, y, z}", owner);
+    }
+    if (count == 1) {
+        complete_one(axis, given[0]);
+    } else {
+        int a = given[0], b = given[1], c = 3 - a - b;
+        double cosine = stn_vec3_dot(axis[a], axis[b]);
+        if (!(fabs(cosine) <= ROTATION_TOLERANCE)) {
+            stn_lua_fail(L, "%s: %s and %s are not perpendicular, the cosine between them is %g", owner, names[a],
+                         names[b], cosine);
+        }
+        stn_vec3 third = stn_vec3_scale(b == a + 1 ? 1.0 : -1.0, stn_vec3_cross(axis[a], axis[b]));
+        if (count == 3 && !(stn_vec3_dot(third, axis[c]) >= 1.0 - ROTATION_TOLERANCE)) {
+            stn_lua_fail(L, "%s: z is not x cross y; leave one of the three out", owner);
+        }
+        axis[c] = third;
+    }
+    lua_settop(L, top - 1);
+    *out = settle(axis[0], axis[1], axis[2]);
+    return true;
+}
+
+// -------------------------------------------------------------------------------------------------------------- poses
+
 bool stn_fields_pose_here(const stn_fields *f, stn_pose *out) {
+    static const struct {
+        const char *name;
+        bool (*read)(const stn_fields *f, stn_mat3 *out);
+    } forms[] = {{"rpy", read_rpy},
+                 {"quat", read_quat},
+                 {"rotation_vector", read_rotation_vector},
+                 {"matrix", read_matrix},
+                 {"axes", read_axes}};
     stn_pose pose = stn_pose_identity();
     bool any = stn_fields_vector(f, "xyz", "m", &pose.position);
-    stn_vec3 rpy;
-    bool turned = stn_fields_vector(f, "rpy", "rad", &rpy);
-    if (turned) {
-        pose.rotation = stn_mat3_from_rpy(rpy.x, rpy.y, rpy.z);
-    }
-    double q[4];
-    if (stn_fields_reals(f, "quat", "1", 4, q)) {
-        if (turned) {
-            stn_lua_fail(f->L, "%s: give rpy or quat, not both", f->owner);
+    const char *turned = NULL;
+    for (int i = 0; i < STN_COUNT(forms); i++) {
+        stn_mat3 rotation;
+        if (forms[i].read(f, &rotation)) {
+            if (turned != NULL) {
+                stn_lua_fail(f->L, "%s: give %s or %s, not both", f->owner, turned, forms[i].name);
+            }
+            turned = forms[i].name;
+            pose.rotation = rotation;
         }
-        double norm = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-        if (!(norm > 1e-6) || !isfinite(norm)) {
-            stn_lua_fail(f->L, "%s: quat has length %g; it needs the four numbers {w, x, y, z} of a rotation", f->owner,
-                         norm);
-        }
-        stn_quat quat = {q[0], q[1], q[2], q[3]};
-        pose.rotation = stn_quat_matrix(stn_quat_normalize(quat));
-        turned = true;
     }
-    if (any || turned) {
+    if (any || turned != NULL) {
         *out = pose;
     }
-    return any || turned;
+    return any || turned != NULL;
 }
 
 void stn_lua_pose(lua_State *L, int index, const char *owner, stn_pose *out) {
     static const char *const keys[] = {STN_POSE_KEYS, NULL};
     stn_fields f = stn_fields_open(L, index, owner, keys, 0);
+    f.raw = true; // a pose's rpy, matrix, ... are computed from its quat
     *out = stn_pose_identity();
     stn_fields_pose_here(&f, out);
 }
@@ -57,7 +195,10 @@ void stn_lua_push_pose(lua_State *L, const stn_pose *pose) {
     lua_setfield(L, -2, "xyz");
     stn_lua_push_reals(L, components, 4);
     lua_setfield(L, -2, "quat");
+    luaL_setmetatable(L, STN_LUA_POSE);
 }
+
+// --------------------------------------------------------------------------------------------------------- velocities
 
 void stn_lua_velocity(lua_State *L, int index, const char *owner, stn_vec3 *linear, stn_vec3 *angular) {
     *linear = *angular = stn_vec3_zero();
@@ -78,42 +219,3 @@ void stn_lua_push_velocity(lua_State *L, stn_vec3 linear, stn_vec3 angular) {
     stn_lua_push_vector(L, angular);
     lua_setfield(L, -2, "angular");
 }
-
-// ---------------------------------------------------------------------------------------- functions of the module
-
-static int pose_new(lua_State *L) {
-    stn_pose pose;
-    stn_lua_pose(L, 1, "stn.pose", &pose);
-    stn_lua_push_pose(L, &pose);
-    return 1;
-}
-
-static int pose_compose(lua_State *L) {
-    stn_pose a, b;
-    stn_lua_pose(L, 1, "stn.compose: first pose", &a);
-    stn_lua_pose(L, 2, "stn.compose: second pose", &b);
-    stn_pose ab = stn_pose_mul(&a, &b);
-    stn_lua_push_pose(L, &ab);
-    return 1;
-}
-
-static int pose_inverse(lua_State *L) {
-    stn_pose pose;
-    stn_lua_pose(L, 1, "stn.inverse", &pose);
-    stn_pose inverse = stn_pose_inverse(&pose);
-    stn_lua_push_pose(L, &inverse);
-    return 1;
-}
-
-static int pose_transform(lua_State *L) {
-    stn_pose pose;
-    stn_lua_pose(L, 1, "stn.transform: pose", &pose);
-    stn_vec3 point = stn_lua_vector(L, 2, "stn.transform: point", "m");
-    stn_lua_push_vector(L, stn_pose_apply(&pose, point));
-    return 1;
-}
-
-const luaL_Reg stn_lua_pose_functions[] = {
-    {"pose", pose_new}, {"compose", pose_compose}, {"inverse", pose_inverse}, {"transform", pose_transform},
-    {NULL, NULL},
-};

@@ -53,7 +53,7 @@ static void check_key(const stn_fields *f, int key, const char *const *keys, int
 }
 
 stn_fields stn_fields_open(lua_State *L, int index, const char *owner, const char *const *keys, int positional) {
-    stn_fields f = {L, lua_absindex(L, index), owner};
+    stn_fields f = {L, lua_absindex(L, index), owner, false};
     luaL_checkstack(L, 40, NULL);
     if (lua_type(L, f.table) != LUA_TTABLE) {
         stn_lua_fail(L, "%s takes a table { key = value, ... }, got %s", owner,
@@ -68,11 +68,12 @@ stn_fields stn_fields_open(lua_State *L, int index, const char *owner, const cha
 }
 
 bool stn_fields_push(const stn_fields *f, const char *key) {
-    if (lua_getfield(f->L, f->table, key) == LUA_TNIL) {
+    lua_pushstring(f->L, key);
+    int type = f->raw ? lua_rawget(f->L, f->table) : lua_gettable(f->L, f->table);
+    if (type == LUA_TNIL) {
         lua_pop(f->L, 1);
-        return false;
     }
-    return true;
+    return type != LUA_TNIL;
 }
 
 /// The number on top of the stack, or an error that names it. Infinity passes when `infinite`.

@@ -3,10 +3,37 @@
 -- The Lua face of Stiction for editors (LuaCATS annotations): completion and checking. Reference: ../lua.md. Nothing here runs.
 
 ---@alias stiction.Vector number[] three numbers
----@class stiction.Pose
+---@class stiction.Pose a place and, by one of the other keys, a rotation
 ---@field xyz? stiction.Vector [m]
 ---@field quat? number[] w, x, y, z
 ---@field rpy? stiction.Vector fixed-axis roll, pitch, yaw [rad]
+---@field rotation_vector? stiction.Vector axis times angle [rad]
+---@field matrix? number[][] rows of the rotation matrix
+---@field axes? { x: stiction.Vector?, y: stiction.Vector?, z: stiction.Vector? } directions of its axes, at least one
+
+---@class stiction.pose: stiction.Pose
+---@operator mul(stiction.Pose): stiction.pose
+---@operator mul(stiction.Vector): stiction.Vector
+local pose = {}
+---@return stiction.pose
+function pose:inverse() end
+---@param other stiction.Pose
+---@return stiction.pose the other one in this frame
+function pose:relative(other) end
+---@param vector stiction.Vector a direction, a velocity, a force: without the place
+---@return stiction.Vector
+function pose:rotate(vector) end
+---@param other stiction.Pose
+---@return number between the origins [m]
+function pose:distance(other) end
+---@param other stiction.Pose
+---@return number between the rotations [rad]
+function pose:angle(other) end
+---@param other stiction.Pose
+---@param s number 0: this pose, 1: the other one
+---@param way? "straight"|"screw"
+---@return stiction.pose
+function pose:interpolate(other, s, way) end
 
 ---@class stiction.Velocity
 ---@field linear? stiction.Vector [m/s]
@@ -278,7 +305,7 @@ function joint:robot() end
 ---@class stiction.link
 ---@field name string
 local link = {}
----@return stiction.Pose
+---@return stiction.pose
 function link:pose() end
 ---@return stiction.Vector
 function link:position() end
@@ -306,7 +333,7 @@ function link:robot() end
 ---@class stiction.robot
 ---@field name string
 local robot = {}
----@return stiction.Pose
+---@return stiction.pose
 function robot:pose() end
 ---@return stiction.Vector
 function robot:position() end
@@ -600,18 +627,7 @@ function stn.near(value, expected, tolerance, what) end
 ---@return string
 function stn.fails(action, text) end
 ---@param pose stiction.Pose
----@return stiction.Pose
+---@return stiction.pose
 function stn.pose(pose) end
----@param a stiction.Pose
----@param b stiction.Pose
----@return stiction.Pose
-function stn.compose(a, b) end
----@param pose stiction.Pose
----@return stiction.Pose
-function stn.inverse(pose) end
----@param pose stiction.Pose
----@param point stiction.Vector
----@return stiction.Vector
-function stn.transform(pose, point) end
 
 return stn

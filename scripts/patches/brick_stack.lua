@@ -70,7 +70,7 @@ for i, brick in ipairs(bricks) do
   height, friction = height - (i == 1 and x or 2 * x), math.max(friction, p.mu * beside / all)
   worst = math.max(worst, math.abs(brick:position()[3] - ((2 * i - 1) * H + height)))
   speed = math.max(speed, brick:speed())
-  tilt = math.max(tilt, 1 - stn.transform({ quat = brick:pose().quat }, { 0, 0, 1 })[3])
+  tilt = math.max(tilt, 1 - brick:pose():rotate { 0, 0, 1 }[3])
 end
 stn.result("compression", -height, "m")
 stn.result("off_the_closed_form", worst / -height, "1")

@@ -63,7 +63,7 @@ local ground = stored_energy.ground(thickness, on_ground and p.modulus or nil)
 local ledger, hit, unsolved = stored_energy.ledger(world:energy().total + stored_energy.energy(solid, ground)), nil, 0
 local potential = world:energy().potential
 for step in world:run { seconds = p.seconds } do
-  local axis = stn.transform({ quat = box:pose().quat }, { 0, 0, 1 })
+  local axis = box:pose():rotate { 0, 0, 1 }
   local tilt = math.atan(axis[1], axis[3])
   world:plot("tilt [deg]", tilt / stn.deg)
   if step.time < 0.5 or step.index % 10 == 0 then -- at rest not every step

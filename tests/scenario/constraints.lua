@@ -30,7 +30,7 @@ stn.test("two welded boxes move as one: momentum at once, inertia of the sum", f
   local b = world:box { size = { 0.1, 0.3, 0.2 }, mass = 1, xyz = { 0.5, 0.1, 0 }, rpy = { 0, 0, 0.4 } }
   local between = { xyz = { 0.25, 0.05, 0 } } -- of the weld, in a and in the world
   local weld = world:constraint { "weld", a = a, b = b, a_pose = between,
-    b_pose = stn.compose(stn.inverse { xyz = { 0.5, 0.1, 0 }, rpy = { 0, 0, 0.4 } }, between) }
+    b_pose = stn.pose { xyz = { 0.5, 0.1, 0 }, rpy = { 0, 0, 0.4 } }:relative(between) }
   world:disable_collisions(a, b)
   stn.near(weld:error(), 0, 1e-15, "both frames are where they should be")
   local torque = 0.7

@@ -26,7 +26,7 @@ local function downhill(body, angle)
 end
 
 local function turn(rpy, angle)
-  return stn.compose({ rpy = { 0, angle, 0 } }, { rpy = rpy })
+  return stn.pose { rpy = { 0, angle, 0 } } * { rpy = rpy }
 end
 
 --- Speed that regularised friction R_t = sigma w lets a box stick with. Its four corners carry m g sin(angle) dt together, each

@@ -303,7 +303,7 @@ local function heavy_top(integrator, dt, seconds)
     drift = math.max(drift, math.abs(step.energy_J / start - 1))
   end
   local q = robot:joint("pivot"):position()
-  return stn.transform({ quat = q }, { 0, 0, 1 }), drift
+  return stn.pose { quat = q }:rotate { 0, 0, 1 }, drift
 end
 
 stn.test("a fast top on a ball joint is followed with the scheme's order", function()

@@ -132,7 +132,7 @@ stn.test("a tool mounted on a link moves with it and weighs on it", function()
   local robot = world:load { rod, fixed = true, joints = { hinge = 0.3 } }
   local tool = world:box { name = "tool", size = { 0.1, 0.1, 0.1 }, mass = 2, on = { robot, "tip" }, xyz = { 0, 0, -0.05 } }
   local tip = robot:link("tip"):pose()
-  stn.near(tool:position(), stn.transform(tip, { 0, 0, -0.05 }), 1e-14, "place")
+  stn.near(tool:position(), tip * { 0, 0, -0.05 }, 1e-14, "place")
   robot:joint("hinge"):set_velocity(1)
   stn.near(tool:speed(), length + 0.05, 1e-14, "speed")
   stn.near(world:mass(), mass + 2, 1e-14, "mass")

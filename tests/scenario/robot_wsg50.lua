@@ -40,7 +40,7 @@ stn.test("it does not sag in any attitude, and yields to a force by F / kp", fun
     for _, force in ipairs { 0, 30 } do
       local world, gripper, left, right = load_gripper { opening = 0.06, base = { xyz = { 0, 0, 1 }, rpy = rpy } }
       drive(world, gripper)
-      local along = stn.transform({ xyz = { 0, 0, 0 }, rpy = rpy }, { 0, force, 0 })
+      local along = stn.pose { rpy = rpy }:rotate { 0, force, 0 }
       gripper:link("wsg50_finger_left"):apply_force { force = along }
       for step in world:run { seconds = 2 } do
         assert(step.contact_count == 0 and step.converged)

@@ -69,7 +69,7 @@ stn.test("an attached hand hangs on the link, keeps its names and can be driven"
   assert(hand:link("left"):parent() == hand:link "palm")
   assert(#hand:joints() == 2 and #arm:joints() == 2)
   assert(hand:joint("finger"):robot() == hand)
-  stn.near(hand:pose().xyz, stn.compose(arm:link("flange"):pose(), mount).xyz, 1e-14, "place")
+  stn.near(hand:pose().xyz, (arm:link("flange"):pose() * mount).xyz, 1e-14, "place")
   local motor = world:controller { "joint_pd", target = hand, joints = { "finger" }, kp = 500, kd = 20 }
   motor:set { position = { finger = 0.03 } }
   for _ in world:run { seconds = 1 } do
@@ -87,7 +87,7 @@ stn.test("a single body is a tool, at the identity when no pose is given", funct
   arm:attach(tool, "flange")
   tool:attach(tip, tool.name, { xyz = { 0, 0, 0.1 } })
   stn.near(tool:position(), arm:link("flange"):position(), 1e-15, "tool")
-  stn.near(tip:position(), stn.transform(tool:pose(), { 0, 0, 0.1 }), 1e-15, "tip")
+  stn.near(tip:position(), tool:pose() * { 0, 0, 0.1 }, 1e-15, "tip")
   stn.near(world.body_count, 2, 0, "welded into one body")
 end)
 

@@ -13,7 +13,7 @@ end
 
 --- Angle between the body's axis z and the vertical.
 local function tilt(body)
-  local axis = stn.transform({ quat = body:pose().quat }, { 0, 0, 1 })
+  local axis = body:pose():rotate { 0, 0, 1 }
   return math.acos(math.max(-1, math.min(1, axis[3])))
 end
 

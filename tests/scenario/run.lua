@@ -134,14 +134,6 @@ stn.test("near and check compare, and NaN never passes", function()
   assert(stn.check("true", true))
 end)
 
-stn.test("poses compose and invert", function()
-  local a = stn.pose { xyz = { 1, 2, 3 }, rpy = { 0, 0, 90 * stn.deg } }
-  stn.near(stn.transform(a, { 1, 0, 0 }), { 1, 3, 3 }, 1e-15, "point")
-  local b = stn.compose(a, stn.inverse(a))
-  stn.near(b.xyz, { 0, 0, 0 }, 1e-15, "position")
-  stn.near(b.quat, { 1, 0, 0, 0 }, 1e-15, "rotation")
-end)
-
 stn.test("signals and a recording", function()
   local world, path = make(), files:path ".csv"
   world:plot("wave", 0)

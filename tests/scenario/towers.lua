@@ -65,7 +65,7 @@ local function tower(shape, yawed, dt)
   end
   local what = ("%s%s, dt %g: "):format(shape, yawed and " yawed" or "", dt)
   for i, body in ipairs(blocks) do
-    local place, axis = body:position(), stn.transform({ quat = body:pose().quat }, { 0, 0, 1 })
+    local place, axis = body:position(), body:pose():rotate { 0, 0, 1 }
     stn.near({ place[1], place[2] }, { 0, 0 }, 5e-3, what .. "drift")
     stn.near(place[3], (i - 0.5) * 0.1, 2e-3, what .. "height")
     stn.near({ axis[1], axis[2] }, { 0, 0 }, 5e-3, what .. "lean")
@@ -142,7 +142,7 @@ local function arch(count, thickness, mu, seconds)
   local stones = {}
   for i = 1, count do
     local angle = (2 * i - 1) * half -- about the y axis: outline x outwards, y along the arch
-    stones[i] = world:mesh { file = wedge, density = 2000, pose = stn.compose({ rpy = { 0, -angle, 0 } }, { rpy = { -math.pi / 2, 0, 0 } }) }
+    stones[i] = world:mesh { file = wedge, density = 2000, pose = stn.pose { rpy = { 0, -angle, 0 } } * { rpy = { -math.pi / 2, 0, 0 } } }
   end
   world:contact_material { mu = mu }
   for _ in world:run { seconds = seconds } do

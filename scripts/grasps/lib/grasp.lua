@@ -102,7 +102,7 @@ end
 
 -- Angle between two orientations [rad]; that about z left out when asked.
 local function tilt(a, b, spins)
-  local turned = stn.compose(stn.inverse { quat = a }, { quat = b }).quat
+  local turned = stn.pose { quat = a }:relative({ quat = b }).quat
   local sine = math.sqrt(turned[2] ^ 2 + turned[3] ^ 2 + (spins and 0 or turned[4] ^ 2))
   return 2 * math.asin(math.min(1, sine))
 end

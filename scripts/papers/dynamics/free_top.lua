@@ -24,7 +24,7 @@ local function norm(v)
 end
 
 local function body_rates()
-  return stn.transform(stn.inverse { quat = top:pose().quat }, top:velocity().angular)
+  return top:pose():inverse():rotate(top:velocity().angular)
 end
 
 world:log { "t", "qw", "qx", "qy", "qz", "wbx", "wby", "wbz", "energy", "Lx", "Ly", "Lz", values = function()

@@ -44,8 +44,8 @@ end
 
 local phi, psi = 0, 0
 local function euler()
-  local pose, w = { quat = robot:link("top"):pose().quat }, robot:link("top"):velocity().angular
-  local x, y, z = stn.transform(pose, { 1, 0, 0 }), stn.transform(pose, { 0, 1, 0 }), stn.transform(pose, { 0, 0, 1 })
+  local axes, w = robot:link("top"):pose().axes, robot:link("top"):velocity().angular
+  local x, y, z = axes.x, axes.y, axes.z
   local sine = math.sqrt(z[1] ^ 2 + z[2] ^ 2)
   phi = unwrapped(math.atan(z[1], -z[2]), phi)
   psi = unwrapped(math.atan(x[3], y[3]), psi)

@@ -30,7 +30,7 @@ for step in tasks.run(run, p.seconds) do
     rows:write(("%.6g,%.9g,%.9g,%.9g,%.6g,%s,%d,%d,%s\n"):format(step.index * p.dt, at[1], at[2], at[3], run.robot:speed(), depth,
       step.contact_count, step.iterations, step.converged))
   end
-  upright = math.min(upright, stn.transform({ quat = run.robot:pose().quat }, { 0, 0, 1 })[3])
+  upright = math.min(upright, run.robot:pose():rotate { 0, 0, 1 }[3])
   from = from or step.time >= 2 and { x = run.robot:position()[1], time = step.time } or nil
 end
 if rows then rows:close() end

@@ -81,7 +81,7 @@ local drives = {}
 function drives.trot(run, p)
   return function(time)
     local pose, velocity = run.robot:pose(), run.robot:velocity().linear
-    local forward = stn.transform({ quat = pose.quat }, { 1, 0, 0 })
+    local forward = pose:rotate { 1, 0, 0 }
     local yaw = math.atan(forward[2], forward[1])
     local c, s = math.cos(yaw), math.sin(yaw)
     local own = { c * velocity[1] + s * velocity[2], -s * velocity[1] + c * velocity[2] }

@@ -49,7 +49,7 @@ end
 
 --- How far the spatula points up [rad].
 function scene.pitch(s)
-  local axis = stn.transform({ quat = s.spatula:pose().quat }, { 1, 0, 0 })
+  local axis = s.spatula:pose():rotate { 1, 0, 0 }
   return math.atan(axis[3], math.sqrt(axis[1] ^ 2 + axis[2] ^ 2))
 end
 
