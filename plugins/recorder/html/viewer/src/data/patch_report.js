@@ -47,35 +47,39 @@ export function patchWith(contacts, patches, frame, key) {
 /** @returns {PatchReport} */
 export function reportOf(contacts, patches, patch) {
   const begin = patches.face[patch], end = patches.face[patch + 1], origin = 3 * patches.contact[begin];
-  const sum = { normal: [0, 0, 0], friction: [0, 0, 0], torque: [0, 0, 0], byForce: [0, 0, 0], byOne: [0, 0, 0], axis: [0, 0, 0] };
+  const sum = { normal: [0, 0, 0], friction: [0, 0, 0], torque: [0, 0, 0], forceMoment: [0, 0, 0], areaMoment: [0, 0, 0], forceAxis: [0, 0, 0], areaAxis: [0, 0, 0] };
+  let whole = 0; // area of all faces
   const add = (name, values, factor = 1) => values.forEach((value, c) => (sum[name][c] += factor * value));
   const out = { a: contacts.geometryA[origin / 3], b: contacts.geometryB[origin / 3], faces: end - begin, sticking: 0, slipping: 0,
     pressing: 0, area: 0, max: 0, slip: 0, gap: Infinity };
   for (let face = begin; face < end; face++) {
-    const k = patches.contact[face], parts = partsOf(contacts, k);
+    const k = patches.contact[face], parts = partsOf(contacts, k), area = areaOf(patches, face);
     const unit = [...contacts.normal.subarray(3 * k, 3 * k + 3)];
     const arm = unit.map((_, c) => contacts.point[3 * k + c] - contacts.point[origin + c]);
     add("normal", unit, parts.normal);
     add("friction", parts.friction);
     add("torque", cross(arm, unit.map((value, c) => parts.normal * value + parts.friction[c])));
-    add("byForce", arm, parts.normal);
-    add("byOne", arm);
-    add("axis", unit, parts.normal || 1e-9);
+    add("forceMoment", arm, parts.normal);
+    add("areaMoment", arm, area);
+    add("forceAxis", unit, parts.normal);
+    add("areaAxis", unit, area);
     out.pressing += parts.normal;
+    whole += area;
     out.gap = Math.min(out.gap, contacts.gap[k]);
     for (let c = patches.corner[face]; c < patches.corner[face + 1]; c++) out.max = Math.max(out.max, patches.pressure[c]);
     if (contacts.state[k] === STATE.open) continue;
     out.sticking += Number(contacts.state[k] === STATE.stick);
     out.slipping += Number(contacts.state[k] === STATE.slip);
-    out.area += areaOf(patches, face);
+    out.area += area;
     out.slip = Math.max(out.slip, contacts.slip[k]);
   }
-  const arm = out.pressing > 0 ? sum.byForce.map((value) => value / out.pressing) : sum.byOne.map((value) => value / Math.max(out.faces, 1));
+  const [moment, axis, weight] = out.pressing > 0 ? [sum.forceMoment, sum.forceAxis, out.pressing] : [sum.areaMoment, sum.areaAxis, whole];
+  const arm = moment.map((value) => value / (weight || 1));
   const about = cross(arm, sum.normal.map((value, c) => value + sum.friction[c]));
   return {
     ...out, normal: sum.normal, friction: sum.friction, mean: out.area > 0 ? out.pressing / out.area : 0,
     center: arm.map((value, c) => contacts.point[origin + c] + value), torque: sum.torque.map((value, c) => value - about[c]),
-    axis: sum.axis.map((value) => value / (sizeOf(sum.axis) || 1)),
+    axis: axis.map((value) => value / (sizeOf(axis) || 1)),
   };
 }
 
