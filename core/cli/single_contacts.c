@@ -192,7 +192,7 @@ static bool print_contact(const contact *c, const double *l, double ns) {
 stn_status single_contacts_solve(stn_context *context, const char *path, const stn_instance *solver, double precision,
                                  stn_error *err) {
     const stn_solver_ops *ops = solver->desc->ops.solver;
-    if (ops->size < offsetof(stn_solver_ops, solve_contact) + sizeof ops->solve_contact || ops->solve_contact == NULL) {
+    if (!STN_PLUGIN_HAS(ops, solve_contact)) {
         return stn_fail(err, STN_ERR_UNSUPPORTED, "%s: solver %s does not solve single contacts; bisection does", path,
                         solver->desc->id);
     }

@@ -8,10 +8,8 @@
 #include "base/text.h"
 #include "model/load.h"
 
-/// `save` came at the tail of the operations.
 static bool saves(const stn_plugin_desc *desc) {
-    size_t needed = offsetof(stn_loader_ops, save) + sizeof desc->ops.loader->save;
-    return desc->kind == STN_KIND_LOADER && desc->ops.loader->size >= needed && desc->ops.loader->save != NULL;
+    return desc->kind == STN_KIND_LOADER && STN_PLUGIN_HAS(desc->ops.loader, save);
 }
 
 static const char *extension_of(const stn_plugin_desc *desc) {

@@ -39,8 +39,7 @@ stn_param stn_shared_param(const stn_plugin_desc *desc, int32_t index) {
     size_t config_size = 0;
     stn_kind_params(desc->kind, &params, &count, &config_size);
     stn_param param = params[index];
-    const size_t end = offsetof(stn_solver_ops, max_iterations) + sizeof(int32_t);
-    if (desc->kind == STN_KIND_SOLVER && index == MAX_ITERATIONS && desc->ops.solver->size >= end &&
+    if (desc->kind == STN_KIND_SOLVER && index == MAX_ITERATIONS && STN_PLUGIN_HAS(desc->ops.solver, max_iterations) &&
         desc->ops.solver->max_iterations > 0) {
         param.default_number = desc->ops.solver->max_iterations;
     }

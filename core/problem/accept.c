@@ -12,8 +12,7 @@ const char *stn_formulation_name(stn_formulation formulation) {
 
 stn_formulation stn_solver_formulation(const stn_instance *solver) {
     const stn_solver_ops *ops = solver->desc->ops.solver;
-    bool knows = ops->size >= offsetof(stn_solver_ops, configured) + sizeof ops->configured;
-    return knows && ops->configured != NULL ? ops->configured(solver->self) : ops->formulation;
+    return STN_PLUGIN_HAS(ops, configured) ? ops->configured(solver->self) : ops->formulation;
 }
 
 static uint32_t sets_of(const stn_problem *problem) {

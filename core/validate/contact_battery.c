@@ -245,7 +245,7 @@ static void check_declares(validate_trial *trial) {
 
 /// How far outside of both geometries contacts begin by themselves.
 static double own_margins(const subject *s, const stn_contact *c) {
-    if (s->ops->size < offsetof(stn_contact_ops, margin) + sizeof s->ops->margin || s->ops->margin == NULL) {
+    if (!STN_PLUGIN_HAS(s->ops, margin)) {
         return 0.0;
     }
     const stn_geometry *g = s->model->geometries;

@@ -207,7 +207,7 @@ static stn_spatial relative_velocity(const stn_world *world, const stn_contact_p
 
 static bool wants_approach(const stn_world *world) {
     const stn_contact_ops *ops = world->plugin[STN_KIND_CONTACT]->desc->ops.contact;
-    return ops->size > offsetof(stn_contact_ops, approach) && ops->approach;
+    return STN_PLUGIN_HAS(ops, approach);
 }
 
 /// What the pair's velocities promise.

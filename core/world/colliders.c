@@ -1,31 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which geometries take part in contact, whether the contact model handles every pair that they can form, and what the
-// worst of these pairs is like for each of them, which bounds the reach of the broad phase.
-//
-// n colliders form n^2 / 2 pairs, but a pair is told by few things: colliders with the same shape, filter, surface and
-// place are one kind, and kinds with the same shape and filter one class. Friction, relaxation time and stiffness of a
-// pair grow with those of the partner (material.c), so within a class the worst partner of a kind is the first in their
-// order that it may touch; that order is walked past a few of the own body only. Dissipation is a mean whose weights
-// depend on both stiffnesses: it is walked until nothing that follows can exceed what was found. Relaxation times are
-// added up whatever the world's rule, as their sum bounds the other one too.
+// Which geometries take part in contact, and what the broad phase has to know about each of them.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/compiled.h"
-#include "world/world.h"
-
-// -------------------------------------------------------------------------------------------------------- choice
-
-/// All of a geometry that a contact model's answer may depend on; compared byte by byte.
-typedef struct look {
-    int64_t type, mesh, volume_mesh, compliant;
-    int64_t place; // -1: on a node, 0: in the world, 1: on a body that moves
-} look;
+#include "world/collider_look.h"
 
 /// A look that colliding geometries have.
 typedef struct seen_look {
-    look key;
+    collider_look key;
     int32_t geometry; // the first that has it
     int32_t count;    // how many have it
     bool handled;
@@ -36,20 +19,8 @@ typedef struct look_list {
     int32_t count;
 } look_list;
 
-static look look_of(const stn_geometry *g) {
-    return (look){.type = (int64_t)g->shape.type,
-                  .mesh = g->mesh,
-                  .volume_mesh = g->field.volume_mesh,
-                  .compliant = stn_geometry_is_compliant(g),
-                  .place = (g->body > 0) - (g->body < 0)};
-}
-
-static bool handles(const stn_instance *contact, const stn_geometry *a, const stn_geometry *b) {
-    return contact->desc->ops.contact->handles(contact->self, a, b);
-}
-
 static bool handles_in_an_order(const stn_instance *contact, const stn_geometry *a, const stn_geometry *b) {
-    return handles(contact, a, b) || handles(contact, b, a);
+    return collider_handles(contact, a, b) || collider_handles(contact, b, a);
 }
 
 /// A geometry of no model.
@@ -100,7 +71,7 @@ static bool list_looks(const stn_model *model, stn_arena *arena, look_list *list
     int32_t count = 0;
     for (int32_t g = 0; g < model->geometry_count; g++) {
         if (model->geometries[g].collision) {
-            list->items[count++] = (seen_look){look_of(&model->geometries[g]), g, 1, false};
+            list->items[count++] = (seen_look){collider_look_of(&model->geometries[g]), g, 1, false};
         }
     }
     qsort(list->items, (size_t)count, sizeof *list->items, compare_looks);
@@ -143,7 +114,7 @@ static stn_status check_compliant(const stn_world *world, const look_list *list,
 
 /// Of a look that is in the list.
 static bool look_is_handled(const look_list *list, const stn_geometry *g) {
-    const look wanted = look_of(g);
+    const collider_look wanted = collider_look_of(g);
     int32_t low = 0, high = list->count - 1;
     while (low < high) {
         int32_t middle = (low + high) / 2;
@@ -180,7 +151,7 @@ static stn_status check_moving_surfaces(const stn_world *world, stn_error *err) 
     const stn_model *model = world->model;
     const stn_plugin_desc *contact = world->plugin[STN_KIND_CONTACT]->desc;
     const stn_contact_ops *ops = contact->ops.contact;
-    if (ops->size > offsetof(stn_contact_ops, moving_surfaces) && ops->moving_surfaces) {
+    if (STN_PLUGIN_HAS(ops, moving_surfaces)) {
         return STN_OK;
     }
     for (int32_t i = 0; i < model->geometry_count; i++) {
@@ -230,7 +201,7 @@ static stn_status find_margin(const stn_world *world, const stn_geometry *g, dou
     const stn_instance *contact = world->plugin[STN_KIND_CONTACT];
     const stn_contact_ops *ops = contact->desc->ops.contact;
     *margin = 0.5 * world->options.margin;
-    if (ops->size < offsetof(stn_contact_ops, margin) + sizeof ops->margin || ops->margin == NULL) {
+    if (!STN_PLUGIN_HAS(ops, margin)) {
         return STN_OK;
     }
     double own = ops->margin(contact->self, g);
@@ -279,278 +250,6 @@ stn_status stn_world_choose_colliders(stn_world *world, stn_arena *arena, bool s
     count_parts(world);
     if (say) {
         say_left_out(world, left_out);
-    }
-    return STN_OK;
-}
-
-// --------------------------------------------------------------------------------------------------------- kinds
-
-enum { NO_LINK = INT32_MIN };
-
-/// What tells a collider from others in any pair; ordered byte by byte, so classes and kinds are ranges.
-typedef struct collider_key {
-    look look;        // begins the class
-    int64_t class[3]; // category, mask, the link when an override names it
-    int64_t place[3]; // body, its parent, the link when an exclusion names it
-    stn_material surface;
-    int32_t collider; // not of the key: keeps the order of the model
-} collider_key;
-
-typedef struct collider_kind {
-    int32_t first;    // its lowest collider
-    int32_t geometry; // of that one
-    int32_t class;
-} collider_kind;
-
-/// What partners are ordered by, worst first.
-typedef enum ranking { BY_MU, BY_RELAXATION, BY_STIFFNESS, BY_MODULUS, BY_DISSIPATION, RANKINGS } ranking;
-
-typedef struct ranked {
-    double value; // ascending
-    int32_t kind;
-} ranked;
-
-typedef struct pair_table {
-    const stn_world *world;
-    stn_arena *arena;
-    int32_t kind_count, class_count;
-    collider_kind *kinds;    // (kind_count), by class
-    int32_t *kind_of;        // (collider_count)
-    int32_t *class_start;    // (class_count + 1) kinds
-    ranked *order[RANKINGS]; // (kind_count), within each class
-} pair_table;
-
-static int compare_keys(const void *a, const void *b) {
-    const collider_key *x = a, *y = b;
-    int order = memcmp(x, y, offsetof(collider_key, collider));
-    return order != 0 ? order : (x->collider > y->collider) - (x->collider < y->collider);
-}
-
-static int compare_ranked(const void *a, const void *b) {
-    const ranked *x = a, *y = b;
-    int order = (x->value > y->value) - (x->value < y->value);
-    return order != 0 ? order : (x->kind > y->kind) - (x->kind < y->kind);
-}
-
-static collider_key *list_keys(const stn_world *world, stn_arena *arena) {
-    const model_object *object = model_object_of(world->model);
-    collider_key *keys = STN_ARENA_ZEROED(arena, world->collider_count, collider_key);
-    if (keys == NULL) {
-        return NULL;
-    }
-    for (int32_t i = 0; i < world->collider_count; i++) {
-        int32_t g = world->collider[i];
-        const filter_entry *filter = &object->filter[g];
-        keys[i] = (collider_key){
-            .look = look_of(&world->model->geometries[g]),
-            .class = {filter->category, filter->mask, filter->overridden ? filter->link : NO_LINK},
-            .place = {filter->body, filter->parent, filter->excluded ? filter->link : NO_LINK},
-            .surface = object->surface[g],
-            .collider = i,
-        };
-    }
-    qsort(keys, (size_t)world->collider_count, sizeof *keys, compare_keys);
-    return keys;
-}
-
-/// Kinds and classes from the sorted keys.
-static void group_keys(pair_table *t, const collider_key *keys) {
-    for (int32_t i = 0; i < t->world->collider_count; i++) {
-        bool new_class = i == 0 || memcmp(&keys[i - 1], &keys[i], offsetof(collider_key, place)) != 0;
-        bool new_kind = i == 0 || memcmp(&keys[i - 1], &keys[i], offsetof(collider_key, collider)) != 0;
-        if (new_class) {
-            t->class_start[t->class_count++] = t->kind_count;
-        }
-        if (new_kind) {
-            int32_t first = keys[i].collider;
-            t->kinds[t->kind_count++] = (collider_kind){first, t->world->collider[first], t->class_count - 1};
-        }
-        t->kind_of[keys[i].collider] = t->kind_count - 1;
-    }
-    t->class_start[t->class_count] = t->kind_count;
-}
-
-static double rank(const stn_material *surface, ranking by) {
-    switch (by) {
-    case BY_MU:
-        return -surface->mu;
-    case BY_RELAXATION: // one that is not given adds nothing
-        return isnan(surface->relaxation_time) ? (double)INFINITY : -surface->relaxation_time;
-    case BY_STIFFNESS:
-        return surface->stiffness;
-    case BY_MODULUS:
-        return surface->modulus;
-    default:
-        return -surface->dissipation;
-    }
-}
-
-static void order_kinds(pair_table *t) {
-    const model_object *object = model_object_of(t->world->model);
-    for (int32_t by = 0; by < RANKINGS; by++) {
-        for (int32_t k = 0; k < t->kind_count; k++) {
-            t->order[by][k] = (ranked){rank(&object->surface[t->kinds[k].geometry], (ranking)by), k};
-        }
-        for (int32_t c = 0; c < t->class_count; c++) {
-            int32_t start = t->class_start[c];
-            qsort(t->order[by] + start, (size_t)(t->class_start[c + 1] - start), sizeof(ranked), compare_ranked);
-        }
-    }
-}
-
-static bool make_table(pair_table *t) {
-    size_t n = (size_t)t->world->collider_count;
-    const collider_key *keys = list_keys(t->world, t->arena);
-    t->kinds = STN_ARENA(t->arena, n, collider_kind);
-    t->kind_of = STN_ARENA(t->arena, n, int32_t);
-    t->class_start = STN_ARENA(t->arena, n + 1, int32_t);
-    bool complete = keys != NULL && t->kinds != NULL && t->kind_of != NULL && t->class_start != NULL;
-    for (int32_t by = 0; by < RANKINGS; by++) {
-        t->order[by] = STN_ARENA(t->arena, n, ranked);
-        complete = complete && t->order[by] != NULL;
-    }
-    if (complete) {
-        group_keys(t, keys);
-        order_kinds(t);
-    }
-    return complete;
-}
-
-// --------------------------------------------------------------------------------------------------------- pairs
-
-static bool may_touch(const pair_table *t, int32_t a, int32_t b) {
-    return stn_model_may_collide(t->world->model, t->kinds[a].geometry, t->kinds[b].geometry);
-}
-
-/// Do the filters of two classes meet? Where they do not, no order need be walked.
-static bool filters_meet(const pair_table *t, int32_t class_a, int32_t class_b) {
-    const model_object *object = model_object_of(t->world->model);
-    const filter_entry *a = &object->filter[t->kinds[t->class_start[class_a]].geometry];
-    const filter_entry *b = &object->filter[t->kinds[t->class_start[class_b]].geometry];
-    return (a->category & b->mask) != 0 && (b->category & a->mask) != 0;
-}
-
-/// The first kind of a class, in the order of a ranking, that kind `a` may touch; -1: none.
-static int32_t find_partner(const pair_table *t, int32_t a, int32_t class, ranking by) {
-    for (int32_t r = t->class_start[class]; r < t->class_start[class + 1]; r++) {
-        if (may_touch(t, a, t->order[by][r].kind)) {
-            return t->order[by][r].kind;
-        }
-    }
-    return -1;
-}
-
-static stn_pair_material material_of(const pair_table *t, int32_t a, int32_t b) {
-    return stn_model_pair_material(t->world->model, t->kinds[a].geometry, t->kinds[b].geometry);
-}
-
-/// Largest dissipation of the pairs of kind `a` with a class, of points and of patches. d = (1 - w) d_a + w d_b, and no
-/// w is larger than that of the softest partner. An override gives all of these pairs one value, which the first of
-/// them shows.
-static double worst_dissipation(const pair_table *t, int32_t a, int32_t class) {
-    int32_t start = t->class_start[class], end = t->class_start[class + 1];
-    const stn_material *surface = model_object_of(t->world->model)->surface;
-    const stn_material *one = &surface[t->kinds[a].geometry];
-    const stn_material *softest = &surface[t->kinds[t->order[BY_STIFFNESS][start].kind].geometry];
-    const stn_material *softest_inside = &surface[t->kinds[t->order[BY_MODULUS][start].kind].geometry];
-    double own = one->dissipation;
-    double worst = -(double)INFINITY; // not before a pair was seen
-    double share = fmax(material_weight(one->stiffness, softest->stiffness),
-                        material_weight(one->modulus, softest_inside->modulus));
-    for (int32_t r = start; r < end; r++) {
-        const ranked *b = &t->order[BY_DISSIPATION][r];
-        if (worst >= own + share * fmax(-b->value - own, 0.0)) {
-            break;
-        }
-        if (may_touch(t, a, b->kind)) {
-            stn_pair_material pair = material_of(t, a, b->kind);
-            worst = fmax(worst, fmax(pair.value.dissipation, pair.patch_dissipation));
-        }
-    }
-    return worst;
-}
-
-/// Asked in one order for both, whatever a plugin answers to the other one.
-static bool handles_classes(const pair_table *t, int32_t class_a, int32_t class_b) {
-    if (class_a > class_b) {
-        return handles_classes(t, class_b, class_a);
-    }
-    const stn_geometry *geometries = t->world->model->geometries;
-    return handles(t->world->plugin[STN_KIND_CONTACT], &geometries[t->kinds[t->class_start[class_a]].geometry],
-                   &geometries[t->kinds[t->class_start[class_b]].geometry]);
-}
-
-/// Takes the pairs of kind `a` with a class into account; false: the contact model has a gap there.
-static bool examine_class(const pair_table *t, int32_t a, int32_t class, stn_material *worst) {
-    if (!filters_meet(t, t->kinds[a].class, class)) {
-        return true;
-    }
-    int32_t partner = find_partner(t, a, class, BY_MU);
-    if (partner < 0) {
-        return true;
-    }
-    if (!handles_classes(t, t->kinds[a].class, class)) {
-        return false;
-    }
-    worst->mu = fmax(worst->mu, material_of(t, a, partner).value.mu);
-    partner = find_partner(t, a, class, BY_RELAXATION); // fmax passes over NaN
-    worst->relaxation_time = fmax(worst->relaxation_time, material_of(t, a, partner).value.relaxation_time);
-    partner = find_partner(t, a, class, BY_STIFFNESS);
-    worst->stiffness = fmin(worst->stiffness, material_of(t, a, partner).value.stiffness);
-    worst->dissipation = fmax(worst->dissipation, worst_dissipation(t, a, class));
-    return true;
-}
-
-/// Would the contact model handle two rigid geometries if one of them, or both, were compliant?
-static bool wants_compliance(const stn_instance *contact, const stn_geometry *a, const stn_geometry *b) {
-    stn_geometry soft_a = *a, soft_b = *b;
-    soft_a.material.modulus = soft_b.material.modulus = 1e6;
-    return !stn_geometry_is_compliant(a) && !stn_geometry_is_compliant(b) &&
-           (handles(contact, &soft_a, b) || handles(contact, a, &soft_b) || handles(contact, &soft_a, &soft_b));
-}
-
-/// Names the first pair of the model that the contact model does not handle; `first` is its lower collider.
-static stn_status fail_gap(const pair_table *t, int32_t first, stn_error *err) {
-    const stn_model *model = t->world->model;
-    int32_t second = first, kind = t->kind_of[first];
-    for (bool found = false; !found && second + 1 < t->world->collider_count;) { // examine_class met it
-        int32_t other = t->kind_of[++second];
-        found = may_touch(t, kind, other) && !handles_classes(t, t->kinds[kind].class, t->kinds[other].class);
-    }
-    const stn_geometry *a = &model->geometries[t->world->collider[first]];
-    const stn_geometry *b = &model->geometries[t->world->collider[second]];
-    const stn_instance *contact = t->world->plugin[STN_KIND_CONTACT];
-    bool both_rigid = wants_compliance(contact, a, b);
-    char name_a[200], name_b[200];
-    stn_describe_geometry(model, t->world->collider[first], name_a, sizeof name_a);
-    stn_describe_geometry(model, t->world->collider[second], name_b, sizeof name_b);
-    return stn_fail(err, STN_ERR_UNSUPPORTED, "contact model %s has no contact between %s (%s) and %s (%s)%s",
-                    contact->desc->id, name_a, stn_shape_name(a->shape.type), name_b, stn_shape_name(b->shape.type),
-                    both_rigid ? ", which are both rigid: give one of them a modulus, exclude the pair, or choose a "
-                                 "contact model that has contacts of rigid bodies too"
-                               : ": use other shapes, or exclude the pair");
-}
-
-stn_status stn_world_examine_pairs(stn_world *world, stn_arena *arena, stn_error *err) {
-    pair_table t = {.world = world, .arena = arena};
-    stn_material *worst = STN_ARENA(arena, world->collider_count, stn_material);
-    if (worst == NULL || !make_table(&t)) {
-        return stn_fail(err, STN_ERR_MEMORY, "world: out of memory while compiling");
-    }
-    int32_t gap = INT32_MAX;
-    for (int32_t k = 0; k < t.kind_count; k++) {
-        worst[k] = (stn_material){.stiffness = INFINITY, .relaxation_time = world->options.dt};
-        for (int32_t c = 0; c < t.class_count; c++) {
-            if (!examine_class(&t, k, c, &worst[k])) {
-                gap = t.kinds[k].first < gap ? t.kinds[k].first : gap;
-            }
-        }
-    }
-    if (gap < INT32_MAX) {
-        return fail_gap(&t, gap, err);
-    }
-    for (int32_t i = 0; i < world->collider_count; i++) {
-        world->collider_worst[i] = worst[t.kind_of[i]];
     }
     return STN_OK;
 }

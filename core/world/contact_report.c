@@ -28,10 +28,8 @@ static const stn_constraint *constraint_of(const stn_observation *o, int32_t con
     return c->kind == STN_CONSTRAINT_CONTACT && c->contact == contact ? c : NULL;
 }
 
-/// `slip` came at the tail of the operations.
 bool stn_law_tells_slip(const stn_law *law) {
-    return law != NULL && law->ops->size >= offsetof(stn_law_ops, slip) + sizeof law->ops->slip &&
-           law->ops->slip != NULL;
+    return law != NULL && STN_PLUGIN_HAS(law->ops, slip);
 }
 
 stn_law_slip stn_ask_slip(const stn_law *law, const stn_problem *problem, int32_t constraint, const double *v_c,

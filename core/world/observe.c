@@ -114,10 +114,8 @@ stn_status stn_world_observe(stn_world *world, stn_observer call, void *user, st
     return STN_OK;
 }
 
-/// `needs` came at the tail of the operations.
 static bool needs_run(const stn_recorder_ops *ops) {
-    return ops->size >= offsetof(stn_recorder_ops, needs) + sizeof ops->needs &&
-           (ops->needs & STN_RECORDER_NEEDS_RUN) != 0;
+    return STN_PLUGIN_HAS(ops, needs) && (ops->needs & STN_RECORDER_NEEDS_RUN) != 0;
 }
 
 static stn_status open_recording(stn_world *world, stn_instance *instance, const char *path, stn_error *err) {

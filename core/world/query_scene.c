@@ -38,7 +38,7 @@ void stn_world_release_scene(stn_world *world) {
 static stn_status choose_contact(stn_world *world, query_scene *scene, stn_error *err) {
     scene->contact = world->plugin[STN_KIND_CONTACT];
     const stn_contact_ops *ops = scene->contact->desc->ops.contact;
-    if (ops->size <= offsetof(stn_contact_ops, no_distances) || !ops->no_distances) {
+    if (!STN_PLUGIN_HAS(ops, no_distances)) {
         return STN_OK;
     }
     stn_status status = stn_instance_create(world->context, STN_KIND_CONTACT,

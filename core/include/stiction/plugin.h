@@ -87,6 +87,11 @@ typedef struct stn_plugin_entry {
     const stn_plugin_desc *const *plugins; // (count)
 } stn_plugin_entry;
 
+/// Is this slot of an operation table there and set (not NULL, not 0)? For slots that came after the first release of a
+/// table: a plugin that was compiled before them has a `size` that does not reach them.
+#define STN_PLUGIN_HAS(ops, slot) \
+    ((size_t)((const char *)(&(ops)->slot + 1) - (const char *)(ops)) <= (ops)->size && (ops)->slot)
+
 /// STN_PLUGIN_LIBRARY(&a, &b); once per shared object.
 #define STN_PLUGIN_LIBRARY(...)                                            \
     static const stn_plugin_desc *const stn_plugin_list[] = {__VA_ARGS__}; \

@@ -147,7 +147,7 @@ static bool handles(const void *self, const stn_geometry *a, const stn_geometry 
         return true;
     }
     const stn_contact_ops *other = fallback_ops(m);
-    if (other == NULL || ((is_moving_surface(a) || is_moving_surface(b)) && !other->moving_surfaces)) {
+    if (other == NULL || ((is_moving_surface(a) || is_moving_surface(b)) && !STN_PLUGIN_HAS(other, moving_surfaces))) {
         return false;
     }
     return other->handles(m->fallback->self, a, b);
@@ -184,7 +184,7 @@ static stn_status collide(void *self, const stn_model *model, void *memory, cons
 static double margin(const void *self, const stn_geometry *g) {
     const model_of_patches *m = self;
     const stn_contact_ops *other = fallback_ops(m);
-    bool asks = other != NULL && other->size > offsetof(stn_contact_ops, margin) && other->margin != NULL;
+    bool asks = other != NULL && STN_PLUGIN_HAS(other, margin);
     double fallback = asks ? other->margin(m->fallback->self, g) : 0.0;
     if (!stn_geometry_is_compliant(g)) {
         return fallback;
