@@ -381,7 +381,8 @@ stn_status cells_of_field(stn_context *context, const field *f, bool join, cell_
     size_t count = (size_t)f->tetrahedron_count;
     *out = (cell_array){0};
     out->cells = stn_allocate(context, count, sizeof *out->cells);
-    out->corners = stn_allocate(context, count, sizeof *out->corners); // two groups of a cell are two tetrahedra or more
+    out->corners =
+        stn_allocate(context, count, sizeof *out->corners); // two groups of a cell are two tetrahedra or more
     out->faces = stn_allocate(context, count, sizeof *out->faces);
     out->edges = stn_allocate(context, 1 + (join ? CELL_EDGES * (count / 2) : 0), sizeof *out->edges);
     int32_t *scratch = stn_allocate(context, 3 * count + 1, sizeof *scratch);

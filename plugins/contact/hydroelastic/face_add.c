@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// From faces to contacts. A face of area A with pressure p0 at its centre, which grows by g as the bodies approach, is a
-// spring [masterjohn-2022]:
+// From faces to contacts. A face of area A with pressure p0 at its centre, which grows by g as the bodies approach, is
+// a spring [masterjohn-2022]:
 //   k = A g,  phi0 = -p0 / g
-// It acts at its centre of pressure, so that force and torque of a linear pressure are exact however large it is. What a
-// large one lacks is friction's torque about the normal, for all of it acts at one point. So a flat face that is much of
-// its patch becomes a fan of triangles about its centre. They lack what r varies along their outer sides: n equal ones
-// of a regular polygon 0.17 (pi / n)^2 of that torque, those of a square with n = 8 2.6 %.
+// It acts at its centre of pressure, so that force and torque of a linear pressure are exact however large it is. What
+// a large one lacks is friction's torque about the normal, for all of it acts at one point. So a flat face that is much
+// of its patch becomes a fan of triangles about its centre. They lack what r varies along their outer sides: n equal
+// ones of a regular polygon 0.17 (pi / n)^2 of that torque, those of a square with n = 8 2.6 %.
 #include "face.h"
 
 /// A face or a part of it where it is at the step's start.
@@ -80,8 +80,8 @@ static stn_status add_part(adding *w, const face *f, const part *p, stn_error *e
         return STN_OK;
     }
     stn_vec3 point = centre_of_pressure(p), into_m = stn_mat3_apply(&w->frame->rotation, f->normal);
-    stn_contact c = stn_contact_make(w->model, w->pair, point, point, w->m_is_a ? stn_vec3_neg(into_m) : into_m,
-                                     p->feature);
+    stn_contact c =
+        stn_contact_make(w->model, w->pair, point, point, w->m_is_a ? stn_vec3_neg(into_m) : into_m, p->feature);
     c.pressure = p->level;
     c.phi0 = phi0;
     c.area = p->area;
@@ -144,8 +144,7 @@ static void place(const part *whole, const part *side, double u, double v, part 
     stn_vec3 a = stn_vec3_sub(side->corner[1], whole->centre), b = stn_vec3_sub(side->corner[2], whole->centre);
     int32_t k = out->count++;
     out->corner[k] = stn_vec3_mul_add(stn_vec3_mul_add(whole->centre, u, a), v, b);
-    out->pressure[k] =
-        whole->level + u * (side->pressure[1] - whole->level) + v * (side->pressure[2] - whole->level);
+    out->pressure[k] = whole->level + u * (side->pressure[1] - whole->level) + v * (side->pressure[2] - whole->level);
 }
 
 /// The triangle k of a row: those with an even number stand on their base, the others between them on their tips.
@@ -220,8 +219,13 @@ static double area_of(const face_sink *sink) {
 stn_status face_add_all(const face_sink *sink, const stn_model *model, const stn_contact_pair *pair, bool m_is_a,
                         const approach *ahead, const face_division *division, double margin, stn_contact_set *set,
                         stn_error *err) {
-    adding w = {.model = model, .pair = pair, .frame = &sink->frame, .ahead = ahead, .m_is_a = m_is_a,
-                .margin = margin, .set = set};
+    adding w = {.model = model,
+                .pair = pair,
+                .frame = &sink->frame,
+                .ahead = ahead,
+                .m_is_a = m_is_a,
+                .margin = margin,
+                .set = set};
     w.parts = 1.6 / sqrt(division->error);
     w.edge = division->edge;
     w.area = area_of(sink);

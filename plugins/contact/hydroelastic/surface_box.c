@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The box: quarters of every face in two or four triangles, so that no diagonal is preferred, then divided evenly.
+// The box: quarters of every face in two triangles, so that no diagonal is preferred, then divided evenly.
 #include "field_build.h"
 
 /// Region of a point of the surface: the corner of the core on its side of every axis along which the core reaches.
@@ -11,25 +11,17 @@ static void add_outward(surface_build *s, int32_t sign, int32_t a, int32_t b, in
     surface_build_triangle(s, a, sign > 0 ? b : c, sign > 0 ? c : b, label);
 }
 
-/// A quarter of a face from its centre p[0] around by p[1] and the corner p[2] to p[3]: two triangles, or four.
-static void add_quarter(surface_build *s, const int32_t p[4], int32_t sign, bool four, const int32_t bit[3]) {
+/// A quarter of a face from its centre p[0] around by p[1] and the corner p[2] to p[3].
+static void add_quarter(surface_build *s, const int32_t p[4], int32_t sign, const int32_t bit[3]) {
     stn_vec3 a = surface_point(s->vertices, p[0]), c = surface_point(s->vertices, p[2]);
     stn_vec3 middle = stn_vec3_scale(0.5, stn_vec3_add(a, c));
     int32_t label = region(middle, bit);
-    if (!four) {
-        add_outward(s, sign, p[0], p[1], p[2], label);
-        add_outward(s, sign, p[0], p[2], p[3], label);
-        return;
-    }
-    int32_t centre = surface_build_vertex(s, middle, 0.0);
-    for (int32_t i = 0; i < 4; i++) {
-        add_outward(s, sign, centre, p[i], p[(i + 1) % 4], label);
-    }
+    add_outward(s, sign, p[0], p[1], p[2], label);
+    add_outward(s, sign, p[0], p[2], p[3], label);
 }
 
 /// The face of axis `axis` on the side `sign`; vertices by their place (i, j, k) in -1..1.
-static void add_face(surface_build *s, const int32_t id[27], int32_t axis, int32_t sign, bool four,
-                     const int32_t bit[3]) {
+static void add_face(surface_build *s, const int32_t id[27], int32_t axis, int32_t sign, const int32_t bit[3]) {
     static const int32_t ring[8][2] = {{1, 0}, {1, 1}, {0, 1}, {-1, 1}, {-1, 0}, {-1, -1}, {0, -1}, {1, -1}};
     int32_t places[9];
     for (int32_t i = 0; i < 9; i++) {
@@ -43,7 +35,7 @@ static void add_face(surface_build *s, const int32_t id[27], int32_t axis, int32
     }
     for (int32_t i = 0; i < 8; i += 2) {
         const int32_t quarter[4] = {places[8], places[i], places[i + 1], places[(i + 2) % 8]};
-        add_quarter(s, quarter, sign, four, bit);
+        add_quarter(s, quarter, sign, bit);
     }
 }
 
@@ -57,7 +49,7 @@ surface_build surface_of_box(stn_context *context, stn_vec3 half, const surface_
         }
     }
     for (int32_t i = 0; i < 6 && !coarse.failed; i++) {
-        add_face(&coarse, id, i / 2, i % 2 == 0 ? -1 : 1, plan->quarters == 4, bit);
+        add_face(&coarse, id, i / 2, i % 2 == 0 ? -1 : 1, bit);
     }
     surface_build s = surface_divide(&coarse, plan->steps, surface_place_flat);
     surface_build_clear(&coarse);

@@ -19,23 +19,17 @@ static void plan_sphere(double radius, const field_fineness *f, surface_plan *pl
     plan->triangles = 20.0 * plan->steps * plan->steps;
 }
 
-/// Flat: with every triangle at its centroid 1 / (6 steps^2) of what holds the face against tilting is missing (less
-/// with them at their centres of pressure) when its quarters have two triangles, half as much when they have four: what
-/// takes fewer.
+/// Flat sides are exact however coarse they are: faces divide them where friction needs it (face_add.c). So without a
+/// resolution every quarter of a side has two triangles, and what is straight two bands.
 static void plan_box(stn_vec3 half, const field_fineness *f, surface_plan *plan) {
-    double longest = fmax(half.x, fmax(half.y, half.z)), wanted = sqrt(1.0 / 6.0 / f->error);
-    plan->steps = parts_of(isnan(f->resolution) ? wanted : longest / f->resolution, 1);
-    int32_t fewer = parts_of(wanted / sqrt(2.0), 1);
-    bool four = isnan(f->resolution) && 2 * fewer * fewer < plan->steps * plan->steps;
-    plan->quarters = four ? 4 : 2;
-    plan->steps = four ? fewer : plan->steps;
-    plan->triangles = 24.0 * plan->quarters * plan->steps * plan->steps;
+    double longest = fmax(half.x, fmax(half.y, half.z));
+    plan->steps = isnan(f->resolution) ? 1 : parts_of(longest / f->resolution, 1);
+    plan->triangles = 48.0 * plan->steps * plan->steps;
     plan->joins = 16.0 * plan->steps + 16.0;
 }
 
-/// Bands along a straight side: 2 / (3 bands^2) of what holds a line of contact against tilting is missing.
 static int32_t bands_of(double half_length, const field_fineness *f) {
-    return parts_of(isnan(f->resolution) ? sqrt(0.67 / f->error) : 2.0 * half_length / f->resolution, 2);
+    return isnan(f->resolution) ? 2 : parts_of(2.0 * half_length / f->resolution, 2);
 }
 
 static void plan_capsule(const stn_shape *shape, const field_fineness *f, surface_plan *plan) {
@@ -47,25 +41,22 @@ static void plan_capsule(const stn_shape *shape, const field_fineness *f, surfac
 }
 
 /// On its side the force at a depth of 5 % of that of the field errs by 3.4 / (sectors / 4)^3, or by (radius /
-/// depth)^1.5 as much when it is short; of coins thinner than 1 : 4 by more. On its end rings count at the centroids
-/// of their triangles: 20 % / rings^2 of what holds it against tilting is missing.
+/// depth)^1.5 as much when it is short; of coins thinner than 1 : 4 by more.
 static void plan_cylinder(const stn_shape *shape, const field_fineness *f, surface_plan *plan) {
     bool from_error = isnan(f->resolution);
     double radius = shape->radius, slender = fmin(4.0, radius / fmin(radius, shape->half_length));
     double around = 4.0 * sqrt(slender) * cbrt(3.4 / f->error);
     plan->around = parts_of(from_error ? around : 2.0 * STN_PI * radius / f->resolution, 8);
-    plan->rings = parts_of(from_error ? sqrt(0.2 / f->error) : radius / f->resolution, 1);
+    plan->rings = from_error ? 1 : parts_of(radius / f->resolution, 1);
     plan->bands = bands_of(shape->half_length, f);
     plan->triangles = 2.0 * plan->around * (2.0 * plan->rings - 1.0 + plan->bands);
     plan->joins = plan->around * (plan->bands + 4.0);
 }
 
-/// A face of area s^2 whose triangles have sides of length h lacks at most 2 / 3 (h / s)^2 of what holds it against
-/// tilting: half of that when it is a square, all when split unevenly. Faces narrower than 1 : 16 are cut across as if
-/// they were that wide. Counts are bounds: split sides are at least h / 2.
+/// Counts are bounds: split sides are at least h / 2.
 static void plan_hull(const stn_mesh *mesh, const field_fineness *f, surface_plan *plan) {
     const stn_polytope *p = mesh->polytope;
-    double area = 0.0, sides = 0.0, largest = 0.0, longest = 0.0;
+    double area = 0.0, sides = 0.0;
     for (int32_t i = 0; i < p->face_count; i++) {
         stn_vec3 sum = stn_vec3_zero();
         int32_t start = p->face_start[i], count = p->face_start[i + 1] - start;
@@ -76,14 +67,11 @@ static void plan_hull(const stn_mesh *mesh, const field_fineness *f, surface_pla
             stn_vec3 u = {a[0] - o[0], a[1] - o[1], a[2] - o[2]}, v = {b[0] - o[0], b[1] - o[1], b[2] - o[2]};
             sum = stn_vec3_mul_add(sum, 0.5, stn_vec3_cross(u, v));
             sides += stn_vec3_norm(stn_vec3_sub(u, v));
-            longest = fmax(longest, stn_vec3_norm(u));
         }
-        double face = stn_vec3_norm(sum);
-        area += face;
-        largest = fmax(largest, face);
+        area += stn_vec3_norm(sum);
         plan->triangles += count > 3 ? count : 1;
     }
-    plan->edge = isnan(f->resolution) ? sqrt(1.5 * f->error * fmax(largest, longest * longest / 16.0)) : f->resolution;
+    plan->edge = isnan(f->resolution) ? (double)INFINITY : f->resolution;
     plan->triangles += 6.0 * area / (plan->edge * plan->edge) + 5.0 * sides / plan->edge;
 }
 

@@ -11,7 +11,6 @@ static const double surface_plan_bytes = 450.0;
 
 typedef struct surface_plan {
     int32_t steps;                // sphere, ellipsoid, box, capsule: parts of a side of the coarsest surface
-    int32_t quarters;             // box: triangles of a quarter of a face, 2 or 4
     int32_t around, rings, bands; // cylinder: sectors (a multiple of 8), rings of a cap, bands of the side (even);
                                   // capsule: the last two alone count, rings is 0
     double edge;                  // hull: no side is longer [m]
