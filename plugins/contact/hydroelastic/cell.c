@@ -352,13 +352,13 @@ static int32_t largest_of(const members *m) {
 }
 
 /// `owner`, `start` and `sorted`: scratch.
-static void make_cells(const field *f, bool join, int32_t *owner, int32_t *start, int32_t *sorted, cell_array *out,
-                       tree_box *boxes) {
+static void make_cells(const field *f, cell_joining join, int32_t *owner, int32_t *start, int32_t *sorted,
+                       cell_array *out, tree_box *boxes) {
     double lowest = 0.0;
     for (int32_t v = 0; v < f->vertex_count; v++) {
         lowest = fmin(lowest, f->extents[v]);
     }
-    find_owners(f, join, owner);
+    find_owners(f, join != CELL_EACH, owner);
     sort_by_owner(owner, f->tetrahedron_count, start, sorted);
     used at = {0};
     draft d;
@@ -372,11 +372,12 @@ static void make_cells(const field *f, bool join, int32_t *owner, int32_t *start
         for (int32_t i = 0; i < m.count; i++) {
             draft_tetrahedron(f, m.list[i], &d);
             append(&d, f, m.list[i], lowest, out, &at, &boxes[out->count]);
+            out->cells[out->count - 1].flat = join == CELL_ALL_FLAT;
         }
     }
 }
 
-stn_status cells_of_field(stn_context *context, const field *f, bool join, cell_array *out, tree_box *boxes,
+stn_status cells_of_field(stn_context *context, const field *f, cell_joining join, cell_array *out, tree_box *boxes,
                           stn_error *err) {
     size_t count = (size_t)f->tetrahedron_count;
     *out = (cell_array){0};
@@ -384,7 +385,7 @@ stn_status cells_of_field(stn_context *context, const field *f, bool join, cell_
     out->corners =
         stn_allocate(context, count, sizeof *out->corners); // two groups of a cell are two tetrahedra or more
     out->faces = stn_allocate(context, count, sizeof *out->faces);
-    out->edges = stn_allocate(context, 1 + (join ? CELL_EDGES * (count / 2) : 0), sizeof *out->edges);
+    out->edges = stn_allocate(context, 1 + (join != CELL_EACH ? CELL_EDGES * (count / 2) : 0), sizeof *out->edges);
     int32_t *scratch = stn_allocate(context, 3 * count + 1, sizeof *scratch);
     stn_status status = STN_OK;
     if (out->cells == NULL || out->corners == NULL || out->faces == NULL || out->edges == NULL || scratch == NULL) {

@@ -53,9 +53,12 @@ typedef struct cell_array {
     cell_edge *edges;
 } cell_array;
 
-/// Tetrahedra one by one, or with `join` those of equal gradient together where they are convex. `boxes`: (as many as
-/// there are tetrahedra), those of the cells are written. STN_ERR_MEMORY; cells_clear after a failure, too.
-stn_status cells_of_field(stn_context *context, const field *field, bool join, cell_array *out, tree_box *boxes,
+/// What becomes one cell: each tetrahedron; those of equal gradient together where they are convex; the same, of
+/// something that has flat sides alone.
+typedef enum cell_joining { CELL_EACH, CELL_FLAT_SIDES, CELL_ALL_FLAT } cell_joining;
+/// `boxes`: (as many as there are tetrahedra), those of the cells are written. STN_ERR_MEMORY; cells_clear after a
+/// failure, too.
+stn_status cells_of_field(stn_context *context, const field *field, cell_joining join, cell_array *out, tree_box *boxes,
                           stn_error *err);
 void cells_clear(stn_context *context, cell_array *cells);
 

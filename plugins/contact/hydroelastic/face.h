@@ -75,12 +75,12 @@ void face_split_all(face_sink *sink);
 
 /// How finely a flat face is divided, for friction alone: force and torque of the pressure are exact in any case.
 typedef struct face_division {
-    double error; // wanted of the torque of friction about the normal [1]
+    double error; // as in field_fineness
     double edge;  // wanted length [m]; infinite: any
 } face_division;
 
 /// Appends the faces to the set as contacts of a patch, except those further than `margin` [m]. `m_is_a`: M is geometry
-/// a of the pair. They were cut with B ahead by `ahead`, and are put back by it.
+/// a of the pair. They were cut with B ahead by `ahead`, and are put back by it; NULL: where it is.
 stn_status face_add_all(const face_sink *sink, const stn_model *model, const stn_contact_pair *pair, bool m_is_a,
                         const approach *ahead, const face_division *division, double margin, stn_contact_set *set,
                         stn_error *err);

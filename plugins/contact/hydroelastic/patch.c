@@ -105,34 +105,31 @@ static void cut(face_sink *sink, const posed *a, const posed *b, bool m_is_a) {
     meet(sink, m_is_a ? a : b, m_is_a ? b : a);
 }
 
-/// The faces of a pair as the step closes it; B is ahead by `*ahead` then.
-static void cut_ahead(face_sink *sink, const stn_contact_pair *pair, const posed *a, const posed *b, bool m_is_a,
+/// The faces of a pair as the step closes it; true: B is ahead by `*ahead` then.
+static bool cut_ahead(face_sink *sink, const stn_contact_pair *pair, const posed *a, const posed *b, bool m_is_a,
                       approach *ahead) {
     approach whole;
     stn_pose moved;
     posed b_moved = *b;
     b_moved.pose = &moved;
     cut(sink, a, b, m_is_a);
-    *ahead = (approach){0};
     bool touch = sink->count > 0;
     if (sink->no_memory || !approach_whole(pair, touch, a, b, &whole)) {
-        return;
+        return false;
     }
     if (!touch) {
         moved = approach_moved(&whole, b->pose);
         cut(sink, a, &b_moved, m_is_a);
     }
-    approach closing;
-    if (sink->no_memory) {
-        return;
-    }
-    if (approach_closing(pair, touch, a, b, sink, m_is_a, &closing)) {
-        moved = approach_moved(&closing, b->pose);
+    if (!sink->no_memory && approach_closing(pair, touch, a, b, sink, m_is_a, ahead)) {
+        moved = approach_moved(ahead, b->pose);
         cut(sink, a, &b_moved, m_is_a);
-        *ahead = closing;
-    } else if (!touch) {
+        return true;
+    }
+    if (!touch) {
         face_restart(sink, (double)INFINITY);
     }
+    return false;
 }
 
 static bool is_pose(const stn_pose *p) {
@@ -155,8 +152,8 @@ stn_status patch_add(const stn_model *model, const model_solids *solids, const s
                         (int)pair->geometry_a, (int)pair->geometry_b);
     }
     bool m_is_a = is_m(&a, &b);
-    approach ahead = {0};
-    cut_ahead(sink, pair, &a, &b, m_is_a, &ahead);
+    approach ahead;
+    bool is_ahead = cut_ahead(sink, pair, &a, &b, m_is_a, &ahead);
     bool merges = solids->merge > 0.0 && (m_is_a ? &a : &b)->solid->kind == SOLID_FIELD; // a layer is no tetrahedron
     bool whole = !sink->no_memory && (!merges || faces_merge(sink, solids->merge));
     if (whole && a.solid->fineness.margin + b.solid->fineness.margin > 0.0) {
@@ -169,5 +166,5 @@ stn_status patch_add(const stn_model *model, const model_solids *solids, const s
     const field_fineness *fa = &a.solid->fineness, *fb = &b.solid->fineness;
     face_division division = {fa->error, fmin(isnan(fa->resolution) ? (double)INFINITY : fa->resolution,
                                               isnan(fb->resolution) ? (double)INFINITY : fb->resolution)};
-    return face_add_all(sink, model, pair, m_is_a, &ahead, &division, margin, set, err);
+    return face_add_all(sink, model, pair, m_is_a, is_ahead ? &ahead : NULL, &division, margin, set, err);
 }

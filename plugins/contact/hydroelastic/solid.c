@@ -75,7 +75,8 @@ stn_status solid_of_field(stn_context *context, const field *f, solid *out, stn_
     if (boxes == NULL) {
         status = stn_fail(err, STN_ERR_MEMORY, "out of memory for %d tetrahedra", (int)f->tetrahedron_count);
     }
-    bool join = !out->given; // tetrahedra of a file stay what they are
+    cell_joining join = out->shape.type == STN_SHAPE_CONVEX ? CELL_ALL_FLAT : CELL_FLAT_SIDES;
+    join = out->given ? CELL_EACH : join; // tetrahedra of a file stay what they are
     status = status == STN_OK ? cells_of_field(context, f, join, &out->of_field, boxes, err) : status;
     out->cells = out->of_field.cells;
     out->count = out->of_field.count;

@@ -102,27 +102,6 @@ static inline plane_sum plane_integral(const field *f, stn_vec3 n, double height
     return sum;
 }
 
-/// What faces that act at their centroids lack of the second moment of e along `axis` over the plane, relative.
-static inline double tilt_lack(const field *f, stn_vec3 n, double height, stn_vec3 axis) {
-    double at_centroids = 0.0, exact = 0.0;
-    for (int32_t t = 0; t < f->tetrahedron_count; t++) {
-        stn_vec3 p[16];
-        double value[16], area = 0.0, first = 0.0;
-        int32_t count = cut_tetrahedron(f, t, n, height, p, value);
-        count = clip_positive(p, value, count);
-        for (int32_t i = 1; i + 1 < count; i++) {
-            double part = 0.5 * stn_vec3_norm(stn_vec3_cross(stn_vec3_sub(p[i], p[0]), stn_vec3_sub(p[i + 1], p[0])));
-            double x[3] = {stn_vec3_dot(axis, p[0]), stn_vec3_dot(axis, p[i]), stn_vec3_dot(axis, p[i + 1])};
-            double sum = x[0] + x[1] + x[2];
-            area += part;
-            first += part * sum / 3.0;
-            exact += part / 12.0 * (sum * sum + x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
-        }
-        at_centroids += area > 0.0 ? first * first / area : 0.0;
-    }
-    return 1.0 - at_centroids / exact;
-}
-
 static inline double tetrahedron_volume(const field *f, int32_t t) {
     const int32_t *v = f->tetrahedra + 4 * (size_t)t;
     stn_vec3 a = vertex_of(f->vertices, v[0]);

@@ -44,13 +44,11 @@ static inline stn_geometry patch_geometry(stn_shape shape, double modulus, doubl
     return g;
 }
 
-/// `merge`: the parameter.
-static inline void patch_probe_open_merging(patch_probe *p, stn_geometry a, stn_geometry b, double merge) {
+static inline void patch_probe_open_set(patch_probe *p, stn_geometry a, stn_geometry b, const stn_setting *setting) {
     stn_error err;
-    const stn_setting setting = {.name = "merge", .form = STN_SETTING_NUMBER, .number = merge, .where = ""};
     *p = (patch_probe){.model = {.geometry_count = 2, .body_count = 3}};
     assert_ok(stn_context_create(NULL, &p->context, &err), err);
-    assert_ok(stn_instance_create(p->context, STN_KIND_CONTACT, "hydroelastic", &setting, 1, &p->instance, &err), err);
+    assert_ok(stn_instance_create(p->context, STN_KIND_CONTACT, "hydroelastic", setting, 1, &p->instance, &err), err);
     p->arena = stn_arena_create(p->context);
     assert_non_null(p->arena);
     p->geometries[0] = a;
@@ -61,6 +59,12 @@ static inline void patch_probe_open_merging(patch_probe *p, stn_geometry a, stn_
     const stn_contact_ops *ops = p->instance->desc->ops.contact;
     assert_true(ops->handles(p->instance->self, &p->geometries[0], &p->geometries[1]));
     assert_ok(ops->prepare(p->instance->self, &p->model, &p->prepared, &err), err);
+}
+
+/// `merge`: the parameter.
+static inline void patch_probe_open_merging(patch_probe *p, stn_geometry a, stn_geometry b, double merge) {
+    const stn_setting setting = {.name = "merge", .form = STN_SETTING_NUMBER, .number = merge, .where = ""};
+    patch_probe_open_set(p, a, b, &setting);
 }
 
 static inline void patch_probe_open(patch_probe *p, stn_geometry a, stn_geometry b) {
