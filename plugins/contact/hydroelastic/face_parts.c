@@ -104,8 +104,8 @@ typedef struct dividing {
 } dividing;
 
 /// A point of a triangle from the whole's centre towards a and b: coordinates u and v.
-static void place(const face_part *whole, const stn_vec3 toward[2], const double rise[2], double u, double v,
-                  int32_t k, face_part *out) {
+static void place(const face_part *whole, const stn_vec3 toward[2], const double rise[2], double u, double v, int32_t k,
+                  face_part *out) {
     out->corner[k] = stn_vec3_mul_add(stn_vec3_mul_add(whole->centre, u, toward[0]), v, toward[1]);
     out->pressure[k] = whole->level + u * rise[0] + v * rise[1];
 }

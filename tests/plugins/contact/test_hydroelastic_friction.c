@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Friction of the parts that a flat face is divided into, while everything slides and turns about some centre: its power
-// beside the integral of the pressure times the distance from that centre, and the torque of turning on the spot
+// Friction of the parts that a flat face is divided into, while everything slides and turns about some centre: its
+// power beside the integral of the pressure times the distance from that centre, and the torque of turning on the spot
 // beside closed forms.
 #include <string.h>
 
@@ -177,7 +177,8 @@ static void flat_shapes_keep_the_power_of_friction(void **state) {
 /// A line of contact of length L turns against mu N L / 4.
 static void what_lies_on_its_side_turns_as_a_line(void **state) {
     (void)state;
-    const stn_shape shapes[] = {stn_shape_cylinder(0.05, 0.3), stn_shape_capsule(0.05, 0.3), stn_shape_cylinder(0.3, 0.3)};
+    const stn_shape shapes[] = {stn_shape_cylinder(0.05, 0.3), stn_shape_capsule(0.05, 0.3),
+                                stn_shape_cylinder(0.3, 0.3)};
     for (int32_t i = 0; i < 2 * STN_COUNT(shapes); i++) {
         const stn_shape *shape = &shapes[i / 2];
         for (double turn = 0.0; turn < 0.3; turn += 0.1) {
