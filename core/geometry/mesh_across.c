@@ -18,12 +18,9 @@ static int32_t *make_across(const stn_mesh *mesh, stn_context *context) {
 }
 
 static int32_t *make_across_faces(const stn_mesh *mesh, stn_context *context) {
-    const raw_mesh view = {.context = context,
-                           .vertex_count = mesh->vertex_count,
-                           .tetrahedron_count = mesh->tetrahedron_count,
-                           .tetrahedra = (int32_t *)mesh->tetrahedra};
     int32_t *across = stn_allocate(context, 4 * (size_t)mesh->tetrahedron_count, sizeof *across);
-    if (across != NULL && mesh_pair_faces(&view, across, NULL) != STN_OK) {
+    if (across != NULL && stn_tetrahedra_across(context, mesh->tetrahedra, mesh->tetrahedron_count, mesh->vertex_count,
+                                                across, NULL) != STN_OK) {
         stn_release(context, across);
         return NULL;
     }

@@ -34,10 +34,6 @@ stn_status mesh_pair_edges(const raw_mesh *mesh, int32_t *other, stn_error *err)
 /// and where dropping would tear.
 stn_status mesh_make_solid(raw_mesh *mesh, stn_solid_facts *facts, stn_error *err);
 
-/// Face 4 t + k of tetrahedron t is opposite to its corner k. `other` (4 x tetrahedron_count): the tetrahedron behind
-/// it, -1 on the boundary.
-stn_status mesh_pair_faces(const raw_mesh *mesh, int32_t *other, stn_error *err);
-
 /// Vertices whose triangles form more than one fan around them.
 stn_status mesh_count_touching(const raw_mesh *mesh, int32_t *count, stn_error *err);
 

@@ -4,8 +4,10 @@
 // A flat tetrahedron may go when nothing is torn by that: of the faces which its cluster (flat ones that share faces)
 // bares, all look to the same side, as where a mesher closed a face of the surface with one. Bared faces that look at
 // each other would be the two sides of a slit inside.
+#include <stiction/mesh_query.h>
+#include <stiction/union_find.h>
+
 #include "geometry/mesh_build.h"
-#include "geometry/mesh_sets.h"
 #include "geometry/mesh_tuples.h"
 
 typedef struct solid {
@@ -217,15 +219,19 @@ static stn_status sides_of(const solid *s, int32_t from, int32_t end, int32_t si
 
 /// Writes the triangles that have a solid on one side alone, when there is room for them; counts them and the parts.
 static stn_status collect_boundary(const solid *s, int32_t *triangles, int32_t *count) {
-    mesh_sets parts;
-    stn_status status = mesh_sets_create(s->mesh->context, s->mesh->tetrahedron_count, &parts, s->err);
+    int32_t *part = stn_allocate(s->mesh->context, (size_t)s->mesh->tetrahedron_count, sizeof *part);
+    stn_status status = STN_OK;
     *count = 0;
+    if (part == NULL) {
+        return stn_fail(s->err, STN_ERR_MEMORY, "mesh: out of memory for its parts");
+    }
+    stn_union_begin(part, s->mesh->tetrahedron_count);
     for (int32_t i = 0, end; i < s->faces.count && status == STN_OK; i = end) {
         int32_t side[2] = {0}, sides = 0;
         end = tuples_end(&s->faces, i);
         status = sides_of(s, i, end, side, &sides);
         if (status == STN_OK && sides == 2) {
-            mesh_sets_join(&parts, side[0] / 4, side[1] / 4);
+            stn_union_join(part, side[0] / 4, side[1] / 4);
         }
         if (status == STN_OK && sides == 1) {
             if (triangles != NULL) {
@@ -236,16 +242,16 @@ static stn_status collect_boundary(const solid *s, int32_t *triangles, int32_t *
     }
     s->facts->part_count = 0;
     for (int32_t i = 0; i < s->mesh->tetrahedron_count && status == STN_OK; i++) {
-        s->facts->part_count += !s->flat[i] && mesh_sets_find(&parts, i) == i;
+        s->facts->part_count += !s->flat[i] && stn_union_root(part, i) == i;
     }
-    mesh_sets_clear(&parts);
+    stn_release(s->mesh->context, part);
     return status;
 }
 
 // ------------------------------------------------------------------------------------------------ dropping flat ones
 
 /// Joins flat tetrahedra that share a face.
-static void join_clusters(const solid *s, mesh_sets *clusters) {
+static void join_clusters(const solid *s, int32_t *cluster) {
     for (int32_t i = 0, end; i < s->faces.count; i = end) {
         int32_t first = -1;
         end = tuples_end(&s->faces, i);
@@ -253,14 +259,14 @@ static void join_clusters(const solid *s, mesh_sets *clusters) {
             int32_t tetrahedron = s->faces.order[k] / 4;
             if (s->flat[tetrahedron]) {
                 first = first < 0 ? tetrahedron : first;
-                mesh_sets_join(clusters, first, tetrahedron);
+                stn_union_join(cluster, first, tetrahedron);
             }
         }
     }
 }
 
 /// The faces that a cluster bares must look to one side.
-static stn_status check_bared(const solid *s, mesh_sets *clusters, int32_t *first_bared) {
+static stn_status check_bared(const solid *s, int32_t *cluster, int32_t *first_bared) {
     for (int32_t i = 0, end; i < s->faces.count; i = end) {
         int32_t side[2] = {0}, sides = 0, flat = -1;
         end = tuples_end(&s->faces, i);
@@ -274,7 +280,7 @@ static stn_status check_bared(const solid *s, mesh_sets *clusters, int32_t *firs
             }
             continue;
         }
-        int32_t *first = &first_bared[mesh_sets_find(clusters, flat)];
+        int32_t *first = &first_bared[stn_union_root(cluster, flat)];
         if (*first < 0) {
             *first = side[0];
         } else if (!(stn_vec3_dot(face_normal(s->mesh, *first), face_normal(s->mesh, side[0])) > 0.0)) {
@@ -288,22 +294,23 @@ static stn_status check_bared(const solid *s, mesh_sets *clusters, int32_t *firs
 }
 
 static stn_status check_flat(const solid *s) {
-    mesh_sets clusters;
+    stn_status status = STN_OK;
     int32_t count = s->mesh->tetrahedron_count;
-    stn_status status = mesh_sets_create(s->mesh->context, count, &clusters, s->err);
+    int32_t *cluster = stn_allocate(s->mesh->context, (size_t)count, sizeof *cluster);
     int32_t *first_bared = stn_allocate(s->mesh->context, (size_t)count, sizeof *first_bared);
-    if (status == STN_OK && first_bared == NULL) {
+    if (cluster == NULL || first_bared == NULL) {
         status = stn_fail(s->err, STN_ERR_MEMORY, "mesh: out of memory for its flat tetrahedra");
     }
     if (status == STN_OK) {
         for (int32_t i = 0; i < count; i++) {
             first_bared[i] = -1;
         }
-        join_clusters(s, &clusters);
-        status = check_bared(s, &clusters, first_bared);
+        stn_union_begin(cluster, count);
+        join_clusters(s, cluster);
+        status = check_bared(s, cluster, first_bared);
     }
     stn_release(s->mesh->context, first_bared);
-    mesh_sets_clear(&clusters);
+    stn_release(s->mesh->context, cluster);
     return status;
 }
 
@@ -374,14 +381,24 @@ stn_status mesh_make_solid(raw_mesh *mesh, stn_solid_facts *facts, stn_error *er
     return status;
 }
 
-stn_status mesh_pair_faces(const raw_mesh *mesh, int32_t *other, stn_error *err) {
-    solid s = {.mesh = (raw_mesh *)mesh, .err = err};
+stn_status stn_tetrahedra_across(stn_context *context, const int32_t *tetrahedra, int32_t count, int32_t vertex_count,
+                                 int32_t *across, stn_error *err) {
+    raw_mesh mesh = {.context = context,
+                     .vertex_count = vertex_count,
+                     .tetrahedron_count = count,
+                     .tetrahedra = (int32_t *)tetrahedra}; // read alone
+    solid s = {.mesh = &mesh, .err = err};
     stn_status status = sort_faces(&s);
     for (int32_t i = 0, end; i < s.faces.count && status == STN_OK; i = end) {
         end = tuples_end(&s.faces, i);
         int32_t a = s.faces.order[i], b = s.faces.order[end - 1];
-        other[a] = end - i == 2 ? b / 4 : -1;
-        other[b] = end - i == 2 ? a / 4 : -1;
+        across[a] = end - i == 2 ? b / 4 : -1;
+        across[b] = end - i == 2 ? a / 4 : -1;
+        if (end - i > 2) {
+            const int32_t *v = s.faces.ids + 3 * (size_t)a;
+            status = stn_fail(err, STN_ERR_ARGUMENT, "%d tetrahedra share the face of vertices %d, %d, %d", end - i,
+                              v[0], v[1], v[2]);
+        }
     }
     tuples_clear(&s.faces);
     return status;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which edges of triangles are shared.
+#include <stiction/union_find.h>
+
 #include "geometry/mesh_build.h"
-#include "geometry/mesh_sets.h"
 #include "geometry/mesh_tuples.h"
 
 /// Edge i runs from corner i % 3 of triangle i / 3 to the next one.
@@ -68,30 +69,31 @@ stn_status mesh_pair_edges(const raw_mesh *mesh, int32_t *other, stn_error *err)
 stn_status mesh_count_touching(const raw_mesh *mesh, int32_t *count, stn_error *err) {
     stn_context *context = mesh->context;
     int32_t corners = 3 * mesh->triangle_count;
-    mesh_sets fans;
-    stn_status status = mesh_sets_create(context, corners, &fans, err);
+    stn_status status = STN_OK;
+    int32_t *fan = stn_allocate(context, (size_t)corners, sizeof *fan);
     int32_t *other = stn_allocate(context, (size_t)corners, sizeof *other);
     int32_t *seen = stn_allocate(context, (size_t)mesh->vertex_count, sizeof *seen); // fans at a vertex
     *count = 0;
-    if (status == STN_OK && (other == NULL || seen == NULL)) {
+    if (fan == NULL || other == NULL || seen == NULL) {
         status = stn_fail(err, STN_ERR_MEMORY, "mesh: out of memory for its surface");
     }
     if (status == STN_OK) {
+        stn_union_begin(fan, corners);
         status = mesh_pair_edges(mesh, other, err);
     }
     for (int32_t i = 0; i < corners && status == STN_OK; i++) {
         if (other[i] >= 0) { // where this edge begins the other one ends
-            mesh_sets_join(&fans, i, 3 * (other[i] / 3) + (other[i] + 1) % 3);
+            stn_union_join(fan, i, 3 * (other[i] / 3) + (other[i] + 1) % 3);
         }
     }
     for (int32_t i = 0; i < corners && status == STN_OK; i++) {
-        if (mesh_sets_find(&fans, i) == i) {
+        if (stn_union_root(fan, i) == i) {
             *count += ++seen[mesh->triangles[i]] == 2;
         }
     }
     stn_release(context, other);
     stn_release(context, seen);
-    mesh_sets_clear(&fans);
+    stn_release(context, fan);
     return status;
 }
 

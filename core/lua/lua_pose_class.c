@@ -145,9 +145,9 @@ static int index_pose(lua_State *L) {
     }
     stn_pose pose = argument(L, 1, "pose");
     if (!push_field(L, &pose, name)) {
-        static const char *const names[] = {"xyz",      "quat",   "rpy",      "rotation_vector", "matrix", "axes",
-                                            "relative", "rotate", "distance", "interpolate",     "angle",  "inverse",
-                                            NULL};
+        static const char *const names[] = {"xyz",   "quat",     "rpy",    "rotation_vector", "matrix",
+                                            "axes",  "relative", "rotate", "distance",        "interpolate",
+                                            "angle", "inverse",  NULL};
         stn_lua_unknown(L, "pose", name, names);
     }
     return 1;
@@ -180,8 +180,12 @@ static int pose_new(lua_State *L) {
 
 void stn_lua_open_pose(lua_State *L) {
     static const luaL_Reg methods[] = {
-        {"inverse", pose_inverse},         {"relative", pose_relative}, {"rotate", pose_rotate},
-        {"distance", pose_distance},       {"angle", pose_angle},       {"interpolate", pose_interpolate},
+        {"inverse", pose_inverse},
+        {"relative", pose_relative},
+        {"rotate", pose_rotate},
+        {"distance", pose_distance},
+        {"angle", pose_angle},
+        {"interpolate", pose_interpolate},
         {NULL, NULL},
     };
     static const luaL_Reg meta[] = {{"__mul", multiply}, {"__tostring", pose_text}, {NULL, NULL}};

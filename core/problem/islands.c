@@ -3,8 +3,9 @@
 // node. Sets of trees are merged under their smallest member, so that islands come out ordered by smallest tree.
 #include <string.h>
 
+#include <stiction/union_find.h>
+
 #include "problem/local_islands.h"
-#include "problem/union_find.h"
 
 /// parent[t]: smallest tree of t's component, or -1 for a tree without constraint.
 static void merge_trees(const stn_problem *problem, int32_t *parent) {
@@ -17,12 +18,12 @@ static void merge_trees(const stn_problem *problem, int32_t *parent) {
         parent[a] = parent[a] < 0 ? a : parent[a];
         parent[b] = parent[b] < 0 ? b : parent[b];
         if (a != b) {
-            union_join(parent, a, b);
+            stn_union_join(parent, a, b);
         }
     }
     for (int32_t t = 0; t < problem->tree_count; t++) {
         if (parent[t] >= 0) {
-            parent[t] = union_root(parent, t);
+            parent[t] = stn_union_root(parent, t);
         }
     }
 }

@@ -5,8 +5,9 @@
 
 #include <string.h>
 
+#include <stiction/union_find.h>
+
 #include "problem/local_form.h"
-#include "problem/union_find.h"
 
 static bool any(const double *values, int32_t count) {
     for (int32_t i = 0; i < count; i++) {
@@ -28,19 +29,17 @@ static bool merge_constraints(const stn_problem *p, stn_arena *arena, int32_t *p
     if (present == NULL) {
         return false;
     }
-    for (int32_t i = 0; i < n; i++) {
-        parent[i] = i;
-    }
+    stn_union_begin(parent, n);
     for (int32_t i = 0; i < n && p->bilateral_count > 0; i++) {
         if (is_bilateral(p, &p->constraints[i])) {
             pulled = pulled < 0 ? i : pulled;
-            sets -= union_join(parent, pulled, i);
+            sets -= stn_union_join(parent, pulled, i);
         }
     }
     for (int32_t i = 0; i < n && sets > 1; i++) {
         local_form_block_row(p, p->W, i, present);
         for (int32_t j = 0; j < n; j++) {
-            sets -= present[j] && union_join(parent, i, j);
+            sets -= present[j] && stn_union_join(parent, i, j);
         }
     }
     return true;
@@ -56,7 +55,7 @@ stn_status local_islands(const stn_problem *p, stn_arena *arena, stn_islands *ou
         return stn_fail(err, STN_ERR_MEMORY, "islands: out of memory for %d constraints", n);
     }
     for (int32_t i = 0; i < n; i++) { // a root is met before its members
-        int32_t root = union_root(parent, i);
+        int32_t root = stn_union_root(parent, i);
         island_of[i] = root == i ? count++ : island_of[root];
         start[island_of[i] + 2]++;
     }

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include <stiction/delassus.h>
+#include <stiction/union_find.h>
 
 #include "problem/check.h"
 #include "problem/local_form.h"
-#include "problem/union_find.h"
 #include "problem_files/fclib.h"
 
 static const double symmetric_enough = 1e-13; // round-off of who wrote the file
@@ -24,16 +24,14 @@ typedef struct global_form {
 
 /// Trees of what M couples and of blocks of so many neighbours.
 static void part_dofs(const fclib_matrix *M, int32_t block, int32_t *parent) {
-    for (int32_t i = 0; i < M->n; i++) {
-        parent[i] = i;
-    }
+    stn_union_begin(parent, M->n);
     for (int64_t k = 0; k < M->count; k++) {
         if (M->x[k] != 0.0) {
-            union_join(parent, M->row[k], M->column[k]);
+            stn_union_join(parent, M->row[k], M->column[k]);
         }
     }
     for (int32_t i = 0; i < M->n; i++) {
-        union_join(parent, i, i - i % block);
+        stn_union_join(parent, i, i - i % block);
     }
 }
 
@@ -44,14 +42,14 @@ static int32_t find_sides(const fclib_matrix *H, int32_t *parent, int32_t contac
         side[i][0] = side[i][1] = -1;
     }
     for (int64_t k = 0; k < H->count; k++) {
-        int32_t *s = side[H->column[k] / 3], tree = union_root(parent, H->row[k]);
+        int32_t *s = side[H->column[k] / 3], tree = stn_union_root(parent, H->row[k]);
         if (H->x[k] == 0.0 || s[0] == tree || s[1] == tree) {
             continue;
         }
         if (s[0] < 0 || s[1] < 0) {
             s[s[0] < 0 ? 0 : 1] = tree;
         } else {
-            union_join(parent, s[1], tree);
+            stn_union_join(parent, s[1], tree);
             joined++;
         }
     }
@@ -80,7 +78,7 @@ static void place_dofs(fclib_reader *r, const global_form *g, int32_t *parent, i
                        stn_problem *p) {
     int32_t n = g->M.n;
     for (int32_t i = 0; i < n; i++) {
-        tree_of[i] = union_root(parent, i) == i ? p->tree_count++ : tree_of[union_root(parent, i)];
+        tree_of[i] = stn_union_root(parent, i) == i ? p->tree_count++ : tree_of[stn_union_root(parent, i)];
     }
     p->trees = fclib_allocate(r, p->tree_count, sizeof *p->trees);
     if (p->trees == NULL) {

@@ -28,6 +28,11 @@ STN_API const int32_t *stn_mesh_across(const stn_mesh *mesh);
 /// mesh, 16 bytes a tetrahedron; NULL without memory, and for a surface.
 STN_API const int32_t *stn_mesh_across_faces(const stn_mesh *mesh);
 
+/// The same of tetrahedra (count x 4) of no mesh, with vertices below `vertex_count`: writes across (4 x count).
+/// O(count). STN_ERR_ARGUMENT when more than two share a face, STN_ERR_MEMORY. [setup]
+STN_API stn_status stn_tetrahedra_across(stn_context *context, const int32_t *tetrahedra, int32_t count,
+                                         int32_t vertex_count, int32_t *across, stn_error *err);
+
 /// Writes the extents (vertex_count) of the field that grows with the distance to the surface: 0 there, the distance
 /// over the largest one of a vertex elsewhere. STN_ERR_ARGUMENT for a surface, and when no vertex lies inside.
 STN_API stn_status stn_mesh_distance_extents(const stn_mesh *mesh, double *extents, stn_error *err);

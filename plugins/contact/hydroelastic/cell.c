@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include <stiction/union_find.h>
+
 #include "surface_build.h"
 
 /// Points this close to a plane lie on it, relative to the longest edge, and gradients this close are equal.
@@ -289,14 +291,6 @@ static void append(const draft *d, const field *f, int32_t tetrahedron, double l
     c->rise = box->rise;
 }
 
-static int32_t root_of(int32_t *owner, int32_t t) {
-    while (owner[t] != t) {
-        owner[t] = owner[owner[t]];
-        t = owner[t];
-    }
-    return t;
-}
-
 static bool same_gradient(const field *f, int32_t t, int32_t u) {
     stn_vec3 apart = stn_vec3_sub(f->gradients[t], f->gradients[u]);
     return stn_vec3_norm(apart) <= same_place * stn_vec3_norm(f->gradients[t]);
@@ -304,17 +298,14 @@ static bool same_gradient(const field *f, int32_t t, int32_t u) {
 
 /// The first tetrahedron of the cell that each one may belong to.
 static void find_owners(const field *f, bool join, int32_t *owner) {
-    for (int32_t t = 0; t < f->tetrahedron_count; t++) {
-        owner[t] = t;
-    }
+    stn_union_begin(owner, f->tetrahedron_count);
     for (int32_t i = 0; join && i < 4 * f->tetrahedron_count; i++) {
         if (f->neighbours[i] >= 0 && same_gradient(f, i / 4, f->neighbours[i])) {
-            int32_t a = root_of(owner, i / 4), b = root_of(owner, f->neighbours[i]);
-            owner[a > b ? a : b] = a > b ? b : a;
+            stn_union_join(owner, i / 4, f->neighbours[i]);
         }
     }
     for (int32_t t = 0; t < f->tetrahedron_count; t++) {
-        owner[t] = root_of(owner, t);
+        owner[t] = stn_union_root(owner, t);
     }
 }
 

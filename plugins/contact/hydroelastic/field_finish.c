@@ -2,7 +2,7 @@
 // What follows from vertices, extents and tetrahedra: gradients, neighbours, box and edge length.
 #include "field_build.h"
 
-#include <stdlib.h>
+#include <stiction/mesh_query.h>
 
 /// A tetrahedron is flat when its volume is below this share of what its edges could span.
 static const double flat = 1e-13;
@@ -29,76 +29,18 @@ static bool set_gradient(field *f, int32_t tetrahedron) {
     return stn_vec3_finite(gradient);
 }
 
-typedef struct face {
-    int32_t vertex[3], place; // ascending; 4 t + k
-} face;
-
-static int compare_faces(const void *a, const void *b) {
-    const face *p = a, *q = b;
-    for (int32_t k = 0; k < 3; k++) {
-        if (p->vertex[k] != q->vertex[k]) {
-            return p->vertex[k] < q->vertex[k] ? -1 : 1;
-        }
-    }
-    return (p->place > q->place) - (p->place < q->place);
-}
-
-static void swap_if_less(int32_t *a, int32_t *b) {
-    if (*b < *a) {
-        int32_t kept = *a;
-        *a = *b;
-        *b = kept;
-    }
-}
-
-static face face_of(const field *f, int32_t place) {
-    const int32_t *v = f->tetrahedra + 4 * (size_t)(place / 4);
-    int32_t k = place % 4;
-    face made = {{v[(k + 1) % 4], v[(k + 2) % 4], v[(k + 3) % 4]}, place};
-    swap_if_less(&made.vertex[0], &made.vertex[1]);
-    swap_if_less(&made.vertex[1], &made.vertex[2]);
-    swap_if_less(&made.vertex[0], &made.vertex[1]);
-    return made;
-}
-
-static bool same_face(const face *p, const face *q) {
-    return p->vertex[0] == q->vertex[0] && p->vertex[1] == q->vertex[1] && p->vertex[2] == q->vertex[2];
-}
-
-/// Lengths of the sides of a face, for the mean edge of the surface (each inner one counts twice, like all).
-static void add_sides(const field *f, const face *outer, double *sum, int64_t *count) {
-    for (int32_t k = 0; k < 3; k++) {
-        *sum += stn_vec3_norm(stn_vec3_sub(surface_point(f->vertices, outer->vertex[k]),
-                                           surface_point(f->vertices, outer->vertex[(k + 1) % 3])));
-        ++*count;
-    }
-}
-
-static stn_status set_neighbours(field *f, face *faces, stn_error *err) {
+/// Mean length of edges on the surface: sides of outer faces, where each edge counts twice.
+static double mean_edge(const field *f) {
     double sum = 0.0;
-    int64_t sides = 0;
-    int32_t count = 4 * f->tetrahedron_count;
-    for (int32_t i = 0; i < count; i++) {
-        faces[i] = face_of(f, i);
-    }
-    qsort(faces, (size_t)count, sizeof *faces, compare_faces);
-    for (int32_t i = 0, end; i < count; i = end) {
-        for (end = i + 1; end < count && same_face(faces + i, faces + end); end++) {
-        }
-        if (end - i > 2) {
-            return stn_fail(err, STN_ERR_ARGUMENT,
-                            "pressure field: %d tetrahedra share the face of vertices %d, %d, %d", end - i,
-                            faces[i].vertex[0], faces[i].vertex[1], faces[i].vertex[2]);
-        }
-        f->neighbours[faces[i].place] = end - i == 2 ? faces[i + 1].place / 4 : -1;
-        if (end - i == 2) {
-            f->neighbours[faces[i + 1].place] = faces[i].place / 4;
-        } else {
-            add_sides(f, faces + i, &sum, &sides);
+    int64_t count = 0;
+    for (int32_t i = 0; i < 4 * f->tetrahedron_count; i++) {
+        for (int32_t k = 1; f->neighbours[i] < 0 && k < 4; k++, count++) {
+            const int32_t *v = f->tetrahedra + (size_t)(i / 4 * 4);
+            int32_t from = (i + k) % 4, to = (i + k % 3 + 1) % 4;
+            sum += stn_vec3_norm(stn_vec3_sub(surface_point(f->vertices, v[from]), surface_point(f->vertices, v[to])));
         }
     }
-    f->edge = sum / (double)sides;
-    return STN_OK;
+    return sum / (double)count;
 }
 
 /// At most 1 everywhere, and nothing left of it outside.
@@ -127,9 +69,8 @@ stn_status field_finish(stn_context *context, field *f, stn_error *err) {
     f->neighbours = stn_allocate(context, count, 4 * sizeof(int32_t));
     f->gradients = stn_allocate(context, count, sizeof(stn_vec3));
     f->offsets = stn_allocate(context, count, sizeof(double));
-    face *faces = stn_allocate(context, count, 4 * sizeof(face));
     stn_status status = STN_OK;
-    if (f->neighbours == NULL || f->gradients == NULL || f->offsets == NULL || faces == NULL) {
+    if (f->neighbours == NULL || f->gradients == NULL || f->offsets == NULL) {
         status =
             stn_fail(err, STN_ERR_MEMORY, "out of memory for a pressure field of %d tetrahedra", f->tetrahedron_count);
     }
@@ -142,10 +83,11 @@ stn_status field_finish(stn_context *context, field *f, stn_error *err) {
         }
     }
     if (status == STN_OK) {
-        status = set_neighbours(f, faces, err);
+        status =
+            stn_tetrahedra_across(context, f->tetrahedra, f->tetrahedron_count, f->vertex_count, f->neighbours, err);
     }
     status = status == STN_OK ? check_extents(f, err) : status;
-    stn_release(context, faces);
+    f->edge = status == STN_OK ? mean_edge(f) : 0.0;
     f->bounds = surface_bounds(f->vertices, f->vertex_count);
     return status;
 }

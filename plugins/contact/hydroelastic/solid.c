@@ -2,6 +2,8 @@
 // See solid.h.
 #include "solid.h"
 
+#include <stiction/union_find.h>
+
 #include "surface_build.h"
 
 static double longest_edge(const stn_vec3 *corner, int32_t count) {
@@ -22,14 +24,6 @@ static stn_aabb box_of(const stn_vec3 *corner, int32_t count) {
     return box;
 }
 
-static int32_t root_of(int32_t *parent, int32_t v) {
-    while (parent[v] != v) {
-        parent[v] = parent[parent[v]];
-        v = parent[v];
-    }
-    return v;
-}
-
 /// Notes two points of everything that hangs together by common vertices.
 static stn_status find_parts(stn_context *context, int32_t vertex_count, const double *vertices, const int32_t *corners,
                              int32_t per_element, int32_t count, solid *out, stn_error *err) {
@@ -37,17 +31,14 @@ static stn_status find_parts(stn_context *context, int32_t vertex_count, const d
     if (parent == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory for %d vertices", (int)vertex_count);
     }
-    for (int32_t v = 0; v < vertex_count; v++) {
-        parent[v] = v;
-    }
+    stn_union_begin(parent, vertex_count);
     for (int32_t i = 0; i < per_element * count; i++) {
-        int32_t first = corners[i - i % per_element];
-        parent[root_of(parent, corners[i])] = root_of(parent, first);
+        stn_union_join(parent, corners[i], corners[i - i % per_element]);
     }
     int32_t root[SOLID_PARTS + 1] = {0};
     out->part_count = 0;
     for (int32_t i = 0; i < per_element * count && out->part_count <= SOLID_PARTS; i++) {
-        int32_t r = root_of(parent, corners[i]), k = 0;
+        int32_t r = stn_union_root(parent, corners[i]), k = 0;
         stn_vec3 v = surface_point(vertices, corners[i]);
         while (k < out->part_count && root[k] != r) {
             k++;

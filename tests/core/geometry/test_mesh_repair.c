@@ -192,6 +192,17 @@ static void neighbours_across_faces_are_those_of_a_search(void **state) {
     stn_mesh_release(mesh);
 }
 
+static void tetrahedra_of_no_mesh_are_paired_and_three_at_a_face_refused(void **state) {
+    const int32_t two[] = {0, 1, 2, 3, 1, 0, 2, 4}, three[] = {0, 1, 2, 3, 1, 0, 2, 4, 2, 5, 1, 0};
+    const int32_t expected[] = {-1, -1, -1, 1, -1, -1, -1, 0};
+    int32_t across[12];
+    stn_error err = {STN_OK, ""};
+    assert_ok(stn_tetrahedra_across(*state, two, 2, 5, across, &err), err);
+    assert_memory_equal(across, expected, sizeof expected);
+    assert_int_equal(stn_tetrahedra_across(*state, three, 3, 6, across, &err), STN_ERR_ARGUMENT);
+    assert_string_equal(err.text, "3 tetrahedra share the face of vertices 0, 1, 2");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(turned_tetrahedra_are_counted_and_the_least_quality_is_known),
@@ -202,6 +213,7 @@ int main(void) {
         cmocka_unit_test(repeated_and_unused_ones_are_dropped_and_counted),
         cmocka_unit_test(touching_parts_are_counted_and_overlapping_ones_refused),
         cmocka_unit_test(neighbours_across_faces_are_those_of_a_search),
+        cmocka_unit_test(tetrahedra_of_no_mesh_are_paired_and_three_at_a_face_refused),
     };
     return cmocka_run_group_tests(tests, make_context, drop_context);
 }
