@@ -24,7 +24,7 @@ typedef struct stn_lua_patch_log stn_lua_patch_log; // lua_log_patches.c
 /// A world in Lua's hand. User value 1: table of start values, in order, applied when the model is compiled and after a
 /// reset; user value 2: set of the names in use; user value 3: findings about the files of loaded robots, by robot;
 /// user value 4: what world:log was given; user value 5: prescribed motions (lua_motion.c); user value 6: functions of
-/// world:capture.
+/// world:capture; user value 7: tasks that have not ended (lua_task.c).
 typedef struct stn_lua_world {
     stn_session *session;
     stn_world *world;     // NULL once closed
@@ -40,6 +40,8 @@ typedef struct stn_lua_world {
     char compiled_at[128];     // "file:line" of the call that completed the model
     char compiled_by[32];      // and its name: "controller", "run"; "" when Lua does not tell
     int32_t unnamed;           // bodies that were named automatically
+    int64_t task_names;        // the same of tasks
+    bool runs_tasks;           // their code is under way
     stn_world_account account; // of the session's statistics
 } stn_lua_world;
 
@@ -193,6 +195,8 @@ void stn_lua_release(lua_State *L, int index);
 stn_session *stn_lua_session(lua_State *L);
 /// Message handler: Lua's own functions do not always say where, and error objects may be no text.
 int stn_lua_place_message(lua_State *L);
+/// Does the message name a line, ":12:"?
+bool stn_lua_has_place(const char *text);
 /// Lets the session know which coroutine runs; stn_session_stop reaches no other.
 void stn_lua_follow_coroutines(lua_State *L);
 /// Puts an os.exit in place of Lua's that ends the script, not the process: worlds and recordings are closed.
@@ -311,6 +315,20 @@ void stn_lua_motions_step(lua_State *L, int index, stn_lua_world *w);
 /// Gives one world the motions of another, both at absolute indices.
 void stn_lua_motions_copy(lua_State *L, int from, int to);
 
+// ----------------------------------------------------------------------------------------------- tasks (lua_task.c)
+
+/// Asks the tasks of the world at `index`: after a step, or, not `stepped`, those that were made since. Raises the
+/// error of one that failed and that no other waits for.
+void stn_lua_tasks_advance(lua_State *L, int index, stn_lua_world *w, bool stepped);
+/// Raises when one is under way: "what: task 'pick', begun at a.lua:3, is under way, and why; ...".
+void stn_lua_tasks_refuse(lua_State *L, int index, const char *what, const char *why);
+/// Cancels all, the last one first.
+void stn_lua_tasks_end(lua_State *L, int index);
+/// Pushes the world that was made last of those that are open, nil without any; returns how many there are.
+int stn_lua_push_open_world(lua_State *L);
+/// lua_resume of a thread, which the session follows; raises when the script is to stop.
+int stn_lua_resume(lua_State *L, lua_State *thread, int arguments, int *results);
+
 // ------------------------------------------------------------------------------------------------ sessions, files
 
 /// The reason when the value is what stn.skip raises, else NULL.
@@ -327,6 +345,7 @@ void stn_lua_open_step(lua_State *L);
 void stn_lua_open_motion(lua_State *L);
 void stn_lua_open_patch(lua_State *L);
 void stn_lua_open_pose(lua_State *L);
+void stn_lua_open_task(lua_State *L);
 /// Of a table that names a robot file: the file's name, pushed; and the keys packages, allow_absolute, visual_meshes,
 /// loader.
 const char *stn_lua_file_entry(const stn_fields *f);
@@ -350,13 +369,14 @@ void stn_lua_capture_begin(lua_State *L, stn_lua_world *w);
 extern const luaL_Reg stn_lua_model_methods[], stn_lua_pair_methods[], stn_lua_state_methods[], stn_lua_run_methods[],
     stn_lua_log_methods[], stn_lua_control_methods[], stn_lua_choice_methods[], stn_lua_constraint_methods[],
     stn_lua_world_name_methods[], stn_lua_query_methods[], stn_lua_contact_methods[], stn_lua_solve_methods[],
-    stn_lua_capture_methods[], stn_lua_patch_methods[];
+    stn_lua_capture_methods[], stn_lua_patch_methods[], stn_lua_task_methods[];
 /// Of robots.
 extern const luaL_Reg stn_lua_name_methods[], stn_lua_coordinate_methods[], stn_lua_finding_methods[],
     stn_lua_dynamics_methods[];
 /// Functions of the module.
 extern const luaL_Reg stn_lua_params_functions[], stn_lua_report_functions[], stn_lua_pose_functions[],
-    stn_lua_finding_functions[], stn_lua_choice_functions[], stn_lua_material_functions[];
+    stn_lua_finding_functions[], stn_lua_choice_functions[], stn_lua_material_functions[], stn_lua_task_functions[],
+    stn_lua_wait_functions[];
 
 // ------------------------------------------------------------------------------------------ files (lua_path.c)
 

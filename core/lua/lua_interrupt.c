@@ -38,6 +38,19 @@ static int call_inside(lua_State *L, lua_State *inner) {
     return status == LUA_OK ? lua_gettop(L) : lua_error(L);
 }
 
+int stn_lua_resume(lua_State *L, lua_State *thread, int arguments, int *results) {
+    stn_session *session = stn_lua_session(L);
+    lua_State *outer = session->state;
+    session->state = thread;
+    int status = session->stopped == 0 ? lua_resume(thread, L, arguments, results) : LUA_ERRRUN;
+    session->state = outer;
+    if (session->stopped != 0) {
+        stop_thread(L);
+        raise_stop(L, NULL);
+    }
+    return status;
+}
+
 /// coroutine.resume; upvalue: Lua's own.
 static int resume(lua_State *L) {
     luaL_checktype(L, 1, LUA_TTHREAD);

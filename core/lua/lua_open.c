@@ -29,6 +29,7 @@ int luaopen_stiction(lua_State *L) {
     stn_lua_open_motion(L);
     stn_lua_open_patch(L);
     stn_lua_open_pose(L);
+    stn_lua_open_task(L);
     lua_newtable(L);
     lua_pushcfunction(L, stn_lua_world_new);
     lua_setfield(L, -2, "world");
@@ -40,6 +41,8 @@ int luaopen_stiction(lua_State *L) {
     luaL_setfuncs(L, stn_lua_finding_functions, 0);
     luaL_setfuncs(L, stn_lua_choice_functions, 0);
     luaL_setfuncs(L, stn_lua_material_functions, 0);
+    luaL_setfuncs(L, stn_lua_task_functions, 0);
+    luaL_setfuncs(L, stn_lua_wait_functions, 0);
     lua_pushnumber(L, STN_PI / 180.0);
     lua_setfield(L, -2, "deg");
     lua_pushliteral(L, STN_VERSION);

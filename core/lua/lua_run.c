@@ -80,9 +80,13 @@ static void make_step(lua_State *L, int index, stn_lua_world *w) {
     if (w->session->stopped != 0) {
         stn_lua_fail(L, "interrupted");
     }
+    if (w->runs_tasks) {
+        stn_lua_fail(L, "world:step: not inside a task of this world, which its steps drive: wait by stn.wait");
+    }
     if (!w->begun) {
         begin(L, index, w);
     }
+    stn_lua_tasks_advance(L, index, w, false);
     stn_lua_motions_step(L, lua_absindex(L, index), w);
     stn_account_before(&w->account, w->world);
     stn_error err = {0};
@@ -97,6 +101,7 @@ static void make_step(lua_State *L, int index, stn_lua_world *w) {
     stn_lua_check(L, status, &err);
     w->made++;
     w->made_time += dt;
+    stn_lua_tasks_advance(L, index, w, true);
 }
 
 static int world_step(lua_State *L) {

@@ -69,6 +69,7 @@ static int snapshot_collect(lua_State *L) {
 
 static int world_snapshot(lua_State *L) {
     stn_lua_world *w = stn_lua_world_compiled(L, 1);
+    stn_lua_tasks_refuse(L, 1, "world:snapshot", "code that waits cannot be kept");
     snapshot_object *o = push_snapshot(L, 1);
     stn_error err = {0};
     stn_lua_check(L, stn_world_snapshot(w->world, &o->snapshot, &err), &err);
@@ -77,6 +78,7 @@ static int world_snapshot(lua_State *L) {
 
 static int world_restore(lua_State *L) {
     stn_lua_world *w = stn_lua_world_idle(L, 1, "world:restore");
+    stn_lua_tasks_refuse(L, 1, "world:restore", "it waits by a time that would jump");
     stn_lua_world_complete(L, 1, w);
     snapshot_object *o = luaL_checkudata(L, 2, STN_LUA_SNAPSHOT);
     stn_error err = {0};
@@ -87,6 +89,7 @@ static int world_restore(lua_State *L) {
 
 static int world_save_state(lua_State *L) {
     stn_lua_world *w = stn_lua_world_compiled(L, 1);
+    stn_lua_tasks_refuse(L, 1, "world:save_state", "code that waits cannot be kept");
     const char *path = luaL_checkstring(L, 2);
     snapshot_object *o = push_snapshot(L, 1);
     stn_error err = {0};
@@ -97,6 +100,7 @@ static int world_save_state(lua_State *L) {
 
 static int world_load_state(lua_State *L) {
     stn_lua_world *w = stn_lua_world_idle(L, 1, "world:load_state");
+    stn_lua_tasks_refuse(L, 1, "world:load_state", "it waits by a time that would jump");
     stn_lua_world_complete(L, 1, w);
     const char *path = luaL_checkstring(L, 2);
     snapshot_object *o = push_snapshot(L, 1);
@@ -123,6 +127,7 @@ static int world_save_problem(lua_State *L) {
 /// Back to the start: poses of the description, and the velocities and joint positions given with it.
 static int world_reset(lua_State *L) {
     stn_lua_world *w = stn_lua_world_idle(L, 1, "world:reset");
+    stn_lua_tasks_refuse(L, 1, "world:reset", "it waits by a time that would jump");
     stn_lua_world_complete(L, 1, w);
     stn_world_reset(w->world);
     stn_lua_world_apply_start(L, 1, w);

@@ -46,16 +46,53 @@ static void read_scalars(const stn_fields *f, const stn_session *session, stn_wo
     }
 }
 
+static const char worlds_key = 'w'; // its address is the registry key of a list with weak values
+
+/// Notes the world on top of the stack.
+static void note_world(lua_State *L) {
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &worlds_key) != LUA_TTABLE) {
+        lua_pop(L, 1);
+        lua_newtable(L);
+        lua_createtable(L, 0, 1);
+        lua_pushliteral(L, "v");
+        lua_setfield(L, -2, "__mode");
+        lua_setmetatable(L, -2);
+        lua_pushvalue(L, -1);
+        lua_rawsetp(L, LUA_REGISTRYINDEX, &worlds_key);
+    }
+    lua_pushvalue(L, -2);
+    luaL_ref(L, -2);
+    lua_pop(L, 1);
+}
+
+int stn_lua_push_open_world(lua_State *L) {
+    int count = 0;
+    lua_pushnil(L);
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &worlds_key) == LUA_TTABLE) {
+        for (lua_pushnil(L); lua_next(L, -2) != 0; lua_pop(L, 1)) {
+            const stn_lua_world *w = luaL_testudata(L, -1, STN_LUA_WORLD);
+            if (w != NULL && w->world != NULL) {
+                count++;
+                lua_pushvalue(L, -1);
+                lua_replace(L, -5);
+            }
+        }
+    }
+    lua_pop(L, 1);
+    return count;
+}
+
 /// Empty world object: its tables exist before anything can fail.
 static stn_lua_world *push_world(lua_State *L, stn_session *session) {
-    stn_lua_world *w = lua_newuserdatauv(L, sizeof *w, 6);
+    stn_lua_world *w = lua_newuserdatauv(L, sizeof *w, 7);
     *w = (stn_lua_world){.session = session, .tables_begin = INT64_MAX};
     w->account = (stn_world_account){.statistics = &session->statistics, .profiled = session->profile, .energy = NAN};
-    for (int i = 1; i <= 6; i++) {
+    for (int i = 1; i <= 7; i++) {
         lua_newtable(L);
         lua_setiuservalue(L, -2, i);
     }
     luaL_setmetatable(L, STN_LUA_WORLD);
+    note_world(L);
     return w;
 }
 
@@ -242,6 +279,10 @@ static int world_close(lua_State *L) {
     stn_lua_world *w = luaL_checkudata(L, 1, STN_LUA_WORLD);
     stn_world *world = w->world != NULL ? stn_lua_world_idle(L, 1, "world:close")->world : NULL;
     if (world != NULL) {
+        if (w->runs_tasks) {
+            stn_lua_fail(L, "world:close: not inside a task of this world, which its steps drive");
+        }
+        stn_lua_tasks_end(L, 1);
         stn_account_end(&w->account, w->world);
     }
     w->world = NULL;
@@ -275,6 +316,7 @@ static int world_collect(lua_State *L) {
 
 static int world_clone(lua_State *L) {
     stn_lua_world *w = stn_lua_world_compiled(L, 1);
+    stn_lua_tasks_refuse(L, 1, "world:clone", "code that waits cannot be copied");
     stn_lua_world *copy = push_world(L, w->session);
     stn_error err = {0};
     stn_lua_check(L, stn_world_clone(w->world, &copy->world, &err), &err);
@@ -357,7 +399,7 @@ void stn_lua_open_world(lua_State *L) {
                                     stn_lua_run_methods,        stn_lua_log_methods,     stn_lua_control_methods,
                                     stn_lua_world_name_methods, stn_lua_query_methods,   stn_lua_constraint_methods,
                                     stn_lua_choice_methods,     stn_lua_contact_methods, stn_lua_solve_methods,
-                                    stn_lua_capture_methods,    stn_lua_patch_methods};
+                                    stn_lua_capture_methods,    stn_lua_patch_methods,   stn_lua_task_methods};
     for (int i = 0; i < STN_COUNT(more); i++) {
         stn_lua_extend(L, STN_LUA_WORLD, more[i]);
     }

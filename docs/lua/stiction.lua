@@ -576,6 +576,28 @@ function world:link(name) end
 ---@return stiction.joint
 function world:joint(name) end
 
+---@param name string|function for messages, may be left out
+---@param f? function
+---@param ... any its arguments
+---@return stiction.task
+function world:task(name, f, ...) end
+---@return stiction.task[] that are under way, in the order of their making
+function world:tasks() end
+
+---@class stiction.task
+---@field name string
+---@field state "waiting"|"running"|"done"|"failed"|"cancelled"
+local task = {}
+---@return boolean whether it has ended, in whatever way
+function task:done() end
+---@return any ... what it returned; raises its error
+function task:result() end
+---Ends it where it waits and closes its to-be-closed variables.
+function task:cancel() end
+---In a task: until it is done.
+---@return any ... what it returned; raises its error
+function task:wait() end
+
 ---@class stiction
 ---@field deg number pi / 180
 ---@field version string
@@ -629,5 +651,29 @@ function stn.fails(action, text) end
 ---@param pose stiction.Pose
 ---@return stiction.pose
 function stn.pose(pose) end
+---Of the world of the task that calls it, else of the only open one.
+---@param name string|function for messages, may be left out
+---@param f? function
+---@param ... any its arguments
+---@return stiction.task
+function stn.task(name, f, ...) end
+---In a task: at least one step.
+---@param seconds? number [s]
+function stn.wait(seconds) end
+---In a task: until the condition returns something true, which it returns; false and a text after the timeout.
+---@param condition fun(): any
+---@param timeout? number [s]
+---@return any
+---@return string?
+function stn.wait_until(condition, timeout) end
+---In a task: until all are done.
+---@param ... function|stiction.task
+---@return any ... the first result of each
+function stn.parallel(...) end
+---In a task: until the first is done; the others are cancelled.
+---@param ... function|stiction.task
+---@return integer place among the arguments
+---@return any ... what it returned
+function stn.race(...) end
 
 return stn
