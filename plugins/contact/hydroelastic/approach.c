@@ -95,14 +95,19 @@ bool approach_closing(const stn_contact_pair *pair, bool touch, const posed *a, 
     out->shift = stn_vec3_scale(stn_vec3_dot(out->shift, n), n);
     out->turn = stn_vec3_mul_add(out->turn, -stn_vec3_dot(out->turn, n), n);
     out->turn = without_spin(without_spin(out->turn, a), b);
+    // the way along n is linear in x: of a corner in the frame of the faces it is rate . x + start
+    stn_mat3 back = stn_mat3_transpose(&faces->frame.rotation);
+    stn_vec3 rate = stn_mat3_apply(&back, stn_vec3_cross(n, out->turn));
+    double start = stn_vec3_dot(approach_of(out, faces->frame.position), n);
     for (int32_t i = 0; i < faces->count; i++) {
         const polygon *cut = &faces->faces[i].cut;
         for (int32_t k = 0; k < cut->count; k++) {
-            double along = stn_vec3_dot(approach_of(out, stn_pose_apply(&faces->frame, cut->corner[k])), n);
+            double along = stn_vec3_dot(rate, cut->corner[k]) + start;
             furthest = fmax(furthest, -along);
-            opening = touch ? fmax(opening, along) : 0.0;
+            opening = fmax(opening, along);
         }
     }
+    opening = touch ? opening : 0.0;
     // what touches stays in touch: it must push when the step does not open it after all
     out->shift = stn_vec3_mul_add(out->shift, -opening, n);
     furthest += opening;

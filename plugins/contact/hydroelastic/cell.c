@@ -249,25 +249,24 @@ static void write_shape(const draft *d, cell_array *a, used *at, cell *c) {
     c->faces = faces;
     c->corner_count = d->corner_count;
     c->corner_groups = (d->corner_count + 3) / 4;
-    c->face_groups = (d->face_count + 3) / 4;
+    c->face_count = d->face_count;
     for (int32_t k = 0; k < 4 * c->corner_groups; k++) {
         stn_vec3 x = d->corner[k < d->corner_count ? k : d->corner_count - 1];
         corners[k / 4].x[k % 4] = x.x;
         corners[k / 4].y[k % 4] = x.y;
         corners[k / 4].z[k % 4] = x.z;
     }
-    for (int32_t k = 0; k < 4 * c->face_groups; k++) {
-        bool any = k < d->face_count;
-        faces[k / 4].x[k % 4] = any ? d->normal[k].x : 0.0;
-        faces[k / 4].y[k % 4] = any ? d->normal[k].y : 0.0;
-        faces[k / 4].z[k % 4] = any ? d->normal[k].z : 0.0;
-        faces[k / 4].at[k % 4] = any ? d->at[k] : 1.0;
+    for (int32_t k = 0; k < d->face_count; k++) {
+        faces[k / 4].x[k % 4] = d->normal[k].x;
+        faces[k / 4].y[k % 4] = d->normal[k].y;
+        faces[k / 4].z[k % 4] = d->normal[k].z;
+        faces[k / 4].at[k % 4] = d->at[k];
     }
     for (int32_t k = 0; k < d->corner_count; k++) {
         c->low |= d->extent[k] <= 0.0 ? 1U << k : 0U;
     }
     at->corners += c->corner_groups;
-    at->faces += c->face_groups;
+    at->faces += (d->face_count + 3) / 4;
 }
 
 /// The next cell; drafts of tetrahedra bring no edges of their own.

@@ -27,9 +27,9 @@ typedef struct cell_edge {
 
 typedef struct cell {
     const four_points *corners; // (corner_groups) [m]; the last one again where a group is not full
-    const four_planes *faces;   // (face_groups), positive inside; 0 . x + 1 where a group is not full
+    const four_planes *faces;   // (face_count), positive inside
     const cell_edge *edges;     // (edge_count)
-    int32_t corner_count, corner_groups, face_groups, edge_count;
+    int32_t corner_count, corner_groups, face_count, edge_count;
     uint32_t low;      // bits of the corners where the extent is not above 0
     bool flat;         // over a flat side
     stn_vec3 gradient; // of the extent [1/m]

@@ -27,21 +27,31 @@ static inline stn_pose pose_between(const stn_pose *a, const stn_pose *b) {
     return r;
 }
 
-/// Heights of points above a plane normal . x + offset.
-static inline void heights_of(const four_points *p, int32_t groups, stn_vec3 normal, double offset, double *height) {
-    for (int32_t g = 0; g < groups; g++) {
-        for (int32_t k = 0; k < 4; k++) {
-            height[4 * g + k] = normal.x * p[g].x[k] + normal.y * p[g].y[k] + normal.z * p[g].z[k] + offset;
-        }
+static inline void heights_of_four(const four_points *p, stn_vec3 normal, double offset, double *height) {
+    for (int32_t k = 0; k < 4; k++) {
+        height[k] = normal.x * p->x[k] + normal.y * p->y[k] + normal.z * p->z[k] + offset;
     }
+}
+
+/// Heights of the corners of a cell above a plane normal . x + offset. Most cells are tetrahedra.
+static inline void heights_of(const four_points *p, int32_t groups, stn_vec3 normal, double offset, double *height) {
+    heights_of_four(p, normal, offset, height);
+    if (groups > 1) {
+        heights_of_four(p + 1, normal, offset, height + 4);
+    }
+}
+
+static inline int32_t above_of_four(const double *height, double tolerance) {
+    return (height[0] >= -tolerance) + (height[1] >= -tolerance) + (height[2] >= -tolerance) +
+           (height[3] >= -tolerance);
 }
 
 /// Does a plane pass between the corners, whose heights above it these are? What lies on it counts as above, so that of
 /// two neighbours whose common face lies on the plane one is cut.
 static inline bool passes_between(const double *height, int32_t groups, double tolerance) {
-    int32_t above = 0;
-    for (int32_t k = 0; k < 4 * groups; k++) {
-        above += height[k] >= -tolerance;
+    int32_t above = above_of_four(height, tolerance);
+    if (groups > 1) {
+        above += above_of_four(height + 4, tolerance);
     }
     return above != 0 && above != 4 * groups;
 }
@@ -102,9 +112,11 @@ static inline void polygon_clip_four(polygon *cut, const four_planes *f, double 
 }
 
 /// Keeps what is inside of a cell.
-static inline void polygon_clip_faces(polygon *cut, const four_planes *faces, int32_t groups, double tolerance) {
-    for (int32_t g = 0; g < groups && cut->count >= 3; g++) {
-        polygon_clip_four(cut, &faces[g], tolerance);
+static inline void polygon_clip_faces(polygon *cut, const four_planes *faces, int32_t count, double tolerance) {
+    polygon_clip_four(cut, &faces[0], tolerance);
+    for (int32_t k = 4; k < count && cut->count >= 3; k++) {
+        const four_planes *f = &faces[k / 4];
+        polygon_clip_plane(cut, stn_vec3_make(f->x[k % 4], f->y[k % 4], f->z[k % 4]), f->at[k % 4], tolerance);
     }
 }
 

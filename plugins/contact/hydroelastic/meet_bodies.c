@@ -38,7 +38,7 @@ static stn_aabb box_around(const stn_vec3 *x, int32_t count) {
 typedef struct cell_seen {
     four_points corners[CELL_GROUPS];
     four_planes faces[CELL_GROUPS];
-    int32_t corner_groups, face_groups;
+    int32_t corner_groups, face_count;
     pressure p;
     double steep; // length of the gradient of p
     double size;
@@ -73,8 +73,8 @@ static void see_corners(const meeting *w, const cell *c, double level, cell_seen
 
 /// What is needed to cut it.
 static void see_field(const meeting *w, const cell *c, cell_seen *out) {
-    out->face_groups = c->face_groups;
-    for (int32_t k = 0; k < 4 * c->face_groups; k++) {
+    out->face_count = c->face_count;
+    for (int32_t k = 0; k < c->face_count; k++) {
         const four_planes *own = &c->faces[k / 4];
         four_planes *seen = &out->faces[k / 4];
         stn_vec3 a = stn_mat3_apply(&w->mn.rotation, stn_vec3_make(own->x[k % 4], own->y[k % 4], own->z[k % 4]));
@@ -110,7 +110,7 @@ static bool meet_cells(const meeting *w, int32_t i, int32_t j, const cell_seen *
         return false;
     }
     cell_slice(m, height, tolerance * m->size, &f->cut);
-    polygon_clip_faces(&f->cut, n->faces, n->face_groups, CUT_LEVEL * n->size);
+    polygon_clip_faces(&f->cut, n->faces, n->face_count, CUT_LEVEL * n->size);
     if (f->cut.count < 3) {
         return true;
     }
@@ -167,7 +167,7 @@ static bool meet_facet(const meeting *w, int32_t i, int32_t j, const facet_seen 
     for (int32_t k = 0; k < 3; k++) {
         f->cut.corner[k] = n->corner[k];
     }
-    polygon_clip_faces(&f->cut, m->faces, m->face_groups, CUT_LEVEL * m->size);
+    polygon_clip_faces(&f->cut, m->faces, m->face_count, CUT_LEVEL * m->size);
     if (f->cut.count < 3) {
         return true;
     }
@@ -210,7 +210,7 @@ static bool holds_point(const solid *s, stn_vec3 p, int32_t *near) {
     for (int32_t i = 0; i < count && !inside; i++) {
         const cell *c = &s->cells[near[i]];
         inside = true;
-        for (int32_t k = 0; k < 4 * c->face_groups; k++) {
+        for (int32_t k = 0; k < c->face_count; k++) {
             const four_planes *f = &c->faces[k / 4];
             double height = f->x[k % 4] * p.x + f->y[k % 4] * p.y + f->z[k % 4] * p.z + f->at[k % 4];
             inside = inside && height >= -CUT_LEVEL * c->size;
