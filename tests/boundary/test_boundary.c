@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The boundaries carry what is planned: each fake under fakes/ stands for a later kind of plugin and runs through the
 // real step. Expected values are closed forms.
-#include "scenes.h"
+#include "fake_scenes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,28 +10,10 @@
 
 static const double g = 9.81;
 
-static int setup(void **state) {
-    stn_context_options options = {.plugin_path = STN_FAKES_DIR};
-    stn_context *context = NULL;
-    stn_error err;
-    assert_ok(stn_context_create(&options, &context, &err), err);
-    *state = context;
-    return 0;
-}
-
-static int teardown(void **state) {
-    stn_context_destroy(*state);
-    return 0;
-}
-
-static bool is_cube(const void *user, int32_t geometry) {
-    return geometry == *(const int32_t *)user;
-}
-
 /// What acts on a geometry, as the core sums its contacts; force and counts must be these.
 static void assert_carried(const stn_observation *o, int32_t geometry, stn_vec3 force, int32_t sticking,
                            double tolerance) {
-    const stn_contact_side cube = {is_cube, &geometry};
+    const stn_contact_side cube = {is_geometry, &geometry};
     stn_contact_force sum;
     stn_observation_contact_force(o, &cube, NULL, stn_vec3_zero(), &sum);
     assert_near(sum.normal_part.z, force.z, tolerance);
@@ -457,5 +439,5 @@ int main(void) {
         cmocka_unit_test(an_impulse_solver_clamps_box_rows_and_the_core_completes_velocities),
         cmocka_unit_test(every_kind_of_plugin_is_replayed),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, fakes_setup, scene_teardown);
 }

@@ -3,31 +3,13 @@
 // side L on an elastic foundation, p = kappa depth, two halves of 16 faces. Pressed down with N and turned by a torque
 // T about y it has its center of pressure at x = T/N, and p = N/L^2 (1 + 12 x T/(N L^2 (1 - 1/64))) at the faces (64:
 // of the 8 centroids along x).
-#include "scenes.h"
+#include "fake_scenes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { GROUND = 0, CUBE = 1, FACES = 16 };
 static const double L = 0.2, kappa = 1e7, N = 9.81, pull = 1.5, turn = 0.1, twist = 0.05;
-
-static int setup(void **state) {
-    stn_context_options options = {.plugin_path = STN_FAKES_DIR};
-    stn_context *context = NULL;
-    stn_error err;
-    assert_ok(stn_context_create(&options, &context, &err), err);
-    *state = context;
-    return 0;
-}
-
-static int teardown(void **state) {
-    stn_context_destroy(*state);
-    return 0;
-}
-
-static bool is_geometry(const void *user, int32_t geometry) {
-    return geometry == *(const int32_t *)user;
-}
 
 static const int32_t ground_geometry = GROUND, cube_geometry = CUBE;
 static const stn_contact_side ground = {is_geometry, &ground_geometry}, cube = {is_geometry, &cube_geometry};
@@ -237,5 +219,5 @@ int main(void) {
         cmocka_unit_test(rows_go_down_and_columns_to_the_right),
         cmocka_unit_test(images_that_are_none_are_refused),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, fakes_setup, scene_teardown);
 }

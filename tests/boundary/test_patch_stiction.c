@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // True stiction of patches: a cube of 1 kg, side 0.2 m, on one patch of 10 x 10 faces that are others in every step.
 // Slopes are gravity that leans.
-#include "scenes.h"
+#include "fake_scenes.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "stn_tape.h"
 
 static const double g = 9.81, side = 0.2;
 enum { FACES = 100 };
-
-static int setup(void **state) {
-    stn_context_options options = {.plugin_path = STN_FAKES_DIR};
-    stn_context *context = NULL;
-    stn_error err;
-    assert_ok(stn_context_create(&options, &context, &err), err);
-    *state = context;
-    return 0;
-}
 
 static stn_world *make(stn_context *context, double slope, const char *law, const char *solver, bool stiction) {
     stn_world_options options = stn_world_options_default();
@@ -150,6 +145,54 @@ static void states_hold_the_anchors_of_patches(void **state) {
     stn_world_destroy(world);
 }
 
+/// Is the box held by more than friction's own gliding?
+static bool is_anchored(const stn_world *world) {
+    const stn_problem *p = stn_world_observation(world)->problem;
+    double most = 0.0;
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        most = fmax(most, hypot(p->constraints[i].anchor[0], p->constraints[i].anchor[1]));
+    }
+    return most > 1e-8;
+}
+
+/// A recording, or a capsule, that begins where the box is held already has what holds it.
+static void recordings_begin_with_the_anchors_of_patches(void **state) {
+    stn_world *world = make(*state, 0.26, "lagged", "sap", true);
+    scene_steps(world, 100);
+    tape *held = tape_record(world);
+    scene_steps(world, 100);
+    assert_true(is_anchored(world));
+    assert_int_equal(held->count, 100);
+    assert_true(tape_play(*state, held) == stn_world_hash(world));
+    stn_world_destroy(world);
+    tape_drop(held);
+}
+
+static void capsules_hold_the_anchors_of_patches(void **state) {
+    stn_world *world = make(*state, 0.26, "lagged", "sap", true), *kept = NULL;
+    const stn_vec3 zero = stn_vec3_zero();
+    char path[] = "/tmp/stiction_patch_XXXXXX";
+    stn_error why, err;
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    scene_steps(world, 100);
+    assert_ok(stn_world_set_wrench(world, 1, stn_vec3_make(1e200, 0.0, 0.0), zero, zero, &err), err);
+    assert_true(stn_world_step(world, &why) < 0);
+    assert_ok(stn_world_save_capsule(world, &why, path, &err), err);
+    assert_ok(stn_capsule_load(*state, path, NULL, &kept, &err), err);
+    assert_int_equal(unlink(path), 0);
+    stn_world *both[] = {world, kept};
+    for (int32_t i = 0; i < 2; i++) {
+        assert_ok(stn_world_set_wrench(both[i], 1, zero, zero, zero, &err), err);
+        scene_steps(both[i], 50);
+        assert_true(is_anchored(both[i]));
+    }
+    assert_true(stn_world_hash(kept) == stn_world_hash(world));
+    stn_world_destroy(kept);
+    stn_world_destroy(world);
+}
+
 static void a_steady_step_allocates_nothing(void **state) {
     stn_world *world = make(*state, 0.26, "lagged", "sap", true);
     scene_steps(world, 100);
@@ -209,9 +252,11 @@ int main(void) {
         cmocka_unit_test(a_box_that_slides_slides_as_without),
         cmocka_unit_test(what_slid_is_not_drawn_back),
         cmocka_unit_test(states_hold_the_anchors_of_patches),
+        cmocka_unit_test(recordings_begin_with_the_anchors_of_patches),
+        cmocka_unit_test(capsules_hold_the_anchors_of_patches),
         cmocka_unit_test(a_ball_that_rolls_is_not_braked),
         cmocka_unit_test(a_steady_step_allocates_nothing),
         cmocka_unit_test(a_patch_that_is_put_elsewhere_begins_anew),
     };
-    return cmocka_run_group_tests(tests, setup, scene_teardown);
+    return cmocka_run_group_tests(tests, fakes_setup, scene_teardown);
 }
