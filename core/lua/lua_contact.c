@@ -93,6 +93,17 @@ void stn_lua_sides(lua_State *L, int index, stn_lua_world *w, const char *owner,
     check_apart(L, w, a, b, owner);
 }
 
+/// What acts on the first side by the second in the last step; `by` NULL: by all others; torque
+/// about the point.
+static stn_contact_force force_on(const stn_lua_world *w, const stn_lua_side *on, const stn_lua_side *by,
+                                  stn_vec3 point) {
+    stn_contact_side sides[2] = {{stn_lua_side_has, on}, {stn_lua_side_has, by}};
+    stn_contact_force sum;
+    stn_observation_contact_force(stn_world_observation(w->world), &sides[0], by != NULL ? &sides[1] : NULL, point,
+                                  &sum);
+    return sum;
+}
+
 /// world:contact_force(on [, by [, { point = }]])
 static int world_contact_force(lua_State *L) {
     static const char *const keys[] = {"point", NULL};
@@ -100,7 +111,6 @@ static int world_contact_force(lua_State *L) {
     lua_settop(L, 4);
     stn_lua_world *w = stn_lua_world_compiled(L, 1);
     stn_lua_side on = {stn_world_model(w->world), {0, 0}}, by = on;
-    stn_contact_side sides[2] = {{stn_lua_side_has, &on}, {stn_lua_side_has, &by}};
     bool paired = !lua_isnil(L, 3);
     stn_vec3 point = stn_vec3_zero();
     if (paired) {
@@ -112,8 +122,7 @@ static int world_contact_force(lua_State *L) {
         stn_fields f = stn_fields_open(L, 4, owner, keys, 0);
         stn_fields_vector(&f, "point", "m", &point);
     }
-    stn_contact_force sum;
-    stn_observation_contact_force(stn_world_observation(w->world), &sides[0], paired ? &sides[1] : NULL, point, &sum);
+    stn_contact_force sum = force_on(w, &on, paired ? &by : NULL, point);
     lua_createtable(L, 0, 10);
     set_forces(L, sum.normal_part, sum.friction_part);
     stn_lua_set_vector(L, "torque", sum.torque);
@@ -126,8 +135,95 @@ static int world_contact_force(lua_State *L) {
     return 1;
 }
 
+// ------------------------------------------------------------------------------------------------------ who holds what
+
+static int32_t pressing(const stn_contact_force *force) {
+    return force->sticking + force->slipping;
+}
+
+/// world:in_contact(a [, b])
+static int world_in_contact(lua_State *L) {
+    lua_settop(L, 3);
+    stn_lua_world *w = stn_lua_world_compiled(L, 1);
+    stn_lua_side a, b;
+    bool paired = !lua_isnil(L, 3);
+    if (paired) {
+        stn_lua_sides(L, 2, w, "world:in_contact", &a, &b);
+    } else {
+        a = (stn_lua_side){stn_world_model(w->world), stn_lua_links(L, 2, w, "world:in_contact")};
+    }
+    stn_contact_force force = force_on(w, &a, paired ? &b : NULL, stn_vec3_zero());
+    lua_pushboolean(L, pressing(&force) > 0);
+    return 1;
+}
+
+/// Pushes the name of the first link outside of the hand that presses on the object: "the world" when none has a name.
+static const char *push_other(lua_State *L, const stn_lua_world *w, const stn_lua_side *hand,
+                              const stn_lua_side *object) {
+    for (int32_t link = 0; link < hand->model->link_count; link++) {
+        stn_lua_side other = {hand->model, {link, 1}};
+        bool inside = link >= hand->links.start && link < hand->links.start + hand->links.count;
+        bool own = link >= object->links.start && link < object->links.start + object->links.count;
+        stn_contact_force force = {0};
+        if (!inside && !own) {
+            force = force_on(w, object, &other, stn_vec3_zero());
+        }
+        if (pressing(&force) > 0) {
+            return lua_pushfstring(L, "'%s'", stn_lua_push_links_name(L, w, other.links));
+        }
+    }
+    return lua_pushliteral(L, "the world");
+}
+
+/// Why the hand does not hold the object, pushed; NULL: it does. With f_i the normal force of the hand's link i on the
+/// object, the links squeeze it when |sum f_i| <= sum |f_i| / 2: at least half of what presses cancels.
+static const char *push_reason(lua_State *L, const stn_lua_world *w, const stn_lua_side *hand,
+                               const stn_lua_side *object) {
+    stn_vec3 sum = stn_vec3_zero();
+    double whole = 0.0;
+    int32_t links = 0, contacts = 0;
+    for (int32_t i = 0; i < hand->links.count; i++) {
+        stn_lua_side link = {hand->model, {hand->links.start + i, 1}};
+        stn_contact_force force = force_on(w, object, &link, stn_vec3_zero());
+        if (pressing(&force) > 0) {
+            links++;
+            contacts += pressing(&force);
+            whole += stn_vec3_norm(force.normal_part);
+            sum = stn_vec3_add(sum, force.normal_part);
+        }
+    }
+    stn_contact_force all = force_on(w, object, NULL, stn_vec3_zero());
+    const char *name = stn_lua_push_links_name(L, w, object->links);
+    const char *of_hand = stn_lua_push_links_name(L, w, hand->links);
+    if (links < 2) {
+        return lua_pushfstring(L, "%d link%s of '%s' press%s on '%s', at least 2 must", (int)links,
+                               links == 1 ? "" : "s", of_hand, links == 1 ? "es" : "", name);
+    }
+    if (pressing(&all) > contacts) {
+        return lua_pushfstring(L, "'%s' rests on %s too", name, push_other(L, w, hand, object));
+    }
+    if (stn_vec3_norm(sum) > 0.5 * whole) {
+        return lua_pushfstring(L, "the links of '%s' do not press on '%s' from opposite sides", of_hand, name);
+    }
+    return NULL;
+}
+
+/// world:held(hand, object)
+static int world_held(lua_State *L) {
+    lua_settop(L, 3);
+    stn_lua_world *w = stn_lua_world_compiled(L, 1);
+    stn_lua_side hand, object;
+    stn_lua_sides(L, 2, w, "world:held", &hand, &object);
+    const char *reason = push_reason(L, w, &hand, &object);
+    lua_pushboolean(L, reason == NULL);
+    lua_pushstring(L, reason); // nil without one
+    return 2;
+}
+
 const luaL_Reg stn_lua_contact_methods[] = {
     {"contacts", world_contacts},
     {"contact_force", world_contact_force},
+    {"in_contact", world_in_contact},
+    {"held", world_held},
     {NULL, NULL},
 };

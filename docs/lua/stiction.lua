@@ -576,6 +576,15 @@ function world:link(name) end
 ---@return stiction.joint
 function world:joint(name) end
 
+---@param a stiction.Links
+---@param b? stiction.Links default: all others
+---@return boolean
+function world:in_contact(a, b) end
+---@param hand stiction.Links
+---@param object stiction.Links
+---@return boolean
+---@return string? why not
+function world:held(hand, object) end
 ---@param name string|function for messages, may be left out
 ---@param f? function
 ---@param ... any its arguments
