@@ -2,6 +2,7 @@
 // Workers that take indices from a shared counter. Who does which index varies; what an index computes must not.
 #include <pthread.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
 #include <stiction/threads.h>
 
@@ -13,6 +14,7 @@ typedef struct worker {
 
 struct stn_threads {
     stn_context *context;
+    pid_t process; // that has the workers: a fork of it is alone
     int32_t count;
     worker *workers; // (count), [0] is the caller
     pthread_mutex_t mutex;
@@ -74,6 +76,7 @@ stn_status stn_threads_create(stn_context *context, int32_t count, stn_threads *
         return stn_fail(err, STN_ERR_MEMORY, "threads: out of memory");
     }
     t->context = context;
+    t->process = getpid();
     t->workers = workers;
     t->count = 1;
     pthread_mutex_init(&t->mutex, NULL);
@@ -94,10 +97,7 @@ stn_status stn_threads_create(stn_context *context, int32_t count, stn_threads *
     return STN_OK;
 }
 
-void stn_threads_destroy(stn_threads *threads) {
-    if (threads == NULL) {
-        return;
-    }
+static void end_workers(stn_threads *threads) {
     pthread_mutex_lock(&threads->mutex);
     threads->stop = true;
     pthread_cond_broadcast(&threads->start);
@@ -108,6 +108,15 @@ void stn_threads_destroy(stn_threads *threads) {
     pthread_mutex_destroy(&threads->mutex);
     pthread_cond_destroy(&threads->start);
     pthread_cond_destroy(&threads->done);
+}
+
+void stn_threads_destroy(stn_threads *threads) {
+    if (threads == NULL) {
+        return;
+    }
+    if (threads->process == getpid()) {
+        end_workers(threads);
+    }
     stn_release(threads->context, threads->workers);
     stn_release(threads->context, threads);
 }
@@ -118,7 +127,7 @@ int32_t stn_threads_count(const stn_threads *threads) {
 
 void stn_parallel_for(stn_threads *threads, int32_t count, void (*run)(void *user, int32_t index, int32_t worker),
                       void *user) {
-    if (threads == NULL || threads->count == 1 || count <= 1) {
+    if (threads == NULL || threads->count == 1 || count <= 1 || threads->process != getpid()) {
         for (int32_t i = 0; i < count; i++) {
             run(user, i, 0);
         }

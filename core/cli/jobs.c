@@ -20,7 +20,7 @@
 #include "cli/progress.h"
 
 enum {
-    FARTHEST_AHEAD = 200, // jobs begun before the first one that is not done: each holds two files
+    FARTHEST_AHEAD = 200, // jobs begun before the first one that is not done: each holds up to three files
     FILES_LEFT = 40,      // that this process and a job may have open beside those
 };
 static const off_t most_output = (off_t)1 << 26; // of one job [bytes]
@@ -102,7 +102,8 @@ static stn_status begin_job(job_run *run, stn_error *err) {
     }
     fflush(NULL);
     j->begun = cli_seconds_now();
-    j->limit = j->begun + run->jobs->limit_s;
+    const cli_jobs *jobs = run->jobs;
+    j->limit = j->begun + (jobs->limit_of != NULL ? jobs->limit_of(jobs->user, index) : jobs->limit_s);
     j->process = fork();
     if (j->process == 0) {
         run_work(run, index);
@@ -206,13 +207,14 @@ static stn_status begin_jobs(job_run *run, stn_error *err) {
     return run->begun > run->ended ? STN_OK : status;
 }
 
-/// Two files for each job that has begun and is not done, of as many as this process may have.
+/// Two files for each job that has begun and is not done, and one that `prepare` may make, of as many as this process
+/// may have.
 static int32_t farthest_ahead(void) {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= 2 * FARTHEST_AHEAD + FILES_LEFT) {
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= 3 * FARTHEST_AHEAD + FILES_LEFT) {
         return FARTHEST_AHEAD;
     }
-    return limit.rlim_cur > FILES_LEFT + 2 ? ((int32_t)limit.rlim_cur - FILES_LEFT) / 2 : 1;
+    return limit.rlim_cur > FILES_LEFT + 3 ? ((int32_t)limit.rlim_cur - FILES_LEFT) / 3 : 1;
 }
 
 static stn_status run_jobs(job_run *run, stn_error *err) {

@@ -37,6 +37,8 @@ typedef struct cli_jobs {
     void *user;
     /// OPTIONAL. In the parent, right before a job is begun: makes what its child is to inherit.
     void (*prepare)(void *user, int32_t index);
+    /// OPTIONAL. Wall time of a job in place of limit_s [s].
+    double (*limit_of)(void *user, int32_t index);
 } cli_jobs;
 
 /// The processors that this process may use: as many jobs at once keep the machine busy.

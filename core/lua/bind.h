@@ -36,6 +36,9 @@ typedef struct stn_lua_world {
     int64_t tables_begin; // `made` from which on a table that is open gets no new columns; INT64_MAX: none is open
     lua_State *L;         // while it steps: where, and the world's index there
     int at;
+    int32_t number;            // the how-manieth of the session that steps, from 1
+    bool keeps;                // a recording for session->keep is open
+    long recorded_by;          // process that opened a recording, 0: none; a copy of it in another one cannot go on
     const char *asks;          // while it waits for what a function of the script returns: whose; else NULL
     char compiled_at[128];     // "file:line" of the call that completed the model
     char compiled_by[32];      // and its name: "controller", "run"; "" when Lua does not tell
@@ -333,6 +336,8 @@ int stn_lua_resume(lua_State *L, lua_State *thread, int arguments, int *results)
 
 /// The reason when the value is what stn.skip raises, else NULL.
 const char *stn_lua_skip_reason(lua_State *L, int index);
+/// Adds stn.before_all and the like to the module on top of the stack.
+void stn_lua_add_fixtures(lua_State *L);
 
 // Classes and functions, by file.
 void stn_lua_open_world(lua_State *L);
@@ -374,9 +379,9 @@ extern const luaL_Reg stn_lua_model_methods[], stn_lua_pair_methods[], stn_lua_s
 extern const luaL_Reg stn_lua_name_methods[], stn_lua_coordinate_methods[], stn_lua_finding_methods[],
     stn_lua_dynamics_methods[];
 /// Functions of the module.
-extern const luaL_Reg stn_lua_params_functions[], stn_lua_report_functions[], stn_lua_pose_functions[],
-    stn_lua_finding_functions[], stn_lua_choice_functions[], stn_lua_material_functions[], stn_lua_task_functions[],
-    stn_lua_wait_functions[];
+extern const luaL_Reg stn_lua_params_functions[], stn_lua_report_functions[], stn_lua_test_functions[],
+    stn_lua_pose_functions[], stn_lua_finding_functions[], stn_lua_choice_functions[], stn_lua_material_functions[],
+    stn_lua_task_functions[], stn_lua_wait_functions[];
 
 // ------------------------------------------------------------------------------------------ files (lua_path.c)
 

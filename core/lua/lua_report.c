@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a scenario says about itself: checks, results, warnings, tests.
+// What a scenario says about itself: checks, results, warnings, claims.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -120,37 +120,6 @@ static int warn(lua_State *L) {
     return 0;
 }
 
-// ------------------------------------------------------------------------------------------------------------- tests
-
-#define SKIP_TYPE "stiction.skip"
-
-/// stn.skip(reason): ends the test, or the file, without a verdict.
-static int skip(lua_State *L) {
-    luaL_checkstring(L, 1);
-    lua_createtable(L, 1, 0);
-    lua_pushvalue(L, 1);
-    lua_rawseti(L, -2, 1);
-    luaL_newmetatable(L, SKIP_TYPE);
-    lua_setmetatable(L, -2);
-    return lua_error(L);
-}
-
-const char *stn_lua_skip_reason(lua_State *L, int index) {
-    int at = lua_absindex(L, index), top = lua_gettop(L);
-    const char *reason = NULL;
-    luaL_getmetatable(L, SKIP_TYPE);
-    if (lua_type(L, at) == LUA_TTABLE && lua_getmetatable(L, at) != 0 && lua_rawequal(L, -1, -2)) {
-        lua_rawgeti(L, at, 1);
-        reason = lua_tostring(L, -1); // the table keeps it alive
-    }
-    lua_settop(L, top);
-    return reason;
-}
-
-static double seconds_now(void) {
-    return 1e-6 * stn_clock_us();
-}
-
 const char *stn_session_failed_check(const stn_session *session, int32_t first, char *text, size_t size) {
     for (int32_t i = first; i < session->check_count; i++) {
         const stn_check *c = &session->checks[i];
@@ -168,36 +137,6 @@ const char *stn_session_failed_check(const stn_session *session, int32_t first, 
     return NULL;
 }
 
-/// stn.test(name, function): one test.
-static int test(lua_State *L) {
-    stn_session *session = stn_lua_session(L);
-    const char *name = luaL_checkstring(L, 1);
-    luaL_checktype(L, 2, LUA_TFUNCTION);
-    lua_settop(L, 2);
-    session->test_count++;
-    if (session->pattern != NULL && strstr(name, session->pattern) == NULL) {
-        return 0;
-    }
-    int32_t first_check = session->check_count;
-    double start = seconds_now();
-    lua_pushcfunction(L, stn_lua_place_message);
-    lua_insert(L, 2);
-    int status = lua_pcall(L, 0, 0, 2);
-    double duration = seconds_now() - start;
-    if (session->stopped != 0) {
-        return lua_error(L);
-    }
-    const char *skipped = status != LUA_OK ? stn_lua_skip_reason(L, -1) : NULL;
-    if (session->tested == NULL) {
-        return status != LUA_OK && skipped == NULL ? lua_error(L) : 0;
-    }
-    char text[512];
-    const char *failure = status == LUA_OK ? stn_session_failed_check(session, first_check, text, sizeof text)
-                                           : (skipped != NULL ? NULL : luaL_tolstring(L, -1, NULL));
-    session->tested(session->tested_user, name, failure, skipped, duration);
-    return 0;
-}
-
 static void compare(lua_State *L, double value, double expected, double tolerance, const char *what) {
     if (!(fabs(value - expected) <= tolerance)) {
         stn_lua_fail(L, "%s = %.10g, expected %.10g within %g (off by %g)", what, value, expected, tolerance,
@@ -207,6 +146,7 @@ static void compare(lua_State *L, double value, double expected, double toleranc
 
 /// stn.near(value, expected, tolerance, what): numbers, or lists of equal length.
 static int near(lua_State *L) {
+    stn_lua_session(L)->claim_count++;
     double tolerance = luaL_checknumber(L, 3);
     const char *what = luaL_optstring(L, 4, "value");
     if (lua_type(L, 1) != LUA_TTABLE) {
@@ -230,6 +170,7 @@ static int near(lua_State *L) {
 
 /// stn.fails(function, text): calls it; it must raise an error that contains `text`. Returns the message.
 static int fails(lua_State *L) {
+    stn_lua_session(L)->claim_count++;
     luaL_checktype(L, 1, LUA_TFUNCTION);
     const char *text = luaL_optstring(L, 2, "");
     lua_pushvalue(L, 1);
@@ -244,6 +185,5 @@ static int fails(lua_State *L) {
 }
 
 const luaL_Reg stn_lua_report_functions[] = {
-    {"check", check}, {"result", result}, {"warn", warn},   {"test", test},
-    {"skip", skip},   {"near", near},     {"fails", fails}, {NULL, NULL},
+    {"check", check}, {"result", result}, {"warn", warn}, {"near", near}, {"fails", fails}, {NULL, NULL},
 };

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lua/bind.h"
 
@@ -24,6 +25,7 @@ static stn_status open_recorder(lua_State *L, int index, stn_lua_world *w, stn_p
                         : stn_instance_create(w->session->context, STN_KIND_RECORDER, choice.id, choice.settings,
                                               choice.setting_count, &recorder, err);
     status = status < 0 ? status : stn_world_record(w->world, recorder, path, err);
+    w->recorded_by = status < 0 ? w->recorded_by : getpid();
     if (status >= 0 && table) { // its first row is the start, or the next step
         int64_t first_row = stn_world_state(w->world)->step == 0 ? w->made : w->made + 1;
         w->tables_begin = first_row < w->tables_begin ? first_row : w->tables_begin;
@@ -36,6 +38,7 @@ static stn_status open_recorder(lua_State *L, int index, stn_lua_world *w, stn_p
 static void begin(lua_State *L, int index, stn_lua_world *w) {
     stn_session *session = w->session;
     w->begun = true;
+    w->number = ++session->world_count;
     if (session->stepped) {
         return;
     }
@@ -73,6 +76,46 @@ static void note_failure(stn_lua_world *w, const stn_error *err) {
     }
 }
 
+/// What runs in a process of its own has a copy of the world, and no thread that writes its recordings.
+static void refuse_copy(lua_State *L, const stn_lua_world *w, const char *owner) {
+    if (w->recorded_by != 0 && w->recorded_by != getpid()) {
+        stn_lua_fail(L, "%s: a recording of this world was opened outside of the test; open it inside", owner);
+    }
+}
+
+/// Does the session keep the last steps of this world?
+static bool is_kept(const stn_lua_world *w) {
+    return w->session->keep != NULL && w->session->keep->until.world == w->number;
+}
+
+static void keep_before(lua_State *L, int index, stn_lua_world *w) {
+    const stn_keepsake *keep = w->session->keep;
+    if (is_kept(w) && !w->keeps && w->made >= keep->from) {
+        stn_error err = {0};
+        stn_plugin_choice choice = {0};
+        w->keeps = true;
+        stn_lua_check(L, stn_recorder_for(w->session->context, keep->recording, &choice.id, &err), &err);
+        stn_lua_check(L, open_recorder(L, index, w, choice, keep->recording, &err), &err);
+    }
+}
+
+static void keep_after(lua_State *L, stn_lua_world *w) {
+    stn_session *session = w->session;
+    if (session->mark != NULL) {
+        *session->mark = (stn_step_mark){w->number, w->made, stn_world_dt(w->world)};
+    }
+    if (is_kept(w) && w->made == session->keep->until.made) {
+        stn_error err = {0}, why = {.status = STN_ERR_ARGUMENT};
+        snprintf(why.text, sizeof why.text, "%s", session->keep->reason);
+        stn_lua_check(L, stn_world_close_recordings(w->world, &err), &err);
+        if (!session->keep->goes_on) {
+            stn_lua_check(L, stn_world_save_capsule(w->world, &why, session->keep->capsule, &err), &err);
+            stn_session_stop(session);
+            stn_lua_fail(L, "kept");
+        }
+    }
+}
+
 /// A world's step with its book-keeping: session hooks, statistics, failure record. Raises.
 static void make_step(lua_State *L, int index, stn_lua_world *w) {
     stn_lua_world_idle(L, index, "world:step");
@@ -83,9 +126,11 @@ static void make_step(lua_State *L, int index, stn_lua_world *w) {
     if (w->runs_tasks) {
         stn_lua_fail(L, "world:step: not inside a task of this world, which its steps drive: wait by stn.wait");
     }
+    refuse_copy(L, w, "world:step");
     if (!w->begun) {
         begin(L, index, w);
     }
+    keep_before(L, index, w);
     stn_lua_tasks_advance(L, index, w, false);
     stn_lua_motions_step(L, lua_absindex(L, index), w);
     stn_account_before(&w->account, w->world);
@@ -101,6 +146,7 @@ static void make_step(lua_State *L, int index, stn_lua_world *w) {
     stn_lua_check(L, status, &err);
     w->made++;
     w->made_time += dt;
+    keep_after(L, w);
     stn_lua_tasks_advance(L, index, w, true);
 }
 
@@ -196,8 +242,10 @@ static int world_record(lua_State *L) {
 static int world_close_recordings(lua_State *L) {
     stn_lua_world *w = stn_lua_world_idle(L, 1, "world:close_recordings");
     stn_error err = {0};
+    refuse_copy(L, w, "world:close_recordings");
     w->tables_begin = INT64_MAX;
     stn_lua_check(L, stn_world_close_recordings(w->world, &err), &err);
+    w->recorded_by = 0;
     return 0;
 }
 

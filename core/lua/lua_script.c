@@ -12,6 +12,7 @@
 /// assert as everybody knows it, but the message says where, and the session learns that a claim of the script failed.
 static int assert_with_place(lua_State *L) {
     luaL_checkany(L, 1);
+    stn_lua_session(L)->claim_count++;
     if (lua_toboolean(L, 1) != 0) {
         return lua_gettop(L);
     }

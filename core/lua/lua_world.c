@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lua/bind.h"
 
@@ -275,8 +276,17 @@ stn_model_builder *stn_lua_world_builder(lua_State *L, stn_lua_world *w, const c
     return builder;
 }
 
+/// A fork has no part in the recording: the thread that writes it is elsewhere, and the file is written there.
+static bool is_recorded_elsewhere(const stn_lua_world *w) {
+    return w->recorded_by != 0 && w->recorded_by != getpid();
+}
+
 static int world_close(lua_State *L) {
     stn_lua_world *w = luaL_checkudata(L, 1, STN_LUA_WORLD);
+    if (is_recorded_elsewhere(w)) {
+        w->world = NULL;
+        return 0;
+    }
     stn_world *world = w->world != NULL ? stn_lua_world_idle(L, 1, "world:close")->world : NULL;
     if (world != NULL) {
         if (w->runs_tasks) {
@@ -299,6 +309,9 @@ static int world_collect(lua_State *L) {
     stn_lua_world *w = luaL_checkudata(L, 1, STN_LUA_WORLD);
     stn_session *session = w->session;
     stn_error err = {0};
+    if (is_recorded_elsewhere(w)) {
+        return 0;
+    }
     if (w->world != NULL) {
         stn_account_end(&w->account, w->world);
     }

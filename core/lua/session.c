@@ -80,7 +80,7 @@ static bool is_world_option(const char *name) {
 }
 
 stn_status stn_session_check_overrides(stn_session *session, stn_error *err) {
-    for (int32_t i = 0; i < session->override_count; i++) {
+    for (int32_t i = 0; i < session->override_count && !session->overrides_shared; i++) {
         const stn_override *o = &session->overrides[i];
         if (o->used) {
             continue;

@@ -58,6 +58,63 @@ typedef struct stn_failure {
     char saved[512]; // its capsule, "" when there is none
 } stn_failure;
 
+typedef enum stn_test_outcome { STN_TEST_PASSED, STN_TEST_FAILED, STN_TEST_SKIPPED } stn_test_outcome;
+
+/// How a test ended.
+typedef struct stn_verdict {
+    stn_test_outcome outcome;
+    bool raised, diverged; // by an error, rather than by a failed check; a step of it failed
+    double seconds;        // wall time
+    char text[4096];       // why it failed or was skipped
+} stn_verdict;
+
+/// One test. Borrowed for the call that gets it.
+typedef struct stn_test {
+    const char *name; // "group: test"
+    double limit_s;   // wall time that its script allows it [s]; NaN: says nothing
+} stn_test;
+
+/// Tests that do not depend on each other.
+typedef struct stn_test_batch {
+    const stn_test *tests;
+    int32_t count;
+    void (*perform)(void *of, int32_t index, stn_verdict *verdict); // does test `index`, with its fixtures
+    void *of;
+} stn_test_batch;
+
+/// A group with a fixture for all of it.
+typedef struct stn_test_group {
+    const char *name;
+    const char *const *tests; // names of those that will run, in order
+    int32_t count;
+    void (*work)(void *of); // makes the fixture, hands over the tests in batches, ends the fixture
+    void *of;
+} stn_test_group;
+
+/// Where the last step of a session was made.
+typedef struct stn_step_mark {
+    int32_t world; // the how-manieth that steps, from 1; 0: no step was made
+    int64_t made;  // steps of that world
+    double dt;     // [s]
+} stn_step_mark;
+
+/// What is kept of a test that is done once more: a recording of the last steps up to a mark, and the state there as a
+/// capsule. Borrowed texts.
+typedef struct stn_keepsake {
+    stn_step_mark until;
+    int64_t from; // steps made when the recording begins
+    const char *recording, *capsule, *reason;
+    bool goes_on; // the step after the mark fails: the session's failure_path gets that one
+} stn_keepsake;
+
+/// Who runs the tests of a script, if not the script's own process.
+typedef struct stn_test_runner {
+    void (*tests)(void *user, const stn_test_batch *batch);
+    void (*group)(void *user, const stn_test_group *group);
+    void *user;
+    bool lists; // it wants to know the tests, and performs none: no fixtures
+} stn_test_runner;
+
 typedef struct stn_session {
     stn_context *context;
     bool owns_context;
@@ -71,6 +128,8 @@ typedef struct stn_session {
     bool profile;  // worlds time the phases of their steps
     stn_override *overrides;
     int32_t override_count;
+    bool approve;                    // stn.reference stores what it is given
+    bool overrides_shared;           // with other scripts: one that takes none of them is no error
     const char *const *record_paths; // recorders by extension, for the first world that steps
     int32_t record_count;
     const char *capture_file; // where contact problems of that world go, NULL: nowhere; stn_world_capture
@@ -107,11 +166,18 @@ typedef struct stn_session {
     struct lua_State *volatile state;
     volatile sig_atomic_t stopped;
 
-    // stn.test: filter and receiver; without a receiver a failing test raises its error
+    // stn.test: filter of "file: group: test"; who runs them; else who hears of them: without a receiver a failing test
+    // raises its error
     const char *pattern;
+    stn_test_runner runner; // all NULL: nobody else
     void (*tested)(void *user, const char *name, const char *failure, const char *skipped, double seconds);
     void *tested_user;
-    int32_t test_count; // stn.test calls met, also those that the filter left out
+    int32_t test_count;       // stn.test calls met, also those that the filter left out
+    int32_t claim_count;      // what may have failed: calls of assert, stn.near, stn.fails
+    bool testing;             // a test or a fixture runs
+    stn_step_mark *mark;      // told of every step; NULL: nobody asks
+    const stn_keepsake *keep; // the script is stopped at its mark; NULL: nothing is kept
+    int32_t world_count;      // worlds that stepped
 } stn_session;
 
 /// Empty session over a context, which is borrowed; nothing overridden.

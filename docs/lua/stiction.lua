@@ -643,9 +643,33 @@ function stn.check(name, claim) end
 function stn.result(name, value, unit) end
 ---@param format string
 function stn.warn(format, ...) end
+---@class stn.test_options
+---@field limit_s? number wall time after which the test is ended, of every test of a group [s]
+
 ---@param name string
+---@param options stn.test_options
 ---@param body function
-function stn.test(name, body) end
+---@overload fun(name: string, body: function)
+function stn.test(name, options, body) end
+---The same as stn.test.
+---@param name string
+---@param options stn.test_options
+---@param body fun(...) gets what the fixtures of its groups returned
+---@overload fun(name: string, body: fun(...))
+function stn.it(name, options, body) end
+---@param name string
+---@param options stn.test_options
+---@param body function declares the tests and fixtures of the group
+---@overload fun(name: string, body: function)
+function stn.describe(name, options, body) end
+---@param fixture fun(...): ... gets what fixtures before it returned; what it returns joins that
+function stn.before_all(fixture) end
+---@param fixture fun(...): ...
+function stn.before_each(fixture) end
+---@param fixture fun(...)
+function stn.after_each(fixture) end
+---@param fixture fun(...)
+function stn.after_all(fixture) end
 ---@param reason string
 function stn.skip(reason) end
 ---@param value number|number[]

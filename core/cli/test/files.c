@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scripts that a command line of paths means.
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/test/test.h"
+
+/// A folder that is being listed, and those that it lies in.
+typedef struct open_folder {
+    const struct open_folder *above;
+    dev_t device;
+    ino_t number;
+} open_folder;
+
+static bool is_script(const char *name) {
+    size_t length = strlen(name);
+    return length > 4 && strcmp(name + length - 4, ".lua") == 0;
+}
+
+static void break_off(cli_test_files *list, const char *path, const char *reason) {
+    cli_fail(list->command, "%s: %s", path, reason);
+    list->broken = true;
+}
+
+/// Takes a file once, however often it is named.
+static void add_file(cli_test_files *list, const char *path) {
+    for (size_t i = 0; i < list->count; i++) {
+        if (strcmp(list->paths[i], path) == 0) {
+            return;
+        }
+    }
+    if (list->count == list->capacity) {
+        size_t capacity = 2 * list->capacity + 64;
+        char **grown = realloc(list->paths, capacity * sizeof *grown);
+        if (grown == NULL) {
+            break_off(list, path, "out of memory");
+            return;
+        }
+        list->paths = grown;
+        list->capacity = capacity;
+    }
+    list->paths[list->count] = strdup(path);
+    if (list->paths[list->count] == NULL) {
+        break_off(list, path, "out of memory");
+        return;
+    }
+    list->count++;
+}
+
+/// Hidden names do not count, and neither do folders "lib", where scripts find the modules that they share.
+static bool is_wanted(const char *name, bool folder) {
+    return name[0] != '.' && (folder ? strcmp(name, "lib") != 0 : is_script(name));
+}
+
+/// Everything below a folder, in the order of the names.
+static void add_folder(cli_test_files *list, const char *path) {
+    struct dirent **entries = NULL;
+    int count = scandir(path, &entries, NULL, alphasort);
+    if (count < 0) {
+        break_off(list, path, strerror(errno));
+        return;
+    }
+    size_t length = strlen(path);
+    const char *slash = length > 0 && path[length - 1] == '/' ? "" : "/";
+    for (int i = 0; i < count; i++) {
+        const char *name = entries[i]->d_name;
+        size_t size = length + strlen(name) + 2;
+        char *below = malloc(size);
+        struct stat what;
+        if (below != NULL) {
+            snprintf(below, size, "%s%s%s", path, slash, name);
+            if (stat(below, &what) == 0 && is_wanted(name, S_ISDIR(what.st_mode))) {
+                cli_test_files_add(list, below);
+            }
+        }
+        free(below);
+        free(entries[i]);
+    }
+    free(entries);
+}
+
+/// Not one that it lies in itself, by a symbolic link: there would be no end.
+static void enter_folder(cli_test_files *list, const char *path, const struct stat *what) {
+    open_folder folder = {list->folder, what->st_dev, what->st_ino};
+    for (const open_folder *above = folder.above; above != NULL; above = above->above) {
+        if (above->device == folder.device && above->number == folder.number) {
+            return;
+        }
+    }
+    list->folder = &folder;
+    add_folder(list, path);
+    list->folder = folder.above;
+}
+
+void cli_test_files_add(cli_test_files *list, const char *path) {
+    struct stat what;
+    if (stat(path, &what) != 0) {
+        break_off(list, path, strerror(errno));
+    } else if (S_ISDIR(what.st_mode)) {
+        enter_folder(list, path, &what);
+    } else {
+        add_file(list, path);
+    }
+}
+
+void cli_test_files_clear(cli_test_files *list) {
+    for (size_t i = 0; i < list->count; i++) {
+        free(list->paths[i]);
+    }
+    free(list->paths);
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results as JUnit XML, in the elements and attributes that every reader knows: testsuites, a testsuite for each file,
+// a testcase for each test with failure, error or skipped, system-out and system-err.
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/replace.h"
+#include "cli/test/test.h"
+
+/// Counts of one suite or all.
+typedef struct tally {
+    size_t tests, failures, errors, skipped;
+    double seconds;
+} tally;
+
+/// Length of the UTF-8 character at `text` that XML may hold, 0 when there is none.
+static size_t character_length(const unsigned char *text, size_t left) {
+    unsigned char c = text[0];
+    if (c < 0x80) {
+        return c >= 0x20 || c == '\n' || c == '\t' || c == '\r' ? 1 : 0;
+    }
+    size_t length = c >= 0xc2 && c <= 0xdf ? 2 : (c & 0xf0) == 0xe0 ? 3 : c >= 0xf0 && c <= 0xf4 ? 4 : 0;
+    if (length == 0 || length > left) {
+        return 0;
+    }
+    static const unsigned char first_bits[] = {0, 0, 0x1f, 0x0f, 0x07};
+    uint32_t code = c & first_bits[length];
+    for (size_t i = 1; i < length; i++) {
+        if ((text[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+        code = code << 6 | (text[i] & 0x3f);
+    }
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    bool legal = code >= least[length] && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff) && code != 0xfffe &&
+                 code != 0xffff;
+    return legal ? length : 0;
+}
+
+/// What XML cannot hold becomes U+FFFD. In an attribute line ends are written as references, or readers make them
+/// spaces.
+static void put(FILE *to, const char *text, size_t size, bool attribute) {
+    const unsigned char *bytes = (const unsigned char *)text;
+    for (size_t i = 0; i < size;) {
+        size_t length = character_length(bytes + i, size - i);
+        if (length == 0) {
+            fputs("\xef\xbf\xbd", to);
+            i++;
+            continue;
+        }
+        switch (bytes[i]) {
+        case '&':
+            fputs("&amp;", to);
+            break;
+        case '<':
+            fputs("&lt;", to);
+            break;
+        case '>':
+            fputs("&gt;", to);
+            break;
+        case '"':
+            fputs("&quot;", to);
+            break;
+        case '\r':
+            fputs("&#13;", to);
+            break;
+        case '\n':
+            fputs(attribute ? "&#10;" : "\n", to);
+            break;
+        default:
+            fwrite(bytes + i, 1, length, to);
+        }
+        i += length;
+    }
+}
+
+static void put_attribute(FILE *to, const char *name, const char *value) {
+    fprintf(to, " %s=\"", name);
+    put(to, value, strlen(value), true);
+    putc('"', to);
+}
+
+/// "tests/gripper.lua" -> "tests.gripper": readers make a tree of it.
+static void put_class(FILE *to, const char *file) {
+    size_t length = strlen(file), ending = length > 4 && strcmp(file + length - 4, ".lua") == 0 ? 4 : 0;
+    fputs(" classname=\"", to);
+    for (size_t i = strspn(file, "./"); i < length - ending; i++) {
+        put(to, file[i] == '/' ? "." : &file[i], 1, true);
+    }
+    putc('"', to);
+}
+
+/// The reason as text, and where to look.
+static void put_reason(FILE *to, const cli_test_result *r) {
+    const char *element = r->outcome == STN_TEST_SKIPPED ? "skipped" : r->broken ? "error" : "failure";
+    const char *reason = r->text[CLI_TEST_REASON] != NULL ? r->text[CLI_TEST_REASON] : "";
+    fprintf(to, "      <%s", element);
+    put_attribute(to, "message", reason);
+    if (r->outcome == STN_TEST_SKIPPED) {
+        fputs("/>\n", to);
+        return;
+    }
+    put_attribute(to, "type", r->broken ? "error" : "check");
+    putc('>', to);
+    put(to, reason, strlen(reason), false);
+    static const char *const labels[] = {[CLI_TEST_RECORDING] = "recording", [CLI_TEST_CAPSULE] = "capsule"};
+    for (int i = CLI_TEST_RECORDING; i <= CLI_TEST_CAPSULE; i++) {
+        if (r->text[i] != NULL) {
+            fprintf(to, "\n%s: ", labels[i]);
+            put(to, r->text[i], r->size[i], false);
+        }
+    }
+    fprintf(to, "</%s>\n", element);
+}
+
+static void put_output(FILE *to, const char *element, const cli_test_result *r, cli_test_text which) {
+    if (r->text[which] != NULL) {
+        fprintf(to, "      <%s>", element);
+        put(to, r->text[which], r->size[which], false);
+        fprintf(to, "</%s>\n", element);
+    }
+}
+
+static void put_case(FILE *to, const cli_test_result *r) {
+    fputs("    <testcase", to);
+    put_attribute(to, "name", r->text[CLI_TEST_NAME] != NULL ? r->text[CLI_TEST_NAME] : r->file);
+    put_class(to, r->file);
+    fprintf(to, " time=\"%.6f\">\n", r->seconds);
+    if (r->outcome != STN_TEST_PASSED) {
+        put_reason(to, r);
+    }
+    put_output(to, "system-out", r, CLI_TEST_OUTPUT);
+    put_output(to, "system-err", r, CLI_TEST_ERRORS);
+    fputs("    </testcase>\n", to);
+}
+
+static tally count(const cli_test_result *from, size_t size) {
+    tally t = {.tests = size};
+    for (size_t i = 0; i < size; i++) {
+        t.failures += from[i].outcome == STN_TEST_FAILED && !from[i].broken;
+        t.errors += from[i].outcome == STN_TEST_FAILED && from[i].broken;
+        t.skipped += from[i].outcome == STN_TEST_SKIPPED;
+        t.seconds += from[i].seconds;
+    }
+    return t;
+}
+
+static void put_suites(FILE *to, const cli_test_results *all, double seconds) {
+    tally t = count(all->items, all->count);
+    fprintf(to,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"stiction test\" tests=\"%zu\" "
+            "failures=\"%zu\" errors=\"%zu\" time=\"%.6f\">\n",
+            t.tests, t.failures, t.errors, seconds);
+    for (size_t i = 0, end; i < all->count; i = end) {
+        const char *file = all->items[i].file;
+        for (end = i; end < all->count && all->items[end].file == file; end++) {
+        }
+        t = count(&all->items[i], end - i);
+        fputs("  <testsuite", to);
+        put_attribute(to, "name", file);
+        fprintf(to, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\" time=\"%.6f\">\n", t.tests,
+                t.failures, t.errors, t.skipped, t.seconds);
+        for (size_t k = i; k < end; k++) {
+            put_case(to, &all->items[k]);
+        }
+        fputs("  </testsuite>\n", to);
+    }
+    fputs("</testsuites>\n", to);
+}
+
+stn_status cli_test_write_junit(const cli_test_results *all, double seconds, const char *path, stn_error *err) {
+    char temporary[4096];
+    int descriptor = stn_open_beside(path, temporary, sizeof temporary);
+    FILE *file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
+    if (file == NULL) {
+        return stn_fail(err, STN_ERR_FILE, "%s: cannot be written: %s", path, strerror(errno));
+    }
+    put_suites(file, all, seconds);
+    bool whole = ferror(file) == 0;
+    whole = fclose(file) == 0 && whole;
+    if (!whole || rename(temporary, path) != 0) {
+        int error = errno;
+        remove(temporary);
+        return stn_fail(err, STN_ERR_FILE, "%s: cannot be written: %s", path, strerror(error));
+    }
+    return STN_OK;
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is kept of a failed test. Nothing is recorded while tests pass: a failed one is done once more, up to its last
+// step, from the same state of its file's process, which its own process never touched.
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/jobs.h"
+#include "cli/test/test.h"
+
+static const double recorded_s = 5.0; // simulated seconds before the end
+
+typedef struct keep_run {
+    stn_session *session;
+    const stn_test_batch *batch;
+    int32_t index;
+    stn_keepsake keep;
+} keep_run;
+
+/// A name as part of a path: letters, digits, '.', '_', with one '-' for what else there is; cut.
+static void add_name(char *path, size_t size, const char *name) {
+    size_t used = strlen(path), most = used + 80;
+    for (; *name != '\0' && used + 1 < size && used < most; name++) {
+        bool plain = strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.", *name) != NULL;
+        bool first = path[used - 1] == '/' || path[used - 1] == '-';
+        if (plain && (*name != '.' || !first)) {
+            path[used++] = *name;
+        } else if (!first) {
+            path[used++] = '-';
+        }
+        path[used] = '\0';
+    }
+}
+
+/// Makes the folders of a path, all but its last part.
+static bool make_folders(char *path) {
+    for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        bool made = mkdir(path, 0777) == 0 || errno == EEXIST;
+        *slash = '/';
+        if (!made) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int do_again(void *user, int32_t index) {
+    (void)index;
+    keep_run *k = user;
+    stn_verdict unused = {0};
+    k->session->keep = &k->keep;
+    k->session->failure_path = k->keep.capsule;
+    k->session->approve = false;
+    k->batch->perform(k->batch->of, k->index, &unused);
+    return 0;
+}
+
+static bool ignore_end(void *user, const cli_job_end *end) {
+    (void)user;
+    (void)end;
+    return true;
+}
+
+static void note_file(cli_test_result *r, cli_test_text which, const char *path) {
+    if (access(path, R_OK) == 0) {
+        cli_test_result_set(r, which, path, strlen(path));
+    }
+}
+
+void cli_test_keep(const cli_test_options *options, stn_session *session, const stn_test_batch *batch, int32_t index,
+                   const stn_verdict *verdict, const stn_step_mark *mark, int32_t number, cli_test_result *r) {
+    if (mark->made == 0 || !(mark->dt > 0.0)) {
+        return;
+    }
+    char folder[1024], recording[1200], capsule[1200];
+    snprintf(folder, sizeof folder, "%.800s/", options->artifacts);
+    add_name(folder, sizeof folder, session->script);
+    size_t used = strlen(folder);
+    snprintf(folder + used, sizeof folder - used, "/%d-", number);
+    add_name(folder, sizeof folder, batch->tests[index].name);
+    snprintf(recording, sizeof recording, "%s.html", folder);
+    snprintf(capsule, sizeof capsule, "%s.capsule.json", folder);
+    if (!make_folders(folder)) {
+        fprintf(stderr, "warning: %s: cannot be made: %s\n", folder, strerror(errno));
+        return;
+    }
+    remove(recording); // of an earlier run
+    remove(capsule);
+    keep_run k = {session, batch, index, {*mark, 0, recording, capsule, verdict->text, verdict->diverged}};
+    double steps = recorded_s / mark->dt;
+    k.keep.from = steps < (double)mark->made ? mark->made - (int64_t)steps : 0;
+    double limit = batch->tests[index].limit_s;
+    cli_jobs jobs = {.count = 1,
+                     .at_once = 1,
+                     .limit_s = isnan(limit) ? options->limit : limit,
+                     .work = do_again,
+                     .done = ignore_end,
+                     .user = &k};
+    stn_error err = {0};
+    cli_jobs_run(&jobs, &err);
+    note_file(r, CLI_TEST_RECORDING, recording);
+    note_file(r, CLI_TEST_CAPSULE, capsule);
+}
