@@ -106,9 +106,14 @@ const char *stn_fields_text(const stn_fields *f, const char *key); ///< NULL whe
 /// One of `words` (NULL-terminated): its index, or -1 when absent.
 int stn_fields_choice(const stn_fields *f, const char *key, const char *const *words);
 void stn_fields_material(const stn_fields *f, stn_material *out); ///< mu, stiffness, ...; unset members stay
-/// What a table says of a surface: `asked` by numbers (unset: not there), and `surface` with the values of `material`,
-/// a name, below them. Returns the named material, NULL when there is none.
-const stn_named_material *stn_fields_surface(const stn_fields *f, stn_material *asked, stn_material *surface);
+/// What a table says of a surface and of the pressure field inside of it; unset members: not there.
+typedef struct stn_lua_surface {
+    stn_material asked;    // what there is to warn of where no plugin uses it: numbers of the table
+    stn_material material; // these, and below them what `material` says, a name or a table of its own
+    stn_field_spec field;  // the same of resolution, field_margin, slab_thickness
+    double density;        // of `material` [kg/m^3]
+} stn_lua_surface;
+void stn_fields_surface(const stn_fields *f, stn_lua_surface *out);
 /// Warns, once a run and key, of what none of the world's law, solver and contact model uses.
 void stn_fields_warn_unread(const stn_fields *f, const stn_world *world, const stn_material *given);
 /// The same of a modulus that is given for pairs: that of the bodies alone counts.
@@ -131,6 +136,7 @@ void stn_lua_set_vector(lua_State *L, const char *key, stn_vec3 value);
 
 #define STN_MATERIAL_KEYS "mu", "mu_static", "stiffness", "relaxation_time", "dissipation", "restitution", "modulus"
 #define STN_SURFACE_KEYS  "material", STN_MATERIAL_KEYS
+#define STN_FIELD_KEYS    "resolution", "field_margin"
 
 // ---------------------------------------------------------------------------------------- poses (lua_pose.c)
 
@@ -151,13 +157,12 @@ bool stn_fields_body_pose(const stn_fields *f, stn_pose *pose);
 
 // --------------------------------------------------------------------------------------- shapes (lua_shape.c)
 
-#define STN_FIELD_KEYS    "resolution", "field_margin"
 #define STN_GEOMETRY_KEYS STN_SURFACE_KEYS, "color", "category", "mask", "surface_velocity", "visual"
 /// A shape of a body as a table describes it; its pose stays the identity.
 typedef struct stn_lua_shape {
     stn_geometry_spec geometry;
-    stn_material asked; // of its material what the table says by numbers
-    double density;     // of the material that it names [kg/m^3]; NaN: none
+    stn_material asked; // as in stn_lua_surface
+    double density;     // likewise
     stn_shape solid; // what its mass is computed from: the shape itself, or the closed surface that it is the hull of
     const stn_mesh *volume; // tetrahedra of its file for a pressure field, NULL: none
     const char *path;       // mesh file, NULL: none
@@ -170,8 +175,6 @@ void stn_fields_shape(const stn_fields *f, stn_shape_type type, int keep, stn_lu
 /// }.
 void stn_fields_named_shape(const stn_fields *f, int keep, stn_lua_shape *out);
 #define STN_SIZE_KEYS "radius", "size", "length", "radii", "file", "scale", "convex"
-/// Reads resolution, field_margin and slab_thickness; those that are absent stay.
-void stn_fields_field(const stn_fields *f, stn_field_spec *out);
 /// Reads size, heights, rows and columns of a height field (lua_height_field.c).
 void stn_fields_height_field(const stn_fields *f, int keep, stn_lua_shape *out);
 

@@ -124,8 +124,7 @@ typedef struct load_options {
     stn_load_request request;
     stn_pose base;
     bool placed, fixed, fixed_given, has_material, velocity_limits;
-    stn_material asked, material; // by numbers alone, and with what its name means
-    stn_field_spec field;
+    stn_lua_surface surface;
 } load_options;
 
 static load_options read_options(const stn_fields *f, stn_session *session) {
@@ -142,9 +141,7 @@ static load_options read_options(const stn_fields *f, stn_session *session) {
         o.has_material = stn_fields_push(f, keys[i]);
         lua_pop(L, o.has_material ? 1 : 0);
     }
-    stn_fields_surface(f, &o.asked, &o.material);
-    o.field = stn_field_spec_unset();
-    stn_fields_field(f, &o.field);
+    stn_fields_surface(f, &o.surface);
     return o;
 }
 
@@ -166,10 +163,10 @@ static stn_status load(stn_context *context, stn_model_builder *builder, const l
         status = stn_builder_set_velocity_limits(builder, *robot, true, err);
     }
     if (status >= 0 && o->has_material) {
-        status = stn_builder_set_material(builder, *robot, &o->material, err);
+        status = stn_builder_set_material(builder, *robot, &o->surface.material, err);
     }
     if (status >= 0) {
-        status = stn_builder_set_field(builder, *robot, &o->field, err);
+        status = stn_builder_set_field(builder, *robot, &o->surface.field, err);
     }
     if (status < 0) {
         stn_builder_discard(builder, *robot);
@@ -185,8 +182,8 @@ int stn_lua_world_load(lua_State *L) {
     stn_fields f = stn_fields_open(L, 2, "world:load", keys, 1);
     stn_model_builder *builder = stn_lua_world_builder(L, w, f.owner);
     load_options o = read_options(&f, w->session);
-    stn_fields_warn_unread(&f, w->world, &o.asked);
-    stn_fields_warn_field(&f, w->world, &o.field);
+    stn_fields_warn_unread(&f, w->world, &o.surface.asked);
+    stn_fields_warn_field(&f, w->world, &o.surface.field);
     int32_t robot = -1;
     stn_error err = {0};
     stn_diagnostics *list = stn_lua_push_findings(L, w->session->context);

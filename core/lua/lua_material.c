@@ -32,29 +32,49 @@ static const stn_named_material *find_material(lua_State *L, const char *owner, 
     return found;
 }
 
-static void put(double asked, double *value) {
-    *value = isnan(asked) ? *value : asked;
+static void read_field(const stn_fields *f, stn_field_spec *out) {
+    stn_fields_above_zero(f, "resolution", "m", &out->resolution);
+    stn_fields_at_least(f, "field_margin", "m", 0.0, &out->margin);
+    stn_fields_above_zero(f, "slab_thickness", "m", &out->thickness);
 }
 
-const stn_named_material *stn_fields_surface(const stn_fields *f, stn_material *asked, stn_material *surface) {
-    const char *name = stn_fields_text(f, "material");
+/// `material`: a name of the table of materials, or a table that says what one says.
+static void read_material(const stn_fields *f, stn_lua_surface *out) {
+    static const char *const keys[] = {"name", "density", STN_MATERIAL_KEYS, STN_FIELD_KEYS, NULL};
     char owner[96];
-    snprintf(owner, sizeof owner, "%s: the table of materials", f->owner);
-    const stn_named_material *named = name != NULL ? find_material(f->L, owner, name) : NULL;
-    *asked = stn_material_unset();
-    stn_fields_material(f, asked);
-    *surface = named != NULL ? named->surface : *asked;
-    if (!isnan(asked->mu)) { // alone it means both
-        surface->mu_static = (double)NAN;
+    if (!stn_fields_push(f, "material")) {
+        return;
     }
-    put(asked->mu, &surface->mu);
-    put(asked->mu_static, &surface->mu_static);
-    put(asked->stiffness, &surface->stiffness);
-    put(asked->relaxation_time, &surface->relaxation_time);
-    put(asked->dissipation, &surface->dissipation);
-    put(asked->restitution, &surface->restitution);
-    put(asked->modulus, &surface->modulus);
-    return named;
+    if (lua_istable(f->L, -1)) {
+        snprintf(owner, sizeof owner, "%s: material", f->owner);
+        stn_fields own = stn_fields_open(f->L, -1, owner, keys, 0);
+        stn_fields_text(&own, "name"); // what it is called is up to the script
+        stn_fields_above_zero(&own, "density", "kg/m^3", &out->density);
+        stn_fields_material(&own, &out->material);
+        read_field(&own, &out->field);
+        lua_pop(f->L, 1);
+        return;
+    }
+    lua_pop(f->L, 1);
+    snprintf(owner, sizeof owner, "%s: the table of materials", f->owner);
+    const stn_named_material *named = find_material(f->L, owner, stn_fields_text(f, "material"));
+    out->material = named->surface;
+    out->density = named->density;
+}
+
+void stn_fields_surface(const stn_fields *f, stn_lua_surface *out) {
+    *out = (stn_lua_surface){.asked = stn_material_unset(),
+                             .material = stn_material_unset(),
+                             .field = stn_field_spec_unset(),
+                             .density = (double)NAN};
+    read_material(f, out);
+    stn_fields_material(f, &out->asked);
+    if (!isnan(out->asked.mu)) { // alone it means both
+        out->material.mu_static = (double)NAN;
+    }
+    stn_fields_material(f, &out->material);
+    read_field(f, &out->field);
+    out->asked.dissipation = out->material.dissipation; // no material has one by its name
 }
 
 /// stn.material "steel": its density, mu, mu_static and modulus.

@@ -175,12 +175,6 @@ static void read_color(const stn_fields *f, float rgba[4]) {
     lua_pop(f->L, 1);
 }
 
-void stn_fields_field(const stn_fields *f, stn_field_spec *out) {
-    stn_fields_above_zero(f, "resolution", "m", &out->resolution);
-    stn_fields_at_least(f, "field_margin", "m", 0.0, &out->margin);
-    stn_fields_above_zero(f, "slab_thickness", "m", &out->thickness);
-}
-
 void stn_fields_shape(const stn_fields *f, stn_shape_type type, int keep, stn_lua_shape *out) {
     *out = (stn_lua_shape){.geometry = stn_geometry_spec_default(stn_shape_half_space())};
     stn_geometry_spec *spec = &out->geometry;
@@ -196,9 +190,12 @@ void stn_fields_shape(const stn_fields *f, stn_shape_type type, int keep, stn_lu
         stn_lua_fail(f->L, "%s: %s", f->owner, err.text);
     }
     lua_Integer bits = 0;
-    const stn_named_material *named = stn_fields_surface(f, &out->asked, &spec->material);
-    out->density = named != NULL ? named->density : (double)NAN;
-    stn_fields_field(f, &spec->field);
+    stn_lua_surface surface;
+    stn_fields_surface(f, &surface);
+    out->asked = surface.asked;
+    out->density = surface.density;
+    spec->material = surface.material;
+    spec->field = surface.field;
     read_color(f, spec->rgba);
     if (stn_fields_integer(f, "category", 0, UINT32_MAX, &bits)) {
         spec->category = (uint32_t)bits;

@@ -128,3 +128,42 @@ stn.test("distances are those of the shapes, whatever patches do", function()
   stn.near(world:nearest { point = { 0.3, 0, 0.15 } }.distance, 0.15, 1e-8, "from the ground")
   assert(#world:overlap { "sphere", radius = 0.05, xyz = { 0.14, 0, 0.2 } } == 1)
 end)
+
+stn.test("a material may be a table, which says what its keys say beside a body", function()
+  local urdf = files:write(".urdf", [[<robot name="r"><link name="a"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0"
+    iyy="1" iyz="0" izz="1"/></inertial><collision><geometry><sphere radius="0.3"/></geometry></collision></link></robot>]])
+  local pad = { density = 300, mu = 0.3, modulus = 1e5, dissipation = 7, resolution = 0.05, field_margin = 1e-4 }
+  local function hash(keys, robot)
+    local world = stn.world { dt = 0.001, contact = "hydroelastic", law = "lagged" }
+    world:ground { mu = 0.3 }
+    keys.xyz, keys.radius, keys.velocity = { 0, 0, 0.0995 }, 0.1, { 0.1, 0, -0.2 }
+    local ball = world:sphere(keys)
+    robot[1], robot.base = urdf, { xyz = { 2, 0, 0.299 } }
+    world:load(robot)
+    for _ = 1, 20 do
+      world:step()
+    end
+    return world:hash(), ball:mass()
+  end
+  local direct, mass = hash({ density = 300, mu = 0.3, modulus = 1e5, dissipation = 7, resolution = 0.05, field_margin = 1e-4 },
+    { mu = 0.3, modulus = 1e5, dissipation = 7, resolution = 0.05, field_margin = 1e-4 })
+  local table_hash, table_mass = hash({ material = pad }, { material = pad })
+  assert(table_hash == direct and table_mass == mass)
+  for key, value in pairs { mu = 0.2, modulus = 2e5, dissipation = 0, resolution = 0.03, field_margin = 0.01, density = 400 } do
+    assert(hash({ material = pad, [key] = value }, { material = pad }) ~= direct, key .. " beside the ball's material has no effect")
+    if key ~= "density" then
+      assert(hash({ material = pad }, { material = pad, [key] = value }) ~= direct, key .. " beside the robot's material has no effect")
+    end
+  end
+  local rubber = stn.material "rubber"
+  rubber.resolution = 0.03
+  assert(hash({ material = rubber }, { material = rubber }) == hash({ material = "rubber", resolution = 0.03 }, { material = "rubber", resolution = 0.03 }))
+  local function refused(material, text)
+    local message = stn.fails(function() stn.world {}:sphere { radius = 1, material = material } end, "compliance.lua:")
+    assert(message:find(text, 1, true), message)
+  end
+  refused({ modulos = 1 }, "world:sphere: material: unknown key 'modulos', did you mean 'modulus'?")
+  refused({ density = -1 }, "world:sphere: material: density = -1")
+  refused({ dissipation = "high" }, "world:sphere: material: dissipation must be a number [s/m]")
+  refused(7, "world:sphere: material must be a text")
+end)
