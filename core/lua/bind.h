@@ -311,6 +311,11 @@ void stn_lua_set_coordinates(lua_State *L, stn_lua_world *w, stn_lua_quantity qu
 /// Pushes the Jacobian of a link, of the point at stack index 2 (nil: its origin), by the velocities of the robot at 3.
 int stn_lua_place_jacobian(lua_State *L, stn_lua_world *w, int32_t link);
 
+// ---------------------------------------------------------------------------- inverse kinematics (lua_inverse.c)
+
+/// Coordinates (nq) of the model with the robot's joints at a goal; false: it is not reached, and why is pushed.
+bool stn_lua_solve_place(lua_State *L, const stn_lua_object *robot, const stn_ik_goal *goal, double *q);
+
 // ------------------------------------------------------------------------------ prescribed motion (lua_motion.c)
 
 int stn_lua_robot_prescribe(lua_State *L);
@@ -380,7 +385,7 @@ extern const luaL_Reg stn_lua_model_methods[], stn_lua_pair_methods[], stn_lua_s
     stn_lua_capture_methods[], stn_lua_patch_methods[], stn_lua_task_methods[];
 /// Of robots.
 extern const luaL_Reg stn_lua_name_methods[], stn_lua_coordinate_methods[], stn_lua_finding_methods[],
-    stn_lua_dynamics_methods[];
+    stn_lua_dynamics_methods[], stn_lua_inverse_methods[];
 /// Functions of the module.
 extern const luaL_Reg stn_lua_params_functions[], stn_lua_report_functions[], stn_lua_test_functions[],
     stn_lua_pose_functions[], stn_lua_finding_functions[], stn_lua_choice_functions[], stn_lua_material_functions[],

@@ -349,6 +349,10 @@ function robot:set_surface_velocity(velocity) end
 ---@param robot? stiction.robot whose velocities the columns are, default: its own
 ---@return number[][] 6 rows: linear, angular
 function robot:jacobian(point, robot) end
+---@param goal { link: stiction.Links, pose: stiction.Pose, seeds?: table[], random_starts?: integer, seed?: integer, tolerance?: number, angle_tolerance?: number, position_only?: boolean, iterations?: integer }
+---@return table<string, number>? positions by joint; nil: not reached
+---@return string? why not
+function robot:inverse_kinematics(goal) end
 ---@param pose stiction.Pose
 function robot:set_pose(pose) end
 ---@param velocity stiction.Velocity|stiction.Vector

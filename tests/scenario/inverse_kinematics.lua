@@ -1,0 +1,140 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Inverse kinematics: every pose that an arm can take is found, within its limits, and what it cannot take is told.
+local stn = require "stiction"
+local load_text = require "robot_text"
+
+local function load_arm()
+  local world = stn.world {}
+  return world, world:load { "models/iiwa14/iiwa14.urdf", name = "arm", fixed = true, base = { xyz = { 0.3, 0, 0.7 }, rpy = { 0, 0.2, 1 } } }
+end
+
+local function random_positions(world, arm)
+  local positions = {}
+  for _, joint in ipairs(arm:joints()) do
+    positions[joint.name] = world:random(joint:limits().lower, joint:limits().upper)
+  end
+  return positions
+end
+
+stn.test("1,000 random poses of a 7-DoF arm are all found, and the links get there", function()
+  local world, arm = load_arm()
+  local tip = arm:link "iiwa14_flange"
+  local first = 0
+  for i = 1, 1000 do
+    arm:set_q(random_positions(world, arm))
+    local goal = tip:pose()
+    arm:set_q(random_positions(world, arm)) -- where it begins
+    local positions = assert(arm:inverse_kinematics { link = "iiwa14_flange", pose = goal })
+    first = first + (arm:inverse_kinematics { link = tip, pose = goal, random_starts = 0 } and 1 or 0)
+    arm:set_q(positions)
+    assert(tip:pose():distance(goal) < 1e-6 and tip:pose():angle(goal) < 1e-6, "pose " .. i)
+    for _, joint in ipairs(arm:joints()) do
+      assert(joint:position() >= joint:limits().lower and joint:position() <= joint:limits().upper, joint.name)
+    end
+  end
+  assert(first > 500, first) -- without another start
+end)
+
+stn.test("a seed chooses among the solutions: near the one that it is", function()
+  local world, arm = load_arm()
+  for _ = 1, 50 do
+    local wanted = random_positions(world, arm)
+    arm:set_q(wanted)
+    local goal = arm:link("iiwa14_flange"):pose()
+    local seed = {}
+    for name, q in pairs(wanted) do
+      seed[name] = q + 1e-3
+    end
+    arm:set_q(random_positions(world, arm))
+    local positions = assert(arm:inverse_kinematics { link = "iiwa14_flange", pose = goal, seeds = { seed }, random_starts = 0 })
+    for name, q in pairs(wanted) do
+      stn.near(positions[name], q, 5e-2, name)
+    end
+  end
+end)
+
+stn.test("the answer is the same each time", function()
+  local _, arm = load_arm()
+  local far = stn.pose { xyz = { -0.4, 0.2, 1 }, rpy = { 3, 0, 0 } }
+  local function solve(seed)
+    return assert(arm:inverse_kinematics { link = "iiwa14_flange", pose = far, seeds = { { iiwa14_joint_4 = 2, iiwa14_joint_2 = -2 } }, seed = seed })
+  end
+  local a, b = solve(1), solve(1)
+  for name, q in pairs(a) do
+    assert(b[name] == q, name)
+  end
+end)
+
+-- A slide of 0.1 m along x that carries an arm of 1 m, which turns about z by at most 1 rad.
+local crane = [[<robot name="crane"><link name="world"/>
+  <link name="car"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+  <link name="boom"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+  <link name="hook"/>
+  <joint name="slide" type="prismatic"><parent link="world"/><child link="car"/><axis xyz="1 0 0"/><limit lower="0" upper="0.1" effort="9" velocity="1"/></joint>
+  <joint name="turn" type="revolute"><parent link="car"/><child link="boom"/><axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="9" velocity="1"/></joint>
+  <joint name="end" type="fixed"><parent link="boom"/><child link="hook"/><origin xyz="1 0 0"/></joint></robot>]]
+
+stn.test("a goal out of reach is told with what stays, in closed form", function()
+  local world = stn.world {}
+  local robot = load_text(world, ".urdf", crane)
+  local cases = {
+    { xyz = { 1.5, 0, 0 }, 0.4 },                                   -- stretched out, at the end of the slide
+    { xyz = { 0.1 + 2 * math.cos(1), 2 * math.sin(1), 0 }, 1 },     -- on the line of the boom at its limit
+    { xyz = { 1.05, 0, 0.3 }, 0.3 },                                -- above
+  }
+  for _, case in ipairs(cases) do
+    local none, why = robot:inverse_kinematics { link = "hook", pose = { xyz = case.xyz }, position_only = true }
+    assert(none == nil and why:find("robot 'crane' does not get link 'hook' to (", 1, true), why)
+    stn.near(tonumber(why:match "([%d.e-]+) m and 0 deg stay, the best of 51 starts"), case[1], 1e-3, why)
+  end
+  local positions = robot:inverse_kinematics { link = "hook", position_only = true, pose = { xyz = { 0.04 + math.cos(0.5), math.sin(0.5), 0 } } }
+  stn.near(positions.slide + math.cos(positions.turn), 0.04 + math.cos(0.5), 1e-6, "x")
+  stn.near(positions.turn, 0.5, 2e-6, "turn")
+end)
+
+stn.test("joints that mimic move along", function()
+  local hand = stn.world {}:load { "models/wsg50/wsg50.urdf", name = "hand", fixed = true }
+  local goal = hand:link("wsg50_finger_right"):pose() * { xyz = { 0, -0.02, 0 } }
+  hand:set_q { wsg50_finger_left_joint = 0.05 }
+  local positions = hand:inverse_kinematics { link = "wsg50_finger_right", pose = goal }
+  stn.near(positions.wsg50_finger_right_joint, 0.02, 1e-6, "right")
+  stn.near(positions.wsg50_finger_left_joint, 0.02, 1e-6, "left")
+end)
+
+stn.test("the link may be that of a hand that hangs on the arm, whose fingers stay", function()
+  local world = stn.world {}
+  local arm = world:load { "models/iiwa14/iiwa14.urdf", name = "arm", fixed = true }
+  local hand = world:load { "models/wsg50/wsg50.urdf", name = "hand" }
+  arm:attach(hand, "iiwa14_flange")
+  hand:set_q { wsg50_finger_left_joint = 0.03 }
+  local goal = stn.pose { xyz = { 0.5, 0.1, 0.3 }, axes = { z = { 0, 0, -1 } } }
+  local positions = assert(arm:inverse_kinematics { link = "hand/wsg50_tip", pose = goal })
+  assert(positions.wsg50_finger_left_joint == nil)
+  arm:set_q(positions)
+  stn.near(hand:link("wsg50_tip"):pose():distance(goal), 0, 1e-6, "place")
+  stn.near(hand:joint("wsg50_finger_left_joint"):position(), 0.03, 0, "finger")
+end)
+
+stn.test("bad input is told in a line", function()
+  local world, arm = load_arm()
+  local box = stn.world {}:box { size = { 1, 1, 1 } }
+  local pose = { xyz = { 0.5, 0, 1 } }
+  local cases = {
+    { { pose = pose }, "link is missing" }, { { link = "iiwa14_flange" }, "pose is missing; give where link 'iiwa14_flange' is to be" },
+    { { link = "iiwa14_flang", pose = pose }, "did you mean 'iiwa14_flange'" }, { { link = arm, pose = pose }, "link must name a single one" },
+    { { link = "iiwa14_link_0", pose = pose }, "no joint of robot 'arm' moves link 'iiwa14_link_0'" },
+    { { link = "iiwa14_flange", pose = { xyz = { 0, 0 / 0, 0 } } }, "pose: xyz[2] = nan" },
+    { { link = "iiwa14_flange", pose = pose, seeds = { { 1, 2, 3 } } }, "seeds[1]: the list for robot 'arm' has 3 numbers, it needs 7" },
+    { { link = "iiwa14_flange", pose = pose, seeds = 3 }, "seeds must be a list" },
+    { { link = "iiwa14_flange", pose = pose, tolerance = 0 }, "tolerance = 0 m must be > 0" },
+    { { link = "iiwa14_flange", pose = pose, sead = 0 }, "unknown key 'sead', did you mean 'seed'?" },
+    { { link = box:links()[1], pose = pose }, "another world" },
+  }
+  for _, case in ipairs(cases) do
+    local message = stn.fails(function() arm:inverse_kinematics(case[1]) end, case[2])
+    assert(message:match "^[^\n]*inverse_kinematics%.lua:%d+: " and not message:find "\n", message)
+  end
+  local _, why = arm:inverse_kinematics { link = "iiwa14_flange", pose = { xyz = { 5, 0, 0 } }, random_starts = 3 }
+  assert(why:match "%(5, 0, 0%) m within its limits: [%d.]+ m and [%d.]+ deg stay, the best of 4 starts$", why)
+  world:close()
+end)
