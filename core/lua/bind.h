@@ -344,6 +344,9 @@ int stn_lua_resume(lua_State *L, lua_State *thread, int arguments, int *results)
 
 /// The reason when the value is what stn.skip raises, else NULL.
 const char *stn_lua_skip_reason(lua_State *L, int index);
+/// Raises unless |value - expected| <= allowed: "what = 1.7 N, expected 1.5 N: off by 0.2 N, allowed 0.01 N". `unit`
+/// may be "".
+void stn_lua_compare(lua_State *L, double value, double expected, double allowed, const char *unit, const char *what);
 /// Adds stn.before_all and the like to the module on top of the stack.
 void stn_lua_add_fixtures(lua_State *L);
 
@@ -388,8 +391,8 @@ extern const luaL_Reg stn_lua_name_methods[], stn_lua_coordinate_methods[], stn_
     stn_lua_dynamics_methods[], stn_lua_inverse_methods[];
 /// Functions of the module.
 extern const luaL_Reg stn_lua_params_functions[], stn_lua_report_functions[], stn_lua_test_functions[],
-    stn_lua_pose_functions[], stn_lua_finding_functions[], stn_lua_choice_functions[], stn_lua_material_functions[],
-    stn_lua_task_functions[], stn_lua_wait_functions[];
+    stn_lua_near_functions[], stn_lua_pose_functions[], stn_lua_finding_functions[], stn_lua_choice_functions[],
+    stn_lua_material_functions[], stn_lua_task_functions[], stn_lua_wait_functions[];
 
 // ------------------------------------------------------------------------------------------ files (lua_path.c)
 

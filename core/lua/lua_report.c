@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a scenario says about itself: checks, results, warnings, claims.
+// What a scenario says about itself: checks, results, warnings.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -137,53 +137,9 @@ const char *stn_session_failed_check(const stn_session *session, int32_t first, 
     return NULL;
 }
 
-static void compare(lua_State *L, double value, double expected, double tolerance, const char *what) {
-    if (!(fabs(value - expected) <= tolerance)) {
-        stn_lua_fail(L, "%s = %.10g, expected %.10g within %g (off by %g)", what, value, expected, tolerance,
-                     without_sign_of_nan(value - expected));
-    }
-}
-
-/// stn.near(value, expected, tolerance, what): numbers, or lists of equal length.
-static int near(lua_State *L) {
-    stn_lua_session(L)->claim_count++;
-    double tolerance = luaL_checknumber(L, 3);
-    const char *what = luaL_optstring(L, 4, "value");
-    if (lua_type(L, 1) != LUA_TTABLE) {
-        compare(L, take_number(L, 1, what), take_number(L, 2, "stn.near: what is expected"), tolerance, what);
-        return 0;
-    }
-    luaL_checktype(L, 2, LUA_TTABLE);
-    lua_Integer count = (lua_Integer)lua_rawlen(L, 1);
-    if (count != (lua_Integer)lua_rawlen(L, 2)) {
-        stn_lua_fail(L, "%s has %lld numbers, expected %lld", what, (long long)count, (long long)lua_rawlen(L, 2));
-    }
-    for (lua_Integer i = 1; i <= count; i++) {
-        lua_rawgeti(L, 1, i);
-        lua_rawgeti(L, 2, i);
-        const char *item = lua_pushfstring(L, "%s[%d]", what, (int)i);
-        compare(L, take_number(L, -3, item), take_number(L, -2, "stn.near: what is expected"), tolerance, item);
-        lua_pop(L, 3);
-    }
-    return 0;
-}
-
-/// stn.fails(function, text): calls it; it must raise an error that contains `text`. Returns the message.
-static int fails(lua_State *L) {
-    stn_lua_session(L)->claim_count++;
-    luaL_checktype(L, 1, LUA_TFUNCTION);
-    const char *text = luaL_optstring(L, 2, "");
-    lua_pushvalue(L, 1);
-    if (lua_pcall(L, 0, 0, 0) == LUA_OK) {
-        stn_lua_fail(L, "expected an error with \"%s\", there was none", text);
-    }
-    const char *message = luaL_tolstring(L, -1, NULL);
-    if (strstr(message, text) == NULL) {
-        stn_lua_fail(L, "expected an error with \"%s\", got \"%s\"", text, message);
-    }
-    return 1;
-}
-
 const luaL_Reg stn_lua_report_functions[] = {
-    {"check", check}, {"result", result}, {"warn", warn}, {"near", near}, {"fails", fails}, {NULL, NULL},
+    {"check", check},
+    {"result", result},
+    {"warn", warn},
+    {NULL, NULL},
 };

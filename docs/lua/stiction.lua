@@ -676,9 +676,15 @@ function stn.after_each(fixture) end
 function stn.after_all(fixture) end
 ---@param reason string
 function stn.skip(reason) end
----@param value number|number[]
----@param expected number|number[]
----@param tolerance number
+---@class stn.tolerance
+---@field tolerance? number in the unit of the value; of poses [m]
+---@field relative? number times what is expected [1]
+---@field angle? number of poses [rad]
+---@field unit? string for the message
+
+---@param value number|number[]|stn.pose
+---@param expected number|number[]|stn.pose
+---@param tolerance number|stn.tolerance
 ---@param what? string
 function stn.near(value, expected, tolerance, what) end
 ---@param action function

@@ -55,7 +55,7 @@ stn.test("a text that looks like a number is none", function()
   refused(function() stn.near("1", 1, 0.1) end, "value must be a number, got string")
   refused(function() stn.near({ 1, "2" }, { 1, 2 }, 0.1, "q") end, "q[2] must be a number, got string")
   refused(function() stn.result("height", "1") end, "the value must be a number, got string")
-  refused(function() stn.near(0 / 0, 1, 0.1, "height") end, "height = nan, expected 1 within 0.1 (off by nan)")
+  refused(function() stn.near(0 / 0, 1, 0.1, "height") end, "height = nan, expected 1: off by nan, allowed 0.1")
 end)
 
 stn.test("of two that exclude each other one is asked for, and told when both are there", function()

@@ -41,7 +41,7 @@ static void test_failures_name_file_and_line(void **state) {
     write_file("c.lua", "\nerror 'no test at all'\n");
     write_file("d.lua", "assert(1 == 2, 'claim')\n");
     expect_last_line("test . " QUIET, 1, "\n1 passed, 5 failed\n");
-    stn_expect_part("test a.lua " QUIET, 1, "a.lua:4: the sum = 1, expected 2 within 0.5");
+    stn_expect_part("test a.lua " QUIET, 1, "a.lua:4: the sum = 1, expected 2: off by -1, allowed 0.5");
     stn_expect_part("test a.lua " QUIET, 1, "check failed: small: 3 is not at most 2 m");
     stn_expect_part("test c.lua " QUIET, 1, "c.lua:2: no test at all");
     stn_expect_part("test d.lua " QUIET, 1, "d.lua:1: claim");
