@@ -5,6 +5,7 @@
 
 #include <stiction/forces.h>
 
+#include "dynamics/forces.h"
 #include "dynamics/kinematics.h"
 
 // ------------------------------------------------------------------------------------------------------- storage
@@ -89,6 +90,24 @@ static stn_status check_servo(const stn_forces *forces, const stn_servo *servo, 
     return STN_OK;
 }
 
+/// Mean of two values by their gains.
+static double weighted(double gain_a, double a, double gain_b, double b) {
+    return gain_a + gain_b > 0.0 ? (gain_a * a + gain_b * b) / (gain_a + gain_b) : 0.0;
+}
+
+/// u = u_a + u_b before the clamp: the gains' sums about the means of the references.
+static void merge_servo(const stn_model *model, stn_servo *a, const stn_servo *b) {
+    int32_t joint = model->dof_joint[a->dof];
+    double motor = joint >= 0 ? model->joints[joint].effort : (double)INFINITY;
+    double limit = a->effort + b->effort;
+    a->error = weighted(a->kp, a->error, b->kp, b->error);
+    a->velocity = weighted(a->kd, a->velocity, b->kd, b->velocity);
+    a->kp += b->kp;
+    a->kd += b->kd;
+    a->feedforward += b->feedforward;
+    a->effort = motor > 0.0 ? fmin(limit, motor) : limit;
+}
+
 /// Kept in the order of their dofs, which is also the usual order of adding.
 stn_status stn_forces_add_servo(stn_forces *forces, const stn_servo *servo, stn_error *err) {
     stn_status status = check_servo(forces, servo, err);
@@ -101,10 +120,8 @@ stn_status stn_forces_add_servo(stn_forces *forces, const stn_servo *servo, stn_
         at--;
     }
     if (at < forces->servo_count && servos[at].dof == servo->dof) {
-        int32_t joint = forces->model->dof_joint[servo->dof];
-        return stn_fail(err, STN_ERR_ARGUMENT,
-                        "servo on '%s': there is one already; two controllers drive the same joint",
-                        joint >= 0 ? forces->model->joints[joint].name : "node");
+        merge_servo(forces->model, &servos[at], servo);
+        return STN_OK;
     }
     memmove(servos + at + 1, servos + at, (size_t)(forces->servo_count - at) * sizeof *servos);
     servos[at] = *servo;
@@ -144,6 +161,25 @@ void stn_forces_add_task(stn_forces *forces, int32_t tree, int32_t rows, const d
     add_products(&forces->D[tree], storage_of(forces, forces->D_storage, tree), rows, J, d);
 }
 
+void stn_forces_add_matrix(stn_forces *forces, int32_t tree, const double *K_t, const double *D_t, const double *tau0) {
+    const stn_tree *t = &forces->model->trees[tree];
+    const double *from[2] = {K_t, D_t};
+    stn_matrix *to[2] = {&forces->K[tree], &forces->D[tree]};
+    double *storage[2] = {storage_of(forces, forces->K_storage, tree), storage_of(forces, forces->D_storage, tree)};
+    for (int32_t m = 0; m < 2; m++) {
+        if (from[m] == NULL) {
+            continue;
+        }
+        make_dense(to[m], storage[m]);
+        for (int32_t i = 0; i < t->nv * t->nv; i++) {
+            to[m]->values[i] += from[m][i];
+        }
+    }
+    for (int32_t i = 0; tau0 != NULL && i < t->nv; i++) {
+        forces->tau[t->v_start + i] += tau0[i];
+    }
+}
+
 void stn_forces_add_wrench(stn_forces *forces, const stn_kinematics *kinematics, int32_t body, stn_vec3 point,
                            stn_spatial wrench) {
     const body_plan *plans = kinematics_object_of(kinematics)->plan;
@@ -158,4 +194,75 @@ void stn_forces_add_wrench(stn_forces *forces, const stn_kinematics *kinematics,
             forces->tau[plans[i].v + j] += spatial_dot(&kinematics->motion[plans[i].v + j], &wrench);
         }
     }
+}
+
+// ------------------------------------------------------------------------------------------------------ weighted sums
+
+stn_status stn_forces_begin_part(const stn_forces *whole, stn_arena *arena, stn_forces *part, stn_error *err) {
+    const stn_model *model = whole->model;
+    int64_t values = 0;
+    for (int32_t t = 0; t < model->tree_count; t++) {
+        int64_t n = model->trees[t].nv;
+        values += model->trees[t].kind == STN_TREE_ARTICULATED ? n * n : 0;
+    }
+    *part = (stn_forces){.model = model};
+    part->tau = STN_ARENA_ZEROED(arena, model->nv, double);
+    part->K = STN_ARENA(arena, model->tree_count, stn_matrix);
+    part->D = STN_ARENA(arena, model->tree_count, stn_matrix);
+    part->servo_storage = STN_ARENA(arena, model->nv, stn_servo);
+    part->K_storage = STN_ARENA(arena, values, double);
+    part->D_storage = STN_ARENA(arena, values, double);
+    if (part->tau == NULL || part->K == NULL || part->D == NULL || part->servo_storage == NULL ||
+        part->K_storage == NULL || part->D_storage == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    }
+    part->servos = part->servo_storage;
+    for (int32_t t = 0; t < model->tree_count; t++) {
+        part->K[t] = part->D[t] = (stn_matrix){.n = model->trees[t].nv, .form = STN_MATRIX_ZERO};
+    }
+    return STN_OK;
+}
+
+/// A congruence, so that what is symmetric and >= 0 stays it: a_ij sqrt(s_i s_j).
+static void add_scaled(stn_matrix *whole, double *storage, const stn_matrix *part, const double *share) {
+    size_t n = (size_t)part->n;
+    if (part->form == STN_MATRIX_DIAGONAL) {
+        make_diagonal(whole, storage);
+        size_t stride = whole->form == STN_MATRIX_DENSE ? n + 1 : 1;
+        for (size_t i = 0; i < n; i++) {
+            whole->values[i * stride] += share[i] * part->values[i];
+        }
+    } else if (part->form == STN_MATRIX_DENSE) {
+        make_dense(whole, storage);
+        for (size_t i = 0; i < n; i++) {
+            for (size_t j = 0; j < n; j++) {
+                whole->values[i * n + j] += sqrt(share[i] * share[j]) * part->values[i * n + j];
+            }
+        }
+    }
+}
+
+stn_status stn_forces_add_part(stn_forces *whole, const stn_forces *part, const double *share, stn_error *err) {
+    const stn_model *model = whole->model;
+    for (int32_t d = 0; d < model->nv; d++) {
+        whole->tau[d] += share[d] * part->tau[d];
+    }
+    for (int32_t t = 0; t < model->tree_count; t++) {
+        if (part->K[t].form != STN_MATRIX_ZERO) {
+            add_scaled(&whole->K[t], storage_of(whole, whole->K_storage, t), &part->K[t],
+                       share + model->trees[t].v_start);
+        }
+        if (part->D[t].form != STN_MATRIX_ZERO) {
+            add_scaled(&whole->D[t], storage_of(whole, whole->D_storage, t), &part->D[t],
+                       share + model->trees[t].v_start);
+        }
+    }
+    stn_status status = STN_OK;
+    for (int32_t i = 0; i < part->servo_count && status == STN_OK; i++) {
+        stn_servo servo = part->servos[i];
+        double s = share[servo.dof];
+        servo.kp *= s, servo.kd *= s, servo.feedforward *= s, servo.effort *= s;
+        status = s > 0.0 ? stn_forces_add_servo(whole, &servo, err) : STN_OK;
+    }
+    return status;
 }

@@ -37,8 +37,18 @@ static const int32_t *read_joint_names(const stn_fields *f, const stn_lua_world 
     return joints;
 }
 
+/// `priority` and `active`: how it takes part at the start.
+static void read_part(const stn_fields *f, const stn_lua_world *w, int32_t controller) {
+    lua_Integer priority = 0;
+    bool active = true;
+    stn_fields_integer(f, "priority", -1000, 1000, &priority);
+    stn_fields_boolean(f, "active", &active);
+    stn_error err = {0};
+    stn_lua_check(f->L, stn_world_set_controller(w->world, controller, (int32_t)priority, active, &err), &err);
+}
+
 static int controller_new(lua_State *L) {
-    static const char *const own[] = {"target", "joints", NULL};
+    static const char *const own[] = {"target", "joints", "priority", "active", NULL};
     stn_lua_world *w = stn_lua_world_check(L, 1);
     stn_fields f = stn_fields_open(L, 2, "world:controller", NULL, 1);
     lua_getfield(L, 2, "target");
@@ -61,6 +71,7 @@ static int controller_new(lua_State *L) {
                   &err);
     stn_lua_check(L, stn_world_add_controller(w->world, instance, target->index, joints, count, &controller, &err),
                   &err);
+    read_part(&f, w, controller);
     stn_lua_object_new(L, 1, STN_LUA_CONTROLLER, controller);
     return 1;
 }
@@ -181,6 +192,35 @@ static int controller_joints(lua_State *L) {
     return 1;
 }
 
+static int set_active(lua_State *L, const char *what, bool active) {
+    static const char *const keys[] = {"blend", NULL};
+    stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_CONTROLLER);
+    double blend = 0.0;
+    if (!lua_isnoneornil(L, 2)) {
+        stn_fields f = stn_fields_open(L, 2, what, keys, 0);
+        stn_fields_at_least(&f, "blend", "s", 0.0, &blend);
+    }
+    stn_error err = {0};
+    stn_lua_check(L, stn_world_activate_controller(o->world->world, o->index, active, blend, &err), &err);
+    return 0;
+}
+
+/// controller:activate { blend = 0.2 }, controller:deactivate(): what it does is ramped up or down.
+static int controller_activate(lua_State *L) {
+    return set_active(L, "controller:activate", true);
+}
+
+static int controller_deactivate(lua_State *L) {
+    return set_active(L, "controller:deactivate", false);
+}
+
+/// The share of its efforts that acts now, but for controllers of a higher priority.
+static int controller_weight(lua_State *L) {
+    stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_CONTROLLER);
+    lua_pushnumber(L, stn_world_controller_weight(o->world->world, o->index));
+    return 1;
+}
+
 static int controller_text(lua_State *L) {
     const stn_lua_object *o = luaL_checkudata(L, 1, STN_LUA_CONTROLLER);
     lua_pushfstring(L, "controller %s",
@@ -191,7 +231,9 @@ static int controller_text(lua_State *L) {
 const luaL_Reg stn_lua_control_methods[] = {{"controller", controller_new}, {NULL, NULL}};
 
 void stn_lua_open_control(lua_State *L) {
-    static const luaL_Reg methods[] = {{"set", controller_set}, {"joints", controller_joints}, {NULL, NULL}};
+    static const luaL_Reg methods[] = {{"set", controller_set},           {"joints", controller_joints},
+                                       {"activate", controller_activate}, {"deactivate", controller_deactivate},
+                                       {"weight", controller_weight},     {NULL, NULL}};
     static const luaL_Reg meta[] = {{"__tostring", controller_text}, {NULL, NULL}};
     stn_lua_class(L, STN_LUA_CONTROLLER, methods, meta, NULL, NULL);
 }

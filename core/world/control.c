@@ -92,7 +92,11 @@ static stn_status bind(stn_world *world, controller *c, stn_error *err) {
     c->memory_size = ops->state_size != NULL ? ops->state_size(c->instance->self, &c->target) : 0;
     sizes.reference_count += c->reference_count;
     sizes.controller_bytes = c->memory_start + c->memory_size;
+    sizes.activation_count = ((size_t)world->controller_count + 1) * ACTIVATION_NUMBERS;
     stn_status status = stn_state_resize(world->context, &world->state, &sizes, err);
+    if (status == STN_OK) {
+        stn_world_begin_activation(world, &world->state, world->controller_count, 0, true);
+    }
     if (status == STN_OK && ops->initial_reference != NULL) {
         ops->initial_reference(c->instance->self, &c->target, world->state.q,
                                world->state.reference + c->reference_start);

@@ -3,7 +3,6 @@
 // there: passive joints and elements, applied efforts and wrenches, the controllers.
 #include <string.h>
 
-#include "plugin/answer.h"
 #include "world/world.h"
 
 stn_status stn_step_kinematics(stn_world *world, stn_error *err) {
@@ -116,37 +115,6 @@ static void add_applied(stn_world *world) {
     }
 }
 
-static stn_status run_controllers(stn_world *world, stn_error *err) {
-    const stn_state *state = &world->state;
-    if (state->sizes.controller_bytes > 0) {
-        memcpy(world->controller_next, state->controller_memory, state->sizes.controller_bytes);
-    }
-    for (int32_t i = 0; i < world->controller_count; i++) {
-        controller *c = &world->controllers[i];
-        stn_control_view view = {
-            .target = &c->target,
-            .time = state->time,
-            .dt = world->options.dt,
-            .gravity = state->gravity,
-            .q = state->q,
-            .v = state->v,
-            .kinematics = world->kinematics,
-            .arena = world->arena,
-        };
-        stn_answer_begin(err);
-        stn_status status =
-            c->instance->desc->ops.controller->evaluate(c->instance->self, &view, state->reference + c->reference_start,
-                                                        world->controller_next + c->memory_start, &world->forces, err);
-        status = stn_answer_end(status, err);
-        if (status < 0) {
-            stn_error_prefix(err, "controller %s of %s", c->instance->desc->id,
-                             world->model->robots[c->target.robot].name);
-            return status;
-        }
-    }
-    return STN_OK;
-}
-
 /// Forces enter the step here, so a NaN is named here.
 static stn_status check_forces(const stn_world *world, stn_error *err) {
     return stn_step_check_dofs(world, world->forces.tau, "generalised force on", err);
@@ -203,7 +171,7 @@ stn_status stn_step_inputs(stn_world *world, stn_error *err) {
     }
     add_applied(world);
     if (status == STN_OK) {
-        status = run_controllers(world, err);
+        status = stn_step_controllers(world, err);
     }
     if (status < 0) {
         return status;

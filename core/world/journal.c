@@ -27,6 +27,7 @@ static field_view view_of(stn_world *world, journal_field field) {
         [JOURNAL_WRENCH] = {s->wrench, s->sizes.wrench_count},
         [JOURNAL_PRESCRIBED] = {s->prescribed, s->sizes.prescribed_count},
         [JOURNAL_SURFACE] = {s->surface_velocity, s->sizes.surface_count},
+        [JOURNAL_ACTIVATION] = {s->activation, s->sizes.activation_count},
     };
     return views[field];
 }

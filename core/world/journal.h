@@ -18,6 +18,7 @@ typedef enum journal_field {
     JOURNAL_WRENCH,
     JOURNAL_PRESCRIBED,
     JOURNAL_SURFACE,
+    JOURNAL_ACTIVATION,
     JOURNAL_FIELD_COUNT
 } journal_field;
 

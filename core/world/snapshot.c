@@ -8,7 +8,7 @@
 #include "world/snapshot.h"
 
 static const char magic[8] = {'S', 'T', 'N', 'S', 'T', 'A', 'T', 'E'};
-enum { FILE_VERSION = 1 };
+enum { FILE_VERSION = 2 };
 static const size_t largest_file = (size_t)1 << 33; // bytes
 
 /// What says how long everything else is.
@@ -20,7 +20,7 @@ typedef struct sizes_part {
     stn_vec3 gravity;
     stn_state_sizes sizes;
 } sizes_part;
-_Static_assert(sizeof(sizes_part) == 20 * 8, "no padding");
+_Static_assert(sizeof(sizes_part) == 21 * 8, "no padding");
 
 /// Arrays of a state that has its sizes.
 static void pass_arrays(byte_stream *b, stn_snapshot *snapshot) {

@@ -193,6 +193,12 @@ stn_status stn_step_kinematics(stn_world *world, stn_error *err);
 stn_status stn_step_inputs(stn_world *world, stn_error *err);
 double stn_step_input_work(const stn_world *world); // after the solution is known
 
+// activation.c: how controllers share joints
+enum { ACTIVATION_NUMBERS = 5 };
+/// Writes how controller `index` begins into a state.
+void stn_world_begin_activation(const stn_world *world, stn_state *state, int32_t index, int32_t priority, bool active);
+stn_status stn_step_controllers(stn_world *world, stn_error *err); // adds what controllers do, each by its share
+
 // form.c: integrator -> A, v_star, the problem's trees
 stn_status stn_step_form(stn_world *world, stn_error *err);
 stn_integrator_view stn_world_integrator_view(stn_world *world);

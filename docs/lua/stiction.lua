@@ -408,6 +408,12 @@ local controller = {}
 function controller:set(references) end
 ---@return string[]
 function controller:joints() end
+---@param ramp? { blend?: number } seconds of simulated time until it acts in full
+function controller:activate(ramp) end
+---@param ramp? { blend?: number } seconds of simulated time until it does nothing
+function controller:deactivate(ramp) end
+---@return number 0 to 1
+function controller:weight() end
 
 ---@class stiction.constraint
 ---@field name string
@@ -470,7 +476,7 @@ function world:disable_collisions(a, b) end
 function world:constraint(description) end
 ---@return stiction.constraint[]
 function world:constraints() end
----@param description table { "plugin", target = robot, joints = { names }, parameter = value }
+---@param description table { "plugin", target = robot, joints = { names }, priority = 0, active = true, parameter = value }
 ---@return stiction.controller
 function world:controller(description) end
 ---@return stiction.step

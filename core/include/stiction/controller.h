@@ -35,7 +35,8 @@ typedef struct stn_control_view {
     stn_arena *arena;                 // scratch, until the step ends
 } stn_control_view;
 
-/// What a controller does; plugin kind "controller".
+/// What a controller does; plugin kind "controller". It acts as if it were alone: of its forces, gains and limits the
+/// step takes the share that its weight and priority leave it (stn_world_activate_controller), and adds up what all do.
 typedef struct stn_controller_ops {
     uint32_t size;               // sizeof of the struct as the plugin was compiled
     int32_t channel_count;       // references that it takes

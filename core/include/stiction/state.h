@@ -21,13 +21,16 @@ extern "C" {
     X(prescribed, double, prescribed_count, "m, m/s, rad/s",                                                           \
       "14 per prescribed body: 1 when the next step's end is told, pose, twist")                                       \
     X(surface_velocity, double, surface_count, "m/s", "3 per geometry: of a belt, in the shape's axes, until changed") \
+    X(activation, double, activation_count, "1, s",                                                                    \
+      "5 per controller: weight from, weight to, since, blend, priority")                                              \
     X(controller_memory, unsigned char, controller_bytes, "1", "private state of the controllers")                     \
     X(integrator_memory, unsigned char, integrator_bytes, "1", "private state of the integrator")
 
 /// Lengths of the arrays above, in elements.
 typedef struct stn_state_sizes {
     /// As compiling found them.
-    size_t nq, nv, reference_count, wrench_count, prescribed_count, surface_count, controller_bytes, integrator_bytes;
+    size_t nq, nv, reference_count, wrench_count, prescribed_count, surface_count, activation_count, controller_bytes,
+        integrator_bytes;
 } stn_state_sizes;
 
 /// One contact's memory: impulse for warm starts [N s] in the constraint's rows and the law's and the solver's bytes,

@@ -62,6 +62,11 @@ STN_API stn_status stn_world_compile(stn_world *world, stn_error *err);
 STN_API stn_status stn_world_add_controller(stn_world *world, stn_instance *instance, int32_t robot,
                                             const int32_t *joints, int32_t joint_count, int32_t *controller,
                                             stn_error *err);
+/// How a controller takes part when the world begins, and after a reset; before the first step. Where active
+/// controllers drive the same joint, those of equal priority add up and one of a higher priority takes it from the
+/// lower ones by its weight w: they are left 1 - w of theirs. Priority 0 and active unless told.
+STN_API stn_status stn_world_set_controller(stn_world *world, int32_t controller, int32_t priority, bool active,
+                                            stn_error *err);
 
 // ------------------------------------------------------------------------------------------------- running
 
@@ -206,6 +211,11 @@ STN_API stn_status stn_world_set_surface_velocity(stn_world *world, int32_t geom
 /// A channel of a controller, by name; `count` must be the channel's size.
 STN_API stn_status stn_world_set_reference(stn_world *world, int32_t controller, const char *channel,
                                            const double *values, int32_t count, stn_error *err);
+/// From its present weight a controller goes to 1 (active) or 0 within `blend` [s] >= 0, linearly in simulated time,
+/// and with it its efforts, gains and limits; 0: at once. At weight 0 it is not evaluated and its private state rests.
+STN_API stn_status stn_world_activate_controller(stn_world *world, int32_t controller, bool active, double blend,
+                                                 stn_error *err);
+STN_API double stn_world_controller_weight(const stn_world *world, int32_t controller); ///< now, 0 to 1
 STN_API int32_t stn_world_controller_count(const stn_world *world);
 STN_API const stn_instance *stn_world_controller(const stn_world *world, int32_t controller);
 STN_API const stn_control_target *stn_world_controller_target(const stn_world *world, int32_t controller);

@@ -117,6 +117,22 @@ static void tasks_add_products_on_top_of_gains(void **state) {
     }
 }
 
+static void matrices_couple_the_dofs_of_a_tree(void **state) {
+    fixture *f = *state;
+    double K[ARM * ARM], tau0[ARM] = {1.0, -2.0, 3.0, -4.0};
+    for (int32_t i = 0; i < ARM * ARM; i++) {
+        K[i] = 1.0 / (1.0 + i / ARM + i % ARM);
+    }
+    stn_forces_add_gain(&f->forces, 2, 10.0, 0.0, 0.25);
+    stn_forces_add_matrix(&f->forces, 0, K, NULL, tau0);
+    assert_int_equal(f->K[0].form, STN_MATRIX_DENSE);
+    assert_int_equal(f->D[0].form, STN_MATRIX_ZERO);
+    for (int32_t i = 0; i < ARM * ARM; i++) {
+        assert_near(f->K[0].values[i], K[i] + (i == 2 * (ARM + 1) ? 10.0 : 0.0), 0.0);
+        assert_near(f->tau[i % ARM], tau0[i % ARM] + (i % ARM == 2 ? 0.25 : 0.0), 0.0);
+    }
+}
+
 static void wrench_does_the_power_of_force_and_torque(void **state) {
     fixture *f = *state;
     stn_random r = {5};
@@ -140,7 +156,7 @@ static stn_servo good_servo(int32_t dof) {
     return servo;
 }
 
-static void servos_are_one_per_dof_and_sorted(void **state) {
+static void servos_of_a_dof_add_up_and_are_sorted(void **state) {
     fixture *f = *state;
     stn_error err;
     static const int32_t order[] = {2, 0, 3, 1};
@@ -149,10 +165,18 @@ static void servos_are_one_per_dof_and_sorted(void **state) {
         assert_ok(stn_forces_add_servo(&f->forces, &servo, &err), err);
     }
     for (int32_t i = 0; i < STN_COUNT(order); i++) {
-        stn_servo again = good_servo(i);
-        assert_int_equal(f->forces.servos[i].dof, i);
-        assert_int_equal(stn_forces_add_servo(&f->forces, &again, &err), STN_ERR_ARGUMENT);
-        assert_non_null(strstr(err.text, f->model->joints[i].name));
+        const stn_servo *sum = &f->forces.servos[i], first = good_servo(i);
+        stn_servo second = {.dof = i, .kp = 50.0, .kd = 3.0, .error = -0.2, .velocity = 0.4, .effort = 5.0};
+        second.feedforward = 1.5;
+        assert_int_equal(sum->dof, i);
+        assert_ok(stn_forces_add_servo(&f->forces, &second, &err), err);
+        for (int32_t k = 0; k < 5; k++) { // the sum of both laws, wherever the joint goes
+            double dq = 0.3 * k - 0.7, v = 0.9 - 0.5 * k;
+            double u = -first.kp * (first.error + dq) - first.kd * (v - first.velocity);
+            u += -second.kp * (second.error + dq) - second.kd * (v - second.velocity) + second.feedforward;
+            assert_near(-sum->kp * (sum->error + dq) - sum->kd * (v - sum->velocity) + sum->feedforward, u, 1e-12);
+        }
+        assert_near(sum->effort, fmin(25.0, f->model->joints[i].effort), 0.0);
     }
     assert_int_equal(f->forces.servo_count, STN_COUNT(order));
 }
@@ -187,11 +211,9 @@ static void bad_servos_are_refused_by_name(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(gains_make_a_diagonal_only_where_they_act),
-        TEST(tasks_add_products_on_top_of_gains),
-        TEST(wrench_does_the_power_of_force_and_torque),
-        TEST(servos_are_one_per_dof_and_sorted),
-        TEST(bad_servos_are_refused_by_name),
+        TEST(gains_make_a_diagonal_only_where_they_act), TEST(tasks_add_products_on_top_of_gains),
+        TEST(wrench_does_the_power_of_force_and_torque), TEST(matrices_couple_the_dofs_of_a_tree),
+        TEST(servos_of_a_dof_add_up_and_are_sorted),     TEST(bad_servos_are_refused_by_name),
     };
     return cmocka_run_group_tests_name("forces", tests, NULL, NULL);
 }

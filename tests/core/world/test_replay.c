@@ -49,6 +49,7 @@ static void drive(stn_world *world, int32_t pd, int32_t i, stn_snapshot **kept) 
         memcpy(values, s->v, (size_t)model->nv * sizeof(double));
         values[0] = 0.7;
         assert_ok(stn_world_set_v(world, values, &err), err);
+        assert_ok(stn_world_activate_controller(world, pd, i % 80 == 46, 0.03, &err), err);
         break;
     case 9:
         assert_ok(stn_world_set_body_pose(world, 2, &pose, &err), err);

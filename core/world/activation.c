@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// How controllers share joints. Controller i has a weight w_i(t), a ramp between 0 and 1 in simulated time, and a
+// priority p_i; of what it does on dof d the step gets the share
+//
+//     s_id = w_i prod_{j: p_j > p_i, j drives d} (1 - w_j)
+//
+// so that equal priorities add up, and a controller of a higher one takes a joint over, or gives it back, as its weight
+// goes up and down. The ramps are kept as where they began, part of the state: nothing has to be advanced.
+#include <string.h>
+
+#include "dynamics/forces.h"
+#include "plugin/answer.h"
+#include "world/world.h"
+
+/// ACTIVATION_NUMBERS doubles of the state.
+typedef struct activation {
+    double from, to;     // weight
+    double since, blend; // [s]
+    double priority;
+} activation;
+
+static activation activation_of(const stn_world *world, int32_t index) {
+    const double *x = world->state.activation + (size_t)index * ACTIVATION_NUMBERS;
+    return (activation){x[0], x[1], x[2], x[3], x[4]};
+}
+
+static void set_activation(stn_state *state, int32_t index, activation a) {
+    const double x[ACTIVATION_NUMBERS] = {a.from, a.to, a.since, a.blend, a.priority};
+    memcpy(state->activation + (size_t)index * ACTIVATION_NUMBERS, x, sizeof x);
+}
+
+static double weight_at(activation a, double time) {
+    double s = a.blend > 0.0 ? (time - a.since) / a.blend : 1.0;
+    return s >= 1.0 ? a.to : a.from + fmax(s, 0.0) * (a.to - a.from);
+}
+
+// ----------------------------------------------------------------------------------------------------- between steps
+
+void stn_world_begin_activation(const stn_world *world, stn_state *state, int32_t index, int32_t priority,
+                                bool active) {
+    double weight = active ? 1.0 : 0.0;
+    set_activation(state, index, (activation){weight, weight, world->state.time, 0.0, priority});
+}
+
+static stn_status check_index(const stn_world *world, int32_t index, stn_error *err) {
+    return index >= 0 && index < world->controller_count
+               ? STN_OK
+               : stn_fail(err, STN_ERR_ARGUMENT, "controller %d is not one of 0 to %d", index,
+                          world->controller_count - 1);
+}
+
+stn_status stn_world_set_controller(stn_world *world, int32_t index, int32_t priority, bool active, stn_error *err) {
+    stn_status status = check_index(world, index, err);
+    if (status == STN_OK && world->stepped) {
+        status = stn_fail(err, STN_ERR_SEQUENCE, "controller %s: its priority is given before the first step",
+                          world->controllers[index].instance->desc->id);
+    }
+    if (status == STN_OK) {
+        stn_world_begin_activation(world, &world->state, index, priority, active);
+        stn_world_begin_activation(world, &world->start, index, priority, active);
+        stn_journal_assign(world, JOURNAL_ACTIVATION, (size_t)index * ACTIVATION_NUMBERS, ACTIVATION_NUMBERS);
+    }
+    return status;
+}
+
+stn_status stn_world_activate_controller(stn_world *world, int32_t index, bool active, double blend, stn_error *err) {
+    stn_status status = check_index(world, index, err);
+    if (status == STN_OK && !(blend >= 0.0 && isfinite(blend))) {
+        status = stn_fail(err, STN_ERR_ARGUMENT, "controller %s of %s: blend = %g s, must be >= 0 and finite",
+                          world->controllers[index].instance->desc->id,
+                          world->model->robots[world->controllers[index].target.robot].name, blend);
+    }
+    if (status == STN_OK) {
+        activation a = activation_of(world, index);
+        a.from = weight_at(a, world->state.time);
+        a.to = active ? 1.0 : 0.0;
+        a.since = world->state.time;
+        a.blend = blend;
+        set_activation(&world->state, index, a);
+        stn_journal_assign(world, JOURNAL_ACTIVATION, (size_t)index * ACTIVATION_NUMBERS, ACTIVATION_NUMBERS);
+    }
+    return status;
+}
+
+double stn_world_controller_weight(const stn_world *world, int32_t index) {
+    bool known = index >= 0 && index < world->controller_count;
+    return known ? weight_at(activation_of(world, index), world->state.time) : 0.0;
+}
+
+// --------------------------------------------------------------------------------------------------------- in a step
+
+/// The first effort on a joint of the controller that is not finite is named with it.
+static stn_status check_efforts(const stn_world *world, const controller *c, const stn_forces *forces, stn_error *err) {
+    for (int32_t i = 0; i < c->target.dof_count; i++) {
+        double effort = forces->tau[c->target.dof[i]];
+        if (!isfinite(effort)) {
+            return stn_fail(err, STN_ERR_NUMERIC, "generalised force on joint %s is %g",
+                            world->model->joints[world->model->dof_joint[c->target.dof[i]]].name, effort);
+        }
+    }
+    return STN_OK;
+}
+
+static stn_status evaluate(stn_world *world, controller *c, stn_forces *forces, stn_error *err) {
+    const stn_state *state = &world->state;
+    stn_control_view view = {
+        .target = &c->target,
+        .time = state->time,
+        .dt = world->options.dt,
+        .gravity = state->gravity,
+        .q = state->q,
+        .v = state->v,
+        .kinematics = world->kinematics,
+        .arena = world->arena,
+    };
+    stn_answer_begin(err);
+    stn_status status =
+        c->instance->desc->ops.controller->evaluate(c->instance->self, &view, state->reference + c->reference_start,
+                                                    world->controller_next + c->memory_start, forces, err);
+    status = stn_answer_end(status, err);
+    status = status < 0 ? status : check_efforts(world, c, forces, err);
+    if (status < 0) {
+        stn_error_prefix(err, "controller %s of %s", c->instance->desc->id,
+                         world->model->robots[c->target.robot].name);
+    }
+    return status;
+}
+
+/// Weights at the step's end, where its efforts act: a ramp of no length is over with its first step.
+static activation at_end(const stn_world *world, int32_t index, double *weight) {
+    activation a = activation_of(world, index);
+    *weight = weight_at(a, world->state.time + world->options.dt);
+    return a;
+}
+
+/// The shares of controller `index` on all dofs; those it does not drive count with its weight. Returns the largest and
+/// the least of its own joints.
+static void find_shares(const stn_world *world, int32_t index, double *share, double *least, double *most) {
+    double weight = 0.0, other = 0.0;
+    const stn_control_target *target = &world->controllers[index].target;
+    activation own = at_end(world, index, &weight);
+    for (int32_t d = 0; d < world->model->nv; d++) {
+        share[d] = weight;
+    }
+    for (int32_t j = 0; j < world->controller_count; j++) {
+        const stn_control_target *above = &world->controllers[j].target;
+        activation a = at_end(world, j, &other);
+        for (int32_t i = 0; a.priority > own.priority && i < above->dof_count; i++) {
+            share[above->dof[i]] *= 1.0 - other;
+        }
+    }
+    *least = 1.0, *most = 0.0;
+    for (int32_t i = 0; i < target->dof_count; i++) {
+        *least = fmin(*least, share[target->dof[i]]);
+        *most = fmax(*most, share[target->dof[i]]);
+    }
+}
+
+/// Do all controllers act in full? The usual case.
+static bool all_in_full(const stn_world *world) {
+    for (int32_t i = 0; i < world->controller_count; i++) {
+        double weight = 0.0;
+        activation a = at_end(world, i, &weight);
+        if (weight != 1.0 || a.priority != activation_of(world, 0).priority) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static stn_status add_share(stn_world *world, int32_t index, double *share, stn_error *err) {
+    double least = 0.0, most = 0.0;
+    find_shares(world, index, share, &least, &most);
+    if (most == 0.0) {
+        return STN_OK;
+    }
+    controller *c = &world->controllers[index];
+    if (least == 1.0) {
+        return evaluate(world, c, &world->forces, err);
+    }
+    stn_forces part;
+    stn_status status = stn_forces_begin_part(&world->forces, world->arena, &part, err);
+    status = status == STN_OK ? evaluate(world, c, &part, err) : status;
+    return status == STN_OK ? stn_forces_add_part(&world->forces, &part, share, err) : status;
+}
+
+stn_status stn_step_controllers(stn_world *world, stn_error *err) {
+    if (world->state.sizes.controller_bytes > 0) {
+        memcpy(world->controller_next, world->state.controller_memory, world->state.sizes.controller_bytes);
+    }
+    bool plain = all_in_full(world);
+    double *share = plain ? NULL : STN_ARENA(world->arena, world->model->nv, double);
+    stn_status status = plain || share != NULL ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "controllers: out of memory");
+    for (int32_t i = 0; i < world->controller_count && status >= 0; i++) {
+        status = plain ? evaluate(world, &world->controllers[i], &world->forces, err) : add_share(world, i, share, err);
+    }
+    return status < 0 ? status : STN_OK;
+}
