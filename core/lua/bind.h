@@ -316,6 +316,17 @@ int stn_lua_place_jacobian(lua_State *L, stn_lua_world *w, int32_t link);
 /// Coordinates (nq) of the model with the robot's joints at a goal; false: it is not reached, and why is pushed.
 bool stn_lua_solve_place(lua_State *L, const stn_lua_object *robot, const stn_ik_goal *goal, double *q);
 
+// ------------------------------------------------------------------------------------- references (lua_control.c)
+
+/// The first controller that takes references of a channel for a joint with one velocity, and their place in them.
+bool stn_lua_find_reference(const stn_lua_world *w, int32_t joint, const char *channel, int32_t *controller,
+                            int32_t *at);
+/// Its references of that channel as they are now, until they are set again; and setting one of them, with room for all
+/// in `scratch`.
+const double *stn_lua_reference(const stn_lua_world *w, int32_t controller, const char *channel);
+stn_status stn_lua_set_reference(const stn_lua_world *w, int32_t controller, const char *channel, int32_t at,
+                                 double value, double *scratch, stn_error *err);
+
 // ------------------------------------------------------------------------------ prescribed motion (lua_motion.c)
 
 int stn_lua_robot_prescribe(lua_State *L);
@@ -362,6 +373,7 @@ void stn_lua_open_motion(lua_State *L);
 void stn_lua_open_patch(lua_State *L);
 void stn_lua_open_pose(lua_State *L);
 void stn_lua_open_task(lua_State *L);
+void stn_lua_open_move(lua_State *L);
 /// Of a table that names a robot file: the file's name, pushed; and the keys packages, allow_absolute, visual_meshes,
 /// loader.
 const char *stn_lua_file_entry(const stn_fields *f);
@@ -388,7 +400,7 @@ extern const luaL_Reg stn_lua_model_methods[], stn_lua_pair_methods[], stn_lua_s
     stn_lua_capture_methods[], stn_lua_patch_methods[], stn_lua_task_methods[];
 /// Of robots.
 extern const luaL_Reg stn_lua_name_methods[], stn_lua_coordinate_methods[], stn_lua_finding_methods[],
-    stn_lua_dynamics_methods[], stn_lua_inverse_methods[];
+    stn_lua_dynamics_methods[], stn_lua_inverse_methods[], stn_lua_move_methods[];
 /// Functions of the module.
 extern const luaL_Reg stn_lua_params_functions[], stn_lua_report_functions[], stn_lua_test_functions[],
     stn_lua_near_functions[], stn_lua_pose_functions[], stn_lua_finding_functions[], stn_lua_choice_functions[],

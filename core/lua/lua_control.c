@@ -93,6 +93,47 @@ static const double *present_reference(const stn_lua_world *w, int32_t controlle
     return reference;
 }
 
+/// The channel of that name with a value for each velocity of the target; -1: none.
+static int32_t find_channel(const stn_controller_ops *ops, const char *name) {
+    for (int32_t i = 0; i < ops->channel_count; i++) {
+        if (ops->channels[i].size == 0 && strcmp(ops->channels[i].name, name) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+bool stn_lua_find_reference(const stn_lua_world *w, int32_t joint, const char *channel, int32_t *controller,
+                            int32_t *at) {
+    for (int32_t c = 0; c < stn_world_controller_count(w->world); c++) {
+        const stn_control_target *target = stn_world_controller_target(w->world, c);
+        bool takes = find_channel(stn_world_controller(w->world, c)->desc->ops.controller, channel) >= 0;
+        int32_t place = 0;
+        for (int32_t i = 0; i < target->joint_count && takes; i++) {
+            if (target->joint[i] == joint) {
+                *controller = c;
+                *at = place;
+                return true;
+            }
+            place += target->model->joints[target->joint[i]].nv;
+        }
+    }
+    return false;
+}
+
+const double *stn_lua_reference(const stn_lua_world *w, int32_t controller, const char *channel) {
+    const stn_controller_ops *ops = stn_world_controller(w->world, controller)->desc->ops.controller;
+    return present_reference(w, controller, find_channel(ops, channel));
+}
+
+stn_status stn_lua_set_reference(const stn_lua_world *w, int32_t controller, const char *channel, int32_t at,
+                                 double value, double *scratch, stn_error *err) {
+    int32_t size = stn_world_controller_target(w->world, controller)->dof_count;
+    memcpy(scratch, stn_lua_reference(w, controller, channel), sizeof(double) * (size_t)size);
+    scratch[at] = value;
+    return stn_world_set_reference(w->world, controller, channel, scratch, size, err);
+}
+
 /// A joint that mimics another is none of the controller's: naming its nearest neighbour would help nobody.
 static void refuse_followers(lua_State *L, const char *what, const stn_control_target *target, const char *name) {
     const stn_model *model = target->model;

@@ -30,6 +30,7 @@ int luaopen_stiction(lua_State *L) {
     stn_lua_open_patch(L);
     stn_lua_open_pose(L);
     stn_lua_open_task(L);
+    stn_lua_open_move(L);
     lua_newtable(L);
     lua_pushcfunction(L, stn_lua_world_new);
     lua_setfield(L, -2, "world");

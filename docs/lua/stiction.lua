@@ -349,6 +349,10 @@ function robot:set_surface_velocity(velocity) end
 ---@param robot? stiction.robot whose velocities the columns are, default: its own
 ---@return number[][] 6 rows: linear, angular
 function robot:jacobian(point, robot) end
+---In a task: moves the references of its controllers to a pose or to joint positions and waits until it is there.
+---@param goal stiction.Pose|table<string, number>|number[]
+---@param options? { speed?: number, seconds?: number, link?: stiction.Links, frame?: stiction.Links, tolerance?: number, timeout?: number }
+function robot:move_to(goal, options) end
 ---@param goal { link: stiction.Links, pose: stiction.Pose, seeds?: table[], random_starts?: integer, seed?: integer, tolerance?: number, angle_tolerance?: number, position_only?: boolean, iterations?: integer }
 ---@return table<string, number>? positions by joint; nil: not reached
 ---@return string? why not
