@@ -46,9 +46,12 @@ typedef struct face_sink {
     double cap;         // pressure beyond which faces are not looked for [Pa]
     bool beyond;        // one reached it: the search has ended before its time
     bool no_memory;     // the same
-    int64_t near;       // pairs of elements that the trees let through so far, for measurements
+    int64_t near;       // pairs of elements whose boxes meet so far, for measurements
+    int64_t recalled;   // searches so far that asked no tree, for measurements
     int32_t *nearby[2]; // elements of M and of N next to the other one, room for `room` each
     int32_t room[2];
+    struct near_memory *memory; // of near elements (near.h), NULL: none
+    uint64_t pair;              // by which it knows M and N
 } face_sink;
 
 /// Room for `count` elements of M (0) or N (1), used again by the next search; NULL: out of memory.

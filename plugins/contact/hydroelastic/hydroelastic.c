@@ -161,7 +161,7 @@ static stn_status collide(void *self, const stn_model *model, void *memory, cons
                           int32_t pair_count, stn_arena *arena, stn_contact_set *set, stn_error *err) {
     const model_of_patches *m = self;
     const preparation *p = memory;
-    face_sink sink = {.arena = arena};
+    face_sink sink = {.arena = arena, .memory = p->solids->memory};
     stn_status status = STN_OK;
     for (int32_t i = 0; i < pair_count && status == STN_OK;) {
         if (has_patch(model, &pairs[i])) {

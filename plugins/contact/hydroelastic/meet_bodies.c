@@ -10,8 +10,9 @@
 // above 0 on its rim, so that a surface which goes deeper passes the first limit; one without rim lies around something
 // that is inside of the other solid as a whole, which two points of each part tell.
 //
-// N's elements that are near M are taken to M's frame once, and M's tree is asked what is near each.
+// N's elements that are near M are taken to M's frame once; what of M is near each, near.h tells.
 #include "cut.h"
+#include "near.h"
 
 typedef struct meeting {
     face_sink *sink;
@@ -122,24 +123,29 @@ static bool meet_cells(const meeting *w, int32_t i, int32_t j, const cell_seen *
     return face_keep(w->sink, fmin(m->size, n->size));
 }
 
-static void meet_all_cells(const meeting *w, double level_m, double level_n) {
-    const solid *m = w->m->solid, *n = w->n->solid;
-    int32_t near_n = tree_near_tree(&n->tree, level_n, &m->tree, level_m, &w->mn, w->near_n);
-    for (int32_t j = 0; j < near_n; j++) {
+static void meet_all_cells(const meeting *w, const near_question *q) {
+    near_search near;
+    near_begin(&near, w->sink->memory, w->sink->arena, q, w->near_n);
+    w->sink->recalled += near.reuses;
+    bool ended = false;
+    for (int32_t k = 0; k < near.count && !(ended && !near.notes); k++) { // a list is noted whole
+        int32_t j = near_element(&near, k);
+        if (j < 0) {
+            continue;
+        }
         cell_seen seen;
-        see_corners(w, &n->cells[w->near_n[j]], level_n, &seen);
-        int32_t near_m = tree_near(&m->tree, level_m, &seen.box, w->near_m);
-        if (near_m == 0) {
+        see_corners(w, &q->n->cells[j], q->level_n, &seen);
+        int32_t near_m = near_elements_of_m(&near, k, &seen.box, NULL, 0.0, w->near_m);
+        if (near_m == 0 || ended) {
             continue;
         }
         w->sink->near += near_m;
-        see_field(w, &n->cells[w->near_n[j]], &seen);
-        for (int32_t i = 0; i < near_m; i++) {
-            if (!meet_cells(w, w->near_m[i], w->near_n[j], &seen)) {
-                return;
-            }
+        see_field(w, &q->n->cells[j], &seen);
+        for (int32_t i = 0; i < near_m && !ended; i++) {
+            ended = !meet_cells(w, w->near_m[i], j, &seen);
         }
     }
+    near_end(&near);
 }
 
 // ------------------------------------------------------------------------------------------------ field and surface
@@ -180,32 +186,40 @@ static bool meet_facet(const meeting *w, int32_t i, int32_t j, const facet_seen 
     return face_keep(w->sink, fmin(m->size, n->size));
 }
 
-static void meet_all_facets(const meeting *w, double level_m, double level_n) {
-    const solid *m = w->m->solid, *n = w->n->solid;
-    int32_t near_n = tree_near_tree(&n->tree, level_n, &m->tree, level_m, &w->mn, w->near_n);
-    for (int32_t j = 0; j < near_n; j++) {
-        const facet *own = &n->facets[w->near_n[j]];
+static void meet_all_facets(const meeting *w, const near_question *q) {
+    near_search near;
+    near_begin(&near, w->sink->memory, w->sink->arena, q, w->near_n);
+    w->sink->recalled += near.reuses;
+    bool ended = false;
+    for (int32_t k = 0; k < near.count && !(ended && !near.notes); k++) { // a list is noted whole
+        int32_t j = near_element(&near, k);
+        if (j < 0) {
+            continue;
+        }
+        const facet *own = &q->n->facets[j];
         facet_seen seen = {.normal = stn_mat3_apply(&w->mn.rotation, own->normal), .size = own->size};
-        for (int32_t k = 0; k < 3; k++) {
-            seen.corner[k] = stn_pose_apply(&w->mn, own->corner[k]);
+        for (int32_t c = 0; c < 3; c++) {
+            seen.corner[c] = stn_pose_apply(&w->mn, own->corner[c]);
         }
         stn_aabb box = box_around(seen.corner, 3);
         seen.offset = -stn_vec3_dot(seen.normal, seen.corner[0]);
-        int32_t near_m = tree_near_facet(&m->tree, level_m, &box, seen.normal, seen.offset, w->near_m);
+        int32_t near_m = near_elements_of_m(&near, k, &box, &seen.normal, seen.offset, w->near_m);
+        if (ended) {
+            continue;
+        }
         w->sink->near += near_m;
-        for (int32_t i = 0; i < near_m; i++) {
-            if (!meet_facet(w, w->near_m[i], w->near_n[j], &seen)) {
-                return;
-            }
+        for (int32_t i = 0; i < near_m && !ended; i++) {
+            ended = !meet_facet(w, w->near_m[i], j, &seen);
         }
     }
+    near_end(&near);
 }
 
 // --------------------------------------------------------------------------------------------------------- search
 
 static bool holds_point(const solid *s, stn_vec3 p, int32_t *near) {
     const stn_aabb here = {p, p};
-    int32_t count = tree_near(&s->tree, (double)INFINITY, &here, near);
+    int32_t count = tree_near(&s->tree, (double)INFINITY, &here, NULL, 0.0, 0.0, near);
     bool inside = false;
     for (int32_t i = 0; i < count && !inside; i++) {
         const cell *c = &s->cells[near[i]];
@@ -232,18 +246,24 @@ static bool may_hold_a_part(const solid *s, const solid *parts, const stn_pose *
 static bool meeting_of(face_sink *sink, const posed *m, const posed *n, meeting *w) {
     *w = (meeting){.sink = sink, .m = m, .n = n, .mn = pose_between(m->pose, n->pose)};
     sink->frame = *m->pose;
-    w->near_m = face_nearby(sink, 0, m->solid->tree.item_count);
+    w->near_m = face_nearby(sink, 0, m->solid->tree.item_count + 1);
     w->near_n = face_nearby(sink, 1, n->solid->tree.item_count);
     return !sink->no_memory;
 }
 
 /// Below ever higher pressures until no face reaches the limit.
-static void search(const meeting *w, void (*meet_all)(const meeting *w, double level_m, double level_n), bool all) {
+static void search(const meeting *w, void (*meet_all)(const meeting *w, const near_question *q), bool all) {
     static const double first = 0.01, more = 8.0;
     double highest = fmin(w->m->modulus, w->n->modulus), cap = all ? (double)INFINITY : first * highest;
     do {
         face_restart(w->sink, cap);
-        meet_all(w, cap / w->m->modulus, isfinite(w->n->modulus) ? cap / w->n->modulus : (double)INFINITY);
+        const near_question q = {w->sink->pair,
+                                 w->m->solid,
+                                 w->n->solid,
+                                 cap / w->m->modulus,
+                                 isfinite(w->n->modulus) ? cap / w->n->modulus : (double)INFINITY,
+                                 w->mn};
+        meet_all(w, &q);
         cap = more * cap < highest ? more * cap : (double)INFINITY;
     } while (w->sink->beyond && !w->sink->no_memory);
 }

@@ -152,6 +152,7 @@ stn_status patch_add(const stn_model *model, const model_solids *solids, const s
                         (int)pair->geometry_a, (int)pair->geometry_b);
     }
     bool m_is_a = is_m(&a, &b);
+    sink->pair = (uint64_t)pair->geometry_a << 32 | (uint64_t)pair->geometry_b << 1 | (m_is_a ? 1U : 0U);
     approach ahead;
     bool is_ahead = cut_ahead(sink, pair, &a, &b, m_is_a, &ahead);
     bool merges = solids->merge > 0.0 && (m_is_a ? &a : &b)->solid->kind == SOLID_FIELD; // a layer is no tetrahedron

@@ -211,6 +211,7 @@ void prepared_destroy(model_solids *p) {
         for (int32_t g = 0; g < p->count && p->of != NULL; g++) {
             stn_shared_release(p->context, p->of[g]);
         }
+        near_memory_destroy(p->memory);
         stn_release(p->context, p->of);
         stn_release(p->context, p->modulus);
         stn_release(p->context, p);
@@ -230,7 +231,12 @@ static stn_status hold_all(model_solids *p, const stn_model *model, const solid_
         }
     }
     stn_release(p->context, mesh_hashes);
-    return status;
+    int64_t elements = 0;
+    for (int32_t g = 0; g < p->count && status == STN_OK; g++) {
+        const solid *s = prepared_solid(p, g);
+        elements += s != NULL ? s->count : 0;
+    }
+    return status == STN_OK ? near_memory_create(p->context, elements, &p->memory, err) : status;
 }
 
 stn_status prepared_create(const stn_model *model, const solid_limits *limits, model_solids **out, stn_error *err) {

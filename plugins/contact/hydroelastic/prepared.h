@@ -5,7 +5,7 @@
 
 #include <stiction/shared.h>
 
-#include "solid.h"
+#include "near.h"
 
 /// What a shape gets that says nothing itself, and how much it may get.
 typedef struct solid_limits {
@@ -20,6 +20,7 @@ typedef struct model_solids {
     int32_t count;         // of geometries
     const stn_shared **of; // (count) its solid, held; NULL: none
     double *modulus;       // (count) [Pa], infinite: rigid
+    near_memory *memory;   // of their pairs, for the world that they were prepared for; NULL: nothing is compliant
 } model_solids;
 
 /// NULL: there is none.

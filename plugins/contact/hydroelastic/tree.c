@@ -73,13 +73,16 @@ static void halve(building *b, range whole, range *left, range *right) {
     *right = (range){whole.first + whole.count / 2, whole.count - whole.count / 2};
 }
 
-static void set_lane(const building *b, tree_node *node, int32_t k, const tree_box *box) {
+/// Boxes of nodes are grown by more than those of items, so that whatever meets the box of an item meets those of all
+/// nodes above it, however numbers are rounded: what is found depends on the boxes of items alone.
+static void set_lane(const building *b, tree_node *node, int32_t k, const tree_box *box, bool item) {
+    double pad = item ? b->pad : 2.0 * b->pad;
     for (int32_t axis = 0; axis < 3; axis++) {
-        double low = along(box->low.lower, axis) - b->pad, high = along(box->low.upper, axis) + b->pad;
+        double low = along(box->low.lower, axis) - pad, high = along(box->low.upper, axis) + pad;
         node->low_lower[axis][k] = (float)low;
         node->low_upper[axis][k] = (float)high;
-        node->more_lower[axis][k] = (float)(along(box->full.lower, axis) - b->pad - low);
-        node->more_upper[axis][k] = (float)(along(box->full.upper, axis) + b->pad - high);
+        node->more_lower[axis][k] = (float)(along(box->full.lower, axis) - pad - low);
+        node->more_upper[axis][k] = (float)(along(box->full.upper, axis) + pad - high);
     }
     node->lowest[k] = (float)(box->lowest - 1e-6 * fabs(box->lowest));
     node->rise[k] = (float)(box->rise * (1.0 + 1e-6));
@@ -120,9 +123,13 @@ static int32_t build(building *b, range whole) {
             continue;
         }
         tree_box box = box_union(b, part[k]);
-        set_lane(b, &b->tree->nodes[at], k, &box);
-        int32_t child = part[k].count == 1 ? -1 - b->entries[part[k].first].item : build(b, part[k]);
-        b->tree->nodes[at].child[k] = child;
+        bool alone = part[k].count == 1;
+        int32_t item = b->entries[part[k].first].item;
+        set_lane(b, &b->tree->nodes[at], k, &box, alone);
+        b->tree->nodes[at].child[k] = alone ? -1 - item : build(b, part[k]);
+        if (alone) {
+            b->tree->lane_of[item] = 4 * at + k;
+        }
     }
     return at;
 }
@@ -132,7 +139,8 @@ stn_status tree_create(stn_context *context, const tree_box *boxes, int32_t coun
     *out = (element_tree){.item_count = count, .lowest = lowest};
     building b = {.boxes = boxes, .entries = stn_allocate(context, (size_t)count, sizeof(entry)), .tree = out};
     out->nodes = stn_allocate(context, (size_t)count, sizeof *out->nodes); // each has two children or is alone
-    if (b.entries == NULL || out->nodes == NULL) {
+    out->lane_of = stn_allocate(context, (size_t)count, sizeof *out->lane_of);
+    if (b.entries == NULL || out->nodes == NULL || out->lane_of == NULL) {
         stn_release(context, b.entries);
         tree_clear(context, out);
         return stn_fail(err, STN_ERR_MEMORY, "out of memory for a tree over %d elements", (int)count);
@@ -149,7 +157,9 @@ stn_status tree_create(stn_context *context, const tree_box *boxes, int32_t coun
 
 void tree_clear(stn_context *context, element_tree *t) {
     stn_release(context, t->nodes);
+    stn_release(context, t->lane_of);
     t->nodes = NULL;
+    t->lane_of = NULL;
     t->node_count = t->item_count = 0;
 }
 
@@ -190,42 +200,90 @@ static inline void heights_over(const tree_lanes lower[3], const tree_lanes uppe
     }
 }
 
-/// `normal` NULL: no plane.
-static inline int32_t near_box(const element_tree *t, double level, const stn_aabb *box, const stn_vec3 *normal,
-                               double offset, int32_t *found) {
-    const tree_lanes above = all_lanes(level - t->lowest), top = all_lanes(level), one = all_lanes(1.0);
-    const tree_lanes lower[3] = {all_lanes(box->lower.x), all_lanes(box->lower.y), all_lanes(box->lower.z)};
-    const tree_lanes upper[3] = {all_lanes(box->upper.x), all_lanes(box->upper.y), all_lanes(box->upper.z)};
-    const stn_vec3 n0 = normal != NULL ? *normal : stn_vec3_zero();
-    const tree_lanes normals[3] = {all_lanes(n0.x), all_lanes(n0.y), all_lanes(n0.z)}, zero = all_lanes(0.0);
+/// Boxes of the children of a node up to a level, `above` the lowest of the tree.
+static inline void boxes_up_to(const tree_node *n, tree_lanes above, tree_lanes low[3], tree_lanes high[3]) {
+    const tree_lanes one = all_lanes(1.0);
+    tree_lanes share = above * n->rise;
+    share = choose(share < one, share, one);
+    for (int32_t axis = 0; axis < 3; axis++) {
+        low[axis] = n->low_lower[axis] + share * n->more_lower[axis];
+        high[axis] = n->low_upper[axis] + share * n->more_upper[axis];
+    }
+}
+
+/// A box and, unless `flat` is false, what is within `slack` of a plane.
+typedef struct probe {
+    tree_lanes lower[3], upper[3], normal[3], offset, slack;
+    bool flat;
+} probe;
+
+static inline probe probe_of(const stn_aabb *box, const stn_vec3 *normal, double offset, double slack) {
+    const stn_vec3 n = normal != NULL ? *normal : stn_vec3_zero();
+    probe p = {{all_lanes(box->lower.x), all_lanes(box->lower.y), all_lanes(box->lower.z)},
+               {all_lanes(box->upper.x), all_lanes(box->upper.y), all_lanes(box->upper.z)},
+               {all_lanes(n.x), all_lanes(n.y), all_lanes(n.z)},
+               all_lanes(offset),
+               all_lanes(slack),
+               normal != NULL};
+    return p;
+}
+
+static inline tree_mask probe_meets(const probe *p, const tree_lanes low[3], const tree_lanes high[3]) {
+    tree_mask meets = (low[0] <= p->upper[0]) & (high[0] >= p->lower[0]) & (low[1] <= p->upper[1]) &
+                      (high[1] >= p->lower[1]) & (low[2] <= p->upper[2]) & (high[2] >= p->lower[2]);
+    if (p->flat) {
+        tree_lanes lowest, highest;
+        heights_over(low, high, p->normal, p->offset, &lowest, &highest);
+        meets &= (lowest <= p->slack) & (highest >= -p->slack);
+    }
+    return meets;
+}
+
+int32_t tree_near(const element_tree *t, double level, const stn_aabb *box, const stn_vec3 *normal, double offset,
+                  double slack, int32_t *found) {
+    const tree_lanes above = all_lanes(level - t->lowest), top = all_lanes(level);
+    const stn_aabb grown = tree_box_grown(box, slack);
+    const probe p = probe_of(&grown, normal, offset, slack);
     int32_t stack[3 * TREE_DEPTH + 4] = {0}, depth = 1, count = 0;
     while (depth > 0) {
         const tree_node *n = &t->nodes[stack[--depth]];
-        tree_lanes share = above * n->rise, low[3], high[3];
-        share = choose(share < one, share, one);
-        tree_mask meets = n->lowest <= top;
-        for (int32_t axis = 0; axis < 3; axis++) {
-            low[axis] = n->low_lower[axis] + share * n->more_lower[axis];
-            high[axis] = n->low_upper[axis] + share * n->more_upper[axis];
-            meets &= (low[axis] <= upper[axis]) & (high[axis] >= lower[axis]);
-        }
-        if (normal != NULL) {
-            tree_lanes lowest, highest;
-            heights_over(low, high, normals, all_lanes(offset), &lowest, &highest);
-            meets &= (lowest <= zero) & (highest >= zero);
-        }
-        count = sort_out(n, meets, stack, &depth, found, count);
+        tree_lanes low[3], high[3];
+        boxes_up_to(n, above, low, high);
+        count = sort_out(n, (n->lowest <= top) & probe_meets(&p, low, high), stack, &depth, found, count);
     }
     return count;
 }
 
-int32_t tree_near(const element_tree *t, double level, const stn_aabb *box, int32_t *found) {
-    return near_box(t, level, box, NULL, 0.0, found);
+int32_t tree_pack(const element_tree *t, double level, const int32_t *items, int32_t count, tree_four *fours) {
+    const tree_lanes above = all_lanes(level - t->lowest);
+    for (int32_t i = 0; i < (count + 3) / 4 * 4; i++) {
+        tree_four *four = &fours[i / 4];
+        tree_lanes low[3] = {all_lanes((double)INFINITY)}, high[3] = {all_lanes(-(double)INFINITY)};
+        int32_t lane = i < count ? t->lane_of[items[i]] : 0;
+        if (i < count) {
+            boxes_up_to(&t->nodes[lane / 4], above, low, high);
+        }
+        for (int32_t axis = 0; axis < 3; axis++) {
+            four->lower[axis][i % 4] = low[axis][lane % 4];
+            four->upper[axis][i % 4] = high[axis][lane % 4];
+        }
+        four->item[i % 4] = i < count ? items[i] : -1;
+    }
+    return (count + 3) / 4;
 }
 
-int32_t tree_near_facet(const element_tree *t, double level, const stn_aabb *box, stn_vec3 normal, double offset,
-                        int32_t *found) {
-    return near_box(t, level, box, &normal, offset, found);
+int32_t tree_near_among(const tree_four *fours, int32_t four_count, const stn_aabb *box, const stn_vec3 *normal,
+                        double offset, int32_t *found) {
+    const probe p = probe_of(box, normal, offset, 0.0);
+    int32_t count = 0;
+    for (int32_t i = 0; i < four_count; i++) {
+        const tree_mask meets = probe_meets(&p, fours[i].lower, fours[i].upper);
+        for (int32_t k = 0; k < 4; k++) {
+            found[count] = fours[i].item[k];
+            count -= meets[k];
+        }
+    }
+    return count;
 }
 
 stn_aabb tree_box_seen(const stn_aabb *box, const stn_pose *ab) {
@@ -280,16 +338,11 @@ static inline stn_aabb child_box(const element_tree *t, const tree_node *n, int3
     return box;
 }
 
-static bool boxes_meet(const stn_aabb *a, const stn_aabb *b) {
-    return a->lower.x <= b->upper.x && b->lower.x <= a->upper.x && a->lower.y <= b->upper.y &&
-           b->lower.y <= a->upper.y && a->lower.z <= b->upper.z && b->lower.z <= a->upper.z;
-}
-
 static bool has_child(const tree_node *n, int32_t k, double level) {
     return n->lowest[k] <= (float)level && n->low_lower[0][k] <= n->low_upper[0][k];
 }
 
-static stn_aabb whole_box(const element_tree *t, double level) {
+stn_aabb tree_whole(const element_tree *t, double level) {
     stn_aabb all = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     for (int32_t k = 0; k < 4; k++) {
         if (has_child(&t->nodes[0], k, level)) {
@@ -300,17 +353,23 @@ static stn_aabb whole_box(const element_tree *t, double level) {
     return all;
 }
 
+stn_aabb tree_item_box(const element_tree *t, int32_t item, double level) {
+    int32_t lane = t->lane_of[item];
+    return child_box(t, &t->nodes[lane / 4], lane % 4, level);
+}
+
 int32_t tree_near_tree(const element_tree *t, double level, const element_tree *other, double other_level,
-                       const stn_pose *ot, int32_t *found) {
+                       const stn_pose *ot, double slack, int32_t *found) {
     int32_t stack[3 * TREE_DEPTH + 4] = {0}, depth = 1, count = 0;
     stn_pose to = stn_pose_inverse(ot);
-    stn_aabb whole = whole_box(other, other_level);
+    stn_aabb whole = tree_whole(other, other_level);
     whole = tree_box_seen(&whole, &to);
+    whole = tree_box_grown(&whole, slack);
     while (depth > 0) {
         const tree_node *n = &t->nodes[stack[--depth]];
         for (int32_t k = 3; k >= 0; k--) {
             stn_aabb box = child_box(t, n, k, level);
-            if (!has_child(n, k, level) || !boxes_meet(&box, &whole)) {
+            if (!has_child(n, k, level) || !tree_boxes_meet(&box, &whole)) {
                 continue;
             }
             if (n->child[k] < 0) {
@@ -318,6 +377,7 @@ int32_t tree_near_tree(const element_tree *t, double level, const element_tree *
                 continue;
             }
             box = tree_box_seen(&box, ot);
+            box = tree_box_grown(&box, slack);
             if (touches(other, other_level, &box)) {
                 stack[depth++] = n->child[k];
             }

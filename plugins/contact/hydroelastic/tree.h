@@ -29,7 +29,8 @@ typedef struct tree_node {
 typedef struct element_tree {
     int32_t item_count, node_count;
     tree_node *nodes;
-    double lowest; // extent of all
+    int32_t *lane_of; // (item_count) 4 x node + child that an item is
+    double lowest;    // extent of all
 } element_tree;
 
 /// Over the boxes of `count` >= 1 items. Split at medians, so no deeper than TREE_DEPTH. STN_ERR_MEMORY alone. [setup]
@@ -38,20 +39,44 @@ stn_status tree_create(stn_context *context, const tree_box *boxes, int32_t coun
                        stn_error *err);
 void tree_clear(stn_context *context, element_tree *t);
 
+static inline bool tree_boxes_meet(const stn_aabb *a, const stn_aabb *b) {
+    return a->lower.x <= b->upper.x && b->lower.x <= a->upper.x && a->lower.y <= b->upper.y &&
+           b->lower.y <= a->upper.y && a->lower.z <= b->upper.z && b->lower.z <= a->upper.z;
+}
+
+static inline stn_aabb tree_box_grown(const stn_aabb *box, double by) {
+    const stn_vec3 all = {by, by, by};
+    return (stn_aabb){stn_vec3_sub(box->lower, all), stn_vec3_add(box->upper, all)};
+}
+
+/// The box of everything up to a level, and that of one item.
+stn_aabb tree_whole(const element_tree *t, double level);
+stn_aabb tree_item_box(const element_tree *t, int32_t item, double level);
 /// The box in A's axes of a box that stands at X_AB.
 stn_aabb tree_box_seen(const stn_aabb *box, const stn_pose *ab);
 
 // Each writes the items that it finds into `found` (room for all), always in the same order, and returns their number.
 
-/// Whose boxes up to a level meet a box.
-int32_t tree_near(const element_tree *t, double level, const stn_aabb *box, int32_t *found);
-/// Whose boxes up to a level meet a box and the plane normal . x + offset = 0.
-int32_t tree_near_facet(const element_tree *t, double level, const stn_aabb *box, stn_vec3 normal, double offset,
-                        int32_t *found);
-/// Items of `t` up to a level that may be near what `other` holds up to its level, when that tree stands at X_OT: all
-/// that are, and a few more.
+/// Whose boxes up to a level meet a box and, with `normal` (else NULL), the plane normal . x + offset = 0; or would, if
+/// either came nearer by `slack` [m].
+int32_t tree_near(const element_tree *t, double level, const stn_aabb *box, const stn_vec3 *normal, double offset,
+                  double slack, int32_t *found);
+/// Items of `t` up to a level that may be near what `other` holds up to its level, when it stands at X_OT in that one's
+/// frame: all whose boxes meet the box of all of `other` (tree_whole, seen from `t`) and of which something meets boxes
+/// of its items; and a few more. Still true when either moves by `slack` [m].
 int32_t tree_near_tree(const element_tree *t, double level, const element_tree *other, double other_level,
-                       const stn_pose *ot, int32_t *found);
+                       const stn_pose *ot, double slack, int32_t *found);
+/// The boxes up to a level of four items, to be asked without the tree.
+typedef struct tree_four {
+    tree_lanes lower[3], upper[3];
+    int32_t item[4];
+} tree_four;
+/// Packs the boxes of items in their order; returns how many fours that makes: (count + 3) / 4.
+int32_t tree_pack(const element_tree *t, double level, const int32_t *items, int32_t count, tree_four *fours);
+/// Those of the packed items, in their order, that tree_near finds at that level without slack;
+/// `found` has room for 4 x four_count + 1.
+int32_t tree_near_among(const tree_four *fours, int32_t four_count, const stn_aabb *box, const stn_vec3 *normal,
+                        double offset, int32_t *found);
 /// Whose full boxes reach below `above` and, unless `below` is infinite, above -`below` of the plane
 /// normal . x + offset = 0 (unit normal) [m].
 int32_t tree_near_plane(const element_tree *t, stn_vec3 normal, double offset, double above, double below,
