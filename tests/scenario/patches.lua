@@ -115,3 +115,44 @@ stn.test("points and patches in one scene: only patches are reported as such", f
   stn.near(world:patch(floor, soft).normal_force, g, 1e-3 * g, "weight of the soft one")
   stn.near(world:patch(floor, soft).area, 0.01, 1e-4, "its bottom")
 end)
+
+-- What a contact model remembers of the steps before may save time alone: a clone, which remembers nothing, and the past, of
+-- which something else is remembered, go on to the last bit.
+stn.test("clones, restored and new worlds go on with patches to the last bit", function()
+  local function make()
+    local world = stn.world { dt = 0.002, contact = "hydroelastic_with_fallback" }
+    world:ground {}
+    world:box { name = "tray", size = { 0.5, 0.5, 0.1 }, mass = 20, xyz = { 0, 0, 0.05 } }
+    for i = 1, 3 do
+      world:sphere { name = "ball" .. i, radius = 0.05, mass = 0.5, xyz = { 0.09 * (i - 2), 0.01 * i, 0.149 }, modulus = 2e5, resolution = 0.018,
+        velocity = { linear = { 0.2 * (2 - i), 0, 0 }, angular = { 0, 0, 2 * i } } }
+    end
+    world:sphere { name = "top", radius = 0.05, mass = 0.5, xyz = { -0.04, 0.02, 0.235 }, modulus = 1e6, resolution = 0.018 }
+    return world
+  end
+  local world, hashes, snapshot, faces = make(), {}, nil, 0
+  for step in world:run { steps = 90 } do
+    hashes[#hashes + 1] = world:hash()
+    faces = faces + step.face_count
+    if #hashes == 40 then snapshot = world:snapshot() end
+    if #hashes % 15 == 0 then
+      local clone = world:clone()
+      clone:step()
+      hashes.clone, hashes.at = clone:hash(), #hashes + 1
+      clone:close()
+    elseif #hashes == hashes.at then
+      assert(hashes.clone == world:hash(), "the clone of step " .. hashes.at - 1 .. " goes another way")
+    end
+  end
+  assert(faces > 90 * 30, "the balls touch")
+  world:restore(snapshot)
+  for i = 41, 80 do
+    world:step()
+    assert(world:hash() == hashes[i], "step " .. i .. " differs after restoring")
+  end
+  local again = make()
+  for i = 1, 60 do
+    again:step()
+    assert(again:hash() == hashes[i], "step " .. i .. " of a second world differs")
+  end
+end)

@@ -29,7 +29,8 @@ typedef struct near_slot {
     int64_t looked; // by the memory's clock; 0: free
     stn_pose last;  // at the last look, X_MN
     bool listed;
-    stn_pose at; // where it was listed
+    int32_t refused; // looks for which there is no list, after one that was too long
+    stn_pose at;     // where it was listed
     int32_t row_count;
     near_row *rows;
     tree_four *fours;
@@ -153,7 +154,8 @@ static void consult(near_search *s) {
     s->slot = slot;
     double slack = slack_of_spacing * fmin(spacing(q->m), spacing(q->n));
     s->reuses = slot->listed && motion(q, &slot->at, &q->mn) <= usable * slack;
-    s->notes = !s->reuses && known && motion(q, &slot->last, &q->mn) <= worth * slack;
+    slot->refused -= slot->refused > 0;
+    s->notes = !s->reuses && known && slot->refused == 0 && motion(q, &slot->last, &q->mn) <= worth * slack;
     s->slack = s->notes ? slack : 0.0;
     slot->last = q->mn;
 }
@@ -240,6 +242,7 @@ void near_end(near_search *s) {
     slot->listed = false;
     unsigned char *room = room_for(s->memory, slot, fours + rows + 1);
     if (room == NULL) {
+        slot->refused = 64;
         return;
     }
     slot->rows = (near_row *)(void *)(room + fours);

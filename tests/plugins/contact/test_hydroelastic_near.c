@@ -19,8 +19,8 @@ typedef struct troupe {
     stn_mesh *mesh;
     stn_arena *arena[2];
     int32_t count;
-    stn_geometry geometries[40];
-    stn_pose poses[40];
+    stn_geometry geometries[24];
+    stn_pose poses[24];
     stn_model model;
     model_solids *solids;
     stn_random random;
@@ -28,10 +28,10 @@ typedef struct troupe {
 } troupe;
 
 static stn_mesh *dented_mesh(stn_context *context) {
-    static const double vertices[] = {-0.1, -0.1, 0.0, 0.1, -0.1, 0.0, 0.1, 0.1,  0.0, -0.1, 0.1, 0.0,
-                                      0.0,  0.0,  -0.03, -0.1, -0.1, -0.1, 0.1, -0.1, -0.1, 0.1, 0.1, -0.1, -0.1, 0.1, -0.1};
-    static const int32_t triangles[] = {0, 1, 4, 1, 2, 4, 2, 3, 4, 3, 0, 4, 5, 7, 6, 5, 8, 7, 0, 5, 1, 1, 5, 6,
-                                        1, 6, 2, 2, 6, 7, 2, 7, 3, 3, 7, 8, 3, 8, 0, 0, 8, 5};
+    static const double vertices[] = {-0.1,  -0.1, 0.0,  0.1,  -0.1, 0.0,  0.1,  0.1, 0.0, -0.1, 0.1,  0.0, 0.0, 0.0,
+                                      -0.03, -0.1, -0.1, -0.1, 0.1,  -0.1, -0.1, 0.1, 0.1, -0.1, -0.1, 0.1, -0.1};
+    static const int32_t triangles[] = {0, 1, 4, 1, 2, 4, 2, 3, 4, 3, 0, 4, 5, 7, 6, 5, 8, 7, 0, 5, 1,
+                                        1, 5, 6, 1, 6, 2, 2, 6, 7, 2, 7, 3, 3, 7, 8, 3, 8, 0, 0, 8, 5};
     stn_mesh_data data = {.vertex_count = 9, .vertices = vertices, .triangle_count = 14, .triangles = triangles};
     stn_mesh *mesh = NULL;
     stn_error err;
@@ -47,7 +47,7 @@ static void open_troupe(troupe *t, int32_t count, uint64_t seed) {
     t->mesh = dented_mesh(t->context);
     const stn_geometry of[SHAPES] = {
         patch_geometry(stn_shape_sphere(0.05), 1e6, none),
-        patch_geometry(stn_shape_sphere(0.05), 3e6, 0.008),
+        patch_geometry(stn_shape_sphere(0.05), 3e6, 0.015),
         patch_geometry(stn_shape_mesh(t->mesh), rigid, none),
         patch_geometry(stn_shape_ellipsoid(stn_vec3_make(0.06, 0.05, 0.04)), 1e6, none),
         patch_geometry(stn_shape_box(stn_vec3_make(0.2, 0.2, 0.03)), rigid, none),
@@ -109,6 +109,7 @@ static void compare(troupe *t, int32_t a, int32_t b, stn_vec3 velocity) {
                                    .free_velocity = {.linear = velocity},
                                    .dt = 0.002};
     stn_contact_set set[2];
+    int64_t near[2];
     stn_error err;
     for (int32_t i = 0; i < 2; i++) {
         stn_arena_reset(t->arena[i]);
@@ -116,7 +117,9 @@ static void compare(troupe *t, int32_t a, int32_t b, stn_vec3 velocity) {
         face_sink sink = {.arena = t->arena[i], .memory = i == 0 ? t->solids->memory : NULL};
         assert_ok(patch_add(&t->model, t->solids, &pair, &sink, &set[i], &err), err);
         t->recalled += sink.recalled;
+        near[i] = sink.near;
     }
+    assert_true(near[0] == near[1]); // the same pairs of elements, not only the same faces
     assert_same_sets(&set[0], &set[1]);
     t->faces += set[0].count;
     t->searches++;
@@ -139,7 +142,7 @@ static void wander(troupe *t, int32_t a, int32_t b, int32_t steps) {
         if (i % 40 == 0) { // another place, turned anyhow, at a depth that takes one level or several
             t->poses[a] = random_pose(r, 0.5);
             t->poses[b] = random_pose(r, 0.5);
-            t->poses[b].position = stn_vec3_mul_add(t->poses[a].position, 0.06, direction(r));
+            t->poses[b].position = stn_vec3_mul_add(t->poses[a].position, 0.08, direction(r));
         }
         double s = speed[i / 8 % 5];
         stn_vec3 shift = stn_vec3_scale(s, direction(r)), turn = stn_vec3_scale(10.0 * s, direction(r));
@@ -164,29 +167,48 @@ static void a_pair_that_wanders_has_the_same_faces_with_memory(void **state) {
     close_troupe(&t);
 }
 
-static void pairs_that_come_and_go_beyond_all_room_have_the_same_faces(void **state) {
-    (void)state;
-    troupe t;
-    open_troupe(&t, 40, 5);
-    stn_random *r = &t.random;
-    for (int32_t i = 0; i < t.count; i++) {
-        t.poses[i] = random_pose(r, 0.12);
-    }
-    for (int32_t step = 0; step < 12; step++) {
-        for (int32_t i = 0; i < t.count; i++) {
-            t.poses[i] = moved(&t.poses[i], stn_vec3_scale(1e-5, direction(r)), stn_vec3_scale(1e-4, direction(r)));
-        }
-        for (int32_t a = 0; a < t.count; a++) {
-            for (int32_t b = a + 1; b < t.count; b++) {
-                bool here = (a + b + step / 4) % 5 < 2; // for some steps
-                if (here && patch_exists(&t.geometries[a], &t.geometries[b])) {
-                    compare(&t, a, b, stn_vec3_zero());
-                }
+/// All pairs of some shapes, each there for three steps and away for two.
+static void all_pairs(troupe *t, int32_t step) {
+    for (int32_t a = 0; a < t->count; a++) {
+        for (int32_t b = a + 1; b < t->count; b++) {
+            bool here = (a + b + step) % 5 < 3;
+            if (here && patch_exists(&t->geometries[a], &t->geometries[b])) {
+                compare(t, a, b, stn_vec3_zero());
             }
         }
     }
+}
+
+static void pairs_that_come_and_go_beyond_all_room_have_the_same_faces(void **state) {
+    (void)state;
+    troupe t;
+    open_troupe(&t, 24, 5);
+    stn_random *r = &t.random;
+    for (int32_t i = 0; i < t.count; i++) {
+        t.poses[i] = random_pose(r, 0.15);
+    }
+    for (int32_t step = 0; step < 6; step++) {
+        for (int32_t i = 0; i < t.count; i++) {
+            t.poses[i] = moved(&t.poses[i], stn_vec3_scale(1e-5, direction(r)), stn_vec3_scale(1e-4, direction(r)));
+        }
+        all_pairs(&t, step);
+    }
     assert_true(t.faces > t.searches);
-    assert_true(t.recalled > 0);
+    close_troupe(&t);
+}
+
+static void pairs_in_the_same_place_are_not_taken_for_each_other(void **state) {
+    (void)state;
+    troupe t;
+    open_troupe(&t, 16, 6);
+    for (int32_t step = 0; step < 12; step++) {
+        for (int32_t i = 0; i < t.count; i++) { // two places, so that all pairs stand alike
+            t.poses[i].position = stn_vec3_make(0.0, 0.0, i % 2 == 0 ? 0.0 : 0.085 + 1e-6 * step);
+        }
+        all_pairs(&t, step);
+    }
+    assert_true(t.faces > t.searches);
+    assert_true(t.recalled > t.searches / 10);
     close_troupe(&t);
 }
 
@@ -202,7 +224,7 @@ static void looking_again_allocates_nothing(void **state) {
         compare(&t, 0, 1, stn_vec3_zero());
     }
     assert_int_equal(stn_context_allocations(t.context), before);
-    assert_in_range(t.recalled, 150, 599);
+    assert_true(t.recalled > 150);
     close_troupe(&t);
 }
 
@@ -210,6 +232,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pair_that_wanders_has_the_same_faces_with_memory),
         cmocka_unit_test(pairs_that_come_and_go_beyond_all_room_have_the_same_faces),
+        cmocka_unit_test(pairs_in_the_same_place_are_not_taken_for_each_other),
         cmocka_unit_test(looking_again_allocates_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
