@@ -246,8 +246,12 @@ void near_end(near_search *s) {
         return;
     }
     slot->rows = (near_row *)(void *)(room + fours);
-    memcpy(slot->fours, s->fours, fours);
-    memcpy(slot->rows, s->rows, rows);
+    if (fours > 0) {
+        memcpy(slot->fours, s->fours, fours);
+    }
+    if (rows > 0) {
+        memcpy(slot->rows, s->rows, rows);
+    }
     slot->row_count = s->count;
     slot->at = s->question->mn;
     slot->listed = true;
