@@ -5,7 +5,8 @@
 // What a large one lacks is friction's torque about the normal, for all of it acts at one point. So a flat face that is
 // much of its patch becomes a fan of triangles about its centre, each in rows^2 smaller ones. And the points where they
 // act are moved away from the centre of pressure of the whole by one factor for all, which changes neither force nor
-// torque of the pressure: by as much as makes friction's torque that of the whole face under an even pressure.
+// torque of the pressure: by as much as makes their second moment, which holds a body against tilting within a step,
+// that of the whole face under an even pressure.
 #ifndef HYDROELASTIC_FACE_PARTS_H
 #define HYDROELASTIC_FACE_PARTS_H
 

@@ -93,6 +93,17 @@ static double worst_power(const stn_contact_set *set, stn_vec3 n, double reach) 
     return worst;
 }
 
+/// Mean of the squared distances from the centre, which says what holds a body against tilting.
+static double moment_of(const stn_contact_set *set, stn_vec3 n) {
+    double force, sum = 0.0;
+    stn_vec3 middle = centre_of(set, &force);
+    for (int32_t i = 0; i < set->count; i++) {
+        double arm = distance_across(n, set->contacts[i].point, middle);
+        sum += force_of(&set->contacts[i]) * arm * arm;
+    }
+    return sum / force;
+}
+
 static double spin_of(const stn_contact_set *set, stn_vec3 n) {
     double force;
     stn_vec3 middle = centre_of(set, &force);
@@ -109,10 +120,10 @@ static double spin_of_rectangle(double p, double q) {
 static const char *const fineness[] = {"coarse", "fine"};
 static const stn_vec3 up = {0.0, 0.0, 1.0};
 
-static void a_box_turns_on_a_plane_as_the_closed_form_says(void **state) {
+static void a_box_on_a_plane_turns_and_tilts_as_the_closed_forms_say(void **state) {
     (void)state;
     const double sides[][2] = {{0.05, 0.05}, {0.05, 0.08}, {0.05, 0.1}, {0.05, 0.2}, {0.02, 0.2}, {0.01, 0.2}};
-    const double most_power[] = {0.09, 0.04};
+    const double most_power[] = {0.1, 0.03}, most_spin[] = {0.1, 0.03};
     assert_near(spin_of_rectangle(0.5, 0.5), 0.38260, 1e-5);
     for (int32_t i = 0; i < 2 * STN_COUNT(sides); i++) {
         const double *s = sides[i / 2];
@@ -122,9 +133,11 @@ static void a_box_turns_on_a_plane_as_the_closed_form_says(void **state) {
         stn_pose a = patch_at(0, 0, 0), b = patch_at(0.1, 0.2, 0.02 - 1e-6);
         const stn_contact_set *set = patch_collide(&p, &a, &b, 0.0);
         double spin = spin_of(set, up) / spin_of_rectangle(s[0], s[1]) - 1.0, power = worst_power(set, up, 1.5 * s[1]);
-        print_message("%g x %g, %s: %d faces, spin %+.1e, power %.3f\n", s[0], s[1], fineness[i % 2], set->count, spin,
-                      power);
-        assert_true(fabs(spin) < 1e-3); // but for the rim
+        double moment = moment_of(set, up) / ((s[0] * s[0] + s[1] * s[1]) / 3.0) - 1.0;
+        print_message("%g x %g, %s: %d faces, spin %+.3f, moment %+.1e, power %.3f\n", s[0], s[1], fineness[i % 2],
+                      set->count, spin, moment, power);
+        assert_true(fabs(moment) < 2e-4); // but for the rim
+        assert_true(fabs(spin) < most_spin[i % 2]);
         assert_true(power < most_power[i % 2]);
         patch_probe_close(&p);
     }
@@ -146,7 +159,7 @@ static void check_power(stn_geometry a, stn_geometry b, stn_pose at, const doubl
 
 static void flat_shapes_keep_the_power_of_friction(void **state) {
     (void)state;
-    const double even[] = {0.1, 0.05}, uneven[] = {0.15, 0.05}; // of pressures that fall to 0 across the patch
+    const double most[] = {0.1, 0.05};
     stn_context *context = NULL;
     assert_int_equal(stn_context_create(NULL, &context, NULL), STN_OK);
     stn_mesh *prisms[] = {hull_prism(context, 3, stn_vec3_make(0.06, 0.06, 0.03)),
@@ -159,17 +172,17 @@ static void flat_shapes_keep_the_power_of_friction(void **state) {
     hard.material.modulus = rigid;
     for (int32_t i = 0; i < STN_COUNT(prisms); i++) {
         stn_geometry prism = patch_geometry(stn_shape_mesh(prisms[i]), 1e6, none);
-        check_power(plane, prism, patch_at(0, 0, 0.03 - 1e-5), even, "prism on plane");
+        check_power(plane, prism, patch_at(0, 0, 0.03 - 1e-5), most, "prism on plane");
         prism.material.modulus = rigid;
-        check_power(layer, prism, patch_at(0, 0, 0.03 - 1e-5), even, "rigid prism on layer");
-        check_power(box, prism, patch_at(0.03, 0.02, 0.06 - 1e-5), even, "rigid prism on box");
+        check_power(layer, prism, patch_at(0, 0, 0.03 - 1e-5), most, "rigid prism on layer");
+        check_power(box, prism, patch_at(0.03, 0.02, 0.06 - 1e-5), most, "rigid prism on box");
         stn_mesh_release(prisms[i]);
     }
     stn_pose leaning = {stn_mat3_from_rpy(1e-4, 2e-4, 0.3), {0.02, 0.01, 0.06 - 1e-5}};
-    check_power(box, box, leaning, uneven, "leaning box on box");
-    check_power(hard, box, leaning, uneven, "leaning box on rigid box");
-    check_power(layer, hard, (stn_pose){leaning.rotation, {0, 0, 0.03 - 1e-5}}, uneven, "leaning rigid box on layer");
-    check_power(plane, patch_geometry(stn_shape_cylinder(0.05, 0.03), 1e6, none), patch_at(0, 0, 0.03 - 1e-5), even,
+    check_power(box, box, leaning, most, "leaning box on box");
+    check_power(hard, box, leaning, most, "leaning box on rigid box");
+    check_power(layer, hard, (stn_pose){leaning.rotation, {0, 0, 0.03 - 1e-5}}, most, "leaning rigid box on layer");
+    check_power(plane, patch_geometry(stn_shape_cylinder(0.05, 0.03), 1e6, none), patch_at(0, 0, 0.03 - 1e-5), most,
                 "cylinder on plane");
     stn_context_destroy(context);
 }
@@ -194,7 +207,7 @@ static void what_lies_on_its_side_turns_as_a_line(void **state) {
             double spin = spin_of(set, up) / exact - 1.0;
             print_message("%s %d, %s: %d faces, spin %+.3f, line %+.3f\n", stn_shape_name(shape->type), i / 2,
                           fineness[i % 2], set->count, spin, exact / (0.5 * shape->half_length) - 1.0);
-            assert_true(fabs(spin) < (i % 2 == 0 ? 0.05 : 0.02));
+            assert_true(fabs(spin) < (i % 2 == 0 ? 0.1 : 0.05));
             patch_probe_close(&p);
         }
     }
@@ -202,7 +215,7 @@ static void what_lies_on_its_side_turns_as_a_line(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_box_turns_on_a_plane_as_the_closed_form_says),
+        cmocka_unit_test(a_box_on_a_plane_turns_and_tilts_as_the_closed_forms_say),
         cmocka_unit_test(flat_shapes_keep_the_power_of_friction),
         cmocka_unit_test(what_lies_on_its_side_turns_as_a_line),
     };
