@@ -94,6 +94,7 @@ int cmd_test(int argc, char **argv) {
         {"junit", 0, CLI_TEXT, "FILE", "results as JUnit XML", &o.junit},
         {"artifacts", 0, CLI_TEXT, "DIR", "recordings and capsules of failed tests; stiction-test; \"\": none",
          &o.artifacts},
+        {"approve", 0, CLI_FLAG, NULL, "stn.reference stores what the tests give now", &o.approve},
     };
     const cli_command command = {
         "test",

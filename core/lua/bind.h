@@ -403,8 +403,8 @@ extern const luaL_Reg stn_lua_name_methods[], stn_lua_coordinate_methods[], stn_
     stn_lua_dynamics_methods[], stn_lua_inverse_methods[], stn_lua_move_methods[];
 /// Functions of the module.
 extern const luaL_Reg stn_lua_params_functions[], stn_lua_report_functions[], stn_lua_test_functions[],
-    stn_lua_near_functions[], stn_lua_pose_functions[], stn_lua_finding_functions[], stn_lua_choice_functions[],
-    stn_lua_material_functions[], stn_lua_task_functions[], stn_lua_wait_functions[];
+    stn_lua_near_functions[], stn_lua_reference_functions[], stn_lua_pose_functions[], stn_lua_finding_functions[],
+    stn_lua_choice_functions[], stn_lua_material_functions[], stn_lua_task_functions[], stn_lua_wait_functions[];
 
 // ------------------------------------------------------------------------------------------ files (lua_path.c)
 

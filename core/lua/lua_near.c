@@ -56,8 +56,8 @@ void stn_lua_compare(lua_State *L, double value, double expected, double allowed
     }
     const char *gap = unit[0] != '\0' ? " " : "";
     stn_lua_fail(L, "%s = %.10g%s%s, expected %.10g%s%s: off by %.4g%s%s, allowed %.4g%s%s", what,
-                 isnan(value) ? (double)NAN : value, gap, unit, expected, gap, unit, isnan(off) ? (double)NAN : off, gap,
-                 unit, allowed, gap, unit);
+                 isnan(value) ? (double)NAN : value, gap, unit, expected, gap, unit, isnan(off) ? (double)NAN : off,
+                 gap, unit, allowed, gap, unit);
 }
 
 static void compare(lua_State *L, int value, int expected, const allowance *a, const char *what) {
@@ -100,8 +100,8 @@ static void compare_poses(lua_State *L, const allowance *a, const char *what) {
     stn_mat3 back = stn_mat3_transpose(&expected.rotation), turned = stn_mat3_mul(&back, &value.rotation);
     double off = stn_vec3_norm(stn_vec3_sub(p, e)), angle = stn_vec3_norm(stn_quat_log(stn_quat_from_matrix(&turned)));
     if (!(off <= a->absolute)) {
-        stn_lua_fail(L, "%s: xyz = {%.6g, %.6g, %.6g} m, expected {%.6g, %.6g, %.6g} m: off by %.4g m, allowed %.4g m", what,
-                     p.x, p.y, p.z, e.x, e.y, e.z, off, a->absolute);
+        stn_lua_fail(L, "%s: xyz = {%.6g, %.6g, %.6g} m, expected {%.6g, %.6g, %.6g} m: off by %.4g m, allowed %.4g m",
+                     what, p.x, p.y, p.z, e.x, e.y, e.z, off, a->absolute);
     }
     if (!(angle <= a->angle)) {
         stn_lua_fail(L, "%s: turned by %.4g rad from what is expected, allowed %.4g rad", what, angle, a->angle);

@@ -40,6 +40,7 @@ int luaopen_stiction(lua_State *L) {
     luaL_setfuncs(L, stn_lua_report_functions, 0);
     luaL_setfuncs(L, stn_lua_test_functions, 0);
     luaL_setfuncs(L, stn_lua_near_functions, 0);
+    luaL_setfuncs(L, stn_lua_reference_functions, 0);
     stn_lua_add_fixtures(L);
     luaL_setfuncs(L, stn_lua_pose_functions, 0);
     luaL_setfuncs(L, stn_lua_finding_functions, 0);

@@ -48,6 +48,19 @@ const char *stn_lua_skip_reason(lua_State *L, int index) {
 
 // -------------------------------------------------------------------------------------------------------- one test
 
+static double limit_of(lua_State *L, int node) {
+    double limit = lua_getfield(L, node, "limit_s") == LUA_TNUMBER ? lua_tonumber(L, -1) : (double)NAN;
+    lua_pop(L, 1);
+    return limit;
+}
+
+static const char *name_of(lua_State *L, int node) {
+    lua_getfield(L, node, "name");
+    const char *name = lua_tostring(L, -1);
+    lua_pop(L, 1);
+    return name; // the table keeps it alive
+}
+
 /// How the protected call ended, whose error is on top of the stack unless it went well.
 static void judge(lua_State *L, const stn_session *session, int status, int32_t first_check, stn_verdict *verdict) {
     char text[512];
@@ -162,6 +175,7 @@ static void perform(void *of, int32_t index, stn_verdict *verdict) {
     lua_rawgeti(L, list->index, index + 1);
     if (!take_fault(L, top + 1, verdict)) {
         session->testing = true;
+        session->test_name = name_of(L, top + 1);
         lua_newtable(L);
         lua_pushcfunction(L, stn_lua_place_message);
         static const lua_CFunction parts[] = {run_body, clean_up};
@@ -176,6 +190,7 @@ static void perform(void *of, int32_t index, stn_verdict *verdict) {
             }
         }
         session->testing = false;
+        session->test_name = NULL;
         verdict->diverged = session->failure.status < 0;
     }
     lua_settop(L, top);
@@ -186,19 +201,6 @@ static void perform(void *of, int32_t index, stn_verdict *verdict) {
 }
 
 // ------------------------------------------------------------------------------------------------------------- lists
-
-static double limit_of(lua_State *L, int node) {
-    double limit = lua_getfield(L, node, "limit_s") == LUA_TNUMBER ? lua_tonumber(L, -1) : (double)NAN;
-    lua_pop(L, 1);
-    return limit;
-}
-
-static const char *name_of(lua_State *L, int node) {
-    lua_getfield(L, node, "name");
-    const char *name = lua_tostring(L, -1);
-    lua_pop(L, 1);
-    return name; // the table keeps it alive
-}
 
 /// Does the filter take it? It is asked about "file: group: test".
 static bool is_wanted(lua_State *L, const stn_session *session, int test) {

@@ -175,6 +175,7 @@ typedef struct stn_session {
     int32_t test_count;       // stn.test calls met, also those that the filter left out
     int32_t claim_count;      // what may have failed: calls of assert, stn.near, stn.fails
     bool testing;             // a test or a fixture runs
+    const char *test_name;    // of the test that runs, else NULL
     stn_step_mark *mark;      // told of every step; NULL: nobody asks
     const stn_keepsake *keep; // the script is stopped at its mark; NULL: nothing is kept
     int32_t world_count;      // worlds that stepped

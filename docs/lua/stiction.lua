@@ -697,6 +697,10 @@ function stn.skip(reason) end
 ---@param tolerance number|stn.tolerance
 ---@param what? string
 function stn.near(value, expected, tolerance, what) end
+---@param name string
+---@param value any number, string, boolean, table of these, or world
+---@param options? { tolerance?: number, relative?: number, unit?: string }
+function stn.reference(name, value, options) end
 ---@param action function
 ---@param text? string
 ---@return string
