@@ -3,13 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "must.h"
 #include "problem_files/fclib.h"
-
-static void must(bool condition) {
-    if (!condition) {
-        abort();
-    }
-}
 
 static void silent(void *user, stn_log_level level, const char *text) {
     (void)user;

@@ -8,11 +8,7 @@
 
 #include <stiction/problem.h>
 
-static void must(bool condition) {
-    if (!condition) {
-        abort();
-    }
-}
+#include "must.h"
 
 static void silent(void *user, stn_log_level level, const char *text) {
     (void)user;

@@ -6,17 +6,12 @@
 #include <string.h>
 
 #include "mesh_files/reader.h"
+#include "must.h"
 
 #define JOIN(a, b)   a##b
 #define READER(name) JOIN(mesh_read_, name)
 
 enum { SMALL = 200 }; // vertices
-
-static void must(bool condition) {
-    if (!condition) {
-        abort();
-    }
-}
 
 static void must_name_vertices(const int32_t *index, int64_t count, int32_t vertex_count) {
     for (int64_t i = 0; i < count; i++) {

@@ -6,12 +6,7 @@
 #include <string.h>
 
 #include "mesh_files/cache.h"
-
-static void must(bool condition) {
-    if (!condition) {
-        abort();
-    }
-}
+#include "must.h"
 
 static void check_ids(const int32_t *ids, int32_t count, size_t width, int32_t vertex_count) {
     for (size_t i = 0; i < (size_t)count * width; i++) {

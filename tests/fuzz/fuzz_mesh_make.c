@@ -1,48 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Meshes of any numbers. Whatever is made must hold together: indices in range, finite figures, and a hull that is
 // closed, has the mesh inside its box and at least its volume.
-//
-// Bytes: how vertices are read (small whole numbers meet, lie in planes and on lines; doubles are anything), how many,
-// vertices, extents of tetrahedra if asked for, then corners of triangles or tetrahedra.
 #include <stdlib.h>
 #include <string.h>
 
 #include <stiction/mesh_query.h>
 
-enum { MAX_VERTICES = 200, MAX_CORNERS = 1200 };
-
-static void must(bool condition) {
-    if (!condition) {
-        abort();
-    }
-}
-
-typedef struct input {
-    const uint8_t *data;
-    size_t size;
-    double vertices[3 * MAX_VERTICES], extents[MAX_VERTICES];
-    int32_t corners[MAX_CORNERS];
-} input;
-
-static uint8_t next_byte(input *in) {
-    if (in->size == 0) {
-        return 0;
-    }
-    in->size--;
-    return *in->data++;
-}
-
-static double next_coordinate(input *in, uint8_t mode) {
-    double x = 0.0;
-    if ((mode & 3) == 0 && in->size >= sizeof x) {
-        memcpy(&x, in->data, sizeof x);
-        in->data += sizeof x;
-        in->size -= sizeof x;
-        return x;
-    }
-    x = (double)(int8_t)next_byte(in);
-    return (mode & 3) == 1 ? x / 16.0 : (mode & 3) == 2 ? x / 10.0 : (double)((float)x * 0.1F); // rounded three ways
-}
+#include "mesh_input.h"
+#include "must.h"
 
 static void check_mesh(const stn_mesh *mesh) {
     must(mesh->triangle_count > 0 && isfinite(mesh->facts.area) && isfinite(mesh->facts.volume));
@@ -133,28 +98,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static input in; // large; filled anew
-    in.data = data;
-    in.size = size;
+    input_begin(&in, data, size);
     stn_context *context;
     must(stn_context_create(NULL, &context, NULL) == STN_OK);
-    uint8_t mode = next_byte(&in);
-    int32_t vertices = next_byte(&in) % MAX_VERTICES, width = (mode & 4) != 0 ? 4 : 3, corners = 0;
-    for (int32_t i = 0; i < 3 * vertices; i++) {
-        in.vertices[i] = next_coordinate(&in, mode);
-    }
-    for (int32_t i = 0; i < vertices && (mode & 16) != 0; i++) {
-        int32_t byte = next_byte(&in);
-        in.extents[i] = byte == 255 ? (double)NAN : byte / 200.0;
-    }
-    while (in.size > 0 && corners < MAX_CORNERS) {
-        in.corners[corners++] = (int32_t)next_byte(&in) - ((mode & 8) != 0 ? 1 : 0);
-    }
-    stn_mesh_data mesh_data = {.vertex_count = vertices, .vertices = in.vertices};
-    mesh_data.triangle_count = width == 3 ? corners / 3 : 0;
-    mesh_data.triangles = in.corners;
-    mesh_data.tetrahedron_count = width == 4 ? corners / 4 : 0;
-    mesh_data.tetrahedra = in.corners;
-    mesh_data.extents = (mode & 16) != 0 ? in.extents : NULL;
+    stn_mesh_data mesh_data = input_mesh(&in);
     stn_mesh *mesh = NULL;
     stn_error err;
     if (stn_mesh_create(context, &mesh_data, &mesh, &err) == STN_OK) {

@@ -4,12 +4,7 @@
 #include <string.h>
 
 #include "mesh_files/scene.h"
-
-static void must(bool condition) {
-    if (!condition) {
-        abort();
-    }
-}
+#include "must.h"
 
 /// The sanitizer sees every byte that is read.
 static void check_arrays(const mesh_scene *scene, size_t size) {

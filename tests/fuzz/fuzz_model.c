@@ -5,12 +5,7 @@
 #include <string.h>
 
 #include "model/model_file.h"
-
-static void must(bool condition) {
-    if (!condition) {
-        abort();
-    }
-}
+#include "must.h"
 
 static stn_model *load(stn_context *context, const void *data, size_t size) {
     stn_model_builder *builder = NULL;

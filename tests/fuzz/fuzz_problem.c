@@ -8,11 +8,7 @@
 
 #include <stiction/problem.h>
 
-static void must(bool condition) {
-    if (!condition) {
-        abort();
-    }
-}
+#include "must.h"
 
 static void write_file(const char *path, const uint8_t *data, size_t size) {
     FILE *file = fopen(path, "wb");

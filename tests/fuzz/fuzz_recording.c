@@ -7,14 +7,9 @@
 #include <unistd.h>
 
 #include "cli/recording_file.h"
+#include "must.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool condition) {
-    if (!condition) {
-        abort();
-    }
-}
 
 static void read_all(cli_recording *recording) {
     cli_block block = {.kind = "?"};

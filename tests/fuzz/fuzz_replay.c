@@ -6,11 +6,7 @@
 
 #include <stiction/replay.h>
 
-static void must(bool condition) {
-    if (!condition) {
-        abort();
-    }
-}
+#include "must.h"
 
 static void seal(uint8_t *block, size_t size) {
     if (size >= 24) {

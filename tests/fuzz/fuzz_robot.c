@@ -12,6 +12,8 @@
 
 #include <stiction/plugin.h>
 
+#include "must.h"
+
 static stn_context *context;
 static stn_instance *loader;
 static char folder[] = "/tmp/stn_fuzz_robot_XXXXXX", robot_path[64];
@@ -28,12 +30,6 @@ static const char *const others[][2] = {
     {"urdf/model.config", "<model><sdf version='1.6'>part.sdf</sdf></model>"},
     {"model.config", "<model><sdf version='1.6'>urdf/part.sdf</sdf></model>"},
 };
-
-static void must(bool condition) {
-    if (!condition) {
-        abort();
-    }
-}
 
 static void write_file(const char *name, const char *text) {
     char path[64];

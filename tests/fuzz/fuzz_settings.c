@@ -7,6 +7,8 @@
 
 #include <stiction/params.h>
 
+#include "must.h"
+
 typedef struct sample {
     double gain;
     int32_t every;
@@ -25,12 +27,6 @@ static const stn_param params[] = {
     STN_PARAM_CHOICE(sample, shape, shapes, 0.0, "of a box"),
     STN_PARAM_TEXT(sample, title, NULL, "first line"),
 };
-
-static void must(bool condition) {
-    if (!condition) {
-        abort();
-    }
-}
 
 static void try_numbers(const char *text) {
     double values[8], back = 0.0;

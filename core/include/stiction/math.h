@@ -87,6 +87,10 @@ static inline stn_vec3 stn_vec3_normalize_or(stn_vec3 a, stn_vec3 fallback) {
     if (!(big > 0.0) || !isfinite(big)) {
         return fallback;
     }
+    if (big < 0x1p-1000) { // 1 / big would overflow
+        a = stn_vec3_scale(0x1p200, a);
+        big *= 0x1p200;
+    }
     a = stn_vec3_scale(1.0 / big, a); // no under- or overflow for any representable length
     return stn_vec3_scale(1.0 / stn_vec3_norm(a), a);
 }

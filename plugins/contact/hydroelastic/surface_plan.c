@@ -135,6 +135,11 @@ static double longest_size(const stn_shape *shape) {
 stn_status surface_plan_make(const stn_shape *shape, const field_fineness *fineness, bool solid, int32_t max_count,
                              surface_plan *plan, stn_error *err) {
     stn_status status = surface_plan_check(fineness, err);
+    double longest = longest_size(shape);
+    if (status == STN_OK && !(longest >= 1e-90 && longest <= 1e90)) {
+        status = stn_fail(err, STN_ERR_ARGUMENT, "%s: of %g m, but only from 1e-90 to 1e90 m can volumes be computed",
+                          stn_shape_name(shape->type), longest);
+    }
     if (status != STN_OK) {
         return status;
     }
@@ -145,8 +150,8 @@ stn_status surface_plan_make(const stn_shape *shape, const field_fineness *finen
     }
     field_fineness fitting = *fineness;
     double least = count_of(plan, solid);
-    fitting.resolution = isnan(fineness->resolution) ? 1e-4 * longest_size(shape) : fineness->resolution;
-    for (; least > max_count && fitting.resolution < longest_size(shape); fitting.resolution *= 1.02) {
+    fitting.resolution = isnan(fineness->resolution) ? 1e-4 * longest : fineness->resolution;
+    for (; least > max_count && fitting.resolution < longest; fitting.resolution *= 1.02) {
         surface_plan trial = plan_at(shape, &fitting);
         least = count_of(&trial, solid);
     }
