@@ -70,7 +70,7 @@ static int32_t parts_of(double wanted) {
 /// `all`: area of the face.
 static void divide_side(const part_rule *rule, double all, fan_triangle *t) {
     double wanted = rule->share * t->area / (side_share * all);
-    wanted = t->length * t->length > slender * all ? fmax(wanted, 2.0) : wanted;
+    wanted = t->length * t->length > slender * all ? fmax(wanted, 2.0 * rule->rows) : wanted;
     t->columns = parts_of(wanted);
     t->rows = parts_of(rule->rows * sqrt(rule->share) - 0.2);
     if (isfinite(rule->edge)) {
