@@ -15,6 +15,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/progress.h"
@@ -234,7 +235,24 @@ static stn_status run_jobs(job_run *run, stn_error *err) {
     return STN_OK;
 }
 
+/// Running jobs may have begun jobs of their own, in process groups that we do not know: they are asked to end those.
+static void ask_to_end(job_run *run) {
+    static const struct timespec pause = {.tv_nsec = 2000000};
+    for (int32_t i = run->done; i < run->begun; i++) {
+        if (!run->list[i].ended) {
+            kill(run->list[i].process, SIGTERM);
+        }
+    }
+    double patience = cli_seconds_now() + 1.0;
+    for (int32_t i = run->done; i < run->begun; i++) {
+        while (!run->list[i].ended && !has_ended(&run->list[i]) && cli_seconds_now() < patience) {
+            nanosleep(&pause, NULL);
+        }
+    }
+}
+
 static void end_all(job_run *run) {
+    ask_to_end(run);
     for (int32_t i = run->done; i < run->begun; i++) {
         if (!run->list[i].ended) {
             end_job(&run->list[i]);

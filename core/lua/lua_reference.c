@@ -64,7 +64,8 @@ static cJSON *hang(lua_State *L, cJSON *parent, const char *key, cJSON *item) {
 
 static cJSON *new_number(lua_State *L, double value, const char *path) {
     if (!isfinite(value)) {
-        stn_lua_fail(L, "reference %s is %g; a reference needs finite numbers", path, isnan(value) ? (double)NAN : value);
+        stn_lua_fail(L, "reference %s is %g; a reference needs finite numbers", path,
+                     isnan(value) ? (double)NAN : value);
     }
     return cJSON_CreateNumber(value);
 }
@@ -180,11 +181,10 @@ static void fill_world(lua_State *L, int index, cJSON *parent, const char *key, 
 
 /// "q_x" is a place, "v_wx" a rate of turning: what the names of coordinates say.
 static const char *unit_of(const comparison *c, const char *key) {
-    static const char *const units[][2] = {{"time_s", "s"},        {"q_x", "m"},        {"q_y", "m"},
-                                           {"q_z", "m"},           {"q_position", "m"}, {"q_angle", "rad"},
-                                           {"v_vx", "m/s"},        {"v_vy", "m/s"},     {"v_vz", "m/s"},
-                                           {"v_velocity", "m/s"},  {"v_rate", "rad/s"}, {"v_wx", "rad/s"},
-                                           {"v_wy", "rad/s"},      {"v_wz", "rad/s"}};
+    static const char *const units[][2] = {
+        {"time_s", "s"},     {"q_x", "m"},      {"q_y", "m"},      {"q_z", "m"},     {"q_position", "m"},
+        {"q_angle", "rad"},  {"v_vx", "m/s"},   {"v_vy", "m/s"},   {"v_vz", "m/s"},  {"v_velocity", "m/s"},
+        {"v_rate", "rad/s"}, {"v_wx", "rad/s"}, {"v_wy", "rad/s"}, {"v_wz", "rad/s"}};
     for (int i = 0; c->of_world && key != NULL && i < STN_COUNT(units); i++) {
         if (strcmp(units[i][0], key) == 0) {
             return units[i][1];
@@ -199,8 +199,8 @@ static bool differ_number(comparison *c, double value, double stored, const char
         return false;
     }
     const char *unit = unit_of(c, key), *gap = unit[0] != '\0' ? " " : "";
-    snprintf(c->text, c->size, "%s = %.10g%s%s, reference %.10g%s%s: off by %.4g%s%s, allowed %.4g%s%s", path, value, gap,
-             unit, stored, gap, unit, off, gap, unit, allowed, gap, unit);
+    snprintf(c->text, c->size, "%s = %.10g%s%s, reference %.10g%s%s: off by %.4g%s%s, allowed %.4g%s%s", path, value,
+             gap, unit, stored, gap, unit, off, gap, unit, allowed, gap, unit);
     return true;
 }
 
@@ -275,8 +275,12 @@ static bool differ(comparison *c, const cJSON *value, const cJSON *stored, const
                                       : cJSON_IsTrue(value) == cJSON_IsTrue(stored);
     if (!same) {
         snprintf(c->text, c->size, "%s = %s, reference %s", path,
-                 cJSON_IsString(value) ? value->valuestring : cJSON_IsTrue(value) ? "true" : "false",
-                 cJSON_IsString(stored) ? stored->valuestring : cJSON_IsTrue(stored) ? "true" : "false");
+                 cJSON_IsString(value) ? value->valuestring
+                 : cJSON_IsTrue(value) ? "true"
+                                       : "false",
+                 cJSON_IsString(stored) ? stored->valuestring
+                 : cJSON_IsTrue(stored) ? "true"
+                                        : "false");
     }
     return !same;
 }
@@ -391,8 +395,8 @@ static void take_options(lua_State *L, int index, comparison *c) {
 static void approve(lua_State *L, const char *path, cJSON *tree, cJSON *values, const char *key, cJSON *holder) {
     bool known = cJSON_GetObjectItemCaseSensitive(values, key) != NULL;
     cJSON *value = cJSON_DetachItemFromObjectCaseSensitive(holder, "value");
-    bool put = known ? cJSON_ReplaceItemInObjectCaseSensitive(values, key, value)
-                     : cJSON_AddItemToObject(values, key, value);
+    bool put =
+        known ? cJSON_ReplaceItemInObjectCaseSensitive(values, key, value) : cJSON_AddItemToObject(values, key, value);
     if (!put) {
         cJSON_Delete(value);
         made(L, NULL);
@@ -425,8 +429,9 @@ static int reference(lua_State *L) {
     const cJSON *stored = cJSON_GetObjectItemCaseSensitive(values, key);
     cJSON *value = cJSON_GetObjectItemCaseSensitive(*holder, "value");
     if (stored == NULL) {
-        snprintf(text, sizeof text, "reference '%s' is missing in %s: look at the value, then store it with stiction test --approve",
-                 key, path);
+        snprintf(text, sizeof text,
+                 "reference '%s' is missing in %s: look at the value, then store it with stiction test --approve", key,
+                 path);
     } else if (!differ(&c, value, stored, name)) {
         return 0;
     }

@@ -120,8 +120,7 @@ static stn_status evaluate(stn_world *world, controller *c, stn_forces *forces, 
     status = stn_answer_end(status, err);
     status = status < 0 ? status : check_efforts(world, c, forces, err);
     if (status < 0) {
-        stn_error_prefix(err, "controller %s of %s", c->instance->desc->id,
-                         world->model->robots[c->target.robot].name);
+        stn_error_prefix(err, "controller %s of %s", c->instance->desc->id, world->model->robots[c->target.robot].name);
     }
     return status;
 }

@@ -11,6 +11,7 @@
 
 #include "cli/jobs.h"
 #include "cli/progress.h"
+#include "cli/terminal.h"
 #include "cli/test/test.h"
 
 enum { MOST_SETS = 256 };
@@ -224,7 +225,9 @@ static void run_group(void *user, const stn_test_group *group) {
 static void list_tests(void *user, const stn_test_batch *batch) {
     const file_run *run = user;
     for (int32_t i = 0; i < batch->count; i++) {
-        printf("%s: %s\n", run->session->script, batch->tests[i].name);
+        printf("%s: ", run->session->script);
+        cli_print_name(batch->tests[i].name);
+        putchar('\n');
     }
 }
 

@@ -96,6 +96,17 @@ static void test_a_closed_stdin_takes_nothing_of_the_output(void **state) {
     stn_expect_part("test a.lua <&- " QUIET, 0, "ok   a.lua: one");
 }
 
+/// All that a test began holds the pipe: its end comes with theirs.
+static void test_an_interrupt_ends_what_tests_began(void **state) {
+    (void)state;
+    write_file("slow.lua", "require 'stiction'.test('one', function() os.execute 'echo begun >&9; sleep 60' end)\n");
+    write_file("run.sh", "mkfifo pipe\n" COMMAND " test slow.lua 9>pipe &\ncommand=$!\n"
+                         "timeout 40 cat pipe >said & reader=$!\n"
+                         "until [ -s said ]; do sleep 0.01; done\n"
+                         "kill -TERM $command\nwait $reader\n");
+    assert_int_equal(system("sh run.sh 2>/dev/null"), 0);
+}
+
 static void test_bad_usage_is_status_2(void **state) {
     (void)state;
     stn_expect("test nowhere 2>&1 >/dev/null", 2, "stiction test: nowhere: No such file or directory\n");
@@ -114,6 +125,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_an_error_that_is_no_text_says_where, enter, leave_folder),
         cmocka_unit_test_setup_teardown(test_links_to_folders_above_have_an_end, enter, leave_folder),
         cmocka_unit_test_setup_teardown(test_a_closed_stdin_takes_nothing_of_the_output, enter, leave_folder),
+        cmocka_unit_test_setup_teardown(test_an_interrupt_ends_what_tests_began, enter, leave_folder),
         cmocka_unit_test_setup_teardown(test_bad_usage_is_status_2, enter, leave_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

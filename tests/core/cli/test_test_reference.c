@@ -5,14 +5,14 @@
 
 #include <sys/stat.h>
 
-#define FILE_HEAD "{ \"format\": \"stiction-reference-1\", \"values\": "
+#define FILE_HEAD      "{ \"format\": \"stiction-reference-1\", \"values\": "
 #define FAILED(reason) "FAIL a.lua: t\n     a.lua:" reason "\n0 passed, 1 failed\n"
-#define WITHOUT_TIMES " | sed 's/ ([0-9]* ms)$//'"
+#define WITHOUT_TIMES  " | sed 's/ ([0-9]* ms)$//'"
 
 static void write_script(const char *value) {
     char text[1024];
-    snprintf(text, sizeof text, "local stn = require 'stiction'\nstn.test('t', function()\n  stn.reference('r', %s)\nend)\n",
-             value);
+    snprintf(text, sizeof text,
+             "local stn = require 'stiction'\nstn.test('t', function()\n  stn.reference('r', %s)\nend)\n", value);
     write_file("a.lua", text);
 }
 
@@ -59,7 +59,8 @@ static void test_tables_name_the_member_that_differs(void **state) {
         {"{ name = 'lid', at = { 1, 2, { x = 3 } } }", FAILED("3: r has no 'open', the reference has")},
         {"{ name = 'lid', open = true, shut = 1, at = {} }", FAILED("3: r.at is a table, the reference a list")},
         {"{ name = 0 / 0 }", FAILED("3: reference r.name is nan; a reference needs finite numbers")},
-        {"print", FAILED("3: reference r is a function; numbers, texts, booleans, tables of them and worlds can be stored")},
+        {"print",
+         FAILED("3: reference r is a function; numbers, texts, booleans, tables of them and worlds can be stored")},
     };
     for (int i = 0; i < STN_COUNT(cases); i++) {
         write_script(cases[i][0]);
@@ -93,8 +94,9 @@ static void test_files_that_are_none_are_refused(void **state) {
          FAILED("3: a.reference.json:2: this is no JSON; correct it, or remove the file and approve anew")},
         {FILE_HEAD "{ \"t: r\": 1e999 } }", FAILED("3: a.reference.json: 't: r' holds what is no finite number")},
         {FILE_HEAD "{ \"t: r\": [1, null] } }", FAILED("3: a.reference.json: 't: r' holds what is no finite number")},
-        {"{ \"format\": \"other\" }", FAILED("3: a.reference.json: needs \"format\": \"stiction-reference-1\" and a table "
-                                             "\"values\"")},
+        {"{ \"format\": \"other\" }",
+         FAILED("3: a.reference.json: needs \"format\": \"stiction-reference-1\" and a table "
+                "\"values\"")},
         {"[1]", FAILED("3: a.reference.json: needs \"format\": \"stiction-reference-1\" and a table \"values\"")},
     };
     write_script("1");
