@@ -349,6 +349,10 @@ function robot:set_surface_velocity(velocity) end
 ---@param robot? stiction.robot whose velocities the columns are, default: its own
 ---@return number[][] 6 rows: linear, angular
 function robot:jacobian(point, robot) end
+---@param path { to: table, from?: table, margin?: number, step?: number, exclude?: stiction.Links|stiction.Links[] }
+---@return boolean
+---@return string? where it meets what
+function robot:path_is_free(path) end
 ---In a task: moves the references of its controllers to a pose or to joint positions and waits until it is there.
 ---@param goal stiction.Pose|table<string, number>|number[]
 ---@param options? { speed?: number, seconds?: number, link?: stiction.Links, frame?: stiction.Links, tolerance?: number, timeout?: number }
