@@ -7,7 +7,7 @@
 // together; without a limit the gains enter K and D.
 #include <stdio.h>
 
-#include <stiction/plugin.h>
+#include "common/joints.h"
 
 enum { GAINS_CONTROLLER, GAINS_ROBOT };
 static const char *const gain_sources[] = {[GAINS_CONTROLLER] = "controller", [GAINS_ROBOT] = "robot", NULL};
@@ -68,32 +68,15 @@ static void warn_default_gains(const joint_pd *pd, const stn_control_target *tar
 
 static stn_status bind(void *self, const stn_control_target *target, stn_error *err) {
     const joint_pd *pd = self;
-    for (int32_t i = 0; i < target->joint_count; i++) {
-        const stn_joint *joint = &target->model->joints[target->joint[i]];
-        if (joint->nq != joint->nv) {
-            return stn_fail(err, STN_ERR_UNSUPPORTED,
-                            "joint %s is %s: its attitude is a quaternion, which joint_pd does not "
-                            "follow; name the other joints with joints = {...}",
-                            joint->name, stn_joint_type_name(joint->type));
-        }
-    }
     if (pd->gains == GAINS_ROBOT && pd->kp == DEFAULT_KP && pd->kd == DEFAULT_KD) {
         warn_default_gains(pd, target);
     }
-    return STN_OK;
-}
-
-/// The coordinate whose rate a velocity is.
-static int32_t coordinate_of(const stn_model *model, int32_t dof) {
-    const stn_joint *joint = &model->joints[model->dof_joint[dof]];
-    return joint->q_start + dof - joint->v_start;
+    return joints_check_types(target, "joint_pd", err);
 }
 
 static void initial_reference(const void *self, const stn_control_target *target, const double *q, double *reference) {
     (void)self;
-    for (int32_t i = 0; i < target->dof_count; i++) {
-        reference[POSITION * target->dof_count + i] = q[coordinate_of(target->model, target->dof[i])];
-    }
+    joints_positions(target, q, reference);
 }
 
 /// Efforts that hold the whole tree of every controlled joint still; zero where the joint belongs to no such tree.
@@ -147,7 +130,7 @@ static stn_status evaluate(void *self, const stn_control_view *view, const doubl
     for (int32_t i = 0; i < target->dof_count && status == STN_OK; i++) {
         int32_t d = target->dof[i];
         const stn_joint *joint = &target->model->joints[target->model->dof_joint[d]];
-        double error = view->q[coordinate_of(target->model, d)] - position[i], u_ff = feedforward[i] + hold[i];
+        double error = view->q[joint_coordinate(target->model, d)] - position[i], u_ff = feedforward[i] + hold[i];
         bool limited = pd->effort_limits && isfinite(joint->effort);
         pd_gains gains = gains_of(pd, joint);
         if (limited && joint->effort > 0.0 && gains.kp + gains.kd > 0.0) {
