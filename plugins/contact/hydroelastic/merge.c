@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// See merge.h. Faces of one tetrahedron of M have one linear pressure. Where their normals and slopes are equal, too,
-// the force of them all is that of one face with the sum of their areas at their common centre: nothing is lost but the
-// moment of the pressure about it, as in any face. So within a bound b on both, force and normal are off by b at most.
+// See merge.h. Faces of one tetrahedron of M have one linear pressure. Those whose polygons make one convex polygon in
+// a plane are one face, exactly. Others are joined when that is true but for the bound, which is looked at, not
+// estimated: of all that became one face the areas, the force F and its moment are summed, and with the candidate, the
+// hull of the polygons, each sum is compared. Its normal, weight and mean pressure are such that area, stiffness and
+// force are the sums.
 #include "merge.h"
+
+#include "face_parts.h"
 
 #include <string.h>
 
@@ -81,26 +85,96 @@ static void join_polygons(polygon *a, const polygon *b, stn_vec3 normal) {
     }
 }
 
-static bool may_join(const face *a, const face *b, double bound) {
-    stn_vec3 apart = stn_vec3_sub(a->normal, b->normal);
-    return a->element_m == b->element_m && stn_vec3_dot(apart, apart) <= 0.25 * bound * bound &&
-           fabs(a->g - b->g) <= 0.5 * bound * a->g && fabs(a->weight - b->weight) <= 0.5 * bound;
+// ------------------------------------------------------------------------------------------------------------ sums
+
+/// Of the faces that became one.
+typedef struct face_sums {
+    double area, counted, stiffness; // [m^2], what counts of it, [N/m]
+    stn_vec3 force;                  // along the normals [N]
+    stn_vec3 about, moment;          // a point near them, moment about it [N m]
+} face_sums;
+
+/// Where the force of a face acts, as a contact has it.
+static stn_vec3 point_of(const face *f) {
+    face_part part = {.count = f->cut.count, .centre = f->centre};
+    for (int32_t i = 0; i < f->cut.count; i++) {
+        part.corner[i] = f->cut.corner[i];
+        part.pressure[i] = pressure_at(&f->p, f->cut.corner[i]);
+    }
+    return part_centre_of_pressure(&part);
 }
 
-/// Normal and slope stay those of the first, so that none is further from them than the bound; the lesser element of N
-/// is named.
-static void join(face *a, const face *b) {
-    double ca = a->area * a->weight, cb = b->area * b->weight, sum = ca + cb, share = sum > 0.0 ? cb / sum : 0.5;
-    join_polygons(&a->cut, &b->cut, a->normal);
-    a->centre = stn_vec3_mul_add(a->centre, share, stn_vec3_sub(b->centre, a->centre));
-    a->area += b->area;
-    a->weight = a->area > 0.0 ? sum / a->area : 0.0;
-    a->element_n = b->element_n < a->element_n ? b->element_n : a->element_n;
+static face_sums sums_of(const face *f) {
+    double counted = f->area * f->weight;
+    return (face_sums){.area = f->area,
+                       .counted = counted,
+                       .stiffness = counted * f->g,
+                       .force = stn_vec3_scale(counted * pressure_at(&f->p, f->centre), f->normal),
+                       .about = point_of(f)};
+}
+
+static face_sums sums_plus(const face_sums *a, const face_sums *b) {
+    stn_vec3 arm = stn_vec3_sub(b->about, a->about);
+    return (face_sums){.area = a->area + b->area,
+                       .counted = a->counted + b->counted,
+                       .stiffness = a->stiffness + b->stiffness,
+                       .force = stn_vec3_add(a->force, b->force),
+                       .about = a->about,
+                       .moment = stn_vec3_add(stn_vec3_add(a->moment, b->moment), stn_vec3_cross(arm, b->force))};
+}
+
+static double diameter(const polygon *p) {
+    double most = 0.0;
+    for (int32_t i = 1; i < p->count; i++) {
+        for (int32_t k = 0; k < i; k++) {
+            most = fmax(most, stn_vec3_norm(stn_vec3_sub(p->corner[i], p->corner[k])));
+        }
+    }
+    return most;
+}
+
+// ------------------------------------------------------------------------------------------------------------ joins
+
+/// Worth a look? A face that pulls (in a margin, before it touches) is not joined with one that pushes.
+static bool may_join(const face *a, const face *b, double bound) {
+    stn_vec3 apart = stn_vec3_sub(a->normal, b->normal);
+    return stn_vec3_dot(apart, apart) <= bound * bound && fabs(a->g - b->g) <= bound * a->g &&
+           fabs(a->weight - b->weight) <= bound &&
+           (pressure_at(&a->p, a->centre) > 0.0) == (pressure_at(&b->p, b->centre) > 0.0);
+}
+
+/// Makes one face of two, where that is true within the bound; `s`: the sums over all that is in `a`.
+static bool join(face *a, face_sums *s, const face *b, double bound) {
+    const face_sums own = sums_of(b), all = sums_plus(s, &own);
+    double force = stn_vec3_norm(all.force);
+    face whole = *a;
+    join_polygons(&whole.cut, &b->cut, a->normal);
+    whole.area = polygon_area(&whole.cut, &whole.centre);
+    whole.weight = all.counted / whole.area;
+    double found = pressure_at(&whole.p, whole.centre), level = copysign(force / all.counted, found);
+    if (!(fabs(whole.area - all.area) <= bound * all.area && fabs(level - found) <= bound * fabs(level))) {
+        return false; // it covers what they do not, or has another pressure; NaN: nothing of them counts
+    }
+    whole.p.offset += level - found;
+    whole.normal = stn_vec3_scale(1.0 / (level * all.counted), all.force);
+    whole.g = all.stiffness / all.counted;
+    stn_vec3 turned = stn_vec3_cross(stn_vec3_sub(point_of(&whole), all.about), all.force);
+    if (!(stn_vec3_norm(stn_vec3_sub(all.moment, turned)) <= bound * force * diameter(&whole.cut))) {
+        return false;
+    }
+    double share = own.counted / all.counted;
+    whole.gain = stn_vec3_mul_add(a->gain, share, stn_vec3_sub(b->gain, a->gain));
+    whole.flat = a->flat && b->flat;
+    whole.element_n = b->element_n < a->element_n ? b->element_n : a->element_n;
+    *a = whole;
+    *s = all;
+    return true;
 }
 
 /// The faces kept so far, by their element of M: heads of chains.
 typedef struct chains {
     int32_t *head, *next;
+    face_sums *sums; // of each
     uint32_t mask;
 } chains;
 
@@ -115,7 +189,8 @@ bool faces_merge(face_sink *sink, double bound) {
     }
     c.head = STN_ARENA(sink->arena, c.mask, int32_t);
     c.next = STN_ARENA(sink->arena, sink->count + 1, int32_t);
-    if (c.head == NULL || c.next == NULL) {
+    c.sums = STN_ARENA(sink->arena, sink->count + 1, face_sums);
+    if (c.head == NULL || c.next == NULL || c.sums == NULL) {
         return false;
     }
     memset(c.head, 0xff, (size_t)c.mask * sizeof *c.head);
@@ -124,13 +199,14 @@ bool faces_merge(face_sink *sink, double bound) {
     for (int32_t i = 0; i < sink->count; i++) {
         const face *f = &sink->faces[i];
         int32_t *head = head_of(&c, f->element_m), k = *head;
-        while (k >= 0 && !may_join(&sink->faces[k], f, bound)) {
+        while (k >= 0 && !(sink->faces[k].element_m == f->element_m && may_join(&sink->faces[k], f, bound) &&
+                           join(&sink->faces[k], &c.sums[k], f, bound))) {
             k = c.next[k];
         }
         if (k >= 0) {
-            join(&sink->faces[k], f);
             continue;
         }
+        c.sums[kept] = sums_of(f);
         if (kept != i) {
             sink->faces[kept] = *f;
         }

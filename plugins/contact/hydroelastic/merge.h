@@ -5,8 +5,10 @@
 
 #include "face.h"
 
-/// Joins faces of one element of M whose normals [rad] and slopes (relative) differ by less than `bound`; polygons
-/// become their hulls. The force of the patch changes by at most `bound` of itself. False: out of memory.
+/// Joins faces of one element of M. A face that was joined has, to rounding, the force, stiffness and area of all that
+/// it was made of. Its polygon has their area within `bound`, its pressure at the centre is the field's within `bound`,
+/// and its torque about any point is theirs within `bound` times its force times the diameter of the polygon. False:
+/// out of memory.
 bool faces_merge(face_sink *sink, double bound);
 
 #endif

@@ -156,11 +156,10 @@ stn_status patch_add(const stn_model *model, const model_solids *solids, const s
     approach ahead;
     bool is_ahead = cut_ahead(sink, pair, &a, &b, m_is_a, &ahead);
     bool merges = solids->merge > 0.0 && (m_is_a ? &a : &b)->solid->kind == SOLID_FIELD; // a layer is no tetrahedron
-    bool whole = !sink->no_memory && (!merges || faces_merge(sink, solids->merge));
-    if (whole && a.solid->fineness.margin + b.solid->fineness.margin > 0.0) {
+    if (!sink->no_memory && a.solid->fineness.margin + b.solid->fineness.margin > 0.0) {
         face_split_all(sink);
     }
-    if (!whole || sink->no_memory) {
+    if (sink->no_memory || (merges && !faces_merge(sink, solids->merge))) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory for the faces of a patch");
     }
     double margin = fmax(pair->margin, 0.0) + a.solid->fineness.margin + b.solid->fineness.margin;
