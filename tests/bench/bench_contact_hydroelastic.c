@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Patches: time of a pair, what a thousand pairs of elements cost that the trees let through, the share that makes
-// contacts of the faces, and the contact points of the same pair. Which share is traversal tells `valgrind
-// --tool=callgrind build/release/bench/bench_contact_hydroelastic --brief`: tree_near; the rest of meet_* is cutting.
+// Patches: time of a pair at rest, with the memory of near elements and by trees alone, what a thousand pairs of
+// elements cost whose boxes meet, the share that makes contacts of the faces, and the contact points of the same pair.
+// Instructions: valgrind --tool=callgrind build/release/bench/bench_contact_hydroelastic --brief [--memory] [SCENE]
+// makes 200 patches of each scene, or of one, and nothing else; the trees are tree_near, the rest of meet_* is cutting.
 #include <stiction/plugin.h>
 
 #include "bench_row.h"
@@ -29,13 +30,14 @@ typedef struct bench {
     stn_contact_pair pair;
     stn_contact_set set;
     face_sink sink;
+    bool remembers; // near elements
 } bench;
 
 static void make_patch(void *user) {
     bench *b = user;
     stn_arena_reset(b->arena);
     b->set = (stn_contact_set){.arena = b->arena};
-    b->sink = (face_sink){.arena = b->arena};
+    b->sink = (face_sink){.arena = b->arena, .memory = b->remembers ? b->solids->memory : NULL};
     if (patch_add(&b->model, b->solids, &b->pair, &b->sink, &b->set, NULL) != STN_OK) {
         exit(1);
     }
@@ -107,11 +109,14 @@ static void measure(bench *b, const scene *s, bool brief) {
     } else {
         cut(b);
         long long near = b->sink.near;
-        double cut_us = best_time(cut, b), us = best_time(make_patch, b);
+        b->remembers = false;
+        double cut_us = best_time(cut, b), trees_us = best_time(make_patch, b);
+        b->remembers = true;
+        double us = best_time(make_patch, b);
         int32_t faces = b->set.count;
         double points_us = best_time(make_points, b);
-        printf("%-30s %6d %6d %6lld %9.2f %10.1f %7.0f %% %9.2f\n", s->name, posed_of(b, 1).solid->count, faces, near,
-               us, 1e3 * us / (double)near, 100.0 * fmax(1.0 - cut_us / us, 0.0), points_us);
+        printf("%-30s %6d %6d %6lld %9.2f %9.2f %10.1f %7.0f %% %9.2f\n", s->name, posed_of(b, 1).solid->count, faces,
+               near, us, trees_us, 1e3 * us / (double)near, 100.0 * fmax(1.0 - cut_us / trees_us, 0.0), points_us);
         bench_row("patch", s->name, "Stiction", "", "us", us);
     }
     prepared_destroy(b->solids);
@@ -132,18 +137,21 @@ int main(int argc, char **argv) {
         {"fine ball on ball, 2 mm", ball, ball, 1e6, 2e6, 0.002, {0.02, 0.01, 0.096}, 0.4},
         {"fine ball on soft box, 5 mm", slab, ball, 1e6, 1e6, 0.005, {0.02, 0.01, 0.0995}, 0.4},
     };
-    bool brief = argc > 1 && strcmp(argv[1], "--brief") == 0;
-    bench b = {0};
+    bool brief = argc > 1 && strcmp(argv[1], "--brief") == 0, memory = argc > 2 && strcmp(argv[2], "--memory") == 0;
+    const char *only = brief && argc > 2 + memory ? argv[2 + memory] : NULL;
+    bench b = {.remembers = memory};
     if (stn_context_create(NULL, &b.context, NULL) != STN_OK ||
         stn_instance_create(b.context, STN_KIND_CONTACT, "point", NULL, 0, &b.point, NULL) != STN_OK) {
         printf("no plugin point\n");
         return 1;
     }
     b.arena = stn_arena_create(b.context);
-    printf("%-30s %6s %6s %6s %9s %10s %9s %9s\n", "B on A", "tets", "faces", "near", "patch us", "us/1000", "contacts",
-           "points us");
+    printf("%-30s %6s %6s %6s %9s %9s %10s %9s %9s\n", "B on A", "tets", "faces", "near", "patch us", "trees us",
+           "us/1000", "contacts", "points us");
     for (int32_t i = 0; i < STN_COUNT(scenes); i++) {
-        measure(&b, &scenes[i], brief);
+        if (only == NULL || strcmp(only, scenes[i].name) == 0) {
+            measure(&b, &scenes[i], brief);
+        }
     }
     stn_arena_destroy(b.arena);
     stn_instance_destroy(b.point);

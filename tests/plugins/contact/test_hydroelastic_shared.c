@@ -313,12 +313,31 @@ static void running_out_of_memory_keeps_what_is_whole(void **state) {
     assert_int_equal(heap.live, 0);
 }
 
+static void memory_of_fields_that_nobody_uses_is_bounded(void **state) {
+    (void)state;
+    stn_heap heap = {0};
+    stn_context *context = stn_heap_context(&heap);
+    const long long most = (long long)STN_SHARED_IDLE_BYTES;
+    long long largest = 0;
+    for (int32_t i = 0; i < 80; i++) { // over 1 MB each
+        variant v = with("ball", stn_shape_sphere(0.05 + 1e-5 * i), 1e6, 0.005);
+        probe p;
+        open_probe(&p, context, &v);
+        close_probe(&p);
+        largest = heap.bytes > largest ? heap.bytes : largest;
+    }
+    assert_true(largest < most + most / 8 && largest > most / 2); // what fields say of their size is right
+    stn_context_destroy(context);
+    assert_int_equal(heap.live, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_others_of_a_context_have_changes_no_patch),
         cmocka_unit_test(an_equal_shape_is_not_made_again),
         cmocka_unit_test(threads_may_prepare_at_once),
         cmocka_unit_test(running_out_of_memory_keeps_what_is_whole),
+        cmocka_unit_test(memory_of_fields_that_nobody_uses_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
