@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Patches: time of a pair at rest, with the memory of near elements and by trees alone, what a thousand pairs of
 // elements cost whose boxes meet, the share that makes contacts of the faces, and the contact points of the same pair.
-// Instructions: valgrind --tool=callgrind build/release/bench/bench_contact_hydroelastic --brief [--memory] [SCENE]
+// Instructions: valgrind --tool=callgrind build/release/bench/contact_hydroelastic --brief [--memory] [SCENE]
 // makes 200 patches of each scene, or of one, and nothing else; the trees are tree_near, the rest of meet_* is cutting.
 #include <stiction/plugin.h>
 
