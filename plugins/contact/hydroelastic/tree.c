@@ -211,7 +211,7 @@ static inline void boxes_up_to(const tree_node *n, tree_lanes above, tree_lanes 
     }
 }
 
-/// A box and, unless `flat` is false, what is within `slack` of a plane.
+/// A box and, when it is `flat`, what is within `slack` of a plane.
 typedef struct probe {
     tree_lanes lower[3], upper[3], normal[3], offset, slack;
     bool flat;
@@ -298,22 +298,16 @@ stn_aabb tree_box_seen(const stn_aabb *box, const stn_pose *ab) {
 
 /// Does something in the tree meet the box? Told from nodes that are no larger than it.
 static bool touches(const element_tree *t, double level, const stn_aabb *box) {
-    const tree_lanes above = all_lanes(level - t->lowest), top = all_lanes(level), one = all_lanes(1.0);
-    const tree_lanes lower[3] = {all_lanes(box->lower.x), all_lanes(box->lower.y), all_lanes(box->lower.z)};
-    const tree_lanes upper[3] = {all_lanes(box->upper.x), all_lanes(box->upper.y), all_lanes(box->upper.z)};
-    const float size = upper[0][0] - lower[0][0] + upper[1][0] - lower[1][0] + upper[2][0] - lower[2][0];
+    const tree_lanes above = all_lanes(level - t->lowest), top = all_lanes(level);
+    const probe p = probe_of(box, NULL, 0.0, 0.0);
+    const float size = p.upper[0][0] - p.lower[0][0] + p.upper[1][0] - p.lower[1][0] + p.upper[2][0] - p.lower[2][0];
     int32_t stack[3 * TREE_DEPTH + 4] = {0}, depth = 1;
     while (depth > 0) {
         const tree_node *n = &t->nodes[stack[--depth]];
-        tree_lanes share = above * n->rise, sizes = all_lanes(0.0);
-        share = choose(share < one, share, one);
-        tree_mask meets = n->lowest <= top;
-        for (int32_t axis = 0; axis < 3; axis++) {
-            tree_lanes low = n->low_lower[axis] + share * n->more_lower[axis],
-                       high = n->low_upper[axis] + share * n->more_upper[axis];
-            meets &= (low <= upper[axis]) & (high >= lower[axis]);
-            sizes += high - low;
-        }
+        tree_lanes low[3], high[3];
+        boxes_up_to(n, above, low, high);
+        tree_mask meets = (n->lowest <= top) & probe_meets(&p, low, high);
+        tree_lanes sizes = (high[0] - low[0]) + (high[1] - low[1]) + (high[2] - low[2]);
         for (int32_t k = 0; k < 4; k++) {
             if (meets[k] != 0) {
                 if (n->child[k] < 0 || sizes[k] <= size) {

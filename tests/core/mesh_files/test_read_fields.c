@@ -65,70 +65,55 @@ static void test_other_data_are_no_field(void **state) {
     assert_no_field(mesh_read_msh, MSH_SOLID("2.2") "$NodeData\n\"extent\"\n$EndNodeData\n");
 }
 
+static const double inner_points[15] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0.25, 0.25, 0.25};
+
+static void put_ints(bytes *b, const int32_t *values, int32_t count, size_t width, bool big_endian) {
+    for (int32_t i = 0; i < count; i++) {
+        put_int(b, values[i], width, big_endian);
+    }
+}
+
+static void put_reals(bytes *b, const double *values, int32_t count, bool single, bool big_endian) {
+    for (int32_t i = 0; i < count; i++) {
+        (single ? put_float : put_double)(b, values[i], big_endian);
+    }
+}
+
 static bytes binary_vtk(bool single) {
-    static const double points[15] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0.25, 0.25, 0.25};
     static const int32_t cells[20] = {4, 0, 1, 2, 4, 4, 0, 1, 3, 4, 4, 0, 2, 3, 4, 4, 1, 2, 3, 4};
+    static const int32_t types[4] = {10, 10, 10, 10};
     bytes b = {0};
     put_text(&b, VTK_HEAD("BINARY") "POINTS 5 float\n");
-    for (int32_t i = 0; i < 15; i++) {
-        put_float(&b, points[i], true);
-    }
+    put_reals(&b, inner_points, 15, true, true);
     put_text(&b, "\nCELLS 4 20\n");
-    for (int32_t i = 0; i < 20; i++) {
-        put_int(&b, cells[i], 4, true);
-    }
+    put_ints(&b, cells, 20, 4, true);
     put_text(&b, "\nCELL_TYPES 4\n");
-    for (int32_t i = 0; i < 4; i++) {
-        put_int(&b, 10, 4, true);
-    }
+    put_ints(&b, types, 4, 4, true);
     put_text(&b, "\nCELL_DATA 4\nCOLOR_SCALARS c 3\n\n\n\n\n\n\n\n\n\n\n\n\n\nPOINT_DATA 5\nSCALARS extent ");
     put_text(&b, single ? "float 1\nLOOKUP_TABLE default\n" : "double\nLOOKUP_TABLE default\n");
-    for (int32_t i = 0; i < 5; i++) {
-        if (single) {
-            put_float(&b, extents[i], true);
-        } else {
-            put_double(&b, extents[i], true);
-        }
-    }
+    put_reals(&b, extents, 5, single, true);
     put_text(&b, "\n");
     return b;
 }
 
 static bytes binary_msh(bool big_endian) {
-    static const double points[15] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0.25, 0.25, 0.25};
-    static const int32_t tags[16] = {1, 2, 3, 5, 1, 2, 4, 5, 1, 3, 4, 5, 2, 3, 4, 5};
+    static const int32_t head[4] = {1, 5, 1, 5}, entity[3] = {3, 1, 0}, five[1] = {5}, numbers[5] = {1, 2, 3, 4, 5};
+    static const int32_t elements[4] = {1, 4, 1, 4}, volume[3] = {3, 1, 4}, four[1] = {4};
+    static const int32_t tagged[20] = {1, 1, 2, 3, 5, 2, 1, 2, 4, 5, 3, 1, 3, 4, 5, 4, 2, 3, 4, 5};
     bytes b = {0};
     put_text(&b, "$MeshFormat\n4.1 1 8\n");
     put_int(&b, 1, 4, big_endian);
     put_text(&b, "\n$EndMeshFormat\n$Nodes\n");
-    const int64_t head[4] = {1, 5, 1, 5}, elements[4] = {1, 4, 1, 4};
-    for (int32_t i = 0; i < 4; i++) {
-        put_int(&b, head[i], 8, big_endian);
-    }
-    put_int(&b, 3, 4, big_endian);
-    put_int(&b, 1, 4, big_endian);
-    put_int(&b, 0, 4, big_endian);
-    put_int(&b, 5, 8, big_endian);
-    for (int32_t i = 0; i < 5; i++) {
-        put_int(&b, i + 1, 8, big_endian);
-    }
-    for (int32_t i = 0; i < 15; i++) {
-        put_double(&b, points[i], big_endian);
-    }
+    put_ints(&b, head, 4, 8, big_endian);
+    put_ints(&b, entity, 3, 4, big_endian);
+    put_ints(&b, five, 1, 8, big_endian);
+    put_ints(&b, numbers, 5, 8, big_endian);
+    put_reals(&b, inner_points, 15, false, big_endian);
     put_text(&b, "\n$EndNodes\n$Elements\n");
-    for (int32_t i = 0; i < 4; i++) {
-        put_int(&b, elements[i], 8, big_endian);
-    }
-    put_int(&b, 3, 4, big_endian);
-    put_int(&b, 1, 4, big_endian);
-    put_int(&b, 4, 4, big_endian);
-    put_int(&b, 4, 8, big_endian);
-    for (int32_t i = 0; i < 4; i++) {
-        put_int(&b, i + 1, 8, big_endian);
-        for (int32_t k = 0; k < 4; k++) {
-            put_int(&b, tags[4 * i + k], 8, big_endian);
-        }
-    }
+    put_ints(&b, elements, 4, 8, big_endian);
+    put_ints(&b, volume, 3, 4, big_endian);
+    put_ints(&b, four, 1, 8, big_endian);
+    put_ints(&b, tagged, 20, 8, big_endian);
     put_text(&b, "\n$EndElements\n$NodeData\n1\n\"extent\"\n1\n0\n3\n0\n1\n5\n");
     for (int32_t i = 5; i-- > 0;) {
         put_int(&b, i + 1, 4, big_endian);
