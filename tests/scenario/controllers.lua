@@ -106,6 +106,53 @@ for _, gains in ipairs { { "joint_pd", 1e4, 1e3 }, { "joint_pd", 1e6, 1e3 }, { "
   end
 end
 
+stn.test("cartesian_impedance: a push at the flange shows the stiffness asked for, in place and rotation", function()
+  local k = { 800, 1500, 400, 60, 90, 40 }
+  for axis = 1, 6 do
+    local world <close>, arm = new_arm { dt = 2e-3 }
+    local control = world:controller { "cartesian_impedance", target = arm, frame = "iiwa14_flange", posture_stiffness = 20 }
+    control:set { stiffness = k, posture = { 0, 0, 0, 0, 0, 0, 0 } } -- the posture pulls, and the flange does not feel it
+    local flange = arm:link("iiwa14_flange")
+    for _ in world:run { seconds = 4 } do end
+    local before, place = flange:pose(), flange:position()
+    local push = { 0, 0, 0 }
+    push[(axis - 1) % 3 + 1] = axis <= 3 and 10 or 1
+    flange:apply_force { [axis <= 3 and "force" or "torque"] = push, point = place }
+    for _ in world:run { seconds = 4 } do end
+    local shown
+    if axis <= 3 then
+      shown = 10 / (flange:position()[axis] - place[axis])
+    else
+      local q0, q1 = before.quat, flange:pose().quat -- small turn: twice the vector part of q1 q0*
+      local w, x, y, z = q1[1], q1[2], q1[3], q1[4]
+      local a, b, c, d = q0[1], -q0[2], -q0[3], -q0[4]
+      local vector = { w * b + x * a + y * d - z * c, w * c - x * d + y * a + z * b, w * d + x * c - y * b + z * a }
+      shown = 1 / (2 * math.asin(vector[axis - 3]))
+    end
+    assert(math.abs(shown / k[axis] - 1) < 2e-2, ("axis %d: %g, expected %g"):format(axis, shown, k[axis]))
+  end
+end)
+
+for _, stiffness in ipairs { 1e3, 1e6 } do
+  stn.test(("cartesian_impedance, %g N/m, dt = 10 ms: presses on a table without trembling"):format(stiffness), function()
+    local world <close>, arm = new_arm { dt = 0.01, file = "models/iiwa14/iiwa14_paddle.urdf", table = 0.35 }
+    local control = world:controller { "cartesian_impedance", target = arm, frame = "iiwa14_flange", stiffness = stiffness }
+    local goal = arm:link("iiwa14_flange"):position()
+    control:set { position = { goal[1], goal[2], goal[3] - 0.4 } }
+    local fastest, change, before = 0, 0, arm:v()
+    for step in world:run { seconds = 7 } do
+      assert(step.certificate.momentum < 1e-6)
+      local now = arm:v()
+      for i = 1, world.time > 6 and 7 or 0 do -- friction that is regularised creeps, evenly
+        fastest = math.max(fastest, math.abs(now[i]))
+        change = math.max(change, math.abs(now[i] - before[i]))
+      end
+      before = now
+    end
+    assert(#world:contacts() > 0 and fastest < 1e-2 and change < 1e-4, ("%g rad/s, %g from step to step"):format(fastest, change))
+  end)
+end
+
 stn.test("wrong references and joints without motor are one line", function()
   local world <close>, arm = new_arm {}
   local control = world:controller { "inverse_dynamics", target = arm }

@@ -167,8 +167,7 @@ static stn_status add_servos(const tree_control *c, const inverse_dynamics *cont
         if (c->servo[r] && servo.kp + servo.kd > 0.0) {
             status = stn_forces_add_servo(forces, &servo, err);
         } else if (c->servo[r]) {
-            stn_forces_add_effort(forces, servo.dof,
-                                  fmin(fmax(c->feedforward[r], -joint->effort), joint->effort));
+            stn_forces_add_effort(forces, servo.dof, fmin(fmax(c->feedforward[r], -joint->effort), joint->effort));
         }
     }
     return status;
