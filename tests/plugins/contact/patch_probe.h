@@ -44,11 +44,15 @@ static inline stn_geometry patch_geometry(stn_shape shape, double modulus, doubl
     return g;
 }
 
-static inline void patch_probe_open_set(patch_probe *p, stn_geometry a, stn_geometry b, const stn_setting *setting) {
+/// `mesh`: the model's only one, may be NULL; `setting` may be NULL.
+static inline void patch_probe_open_meshed(patch_probe *p, stn_geometry a, stn_geometry b, const stn_setting *setting,
+                                           const stn_mesh_reference *mesh) {
     stn_error err;
-    *p = (patch_probe){.model = {.geometry_count = 2, .body_count = 3}};
+    *p = (patch_probe){.model = {.geometry_count = 2, .body_count = 3, .mesh_count = mesh != NULL, .meshes = mesh}};
     assert_ok(stn_context_create(NULL, &p->context, &err), err);
-    assert_ok(stn_instance_create(p->context, STN_KIND_CONTACT, "hydroelastic", setting, 1, &p->instance, &err), err);
+    assert_ok(
+        stn_instance_create(p->context, STN_KIND_CONTACT, "hydroelastic", setting, setting != NULL, &p->instance, &err),
+        err);
     p->arena = stn_arena_create(p->context);
     assert_non_null(p->arena);
     p->geometries[0] = a;
@@ -59,6 +63,10 @@ static inline void patch_probe_open_set(patch_probe *p, stn_geometry a, stn_geom
     const stn_contact_ops *ops = p->instance->desc->ops.contact;
     assert_true(ops->handles(p->instance->self, &p->geometries[0], &p->geometries[1]));
     assert_ok(ops->prepare(p->instance->self, &p->model, &p->prepared, &err), err);
+}
+
+static inline void patch_probe_open_set(patch_probe *p, stn_geometry a, stn_geometry b, const stn_setting *setting) {
+    patch_probe_open_meshed(p, a, b, setting, NULL);
 }
 
 /// `merge`: the parameter.
