@@ -73,7 +73,7 @@ static void note_file(cli_test_result *r, cli_test_text which, const char *path)
 
 void cli_test_keep(const cli_test_options *options, stn_session *session, const stn_test_batch *batch, int32_t index,
                    const stn_verdict *verdict, const stn_step_mark *mark, int32_t number, cli_test_result *r) {
-    if (mark->made == 0 || !(mark->dt > 0.0)) {
+    if (mark->made == 0 && !verdict->diverged) {
         return;
     }
     char folder[1024], recording[1200], capsule[1200];
@@ -91,7 +91,7 @@ void cli_test_keep(const cli_test_options *options, stn_session *session, const 
     remove(recording); // of an earlier run
     remove(capsule);
     keep_run k = {session, batch, index, {*mark, 0, recording, capsule, verdict->text, verdict->diverged}};
-    double steps = recorded_s / mark->dt;
+    double steps = recorded_s / mark->dt; // infinite without a step
     k.keep.from = steps < (double)mark->made ? mark->made - (int64_t)steps : 0;
     double limit = batch->tests[index].limit_s;
     cli_jobs jobs = {.count = 1,

@@ -97,6 +97,25 @@ static void test_what_failures_leave_opens(void **state) {
     assert_int_equal(stat("none", &what), -1);
 }
 
+static void test_the_last_five_seconds_and_a_step_that_failed_are_kept(void **state) {
+    (void)state;
+    write_file("long.lua", "local stn = require 'stiction'\n"
+                           "stn.test('long', function()\n"
+                           "  local world = stn.world { dt = 0.0625 }\n"
+                           "  world:sphere { radius = 0.1 }\n"
+                           "  for _ in world:run { seconds = 8 } do end\n"
+                           "  stn.check('no', false)\n"
+                           "end)\n"
+                           "stn.test('first', function()\n"
+                           "  local world = stn.world { dt = 1 }\n"
+                           "  world:sphere { radius = 0.1, velocity = { linear = { 1e200, 0, 0 } } }\n"
+                           "  world:step()\n"
+                           "end)\n");
+    stn_run_to("test long.lua", 1);
+    stn_expect_part("replay stiction-test/long.lua/1-long.html --check 2>&1", 0, "80 steps, 5 s simulated");
+    stn_run_to("run --from stiction-test/long.lua/2-first.capsule.json 2>&1", 3); // fails again
+}
+
 /// Without the times, which vary.
 static void drop_times(char *text) {
     for (char *at = strstr(text, "duration_ms: "); at != NULL; at = strstr(at, "duration_ms: ")) {
@@ -297,6 +316,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_people_read_what_failed_and_where_it_is_kept, enter_suite, leave_folder),
         cmocka_unit_test_setup_teardown(test_what_failures_leave_opens, enter_suite, leave_folder),
+        cmocka_unit_test_setup_teardown(test_the_last_five_seconds_and_a_step_that_failed_are_kept, enter_suite,
+                                        leave_folder),
         cmocka_unit_test_setup_teardown(test_tap, enter_suite, leave_folder),
         cmocka_unit_test_setup_teardown(test_junit_is_xml_that_a_parser_reads, enter_suite, leave_folder),
         cmocka_unit_test_setup_teardown(test_order_does_not_depend_on_jobs, enter_suite, leave_folder),
