@@ -135,7 +135,7 @@ typedef struct task {
     double *L;                            // (n x n) factor of M
     double *M_ii;                         // (n)
     double *K, *D;                        // (n x n)
-    double *spring, *damper, *bias; // (n) their efforts; C v - g
+    double *spring, *damper, *bias;       // (n) their efforts; C v - g
     double x[ROWS], x_dot[ROWS], d[ROWS]; // errors and damping of the rows
     double W[ROWS * ROWS];                // J M^-1 J^T, then its factor
 } task;
@@ -145,7 +145,8 @@ static stn_status begin(task *t, stn_error *err) {
     size_t n = (size_t)tree->nv;
     t->n = tree->nv;
     t->start = tree->v_start;
-    double **place[] = {&t->J, &t->B, &t->N, &t->L, &t->K, &t->D, &t->posture, &t->M_ii, &t->spring, &t->damper, &t->bias};
+    double **place[] = {&t->J,       &t->B,    &t->N,      &t->L,      &t->K,   &t->D,
+                        &t->posture, &t->M_ii, &t->spring, &t->damper, &t->bias};
     const size_t size[] = {ROWS * n, ROWS * n, n * n, n * n, n * n, n * n, n, n, n, n, n};
     t->driven = STN_ARENA_ZEROED(t->view->arena, n, bool);
     bool complete = t->driven != NULL;
@@ -167,8 +168,7 @@ static stn_status read_references(task *t, const double *reference, stn_error *e
     for (int32_t i = 0; i < target->dof_count; i++) {
         int32_t dof = target->dof[i];
         t->driven[dof - t->start] = true;
-        t->posture[dof - t->start] =
-            t->view->q[joint_coordinate(target->model, dof)] - reference[FIXED_REFERENCES + i];
+        t->posture[dof - t->start] = t->view->q[joint_coordinate(target->model, dof)] - reference[FIXED_REFERENCES + i];
     }
     return STN_OK;
 }
@@ -300,7 +300,8 @@ static stn_status find_bias(task *t, stn_error *err) {
     }
     stn_inverse_dynamics(t->view->kinematics, tree, t->view->gravity, NULL, scratch, t->bias);
     for (int32_t i = 0; i < t->n; i++) {
-        double limit = t->control->effort_limits ? model->joints[model->dof_joint[t->start + i]].effort : (double)INFINITY;
+        double limit =
+            t->control->effort_limits ? model->joints[model->dof_joint[t->start + i]].effort : (double)INFINITY;
         t->bias[i] = t->driven[i] ? fmin(fmax(t->bias[i], -limit), limit) : 0.0;
     }
     return STN_OK;

@@ -254,8 +254,11 @@ static void test_what_ends_a_group_is_told_of_its_tests(void **state) {
             expected, sizeof expected,
             "FAIL group.lua: g: a\n     %s\nFAIL group.lua: g: b\n     %s\nok   group.lua: c\n1 passed, 2 failed\n",
             cases[i].reason, cases[i].reason);
-        stn_expect("test group.lua --limit 1 2>/dev/null | sed 's/ ([0-9]* ms)$//; s/group.lua:[0-9]*: no/no/'", 0,
-                   expected);
+        char words[128]; // a limit where it is to be reached alone: what else runs may be slow
+        snprintf(words, sizeof words,
+                 "test group.lua %s 2>/dev/null | sed 's/ ([0-9]* ms)$//; s/group.lua:[0-9]*: no/no/'",
+                 i == 1 ? "--limit 1" : "");
+        stn_expect(words, 0, expected);
     }
 }
 
