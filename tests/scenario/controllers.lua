@@ -83,12 +83,14 @@ end)
 
 -- Any gain, dt = 10 ms: reaches what is free, presses on what is in its way, and comes to rest.
 for _, gains in ipairs { { "joint_pd", 1e4, 1e3 }, { "joint_pd", 1e6, 1e3 }, { "joint_pd", 1e6, 1e5 },
-  { "inverse_dynamics", 1e4, 200 }, { "inverse_dynamics", 1e6, 2e3 } } do
+  { "inverse_dynamics", 1e4, 200 }, { "inverse_dynamics", 1e6, 2e3 },
+  { "joint_impedance", 1e6 } } do
   for _, with in ipairs { "nothing in the way", "a table in the way" } do
-    stn.test(("%s, kp = %g, kd = %g, dt = 10 ms, %s: stable"):format(gains[1], gains[2], gains[3], with), function()
+    stn.test(("%s, gain %g, damping %s, dt = 10 ms, %s: stable"):format(gains[1], gains[2], gains[3] or "by ratio", with), function()
       local free = with == "nothing in the way"
       local world <close>, arm = new_arm { dt = 0.01, file = "models/iiwa14/iiwa14_paddle.urdf", table = not free and 0.35 or nil }
-      local control = world:controller { gains[1], target = arm, kp = gains[2], kd = gains[3] }
+      local control = world:controller(gains[3] and { gains[1], target = arm, kp = gains[2], kd = gains[3] } or
+        { gains[1], target = arm, stiffness = gains[2] })
       local goal = { 0.2, 1.1, -0.1, -1.2, 0.4, 0.9, 0.1 }
       control:set { position = goal }
       for step in world:run { seconds = 3 } do
@@ -105,6 +107,25 @@ for _, gains in ipairs { { "joint_pd", 1e4, 1e3 }, { "joint_pd", 1e6, 1e3 }, { "
     end)
   end
 end
+
+stn.test("joint_impedance: a torque shows the stiffness asked for in every joint", function()
+  local world <close>, arm = new_arm { dt = 2e-3 }
+  local control = world:controller { "joint_impedance", target = arm }
+  local k = { 500, 400, 300, 200, 100, 80, 60 }
+  control:set { stiffness = k }
+  for _, name in ipairs(names(arm)) do
+    arm:joint(name):set_effort(1)
+  end
+  for _ in world:run { seconds = 4 } do end
+  for i, q in ipairs(arm:q()) do
+    assert(math.abs((q - start[i]) * k[i] - 1) < 1e-6, ("joint %d: %g N m/rad, expected %g"):format(i, 1 / (q - start[i]), k[i]))
+  end
+  control:set { stiffness = { iiwa14_joint_2 = -1 } }
+  local ok, text = pcall(world.step, world)
+  assert(not ok and text:find("controller joint_impedance of iiwa14: stiffness of joint iiwa14_joint_2 is -1", 1, true), text)
+  control:set { stiffness = k } -- the world goes on
+  world:step()
+end)
 
 stn.test("cartesian_impedance: a push at the flange shows the stiffness asked for, in place and rotation", function()
   local k = { 800, 1500, 400, 60, 90, 40 }

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Joints as springs and dampers about their references, the robot's weight and motion made up for:
+//
+//     u = clamp(-k (q - q_ref) - d (v - v_ref) + u_ff + C v - g, -effort, effort),    d_i = 2 zeta sqrt(k_i M_ii)
+//
+// with q and v of the step's end: servos where a joint has an effort limit, K and D elsewhere.
+#include "common/joints.h"
+
+typedef struct impedance {
+    double stiffness, damping_ratio;
+    bool effort_limits;
+} impedance;
+
+static const stn_param params[] = {
+    STN_PARAM_REAL(impedance, stiffness, "N m/rad, N/m", 100, 0.0, INFINITY, "of every joint, until a script sets others"),
+    STN_PARAM_REAL(impedance, damping_ratio, "1", 1, 0.0, INFINITY, "1 is critical for the inertia that a joint feels"),
+    STN_PARAM_BOOL(impedance, effort_limits, true, "respect the joints' effort limits"),
+};
+
+enum { POSITION, VELOCITY, STIFFNESS, FEEDFORWARD, CHANNEL_COUNT };
+
+static const stn_channel channels[CHANNEL_COUNT] = {
+    [POSITION] = {"position", "rad, m", "where the springs are at rest", 0},
+    [VELOCITY] = {"velocity", "rad/s, m/s", "where the dampers are", 0},
+    [STIFFNESS] = {"stiffness", "N m/rad, N/m", "of each joint", 0},
+    [FEEDFORWARD] = {"feedforward", "N m, N", "effort added to springs and dampers", 0},
+};
+
+static stn_status bind(void *self, const stn_control_target *target, stn_error *err) {
+    const impedance *control = self;
+    stn_status status = joints_check_types(target, "joint_impedance", err);
+    return status == STN_OK && control->effort_limits ? joints_check_motors(target, err) : status;
+}
+
+static void initial_reference(const void *self, const stn_control_target *target, const double *q, double *reference) {
+    const impedance *control = self;
+    joints_positions(target, q, reference);
+    for (int32_t i = 0; i < target->dof_count; i++) {
+        reference[STIFFNESS * target->dof_count + i] = control->stiffness;
+    }
+}
+
+/// Of the tree at hand, over its velocities: what weight and motion need, and the diagonal of M.
+typedef struct tree_dynamics {
+    int32_t tree;
+    double *bias, *inertia;
+} tree_dynamics;
+
+static stn_status find_dynamics(const stn_control_view *view, int32_t tree, tree_dynamics *out, stn_error *err) {
+    const stn_tree *t = &view->target->model->trees[tree];
+    stn_spatial *scratch = STN_ARENA(view->arena, t->body_count + 1, stn_spatial);
+    double *values = STN_ARENA(view->arena, 2 * t->nv, double);
+    stn_matrix M = {.n = t->nv, .form = STN_MATRIX_DENSE};
+    M.values = STN_ARENA(view->arena, (int64_t)t->nv * t->nv, double);
+    if (scratch == NULL || values == NULL || M.values == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    }
+    *out = (tree_dynamics){.tree = tree, .bias = values, .inertia = values + t->nv};
+    stn_inverse_dynamics(view->kinematics, tree, view->gravity, NULL, scratch, out->bias);
+    stn_mass_matrix(view->kinematics, tree, &M);
+    stn_matrix_diagonal(&M, out->inertia);
+    return STN_OK;
+}
+
+static stn_status add_joint(const impedance *control, const stn_control_view *view, const double *reference, int32_t i,
+                            const tree_dynamics *tree, stn_forces *forces, stn_error *err) {
+    const stn_model *model = view->target->model;
+    int32_t count = view->target->dof_count, dof = view->target->dof[i];
+    const stn_joint *joint = &model->joints[model->dof_joint[dof]];
+    int32_t r = dof - model->trees[tree->tree].v_start;
+    double k = reference[STIFFNESS * count + i];
+    if (k < 0.0) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "stiffness of joint %s is %g, must be >= 0", joint->name, k);
+    }
+    stn_servo servo = {.dof = dof,
+                       .kp = k,
+                       .kd = 2.0 * control->damping_ratio * sqrt(k * tree->inertia[r]),
+                       .error = view->q[joint_coordinate(model, dof)] - reference[POSITION * count + i],
+                       .velocity = reference[VELOCITY * count + i],
+                       .feedforward = reference[FEEDFORWARD * count + i] + tree->bias[r],
+                       .effort = joint->effort};
+    bool limited = control->effort_limits && isfinite(joint->effort);
+    if (limited && k > 0.0) {
+        return stn_forces_add_servo(forces, &servo, err);
+    }
+    if (limited) { // no spring: the clamp is known now
+        stn_forces_add_effort(forces, dof, fmin(fmax(servo.feedforward, -joint->effort), joint->effort));
+    } else {
+        stn_forces_add_gain(forces, dof, servo.kp, servo.kd,
+                            servo.feedforward - servo.kp * servo.error - servo.kd * (view->v[dof] - servo.velocity));
+    }
+    return STN_OK;
+}
+
+static stn_status evaluate(void *self, const stn_control_view *view, const double *reference, void *state,
+                           stn_forces *forces, stn_error *err) {
+    (void)state;
+    tree_dynamics tree = {.tree = -1};
+    stn_status status = STN_OK;
+    for (int32_t i = 0; i < view->target->dof_count && status == STN_OK; i++) {
+        int32_t own = view->target->model->dof_tree[view->target->dof[i]];
+        status = own != tree.tree ? find_dynamics(view, own, &tree, err) : STN_OK;
+        status = status == STN_OK ? add_joint(self, view, reference, i, &tree, forces, err) : status;
+    }
+    return status;
+}
+
+static const stn_controller_ops ops = {
+    .size = sizeof ops,
+    .channel_count = CHANNEL_COUNT,
+    .channels = channels,
+    .bind = bind,
+    .initial_reference = initial_reference,
+    .evaluate = evaluate,
+};
+
+static const stn_plugin_desc descriptor = {
+    .size = sizeof descriptor,
+    .kind = STN_KIND_CONTROLLER,
+    .id = "joint_impedance",
+    .version = "1.0.0",
+    .summary = "Joints as springs with a damping ratio, the robot's weight and motion made up for; stiffness as reference",
+    .reference = "castro-2022 (a servo with an effort limit is a row of the convex problem)",
+    .config_size = sizeof(impedance),
+    .params = params,
+    .param_count = STN_COUNT(params),
+    .ops.controller = &ops,
+};
+STN_PLUGIN_LIBRARY(&descriptor);
