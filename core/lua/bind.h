@@ -313,6 +313,8 @@ int stn_lua_place_jacobian(lua_State *L, stn_lua_world *w, int32_t link);
 
 // ---------------------------------------------------------------------------- inverse kinematics (lua_inverse.c)
 
+/// The link under the key `link`: the name of one of the robot's, or any way to name one; -1: absent.
+int32_t stn_fields_link(const stn_fields *f, const stn_lua_object *robot);
 /// Coordinates (nq) of the model with the robot's joints at a goal; false: it is not reached, and why is pushed.
 bool stn_lua_solve_place(lua_State *L, const stn_lua_object *robot, const stn_ik_goal *goal, double *q);
 
@@ -346,7 +348,7 @@ void stn_lua_tasks_advance(lua_State *L, int index, stn_lua_world *w, bool stepp
 void stn_lua_tasks_refuse(lua_State *L, int index, const char *what, const char *why);
 /// Cancels all, the last one first.
 void stn_lua_tasks_end(lua_State *L, int index);
-/// Pushes the world that was made last of those that are open, nil without any; returns how many there are.
+/// Pushes a world that is open, nil without any; returns how many there are.
 int stn_lua_push_open_world(lua_State *L);
 /// lua_resume of a thread, which the session follows; raises when the script is to stop.
 int stn_lua_resume(lua_State *L, lua_State *thread, int arguments, int *results);

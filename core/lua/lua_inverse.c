@@ -32,11 +32,10 @@ static const double *read_seeds(const stn_fields *f, const stn_lua_object *robot
     return seeds;
 }
 
-/// The link that is to be placed: the name of one of the robot's, or any way to name one.
-static int32_t read_link(const stn_fields *f, const stn_lua_object *robot) {
+int32_t stn_fields_link(const stn_fields *f, const stn_lua_object *robot) {
     lua_State *L = f->L;
     if (!stn_fields_push(f, "link")) {
-        stn_lua_fail(L, "%s: link is missing; name the one that the pose is for", f->owner);
+        return -1;
     }
     const char *name = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
     if (name != NULL && strchr(name, '/') == NULL) {
@@ -53,7 +52,10 @@ static void read_goal(const stn_fields *f, const stn_lua_object *robot, stn_ik_g
     lua_State *L = f->L;
     *goal = stn_ik_goal_default();
     goal->robot = robot->index;
-    goal->link = read_link(f, robot);
+    goal->link = stn_fields_link(f, robot);
+    if (goal->link < 0) {
+        stn_lua_fail(L, "%s: link is missing; name the one that the pose is for", f->owner);
+    }
     if (!stn_fields_pose(f, "pose", &goal->pose)) {
         stn_lua_fail(L, "%s: pose is missing; give where link '%s' is to be, pose = { xyz = ..., rpy = ... }", f->owner,
                      stn_lua_link_name(robot->world, goal->link));

@@ -53,14 +53,10 @@ static bool is_pose(lua_State *L, int index) {
 
 /// The link that a pose is for: named, or the only one of the robot that nothing of it hangs on.
 static int32_t read_tip(const stn_fields *f, const stn_lua_object *robot) {
-    lua_State *L = f->L;
     const stn_model *model = stn_world_model(robot->world->world);
-    if (stn_fields_push(f, "link")) {
-        const char *name = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
-        if (name != NULL && strchr(name, '/') == NULL) {
-            return stn_lua_find_link(L, f->owner, robot->world, robot->index, name);
-        }
-        return stn_lua_links(L, -1, robot->world, f->owner).start;
+    int32_t named = stn_fields_link(f, robot);
+    if (named >= 0) {
+        return named;
     }
     stn_link_range links = stn_lua_robot_links(robot->world, robot->index);
     int32_t tip = -1, tips = 0;
@@ -73,7 +69,7 @@ static int32_t read_tip(const stn_fields *f, const stn_lua_object *robot) {
         tips += carries ? 0 : 1;
     }
     if (tips != 1) {
-        stn_lua_fail(L, "%s: robot '%s' ends in %d links; say which one the pose is for: link = ...", f->owner,
+        stn_lua_fail(f->L, "%s: robot '%s' ends in %d links; say which one the pose is for: link = ...", f->owner,
                      stn_lua_robot_name(robot->world, robot->index), (int)tips);
     }
     return tip;
