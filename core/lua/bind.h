@@ -320,7 +320,8 @@ bool stn_lua_solve_place(lua_State *L, const stn_lua_object *robot, const stn_ik
 
 // ------------------------------------------------------------------------------------- references (lua_control.c)
 
-/// The first controller that takes references of a channel for a joint with one velocity, and their place in them.
+/// The first active controller that takes references of a channel for a joint with one velocity, and their place in
+/// them.
 bool stn_lua_find_reference(const stn_lua_world *w, int32_t joint, const char *channel, int32_t *controller,
                             int32_t *at);
 /// Its references of that channel as they are now, until they are set again; and setting one of them, with room for all

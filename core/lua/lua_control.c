@@ -107,7 +107,8 @@ bool stn_lua_find_reference(const stn_lua_world *w, int32_t joint, const char *c
                             int32_t *at) {
     for (int32_t c = 0; c < stn_world_controller_count(w->world); c++) {
         const stn_control_target *target = stn_world_controller_target(w->world, c);
-        bool takes = find_channel(stn_world_controller(w->world, c)->desc->ops.controller, channel) >= 0;
+        bool takes = stn_world_controller_weight(w->world, c) > 0.0 &&
+                     find_channel(stn_world_controller(w->world, c)->desc->ops.controller, channel) >= 0;
         int32_t place = 0;
         for (int32_t i = 0; i < target->joint_count && takes; i++) {
             if (target->joint[i] == joint) {

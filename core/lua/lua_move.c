@@ -133,10 +133,11 @@ static void take_goals(lua_State *L, move *m, const double *q, const char *owner
         if (driven) {
             m->mover[i++].goal = goal;
         } else if (goal != present[joint->q_start] && joint->mimic < 0) {
-            stn_lua_fail(L,
-                         "%s: joint '%s' of robot '%s' has no controller with references for its position; add one, "
-                         "world:controller { \"joint_pd\", target = ... }",
-                         owner, joint->name, robot->name);
+            stn_lua_fail(
+                L,
+                "%s: joint '%s' of robot '%s' has no active controller with references for its position; add one, "
+                "world:controller { \"joint_pd\", target = ... }",
+                owner, joint->name, robot->name);
         }
         if (driven && joint->type != STN_JOINT_CONTINUOUS && !(goal >= joint->lower && goal <= joint->upper)) {
             stn_lua_fail(L, "%s: joint '%s' of robot '%s' cannot go to %g %s, its limits are %g and %g", owner,

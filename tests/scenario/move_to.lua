@@ -94,6 +94,20 @@ stn.test("what is cancelled on its way comes to rest there, and goes on from the
   stn.near(arm:joint("iiwa14_joint_1"):position(), 0, 1e-3, "back")
 end)
 
+stn.test("of two controllers the active one is moved", function()
+  local world, arm, _, first = new_arm()
+  local second = world:controller { "joint_pd", target = arm, kp = 2e4, kd = 1e3, gravity_compensation = true }
+  second:deactivate()
+  finish(world, stn.task(function()
+    arm:move_to({ iiwa14_joint_1 = 0.2 }, { seconds = 0.3, tolerance = 1e-3 })
+    first:deactivate()
+    second:activate()
+    second:set { position = arm:positions() }
+    arm:move_to({ iiwa14_joint_1 = 0.4 }, { seconds = 0.3, tolerance = 1e-3 })
+  end))
+  stn.near(arm:joint("iiwa14_joint_1"):position(), 0.4, 1e-3, "by the second one")
+end)
+
 stn.test("a joint that does not get there is told", function()
   local world, arm = new_arm { kp = 50, kd = 50, gravity_compensation = false }
   local task = stn.task("lift", function() arm:move_to({ iiwa14_joint_2 = 0.9 }, { seconds = 1, timeout = 0.5 }) end)
@@ -127,5 +141,5 @@ stn.test("bad goals are told in a line with robot and joint", function()
   local plain = stn.world {}
   local bare = plain:load { "models/iiwa14/iiwa14.urdf", fixed = true }
   plain:task(function() bare:move_to { iiwa14_joint_3 = 1 } end)
-  stn.fails(function() plain:step() end, "joint 'iiwa14_joint_3' of robot 'iiwa14' has no controller with references for its position")
+  stn.fails(function() plain:step() end, "joint 'iiwa14_joint_3' of robot 'iiwa14' has no active controller with references for its position")
 end)
