@@ -2,7 +2,9 @@
 // See approach.h.
 #include "approach.h"
 
-/// Ways below this share of the depth are none.
+#include "cut.h"
+
+/// Ways below this share of the depth are none: what rests is cut once.
 static const double negligible = 1e-6;
 /// Share of the depth that a step may close.
 static const double most_of_depth = 0.5;
@@ -14,14 +16,16 @@ stn_pose approach_moved(const approach *m, const stn_pose *b) {
     return moved;
 }
 
-static double lesser_depth(const posed *a, const posed *b) {
-    double l = isfinite(a->modulus) ? a->solid->depth : (double)INFINITY;
-    double r = isfinite(b->modulus) ? b->solid->depth : (double)INFINITY;
-    return fmin(l, r);
+static double depth_of(const posed *s) {
+    return isfinite(s->modulus) ? s->solid->depth : (double)INFINITY;
 }
 
-static double bearable(const posed *a, const posed *b) {
-    return fmax(a->solid->fineness.margin + b->solid->fineness.margin, negligible * lesser_depth(a, b));
+static double lesser_depth(const approaching *s) {
+    return fmin(depth_of(s->a), depth_of(s->b));
+}
+
+static double radius_of(const posed *s) {
+    return 0.5 * stn_vec3_norm(stn_vec3_sub(s->solid->bounds.upper, s->solid->bounds.lower));
 }
 
 /// Less what turns a shape about an axis of its symmetry: a ball or a wheel that rolls closes nothing by that, and cut
@@ -38,81 +42,198 @@ static stn_vec3 without_spin(stn_vec3 turn, const posed *p) {
     return turn;
 }
 
+static stn_vec3 between_poses(const approaching *s) { // where the velocities of the pair are told
+    return stn_vec3_scale(0.5, stn_vec3_add(s->pair->pose_a.position, s->pair->pose_b.position));
+}
+
 /// What rests presses by the faces that it has, and its velocity says what it closes; what has none falls freely.
-static approach motion_about(const stn_contact_pair *pair, bool touch, stn_vec3 centre) {
-    const stn_spatial *v = touch ? &pair->velocity : &pair->free_velocity;
-    stn_vec3 middle = stn_vec3_scale(0.5, stn_vec3_add(pair->pose_a.position, pair->pose_b.position));
-    stn_vec3 velocity = stn_vec3_add(v->linear, stn_vec3_cross(v->angular, stn_vec3_sub(centre, middle)));
-    approach m = {centre, stn_vec3_scale(pair->dt, velocity), stn_vec3_scale(pair->dt, v->angular)};
+static approach motion_about(const approaching *s, stn_vec3 centre) {
+    const stn_spatial *v = s->touch ? &s->pair->velocity : &s->pair->free_velocity;
+    stn_vec3 arm = stn_vec3_sub(centre, between_poses(s));
+    stn_vec3 velocity = stn_vec3_add(v->linear, stn_vec3_cross(v->angular, arm));
+    approach m = {centre, stn_vec3_scale(s->pair->dt, velocity), stn_vec3_scale(s->pair->dt, v->angular)};
     return m;
 }
 
-/// What both could be in touch at.
-static const posed *bounded_of(const posed *a, const posed *b) {
-    return b->solid->kind == SOLID_HALF_SPACE ? a : b;
+/// The smaller one, which may tip on the other; of equals M, so that it does not depend on which is called A.
+static const posed *smaller_of(const approaching *s) {
+    if (s->a->solid->kind == SOLID_HALF_SPACE || s->b->solid->kind == SOLID_HALF_SPACE) {
+        return s->b->solid->kind == SOLID_HALF_SPACE ? s->a : s->b;
+    }
+    double a = radius_of(s->a), b = radius_of(s->b);
+    return a < b || (a == b && s->m_is_a) ? s->a : s->b;
 }
 
-/// The most that closes along `n` anywhere on the bounded one, whether faces are there or not: a box on its edge that
+static stn_vec3 middle_of(const posed *s) {
+    return stn_pose_apply(s->pose, stn_vec3_scale(0.5, stn_vec3_add(s->solid->bounds.lower, s->solid->bounds.upper)));
+}
+
+static stn_vec3 corner_of(const posed *s, int32_t k) {
+    const stn_vec3 lower = s->solid->bounds.lower, upper = s->solid->bounds.upper;
+    stn_vec3 corner = {k & 1 ? upper.x : lower.x, k & 2 ? upper.y : lower.y, k & 4 ? upper.z : lower.z};
+    return stn_pose_apply(s->pose, corner);
+}
+
+/// The most that closes along `n` anywhere on the smaller one, whether faces are there or not: a box on its edge that
 /// falls has none yet where it will touch.
-static double most_closing(const approach *m, const posed *a, const posed *b, stn_vec3 n) {
-    const posed *bounded = bounded_of(a, b);
-    const stn_vec3 lower = bounded->solid->bounds.lower, upper = bounded->solid->bounds.upper;
+static double most_closing(const approaching *s, const approach *m, stn_vec3 n) {
+    const posed *smaller = smaller_of(s);
     double furthest = 0.0;
     for (int32_t k = 0; k < 8; k++) {
-        stn_vec3 corner =
-            stn_vec3_make(k & 1 ? upper.x : lower.x, k & 2 ? upper.y : lower.y, k & 4 ? upper.z : lower.z);
-        stn_vec3 way = approach_of(m, stn_pose_apply(bounded->pose, corner));
-        furthest = fmax(furthest, -stn_vec3_dot(way, n));
+        furthest = fmax(furthest, -stn_vec3_dot(approach_of(m, corner_of(smaller, k)), n));
     }
     return furthest;
 }
 
-bool approach_whole(const stn_contact_pair *pair, bool touch, const posed *a, const posed *b, approach *out) {
-    const posed *bounded = bounded_of(a, b);
-    const stn_aabb *box = &bounded->solid->bounds;
-    stn_vec3 middle = stn_vec3_scale(0.5, stn_vec3_add(box->lower, box->upper));
-    double radius = 0.5 * stn_vec3_norm(stn_vec3_sub(box->upper, box->lower));
-    *out = motion_about(pair, touch, stn_pose_apply(bounded->pose, middle));
-    return stn_vec3_norm(out->shift) + stn_vec3_norm(out->turn) * radius > bearable(a, b);
+/// What touches on one side tips: forces that are not the patch's, weight above all, take its middle along while the
+/// patch holds it where it is. The turn of a solid that is held in one point, its radius of gyration reckoned from its
+/// size.
+static stn_vec3 tipping(const approaching *s, const approach *m, stn_vec3 n) {
+    const posed *smaller = smaller_of(s);
+    const stn_spatial *free = &s->pair->free_velocity, *now = &s->pair->velocity;
+    stn_vec3 middle = middle_of(smaller), arm = stn_vec3_sub(middle, m->centre);
+    stn_vec3 spin = stn_vec3_sub(free->angular, now->angular);
+    stn_vec3 pushed = stn_vec3_add(stn_vec3_sub(free->linear, now->linear),
+                                   stn_vec3_cross(spin, stn_vec3_sub(middle, between_poses(s))));
+    double radius = radius_of(smaller), inertia = stn_vec3_dot(arm, arm) + radius * radius / 3.0;
+    return stn_vec3_scale(s->pair->dt * stn_vec3_dot(pushed, n) / inertia, stn_vec3_cross(arm, n));
 }
 
-bool approach_closing(const stn_contact_pair *pair, bool touch, const posed *a, const posed *b, const face_sink *faces,
-                      bool m_is_a, approach *out) {
+/// Does it bring a corner down that stands above the patch? What lies flat does not tip.
+static bool brings_down(const approaching *s, const approach *m, stn_vec3 n) {
+    const posed *smaller = smaller_of(s);
+    double side = smaller == s->b ? 1.0 : -1.0, none = negligible * lesser_depth(s);
+    bool any = false;
+    for (int32_t k = 0; k < 8 && !any; k++) {
+        stn_vec3 corner = corner_of(smaller, k);
+        double height = side * stn_vec3_dot(n, stn_vec3_sub(corner, m->centre));
+        any = height > none && -stn_vec3_dot(approach_of(m, corner), n) > height;
+    }
+    return any;
+}
+
+bool approach_whole(const approaching *s, approach *out) {
+    const posed *smaller = smaller_of(s);
+    *out = motion_about(s, middle_of(smaller));
+    double reach = stn_vec3_norm(out->shift) + stn_vec3_norm(out->turn) * radius_of(smaller);
+    return reach > negligible * lesser_depth(s);
+}
+
+/// Not one of a margin's skirt.
+static bool presses(const face *f) {
+    return pressure_at(&f->p, f->centre) > 0.0;
+}
+
+bool approach_touches(const face_sink *faces) {
+    bool any = false;
+    for (int32_t i = 0; i < faces->count && !any; i++) {
+        any = presses(&faces->faces[i]);
+    }
+    return any;
+}
+
+/// Mean normal of the faces with pressure, from A into B in the world, and the point in their middle; false: all
+/// around.
+static bool mean_face(const approaching *s, const face_sink *faces, stn_vec3 *normal, stn_vec3 *centre) {
     stn_vec3 sum = stn_vec3_zero(), middle = stn_vec3_zero();
-    double area = 0.0, furthest = 0.0, opening = 0.0, sign = m_is_a ? -1.0 : 1.0;
+    double area = 0.0;
     for (int32_t i = 0; i < faces->count; i++) {
         const face *f = &faces->faces[i];
-        sum = stn_vec3_mul_add(sum, sign * f->area, f->normal);
-        middle = stn_vec3_mul_add(middle, f->area, f->centre);
-        area += f->area;
+        if (presses(f)) {
+            sum = stn_vec3_mul_add(sum, s->m_is_a ? -f->area : f->area, f->normal);
+            middle = stn_vec3_mul_add(middle, f->area, f->centre);
+            area += f->area;
+        }
     }
     double size = stn_vec3_norm(sum);
-    if (!(size > 0.1 * area)) { // all around: no direction to close in
+    if (!(size > 0.1 * area)) {
         return false;
     }
-    stn_vec3 n = stn_mat3_apply(&faces->frame.rotation, stn_vec3_scale(1.0 / size, sum));
-    *out = motion_about(pair, touch, stn_pose_apply(&faces->frame, stn_vec3_scale(1.0 / area, middle)));
+    *normal = stn_mat3_apply(&faces->frame.rotation, stn_vec3_scale(1.0 / size, sum));
+    *centre = stn_pose_apply(&faces->frame, stn_vec3_scale(1.0 / area, middle));
+    return true;
+}
+
+bool approach_closing(const approaching *s, const face_sink *faces, approach *out) {
+    stn_vec3 n, centre;
+    if (!mean_face(s, faces, &n, &centre)) {
+        return false;
+    }
+    *out = motion_about(s, centre);
     out->shift = stn_vec3_scale(stn_vec3_dot(out->shift, n), n);
     out->turn = stn_vec3_mul_add(out->turn, -stn_vec3_dot(out->turn, n), n);
-    out->turn = without_spin(without_spin(out->turn, a), b);
+    if (s->touch) {
+        approach tipped = *out;
+        tipped.turn = stn_vec3_add(out->turn, tipping(s, out, n));
+        *out = brings_down(s, &tipped, n) ? tipped : *out;
+    }
+    out->turn = without_spin(without_spin(out->turn, s->a), s->b);
+    double furthest = 0.0, opening = 0.0;
     // the way along n is linear in x: of a corner in the frame of the faces it is rate . x + start
     stn_mat3 back = stn_mat3_transpose(&faces->frame.rotation);
     stn_vec3 rate = stn_mat3_apply(&back, stn_vec3_cross(n, out->turn));
     double start = stn_vec3_dot(approach_of(out, faces->frame.position), n);
     for (int32_t i = 0; i < faces->count; i++) {
-        const polygon *cut = &faces->faces[i].cut;
-        for (int32_t k = 0; k < cut->count; k++) {
-            double along = stn_vec3_dot(rate, cut->corner[k]) + start;
+        const face *f = &faces->faces[i];
+        for (int32_t k = 0; k < f->cut.count && presses(f); k++) {
+            double along = stn_vec3_dot(rate, f->cut.corner[k]) + start;
             furthest = fmax(furthest, -along);
             opening = fmax(opening, along);
         }
     }
-    opening = touch ? opening : 0.0;
+    opening = s->touch ? opening : 0.0;
     // what touches stays in touch: it must push when the step does not open it after all
     out->shift = stn_vec3_mul_add(out->shift, -opening, n);
     furthest += opening;
-    double limit = most_of_depth * lesser_depth(a, b), share = furthest > limit ? limit / furthest : 1.0;
+    double limit = most_of_depth * lesser_depth(s), share = furthest > limit ? limit / furthest : 1.0;
     out->shift = stn_vec3_scale(share, out->shift);
     out->turn = stn_vec3_scale(share, out->turn);
-    return fmax(furthest, most_closing(out, a, b, n)) > bearable(a, b);
+    return fmax(furthest, most_closing(s, out, n)) > negligible * lesser_depth(s);
+}
+
+/// Pressure of one of the two at a point of the world: 0 outside of a field, infinite where it is rigid.
+static double pressure_in(face_sink *sink, const posed *s, stn_vec3 x) {
+    stn_vec3 p = stn_pose_apply_inverse(s->pose, x);
+    if (!isfinite(s->modulus)) {
+        return (double)INFINITY;
+    }
+    if (s->solid->kind == SOLID_HALF_SPACE) {
+        return -s->modulus * p.z / s->solid->depth;
+    }
+    int32_t *near = face_nearby(sink, 0, s->solid->tree.item_count);
+    const stn_aabb here = {p, p};
+    int32_t count = near != NULL ? tree_near(&s->solid->tree, (double)INFINITY, &here, NULL, 0.0, 0.0, near) : 0;
+    for (int32_t i = 0; i < count; i++) {
+        const cell *c = &s->solid->cells[near[i]];
+        if (cell_holds(c, p)) {
+            return s->modulus * (stn_vec3_dot(c->gradient, p) + c->offset);
+        }
+    }
+    return 0.0;
+}
+
+/// The least of what the fields have at the step's start where a point of a face was then, in the world; a surface goes
+/// with what is rigid, and between two fields it goes half of the way.
+static double pressure_before(const approaching *s, face_sink *sink, stn_vec3 x, stn_vec3 way) {
+    double share = isfinite(s->a->modulus) && isfinite(s->b->modulus) ? 0.5 : 1.0;
+    return fmin(pressure_in(sink, s->a, stn_vec3_mul_add(x, -share, way)),
+                pressure_in(sink, s->b, stn_vec3_mul_add(x, share - 1.0, way)));
+}
+
+void approach_settle(const approaching *s, face_sink *sink, const approach *ahead) {
+    double sign = s->m_is_a ? 1.0 : -1.0;
+    for (int32_t i = 0; i < sink->count; i++) {
+        face *f = &sink->faces[i];
+        double p = pressure_at(&f->p, f->centre);
+        if (stn_vec3_dot(f->gain, f->normal) >= 0.999 * f->g || p <= 0.0) {
+            continue;
+        }
+        stn_vec3 x = stn_pose_apply(&sink->frame, f->centre), way = approach_of(ahead, x);
+        stn_vec3 own_way = stn_vec3_scale(sign, stn_mat3_apply_transposed(&sink->frame.rotation, way));
+        double gained = p - pressure_before(s, sink, x, way), squared = stn_vec3_dot(way, way);
+        if (squared > 0.0 && gained > stn_vec3_dot(f->gain, own_way)) {
+            f->gain = stn_vec3_scale(gained / squared, own_way);
+            f->g = fmax(f->g, stn_vec3_dot(f->gain, f->normal));
+        }
+    }
 }

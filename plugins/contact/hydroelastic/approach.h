@@ -3,7 +3,7 @@
 //
 // Faces that are cut where the shapes stand at the step's start miss what closes within the step: at 10 ms and 1 m/s a
 // body is a centimetre deep before its first face pushes, and what that stores came from nowhere. So shapes that close
-// faster than the margin are cut closed up, where their velocities take them by the step's end, and each face goes back
+// are cut closed up, where their velocities take them by the step's end, and each face goes back
 // by the way it came, with the pressure that it had before. With phi0 = -p / g its pressure g (phi0 + dt v_n) is that
 // of the fields at the end of the step, whatever velocity comes out; one that does not close pushes nothing. That is
 // backward Euler in the geometry too, which takes energy from a potential and never adds any, while forces at rest stay
@@ -15,16 +15,27 @@
 
 #include "meet.h"
 
+/// Two shapes as the step begins.
+typedef struct approaching {
+    const stn_contact_pair *pair;
+    const posed *a, *b;
+    bool m_is_a, touch; // touch: faces with pressure
+} approaching;
+
 /// B moved.
 stn_pose approach_moved(const approach *m, const stn_pose *b);
+/// Has one of the faces pressure?
+bool approach_touches(const face_sink *faces);
 /// The whole motion of B seen from A within the step, as it is or, when they do not touch yet, as it becomes freely;
-/// false when no point of the two can close by more than what faces do without: their margins, or next to nothing.
-bool approach_whole(const stn_contact_pair *pair, bool touch, const posed *a, const posed *b, approach *out);
-/// Its closing part, from the faces of the two where they stand, or where the whole motion takes B when they have none
-/// yet: along their mean normal and about axes across it. Motion along the surface stays out of it: it would take the
-/// moment arms of forces along. Cut at half of the lesser depth, beyond which something thin would be passed through:
-/// faster needs smaller steps. False when nothing closes.
-bool approach_closing(const stn_contact_pair *pair, bool touch, const posed *a, const posed *b, const face_sink *faces,
-                      bool m_is_a, approach *out);
-
+/// false when no point of the two closes by more than next to nothing.
+bool approach_whole(const approaching *pair, approach *out);
+/// Its closing part, from the faces of the two where they stand, or where the whole motion takes B when they do not
+/// touch yet: along their mean normal and about axes across it; and what touches on one side alone tips. Motion along
+/// the surface stays out of it: it would take the moment arms of forces along. Cut at half of the lesser depth, beyond
+/// which something thin would be passed through: faster needs smaller steps. False when nothing closes.
+bool approach_closing(const approaching *pair, const face_sink *faces, approach *out);
+/// The sides of a solid that is pressed in lie along the levels of its field: their pressure does not tell that they
+/// are outside before the step, and they would push what has left. Such faces get the slope that takes them from the
+/// pressure that the fields have there at the step's start to the one that they are cut with, `ahead`.
+void approach_settle(const approaching *pair, face_sink *faces, const approach *ahead);
 #endif

@@ -13,6 +13,16 @@ static inline pressure cell_pressure(const cell *c, double modulus) {
     return p;
 }
 
+static inline bool cell_holds(const cell *c, stn_vec3 p) {
+    bool inside = true;
+    for (int32_t k = 0; k < c->face_count; k++) {
+        const four_planes *f = &c->faces[k / 4];
+        double height = f->x[k % 4] * p.x + f->y[k % 4] * p.y + f->z[k % 4] * p.z + f->at[k % 4];
+        inside = inside && height >= -CUT_LEVEL * c->size;
+    }
+    return inside;
+}
+
 /// A pressure in B's frame, seen from A.
 static inline pressure pressure_seen(const pressure *p, const stn_pose *ab) {
     stn_vec3 gradient = stn_mat3_apply(&ab->rotation, p->gradient);
@@ -150,7 +160,9 @@ static inline balance balance_of(const pressure *m, double steep_m, const pressu
     b.weight = face_weight(into_m, steep_m) * face_weight(into_n, steep_n);
     double gm = face_slope(into_m, steep_m), gn = face_slope(into_n, steep_n);
     b.g = gm * gn / (gm + gn);
-    b.gain = stn_vec3_scale(-into_m / steep, n->gradient);
+    // of a point that goes half of N's way: along the surface, too
+    stn_vec3 along = stn_vec3_mul_add(m->gradient, -into_m, b.normal);
+    b.gain = stn_vec3_mul_add(stn_vec3_scale(-into_m / steep, n->gradient), 0.5, along);
     return b;
 }
 

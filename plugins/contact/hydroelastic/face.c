@@ -90,7 +90,7 @@ static bool split_at_rim(face_sink *sink, int32_t i) {
     }
     face *inner = &sink->faces[i];
     *outer = *inner;
-    outer->element_n |= 1 << 30;
+    outer->element_n |= FACE_OUTER;
     polygon_clip(&inner->cut, height, 0.0);
     polygon_clip(&outer->cut, below, 0.0);
     inner->area = polygon_area(&inner->cut, &inner->centre);

@@ -72,6 +72,8 @@ static inline stn_vec3 approach_of(const approach *m, stn_vec3 x) {
     return stn_vec3_add(m->shift, stn_vec3_cross(m->turn, stn_vec3_sub(x, m->centre)));
 }
 
+/// Set in element_n of the outer part.
+enum { FACE_OUTER = 1 << 30 };
 /// Cuts the faces of a margin's skirt along the rim, where p = 0, so that what is inside pushes by itself: as a whole a
 /// face that reaches far into the skirt would not.
 void face_split_all(face_sink *sink);

@@ -222,13 +222,7 @@ static bool holds_point(const solid *s, stn_vec3 p, int32_t *near) {
     int32_t count = tree_near(&s->tree, (double)INFINITY, &here, NULL, 0.0, 0.0, near);
     bool inside = false;
     for (int32_t i = 0; i < count && !inside; i++) {
-        const cell *c = &s->cells[near[i]];
-        inside = true;
-        for (int32_t k = 0; k < c->face_count; k++) {
-            const four_planes *f = &c->faces[k / 4];
-            double height = f->x[k % 4] * p.x + f->y[k % 4] * p.y + f->z[k % 4] * p.z + f->at[k % 4];
-            inside = inside && height >= -CUT_LEVEL * c->size;
-        }
+        inside = cell_holds(&s->cells[near[i]], p);
     }
     return inside;
 }

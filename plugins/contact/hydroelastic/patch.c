@@ -103,30 +103,37 @@ static void meet(face_sink *sink, const posed *m, const posed *n) {
 static void cut(face_sink *sink, const posed *a, const posed *b, bool m_is_a) {
     face_restart(sink, (double)INFINITY);
     meet(sink, m_is_a ? a : b, m_is_a ? b : a);
+    if (a->solid->fineness.margin + b->solid->fineness.margin > 0.0) {
+        face_split_all(sink);
+    }
 }
 
 /// The faces of a pair as the step closes it; true: B is ahead by `*ahead` then.
 static bool cut_ahead(face_sink *sink, const stn_contact_pair *pair, const posed *a, const posed *b, bool m_is_a,
                       approach *ahead) {
-    approach whole;
-    stn_pose moved;
-    posed b_moved = *b;
-    b_moved.pose = &moved;
     cut(sink, a, b, m_is_a);
-    bool touch = sink->count > 0;
-    if (sink->no_memory || !approach_whole(pair, touch, a, b, &whole)) {
+    approaching start = {pair, a, b, m_is_a, approach_touches(sink)};
+    bool any = sink->count > 0;
+    approach whole;
+    if (sink->no_memory || !approach_whole(&start, &whole)) {
         return false;
     }
-    if (!touch) {
+    stn_pose moved = *b->pose;
+    posed b_moved = *b;
+    b_moved.pose = &moved;
+    if (!start.touch) {
         moved = approach_moved(&whole, b->pose);
         cut(sink, a, &b_moved, m_is_a);
     }
-    if (!sink->no_memory && approach_closing(pair, touch, a, b, sink, m_is_a, ahead)) {
+    if (!sink->no_memory && approach_closing(&start, sink, ahead)) {
         moved = approach_moved(ahead, b->pose);
         cut(sink, a, &b_moved, m_is_a);
+        approach_settle(&start, sink, ahead);
         return true;
     }
-    if (!touch) {
+    if (!start.touch && any) { // a margin's skirt alone
+        cut(sink, a, b, m_is_a);
+    } else if (!start.touch) {
         face_restart(sink, (double)INFINITY);
     }
     return false;
@@ -156,9 +163,6 @@ stn_status patch_add(const stn_model *model, const model_solids *solids, const s
     approach ahead;
     bool is_ahead = cut_ahead(sink, pair, &a, &b, m_is_a, &ahead);
     bool merges = solids->merge > 0.0 && (m_is_a ? &a : &b)->solid->kind == SOLID_FIELD; // a layer is no tetrahedron
-    if (!sink->no_memory && a.solid->fineness.margin + b.solid->fineness.margin > 0.0) {
-        face_split_all(sink);
-    }
     if (sink->no_memory || (merges && !faces_merge(sink, solids->merge))) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory for the faces of a patch");
     }
