@@ -195,3 +195,36 @@ stn.test("wrong references and joints without motor are one line", function()
   local ok, text = pcall(other.controller, other, { "inverse_dynamics", target = crane })
   assert(not ok and text:find("of crane: joint hinge has an effort limit of 0", 1, true), text)
 end)
+
+-- Largest change of a joint's velocity in a step while an impedance takes the arm from a PD and gives it back.
+local function jump_of_hand_over(blend)
+  local world <close>, arm = new_arm { dt = 2e-3 }
+  local hold = world:controller { "joint_pd", target = arm, kp = 2000, kd = 200, gravity_compensation = true }
+  local soft = world:controller { "cartesian_impedance", target = arm, frame = "iiwa14_flange", priority = 1, active = false }
+  local goal, moved, jump, before = arm:link("iiwa14_flange"):position(), 0, 0, arm:v()
+  soft:set { position = { goal[1], goal[2] + 0.1, goal[3] } }
+  for _ in world:run { seconds = 6 } do
+    if world.steps == 100 then
+      soft:activate { blend = blend }
+    elseif world.steps == 1500 then
+      assert(soft:weight() == 1 and hold:weight() == 1)
+      moved = arm:link("iiwa14_flange"):position()[2] - goal[2]
+      soft:deactivate { blend = blend }
+    end
+    local now = arm:v()
+    for i = 1, 7 do
+      jump = math.max(jump, math.abs(now[i] - before[i]))
+    end
+    before = now
+  end
+  assert(math.abs(moved - 0.1) < 1e-3, ("moved by %g m"):format(moved))
+  assert(soft:weight() == 0 and math.abs(arm:link("iiwa14_flange"):position()[2] - goal[2]) < 1e-3)
+  local ok, text = pcall(soft.activate, soft, { blend = -1 })
+  assert(not ok and text:find("blend", 1, true) and not text:find("\n"), text)
+  return jump
+end
+
+stn.test("a controller of higher priority takes the arm over and gives it back: in 0.5 s without the jump of a switch", function()
+  local blended, at_once = jump_of_hand_over(0.5), jump_of_hand_over(0)
+  assert(blended < 0.05 and at_once > 0.2, ("%g rad/s blended, %g at once"):format(blended, at_once))
+end)
