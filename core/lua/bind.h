@@ -24,7 +24,8 @@ typedef struct stn_lua_patch_log stn_lua_patch_log; // lua_log_patches.c
 /// A world in Lua's hand. User value 1: table of start values, in order, applied when the model is compiled and after a
 /// reset; user value 2: set of the names in use; user value 3: findings about the files of loaded robots, by robot;
 /// user value 4: what world:log was given; user value 5: prescribed motions (lua_motion.c); user value 6: functions of
-/// world:capture; user value 7: tasks that have not ended (lua_task.c).
+/// world:capture; user value 7: tasks that have not ended (lua_task.c); user value 8: functions
+/// of controllers (lua_update.c).
 typedef struct stn_lua_world {
     stn_session *session;
     stn_world *world;     // NULL once closed
@@ -329,6 +330,21 @@ bool stn_lua_find_reference(const stn_lua_world *w, int32_t joint, const char *c
 const double *stn_lua_reference(const stn_lua_world *w, int32_t controller, const char *channel);
 stn_status stn_lua_set_reference(const stn_lua_world *w, int32_t controller, const char *channel, int32_t at,
                                  double value, double *scratch, stn_error *err);
+/// Pushes all of its references as they are, a table of lists by channel.
+void stn_lua_push_references(lua_State *L, const stn_lua_world *w, int32_t controller);
+/// Sets those that the value on top of the stack gives: a table by channel; a list or a number is for the first one.
+void stn_lua_set_references(lua_State *L, const stn_lua_world *w, int32_t controller, const char *owner);
+
+// ------------------------------------------------------------------------ controllers' functions (lua_update.c)
+
+/// Checks the keys update and rate; 0: there is no function, else its rate [Hz], infinite: every step.
+double stn_fields_update(const stn_fields *f, bool required);
+/// Keeps the function that the table at stack index `table` gives, for the world at `index`.
+void stn_lua_updates_add(lua_State *L, int index, int table, int32_t controller, double rate);
+/// Before a step: asks those that are due, and sets what they return.
+void stn_lua_updates_step(lua_State *L, int index, stn_lua_world *w);
+/// Gives one world the functions of another, both at absolute indices.
+void stn_lua_updates_copy(lua_State *L, int from, int to);
 
 // ------------------------------------------------------------------------------ prescribed motion (lua_motion.c)
 

@@ -47,8 +47,16 @@ static void read_part(const stn_fields *f, const stn_lua_world *w, int32_t contr
     stn_lua_check(f->L, stn_world_set_controller(w->world, controller, (int32_t)priority, active, &err), &err);
 }
 
+/// The plugin that a table names. "lua" is the one that takes efforts as they are, with the function that gives them.
+static stn_plugin_choice read_plugin(lua_State *L, bool *updates) {
+    static const char *const own[] = {"target", "joints", "priority", "active", "update", "rate", NULL};
+    stn_plugin_choice choice = stn_lua_plugin(L, 2, "world:controller", own);
+    *updates = strcmp(choice.id, "lua") == 0;
+    choice.id = *updates ? "effort" : choice.id;
+    return choice;
+}
+
 static int controller_new(lua_State *L) {
-    static const char *const own[] = {"target", "joints", "priority", "active", NULL};
     stn_lua_world *w = stn_lua_world_check(L, 1);
     stn_fields f = stn_fields_open(L, 2, "world:controller", NULL, 1);
     lua_getfield(L, 2, "target");
@@ -62,7 +70,9 @@ static int controller_new(lua_State *L) {
     }
     int32_t count = 0, controller = -1;
     const int32_t *joints = read_joint_names(&f, w, target->index, &count);
-    stn_plugin_choice choice = stn_lua_plugin(L, 2, "world:controller", own);
+    bool updates = false;
+    stn_plugin_choice choice = read_plugin(L, &updates);
+    double rate = stn_fields_update(&f, updates);
     stn_instance *instance = NULL;
     stn_error err = {0};
     stn_lua_check(L,
@@ -72,6 +82,9 @@ static int controller_new(lua_State *L) {
     stn_lua_check(L, stn_world_add_controller(w->world, instance, target->index, joints, count, &controller, &err),
                   &err);
     read_part(&f, w, controller);
+    if (rate > 0.0) {
+        stn_lua_updates_add(L, 1, 2, controller, rate);
+    }
     stn_lua_object_new(L, 1, STN_LUA_CONTROLLER, controller);
     return 1;
 }
@@ -170,7 +183,7 @@ static void read_by_joint(lua_State *L, const char *what, const stn_control_targ
             refuse_followers(L, what, target, name);
             stn_lua_unknown(L, what, name, names);
         }
-        char place[192];
+        char place[320];
         snprintf(place, sizeof place, "%s.%s", what, name);
         if (size == 1) {
             values[found] = stn_lua_real(L, -1, place, unit);
@@ -180,45 +193,70 @@ static void read_by_joint(lua_State *L, const char *what, const stn_control_targ
     }
 }
 
+void stn_lua_push_references(lua_State *L, const stn_lua_world *w, int32_t controller) {
+    const stn_controller_ops *ops = stn_world_controller(w->world, controller)->desc->ops.controller;
+    const stn_control_target *target = stn_world_controller_target(w->world, controller);
+    const double *values = present_reference(w, controller, 0);
+    lua_createtable(L, 0, ops->channel_count);
+    for (int32_t i = 0; i < ops->channel_count; i++) {
+        int32_t size = channel_size(&ops->channels[i], target);
+        stn_lua_push_reals(L, values, size);
+        lua_setfield(L, -2, ops->channels[i].name);
+        values += size;
+    }
+}
+
 /// The value on top of the stack for one channel, set in the world.
-static void set_channel(lua_State *L, const stn_lua_object *o, int32_t index) {
-    stn_lua_world *w = o->world;
-    const stn_instance *instance = stn_world_controller(w->world, o->index);
-    const stn_control_target *target = stn_world_controller_target(w->world, o->index);
+static void set_channel(lua_State *L, const stn_lua_world *w, int32_t controller, int32_t index, const char *owner) {
+    const stn_instance *instance = stn_world_controller(w->world, controller);
+    const stn_control_target *target = stn_world_controller_target(w->world, controller);
     const stn_channel *channel = &instance->desc->ops.controller->channels[index];
     int32_t size = channel_size(channel, target);
     double *values = lua_newuserdatauv(L, sizeof(double) * (size_t)(size + 1), 0);
-    lua_insert(L, -2);
-    char what[128];
-    snprintf(what, sizeof what, "controller:set: %s", channel->name);
+    const char *what = lua_pushfstring(L, "%s: %s", owner, channel->name);
+    lua_rotate(L, -3, 2);
     if (lua_type(L, -1) == LUA_TNUMBER && size == 1) {
         values[0] = stn_lua_real(L, -1, what, channel->unit);
     } else if (lua_type(L, -1) == LUA_TTABLE && lua_rawlen(L, -1) == 0 && channel->size == 0) {
-        memcpy(values, present_reference(w, o->index, index), sizeof(double) * (size_t)size);
+        memcpy(values, present_reference(w, controller, index), sizeof(double) * (size_t)size);
         read_by_joint(L, what, target, channel->unit, values);
     } else {
         stn_lua_reals(L, -1, what, channel->unit, size, values);
     }
     stn_error err = {0};
-    stn_lua_check(L, stn_world_set_reference(w->world, o->index, channel->name, values, size, &err), &err);
-    lua_remove(L, -2);
+    stn_lua_check(L, stn_world_set_reference(w->world, controller, channel->name, values, size, &err), &err);
+    lua_rotate(L, -3, 1);
+    lua_pop(L, 2);
+}
+
+/// The table at stack index `table`, { position = {...}, velocity = ... }.
+static void set_channels(lua_State *L, int table, const stn_lua_world *w, int32_t controller, const char *owner) {
+    const stn_controller_ops *ops = stn_world_controller(w->world, controller)->desc->ops.controller;
+    const char *names[65] = {NULL};
+    for (int32_t i = 0; i < ops->channel_count && i < 64; i++) {
+        names[i] = ops->channels[i].name;
+    }
+    stn_fields f = stn_fields_open(L, table, owner, names, 0);
+    for (int32_t i = 0; i < ops->channel_count; i++) {
+        if (stn_fields_push(&f, ops->channels[i].name)) {
+            set_channel(L, w, controller, i, owner);
+            lua_pop(L, 1);
+        }
+    }
+}
+
+void stn_lua_set_references(lua_State *L, const stn_lua_world *w, int32_t controller, const char *owner) {
+    if (lua_type(L, -1) == LUA_TNUMBER || (lua_type(L, -1) == LUA_TTABLE && lua_rawlen(L, -1) > 0)) {
+        set_channel(L, w, controller, 0, owner);
+    } else {
+        set_channels(L, lua_gettop(L), w, controller, owner);
+    }
 }
 
 /// controller:set { position = {...}, velocity = ... }.
 static int controller_set(lua_State *L) {
     stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_CONTROLLER);
-    const stn_controller_ops *ops = stn_world_controller(o->world->world, o->index)->desc->ops.controller;
-    const char *names[65] = {NULL};
-    for (int32_t i = 0; i < ops->channel_count && i < 64; i++) {
-        names[i] = ops->channels[i].name;
-    }
-    stn_fields f = stn_fields_open(L, 2, "controller:set", names, 0);
-    for (int32_t i = 0; i < ops->channel_count; i++) {
-        if (stn_fields_push(&f, ops->channels[i].name)) {
-            set_channel(L, o, i);
-            lua_pop(L, 1);
-        }
-    }
+    set_channels(L, 2, o->world, o->index, "controller:set");
     return 0;
 }
 

@@ -133,6 +133,7 @@ static void make_step(lua_State *L, int index, stn_lua_world *w) {
     keep_before(L, index, w);
     stn_lua_tasks_advance(L, index, w, false);
     stn_lua_motions_step(L, lua_absindex(L, index), w);
+    stn_lua_updates_step(L, lua_absindex(L, index), w);
     stn_account_before(&w->account, w->world);
     stn_error err = {0};
     double dt = stn_world_dt(w->world);

@@ -85,10 +85,10 @@ int stn_lua_push_open_world(lua_State *L) {
 
 /// Empty world object: its tables exist before anything can fail.
 static stn_lua_world *push_world(lua_State *L, stn_session *session) {
-    stn_lua_world *w = lua_newuserdatauv(L, sizeof *w, 7);
+    stn_lua_world *w = lua_newuserdatauv(L, sizeof *w, 8);
     *w = (stn_lua_world){.session = session, .tables_begin = INT64_MAX};
     w->account = (stn_world_account){.statistics = &session->statistics, .profiled = session->profile, .energy = NAN};
-    for (int i = 1; i <= 7; i++) {
+    for (int i = 1; i <= 8; i++) {
         lua_newtable(L);
         lua_setiuservalue(L, -2, i);
     }
@@ -341,6 +341,7 @@ static int world_clone(lua_State *L) {
         lua_setiuservalue(L, -2, i);
     }
     stn_lua_motions_copy(L, 1, lua_gettop(L));
+    stn_lua_updates_copy(L, 1, lua_gettop(L));
     watch(L, copy);
     return 1;
 }

@@ -410,6 +410,14 @@ function robot:diagnostics() end
 ---@return stiction.Finding[] what the format cannot hold
 function robot:save(path, options) end
 
+---@class stiction.ControllerView what an update sees: copies
+---@field time number [s]
+---@field period number between updates [s]
+---@field weight number 0 to 1
+---@field position number[] of the joints, in the order of controller:joints()
+---@field velocity number[] the same
+---@field reference table<string, number[]> by channel, as they are
+
 ---@class stiction.controller
 local controller = {}
 ---@param references table<string, number|number[]|table<string, number>> channel = values
@@ -484,7 +492,7 @@ function world:disable_collisions(a, b) end
 function world:constraint(description) end
 ---@return stiction.constraint[]
 function world:constraints() end
----@param description table { "plugin", target = robot, joints = { names }, priority = 0, active = true, parameter = value }
+---@param description table { "plugin", target = robot, joints = { names }, priority = 0, active = true, rate = Hz, update = fun(view: stiction.ControllerView): references, parameter = value }; "lua": efforts that update gives
 ---@return stiction.controller
 function world:controller(description) end
 ---@return stiction.step

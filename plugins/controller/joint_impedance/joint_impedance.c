@@ -12,7 +12,8 @@ typedef struct impedance {
 } impedance;
 
 static const stn_param params[] = {
-    STN_PARAM_REAL(impedance, stiffness, "N m/rad, N/m", 100, 0.0, INFINITY, "of every joint, until a script sets others"),
+    STN_PARAM_REAL(impedance, stiffness, "N m/rad, N/m", 100, 0.0, INFINITY,
+                   "of every joint, until a script sets others"),
     STN_PARAM_REAL(impedance, damping_ratio, "1", 1, 0.0, INFINITY, "1 is critical for the inertia that a joint feels"),
     STN_PARAM_BOOL(impedance, effort_limits, true, "respect the joints' effort limits"),
 };
@@ -119,7 +120,8 @@ static const stn_plugin_desc descriptor = {
     .kind = STN_KIND_CONTROLLER,
     .id = "joint_impedance",
     .version = "1.0.0",
-    .summary = "Joints as springs with a damping ratio, the robot's weight and motion made up for; stiffness as reference",
+    .summary =
+        "Joints as springs with a damping ratio, the robot's weight and motion made up for; stiffness as reference",
     .reference = "castro-2022 (a servo with an effort limit is a row of the convex problem)",
     .config_size = sizeof(impedance),
     .params = params,
