@@ -8,7 +8,8 @@
 // there, while contact is shallow. So the faces are looked for below a pressure first, where boxes are thin, and below
 // a higher one only when a face reaches it. That finds all: the pressure is continuous over a contact surface and not
 // above 0 on its rim, so that a surface which goes deeper passes the first limit; one without rim lies around something
-// that is inside of the other solid as a whole, which two points of each part tell.
+// that is inside of the other solid as a whole, which two points of each part tell, or, where a given field hardly
+// grows in its middle, around what rises above that: two fields of which one is given are searched at all pressures.
 //
 // N's elements that are near M are taken to M's frame once; what of M is near each, near.h tells.
 #include "cut.h"
@@ -266,9 +267,9 @@ void meet_fields(face_sink *sink, const posed *m, const posed *n) {
     meeting w;
     if (meeting_of(sink, m, n, &w)) {
         stn_pose nm = stn_pose_inverse(&w.mn);
-        search(&w, meet_all_cells,
-               may_hold_a_part(n->solid, m->solid, &w.mn, w.near_n) ||
-                   may_hold_a_part(m->solid, n->solid, &nm, w.near_m));
+        bool all = m->solid->given || n->solid->given || may_hold_a_part(n->solid, m->solid, &w.mn, w.near_n) ||
+                   may_hold_a_part(m->solid, n->solid, &nm, w.near_m);
+        search(&w, meet_all_cells, all);
     }
 }
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <stiction/mesh.h>
+
 #include "patch_probe.h"
 #include "stn_random_pose.h"
 #include "stn_random_shape.h"
@@ -284,12 +286,76 @@ static void a_margin_changes_no_force_on_an_edge(void **state) {
     assert_near(force[1], force[0], 1e-3 * force[0]);
 }
 
+/// A cube of given tetrahedra whose pressure grows within 0.3 m of its surface and hardly further inside.
+static stn_mesh *cube_with_plateau(stn_context *context) {
+    enum { SIDE = 5, VERTICES = SIDE * SIDE * SIDE, CELLS = 64 };
+    static const double place[SIDE] = {-1.5, -1.2, 0.0, 1.2, 1.5};
+    static const int32_t order[6][3] = {{1, 5, 25}, {1, 25, 5}, {5, 1, 25}, {5, 25, 1}, {25, 1, 5}, {25, 5, 1}};
+    double vertices[3 * VERTICES], extents[VERTICES];
+    int32_t tetrahedra[4 * 6 * CELLS], count = 0;
+    for (int32_t v = 0; v < VERTICES; v++) {
+        const int32_t at[3] = {v % SIDE, v / SIDE % SIDE, v / SIDE / SIDE};
+        extents[v] = v == VERTICES / 2 ? 1.0 : 0.95;
+        for (int32_t k = 0; k < 3; k++) {
+            vertices[3 * v + k] = place[at[k]];
+            extents[v] = at[k] == 0 || at[k] == SIDE - 1 ? 0.0 : extents[v];
+        }
+    }
+    for (int32_t i = 0; i < CELLS; i++) {
+        int32_t corner = i % 4 + SIDE * (i / 4 % 4) + SIDE * SIDE * (i / 16);
+        for (int32_t k = 0; k < 6; k++) {
+            int32_t v = corner, *out = tetrahedra + 4 * count++;
+            for (int32_t n = 0; n < 4; n++) {
+                out[n] = v;
+                v += n < 3 ? order[k][n] : 0;
+            }
+        }
+    }
+    stn_mesh_data data = {.vertex_count = VERTICES,
+                          .vertices = vertices,
+                          .tetrahedron_count = count,
+                          .tetrahedra = tetrahedra,
+                          .extents = extents};
+    stn_mesh *mesh = NULL;
+    stn_error err;
+    assert_ok(stn_mesh_create(context, &data, &mesh, &err), err);
+    return mesh;
+}
+
+/// A ball that is a little stiffer is pressed through the side into the middle: around its centre its pressure is above
+/// the plateau once more, and the contact surface has an island there without rim, at pressures far above those of the
+/// rest, on which a search that begins at low ones must not miss it.
+static void an_island_at_high_pressure_is_found(void **state) {
+    (void)state;
+    stn_context *context;
+    stn_error err;
+    assert_ok(stn_context_create(NULL, &context, &err), err);
+    stn_mesh_reference listed = {.data = cube_with_plateau(context)};
+    stn_geometry cube = patch_geometry(stn_shape_box(stn_vec3_make(1.5, 1.5, 1.5)), 1e5, (double)NAN);
+    cube.field.volume_mesh = 0;
+    patch_probe p;
+    patch_probe_open_meshed(&p, cube, patch_geometry(stn_shape_sphere(1.0), 1.2e5, 0.1), NULL, &listed);
+    stn_pose a = stn_pose_identity(), b = patch_at(0.7, 0.03, 0.02);
+    const stn_contact_set *set = patch_collide(&p, &a, &b, 0.0);
+    double island = 0.0;
+    for (int32_t i = 0; i < set->count; i++) {
+        island += set->contacts[i].pressure > 0.9e5 ? set->contacts[i].area : 0.0;
+    }
+    // a ball of radius r with 1.2 (1 - r) = 0.95 + 0.05 (1 - 0.7 / 1.2), but for its far side, which does not count
+    double whole = 4.0 * STN_PI * 0.191 * 0.191;
+    assert_true(island > 0.5 * whole && island < whole);
+    patch_probe_close(&p);
+    stn_mesh_release((stn_mesh *)listed.data);
+    stn_context_destroy(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(merged_faces_keep_the_wrench_within_the_bound),
         cmocka_unit_test(merged_faces_of_random_pairs_keep_it_too),
         cmocka_unit_test(faces_in_a_layer_are_not_merged),
         cmocka_unit_test(a_ball_inside_of_another_is_pushed_out),
+        cmocka_unit_test(an_island_at_high_pressure_is_found),
         cmocka_unit_test(a_box_on_a_plane_is_exact),
         cmocka_unit_test(a_margin_changes_no_force_on_an_edge),
         cmocka_unit_test(a_leaning_rigid_box_floats_as_archimedes_says),
