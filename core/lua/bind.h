@@ -25,7 +25,7 @@ typedef struct stn_lua_patch_log stn_lua_patch_log; // lua_log_patches.c
 /// reset; user value 2: set of the names in use; user value 3: findings about the files of loaded robots, by robot;
 /// user value 4: what world:log was given; user value 5: prescribed motions (lua_motion.c); user value 6: functions of
 /// world:capture; user value 7: tasks that have not ended (lua_task.c); user value 8: functions
-/// of controllers (lua_update.c).
+/// of controllers (lua_update.c); user value 9: sensors (lua_sensor.c).
 typedef struct stn_lua_world {
     stn_session *session;
     stn_world *world;     // NULL once closed
@@ -386,6 +386,7 @@ void stn_lua_open_state(lua_State *L); // snapshots
 void stn_lua_open_robot(lua_State *L); // robots and links
 void stn_lua_open_joint(lua_State *L);
 void stn_lua_open_control(lua_State *L);
+void stn_lua_open_sensor(lua_State *L);
 void stn_lua_open_constraint(lua_State *L);
 void stn_lua_open_step(lua_State *L);
 void stn_lua_open_motion(lua_State *L);
@@ -416,7 +417,7 @@ void stn_lua_capture_begin(lua_State *L, stn_lua_world *w);
 extern const luaL_Reg stn_lua_model_methods[], stn_lua_pair_methods[], stn_lua_state_methods[], stn_lua_run_methods[],
     stn_lua_log_methods[], stn_lua_control_methods[], stn_lua_choice_methods[], stn_lua_constraint_methods[],
     stn_lua_world_name_methods[], stn_lua_query_methods[], stn_lua_contact_methods[], stn_lua_solve_methods[],
-    stn_lua_capture_methods[], stn_lua_patch_methods[], stn_lua_task_methods[];
+    stn_lua_capture_methods[], stn_lua_patch_methods[], stn_lua_task_methods[], stn_lua_sensor_methods[];
 /// Of robots.
 extern const luaL_Reg stn_lua_name_methods[], stn_lua_coordinate_methods[], stn_lua_finding_methods[],
     stn_lua_dynamics_methods[], stn_lua_inverse_methods[], stn_lua_move_methods[], stn_lua_path_methods[];

@@ -24,6 +24,7 @@ int luaopen_stiction(lua_State *L) {
     stn_lua_open_robot(L);
     stn_lua_open_joint(L);
     stn_lua_open_control(L);
+    stn_lua_open_sensor(L);
     stn_lua_open_constraint(L);
     stn_lua_open_step(L);
     stn_lua_open_motion(L);

@@ -85,10 +85,10 @@ int stn_lua_push_open_world(lua_State *L) {
 
 /// Empty world object: its tables exist before anything can fail.
 static stn_lua_world *push_world(lua_State *L, stn_session *session) {
-    stn_lua_world *w = lua_newuserdatauv(L, sizeof *w, 8);
+    stn_lua_world *w = lua_newuserdatauv(L, sizeof *w, 9);
     *w = (stn_lua_world){.session = session, .tables_begin = INT64_MAX};
     w->account = (stn_world_account){.statistics = &session->statistics, .profiled = session->profile, .energy = NAN};
-    for (int i = 1; i <= 8; i++) {
+    for (int i = 1; i <= 9; i++) {
         lua_newtable(L);
         lua_setiuservalue(L, -2, i);
     }
@@ -409,11 +409,11 @@ void stn_lua_open_world(lua_State *L) {
     static const luaL_Reg meta[] = {
         {"__gc", world_collect}, {"__close", world_close}, {"__tostring", world_text}, {NULL, NULL}};
     stn_lua_class(L, STN_LUA_WORLD, methods, meta, get_world, world_properties);
-    const luaL_Reg *const more[] = {stn_lua_model_methods,      stn_lua_pair_methods,    stn_lua_state_methods,
-                                    stn_lua_run_methods,        stn_lua_log_methods,     stn_lua_control_methods,
-                                    stn_lua_world_name_methods, stn_lua_query_methods,   stn_lua_constraint_methods,
-                                    stn_lua_choice_methods,     stn_lua_contact_methods, stn_lua_solve_methods,
-                                    stn_lua_capture_methods,    stn_lua_patch_methods,   stn_lua_task_methods};
+    const luaL_Reg *const more[] = {
+        stn_lua_model_methods, stn_lua_pair_methods,       stn_lua_state_methods,  stn_lua_run_methods,
+        stn_lua_log_methods,   stn_lua_control_methods,    stn_lua_sensor_methods, stn_lua_world_name_methods,
+        stn_lua_query_methods, stn_lua_constraint_methods, stn_lua_choice_methods, stn_lua_contact_methods,
+        stn_lua_solve_methods, stn_lua_capture_methods,    stn_lua_patch_methods,  stn_lua_task_methods};
     for (int i = 0; i < STN_COUNT(more); i++) {
         stn_lua_extend(L, STN_LUA_WORLD, more[i]);
     }

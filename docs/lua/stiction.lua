@@ -431,6 +431,13 @@ function controller:deactivate(ramp) end
 ---@return number 0 to 1
 function controller:weight() end
 
+---@class stiction.sensor
+local sensor = {}
+---@return table? { time =, and force =, torque =, specific_force =, angular_velocity = as the sensor has them } of the last step
+function sensor:read() end
+---@return table? the same without noise
+function sensor:exact() end
+
 ---@class stiction.constraint
 ---@field name string
 ---@field type "weld"|"ball"|"distance"|"gear"
@@ -495,6 +502,9 @@ function world:constraints() end
 ---@param description table { "plugin", target = robot, joints = { names }, priority = 0, active = true, rate = Hz, update = fun(view: stiction.ControllerView): references, parameter = value }; "lua": efforts that update gives
 ---@return stiction.controller
 function world:controller(description) end
+---@param description table { "force_torque"|"imu"|"joint_torque"|"contact_force", link =, joint =, on =, by =, noise = { force = { density =, walk = } }, seed =, log = "name" }
+---@return stiction.sensor
+function world:sensor(description) end
 ---@return stiction.step
 function world:step() end
 ---@param duration { seconds?: number, steps?: integer }

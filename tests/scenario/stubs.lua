@@ -15,9 +15,10 @@ local function registered()
   local world = stn.world {}
   local ball = world:sphere { radius = 0.1 }
   local constraint = world:constraint { "ball", a = ball }
+  local sensor = world:sensor { "imu", link = ball }
   local step = world:step()
   local objects = { world = world, robot = ball, link = ball:links()[1], joint = ball:joints()[1], step = step,
-    constraint = constraint, pose = ball:pose(), task = world:task(function() end) }
+    constraint = constraint, pose = ball:pose(), task = world:task(function() end), sensor = sensor }
   local found = { stn = {}, patch = {} }
   for name, value in pairs(stn) do
     if type(value) == "function" then

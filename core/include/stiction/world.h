@@ -183,6 +183,30 @@ STN_API int32_t stn_world_equality_error(stn_world *world, int32_t equality, dou
 /// a [N m s] or [N s] (1), joint b gets -ratio times that.
 STN_API int32_t stn_world_equality_impulse(stn_world *world, int32_t equality, double impulse[STN_EQUALITY_MAX_ROWS]);
 
+// --------------------------------------------------------------------------------------------------- sensors
+//
+// What sensors measure of the last step: means over it, as its contacts and accelerations (v - v0)/dt have them, at the
+// poses of its start, so that they balance to rounding; with integrators other than symplectic_euler up to O(dt). To be
+// asked by an observer, or before anything changes the state. STN_ERR_SEQUENCE before the first step and after a reset
+// or restore, STN_ERR_ARGUMENT for no such link or joint, STN_ERR_UNSUPPORTED for prescribed bodies and where a weld,
+// ball or distance constraint passes by the link.
+
+/// What carries a link (a joint, fixed ones too) exerts on it and all that is beyond it: torque about the link's origin
+/// [N m] and force [N], in its axes. Weight counts; a wrench on a body acts on the body's first link. [step]
+STN_API stn_status stn_world_link_wrench(stn_world *world, int32_t link, stn_spatial *wrench, stn_error *err);
+/// The part of that along a joint's velocities (nv of the joint) [N m], [N]: what motor, damper, spring and limit of
+/// the joint exert, without what turns the motor's own rotor. [step]
+STN_API stn_status stn_world_joint_torque(stn_world *world, int32_t joint, double *torque, stn_error *err);
+/// Of an inertial unit at a link's origin, in its axes: specific force a - g [m/s^2] and angular velocity [rad/s], the
+/// latter of the step's start. [step]
+STN_API stn_status stn_world_link_inertial(stn_world *world, int32_t link, stn_vec3 *specific_force,
+                                           stn_vec3 *angular_velocity, stn_error *err);
+/// Noise by seed and number of the step, so that it needs no state: a standard normal number, and a random walk, W(0) =
+/// 0, whose increments are such numbers. The walk is built by halving intervals (Levy's construction of Brownian
+/// motion) in O(log n). Thread: [any].
+STN_API double stn_noise_normal(uint64_t seed, uint64_t n);
+STN_API double stn_noise_walk(uint64_t seed, uint64_t n);
+
 // ------------------------------------------------------------------------------------ state and step inputs
 
 /// Whole vectors (nq), (nv). STN_ERR_NUMERIC for NaN or infinity, naming joint and component; quaternions are

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random numbers by their index: nothing is remembered, so a world that is restored, cloned or made again has the same.
+// Normal numbers by Box and Muller from two hashes; the walk as Levy builds Brownian motion: its values at powers of two
+// by increments, between them from the ends of an interval of length h to its middle,
+//
+//     W(m) = (W(m - h/2) + W(m + h/2))/2 + sqrt(h)/2 N_m,
+//
+// where every integer m is the middle of one interval alone.
+#include <math.h>
+
+#include <stiction/math.h>
+#include <stiction/world.h>
+
+/// The output function of splitmix64.
+static uint64_t mix(uint64_t z) {
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+/// In (0, 1).
+static double uniform(uint64_t bits) {
+    return ((double)(bits >> 11) + 0.5) * 0x1p-53;
+}
+
+double stn_noise_normal(uint64_t seed, uint64_t n) {
+    uint64_t first = mix(mix(seed + UINT64_C(0x9e3779b97f4a7c15)) + n * UINT64_C(0x9e3779b97f4a7c15));
+    uint64_t second = mix(first + UINT64_C(0x9e3779b97f4a7c15));
+    return sqrt(-2.0 * log(uniform(first))) * cos(2.0 * STN_PI * uniform(second));
+}
+
+double stn_noise_walk(uint64_t seed, uint64_t n) {
+    if (n == 0) {
+        return 0.0;
+    }
+    uint64_t low = 0, high = 1;
+    double at_low = 0.0, at_high = stn_noise_normal(seed, 1);
+    while (high < n) {
+        low = high;
+        at_low = at_high;
+        high *= 2;
+        at_high += sqrt((double)low) * stn_noise_normal(seed, high);
+    }
+    while (high != n) {
+        uint64_t half = (high - low) / 2, middle = low + half;
+        double value = 0.5 * (at_low + at_high) + sqrt(0.5 * (double)half) * stn_noise_normal(seed, middle);
+        if (n <= middle) {
+            high = middle;
+            at_high = value;
+        } else {
+            low = middle;
+            at_low = value;
+        }
+    }
+    return at_high;
+}

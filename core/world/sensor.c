@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// What sensors on links measure of the last step. With the poses and velocities (q0, v0) of its start and the
+// accelerations qdd = (v - v0)/dt that its own equation has, what carries link L exerts on L and all that is beyond it
+//
+//     f = sum m (a - g) - f_contacts - f_applied,    the same of moments,
+//
+// Newton and Euler of the free body: contacts act as the solution says, impulse/dt, where they were at the step's start.
+#include "world/world.h"
+
+/// Is `link` the link `root`, or beyond it?
+static bool is_beyond(const stn_model *model, int32_t link, int32_t root) {
+    while (link >= 0 && link != root) {
+        link = model->links[link].parent;
+    }
+    return link == root;
+}
+
+/// The link whose frame the body's is; what is applied to the body counts as acting on it.
+static int32_t first_link(const stn_model *model, int32_t body) {
+    int32_t link = 0;
+    while (link < model->link_count && model->links[link].body != body) {
+        link++;
+    }
+    return link;
+}
+
+/// Poses and velocities of the last step's start: after the swap of stn_step_commit the old state lies in q_next, v_next.
+static stn_status look_back(stn_world *world, int32_t link, stn_error *err) {
+    const stn_model *model = world->model;
+    if (model == NULL || world->observation.problem == NULL) {
+        return stn_fail(err, STN_ERR_SEQUENCE, "a sensor measures in a step: there was none yet");
+    }
+    if (link < 0 || link >= model->link_count) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "link %d is not one of 0 to %d", link, model->link_count - 1);
+    }
+    if (stn_world_is_prescribed(world, model->links[link].body)) {
+        return stn_fail(err, STN_ERR_UNSUPPORTED, "link %s moves as it is told, and no force moves it",
+                        model->links[link].name);
+    }
+    stn_kinematics_update(world->scratch_kinematics, world->q_next, world->v_next);
+    return STN_OK;
+}
+
+/// Acceleration of a body at its tree's reference point, spatial; zero of the world.
+static stn_spatial acceleration_of(const stn_world *world, int32_t body) {
+    const stn_model *model = world->model;
+    const stn_kinematics *k = world->scratch_kinematics;
+    stn_spatial a = {stn_vec3_zero(), stn_vec3_zero()};
+    if (body == 0) {
+        return a;
+    }
+    a = k->bias[body];
+    for (int32_t b = body; b > 0; b = model->bodies[b].parent) {
+        const stn_joint *joint = &model->joints[model->bodies[b].joint];
+        for (int32_t d = joint->v_start; d < joint->v_start + joint->nv; d++) {
+            double rate = (world->state.v[d] - world->v_next[d]) / world->problem.dt;
+            a.angular = stn_vec3_mul_add(a.angular, rate, k->motion[d].angular);
+            a.linear = stn_vec3_mul_add(a.linear, rate, k->motion[d].linear);
+        }
+    }
+    return a;
+}
+
+static stn_vec3 body_omega(const stn_world *world, int32_t body) {
+    return body > 0 ? world->scratch_kinematics->body_velocity[body].angular : stn_vec3_zero();
+}
+
+/// Of the point of a body that is at `point`: its own, not that of what passes there.
+static stn_vec3 point_acceleration(const stn_world *world, int32_t body, const stn_spatial *a, stn_vec3 point) {
+    if (body == 0) {
+        return stn_vec3_zero();
+    }
+    const stn_kinematics *k = world->scratch_kinematics;
+    stn_vec3 arm = stn_vec3_sub(point, k->reference[world->model->bodies[body].tree]);
+    stn_vec3 own = stn_vec3_add(a->linear, stn_vec3_cross(a->angular, arm));
+    return stn_vec3_add(own, stn_vec3_cross(body_omega(world, body), stn_point_velocity(k, body, point)));
+}
+
+static stn_pose link_pose(const stn_world *world, int32_t link) {
+    const stn_link *l = &world->model->links[link];
+    return stn_pose_mul(&world->scratch_kinematics->body_pose[l->body], &l->pose);
+}
+
+static void add_force(stn_spatial *sum, stn_vec3 force, stn_vec3 arm) {
+    sum->linear = stn_vec3_add(sum->linear, force);
+    sum->angular = stn_vec3_add(sum->angular, stn_vec3_cross(arm, force));
+}
+
+/// What it takes to move one link as it moves, against gravity; about `about`.
+static void add_inertia(const stn_world *world, int32_t link, stn_vec3 about, stn_spatial *sum) {
+    const stn_link *l = &world->model->links[link];
+    stn_pose pose = link_pose(world, link);
+    stn_spatial a = acceleration_of(world, l->body);
+    stn_vec3 center = stn_pose_apply(&pose, l->mass.com), omega = body_omega(world, l->body);
+    stn_mat3 inertia = stn_mat3_rotate_tensor(&pose.rotation, &l->mass.inertia);
+    stn_vec3 pull = stn_vec3_sub(point_acceleration(world, l->body, &a, center), world->state.gravity);
+    add_force(sum, stn_vec3_scale(l->mass.mass, pull), stn_vec3_sub(center, about));
+    stn_vec3 spin = stn_vec3_cross(omega, stn_mat3_apply(&inertia, omega));
+    sum->angular = stn_vec3_add(sum->angular, stn_vec3_add(stn_mat3_apply(&inertia, a.angular), spin));
+}
+
+static void subtract_applied(const stn_world *world, int32_t body, stn_vec3 about, stn_spatial *sum) {
+    const double *w = world->state.wrench + 6 * (size_t)body;
+    stn_vec3 origin = world->scratch_kinematics->body_pose[body].position;
+    add_force(sum, stn_vec3_make(-w[3], -w[4], -w[5]), stn_vec3_sub(origin, about));
+    sum->angular = stn_vec3_sub(sum->angular, stn_vec3_make(w[0], w[1], w[2]));
+}
+
+typedef struct beyond {
+    const stn_model *model;
+    int32_t root;
+} beyond;
+
+static bool has_geometry(const void *user, int32_t geometry) {
+    const beyond *b = user;
+    int32_t link = b->model->geometries[geometry].link;
+    return link >= 0 && is_beyond(b->model, link, b->root);
+}
+
+/// Constraints that join bodies beyond the link to others go round it: not counted, so refused.
+static stn_status check_equalities(const stn_model *model, int32_t link, stn_error *err) {
+    for (int32_t i = 0; i < model->equality_count; i++) {
+        const stn_equality *e = &model->equalities[i];
+        if (e->type != STN_EQUALITY_GEAR && is_beyond(model, e->link_a, link) != is_beyond(model, e->link_b, link)) {
+            return stn_fail(err, STN_ERR_UNSUPPORTED,
+                            "constraint %s joins what is beyond link %s to something else, so that forces pass by it",
+                            e->name, model->links[link].name);
+        }
+    }
+    return STN_OK;
+}
+
+/// World axes, about `about`.
+static stn_spatial transmitted(const stn_world *world, int32_t link, stn_vec3 about) {
+    const stn_model *model = world->model;
+    stn_spatial sum = {stn_vec3_zero(), stn_vec3_zero()};
+    for (int32_t l = 0; l < model->link_count; l++) {
+        if (is_beyond(model, l, link)) {
+            int32_t body = model->links[l].body;
+            add_inertia(world, l, about, &sum);
+            if (body > 0 && first_link(model, body) == l) {
+                subtract_applied(world, body, about, &sum);
+            }
+        }
+    }
+    beyond set = {model, link};
+    stn_contact_side side = {has_geometry, &set};
+    stn_contact_force by_contacts;
+    stn_observation_contact_force(&world->observation, &side, NULL, about, &by_contacts);
+    sum.linear = stn_vec3_sub(sum.linear, stn_vec3_add(by_contacts.normal_part, by_contacts.friction_part));
+    sum.angular = stn_vec3_sub(sum.angular, by_contacts.torque);
+    return sum;
+}
+
+stn_status stn_world_link_wrench(stn_world *world, int32_t link, stn_spatial *wrench, stn_error *err) {
+    stn_status status = look_back(world, link, err);
+    status = status == STN_OK ? check_equalities(world->model, link, err) : status;
+    if (status == STN_OK) {
+        stn_pose pose = link_pose(world, link);
+        stn_spatial w = transmitted(world, link, pose.position);
+        wrench->angular = stn_mat3_apply_transposed(&pose.rotation, w.angular);
+        wrench->linear = stn_mat3_apply_transposed(&pose.rotation, w.linear);
+    }
+    return status;
+}
+
+stn_status stn_world_joint_torque(stn_world *world, int32_t joint, double *torque, stn_error *err) {
+    const stn_model *model = world->model;
+    int32_t link = 0;
+    while (model != NULL && link < model->link_count && model->links[link].joint != joint) {
+        link++;
+    }
+    stn_status status = look_back(world, link, err);
+    status = status == STN_OK ? check_equalities(model, link, err) : status;
+    if (status == STN_OK) {
+        const stn_joint *j = &model->joints[joint];
+        const stn_kinematics *k = world->scratch_kinematics;
+        stn_spatial w = transmitted(world, link, k->reference[model->bodies[j->child].tree]);
+        for (int32_t i = 0; i < j->nv; i++) {
+            const stn_spatial *s = &k->motion[j->v_start + i];
+            torque[i] = stn_vec3_dot(s->angular, w.angular) + stn_vec3_dot(s->linear, w.linear);
+        }
+    }
+    return status;
+}
+
+stn_status stn_world_link_inertial(stn_world *world, int32_t link, stn_vec3 *specific_force, stn_vec3 *angular_velocity,
+                                   stn_error *err) {
+    stn_status status = look_back(world, link, err);
+    if (status == STN_OK) {
+        int32_t body = world->model->links[link].body;
+        stn_pose pose = link_pose(world, link);
+        stn_spatial a = acceleration_of(world, body);
+        stn_vec3 f = stn_vec3_sub(point_acceleration(world, body, &a, pose.position), world->state.gravity);
+        *specific_force = stn_mat3_apply_transposed(&pose.rotation, f);
+        *angular_velocity = stn_mat3_apply_transposed(&pose.rotation, body_omega(world, body));
+    }
+    return status;
+}
