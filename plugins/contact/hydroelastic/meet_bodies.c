@@ -7,9 +7,12 @@
 // The cells of simple shapes reach from the surface to the middle, so that nearly all of them are near each other
 // there, while contact is shallow. So the faces are looked for below a pressure first, where boxes are thin, and below
 // a higher one only when a face reaches it. That finds all: the pressure is continuous over a contact surface and not
-// above 0 on its rim, so that a surface which goes deeper passes the first limit; one without rim lies around something
-// that is inside of the other solid as a whole, which two points of each part tell, or, where a given field hardly
-// grows in its middle, around what rises above that: two fields of which one is given are searched at all pressures.
+// above 0 on its rim, so that a surface which goes deeper passes the first limit. One without rim is looked for without
+// a limit. A rigid one is a whole part that is inside of the field, which two points of each part tell. One between
+// fields lies around a region D with, say, p_M > p_N. Where e falls linearly along rays from the deepest set and is
+// concave, as in all fields but given ones, D holds a point of M's deepest set: p_M - p_N is convex along the ray
+// through any point of D, so it cannot be below 0 on both sides of D. Given tetrahedra may hide such an island
+// anywhere.
 //
 // N's elements that are near M are taken to M's frame once; what of M is near each, near.h tells.
 #include "cut.h"
@@ -238,6 +241,15 @@ static bool may_hold_a_part(const solid *s, const solid *parts, const stn_pose *
     return any;
 }
 
+/// May a region in which the pressure of A is higher lie within B, which stands at X_AB, with no rim of its own?
+static bool may_hide_an_island(const solid *a, const solid *b, const stn_pose *ab, int32_t *near) {
+    stn_pose ba = stn_pose_inverse(ab);
+    stn_aabb core = tree_box_seen(&a->core, &ba), other = tree_box_seen(&b->bounds, ab);
+    bool point = stn_vec3_norm(stn_vec3_sub(a->core.upper, a->core.lower)) == 0.0;
+    return tree_boxes_meet(&core, &b->bounds) && tree_boxes_meet(&a->core, &other) &&
+           (!point || holds_point(b, core.lower, near));
+}
+
 static bool meeting_of(face_sink *sink, const posed *m, const posed *n, meeting *w) {
     *w = (meeting){.sink = sink, .m = m, .n = n, .mn = pose_between(m->pose, n->pose)};
     sink->frame = *m->pose;
@@ -267,9 +279,9 @@ void meet_fields(face_sink *sink, const posed *m, const posed *n) {
     meeting w;
     if (meeting_of(sink, m, n, &w)) {
         stn_pose nm = stn_pose_inverse(&w.mn);
-        bool all = m->solid->given || n->solid->given || may_hold_a_part(n->solid, m->solid, &w.mn, w.near_n) ||
-                   may_hold_a_part(m->solid, n->solid, &nm, w.near_m);
-        search(&w, meet_all_cells, all);
+        search(&w, meet_all_cells,
+               may_hide_an_island(m->solid, n->solid, &w.mn, w.near_n) ||
+                   may_hide_an_island(n->solid, m->solid, &nm, w.near_m));
     }
 }
 

@@ -57,10 +57,26 @@ static stn_status find_parts(stn_context *context, int32_t vertex_count, const d
     return STN_OK;
 }
 
+/// Around what is deepest; of a field that need not be concave, around all of it.
+static stn_aabb core_of(const field *f, bool given) {
+    stn_aabb core = f->bounds;
+    bool any = given;
+    for (int32_t v = 0; v < f->vertex_count && !given; v++) {
+        stn_vec3 x = surface_point(f->vertices, v);
+        if (f->extents[v] > 1.0 - 1e-9) {
+            core = any ? core : (stn_aabb){x, x};
+            surface_grow(&core, x);
+            any = true;
+        }
+    }
+    return core;
+}
+
 stn_status solid_of_field(stn_context *context, const field *f, solid *out, stn_error *err) {
     out->kind = SOLID_FIELD;
     out->depth = f->depth;
     out->bounds = f->bounds;
+    out->core = core_of(f, out->given);
     tree_box *boxes = stn_allocate(context, (size_t)f->tetrahedron_count, sizeof *boxes);
     stn_status status = STN_OK;
     if (boxes == NULL) {

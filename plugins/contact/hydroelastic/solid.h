@@ -30,6 +30,7 @@ typedef struct solid {
     element_tree tree;       // over them; not of a half space
     double depth;            // H [m]: of a field, of a half space its layer
     stn_aabb bounds;
+    stn_aabb core;                     // of a field: around its deepest set, e = 1; around all of given tetrahedra
     size_t bytes;                      // memory of cells or facets and tree, at most
     int32_t part_count;                // of what hangs together; more than SOLID_PARTS: there are more
     stn_vec3 part_end[SOLID_PARTS][2]; // the points of each that are furthest along -x and x

@@ -349,6 +349,20 @@ static void an_island_at_high_pressure_is_found(void **state) {
     stn_context_destroy(context);
 }
 
+/// A needle pushed into a long bar but for its tip: both have pressure E where the bar is deepest, while the rim of the
+/// contact surface, at the tip, has 0.008 E. Around the needle's middle lies an island without a rim, p = E.
+static void an_island_between_concave_fields_is_found(void **state) {
+    (void)state;
+    patch_probe p;
+    patch_probe_open(&p, patch_geometry(stn_shape_box(stn_vec3_make(2.0, 0.2, 0.2)), E, none),
+                     patch_geometry(stn_shape_ellipsoid(stn_vec3_make(1.0, 0.1, 0.1)), 1.2 * E, none));
+    patch_sum s = patch_between(&p, patch_at(-1.005, 0.0, 0.0));
+    assert_true(s.peak > 0.8 * E);
+    patch_sum all = patch_between(&p, patch_at(-0.995, 0.0, 0.0)); // the whole needle is inside
+    assert_near(s.area, all.area, 0.05 * all.area);
+    patch_probe_close(&p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(merged_faces_keep_the_wrench_within_the_bound),
@@ -356,6 +370,7 @@ int main(void) {
         cmocka_unit_test(faces_in_a_layer_are_not_merged),
         cmocka_unit_test(a_ball_inside_of_another_is_pushed_out),
         cmocka_unit_test(an_island_at_high_pressure_is_found),
+        cmocka_unit_test(an_island_between_concave_fields_is_found),
         cmocka_unit_test(a_box_on_a_plane_is_exact),
         cmocka_unit_test(a_margin_changes_no_force_on_an_edge),
         cmocka_unit_test(a_leaning_rigid_box_floats_as_archimedes_says),
