@@ -26,15 +26,15 @@ static const char *const units[][2] = {{"N", "N m"}, {"m/s^2", "rad/s"}, {"N", "
 typedef struct sensor {
     stn_lua_world *world;
     int kind;
-    int32_t index;          // link or joint
-    int32_t count;          // numbers of each part
-    stn_lua_side on, by;    // of contact_force
-    bool by_all;            // contacts with all others count
+    int32_t index;       // link or joint
+    int32_t count;       // numbers of each part
+    stn_lua_side on, by; // of contact_force
+    bool by_all;         // contacts with all others count
     double density[2], walk[2];
     uint64_t seed;
-    char log[64];           // "": none
-    int64_t step;           // that the values are of; -1: none
-    double time;            // [s]
+    char log[64]; // "": none
+    int64_t step; // that the values are of; -1: none
+    double time;  // [s]
     double exact[6], read[6];
 } sensor;
 

@@ -123,14 +123,25 @@ static bool bind(subject *s) {
     return true;
 }
 
+/// References near those of the start; stiffness and damping stay >= 0, as a controller may demand.
+static void draw_references(subject *s) {
+    double *next = s->reference;
+    for (int32_t c = 0; c < s->ops->channel_count; c++) {
+        const stn_channel *channel = &s->ops->channels[c];
+        bool gain = strcmp(channel->name, "stiffness") == 0 || strcmp(channel->name, "damping") == 0;
+        for (int32_t i = 0; i < (channel->size > 0 ? channel->size : DRIVEN); i++, next++) {
+            *next = s->start[next - s->reference] + random_uniform(&s->random, -1.0, 1.0);
+            *next = gain ? fabs(*next) : *next;
+        }
+    }
+}
+
 static void draw(subject *s) {
     for (int32_t i = 0; i < JOINTS; i++) {
         s->q[i] = random_uniform(&s->random, -1.5, 1.5);
         s->v[i] = 3.0 * random_normal(&s->random);
     }
-    for (int32_t i = 0; i < s->reference_count; i++) {
-        s->reference[i] = s->start[i] + random_uniform(&s->random, -1.0, 1.0);
-    }
+    draw_references(s);
     stn_kinematics_update(s->kinematics, s->q, s->v);
 }
 

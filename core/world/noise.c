@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random numbers by their index: nothing is remembered, so a world that is restored, cloned or made again has the same.
-// Normal numbers by Box and Muller from two hashes; the walk as Levy builds Brownian motion: its values at powers of two
-// by increments, between them from the ends of an interval of length h to its middle,
+// Normal numbers by Box and Muller from two hashes; the walk as Levy builds Brownian motion: its values at powers of
+// two by increments, between them from the ends of an interval of length h to its middle,
 //
 //     W(m) = (W(m - h/2) + W(m + h/2))/2 + sqrt(h)/2 N_m,
 //

@@ -4,7 +4,8 @@
 //
 //     f = sum m (a - g) - f_contacts - f_applied,    the same of moments,
 //
-// Newton and Euler of the free body: contacts act as the solution says, impulse/dt, where they were at the step's start.
+// Newton and Euler of the free body: contacts act as the solution says, impulse/dt, where they were at the step's
+// start.
 #include "world/world.h"
 
 /// Is `link` the link `root`, or beyond it?
@@ -24,7 +25,8 @@ static int32_t first_link(const stn_model *model, int32_t body) {
     return link;
 }
 
-/// Poses and velocities of the last step's start: after the swap of stn_step_commit the old state lies in q_next, v_next.
+/// Poses and velocities of the last step's start: after the swap of stn_step_commit the old state lies in q_next,
+/// v_next.
 static stn_status look_back(stn_world *world, int32_t link, stn_error *err) {
     const stn_model *model = world->model;
     if (model == NULL || world->observation.problem == NULL) {
