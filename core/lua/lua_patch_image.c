@@ -39,7 +39,7 @@ static stn_pose own_pose(const patch_object *patch, const stn_observation *o) {
 
 /// The frame that `link`, xyz and rpy or quat give; false without a link.
 static bool read_frame(const stn_fields *f, const patch_object *patch, const stn_observation *o, stn_pose *pose) {
-    stn_pose in_link;
+    stn_pose in_link = stn_pose_identity();
     bool placed = stn_fields_pose_here(f, &in_link);
     if (!stn_fields_push(f, "link")) {
         if (placed) {

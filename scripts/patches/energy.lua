@@ -62,6 +62,7 @@ local cases = {
 -- parted (nil while they touch); the most that was stored.
 local function measure(make, dt)
   local world, seconds, elastic, of = make(dt)
+  if math.abs(world.dt - dt) > 1e-12 then error("the steps are those of finest and coarsest: --set finest=0.001, not --dt", 0) end
   local function total() local e = world:energy() return e.kinetic + e.potential end
   local before, scale = total(), of or world:energy().kinetic
   local ledger, apart, most = stored_energy.ledger(before), nil, 0

@@ -98,6 +98,17 @@ stn.test("an image that a link carries moves with it, also at 3 m/s", function()
   end
 end)
 
+stn.test("an image in a link without a pose is in the link's own frame", function()
+  local world, floor, cube = resting()
+  settle(world)
+  local patch = world:patch(floor, cube)
+  local plain = patch:image { width = 4, height = 4, extent = side, link = cube }
+  local told = patch:image { width = 4, height = 4, extent = side, link = cube, xyz = { 0, 0, 0 } }
+  for k = 1, 3 do stn.near(plain.pose.xyz[k], told.pose.xyz[k], 0, "the same frame [m]") end
+  stn.near(plain.force, told.force, 0, "the same force [N]")
+  stn.near(plain.force, patch.normal_force, 1e-9 * patch.normal_force, "all of it [N]")
+end)
+
 stn.test("what is no image is refused in one line, with the script's", function()
   local world, floor, cube = resting()
   settle(world)

@@ -21,7 +21,7 @@ static double depth_of(const posed *s) {
 }
 
 static double lesser_depth(const approaching *s) {
-    return fmin(depth_of(s->a), depth_of(s->b));
+    return fmin(depth_of(s->still), depth_of(s->moving));
 }
 
 static double radius_of(const posed *s) {
@@ -55,13 +55,13 @@ static approach motion_about(const approaching *s, stn_vec3 centre) {
     return m;
 }
 
-/// The smaller one, which may tip on the other; of equals M, so that it does not depend on which is called A.
+/// The smaller one, which may tip on the other; of equals M, so that the names of the two do not matter.
 static const posed *smaller_of(const approaching *s) {
-    if (s->a->solid->kind == SOLID_HALF_SPACE || s->b->solid->kind == SOLID_HALF_SPACE) {
-        return s->b->solid->kind == SOLID_HALF_SPACE ? s->a : s->b;
+    if (s->still->solid->kind == SOLID_HALF_SPACE || s->moving->solid->kind == SOLID_HALF_SPACE) {
+        return s->moving->solid->kind == SOLID_HALF_SPACE ? s->still : s->moving;
     }
-    double a = radius_of(s->a), b = radius_of(s->b);
-    return a < b || (a == b && s->m_is_a) ? s->a : s->b;
+    double a = radius_of(s->still), b = radius_of(s->moving);
+    return a < b || (a == b && s->m_is_still) ? s->still : s->moving;
 }
 
 static stn_vec3 middle_of(const posed *s) {
@@ -99,17 +99,38 @@ static stn_vec3 tipping(const approaching *s, const approach *m, stn_vec3 n) {
     return stn_vec3_scale(s->pair->dt * stn_vec3_dot(pushed, n) / inertia, stn_vec3_cross(arm, n));
 }
 
-/// Does it bring a corner down that stands above the patch? What lies flat does not tip.
-static bool brings_down(const approaching *s, const approach *m, stn_vec3 n) {
+/// Height of a corner of the smaller one above the patch's plane, the other one below.
+static double height_of(const approaching *s, stn_vec3 centre, stn_vec3 corner, stn_vec3 n) {
+    double height = stn_vec3_dot(n, stn_vec3_sub(corner, centre));
+    return smaller_of(s) == s->moving ? height : -height;
+}
+
+/// Share of the tip from `m` to `tipped` that takes a corner which stands above the patch further than down to it. What
+/// lies flat does not tip.
+static double share_down(const approaching *s, const approach *m, const approach *tipped, stn_vec3 n) {
     const posed *smaller = smaller_of(s);
-    double side = smaller == s->b ? 1.0 : -1.0, none = negligible * lesser_depth(s);
-    bool any = false;
-    for (int32_t k = 0; k < 8 && !any; k++) {
+    double share = 0.0;
+    for (int32_t k = 0; k < 8; k++) {
         stn_vec3 corner = corner_of(smaller, k);
-        double height = side * stn_vec3_dot(n, stn_vec3_sub(corner, m->centre));
-        any = height > none && -stn_vec3_dot(approach_of(m, corner), n) > height;
+        double height = height_of(s, m->centre, corner, n);
+        double before = -stn_vec3_dot(approach_of(m, corner), n), after = -stn_vec3_dot(approach_of(tipped, corner), n);
+        if (height > 0.0 && after > height && after > before) {
+            share = fmax(share, fmin(1.0, (after - height) / (after - before)));
+        }
     }
-    return any;
+    return share;
+}
+
+/// How deep the tip takes what stands above the patch.
+static double deepest_corner(const approaching *s, const approach *m, stn_vec3 n) {
+    const posed *smaller = smaller_of(s);
+    double deepest = 0.0;
+    for (int32_t k = 0; k < 8; k++) {
+        stn_vec3 corner = corner_of(smaller, k);
+        double height = height_of(s, m->centre, corner, n);
+        deepest = height > 0.0 ? fmax(deepest, -stn_vec3_dot(approach_of(m, corner), n) - height) : deepest;
+    }
+    return deepest;
 }
 
 bool approach_whole(const approaching *s, approach *out) {
@@ -132,15 +153,15 @@ bool approach_touches(const face_sink *faces) {
     return any;
 }
 
-/// Mean normal of the faces with pressure, from A into B in the world, and the point in their middle; false: all
-/// around.
+/// Mean normal of the faces with pressure, from the one that stays into the other, in the world, and the point in their
+/// middle; false: all around.
 static bool mean_face(const approaching *s, const face_sink *faces, stn_vec3 *normal, stn_vec3 *centre) {
     stn_vec3 sum = stn_vec3_zero(), middle = stn_vec3_zero();
     double area = 0.0;
     for (int32_t i = 0; i < faces->count; i++) {
         const face *f = &faces->faces[i];
         if (presses(f)) {
-            sum = stn_vec3_mul_add(sum, s->m_is_a ? -f->area : f->area, f->normal);
+            sum = stn_vec3_mul_add(sum, s->m_is_still ? -f->area : f->area, f->normal);
             middle = stn_vec3_mul_add(middle, f->area, f->centre);
             area += f->area;
         }
@@ -162,13 +183,16 @@ bool approach_closing(const approaching *s, const face_sink *faces, approach *ou
     *out = motion_about(s, centre);
     out->shift = stn_vec3_scale(stn_vec3_dot(out->shift, n), n);
     out->turn = stn_vec3_mul_add(out->turn, -stn_vec3_dot(out->turn, n), n);
+    bool tips = false;
     if (s->touch) {
         approach tipped = *out;
         tipped.turn = stn_vec3_add(out->turn, tipping(s, out, n));
-        *out = brings_down(s, &tipped, n) ? tipped : *out;
+        double share = share_down(s, out, &tipped, n);
+        out->turn = stn_vec3_mul_add(out->turn, share, stn_vec3_sub(tipped.turn, out->turn));
+        tips = share > 0.0;
     }
-    out->turn = without_spin(without_spin(out->turn, s->a), s->b);
-    double furthest = 0.0, opening = 0.0;
+    out->turn = without_spin(without_spin(out->turn, s->still), s->moving);
+    double furthest = tips ? deepest_corner(s, out, n) : 0.0, opening = 0.0;
     // the way along n is linear in x: of a corner in the frame of the faces it is rate . x + start
     stn_mat3 back = stn_mat3_transpose(&faces->frame.rotation);
     stn_vec3 rate = stn_mat3_apply(&back, stn_vec3_cross(n, out->turn));
@@ -212,16 +236,16 @@ static double pressure_in(face_sink *sink, const posed *s, stn_vec3 x) {
     return 0.0;
 }
 
-/// The least of what the fields have at the step's start where a point of a face was then, in the world; a surface goes
-/// with what is rigid, and between two fields it goes half of the way.
+/// The least of what the fields have at the step's start, at least 0, where a point of a face was then, in the world; a
+/// surface goes with what is rigid, and between two fields it goes half of the way.
 static double pressure_before(const approaching *s, face_sink *sink, stn_vec3 x, stn_vec3 way) {
-    double share = isfinite(s->a->modulus) && isfinite(s->b->modulus) ? 0.5 : 1.0;
-    return fmin(pressure_in(sink, s->a, stn_vec3_mul_add(x, -share, way)),
-                pressure_in(sink, s->b, stn_vec3_mul_add(x, share - 1.0, way)));
+    double share = isfinite(s->still->modulus) && isfinite(s->moving->modulus) ? 0.5 : 1.0;
+    return fmax(0.0, fmin(pressure_in(sink, s->still, stn_vec3_mul_add(x, -share, way)),
+                          pressure_in(sink, s->moving, stn_vec3_mul_add(x, share - 1.0, way))));
 }
 
 void approach_settle(const approaching *s, face_sink *sink, const approach *ahead) {
-    double sign = s->m_is_a ? 1.0 : -1.0;
+    double sign = s->m_is_still ? 1.0 : -1.0;
     for (int32_t i = 0; i < sink->count; i++) {
         face *f = &sink->faces[i];
         double p = pressure_at(&f->p, f->centre);
@@ -230,9 +254,11 @@ void approach_settle(const approaching *s, face_sink *sink, const approach *ahea
         }
         stn_vec3 x = stn_pose_apply(&sink->frame, f->centre), way = approach_of(ahead, x);
         stn_vec3 own_way = stn_vec3_scale(sign, stn_mat3_apply_transposed(&sink->frame.rotation, way));
-        double gained = p - pressure_before(s, sink, x, way), squared = stn_vec3_dot(way, way);
-        if (squared > 0.0 && gained > stn_vec3_dot(f->gain, own_way)) {
-            f->gain = stn_vec3_scale(gained / squared, own_way);
+        double gained = p - pressure_before(s, sink, x, way), length = stn_vec3_norm(way);
+        // no field is steeper than its gradient: more is what rounding loses between two cells
+        double more = fmin(gained - stn_vec3_dot(f->gain, own_way), stn_vec3_norm(f->p.gradient) * length);
+        if (length > 0.0 && more > 0.0) {
+            f->gain = stn_vec3_mul_add(f->gain, more / (length * length), own_way);
             f->g = fmax(f->g, stn_vec3_dot(f->gain, f->normal));
         }
     }

@@ -15,24 +15,26 @@
 
 #include "meet.h"
 
-/// Two shapes as the step begins.
+/// Two shapes as the step begins. One stays where it is, the other one is moved: `pair` has the velocities of this one
+/// seen from that one, whichever of them is geometry a of the model's pair.
 typedef struct approaching {
     const stn_contact_pair *pair;
-    const posed *a, *b;
-    bool m_is_a, touch; // touch: faces with pressure
+    const posed *still, *moving;
+    bool m_is_still, touch; // touch: faces with pressure
 } approaching;
 
-/// B moved.
+/// What moves, moved.
 stn_pose approach_moved(const approach *m, const stn_pose *b);
 /// Has one of the faces pressure?
 bool approach_touches(const face_sink *faces);
-/// The whole motion of B seen from A within the step, as it is or, when they do not touch yet, as it becomes freely;
+/// The whole motion within the step, as it is or, when they do not touch yet, as it becomes freely;
 /// false when no point of the two closes by more than next to nothing.
 bool approach_whole(const approaching *pair, approach *out);
-/// Its closing part, from the faces of the two where they stand, or where the whole motion takes B when they do not
-/// touch yet: along their mean normal and about axes across it; and what touches on one side alone tips. Motion along
-/// the surface stays out of it: it would take the moment arms of forces along. Cut at half of the lesser depth, beyond
-/// which something thin would be passed through: faster needs smaller steps. False when nothing closes.
+/// Its closing part, from the faces of the two where they stand, or where the whole motion takes the one that moves
+/// when they do not touch yet: along their mean normal and about axes across it; and what touches on one side alone
+/// tips as far as it takes a corner down. Motion along the surface stays out of it: it would take the moment arms of
+/// forces along. Cut at half of the lesser depth, beyond which something thin would be passed through: faster needs
+/// smaller steps. False when nothing closes.
 bool approach_closing(const approaching *pair, const face_sink *faces, approach *out);
 /// The sides of a solid that is pressed in lie along the levels of its field: their pressure does not tell that they
 /// are outside before the step, and they would push what has left. Such faces get the slope that takes them from the

@@ -63,7 +63,7 @@ bool face_keep(face_sink *sink, double size);
 /// Forgets all faces.
 void face_restart(face_sink *sink, double cap);
 
-/// A small rigid motion of B, seen from A, in world axes: x moves by shift + turn x (x - centre).
+/// A small rigid motion of one of the two, seen from the other, in world axes: x moves by shift + turn x (x - centre).
 typedef struct approach {
     stn_vec3 centre, shift, turn; // [m], [m], [rad]
 } approach;
@@ -84,10 +84,16 @@ typedef struct face_division {
     double edge;  // wanted length [m]; infinite: any
 } face_division;
 
+/// How faces go back to the step's start.
+typedef struct face_return {
+    const approach *ahead; // of the one that moves, as they were cut; NULL: where it is
+    bool m_stays;          // the other one moves
+} face_return;
+
 /// Appends the faces to the set as contacts of a patch, except those further than `margin` [m]. `m_is_a`: M is geometry
-/// a of the pair. They were cut with B ahead by `ahead`, and are put back by it; NULL: where it is.
+/// a of the pair.
 stn_status face_add_all(const face_sink *sink, const stn_model *model, const stn_contact_pair *pair, bool m_is_a,
-                        const approach *ahead, const face_division *division, double margin, stn_contact_set *set,
+                        const face_return *back, const face_division *division, double margin, stn_contact_set *set,
                         stn_error *err);
 
 #endif

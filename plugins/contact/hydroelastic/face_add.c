@@ -10,7 +10,7 @@ typedef struct adding {
     const stn_model *model;
     const stn_contact_pair *pair;
     const stn_pose *frame; // that they are cut in, in the world
-    const approach *ahead; // NULL: they were cut where they are
+    const face_return *back;
     bool m_is_a;
     double margin;
     stn_contact_set *set;
@@ -19,17 +19,17 @@ typedef struct adding {
     stn_contact contact; // of the face, but for what its parts have of their own
 } adding;
 
-/// A point of a face, which was cut with B ahead, put back halfway between where A has it and where B has it, and the
-/// pressure of the fields there: below 0 where they do not touch yet.
+/// A point of a face, which was cut with one of the two ahead, put back halfway between where each of them has it, and
+/// the pressure of the fields there: below 0 where they do not touch yet.
 static stn_vec3 put_back(const adding *w, const face *f, stn_vec3 x, double *level) {
     stn_vec3 at = stn_pose_apply(w->frame, x);
     *level = pressure_at(&f->p, x);
-    if (w->ahead == NULL) {
+    if (w->back->ahead == NULL) {
         return at;
     }
-    stn_vec3 way = approach_of(w->ahead, at);
+    stn_vec3 way = approach_of(w->back->ahead, at);
     double gained = stn_vec3_dot(stn_mat3_apply(&w->frame->rotation, f->gain), way);
-    *level -= w->m_is_a ? gained : -gained;
+    *level -= w->back->m_stays ? gained : -gained;
     return stn_vec3_mul_add(at, -0.5, way);
 }
 
@@ -53,7 +53,7 @@ static void begin_face(adding *w, const face *f, stn_vec3 point) {
 }
 
 /// A part_visit. Numbers of parts are spread over all ids, far from those of other faces.
-static stn_status add_part(void *to, const face_part *p, int32_t number, stn_error *err) {
+static stn_status add_part(void *to, const face_part *p, int64_t number, stn_error *err) {
     adding *w = to;
     double phi0 = -p->level / w->g;
     if (phi0 > w->margin) {
@@ -99,12 +99,12 @@ static patch_size size_of(const face_sink *sink) {
 }
 
 stn_status face_add_all(const face_sink *sink, const stn_model *model, const stn_contact_pair *pair, bool m_is_a,
-                        const approach *ahead, const face_division *division, double margin, stn_contact_set *set,
+                        const face_return *back, const face_division *division, double margin, stn_contact_set *set,
                         stn_error *err) {
     adding w = {.model = model,
                 .pair = pair,
                 .frame = &sink->frame,
-                .ahead = ahead,
+                .back = back,
                 .m_is_a = m_is_a,
                 .margin = margin,
                 .set = set};

@@ -33,6 +33,9 @@ stn_vec3 part_centre_of_pressure(const face_part *p) {
     return sum > 0.0 ? stn_vec3_mul_add(o, 1.0 / sum, moment) : p->centre;
 }
 
+/// Numbers of a row begin where those of all sides and their columns have ended.
+enum { FAN_STRIDE = POLYGON_CORNERS * 10001 };
+
 /// A triangle of the fan: a side and the whole's centre.
 typedef struct fan_triangle {
     stn_vec3 start, along, from_centre; // the side; its start seen from the centre
@@ -90,9 +93,9 @@ typedef struct dividing {
     const face_part *whole;
     part_visit *visit;
     void *to;
-    int32_t number;
-    double factor; // of the distances of points
-    double moment; // sum of area times squared distance of the centre, of all parts
+    int64_t number; // of the side and column that is visited
+    double factor;  // of the distances of points
+    double moment;  // sum of area times squared distance of the centre, of all parts
 } dividing;
 
 /// A point of a triangle from the whole's centre towards a and b: coordinates u and v.
@@ -128,11 +131,12 @@ static stn_status divide_fan_triangle(dividing *d, int32_t side, const fan_trian
     double first = whole->pressure[side], more = whole->pressure[next] - first;
     double step = 1.0 / t->rows;
     face_part part;
-    part.area = area / (t->columns * t->rows * t->rows);
+    part.area = area / ((double)t->columns * t->rows * t->rows);
     stn_status status = STN_OK;
     for (int32_t k = 0; k < t->columns; k++) {
         stn_vec3 toward[2];
         double rise[2];
+        d->number = side + (int64_t)k * POLYGON_CORNERS;
         for (int32_t end = 0; end < 2; end++) {
             double share = (double)(k + end) / t->columns;
             toward[end] = stn_vec3_mul_add(t->from_centre, share, t->along);
@@ -148,7 +152,7 @@ static stn_status divide_fan_triangle(dividing *d, int32_t side, const fan_trian
             }
             stn_vec3 from = stn_vec3_sub(part_centre_of_pressure(&part), whole->point);
             part.point = stn_vec3_mul_add(whole->point, d->factor, from);
-            status = d->visit(d->to, &part, d->number++, err);
+            status = d->visit(d->to, &part, d->number + (int64_t)i * FAN_STRIDE, err);
         }
     }
     return status;

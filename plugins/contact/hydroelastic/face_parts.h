@@ -6,7 +6,8 @@
 // much of its patch becomes a fan of triangles about its centre, each in rows^2 smaller ones. And the points where they
 // act are moved away from the centre of pressure of the whole by one factor for all, which changes neither force nor
 // torque of the pressure: by as much as makes their second moment, which holds a body against tilting within a step,
-// that of the whole face under an even pressure.
+// that of the whole face under an even pressure. What is divided and what stays whole differ in friction's torque and
+// in how a part of it that is not under pressure counts: a face that crosses the limit changes these at once.
 #ifndef HYDROELASTIC_FACE_PARTS_H
 #define HYDROELASTIC_FACE_PARTS_H
 
@@ -43,9 +44,9 @@ stn_vec3 part_centre_of_pressure(const face_part *p);
 /// Is it too much of its patch, or longer than wanted?
 bool part_is_large(const part_rule *rule, const face_part *p);
 
-/// Visits its parts, as many and in the same order while its corners are as many, until a visit fails; areas and forces
-/// sum to those of the whole, forces at their points to its torque.
-typedef stn_status part_visit(void *to, const face_part *part, int32_t number, stn_error *err);
+/// Visits its parts until a visit fails, numbered by side, column and place, so that more of them change no others'
+/// number; areas and forces sum to those of the whole, forces at their points to its torque.
+typedef stn_status part_visit(void *to, const face_part *part, int64_t number, stn_error *err);
 stn_status part_divide(const part_rule *rule, const face_part *whole, part_visit *visit, void *to, stn_error *err);
 
 #endif

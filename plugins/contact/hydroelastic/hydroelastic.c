@@ -24,7 +24,7 @@ typedef struct hydroelastic_config {
         STN_PARAM_REAL(hydroelastic_config, margin, "m", 0.0, 0.0, 1.0,                                           \
                        "inflation of compliant shapes that give no field_margin: faces that are about to touch"), \
         STN_PARAM_REAL(hydroelastic_config, merge, "1", 0.0, 0.0, 0.5,                                            \
-                       "faces of one tetrahedron are joined within it: error of torque and polygons; 0: none"),   \
+                       "faces of one cell are joined within it: error of torque and polygons; 0: none"),          \
         STN_PARAM_INT(hydroelastic_config, max_tetrahedra, "1", 200000.0, 12.0, 1e7,                              \
                       "most tetrahedra of one shape, or triangles of a rigid one")
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See merge.h. Faces of one tetrahedron of M have one linear pressure. Those whose polygons make one convex polygon in
+// See merge.h. Faces of one cell of M have one linear pressure. Those whose polygons make one convex polygon in
 // a plane are one face, exactly. Others are joined when that is true but for the bound, which is looked at, not
 // estimated: of all that became one face the areas, the force F and its moment are summed, and with the candidate, the
 // hull of the polygons, each sum is compared. Its normal, weight and mean pressure are such that area, stiffness and
@@ -156,7 +156,7 @@ static bool join(face *a, face_sums *s, const face *b, double bound) {
         return false; // it covers what they do not, or has another pressure; NaN: nothing of them counts
     }
     whole.p.offset += level - found;
-    whole.normal = stn_vec3_scale(1.0 / (level * all.counted), all.force);
+    whole.normal = force > 0.0 ? stn_vec3_scale(1.0 / (level * all.counted), all.force) : a->normal;
     whole.g = all.stiffness / all.counted;
     stn_vec3 turned = stn_vec3_cross(stn_vec3_sub(point_of(&whole), all.about), all.force);
     if (!(stn_vec3_norm(stn_vec3_sub(all.moment, turned)) <= bound * force * diameter(&whole.cut))) {

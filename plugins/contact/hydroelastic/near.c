@@ -197,6 +197,11 @@ static void note_row(near_search *s, int32_t k, const stn_aabb *box, const stn_v
                      int32_t *found) {
     const near_question *q = s->question;
     int32_t count = tree_near(&q->m->tree, q->level_m, box, normal, offset, s->slack, found), fours = (count + 3) / 4;
+    if ((size_t)(s->four_count + fours) * sizeof *s->fours > s->memory->size) { // would find no room
+        s->notes = false;
+        s->slot->refused = 64;
+        return;
+    }
     if (s->four_count + fours > s->four_capacity) {
         int32_t capacity = 2 * (s->four_count + fours) + 64;
         tree_four *larger = STN_ARENA(s->arena, capacity, tree_four);

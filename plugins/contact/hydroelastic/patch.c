@@ -20,7 +20,7 @@ static void numbers_of(const posed *p, double numbers[ORDER_NUMBERS]) {
     const solid *s = p->solid;
     const stn_pose *x = p->pose;
     int32_t n = 0;
-    numbers[n++] = -(double)s->count; // the finer one first: its tetrahedra are sliced, few are clipped by
+    numbers[n++] = -(double)s->count; // the finer one first: its cells are sliced, few are clipped by
     numbers[n++] = s->depth;
     numbers[n++] = p->modulus;
     numbers[n++] = s->bounds.lower.x;
@@ -108,35 +108,53 @@ static void cut(face_sink *sink, const posed *a, const posed *b, bool m_is_a) {
     }
 }
 
-/// The faces of a pair as the step closes it; true: B is ahead by `*ahead` then.
-static bool cut_ahead(face_sink *sink, const stn_contact_pair *pair, const posed *a, const posed *b, bool m_is_a,
-                      approach *ahead) {
-    cut(sink, a, b, m_is_a);
-    approaching start = {pair, a, b, m_is_a, approach_touches(sink)};
+/// A pair with its geometries exchanged.
+static stn_contact_pair exchanged(const stn_contact_pair *pair) {
+    stn_contact_pair other = *pair;
+    other.pose_a = pair->pose_b;
+    other.pose_b = pair->pose_a;
+    other.velocity = (stn_spatial){stn_vec3_neg(pair->velocity.angular), stn_vec3_neg(pair->velocity.linear)};
+    other.free_velocity =
+        (stn_spatial){stn_vec3_neg(pair->free_velocity.angular), stn_vec3_neg(pair->free_velocity.linear)};
+    return other;
+}
+
+/// The faces of a pair as the step closes it; true: `start->moving` is ahead by `*ahead` then.
+static bool cut_ahead(face_sink *sink, approaching *start, approach *ahead) {
+    const posed *still = start->still, *moving = start->moving;
+    cut(sink, still, moving, start->m_is_still);
+    start->touch = approach_touches(sink);
     bool any = sink->count > 0;
     approach whole;
-    if (sink->no_memory || !approach_whole(&start, &whole)) {
+    if (sink->no_memory || !approach_whole(start, &whole)) {
         return false;
     }
-    stn_pose moved = *b->pose;
-    posed b_moved = *b;
-    b_moved.pose = &moved;
-    if (!start.touch) {
-        moved = approach_moved(&whole, b->pose);
-        cut(sink, a, &b_moved, m_is_a);
+    stn_pose moved = *moving->pose;
+    posed there = *moving;
+    there.pose = &moved;
+    if (!start->touch) {
+        moved = approach_moved(&whole, moving->pose);
+        cut(sink, still, &there, start->m_is_still);
     }
-    if (!sink->no_memory && approach_closing(&start, sink, ahead)) {
-        moved = approach_moved(ahead, b->pose);
-        cut(sink, a, &b_moved, m_is_a);
-        approach_settle(&start, sink, ahead);
+    if (!sink->no_memory && approach_closing(start, sink, ahead)) {
+        moved = approach_moved(ahead, moving->pose);
+        cut(sink, still, &there, start->m_is_still);
+        approach_settle(start, sink, ahead);
         return true;
     }
-    if (!start.touch && any) { // a margin's skirt alone
-        cut(sink, a, b, m_is_a);
-    } else if (!start.touch) {
+    if (!start->touch && any) { // a margin's skirt alone
+        cut(sink, still, moving, start->m_is_still);
+    } else if (!start->touch) {
         face_restart(sink, (double)INFINITY);
     }
     return false;
+}
+
+/// Edges that faces are divided by: only where the resolution was held against what is allowed.
+static double edge_of(const solid *s) {
+    stn_shape_type type = s->shape.type;
+    bool checked = !s->given && s->kind != SOLID_HALF_SPACE && type != STN_SHAPE_MESH && type != STN_SHAPE_HEIGHT_FIELD;
+    return checked && !isnan(s->fineness.resolution) ? s->fineness.resolution : (double)INFINITY;
 }
 
 static bool is_pose(const stn_pose *p) {
@@ -160,15 +178,20 @@ stn_status patch_add(const stn_model *model, const model_solids *solids, const s
     }
     bool m_is_a = is_m(&a, &b);
     sink->pair = (uint64_t)pair->geometry_a << 32 | (uint64_t)pair->geometry_b << 1 | (m_is_a ? 1U : 0U);
+    // what is fixed stays, else M, so that it does not matter which of two is called A
+    bool fixed_a = model->geometries[pair->geometry_a].body == 0;
+    bool fixed_b = model->geometries[pair->geometry_b].body == 0;
+    bool m_stays = fixed_a == fixed_b || m_is_a == fixed_a, a_stays = m_stays == m_is_a;
+    const stn_contact_pair seen = a_stays ? *pair : exchanged(pair);
+    approaching start = {&seen, a_stays ? &a : &b, a_stays ? &b : &a, m_stays, false};
     approach ahead;
-    bool is_ahead = cut_ahead(sink, pair, &a, &b, m_is_a, &ahead);
-    bool merges = solids->merge > 0.0 && (m_is_a ? &a : &b)->solid->kind == SOLID_FIELD; // a layer is no tetrahedron
+    bool is_ahead = cut_ahead(sink, &start, &ahead);
+    bool merges = solids->merge > 0.0 && (m_is_a ? &a : &b)->solid->kind == SOLID_FIELD; // a layer is none
     if (sink->no_memory || (merges && !faces_merge(sink, solids->merge))) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory for the faces of a patch");
     }
     double margin = fmax(pair->margin, 0.0) + a.solid->fineness.margin + b.solid->fineness.margin;
-    const field_fineness *fa = &a.solid->fineness, *fb = &b.solid->fineness;
-    face_division division = {fa->error, fmin(isnan(fa->resolution) ? (double)INFINITY : fa->resolution,
-                                              isnan(fb->resolution) ? (double)INFINITY : fb->resolution)};
-    return face_add_all(sink, model, pair, m_is_a, is_ahead ? &ahead : NULL, &division, margin, set, err);
+    const face_return back = {is_ahead ? &ahead : NULL, m_stays};
+    const face_division division = {a.solid->fineness.error, fmin(edge_of(a.solid), edge_of(b.solid))};
+    return face_add_all(sink, model, pair, m_is_a, &back, &division, margin, set, err);
 }

@@ -15,6 +15,8 @@ typedef struct patch_probe {
     stn_model model;
     void *prepared;
     stn_contact_set set;
+    stn_spatial velocity; // of B against A, of the next pairs, as it would be freely, too
+    double dt;            // [s]
 } patch_probe;
 
 /// What the faces of a patch amount to at rest, on B.
@@ -95,7 +97,10 @@ static inline const stn_contact_set *patch_collide(patch_probe *p, const stn_pos
                              .pose_a = *a,
                              .pose_b = *b,
                              .material = {.value = {.mu = 0.5}, .weight_a = 0.5},
-                             .margin = margin};
+                             .margin = margin,
+                             .velocity = p->velocity,
+                             .free_velocity = p->velocity,
+                             .dt = p->dt};
     stn_arena_reset(p->arena);
     p->set = (stn_contact_set){.arena = p->arena};
     assert_ok(p->instance->desc->ops.contact->collide(p->instance->self, &p->model, p->prepared, &pair, 1, p->arena,

@@ -22,16 +22,26 @@ static bool opposite(stn_vec3 a, stn_vec3 b) {
     return a.x == -b.x && a.y == -b.y && a.z == -b.z;
 }
 
-/// Returns whether they touch.
+static void set_motion(patch_probe *p, stn_vec3 linear, stn_vec3 angular, double dt) {
+    p->velocity = (stn_spatial){angular, linear};
+    p->dt = dt;
+}
+
+/// `step`: B's motion against A within a step of 10 ms, in the world, first linear, then angular. Returns whether they
+/// touch.
 static bool check_pair(patch_probe *p, patch_probe *exchanged, stn_pose a, stn_pose b, const stn_pose *moved,
-                       double size) {
+                       const stn_vec3 step[2], double size) {
+    set_motion(p, step[0], step[1], 0.01);
+    set_motion(exchanged, stn_vec3_neg(step[0]), stn_vec3_neg(step[1]), 0.01);
     const stn_contact_set *set = patch_collide(p, &a, &b, 0.0);
     patch_sum here = patch_sum_of(set);
     double all = all_forces(set);
+    bool touches = all > 0.0;
     patch_sum back = patch_sum_of(patch_collide(exchanged, &b, &a, 0.0));
     assert_int_equal(exchanged->set.count, p->set.count);
     assert_true(opposite(here.force, back.force) && opposite(here.torque, back.torque));
 
+    set_motion(p, stn_mat3_apply(&moved->rotation, step[0]), stn_mat3_apply(&moved->rotation, step[1]), 0.01);
     stn_pose ma = stn_pose_mul(moved, &a), mb = stn_pose_mul(moved, &b);
     patch_sum there = patch_sum_of(patch_collide(p, &ma, &mb, 0.0));
     stn_vec3 force = stn_mat3_apply(&moved->rotation, here.force);
@@ -40,9 +50,10 @@ static bool check_pair(patch_probe *p, patch_probe *exchanged, stn_pose a, stn_p
     double turned = stn_vec3_norm(stn_vec3_sub(torque, there.torque));
     double ea = p->geometries[0].material.modulus, eb = p->geometries[1].material.modulus;
     double tolerance = 1e-10 + (isfinite(ea + eb) ? 1e-14 * fmax(ea / eb, eb / ea) : 0.0); // p_M - p_N cancels
+    all = fmax(all, 1e-12 * fmin(ea, eb) * size * size); // what parts within the step has rounding left
     assert_near(stn_vec3_norm(stn_vec3_sub(force, there.force)), 0.0, tolerance * all);
     assert_near(turned, 0.0, tolerance * all * (size + stn_vec3_norm(moved->position)));
-    return all > 0.0;
+    return touches;
 }
 
 static stn_pose pose_beside(stn_random *r, int32_t a, double scale) {
@@ -68,7 +79,10 @@ static int32_t check_all_kinds(stn_random *r, double scale, double low, double h
             for (int32_t k = 0; k < poses; k++) {
                 stn_pose moved = random_pose(r, scale), at = random_pose(r, 0.1 * scale);
                 stn_pose beside = pose_beside(r, a, scale);
-                touching += check_pair(&p, &exchanged, at, stn_pose_mul(&at, &beside), &moved, scale);
+                double speed = k % 2 == 0 ? 0.0 : 1.0; // [1/s]
+                const stn_vec3 step[2] = {stn_vec3_scale(0.5 * speed * scale, random_unit(r)),
+                                          stn_vec3_scale(3.0 * speed, random_unit(r))};
+                touching += check_pair(&p, &exchanged, at, stn_pose_mul(&at, &beside), &moved, step, scale);
             }
             patch_probe_close(&p);
             patch_probe_close(&exchanged);
