@@ -197,8 +197,32 @@ static void the_force_is_the_gradient_of_the_stored_energy(void **state) {
     check_gradient(&r, A_SOLID, 4e6, 0.075);
 }
 
+/// Equal bodies at one pose, with common vertices and sides, and with sides that are nearly parallel.
+static void equal_bodies_in_degenerate_places_are_finite(void **state) {
+    (void)state;
+    static const double tilts[] = {0.0, 1e-16, 1e-13, 1e-10, 1e-7}, shifts[] = {0.0, 1e-14, 0.03, 0.06, 0.1};
+    patch_cast cast;
+    cast_open(&cast, 1.0);
+    for (int32_t kind = 0; kind < 2 * PATCH_KINDS; kind++) { // soft on soft, soft on rigid
+        patch_probe p;
+        stn_geometry b = cast_of(&cast, kind / 2, kind % 2 == 0 ? 1e6 : (double)INFINITY);
+        cast_probe_open(&cast, &p, cast_of(&cast, kind / 2, 1e6), b, NULL);
+        for (int32_t i = 0; i < 3 * STN_COUNT(tilts) * STN_COUNT(shifts); i++) {
+            double by = shifts[i / 3 % STN_COUNT(shifts)], tilt = tilts[i / 3 / STN_COUNT(shifts)];
+            stn_pose pose = patch_at(i % 3 == 0 ? by : 0.0, i % 3 == 1 ? by : 0.0, i % 3 == 2 ? by : 0.0);
+            pose.rotation = stn_mat3_from_rpy(tilt, -tilt, tilt);
+            patch_sum sum = patch_between(&p, pose);
+            assert_true(isfinite(stn_vec3_norm(sum.force)) && isfinite(stn_vec3_norm(sum.torque)));
+            assert_true(isfinite(sum.area) && isfinite(sum.stiffness));
+        }
+        patch_probe_close(&p);
+    }
+    cast_close(&cast);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equal_bodies_in_degenerate_places_are_finite),
         cmocka_unit_test(exchanged_and_moved_they_feel_the_same),
         cmocka_unit_test(so_do_tiny_and_huge_and_stiff_ones),
         cmocka_unit_test(the_force_is_the_gradient_of_the_stored_energy),
