@@ -68,7 +68,7 @@ static void parse_compliance(robot_reader *reader, const xml_element *xml, robot
         }
         g->spec.material.modulus = (double)INFINITY;
         g->declared_rigid = true;
-    } else if (compliant != NULL && isnan(g->spec.material.modulus)) {
+    } else if (compliant != NULL && robot_child(reader, xml, "drake:hydroelastic_modulus") == NULL) {
         robot_warn(reader, compliant, "default", "<%s> without <drake:hydroelastic_modulus>: taken as rigid",
                    xml_name(compliant));
     }
