@@ -26,7 +26,7 @@ static bool set_gradient(field *f, int32_t tetrahedron) {
     }
     f->gradients[tetrahedron] = gradient;
     f->offsets[tetrahedron] = f->extents[v[0]] - stn_vec3_dot(gradient, p);
-    return stn_vec3_finite(gradient);
+    return stn_vec3_finite(gradient) && isfinite(f->offsets[tetrahedron]);
 }
 
 /// Mean length of edges on the surface: sides of outer faces, where each edge counts twice.
