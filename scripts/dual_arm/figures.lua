@@ -1,0 +1,49 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- What the stages of a run cost: simulated and wall time, contacts, iterations, momentum error eps_m of the SAP paper's eq. (32).
+local stn = require "stiction"
+
+local figures = {}
+figures.__index = figures
+
+function figures.new(world) return setmetatable({ world = world, stages = {} }, figures) end
+
+local function empty(name) return { name = name, steps = 0, us = 0, contacts = 0, most_contacts = 0, iterations = 0, most_iterations = 0, error = 0, most_error = 0 } end
+
+--- The steps from now on belong to this stage.
+function figures:begin(name) self.stages[#self.stages + 1] = empty(name) end
+
+local function count(f, steps, us, contacts, most_contacts, iterations, most_iterations, error, most_error)
+  f.steps, f.us, f.contacts, f.iterations, f.error = f.steps + steps, f.us + us, f.contacts + contacts, f.iterations + iterations, f.error + error
+  f.most_contacts, f.most_iterations = math.max(f.most_contacts, most_contacts), math.max(f.most_iterations, most_iterations)
+  f.most_error = math.max(f.most_error, most_error)
+end
+
+function figures:add(step)
+  local error = step.certificate.momentum
+  count(self.stages[#self.stages], 1, step.step_us, step.contact_count, step.contact_count, step.iterations, step.iterations, error, error)
+end
+
+--- Prints a line for each stage and tells the whole as results.
+function figures:report()
+  local all = empty "all"
+  for _, f in ipairs(self.stages) do
+    count(all, f.steps, f.us, f.contacts, f.most_contacts, f.iterations, f.most_iterations, f.error, f.most_error)
+  end
+  self.stages[#self.stages + 1] = all
+  print(("%-16s %8s %8s %9s %6s %11s %5s %9s %9s"):format("", "t [s]", "wall [s]", "contacts", "most", "iterations", "most", "eps_m", "most"))
+  for _, f in ipairs(self.stages) do
+    local n = math.max(f.steps, 1)
+    print(("%-16s %8.2f %8.3f %9.1f %6d %11.2f %5d %9.1e %9.1e"):format(f.name, f.steps * self.world.dt, f.us * 1e-6, f.contacts / n, f.most_contacts, f.iterations / n, f.most_iterations, f.error / n, f.most_error))
+  end
+  local n = math.max(all.steps, 1)
+  stn.result("simulated_s", all.steps * self.world.dt, "s")
+  stn.result("real_time_factor", all.steps * self.world.dt / (all.us * 1e-6), "1")
+  stn.result("contacts_mean", all.contacts / n, "1")
+  stn.result("contacts_max", all.most_contacts, "1")
+  stn.result("iterations_mean", all.iterations / n, "1")
+  stn.result("iterations_max", all.most_iterations, "1")
+  stn.result("momentum_error_mean", all.error / n, "1")
+  stn.result("momentum_error_max", all.most_error, "1")
+end
+
+return figures

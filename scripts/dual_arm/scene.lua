@@ -1,0 +1,75 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- The scene of the two arms: a table, a jar with its lid and 16 marbles in it, a bowl, two arms with hands. 160 degrees of
+-- freedom: 2 x (7 + 16), 3 x 6 and 16 x 6, as in the dual-arm study of the SAP paper (section VI-E), with our own robots.
+local stn = require "stiction"
+
+local scene = {
+  marble_count = 16, marble_radius = 0.0125, marble_mass = 0.05, -- [m], [kg]
+  jar_radius = 0.036, jar_floor = 0.006, jar_height = 0.150,     -- inside, and the rim [m]
+  lid_seat = 0.138,                                              -- of the lid's origin over the jar's when its plate lies on the rim [m]
+  bowl_radius = 0.110, bowl_height = 0.066,                      -- at the rim [m]
+}
+
+--- Joint positions of an iiwa by number.
+local function posture(...)
+  local q = {}
+  for k, value in ipairs { ... } do q["iiwa14_joint_" .. k] = value end
+  return q
+end
+
+scene.posture = { -- of the arms before they begin [rad]: elbows up, hands before the chest
+  left = posture(-0.37, 1.05, -0.25, -1.95, -0.50, -1.50, -1.25),
+  right = posture(0.00, 0.48, 0.26, -1.95, -0.35, -0.84, 0.10),
+}
+
+--- Layers of four, each turned by 45 degrees: a marble lies in the dip between four others.
+local function add_marbles(world, jar_pose, mass, mu)
+  local marbles, ring = {}, scene.jar_radius - scene.marble_radius - 1e-4
+  for i = 0, scene.marble_count - 1 do
+    local layer, angle = i // 4, math.pi / 2 * (i % 4) + math.pi / 4 * (i // 4)
+    marbles[i + 1] = world:sphere {
+      name = "marble" .. i + 1, radius = scene.marble_radius, mass = mass, mu = mu, color = { 0.2, 0.45, 0.7 },
+      xyz = jar_pose * { ring * math.cos(angle), ring * math.sin(angle), scene.jar_floor + scene.marble_radius + 0.0176 * layer },
+    }
+  end
+  return marbles
+end
+
+--- An arm at (-0.65, y) with a hand of that side on its flange.
+local function add_arm(world, side, y, options)
+  local arm = world:load { "models/iiwa14/iiwa14.urdf", name = side, fixed = true, joints = scene.posture[side], base = { xyz = { -0.65, y, 0 } } }
+  local hand = world:load { ("models/allegro/allegro_%s.urdf"):format(side), name = side .. "_hand", mu = options.mu,
+                            joints = { allegro_thumb_joint_0 = 1.2 } }
+  arm:attach(hand, "iiwa14_flange")
+  world:disable_collisions(arm)
+  world:disable_collisions(arm, hand)
+  return { side = side, arm = arm, hand = hand, world = world }
+end
+
+--- Servos that hold an arm and its hand; `options.arm` and `options.hand` are parameters of joint_pd.
+local function add_servos(robot, options)
+  local function servo(target, parameters)
+    local keys = { "joint_pd", target = target }
+    for key, value in pairs(parameters) do keys[key] = value end
+    return robot.world:controller(keys)
+  end
+  robot.motors, robot.fingers = servo(robot.arm, options.arm), servo(robot.hand, options.hand)
+end
+
+--- Everything in its place. `options`: `world` (as of stn.world), `mu`, `arm` and `hand` (of their servos), poses of `jar` and `bowl`,
+--- `lid` as seen from the jar.
+function scene.build(options)
+  local world = stn.world(options.world)
+  local ground = world:ground { name = "table", mu = options.mu }
+  local jar_pose = stn.pose(options.jar or {})
+  local jar = world:load { "models/vessels/jar.urdf", mu = options.mu, base = jar_pose }
+  local lid = world:load { "models/vessels/lid.urdf", mu = options.mu, base = jar_pose * (options.lid or { xyz = { 0, 0, scene.lid_seat } }) }
+  local bowl = world:load { "models/vessels/bowl.urdf", mu = options.mu, base = options.bowl or { xyz = { 0.1, -0.2, 0 } } }
+  local marbles = add_marbles(world, jar_pose, scene.marble_mass, options.mu)
+  local left, right = add_arm(world, "left", 0.35, options), add_arm(world, "right", -0.35, options)
+  add_servos(left, options)
+  add_servos(right, options)
+  return { world = world, table = ground, jar = jar, lid = lid, bowl = bowl, marbles = marbles, left = left, right = right }
+end
+
+return scene
