@@ -7,7 +7,7 @@ local scene = require "dual_arm.scene"
 local robot = require "dual_arm.robot"
 
 local p = stn.params {
-  mu = 0.8,           -- of all surfaces
+  mu = 0.8,           -- of all surfaces, when nothing is perturbed
   arm_kp = 4000.0,    -- [N m/rad]
   arm_kd = 400.0,     -- [N m s/rad]
   hand_kp = 3.0,      -- [N m/rad]
@@ -15,13 +15,17 @@ local p = stn.params {
   tolerance = 1e-3,   -- of the solver
   dt = 0.005,         -- [s]
   give_up_s = 60.0,   -- [s]
+  perturb = stn.choice { "nothing", "everything", "poses", "friction", "masses" },
+  seed = 1,           -- of what is perturbed
 }
 
 local yaw = 0.45 -- of the lid's handle on the jar: the right hand comes from the right [rad]
 local seat = stn.pose { xyz = { 0, 0, scene.lid_seat }, rpy = { 0, 0, yaw } }
+local drawn = require("dual_arm.perturbation").draw(p.seed, p.perturb, p.mu)
 local s = scene.build {
   world = { dt = p.dt, contact = "hydroelastic_with_fallback", solver = { "sap", tolerance = p.tolerance } },
-  mu = p.mu, lid = seat, arm = { kp = p.arm_kp, kd = p.arm_kd, gravity_compensation = true },
+  jar = drawn.jar, bowl = drawn.bowl, mu = drawn.mu, mass = drawn.mass, lid = seat,
+  arm = { kp = p.arm_kp, kd = p.arm_kd, gravity_compensation = true },
   hand = { kp = p.hand_kp, kd = p.hand_kd, gravity_compensation = true },
 }
 local world, jar, lid, bowl = s.world, s.jar, s.lid, s.bowl

@@ -124,18 +124,20 @@ typedef struct load_options {
     stn_load_request request;
     stn_pose base;
     bool placed, fixed, fixed_given, has_material, velocity_limits;
+    double mass_factor;
     stn_lua_surface surface;
 } load_options;
 
 static load_options read_options(const stn_fields *f, stn_session *session) {
     lua_State *L = f->L;
-    load_options o = {.base = stn_pose_identity()};
+    load_options o = {.base = stn_pose_identity(), .mass_factor = 1.0};
     o.request.path = stn_lua_find_file(L, f->owner, stn_lua_file_entry(f));
     o.request.robot_name = stn_fields_text(f, "name");
     stn_lua_read_request(f, session, &o.request);
     o.placed = stn_fields_pose(f, "base", &o.base);
     o.fixed_given = stn_fields_boolean(f, "fixed", &o.fixed);
     stn_fields_boolean(f, "velocity_limits", &o.velocity_limits);
+    stn_fields_above_zero(f, "mass_factor", "1", &o.mass_factor);
     static const char *const keys[] = {STN_SURFACE_KEYS, NULL};
     for (int i = 0; keys[i] != NULL && !o.has_material; i++) {
         o.has_material = stn_fields_push(f, keys[i]);
@@ -162,6 +164,9 @@ static stn_status load(stn_context *context, stn_model_builder *builder, const l
     if (status >= 0 && o->velocity_limits) {
         status = stn_builder_set_velocity_limits(builder, *robot, true, err);
     }
+    if (status >= 0 && o->mass_factor != 1.0) {
+        status = stn_builder_scale_mass(builder, *robot, o->mass_factor, err);
+    }
     if (status >= 0 && o->has_material) {
         status = stn_builder_set_material(builder, *robot, &o->surface.material, err);
     }
@@ -175,9 +180,9 @@ static stn_status load(stn_context *context, stn_model_builder *builder, const l
 }
 
 int stn_lua_world_load(lua_State *L) {
-    static const char *const keys[] = {
-        "name",          "base",   "fixed",           "joints",         "keyframe",     "packages", "allow_absolute",
-        "visual_meshes", "loader", "velocity_limits", STN_SURFACE_KEYS, STN_FIELD_KEYS, NULL};
+    static const char *const keys[] = {"name",        "base",           "fixed",         "joints", "keyframe",
+                                       "packages",    "allow_absolute", "visual_meshes", "loader", "velocity_limits",
+                                       "mass_factor", STN_SURFACE_KEYS, STN_FIELD_KEYS,  NULL};
     stn_lua_world *w = stn_lua_world_check(L, 1);
     stn_fields f = stn_fields_open(L, 2, "world:load", keys, 1);
     stn_model_builder *builder = stn_lua_world_builder(L, w, f.owner);

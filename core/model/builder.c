@@ -231,6 +231,26 @@ stn_status stn_builder_set_velocity_limits(stn_model_builder *builder, int32_t r
     return status;
 }
 
+stn_status stn_builder_scale_mass(stn_model_builder *builder, int32_t robot, double factor, stn_error *err) {
+    stn_status status = builder_check_robot(builder, "scale mass", robot, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    if (!(factor > 0.0) || !isfinite(factor)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "robot '%s': a mass factor must be finite and above 0, not %g",
+                        robot_at(builder, robot)->name, factor);
+    }
+    int32_t start, count;
+    stn_builder_robot_links(builder, robot, &start, &count);
+    for (int32_t i = start; i < start + count; i++) {
+        stn_mass *m = &link_at(builder, i)->spec.mass;
+        m->mass *= factor;
+        const stn_mat3 scale = stn_mat3_diagonal(factor, factor, factor);
+        m->inertia = stn_mat3_mul(&scale, &m->inertia);
+    }
+    return STN_OK;
+}
+
 static stn_status check_attachment(const stn_model_builder *builder, int32_t robot, int32_t link, const stn_pose *pose,
                                    stn_error *err) {
     const built_robot *item = robot_at(builder, robot);

@@ -459,7 +459,7 @@ function constraint:impulse() end
 ---@field nv integer
 ---@field body_count integer
 local world = {}
----@param description table { "file", name =, base =, fixed =, keyframe =, joints =, packages =, allow_absolute =, visual_meshes =, loader =, velocity_limits =, mu = ..., modulus =, resolution =, field_margin = }
+---@param description table { "file", name =, base =, fixed =, keyframe =, joints =, packages =, allow_absolute =, visual_meshes =, loader =, velocity_limits =, mass_factor =, mu = ..., modulus =, resolution =, field_margin = }
 ---@return stiction.robot
 function world:load(description) end
 ---@param body? stiction.Body

@@ -36,9 +36,9 @@ local function add_marbles(world, jar_pose, mass, mu)
 end
 
 --- An arm at (-0.65, y) with a hand of that side on its flange.
-local function add_arm(world, side, y, options)
+local function add_arm(world, side, y, mu)
   local arm = world:load { "models/iiwa14/iiwa14.urdf", name = side, fixed = true, joints = scene.posture[side], base = { xyz = { -0.65, y, 0 } } }
-  local hand = world:load { ("models/allegro/allegro_%s.urdf"):format(side), name = side .. "_hand", mu = options.mu,
+  local hand = world:load { ("models/allegro/allegro_%s.urdf"):format(side), name = side .. "_hand", mu = mu,
                             joints = { allegro_thumb_joint_0 = 1.2 } }
   arm:attach(hand, "iiwa14_flange")
   world:disable_collisions(arm)
@@ -56,17 +56,28 @@ local function add_servos(robot, options)
   robot.motors, robot.fingers = servo(robot.arm, options.arm), servo(robot.hand, options.hand)
 end
 
---- Everything in its place. `options`: `world` (as of stn.world), `mu`, `arm` and `hand` (of their servos), poses of `jar` and `bowl`,
---- `lid` as seen from the jar.
+--- A value for every thing, or a table with one for each.
+local function of(value, thing)
+  if type(value) == "table" then return value[thing] end
+  return value
+end
+
+--- Everything in its place. `options`: `world` (as of stn.world), poses of `jar` and `bowl` and of the `lid` as seen from the jar, `arm` and
+--- `hand` (parameters of their servos); `mu` and `mass`, times which the masses of the files are taken: a number, or one each for
+--- table, jar, lid, bowl, marbles and hands.
 function scene.build(options)
+  local mass = options.mass or 1
   local world = stn.world(options.world)
-  local ground = world:ground { name = "table", mu = options.mu }
+  local function vessel(name, base)
+    return world:load { ("models/vessels/%s.urdf"):format(name), mu = of(options.mu, name), mass_factor = of(mass, name), base = base }
+  end
+  local ground = world:ground { name = "table", mu = of(options.mu, "table") }
   local jar_pose = stn.pose(options.jar or {})
-  local jar = world:load { "models/vessels/jar.urdf", mu = options.mu, base = jar_pose }
-  local lid = world:load { "models/vessels/lid.urdf", mu = options.mu, base = jar_pose * (options.lid or { xyz = { 0, 0, scene.lid_seat } }) }
-  local bowl = world:load { "models/vessels/bowl.urdf", mu = options.mu, base = options.bowl or { xyz = { 0.1, -0.2, 0 } } }
-  local marbles = add_marbles(world, jar_pose, scene.marble_mass, options.mu)
-  local left, right = add_arm(world, "left", 0.35, options), add_arm(world, "right", -0.35, options)
+  local jar = vessel("jar", jar_pose)
+  local lid = vessel("lid", jar_pose * (options.lid or { xyz = { 0, 0, scene.lid_seat } }))
+  local bowl = vessel("bowl", options.bowl or { xyz = { 0.1, -0.2, 0 } })
+  local marbles = add_marbles(world, jar_pose, scene.marble_mass * of(mass, "marbles"), of(options.mu, "marbles"))
+  local left, right = add_arm(world, "left", 0.35, of(options.mu, "hands")), add_arm(world, "right", -0.35, of(options.mu, "hands"))
   add_servos(left, options)
   add_servos(right, options)
   return { world = world, table = ground, jar = jar, lid = lid, bowl = bowl, marbles = marbles, left = left, right = right }

@@ -399,6 +399,19 @@ stn.test("a loader is chosen with its parameters", function()
   end, "urd")
 end)
 
+stn.test("a robot is loaded heavier or lighter than its file says", function()
+  local function load(file, factor)
+    return stn.world {}:load { file, mass_factor = factor }
+  end
+  local lid, heavy = load "models/vessels/lid.urdf", load("models/vessels/lid.urdf", 1.25)
+  local rows = heavy:mass_matrix()
+  for i, row in ipairs(lid:mass_matrix()) do
+    for j, m in ipairs(row) do stn.near(rows[i][j], 1.25 * m, 1e-15, "mass matrix") end
+  end
+  stn.near(load("models/iiwa14/iiwa14.urdf", 0.8):mass(), 0.8 * 29.9, 1e-6, "mass of the arm [kg]")
+  stn.fails(function() load("models/vessels/lid.urdf", 0) end, "mass_factor = 0")
+end)
+
 stn.test("a robot without links is refused where it is loaded", function()
   local path = write '<robot name="r"></robot>'
   stn.fails(function()

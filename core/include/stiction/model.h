@@ -296,6 +296,9 @@ STN_API stn_status stn_builder_add_equality(stn_model_builder *builder, const st
 /// Shall the robot's joints keep to their velocity limits? By default they do not: such limits are for planners.
 STN_API stn_status stn_builder_set_velocity_limits(stn_model_builder *builder, int32_t robot, bool kept,
                                                    stn_error *err);
+/// Multiplies mass and inertia of every link of a robot that is there so far by a factor > 0 (STN_ERR_ARGUMENT); rotors
+/// and centres of mass stay.
+STN_API stn_status stn_builder_scale_mass(stn_model_builder *builder, int32_t robot, double factor, stn_error *err);
 
 /// Contact parameters for every geometry of a robot that is there so far; unset members leave a geometry's own.
 /// STN_ERR_ARGUMENT and nothing changed: one is out of range, or mu_static is below the mu that a colliding geometry
