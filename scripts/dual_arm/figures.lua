@@ -23,15 +23,21 @@ function figures:add(step)
   count(self.stages[#self.stages], 1, step.step_us, step.contact_count, step.contact_count, step.iterations, step.iterations, error, error)
 end
 
---- Prints a line for each stage and tells the whole as results.
-function figures:report()
+--- Sums and largest values over all stages.
+function figures:total()
   local all = empty "all"
   for _, f in ipairs(self.stages) do
     count(all, f.steps, f.us, f.contacts, f.most_contacts, f.iterations, f.most_iterations, f.error, f.most_error)
   end
-  self.stages[#self.stages + 1] = all
+  return all
+end
+
+--- Prints a line for each stage and tells the whole as results.
+function figures:report()
+  local all, lines = self:total(), { table.unpack(self.stages) }
+  lines[#lines + 1] = all
   print(("%-16s %8s %8s %9s %6s %11s %5s %9s %9s"):format("", "t [s]", "wall [s]", "contacts", "most", "iterations", "most", "eps_m", "most"))
-  for _, f in ipairs(self.stages) do
+  for _, f in ipairs(lines) do
     local n = math.max(f.steps, 1)
     print(("%-16s %8.2f %8.3f %9.1f %6d %11.2f %5d %9.1e %9.1e"):format(f.name, f.steps * self.world.dt, f.us * 1e-6, f.contacts / n, f.most_contacts, f.iterations / n, f.most_iterations, f.error / n, f.most_error))
   end

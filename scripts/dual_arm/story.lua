@@ -1,0 +1,223 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- The story of dual_arm.lua in four stages. Where the hands go follows from where the world says that jar, lid and bowl are,
+-- which stands in for cameras; whether they hold something, and whether the jar stands on the table, they feel.
+local stn = require "stiction"
+local scene = require "dual_arm.scene"
+local robot = require "dual_arm.robot"
+local figures = require "dual_arm.figures"
+local perturbation = require "dual_arm.perturbation"
+
+local story = {}
+story.__index = story
+
+--- Of the lid on the jar; its handle points so that the right hand comes from the right.
+local SEAT = stn.pose { xyz = { 0, 0, scene.lid_seat }, rpy = { 0, 0, 0.45 } }
+
+-- Postures of the hands [rad].
+local WRAP_OPEN = robot.posture({ 0, 0, 0, 0 }, { 1.2, 0.3, 0, 0 })
+local WRAP = robot.posture({ 0, 1.2, 1.0, 0.8 }, { 1.2, 0.3, 0.6, 0.6 })
+local PINCH_OPEN = robot.posture({ 0, 0.50, 0.60, 0.75 }, { 1.396, 0, 0.20, 1.30 })
+local FLAT = robot.posture({ 0, 0, 0, 0 }, { 0.263, 0, 0, 0 })
+local PINCH = robot.posture({ 0, 0.70, 1.30, 0.45 }, { 1.396, 0, 0.85, 0.85 })
+
+--- Builds the scene. `p` has mu, arm_kp, arm_kd, hand_kp, hand_kd, tolerance, dt, perturb, seed; `say` is told what happens.
+function story.new(p, say)
+  local drawn = perturbation.draw(p.seed, p.perturb, p.mu)
+  local things = scene.build {
+    world = { dt = p.dt, contact = "hydroelastic_with_fallback", solver = { "sap", tolerance = p.tolerance } },
+    jar = drawn.jar, bowl = drawn.bowl, mu = drawn.mu, mass = drawn.mass, lid = SEAT,
+    arm = { kp = p.arm_kp, kd = p.arm_kd, gravity_compensation = true },
+    hand = { kp = p.hand_kp, kd = p.hand_kd, gravity_compensation = true },
+  }
+  local self = setmetatable(things, story)
+  self.left, self.right = robot.new(self.left), robot.new(self.right)
+  self.home = self.jar:pose()
+  self.figures = figures.new(self.world)
+  self.say = function(format, ...) say(("t = %5.2f s  "):format(self.world.time) .. format:format(...)) end
+  return self
+end
+
+-- ----------------------------------------------------------------------------------------------------------- keyframes
+
+local function above(pose, height) return stn.pose { xyz = { 0, 0, height } } * pose end
+
+--- The left hand, fingers forward, palm to the right, thumb above: around a jar at this place.
+local function around_jar(at)
+  return above(stn.pose { xyz = at }, 0.085) * stn.pose { axes = { y = { 0, 0, -1 }, x = { 0, -1, 0 } } } * stn.pose { xyz = { -0.053, 0, -0.078 } }
+end
+
+--- The right hand, palm down, the lid's handle between fingertips and thumb.
+local function over_handle(lid_pose)
+  return lid_pose * stn.pose { xyz = { 0, 0, 0.040 } } * stn.pose { axes = { x = { 0, 0, -1 }, z = { 1, 0, 0 } } } * stn.pose { xyz = { -0.09, -0.02, -0.12 } }
+end
+
+--- The right hand, its palm on top of the lid's handle.
+local function on_handle(lid_pose)
+  return lid_pose * stn.pose { xyz = { 0, 0, 0.057 } } * stn.pose { axes = { x = { 0, 0, -1 }, z = { 1, 0, 0 } } } * stn.pose { xyz = { -0.01, 0, -0.05 } }
+end
+
+--- The jar's mouth over the bowl; the jar leans to the right by `angle`.
+function story:over_bowl(height, angle)
+  return stn.pose { xyz = self.bowl:pose() * { 0, 0, height }, rpy = { angle, 0, 0 } } * stn.pose { xyz = { 0, 0.02 * math.cos(angle), 0 } }
+end
+
+--- The lid so far above its seat on the jar.
+function story:over_seat(height) return self.jar:pose() * above(SEAT, height) end
+
+-- ---------------------------------------------------------------------------------------------------------- the stages
+
+function story:grasp_jar()
+  local left, grasp = self.left, around_jar(self.jar:position())
+  left:shape(WRAP_OPEN, 0.3)
+  left:slide(grasp * stn.pose { xyz = { -0.03, 0, -0.10 } })
+  left:slide(grasp * stn.pose { xyz = { -0.03, 0, 0 } }, { speed = 0.2 })
+  left:slide(grasp, { speed = 0.1 })
+  left:shape(WRAP, 0.8)
+  stn.wait(0.2)
+  self.say("the left hand squeezes the jar with %.0f N", left:grip(self.jar))
+  assert(left:grip(self.jar) > 10, "the left hand does not hold the jar")
+end
+
+function story:come_over_lid()
+  self.right:shape(PINCH_OPEN, 0.5)
+  self.right:slide(above(over_handle(self.lid:pose()), 0.12))
+end
+
+function story:grasp_lid()
+  local right = self.right
+  right:slide(over_handle(self.lid:pose()), { speed = 0.15 })
+  right:shape(PINCH, 0.8)
+  stn.wait(0.2)
+  self.say("the right hand squeezes the lid with %.0f N", right:grip(self.lid))
+  assert(right:grip(self.lid) > 4, "the right hand does not hold the lid")
+end
+
+function story:open_jar()
+  stn.parallel(function() self:grasp_jar() end, function() self:come_over_lid() end)
+  self:grasp_lid()
+  local right, most = self.right, 0
+  local before = right:lift_force()
+  right:slide(above(right.commanded, 0.10), { speed = 0.1, stop = function() most = math.max(most, right:lift_force() - before) end })
+  assert(self.world:held(right.hand, self.lid))
+  self.lid_was_off = not self.world:in_contact(self.lid, self.jar)
+  self.say("the lid came off at %.1f N", most)
+end
+
+function story:marbles_in_bowl()
+  local into, count = self.bowl:pose():inverse(), 0
+  for _, marble in ipairs(self.marbles) do
+    local x = into * marble:position()
+    if x[1] ^ 2 + x[2] ^ 2 < scene.bowl_radius ^ 2 and x[3] > 0 and x[3] < scene.bowl_height then count = count + 1 end
+  end
+  return count
+end
+
+function story:tip_over_bowl()
+  local left, jar = self.left, self.jar
+  left:slide(above(left.commanded, 0.15))
+  assert(left:grip(jar) > 10 and not self.world:in_contact(jar, self.table), "the left hand lost the jar")
+  local mouth = { tool = left:tool(jar) * stn.pose { xyz = { 0, 0, scene.jar_height } } }
+  left:slide(self:over_bowl(0.32, 0), mouth)
+  left:slide(self:over_bowl(0.17, 125 * stn.deg), mouth)
+  stn.wait_until(function() return self:marbles_in_bowl() == #self.marbles end, 2)
+  self.say("%d marbles are in the bowl", self:marbles_in_bowl())
+  left:slide(self:over_bowl(0.32, 0), mouth)
+end
+
+function story:pour()
+  local right = self.right
+  stn.parallel(function() right:slide(stn.pose { xyz = { 0.02, -0.15, 0.08 } } * right.commanded) end, function() self:tip_over_bowl() end)
+end
+
+--- Presses down from where the hand is, until it feels the force [N].
+local function press(hand, goal, force, tool)
+  local free = hand:lift_force()
+  local felt = function() return free - hand:lift_force() end
+  hand:slide(goal, { tool = tool, speed = 0.03, stop = function() return felt() > force end })
+  return felt()
+end
+
+function story:put_lid_on()
+  local right, lid = self.right, self.lid
+  right:slide(self:over_seat(0.10), { tool = right:tool(lid) })
+  right:slide(self:over_seat(0.02), { tool = right:tool(lid), speed = 0.15 })
+  self.say("the lid is put on with %.1f N", press(right, self:over_seat(-0.015), 10, right:tool(lid)))
+  right:shape(PINCH_OPEN, 0.5)
+  right:slide(above(right.commanded, 0.08))
+end
+
+--- The lid hung between two fingertips and a thumb: it may lean. The flat hand drives it home.
+function story:press_lid_home()
+  local right = self.right
+  right:shape(FLAT, 0.4)
+  right:slide(above(on_handle(self.lid:pose()), 0.02))
+  self.say("the flat hand presses the lid home with %.1f N", press(right, above(on_handle(self.lid:pose()), -0.02), 30))
+  right:slide(above(right.commanded, 0.10))
+end
+
+function story:close_jar()
+  self.left:slide(above(self.home, 0.10), { tool = self.left:tool(self.jar) })
+  self:put_lid_on()
+  self:press_lid_home()
+end
+
+function story:put_back()
+  local left = self.left
+  local free = left:lift_force()
+  local function support() return free - left:lift_force() end
+  local touched = left:slide(above(self.home, -0.03), { tool = left:tool(self.jar), speed = 0.08, stop = function() return support() > 4 end })
+  assert(touched, "the jar never touched the table")
+  self.say("the jar touches the table: the wrist carries %.1f N less", support())
+  left:shape(WRAP_OPEN, 0.8)
+  left:shift { -0.03, 0, 0 }
+  left:shift { 0, 0, -0.10 }
+  stn.wait(0.5)
+end
+
+-- -------------------------------------------------------------------------------------------------------- telling it
+
+local STAGES = { { "open the jar", story.open_jar }, { "pour", story.pour }, { "close the jar", story.close_jar }, { "put it back", story.put_back } }
+
+--- Steps the world until the first `stages` (default: all) are done. `self.told`: were they? `self.why`: what went wrong.
+function story:tell(seconds, stages)
+  local task = self.world:task("story", function()
+    for k = 1, stages or #STAGES do
+      local name, stage = table.unpack(STAGES[k])
+      self.say("%s", name:upper())
+      self.figures:begin(name)
+      stage(self)
+    end
+  end)
+  local well, why = pcall(function()
+    for step in self.world:run { seconds = seconds } do
+      self.figures:add(step)
+      if task:done() then break end
+    end
+  end)
+  self.told = well and task:done()
+  self.why = not well and why or not self.told and ("it is not over after %g s"):format(seconds) or nil
+  if self.why then self.say("%s", self.why) end
+end
+
+--- Where the lid is beside its seat [m], how far the jar's axis leans [rad] and how far it stands from where it stood [m].
+function story:outcome()
+  local x = self.lid:position()
+  local seat = self.jar:pose() * SEAT.xyz
+  return math.sqrt((x[1] - seat[1]) ^ 2 + (x[2] - seat[2]) ^ 2 + (x[3] - seat[3]) ^ 2),
+    math.acos(math.min(1, self.jar:pose():rotate({ 0, 0, 1 })[3])), self.jar:pose():distance(self.home)
+end
+
+--- The checks of the whole story.
+function story:check()
+  local beside, lean, away = self:outcome()
+  local world = self.world
+  stn.check("the story was told to its end", self.told)
+  stn.check("the lid was off", self.lid_was_off == true)
+  stn.check("marbles in the bowl", { value = self:marbles_in_bowl(), least = 14, unit = "marbles" })
+  stn.check("the lid is back: away from its seat", { value = beside, limit = 3e-3, unit = "m" })
+  stn.check("the jar stands upright", { value = lean, limit = 1 * stn.deg, unit = "rad" })
+  stn.check("the jar is in its place", { value = away, limit = 0.01, unit = "m" })
+  stn.check("the hands have let go", not world:in_contact(self.left.hand, self.jar) and not world:in_contact(self.right.hand, self.lid))
+end
+
+return story
