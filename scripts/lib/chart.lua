@@ -4,9 +4,13 @@
 --
 --   chart.write("out.svg", { title = "...", x = { label = "sigma", log = true }, y = { label = "m/s", log = true },
 --     series = { { name = "mean slip", x = { ... }, y = { ... } } } })
+--
+-- Names stand in a corner where lines begin low or end low, with `legend = "beside"` in a column of their own. `color` of a line is a number, for lines
+-- that several charts have.
 local chart = {}
 
 local width, height, left, right, top, bottom = 640, 420, 76, 26, 36, 56
+local column = 150 -- for names beside
 local colors = { "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000", "#999999" } -- told apart by colour-blind readers
 
 local function escape(text)
@@ -65,8 +69,10 @@ function chart.write(path, spec)
   local function place_y(value) return height - bottom - (value - y_low) / (y_high - y_low) * (height - top - bottom) end
   local out = {}
   local function put(format, ...) out[#out + 1] = format:format(...) end
-  put('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="13">', width, height)
-  put('<rect width="%d" height="%d" fill="white"/><text x="%d" y="22" font-size="15">%s</text>', width, height, left, escape(spec.title))
+  local beside = spec.legend == "beside"
+  local whole = width + (beside and column or 0)
+  put('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="13">', whole, height)
+  put('<rect width="%d" height="%d" fill="white"/><text x="%d" y="22" font-size="15">%s</text>', whole, height, left, escape(spec.title))
   for _, tick in ipairs(ticks(spec.x, x_low, x_high, x_step)) do
     local x = place_x(tick[1])
     put('<path d="M%.1f %dV%d" stroke="#ddd"/><text x="%.1f" y="%d" text-anchor="middle">%s</text>', x, top, height - bottom, x, height - bottom + 18, tick[2])
@@ -80,7 +86,7 @@ function chart.write(path, spec)
   local first = spec.series[1].y
   local rises = first[#first] > first[1] -- then names stand on the left
   for i, line in ipairs(spec.series) do
-    local color, points = colors[(i - 1) % #colors + 1], {}
+    local color, points = colors[((line.color or i) - 1) % #colors + 1], {}
     for k, x in ipairs(line.x) do
       local y = line.y[k]
       if not (spec.x.log and x <= 0) and not (spec.y.log and y <= 0) then
@@ -94,13 +100,27 @@ function chart.write(path, spec)
       points[k] = ("%.1f %.1f"):format(point[1], point[2])
     end
     put('<polyline points="%s" fill="none" stroke="%s" stroke-width="1.5"/>', table.concat(points, " "), color)
-    put('<text x="%d" y="%d" fill="%s" text-anchor="%s">%s</text>', rises and left + 8 or width - right - 8, top + 16 * i, color,
-      rises and "start" or "end", escape(line.name))
+    put('<text x="%d" y="%d" fill="%s" text-anchor="%s">%s</text>', beside and width - right + 12 or rises and left + 8 or width - right - 8,
+      top + 16 * i, color, (beside or rises) and "start" or "end", escape(line.name))
   end
   out[#out + 1] = "</svg>\n"
   local file = assert(io.open(path, "w"))
   assert(file:write(table.concat(out, "\n")))
   assert(file:close())
+end
+
+-- The lines with every n-th point, so that `count` or a few more are left.
+function chart.thinned(series, count)
+  local list = {}
+  for k, line in ipairs(series) do
+    local every = math.max(1, #line.x // count)
+    list[k] = { name = line.name, color = line.color, x = {}, y = {} }
+    for i = 1, #line.x, every do
+      table.insert(list[k].x, line.x[i])
+      table.insert(list[k].y, line.y[i])
+    end
+  end
+  return list
 end
 
 return chart

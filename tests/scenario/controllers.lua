@@ -150,6 +150,7 @@ stn.test("cartesian_impedance: a push at the flange shows the stiffness asked fo
       local vector = { w * b + x * a + y * d - z * c, w * c - x * d + y * a + z * b, w * d + x * c - y * b + z * a }
       shown = 1 / (2 * math.asin(vector[axis - 3]))
     end
+    print(("axis %d: a push shows the stiffness asked for, %g, to %.2g of it"):format(axis, k[axis], math.abs(shown / k[axis] - 1)))
     assert(math.abs(shown / k[axis] - 1) < 2e-2, ("axis %d: %g, expected %g"):format(axis, shown, k[axis]))
   end
 end)

@@ -1,0 +1,111 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Every controller that `stiction plugins` lists, and one written in Lua, as something that follows a reference. Whether it moves joints or a link
+-- is read from its references: one that takes `position`, three numbers or one for each joint, needs no line here. `settings` are the gains that the
+-- page of controllers was made with; others have their defaults.
+local stn = require "stiction"
+local plant = require "plant"
+local controls = {}
+
+local function all(value)
+  local list = {}
+  for i = 1, 7 do
+    list[i] = value
+  end
+  return list
+end
+
+local settings = {
+  joint_pd = { kp = 4000, kd = 400, gravity_compensation = true },
+  inverse_dynamics = { kp = 1e4, kd = 200 },
+  joint_impedance = { stiffness = 1000 },
+  cartesian_impedance = { frame = plant.link, stiffness = 2000, rotational_stiffness = 100, posture_stiffness = 20 },
+}
+
+-- Settings by the gain of their springs, for those that have one.
+local with_gain = {
+  joint_pd = function(gain) return { kp = gain, kd = gain / 10, gravity_compensation = true } end,
+  inverse_dynamics = function(gain) return { kp = gain, kd = 2 * math.sqrt(gain) } end,
+  joint_impedance = function(gain) return { stiffness = gain } end,
+  cartesian_impedance = function(gain) return { frame = plant.link, stiffness = gain } end,
+}
+
+-- References beside those that move it.
+local constant = {
+  effort = { stiffness = all(4000), damping = all(400) },
+}
+
+-- What a controller has of a reference { position =, velocity =, acceleration = }.
+local function known(reference, channels, extra)
+  local list = {}
+  for name, values in pairs(reference) do
+    list[name] = channels[name] and values
+  end
+  for name, values in pairs(extra or {}) do
+    list[name] = values
+  end
+  return list
+end
+
+local function add(world, arm, name, update, gain)
+  local description = { name, target = arm, update = update }
+  for key, value in pairs(gain and with_gain[name](gain) or settings[name] or {}) do
+    description[key] = value
+  end
+  return world:controller(description)
+end
+
+-- The references of a controller as they are at the start, or nil and why there are none.
+local function channels_of(name)
+  local world <close>, arm = plant.new {}
+  local seen
+  local ok, why = pcall(function()
+    add(world, arm, name, function(view) seen = view.reference end)
+    world:step()
+  end)
+  return ok and seen or nil, (tostring(why):gsub("^%S+:%d+: ", ""):gsub("%s+", " "))
+end
+
+local function plugin(name, gain)
+  local channels, why = channels_of(name)
+  local count = channels and channels.position and #channels.position
+  local control = { name = name, gain = gain, moves = count == 7 and "joints" or count == 3 and "link" or nil }
+  if not control.moves then
+    control.note = channels and "takes no position" or "refused: " .. why
+  end
+  -- reference(t): of the time t, where the step ends
+  function control.add(world, arm, reference)
+    return add(world, arm, name, function(view)
+      return known(reference(view.time + world.dt), channels, constant[name])
+    end, gain)
+  end
+  return control
+end
+
+-- A PD of a script: efforts of the state before the step, held for two milliseconds.
+local in_lua = { name = "lua, 500 Hz", moves = "joints" }
+function in_lua.add(world, arm, reference)
+  return world:controller { "lua", target = arm, rate = 500, update = function(view)
+    local goal, weight, u = reference(view.time + world.dt), arm:bias(), {}
+    for i, q in ipairs(view.position) do
+      u[i] = weight[i] + 1000 * (goal.position[i] - q) + 60 * (goal.velocity[i] - view.velocity[i])
+    end
+    return u
+  end }
+end
+
+-- That plugin with this gain of its springs, or nil when it has none.
+function controls.with_gain(name, gain)
+  return with_gain[name] and plugin(name, gain)
+end
+
+-- A list of { name =, moves = "joints" | "link" | nil, note =, add = function(world, arm, reference) }.
+function controls.list()
+  local list = {}
+  for _, name in ipairs(stn.plugins "controller") do
+    list[#list + 1] = plugin(name)
+  end
+  list[#list + 1] = in_lua
+  return list
+end
+
+return controls
