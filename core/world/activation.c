@@ -112,6 +112,7 @@ static stn_status evaluate(stn_world *world, controller *c, stn_forces *forces, 
         .v = state->v,
         .kinematics = world->kinematics,
         .arena = world->arena,
+        .surroundings = (stn_surroundings *)world,
     };
     stn_answer_begin(err);
     stn_status status =

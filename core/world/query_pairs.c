@@ -154,11 +154,11 @@ static void note_pair(search *s, int32_t a, int32_t b) {
     s->pairs[s->pair_count++] = (uint64_t)(uint32_t)a << 32 | (uint32_t)b;
 }
 
-/// Asks about all pairs whose boxes are within the margin, in ascending order.
-static stn_status collide_within(search *s, double margin, stn_error *err) {
+/// Asks about all pairs whose boxes are within the margin and that `visit` notes, in ascending order.
+static stn_status collide_noted(search *s, double margin, pair_visit *visit, stn_error *err) {
     s->margin = margin;
     s->pair_count = 0;
-    each_near(s, &margin, note_pair);
+    each_near(s, &margin, visit);
     stn_contact_pair *pairs =
         s->pair_count >= 0 ? STN_ARENA(s->scene->arena, s->pair_count + 1, stn_contact_pair) : NULL;
     if (pairs == NULL) {
@@ -169,6 +169,10 @@ static stn_status collide_within(search *s, double margin, stn_error *err) {
         pairs[i] = make_pair(s, (int32_t)(s->pairs[i] >> 32), (int32_t)(s->pairs[i] & UINT32_MAX), 1.0, margin);
     }
     return run(s, pairs, s->pair_count, err);
+}
+
+static stn_status collide_within(search *s, double margin, stn_error *err) {
+    return collide_noted(s, margin, note_pair, err);
 }
 
 /// The contact of the set with the smallest distance, the first of several; NULL when there is none.
@@ -440,4 +444,81 @@ stn_status stn_world_overlap(stn_world *world, const stn_query *query, const stn
     *count = gather(&s, margin, list_of);
     *found = list_of;
     return STN_OK;
+}
+
+// --------------------------------------------------------------------------------------------- around a controller
+
+/// The tree that a controller moves.
+typedef struct own_tree {
+    const stn_model *model;
+    int32_t tree;
+} own_tree;
+
+static bool is_own(const void *user, int32_t geometry) {
+    const own_tree *own = user;
+    int32_t link = own->model->geometries[geometry].link;
+    int32_t body = link >= 0 ? own->model->links[link].body : 0;
+    return body > 0 && own->model->bodies[body].tree == own->tree;
+}
+
+/// Pairs that may collide; those within the tree once.
+static void note_own_pair(search *s, int32_t a, int32_t b) {
+    bool again = a > b && is_own(s->a.query->user, b);
+    if (!again && stn_model_may_collide(s->model, a, b)) {
+        note_pair(s, a, b);
+    }
+}
+
+/// The nearest contact of each pair, with A in the tree; contacts of one pair stand together.
+static int32_t gather_near(const search *s, double within, stn_near_pair *found) {
+    int32_t count = 0;
+    for (int32_t i = 0; i < s->set.count; i++) {
+        const stn_contact *c = &s->set.contacts[i];
+        bool swap = !is_own(s->a.query->user, c->geometry_a);
+        stn_near_pair pair = {.geometry_a = swap ? c->geometry_b : c->geometry_a,
+                              .geometry_b = swap ? c->geometry_a : c->geometry_b,
+                              .distance = c->phi0,
+                              .point = c->point,
+                              .normal = swap ? stn_vec3_neg(c->normal) : c->normal};
+        const stn_near_pair *last = count > 0 ? &found[count - 1] : NULL;
+        bool same = last != NULL && last->geometry_a == pair.geometry_a && last->geometry_b == pair.geometry_b;
+        if (pair.distance <= within && (!same || pair.distance < last->distance)) {
+            found[same ? count - 1 : count] = pair;
+            count += same ? 0 : 1;
+        }
+    }
+    return count;
+}
+
+stn_status stn_near_pairs(const stn_control_view *view, double within, const stn_near_pair **pairs, int32_t *count,
+                          stn_error *err) {
+    search s = {.world = (stn_world *)view->surroundings};
+    *pairs = NULL;
+    *count = 0;
+    if (!isfinite(within)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "near pairs: within = %g m must be finite", within);
+    }
+    if (s.world == NULL) {
+        return STN_OK;
+    }
+    stn_status status = query_scene_of(s.world, "near pairs", &s.scene, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    s.model = s.world->model;
+    s.prepared = query_scene_prepared(s.world, s.scene);
+    own_tree own = {s.model, s.model->dof_tree[view->target->dof[0]]};
+    const stn_query mine = {.accepts = is_own, .user = &own}, all = {.accepts = NULL};
+    s.b = (side){.query = &all};
+    status = list(&s, &mine, &s.a, err);
+    status = status == STN_OK ? collide_noted(&s, within, note_own_pair, err) : status;
+    stn_near_pair *found = status >= 0 ? STN_ARENA(s.scene->arena, s.set.count + 1, stn_near_pair) : NULL;
+    if (status >= 0 && found == NULL) {
+        return out_of_memory(err);
+    }
+    if (status >= 0) {
+        *count = gather_near(&s, within, found);
+        *pairs = found;
+    }
+    return status < 0 ? status : STN_OK;
 }

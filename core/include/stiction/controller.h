@@ -25,6 +25,9 @@ typedef struct stn_control_target {
     const int32_t *dof;     // (dof_count) of the model
 } stn_control_target;
 
+/// What a controller may ask about the bodies around it, by the functions below; opaque.
+typedef struct stn_surroundings stn_surroundings;
+
 /// What a controller sees: the state at the step's start. Read only, borrowed for the call.
 typedef struct stn_control_view {
     const stn_control_target *target; // as bound
@@ -33,7 +36,22 @@ typedef struct stn_control_view {
     const double *q, *v;              // (nq), (nv) of the whole model
     const stn_kinematics *kinematics; // at (q, v)
     stn_arena *arena;                 // scratch, until the step ends
+    stn_surroundings *surroundings;   // for stn_near_pairs; NULL: nothing is near
 } stn_control_view;
+
+/// Two shapes that may collide and are near each other at the step's start.
+typedef struct stn_near_pair {
+    int32_t geometry_a, geometry_b; // of the model: A on the tree that the controller moves, B on anything, also on it
+    double distance;                // signed, negative in overlap [m]
+    stn_vec3 point, normal;         // where they are nearest, on A or B or between them; unit, from A to B; world
+} stn_near_pair;
+
+/// The pairs of the controller's first dof's tree, tools on it included, at a signed distance <= `within` [m], each
+/// with the place where it is nearest: those that the collision filter lets collide and whose shapes the contact model
+/// (of queries) handles. By geometries, the smaller one of the model first. Borrowed until the next query of the world.
+/// No allocation in a steady step. [step]
+STN_API stn_status stn_near_pairs(const stn_control_view *view, double within, const stn_near_pair **pairs,
+                                  int32_t *count, stn_error *err);
 
 /// What a controller does; plugin kind "controller". It acts as if it were alone: of its forces, gains and limits the
 /// step takes the share that its weight and priority leave it (stn_world_activate_controller), and adds up what all do.

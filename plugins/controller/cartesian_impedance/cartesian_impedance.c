@@ -10,7 +10,7 @@
 // with its root.
 #include <string.h>
 
-#include "common/joints.h"
+#include "common/link.h"
 
 enum { ROWS = 6 };
 enum { AXES_WORLD, AXES_REFERENCE };
@@ -55,63 +55,17 @@ enum { FIXED_REFERENCES = sizeof(references) / sizeof(double) };
 
 // ------------------------------------------------------------------------------------------------------------- setup
 
-static stn_status find_link(impedance *control, const stn_control_target *target, stn_error *err) {
-    const stn_model *model = target->model;
-    const stn_robot *robot = &model->robots[target->robot];
-    control->link = -1;
-    for (int32_t i = robot->link_start; i < robot->link_start + robot->link_count; i++) {
-        const char *name = model->links[i].name;
-        bool named = control->frame != NULL && control->frame[0] != '\0';
-        bool last = model->links[i].joint == target->joint[target->joint_count - 1];
-        if (named ? strcmp(name, control->frame) == 0 : last && control->link < 0) {
-            control->link = i;
-        }
-    }
-    if (control->link < 0) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "frame = \"%s\" is no link of the robot",
-                        control->frame != NULL ? control->frame : "");
-    }
-    control->tree = model->bodies[model->links[control->link].body].tree;
-    if (control->tree < 0) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "link %s cannot move", model->links[control->link].name);
-    }
-    return STN_OK;
-}
-
 static stn_status bind(void *self, const stn_control_target *target, stn_error *err) {
     impedance *control = self;
     stn_status status = joints_check_types(target, "cartesian_impedance", err);
     status = status == STN_OK && control->effort_limits ? joints_check_motors(target, err) : status;
-    status = status == STN_OK ? find_link(control, target, err) : status;
-    for (int32_t i = 0; i < target->dof_count && status == STN_OK; i++) {
-        if (target->model->dof_tree[target->dof[i]] != control->tree) {
-            const stn_joint *joint = &target->model->joints[target->model->dof_joint[target->dof[i]]];
-            status = stn_fail(err, STN_ERR_ARGUMENT, "joint %s does not move link %s, nor its tree", joint->name,
-                              target->model->links[control->link].name);
-        }
-    }
-    return status;
+    return status == STN_OK ? link_find(target, control->frame, &control->link, &control->tree, err) : status;
 }
 
-static stn_pose link_pose(const stn_kinematics *kinematics, int32_t link) {
-    const stn_link *l = &kinematics->model->links[link];
-    return stn_pose_mul(&kinematics->body_pose[l->body], &l->pose);
-}
-
-/// The link where it is; where it cannot be told for want of memory, at the origin.
 static void initial_reference(const void *self, const stn_control_target *target, const double *q, double *reference) {
     const impedance *control = self;
     references start = {.position = stn_vec3_zero()};
-    stn_kinematics *kinematics = NULL;
-    double *v = stn_allocate(target->model->context, (size_t)target->model->nv, sizeof *v);
-    if (v != NULL && stn_kinematics_create(target->model, &kinematics, NULL) == STN_OK) {
-        stn_kinematics_update(kinematics, q, v);
-        stn_pose pose = link_pose(kinematics, control->link);
-        start.position = pose.position;
-        start.rotation = stn_quat_log(stn_quat_from_matrix(&pose.rotation));
-    }
-    stn_kinematics_destroy(kinematics);
-    stn_release(target->model->context, v);
+    link_place(target, control->link, q, &start.position, &start.rotation);
     for (int32_t r = 0; r < ROWS; r++) {
         start.stiffness[r] = r < 3 ? control->stiffness : control->rotational_stiffness;
     }

@@ -7,7 +7,7 @@
 // together; without a limit the gains enter K and D.
 #include <stdio.h>
 
-#include "common/joints.h"
+#include "common/servo.h"
 
 enum { GAINS_CONTROLLER, GAINS_ROBOT };
 static const char *const gain_sources[] = {[GAINS_CONTROLLER] = "controller", [GAINS_ROBOT] = "robot", NULL};
@@ -79,32 +79,6 @@ static void initial_reference(const void *self, const stn_control_target *target
     joints_positions(target, q, reference);
 }
 
-/// Efforts that hold the whole tree of every controlled joint still; zero where the joint belongs to no such tree.
-static stn_status gravity_efforts(const stn_control_view *view, double *hold, stn_error *err) {
-    const stn_model *model = view->target->model;
-    int32_t last = -1;
-    for (int32_t i = 0; i < view->target->dof_count; i++) {
-        int32_t t = model->dof_tree[view->target->dof[i]];
-        if (t == last) {
-            continue;
-        }
-        last = t;
-        const stn_tree *tree = &model->trees[t];
-        stn_spatial *scratch = STN_ARENA(view->arena, tree->body_count + 1, stn_spatial);
-        double *efforts = STN_ARENA(view->arena, tree->nv, double);
-        if (scratch == NULL || efforts == NULL) {
-            return stn_fail(err, STN_ERR_MEMORY, "out of memory");
-        }
-        stn_gravity_efforts(view->kinematics, t, view->gravity, scratch, efforts);
-        for (int32_t k = i; k < view->target->dof_count; k++) {
-            if (model->dof_tree[view->target->dof[k]] == t) {
-                hold[k] = efforts[view->target->dof[k] - tree->v_start];
-            }
-        }
-    }
-    return STN_OK;
-}
-
 typedef struct pd_gains {
     double kp, kd;
 } pd_gains;
@@ -126,28 +100,11 @@ static stn_status evaluate(void *self, const stn_control_view *view, const doubl
     if (hold == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }
-    stn_status status = pd->gravity_compensation ? gravity_efforts(view, hold, err) : STN_OK;
+    stn_status status = pd->gravity_compensation ? servo_gravity(view, hold, err) : STN_OK;
     for (int32_t i = 0; i < target->dof_count && status == STN_OK; i++) {
-        int32_t d = target->dof[i];
-        const stn_joint *joint = &target->model->joints[target->model->dof_joint[d]];
-        double error = view->q[joint_coordinate(target->model, d)] - position[i], u_ff = feedforward[i] + hold[i];
-        bool limited = pd->effort_limits && isfinite(joint->effort);
-        pd_gains gains = gains_of(pd, joint);
-        if (limited && joint->effort > 0.0 && gains.kp + gains.kd > 0.0) {
-            stn_servo servo = {.dof = d,
-                               .kp = gains.kp,
-                               .kd = gains.kd,
-                               .error = error,
-                               .velocity = velocity[i],
-                               .feedforward = u_ff,
-                               .effort = joint->effort};
-            status = stn_forces_add_servo(forces, &servo, err);
-        } else if (limited) { // no gains, or a joint without a motor: the clamp is known now
-            stn_forces_add_effort(forces, d, fmin(fmax(u_ff, -joint->effort), joint->effort));
-        } else {
-            double tau = -gains.kp * error - gains.kd * (view->v[d] - velocity[i]) + u_ff;
-            stn_forces_add_gain(forces, d, gains.kp, gains.kd, tau);
-        }
+        pd_gains gains = gains_of(pd, &target->model->joints[target->model->dof_joint[target->dof[i]]]);
+        servo_law law = {gains.kp, gains.kd, position[i], velocity[i], feedforward[i] + hold[i]};
+        status = servo_add(view, target->dof[i], &law, pd->effort_limits, forces, err);
     }
     return status;
 }

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/servo.h"
+
+stn_status servo_gravity(const stn_control_view *view, double *hold, stn_error *err) {
+    const stn_model *model = view->target->model;
+    int32_t last = -1;
+    for (int32_t i = 0; i < view->target->dof_count; i++) {
+        int32_t t = model->dof_tree[view->target->dof[i]];
+        if (t == last) {
+            continue;
+        }
+        last = t;
+        const stn_tree *tree = &model->trees[t];
+        stn_spatial *scratch = STN_ARENA(view->arena, tree->body_count + 1, stn_spatial);
+        double *efforts = STN_ARENA(view->arena, tree->nv, double);
+        if (scratch == NULL || efforts == NULL) {
+            return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+        }
+        stn_gravity_efforts(view->kinematics, t, view->gravity, scratch, efforts);
+        for (int32_t k = i; k < view->target->dof_count; k++) {
+            if (model->dof_tree[view->target->dof[k]] == t) {
+                hold[k] = efforts[view->target->dof[k] - tree->v_start];
+            }
+        }
+    }
+    return STN_OK;
+}
+
+stn_status servo_add(const stn_control_view *view, int32_t dof, const servo_law *law, bool limited, stn_forces *forces,
+                     stn_error *err) {
+    const stn_model *model = view->target->model;
+    const double effort = limited ? model->joints[model->dof_joint[dof]].effort : (double)INFINITY;
+    double error = view->q[joint_coordinate(model, dof)] - law->position;
+    if (isinf(effort)) {
+        double tau = -law->kp * error - law->kd * (view->v[dof] - law->velocity) + law->feedforward;
+        stn_forces_add_gain(forces, dof, law->kp, law->kd, tau);
+        return STN_OK;
+    }
+    if (effort > 0.0 && law->kp + law->kd > 0.0) {
+        const stn_servo servo = {.dof = dof,
+                                 .kp = law->kp,
+                                 .kd = law->kd,
+                                 .error = error,
+                                 .velocity = law->velocity,
+                                 .feedforward = law->feedforward,
+                                 .effort = effort};
+        return stn_forces_add_servo(forces, &servo, err);
+    }
+    stn_forces_add_effort(forces, dof, fmin(fmax(law->feedforward, -effort), effort)); // the clamp is known now
+    return STN_OK;
+}

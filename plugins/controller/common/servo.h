@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// A joint that follows a reference by implicit gains, within its effort limit or without one.
+#ifndef STICTION_CONTROLLER_COMMON_SERVO_H
+#define STICTION_CONTROLLER_COMMON_SERVO_H
+
+#include "common/joints.h"
+
+/// u = clamp(-kp (q - position) - kd (v - velocity) + feedforward, -effort, effort),    q, v at the step's end
+typedef struct servo_law {
+    double kp, kd;             // >= 0
+    double position, velocity; // references
+    double feedforward;        // [N m] or [N]
+} servo_law;
+
+/// With `limited` and a finite effort limit of the joint a servo row; without gains, or where the limit is zero (no
+/// motor), the clamped feed-forward; else gains in K and D.
+stn_status servo_add(const stn_control_view *view, int32_t dof, const servo_law *law, bool limited, stn_forces *forces,
+                     stn_error *err);
+/// Efforts that hold the whole tree of every controlled joint still against gravity, (dof_count).
+stn_status servo_gravity(const stn_control_view *view, double *hold, stn_error *err);
+
+#endif

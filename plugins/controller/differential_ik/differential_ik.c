@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// A link is led to a pose by joint velocities that are found afresh in every step (reach.c); the positions that they
+// add up to are commanded to implicit servos. The command is the controller's state, and never further from the joints
+// than these can be held back by what they touch.
+#include <string.h>
+
+#include "common/servo.h"
+#include "reach.h"
+
+static const char *const methods[] = {[METHOD_QP] = "qp", [METHOD_DLS] = "dls", NULL};
+static const char *const avoids[] = {
+    [AVOID_NONE] = "none", [AVOID_FIXED] = "fixed", [AVOID_ROBOTS] = "robots", [AVOID_ALL] = "all", NULL};
+
+static const stn_param params[] = {
+    STN_PARAM_TEXT(reach_options, frame, NULL, "link that is led; else that of the last joint"),
+    STN_PARAM_CHOICE(reach_options, method, methods, METHOD_QP,
+                     "quadratic program with all limits, or damped least squares, which keeps clear of nothing"),
+    STN_PARAM_REAL(reach_options, gain, "1/s", 10, 0.0, INFINITY, "velocity of the link for its distance to the goal"),
+    STN_PARAM_REAL(reach_options, speed, "m/s", 0.5, 0.0, INFINITY, "largest of the link"),
+    STN_PARAM_REAL(reach_options, angular_speed, "rad/s", 2, 0.0, INFINITY, "the same"),
+    STN_PARAM_REAL(reach_options, damping, "m/rad", 0.02, 1e-6, INFINITY, "of joint velocities near singular postures"),
+    STN_PARAM_REAL(reach_options, posture_gain, "1/s", 1, 0.0, INFINITY,
+                   "draws the joints to the posture, as far as the link does not feel it"),
+    STN_PARAM_REAL(reach_options, posture_weight, "m/rad", 0, 0.0, INFINITY,
+                   "draws them there also where the link feels it: for a posture that has the link at its goal"),
+    STN_PARAM_REAL(reach_options, velocity_scale, "1", 0.9, 0.01, 1.0, "part of the joints' velocity limits"),
+    STN_PARAM_REAL(reach_options, velocity_limit, "rad/s, m/s", 1, 1e-9, INFINITY, "of joints that have none"),
+    STN_PARAM_REAL(reach_options, acceleration, "rad/s^2, m/s^2", 20, 1e-9, INFINITY, "limit of joints that have none"),
+    STN_PARAM_REAL(reach_options, joint_margin, "rad, m", 0.01, 0.0, INFINITY, "kept from the joints' limits"),
+    STN_PARAM_CHOICE(reach_options, avoid, avoids, AVOID_ROBOTS,
+                     "what to keep clear of: nothing, itself and what is fixed, robots too, free bodies too"),
+    STN_PARAM_REAL(reach_options, distance, "m", 0.02, 0.0, INFINITY, "kept from what is avoided"),
+    STN_PARAM_REAL(reach_options, self_distance, "m", 0.005, 0.0, INFINITY, "the same, between links of the robot"),
+    STN_PARAM_REAL(reach_options, influence, "m", 0.15, 0.0, INFINITY, "what is further away does not count"),
+    STN_PARAM_REAL(reach_options, yield, "1/s", 5, 1e-9, INFINITY, "speed of approach for the distance that is left"),
+    STN_PARAM_REAL(reach_options, kp, "N m/rad, N/m", 1e4, 0.0, INFINITY, "position gain of the servos"),
+    STN_PARAM_REAL(reach_options, kd, "N m s/rad, N s/m", 1e3, 0.0, INFINITY, "velocity gain of the servos"),
+    STN_PARAM_BOOL(reach_options, effort_limits, true, "respect the joints' effort limits"),
+};
+
+enum { POSITION, ROTATION, VELOCITY, ANGULAR_VELOCITY, POSTURE, CHANNEL_COUNT };
+
+static const stn_channel channels[CHANNEL_COUNT] = {
+    [POSITION] = {"position", "m", "where the link's origin should be, world", 3},
+    [ROTATION] = {"rotation", "rad", "how the link should be turned: rotation vector, world", 3},
+    [VELOCITY] = {"velocity", "m/s", "how fast that place moves, world", 3},
+    [ANGULAR_VELOCITY] = {"angular_velocity", "rad/s", "how fast it turns, world", 3},
+    [POSTURE] = {"posture", "rad, m", "where the joints should be as far as the link allows", 0},
+};
+enum { FIXED_REFERENCES = 12 };
+
+// ------------------------------------------------------------------------------------------------------------- setup
+
+static stn_status bind(void *self, const stn_control_target *target, stn_error *err) {
+    reach_options *o = self;
+    stn_status status = joints_check_types(target, "differential_ik", err);
+    status = status == STN_OK && o->effort_limits ? joints_check_motors(target, err) : status;
+    return status == STN_OK ? link_find(target, o->frame, &o->link, &o->tree, err) : status;
+}
+
+/// Kept across steps; all zero before the first one.
+typedef struct memory {
+    double begun;    // 1 from the first step on
+    double values[]; // (dof_count) commanded positions, (dof_count) velocities
+} memory;
+
+static size_t state_size(const void *self, const stn_control_target *target) {
+    (void)self;
+    return sizeof(memory) + 2 * (size_t)target->dof_count * sizeof(double);
+}
+
+static void initial_reference(const void *self, const stn_control_target *target, const double *q, double *reference) {
+    const reach_options *o = self;
+    stn_vec3 place[4] = {{0}};
+    link_place(target, o->link, q, &place[0], &place[1]);
+    memcpy(reference, place, sizeof place);
+    joints_positions(target, q, reference + FIXED_REFERENCES);
+}
+
+// -------------------------------------------------------------------------------------------------------------- step
+
+/// Begins where the joints are; later the command is led back to where the effort limit lets the servo still pull.
+static void find_command(const reach_options *o, const stn_control_view *view, memory *m) {
+    const stn_control_target *target = view->target;
+    double *command = m->values, *rate = m->values + target->dof_count;
+    for (int32_t i = 0; i < target->dof_count; i++) {
+        int32_t dof = target->dof[i];
+        double q = view->q[joint_coordinate(target->model, dof)];
+        double effort = target->model->joints[target->model->dof_joint[dof]].effort;
+        double lead = o->kp > 0.0 && o->effort_limits ? effort / o->kp : (double)INFINITY;
+        if (m->begun == 0.0) {
+            command[i] = q;
+            rate[i] = view->v[dof];
+        }
+        command[i] = fmin(fmax(command[i], q - lead), q + lead);
+    }
+    m->begun = 1.0;
+}
+
+/// Efforts that weight and motion of the tree need at the accelerations commanded, (dof_count).
+static stn_status feed_forward(const reach_options *o, const stn_control_view *view, const double *rate,
+                               const double *next, double *effort, stn_error *err) {
+    const stn_tree *tree = &view->target->model->trees[o->tree];
+    double *a = STN_ARENA_ZEROED(view->arena, tree->nv, double), *tau = STN_ARENA(view->arena, tree->nv, double);
+    stn_spatial *scratch = STN_ARENA(view->arena, tree->body_count + 1, stn_spatial);
+    if (a == NULL || tau == NULL || scratch == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    }
+    for (int32_t i = 0; i < view->target->dof_count; i++) {
+        a[view->target->dof[i] - tree->v_start] = (next[i] - rate[i]) / view->dt;
+    }
+    stn_inverse_dynamics(view->kinematics, o->tree, view->gravity, a, scratch, tau);
+    for (int32_t i = 0; i < view->target->dof_count; i++) {
+        effort[i] = tau[view->target->dof[i] - tree->v_start];
+    }
+    return STN_OK;
+}
+
+static stn_status follow(const reach_options *o, const stn_control_view *view, memory *m, const double *next,
+                         stn_forces *forces, stn_error *err) {
+    const stn_control_target *target = view->target;
+    double *command = m->values, *rate = m->values + target->dof_count;
+    double *effort = STN_ARENA(view->arena, target->dof_count, double);
+    if (effort == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    }
+    stn_status status = feed_forward(o, view, rate, next, effort, err);
+    for (int32_t i = 0; i < target->dof_count && status == STN_OK; i++) {
+        command[i] += view->dt * next[i];
+        rate[i] = next[i];
+        const servo_law law = {o->kp, o->kd, command[i], rate[i], effort[i]};
+        status = servo_add(view, target->dof[i], &law, o->effort_limits, forces, err);
+    }
+    return status;
+}
+
+static stn_status evaluate(void *self, const stn_control_view *view, const double *reference, void *state,
+                           stn_forces *forces, stn_error *err) {
+    const reach_options *o = self;
+    memory *m = state;
+    stn_vec3 place[4];
+    memcpy(place, reference, sizeof place);
+    find_command(o, view, m);
+    const reach_goal goal = {.position = place[0],
+                             .rotation = place[1],
+                             .velocity = place[2],
+                             .angular_velocity = place[3],
+                             .posture = reference + FIXED_REFERENCES,
+                             .command = m->values,
+                             .rate = m->values + view->target->dof_count};
+    double *next = NULL;
+    stn_status status = reach_velocities(o, view, &goal, &next, err);
+    return status == STN_OK ? follow(o, view, m, next, forces, err) : status;
+}
+
+static const stn_controller_ops ops = {
+    .size = sizeof ops,
+    .channel_count = CHANNEL_COUNT,
+    .channels = channels,
+    .bind = bind,
+    .state_size = state_size,
+    .initial_reference = initial_reference,
+    .evaluate = evaluate,
+};
+
+static const stn_plugin_desc descriptor = {
+    .size = sizeof descriptor,
+    .kind = STN_KIND_CONTROLLER,
+    .id = "differential_ik",
+    .version = "1.0.0",
+    .summary = "Leads a link to a pose by joint velocities within limits of joints and distances to bodies",
+    .reference = "faverjon-1987 (velocity dampers), goldfarb-1983 (quadratic program)",
+    .config_size = sizeof(reach_options),
+    .params = params,
+    .param_count = STN_COUNT(params),
+    .ops.controller = &ops,
+};
+STN_PLUGIN_LIBRARY(&descriptor);
