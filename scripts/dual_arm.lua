@@ -8,20 +8,14 @@
 local stn = require "stiction"
 local story = require "dual_arm.story"
 
+local d = story.defaults
 local p = stn.params {
-  mu = 0.8,           -- of all surfaces, when nothing is perturbed
-  arm_kp = 4000.0,    -- [N m/rad]
-  arm_kd = 400.0,     -- [N m s/rad]
-  hand_kp = 3.0,      -- [N m/rad]
-  hand_kd = 0.1,      -- [N m s/rad]
-  tolerance = 1e-3,   -- of the solver
-  dt = 0.005,         -- [s]
-  give_up_s = 60.0,   -- [s]
+  mu = d.mu, arm_kp = d.arm_kp, arm_kd = d.arm_kd, hand_kp = d.hand_kp, hand_kd = d.hand_kd, tolerance = d.tolerance, dt = d.dt, seed = d.seed,
   perturb = stn.choice { "nothing", "everything", "poses", "friction", "masses" },
-  seed = 1,           -- of what is perturbed
+  give_up_s = 60.0,
 }
 
-local jar_story = story.new(p, print)
-jar_story:tell(p.give_up_s)
-jar_story.figures:report()
-jar_story:check()
+local told = story.new(p, print)
+told:tell(p.give_up_s)
+told.figures:report()
+told:check()

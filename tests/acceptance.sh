@@ -14,8 +14,8 @@ export PATH=$build/bin:$PATH STICTION_CACHE=off OPENBLAS_CORETYPE=Haswell OMP_TH
 cd "$root" || exit 2
 
 quick=(start arm_sweep clutter robots malformed trees formats own_robots towers problems references published robust
-    constraints controllers allocations recording law_table grasps single_contacts quadruped patches messages)
-long=(patch_table property stiffness storm laws law_cost stiction table_2 fclib validate)
+    constraints controllers allocations recording law_table grasps single_contacts quadruped patches dual_arm messages)
+long=(dual_arm_table patch_table property stiffness storm laws law_cost stiction table_2 fclib validate)
 
 # What a test program says of its figures, without the frame around it.
 program() { "$build/tests/test_$1" "${@:2}" 2>&1 | grep -vE '^ *(\[|$)'; }
@@ -178,6 +178,15 @@ patches() {
     scenario scripts/patches/energy.lua
     scenario scripts/patches/cost.lua
     "$build/bench/contact_hydroelastic"
+}
+dual_arm() {
+    scenario scripts/dual_arm.lua
+    STICTION_TEST_TIER=full "$stiction" test tests/scenario/dual_arm.lua --jobs 2 2>/dev/null | grep -E '^(ok|FAIL|[0-9])'
+    line scripts/dual_arm_hold.lua
+}
+dual_arm_table() {
+    scenario scripts/papers/sap/dual_arm.lua
+    scenario scripts/papers/sap/dual_arm.lua --set runs="ipm:sap:1e-3 bisection:sap:1e-3 admm:sap:1e-3"
 }
 patch_table() { scenario scripts/papers/sap/slip_control_table.lua; }
 

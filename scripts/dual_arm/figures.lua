@@ -7,7 +7,10 @@ figures.__index = figures
 
 function figures.new(world) return setmetatable({ world = world, stages = {} }, figures) end
 
-local function empty(name) return { name = name, steps = 0, us = 0, contacts = 0, most_contacts = 0, iterations = 0, most_iterations = 0, error = 0, most_error = 0 } end
+local function empty(name)
+  return { name = name, steps = 0, us = 0, contacts = 0, most_contacts = 0, iterations = 0, most_iterations = 0, error = 0, most_error = 0,
+           times = {}, counts = {}, errors = {} } -- step by step
+end
 
 --- The steps from now on belong to this stage.
 function figures:begin(name) self.stages[#self.stages + 1] = empty(name) end
@@ -19,8 +22,9 @@ local function count(f, steps, us, contacts, most_contacts, iterations, most_ite
 end
 
 function figures:add(step)
-  local error = step.certificate.momentum
-  count(self.stages[#self.stages], 1, step.step_us, step.contact_count, step.contact_count, step.iterations, step.iterations, error, error)
+  local error, f = step.certificate.momentum, self.stages[#self.stages]
+  f.times[#f.times + 1], f.counts[#f.counts + 1], f.errors[#f.errors + 1] = step.time, step.contact_count, error
+  count(f, 1, step.step_us, step.contact_count, step.contact_count, step.iterations, step.iterations, error, error)
 end
 
 --- Sums and largest values over all stages.
@@ -28,6 +32,7 @@ function figures:total()
   local all = empty "all"
   for _, f in ipairs(self.stages) do
     count(all, f.steps, f.us, f.contacts, f.most_contacts, f.iterations, f.most_iterations, f.error, f.most_error)
+    table.move(f.errors, 1, #f.errors, #all.errors + 1, all.errors)
   end
   return all
 end

@@ -10,8 +10,7 @@ local story = require "dual_arm.story"
 local full = os.getenv "STICTION_TEST_TIER" == "full"
 
 local function tell(perturb, seed, stages)
-  local told = story.new({ mu = 0.8, arm_kp = 4000, arm_kd = 400, hand_kp = 3, hand_kd = 0.1, tolerance = 1e-3, dt = 0.005,
-                           perturb = perturb, seed = seed }, print)
+  local told = story.new({ perturb = perturb, seed = seed }, print)
   told:tell(60, stages)
   return told
 end
