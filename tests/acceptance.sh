@@ -14,7 +14,7 @@ export PATH=$build/bin:$PATH STICTION_CACHE=off OPENBLAS_CORETYPE=Haswell OMP_TH
 cd "$root" || exit 2
 
 quick=(start arm_sweep clutter robots malformed trees formats own_robots towers problems references published robust
-    constraints controllers allocations recording law_table grasps single_contacts quadruped patches dual_arm messages)
+    constraints controllers sensors allocations recording law_table grasps single_contacts quadruped patches dual_arm messages)
 long=(dual_arm_table patch_table property stiffness storm laws law_cost stiction table_2 fclib validate)
 
 # What a test program says of its figures, without the frame around it.
@@ -137,6 +137,8 @@ controllers() {
     scenario -q scripts/controllers/switch.lua
     "$stiction" test tests/scenario/controllers.lua 2>&1 | grep -E 'error|shows|passed'
 }
+
+sensors() { "$stiction" test tests/scenario/sensors.lua 2>&1 | grep -E ' off at up|largest difference|deviations|passed'; }
 
 law_table() { scenario scripts/papers/icf/law_table.lua | awk 'NF > 5 && $NF ~ /e[-+]/ && $NF + 0 > w[$1 " " $2] { w[$1 " " $2] = $NF + 0 } END { for (k in w) print k, "worst relative error", w[k] }' | sort; }
 laws() {

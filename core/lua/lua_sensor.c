@@ -182,6 +182,27 @@ static void read_place(const stn_fields *f, stn_lua_world *w, sensor *s) {
     }
 }
 
+/// What would fail in the first step is refused now.
+static void check_place(lua_State *L, const sensor *s) {
+    const stn_model *model = stn_world_model(s->world->world);
+    int32_t link = s->index;
+    if (s->kind == CONTACT_FORCE) {
+        return;
+    }
+    if (s->kind == JOINT_TORQUE) {
+        link = 0;
+        while (link < model->link_count && model->links[link].joint != s->index) {
+            link++;
+        }
+    }
+    stn_error err = {0};
+    stn_status status = stn_world_check_sensor(s->world->world, link, s->kind != IMU, &err);
+    if (status < 0) {
+        stn_error_prefix(&err, "world:sensor: %s", kinds[s->kind]);
+    }
+    stn_lua_check(L, status, &err);
+}
+
 static sensor *push_sensor(lua_State *L, const stn_fields *f, stn_lua_world *w) {
     static const char *const keys[][8] = {{"link", "noise", "seed", "log", NULL},
                                           {"link", "noise", "seed", "log", NULL},
@@ -202,6 +223,7 @@ static sensor *push_sensor(lua_State *L, const stn_fields *f, stn_lua_world *w) 
     *s = (sensor){.world = w, .kind = kind, .step = -1};
     luaL_setmetatable(L, STN_LUA_SENSOR);
     read_place(&own, w, s);
+    check_place(L, s);
     read_noise(&own, s);
     return s;
 }

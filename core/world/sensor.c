@@ -25,12 +25,23 @@ static int32_t first_link(const stn_model *model, int32_t body) {
     return link;
 }
 
-/// Poses and velocities of the last step's start: after the swap of stn_step_commit the old state lies in q_next,
-/// v_next.
-static stn_status look_back(stn_world *world, int32_t link, stn_error *err) {
+/// Constraints that join bodies beyond the link to others go round it: not counted, so refused.
+static stn_status check_equalities(const stn_model *model, int32_t link, stn_error *err) {
+    for (int32_t i = 0; i < model->equality_count; i++) {
+        const stn_equality *e = &model->equalities[i];
+        if (e->type != STN_EQUALITY_GEAR && is_beyond(model, e->link_a, link) != is_beyond(model, e->link_b, link)) {
+            return stn_fail(err, STN_ERR_UNSUPPORTED,
+                            "constraint %s joins what is beyond link %s to something else, so that forces pass by it",
+                            e->name, model->links[link].name);
+        }
+    }
+    return STN_OK;
+}
+
+stn_status stn_world_check_sensor(const stn_world *world, int32_t link, bool forces, stn_error *err) {
     const stn_model *model = world->model;
-    if (model == NULL || world->observation.problem == NULL) {
-        return stn_fail(err, STN_ERR_SEQUENCE, "a sensor measures in a step: there was none yet");
+    if (model == NULL) {
+        return stn_fail(err, STN_ERR_SEQUENCE, "a sensor sits on a link of a complete model: compile the world first");
     }
     if (link < 0 || link >= model->link_count) {
         return stn_fail(err, STN_ERR_ARGUMENT, "link %d is not one of 0 to %d", link, model->link_count - 1);
@@ -39,8 +50,20 @@ static stn_status look_back(stn_world *world, int32_t link, stn_error *err) {
         return stn_fail(err, STN_ERR_UNSUPPORTED, "link %s moves as it is told, and no force moves it",
                         model->links[link].name);
     }
-    stn_kinematics_update(world->scratch_kinematics, world->q_next, world->v_next);
-    return STN_OK;
+    return forces ? check_equalities(model, link, err) : STN_OK;
+}
+
+/// Poses and velocities of the last step's start: after the swap of stn_step_commit the old state lies in q_next,
+/// v_next.
+static stn_status look_back(stn_world *world, int32_t link, bool forces, stn_error *err) {
+    if (world->model == NULL || world->observation.problem == NULL) {
+        return stn_fail(err, STN_ERR_SEQUENCE, "a sensor measures in a step: there was none yet");
+    }
+    stn_status status = stn_world_check_sensor(world, link, forces, err);
+    if (status == STN_OK) {
+        stn_kinematics_update(world->scratch_kinematics, world->q_next, world->v_next);
+    }
+    return status;
 }
 
 /// Acceleration of a body at its tree's reference point, spatial; zero of the world.
@@ -119,19 +142,6 @@ static bool has_geometry(const void *user, int32_t geometry) {
     return link >= 0 && is_beyond(b->model, link, b->root);
 }
 
-/// Constraints that join bodies beyond the link to others go round it: not counted, so refused.
-static stn_status check_equalities(const stn_model *model, int32_t link, stn_error *err) {
-    for (int32_t i = 0; i < model->equality_count; i++) {
-        const stn_equality *e = &model->equalities[i];
-        if (e->type != STN_EQUALITY_GEAR && is_beyond(model, e->link_a, link) != is_beyond(model, e->link_b, link)) {
-            return stn_fail(err, STN_ERR_UNSUPPORTED,
-                            "constraint %s joins what is beyond link %s to something else, so that forces pass by it",
-                            e->name, model->links[link].name);
-        }
-    }
-    return STN_OK;
-}
-
 /// World axes, about `about`.
 static stn_spatial transmitted(const stn_world *world, int32_t link, stn_vec3 about) {
     const stn_model *model = world->model;
@@ -155,8 +165,7 @@ static stn_spatial transmitted(const stn_world *world, int32_t link, stn_vec3 ab
 }
 
 stn_status stn_world_link_wrench(stn_world *world, int32_t link, stn_spatial *wrench, stn_error *err) {
-    stn_status status = look_back(world, link, err);
-    status = status == STN_OK ? check_equalities(world->model, link, err) : status;
+    stn_status status = look_back(world, link, true, err);
     if (status == STN_OK) {
         stn_pose pose = link_pose(world, link);
         stn_spatial w = transmitted(world, link, pose.position);
@@ -166,14 +175,19 @@ stn_status stn_world_link_wrench(stn_world *world, int32_t link, stn_spatial *wr
     return status;
 }
 
-stn_status stn_world_joint_torque(stn_world *world, int32_t joint, double *torque, stn_error *err) {
-    const stn_model *model = world->model;
+/// The link that a joint carries.
+static int32_t link_below(const stn_model *model, int32_t joint) {
     int32_t link = 0;
-    while (model != NULL && link < model->link_count && model->links[link].joint != joint) {
+    while (link < model->link_count && model->links[link].joint != joint) {
         link++;
     }
-    stn_status status = look_back(world, link, err);
-    status = status == STN_OK ? check_equalities(model, link, err) : status;
+    return link;
+}
+
+stn_status stn_world_joint_torque(stn_world *world, int32_t joint, double *torque, stn_error *err) {
+    const stn_model *model = world->model;
+    int32_t link = model != NULL ? link_below(model, joint) : 0;
+    stn_status status = look_back(world, link, true, err);
     if (status == STN_OK) {
         const stn_joint *j = &model->joints[joint];
         const stn_kinematics *k = world->scratch_kinematics;
@@ -188,7 +202,7 @@ stn_status stn_world_joint_torque(stn_world *world, int32_t joint, double *torqu
 
 stn_status stn_world_link_inertial(stn_world *world, int32_t link, stn_vec3 *specific_force, stn_vec3 *angular_velocity,
                                    stn_error *err) {
-    stn_status status = look_back(world, link, err);
+    stn_status status = look_back(world, link, false, err);
     if (status == STN_OK) {
         int32_t body = world->model->links[link].body;
         stn_pose pose = link_pose(world, link);

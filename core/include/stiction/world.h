@@ -191,6 +191,9 @@ STN_API int32_t stn_world_equality_impulse(stn_world *world, int32_t equality, d
 // or restore, STN_ERR_ARGUMENT for no such link or joint, STN_ERR_UNSUPPORTED for prescribed bodies and where a weld,
 // ball or distance constraint passes by the link.
 
+/// Can the link be measured in the steps to come, with `forces` also what carries it? Errors as above, before any step.
+/// [setup]
+STN_API stn_status stn_world_check_sensor(const stn_world *world, int32_t link, bool forces, stn_error *err);
 /// What carries a link (a joint, fixed ones too) exerts on it and all that is beyond it: torque about the link's origin
 /// [N m] and force [N], in its axes. Weight counts; a wrench on a body acts on the body's first link. [step]
 STN_API stn_status stn_world_link_wrench(stn_world *world, int32_t link, stn_spatial *wrench, stn_error *err);

@@ -177,6 +177,37 @@ static void an_arm_sweeps_again_as_it_did(void **state) {
     cJSON_Delete(json);
 }
 
+/// Functions at rates of their own that feed back what a noisy sensor reads, one of them taking over within a blend:
+/// the replay has no Lua. With a blow the last step diverges, and its capsule makes it again.
+static void controllers_in_lua_are_the_same_again(void **state) {
+    (void)state;
+    static const char script[] =
+        "local stn = require 'stiction'\n"
+        "local p = stn.params { blow = false }\n"
+        "local w = stn.world { dt = 0.002 }\n"
+        "local arm = w:load { '" STN_SOURCE_DIR "/models/iiwa14/iiwa14.urdf', fixed = true }\n"
+        "local sensor = w:sensor { 'joint_torque', joint = arm:joints()[2], noise = { torque = { density = 0.1 } } }\n"
+        "w:controller { 'lua', target = arm, rate = 130, update = function(view)\n"
+        "  local u, read = {}, sensor:read()\n"
+        "  for i, q in ipairs(view.position) do u[i] = -60 * q - 6 * view.velocity[i] + (read and read.torque / i or "
+        "0) end\n"
+        "  if p.blow and view.time > 0.205 then u[1] = 1e300 end\n"
+        "  return { effort = u }\n"
+        "end, effort_limits = false }\n"
+        "local soft = w:controller { 'joint_impedance', target = arm, priority = 1, active = false,\n"
+        "  update = function(view) return { position = { iiwa14_joint_4 = -view.time } } end }\n"
+        "for step in w:run { seconds = 0.4 } do\n"
+        "  if step.index == 100 then soft:activate { blend = 0.1 } end\n"
+        "end\n";
+    FILE *file = fopen("lua.lua", "w");
+    assert_non_null(file);
+    assert_true(fputs(script, file) >= 0 && fclose(file) == 0);
+    stn_run_to("run lua.lua --record lua.html 2>/dev/null", 0);
+    stn_expect_part("replay lua.html --check " ERRORS, 0, "lua.html: the same\n  200 steps");
+    stn_expect_part("run lua.lua --set blow=true " ERRORS, 3, "step 104, t = 0.208 s: solver sap: iteration 0");
+    stn_expect_part("run --from lua.capsule.json " ERRORS, 3, "step 104, t = 0.208 s: solver sap: iteration 0");
+}
+
 /// Height fields, meshes, hulls, mimic joints, keyframes, attached robots, resets and restored states.
 static void scenarios_of_every_kind_are_the_same_again(void **state) {
     (void)state;
@@ -326,6 +357,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_recorded_run_is_the_same_again, enter, leave_folder),
         cmocka_unit_test_setup_teardown(anchors_are_the_same_again, enter, leave_folder),
         cmocka_unit_test_setup_teardown(an_arm_sweeps_again_as_it_did, enter, leave_folder),
+        cmocka_unit_test_setup_teardown(controllers_in_lua_are_the_same_again, enter, leave_folder),
         cmocka_unit_test_setup_teardown(scenarios_of_every_kind_are_the_same_again, enter, leave_folder),
         cmocka_unit_test_setup_teardown(a_changed_input_is_found_at_its_step, enter, leave_folder),
         cmocka_unit_test_setup_teardown(a_replay_that_diverges_says_so, enter, leave_folder),

@@ -103,6 +103,40 @@ static void a_steady_step_allocates_nothing(void **state) {
 #endif
 }
 
+/// One controller takes a joint over from another and gives it back, while a third adds to both: not even the first
+/// step of a ramp, nor the change that begins it, asks for memory.
+static void a_blend_allocates_nothing(void **state) {
+    (void)state;
+#if COUNTING
+    static const char *const ids[] = {"joint_pd", "inverse_dynamics", "cartesian_impedance"};
+    stn_context *context = NULL;
+    stn_error err;
+    assert_ok(stn_context_create(NULL, &context, &err), err);
+    stn_world_options options = stn_world_options_default();
+    stn_world *world = scene_world(context, &options);
+    stn_joint_spec spec = stn_joint_spec_default("slide", STN_JOINT_PRISMATIC);
+    spec.effort = 50.0;
+    int32_t robot = scene_slider(world, "slider", &spec), controller[STN_COUNT(ids)];
+    for (int32_t i = 0; i < STN_COUNT(ids); i++) {
+        controller[i] = scene_controller(world, robot, ids[i], NULL);
+    }
+    assert_ok(stn_world_set_controller(world, controller[1], 1, false, &err), err);
+    scene_steps(world, 300);
+    long long before = atomic_load(&requests);
+    int64_t context_before = stn_context_allocations(context);
+    for (int32_t i = 0; i < 4; i++) {
+        assert_ok(stn_world_activate_controller(world, controller[1], i % 2 == 0, 50 * options.dt, &err), err);
+        scene_steps(world, 60);
+    }
+    assert_int_equal(atomic_load(&requests) - before, 0);
+    assert_int_equal(stn_context_allocations(context) - context_before, 0);
+    stn_world_destroy(world);
+    stn_context_destroy(context);
+#else
+    skip();
+#endif
+}
+
 /// Cubes ride on a plate that is told to shake, and what begins and ends is asked for.
 static void a_prescribed_plate_and_events_allocate_nothing(void **state) {
     (void)state;
@@ -188,6 +222,7 @@ static void a_thousand_moving_bodies_allocate_nothing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_steady_step_allocates_nothing),
+                                       cmocka_unit_test(a_blend_allocates_nothing),
                                        cmocka_unit_test(a_prescribed_plate_and_events_allocate_nothing),
                                        cmocka_unit_test(a_thousand_moving_bodies_allocate_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
