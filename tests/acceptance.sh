@@ -14,8 +14,8 @@ export PATH=$build/bin:$PATH STICTION_CACHE=off OPENBLAS_CORETYPE=Haswell OMP_TH
 cd "$root" || exit 2
 
 quick=(start arm_sweep clutter robots malformed trees formats own_robots towers problems references published robust
-    constraints controllers sensors allocations recording law_table grasps single_contacts quadruped patches dual_arm messages)
-long=(dual_arm_table patch_table property stiffness storm laws law_cost stiction table_2 fclib validate)
+    constraints controllers sensors tasks runner allocations recording law_table grasps single_contacts quadruped patches dual_arm messages)
+long=(reach dual_arm_table patch_table property stiffness storm laws law_cost stiction table_2 fclib validate)
 
 # What a test program says of its figures, without the frame around it.
 program() { "$build/tests/test_$1" "${@:2}" 2>&1 | grep -vE '^ *(\[|$)'; }
@@ -139,6 +139,56 @@ controllers() {
 }
 
 sensors() { "$stiction" test tests/scenario/sensors.lua 2>&1 | grep -E ' off at up|largest difference|deviations|passed'; }
+
+# 1,000 reaches among obstacles: minutes
+reach() { scenario -q scripts/controllers/reach.lua --set tasks=1000; }
+
+tasks() {
+    scenario -q scripts/tasks/pick_cube.lua
+    scenario -q scripts/tasks/pick_cube.lua --set pulls=1
+    "$stiction" test tests/scenario/tasks.lua tests/scenario/move_to.lua 2>&1 | grep -E 'passed|FAIL'
+}
+
+# A suite with a pass, a failure, a time-out, a crash and a skip, and whether what the failed ones leave opens.
+runner() {
+    local name
+    cat >"$scratch/suite.lua" <<'TEXT'
+local stn = require "stiction"
+stn.describe("box", { limit_s = 2 }, function()
+  stn.before_each(function()
+    local world = stn.world { dt = 0.01 }
+    return world, world:box { size = { 0.1, 0.1, 0.1 }, mass = 1, xyz = { 0, 0, 1 } }
+  end)
+  local function fall(world) for _ in world:run { seconds = 0.1 } do end end
+  stn.it("falls", function(world, box)
+    fall(world)
+    stn.near(box:velocity().linear[3], -0.981, { tolerance = 1e-9, unit = "m/s" }, "speed")
+  end)
+  stn.it("floats", function(world, box)
+    fall(world)
+    stn.near(box:velocity().linear[3], 0, { tolerance = 1e-9, unit = "m/s" }, "speed")
+  end)
+  stn.it("hangs", function(world)
+    fall(world)
+    while true do end
+  end)
+  stn.it("crashes", function(world)
+    fall(world)
+    os.execute "kill -ABRT $PPID"
+  end)
+  stn.it("is seen", function() stn.skip "no camera" end)
+end)
+TEXT
+    cd "$scratch" || return
+    echo "text"; "$stiction" test suite.lua --artifacts failed
+    echo "TAP"; "$stiction" test suite.lua --artifacts '' --tap 2>&1
+    echo "JUnit"; "$stiction" test suite.lua --artifacts '' --junit out.xml >/dev/null 2>&1; cat out.xml
+    for name in failed/suite.lua/*.html; do
+        "$stiction" replay "$name" --check 2>&1 | head -n 1
+        "$stiction" run --from "${name%.html}.capsule.json" 2>&1 | head -n 2
+    done
+    cd "$root" || return
+}
 
 law_table() { scenario scripts/papers/icf/law_table.lua | awk 'NF > 5 && $NF ~ /e[-+]/ && $NF + 0 > w[$1 " " $2] { w[$1 " " $2] = $NF + 0 } END { for (k in w) print k, "worst relative error", w[k] }' | sort; }
 laws() {

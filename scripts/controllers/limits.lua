@@ -32,7 +32,7 @@ local function hold(control, with_table)
   local above = plant.pointing_down(arm, height + 0.05, plant.start)
   local goal = control.moves == "joints" and plant.pointing_down(arm, height - depth, above)
   plant.place(arm, above)
-  local at = arm:link(plant.link):position()
+  local at = control.moves == "link" and arm:link(control.link):position()
   control.add(world, arm, fixed_reference(goal or { at[1], at[2], at[3] - 0.05 - depth }))
   local fastest, change, before = 0, 0, arm:v()
   for _ in world:run { seconds = p.seconds } do
@@ -69,7 +69,7 @@ local function struck(control)
   local at = ball:position()
   weight:set_pose { xyz = { at[1], at[2], at[3] + 2 * plant.radius + 0.05 * p.speed } } -- it falls for 50 ms
   weight:set_velocity { 0, 0, -p.speed }
-  control.add(world, arm, fixed_reference(control.moves == "joints" and arm:q() or arm:link(plant.link):position()))
+  control.add(world, arm, fixed_reference(control.moves == "joints" and arm:q() or arm:link(control.link):position()))
   local sensors, dynamics, limits, before = {}, {}, {}, arm:v()
   for i, joint in ipairs(arm:joints()) do
     sensors[i], dynamics[i], limits[i] = world:sensor { "joint_torque", joint = joint }, joint:dynamics(), joint:limits().effort

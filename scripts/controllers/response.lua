@@ -41,7 +41,7 @@ local function run(control, options)
   if options.start then
     plant.place(arm, options.start(arm))
   end
-  local link = arm:link(plant.link)
+  local link = control.moves == "link" and arm:link(control.link)
   local function present() return control.moves == "joints" and arm:q() or link:position() end
   local from = present()
   local reference = options.reference(from, world, arm)
@@ -64,7 +64,11 @@ local function judge_step(line)
     highest = math.max(highest, y)
     settled = math.abs(y - last) > 0.02 * math.abs(last) and line.x[i] or settled
   end
-  return { rise = last > 0.1 and first(0.9) - first(0.1) or 0 / 0, overshoot = 100 * (highest / last - 1), settling = settled, missing = 100 * (1 - last) }
+  local row = { missing = 100 * (1 - last) }
+  if last > 0.1 then -- else it went elsewhere
+    row.rise, row.overshoot, row.settling = first(0.9) - first(0.1), 100 * (highest / last - 1), settled
+  end
+  return row
 end
 
 local function step(control)
@@ -229,8 +233,8 @@ if p.folder ~= "" then
         legend = "beside", series = chart.thinned(series, 250) })
     end
   end
-  draw("step", ("A step of %g rad of joint 4, of %g m of the flange"):format(p.step, p.step), lines.step, "part of the step [1]")
+  draw("step", ("A step of %g rad of joint 4, of %g m of a link"):format(p.step, p.step), lines.step, "part of the step [1]")
   draw("sine_joints", ("Error along a sine of %g rad at %g Hz of all joints: the largest"):format(p.amplitude, p.rate), lines.sine_joints, "error [rad]", true)
-  draw("sine_link", ("Error along a sine of %g m at %g Hz of the flange"):format(p.swing, p.rate), lines.sine_link, "error [m]", true)
+  draw("sine_link", ("Error along a sine of %g m at %g Hz of a link"):format(p.swing, p.rate), lines.sine_link, "error [m]", true)
   draw("push", ("A ball on the flange asked to be %g mm under a table"):format(1000 * p.depth), lines.push, "contact force [N]", true)
 end

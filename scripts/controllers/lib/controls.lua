@@ -19,6 +19,7 @@ local settings = {
   inverse_dynamics = { kp = 1e4, kd = 200 },
   joint_impedance = { stiffness = 1000 },
   cartesian_impedance = { frame = plant.link, stiffness = 2000, rotational_stiffness = 100, posture_stiffness = 20 },
+  differential_ik = { frame = plant.link, gain = 50, speed = 1, avoid = "none" },
 }
 
 -- Settings by the gain of their springs, for those that have one.
@@ -27,6 +28,7 @@ local with_gain = {
   inverse_dynamics = function(gain) return { kp = gain, kd = 2 * math.sqrt(gain) } end,
   joint_impedance = function(gain) return { stiffness = gain } end,
   cartesian_impedance = function(gain) return { frame = plant.link, stiffness = gain } end,
+  differential_ik = function(gain) return { frame = plant.link, kp = gain, kd = gain / 10, speed = 1, avoid = "none" } end,
 }
 
 -- References beside those that move it.
@@ -54,23 +56,39 @@ local function add(world, arm, name, update, gain)
   return world:controller(description)
 end
 
--- The references of a controller as they are at the start, or nil and why there are none.
+-- The link of the arm whose origin is nearest to a place.
+local function link_at(arm, place)
+  local nearest, least = nil, math.huge
+  for _, link in ipairs(arm:links()) do
+    local at = link:position()
+    local distance = (at[1] - place[1]) ^ 2 + (at[2] - place[2]) ^ 2 + (at[3] - place[3]) ^ 2
+    if distance <= least then -- the last of several, which is the farthest out
+      nearest, least = link.name, distance
+    end
+  end
+  return nearest
+end
+
+-- The references of a controller as they are at the start, and the link that it leads; nil and why there are none.
 local function channels_of(name)
   local world <close>, arm = plant.new {}
-  local seen
+  local seen, link
   local ok, why = pcall(function()
     add(world, arm, name, function(view) seen = view.reference end)
     world:step()
+    if seen.position and #seen.position == 3 then
+      link = link_at(arm, seen.position)
+    end
   end)
-  return ok and seen or nil, (tostring(why):gsub("^%S+:%d+: ", ""):gsub("%s+", " "))
+  return ok and seen or nil, ok and link or (tostring(why):gsub("^%S+:%d+: ", ""):gsub("%s+", " "))
 end
 
 local function plugin(name, gain)
-  local channels, why = channels_of(name)
+  local channels, link = channels_of(name)
   local count = channels and channels.position and #channels.position
-  local control = { name = name, gain = gain, moves = count == 7 and "joints" or count == 3 and "link" or nil }
+  local control = { name = name, gain = gain, link = link, moves = count == 7 and "joints" or count == 3 and "link" or nil }
   if not control.moves then
-    control.note = channels and "takes no position" or "refused: " .. why
+    control.note = channels and "takes no position" or "refused: " .. link
   end
   -- reference(t): of the time t, where the step ends
   function control.add(world, arm, reference)
@@ -98,7 +116,7 @@ function controls.with_gain(name, gain)
   return with_gain[name] and plugin(name, gain)
 end
 
--- A list of { name =, moves = "joints" | "link" | nil, note =, add = function(world, arm, reference) }.
+-- A list of { name =, moves = "joints" | "link" | nil, link = its name, note =, add = function(world, arm, reference) }.
 function controls.list()
   local list = {}
   for _, name in ipairs(stn.plugins "controller") do
