@@ -420,7 +420,8 @@ extern const luaL_Reg stn_lua_model_methods[], stn_lua_pair_methods[], stn_lua_s
     stn_lua_capture_methods[], stn_lua_patch_methods[], stn_lua_task_methods[], stn_lua_sensor_methods[];
 /// Of robots.
 extern const luaL_Reg stn_lua_name_methods[], stn_lua_coordinate_methods[], stn_lua_finding_methods[],
-    stn_lua_dynamics_methods[], stn_lua_inverse_methods[], stn_lua_move_methods[], stn_lua_path_methods[];
+    stn_lua_dynamics_methods[], stn_lua_inverse_methods[], stn_lua_grip_methods[], stn_lua_move_methods[],
+    stn_lua_path_methods[];
 /// Functions of the module.
 extern const luaL_Reg stn_lua_params_functions[], stn_lua_report_functions[], stn_lua_test_functions[],
     stn_lua_near_functions[], stn_lua_reference_functions[], stn_lua_pose_functions[], stn_lua_finding_functions[],

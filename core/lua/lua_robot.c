@@ -345,6 +345,7 @@ void stn_lua_open_robot(lua_State *L) {
     stn_lua_extend(L, STN_LUA_ROBOT, stn_lua_dynamics_methods);
     stn_lua_extend(L, STN_LUA_ROBOT, stn_lua_inverse_methods);
     stn_lua_extend(L, STN_LUA_ROBOT, stn_lua_move_methods);
+    stn_lua_extend(L, STN_LUA_ROBOT, stn_lua_grip_methods);
     stn_lua_extend(L, STN_LUA_ROBOT, stn_lua_path_methods);
     stn_lua_extend(L, STN_LUA_LINK, link);
 }

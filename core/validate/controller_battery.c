@@ -123,15 +123,26 @@ static bool bind(subject *s) {
     return true;
 }
 
-/// References near those of the start; stiffness and damping stay >= 0, as a controller may demand.
+/// What a controller may demand to be >= 0.
+static bool stays_positive(const char *channel) {
+    static const char *const names[] = {"stiffness", "damping", "force"};
+    for (int32_t i = 0; i < STN_COUNT(names); i++) {
+        if (strcmp(channel, names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// References near those of the start.
 static void draw_references(subject *s) {
     double *next = s->reference;
     for (int32_t c = 0; c < s->ops->channel_count; c++) {
         const stn_channel *channel = &s->ops->channels[c];
-        bool gain = strcmp(channel->name, "stiffness") == 0 || strcmp(channel->name, "damping") == 0;
+        bool positive = stays_positive(channel->name);
         for (int32_t i = 0; i < (channel->size > 0 ? channel->size : DRIVEN); i++, next++) {
             *next = s->start[next - s->reference] + random_uniform(&s->random, -1.0, 1.0);
-            *next = gain ? fabs(*next) : *next;
+            *next = positive ? fabs(*next) : *next;
         }
     }
 }

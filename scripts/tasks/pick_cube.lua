@@ -12,6 +12,7 @@ local p = stn.params {
   edge = 0.05,    -- of the cube [m]
   mass = 0.2,     -- of the cube [kg]
   mu = 0.7,       -- of cube and fingers
+  grip = 30.0,    -- force of the fingers [N]
   pull = 60.0,    -- force of who interrupts [N]
   dt = 0.002,     -- [s]
 }
@@ -29,7 +30,7 @@ world:disable_collisions(arm, hand)
 local cube = world:box { name = "cube", size = { p.edge, p.edge, p.edge }, mass = p.mass, mu = p.mu, xyz = { 0.55, 0.1, p.edge / 2 },
   rpy = { 0, 0, 0.3 } }
 world:controller { "joint_pd", target = arm, kp = 8000, kd = 400, gravity_compensation = true }
-local fingers = world:controller { "joint_pd", target = hand, kp = 3000, kd = 100, gravity_compensation = true }
+world:controller { "gripper", target = hand }
 
 local function say(format, ...)
   print(("t = %5.2f s  "):format(world.time) .. format:format(...))
@@ -47,16 +48,6 @@ local function move_hand(pose, speed)
   arm:move_to(pose, { link = "hand/wsg50_tip", speed = speed })
 end
 
-local function close_fingers()
-  fingers:set { position = { wsg50_finger_left_joint = 0.01 } }
-  assert(stn.wait_until(function() return world:in_contact(hand, cube) end, 1))
-  stn.wait(0.2)
-end
-
-local function open_fingers()
-  hand:move_to({ wsg50_finger_left_joint = 0.05 }, { seconds = 0.3 })
-end
-
 local function lift()
   stn.race(function()
     move_hand(above_cube(0.35), 0.2)
@@ -69,10 +60,11 @@ local function lift()
 end
 
 local function try_to_pick()
-  open_fingers()
+  hand:open {}
   move_hand(above_cube(0.15), 0.5)
   move_hand(above_cube(0.015), 0.3)
-  close_fingers()
+  local felt = hand:close { force = p.grip }
+  assert(felt.links == 2, "the fingers closed on nothing")
   lift()
   assert(world:held(hand, cube))
 end

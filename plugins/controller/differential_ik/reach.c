@@ -18,9 +18,9 @@
 #include "reach.h"
 
 enum { ROWS = 6 };
-static const double arm = 0.2;      // a rotation counts as much as this lever [m]
-static const double penalty = 1e3;  // of the slack: larger than any multiplier of a distance
-static const double tiny = 1e-9;    // keeps J J^T regular
+static const double arm = 0.2;     // a rotation counts as much as this lever [m]
+static const double penalty = 1e3; // of the slack: larger than any multiplier of a distance
+static const double tiny = 1e-9;   // keeps J J^T regular
 
 /// Over the n velocities of the target.
 typedef struct reach {
@@ -28,13 +28,13 @@ typedef struct reach {
     const stn_control_view *view;
     const reach_goal *goal;
     int32_t n;
-    double *lead;             // (n) c - q
-    double *J;                // (ROWS x n), rotations weighted
-    double twist[ROWS];       // the same
-    double *drawn, *rest;     // (n) u_0, N u_0
-    double *H, *g;            // ((n + 1) x (n + 1)), (n + 1): with the slack
-    double *lower, *upper;    // (n + 1)
-    double *A, *b;            // (rows x (n + 1)), (rows)
+    double *lead;          // (n) c - q
+    double *J;             // (ROWS x n), rotations weighted
+    double twist[ROWS];    // the same
+    double *drawn, *rest;  // (n) u_0, N u_0
+    double *H, *g;         // ((n + 1) x (n + 1)), (n + 1): with the slack
+    double *lower, *upper; // (n + 1)
+    double *A, *b;         // (rows x (n + 1)), (rows)
     int32_t rows;
 } reach;
 
@@ -185,8 +185,10 @@ static void find_bounds(reach *r) {
         double low = -most, high = most;
         if (joint->type != STN_JOINT_CONTINUOUS) { // stopping from u takes a dt steps: u^2/(2 a) + u dt/2 of way
             double half = 0.5 * a * dt;
-            high = fmin(high, up >= 0.0 ? fmin(sqrt(half * half + 2.0 * a * up) - half, up / dt) : fmax(up / dt, -most));
-            low = fmax(low, down <= 0.0 ? fmax(half - sqrt(half * half - 2.0 * a * down), down / dt) : fmin(down / dt, most));
+            high =
+                fmin(high, up >= 0.0 ? fmin(sqrt(half * half + 2.0 * a * up) - half, up / dt) : fmax(up / dt, -most));
+            low = fmax(low, down <= 0.0 ? fmax(half - sqrt(half * half - 2.0 * a * down), down / dt)
+                                        : fmin(down / dt, most));
         }
         r->lower[i] = clamp(r->goal->rate[i] - a * dt, low, high);
         r->upper[i] = clamp(r->goal->rate[i] + a * dt, low, high);
