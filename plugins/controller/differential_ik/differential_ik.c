@@ -58,9 +58,9 @@ static stn_status bind(void *self, const stn_control_target *target, stn_error *
     return status == STN_OK ? link_find(target, o->frame, &o->link, &o->tree, err) : status;
 }
 
-/// Kept across steps; all zero before the first one.
+/// Kept across steps.
 typedef struct memory {
-    double begun;    // 1 from the first step on
+    double until;    // when the step that they were for ended [s]
     double values[]; // (dof_count) commanded positions, (dof_count) velocities
 } memory;
 
@@ -79,22 +79,24 @@ static void initial_reference(const void *self, const stn_control_target *target
 
 // -------------------------------------------------------------------------------------------------------------- step
 
-/// Begins where the joints are; later the command is led back to where the effort limit lets the servo still pull.
+/// Begins with the joints as they are, also after steps in which it was not asked; later the command is led back to
+/// where the effort limit lets the servo still pull.
 static void find_command(const reach_options *o, const stn_control_view *view, memory *m) {
     const stn_control_target *target = view->target;
     double *command = m->values, *rate = m->values + target->dof_count;
+    bool goes_on = m->until > 0.0 && fabs(view->time - m->until) < 0.5 * view->dt;
     for (int32_t i = 0; i < target->dof_count; i++) {
         int32_t dof = target->dof[i];
         double q = view->q[joint_coordinate(target->model, dof)];
         double effort = target->model->joints[target->model->dof_joint[dof]].effort;
         double lead = o->kp > 0.0 && o->effort_limits ? effort / o->kp : (double)INFINITY;
-        if (m->begun == 0.0) {
+        if (!goes_on) {
             command[i] = q;
             rate[i] = view->v[dof];
         }
         command[i] = fmin(fmax(command[i], q - lead), q + lead);
     }
-    m->begun = 1.0;
+    m->until = view->time + view->dt;
 }
 
 /// Efforts that weight and motion of the tree need at the accelerations commanded, (dof_count).

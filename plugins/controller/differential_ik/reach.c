@@ -248,6 +248,14 @@ static double others_rate(const reach *r, const double *whole) {
     return sum;
 }
 
+/// Is it of the robot itself, or of what moves with it? The base, which the world holds, is.
+static bool is_own(const reach *r, int32_t geometry) {
+    const stn_model *model = r->view->target->model;
+    int32_t link = model->geometries[geometry].link, body = body_of(model, geometry);
+    bool robots = link >= 0 && model->links[link].robot == r->view->target->robot;
+    return robots || (body > 0 && model->bodies[body].tree == r->o->tree);
+}
+
 /// The damper of one pair; a pair that the joints cannot part has none.
 static void add_distance(reach *r, const stn_near_pair *pair, double *whole) {
     const stn_model *model = r->view->target->model;
@@ -262,9 +270,8 @@ static void add_distance(reach *r, const stn_near_pair *pair, double *whole) {
     }
     row[r->n] = 1.0;
     drift += others_rate(r, whole);
-    int32_t other = body_of(model, pair->geometry_b);
-    bool own = other > 0 && model->bodies[other].tree == r->o->tree;
-    double kept = own ? r->o->self_distance : r->o->distance, yield = fmin(r->o->yield, 1.0 / r->view->dt);
+    double kept = is_own(r, pair->geometry_b) ? r->o->self_distance : r->o->distance,
+           yield = fmin(r->o->yield, 1.0 / r->view->dt);
     r->b[r->rows++] = -yield * (pair->distance + dot(r->n, row, r->lead) - kept) - drift;
 }
 
