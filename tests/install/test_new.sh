@@ -42,3 +42,7 @@ grep -q "100% tests passed, 0 tests failed out of 17" "$work/log" || { cat "$wor
 
 "$stiction" new scenario try_scenario --folder "$work" >/dev/null
 (cd "$work/try_scenario" && "$stiction" run try_scenario.lua && "$stiction" test test_try_scenario.lua) >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+
+# a controller that nobody knew of is in the study of all of them
+STICTION_PLUGIN_PATH=$work/build/try_controller "$stiction" run -q "$work/prefix/share/stiction/scripts/controllers/response.lua" 2>"$work/log" >/dev/null &&
+    grep -qE '^try_controller +joints +.*[0-9] -$' "$work/log" || { cat "$work/log"; fail "scripts/controllers/response.lua does not show the new controller"; }
