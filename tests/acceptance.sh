@@ -133,6 +133,7 @@ constraints() {
 
 controllers() {
     scenario -q scripts/controllers/response.lua
+    scenario -q scripts/controllers/grips.lua
     scenario -q scripts/controllers/limits.lua
     scenario -q scripts/controllers/switch.lua
     "$stiction" test tests/scenario/controllers.lua 2>&1 | grep -E 'error|shows|passed'

@@ -14,8 +14,8 @@ local p = stn.params {
 
 -- From `open` to `closed` in units of the channel, and what is gripped.
 local kinds = {
-  { channel = "width", unit = "m", file = "models/wsg50/wsg50.urdf", open = 0.08, closed = 0.03, object = "box", forces = { 5, 10, 20, 40 } },
-  { channel = "closure", unit = "1", file = "models/allegro/allegro_right.urdf", open = 0, closed = 1, object = "ball", forces = { 1, 2, 4 } },
+  { channel = "width", unit = " m", file = "models/wsg50/wsg50.urdf", open = 0.08, closed = 0.03, object = "box", forces = { 5, 10, 20, 40 } },
+  { channel = "closure", unit = "", file = "models/allegro/allegro_right.urdf", open = 0, closed = 1, object = "ball", forces = { 1, 2, 4 } },
 }
 
 -- What the fingers of a robot do, between open (0) and closed (1): how far its joints are on the way that they go without an object.
@@ -158,11 +158,11 @@ for _, name in ipairs(stn.plugins "controller") do
     ways.part = progress(ways.open, settled(name, kind, kind.closed, ways.open))
     ways.place = place_of(name, kind, ways.open)
     local row, line = step(name, kind, ways)
-    io.stderr:write(("%s: %s from %g to %g %s: rise %.3g s, overshoot %.2g %%, settling %.3g s\n"):format(name, kind.channel, kind.open, kind.closed, kind.unit,
+    io.stderr:write(("%s: %s from %g to %g%s: rise %.3g s, overshoot %.2g %%, settling %.3g s\n"):format(name, kind.channel, kind.open, kind.closed, kind.unit,
       row.rise, row.overshoot, row.settling))
     steps[#steps + 1] = line
     row = sine(name, kind, ways)
-    io.stderr:write(("%s: a sine at %g Hz over 0.6 of that: error rms %.3g, largest %.3g %s\n"):format(name, p.rate, row.rms, row.max, kind.unit))
+    io.stderr:write(("%s: a sine at %g Hz over 0.6 of that: error rms %.3g, largest %.3g%s\n"):format(name, p.rate, row.rms, row.max, kind.unit))
     for _, force in ipairs(kind.forces) do
       row, line = press(name, kind, ways, force)
       io.stderr:write(("%s: %g N asked for: %.4g N on one side of a %s, %.4g N at most (means of 10 ms)\n"):format(name, force, row.force, kind.object, row.peak))
