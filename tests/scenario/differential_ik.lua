@@ -152,18 +152,28 @@ stn.test("the arm gives way to what comes: prescribed bodies and other robots", 
   end
 end)
 
-stn.test("what comes faster than the arm may go: limits of the joints hold first, then it is touched", function()
-  local world <close> = stn.world { dt = 2e-3 }
-  local arm, at = add_arm(world), flange_at_home()
-  world:box { name = "ram", size = { 0.1, 0.6, 0.6 } }:prescribe { times = { 0, 0.15 },
-    poses = { { xyz = { at[1] + 0.6, at[2], at[3] } }, { xyz = { at[1] - 0.1, at[2], at[3] } } } }
-  lead(world, arm)
-  local touched = false
-  for step in world:run { seconds = 0.3 } do
-    touched = touched or step.contact_count > 0
-    if not touched then check_limits(arm) end
+stn.test("where there is no way left joints keep their limits, then distances from what stands are kept, then from what comes", function()
+  for _, speed in ipairs { 0.3, 1, 3 } do -- a press that comes down on the arm over a shelf [m/s]
+    local world <close> = stn.world { dt = 2e-3 }
+    local arm = add_arm(world)
+    world:box { name = "press", size = { 0.6, 0.6, 0.1 } }:prescribe { times = { 0, 1.2 / speed },
+      poses = { { xyz = { 0.75, 0.3, 1.2 } }, { xyz = { 0.75, 0.3, 0 } } } }
+    world:box { name = "shelf", size = { 0.8, 1.2, 0.02 }, fixed = true, xyz = { 0.75, 0.3, 0.25 } }
+    lead(world, arm)
+    local shelf, press, touched = math.huge, math.huge, false
+    while not touched and world.time < 0.9 / speed do
+      local step = world:step()
+      for _, contact in ipairs(step.contact_count > 0 and step:contacts() or {}) do touched = touched or contact.normal_force > 0 end
+      if not touched then
+        check_limits(arm)
+        shelf = math.min(shelf, world:distance(arm, "shelf").distance)
+        press = math.min(press, world:distance(arm, "press").distance)
+      end
+    end
+    assert(touched, ("%g m/s: nothing touches"):format(speed))
+    assert(shelf > keep - 1e-3, ("%g m/s: %g m from the shelf"):format(speed, shelf))
+    assert(speed == 3 or press < 0.5 * keep, press)
   end
-  assert(touched)
 end)
 
 stn.test("links keep off each other", function()

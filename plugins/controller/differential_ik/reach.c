@@ -2,15 +2,16 @@
 // Linearised about the robot as it is (q), for the positions that are commanded (c): place and distances there are
 // those of q moved by J (c - q). With the twist t that the link should have,
 //
-//     minimise  1/2 |W (J u - t)|^2 + damping^2/2 |u - N u_0|^2 + posture_weight^2/2 |u - u_0|^2 + penalty s,
+//     minimise  1/2 |W (J u - t)|^2 + damping^2/2 |u - N u_0|^2 + posture_weight^2/2 |u - u_0|^2 + penalty . s,
 //     u_0 = posture_gain (posture - c)
 //
-// over joint velocities u and one slack s >= 0, where N leads into the null space of J. Within the joints' limits of
+// over joint velocities u and slacks s >= 0, where N leads into the null space of J. Within the joints' limits of
 // position and velocity, hard, and those of acceleration, which give way to these; and for every pair that is near
 //
-//     n . (v_B - v_A) >= -yield (d - distance) - s,
+//     n . (v_B - v_A) >= -yield (d - distance) - s_k,
 //
-// a velocity damper [faverjon-1987]. The penalty is exact: s is 0 whenever the rest can be met.
+// a velocity damper [faverjon-1987], k = 1 for what others move, 2 for what stands and the robot itself. The penalties
+// are exact: a slack is 0 whenever the rest can be met, and s_2 also when giving way in s_1 is enough.
 #include <math.h>
 #include <string.h>
 
@@ -18,23 +19,25 @@
 #include "reach.h"
 
 enum { ROWS = 6 };
-static const double arm = 0.2;     // a rotation counts as much as this lever [m]
-static const double penalty = 1e3; // of the slack: larger than any multiplier of a distance
-static const double tiny = 1e-9;   // keeps J J^T regular
+static const double arm = 0.2;   // a rotation counts as much as this lever [m]
+static const double tiny = 1e-9; // keeps J J^T regular
+enum { MOVED, STANDING, SLACKS };
+// larger than any multiplier of a distance; the second also than those that the first makes
+static const double penalty[SLACKS] = {1e3, 1e5};
 
 /// Over the n velocities of the target.
 typedef struct reach {
     const reach_options *o;
     const stn_control_view *view;
     const reach_goal *goal;
-    int32_t n;
+    int32_t n, all;        // of the target; with the slacks
     double *lead;          // (n) c - q
     double *J;             // (ROWS x n), rotations weighted
     double twist[ROWS];    // the same
     double *drawn, *rest;  // (n) u_0, N u_0
-    double *H, *g;         // ((n + 1) x (n + 1)), (n + 1): with the slack
-    double *lower, *upper; // (n + 1)
-    double *A, *b;         // (rows x (n + 1)), (rows)
+    double *H, *g;         // (all x all), (all)
+    double *lower, *upper; // (all)
+    double *A, *b;         // (rows x all), (rows)
     int32_t rows;
 } reach;
 
@@ -43,11 +46,12 @@ static stn_status out_of_memory(stn_error *err) {
 }
 
 static stn_status begin(reach *r, stn_error *err) {
-    size_t n = (size_t)r->view->target->dof_count;
+    size_t n = (size_t)r->view->target->dof_count, all = n + SLACKS;
     double **place[] = {&r->lead, &r->J, &r->drawn, &r->rest, &r->H, &r->g, &r->lower, &r->upper};
-    const size_t size[] = {n, ROWS * n, n, n, (n + 1) * (n + 1), n + 1, n + 1, n + 1};
+    const size_t size[] = {n, ROWS * n, n, n, all * all, all, all, all};
     bool complete = true;
     r->n = (int32_t)n;
+    r->all = (int32_t)all;
     for (int32_t i = 0; i < STN_COUNT(place); i++) {
         *place[i] = STN_ARENA_ZEROED(r->view->arena, size[i], double);
         complete = complete && *place[i] != NULL;
@@ -145,7 +149,7 @@ static stn_status find_rest(reach *r, stn_error *err) {
 }
 
 static void find_objective(reach *r) {
-    size_t n = (size_t)r->n, stride = n + 1;
+    size_t n = (size_t)r->n, stride = (size_t)r->all;
     double damping = r->o->damping * r->o->damping, weight = r->o->posture_weight * r->o->posture_weight;
     for (size_t i = 0; i < n; i++) {
         r->g[i] = -damping * r->rest[i] - weight * r->drawn[i];
@@ -157,8 +161,10 @@ static void find_objective(reach *r) {
         }
         r->H[i * stride + i] += damping + weight;
     }
-    r->H[n * stride + n] = 1.0;
-    r->g[n] = penalty;
+    for (size_t k = n; k < stride; k++) {
+        r->H[k * (stride + 1)] = 1.0;
+        r->g[k] = penalty[k - n];
+    }
 }
 
 // --------------------------------------------------------------------------------------------------------- the limits
@@ -193,8 +199,10 @@ static void find_bounds(reach *r) {
         r->lower[i] = clamp(r->goal->rate[i] - a * dt, low, high);
         r->upper[i] = clamp(r->goal->rate[i] + a * dt, low, high);
     }
-    r->lower[r->n] = 0.0;
-    r->upper[r->n] = INFINITY;
+    for (int32_t k = r->n; k < r->all; k++) {
+        r->lower[k] = 0.0;
+        r->upper[k] = INFINITY;
+    }
 }
 
 static int32_t body_of(const stn_model *model, int32_t geometry) {
@@ -259,7 +267,7 @@ static bool is_own(const reach *r, int32_t geometry) {
 /// The damper of one pair; a pair that the joints cannot part has none.
 static void add_distance(reach *r, const stn_near_pair *pair, double *whole) {
     const stn_model *model = r->view->target->model;
-    double drift = 0.0, *row = r->A + (size_t)r->rows * (size_t)(r->n + 1);
+    double drift = 0.0, *row = r->A + (size_t)r->rows * (size_t)r->all;
     memset(whole, 0, sizeof(double) * (size_t)model->trees[r->o->tree].nv);
     add_side(r, body_of(model, pair->geometry_b), pair, 1.0, whole, &drift);
     add_side(r, body_of(model, pair->geometry_a), pair, -1.0, whole, &drift);
@@ -268,7 +276,10 @@ static void add_distance(reach *r, const stn_near_pair *pair, double *whole) {
     if (moves < 1e-12) {
         return;
     }
-    row[r->n] = 1.0;
+    int32_t other = body_of(model, pair->geometry_b);
+    bool stands = other == 0 || model->bodies[other].tree == r->o->tree;
+    row[r->n + MOVED] = stands ? 0.0 : 1.0;
+    row[r->n + STANDING] = stands ? 1.0 : 0.0;
     drift += others_rate(r, whole);
     double kept = is_own(r, pair->geometry_b) ? r->o->self_distance : r->o->distance,
            yield = fmin(r->o->yield, 1.0 / r->view->dt);
@@ -287,7 +298,7 @@ static stn_status find_distances(reach *r, stn_error *err) {
         return status;
     }
     double *whole = STN_ARENA(r->view->arena, model->trees[r->o->tree].nv, double);
-    r->A = STN_ARENA(r->view->arena, (size_t)count * (size_t)(r->n + 1), double);
+    r->A = STN_ARENA(r->view->arena, (size_t)count * (size_t)r->all, double);
     r->b = STN_ARENA(r->view->arena, count, double);
     if (whole == NULL || r->A == NULL || r->b == NULL) {
         return out_of_memory(err);
@@ -304,17 +315,11 @@ static stn_status find_distances(reach *r, stn_error *err) {
 
 static stn_status solve_qp(reach *r, double **velocity, stn_error *err) {
     stn_status status = find_distances(r, err);
-    const qp problem = {.n = r->n + 1,
-                        .H = r->H,
-                        .g = r->g,
-                        .lower = r->lower,
-                        .upper = r->upper,
-                        .rows = r->rows,
-                        .A = r->A,
-                        .b = r->b};
+    const qp problem = {
+        .n = r->all, .H = r->H, .g = r->g, .lower = r->lower, .upper = r->upper, .rows = r->rows, .A = r->A, .b = r->b};
     qp_result result;
     status = status == STN_OK ? qp_solve(&problem, r->view->arena, &result, err) : status;
-    if (status == STN_NOT_CONVERGED) { // rounding alone can do that: the bounds leave room, the slack does the rest
+    if (status == STN_NOT_CONVERGED) { // rounding alone can do that: the bounds leave room, the slacks do the rest
         return stn_fail(err, STN_ERR_NUMERIC, "the quadratic program of %d velocities and %d distances has no solution",
                         r->n, r->rows);
     }
@@ -326,15 +331,15 @@ static stn_status solve_qp(reach *r, double **velocity, stn_error *err) {
 static stn_status solve_dls(reach *r, double **velocity, stn_error *err) {
     size_t n = (size_t)r->n;
     double *u = r->g, factor = 1.0;
-    int32_t bad = stn_cholesky(r->n + 1, r->H, r->n + 1);
+    int32_t bad = stn_cholesky(r->n, r->H, r->all);
     if (bad >= 0) {
         return stn_fail(err, STN_ERR_NUMERIC, "the Jacobian is not finite");
     }
     for (size_t i = 0; i < n; i++) {
         u[i] = -u[i];
     }
-    stn_cholesky_forward(r->n, r->H, r->n + 1, 1, u, r->n);
-    stn_cholesky_backward(r->n, r->H, r->n + 1, 1, u, r->n);
+    stn_cholesky_forward(r->n, r->H, r->all, 1, u, r->n);
+    stn_cholesky_backward(r->n, r->H, r->all, 1, u, r->n);
     const stn_model *model = r->view->target->model;
     for (int32_t i = 0; i < r->n; i++) {
         const stn_joint *joint = &model->joints[model->dof_joint[r->view->target->dof[i]]];
