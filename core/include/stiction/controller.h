@@ -48,8 +48,8 @@ typedef struct stn_near_pair {
 
 /// The pairs of the controller's first dof's tree, tools on it included, at a signed distance <= `within` [m], each
 /// with the place where it is nearest: those that the collision filter lets collide and whose shapes the contact model
-/// (of queries) handles. By geometries, the smaller one of the model first. Borrowed until the next query of the world.
-/// No allocation in a steady step. [step]
+/// (of queries) handles. By geometry A, then B; of a pair within the tree A is the smaller one. Borrowed until the next
+/// query of the world. No allocation in a steady step. [step]
 STN_API stn_status stn_near_pairs(const stn_control_view *view, double within, const stn_near_pair **pairs,
                                   int32_t *count, stn_error *err);
 

@@ -137,6 +137,44 @@ static void a_blend_allocates_nothing(void **state) {
 #endif
 }
 
+/// A carriage is led along a row of balls that it keeps clear of: near pairs and their quadratic program.
+static void keeping_clear_allocates_nothing(void **state) {
+    (void)state;
+#if COUNTING
+    stn_context *context = NULL;
+    stn_error err;
+    assert_ok(stn_context_create(NULL, &context, &err), err);
+    stn_world_options options = stn_world_options_default();
+    options.gravity = stn_vec3_zero();
+    stn_world *world = scene_world(context, &options);
+    stn_joint_spec spec = stn_joint_spec_default("slide", STN_JOINT_PRISMATIC);
+    spec.effort = 50.0;
+    int32_t robot = scene_slider(world, "slider", &spec), id = 0, carriage = 0;
+    stn_builder_robot_links(stn_world_builder(world), robot, &carriage, &id);
+    stn_geometry_spec shape = stn_geometry_spec_default(stn_shape_box(stn_vec3_make(0.1, 0.1, 0.1)));
+    assert_ok(stn_builder_add_geometry(stn_world_builder(world), carriage + 1, &shape, &id, &err), err);
+    for (int32_t i = 0; i < 8; i++) {
+        shape = stn_geometry_spec_default(stn_shape_sphere(0.1));
+        shape.pose.position = stn_vec3_make(0.2 * i, 0.25, 0.0);
+        assert_ok(stn_builder_add_geometry(stn_world_builder(world), STN_WORLD, &shape, &id, &err), err);
+    }
+    int32_t controller = scene_controller(world, robot, "differential_ik", NULL);
+    const double goal[2][3] = {{1.0, 0.0, 0.0}, {0.2, 0.0, 0.0}};
+    long long before = 0;
+    for (int32_t i = 0; i < 4; i++) { // there and back once before it counts
+        before = i == 2 ? atomic_load(&requests) : before;
+        assert_ok(stn_world_set_reference(world, controller, "position", goal[i % 2], 3, &err), err);
+        scene_steps(world, 2000);
+        assert_near(stn_world_state(world)->q[0], goal[i % 2][0], 0.1);
+    }
+    assert_int_equal(atomic_load(&requests) - before, 0);
+    stn_world_destroy(world);
+    stn_context_destroy(context);
+#else
+    skip();
+#endif
+}
+
 /// Cubes ride on a plate that is told to shake, and what begins and ends is asked for.
 static void a_prescribed_plate_and_events_allocate_nothing(void **state) {
     (void)state;
@@ -223,6 +261,7 @@ static void a_thousand_moving_bodies_allocate_nothing(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_steady_step_allocates_nothing),
                                        cmocka_unit_test(a_blend_allocates_nothing),
+                                       cmocka_unit_test(keeping_clear_allocates_nothing),
                                        cmocka_unit_test(a_prescribed_plate_and_events_allocate_nothing),
                                        cmocka_unit_test(a_thousand_moving_bodies_allocate_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
