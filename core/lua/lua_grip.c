@@ -141,9 +141,8 @@ static void tell(lua_State *L, const stn_lua_object *robot, const stn_fields *f,
 }
 
 static int move_fingers(lua_State *L, verb v) {
-    static const char *const keys[][4] = {[CLOSE] = {"force", "timeout", NULL},
-                                          [OPEN] = {"force", "timeout", "width", NULL},
-                                          [PRESHAPE] = {"force", "timeout", NULL}};
+    static const char *const keys[][4] = {
+        [CLOSE] = {"force", "timeout", NULL}, [OPEN] = {"force", "timeout", "width", NULL}, [PRESHAPE] = {"force", "timeout", NULL}};
     lua_settop(L, 2);
     const stn_lua_object *robot = stn_lua_object_check(L, 1, STN_LUA_ROBOT);
     stn_lua_task *task = stn_lua_task_here(L, verbs[v]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parallel jaws that open to a width and press with a force. The width is led at a speed; each motor pulls towards it
-// with the force asked for, at most.
+// Parallel jaws that open to a width and press with a force. The width is led at a speed; each motor pulls towards it with
+// the force asked for, at most.
 #include "jaws.h"
 
 typedef struct gripper {

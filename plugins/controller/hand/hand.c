@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fingers that go from an open posture by way of a pre-shape to a closed one, and press with a limited force. The
-// closure is led at a speed; the motor of each joint pulls with at most
+// Fingers that go from an open posture by way of a pre-shape to a closed one, and press with a limited force. The closure
+// is led at a speed; the motor of each joint pulls with at most
 //
 //     force sum |k_i| lever_i
 //
@@ -100,8 +100,8 @@ static size_t state_size(const void *self, const stn_control_target *target) {
     return sizeof(memory);
 }
 
-/// Open is as near to 0 as the limits allow; closed the limit that is further from there, unless both are alike: a
-/// joint that spreads the fingers stays.
+/// Open is as near to 0 as the limits allow; closed the limit that is further from there, unless both are alike: a joint
+/// that spreads the fingers stays.
 static void posture_of(const stn_joint *joint, double *open, double *closed) {
     *open = fmin(fmax(0.0, joint->lower), joint->upper);
     double up = joint->upper - *open, down = *open - joint->lower;
