@@ -357,6 +357,18 @@ function robot:path_is_free(path) end
 ---@param goal stiction.Pose|table<string, number>|number[]
 ---@param options? { speed?: number, seconds?: number, link?: stiction.Links, frame?: stiction.Links, tolerance?: number, timeout?: number }
 function robot:move_to(goal, options) end
+---In a task: closes the fingers of a gripper or hand and waits until they stand.
+---@param options? { force?: number, timeout?: number } [N], [s]
+---@return { force: number, links: integer } what the fingers feel [N], how many links something presses on
+function robot:close(options) end
+---The same: opens them.
+---@param options? { force?: number, width?: number, timeout?: number } [N], [m] of grippers, [s]
+---@return { force: number, links: integer }
+function robot:open(options) end
+---The same: brings the fingers of a hand half-way.
+---@param options? { force?: number, timeout?: number } [N], [s]
+---@return { force: number, links: integer }
+function robot:preshape(options) end
 ---@param goal { link: stiction.Links, pose: stiction.Pose, seeds?: table[], random_starts?: integer, seed?: integer, tolerance?: number, angle_tolerance?: number, position_only?: boolean, iterations?: integer }
 ---@return table<string, number>? positions by joint; nil: not reached
 ---@return string? why not
