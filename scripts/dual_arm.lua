@@ -10,7 +10,7 @@ local story = require "dual_arm.story"
 
 local d = story.defaults
 local p = stn.params {
-  mu = d.mu, arm_kp = d.arm_kp, arm_kd = d.arm_kd, hand_kp = d.hand_kp, hand_kd = d.hand_kd, tolerance = d.tolerance, dt = d.dt, seed = d.seed,
+  mu = d.mu, arm_kp = d.arm_kp, arm_kd = d.arm_kd, hand_kp = d.hand_kp, hand_kd = d.hand_kd, tolerance = d.tolerance, dt = d.dt, seed = d.seed, sight_error = d.sight_error,
   perturb = stn.choice { "nothing", "everything", "poses", "friction", "masses" },
   give_up_s = 60.0,
 }

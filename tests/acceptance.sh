@@ -239,7 +239,7 @@ dual_arm() {
 }
 dual_arm_table() {
     scenario scripts/papers/sap/dual_arm.lua
-    scenario scripts/papers/sap/dual_arm.lua --set runs="ipm:sap:1e-3 bisection:sap:1e-3 admm:sap:1e-3"
+    scenario scripts/papers/sap/dual_arm.lua --set runs="ipm:sap:1e-3 bisection:none:1e-3 admm_split:sap:1e-3"
 }
 patch_table() { scenario scripts/papers/sap/slip_control_table.lua; }
 

@@ -68,8 +68,8 @@ function robot:slide(goal, options)
   return false
 end
 
---- Where an object is as seen from the hand as it is commanded: the tool with which the object is placed.
-function robot:tool(object) return self.commanded:relative(object:pose()) end
+--- Where an object at a pose is as seen from the hand as it is commanded: the tool with which the object is placed.
+function robot:tool(pose) return self.commanded:relative(pose) end
 
 --- A step of the hand in its own frame [m].
 function robot:shift(xyz, options) return self:slide(self.commanded * stn.pose { xyz = xyz }, options) end
