@@ -330,6 +330,8 @@ bool stn_lua_find_reference(const stn_lua_world *w, int32_t joint, const char *c
 const double *stn_lua_reference(const stn_lua_world *w, int32_t controller, const char *channel);
 stn_status stn_lua_set_reference(const stn_lua_world *w, int32_t controller, const char *channel, int32_t at,
                                  double value, double *scratch, stn_error *err);
+/// Its reference of a channel of one number, as it is now; NULL: it has no such channel.
+const double *stn_lua_scalar_reference(const stn_lua_world *w, int32_t controller, const char *channel);
 /// Pushes all of its references as they are, a table of lists by channel.
 void stn_lua_push_references(lua_State *L, const stn_lua_world *w, int32_t controller);
 /// Sets those that the value on top of the stack gives: a table by channel; a list or a number is for the first one.

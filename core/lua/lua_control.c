@@ -106,22 +106,27 @@ static const double *present_reference(const stn_lua_world *w, int32_t controlle
     return reference;
 }
 
-/// The channel of that name with a value for each velocity of the target; -1: none.
-static int32_t find_channel(const stn_controller_ops *ops, const char *name) {
+/// The channel of that name with so many values, 0: one for each velocity of the target; -1: none.
+static int32_t find_channel(const stn_lua_world *w, int32_t controller, const char *name, int32_t size) {
+    const stn_controller_ops *ops = stn_world_controller(w->world, controller)->desc->ops.controller;
     for (int32_t i = 0; i < ops->channel_count; i++) {
-        if (ops->channels[i].size == 0 && strcmp(ops->channels[i].name, name) == 0) {
+        if (ops->channels[i].size == size && strcmp(ops->channels[i].name, name) == 0) {
             return i;
         }
     }
     return -1;
 }
 
+const double *stn_lua_scalar_reference(const stn_lua_world *w, int32_t controller, const char *channel) {
+    int32_t index = find_channel(w, controller, channel, 1);
+    return index >= 0 ? present_reference(w, controller, index) : NULL;
+}
+
 bool stn_lua_find_reference(const stn_lua_world *w, int32_t joint, const char *channel, int32_t *controller,
                             int32_t *at) {
     for (int32_t c = 0; c < stn_world_controller_count(w->world); c++) {
         const stn_control_target *target = stn_world_controller_target(w->world, c);
-        bool takes = stn_world_controller_weight(w->world, c) > 0.0 &&
-                     find_channel(stn_world_controller(w->world, c)->desc->ops.controller, channel) >= 0;
+        bool takes = stn_world_controller_weight(w->world, c) > 0.0 && find_channel(w, c, channel, 0) >= 0;
         int32_t place = 0;
         for (int32_t i = 0; i < target->joint_count && takes; i++) {
             if (target->joint[i] == joint) {
@@ -136,8 +141,7 @@ bool stn_lua_find_reference(const stn_lua_world *w, int32_t joint, const char *c
 }
 
 const double *stn_lua_reference(const stn_lua_world *w, int32_t controller, const char *channel) {
-    const stn_controller_ops *ops = stn_world_controller(w->world, controller)->desc->ops.controller;
-    return present_reference(w, controller, find_channel(ops, channel));
+    return present_reference(w, controller, find_channel(w, controller, channel, 0));
 }
 
 stn_status stn_lua_set_reference(const stn_lua_world *w, int32_t controller, const char *channel, int32_t at,

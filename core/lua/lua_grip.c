@@ -6,8 +6,10 @@
 
 #include "lua/task.h"
 
-/// Fingers stand when no joint of the robot has been faster than this for so long.
+/// Fingers stand when no joint of the controller has been faster than this for so long; where they are told to go
+/// slower than usual, that part of it.
 static const double slow_turn = 0.05, slow_slide = 1e-3, still = 0.1; // [rad/s], [m/s], [s]
+static const double usual_width = 0.1, usual_closure = 1.5;           // [m/s], [1/s]
 
 typedef enum verb { CLOSE, OPEN, PRESHAPE } verb;
 static const char *const verbs[] = {"close", "open", "preshape"};
@@ -17,26 +19,17 @@ typedef struct grip {
     verb verb;
     int32_t controller;
     double begin, timeout, standing_since; // [s]
+    double pace;                           // part of the usual speed that they are told to go at, at most 1
 } grip;
-
-static bool has_channel(const stn_lua_world *w, int32_t controller, const char *name) {
-    const stn_controller_ops *ops = stn_world_controller(w->world, controller)->desc->ops.controller;
-    for (int32_t i = 0; i < ops->channel_count; i++) {
-        if (ops->channels[i].size == 1 && strcmp(ops->channels[i].name, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
 
 /// The controller of the robot that closes it; `*gripper`: by its width.
 static int32_t find_controller(lua_State *L, const stn_lua_object *robot, verb v, bool *gripper) {
     const stn_lua_world *w = robot->world;
     for (int32_t c = 0; c < stn_world_controller_count(w->world); c++) {
         bool mine = stn_world_controller_target(w->world, c)->robot == robot->index;
-        bool acts = stn_world_controller_weight(w->world, c) > 0.0 && has_channel(w, c, "force");
-        *gripper = has_channel(w, c, "width");
-        if (mine && acts && (*gripper || has_channel(w, c, "closure"))) {
+        bool acts = stn_world_controller_weight(w->world, c) > 0.0 && stn_lua_scalar_reference(w, c, "force") != NULL;
+        *gripper = stn_lua_scalar_reference(w, c, "width") != NULL;
+        if (mine && acts && (*gripper || stn_lua_scalar_reference(w, c, "closure") != NULL)) {
             return c;
         }
     }
@@ -51,10 +44,10 @@ static void set(lua_State *L, const stn_lua_world *w, int32_t controller, const 
     stn_lua_check(L, stn_world_set_reference(w->world, controller, channel, &value, 1, &err), &err);
 }
 
-/// The joint of the robot that is furthest from standing, as a part of what counts as standing; `*joint`.
-static double fastest(const stn_lua_world *w, int32_t robot, int32_t *joint) {
+/// The joint of the controller that is furthest from standing, as a part of what usually counts as standing; `*joint`.
+static double fastest(const stn_lua_world *w, int32_t controller, int32_t *joint) {
     const stn_model *model = stn_world_model(w->world);
-    const stn_control_target *target = stn_world_controller_target(w->world, robot);
+    const stn_control_target *target = stn_world_controller_target(w->world, controller);
     const double *v = stn_world_state(w->world)->v;
     double most = 0.0;
     *joint = target->joint[0];
@@ -100,7 +93,7 @@ static int grip_on(lua_State *L, int status, lua_KContext context) {
     grip *g = lua_touserdata(L, 2);
     stn_lua_task *task = stn_lua_task_here(L, verbs[g->verb]);
     int32_t joint;
-    bool stands = fastest(robot->world, g->controller, &joint) < 1.0;
+    bool stands = fastest(robot->world, g->controller, &joint) < g->pace;
     g->standing_since = stands ? g->standing_since : stn_lua_task_time(task);
     if (stn_lua_task_is_past(task, g->standing_since + still)) {
         push_feeling(L, robot->world, robot->index);
@@ -117,7 +110,7 @@ static int grip_on(lua_State *L, int status, lua_KContext context) {
 /// What the controller is told, by the table at index 2.
 static void tell(lua_State *L, const stn_lua_object *robot, const stn_fields *f, grip *g) {
     bool gripper = false;
-    double force = 0.0, width = 1e3; // wider than any: cut to what the jaws can
+    double force = 0.0, speed = 0.0, width = 1e3; // wider than any: cut to what the jaws can
     g->controller = find_controller(L, robot, g->verb, &gripper);
     stn_fields_above_zero(f, "timeout", "s", &g->timeout);
     bool wide = stn_fields_at_least(f, "width", "m", 0.0, &width);
@@ -132,6 +125,11 @@ static void tell(lua_State *L, const stn_lua_object *robot, const stn_fields *f,
     if (stn_fields_at_least(f, "force", "N", 0.0, &force)) {
         set(L, robot->world, g->controller, "force", force);
     }
+    if (stn_fields_above_zero(f, "speed", gripper ? "m/s" : "1/s", &speed)) {
+        set(L, robot->world, g->controller, "speed", speed);
+    }
+    const double *told = stn_lua_scalar_reference(robot->world, g->controller, "speed");
+    g->pace = told != NULL ? fmin(1.0, *told / (gripper ? usual_width : usual_closure)) : 1.0;
     static const double closures[] = {[CLOSE] = 1.0, [OPEN] = 0.0, [PRESHAPE] = 0.5};
     if (gripper) {
         set(L, robot->world, g->controller, "width", g->verb == CLOSE ? -1e3 : width);
@@ -141,8 +139,9 @@ static void tell(lua_State *L, const stn_lua_object *robot, const stn_fields *f,
 }
 
 static int move_fingers(lua_State *L, verb v) {
-    static const char *const keys[][4] = {
-        [CLOSE] = {"force", "timeout", NULL}, [OPEN] = {"force", "timeout", "width", NULL}, [PRESHAPE] = {"force", "timeout", NULL}};
+    static const char *const keys[][5] = {[CLOSE] = {"force", "speed", "timeout", NULL},
+                                          [OPEN] = {"force", "speed", "timeout", "width", NULL},
+                                          [PRESHAPE] = {"force", "speed", "timeout", NULL}};
     lua_settop(L, 2);
     const stn_lua_object *robot = stn_lua_object_check(L, 1, STN_LUA_ROBOT);
     stn_lua_task *task = stn_lua_task_here(L, verbs[v]);

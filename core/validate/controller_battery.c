@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every controller must do with an arm of four joints: finite efforts on its own joints, within their limits;
-// gains that a step may put into A; everything that lasts in its state.
+// What every controller must do with a robot of four joints, an arm or, where it refuses that one, jaws: finite efforts
+// on its own joints, within their limits; gains that a step may put into A; everything that lasts in its state.
 #include <math.h>
 #include <string.h>
 
@@ -9,16 +9,42 @@
 #include "validate/random_stream.h"
 #include "validate/validate.h"
 
-enum { JOINTS = 4, DRIVEN = 3, ROUNDS = 100, GUARD = 64, POISON = 0xa5 };
+enum { JOINTS = 4, ROUNDS = 100, GUARD = 64, POISON = 0xa5 };
 
-/// Limits of the motors, one without; joint 2 is not the controller's.
-static const double effort_of[JOINTS] = {5.0, INFINITY, 20.0, 3.0};
-static const int32_t driven[DRIVEN] = {0, 1, 3};
+/// A robot of four joints of which the controller gets some; one motor has no limit.
+typedef struct specimen {
+    const char *name;
+    stn_joint_type type[JOINTS];
+    stn_vec3 axis[JOINTS];
+    int32_t parent[JOINTS]; // joint that moves the body that carries this one, -1: the world
+    double place[JOINTS];   // of the joint along x of that body [m]
+    double effort[JOINTS];
+    int32_t driven_count, driven[JOINTS];
+} specimen;
+
+static const specimen arm = {.name = "arm",
+                             .type = {STN_JOINT_REVOLUTE, STN_JOINT_REVOLUTE, STN_JOINT_PRISMATIC, STN_JOINT_REVOLUTE},
+                             .axis = {{0.0, 1.0, 0.0}, {1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 1.0, 0.0}},
+                             .parent = {-1, 0, 1, 2},
+                             .effort = {5.0, INFINITY, 20.0, 3.0},
+                             .driven_count = 3,
+                             .driven = {0, 1, 3}};
+/// Two jaws on a palm that a hinge and a rail carry.
+static const specimen jaws = {
+    .name = "jaws",
+    .type = {STN_JOINT_REVOLUTE, STN_JOINT_PRISMATIC, STN_JOINT_PRISMATIC, STN_JOINT_PRISMATIC},
+    .axis = {{0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}, {1.0, 0.0, 0.0}, {-1.0, 0.0, 0.0}},
+    .parent = {-1, 0, 1, 1},
+    .place = {0.0, 0.0, 0.1, -0.1},
+    .effort = {5.0, INFINITY, 30.0, 20.0},
+    .driven_count = 2,
+    .driven = {2, 3}};
 static const stn_vec3 earth = {0.0, 0.0, -9.81};
 
-/// The arm in a world, and what a controller is handed in a step.
+/// A specimen in a world, and what a controller is handed in a step.
 typedef struct subject {
     validate_trial *trial;
+    const specimen *kind;
     random_stream random;
     stn_world *world;
     const stn_model *model;
@@ -38,20 +64,24 @@ typedef struct subject {
     stn_error error;
 } subject;
 
-static stn_status add_arm(stn_model_builder *builder, stn_error *err) {
+static stn_status add_robot(stn_model_builder *builder, const specimen *kind, stn_error *err) {
     static const char *const links[] = {"a", "b", "c", "d"}, *const joints[] = {"one", "two", "three", "four"};
+    const stn_geometry_spec pad = stn_geometry_spec_default(stn_shape_box(stn_vec3_make(0.01, 0.01, 0.01)));
     stn_pose base = stn_pose_identity();
-    int32_t robot = 0, parent = STN_WORLD, joint = 0;
-    stn_status status = stn_builder_begin_robot(builder, "arm", &robot, err);
+    int32_t robot = 0, joint = 0, geometry = 0, link_of[JOINTS];
+    stn_status status = stn_builder_begin_robot(builder, kind->name, &robot, err);
     for (int32_t i = 0; i < JOINTS && status == STN_OK; i++) {
-        stn_joint_spec spec = stn_joint_spec_default(joints[i], i == 2 ? STN_JOINT_PRISMATIC : STN_JOINT_REVOLUTE);
+        stn_joint_spec spec = stn_joint_spec_default(joints[i], kind->type[i]);
         stn_link_spec link = {.name = links[i], .mass = {1.0, {0.0, 0.0, 0.1}, stn_mat3_diagonal(0.01, 0.01, 0.005)}};
-        status = stn_builder_add_link(builder, &link, &spec.child, err);
-        spec.parent = parent;
-        spec.axis = stn_vec3_make(i == 1 ? 1.0 : 0.0, i == 1 ? 0.0 : 1.0, 0.0);
-        spec.origin.position.z = 0.2;
-        spec.effort = effort_of[i];
-        parent = spec.child;
+        status = stn_builder_add_link(builder, &link, &link_of[i], err);
+        status = status == STN_OK ? stn_builder_add_geometry(builder, link_of[i], &pad, &geometry, err) : status;
+        spec.parent = kind->parent[i] >= 0 ? link_of[kind->parent[i]] : STN_WORLD;
+        spec.child = link_of[i];
+        spec.axis = kind->axis[i];
+        spec.origin.position = stn_vec3_make(kind->place[i], 0.0, 0.2);
+        spec.effort = kind->effort[i];
+        spec.lower = -2.0;
+        spec.upper = 2.0;
         status = status == STN_OK ? stn_builder_add_joint(builder, &spec, &joint, err) : status;
     }
     return status == STN_OK ? stn_builder_set_base(builder, robot, &base, true, err) : status;
@@ -65,10 +95,11 @@ static void end(subject *s) {
     stn_world_destroy(s->world);
 }
 
-static bool begin(subject *s, validate_trial *trial) {
+static bool begin_with(subject *s, validate_trial *trial, const specimen *kind) {
     stn_context *context = trial->request->context;
     memset(s, 0, sizeof *s);
     s->trial = trial;
+    s->kind = kind;
     s->random.state = stn_hash(trial->request->seed, trial->check, strlen(trial->check));
     s->instance = trial_instance(trial, STN_KIND_CONTROLLER);
     if (s->instance == NULL) {
@@ -78,29 +109,52 @@ static bool begin(subject *s, validate_trial *trial) {
     stn_world_options options = stn_world_options_default();
     options.dt = 2e-3;
     stn_status status = stn_world_create(context, &options, &s->world, &s->error);
-    status = status == STN_OK ? add_arm(stn_world_builder(s->world), &s->error) : status;
+    status = status == STN_OK ? add_robot(stn_world_builder(s->world), kind, &s->error) : status;
     status = status == STN_OK ? stn_world_compile(s->world, &s->error) : status;
     s->model = status == STN_OK ? stn_world_model(s->world) : NULL;
     status = status == STN_OK ? stn_kinematics_create(s->model, &s->kinematics, &s->error) : status;
     s->arena = stn_arena_create(context);
     if (status != STN_OK || s->arena == NULL) {
-        trial_fail(trial, "the battery cannot make an arm: %s", s->error.text);
+        trial_fail(trial, "the battery cannot make %s: %s", kind->name, s->error.text);
         end(s);
         return false;
     }
+    s->target = (stn_control_target){s->model,           0,           kind->driven_count, kind->driven,
+                                     kind->driven_count, kind->driven}; // each joint is one dof
     return true;
 }
 
-/// Binds the controller to the joints that are its own, state zero, references as at the start. A controller that is
-/// for other robots says so.
+static bool accepts_target(subject *s) {
+    return s->ops->bind == NULL || s->ops->bind(s->instance->self, &s->target, &s->error) == STN_OK;
+}
+
+/// With jaws where these alone are what it is for, else with the arm.
+static bool begin(subject *s, validate_trial *trial) {
+    const specimen *const kinds[] = {&arm, &jaws};
+    const specimen *fits = NULL;
+    for (int32_t i = 0; i < STN_COUNT(kinds) && fits == NULL; i++) {
+        if (!begin_with(s, trial, kinds[i])) {
+            return false;
+        }
+        fits = accepts_target(s) ? kinds[i] : NULL;
+        end(s);
+    }
+    return begin_with(s, trial, fits != NULL ? fits : &arm);
+}
+
+/// A controller that is for other robots says so.
+static void skip(subject *s) {
+    trial_skip(s->trial, "is neither for an arm of hinges and a rail nor for jaws: %s", s->error.text);
+}
+
+/// Binds the controller to the joints that are its own, state zero, references as at the start.
 static bool bind(subject *s) {
-    s->target = (stn_control_target){s->model, 0, DRIVEN, driven, DRIVEN, driven}; // each joint is one dof
-    if (s->ops->bind != NULL && s->ops->bind(s->instance->self, &s->target, &s->error) != STN_OK) {
-        trial_skip(s->trial, "is not for an arm of hinges and a rail: %s", s->error.text);
+    if (!accepts_target(s)) {
+        skip(s);
         return false;
     }
     for (int32_t c = 0; c < s->ops->channel_count; c++) {
-        s->reference_count += s->ops->channels[c].size > 0 ? s->ops->channels[c].size : DRIVEN;
+        s->reference_count += s->ops->channels[c].size > 0 ? s->ops->channels[c].size : s->kind->driven_count;
     }
     if (s->reference_count > STN_COUNT(s->reference) - 1) {
         trial_skip(s->trial, "has %d references, the battery at most %d", s->reference_count,
@@ -125,7 +179,7 @@ static bool bind(subject *s) {
 
 /// What a controller may demand to be >= 0.
 static bool stays_positive(const char *channel) {
-    static const char *const names[] = {"stiffness", "damping", "force"};
+    static const char *const names[] = {"stiffness", "damping", "force", "speed"};
     for (int32_t i = 0; i < STN_COUNT(names); i++) {
         if (strcmp(channel, names[i]) == 0) {
             return true;
@@ -140,7 +194,7 @@ static void draw_references(subject *s) {
     for (int32_t c = 0; c < s->ops->channel_count; c++) {
         const stn_channel *channel = &s->ops->channels[c];
         bool positive = stays_positive(channel->name);
-        for (int32_t i = 0; i < (channel->size > 0 ? channel->size : DRIVEN); i++, next++) {
+        for (int32_t i = 0; i < (channel->size > 0 ? channel->size : s->kind->driven_count); i++, next++) {
             *next = s->start[next - s->reference] + random_uniform(&s->random, -1.0, 1.0);
             *next = positive ? fabs(*next) : *next;
         }
@@ -253,8 +307,14 @@ static void look_at_efforts(subject *s, double *worst) {
         }
         *worst = fmax(*worst, fabs(s->tau[d]));
     }
-    if (s->tau[2] != 0.0 || servo_of(s, 2) != NULL) {
-        trial_fail(s->trial, "acts on joint 2, which is not in its target: tau = %g N", s->tau[2]);
+    for (int32_t d = 0; d < JOINTS; d++) {
+        bool mine = false;
+        for (int32_t i = 0; i < s->kind->driven_count; i++) {
+            mine = mine || s->kind->driven[i] == d;
+        }
+        if (!mine && (s->tau[d] != 0.0 || servo_of(s, d) != NULL)) {
+            trial_fail(s->trial, "acts on joint %d, which is not in its target: tau = %g", d, s->tau[d]);
+        }
     }
 }
 
@@ -267,9 +327,9 @@ static void look_at_limits(subject *s, double *worst) {
     for (int32_t d = 0; d < JOINTS; d++) {
         const stn_servo *servo = servo_of(s, d);
         double most = fabs(s->tau[d]) + (servo != NULL ? servo->effort : 0.0);
-        *worst = isfinite(effort_of[d]) ? fmax(*worst, most / effort_of[d]) : *worst;
-        if (!(most <= (1.0 + 1e-12) * effort_of[d])) {
-            trial_fail(s->trial, "joint %d gets up to %.6g, its motor can %g", d, most, effort_of[d]);
+        *worst = isfinite(s->kind->effort[d]) ? fmax(*worst, most / s->kind->effort[d]) : *worst;
+        if (!(most <= (1.0 + 1e-12) * s->kind->effort[d])) {
+            trial_fail(s->trial, "joint %d gets up to %.6g, its motor can %g", d, most, s->kind->effort[d]);
         }
     }
 }
@@ -379,8 +439,9 @@ static void check_world(validate_trial *trial) {
     }
     stn_instance *instance = s.instance;
     s.instance = NULL; // the world takes it over
-    if (stn_world_add_controller(s.world, instance, 0, driven, DRIVEN, &index, &s.error) != STN_OK) {
-        trial_skip(trial, "is not for an arm of hinges and a rail: %s", s.error.text);
+    if (stn_world_add_controller(s.world, instance, 0, s.kind->driven, s.kind->driven_count, &index, &s.error) !=
+        STN_OK) {
+        skip(&s);
     }
     for (int32_t round = 0; round < 3 && !trial->decided; round++) { // then after a reset, then from the snapshot
         for (int32_t i = round < 2 ? 0 : HALF; i < STEPS && !trial->decided; i++) {
@@ -402,7 +463,8 @@ static void check_world(validate_trial *trial) {
         }
     }
     stn_snapshot_destroy(snapshot);
-    trial_ok(trial, "%d steps of an arm, again after a reset and from a snapshot: the same states", STEPS);
+    trial_ok(trial, "%d steps of robot %s, again after a reset and from a snapshot: the same states", STEPS,
+             s.kind->name);
     end(&s);
 }
 

@@ -10,6 +10,12 @@ double press_ratio(const stn_model *model, int32_t driver, int32_t joint) {
     return joint == driver ? ratio : 0.0;
 }
 
+stn_status press_check(const stn_channel *channels, const double *reference, int32_t channel, stn_error *err) {
+    return reference[channel] >= 0.0 ? STN_OK
+                                     : stn_fail(err, STN_ERR_ARGUMENT, "%s = %g %s, must be >= 0",
+                                                channels[channel].name, reference[channel], channels[channel].unit);
+}
+
 int32_t press_joints(const stn_control_target *target, press_joint *out) {
     int32_t count = 0;
     for (int32_t j = 0; j < target->model->joint_count; j++) {

@@ -27,6 +27,8 @@ typedef struct press_joint {
     double ratio;   // press_ratio
 } press_joint;
 
+/// Refuses a reference of a channel of one number, all before it being of one number too, that is negative.
+stn_status press_check(const stn_channel *channels, const double *reference, int32_t channel, stn_error *err);
 /// All of them, by joint; `out` holds the model's joint_count. Returns how many. [setup]
 int32_t press_joints(const stn_control_target *target, press_joint *out);
 /// Efforts on the target's dofs, one a joint, that hold all `joints` against gravity, (dof_count), from the arena.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parallel jaws that open to a width and press with a force. The width is led at a speed; each motor pulls towards it with
-// the force asked for, at most.
+// Parallel jaws that open to a width and press with a force. The width is led at a speed; each motor pulls towards it
+// with the force asked for, at most.
 #include "jaws.h"
 
 typedef struct gripper {
@@ -9,16 +9,17 @@ typedef struct gripper {
 } gripper;
 
 static const stn_param params[] = {
-    STN_PARAM_REAL(gripper, speed, "m/s", 0.1, 1e-9, INFINITY, "of the width"),
+    STN_PARAM_REAL(gripper, speed, "m/s", 0.1, 1e-9, INFINITY, "of the width, until a script sets another"),
     STN_PARAM_REAL(gripper, kp, "N/m", 2e4, 1e-9, INFINITY, "position gain of a jaw"),
     STN_PARAM_REAL(gripper, kd, "N s/m", 1e3, 1e-9, INFINITY, "velocity gain of a jaw"),
 };
 
-enum { WIDTH, FORCE, CHANNEL_COUNT };
+enum { WIDTH, FORCE, SPEED, CHANNEL_COUNT };
 
 static const stn_channel channels[CHANNEL_COUNT] = {
     [WIDTH] = {"width", "m", "opening between the jaws; what the joints cannot reach is cut to what they can", 1},
     [FORCE] = {"force", "N", "each jaw presses with at most this", 1},
+    [SPEED] = {"speed", "m/s", "of the width", 1},
 };
 
 static stn_status bind(void *self, const stn_control_target *target, stn_error *err) {
@@ -48,6 +49,7 @@ static double effort_of_force(const gripper *g, const stn_model *model, int32_t 
 static void initial_reference(const void *self, const stn_control_target *target, const double *q, double *reference) {
     const gripper *g = self;
     reference[WIDTH] = jaws_width(&g->pair, target->model, q);
+    reference[SPEED] = g->speed;
     reference[FORCE] = INFINITY;
     for (int32_t i = 0; i < target->joint_count; i++) {
         double most = target->model->joints[target->joint[i]].effort;
@@ -71,7 +73,7 @@ static double widest_lead(const gripper *g, const stn_control_view *view, double
 
 /// Leads the commanded width towards the one asked for; returns how fast [m/s].
 static double lead_width(const gripper *g, const stn_control_view *view, const double *reference, memory *m) {
-    double width = jaws_width(&g->pair, view->target->model, view->q), step = g->speed * view->dt;
+    double width = jaws_width(&g->pair, view->target->model, view->q), step = reference[SPEED] * view->dt;
     if (m->begun == 0.0) {
         *m = (memory){1.0, width};
     }
@@ -88,10 +90,12 @@ static stn_status evaluate(void *self, const stn_control_view *view, const doubl
     const gripper *g = self;
     memory *m = state;
     double *weight = NULL;
-    if (reference[FORCE] < 0.0) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "force = %g N, must be >= 0", reference[FORCE]);
+    stn_status status = press_check(channels, reference, FORCE, err);
+    status = status == STN_OK ? press_check(channels, reference, SPEED, err) : status;
+    status = status == STN_OK ? press_weights(view, g->pair.moved, 2, &weight, err) : status;
+    if (status != STN_OK) {
+        return status;
     }
-    stn_status status = press_weights(view, g->pair.moved, 2, &weight, err);
     double rate = lead_width(g, view, reference, m);
     for (int32_t i = 0; i < view->target->joint_count && status == STN_OK; i++) {
         double ratio, position = jaws_position(&g->pair, view->target, i, m->width, &ratio);

@@ -7,11 +7,11 @@
 
 /// Jaw 0 lies lower along the line than jaw 1. Its inner face is at face + slope q of its joint.
 typedef struct jaws {
-    int32_t joint[2];          // of the model
-    double face[2], slope[2];  // [m]; +1 or -1
-    double closed, open;       // widths that the joints' limits allow [m]
-    double middle;             // where the faces meet when both jaws go alike [m]
-    int32_t driver_count;      // 2: each has a motor; 1: one mimics the other
+    int32_t joint[2];         // of the model
+    double face[2], slope[2]; // [m]; +1 or -1
+    double closed, open;      // widths that the joints' limits allow [m]
+    double middle;            // where the faces meet when both jaws go alike [m]
+    int32_t driver_count;     // 2: each has a motor; 1: one mimics the other
     press_joint moved[2];     // both, by joint
 } jaws;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fingers that go from an open posture by way of a pre-shape to a closed one, and press with a limited force. The closure
-// is led at a speed; the motor of each joint pulls with at most
+// Fingers that go from an open posture by way of a pre-shape to a closed one, and press with a limited force. The
+// closure is led at a speed; the motor of each joint pulls with at most
 //
 //     force sum |k_i| lever_i
 //
@@ -29,17 +29,18 @@ typedef struct hand {
 } hand;
 
 static const stn_param params[] = {
-    STN_PARAM_REAL(hand_options, speed, "1/s", 1.5, 1e-9, INFINITY, "of the closure"),
+    STN_PARAM_REAL(hand_options, speed, "1/s", 1.5, 1e-9, INFINITY, "of the closure, until a script sets another"),
     STN_PARAM_REAL(hand_options, kp, "N m/rad, N/m", 10, 1e-9, INFINITY, "position gain of a joint"),
     STN_PARAM_REAL(hand_options, kd, "N m s/rad, N s/m", 0.5, 1e-9, INFINITY, "velocity gain of a joint"),
 };
 
-enum { CLOSURE, FORCE, OPEN, PRESHAPE, CLOSED, CHANNEL_COUNT };
+enum { CLOSURE, FORCE, SPEED, OPEN, PRESHAPE, CLOSED, CHANNEL_COUNT };
 static const double least_lever = 0.01; // [m]
 
 static const stn_channel channels[CHANNEL_COUNT] = {
     [CLOSURE] = {"closure", "1", "0 open, 1/2 pre-shaped, 1 closed", 1},
     [FORCE] = {"force", "N", "a finger presses with at most about this", 1},
+    [SPEED] = {"speed", "1/s", "of the closure", 1},
     [OPEN] = {"open", "rad, m", "posture of the open hand", 0},
     [PRESHAPE] = {"preshape", "rad, m", "posture on the way", 0},
     [CLOSED] = {"closed", "rad, m", "posture that is closed to when nothing is in the way", 0},
@@ -100,8 +101,8 @@ static size_t state_size(const void *self, const stn_control_target *target) {
     return sizeof(memory);
 }
 
-/// Open is as near to 0 as the limits allow; closed the limit that is further from there, unless both are alike: a joint
-/// that spreads the fingers stays.
+/// Open is as near to 0 as the limits allow; closed the limit that is further from there, unless both are alike: a
+/// joint that spreads the fingers stays.
 static void posture_of(const stn_joint *joint, double *open, double *closed) {
     *open = fmin(fmax(0.0, joint->lower), joint->upper);
     double up = joint->upper - *open, down = *open - joint->lower;
@@ -110,12 +111,13 @@ static void posture_of(const stn_joint *joint, double *open, double *closed) {
 }
 
 static void initial_reference(const void *self, const stn_control_target *target, const double *q, double *reference) {
-    (void)self;
+    const hand *h = self;
     (void)q;
     int32_t n = target->dof_count;
     double *open = reference + OPEN, *preshape = open + n, *closed = preshape + n;
     reference[CLOSURE] = 0.0;
     reference[FORCE] = 5.0;
+    reference[SPEED] = h->options.speed;
     for (int32_t i = 0; i < n; i++) {
         posture_of(&target->model->joints[target->joint[i]], &open[i], &closed[i]);
         preshape[i] = 0.5 * (open[i] + closed[i]);
@@ -152,7 +154,7 @@ static bool closure_of(const hand *h, const stn_control_view *view, const double
 /// they turn back at once; returns how fast [1/s].
 static double lead_closure(const hand *h, const stn_control_view *view, const double *reference, const double *lever,
                            memory *m) {
-    double step = h->options.speed * view->dt, goal = fmin(fmax(reference[CLOSURE], 0.0), 1.0);
+    double step = reference[SPEED] * view->dt, goal = fmin(fmax(reference[CLOSURE], 0.0), 1.0);
     double least = INFINITY, most = -INFINITY;
     for (int32_t i = 0; i < view->target->dof_count; i++) {
         double closure, lead, limit = view->target->model->joints[view->target->joint[i]].effort;
@@ -176,10 +178,9 @@ static stn_status evaluate(void *self, const stn_control_view *view, const doubl
     const stn_control_target *target = view->target;
     memory *m = state;
     double *weight = NULL, *lever = STN_ARENA_ZEROED(view->arena, target->dof_count, double);
-    if (reference[FORCE] < 0.0) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "force = %g N, must be >= 0", reference[FORCE]);
-    }
-    stn_status status = press_weights(view, h->joints, h->count, &weight, err);
+    stn_status status = press_check(channels, reference, FORCE, err);
+    status = status == STN_OK ? press_check(channels, reference, SPEED, err) : status;
+    status = status == STN_OK ? press_weights(view, h->joints, h->count, &weight, err) : status;
     if (status != STN_OK || lever == NULL) {
         return status != STN_OK ? status : stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }

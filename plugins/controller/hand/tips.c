@@ -33,9 +33,9 @@ static stn_vec3 far_end(const stn_model *model, int32_t link) {
         }
         stn_aabb box = stn_shape_aabb(&geometry->shape, &geometry->in_link, 0.0);
         stn_vec3 middle = stn_vec3_scale(0.5, stn_vec3_add(box.lower, box.upper));
-        const stn_vec3 sides[6] = {
-            {box.lower.x, middle.y, middle.z}, {box.upper.x, middle.y, middle.z}, {middle.x, box.lower.y, middle.z},
-            {middle.x, box.upper.y, middle.z}, {middle.x, middle.y, box.lower.z}, {middle.x, middle.y, box.upper.z}};
+        const stn_vec3 sides[6] = {{box.lower.x, middle.y, middle.z}, {box.upper.x, middle.y, middle.z},
+                                   {middle.x, box.lower.y, middle.z}, {middle.x, box.upper.y, middle.z},
+                                   {middle.x, middle.y, box.lower.z}, {middle.x, middle.y, box.upper.z}};
         for (int32_t i = 0; i < 6; i++) {
             stn_vec3 side = stn_pose_apply(pose, sides[i]);
             end = stn_vec3_norm(side) > stn_vec3_norm(end) ? side : end;
