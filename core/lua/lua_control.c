@@ -89,10 +89,6 @@ static int controller_new(lua_State *L) {
     return 1;
 }
 
-static int32_t channel_size(const stn_channel *channel, const stn_control_target *target) {
-    return channel->size > 0 ? channel->size : target->dof_count;
-}
-
 /// The reference of a channel as it is now: references of all controllers are stacked in the state, channel by channel.
 static const double *present_reference(const stn_lua_world *w, int32_t controller, int32_t channel) {
     const double *reference = stn_world_state(w->world)->reference;
@@ -100,17 +96,17 @@ static const double *present_reference(const stn_lua_world *w, int32_t controlle
         const stn_controller_ops *ops = stn_world_controller(w->world, c)->desc->ops.controller;
         int32_t end = c == controller ? channel : ops->channel_count;
         for (int32_t k = 0; k < end; k++) {
-            reference += channel_size(&ops->channels[k], stn_world_controller_target(w->world, c));
+            reference += stn_channel_count(ops, k, stn_world_controller_target(w->world, c)->dof_count);
         }
     }
     return reference;
 }
 
-/// The channel of that name with so many values, 0: one for each velocity of the target; -1: none.
+/// The vector of that name with so many values, 0: one for each velocity of the target; -1: none.
 static int32_t find_channel(const stn_lua_world *w, int32_t controller, const char *name, int32_t size) {
     const stn_controller_ops *ops = stn_world_controller(w->world, controller)->desc->ops.controller;
     for (int32_t i = 0; i < ops->channel_count; i++) {
-        if (ops->channels[i].size == size && strcmp(ops->channels[i].name, name) == 0) {
+        if (ops->channels[i].size == size && stn_channel_rows(ops, i) == 1 && strcmp(ops->channels[i].name, name) == 0) {
             return i;
         }
     }
@@ -203,10 +199,48 @@ void stn_lua_push_references(lua_State *L, const stn_lua_world *w, int32_t contr
     const double *values = present_reference(w, controller, 0);
     lua_createtable(L, 0, ops->channel_count);
     for (int32_t i = 0; i < ops->channel_count; i++) {
-        int32_t size = channel_size(&ops->channels[i], target);
+        int32_t size = stn_channel_count(ops, i, target->dof_count);
         stn_lua_push_reals(L, values, size);
         lua_setfield(L, -2, ops->channels[i].name);
         values += size;
+    }
+}
+
+/// The value on top of the stack as one vector of a channel: a number, a list, or values by joint over those in
+/// `values`.
+static void read_vector(lua_State *L, const char *what, const stn_control_target *target, const stn_channel *channel,
+                        double *values) {
+    int32_t size = channel->size > 0 ? channel->size : target->dof_count;
+    if (lua_type(L, -1) == LUA_TNUMBER && size == 1) {
+        values[0] = stn_lua_real(L, -1, what, channel->unit);
+    } else if (lua_type(L, -1) == LUA_TTABLE && lua_rawlen(L, -1) == 0 && channel->size == 0) {
+        read_by_joint(L, what, target, channel->unit, values);
+    } else {
+        stn_lua_reals(L, -1, what, channel->unit, size, values);
+    }
+}
+
+/// The value on top of the stack as a series, { vector, vector, ... }: the last one fills the rest. Joints that a vector
+/// does not name are as in the one before.
+static void read_series(lua_State *L, const char *what, const stn_control_target *target, const stn_channel *channel,
+                        int32_t rows, double *values) {
+    int32_t size = channel->size > 0 ? channel->size : target->dof_count;
+    lua_Integer given = lua_type(L, -1) == LUA_TTABLE ? (lua_Integer)lua_rawlen(L, -1) : 0;
+    if (given < 1 || given > rows) {
+        stn_lua_fail(L, "%s must be a list of 1 to %d %s [%s], got %s of %d", what, rows,
+                     size == 1 ? "numbers" : "lists", channel->unit, luaL_typename(L, -1), (int)given);
+    }
+    for (int32_t row = 0; row < rows; row++, values += size) {
+        if (row > 0) {
+            memcpy(values, values - size, sizeof(double) * (size_t)size);
+        }
+        if (row < given) {
+            char place[160];
+            snprintf(place, sizeof place, "%s[%d]", what, row + 1);
+            lua_rawgeti(L, -1, row + 1);
+            read_vector(L, place, target, channel, values);
+            lua_pop(L, 1);
+        }
     }
 }
 
@@ -215,17 +249,16 @@ static void set_channel(lua_State *L, const stn_lua_world *w, int32_t controller
     const stn_instance *instance = stn_world_controller(w->world, controller);
     const stn_control_target *target = stn_world_controller_target(w->world, controller);
     const stn_channel *channel = &instance->desc->ops.controller->channels[index];
-    int32_t size = channel_size(channel, target);
+    int32_t size = stn_channel_count(instance->desc->ops.controller, index, target->dof_count);
+    int32_t rows = stn_channel_rows(instance->desc->ops.controller, index);
     double *values = lua_newuserdatauv(L, sizeof(double) * (size_t)(size + 1), 0);
     const char *what = lua_pushfstring(L, "%s: %s", owner, channel->name);
     lua_rotate(L, -3, 2);
-    if (lua_type(L, -1) == LUA_TNUMBER && size == 1) {
-        values[0] = stn_lua_real(L, -1, what, channel->unit);
-    } else if (lua_type(L, -1) == LUA_TTABLE && lua_rawlen(L, -1) == 0 && channel->size == 0) {
-        memcpy(values, present_reference(w, controller, index), sizeof(double) * (size_t)size);
-        read_by_joint(L, what, target, channel->unit, values);
+    memcpy(values, present_reference(w, controller, index), sizeof(double) * (size_t)size);
+    if (rows > 1) {
+        read_series(L, what, target, channel, rows, values);
     } else {
-        stn_lua_reals(L, -1, what, channel->unit, size, values);
+        read_vector(L, what, target, channel, values);
     }
     stn_error err = {0};
     stn_lua_check(L, stn_world_set_reference(w->world, controller, channel->name, values, size, &err), &err);

@@ -41,6 +41,8 @@ static const specimen jaws = {
     .driven = {2, 3}};
 static const stn_vec3 earth = {0.0, 0.0, -9.81};
 
+enum { REFERENCES = 513 }; // numbers of references that a controller may have here
+
 /// A specimen in a world, and what a controller is handed in a step.
 typedef struct subject {
     validate_trial *trial;
@@ -53,7 +55,7 @@ typedef struct subject {
     stn_kinematics *kinematics;
     stn_arena *arena;
     stn_control_target target;
-    double q[JOINTS], v[JOINTS], start[64], reference[64];
+    double q[JOINTS], v[JOINTS], start[REFERENCES], reference[REFERENCES];
     int32_t reference_count;
     size_t state_size;
     unsigned char *state; // between guards
@@ -154,7 +156,7 @@ static bool bind(subject *s) {
         return false;
     }
     for (int32_t c = 0; c < s->ops->channel_count; c++) {
-        s->reference_count += s->ops->channels[c].size > 0 ? s->ops->channels[c].size : s->kind->driven_count;
+        s->reference_count += stn_channel_count(s->ops, c, s->kind->driven_count);
     }
     if (s->reference_count > STN_COUNT(s->reference) - 1) {
         trial_skip(s->trial, "has %d references, the battery at most %d", s->reference_count,
@@ -193,10 +195,12 @@ static void draw_references(subject *s) {
     double *next = s->reference;
     for (int32_t c = 0; c < s->ops->channel_count; c++) {
         const stn_channel *channel = &s->ops->channels[c];
-        bool positive = stays_positive(channel->name);
-        for (int32_t i = 0; i < (channel->size > 0 ? channel->size : s->kind->driven_count); i++, next++) {
-            *next = s->start[next - s->reference] + random_uniform(&s->random, -1.0, 1.0);
+        double reach = stn_channel_rows(s->ops, c) > 1 ? 0.1 : 1.0; // a curve swings wider than its points
+        bool positive = stays_positive(channel->name), rises = stn_channel_rows(s->ops, c) > 1 && strcmp(channel->name, "times") == 0;
+        for (int32_t i = 0; i < stn_channel_count(s->ops, c, s->kind->driven_count); i++, next++) {
+            *next = s->start[next - s->reference] + random_uniform(&s->random, -reach, reach);
             *next = positive ? fabs(*next) : *next;
+            *next = rises && i > 0 ? next[-1] + 0.1 + fabs(*next) : *next;
         }
     }
 }
@@ -277,8 +281,10 @@ static void check_declares(validate_trial *trial) {
     }
     for (int32_t c = 0; c < ops->channel_count; c++) {
         const stn_channel *channel = &ops->channels[c];
-        if (channel->name == NULL || channel->unit == NULL || channel->summary == NULL || channel->size < 0) {
-            trial_fail(trial, "channel %d has no name, unit or summary, or a negative size", c);
+        if (channel->name == NULL || channel->unit == NULL || channel->summary == NULL || channel->size < 0 ||
+            channel->size > STN_CHANNEL_MOST || stn_channel_rows(ops, c) > STN_CHANNEL_MOST) {
+            trial_fail(trial, "channel %d has no name, unit or summary, or a size or rows beyond 0 to %d", c,
+                       STN_CHANNEL_MOST);
             return;
         }
     }
@@ -394,7 +400,7 @@ static bool same_servos(const stn_servo *x, const stn_servo *y, int32_t count) {
 
 /// Again from the same state: the same bytes, without an allocation, inputs as they were.
 static void look_again(subject *s, double *most) {
-    double tau[JOINTS], q[JOINTS], v[JOINTS], reference[64];
+    double tau[JOINTS], q[JOINTS], v[JOINTS], reference[REFERENCES];
     stn_servo servos[JOINTS];
     int32_t count = s->forces.servo_count;
     memcpy(tau, s->tau, sizeof tau);

@@ -4,10 +4,8 @@
 
 #include "world/world.h"
 
-/// References of one channel: its own size, or one value per velocity of the target.
 static int32_t channel_size(const controller *c, int32_t channel) {
-    int32_t size = c->instance->desc->ops.controller->channels[channel].size;
-    return size > 0 ? size : c->target.dof_count;
+    return stn_channel_count(c->instance->desc->ops.controller, channel, c->target.dof_count);
 }
 
 static stn_status check_target(const stn_world *world, const stn_instance *instance, int32_t robot,

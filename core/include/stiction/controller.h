@@ -9,11 +9,12 @@
 extern "C" {
 #endif
 
-/// A named reference vector that scripts write and recorders store. size 0: one value per velocity of the target.
+/// A named reference that scripts write and recorders store: a vector, or a series of vectors (channel_rows).
 typedef struct stn_channel {
     const char *name, *unit, *summary; // name as in Lua tables, "position"; unit, "rad, m"; one line of help
-    int32_t size;                      // numbers in it
+    int32_t size;                      // numbers in a vector; 0: one per velocity of the target
 } stn_channel;
+enum { STN_CHANNEL_MOST = 4096 }; ///< size of a channel and rows in it at most
 
 /// What it controls: moving joints of one robot, ascending. Arrays live as long as the binding.
 typedef struct stn_control_target {
@@ -68,7 +69,22 @@ typedef struct stn_controller_ops {
     /// REQUIRED. Adds its forces. A failure ends the step with the controller's name. [step]
     stn_status (*evaluate)(void *self, const stn_control_view *view, const double *reference, void *state,
                            stn_forces *forces, stn_error *err);
+    /// OPTIONAL (absent: vectors). (channel_count) rows of each channel, constant; more than 1: a series, row after row,
+    /// of which scripts may give fewer rows: the last is repeated then.
+    const int32_t *channel_rows;
 } stn_controller_ops;
+
+/// Rows of a channel, 1: a vector.
+static inline int32_t stn_channel_rows(const stn_controller_ops *ops, int32_t channel) {
+    bool told = ops->size >= offsetof(stn_controller_ops, channel_rows) + sizeof ops->channel_rows;
+    return told && ops->channel_rows != NULL && ops->channel_rows[channel] > 1 ? ops->channel_rows[channel] : 1;
+}
+
+/// Numbers in a channel of a controller of so many velocities.
+static inline int32_t stn_channel_count(const stn_controller_ops *ops, int32_t channel, int32_t dof_count) {
+    int32_t size = ops->channels[channel].size;
+    return (size > 0 ? size : dof_count) * stn_channel_rows(ops, channel);
+}
 
 #ifdef __cplusplus
 }

@@ -8,6 +8,7 @@
 #include <stiction/motion.h>
 #include <stiction/replay.h>
 #include <stiction/solve.h>
+#include <stiction/spline.h>
 #include <stiction/world.h>
 
 #endif

@@ -26,6 +26,44 @@ stn_status servo_gravity(const stn_control_view *view, double *hold, stn_error *
     return STN_OK;
 }
 
+static void tree_scatter(const stn_control_target *target, int32_t t, const double *of, double *tree) {
+    for (int32_t i = 0; i < target->dof_count; i++) {
+        if (target->model->dof_tree[target->dof[i]] == t) {
+            tree[target->dof[i] - target->model->trees[t].v_start] = of[i];
+        }
+    }
+}
+
+static void tree_gather(const stn_control_target *target, int32_t t, const double *tree, double *of) {
+    for (int32_t i = 0; i < target->dof_count; i++) {
+        if (target->model->dof_tree[target->dof[i]] == t) {
+            of[i] = tree[target->dof[i] - target->model->trees[t].v_start];
+        }
+    }
+}
+
+stn_status servo_dynamics(const stn_control_view *view, const double *acceleration, double *effort, stn_error *err) {
+    const stn_control_target *target = view->target;
+    int32_t last = -1;
+    for (int32_t i = 0; i < target->dof_count; i++) {
+        int32_t t = target->model->dof_tree[target->dof[i]]; // dofs of a tree follow each other
+        if (t == last) {
+            continue;
+        }
+        last = t;
+        const stn_tree *tree = &target->model->trees[t];
+        double *a = STN_ARENA_ZEROED(view->arena, tree->nv, double), *tau = STN_ARENA(view->arena, tree->nv, double);
+        stn_spatial *scratch = STN_ARENA(view->arena, tree->body_count + 1, stn_spatial);
+        if (a == NULL || tau == NULL || scratch == NULL) {
+            return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+        }
+        tree_scatter(target, t, acceleration, a);
+        stn_inverse_dynamics(view->kinematics, t, view->gravity, a, scratch, tau);
+        tree_gather(target, t, tau, effort);
+    }
+    return STN_OK;
+}
+
 stn_status servo_add(const stn_control_view *view, int32_t dof, const servo_law *law, bool limited, stn_forces *forces,
                      stn_error *err) {
     const stn_model *model = view->target->model;

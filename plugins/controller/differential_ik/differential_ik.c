@@ -99,34 +99,19 @@ static void find_command(const reach_options *o, const stn_control_view *view, m
     m->until = view->time + view->dt;
 }
 
-/// Efforts that weight and motion of the tree need at the accelerations commanded, (dof_count).
-static stn_status feed_forward(const reach_options *o, const stn_control_view *view, const double *rate,
-                               const double *next, double *effort, stn_error *err) {
-    const stn_tree *tree = &view->target->model->trees[o->tree];
-    double *a = STN_ARENA_ZEROED(view->arena, tree->nv, double), *tau = STN_ARENA(view->arena, tree->nv, double);
-    stn_spatial *scratch = STN_ARENA(view->arena, tree->body_count + 1, stn_spatial);
-    if (a == NULL || tau == NULL || scratch == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
-    }
-    for (int32_t i = 0; i < view->target->dof_count; i++) {
-        a[view->target->dof[i] - tree->v_start] = (next[i] - rate[i]) / view->dt;
-    }
-    stn_inverse_dynamics(view->kinematics, o->tree, view->gravity, a, scratch, tau);
-    for (int32_t i = 0; i < view->target->dof_count; i++) {
-        effort[i] = tau[view->target->dof[i] - tree->v_start];
-    }
-    return STN_OK;
-}
-
 static stn_status follow(const reach_options *o, const stn_control_view *view, memory *m, const double *next,
                          stn_forces *forces, stn_error *err) {
     const stn_control_target *target = view->target;
     double *command = m->values, *rate = m->values + target->dof_count;
+    double *acceleration = STN_ARENA(view->arena, target->dof_count, double);
     double *effort = STN_ARENA(view->arena, target->dof_count, double);
-    if (effort == NULL) {
+    if (acceleration == NULL || effort == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }
-    stn_status status = feed_forward(o, view, rate, next, effort, err);
+    for (int32_t i = 0; i < target->dof_count; i++) {
+        acceleration[i] = (next[i] - rate[i]) / view->dt;
+    }
+    stn_status status = servo_dynamics(view, acceleration, effort, err);
     for (int32_t i = 0; i < target->dof_count && status == STN_OK; i++) {
         command[i] += view->dt * next[i];
         rate[i] = next[i];
