@@ -252,6 +252,18 @@ void stn_spline_at(const stn_spline *spline, double time, double *position, doub
     }
 }
 
+void stn_spline_step(const stn_spline *spline, double time, double dt, double *position, double *velocity,
+                     double *acceleration) {
+    stn_spline_at(spline, time - dt, acceleration, NULL, NULL);
+    stn_spline_at(spline, time, velocity, NULL, NULL);
+    stn_spline_at(spline, time + dt, position, NULL, NULL);
+    for (int32_t i = 0; i < spline->size; i++) {
+        double before = (velocity[i] - acceleration[i]) / dt;
+        velocity[i] = (position[i] - velocity[i]) / dt;
+        acceleration[i] = (velocity[i] - before) / dt;
+    }
+}
+
 void stn_spline_extent(const stn_spline *spline, int32_t piece, int32_t i, double *lowest, double *highest) {
     polynomial p = piece_of(spline, piece, i);
     extent_of(&p, lowest, highest);

@@ -211,7 +211,7 @@ void stn_lua_push_references(lua_State *L, const stn_lua_world *w, int32_t contr
 static void read_vector(lua_State *L, const char *what, const stn_control_target *target, const stn_channel *channel,
                         double *values) {
     int32_t size = channel->size > 0 ? channel->size : target->dof_count;
-    if (lua_type(L, -1) == LUA_TNUMBER && size == 1) {
+    if (lua_type(L, -1) != LUA_TTABLE && size == 1) {
         values[0] = stn_lua_real(L, -1, what, channel->unit);
     } else if (lua_type(L, -1) == LUA_TTABLE && lua_rawlen(L, -1) == 0 && channel->size == 0) {
         read_by_joint(L, what, target, channel->unit, values);

@@ -1,32 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// robot:move_to(pose | joints, { ... }): in a task, the references of a robot's controllers go to a goal within joint
-// space, along s(u) = 10 u^3 - 15 u^4 + 6 u^5: from rest to rest without a jump of the acceleration.
+// robot:move_to(pose | joints, { ... }), robot:follow({ pose | joints, ... }, { ... }): in a task, the references of a
+// robot's controllers go through way-points in joint space along a spline, from rest to rest. A move is one way-point.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include <stiction/spline.h>
+
 #include "lua/task.h"
 
 #define MOVE "stiction.move"
-/// Largest s' and |s''| of the quintic: 15/8 and 10/sqrt(3).
-#define PEAK_RATE         1.875
-#define PEAK_ACCELERATION 5.773502691896258
+/// Between way-points that are equal, where times are chosen [s].
+#define REST 0.1
 
 /// A joint on its way.
 typedef struct mover {
     int32_t joint, controller, at; // of the model; whose references drive it, and the place in them
-    double start, goal;
 } mover;
 
 /// User value 1: the world.
 typedef struct move {
+    const char *owner; // for messages
     stn_lua_world *world;
     int32_t robot, count;
-    double begin, duration; // [s]
-    double timeout;         // after it [s]
-    double tolerance;       // [rad] or [m]
-    double *scratch;        // (nv)
-    mover mover[];
+    double timeout;    // after its end [s]
+    double tolerance;  // [rad] or [m]
+    stn_spline spline; // of the movers; its first point is where they begin
+    double *times, *points;
+    double *now, *scratch; // (3 count) what the spline asks for; (nv)
+    mover *mover;          // (count)
 } move;
 
 static const stn_joint *joint_of(const move *m, int32_t i) {
@@ -75,38 +77,33 @@ static int32_t read_tip(const stn_fields *f, const stn_lua_object *robot) {
     return tip;
 }
 
-/// The goal at stack index 2 as coordinates of the model, over `q`.
-static void read_goal(const stn_fields *f, const stn_lua_object *robot, double *q) {
+/// The goal at stack index `at` as coordinates of the model, over `q`.
+static void read_goal(const stn_fields *f, int at, const char *what, const stn_lua_object *robot, double *q) {
     lua_State *L = f->L;
-    if (lua_type(L, 2) != LUA_TTABLE) {
-        stn_lua_fail(L, "%s takes a pose or joint positions, { joint = value, ... }, got %s", f->owner,
-                     lua_isnoneornil(L, 2) ? "nothing" : luaL_typename(L, 2));
+    if (lua_type(L, at) != LUA_TTABLE) {
+        stn_lua_fail(L, "%s takes a pose or joint positions, { joint = value, ... }, got %s", what,
+                     lua_isnoneornil(L, at) ? "nothing" : luaL_typename(L, at));
     }
-    if (!is_pose(L, 2)) {
-        stn_lua_read_joints(L, 2, f->owner, robot->world, robot->index, STN_LUA_POSITION, q);
+    if (!is_pose(L, at)) {
+        stn_lua_read_joints(L, at, what, robot->world, robot->index, STN_LUA_POSITION, q);
         return;
     }
     stn_ik_goal goal = stn_ik_goal_default();
     goal.robot = robot->index;
     goal.link = read_tip(f, robot);
-    stn_lua_pose(L, 2, "move_to: the pose", &goal.pose);
+    stn_lua_pose(L, at, lua_pushfstring(L, "%s: the pose", what), &goal.pose);
+    const char *key = lua_pushfstring(L, "%s: frame", f->owner);
     if (stn_fields_push(f, "frame")) {
-        stn_link_range frame = stn_lua_links(L, -1, robot->world, "move_to: frame");
+        stn_link_range frame = stn_lua_links(L, -1, robot->world, key);
         stn_pose of = stn_lua_link_pose(robot->world, frame.start);
         goal.pose = stn_pose_mul(&of, &goal.pose);
     }
-    double *found = stn_lua_copy_coordinates(L, robot->world, STN_LUA_POSITION);
-    if (!stn_lua_solve_place(L, robot, &goal, found)) {
-        stn_lua_fail(L, "%s: %s", f->owner, lua_tostring(L, -1));
-    }
-    const stn_model *model = stn_world_model(robot->world->world);
-    const double *present = stn_world_state(robot->world->world)->q;
-    for (int32_t i = 0; i < model->nq; i++) {
-        q[i] = found[i] != present[i] ? found[i] : q[i];
+    if (!stn_lua_solve_place(L, robot, &goal, q)) {
+        stn_lua_fail(L, "%s: %s", what, lua_tostring(L, -1));
     }
 }
 
-/// Adds the joints of the robot that controllers drive, with their present references; q gets these.
+/// Finds the joints of the robot that controllers drive; q gets their present references.
 static void find_movers(move *m, double *q) {
     const stn_model *model = stn_world_model(m->world->world);
     const stn_robot *robot = &model->robots[m->robot];
@@ -114,70 +111,132 @@ static void find_movers(move *m, double *q) {
         mover *to = &m->mover[m->count];
         if (model->joints[j].nv == 1 && stn_lua_find_reference(m->world, j, "position", &to->controller, &to->at)) {
             to->joint = j;
-            to->start = stn_lua_reference(m->world, to->controller, "position")[to->at];
-            q[model->joints[j].q_start] = to->start;
+            q[model->joints[j].q_start] = stn_lua_reference(m->world, to->controller, "position")[to->at];
             m->count++;
         }
     }
+    m->spline.size = m->count;
 }
 
-/// Takes the goals over, which must be within the limits; the rest of the robot must stay where it is.
-static void take_goals(lua_State *L, move *m, const double *q, const char *owner) {
+/// Adds a way-point, which must be within the limits; the rest of the robot must stay where it is.
+static void add_point(lua_State *L, move *m, const double *q, const char *what) {
     const stn_model *model = stn_world_model(m->world->world);
     const stn_robot *robot = &model->robots[m->robot];
     const double *present = stn_world_state(m->world->world)->q;
+    double *point = m->points + (size_t)m->spline.count * (size_t)m->count;
     for (int32_t j = robot->joint_start, i = 0; j < robot->joint_start + robot->joint_count; j++) {
         const stn_joint *joint = &model->joints[j];
         double goal = q[joint->q_start];
         bool driven = i < m->count && m->mover[i].joint == j;
         if (driven) {
-            m->mover[i++].goal = goal;
+            point[i++] = goal;
         } else if (goal != present[joint->q_start] && joint->mimic < 0) {
             stn_lua_fail(
                 L,
                 "%s: joint '%s' of robot '%s' has no active controller with references for its position; add one, "
                 "world:controller { \"joint_pd\", target = ... }",
-                owner, joint->name, robot->name);
+                what, joint->name, robot->name);
         }
-        if (driven && joint->type != STN_JOINT_CONTINUOUS && !(goal >= joint->lower && goal <= joint->upper)) {
-            stn_lua_fail(L, "%s: joint '%s' of robot '%s' cannot go to %g %s, its limits are %g and %g", owner,
+        if (driven && m->spline.count > 0 && joint->type != STN_JOINT_CONTINUOUS &&
+            !(goal >= joint->lower && goal <= joint->upper)) {
+            stn_lua_fail(L, "%s: joint '%s' of robot '%s' cannot go to %g %s, its limits are %g and %g", what,
                          joint->name, robot->name, goal, unit_of(joint), joint->lower, joint->upper);
         }
     }
+    m->spline.count++;
 }
 
-/// The shortest time within `speed` times the velocity limits, and the acceleration limits; a joint without a velocity
-/// limit has one of 1 rad/s or 1 m/s.
-static double shortest(const move *m, double speed) {
-    double time = 0.0;
+// ----------------------------------------------------------------------------------------------------------- its times
+
+/// Within `speed` times the velocity limits, and the acceleration limits; a joint without a velocity limit has one of
+/// 1 rad/s or 1 m/s. In memory on Lua's stack.
+static stn_spline_limits limits_of(lua_State *L, const move *m, double speed) {
+    double *velocity = lua_newuserdatauv(L, (2 * (size_t)m->count + 1) * sizeof(double), 0);
+    double *acceleration = velocity + m->count;
     for (int32_t i = 0; i < m->count; i++) {
         const stn_joint *joint = joint_of(m, i);
-        double way = fabs(m->mover[i].goal - m->mover[i].start);
-        double limit = speed * (isfinite(joint->velocity) && joint->velocity > 0.0 ? joint->velocity : 1.0);
-        time = fmax(time, PEAK_RATE * way / limit);
-        if (isfinite(joint->acceleration) && joint->acceleration > 0.0) {
-            time = fmax(time, sqrt(PEAK_ACCELERATION * way / joint->acceleration));
+        velocity[i] = speed * (isfinite(joint->velocity) && joint->velocity > 0.0 ? joint->velocity : 1.0);
+        acceleration[i] = isfinite(joint->acceleration) && joint->acceleration > 0.0 ? joint->acceleration : (double)INFINITY;
+    }
+    return (stn_spline_limits){velocity, acceleration};
+}
+
+/// `times`, `seconds` or the shortest that `speed` allows.
+static void read_times(const stn_fields *f, move *m, double begin, double *fit_scratch) {
+    lua_State *L = f->L;
+    double speed = 0.5, seconds = 0.0;
+    int32_t last = m->spline.count - 1;
+    stn_error err = {0};
+    stn_fields_above_zero(f, "speed", "1", &speed);
+    stn_fields_above_zero(f, "seconds", "s", &seconds);
+    if (speed > 1.0) {
+        stn_lua_fail(L, "%s: speed = %g must be <= 1, a part of the joints' velocity limits", f->owner, speed);
+    }
+    stn_spline_limits limits = limits_of(L, m, speed);
+    stn_lua_check(L, stn_spline_choose_times(&m->spline, &limits, begin, REST, m->times, fit_scratch, &err), &err);
+    double chosen = m->times[last] - begin;
+    const char *times = lua_pushfstring(L, "%s: times", f->owner);
+    bool listed = stn_fields_push(f, "times");
+    if (!listed && seconds == 0.0 && stn_spline_stretch(&m->spline, &limits) == 0.0) {
+        m->spline.count = 1; // it is there
+    }
+    for (int32_t k = 1; k <= last && seconds > 0.0; k++) {
+        m->times[k] = begin + seconds / chosen * (m->times[k] - begin);
+    }
+    if (listed) {
+        stn_lua_reals(L, -1, times, "s", last, m->times + 1);
+        for (int32_t k = 1; k <= last; k++) {
+            m->times[k] += begin;
+            if (!(m->times[k] > m->times[k - 1])) {
+                stn_lua_fail(L, "%s: times[%d] = %g s must be after the point before, at %g s", f->owner, (int)k,
+                             m->times[k] - begin, m->times[k - 1] - begin);
+            }
         }
     }
-    return time;
+    stn_status status = stn_spline_fit(&m->spline, fit_scratch, &err);
+    stn_lua_check(L, status < 0 ? stn_error_prefix(&err, "%s", f->owner) : status, &err);
+}
+
+/// Between way-points the curve must keep the joints' limits too.
+static void check_extent(lua_State *L, const move *m) {
+    for (int32_t i = 0; i < m->count; i++) {
+        const stn_joint *joint = joint_of(m, i);
+        double slack = 1e-9 * (1.0 + fabs(joint->lower) + fabs(joint->upper));
+        double start = m->points[i], lower = fmin(joint->lower, start) - slack, upper = fmax(joint->upper, start) + slack;
+        for (int32_t k = 0; k + 1 < m->spline.count && joint->type != STN_JOINT_CONTINUOUS; k++) {
+            double lowest, highest;
+            stn_spline_extent(&m->spline, k, i, &lowest, &highest);
+            if (lowest < lower || highest > upper) {
+                stn_lua_fail(L,
+                             "%s: joint '%s' of robot '%s' would go to %g %s between points %d and %d, its limits are "
+                             "%g and %g; add a way-point or move these",
+                             m->owner, joint->name, stn_lua_robot_name(m->world, m->robot),
+                             lowest < lower ? lowest : highest, unit_of(joint), (int)k, (int)k + 1,
+                             joint->lower, joint->upper);
+            }
+        }
+    }
 }
 
 // ------------------------------------------------------------------------------------------------------- on the way
 
-/// References for the time `t` since the beginning.
+/// One number of a channel that may be absent.
+static stn_status set_derivative(const move *m, int32_t i, const char *channel, double value, stn_error *err) {
+    int32_t controller, at;
+    bool taken = stn_lua_find_reference(m->world, m->mover[i].joint, channel, &controller, &at);
+    return taken ? stn_lua_set_reference(m->world, controller, channel, at, value, m->scratch, err) : STN_OK;
+}
+
+/// References for the step that begins at the world's time `t`.
 static stn_status set_references(const move *m, double t, stn_error *err) {
-    double u = m->duration > 0.0 ? fmin(t / m->duration, 1.0) : 1.0;
-    double s = u * u * u * (10.0 + u * (-15.0 + 6.0 * u)), rate = 30.0 * u * u * (1.0 + u * (-2.0 + u));
+    double *position = m->now, *velocity = position + m->count, *acceleration = velocity + m->count;
+    stn_spline_step(&m->spline, t, stn_world_dt(m->world->world), position, velocity, acceleration);
     stn_status status = STN_OK;
     for (int32_t i = 0; i < m->count && status >= 0; i++) {
         const mover *to = &m->mover[i];
-        double way = to->goal - to->start, velocity = u < 1.0 ? way * rate / m->duration : 0.0;
-        int32_t controller, at;
-        status =
-            stn_lua_set_reference(m->world, to->controller, "position", to->at, to->start + s * way, m->scratch, err);
-        if (status >= 0 && stn_lua_find_reference(m->world, to->joint, "velocity", &controller, &at)) {
-            status = stn_lua_set_reference(m->world, controller, "velocity", at, velocity, m->scratch, err);
-        }
+        status = stn_lua_set_reference(m->world, to->controller, "position", to->at, position[i], m->scratch, err);
+        status = status >= 0 ? set_derivative(m, i, "velocity", velocity[i], err) : status;
+        status = status >= 0 ? set_derivative(m, i, "acceleration", acceleration[i], err) : status;
     }
     return status;
 }
@@ -187,10 +246,8 @@ static int move_close(lua_State *L) {
     const move *m = luaL_checkudata(L, 1, MOVE);
     stn_error err = {0};
     for (int32_t i = 0; i < m->count && m->world->world != NULL; i++) {
-        int32_t controller, at;
-        if (stn_lua_find_reference(m->world, m->mover[i].joint, "velocity", &controller, &at)) {
-            stn_lua_set_reference(m->world, controller, "velocity", at, 0.0, m->scratch, &err);
-        }
+        set_derivative(m, i, "velocity", 0.0, &err);
+        set_derivative(m, i, "acceleration", 0.0, &err);
     }
     return 0;
 }
@@ -198,10 +255,11 @@ static int move_close(lua_State *L) {
 /// The joint that is farthest from its goal.
 static int32_t farthest(const move *m, double *distance) {
     const double *q = stn_world_state(m->world->world)->q;
+    const double *goal = m->points + (size_t)(m->spline.count - 1) * (size_t)m->count;
     int32_t found = -1;
     *distance = 0.0;
     for (int32_t i = 0; i < m->count; i++) {
-        double d = fabs(q[joint_of(m, i)->q_start] - m->mover[i].goal);
+        double d = fabs(q[joint_of(m, i)->q_start] - goal[i]);
         if (d > *distance) {
             *distance = d;
             found = i;
@@ -215,78 +273,125 @@ static int move_on(lua_State *L, int status, lua_KContext context) {
     (void)status;
     lua_settop(L, 2);
     const move *m = lua_touserdata(L, 2);
-    stn_lua_task *task = stn_lua_task_here(L, "move_to");
-    double t = stn_lua_task_time(task) - m->begin, distance;
+    stn_lua_task *task = stn_lua_task_here(L, m->owner);
+    double begin = m->times[0], end = m->times[m->spline.count - 1], distance;
     int32_t last = farthest(m, &distance);
-    bool over = stn_lua_task_is_past(task, m->begin + m->duration);
+    bool over = stn_lua_task_is_past(task, end);
     if (over && distance <= m->tolerance) {
         return 0;
     }
-    if (over && stn_lua_task_is_past(task, m->begin + m->duration + m->timeout)) {
+    if (over && stn_lua_task_is_past(task, end + m->timeout)) {
         const stn_joint *joint = joint_of(m, last);
         stn_lua_fail(L,
-                     "move_to: joint '%s' of robot '%s' is still %.4g %s from its goal %g s after the end of a move of "
+                     "%s: joint '%s' of robot '%s' is still %.4g %s from its goal %g s after the end of a move of "
                      "%.4g s, begun at t = %.9g s",
-                     joint->name, stn_lua_robot_name(m->world, m->robot), distance, unit_of(joint), m->timeout,
-                     m->duration, m->begin);
+                     m->owner, joint->name, stn_lua_robot_name(m->world, m->robot), distance, unit_of(joint),
+                     m->timeout, end - begin, begin);
     }
     stn_error err = {0};
-    stn_lua_check(L, set_references(m, t + stn_world_dt(m->world->world), &err), &err);
-    return stn_lua_task_yield(L, task, "move_to", context, move_on);
+    stn_lua_check(L, set_references(m, stn_lua_task_time(task), &err), &err);
+    return stn_lua_task_yield(L, task, m->owner, context, move_on);
 }
 
-/// Pushes a move without a goal.
-static move *new_move(lua_State *L, const stn_lua_object *robot, double begin) {
+/// Pushes a move through `count` way-points, without them; `fit_scratch` is in it.
+static move *new_move(lua_State *L, const stn_lua_object *robot, const char *owner, int32_t count,
+                      double **fit_scratch) {
     const stn_model *model = stn_world_model(robot->world->world);
     size_t joints = (size_t)model->robots[robot->index].joint_count + 1, nv = (size_t)model->nv + 1;
-    move *m = lua_newuserdatauv(L, sizeof *m + joints * sizeof *m->mover + nv * sizeof(double), 1);
-    *m = (move){.world = robot->world, .robot = robot->index, .begin = begin, .timeout = 2.0, .tolerance = 0.01};
-    m->scratch = (double *)(m->mover + joints);
+    size_t points = (size_t)count + 1, numbers = points + 3 * points * joints + 3 * joints + nv;
+    numbers += STN_SPLINE_SCRATCH(points);
+    move *m = lua_newuserdatauv(L, sizeof *m + numbers * sizeof(double) + joints * sizeof(mover), 1);
+    *m = (move){.owner = owner, .world = robot->world, .robot = robot->index, .timeout = 2.0, .tolerance = 0.01};
+    m->times = (double *)(m + 1);
+    m->points = m->times + points;
+    m->spline = (stn_spline){.times = m->times, .points = m->points};
+    m->spline.velocity = m->points + points * joints;
+    m->spline.acceleration = m->spline.velocity + points * joints;
+    m->now = m->spline.acceleration + points * joints;
+    m->scratch = m->now + 3 * joints;
+    *fit_scratch = m->scratch + nv;
+    m->mover = (mover *)(*fit_scratch + STN_SPLINE_SCRATCH(points));
     luaL_setmetatable(L, MOVE);
     lua_getiuservalue(L, 1, 1);
     lua_setiuservalue(L, -2, 1);
     return m;
 }
 
-static void check_world(lua_State *L, const stn_lua_task *task, const stn_lua_object *robot) {
+static void check_world(lua_State *L, const stn_lua_task *task, const stn_lua_object *robot, const char *owner) {
     if (task->world != robot->world) {
-        stn_lua_fail(L, "move_to: robot '%s' is of another world than task '%s'",
+        stn_lua_fail(L, "%s: robot '%s' is of another world than task '%s'", owner,
                      stn_lua_robot_name(robot->world, robot->index), task->name);
     }
 }
 
-/// robot:move_to(pose | joints [, { speed =, seconds =, link =, frame =, tolerance =, timeout = }])
-static int robot_move_to(lua_State *L) {
-    static const char *const keys[] = {"speed", "seconds", "link", "frame", "tolerance", "timeout", NULL};
+static int32_t count_points(lua_State *L, const char *owner) {
+    lua_Integer count = lua_type(L, 2) == LUA_TTABLE ? (lua_Integer)lua_rawlen(L, 2) : 0;
+    if (count < 1 || count > 1000000) {
+        stn_lua_fail(L, "%s takes a list of way-points, each a pose or joint positions, got %s", owner,
+                     lua_type(L, 2) == LUA_TTABLE ? "one without entries" : luaL_typename(L, 2));
+    }
+    return (int32_t)count;
+}
+
+/// The way-points at stack index 2: one goal, or a list of `count`.
+static void read_points(const stn_fields *f, move *m, const stn_lua_object *robot, int32_t count, bool list) {
+    lua_State *L = f->L;
+    double *q = stn_lua_copy_coordinates(L, m->world, STN_LUA_POSITION);
+    find_movers(m, q);
+    add_point(L, m, q, f->owner);
+    for (int32_t k = 1; k <= count; k++) {
+        int top = lua_gettop(L);
+        const char *what = list ? lua_pushfstring(L, "%s: point %d", f->owner, (int)k) : f->owner;
+        if (list) {
+            lua_rawgeti(L, 2, k);
+        }
+        read_goal(f, list ? lua_gettop(L) : 2, what, robot, q);
+        add_point(L, m, q, what);
+        lua_settop(L, top);
+    }
+}
+
+static int begin_move(lua_State *L, const char *owner, const char *const *keys, bool list) {
+    static const char *const splines[] = {[STN_SPLINE_CUBIC] = "cubic", [STN_SPLINE_QUINTIC] = "quintic", NULL};
     lua_settop(L, 3);
     stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_ROBOT);
-    stn_lua_task *task = stn_lua_task_here(L, "move_to");
-    check_world(L, task, o);
+    stn_lua_task *task = stn_lua_task_here(L, owner);
+    check_world(L, task, o, owner);
     task->since = stn_lua_task_time(task);
     if (lua_isnil(L, 3)) {
         lua_newtable(L);
         lua_replace(L, 3);
     }
-    stn_fields f = stn_fields_open(L, 3, "move_to", keys, 0);
-    move *m = new_move(L, o, task->since);
+    stn_fields f = stn_fields_open(L, 3, owner, keys, 0);
+    int32_t count = list ? count_points(L, owner) : 1;
+    double *fit_scratch = NULL;
+    move *m = new_move(L, o, owner, count, &fit_scratch);
     int at = lua_gettop(L);
-    double *q = stn_lua_copy_coordinates(L, o->world, STN_LUA_POSITION), speed = 0.5;
-    find_movers(m, q);
-    read_goal(&f, o, q);
-    take_goals(L, m, q, "move_to");
-    stn_fields_above_zero(&f, "speed", "1", &speed);
-    if (speed > 1.0) {
-        stn_lua_fail(L, "move_to: speed = %g must be <= 1, a part of the joints' velocity limits", speed);
-    }
+    read_points(&f, m, o, count, list);
+    int kind = list ? stn_fields_choice(&f, "spline", splines) : -1;
+    m->spline.kind = kind >= 0 ? (stn_spline_kind)kind : STN_SPLINE_QUINTIC;
     stn_fields_above_zero(&f, "tolerance", "rad or m", &m->tolerance);
     stn_fields_at_least(&f, "timeout", "s", 0.0, &m->timeout);
-    m->duration = shortest(m, speed);
-    stn_fields_above_zero(&f, "seconds", "s", &m->duration);
+    read_times(&f, m, task->since, fit_scratch);
+    check_extent(L, m);
     lua_settop(L, at);
     lua_replace(L, 2);
     lua_settop(L, 2);
     lua_toclose(L, 2);
     return move_on(L, LUA_OK, 0);
+}
+
+/// robot:move_to(pose | joints [, { speed =, seconds =, link =, frame =, tolerance =, timeout = }])
+static int robot_move_to(lua_State *L) {
+    static const char *const keys[] = {"speed", "seconds", "link", "frame", "tolerance", "timeout", NULL};
+    return begin_move(L, "move_to", keys, false);
+}
+
+/// robot:follow({ pose | joints, ... } [, { times =, spline = } and those of move_to])
+static int robot_follow(lua_State *L) {
+    static const char *const keys[] = {"speed",     "seconds", "link",  "frame",
+                                       "tolerance", "timeout", "times", "spline", NULL};
+    return begin_move(L, "follow", keys, true);
 }
 
 void stn_lua_open_move(lua_State *L) {
@@ -296,4 +401,4 @@ void stn_lua_open_move(lua_State *L) {
     lua_pop(L, 1);
 }
 
-const luaL_Reg stn_lua_move_methods[] = {{"move_to", robot_move_to}, {NULL, NULL}};
+const luaL_Reg stn_lua_move_methods[] = {{"move_to", robot_move_to}, {"follow", robot_follow}, {NULL, NULL}};

@@ -45,7 +45,7 @@ local function run(control, options)
   local function present() return control.moves == "joints" and arm:q() or link:position() end
   local from = present()
   local reference = options.reference(from, world, arm)
-  control.add(world, arm, reference)
+  control.add(world, arm, reference, options.seconds)
   for _ in world:run { seconds = options.seconds } do
     options.on_step(world.time, reference(world.time).position, present(), { world = world, arm = arm, ball = ball })
   end

@@ -40,6 +40,12 @@ STN_API stn_status stn_spline_fit(stn_spline *spline, double *scratch, stn_error
 /// after the last way-point the curve rests there. Thread: [any]
 STN_API void stn_spline_at(const stn_spline *spline, double time, double *position, double *velocity,
                            double *acceleration);
+/// References for a step from `time` to `time` + `dt` > 0 of a fitted curve, (size) each: the position at its end, the
+/// velocity that leads there from the curve at its start, and the acceleration from that of the step before. An arm that
+/// takes them is on the curve after each step, where tangents would lead it aside by dt/2 times the velocity: exactly so
+/// for integrators with q1 = q0 + dt v1, to first order for others. Thread: [any]
+STN_API void stn_spline_step(const stn_spline *spline, double time, double dt, double *position, double *velocity,
+                             double *acceleration);
 /// The smallest and the largest value of number `i` between way-points `piece` and `piece` + 1 of a fitted curve.
 STN_API void stn_spline_extent(const stn_spline *spline, int32_t piece, int32_t i, double *lowest, double *highest);
 /// By which factor the times of a fitted curve must be stretched so that it keeps the limits, exactly so at one place

@@ -61,6 +61,12 @@ stn_status servo_dynamics(const stn_control_view *view, const double *accelerati
         stn_inverse_dynamics(view->kinematics, t, view->gravity, a, scratch, tau);
         tree_gather(target, t, tau, effort);
     }
+    for (int32_t i = 0; i < target->dof_count; i++) {
+        const stn_joint *joint = &target->model->joints[target->model->dof_joint[target->dof[i]]];
+        double v = view->v[target->dof[i]] + view->dt * acceleration[i];
+        double q = view->q[joint_coordinate(target->model, target->dof[i])] + view->dt * v;
+        effort[i] += joint->damping * v + (joint->stiffness > 0.0 ? joint->stiffness * (q - joint->rest) : 0.0);
+    }
     return STN_OK;
 }
 

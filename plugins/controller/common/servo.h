@@ -19,7 +19,8 @@ stn_status servo_add(const stn_control_view *view, int32_t dof, const servo_law 
 /// Efforts that hold the whole tree of every controlled joint still against gravity, (dof_count).
 stn_status servo_gravity(const stn_control_view *view, double *hold, stn_error *err);
 /// Efforts that the trees of the controlled joints need to move with these accelerations, (dof_count) both: inertia,
-/// Coriolis, centrifugal and gravitational ones. Joints of others count as not accelerated.
+/// Coriolis, centrifugal and gravitational ones, and against damping and springs of the joints, which act at the step's
+/// end. Joints of others count as not accelerated.
 stn_status servo_dynamics(const stn_control_view *view, const double *acceleration, double *effort, stn_error *err);
 
 #endif

@@ -214,11 +214,7 @@ static stn_status evaluate(void *self, const stn_control_view *view, const doubl
         return status != STN_OK ? status : stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }
     double *position = numbers, *velocity = position + count, *acceleration = velocity + count, *effort = acceleration + count;
-    stn_spline_at(&spline, view->time, NULL, acceleration, NULL);
-    stn_spline_at(&spline, view->time + view->dt, position, velocity, NULL);
-    for (int32_t i = 0; i < count; i++) { // over the step: what takes the velocity at its start to that at its end
-        acceleration[i] = (velocity[i] - acceleration[i]) / view->dt;
-    }
+    stn_spline_step(&spline, view->time, view->dt, position, velocity, acceleration);
     status = servo_dynamics(view, acceleration, effort, err);
     for (int32_t i = 0; i < count && status == STN_OK; i++) {
         const servo_law law = {control->kp, control->kd, position[i], velocity[i], effort[i]};

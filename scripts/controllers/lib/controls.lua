@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Every controller that `stiction plugins` lists, and one written in Lua, as something that follows a reference. Whether it moves joints or a link
--- is read from its references: one that takes `position`, three numbers or one for each joint, needs no line here. `settings` are the gains that the
--- page of controllers was made with; others have their defaults.
+-- is read from its references: one that takes `position`, three numbers or one for each joint, or way-points beforehand, `times` and `points`, needs no
+-- line here. `settings` are the gains that the page of controllers was made with; others have their defaults.
 local stn = require "stiction"
 local plant = require "plant"
 local controls = {}
@@ -20,6 +20,7 @@ local settings = {
   joint_impedance = { stiffness = 1000 },
   cartesian_impedance = { frame = plant.link, stiffness = 2000, rotational_stiffness = 100, posture_stiffness = 20 },
   differential_ik = { frame = plant.link, gain = 50, speed = 1, avoid = "none" },
+  trajectory = { spline = "cubic", kp = 4000, kd = 400 },
 }
 
 -- Settings by the gain of their springs, for those that have one.
@@ -28,6 +29,7 @@ local with_gain = {
   inverse_dynamics = function(gain) return { kp = gain, kd = 2 * math.sqrt(gain) } end,
   joint_impedance = function(gain) return { stiffness = gain } end,
   cartesian_impedance = function(gain) return { frame = plant.link, stiffness = gain } end,
+  trajectory = function(gain) return { kp = gain, kd = gain / 10 } end,
   differential_ik = function(gain) return { frame = plant.link, kp = gain, kd = gain / 10, speed = 1, avoid = "none" } end,
 }
 
@@ -54,6 +56,27 @@ local function add(world, arm, name, update, gain)
     description[key] = value
   end
   return world:controller(description)
+end
+
+local function same(a, b)
+  for i, x in ipairs(a) do
+    if b[i] ~= x then return false end
+  end
+  return true
+end
+
+-- References of a controller that takes its way beforehand: from where the joints are as many way-points as it has room for over these seconds, up to
+-- where the reference rests.
+local function way_points(arm, reference, count, seconds)
+  local times, points = { 0 }, { arm:q() }
+  for k = 2, count do
+    times[k] = seconds * (k - 1) / (count - 1)
+    points[k] = reference(times[k]).position
+  end
+  while #times > 2 and same(points[#points], points[#points - 1]) do
+    times[#times], points[#points] = nil, nil
+  end
+  return { times = times, points = points }
 end
 
 -- The link of the arm whose origin is nearest to a place.
@@ -86,12 +109,19 @@ end
 local function plugin(name, gain)
   local channels, link = channels_of(name)
   local count = channels and channels.position and #channels.position
+  local rows = channels and channels.times and channels.points and #channels.times
+  count = rows and #channels.points // rows or count
   local control = { name = name, gain = gain, link = link, moves = count == 7 and "joints" or count == 3 and "link" or nil }
   if not control.moves then
     control.note = channels and "takes no position" or "refused: " .. link
   end
-  -- reference(t): of the time t, where the step ends
-  function control.add(world, arm, reference)
+  -- reference(t): of the time t, where the step ends; seconds: until when it will be asked for, 1 s where that is not known
+  function control.add(world, arm, reference, seconds)
+    if rows then
+      local made = add(world, arm, name, nil, gain)
+      made:set(way_points(arm, reference, rows, seconds or 1))
+      return made
+    end
     return add(world, arm, name, function(view)
       return known(reference(view.time + world.dt), channels, constant[name])
     end, gain)
@@ -116,7 +146,7 @@ function controls.with_gain(name, gain)
   return with_gain[name] and plugin(name, gain)
 end
 
--- A list of { name =, moves = "joints" | "link" | nil, link = its name, note =, add = function(world, arm, reference) }.
+-- A list of { name =, moves = "joints" | "link" | nil, link = its name, note =, add = function(world, arm, reference, seconds) }.
 function controls.list()
   local list = {}
   for _, name in ipairs(stn.plugins "controller") do
