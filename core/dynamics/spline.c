@@ -103,8 +103,9 @@ static void fit_quintic(const stn_spline *s, block *next) {
 static stn_status check_times(const stn_spline *s, stn_error *err) {
     for (int32_t k = 0; k < s->count; k++) {
         if (!isfinite(s->times[k]) || (k > 0 && !(s->times[k] > s->times[k - 1]))) {
-            return stn_fail(err, STN_ERR_NUMERIC, "way-point %d: its time, %g s, must be finite and after the one before%s",
-                            k + 1, s->times[k], k == 0 ? ", if there were one" : "");
+            return stn_fail(err, STN_ERR_NUMERIC,
+                            "way-point %d: its time, %g s, must be finite and after the one before%s", k + 1,
+                            s->times[k], k == 0 ? ", if there were one" : "");
         }
         for (int32_t i = 0; i < s->size; i++) {
             if (!isfinite(s->points[(size_t)k * (size_t)s->size + (size_t)i])) {

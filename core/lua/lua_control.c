@@ -106,7 +106,8 @@ static const double *present_reference(const stn_lua_world *w, int32_t controlle
 static int32_t find_channel(const stn_lua_world *w, int32_t controller, const char *name, int32_t size) {
     const stn_controller_ops *ops = stn_world_controller(w->world, controller)->desc->ops.controller;
     for (int32_t i = 0; i < ops->channel_count; i++) {
-        if (ops->channels[i].size == size && stn_channel_rows(ops, i) == 1 && strcmp(ops->channels[i].name, name) == 0) {
+        if (ops->channels[i].size == size && stn_channel_rows(ops, i) == 1 &&
+            strcmp(ops->channels[i].name, name) == 0) {
             return i;
         }
     }
@@ -220,8 +221,8 @@ static void read_vector(lua_State *L, const char *what, const stn_control_target
     }
 }
 
-/// The value on top of the stack as a series, { vector, vector, ... }: the last one fills the rest. Joints that a vector
-/// does not name are as in the one before.
+/// The value on top of the stack as a series, { vector, vector, ... }: the last one fills the rest. Joints that a
+/// vector does not name are as in the one before.
 static void read_series(lua_State *L, const char *what, const stn_control_target *target, const stn_channel *channel,
                         int32_t rows, double *values) {
     int32_t size = channel->size > 0 ? channel->size : target->dof_count;

@@ -156,7 +156,8 @@ static stn_spline_limits limits_of(lua_State *L, const move *m, double speed) {
     for (int32_t i = 0; i < m->count; i++) {
         const stn_joint *joint = joint_of(m, i);
         velocity[i] = speed * (isfinite(joint->velocity) && joint->velocity > 0.0 ? joint->velocity : 1.0);
-        acceleration[i] = isfinite(joint->acceleration) && joint->acceleration > 0.0 ? joint->acceleration : (double)INFINITY;
+        acceleration[i] =
+            isfinite(joint->acceleration) && joint->acceleration > 0.0 ? joint->acceleration : (double)INFINITY;
     }
     return (stn_spline_limits){velocity, acceleration};
 }
@@ -202,7 +203,8 @@ static void check_extent(lua_State *L, const move *m) {
     for (int32_t i = 0; i < m->count; i++) {
         const stn_joint *joint = joint_of(m, i);
         double slack = 1e-9 * (1.0 + fabs(joint->lower) + fabs(joint->upper));
-        double start = m->points[i], lower = fmin(joint->lower, start) - slack, upper = fmax(joint->upper, start) + slack;
+        double start = m->points[i], lower = fmin(joint->lower, start) - slack,
+               upper = fmax(joint->upper, start) + slack;
         for (int32_t k = 0; k + 1 < m->spline.count && joint->type != STN_JOINT_CONTINUOUS; k++) {
             double lowest, highest;
             stn_spline_extent(&m->spline, k, i, &lowest, &highest);
@@ -211,8 +213,8 @@ static void check_extent(lua_State *L, const move *m) {
                              "%s: joint '%s' of robot '%s' would go to %g %s between points %d and %d, its limits are "
                              "%g and %g; add a way-point or move these",
                              m->owner, joint->name, stn_lua_robot_name(m->world, m->robot),
-                             lowest < lower ? lowest : highest, unit_of(joint), (int)k, (int)k + 1,
-                             joint->lower, joint->upper);
+                             lowest < lower ? lowest : highest, unit_of(joint), (int)k, (int)k + 1, joint->lower,
+                             joint->upper);
             }
         }
     }
@@ -389,8 +391,8 @@ static int robot_move_to(lua_State *L) {
 
 /// robot:follow({ pose | joints, ... } [, { times =, spline = } and those of move_to])
 static int robot_follow(lua_State *L) {
-    static const char *const keys[] = {"speed",     "seconds", "link",  "frame",
-                                       "tolerance", "timeout", "times", "spline", NULL};
+    static const char *const keys[] = {"speed",   "seconds", "link",   "frame", "tolerance",
+                                       "timeout", "times",   "spline", NULL};
     return begin_move(L, "follow", keys, true);
 }
 

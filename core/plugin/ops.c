@@ -124,8 +124,8 @@ static stn_status check_controller(const stn_controller_ops *ops, stn_error *err
     }
     for (int32_t i = 0; i < ops->channel_count; i++) {
         const stn_channel *c = &ops->channels[i];
-        if (c->name == NULL || c->unit == NULL || c->summary == NULL || c->size < 0 ||
-            c->size > STN_CHANNEL_MOST || stn_channel_rows(ops, i) > STN_CHANNEL_MOST) {
+        if (c->name == NULL || c->unit == NULL || c->summary == NULL || c->size < 0 || c->size > STN_CHANNEL_MOST ||
+            stn_channel_rows(ops, i) > STN_CHANNEL_MOST) {
             return stn_fail(err, STN_ERR_PLUGIN, "channel %d needs name, unit, summary, size and rows of 0 to %d", i,
                             STN_CHANNEL_MOST);
         }

@@ -196,7 +196,8 @@ static void draw_references(subject *s) {
     for (int32_t c = 0; c < s->ops->channel_count; c++) {
         const stn_channel *channel = &s->ops->channels[c];
         double reach = stn_channel_rows(s->ops, c) > 1 ? 0.1 : 1.0; // a curve swings wider than its points
-        bool positive = stays_positive(channel->name), rises = stn_channel_rows(s->ops, c) > 1 && strcmp(channel->name, "times") == 0;
+        bool positive = stays_positive(channel->name),
+             rises = stn_channel_rows(s->ops, c) > 1 && strcmp(channel->name, "times") == 0;
         for (int32_t i = 0; i < stn_channel_count(s->ops, c, s->kind->driven_count); i++, next++) {
             *next = s->start[next - s->reference] + random_uniform(&s->random, -reach, reach);
             *next = positive ? fabs(*next) : *next;

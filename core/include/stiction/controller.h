@@ -69,8 +69,8 @@ typedef struct stn_controller_ops {
     /// REQUIRED. Adds its forces. A failure ends the step with the controller's name. [step]
     stn_status (*evaluate)(void *self, const stn_control_view *view, const double *reference, void *state,
                            stn_forces *forces, stn_error *err);
-    /// OPTIONAL (absent: vectors). (channel_count) rows of each channel, constant; more than 1: a series, row after row,
-    /// of which scripts may give fewer rows: the last is repeated then.
+    /// OPTIONAL (absent: vectors). (channel_count) rows of each channel, constant; more than 1: a series, row after
+    /// row, of which scripts may give fewer rows: the last is repeated then.
     const int32_t *channel_rows;
 } stn_controller_ops;
 

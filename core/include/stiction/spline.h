@@ -41,9 +41,9 @@ STN_API stn_status stn_spline_fit(stn_spline *spline, double *scratch, stn_error
 STN_API void stn_spline_at(const stn_spline *spline, double time, double *position, double *velocity,
                            double *acceleration);
 /// References for a step from `time` to `time` + `dt` > 0 of a fitted curve, (size) each: the position at its end, the
-/// velocity that leads there from the curve at its start, and the acceleration from that of the step before. An arm that
-/// takes them is on the curve after each step, where tangents would lead it aside by dt/2 times the velocity: exactly so
-/// for integrators with q1 = q0 + dt v1, to first order for others. Thread: [any]
+/// velocity that leads there from the curve at its start, and the acceleration from that of the step before. An arm
+/// that takes them is on the curve after each step, where tangents would lead it aside by dt/2 times the velocity:
+/// exactly so for integrators with q1 = q0 + dt v1, to first order for others. Thread: [any]
 STN_API void stn_spline_step(const stn_spline *spline, double time, double dt, double *position, double *velocity,
                              double *acceleration);
 /// The smallest and the largest value of number `i` between way-points `piece` and `piece` + 1 of a fitted curve.

@@ -9,7 +9,7 @@
 #include "common/servo.h"
 
 enum { POINTS = 64 }; // way-points at most
-#define REST 0.1 // what two equal way-points have between them, where times are chosen [s]
+#define REST 0.1      // what two equal way-points have between them, where times are chosen [s]
 
 typedef struct trajectory {
     int32_t spline;
@@ -45,10 +45,10 @@ static const int32_t channel_rows[CHANNEL_COUNT] = {POINTS, POINTS};
 
 /// Kept across steps: the spline through the way-points `times` and `points`, as the references had them.
 typedef struct memory {
-    int32_t count;      // way-points; 0: no spline yet
-    double *reference;  // (POINTS (1 + dof_count)) that the spline is for
-    double *times;      // (POINTS)
-    double *velocity;   // (POINTS dof_count)
+    int32_t count;     // way-points; 0: no spline yet
+    double *reference; // (POINTS (1 + dof_count)) that the spline is for
+    double *times;     // (POINTS)
+    double *velocity;  // (POINTS dof_count)
     double *acceleration;
 } memory;
 
@@ -167,15 +167,16 @@ static stn_status find_spline(const trajectory *control, const stn_control_view 
         return status;
     }
     if (times > 1 && points > times) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "%d way-points, but times for %d; give one time for each, or one for all",
-                        points, times);
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "%d way-points, but times for %d; give one time for each, or one for all", points, times);
     }
     memcpy(m->times, m->reference, POINTS * sizeof(double));
     spline->count = times > 1 ? times : points;
     if (times == 1) {
         status = stn_spline_choose_times(spline, &limits, m->reference[0], REST, m->times, scratch, err);
     } else {
-        status = control->scaling ? scale(spline, &limits, m->times, scratch, err) : stn_spline_fit(spline, scratch, err);
+        status =
+            control->scaling ? scale(spline, &limits, m->times, scratch, err) : stn_spline_fit(spline, scratch, err);
     }
     return status == STN_OK ? check_extent(spline, view->target, err) : status;
 }
@@ -213,7 +214,8 @@ static stn_status evaluate(void *self, const stn_control_view *view, const doubl
     if (status != STN_OK || numbers == NULL) {
         return status != STN_OK ? status : stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }
-    double *position = numbers, *velocity = position + count, *acceleration = velocity + count, *effort = acceleration + count;
+    double *position = numbers, *velocity = position + count, *acceleration = velocity + count,
+           *effort = acceleration + count;
     stn_spline_step(&spline, view->time, view->dt, position, velocity, acceleration);
     status = servo_dynamics(view, acceleration, effort, err);
     for (int32_t i = 0; i < count && status == STN_OK; i++) {

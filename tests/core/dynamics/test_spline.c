@@ -309,8 +309,8 @@ static void test_refuses(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_piece),         cmocka_unit_test(test_order),  cmocka_unit_test(test_smooth),
-        cmocka_unit_test(test_least_bending),     cmocka_unit_test(test_extent), cmocka_unit_test(test_times_keep_limits),
+        cmocka_unit_test(test_one_piece),      cmocka_unit_test(test_order),  cmocka_unit_test(test_smooth),
+        cmocka_unit_test(test_least_bending),  cmocka_unit_test(test_extent), cmocka_unit_test(test_times_keep_limits),
         cmocka_unit_test(test_there_and_back), cmocka_unit_test(test_rest),   cmocka_unit_test(test_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
