@@ -17,7 +17,7 @@ typedef enum stn_spline_kind {
 
 /// A curve through way-points of `size` numbers each. All arrays are the caller's.
 typedef struct stn_spline {
-    stn_spline_kind kind;
+    stn_spline_kind kind; // how smooth
     int32_t count, size;  // way-points >= 1; numbers in each >= 1
     const double *times;  // (count) strictly ascending [s]
     const double *points; // (count x size) row-major, "any unit"
