@@ -142,7 +142,7 @@ controllers() {
 sensors() { "$stiction" test tests/scenario/sensors.lua 2>&1 | grep -E ' off at up|largest difference|deviations|passed'; }
 
 # 1,000 reaches among obstacles: minutes
-reach() { scenario -q scripts/controllers/reach.lua --set tasks=1000; }
+reach() { "$stiction" run scripts/controllers/reach.lua --set tasks=1000 2>&1; }
 
 tasks() {
     scenario -q scripts/tasks/pick_cube.lua
