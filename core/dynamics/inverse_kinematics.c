@@ -280,6 +280,16 @@ static void start_anywhere(const chain *c, uint64_t *random, trial *t) {
     }
 }
 
+/// How far its joints are from `q`: the square of the way in joint space.
+static double way_to(const chain *c, const trial *t, const double *q) {
+    double sum = 0.0;
+    for (int32_t i = 0; i < c->variable_count; i++) {
+        double d = t->x[i] - q[c->model->joints[c->variable[i]].q_start];
+        sum += d * d;
+    }
+    return sum;
+}
+
 /// Writes the variables, and the joints that mimic them, into q.
 static void write_back(const chain *c, const trial *t, double *q) {
     for (int32_t i = 0; i < c->variable_count; i++) {
@@ -306,10 +316,11 @@ stn_status stn_inverse_kinematics(const stn_kinematics *present, const stn_ik_go
     size_t nq = (size_t)present->model->nq;
     int32_t given = goal->seed_count > 0 ? goal->seed_count : 1;
     uint64_t random = goal->random_seed;
+    bool found = false;
     trial t, best = {.cost = (double)INFINITY};
     *result = (stn_ik_result){0};
-    for (int32_t start = 0;
-         start < given + goal->random_starts && !(best.cost < (double)INFINITY && reached(&c, &best)); start++) {
+    memmove(q, present->q, nq * sizeof *q);
+    for (int32_t start = 0; start < given + goal->random_starts && (!found || goal->nearest); start++) {
         if (start >= given) {
             start_anywhere(&c, &random, &t);
         } else {
@@ -317,11 +328,19 @@ stn_status stn_inverse_kinematics(const stn_kinematics *present, const stn_ik_go
         }
         descend(&c, &t, &result->iterations);
         result->starts++;
-        best = t.cost < best.cost ? t : best;
+        bool there = reached(&c, &t);
+        if (there && goal->accepts != NULL) {
+            write_back(&c, &t, q);
+            there = goal->accepts(goal->user, q);
+            result->refused += there ? 0 : 1;
+        }
+        bool better =
+            there ? !found || way_to(&c, &t, present->q) < way_to(&c, &best, present->q) : !found && t.cost < best.cost;
+        best = better ? t : best;
+        found = found || there;
     }
     result->distance = best.distance;
     result->angle = best.angle;
-    memmove(q, present->q, nq * sizeof *q);
     write_back(&c, &best, q);
-    return reached(&c, &best) ? STN_OK : STN_NOT_CONVERGED;
+    return found ? STN_OK : STN_NOT_CONVERGED;
 }

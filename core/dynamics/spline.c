@@ -7,6 +7,8 @@
 //     quintic   the jumps of p'''' and of p''' in (v, a) are zero: they are the gradient of the integral of p'''^2 / 2
 //               by v and a, so that the block tridiagonal matrix is symmetric and positive definite, and elimination
 //               in the order of the way-points is stable
+//     monotone  v is the harmonic mean of the slopes d-/h- and d+/h+, 0 where their signs differ; a = 0. A quintic with
+//               v of up to twice its slope at both ends does not turn back
 #include <math.h>
 #include <string.h>
 
@@ -100,6 +102,18 @@ static void fit_quintic(const stn_spline *s, block *next) {
     }
 }
 
+static void fit_monotone(const stn_spline *s) {
+    int32_t last = s->count - 1, size = s->size;
+    for (int32_t k = 1; k < last; k++) {
+        for (int32_t i = 0; i < size; i++) {
+            double before = way_of(s, k - 1, i) / length_of(s, k - 1), after = way_of(s, k, i) / length_of(s, k);
+            size_t at = (size_t)k * (size_t)size + (size_t)i;
+            s->velocity[at] = before * after > 0.0 ? 2.0 * before * after / (before + after) : 0.0;
+            s->acceleration[at] = 0.0;
+        }
+    }
+}
+
 static stn_status check_times(const stn_spline *s, stn_error *err) {
     for (int32_t k = 0; k < s->count; k++) {
         if (!isfinite(s->times[k]) || (k > 0 && !(s->times[k] > s->times[k - 1]))) {
@@ -127,7 +141,11 @@ static void fit(const stn_spline *s, double *scratch) {
     }
     memset(s->acceleration, 0, size * sizeof(double));
     memset(s->acceleration + last, 0, size * sizeof(double));
-    fit_quintic(s, (block *)scratch);
+    if (s->kind == STN_SPLINE_MONOTONE) {
+        fit_monotone(s);
+    } else {
+        fit_quintic(s, (block *)scratch);
+    }
 }
 
 stn_status stn_spline_fit(stn_spline *spline, double *scratch, stn_error *err) {

@@ -314,6 +314,12 @@ int stn_lua_place_jacobian(lua_State *L, stn_lua_world *w, int32_t link);
 
 // ---------------------------------------------------------------------------- inverse kinematics (lua_inverse.c)
 
+/// What a robot keeps clear of at a place.
+typedef struct stn_lua_clearance stn_lua_clearance;
+/// `key` = true or { margin =, self_margin =, exclude = }; NULL: nothing asked for. In memory on Lua's stack.
+stn_lua_clearance *stn_fields_clearance(const stn_fields *f, const char *key, const stn_lua_object *robot);
+/// Does the robot with coordinates `q` (nq) keep clear of it? As stn_ik_goal.accepts; raises what fails.
+bool stn_lua_is_clear(void *clearance, const double *q);
 /// The link under the key `link`: the name of one of the robot's, or any way to name one; -1: absent.
 int32_t stn_fields_link(const stn_fields *f, const stn_lua_object *robot);
 /// Coordinates (nq) of the model with the robot's joints at a goal; false: it is not reached, and why is pushed.

@@ -70,6 +70,7 @@ static void read_goal(const stn_fields *f, const stn_lua_object *robot, stn_ik_g
     goal->random_starts = (int32_t)starts;
     goal->random_seed = (uint64_t)seed;
     goal->iterations_a_start = (int32_t)iterations;
+    stn_fields_boolean(f, "nearest", &goal->nearest);
     goal->seeds = read_seeds(f, robot, &goal->seed_count);
 }
 
@@ -90,11 +91,17 @@ static void push_reason(lua_State *L, const stn_lua_object *robot, const stn_ik_
                         const stn_ik_result *result) {
     char text[512];
     stn_vec3 p = goal->pose.position;
-    snprintf(text, sizeof text,
-             "inverse_kinematics: robot '%s' does not get link '%s' to (%.4g, %.4g, %.4g) m within its limits: %.3g m "
-             "and %.3g deg stay, the best of %d start%s",
-             stn_lua_robot_name(robot->world, robot->index), stn_lua_link_name(robot->world, goal->link), p.x, p.y, p.z,
-             result->distance, result->angle * 180.0 / STN_PI, (int)result->starts, result->starts == 1 ? "" : "s");
+    snprintf(
+        text, sizeof text,
+        "inverse_kinematics: robot '%s' does not get link '%s' to (%.4g, %.4g, %.4g) m within its limits%s: %.3g m "
+        "and %.3g deg stay, the best of %d start%s",
+        stn_lua_robot_name(robot->world, robot->index), stn_lua_link_name(robot->world, goal->link), p.x, p.y, p.z,
+        result->refused > 0 ? " clear of what is around" : "", result->distance, result->angle * 180.0 / STN_PI,
+        (int)result->starts, result->starts == 1 ? "" : "s");
+    if (result->refused > 0) {
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "; %d came there and met something", (int)result->refused);
+    }
     lua_pushstring(L, text);
 }
 
@@ -112,11 +119,15 @@ bool stn_lua_solve_place(lua_State *L, const stn_lua_object *robot, const stn_ik
 /// robot:inverse_kinematics { link =, pose = }: positions by joint, or nil and a text.
 static int robot_inverse_kinematics(lua_State *L) {
     static const char *const keys[] = {"link",          "pose", "seeds",      "tolerance",     "angle_tolerance",
-                                       "random_starts", "seed", "iterations", "position_only", NULL};
+                                       "random_starts", "seed", "iterations", "position_only", "nearest",
+                                       "free",          NULL};
     stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_ROBOT);
     stn_fields f = stn_fields_open(L, 2, "inverse_kinematics", keys, 0);
     stn_ik_goal goal;
     read_goal(&f, o, &goal);
+    stn_lua_clearance *clear = stn_fields_clearance(&f, "free", o);
+    goal.accepts = clear != NULL ? stn_lua_is_clear : NULL;
+    goal.user = clear;
     double *q = stn_lua_copy_coordinates(L, o->world, STN_LUA_POSITION);
     if (!stn_lua_solve_place(L, o, &goal, q)) {
         lua_pushnil(L);

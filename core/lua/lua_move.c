@@ -77,6 +77,16 @@ static int32_t read_tip(const stn_fields *f, const stn_lua_object *robot) {
     return tip;
 }
 
+/// Coordinates of the robot's joints between the world and a link, from `found` to `q`; the others are not the goal's.
+static void take_chain(const stn_model *model, int32_t robot, int32_t link, const double *found, double *q) {
+    for (int32_t b = model->links[link].body; b > 0; b = model->bodies[b].parent) {
+        const stn_joint *joint = &model->joints[model->bodies[b].joint];
+        for (int32_t k = joint->q_start; k < joint->q_start + joint->nq && joint->robot == robot; k++) {
+            q[k] = found[k];
+        }
+    }
+}
+
 /// The goal at stack index `at` as coordinates of the model, over `q`.
 static void read_goal(const stn_fields *f, int at, const char *what, const stn_lua_object *robot, double *q) {
     lua_State *L = f->L;
@@ -98,9 +108,13 @@ static void read_goal(const stn_fields *f, int at, const char *what, const stn_l
         stn_pose of = stn_lua_link_pose(robot->world, frame.start);
         goal.pose = stn_pose_mul(&of, &goal.pose);
     }
-    if (!stn_lua_solve_place(L, robot, &goal, q)) {
+    double *found = stn_lua_copy_coordinates(L, robot->world, STN_LUA_POSITION);
+    goal.seeds = q;
+    goal.seed_count = 1;
+    if (!stn_lua_solve_place(L, robot, &goal, found)) {
         stn_lua_fail(L, "%s: %s", what, lua_tostring(L, -1));
     }
+    take_chain(stn_world_model(robot->world->world), robot->index, goal.link, found, q);
 }
 
 /// Finds the joints of the robot that controllers drive; q gets their present references.
@@ -354,7 +368,8 @@ static void read_points(const stn_fields *f, move *m, const stn_lua_object *robo
 }
 
 static int begin_move(lua_State *L, const char *owner, const char *const *keys, bool list) {
-    static const char *const splines[] = {[STN_SPLINE_CUBIC] = "cubic", [STN_SPLINE_QUINTIC] = "quintic", NULL};
+    static const char *const splines[] = {
+        [STN_SPLINE_CUBIC] = "cubic", [STN_SPLINE_QUINTIC] = "quintic", [STN_SPLINE_MONOTONE] = "monotone", NULL};
     lua_settop(L, 3);
     stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_ROBOT);
     stn_lua_task *task = stn_lua_task_here(L, owner);
@@ -371,7 +386,7 @@ static int begin_move(lua_State *L, const char *owner, const char *const *keys, 
     int at = lua_gettop(L);
     read_points(&f, m, o, count, list);
     int kind = list ? stn_fields_choice(&f, "spline", splines) : -1;
-    m->spline.kind = kind >= 0 ? (stn_spline_kind)kind : STN_SPLINE_QUINTIC;
+    m->spline.kind = kind >= 0 ? (stn_spline_kind)kind : STN_SPLINE_MONOTONE;
     stn_fields_above_zero(&f, "tolerance", "rad or m", &m->tolerance);
     stn_fields_at_least(&f, "timeout", "s", 0.0, &m->timeout);
     read_times(&f, m, task->since, fit_scratch);

@@ -238,26 +238,6 @@ static int world_raycast(lua_State *L) {
 
 // ------------------------------------------------------------------------------------------------- along a path
 
-/// Marks the links that joints of the robot move, those of what hangs on it too.
-static void mark_moved(const link_set *set, int32_t robot) {
-    const stn_model *model = set->model;
-    for (int32_t i = 0; i < model->link_count; i++) {
-        for (int32_t b = model->links[i].body; b > 0; b = model->bodies[b].parent) {
-            bool its = model->joints[model->bodies[b].joint].robot == robot;
-            set->marked[i] = set->marked[i] || its;
-        }
-    }
-}
-
-/// Does it hold any shape that collides?
-static bool has_shapes(const link_set *set) {
-    bool found = false;
-    for (int32_t g = 0; g < set->model->geometry_count && !found; g++) {
-        found = set->model->geometries[g].collision && accepts(set, g);
-    }
-    return found;
-}
-
 /// A copy of the world that is moved in its place; destroyed with the memory that is pushed.
 static void destroy_copy(void *object) {
     stn_world_destroy(*(stn_world **)object);
@@ -281,72 +261,96 @@ static double *read_positions(const stn_fields *f, const char *key, const stn_lu
     return q;
 }
 
-/// How many parts a straight way in joint space has, of at most `step` each.
-static int32_t count_parts(lua_State *L, const stn_model *model, const double *from, const double *to, double step) {
-    double way = 0.0;
-    for (int32_t j = 0; j < model->joint_count; j++) {
-        int32_t at = model->joints[j].q_start;
-        way = model->joints[j].nv == 1 ? fmax(way, fabs(to[at] - from[at])) : way;
-    }
-    if (way / step > 1e6) {
-        stn_lua_fail(L, "path_is_free: step = %g is too small for joints that go as far as %g", step, way);
-    }
-    return (int32_t)fmax(1.0, ceil(way / step));
-}
-
 /// Pushes "at 40 % of the way link 'a/b' is 0.01 m inside 'box'".
-static void push_meeting(lua_State *L, const stn_lua_world *w, const stn_world_distance_result *d, double part) {
+static void push_meeting(lua_State *L, const stn_lua_world *w, const stn_path_meeting *meeting) {
     const stn_model *model = stn_world_model(w->world);
-    int32_t a = model->geometries[d->geometry_a].link, b = model->geometries[d->geometry_b].link;
+    int32_t a = model->geometries[meeting->pair.geometry_a].link, b = model->geometries[meeting->pair.geometry_b].link;
     const char *first = stn_lua_push_links_name(L, w, (stn_link_range){a, 1});
-    const char *second = stn_lua_push_links_name(L, w, (stn_link_range){b, 1});
+    const char *second = b >= 0 ? stn_lua_push_links_name(L, w, (stn_link_range){b, 1}) : lua_pushliteral(L, "a node");
     char text[320];
-    snprintf(text, sizeof text, "at %.3g %% of the way '%.100s' is %.3g m %s '%.100s'", 100.0 * part, first,
-             fabs(d->distance), d->distance < 0.0 ? "inside" : "from", second);
+    snprintf(text, sizeof text, "at %.3g %% of the way '%.100s' is %.3g m %s '%.100s'", 100.0 * meeting->part, first,
+             fabs(meeting->pair.distance), meeting->pair.distance < 0.0 ? "inside" : "from", second);
     lua_pop(L, 2);
     lua_pushstring(L, text);
 }
 
-/// robot:path_is_free { to =, from =, margin =, step =, exclude = }: true, or false and a text.
+/// What a way keeps: margin, self_margin, resolution and exclude; pushes the marks, which `others` is made of.
+static void read_margins(const stn_fields *f, const stn_lua_object *robot, stn_path *path, link_set *set,
+                         stn_query *others) {
+    *path = (stn_path){.robot = robot->index, .resolution = 1e-3, .others = others};
+    stn_fields_at_least(f, "margin", "m", 0.0, &path->margin);
+    stn_fields_at_least(f, "self_margin", "m", 0.0, &path->self_margin);
+    stn_fields_above_zero(f, "resolution", "m", &path->resolution);
+    *set = read_exclude(f, robot->world);
+    *others = query_of(set);
+}
+
+/// robot:path_is_free { to =, from =, margin =, self_margin =, resolution =, exclude = }: true, or false and a text.
 static int robot_path_is_free(lua_State *L) {
-    static const char *const keys[] = {"from", "to", "margin", "step", "exclude", NULL};
+    static const char *const keys[] = {"from", "to", "margin", "self_margin", "resolution", "exclude", NULL};
     stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_ROBOT);
-    const stn_model *model = stn_world_model(o->world->world);
     stn_fields f = stn_fields_open(L, 2, "path_is_free", keys, 0);
     if (!stn_fields_push(&f, "to")) {
         stn_lua_fail(L,
                      "path_is_free: to is missing; give the joint positions at the end, to = { joint = value, ... }");
     }
-    const double *from = read_positions(&f, "from", o), *to = read_positions(&f, "to", o);
-    double margin = 0.0, step = 0.02;
-    stn_fields_at_least(&f, "margin", "m", 0.0, &margin);
-    stn_fields_above_zero(&f, "step", "rad or m", &step);
-    link_set moved = begin_set(L, o->world, false), others = read_exclude(&f, o->world);
-    mark_moved(&moved, o->index);
-    mark_moved(&others, o->index);
-    stn_query a = query_of(&moved), b = query_of(&others);
-    int32_t parts = count_parts(L, model, from, to, step);
-    double *q = stn_lua_copy_coordinates(L, o->world, STN_LUA_POSITION);
+    link_set set;
+    stn_query others;
+    stn_path path;
+    read_margins(&f, o, &path, &set, &others);
+    path.from = read_positions(&f, "from", o);
+    path.to = read_positions(&f, "to", o);
+    stn_path_meeting meeting;
+    stn_error err = {0};
     stn_world *copy = push_copy(L, o->world);
-    int held = lua_gettop(L);
-    bool free = true;
-    for (int32_t i = 0; i <= parts && free && has_shapes(&moved) && has_shapes(&others); i++) {
-        for (int32_t k = 0; k < model->nq; k++) {
-            q[k] = from[k] + (to[k] - from[k]) * i / parts;
-        }
-        stn_world_distance_result d = {.geometry_a = -1};
-        stn_error err = {0};
-        stn_lua_check(L, stn_world_set_q(copy, q, &err), &err);
-        stn_lua_check(L, stn_world_distance(copy, &a, &b, fmax(margin, 1e-6), &d, &err), &err);
-        free = d.geometry_a < 0 || d.distance >= margin;
-        if (!free) {
-            push_meeting(L, o->world, &d, (double)i / parts);
-        }
-    }
-    stn_lua_release(L, held);
+    stn_lua_check(L, stn_world_path_meets(copy, &path, &meeting, &err), &err);
+    stn_lua_release(L, lua_gettop(L));
+    bool free = meeting.pair.geometry_a < 0;
     lua_pushboolean(L, free);
-    lua_insert(L, held + 1);
-    return lua_gettop(L) - held;
+    if (!free) {
+        push_meeting(L, o->world, &meeting);
+    }
+    return free ? 1 : 2;
+}
+
+// ------------------------------------------------------------------------------------------------- at one place
+
+struct stn_lua_clearance {
+    lua_State *L;
+    stn_world *copy; // that is moved
+    stn_path path;
+    link_set set;
+    stn_query others;
+};
+
+stn_lua_clearance *stn_fields_clearance(const stn_fields *f, const char *key, const stn_lua_object *robot) {
+    static const char *const keys[] = {"margin", "self_margin", "exclude", NULL};
+    lua_State *L = f->L;
+    const char *owner = lua_pushfstring(L, "%s: %s", f->owner, key);
+    if (!stn_fields_push(f, key)) {
+        return NULL;
+    }
+    if (lua_isboolean(L, -1)) {
+        if (!lua_toboolean(L, -1)) {
+            return NULL;
+        }
+        lua_newtable(L);
+    }
+    stn_fields own = stn_fields_open(L, -1, owner, keys, 0);
+    stn_lua_clearance *c = lua_newuserdatauv(L, sizeof *c, 0);
+    c->L = L;
+    read_margins(&own, robot, &c->path, &c->set, &c->others);
+    c->copy = push_copy(L, robot->world);
+    return c;
+}
+
+bool stn_lua_is_clear(void *clearance, const double *q) {
+    stn_lua_clearance *c = clearance;
+    stn_path_meeting meeting;
+    stn_error err = {0};
+    c->path.from = c->path.to = q;
+    stn_lua_check(c->L, stn_world_path_meets(c->copy, &c->path, &meeting, &err), &err);
+    return meeting.pair.geometry_a < 0;
 }
 
 const luaL_Reg stn_lua_path_methods[] = {{"path_is_free", robot_path_is_free}, {NULL, NULL}};

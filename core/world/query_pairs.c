@@ -446,35 +446,27 @@ stn_status stn_world_overlap(stn_world *world, const stn_query *query, const stn
     return STN_OK;
 }
 
-// --------------------------------------------------------------------------------------------- around a controller
+// ------------------------------------------------------------------------------------------- around what moves by
+// itself
 
-/// The tree that a controller moves.
-typedef struct own_tree {
-    const stn_model *model;
-    int32_t tree;
-} own_tree;
-
-static bool is_own(const void *user, int32_t geometry) {
-    const own_tree *own = user;
-    int32_t link = own->model->geometries[geometry].link;
-    int32_t body = link >= 0 ? own->model->links[link].body : 0;
-    return body > 0 && own->model->bodies[body].tree == own->tree;
+static bool is_mine(const search *s, int32_t geometry) {
+    return s->a.query->accepts(s->a.query->user, geometry);
 }
 
-/// Pairs that may collide; those within the tree once.
+/// Pairs that may collide; those on one side once.
 static void note_own_pair(search *s, int32_t a, int32_t b) {
-    bool again = a > b && is_own(s->a.query->user, b);
+    bool again = a > b && is_mine(s, b);
     if (!again && stn_model_may_collide(s->model, a, b)) {
         note_pair(s, a, b);
     }
 }
 
-/// The nearest contact of each pair, with A in the tree; contacts of one pair stand together.
+/// The nearest contact of each pair, with A on the first side; contacts of one pair stand together.
 static int32_t gather_near(const search *s, double within, stn_near_pair *found) {
     int32_t count = 0;
     for (int32_t i = 0; i < s->set.count; i++) {
         const stn_contact *c = &s->set.contacts[i];
-        bool swap = !is_own(s->a.query->user, c->geometry_a);
+        bool swap = !is_mine(s, c->geometry_a);
         stn_near_pair pair = {.geometry_a = swap ? c->geometry_b : c->geometry_a,
                               .geometry_b = swap ? c->geometry_a : c->geometry_b,
                               .distance = c->phi0,
@@ -490,27 +482,19 @@ static int32_t gather_near(const search *s, double within, stn_near_pair *found)
     return count;
 }
 
-stn_status stn_near_pairs(const stn_control_view *view, double within, const stn_near_pair **pairs, int32_t *count,
-                          stn_error *err) {
-    search s = {.world = (stn_world *)view->surroundings};
+stn_status query_near_pairs(stn_world *world, const stn_query *mine, const stn_query *others, double within,
+                            const stn_near_pair **pairs, int32_t *count, stn_error *err) {
+    search s = {.world = world};
     *pairs = NULL;
     *count = 0;
-    if (!isfinite(within)) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "near pairs: within = %g m must be finite", within);
-    }
-    if (s.world == NULL) {
-        return STN_OK;
-    }
-    stn_status status = query_scene_of(s.world, "near pairs", &s.scene, err);
+    stn_status status = query_scene_of(world, "near pairs", &s.scene, err);
     if (status != STN_OK) {
         return status;
     }
-    s.model = s.world->model;
-    s.prepared = query_scene_prepared(s.world, s.scene);
-    own_tree own = {s.model, s.model->dof_tree[view->target->dof[0]]};
-    const stn_query mine = {.accepts = is_own, .user = &own}, all = {.accepts = NULL};
-    s.b = (side){.query = &all};
-    status = list(&s, &mine, &s.a, err);
+    s.model = world->model;
+    s.prepared = query_scene_prepared(world, s.scene);
+    s.b = (side){.query = others};
+    status = list(&s, mine, &s.a, err);
     status = status == STN_OK ? collide_noted(&s, within, note_own_pair, err) : status;
     stn_near_pair *found = status >= 0 ? STN_ARENA(s.scene->arena, s.set.count + 1, stn_near_pair) : NULL;
     if (status >= 0 && found == NULL) {
@@ -521,4 +505,33 @@ stn_status stn_near_pairs(const stn_control_view *view, double within, const stn
         *pairs = found;
     }
     return status < 0 ? status : STN_OK;
+}
+
+/// The tree that a controller moves.
+typedef struct own_tree {
+    const stn_model *model;
+    int32_t tree;
+} own_tree;
+
+static bool is_own(const void *user, int32_t geometry) {
+    const own_tree *own = user;
+    int32_t link = own->model->geometries[geometry].link;
+    int32_t body = link >= 0 ? own->model->links[link].body : 0;
+    return body > 0 && own->model->bodies[body].tree == own->tree;
+}
+
+stn_status stn_near_pairs(const stn_control_view *view, double within, const stn_near_pair **pairs, int32_t *count,
+                          stn_error *err) {
+    stn_world *world = (stn_world *)view->surroundings;
+    *pairs = NULL;
+    *count = 0;
+    if (!isfinite(within)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "near pairs: within = %g m must be finite", within);
+    }
+    if (world == NULL) {
+        return STN_OK;
+    }
+    own_tree own = {world->model, world->model->dof_tree[view->target->dof[0]]};
+    const stn_query mine = {.accepts = is_own, .user = &own}, all = {.accepts = NULL};
+    return query_near_pairs(world, &mine, &all, within, pairs, count, err);
 }

@@ -32,6 +32,11 @@ static inline void *query_scene_prepared(const stn_world *world, const query_sce
 stn_status query_scene_probe(stn_world *world, query_scene *scene, const stn_shape *shape, const stn_pose *pose,
                              stn_error *err);
 
+/// stn_near_pairs of the geometries that `mine` accepts, both queries of what collides; of the other side only what
+/// `others` accepts, also where it is one of mine.
+stn_status query_near_pairs(stn_world *world, const stn_query *mine, const stn_query *others, double within,
+                            const stn_near_pair **pairs, int32_t *count, stn_error *err);
+
 /// Is the geometry asked for, and is there anything of it?
 static inline bool query_wants(const stn_world *world, const query_scene *scene, const stn_query *query, int32_t g) {
     const stn_geometry *geometry = &world->model->geometries[g];

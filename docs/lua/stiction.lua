@@ -359,7 +359,7 @@ function robot:path_is_free(path) end
 function robot:move_to(goal, options) end
 ---In a task: the same through way-points, along a spline.
 ---@param points (stiction.Pose|table<string, number>|number[])[]
----@param options? { spline?: "cubic"|"quintic", times?: number[], speed?: number, seconds?: number, link?: stiction.Links, frame?: stiction.Links, tolerance?: number, timeout?: number }
+---@param options? { spline?: "monotone"|"cubic"|"quintic", times?: number[], speed?: number, seconds?: number, link?: stiction.Links, frame?: stiction.Links, tolerance?: number, timeout?: number }
 function robot:follow(points, options) end
 ---In a task: closes the fingers of a gripper or hand and waits until they stand.
 ---@param options? { force?: number, timeout?: number } [N], [s]

@@ -18,8 +18,8 @@ local p = stn.params {
 }
 
 local robots = {
-  iiwa14 = { file = "models/iiwa14/iiwa14.urdf", tip = "iiwa14_flange", link = "iiwa14_link_%d" },
-  panda = { file = "models/panda/panda.urdf", tip = "panda_link8", link = "panda_link%d" },
+  iiwa14 = { file = "models/iiwa14/iiwa14.urdf", tip = "iiwa14_flange", base = "iiwa14_link_0" },
+  panda = { file = "models/panda/panda.urdf", tip = "panda_link8", base = "panda_link0" },
 }
 local robot = robots[p.robot] or error(("robot = '%s' must be iiwa14 or panda"):format(p.robot), 0)
 local keeps_clear = p.method == "qp"
@@ -60,25 +60,12 @@ local function add_scene()
   return { world = world, arm = arm, around = around }
 end
 
-local function link(s, number) return s.arm:link(robot.link:format(number)) end
-
---- Do links that are not neighbours keep off each other?
-local function is_clear_of_itself(s, margin)
-  for i = 0, keeps_clear and 7 or -1 do
-    for k = i + 2, 7 do
-      local d = s.world:distance(link(s, i), link(s, k), { max = margin })
-      if d and d.distance < margin then return false end
-    end
-  end
-  return true
-end
-
 local clear, clear_of_itself = p.distance + 0.03, 0.01 -- of postures: more than the controller keeps [m]
 
 --- Is the base, which does not move, off the obstacles?
 local function is_base_clear(s)
   for i = 2, #s.around do
-    if s.world:distance(link(s, 0), s.around[i]).distance < clear then return false end
+    if s.world:distance(s.arm:link(robot.base), s.around[i]).distance < clear then return false end
   end
   return true
 end
@@ -92,13 +79,8 @@ local function draw_positions(s)
   return q
 end
 
---- Does a posture keep clear of everything? Leaves the arm as it is.
 local function is_free(s, q)
-  local now = s.arm:positions()
-  s.arm:set_q(q)
-  local free = s.arm:path_is_free { from = q, to = q, margin = clear, exclude = link(s, 0) } and is_clear_of_itself(s, clear_of_itself)
-  s.arm:set_q(now)
-  return free
+  return s.arm:path_is_free { from = q, to = q, margin = clear, self_margin = clear_of_itself }
 end
 
 --- A random posture that keeps clear of everything; nil where the obstacles leave none.
@@ -166,7 +148,7 @@ end
 
 local function why_not(s, smallest)
   if smallest < p.distance + 2e-3 then return "obstacle" end
-  if not is_clear_of_itself(s, 7e-3) then return "itself" end
+  if not s.arm:path_is_free { to = s.arm:positions(), self_margin = 7e-3 } then return "itself" end
   for _, joint in ipairs(s.joints) do
     local q, limits = joint:position(), joint:limits()
     if q < limits.lower + 0.02 or q > limits.upper - 0.02 then return "limit" end
@@ -176,11 +158,8 @@ end
 
 --- A posture with the tip at the goal that keeps clear, the first that is found from the present one on; else where it is.
 local function goal_posture(s)
-  for seed = 1, 50 do
-    local q = s.arm:inverse_kinematics { link = s.tip, pose = s.goal, seed = seed, seeds = seed > 1 and { draw_positions(s) } or nil }
-    if q and is_free(s, q) then return q end
-  end
-  return s.arm:positions()
+  return s.arm:inverse_kinematics { link = s.tip, pose = s.goal, random_starts = 500, free = { margin = clear, self_margin = clear_of_itself } }
+    or s.arm:positions()
 end
 
 local function controller(s)

@@ -115,6 +115,52 @@ stn.test("the link may be that of a hand that hangs on the arm, whose fingers st
   stn.near(hand:joint("wsg50_finger_left_joint"):position(), 0.03, 0, "finger")
 end)
 
+-- Two links of 0.5 m in a plane: each place has two elbows, +-2 acos(r), and the shoulder follows.
+local elbow = [[<robot name="elbow"><link name="world"/>
+  <link name="upper"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>
+    <collision><origin xyz="0.25 0 0"/><geometry><box size="0.4 0.02 0.02"/></geometry></collision></link>
+  <link name="lower"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link><link name="tip"/>
+  <joint name="shoulder" type="revolute"><parent link="world"/><child link="upper"/><axis xyz="0 0 1"/><limit lower="-3" upper="3" effort="9" velocity="1"/></joint>
+  <joint name="elbow" type="revolute"><parent link="upper"/><child link="lower"/><origin xyz="0.5 0 0"/><axis xyz="0 0 1"/><limit lower="-3" upper="3" effort="9" velocity="1"/></joint>
+  <joint name="end" type="fixed"><parent link="lower"/><child link="tip"/><origin xyz="0.5 0 0"/></joint></robot>]]
+
+stn.test("nearest: of two elbows the one that is nearer to the present joints", function()
+  local world = stn.world { seed = 5 }
+  local robot = load_text(world, ".urdf", elbow)
+  for _ = 1, 40 do
+    local r, angle = world:random(0.2, 0.95), world:random(-1, 1)
+    local bend, now = math.acos(r), { shoulder = world:random(-2.5, 2.5), elbow = world:random(-2.5, 2.5) }
+    robot:set_q(now)
+    local found = assert(robot:inverse_kinematics { link = "tip", position_only = true, nearest = true, pose = { xyz = { r * math.cos(angle), r * math.sin(angle), 0 } } })
+    local function way(sign) return (angle - sign * bend - now.shoulder) ^ 2 + (sign * 2 * bend - now.elbow) ^ 2 end
+    local sign = way(1) < way(-1) and 1 or -1
+    if math.abs(way(1) - way(-1)) > 1e-3 then
+      stn.near(found, { shoulder = angle - sign * bend, elbow = sign * 2 * bend }, 1e-4, "the nearer one")
+    end
+  end
+end)
+
+stn.test("free: what meets something does not count", function()
+  local world = stn.world {}
+  local robot = load_text(world, ".urdf", elbow)
+  local bend, goal = math.acos(0.8), { link = "tip", position_only = true, pose = { xyz = { 0.8, 0, 0 } } }
+  local ball = world:sphere { name = "ball", radius = 0.05, fixed = true, xyz = { 0.25 * math.cos(bend), 0.25 * math.sin(bend), 0 } }
+  for _, start in ipairs { -1, 1 } do
+    robot:set_q { shoulder = -start * bend, elbow = 2 * start * bend } -- there already; with -1 it is in the ball
+    local before = world:hash()
+    goal.free = true
+    stn.near(assert(robot:inverse_kinematics(goal)), { shoulder = -bend, elbow = 2 * bend }, 1e-4, "the other way round")
+    goal.free = { margin = 0.15 * 2 + 0.09 }
+    local none, why = robot:inverse_kinematics(goal)
+    assert(none == nil and why:match "within its limits clear of what is around: .*; %d+ came there and met something$", why)
+    goal.free = { margin = 0.5, exclude = ball }
+    assert(robot:inverse_kinematics(goal))
+    goal.free = false
+    stn.near(assert(robot:inverse_kinematics(goal)).shoulder, -start * bend, 1e-6, "as it is")
+    assert(world:hash() == before)
+  end
+end)
+
 stn.test("bad input is told in a line", function()
   local world, arm = load_arm()
   local box = stn.world {}:box { size = { 1, 1, 1 } }
@@ -129,6 +175,9 @@ stn.test("bad input is told in a line", function()
     { { link = "iiwa14_flange", pose = pose, tolerance = 0 }, "tolerance = 0 m must be > 0" },
     { { link = "iiwa14_flange", pose = pose, sead = 0 }, "unknown key 'sead', did you mean 'seed'?" },
     { { link = box:links()[1], pose = pose }, "another world" },
+    { { link = "iiwa14_flange", pose = pose, free = 3 }, "inverse_kinematics: free takes a table" },
+    { { link = "iiwa14_flange", pose = pose, free = { margn = 0 } }, "did you mean 'margin'" },
+    { { link = "iiwa14_flange", pose = pose, nearest = 1 }, "nearest" },
   }
   for _, case in ipairs(cases) do
     local message = stn.fails(function() arm:inverse_kinematics(case[1]) end, case[2])

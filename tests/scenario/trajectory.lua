@@ -45,7 +45,7 @@ end
 
 -- The efforts that the curve needs are known, and its way from step to step: nothing is left to the gains.
 stn.test("a trajectory is tracked to round-off at any step", function()
-  for _, spline in ipairs { "cubic", "quintic" } do
+  for _, spline in ipairs { "cubic", "quintic", "monotone" } do
     for _, dt in ipairs { 1e-3, 5e-3 } do
       stn.check(("%s, dt = %g s"):format(spline, dt), { value = tracking(dt, spline), limit = 1e-12, unit = "rad rms" })
     end
@@ -66,7 +66,7 @@ local function go(world, arm, points, seconds)
 end
 
 stn.test("one time: the trajectory takes as long as the joints' limits ask for", function()
-  for _, spline in ipairs { "cubic", "quintic" } do
+  for _, spline in ipairs { "cubic", "quintic", "monotone" } do
     local world, arm, control = new_arm(1e-3, { "trajectory", spline = spline, velocity_scale = 0.5 })
     local points = { { 0, 0, 0, 0, 0, 0, 0 }, row(1), row(2), row(3), row(4) }
     control:set { times = { 0 }, points = points }
@@ -109,7 +109,7 @@ stn.test("bad way-points end the step or the call with one line", function()
     { { times = { 0, 0.5, 2, 3 }, points = { zero, { iiwa14_joint_1 = 2.9 }, { iiwa14_joint_1 = 2.5 }, zero } }, "between way-points 2 and 3, its limits" },
   }
   for _, case in ipairs(steps) do
-    local world, _, control = new_arm(1e-3, { "trajectory" })
+    local world, _, control = new_arm(1e-3, { "trajectory", spline = "quintic" })
     control:set(case[1])
     local message = stn.fails(function() world:step() end, case[2])
     assert(not message:find "\n", message)
@@ -144,7 +144,7 @@ local function finish(world, task, each)
 end
 
 stn.test("follow: through way-points at their times, with the references of any controller", function()
-  for _, spline in ipairs { "cubic", "quintic" } do
+  for _, spline in ipairs { "cubic", "quintic", "monotone" } do
     local world, arm = new_arm(1e-3, servo())
     local begin, at = nil, {}
     local task = stn.task(function()
@@ -210,7 +210,7 @@ stn.test("follow: bad way-points are told in a line with their number", function
     { { row(1), row(2) }, { times = { 1 } }, "follow: times has 1 number, it needs 2 [s]" },
     { { row(1) }, { times = { 0 } }, "follow: times[1] = 0 s must be after the point before, at 0 s" },
     { { row(1), row(2) }, { times = { 2, 1 } }, "follow: times[2] = 1 s must be after the point before, at 2 s" },
-    { { { iiwa14_joint_1 = 2.9 }, { iiwa14_joint_1 = 2.5 }, zero }, { times = { 0.5, 2, 3 } }, "between points 1 and 2, its limits are" },
+    { { { iiwa14_joint_1 = 2.9 }, { iiwa14_joint_1 = 2.5 }, zero }, { times = { 0.5, 2, 3 }, spline = "quintic" }, "between points 1 and 2, its limits are" },
     { { row(1) }, { spline = "linear" }, "follow: spline" },
     { { row(1) }, { knots = 3 }, "unknown key 'knots'" },
   }
@@ -219,4 +219,22 @@ stn.test("follow: bad way-points are told in a line with their number", function
     local message = stn.fails(function() world:step() end, case[3])
     assert(message:match "^[^\n]*trajectory%.lua:%d+: " and not message:find "\n", message)
   end
+end)
+
+-- A pose is reached from the way-point before, and moves what carries its link: the finger that hangs beside stays where it was told to be.
+stn.test("follow: a pose leaves joints alone that do not carry its link", function()
+  local world = stn.world { dt = 1e-3, gravity = { 0, 0, 0 } }
+  local robot = require "robot_text"(world, ".urdf", [[<robot name="two"><link name="world"/>
+    <link name="arm"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+    <link name="tip"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+    <link name="finger"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+    <joint name="a" type="revolute"><parent link="world"/><child link="arm"/><axis xyz="0 0 1"/><limit lower="-3" upper="3" effort="900" velocity="1"/></joint>
+    <joint name="b" type="prismatic"><parent link="arm"/><child link="tip"/><axis xyz="1 0 0"/><limit lower="-1" upper="1" effort="900" velocity="1"/></joint>
+    <joint name="c" type="revolute"><parent link="arm"/><child link="finger"/><axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="900" velocity="1"/></joint></robot>]])
+  world:controller { "inverse_dynamics", target = robot, kp = 2500, kd = 100 }
+  finish(world, stn.task(function()
+    robot:follow({ { c = 0.5 }, { xyz = { 0, 0.6, 0 }, rpy = { 0, 0, math.pi / 2 } }, { xyz = { 0.5 * math.cos(2.8), 0.5 * math.sin(2.8), 0 }, rpy = { 0, 0, 2.8 } } },
+      { link = "tip", tolerance = 1e-4 })
+  end))
+  stn.near(robot:positions(), { a = 2.8, b = 0.5, c = 0.5 }, 1e-4, "joints")
 end)

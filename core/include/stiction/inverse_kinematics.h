@@ -21,6 +21,10 @@ typedef struct stn_ik_goal {
     int32_t random_starts;      // after these, uniform within the limits: >= 0
     uint64_t random_seed;       // of these
     int32_t iterations_a_start; // > 0
+    bool nearest; // make all starts; of what reaches the goal the one whose joints are nearest to the present ones
+    /// OPTIONAL. Refuses coordinates (nq) that reach the goal: the search goes on. It must leave `present` as it is.
+    bool (*accepts)(void *user, const double *q);
+    void *user; // handed to accepts
 } stn_ik_goal;
 
 /// 1e-6 m, 1e-6 rad, 50 random starts, 100 iterations each; the identity of link -1 as goal.
@@ -30,14 +34,15 @@ STN_API stn_ik_goal stn_ik_goal_default(void);
 typedef struct stn_ik_result {
     double distance, angle;     // that stay [m], [rad]
     int32_t starts, iterations; // made in all
+    int32_t refused;            // reached the goal, but were not accepted
 } stn_ik_result;
 
 /// Levenberg-Marquardt on the pose error (p_goal - p, 0.2 m log(R_goal R^T)) of the joints with one velocity between
 /// the world and the link: q += J^T (J J^T + mu 1)^-1 e, where joints at a limit that the step would leave stay, mu by
 /// success. Joints that mimic follow, all others stay as they are in `present`. `q` (nq) gets the first start that
-/// reaches the goal, within the limits, or the nearest one. STN_NOT_CONVERGED: none reached it; STN_ERR_ARGUMENT: no
-/// joint of the robot moves the link, or more than 64 joints do. Source: [levenberg-1944], [marquardt-1963].
-/// Thread: [any], while `present` does not change; no allocation.
+/// reaches the goal, within the limits, is accepted and, if asked for, nearest; else what came nearest to the goal.
+/// STN_NOT_CONVERGED: none reached it; STN_ERR_ARGUMENT: no joint of the robot moves the link, or more than 64 joints
+/// do. Source: [levenberg-1944], [marquardt-1963]. Thread: [any], while `present` does not change; no allocation.
 STN_API stn_status stn_inverse_kinematics(const stn_kinematics *present, const stn_ik_goal *goal, double *q,
                                           stn_ik_result *result, stn_error *err);
 

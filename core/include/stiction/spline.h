@@ -13,6 +13,9 @@ extern "C" {
 typedef enum stn_spline_kind {
     STN_SPLINE_CUBIC,   // acceleration continuous inside; velocity zero at both ends (de-boor-1978)
     STN_SPLINE_QUINTIC, // acceleration, jerk and its rate continuous inside; velocity and acceleration zero at the ends
+    STN_SPLINE_MONOTONE, // between two way-points each number stays between its values there (fritsch-1984):
+                         // acceleration continuous, zero at the way-points; velocity zero at the ends and where a
+                         // number turns back
 } stn_spline_kind;
 
 /// A curve through way-points of `size` numbers each. All arrays are the caller's.

@@ -19,11 +19,13 @@ typedef struct trajectory {
     bool effort_limits;
 } trajectory;
 
-static const char *const splines[] = {[STN_SPLINE_CUBIC] = "cubic", [STN_SPLINE_QUINTIC] = "quintic", NULL};
+static const char *const splines[] = {
+    [STN_SPLINE_CUBIC] = "cubic", [STN_SPLINE_QUINTIC] = "quintic", [STN_SPLINE_MONOTONE] = "monotone", NULL};
 
 static const stn_param params[] = {
-    STN_PARAM_CHOICE(trajectory, spline, splines, STN_SPLINE_QUINTIC,
-                     "through the way-points: with continuous acceleration, or with continuous jerk too"),
+    STN_PARAM_CHOICE(
+        trajectory, spline, splines, STN_SPLINE_MONOTONE,
+        "with continuous acceleration; with continuous jerk too; that does not swing out between way-points"),
     STN_PARAM_BOOL(trajectory, scaling, true, "stretch the times as far as the joints' limits ask for it"),
     STN_PARAM_REAL(trajectory, velocity_scale, "1", 0.9, 0.01, 1.0, "part of the joints' velocity limits"),
     STN_PARAM_REAL(trajectory, velocity_limit, "rad/s, m/s", 1, 1e-9, INFINITY, "of joints that have none"),
@@ -241,8 +243,8 @@ static const stn_plugin_desc descriptor = {
     .kind = STN_KIND_CONTROLLER,
     .id = "trajectory",
     .version = "1.0.0",
-    .summary = "Cubic and quintic splines through way-points, scaled in time to the joints' limits",
-    .reference = "de-boor-1978 (splines), lin-1983 (times within limits)",
+    .summary = "Splines through way-points, cubic, quintic or monotone, scaled in time to the joints' limits",
+    .reference = "de-boor-1978 (splines), fritsch-1984 (monotone ones), lin-1983 (times within limits)",
     .config_size = sizeof(trajectory),
     .params = params,
     .param_count = STN_COUNT(params),

@@ -46,7 +46,7 @@ static void draw(curve *c, stn_random *r, stn_spline_kind kind, int32_t count) {
     fit(c);
 }
 
-static const stn_spline_kind kinds[] = {STN_SPLINE_CUBIC, STN_SPLINE_QUINTIC};
+static const stn_spline_kind kinds[] = {STN_SPLINE_CUBIC, STN_SPLINE_QUINTIC, STN_SPLINE_MONOTONE};
 
 // -------------------------------------------------------------------------------------------------------- closed forms
 
@@ -127,7 +127,7 @@ static void test_smooth(void **state) {
     static curve c;
     stn_random r = {7};
     for (int32_t trial = 0; trial < 100; trial++) {
-        draw(&c, &r, kinds[trial % 2], 2 + trial % 20);
+        draw(&c, &r, kinds[trial % 3], 2 + trial % 20);
         for (int32_t k = 1; k + 1 < c.spline.count; k++) {
             double before[3][SIZE], after[3][SIZE], t = c.times[k];
             stn_spline_at(&c.spline, nextafter(t, -INFINITY), before[0], before[1], before[2]);
@@ -216,7 +216,7 @@ static void test_times_keep_limits(void **state) {
     stn_error err;
     for (int32_t trial = 0; trial < 200; trial++) {
         double velocity[SIZE], acceleration[SIZE], most[2];
-        draw(&c, &r, kinds[trial % 2], 2 + trial % 12);
+        draw(&c, &r, kinds[trial % 3], 2 + trial % 12);
         for (int32_t i = 0; i < SIZE; i++) {
             velocity[i] = between(&r, 0.5, 3.0);
             acceleration[i] = trial % 7 == 0 ? (double)INFINITY : between(&r, 0.5, 10.0);
@@ -231,12 +231,29 @@ static void test_times_keep_limits(void **state) {
     }
 }
 
+/// Where a number turns back it has a way-point, and rests there.
+static void test_monotone(void **state) {
+    (void)state;
+    static curve c;
+    stn_random r = {23};
+    for (int32_t trial = 0; trial < 200; trial++) {
+        draw(&c, &r, STN_SPLINE_MONOTONE, 2 + trial % 20);
+        for (int32_t k = 0; k + 1 < c.spline.count; k++) {
+            for (int32_t i = 0; i < SIZE; i++) {
+                double a = c.points[k * SIZE + i], b = c.points[(k + 1) * SIZE + i], lowest, highest;
+                stn_spline_extent(&c.spline, k, i, &lowest, &highest);
+                assert_true(lowest >= fmin(a, b) - 1e-12 && highest <= fmax(a, b) + 1e-12);
+            }
+        }
+    }
+}
+
 static void test_extent(void **state) {
     (void)state;
     static curve c;
     stn_random r = {17};
     for (int32_t trial = 0; trial < 100; trial++) {
-        draw(&c, &r, kinds[trial % 2], 2 + trial % 6);
+        draw(&c, &r, kinds[trial % 3], 2 + trial % 6);
         for (int32_t k = 0; k + 1 < c.spline.count; k++) {
             double lowest, highest, low = INFINITY, high = -INFINITY, x[SIZE];
             stn_spline_extent(&c.spline, k, 1, &lowest, &highest);
@@ -312,6 +329,7 @@ int main(void) {
         cmocka_unit_test(test_one_piece),      cmocka_unit_test(test_order),  cmocka_unit_test(test_smooth),
         cmocka_unit_test(test_least_bending),  cmocka_unit_test(test_extent), cmocka_unit_test(test_times_keep_limits),
         cmocka_unit_test(test_there_and_back), cmocka_unit_test(test_rest),   cmocka_unit_test(test_refuses),
+        cmocka_unit_test(test_monotone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Does a robot meet anything on a straight way in joint space? Conservative advancement: where a pair has a distance d
+// to lose, and no point of A comes nearer to one of B by more than r per unit of the way, nothing happens to it within
+// d/r of the way. r is a sum over the joints between each body and the world, at any configuration: of the way of a
+// revolute joint times how far anything that hangs on it can be from its origin.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "world/query_scene.h"
+
+/// How far the look goes from each place: pairs beyond have that to lose [m].
+static const double look = 0.2;
+
+typedef struct walk {
+    stn_world *world;
+    const stn_model *model;
+    const stn_path *path;
+    double *reach, *rate; // (body_count) of what hangs on its joint from its origin [m]; r of its points [m]
+    bool *moved;          // (body_count) by joints of the robot
+    double fastest;       // of rate [m]
+} walk;
+
+/// From the origin of the body's frame to the furthest corner of its shapes' boxes.
+static double extent_of(const stn_model *model, int32_t body) {
+    double most = 0.0;
+    for (int32_t g = 0; g < model->geometry_count; g++) {
+        const stn_geometry *shape = &model->geometries[g];
+        if (shape->body == body && shape->collision) {
+            stn_aabb box = stn_shape_aabb(&shape->shape, &shape->pose, 0.0);
+            const stn_vec3 corner = {fmax(-box.lower.x, box.upper.x), fmax(-box.lower.y, box.upper.y),
+                                     fmax(-box.lower.z, box.upper.z)};
+            most = fmax(most, stn_vec3_norm(corner));
+        }
+    }
+    return most;
+}
+
+/// How far the joint may take its body from its place in the parent, anywhere on the way.
+static double travel_of(const stn_joint *joint, const double *q) {
+    const double *at = q + joint->q_start;
+    switch (joint->type) {
+    case STN_JOINT_PRISMATIC:
+        return fabs(at[0]);
+    case STN_JOINT_SCREW:
+        return fabs(at[0] * joint->screw_pitch) / (2.0 * STN_PI);
+    case STN_JOINT_PLANAR:
+        return hypot(at[0], at[1]);
+    case STN_JOINT_FLOATING:
+        return stn_vec3_norm((stn_vec3){at[0], at[1], at[2]});
+    default:
+        return 0.0;
+    }
+}
+
+/// r of one joint over its own part of the way.
+static double rate_of(const walk *w, int32_t body) {
+    const stn_joint *joint = &w->model->joints[w->model->bodies[body].joint];
+    double way = fabs(w->path->to[joint->q_start] - w->path->from[joint->q_start]);
+    switch (joint->type) {
+    case STN_JOINT_PRISMATIC:
+        return way;
+    case STN_JOINT_SCREW:
+        return way * (w->reach[body] + fabs(joint->screw_pitch) / (2.0 * STN_PI));
+    default:
+        return way * w->reach[body];
+    }
+}
+
+/// Fills reach, from the tips inwards, and rate and moved, outwards: bodies come after their parents.
+static stn_status find_rates(walk *w, stn_error *err) {
+    const stn_model *model = w->model;
+    for (int32_t b = model->body_count - 1; b > 0; b--) {
+        const stn_joint *joint = &model->joints[model->bodies[b].joint];
+        int32_t parent = model->bodies[b].parent;
+        w->reach[b] = fmax(w->reach[b], extent_of(model, b));
+        if (parent > 0) {
+            double travel = fmax(travel_of(joint, w->path->from), travel_of(joint, w->path->to));
+            double out = stn_vec3_norm(joint->origin.position) + travel + w->reach[b];
+            w->reach[parent] = fmax(w->reach[parent], out);
+        }
+    }
+    for (int32_t b = 1; b < model->body_count; b++) {
+        int32_t parent = model->bodies[b].parent > 0 ? model->bodies[b].parent : 0;
+        w->moved[b] = w->moved[parent] || model->joints[model->bodies[b].joint].robot == w->path->robot;
+        w->rate[b] = w->rate[parent] + rate_of(w, b);
+        w->fastest = fmax(w->fastest, w->rate[b]);
+    }
+    return isfinite(w->fastest) ? STN_OK : stn_fail(err, STN_ERR_ARGUMENT, "path: a shape without end moves on it");
+}
+
+static int32_t body_of(const stn_model *model, int32_t geometry) {
+    return model->geometries[geometry].node >= 0 ? 0 : model->geometries[geometry].body;
+}
+
+static bool is_moved(const void *user, int32_t geometry) {
+    const walk *w = user;
+    return w->moved[body_of(w->model, geometry)];
+}
+
+/// Links that joints of the robot do not move are its own too.
+static bool is_own(const walk *w, int32_t geometry) {
+    int32_t link = w->model->geometries[geometry].link;
+    return is_moved(w, geometry) || (link >= 0 && w->model->links[link].robot == w->path->robot);
+}
+
+/// At one place: how much of the way is certain to be free from there on; meeting->pair what is too near.
+static stn_status look_around(const walk *w, stn_path_meeting *meeting, double *free, stn_error *err) {
+    const stn_path *path = w->path;
+    const stn_query mine = {.accepts = is_moved, .user = w}, all = {.accepts = NULL};
+    const stn_near_pair *pairs = NULL;
+    int32_t count = 0;
+    double worst = 0.0, most = fmax(path->margin, path->self_margin);
+    *free = look / (2.0 * w->fastest);
+    stn_status status =
+        query_near_pairs(w->world, &mine, path->others != NULL ? path->others : &all, most + look, &pairs, &count, err);
+    for (int32_t i = 0; i < count; i++) {
+        const stn_near_pair *p = &pairs[i];
+        double left = p->distance - (is_own(w, p->geometry_b) ? path->self_margin : path->margin);
+        double rate = w->rate[body_of(w->model, p->geometry_a)] + w->rate[body_of(w->model, p->geometry_b)];
+        if (left < worst) {
+            worst = left;
+            meeting->pair = *p;
+        }
+        *free = rate > 0.0 ? fmin(*free, fmax(left, path->resolution) / rate) : *free;
+    }
+    return status;
+}
+
+static stn_status follow(const walk *w, double *q, stn_path_meeting *meeting, stn_error *err) {
+    const stn_path *path = w->path;
+    for (double part = w->fastest > 0.0 ? 0.0 : 1.0;; part = fmin(part, 1.0)) {
+        double free = 0.0;
+        for (int32_t k = 0; k < w->model->nq; k++) {
+            q[k] = path->from[k] + part * (path->to[k] - path->from[k]);
+        }
+        meeting->part = part;
+        stn_status status = stn_world_set_q(w->world, q, err);
+        status = status == STN_OK ? look_around(w, meeting, &free, err) : status;
+        if (status != STN_OK || meeting->pair.geometry_a >= 0 || part >= 1.0) {
+            return status;
+        }
+        part += fmax(free, 1e-9);
+    }
+}
+
+/// Only joints with one coordinate move along straight lines.
+static stn_status check(const walk *w, stn_error *err) {
+    const stn_path *path = w->path;
+    if (!(path->margin >= 0.0) || !(path->self_margin >= 0.0) || !(path->resolution > 0.0)) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "path: margins must be >= 0, the resolution > 0");
+    }
+    for (int32_t j = 0; j < w->model->joint_count; j++) {
+        const stn_joint *joint = &w->model->joints[j];
+        for (int32_t k = joint->q_start; k < joint->q_start + joint->nq; k++) {
+            if (!isfinite(path->from[k]) || !isfinite(path->to[k])) {
+                return stn_fail(err, STN_ERR_NUMERIC, "path: joint '%s': the way is not finite", joint->name);
+            }
+            if (joint->nq > 1 && path->from[k] != path->to[k]) {
+                return stn_fail(err, STN_ERR_ARGUMENT,
+                                "path: joint '%s' has several coordinates and cannot move along a straight way",
+                                joint->name);
+            }
+        }
+    }
+    return STN_OK;
+}
+
+stn_status stn_world_path_meets(stn_world *world, const stn_path *path, stn_path_meeting *meeting, stn_error *err) {
+    const stn_model *model = world->model;
+    walk w = {.world = world, .model = model, .path = path};
+    *meeting = (stn_path_meeting){.pair = {.geometry_a = -1, .geometry_b = -1}};
+    stn_status status = check(&w, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    size_t bodies = (size_t)model->body_count;
+    double *numbers = stn_allocate(world->context, 2 * bodies + (size_t)model->nq + 1, sizeof(double));
+    w.moved = stn_allocate(world->context, bodies, sizeof(bool));
+    if (numbers == NULL || w.moved == NULL) {
+        status = stn_fail(err, STN_ERR_MEMORY, "path: out of memory");
+    } else {
+        memset(numbers, 0, 2 * bodies * sizeof(double));
+        memset(w.moved, 0, bodies * sizeof(bool));
+        w.reach = numbers;
+        w.rate = numbers + bodies;
+        status = find_rates(&w, err);
+        status = status == STN_OK ? follow(&w, numbers + 2 * bodies, meeting, err) : status;
+    }
+    stn_release(world->context, numbers);
+    stn_release(world->context, w.moved);
+    return status;
+}
