@@ -354,6 +354,11 @@ void stn_lua_updates_step(lua_State *L, int index, stn_lua_world *w);
 /// Gives one world the functions of another, both at absolute indices.
 void stn_lua_updates_copy(lua_State *L, int from, int to);
 
+// ------------------------------------------------------------------------------------------ sensors (lua_sensor.c)
+
+/// The state of the world at `index` has jumped: a step of the same number may follow, and is measured anew.
+void stn_lua_sensors_forget(lua_State *L, int index);
+
 // ------------------------------------------------------------------------------ prescribed motion (lua_motion.c)
 
 int stn_lua_robot_prescribe(lua_State *L);

@@ -117,6 +117,17 @@ static stn_status observe(void *user, const stn_observation *observation, stn_er
     return plot(s, true, err);
 }
 
+void stn_lua_sensors_forget(lua_State *L, int index) {
+    lua_getiuservalue(L, index, SENSORS);
+    for (lua_Integer i = 1; i <= (lua_Integer)lua_rawlen(L, -1); i++) {
+        lua_rawgeti(L, -1, i);
+        sensor *s = lua_touserdata(L, -1);
+        s->step = -1;
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+}
+
 // --------------------------------------------------------------------------------------------------------- describing
 
 static void read_noise(const stn_fields *f, sensor *s) {

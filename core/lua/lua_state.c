@@ -83,6 +83,7 @@ static int world_restore(lua_State *L) {
     snapshot_object *o = luaL_checkudata(L, 2, STN_LUA_SNAPSHOT);
     stn_error err = {0};
     stn_lua_check(L, stn_world_restore(w->world, o->snapshot, &err), &err);
+    stn_lua_sensors_forget(L, 1);
     w->account.touched = true;
     return 0;
 }
@@ -107,6 +108,7 @@ static int world_load_state(lua_State *L) {
     stn_error err = {0};
     stn_lua_check(L, stn_snapshot_load(w->session->context, path, &o->snapshot, &err), &err);
     stn_lua_check(L, stn_world_restore(w->world, o->snapshot, &err), &err);
+    stn_lua_sensors_forget(L, 1);
     w->account.touched = true;
     return 0;
 }
@@ -130,6 +132,7 @@ static int world_reset(lua_State *L) {
     stn_lua_tasks_refuse(L, 1, "world:reset", "it waits by a time that would jump");
     stn_lua_world_complete(L, 1, w);
     stn_world_reset(w->world);
+    stn_lua_sensors_forget(L, 1);
     stn_lua_world_apply_start(L, 1, w);
     w->account.touched = true;
     return 0;

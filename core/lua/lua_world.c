@@ -287,13 +287,16 @@ static int world_close(lua_State *L) {
         w->world = NULL;
         return 0;
     }
-    stn_world *world = w->world != NULL ? stn_lua_world_idle(L, 1, "world:close")->world : NULL;
-    if (world != NULL) {
+    if (w->world != NULL) {
+        stn_lua_world_idle(L, 1, "world:close");
         if (w->runs_tasks) {
             stn_lua_fail(L, "world:close: not inside a task of this world, which its steps drive");
         }
         stn_lua_tasks_end(L, 1);
-        stn_account_end(&w->account, w->world);
+    }
+    stn_world *world = w->world; // a task that cleans up may have closed it
+    if (world != NULL) {
+        stn_account_end(&w->account, world);
     }
     w->world = NULL;
     stn_error err = {0};

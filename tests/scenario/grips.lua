@@ -197,5 +197,12 @@ stn.describe("bad input", function()
       local jaws = load_text(world, ".urdf", independent_jaws(0), { name = "jaws", fixed = true, base = { xyz = { 1, 0, 0 } } })
       world:controller { "gripper", target = jaws }
     end)
+    expect("controller hand of pad: joint slide is planar: the joints of fingers have one axis", function(world)
+      local pad = load_text(world, ".urdf", [[<robot name="pad"><link name="palm"><inertial><mass value="1"/><inertia ixx="1e-3" iyy="1e-3" izz="1e-3" ixy="0" ixz="0" iyz="0"/></inertial></link>
+        <link name="finger"><inertial><mass value="0.1"/><inertia ixx="1e-3" iyy="1e-3" izz="1e-3" ixy="0" ixz="0" iyz="0"/></inertial></link>
+        <joint name="slide" type="planar"><parent link="palm"/><child link="finger"/><axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="5" velocity="3"/></joint></robot>]],
+        { name = "pad", fixed = true, base = { xyz = { 1, 0, 0 } } })
+      world:controller { "hand", target = pad }
+    end)
   end)
 end)

@@ -339,6 +339,29 @@ stn.test("restored worlds and clones read on bit for bit", function()
   near(sensor:read().torque, read.torque, 0, "restored")
 end)
 
+stn.test("a step that is made again after a restore or a reset is measured again", function()
+  local file = files:path ".state"
+  local back = {
+    restore = function(world, snapshot) world:restore(snapshot) end,
+    load_state = function(world) world:load_state(file) end,
+    reset = function(world) world:reset() end,
+  }
+  for name, go_back in pairs(back) do
+    local world <close> = new_world { gravity = { 0, 0, 0 } }
+    local box = world:box { size = { 0.1, 0.1, 0.1 }, mass = 2, xyz = { 0, 0, 1 } }
+    local sensor = world:sensor { "imu", link = box }
+    local snapshot = world:snapshot()
+    world:save_state(file)
+    world:step()
+    near(sensor:read().specific_force, { 0, 0, 0 }, 1e-12, "at rest")
+    go_back(world, snapshot)
+    assert(sensor:read() == nil)
+    box:apply_force { force = { 3, 0, 0 } }
+    world:step()
+    near(sensor:read().specific_force, { 1.5, 0, 0 }, 1e-12, "pushed, after " .. name)
+  end
+end)
+
 stn.test("readings are columns of logs", function()
   local world <close> = new_world()
   local brick = load_brick(world, 5)

@@ -216,6 +216,17 @@ stn.test("closing a world cancels its tasks, the last one first", function()
   assert(table.concat(story, " ") == "0:2 0:1")
 end)
 
+stn.test("a task that is cancelled by the world's closing may close the world", function()
+  local world = new_world()
+  world:task(function()
+    local _ <close> = setmetatable({}, { __close = function() world:close() end })
+    stn.wait(5)
+  end)
+  steps(world, 1)
+  world:close()
+  assert(tostring(world) == "world (closed)")
+end)
+
 stn.test("a task may hold a generator, and step another world", function()
   local world = new_world()
   local sum = 0

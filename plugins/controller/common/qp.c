@@ -38,6 +38,24 @@ static stn_status begin(solver *s, stn_arena *arena, stn_error *err) {
     return complete ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "out of memory");
 }
 
+/// Is one NaN, or infinite where that is not `allowed`?
+static bool is_bad(const double *values, size_t count, double allowed) {
+    for (size_t i = 0; i < count; i++) {
+        if (!isfinite(values[i]) && values[i] != allowed) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// A NaN among them would pass for a constraint that is met.
+static stn_status check_constraints(const qp *p, stn_error *err) {
+    size_t n = (size_t)p->n, rows = (size_t)p->rows;
+    bool bad = is_bad(p->lower, n, -INFINITY) || is_bad(p->upper, n, INFINITY) || is_bad(p->A, rows * n, 0.0) ||
+               is_bad(p->b, rows, -INFINITY);
+    return bad ? stn_fail(err, STN_ERR_NUMERIC, "quadratic program: a constraint is not finite") : STN_OK;
+}
+
 /// The minimum without constraints.
 static stn_status find_free_minimum(solver *s, stn_error *err) {
     const qp *p = s->problem;
@@ -245,6 +263,7 @@ stn_status qp_solve(const qp *problem, stn_arena *arena, qp_result *result, stn_
     solver s = {.problem = problem, .result = result};
     *result = (qp_result){.changes = 0};
     stn_status status = begin(&s, arena, err);
+    status = status == STN_OK ? check_constraints(problem, err) : status;
     status = status == STN_OK ? find_free_minimum(&s, err) : status;
     const int32_t most = 20 * (3 * problem->n + problem->rows);
     while (status == STN_OK) {

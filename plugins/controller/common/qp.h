@@ -10,7 +10,7 @@
 
 #include <stiction/plugin.h>
 
-/// All row-major and borrowed. A bound may be infinite.
+/// All row-major and borrowed. `lower` and `b` may be -INFINITY, `upper` INFINITY.
 typedef struct qp {
     int32_t n;                   // > 0
     const double *H;             // (n x n) symmetric, positive definite; the lower triangle is read

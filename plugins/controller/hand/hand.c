@@ -68,10 +68,25 @@ static void destroy(void *self) {
     }
 }
 
+/// The joint of a finger has one axis.
+static stn_status check_fingers(const stn_control_target *target, stn_error *err) {
+    stn_status status = joints_check_types(target, "hand", err);
+    for (int32_t i = 0; i < target->joint_count && status == STN_OK; i++) {
+        const stn_joint *joint = &target->model->joints[target->joint[i]];
+        if (joint->nv != 1) {
+            status = stn_fail(err, STN_ERR_UNSUPPORTED,
+                              "joint %s is %s: the joints of fingers have one axis; name the other "
+                              "joints with joints = {...}",
+                              joint->name, stn_joint_type_name(joint->type));
+        }
+    }
+    return status;
+}
+
 static stn_status bind(void *self, const stn_control_target *target, stn_error *err) {
     hand *h = self;
     const stn_model *model = target->model;
-    stn_status status = joints_check_types(target, "hand", err);
+    stn_status status = check_fingers(target, err);
     status = status == STN_OK ? joints_check_motors(target, err) : status;
     if (status != STN_OK) {
         return status;
