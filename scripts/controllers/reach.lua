@@ -156,9 +156,9 @@ local function why_not(s, smallest)
   return "elsewhere"
 end
 
---- A posture with the tip at the goal that keeps clear, the first that is found from the present one on; else where it is.
+--- The posture nearest to the present one that has the tip at the goal and keeps clear; where none is found, the present one.
 local function goal_posture(s)
-  return s.arm:inverse_kinematics { link = s.tip, pose = s.goal, random_starts = 500, free = { margin = clear, self_margin = clear_of_itself } }
+  return s.arm:inverse_kinematics { link = s.tip, pose = s.goal, random_starts = 100, nearest = true, free = { margin = clear, self_margin = clear_of_itself } }
     or s.arm:positions()
 end
 
