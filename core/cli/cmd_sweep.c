@@ -3,7 +3,6 @@
 // docs/sweep.md
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -135,18 +134,8 @@ static void show_progress(void *user, int32_t ended) {
     }
 }
 
-/// With this, an interrupt ends the jobs and not the command, which says what is there.
-static void stay(int signal_number) {
-    (void)signal_number;
-}
-
 static stn_status run_jobs(sweep *s, const cli_jobs *jobs, stn_error *err) {
-    struct sigaction action = {.sa_handler = stay}, interrupt, terminate;
-    sigaction(SIGINT, &action, &interrupt);
-    sigaction(SIGTERM, &action, &terminate);
     stn_status status = cli_jobs_run(jobs, err);
-    sigaction(SIGINT, &interrupt, NULL);
-    sigaction(SIGTERM, &terminate, NULL);
     cli_progress_end(&s->progress);
     if (status >= 0 && s->err.status < 0) {
         *err = s->err;
@@ -184,7 +173,13 @@ static bool judge_probe(void *user, const cli_job_end *end) {
 
 static stn_status check_names(sweep *s, double limit_s, stn_error *err) {
     probe p = {s, err, STN_OK};
-    cli_jobs jobs = {.count = 1, .at_once = 1, .limit_s = limit_s, .work = make_probe, .done = judge_probe, .user = &p};
+    cli_jobs jobs = {.count = 1,
+                     .at_once = 1,
+                     .limit_s = limit_s,
+                     .work = make_probe,
+                     .done = judge_probe,
+                     .survives = true,
+                     .user = &p};
     stn_status status = run_jobs(s, &jobs, err);
     return status >= 0 ? p.status : status;
 }
@@ -300,6 +295,7 @@ static int run(sweep *s, const sweep_options *o) {
                      .work = make_run,
                      .done = add_row,
                      .progress = show_progress,
+                     .survives = true,
                      .user = s};
     status = run_jobs(s, &jobs, &err);
     int exit = status < 0 ? cli_fail_status(s->command, &err) : judge(s, o);

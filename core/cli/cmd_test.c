@@ -8,8 +8,10 @@
 #include "cli/test/test.h"
 
 /// In TAP the counts are a comment, behind the plan.
-static void print_sum(const cli_test_results *all, bool tap) {
-    if (tap) {
+static void print_sum(const cli_test_results *all, bool tap, bool interrupted) {
+    if (tap && interrupted) {
+        puts("Bail out! interrupted");
+    } else if (tap) {
         printf("1..%zu\n", all->count);
     }
     const int32_t *of = all->of;
@@ -28,13 +30,17 @@ static int run(const cli_test_files *files, const cli_test_options *o) {
         puts("TAP version 14");
     }
     stn_status status = cli_test_run(files, o, &all, &err);
+    bool interrupted = status == STN_ERR_INTERRUPTED;
     int exit = status < 0 ? cli_fail_status(o->command, &err) : CLI_DONE;
-    if (status >= 0 || status == STN_ERR_PARAMETER) {
+    if (status >= 0 && o->pattern != NULL && all.count == 0 && !o->list) {
+        exit = cli_fail(o->command, "-k \"%s\": no test's name contains it; --list tells the names", o->pattern);
+    }
+    if (status >= 0 || status == STN_ERR_PARAMETER || interrupted) {
         if (o->junit != NULL && cli_test_write_junit(&all, cli_seconds_now() - start, o->junit, &err) < 0) {
             exit = cli_fail_status(o->command, &err);
         }
         if (!o->list) {
-            print_sum(&all, o->tap);
+            print_sum(&all, o->tap, interrupted);
         }
     }
     if (exit == CLI_DONE && (files->broken || all.out_of_memory || fflush(stdout) != 0)) {

@@ -301,8 +301,10 @@ stn_status cli_jobs_run(const cli_jobs *jobs, stn_error *err) {
     sigprocmask(SIG_SETMASK, &run.before, NULL);
     sigaction(SIGCHLD, &before, NULL);
     if (run.interrupt != 0) {
-        raise(run.interrupt);
-        return stn_fail(err, STN_ERR_INTERRUPTED, "interrupted"); // a handler had other plans
+        if (!jobs->survives) {
+            raise(run.interrupt);
+        }
+        return stn_fail(err, STN_ERR_INTERRUPTED, "interrupted"); // or a handler had other plans
     }
     return status;
 }

@@ -39,13 +39,15 @@ typedef struct cli_jobs {
     void (*prepare)(void *user, int32_t index);
     /// OPTIONAL. Wall time of a job in place of limit_s [s].
     double (*limit_of)(void *user, int32_t index);
+    bool survives; // an interrupt ends the jobs and not this process
 } cli_jobs;
 
 /// The processors that this process may use: as many jobs at once keep the machine busy.
 int32_t cli_jobs_usual(void);
 
 /// Runs them all; no child outlives the call, or this process. After an interrupt (SIGINT, SIGTERM; not one that is
-/// ignored) running jobs are ended, the signal has its effect after that. STN_ERR_FILE: a process or a file for its
+/// ignored) running jobs are ended; the signal has its effect after that, or with `survives` the call returns
+/// STN_ERR_INTERRUPTED. STN_ERR_FILE: a process or a file for its
 /// output cannot be made while none is running.
 stn_status cli_jobs_run(const cli_jobs *jobs, stn_error *err);
 

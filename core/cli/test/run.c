@@ -342,21 +342,28 @@ static void take(test_run *all, cli_test_result *r, int32_t file) {
     cli_test_results_add(all->all, r);
 }
 
+/// What the tests of a file have told.
+static void take_records(test_run *all, int32_t file) {
+    cli_test_result r;
+    FILE *records = all->records[file];
+    if (records != NULL) {
+        for (rewind(records); cli_test_result_read(&r, records);) {
+            take(all, &r, file);
+        }
+        fclose(records);
+        all->records[file] = NULL;
+    }
+}
+
 static bool end_file(void *user, const cli_job_end *end) {
     test_run *all = user;
-    FILE *records = all->records[end->index];
-    cli_test_result r;
     char reason[200];
     cli_job_print(end->error, stderr);
     cli_job_print(end->output, all->options->tap ? stderr : stdout);
-    for (rewind(records); cli_test_result_read(&r, records);) {
-        take(all, &r, end->index);
-    }
-    fclose(records);
-    all->records[end->index] = NULL;
+    take_records(all, end->index);
     say_end(end, all->options->limit, all->shares[end->index].done, reason, sizeof reason);
     if (reason[0] != '\0') {
-        r = (cli_test_result){.outcome = STN_TEST_FAILED, .broken = true, .seconds = end->seconds};
+        cli_test_result r = {.outcome = STN_TEST_FAILED, .broken = true, .seconds = end->seconds};
         set_text(&r, CLI_TEST_REASON, reason);
         take(all, &r, end->index);
     }
@@ -389,6 +396,7 @@ stn_status cli_test_run(const cli_test_files *files, const cli_test_options *opt
                      .work = do_file,
                      .done = end_file,
                      .prepare = open_records,
+                     .survives = true,
                      .user = &run};
     stn_status status = STN_ERR_MEMORY;
     if (run.shares == NULL || run.records == NULL) {
@@ -397,6 +405,9 @@ stn_status cli_test_run(const cli_test_files *files, const cli_test_options *opt
         status = stn_fail(err, STN_ERR_ARGUMENT, "--set: at most %d", MOST_SETS);
     } else {
         status = cli_jobs_run(&jobs, err);
+        for (int32_t i = 0; i < jobs.count; i++) { // of files that an interrupt ended
+            take_records(&run, i);
+        }
         status = status < 0 ? status : check_sets(&run, err);
     }
     if (run.shares != NULL) {

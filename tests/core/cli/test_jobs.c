@@ -58,7 +58,7 @@ static void test_results_come_in_the_order_of_the_jobs(void **state) {
     for (int32_t at_once = 1; at_once <= 9; at_once += 4) {
         static seen s;
         s = (seen){0};
-        cli_jobs jobs = {MOST, at_once, (double)INFINITY, count_down, note_done, note_progress, &s, NULL, NULL};
+        cli_jobs jobs = {MOST, at_once, (double)INFINITY, count_down, note_done, note_progress, &s, NULL, NULL, false};
         assert_int_equal(cli_jobs_run(&jobs, NULL), STN_OK);
         assert_int_equal(s.count, MOST);
         assert_int_equal(s.most_ended, MOST);
@@ -92,7 +92,7 @@ static int misbehave(void *user, int32_t index) {
 static void test_a_crash_and_a_hang_are_results(void **state) {
     (void)state;
     static seen s;
-    cli_jobs jobs = {3, 3, 0.2, misbehave, note_done, NULL, &s, NULL, NULL};
+    cli_jobs jobs = {3, 3, 0.2, misbehave, note_done, NULL, &s, NULL, NULL, false};
     assert_int_equal(cli_jobs_run(&jobs, NULL), STN_OK);
     assert_int_equal(s.outcome[0], CLI_JOB_CRASHED);
     assert_int_equal(s.code[0], SIGABRT);
@@ -119,7 +119,7 @@ static void test_nothing_outlives_a_job(void **state) {
     int ends[2];
     char byte;
     assert_int_equal(pipe(ends), 0);
-    cli_jobs jobs = {1, 1, (double)INFINITY, leave_a_child, note_done, NULL, &s, NULL, NULL};
+    cli_jobs jobs = {1, 1, (double)INFINITY, leave_a_child, note_done, NULL, &s, NULL, NULL, false};
     assert_int_equal(cli_jobs_run(&jobs, NULL), STN_OK);
     assert_int_equal(s.outcome[0], CLI_JOB_EXITED);
     close(ends[1]);
@@ -138,7 +138,7 @@ static int wait_for_ever(void *user, int32_t index) {
 static void test_done_may_stop_the_rest(void **state) {
     (void)state;
     static seen s = {.stop_after = 1};
-    cli_jobs jobs = {20, 4, (double)INFINITY, wait_for_ever, note_done, NULL, &s, NULL, NULL};
+    cli_jobs jobs = {20, 4, (double)INFINITY, wait_for_ever, note_done, NULL, &s, NULL, NULL, false};
     assert_int_equal(cli_jobs_run(&jobs, NULL), STN_OK);
     assert_int_equal(s.count, 1);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); // all are reaped
@@ -165,7 +165,7 @@ static void test_an_interrupt_ends_all(void **state) {
     stn_error err;
     struct sigaction action = {.sa_handler = on_interrupt}, before;
     sigaction(SIGINT, &action, &before);
-    cli_jobs jobs = {5, 2, (double)INFINITY, interrupt_parent, note_done, NULL, &s, NULL, NULL};
+    cli_jobs jobs = {5, 2, (double)INFINITY, interrupt_parent, note_done, NULL, &s, NULL, NULL, false};
     assert_int_equal(cli_jobs_run(&jobs, &err), STN_ERR_INTERRUPTED);
     assert_int_equal(s.count, 0);
     assert_int_equal(interrupts, 1);
@@ -186,7 +186,7 @@ static void test_ignored_signals_stay_ignored(void **state) {
     for (int32_t i = 0; i < 2; i++) {
         sigaction(numbers[i], &ignore, &before[i]);
     }
-    cli_jobs jobs = {5, 2, (double)INFINITY, interrupt_parent_and_end, note_done, NULL, &s, NULL, NULL};
+    cli_jobs jobs = {5, 2, (double)INFINITY, interrupt_parent_and_end, note_done, NULL, &s, NULL, NULL, false};
     assert_int_equal(cli_jobs_run(&jobs, NULL), STN_OK);
     assert_int_equal(s.count, 5);
     for (int32_t i = 0; i < 2; i++) {
@@ -215,7 +215,7 @@ static void test_few_files_are_enough(void **state) {
         assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
         few = (struct rlimit){most, before.rlim_max};
         assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
-        cli_jobs jobs = {100, 8, (double)INFINITY, late_first, note_done, NULL, &s, NULL, NULL};
+        cli_jobs jobs = {100, 8, (double)INFINITY, late_first, note_done, NULL, &s, NULL, NULL, false};
         stn_status status = cli_jobs_run(&jobs, NULL);
         assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
         assert_int_equal(status, STN_OK);
@@ -240,7 +240,7 @@ static int print_for_ever(void *user, int32_t index) {
 static void test_what_prints_without_end_is_ended(void **state) {
     (void)state;
     static seen s;
-    cli_jobs jobs = {3, 1, (double)INFINITY, print_for_ever, note_done, NULL, &s, NULL, NULL};
+    cli_jobs jobs = {3, 1, (double)INFINITY, print_for_ever, note_done, NULL, &s, NULL, NULL, false};
     assert_int_equal(cli_jobs_run(&jobs, NULL), STN_OK);
     assert_int_equal(s.count, 3);
     assert_int_equal(s.outcome[1], CLI_JOB_CRASHED);

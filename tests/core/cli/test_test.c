@@ -107,12 +107,41 @@ static void test_an_interrupt_ends_what_tests_began(void **state) {
     assert_int_equal(system("sh run.sh 2>/dev/null"), 0);
 }
 
+static void expect_in(const char *path, const char *text) {
+    static char content[20000];
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    content[fread(content, 1, sizeof content - 1, file)] = '\0';
+    fclose(file);
+    assert_non_null(strstr(content, text));
+}
+
+/// The second test interrupts the command: results so far are told and written, the status is 130.
+static void test_an_interrupt_tells_what_was_done(void **state) {
+    (void)state;
+    write_file("a.lua", "local stn = require 'stiction'\nstn.test('one', function() end)\n"
+                        "stn.test('two', function() os.execute 'kill -TERM $(cat pid); sleep 60' end)\n"
+                        "stn.test('three', function() end)\n");
+    write_file("run.sh", "sh -c 'echo $$ >pid; exec " COMMAND
+                         " test a.lua --junit a.xml \"$@\"' sh \"$@\" >said 2>&1; echo $? >>said\n");
+    assert_int_equal(system("sh run.sh"), 0);
+    expect_in("said", "ok   a.lua: one");
+    expect_in("said", "stiction test: interrupted\n1 passed, 0 failed\n130\n");
+    expect_in("a.xml", "tests=\"1\" failures=\"0\" errors=\"0\"");
+    assert_int_equal(system("sh run.sh --tap"), 0);
+    expect_in("said", "Bail out! interrupted\n# 1 passed, 0 failed\n130\n");
+}
+
 static void test_bad_usage_is_status_2(void **state) {
     (void)state;
     stn_expect("test nowhere 2>&1 >/dev/null", 2, "stiction test: nowhere: No such file or directory\n");
     stn_expect("test . --jobs 0 2>&1 >/dev/null", 2, "stiction test: --jobs 0: must be at least 1\n");
     stn_expect_part("test 2>&1 >/dev/null", 2, "needs PATH");
     expect_last_line("test . " QUIET, 0, "0 passed, 0 failed\n");
+    write_file("a.lua", "require 'stiction'.test('one', function() end)\n");
+    expect_last_line("test . -k two " QUIET, 2, "0 passed, 0 failed\n");
+    stn_expect("test . -k two 2>&1 >/dev/null", 2,
+               "stiction test: -k \"two\": no test's name contains it; --list tells the names\n");
 }
 
 int main(void) {
@@ -126,6 +155,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_links_to_folders_above_have_an_end, enter, leave_folder),
         cmocka_unit_test_setup_teardown(test_a_closed_stdin_takes_nothing_of_the_output, enter, leave_folder),
         cmocka_unit_test_setup_teardown(test_an_interrupt_ends_what_tests_began, enter, leave_folder),
+        cmocka_unit_test_setup_teardown(test_an_interrupt_tells_what_was_done, enter, leave_folder),
         cmocka_unit_test_setup_teardown(test_bad_usage_is_status_2, enter, leave_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
