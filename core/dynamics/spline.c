@@ -309,7 +309,10 @@ double stn_spline_stretch(const stn_spline *spline, const stn_spline_limits *lim
 
 // ------------------------------------------------------------------------------------------------------ choosing times
 
-/// What a piece asks for by itself, 0: nothing moves.
+/// A way that asks for less is rounding: such times would vanish beside later ones [s].
+static const double least_length = 1e-6;
+
+/// What a piece asks for by itself.
 static double own_length(const stn_spline *s, int32_t piece, const stn_spline_limits *limits) {
     double most = 0.0;
     for (int32_t i = 0; i < s->size; i++) {
@@ -332,15 +335,17 @@ stn_status stn_spline_choose_times(stn_spline *spline, const stn_spline_limits *
     int32_t pieces = spline->count - 1;
     double *length = scratch + (size_t)4 * (size_t)spline->count, *best = length + spline->count;
     double shortest = INFINITY, stretch = 1.0;
+    bool moves = false;
     for (int32_t k = 0; k < pieces; k++) {
         double own = own_length(spline, k, limits);
-        length[k] = best[k] = own > 0.0 ? own : rest;
+        length[k] = best[k] = own > least_length ? own : rest;
+        moves = moves || own > least_length;
     }
-    for (int32_t round = 0; round < ROUNDS && pieces > 0; round++) {
+    for (int32_t round = 0; round < ROUNDS && moves; round++) {
         lay_out(times, 0.0, length, spline->count);
         stn_status status = stn_spline_fit(spline, scratch, err);
         stretch = status == STN_OK ? stn_spline_stretch(spline, limits) : 0.0;
-        if (stretch == 0.0) { // nothing moves
+        if (stretch == 0.0) { // no limits, or no curve
             break;
         }
         bool better = stretch * times[pieces] < shortest;

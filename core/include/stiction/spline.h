@@ -57,7 +57,8 @@ STN_API double stn_spline_stretch(const stn_spline *spline, const stn_spline_lim
 /// Times from `begin` [s] on, written to `times` (count), which spline->times must point to, in which the curve keeps
 /// the limits: each piece in proportion to what its own way asks for, then, over a few rounds, more for those pieces
 /// that hold the curve back; the fastest is kept. No optimum: lin-1983 searches for that. Between way-points that are
-/// equal it begins with `rest` > 0 [s]. The curve is fitted then. Errors and scratch as of stn_spline_fit.
+/// equal, or so near that their way asks for less than 1e-6 s, it begins with `rest` > 0 [s]. The curve is fitted then.
+/// Errors and scratch as of stn_spline_fit.
 STN_API stn_status stn_spline_choose_times(stn_spline *spline, const stn_spline_limits *limits, double begin,
                                            double rest, double *times, double *scratch, stn_error *err);
 

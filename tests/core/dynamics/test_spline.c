@@ -305,6 +305,29 @@ static void test_rest(void **state) {
     assert_near(v[1], 0.0, 0.0);
 }
 
+/// As a joint has that comes to rest at 0: what is left of its way is rounding.
+static void test_ways_of_rounding(void **state) {
+    (void)state;
+    static curve c;
+    const double limit[] = {1.0, 1.0, 1.0}, ways[] = {1e-14, 1e-30, 1e-200, 1e-300};
+    const stn_spline_limits limits = {limit, limit};
+    for (int32_t trial = 0; trial < 8 * STN_COUNT(kinds); trial++) {
+        stn_error err = {0};
+        use(&c, kinds[trial / 8], 2 + trial / 4 % 2, SIZE);
+        memset(c.points, 0, sizeof c.points);
+        c.points[SIZE] = c.points[2 * SIZE] = ways[trial % 4];
+        c.points[2 * SIZE + 1] = 0.5;
+        assert_ok(stn_spline_choose_times(&c.spline, &limits, 10.0, 0.25, c.times, c.scratch, &err), err);
+        double x[SIZE], v[SIZE], a[SIZE];
+        stn_spline_at(&c.spline, 10.1, x, v, a);
+        for (int32_t i = 0; i < SIZE; i++) {
+            assert_true(isfinite(x[i]) && isfinite(v[i]) && isfinite(a[i]));
+        }
+        assert_near(c.times[1], c.spline.count == 2 ? 10.25 : c.times[1], 1e-12);
+        assert_near(stn_spline_stretch(&c.spline, &limits), c.spline.count == 2 ? 0.0 : 1.0, 1e-5);
+    }
+}
+
 static void test_refuses(void **state) {
     (void)state;
     static curve c;
@@ -326,10 +349,12 @@ static void test_refuses(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_piece),      cmocka_unit_test(test_order),  cmocka_unit_test(test_smooth),
-        cmocka_unit_test(test_least_bending),  cmocka_unit_test(test_extent), cmocka_unit_test(test_times_keep_limits),
-        cmocka_unit_test(test_there_and_back), cmocka_unit_test(test_rest),   cmocka_unit_test(test_refuses),
-        cmocka_unit_test(test_monotone),
+        cmocka_unit_test(test_one_piece),        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_smooth),           cmocka_unit_test(test_least_bending),
+        cmocka_unit_test(test_extent),           cmocka_unit_test(test_times_keep_limits),
+        cmocka_unit_test(test_there_and_back),   cmocka_unit_test(test_rest),
+        cmocka_unit_test(test_refuses),          cmocka_unit_test(test_monotone),
+        cmocka_unit_test(test_ways_of_rounding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
