@@ -4,7 +4,7 @@
 //     u = clamp(u_ref - k (q - q_ref) - d (v - v_ref), -effort, effort),    q, v at the step's end
 //
 // servos where a joint has an effort limit and a gain, K and D elsewhere.
-#include "common/joints.h"
+#include "common/servo.h"
 
 typedef struct effort {
     bool effort_limits;
@@ -40,28 +40,16 @@ static stn_status add_joint(const effort *control, const stn_control_view *view,
     const stn_model *model = view->target->model;
     int32_t count = view->target->dof_count, dof = view->target->dof[i];
     const stn_joint *joint = &model->joints[model->dof_joint[dof]];
-    stn_servo servo = {.dof = dof,
-                       .kp = reference[STIFFNESS * count + i],
-                       .kd = reference[DAMPING * count + i],
-                       .error = view->q[joint_coordinate(model, dof)] - reference[POSITION * count + i],
-                       .velocity = reference[VELOCITY * count + i],
-                       .feedforward = reference[EFFORT * count + i],
-                       .effort = joint->effort};
-    if (servo.kp < 0.0 || servo.kd < 0.0) {
+    const servo_law law = {.kp = reference[STIFFNESS * count + i],
+                           .kd = reference[DAMPING * count + i],
+                           .position = reference[POSITION * count + i],
+                           .velocity = reference[VELOCITY * count + i],
+                           .feedforward = reference[EFFORT * count + i]};
+    if (law.kp < 0.0 || law.kd < 0.0) {
         return stn_fail(err, STN_ERR_ARGUMENT, "%s of joint %s is %g, must be >= 0",
-                        servo.kp < 0.0 ? "stiffness" : "damping", joint->name, fmin(servo.kp, servo.kd));
+                        law.kp < 0.0 ? "stiffness" : "damping", joint->name, fmin(law.kp, law.kd));
     }
-    bool limited = control->effort_limits && isfinite(joint->effort);
-    if (limited && servo.kp + servo.kd > 0.0) {
-        return stn_forces_add_servo(forces, &servo, err);
-    }
-    if (limited) { // no gains: the clamp is known now
-        stn_forces_add_effort(forces, dof, fmin(fmax(servo.feedforward, -joint->effort), joint->effort));
-    } else {
-        stn_forces_add_gain(forces, dof, servo.kp, servo.kd,
-                            servo.feedforward - servo.kp * servo.error - servo.kd * (view->v[dof] - servo.velocity));
-    }
-    return STN_OK;
+    return servo_add(view, dof, &law, control->effort_limits, forces, err);
 }
 
 static stn_status evaluate(void *self, const stn_control_view *view, const double *reference, void *state,

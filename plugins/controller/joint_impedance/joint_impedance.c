@@ -4,7 +4,7 @@
 //     u = clamp(-k (q - q_ref) - d (v - v_ref) + u_ff + C v - g, -effort, effort),    d_i = 2 zeta sqrt(k_i M_ii)
 //
 // with q and v of the step's end: servos where a joint has an effort limit, K and D elsewhere.
-#include "common/joints.h"
+#include "common/servo.h"
 
 typedef struct impedance {
     double stiffness, damping_ratio;
@@ -73,24 +73,12 @@ static stn_status add_joint(const impedance *control, const stn_control_view *vi
     if (k < 0.0) {
         return stn_fail(err, STN_ERR_ARGUMENT, "stiffness of joint %s is %g, must be >= 0", joint->name, k);
     }
-    stn_servo servo = {.dof = dof,
-                       .kp = k,
-                       .kd = 2.0 * control->damping_ratio * sqrt(k * tree->inertia[r]),
-                       .error = view->q[joint_coordinate(model, dof)] - reference[POSITION * count + i],
-                       .velocity = reference[VELOCITY * count + i],
-                       .feedforward = reference[FEEDFORWARD * count + i] + tree->bias[r],
-                       .effort = joint->effort};
-    bool limited = control->effort_limits && isfinite(joint->effort);
-    if (limited && k > 0.0) {
-        return stn_forces_add_servo(forces, &servo, err);
-    }
-    if (limited) { // no spring: the clamp is known now
-        stn_forces_add_effort(forces, dof, fmin(fmax(servo.feedforward, -joint->effort), joint->effort));
-    } else {
-        stn_forces_add_gain(forces, dof, servo.kp, servo.kd,
-                            servo.feedforward - servo.kp * servo.error - servo.kd * (view->v[dof] - servo.velocity));
-    }
-    return STN_OK;
+    const servo_law law = {.kp = k,
+                           .kd = 2.0 * control->damping_ratio * sqrt(k * tree->inertia[r]),
+                           .position = reference[POSITION * count + i],
+                           .velocity = reference[VELOCITY * count + i],
+                           .feedforward = reference[FEEDFORWARD * count + i] + tree->bias[r]};
+    return servo_add(view, dof, &law, control->effort_limits, forces, err);
 }
 
 static stn_status evaluate(void *self, const stn_control_view *view, const double *reference, void *state,
