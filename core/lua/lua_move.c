@@ -216,9 +216,9 @@ static void read_times(const stn_fields *f, move *m, double begin, double *fit_s
 static void check_extent(lua_State *L, const move *m) {
     for (int32_t i = 0; i < m->count; i++) {
         const stn_joint *joint = joint_of(m, i);
-        double slack = 1e-9 * (1.0 + fabs(joint->lower) + fabs(joint->upper));
-        double start = m->points[i], lower = fmin(joint->lower, start) - slack,
-               upper = fmax(joint->upper, start) + slack;
+        double start = m->points[i], lower = fmin(joint->lower, start), upper = fmax(joint->upper, start);
+        lower -= 1e-9 * (1.0 + fabs(lower)); // either may be infinite
+        upper += 1e-9 * (1.0 + fabs(upper));
         for (int32_t k = 0; k + 1 < m->spline.count && joint->type != STN_JOINT_CONTINUOUS; k++) {
             double lowest, highest;
             stn_spline_extent(&m->spline, k, i, &lowest, &highest);

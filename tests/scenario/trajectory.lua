@@ -196,6 +196,26 @@ stn.test("follow: what is cancelled on its way stays there", function()
   end))
 end)
 
+-- A hinge that is bounded above alone: the curve through 0.98 and 0.8 swings over 1.
+stn.test("a joint with one limit keeps it between way-points", function()
+  local function new_hinge(settings)
+    local world = stn.world { dt = 1e-3, gravity = { 0, 0, 0 } }
+    local mass = "<inertial><mass>1</mass><inertia><ixx>1</ixx><iyy>1</iyy><izz>1</izz></inertia></inertial>"
+    local robot = require "robot_text"(world, ".sdf", ([[<sdf version="1.9"><model name="one"><link name="base">%s</link><link name="door">%s</link>
+      <joint name="hinge" type="revolute"><parent>base</parent><child>door</child><axis><xyz>0 0 1</xyz><limit><upper>1</upper></limit></axis></joint></model></sdf>]])
+      :format(mass, mass), { fixed = true })
+    assert(robot:joint("hinge"):limits().lower == -math.huge)
+    settings.target = robot
+    return world, robot, world:controller(settings)
+  end
+  local world, _, control = new_hinge { "trajectory", spline = "quintic" }
+  control:set { times = { 0, 0.5, 2, 3 }, points = { { 0 }, { 0.98 }, { 0.8 }, { 0 } } }
+  stn.fails(function() world:step() end, "joint 'hinge' would go to 2.4924 rad")
+  local other, robot = new_hinge { "joint_pd" }
+  other:task(function() robot:follow({ { hinge = 0.98 }, { hinge = 0.8 }, { hinge = 0 } }, { times = { 0.5, 2, 3 }, spline = "quintic" }) end)
+  stn.fails(function() other:step() end, "joint 'hinge' of robot 'one' would go to 2.4924 rad")
+end)
+
 stn.test("follow: bad way-points are told in a line with their number", function()
   local world, arm = new_arm(1e-3, servo())
   local zero = { 0, 0, 0, 0, 0, 0, 0 }

@@ -126,16 +126,16 @@ static stn_status find_limits(const trajectory *control, const stn_control_view 
 static stn_status check_extent(const stn_spline *spline, const stn_control_target *target, stn_error *err) {
     for (int32_t i = 0; i < target->dof_count; i++) {
         const stn_joint *joint = joint_of(target, i);
-        double slack = 1e-9 * (1.0 + fabs(joint->upper) + fabs(joint->lower));
-        bool bounded = joint->type != STN_JOINT_CONTINUOUS && isfinite(slack);
-        for (int32_t piece = 0; piece < spline->count - 1 && bounded; piece++) {
+        double lower = joint->lower - 1e-9 * (1.0 + fabs(joint->lower)); // either may be infinite
+        double upper = joint->upper + 1e-9 * (1.0 + fabs(joint->upper));
+        for (int32_t piece = 0; piece < spline->count - 1 && joint->type != STN_JOINT_CONTINUOUS; piece++) {
             double lowest, highest;
             stn_spline_extent(spline, piece, i, &lowest, &highest);
-            if (lowest < joint->lower - slack || highest > joint->upper + slack) {
+            if (lowest < lower || highest > upper) {
                 return stn_fail(err, STN_ERR_ARGUMENT,
                                 "joint '%s' would go to %g %s between way-points %d and %d, its limits are %g and %g; "
                                 "add a way-point or move these",
-                                joint->name, lowest < joint->lower - slack ? lowest : highest,
+                                joint->name, lowest < lower ? lowest : highest,
                                 stn_joint_type_units(joint->type)->position, piece + 1, piece + 2, joint->lower,
                                 joint->upper);
             }
