@@ -327,10 +327,12 @@ void stn_lua_tasks_refuse(lua_State *L, int index, const char *what, const char 
 
 void stn_lua_tasks_end(lua_State *L, int index) {
     int list = push_list(L, index);
-    for (lua_Integer i = (lua_Integer)lua_rawlen(L, list); i >= 1; i--) {
-        lua_rawgeti(L, list, i);
-        stn_lua_task_cancel(L, -1);
-        lua_settop(L, list);
+    for (lua_Integer ended = 0, count; (count = (lua_Integer)lua_rawlen(L, list)) > ended; ended = count) {
+        for (lua_Integer i = count; i > ended; i--) { // whose clean-up may make others
+            lua_rawgeti(L, list, i);
+            stn_lua_task_cancel(L, -1);
+            lua_settop(L, list);
+        }
     }
     lua_pop(L, 1);
 }

@@ -227,6 +227,18 @@ stn.test("a task that is cancelled by the world's closing may close the world", 
   assert(tostring(world) == "world (closed)")
 end)
 
+stn.test("a task that is made while the world closes is cancelled too", function()
+  local world = new_world()
+  local late
+  world:task(function()
+    local _ <close> = setmetatable({}, { __close = function() late = world:task(function() end) end })
+    stn.wait(5)
+  end)
+  steps(world, 1)
+  world:close()
+  assert(late.state == "cancelled")
+end)
+
 stn.test("a task may hold a generator, and step another world", function()
   local world = new_world()
   local sum = 0
