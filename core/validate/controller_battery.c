@@ -345,15 +345,22 @@ static void check_limits(validate_trial *trial) {
     visit_all(trial, look_at_limits, "at most this part of a motor's effort:");
 }
 
+/// All numbers of a matrix, column after column: the rows of a symmetric one.
+static void write_out(const stn_matrix *matrix, double A[JOINTS * JOINTS]) {
+    double unit[JOINTS] = {0.0};
+    memset(A, 0, JOINTS * JOINTS * sizeof *A);
+    for (int32_t c = 0; c < JOINTS; c++) {
+        unit[c] = 1.0;
+        stn_matrix_mul_add(matrix, 1.0, unit, A + c * JOINTS);
+        unit[c] = 0.0;
+    }
+}
+
 static void look_at_gains(subject *s, double *least) {
     const stn_matrix *both[2] = {&s->K, &s->D};
     for (int32_t k = 0; k < 2; k++) {
-        double A[JOINTS * JOINTS] = {0.0}, values[JOINTS], unit[JOINTS] = {0.0};
-        for (int32_t c = 0; c < JOINTS; c++) {
-            unit[c] = 1.0;
-            stn_matrix_mul_add(both[k], 1.0, unit, A + c * JOINTS); // row c of a symmetric matrix
-            unit[c] = 0.0;
-        }
+        double A[JOINTS * JOINTS], values[JOINTS];
+        write_out(both[k], A);
         for (int32_t i = 0; i < JOINTS * JOINTS; i++) {
             if (!(fabs(A[i] - A[i % JOINTS * JOINTS + i / JOINTS]) <= 1e-12 * (fabs(A[i]) + 1.0))) {
                 trial_fail(s->trial, "%c is not symmetric: %g and %g", "KD"[k], A[i],
@@ -401,7 +408,7 @@ static bool same_servos(const stn_servo *x, const stn_servo *y, int32_t count) {
 
 /// Again from the same state: the same bytes, without an allocation, inputs as they were.
 static void look_again(subject *s, double *most) {
-    double tau[JOINTS], q[JOINTS], v[JOINTS], reference[REFERENCES];
+    double tau[JOINTS], q[JOINTS], v[JOINTS], reference[REFERENCES], gains[4][JOINTS * JOINTS];
     stn_servo servos[JOINTS];
     int32_t count = s->forces.servo_count;
     memcpy(tau, s->tau, sizeof tau);
@@ -409,16 +416,23 @@ static void look_again(subject *s, double *most) {
     memcpy(q, s->q, sizeof q);
     memcpy(v, s->v, sizeof v);
     memcpy(reference, s->reference, sizeof reference);
+    write_out(&s->K, gains[0]);
+    write_out(&s->D, gains[1]);
     memset(s->state, 0, s->state_size);
     int64_t before = stn_context_allocations(s->trial->request->context);
     if (!evaluate(s)) {
         return;
     }
     int64_t more = stn_context_allocations(s->trial->request->context) - before;
+    write_out(&s->K, gains[2]);
+    write_out(&s->D, gains[3]);
     if (memcmp(tau, s->tau, sizeof tau) != 0 || count != s->forces.servo_count ||
         !same_servos(servos, s->servos, count)) {
         trial_fail(s->trial, "in the same state once more: other efforts, tau[0] = %.17g, first %.17g", s->tau[0],
                    tau[0]);
+    } else if (memcmp(gains[0], gains[2], 2 * sizeof gains[0]) != 0) {
+        trial_fail(s->trial, "in the same state once more: other gains, K[0][0] = %.17g, first %.17g", gains[2][0],
+                   gains[0][0]);
     } else if (memcmp(q, s->q, sizeof q) != 0 || memcmp(v, s->v, sizeof v) != 0 ||
                memcmp(reference, s->reference, sizeof reference) != 0) {
         trial_fail(s->trial, "changed q, v or its references");

@@ -85,6 +85,7 @@ static const struct {
     {"controller/wrong_counter", "same again", "in the same state once more: other efforts"},
     {"controller/wrong_counter", "steps of a world", "after a reset has another state"},
     {"controller/wrong_counter", "gains >= 0", "changed static data, at 0x"},
+    {"controller/wrong_gain_counter", "same again", "in the same state once more: other gains, K[0][0] = "},
     {"controller/wrong_state", "same again", "writes outside of its 8 bytes of state"},
     {"controller/wrong_allocation", "same again", "made 1 allocations in a step, expected none"},
     {"controller/wrong_reference", "same again", "changed q, v or its references"},

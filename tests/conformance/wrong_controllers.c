@@ -8,7 +8,8 @@ typedef enum fault {
     OTHER_JOINT,
     NO_LIMITS,
     NEGATIVE_GAIN,
-    COUNTS, // in static data
+    COUNTS,      // in static data
+    COUNTS_GAIN, // the same, for its gains alone
     BEYOND_STATE,
     ALLOCATES,
     CHANGES_REFERENCE,
@@ -49,6 +50,9 @@ static stn_status evaluate(void *self, const stn_control_view *view, const doubl
         u = f == NO_LIMITS ? u : fmin(fmax(u, -most), most);
         u = f == NOT_FINITE ? u / 0.0 : u;
         stn_forces_add_effort(forces, dof, u);
+        if (f == COUNTS_GAIN) {
+            stn_forces_add_gain(forces, dof, ++calls, 0.0, 0.0);
+        }
         if (f == NEGATIVE_GAIN) {
             stn_forces_add_gain(forces, dof, 0.0, -1.0, 0.0);
         }
@@ -81,8 +85,9 @@ CONTROLLER(joint, OTHER_JOINT)
 CONTROLLER(limits, NO_LIMITS)
 CONTROLLER(gain, NEGATIVE_GAIN)
 CONTROLLER(counter, COUNTS)
+CONTROLLER(gain_counter, COUNTS_GAIN)
 CONTROLLER(state, BEYOND_STATE)
 CONTROLLER(allocation, ALLOCATES)
 CONTROLLER(reference, CHANGES_REFERENCE)
 
-STN_PLUGIN_LIBRARY(&none, &infinite, &joint, &limits, &gain, &counter, &state, &allocation, &reference);
+STN_PLUGIN_LIBRARY(&none, &infinite, &joint, &limits, &gain, &counter, &gain_counter, &state, &allocation, &reference);
