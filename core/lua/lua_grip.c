@@ -129,6 +129,10 @@ static void tell(lua_State *L, const stn_lua_object *robot, const stn_fields *f,
         set(L, robot->world, g->controller, "speed", speed);
     }
     const double *told = stn_lua_scalar_reference(robot->world, g->controller, "speed");
+    if (told != NULL && *told <= 0.0) {
+        stn_lua_fail(L, "%s: the fingers of robot '%s' are told to go at speed 0; give one, speed = 0.1", f->owner,
+                     stn_lua_robot_name(robot->world, robot->index));
+    }
     g->pace = told != NULL ? fmin(1.0, *told / (gripper ? usual_width : usual_closure)) : 1.0;
     static const double closures[] = {[CLOSE] = 1.0, [OPEN] = 0.0, [PRESHAPE] = 0.5};
     if (gripper) {

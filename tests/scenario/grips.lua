@@ -185,6 +185,10 @@ stn.describe("bad input", function()
       world:controller { "gripper", target = gripper }
       play(world, function() gripper:close { force = -1 } end)
     end)
+    expect("close: the fingers of robot 'gripper' are told to go at speed 0; give one", function(world, gripper)
+      world:controller({ "gripper", target = gripper }):set { speed = 0 }
+      play(world, function() gripper:close {} end)
+    end)
     expect("controller gripper of gripper: force = -1 N, must be >= 0", function(world, gripper)
       world:controller({ "gripper", target = gripper }):set { force = -1 }
       world:step()
