@@ -294,7 +294,9 @@ void stn_lua_set_references(lua_State *L, const stn_lua_world *w, int32_t contro
 /// controller:set { position = {...}, velocity = ... }.
 static int controller_set(lua_State *L) {
     stn_lua_object *o = stn_lua_object_check(L, 1, STN_LUA_CONTROLLER);
-    set_channels(L, 2, o->world, o->index, "controller:set");
+    const stn_control_target *target = stn_world_controller_target(o->world->world, o->index);
+    const char *owner = lua_pushfstring(L, "controller:set of robot '%s'", stn_lua_robot_name(o->world, target->robot));
+    set_channels(L, 2, o->world, o->index, owner);
     return 0;
 }
 

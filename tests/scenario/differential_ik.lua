@@ -273,7 +273,7 @@ stn.test("wrong input is told in one line", function()
   refused("gain", with { gain = -1 })
   refused("method", with { method = "newton" })
   refused("is not a finite number", set { position = { 0 / 0, 0, 0 } })
-  refused("position has 2 numbers, it needs 3", set { position = { 0, 0 } })
+  refused("controller:set of robot 'arm': position has 2 numbers, it needs 3", set { position = { 0, 0 } })
   refused("posture", set { posture = { 0, 0, 0 } })
   refused("robot free has no moving joint", function(world)
     world:controller { "differential_ik", target = world:sphere { name = "free", radius = 0.1 } }

@@ -42,35 +42,59 @@ static bool has_gains(const stn_joint *joint) {
     return joint->servo_kp > 0.0 || joint->servo_kd > 0.0;
 }
 
-/// The robot's gains are asked for, and nobody gave any for some joints: says what these have.
-static void warn_default_gains(const joint_pd *pd, const stn_control_target *target) {
+typedef bool joint_test(const stn_joint *joint);
+
+static bool lacks_gains(const stn_joint *joint) {
+    return !has_gains(joint) && joint->effort != 0.0; // without effort there is no motor
+}
+
+static bool lacks_motor(const stn_joint *joint) {
+    return joint->effort == 0.0;
+}
+
+/// Names of the first joints that are so, "a, b, ..."; how many there are.
+static int32_t list_joints(const stn_control_target *target, joint_test *is_so, char *names, size_t size) {
     enum { NAMED = 4 };
-    char names[4 * 64] = "";
     int32_t count = 0;
     size_t used = 0;
+    names[0] = '\0';
     for (int32_t i = 0; i < target->joint_count; i++) {
         const stn_joint *joint = &target->model->joints[target->joint[i]];
-        if (has_gains(joint) || joint->effort == 0.0) { // without effort there is no motor
-            continue;
-        }
-        if (count++ < NAMED) {
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s%.50s", used > 0 ? ", " : "", joint->name);
+        if (is_so(joint) && count++ < NAMED) {
+            used += (size_t)snprintf(names + used, size - used, "%s%.50s", used > 0 ? ", " : "", joint->name);
         }
     }
+    if (count > NAMED) {
+        snprintf(names + used, size - used, ", ...");
+    }
+    return count;
+}
+
+/// The robot's gains are asked for, and nobody gave any for some joints: says what these have. Joints without a motor
+/// are not driven.
+static void warn(const joint_pd *pd, const stn_control_target *target) {
+    char names[5 * 64];
+    const char *robot = target->model->robots[target->robot].name;
+    bool default_gains = pd->gains == GAINS_ROBOT && pd->kp == DEFAULT_KP && pd->kd == DEFAULT_KD;
+    int32_t count = default_gains ? list_joints(target, lacks_gains, names, sizeof names) : 0;
     if (count > 0) {
         stn_log(target->model->context, STN_LOG_WARNING,
-                "joint_pd: gains = \"robot\", but %d of %d joints of %s have none and get kp = %g, kd = %g: %s%s; give "
+                "joint_pd: gains = \"robot\", but %d of %d joints of %s have none and get kp = %g, kd = %g: %s; give "
                 "kp and kd for them",
-                count, target->joint_count, target->model->robots[target->robot].name, pd->kp, pd->kd, names,
-                count > NAMED ? ", ..." : "");
+                count, target->joint_count, robot, pd->kp, pd->kd, names);
+    }
+    count = pd->effort_limits ? list_joints(target, lacks_motor, names, sizeof names) : 0;
+    if (count > 0) {
+        stn_log(target->model->context, STN_LOG_WARNING,
+                "joint_pd: %d of %d joints of %s have an effort limit of 0, no motor, and are not driven: %s; name the "
+                "others with joints = {...}, or set effort_limits = false",
+                count, target->joint_count, robot, names);
     }
 }
 
 static stn_status bind(void *self, const stn_control_target *target, stn_error *err) {
     const joint_pd *pd = self;
-    if (pd->gains == GAINS_ROBOT && pd->kp == DEFAULT_KP && pd->kd == DEFAULT_KD) {
-        warn_default_gains(pd, target);
-    }
+    warn(pd, target);
     return joints_check_types(target, "joint_pd", err);
 }
 

@@ -93,6 +93,32 @@ static void joints_without_gains_of_their_own_are_named(void **state) {
     stn_context_destroy(context);
 }
 
+static void joints_without_a_motor_are_named(void **state) {
+    (void)state;
+    char warning[512];
+    stn_context_options options = {.log = keep_warning, .log_user = warning};
+    stn_context *context = NULL;
+    stn_error err;
+    assert_ok(stn_context_create(&options, &context, &err), err);
+    for (int32_t k = 0; k < 4; k++) { // with an effort limit of 0 or another, which the controller keeps or not
+        const stn_setting settings[] = {
+            {"effort_limits", STN_SETTING_TEXT, 0.0, k % 2 == 0 ? "true" : "false", "test"}};
+        stn_world *world = new_world(context, k < 2 ? 0.0 : 5.0);
+        stn_instance *instance = NULL;
+        int32_t index = 0;
+        warning[0] = '\0';
+        assert_ok(stn_instance_create(context, STN_KIND_CONTROLLER, "joint_pd", settings, 1, &instance, &err), err);
+        assert_ok(stn_world_add_controller(world, instance, 0, NULL, 0, &index, &err), err);
+        assert_string_equal(warning,
+                            k > 0 ? ""
+                                  : "joint_pd: 1 of 1 joints of both have an effort limit of 0, no motor, and are "
+                                    "not driven: slide; name the others with joints = {...}, or set "
+                                    "effort_limits = false");
+        stn_world_destroy(world);
+    }
+    stn_context_destroy(context);
+}
+
 static void servo_gains_do_nothing_by_themselves(void **state) {
     stn_world *world = new_world(*state, INFINITY);
     stn_error err;
@@ -110,6 +136,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gains_are_the_robots_where_it_has_any_and_else_the_controllers),
         cmocka_unit_test(joints_without_gains_of_their_own_are_named),
+        cmocka_unit_test(joints_without_a_motor_are_named),
         cmocka_unit_test(servo_gains_do_nothing_by_themselves),
     };
     return cmocka_run_group_tests(tests, scene_setup, scene_teardown);
