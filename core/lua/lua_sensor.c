@@ -163,6 +163,19 @@ static int32_t read_link(const stn_fields *f, const stn_lua_world *w) {
     return links.start;
 }
 
+/// The joint on top of the stack: an object, or its name as world:joint takes it.
+static int32_t joint_at_top(lua_State *L, const stn_lua_world *w, const char *owner) {
+    if (lua_type(L, -1) == LUA_TSTRING) {
+        return stn_lua_find_joint(L, owner, w, -1, lua_tostring(L, -1));
+    }
+    const stn_lua_object *joint = stn_lua_object_test(L, -1, STN_LUA_JOINT);
+    if (joint == NULL || joint->world != w) {
+        stn_lua_fail(L, "%s: joint must be a joint of this world, arm:joint(\"name\"), got %s", owner,
+                     luaL_typename(L, -1));
+    }
+    return joint->index;
+}
+
 /// Where it sits, by its kind.
 static void read_place(const stn_fields *f, stn_lua_world *w, sensor *s) {
     lua_State *L = f->L;
@@ -180,12 +193,7 @@ static void read_place(const stn_fields *f, stn_lua_world *w, sensor *s) {
         lua_pop(L, 2);
     } else if (s->kind == JOINT_TORQUE) {
         lua_getfield(L, f->table, "joint");
-        stn_lua_object *joint = stn_lua_object_test(L, -1, STN_LUA_JOINT);
-        if (joint == NULL || joint->world != w) {
-            stn_lua_fail(L, "%s: joint must be a joint of this world, arm:joint(\"name\"), got %s", f->owner,
-                         luaL_typename(L, -1));
-        }
-        s->index = joint->index;
+        s->index = joint_at_top(L, w, f->owner);
         s->count = model->joints[s->index].nv;
         lua_pop(L, 1);
     } else {
@@ -220,7 +228,11 @@ static sensor *push_sensor(lua_State *L, const stn_fields *f, stn_lua_world *w) 
                                           {"on", "by", "noise", "seed", "log", NULL},
                                           {"joint", "noise", "seed", "log", NULL}};
     lua_rawgeti(L, f->table, 1);
-    const char *word = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "";
+    if (lua_type(L, -1) != LUA_TSTRING) {
+        stn_lua_fail(
+            L, "world:sensor: what it measures is missing; begin with its kind, { \"force_torque\", link = ... }");
+    }
+    const char *word = lua_tostring(L, -1);
     int kind = 0;
     while (kinds[kind] != NULL && strcmp(kinds[kind], word) != 0) {
         kind++;

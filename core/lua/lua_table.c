@@ -186,7 +186,8 @@ bool stn_fields_above_zero(const stn_fields *f, const char *key, const char *uni
         return false;
     }
     if (!(value > 0.0)) {
-        stn_lua_fail(f->L, "%s: %s = %g %s must be > 0", f->owner, key, value, unit);
+        bool number = strcmp(unit, "1") == 0;
+        stn_lua_fail(f->L, "%s: %s = %g%s%s must be > 0", f->owner, key, value, number ? "" : " ", number ? "" : unit);
     }
     *out = value;
     return true;

@@ -29,8 +29,10 @@ static stn_status check_target(const stn_world *world, const stn_instance *insta
                             instance->desc->id, joints[i], model->robots[robot].name);
         }
         if (i > 0 && joints[i] <= joints[i - 1]) {
-            return stn_fail(err, STN_ERR_ARGUMENT, "controller %s: joints must ascend, without repeats",
-                            instance->desc->id);
+            bool twice = joints[i] == joints[i - 1];
+            return stn_fail(err, STN_ERR_ARGUMENT, "controller %s: joint %s %s", instance->desc->id,
+                            model->joints[joints[i]].name,
+                            twice ? "is named twice; once is enough" : "must stand before those of larger index");
         }
     }
     return STN_OK;

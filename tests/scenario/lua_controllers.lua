@@ -136,6 +136,15 @@ stn.test("other controllers take a function too: what it returns is what control
   assert(arm:q()[1] > start[1] + 1e-5)
 end)
 
+stn.test("joints may be named in any order, each once", function()
+  local world = stn.world {}
+  local arm = world:load { "models/iiwa14/iiwa14.urdf", fixed = true }
+  world:controller { "joint_pd", target = arm, joints = { "iiwa14_joint_3", "iiwa14_joint_1" } }
+  stn.fails(function()
+    world:controller { "joint_pd", target = arm, joints = { "iiwa14_joint_3", "iiwa14_joint_1", "iiwa14_joint_3" } }
+  end, "iiwa14_joint_3 is named twice")
+end)
+
 stn.test("what fails is one line with place, controller and robot", function()
   local function failing(update, message, line)
     local world <close>, arm = new_arm()

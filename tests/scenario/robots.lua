@@ -409,7 +409,7 @@ stn.test("a robot is loaded heavier or lighter than its file says", function()
     for j, m in ipairs(row) do stn.near(rows[i][j], 1.25 * m, 1e-15, "mass matrix") end
   end
   stn.near(load("models/iiwa14/iiwa14.urdf", 0.8):mass(), 0.8 * 29.9, 1e-6, "mass of the arm [kg]")
-  stn.fails(function() load("models/vessels/lid.urdf", 0) end, "mass_factor = 0")
+  stn.fails(function() load("models/vessels/lid.urdf", 0) end, "mass_factor = 0 must be > 0")
 end)
 
 stn.test("a robot without links is refused where it is loaded", function()

@@ -375,6 +375,17 @@ stn.test("readings are columns of logs", function()
   assert(text:find(("%.6g"):format(sensor:read().force[1]):sub(1, 6), 1, true))
 end)
 
+stn.test("a joint's sensor takes the joint or its name", function()
+  local world <close> = new_world()
+  local arm = load_arm(world)
+  world:controller { "joint_pd", target = arm, kp = 1e4, kd = 1e3 }
+  local joint = arm:joints()[2]
+  local by_object = world:sensor { "joint_torque", joint = joint }
+  local by_name = world:sensor { "joint_torque", joint = arm.name .. "/" .. joint.name }
+  world:step()
+  assert(by_object:read().torque ~= 0 and by_object:read().torque == by_name:read().torque)
+end)
+
 stn.test("what cannot be measured is one clear line", function()
   local world <close> = new_world()
   local brick = load_brick(world, 5)
@@ -384,6 +395,8 @@ stn.test("what cannot be measured is one clear line", function()
     stn.fails(function() world:sensor(description) end, text)
   end
   fails({ "force_torq", link = brick }, "force_torque")
+  fails({ link = brick }, "begin with its kind")
+  fails({ "joint_torque", joint = "nowhere" }, "nowhere")
   fails({ "imu" }, "link is missing")
   fails({ "imu", link = brick }, "link must name a single one")
   fails({ "imu", joint = 1, link = box }, "joint")
