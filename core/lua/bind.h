@@ -67,6 +67,9 @@ _Noreturn void stn_lua_fail(lua_State *L, const char *format, ...) STN_PRINTF(2,
 void stn_lua_check(lua_State *L, stn_status status, const stn_error *err);
 /// Raises "owner has no 'name', did you mean 'x'?" or the list of `names` (NULL-terminated).
 _Noreturn void stn_lua_unknown(lua_State *L, const char *owner, const char *name, const char *const *names);
+/// The userdata of that type at the index; of another value an error, which tells a method called by a dot of the
+/// colon.
+void *stn_lua_self(lua_State *L, int index, const char *type);
 /// Of two names in a list of them, for qsort: tables have no order, without one of ours messages differ from run to
 /// run.
 int stn_lua_compare_names(const void *a, const void *b);

@@ -71,6 +71,18 @@ void stn_lua_unknown(lua_State *L, const char *owner, const char *name, const ch
     stn_lua_fail(L, "%s has no '%s'; it has: %s", owner, name, count > 0 ? lua_tostring(L, -1) : "nothing");
 }
 
+void *stn_lua_self(lua_State *L, int index, const char *type) {
+    void *self = luaL_testudata(L, index, type);
+    lua_Debug call = {0};
+    if (self == NULL && index == 1 && lua_getstack(L, 0, &call) && lua_getinfo(L, "n", &call) && call.name != NULL &&
+        strncmp(call.name, "__", 2) != 0) {
+        const char *class = strchr(type, '.') + 1;
+        stn_lua_fail(L, "%s is a function of a %s, got %s; call it with a colon, %s:%s(...)", call.name, class,
+                     luaL_typename(L, 1), class, call.name);
+    }
+    return self != NULL ? self : luaL_checkudata(L, index, type);
+}
+
 /// What the index function of a class needs.
 typedef struct class_info {
     const char *type;

@@ -23,7 +23,7 @@ stn_lua_object *stn_lua_object_test(lua_State *L, int index, const char *type) {
 }
 
 stn_lua_object *stn_lua_object_open(lua_State *L, int index, const char *type) {
-    luaL_checkudata(L, index, type);
+    stn_lua_self(L, index, type);
     return stn_lua_object_test(L, index, type);
 }
 

@@ -281,7 +281,7 @@ static int sensor_new(lua_State *L) {
 
 /// The values of the last step as a table by part; nil before one was made since the sensor is there.
 static int push_values(lua_State *L, bool exact) {
-    sensor *s = luaL_checkudata(L, 1, STN_LUA_SENSOR);
+    sensor *s = stn_lua_self(L, 1, STN_LUA_SENSOR);
     if (s->world->world == NULL) {
         stn_lua_fail(L, "sensor %s: its world is closed", kinds[s->kind]);
     }

@@ -399,7 +399,7 @@ static int world_tasks(lua_State *L) {
 }
 
 static stn_lua_task *check_task(lua_State *L) {
-    return luaL_checkudata(L, 1, STN_LUA_TASK);
+    return stn_lua_self(L, 1, STN_LUA_TASK);
 }
 
 static int task_cancel(lua_State *L) {

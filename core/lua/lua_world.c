@@ -156,7 +156,7 @@ int stn_lua_world_from_capsule(lua_State *L) {
 // ---------------------------------------------------------------------------------------------------- life, access
 
 stn_lua_world *stn_lua_world_check(lua_State *L, int index) {
-    stn_lua_world *w = luaL_checkudata(L, index, STN_LUA_WORLD);
+    stn_lua_world *w = stn_lua_self(L, index, STN_LUA_WORLD);
     if (w->world == NULL) {
         stn_lua_fail(L, "this world was closed");
     }

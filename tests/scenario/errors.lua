@@ -206,6 +206,15 @@ stn.test("the order of describing and running is told", function()
   refused(function() stn.world {}:robot "ball" end, "ball")
 end)
 
+stn.test("a method that is called by a dot is told of the colon", function()
+  local world = stn.world {}
+  local ball = world:sphere { radius = 1 }
+  refused(function() world.ground { mu = 1 } end, "ground", "function of a world", "got table", "world:ground(...)")
+  refused(function() ball.set_pose { xyz = { 0, 0, 2 } } end, "set_pose", "robot:set_pose(...)")
+  refused(function() ball.q() end, "got no value", "robot:q(...)")
+  refused(function() world:task(function() stn.wait(1) end).cancel() end, "task:cancel(...)")
+end)
+
 stn.test("errors of a script say where", function()
   refused(function() local x = nil; return x.y end, "nil")
   refused(function() error "plain" end, "plain")
