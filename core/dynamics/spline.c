@@ -288,6 +288,19 @@ void stn_spline_extent(const stn_spline *spline, int32_t piece, int32_t i, doubl
     extent_of(&p, lowest, highest);
 }
 
+int32_t stn_spline_leaves(const stn_spline *spline, int32_t i, double lower, double upper, double *value) {
+    double least = lower - 1e-9 * (1.0 + fabs(lower)), most = upper + 1e-9 * (1.0 + fabs(upper));
+    for (int32_t piece = 0; piece + 1 < spline->count; piece++) {
+        double lowest, highest;
+        stn_spline_extent(spline, piece, i, &lowest, &highest);
+        if (lowest < least || highest > most) {
+            *value = lowest < least ? lowest : highest;
+            return piece;
+        }
+    }
+    return -1;
+}
+
 /// stn_spline_stretch of one piece.
 static double stretch_of(const stn_spline *s, int32_t piece, const stn_spline_limits *limits) {
     double h = length_of(s, piece), most = 0.0;

@@ -212,24 +212,19 @@ static void read_times(const stn_fields *f, move *m, double begin, double *fit_s
     stn_lua_check(L, status < 0 ? stn_error_prefix(&err, "%s", f->owner) : status, &err);
 }
 
-/// Between way-points the curve must keep the joints' limits too.
+/// Between way-points the curve must keep the joints' limits too; from where a joint is beyond them it may come back.
 static void check_extent(lua_State *L, const move *m) {
     for (int32_t i = 0; i < m->count; i++) {
         const stn_joint *joint = joint_of(m, i);
-        double start = m->points[i], lower = fmin(joint->lower, start), upper = fmax(joint->upper, start);
-        lower -= 1e-9 * (1.0 + fabs(lower)); // either may be infinite
-        upper += 1e-9 * (1.0 + fabs(upper));
-        for (int32_t k = 0; k + 1 < m->spline.count && joint->type != STN_JOINT_CONTINUOUS; k++) {
-            double lowest, highest;
-            stn_spline_extent(&m->spline, k, i, &lowest, &highest);
-            if (lowest < lower || highest > upper) {
-                stn_lua_fail(L,
-                             "%s: joint '%s' of robot '%s' would go to %g %s between points %d and %d, its limits are "
-                             "%g and %g; add a way-point or move these",
-                             m->owner, joint->name, stn_lua_robot_name(m->world, m->robot),
-                             lowest < lower ? lowest : highest, unit_of(joint), (int)k, (int)k + 1, joint->lower,
-                             joint->upper);
-            }
+        double value = 0.0, lower = fmin(joint->lower, m->points[i]), upper = fmax(joint->upper, m->points[i]);
+        bool bounded = joint->type != STN_JOINT_CONTINUOUS;
+        int32_t piece = bounded ? stn_spline_leaves(&m->spline, i, lower, upper, &value) : -1;
+        if (piece >= 0) {
+            stn_lua_fail(L,
+                         "%s: joint '%s' of robot '%s' would go to %g %s between points %d and %d, its limits are "
+                         "%g and %g; add a way-point or move these",
+                         m->owner, joint->name, stn_lua_robot_name(m->world, m->robot), value, unit_of(joint),
+                         (int)piece, (int)piece + 1, joint->lower, joint->upper);
         }
     }
 }

@@ -51,6 +51,9 @@ STN_API void stn_spline_step(const stn_spline *spline, double time, double dt, d
                              double *acceleration);
 /// The smallest and the largest value of number `i` between way-points `piece` and `piece` + 1 of a fitted curve.
 STN_API void stn_spline_extent(const stn_spline *spline, int32_t piece, int32_t i, double *lowest, double *highest);
+/// The first piece of a fitted curve in which number `i` leaves [lower, upper], which may be infinite, by more than
+/// rounding, 1e-9 (1 + |bound|), and how far it goes there through `value`; -1: it stays.
+STN_API int32_t stn_spline_leaves(const stn_spline *spline, int32_t i, double lower, double upper, double *value);
 /// By which factor the times of a fitted curve must be stretched so that it keeps the limits, exactly so at one place
 /// at least; below 1: it could be faster by as much. 0: it does not move. Shape of the curve: unchanged.
 STN_API double stn_spline_stretch(const stn_spline *spline, const stn_spline_limits *limits);

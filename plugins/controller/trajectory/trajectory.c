@@ -126,19 +126,15 @@ static stn_status find_limits(const trajectory *control, const stn_control_view 
 static stn_status check_extent(const stn_spline *spline, const stn_control_target *target, stn_error *err) {
     for (int32_t i = 0; i < target->dof_count; i++) {
         const stn_joint *joint = joint_of(target, i);
-        double lower = joint->lower - 1e-9 * (1.0 + fabs(joint->lower)); // either may be infinite
-        double upper = joint->upper + 1e-9 * (1.0 + fabs(joint->upper));
-        for (int32_t piece = 0; piece < spline->count - 1 && joint->type != STN_JOINT_CONTINUOUS; piece++) {
-            double lowest, highest;
-            stn_spline_extent(spline, piece, i, &lowest, &highest);
-            if (lowest < lower || highest > upper) {
-                return stn_fail(err, STN_ERR_ARGUMENT,
-                                "joint '%s' would go to %g %s between way-points %d and %d, its limits are %g and %g; "
-                                "add a way-point or move these",
-                                joint->name, lowest < lower ? lowest : highest,
-                                stn_joint_type_units(joint->type)->position, piece + 1, piece + 2, joint->lower,
-                                joint->upper);
-            }
+        double value = 0.0;
+        bool bounded = joint->type != STN_JOINT_CONTINUOUS;
+        int32_t piece = bounded ? stn_spline_leaves(spline, i, joint->lower, joint->upper, &value) : -1;
+        if (piece >= 0) {
+            return stn_fail(err, STN_ERR_ARGUMENT,
+                            "joint '%s' would go to %g %s between way-points %d and %d, its limits are %g and %g; "
+                            "add a way-point or move these",
+                            joint->name, value, stn_joint_type_units(joint->type)->position, piece + 1, piece + 2,
+                            joint->lower, joint->upper);
         }
     }
     return STN_OK;
