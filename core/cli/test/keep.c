@@ -93,10 +93,10 @@ void cli_test_keep(const cli_test_options *options, stn_session *session, const 
     keep_run k = {session, batch, index, {*mark, 0, recording, capsule, verdict->text, verdict->diverged}};
     double steps = recorded_s / mark->dt; // infinite without a step
     k.keep.from = steps < (double)mark->made ? mark->made - (int64_t)steps : 0;
-    double limit = batch->tests[index].limit_s;
+    double limit = isnan(batch->tests[index].limit_s) ? options->limit : batch->tests[index].limit_s;
     cli_jobs jobs = {.count = 1,
                      .at_once = 1,
-                     .limit_s = isnan(limit) ? options->limit : limit,
+                     .limit_s = 10.0 + 10.0 * limit, // it ends by itself, after its last step, but records on the way
                      .work = do_again,
                      .done = ignore_end,
                      .user = &k};

@@ -97,6 +97,18 @@ static void test_what_failures_leave_opens(void **state) {
     assert_int_equal(stat("none", &what), -1);
 }
 
+/// Recording it takes longer than the test was given.
+static void test_what_steps_until_its_limit_is_kept(void **state) {
+    (void)state;
+    write_file("a.lua", "local stn = require 'stiction'\n"
+                        "local world = stn.world { dt = 1e-3 }\nworld:ground {}\n"
+                        "for i = 1, 10 do world:sphere { radius = 0.1, xyz = { i, 0, 0.1 } } end\n"
+                        "stn.test('a', { limit_s = 2 }, function() while true do world:step() end end)\n");
+    const stn_run *run = stn_run_to("test a.lua", 1);
+    expect_part_of(run->out, "timed out: ended after 2 s, its limit\n     recording: stiction-test/a.lua/1-a.html\n"
+                             "     capsule: stiction-test/a.lua/1-a.capsule.json\n");
+}
+
 static void test_the_last_five_seconds_and_a_step_that_failed_are_kept(void **state) {
     (void)state;
     write_file("long.lua", "local stn = require 'stiction'\n"
@@ -319,6 +331,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_people_read_what_failed_and_where_it_is_kept, enter_suite, leave_folder),
         cmocka_unit_test_setup_teardown(test_what_failures_leave_opens, enter_suite, leave_folder),
+        cmocka_unit_test_setup_teardown(test_what_steps_until_its_limit_is_kept, enter_suite, leave_folder),
         cmocka_unit_test_setup_teardown(test_the_last_five_seconds_and_a_step_that_failed_are_kept, enter_suite,
                                         leave_folder),
         cmocka_unit_test_setup_teardown(test_tap, enter_suite, leave_folder),
