@@ -88,7 +88,7 @@ own_robots() {
 property() { program contact_point --full "${CASES-100000}"; }
 
 towers() {
-    STICTION_TEST_TIER=full "$stiction" test tests/scenario/towers.lua tests/scenario/incline.lua | grep -vE '^$'
+    "$stiction" test tests/scenario/towers.lua tests/scenario/incline.lua --full | grep -vE '^$'
     local shape tumbled dt seed
     for shape in box cylinder rock; do
         for tumbled in false true; do
@@ -234,7 +234,7 @@ patches() {
 }
 dual_arm() {
     scenario scripts/dual_arm.lua
-    STICTION_TEST_TIER=full "$stiction" test tests/scenario/dual_arm.lua --jobs 2 2>/dev/null | grep -E '^(ok|FAIL|[0-9])'
+    "$stiction" test tests/scenario/dual_arm.lua --jobs 2 --full 2>/dev/null | grep -E '^(ok|FAIL|[0-9])'
     line scripts/dual_arm_hold.lua
 }
 dual_arm_table() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // stiction test PATH...: runs scripted tests, each in a process of its own: a crash is a failed test like any other.
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/commands.h"
@@ -66,6 +67,9 @@ static int check_options(const cli_test_options *o) {
                         : o->junit ? "--junit"
                                    : "--approve");
     }
+    if (o->quick && o->full) {
+        return cli_fail(o->command, "--quick and --full are two tiers; choose one");
+    }
     for (int32_t i = 0; i < o->sets.count; i++) {
         if (strchr(o->sets.items[i], '=') == NULL || o->sets.items[i][0] == '=') {
             return cli_fail(o->command, "--set %s: write name=value", o->sets.items[i]);
@@ -81,6 +85,9 @@ static int run_paths(cli_test_options *o, const cli_list *words) {
     }
     o->artifacts = o->artifacts[0] != '\0' ? o->artifacts : NULL;
     int status = check_options(o);
+    if (status == CLI_PROCEED && (o->quick || o->full)) {
+        setenv("STICTION_TEST_TIER", o->full ? "full" : "quick", 1); // for scripts, and commands that they start
+    }
     if (status == CLI_PROCEED) {
         status = run(&files, o);
     }
@@ -101,6 +108,8 @@ int cmd_test(int argc, char **argv) {
         {"artifacts", 0, CLI_TEXT, "DIR", "recordings and capsules of failed tests; stiction-test; \"\": none",
          &o.artifacts},
         {"approve", 0, CLI_FLAG, NULL, "stn.reference stores what the tests give now", &o.approve},
+        {"quick", 0, CLI_FLAG, NULL, "tests that ask for the tier leave out what takes long", &o.quick},
+        {"full", 0, CLI_FLAG, NULL, "and these make all of it", &o.full},
     };
     const cli_command command = {
         "test",

@@ -29,6 +29,7 @@ typedef struct cli_test_options {
     double limit;                            // of a test, and of the lines outside of tests [s]
     int32_t workers;                         // files at a time
     bool tap, list, approve;
+    bool quick, full; // the tier that tests ask for; neither: as the environment has it
     cli_list sets;
 } cli_test_options;
 

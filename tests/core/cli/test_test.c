@@ -132,12 +132,21 @@ static void test_an_interrupt_tells_what_was_done(void **state) {
     expect_in("said", "Bail out! interrupted\n# 1 passed, 0 failed\n130\n");
 }
 
+static void test_the_tier_is_for_scripts_to_ask(void **state) {
+    (void)state;
+    write_file("a.lua", "require 'stiction'.test(os.getenv 'STICTION_TEST_TIER' or 'none', function() end)\n");
+    stn_expect_part("test a.lua --full " QUIET, 0, "ok   a.lua: full (");
+    stn_expect_part("test a.lua --quick " QUIET, 0, "ok   a.lua: quick (");
+}
+
 static void test_bad_usage_is_status_2(void **state) {
     (void)state;
     stn_expect("test nowhere 2>&1 >/dev/null", 2, "stiction test: nowhere: No such file or directory\n");
     stn_expect("test . --jobs 0 2>&1 >/dev/null", 2, "stiction test: --jobs 0: must be at least 1\n");
     stn_expect_part("test 2>&1 >/dev/null", 2, "needs PATH");
     expect_last_line("test . " QUIET, 0, "0 passed, 0 failed\n");
+    stn_expect("test . --quick --full 2>&1 >/dev/null", 2,
+               "stiction test: --quick and --full are two tiers; choose one\n");
     write_file("a.lua", "require 'stiction'.test('one', function() end)\n");
     expect_last_line("test . -k two " QUIET, 2, "0 passed, 0 failed\n");
     stn_expect("test . -k two 2>&1 >/dev/null", 2,
@@ -156,6 +165,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_a_closed_stdin_takes_nothing_of_the_output, enter, leave_folder),
         cmocka_unit_test_setup_teardown(test_an_interrupt_ends_what_tests_began, enter, leave_folder),
         cmocka_unit_test_setup_teardown(test_an_interrupt_tells_what_was_done, enter, leave_folder),
+        cmocka_unit_test_setup_teardown(test_the_tier_is_for_scripts_to_ask, enter, leave_folder),
         cmocka_unit_test_setup_teardown(test_bad_usage_is_status_2, enter, leave_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
