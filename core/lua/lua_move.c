@@ -212,6 +212,31 @@ static void read_times(const stn_fields *f, move *m, double begin, double *fit_s
     stn_lua_check(L, status < 0 ? stn_error_prefix(&err, "%s", f->owner) : status, &err);
 }
 
+/// Times that are asked for may pass what joints can do: told of the one that passes its velocity limit by most.
+static void warn_of_speed(lua_State *L, const move *m) {
+    double *limit = lua_newuserdatauv(L, (2 * (size_t)m->count + 1) * sizeof(double), 0), *none = limit + m->count;
+    double most = 1.0 + 1e-6; // of its limit
+    const stn_joint *fastest = NULL;
+    for (int32_t i = 0; i < 2 * m->count; i++) {
+        limit[i] = INFINITY;
+    }
+    for (int32_t i = 0; i < m->count; i++) {
+        const stn_joint *joint = joint_of(m, i);
+        limit[i] = joint->velocity > 0.0 ? joint->velocity : (double)INFINITY;
+        double part = stn_spline_stretch(&m->spline, &(stn_spline_limits){limit, none});
+        limit[i] = INFINITY;
+        fastest = part > most ? joint : fastest;
+        most = fmax(most, part);
+    }
+    if (fastest != NULL) {
+        stn_lua_where(L);
+        stn_log(stn_lua_session(L)->context, STN_LOG_WARNING,
+                "%s%s: joint '%s' of robot '%s' has to go at up to %.4g %s, its limit is %g; allow %.3g times as long",
+                lua_tostring(L, -1), m->owner, fastest->name, stn_lua_robot_name(m->world, m->robot),
+                most * fastest->velocity, stn_joint_type_units(fastest->type)->velocity, fastest->velocity, most);
+    }
+}
+
 /// Between way-points the curve must keep the joints' limits too; from where a joint is beyond them it may come back.
 static void check_extent(lua_State *L, const move *m) {
     for (int32_t i = 0; i < m->count; i++) {
@@ -386,6 +411,7 @@ static int begin_move(lua_State *L, const char *owner, const char *const *keys, 
     stn_fields_at_least(&f, "timeout", "s", 0.0, &m->timeout);
     read_times(&f, m, task->since, fit_scratch);
     check_extent(L, m);
+    warn_of_speed(L, m);
     lua_settop(L, at);
     lua_replace(L, 2);
     lua_settop(L, 2);

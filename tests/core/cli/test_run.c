@@ -152,6 +152,27 @@ static void test_a_material_that_nothing_uses_is_a_warning(void **state) {
 }
 
 /// A robot file's too, with its file and line, and once for all worlds of a run.
+static void test_a_move_that_passes_a_velocity_limit_is_a_warning(void **state) {
+    (void)state;
+    write_file("arm.urdf", "<robot name='arm'><link name='world'/><link name='a'><inertial><mass value='1'/>"
+                           "<inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial></link>\n"
+                           "<joint name='j' type='revolute'><parent link='world'/><child link='a'/><axis xyz='0 0 1'/>"
+                           "<limit lower='-2' upper='2' effort='90' velocity='1'/></joint></robot>\n");
+    write_file("move.lua", "local stn = require 'stiction'\n"
+                           "local w = stn.world {}\n"
+                           "local arm = w:load { 'arm.urdf' }\n"
+                           "w:controller { 'inverse_dynamics', target = arm }\n"
+                           "w:task(function()\n"
+                           "  arm:move_to({ j = 1 }, { seconds = 2, timeout = 9 })\n" // 15/8 of the mean is 0.9375
+                           "  arm:move_to({ j = 0 }, { seconds = 1.5, timeout = 9 })\n"
+                           "end)\n"
+                           "for _ in w:run { seconds = 6 } do end\n");
+    const stn_run *run = stn_run_to("run -q move.lua 2>&1", 0);
+    assert_string_equal(run->out,
+                        "warning: move.lua:7: move_to: joint 'j' of robot 'arm' has to go at up to 1.25 rad/s, "
+                        "its limit is 1; allow 1.25 times as long\n");
+}
+
 static void test_a_restitution_in_a_robot_file_is_a_warning(void **state) {
     (void)state;
     write_file("ball.urdf",
@@ -400,6 +421,8 @@ int main(void) {
         cmocka_unit_test(test_the_summary_tells_what_contacts_did_at_the_end),
         cmocka_unit_test_setup_teardown(test_the_certificate_in_json_sums_up_the_log, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_a_material_that_nothing_uses_is_a_warning, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_a_move_that_passes_a_velocity_limit_is_a_warning, enter_folder,
+                                        leave_folder),
         cmocka_unit_test_setup_teardown(test_a_restitution_in_a_robot_file_is_a_warning, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_a_static_coefficient_below_that_of_sliding_is_a_warning, enter_folder,
                                         leave_folder),
