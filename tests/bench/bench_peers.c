@@ -172,7 +172,7 @@ static void measure(const bench_scene *b) {
     }
     printf("%s: %d bodies, %d dofs, %d steps of %g ms\n", b->name, (int)scene.model->body_count - 1,
            (int)scene.model->nv, (int)b->steps, 1e3 * scene.dt);
-    run runs[ENGINES];
+    run runs[ENGINES] = {{0}};
     int32_t count = begin_runs(&scene, b, runs);
     for (bool going = true; going;) {
         going = false;
