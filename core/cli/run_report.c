@@ -167,6 +167,7 @@ static void add_steps(cJSON *json, const stn_session *session, const cli_run_end
     }
     add_certificate(json, session);
     add_summary(json, "overlap_m", session, STN_SAMPLE_OVERLAP, WITH_MEAN | WITH_P99 | WITH_MAX);
+    add_summary(json, "overlap_without_contact_m", session, STN_SAMPLE_BARE_OVERLAP, WITH_MEAN | WITH_P99 | WITH_MAX);
     add_summary(json, "contacts", session, STN_SAMPLE_CONTACTS, WITH_MEAN | WITH_MAX);
     const stn_contact_tally *last = &s->contacts_last;
     cJSON *contacts = cJSON_AddObjectToObject(json, "contacts_last");
@@ -273,6 +274,7 @@ static void print_table(const stn_session *session) {
                                             : "momentum error",
          judged},
         {"penetration [m]", STN_SAMPLE_penetration_m},
+        {"overlap [m]", STN_SAMPLE_OVERLAP},
     };
     fprintf(stderr, "  %-16s %9s %9s %9s %9s\n", "", "mean", "median", "p99", "max");
     for (int32_t i = 0; i < STN_COUNT(lines); i++) {

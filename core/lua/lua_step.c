@@ -159,11 +159,27 @@ static int step_ended(lua_State *L) {
     return 1;
 }
 
-static const char *const step_properties[] = {"time",        "index",        "certificate",   "status",
-                                              "iterations",  "island_count", "contact_count", "constraint_count",
-                                              "patch_count", "face_count",   "kinetic_J",     "potential_J",
-                                              "elastic_J",   "energy_J",     "input_work_J",  "overlap_m",
-                                              "step_us",     "solve_us",     "cost",          "converged",
+static const char *const step_properties[] = {"time",
+                                              "index",
+                                              "certificate",
+                                              "status",
+                                              "iterations",
+                                              "island_count",
+                                              "contact_count",
+                                              "constraint_count",
+                                              "patch_count",
+                                              "face_count",
+                                              "kinetic_J",
+                                              "potential_J",
+                                              "elastic_J",
+                                              "energy_J",
+                                              "input_work_J",
+                                              "overlap_m",
+                                              "step_us",
+                                              "solve_us",
+                                              "cost",
+                                              "converged",
+                                              "overlap_without_contact_m",
                                               NULL};
 
 /// Real members of the report, by name.
@@ -177,6 +193,7 @@ static bool get_real(const stn_step_report *r, const char *name, double *value) 
                  {"energy_J", r->kinetic_J + r->potential_J + r->elastic_J},
                  {"input_work_J", r->input_work_J},
                  {"overlap_m", r->overlap_m},
+                 {"overlap_without_contact_m", r->overlap_without_contact_m},
                  {"step_us", r->step_us},
                  {"solve_us", r->stage_us[STN_STAGE_SOLVE]},
                  {"cost", r->cost}};

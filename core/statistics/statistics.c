@@ -121,6 +121,7 @@ static bool note_samples(stn_context *context, stn_statistics *s, const stn_step
         [STN_SAMPLE_ITERATIONS] = report->iterations,
         [STN_SAMPLE_CONTACTS] = report->contact_count,
         [STN_SAMPLE_OVERLAP] = report->overlap_m,
+        [STN_SAMPLE_BARE_OVERLAP] = report->overlap_without_contact_m,
         [STN_SAMPLE_ALLOCATIONS] = before + allocations,
 #define FIELD_OF(member, name, unit, text) [STN_SAMPLE_##member] = c != NULL ? c->member : (double)NAN,
         STN_CERTIFICATE_FIELDS(FIELD_OF)

@@ -14,6 +14,7 @@ typedef enum stn_sample {
     STN_SAMPLE_ITERATIONS,
     STN_SAMPLE_CONTACTS,
     STN_SAMPLE_OVERLAP,
+    STN_SAMPLE_BARE_OVERLAP, // of pairs without a contact
     STN_SAMPLE_ALLOCATIONS, // of all steps until then, this one included
 #define STN_SAMPLE_FIELD(member, name, unit, text) STN_SAMPLE_##member,
     STN_CERTIFICATE_FIELDS(STN_SAMPLE_FIELD)

@@ -274,14 +274,6 @@ static void drop_unreachable(stn_world *world, reach_query *query, int32_t first
     set->count = kept;
 }
 
-static void note_overlap(stn_world *world) {
-    double overlap = 0.0;
-    for (int32_t i = 0; i < world->contacts.count; i++) {
-        overlap = at_least(overlap, -world->contacts.contacts[i].phi0);
-    }
-    world->report.overlap_m = overlap;
-}
-
 /// As much room as the last step needed, also for contacts that it dropped again, so that the set is not copied while
 /// it grows; much less needed is taken back. No room is no failure: the set grows by itself.
 static void begin_contacts(stn_world *world) {
@@ -305,10 +297,23 @@ stn_status stn_world_collide_pairs(const stn_instance *contact, const stn_model 
     return status;
 }
 
+enum { BATCH = 256 };
+
+/// Notes how deep the pairs of a batch overlap, before and after contacts of theirs were dropped.
+static void note_overlaps(stn_world *world, const stn_contact_pair *pairs, int32_t count, int32_t first,
+                          const double *found) {
+    double kept[BATCH];
+    stn_overlap_depths(&world->contacts, first, pairs, count, kept);
+    for (int32_t i = 0; i < count; i++) {
+        if (found[i] > 0.0) {
+            stn_overlap_note(&world->report, &pairs[i], found[i], !(kept[i] > 0.0));
+        }
+    }
+}
+
 /// A batch at a time, so that pairs are read and contacts looked at again while the cache still holds them.
 static stn_status collide_found(stn_world *world, const stn_broadphase_pair *found, int32_t count, reach_query *query,
                                 const double *speed, stn_error *err) {
-    enum { BATCH = 256 };
     const stn_instance *contact = world->plugin[STN_KIND_CONTACT];
     int32_t capacity = count < BATCH ? count : BATCH;
     stn_contact_pair *pairs = STN_ARENA(world->arena, capacity, stn_contact_pair);
@@ -329,14 +334,17 @@ static stn_status collide_found(stn_world *world, const stn_broadphase_pair *fou
         if (world->has_belts) {
             set_belts(world, first);
         }
+        double depth[BATCH];
+        stn_overlap_depths(&world->contacts, first, pairs, size, depth);
         drop_unreachable(world, query, first);
+        note_overlaps(world, pairs, size, first, depth);
     }
     return STN_OK;
 }
 
 stn_status stn_step_collide(stn_world *world, stn_error *err) {
     begin_contacts(world);
-    world->report.overlap_m = 0.0;
+    stn_overlap_begin(&world->report);
     if (world->collider_count == 0) {
         return STN_OK;
     }
@@ -359,7 +367,6 @@ stn_status stn_step_collide(stn_world *world, stn_error *err) {
     double middle = world->options.profile ? stn_clock_us() : 0.0;
     status = collide_found(world, found, pair_count, &query, speed, err);
     status = status == STN_OK ? stn_step_drop_covered(world, err) : status;
-    note_overlap(world);
     if (world->options.profile) {
         world->report.phase_us[STN_PHASE_BROAD_PHASE] = middle - start;
         world->report.phase_us[STN_PHASE_NARROW_PHASE] = stn_clock_us() - middle;

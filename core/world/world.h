@@ -230,6 +230,19 @@ stn_status stn_world_collide_pairs(const stn_instance *contact, const stn_model 
                                    const stn_contact_pair *pairs, int32_t count, stn_arena *arena, stn_contact_set *set,
                                    stn_error *err);
 
+// overlap.c: how deep pairs overlap
+static inline void stn_overlap_begin(stn_step_report *report) {
+    report->overlap_m = report->overlap_without_contact_m = 0.0;
+    report->overlap_geometry[0] = report->overlap_geometry[1] = -1;
+    report->bare_geometry[0] = report->bare_geometry[1] = -1;
+}
+/// Writes the depth of each of `count` pairs, in ascending order, as the contacts of the set from `first` on tell it;
+/// -INFINITY for one without.
+void stn_overlap_depths(const stn_contact_set *set, int32_t first, const stn_contact_pair *pairs, int32_t count,
+                        double *depth);
+/// A pair that overlaps, `bare` without a contact in overlap.
+void stn_overlap_note(stn_step_report *report, const stn_contact_pair *pair, double depth, bool bare);
+
 // seams.c: of the contact set drops sides of a part of a body that another part covers
 stn_status stn_step_drop_covered(stn_world *world, stn_error *err);
 

@@ -248,6 +248,7 @@ function patch:image(options) end
 ---@field energy_J number
 ---@field input_work_J number
 ---@field overlap_m number
+---@field overlap_without_contact_m number
 ---@field step_us number
 ---@field solve_us number
 ---@field cost number

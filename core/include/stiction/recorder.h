@@ -38,9 +38,14 @@ typedef struct stn_step_report {
     double stage_us[STN_STAGE_COUNT];         // of worlds with stn_world_options.profile; else 0 but for the solve
     double kinetic_J, potential_J, elastic_J; // after the step
     double input_work_J; // work done in the step by controllers and applied forces (servos included)
-    double overlap_m;    // deepest geometric overlap at the step's start
+    /// Deepest overlap at the step's start of all pairs that the broad phase found, whatever became of their contacts
+    /// (docs/certificate.md).
+    double overlap_m;
     /// Parts of stages, of worlds with stn_world_options.profile; else 0. The observers' are those of the step before.
     double phase_us[STN_PHASE_COUNT];
+    /// The part of overlap_m that pairs have which no contact of the set in overlap stands for; 0: there are none.
+    double overlap_without_contact_m;
+    int32_t overlap_geometry[2], bare_geometry[2]; // those two pairs, a < b; -1: none
 } stn_step_report;
 
 /// A signal that a script plots: world:plot("name", value).

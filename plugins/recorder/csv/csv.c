@@ -210,7 +210,10 @@ static void write_own_columns(const csv_recording *r, const stn_observation *o) 
     if (r->config->energies) {
         fputs(",kinetic_J,potential_J,elastic_J,input_work_J", r->file);
     }
-    fputs(",contacts,patches,faces,iterations,momentum,complementarity,cone,penetration_m,overlap_m,step_us", r->file);
+    fputs(",contacts,patches,faces,iterations,momentum,complementarity,cone,penetration_m,overlap_m,overlap_without_"
+          "contact_m,"
+          "step_us",
+          r->file);
 }
 
 static stn_status write_header(csv_recording *r, const stn_observation *o, stn_error *err) {
@@ -317,8 +320,9 @@ static void write_own_values(const csv_recording *r, const stn_observation *o) {
     fprintf(r->file, ",%d,%d,%d,%d", o->report->contact_count, patches, faces, o->report->iterations);
     const stn_certificate none = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, false, NAN};
     const stn_certificate *c = o->certificate != NULL ? o->certificate : &none;
-    const double values[] = {c->momentum,      c->complementarity,   c->cone,
-                             c->penetration_m, o->report->overlap_m, o->report->step_us};
+    const double values[] = {c->momentum,       c->complementarity,   c->cone,
+                             c->penetration_m,  o->report->overlap_m, o->report->overlap_without_contact_m,
+                             o->report->step_us};
     for (int32_t i = 0; i < STN_COUNT(values); i++) {
         write_number(r, values[i]);
     }
