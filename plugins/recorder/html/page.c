@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page: the viewer, then blocks of one line each. A block goes into the file with one write, so that a process that
 // is killed leaves whole blocks.
+#define _GNU_SOURCE // memmem
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,6 +22,13 @@ __asm__(".section .rodata\n"
         ".byte 0\n"
         ".previous\n");
 extern const char recorder_html_head[], recorder_html_head_end[];
+
+/// False where npm could not bring the viewer (viewer.cmake); the page without it says so.
+static bool has_viewer(void) {
+    static const char without[] = "<meta name=\"stiction-viewer\" content=\"none\">";
+    return memmem(recorder_html_head, (size_t)(recorder_html_head_end - recorder_html_head), without,
+                  sizeof without - 1) == NULL;
+}
 
 static stn_status fail_write(const page *p, int code, stn_error *err) {
     return stn_fail(err, STN_ERR_FILE, "%s: cannot be written: %s", p->path, strerror(code));
@@ -85,6 +93,10 @@ stn_status page_open(page *p, stn_context *context, const char *path, stn_error 
     }
     if (status < 0) {
         release(p);
+    } else if (!has_viewer()) {
+        stn_log(context, STN_LOG_WARNING,
+                "recorder html: %s is recorded without the viewer, which this build lacks: ./dev viewer builds it",
+                path);
     }
     return status;
 }

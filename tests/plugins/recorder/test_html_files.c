@@ -56,6 +56,33 @@ static void a_recording_without_a_step_is_refused_when_it_is_closed(void **state
     stn_world_destroy(world);
 }
 
+// ------------------------------------------------------------------------------------------------------- the viewer
+
+static void count_viewer_warnings(void *user, stn_log_level level, const char *text) {
+    *(int32_t *)user += level == STN_LOG_WARNING && strstr(text, "recorded without the viewer") != NULL;
+}
+
+/// ./dev test builds with a viewer where npm brings it, ./dev plain without.
+static void a_recording_is_told_to_lack_its_viewer_exactly_when_it_does(void **state) {
+    (void)state;
+    int32_t warnings = 0;
+    const stn_context_options options = {.log = count_viewer_warnings, .log_user = &warnings};
+    stn_context *context = NULL;
+    assert_int_equal(stn_context_create(&options, &context, NULL), STN_OK);
+    stn_world *world = small_world(context);
+    record(world, number_setting("frame_rate", 60.0));
+    scene_steps(world, 1);
+    close_and_decode(world);
+    char head[512] = "";
+    FILE *page = fopen(path, "rb");
+    assert_non_null(page);
+    assert_true(fread(head, 1, sizeof head - 1, page) > 0);
+    fclose(page);
+    assert_int_equal(warnings, strstr(head, "<meta name=\"stiction-viewer\" content=\"none\">") != NULL ? 1 : 0);
+    stn_world_destroy(world);
+    stn_context_destroy(context);
+}
+
 // ------------------------------------------------------------------------------------------------- paths that refuse
 
 static void expect_refusal(stn_world *world, const char *to, const char *why) {
@@ -213,6 +240,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(the_title_is_given_or_the_name_of_the_file, forget),
         cmocka_unit_test_teardown(a_recording_without_a_step_is_refused_when_it_is_closed, forget),
+        cmocka_unit_test_teardown(a_recording_is_told_to_lack_its_viewer_exactly_when_it_does, forget),
         cmocka_unit_test_teardown(what_cannot_be_written_is_said_at_once_and_the_world_goes_on, forget),
         cmocka_unit_test_teardown(a_disk_that_fills_up_ends_the_recording_not_the_run, forget),
         cmocka_unit_test_teardown(a_killed_run_leaves_whole_blocks, forget),
