@@ -8,8 +8,8 @@ enum { MAX_ITERATIONS = 2 }; // its place in the table
 
 static const stn_param solver_params[] = {
     STN_PARAM_REAL(stn_solver_common, tolerance, "1", 1e-6, 0.0, 1.0, "relative residual at which a solve is done"),
-    STN_PARAM_REAL(stn_solver_common, absolute_tolerance, "sqrt(J)", 1e-14, 0.0, INFINITY,
-                   "momentum residual below which a solve is done whatever its scale"),
+    STN_PARAM_REAL(stn_solver_common, absolute_tolerance, "sqrt(J)", 0.0, 0.0, INFINITY,
+                   "momentum residual below which a solve is done whatever its scale; 0: none"),
     STN_PARAM_INT(stn_solver_common, max_iterations, "1", 100.0, 1.0, 1e6, "iterations before giving up"),
 };
 

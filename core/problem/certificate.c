@@ -9,15 +9,12 @@
 
 #include "problem/local_form.h"
 
-static const double nothing = 1e-14; // [sqrt(J)] momenta below are no motion
-
-/// error/size, where what is below `tiny` counts as tiny: 0 when nothing moves, but never 0 for an error against
-/// nothing.
-static double ratio(double error, double size, double tiny) {
-    if (error < tiny && size < tiny) {
+/// error/size, at most `most`: an error against nothing is as large as that, and 0 only where there is no error at all.
+static double ratio(double error, double size, double most) {
+    if (error == 0.0 && !isnan(size)) {
         return 0.0;
     }
-    return error / (size < tiny ? tiny : size);
+    return error / worst(size, error / most);
 }
 
 /// D^2 = diag(A)^-1 in dofs; where A_ii = 0 the tree's largest diagonal serves, or 1 when there is none.
@@ -55,7 +52,7 @@ static double certify_momentum(const stn_problem *p, const double *v, const doub
         c += D2[i] * rest * rest;
     }
     double size = sqrt(worst(a, b));
-    out->momentum = ratio(sqrt(c), size, nothing);
+    out->momentum = ratio(sqrt(c), size, 1e14);
     out->momentum_size = size;
     return size;
 }
@@ -75,22 +72,47 @@ static stn_status contact_velocities(const stn_problem *p, const double *v, cons
     return status;
 }
 
-/// How far the impulse leaves its cone or ellipse, relative to its normal part; and how far that pulls.
-static double cone_violation(const stn_constraint *c, const double *g) {
-    if (c->set == STN_SET_CONE && g[2] >= 0.0 && g[0] * g[0] + g[1] * g[1] <= c->mu1 * c->mu1 * g[2] * g[2]) {
-        return 0.0; // most contacts: no root, no division
+/// Most contacts: no root, no division. False for NaN.
+static bool is_inside(const stn_constraint *c, const double *g) {
+    return c->set == STN_SET_CONE && g[2] >= 0.0 && g[0] * g[0] + g[1] * g[1] <= c->mu1 * c->mu1 * g[2] * g[2];
+}
+
+/// How far the impulse leaves its cone or ellipse, relative to its normal part; and how far that pulls, relative to
+/// `largest`, the largest number in an impulse of any contact.
+static double cone_violation(const stn_constraint *c, const double *g, double largest) {
+    if (is_inside(c, g) || largest == 0.0) {
+        return 0.0;
     }
     circular x = circular_of(c, g, g);
     double beyond = worst(sqrt(x.gamma[0] * x.gamma[0] + x.gamma[1] * x.gamma[1]) - x.mu * g[2], 0.0);
-    double relative = sqrt(beyond * beyond + x.forbidden * x.forbidden) / (g[2] > 1e-12 ? g[2] : 1e-12);
-    return worst(relative, -g[2]);
+    double relative = sqrt(beyond * beyond + x.forbidden * x.forbidden) / worst(g[2], 1e-12 * largest);
+    return worst(relative, -g[2] / largest);
+}
+
+/// The worst of all contacts.
+static double cone_violations(const stn_problem *p, const double *gamma) {
+    double largest = 0.0, violation = 0.0;
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        const stn_constraint *c = &p->constraints[i];
+        for (int32_t r = 0; r < 3 && has_cone(c); r++) {
+            largest = worst(largest, fabs(gamma[c->row + r]));
+        }
+    }
+    for (int32_t i = 0; i < p->constraint_count; i++) {
+        const stn_constraint *c = &p->constraints[i];
+        if (has_cone(c)) {
+            violation = worst(violation, cone_violation(c, gamma + c->row, largest));
+        }
+    }
+    return violation;
 }
 
 static void certify_contacts(const stn_problem *p, const double *v_c, const double *gamma, double size,
                              stn_certificate *out) {
     int32_t contacts = 0, with_distance = 0;
     double defect = 0.0, deepest = 0.0;
-    out->cone = out->friction_work_J = 0.0;
+    bool inside = true;
+    out->friction_work_J = 0.0;
     for (int32_t i = 0; i < p->constraint_count; i++) {
         const stn_constraint *c = &p->constraints[i];
         if (!has_cone(c)) {
@@ -103,7 +125,7 @@ static void certify_contacts(const stn_problem *p, const double *v_c, const doub
             product += (u[r] - v_hat[r] + R[r] * g[r]) * g[r];
         }
         defect += fabs(product);
-        out->cone = worst(out->cone, cone_violation(c, g));
+        inside = inside && is_inside(c, g);
         double wrong_way = g[0] * u[0] + g[1] * u[1];
         out->friction_work_J += wrong_way <= 0.0 ? 0.0 : wrong_way;
         if (isfinite(c->phi0)) {
@@ -111,9 +133,10 @@ static void certify_contacts(const stn_problem *p, const double *v_c, const doub
             deepest = worst(deepest, -(c->phi0 + p->dt * u[2]));
         }
     }
+    out->cone = inside ? 0.0 : cone_violations(p, gamma);
     out->penetration_m = contacts > 0 && with_distance == 0 ? (double)NAN : deepest;
     out->complementarity_J = contacts > 0 ? defect / contacts : 0.0;
-    out->complementarity = ratio(out->complementarity_J, 0.5 * size * size, 0.5 * nothing * nothing);
+    out->complementarity = ratio(out->complementarity_J, 0.5 * size * size, 1e28);
 }
 
 static void certify_boxes(const stn_problem *p, const double *gamma, stn_certificate *out) {
@@ -135,14 +158,49 @@ static bool all_finite(const double *x, int32_t n) {
     return true;
 }
 
+/// What stn_certify was asked for, beside the solution.
+typedef struct certify_request {
+    const stn_law *law;
+    const void *law_memory;
+    const stn_inverse *inverse;
+    uint32_t flags;
+} certify_request;
+
 static void certify_basics(const stn_problem *p, const double *v, const double *gamma, const double *v_c, double *work,
                            stn_certificate *out) {
     bool global = p->form == STN_FORM_GLOBAL;
     double size = global ? certify_momentum(p, v, gamma, work, out) : (double)NAN;
     certify_contacts(p, v_c, gamma, size, out);
     certify_boxes(p, gamma, out);
+    const double always[] = {out->complementarity_J, out->cone, out->friction_work_J, out->box};
     out->finite = all_finite(gamma, p->row_count) && all_finite(v_c, p->row_count) &&
-                  (!global || (all_finite(v, p->nv) && isfinite(out->momentum)));
+                  all_finite(always, STN_COUNT(always)) && !isinf(out->penetration_m) &&
+                  (!global || (all_finite(v, p->nv) && isfinite(out->momentum) && isfinite(out->complementarity)));
+}
+
+/// The residuals beyond the basics, as far as they were asked for.
+static stn_status certify_more(const stn_problem *p, const double *v_c, const double *gamma,
+                               const certify_request *asked, stn_arena *scratch, stn_certificate *out, stn_error *err) {
+    bool light = (asked->flags & STN_CERTIFICATE_LIGHT) != 0, scaled = (asked->flags & STN_CERTIFICATE_SCALED) != 0;
+    if (!light) {
+        certify_natural(p, v_c, gamma, out);
+        out->finite = out->finite && isfinite(out->natural_ncp) && isfinite(out->natural_ccp);
+    }
+    if (!light && asked->law != NULL && p->form == STN_FORM_GLOBAL) {
+        stn_status status = certify_law(p, v_c, gamma, asked->law, asked->law_memory, scratch, out, err);
+        if (status != STN_OK) {
+            return status;
+        }
+        out->finite = out->finite && isfinite(out->law_residual);
+    }
+    if (scaled) {
+        stn_status status = certify_scaled(p, gamma, asked->inverse, scratch, out, err);
+        if (status != STN_OK) {
+            return status;
+        }
+        out->finite = out->finite && isfinite(out->natural_scaled) && isfinite(out->natural_ccp_scaled);
+    }
+    return STN_OK;
 }
 
 stn_status stn_certify(const stn_problem *problem, const double *v, const double *gamma, const stn_law *law,
@@ -155,8 +213,7 @@ stn_status stn_certify(const stn_problem *problem, const double *v, const double
             .momentum_size = (double)NAN,
     };
     bool global = problem->form == STN_FORM_GLOBAL;
-    bool light = (flags & STN_CERTIFICATE_LIGHT) != 0, scaled = (flags & STN_CERTIFICATE_SCALED) != 0;
-    if (scaled && global && inverse == NULL) {
+    if ((flags & STN_CERTIFICATE_SCALED) != 0 && global && inverse == NULL) {
         return stn_fail(err, STN_ERR_ARGUMENT, "certificate: natural_scaled needs the inverse of A");
     }
     double *work = STN_ARENA(scratch, 4 * (size_t)problem->nv, double);
@@ -168,14 +225,9 @@ stn_status stn_certify(const stn_problem *problem, const double *v, const double
     if (status == STN_OK) {
         certify_basics(problem, v, gamma, v_c, work, &result);
     }
-    if (status == STN_OK && !light) {
-        certify_natural(problem, v_c, gamma, &result);
-    }
-    if (status == STN_OK && !light && law != NULL && global) {
-        status = certify_law(problem, v_c, gamma, law, law_memory, scratch, &result, err);
-    }
-    if (status == STN_OK && scaled) {
-        status = certify_scaled(problem, gamma, inverse, scratch, &result, err);
+    if (status == STN_OK) {
+        const certify_request asked = {law, law_memory, inverse, flags};
+        status = certify_more(problem, v_c, gamma, &asked, scratch, &result, err);
     }
     if (status == STN_OK) {
         *out = result;

@@ -230,6 +230,16 @@ static void summarise(const solve_job *job, stn_solve_report *report) {
     }
 }
 
+/// Residuals that overflow say nothing of a solution, whatever the solver says.
+static void refuse_claim(const solve_job *job, stn_solve_report *report) {
+    if (severity(report->status) < severity(STN_NOT_CONVERGED)) {
+        report->status = STN_NOT_CONVERGED;
+        report->reason = "residuals not finite";
+        report->not_converged = report->not_converged > 0 ? report->not_converged : 1;
+        report->worst = job->islands.count > 0 ? 0 : -1;
+    }
+}
+
 /// Phases of all seats, which began at zero, into the request.
 static void gather_profile(const solve_job *job) {
     const stn_problem_solver *s = job->solver;
@@ -298,6 +308,9 @@ stn_status stn_problem_solve(stn_problem_solver *solver, stn_problem *problem, c
     summarise(&job, &result);
     result.prepare_us = prepared - start;
     result.solve_us = solved - prepared;
+    if (certificate != NULL && !certified.finite) {
+        refuse_claim(&job, &result);
+    }
     result.certificate_us = stn_clock_us() - solved;
     if (report != NULL) {
         *report = result;

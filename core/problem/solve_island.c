@@ -14,6 +14,24 @@ typedef struct part {
     stn_solution solution;
 } part;
 
+static bool all_zero(const double *x, int32_t n) {
+    for (int32_t i = 0; i < n && x != NULL; i++) {
+        if (x[i] != 0.0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// Nothing moves or pushes: zeros are where a solver begins then, for beside no speed at all no other start is near.
+static bool is_at_rest(const part *island) {
+    const stn_problem *p = &island->problem;
+    bool global = p->form == STN_FORM_GLOBAL;
+    return all_zero(p->v_hat, p->row_count) && all_zero(p->bias, p->row_count) &&
+           (global ? all_zero(p->v_star, p->nv) && all_zero(p->free_impulse, p->nv)
+                   : all_zero(p->q, p->row_count) && all_zero(p->s, p->bilateral_count));
+}
+
 static stn_status build_island(const solve_job *job, int32_t index, stn_arena *arena, part *out, stn_error *err) {
     *out = (part){.problem = *job->problem};
     stn_status status = STN_OK;
@@ -36,9 +54,13 @@ static stn_status build_island(const solve_job *job, int32_t index, stn_arena *a
     if (out->solution.v == NULL || out->solution.gamma == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }
-    memcpy(out->solution.gamma, out->problem.gamma_guess, rows * sizeof(double));
-    if (nv > 0) {
-        memcpy(out->solution.v, out->problem.v_guess, nv * sizeof(double));
+    bool rests = is_at_rest(out);
+    const double *v = out->problem.v_guess, *gamma = out->problem.gamma_guess;
+    for (size_t d = 0; d < nv; d++) {
+        out->solution.v[d] = rests ? 0.0 : v[d];
+    }
+    for (size_t r = 0; r < rows; r++) {
+        out->solution.gamma[r] = rests ? 0.0 : gamma[r];
     }
     return STN_OK;
 }

@@ -102,7 +102,6 @@ void solver_awkward(validate_trial *trial) {
     if (!begin(&s, trial)) {
         return;
     }
-    s.common->absolute_tolerance = 0.0; // nothing is small but beside the problem's own numbers
     solve_hard(&s, false, s.law != NULL, &e);
     trial_ok(trial, "%d problems: %d solved, %d not converged, %d refused, all said so", e.count, e.solved, e.unsolved,
              e.refused);

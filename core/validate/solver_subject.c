@@ -48,7 +48,6 @@ bool subject_begin(solver_subject *s, validate_trial *trial, bool guarded) {
         return false;
     }
     s->common->tolerance = subject_tolerance(s);
-    s->common->absolute_tolerance = 1e-14;
     s->common->max_iterations = s->formulation == STN_REGULARIZED ? 200 : 20000;
     return true;
 }
@@ -244,10 +243,9 @@ solver_verdict subject_judge(const solver_subject *s, const stn_problem *p, cons
     const stn_certificate *c = &a->certificate;
     const char *name = "";
     double own = own_residual(s, p, a, &name), tolerance = s->common->tolerance;
-    double slack = 2.0 * s->common->absolute_tolerance / fmax(c->momentum_size, 1e-14);
     double factor =
         a->status == STN_STALLED ? 1e4 : 1.0; // round-off may keep it from the tolerance, not from the solution
-    double momentum_limit = factor * (10.0 * tolerance + slack);
+    double momentum_limit = factor * 10.0 * tolerance;
     double own_limit = factor * (s->formulation == STN_REGULARIZED ? fmax(1e-7, 100.0 * tolerance) : 100.0 * tolerance);
     if (own > own_limit && s->law != NULL) {
         own_limit += 4.0 * law_rounding(s, p, a);

@@ -12,19 +12,19 @@ extern "C" {
 
 /// Every residual: member, JSON name, unit, meaning. NaN: does not apply (printed null). NaN in an input stays NaN in
 /// the residuals it enters, and makes `finite` false.
-#define STN_CERTIFICATE_FIELDS(X)                                                                                   \
-    X(momentum, "momentum", "1", "S(32): |D (A (v - v*) - J'gamma)| / max(|D A v|, |D J'gamma|)")                   \
-    X(complementarity, "complementarity", "1", "mean |g . gamma| over the energy scale, S(33), normalisation ours") \
-    X(complementarity_J, "complementarity_J", "J", "mean |g . gamma| over contacts")                                \
-    X(cone, "cone", "1", "max (|gamma_t| - mu gamma_n)+ / max(gamma_n, 1e-12), and (-gamma_n)+")                    \
-    X(penetration_m, "penetration_m", "m", "max (-(phi0 + dt v_n))+")                                               \
-    X(natural_ncp, "natural_ncp", "m/s", "largest natural map of the Coulomb problem, rho = 3/trace(W_ii)")         \
-    X(natural_ccp, "natural_ccp", "m/s", "the same of its convex relaxation")                                       \
-    X(natural_scaled, "natural_scaled", "1", "omega-scaled Coulomb natural map over max(|q|, |u|), u from gamma")   \
-    X(natural_ccp_scaled, "natural_ccp_scaled", "1",                                                                \
-      "the same of the convex relaxation, with the solver's R and v_hat")                                           \
-    X(friction_work_J, "friction_work_J", "J", "sum (gamma_t . v_t)+: friction work of the wrong sign")             \
-    X(law_residual, "law_residual", "1", "max |gamma_i - law(v_i)| / |gamma|")                                      \
+#define STN_CERTIFICATE_FIELDS(X)                                                                                      \
+    X(momentum, "momentum", "1", "S(32): |D (A (v - v*) - J'gamma)| / max(|D A v|, |D J'gamma|)")                      \
+    X(complementarity, "complementarity", "1", "mean |g . gamma| over the energy scale, S(33), normalisation ours")    \
+    X(complementarity_J, "complementarity_J", "J", "mean |g . gamma| over contacts")                                   \
+    X(cone, "cone", "1", "max (|gamma_t| - mu gamma_n)+ / max(gamma_n, 1e-12 g), and (-gamma_n)+ / g, g = max|gamma|") \
+    X(penetration_m, "penetration_m", "m", "max (-(phi0 + dt v_n))+")                                                  \
+    X(natural_ncp, "natural_ncp", "m/s", "largest natural map of the Coulomb problem, rho = 3/trace(W_ii)")            \
+    X(natural_ccp, "natural_ccp", "m/s", "the same of its convex relaxation")                                          \
+    X(natural_scaled, "natural_scaled", "1", "omega-scaled Coulomb natural map over max(|q|, |u|), u from gamma")      \
+    X(natural_ccp_scaled, "natural_ccp_scaled", "1",                                                                   \
+      "the same of the convex relaxation, with the solver's R and v_hat")                                              \
+    X(friction_work_J, "friction_work_J", "J", "sum (gamma_t . v_t)+: friction work of the wrong sign")                \
+    X(law_residual, "law_residual", "1", "max |gamma_i - law(v_i)| / |gamma|")                                         \
     X(box, "box", "N s", "largest violation of lo <= gamma <= hi")
 
 /// Residuals of one solution, judged by the core; the list above has member, name in files, unit and meaning. NaN: does
@@ -33,7 +33,7 @@ typedef struct stn_certificate {
 #define STN_CERTIFICATE_MEMBER(member, name, unit, text) double member;
     STN_CERTIFICATE_FIELDS(STN_CERTIFICATE_MEMBER)
 #undef STN_CERTIFICATE_MEMBER
-    bool finite;
+    bool finite;          // v, gamma and every residual that applies; else a solve counts as not converged
     double momentum_size; // what `momentum` is relative to, max(|D A v|, |D J^T gamma|) [sqrt(J)]; NaN: not applicable
 } stn_certificate;
 

@@ -7,7 +7,10 @@
 
 #include "common/packed.h"
 
-enum { MOST_STEPS = 100 };
+enum {
+    MOST_STEPS = 100,
+    MOST_SHIFTS = 30 // of the diagonal of a block that cannot be inverted, tenfold each time, from 1e-10 of its mean on
+};
 
 typedef int64_t flags __attribute__((vector_size(32), aligned(16), may_alias));
 
@@ -42,7 +45,7 @@ void local_prepare(double mu, const double *W, int32_t stride, local_block *b) {
     const double given[6] = {x[0], 0.5 * (x[1] + y[0]), y[1], 0.5 * (x[2] + z[0]), 0.5 * (y[2] + z[1]), z[2]};
     memcpy(b->W, given, sizeof given);
     double trace = x[0] + y[1] + z[2], more = trace > 0.0 ? 1e-10 * trace / 3.0 : 1.0;
-    for (; !invert(b->W, b->inverse) && more <= fmax(trace, 1.0); more *= 10.0) {
+    for (int32_t k = 0; k < MOST_SHIFTS && !invert(b->W, b->inverse); k++, more *= 10.0) {
         b->exact = false;
         b->W[0] = given[0] + more;
         b->W[2] = given[2] + more;

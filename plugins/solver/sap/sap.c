@@ -63,7 +63,7 @@ static stn_status find_direction(sap_system *s, double *slope, stn_error *err) {
 /// than that: Newton's model promises -slope/2. Round-off is that of the energies in motion: a contact that nothing can
 /// satisfy adds a constant to the cost, of any size, and its digits say nothing.
 static bool cost_stands(double cost, double before, double step, double slope, double scale) {
-    double energy = fmin(0.5 * (fabs(cost) + fabs(before)), scale * scale), rounding = 1e-30 + 1e-15 * energy;
+    double energy = fmin(0.5 * (fabs(cost) + fabs(before)), scale * scale), rounding = 1e-15 * energy;
     return -slope < rounding || (step > 0.5 && fabs(cost - before) < rounding && -slope < 1e3 * rounding);
 }
 
