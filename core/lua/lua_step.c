@@ -180,6 +180,8 @@ static const char *const step_properties[] = {"time",
                                               "cost",
                                               "converged",
                                               "overlap_without_contact_m",
+                                              "contact_J",
+                                              "total_energy_J",
                                               NULL};
 
 /// Real members of the report, by name.
@@ -191,6 +193,8 @@ static bool get_real(const stn_step_report *r, const char *name, double *value) 
                  {"potential_J", r->potential_J},
                  {"elastic_J", r->elastic_J},
                  {"energy_J", r->kinetic_J + r->potential_J + r->elastic_J},
+                 {"contact_J", r->contact_J},
+                 {"total_energy_J", r->kinetic_J + r->potential_J + r->elastic_J + r->contact_J},
                  {"input_work_J", r->input_work_J},
                  {"overlap_m", r->overlap_m},
                  {"overlap_without_contact_m", r->overlap_without_contact_m},

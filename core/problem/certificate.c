@@ -3,10 +3,12 @@
 // v or gamma spreads into every residual that it enters: sums carry it, maxima are taken with `worst`, which fmax would
 // not.
 #include "problem/certificate.h"
-#include "problem/cone.h"
 
 #include <string.h>
 
+#include <stiction/plugin.h>
+
+#include "problem/cone.h"
 #include "problem/local_form.h"
 
 /// error/size, at most `most`: an error against nothing is as large as that, and 0 only where there is no error at all.
@@ -107,12 +109,22 @@ static double cone_violations(const stn_problem *p, const double *gamma) {
     return violation;
 }
 
+/// What the normal force of contact i stores at a gap.
+static double stored_at(const stn_problem *p, int32_t i, const stn_law *law, double gap) {
+    const stn_constraint *c = &p->constraints[i];
+    if (law != NULL && STN_PLUGIN_HAS(law->ops, stored)) {
+        return law->ops->stored(law->self, p, i, gap);
+    }
+    double compliance = gap < 0.0 ? p->R[c->row + 2] * p->dt * (p->dt + c->relaxation_time) : 0.0;
+    return compliance > 0.0 ? 0.5 * gap * gap / compliance : 0.0;
+}
+
 static void certify_contacts(const stn_problem *p, const double *v_c, const double *gamma, double size,
-                             stn_certificate *out) {
+                             const stn_law *law, stn_certificate *out) {
     int32_t contacts = 0, with_distance = 0;
     double defect = 0.0, deepest = 0.0;
     bool inside = true;
-    out->friction_work_J = 0.0;
+    out->friction_work_J = out->contact_start_J = out->contact_J = 0.0;
     for (int32_t i = 0; i < p->constraint_count; i++) {
         const stn_constraint *c = &p->constraints[i];
         if (!has_cone(c)) {
@@ -130,7 +142,10 @@ static void certify_contacts(const stn_problem *p, const double *v_c, const doub
         out->friction_work_J += wrong_way <= 0.0 ? 0.0 : wrong_way;
         if (isfinite(c->phi0)) {
             with_distance++;
-            deepest = worst(deepest, -(c->phi0 + p->dt * u[2]));
+            double gap = c->phi0 + p->dt * u[2];
+            deepest = worst(deepest, -gap);
+            out->contact_start_J += stored_at(p, i, law, c->phi0);
+            out->contact_J += stored_at(p, i, law, gap);
         }
     }
     out->cone = inside ? 0.0 : cone_violations(p, gamma);
@@ -166,11 +181,11 @@ typedef struct certify_request {
     uint32_t flags;
 } certify_request;
 
-static void certify_basics(const stn_problem *p, const double *v, const double *gamma, const double *v_c, double *work,
-                           stn_certificate *out) {
+static void certify_basics(const stn_problem *p, const double *v, const double *gamma, const double *v_c,
+                           const stn_law *law, double *work, stn_certificate *out) {
     bool global = p->form == STN_FORM_GLOBAL;
     double size = global ? certify_momentum(p, v, gamma, work, out) : (double)NAN;
-    certify_contacts(p, v_c, gamma, size, out);
+    certify_contacts(p, v_c, gamma, size, law, out);
     certify_boxes(p, gamma, out);
     const double always[] = {out->complementarity_J, out->cone, out->friction_work_J, out->box};
     out->finite = all_finite(gamma, p->row_count) && all_finite(v_c, p->row_count) &&
@@ -223,7 +238,7 @@ stn_status stn_certify(const stn_problem *problem, const double *v, const double
     }
     stn_status status = contact_velocities(problem, v, gamma, scratch, v_c, err);
     if (status == STN_OK) {
-        certify_basics(problem, v, gamma, v_c, work, &result);
+        certify_basics(problem, v, gamma, v_c, law, work, &result);
     }
     if (status == STN_OK) {
         const certify_request asked = {law, law_memory, inverse, flags};

@@ -13,6 +13,8 @@ static void report_solve(stn_world *world, stn_status status, const stn_solve_re
     report->reason = solved->reason;
     report->contact_count = world->contacts.count;
     report->constraint_count = world->problem.constraint_count;
+    report->contact_J = world->certificate.contact_J;
+    report->contact_start_J = world->certificate.contact_start_J;
     if (world->options.profile) {
         report->stage_us[STN_STAGE_ASSEMBLY] += solved->prepare_us;
         report->stage_us[STN_STAGE_CERTIFICATE] += solved->certificate_us;

@@ -247,6 +247,8 @@ function patch:image(options) end
 ---@field elastic_J number
 ---@field energy_J number
 ---@field input_work_J number
+---@field contact_J number stored in contacts after the step [J]
+---@field total_energy_J number energy_J + contact_J, the sum that does not rise by itself [J]
 ---@field overlap_m number
 ---@field overlap_without_contact_m number
 ---@field step_us number

@@ -35,6 +35,10 @@ typedef struct stn_certificate {
 #undef STN_CERTIFICATE_MEMBER
     bool finite;          // v, gamma and every residual that applies; else a solve counts as not converged
     double momentum_size; // what `momentum` is relative to, max(|D A v|, |D J^T gamma|) [sqrt(J)]; NaN: not applicable
+    /// What contacts store, no residual [J]: at the gaps phi0 of the step's start, and at phi0 + dt v_n of its end.
+    /// Each k gap^2/2 in overlap, with the stiffness k = 1/(dt R_n (dt + tau_d)) that R has, 0 where R_n = 0; laws
+    /// whose force is another one tell it (stn_law_ops.stored). 0 without phi0.
+    double contact_start_J, contact_J;
 } stn_certificate;
 
 /// STN_CERTIFICATE_LIGHT leaves the natural maps and the law residual NaN; SCALED adds natural_scaled and

@@ -56,6 +56,10 @@ typedef struct stn_law_ops {
     /// and for anchors, which let go there. [any]
     void (*slip)(const void *self, const stn_problem *problem, int32_t constraint, const double *v_c,
                  const double *gamma, stn_law_slip *out);
+    /// OPTIONAL (absent: that of a spring, see stn_certificate.contact_J). Energy [J] that cone or ellipse constraint
+    /// `constraint` of a prepared problem stores at a gap [m]: the potential of its normal force without dissipation,
+    /// 0 where nothing is stored. For reports. [any]
+    double (*stored)(const void *self, const stn_problem *problem, int32_t constraint, double gap);
 } stn_law_ops;
 
 /// A law ready to be called: its table and its instance.

@@ -46,6 +46,9 @@ typedef struct stn_step_report {
     /// The part of overlap_m that pairs have which no contact of the set in overlap stands for; 0: there are none.
     double overlap_without_contact_m;
     int32_t overlap_geometry[2], bare_geometry[2]; // those two pairs, a < b; -1: none
+    /// Stored in contacts after the step and before it, as stn_certificate says. Kinetic, potential, elastic and
+    /// contact energy, less the work of the inputs, make the sum that does not rise: docs/verdict.md.
+    double contact_J, contact_start_J;
 } stn_step_report;
 
 /// A signal that a script plots: world:plot("name", value).

@@ -118,6 +118,16 @@ static double reach(const void *self, double dt, const stn_constraint *c, double
     return ((const barrier_config *)self)->support + 2.0 * dt * fabs(normal_speed);
 }
 
+/// Infinite once the gap is closed.
+static double stored(const void *self, const stn_problem *problem, int32_t constraint, double gap) {
+    const barrier_config *config = self;
+    double energy = (double)INFINITY, force, stiffness;
+    if (gap > 0.0) {
+        barrier_at(config, law_stiffness(problem, constraint, config->beta), gap, &energy, &force, &stiffness);
+    }
+    return energy;
+}
+
 static const stn_law_ops ops = {
     .size = sizeof ops,
     .coefficient_count = (int32_t)LAGGED_COUNT + (int32_t)NORMAL_COUNT,
@@ -127,6 +137,7 @@ static const stn_law_ops ops = {
     .evaluate = evaluate,
     .max_step = max_step,
     .slip = lagged_slip,
+    .stored = stored,
 };
 
 static const char *const words[] = {"gap", NULL};

@@ -58,6 +58,13 @@ static stn_status find_normal_speed(const stn_problem *problem, int32_t index, d
     return isfinite(*out) ? STN_OK : refuse(problem, index, "vn0", *out, "m/s", "finite", err);
 }
 
+double law_stiffness(const stn_problem *problem, int32_t index, double beta) {
+    const stn_constraint *c = &problem->constraints[index];
+    double w = c->w == 0.0 ? 1.0 : c->w; // moves nothing: any stiffness serves
+    double period = beta * problem->dt;
+    return isinf(c->stiffness) ? 4.0 * STN_PI * STN_PI / (period * period * w) : c->stiffness;
+}
+
 stn_status law_read(const law_rules *rules, const stn_problem *problem, int32_t index, law_contact *out,
                     stn_error *err) {
     stn_status status = check(problem, index, rules, err);
@@ -65,12 +72,10 @@ stn_status law_read(const law_rules *rules, const stn_problem *problem, int32_t 
         return status;
     }
     const stn_constraint *c = &problem->constraints[index];
-    double w = c->w == 0.0 ? 1.0 : c->w; // moves nothing: any stiffness serves
-    double period = rules->beta * problem->dt;
     *out = (law_contact){
         .dt = problem->dt,
         .phi0 = c->phi0,
-        .stiffness = isinf(c->stiffness) ? 4.0 * STN_PI * STN_PI / (period * period * w) : c->stiffness,
+        .stiffness = law_stiffness(problem, index, rules->beta),
         .dissipation = c->dissipation,
         .mu = c->mu1,
         .w = c->w,

@@ -31,6 +31,9 @@ typedef struct law_rules {
 stn_status law_read(const law_rules *rules, const stn_problem *problem, int32_t constraint, law_contact *out,
                     stn_error *err);
 
+/// The stiffness that law_read gives a contact [N/m]. [any]
+double law_stiffness(const stn_problem *problem, int32_t constraint, double beta);
+
 /// The prepare of a law. STN_ERR_NUMERIC names a datum that is missing or out of range, STN_ERR_UNSUPPORTED a set other
 /// than the cone. [step]
 stn_status law_prepare(const law_rules *rules, const void *self, const stn_problem *problem, const stn_law_batch *batch,

@@ -82,6 +82,13 @@ LANE_KERNEL static void evaluate(const void *self, const stn_law_batch *batch, c
     lagged_evaluate(self, batch, v_c, cost, gamma, G, hertz);
 }
 
+/// 2/5 k_h x^(5/2).
+static double stored(const void *self, const stn_problem *problem, int32_t constraint, double gap) {
+    const hertz_config *config = self;
+    double k = law_stiffness(problem, constraint, config->beta) / sqrt(config->indentation), x = positive(-gap);
+    return 0.4 * k * x * x * sqrt(x);
+}
+
 static const stn_law_ops ops = {
     .size = sizeof ops,
     .coefficient_count = (int32_t)LAGGED_COUNT + (int32_t)NORMAL_COUNT,
@@ -90,6 +97,7 @@ static const stn_law_ops ops = {
     .prepare = prepare,
     .evaluate = evaluate,
     .slip = lagged_slip,
+    .stored = stored,
 };
 
 static const char *const reads[] = {"dissipation", NULL};

@@ -190,6 +190,12 @@ static double reach_similar(const void *self, double dt, const stn_constraint *c
     return 1.5 * dt * (fabs(normal_speed) + c->mu1 * fabs(slip_speed));
 }
 
+/// The stiffness is that of a spring, whatever the coupling to friction.
+static double stored(const void *self, const stn_problem *problem, int32_t constraint, double gap) {
+    double k = law_stiffness(problem, constraint, ((const irrotational_config *)self)->beta);
+    return gap < 0.0 ? 0.5 * k * gap * gap : 0.0;
+}
+
 // ---------------------------------------------------------------------------------------------------- descriptors
 
 #define OPS(word, count, reach_of)          \
@@ -201,6 +207,7 @@ static double reach_similar(const void *self, double dt, const stn_constraint *c
         .prepare = prepare_##word,          \
         .evaluate = evaluate_##word,        \
         .slip = slip_##word,                \
+        .stored = stored,                   \
     }
 
 #define evaluate_regularized evaluate_lagged

@@ -143,6 +143,12 @@ static void evaluate(const void *self, const stn_law_batch *batch, const double 
     lagged_evaluate(self, batch, v_c, cost, gamma, G, tabulated);
 }
 
+static double stored(const void *self, const stn_problem *problem, int32_t constraint, double gap) {
+    double energy, force, slope;
+    look_up(self, -gap, &energy, &force, &slope);
+    return problem->constraints[constraint].stiffness > 0.0 ? energy : 0.0;
+}
+
 static const stn_law_ops ops = {
     .size = sizeof ops,
     .coefficient_count = (int32_t)LAGGED_COUNT + (int32_t)NORMAL_COUNT,
@@ -151,6 +157,7 @@ static const stn_law_ops ops = {
     .prepare = prepare,
     .evaluate = evaluate,
     .slip = lagged_slip,
+    .stored = stored,
 };
 
 static const stn_plugin_desc desc = {

@@ -28,7 +28,7 @@ static const stn_param params[] = {
         csv_config, forces, false,
         "write normal and friction force of every body's contacts, how many stick and slip, slip and glide gap"),
     STN_PARAM_BOOL(csv_config, energies, true,
-                   "write kinetic, potential and elastic energy and the work of the inputs"),
+                   "write kinetic, potential, elastic and contact energy, their sum and the work of the inputs"),
     STN_PARAM_INT(csv_config, digits, "1", 17, 3, 17, "significant digits"),
     STN_PARAM_INT(csv_config, every, "steps", 1, 1, 1000000, "write every n-th step"),
 };
@@ -208,7 +208,7 @@ static void write_own_columns(const csv_recording *r, const stn_observation *o) 
         write_body_columns(r, o->model, "contact", force_names, STN_COUNT(force_names));
     }
     if (r->config->energies) {
-        fputs(",kinetic_J,potential_J,elastic_J,input_work_J", r->file);
+        fputs(",kinetic_J,potential_J,elastic_J,input_work_J,contact_J,total_energy_J", r->file);
     }
     fputs(",contacts,patches,faces,iterations,momentum,complementarity,cone,penetration_m,overlap_m,overlap_without_"
           "contact_m,"
@@ -313,12 +313,15 @@ static void write_own_values(const csv_recording *r, const stn_observation *o) {
         write_number(r, o->report->kinetic_J);
         write_number(r, o->report->potential_J);
         write_number(r, o->report->elastic_J);
-        write_number(r, o->report->input_work_J);
+        const stn_step_report *e = o->report;
+        write_number(r, e->input_work_J);
+        write_number(r, e->contact_J);
+        write_number(r, e->kinetic_J + e->potential_J + e->elastic_J + e->contact_J);
     }
     int32_t patches = o->contacts != NULL ? o->contacts->patch_count : 0,
             faces = patches > 0 ? stn_contact_set_faces(o->contacts) : 0;
     fprintf(r->file, ",%d,%d,%d,%d", o->report->contact_count, patches, faces, o->report->iterations);
-    const stn_certificate none = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, false, NAN};
+    const stn_certificate none = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, false, NAN, NAN, NAN};
     const stn_certificate *c = o->certificate != NULL ? o->certificate : &none;
     const double values[] = {c->momentum,       c->complementarity,   c->cone,
                              c->penetration_m,  o->report->overlap_m, o->report->overlap_without_contact_m,
