@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole files: read at once, written whole or not at all (temporary file, fsync, rename).
+// Files that are written whole or not at all (temporary file, fsync, rename).
 #include "base/file.h"
 #include "base/replace.h"
 
@@ -12,58 +12,6 @@
 
 static stn_status fail_path(stn_error *err, const char *path, int code) {
     return stn_fail(err, code == ENOMEM ? STN_ERR_MEMORY : STN_ERR_FILE, "%s: %s", path, strerror(code));
-}
-
-/// All bytes of an open file, as many as come: its stated size is only a first guess.
-static stn_status read_all(stn_context *context, int descriptor, const char *path, size_t limit, char **text,
-                           size_t *size, stn_error *err) {
-    struct stat info;
-    bool sized = fstat(descriptor, &info) == 0 && info.st_size > 0 && (size_t)info.st_size <= limit;
-    size_t capacity = sized ? (size_t)info.st_size + 1 : 4096, used = 0;
-    char *bytes = stn_allocate(context, capacity + 1, 1);
-    while (bytes != NULL) {
-        ssize_t got = read(descriptor, bytes + used, capacity - used);
-        if (got == 0) {
-            *text = bytes;
-            *size = used;
-            return STN_OK;
-        }
-        if (got < 0 && errno != EINTR) {
-            int code = errno;
-            stn_release(context, bytes);
-            return fail_path(err, path, code);
-        }
-        used += got > 0 ? (size_t)got : 0;
-        if (used > limit) {
-            stn_release(context, bytes);
-            return stn_fail(err, STN_ERR_FILE, "%s: larger than %zu bytes, no sensible file of this kind is", path,
-                            limit);
-        }
-        if (used == capacity) {
-            size_t more = capacity <= limit / 2 ? 2 * capacity : limit + 1;
-            char *grown = stn_reallocate(context, bytes, capacity + 1, more + 1, 1);
-            if (grown == NULL) {
-                stn_release(context, bytes);
-            }
-            bytes = grown;
-            capacity = more;
-        }
-    }
-    return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory for %zu bytes", path, capacity);
-}
-
-stn_status file_read(stn_context *context, const char *path, size_t limit, char **text, size_t *size, stn_error *err) {
-    *text = NULL;
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) {
-        return fail_path(err, path, errno);
-    }
-    stn_status status = read_all(context, descriptor, path, limit, text, size, err);
-    close(descriptor);
-    if (status == STN_OK) {
-        (*text)[*size] = '\0';
-    }
-    return status;
 }
 
 stn_status file_open(stn_context *context, const char *path, file_writer *writer, stn_error *err) {

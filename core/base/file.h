@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole files: read at once, written whole or not at all.
+// Files that are written whole or not at all.
 #ifndef STICTION_CORE_BASE_FILE_H
 #define STICTION_CORE_BASE_FILE_H
 
 #include <stiction/context.h>
-
-/// Reads a file with a NUL behind its last byte; released with stn_release. STN_ERR_FILE names path and reason, also
-/// above `limit` bytes.
-stn_status file_read(stn_context *context, const char *path, size_t limit, char **text, size_t *size, stn_error *err);
 
 /// A file that comes to be under a temporary name in the folder of `path` and takes its place when it is complete.
 typedef struct file_writer {

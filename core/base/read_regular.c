@@ -8,7 +8,7 @@
 
 static stn_status read_all(stn_context *context, int file, const char *path, size_t size, char **bytes,
                            stn_error *err) {
-    char *all = stn_allocate(context, size, 1);
+    char *all = stn_allocate(context, size + 1, 1); // zeroed: a NUL ends it
     if (all == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory for %zu bytes", path, size);
     }

@@ -121,21 +121,12 @@ static int32_t count_lines(const char *text) {
 }
 
 static stn_status read_text(stn_context *context, const char *path, char **text, stn_error *err) {
-    char *bytes = NULL;
     size_t size = 0;
-    stn_status status = stn_read_regular(context, path, 0, MOST_BYTES, &bytes, &size, err);
-    *text = status == STN_OK ? stn_allocate(context, size + 1, 1) : NULL; // zeroed: the last byte ends it
-    if (status == STN_OK && *text == NULL) {
-        status = stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
-    } else if (status == STN_OK) {
-        memcpy(*text, bytes, size);
-        size_t length = strlen(*text);
-        if (length != size) {
-            status = stn_fail(err, STN_ERR_FILE, "%s: byte %zu is a character 0, expected text", path, length + 1);
-        }
-    }
-    stn_release(context, bytes);
-    return status;
+    stn_status status = stn_read_regular(context, path, 0, MOST_BYTES, text, &size, err);
+    size_t length = status == STN_OK ? strlen(*text) : 0;
+    return status == STN_OK && length != size
+               ? stn_fail(err, STN_ERR_FILE, "%s: byte %zu is a character 0, expected text", path, length + 1)
+               : status;
 }
 
 static stn_status read_table(stn_context *context, char *text, table *t, stn_error *err) {

@@ -8,14 +8,23 @@
 
 // ------------------------------------------------------------------------------------------------ checks and results
 
+static const char results_key = 'r'; // its address is the registry key of a table: places of results by their names
+
 static char *copy_text(stn_session *session, const char *text) {
     return text != NULL ? stn_duplicate_text(session->context, text) : NULL;
 }
 
+/// Room for one more behind `count`: twice as much whenever that is full, at powers of two. NULL: out of memory.
+static void *room_for_one(stn_session *session, void *items, int32_t count, size_t size) {
+    bool full = (count & (count - 1)) == 0;
+    size_t wanted = count > 0 ? 2 * (size_t)count : 1;
+    return full ? stn_reallocate(session->context, items, (size_t)count, wanted, size) : items;
+}
+
 bool stn_session_add_check(stn_session *session, const char *name, bool ok, double value, double limit,
                            const char *unit) {
-    size_t count = (size_t)session->check_count;
-    stn_check *grown = stn_reallocate(session->context, session->checks, count, count + 1, sizeof *grown);
+    int32_t count = session->check_count;
+    stn_check *grown = room_for_one(session, session->checks, count, sizeof *grown);
     if (grown == NULL) {
         return false;
     }
@@ -83,26 +92,48 @@ static int check(lua_State *L) {
     return 1;
 }
 
+/// Adds a result, which has a name of its own; false: out of memory.
+static bool add_result(stn_session *session, const char *name, double value, const char *unit) {
+    int32_t count = session->result_count;
+    stn_result *grown = room_for_one(session, session->results, count, sizeof *grown);
+    if (grown == NULL) {
+        return false;
+    }
+    session->results = grown;
+    char *name_copy = copy_text(session, name), *unit_copy = copy_text(session, unit);
+    if (name_copy == NULL || (unit != NULL && unit_copy == NULL)) {
+        stn_release(session->context, name_copy);
+        stn_release(session->context, unit_copy);
+        return false;
+    }
+    grown[count] = (stn_result){name_copy, value, unit_copy};
+    session->result_count++;
+    return true;
+}
+
+/// stn.result(name, value [, unit]): the last value of a name counts.
 static int result(lua_State *L) {
     stn_session *session = stn_lua_session(L);
     const char *name = luaL_checkstring(L, 1), *unit = luaL_optstring(L, 3, NULL);
     double value = take_number(L, 2, "stn.result: the value");
-    for (int32_t i = 0; i < session->result_count; i++) { // the last one counts
-        if (strcmp(session->results[i].name, name) == 0) {
-            session->results[i].value = value;
-            return 0;
-        }
+    lua_settop(L, 3);
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &results_key) != LUA_TTABLE) {
+        lua_settop(L, 3);
+        lua_newtable(L);
+        lua_pushvalue(L, 4);
+        lua_rawsetp(L, LUA_REGISTRYINDEX, &results_key);
     }
-    size_t count = (size_t)session->result_count;
-    stn_result *grown = stn_reallocate(session->context, session->results, count, count + 1, sizeof *grown);
-    if (grown != NULL) {
-        session->results = grown;
-        grown[count] = (stn_result){copy_text(session, name), value, copy_text(session, unit)};
-        session->result_count++;
+    lua_pushstring(L, name); // up to its first NUL, as the result has it
+    if (lua_rawget(L, 4) == LUA_TNUMBER) {
+        session->results[lua_tointeger(L, 5)].value = value;
+        return 0;
     }
-    if (grown == NULL || grown[count].name == NULL) {
+    if (!add_result(session, name, value, unit)) {
         stn_lua_fail(L, "out of memory");
     }
+    lua_pushstring(L, name);
+    lua_pushinteger(L, session->result_count - 1);
+    lua_rawset(L, 4);
     return 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include <stiction/delassus.h>
 
+#include "base/read_regular.h"
 #include "problem/local_form.h"
 #include "problem_files/fclib.h"
 #include "problem_files/json.h"
@@ -93,7 +94,7 @@ static stn_status complete_masses(stn_context *context, stn_problem *p, stn_erro
 static stn_status parse_problem(json_reader *r, stn_problem *problem) {
     char *text = NULL;
     size_t size = 0;
-    r->status = file_read(r->context, r->path, largest_file, &text, &size, r->err);
+    r->status = stn_read_regular(r->context, r->path, 0, largest_file, &text, &size, r->err);
     if (r->status != STN_OK) {
         return r->status;
     }

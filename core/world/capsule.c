@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/base64.h"
+#include "base/read_regular.h"
 #include "problem_files/json.h"
 #include "problem_files/json_write.h"
 #include "world/run.h"
@@ -91,7 +92,7 @@ static void decode_run(json_reader *r, const cJSON *root, unsigned char **data, 
 static stn_status parse(json_reader *r, unsigned char **data, size_t *size) {
     char *text = NULL;
     size_t length = 0;
-    r->status = file_read(r->context, r->path, largest_file, &text, &length, r->err);
+    r->status = stn_read_regular(r->context, r->path, 0, largest_file, &text, &length, r->err);
     if (r->status != STN_OK) {
         return r->status;
     }

@@ -200,6 +200,21 @@ static stn_status repair_end(cli_table *table, long end, stn_error *err) {
     return write_header(table, err);
 }
 
+/// The next line without its end in `*line`; `*more` is false at the end of the file, where half a row does not count.
+static stn_status next_line(const cli_table *table, char **line, size_t *size, bool *more, stn_error *err) {
+    errno = 0;
+    ssize_t length = getline(line, size, table->file);
+    *more = length > 0 && (*line)[length - 1] == '\n';
+    if (*more) {
+        (*line)[length - 1] = '\0';
+        return STN_OK;
+    }
+    if (length <= 0 && feof(table->file) == 0) { // no memory for the line is no end of the file
+        return errno == ENOMEM ? no_memory(err) : fail_file(table, "read", err);
+    }
+    return STN_OK;
+}
+
 static stn_status read_rows(cli_table *table, cli_table_row *row, void *user, int32_t *rows, stn_error *err) {
     char *line = NULL;
     size_t size = 0;
@@ -207,12 +222,11 @@ static stn_status read_rows(cli_table *table, cli_table_row *row, void *user, in
     stn_status status = STN_OK;
     *rows = -1; // the header is none
     rewind(table->file);
-    for (; status >= 0; (*rows)++) {
-        ssize_t length = getline(&line, &size, table->file);
-        if (length <= 0 || line[length - 1] != '\n') {
-            break; // half a row does not count
+    for (bool more = true;; (*rows)++) {
+        status = status >= 0 ? next_line(table, &line, &size, &more, err) : status;
+        if (status < 0 || !more) {
+            break;
         }
-        line[length - 1] = '\0';
         if (!split_line(line, &cells)) {
             status = no_memory(err);
         } else if (*rows < 0) {
@@ -278,13 +292,18 @@ void cli_table_close(cli_table *table) {
 static stn_status put_rows(cli_table *table, FILE *to, int32_t added, stn_error *err) {
     char *line = NULL;
     size_t size = 0;
+    stn_status status = STN_OK;
+    bool more = true;
     put_line(to, &table->columns);
     rewind(table->file);
-    for (int32_t i = -1; i < table->rows && getline(&line, &size, table->file) > 0; i++) {
+    for (int32_t i = -1; i < table->rows; i++) {
+        status = next_line(table, &line, &size, &more, err);
+        if (status < 0 || !more) {
+            break;
+        }
         if (i < 0) {
             continue; // the old header
         }
-        line[strcspn(line, "\n")] = '\0';
         fputs(line, to);
         for (int32_t k = 0; k < added; k++) {
             fputc(',', to);
@@ -292,6 +311,12 @@ static stn_status put_rows(cli_table *table, FILE *to, int32_t added, stn_error 
         fputc('\n', to);
     }
     free(line);
+    if (status >= 0 && !more) {
+        status = stn_fail(err, STN_ERR_FILE, "%s: became shorter while it was written", name_of(table));
+    }
+    if (status < 0) {
+        return status;
+    }
     return ferror(table->file) == 0 && fflush(to) == 0 && ferror(to) == 0 ? STN_OK : fail_file(table, "written", err);
 }
 

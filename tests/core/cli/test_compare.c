@@ -174,10 +174,10 @@ static void a_file_that_cannot_be_read_is_a_row_unless_none_can(void **state) {
         assert_string_equal(text_of(row_of(json, i), "status"), statuses[i]);
     }
     assert_non_null(strstr(text_of(row_of(json, 1), "note"), "bad.json: "));
-    assert_string_equal(text_of(row_of(json, 4), "note"), "/nothere.json: No such file or directory");
+    assert_string_equal(text_of(row_of(json, 4), "note"), "/nothere.json: cannot be read: No such file or directory");
     cJSON_Delete(json);
     snprintf(words, sizeof words, "compare %s /nothere.json --solvers pgs,sap --json " BOTH, bad);
-    stn_expect_part(words, 2, "stiction compare: /nothere.json: No such file or directory\n");
+    stn_expect_part(words, 2, "stiction compare: /nothere.json: cannot be read: No such file or directory\n");
 }
 
 static void what_reading_a_problem_warns_of_stands_beside_it(void **state) {

@@ -124,7 +124,10 @@ static void bad_input_is_one_line_and_status_2(void **state) {
     (void)state;
     const char *const rows[][2] = {
         {"", "needs PROBLEM; see stiction solve --help\n"},
-        {"/nothere.json", "/nothere.json: No such file or directory\n"},
+        {"/nothere.json", "/nothere.json: cannot be read: No such file or directory\n"},
+        {"/dev/zero", "/dev/zero: cannot be read: it is no regular file\n"}, // 2 GiB of it were read
+        {"/dev/zero --solver bisection", "/dev/zero: cannot be read: it is no regular file\n"},
+        {"/tmp", "/tmp: cannot be read: Is a directory\n"},
         {"@ --solver sab", "unknown solver sab; did you mean sap?"},
         {"@ --law sab", "unknown law sab; did you mean sap?"},
         {"@ --law jkr", "unknown law jkr; there are barrier, hertz,"},

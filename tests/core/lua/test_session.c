@@ -201,6 +201,27 @@ static void run_out_of_memory(fixture *f, const char *script) {
     stn_session_init(&f->session, f->context);
 }
 
+// A list that is copied for every entry, or searched, would take many minutes here.
+static void test_checks_and_results_cost_the_same_however_many_there_are(void **state) {
+    enum { MANY = 400000 };
+    fixture *f = *state;
+    stn_error err = {0};
+    assert_ok(run(f,
+                  "local stn = require 'stiction'\n"
+                  "for i = 1, 400000 do stn.check('claim ' .. i, i % 2 == 0) stn.result('result ' .. i, i, 'm') end\n"
+                  "for i = 1, 400000 do stn.result('result ' .. i, -i, 'm') end\n",
+                  &err),
+              err);
+    assert_int_equal(f->session.check_count, MANY);
+    assert_int_equal(f->session.result_count, MANY);
+    assert_int_equal(stn_session_failed_checks(&f->session), MANY / 2);
+    for (int32_t i = 0; i < MANY; i++) {
+        assert_near(f->session.results[i].value, -1.0 - i, 0.0);
+    }
+    assert_string_equal(f->session.results[MANY - 1].name, "result 400000");
+    assert_string_equal(f->session.checks[MANY - 1].name, "claim 400000");
+}
+
 static void test_running_out_of_memory_is_an_error_and_leaks_nothing(void **state) {
     run_out_of_memory(*state, everything);
 }
@@ -225,6 +246,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_an_override_that_nobody_takes_is_an_error, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_stopped_script_does_not_step, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_skipped_script_leaves_its_reason, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_checks_and_results_cost_the_same_however_many_there_are, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(test_running_out_of_memory_is_an_error_and_leaks_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_running_out_of_memory_with_robots_and_meshes_leaks_nothing, set_up,
                                         tear_down),

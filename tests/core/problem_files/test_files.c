@@ -396,7 +396,7 @@ static void syntax_errors_name_line_and_place(void **state) {
     assert_non_null(strstr(err.text, "expected a JSON object"));
     stn_problem_owner *owner;
     assert_int_equal(stn_problem_load(f->context, "/nothere.json", &owner, &err), STN_ERR_FILE);
-    assert_string_equal(err.text, "/nothere.json: No such file or directory");
+    assert_string_equal(err.text, "/nothere.json: cannot be read: No such file or directory");
     assert_int_equal(stn_problem_load(f->context, f->folder, &owner, &err), STN_ERR_FILE);
     assert_null(owner);
 }

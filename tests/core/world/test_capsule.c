@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <stiction/replay.h>
@@ -104,6 +105,22 @@ static void damage_and_places_that_cannot_be_written_are_said(void **state) {
     stn_world_destroy(world);
 }
 
+/// A pipe that nobody writes would keep the reader for ever, a device give it bytes without end.
+static void what_is_no_file_is_refused_at_once(void **state) {
+    stn_world *kept = NULL;
+    stn_problem_owner *owner = NULL;
+    stn_error err = {0};
+    unlink(path);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    const char *const paths[] = {path, "/dev/zero", "/dev/null"};
+    for (int32_t i = 0; i < STN_COUNT(paths); i++) {
+        assert_int_equal(stn_capsule_load(*state, paths[i], NULL, &kept, &err), STN_ERR_FILE);
+        assert_non_null(strstr(err.text, "cannot be read: it is no regular file"));
+        assert_int_equal(stn_problem_load(*state, paths[i], &owner, &err), STN_ERR_FILE);
+        assert_non_null(strstr(err.text, "cannot be read: it is no regular file"));
+    }
+}
+
 static int setup(void **state) {
     snprintf(path, sizeof path, "/tmp/stiction_capsule_%d.json", (int)getpid());
     return scene_setup(state);
@@ -118,6 +135,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(the_step_can_be_made_again),
                                        cmocka_unit_test(other_plugins_and_settings_are_taken),
                                        cmocka_unit_test(its_contact_problem_is_there_when_the_step_came_so_far),
-                                       cmocka_unit_test(damage_and_places_that_cannot_be_written_are_said)};
+                                       cmocka_unit_test(damage_and_places_that_cannot_be_written_are_said),
+                                       cmocka_unit_test(what_is_no_file_is_refused_at_once)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }
