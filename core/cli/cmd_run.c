@@ -97,7 +97,7 @@ static int report(const cli_command *command, stn_session *session, const cli_ru
     if (!o->quiet || exit != CLI_DONE) {
         cli_run_print_summary(session, end);
     } else if (session->capture_file != NULL && session->statistics.captured == 0) {
-        fputs("warning: " CLI_NOTHING_CAPTURED "\n", stderr);
+        cli_run_tell_no_capture(session, "warning: ");
     }
     if (o->json && !cli_json_print(cli_run_json(session, end), true)) {
         return CLI_BAD_INPUT;

@@ -323,7 +323,7 @@ static void print_steps(const stn_session *session, const cli_run_end *end) {
     if (s->captured > 0) {
         fprintf(stderr, "  %lld contact problem%s saved\n", (long long)s->captured, plural(s->captured));
     } else if (session->capture_file != NULL) {
-        fputs("  " CLI_NOTHING_CAPTURED "\n", stderr);
+        cli_run_tell_no_capture(session, "  ");
     }
     if (end->profile) {
         print_profile(&s->profile);
@@ -346,6 +346,17 @@ static void print_check(const stn_check *c) {
     }
     fprintf(stderr, ": %.4g, %s %.4g", c->value, c->least ? "at least" : "limit", c->limit);
     print_unit(c->unit);
+}
+
+void cli_run_tell_no_capture(const stn_session *session, const char *begin) {
+    int64_t steps = session->statistics.samples.steps, every = session->capture_every;
+    fprintf(stderr, "%sno contact problems saved: ", begin);
+    if (steps < every) {
+        fprintf(stderr, "the run ended after %lld step%s and --every %lld asks for step %lld first\n", (long long)steps,
+                plural(steps), (long long)every, (long long)every);
+    } else {
+        fputs("none of the steps asked for had contacts\n", stderr);
+    }
 }
 
 void cli_run_print_summary(const stn_session *session, const cli_run_end *end) {

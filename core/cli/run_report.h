@@ -15,8 +15,8 @@ typedef struct cli_run_end {
     bool profile;       // with the time of every stage
 } cli_run_end;
 
-/// Said by the summary, and without one too.
-#define CLI_NOTHING_CAPTURED "no contact problems saved: none of the steps asked for had contacts"
+/// Why a run that was to save contact problems saved none, as one line. Said by the summary, and without one too.
+void cli_run_tell_no_capture(const stn_session *session, const char *begin);
 
 /// One JSON object, owned by the caller.
 cJSON *cli_run_json(const stn_session *session, const cli_run_end *end);

@@ -100,8 +100,10 @@ bool stn_fields_push(const stn_fields *f, const char *key);
 bool stn_fields_real(const stn_fields *f, const char *key, const char *unit, double *out);
 bool stn_fields_at_least(const stn_fields *f, const char *key, const char *unit, double low, double *out);
 bool stn_fields_above_zero(const stn_fields *f, const char *key, const char *unit, double *out);
-/// Like stn_fields_at_least 0, but math.huge is a value.
+/// Like stn_fields_above_zero, but math.huge is a value: rigid.
 bool stn_fields_stiffness(const stn_fields *f, const char *key, const char *unit, double *out);
+/// How far a query looks [m]: likewise, and math.huge is no limit.
+bool stn_fields_reach(const stn_fields *f, const char *key, double *out);
 bool stn_fields_vector(const stn_fields *f, const char *key, const char *unit, stn_vec3 *out);
 bool stn_fields_reals(const stn_fields *f, const char *key, const char *unit, int32_t count, double *out);
 bool stn_fields_integer(const stn_fields *f, const char *key, lua_Integer low, lua_Integer high, lua_Integer *out);

@@ -96,7 +96,7 @@ static int world_distance(lua_State *L) {
     double max = INFINITY;
     if (!lua_isnil(L, 4)) {
         stn_fields f = stn_fields_open(L, 4, owner, keys, 0);
-        stn_fields_stiffness(&f, "max", "m", &max);
+        stn_fields_reach(&f, "max", &max);
     }
     link_set sets[2];
     for (int i = 0; i < 2; i++) {
@@ -136,7 +136,7 @@ static int world_nearest(lua_State *L) {
     if (!stn_fields_vector(&f, "point", "m", &point)) {
         stn_lua_fail(L, "%s: point is missing; give {x, y, z} in m", f.owner);
     }
-    stn_fields_stiffness(&f, "radius", "m", &radius);
+    stn_fields_reach(&f, "radius", &radius);
     link_set set = read_exclude(&f, w);
     stn_query query = query_of(&set);
     stn_world_distance_result d;
@@ -215,7 +215,7 @@ static int world_raycast(lua_State *L) {
         stn_lua_fail(L, "%s: from is missing; give {x, y, z} in m", f.owner);
     }
     stn_vec3 direction = read_direction(&f, from, &end);
-    stn_fields_stiffness(&f, "max", "m", &max);
+    stn_fields_reach(&f, "max", &max);
     link_set set = read_exclude(&f, w);
     stn_query query = query_of(&set);
     stn_fields_boolean(&f, "visual", &query.visual);

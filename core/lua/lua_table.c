@@ -193,17 +193,26 @@ bool stn_fields_above_zero(const stn_fields *f, const char *key, const char *uni
     return true;
 }
 
-bool stn_fields_stiffness(const stn_fields *f, const char *key, const char *unit, double *out) {
+/// `huge` says what an infinite value is.
+static bool take_above_zero(const stn_fields *f, const char *key, const char *unit, const char *huge, double *out) {
     if (!stn_fields_push(f, key)) {
         return false;
     }
     double value = take_real(f->L, -1, name_of(f, key).text, unit, true);
     lua_pop(f->L, 1);
     if (!(value > 0.0)) {
-        stn_lua_fail(f->L, "%s: %s = %g %s must be > 0; math.huge is rigid", f->owner, key, value, unit);
+        stn_lua_fail(f->L, "%s: %s = %g %s must be > 0; math.huge is %s", f->owner, key, value, unit, huge);
     }
     *out = value;
     return true;
+}
+
+bool stn_fields_stiffness(const stn_fields *f, const char *key, const char *unit, double *out) {
+    return take_above_zero(f, key, unit, "rigid", out);
+}
+
+bool stn_fields_reach(const stn_fields *f, const char *key, double *out) {
+    return take_above_zero(f, key, "m", "no limit, as without it", out);
 }
 
 bool stn_fields_vector(const stn_fields *f, const char *key, const char *unit, stn_vec3 *out) {

@@ -20,6 +20,8 @@ stn.test("the distance of two bodies comes with its witnesses", function()
   assert(d.a == ball and d.b == box and d.link_b == box:links()[1])
   assert(world:distance(ball, box, { max = 0.79 }) == nil)
   assert(world:distance(ball, box, { max = math.huge }).distance == d.distance)
+  stn.fails(function() world:distance(ball, box, { max = 0 }) end, "world:distance: max = 0 m must be > 0; math.huge is no limit, as without it")
+  stn.fails(function() world:nearest { point = { 0, 0, 0 }, radius = -1 } end, "world:nearest: radius = -1 m must be > 0; math.huge is no limit, as without it")
   stn.near(world:distance("floor/floor", ball).distance, 0.9, 1e-12, "height")
   ball:set_pose { xyz = { 0.85, 0, 1 } }
   stn.near(world:distance(ball, box).distance, -0.05, 1e-12, "overlap")

@@ -71,24 +71,31 @@ static void note_file(cli_test_result *r, cli_test_text which, const char *path)
     }
 }
 
+void cli_test_folder(const cli_test_options *options, const char *script, char *folder, size_t size) {
+    snprintf(folder, size, "%.800s/", options->artifacts);
+    add_name(folder, size, script);
+}
+
 void cli_test_keep(const cli_test_options *options, stn_session *session, const stn_test_batch *batch, int32_t index,
                    const stn_verdict *verdict, const stn_step_mark *mark, int32_t number, cli_test_result *r) {
     if (mark->made == 0 && !verdict->diverged) {
         return;
     }
-    char folder[1024], recording[1200], capsule[1200];
-    snprintf(folder, sizeof folder, "%.800s/", options->artifacts);
-    add_name(folder, sizeof folder, session->script);
-    size_t used = strlen(folder);
-    snprintf(folder + used, sizeof folder - used, "/%d-", number);
-    add_name(folder, sizeof folder, batch->tests[index].name);
-    snprintf(recording, sizeof recording, "%s.html", folder);
-    snprintf(capsule, sizeof capsule, "%s.capsule.json", folder);
-    if (!make_folders(folder)) {
+    const char *name = batch->tests[index].name;
+    char folder[1024], path[1100], recording[1200], capsule[1200];
+    cli_test_folder(options, session->script, folder, sizeof folder);
+    snprintf(path, sizeof path, "%s/%d-", folder, number);
+    add_name(path, sizeof path, name);
+    snprintf(recording, sizeof recording, "%s.html", path);
+    snprintf(capsule, sizeof capsule, "%s.capsule.json", path);
+    if (!make_folders(path)) {
         fprintf(stderr, "warning: %s: cannot be made: %s\n", folder, strerror(errno));
         return;
     }
-    remove(recording); // of an earlier run
+    size_t in_folder = strlen(folder) + 1;
+    cli_test_kept_add(folder, session->script, name, recording + in_folder);
+    cli_test_kept_add(folder, session->script, name, capsule + in_folder);
+    remove(recording); // of a run that noted nothing
     remove(capsule);
     keep_run k = {session, batch, index, {*mark, 0, recording, capsule, verdict->text, verdict->diverged}};
     double steps = recorded_s / mark->dt; // infinite without a step

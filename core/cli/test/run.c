@@ -287,6 +287,11 @@ static void run_script(file_run *run, stn_context *context, const char *path) {
     session.runner = (stn_test_runner){o->list ? list_tests : run_tests, run_group, run, o->list};
     run->session = &session;
     stn_status status = add_sets(&session, &o->sets, &err);
+    if (o->artifacts != NULL && !o->list) {
+        char folder[1024];
+        cli_test_folder(o, path, folder, sizeof folder);
+        cli_test_kept_remove(context, folder, path, o->pattern);
+    }
     double start = cli_seconds_now();
     set_alarm(o->limit);
     status = status < 0 ? status : stn_session_run(&session, path, &err);

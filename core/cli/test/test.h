@@ -85,6 +85,15 @@ stn_status cli_test_run(const cli_test_files *files, const cli_test_options *opt
 void cli_test_keep(const cli_test_options *options, stn_session *session, const stn_test_batch *batch, int32_t index,
                    const stn_verdict *verdict, const stn_step_mark *mark, int32_t number, cli_test_result *r);
 
+/// Where artifacts of a script's tests lie.
+void cli_test_folder(const cli_test_options *options, const char *script, char *folder, size_t size);
+
+/// Notes in the script's folder that `file` in it, a name without folder, is kept of a test: before it is made.
+void cli_test_kept_add(const char *folder, const char *script, const char *test, const char *file);
+/// Removes what former runs kept of the script's tests that contain `pattern` (NULL: all), and the folder when it is
+/// empty then. Files that are not noted stay.
+void cli_test_kept_remove(stn_context *context, const char *folder, const char *script, const char *pattern);
+
 /// The formats: lines for people, TAP 14 with `number` from 1, JUnit XML.
 void cli_test_print_line(const cli_test_result *r);
 void cli_test_print_tap(const cli_test_result *r, size_t number);

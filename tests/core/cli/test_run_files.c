@@ -265,9 +265,9 @@ static void test_a_saved_state_does_not_replace_a_pipe(void **state) {
 
 static void test_problems_of_a_run_are_captured(void **state) {
     (void)state;
-    write_file("rest.lua", "local stn = require 'stiction'\nlocal p = stn.params { k = math.huge }\n"
+    write_file("rest.lua", "local stn = require 'stiction'\nlocal p = stn.params { k = math.huge, z = 0.1 }\n"
                            "local w = stn.world { dt = 0.01 }\nw:ground {}\n"
-                           "w:sphere { radius = 0.1, mass = 1, xyz = { 0, 0, 0.1 }, stiffness = p.k }\n"
+                           "w:sphere { radius = 0.1, mass = 1, xyz = { 0, 0, p.z }, stiffness = p.k }\n"
                            "for _ in w:run { steps = 10 } do end\n");
     stn_expect_part("run rest.lua --capture p.json --every 4 2>&1", 0, "  2 contact problems saved\n");
     assert_int_equal(access("p-000004.json", F_OK), 0);
@@ -277,8 +277,11 @@ static void test_problems_of_a_run_are_captured(void **state) {
     assert_near(cJSON_GetNumberValue(cJSON_GetObjectItem(json, "captured")), 10.0, 0.0);
     cJSON_Delete(json);
     stn_expect_part("solve l-000010.json --solver bisection " QUIET, 0, "nv 0, contacts 1");
-    stn_expect_part("run rest.lua --capture n.json --every 11 2>&1", 0,
-                    "  no contact problems saved: none of the steps");
+    stn_expect_part(
+        "run rest.lua --capture n.json --every 11 2>&1", 0,
+        "  no contact problems saved: the run ended after 10 steps and --every 11 asks for step 11 first\n");
+    stn_expect_part("run rest.lua --set z=1 --capture n.json --every 5 2>&1", 0,
+                    "  no contact problems saved: none of the steps asked for had contacts\n");
     stn_expect_part("run rest.lua -q --capture n.json --every 11 2>&1", 0, "warning: no contact problems saved");
     stn_expect_part("run rest.lua --capture o.json --every 10 2>&1", 0, "  1 contact problem saved\n");
     stn_expect_part("run rest.lua 2>&1", 0, "  momentum error ");

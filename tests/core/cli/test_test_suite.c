@@ -97,6 +97,47 @@ static void test_what_failures_leave_opens(void **state) {
     assert_int_equal(stat("none", &what), -1);
 }
 
+static bool is_there(const char *path) {
+    struct stat what;
+    return stat(path, &what) == 0;
+}
+
+#define LEFT "stiction-test/b.lua/"
+
+/// A test that passes now, or is gone, leaves nothing; a file of the user's stays, also where its name is like ours.
+static void test_what_a_former_run_left_goes(void **state) {
+    (void)state;
+    write_file("b.lua", "local stn = require 'stiction'\n"
+                        "for _, name in ipairs { 'one', 'two', 'three' } do\n"
+                        "  stn.test(name, function()\n"
+                        "    stn.world { dt = 1e-3 }:step()\n"
+                        "    assert(not os.getenv('BAD'):find(name, 1, true))\n"
+                        "  end)\n"
+                        "end\n");
+    setenv("BAD", "0", 1);
+    stn_run_to("test b.lua", 0);
+    assert_false(is_there("stiction-test"));
+    setenv("BAD", "one two three", 1);
+    stn_run_to("test b.lua", 1);
+    assert_true(is_there(LEFT "1-one.html") && is_there(LEFT "2-two.html") && is_there(LEFT "3-three.capsule.json"));
+    write_file(LEFT "2-mine.html", "mine");
+    setenv("BAD", "one three", 1);
+    stn_run_to("test b.lua --list", 0);
+    assert_true(is_there(LEFT "2-two.html"));
+    stn_run_to("test b.lua -k two", 0); // looks at no other test
+    assert_true(is_there(LEFT "1-one.html") && !is_there(LEFT "2-two.html") && !is_there(LEFT "2-two.capsule.json"));
+    write_file("b.lua", "require('stiction').test('new', function() end)\n"); // all of them are gone
+    stn_run_to("test b.lua", 0);
+    assert_false(is_there(LEFT "1-one.html") || is_there(LEFT "3-three.capsule.json"));
+    assert_true(is_there(LEFT "2-mine.html"));
+    write_file(LEFT ".kept-by-stiction-test",
+               "2-mine.html\tother.lua: x\n../../b.lua\tb.lua: x\n../b.html\tb.lua: y\n");
+    write_file("stiction-test/b.html", "mine");
+    stn_run_to("test b.lua", 0); // a list that someone made names nothing outside, and nothing of another script
+    assert_true(is_there("b.lua") && is_there("stiction-test/b.html") && is_there(LEFT "2-mine.html"));
+    unsetenv("BAD");
+}
+
 /// Recording it takes longer than the test was given.
 static void test_what_steps_until_its_limit_is_kept(void **state) {
     (void)state;
@@ -331,6 +372,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_people_read_what_failed_and_where_it_is_kept, enter_suite, leave_folder),
         cmocka_unit_test_setup_teardown(test_what_failures_leave_opens, enter_suite, leave_folder),
+        cmocka_unit_test_setup_teardown(test_what_a_former_run_left_goes, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_what_steps_until_its_limit_is_kept, enter_suite, leave_folder),
         cmocka_unit_test_setup_teardown(test_the_last_five_seconds_and_a_step_that_failed_are_kept, enter_suite,
                                         leave_folder),
