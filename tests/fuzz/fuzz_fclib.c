@@ -20,6 +20,8 @@ static void read_arrays(stn_context *context, const array_file *file) {
     stn_status status = fclib_read_arrays(context, arena, "file", file, &problem, &err);
     must(status == STN_OK || (strncmp(err.text, "file: ", 6) == 0 && strchr(err.text, '\n') == NULL));
     if (status == STN_OK) { // may refuse it, too
+        reached("accepted");
+        reached(problem.form == STN_FORM_LOCAL ? "local" : "global");
         must(stn_problem_check(context, &problem, &err) == STN_OK || strchr(err.text, '\n') == NULL);
     }
     stn_arena_destroy(arena);

@@ -31,6 +31,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     stn_status status = stn_problem_load(context, path, &owner, &err);
     must((status == STN_OK) == (owner != NULL));
     must(status == STN_OK || (strncmp(err.text, path, strlen(path)) == 0 && strchr(err.text, '\n') == NULL));
+    if (owner != NULL) {
+        reached("accepted");
+        reached(stn_problem_of(owner)->form == STN_FORM_LOCAL ? "local" : "global");
+    }
     must(owner == NULL || stn_problem_check(context, stn_problem_of(owner), NULL) == STN_OK);
     stn_problem_destroy(owner);
     stn_context_destroy(context);

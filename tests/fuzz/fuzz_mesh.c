@@ -80,6 +80,7 @@ static void try_mesh(stn_context *context, const raw_mesh *raw) {
     if (mesh == NULL) {
         return;
     }
+    reached("accepted");
     check_mesh(mesh);
     if (mesh->tetrahedron_count > 0 && mesh->vertex_count <= SMALL) {
         try_field(mesh);

@@ -64,6 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     must((status == STN_OK) == (mesh != NULL) && (status == STN_OK || err.text[0] != '\0'));
     stn_release(context, bytes);
     if (mesh != NULL) {
+        reached("accepted");
         check_mesh(mesh);
         write_again(context, &key, mesh, &further);
     }

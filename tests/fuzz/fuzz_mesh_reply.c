@@ -43,6 +43,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         check_arrays(&scene, size);
         status = mesh_from_raw(context, &scene.raw, &mesh, &err);
         must((status == STN_OK) == (mesh != NULL));
+        if (mesh != NULL) {
+            reached("accepted");
+        }
     }
     stn_mesh_release(mesh);
     mesh_scene_clear(&scene);

@@ -6,6 +6,7 @@
 
 #include "model/model_file.h"
 #include "must.h"
+#include "stn_bar_element.h"
 
 static stn_model *load(stn_context *context, const void *data, size_t size) {
     stn_model_builder *builder = NULL;
@@ -30,6 +31,41 @@ static void save_again(stn_context *context, const stn_model *model) {
     stn_model_destroy(again);
 }
 
+static void tell(const char *what, int32_t count) {
+    if (count > 0) {
+        reached(what);
+    }
+}
+
+static void tell_mesh(const stn_model *model, int32_t i) {
+    const stn_mesh *mesh = model->meshes[i].data;
+    tell("a mesh by its path", mesh == NULL);
+    tell("a solid", mesh != NULL && mesh->tetrahedron_count > 0);
+    for (int32_t k = 0; k < i && mesh != NULL; k++) {
+        tell("a mesh twice", model->meshes[k].data == mesh);
+    }
+}
+
+/// Kinds of things that a model holds.
+static void tell_parts(const stn_model *model) {
+    tell("joints", model->joint_count);
+    tell("excludes", model->exclude_count);
+    tell("nodes", model->node_count);
+    tell("elements", model->element_group_count);
+    tell("keyframes", model->keyframe_count);
+    tell("equalities", model->equality_count);
+    for (int32_t i = 0; i < model->mesh_count; i++) {
+        tell_mesh(model, i);
+    }
+    for (int32_t i = 0; i < model->geometry_count; i++) {
+        const stn_shape_type type = model->geometries[i].shape.type;
+        tell("meshes", type == STN_SHAPE_MESH);
+        tell("hulls", type == STN_SHAPE_CONVEX);
+        tell("height fields", type == STN_SHAPE_HEIGHT_FIELD);
+        tell("boxes", type == STN_SHAPE_BOX);
+    }
+}
+
 static void ignore(void *user, stn_log_level level, const char *text) {
     (void)user, (void)level, (void)text;
 }
@@ -47,8 +83,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         uint64_t checksum = stn_hash(0, bytes, size - 8);
         memcpy(bytes + size - 8, &checksum, 8);
     }
+    must(stn_plugin_register(context, &bar_plugin, NULL) == STN_OK);
     stn_model *model = load(context, bytes, size);
     if (model != NULL) {
+        reached("accepted");
+        tell_parts(model);
         save_again(context, model);
     }
     stn_model_destroy(model);

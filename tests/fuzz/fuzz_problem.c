@@ -53,6 +53,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     stn_status status = stn_problem_load(context, path, &owner, &err);
     must((status == STN_OK) == (owner != NULL) && (status == STN_OK || strchr(err.text, '\n') == NULL));
     if (owner != NULL) {
+        reached("accepted");
+        reached(stn_problem_of(owner)->form == STN_FORM_LOCAL ? "local" : "global");
         must(stn_problem_check(context, stn_problem_of(owner), NULL) == STN_OK);
         save_again(context, stn_problem_of(owner), path);
     }

@@ -24,6 +24,7 @@ static void read_all(cli_recording *recording) {
             must(payload[count] == 0);
         }
         if (cli_recording_scene(recording, &scene, NULL) == STN_OK) {
+            reached("accepted");
             must(cJSON_GetObjectItemCaseSensitive(scene, "format") != NULL);
         }
         cJSON_Delete(scene);

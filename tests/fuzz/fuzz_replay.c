@@ -33,18 +33,58 @@ static void seal_part(uint8_t *run, size_t size, const char letters[8]) {
     }
 }
 
+static void tell(const char *what, const double *values, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (values[i] != 0.0) {
+            reached(what);
+            return;
+        }
+    }
+}
+
+/// Inputs of the kinds that a journal has, as far as they show after a step.
+static void tell_inputs(const stn_world *world, double dt, double gravity, double time) {
+    const stn_state *s = stn_world_state(world);
+    tell("reference", s->reference, s->sizes.reference_count);
+    tell("effort", s->effort, s->sizes.nv);
+    tell("wrench", s->wrench, s->sizes.wrench_count);
+    if (s->sizes.prescribed_count > 0) { // what is told for a step is gone after it
+        reached("prescribed");
+    }
+    tell("surface velocity", s->surface_velocity, s->sizes.surface_count);
+    if (stn_world_dt(world) != dt) {
+        reached("dt");
+    }
+    if (s->gravity.x != gravity) {
+        reached("gravity");
+    }
+    if (s->time <= time) {
+        reached("state");
+    }
+    for (int32_t i = 0; i < stn_world_controller_count(world); i++) {
+        reached(stn_world_controller_weight(world, i) < 1.0 ? "activation" : "controller");
+    }
+}
+
 static void play(stn_replay *replay, const uint8_t *records, size_t size) {
     stn_error err = {STN_OK, ""};
     size_t used = 0;
+    const stn_world *world = stn_replay_world(replay);
+    const double dt = stn_world_dt(world), gravity = stn_world_state(world)->gravity.x;
     for (int32_t i = 0; i < 20 && size > 0; i++) {
         stn_replay_difference difference;
+        double time = stn_world_state(world)->time;
         stn_status status = stn_replay_step(replay, records, size, &used, &difference, &err);
         must(used <= size && (status >= 0 || err.text[0] != '\0') && (status < 0 || used > 0));
         if (status < 0) {
             return;
         }
+        tell_inputs(world, dt, gravity, time);
         records += used;
         size -= used;
+    }
+    if (size == 0) {
+        reached("accepted");
     }
 }
 

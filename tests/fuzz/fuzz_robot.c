@@ -110,9 +110,13 @@ static void check_robot(stn_model_builder *builder) {
     stn_error err = {STN_OK, ""};
     must(stn_model_compile(builder, &model, &err) == STN_OK);
     must(model->robot_count == 1 && model->link_count > 0);
+    if (model->joint_count > 0) {
+        reached("joints");
+    }
     for (int32_t i = 0; i < model->geometry_count; i++) {
         const stn_geometry *g = &model->geometries[i];
         must(!g->collision || g->shape.type != STN_SHAPE_MESH || g->shape.mesh != NULL);
+        reached(g->collision ? "collision" : "visual");
     }
     stn_model_destroy(model);
 }
@@ -131,6 +135,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     check_findings(&list);
     if (status == STN_OK) {
         must(robot == 0);
+        reached("accepted");
         check_robot(builder);
     } else {
         must(robot == -1 && stn_builder_begin_robot(builder, "next", &robot, NULL) == STN_OK && robot == 0);

@@ -14,4 +14,13 @@
         }                                                                         \
     } while (0)
 
+/// Says what an input came to, "accepted" or a part of its format; counts where seeds are tested (seeds.c).
+#ifdef STN_FUZZ_SEEDS
+void reached(const char *part);
+#else
+static inline void reached(const char *part) {
+    (void)part;
+}
+#endif
+
 #endif

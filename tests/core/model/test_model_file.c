@@ -4,51 +4,14 @@
 
 #include <stdlib.h>
 
+#include "stn_bar_element.h"
 #include "stn_random.h"
 #include "stn_same_model.h"
+#include "stn_seed.h"
 
 static const char *const path = STN_BINARY_DIR "/test_model_file.model";
 
 // ----------------------------------------------------------------------------------------------- a model of everything
-
-typedef struct bar {
-    double k;
-    const char *label;
-} bar;
-static const stn_param bar_params[] = {
-    STN_PARAM_REAL(bar, k, "N/m", 10.0, 0.0, INFINITY, "stiffness"),
-    STN_PARAM_TEXT(bar, label, NULL, "a text"),
-};
-
-static stn_status prepare_bar(const void *self, const double *x, double *constants, stn_error *err) {
-    (void)self, (void)err;
-    constants[0] = x[3] - x[0];
-    return STN_OK;
-}
-
-static void evaluate_bar(const void *self, int32_t count, const double *x, const double *v, const double *constants,
-                         double *force, double *K, double *D, double *energy) {
-    (void)self, (void)x, (void)v, (void)constants;
-    memset(force, 0, (size_t)count * 6 * sizeof(double));
-    memset(K, 0, (size_t)count * 36 * sizeof(double));
-    memset(D, 0, (size_t)count * 36 * sizeof(double));
-    *energy = 0.0;
-}
-
-static const stn_element_ops bar_ops = {.size = sizeof bar_ops,
-                                        .nodes_per_element = 2,
-                                        .constant_count = 1,
-                                        .prepare = prepare_bar,
-                                        .evaluate = evaluate_bar};
-static const stn_plugin_desc bar_plugin = {.size = sizeof bar_plugin,
-                                           .kind = STN_KIND_ELEMENT,
-                                           .id = "test_bar",
-                                           .version = "1",
-                                           .summary = "a bar",
-                                           .config_size = sizeof(bar),
-                                           .params = bar_params,
-                                           .param_count = STN_COUNT(bar_params),
-                                           .ops.element = &bar_ops};
 
 static stn_mesh *new_hull(stn_context *context) {
     stn_mesh *mesh = new_mesh(context), *hull = NULL;
@@ -264,6 +227,25 @@ static void a_loaded_model_is_the_saved_one_bit_for_bit(void **state) {
     stn_model_destroy(model);
 }
 
+static char *read_bytes(size_t *size);
+
+static void the_smallest_model_is_a_file_too(void **state) {
+    fixture *f = *state;
+    stn_error err;
+    size_t size = 0;
+    begin_robot(f->builder, "one");
+    add_shape(f->builder, add_link(f->builder, "link", one_kg()), stn_shape_sphere(0.1));
+    stn_model *model = compile_model(f->builder), *loaded = NULL;
+    assert_ok(stn_model_save(model, path, &err), err);
+    assert_ok(stn_model_load(f->context, path, &loaded, &err), err);
+    same_model(model, loaded);
+    char *bytes = read_bytes(&size);
+    seed_write("model/small", bytes, size, NULL, 0);
+    free(bytes);
+    stn_model_destroy(loaded);
+    stn_model_destroy(model);
+}
+
 static char *read_bytes(size_t *size) {
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
@@ -289,6 +271,7 @@ static void a_damaged_file_is_refused(void **state) {
     assert_ok(stn_model_save(model, path, &err), err);
     stn_model_destroy(model);
     char *bytes = read_bytes(&size);
+    seed_write("model/everything", bytes, size, NULL, 0);
     for (size_t cut = 0; cut < size; cut += 1 + size / 50) {
         write_bytes(bytes, cut);
         assert_int_equal(stn_model_load(f->context, path, &loaded, &err), STN_ERR_PARSE);
@@ -367,6 +350,7 @@ static void running_out_of_memory_leaks_nothing(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_loaded_model_is_the_saved_one_bit_for_bit, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_smallest_model_is_a_file_too, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_damaged_file_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(forged_bytes_do_no_harm, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_missing_element_plugin_is_named, set_up, tear_down),

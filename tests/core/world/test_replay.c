@@ -6,6 +6,7 @@
 
 #include "stn_heap.h"
 #include "stn_random.h"
+#include "stn_seed.h"
 #include "stn_tape.h"
 
 // ------------------------------------------------------------------------------------------------------------- scenes
@@ -109,6 +110,17 @@ static tape *driven(stn_context *context, int32_t threads, int32_t before, uint6
     return t;
 }
 
+/// As fuzz_replay reads it: the size of the run, the run, and the records of up to 20 steps.
+static void write_seed(const char *name, const tape *t) {
+    unsigned char *head = malloc(sizeof(uint32_t) + t->run_size);
+    uint32_t size = (uint32_t)t->run_size;
+    assert_non_null(head);
+    memcpy(head, &size, sizeof size);
+    memcpy(head + sizeof size, t->run, t->run_size);
+    seed_write(name, head, sizeof size + t->run_size, t->steps, t->count > 20 ? t->start[20] : t->steps_size);
+    free(head);
+}
+
 // -------------------------------------------------------------------------------------------------------------- tests
 
 static void every_input_is_played_again(void **state) {
@@ -116,6 +128,7 @@ static void every_input_is_played_again(void **state) {
     tape *t = driven(*state, 1, 0, &hash);
     assert_int_equal(t->count, 200);
     assert_true(tape_play(*state, t) == hash);
+    write_seed("replay/driven", t);
     tape_drop(t);
 }
 
@@ -146,6 +159,7 @@ static void prescribed_motion_is_played_again(void **state) {
     assert_true(stn_world_state(world)->q[0] > 0.02); // it was pushed
     stn_world_destroy(world);
     assert_true(tape_play(*state, t) == hash);
+    write_seed("replay/prescribed", t);
     tape_drop(t);
 }
 
@@ -154,6 +168,10 @@ static void recording_may_begin_in_the_middle(void **state) {
     tape *t = driven(*state, 1, 77, &hash);
     assert_int_equal(t->count, 123);
     assert_true(tape_play(*state, t) == hash);
+    tape_drop(t);
+    t = driven(*state, 1, 20, &hash);
+    assert_true(tape_play(*state, t) == hash);
+    write_seed("replay/driven_later", t);
     tape_drop(t);
 }
 
@@ -182,6 +200,7 @@ static void recordings_may_begin_between_inputs(void **state) {
     stn_world_destroy(world);
     assert_true(tape_play(*state, first) == hash);
     assert_true(tape_play(*state, second) == hash);
+    write_seed("replay/controller", first);
     tape_drop(first);
     tape_drop(second);
 }
