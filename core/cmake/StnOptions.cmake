@@ -40,8 +40,10 @@ endif()
 if(STICTION_SANITIZE)
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -g)
   add_link_options(-fsanitize=address,undefined -Wl,-z,nodelete)
+  if(CMAKE_C_COMPILER_ID MATCHES "Clang") # its vptr check wants a C++ runtime in every C program that loads a plugin with C++ in it
+    add_compile_options(-fno-sanitize=vptr)
+  endif()
 endif()
 if(STICTION_FUZZ)
-  # clang's vptr check wants a C++ runtime in every C program that loads a plugin with C++ in it
-  add_compile_options(-fsanitize=fuzzer-no-link -fno-sanitize=vptr)
+  add_compile_options(-fsanitize=fuzzer-no-link)
 endif()

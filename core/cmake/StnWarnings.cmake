@@ -6,6 +6,6 @@ function(stn_warnings target)
     list(APPEND common -Werror)
   endif()
   target_compile_options(${target} PRIVATE ${common}
-    $<$<C_COMPILER_ID:GNU>:-Wno-psabi> # notes about how vectors were passed before GCC 4.6
+    -Wno-psabi # notes about how vectors are passed with and without AVX, and were before GCC 4.6
     $<$<COMPILE_LANGUAGE:C>:-Wconversion -Wmissing-prototypes -Wstrict-prototypes>)
 endfunction()

@@ -58,7 +58,7 @@ static bool list_touches(builder *b, stn_arena *arena) {
 
 // Constraints that meet constraint c: the union of its trees' lists, ascending. Only counts when `out` is NULL.
 static int32_t neighbours(const builder *b, int32_t c, int32_t *out) {
-    const touch *at[2] = {NULL, NULL}, *end[2] = {NULL, NULL};
+    const touch *at[2] = {b->list, b->list}, *end[2] = {b->list, b->list}; // a side without a tree: an empty list
     for (int32_t side = 0; side < 2; side++) {
         int32_t t = b->problem->constraints[c].J[side].tree;
         if (t >= 0) {
