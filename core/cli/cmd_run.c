@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // stiction run SCRIPT: runs a scenario and says how it went.
+#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include "cli/run_report.h"
 #include "cli/scenario.h"
 #include "cli/terminal.h"
+#include "cli/warnings.h"
 
 /// The words of the command line.
 typedef struct run_options {
@@ -21,7 +23,7 @@ typedef struct run_options {
     double dt, seconds;
     const char *capture, *form;
     int32_t seed, threads, every;
-    bool json, profile, quiet, stiction;
+    bool json, profile, quiet, stiction, strict;
     cli_list sets, records;
 } run_options;
 
@@ -96,6 +98,8 @@ static int report(const cli_command *command, stn_session *session, const cli_ru
     }
     if (!o->quiet || exit != CLI_DONE) {
         cli_run_print_summary(session, end);
+    } else if (cli_run_is_reserved(session)) {
+        cli_run_print_headline(session, end);
     } else if (session->capture_file != NULL && session->statistics.captured == 0) {
         cli_run_tell_no_capture(session, "warning: ");
     }
@@ -116,15 +120,29 @@ static void name_capsule(const run_options *o, char *path, size_t size) {
     snprintf(path, size, "%.*s%s%s", (int)stem, name, o->script == NULL ? ".again" : "", ending);
 }
 
+/// Where the report goes stdout is its alone: what the script prints goes to stderr meanwhile.
 static stn_status run_session(stn_session *session, const run_options *o, stn_error *err) {
-    return o->script != NULL ? stn_session_run(session, o->script, err)
-                             : stn_session_run_capsule(session, o->capsule, err);
+    fflush(stdout);
+    int report = o->json ? dup(STDOUT_FILENO) : -1;
+    if (o->json && (report < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)) {
+        return stn_fail(err, STN_ERR_FILE, "--json: stdout cannot be set aside for it: %s", strerror(errno));
+    }
+    stn_status status = o->script != NULL ? stn_session_run(session, o->script, err)
+                                          : stn_session_run_capsule(session, o->capsule, err);
+    if (report >= 0) {
+        fflush(stdout);
+        dup2(report, STDOUT_FILENO);
+        close(report);
+    }
+    return status;
 }
 
 static int run(const cli_command *command, const run_options *o) {
     stn_error err = {0};
     stn_context *context = NULL;
-    if (stn_context_create(NULL, &context, &err) < 0) {
+    cli_warnings warnings = {.quiet = o->quiet};
+    const stn_context_options logs = {.log = cli_warnings_log, .log_user = &warnings};
+    if (stn_context_create(&logs, &context, &err) < 0) {
         return cli_fail_status(command, &err);
     }
     stn_session session;
@@ -148,7 +166,11 @@ static int run(const cli_command *command, const run_options *o) {
     }
     end.wall = cli_seconds_now() - start;
     cli_progress_end(&progress);
+    if (o->strict && status >= 0) {
+        cli_judge_strictly(&session);
+    }
     int exit = cli_judge_run(&session, status, &err, &end.status);
+    cli_warnings_end(&warnings, exit != CLI_DONE);
     exit = report(command, &session, &end, &err, exit, o);
     stn_session_clear(&session);
     stn_context_destroy(context);
@@ -215,7 +237,8 @@ int cmd_run(int argc, char **argv) {
         {"form", 0, CLI_TEXT, "WORD", "with --capture: global, or local (Delassus)", &o.form},
         {"profile", 0, CLI_FLAG, NULL, "time of every stage of a step and its parts", &o.profile},
         {"json", 0, CLI_FLAG, NULL, "everything, as JSON on stdout", &o.json},
-        {"quiet", 'q', CLI_FLAG, NULL, "no progress, and a summary only when something failed", &o.quiet},
+        {"quiet", 'q', CLI_FLAG, NULL, "no progress; summary and warnings only when something failed", &o.quiet},
+        {"strict", 0, CLI_FLAG, NULL, "what the verdict has to say against the run is a check that failed", &o.strict},
     };
     const cli_command command = {
         "run",   "SCRIPT",           "Runs a scenario; exit 1 when a check fails, 3 when the simulation diverges.",

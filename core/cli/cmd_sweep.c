@@ -339,6 +339,8 @@ int cmd_sweep(int argc, char **argv) {
         {"csv", 0, CLI_TEXT, "FILE", "the table; if it is there, what is missing is added", &o.csv},
         {"json", 0, CLI_FLAG, NULL, "the table as JSON on stdout", &o.json},
         {"check", 0, CLI_FLAG, NULL, "exit 1 also when a check failed in some run", &o.check},
+        {"strict", 0, CLI_FLAG, NULL, "what the verdict has to say against a run is a check that failed",
+         &s.plan.strict},
         {"quiet", 'q', CLI_FLAG, NULL, "no progress, no warnings, no summary", &s.quiet},
     };
     const cli_command command = {"sweep",

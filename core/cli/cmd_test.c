@@ -110,6 +110,7 @@ int cmd_test(int argc, char **argv) {
         {"approve", 0, CLI_FLAG, NULL, "stn.reference stores what the tests give now", &o.approve},
         {"quick", 0, CLI_FLAG, NULL, "tests that ask for the tier leave out what takes long", &o.quick},
         {"full", 0, CLI_FLAG, NULL, "and these make all of it", &o.full},
+        {"strict", 0, CLI_FLAG, NULL, "a test whose worlds end with reservations of the verdict has failed", &o.strict},
     };
     const cli_command command = {
         "test",

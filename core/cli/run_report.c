@@ -180,6 +180,35 @@ static void add_steps(cJSON *json, const stn_session *session, const cli_run_end
     cli_json_add_real(energy, "first", s->energy_first);
     cli_json_add_real(energy, "last", s->energy_last);
     cli_json_add_real(energy, "max_increase", s->samples.steps > 0 ? s->energy_rise : (double)NAN);
+    cJSON *total = cJSON_AddObjectToObject(json, "total_energy_J");
+    cli_json_add_real(total, "first", s->total_first);
+    cli_json_add_real(total, "last", s->total_last);
+    cli_json_add_real(total, "max_increase", s->samples.steps > 0 ? s->total_rise : (double)NAN);
+}
+
+/// The figures that the verdict looks at, and what it says about those beyond their limits.
+static void add_verdict(cJSON *json, const stn_session *session) {
+    stn_figure figures[STN_FIGURE_COUNT];
+    stn_statistics_figures(&session->statistics, figures);
+    cJSON *verdict = cJSON_AddObjectToObject(json, "verdict");
+    cJSON *reservations = cJSON_AddArrayToObject(verdict, "reservations");
+    for (stn_figure_kind i = 0; i < STN_FIGURE_COUNT; i++) {
+        const stn_figure *f = &figures[i];
+        cJSON *item = cJSON_AddObjectToObject(verdict, stn_figure_name(i));
+        cli_json_add_real(item, "value", f->value);
+        cli_json_add_text(item, "unit", stn_figure_unit(i));
+        cli_json_add_real(item, "ratio", f->ratio);
+        cli_json_add_real(item, "limit", stn_figure_limit(i));
+        cli_json_add_real(item, "time_s", f->time);
+        cli_json_add_text(item, "what", f->what[0] != '\0' ? f->what : NULL);
+        bool reserved = session->stepped && stn_figure_reserved(figures, i);
+        cJSON_AddBoolToObject(item, "reserved", reserved);
+        if (reserved) {
+            char text[512];
+            stn_figure_describe(f, i, text, sizeof text);
+            cJSON_AddItemToArray(reservations, cJSON_CreateString(text));
+        }
+    }
 }
 
 cJSON *cli_run_json(const stn_session *session, const cli_run_end *end) {
@@ -198,6 +227,7 @@ cJSON *cli_run_json(const stn_session *session, const cli_run_end *end) {
     add_steps(json, session, end);
     cli_json_add_real(json, "peak_rss_kb", (double)peak_kilobytes());
     cli_json_add_real(json, "allocations_per_step", stn_statistics_allocations(&session->statistics, warm_up(session)));
+    add_verdict(json, session);
     add_checks(json, session);
     add_results(json, session);
     add_failure(json, session);
@@ -313,7 +343,7 @@ static void print_steps(const stn_session *session, const cli_run_end *end) {
             plural(s->samples.steps), s->simulated, end->wall, s->simulated / end->wall);
     print_table(session);
     print_contacts(&s->contacts_last);
-    fprintf(stderr, s->energy_rise == 0.0 ? "  energy rise 0 J\n" : "  energy rise %.1e J\n", s->energy_rise);
+    fprintf(stderr, s->total_rise == 0.0 ? "  energy rise 0 J\n" : "  energy rise %.1e J\n", s->total_rise);
     if (s->not_converged > 0) {
         fprintf(stderr, "  %lld step%s did not converge\n", (long long)s->not_converged, plural(s->not_converged));
     }
@@ -359,10 +389,37 @@ void cli_run_tell_no_capture(const stn_session *session, const char *begin) {
     }
 }
 
-void cli_run_print_summary(const stn_session *session, const cli_run_end *end) {
+/// "scene: ok, but energy rose by 29 J at t = 3.1 s", a line for each reservation.
+void cli_run_print_headline(const stn_session *session, const cli_run_end *end) {
     char scenario[256];
     name_scenario(end->script, scenario, sizeof scenario);
-    fprintf(stderr, "%s: %s\n", scenario, strcmp(end->status, "check_failed") == 0 ? "a check failed" : end->status);
+    stn_figure figures[STN_FIGURE_COUNT];
+    stn_statistics_figures(&session->statistics, figures);
+    const char *joint = strcmp(end->status, "ok") == 0 ? ", but " : "; ";
+    fprintf(stderr, "%s: %s", scenario, strcmp(end->status, "check_failed") == 0 ? "a check failed" : end->status);
+    for (stn_figure_kind i = 0; i < STN_FIGURE_COUNT && session->stepped; i++) {
+        if (stn_figure_reserved(figures, i)) {
+            char text[512];
+            stn_figure_describe(&figures[i], i, text, sizeof text);
+            fprintf(stderr, "%s%s", joint, text);
+            joint = ";\n  and ";
+        }
+    }
+    fputc('\n', stderr);
+}
+
+bool cli_run_is_reserved(const stn_session *session) {
+    stn_figure figures[STN_FIGURE_COUNT];
+    bool reserved = false;
+    stn_statistics_figures(&session->statistics, figures);
+    for (stn_figure_kind i = 0; i < STN_FIGURE_COUNT; i++) {
+        reserved = reserved || (session->stepped && stn_figure_reserved(figures, i));
+    }
+    return reserved;
+}
+
+void cli_run_print_summary(const stn_session *session, const cli_run_end *end) {
+    cli_run_print_headline(session, end);
     print_steps(session, end);
     for (int32_t i = 0; i < session->result_count; i++) {
         const stn_result *r = &session->results[i];

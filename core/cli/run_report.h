@@ -20,7 +20,10 @@ void cli_run_tell_no_capture(const stn_session *session, const char *begin);
 
 /// One JSON object, owned by the caller.
 cJSON *cli_run_json(const stn_session *session, const cli_run_end *end);
-/// The summary on stderr.
+/// The summary on stderr, and its first line alone: "scene: ok, but energy rose by 29 J at t = 3.1 s".
 void cli_run_print_summary(const stn_session *session, const cli_run_end *end);
+void cli_run_print_headline(const stn_session *session, const cli_run_end *end);
+/// Has the verdict anything to say against the run?
+bool cli_run_is_reserved(const stn_session *session);
 
 #endif

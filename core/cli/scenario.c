@@ -23,6 +23,18 @@ void cli_count_tests(stn_session *session) {
     session->tested_user = session;
 }
 
+void cli_judge_strictly(stn_session *session) {
+    stn_figure figures[STN_FIGURE_COUNT];
+    stn_statistics_figures(&session->statistics, figures);
+    for (stn_figure_kind i = 0; i < STN_FIGURE_COUNT && session->stepped; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "verdict: %s", stn_figure_name(i));
+        if (stn_figure_reserved(figures, i)) {
+            stn_session_add_check(session, name, false, figures[i].ratio, stn_figure_limit(i), "1");
+        }
+    }
+}
+
 int cli_judge_run(stn_session *session, stn_status status, const stn_error *err, const char **word) {
     if (status == STN_ERR_INTERRUPTED) {
         *word = "interrupted";

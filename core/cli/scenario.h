@@ -12,4 +12,7 @@ void cli_count_tests(stn_session *session);
 /// assertion becomes a check that failed.
 int cli_judge_run(stn_session *session, stn_status status, const stn_error *err, const char **word);
 
+/// Each figure of the verdict beyond its limit becomes a check that failed, "verdict: energy"; before cli_judge_run.
+void cli_judge_strictly(stn_session *session);
+
 #endif

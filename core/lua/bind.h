@@ -30,6 +30,7 @@ typedef struct stn_lua_world {
     stn_session *session;
     stn_world *world;     // NULL once closed
     bool compiled, begun; // begun: the first step was asked for
+    bool cloned;          // from another world
     int64_t made;         // steps that scripts made, whatever reset, restore or load_state did to the state's number
     double made_time;     // and the sum of their dt [s]
     bool has_columns;     // by world:log

@@ -33,6 +33,21 @@ static stn_status open_recorder(lua_State *L, int index, stn_lua_world *w, stn_p
     return status;
 }
 
+/// What the command line records follows the first world that steps, which a plan made ahead in a clone may be.
+static void warn_clone(lua_State *L, const stn_lua_world *w) {
+    const stn_session *session = w->session;
+    bool captures = session->capture_file != NULL;
+    if (w->cloned && (session->record_count > 0 || captures)) {
+        stn_lua_where(L);
+        stn_log(session->context, STN_LOG_WARNING,
+                "%s%s follows this clone, the first world that steps, and not the world that it was cloned from; step "
+                "that one first, or record it by world:%s",
+                lua_tostring(L, -1), session->record_count > 0 ? session->record_paths[0] : session->capture_file,
+                session->record_count > 0 ? "record" : "capture");
+        lua_pop(L, 1);
+    }
+}
+
 /// Before a world's first step. The first world that steps is the one that the run is about: the summary describes it,
 /// and it gets the recordings that the command line asked for.
 static void begin(lua_State *L, int index, stn_lua_world *w) {
@@ -45,6 +60,7 @@ static void begin(lua_State *L, int index, stn_lua_world *w) {
     session->stepped = true;
     w->account.first = true;
     stn_lua_world_describe(w);
+    warn_clone(L, w);
     for (int32_t i = 0; i < session->record_count; i++) {
         const char *path = session->record_paths[i];
         stn_error err = {0};
@@ -134,8 +150,8 @@ static void make_step(lua_State *L, int index, stn_lua_world *w) {
     stn_lua_tasks_advance(L, index, w, false);
     stn_lua_motions_step(L, lua_absindex(L, index), w);
     stn_lua_updates_step(L, lua_absindex(L, index), w);
-    stn_account_before(&w->account, w->world);
     stn_error err = {0};
+    stn_lua_check(L, stn_account_before(&w->account, w->world, &err), &err);
     double dt = stn_world_dt(w->world);
     w->L = L;
     w->at = lua_absindex(L, index);

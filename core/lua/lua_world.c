@@ -87,7 +87,8 @@ int stn_lua_push_open_world(lua_State *L) {
 static stn_lua_world *push_world(lua_State *L, stn_session *session) {
     stn_lua_world *w = lua_newuserdatauv(L, sizeof *w, 9);
     *w = (stn_lua_world){.session = session, .tables_begin = INT64_MAX};
-    w->account = (stn_world_account){.statistics = &session->statistics, .profiled = session->profile, .energy = NAN};
+    w->account =
+        (stn_world_account){.statistics = &session->statistics, .profiled = session->profile, .mechanical.energy = NAN};
     for (int i = 1; i <= 9; i++) {
         lua_newtable(L);
         lua_setiuservalue(L, -2, i);
@@ -284,6 +285,7 @@ static bool is_recorded_elsewhere(const stn_lua_world *w) {
 static int world_close(lua_State *L) {
     stn_lua_world *w = luaL_checkudata(L, 1, STN_LUA_WORLD);
     if (is_recorded_elsewhere(w)) {
+        stn_account_drop(&w->account, w->session->context);
         w->world = NULL;
         return 0;
     }
@@ -313,6 +315,7 @@ static int world_collect(lua_State *L) {
     stn_session *session = w->session;
     stn_error err = {0};
     if (is_recorded_elsewhere(w)) {
+        stn_account_drop(&w->account, session->context);
         return 0;
     }
     if (w->world != NULL) {
@@ -336,7 +339,7 @@ static int world_clone(lua_State *L) {
     stn_lua_world *copy = push_world(L, w->session);
     stn_error err = {0};
     stn_lua_check(L, stn_world_clone(w->world, &copy->world, &err), &err);
-    copy->compiled = true;
+    copy->compiled = copy->cloned = true;
     memcpy(copy->compiled_at, w->compiled_at, sizeof copy->compiled_at);
     memcpy(copy->compiled_by, w->compiled_by, sizeof copy->compiled_by);
     for (int i = 1; i <= 3; i += 2) { // start values and findings: never changed after completion, so shared

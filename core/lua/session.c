@@ -12,6 +12,7 @@ static const char session_key = 's'; // its address is the registry key
 void stn_session_init(stn_session *session, stn_context *context) {
     *session = (stn_session){.context = context, .dt = NAN, .seconds = NAN, .seed = -1, .end_time = NAN};
     session->statistics.energy_first = NAN;
+    session->statistics.total_first = session->statistics.total_last = NAN;
     session->statistics.energy_last = NAN;
 }
 

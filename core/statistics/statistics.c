@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the summary of a run says about its steps.
 //
-// Energy: with E = kinetic + potential + elastic after a step and W the work that controllers and applied forces did in
-// it, B = E - sum W can only fall when the scheme and the contacts dissipate. energy_rise is the largest rise of B
-// above its running minimum, over all worlds. A change by hand (set_pose, restore, set_gravity) counts as work.
+// Energy: with E = kinetic + potential + elastic after a step, and what contacts store, and W the work that controllers
+// and applied forces did in it, B = E - sum W can only fall when the scheme and the contacts dissipate. The rise is the
+// largest one of B above its running minimum, over all worlds; energy_rise is the same without contacts, which then
+// give back what they stored. A change by hand (set_pose, restore, set_gravity) counts as work.
 #define _GNU_SOURCE // RUSAGE_THREAD
 #include <math.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@
 // `nothing` on, as the bits of a double have them. Which of them are rounding is known at the end of the run.
 enum { MOMENTUM_BINS = 1024, BIN_SHIFT = 49 };
 static const double nothing = 1e-14, rounding = 1e-13; // the first in sqrt(J), as in docs/certificate.md
+static const double unseen = 1e-3;                     // of the scene's size: docs/verdict.md
 
 static int32_t bin_of(double absolute) {
     uint64_t bits, first;
@@ -34,7 +36,7 @@ static int32_t bin_of(double absolute) {
 void stn_statistics_clear(stn_context *context, stn_statistics *s) {
     stn_samples_clear(context, &s->samples);
     stn_release(context, s->momentum);
-    *s = (stn_statistics){.energy_first = NAN, .energy_last = NAN};
+    *s = (stn_statistics){.energy_first = NAN, .energy_last = NAN, .total_first = NAN, .total_last = NAN};
 }
 
 static bool note_momentum(stn_context *context, stn_statistics *s, double error, double size) {
@@ -56,31 +58,79 @@ static double present_energy(stn_world *world) {
            stn_world_elastic_energy(world);
 }
 
-void stn_account_before(stn_world_account *account, stn_world *world) {
-    if (!stn_account_begun(account)) {
-        account->energy = account->balance = account->balance_low = present_energy(world);
-        if (account->first) {
-            account->statistics->energy_first = account->energy;
-        }
-    } else if (account->touched) {
-        account->energy = present_energy(world); // the change by hand is work: the balance stays
+static stn_status begin_account(stn_world_account *a, stn_world *world, stn_error *err) {
+    stn_statistics *s = a->statistics;
+    stn_status status = stn_scene_create(stn_world_context(world), world, &a->scene, err);
+    if (status < 0) {
+        return status;
     }
-    account->touched = false;
-    account->allocations = stn_context_allocations(stn_world_context(world));
+    a->stored_low = a->work_low = (double)INFINITY;
+    a->stored_most = a->work_most = -(double)INFINITY;
+    a->next = s->open;
+    a->place = &s->open;
+    if (s->open != NULL) {
+        s->open->place = &a->next;
+    }
+    s->open = a;
+    double energy = present_energy(world);
+    a->mechanical = (stn_balance){.energy = energy, .balance = energy, .low = energy};
+    if (a->first) {
+        s->energy_first = energy;
+    }
+    return STN_OK;
 }
 
-static void note_energy(stn_world_account *account, const stn_step_report *report) {
-    stn_statistics *s = account->statistics;
-    double energy = report->kinetic_J + report->potential_J + report->elastic_J;
-    account->balance += energy - account->energy - report->input_work_J;
-    account->energy = energy;
-    account->balance_low = fmin(account->balance_low, account->balance);
-    double rise = account->balance - account->balance_low;
-    if (!(rise <= s->energy_rise)) { // NaN is kept
-        s->energy_rise = rise;
+stn_status stn_account_before(stn_world_account *account, stn_world *world, stn_error *err) {
+    bool begins = !stn_account_begun(account);
+    stn_status status = begins ? begin_account(account, world, err) : STN_OK;
+    account->restarts = begins || account->touched;
+    if (status >= 0 && account->restarts) {
+        account->mechanical.energy = present_energy(world); // the change by hand is work: the balance stays
+        stn_scene_note_speeds(account->scene, world);
     }
-    if (account->first) {
-        s->energy_last = energy;
+    account->touched = false;
+    account->gravity = stn_world_state(world)->gravity;
+    account->allocations = stn_context_allocations(stn_world_context(world));
+    return status;
+}
+
+/// After a step that did `work`.
+static void note_balance(stn_balance *b, double energy, double work, double time) {
+    b->balance += energy - b->energy - work;
+    b->energy = energy;
+    b->low = fmin(b->low, b->balance);
+    double rise = b->balance - b->low;
+    if (!(rise <= b->rise)) { // NaN is kept
+        b->rise = rise;
+        b->time = time;
+    }
+}
+
+/// The first step of an account, or after a change by hand, says what contacts stored before it.
+static void note_energy(stn_world_account *a, const stn_step_report *r, double time) {
+    stn_statistics *s = a->statistics;
+    double stored = r->potential_J + r->elastic_J + r->contact_J;
+    if (a->restarts) {
+        bool begins = a->stored_low > a->stored_most;
+        a->total.energy = a->mechanical.energy + r->contact_start_J;
+        a->total.balance = begins ? a->total.energy : a->total.balance;
+        a->total.low = begins ? a->total.energy : a->total.low;
+        s->total_first = begins && a->first ? a->total.energy : s->total_first;
+        a->restarts = false;
+    }
+    note_balance(&a->mechanical, r->kinetic_J + r->potential_J + r->elastic_J, r->input_work_J, time);
+    note_balance(&a->total, r->kinetic_J + stored, r->input_work_J, time);
+    a->kinetic_most = fmax(a->kinetic_most, r->kinetic_J);
+    a->stored_low = fmin(a->stored_low, stored);
+    a->stored_most = fmax(a->stored_most, stored);
+    a->work += r->input_work_J;
+    a->work_low = fmin(a->work_low, a->work);
+    a->work_most = fmax(a->work_most, a->work);
+    s->energy_rise = a->mechanical.rise <= s->energy_rise ? s->energy_rise : a->mechanical.rise;
+    s->total_rise = a->total.rise <= s->total_rise ? s->total_rise : a->total.rise;
+    if (a->first) {
+        s->energy_last = a->mechanical.energy;
+        s->total_last = a->total.energy;
     }
 }
 
@@ -143,7 +193,10 @@ stn_status stn_account_observe(stn_world_account *account, stn_context *context,
     }
     s->not_converged += o->report->not_converged > 0;
     s->not_finite += o->certificate != NULL && !o->certificate->finite;
-    note_energy(account, o->report);
+    note_energy(account, o->report, o->time);
+    if (account->scene != NULL) {
+        stn_scene_observe(account->scene, o, account->gravity, account->figures);
+    }
     if (account->profiled) {
         note_profile(&s->profile, o->report);
     }
@@ -151,8 +204,46 @@ stn_status stn_account_observe(stn_world_account *account, stn_context *context,
     return STN_OK;
 }
 
-void stn_account_end(const stn_world_account *account, const stn_world *world) {
+/// What the rise of a world's energy is compared with: the most that moved, what was stored and given back, what the
+/// inputs put in or took, and what lifts everything by a thousandth of the scene's size, below which nothing is seen.
+static stn_figure energy_figure(const stn_world_account *a) {
+    double scale = a->kinetic_most + (a->stored_most - a->stored_low) + (a->work_most - a->work_low);
+    scale += unseen * stn_scene_lift(a->scene, a->gravity);
+    return (stn_figure){a->total.rise, a->total.rise > 0.0 ? a->total.rise / scale : a->total.rise, a->total.time, ""};
+}
+
+static void merge_figures(const stn_world_account *account, stn_figure *worst) {
+    for (int i = 0; i < STN_FIGURE_COUNT; i++) {
+        stn_figure energy = energy_figure(account);
+        stn_figure_merge(&worst[i], i == STN_FIGURE_ENERGY ? &energy : &account->figures[i]);
+    }
+}
+
+void stn_statistics_figures(const stn_statistics *statistics, stn_figure figures[STN_FIGURE_COUNT]) {
+    memcpy(figures, statistics->closed, STN_FIGURE_COUNT * sizeof *figures);
+    for (const stn_world_account *a = statistics->open; a != NULL; a = a->next) {
+        merge_figures(a, figures);
+    }
+}
+
+void stn_account_drop(stn_world_account *account, stn_context *context) {
+    if (account->place != NULL) {
+        *account->place = account->next;
+        if (account->next != NULL) {
+            account->next->place = account->place;
+        }
+    }
+    stn_scene_destroy(context, account->scene);
+    account->scene = NULL;
+    account->place = NULL;
+}
+
+void stn_account_end(stn_world_account *account, const stn_world *world) {
     const stn_observation *o = stn_world_observation(world);
+    if (account->place != NULL) {
+        merge_figures(account, account->statistics->closed);
+    }
+    stn_account_drop(account, stn_world_context(world));
     stn_contact_tally *tally = &account->statistics->contacts_last;
     account->statistics->captured += stn_world_captured(world);
     int32_t count = account->first && o->contacts != NULL ? o->contacts->count : 0;

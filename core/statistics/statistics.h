@@ -7,6 +7,7 @@
 #include <stiction/world.h>
 
 #include "statistics/samples.h"
+#include "statistics/verdict.h"
 
 /// What is sampled at every step: counters, then the residuals in the order of STN_CERTIFICATE_FIELDS.
 typedef enum stn_sample {
@@ -15,7 +16,7 @@ typedef enum stn_sample {
     STN_SAMPLE_CONTACTS,
     STN_SAMPLE_OVERLAP,
     STN_SAMPLE_BARE_OVERLAP, // of pairs without a contact
-    STN_SAMPLE_ALLOCATIONS, // of all steps until then, this one included
+    STN_SAMPLE_ALLOCATIONS,  // of all steps until then, this one included
 #define STN_SAMPLE_FIELD(member, name, unit, text) STN_SAMPLE_##member,
     STN_CERTIFICATE_FIELDS(STN_SAMPLE_FIELD)
 #undef STN_SAMPLE_FIELD
@@ -46,42 +47,64 @@ typedef struct stn_momentum_bin {
 
 /// Every step of every world of a run.
 typedef struct stn_statistics {
-    stn_samples samples;              // columns: stn_sample
-    stn_momentum_bin *momentum;       // errors by their size in absolute terms: statistics.c
-    stn_profile profile;              // when one was asked for
-    double simulated;                 // [s]
-    int64_t not_converged;            // steps
-    int64_t not_finite;               // steps with NaN in the certificate's inputs
-    int64_t captured;                 // contact problems that were saved
-    double energy_first, energy_last; // of the first world that steps, NaN without steps [J]
-    stn_contact_tally contacts_last;  // of that world, when it was closed
-    double energy_rise;               // largest rise of mechanical energy minus work above its running minimum [J]
+    stn_samples samples;                 // columns: stn_sample
+    stn_momentum_bin *momentum;          // errors by their size in absolute terms: statistics.c
+    stn_profile profile;                 // when one was asked for
+    double simulated;                    // [s]
+    int64_t not_converged;               // steps
+    int64_t not_finite;                  // steps with NaN in the certificate's inputs
+    int64_t captured;                    // contact problems that were saved
+    double energy_first, energy_last;    // of the first world that steps, NaN without steps [J]
+    stn_contact_tally contacts_last;     // of that world, when it was closed
+    double energy_rise;                  // largest rise of mechanical energy minus work above its running minimum [J]
+    double total_first, total_last;      // as energy_first and energy_last, with what contacts store [J]
+    double total_rise;                   // as energy_rise, of that sum [J]
+    struct stn_world_account *open;      // worlds that step
+    stn_figure closed[STN_FIGURE_COUNT]; // of worlds that are gone
 } stn_statistics;
 
 typedef struct stn_summary {
     double mean, median, p99, max; // NaN when no sample applies
 } stn_summary;
 
-/// The book-keeping of one world. Zeroed but for `statistics` and an energy of NaN before its first step.
+/// An energy E less the work of the inputs [J].
+typedef struct stn_balance {
+    double energy, balance, low; // E; E - work; its running minimum
+    double rise, time;           // largest rise above that, and when [s]
+} stn_balance;
+
+/// The book-keeping of one world. Zeroed but for `statistics` and a mechanical energy of NaN before its first step.
 typedef struct stn_world_account {
     stn_statistics *statistics;
-    bool profiled;                       // the run wants a profile
-    bool first;                          // of the run's worlds to step
-    bool touched;                        // state or gravity was changed by hand since the last step
-    double energy, balance, balance_low; // E; E - work; its running minimum [J]
-    int64_t allocations;                 // of the context when the step was called
+    bool profiled;                 // the run wants a profile
+    bool first;                    // of the run's worlds to step
+    bool touched;                  // state or gravity was changed by hand since the last step
+    bool restarts;                 // the step that is made begins with a state that no step left
+    stn_balance mechanical, total; // without and with what contacts store
+    double kinetic_most;           // [J]
+    double stored_low, stored_most, work, work_low, work_most; // [J] without kinetic; of the inputs
+    stn_vec3 gravity;                                          // of the step
+    int64_t allocations;                                       // of the context when the step was called
+    stn_scene *scene;                                          // NULL before the first step
+    stn_figure figures[STN_FIGURE_COUNT];                      // but that of the energy
+    struct stn_world_account *next, **place;                   // in the list of the statistics; NULL: not in it
 } stn_world_account;
 
-/// Before each step.
-void stn_account_before(stn_world_account *account, stn_world *world);
+/// Before each step. The account stays where it is until stn_account_end or stn_account_drop. STN_ERR_MEMORY.
+stn_status stn_account_before(stn_world_account *account, stn_world *world, stn_error *err);
 /// After it, in an observer of the world, when the account has begun.
 stn_status stn_account_observe(stn_world_account *account, stn_context *context, const stn_observation *observation,
                                stn_error *err);
 static inline bool stn_account_begun(const stn_world_account *account) {
-    return !isnan(account->energy);
+    return !isnan(account->mechanical.energy);
 }
-/// Before the world goes: what contacts did in its last step, when the run is about it.
-void stn_account_end(const stn_world_account *account, const stn_world *world);
+/// Before the world goes: what contacts did in its last step, when the run is about it, and what the verdict keeps.
+void stn_account_end(stn_world_account *account, const stn_world *world);
+/// Leaves the statistics without a word: of a copy in a process that did not make the world.
+void stn_account_drop(stn_world_account *account, stn_context *context);
+
+/// The worst of every kind, over all worlds so far.
+void stn_statistics_figures(const stn_statistics *statistics, stn_figure figures[STN_FIGURE_COUNT]);
 
 /// Mean and maximum of the samples that are no NaN, exactly; median and 99th percentile as exactly as samples.h says.
 /// False: out of memory.

@@ -28,7 +28,8 @@ int32_t cli_sweep_key_count(const cli_sweep_plan *plan) {
 }
 
 static bool add_own_columns(cli_texts *columns) {
-    static const char *const first[] = {"status", "wall_s"}, *const last[] = {"checks_failed", "reason"};
+    static const char *const first[] = {"status", "wall_s"}, *const last[] = {"checks_failed", "reason",
+                                                                              "reservations"};
     bool added = true;
     for (int32_t i = 0; i < STN_COUNT(first); i++) {
         added = added && cli_texts_add(columns, first[i]);
@@ -158,6 +159,19 @@ static int32_t count_failed(const cJSON *json) {
     return failed;
 }
 
+/// "energy, distance".
+static bool add_reservations(const cJSON *verdict, cli_texts *cells) {
+    char text[256] = "";
+    const cJSON *item;
+    cJSON_ArrayForEach(item, verdict) {
+        if (cJSON_IsTrue(member(item, "reserved"))) {
+            size_t length = strlen(text);
+            snprintf(text + length, sizeof text - length, "%s%s", length > 0 ? ", " : "", item->string);
+        }
+    }
+    return cli_texts_add(cells, text);
+}
+
 /// The cells of a run that left a report.
 static bool add_report(const cJSON *json, cli_texts *cells, cli_texts *names, cli_texts *values) {
     const char *word = member(json, "status")->valuestring;
@@ -173,6 +187,7 @@ static bool add_report(const cJSON *json, cli_texts *cells, cli_texts *names, cl
     }
     added = added && add_whole(cells, count_failed(json));
     added = added && cli_texts_add(cells, cJSON_IsString(reason) ? reason->valuestring : "");
+    added = added && add_reservations(member(json, "verdict"), cells);
     return added && add_results(json, names, values) && add_checks(json, names, values);
 }
 
@@ -191,7 +206,7 @@ static bool add_end(const cli_job_end *end, cli_texts *cells) {
     for (int32_t i = 0; i < STN_COUNT(figures) + STN_COUNT(residuals) + 1 && added; i++) {
         added = cli_texts_add(cells, "");
     }
-    return added && cli_texts_add(cells, reason);
+    return added && cli_texts_add(cells, reason) && cli_texts_add(cells, "");
 }
 
 /// All that the file holds; NULL: out of memory.

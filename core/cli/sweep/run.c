@@ -156,6 +156,9 @@ int cli_sweep_run(const cli_sweep_plan *plan, int32_t run) {
         status = stn_session_run(&session, plan->script, &err);
     }
     end.wall = cli_seconds_now() - start;
+    if (plan->strict && status >= 0) {
+        cli_judge_strictly(&session);
+    }
     cli_judge_run(&session, status, &err, &end.status);
     cJSON *json = cli_run_json(&session, &end);
     keep_infinite(json, &session);

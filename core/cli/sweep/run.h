@@ -11,6 +11,7 @@ typedef struct cli_sweep_plan {
     const char *script;
     char hash[32]; // of the script's bytes, "xxh3-..."
     cli_grid grid;
+    bool strict; // what the verdict has to say against a run is a check that failed
 } cli_sweep_plan;
 
 /// In the child: makes the run and writes its report to stdout, where the script's own output does not go. Returns the

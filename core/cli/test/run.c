@@ -115,12 +115,32 @@ static double limit_of(void *user, int32_t index) {
     return isnan(limit) ? b->run->options->limit : limit;
 }
 
+/// The first thing that the verdict has to say against the worlds of the session; false: nothing.
+static bool say_reservation(const stn_session *session, char *text, size_t size) {
+    stn_figure figures[STN_FIGURE_COUNT];
+    stn_statistics_figures(&session->statistics, figures);
+    for (stn_figure_kind i = 0; i < STN_FIGURE_COUNT && session->stepped; i++) {
+        if (stn_figure_reserved(figures, i)) {
+            char what[512];
+            stn_figure_describe(&figures[i], i, what, sizeof what);
+            snprintf(text, size, "--strict: %s", what);
+            return true;
+        }
+    }
+    return false;
+}
+
 /// In the process of the test.
 static int do_test(void *user, int32_t index) {
     batch_run *b = user;
     stn_session *session = b->run->session;
     session->mark = &b->slots[index].mark;
-    b->batch->perform(b->batch->of, index, &b->slots[index].verdict);
+    stn_verdict *verdict = &b->slots[index].verdict;
+    b->batch->perform(b->batch->of, index, verdict);
+    if (b->run->options->strict && verdict->outcome == STN_TEST_PASSED &&
+        say_reservation(session, verdict->text, sizeof verdict->text)) {
+        verdict->outcome = STN_TEST_FAILED;
+    }
     for (int32_t i = 0; i < session->override_count && i < MOST_SETS; i++) {
         b->run->share->used[i] |= session->overrides[i].used;
     }
@@ -259,6 +279,10 @@ static void judge_file(file_run *run, const char *path, stn_status status, const
     } else if ((reason = stn_session_failed_check(session, 0, check, sizeof check)) == NULL) {
         r.outcome = !whole || claims(session) ? STN_TEST_PASSED : STN_TEST_SKIPPED;
         reason = r.outcome == STN_TEST_SKIPPED ? "no test in it: no stn.test, check, assert or step" : NULL;
+        if (run->options->strict && whole && say_reservation(session, check, sizeof check)) {
+            r.outcome = STN_TEST_FAILED;
+            reason = check;
+        }
     }
     if (reason != NULL) {
         set_text(&r, CLI_TEST_REASON, reason);

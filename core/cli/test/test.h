@@ -28,7 +28,7 @@ typedef struct cli_test_options {
     const char *pattern, *junit, *artifacts; // NULL: none
     double limit;                            // of a test, and of the lines outside of tests [s]
     int32_t workers;                         // files at a time
-    bool tap, list, approve;
+    bool tap, list, approve, strict;
     bool quick, full; // the tier that tests ask for; neither: as the environment has it
     cli_list sets;
 } cli_test_options;

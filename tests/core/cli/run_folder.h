@@ -22,4 +22,19 @@ static inline cJSON *run_json(const char *words, int status) {
     return json;
 }
 
+/// A run that ends well must say these warnings, and no others.
+static inline void expect_warnings(const char *words, const char *text) {
+    char line[512], said[8192] = "";
+    snprintf(line, sizeof line, "%s " ERRORS, words);
+    const stn_run *run = stn_run_to(line, 0);
+    for (const char *at = run->out, *next; *at != '\0'; at = next) {
+        size_t length = strcspn(at, "\n");
+        next = at + length + (at[length] == '\n');
+        if (strncmp(at, "warning: ", 9) == 0) {
+            strncat(said, at, (size_t)(next - at));
+        }
+    }
+    assert_string_equal(said, text);
+}
+
 #endif

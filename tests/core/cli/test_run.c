@@ -136,8 +136,8 @@ static void test_a_material_that_nothing_uses_is_a_warning(void **state) {
         "w:box { size = { 1, 1, 1 }, xyz = { 0, 0, 9 }, resolution = 0.1, field_margin = 0, material = 'rubber' }\n"
         "w:box { size = { 1, 1, 1 }, xyz = { 0, 3, 9 }, resolution = 0.1, modulus = 1e6 }\n"
         "w:step()\n");
-    stn_expect(
-        "run -q bouncy.lua " ERRORS, 0,
+    expect_warnings(
+        "run bouncy.lua",
         "warning: bouncy.lua:6: world:contact_material: dissipation has no effect: neither law sap nor solver sap "
         "nor contact point uses it\n"
         "warning: bouncy.lua:6: world:contact_material: modulus has no effect on a pair: give it to the body that is "
@@ -167,10 +167,9 @@ static void test_a_move_that_passes_a_velocity_limit_is_a_warning(void **state) 
                            "  arm:move_to({ j = 0 }, { seconds = 1.5, timeout = 9 })\n"
                            "end)\n"
                            "for _ in w:run { seconds = 6 } do end\n");
-    const stn_run *run = stn_run_to("run -q move.lua 2>&1", 0);
-    assert_string_equal(run->out,
-                        "warning: move.lua:7: move_to: joint 'j' of robot 'arm' has to go at up to 1.25 rad/s, "
-                        "its limit is 1; allow 1.25 times as long\n");
+    expect_warnings("run move.lua",
+                    "warning: move.lua:7: move_to: joint 'j' of robot 'arm' has to go at up to 1.25 rad/s, "
+                    "its limit is 1; allow 1.25 times as long\n");
 }
 
 static void test_a_restitution_in_a_robot_file_is_a_warning(void **state) {
@@ -188,8 +187,8 @@ static void test_a_restitution_in_a_robot_file_is_a_warning(void **state) {
                              "  w:load { 'ball.urdf', base = { xyz = { 0, 0, 1 } } }\n"
                              "  w:step()\n"
                              "end\n");
-    stn_expect(
-        "run -q bouncy.lua " ERRORS, 0,
+    expect_warnings(
+        "run bouncy.lua",
         "warning: ball.urdf:4: ball: restitution = 0.8 has no effect: neither law sap nor solver sap nor contact point "
         "uses it; a stiffness, with relaxation_time or dissipation for what is lost, makes a contact bounce\n");
 }
@@ -205,10 +204,11 @@ static void test_a_static_coefficient_below_that_of_sliding_is_a_warning(void **
                            "w:contact_material { mu_static = p.mu_static }\n"
                            "w:step()\n"
                            "w:step()\n");
-    stn_expect("run -q pair.lua " ERRORS, 0, // 2 0.3 0.7/(0.3 + 0.7)
-               "warning: the contact of floor and box: mu_static = 0.2 has no effect below mu = 0.42: state mu beside "
-               "it\n");
-    stn_expect("run -q pair.lua --set mu_static=0.43 " ERRORS, 0, "");
+    expect_warnings(
+        "run pair.lua", // 2 0.3 0.7/(0.3 + 0.7)
+        "warning: the contact of floor and box: mu_static = 0.2 has no effect below mu = 0.42: state mu beside "
+        "it\n");
+    expect_warnings("run pair.lua --set mu_static=0.43", "");
 }
 
 static void test_a_bad_start_is_a_warning(void **state) {
@@ -225,9 +225,9 @@ static void test_a_bad_start_is_a_warning(void **state) {
         "run inside.lua " ERRORS, 0,
         "warning: the first step begins with floor and ball 0.01 m inside each other; rigid contact drives them "
         "apart at 2.5 m/s: ");
-    stn_expect("run inside.lua --quiet --set depth=0.0019 2>&1", 0, ""); // 0.475 m/s
-    stn_expect("run inside.lua --quiet --set tau=0.05 2>&1", 0, "");
-    stn_expect("run inside.lua --quiet --set stiffness=1e4 2>&1", 0, "");
+    expect_warnings("run inside.lua --set depth=0.0019", ""); // 0.475 m/s
+    expect_warnings("run inside.lua --set tau=0.05", "");
+    expect_warnings("run inside.lua --set stiffness=1e4", "");
     write_file("outside.lua", "local w = require('stiction').world { dt = 0.002 }\n"
                               "w:load { 'models/panda/panda.urdf', fixed = true, joints = { panda_joint4 = 0.9302 } }\n"
                               "w:step()\n");
