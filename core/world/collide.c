@@ -95,11 +95,6 @@ static double law_reach(reach_query *q, const stn_material *material, double nor
     return q->law.ops->reach(q->law.self, q->dt, c, normal_speed, slip_speed);
 }
 
-/// fmax for what runs once a pair: inline. Like there, x may be NaN.
-static double at_least(double bound, double x) {
-    return x > bound ? x : bound;
-}
-
 /// How fast a body moves, now and under v_star: its origin, and its turning.
 typedef struct body_speed {
     int32_t body;
@@ -154,7 +149,12 @@ void stn_world_geometry_pose(const stn_world *world, const stn_geometry *g, stn_
     }
 }
 
-static void update_boxes(stn_world *world, reach_query *query, double *speed) {
+/// Of each collider: a speed that no point of it exceeds, and how far its box reaches beyond its shape.
+typedef struct collider_bounds {
+    double *speed, *grown;
+} collider_bounds;
+
+static void update_boxes(stn_world *world, reach_query *query, const collider_bounds *bounds) {
     const stn_model *model = world->model;
     body_speed last = {.body = -1};
     world->has_belts = false;
@@ -162,9 +162,10 @@ static void update_boxes(stn_world *world, reach_query *query, double *speed) {
         const stn_geometry *g = &model->geometries[world->collider[i]];
         stn_pose *pose = &world->geometry_pose[world->collider[i]];
         stn_world_geometry_pose(world, g, pose);
-        speed[i] = speed_bound(world, i, &last);
-        double reach = law_reach(query, &world->collider_worst[i], speed[i], speed[i]);
-        world->collider_box[i] = stn_shape_aabb(&g->shape, pose, at_least(world->collider_margin[i], reach));
+        double speed = bounds->speed[i] = speed_bound(world, i, &last);
+        bounds->grown[i] =
+            at_least(world->collider_margin[i], law_reach(query, &world->collider_worst[i], speed, speed));
+        world->collider_box[i] = stn_shape_aabb(&g->shape, pose, bounds->grown[i]);
     }
 }
 
@@ -297,34 +298,20 @@ stn_status stn_world_collide_pairs(const stn_instance *contact, const stn_model 
     return status;
 }
 
-enum { BATCH = 256 };
-
-/// Notes how deep the pairs of a batch overlap, before and after contacts of theirs were dropped.
-static void note_overlaps(stn_world *world, const stn_contact_pair *pairs, int32_t count, int32_t first,
-                          const double *found) {
-    double kept[BATCH];
-    stn_overlap_depths(&world->contacts, first, pairs, count, kept);
-    for (int32_t i = 0; i < count; i++) {
-        if (found[i] > 0.0) {
-            stn_overlap_note(&world->report, &pairs[i], found[i], !(kept[i] > 0.0));
-        }
-    }
-}
-
 /// A batch at a time, so that pairs are read and contacts looked at again while the cache still holds them.
 static stn_status collide_found(stn_world *world, const stn_broadphase_pair *found, int32_t count, reach_query *query,
-                                const double *speed, stn_error *err) {
+                                const collider_bounds *bounds, stn_error *err) {
     const stn_instance *contact = world->plugin[STN_KIND_CONTACT];
-    int32_t capacity = count < BATCH ? count : BATCH;
+    int32_t capacity = count < OVERLAP_BATCH ? count : OVERLAP_BATCH;
     stn_contact_pair *pairs = STN_ARENA(world->arena, capacity, stn_contact_pair);
     if (pairs == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "collision: out of memory for %d pairs", capacity);
     }
     memset(pairs, 0, (size_t)capacity * sizeof *pairs);
-    for (int32_t begin = 0; begin < count; begin += BATCH) {
-        int32_t size = count - begin < BATCH ? count - begin : BATCH, first = world->contacts.count;
+    for (int32_t begin = 0; begin < count; begin += OVERLAP_BATCH) {
+        int32_t size = count - begin < OVERLAP_BATCH ? count - begin : OVERLAP_BATCH, first = world->contacts.count;
         for (int32_t i = 0; i < size; i++) {
-            fill_pair(world, &found[begin + i], query, speed, &pairs[i]);
+            fill_pair(world, &found[begin + i], query, bounds->speed, &pairs[i]);
         }
         stn_status status = stn_world_collide_pairs(contact, world->model, world->contact_prepared, pairs, size,
                                                     world->arena, &world->contacts, err);
@@ -334,10 +321,10 @@ static stn_status collide_found(stn_world *world, const stn_broadphase_pair *fou
         if (world->has_belts) {
             set_belts(world, first);
         }
-        double depth[BATCH];
-        stn_overlap_depths(&world->contacts, first, pairs, size, depth);
+        overlap_batch batch = {.count = size, .found = &found[begin], .pairs = pairs, .grown = bounds->grown};
+        stn_overlap_measure(world, &batch, first);
         drop_unreachable(world, query, first);
-        note_overlaps(world, pairs, size, first, depth);
+        stn_overlap_note(world, &batch, first);
     }
     return STN_OK;
 }
@@ -348,15 +335,16 @@ stn_status stn_step_collide(stn_world *world, stn_error *err) {
     if (world->collider_count == 0) {
         return STN_OK;
     }
-    double *speed = STN_ARENA(world->arena, world->collider_count, double);
-    if (speed == NULL) {
+    collider_bounds bounds = {STN_ARENA(world->arena, world->collider_count, double),
+                              STN_ARENA(world->arena, world->collider_count, double)};
+    if (bounds.speed == NULL || bounds.grown == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "collision: out of memory");
     }
     double start = world->options.profile ? stn_clock_us() : 0.0;
     reach_query query;
     reach_begin(world, &query);
     update_star_velocity(world);
-    update_boxes(world, &query, speed);
+    update_boxes(world, &query, &bounds);
     const stn_broadphase_pair *found = NULL;
     int32_t pair_count = 0;
     stn_status status = stn_broadphase_update(world->broadphase, world->collider_count, world->collider_box,
@@ -365,8 +353,8 @@ stn_status stn_step_collide(stn_world *world, stn_error *err) {
         return status;
     }
     double middle = world->options.profile ? stn_clock_us() : 0.0;
-    status = collide_found(world, found, pair_count, &query, speed, err);
-    status = status == STN_OK ? stn_step_drop_covered(world, err) : status;
+    status = collide_found(world, found, pair_count, &query, &bounds, err);
+    status = status == STN_OK ? stn_step_turn_seams(world, err) : status;
     if (world->options.profile) {
         world->report.phase_us[STN_PHASE_BROAD_PHASE] = middle - start;
         world->report.phase_us[STN_PHASE_NARROW_PHASE] = stn_clock_us() - middle;

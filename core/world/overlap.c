@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// How deep the pairs of a step overlap that the broad phase found, whatever becomes of their contacts, and which of
-// them overlap without a contact.
+// How deep the pairs overlap that the broad phase found, whatever the contact model says of them or becomes of what it
+// says, and which of them overlap without a contact.
+//
+// A pair whose boxes are apart does not overlap. Of all others the contacts, before any is dropped, are taken for a
+// claim that the core's own geometry proves (geometry/overlap.h), most often by one look along a normal.
+#include "geometry/overlap.h"
 #include "world/world.h"
 
-/// Position of a pair of geometries among `count` pairs in ascending order, looked for from `near` on; -1: not there.
+/// Position of a contact's pair among `count` pairs in ascending order, looked for from `near` on; -1: not there.
 static int32_t find_pair(const stn_contact_pair *pairs, int32_t count, int32_t near, const stn_contact *c) {
     int32_t low = 0, high = count - 1;
-    for (int32_t at = near; low <= high; at = (low + high) / 2) {
-        int32_t order = pairs[at].geometry_a != c->geometry_a
-                            ? (pairs[at].geometry_a > c->geometry_a ? 1 : -1)
-                            : (pairs[at].geometry_b > c->geometry_b) - (pairs[at].geometry_b < c->geometry_b);
+    for (int32_t at = near; low <= high; at = low + (high - low) / 2) {
+        int32_t a = pairs[at].geometry_a, b = pairs[at].geometry_b;
+        int32_t order =
+            a != c->geometry_a ? (a > c->geometry_a) - (a < c->geometry_a) : (b > c->geometry_b) - (b < c->geometry_b);
         if (order == 0) {
             return at;
         }
@@ -19,31 +23,101 @@ static int32_t find_pair(const stn_contact_pair *pairs, int32_t count, int32_t n
     return -1;
 }
 
-void stn_overlap_depths(const stn_contact_set *set, int32_t first, const stn_contact_pair *pairs, int32_t count,
-                        double *depth) {
-    for (int32_t i = 0; i < count; i++) {
-        depth[i] = -(double)INFINITY;
-    }
-    int32_t at = 0;
-    for (int32_t i = first; i < set->count; i++) {
+void stn_overlap_begin(stn_step_report *report) {
+    report->overlap_m = report->overlap_without_contact_m = 0.0;
+    report->overlap_geometry[0] = report->overlap_geometry[1] = -1;
+    report->bare_geometry[0] = report->bare_geometry[1] = -1;
+}
+
+static bool are_near(const stn_aabb *a, double grown_a, const stn_aabb *b, double grown_b) {
+    double both = grown_a + grown_b;
+    return a->lower.x + both <= b->upper.x && b->lower.x + both <= a->upper.x && a->lower.y + both <= b->upper.y &&
+           b->lower.y + both <= a->upper.y && a->lower.z + both <= b->upper.z && b->lower.z + both <= a->upper.z;
+}
+
+enum { CLAIMS = 16 };
+
+/// What contacts [from, to) of one pair claim: the deepest, and their normals.
+static void read_claim(const stn_contact_set *set, int32_t from, int32_t to, overlap_claim *claim, stn_vec3 *normal) {
+    *claim = (overlap_claim){.normal = normal};
+    for (int32_t i = from; i < to; i++) {
         const stn_contact *c = &set->contacts[i];
-        int32_t found = find_pair(pairs, count, at, c);
-        if (found >= 0) {
-            depth[found] = fmax(depth[found], -c->phi0);
-            at = found;
+        claim->depth = -c->phi0 > claim->depth ? -c->phi0 : claim->depth;
+        bool known = false;
+        for (int32_t k = 0; k < claim->count && !known; k++) {
+            known = stn_vec3_dot(normal[k], c->normal) > 1.0 - 1e-12;
+        }
+        if (!known && claim->count < CLAIMS) {
+            normal[claim->count++] = c->normal;
         }
     }
 }
 
-void stn_overlap_note(stn_step_report *report, const stn_contact_pair *pair, double depth, bool bare) {
-    if (depth > report->overlap_m) {
-        report->overlap_m = depth;
-        report->overlap_geometry[0] = pair->geometry_a;
-        report->overlap_geometry[1] = pair->geometry_b;
+static void measure(stn_world *world, overlap_batch *batch, int32_t i, const overlap_claim *claim) {
+    const stn_broadphase_pair *found = &batch->found[i];
+    const stn_contact_pair *pair = &batch->pairs[i];
+    double depth = claim->depth;
+    if (are_near(&world->collider_box[found->a], batch->grown[found->a], &world->collider_box[found->b],
+                 batch->grown[found->b])) {
+        const stn_geometry *g = world->model->geometries;
+        depth = shapes_overlap((posed_shape){&g[pair->geometry_a].shape, &pair->pose_a},
+                               (posed_shape){&g[pair->geometry_b].shape, &pair->pose_b}, claim);
     }
-    if (bare && depth > report->overlap_without_contact_m) {
-        report->overlap_without_contact_m = depth;
-        report->bare_geometry[0] = pair->geometry_a;
-        report->bare_geometry[1] = pair->geometry_b;
+    batch->depth[i] = at_least(batch->depth[i], depth);
+}
+
+void stn_overlap_measure(stn_world *world, overlap_batch *batch, int32_t first) {
+    const stn_contact_set *set = &world->contacts;
+    stn_vec3 normal[CLAIMS];
+    overlap_claim claim = {0};
+    for (int32_t i = 0; i < batch->count; i++) {
+        batch->depth[i] = -1.0;
+    }
+    for (int32_t i = first, end, at = 0; i < set->count; i = end) {
+        const stn_contact *c = &set->contacts[i];
+        for (end = i + 1; end < set->count && set->contacts[end].geometry_a == c->geometry_a &&
+                          set->contacts[end].geometry_b == c->geometry_b;
+             end++) {
+        }
+        int32_t found = find_pair(batch->pairs, batch->count, at, c);
+        if (found >= 0) {
+            read_claim(set, i, end, &claim, normal);
+            measure(world, batch, found, &claim);
+            at = found;
+        }
+    }
+    claim = (overlap_claim){.normal = normal};
+    for (int32_t i = 0; i < batch->count; i++) {
+        if (batch->depth[i] < 0.0) {
+            measure(world, batch, i, &claim);
+        }
+    }
+}
+
+static void note(double depth, const stn_contact_pair *pair, double *deepest, int32_t *geometry) {
+    if (depth > *deepest) {
+        *deepest = depth;
+        geometry[0] = pair->geometry_a;
+        geometry[1] = pair->geometry_b;
+    }
+}
+
+void stn_overlap_note(stn_world *world, const overlap_batch *batch, int32_t first) {
+    const stn_contact_set *set = &world->contacts;
+    stn_step_report *report = &world->report;
+    bool touches[OVERLAP_BATCH] = {false};
+    for (int32_t i = first, at = 0; i < set->count; i++) {
+        const stn_contact *c = &set->contacts[i];
+        int32_t found = c->phi0 <= 0.0 ? find_pair(batch->pairs, batch->count, at, c) : -1;
+        if (found >= 0) {
+            touches[found] = true;
+            at = found;
+        }
+    }
+    for (int32_t i = 0; i < batch->count; i++) {
+        note(batch->depth[i], &batch->pairs[i], &report->overlap_m, report->overlap_geometry);
+        if (!touches[i]) {
+            note(batch->depth[i], &batch->pairs[i], &report->overlap_without_contact_m, report->bare_geometry);
+        }
     }
 }

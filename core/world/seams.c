@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seams: of a floor of several boxes, sheets or height fields, or of a mesh with a crack, what slides over it would
-// meet the side of the next part, which is covered by the one before: at a distance, as a wall that it runs into, or
-// with the little overlap that it rests with.
+// Seams: where a floor is made of several boxes, sheets or height fields of one body, or of a mesh with a crack, a
+// shape that slides over it meets the side of the next part. That side is covered by the part before it, but each pair
+// is examined by itself, and the contact would stop the shape like a wall.
 //
-// A contact of a shape with one part of a body is such a side when another contact of that shape, with the same body,
-// is across it, and beside it nothing of its part stands up above the plane of that other contact: rays along the plane
-// tell. At a real wall they meet the wall, at a seam they pass over it. Faces of patches are none of this: they press
-// over what is pressed in.
+// A pair is asked again with the shape a little off: raised along the normal of the contact that carries it, by the
+// overlap there and a flush height, and moved on, past the side. If it then clears the part, there is no wall. The
+// side's contacts that overlap turn their normals to that of the floor, with the depth along it, by which the shape
+// does come out of the part; those at a distance wait until they are needed. Nothing that overlaps loses its contact,
+// and no depth becomes less.
+//
+// Faces of patches are not looked at: they press over what is pressed in.
 #include "model/compiled.h"
 #include "world/world.h"
 
@@ -18,14 +21,17 @@ typedef struct touch {
     int32_t next;              // of its chain, -1
     int32_t oldest;            // of those of one shape with one body
     bool mixed;                // of the oldest: may two of them be across each other?
+    bool seen;                 // with those of its part
 } touch;
 
 typedef struct seams {
-    const stn_world *world;
+    stn_world *world;
     touch *touches;
     int32_t count, *first; // (chain_mask + 1) heads of the chains of touches, found by shape and body
     uint32_t chain_mask;
-    bool *covered; // (contacts)
+    bool *waits; // (contacts): at a distance from a side that is covered
+    bool any_waits;
+    stn_contact_set asked; // of one pair, a little off
 } seams;
 
 static bool has_seams(const stn_world *world, const stn_contact *c, const stn_ride *ride) {
@@ -47,7 +53,7 @@ static void note(seams *s, int32_t contact, int32_t shape, int32_t part, int32_t
         same = s->touches[same].next;
     }
     int32_t oldest = same >= 0 ? s->touches[same].oldest : s->count;
-    s->touches[s->count] = (touch){contact, shape, body, part, side, *first, oldest, false};
+    s->touches[s->count] = (touch){contact, shape, body, part, side, *first, oldest, false, false};
     *first = s->count++;
     stn_vec3 before = contacts[s->touches[oldest].contact].normal;
     if (fabs(stn_vec3_dot(before, contacts[contact].normal)) < half_across) {
@@ -55,8 +61,16 @@ static void note(seams *s, int32_t contact, int32_t shape, int32_t part, int32_t
     }
 }
 
+static const stn_contact *contact_of(const seams *s, const touch *t) {
+    return &s->world->contacts.contacts[t->contact];
+}
+
 static stn_vec3 outward(const seams *s, const touch *t) {
-    return stn_vec3_scale(t->side, s->world->contacts.contacts[t->contact].normal);
+    return stn_vec3_scale(t->side, contact_of(s, t)->normal);
+}
+
+static bool is_surface(const stn_geometry *g) {
+    return g->shape.type == STN_SHAPE_MESH || g->shape.type == STN_SHAPE_HEIGHT_FIELD;
 }
 
 static double size_of(const stn_geometry *g) {
@@ -65,63 +79,139 @@ static double size_of(const stn_geometry *g) {
     return stn_vec3_norm(stn_vec3_sub(box.upper, box.lower));
 }
 
-/// What differs in height by less is flush: beyond the overlap, this part of the smaller of the two shapes.
-static double flush_height(const stn_world *world, const touch *t) {
-    const stn_geometry *g = world->model->geometries;
+static bool is_of(const touch *a, const touch *b) {
+    return a->shape == b->shape && a->body == b->body;
+}
+
+/// The contacts of a shape with one part that are across the floor, and what may carry the shape past them.
+typedef struct seam {
+    const touch *side; // the deepest
+    stn_vec3 up;       // normal of the floor
+    stn_vec3 on;       // along the floor, into the side
+    double height;     // that the shape is raised by
+    double ahead;      // largest distance to the side
+} seam;
+
+static const double across = 0.3;              // cosine
+static const double flush = 1e-5, deep = 1e-2; // of the smaller shape: what counts as flush, most overlap that counts
+
+static bool is_side(const seams *s, const touch *t, const touch *part, stn_vec3 up) {
+    return is_of(t, part) && t->part == part->part && fabs(stn_vec3_dot(contact_of(s, t)->normal, up)) <= across;
+}
+
+/// May `floor` carry the shape past the part of `t`? Then there is something across, and all of it lies below its
+/// plane. A convex part has one side alone.
+static bool make_seam(const seams *s, const touch *t, const touch *floor, seam *m) {
+    const stn_geometry *g = s->world->model->geometries;
+    const stn_contact *q = contact_of(s, floor);
     double size = fmin(size_of(&g[t->shape]), size_of(&g[t->part]));
-    return isfinite(size) ? 1e-5 * size : 0.0;
-}
-
-/// Does the part stand up beside the contact, `height` above a plane across m through the point? A ray may pass by at
-/// the very edge of a wall, so there are three.
-static bool stands_up(const seams *s, const touch *t, stn_vec3 m, stn_vec3 point, double height) {
-    const stn_contact *c = &s->world->contacts.contacts[t->contact];
-    const stn_geometry *part = &s->world->model->geometries[t->part];
-    stn_vec3 out = outward(s, t), along = stn_vec3_mul_add(out, -stn_vec3_dot(out, m), m), hit_side;
-    along = stn_vec3_scale(1.0 / stn_vec3_norm(along), along);
-    hit_side = stn_vec3_cross(m, along);
-    double rise = height - stn_vec3_dot(m, stn_vec3_sub(c->point, point));
-    double reach = fabs(c->phi0) + rise + height; // a wall may lean back
-    stn_vec3 from = stn_vec3_mul_add(stn_vec3_mul_add(c->point, rise, m), reach, along);
-    for (int32_t k = -1; k <= 1; k++) {
-        stn_ray_hit hit;
-        if (stn_shape_raycast(&part->shape, &s->world->geometry_pose[t->part],
-                              stn_vec3_mul_add(from, k * height, hit_side), stn_vec3_neg(along), 2.0 * reach, &hit)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/// Is the contact a side that the plane of the other one covers?
-static bool is_covered(const seams *s, const touch *t, const touch *by) {
-    static const double across = 0.3; // cosine
-    const stn_contact *c = &s->world->contacts.contacts[t->contact], *q = &s->world->contacts.contacts[by->contact];
-    if (fabs(stn_vec3_dot(c->normal, q->normal)) > across) {
+    *m = (seam){.up = outward(s, floor)};
+    m->height = isfinite(size) ? flush * size + fmin(fmax(-q->phi0, 0.0), deep * size) : 0.0;
+    if (!(m->height > 0.0) || (t->part == floor->part && !is_surface(&g[t->part]))) {
         return false;
     }
-    stn_vec3 m = outward(s, by);
-    double height = fmax(-q->phi0, 0.0) + flush_height(s->world, t);
-    return height > 0.0 && stn_vec3_dot(m, stn_vec3_sub(c->point, q->point)) <= height &&
-           !stands_up(s, t, m, q->point, height);
+    for (int32_t k = *chain_of(s, t->shape, t->body); k >= 0; k = s->touches[k].next) {
+        const touch *other = &s->touches[k];
+        if (is_side(s, other, t, m->up)) {
+            const stn_contact *c = contact_of(s, other);
+            if (stn_vec3_dot(m->up, stn_vec3_sub(c->point, q->point)) > m->height) {
+                return false;
+            }
+            m->ahead = fmax(m->ahead, c->phi0);
+            m->side = m->side == NULL || c->phi0 < contact_of(s, m->side)->phi0 ? other : m->side;
+        }
+    }
+    if (m->side != NULL) {
+        stn_vec3 in = stn_vec3_neg(outward(s, m->side));
+        m->on = stn_vec3_mul_add(in, -stn_vec3_dot(in, m->up), m->up);
+        m->on = stn_vec3_scale(1.0 / stn_vec3_norm(m->on), m->on);
+    }
+    return m->side != NULL;
 }
 
-/// Marks what is covered; returns whether anything is.
-static bool find_covered(const seams *s) {
-    bool any = false;
-    for (int32_t i = 0; i < s->count; i++) {
-        const touch *t = &s->touches[i];
-        if (!s->touches[t->oldest].mixed) {
+/// Least distance of shape and part with the shape moved by `way`, as far as it is below the margin.
+static stn_status ask(seams *s, const seam *m, stn_vec3 way, double margin, double *least, stn_error *err) {
+    const stn_world *world = s->world;
+    bool swap = m->side->shape > m->side->part;
+    stn_contact_pair pair = {.geometry_a = swap ? m->side->part : m->side->shape,
+                             .geometry_b = swap ? m->side->shape : m->side->part,
+                             .margin = margin};
+    pair.pose_a = world->geometry_pose[pair.geometry_a];
+    pair.pose_b = world->geometry_pose[pair.geometry_b];
+    stn_vec3 *moved = swap ? &pair.pose_b.position : &pair.pose_a.position;
+    *moved = stn_vec3_add(*moved, way);
+    pair.material = stn_model_pair_material(world->model, pair.geometry_a, pair.geometry_b);
+    set_relaxation(&pair.material, world->options.dt);
+    s->asked.count = s->asked.patch_count = s->asked.vertex_count = 0;
+    stn_status status = stn_world_collide_pairs(world->plugin[STN_KIND_CONTACT], world->model, world->contact_prepared,
+                                                &pair, 1, world->arena, &s->asked, err);
+    *least = margin;
+    for (int32_t i = 0; i < s->asked.count; i++) {
+        *least = fmin(*least, s->asked.contacts[i].phi0);
+    }
+    return status < 0 ? status : STN_OK;
+}
+
+/// Is there no wall? `*phi` is then the distance along the floor's normal, below 0 only where the shape overlaps.
+static stn_status ask_seam(seams *s, const seam *m, bool *covered, double *phi, stn_error *err) {
+    stn_vec3 raised = stn_vec3_scale(m->height, m->up);
+    stn_vec3 past = stn_vec3_mul_add(raised, m->ahead + m->height, m->on);
+    double least;
+    stn_status status = ask(s, m, past, 0.0, &least, err);
+    *covered = status == STN_OK && least >= 0.0;
+    *phi = 0.0;
+    if (*covered && contact_of(s, m->side)->phi0 <= 0.0) {
+        status = ask(s, m, raised, m->height, &least, err);
+        *covered = status == STN_OK && least >= 0.0;
+        *phi = least - m->height;
+    }
+    return status;
+}
+
+/// Contacts in overlap turn, the others wait.
+static void turn(seams *s, const seam *m, double phi) {
+    const touch side = *m->side;
+    for (int32_t k = *chain_of(s, side.shape, side.body); k >= 0; k = s->touches[k].next) {
+        const touch *t = &s->touches[k];
+        stn_contact *c = &s->world->contacts.contacts[t->contact];
+        if (!is_side(s, t, &side, m->up)) {
             continue;
         }
-        for (int32_t k = *chain_of(s, t->shape, t->body); k >= 0 && !s->covered[t->contact]; k = s->touches[k].next) {
-            const touch *by = &s->touches[k];
-            s->covered[t->contact] =
-                by->shape == t->shape && by->body == t->body && !s->covered[by->contact] && is_covered(s, t, by);
+        if (c->phi0 > 0.0) {
+            s->waits[t->contact] = s->any_waits = true;
+        } else {
+            c->normal = stn_vec3_scale(t->side, m->up);
+            c->phi0 = fmin(c->phi0, phi);
         }
-        any = any || s->covered[t->contact];
     }
-    return any;
+}
+
+/// Looks at all that may cover the part of `t`, one contact of each floor.
+static stn_status look_at_part(seams *s, touch *t, stn_error *err) {
+    stn_status status = STN_OK;
+    const touch *last = NULL;
+    for (int32_t k = *chain_of(s, t->shape, t->body); k >= 0; k = s->touches[k].next) {
+        touch *floor = &s->touches[k];
+        if (is_of(floor, t) && floor->part == t->part) {
+            floor->seen = true;
+        }
+    }
+    for (int32_t k = *chain_of(s, t->shape, t->body); k >= 0 && status == STN_OK; k = s->touches[k].next) {
+        const touch *floor = &s->touches[k];
+        seam m;
+        bool covered = false, again = last != NULL && last->part == floor->part &&
+                                      stn_vec3_dot(outward(s, last), outward(s, floor)) > 1.0 - 1e-12;
+        double phi;
+        if (!is_of(floor, t) || s->waits[floor->contact] || again || !make_seam(s, t, floor, &m)) {
+            continue;
+        }
+        last = floor;
+        status = ask_seam(s, &m, &covered, &phi, err);
+        if (covered) {
+            turn(s, &m, phi);
+        }
+    }
+    return status;
 }
 
 static int32_t count_touches(const stn_world *world) {
@@ -142,17 +232,28 @@ static bool begin(seams *s, int32_t count) {
     s->chain_mask = (uint32_t)chains - 1;
     s->touches = STN_ARENA(s->world->arena, count, touch);
     s->first = STN_ARENA(s->world->arena, chains, int32_t);
-    s->covered = STN_ARENA_ZEROED(s->world->arena, contacts, bool);
+    s->waits = STN_ARENA_ZEROED(s->world->arena, contacts, bool);
     for (int32_t i = 0; s->first != NULL && i < chains; i++) {
         s->first[i] = -1;
     }
-    return s->touches != NULL && s->first != NULL && s->covered != NULL;
+    return s->touches != NULL && s->first != NULL && s->waits != NULL;
 }
 
-stn_status stn_step_drop_covered(stn_world *world, stn_error *err) {
+static void drop_waiting(const seams *s) {
+    stn_contact_set *set = &s->world->contacts;
+    int32_t kept = 0;
+    for (int32_t i = 0; i < set->count; i++) {
+        if (!s->waits[i]) {
+            keep_contact(set, i, kept++);
+        }
+    }
+    set->count = kept;
+}
+
+stn_status stn_step_turn_seams(stn_world *world, stn_error *err) {
     stn_contact_set *set = &world->contacts;
-    seams s = {.world = world};
-    int32_t count = count_touches(world), kept = 0;
+    seams s = {.world = world, .asked = {.arena = world->arena}};
+    int32_t count = count_touches(world);
     if (count < 2) {
         return STN_OK;
     }
@@ -168,14 +269,14 @@ stn_status stn_step_drop_covered(stn_world *world, stn_error *err) {
             note(&s, i, c->geometry_a, c->geometry_b, c->b.body, -1.0);
         }
     }
-    if (!find_covered(&s)) {
-        return STN_OK;
-    }
-    for (int32_t i = 0; i < set->count; i++) {
-        if (!s.covered[i]) {
-            keep_contact(set, i, kept++);
+    stn_status status = STN_OK;
+    for (int32_t i = 0; i < s.count && status == STN_OK; i++) {
+        if (s.touches[s.touches[i].oldest].mixed && !s.touches[i].seen) {
+            status = look_at_part(&s, &s.touches[i], err);
         }
     }
-    set->count = kept;
-    return STN_OK;
+    if (status == STN_OK && s.any_waits) {
+        drop_waiting(&s);
+    }
+    return status;
 }

@@ -216,6 +216,10 @@ static inline void keep_contact(stn_contact_set *set, int32_t i, int32_t kept) {
         set->contacts[kept] = *c;
     }
 }
+/// fmax for what runs once a pair: inline. Like there, x may be NaN.
+static inline double at_least(double bound, double x) {
+    return x > bound ? x : bound;
+}
 /// What nobody gave is dt.
 static inline void set_relaxation(stn_pair_material *material, double dt) {
     if (isnan(material->value.relaxation_time)) {
@@ -231,20 +235,22 @@ stn_status stn_world_collide_pairs(const stn_instance *contact, const stn_model 
                                    stn_error *err);
 
 // overlap.c: how deep pairs overlap
-static inline void stn_overlap_begin(stn_step_report *report) {
-    report->overlap_m = report->overlap_without_contact_m = 0.0;
-    report->overlap_geometry[0] = report->overlap_geometry[1] = -1;
-    report->bare_geometry[0] = report->bare_geometry[1] = -1;
-}
-/// Writes the depth of each of `count` pairs, in ascending order, as the contacts of the set from `first` on tell it;
-/// -INFINITY for one without.
-void stn_overlap_depths(const stn_contact_set *set, int32_t first, const stn_contact_pair *pairs, int32_t count,
-                        double *depth);
-/// A pair that overlaps, `bare` without a contact in overlap.
-void stn_overlap_note(stn_step_report *report, const stn_contact_pair *pair, double depth, bool bare);
+enum { OVERLAP_BATCH = 256 };
+typedef struct overlap_batch {
+    int32_t count;
+    const stn_broadphase_pair *found; // (count)
+    const stn_contact_pair *pairs;    // (count), in ascending order
+    const double *grown;              // (collider_count) how far boxes reach beyond their shapes
+    double depth[OVERLAP_BATCH];      // of each pair, 0: apart
+} overlap_batch;
+void stn_overlap_begin(stn_step_report *report);
+/// Fills the depths; the contacts from `first` on are all that the contact model has for these pairs.
+void stn_overlap_measure(stn_world *world, overlap_batch *batch, int32_t first);
+/// Reports the deepest, and that of the pairs which are left without a contact in overlap.
+void stn_overlap_note(stn_world *world, const overlap_batch *batch, int32_t first);
 
-// seams.c: of the contact set drops sides of a part of a body that another part covers
-stn_status stn_step_drop_covered(stn_world *world, stn_error *err);
+// seams.c: sides of a part of a body that another part covers turn their normals to its own
+stn_status stn_step_turn_seams(stn_world *world, stn_error *err);
 
 // prescribed.c: bodies that move as they are told
 bool stn_world_is_prescribed(const stn_world *world, int32_t body);

@@ -1,5 +1,5 @@
 -- What slides over a floor of several parts does not run into the side of the next one, which the one before covers;
--- real walls, kerbs and posts stand.
+-- real walls, kerbs and posts stand. A second shape on a body takes no contact from the first.
 local stn = require "stiction"
 
 local function mesh_file(corners, triangles)
@@ -114,3 +114,129 @@ for name, obstacle in pairs(obstacles) do
     end
   end)
 end
+
+-- A block with a square pocket of half width w and depth 0.1: floor at z = 0, walls that face inwards, rim, outside.
+local function pocket(w)
+  local corners, triangles, first = {}, {}, {}
+  for ring, size in ipairs { { w, 0 }, { w, 0.1 }, { 0.15, 0.1 }, { 0.15, -0.1 } } do
+    first[ring] = #corners
+    for _, c in ipairs { { -1, -1 }, { 1, -1 }, { 1, 1 }, { -1, 1 } } do corners[#corners + 1] = { c[1] * size[1], c[2] * size[1], size[2] } end
+  end
+  local function quad(a, b, c, d)
+    triangles[#triangles + 1] = { a, b, c }
+    triangles[#triangles + 1] = { a, c, d }
+  end
+  quad(1, 2, 3, 4)
+  for i = 1, 4 do
+    local j = i % 4 + 1
+    for ring = 1, 3 do quad(first[ring] + j, first[ring] + i, first[ring + 1] + i, first[ring + 1] + j) end
+  end
+  quad(16, 15, 14, 13)
+  return mesh_file(corners, triangles)
+end
+
+local function step_mesh(height) -- a floor, a riser at x = 0.3 that faces it, and what is behind
+  return mesh_file({ { -2, -1, 0 }, { 0.3, -1, 0 }, { 0.3, 1, 0 }, { -2, 1, 0 }, { 0.3, -1, height }, { 2, -1, height }, { 2, 1, height }, { 0.3, 1, height } },
+    { { 1, 2, 3 }, { 1, 3, 4 }, { 2, 5, 8 }, { 2, 8, 3 }, { 5, 6, 7 }, { 5, 7, 8 } })
+end
+
+local function cube_and(more) -- nothing more, a ball inside of the cube, or the cube as two halves
+  local half = { "box", size = { 0.05, 0.1, 0.1 }, mu = 0.5, xyz = { -0.025, 0, 0 } }
+  if more == "halves" then
+    return { half, { "box", size = half.size, mu = 0.5, xyz = { 0.025, 0, 0 } } }
+  end
+  return { { "box", size = { 0.1, 0.1, 0.1 }, mu = 0.5 }, more == "ball" and { "sphere", radius = 1e-3, mu = 0.5 } or nil }
+end
+
+for _, more in ipairs { "nothing", "ball", "halves" } do
+  stn.test(("a cube with %s more rests in a square pocket"):format(more), function()
+    for _, clearance in ipairs { 1e-4, 1e-3, 5e-3 } do
+      local world = stn.world { dt = 0.002 }
+      local path = pocket(0.05 + clearance)
+      world:mesh { name = "pocket", file = path, fixed = true, convex = false }
+      os.remove(path)
+      local cube = world:compound { name = "cube", mass = 1, xyz = { 0, 0, 0.06 }, shapes = cube_and(more) }
+      local deepest = 0
+      for step in world:run { seconds = 0.3 } do
+        deepest = math.max(deepest, step.overlap_m)
+        assert(step.overlap_without_contact_m == 0)
+      end
+      stn.near(cube:position(), { 0, 0, 0.05 }, 1e-5, "position")
+      assert(deepest < 1e-5, ("overlap %g m"):format(deepest))
+    end
+  end)
+
+  stn.test(("a cube with %s more, pushed against a step of a mesh, stays before it"):format(more), function()
+    local world = stn.world { dt = 0.002 }
+    local path = step_mesh(0.08)
+    world:mesh { name = "ground", file = path, fixed = true, convex = false }
+    os.remove(path)
+    local cube = world:compound { name = "cube", mass = 1, xyz = { 0.2, 0, 0.0501 }, shapes = cube_and(more) }
+    cube:apply_force { force = { 8, 0, 0 } }
+    local deepest = 0
+    for step in world:run { seconds = 1 } do deepest = math.max(deepest, step.overlap_m) end
+    stn.near(cube:position(), { 0.25, 0, 0.05 }, 1e-4, "position")
+    assert(deepest < 1e-4, ("overlap %g m"):format(deepest))
+    stn.near(world:distance(cube, "ground").distance, -deepest, 1e-4, "distance")
+  end)
+end
+
+-- Floors of tiles, each top with a rise of its own, and vertical risers between them: a mesh of triangles without common corners.
+local function tiles(count, cell, height, seed)
+  local corners, triangles, z = {}, {}, {}
+  local function quad(...)
+    local first = #corners
+    for _, c in ipairs { ... } do corners[#corners + 1] = c end
+    triangles[#triangles + 1] = { first + 1, first + 2, first + 3 }
+    triangles[#triangles + 1] = { first + 1, first + 3, first + 4 }
+  end
+  for i = 1, count do
+    z[i] = {}
+    for j = 1, count do
+      seed = (seed * 16807) % 2147483647
+      z[i][j] = height * seed / 2147483647
+    end
+  end
+  for i = 1, count do
+    for j = 1, count do
+      local x, y, h = (i - 1 - count / 2) * cell, (j - 1 - count / 2) * cell, z[i][j]
+      local X, Y = x + cell, y + cell
+      quad({ x, y, h }, { X, y, h }, { X, Y, h }, { x, Y, h })
+      local g = i < count and z[i + 1][j]
+      if g and g > h then quad({ X, y, h }, { X, y, g }, { X, Y, g }, { X, Y, h }) end
+      if g and g < h then quad({ X, y, g }, { X, Y, g }, { X, Y, h }, { X, y, h }) end
+      g = j < count and z[i][j + 1]
+      if g and g > h then quad({ x, Y, h }, { X, Y, h }, { X, Y, g }, { x, Y, g }) end
+      if g and g < h then quad({ x, Y, g }, { x, Y, h }, { X, Y, h }, { X, Y, g }) end
+    end
+  end
+  return mesh_file(corners, triangles)
+end
+
+for seed = 8, 9 do stn.test(("the feet of a quadruped do not sink into random steps of 8 cm, %d"):format(seed), function()
+  local world = stn.world { dt = 0.002 }
+  local path = tiles(12, 0.25, 0.08, seed)
+  world:mesh { name = "ground", file = path, fixed = true, convex = false, mu = 0.7 }
+  os.remove(path)
+  local robot = world:load { "../../models/anymal/anymal.urdf", name = "robot", mu = 0.8 }
+  robot:set_pose { xyz = { 0.03, 0.07, 0.7 } }
+  local names, home, still, phase = {}, {}, {}, {}
+  for _, joint in ipairs(robot:joints()) do
+    local name = joint.name
+    if joint.type ~= "floating" then
+      names[#names + 1], still[#still + 1] = name, 0
+      home[#home + 1] = name:match "HAA" and 0 or name:match "F_HFE" and 0.61 or name:match "H_HFE" and -0.61 or name:match "F_KFE" and -0.9 or 0.9
+      phase[#phase + 1] = (name:match "LF" or name:match "RH") and 0 or math.pi
+    end
+  end
+  local motors = world:controller { "joint_pd", target = robot, joints = names, kp = 300, kd = 10 }
+  local deepest, bare = 0, 0
+  for step in world:run { seconds = 0.6 } do
+    local goal = {}
+    for i, at in ipairs(home) do goal[i] = at + 0.3 * math.sin(2 * math.pi * step.time + phase[i]) end
+    motors:set { position = goal, velocity = still }
+    deepest, bare = math.max(deepest, step.overlap_m), math.max(bare, step.overlap_without_contact_m)
+  end
+  stn.check("deepest overlap", { value = deepest, limit = 2e-4, unit = "m" })
+  stn.check("without a contact", { value = bare, limit = 0, unit = "m" })
+end) end
