@@ -208,6 +208,7 @@ stn_status stn_step_assemble(stn_world *world, stn_error *err) {
     status = status == STN_OK ? add_joint_rows(world, err) : status;
     status = status == STN_OK ? add_equality_rows(world, err) : status;
     status = status == STN_OK ? stn_cache_recall(world, err) : status;
+    status = status == STN_OK ? stn_step_lag(world, err) : status;
     status = status == STN_OK ? stn_step_hold(world, err) : status;
     status = status == STN_OK ? update_masses(world, err) : status;
     world->assembled = status == STN_OK;

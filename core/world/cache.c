@@ -155,6 +155,15 @@ stn_status stn_cache_recall(stn_world *world, stn_error *err) {
     return status;
 }
 
+void stn_cache_rescale(stn_world *world, double factor) {
+    for (int32_t i = 0; i < world->state.cache_count; i++) {
+        for (int32_t r = 0; r < STN_COUNT(world->state.cache[i].gamma); r++) {
+            double *gamma = &world->state.cache[i].gamma[r], scaled = *gamma * factor;
+            *gamma = isfinite(scaled) ? scaled : 0.0;
+        }
+    }
+}
+
 static unsigned char *anchor_at(const stn_world *world, int32_t position) {
     const memory_sizes n = sizes_of(world);
     return world->state.cache_memory + (size_t)position * n.all + n.law + n.solver;

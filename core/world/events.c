@@ -12,14 +12,16 @@ static int32_t link_of(const stn_model *model, int32_t geometry) {
     return g->node >= 0 && g->body < 0 ? DEFORMABLE : g->link;
 }
 
-uint64_t stn_step_touching(const stn_world *world, const stn_constraint *c) {
-    if (c->kind != STN_CONSTRAINT_CONTACT || !(world->solution.gamma[c->row + 2] > 0.0)) {
-        return 0;
-    }
+uint64_t stn_step_links(const stn_world *world, const stn_constraint *c) {
     const stn_contact *contact = &world->contacts.contacts[c->contact];
     int32_t a = link_of(world->model, contact->geometry_a), b = link_of(world->model, contact->geometry_b);
     uint64_t low = (uint64_t)((a < b ? a : b) - LOWEST), high = (uint64_t)((a < b ? b : a) - LOWEST);
     return low << 32 | high;
+}
+
+uint64_t stn_step_touching(const stn_world *world, const stn_constraint *c) {
+    bool pushes = c->kind == STN_CONSTRAINT_CONTACT && world->solution.gamma[c->row + 2] > 0.0;
+    return pushes ? stn_step_links(world, c) : 0;
 }
 
 static stn_link_pair links_of(uint64_t key) {

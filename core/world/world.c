@@ -232,6 +232,7 @@ stn_status stn_world_set_dt(stn_world *world, double dt, stn_error *err) {
     if (!(dt > 0.0) || !isfinite(dt)) {
         return stn_fail(err, STN_ERR_ARGUMENT, "dt = %g s must be > 0 and finite", dt);
     }
+    stn_cache_rescale(world, dt / world->options.dt); // forces go on
     world->options.dt = dt;
     stn_journal_dt(world);
     return STN_OK;

@@ -305,6 +305,11 @@ const stn_cache_entry *stn_cache_find(const stn_world *world, uint64_t id); // N
 stn_status stn_cache_commit(stn_world *world, stn_error *err);
 stn_status stn_cache_index_rebuild(stn_world *world, stn_error *err); // after the state was replaced
 
+void stn_cache_rescale(stn_world *world, double factor); // impulses, for a step of another length
+
+// lag.c: after recall, the normal impulses of the step before into the problem, for laws that lag
+stn_status stn_step_lag(stn_world *world, stn_error *err);
+
 size_t stn_world_cache_bytes(const stn_world *world);              // private bytes per cache entry
 anchor stn_cache_anchor(const stn_world *world, int32_t position); // of worlds with stiction
 void stn_cache_set_anchor(stn_world *world, int32_t position, const anchor *a);
@@ -316,6 +321,7 @@ void stn_step_release(stn_world *world, const double *v_c); // after the solve: 
 void stn_world_forget_anchors(stn_world *world, size_t start, size_t count);
 
 // events.c: contacts that begin and end
+uint64_t stn_step_links(const stn_world *world, const stn_constraint *c); // key of a contact's pair of links, not 0
 uint64_t stn_step_touching(const stn_world *world,
                            const stn_constraint *c);                 // key of the links that it pushes apart, 0: none
 stn_status stn_step_note_touching(stn_world *world, stn_error *err); // of the step before; the cache is still its own

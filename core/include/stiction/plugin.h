@@ -57,8 +57,10 @@ typedef struct stn_plugin_desc {
     const char *const *capabilities; // words, NULL-terminated; may be NULL. Shown; these mean something: "dissipation",
                                      // "restitution", "modulus" of a law, solver or contact model that uses this member
                                      // of stn_material (where none does, scripts are told); "gap" of a law that is
-                                     // defined before touch alone; "dense" of a solver with a matrix over all rows
-    uint32_t config_size;            // 0 without parameters
+                                     // defined before touch alone; "lagged" of a law that takes the normal impulse of
+                                     // the step before from the problem (gamma_n0): a world then states it; "dense" of
+                                     // a solver with a matrix over all rows
+    uint32_t config_size; // 0 without parameters
     const stn_param *params;
     int32_t param_count;
     int32_t memory_per_constraint; // bytes that a law or solver keeps across steps, by the constraint's id; zeros for a

@@ -74,7 +74,7 @@ typedef struct stn_constraint {
     double restitution;
     double w;        // inverse mass |J A^-1 J^T|_F / rows [1/kg]
     double w_trace;  // trace of J A^-1 J^T of this constraint [1/kg]
-    double gamma_n0; // previous normal impulse for lagged laws; NaN: the law computes it
+    double gamma_n0; // normal impulse of the step before, for lagged laws; NaN: the law guesses it from phi0 and v0
     double vn0;      // previous normal velocity; NaN: from v0
     int32_t memory;  // slot in the memory blocks of the law and the solver, -1: none
     // for reporting only

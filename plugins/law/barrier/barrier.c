@@ -140,7 +140,7 @@ static const stn_law_ops ops = {
     .stored = stored,
 };
 
-static const char *const words[] = {"gap", NULL};
+static const char *const words[] = {"gap", "lagged", NULL};
 
 static const stn_plugin_desc desc = {
     .size = sizeof desc,

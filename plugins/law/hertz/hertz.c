@@ -100,7 +100,7 @@ static const stn_law_ops ops = {
     .stored = stored,
 };
 
-static const char *const reads[] = {"dissipation", NULL};
+static const char *const reads[] = {"dissipation", "lagged", NULL};
 
 static const stn_plugin_desc desc = {
     .size = sizeof desc,

@@ -218,7 +218,7 @@ OPS(similar, SIMILAR_COUNT, reach_similar);
 #undef evaluate_regularized
 #undef slip_lagged
 
-static const char *const reads[] = {"dissipation", NULL};
+static const char *const reads[] = {"dissipation", NULL}, *const lagged_reads[] = {"dissipation", "lagged", NULL};
 
 static const stn_plugin_desc lagged = {
     .size = sizeof lagged,
@@ -227,7 +227,7 @@ static const stn_plugin_desc lagged = {
     .version = "0.1.0",
     .summary = "Hunt-Crossley contact, friction with the normal impulse of the step before: no gliding",
     .reference = "castro-2023 sections IV-C, VI-B",
-    .capabilities = reads,
+    .capabilities = lagged_reads,
     .config_size = sizeof(irrotational_config),
     .params = params,
     .param_count = STN_COUNT(params),
@@ -241,7 +241,7 @@ static const stn_plugin_desc lagged_regularized = {
     .version = "0.1.0",
     .summary = "As lagged, with friction softened in impacts: fewer iterations there",
     .reference = "castro-2023 sections IV-C, VI-B, F(44)",
-    .capabilities = reads,
+    .capabilities = lagged_reads,
     .config_size = sizeof(irrotational_config),
     .params = regularized_params,
     .param_count = STN_COUNT(regularized_params),

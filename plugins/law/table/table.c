@@ -160,6 +160,8 @@ static const stn_law_ops ops = {
     .stored = stored,
 };
 
+static const char *const reads[] = {"lagged", NULL};
+
 static const stn_plugin_desc desc = {
     .size = sizeof desc,
     .kind = STN_KIND_LAW,
@@ -167,6 +169,7 @@ static const stn_plugin_desc desc = {
     .version = "0.1.0",
     .summary = "Normal force from a table of penetration, with lagged friction",
     .reference = "castro-2023 section IV",
+    .capabilities = reads,
     .config_size = sizeof(table_config),
     .params = params,
     .param_count = STN_COUNT(params),
