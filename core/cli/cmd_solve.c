@@ -242,6 +242,15 @@ static void note_floor(solve_run *run, stn_status status) {
     }
 }
 
+/// Parameters of the law that the user sets, in place of those of the file.
+static void prefer_settings(solve_run *run, const cli_settings *law) {
+    char told[256] = "";
+    cli_problem_prefer(&run->problem, law, told, sizeof told);
+    if (told[0] != '\0') {
+        note(run, told);
+    }
+}
+
 static int solve(solve_run *run, const cli_settings plugins[3]) {
     const solve_options *o = run->options;
     const cli_solver_choice choice = {o->solver, o->law, o->factor, o->threads, plugins};
@@ -251,6 +260,9 @@ static int solve(solve_run *run, const cli_settings plugins[3]) {
     status = status == STN_OK ? cli_solver_init(&run->solver, run->context, &choice, &run->error) : status;
     if (status == STN_OK && cli_problem_load(p, run->context, run->path, &run->error) != STN_OK) {
         return cli_fail(run->command, "%s", run->error.text); // whatever its status: the file is bad, no solver failed
+    }
+    if (status == STN_OK) {
+        prefer_settings(run, &plugins[1]);
     }
     status = status == STN_OK ? cli_problem_make_room(p, &run->solver, &run->error) : status;
     stn_problem_solver *solver = run->solver.problem_solver;

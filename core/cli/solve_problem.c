@@ -147,6 +147,28 @@ stn_status cli_problem_make_room(cli_problem *p, const cli_solver *solver, stn_e
     return status;
 }
 
+void cli_problem_prefer(cli_problem *p, const cli_settings *law, char *told, size_t size) {
+    const struct {
+        const char *name;
+        double *stated;
+    } members[] = {{"beta", &p->problem.beta},
+                   {"sigma", &p->problem.sigma},
+                   {"stiction_tolerance", &p->problem.stiction_tolerance}};
+    size_t used = 0;
+    for (int32_t i = 0; i < law->count * STN_COUNT(members); i++) {
+        const char *name = law->items[i / STN_COUNT(members)].name;
+        double *stated = members[i % STN_COUNT(members)].stated;
+        if (strcmp(name, members[i % STN_COUNT(members)].name) != 0 || isnan(*stated)) {
+            continue;
+        }
+        if (told != NULL && used < size) {
+            used += (size_t)snprintf(told + used, size - used, "%s%s = %g of the file is not used: law.%s was set",
+                                     used > 0 ? "; " : "", name, *stated, name);
+        }
+        *stated = (double)NAN;
+    }
+}
+
 void cli_problem_clear(cli_problem *p) {
     if (p->context != NULL) {
         stn_release(p->context, p->solution.v);

@@ -59,6 +59,9 @@ typedef struct cli_problem {
 stn_status cli_problem_load(cli_problem *problem, stn_context *context, const char *path, stn_error *err);
 /// Zeroed memories for this solver, and room for the solution.
 stn_status cli_problem_make_room(cli_problem *problem, const cli_solver *solver, stn_error *err);
+/// A file may state parameters of the law (stiction_tolerance, sigma, beta), which stand before the law's own. One that
+/// the user sets stands before the file's: takes it out of the problem. `told` (NULL: nobody) gets a sentence, or "".
+void cli_problem_prefer(cli_problem *problem, const cli_settings *law, char *told, size_t size);
 void cli_problem_clear(cli_problem *problem); ///< accepts one of zeros
 int32_t cli_problem_contacts(const cli_problem *problem);
 

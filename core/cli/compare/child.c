@@ -38,6 +38,7 @@ static stn_status set_up(bench *b, comparison *c, const compare_solver *solver, 
     if (law != NULL && solver_needs_law(ops)) {
         b->law = (stn_law){law->desc->ops.law, law->self, law->desc->id};
     }
+    cli_problem_prefer(problem, &solver->settings[1], NULL, 0);
     stn_status status = cli_problem_make_room(problem, &solver->solver, &b->error);
     b->arena = stn_arena_create(b->context);
     if (status == STN_OK && b->arena == NULL) {

@@ -132,7 +132,9 @@ typedef struct stn_problem {
     double *gamma_guess; // warm start [N s]
     bool explicit_R;     // R and v_hat came from a file and must not be derived again
 
-    double beta, sigma, stiction_tolerance; // NaN unless a file states them; information for derived data
+    /// NaN unless a file states them: parameters of the contact law, which stand before its own where it has those of
+    /// these names. No world states them.
+    double beta, sigma, stiction_tolerance;
 } stn_problem;
 
 /// A problem owned by the caller (file, test): release with stn_problem_destroy.

@@ -65,7 +65,7 @@ static void fill(const void *self, const law_contact *contact, double *lane, siz
     double energy, force, stiffness;
     barrier_at(config, contact->stiffness, contact->phi0, &energy, &force, &stiffness);
     lane[LAGGED_LIMIT * stride] = contact->mu * lagged_impulse(contact, force);
-    lane[LAGGED_EPSILON * stride] = config->stiction_tolerance;
+    lane[LAGGED_EPSILON * stride] = contact->stiction_tolerance;
     lane += LAGGED_COUNT * stride;
     lane[GAP * stride] = contact->phi0;
     lane[STEP * stride] = contact->dt;
@@ -84,8 +84,10 @@ static stn_status prepare(const void *self, const stn_problem *problem, const st
                 batch->constraint[i], (unsigned long long)c->id, c->phi0);
         }
     }
+    const barrier_config *config = self;
     const law_rules rules = {.id = "barrier",
-                             .beta = ((const barrier_config *)self)->beta,
+                             .beta = config->beta,
+                             .stiction_tolerance = config->stiction_tolerance,
                              .lagged = true,
                              .fill = fill,
                              .points_alone = true};

@@ -61,8 +61,25 @@ static stn_status find_normal_speed(const stn_problem *problem, int32_t index, d
 double law_stiffness(const stn_problem *problem, int32_t index, double beta) {
     const stn_constraint *c = &problem->constraints[index];
     double w = c->w == 0.0 ? 1.0 : c->w; // moves nothing: any stiffness serves
-    double period = beta * problem->dt;
+    double period = law_stated(problem->beta, beta) * problem->dt;
     return isinf(c->stiffness) ? 4.0 * STN_PI * STN_PI / (period * period * w) : c->stiffness;
+}
+
+/// What a problem states in place of a law's parameters: known to be no NaN.
+static stn_status check_stated(const stn_problem *problem, const law_contact *contact, stn_error *err) {
+    if (!(contact->stiction_tolerance >= 0.0) || !isfinite(contact->stiction_tolerance) ||
+        problem->stiction_tolerance == 0.0) {
+        return stn_fail(err, STN_ERR_NUMERIC, "the problem's stiction_tolerance = %g m/s must be > 0 and finite",
+                        problem->stiction_tolerance);
+    }
+    if (!(contact->sigma >= 0.0) || !isfinite(contact->sigma)) {
+        return stn_fail(err, STN_ERR_NUMERIC, "the problem's sigma = %g must be >= 0 and finite", problem->sigma);
+    }
+    if (isinf(contact->stiffness)) {
+        return stn_fail(err, STN_ERR_NUMERIC, "the problem's beta = %g must be > 0 where a contact is rigid",
+                        problem->beta);
+    }
+    return STN_OK;
 }
 
 stn_status law_read(const law_rules *rules, const stn_problem *problem, int32_t index, law_contact *out,
@@ -80,7 +97,13 @@ stn_status law_read(const law_rules *rules, const stn_problem *problem, int32_t 
         .mu = c->mu1,
         .w = c->w,
         .normal_impulse = c->gamma_n0,
+        .stiction_tolerance = law_stated(problem->stiction_tolerance, rules->stiction_tolerance),
+        .sigma = law_stated(problem->sigma, rules->sigma),
     };
+    status = check_stated(problem, out, err);
+    if (status != STN_OK) {
+        return status;
+    }
     if (!rules->lagged || !isnan(c->gamma_n0)) {
         return isinf(c->gamma_n0) ? refuse(problem, index, "gamma_n0", c->gamma_n0, "N s", "finite", err) : STN_OK;
     }
@@ -89,7 +112,7 @@ stn_status law_read(const law_rules *rules, const stn_problem *problem, int32_t 
 
 stn_status law_prepare(const law_rules *rules, const void *self, const stn_problem *problem, const stn_law_batch *batch,
                        stn_error *err) {
-    static const law_contact padding = {.dt = 1.0, .phi0 = 1.0, .w = 1.0};
+    static const law_contact padding = {.dt = 1.0, .phi0 = 1.0, .w = 1.0, .stiction_tolerance = 1.0};
     const size_t stride = (size_t)batch->stride;
     for (int32_t i = 0; i < batch->count; i++) {
         law_contact contact;

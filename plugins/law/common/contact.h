@@ -3,14 +3,21 @@
 #ifndef STICTION_LAW_COMMON_CONTACT_H
 #define STICTION_LAW_COMMON_CONTACT_H
 
+#include <math.h>
 #include <stiction/plugin.h>
 
 /// One contact. All finite; `stiffness` stands for an infinite one as law_rules says.
 typedef struct law_contact {
     double dt, phi0, stiffness, dissipation, mu, w;
-    double normal_speed;   // v_n0 = (J v0 + b)_n, the problem's vn0 where it states one; 0 unless lagged
-    double normal_impulse; // gamma_n0 that the problem states; NaN: the law computes it
+    double normal_speed;              // v_n0 = (J v0 + b)_n, the problem's vn0 where it states one; 0 unless lagged
+    double normal_impulse;            // gamma_n0 that the problem states; NaN: the law computes it
+    double stiction_tolerance, sigma; // of the problem where it states them, else of the rules
 } law_contact;
+
+/// A parameter of a law that the problem may state, as its `stiction_tolerance`, `sigma` and `beta`; NaN: it does not.
+static inline double law_stated(double stated, double own) {
+    return isnan(stated) ? own : stated;
+}
 
 /// What a law asks of law_prepare.
 typedef struct law_rules {
@@ -18,7 +25,8 @@ typedef struct law_rules {
     /// A rigid contact (k infinite) becomes as stiff as a step resolves: k = 4 pi^2/(beta^2 dt^2 w), a mode of period
     /// beta dt [castro-2022]. A finite stiffness is taken as it is.
     double beta;
-    bool lagged; // reads normal_speed and normal_impulse
+    double stiction_tolerance, sigma; // parameters of the law; 0: it has none
+    bool lagged;                      // reads normal_speed and normal_impulse
     /// Writes the coefficients of one lane, entry k at lane[k stride]. Padding lanes come as a contact of stiffness 0,
     /// mu 0 and a gap of 1 m: what it writes must evaluate to zeros.
     void (*fill)(const void *self, const law_contact *contact, double *lane, size_t stride);

@@ -56,11 +56,11 @@ static const double soft_norm_transition = 7.0179238;
 /// The slip of such a law. Its instance begins with its stiction_tolerance, the e of its friction [m/s].
 static inline void lagged_slip(const void *self, const stn_problem *problem, int32_t constraint, const double *v_c,
                                const double *gamma, stn_law_slip *out) {
-    (void)problem;
     (void)constraint;
     (void)v_c;
     (void)gamma;
-    *out = (stn_law_slip){.transition_speed = soft_norm_transition * *(const double *)self};
+    double e = law_stated(problem->stiction_tolerance, *(const double *)self);
+    *out = (stn_law_slip){.transition_speed = soft_norm_transition * e};
 }
 
 #define LAGGED_BEGINS(type) \

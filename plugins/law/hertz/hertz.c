@@ -40,7 +40,7 @@ static void fill(const void *self, const law_contact *contact, double *lane, siz
     bool touching = touch < rebound; // where n ends
     double stiffness = contact->stiffness / sqrt(config->indentation);
     lane[LAGGED_LIMIT * stride] = contact->mu * lagged_impulse(contact, stiffness * pow(positive(x0), 1.5));
-    lane[LAGGED_EPSILON * stride] = config->stiction_tolerance;
+    lane[LAGGED_EPSILON * stride] = contact->stiction_tolerance;
     lane += LAGGED_COUNT * stride;
     lane[BOUND * stride] = touching ? touch : rebound;
     lane[STEP * stride] = dt;
@@ -72,8 +72,13 @@ LANE_INLINE void hertz(const void *self, const double *lane, size_t stride, doub
 static stn_status prepare(const void *self, const stn_problem *problem, const stn_law_batch *batch, const void *memory,
                           stn_error *err) {
     (void)memory;
-    const law_rules rules = {
-        .id = "hertz", .beta = ((const hertz_config *)self)->beta, .lagged = true, .fill = fill, .points_alone = true};
+    const hertz_config *config = self;
+    const law_rules rules = {.id = "hertz",
+                             .beta = config->beta,
+                             .stiction_tolerance = config->stiction_tolerance,
+                             .lagged = true,
+                             .fill = fill,
+                             .points_alone = true};
     return law_prepare(&rules, self, problem, batch, err);
 }
 

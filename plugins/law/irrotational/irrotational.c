@@ -69,33 +69,41 @@ LANE_INLINE void hunt_crossley(const void *self, const double *lane, size_t stri
 // --------------------------------------------------------------------------------------------------------- lagged
 
 static void fill_lagged(const void *self, const law_contact *contact, double *lane, size_t stride) {
-    const irrotational_config *config = self;
+    (void)self;
     lane[LAGGED_LIMIT * stride] = contact->mu * lagged_impulse(contact, contact->stiffness * positive(-contact->phi0));
-    lane[LAGGED_EPSILON * stride] = config->stiction_tolerance;
+    lane[LAGGED_EPSILON * stride] = contact->stiction_tolerance;
     fill_normal(contact, lane + LAGGED_COUNT * stride, stride);
 }
 
 static void fill_regularized(const void *self, const law_contact *contact, double *lane, size_t stride) {
-    const irrotational_config *config = self;
     fill_lagged(self, contact, lane, stride);
-    double soft = config->sigma * contact->w * lane[LAGGED_LIMIT * stride];
+    double soft = contact->sigma * contact->w * lane[LAGGED_LIMIT * stride];
     double *epsilon = &lane[LAGGED_EPSILON * stride];
     *epsilon = soft > *epsilon ? soft : *epsilon;
+}
+
+static law_rules rules_of(const void *self) {
+    const irrotational_config *config = self;
+    return (law_rules){.id = "lagged",
+                       .beta = config->beta,
+                       .stiction_tolerance = config->stiction_tolerance,
+                       .lagged = true,
+                       .fill = fill_lagged};
 }
 
 static stn_status prepare_lagged(const void *self, const stn_problem *problem, const stn_law_batch *batch,
                                  const void *memory, stn_error *err) {
     (void)memory;
-    const law_rules rules = {
-        .id = "lagged", .beta = ((const irrotational_config *)self)->beta, .lagged = true, .fill = fill_lagged};
+    const law_rules rules = rules_of(self);
     return law_prepare(&rules, self, problem, batch, err);
 }
 
 static law_rules regularized_rules(const void *self) {
-    return (law_rules){.id = "lagged_regularized",
-                       .beta = ((const irrotational_config *)self)->beta,
-                       .lagged = true,
-                       .fill = fill_regularized};
+    law_rules rules = rules_of(self);
+    rules.id = "lagged_regularized";
+    rules.sigma = ((const irrotational_config *)self)->sigma;
+    rules.fill = fill_regularized;
+    return rules;
 }
 
 static stn_status prepare_regularized(const void *self, const stn_problem *problem, const stn_law_batch *batch,
@@ -129,17 +137,19 @@ LANE_KERNEL static void evaluate_lagged(const void *self, const stn_law_batch *b
 enum { MU = NORMAL_COUNT, EPSILON, SIMILAR_COUNT };
 
 static void fill_similar(const void *self, const law_contact *contact, double *lane, size_t stride) {
-    const irrotational_config *config = self;
+    (void)self;
     fill_normal(contact, lane, stride);
     lane[MU * stride] = contact->mu;
-    lane[EPSILON * stride] = config->stiction_tolerance;
+    lane[EPSILON * stride] = contact->stiction_tolerance;
 }
 
 static stn_status prepare_similar(const void *self, const stn_problem *problem, const stn_law_batch *batch,
                                   const void *memory, stn_error *err) {
     (void)memory;
-    const law_rules rules = {
-        .id = "similar", .beta = ((const irrotational_config *)self)->beta, .lagged = false, .fill = fill_similar};
+    law_rules rules = rules_of(self);
+    rules.id = "similar";
+    rules.lagged = false;
+    rules.fill = fill_similar;
     return law_prepare(&rules, self, problem, batch, err);
 }
 
@@ -175,7 +185,8 @@ LANE_KERNEL static void evaluate_similar(const void *self, const stn_law_batch *
 static void slip_similar(const void *self, const stn_problem *problem, int32_t constraint, const double *v_c,
                          const double *gamma, stn_law_slip *out) {
     const irrotational_config *config = self;
-    double e = config->stiction_tolerance, slip2 = v_c[0] * v_c[0] + v_c[1] * v_c[1];
+    double e = law_stated(problem->stiction_tolerance, config->stiction_tolerance),
+           slip2 = v_c[0] * v_c[0] + v_c[1] * v_c[1];
     double soft_norm = slip2 / (sqrt(slip2 + e * e) + e);
     *out = (stn_law_slip){
         .transition_speed = soft_norm_transition * e,

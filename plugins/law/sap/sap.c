@@ -37,6 +37,8 @@ static double reach(const void *self, double dt, const stn_constraint *c, double
 /// A contact with w = 0 moves nothing: any R > 0 serves. Data that are NaN stay NaN, and prepare names them.
 static void regularize(const void *self, stn_problem *problem) {
     const sap_config *config = self;
+    double beta = isnan(problem->beta) ? config->beta : problem->beta; // what a problem states comes first
+    double sigma = isnan(problem->sigma) ? config->sigma : problem->sigma;
     for (int32_t i = 0; i < problem->constraint_count; i++) {
         const stn_constraint *c = &problem->constraints[i];
         if (c->set != STN_SET_CONE && c->set != STN_SET_ELLIPSE) {
@@ -44,10 +46,10 @@ static void regularize(const void *self, stn_problem *problem) {
         }
         double w = c->w == 0.0 ? 1.0 : c->w;
         double time = problem->dt + c->relaxation_time;
-        double rigid = config->beta * config->beta / (4.0 * STN_PI * STN_PI) * w;
+        double rigid = beta * beta / (4.0 * STN_PI * STN_PI) * w;
         double compliance = 1.0 / (problem->dt * c->stiffness * time);
         double *R = problem->R + c->row, *v_hat = problem->v_hat + c->row;
-        R[0] = R[1] = config->sigma * w;
+        R[0] = R[1] = sigma * w;
         R[2] = rigid >= compliance ? rigid : compliance;
         v_hat[0] = v_hat[1] = 0.0;
         v_hat[2] = -c->phi0 / time;

@@ -115,7 +115,7 @@ static void fill(const void *self, const law_contact *contact, double *lane, siz
     double energy, force, slope, scale = contact->stiffness > 0.0 ? 1.0 : 0.0;
     look_up(t, -contact->phi0, &energy, &force, &slope);
     lane[LAGGED_LIMIT * stride] = contact->mu * lagged_impulse(contact, scale * force);
-    lane[LAGGED_EPSILON * stride] = t->stiction_tolerance;
+    lane[LAGGED_EPSILON * stride] = contact->stiction_tolerance;
     lane += LAGGED_COUNT * stride;
     lane[PENETRATION * stride] = -contact->phi0;
     lane[STEP * stride] = contact->dt;
@@ -134,7 +134,12 @@ LANE_INLINE void tabulated(const void *self, const double *lane, size_t stride, 
 static stn_status prepare(const void *self, const stn_problem *problem, const stn_law_batch *batch, const void *memory,
                           stn_error *err) {
     (void)memory;
-    const law_rules rules = {.id = "table", .beta = 1.0, .lagged = true, .fill = fill, .points_alone = true};
+    const law_rules rules = {.id = "table",
+                             .beta = 1.0,
+                             .stiction_tolerance = ((const table *)self)->stiction_tolerance,
+                             .lagged = true,
+                             .fill = fill,
+                             .points_alone = true};
     return law_prepare(&rules, self, problem, batch, err);
 }
 

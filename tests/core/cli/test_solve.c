@@ -150,6 +150,67 @@ static void bad_input_is_one_line_and_status_2(void **state) {
     }
 }
 
+/// A problem of one contact that states a parameter of its law, NULL: none.
+static void write_stating(const char *path, const char *member) {
+    static const char *const form =
+        "{ \"format\": \"contact-problem-2\", \"form\": \"global\", \"dt\": 0.01, %s \"trees\": [ { \"A\": { "
+        "\"form\": \"diagonal\", \"n\": 3, \"values\": [2, 2, 2] } } ], \"v_star\": [2e-3, 0, -0.1], \"constraints\": "
+        "[ { \"id\": \"7\", \"kind\": \"contact\", \"set\": \"cone\", \"rows\": 3, \"mu1\": 0.05, \"mu2\": 0.05, "
+        "\"phi0\": -1e-4, \"stiffness\": 1e5, \"dissipation\": 0, \"relaxation_time\": 0, \"J\": [ { \"tree\": 0, "
+        "\"values\": [1, 0, 0, 0, 1, 0, 0, 0, 1] } ] } ] }";
+    char stated[64] = "";
+    if (member != NULL) {
+        snprintf(stated, sizeof stated, "\"%s\": 0.005,", member);
+    }
+    FILE *file = fopen(path, "w");
+    assert_true(file != NULL && fprintf(file, form, stated) > 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+/// Velocity along the slip, and the note of the result.
+static double slip_of(const char *words, char note[512]) {
+    cJSON *json = solve_json(words, 0);
+    const cJSON *said = cJSON_GetObjectItem(json, "note");
+    snprintf(note, 512, "%s", cJSON_IsString(said) ? said->valuestring : "");
+    double v = cJSON_GetArrayItem(cJSON_GetObjectItem(json, "v"), 0)->valuedouble;
+    cJSON_Delete(json);
+    return v;
+}
+
+static void what_a_file_states_stands_before_the_default_of_every_law_and_a_setting_before_both(void **state) {
+    (void)state;
+    static const struct {
+        const char *law, *member, *usual;
+    } rows[] = {
+        {"lagged", "stiction_tolerance", "1e-4"},  {"lagged_regularized", "stiction_tolerance", "1e-4"},
+        {"similar", "stiction_tolerance", "1e-4"}, {"hertz", "stiction_tolerance", "1e-4"},
+        {"table", "stiction_tolerance", "1e-4"},   {"sap", "sigma", "1e-3"},
+    };
+    const char *stated = STN_BINARY_DIR "/tests/solve_states.json",
+               *bare = STN_BINARY_DIR "/tests/solve_states_none.json";
+    write_stating(bare, NULL);
+    for (int32_t i = 0; i < STN_COUNT(rows); i++) {
+        char words[512], note[512], expected[128];
+        write_stating(stated, rows[i].member);
+        snprintf(words, sizeof words, "%s --law %s --full", stated, rows[i].law);
+        double by_file = slip_of(words, note);
+        assert_string_equal(note, "");
+        snprintf(words, sizeof words, "%s --law %s --full --set law.%s=0.005", bare, rows[i].law, rows[i].member);
+        assert_true(by_file == slip_of(words, note));
+        snprintf(words, sizeof words, "%s --law %s --full", bare, rows[i].law);
+        double usual = slip_of(words, note);
+        assert_true(fabs(by_file - usual) > 1e-6);
+        snprintf(words, sizeof words, "%s --law %s --full --set law.%s=%s", stated, rows[i].law, rows[i].member,
+                 rows[i].usual);
+        assert_true(usual == slip_of(words, note));
+        snprintf(expected, sizeof expected, "%s = 0.005 of the file is not used: law.%s was set", rows[i].member,
+                 rows[i].member);
+        assert_non_null(strstr(note, expected));
+    }
+    remove(stated);
+    remove(bare);
+}
+
 /// The example with one part of it replaced; "": cut off before it.
 static void write_spoiled(const char *path, const char *part, const char *with) {
     char *text = read_file(example), *at = strstr(text, part);
@@ -363,6 +424,7 @@ int main(void) {
         cmocka_unit_test(a_file_with_the_name_of_a_part_stays_as_it_is),
         cmocka_unit_test(too_few_iterations_are_status_3_with_the_result),
         cmocka_unit_test(bad_input_is_one_line_and_status_2),
+        cmocka_unit_test(what_a_file_states_stands_before_the_default_of_every_law_and_a_setting_before_both),
         cmocka_unit_test(a_spoiled_problem_is_one_line_and_status_2),
         cmocka_unit_test(parameters_reach_the_solver),
         cmocka_unit_test(a_floor_is_told_with_the_result),

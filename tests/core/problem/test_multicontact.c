@@ -162,12 +162,7 @@ static void solve_with_law(stn_context *context, const stn_instance *solver, con
     stn_problem_solver *ps = NULL;
     assert_ok(stn_problem_load(context, path, &owner, &err), err);
     stn_problem p = *stn_problem_of(owner);
-    cJSON *json = read_json(path);
-    double v_s = cJSON_GetObjectItem(json, "v_s")->valuedouble;
-    cJSON_Delete(json);
-    const stn_setting tolerance = {
-        .name = "stiction_tolerance", .form = STN_SETTING_NUMBER, .number = v_s, .where = "test"};
-    assert_ok(stn_instance_create(context, STN_KIND_LAW, id, &tolerance, 1, &law, &err), err);
+    assert_ok(stn_instance_create(context, STN_KIND_LAW, id, NULL, 0, &law, &err), err); // v_s is the file's
     const stn_problem_solver_options options = {solver, law, NULL, NULL};
     assert_ok(stn_problem_solver_create(context, &options, &ps, &err), err);
     static double v[1024], gamma[4096];
