@@ -14,7 +14,7 @@ typedef struct stn_context_part {
 } stn_context_part;
 
 /// What is worth saying once, however many worlds it is true of.
-enum { STN_SAID_RESTITUTION = 1 };
+enum { STN_SAID_RESTITUTION = 1, STN_SAID_HOP = 1 << 8 };
 /// Has nobody asked with this bit before? Thread: [any].
 bool stn_context_first_time(stn_context *context, unsigned said);
 

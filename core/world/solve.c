@@ -46,6 +46,7 @@ stn_status stn_step_solve(stn_world *world, stn_error *err) {
     report_solve(world, status, &solved);
     if (status >= 0) {
         stn_step_check_resolution(world);
+        stn_step_watch_hops(world);
     }
     return status;
 }

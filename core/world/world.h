@@ -68,6 +68,14 @@ typedef struct cache_index {
     int32_t *slot;     // position + 1, 0: free
 } cache_index;
 
+/// A body that a convex law may have thrown up: hop.c. Not part of the state, it only decides on a warning.
+typedef struct hop_watch {
+    uint64_t links;                                // of the two
+    int32_t geometry[2];                           // of the contact
+    int32_t age, apart;                            // steps since, and of them the last ones without a push
+    double height, slip_speed, normal_speed, time; // [m], 0: none is waited for; [m/s], [s]
+} hop_watch;
+
 struct stn_world {
     stn_context *context;
     stn_world_options options; // plugin choices cleared: they live in `plugin`
@@ -129,6 +137,8 @@ struct stn_world {
     bool assembled;            // the problem of the step at hand is complete
     bool start_checked;        // its first problem was looked at
     bool resolution_said;      // the warning about stiffness and dt was given
+    bool hop_said;             // that about a law which throws bodies up
+    hop_watch hop;
     bool static_friction_said; // that about a mu_static below mu
     bool stepped;
     double observers_us; // after the last step; of profiles alone
@@ -298,6 +308,8 @@ void stn_step_check_start(stn_world *world);
 void stn_step_soften(stn_world *world);
 // resolution.c: warns once of a compliant contact that the step is too long for; after the solve, which fills R
 void stn_step_check_resolution(stn_world *world);
+// hop.c: warns once of a body that the law throws off what it slides over; after the solve
+void stn_step_watch_hops(stn_world *world);
 
 // cache.c: warm starts and memories by constraint id
 stn_status stn_cache_recall(stn_world *world, stn_error *err);
