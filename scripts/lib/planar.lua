@@ -72,7 +72,8 @@ local function new_world(p, law, dt)
     dt = dt, solver = { "sap", tolerance = 1e-14 }, margin = p.margin, margin_only = true,
     contact_point = p.arm == "midpoint" and "midpoint" or "a",
     law = sap and { "sap", sigma = p.sigma, beta = p.beta } or
-      law == "lagged_regularized" and { law, stiction_tolerance = p.eps, sigma = p.sigma } or { law, stiction_tolerance = p.eps },
+      law == "lagged_regularized" and { law, stiction_tolerance = p.eps, sigma = p.sigma, lag = "gap" } or
+      { law, stiction_tolerance = p.eps, lag = law == "lagged" and "gap" or nil }, -- as published
   }
   world:contact_material { mu = p.mu, stiffness = p.k, relaxation_time = sap and p.taud or nil, dissipation = not sap and p.d or nil }
   return world

@@ -154,3 +154,17 @@ stn.test("what is remembered is restored, cloned and found by a new start", func
   for _ in other:run { steps = 50 } do end
   assert(other:hash() == hash, "cloned")
 end)
+
+stn.test("on a floor what is remembered is what the gap promises, as the law was published", function()
+  local places = {}
+  for i, lag in ipairs { "impulse", "gap" } do
+    local world = stn.world { dt = 0.002, law = { "lagged", lag = lag }, solver = { "sap", tolerance = 1e-12 } }
+    world:ground {}
+    local box = world:box { size = { 0.1, 0.1, 0.1 }, mass = 1, xyz = { 0, 0, 0.05 }, velocity = { 2, 0, 0 } }
+    world:contact_material { mu = 0.5 }
+    for _ in world:run { seconds = 0.6 } do end
+    places[i] = box:position()
+  end
+  stn.near(places[1], places[2], 1e-7, "place of the box")
+  assert(places[1][1] > 0.35)
+end)

@@ -96,7 +96,7 @@ stn_status law_read(const law_rules *rules, const stn_problem *problem, int32_t 
         .dissipation = c->dissipation,
         .mu = c->mu1,
         .w = c->w,
-        .normal_impulse = c->gamma_n0,
+        .normal_impulse = rules->guess ? (double)NAN : c->gamma_n0,
         .stiction_tolerance = law_stated(problem->stiction_tolerance, rules->stiction_tolerance),
         .sigma = law_stated(problem->sigma, rules->sigma),
     };
@@ -104,8 +104,9 @@ stn_status law_read(const law_rules *rules, const stn_problem *problem, int32_t 
     if (status != STN_OK) {
         return status;
     }
-    if (!rules->lagged || !isnan(c->gamma_n0)) {
-        return isinf(c->gamma_n0) ? refuse(problem, index, "gamma_n0", c->gamma_n0, "N s", "finite", err) : STN_OK;
+    if (!rules->lagged || !isnan(out->normal_impulse)) {
+        return isinf(out->normal_impulse) ? refuse(problem, index, "gamma_n0", c->gamma_n0, "N s", "finite", err)
+                                          : STN_OK;
     }
     return find_normal_speed(problem, index, &out->normal_speed, err);
 }

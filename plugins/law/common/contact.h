@@ -27,6 +27,7 @@ typedef struct law_rules {
     double beta;
     double stiction_tolerance, sigma; // parameters of the law; 0: it has none
     bool lagged;                      // reads normal_speed and normal_impulse
+    bool guess;                       // takes the normal impulse from the gap, whatever the problem states
     /// Writes the coefficients of one lane, entry k at lane[k stride]. Padding lanes come as a contact of stiffness 0,
     /// mu 0 and a gap of 1 m: what it writes must evaluate to zeros.
     void (*fill)(const void *self, const law_contact *contact, double *lane, size_t stride);

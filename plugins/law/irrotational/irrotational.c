@@ -17,8 +17,13 @@
 #include "common/lagged.h"
 #include "common/lanes.h"
 
+/// Which normal impulse lagged friction takes.
+typedef enum lag { LAG_IMPULSE, LAG_GAP } lag;
+static const char *const lags[] = {"impulse", "gap", NULL};
+
 typedef struct irrotational_config {
     double stiction_tolerance, beta, sigma;
+    int32_t lag;
 } irrotational_config;
 LAGGED_BEGINS(irrotational_config);
 
@@ -33,8 +38,14 @@ LAGGED_BEGINS(irrotational_config);
     STN_PARAM_REAL(irrotational_config, sigma, "1", 1e-3, 1e-12, 1e6, \
                    "friction as soft as SAP's where that is softer: e = max(v_s, sigma w mu gamma_n0)")
 
-static const stn_param params[] = {TOLERANCE_PARAM, BETA_PARAM};
-static const stn_param regularized_params[] = {TOLERANCE_PARAM, BETA_PARAM, SIGMA_PARAM};
+#define LAG_PARAM                                                                                                    \
+    STN_PARAM_CHOICE(irrotational_config, lag, lags, 0,                                                              \
+                     "normal impulse that friction takes: impulse: of the step before; gap: as published, what the " \
+                     "gap promises, which is nothing on convex surfaces")
+
+static const stn_param params[] = {TOLERANCE_PARAM, BETA_PARAM, LAG_PARAM};
+static const stn_param regularized_params[] = {TOLERANCE_PARAM, BETA_PARAM, SIGMA_PARAM, LAG_PARAM};
+static const stn_param similar_params[] = {TOLERANCE_PARAM, BETA_PARAM};
 
 static double positive(double x) {
     return x > 0.0 ? x : 0.0;
@@ -88,6 +99,7 @@ static law_rules rules_of(const void *self) {
                        .beta = config->beta,
                        .stiction_tolerance = config->stiction_tolerance,
                        .lagged = true,
+                       .guess = config->lag == LAG_GAP,
                        .fill = fill_lagged};
 }
 
@@ -268,8 +280,8 @@ static const stn_plugin_desc similar = {
     .reference = "castro-2023 sections IV-C, VI-C",
     .capabilities = reads,
     .config_size = sizeof(irrotational_config),
-    .params = params,
-    .param_count = STN_COUNT(params),
+    .params = similar_params,
+    .param_count = STN_COUNT(similar_params),
     .ops.law = &similar_ops,
 };
 

@@ -44,7 +44,7 @@ local laws = words(p.laws)
 local function settings(law, beta)
   local sap = law == "sap"
   return { law, sigma = (sap or law == "lagged_regularized") and p.sigma or nil, beta = sap and beta or nil,
-    stiction_tolerance = not sap and p.stiction_tolerance or nil }
+    stiction_tolerance = not sap and p.stiction_tolerance or nil, lag = law:find "^lagged" and "gap" or nil } -- as published
 end
 
 -- A pile; `o`: law, seed, and what differs from the parameters.
