@@ -347,6 +347,10 @@ const robot_shape_word *robot_find_shape(robot_reader *reader, const xml_element
                                          const robot_shape_word *words, int32_t count, const xml_element **shape);
 /// The name in the attribute `name`, made to differ from others of its scope; NULL: none.
 const char *robot_shape_name(robot_reader *reader, const xml_element *xml, int32_t scope);
+/// Said of a sphere of radius 0: what names the number, the element, "; left out" or "".
+#define ROBOT_POINT_SPHERE                                                                                          \
+    "%s of <%s> = 0 m: a sphere of radius 0, a single point, cannot be loaded yet; give it a small radius such as " \
+    "0.001 m, or take this shape out of the file%s"
 /// Sizes all > 0, or >= 0? false: said; `what` names them.
 bool robot_check_sizes(robot_reader *reader, const xml_element *xml, const char *what, const double *sizes,
                        int32_t count, bool zero_ok, const robot_geometry *g);

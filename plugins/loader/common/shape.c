@@ -50,6 +50,11 @@ const char *robot_shape_name(robot_reader *reader, const xml_element *xml, int32
 bool robot_check_sizes(robot_reader *reader, const xml_element *xml, const char *what, const double *sizes,
                        int32_t count, bool zero_ok, const robot_geometry *g) {
     for (int32_t i = 0; i < count; i++) {
+        if (sizes[i] == 0.0 && !zero_ok && strcmp(xml_name(xml), "sphere") == 0) {
+            robot_say(reader, robot_fault(g), "size_of_shape", robot_at(xml), ROBOT_POINT_SPHERE, what, xml_name(xml),
+                      g->spec.collision ? "" : "; left out");
+            return false;
+        }
         if (sizes[i] < 0.0 || (sizes[i] == 0.0 && !zero_ok)) {
             robot_say(reader, robot_fault(g), "size_of_shape", robot_at(xml), "%s of <%s> = %g m must be %s 0%s", what,
                       xml_name(xml), sizes[i], zero_ok ? ">=" : ">", g->spec.collision ? "" : "; left out");

@@ -48,6 +48,10 @@ static bool read_size(robot_reader *reader, const mjcf_geom *geom, bool fromto, 
         return false;
     }
     for (int32_t i = 0; i < wanted; i++) {
+        if (size[i] == 0.0 && geom->type == SPHERE) {
+            robot_error(reader, holder, "size_of_shape", ROBOT_POINT_SPHERE, "size", "geom", "");
+            return false;
+        }
         if (!(size[i] > 0.0)) {
             robot_error(reader, holder, "size_of_shape", "size of <geom> = %g m must be > 0", size[i]);
             return false;

@@ -108,7 +108,9 @@ static const wrong files[] = {
     {COLLISION("<geometry/>"), "shape", 3, "link a", "no shape"},
     {COLLISION("<geometry><teapot/></geometry>"), "shape", 3, "link a", "no shape"},
     {COLLISION("<geometry><sphere/></geometry>"), "missing", 3, "link a", "<sphere> has no radius"},
-    {COLLISION("<geometry><sphere radius='0'/></geometry>"), "size_of_shape", 3, "link a", "radius of <sphere> = 0 m"},
+    {COLLISION("<geometry><sphere radius='0'/></geometry>"), "size_of_shape", 3, "link a",
+     "radius of <sphere> = 0 m: a sphere of radius 0, a single point, cannot be loaded yet; give it a small radius "
+     "such as 0.001 m, or take this shape out of the file"},
     {COLLISION("<geometry><box size='1 -1 1'/></geometry>"), "size_of_shape", 3, "link a", "-1 m must be > 0"},
     {COLLISION("<geometry><capsule radius='1' length='-1'/></geometry>"), "size_of_shape", 3, "link a", ">= 0"},
     {COLLISION("<geometry><plane normal='0 0 0'/></geometry>"), "axis", 3, "link a", "normal"},
