@@ -10,9 +10,13 @@ local story = require "dual_arm.story"
 
 local d = story.defaults
 local p = stn.params {
-  mu = d.mu, arm_kp = d.arm_kp, arm_kd = d.arm_kd, hand_kp = d.hand_kp, hand_kd = d.hand_kd, tolerance = d.tolerance, dt = d.dt, seed = d.seed, sight_error = d.sight_error,
+  mu = stn.number { d.mu, min = 0, max = 10 }, tolerance = stn.number { d.tolerance, min = 0, max = 1 },
+  arm_kp = stn.number { d.arm_kp, min = 0, unit = "N m/rad" }, arm_kd = stn.number { d.arm_kd, min = 0, unit = "N m s/rad" },
+  hand_kp = stn.number { d.hand_kp, min = 0, unit = "N m/rad" }, hand_kd = stn.number { d.hand_kd, min = 0, unit = "N m s/rad" },
+  dt = stn.number { d.dt, min = 1e-6, max = 0.1, unit = "s" }, seed = stn.number { d.seed, min = 0 },
+  sight_error = stn.number { d.sight_error, min = 0, max = 0.1, unit = "m" },
   perturb = stn.choice { "nothing", "everything", "poses", "friction", "masses" },
-  give_up_s = 60.0,
+  give_up_s = stn.number { 60.0, min = 0, unit = "s" },
 }
 
 local told = story.new(p, print)

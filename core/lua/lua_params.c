@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// stn.params { name = default }: parameters that the command line sets, and stn.choice for those with a list of values.
+// stn.params { name = default }: parameters that the command line sets; stn.choice for those with a list of values,
+// stn.number for numbers with a range, as parameters of plugins have it.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 #include "lua/bind.h"
 
 #define CHOICE_TYPE "stiction.choice"
+#define NUMBER_TYPE "stiction.number"
 
 /// stn.choice { "manifold", "spheres26" }: the first is the default.
 static int choice_new(lua_State *L) {
@@ -27,12 +29,72 @@ static int choice_new(lua_State *L) {
     return 1;
 }
 
-static bool is_choice(lua_State *L, int index) {
+static bool is_made_by(lua_State *L, int index, const char *type) {
     int top = lua_gettop(L);
-    luaL_getmetatable(L, CHOICE_TYPE);
+    luaL_getmetatable(L, type);
     bool same = lua_type(L, index) == LUA_TTABLE && lua_getmetatable(L, index) != 0 && lua_rawequal(L, -1, -2);
     lua_settop(L, top);
     return same;
+}
+
+/// A number with the values that it may take.
+typedef struct number_range {
+    double min, max;  // infinite: no bound
+    const char *unit; // NULL: none; the table keeps it alive
+} number_range;
+
+/// stn.number { 0.5, min = 0, max = 2, unit = "m" }: a number within bounds, both of them included.
+static int number_new(lua_State *L) {
+    static const char *const keys[] = {"min", "max", "unit", NULL};
+    number_range range = {-INFINITY, INFINITY, NULL};
+    stn_fields f = stn_fields_open(L, 1, "stn.number", keys, 1);
+    if (lua_rawgeti(L, f.table, 1) != LUA_TNUMBER) {
+        stn_lua_fail(L, "stn.number: needs a number, the default, and min, max or both; got %s", luaL_typename(L, -1));
+    }
+    double value = lua_tonumber(L, -1);
+    bool low = stn_fields_real(&f, "min", "as the value", &range.min);
+    bool high = stn_fields_real(&f, "max", "as the value", &range.max);
+    stn_fields_text(&f, "unit");
+    if (!low && !high) {
+        stn_lua_fail(L, "stn.number: give min, max or both; a number without bounds is a plain default");
+    }
+    if (!(range.min <= value && value <= range.max)) {
+        stn_lua_fail(L, "stn.number: the default %g is not within min = %g and max = %g", value, range.min, range.max);
+    }
+    luaL_newmetatable(L, NUMBER_TYPE);
+    lua_setmetatable(L, f.table);
+    lua_settop(L, f.table);
+    return 1;
+}
+
+/// Of the table at `index`.
+static number_range range_of(lua_State *L, int index) {
+    number_range range = {-INFINITY, INFINITY, NULL};
+    range.min = lua_getfield(L, index, "min") == LUA_TNUMBER ? lua_tonumber(L, -1) : range.min;
+    range.max = lua_getfield(L, index, "max") == LUA_TNUMBER ? lua_tonumber(L, -1) : range.max;
+    lua_getfield(L, index, "unit");
+    range.unit = lua_tostring(L, -1);
+    lua_pop(L, 3);
+    return range;
+}
+
+/// The number on top of the stack.
+static void check_number(lua_State *L, int index, const char *name) {
+    const number_range range = range_of(L, index);
+    const char *gap = range.unit != NULL ? " " : "", *unit = range.unit != NULL ? range.unit : "";
+    double value = lua_tonumber(L, -1);
+    char bounds[80];
+    if (value >= range.min && value <= range.max) {
+        return;
+    }
+    if (isinf(range.max)) {
+        snprintf(bounds, sizeof bounds, ">= %g", range.min);
+    } else if (isinf(range.min)) {
+        snprintf(bounds, sizeof bounds, "<= %g", range.max);
+    } else {
+        snprintf(bounds, sizeof bounds, "%g to %g", range.min, range.max);
+    }
+    stn_lua_fail(L, "parameter %s = %g%s%s must be %s%s%s", name, value, gap, unit, bounds, gap, unit);
 }
 
 /// The command line's text for a parameter: --set, else --dt, --seconds, --seed, --solver, ... of that name.
@@ -168,24 +230,30 @@ static void note_parameter(lua_State *L, stn_session *session, const char *name,
 static void push_parameter(lua_State *L, stn_session *session, const char *name, int index) {
     char text[40];
     const char *given = override_text(session, name, text, sizeof text);
-    bool choice = is_choice(L, index);
+    bool choice = is_made_by(L, index, CHOICE_TYPE), number = is_made_by(L, index, NUMBER_TYPE);
     int type = lua_type(L, index);
-    if (!choice && type != LUA_TNUMBER && type != LUA_TBOOLEAN && type != LUA_TSTRING) {
-        stn_lua_fail(L, "stn.params: %s must be a number, text, true, false or stn.choice { ... }, got %s", name,
-                     lua_typename(L, type));
+    if (!choice && !number && type != LUA_TNUMBER && type != LUA_TBOOLEAN && type != LUA_TSTRING) {
+        stn_lua_fail(L,
+                     "stn.params: %s must be a number, text, true, false, stn.number { ... } or stn.choice { ... }, "
+                     "got %s",
+                     name, lua_typename(L, type));
     }
-    if (choice && given == NULL) {
-        lua_rawgeti(L, index, 1);
-    } else if (given == NULL) {
-        lua_pushvalue(L, index);
+    if (choice || number) {
+        lua_rawgeti(L, index, 1); // the default
     } else {
-        push_override(L, index, name, given);
+        lua_pushvalue(L, index);
+    }
+    if (given != NULL) {
+        push_override(L, lua_gettop(L), name, given);
     }
     if (lua_type(L, -1) == LUA_TNUMBER && isnan(lua_tonumber(L, -1))) {
         stn_lua_fail(L, "stn.params: %s is not a number (nan)", name);
     }
     if (choice) {
         check_choice(L, index, name);
+    }
+    if (number) {
+        check_number(L, index, name);
     }
     note_parameter(L, session, name, choice);
 }
@@ -221,5 +289,6 @@ static int params_new(lua_State *L) {
 const luaL_Reg stn_lua_params_functions[] = {
     {"params", params_new},
     {"choice", choice_new},
+    {"number", number_new},
     {NULL, NULL},
 };

@@ -679,6 +679,9 @@ function stn.params(defaults) end
 ---@param choices string[]
 ---@return string
 function stn.choice(choices) end
+---@param range { [1]: number, min?: number, max?: number, unit?: string } default and bounds, both included; min, max or both
+---@return number
+function stn.number(range) end
 ---@param file string|table a name, or { "file", packages =, allow_absolute =, visual_meshes =, loader = }
 ---@return stiction.Finding[]
 function stn.check_robot(file) end

@@ -117,6 +117,14 @@ stn.test("parameters have the type of their default", function()
   stn.fails(function()
     stn.params { f = 0 / 0 }
   end, "not a number")
+  local q = stn.params { g = stn.number { 3, min = 0 }, h = stn.number { 0.5, min = 0.5, max = 0.5, unit = "m" } }
+  assert(q.g == 3 and math.type(q.g) == "integer" and q.h == 0.5)
+  stn.fails(function() stn.number { "a", min = 0 } end, "stn.number: needs a number, the default, and min, max or both; got string")
+  stn.fails(function() stn.number { min = 0 } end, "stn.number: needs a number")
+  stn.fails(function() stn.number { 1 } end, "stn.number: give min, max or both")
+  stn.fails(function() stn.number { 1, min = 0, maximum = 2 } end, "maximum")
+  stn.fails(function() stn.number { -1, min = 0 } end, "stn.number: the default -1 is not within min = 0 and max = inf")
+  stn.fails(function() stn.number { 0 / 0, min = 0 } end, "the default")
 end)
 
 stn.test("near and check compare, and NaN never passes", function()

@@ -238,6 +238,31 @@ static void test_a_bad_start_is_a_warning(void **state) {
         "they drive it back at 250 a second: ");
 }
 
+/// Where a plain number would reach whatever function uses it first.
+static void test_a_parameter_beyond_its_range_is_named_with_value_and_bound(void **state) {
+    (void)state;
+    write_file("ranges.lua",
+               "local stn = require 'stiction'\n"
+               "local p = stn.params { gap = stn.number { 0.1, min = 0, unit = 'm' },\n"
+               "  mu = stn.number { 0.5, min = 0, max = 2 }, low = stn.number { -1, max = 0, unit = 'm' },\n"
+               "  dt = stn.number { 0.1, min = 0.01, max = 1, unit = 's' } }\n"
+               "stn.result('gap', p.gap) stn.result('dt', p.dt)\n");
+    static const char *const ranges[][2] = {
+        {"--set gap=-1", "stiction run: ranges.lua:2: parameter gap = -1 m must be >= 0 m\n"},
+        {"--set mu=2.5", "stiction run: ranges.lua:2: parameter mu = 2.5 must be 0 to 2\n"},
+        {"--set low=inf", "stiction run: ranges.lua:2: parameter low = inf m must be <= 0 m\n"},
+        {"--set mu=inf", "stiction run: ranges.lua:2: parameter mu = inf must be 0 to 2\n"},
+        {"--set gap=wide", "--set gap=wide: must be a number"},
+        {"--dt 5", "stiction run: ranges.lua:2: parameter dt = 5 s must be 0.01 to 1 s\n"},
+    };
+    for (int i = 0; i < STN_COUNT(ranges); i++) {
+        char words[128];
+        snprintf(words, sizeof words, "run ranges.lua %s " ERRORS, ranges[i][0]);
+        stn_expect_part(words, 2, ranges[i][1]);
+    }
+    stn_expect_part("run ranges.lua --set gap=0 --dt 1 " ERRORS, 0, "");
+}
+
 static void test_options_override_the_script(void **state) {
     (void)state;
     write_file("falling.lua", falling);
@@ -428,6 +453,8 @@ int main(void) {
                                         leave_folder),
         cmocka_unit_test_setup_teardown(test_a_bad_start_is_a_warning, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_options_override_the_script, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_a_parameter_beyond_its_range_is_named_with_value_and_bound, enter_folder,
+                                        leave_folder),
         cmocka_unit_test_setup_teardown(test_seconds_replace_a_duration_that_is_no_parameter, enter_folder,
                                         leave_folder),
         cmocka_unit_test_setup_teardown(test_failed_checks_and_assertions_give_status_1, enter_folder, leave_folder),
