@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What may be otherwise than planned: places of jar and bowl (+-1 cm, +-5 degrees), friction and masses of everything (+-20 %).
 local stn = require "stiction"
+local scene = require "dual_arm.scene"
 
 local perturbation = {}
 
@@ -17,7 +18,7 @@ function perturbation.draw(seed, kind, mu)
   local function place(x, y)
     return { xyz = { x + amount("poses", 0.01), y + amount("poses", 0.01), 0 }, rpy = { 0, 0, amount("poses", 5 * stn.deg) } }
   end
-  local drawn = { jar = place(0, 0), bowl = place(0.1, -0.2), mu = {}, mass = {} }
+  local drawn = { jar = place(0, 0), bowl = place(table.unpack(scene.bowl)), mu = {}, mass = {} }
   for _, thing in ipairs(THINGS) do
     drawn.mu[thing] = mu * (1 + amount("friction", 0.2))
     drawn.mass[thing] = 1 + amount("masses", 0.2)

@@ -32,9 +32,14 @@ end
 -- 10 u^3 - 15 u^4 + 6 u^5: from rest to rest; its rate is at most 15/8.
 local function ease(u) return u ^ 3 * (10 - 15 * u + 6 * u ^ 2) end
 
---- The hand's frame to a pose; only the nearest joint positions, so that no elbow swings.
+--- Joint positions that put the hand's frame there, only the nearest ones to `q`, so that no elbow swings; else nil and what is in the way.
+local function near(self, pose, q)
+  return self.arm:inverse_kinematics { link = self.palm, pose = pose, seeds = { q }, random_starts = 0, tolerance = 1e-5, angle_tolerance = 1e-5 }
+end
+
+--- The hand's frame to a pose.
 local function command(self, pose, dt)
-  local q = assert(self.arm:inverse_kinematics { link = self.palm, pose = pose, seeds = { self.goal }, random_starts = 0, tolerance = 1e-5, angle_tolerance = 1e-5 })
+  local q = assert(near(self, pose, self.goal))
   local v = {}
   for name, was in pairs(self.goal) do
     v[name], self.goal[name] = (q[name] - was) / dt, q[name]
@@ -66,6 +71,24 @@ function robot:slide(goal, options)
     if options.stop and options.stop() then return true end
   end
   return false
+end
+
+--- Could the hand slide to these poses, one after the other? Each is { pose, tool = }, as slide takes it; nothing moves. Returns true, or false,
+--- the number of the pose that it does not come to and the text of inverse kinematics, which says how far it stays away.
+function robot:reaches(goals)
+  local q, from = self.goal, self.commanded
+  for k, goal in ipairs(goals) do
+    local tool = goal.tool or stn.pose {}
+    local start, back, finish = from * tool, tool:inverse(), stn.pose(goal[1])
+    local pieces = math.max(1, math.ceil(start:distance(finish) / 0.01), math.ceil(start:angle(finish) / 0.05))
+    for i = 1, pieces do
+      local next, why = near(self, start:interpolate(finish, i / pieces) * back, q)
+      if not next then return false, k, why end
+      q = next
+    end
+    from = finish * back
+  end
+  return true
 end
 
 --- Where an object at a pose is as seen from the hand as it is commanded: the tool with which the object is placed.

@@ -4,7 +4,7 @@
 local stn = require "stiction"
 
 local scene = {
-  marble_count = 16, marble_radius = 0.0125, marble_mass = 0.05, -- [m], [kg]
+  bowl = { 0.1, -0.2 }, marble_count = 16, marble_radius = 0.0125, marble_mass = 0.05, layer = 0.0176, -- [m], [kg], from layer to layer [m]; where the bowl stands
   jar_radius = 0.036, jar_floor = 0.006, jar_height = 0.150,     -- inside, and the rim [m]
   lid_seat = 0.138,                                              -- of the lid's origin over the jar's when its plate lies on the rim [m]
   bowl_radius = 0.110, bowl_height = 0.066,                      -- at the rim [m]
@@ -22,14 +22,19 @@ scene.posture = { -- of the arms before they begin [rad]: elbows up, hands befor
   right = posture(0.00, 0.48, 0.26, -1.95, -0.35, -0.84, 0.10),
 }
 
+--- How high so many marbles stand over the jar's origin [m].
+function scene.heap(count)
+  return scene.jar_floor + 2 * scene.marble_radius + scene.layer * ((count - 1) // 4)
+end
+
 --- Layers of four, each turned by 45 degrees: a marble lies in the dip between four others.
-local function add_marbles(world, jar_pose, mass, mu)
+local function add_marbles(world, jar_pose, count, mass, mu)
   local marbles, ring = {}, scene.jar_radius - scene.marble_radius - 1e-4
-  for i = 0, scene.marble_count - 1 do
+  for i = 0, count - 1 do
     local layer, angle = i // 4, math.pi / 2 * (i % 4) + math.pi / 4 * (i // 4)
     marbles[i + 1] = world:sphere {
       name = "marble" .. i + 1, radius = scene.marble_radius, mass = mass, mu = mu, color = { 0.2, 0.45, 0.7 },
-      xyz = jar_pose * { ring * math.cos(angle), ring * math.sin(angle), scene.jar_floor + scene.marble_radius + 0.0176 * layer },
+      xyz = jar_pose * { ring * math.cos(angle), ring * math.sin(angle), scene.jar_floor + scene.marble_radius + scene.layer * layer },
     }
   end
   return marbles
@@ -62,7 +67,7 @@ local function of(value, thing)
   return value
 end
 
---- Everything in its place. `options`: `world` (as of stn.world), poses of `jar` and `bowl` and of the `lid` as seen from the jar, `arm` and
+--- Everything in its place. `options`: `world` (as of stn.world), the number of `marbles`, poses of `jar` and `bowl` and of the `lid` as seen from the jar, `arm` and
 --- `hand` (parameters of their servos); `mu` and `mass`, times which the masses of the files are taken: a number, or one each for
 --- table, jar, lid, bowl, marbles and hands.
 function scene.build(options)
@@ -76,7 +81,7 @@ function scene.build(options)
   local jar = vessel("jar", jar_pose)
   local lid = vessel("lid", jar_pose * (options.lid or { xyz = { 0, 0, scene.lid_seat } }))
   local bowl = vessel("bowl", options.bowl or { xyz = { 0.1, -0.2, 0 } })
-  local marbles = add_marbles(world, jar_pose, scene.marble_mass * of(mass, "marbles"), of(options.mu, "marbles"))
+  local marbles = add_marbles(world, jar_pose, options.marbles or scene.marble_count, scene.marble_mass * of(mass, "marbles"), of(options.mu, "marbles"))
   local left, right = add_arm(world, "left", 0.35, of(options.mu, "hands")), add_arm(world, "right", -0.35, of(options.mu, "hands"))
   add_servos(left, options)
   add_servos(right, options)

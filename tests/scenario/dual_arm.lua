@@ -9,9 +9,10 @@ local story = require "dual_arm.story"
 
 local full = os.getenv "STICTION_TEST_TIER" == "full"
 
-local function tell(perturb, seed, stages, sight_error)
-  local lines = {}
-  local told = story.new({ perturb = perturb, seed = seed, sight_error = sight_error }, function(line)
+local function tell(perturb, seed, stages, sight_error, more)
+  local lines, settings = {}, { perturb = perturb, seed = seed, sight_error = sight_error }
+  for key, value in pairs(more or {}) do settings[key] = value end
+  local told = story.new(settings, function(line)
     lines[#lines + 1] = line
     print(line)
   end)
@@ -27,6 +28,24 @@ stn.describe("two arms and a jar", { limit_s = 300 }, function()
     assert(told.lid_was_off and told.world:held(told.right.hand, told.lid))
     local most = told.figures:total().most_error
     stn.check("momentum error", { value = most, limit = 2e-3, unit = "1" })
+  end)
+
+  stn.it("say which place is out of reach, spill nothing, and put the closed jar back", function()
+    local told = tell("nothing", 1, nil, nil, { bowl_x = 0.1 })
+    assert(not told.told and told.why:find("out of reach: the bowl stands at (0.20, -0.20) m, 10 cm beside its place, and the left hand cannot hold the jar tipped over the bowl", 1, true))
+    assert(select(2, told.lines:gsub("out of reach", "")) == 1)
+    local beside, lean, away = told:outcome()
+    stn.check("the lid is on", { value = beside, limit = 1e-3, unit = "m" })
+    stn.check("the jar stands upright", { value = lean, limit = 1 * stn.deg, unit = "rad" })
+    stn.check("the jar is in its place", { value = away, limit = 0.01, unit = "m" })
+  end)
+
+  stn.it("do not begin with more marbles than fit under the lid, and say so in the first failed check", function()
+    local told = tell("nothing", 1, nil, nil, { marbles = 32 })
+    assert(told.why:find("32 marbles do not fit under the lid", 1, true) and told.world.time == 0)
+    local goal = told:goals()[1]
+    assert(goal[1] == "the marbles fit under the lid" and goal[2].value > goal[2].limit)
+    assert(story.new({ marbles = 28 }, print).heap < goal[2].limit)
   end)
 
   for seed = 1, full and 20 or 0 do -- 2.5 s each
