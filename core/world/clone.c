@@ -154,7 +154,9 @@ stn_status stn_world_restore(stn_world *world, const stn_snapshot *snapshot, stn
     if (world->model == NULL) {
         return stn_fail(err, STN_ERR_SEQUENCE, "restore: compile the world first");
     }
-    if (snapshot->signature != model_signature(world)) {
+    // a file may forge the signature: the sizes are what keeps reads within bounds
+    if (snapshot->signature != model_signature(world) || snapshot->memory_bytes != stn_world_cache_bytes(world) ||
+        memcmp(&snapshot->state.sizes, &world->state.sizes, sizeof world->state.sizes) != 0) {
         return stn_fail(err, STN_ERR_ARGUMENT,
                         "restore: the state belongs to another model (%zu coordinates, here %zu; or other "
                         "robots, joints, controllers or laws, or only one of them holds by stiction)",

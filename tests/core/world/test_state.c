@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reset, clone, snapshots in memory and on disk; logs; out of memory at every request.
+#define _GNU_SOURCE // memmem
 #include "scenes.h"
 
 #include <stdlib.h>
@@ -108,6 +109,38 @@ static void a_damaged_state_file_is_refused(void **state) {
     }
     assert_int_equal(stn_snapshot_load(*state, STN_BINARY_DIR "/no_such.state", &loaded, &err), STN_ERR_FILE);
     assert_int_equal(stn_snapshot_save(snapshot, "/no/such/folder/x.state", &err), STN_ERR_FILE);
+    stn_snapshot_destroy(snapshot);
+    stn_world_destroy(world);
+}
+
+/// The file's checksum and the model's signature are right, the lengths of two arrays are not: fuzz_replay read behind
+/// the state's arrays.
+static void forged_sizes_of_a_state_are_refused(void **state) {
+    const char *path = STN_BINARY_DIR "/test_forged.state";
+    static unsigned char bytes[1 << 16];
+    stn_snapshot *snapshot = NULL, *loaded = NULL;
+    stn_world *world = saved_world(*state, path, &snapshot);
+    stn_state_sizes sizes = stn_world_state(world)->sizes;
+    stn_error err;
+    uint64_t hash = stn_world_hash(world);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    size_t size = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    unsigned char *found = memmem(bytes, size, &sizes, sizeof sizes);
+    assert_non_null(found);
+    assert_true(sizes.wrench_count > 2);
+    sizes.wrench_count -= 2;
+    sizes.reference_count += 2; // as many bytes as before
+    memcpy(found, &sizes, sizeof sizes);
+    uint64_t checksum = stn_hash(0, bytes, size - sizeof checksum);
+    memcpy(bytes + size - sizeof checksum, &checksum, sizeof checksum);
+    file = fopen(path, "wb");
+    assert_true(fwrite(bytes, 1, size, file) == size && fclose(file) == 0);
+    assert_ok(stn_snapshot_load(*state, path, &loaded, &err), err);
+    assert_int_equal(stn_world_restore(world, loaded, &err), STN_ERR_ARGUMENT);
+    assert_true(stn_world_hash(world) == hash);
+    stn_snapshot_destroy(loaded);
     stn_snapshot_destroy(snapshot);
     stn_world_destroy(world);
 }
@@ -239,6 +272,7 @@ int main(void) {
         cmocka_unit_test(reset_returns_to_the_start),
         cmocka_unit_test(a_saved_state_goes_on_bitwise),
         cmocka_unit_test(a_damaged_state_file_is_refused),
+        cmocka_unit_test(forged_sizes_of_a_state_are_refused),
         cmocka_unit_test(a_state_of_another_model_is_refused),
         cmocka_unit_test(a_log_has_one_header_and_a_row_a_step),
         cmocka_unit_test(running_out_of_memory_anywhere_is_a_status),
