@@ -63,9 +63,10 @@ static size_t state_size(const void *self, const stn_control_target *target) {
     return (1 + 2 * POINTS + 3 * rows(target)) * sizeof(double);
 }
 
+/// A state may come from a file: a count that is none means no spline.
 static memory memory_of(void *state, const stn_control_target *target) {
-    double *numbers = (double *)state + 1;
-    memory m = {.count = (int32_t) * (const double *)state, .reference = numbers};
+    double *numbers = (double *)state + 1, count = *(const double *)state;
+    memory m = {.count = count >= 1.0 && count <= POINTS ? (int32_t)count : 0, .reference = numbers};
     m.times = m.reference + POINTS + rows(target);
     m.velocity = m.times + POINTS;
     m.acceleration = m.velocity + rows(target);

@@ -145,6 +145,42 @@ static void forged_sizes_of_a_state_are_refused(void **state) {
     stn_world_destroy(world);
 }
 
+/// What a controller keeps across steps comes from the file too: trajectory read a spline of a million way-points.
+static void forged_memory_of_a_controller_is_read_within_bounds(void **state) {
+    const char *path = STN_BINARY_DIR "/test_forged_memory.state";
+    static unsigned char bytes[1 << 16];
+    stn_world_options options = stn_world_options_default();
+    stn_world *world = scene_world(*state, &options);
+    stn_snapshot *snapshot = NULL;
+    stn_error err;
+    int32_t slider = scene_slider(world, "slider", NULL);
+    scene_controller(world, slider, "trajectory", NULL);
+    scene_steps(world, 3);
+    assert_ok(stn_world_snapshot(world, &snapshot, &err), err);
+    assert_ok(stn_snapshot_save(snapshot, path, &err), err);
+    stn_snapshot_destroy(snapshot);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    size_t size = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    const stn_state *s = stn_world_state(world);
+    unsigned char *count = memmem(bytes, size, s->controller_memory, s->sizes.controller_bytes);
+    assert_non_null(count);
+    for (int32_t i = 0; i < 3; i++) {
+        const double forged[] = {1e9, NAN, -1e300};
+        memcpy(count, &forged[i], sizeof forged[i]);
+        uint64_t checksum = stn_hash(0, bytes, size - sizeof checksum);
+        memcpy(bytes + size - sizeof checksum, &checksum, sizeof checksum);
+        file = fopen(path, "wb");
+        assert_true(fwrite(bytes, 1, size, file) == size && fclose(file) == 0);
+        assert_ok(stn_snapshot_load(*state, path, &snapshot, &err), err);
+        assert_ok(stn_world_restore(world, snapshot, &err), err);
+        scene_steps(world, 1);
+        stn_snapshot_destroy(snapshot);
+    }
+    stn_world_destroy(world);
+}
+
 static void a_state_of_another_model_is_refused(void **state) {
     stn_world *world = busy_world(*state);
     stn_world_options options = stn_world_options_default();
@@ -273,6 +309,7 @@ int main(void) {
         cmocka_unit_test(a_saved_state_goes_on_bitwise),
         cmocka_unit_test(a_damaged_state_file_is_refused),
         cmocka_unit_test(forged_sizes_of_a_state_are_refused),
+        cmocka_unit_test(forged_memory_of_a_controller_is_read_within_bounds),
         cmocka_unit_test(a_state_of_another_model_is_refused),
         cmocka_unit_test(a_log_has_one_header_and_a_row_a_step),
         cmocka_unit_test(running_out_of_memory_anywhere_is_a_status),
