@@ -314,9 +314,10 @@ static void write_own_values(const csv_recording *r, const stn_observation *o) {
         write_number(r, o->report->potential_J);
         write_number(r, o->report->elastic_J);
         const stn_step_report *e = o->report;
+        double contact = o->problem != NULL ? e->contact_J : (double)NAN; // of the start: not known
         write_number(r, e->input_work_J);
-        write_number(r, e->contact_J);
-        write_number(r, e->kinetic_J + e->potential_J + e->elastic_J + e->contact_J);
+        write_number(r, contact);
+        write_number(r, e->kinetic_J + e->potential_J + e->elastic_J + contact);
     }
     int32_t patches = o->contacts != NULL ? o->contacts->patch_count : 0,
             faces = patches > 0 ? stn_contact_set_faces(o->contacts) : 0;

@@ -16,6 +16,7 @@ enum {
     KINETIC,
     POTENTIAL,
     ELASTIC,
+    CONTACT,
     STEP_US,
     ALWAYS
 };
@@ -25,7 +26,7 @@ static const struct {
     [CONTACTS] = {"contacts", ""},     [SLIPPING] = {"slipping", ""},  [SLIP] = {"slip_speed_m/s", "m/s"},
     [ITERATIONS] = {"iterations", ""}, [MOMENTUM] = {"momentum", ""},  [PENETRATION] = {"penetration_m", "m"},
     [OVERLAP] = {"overlap_m", "m"},    [KINETIC] = {"kinetic_J", "J"}, [POTENTIAL] = {"potential_J", "J"},
-    [ELASTIC] = {"elastic_J", "J"},    [STEP_US] = {"step_us", "us"},
+    [ELASTIC] = {"elastic_J", "J"},    [CONTACT] = {"contact_J", "J"}, [STEP_US] = {"step_us", "us"},
 };
 
 /// One series more, without values so far.
@@ -102,6 +103,7 @@ static void set_reported(series_writer *w, const stn_observation *o, const momen
         values[SLIPPING] = values[SLIP] = none;
     }
     values[CONTACTS] = o->problem != NULL ? r->contact_count : none;
+    values[CONTACT] = o->problem != NULL ? r->contact_J : none;
     values[ITERATIONS] = o->problem != NULL ? r->iterations : none;
     values[OVERLAP] = o->problem != NULL ? r->overlap_m : none;
     values[STEP_US] = o->problem != NULL ? r->step_us : none;

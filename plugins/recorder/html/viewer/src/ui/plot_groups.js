@@ -21,8 +21,8 @@ const STANDARD = [
   {
     key: "energy", title: "Energy", unit: "J", shown: true,
     lines: [
-      { label: "sum", of: ["kinetic_J", "potential_J", "elastic_J"] }, { label: "kin.", of: ["kinetic_J"] },
-      { label: "pot.", of: ["potential_J"] }, { label: "el.", of: ["elastic_J"] },
+      { label: "sum", of: ["kinetic_J", "potential_J", "elastic_J", "contact_J"] }, { label: "kin.", of: ["kinetic_J"] },
+      { label: "pot.", of: ["potential_J"] }, { label: "el.", of: ["elastic_J"] }, { label: "cont.", of: ["contact_J"] },
     ],
   },
   { key: "slip", title: "Slip speed", unit: "m/s", shown: false, lines: [{ label: "fastest", of: ["slip_speed_m/s"] }] },
