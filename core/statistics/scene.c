@@ -13,7 +13,10 @@ struct stn_scene {
     double *shortness;    // (bodies) 1/largest extent of what collides [1/m]; 0: nothing does, or it is prescribed
     stn_aabb box, moving; // of all that collides and has an end, and of what of it moves, at the start
     double size;          // diagonal of the box, but at most ten times that of what moves [m]; 0: nothing moves
+    double reach;         // the size, without any that of the centres of mass and the world's origin [m]
     double mass;          // of all bodies [kg]
+    int32_t owner;        // a body that collides, -1: none
+    bool meets;           // several do, so that one may miss the other
     bool anchored;        // something that collides is fixed to the world
     double speed;         // the fastest that a body was set to [m/s]
     double time;          // that the steps took [s]
@@ -37,12 +40,13 @@ static void measure(stn_scene *s, const stn_model *model, int32_t geometry) {
     const stn_geometry *g = &model->geometries[geometry];
     stn_aabb box = stn_shape_aabb(&g->shape, &origin, 0.0);
     stn_vec3 extent = stn_vec3_sub(box.upper, box.lower);
-    double thin = fmin(extent.x, fmin(extent.y, extent.z)), diagonal = stn_vec3_norm(extent);
+    bool sheet = g->shape.type == STN_SHAPE_MESH && g->shape.mesh != NULL && g->shape.mesh->solid.mass == 0.0;
+    double thin = sheet ? 0.0 : fmin(extent.x, fmin(extent.y, extent.z)), length = stn_vec3_norm(extent);
     s->slimness[geometry] = thin > 0.0 && isfinite(thin) ? 1.0 / thin : 0.0;
     bool told = g->body > 0 && model->joints[model->bodies[g->body].joint].type == STN_JOINT_PRESCRIBED;
-    if (g->body > 0 && !told && isfinite(diagonal) && diagonal > 0.0) {
+    if (g->body > 0 && !told && isfinite(length) && length > 0.0) {
         double *shortness = &s->shortness[g->body];
-        *shortness = *shortness == 0.0 ? 1.0 / diagonal : fmin(*shortness, 1.0 / diagonal);
+        *shortness = *shortness == 0.0 ? 1.0 / length : fmin(*shortness, 1.0 / length);
     }
 }
 
@@ -51,6 +55,8 @@ static void place(stn_scene *s, const stn_kinematics *k, const stn_geometry *g) 
     stn_pose pose = stn_pose_mul(&k->body_pose[g->body], &g->pose);
     stn_aabb box = stn_shape_aabb(&g->shape, &pose, 0.0);
     s->anchored = s->anchored || g->body == 0;
+    s->meets = s->meets || (s->owner >= 0 && s->owner != g->body);
+    s->owner = g->body;
     if (has_end(&box)) {
         unite(&s->box, &box);
     }
@@ -61,6 +67,16 @@ static void place(stn_scene *s, const stn_kinematics *k, const stn_geometry *g) 
 
 static double diagonal(const stn_aabb *box) {
     return has_end(box) ? stn_vec3_norm(stn_vec3_sub(box->upper, box->lower)) : 0.0;
+}
+
+static void weigh(stn_scene *s, const stn_model *model, const stn_kinematics *k) {
+    stn_aabb masses = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+    for (int32_t b = 1; b < model->body_count; b++) {
+        stn_vec3 point = stn_pose_apply(&k->body_pose[b], model->bodies[b].mass.com);
+        unite(&masses, &(stn_aabb){point, point});
+        s->mass += model->bodies[b].mass.mass;
+    }
+    s->reach = s->size > 0.0 ? s->size : diagonal(&masses);
 }
 
 stn_status stn_scene_create(stn_context *context, stn_world *world, stn_scene **out, stn_error *err) {
@@ -74,6 +90,7 @@ stn_status stn_scene_create(stn_context *context, stn_world *world, stn_scene **
     s->slimness = (double *)(s + 1);
     s->shortness = s->slimness + model->geometry_count;
     const double none = (double)INFINITY;
+    s->owner = -1;
     s->box = s->moving = (stn_aabb){{none, none, none}, {-none, -none, -none}};
     for (int32_t i = 0; i < model->geometry_count; i++) {
         const stn_geometry *g = &model->geometries[i];
@@ -82,10 +99,8 @@ stn_status stn_scene_create(stn_context *context, stn_world *world, stn_scene **
             place(s, k, g);
         }
     }
-    for (int32_t b = 1; b < model->body_count; b++) {
-        s->mass += model->bodies[b].mass.mass;
-    }
     s->size = fmin(diagonal(&s->box), 10.0 * diagonal(&s->moving));
+    weigh(s, model, k);
     *out = s;
     return STN_OK;
 }
@@ -94,8 +109,9 @@ void stn_scene_destroy(stn_context *context, stn_scene *scene) {
     stn_release(context, scene);
 }
 
-double stn_scene_lift(const stn_scene *s, stn_vec3 gravity) {
-    return s->mass * stn_vec3_norm(gravity) * s->size;
+double stn_scene_shift(const stn_scene *s, stn_vec3 gravity) {
+    double way = 0.05 * s->reach, speed = s->time > 0.0 ? way / s->time : 0.0;
+    return s->mass * (stn_vec3_norm(gravity) * way + 0.5 * speed * speed);
 }
 
 /// Of the origin of a body.
@@ -170,6 +186,9 @@ static void note_body(const stn_observation *o, int32_t body, double value, doub
 }
 
 static void note_moves(const stn_scene *s, const stn_observation *o, stn_figure *worst) {
+    if (!s->meets) {
+        return;
+    }
     for (int32_t b = 1; b < o->model->body_count; b++) {
         if (s->shortness[b] == 0.0) {
             continue;

@@ -20,7 +20,6 @@
 // `nothing` on, as the bits of a double have them. Which of them are rounding is known at the end of the run.
 enum { MOMENTUM_BINS = 1024, BIN_SHIFT = 49 };
 static const double nothing = 1e-14, rounding = 1e-13; // the first in sqrt(J), as in docs/certificate.md
-static const double unseen = 1e-3;                     // of the scene's size: docs/verdict.md
 
 static int32_t bin_of(double absolute) {
     uint64_t bits, first;
@@ -83,7 +82,7 @@ static stn_status begin_account(stn_world_account *a, stn_world *world, stn_erro
 stn_status stn_account_before(stn_world_account *account, stn_world *world, stn_error *err) {
     bool begins = !stn_account_begun(account);
     stn_status status = begins ? begin_account(account, world, err) : STN_OK;
-    account->restarts = begins || account->touched;
+    account->restarts = account->restarts || begins || account->touched; // a step that failed told nothing
     if (status >= 0 && account->restarts) {
         account->mechanical.energy = present_energy(world); // the change by hand is work: the balance stays
         stn_scene_note_speeds(account->scene, world);
@@ -205,10 +204,10 @@ stn_status stn_account_observe(stn_world_account *account, stn_context *context,
 }
 
 /// What the rise of a world's energy is compared with: the most that moved, what was stored and given back, what the
-/// inputs put in or took, and what lifts everything by a thousandth of the scene's size, below which nothing is seen.
+/// inputs put in or took, and what moves everything by a twentieth of the scene's size.
 static stn_figure energy_figure(const stn_world_account *a) {
     double scale = a->kinetic_most + (a->stored_most - a->stored_low) + (a->work_most - a->work_low);
-    scale += unseen * stn_scene_lift(a->scene, a->gravity);
+    scale += stn_scene_shift(a->scene, a->gravity);
     return (stn_figure){a->total.rise, a->total.rise > 0.0 ? a->total.rise / scale : a->total.rise, a->total.time, ""};
 }
 

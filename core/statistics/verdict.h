@@ -41,8 +41,9 @@ typedef struct stn_scene stn_scene;
 /// STN_ERR_MEMORY.
 stn_status stn_scene_create(stn_context *context, stn_world *world, stn_scene **out, stn_error *err);
 void stn_scene_destroy(stn_context *context, stn_scene *scene); // accepts NULL
-/// The energy that lifts all bodies by the size of the scene [J].
-double stn_scene_lift(const stn_scene *scene, stn_vec3 gravity);
+/// The energy that lifts all bodies by a twentieth of the size of the scene, or takes them as far within the time so
+/// far [J].
+double stn_scene_shift(const stn_scene *scene, stn_vec3 gravity);
 /// Before a step to which bodies come with speeds that no step gave them: they may go as far as these carry them.
 void stn_scene_note_speeds(stn_scene *scene, stn_world *world);
 /// Overlap, move and distance of a step, the worse of both in `figures`.
