@@ -44,6 +44,7 @@ stn_status stn_context_create(const stn_context_options *options, stn_context **
     atomic_init(&context->allocations, 1);
     atomic_init(&context->said, 0);
     atomic_init(&context->mesh_cache, NULL);
+    pthread_mutex_init(&context->registry_mutex, NULL);
     shared_store_init(&context->shared);
     if (o.plugin_path != NULL) {
         context->plugin_path = stn_duplicate_text(context, o.plugin_path);
@@ -68,6 +69,7 @@ void stn_context_destroy(stn_context *context) {
     if (context->registry != NULL) {
         context->release_registry(context, context->registry);
     }
+    pthread_mutex_destroy(&context->registry_mutex);
     stn_release(context, context->plugin_path);
     context->options.release(context->options.allocator_user, context);
 }

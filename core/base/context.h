@@ -2,6 +2,7 @@
 #ifndef STICTION_CORE_BASE_CONTEXT_H
 #define STICTION_CORE_BASE_CONTEXT_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include <stiction/context.h>
@@ -28,6 +29,7 @@ struct stn_context {
     char *plugin_path;
     atomic_llong allocations;
     atomic_uint said;
+    pthread_mutex_t registry_mutex; // guards the registry, and that it is made once
     void *registry;
     void (*release_registry)(stn_context *context, void *registry);
     _Atomic(stn_context_part *) mesh_cache; // of core/mesh_files, made at the first mesh file; NULL before

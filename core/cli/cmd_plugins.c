@@ -272,7 +272,8 @@ static stn_status read_file(stn_context *context, const char *path, stn_plugin_i
     found->plugins = place;
     for (int kind = 0; kind < STN_KIND_COUNT; kind++) {
         const stn_plugin_info *info = NULL;
-        stn_status one = stn_plugin_find(context, (stn_kind)kind, path, &info, err);
+        stn_status one = stn_plugin_load(context, (stn_kind)kind, path, err);
+        one = one == STN_OK ? stn_plugin_find(context, (stn_kind)kind, path, &info, err) : one;
         if (one == STN_OK) {
             place[found->count++] = *info;
         } else {

@@ -273,6 +273,16 @@ static int report(const cli_command *command, player *p, stn_status status, stn_
     return !p->o->json || print_json(p, wall, word) ? result : CLI_BAD_INPUT;
 }
 
+/// The command line may name files of plugins; the recording may not.
+static stn_status load_named(const player *p, stn_error *err) {
+    stn_status status = STN_OK;
+    for (int32_t kind = 0; kind < STN_KIND_COUNT && status == STN_OK; kind++) {
+        const char *name = p->o->use.plugin[kind].id;
+        status = name != NULL ? stn_plugin_load(p->context, (stn_kind)kind, name, err) : STN_OK;
+    }
+    return status;
+}
+
 static int replay(const cli_command *command, const replay_options *o) {
     stn_error err = {STN_OK, ""};
     player p = {.o = o, .shows_progress = cli_stderr_redraws()};
@@ -280,7 +290,8 @@ static int replay(const cli_command *command, const replay_options *o) {
         return cli_fail_status(command, &err);
     }
     double start = cli_seconds_now();
-    stn_status status = play_file(&p, &err);
+    stn_status status = load_named(&p, &err);
+    status = status == STN_OK ? play_file(&p, &err) : status;
     if (p.replay != NULL) {
         stn_error closing = {STN_OK, ""};
         stn_status closed = stn_world_close_recordings(stn_replay_world(p.replay), &closing);

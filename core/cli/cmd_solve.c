@@ -322,6 +322,9 @@ static int refuse_for_singles(const cli_command *command, const solve_options *o
 static int solve_singles(solve_run *run, const cli_settings plugins[3]) {
     stn_status status = stn_context_create(NULL, &run->context, &run->error);
     if (status == STN_OK) {
+        status = stn_plugin_load(run->context, STN_KIND_SOLVER, run->options->solver, &run->error);
+    }
+    if (status == STN_OK) {
         status = stn_instance_create(run->context, STN_KIND_SOLVER, run->options->solver, plugins[0].items,
                                      plugins[0].count, &run->solver.solver, &run->error);
     }

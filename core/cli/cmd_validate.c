@@ -126,7 +126,8 @@ static stn_status find_plugins(stn_context *context, const char *word, stn_plugi
         if (only < STN_KIND_COUNT && kind != (int)only) {
             continue;
         }
-        stn_status one = stn_plugin_find(context, (stn_kind)kind, id, &info, err);
+        stn_status one = stn_plugin_load(context, (stn_kind)kind, id, err);
+        one = one == STN_OK ? stn_plugin_find(context, (stn_kind)kind, id, &info, err) : one;
         if (one == STN_OK) {
             found[(*count)++] = *info;
         } else {
@@ -179,7 +180,8 @@ static int check_options(const run *r) {
 /// Settings that the plugin does not take are said once, not by every check.
 static stn_status try_settings(const run *r, const stn_plugin_info *info, stn_error *err) {
     const stn_plugin_info *law_info = NULL;
-    stn_status status = stn_plugin_find(r->context, STN_KIND_LAW, r->options->law, &law_info, err);
+    stn_status status = stn_plugin_load(r->context, STN_KIND_LAW, r->options->law, err);
+    status = status == STN_OK ? stn_plugin_find(r->context, STN_KIND_LAW, r->options->law, &law_info, err) : status;
     void *config = NULL;
     const stn_param *common = NULL;
     int32_t common_count = 0;

@@ -87,10 +87,25 @@ static stn_status create_factor(cli_solver *s, const cli_solver_choice *choice, 
                : stn_fail(err, STN_ERR_PARAMETER, "--set factor.%s needs --factor ID", settings->items[0].name);
 }
 
+/// The command line may name files of plugins; what it solves may not.
+static stn_status load_named(stn_context *context, const cli_solver_choice *choice, stn_error *err) {
+    stn_status status = stn_plugin_load(context, STN_KIND_SOLVER, choice->solver, err);
+    if (status == STN_OK && choice->law != NULL) {
+        status = stn_plugin_load(context, STN_KIND_LAW, choice->law, err);
+    }
+    if (status == STN_OK && choice->factor != NULL) {
+        status = stn_plugin_load(context, STN_KIND_FACTOR, choice->factor, err);
+    }
+    return status;
+}
+
 stn_status cli_solver_init(cli_solver *s, stn_context *context, const cli_solver_choice *choice, stn_error *err) {
     *s = (cli_solver){.context = context};
-    stn_status status = stn_instance_create(context, STN_KIND_SOLVER, choice->solver, choice->settings[0].items,
-                                            choice->settings[0].count, &s->solver, err);
+    stn_status status = load_named(context, choice, err);
+    if (status == STN_OK) {
+        status = stn_instance_create(context, STN_KIND_SOLVER, choice->solver, choice->settings[0].items,
+                                     choice->settings[0].count, &s->solver, err);
+    }
     status = status == STN_OK ? create_law(s, choice, err) : status;
     status = status == STN_OK ? create_factor(s, choice, err) : status;
     if (status == STN_OK && choice->threads != 1) {

@@ -193,7 +193,7 @@ stn_plugin_choice stn_fields_plugin(const stn_fields *f, const char *key, stn_ki
 /// What the command line asks of a kind: another plugin, settings. The same about the memory.
 stn_plugin_choice stn_lua_overrides(lua_State *L, stn_kind kind, stn_session *session);
 /// The table at `index` as a choice: [1] is the id, every key that is not in `own` a setting.
-stn_plugin_choice stn_lua_plugin(lua_State *L, int index, const char *owner, const char *const *own);
+stn_plugin_choice stn_lua_plugin(lua_State *L, int index, stn_kind kind, const char *owner, const char *const *own);
 
 // ------------------------------------------------------------------------------------------ memory (lua_own.c)
 

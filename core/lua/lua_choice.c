@@ -164,6 +164,12 @@ static void add_overrides(choice_builder *b, stn_kind kind, stn_session *session
     }
 }
 
+/// Scripts are code: they may name the file of a plugin, as the command line may.
+static void load_named(lua_State *L, stn_session *session, stn_kind kind, const char *id) {
+    stn_error err = {0};
+    stn_lua_check(L, id != NULL ? stn_plugin_load(session->context, kind, id, &err) : STN_OK, &err);
+}
+
 stn_plugin_choice stn_fields_plugin(const stn_fields *f, const char *key, stn_kind kind, stn_session *session) {
     lua_State *L = f->L;
     const char *owner = lua_pushfstring(L, "%s: %s", f->owner, key);
@@ -182,6 +188,7 @@ stn_plugin_choice stn_fields_plugin(const stn_fields *f, const char *key, stn_ki
         replace_plugin(&b, kind, session->plugin[kind]);
     }
     add_overrides(&b, kind, session);
+    load_named(L, session, kind, b.choice.id);
     return b.choice;
 }
 
@@ -189,16 +196,18 @@ stn_plugin_choice stn_lua_overrides(lua_State *L, stn_kind kind, stn_session *se
     choice_builder b = begin(L, 0, "", session->override_count);
     b.choice.id = session->plugin[kind];
     add_overrides(&b, kind, session);
+    load_named(L, session, kind, b.choice.id);
     return b.choice;
 }
 
-stn_plugin_choice stn_lua_plugin(lua_State *L, int index, const char *owner, const char *const *own) {
+stn_plugin_choice stn_lua_plugin(lua_State *L, int index, stn_kind kind, const char *owner, const char *const *own) {
     int table = lua_absindex(L, index);
     choice_builder b = begin(L, table, owner, 0);
     read_table(&b, table, own);
     if (b.choice.id == NULL) {
         stn_lua_fail(L, "%s: the first entry must be a plugin's name, as in { \"name\", ... }", owner);
     }
+    load_named(L, stn_lua_session(L), kind, b.choice.id);
     return b.choice;
 }
 

@@ -50,7 +50,7 @@ static void read_part(const stn_fields *f, const stn_lua_world *w, int32_t contr
 /// The plugin that a table names. "lua" is the one that takes efforts as they are, with the function that gives them.
 static stn_plugin_choice read_plugin(lua_State *L, bool *updates) {
     static const char *const own[] = {"target", "joints", "priority", "active", "update", "rate", NULL};
-    stn_plugin_choice choice = stn_lua_plugin(L, 2, "world:controller", own);
+    stn_plugin_choice choice = stn_lua_plugin(L, 2, STN_KIND_CONTROLLER, "world:controller", own);
     *updates = strcmp(choice.id, "lua") == 0;
     choice.id = *updates ? "effort" : choice.id;
     return choice;

@@ -116,7 +116,9 @@ static int robot_save(lua_State *L) {
     stn_diagnostics *list = stn_lua_push_findings(L, o->world->session->context);
     int findings = lua_gettop(L);
     stn_error err = {0};
-    stn_lua_check(L, stn_save_robot(o->world->session->context, &request, format, list, &err), &err);
+    stn_context *context = o->world->session->context;
+    stn_lua_check(L, format != NULL ? stn_plugin_load(context, STN_KIND_LOADER, format, &err) : STN_OK, &err);
+    stn_lua_check(L, stn_save_robot(context, &request, format, list, &err), &err);
     push_list(L, list);
     stn_lua_release(L, findings);
     return 1;

@@ -246,9 +246,10 @@ static int world_record(lua_State *L) {
     stn_error err = {0};
     stn_plugin_choice choice = {0};
     if (lua_type(L, 3) == LUA_TTABLE) {
-        choice = stn_lua_plugin(L, 3, "world:record", NULL);
+        choice = stn_lua_plugin(L, 3, STN_KIND_RECORDER, "world:record", NULL);
     } else if (lua_type(L, 3) == LUA_TSTRING) {
         choice.id = lua_tostring(L, 3);
+        stn_lua_check(L, stn_plugin_load(w->session->context, STN_KIND_RECORDER, choice.id, &err), &err);
     } else {
         stn_lua_check(L, stn_recorder_for(w->session->context, path, &choice.id, &err), &err);
     }

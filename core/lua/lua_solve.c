@@ -86,7 +86,7 @@ static int world_solve_problem(lua_State *L) {
     if (o->problem == NULL) {
         stn_lua_fail(L, "%s: the world has not made a step yet", owner);
     }
-    stn_plugin_choice choice = stn_lua_plugin(L, 2, owner, NULL);
+    stn_plugin_choice choice = stn_lua_plugin(L, 2, STN_KIND_SOLVER, owner, NULL);
     second_solve *s = stn_lua_own(L, sizeof *s, release);
     const int held = lua_gettop(L);
     s->context = w->session->context;

@@ -16,36 +16,32 @@ static void release(stn_context *context, void *memory) {
     stn_release(context, registry);
 }
 
-/// The context's registry, made at the first call; NULL when out of memory.
-static stn_registry *open_registry(stn_context *context, stn_error *err) {
+stn_status stn_registry_open(stn_context *context, stn_registry **out, stn_error *err) {
     if (context->registry == NULL) {
         stn_registry *registry = stn_allocate(context, 1, sizeof *registry);
         stn_arena *arena = registry != NULL ? stn_arena_create(context) : NULL;
         if (arena == NULL) {
             stn_release(context, registry);
-            stn_fail(err, STN_ERR_MEMORY, "plugins: out of memory");
-            return NULL;
+            return stn_fail(err, STN_ERR_MEMORY, "plugins: out of memory");
         }
         registry->context = context;
         registry->arena = arena;
         context->registry = registry;
         context->release_registry = release;
     }
-    return context->registry;
+    *out = context->registry;
+    return STN_OK;
 }
 
 /// The registry after the search. A search that ran out of memory leaves nothing behind and is made again.
 static stn_status searched_registry(stn_context *context, stn_registry **out, stn_error *err) {
-    stn_registry *registry = open_registry(context, err);
-    *out = registry;
-    if (registry == NULL) {
-        return STN_ERR_MEMORY;
-    }
-    if (registry->searched) {
-        return STN_OK;
+    stn_status status = stn_registry_open(context, out, err);
+    stn_registry *registry = *out;
+    if (status != STN_OK || registry->searched) {
+        return status;
     }
     stn_registry before = *registry;
-    stn_status status = stn_registry_search(registry, err);
+    status = stn_registry_search(registry, err);
     if (status != STN_OK) {
         *registry = before;
         return status;
@@ -100,6 +96,16 @@ const stn_plugin_info *stn_registry_lookup(const stn_registry *registry, stn_kin
     return NULL;
 }
 
+/// One that stn_plugin_load brought and that has an id of its own, or NULL.
+static const stn_plugin_info *named_by_path(const stn_registry *registry, stn_kind kind, const char *id) {
+    for (const stn_plugin_node *node = registry->nodes; node != NULL; node = node->next) {
+        if (node->by_path && node->info.desc->kind == kind && strcmp(node->info.desc->id, id) == 0) {
+            return &node->info;
+        }
+    }
+    return NULL;
+}
+
 static int compare_plugins(const void *a, const void *b) {
     const stn_plugin_desc *x = ((const stn_plugin_info *)a)->desc, *y = ((const stn_plugin_info *)b)->desc;
     return x->kind != y->kind ? (x->kind > y->kind) - (x->kind < y->kind) : strcmp(x->id, y->id);
@@ -142,23 +148,24 @@ stn_status stn_plugins(stn_context *context, const stn_plugin_info **plugins, in
                        const char *const **problems, int32_t *problem_count, stn_error *err) {
     *plugins = NULL;
     *count = 0;
+    pthread_mutex_lock(&context->registry_mutex);
     stn_registry *registry = NULL;
     stn_status status = searched_registry(context, &registry, err);
     if (status == STN_OK && !registry->listed) {
         status = make_lists(registry, err);
     }
-    if (status != STN_OK) {
-        return status;
+    if (status == STN_OK) {
+        *plugins = registry->list;
+        *count = registry->list_count;
     }
-    *plugins = registry->list;
-    *count = registry->list_count;
-    if (problems != NULL) {
+    if (status == STN_OK && problems != NULL) {
         *problems = registry->problem_list;
     }
-    if (problem_count != NULL) {
+    if (status == STN_OK && problem_count != NULL) {
         *problem_count = registry->problem_count;
     }
-    return STN_OK;
+    pthread_mutex_unlock(&context->registry_mutex);
+    return status;
 }
 
 /// The line about a refused file named <kind>_<id>.so, which explains better than "unknown"; NULL without.
@@ -200,71 +207,17 @@ static stn_status unknown_id(const stn_registry *registry, stn_kind kind, const 
                     count == 1 ? "is" : "are", list, hint);
 }
 
-static stn_status find_by_id(stn_context *context, stn_kind kind, const char *id, const stn_plugin_info **out,
+static stn_status find_by_id(stn_registry *registry, stn_kind kind, const char *id, const stn_plugin_info **out,
                              stn_error *err) {
-    stn_registry *registry = NULL;
-    stn_status status = searched_registry(context, &registry, err);
-    if (status == STN_OK) {
-        *out = stn_registry_lookup(registry, kind, id);
-        if (*out == NULL) {
-            status = registry->listed ? STN_OK : make_lists(registry, err);
-            return status == STN_OK ? unknown_id(registry, kind, id, err) : status;
-        }
+    *out = stn_registry_lookup(registry, kind, id);
+    if (*out == NULL) {
+        *out = named_by_path(registry, kind, id);
     }
-    return status;
-}
-
-/// The only plugin of this kind in a library.
-static stn_status choose_from(const stn_library *library, stn_kind kind, const stn_plugin_desc **out, stn_error *err) {
-    char list[700] = "";
-    int32_t count = 0;
-    for (int32_t i = 0; i < library->entry->count; i++) {
-        const stn_plugin_desc *desc = library->entry->plugins[i];
-        if (desc->kind == kind) {
-            stn_text_append(list, sizeof list, "%s%s", count > 0 ? ", " : "", desc->id);
-            *out = desc;
-            count++;
-        }
-    }
-    if (count == 0) {
-        return stn_fail(err, STN_ERR_PLUGIN, "holds no %s but a %s", stn_kind_name(kind),
-                        stn_kind_name(library->entry->plugins[0]->kind));
-    }
-    if (count > 1) {
-        return stn_fail(err, STN_ERR_PLUGIN,
-                        "holds several plugins (%s); put its folder on STICTION_PLUGIN_PATH and "
-                        "name one by id",
-                        list);
+    if (*out == NULL) {
+        stn_status status = registry->listed ? STN_OK : make_lists(registry, err);
+        return status == STN_OK ? unknown_id(registry, kind, id, err) : status;
     }
     return STN_OK;
-}
-
-static stn_status find_by_path(stn_context *context, stn_kind kind, const char *path, const stn_plugin_info **out,
-                               stn_error *err) {
-    stn_registry *registry = open_registry(context, err);
-    if (registry == NULL) {
-        return STN_ERR_MEMORY;
-    }
-    const stn_library *library = NULL;
-    const stn_plugin_desc *desc = NULL;
-    stn_status status = stn_library_open(registry, path, &library, err);
-    if (status == STN_OK) {
-        status = choose_from(library, kind, &desc, err);
-    }
-    if (status != STN_OK) {
-        stn_error_prefix(err, "%s", path);
-        return status;
-    }
-    for (const stn_plugin_node *node = registry->nodes; node != NULL; node = node->next) {
-        if (node->info.desc == desc) {
-            *out = &node->info;
-            return STN_OK;
-        }
-    }
-    stn_plugin_info info = {desc, library->file, library->entry->abi_major, library->entry->abi_minor};
-    status = stn_registry_add(registry, &info, true, err);
-    *out = status == STN_OK ? &registry->nodes->info : NULL;
-    return status;
 }
 
 stn_status stn_plugin_find(stn_context *context, stn_kind kind, const char *id, const stn_plugin_info **out,
@@ -273,18 +226,25 @@ stn_status stn_plugin_find(stn_context *context, stn_kind kind, const char *id, 
     if (stn_kind_name(kind) == NULL || id == NULL || id[0] == '\0') {
         return stn_fail(err, STN_ERR_ARGUMENT, "plugin: kind and id must be given");
     }
-    return strchr(id, '/') != NULL ? find_by_path(context, kind, id, out, err)
-                                   : find_by_id(context, kind, id, out, err);
+    pthread_mutex_lock(&context->registry_mutex);
+    stn_registry *registry = NULL;
+    stn_status status = STN_OK;
+    if (strchr(id, '/') != NULL) {
+        status = stn_registry_open(context, &registry, err);
+        status = status == STN_OK ? stn_registry_find_file(registry, kind, id, out, err) : status;
+    } else {
+        status = searched_registry(context, &registry, err);
+        status = status == STN_OK ? find_by_id(registry, kind, id, out, err) : status;
+    }
+    pthread_mutex_unlock(&context->registry_mutex);
+    return status;
 }
 
-stn_status stn_plugin_register(stn_context *context, const stn_plugin_desc *desc, stn_error *err) {
-    stn_status status = stn_plugin_check(desc, err);
+static stn_status add_own(stn_context *context, const stn_plugin_desc *desc, stn_error *err) {
+    stn_registry *registry = NULL;
+    stn_status status = stn_registry_open(context, &registry, err);
     if (status != STN_OK) {
         return status;
-    }
-    stn_registry *registry = open_registry(context, err);
-    if (registry == NULL) {
-        return STN_ERR_MEMORY;
     }
     const stn_plugin_info *before = stn_registry_lookup(registry, desc->kind, desc->id);
     if (before != NULL) {
@@ -293,4 +253,14 @@ stn_status stn_plugin_register(stn_context *context, const stn_plugin_desc *desc
     }
     stn_plugin_info info = {desc, "built in", STN_ABI_MAJOR, STN_ABI_MINOR};
     return stn_registry_add(registry, &info, false, err);
+}
+
+stn_status stn_plugin_register(stn_context *context, const stn_plugin_desc *desc, stn_error *err) {
+    stn_status status = stn_plugin_check(desc, err);
+    if (status == STN_OK) {
+        pthread_mutex_lock(&context->registry_mutex);
+        status = add_own(context, desc, err);
+        pthread_mutex_unlock(&context->registry_mutex);
+    }
+    return status;
 }

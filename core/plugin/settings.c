@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string.h>
 
+#include "base/text.h"
 #include "plugin/settings.h"
 
 static stn_setting setting_of(const stn_param *param, const void *config) {
@@ -122,6 +123,7 @@ stn_status instance_write(byte_stream *b, const stn_instance *instance, stn_erro
     instance_choice choice;
     stn_status status = instance_describe(instance, &choice, err);
     if (status == STN_OK) {
+        choice.choice.id = instance->desc->id; // a path means nothing to who reads it
         instance_choice_pass(b, &choice);
     }
     instance_choice_clear(b->context, &choice);
@@ -137,12 +139,26 @@ stn_status instance_read(byte_stream *b, stn_kind kind, stn_instance **out, stn_
     if (status == STN_OK) {
         const stn_plugin_choice *c = &choice.choice;
         status = stn_instance_create(b->context, kind, c->id, c->settings, c->setting_count, out, err);
+        instance_explain(b->context, kind, &choice, status, err);
     }
     if (status == STN_OK) {
         instance_compare_version(*out, choice.version);
     }
     instance_choice_clear(b->context, &choice);
     return status;
+}
+
+void instance_explain(stn_context *context, stn_kind kind, const instance_choice *read, stn_status status,
+                      stn_error *err) {
+    const stn_plugin_info *info = NULL;
+    const char *id = read->choice.id;
+    if (status == STN_ERR_PLUGIN && err != NULL && id != NULL &&
+        stn_plugin_find(context, kind, id, &info, NULL) == STN_ERR_PLUGIN) {
+        stn_text_append(err->text, sizeof err->text,
+                        "; it was recorded with %s %s%s%s: name the folder of its file by STICTION_PLUGIN_PATH",
+                        stn_kind_name(kind), id, read->version != NULL ? " " : "",
+                        read->version != NULL ? read->version : "");
+    }
 }
 
 void instance_compare_version(const stn_instance *instance, const char *version) {

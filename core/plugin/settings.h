@@ -19,10 +19,13 @@ stn_status instance_describe(const stn_instance *instance, instance_choice *out,
 void instance_choice_clear(stn_context *context, instance_choice *choice);
 /// Writes or reads a choice; read, its texts are borrowed from the bytes. id NULL: no plugin.
 void instance_choice_pass(byte_stream *b, instance_choice *choice);
-/// Writes an instance.
+/// Writes an instance; its plugin by id also where it was chosen by its file.
 stn_status instance_write(byte_stream *b, const stn_instance *instance, stn_error *err);
 /// Makes an instance like the one that was written. STN_ERR_PLUGIN: there is no such plugin here.
 stn_status instance_read(byte_stream *b, stn_kind kind, stn_instance **out, stn_error *err);
+/// Adds to a refusal which plugin of which version was recorded and how it is named, where that plugin is not here.
+void instance_explain(stn_context *context, stn_kind kind, const instance_choice *read, stn_status status,
+                      stn_error *err);
 /// A warning when the plugin found here is of another version than the one that was written.
 void instance_compare_version(const stn_instance *instance, const char *version);
 

@@ -93,10 +93,9 @@ stn_instance *trial_instance(validate_trial *trial, stn_kind kind) {
 }
 
 static void load(validate_trial *trial) {
-    const stn_plugin_info *info = NULL;
     stn_error refused = {STN_OK, ""};
     for (int kind = 0; kind < STN_KIND_COUNT; kind++) {
-        (void)stn_plugin_find(trial->request->context, (stn_kind)kind, trial->request->id, &info, &refused);
+        (void)stn_plugin_load(trial->request->context, (stn_kind)kind, trial->request->id, &refused);
     }
     trial_ok(trial, "was loaded or refused");
 }

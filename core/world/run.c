@@ -135,6 +135,17 @@ static stn_status add_settings(stn_context *context, const stn_plugin_choice *wa
     return STN_OK;
 }
 
+/// Is it the recorded plugin that the caller wants? A path is, when it names a plugin of that id.
+static bool same_plugin(stn_context *context, stn_kind kind, const char *wish, const char *recorded) {
+    const stn_plugin_info *info = NULL;
+    if (wish == NULL || recorded == NULL) {
+        return wish == recorded;
+    }
+    return strcmp(wish, recorded) == 0 ||
+           (strchr(wish, '/') != NULL && stn_plugin_find(context, kind, wish, &info, NULL) == STN_OK &&
+            strcmp(info->desc->id, recorded) == 0);
+}
+
 /// Recorded choices, or what the caller wants instead. `*other`: some plugin is another, or set otherwise.
 static stn_status choose(stn_context *context, instance_choice *recorded, const stn_replay_options *wanted,
                          stn_world_options *o, bool *other, stn_error *err) {
@@ -147,10 +158,11 @@ static stn_status choose(stn_context *context, instance_choice *recorded, const 
     for (int32_t i = 0; i < STN_COUNT(kinds) && status == STN_OK; i++) {
         const stn_plugin_choice *choice = &recorded[i].choice;
         const stn_plugin_choice *wish = wanted != NULL ? &wanted->plugin[kinds[i]] : &as_recorded;
-        bool same = wish->id == NULL || (choice->id != NULL && strcmp(wish->id, choice->id) == 0);
+        bool same = wish->id == NULL || same_plugin(context, kinds[i], wish->id, choice->id);
         if (same && wish->setting_count > 0) {
             status = add_settings(context, wish, &recorded[i], err);
         }
+        recorded[i].choice.id = same && wish->id != NULL ? wish->id : choice->id;
         *places[kinds[i]] = same ? *choice : *wish;
         *other = *other || !same || wish->setting_count > 0;
     }
@@ -183,6 +195,9 @@ static stn_status read_world(byte_stream *b, const stn_replay_options *wanted, s
     }
     if (status == STN_OK) {
         status = stn_world_create(b->context, &options, world, err);
+        for (int32_t i = 0; i < STN_COUNT(kinds); i++) {
+            instance_explain(b->context, kinds[i], &recorded[i], status, err);
+        }
     }
     if (status == STN_OK) {
         compare_versions(*world, recorded);

@@ -419,6 +419,8 @@ static void every_kind_of_plugin_is_replayed(void **state) {
     replay_with(*state, &options, false);
     char path[512];
     snprintf(path, sizeof path, "%s/midstep.so", STN_FAKES_DIR);
+    stn_error err;
+    assert_ok(stn_plugin_load(*state, STN_KIND_INTEGRATOR, path, &err), err);
     options = stn_world_options_default();
     options.integrator.id = path; // a plugin that was named by its file is found again by it
     replay_with(*state, &options, false);

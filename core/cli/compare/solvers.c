@@ -65,7 +65,8 @@ static int set_up(const comparison *c, compare_solver *s, char *const *sets) {
         *settings++ = '\0';
     }
     s->choice = (cli_solver_choice){.solver = s->words, .threads = 1, .settings = s->settings};
-    if (stn_plugin_find(c->context, STN_KIND_SOLVER, s->words, &info, &err) != STN_OK) {
+    if (stn_plugin_load(c->context, STN_KIND_SOLVER, s->words, &err) != STN_OK ||
+        stn_plugin_find(c->context, STN_KIND_SOLVER, s->words, &info, &err) != STN_OK) {
         return cli_fail(c->command, "--solvers: %s", err.text);
     }
     const stn_solver_ops *ops = info->desc->ops.solver;

@@ -64,7 +64,8 @@ static stn_status assign(stn_session *session, const char *assignment, stn_error
     if (kind != STN_KIND_COUNT) {
         const stn_plugin_info *info = NULL;
         session->plugin[kind] = text;
-        return stn_plugin_find(session->context, kind, text, &info, err);
+        stn_status status = stn_plugin_load(session->context, kind, text, err);
+        return status == STN_OK ? stn_plugin_find(session->context, kind, text, &info, err) : status;
     }
     for (int32_t i = 0; i < STN_COUNT(numbers); i++) {
         double value;

@@ -108,11 +108,16 @@ typedef struct stn_plugin_info {
 } stn_plugin_info;
 
 /// All plugins, sorted by kind and id. The first call searches; no plugin code runs. `problems` (NULL accepted)
-/// receives one line per file that was refused ("file: why"). Arrays are borrowed from the context.
+/// receives one line per file that was refused ("file: why"). Arrays are borrowed from the context. Thread: [any].
 STN_API stn_status stn_plugins(stn_context *context, const stn_plugin_info **plugins, int32_t *count,
                                const char *const **problems, int32_t *problem_count, stn_error *err);
-/// By id, or by path of a shared object (contains '/'), which must hold one plugin of this kind. STN_ERR_PLUGIN:
-/// unknown, with the nearest id and the list, or why the file was refused.
+/// Loads the shared object at a path that a person or a script names, which runs its code: never call it with text from
+/// a data file. It must hold one plugin of this kind; stn_plugin_find then finds that by the path, and by its id where
+/// no other has that id. A name without '/' is an id: nothing is loaded. STN_ERR_PLUGIN: why the file was refused.
+/// Thread: [any].
+STN_API stn_status stn_plugin_load(stn_context *context, stn_kind kind, const char *name, stn_error *err);
+/// By id, or by the path of a shared object that stn_plugin_load loaded before; opens no other file, so that data may
+/// name plugins. STN_ERR_PLUGIN: unknown, with the nearest id and the list. Thread: [any].
 STN_API stn_status stn_plugin_find(stn_context *context, stn_kind kind, const char *id, const stn_plugin_info **out,
                                    stn_error *err);
 /// Adds a descriptor of the running program (tests, embedding programs), checked like one from a file. Borrowed until

@@ -50,6 +50,13 @@ static const stn_plugin_info *get(const found *f, const char *id) {
     return info;
 }
 
+/// A file that a person or a script named.
+static const stn_plugin_info *load(const found *f, const char *path) {
+    stn_error err;
+    assert_ok(stn_plugin_load(f->context, STN_KIND_RECORDER, path, &err), err);
+    return get(f, path);
+}
+
 static void assert_problem(const found *f, const char *file, const char *reason) {
     char line[1024];
     snprintf(line, sizeof line, FAKE_DIR "/bad/%s: %s", file, reason);
@@ -166,9 +173,8 @@ static void test_a_file_that_is_cut_off_is_refused_before_it_can_kill(void **sta
     close(descriptor);
     stn_error err;
     stn_context *context = NULL;
-    const stn_plugin_info *info = NULL;
     assert_ok(stn_context_create(NULL, &context, &err), err);
-    assert_int_equal(stn_plugin_find(context, STN_KIND_RECORDER, path, &info, &err), STN_ERR_PLUGIN);
+    assert_int_equal(stn_plugin_load(context, STN_KIND_RECORDER, path, &err), STN_ERR_PLUGIN);
     assert_non_null(strstr(err.text, "cut off after 3000 bytes"));
     stn_context_destroy(context);
     remove(path);
@@ -219,11 +225,47 @@ static void test_a_path_names_one_file_whatever_its_id_hides(void **state) {
     (void)state;
     found f;
     search(&f, FAKE_DIR "/good");
-    const stn_plugin_info *by_path = get(&f, FAKE_DIR "/second/recorder_quiet.so");
+    const stn_plugin_info *by_path = load(&f, FAKE_DIR "/second/recorder_quiet.so");
     assert_string_equal(by_path->desc->version, "2.0.0");
     assert_string_equal(get(&f, "quiet")->desc->version, "1.2.3");
-    assert_ptr_equal(get(&f, FAKE_DIR "/second/recorder_quiet.so"), by_path);
-    assert_ptr_equal(get(&f, FAKE_DIR "/good/recorder_quiet.so"), get(&f, "quiet"));
+    assert_ptr_equal(load(&f, FAKE_DIR "/second/recorder_quiet.so"), by_path);
+    assert_ptr_equal(load(&f, FAKE_DIR "/second/../second/recorder_quiet.so"), by_path);
+    assert_ptr_equal(load(&f, FAKE_DIR "/good/recorder_quiet.so"), get(&f, "quiet"));
+    stn_context_destroy(f.context);
+}
+
+static void test_a_loaded_file_is_found_by_an_id_that_no_other_has(void **state) {
+    (void)state;
+    found f;
+    search(&f, FAKE_DIR "/good");
+    const stn_plugin_info *by_path = load(&f, FAKE_DIR "/second/recorder_loud.so");
+    assert_ptr_equal(get(&f, "loud"), by_path);
+    assert_int_equal(times(&f, "loud"), 0);
+    stn_context_destroy(f.context);
+}
+
+/// MARK_FILE is a shared object whose code runs when it is opened: it makes the file that STN_MARK names.
+static void test_asking_by_a_path_runs_no_code_until_that_path_was_loaded(void **state) {
+    (void)state;
+    found f;
+    stn_error err;
+    const stn_plugin_info *info = NULL;
+    char mark[] = "/tmp/stn_mark_XXXXXX";
+    int file = mkstemp(mark);
+    assert_true(file >= 0 && close(file) == 0 && unlink(mark) == 0 && setenv("STN_MARK", mark, 1) == 0);
+    search(&f, NULL);
+    for (int kind = 0; kind < STN_KIND_COUNT; kind++) {
+        assert_int_equal(stn_plugin_find(f.context, (stn_kind)kind, MARK_FILE, &info, &err), STN_ERR_PLUGIN);
+        assert_non_null(strstr(err.text, "only the command line, the environment and scripts may name"));
+        stn_instance *instance = NULL;
+        assert_int_equal(stn_instance_create(f.context, (stn_kind)kind, MARK_FILE, NULL, 0, &instance, &err),
+                         STN_ERR_PLUGIN);
+    }
+    assert_int_equal(access(mark, F_OK), -1);
+    assert_int_equal(stn_plugin_load(f.context, STN_KIND_LAW, MARK_FILE, &err), STN_ERR_PLUGIN); // holds no plugin
+    assert_int_equal(access(mark, F_OK), 0); // it is one that would have told
+    unlink(mark);
+    unsetenv("STN_MARK");
     stn_context_destroy(f.context);
 }
 
@@ -231,16 +273,14 @@ static void test_a_bad_path_or_the_wrong_kind_is_named(void **state) {
     (void)state;
     found f;
     stn_error err;
-    const stn_plugin_info *info = NULL;
     search(&f, NULL);
-    assert_int_equal(stn_plugin_find(f.context, STN_KIND_LAW, FAKE_DIR "/good/recorder_quiet.so", &info, &err),
+    assert_int_equal(stn_plugin_load(f.context, STN_KIND_LAW, FAKE_DIR "/good/recorder_quiet.so", &err),
                      STN_ERR_PLUGIN);
     assert_string_equal(err.text, FAKE_DIR "/good/recorder_quiet.so: holds no law but a recorder");
-    assert_int_equal(stn_plugin_find(f.context, STN_KIND_LAW, "/nowhere/x.so", &info, &err), STN_ERR_PLUGIN);
+    assert_int_equal(stn_plugin_load(f.context, STN_KIND_LAW, "/nowhere/x.so", &err), STN_ERR_PLUGIN);
     assert_string_equal(err.text,
                         "/nowhere/x.so: cannot be loaded: cannot open shared object file: No such file or directory");
-    assert_int_equal(stn_plugin_find(f.context, STN_KIND_RECORDER, FAKE_DIR "/bad/symbol.so", &info, &err),
-                     STN_ERR_PLUGIN);
+    assert_int_equal(stn_plugin_load(f.context, STN_KIND_RECORDER, FAKE_DIR "/bad/symbol.so", &err), STN_ERR_PLUGIN);
     assert_non_null(strstr(err.text, "no symbol stn_plugin"));
     stn_context_destroy(f.context);
 }
@@ -254,7 +294,7 @@ static void test_a_file_with_several_plugins_gives_them_by_id_and_not_by_path(vo
     assert_ok(stn_plugin_find(f.context, STN_KIND_ELEMENT, "left", &left, &err), err);
     assert_ok(stn_plugin_find(f.context, STN_KIND_ELEMENT, "right", &right, &err), err);
     assert_string_equal(left->file, right->file);
-    assert_int_equal(stn_plugin_find(f.context, STN_KIND_ELEMENT, FAKE_DIR "/twins/element_twins.so", &left, &err),
+    assert_int_equal(stn_plugin_load(f.context, STN_KIND_ELEMENT, FAKE_DIR "/twins/element_twins.so", &err),
                      STN_ERR_PLUGIN);
     assert_string_equal(err.text,
                         FAKE_DIR "/twins/element_twins.so: holds several plugins (left, right); put its folder on "
@@ -350,6 +390,8 @@ int main(void) {
         cmocka_unit_test(test_an_unknown_id_gets_the_nearest_and_the_list),
         cmocka_unit_test(test_asking_for_a_refused_file_tells_why_it_was_refused),
         cmocka_unit_test(test_a_path_names_one_file_whatever_its_id_hides),
+        cmocka_unit_test(test_a_loaded_file_is_found_by_an_id_that_no_other_has),
+        cmocka_unit_test(test_asking_by_a_path_runs_no_code_until_that_path_was_loaded),
         cmocka_unit_test(test_a_bad_path_or_the_wrong_kind_is_named),
         cmocka_unit_test(test_a_file_with_several_plugins_gives_them_by_id_and_not_by_path),
         cmocka_unit_test(test_a_registered_plugin_is_found_and_earlier_answers_stay),
