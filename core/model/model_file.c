@@ -165,7 +165,8 @@ static stn_status pass_mesh(passing *p, int32_t i, stn_error *err) {
     bytes_pass_text(b, &mesh.path);
     BYTES_PASS(b, &mesh.scale);
     pass_index(b, &owner);
-    b->failed = b->failed || owner < -1 || owner > i;
+    bool named = b->reading && owner >= 0 && owner < i && i == p->builder->meshes.count;
+    b->failed = b->failed || owner < -1 || owner > i || (named && mesh_at(p->builder, owner)->data == NULL);
     stn_status status = bytes_status(b, err);
     if (status == STN_OK && owner == i) {
         status = model_mesh_pass(b, p->scratch, &mesh.data, err);

@@ -311,6 +311,69 @@ static void forged_bytes_do_no_harm(void **state) {
     free(bytes);
 }
 
+/// Every whole number of a file is made another one: an index of nothing, of the thing itself, of a later or an earlier
+/// one of another kind, a count too large. Whatever the checksum says, the file is refused with a line, or is a model.
+static void forged_numbers_do_no_harm(void **state) {
+    static const int32_t forged[] = {-2, -1, 0, 1, 4, 6, 255, INT32_MAX};
+    fixture *f = *state;
+    stn_model *model = everything(f), *loaded = NULL;
+    stn_error err;
+    size_t size = 0;
+    int32_t accepted = 0, refused = 0;
+    assert_ok(stn_model_save(model, path, &err), err);
+    stn_model_destroy(model);
+    char *bytes = read_bytes(&size);
+    for (size_t at = 16; at + 4 <= size - 8; at++) {
+        int32_t before = 0;
+        memcpy(&before, bytes + at, 4);
+        if (before < -1 || before > 1000 || (before == 0 && at % 4 != 0)) {
+            continue; // part of a real number or of a text
+        }
+        for (int32_t i = 0; i < STN_COUNT(forged); i++) {
+            memcpy(bytes + at, &forged[i], 4);
+            uint64_t checksum = stn_hash(0, bytes, size - 8);
+            memcpy(bytes + size - 8, &checksum, 8);
+            write_bytes(bytes, size);
+            err = (stn_error){STN_OK, ""};
+            stn_status status = stn_model_load(f->context, path, &loaded, &err);
+            assert_true((status == STN_OK) == (loaded != NULL));
+            assert_true(status == STN_OK || err.text[0] != '\0');
+            accepted += status == STN_OK;
+            refused += status != STN_OK;
+            stn_model_destroy(loaded);
+        }
+        memcpy(bytes + at, &before, 4);
+    }
+    free(bytes);
+    assert_true(accepted > 100 && refused > 1000);
+}
+
+/// The second of two meshes has the data of the first, which has none.
+static void a_mesh_cannot_have_the_data_of_one_without(void **state) {
+    fixture *f = *state;
+    stn_error err;
+    stn_model *loaded = NULL;
+    size_t size = 0;
+    int32_t index = 0;
+    assert_ok(stn_builder_add_mesh(f->builder, "drawn.obj", stn_vec3_make(1.0, 1.0, 1.0), NULL, &index, &err), err);
+    assert_ok(stn_builder_add_mesh(f->builder, "other.obj", stn_vec3_make(1.0, 1.0, 1.0), NULL, &index, &err), err);
+    stn_model *model = compile_model(f->builder);
+    assert_ok(stn_model_save(model, path, &err), err);
+    stn_model_destroy(model);
+    char *bytes = read_bytes(&size), *name = NULL;
+    for (char *at = bytes; at + 10 < bytes + size && name == NULL; at++) {
+        name = memcmp(at, "other.obj", 10) == 0 ? at : NULL;
+    }
+    assert_non_null(name);
+    memset(name + 10 + 3 * sizeof(double), 0, sizeof(int32_t)); // behind the scale: whose data
+    uint64_t checksum = stn_hash(0, bytes, size - 8);
+    memcpy(bytes + size - 8, &checksum, 8);
+    write_bytes(bytes, size);
+    free(bytes);
+    assert_int_equal(stn_model_load(f->context, path, &loaded, &err), STN_ERR_PARSE);
+    assert_null(loaded);
+}
+
 static void a_missing_element_plugin_is_named(void **state) {
     fixture *f = *state;
     stn_context *other = NULL;
@@ -353,6 +416,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(the_smallest_model_is_a_file_too, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_damaged_file_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(forged_bytes_do_no_harm, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(forged_numbers_do_no_harm, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_mesh_cannot_have_the_data_of_one_without, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_missing_element_plugin_is_named, set_up, tear_down),
         cmocka_unit_test_setup_teardown(running_out_of_memory_leaks_nothing, set_up, tear_down),
     };
