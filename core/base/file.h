@@ -4,26 +4,23 @@
 #define STICTION_CORE_BASE_FILE_H
 
 #include <stiction/context.h>
+#include <stiction/output.h>
 
-/// A file that comes to be under a temporary name in the folder of `path` and takes its place when it is complete.
+/// A whole file (output.h) that is put together in pieces.
 typedef struct file_writer {
-    stn_context *context;
     const char *path;
-    char *temporary;
-    int descriptor;
+    stn_output output;
     int failure; // errno of the first failure, 0
     size_t used;
     char buffer[1 << 16];
 } file_writer;
 
 /// The writer is large: allocate it. STN_ERR_FILE or STN_ERR_MEMORY; then there is nothing to close.
-stn_status file_open(stn_context *context, const char *path, file_writer *writer, stn_error *err);
+stn_status file_open(const char *path, file_writer *writer, stn_error *err);
 /// Failures are kept until file_close.
 void file_put(file_writer *writer, const char *text, size_t size);
 /// Flushes to the disk and takes the place of `path`, unless something failed or `keep` is false: then the temporary
 /// file is removed and `path` is as it was.
 stn_status file_close(file_writer *writer, bool keep, stn_error *err);
-/// All of these in one.
-stn_status file_write(stn_context *context, const char *path, const void *bytes, size_t size, stn_error *err);
 
 #endif

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "cli/apart.h"
 #include "cli/commands.h"
 #include "cli/compare/compare.h"
 #include "cli/jobs.h"
@@ -34,14 +35,8 @@ static int refuse_options(const cli_command *command, const compare_options *o, 
     if (o->jobs < 1) {
         return cli_fail(command, "--jobs %d: must be at least 1", o->jobs);
     }
-    if (o->csv != NULL && o->html != NULL && strcmp(o->csv, o->html) == 0) {
-        return cli_fail(command, "--csv and --html: %s cannot be both", o->csv);
-    }
-    int status = CLI_PROCEED;
-    for (int32_t i = 0; i < 2 * problems->count && status == CLI_PROCEED; i++) {
-        const char *out = i % 2 == 0 ? o->csv : o->html;
-        status = out != NULL ? cli_keep_input(command, problems->items[i / 2], out) : CLI_PROCEED;
-    }
+    const char *const outputs[] = {o->csv, o->html};
+    int status = cli_keep_apart(command, problems->items, problems->count, outputs, STN_COUNT(outputs));
     status = status == CLI_PROCEED && o->csv != NULL ? cli_probe_output(command, o->csv) : status;
     return status == CLI_PROCEED && o->html != NULL ? cli_probe_output(command, o->html) : status;
 }

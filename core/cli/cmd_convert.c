@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // stiction convert IN OUT: loads a robot file and writes the robot in another format.
 #include "base/library_folder.h"
+#include "cli/apart.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/robot.h"
@@ -15,7 +16,7 @@ static int run(const cli_command *command, const request *asked) {
     stn_error error = {STN_OK, ""};
     cli_robot robot;
     cli_robot_options options = {.fixed = asked->fixed, .packages = asked->packages.items};
-    if (cli_keep_input(command, asked->in, asked->out) != CLI_PROCEED) { // the new one holds less than the old
+    if (cli_keep_apart(command, &asked->in, 1, &asked->out, 1) != CLI_PROCEED) { // the new one holds less than the old
         return CLI_BAD_INPUT;
     }
     stn_status status = cli_robot_load(&robot, asked->in, &options, &error);

@@ -6,7 +6,7 @@
 
 #include <stiction/replay.h>
 
-#include "base/replace.h"
+#include "cli/apart.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/print.h"
@@ -308,16 +308,6 @@ static int replay(const cli_command *command, const replay_options *o) {
     return result;
 }
 
-/// A file to be written that is the one to be read, NULL.
-static const char *overwritten(const replay_options *o) {
-    for (int32_t i = 0; i < o->records.count; i++) {
-        if (stn_is_same_file(o->path, o->records.items[i])) {
-            return o->records.items[i];
-        }
-    }
-    return NULL;
-}
-
 int cmd_replay(int argc, char **argv) {
     replay_options o = {0};
     stn_plugin_choice *plugin = o.use.plugin;
@@ -348,9 +338,9 @@ int cmd_replay(int argc, char **argv) {
         return status;
     }
     o.path = words.items[0];
-    const char *same = overwritten(&o);
-    if (same != NULL) {
-        status = cli_fail(&command, "--record %s: is the recording that is replayed; name another file", same);
+    status = cli_keep_apart(&command, words.items, 1, o.records.items, o.records.count);
+    if (status != CLI_PROCEED) {
+        // said
     } else if (o.use.threads < 0 || o.use.threads > 1024) {
         status = cli_fail(&command, "--threads %d: must be from 1 to 1024", o.use.threads);
     } else {

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/apart.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/print.h"
@@ -203,15 +204,8 @@ static int check_options(const cli_command *command, const run_options *o) {
     if (o->form != NULL && strcmp(o->form, "global") != 0 && strcmp(o->form, "local") != 0) {
         return cli_fail(command, "--form %s: must be global or local", o->form);
     }
-    for (int32_t i = 0; i < o->records.count; i++) {
-        for (int32_t k = 0; k < i; k++) {
-            if (strcmp(o->records.items[i], o->records.items[k]) == 0) {
-                return cli_fail(command, "%s is given twice as --log or --record; name another file",
-                                o->records.items[i]);
-            }
-        }
-    }
-    return CLI_PROCEED;
+    const char *input = o->script != NULL ? o->script : o->capsule;
+    return cli_keep_apart(command, &input, 1, o->records.items, o->records.count);
 }
 
 int cmd_run(int argc, char **argv) {

@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/replace.h"
+#include <stiction/output.h>
+
 #include "base/text.h"
+#include "cli/apart.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/print.h"
@@ -147,28 +149,15 @@ static void print_table(const solve_run *run, stn_status status) {
 
 /// The whole result as JSON in a file that appears whole or not at all.
 static int write_result(const solve_run *run, stn_status status) {
-    const char *path = run->options->out;
-    char temporary[4096];
-    if (!stn_may_replace(path)) {
-        return cli_fail(run->command, "%s: " STN_NOT_REPLACEABLE, path);
-    }
     cJSON *json = result_json(run, status, true);
     char *text = cJSON_Print(json);
     cJSON_Delete(json);
-    int descriptor = stn_open_beside(path, temporary, sizeof temporary);
-    FILE *file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
-    bool written = file != NULL && fputs(text, file) != EOF && fputc('\n', file) != EOF;
-    if (file != NULL && fclose(file) != 0) {
-        written = false;
-    }
+    size_t length = strlen(text);
+    stn_error err = {STN_OK, ""};
+    text[length] = '\n'; // in place of the end, which is not written
+    stn_status written = stn_output_write(run->options->out, text, length + 1, &err);
     cJSON_free(text);
-    if (!written || rename(temporary, path) != 0) {
-        if (file != NULL) {
-            remove(temporary);
-        }
-        return cli_fail(run->command, "%s: cannot be written: %s", path, strerror(errno));
-    }
-    return CLI_PROCEED;
+    return written == STN_OK ? CLI_PROCEED : cli_fail_status(run->command, &err);
 }
 
 /// Impulses and contact velocities for FCLIB's tools.
@@ -379,7 +368,7 @@ int cmd_solve(int argc, char **argv) {
         status = cli_fail(&command, "--out %s: only .json and .hdf5 files are written", o.out);
     }
     if (status == CLI_PROCEED && o.out != NULL) {
-        status = cli_keep_input(&command, words.items[0], o.out);
+        status = cli_keep_apart(&command, words.items, 1, &o.out, 1);
     }
     if (status == CLI_PROCEED && o.out != NULL) {
         status = cli_probe_output(&command, o.out);

@@ -10,6 +10,7 @@
 #include <xxhash.h>
 
 #include "base/below.h"
+#include "cli/apart.h"
 #include "cli/commands.h"
 #include "cli/print.h"
 #include "cli/progress.h"
@@ -359,6 +360,7 @@ int cmd_sweep(int argc, char **argv) {
     s.command = &command;
     s.plan.script = words.items[0];
     status = check_options(&command, &o);
+    status = status == CLI_PROCEED ? cli_keep_apart(&command, words.items, 1, &o.csv, 1) : status;
     if (status == CLI_PROCEED) {
         status = run(&s, &o);
     }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/apart.h"
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "cli/test/test.h"
@@ -54,7 +55,7 @@ static int run(const cli_test_files *files, const cli_test_options *o) {
 }
 
 /// All that can be told before the work.
-static int check_options(const cli_test_options *o) {
+static int check_options(const cli_test_options *o, const cli_test_files *files) {
     if (o->workers < 1) {
         return cli_fail(o->command, "--jobs %d: must be at least 1", o->workers);
     }
@@ -75,7 +76,8 @@ static int check_options(const cli_test_options *o) {
             return cli_fail(o->command, "--set %s: write name=value", o->sets.items[i]);
         }
     }
-    return o->junit != NULL ? cli_probe_output(o->command, o->junit) : CLI_PROCEED;
+    int status = cli_keep_apart(o->command, (const char *const *)files->paths, (int32_t)files->count, &o->junit, 1);
+    return status == CLI_PROCEED && o->junit != NULL ? cli_probe_output(o->command, o->junit) : status;
 }
 
 static int run_paths(cli_test_options *o, const cli_list *words) {
@@ -84,7 +86,7 @@ static int run_paths(cli_test_options *o, const cli_list *words) {
         cli_test_files_add(&files, words->items[i]);
     }
     o->artifacts = o->artifacts[0] != '\0' ? o->artifacts : NULL;
-    int status = check_options(o);
+    int status = check_options(o, &files);
     if (status == CLI_PROCEED && (o->quick || o->full)) {
         setenv("STICTION_TEST_TIER", o->full ? "full" : "quick", 1); // for scripts, and commands that they start
     }

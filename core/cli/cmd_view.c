@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "cli/apart.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/recording_page.h"
@@ -77,10 +78,8 @@ static int view(const cli_command *command, const cli_list *files, const char *o
     stn_error err = {STN_OK, ""};
     stn_context *context = NULL;
     char path[PATH_SIZE];
-    for (int32_t i = 0; out != NULL && i < files->count; i++) {
-        if (cli_keep_input(command, files->items[i], out) != CLI_PROCEED) {
-            return CLI_BAD_INPUT;
-        }
+    if (cli_keep_apart(command, files->items, files->count, &out, 1) != CLI_PROCEED) {
+        return CLI_BAD_INPUT;
     }
     if (stn_context_create(NULL, &context, &err) < 0) {
         return cli_fail_status(command, &err);

@@ -6,7 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/replace.h"
+#include <stiction/output.h>
+
 #include "cli/options.h"
 #include "cli/terminal.h"
 
@@ -46,22 +47,13 @@ int cli_fail_status(const cli_command *command, const stn_error *error) {
     }
 }
 
-int cli_keep_input(const cli_command *command, const char *in, const char *out) {
-    return stn_is_same_file(in, out) ? cli_fail(command, "%s and %s are one file; name another to write", in, out)
-                                     : CLI_PROCEED;
-}
-
 int cli_probe_output(const cli_command *command, const char *path) {
-    char temporary[4096];
-    if (!stn_may_replace(path)) {
-        return cli_fail(command, "%s: " STN_NOT_REPLACEABLE, path);
+    stn_output output;
+    stn_error err = {STN_OK, ""};
+    if (stn_output_open(path, STN_OUTPUT_WHOLE, &output, &err) != STN_OK) {
+        return cli_fail_status(command, &err);
     }
-    int descriptor = stn_open_beside(path, temporary, sizeof temporary);
-    if (descriptor < 0) {
-        return cli_fail(command, "%s: cannot be written: %s", path, strerror(errno));
-    }
-    close(descriptor);
-    remove(temporary);
+    stn_output_close(&output, STN_OUTPUT_DROP, NULL);
     return CLI_PROCEED;
 }
 

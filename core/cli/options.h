@@ -58,9 +58,6 @@ int cli_fail(const cli_command *command, const char *format, ...) STN_PRINTF(2, 
 /// for an interrupt, else 2.
 int cli_fail_status(const cli_command *command, const stn_error *error);
 
-/// CLI_PROCEED unless writing `out` would take what is read from `in`: they are one file, however they are named.
-int cli_keep_input(const cli_command *command, const char *in, const char *out);
-
 /// CLI_PROCEED when a file that appears whole can be put at `path`; asked before the work whose result it takes.
 int cli_probe_output(const cli_command *command, const char *path);
 /// "name=value" -> a text setting with where = "--set". The name is copied into `name`. False without '=' or name, or

@@ -6,8 +6,8 @@
 #include <zlib.h>
 
 #include "base/base64.h"
-#include "base/replace.h"
 #include "cli/recording_page.h"
+#include "cli/stream.h"
 
 /// A page under construction.
 typedef struct page {
@@ -155,49 +155,35 @@ static void name_temporary(const page *p, char *path, size_t size) {
              (unsigned long long)p->hash);
 }
 
-/// Closes the file; what is whole takes its place.
-static stn_status finish(page *p, stn_status status, const char *temporary, const char *path, stn_error *err) {
-    errno = 0;
-    bool written = fflush(p->file) == 0 && !ferror(p->file);
-    int code = errno;
-    written = fclose(p->file) == 0 && written;
-    code = code != 0 ? code : errno;
-    if (status == STN_OK && written && rename(temporary, path) != 0) {
-        written = false;
-        code = errno;
-    }
-    if (status < 0 || !written) {
-        remove(temporary);
-    }
-    return status < 0 || written ? status : fail_write(path, code, err);
-}
-
 stn_status cli_recording_merge(stn_context *context, const char *const *paths, int32_t count, const char *out,
                                char *path, size_t path_size, stn_error *err) {
     page p = {.context = context};
-    char temporary[4096];
+    stn_output output;
     if (out != NULL && snprintf(path, path_size, "%s", out) >= (int)path_size) {
         return fail_write(out, ENAMETOOLONG, err);
     }
     if (out == NULL) {
         name_temporary(&p, path, path_size);
     }
-    if (!stn_may_replace(path)) {
-        return stn_fail(err, STN_ERR_FILE, "%s: " STN_NOT_REPLACEABLE, path);
+    stn_status status = stn_output_open(path, STN_OUTPUT_WHOLE, &output, err);
+    if (status != STN_OK) {
+        return status;
     }
-    int descriptor = stn_open_beside(path, temporary, sizeof temporary);
-    p.file = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
-    if (p.file == NULL) {
-        return fail_write(path, errno, err);
-    }
-    stn_status status = STN_OK;
+    p.file = cli_stream_of(&output);
+    status = p.file != NULL ? STN_OK : fail_write(path, errno, err);
     for (int32_t i = 0; i < count && status == STN_OK; i++) {
         status = add_file(&p, paths[i], i == 0, err);
     }
     if (out == NULL) {
-        name_temporary(&p, path, path_size);
+        name_temporary(&p, path,
+                       path_size); // what may be there is replaced, not followed: anybody can write links there
+        snprintf(output.target, sizeof output.target, "%s", path);
     }
-    status = finish(&p, status, temporary, path, err);
+    if (status == STN_OK) {
+        status = cli_finish_stream(&output, p.file, path, err);
+    } else {
+        cli_drop_stream(&output, p.file);
+    }
     for (int32_t i = 0; i < p.title_count; i++) {
         stn_release(context, p.titles[i]);
     }

@@ -15,8 +15,9 @@
 
 #include <cjson/cJSON.h>
 
+#include <stiction/output.h>
+
 #include "base/read_regular.h"
-#include "base/replace.h"
 #include "lua/bind.h"
 
 static const char format[] = "stiction-reference-1";
@@ -353,23 +354,16 @@ static cJSON *read_values(lua_State *L, const stn_session *session, const char *
 }
 
 static void write_values(lua_State *L, const char *path, const cJSON *tree) {
-    char temporary[4096];
     char *text = cJSON_Print(tree);
     if (text == NULL) {
         stn_lua_fail(L, "stn.reference: out of memory");
     }
-    int descriptor = stn_may_replace(path) ? stn_open_beside(path, temporary, sizeof temporary) : -1;
-    FILE *file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
-    bool whole = file != NULL && fprintf(file, "%s\n", text) > 0;
-    whole = file != NULL && fclose(file) == 0 && whole && rename(temporary, path) == 0;
-    int error = errno;
+    size_t length = strlen(text);
+    stn_error err = {0};
+    text[length] = '\n'; // in place of the end, which is not written
+    stn_status status = stn_output_write(path, text, length + 1, &err);
     cJSON_free(text);
-    if (!whole) {
-        if (file != NULL) {
-            remove(temporary);
-        }
-        stn_lua_fail(L, "%s: cannot be written: %s", path, strerror(error));
-    }
+    stn_lua_check(L, status, &err);
 }
 
 // ---------------------------------------------------------------------------------------------------------- reference

@@ -421,7 +421,7 @@ stn_status stn_model_save(const stn_model *model, const char *path, stn_error *e
     byte_stream b;
     stn_status status = model_encode(model, &b, err);
     if (status == STN_OK) {
-        status = file_write(model->context, path, b.data, b.size, err);
+        status = stn_output_write(path, b.data, b.size, err);
         bytes_clear(&b);
     }
     return status;

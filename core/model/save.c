@@ -105,7 +105,7 @@ stn_status stn_save_robot(stn_context *context, const stn_save_request *request,
         status = ops->save(instance->self, request, &text, &length, diagnostics, err);
     }
     if (status == STN_OK) {
-        status = file_write(context, request->path, text, length, err);
+        status = stn_output_write(request->path, text, length, err);
     }
     stn_release(context, text);
     stn_instance_destroy(instance);

@@ -183,7 +183,7 @@ stn_status array_builder_write(array_builder *b, const char *path, stn_error *er
     if (status != STN_OK) {
         stn_error_prefix(err, "%s", path);
     } else {
-        status = file_write(b->context, path, image, size, err);
+        status = stn_output_write(path, image, size, err);
     }
     stn_release(b->context, image);
     return status;

@@ -290,7 +290,7 @@ stn_status stn_problem_save(stn_context *context, const stn_problem *problem, in
     if (w == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
     }
-    status = file_open(context, path, &w->file, err);
+    status = file_open(path, &w->file, err);
     if (status == STN_OK) {
         bool complete = true;
         if (format == 1) {

@@ -241,12 +241,12 @@ static void check_full_disk(validate_trial *trial) {
 
 static const validate_check checks[] = {
     {"declares what it is", "open, observe, close and extension, recorder.h", check_declares},
-    {"a run gives a file", "open it with stn_record_open, write in observe, finish in close", check_file},
+    {"a run gives a file", "open it with stn_output_open, write in observe, finish in close", check_file},
     {"a world without bodies", "step 0 has no problem, contacts or certificate: they are NULL", check_empty},
     {"closed at once", "close may come before any step", check_at_once},
     {"same run", "an observation is read only", check_same_run},
     {"two recordings", "what belongs to a file is kept in the recording, not in self or static data", check_two},
-    {"bad paths", "return what stn_record_open answers", check_bad_paths},
+    {"bad paths", "return what stn_output_open answers", check_bad_paths},
     {"full disk", "look at what fwrite, fflush and fclose return", check_full_disk},
 };
 

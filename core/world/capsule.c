@@ -65,8 +65,7 @@ stn_status stn_world_save_capsule(const stn_world *world, const stn_error *why, 
         return status;
     }
     json_writer *w = stn_allocate(world->context, 1, sizeof *w);
-    status = w != NULL ? file_open(world->context, path, &w->file, err)
-                       : stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
+    status = w != NULL ? file_open(path, &w->file, err) : stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
     if (status == STN_OK) {
         put_capsule(w, world, why, &run);
         status = file_close(&w->file, true, err);

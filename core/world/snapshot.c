@@ -123,7 +123,7 @@ stn_status stn_snapshot_save(const stn_snapshot *snapshot, const char *path, stn
     byte_stream b;
     stn_status status = stn_snapshot_encode(snapshot, &b, err);
     if (status == STN_OK) {
-        status = file_write(snapshot->context, path, b.data, b.size, err);
+        status = stn_output_write(path, b.data, b.size, err);
         bytes_clear(&b);
     }
     return status;

@@ -33,14 +33,14 @@ typedef struct recording {
 static stn_status open_file(void *self, const stn_record_header *header, void **out, stn_error *err) {
     static recording only; // of ONE_FILE
     fault f = (fault)((const config *)self)->fault;
-    int descriptor = -1;
+    stn_output output; // of a new file, which needs no ending but that of its stream
     stn_error why = {STN_OK, ""};
-    stn_status status = stn_record_open(header->path, &descriptor, &why);
+    stn_status status = stn_output_open(header->path, STN_OUTPUT_STREAM, &output, &why);
     if (status != STN_OK) {
         return stn_fail(err, status, "%s", f == NO_PATH ? "cannot be opened" : why.text);
     }
     recording *r = f == ONE_FILE ? &only : calloc(1, sizeof *r);
-    FILE *file = r != NULL ? fdopen(descriptor, "w") : NULL;
+    FILE *file = r != NULL ? fdopen(output.descriptor, "w") : NULL;
     if (r == NULL || file == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }

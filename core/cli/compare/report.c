@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/replace.h"
 #include "cli/compare/compare.h"
 #include "cli/print.h"
+#include "cli/stream.h"
 
 // The page up to its data, and what shows them.
 __asm__(".section .rodata\n"
@@ -219,29 +219,25 @@ cJSON *compare_json(const comparison *c) {
 typedef struct output {
     const comparison *comparison;
     const char *path;
-    char temporary[4096];
+    stn_output output;
     FILE *file;
 } output;
 
 static int open_output(output *out, const comparison *c, const char *path) {
     *out = (output){.comparison = c, .path = path};
-    if (!stn_may_replace(path)) {
-        return cli_fail(c->command, "%s: " STN_NOT_REPLACEABLE, path);
+    stn_error err = {STN_OK, ""};
+    if (stn_output_open(path, STN_OUTPUT_WHOLE, &out->output, &err) != STN_OK) {
+        return cli_fail_status(c->command, &err);
     }
-    int descriptor = stn_open_beside(path, out->temporary, sizeof out->temporary);
-    out->file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
+    out->file = cli_stream_of(&out->output);
     return out->file != NULL ? CLI_PROCEED : cli_fail(c->command, "%s: cannot be written: %s", path, strerror(errno));
 }
 
 static int close_output(output *out) {
-    bool whole = ferror(out->file) == 0;
-    whole = fclose(out->file) == 0 && whole;
-    if (!whole || rename(out->temporary, out->path) != 0) {
-        int code = errno;
-        remove(out->temporary);
-        return cli_fail(out->comparison->command, "%s: cannot be written: %s", out->path, strerror(code));
-    }
-    return CLI_PROCEED;
+    stn_error err = {STN_OK, ""};
+    return cli_finish_stream(&out->output, out->file, out->path, &err) == STN_OK
+               ? CLI_PROCEED
+               : cli_fail_status(out->comparison->command, &err);
 }
 
 /// A field of a CSV, in quotes where it must be.

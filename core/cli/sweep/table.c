@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/replace.h"
+#include "cli/stream.h"
 
 // -------------------------------------------------------------------------------------------------------------- texts
 
@@ -185,19 +186,37 @@ static stn_status take_header(cli_table *table, const cli_texts *found, stn_erro
     return STN_OK;
 }
 
+/// Is the whole file, which has no end of a line, the beginning of this table's header?
+static bool is_begun_header(const cli_table *table, bool *same) {
+    char *header = NULL;
+    size_t size = 0, at = 0;
+    FILE *memory = open_memstream(&header, &size);
+    if (memory == NULL) {
+        return false;
+    }
+    put_line(memory, &table->columns);
+    bool made = fclose(memory) == 0;
+    rewind(table->file);
+    *same = made;
+    for (int c = fgetc(table->file); c != EOF && *same; c = fgetc(table->file), at++) {
+        *same = at + 1 > size || c == (unsigned char)(at + 1 == size ? ',' : header[at]); // further columns may follow
+    }
+    free(header);
+    return made && ferror(table->file) == 0;
+}
+
 /// Half a row, of a process that was ended. A whole file of half a line is a header that was not completed, or not
 /// ours.
 static stn_status repair_end(cli_table *table, long end, stn_error *err) {
     if (end > 0) {
         return ftruncate(fileno(table->file), end) == 0 ? STN_OK : fail_file(table, "written", err);
     }
-    char begun[64] = "";
-    rewind(table->file);
-    size_t length = fread(begun, 1, sizeof begun - 1, table->file), column = strlen(table->columns.items[0]);
-    if (strncmp(begun, table->columns.items[0], length < column ? length : column) != 0) {
-        return stn_fail(err, STN_ERR_FILE, "%s: is not the table of a sweep; name another file", name_of(table));
+    bool begun = false;
+    if (!is_begun_header(table, &begun)) {
+        return fail_file(table, "read", err);
     }
-    return write_header(table, err);
+    return begun ? write_header(table, err)
+                 : stn_fail(err, STN_ERR_FILE, "%s: is not the table of a sweep; name another file", name_of(table));
 }
 
 /// The next line without its end in `*line`; `*more` is false at the end of the file, where half a row does not count.
@@ -320,31 +339,34 @@ static stn_status put_rows(cli_table *table, FILE *to, int32_t added, stn_error 
     return ferror(table->file) == 0 && fflush(to) == 0 && ferror(to) == 0 ? STN_OK : fail_file(table, "written", err);
 }
 
+/// A new file that takes the place of the table's when it is closed; locked like that.
+static stn_status open_wider(cli_table *table, stn_output *output, FILE **file, stn_error *err) {
+    *file = NULL;
+    if (table->path == NULL) {
+        *file = tmpfile();
+    } else {
+        stn_status status = stn_output_open(table->path, STN_OUTPUT_WHOLE, output, err);
+        if (status != STN_OK) {
+            return status;
+        }
+        *file = cli_stream_of(output);
+    }
+    return *file != NULL ? lock(table, *file, err) : fail_file(table, "written", err);
+}
+
 /// The file with `added` columns more takes the place of the one that is there.
 static stn_status widen(cli_table *table, int32_t added, stn_error *err) {
-    char beside[4096];
+    stn_output output = {.descriptor = -1};
     FILE *file = NULL;
-    if (table->path == NULL) {
-        file = tmpfile();
-    } else {
-        int descriptor = stn_open_beside(table->path, beside, sizeof beside);
-        file = stream_of(descriptor);
-        if (file == NULL && descriptor >= 0) {
-            unlink(beside);
-        }
-    }
-    if (file == NULL) {
-        return fail_file(table, "written", err);
-    }
-    stn_status status = lock(table, file, err);
+    stn_status status = open_wider(table, &output, &file, err);
     status = status >= 0 ? put_rows(table, file, added, err) : status;
-    if (status >= 0 && table->path != NULL && rename(beside, table->path) != 0) {
-        status = fail_file(table, "written", err);
+    if (output.descriptor >= 0) {
+        stn_status ended = stn_output_close(&output, status >= 0 ? STN_OUTPUT_KEEP : STN_OUTPUT_DROP, err);
+        status = status >= 0 ? ended : status;
     }
     if (status < 0) {
-        fclose(file);
-        if (table->path != NULL) {
-            unlink(beside);
+        if (file != NULL) {
+            fclose(file);
         }
         return status;
     }

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/replace.h"
+#include "cli/stream.h"
 #include "cli/test/test.h"
 
 /// Counts of one suite or all.
@@ -171,19 +171,11 @@ static void put_suites(FILE *to, const cli_test_results *all, double seconds) {
 }
 
 stn_status cli_test_write_junit(const cli_test_results *all, double seconds, const char *path, stn_error *err) {
-    char temporary[4096];
-    int descriptor = stn_open_beside(path, temporary, sizeof temporary);
-    FILE *file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
-    if (file == NULL) {
-        return stn_fail(err, STN_ERR_FILE, "%s: cannot be written: %s", path, strerror(errno));
+    stn_output output;
+    stn_status status = stn_output_open(path, STN_OUTPUT_WHOLE, &output, err);
+    FILE *file = status == STN_OK ? cli_stream_of(&output) : NULL;
+    if (file != NULL) {
+        put_suites(file, all, seconds);
     }
-    put_suites(file, all, seconds);
-    bool whole = ferror(file) == 0;
-    whole = fclose(file) == 0 && whole;
-    if (!whole || rename(temporary, path) != 0) {
-        int error = errno;
-        remove(temporary);
-        return stn_fail(err, STN_ERR_FILE, "%s: cannot be written: %s", path, strerror(error));
-    }
-    return STN_OK;
+    return status == STN_OK ? cli_finish_stream(&output, file, path, err) : status;
 }

@@ -6,6 +6,7 @@
 #include <stiction/certificate.h>
 #include <stiction/contact.h>
 #include <stiction/dynamics.h>
+#include <stiction/output.h>
 #include <stiction/solver.h>
 
 #ifdef __cplusplus
@@ -188,21 +189,17 @@ enum {
 typedef struct stn_recorder_ops {
     uint32_t size;         // sizeof of the struct as the plugin was compiled
     const char *extension; // of files that it writes, "csv": how --log and --record find it
-    /// REQUIRED. Opens the file: STN_ERR_FILE names path and reason. [setup]
+    /// REQUIRED. Opens the file, by stn_output_open (output.h) as a stream: STN_ERR_FILE names path and reason. [setup]
     stn_status (*open)(void *self, const stn_record_header *header, void **recording, stn_error *err);
     /// REQUIRED. May do I/O; a process that is killed closes nothing, so what is to be kept must reach the file before.
     /// A failure is reported once and ends the recording; the step stays made. Also called once with step 0, before the
     /// first step (problem, contacts and certificate NULL).
     stn_status (*observe)(void *recording, const stn_observation *observation, stn_error *err);
-    /// REQUIRED. Finishes the file and frees the recording, also after a failure or interrupt; accepts NULL.
+    /// REQUIRED. Finishes the file and frees the recording, also after a failure or interrupt; accepts NULL. A
+    /// recording without a step is no reason to replace another one: STN_OUTPUT_DROP.
     stn_status (*close)(void *recording, stn_error *err);
     uint32_t needs; // STN_RECORDER_NEEDS_*; what nobody needs is not made
 } stn_recorder_ops;
-
-/// Opens the file of a recording, emptied, for writing, also a device or a pipe. Until `*descriptor` is closed, or the
-/// process has ended, no second recording gets the same file, under whatever name and in whatever process:
-/// STN_ERR_FILE, which names path and reason. For [setup]
-STN_API stn_status stn_record_open(const char *path, int *descriptor, stn_error *err);
 
 #ifdef __cplusplus
 }

@@ -3,10 +3,12 @@
 // be written: a run that is killed and a disk that is full leave whole rows. Every parameter in force is written beside
 // it, in <file>.parameters.
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <stiction/plugin.h>
@@ -36,11 +38,13 @@ static const stn_param params[] = {
 typedef struct csv_recording {
     const csv_config *config;
     FILE *file;
+    stn_output output, parameters; // of the table, and of what is written beside it
     char *path;
     char **signal; // names of the signal columns, those known at the first row
     int32_t signal_count;
     bool has_header, failed;
-    off_t whole; // bytes of whole rows
+    int64_t steps; // made while it was open, whether or not they gave a row
+    off_t whole;   // bytes of whole rows
 } csv_recording;
 
 static const char *const coordinate_names[] = {"x", "y", "z", "qw", "qx", "qy", "qz"};
@@ -60,22 +64,66 @@ static void release(csv_recording *r) {
     free(r);
 }
 
-static stn_status write_parameters(const stn_record_header *header, stn_error *err) {
+/// Opens a stream with a descriptor of its own, so that closing it leaves the output open.
+static FILE *stream_of(const stn_output *output) {
+    int descriptor = fcntl(output->descriptor, F_DUPFD_CLOEXEC, 0);
+    FILE *file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
+    if (file == NULL && descriptor >= 0) {
+        close(descriptor);
+    }
+    return file;
+}
+
+/// Beside a table that is a file of its own; it takes its place together with that.
+static stn_status write_parameters(csv_recording *r, const stn_record_header *header, stn_error *err) {
+    struct stat what;
+    if (fstat(r->output.descriptor, &what) != 0 || !S_ISREG(what.st_mode)) {
+        return STN_OK;
+    }
     size_t size = strlen(header->path) + sizeof ".parameters";
     char *path = malloc(size);
     if (path == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", header->path);
     }
     snprintf(path, size, "%s.parameters", header->path);
-    FILE *file = fopen(path, "w");
-    stn_status status = STN_OK;
-    if (file == NULL || fputs(header->parameters, file) < 0) {
-        status = failed(path, err);
-    }
-    if (file != NULL && fclose(file) != 0 && status == STN_OK) {
-        status = failed(path, err);
+    stn_status status = stn_output_open(path, STN_OUTPUT_STREAM, &r->parameters, err);
+    if (status == STN_OK) {
+        FILE *file = stream_of(&r->parameters);
+        if (file == NULL || fputs(header->parameters, file) < 0) {
+            status = failed(path, err);
+        }
+        if (file != NULL && fclose(file) != 0 && status == STN_OK) {
+            status = failed(path, err);
+        }
     }
     free(path);
+    return status;
+}
+
+static void end_parameters(csv_recording *r, stn_output_end end, stn_error *err, stn_status *status) {
+    if (r->parameters.descriptor >= 0) {
+        stn_status ended = stn_output_close(&r->parameters, end, *status == STN_OK ? err : NULL);
+        *status = *status == STN_OK ? ended : *status;
+    }
+}
+
+/// The recording with its files; what a failure leaves open, csv_open closes.
+static stn_status open_files(csv_recording *r, const stn_record_header *header, stn_error *err) {
+    r->parameters.descriptor = -1;
+    stn_status status = stn_output_open(r->path, STN_OUTPUT_STREAM, &r->output, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    r->file = stream_of(&r->output);
+    status = r->file != NULL ? write_parameters(r, header, err) : failed(r->path, err);
+    if (status != STN_OK) {
+        if (r->file != NULL) {
+            fclose(r->file);
+        }
+        stn_status told = status;
+        end_parameters(r, STN_OUTPUT_DROP, NULL, &told);
+        stn_output_close(&r->output, STN_OUTPUT_DROP, NULL);
+    }
     return status;
 }
 
@@ -90,19 +138,8 @@ static stn_status csv_open(void *self, const stn_record_header *header, void **r
     }
     r->config = self;
     r->path = path;
-    int descriptor = -1;
-    stn_status status = stn_record_open(path, &descriptor, err);
-    if (status == STN_OK) {
-        r->file = fdopen(descriptor, "w");
-        status = r->file != NULL ? write_parameters(header, err) : failed(path, err);
-    }
+    stn_status status = open_files(r, header, err);
     if (status != STN_OK) {
-        if (descriptor >= 0 && r->file == NULL) {
-            close(descriptor);
-        }
-        if (r->file != NULL) {
-            fclose(r->file);
-        }
         release(r);
         return status;
     }
@@ -343,7 +380,9 @@ static void write_row(const csv_recording *r, const stn_observation *o) {
 
 /// Drops what was written of a row that did not fit.
 static stn_status cut_back(const csv_recording *r, stn_error *err) {
-    stn_status status = failed(r->path, err);
+    char remains[STN_OUTPUT_PATH + 80];
+    stn_status status = stn_fail(err, STN_ERR_FILE, "%s: cannot be written: %s%s", r->path, strerror(errno),
+                                 stn_output_remains(&r->output, remains, sizeof remains));
     __fpurge(r->file);                               // or closing would try the rest of the row again
     if (ftruncate(fileno(r->file), r->whole) == 0) { // a device cannot be cut
         lseek(fileno(r->file), r->whole, SEEK_SET);
@@ -373,6 +412,7 @@ static stn_status csv_observe(void *recording, const stn_observation *o, stn_err
     csv_recording *r = recording;
     stn_status status = write_step(r, o, err);
     r->failed = status < 0;
+    r->steps += o->step > 0;
     return status;
 }
 
@@ -384,6 +424,10 @@ static stn_status csv_close(void *recording, stn_error *err) {
     bool bad = ferror(r->file) != 0;
     bad = fclose(r->file) != 0 || bad;
     stn_status status = bad && !r->failed ? failed(r->path, err) : STN_OK; // a failure is said once
+    stn_output_end end = r->steps == 0 ? STN_OUTPUT_DROP : bad || r->failed ? STN_OUTPUT_LEAVE : STN_OUTPUT_KEEP;
+    stn_status ended = stn_output_close(&r->output, end, status == STN_OK ? err : NULL);
+    status = status == STN_OK ? ended : status;
+    end_parameters(r, end == STN_OUTPUT_KEEP && status != STN_OK ? STN_OUTPUT_LEAVE : end, err, &status);
     release(r);
     return status;
 }

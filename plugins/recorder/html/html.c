@@ -28,7 +28,7 @@ typedef struct recording {
     stn_context *context;
     double frame_rate;
     char *parameters, *title;
-    bool visual_meshes, begun, failed;
+    bool visual_meshes, begun, stepped, failed;
     writer writer;
     moment moment;
     frame_writer frames;
@@ -223,6 +223,7 @@ static stn_status html_observe(void *self, const stn_observation *o, stn_error *
         status = add_step(r, o, err);
     }
     r->failed = status < 0;
+    r->stepped = r->stepped || o->step > 0;
     return status;
 }
 
@@ -259,7 +260,8 @@ static stn_status html_close(void *self, stn_error *err) {
     }
     stn_status status = r->failed ? STN_OK : finish(r, err);
     bool said = r->failed || status < 0;
-    stn_status closed = writer_close(&r->writer, said ? NULL : err);
+    stn_output_end end = !r->stepped ? STN_OUTPUT_DROP : said ? STN_OUTPUT_LEAVE : STN_OUTPUT_KEEP;
+    stn_status closed = writer_close(&r->writer, end, said ? NULL : err);
     status = said ? status : closed;
     release(r);
     return status;

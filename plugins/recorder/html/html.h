@@ -19,7 +19,7 @@
 typedef struct page {
     stn_context *context;
     char *path;
-    int descriptor;
+    stn_output output;
     off_t whole; // bytes of whole blocks
     z_stream stream;
     bool deflating;
@@ -30,7 +30,7 @@ typedef struct page {
 stn_status page_open(page *p, stn_context *context, const char *path, stn_error *err);
 /// Writes a block at once. What a failure leaves of it is cut off again.
 stn_status page_block(page *p, const char *kind, const bytes *payload, stn_error *err);
-stn_status page_close(page *p, stn_error *err);
+stn_status page_close(page *p, stn_output_end end, stn_error *err);
 
 // ------------------------------------------------------------------------------------------------------- writer.c
 
@@ -58,8 +58,8 @@ typedef struct writer {
 stn_status writer_open(writer *w, stn_context *context, const char *path, stn_error *err);
 /// Hands a block over, and takes its memory for another. A failure is that of an earlier block.
 stn_status writer_put(writer *w, const char *kind, bytes *payload, stn_error *err);
-/// Writes what waits. Reports a failure that no writer_put has reported yet.
-stn_status writer_close(writer *w, stn_error *err);
+/// Writes what waits. Reports a failure that no writer_put has reported yet, after which the page is left, not kept.
+stn_status writer_close(writer *w, stn_output_end end, stn_error *err);
 
 // -------------------------------------------------------------------------------------------------------- scene.c
 

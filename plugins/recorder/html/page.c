@@ -31,7 +31,9 @@ static bool has_viewer(void) {
 }
 
 static stn_status fail_write(const page *p, int code, stn_error *err) {
-    return stn_fail(err, STN_ERR_FILE, "%s: cannot be written: %s", p->path, strerror(code));
+    char remains[STN_OUTPUT_PATH + 80];
+    return stn_fail(err, STN_ERR_FILE, "%s: cannot be written: %s%s", p->path, strerror(code),
+                    stn_output_remains(&p->output, remains, sizeof remains));
 }
 
 /// Writes all, or leaves the file as it was.
@@ -39,14 +41,14 @@ static stn_status write_whole(page *p, const void *data, size_t count, stn_error
     const char *from = data;
     size_t done = 0;
     while (done < count) {
-        ssize_t written = write(p->descriptor, from + done, count - done);
+        ssize_t written = write(p->output.descriptor, from + done, count - done);
         if (written < 0 && errno == EINTR) {
             continue;
         }
         if (written <= 0) {
             int code = written < 0 ? errno : ENOSPC;
-            if (ftruncate(p->descriptor, p->whole) == 0) { // a device cannot be cut
-                lseek(p->descriptor, p->whole, SEEK_SET);
+            if (ftruncate(p->output.descriptor, p->whole) == 0) { // a device cannot be cut
+                lseek(p->output.descriptor, p->whole, SEEK_SET);
             }
             return fail_write(p, code, err);
         }
@@ -65,20 +67,18 @@ static void release_zlib(voidpf context, voidpf memory) {
 }
 
 static void release(page *p) {
-    if (p->descriptor >= 0) {
-        close(p->descriptor);
-    }
     if (p->deflating) {
         deflateEnd(&p->stream);
     }
     bytes_release(&p->packed);
     bytes_release(&p->line);
     stn_release(p->context, p->path);
-    *p = (page){.descriptor = -1};
+    *p = (page){.output = {.descriptor = -1}};
 }
 
 stn_status page_open(page *p, stn_context *context, const char *path, stn_error *err) {
-    *p = (page){.context = context, .descriptor = -1, .packed = {.context = context}, .line = {.context = context}};
+    *p = (page){
+        .context = context, .output = {.descriptor = -1}, .packed = {.context = context}, .line = {.context = context}};
     p->path = stn_duplicate_text(context, path);
     p->stream = (z_stream){.zalloc = allocate_zlib, .zfree = release_zlib, .opaque = context};
     p->deflating = p->path != NULL && deflateInit(&p->stream, LEVEL) == Z_OK;
@@ -86,12 +86,15 @@ stn_status page_open(page *p, stn_context *context, const char *path, stn_error 
     if (!p->deflating) {
         status = stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
     } else {
-        status = stn_record_open(path, &p->descriptor, err);
+        status = stn_output_open(path, STN_OUTPUT_STREAM, &p->output, err);
     }
     if (status == STN_OK) {
         status = write_whole(p, recorder_html_head, (size_t)(recorder_html_head_end - recorder_html_head), err);
     }
     if (status < 0) {
+        if (p->output.descriptor >= 0) {
+            stn_output_close(&p->output, STN_OUTPUT_DROP, NULL);
+        }
         release(p);
     } else if (!has_viewer()) {
         stn_log(context, STN_LOG_WARNING,
@@ -161,10 +164,8 @@ stn_status page_block(page *p, const char *kind, const bytes *payload, stn_error
     return write_whole(p, p->line.data, p->line.count, err);
 }
 
-stn_status page_close(page *p, stn_error *err) {
-    int descriptor = p->descriptor;
-    p->descriptor = -1;
-    stn_status status = close(descriptor) == 0 ? STN_OK : fail_write(p, errno, err);
+stn_status page_close(page *p, stn_output_end end, stn_error *err) {
+    stn_status status = stn_output_close(&p->output, end, err);
     release(p);
     return status;
 }

@@ -69,7 +69,7 @@ stn_status writer_open(writer *w, stn_context *context, const char *path, stn_er
     pthread_cond_init(&w->changed, NULL);
     int code = start_thread(w);
     if (code != 0) {
-        page_close(&w->page, NULL);
+        page_close(&w->page, STN_OUTPUT_DROP, NULL);
         return stn_fail(err, STN_ERR_MEMORY, "%s: no thread to write it: %s", path, strerror(code));
     }
     return STN_OK;
@@ -94,7 +94,7 @@ stn_status writer_put(writer *w, const char *kind, bytes *payload, stn_error *er
     return status;
 }
 
-stn_status writer_close(writer *w, stn_error *err) {
+stn_status writer_close(writer *w, stn_output_end end, stn_error *err) {
     pthread_mutex_lock(&w->mutex);
     w->ending = true;
     pthread_cond_signal(&w->changed);
@@ -106,6 +106,7 @@ stn_status writer_close(writer *w, stn_error *err) {
         bytes_release(&w->queue[i].payload);
     }
     stn_status status = w->error.status;
-    stn_status closed = page_close(&w->page, status == STN_OK ? err : NULL);
+    stn_status closed = page_close(&w->page, status < 0 && end == STN_OUTPUT_KEEP ? STN_OUTPUT_LEAVE : end,
+                                   status == STN_OK ? err : NULL);
     return status == STN_OK ? closed : stn_fail(err, status, "%s", w->error.text);
 }

@@ -253,6 +253,6 @@ void writer_row(writer *w, const uint8_t *row);
 /// Finishes the file and puts it in place; unless all is well or `keep` is false, nothing is left. Frees the writer.
 stn_status writer_close(writer *w, bool keep, stn_error *err);
 /// Could a file be put there? Leaves nothing.
-stn_status writer_try(stn_context *context, const char *path, stn_error *err);
+stn_status writer_try(const char *path, stn_error *err);
 
 #endif

@@ -95,7 +95,7 @@ static stn_status png_open(void *self, const stn_record_header *header, void **o
     *out = NULL;
     stn_status status = read_options(config, &options, err);
     if (status == STN_OK) {
-        status = writer_try(context, header->path, err);
+        status = writer_try(header->path, err);
     }
     if (status < 0) {
         return status;

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -23,7 +22,8 @@ typedef enum filter { FILTER_LEFT = 1, FILTER_ABOVE = 2, FILTER_PAETH = 4 } filt
 struct writer {
     stn_context *context;
     FILE *file;
-    char *path, *temporary;
+    stn_output output;
+    char *path;
     int failure; // errno of the first
     bool deflating;
     z_stream stream;
@@ -143,50 +143,30 @@ static stn_status fail_path(const char *path, int code, stn_error *err) {
     return stn_fail(err, STN_ERR_FILE, "%s: cannot be written: %s", path, strerror(code));
 }
 
-/// A new file beside `path`: never one that is there already, nor what a link of that name leads to. After a failure
-/// nothing is left to release.
-static stn_status make_temporary(stn_context *context, const char *path, char **temporary, FILE **file,
-                                 stn_error *err) {
-    struct stat what;
-    *temporary = NULL;
-    if (stat(path, &what) == 0 && !S_ISREG(what.st_mode)) {
-        return stn_fail(err, STN_ERR_FILE, "%s: cannot be written: it is not a regular file; name another", path);
+/// Its stream has a descriptor of its own, so that closing it leaves the output open. After a failure nothing is left
+/// to release.
+static stn_status open_output(const char *path, stn_output *output, FILE **file, stn_error *err) {
+    stn_status status = stn_output_open(path, STN_OUTPUT_WHOLE, output, err);
+    if (status != STN_OK) {
+        return status;
     }
-    size_t size = strlen(path) + 48;
-    char *name = stn_allocate(context, size, 1);
-    if (name == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
-    }
-    int descriptor = -1, code = EEXIST;
-    for (int32_t attempt = 0; attempt < 1000 && descriptor < 0 && code == EEXIST; attempt++) {
-        snprintf(name, size, "%s.%ld-%d.part", path, (long)getpid(), (int)attempt);
-        descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        code = errno;
-    }
+    int descriptor = fcntl(output->descriptor, F_DUPFD_CLOEXEC, 0);
     *file = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
     if (*file == NULL) {
+        int code = errno;
         if (descriptor >= 0) {
-            code = errno;
             close(descriptor);
-            remove(name);
         }
-        stn_release(context, name);
+        stn_output_close(output, STN_OUTPUT_DROP, NULL);
         return fail_path(path, code, err);
     }
-    *temporary = name;
     return STN_OK;
 }
 
-stn_status writer_try(stn_context *context, const char *path, stn_error *err) {
-    char *temporary = NULL;
-    FILE *file = NULL;
-    stn_status status = make_temporary(context, path, &temporary, &file, err);
-    if (status == STN_OK) {
-        fclose(file);
-        remove(temporary);
-        stn_release(context, temporary);
-    }
-    return status;
+stn_status writer_try(const char *path, stn_error *err) {
+    stn_output output;
+    stn_status status = stn_output_open(path, STN_OUTPUT_WHOLE, &output, err);
+    return status == STN_OK ? stn_output_close(&output, STN_OUTPUT_DROP, err) : status;
 }
 
 static voidpf allocate_zlib(voidpf context, uInt count, uInt size) {
@@ -212,7 +192,6 @@ static void release(writer *w) {
         deflateEnd(&w->stream);
     }
     stn_release(w->context, w->path);
-    stn_release(w->context, w->temporary);
     stn_release(w->context, w->above);
     stn_release(w->context, w->here);
     stn_release(w->context, w->filtered);
@@ -230,7 +209,7 @@ stn_status writer_open(stn_context *context, const char *path, int32_t width, in
     w->row_size = PIXEL * (size_t)width;
     stn_status status = allocate(w, path) ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
     if (status == STN_OK) {
-        status = make_temporary(context, path, &w->temporary, &w->file, err);
+        status = open_output(path, &w->output, &w->file, err);
     }
     if (status < 0) {
         release(w);
@@ -246,21 +225,16 @@ stn_status writer_close(writer *w, bool keep, stn_error *err) {
         deflate_bytes(w, w->piece, 0, Z_FINISH);
         put_chunk(w, "IEND", "", 0, "", 0);
     }
-    if (w->failure == 0 && (fflush(w->file) != 0 || fsync(fileno(w->file)) != 0)) {
+    if (w->failure == 0 && fflush(w->file) != 0) {
         w->failure = errno;
     }
     if (fclose(w->file) != 0 && w->failure == 0) {
         w->failure = errno;
     }
     bool kept = keep && w->failure == 0;
-    if (kept && rename(w->temporary, w->path) != 0) {
-        w->failure = errno;
-        kept = false;
-    }
-    if (!kept) {
-        remove(w->temporary);
-    }
     stn_status status = w->failure != 0 ? fail_path(w->path, w->failure, err) : STN_OK;
+    stn_status ended = stn_output_close(&w->output, kept ? STN_OUTPUT_KEEP : STN_OUTPUT_DROP, kept ? err : NULL);
+    status = status == STN_OK ? ended : status;
     release(w);
     return status;
 }

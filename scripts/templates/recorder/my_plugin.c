@@ -11,7 +11,10 @@
 
 typedef struct table {
     stn_context *context;
+    stn_output output; // what was there stays until this one is whole
     FILE *file;
+    int64_t steps;
+    bool failed;
     char path[1024]; // for messages
 } table;
 
@@ -25,29 +28,39 @@ static stn_status close_table(void *recording, stn_error *err) {
     if (t == NULL) {
         return STN_OK;
     }
-    stn_status status = t->file == NULL || fclose(t->file) == 0 ? STN_OK : cannot_write(t->path, err);
+    stn_status status = fflush(t->file) == 0 && ferror(t->file) == 0 ? STN_OK : cannot_write(t->path, err);
+    stn_output_end end = t->steps == 0                   ? STN_OUTPUT_DROP
+                         : t->failed || status != STN_OK ? STN_OUTPUT_LEAVE
+                                                         : STN_OUTPUT_KEEP;
+    t->output.descriptor = dup(t->output.descriptor); // the stream closes its own
+    fclose(t->file);
+    stn_status ended = stn_output_close(&t->output, end, status == STN_OK ? err : NULL);
     stn_release(t->context, t);
-    return status;
+    return status == STN_OK ? ended : status;
 }
 
 static stn_status open_table(void *self, const stn_record_header *header, void **recording, stn_error *err) {
     (void)self;
     const stn_model *model = header->model;
-    int descriptor = -1;
-    stn_status status = stn_record_open(header->path, &descriptor, err); // no second recording gets the same file
-    if (status != STN_OK) {
-        return status;
-    }
     table *t = stn_allocate(model->context, 1, sizeof *t);
-    FILE *file = t != NULL ? fdopen(descriptor, "w") : NULL;
-    if (file == NULL) {
-        status = t == NULL ? stn_fail(err, STN_ERR_MEMORY, "out of memory") : cannot_write(header->path, err);
-        close(descriptor);
+    if (t == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    }
+    t->context = model->context;
+    snprintf(t->path, sizeof t->path, "%s", header->path);
+    // no second recording gets the same file
+    stn_status status = stn_output_open(header->path, STN_OUTPUT_STREAM, &t->output, err);
+    if (status != STN_OK) {
         stn_release(model->context, t);
         return status;
     }
-    *t = (table){.context = model->context, .file = file};
-    snprintf(t->path, sizeof t->path, "%s", header->path);
+    t->file = fdopen(t->output.descriptor, "w");
+    if (t->file == NULL) {
+        status = cannot_write(header->path, err);
+        stn_output_close(&t->output, STN_OUTPUT_DROP, NULL);
+        stn_release(model->context, t);
+        return status;
+    }
     fputs("time_s", t->file);
     for (int32_t b = 1; b < model->body_count; b++) { // body 0 is the world
         fprintf(t->file, ",%s/%s", model->robots[model->bodies[b].robot].name, model->bodies[b].name);
@@ -76,7 +89,9 @@ static void write_row(table *t, const stn_observation *o) {
 static stn_status observe(void *recording, const stn_observation *observation, stn_error *err) {
     table *t = recording;
     write_row(t, observation);
-    return fflush(t->file) == 0 && ferror(t->file) == 0 ? STN_OK : cannot_write(t->path, err);
+    t->steps += observation->step > 0; // not of the start
+    t->failed = fflush(t->file) != 0 || ferror(t->file) != 0;
+    return t->failed ? cannot_write(t->path, err) : STN_OK;
 }
 
 static const stn_recorder_ops ops = {

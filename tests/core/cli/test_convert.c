@@ -52,7 +52,7 @@ static void what_is_wrong_with_the_words_is_one_line(void **state) {
         {IIWA " " FOLDER "/c.urdf --format nothing", "nothing"},
         {IIWA " " FOLDER "/c.what", "no format is known by the extension 'what'"},
         {IIWA " " FOLDER "/c.urdf --name ''", "must not be empty"},
-        {IIWA " " FOLDER "/none/c.urdf", FOLDER "/none/c.urdf: No such file or directory"},
+        {IIWA " " FOLDER "/none/c.urdf", FOLDER "/none/c.urdf: cannot be written: No such file or directory"},
         {IIWA " /dev/full --format urdf", "/dev/full: cannot be written: it is not a regular file"},
         {IIWA " " FOLDER " --format urdf", "it is not a regular file"},
         {FOLDER "/none.urdf " FOLDER "/c.urdf", "none.urdf: No such file"},
@@ -89,7 +89,7 @@ static void full_disk_leaves_the_old_file(void **state) {
     snprintf(line, sizeof line, "(ulimit -f 1; %s convert " IIWA " " FOLDER "/d.urdf 2>&1 | cat >" FOLDER "/said)",
              COMMAND);
     assert_int_equal(system(line), 0);
-    assert_int_equal(system("grep -q 'd.urdf: File too large' " FOLDER "/said"), 0);
+    assert_int_equal(system("grep -q 'd.urdf: cannot be written: File too large' " FOLDER "/said"), 0);
     assert_int_equal(
         system("test \"$(cat " FOLDER "/d.urdf)\" = old && test -z \"$(ls " FOLDER "/*.part 2>/dev/null)\""), 0);
 }

@@ -267,7 +267,7 @@ static void a_replay_may_be_recorded_anew(void **state) {
     }
     assert_int_equal(rows, 201); // step 0 too
     free(log.data);
-    stn_expect_part("replay r.html --record ./r.html " ERRORS, 2, "is the recording that is replayed");
+    stn_expect_part("replay r.html --record ./r.html " ERRORS, 2, "are one file; name another to write");
     stn_expect_part("replay r.html --check " ERRORS, 0, "the same"); // it is as it was
     stn_expect_part("replay r.html --record out.xyz " ERRORS, 2, "no recorder writes such files");
     stn_expect_part("replay r.html --record /no/such/out.html " ERRORS, 2, "/no/such/out.html");

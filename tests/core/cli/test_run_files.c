@@ -46,9 +46,9 @@ static void test_recordings_of_several_kinds_are_made_at_once(void **state) {
     assert_int_equal(count_lines("two.csv", &whole), 12);
     assert_int_equal(count_lines("three.csv", &whole), 12);
     stn_expect("run falling.lua --record one.csv --log one.csv " ERRORS, 2,
-               "stiction run: one.csv is given twice as --log or --record; name another file\n");
+               "stiction run: one.csv and one.csv are one file; name another to write\n");
     stn_expect_part("run falling.lua --record one.csv --log ./one.csv " ERRORS, 2,
-                    "recorder csv: ./one.csv: another recording is being written to it; name another file\n");
+                    "one.csv and ./one.csv are one file; name another to write\n");
 }
 
 static void test_a_signal_that_comes_too_late_for_a_table_is_told(void **state) {

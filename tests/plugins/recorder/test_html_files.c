@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files of recorder/html: paths and disks that refuse, processes that are killed, memory that is not there, and none
 // that is asked for in a steady run.
+#include <unistd.h>
+
 #include "html_fixture.h"
 
 #include <signal.h>
@@ -110,6 +112,7 @@ static void what_cannot_be_written_is_said_at_once_and_the_world_goes_on(void **
 /// A disk that fills up during the run: one failure, the step stays made, further steps do without, the file is whole
 /// blocks. The limit counts for this process alone.
 static void a_disk_that_fills_up_ends_the_recording_not_the_run(void **state) {
+    unlink(path);
     stn_world *world = small_world(*state);
     record(world, number_setting("frame_rate", 0.0));
     struct rlimit before, small;
@@ -156,6 +159,7 @@ static void run_for_ever(stn_context *context) {
 }
 
 static void a_killed_run_leaves_whole_blocks(void **state) {
+    unlink(path);
     pid_t process = fork();
     if (process == 0) {
         run_for_ever(*state);

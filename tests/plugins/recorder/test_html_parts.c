@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts of a recording that no built-in plugin makes yet, or few scenes have: patches with pressure, nodes and surfaces
 // of deformables, meshes, and numbers that are none.
+#include <unistd.h>
+
 #include "html_fixture.h"
 
 #include "stn_model_test.h"
@@ -245,6 +247,7 @@ typedef struct hand {
 
 static hand open_by_hand(stn_context *context) {
     hand h = {0};
+    unlink(path);
     stn_error err;
     stn_model_builder *builder = new_builder(context);
     int32_t robot = begin_robot(builder, "ball");
