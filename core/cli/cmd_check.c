@@ -9,6 +9,7 @@
 #include "cli/check/check.h"
 #include "cli/commands.h"
 #include "cli/print.h"
+#include "cli/terminal.h"
 
 /// What was asked for.
 typedef struct request {
@@ -133,18 +134,22 @@ static bool print_json(const request *asked, const findings *f) {
 static void print_text(const request *asked, const findings *f) {
     for (int32_t i = 0; i < f->count; i++) {
         const stn_diagnostic *d = f->items[i];
-        char line[16] = "";
+        cli_print_message(d->file);
         if (d->line > 0) {
-            snprintf(line, sizeof line, ":%d", (int)d->line);
+            fprintf(stderr, ":%d", (int)d->line);
         }
-        fprintf(stderr, "%s%s: %s: %s%s%s [%s]\n", d->file, line, cli_severity_name(d->severity), d->where,
-                d->where[0] != '\0' ? ": " : "", d->text, d->code);
+        fprintf(stderr, ": %s: ", cli_severity_name(d->severity));
+        cli_print_message(d->where);
+        fputs(d->where[0] != '\0' ? ": " : "", stderr);
+        cli_print_message(d->text);
+        fprintf(stderr, " [%s]\n", d->code);
     }
     const int32_t *n = f->of;
     if (f->count == 1 && n[STN_SEVERITY_ERROR] == 1) {
         return; // one clear line
     }
-    fprintf(stderr, "%s: %d error%s, %d warning%s, %d note%s", asked->path, (int)n[2], n[2] == 1 ? "" : "s", (int)n[1],
+    cli_print_message(asked->path);
+    fprintf(stderr, ": %d error%s, %d warning%s, %d note%s", (int)n[2], n[2] == 1 ? "" : "s", (int)n[1],
             n[1] == 1 ? "" : "s", (int)n[0], n[0] == 1 ? "" : "s");
     if (f->unlisted > 0) {
         fprintf(stderr, "; %d more errors and warnings are not listed", (int)f->unlisted);

@@ -213,7 +213,8 @@ static void print_build(const player *p) {
 }
 
 static void print_summary(const player *p, double wall, const char *word) {
-    fprintf(stderr, "%s: %s\n", p->o->path, word);
+    cli_print_message(p->o->path);
+    fprintf(stderr, ": %s\n", word);
     fprintf(stderr, "  %lld step%s, %.4g s simulated in %.3g s: %.1f times real time\n", (long long)p->steps,
             p->steps == 1 ? "" : "s", p->simulated, wall, p->simulated / wall);
     if (p->difference.differs) {

@@ -15,6 +15,7 @@
 #include "cli/print.h"
 #include "cli/progress.h"
 #include "cli/sweep/run.h"
+#include "cli/terminal.h"
 
 static const char *const ends[] = {"ok", "check_failed", "diverged", "failed", "timeout", "crashed"};
 
@@ -242,7 +243,8 @@ static void print_summary(const sweep *s) {
         }
     }
     if (s->table.path != NULL) {
-        fprintf(stderr, "; %s", s->table.path);
+        fputs("; ", stderr);
+        cli_print_message(s->table.path);
         fputs(s->table.rows < s->plan.grid.run_count ? ", which the same command goes on with" : "", stderr);
     }
     fputc('\n', stderr);

@@ -120,6 +120,18 @@ static const char *read_tag(const text *line, cli_block *block, size_t *length) 
     return begins_with(at, (size_t)(end - at), "\">") ? at + 2 : NULL;
 }
 
+/// Texts of blocks are copied into pages: nothing but digits of base64 may stand in them.
+static bool is_base64(const char *digits, size_t length) {
+    for (size_t i = 0; i < length; i++) {
+        char c = digits[i];
+        bool digit = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' || c == '/';
+        if (!digit && !(c == '=' && i + 2 >= length)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /// Takes the line read last apart. A line without end that is not whole was cut off, which ends the file.
 static stn_status take_block(cli_recording *r, int64_t offset, stn_error *err) {
     const text *line = &r->line;
@@ -130,6 +142,10 @@ static stn_status take_block(cli_recording *r, int64_t offset, stn_error *err) {
     const char *at = read_tag(line, block, &length), *end = line->data + size;
     if (at != NULL && length <= (size_t)(end - at) && (size_t)(end - at) - length == strlen(closing) &&
         memcmp(at + length, closing, strlen(closing)) == 0) {
+        if (!is_base64(at, length)) {
+            return stn_fail(err, STN_ERR_PARSE, "%s: byte %lld: the block '%s' is no base64; the file is damaged",
+                            r->path, (long long)offset, block->kind);
+        }
         block->text = at;
         block->text_length = length;
         return STN_OK;

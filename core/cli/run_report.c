@@ -9,6 +9,7 @@
 
 #include "cli/print.h"
 #include "cli/run_report.h"
+#include "cli/terminal.h"
 
 /// Steps that do not count for allocations: workspaces grow in them.
 static int64_t warm_up(const stn_session *session) {
@@ -363,13 +364,15 @@ static void print_steps(const stn_session *session, const cli_run_end *end) {
 /// " m"; nothing for a bare number.
 static void print_unit(const char *unit) {
     if (unit != NULL && unit[0] != '\0' && strcmp(unit, "1") != 0) {
-        fprintf(stderr, " %s", unit);
+        fputc(' ', stderr);
+        cli_print_message(unit);
     }
     fputc('\n', stderr);
 }
 
 static void print_check(const stn_check *c) {
-    fprintf(stderr, "  %-6s %s", c->ok ? "ok" : "FAILED", c->name);
+    fprintf(stderr, "  %-6s ", c->ok ? "ok" : "FAILED");
+    cli_print_message(c->name);
     if (isnan(c->limit)) {
         fputc('\n', stderr);
         return;
@@ -396,12 +399,14 @@ void cli_run_print_headline(const stn_session *session, const cli_run_end *end) 
     stn_figure figures[STN_FIGURE_COUNT];
     stn_statistics_figures(&session->statistics, figures);
     const char *joint = strcmp(end->status, "ok") == 0 ? ", but " : "; ";
-    fprintf(stderr, "%s: %s", scenario, strcmp(end->status, "check_failed") == 0 ? "a check failed" : end->status);
+    cli_print_message(scenario);
+    fprintf(stderr, ": %s", strcmp(end->status, "check_failed") == 0 ? "a check failed" : end->status);
     for (stn_figure_kind i = 0; i < STN_FIGURE_COUNT && session->stepped; i++) {
         if (stn_figure_reserved(figures, i)) {
             char text[512];
             stn_figure_describe(&figures[i], i, text, sizeof text);
-            fprintf(stderr, "%s%s", joint, text);
+            fputs(joint, stderr);
+            cli_print_message(text);
             joint = ";\n  and ";
         }
     }
@@ -423,7 +428,9 @@ void cli_run_print_summary(const stn_session *session, const cli_run_end *end) {
     print_steps(session, end);
     for (int32_t i = 0; i < session->result_count; i++) {
         const stn_result *r = &session->results[i];
-        fprintf(stderr, "  %s = %.6g", r->name, r->value);
+        fputs("  ", stderr);
+        cli_print_message(r->name);
+        fprintf(stderr, " = %.6g", r->value);
         print_unit(r->unit);
     }
     for (int32_t i = 0; i < session->check_count; i++) {
@@ -431,6 +438,8 @@ void cli_run_print_summary(const stn_session *session, const cli_run_end *end) {
     }
     bool recorded = session->statistics.samples.steps > 0 && strcmp(end->status, "error") != 0;
     for (int32_t i = 0; i < session->record_count && recorded; i++) {
-        fprintf(stderr, "  recorded %s\n", session->record_paths[i]);
+        fputs("  recorded ", stderr);
+        cli_print_message(session->record_paths[i]);
+        fputc('\n', stderr);
     }
 }

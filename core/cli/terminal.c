@@ -82,6 +82,10 @@ void cli_print_message(const char *text) {
     }
 }
 
+void cli_print_part(const char *text, size_t length) {
+    print(text, length);
+}
+
 void cli_print_name(const char *name) {
     print(name, strlen(name));
 }

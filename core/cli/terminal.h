@@ -19,6 +19,8 @@ bool cli_stderr_redraws(void);
 int cli_columns(const char *text);
 /// Prints a name of a file, control characters as question marks.
 void cli_print_name(const char *name);
+/// The same of a part of a text.
+void cli_print_part(const char *text, size_t length);
 /// Prints a message that may hold such names to stderr; line ends and tabulators stay.
 void cli_print_message(const char *text);
 /// Prints a name, filled with spaces up to `width` columns.

@@ -8,6 +8,7 @@
 #include "cli/compare/compare.h"
 #include "cli/print.h"
 #include "cli/stream.h"
+#include "cli/terminal.h"
 
 // The page up to its data, and what shows them.
 __asm__(".section .rodata\n"
@@ -51,8 +52,9 @@ static void print_residual(const compare_row *row, double residual) {
 
 static void print_row(const compare_problem *p, const compare_solver *s, const compare_row *row, int problems,
                       int solvers) {
-    printf("%-*s  %8d  %-*s  %-11s  %-13s", problems, p->name, p->contacts, solvers, s->label,
-           stn_formulation_name(s->formulation), status_word(row->status));
+    cli_print_padded(p->name, problems);
+    printf("  %8d  %-*s  %-11s  %-13s", p->contacts, solvers, s->label, stn_formulation_name(s->formulation),
+           status_word(row->status));
     print_residual(row, row->residual);
     print_residual(row, row->certificate.natural_scaled);
     if (has_result(row)) {
@@ -60,7 +62,9 @@ static void print_row(const compare_problem *p, const compare_solver *s, const c
     } else {
         printf("  %10s  %10s", "-", "-");
     }
-    printf("%s%s\n", row->note[0] != '\0' ? "  " : "", row->note);
+    fputs(row->note[0] != '\0' ? "  " : "", stdout);
+    cli_print_name(row->note);
+    putchar('\n');
 }
 
 static void print_counts(const comparison *c) {
@@ -89,7 +93,10 @@ void compare_print_table(const comparison *c) {
     for (int32_t i = 0; i < c->problem_count; i++) {
         const compare_problem *p = &c->problems[i];
         if (!p->read) {
-            printf("%-*s  failed: %s\n", problems, p->name, p->unreadable);
+            cli_print_padded(p->name, problems);
+            fputs("  failed: ", stdout);
+            cli_print_name(p->unreadable);
+            putchar('\n');
         }
         for (int32_t k = 0; k < c->solver_count && p->read; k++) {
             print_row(p, &c->solvers[k], compare_row_of(c, i, k), problems, solvers);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "cli/info/info.h"
+#include "cli/terminal.h"
 
 // ------------------------------------------------------------------------------------------------------- summary
 
@@ -80,7 +81,9 @@ static void print_summary(const info_report *r) {
     const stn_model *m = r->robot.model;
     const info_counts *c = &r->counts;
     cli_print_name(m->robots[0].name);
-    printf("  (%s)\n  links     %d, root ", r->robot.path, (int)m->link_count);
+    fputs("  (", stdout);
+    cli_print_name(r->robot.path);
+    printf(")\n  links     %d, root ", (int)m->link_count);
     cli_print_name(m->links[m->robots[0].root_link].name);
     printf("\n  joints    %d", (int)c->joints);
     for (int32_t i = 0; i < STN_JOINT_COUNT; i++) {
@@ -243,7 +246,9 @@ static void print_figures(const info_report *r) {
         }
     }
     if (d->note != NULL) {
-        printf("  note: %s\n", d->note);
+        fputs("  note: ", stdout);
+        cli_print_name(d->note);
+        putchar('\n');
     }
     if (r->configured && r->counts.mass > 0.0) {
         print_gravity(r);

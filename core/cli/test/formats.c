@@ -10,7 +10,9 @@
 static void print_block(const char *indent, const char *text) {
     while (*text != '\0') {
         size_t length = strcspn(text, "\n");
-        printf("%s%.*s\n", indent, (int)length, text);
+        fputs(indent, stdout);
+        cli_print_part(text, length);
+        putchar('\n');
         text += length + (text[length] == '\n');
     }
 }
@@ -26,7 +28,9 @@ void cli_test_print_line(const cli_test_result *r) {
         fwrite(r->text[CLI_TEST_OUTPUT], 1, r->size[CLI_TEST_OUTPUT], stdout);
     }
     const char *name = r->text[CLI_TEST_NAME];
-    printf("%-4s %s%s", words[r->outcome], r->file, name != NULL ? ": " : "");
+    printf("%-4s ", words[r->outcome]);
+    cli_print_name(r->file);
+    fputs(name != NULL ? ": " : "", stdout);
     cli_print_name(name != NULL ? name : "");
     printf(" (%.0f ms)\n", 1e3 * r->seconds);
     if (r->text[CLI_TEST_REASON] != NULL) {
@@ -34,7 +38,9 @@ void cli_test_print_line(const cli_test_result *r) {
     }
     for (int i = CLI_TEST_RECORDING; i <= CLI_TEST_CAPSULE; i++) {
         if (r->text[i] != NULL) {
-            printf("     %s: %s\n", labels[i], r->text[i]);
+            printf("     %s: ", labels[i]);
+            cli_print_name(r->text[i]);
+            putchar('\n');
         }
     }
     fflush(stdout);

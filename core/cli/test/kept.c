@@ -10,8 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <stiction/output.h>
+
 #include "base/read_regular.h"
-#include "base/replace.h"
 #include "base/text.h"
 #include "cli/test/test.h"
 
@@ -85,21 +86,6 @@ static size_t remove_due(const char *folder, char *text, const char *script, con
     return (size_t)(to - text);
 }
 
-/// The list anew, whole or not at all.
-static bool write_list(const char *path, const char *text, size_t size) {
-    char beside[1500];
-    int list = stn_open_beside(path, beside, sizeof beside);
-    if (list < 0) {
-        return false;
-    }
-    bool written = write(list, text, size) == (ssize_t)size;
-    written = close(list) == 0 && written && rename(beside, path) == 0;
-    if (!written) {
-        unlink(beside);
-    }
-    return written;
-}
-
 void cli_test_kept_remove(stn_context *context, const char *folder, const char *script, const char *pattern) {
     char path[1400], *text = NULL;
     size_t size = 0;
@@ -111,9 +97,7 @@ void cli_test_kept_remove(stn_context *context, const char *folder, const char *
     stn_status status = stn_read_regular(context, path, O_NOFOLLOW, MOST_BYTES, &text, &size, &err);
     size_t left = status == STN_OK ? remove_due(folder, text, script, pattern) : 0;
     if (status == STN_OK && left > 0) {
-        status = write_list(path, text, left)
-                     ? STN_OK
-                     : stn_fail(&err, STN_ERR_FILE, "%s: cannot be written: %s", path, strerror(errno));
+        status = stn_output_write(path, text, left, &err);
     } else if (status == STN_OK) {
         unlink(path);
         rmdir(folder); // where nothing else is in it

@@ -153,6 +153,27 @@ static void links_stay_links(void **state) {
                       "'600\\n600')\""));
 }
 
+/// Names out of scripts and files reach the terminal without what would steer it; in UTF-8 they stay as they are.
+static void names_do_not_steer_the_terminal(void **state) {
+    (void)state;
+    write_file("names.lua",
+               "local stn = require 'stiction'\n"
+               "local w = stn.world {}\n"
+               "w:step()\n"
+               "stn.check('\\27]0;owned\\7 b\\u{e4}r \\u{9b}31m', { value = 1, limit = 2, unit = '\\27[2J' })\n"
+               "stn.result('\\27[31mr', 1, '\\27[2J')\n"
+               "stn.warn('\\27[31m warned')\n");
+    write_file("names_test.lua", "require 'stiction'.test('\\27[31m t', function() error('\\27[2J why') end)\n");
+    const stn_run *run = stn_run_to("run names.lua 2>&1", 0);
+    assert_null(strchr(run->out, 27));
+    assert_null(strchr(run->out, 7));
+    assert_null(strstr(run->out, "\xc2\x9b"));
+    assert_non_null(strstr(run->out, "?]0;owned? b\xc3\xa4r"));
+    run = stn_run_to("test names_test.lua 2>&1", 1);
+    assert_null(strchr(run->out, 27));
+    assert_non_null(strstr(run->out, "?[2J why"));
+}
+
 static int enter(void **state) {
     (void)state;
     return shell("rm -rf outputs_test && mkdir outputs_test") && chdir("outputs_test") == 0 ? 0 : -1;
@@ -172,6 +193,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_text_that_is_no_table_is_not_continued, enter, leave),
         cmocka_unit_test_setup_teardown(pipes_and_devices_are_written_as_they_are, enter, leave),
         cmocka_unit_test_setup_teardown(links_stay_links, enter, leave),
+        cmocka_unit_test_setup_teardown(names_do_not_steer_the_terminal, enter, leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

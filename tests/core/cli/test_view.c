@@ -4,6 +4,7 @@
 #include "stn_folder.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <zlib.h>
 
@@ -131,6 +132,25 @@ static void test_several_become_one_page_with_titles_that_differ(void **state) {
     expect_title(read_text("more.html"), 4, "one (a.html, 2)");
 }
 
+/// What a stranger's block holds is copied into the page of several, where a browser would run it.
+static void test_text_that_ends_a_block_is_refused(void **state) {
+    (void)state;
+    static const char *const texts[] = {"</script><script>alert(1)</script><script>", "<img src=x onerror=alert(1)>",
+                                        "AAAA AAAA", "A=AA", "\"&amp;"};
+    write_file("good.html", page_of("one"));
+    for (int32_t i = 0; i < STN_COUNT(texts); i++) {
+        char page[4096];
+        snprintf(page, sizeof page,
+                 "%s<script type=\"application/x-stiction\" data-kind=\"frames\" data-length=\"%zu\">%s</script>\n",
+                 page_of("two"), strlen(texts[i]), texts[i]);
+        write_file("evil.html", page);
+        stn_expect_part("view good.html evil.html -o m.html 2>&1", 2,
+                        "the block 'frames' is no base64; the file is damaged");
+        stn_expect_part("view evil.html 2>&1", 2, "the block 'frames' is no base64");
+        assert_int_equal(access("m.html", F_OK), -1);
+    }
+}
+
 static void test_without_a_name_the_page_is_named_by_its_content(void **state) {
     (void)state;
     write_file("a.html", page_of("one"));
@@ -246,6 +266,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(test_one_recording_is_opened_where_it_lies),
         IN_FOLDER(test_several_become_one_page_with_titles_that_differ),
+        IN_FOLDER(test_text_that_ends_a_block_is_refused),
         IN_FOLDER(test_without_a_name_the_page_is_named_by_its_content),
         IN_FOLDER(test_a_recording_that_was_cut_off_is_shown_up_to_there),
         IN_FOLDER(test_what_is_no_recording_is_one_line),

@@ -314,7 +314,7 @@ static void forged_bytes_do_no_harm(void **state) {
 /// Every whole number of a file is made another one: an index of nothing, of the thing itself, of a later or an earlier
 /// one of another kind, a count too large. Whatever the checksum says, the file is refused with a line, or is a model.
 static void forged_numbers_do_no_harm(void **state) {
-    static const int32_t forged[] = {-2, -1, 0, 1, 4, 6, 255, INT32_MAX};
+    static const int32_t forged[] = {-2, 0, 4, 255, INT32_MAX};
     fixture *f = *state;
     stn_model *model = everything(f), *loaded = NULL;
     stn_error err;
