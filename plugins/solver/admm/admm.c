@@ -119,7 +119,8 @@ static void gradient(admm *s) {
 static bool is_done(admm *s, double *error) {
     gradient(s);
     dual_residual natural = scaled_dual_residual(&s->dual, s->kind.convex, s->z, s->g);
-    bool done = scaled_dual_done(&s->dual, natural, s->control);
+    bool rounded = s->kind.split && natural.speed <= s->dual.H.rounding; // as J v is, which g is made of
+    bool done = rounded || scaled_dual_done(&s->dual, natural, s->control);
     *error = natural.speed / fmax(s->dual.H.speed, 1e-300);
     if (s->kind.split) {
         momentum_residual momentum = velocity_form_momentum(&s->velocities, s->z);

@@ -50,6 +50,7 @@ typedef struct packed {
     const packed_block *blocks;
     double *q, *lo, *hi; // (size) lo and hi of rows with bounds
     double speed;        // what a relative tolerance is relative to: the largest |b|, |v_hat| [m/s]
+    double rounding;     // of b: bodies that move together leave nothing else of their speeds [m/s]
 } packed;
 
 /// Everything lives in `arena`; begins of vectors are aligned to 16 bytes. False: out of memory. Numbers that are not
@@ -57,6 +58,11 @@ typedef struct packed {
 bool packed_build(const stn_delassus *delassus, stn_arena *arena, packed *out);
 /// A zeroed padded vector with room for whole vectors at its end, NULL: out of memory.
 double *packed_vector(const packed *p, stn_arena *arena);
+
+/// The natural map at which a solve is done [m/s]: relative to the problem's speeds, unless they are all rounding.
+static inline double packed_allowed(const packed *p, double tolerance) {
+    return p->speed <= p->rounding ? p->rounding : tolerance * p->speed;
+}
 
 /// From gamma to x = gamma/s, s (size) > 0 and equal within a constraint: W, q, bounds and omega are those of x from
 /// now on, natural maps those of s g. `speed` stays.

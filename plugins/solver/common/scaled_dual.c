@@ -94,5 +94,6 @@ dual_residual scaled_dual_residual(const scaled_dual *dual, bool convex, const d
 }
 
 bool scaled_dual_done(const scaled_dual *dual, dual_residual residual, const stn_solve_control *control) {
-    return residual.speed <= control->tolerance * dual->H.speed || residual.size <= control->absolute_tolerance;
+    return residual.speed <= packed_allowed(&dual->H, control->tolerance) ||
+           residual.size <= control->absolute_tolerance;
 }

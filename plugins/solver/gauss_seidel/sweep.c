@@ -57,7 +57,7 @@ static bool is_free(const packed *p, const packed_row *row) {
 }
 
 static bool prepare_row(sweeper *s, const packed_row *row, const stn_solve_control *control, visited *v) {
-    double allowed = control->tolerance * s->problem.speed + control->absolute_tolerance * sqrt(row->omega);
+    double allowed = packed_allowed(&s->problem, control->tolerance) + control->absolute_tolerance * sqrt(row->omega);
     *v = (visited){.allowed = allowed * allowed};
     if (row->cone && s->rule->kind == VISIT_EXACT) {
         local_prepare(row->mu, row->own, 4, &v->block);
