@@ -182,8 +182,12 @@ static stn_status check_names(sweep *s, double limit_s, stn_error *err) {
                      .done = judge_probe,
                      .survives = true,
                      .user = &p};
+    cli_sweep_folder_make(&s->plan.folder);
     stn_status status = run_jobs(s, &jobs, err);
-    return status >= 0 ? p.status : status;
+    status = status >= 0 ? p.status : status;
+    s->plan.context = status >= 0 ? cli_sweep_fields(&s->plan.folder) : NULL;
+    cli_sweep_folder_remove(&s->plan.folder);
+    return status;
 }
 
 // ------------------------------------------------------------------------------------------------------------ output
@@ -367,6 +371,7 @@ int cmd_sweep(int argc, char **argv) {
         status = run(&s, &o);
     }
     cli_table_close(&s.table);
+    stn_context_destroy(s.plan.context);
     cli_texts_clear(&s.columns);
     cli_grid_clear(&s.plan.grid);
     cli_list_clear(&o.sets);

@@ -103,6 +103,42 @@ stn.test("a ball at rest on rigid ground: force m g through the center below it,
   end
 end)
 
+-- A rigid box of edge a that slides over a soft layer, x deep and so heavy to turn that it stays upright. Its bottom and the two sides along
+-- the way rub, mu N (1 + x/a); front and back see no pressure change, whatever the speed. The slope that they are given for the sake of the
+-- solver, a quarter of the field's, adds at most N v dt/(2 a), which goes with dt.
+stn.test("a box that slides over a soft layer does not plough: dissipation adds nothing to friction", function()
+  local load_text = require "robot_text"
+  local a, mass, modulus, slab, mu = 0.1, 2, 1e5, 0.05, 0.5
+  local x = mass * g * slab / (modulus * a * a)
+  local function drag(dissipation, relaxation_time, speed, dt)
+    local world = stn.world { dt = dt, contact = "hydroelastic", law = "lagged", solver = { "sap", tolerance = 1e-10 } }
+    world:ground { modulus = modulus, slab_thickness = slab }
+    world:contact_material { mu = mu, dissipation = dissipation, relaxation_time = relaxation_time }
+    local box = load_text(world, ".urdf", ([[<robot name="box"><link name="box">
+      <inertial><mass value="%g"/><inertia ixx="1e3" iyy="1e3" izz="1e3" ixy="0" ixz="0" iyz="0"/></inertial>
+      <collision><geometry><box size="%g %g %g"/></geometry></collision></link></robot>]]):format(mass, a, a, a), { base = { xyz = { 0, 0, a / 2 - x } } })
+    box:set_velocity { linear = { speed, 0, 0 } }
+    local along, down = 0, 0
+    for step in world:run { steps = 20 } do
+      local force = world:contact_force(box).force
+      if step.index > 10 then
+        along, down = along - force[1], down + force[3]
+      end
+    end
+    stn.near(down / 10, mass * g, 1e-4 * mass * g, "weight")
+    return along / (mu * down)
+  end
+  for _, dissipation in ipairs { 0, 1, 10, 50 } do
+    for _, speed in ipairs { 0.5, 2, 5 } do
+      for _, dt in ipairs { 1e-3, 1e-4 } do
+        local beyond, stiff = drag(dissipation, 0, speed, dt) - (1 + x / a), speed * dt / (2 * a) / mu
+        assert(beyond > -1e-4 and beyond < stiff + 1e-4, ("d = %g s/m, %g m/s, dt = %g s: %g beyond friction, at most %g is right"):format(
+          dissipation, speed, dt, beyond, stiff))
+      end
+    end
+  end
+end)
+
 stn.test("points and patches in one scene: only patches are reported as such", function()
   local world = stn.world { dt = 0.002, contact = "hydroelastic_with_fallback" }
   local floor = world:ground { name = "floor" }

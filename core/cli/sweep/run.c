@@ -145,8 +145,8 @@ int cli_sweep_run(const cli_sweep_plan *plan, int32_t run) {
     stn_session session;
     cli_run_end end = {.script = plan->script};
     char text[1024];
-    stn_session_init(&session, NULL);
-    stn_status status = stn_context_create(NULL, &session.context, &err);
+    stn_session_init(&session, plan->context);
+    stn_status status = plan->context == NULL ? stn_context_create(NULL, &session.context, &err) : STN_OK;
     if (report == NULL || status < 0) {
         return CLI_BAD_INPUT;
     }
@@ -207,16 +207,24 @@ static stn_status check_options(stn_session *session, const cli_grid *grid, stn_
     return status;
 }
 
+/// The run that is looked at, and where its world is kept.
+typedef struct first_run {
+    stn_session *session;
+    const cli_sweep_folder *folder;
+} first_run;
+
 static void stop_at_first_step(void *user, stn_world *world) {
-    (void)world;
-    stn_session_stop(user);
+    const first_run *first = user;
+    cli_sweep_keep_world(first->folder, world);
+    stn_session_stop(first->session);
 }
 
 /// The session's overrides are all taken when the first step is made: a name that is none is found by then.
 static stn_status check_names(stn_session *session, const cli_sweep_plan *plan, stn_error *err) {
     stn_error script = {0}, unused = {0};
+    first_run first = {session, &plan->folder};
     session->begins = stop_at_first_step;
-    session->begins_user = session;
+    session->begins_user = &first;
     stn_status status = assign_all(session, plan, 0, err);
     if (status < 0) {
         return status;

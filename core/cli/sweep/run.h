@@ -4,6 +4,7 @@
 #define STICTION_CORE_CLI_SWEEP_RUN_H
 
 #include "cli/jobs.h"
+#include "cli/sweep/fields.h"
 #include "cli/sweep/grid.h"
 #include "cli/sweep/table.h"
 
@@ -12,13 +13,15 @@ typedef struct cli_sweep_plan {
     char hash[32]; // of the script's bytes, "xxh3-..."
     cli_grid grid;
     bool strict; // what the verdict has to say against a run is a check that failed
+    cli_sweep_folder folder; // where the probe keeps the first run's world
+    stn_context *context;    // with that world's fields, which runs inherit; NULL: each has a context of its own
 } cli_sweep_plan;
 
 /// In the child: makes the run and writes its report to stdout, where the script's own output does not go. Returns the
 /// exit status, 0.
 int cli_sweep_run(const cli_sweep_plan *plan, int32_t run);
 /// In the child: makes the first run as far as its first step; refuses names and values that can be none, with a line
-/// on stdout and CLI_BAD_INPUT. What goes wrong otherwise is left to the runs.
+/// on stdout and CLI_BAD_INPUT, and keeps its world in plan->folder. What goes wrong otherwise is left to the runs.
 int cli_sweep_probe(const cli_sweep_plan *plan);
 
 /// Columns that every row has, in their order; false: out of memory.

@@ -259,7 +259,8 @@ void approach_settle(const approaching *s, face_sink *sink, const approach *ahea
         double more = fmin(gained - stn_vec3_dot(f->gain, own_way), stn_vec3_norm(f->p.gradient) * length);
         if (length > 0.0 && more > 0.0) {
             f->gain = stn_vec3_mul_add(f->gain, more / (length * length), own_way);
-            f->g = fmax(f->g, stn_vec3_dot(f->gain, f->normal));
+            f->rise = fmax(f->rise, stn_vec3_dot(f->gain, f->normal));
+            f->g = fmax(f->g, f->rise);
         }
     }
 }

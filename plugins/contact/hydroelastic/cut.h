@@ -135,6 +135,7 @@ typedef struct balance {
     stn_vec3 normal; // out of N into M
     double offset;   // height above the plane of equal pressure = normal . x + offset; of two fields [m]
     double g;        // slope of the pressure as both approach [Pa/m]
+    double rise;     // the same of the fields themselves, 0 to g [Pa/m]
     stn_vec3 gain;   // pressure that the face gains as N moves, seen from M [Pa/m]; along the normal, into M, it is g
     double weight;   // share of the area that counts; 0: no face
 } balance;
@@ -144,6 +145,7 @@ static inline balance balance_rigid(const pressure *p, double steep, stn_vec3 no
     double slope = stn_vec3_dot(p->gradient, normal);
     balance b = {.normal = normal, .weight = steep > 0.0 ? face_weight(slope, steep) : 0.0};
     b.g = face_slope(slope, steep);
+    b.rise = fmax(0.0, slope);
     b.gain = p->gradient;
     return b;
 }
@@ -160,6 +162,7 @@ static inline balance balance_of(const pressure *m, double steep_m, const pressu
     b.weight = face_weight(into_m, steep_m) * face_weight(into_n, steep_n);
     double gm = face_slope(into_m, steep_m), gn = face_slope(into_n, steep_n);
     b.g = gm * gn / (gm + gn);
+    b.rise = into_m > 0.0 && into_n > 0.0 ? into_m * into_n / (into_m + into_n) : 0.0;
     // of a point that goes half of N's way: along the surface, too
     stn_vec3 along = stn_vec3_mul_add(m->gradient, -into_m, b.normal);
     b.gain = stn_vec3_mul_add(stn_vec3_scale(-into_m / steep, n->gradient), 0.5, along);
@@ -171,6 +174,7 @@ static inline void face_set(face *f, const balance *b, const pressure *p, bool f
                             int32_t element_n) {
     f->normal = b->normal;
     f->g = b->g;
+    f->rise = b->rise;
     f->gain = b->gain;
     f->weight = b->weight;
     f->p = *p;

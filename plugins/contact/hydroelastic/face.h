@@ -31,6 +31,7 @@ typedef struct face {
     stn_vec3 normal, centre; // out of N into M
     pressure p;              // on it
     double area, g, weight;  // [m^2], slope [Pa/m], share of the area that counts
+    double rise;             // slope of the fields themselves along the normal, 0 to g [Pa/m]
     stn_vec3 gain;           // pressure that it gains as N moves, seen from M [Pa/m]
     bool flat;               // both sides are flat there
     int32_t element_m, element_n;

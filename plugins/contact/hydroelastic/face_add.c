@@ -2,6 +2,8 @@
 // From faces to contacts. A face of area A with pressure p0 at its centre, which grows by g as the bodies approach, is
 // a spring [masterjohn-2022]:
 //   k = A g,  phi0 = -p0 / g
+// What dissipates follows the rate of the pressure, dp/dt = -rise v_n with the slope that the fields have there, which
+// is 0 for a face along their levels, such as the side of a box that slides: g is more there, so that k > 0.
 #include "face.h"
 #include "face_parts.h"
 
@@ -48,8 +50,10 @@ static void begin_face(adding *w, const face *f, stn_vec3 point) {
     stn_vec3 into_m = stn_mat3_apply(&w->frame->rotation, f->normal);
     w->g = f->g;
     w->contact = stn_contact_make(w->model, w->pair, point, point, w->m_is_a ? stn_vec3_neg(into_m) : into_m, feature);
-    w->contact.material.dissipation = w->pair->material.patch_dissipation;
-    w->contact.material.relaxation_time = w->pair->material.patch_relaxation_time;
+    // laws take phi0 = -p / g to change at v_n; the pressure changes at rise v_n, and phi0 with it at rise / g v_n
+    double rate = f->rise / f->g;
+    w->contact.material.dissipation = rate * w->pair->material.patch_dissipation;
+    w->contact.material.relaxation_time = rate * w->pair->material.patch_relaxation_time;
 }
 
 /// A part_visit. Numbers of parts are spread over all ids, far from those of other faces.

@@ -90,6 +90,7 @@ static void join_polygons(polygon *a, const polygon *b, stn_vec3 normal) {
 /// Of the faces that became one.
 typedef struct face_sums {
     double area, counted, stiffness; // [m^2], what counts of it, [N/m]
+    double rise;                     // as `stiffness`, of the fields themselves [N/m]
     stn_vec3 force;                  // along the normals [N]
     stn_vec3 about, moment;          // a point near them, moment about it [N m]
 } face_sums;
@@ -109,6 +110,7 @@ static face_sums sums_of(const face *f) {
     return (face_sums){.area = f->area,
                        .counted = counted,
                        .stiffness = counted * f->g,
+                       .rise = counted * f->rise,
                        .force = stn_vec3_scale(counted * pressure_at(&f->p, f->centre), f->normal),
                        .about = point_of(f)};
 }
@@ -118,6 +120,7 @@ static face_sums sums_plus(const face_sums *a, const face_sums *b) {
     return (face_sums){.area = a->area + b->area,
                        .counted = a->counted + b->counted,
                        .stiffness = a->stiffness + b->stiffness,
+                       .rise = a->rise + b->rise,
                        .force = stn_vec3_add(a->force, b->force),
                        .about = a->about,
                        .moment = stn_vec3_add(stn_vec3_add(a->moment, b->moment), stn_vec3_cross(arm, b->force))};
@@ -139,7 +142,7 @@ static double diameter(const polygon *p) {
 static bool may_join(const face *a, const face *b, double bound) {
     stn_vec3 apart = stn_vec3_sub(a->normal, b->normal);
     return stn_vec3_dot(apart, apart) <= bound * bound && fabs(a->g - b->g) <= bound * a->g &&
-           fabs(a->weight - b->weight) <= bound &&
+           fabs(a->rise - b->rise) <= bound * a->g && fabs(a->weight - b->weight) <= bound &&
            (pressure_at(&a->p, a->centre) > 0.0) == (pressure_at(&b->p, b->centre) > 0.0);
 }
 
@@ -158,6 +161,7 @@ static bool join(face *a, face_sums *s, const face *b, double bound) {
     whole.p.offset += level - found;
     whole.normal = force > 0.0 ? stn_vec3_scale(1.0 / (level * all.counted), all.force) : a->normal;
     whole.g = all.stiffness / all.counted;
+    whole.rise = all.rise / all.counted;
     stn_vec3 turned = stn_vec3_cross(stn_vec3_sub(point_of(&whole), all.about), all.force);
     if (!(stn_vec3_norm(stn_vec3_sub(all.moment, turned)) <= bound * force * diameter(&whole.cut))) {
         return false;

@@ -457,6 +457,45 @@ static void test_an_interrupt_leaves_whole_rows(void **state) {
     expect_cells(t, "n", (const char *const[]){"1", "2", "3", "4", NULL});
 }
 
+/// The fields of compliant shapes, which the processes of the runs inherit: the look at the script and the command
+/// itself make them, of every shape once, and runs only what differs from the first one.
+static void test_runs_share_what_compliant_shapes_need(void **state) {
+    (void)state;
+    static const char soft[] = "local stn = require 'stiction'\n"
+                               "local p = stn.params { mu = 0.5, radius = 0.1, soft = true }\n"
+                               "local w = stn.world { dt = 0.01, contact = 'fake_made_fields' }\n"
+                               "w:sphere { radius = 0.2, modulus = 1e6, xyz = { 1, 0, 0 } }\n"
+                               "w:sphere { radius = p.radius, modulus = p.soft and 1e6 or nil, mu = p.mu }\n"
+                               "for _ in w:run { steps = 2 } do end\n"
+                               "stn.result('mu', p.mu)\n";
+    static const struct {
+        const char *vary;
+        int rows, made;
+    } cases[] = {
+        {"mu=0.1:0.6:6", 6, 2 + 2},
+        {"radius=0.1:0.6:6", 6, 2 + 2 + 4}, // one of them is as large as the other sphere
+        {"soft=true,false", 2, 2 + 2},
+    };
+    setenv("STICTION_PLUGIN_PATH", FAKES, 1);
+    write_file("soft.lua", soft);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char words[128];
+        snprintf(words, sizeof words, "soft.lua --jobs 2 --vary %s", cases[i].vary);
+        const table *t = sweep(words, 0);
+        assert_int_equal(t->rows, cases[i].rows);
+        for (int k = 0; k < t->rows; k++) {
+            assert_string_equal(cell(t, k, "status"), "ok");
+        }
+        int made = 0;
+        for (const char *c = read_text("made"); *c != '\0'; c++) {
+            made += *c == '\n';
+        }
+        assert_int_equal(made, cases[i].made);
+        remove("made");
+    }
+    unsetenv("STICTION_PLUGIN_PATH");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_rows_say_what_the_runs_do, enter_folder, leave_folder),
@@ -471,6 +510,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_a_table_that_is_taken_away_is_told, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_json_has_a_row_of_each_run, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_an_infinite_result_is_not_nan, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_runs_share_what_compliant_shapes_need, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_an_interrupt_leaves_whole_rows, enter_folder, leave_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

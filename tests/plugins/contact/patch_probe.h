@@ -15,8 +15,9 @@ typedef struct patch_probe {
     stn_model model;
     void *prepared;
     stn_contact_set set;
-    stn_spatial velocity; // of B against A, of the next pairs, as it would be freely, too
-    double dt;            // [s]
+    stn_spatial velocity;                // of B against A, of the next pairs, as it would be freely, too
+    double dt;                           // [s]
+    double dissipation, relaxation_time; // of the pair [s/m], [s]
 } patch_probe;
 
 /// What the faces of a patch amount to at rest, on B.
@@ -96,7 +97,10 @@ static inline const stn_contact_set *patch_collide(patch_probe *p, const stn_pos
                              .geometry_b = 1,
                              .pose_a = *a,
                              .pose_b = *b,
-                             .material = {.value = {.mu = 0.5}, .weight_a = 0.5},
+                             .material = {.value = {.mu = 0.5},
+                                          .weight_a = 0.5,
+                                          .patch_dissipation = p->dissipation,
+                                          .patch_relaxation_time = p->relaxation_time},
                              .margin = margin,
                              .velocity = p->velocity,
                              .free_velocity = p->velocity,

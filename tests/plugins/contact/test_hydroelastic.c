@@ -268,6 +268,40 @@ static void a_leaning_rigid_box_floats_as_archimedes_says(void **state) {
     }
 }
 
+/// In a layer p = -E z / H a rigid face that moves along its normal at v_n sees the pressure change at E/H n_z v_n,
+/// whatever stiffness it was given. So what dissipates, k tau v_n in law sap and f d v_n elsewhere, is that rate times
+/// tau, and d as much less as tau is. A side that slides sees none. Returns the number of faces that stand upright.
+static int32_t check_dissipation(patch_probe *p, const stn_pose *box) {
+    const double slope = E / 0.04;
+    stn_pose here = stn_pose_identity();
+    const stn_contact_set *set = patch_collide(p, &here, box, 0.0);
+    int32_t upright = 0;
+    for (int32_t i = 0; i < set->count; i++) {
+        const stn_contact *c = &set->contacts[i];
+        double rate = slope * fmax(0.0, c->normal.z), share = c->material.relaxation_time / p->relaxation_time;
+        assert_near(c->material.stiffness * share, c->area * rate, 1e-9 * c->area * slope);
+        assert_near(c->material.dissipation, share * p->dissipation, 1e-12 * p->dissipation);
+        assert_near(-c->material.stiffness * c->phi0, c->area * c->pressure, 1e-9 * c->area * c->pressure);
+        upright += fabs(c->normal.z) < 1e-9;
+    }
+    return upright;
+}
+
+static void dissipation_follows_the_rate_of_the_pressure(void **state) {
+    (void)state;
+    stn_geometry layer = patch_geometry(stn_shape_half_space(), E, none);
+    layer.field.thickness = 0.04;
+    patch_probe p;
+    patch_probe_open(&p, layer, patch_geometry(stn_shape_box(stn_vec3_make(0.1, 0.08, 0.03)), rigid, none));
+    p.dissipation = 10.0;
+    p.relaxation_time = 0.02;
+    for (int32_t i = 0; i < 20; i++) {
+        stn_pose at = {stn_mat3_from_rpy(0.0, 0.02 * i, 0.1 * i), {0.0, 0.0, 0.025}};
+        assert_true(check_dissipation(&p, &at) >= (i == 0 ? 8 : 4));
+    }
+    patch_probe_close(&p);
+}
+
 /// On its edge, ten times less deep than its margin: what the skirt adds to a face takes nothing from what is pressed.
 static void a_margin_changes_no_force_on_an_edge(void **state) {
     (void)state;
@@ -375,6 +409,7 @@ int main(void) {
         cmocka_unit_test(a_margin_changes_no_force_on_an_edge),
         cmocka_unit_test(a_leaning_rigid_box_floats_as_archimedes_says),
         cmocka_unit_test(a_rigid_box_on_a_layer_is_exact),
+        cmocka_unit_test(dissipation_follows_the_rate_of_the_pressure),
         cmocka_unit_test(a_soft_box_on_a_soft_layer_is_two_springs),
         cmocka_unit_test(equal_spheres_meet_half_way),
         cmocka_unit_test(a_rigid_box_in_a_soft_sphere_acts_as_a_plane),
