@@ -30,6 +30,7 @@ static stn_status prepare(info_report *r, const char *path, const cli_list *pack
     status = info_configure(r, NULL, err);
     if (status == STN_OK) {
         info_count(r);
+        info_measure_surfaces(r);
     }
     return status;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "plugin/settings.h"
+#include "world/clearance.h"
 #include "world/snapshot.h"
 
 /// Puts a state of the same sizes in place of the world's.
@@ -95,6 +96,7 @@ stn_status stn_world_clone(const stn_world *world, stn_world **out, stn_error *e
     }
     clone->stepped = world->stepped;
     clone->start_checked = world->start_checked;
+    stn_clearance_inherit(world, clone);
     clone->resolution_said = world->resolution_said;
     clone->static_friction_said = world->static_friction_said;
     *out = clone;

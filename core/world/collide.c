@@ -6,6 +6,7 @@
 
 #include "model/compiled.h"
 #include "plugin/answer.h"
+#include "world/clearance.h"
 #include "world/world.h"
 
 /// Spatial velocity of every body for v_star, at its tree's reference point.
@@ -355,6 +356,9 @@ stn_status stn_step_collide(stn_world *world, stn_error *err) {
     double middle = world->options.profile ? stn_clock_us() : 0.0;
     status = collide_found(world, found, pair_count, &query, &bounds, err);
     status = status == STN_OK ? stn_step_turn_seams(world, err) : status;
+    if (status == STN_OK) {
+        stn_clearance_look(world);
+    }
     if (world->options.profile) {
         world->report.phase_us[STN_PHASE_BROAD_PHASE] = middle - start;
         world->report.phase_us[STN_PHASE_NARROW_PHASE] = stn_clock_us() - middle;

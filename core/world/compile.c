@@ -2,6 +2,7 @@
 // Compiling a world: the model once, then every array that a step fills, so that a step needs to allocate nothing.
 #include <string.h>
 
+#include "world/clearance.h"
 #include "world/world.h"
 
 static stn_status out_of_memory(stn_error *err) {
@@ -250,6 +251,7 @@ void stn_world_release_compiled(stn_world *world) {
         world->integrator_next,
         world->cache_index.slot,
         world->body_parts,
+        world->clearances,
         world->prescribed,
         world->prescribed_of,
     };
@@ -276,6 +278,7 @@ stn_status stn_world_prepare(stn_world *world, stn_error *err) {
     status = status == STN_OK ? allocate_state(world, err) : status;
     if (status == STN_OK && ops->prepare != NULL) {
         status = ops->prepare(contact->self, world->model, &world->contact_prepared, err);
+        status = status == STN_OK ? stn_clearance_prepare(world, err) : status;
     }
     if (status == STN_OK) {
         (void)stn_world_kinematics(world);

@@ -143,7 +143,8 @@ struct stn_world {
     bool stepped;
     double observers_us; // after the last step; of profiles alone
 
-    struct query_scene *scene; // of queries: query_scene.h; NULL before the first
+    struct query_scene *scene;          // of queries: query_scene.h; NULL before the first
+    struct clearance_watch *clearances; // clearance.h; NULL: contacts act on the shapes' own surfaces
 
     uint64_t *touched; // (touched_count) pairs of links that touched in the step before, in the arena
     int32_t touched_count;

@@ -3,6 +3,8 @@
 #ifndef STICTION_CORE_CLI_INFO_INFO_H
 #define STICTION_CORE_CLI_INFO_INFO_H
 
+#include <stiction/contact.h>
+
 #include "cli/options.h"
 #include "cli/robot.h"
 #include "cli/terminal.h"
@@ -46,6 +48,12 @@ typedef struct info_size {
     int32_t missing; // meshes among these shapes that are not loaded
 } info_size;
 
+/// Flat pieces in place of a round shape, where contact is one over areas.
+typedef struct info_surface {
+    int32_t geometry;
+    stn_surface_error error;
+} info_surface;
+
 typedef struct info_report {
     cli_robot robot; // its root welded to the world
     stn_kinematics *kinematics;
@@ -56,6 +64,8 @@ typedef struct info_report {
     bool configured; // --q was given
     info_counts counts;
     info_size size;
+    info_surface *surfaces; // (surface_count) of robots with compliant shapes
+    int32_t surface_count;
     info_dynamics dynamics;
 } info_report;
 
@@ -64,6 +74,8 @@ typedef struct info_report {
 stn_status info_configure(info_report *r, const char *choice, stn_error *err);
 /// numbers.c: counts and size, q being zero.
 void info_count(info_report *r);
+/// surface.c, after counting; nothing where no contact model can be asked.
+void info_measure_surfaces(info_report *r);
 /// Does the file name what drives it, or give it a rotor?
 bool info_is_driven(const stn_joint *joint);
 /// Does the robot give the joint gains of its own?

@@ -203,7 +203,27 @@ static void add_shape_counts(cJSON *json, const char *name, const int32_t counts
     }
 }
 
-static cJSON *geometry_counts(const info_counts *c) {
+/// Of round shapes, where contact acts on flat pieces.
+static cJSON *surface_errors(const info_report *r) {
+    const stn_model *m = r->robot.model;
+    cJSON *json = cJSON_CreateArray();
+    for (int32_t i = 0; i < r->surface_count; i++) {
+        const info_surface *s = &r->surfaces[i];
+        const stn_geometry *g = &m->geometries[s->geometry];
+        cJSON *object = cJSON_CreateObject();
+        cli_json_add_text(object, "link", m->links[g->link].name);
+        cli_json_add_text(object, "name", g->name);
+        cli_json_add_text(object, "shape", stn_shape_name(g->shape.type));
+        cli_json_add_real(object, "outward_m", s->error.outward);
+        cli_json_add_real(object, "inward_m", s->error.inward);
+        cli_json_add_real(object, "resolution_m", s->error.resolution);
+        cJSON_AddItemToArray(json, object);
+    }
+    return json;
+}
+
+static cJSON *geometry_counts(const info_report *r) {
+    const info_counts *c = &r->counts;
     cJSON *json = cJSON_CreateObject();
     cJSON_AddNumberToObject(json, "collision", c->collision);
     cJSON_AddNumberToObject(json, "visual", c->visual);
@@ -211,6 +231,7 @@ static cJSON *geometry_counts(const info_counts *c) {
     cJSON_AddNumberToObject(json, "tetrahedra", c->tetrahedra);
     add_shape_counts(json, "collision_shapes", c->collision_shapes);
     add_shape_counts(json, "visual_shapes", c->visual_shapes);
+    cJSON_AddItemToObject(json, "surface_errors", surface_errors(r));
     return json;
 }
 
@@ -304,7 +325,7 @@ bool info_print_json(const info_report *r) {
     cJSON_AddItemToObject(json, "actuators", actuator_list(r));
     cJSON_AddItemToObject(json, "keyframes", keyframe_list(m));
     cJSON_AddItemToObject(json, "constraints", equality_list(m));
-    cJSON_AddItemToObject(json, "geometries", geometry_counts(&r->counts));
+    cJSON_AddItemToObject(json, "geometries", geometry_counts(r));
     cJSON_AddItemToObject(json, "size", size_json(&r->size));
     cJSON_AddItemToObject(json, "warnings", warnings_json(r));
     cJSON_AddItemToObject(json, "at_q", at_q_json(r));

@@ -43,6 +43,19 @@ static void print_inertia(const info_report *r) {
     }
 }
 
+/// Where contact acts on flat pieces: how far they lie beside the round shapes.
+static void print_surfaces(const info_report *r) {
+    const stn_model *m = r->robot.model;
+    for (int32_t i = 0; i < r->surface_count; i++) {
+        const info_surface *s = &r->surfaces[i];
+        const stn_geometry *g = &m->geometries[s->geometry];
+        printf("%s%s of ", i == 0 ? "  patches   " : "            ", stn_shape_name(g->shape.type));
+        cli_print_name(m->links[g->link].name);
+        printf(": its flat pieces stand up to %.3g m out of it and lie up to %.3g m inside; resolution %.3g m\n",
+               s->error.outward, s->error.inward, s->error.resolution);
+    }
+}
+
 static void print_size(const info_size *size) {
     stn_vec3 l = size->box.lower, u = size->box.upper;
     if (cli_box_is_empty(&size->box)) {
@@ -110,6 +123,7 @@ static void print_summary(const info_report *r) {
     fputs(", ", stdout);
     print_shapes(c->visual, "visual", c->visual_shapes);
     putchar('\n');
+    print_surfaces(r);
     print_size(&r->size);
     print_keyframes(m);
     print_equalities(m);

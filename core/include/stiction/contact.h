@@ -99,6 +99,13 @@ static inline int32_t stn_contact_set_faces(const stn_contact_set *set) {
     return count;
 }
 
+/// How the surface that contacts of a geometry act on lies beside the shape's own, where it is made of flat pieces in
+/// place of something round. All 0: it is the shape's own.
+typedef struct stn_surface_error {
+    double outward, inward; // the most that it stands out of the shape, and lies inside of it, >= 0 [m]
+    double resolution;      // length of edges along what is round [m]; the errors go with its square
+} stn_surface_error;
+
 /// What a contact model does; plugin kind "contact".
 typedef struct stn_contact_ops {
     uint32_t size; // sizeof of the struct as the plugin was compiled
@@ -132,6 +139,9 @@ typedef struct stn_contact_ops {
     bool no_distances;
     /// Does collide read the velocities of pairs, for what closes within the step? Without, they are not computed.
     bool approach;
+    /// OPTIONAL; without, contacts act on the shapes' own surfaces. Of a geometry of the model that was prepared. Where
+    /// patches of shapes stay that are apart, the world warns with it. [setup]
+    void (*surface_error)(const void *prepared, int32_t geometry, stn_surface_error *out);
 } stn_contact_ops;
 
 #ifdef __cplusplus

@@ -7,7 +7,7 @@
 #ifndef HYDROELASTIC_FIELD_H
 #define HYDROELASTIC_FIELD_H
 
-#include <stiction/model.h>
+#include <stiction/contact.h>
 
 /// How fine a field or surface is made.
 typedef struct field_fineness {
@@ -37,6 +37,7 @@ typedef struct rigid_surface {
     int32_t *triangles; // (triangle_count x 3), counter-clockwise seen from outside
     stn_vec3 *normals;  // (triangle_count) unit, outward
     stn_aabb bounds;
+    stn_surface_error error; // of a round shape
 } rigid_surface;
 
 /// Can a field be made of this geometry's shape (its material aside)? NULL, else why not: static text.

@@ -39,6 +39,10 @@ stn_shape surface_simplest(const stn_shape *shape);
 /// The surface of a shape, labelled, extents 0; round ones are moved outwards so that the true volume is enclosed.
 surface_build surface_of_shape(stn_context *context, const stn_shape *shape, const surface_plan *plan,
                                const field_core *core);
+/// Is it one of those?
+bool surface_is_round(const stn_shape *shape);
+/// Of a round shape's surface without a margin.
+stn_surface_error surface_error_of(const stn_shape *shape, const surface_plan *plan, const surface_build *surface);
 /// Moves it outwards so that each face moves by at least `margin`, and continues the extents below 0: they stay 0 on
 /// the surface that was there. Boxes and cylinders are to be made larger instead.
 void surface_inflate(surface_build *surface, const field_core *core, double margin);

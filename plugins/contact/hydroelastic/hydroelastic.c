@@ -192,6 +192,12 @@ static double margin(const void *self, const stn_geometry *g) {
     return fmax(fallback, isnan(g->field.margin) ? m->config->margin : g->field.margin);
 }
 
+static void surface_error(const void *prepared, int32_t geometry, stn_surface_error *out) {
+    const preparation *p = prepared;
+    const solid *s = prepared_solid(p->solids, geometry);
+    *out = s != NULL ? s->error : (stn_surface_error){0};
+}
+
 static const stn_contact_ops ops = {.size = sizeof ops,
                                     .handles = handles,
                                     .prepare = prepare,
@@ -200,7 +206,8 @@ static const stn_contact_ops ops = {.size = sizeof ops,
                                     .moving_surfaces = true,
                                     .margin = margin,
                                     .no_distances = true,
-                                    .approach = true};
+                                    .approach = true,
+                                    .surface_error = surface_error};
 
 static const char *const capabilities[] = {"modulus", "dissipation", NULL};
 

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "field_build.h"
+
 solid_kind solid_kind_of(const stn_geometry *geometry) {
     if (!geometry->collision) {
         return SOLID_NONE;
@@ -100,11 +102,25 @@ static solid_key key_of(const request *r) {
 
 // ------------------------------------------------------------------------------------------------------ making a solid
 
+/// A field's level of no pressure is the surface that the same fineness gives a rigid shape, whatever its margin.
+static stn_status find_field_error(const request *r, stn_context *context, solid *out, stn_error *err) {
+    rigid_surface *surface = NULL;
+    if (r->plan.given || !surface_is_round(&r->geometry->shape)) {
+        return STN_OK;
+    }
+    stn_status status =
+        rigid_surface_create(context, &r->geometry->shape, &out->fineness, r->max_elements, &surface, err);
+    out->error = status == STN_OK ? surface->error : out->error;
+    rigid_surface_destroy(context, surface);
+    return status;
+}
+
 static stn_status make_field(const request *r, stn_context *context, solid *out, stn_error *err) {
     field *made = NULL;
     const stn_mesh *volume = r->plan.given ? r->mesh : NULL;
     stn_status status = field_create(context, &r->geometry->shape, volume, &out->fineness, r->max_elements, &made, err);
     status = status == STN_OK ? solid_of_field(context, made, out, err) : status;
+    status = status == STN_OK ? find_field_error(r, context, out, err) : status;
     field_destroy(context, made);
     return status;
 }

@@ -112,6 +112,7 @@ stn_status solid_of_surface(stn_context *context, const rigid_surface *s, solid 
     out->bytes = (size_t)out->count * (sizeof(facet) + sizeof(tree_node));
     out->bounds = s->bounds;
     out->flat = is_flat(&out->shape);
+    out->error = s->error;
     out->facets = stn_allocate(context, (size_t)out->count, sizeof *out->facets);
     tree_box *boxes = stn_allocate(context, (size_t)out->count, sizeof *boxes);
     stn_status status = STN_OK;

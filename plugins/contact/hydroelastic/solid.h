@@ -29,6 +29,7 @@ typedef struct solid {
     bool flat;               // of a surface: its triangles are flat sides, or parts of them
     element_tree tree;       // over them; not of a half space
     double depth;            // H [m]: of a field, of a half space its layer
+    stn_surface_error error; // of its flat pieces
     stn_aabb bounds;
     stn_aabb core;                     // of a field: around its deepest set, e = 1; around all of given tetrahedra
     size_t bytes;                      // memory of cells or facets and tree, at most

@@ -3,7 +3,7 @@
 #include "field_build.h"
 
 static stn_status build_surface(stn_context *context, const stn_shape *shape, const field_fineness *fineness,
-                                int32_t max_triangles, surface_build *built, stn_error *err) {
+                                int32_t max_triangles, surface_build *built, stn_surface_error *error, stn_error *err) {
     if (shape->type == STN_SHAPE_HALF_SPACE) {
         return stn_fail(err, STN_ERR_UNSUPPORTED, "a half space has no triangles");
     }
@@ -16,6 +16,7 @@ static stn_status build_surface(stn_context *context, const stn_shape *shape, co
     if (status == STN_OK) {
         const field_core whole = {0};
         *built = surface_of_shape(context, &solid, &plan, &whole);
+        *error = surface_is_round(&solid) ? surface_error_of(&solid, &plan, built) : (stn_surface_error){0};
     }
     return status;
 }
@@ -35,7 +36,8 @@ stn_status rigid_surface_create(stn_context *context, const stn_shape *shape, co
                                 int32_t max_triangles, rigid_surface **out, stn_error *err) {
     *out = NULL;
     surface_build built = surface_build_empty(context);
-    stn_status status = build_surface(context, shape, fineness, max_triangles, &built, err);
+    stn_surface_error error = {0};
+    stn_status status = build_surface(context, shape, fineness, max_triangles, &built, &error, err);
     if (status != STN_OK) {
         return status;
     }
@@ -51,7 +53,8 @@ stn_status rigid_surface_create(stn_context *context, const stn_shape *shape, co
                             .triangle_count = built.triangle_count,
                             .vertices = built.vertices,
                             .triangles = built.triangles,
-                            .normals = normals};
+                            .normals = normals,
+                            .error = error};
     built.vertices = NULL;
     built.triangles = NULL;
     surface_build_clear(&built);

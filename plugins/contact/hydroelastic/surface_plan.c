@@ -12,10 +12,12 @@ static int32_t parts_of(double wanted, int32_t least) {
 
 // The constants below are errors at one part, the worst of all directions, that the test of each shape holds them to.
 
+/// Angle between neighbouring corners of an icosahedron [rad].
+static const double sphere_side = 1.1071487177940904;
+
 /// Round: the force at a depth of 5 % of the radius errs by 8 / steps^4.
 static void plan_sphere(double radius, const field_fineness *f, surface_plan *plan) {
-    const double side = 1.1071487177940904; // angle between neighbouring corners of an icosahedron [rad]
-    plan->steps = parts_of(isnan(f->resolution) ? sqrt(sqrt(8.0 / f->error)) : side * radius / f->resolution, 1);
+    plan->steps = parts_of(isnan(f->resolution) ? sqrt(sqrt(8.0 / f->error)) : sphere_side * radius / f->resolution, 1);
     plan->triangles = 20.0 * plan->steps * plan->steps;
 }
 
@@ -105,6 +107,22 @@ static surface_plan plan_at(const stn_shape *shape, const field_fineness *f) {
         break;
     }
     return plan;
+}
+
+double surface_plan_length(const stn_shape *shape, const surface_plan *plan) {
+    stn_vec3 half = shape->half_extents;
+    switch (shape->type) {
+    case STN_SHAPE_SPHERE:
+        return sphere_side * shape->radius / plan->steps;
+    case STN_SHAPE_ELLIPSOID:
+        return sphere_side * fmax(half.x, fmax(half.y, half.z)) / plan->steps;
+    case STN_SHAPE_CAPSULE:
+        return 0.5 * STN_PI * shape->radius / plan->steps;
+    case STN_SHAPE_CYLINDER:
+        return 2.0 * STN_PI * shape->radius / plan->around;
+    default:
+        return 0.0;
+    }
 }
 
 static double count_of(const surface_plan *plan, bool solid) {

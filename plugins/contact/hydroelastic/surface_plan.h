@@ -24,5 +24,7 @@ stn_status surface_plan_check(const field_fineness *fineness, stn_error *err);
 /// (triangles). STN_ERR_ARGUMENT when that is too many: how many, how much memory, and which resolution fits.
 stn_status surface_plan_make(const stn_shape *shape, const field_fineness *fineness, bool solid, int32_t max_count,
                              surface_plan *plan, stn_error *err);
+/// Length of edges along what is round [m]: the resolution that gives this plan.
+double surface_plan_length(const stn_shape *shape, const surface_plan *plan);
 
 #endif

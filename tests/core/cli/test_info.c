@@ -207,6 +207,8 @@ static void people_get_a_table_and_a_tree(void **state) {
     stn_expect_part("info " SOFT " 2>/dev/null", 0,
                     "shapes    2 for collision (2 sphere) of which 1 is compliant, 0 visual\n");
     stn_expect_part("info " SOFT " --json 2>/dev/null", 0, "\"compliant\":\t1");
+    stn_expect_part("info " SOFT " 2>/dev/null", 0, "patches   sphere of a: its flat pieces stand up to 0.0");
+    stn_expect_part("info " SOFT " --json 2>/dev/null", 0, "\"outward_m\":\t0.0");
     stn_expect_part("info " ROBOT " --q Z 2>/dev/null", 0,
                     "    j1          14.1095       42.3285\n    j2          14.1095\n");
     stn_expect_part("info " ROBOT " 2>&1 >/dev/null", 0, "loaded in ");

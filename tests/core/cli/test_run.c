@@ -440,6 +440,75 @@ static void test_profile_tells_the_stages(void **state) {
     cJSON_Delete(json);
 }
 
+/// A round peg in the middle of a square hole whose walls are `gap` away from it, turned so that boxes of the broad
+/// phase meet. Patches act on flat pieces, here of 24 sectors: corners stand r (sqrt(t / sin t) - 1) out, t = 2 pi/24,
+/// so that the prism has the cylinder's volume; 57 um. `above`: it begins above the hole and moves in.
+static void write_peg(const char *gap, const char *resolution, const char *above) {
+    char text[1600];
+    snprintf(
+        text, sizeof text,
+        "local stn = require 'stiction'\n"
+        "local gap, resolution, above = %s, %s, %s\n"
+        "local w = stn.world { dt = 1e-3, contact = 'hydroelastic', gravity = { 0, 0, 0 } }\n"
+        "for i = 1, 4 do\n"
+        "  local yaw = (2 * i + 1) * math.pi / 4\n"
+        "  w:box { name = 'wall' .. i, fixed = true, size = { 0.02, 0.1, 0.02 }, modulus = 1e6, rpy = { 0, 0, yaw },\n"
+        "    xyz = { (0.02 + gap) * math.cos(yaw), (0.02 + gap) * math.sin(yaw), 0 } }\n"
+        "end\n"
+        "w:cylinder { name = 'peg', radius = 0.01, length = 0.06, mass = 0.05, resolution = resolution,\n"
+        "  xyz = { 0, 0, above and 0.045 or 0 }, velocity = { 0, 0, above and -0.1 or 0 } }\n"
+        "for _ in w:run { steps = above and 300 or 3 } do end\n",
+        gap, resolution, above);
+    write_file("peg.lua", text);
+}
+
+static int count_of(const char *text, const char *part) {
+    int count = 0;
+    for (const char *at = strstr(text, part); at != NULL; at = strstr(at + 1, part)) {
+        count++;
+    }
+    return count;
+}
+
+static void test_a_clearance_that_flat_pieces_eat_is_told_once(void **state) {
+    (void)state;
+    static const struct {
+        const char *gap, *resolution, *above, *said; // NULL: nothing
+    } cases[] = {
+        {"2e-5", "nil", "false", "press on each other at t = 0 s, though they are 2e-05 m apart"},
+        {"5e-5", "nil", "false", "corners stand 5.74e-05 m out of peg (its resolution is 0.00262 m; 0.0017 m leaves"},
+        {"1e-4", "nil", "false", NULL},                            // more than they stand out
+        {"-1e-5", "nil", "false", NULL},                           // presses by itself
+        {"2e-5", "0.0011", "false", NULL},                         // as the warning says
+        {"2e-5", "nil", "true", "press on each other at t = 0.1"}, // while it slides through the hole
+        {"-1e-5", "nil", "true", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        write_peg(cases[i].gap, cases[i].resolution, cases[i].above);
+        const char *errors = stn_run_to("run peg.lua " ERRORS, 0)->out;
+        assert_int_equal(count_of(errors, "press on each other"), cases[i].said != NULL);
+        assert_true(cases[i].said == NULL || strstr(errors, cases[i].said) != NULL);
+    }
+}
+
+/// What lands passes through a state in which flat pieces touch and the shape does not yet, and what is stiff stays on
+/// a corner: nothing to be told.
+static void test_a_ball_that_lands_is_no_clearance(void **state) {
+    (void)state;
+    write_file("lands.lua", "local stn = require 'stiction'\n"
+                            "local w = stn.world { dt = 1e-4, contact = 'hydroelastic' }\n"
+                            "w:ground {}\n"
+                            "w:sphere { radius = 0.05, mass = 0.5, modulus = 1e5, xyz = { 0, 0, 0.051 } }\n"
+                            "for _ in w:run { seconds = 0.3 } do end\n");
+    assert_int_equal(count_of(stn_run_to("run lands.lua " ERRORS, 0)->out, "press on"), 0);
+    write_file("rests.lua", "local stn = require 'stiction'\n"
+                            "local w = stn.world { dt = 1e-3, contact = 'hydroelastic' }\n"
+                            "w:ground {}\n"
+                            "w:sphere { radius = 0.05, mass = 0.5, modulus = 1e9, xyz = { 0, 0, 0.051 } }\n"
+                            "for _ in w:run { seconds = 0.6 } do end\n");
+    assert_int_equal(count_of(stn_run_to("run rests.lua " ERRORS, 0)->out, "press on"), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_a_run_is_summed_up_in_json, enter_folder, leave_folder),
@@ -469,6 +538,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_a_run_without_parameters_has_none_in_json, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_a_steady_step_allocates_nothing, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_profile_tells_the_stages, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_a_clearance_that_flat_pieces_eat_is_told_once, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_a_ball_that_lands_is_no_clearance, enter_folder, leave_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -260,12 +260,67 @@ static void random_shapes_are_sound(void **state) {
     }
 }
 
+/// The most that a triangle's points lie above a sphere, and below it, by looking at many.
+static void look_over(const rigid_surface *s, double radius, double *above, double *below) {
+    enum { PARTS = 12 };
+    *above = *below = 0.0;
+    for (int32_t t = 0; t < s->triangle_count; t++) {
+        for (int32_t i = 0; i <= PARTS; i++) {
+            for (int32_t j = 0; i + j <= PARTS; j++) {
+                double weight[3] = {(double)i / PARTS, (double)j / PARTS, (double)(PARTS - i - j) / PARTS};
+                stn_vec3 p = stn_vec3_zero();
+                for (int32_t k = 0; k < 3; k++) {
+                    const double *v = s->vertices + 3 * (size_t)s->triangles[3 * t + k];
+                    p = stn_vec3_mul_add(p, weight[k], stn_vec3_make(v[0], v[1], v[2]));
+                }
+                *above = fmax(*above, stn_vec3_norm(p) - radius);
+                *below = fmax(*below, radius - stn_vec3_norm(p));
+            }
+        }
+    }
+}
+
+/// A prism of the cylinder's volume stands out by r (f - 1) and lies inside by r (1 - f cos(t/2)), f^2 = t/sin t with t
+/// the angle of a sector; an ellipsoid that is a sphere is as the sphere, whose triangles are looked over.
+static void flat_pieces_say_how_they_lie_beside_a_round_shape(void **state) {
+    (void)state;
+    const double r = 0.03;
+    for (int32_t sectors = 8; sectors <= 512; sectors *= 2) {
+        const double t = 2.0 * STN_PI / sectors, f = sqrt(t / sin(t));
+        const field_fineness fineness = {.resolution = r * t};
+        const stn_shape shapes[] = {stn_shape_cylinder(r, 0.05), stn_shape_sphere(r),
+                                    stn_shape_ellipsoid(stn_vec3_make(r, r, r)), stn_shape_capsule(r, 0.05),
+                                    stn_shape_box(stn_vec3_make(r, r, r))};
+        rigid_surface *s[STN_COUNT(shapes)];
+        stn_error err;
+        for (int32_t i = 0; i < STN_COUNT(shapes); i++) {
+            assert_ok(rigid_surface_create(test_context, &shapes[i], &fineness, 10000000, &s[i], &err), err);
+        }
+        assert_near(s[0]->error.outward, r * (f - 1.0), 1e-12 * r);
+        assert_near(s[0]->error.inward, r * (1.0 - f * cos(0.5 * t)), 1e-12 * r);
+        assert_near(s[0]->error.resolution, r * t, 1e-12 * r);
+        double above, below;
+        look_over(s[1], r, &above, &below);
+        assert_near(s[1]->error.outward, above, 1e-12 * r);
+        assert_near(s[1]->error.inward, below, 0.05 * below);
+        assert_true(s[1]->error.resolution <= fineness.resolution && s[1]->error.resolution > 0.0);
+        assert_near(s[2]->error.outward, above, 1e-6 * r);
+        assert_near(s[2]->error.inward, s[1]->error.inward, 1e-6 * r);
+        assert_true(s[3]->error.outward > 0.0 && s[3]->error.outward < 3.0 * r * t * t);
+        assert_true(s[4]->error.outward == 0.0 && s[4]->error.inward == 0.0 && s[4]->error.resolution == 0.0);
+        for (int32_t i = 0; i < STN_COUNT(shapes); i++) {
+            rigid_surface_destroy(test_context, s[i]);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_ellipsoid_is_a_stretched_sphere),
         cmocka_unit_test(a_capsule_errs_less_than_promised_on_its_side_and_end),
         cmocka_unit_test(a_cylinder_errs_less_than_promised_on_its_side_and_nothing_on_its_end),
         cmocka_unit_test(a_hull_has_the_gauge_of_its_faces_as_extent),
+        cmocka_unit_test(flat_pieces_say_how_they_lie_beside_a_round_shape),
         cmocka_unit_test(extreme_shapes_are_sound),
         cmocka_unit_test(random_shapes_are_sound),
         cmocka_unit_test(every_size_is_sound_and_a_margin_changes_no_force),

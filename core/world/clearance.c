@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// Clearances that flat pieces eat. Where a contact model acts on flat pieces in place of round shapes, their corners
+// stand out (stn_contact_ops.surface_error): a peg may be held in a hole that is wide enough for it. So patches under
+// pressure between such shapes are held against the distance of the shapes themselves:
+//   in the first step, where what was placed apart presses;
+//   later after 32, 64, 128, ... steps of contact, where it is still apart at the third look (what lands, or is closed
+//   slowly, is so for some steps on its way) and is held by such patches from opposite sides: what merely rests on a
+//   corner is out of place by what that stands out, and loses no clearance.
+// One warning for each two kinds of shapes.
+#include "world/clearance.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { WATCHED = 256, KINDS = 16, FIRST_LOOK = 32, LOOKS = 3 };
+
+/// Distances below this share of what stands out are none.
+static const double least_share = 0.01;
+
+typedef struct watched_pair {
+    uint64_t pair;        // a << 32 | b
+    int64_t last;         // step of the world in which it pressed
+    int32_t steps, apart; // without a break; looks that found it apart
+} watched_pair;
+
+struct clearance_watch {
+    watched_pair pair[WATCHED]; // by hash: of two at one place the newer one counts
+    uint64_t told[KINDS];
+    int32_t told_count;
+    stn_surface_error error[]; // by geometry
+};
+
+stn_status stn_clearance_prepare(stn_world *world, stn_error *err) {
+    const stn_contact_ops *ops = world->plugin[STN_KIND_CONTACT]->desc->ops.contact;
+    const size_t count = (size_t)world->model->geometry_count, size = sizeof(stn_surface_error);
+    if (!STN_PLUGIN_HAS(ops, surface_error)) {
+        return STN_OK;
+    }
+    struct clearance_watch *w = stn_allocate(world->context, 1, sizeof *w + count * size);
+    if (w == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory for %d shapes", (int)world->model->geometry_count);
+    }
+    bool any = false;
+    for (size_t g = 0; g < count; g++) {
+        ops->surface_error(world->contact_prepared, (int32_t)g, &w->error[g]);
+        any = any || w->error[g].outward > 0.0;
+    }
+    if (!any) {
+        stn_release(world->context, w);
+        return STN_OK;
+    }
+    world->clearances = w;
+    return STN_OK;
+}
+
+void stn_clearance_inherit(const stn_world *world, stn_world *clone) {
+    if (world->clearances != NULL && clone->clearances != NULL) {
+        memcpy(clone->clearances->told, world->clearances->told, sizeof world->clearances->told);
+        clone->clearances->told_count = world->clearances->told_count;
+    }
+}
+
+static bool presses(const stn_contact_set *set, const stn_patch *patch) {
+    bool any = false;
+    for (int32_t i = 0; i < patch->contact_count && !any; i++) {
+        any = set->contacts[patch->contact_start + i].pressure > 0.0;
+    }
+    return any;
+}
+
+static uint64_t pair_of(const stn_patch *patch) {
+    return (uint64_t)patch->geometry_a << 32 | (uint64_t)patch->geometry_b;
+}
+
+/// Where it is noted, or is to be in place of another one.
+static watched_pair *place_of(struct clearance_watch *w, const stn_patch *patch) {
+    const uint64_t pair = pair_of(patch);
+    return &w->pair[stn_hash(0, &pair, sizeof pair) % WATCHED];
+}
+
+/// Counts the step; NULL: not to be looked at.
+static watched_pair *due(const stn_world *world, struct clearance_watch *w, const stn_patch *patch) {
+    const int64_t now = world->state.step;
+    watched_pair *p = place_of(w, patch);
+    if (p->pair != pair_of(patch) || p->last != now - 1) {
+        *p = (watched_pair){.pair = pair_of(patch)};
+    }
+    p->last = now;
+    p->steps += p->steps < INT32_MAX;
+    bool power = (p->steps & (p->steps - 1)) == 0;
+    return !world->start_checked || (p->steps >= FIRST_LOOK && power) ? p : NULL;
+}
+
+/// Do forces of patches of shapes that are apart cancel each other on the geometry, by half at least?
+static bool is_held(const stn_world *world, struct clearance_watch *w, int32_t geometry) {
+    const stn_contact_set *set = &world->contacts;
+    stn_vec3 sum = stn_vec3_zero();
+    double all = 0.0;
+    for (int32_t i = 0; i < set->patch_count; i++) {
+        const stn_patch *patch = &set->patches[i];
+        const watched_pair *p = place_of(w, patch);
+        if ((patch->geometry_a != geometry && patch->geometry_b != geometry) || p->pair != pair_of(patch) ||
+            p->apart == 0) {
+            continue;
+        }
+        for (int32_t k = 0; k < patch->contact_count; k++) {
+            const stn_contact *c = &set->contacts[patch->contact_start + k];
+            double force = c->area * fmax(0.0, c->pressure);
+            sum = stn_vec3_mul_add(sum, patch->geometry_b == geometry ? force : -force, c->normal);
+            all += force;
+        }
+    }
+    return stn_vec3_norm(sum) < 0.5 * all;
+}
+
+static bool is_eaten(const stn_world *world, struct clearance_watch *w, const stn_patch *patch, int32_t looks) {
+    const int32_t a = patch->geometry_a, b = patch->geometry_b;
+    if (!world->start_checked) {
+        return looks > 0;
+    }
+    return looks >= LOOKS &&
+           ((w->error[a].outward > 0.0 && is_held(world, w, a)) || (w->error[b].outward > 0.0 && is_held(world, w, b)));
+}
+
+static bool is_geometry(const void *user, int32_t geometry) {
+    return geometry == *(const int32_t *)user;
+}
+
+/// Distance of the shapes themselves; NaN: it cannot be told.
+static double gap_of(stn_world *world, const stn_patch *patch) {
+    const stn_query a = {.accepts = is_geometry, .user = &patch->geometry_a},
+                    b = {.accepts = is_geometry, .user = &patch->geometry_b};
+    stn_world_distance_result out;
+    stn_error unused = {0};
+    return stn_world_distance(world, &a, &b, (double)INFINITY, &out, &unused) == STN_OK ? out.distance : (double)NAN;
+}
+
+/// Of the round shapes among the two, and of the type of the others.
+static uint64_t kind_of(const stn_world *world, const struct clearance_watch *w, const stn_patch *patch) {
+    const int32_t sides[] = {patch->geometry_a, patch->geometry_b};
+    uint64_t kind = 0;
+    for (int32_t i = 0; i < 2; i++) {
+        const stn_shape *s = &world->model->geometries[sides[i]].shape;
+        const stn_surface_error *e = &w->error[sides[i]];
+        const double sizes[] = {(double)s->type,   s->radius,         s->half_length, s->half_extents.x,
+                                s->half_extents.y, s->half_extents.z, e->resolution};
+        kind += stn_hash(0, sizes, e->outward > 0.0 ? sizeof sizes : sizeof sizes[0]); // in either order
+    }
+    return kind;
+}
+
+static bool is_new(const stn_world *world, struct clearance_watch *w, const stn_patch *patch) {
+    const uint64_t kind = kind_of(world, w, patch);
+    for (int32_t i = 0; i < w->told_count; i++) {
+        if (w->told[i] == kind) {
+            return false;
+        }
+    }
+    if (w->told_count == KINDS) {
+        return false;
+    }
+    w->told[w->told_count++] = kind;
+    return true;
+}
+
+/// "0.1 m out of NAME (a resolution of 5 m; 2 m leaves half of the gap)".
+static int print_side(const stn_world *world, const stn_surface_error *e, int32_t geometry, double share, bool second,
+                      char *text, size_t size) {
+    char name[160];
+    if (!(e->outward > 0.0)) {
+        return 0;
+    }
+    stn_describe_geometry(world->model, geometry, name, sizeof name);
+    return snprintf(text, size, "%s %.3g m out of %s (its resolution is %.3g m; %.2g m leaves half of the gap)",
+                    second ? " and" : "", e->outward, name, e->resolution, e->resolution * sqrt(share));
+}
+
+static void tell(const stn_world *world, const struct clearance_watch *w, const stn_patch *patch, double gap) {
+    const stn_surface_error *ea = &w->error[patch->geometry_a], *eb = &w->error[patch->geometry_b];
+    char a[160], b[160], sides[640] = "";
+    stn_describe_geometry(world->model, patch->geometry_a, a, sizeof a);
+    stn_describe_geometry(world->model, patch->geometry_b, b, sizeof b);
+    double share = fmin(1.0, 0.5 * gap / (ea->outward + eb->outward));
+    int length = print_side(world, ea, patch->geometry_a, share, false, sides, sizeof sides);
+    print_side(world, eb, patch->geometry_b, share, length > 0, sides + length, sizeof sides - (size_t)length);
+    stn_log(world->context, STN_LOG_WARNING,
+            "%s and %s press on each other at t = %.4g s, though they are %.3g m apart: patches act on flat pieces, "
+            "whose corners stand%s",
+            a, b, world->state.time, gap, sides);
+}
+
+void stn_clearance_look(stn_world *world) {
+    struct clearance_watch *w = world->clearances;
+    const stn_contact_set *set = &world->contacts;
+    for (int32_t i = 0; w != NULL && i < set->patch_count; i++) {
+        const stn_patch *patch = &set->patches[i];
+        double outward = w->error[patch->geometry_a].outward + w->error[patch->geometry_b].outward;
+        if (!(outward > 0.0) || !presses(set, patch)) {
+            continue;
+        }
+        watched_pair *p = due(world, w, patch);
+        if (p == NULL) {
+            continue;
+        }
+        double gap = gap_of(world, patch);
+        p->apart = gap > least_share * outward ? p->apart + 1 : 0;
+        if (is_eaten(world, w, patch, p->apart) && is_new(world, w, patch)) {
+            tell(world, w, patch, gap);
+        }
+    }
+}
