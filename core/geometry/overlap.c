@@ -197,9 +197,32 @@ static int32_t list_starts(const solid *a, const solid *b, stn_vec3 *starts) {
     return count;
 }
 
-/// An upper bound of the depth; 0 where they are apart.
-static double search_depth(const solid *a, const solid *b, const overlap_claim *claim, double touching) {
-    enum { STARTS = 16 };
+/// Steps of a shrinking star of directions around n, where the slope tells nothing along a sharp ridge.
+static double settle(const solid *a, const solid *b, stn_vec3 n, double depth) {
+    for (double step = 0.3; step > 1e-8; step *= 0.6) {
+        for (bool better = true; better;) {
+            stn_mat3 frame = stn_contact_frame(n);
+            stn_vec3 best = n;
+            better = false;
+            for (int32_t k = 0; k < 8; k++) {
+                stn_vec3 side = stn_vec3_add(stn_vec3_scale(cos(0.25 * STN_PI * k + step), stn_mat3_column(&frame, 0)),
+                                             stn_vec3_scale(sin(0.25 * STN_PI * k + step), stn_mat3_column(&frame, 1)));
+                stn_vec3 turned = stn_vec3_normalize_or(stn_vec3_mul_add(n, step, side), n);
+                double here = -gap(a, b, turned);
+                better = better || here < depth - 1e-6 * fabs(depth) * step;
+                best = here < depth ? turned : best;
+                depth = here < depth ? here : depth;
+            }
+            n = best;
+        }
+    }
+    return depth;
+}
+
+/// An upper bound of the depth; 0 where they are apart. From each start that is given, and thoroughly until one proves
+/// `enough`.
+static double search_depth(const solid *a, const solid *b, const overlap_claim *claim, double touching, double enough) {
+    enum { STARTS = 16, SAMPLES = 40 };
     if (are_apart(a, b, touching)) {
         return 0.0;
     }
@@ -213,6 +236,14 @@ static double search_depth(const solid *a, const solid *b, const overlap_claim *
         depth = here < depth ? here : depth;
     }
     depth = depth > 0.0 ? descend(a, b, best) : depth;
+    for (int32_t i = 0; i < count + SAMPLES && depth > enough && !claim->compliant;
+         i++) { // then a spiral over the sphere
+        int32_t k = i - count;
+        double z = 1.0 - (2.0 * k + 1.0) / SAMPLES, rho = sqrt(fmax(1.0 - z * z, 0.0)), angle = 2.399963229728653 * k;
+        stn_vec3 n = k < 0 ? starts[i] : stn_vec3_make(rho * cos(angle), rho * sin(angle), z);
+        double here = -gap(a, b, n);
+        depth = here < 4.0 * depth ? fmin(depth, settle(a, b, n, here)) : depth;
+    }
     return depth > 0.0 ? depth : 0.0;
 }
 
@@ -253,7 +284,7 @@ static bool visit(void *user, int32_t triangle) {
     stn_vec3 n = stn_vec3_cross(stn_vec3_sub(t.corner[1], t.corner[0]), stn_vec3_sub(t.corner[2], t.corner[0]));
     n = stn_vec3_normalize_or(n, stn_vec3_make(0.0, 0.0, 1.0));
     if (-gap(&look->body, &t, n) > look->deepest && -gap(&look->body, &t, stn_vec3_neg(n)) > look->deepest) {
-        look->deepest = fmax(look->deepest, search_depth(&look->body, &t, &look->claim, look->touching));
+        look->deepest = fmax(look->deepest, search_depth(&look->body, &t, &look->claim, look->touching, look->deepest));
     }
     return true;
 }
@@ -279,7 +310,9 @@ static double surface_overlap(posed_shape body, posed_shape surface, const overl
     double touching = 1e-9 * (size_of(body.shape) + 1e-4 * stn_vec3_norm(pose.position));
     surface_look look = {.mesh = mesh,
                          .body = {.shape = body.shape, .pose = &pose},
-                         .claim = {.depth = claim->depth, .count = claim->count < CLAIMS ? claim->count : CLAIMS},
+                         .claim = {.depth = claim->depth,
+                                   .compliant = claim->compliant,
+                                   .count = claim->count < CLAIMS ? claim->count : CLAIMS},
                          .touching = touching,
                          .deepest = fmax(claim->depth, 0.0) * (1.0 + 1e-6) + touching};
     look.claim.normal = look.normal;
@@ -334,7 +367,7 @@ double shapes_overlap(posed_shape a, posed_shape b, const overlap_claim *claim) 
                 return claim->depth;
             }
         }
-        depth = search_depth(&s, &t, claim, touching);
+        depth = search_depth(&s, &t, claim, touching, proved);
     }
     return depth > proved ? depth : claim->depth;
 }

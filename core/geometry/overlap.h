@@ -13,7 +13,8 @@ typedef struct posed_shape {
 
 /// What is known of a pair: an overlap (0: none) and directions along which moving B is said to undo it.
 typedef struct overlap_claim {
-    double depth; // [m]
+    double depth;   // [m]
+    bool compliant; // of faces of patches, which press without parting the shapes: the search is a short one
     int32_t count;
     const stn_vec3 *normal; // (count) unit, from A into B, world
 } overlap_claim;

@@ -43,6 +43,7 @@ static void read_claim(const stn_contact_set *set, int32_t from, int32_t to, ove
     for (int32_t i = from; i < to; i++) {
         const stn_contact *c = &set->contacts[i];
         claim->depth = -c->phi0 > claim->depth ? -c->phi0 : claim->depth;
+        claim->compliant = claim->compliant || c->patch >= 0;
         bool known = false;
         for (int32_t k = 0; k < claim->count && !known; k++) {
             known = stn_vec3_dot(normal[k], c->normal) > 1.0 - 1e-12;

@@ -266,5 +266,6 @@ void collide_surface(posed a, posed b, double margin, int32_t max_points, surfac
         add_sunk(&s);
     }
     surface_settle(&s);
+    surface_catch(&s);
     to_world(b.pose, out);
 }

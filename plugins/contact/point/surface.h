@@ -80,6 +80,9 @@ void surface_add(const surface *s, stn_vec3 on_body, stn_vec3 on_surface, stn_ve
 /// Drops overlaps along directions that are not the way out: see there.
 void surface_settle(const surface *s);
 
+/// Adds points for triangles that overlap the body by more than the points tell.
+void surface_catch(const surface *s);
+
 void surface_face_points(const surface *s, const facet *f);
 void surface_edge_points(const surface *s, const facet *f, int32_t k);
 void surface_vertex_points(const surface *s, const facet *f, int32_t k);
