@@ -205,6 +205,31 @@ static void recordings_may_begin_between_inputs(void **state) {
     tape_drop(second);
 }
 
+/// A controller that keeps a spline across steps.
+static void a_controller_with_memory_is_played_again(void **state) {
+    int32_t robot = 0;
+    stn_error err;
+    stn_world *world = busy_world(*state, 1, &robot);
+    int32_t spline = scene_controller(world, robot, "trajectory", NULL);
+    step(world);
+    tape *t = tape_record(world);
+    for (int32_t i = 0; i < 40; i++) {
+        double target[64] = {0.0};
+        for (int32_t k = 1; k < STN_COUNT(target); k++) {
+            target[k] = k == 1 ? 0.1 : 0.05 + 0.01 * (i / 10); // three way-points: the last is repeated
+        }
+        if (i % 10 == 0) {
+            assert_ok(stn_world_set_reference(world, spline, "points", target, STN_COUNT(target), &err), err);
+        }
+        step(world);
+    }
+    uint64_t hash = stn_world_hash(world);
+    stn_world_destroy(world);
+    assert_true(tape_play(*state, t) == hash);
+    write_seed("replay/trajectory", t);
+    tape_drop(t);
+}
+
 /// Where `needle`, as bytes, lies in a record.
 static unsigned char *find(unsigned char *bytes, size_t size, const void *needle, size_t length) {
     for (size_t i = 0; i + length <= size; i++) {
@@ -472,6 +497,7 @@ int main(void) {
         cmocka_unit_test(recording_may_begin_in_the_middle),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(recordings_may_begin_between_inputs),
+        cmocka_unit_test(a_controller_with_memory_is_played_again),
         cmocka_unit_test(a_changed_input_is_found_at_its_step),
         cmocka_unit_test(a_changed_position_and_a_changed_count_are_named),
         cmocka_unit_test(a_changed_parameter_is_found),
