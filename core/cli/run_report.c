@@ -344,7 +344,10 @@ static void print_steps(const stn_session *session, const cli_run_end *end) {
             plural(s->samples.steps), s->simulated, end->wall, s->simulated / end->wall);
     print_table(session);
     print_contacts(&s->contacts_last);
-    fprintf(stderr, s->total_rise == 0.0 ? "  energy rise 0 J\n" : "  energy rise %.1e J\n", s->total_rise);
+    stn_figure figures[STN_FIGURE_COUNT];
+    stn_statistics_figures(s, figures);
+    double rise = figures[STN_FIGURE_ENERGY].value;
+    fprintf(stderr, rise == 0.0 ? "  energy rise 0 J\n" : "  energy rise %.1e J\n", rise);
     if (s->not_converged > 0) {
         fprintf(stderr, "  %lld step%s did not converge\n", (long long)s->not_converged, plural(s->not_converged));
     }

@@ -109,14 +109,19 @@ static double cone_violations(const stn_problem *p, const double *gamma) {
     return violation;
 }
 
-/// What the normal force of contact i stores at a gap.
-static double stored_at(const stn_problem *p, int32_t i, const stn_law *law, double gap) {
+/// What the normal force of contact i stores at its gap now and at `gap`, that of the step's end.
+static void add_stored(const stn_problem *p, int32_t i, const stn_law *law, double gap, stn_certificate *out) {
     const stn_constraint *c = &p->constraints[i];
     if (law != NULL && STN_PLUGIN_HAS(law->ops, stored)) {
-        return law->ops->stored(law->self, p, i, gap);
+        out->contact_start_J += law->ops->stored(law->self, p, i, c->phi0);
+        out->contact_J += law->ops->stored(law->self, p, i, gap);
+        return;
     }
-    double compliance = gap < 0.0 ? p->R[c->row + 2] * p->dt * (p->dt + c->relaxation_time) : 0.0;
-    return compliance > 0.0 ? 0.5 * gap * gap / compliance : 0.0;
+    double before = c->phi0 < 0.0 ? c->phi0 : 0.0, after = gap < 0.0 ? gap : 0.0;
+    double compliance = p->R[c->row + 2] * p->dt * (p->dt + c->relaxation_time);
+    double half = compliance > 0.0 ? 0.5 / compliance : 0.0;
+    out->contact_start_J += half * before * before;
+    out->contact_J += half * after * after;
 }
 
 static void certify_contacts(const stn_problem *p, const double *v_c, const double *gamma, double size,
@@ -144,8 +149,7 @@ static void certify_contacts(const stn_problem *p, const double *v_c, const doub
             with_distance++;
             double gap = c->phi0 + p->dt * u[2];
             deepest = worst(deepest, -gap);
-            out->contact_start_J += stored_at(p, i, law, c->phi0);
-            out->contact_J += stored_at(p, i, law, gap);
+            add_stored(p, i, law, gap, out);
         }
     }
     out->cone = inside ? 0.0 : cone_violations(p, gamma);

@@ -167,8 +167,9 @@ static double slimness_of(const stn_scene *s, const stn_model *model, const stn_
 static void note_overlaps(const stn_scene *s, const stn_observation *o, stn_figure *worst) {
     for (int32_t i = 0; i < o->contacts->count; i++) {
         const stn_contact *c = &o->contacts->contacts[i];
-        if (c->phi0 < 0.0) {
-            note_pair(o, c->geometry_a, c->geometry_b, -c->phi0, -c->phi0 * slimness_of(s, o->model, c), worst);
+        double ratio = c->phi0 < 0.0 ? -c->phi0 * slimness_of(s, o->model, c) : 0.0;
+        if (ratio > worst->ratio) {
+            note_pair(o, c->geometry_a, c->geometry_b, -c->phi0, ratio, worst);
         }
     }
     const int32_t *bare = o->report->bare_geometry;

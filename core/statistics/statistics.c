@@ -204,11 +204,13 @@ stn_status stn_account_observe(stn_world_account *account, stn_context *context,
 }
 
 /// What the rise of a world's energy is compared with: the most that moved, what was stored and given back, what the
-/// inputs put in or took, and what moves everything by a twentieth of the scene's size.
+/// inputs put in or took, and what moves everything by a twentieth of the scene's size. It is the smaller rise of both
+/// sums: what contacts give back is none of the second, what a contact stores that is found late is none of the first.
 static stn_figure energy_figure(const stn_world_account *a) {
     double scale = a->kinetic_most + (a->stored_most - a->stored_low) + (a->work_most - a->work_low);
     scale += stn_scene_shift(a->scene, a->gravity);
-    return (stn_figure){a->total.rise, a->total.rise > 0.0 ? a->total.rise / scale : a->total.rise, a->total.time, ""};
+    const stn_balance *b = a->mechanical.rise < a->total.rise ? &a->mechanical : &a->total;
+    return (stn_figure){b->rise, b->rise > 0.0 ? b->rise / scale : b->rise, b->time, ""};
 }
 
 static void merge_figures(const stn_world_account *account, stn_figure *worst) {

@@ -95,6 +95,13 @@ for _, choice in ipairs { { "sap", "sap" }, { "sap", "lagged" }, { "sap", "simil
   end)
 end
 
+stn.test("the sum does not rise: sap, barrier", function()
+  for _, dt in ipairs { 1e-3, 1e-4 } do
+    local law = { "barrier", support = 5e-3 }
+    stn.near(rise({ dt = dt, law = law }, 2e3, 0, ball), 0, 1e-11, string.format("rise over the first energy, dt %g", dt))
+  end
+end)
+
 stn.test("patches: what faces store at rest is in the sum", function()
   local world = stn.world { dt = 1e-3, contact = "hydroelastic" }
   local floor = world:ground { mu = 0.5 }

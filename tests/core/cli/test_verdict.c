@@ -130,7 +130,10 @@ static void test_what_a_script_does_by_hand_and_work_are_no_rise(void **state) {
     const cJSON *verdict = item(json, "verdict");
     assert_int_equal(cJSON_GetArraySize(item(verdict, "reservations")), 0);
     assert_true(number(item(verdict, "energy"), "ratio") < 1e-3);
-    assert_true(number(item(json, "total_energy_J"), "max_increase") == number(item(verdict, "energy"), "value"));
+    double with = number(item(json, "total_energy_J"), "max_increase");
+    double without = number(item(json, "energy_J"), "max_increase");
+    assert_near(number(item(verdict, "energy"), "value"), fmin(with, without), 0.0);
+    assert_true(without > 1.0 && with < 1.0); // the soft ground gave back what it held
     cJSON_Delete(json);
 }
 
