@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inverse dynamics: of one free body here, of a cloud of nodes, and of articulated trees by the kernel.
+// Inverse dynamics: of one free body here, of a cloud of nodes, and of articulated trees by the kernel; with the
+// velocities of the kinematics, or with others at the same q.
 #include "dynamics/kernels.h"
 
 static void store_free(const stn_spatial *F, double *tau) {
@@ -46,4 +47,53 @@ void stn_inverse_dynamics(const stn_kinematics *kinematics, int32_t tree, stn_ve
     } else {
         k->kernels->inverse_dynamics(k, t, gravity, acceleration, scratch, tau);
     }
+}
+
+/// V and c of one body, as kinematics would have them, from those of its parent and v.
+static void change_velocity(const kinematics_object *k, int32_t body, const double *v, stn_spatial *V, stn_spatial *c) {
+    const body_plan *plan = &k->plan[body];
+    const stn_joint *joint = &k->face.model->joints[plan->joint];
+    const joint_kind *kind = joint_kind_get((stn_joint_type)plan->type);
+    const stn_spatial *S = k->face.motion + plan->v, zero = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+    stn_spatial Sv = zero, own = zero;
+    for (int32_t j = 0; j < plan->nv; j++) {
+        spatial_add_to(&Sv, v[plan->dof + j], &S[j]);
+    }
+    if (plan->free_root) {
+        own.linear = stn_vec3_cross(Sv.linear, Sv.angular);
+    } else if (kind->own_bias != NULL) {
+        stn_pose frame = stn_pose_mul(&k->face.body_pose[plan->parent], &joint->origin);
+        stn_vec3 origin = k->face.reference[k->face.model->bodies[body].tree];
+        stn_vec3 r = stn_vec3_sub(k->face.body_pose[body].position, origin);
+        kind->own_bias(joint, &frame, k->face.q + plan->q, v + plan->dof, r, &own);
+    }
+    const stn_spatial *up = plan->parent > 0 ? &V[plan->parent] : &zero;
+    c[body] = plan->parent > 0 ? c[plan->parent] : zero;
+    c[body].angular = stn_vec3_add(c[body].angular, stn_vec3_cross(up->angular, Sv.angular));
+    c[body].linear = stn_vec3_add(c[body].linear, stn_vec3_cross(up->angular, Sv.linear));
+    c[body].linear = stn_vec3_add(c[body].linear, stn_vec3_cross(up->linear, Sv.angular));
+    spatial_add_to(&c[body], 1.0, &own);
+    V[body] = *up;
+    spatial_add_to(&V[body], 1.0, &Sv);
+}
+
+void stn_inverse_dynamics_at(const stn_kinematics *kinematics, int32_t tree, stn_vec3 gravity, const double *v,
+                             const double *acceleration, stn_spatial *scratch, double *tau) {
+    const stn_model *model = kinematics->model;
+    const stn_tree *t = &model->trees[tree];
+    if (t->kind == STN_TREE_NODAL) {
+        nodal(t, model->node_mass, gravity, acceleration, tau);
+        return;
+    }
+    kinematics_object other = *kinematics_object_of(kinematics);
+    stn_spatial *V = other.face.body_velocity = scratch, *c = other.face.bias = V + model->body_count + 1;
+    for (int32_t i = t->body_start; i < t->body_start + t->body_count; i++) {
+        if (other.plan[i].type == STN_JOINT_PRESCRIBED) {
+            V[i] = kinematics->body_velocity[i];
+            c[i] = kinematics->bias[i];
+        } else {
+            change_velocity(&other, i, v, V, c);
+        }
+    }
+    stn_inverse_dynamics(&other.face, tree, gravity, acceleration, c + model->body_count + 1, tau);
 }

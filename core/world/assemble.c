@@ -73,10 +73,10 @@ static int32_t ride_tree(const stn_world *world, const stn_ride *ride) {
 }
 
 /// Adds sign axes^T J of what the contact rides on into `values`; for nodes, appends their blocks.
-static void add_ride(const stn_world *world, const stn_ride *ride, stn_vec3 point, const stn_mat3 *axes, double sign,
-                     stn_jacobian *J, double *values) {
+static void add_ride(const stn_world *world, const stn_kinematics *k, const stn_ride *ride, stn_vec3 point,
+                     const stn_mat3 *axes, double sign, stn_jacobian *J, double *values) {
     if (ride->body >= 0) {
-        stn_point_jacobian_add(world->kinematics, ride->body, point, axes, sign, values);
+        stn_point_jacobian_add(k, ride->body, point, axes, sign, values);
         return;
     }
     const stn_tree *tree = &world->model->trees[J->tree];
@@ -93,7 +93,8 @@ static void add_ride(const stn_world *world, const stn_ride *ride, stn_vec3 poin
 }
 
 /// J_B - J_A, in one block where both ride on one tree.
-static stn_status contact_jacobian(stn_world *world, const stn_contact *contact, stn_constraint *c, stn_error *err) {
+static stn_status contact_jacobian(stn_world *world, const stn_kinematics *k, const stn_contact *contact,
+                                   stn_constraint *c, stn_error *err) {
     int32_t tree_a = ride_tree(world, &contact->a), tree_b = ride_tree(world, &contact->b);
     int32_t count = 0;
     const stn_ride *rides[2] = {&contact->a, &contact->b};
@@ -113,7 +114,7 @@ static stn_status contact_jacobian(stn_world *world, const stn_contact *contact,
             }
             count++;
         }
-        add_ride(world, rides[side], contact->point, &c->frame, side == 0 ? -1.0 : 1.0, &c->J[slot], values[slot]);
+        add_ride(world, k, rides[side], contact->point, &c->frame, side == 0 ? -1.0 : 1.0, &c->J[slot], values[slot]);
     }
     return STN_OK;
 }
@@ -133,13 +134,29 @@ static stn_mat3 frame_of(const stn_contact *contact) {
 static stn_status add_jacobian(stn_world *world, const stn_contact *contact, patch_pair *pair, stn_constraint *c,
                                stn_error *err) {
     if (contact->patch < 0 || contact->a.body < 0 || contact->b.body < 0) {
-        return contact_jacobian(world, contact, c, err);
+        return contact_jacobian(world, world->kinematics, contact, c, err);
     }
     stn_status status = contact->patch != pair->patch ? make_patch_pair(world, contact->patch, pair, err) : STN_OK;
     if (status == STN_OK) {
         add_face_rows(pair, c);
     }
     return status;
+}
+
+/// What acts where contact i is later in the step.
+static stn_status add_middle(stn_world *world, int32_t i, stn_constraint *c, stn_error *err) {
+    const contact_middle *middle = &world->middle[i];
+    stn_contact moved = world->contacts.contacts[i];
+    double *bias = world->problem.bias + c->row;
+    moved.point = middle->point;
+    moved.normal = middle->normal;
+    moved.direction = middle->direction;
+    c->frame = frame_of(&moved);
+    stn_vec3 b = stn_mat3_apply_transposed(&c->frame, stn_vec3_add(moved.bias, middle->change));
+    bias[0] = b.x;
+    bias[1] = b.y;
+    bias[2] = b.z;
+    return contact_jacobian(world, world->scratch_kinematics, &moved, c, err);
 }
 
 static stn_status add_contact(stn_world *world, int32_t i, patch_pair *pair, stn_error *err) {
@@ -167,7 +184,8 @@ static stn_status add_contact(stn_world *world, int32_t i, patch_pair *pair, stn
     p->bias[c->row] = bias.x;
     p->bias[c->row + 1] = bias.y;
     p->bias[c->row + 2] = bias.z;
-    stn_status status = add_jacobian(world, contact, pair, c, err);
+    bool later = world->middle != NULL && world->middle[i].known;
+    stn_status status = later ? add_middle(world, i, c, err) : add_jacobian(world, contact, pair, c, err);
     double mu_static = contact->material.mu_static; // NaN: none
     if (mu_static > contact->material.mu && status == STN_OK) {
         apply_static_friction(world, contact, c);

@@ -220,19 +220,24 @@ static void fill_approach(const stn_world *world, stn_contact_pair *pair) {
     pair->dt = world->options.dt;
 }
 
-static void fill_pair(const stn_world *world, const stn_broadphase_pair *found, reach_query *query, const double *speed,
-                      stn_contact_pair *pair) {
-    int32_t a = pair->geometry_a = world->collider[found->a], b = pair->geometry_b = world->collider[found->b];
+void stn_step_describe_pair(const stn_world *world, int32_t a, int32_t b, stn_contact_pair *pair) {
+    pair->geometry_a = a;
+    pair->geometry_b = b;
     pair->pose_a = world->geometry_pose[a];
     pair->pose_b = world->geometry_pose[b];
     stn_model_combine_surfaces(world->model, world->options.relaxation_rule, a, b, &pair->material);
     set_relaxation(&pair->material, world->options.dt);
     apply_point_rule(world, &pair->material);
-    double s = speed[found->a] + speed[found->b];
-    pair->margin = at_least(world->options.margin, law_reach(query, &pair->material.value, s, s));
     if (wants_approach(world)) {
         fill_approach(world, pair);
     }
+}
+
+static void fill_pair(const stn_world *world, const stn_broadphase_pair *found, reach_query *query, const double *speed,
+                      stn_contact_pair *pair) {
+    stn_step_describe_pair(world, world->collider[found->a], world->collider[found->b], pair);
+    double s = speed[found->a] + speed[found->b];
+    pair->margin = at_least(world->options.margin, law_reach(query, &pair->material.value, s, s));
 }
 
 /// Is the contact within the margin, or can the law reach it at its own speeds? The bound over whole bodies, by which
@@ -333,6 +338,7 @@ static stn_status collide_found(stn_world *world, const stn_broadphase_pair *fou
 stn_status stn_step_collide(stn_world *world, stn_error *err) {
     begin_contacts(world);
     stn_overlap_begin(&world->report);
+    world->middle = NULL;
     if (world->collider_count == 0) {
         return STN_OK;
     }
@@ -355,8 +361,10 @@ stn_status stn_step_collide(stn_world *world, stn_error *err) {
     }
     double middle = world->options.profile ? stn_clock_us() : 0.0;
     status = collide_found(world, found, pair_count, &query, &bounds, err);
+    status = status == STN_OK ? stn_step_find_middle(world, err) : status;
     status = status == STN_OK ? stn_step_turn_seams(world, err) : status;
     if (status == STN_OK) {
+        stn_step_settle_middle(world);
         stn_clearance_look(world);
     }
     if (world->options.profile) {

@@ -70,6 +70,8 @@ static stn_status run_integrator(stn_world *world, stn_error *err) {
     p->theta = formed.theta;
     world->force_theta = formed.force_theta;
     world->force_theta_vq = formed.force_theta_vq;
+    world->bias_theta = formed.bias_theta;
+    world->contact_theta = formed.contact_theta;
     for (int32_t t = 0; t < model->tree_count; t++) {
         p->trees[t] = (stn_problem_tree){.dof_start = model->trees[t].v_start, .source = t, .A = world->A[t]};
     }

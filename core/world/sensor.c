@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What sensors on links measure of the last step. With the poses and velocities (q0, v0) of its start and the
-// accelerations qdd = (v - v0)/dt that its own equation has, what carries link L exerts on L and all that is beyond it
+// What sensors on links measure of the last step. With the poses q0 of its start, the velocities by which the
+// integrator took Coriolis forces (v0 + bias_theta (v_star - v0), see stn_formed) and the accelerations qdd = (v -
+// v0)/dt that its own equation has, what carries link L exerts on L and all that is beyond it
 //
 //     f = sum m (a - g) - f_contacts - f_applied,    the same of moments,
 //
@@ -53,16 +54,20 @@ stn_status stn_world_check_sensor(const stn_world *world, int32_t link, bool for
     return forces ? check_equalities(model, link, err) : STN_OK;
 }
 
-/// Poses and velocities of the last step's start: after the swap of stn_step_commit the old state lies in q_next,
+/// Poses of the last step's start, and the velocities: after the swap of stn_step_commit the old state lies in q_next,
 /// v_next.
 static stn_status look_back(stn_world *world, int32_t link, bool forces, stn_error *err) {
     if (world->model == NULL || world->observation.problem == NULL) {
         return stn_fail(err, STN_ERR_SEQUENCE, "a sensor measures in a step: there was none yet");
     }
     stn_status status = stn_world_check_sensor(world, link, forces, err);
-    if (status == STN_OK) {
-        stn_kinematics_update(world->scratch_kinematics, world->q_next, world->v_next);
+    if (status != STN_OK) {
+        return status;
     }
+    for (int32_t d = 0; d < world->model->nv; d++) {
+        world->v_sensed[d] = world->v_next[d] + world->bias_theta * (world->problem.v_star[d] - world->v_next[d]);
+    }
+    stn_kinematics_update(world->scratch_kinematics, world->q_next, world->v_sensed);
     return status;
 }
 
@@ -99,6 +104,23 @@ static stn_vec3 point_acceleration(const stn_world *world, int32_t body, const s
     stn_vec3 arm = stn_vec3_sub(point, k->reference[world->model->bodies[body].tree]);
     stn_vec3 own = stn_vec3_add(a->linear, stn_vec3_cross(a->angular, arm));
     return stn_vec3_add(own, stn_vec3_cross(body_omega(world, body), stn_point_velocity(k, body, point)));
+}
+
+/// That of the step's start, whatever velocities Coriolis forces are of.
+static stn_vec3 start_omega(const stn_world *world, int32_t body) {
+    const stn_model *model = world->model;
+    stn_vec3 sum = stn_vec3_zero();
+    for (int32_t b = body; b > 0; b = model->bodies[b].parent) {
+        const stn_joint *joint = &model->joints[model->bodies[b].joint];
+        for (int32_t d = joint->v_start; d < joint->v_start + joint->nv; d++) {
+            stn_vec3 axis = world->scratch_kinematics->motion[d].angular;
+            sum = stn_vec3_mul_add(sum, world->v_next[d], axis);
+        }
+        if (stn_world_is_prescribed(world, b)) {
+            sum = stn_vec3_add(sum, body_omega(world, b));
+        }
+    }
+    return sum;
 }
 
 static stn_pose link_pose(const stn_world *world, int32_t link) {
@@ -209,7 +231,7 @@ stn_status stn_world_link_inertial(stn_world *world, int32_t link, stn_vec3 *spe
         stn_spatial a = acceleration_of(world, body);
         stn_vec3 f = stn_vec3_sub(point_acceleration(world, body, &a, pose.position), world->state.gravity);
         *specific_force = stn_mat3_apply_transposed(&pose.rotation, f);
-        *angular_velocity = stn_mat3_apply_transposed(&pose.rotation, body_omega(world, body));
+        *angular_velocity = stn_mat3_apply_transposed(&pose.rotation, start_omega(world, body));
     }
     return status;
 }

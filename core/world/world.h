@@ -76,6 +76,15 @@ typedef struct hop_watch {
     double height, slip_speed, normal_speed, time; // [m], 0: none is waited for; [m/s], [s]
 } hop_watch;
 
+/// Where a contact acts later in the step; `known` is false where it acts at the step's start.
+typedef struct contact_middle {
+    bool known;
+    uint64_t id;     // of the contact
+    stn_vec3 before; // the normal at the step's start, as the contact model gave it
+    stn_vec3 point, normal, direction;
+    stn_vec3 change; // of the contact velocity from there to the step's end, world [m/s]
+} contact_middle;
+
 struct stn_world {
     stn_context *context;
     stn_world_options options; // plugin choices cleared: they live in `plugin`
@@ -124,7 +133,9 @@ struct stn_world {
     stn_broadphase *broadphase;
     void *contact_prepared;
     double force_theta, force_theta_vq; // of the integrator, see stn_formed
-    double *q_next, *v_next;
+    double bias_theta, contact_theta;   // likewise
+    contact_middle *middle;             // (contacts.count), in the arena; NULL: contacts act at the step's start
+    double *q_next, *v_next, *v_sensed; // the last: velocities that Coriolis forces of the last step are of
     unsigned char *controller_next, *integrator_next;
     cache_index cache_index;
 
@@ -259,6 +270,13 @@ void stn_overlap_begin(stn_step_report *report);
 void stn_overlap_measure(stn_world *world, overlap_batch *batch, int32_t first);
 /// Reports the deepest, and that of the pairs which are left without a contact in overlap.
 void stn_overlap_note(stn_world *world, const overlap_batch *batch, int32_t first);
+
+/// Geometries, poses and material of a pair, without the margin.
+void stn_step_describe_pair(const stn_world *world, int32_t a, int32_t b, stn_contact_pair *pair);
+
+// middle.c: where contacts act when that is not at the step's start
+stn_status stn_step_find_middle(stn_world *world, stn_error *err);
+void stn_step_settle_middle(stn_world *world); // when contacts were dropped or turned since
 
 // seams.c: sides of a part of a body that another part covers turn their normals to its own
 stn_status stn_step_turn_seams(stn_world *world, stn_error *err);

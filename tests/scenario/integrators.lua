@@ -199,6 +199,48 @@ stn.test("a double pendulum is followed with the scheme's order", function()
   end
 end)
 
+-- --------------------------------------------------------------------------------------------- chains without damping
+
+-- Rods of 0.5 kg and 0.2 m, hinged at their ends, the first one at a fixed point or on a free body of 1 kg.
+local function rods(count, axes, joint, free)
+  local base = free and [[<inertial><mass value="1"/><inertia ixx="0.002" iyy="0.003" izz="0.004" ixy="0" ixz="0" iyz="0"/></inertial>]] or ""
+  local text = { ([[<robot name="rods"><link name="l0">%s</link>]]):format(base) }
+  for i = 1, count do
+    text[#text + 1] = ([[<link name="l%d"><inertial><origin xyz="0 0 -0.1"/><mass value="0.5"/>
+      <inertia ixx="0.0017" iyy="0.0017" izz="0.0002" ixy="0" ixz="0" iyz="0"/></inertial></link><joint name="j%d" type="%s"><parent link="l%d"/>
+      <child link="l%d"/><origin xyz="0 0 %g"/><axis xyz="%s"/></joint>]]):format(i, i, joint, i - 1, i, i == 1 and 0 or -0.2, axes[(i - 1) % #axes + 1])
+  end
+  return files:write(".urdf", table.concat(text) .. "</robot>")
+end
+
+local chains = {
+  { name = "double pendulum", depth = 5, count = 2, axes = { "0 1 0" }, joint = "continuous", q = { j1 = 2.5, j2 = 0.5 } },
+  { name = "chain of 7 in a plane", depth = 24, count = 7, axes = { "0 1 0" }, joint = "continuous", q = { j1 = math.pi / 2 } },
+  { name = "chain of 7 in space", depth = 24, count = 7, axes = { "0 1 0", "1 0 0" }, joint = "continuous", q = { j1 = math.pi / 2, j2 = 0.5 } },
+  { name = "chain of 4 on balls", depth = 42, count = 4, axes = { "0 1 0" }, joint = "ball", v = { j1 = { 0, 5, 3 }, j2 = { 5, 10, 3 } } },
+  { name = "chain of 4 on balls in space", depth = 35, count = 4, axes = { "0 1 0" }, joint = "ball", free = true,
+    v = { j2 = { 5, 20, 3 }, j3 = { 15, -10, 3 } } },
+}
+
+-- How far the mean of the energy strays in the last quarter, of what swings.
+local function energy_drift(chain, dt, seconds)
+  local world <close> = stn.world { dt = dt, gravity = chain.free and { 0, 0, 0 } or nil }
+  local robot = world:load { rods(chain.count, chain.axes, chain.joint, chain.free), fixed = not chain.free, joints = chain.q }
+  for name, v in pairs(chain.v or {}) do robot:joint(name):set_velocity(v) end
+  local start, sum, count = world:energy().total, 0, 0
+  for step in world:run { seconds = seconds } do
+    if step.time > 0.75 * seconds then sum, count = sum + step.energy_J - start, count + 1 end
+  end
+  return math.abs(sum / count) / chain.depth
+end
+
+stn.test("the energy of undamped chains does not drift", function()
+  for _, chain in ipairs(chains) do -- explicit Coriolis forces: from 0.18 of the double pendulum's in 10 s to no number at all
+    local drift = energy_drift(chain, 1e-3, 10)
+    assert(drift < 0.02, ("%s: %.3g of its energy in 10 s"):format(chain.name, drift))
+  end
+end)
+
 -- ------------------------------------------------------------------------------------------------- free rotation
 
 -- Euler's equations in body axes with the attitude quaternion. Moments of a box of 6 kg, 0.3 x 0.2 x 0.1 m.

@@ -39,6 +39,12 @@ typedef struct stn_formed {
     /// force_theta_vq v
     /// + (1 - force_theta_vq) v0, and at v0 + force_theta (v - v0). Preset to 1.
     double force_theta, force_theta_vq;
+    /// Coriolis and centrifugal forces are those of the velocities v0 + bias_theta (v_star - v0), for sensors. Preset
+    /// to 0.
+    double bias_theta;
+    /// Contacts act where they are at q0 + contact_theta dt N v0, and their rows hold the velocities of the step's end
+    /// at the place of the step's end. Preset to 0: where they are at q0, and there.
+    double contact_theta;
 } stn_formed;
 
 /// What an integrator does; plugin kind "integrator".

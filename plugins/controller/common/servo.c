@@ -53,12 +53,16 @@ stn_status servo_dynamics(const stn_control_view *view, const double *accelerati
         last = t;
         const stn_tree *tree = &target->model->trees[t];
         double *a = STN_ARENA_ZEROED(view->arena, tree->nv, double), *tau = STN_ARENA(view->arena, tree->nv, double);
-        stn_spatial *scratch = STN_ARENA(view->arena, tree->body_count + 1, stn_spatial);
-        if (a == NULL || tau == NULL || scratch == NULL) {
+        double *v = STN_ARENA(view->arena, tree->nv, double);
+        stn_spatial *scratch = STN_ARENA(view->arena, 3 * (target->model->body_count + 1), stn_spatial);
+        if (a == NULL || tau == NULL || v == NULL || scratch == NULL) {
             return stn_fail(err, STN_ERR_MEMORY, "out of memory");
         }
         tree_scatter(target, t, acceleration, a);
-        stn_inverse_dynamics(view->kinematics, t, view->gravity, a, scratch, tau);
+        for (int32_t r = 0; r < tree->nv; r++) { // the mean of the step's, as the default integrator takes it
+            v[r] = view->v[tree->v_start + r] + 0.5 * view->dt * a[r];
+        }
+        stn_inverse_dynamics_at(view->kinematics, t, view->gravity, v, a, scratch, tau);
         tree_gather(target, t, tau, effort);
     }
     for (int32_t i = 0; i < target->dof_count; i++) {

@@ -88,13 +88,17 @@ static void read_errors(tree_control *c, const inverse_dynamics *control, const 
 /// M, and what moves the tree along the reference when there is no error. Joints of others count as not accelerated.
 static stn_status find_dynamics(tree_control *c, const stn_control_view *view, stn_error *err) {
     const stn_model *model = view->target->model;
-    stn_spatial *scratch = STN_ARENA(view->arena, model->trees[c->tree].body_count + 1, stn_spatial);
+    stn_spatial *scratch = STN_ARENA(view->arena, 3 * (model->body_count + 1), stn_spatial);
+    double *v = c->tau; // the mean of the step's along the reference, as the default integrator takes it
     if (scratch == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }
+    for (int32_t r = 0; r < c->n; r++) {
+        v[r] = view->v[c->start + r] + 0.5 * view->dt * c->a_ref[r];
+    }
     stn_matrix M = {.n = c->n, .form = STN_MATRIX_DENSE, .values = c->M};
     stn_mass_matrix(view->kinematics, c->tree, &M);
-    stn_inverse_dynamics(view->kinematics, c->tree, view->gravity, c->a_ref, scratch, c->feedforward);
+    stn_inverse_dynamics_at(view->kinematics, c->tree, view->gravity, v, c->a_ref, scratch, c->feedforward);
     for (int32_t r = 0; r < c->n; r++) {
         const stn_joint *joint = &model->joints[model->dof_joint[c->start + r]];
         double stretch = joint->stiffness > 0.0 ? view->q[joint->q_start] - joint->rest : 0.0;

@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Symplectic Euler with implicit springs and dampers (linearly implicit Euler) [castro-2022, II-D]:
 //
-//     A = M + dt^2 K + dt D,    A (v* - v0) = dt (tau - c(q0, v0)) - dt^2 K v0,    q = q0 + dt N(q0) v
+//     A = M + dt^2 K + dt D,    A (v* - v0) = dt (tau - c(q0, v_m)) - dt^2 K v0,    q = q0 + dt N(q0) v
 //
-// where c = C v - gravity terms. Without K and D it is symplectic Euler: first order, bounded energy.
+// where c = C v - gravity terms and v_m = (v0 + v*) / 2. Without K and D it is symplectic Euler for constant M, and
+// reversible for any: first order, energy that does not drift.
 #include <stiction/plugin.h>
 
 #include "spinning_body.h"
+#include "turning_tree.h"
 
 /// -dt c of one tree.
-static stn_status form_bias(const stn_integrator_view *view, int32_t t, double *impulse, stn_error *err) {
+static stn_status form_bias(const stn_integrator_view *view, int32_t t, const stn_formed *formed, double *impulse,
+                            stn_error *err) {
     const stn_tree *tree = &view->model->trees[t];
     if (spinning_body_is(view->model, tree)) {
         spinning_body_impulse(view, tree, impulse);
         return STN_OK;
+    }
+    if (turning_tree_is(view->model, tree)) {
+        return turning_tree_impulse(view, t, formed, impulse, err);
     }
     stn_spatial *scratch = STN_ARENA(view->arena, tree->body_count + 1, stn_spatial);
     double *bias = STN_ARENA(view->arena, tree->nv, double);
@@ -28,9 +34,10 @@ static stn_status form_bias(const stn_integrator_view *view, int32_t t, double *
 }
 
 /// The impulse dt (tau - c) - dt^2 K v0 of one tree; the core divides it by A.
-static stn_status form_impulse(const stn_integrator_view *view, int32_t t, double *impulse, stn_error *err) {
+static stn_status form_impulse(const stn_integrator_view *view, int32_t t, const stn_formed *formed, stn_error *err) {
     const stn_tree *tree = &view->model->trees[t];
-    stn_status status = form_bias(view, t, impulse, err);
+    double *impulse = formed->free_impulse + tree->v_start;
+    stn_status status = form_bias(view, t, formed, impulse, err);
     if (status != STN_OK) {
         return status;
     }
@@ -45,12 +52,12 @@ static stn_status form(void *self, const stn_integrator_view *view, void *state,
     (void)self;
     (void)state;
     double dt = view->dt;
+    formed->bias_theta = 0.5;
     for (int32_t t = 0; t < view->model->tree_count; t++) {
-        int32_t start = view->model->trees[t].v_start;
         stn_status status = stn_matrix_add_scaled(&formed->A[t], 1.0, &view->M[t]);
         status = status == STN_OK ? stn_matrix_add_scaled(&formed->A[t], dt * dt, &view->forces->K[t]) : status;
         status = status == STN_OK ? stn_matrix_add_scaled(&formed->A[t], dt, &view->forces->D[t]) : status;
-        status = status == STN_OK ? form_impulse(view, t, formed->free_impulse + start, err) : status;
+        status = status == STN_OK ? form_impulse(view, t, formed, err) : status;
         if (status != STN_OK) {
             return status;
         }

@@ -15,16 +15,16 @@
 
 #include <stiction/factor.h>
 
+#include "common/broyden.h"
+
 enum { MAX_ITERATIONS = 20 };
 static const double TOLERANCE = 1e-10; // of the largest term of m
 
 /// Newton's iteration on one articulated tree.
 typedef struct tree_motion {
     int32_t tree;
-    double *factor; // (n x n) Cholesky factor of A
-    double *scale;  // (n) diag(M)^-1/2
-    double *steps;  // (MAX_ITERATIONS + 1, n) made so far
-    double size;    // norm of the largest of momentum at the start, dt tau, and gravity's impulse, held or not
+    broyden newton;
+    double size; // norm of the largest of momentum at the start, dt tau, and gravity's impulse, held or not
     bool done;
 } tree_motion;
 
@@ -77,8 +77,8 @@ static stn_status describe(const free_motion *f, int32_t t, stn_status status, c
 
 static stn_status factor(const free_motion *f, tree_motion *motion, stn_error *err) {
     const stn_matrix *A = &f->formed->A[motion->tree];
-    memcpy(motion->factor, A->values, (size_t)A->n * (size_t)A->n * sizeof(double));
-    int32_t pivot = stn_cholesky(A->n, motion->factor, A->n);
+    memcpy(motion->newton.factor, A->values, (size_t)A->n * (size_t)A->n * sizeof(double));
+    int32_t pivot = stn_cholesky(A->n, motion->newton.factor, A->n);
     if (pivot < 0) {
         return STN_OK;
     }
@@ -117,15 +117,6 @@ static void move_to_theta(const free_motion *f) {
     stn_kinematics_update(view->scratch_kinematics, f->q_th, f->v_th);
 }
 
-static double scaled_norm(const tree_motion *motion, int32_t n, const double *x) {
-    double sum = 0.0;
-    for (int32_t i = 0; i < n; i++) {
-        double s = motion->scale[i] * x[i];
-        sum += s * s;
-    }
-    return sqrt(sum);
-}
-
 /// m += s B x, and the larger of `largest` and the term's norm.
 static double add_gain(const free_motion *f, const tree_motion *motion, const stn_matrix *B, double s, const double *x,
                        double largest) {
@@ -137,7 +128,7 @@ static double add_gain(const free_motion *f, const tree_motion *motion, const st
     for (int32_t i = 0; i < B->n; i++) {
         f->m[i] += f->work[i];
     }
-    return fmax(largest, scaled_norm(motion, B->n, f->work));
+    return fmax(largest, broyden_norm(&motion->newton, f->work));
 }
 
 /// m at the present v_star, and the size of its largest term: momenta, or impulses of forces that may balance.
@@ -158,39 +149,10 @@ static double find_residual(const free_motion *f, const tree_motion *motion) {
     return add_gain(f, motion, &forces->D[t], dt * theta, f->dv + start, largest);
 }
 
-/// x . y / y . y in the metric of the masses.
-static double share(const tree_motion *motion, int32_t n, const double *x, const double *y) {
-    double xy = 0.0, yy = 0.0;
-    for (int32_t i = 0; i < n; i++) {
-        double weighted = y[i] / (motion->scale[i] * motion->scale[i]);
-        xy += x[i] * weighted;
-        yy += y[i] * weighted;
-    }
-    return yy > 0.0 ? xy / yy : 0.0;
-}
-
-/// The next step -B^-1 m, where B is A with one rank-one update for each of the `count` steps before.
-static void find_step(const free_motion *f, const tree_motion *motion, int32_t count, double *step) {
-    int32_t n = f->view->model->trees[motion->tree].nv;
-    for (int32_t i = 0; i < n; i++) {
-        step[i] = -f->m[i];
-    }
-    stn_cholesky_forward(n, motion->factor, n, 1, step, n);
-    stn_cholesky_backward(n, motion->factor, n, 1, step, n);
-    for (int32_t j = 0; j < count; j++) {
-        const double *made = motion->steps + (size_t)j * (size_t)n, *next = j + 1 < count ? made + n : step;
-        double s = share(motion, n, step, made);
-        double factor = next == step ? s / (1.0 - s) : s; // the last update holds the step itself
-        for (int32_t i = 0; i < n; i++) {
-            step[i] += factor * next[i];
-        }
-    }
-}
-
 /// One step of v_star; the last one, which needs no more kinematics, when m is small enough.
 static stn_status improve(const free_motion *f, tree_motion *motion, int32_t iteration, stn_error *err) {
     const stn_tree *tree = &f->view->model->trees[motion->tree];
-    double largest = find_residual(f, motion), residual = scaled_norm(motion, tree->nv, f->m);
+    double largest = find_residual(f, motion), residual = broyden_norm(&motion->newton, f->m);
     motion->done = residual <= TOLERANCE * largest;
     if (!motion->done && (iteration == MAX_ITERATIONS || !isfinite(residual))) {
         return describe(
@@ -199,8 +161,7 @@ static stn_status improve(const free_motion *f, tree_motion *motion, int32_t ite
             "relative residual",
             residual / largest, err);
     }
-    double *step = motion->steps + (size_t)iteration * (size_t)tree->nv;
-    find_step(f, motion, iteration, step);
+    const double *step = broyden_step(&motion->newton, iteration, f->m);
     for (int32_t i = 0; i < tree->nv; i++) {
         f->formed->v_star[tree->v_start + i] += step[i];
     }
@@ -219,10 +180,10 @@ static double size_of(const free_motion *f, const tree_motion *motion) {
     for (int32_t i = 0; i < tree->nv; i++) {
         x[i] = dt * view->forces->tau[tree->v_start + i];
     }
-    size = fmax(size, scaled_norm(motion, tree->nv, x));
+    size = fmax(size, broyden_norm(&motion->newton, x));
     memset(x, 0, (size_t)tree->nv * sizeof *x);
     stn_matrix_mul_add(&view->M[motion->tree], 1.0, view->v + tree->v_start, x);
-    return fmax(size, scaled_norm(motion, tree->nv, x));
+    return fmax(size, broyden_norm(&motion->newton, x));
 }
 
 static stn_status begin_tree(free_motion *f, int32_t t, stn_error *err) {
@@ -231,16 +192,18 @@ static stn_status begin_tree(free_motion *f, int32_t t, stn_error *err) {
     tree_motion *motion = &f->trees[f->tree_count++];
     *motion = (tree_motion){
         .tree = t,
-        .factor = STN_ARENA(view->arena, (int64_t)n * n, double),
-        .scale = STN_ARENA(view->arena, n, double),
-        .steps = STN_ARENA(view->arena, (int64_t)(MAX_ITERATIONS + 1) * n, double),
+        .newton = {.n = n,
+                   .factor = STN_ARENA(view->arena, (int64_t)n * n, double),
+                   .scale = STN_ARENA(view->arena, n, double),
+                   .steps = STN_ARENA(view->arena, (int64_t)(MAX_ITERATIONS + 1) * n, double)},
     };
-    if (motion->factor == NULL || motion->scale == NULL || motion->steps == NULL) {
+    broyden *newton = &motion->newton;
+    if (newton->factor == NULL || newton->scale == NULL || newton->steps == NULL) {
         return out_of_memory(err);
     }
-    stn_matrix_diagonal(&view->M[t], motion->scale);
+    stn_matrix_diagonal(&view->M[t], newton->scale);
     for (int32_t i = 0; i < n; i++) {
-        motion->scale[i] = 1.0 / sqrt(motion->scale[i]);
+        newton->scale[i] = 1.0 / sqrt(newton->scale[i]);
     }
     motion->size = size_of(f, motion);
     stn_status status = form_at_start(f, t, err);

@@ -2,11 +2,11 @@
 // Two-stage theta schemes [castro-2022, S(6), S(7), S(11), S(15)]:
 //
 //     q_th = q0 + theta dt N v_vq,   v_th = theta v + (1 - theta) v0,   v_vq = theta_vq v + (1 - theta_vq) v0
-//     M(q_th) (v - v0) = dt k(q_th, v_th) + J(q0)^T gamma,   q = q0 + dt N v_vq
+//     M(q_th) (v - v0) = dt k(q_th, v_th) + J^T gamma,   q = q0 + dt N v_vq
 //
 // Stage 1 (free_motion.c) solves this without gamma for v* and gives A = M + dt^2 theta theta_vq K + dt theta D; stage
-// 2 is the core's contact problem A (v - v*) = J^T gamma in the velocities of the step's end, whatever theta is; stage
-// 3 moves the positions, rotations by the exponential map. The well known schemes have plugins of their own.
+// 2 is the core's contact problem A (v - v*) = J^T gamma in the velocities of the step's end, whatever theta is, with
+// contacts where they are at q0 + theta dt N v0 when positions do not move by v alone (contact_theta); stage 3 moves the positions, rotations by the exponential map. The well known schemes have plugins of their own.
 #include <stdlib.h>
 
 #include <stiction/plugin.h>
@@ -83,6 +83,7 @@ static stn_status form(void *self, const stn_integrator_view *view, void *state,
     const theta_scheme *scheme = self;
     formed->force_theta = scheme->theta;
     formed->force_theta_vq = scheme->theta_vq;
+    formed->contact_theta = scheme->theta_vq < 1.0 ? scheme->theta : 0.0;
     return theta_free_motion(scheme, view, formed, err);
 }
 

@@ -220,6 +220,30 @@ static void inverse_dynamics_is_the_rate_of_change_of_every_links_momentum(void 
     assert_near(worst, 0.0, 1e-9); // the differences' own error is near 1e-10
 }
 
+static void inverse_dynamics_at_other_velocities_is_that_of_kinematics_with_them(void **state) {
+    (void)state;
+    static stn_spatial scratch[3 * (MOST_LINKS + 2)];
+    double worst = 0.0;
+    for (int32_t k = 0; k < TREES; k++) {
+        init(k);
+        simulator s = simulator_create(tree.model, GRAVITY);
+        double zero[MOST_DOFS] = {0.0}, tau[MOST_DOFS], other[MOST_DOFS];
+        stn_kinematics_update(s.kinematics, tree.q, zero);
+        for (int32_t t = 0; t < tree.model->tree_count; t++) {
+            int32_t start = tree.model->trees[t].v_start;
+            stn_inverse_dynamics_at(s.kinematics, t, GRAVITY, tree.v + start, tree.a + start, scratch, other + start);
+        }
+        stn_kinematics_update(s.kinematics, tree.q, tree.v);
+        full_inverse_dynamics(&s, GRAVITY, tree.a, tau);
+        double error = relative_error(other, tau, (size_t)tree.model->nv);
+        worst = error <= worst ? worst : error;
+        simulator_destroy(&s);
+        random_tree_clear(&tree);
+    }
+    print_message("  %.2g relative\n", worst);
+    assert_near(worst, 0.0, 1e-13);
+}
+
 static void link_poses_are_those_of_homogeneous_transforms(void **state) {
     (void)state;
     static slow_frames f;
@@ -407,6 +431,7 @@ int main(void) {
         cmocka_unit_test(mass_matrix_is_symmetric_positive_definite_and_makes_the_kinetic_energy),
         cmocka_unit_test(inverse_dynamics_is_mass_times_acceleration_plus_bias),
         cmocka_unit_test(inverse_dynamics_is_the_rate_of_change_of_every_links_momentum),
+        cmocka_unit_test(inverse_dynamics_at_other_velocities_is_that_of_kinematics_with_them),
         cmocka_unit_test(jacobian_times_velocity_is_the_velocity_of_the_point),
         cmocka_unit_test(gravity_forces_are_the_gradient_of_the_potential),
         cmocka_unit_test(difference_undoes_integration),

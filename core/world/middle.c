@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where contacts are later in the step, for integrators whose impulses act there (stn_formed.contact_theta = s): the
+// contact model looks at the same pairs at q_s = q0 + s dt N v0, and what it finds there under the same id gives point
+// and normal. The row is
+//
+//     v_c = J(q_s) v + (1 - s)/s (J(q_s) - J(q0)) v0,
+//
+// the velocity at the place of the step's end, to second order. With positions that move by the mean of v0 and v, an
+// impulse by J(q0) would do the work gamma . (J(q0) - J(q-)) v0 / 2 on a body that rolls, whose contact point wanders
+// over it: of first order in dt, and of one sign. The distance stays that of q0. Contacts of patches, of nodes, of
+// prescribed bodies, those that are not found again, and those whose normal a seam turns stay what they are at q0.
+#include "world/world.h"
+
+static bool moves_freely(const stn_world *world, const stn_ride *ride) {
+    return ride->body >= 0 && !stn_world_is_prescribed(world, ride->body);
+}
+
+static bool has_middle(const stn_world *world, const stn_contact *c) {
+    return c->patch < 0 && moves_freely(world, &c->a) && moves_freely(world, &c->b);
+}
+
+static stn_vec3 velocity_at(const stn_kinematics *k, const stn_contact *c, stn_vec3 point) {
+    return stn_vec3_sub(stn_point_velocity(k, c->b.body, point), stn_point_velocity(k, c->a.body, point));
+}
+
+/// The pair of a contact at q_s, with room for what moves away.
+static void fill_pair_later(const stn_world *world, const stn_contact *c, stn_contact_pair *pair) {
+    const stn_kinematics *now = world->kinematics, *later = world->scratch_kinematics;
+    const stn_geometry *a = &world->model->geometries[c->geometry_a], *b = &world->model->geometries[c->geometry_b];
+    double way = stn_vec3_norm(stn_point_velocity(now, a->body, c->point)) +
+                 stn_vec3_norm(stn_point_velocity(now, b->body, c->point));
+    stn_step_describe_pair(world, c->geometry_a, c->geometry_b, pair);
+    pair->pose_a = stn_pose_mul(&later->body_pose[a->body], &a->pose);
+    pair->pose_b = stn_pose_mul(&later->body_pose[b->body], &b->pose);
+    pair->margin = world->options.margin + fmax(0.0, c->phi0) + world->options.dt * way;
+}
+
+static void find_again(const stn_world *world, const stn_contact *c, const stn_contact_set *set,
+                       contact_middle *middle) {
+    for (int32_t i = 0; i < set->count; i++) {
+        const stn_contact *found = &set->contacts[i];
+        if (found->id == c->id) {
+            double s = world->contact_theta;
+            stn_vec3 later = velocity_at(world->scratch_kinematics, c, found->point);
+            stn_vec3 change = stn_vec3_sub(later, velocity_at(world->kinematics, c, c->point));
+            *middle = (contact_middle){true,          c->normal,        found->point,
+                                       found->normal, found->direction, stn_vec3_scale((1.0 - s) / s, change)};
+            return;
+        }
+    }
+}
+
+static bool same_pair(const stn_contact *a, const stn_contact *b) {
+    return a->geometry_a == b->geometry_a && a->geometry_b == b->geometry_b;
+}
+
+/// Contacts of a pair follow each other.
+static stn_status find_all(stn_world *world, contact_middle *middle, stn_error *err) {
+    const stn_contact_set *now = &world->contacts;
+    stn_contact_set set = {.arena = world->arena};
+    for (int32_t i = 0; i < now->count; i++) {
+        const stn_contact *c = &now->contacts[i];
+        middle[i].id = c->id;
+        if (!has_middle(world, c)) {
+            continue;
+        }
+        if (i == 0 || !same_pair(c, c - 1)) {
+            stn_contact_pair pair = {0};
+            fill_pair_later(world, c, &pair);
+            set.count = set.patch_count = set.vertex_count = 0;
+            stn_status status = stn_world_collide_pairs(world->plugin[STN_KIND_CONTACT], world->model,
+                                                        world->contact_prepared, &pair, 1, world->arena, &set, err);
+            if (status < 0) {
+                return status;
+            }
+        }
+        find_again(world, c, &set, &middle[i]);
+        middle[i].id = c->id;
+        middle[i].before = c->normal;
+    }
+    return STN_OK;
+}
+
+stn_status stn_step_find_middle(stn_world *world, stn_error *err) {
+    double s = world->contact_theta;
+    world->middle = NULL;
+    if (!(s > 0.0) || world->contacts.count == 0) {
+        return STN_OK;
+    }
+    contact_middle *middle = STN_ARENA_ZEROED(world->arena, world->contacts.count, contact_middle);
+    double *q = STN_ARENA(world->arena, world->model->nq + 1, double);
+    if (middle == NULL || q == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "collision: out of memory");
+    }
+    stn_integrate_q(world->model, world->state.q, world->state.v, s * world->options.dt, q);
+    stn_kinematics_update(world->scratch_kinematics, q, world->state.v);
+    world->middle = middle;
+    return find_all(world, middle, err);
+}
+
+void stn_step_settle_middle(stn_world *world) {
+    contact_middle *middle = world->middle;
+    for (int32_t i = 0, from = 0; middle != NULL && i < world->contacts.count; i++, from++) {
+        const stn_contact *c = &world->contacts.contacts[i];
+        while (middle[from].id != c->id) { // the order stays when contacts are dropped
+            from++;
+        }
+        middle[i] = middle[from];
+        const stn_vec3 *n = &c->normal, *before = &middle[i].before;
+        middle[i].known = middle[i].known && n->x == before->x && n->y == before->y && n->z == before->z;
+    }
+}

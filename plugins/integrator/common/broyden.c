@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/broyden.h"
+
+#include <math.h>
+
+#include <stiction/factor.h>
+
+double broyden_norm(const broyden *b, const double *x) {
+    double sum = 0.0;
+    for (int32_t i = 0; i < b->n; i++) {
+        double s = b->scale[i] * x[i];
+        sum += s * s;
+    }
+    return sqrt(sum);
+}
+
+/// x . y / y . y in the metric of the masses.
+static double share(const broyden *b, const double *x, const double *y) {
+    double xy = 0.0, yy = 0.0;
+    for (int32_t i = 0; i < b->n; i++) {
+        double weighted = y[i] / (b->scale[i] * b->scale[i]);
+        xy += x[i] * weighted;
+        yy += y[i] * weighted;
+    }
+    return yy > 0.0 ? xy / yy : 0.0;
+}
+
+double *broyden_step(const broyden *b, int32_t count, const double *m) {
+    int32_t n = b->n;
+    double *step = b->steps + (size_t)count * (size_t)n;
+    for (int32_t i = 0; i < n; i++) {
+        step[i] = -m[i];
+    }
+    stn_cholesky_forward(n, b->factor, n, 1, step, n);
+    stn_cholesky_backward(n, b->factor, n, 1, step, n);
+    for (int32_t j = 0; j < count; j++) {
+        const double *made = b->steps + (size_t)j * (size_t)n, *next = made + n;
+        double s = share(b, step, made);
+        double factor = next == step ? s / (1.0 - s) : s; // the last update holds the step itself
+        for (int32_t i = 0; i < n; i++) {
+            step[i] += factor * next[i];
+        }
+    }
+    return step;
+}

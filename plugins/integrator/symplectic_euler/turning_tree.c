@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Coriolis and centrifugal forces of a tree, implicit in the velocities at the positions of the step's start:
+//
+//     A (v* - v0) = dt (tau - c(q0, v_m)) - dt^2 K v0,   v_m = (v0 + v*) / 2
+//
+// the rule by which a free body turns (spinning_body.c). Seen from the step's start, v0 and v* are velocities half a
+// step before and behind it; going back from v* to v0 is the same equation, and so is going back from q to q0, so that
+// the step with the motion that follows is reversible: energy errs by O(dt) and comes back, it does not drift. The
+// explicit c(q0, v0) makes an error of one sign in every step, by which undamped chains lost or gained what they had
+// within seconds. The equation is solved by Newton's iteration with A for the derivative and Broyden's updates.
+#include "turning_tree.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <stiction/factor.h>
+
+#include "common/broyden.h"
+
+enum { MAX_ITERATIONS = 20 };
+static const double TOLERANCE = 1e-10; // of the largest momentum or impulse; the last step makes it smaller
+
+typedef struct turning {
+    const stn_integrator_view *view;
+    int32_t tree, start, n;
+    const stn_matrix *A;
+    broyden newton;
+    double *bias, *dv, *v_m, *m, *known; // (n)
+    stn_spatial *scratch;
+} turning;
+
+bool turning_tree_is(const stn_model *model, const stn_tree *tree) {
+    bool turns = false;
+    if (tree->kind != STN_TREE_ARTICULATED || tree->nv < 2) {
+        return false;
+    }
+    for (int32_t b = tree->body_start; b < tree->body_start + tree->body_count; b++) {
+        stn_joint_type type = model->joints[model->bodies[b].joint].type;
+        bool alone = tree->body_count == 1 && (type == STN_JOINT_FLOATING || type == STN_JOINT_BALL);
+        turns = turns || (type != STN_JOINT_PRISMATIC && !alone);
+    }
+    return turns;
+}
+
+static stn_status allocate(turning *w, stn_error *err) {
+    stn_arena *arena = w->view->arena;
+    int64_t n = w->n;
+    double **const vectors[] = {&w->bias, &w->dv, &w->v_m, &w->m, &w->known, &w->newton.scale};
+    bool whole = true;
+    for (int32_t i = 0; i < STN_COUNT(vectors); i++) {
+        *vectors[i] = STN_ARENA(arena, n, double);
+        whole = whole && *vectors[i] != NULL;
+    }
+    w->newton.factor = STN_ARENA(arena, n * n, double);
+    w->newton.steps = STN_ARENA(arena, (MAX_ITERATIONS + 1) * n, double);
+    w->scratch = STN_ARENA(arena, 3 * (int64_t)(w->view->model->body_count + 1), stn_spatial);
+    whole = whole && w->newton.factor != NULL && w->newton.steps != NULL && w->scratch != NULL;
+    return whole ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "out of memory");
+}
+
+/// dt tau - dt^2 K v0, the factor of A, and the metric. False: A is not positive definite, which the core will say.
+static bool prepare(turning *w) {
+    const stn_integrator_view *view = w->view;
+    memcpy(w->newton.factor, w->A->values, (size_t)w->n * (size_t)w->n * sizeof(double));
+    stn_matrix_diagonal(&view->M[w->tree], w->newton.scale);
+    for (int32_t i = 0; i < w->n; i++) {
+        w->newton.scale[i] = 1.0 / sqrt(w->newton.scale[i]);
+        w->known[i] = view->dt * view->forces->tau[w->start + i];
+    }
+    stn_matrix_mul_add(&view->forces->K[w->tree], -view->dt * view->dt, view->v + w->start, w->known);
+    return stn_cholesky(w->n, w->newton.factor, w->n) < 0;
+}
+
+/// The largest of what must balance: the momentum, and gravity's impulse on the whole, held or not.
+static double size_of(turning *w) {
+    const stn_model *model = w->view->model;
+    const stn_tree *tree = &model->trees[w->tree];
+    double mass = 0.0;
+    for (int32_t b = tree->body_start; b < tree->body_start + tree->body_count; b++) {
+        mass += model->bodies[b].mass.mass;
+    }
+    memset(w->m, 0, (size_t)w->n * sizeof(double));
+    stn_matrix_mul_add(w->A, 1.0, w->view->v + w->start, w->m);
+    double largest = fmax(broyden_norm(&w->newton, w->m), broyden_norm(&w->newton, w->known));
+    return fmax(largest, w->view->dt * stn_vec3_norm(w->view->gravity) * sqrt(mass));
+}
+
+/// m = A dv - known + dt bias.
+static void find_residual(turning *w) {
+    for (int32_t i = 0; i < w->n; i++) {
+        w->m[i] = w->view->dt * w->bias[i] - w->known[i];
+    }
+    stn_matrix_mul_add(w->A, 1.0, w->dv, w->m);
+}
+
+static void improve(turning *w, int32_t iteration) {
+    const double *step = broyden_step(&w->newton, iteration, w->m), *v0 = w->view->v + w->start;
+    for (int32_t i = 0; i < w->n; i++) {
+        w->dv[i] += step[i];
+        w->v_m[i] = v0[i] + 0.5 * w->dv[i];
+    }
+    stn_inverse_dynamics_at(w->view->kinematics, w->tree, w->view->gravity, w->v_m, NULL, w->scratch, w->bias);
+}
+
+/// bias at v_m. False: it does not end, as in turns of radians in a step.
+static bool solve(turning *w) {
+    double small = TOLERANCE * size_of(w), residual = INFINITY;
+    memset(w->dv, 0, (size_t)w->n * sizeof(double));
+    find_residual(w);
+    for (int32_t i = 0; i < MAX_ITERATIONS && residual > small; i++) {
+        improve(w, i);
+        find_residual(w);
+        residual = broyden_norm(&w->newton, w->m);
+    }
+    return residual <= small;
+}
+
+static void set_impulse(const turning *w, double *impulse) {
+    for (int32_t i = 0; i < w->n; i++) {
+        impulse[i] = -w->view->dt * w->bias[i];
+    }
+}
+
+stn_status turning_tree_impulse(const stn_integrator_view *view, int32_t t, const stn_formed *formed, double *impulse,
+                                stn_error *err) {
+    const stn_tree *tree = &view->model->trees[t];
+    turning w = {.view = view, .tree = t, .start = tree->v_start, .n = tree->nv, .A = &formed->A[t]};
+    w.newton.n = w.n;
+    stn_status status = allocate(&w, err);
+    if (status != STN_OK) {
+        return status;
+    }
+    stn_inverse_dynamics(view->kinematics, t, view->gravity, NULL, w.scratch, w.bias);
+    set_impulse(&w, impulse);
+    if (prepare(&w) && solve(&w)) {
+        set_impulse(&w, impulse);
+    }
+    return STN_OK;
+}
