@@ -11,9 +11,12 @@
 #include "problem/cone.h"
 #include "problem/local_form.h"
 
+/// What is smaller has a square without digits, so that norms tell nothing: robots that come to rest get there.
+static const double no_digits = 1e-150;
+
 /// error/size, at most `most`: an error against nothing is as large as that, and 0 only where there is no error at all.
 static double ratio(double error, double size, double most) {
-    if (error == 0.0 && !isnan(size)) {
+    if (error < no_digits && size < no_digits) {
         return 0.0;
     }
     return error / worst(size, error / most);
