@@ -43,8 +43,13 @@ static void find_again(const stn_world *world, const stn_contact *c, const stn_c
             double s = world->contact_theta;
             stn_vec3 later = velocity_at(world->scratch_kinematics, c, found->point);
             stn_vec3 change = stn_vec3_sub(later, velocity_at(world->kinematics, c, c->point));
-            *middle = (contact_middle){true,          c->normal,        found->point,
-                                       found->normal, found->direction, stn_vec3_scale((1.0 - s) / s, change)};
+            *middle = (contact_middle){
+                .known = true,
+                .point = found->point,
+                .normal = found->normal,
+                .direction = found->direction,
+                .change = stn_vec3_scale((1.0 - s) / s, change),
+            };
             return;
         }
     }
