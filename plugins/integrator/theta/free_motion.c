@@ -17,7 +17,7 @@
 
 #include "common/broyden.h"
 
-enum { MAX_ITERATIONS = 20 };
+enum { MAX_ITERATIONS = 40 };          // a chain that whips through radians in a step takes more than 20
 static const double TOLERANCE = 1e-10; // of the largest term of m
 
 /// Newton's iteration on one articulated tree.
@@ -157,7 +157,7 @@ static stn_status improve(const free_motion *f, tree_motion *motion, int32_t ite
     if (!motion->done && (iteration == MAX_ITERATIONS || !isfinite(residual))) {
         return describe(
             f, motion->tree, STN_ERR_DIVERGED,
-            "its free motion does not converge in 20 iterations: it moves too far in a step, use a smaller dt; "
+            "its free motion does not converge in 40 iterations: it moves too far in a step, use a smaller dt; "
             "relative residual",
             residual / largest, err);
     }
