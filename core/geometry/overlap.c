@@ -260,9 +260,10 @@ enum { CLAIMS = 16 };
 typedef struct surface_look {
     const stn_mesh *mesh;
     solid body;
-    overlap_claim claim; // normals from the body into the surface
-    stn_vec3 normal[CLAIMS];
-    double reach[CLAIMS]; // of the body along them
+    overlap_claim claim; // with the normals below
+    int32_t count;
+    stn_vec3 normal[CLAIMS + 6]; // claimed, from the body into the surface; then the axes of the body
+    double reach[CLAIMS + 6];    // of the body along them
     double touching, deepest;
 } surface_look;
 
@@ -273,11 +274,14 @@ static bool visit(void *user, int32_t triangle) {
         const double *p = look->mesh->vertices + 3 * (size_t)look->mesh->triangles[3 * (size_t)triangle + (size_t)k];
         t.corner[k] = stn_vec3_make(p[0], p[1], p[2]);
     }
-    for (int32_t i = 0; i < look->claim.count; i++) {
+    for (int32_t i = 0; i < look->count; i++) {
         stn_vec3 n = look->normal[i];
-        double low =
-            fmin(stn_vec3_dot(n, t.corner[0]), fmin(stn_vec3_dot(n, t.corner[1]), stn_vec3_dot(n, t.corner[2])));
-        if (look->reach[i] - low <= look->deepest) {
+        double reach = look->reach[i], low = fmin(stn_vec3_dot(n, t.corner[0]), stn_vec3_dot(n, t.corner[1]));
+        if (reach - fmin(low, stn_vec3_dot(n, t.corner[2])) <= look->deepest) {
+            look->normal[i] = look->normal[0]; // the next triangle often comes out the same way
+            look->reach[i] = look->reach[0];
+            look->normal[0] = n;
+            look->reach[0] = reach;
             return true;
         }
     }
@@ -313,11 +317,14 @@ static double surface_overlap(posed_shape body, posed_shape surface, const overl
                          .claim = {.depth = claim->depth,
                                    .compliant = claim->compliant,
                                    .count = claim->count < CLAIMS ? claim->count : CLAIMS},
+                         .count = (claim->count < CLAIMS ? claim->count : CLAIMS) + 6,
                          .touching = touching,
                          .deepest = fmax(claim->depth, 0.0) * (1.0 + 1e-6) + touching};
     look.claim.normal = look.normal;
-    for (int32_t i = 0; i < look.claim.count; i++) {
-        look.normal[i] = stn_mat3_apply(&back, stn_vec3_scale(side, claim->normal[i]));
+    for (int32_t i = 0; i < look.count; i++) {
+        int32_t k = i - look.claim.count;
+        look.normal[i] = k < 0 ? stn_mat3_apply(&back, stn_vec3_scale(side, claim->normal[i]))
+                               : stn_vec3_scale(k % 2 == 0 ? 1.0 : -1.0, stn_mat3_column(&pose.rotation, k / 2));
         look.reach[i] = stn_vec3_dot(look.normal[i], support(&look.body, look.normal[i]));
     }
     double proved = look.deepest;

@@ -5,7 +5,7 @@
 // overlaps by becomes a point. A triangle that most of the body has passed is not felt.
 #include "surface.h"
 
-enum { NORMALS = 24 };
+enum { NORMALS = 32 };
 static const uint32_t caught_code = 1U << 28; // feature of the body
 
 typedef struct caught {
@@ -34,11 +34,16 @@ static double tolerance_of(const caught *c) {
     return 1e-8 * c->s->size + 1e-6 * c->depth;
 }
 
-static bool is_covered(const caught *c, const stn_vec3 corner[3]) {
+static bool is_covered(caught *c, const stn_vec3 corner[3]) {
+    double covered = c->depth + tolerance_of(c);
     for (int32_t i = 0; i < c->count; i++) {
-        double top = fmax(stn_vec3_dot(c->m[i], corner[0]),
-                          fmax(stn_vec3_dot(c->m[i], corner[1]), stn_vec3_dot(c->m[i], corner[2])));
-        if (top - c->low[i] <= c->depth + tolerance_of(c)) {
+        stn_vec3 m = c->m[i];
+        double low = c->low[i], top = fmax(stn_vec3_dot(m, corner[0]), stn_vec3_dot(m, corner[1]));
+        if (fmax(top, stn_vec3_dot(m, corner[2])) - low <= covered) {
+            c->m[i] = c->m[0]; // the next triangle often comes out the same way
+            c->low[i] = c->low[0];
+            c->m[0] = m;
+            c->low[0] = low;
             return true;
         }
     }
@@ -66,12 +71,16 @@ static separation part(const surface *s, const stn_vec3 corner[3]) {
 static bool visit(void *user, int32_t id) {
     caught *c = user;
     const surface *s = c->s;
-    stn_vec3 corner[3], n = surface_normal(s, id), lowest;
+    stn_vec3 corner[3];
     for (int32_t k = 0; k < 3; k++) {
         corner[k] = surface_vertex(s, s->mesh->triangles[3 * (size_t)id + (size_t)k]);
     }
+    if (is_covered(c, corner)) {
+        return true;
+    }
+    stn_vec3 n = surface_normal(s, id), lowest;
     double gap = surface_gap(s, n, corner[0], &lowest);
-    if (gap >= -c->depth - tolerance_of(c) || is_covered(c, corner) || surface_is_passed(s, n, corner[0])) {
+    if (gap >= -c->depth - tolerance_of(c) || surface_is_passed(s, n, corner[0])) {
         return true;
     }
     separation found = part(s, corner);
@@ -97,6 +106,9 @@ void surface_catch(const surface *s) {
         for (int32_t i = 0; i < points->count; i++) {
             take(&c, stn_vec3_neg(points->points[i].normal), points->points[i].phi);
         }
+    }
+    for (int32_t k = 0; k < 6; k++) { // along its axes the body may be apart
+        take(&c, stn_vec3_scale(k % 2 == 0 ? 1.0 : -1.0, stn_mat3_column(&s->body.pose.rotation, k / 2)), 0.0);
     }
     stn_aabb box = stn_shape_aabb(s->body.shape, &s->body.pose, 0.0);
     stn_mesh_visit(s->mesh, &box, visit, &c);
