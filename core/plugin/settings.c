@@ -154,10 +154,11 @@ void instance_explain(stn_context *context, stn_kind kind, const instance_choice
     const char *id = read->choice.id;
     if (status == STN_ERR_PLUGIN && err != NULL && id != NULL &&
         stn_plugin_find(context, kind, id, &info, NULL) == STN_ERR_PLUGIN) {
-        stn_text_append(err->text, sizeof err->text,
-                        "; it was recorded with %s %s%s%s: name the folder of its file by STICTION_PLUGIN_PATH",
-                        stn_kind_name(kind), id, read->version != NULL ? " " : "",
-                        read->version != NULL ? read->version : "");
+        bool path = strchr(id, '/') != NULL; // of a version that recorded where a plugin was
+        stn_text_append(err->text, sizeof err->text, "; it was recorded with %s %s%s%s: %s", stn_kind_name(kind), id,
+                        read->version != NULL ? " " : "", read->version != NULL ? read->version : "",
+                        path ? "give that plugin on the command line, or record again"
+                             : "name the folder of its file by STICTION_PLUGIN_PATH");
     }
 }
 

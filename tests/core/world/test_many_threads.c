@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Worlds of one context in several threads: made, stepped, recorded, cloned and destroyed at once, each as if it were
 // alone.
+#define _GNU_SOURCE // mkstemps
 #include "scenes.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include <stiction/mesh.h>
 
 enum { THREADS = 8, CONTEXTS = 60, STEPS = 5 };
+
+static char mesh_path[] = "/tmp/stn_threads_XXXXXX.obj";
 
 typedef struct worker {
     stn_context *context;
@@ -65,12 +72,23 @@ static void make_and_step(worker *w, stn_world *world) {
     stn_world_destroy(clone);
 }
 
+/// Of a file that other threads read at the same time.
+static void load_mesh(worker *w) {
+    const stn_mesh_request request = {.path = mesh_path, .scale = {1.0, 1.0, 1.0}, .convex = true};
+    const stn_mesh *mesh = NULL;
+    stn_error err;
+    if (!failed(w, stn_mesh_load(w->context, &request, &mesh, &err), &err)) {
+        stn_mesh_release(mesh);
+    }
+}
+
 static void *work(void *user) {
     worker *w = user;
     stn_world_options options = stn_world_options_default();
     stn_world *world = NULL;
     stn_error err;
     pthread_barrier_wait(w->start);
+    load_mesh(w);
     if (!failed(w, stn_world_create(w->context, &options, &world, &err), &err)) {
         make_and_step(w, world);
     }
@@ -119,10 +137,14 @@ static uint64_t at_once(void) {
 
 static void worlds_of_one_context_may_be_made_in_several_threads(void **state) {
     (void)state;
+    static const char mesh[] = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+    int file = mkstemps(mesh_path, 4);
+    assert_true(file >= 0 && write(file, mesh, sizeof mesh - 1) == (ssize_t)sizeof mesh - 1 && close(file) == 0);
     uint64_t first = at_once();
     for (int32_t i = 1; i < CONTEXTS; i++) {
         assert_true(at_once() == first);
     }
+    unlink(mesh_path);
 }
 
 int main(void) {
