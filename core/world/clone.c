@@ -98,6 +98,7 @@ stn_status stn_world_clone(const stn_world *world, stn_world **out, stn_error *e
     clone->start_checked = world->start_checked;
     stn_clearance_inherit(world, clone);
     clone->resolution_said = world->resolution_said;
+    clone->loose_said = world->loose_said;
     clone->static_friction_said = world->static_friction_said;
     *out = clone;
     return STN_OK;

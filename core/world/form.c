@@ -60,11 +60,17 @@ static stn_status run_integrator(stn_world *world, stn_error *err) {
         .force_theta_vq = 1.0,
     };
     const stn_instance *integrator = world->plugin[STN_KIND_INTEGRATOR];
+    stn_error said = {0};
     stn_status status =
-        integrator->desc->ops.integrator->form(integrator->self, &view, world->integrator_next, &formed, err);
+        integrator->desc->ops.integrator->form(integrator->self, &view, world->integrator_next, &formed, &said);
     if (status < 0) {
-        stn_error_prefix(err, "integrator %s", integrator->desc->id);
-        return status;
+        return stn_fail(err, status, "integrator %s: %s", integrator->desc->id, said.text);
+    }
+    world->formed_loosely = status != STN_OK;
+    if (world->formed_loosely && !world->loose_said) {
+        world->loose_said = true;
+        stn_log(world->context, STN_LOG_WARNING, "integrator %s: t = %g s: %s", integrator->desc->id, world->state.time,
+                said.text);
     }
     p->velocity_kind = formed.velocity_kind;
     p->theta = formed.theta;

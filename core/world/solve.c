@@ -11,6 +11,11 @@ static void report_solve(stn_world *world, stn_status status, const stn_solve_re
     report->not_converged = solved->not_converged;
     report->cost = solved->cost;
     report->reason = solved->reason;
+    if (world->formed_loosely && status >= 0) {
+        report->status = STN_NOT_CONVERGED;
+        report->not_converged += 1;
+        report->reason = "integrator";
+    }
     report->contact_count = world->contacts.count;
     report->constraint_count = world->problem.constraint_count;
     report->contact_J = world->certificate.contact_J;

@@ -147,6 +147,8 @@ struct stn_world {
     int32_t massless_link;     // a moving link without mass, which has no dynamics; -1: none
     bool assembled;            // the problem of the step at hand is complete
     bool start_checked;        // its first problem was looked at
+    bool formed_loosely;       // of this step: the integrator did not converge
+    bool loose_said;           // the warning about that was given
     bool resolution_said;      // the warning about stiffness and dt was given
     bool hop_said;             // that about a law which throws bodies up
     hop_watch hop;

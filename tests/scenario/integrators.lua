@@ -241,6 +241,15 @@ stn.test("the energy of undamped chains does not drift", function()
   end
 end)
 
+stn.test("a default step whose Coriolis forces do not converge counts as not converged", function()
+  local world <close> = stn.world { dt = 0.02 }
+  local robot = world:load { rods(7, { "0 1 0", "1 0 0" }, "continuous"), fixed = true, joints = chains[3].q }
+  assert(world:step().converged, "at rest")
+  for name, v in pairs { j2 = 400, j5 = -300 } do robot:joint(name):set_velocity(v) end -- radians in a step
+  local step = world:step()
+  assert(step.status == "not_converged" and not step.converged, step.status)
+end)
+
 stn.test("a chain that whips through radians in a step is followed by midpoint", function()
   assert(energy_drift(chains[2], 4e-3, 40, "midpoint") < 0.2) -- with 20 iterations step 5349 failed, at 3.7e-9 of 1e-10; energy: 2.4 of 24 J
 end)

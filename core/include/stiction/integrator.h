@@ -52,7 +52,8 @@ typedef struct stn_integrator_ops {
     uint32_t size; // sizeof of the struct as the plugin was compiled
     /// OPTIONAL (absent: 0). Bytes of state kept across steps, asked once at compile time. [setup]
     size_t (*state_size)(const void *self, const stn_model *model);
-    /// REQUIRED. [step] no allocation but from the view's arena
+    /// REQUIRED. [step] no allocation but from the view's arena. STN_NOT_CONVERGED: all is filled, but less exact than
+    /// the scheme promises, as the text says: the step counts as not converged and the first such text is a warning.
     stn_status (*form)(void *self, const stn_integrator_view *view, void *state, stn_formed *formed, stn_error *err);
     /// REQUIRED. The problem's v and gamma -> next (q, v). gamma is stacked as the problem's rows. [step]
     stn_status (*advance)(void *self, const stn_integrator_view *view, void *state, const stn_problem *problem,

@@ -60,7 +60,7 @@ typedef struct stn_plugin_desc {
                                      // defined before touch alone; "lagged" of a law that takes the normal impulse of
                                      // the step before from the problem (gamma_n0): a world then states it; "dense" of
                                      // a solver with a matrix over all rows
-    uint32_t config_size; // 0 without parameters
+    uint32_t config_size;            // 0 without parameters
     const stn_param *params;
     int32_t param_count;
     int32_t memory_per_constraint; // bytes that a law or solver keeps across steps, by the constraint's id; zeros for a

@@ -32,7 +32,7 @@ STN_API const char *stn_stage_name(stn_stage stage);
 typedef struct stn_step_report {
     stn_status status;                                                 // STN_OK, STN_NOT_CONVERGED or STN_STALLED
     int32_t iterations, island_count, contact_count, constraint_count; // counts of the step's problem
-    int32_t not_converged;                                             // islands
+    int32_t not_converged;                                             // islands, and 1 for the integrator
     double cost;                                                       // sum over islands, NaN when the solver has none
     const char *reason;                                                // why the worst island stopped; static text
     double step_us;                                                    // the whole step without observers

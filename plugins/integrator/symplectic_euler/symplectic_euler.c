@@ -38,34 +38,36 @@ static stn_status form_impulse(const stn_integrator_view *view, int32_t t, const
     const stn_tree *tree = &view->model->trees[t];
     double *impulse = formed->free_impulse + tree->v_start;
     stn_status status = form_bias(view, t, formed, impulse, err);
-    if (status != STN_OK) {
+    if (status < 0) {
         return status;
     }
     for (int32_t i = 0; i < tree->nv; i++) {
         impulse[i] += view->dt * view->forces->tau[tree->v_start + i];
     }
     stn_matrix_mul_add(&view->forces->K[t], -view->dt * view->dt, view->v + tree->v_start, impulse);
-    return STN_OK;
+    return status;
 }
 
 static stn_status form(void *self, const stn_integrator_view *view, void *state, stn_formed *formed, stn_error *err) {
     (void)self;
     (void)state;
     double dt = view->dt;
+    stn_status qualified = STN_OK;
     formed->bias_theta = 0.5;
     for (int32_t t = 0; t < view->model->tree_count; t++) {
         stn_status status = stn_matrix_add_scaled(&formed->A[t], 1.0, &view->M[t]);
         status = status == STN_OK ? stn_matrix_add_scaled(&formed->A[t], dt * dt, &view->forces->K[t]) : status;
         status = status == STN_OK ? stn_matrix_add_scaled(&formed->A[t], dt, &view->forces->D[t]) : status;
         status = status == STN_OK ? form_impulse(view, t, formed, err) : status;
-        if (status != STN_OK) {
+        if (status < 0) {
             return status;
         }
+        qualified = status != STN_OK ? status : qualified;
     }
     for (int32_t d = 0; d < view->model->nv; d++) {
         formed->v_star[d] = view->v[d];
     }
-    return STN_OK;
+    return qualified;
 }
 
 static stn_status advance(void *self, const stn_integrator_view *view, void *state, const stn_problem *problem,

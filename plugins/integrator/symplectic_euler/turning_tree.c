@@ -102,9 +102,9 @@ static void improve(turning *w, int32_t iteration) {
     stn_inverse_dynamics_at(w->view->kinematics, w->tree, w->view->gravity, w->v_m, NULL, w->scratch, w->bias);
 }
 
-/// bias at v_m. False: it does not end, as in turns of radians in a step.
-static bool solve(turning *w) {
-    double small = TOLERANCE * size_of(w), residual = INFINITY;
+/// bias at v_m. False: it does not end, as in turns of radians in a step; `relative` is then what is left.
+static bool solve(turning *w, double *relative) {
+    double size = size_of(w), small = TOLERANCE * size, residual = INFINITY;
     memset(w->dv, 0, (size_t)w->n * sizeof(double));
     find_residual(w);
     for (int32_t i = 0; i < MAX_ITERATIONS && residual > small; i++) {
@@ -112,6 +112,7 @@ static bool solve(turning *w) {
         find_residual(w);
         residual = broyden_norm(&w->newton, w->m);
     }
+    *relative = residual / size;
     return residual <= small;
 }
 
@@ -132,8 +133,14 @@ stn_status turning_tree_impulse(const stn_integrator_view *view, int32_t t, cons
     }
     stn_inverse_dynamics(view->kinematics, t, view->gravity, NULL, w.scratch, w.bias);
     set_impulse(&w, impulse);
-    if (prepare(&w) && solve(&w)) {
-        set_impulse(&w, impulse);
+    double residual = 0.0;
+    if (prepare(&w) && !solve(&w, &residual)) {
+        const stn_body *body = &view->model->bodies[tree->body_start];
+        return stn_fail(err, STN_NOT_CONVERGED,
+                        "robot %s, tree of link %s turns too far in a step: its Coriolis forces do not converge in %d "
+                        "iterations (relative residual %.2g) and are those of the step's start; use a smaller dt",
+                        view->model->robots[body->robot].name, body->name, MAX_ITERATIONS, residual);
     }
+    set_impulse(&w, impulse);
     return STN_OK;
 }
