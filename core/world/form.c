@@ -55,12 +55,17 @@ static stn_status run_integrator(stn_world *world, stn_error *err) {
         .v_guess = p->v_guess,
         .free_impulse = p->free_impulse,
         .velocity_kind = STN_VELOCITY_END,
+        .bias_rule = STN_ARENA_ZEROED(world->arena, model->tree_count, stn_bias_rule),
         .theta = 1.0,
         .force_theta = 1.0,
         .force_theta_vq = 1.0,
     };
     const stn_instance *integrator = world->plugin[STN_KIND_INTEGRATOR];
     stn_error said = {0};
+    if (formed.bias_rule == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "step: out of memory");
+    }
+    world->bias_rule = formed.bias_rule;
     stn_status status =
         integrator->desc->ops.integrator->form(integrator->self, &view, world->integrator_next, &formed, &said);
     if (status < 0) {
@@ -76,7 +81,6 @@ static stn_status run_integrator(stn_world *world, stn_error *err) {
     p->theta = formed.theta;
     world->force_theta = formed.force_theta;
     world->force_theta_vq = formed.force_theta_vq;
-    world->bias_theta = formed.bias_theta;
     world->contact_theta = formed.contact_theta;
     for (int32_t t = 0; t < model->tree_count; t++) {
         p->trees[t] = (stn_problem_tree){.dof_start = model->trees[t].v_start, .source = t, .A = world->A[t]};

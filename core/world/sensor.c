@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What sensors on links measure of the last step. With the poses q0 of its start, the velocities by which the
-// integrator took Coriolis forces (v0 + bias_theta (v_star - v0), see stn_formed) and the accelerations qdd = (v -
-// v0)/dt that its own equation has, what carries link L exerts on L and all that is beyond it
+// integrator took Coriolis forces (stn_bias_rule) and the accelerations qdd = (v - v0)/dt that its own equation has,
+// what carries link L exerts on L and all that is beyond it
 //
 //     f = sum m (a - g) - f_contacts - f_applied,    the same of moments,
 //
@@ -54,21 +54,48 @@ stn_status stn_world_check_sensor(const stn_world *world, int32_t link, bool for
     return forces ? check_equalities(model, link, err) : STN_OK;
 }
 
-/// Poses of the last step's start, and the velocities: after the swap of stn_step_commit the old state lies in q_next,
-/// v_next.
+/// Poses of the last step's start, and the velocities v0 + part (v_star - v0): after the swap of stn_step_commit the
+/// old state lies in q_next, v_next.
+static void look_at(stn_world *world, double part) {
+    for (int32_t d = 0; d < world->model->nv; d++) {
+        world->v_sensed[d] = world->v_next[d] + part * (world->problem.v_star[d] - world->v_next[d]);
+    }
+    stn_kinematics_update(world->scratch_kinematics, world->q_next, world->v_sensed);
+}
+
 static stn_status look_back(stn_world *world, int32_t link, bool forces, stn_error *err) {
     if (world->model == NULL || world->observation.problem == NULL) {
         return stn_fail(err, STN_ERR_SEQUENCE, "a sensor measures in a step: there was none yet");
     }
     stn_status status = stn_world_check_sensor(world, link, forces, err);
-    if (status != STN_OK) {
-        return status;
+    if (status == STN_OK) {
+        look_at(world, 0.0);
     }
-    for (int32_t d = 0; d < world->model->nv; d++) {
-        world->v_sensed[d] = world->v_next[d] + world->bias_theta * (world->problem.v_star[d] - world->v_next[d]);
-    }
-    stn_kinematics_update(world->scratch_kinematics, world->q_next, world->v_sensed);
     return status;
+}
+
+/// What is linear in accelerations and quadratic in velocities is the weighted sum of a few looks.
+typedef struct look {
+    double part, weight;
+} look;
+
+enum { MOST_LOOKS = 3 };
+
+static int32_t looks_at(const stn_world *world, int32_t link, look *looks) {
+    int32_t body = world->model->links[link].body;
+    switch (body > 0 ? world->bias_rule[world->model->bodies[body].tree] : STN_BIAS_START) {
+    case STN_BIAS_MEAN:
+        looks[0] = (look){0.5, 1.0};
+        return 1;
+    case STN_BIAS_POLAR:
+        looks[0] = (look){0.5, 2.0};
+        looks[1] = (look){0.0, -0.5};
+        looks[2] = (look){1.0, -0.5};
+        return 3;
+    default:
+        looks[0] = (look){0.0, 1.0};
+        return 1;
+    }
 }
 
 /// Acceleration of a body at its tree's reference point, spatial; zero of the world.
@@ -134,16 +161,16 @@ static void add_force(stn_spatial *sum, stn_vec3 force, stn_vec3 arm) {
 }
 
 /// What it takes to move one link as it moves, against gravity; about `about`.
-static void add_inertia(const stn_world *world, int32_t link, stn_vec3 about, stn_spatial *sum) {
+static void add_inertia(const stn_world *world, int32_t link, stn_vec3 about, double weight, stn_spatial *sum) {
     const stn_link *l = &world->model->links[link];
     stn_pose pose = link_pose(world, link);
     stn_spatial a = acceleration_of(world, l->body);
     stn_vec3 center = stn_pose_apply(&pose, l->mass.com), omega = body_omega(world, l->body);
     stn_mat3 inertia = stn_mat3_rotate_tensor(&pose.rotation, &l->mass.inertia);
     stn_vec3 pull = stn_vec3_sub(point_acceleration(world, l->body, &a, center), world->state.gravity);
-    add_force(sum, stn_vec3_scale(l->mass.mass, pull), stn_vec3_sub(center, about));
+    add_force(sum, stn_vec3_scale(weight * l->mass.mass, pull), stn_vec3_sub(center, about));
     stn_vec3 spin = stn_vec3_cross(omega, stn_mat3_apply(&inertia, omega));
-    sum->angular = stn_vec3_add(sum->angular, stn_vec3_add(stn_mat3_apply(&inertia, a.angular), spin));
+    sum->angular = stn_vec3_mul_add(sum->angular, weight, stn_vec3_add(stn_mat3_apply(&inertia, a.angular), spin));
 }
 
 static void subtract_applied(const stn_world *world, int32_t body, stn_vec3 about, stn_spatial *sum) {
@@ -165,16 +192,23 @@ static bool has_geometry(const void *user, int32_t geometry) {
 }
 
 /// World axes, about `about`.
-static stn_spatial transmitted(const stn_world *world, int32_t link, stn_vec3 about) {
+static stn_spatial transmitted(stn_world *world, int32_t link, stn_vec3 about) {
     const stn_model *model = world->model;
     stn_spatial sum = {stn_vec3_zero(), stn_vec3_zero()};
-    for (int32_t l = 0; l < model->link_count; l++) {
-        if (is_beyond(model, l, link)) {
-            int32_t body = model->links[l].body;
-            add_inertia(world, l, about, &sum);
-            if (body > 0 && first_link(model, body) == l) {
-                subtract_applied(world, body, about, &sum);
+    look looks[MOST_LOOKS];
+    int32_t count = looks_at(world, link, looks);
+    for (int32_t i = 0; i < count; i++) {
+        look_at(world, looks[i].part);
+        for (int32_t l = 0; l < model->link_count; l++) {
+            if (is_beyond(model, l, link)) {
+                add_inertia(world, l, about, looks[i].weight, &sum);
             }
+        }
+    }
+    for (int32_t l = 0; l < model->link_count; l++) {
+        int32_t body = model->links[l].body;
+        if (body > 0 && is_beyond(model, l, link) && first_link(model, body) == l) {
+            subtract_applied(world, body, about, &sum);
         }
     }
     beyond set = {model, link};
@@ -228,8 +262,14 @@ stn_status stn_world_link_inertial(stn_world *world, int32_t link, stn_vec3 *spe
     if (status == STN_OK) {
         int32_t body = world->model->links[link].body;
         stn_pose pose = link_pose(world, link);
-        stn_spatial a = acceleration_of(world, body);
-        stn_vec3 f = stn_vec3_sub(point_acceleration(world, body, &a, pose.position), world->state.gravity);
+        stn_vec3 f = stn_vec3_neg(world->state.gravity);
+        look looks[MOST_LOOKS];
+        int32_t count = looks_at(world, link, looks);
+        for (int32_t i = 0; i < count; i++) {
+            look_at(world, looks[i].part);
+            stn_spatial a = acceleration_of(world, body);
+            f = stn_vec3_mul_add(f, looks[i].weight, point_acceleration(world, body, &a, pose.position));
+        }
         *specific_force = stn_mat3_apply_transposed(&pose.rotation, f);
         *angular_velocity = stn_mat3_apply_transposed(&pose.rotation, start_omega(world, body));
     }

@@ -133,9 +133,10 @@ struct stn_world {
     stn_broadphase *broadphase;
     void *contact_prepared;
     double force_theta, force_theta_vq; // of the integrator, see stn_formed
-    double bias_theta, contact_theta;   // likewise
+    double contact_theta;               // likewise
+    const stn_bias_rule *bias_rule;     // (tree_count) of the last step, in the arena
     contact_middle *middle;             // (contacts.count), in the arena; NULL: contacts act at the step's start
-    double *q_next, *v_next, *v_sensed; // the last: velocities that Coriolis forces of the last step are of
+    double *q_next, *v_next, *v_sensed; // the last: velocities that sensors look at
     unsigned char *controller_next, *integrator_next;
     cache_index cache_index;
 

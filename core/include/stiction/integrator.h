@@ -24,6 +24,13 @@ typedef struct stn_integrator_view {
     stn_arena *arena;                   // lives until the step ends
 } stn_integrator_view;
 
+/// The velocities of a tree's Coriolis and centrifugal forces c(q0, v), a quadratic form in v.
+typedef enum stn_bias_rule {
+    STN_BIAS_START, // c(v0)
+    STN_BIAS_MEAN,  // c(v_m), v_m = (v0 + v_star)/2
+    STN_BIAS_POLAR, // C(v0, v_star) = 2 c(v_m) - (c(v0) + c(v_star))/2, the symmetric bilinear form of c
+} stn_bias_rule;
+
 /// What form fills. Arrays exist already; A[t] comes dense (articulated) or nodal with the tree's pattern, zeroed.
 typedef struct stn_formed {
     stn_matrix *A;   // (tree_count), impulse scaling: A (v - v_star) = J^T gamma [N s]
@@ -39,9 +46,8 @@ typedef struct stn_formed {
     /// force_theta_vq v
     /// + (1 - force_theta_vq) v0, and at v0 + force_theta (v - v0). Preset to 1.
     double force_theta, force_theta_vq;
-    /// Coriolis and centrifugal forces are those of the velocities v0 + bias_theta (v_star - v0), for sensors. Preset
-    /// to 0.
-    double bias_theta;
+    stn_bias_rule
+        *bias_rule; // (tree_count) how Coriolis and centrifugal forces are taken, for sensors; preset to start
     /// Contacts act where they are at q0 + contact_theta dt N v0, and their rows hold the velocities of the step's end
     /// at the place of the step's end. Preset to 0: where they are at q0, and there.
     double contact_theta;

@@ -59,7 +59,7 @@ stn_status servo_dynamics(const stn_control_view *view, const double *accelerati
             return stn_fail(err, STN_ERR_MEMORY, "out of memory");
         }
         tree_scatter(target, t, acceleration, a);
-        for (int32_t r = 0; r < tree->nv; r++) { // the mean of the step's, as the default integrator takes it
+        for (int32_t r = 0; r < tree->nv; r++) { // the mean of the step's: the default integrator's to O(dt^2)
             v[r] = view->v[tree->v_start + r] + 0.5 * view->dt * a[r];
         }
         stn_inverse_dynamics_at(view->kinematics, t, view->gravity, v, a, scratch, tau);

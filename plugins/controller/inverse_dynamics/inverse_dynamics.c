@@ -89,7 +89,7 @@ static void read_errors(tree_control *c, const inverse_dynamics *control, const 
 static stn_status find_dynamics(tree_control *c, const stn_control_view *view, stn_error *err) {
     const stn_model *model = view->target->model;
     stn_spatial *scratch = STN_ARENA(view->arena, 3 * (model->body_count + 1), stn_spatial);
-    double *v = c->tau; // the mean of the step's along the reference, as the default integrator takes it
+    double *v = c->tau; // the mean of the step's along the reference: the default integrator's to O(dt^2)
     if (scratch == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Symplectic Euler with implicit springs and dampers (linearly implicit Euler) [castro-2022, II-D]:
 //
-//     A = M + dt^2 K + dt D,    A (v* - v0) = dt (tau - c(q0, v_m)) - dt^2 K v0,    q = q0 + dt N(q0) v
+//     A = M + dt^2 K + dt D,    A (v* - v0) = dt (tau - c(q0, v0, v*)) - dt^2 K v0,    q = q0 + dt N(q0) v
 //
-// where c = C v - gravity terms and v_m = (v0 + v*) / 2. Without K and D it is symplectic Euler for constant M, and
-// reversible for any: first order, energy that does not drift.
+// where c holds gravity and the Coriolis forces, a quadratic form in the velocities, as its symmetric bilinear form
+// (turning_tree.c; spinning_body.c takes one free body at the mean velocity). Without K and D it is symplectic Euler
+// for constant M, and reversible for any: first order, energy that does not drift.
 #include <stiction/plugin.h>
 
 #include "spinning_body.h"
@@ -15,10 +16,12 @@ static stn_status form_bias(const stn_integrator_view *view, int32_t t, const st
                             stn_error *err) {
     const stn_tree *tree = &view->model->trees[t];
     if (spinning_body_is(view->model, tree)) {
+        formed->bias_rule[t] = STN_BIAS_MEAN;
         spinning_body_impulse(view, tree, impulse);
         return STN_OK;
     }
     if (turning_tree_is(view->model, tree)) {
+        formed->bias_rule[t] = STN_BIAS_POLAR;
         return turning_tree_impulse(view, t, formed, impulse, err);
     }
     stn_spatial *scratch = STN_ARENA(view->arena, tree->body_count + 1, stn_spatial);
@@ -53,7 +56,6 @@ static stn_status form(void *self, const stn_integrator_view *view, void *state,
     (void)state;
     double dt = view->dt;
     stn_status qualified = STN_OK;
-    formed->bias_theta = 0.5;
     for (int32_t t = 0; t < view->model->tree_count; t++) {
         stn_status status = stn_matrix_add_scaled(&formed->A[t], 1.0, &view->M[t]);
         status = status == STN_OK ? stn_matrix_add_scaled(&formed->A[t], dt * dt, &view->forces->K[t]) : status;

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Coriolis and centrifugal forces of a tree, implicit in the velocities at the positions of the step's start:
 //
-//     A (v* - v0) = dt (tau - c(q0, v_m)) - dt^2 K v0,   v_m = (v0 + v*) / 2
+//     A (v* - v0) = dt (tau - g - C(v0, v*)) - dt^2 K v0
 //
-// the rule by which a free body turns (spinning_body.c). Seen from the step's start, v0 and v* are velocities half a
-// step before and behind it; going back from v* to v0 is the same equation, and so is going back from q to q0, so that
-// the step with the motion that follows is reversible: energy errs by O(dt) and comes back, it does not drift. The
-// explicit c(q0, v0) makes an error of one sign in every step, by which undamped chains lost or gained what they had
-// within seconds. The equation is solved by Newton's iteration with A for the derivative and Broyden's updates.
+// The forces c(v) at given positions are a quadratic form in v; C is its symmetric bilinear form, C(v, v) = c(v), by
+// polarisation C(v0, v*) = 2 c(v_m) - (c(v0) + c(v*))/2 with v_m = (v0 + v*)/2 [kahan-1993]. Seen from the step's
+// start, v0 and v* are velocities half a step before and behind it; going back from v* to v0 is the same equation, and
+// so is going back from q to q0, so that the step with the motion that follows is reversible: energy errs by O(dt) and
+// comes back, it does not drift. The explicit c(v0) makes an error of one sign in every step, by which undamped chains
+// lost or gained what they had within seconds. c(v_m) would be reversible, too, but is not 0 for what is held at rest:
+// v* knows nothing of contacts and servos and falls, C(0, v*) = 0 all the same. The equation is linear in v*; it is
+// solved by Newton's iteration with A for the derivative and Broyden's updates.
 #include "turning_tree.h"
 
 #include <math.h>
@@ -25,7 +28,7 @@ typedef struct turning {
     int32_t tree, start, n;
     const stn_matrix *A;
     broyden newton;
-    double *bias, *dv, *v_m, *m, *known; // (n)
+    double *bias, *start_bias, *end_bias, *dv, *v_at, *m, *known; // (n)
     stn_spatial *scratch;
 } turning;
 
@@ -45,7 +48,8 @@ bool turning_tree_is(const stn_model *model, const stn_tree *tree) {
 static stn_status allocate(turning *w, stn_error *err) {
     stn_arena *arena = w->view->arena;
     int64_t n = w->n;
-    double **const vectors[] = {&w->bias, &w->dv, &w->v_m, &w->m, &w->known, &w->newton.scale};
+    double **const vectors[] = {&w->bias, &w->start_bias, &w->end_bias, &w->dv,
+                                &w->v_at, &w->m,          &w->known,    &w->newton.scale};
     bool whole = true;
     for (int32_t i = 0; i < STN_COUNT(vectors); i++) {
         *vectors[i] = STN_ARENA(arena, n, double);
@@ -93,16 +97,28 @@ static void find_residual(turning *w) {
     stn_matrix_mul_add(w->A, 1.0, w->dv, w->m);
 }
 
-static void improve(turning *w, int32_t iteration) {
-    const double *step = broyden_step(&w->newton, iteration, w->m), *v0 = w->view->v + w->start;
+/// c + g at v0 + part dv.
+static void find_bias(turning *w, double part, double *bias) {
+    const double *v0 = w->view->v + w->start;
     for (int32_t i = 0; i < w->n; i++) {
-        w->dv[i] += step[i];
-        w->v_m[i] = v0[i] + 0.5 * w->dv[i];
+        w->v_at[i] = v0[i] + part * w->dv[i];
     }
-    stn_inverse_dynamics_at(w->view->kinematics, w->tree, w->view->gravity, w->v_m, NULL, w->scratch, w->bias);
+    stn_inverse_dynamics_at(w->view->kinematics, w->tree, w->view->gravity, w->v_at, NULL, w->scratch, bias);
 }
 
-/// bias at v_m. False: it does not end, as in turns of radians in a step; `relative` is then what is left.
+static void improve(turning *w, int32_t iteration) {
+    const double *step = broyden_step(&w->newton, iteration, w->m);
+    for (int32_t i = 0; i < w->n; i++) {
+        w->dv[i] += step[i];
+    }
+    find_bias(w, 0.5, w->bias);
+    find_bias(w, 1.0, w->end_bias);
+    for (int32_t i = 0; i < w->n; i++) {
+        w->bias[i] = 2.0 * w->bias[i] - 0.5 * (w->start_bias[i] + w->end_bias[i]);
+    }
+}
+
+/// The bias. False: it does not end, as in turns of radians in a step; `relative` is then what is left.
 static bool solve(turning *w, double *relative) {
     double size = size_of(w), small = TOLERANCE * size, residual = INFINITY;
     memset(w->dv, 0, (size_t)w->n * sizeof(double));
@@ -132,6 +148,7 @@ stn_status turning_tree_impulse(const stn_integrator_view *view, int32_t t, cons
         return status;
     }
     stn_inverse_dynamics(view->kinematics, t, view->gravity, NULL, w.scratch, w.bias);
+    memcpy(w.start_bias, w.bias, (size_t)w.n * sizeof(double));
     set_impulse(&w, impulse);
     double residual = 0.0;
     if (prepare(&w) && !solve(&w, &residual)) {
