@@ -216,7 +216,9 @@ static void note_row(near_search *s, int32_t k, const stn_aabb *box, const stn_v
         s->four_capacity = capacity;
     }
     s->rows[k] = (near_row){tree_item_box(&q->n->tree, s->found_n[k], q->level_n), s->found_n[k], s->four_count, fours};
-    s->four_count += tree_pack(&q->m->tree, q->level_m, found, count, s->fours + s->four_count);
+    if (count > 0) { // without any there may be no array yet
+        s->four_count += tree_pack(&q->m->tree, q->level_m, found, count, s->fours + s->four_count);
+    }
 }
 
 int32_t near_elements_of_m(near_search *s, int32_t k, const stn_aabb *box, const stn_vec3 *normal, double offset,
