@@ -117,7 +117,7 @@ void stn_overlap_note(stn_world *world, const overlap_batch *batch, int32_t firs
     }
     for (int32_t i = 0; i < batch->count; i++) {
         note(batch->depth[i], &batch->pairs[i], &report->overlap_m, report->overlap_geometry);
-        if (!touches[i]) {
+        if (!touches[i] && batch->pairs[i].material.value.stiffness != 0.0) { // 0: meant to have none
             note(batch->depth[i], &batch->pairs[i], &report->overlap_without_contact_m, report->bare_geometry);
         }
     }

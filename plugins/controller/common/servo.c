@@ -42,6 +42,33 @@ static void tree_gather(const stn_control_target *target, int32_t t, const doubl
     }
 }
 
+stn_status servo_tree_dynamics(const stn_control_view *view, int32_t tree, const double *acceleration, double *effort,
+                               stn_error *err) {
+    static const struct {
+        double part, weight; // of the step's change of velocity, of its Coriolis forces
+    } looks[] = {{0.5, 2.0}, {0.0, -0.5}, {1.0, -0.5}};
+    const stn_model *model = view->target->model;
+    const stn_tree *t = &model->trees[tree];
+    double *v = STN_ARENA(view->arena, t->nv, double), *tau = STN_ARENA(view->arena, t->nv, double);
+    stn_spatial *scratch = STN_ARENA(view->arena, 3 * (model->body_count + 1), stn_spatial);
+    if (v == NULL || tau == NULL || scratch == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
+    }
+    for (int32_t r = 0; r < t->nv; r++) {
+        effort[r] = 0.0;
+    }
+    for (int32_t i = 0; i < STN_COUNT(looks); i++) {
+        for (int32_t r = 0; r < t->nv; r++) {
+            v[r] = view->v[t->v_start + r] + looks[i].part * view->dt * acceleration[r];
+        }
+        stn_inverse_dynamics_at(view->kinematics, tree, view->gravity, v, acceleration, scratch, tau);
+        for (int32_t r = 0; r < t->nv; r++) {
+            effort[r] += looks[i].weight * tau[r];
+        }
+    }
+    return STN_OK;
+}
+
 stn_status servo_dynamics(const stn_control_view *view, const double *acceleration, double *effort, stn_error *err) {
     const stn_control_target *target = view->target;
     int32_t last = -1;
@@ -53,16 +80,14 @@ stn_status servo_dynamics(const stn_control_view *view, const double *accelerati
         last = t;
         const stn_tree *tree = &target->model->trees[t];
         double *a = STN_ARENA_ZEROED(view->arena, tree->nv, double), *tau = STN_ARENA(view->arena, tree->nv, double);
-        double *v = STN_ARENA(view->arena, tree->nv, double);
-        stn_spatial *scratch = STN_ARENA(view->arena, 3 * (target->model->body_count + 1), stn_spatial);
-        if (a == NULL || tau == NULL || v == NULL || scratch == NULL) {
+        if (a == NULL || tau == NULL) {
             return stn_fail(err, STN_ERR_MEMORY, "out of memory");
         }
         tree_scatter(target, t, acceleration, a);
-        for (int32_t r = 0; r < tree->nv; r++) { // the mean of the step's: the default integrator's to O(dt^2)
-            v[r] = view->v[tree->v_start + r] + 0.5 * view->dt * a[r];
+        stn_status status = servo_tree_dynamics(view, t, a, tau, err);
+        if (status != STN_OK) {
+            return status;
         }
-        stn_inverse_dynamics_at(view->kinematics, t, view->gravity, v, a, scratch, tau);
         tree_gather(target, t, tau, effort);
     }
     for (int32_t i = 0; i < target->dof_count; i++) {

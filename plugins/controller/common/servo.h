@@ -18,6 +18,10 @@ stn_status servo_add(const stn_control_view *view, int32_t dof, const servo_law 
                      stn_error *err);
 /// Efforts that hold the whole tree of every controlled joint still against gravity, (dof_count).
 stn_status servo_gravity(const stn_control_view *view, double *hold, stn_error *err);
+/// Efforts (n_t) that a tree needs to move with the accelerations (n_t) over a step of the default integrator, whose
+/// Coriolis forces are the bilinear form C(v0, v0 + dt acceleration) (STN_BIAS_POLAR); no damping, no springs.
+stn_status servo_tree_dynamics(const stn_control_view *view, int32_t tree, const double *acceleration, double *effort,
+                               stn_error *err);
 /// Efforts that the trees of the controlled joints need to move with these accelerations, (dof_count) both: inertia,
 /// Coriolis, centrifugal and gravitational ones, and against damping and springs of the joints, which act at the step's
 /// end. Joints of others count as not accelerated.

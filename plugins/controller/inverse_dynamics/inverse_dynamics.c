@@ -6,7 +6,7 @@
 // so that the error obeys e'' + kd e' + kp e = 0. The gains enter the step as K = kp M, D = kd M: e and e' are those of
 // its end. A joint that this would take to its effort limit becomes a servo with the gains kp M_ii, kd M_ii, which
 // keeps the limit exactly; the couplings of its error with the others' are left out then.
-#include "common/joints.h"
+#include "common/servo.h"
 
 typedef struct inverse_dynamics {
     double kp, kd;
@@ -88,17 +88,12 @@ static void read_errors(tree_control *c, const inverse_dynamics *control, const 
 /// M, and what moves the tree along the reference when there is no error. Joints of others count as not accelerated.
 static stn_status find_dynamics(tree_control *c, const stn_control_view *view, stn_error *err) {
     const stn_model *model = view->target->model;
-    stn_spatial *scratch = STN_ARENA(view->arena, 3 * (model->body_count + 1), stn_spatial);
-    double *v = c->tau; // the mean of the step's along the reference: the default integrator's to O(dt^2)
-    if (scratch == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "out of memory");
-    }
-    for (int32_t r = 0; r < c->n; r++) {
-        v[r] = view->v[c->start + r] + 0.5 * view->dt * c->a_ref[r];
-    }
     stn_matrix M = {.n = c->n, .form = STN_MATRIX_DENSE, .values = c->M};
     stn_mass_matrix(view->kinematics, c->tree, &M);
-    stn_inverse_dynamics_at(view->kinematics, c->tree, view->gravity, v, c->a_ref, scratch, c->feedforward);
+    stn_status status = servo_tree_dynamics(view, c->tree, c->a_ref, c->feedforward, err);
+    if (status != STN_OK) {
+        return status;
+    }
     for (int32_t r = 0; r < c->n; r++) {
         const stn_joint *joint = &model->joints[model->dof_joint[c->start + r]];
         double stretch = joint->stiffness > 0.0 ? view->q[joint->q_start] - joint->rest : 0.0;
