@@ -109,7 +109,7 @@ void stn_overlap_note(stn_world *world, const overlap_batch *batch, int32_t firs
     bool touches[OVERLAP_BATCH] = {false};
     for (int32_t i = first, at = 0; i < set->count; i++) {
         const stn_contact *c = &set->contacts[i];
-        int32_t found = c->phi0 <= 0.0 ? find_pair(batch->pairs, batch->count, at, c) : -1;
+        int32_t found = c->phi0 <= 0.0 || c->patch >= 0 ? find_pair(batch->pairs, batch->count, at, c) : -1;
         if (found >= 0) {
             touches[found] = true;
             at = found;

@@ -192,3 +192,16 @@ stn.test("clones, restored and new worlds go on with patches to the last bit", f
     assert(again:hash() == hashes[i], "step " .. i .. " of a second world differs")
   end
 end)
+
+stn.test("a pair whose faces are met in advance is not told as one without a contact", function()
+  local world = stn.world { dt = 0.01, contact = "hydroelastic", gravity = { 0, 0, 0 } }
+  world:box { size = { 0.1, 0.1, 0.1 }, modulus = 1e6, mass = 1 }
+  world:box { size = { 0.1, 0.1, 0.1 }, modulus = 1e6, mass = 1, xyz = { 0, 0, 0.05 + 0.05 * math.sqrt(2) + 0.007 }, rpy = { math.pi / 4, 0, 0 },
+    velocity = { 0, 0, -1 } } -- edge first
+  local deepest = 0
+  for step in world:run { steps = 6 } do
+    deepest = math.max(deepest, step.overlap_m)
+    assert(step.overlap_without_contact_m == 0 and step.face_count > 0, step.overlap_without_contact_m)
+  end
+  assert(deepest > 1e-3, "they overlap")
+end)
