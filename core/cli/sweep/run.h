@@ -12,7 +12,7 @@ typedef struct cli_sweep_plan {
     const char *script;
     char hash[32]; // of the script's bytes, "xxh3-..."
     cli_grid grid;
-    bool strict; // what the verdict has to say against a run is a check that failed
+    bool strict;             // what the verdict has to say against a run is a check that failed
     cli_sweep_folder folder; // where the probe keeps the first run's world
     stn_context *context;    // with that world's fields, which runs inherit; NULL: each has a context of its own
 } cli_sweep_plan;

@@ -44,7 +44,8 @@ typedef struct stn_step_report {
     double overlap_m;
     /// Parts of stages, of worlds with stn_world_options.profile; else 0. The observers' are those of the step before.
     double phase_us[STN_PHASE_COUNT];
-    /// The deepest overlap of the pairs that have neither a contact in overlap nor a face of a patch; 0: there are none.
+    /// The deepest overlap of the pairs that have neither a contact in overlap nor a face of a patch; 0: there are
+    /// none.
     double overlap_without_contact_m;
     int32_t overlap_geometry[2], bare_geometry[2]; // those two pairs, a < b; -1: none
     /// Stored in contacts after the step and before it, as stn_certificate says. Kinetic, potential, elastic and

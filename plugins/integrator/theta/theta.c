@@ -6,7 +6,8 @@
 //
 // Stage 1 (free_motion.c) solves this without gamma for v* and gives A = M + dt^2 theta theta_vq K + dt theta D; stage
 // 2 is the core's contact problem A (v - v*) = J^T gamma in the velocities of the step's end, whatever theta is, with
-// contacts where they are at q0 + theta dt N v0 when positions do not move by v alone (contact_theta); stage 3 moves the positions, rotations by the exponential map. The well known schemes have plugins of their own.
+// contacts where they are at q0 + theta dt N v0 when positions do not move by v alone (contact_theta); stage 3 moves
+// the positions, rotations by the exponential map. The well known schemes have plugins of their own.
 #include <stdlib.h>
 
 #include <stiction/plugin.h>

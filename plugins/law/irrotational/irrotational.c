@@ -276,7 +276,8 @@ static const stn_plugin_desc similar = {
     .kind = STN_KIND_LAW,
     .id = "similar",
     .version = "0.1.0",
-    .summary = "Hunt-Crossley contact, friction coupled within the step; glides at mu dt |v_t|, a sudden slip makes a body hop",
+    .summary = "Hunt-Crossley contact, friction coupled within the step; glides at mu dt |v_t|, a sudden slip makes a "
+               "body hop",
     .reference = "castro-2023 sections IV-C, VI-C",
     .capabilities = reads,
     .config_size = sizeof(irrotational_config),

@@ -203,7 +203,8 @@ static const stn_plugin_desc sap = {
     .kind = STN_KIND_LAW,
     .id = "sap",
     .version = "0.1.0",
-    .summary = "Compliant contact with linear dissipation and a friction cone, regularised (SAP); a sudden slip makes a body hop",
+    .summary = "Compliant contact with linear dissipation and a friction cone, regularised (SAP); a sudden slip makes "
+               "a body hop",
     .reference = "castro-2022 S(23), S(28)-(30), S(39)",
     .config_size = sizeof(sap_config),
     .params = params,

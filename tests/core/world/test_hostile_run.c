@@ -95,7 +95,8 @@ static void a_parameter_that_is_a_path_is_not_opened(void **state) {
     if (strstr(err.text, "./e") == NULL) {
         fail_msg("%s", err.text);
     }
-    assert_true(stn_instance_create(*state, STN_KIND_CONTACT, "hydroelastic_with_fallback", &fallback, 1, &instance, &err) < 0);
+    assert_true(
+        stn_instance_create(*state, STN_KIND_CONTACT, "hydroelastic_with_fallback", &fallback, 1, &instance, &err) < 0);
     if (strstr(err.text, "./e") == NULL) {
         fail_msg("%s", err.text);
     }
