@@ -3,7 +3,8 @@
 # Works in the project and, through find_package(Stiction), outside of it.
 function(stn_add_plugin kind id)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
-  set(kinds loader contact law integrator solver factor controller element recorder)
+  set(kinds loader contact law integrator solver factor controller element recorder command script mesh
+      problem_file)
   if(NOT kind IN_LIST kinds)
     string(REPLACE ";" ", " kinds "${kinds}")
     message(FATAL_ERROR "stn_add_plugin(${kind} ${id} ...): ${kind} is no kind of plugin; there are ${kinds}")

@@ -58,6 +58,22 @@ static const slot recorder_slots[] = {
     SLOT(stn_recorder_ops, observe),
     SLOT(stn_recorder_ops, close),
 };
+static const slot command_slots[] = {
+    SLOT(stn_command_ops, run),
+};
+static const slot script_slots[] = {
+    SLOT(stn_script_ops, extensions),
+    SLOT(stn_script_ops, run),
+};
+static const slot mesh_slots[] = {
+    SLOT(stn_mesh_ops, extensions),
+    SLOT(stn_mesh_ops, read),
+};
+static const slot problem_file_slots[] = {
+    SLOT(stn_problem_file_ops, extensions),
+    SLOT(stn_problem_file_ops, recognises),
+    SLOT(stn_problem_file_ops, read),
+};
 
 #define TABLE(slots) \
     { slots, STN_COUNT(slots) }
@@ -74,6 +90,10 @@ static const struct {
     [STN_KIND_CONTROLLER] = TABLE(controller_slots),
     [STN_KIND_ELEMENT] = TABLE(element_slots),
     [STN_KIND_RECORDER] = TABLE(recorder_slots),
+    [STN_KIND_COMMAND] = TABLE(command_slots),
+    [STN_KIND_SCRIPT] = TABLE(script_slots),
+    [STN_KIND_MESH] = TABLE(mesh_slots),
+    [STN_KIND_PROBLEM_FILE] = TABLE(problem_file_slots),
 };
 
 /// Every slot that is looked at is a pointer; NULL has all bits zero where Stiction runs.

@@ -5,6 +5,7 @@
 #define STICTION_PLUGIN_H
 
 #include <stiction/certificate.h>
+#include <stiction/command.h>
 #include <stiction/contact.h>
 #include <stiction/controller.h>
 #include <stiction/element.h>
@@ -12,8 +13,11 @@
 #include <stiction/integrator.h>
 #include <stiction/law.h>
 #include <stiction/loader.h>
+#include <stiction/mesh_file.h>
 #include <stiction/params.h>
+#include <stiction/problem_file.h>
 #include <stiction/recorder.h>
+#include <stiction/script.h>
 #include <stiction/shared.h>
 #include <stiction/solver.h>
 
@@ -35,7 +39,11 @@ extern "C" {
     X(STN_KIND_FACTOR, factor)         \
     X(STN_KIND_CONTROLLER, controller) \
     X(STN_KIND_ELEMENT, element)       \
-    X(STN_KIND_RECORDER, recorder)
+    X(STN_KIND_RECORDER, recorder)     \
+    X(STN_KIND_COMMAND, command)       \
+    X(STN_KIND_SCRIPT, script)         \
+    X(STN_KIND_MESH, mesh)             \
+    X(STN_KIND_PROBLEM_FILE, problem_file)
 
 /// Kinds of plugins, as listed above.
 typedef enum stn_kind {
@@ -70,16 +78,20 @@ typedef struct stn_plugin_desc {
     void (*destroy)(void *self); // REQUIRED with create; accepts NULL
     /// The operations of its kind; REQUIRED. See the header of that name.
     union {
-        const stn_loader_ops *loader;         // loader.h
-        const stn_contact_ops *contact;       // contact.h
-        const stn_law_ops *law;               // law.h
-        const stn_integrator_ops *integrator; // integrator.h
-        const stn_solver_ops *solver;         // solver.h
-        const stn_factor_ops *factor;         // factor.h
-        const stn_controller_ops *controller; // controller.h
-        const stn_element_ops *element;       // element.h
-        const stn_recorder_ops *recorder;     // recorder.h
-    } ops;                                    // the member that `kind` names
+        const stn_loader_ops *loader;             // loader.h
+        const stn_contact_ops *contact;           // contact.h
+        const stn_law_ops *law;                   // law.h
+        const stn_integrator_ops *integrator;     // integrator.h
+        const stn_solver_ops *solver;             // solver.h
+        const stn_factor_ops *factor;             // factor.h
+        const stn_controller_ops *controller;     // controller.h
+        const stn_element_ops *element;           // element.h
+        const stn_recorder_ops *recorder;         // recorder.h
+        const stn_command_ops *command;           // command.h
+        const stn_script_ops *script;             // script.h
+        const stn_mesh_ops *mesh;                 // mesh_file.h
+        const stn_problem_file_ops *problem_file; // problem_file.h
+    } ops;                                        // the member that `kind` names
 } stn_plugin_desc;
 
 /// The exported symbol `stn_plugin`. Its first two words never move.

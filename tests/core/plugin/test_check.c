@@ -43,6 +43,10 @@ static size_t table_size(stn_kind kind) {
         [STN_KIND_CONTROLLER] = sizeof(stn_controller_ops),
         [STN_KIND_ELEMENT] = sizeof(stn_element_ops),
         [STN_KIND_RECORDER] = sizeof(stn_recorder_ops),
+        [STN_KIND_COMMAND] = sizeof(stn_command_ops),
+        [STN_KIND_SCRIPT] = sizeof(stn_script_ops),
+        [STN_KIND_MESH] = sizeof(stn_mesh_ops),
+        [STN_KIND_PROBLEM_FILE] = sizeof(stn_problem_file_ops),
     };
     return sizes[kind];
 }
