@@ -6,7 +6,7 @@
 
 #include "model/model_file.h"
 #include "plugin/settings.h"
-#include "world/build.h"
+#include "record/build.h"
 #include "world/run.h"
 #include "world/snapshot.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/code_hash.h"
 #include "base/kernels.h"
-#include "world/build.h"
+#include "record/build.h"
 #include "world/world.h"
 
 #if defined(__clang__)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rays through a world: the tree over the boxes of all geometries tells which shapes are worth a look.
-#include "world/query_scene.h"
+#include "query/query_scene.h"
 
 typedef struct ray_search {
     const stn_world *world;

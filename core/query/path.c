@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "world/query_scene.h"
+#include "query/query_scene.h"
 
 /// How far the look goes from each place: pairs beyond have that to lose [m].
 static const double look = 0.2;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which program makes the steps: what a replay elsewhere, or after a change of the code, is to be told beside.
-#ifndef STICTION_CORE_WORLD_BUILD_H
-#define STICTION_CORE_WORLD_BUILD_H
+#ifndef STICTION_CORE_RECORD_BUILD_H
+#define STICTION_CORE_RECORD_BUILD_H
 
 #include <stddef.h>
 #include <stdint.h>

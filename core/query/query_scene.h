@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What queries know of a world: every geometry with its pose and box at the present state, and one probe beside them, a
 // shape that belongs to no body.
-#ifndef STICTION_CORE_WORLD_QUERY_SCENE_H
-#define STICTION_CORE_WORLD_QUERY_SCENE_H
+#ifndef STICTION_CORE_QUERY_QUERY_SCENE_H
+#define STICTION_CORE_QUERY_QUERY_SCENE_H
 
 #include "geometry/box_tree.h"
 #include "model/compiled.h"

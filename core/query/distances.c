@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/sort.h"
-#include "world/query_scene.h"
+#include "query/query_scene.h"
 
 /// The sphere that a point is asked about as; its radius is taken off again.
 static const double point_radius = 1e-9; // [m]

@@ -6,7 +6,7 @@
 // of a second model, which borrows everything else from the world's own.
 #include <string.h>
 
-#include "world/query_scene.h"
+#include "query/query_scene.h"
 
 void stn_world_release_scene(stn_world *world) {
     query_scene *scene = world->scene;
