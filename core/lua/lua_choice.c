@@ -214,16 +214,13 @@ stn_plugin_choice stn_lua_plugin(lua_State *L, int index, stn_kind kind, const c
 stn_status stn_recorder_for(stn_context *context, const char *path, const char **id, stn_error *err) {
     const stn_plugin_info *plugins = NULL;
     int32_t count = 0;
-    stn_status status = stn_plugins(context, &plugins, &count, NULL, NULL, err);
+    stn_status status = stn_plugins_of_kind(context, STN_KIND_RECORDER, &plugins, &count, err);
     if (status < 0) {
         return status;
     }
     const char *dot = strrchr(path, '.');
     char known[256] = "";
     for (int32_t i = 0; i < count; i++) {
-        if (plugins[i].desc->kind != STN_KIND_RECORDER) {
-            continue;
-        }
         const char *extension = plugins[i].desc->ops.recorder->extension;
         if (dot != NULL && strcmp(dot + 1, extension) == 0) {
             *id = plugins[i].desc->id;
@@ -258,15 +255,13 @@ static int list_plugins(lua_State *L) {
     const stn_plugin_info *plugins = NULL;
     int32_t count = 0;
     stn_error err = {0};
-    if (stn_plugins(stn_lua_session(L)->context, &plugins, &count, NULL, NULL, &err) < 0) {
+    if (stn_plugins_of_kind(stn_lua_session(L)->context, wanted, &plugins, &count, &err) < 0) {
         stn_lua_fail(L, "stn.plugins: %s", err.text);
     }
     lua_newtable(L);
     for (int32_t i = 0; i < count; i++) {
-        if (plugins[i].desc->kind == wanted) {
-            lua_pushstring(L, plugins[i].desc->id);
-            lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
-        }
+        lua_pushstring(L, plugins[i].desc->id);
+        lua_rawseti(L, -2, i + 1);
     }
     return 1;
 }

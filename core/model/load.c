@@ -85,9 +85,6 @@ static void list_loaders(const stn_plugin_info *plugins, int32_t count, char *te
     size_t used = 0;
     text[0] = '\0';
     for (int32_t i = 0; i < count && used + 1 < size; i++) {
-        if (plugins[i].desc->kind != STN_KIND_LOADER) {
-            continue;
-        }
         used += (size_t)snprintf(text + used, size - used, "%s%s (", used > 0 ? ", " : "", plugins[i].desc->id);
         const char *const *e = plugins[i].desc->ops.loader->extensions;
         for (const char *space = ""; e != NULL && *e != NULL && used + 1 < size; e++, space = " ") {
@@ -101,9 +98,6 @@ static const stn_plugin_desc *choose(const stn_plugin_info *plugins, int32_t cou
     const stn_plugin_desc *by_extension = NULL, *by_content = NULL;
     for (int32_t i = 0; i < count; i++) {
         const stn_plugin_desc *desc = plugins[i].desc;
-        if (desc->kind != STN_KIND_LOADER) {
-            continue;
-        }
         bool listed = lists_extension(desc->ops.loader, head->extension);
         bool recognised = desc->ops.loader->recognises(head->text, head->length);
         if (listed && recognised) {
@@ -147,7 +141,7 @@ static stn_status find_loader(stn_context *context, const stn_load_request *requ
     }
     const stn_plugin_info *plugins = NULL;
     int32_t count = 0;
-    status = stn_plugins(context, &plugins, &count, NULL, NULL, err);
+    status = stn_plugins_of_kind(context, STN_KIND_LOADER, &plugins, &count, err);
     if (status != STN_OK) {
         return status;
     }

@@ -56,7 +56,7 @@ static stn_status choose_format(stn_context *context, const stn_save_request *re
                                 stn_error *err) {
     const stn_plugin_info *plugins = NULL, *chosen = NULL;
     int32_t count = 0;
-    stn_status status = stn_plugins(context, &plugins, &count, NULL, NULL, err);
+    stn_status status = stn_plugins_of_kind(context, STN_KIND_LOADER, &plugins, &count, err);
     if (status == STN_OK && *format == NULL) {
         status = choose_by_extension(request->path, plugins, count, format, err);
     }

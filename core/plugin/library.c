@@ -81,13 +81,27 @@ stn_status stn_library_open(stn_registry *registry, const char *file, const stn_
     if (status != STN_OK) {
         return status;
     }
-    stn_library *library = STN_ARENA_ZEROED(registry->arena, 1, stn_library);
+    stn_library *library = STN_ARENA(registry->arena, 1, stn_library);
+    stn_plugin_info *infos = STN_ARENA(registry->arena, entry->count, stn_plugin_info);
     const char *name = stn_registry_text(registry, "%s", file);
-    if (library == NULL || name == NULL) {
+    if (library == NULL || infos == NULL || name == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }
-    *library = (stn_library){name, handle, entry, registry->libraries};
+    for (int32_t i = 0; i < entry->count; i++) {
+        infos[i] = (stn_plugin_info){entry->plugins[i], name, entry->abi_major, entry->abi_minor};
+    }
+    *library = (stn_library){name, handle, entry, infos, registry->libraries};
     registry->libraries = library;
     *out = library;
     return STN_OK;
+}
+
+const stn_plugin_info *stn_library_plugin(const stn_library *library, stn_kind kind, const char *id) {
+    for (int32_t i = 0; library != NULL && i < library->entry->count; i++) {
+        const stn_plugin_desc *desc = library->infos[i].desc;
+        if (desc->kind == kind && strcmp(desc->id, id) == 0) {
+            return &library->infos[i];
+        }
+    }
+    return NULL;
 }

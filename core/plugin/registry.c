@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which plugins there are. Found at the first question, kept with the context.
+// Which plugins there are. Folders are read at the first question, files opened when they are needed; kept with the
+// context.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,84 +65,196 @@ const char *stn_registry_text(stn_registry *registry, const char *format, ...) {
     return text;
 }
 
-stn_status stn_registry_add(stn_registry *registry, const stn_plugin_info *info, bool by_path, stn_error *err) {
-    stn_plugin_node *node = STN_ARENA(registry->arena, 1, stn_plugin_node);
-    if (node == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "plugins: out of memory");
+// ------------------------------------------------------------------------------------------------------------- lookup
+
+/// How near a file's name is to a plugin's kind and id: within one folder the smaller wins.
+enum { NAMED_SO, NAMED_FOR_KIND, NAMED_FREELY, NAMED_FOR_OTHER, NEARNESS_COUNT };
+
+static int nearness(const stn_plugin_file *file, stn_kind kind, const char *id) {
+    if (file->kind != kind) {
+        return file->kind == STN_KIND_COUNT ? NAMED_FREELY : NAMED_FOR_OTHER;
     }
-    *node = (stn_plugin_node){*info, by_path, registry->nodes};
-    registry->nodes = node;
-    registry->listed = false;
-    return STN_OK;
+    const char *rest = file->name + strlen(stn_kind_name(kind)) + 1;
+    size_t length = strlen(id);
+    return strncmp(rest, id, length) == 0 && strcmp(rest + length, ".so") == 0 ? NAMED_SO : NAMED_FOR_KIND;
 }
 
-stn_status stn_registry_add_problem(stn_registry *registry, const char *file, const char *text, stn_error *err) {
-    stn_problem_line *line = STN_ARENA(registry->arena, 1, stn_problem_line);
-    const char *copy = stn_registry_text(registry, "%s: %s", file, text);
-    if (line == NULL || copy == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "plugins: out of memory");
-    }
-    *line = (stn_problem_line){copy, registry->problems};
-    registry->problems = line;
-    registry->listed = false;
-    return STN_OK;
-}
-
-const stn_plugin_info *stn_registry_lookup(const stn_registry *registry, stn_kind kind, const char *id) {
-    for (const stn_plugin_node *node = registry->nodes; node != NULL; node = node->next) {
-        if (!node->by_path && node->info.desc->kind == kind && strcmp(node->info.desc->id, id) == 0) {
-            return &node->info;
+static const stn_plugin_info *lookup_own(const stn_registry *registry, stn_kind kind, const char *id) {
+    for (const stn_own_plugin *own = registry->own; own != NULL; own = own->next) {
+        if (own->info.desc->kind == kind && strcmp(own->info.desc->id, id) == 0) {
+            return &own->info;
         }
     }
     return NULL;
 }
 
-/// One that stn_plugin_load brought and that has an id of its own, or NULL.
-static const stn_plugin_info *named_by_path(const stn_registry *registry, stn_kind kind, const char *id) {
-    for (const stn_plugin_node *node = registry->nodes; node != NULL; node = node->next) {
-        if (node->by_path && node->info.desc->kind == kind && strcmp(node->info.desc->id, id) == 0) {
-            return &node->info;
+/// Opens one file after the other until one holds the plugin: folder by folder, in each the nearest name first.
+static stn_status lookup_file(stn_registry *registry, stn_kind kind, const char *id, const stn_plugin_info **out,
+                              stn_error *err) {
+    for (const stn_plugin_folder *folder = registry->folders; folder != NULL; folder = folder->next) {
+        for (int near = 0; near < NEARNESS_COUNT; near++) {
+            for (int32_t i = folder->start; i < folder->start + folder->count; i++) {
+                stn_plugin_file *file = &registry->files[i];
+                if (nearness(file, kind, id) != near) {
+                    continue;
+                }
+                stn_status status = stn_registry_open_file(registry, file, err);
+                *out = status == STN_OK ? stn_library_plugin(file->library, kind, id) : NULL;
+                if (status != STN_OK || *out != NULL) {
+                    return status;
+                }
+            }
         }
     }
-    return NULL;
+    return STN_OK;
 }
 
-static int compare_plugins(const void *a, const void *b) {
-    const stn_plugin_desc *x = ((const stn_plugin_info *)a)->desc, *y = ((const stn_plugin_info *)b)->desc;
-    return x->kind != y->kind ? (x->kind > y->kind) - (x->kind < y->kind) : strcmp(x->id, y->id);
+/// One that stn_plugin_load brought.
+static const stn_plugin_info *lookup_named(const stn_registry *registry, stn_kind kind, const char *id) {
+    const stn_plugin_info *info = NULL;
+    for (const stn_named_library *named = registry->named; named != NULL && info == NULL; named = named->next) {
+        info = stn_library_plugin(named->library, kind, id);
+    }
+    return info;
 }
 
-/// Writes the two lists anew; earlier ones stay in the arena for those who hold them.
-static stn_status make_lists(stn_registry *registry, stn_error *err) {
-    int32_t count = 0, problem_count = 0;
-    for (const stn_plugin_node *node = registry->nodes; node != NULL; node = node->next) {
-        count += !node->by_path;
+// -------------------------------------------------------------------------------------------------------------- lists
+
+/// A plugin that may be listed, and what decides between two of one id.
+typedef struct candidate {
+    const stn_plugin_info *info;
+    int32_t folder; // -1: registered
+    int near;
+    int32_t file;
+} candidate;
+
+static int compare_candidates(const void *a, const void *b) {
+    const candidate *x = a, *y = b;
+    const stn_plugin_desc *p = x->info->desc, *q = y->info->desc;
+    if (p->kind != q->kind) {
+        return (p->kind > q->kind) - (p->kind < q->kind);
     }
-    for (const stn_problem_line *line = registry->problems; line != NULL; line = line->next) {
-        problem_count++;
+    int order = strcmp(p->id, q->id);
+    order = order != 0 ? order : (x->folder > y->folder) - (x->folder < y->folder);
+    order = order != 0 ? order : (x->near > y->near) - (x->near < y->near);
+    return order != 0 ? order : (x->file > y->file) - (x->file < y->file);
+}
+
+/// May a file hold plugins of this kind? In a folder that a person named any may; those beside the library hold what
+/// their names say.
+static bool may_hold(const stn_plugin_folder *folder, const stn_plugin_file *file, stn_kind kind) {
+    return kind == STN_KIND_COUNT || !folder->beside_library || file->kind == kind || file->kind == STN_KIND_COUNT;
+}
+
+/// Opens what may hold plugins of a kind (STN_KIND_COUNT: of any); *most is how many plugins these files have.
+static stn_status open_files(stn_registry *registry, stn_kind kind, int32_t *most, stn_error *err) {
+    *most = 0;
+    for (const stn_plugin_folder *folder = registry->folders; folder != NULL; folder = folder->next) {
+        for (int32_t i = folder->start; i < folder->start + folder->count; i++) {
+            stn_plugin_file *file = &registry->files[i];
+            stn_status status = may_hold(folder, file, kind) ? stn_registry_open_file(registry, file, err) : STN_OK;
+            if (status != STN_OK) {
+                return status;
+            }
+            *most += file->library != NULL ? file->library->entry->count : 0;
+        }
     }
-    stn_plugin_info *list = STN_ARENA(registry->arena, count, stn_plugin_info);
-    const char **problems = STN_ARENA(registry->arena, problem_count, const char *);
-    if (list == NULL || problems == NULL) {
+    return STN_OK;
+}
+
+static int32_t collect(const stn_registry *registry, stn_kind kind, candidate *found) {
+    int32_t count = 0, rank = 0;
+    for (const stn_own_plugin *own = registry->own; own != NULL; own = own->next) {
+        if (kind == STN_KIND_COUNT || own->info.desc->kind == kind) {
+            found[count++] = (candidate){&own->info, -1, 0, 0};
+        }
+    }
+    for (const stn_plugin_folder *folder = registry->folders; folder != NULL; folder = folder->next, rank++) {
+        for (int32_t i = folder->start; i < folder->start + folder->count; i++) {
+            const stn_plugin_file *file = &registry->files[i];
+            int32_t in_file = file->library != NULL && may_hold(folder, file, kind) ? file->library->entry->count : 0;
+            for (int32_t k = 0; k < in_file; k++) {
+                const stn_plugin_info *info = &file->library->infos[k];
+                if (kind == STN_KIND_COUNT || info->desc->kind == kind) {
+                    found[count++] = (candidate){info, rank, nearness(file, info->desc->kind, info->desc->id), i};
+                }
+            }
+        }
+    }
+    return count;
+}
+
+static void tell_hidden(const stn_registry *registry, const stn_plugin_info *hidden, const stn_plugin_info *by) {
+    if (hidden->desc != by->desc) {
+        stn_log(registry->context, STN_LOG_NOTE, "%s: %s %s is hidden by that of %s", hidden->file,
+                stn_kind_name(hidden->desc->kind), hidden->desc->id, by->file);
+    }
+}
+
+/// The list of a kind (STN_KIND_COUNT: of all), sorted; the nearest one of each id. Earlier lists stay in the arena for
+/// those who hold them.
+static stn_status make_list(stn_registry *registry, stn_kind kind, stn_error *err) {
+    stn_plugin_list *list = &registry->lists[kind];
+    int32_t most = 0;
+    stn_status status = list->made ? STN_OK : open_files(registry, kind, &most, err);
+    if (status != STN_OK || list->made) {
+        return status;
+    }
+    for (const stn_own_plugin *own = registry->own; own != NULL; own = own->next) {
+        most++;
+    }
+    candidate *found = STN_ARENA(registry->arena, most, candidate);
+    stn_plugin_info *plugins = STN_ARENA(registry->arena, most, stn_plugin_info);
+    if (most > 0 && (found == NULL || plugins == NULL)) {
         return stn_fail(err, STN_ERR_MEMORY, "plugins: out of memory");
     }
-    int32_t i = 0;
-    for (const stn_plugin_node *node = registry->nodes; node != NULL; node = node->next) {
-        if (!node->by_path) {
-            list[i++] = node->info;
+    int32_t found_count = collect(registry, kind, found), count = 0;
+    if (found_count > 0) {
+        qsort(found, (size_t)found_count, sizeof *found, compare_candidates);
+    }
+    for (int32_t i = 0; i < found_count; i++) {
+        const stn_plugin_info *info = found[i].info, *before = count > 0 ? &plugins[count - 1] : NULL;
+        bool hidden =
+            before != NULL && before->desc->kind == info->desc->kind && strcmp(before->desc->id, info->desc->id) == 0;
+        if (!hidden) {
+            plugins[count++] = *info;
+        } else if (kind == STN_KIND_COUNT && !registry->told) {
+            tell_hidden(registry, info, before);
         }
     }
-    qsort(list, (size_t)count, sizeof *list, compare_plugins);
-    i = problem_count;
-    for (const stn_problem_line *line = registry->problems; line != NULL; line = line->next) {
-        problems[--i] = line->text; // newest first in the chain
-    }
-    registry->list = list;
-    registry->list_count = count;
-    registry->problem_list = problems;
-    registry->problem_count = problem_count;
-    registry->listed = true;
+    registry->told = registry->told || kind == STN_KIND_COUNT;
+    *list = (stn_plugin_list){plugins, count, true};
     return STN_OK;
+}
+
+/// The lines about folders and files that were refused, once all were looked at.
+static stn_status make_problems(stn_registry *registry, stn_error *err) {
+    int32_t most = registry->file_count, count = 0;
+    for (const stn_plugin_folder *folder = registry->folders; folder != NULL; folder = folder->next) {
+        most++;
+    }
+    const char **lines = STN_ARENA(registry->arena, most, const char *);
+    if (most > 0 && lines == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "plugins: out of memory");
+    }
+    for (const stn_plugin_folder *folder = registry->folders; folder != NULL; folder = folder->next) {
+        if (folder->problem != NULL) {
+            lines[count++] = folder->problem;
+        }
+        for (int32_t i = folder->start; i < folder->start + folder->count; i++) {
+            if (registry->files[i].problem != NULL) {
+                lines[count++] = registry->files[i].problem;
+            }
+        }
+    }
+    registry->problem_list = lines;
+    registry->problem_count = count;
+    return STN_OK;
+}
+
+static stn_status list_all(stn_registry *registry, stn_error *err) {
+    stn_status status = make_list(registry, STN_KIND_COUNT, err);
+    return status == STN_OK && registry->problem_list == NULL ? make_problems(registry, err) : status;
 }
 
 stn_status stn_plugins(stn_context *context, const stn_plugin_info **plugins, int32_t *count,
@@ -151,12 +264,10 @@ stn_status stn_plugins(stn_context *context, const stn_plugin_info **plugins, in
     pthread_mutex_lock(&context->registry_mutex);
     stn_registry *registry = NULL;
     stn_status status = searched_registry(context, &registry, err);
-    if (status == STN_OK && !registry->listed) {
-        status = make_lists(registry, err);
-    }
+    status = status == STN_OK ? list_all(registry, err) : status;
     if (status == STN_OK) {
-        *plugins = registry->list;
-        *count = registry->list_count;
+        *plugins = registry->lists[STN_KIND_COUNT].plugins;
+        *count = registry->lists[STN_KIND_COUNT].count;
     }
     if (status == STN_OK && problems != NULL) {
         *problems = registry->problem_list;
@@ -168,13 +279,34 @@ stn_status stn_plugins(stn_context *context, const stn_plugin_info **plugins, in
     return status;
 }
 
+stn_status stn_plugins_of_kind(stn_context *context, stn_kind kind, const stn_plugin_info **plugins, int32_t *count,
+                               stn_error *err) {
+    *plugins = NULL;
+    *count = 0;
+    if (stn_kind_name(kind) == NULL) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "plugins: kind %d does not exist", (int)kind);
+    }
+    pthread_mutex_lock(&context->registry_mutex);
+    stn_registry *registry = NULL;
+    stn_status status = searched_registry(context, &registry, err);
+    status = status == STN_OK ? make_list(registry, kind, err) : status;
+    if (status == STN_OK) {
+        *plugins = registry->lists[kind].plugins;
+        *count = registry->lists[kind].count;
+    }
+    pthread_mutex_unlock(&context->registry_mutex);
+    return status;
+}
+
+// ---------------------------------------------------------------------------------------------------------------- ids
+
 /// The line about a refused file named <kind>_<id>.so, which explains better than "unknown"; NULL without.
 static const char *find_refusal(const stn_registry *registry, stn_kind kind, const char *id) {
     char name[256];
     snprintf(name, sizeof name, "/%s_%.100s.so: ", stn_kind_name(kind), id);
-    for (const stn_problem_line *line = registry->problems; line != NULL; line = line->next) {
-        if (strstr(line->text, name) != NULL) {
-            return line->text;
+    for (int32_t i = 0; i < registry->problem_count; i++) {
+        if (strstr(registry->problem_list[i], name) != NULL) {
+            return registry->problem_list[i];
         }
     }
     return NULL;
@@ -188,10 +320,11 @@ static stn_status unknown_id(const stn_registry *registry, stn_kind kind, const 
     const char *ids[IDS_SHOWN] = {NULL};
     char list[700] = "";
     int32_t count = 0;
-    for (int32_t i = 0; i < registry->list_count && count < IDS_SHOWN; i++) {
-        if (registry->list[i].desc->kind == kind) {
-            stn_text_append(list, sizeof list, "%s%s", count > 0 ? ", " : "", registry->list[i].desc->id);
-            ids[count++] = registry->list[i].desc->id;
+    const stn_plugin_list *all = &registry->lists[STN_KIND_COUNT];
+    for (int32_t i = 0; i < all->count && count < IDS_SHOWN; i++) {
+        if (all->plugins[i].desc->kind == kind) {
+            stn_text_append(list, sizeof list, "%s%s", count > 0 ? ", " : "", all->plugins[i].desc->id);
+            ids[count++] = all->plugins[i].desc->id;
         }
     }
     if (count == 0) {
@@ -199,9 +332,9 @@ static stn_status unknown_id(const stn_registry *registry, stn_kind kind, const 
                         stn_kind_name(kind), id, stn_kind_name(kind));
     }
     const char *near = stn_suggest(id, ids, count);
-    const char *hint = registry->problems != NULL ? "; files or folders were refused, see 'stiction plugins'"
-                       : near == NULL             ? "; others are found by STICTION_PLUGIN_PATH"
-                                                  : "";
+    const char *hint = registry->problem_count > 0 ? "; files or folders were refused, see 'stiction plugins'"
+                       : near == NULL              ? "; others are found by STICTION_PLUGIN_PATH"
+                                                   : "";
     return stn_fail(err, STN_ERR_PLUGIN, "unknown %s %s;%s%s%s there %s %s%s", stn_kind_name(kind), id,
                     near != NULL ? " did you mean " : "", near != NULL ? near : "", near != NULL ? "?" : "",
                     count == 1 ? "is" : "are", list, hint);
@@ -209,12 +342,14 @@ static stn_status unknown_id(const stn_registry *registry, stn_kind kind, const 
 
 static stn_status find_by_id(stn_registry *registry, stn_kind kind, const char *id, const stn_plugin_info **out,
                              stn_error *err) {
-    *out = stn_registry_lookup(registry, kind, id);
-    if (*out == NULL) {
-        *out = named_by_path(registry, kind, id);
+    *out = lookup_own(registry, kind, id);
+    stn_status status = *out == NULL ? lookup_file(registry, kind, id, out, err) : STN_OK;
+    if (status != STN_OK || *out != NULL) {
+        return status;
     }
+    *out = lookup_named(registry, kind, id);
     if (*out == NULL) {
-        stn_status status = registry->listed ? STN_OK : make_lists(registry, err);
+        status = list_all(registry, err);
         return status == STN_OK ? unknown_id(registry, kind, id, err) : status;
     }
     return STN_OK;
@@ -228,13 +363,10 @@ stn_status stn_plugin_find(stn_context *context, stn_kind kind, const char *id, 
     }
     pthread_mutex_lock(&context->registry_mutex);
     stn_registry *registry = NULL;
-    stn_status status = STN_OK;
-    if (strchr(id, '/') != NULL) {
-        status = stn_registry_open(context, &registry, err);
-        status = status == STN_OK ? stn_registry_find_file(registry, kind, id, out, err) : status;
-    } else {
-        status = searched_registry(context, &registry, err);
-        status = status == STN_OK ? find_by_id(registry, kind, id, out, err) : status;
+    stn_status status = searched_registry(context, &registry, err);
+    if (status == STN_OK) {
+        status = strchr(id, '/') != NULL ? stn_registry_find_file(registry, kind, id, out, err)
+                                         : find_by_id(registry, kind, id, out, err);
     }
     pthread_mutex_unlock(&context->registry_mutex);
     return status;
@@ -246,13 +378,22 @@ static stn_status add_own(stn_context *context, const stn_plugin_desc *desc, stn
     if (status != STN_OK) {
         return status;
     }
-    const stn_plugin_info *before = stn_registry_lookup(registry, desc->kind, desc->id);
+    const stn_plugin_info *before = lookup_own(registry, desc->kind, desc->id);
+    for (int32_t i = 0; i < registry->file_count && before == NULL; i++) {
+        before = stn_library_plugin(registry->files[i].library, desc->kind, desc->id);
+    }
     if (before != NULL) {
         return stn_fail(err, STN_ERR_PLUGIN, "%s %s is there already, from %s; give it another id",
                         stn_kind_name(desc->kind), desc->id, before->file);
     }
-    stn_plugin_info info = {desc, "built in", STN_ABI_MAJOR, STN_ABI_MINOR};
-    return stn_registry_add(registry, &info, false, err);
+    stn_own_plugin *own = STN_ARENA(registry->arena, 1, stn_own_plugin);
+    if (own == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "plugins: out of memory");
+    }
+    *own = (stn_own_plugin){{desc, "built in", STN_ABI_MAJOR, STN_ABI_MINOR}, registry->own};
+    registry->own = own;
+    registry->lists[desc->kind].made = registry->lists[STN_KIND_COUNT].made = false;
+    return STN_OK;
 }
 
 stn_status stn_plugin_register(stn_context *context, const stn_plugin_desc *desc, stn_error *err) {

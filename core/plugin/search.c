@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where plugins are looked for: the context's path, STICTION_PLUGIN_PATH, the folder beside the library. First found
-// wins.
+// Where plugins are looked for: the context's path, STICTION_PLUGIN_PATH, the folder beside the library. Names are read
+// at once, files are opened when they may hold what is asked for.
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -16,104 +16,101 @@ static bool is_shared_object(const char *name) {
 }
 
 static int compare_names(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
+    return strcmp(((const stn_plugin_file *)a)->name, ((const stn_plugin_file *)b)->name);
 }
 
-/// Adds what a library offers, except ids that were found earlier.
-static stn_status add_plugins(stn_registry *registry, const stn_library *library, stn_error *err) {
-    for (int32_t i = 0; i < library->entry->count; i++) {
-        const stn_plugin_desc *desc = library->entry->plugins[i];
-        const stn_plugin_info *before = stn_registry_lookup(registry, desc->kind, desc->id);
-        if (before != NULL) {
-            if (before->desc != desc) {
-                stn_log(registry->context, STN_LOG_NOTE, "%s: %s %s is hidden by that of %s", library->file,
-                        stn_kind_name(desc->kind), desc->id, before->file);
-            }
-            continue;
-        }
-        stn_plugin_info info = {desc, library->file, library->entry->abi_major, library->entry->abi_minor};
-        stn_status status = stn_registry_add(registry, &info, false, err);
-        if (status != STN_OK) {
-            return status;
-        }
+stn_status stn_registry_open_file(stn_registry *registry, stn_plugin_file *file, stn_error *err) {
+    if (file->library != NULL || file->problem != NULL) {
+        return STN_OK;
     }
-    return STN_OK;
-}
-
-/// A refused file becomes a line for the user; only running out of memory ends the search.
-static stn_status search_file(stn_registry *registry, const char *file, stn_error *err) {
     stn_error refusal = {STN_OK, ""};
-    const stn_library *library = NULL;
-    stn_status status = stn_library_open(registry, file, &library, &refusal);
-    if (status == STN_OK) {
-        return add_plugins(registry, library, err);
-    }
+    stn_status status = stn_library_open(registry, file->path, &file->library, &refusal);
     if (status == STN_ERR_PLUGIN) {
-        return stn_registry_add_problem(registry, file, refusal.text, err);
+        file->problem = stn_registry_text(registry, "%s: %s", file->path, refusal.text);
+        return file->problem != NULL ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "plugins: out of memory");
     }
-    return stn_fail(err, status, "%s", refusal.text);
+    return status == STN_OK ? STN_OK : stn_fail(err, status, "%s", refusal.text);
 }
 
-/// The names of the shared objects in a folder, sorted. `names` (NULL when there are none) lives in the registry.
-static stn_status list_folder(stn_registry *registry, DIR *folder, const char ***names, int32_t *count,
-                              stn_error *err) {
-    int32_t capacity = 0;
-    *names = NULL;
-    *count = 0;
-    for (struct dirent *item = readdir(folder); item != NULL; item = readdir(folder)) {
-        if (!is_shared_object(item->d_name)) {
-            continue;
+/// The kind whose word and '_' a file's name begins with; STN_KIND_COUNT: none.
+static stn_kind kind_of_name(const char *name) {
+    for (int kind = 0; kind < STN_KIND_COUNT; kind++) {
+        const char *word = stn_kind_name((stn_kind)kind);
+        size_t length = strlen(word);
+        if (strncmp(name, word, length) == 0 && name[length] == '_') {
+            return (stn_kind)kind;
         }
-        if (*count == capacity) {
-            int32_t grown = capacity == 0 ? 64 : 2 * capacity;
-            const char **more = STN_ARENA(registry->arena, grown, const char *);
-            if (more == NULL) {
-                return stn_fail(err, STN_ERR_MEMORY, "plugins: out of memory");
-            }
-            if (*count > 0) {
-                memcpy(more, *names, (size_t)*count * sizeof *more);
-            }
-            *names = more;
-            capacity = grown;
-        }
-        (*names)[*count] = stn_registry_text(registry, "%s", item->d_name);
-        if ((*names)[*count] == NULL) {
+    }
+    return STN_KIND_COUNT;
+}
+
+static stn_status add_file(stn_registry *registry, const char *folder, const char *name, stn_error *err) {
+    if (registry->file_count == registry->file_capacity) {
+        int32_t capacity = registry->file_capacity == 0 ? 128 : 2 * registry->file_capacity;
+        stn_plugin_file *more = STN_ARENA(registry->arena, capacity, stn_plugin_file);
+        if (more == NULL) {
             return stn_fail(err, STN_ERR_MEMORY, "plugins: out of memory");
         }
-        (*count)++;
+        if (registry->file_count > 0) {
+            memcpy(more, registry->files, (size_t)registry->file_count * sizeof *more);
+        }
+        registry->files = more;
+        registry->file_capacity = capacity;
     }
-    if (*count > 0) {
-        qsort(*names, (size_t)*count, sizeof **names, compare_names);
+    const char *path = stn_registry_text(registry, "%s/%s", folder, name);
+    if (path == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "plugins: out of memory");
     }
+    registry->files[registry->file_count++] =
+        (stn_plugin_file){.path = path, .name = path + strlen(folder) + 1, .kind = kind_of_name(name)};
     return STN_OK;
 }
 
-/// `named_by` says who asked for the folder; NULL for the library's own, which may be absent.
-static stn_status search_folder(stn_registry *registry, const char *path, const char *named_by, stn_error *err) {
-    DIR *folder = opendir(path);
-    if (folder == NULL) {
-        if (named_by == NULL) {
-            return STN_OK;
-        }
-        const char *text =
-            stn_registry_text(registry, "folder cannot be read (%s); correct %s", strerror(errno), named_by);
-        return text == NULL ? stn_fail(err, STN_ERR_MEMORY, "plugins: out of memory")
-                            : stn_registry_add_problem(registry, path, text, err);
+/// Adds the shared objects in a folder, sorted by name.
+static stn_status list_folder(stn_registry *registry, stn_plugin_folder *folder, DIR *stream, stn_error *err) {
+    stn_status status = STN_OK;
+    folder->start = registry->file_count;
+    for (struct dirent *item = readdir(stream); item != NULL && status == STN_OK; item = readdir(stream)) {
+        status = is_shared_object(item->d_name) ? add_file(registry, folder->path, item->d_name, err) : STN_OK;
     }
-    const char **names = NULL;
-    int32_t count = 0;
-    stn_status status = list_folder(registry, folder, &names, &count, err);
-    closedir(folder);
-    for (int32_t i = 0; i < count && status == STN_OK; i++) {
-        const char *file = stn_registry_text(registry, "%s/%s", path, names[i]);
-        status =
-            file == NULL ? stn_fail(err, STN_ERR_MEMORY, "plugins: out of memory") : search_file(registry, file, err);
+    folder->count = registry->file_count - folder->start;
+    if (folder->count > 0) {
+        qsort(registry->files + folder->start, (size_t)folder->count, sizeof *registry->files, compare_names);
     }
     return status;
 }
 
+/// `named_by` says who asked for the folder; NULL for the library's own, which may be absent. `last`: where the next
+/// folder is put.
+static stn_status search_folder(stn_registry *registry, const char *path, const char *named_by,
+                                stn_plugin_folder ***last, stn_error *err) {
+    stn_plugin_folder *folder = STN_ARENA_ZEROED(registry->arena, 1, stn_plugin_folder);
+    if (folder == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "plugins: out of memory");
+    }
+    DIR *stream = opendir(path);
+    folder->path = path;
+    folder->beside_library = named_by == NULL;
+    if (stream == NULL && named_by != NULL) {
+        folder->problem =
+            stn_registry_text(registry, "%s: folder cannot be read (%s); correct %s", path, strerror(errno), named_by);
+        if (folder->problem == NULL) {
+            return stn_fail(err, STN_ERR_MEMORY, "plugins: out of memory");
+        }
+    }
+    stn_status status = STN_OK;
+    if (stream != NULL) {
+        status = list_folder(registry, folder, stream, err);
+        closedir(stream);
+    }
+    **last = folder;
+    *last = &folder->next;
+    return status;
+}
+
 /// Colon separated folders; empty places are skipped.
-static stn_status search_path(stn_registry *registry, const char *path, const char *named_by, stn_error *err) {
+static stn_status search_path(stn_registry *registry, const char *path, const char *named_by, stn_plugin_folder ***last,
+                              stn_error *err) {
     while (path != NULL && *path != '\0') {
         size_t length = strcspn(path, ":");
         size_t shown = length;
@@ -123,7 +120,7 @@ static stn_status search_path(stn_registry *registry, const char *path, const ch
         if (shown > 0) {
             const char *folder = stn_registry_text(registry, "%.*s", (int)shown, path);
             stn_status status = folder == NULL ? stn_fail(err, STN_ERR_MEMORY, "plugins: out of memory")
-                                               : search_folder(registry, folder, named_by, err);
+                                               : search_folder(registry, folder, named_by, last, err);
             if (status != STN_OK) {
                 return status;
             }
@@ -134,20 +131,21 @@ static stn_status search_path(stn_registry *registry, const char *path, const ch
 }
 
 /// <folder of this library>/stiction/plugins: the same in the build tree and installed.
-static stn_status search_beside_library(stn_registry *registry, stn_error *err) {
+static stn_status search_beside_library(stn_registry *registry, stn_plugin_folder ***last, stn_error *err) {
     char library[PATH_MAX];
     if (!stn_library_folder(library)) {
         return STN_OK;
     }
     const char *folder = stn_registry_text(registry, "%s/stiction/plugins", library);
     return folder == NULL ? stn_fail(err, STN_ERR_MEMORY, "plugins: out of memory")
-                          : search_folder(registry, folder, NULL, err);
+                          : search_folder(registry, folder, NULL, last, err);
 }
 
 stn_status stn_registry_search(stn_registry *registry, stn_error *err) {
-    stn_status status = search_path(registry, registry->context->plugin_path, "plugin_path", err);
+    stn_plugin_folder **last = &registry->folders;
+    stn_status status = search_path(registry, registry->context->plugin_path, "plugin_path", &last, err);
     if (status == STN_OK) {
-        status = search_path(registry, getenv("STICTION_PLUGIN_PATH"), "STICTION_PLUGIN_PATH", err);
+        status = search_path(registry, getenv("STICTION_PLUGIN_PATH"), "STICTION_PLUGIN_PATH", &last, err);
     }
-    return status == STN_OK ? search_beside_library(registry, err) : status;
+    return status == STN_OK ? search_beside_library(registry, &last, err) : status;
 }

@@ -33,14 +33,13 @@ static void list_solvers(const stn_problem_solver *s, uint32_t sets, bool local,
     const stn_plugin_info *plugins = NULL;
     int32_t count = 0;
     snprintf(text, size, "none");
-    if (stn_plugins(s->context, &plugins, &count, NULL, NULL, NULL) != STN_OK) {
+    if (stn_plugins_of_kind(s->context, STN_KIND_SOLVER, &plugins, &count, NULL) != STN_OK) {
         return;
     }
     size_t used = 0;
     for (int32_t i = 0; i < count && used < size; i++) {
         const stn_plugin_desc *desc = plugins[i].desc;
-        if (desc->kind == STN_KIND_SOLVER && (desc->ops.solver->sets & sets) == sets &&
-            (!local || treats_local(desc->ops.solver))) {
+        if ((desc->ops.solver->sets & sets) == sets && (!local || treats_local(desc->ops.solver))) {
             used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "", desc->id);
         }
     }

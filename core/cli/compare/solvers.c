@@ -103,10 +103,9 @@ static bool append(comparison *c, const char *label, size_t length) {
 static bool append_installed(comparison *c, stn_error *err) {
     const stn_plugin_info *plugins = NULL;
     int32_t count = 0;
-    bool room = stn_plugins(c->context, &plugins, &count, NULL, NULL, err) == STN_OK;
+    bool room = stn_plugins_of_kind(c->context, STN_KIND_SOLVER, &plugins, &count, err) == STN_OK;
     for (int32_t i = 0; i < count && room; i++) {
-        const stn_plugin_desc *desc = plugins[i].desc;
-        room = desc->kind != STN_KIND_SOLVER || append(c, desc->id, strlen(desc->id));
+        room = append(c, plugins[i].desc->id, strlen(plugins[i].desc->id));
     }
     return room;
 }

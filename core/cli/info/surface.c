@@ -9,12 +9,12 @@
 static const char *model_of_pieces(stn_context *context) {
     const stn_plugin_info *plugins = NULL;
     int32_t count = 0;
-    if (stn_plugins(context, &plugins, &count, NULL, NULL, NULL) < 0) {
+    if (stn_plugins_of_kind(context, STN_KIND_CONTACT, &plugins, &count, NULL) < 0) {
         return NULL;
     }
     for (int32_t i = 0; i < count; i++) {
         const stn_plugin_desc *d = plugins[i].desc;
-        if (d->kind == STN_KIND_CONTACT && STN_PLUGIN_HAS(d->ops.contact, surface_error)) {
+        if (STN_PLUGIN_HAS(d->ops.contact, surface_error)) {
             return d->id;
         }
     }

@@ -119,21 +119,33 @@ typedef struct stn_plugin_info {
     uint32_t abi_major, abi_minor; // STN_ABI_MAJOR and STN_ABI_MINOR of the headers that it was compiled with
 } stn_plugin_info;
 
-/// All plugins, sorted by kind and id. The first call searches; no plugin code runs. `problems` (NULL accepted)
-/// receives one line per file that was refused ("file: why"). Arrays are borrowed from the context. Thread: [any].
+/// Where plugins are found: in the files *.so of the folders of the context's plugin_path, then of
+/// STICTION_PLUGIN_PATH, then in <folder of the library>/stiction/plugins. The names in all folders are read at a
+/// context's first question; a file is opened when it may hold what is asked for, and then at most once. Of several
+/// plugins with one id the first folder's is found; within a folder that of the file named <kind>_<id>.so, then of a
+/// file <kind>_*.so, then of a file whose name begins with no kind's word and '_', then of any other, each in the order
+/// of their names. A registered plugin (stn_plugin_register) comes before all.
+
+/// All plugins, sorted by kind and id; opens all files. `problems` (NULL accepted) receives one line per file or folder
+/// that was refused ("file: why"). Arrays are borrowed from the context. Thread: [any].
 STN_API stn_status stn_plugins(stn_context *context, const stn_plugin_info **plugins, int32_t *count,
                                const char *const **problems, int32_t *problem_count, stn_error *err);
+/// Those of one kind, sorted by id. Opens all files of the folders on the two paths, and of the folder beside the
+/// library only those named <kind>_*.so or after no kind. The array is borrowed from the context. Thread: [any].
+STN_API stn_status stn_plugins_of_kind(stn_context *context, stn_kind kind, const stn_plugin_info **plugins,
+                                       int32_t *count, stn_error *err);
 /// Loads the shared object at a path that a person or a script names, which runs its code: never call it with text from
 /// a data file. It must hold one plugin of this kind; stn_plugin_find then finds that by the path, and by its id where
 /// no other has that id. A name without '/' is an id: nothing is loaded. STN_ERR_PLUGIN: why the file was refused.
 /// Thread: [any].
 STN_API stn_status stn_plugin_load(stn_context *context, stn_kind kind, const char *name, stn_error *err);
-/// By id, or by the path of a shared object that stn_plugin_load loaded before; opens no other file, so that data may
-/// name plugins. STN_ERR_PLUGIN: unknown, with the nearest id and the list. Thread: [any].
+/// By id, or by the path of a shared object that stn_plugin_load loaded before or a folder of the search holds; opens
+/// no file elsewhere, so that data may name plugins. Where the file <kind>_<id>.so beside the library has it, no other
+/// file there is opened. STN_ERR_PLUGIN: unknown, with the nearest id and the list. Thread: [any].
 STN_API stn_status stn_plugin_find(stn_context *context, stn_kind kind, const char *id, const stn_plugin_info **out,
                                    stn_error *err);
 /// Adds a descriptor of the running program (tests, embedding programs), checked like one from a file. Borrowed until
-/// the context ends. STN_ERR_PLUGIN when the id is taken.
+/// the context ends. STN_ERR_PLUGIN when the id is taken: registered before, or in a file that was opened before.
 STN_API stn_status stn_plugin_register(stn_context *context, const stn_plugin_desc *desc, stn_error *err);
 /// Parameters that all plugins of a kind share (a solver's tolerance, max_iterations); listed before its own.
 STN_API void stn_kind_params(stn_kind kind, const stn_param **params, int32_t *count, size_t *config_size);

@@ -196,7 +196,7 @@ static void test_a_descriptor_without_identity_is_refused(void **state) {
     assert_non_null(strstr(judge(&desc), "descriptor size = 8, must be >="));
     desc = make(STN_KIND_RECORDER, &ops);
     desc.kind = (stn_kind)77;
-    assert_string_equal(judge(&desc), "kind 77 is unknown, must be 0 to 8");
+    assert_string_equal(judge(&desc), "kind 77 is unknown, must be 0 to 12");
     desc = make(STN_KIND_RECORDER, &ops);
     desc.summary = NULL;
     assert_string_equal(judge(&desc), "recorder toy: version and summary must be given");

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which files a question opens, and which of several plugins with one id it finds. What was opened stays open until the
+// process ends: the tests go from questions that open little to those that open all.
+#include "stn_test.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <stiction/plugin.h>
+
+#define SHIPPED STN_BINARY_DIR "/lib/stiction/plugins"
+
+static bool is_open(const char *path) {
+    void *handle = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
+    if (handle != NULL) {
+        dlclose(handle);
+    }
+    return handle != NULL;
+}
+
+static stn_context *context_with(const char *path) {
+    stn_error err;
+    stn_context *context = NULL;
+    stn_context_options options = {.plugin_path = path};
+    assert_ok(stn_context_create(&options, &context, &err), err);
+    return context;
+}
+
+static const stn_plugin_info *find(stn_context *context, stn_kind kind, const char *id) {
+    stn_error err;
+    const stn_plugin_info *info = NULL;
+    assert_ok(stn_plugin_find(context, kind, id, &info, &err), err);
+    return info;
+}
+
+/// The version of the recorder that a path gives by id, and that the list of recorders and the list of all agree.
+static const char *version_of(const char *path, const char *id) {
+    stn_error err;
+    stn_context *context = context_with(path);
+    const char *version = find(context, STN_KIND_RECORDER, id)->desc->version; // outlives the context: mapped for good
+    const stn_plugin_info *plugins = NULL;
+    int32_t count = 0, times = 0;
+    assert_ok(stn_plugins_of_kind(context, STN_KIND_RECORDER, &plugins, &count, &err), err);
+    for (int32_t i = 0; i < count; i++) {
+        if (strcmp(plugins[i].desc->id, id) == 0) {
+            assert_string_equal(plugins[i].desc->version, version);
+            times++;
+        }
+    }
+    assert_int_equal(times, 1);
+    assert_ok(stn_plugins(context, &plugins, &count, NULL, NULL, &err), err);
+    for (int32_t i = 0; i < count; i++) {
+        if (plugins[i].desc->kind == STN_KIND_RECORDER && strcmp(plugins[i].desc->id, id) == 0) {
+            assert_string_equal(plugins[i].desc->version, version);
+            times++;
+        }
+    }
+    assert_int_equal(times, 2);
+    stn_context_destroy(context);
+    return version;
+}
+
+static void test_an_id_opens_the_file_named_so_and_no_other_beside_the_library(void **state) {
+    (void)state;
+    stn_context *context = context_with(NULL);
+    assert_string_equal(find(context, STN_KIND_RECORDER, "csv")->file, SHIPPED "/recorder_csv.so");
+    assert_true(is_open(SHIPPED "/recorder_csv.so"));
+    assert_false(is_open(SHIPPED "/recorder_html.so"));
+    assert_false(is_open(SHIPPED "/law_sap.so"));
+    stn_context_destroy(context);
+}
+
+static void test_a_kind_opens_the_files_of_its_name_beside_the_library(void **state) {
+    (void)state;
+    stn_error err;
+    const stn_plugin_info *plugins = NULL;
+    int32_t count = 0;
+    stn_context *context = context_with(NULL);
+    assert_ok(stn_plugins_of_kind(context, STN_KIND_LAW, &plugins, &count, &err), err);
+    assert_true(count > 0);
+    for (int32_t i = 0; i < count; i++) {
+        assert_int_equal(plugins[i].desc->kind, STN_KIND_LAW);
+        assert_true(i == 0 || strcmp(plugins[i - 1].desc->id, plugins[i].desc->id) < 0);
+    }
+    assert_true(is_open(SHIPPED "/law_sap.so"));
+    assert_false(is_open(SHIPPED "/recorder_html.so"));
+    assert_int_equal(stn_plugins_of_kind(context, STN_KIND_COUNT, &plugins, &count, &err), STN_ERR_ARGUMENT);
+    assert_null(plugins);
+    stn_context_destroy(context);
+}
+
+static void test_an_id_without_a_file_of_its_name_is_looked_for_in_those_of_its_kind(void **state) {
+    (void)state;
+    stn_context *context = context_with(NULL);
+    assert_string_equal(find(context, STN_KIND_SOLVER, "bisection")->file, SHIPPED "/solver_gauss_seidel.so");
+    assert_false(is_open(SHIPPED "/recorder_html.so"));
+    stn_context_destroy(context);
+}
+
+static void test_an_earlier_folder_is_opened_as_far_as_needed(void **state) {
+    (void)state;
+    stn_context *context = context_with(FAKE_DIR "/lazy");
+    assert_string_equal(find(context, STN_KIND_RECORDER, "quiet")->file, FAKE_DIR "/lazy/recorder_quiet.so");
+    assert_false(is_open(FAKE_DIR "/lazy/law_mark.so"));
+    assert_false(is_open(FAKE_DIR "/lazy/any.so"));
+    find(context, STN_KIND_RECORDER, "any");
+    assert_true(is_open(FAKE_DIR "/lazy/any.so"));
+    assert_false(is_open(FAKE_DIR "/lazy/law_mark.so")); // named for another kind: the last that is looked at
+    find(context, STN_KIND_RECORDER, "csv");             // which that folder might have hidden
+    assert_true(is_open(FAKE_DIR "/lazy/law_mark.so"));
+    assert_false(is_open(SHIPPED "/recorder_html.so"));
+    stn_context_destroy(context);
+}
+
+static void test_any_file_of_an_earlier_folder_hides_the_file_named_so(void **state) {
+    (void)state;
+    assert_string_equal(version_of(FAKE_DIR "/odd:" FAKE_DIR "/good", "quiet"), "5.0.0");
+    assert_string_equal(version_of(FAKE_DIR "/good:" FAKE_DIR "/odd", "quiet"), "1.2.3");
+    assert_string_equal(version_of(FAKE_DIR "/odd", "csv"), "6.0.0"); // hides one beside the library, from law_odd.so
+}
+
+static void test_within_a_folder_the_nearest_name_wins(void **state) {
+    (void)state;
+    assert_string_equal(version_of(FAKE_DIR "/near", "quiet"), "so");   // recorder_quiet.so
+    assert_string_equal(version_of(FAKE_DIR "/near", "loud"), "kind");  // recorder_b.so
+    assert_string_equal(version_of(FAKE_DIR "/near", "any"), "freely"); // any.so before element_any.so
+}
+
+static void test_a_registered_plugin_hides_a_file_that_was_not_opened(void **state) {
+    (void)state;
+    stn_error err;
+    stn_context *context = context_with(FAKE_DIR "/good");
+    stn_context *other = context_with(FAKE_DIR "/second");
+    stn_plugin_desc desc = *find(other, STN_KIND_RECORDER, "quiet")->desc;
+    assert_ok(stn_plugin_register(context, &desc, &err), err);
+    assert_string_equal(find(context, STN_KIND_RECORDER, "quiet")->file, "built in");
+    stn_context_destroy(other);
+    stn_context_destroy(context);
+}
+
+static void test_a_path_in_a_folder_of_the_search_is_found_without_loading_it_first(void **state) {
+    (void)state;
+    stn_error err;
+    const stn_plugin_info *info = NULL;
+    stn_context *context = context_with(FAKE_DIR "/good");
+    assert_string_equal(find(context, STN_KIND_RECORDER, FAKE_DIR "/good/recorder_quiet.so")->desc->version, "1.2.3");
+    assert_int_equal(stn_plugin_find(context, STN_KIND_RECORDER, FAKE_DIR "/second/recorder_quiet.so", &info, &err),
+                     STN_ERR_PLUGIN);
+    assert_null(info);
+    stn_context_destroy(context);
+}
+
+static void test_an_unknown_id_has_looked_into_every_file(void **state) {
+    (void)state;
+    stn_error err;
+    const stn_plugin_info *info = NULL;
+    stn_context *context = context_with(NULL);
+    assert_int_equal(stn_plugin_find(context, STN_KIND_RECORDER, "nothing_of_this_name", &info, &err), STN_ERR_PLUGIN);
+    assert_non_null(strstr(err.text, "unknown recorder nothing_of_this_name; there are csv, html"));
+    assert_true(is_open(SHIPPED "/recorder_html.so"));
+    stn_context_destroy(context);
+}
+
+int main(void) {
+    unsetenv("STICTION_PLUGIN_PATH");
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_an_id_opens_the_file_named_so_and_no_other_beside_the_library),
+        cmocka_unit_test(test_a_kind_opens_the_files_of_its_name_beside_the_library),
+        cmocka_unit_test(test_an_id_without_a_file_of_its_name_is_looked_for_in_those_of_its_kind),
+        cmocka_unit_test(test_an_earlier_folder_is_opened_as_far_as_needed),
+        cmocka_unit_test(test_any_file_of_an_earlier_folder_hides_the_file_named_so),
+        cmocka_unit_test(test_within_a_folder_the_nearest_name_wins),
+        cmocka_unit_test(test_a_registered_plugin_hides_a_file_that_was_not_opened),
+        cmocka_unit_test(test_a_path_in_a_folder_of_the_search_is_found_without_loading_it_first),
+        cmocka_unit_test(test_an_unknown_id_has_looked_into_every_file),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
