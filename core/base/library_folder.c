@@ -8,6 +8,8 @@
 
 #include "base/library_folder.h"
 
+_Static_assert(STN_INPUT_PATH >= PATH_MAX, "a path of the system fits");
+
 bool stn_library_folder(char folder[PATH_MAX]) {
     static const char here; // any address of this library
     Dl_info found;
@@ -28,7 +30,7 @@ static bool has_models(const char *folder, const char *below, char root[PATH_MAX
            snprintf(models, sizeof models, "%s/models", root) < PATH_MAX && access(models, R_OK | X_OK) == 0;
 }
 
-bool stn_shipped_folder(char root[PATH_MAX]) {
+bool stn_shipped_folder(char root[STN_INPUT_PATH]) {
     char folder[PATH_MAX];
     bool more = stn_library_folder(folder);
     for (int level = 0; level < 5 && more; level++) {
@@ -44,7 +46,7 @@ bool stn_shipped_folder(char root[PATH_MAX]) {
     return false;
 }
 
-const char *stn_find_shipped(const char *name, char path[PATH_MAX]) {
+const char *stn_find_shipped(const char *name, char path[STN_INPUT_PATH]) {
     char root[PATH_MAX];
     if (name[0] == '/' || access(name, F_OK) == 0 || !stn_shipped_folder(root) ||
         snprintf(path, PATH_MAX, "%s/%s", root, name) >= PATH_MAX || access(path, R_OK) != 0) {

@@ -3,8 +3,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <stiction/input.h>
+
 #include "base/below.h"
-#include "base/read_regular.h"
 
 static stn_status read_all(stn_context *context, int file, const char *path, size_t size, char **bytes,
                            stn_error *err) {

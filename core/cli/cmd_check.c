@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/library_folder.h"
+#include <stiction/input.h>
+
 #include "cli/check/check.h"
 #include "cli/commands.h"
 #include "cli/print.h"
@@ -265,7 +266,7 @@ int cmd_check(int argc, char **argv) {
     if (status != CLI_PROCEED) {
         return status;
     }
-    char path[PATH_MAX];
+    char path[STN_INPUT_PATH];
     asked.path = words.count > 0 ? stn_find_shipped(words.items[0], path) : NULL;
     status = answer(&command, &asked);
     cli_list_clear(&asked.only);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // stiction convert IN OUT: loads a robot file and writes the robot in another format.
-#include "base/library_folder.h"
+#include <stiction/input.h>
+
 #include "cli/apart.h"
 #include "cli/commands.h"
 #include "cli/options.h"
@@ -50,7 +51,7 @@ int cmd_convert(int argc, char **argv) {
     if (status != CLI_PROCEED) {
         return status;
     }
-    char path[PATH_MAX];
+    char path[STN_INPUT_PATH];
     asked.in = stn_find_shipped(words.items[0], path);
     asked.out = words.items[1];
     status = run(&command, &asked);

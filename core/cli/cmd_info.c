@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/library_folder.h"
+#include <stiction/input.h>
+
 #include "cli/commands.h"
 #include "cli/info/info.h"
 #include "cli/print.h"
@@ -174,7 +175,7 @@ int cmd_info(int argc, char **argv) {
     if (status != CLI_PROCEED) {
         return status;
     }
-    char path[PATH_MAX];
+    char path[STN_INPUT_PATH];
     asked.path = stn_find_shipped(words.items[0], path);
     status = info_is_mesh(asked.path) ? info_mesh(&command, asked.path, asked.json) : run(&command, &asked);
     cli_list_clear(&asked.frames);

@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <stiction/input.h>
 #include <stiction/plugin.h>
 
-#include "base/library_folder.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 
@@ -27,9 +27,9 @@ static const char *const places[PLACE_COUNT] = {[PLACE_NAME] = "my_plugin", [PLA
 typedef struct scaffold {
     const cli_command *command;
     const char *words[PLACE_COUNT]; // in place of the placeholders
-    char root[PATH_MAX];            // the folder that holds "scripts/templates"
-    char folder[PATH_MAX];          // that comes to be
-    char part[PATH_MAX];            // under this name until it is whole
+    char root[STN_INPUT_PATH];      // the folder that holds "scripts/templates"
+    char folder[STN_INPUT_PATH];    // that comes to be
+    char part[STN_INPUT_PATH];      // under this name until it is whole
     char written[MOST_FILES][2 * MOST_LETTERS];
     int32_t count;
 } scaffold;
@@ -118,7 +118,7 @@ static int cannot(const scaffold *s, const char *what, const char *path) {
 
 /// One file of scripts/templates/`kind`; it is noted before it is written, so that a failure removes it.
 static int copy_template(scaffold *s, const char *kind, const char *file) {
-    char from[PATH_MAX + 64], to[PATH_MAX + 64], *name = s->written[s->count];
+    char from[STN_INPUT_PATH + 64], to[STN_INPUT_PATH + 64], *name = s->written[s->count];
     const char *place = strstr(file, places[PLACE_NAME]);
     int before = place != NULL ? (int)(place - file) : (int)strlen(file);
     if (s->count == MOST_FILES || strlen(file) > MOST_LETTERS) {
@@ -145,7 +145,7 @@ static int copy_template(scaffold *s, const char *kind, const char *file) {
 }
 
 static int copy_templates(scaffold *s, const char *kind) {
-    char path[PATH_MAX + 64];
+    char path[STN_INPUT_PATH + 64];
     snprintf(path, sizeof path, "%s/scripts/templates/%s", s->root, kind);
     struct dirent **entries = NULL;
     int count = scandir(path, &entries, NULL, alphasort);
@@ -164,7 +164,7 @@ static int copy_templates(scaffold *s, const char *kind) {
 }
 
 static void remove_part(const scaffold *s) {
-    char path[PATH_MAX + 2 * MOST_LETTERS];
+    char path[STN_INPUT_PATH + 2 * MOST_LETTERS];
     for (int32_t i = 0; i < s->count; i++) {
         snprintf(path, sizeof path, "%s/%s", s->part, s->written[i]);
         unlink(path);

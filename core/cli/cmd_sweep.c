@@ -9,7 +9,8 @@
 
 #include <xxhash.h>
 
-#include "base/below.h"
+#include <stiction/input.h>
+
 #include "cli/apart.h"
 #include "cli/commands.h"
 #include "cli/print.h"

@@ -5,8 +5,9 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <stiction/input.h>
+
 #include "base/base64.h"
-#include "base/below.h"
 #include "cli/recording_file.h"
 
 enum {

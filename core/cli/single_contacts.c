@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // See single_contacts.h.
+#include <stiction/input.h>
+
 #include "cli/single_contacts.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/read_regular.h"
 #include "cli/print.h"
 
 enum { NAMES = 11, MOST_COLUMNS = 256, MOST_BYTES = 1 << 28, BATCHES = 5, BATCH = 16 };

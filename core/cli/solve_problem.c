@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "plugin/solver_law.h"
-
 // --------------------------------------------------------------------------------------------------------- settings
 
 static stn_setting *append(cli_settings *settings) {
@@ -61,7 +59,7 @@ static const char *const usual_law = "sap"; // of a command line that names none
 static stn_status create_law(cli_solver *s, const cli_solver_choice *choice, stn_error *err) {
     const stn_solver_ops *ops = s->solver->desc->ops.solver;
     const cli_settings *settings = &choice->settings[1];
-    bool needs_law = solver_needs_law(ops), optional = solver_may_have_law(ops);
+    bool needs_law = stn_solver_needs_law(ops), optional = stn_solver_may_have_law(ops);
     bool none = optional && choice->law != NULL && strcmp(choice->law, "none") == 0;
     if (!needs_law && !optional && (choice->law != NULL || settings->count > 0)) {
         return stn_fail(err, STN_ERR_PARAMETER,

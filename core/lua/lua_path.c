@@ -3,11 +3,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/library_folder.h"
+#include <stiction/input.h>
+
 #include "lua/bind.h"
 
 void stn_lua_push_root(lua_State *L) {
-    char root[PATH_MAX];
+    char root[STN_INPUT_PATH];
     lua_pushstring(L, stn_shipped_folder(root) ? root : "");
 }
 

@@ -15,9 +15,9 @@
 
 #include <cjson/cJSON.h>
 
+#include <stiction/input.h>
 #include <stiction/output.h>
 
-#include "base/read_regular.h"
 #include "lua/bind.h"
 
 static const char format[] = "stiction-reference-1";

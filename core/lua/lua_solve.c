@@ -3,7 +3,6 @@
 #include <stiction/solve.h>
 
 #include "lua/bind.h"
-#include "plugin/solver_law.h"
 
 static const char default_law[] = "sap"; // that of worlds
 
@@ -69,7 +68,7 @@ static void push_impulses(lua_State *L, const stn_problem *problem, int32_t cont
 /// The world's law, or where that has none and the solver takes one, the default.
 static const stn_instance *choose_law(lua_State *L, second_solve *s, const stn_world *world) {
     const stn_instance *law = stn_world_plugin(world, STN_KIND_LAW);
-    if (law == NULL && solver_takes_law(s->solver->desc->ops.solver)) {
+    if (law == NULL && stn_solver_takes_law(s->solver->desc->ops.solver)) {
         stn_error err = {0};
         stn_lua_check(L, stn_instance_create(s->context, STN_KIND_LAW, default_law, NULL, 0, &s->law, &err), &err);
         law = s->law;

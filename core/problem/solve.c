@@ -2,7 +2,6 @@
 // One problem through a chosen solver: prepare it, solve its islands, certify the result.
 #include <string.h>
 
-#include "plugin/solver_law.h"
 #include "problem/solver.h"
 
 // ------------------------------------------------------------------------------------------------------- the object
@@ -22,7 +21,7 @@ static stn_status check_options(const stn_problem_solver_options *o, stn_error *
         return stn_fail(err, STN_ERR_ARGUMENT, "no solver is chosen");
     }
     const stn_solver_ops *ops = o->solver->desc->ops.solver;
-    if (o->law == NULL && solver_needs_law(ops)) {
+    if (o->law == NULL && stn_solver_needs_law(ops)) {
         return stn_fail(err, STN_ERR_ARGUMENT, "solver %s needs a contact law and none is chosen", o->solver->desc->id);
     }
     return STN_OK;
@@ -31,9 +30,9 @@ static stn_status check_options(const stn_problem_solver_options *o, stn_error *
 /// Which law is evaluated, and which one says what R and v_hat are.
 static stn_status choose_laws(stn_problem_solver *s, stn_error *err) {
     const stn_instance *given = s->options.law;
-    if (solver_needs_law(&s->ops)) {
+    if (stn_solver_needs_law(&s->ops)) {
         s->law = s->regularizer = (stn_law){given->desc->ops.law, given->self, given->desc->id};
-    } else if (solver_may_have_law(&s->ops) && given != NULL) {
+    } else if (stn_solver_may_have_law(&s->ops) && given != NULL) {
         if (given->desc->ops.law->regularize == NULL) {
             return stn_fail(
                 err, STN_ERR_UNSUPPORTED,

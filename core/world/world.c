@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A world's life: options, plugins, destruction, and the getters.
 #include "world/world.h"
-#include "plugin/solver_law.h"
 
 /// The plugins that every world has, with what is chosen when the caller does not say.
 static const struct {
@@ -55,7 +54,7 @@ static stn_status create_plugins(stn_world *world, const stn_world_options *opti
         stn_kind kind = world_plugins[i].kind;
         const char *id = choice->id != NULL ? choice->id : world_plugins[i].standard;
         const stn_instance *solver = world->plugin[STN_KIND_SOLVER];
-        bool unused = kind == STN_KIND_LAW && !solver_takes_law(solver->desc->ops.solver);
+        bool unused = kind == STN_KIND_LAW && !stn_solver_takes_law(solver->desc->ops.solver);
         if (id == NULL || unused) {
             if (unused && choice->id != NULL) {
                 stn_log(world->context, STN_LOG_WARNING, "law %s is not used: solver %s takes none", choice->id,

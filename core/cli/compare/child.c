@@ -7,7 +7,6 @@
 
 #include "base/sort.h"
 #include "cli/compare/compare.h"
-#include "plugin/solver_law.h"
 
 /// One solver with one problem, and what the judge needs.
 typedef struct bench {
@@ -35,7 +34,7 @@ static stn_status set_up(bench *b, comparison *c, const compare_solver *solver, 
     const stn_solver_ops *ops = solver->solver.solver->desc->ops.solver;
     const stn_instance *law = solver->solver.law;
     *b = (bench){.context = c->context, .solver = solver, .problem = problem, .cold = c->options.cold};
-    if (law != NULL && solver_needs_law(ops)) {
+    if (law != NULL && stn_solver_needs_law(ops)) {
         b->law = (stn_law){law->desc->ops.law, law->self, law->desc->id};
     }
     cli_problem_prefer(problem, &solver->settings[1], NULL, 0);

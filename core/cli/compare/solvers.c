@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cli/compare/compare.h"
-#include "plugin/solver_law.h"
 
 /// "NAME=VALUE" cut into both. False without a name.
 static bool cut(char *text, char **value) {
@@ -70,9 +69,9 @@ static int set_up(const comparison *c, compare_solver *s, char *const *sets) {
         return cli_fail(c->command, "--solvers: %s", err.text);
     }
     const stn_solver_ops *ops = info->desc->ops.solver;
-    bool takes_law = solver_takes_law(ops);
+    bool takes_law = stn_solver_takes_law(ops);
     bool none = c->options.law != NULL && strcmp(c->options.law, "none") == 0;
-    s->choice.law = takes_law && !(solver_needs_law(ops) && none) ? c->options.law : NULL;
+    s->choice.law = takes_law && !(stn_solver_needs_law(ops) && none) ? c->options.law : NULL;
     if (!add_common(c, s, takes_law, sets)) {
         return cli_fail(c->command, "more than %d settings", CLI_MOST_SETTINGS);
     }

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <stiction/input.h>
 #include <stiction/output.h>
 
-#include "base/read_regular.h"
 #include "base/text.h"
 #include "cli/test/test.h"
 

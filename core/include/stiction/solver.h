@@ -113,6 +113,20 @@ typedef struct stn_solver_ops {
                           double *gamma);
 } stn_solver_ops;
 
+/// Does it need a contact law: because it evaluates one, or because the core does to find the impulses that belong to
+/// its velocities? Thread: [any].
+static inline bool stn_solver_needs_law(const stn_solver_ops *ops) {
+    return (ops->needs & STN_NEEDS_LAW) != 0 || ops->yields == STN_YIELDS_VELOCITY;
+}
+/// Does it need none, but takes R and v_hat from a law when there is one? Thread: [any].
+static inline bool stn_solver_may_have_law(const stn_solver_ops *ops) {
+    return !stn_solver_needs_law(ops) && (ops->needs & STN_REGULARIZED_BY_LAW) != 0;
+}
+/// Has it any use for a contact law? Thread: [any].
+static inline bool stn_solver_takes_law(const stn_solver_ops *ops) {
+    return stn_solver_needs_law(ops) || stn_solver_may_have_law(ops);
+}
+
 #ifdef __cplusplus
 }
 #endif
