@@ -8,11 +8,8 @@
 
 #include "query/query_scene.h"
 
-void stn_world_release_scene(stn_world *world) {
-    query_scene *scene = world->scene;
-    if (scene == NULL) {
-        return;
-    }
+static void release_scene(stn_world *world, void *data) {
+    query_scene *scene = data;
     if (scene->prepared != NULL) {
         scene->contact->desc->ops.contact->release(scene->prepared);
     }
@@ -31,7 +28,6 @@ void stn_world_release_scene(stn_world *world) {
     stn_release(world->context, scene->box);
     stn_arena_destroy(scene->arena);
     stn_release(world->context, scene);
-    world->scene = NULL;
 }
 
 /// The contact model that queries ask.
@@ -51,27 +47,27 @@ static stn_status choose_contact(stn_world *world, query_scene *scene, stn_error
     return ops->prepare != NULL ? ops->prepare(scene->own->self, world->model, &scene->own_prepared, err) : STN_OK;
 }
 
-static stn_status make_scene(stn_world *world, stn_error *err) {
+static stn_status make_scene(stn_world *world, query_scene **out, stn_error *err) {
     query_scene *scene = stn_allocate(world->context, 1, sizeof *scene);
-    world->scene = scene;
-    if (scene != NULL) {
-        size_t count = (size_t)world->model->geometry_count + 1;
-        scene->count = world->model->geometry_count;
-        scene->pose = stn_allocate(world->context, count, sizeof *scene->pose);
-        scene->box = stn_allocate(world->context, count, sizeof *scene->box);
-        scene->arena = stn_arena_create(world->context);
-    }
-    if (scene == NULL || scene->pose == NULL || scene->box == NULL || scene->arena == NULL ||
-        box_tree_init(world->context, scene->count, &scene->tree, err) != STN_OK) {
-        stn_world_release_scene(world);
+    if (scene == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "query: out of memory");
     }
-    world->scene_stale = true;
-    stn_status status = choose_contact(world, scene, err);
+    size_t count = (size_t)world->model->geometry_count + 1;
+    scene->count = world->model->geometry_count;
+    scene->pose = stn_allocate(world->context, count, sizeof *scene->pose);
+    scene->box = stn_allocate(world->context, count, sizeof *scene->box);
+    scene->arena = stn_arena_create(world->context);
+    stn_status status = box_tree_init(world->context, scene->count, &scene->tree, err);
+    if (scene->pose == NULL || scene->box == NULL || scene->arena == NULL || status != STN_OK) {
+        status = stn_fail(err, STN_ERR_MEMORY, "query: out of memory");
+    }
+    status = status == STN_OK ? choose_contact(world, scene, err) : status;
+    status = status >= 0 ? stn_world_attach(world, release_scene, scene, err) : status;
     if (status < 0) {
-        stn_world_release_scene(world);
+        release_scene(world, scene);
         return status;
     }
+    *out = scene;
     return STN_OK;
 }
 
@@ -94,20 +90,21 @@ stn_status query_scene_of(stn_world *world, const char *what, query_scene **out,
         return stn_fail(err, STN_ERR_SEQUENCE, "%s: the world is not compiled yet (compile it, or make a step first)",
                         what);
     }
-    stn_status status = world->scene == NULL ? make_scene(world, err) : STN_OK;
+    query_scene *scene = stn_world_attached(world, release_scene);
+    stn_status status = scene == NULL ? make_scene(world, &scene, err) : STN_OK;
     if (status != STN_OK) {
         return status;
     }
-    query_scene *scene = world->scene;
     (void)stn_world_kinematics(world);
-    if (world->scene_stale) {
+    if (!scene->placed || scene->kinematics_number != world->kinematics_number) {
         for (int32_t g = 0; g < scene->count; g++) {
             const stn_geometry *geometry = &world->model->geometries[g];
             stn_world_geometry_pose(world, geometry, &scene->pose[g]);
             scene->box[g] = safe_box(&geometry->shape, &scene->pose[g]);
         }
         box_tree_update(&scene->tree, scene->box, scene->count);
-        world->scene_stale = false;
+        scene->placed = true;
+        scene->kinematics_number = world->kinematics_number;
     }
     stn_arena_reset(scene->arena);
     *out = scene;

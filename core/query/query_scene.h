@@ -9,9 +9,11 @@
 #include "world/world.h"
 
 typedef struct query_scene {
-    int32_t count;               // geometries of the model; the probe, where there is one, has this number
-    stn_pose *pose;              // (count + 1)
-    stn_aabb *box;               // (count + 1), a little larger than the shapes
+    int32_t count;  // geometries of the model; the probe, where there is one, has this number
+    stn_pose *pose; // (count + 1)
+    stn_aabb *box;  // (count + 1), a little larger than the shapes
+    bool placed;    // pose, box and tree are those of kinematics number kinematics_number
+    uint64_t kinematics_number;
     box_tree tree;               // over the boxes of the geometries, without the probe
     stn_arena *arena;            // one query
     const stn_instance *contact; // that is asked: the world's, or `own`

@@ -54,13 +54,31 @@ stn_status stn_world_check_sensor(const stn_world *world, int32_t link, bool for
     return forces ? check_equalities(model, link, err) : STN_OK;
 }
 
+static void release_velocities(stn_world *world, void *v) {
+    stn_release(world->context, v);
+}
+
+/// Room for the velocities that sensors look at (nv), made when the first one does; NULL: out of memory.
+static double *velocities_of(stn_world *world) {
+    double *v = stn_world_attached(world, release_velocities);
+    if (v == NULL) {
+        v = stn_allocate(world->context, (size_t)world->model->nv, sizeof *v);
+        if (v != NULL && stn_world_attach(world, release_velocities, v, NULL) != STN_OK) {
+            stn_release(world->context, v);
+            v = NULL;
+        }
+    }
+    return v;
+}
+
 /// Poses of the last step's start, and the velocities v0 + part (v_star - v0): after the swap of stn_step_commit the
 /// old state lies in q_next, v_next.
 static void look_at(stn_world *world, double part) {
+    double *v = velocities_of(world);
     for (int32_t d = 0; d < world->model->nv; d++) {
-        world->v_sensed[d] = world->v_next[d] + part * (world->problem.v_star[d] - world->v_next[d]);
+        v[d] = world->v_next[d] + part * (world->problem.v_star[d] - world->v_next[d]);
     }
-    stn_kinematics_update(world->scratch_kinematics, world->q_next, world->v_sensed);
+    stn_kinematics_update(world->scratch_kinematics, world->q_next, v);
 }
 
 static stn_status look_back(stn_world *world, int32_t link, bool forces, stn_error *err) {
@@ -68,6 +86,9 @@ static stn_status look_back(stn_world *world, int32_t link, bool forces, stn_err
         return stn_fail(err, STN_ERR_SEQUENCE, "a sensor measures in a step: there was none yet");
     }
     stn_status status = stn_world_check_sensor(world, link, forces, err);
+    if (status == STN_OK && velocities_of(world) == NULL) {
+        status = stn_fail(err, STN_ERR_MEMORY, "a sensor: out of memory");
+    }
     if (status == STN_OK) {
         look_at(world, 0.0);
     }

@@ -23,7 +23,7 @@ static const char *kernels(void) {
     return "plain";
 }
 
-void stn_build_text(char text[BUILD_TEXT]) {
+void build_text(char text[BUILD_TEXT]) {
     static const char here; // any address of this library
     snprintf(text, BUILD_TEXT, "%s, %.40s, %s kernels, code %08x", STN_VERSION, COMPILER, kernels(),
              (unsigned)stn_code_hash(&here));
@@ -34,7 +34,7 @@ static uint64_t add(uint64_t hash, const stn_instance *plugin) {
     return stn_hash(hash, &code, sizeof code);
 }
 
-uint64_t stn_build_plugins(const struct stn_world *world) {
+uint64_t build_plugins(const struct stn_world *world) {
     uint64_t hash = 0;
     for (int32_t kind = 0; kind < STN_KIND_COUNT; kind++) {
         hash = world->plugin[kind] != NULL ? add(hash, world->plugin[kind]) : hash;

@@ -11,8 +11,8 @@ struct stn_world;
 enum { BUILD_TEXT = 128 };
 
 /// "0.1.0, GCC 12.2.0, AVX2 kernels, code 1a2b3c4d": of the library.
-void stn_build_text(char text[BUILD_TEXT]);
+void build_text(char text[BUILD_TEXT]);
 /// Hash of the code of all plugins of a world.
-uint64_t stn_build_plugins(const struct stn_world *world);
+uint64_t build_plugins(const struct stn_world *world);
 
 #endif

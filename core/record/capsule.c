@@ -9,7 +9,7 @@
 #include "base/read_regular.h"
 #include "problem_files/json.h"
 #include "problem_files/json_write.h"
-#include "world/run.h"
+#include "record/run.h"
 
 static const char format[] = "stiction-capsule-1";
 static const size_t largest_file = (size_t)1 << 32; // bytes
@@ -60,7 +60,7 @@ stn_status stn_world_save_capsule(const stn_world *world, const stn_error *why, 
         return stn_fail(err, STN_ERR_SEQUENCE, "%s: the world was not completed, so no step of it has failed", path);
     }
     byte_stream run;
-    stn_status status = stn_run_encode(world, &run, err);
+    stn_status status = run_encode(world, &run, err);
     if (status != STN_OK) {
         return status;
     }
@@ -124,7 +124,7 @@ stn_status stn_capsule_load(stn_context *context, const char *path, const stn_re
     recorded_run run = {0};
     stn_status status = parse(&r, &data, &size);
     if (status == STN_OK) {
-        status = stn_run_decode(context, data, size, options, &run, err);
+        status = run_decode(context, data, size, options, &run, err);
         if (status != STN_OK) {
             stn_error_prefix(err, "%s", path);
         }

@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "problem_files/fclib.h"
-#include "world/world.h"
+#include "record/recordings.h"
 
 struct problem_capture {
     problem_capture *next;
@@ -89,8 +89,7 @@ static stn_status check(stn_context *context, const stn_capture_options *o, stn_
 
 // ------------------------------------------------------------------------------------------------------------- saving
 
-static stn_status save(stn_world *world, problem_capture *c, stn_error *err) {
-    const stn_observation *o = &world->observation;
+static stn_status save(stn_context *context, const stn_observation *o, problem_capture *c, stn_error *err) {
     char name[512];
     snprintf(name, sizeof name, "%.400s%sstep %lld to t = %.9g s", c->options.title != NULL ? c->options.title : "",
              c->options.title != NULL ? ", " : "", (long long)o->step, o->time);
@@ -100,11 +99,11 @@ static stn_status save(stn_world *world, problem_capture *c, stn_error *err) {
     stn_problem_owner *local = NULL;
     stn_status status = STN_OK;
     if (c->options.form == STN_FORM_LOCAL) {
-        status = stn_problem_local(world->context, &named, &local, err);
+        status = stn_problem_local(context, &named, &local, err);
     }
     if (status == STN_OK) {
         const stn_problem *problem = local != NULL ? stn_problem_of(local) : &named;
-        status = stn_problem_save(world->context, problem, STN_FORMAT_BY_NAME, c->path, err);
+        status = stn_problem_save(context, problem, STN_FORMAT_BY_NAME, c->path, err);
     }
     stn_problem_destroy(local);
     c->saved += status == STN_OK;
@@ -118,14 +117,13 @@ static stn_status choose(const problem_capture *c, const stn_observation *o, boo
     return *take && options->when != NULL ? options->when(options->user, o, take, err) : STN_OK;
 }
 
-stn_status stn_step_capture(stn_world *world, stn_error *err) {
-    const stn_observation *o = &world->observation;
-    for (problem_capture *c = world->captures; c != NULL; c = c->next) {
+stn_status record_capture(const world_record *record, const stn_observation *o, stn_error *err) {
+    for (problem_capture *c = record->captures; c != NULL; c = c->next) {
         c->rounds += o->step <= c->last_step;
         c->last_step = o->step;
         bool take = false;
         stn_status status = o->contacts->count > 0 ? choose(c, o, &take, err) : STN_OK;
-        status = status == STN_OK && take ? save(world, c, err) : status;
+        status = status == STN_OK && take ? save(record->world->context, o, c, err) : status;
         if (status < 0) {
             return stn_error_prefix(err, "capture");
         }
@@ -146,7 +144,9 @@ static void release(stn_context *context, problem_capture *c) {
 
 stn_status stn_world_capture(stn_world *world, const stn_capture_options *options, stn_error *err) {
     stn_context *context = world->context;
+    world_record *record = NULL;
     stn_status status = check(context, options, err);
+    status = status == STN_OK ? record_of(world, &record, err) : status;
     if (status != STN_OK) {
         return status;
     }
@@ -163,7 +163,7 @@ stn_status stn_world_capture(stn_world *world, const stn_capture_options *option
         release(context, c);
         return stn_fail(err, STN_ERR_MEMORY, "capture: out of memory");
     }
-    problem_capture **end = &world->captures;
+    problem_capture **end = &record->captures;
     while (*end != NULL) {
         end = &(*end)->next;
     }
@@ -172,17 +172,18 @@ stn_status stn_world_capture(stn_world *world, const stn_capture_options *option
 }
 
 int64_t stn_world_captured(const stn_world *world) {
+    const world_record *record = record_find(world);
     int64_t count = 0;
-    for (const problem_capture *c = world->captures; c != NULL; c = c->next) {
+    for (const problem_capture *c = record != NULL ? record->captures : NULL; c != NULL; c = c->next) {
         count += c->saved;
     }
     return count;
 }
 
-void stn_world_release_captures(stn_world *world) {
-    while (world->captures != NULL) {
-        problem_capture *c = world->captures;
-        world->captures = c->next;
-        release(world->context, c);
+void record_release_captures(world_record *record) {
+    while (record->captures != NULL) {
+        problem_capture *c = record->captures;
+        record->captures = c->next;
+        release(record->world->context, c);
     }
 }

@@ -5,78 +5,22 @@
 //     record of a step: u bytes of inputs, inputs; u step, u contacts, u iterations, u status, hash of q, hash of v,
 //                       kinetic energy, potential energy, 16-bit hash of each tree
 //     input: letter, then  field, u start, u count, numbers | dt | gravity | state | controller | name, value
+#include <string.h>
+
 #include <xxhash.h>
 
-#include "world/run.h"
-#include "world/snapshot.h"
+#include "record/recordings.h"
+#include "record/run.h"
+#include "record/snapshot.h"
 
 enum { OP_ASSIGN = 'a', OP_DT = 'd', OP_GRAVITY = 'g', OP_STATE = 's', OP_CONTROLLER = 'c', OP_SIGNAL = 'p' };
 
-typedef struct field_view {
-    double *values;
-    size_t count;
-} field_view;
-
-static field_view view_of(stn_world *world, journal_field field) {
-    stn_state *s = &world->state;
-    const field_view views[JOURNAL_FIELD_COUNT] = {
-        [JOURNAL_Q] = {s->q, s->sizes.nq},
-        [JOURNAL_V] = {s->v, s->sizes.nv},
-        [JOURNAL_REFERENCE] = {s->reference, s->sizes.reference_count},
-        [JOURNAL_EFFORT] = {s->effort, s->sizes.nv},
-        [JOURNAL_WRENCH] = {s->wrench, s->sizes.wrench_count},
-        [JOURNAL_PRESCRIBED] = {s->prescribed, s->sizes.prescribed_count},
-        [JOURNAL_SURFACE] = {s->surface_velocity, s->sizes.surface_count},
-        [JOURNAL_ACTIVATION] = {s->activation, s->sizes.activation_count},
-    };
-    return views[field];
-}
-
 // ---------------------------------------------------------------------------------------------------------- inputs
 
-/// Where the next input goes, NULL when nobody wants it.
-static byte_stream *begin(stn_world *world, unsigned char op) {
-    if (world->journal.readers == 0) {
-        return NULL;
-    }
-    byte_stream *b = &world->journal.pending;
-    b->context = world->context;
-    BYTES_PASS(b, &op);
-    return b;
-}
-
-void stn_journal_assign(stn_world *world, journal_field field, size_t start, size_t count) {
-    byte_stream *b = begin(world, OP_ASSIGN);
-    if (b != NULL) {
-        unsigned char number = (unsigned char)field;
-        BYTES_PASS(b, &number);
-        bytes_put_varint(b, start);
-        bytes_put_varint(b, count);
-        bytes_pass(b, view_of(world, field).values + start, count * sizeof(double));
-    }
-}
-
-void stn_journal_dt(stn_world *world) {
-    byte_stream *b = begin(world, OP_DT);
-    if (b != NULL) {
-        BYTES_PASS(b, &world->options.dt);
-    }
-}
-
-void stn_journal_gravity(stn_world *world) {
-    byte_stream *b = begin(world, OP_GRAVITY);
-    if (b != NULL) {
-        BYTES_PASS(b, &world->state.gravity);
-    }
-}
-
-void stn_journal_state(stn_world *world) {
-    byte_stream *b = begin(world, OP_STATE), state;
-    if (b == NULL) {
-        return;
-    }
-    const stn_snapshot view = stn_snapshot_view(world);
-    if (stn_snapshot_encode(&view, &state, NULL) == STN_OK) {
+static void write_state(byte_stream *b, const stn_world *world) {
+    byte_stream state;
+    const stn_snapshot view = snapshot_view(world);
+    if (snapshot_encode(&view, &state, NULL) == STN_OK) {
         bytes_put_block(b, state.data, state.size);
         bytes_clear(&state);
     } else {
@@ -84,32 +28,67 @@ void stn_journal_state(stn_world *world) {
     }
 }
 
-void stn_journal_controller(stn_world *world, const controller *added) {
-    byte_stream *b = begin(world, OP_CONTROLLER);
-    if (b != NULL) {
-        stn_run_write_controller(b, added);
+static void write_op(byte_stream *b, unsigned char op) {
+    BYTES_PASS(b, &op);
+}
+
+/// What was given, after it was: written as it stands in the world.
+static void write_input(void *user, const world_input *input) {
+    stn_world *world = user;
+    byte_stream *b = &record_find(world)->journal.pending;
+    world_input copy = *input; // bytes_pass serves both directions, so that it takes what it could change
+    switch (input->kind) {
+    case INPUT_VALUES:
+        write_op(b, OP_ASSIGN);
+        write_op(b, (unsigned char)input->part.field);
+        bytes_put_varint(b, input->part.start);
+        bytes_put_varint(b, input->part.count);
+        bytes_pass(b, (void *)(uintptr_t)input->part.values, input->part.count * sizeof(double));
+        break;
+    case INPUT_DT:
+        write_op(b, OP_DT);
+        BYTES_PASS(b, &copy.dt);
+        break;
+    case INPUT_GRAVITY:
+        write_op(b, OP_GRAVITY);
+        BYTES_PASS(b, &copy.gravity);
+        break;
+    case INPUT_STATE:
+        write_op(b, OP_STATE);
+        write_state(b, world);
+        break;
+    case INPUT_CONTROLLER:
+        write_op(b, OP_CONTROLLER);
+        run_write_controller(b, &world->controllers[world->controller_count - 1]);
+        break;
+    case INPUT_SIGNAL:
+        write_op(b, OP_SIGNAL);
+        bytes_pass_text(b, &copy.signal.name);
+        BYTES_PASS(b, &copy.signal.value);
+        break;
     }
 }
 
-void stn_journal_signal(stn_world *world, int32_t signal) {
-    byte_stream *b = begin(world, OP_SIGNAL);
-    if (b != NULL) {
-        bytes_pass_text(b, &world->signals[signal].name);
-        BYTES_PASS(b, &world->signals[signal].value);
+void journal_begin(step_journal *journal, stn_world *world) {
+    if (journal->readers++ == 0) {
+        journal->pending.context = journal->step.context = world->context;
+        bytes_empty(&journal->pending);
+        world->input_hook = (input_hook){write_input, world};
     }
 }
 
-void stn_journal_clear(stn_world *world) {
-    bytes_clear(&world->journal.pending);
-    bytes_clear(&world->journal.step);
-    world->journal = (step_journal){0};
+void journal_clear(step_journal *journal, stn_world *world) {
+    bytes_clear(&journal->pending);
+    bytes_clear(&journal->step);
+    *journal = (step_journal){0};
+    world->input_hook = (input_hook){NULL, NULL};
     world->observation.journal = NULL;
     world->observation.journal_size = 0;
 }
 
 // ---------------------------------------------------------------------------------------------------------- results
 
-step_result stn_journal_result(const stn_world *world, uint16_t *trees) {
+step_result journal_result(const stn_world *world, uint16_t *trees) {
     const stn_model *model = world->model;
     uint64_t q = 0, v = 0;
     for (int32_t t = 0; t < model->tree_count; t++) {
@@ -131,21 +110,21 @@ step_result stn_journal_result(const stn_world *world, uint16_t *trees) {
                          .potential_J = r->potential_J};
 }
 
-stn_status stn_journal_step(stn_world *world, stn_error *err) {
-    if (world->journal.readers == 0) {
+stn_status journal_step(step_journal *journal, stn_world *world, stn_error *err) {
+    if (journal->readers == 0) {
         return STN_OK;
     }
-    byte_stream *b = &world->journal.step;
-    b->context = world->context;
+    byte_stream *b = &journal->step, *pending = &journal->pending;
     bytes_empty(b);
-    bytes_put_block(b, world->journal.pending.data, world->journal.pending.size);
+    bytes_put_block(b, pending->data, pending->size);
     size_t tree_count = (size_t)world->model->tree_count;
     uint16_t *trees = STN_ARENA(world->arena, tree_count, uint16_t);
-    if (trees == NULL || world->journal.pending.failed || b->failed) {
-        world->journal.readers = 0; // what was lost cannot come back
+    if (trees == NULL || pending->failed || b->failed) {
+        world->input_hook = (input_hook){NULL, NULL};
+        journal->readers = 0; // what was lost cannot come back
         return stn_fail(err, STN_ERR_MEMORY, "recording: out of memory, so this run cannot be replayed");
     }
-    step_result r = stn_journal_result(world, trees);
+    step_result r = journal_result(world, trees);
     bytes_put_varint(b, (uint64_t)r.step);
     bytes_put_varint(b, (uint64_t)r.contacts);
     bytes_put_varint(b, (uint64_t)r.iterations);
@@ -155,7 +134,7 @@ stn_status stn_journal_step(stn_world *world, stn_error *err) {
     BYTES_PASS(b, &r.kinetic_J);
     BYTES_PASS(b, &r.potential_J);
     bytes_pass(b, trees, tree_count * sizeof *trees);
-    bytes_empty(&world->journal.pending);
+    bytes_empty(pending);
     world->observation.journal = b->data;
     world->observation.journal_size = b->size;
     return bytes_status(b, err);
@@ -163,8 +142,8 @@ stn_status stn_journal_step(stn_world *world, stn_error *err) {
 
 // ---------------------------------------------------------------------------------------------------------- reading
 
-bool stn_journal_read(byte_stream *b, int32_t tree_count, byte_stream *inputs, step_result *result,
-                      const unsigned char **trees) {
+bool journal_read(byte_stream *b, int32_t tree_count, byte_stream *inputs, step_result *result,
+                  const unsigned char **trees) {
     size_t size = 0;
     const unsigned char *data = bytes_get_block(b, &size);
     *inputs = bytes_reader(b->context, data, size);
@@ -182,9 +161,11 @@ bool stn_journal_read(byte_stream *b, int32_t tree_count, byte_stream *inputs, s
     return !b->failed;
 }
 
-static bool all_finite(const double *values, size_t count) {
+static bool all_finite(const unsigned char *values, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        if (!isfinite(values[i])) {
+        double x;
+        memcpy(&x, values + i * sizeof x, sizeof x);
+        if (!isfinite(x)) {
             return false;
         }
     }
@@ -214,27 +195,16 @@ static bool has_rotations(const stn_world *world) {
     return true;
 }
 
-static void apply_assign(stn_world *world, byte_stream *b) {
+static void apply_values(stn_world *world, byte_stream *b) {
     unsigned char field = 0;
     BYTES_PASS(b, &field);
     size_t start = (size_t)bytes_get_varint(b), count = (size_t)bytes_get_varint(b);
-    if (b->failed || field >= JOURNAL_FIELD_COUNT) {
-        b->failed = true;
-        return;
-    }
-    field_view view = view_of(world, (journal_field)field);
-    if (start > view.count || count > view.count - start || count > bytes_left(b) / sizeof(double)) {
-        b->failed = true;
-        return;
-    }
-    bytes_pass(b, view.values + start, count * sizeof(double));
-    world->kinematics_stale = true;
-    if (field == JOURNAL_Q) {
-        stn_world_forget_anchors(world, start, count);
-    }
-    b->failed = b->failed || !all_finite(view.values + start, count) ||
-                ((field == JOURNAL_Q || field == JOURNAL_PRESCRIBED) && !has_rotations(world));
-    stn_journal_assign(world, (journal_field)field, start, count);
+    const unsigned char *values =
+        count <= bytes_left(b) / sizeof(double) ? bytes_get_view(b, count * sizeof(double)) : NULL;
+    const world_input input = {.kind = INPUT_VALUES, .part = {(input_field)field, start, count, values}};
+    b->failed = b->failed || values == NULL || !all_finite(values, count) ||
+                stn_world_apply(world, &input, NULL) != STN_OK ||
+                ((field == INPUT_Q || field == INPUT_PRESCRIBED) && !has_rotations(world));
 }
 
 static stn_status apply_dt(stn_world *world, byte_stream *b, stn_error *err) {
@@ -253,7 +223,7 @@ static void apply_gravity(stn_world *world, byte_stream *b) {
 static stn_status apply_state(stn_world *world, byte_stream *b, bool adapt, stn_error *err) {
     size_t size = 0;
     const unsigned char *data = bytes_get_block(b, &size);
-    return stn_run_take_state(world, data, size, adapt, err);
+    return run_take_state(world, data, size, adapt, err);
 }
 
 static stn_status apply_signal(stn_world *world, byte_stream *b, stn_error *err) {
@@ -265,14 +235,14 @@ static stn_status apply_signal(stn_world *world, byte_stream *b, stn_error *err)
     return b->failed ? STN_OK : stn_world_plot(world, name, value, err);
 }
 
-stn_status stn_journal_apply(stn_world *world, byte_stream *b, bool adapt, stn_error *err) {
+stn_status journal_apply(stn_world *world, byte_stream *b, bool adapt, stn_error *err) {
     stn_status status = STN_OK;
     while (bytes_left(b) > 0 && !b->failed && status == STN_OK) {
         unsigned char op = 0;
         BYTES_PASS(b, &op);
         switch (op) {
         case OP_ASSIGN:
-            apply_assign(world, b);
+            apply_values(world, b);
             break;
         case OP_DT:
             status = apply_dt(world, b, err);
@@ -284,7 +254,7 @@ stn_status stn_journal_apply(stn_world *world, byte_stream *b, bool adapt, stn_e
             status = apply_state(world, b, adapt, err);
             break;
         case OP_CONTROLLER:
-            status = stn_run_read_controller(b, world, err);
+            status = run_read_controller(b, world, err);
             break;
         case OP_SIGNAL:
             status = apply_signal(world, b, err);

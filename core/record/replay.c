@@ -2,8 +2,8 @@
 // Playing a recorded run: inputs, a step, comparison.
 #include <string.h>
 
-#include "world/journal.h"
-#include "world/run.h"
+#include "record/journal.h"
+#include "record/run.h"
 
 struct stn_replay {
     recorded_run run;
@@ -18,7 +18,7 @@ stn_status stn_replay_create(stn_context *context, const void *run, size_t size,
     if (replay == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "replay: out of memory");
     }
-    stn_status status = stn_run_decode(context, run, size, options, &replay->run, err);
+    stn_status status = run_decode(context, run, size, options, &replay->run, err);
     if (status != STN_OK) {
         stn_release(context, replay);
         return status;
@@ -114,20 +114,20 @@ stn_status stn_replay_step(stn_replay *replay, const void *journal, size_t size,
     const unsigned char *trees = NULL;
     *used = 0;
     *difference = (stn_replay_difference){.tree = -1};
-    if (!stn_journal_read(&b, world->model->tree_count, &inputs, &recorded, &trees)) {
+    if (!journal_read(&b, world->model->tree_count, &inputs, &recorded, &trees)) {
         return stn_fail(err, STN_ERR_PARSE, "the record of step %lld is damaged or cut off",
                         (long long)world->state.step + 1);
     }
     *used = size - bytes_left(&b);
     skip_known(replay, &inputs);
-    stn_status status = stn_journal_apply(world, &inputs, replay->run.adapt, err);
+    stn_status status = journal_apply(world, &inputs, replay->run.adapt, err);
     if (status != STN_OK) {
         stn_error_prefix(err, "inputs of step %lld", (long long)recorded.step);
         return status;
     }
     status = stn_world_step(world, err);
     if (status >= 0) {
-        step_result made = stn_journal_result(world, replay->trees);
+        step_result made = journal_result(world, replay->trees);
         *difference = compare(replay, &recorded, trees, &made);
     }
     return status;

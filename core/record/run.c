@@ -7,8 +7,9 @@
 #include "model/model_file.h"
 #include "plugin/settings.h"
 #include "record/build.h"
-#include "world/run.h"
-#include "world/snapshot.h"
+#include "record/recordings.h"
+#include "record/run.h"
+#include "record/snapshot.h"
 
 static const char magic[8] = {'S', 'T', 'N', 'R', 'U', 'N', '\0', '\0'};
 enum { FILE_VERSION = 3 };
@@ -47,7 +48,7 @@ static stn_status write_plugins(byte_stream *b, const stn_world *world, stn_erro
     return status;
 }
 
-void stn_run_write_controller(byte_stream *b, const controller *c) {
+void run_write_controller(byte_stream *b, const controller *c) {
     stn_control_target target = c->target;
     const void *joints = c->joints;
     if (instance_write(b, c->instance, NULL) != STN_OK) {
@@ -80,8 +81,8 @@ static stn_status write_model(byte_stream *b, const stn_world *world, stn_error 
 
 static stn_status write_state(byte_stream *b, const stn_world *world, stn_error *err) {
     byte_stream part;
-    const stn_snapshot view = stn_snapshot_view(world);
-    stn_status status = stn_snapshot_encode(&view, &part, err);
+    const stn_snapshot view = snapshot_view(world);
+    stn_status status = snapshot_encode(&view, &part, err);
     if (status == STN_OK) {
         bytes_put_block(b, part.data, part.size);
         bytes_clear(&part);
@@ -89,11 +90,11 @@ static stn_status write_state(byte_stream *b, const stn_world *world, stn_error 
     return status;
 }
 
-stn_status stn_run_encode(const stn_world *world, byte_stream *out, stn_error *err) {
+stn_status run_encode(const stn_world *world, byte_stream *out, stn_error *err) {
     char build[BUILD_TEXT];
     const char *library = build;
-    uint64_t plugins = stn_build_plugins(world);
-    stn_build_text(build);
+    uint64_t plugins = build_plugins(world);
+    build_text(build);
     stn_world_options options = world->options;
     int32_t count = world->controller_count;
     options.gravity = world->state.gravity;
@@ -105,11 +106,13 @@ stn_status stn_run_encode(const stn_world *world, byte_stream *out, stn_error *e
     status = status == STN_OK ? write_model(out, world, err) : status;
     BYTES_PASS(out, &count);
     for (int32_t i = 0; i < count; i++) {
-        stn_run_write_controller(out, &world->controllers[i]);
+        run_write_controller(out, &world->controllers[i]);
     }
     write_signals(out, world);
     status = status == STN_OK ? write_state(out, world, err) : status;
-    bytes_put_varint(out, world->journal.pending.size); // inputs of the next record that the state holds already
+    const world_record *record = record_find(world);
+    bytes_put_varint(out, record != NULL ? record->journal.pending.size
+                                         : 0); // inputs of the next record that the state holds already
     bytes_seal(out);
     status = status == STN_OK ? bytes_status(out, err) : status;
     if (status != STN_OK) {
@@ -216,7 +219,7 @@ static stn_status read_model(byte_stream *b, stn_world *world, stn_error *err) {
     return status == STN_OK ? stn_world_compile(world, err) : status;
 }
 
-stn_status stn_run_read_controller(byte_stream *b, stn_world *world, stn_error *err) {
+stn_status run_read_controller(byte_stream *b, stn_world *world, stn_error *err) {
     stn_instance *instance = NULL;
     stn_arena *scratch = stn_arena_create(world->context);
     if (scratch == NULL) {
@@ -245,7 +248,7 @@ static stn_status read_controllers(byte_stream *b, stn_world *world, stn_error *
     bytes_pass_count(b, &count, INT32_MAX);
     stn_status status = bytes_status(b, err);
     for (int32_t i = 0; i < count && status == STN_OK; i++) {
-        status = stn_run_read_controller(b, world, err);
+        status = run_read_controller(b, world, err);
     }
     return status;
 }
@@ -267,7 +270,7 @@ static stn_status read_signals(byte_stream *b, stn_world *world, stn_error *err)
 
 /// Other plugins keep other memory: theirs starts empty, all else is taken.
 static stn_status adapt_state(const stn_world *world, stn_snapshot *snapshot, stn_error *err) {
-    const stn_snapshot own = stn_snapshot_view(world);
+    const stn_snapshot own = snapshot_view(world);
     stn_state_sizes sizes = snapshot->state.sizes;
     sizes.integrator_bytes = own.state.sizes.integrator_bytes;
     if (memcmp(&sizes, &own.state.sizes, sizeof sizes) != 0) {
@@ -279,9 +282,9 @@ static stn_status adapt_state(const stn_world *world, stn_snapshot *snapshot, st
     return stn_state_resize(snapshot->context, &snapshot->state, &sizes, err);
 }
 
-stn_status stn_run_take_state(stn_world *world, const void *data, size_t size, bool adapt, stn_error *err) {
+stn_status run_take_state(stn_world *world, const void *data, size_t size, bool adapt, stn_error *err) {
     stn_snapshot *snapshot = NULL;
-    stn_status status = stn_snapshot_decode(world->context, data, size, &snapshot, err);
+    stn_status status = snapshot_decode(world->context, data, size, &snapshot, err);
     if (status == STN_OK && adapt) {
         status = adapt_state(world, snapshot, err);
     }
@@ -294,16 +297,16 @@ static stn_status read_state(byte_stream *b, stn_world *world, bool adapt, stn_e
     size_t size = 0;
     const unsigned char *data = bytes_get_block(b, &size);
     stn_status status = bytes_status(b, err);
-    return status == STN_OK ? stn_run_take_state(world, data, size, adapt, err) : status;
+    return status == STN_OK ? run_take_state(world, data, size, adapt, err) : status;
 }
 
 static void compare_builds(recorded_run *run, const char *library, uint64_t plugins) {
     char here[BUILD_TEXT];
-    stn_build_text(here);
+    build_text(here);
     if (library == NULL || strcmp(library, here) != 0) {
         snprintf(run->other_build, sizeof run->other_build, "recorded by Stiction %.127s; this is %s",
                  library != NULL ? library : "of another version", here);
-    } else if (!run->adapt && plugins != stn_build_plugins(run->world)) {
+    } else if (!run->adapt && plugins != build_plugins(run->world)) {
         snprintf(run->other_build, sizeof run->other_build, "recorded with plugins of another build");
     }
 }
@@ -326,8 +329,8 @@ static stn_status read_run(byte_stream *b, const stn_replay_options *wanted, rec
     return status;
 }
 
-stn_status stn_run_decode(stn_context *context, const void *data, size_t size, const stn_replay_options *wanted,
-                          recorded_run *out, stn_error *err) {
+stn_status run_decode(stn_context *context, const void *data, size_t size, const stn_replay_options *wanted,
+                      recorded_run *out, stn_error *err) {
     *out = (recorded_run){0};
     byte_stream b;
     stn_status status = bytes_open(context, data, size, "a recorded run", magic, FILE_VERSION, &b, err);

@@ -1,11 +1,78 @@
 // SPDX-License-Identifier: Apache-2.0
-// Snapshots as bytes and as files: a head, every array of the state, a checksum.
+// Snapshots: a state by value, as bytes and as files, which have a head, every array of the state and a checksum.
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/read_regular.h"
-#include "world/snapshot.h"
+#include "record/snapshot.h"
+
+/// What must agree before a state may be restored: names and shapes of everything that has coordinates.
+static uint64_t model_signature(const stn_world *world) {
+    const stn_model *model = world->model;
+    uint64_t h = 0;
+    for (int32_t r = 0; r < model->robot_count; r++) {
+        h = stn_hash(h, model->robots[r].name, strlen(model->robots[r].name) + 1);
+    }
+    for (int32_t j = 0; j < model->joint_count; j++) {
+        h = stn_hash(h, model->joints[j].name, strlen(model->joints[j].name) + 1);
+        int32_t type = model->joints[j].type;
+        h = stn_hash(h, &type, sizeof type);
+    }
+    h = stn_hash(h, &world->state.sizes, sizeof world->state.sizes);
+    uint64_t memory[3] = {stn_world_memory_bytes(world, STN_KIND_LAW), stn_world_memory_bytes(world, STN_KIND_SOLVER),
+                          stn_world_cache_bytes(world)};
+    return stn_hash(h, memory, sizeof memory);
+}
+
+stn_snapshot snapshot_view(const stn_world *world) {
+    return (stn_snapshot){world->context, model_signature(world), stn_world_cache_bytes(world), world->state};
+}
+
+stn_status stn_world_snapshot(const stn_world *world, stn_snapshot **out, stn_error *err) {
+    *out = NULL;
+    if (world->model == NULL) {
+        return stn_fail(err, STN_ERR_SEQUENCE, "snapshot: compile the world first");
+    }
+    stn_snapshot *snapshot = stn_allocate(world->context, 1, sizeof *snapshot);
+    if (snapshot == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "snapshot: out of memory");
+    }
+    *snapshot = snapshot_view(world);
+    snapshot->state = (stn_state){0};
+    stn_status status = stn_state_copy(world->context, &world->state, snapshot->memory_bytes, &snapshot->state, err);
+    if (status != STN_OK) {
+        stn_snapshot_destroy(snapshot);
+        return status;
+    }
+    *out = snapshot;
+    return STN_OK;
+}
+
+void stn_snapshot_destroy(stn_snapshot *snapshot) {
+    if (snapshot != NULL) {
+        stn_state_clear(snapshot->context, &snapshot->state);
+        stn_release(snapshot->context, snapshot);
+    }
+}
+
+stn_status stn_world_restore(stn_world *world, const stn_snapshot *snapshot, stn_error *err) {
+    if (world->model == NULL) {
+        return stn_fail(err, STN_ERR_SEQUENCE, "restore: compile the world first");
+    }
+    // a file may forge the signature: the sizes are what keeps reads within bounds
+    if (snapshot->signature != model_signature(world) || snapshot->memory_bytes != stn_world_cache_bytes(world) ||
+        memcmp(&snapshot->state.sizes, &world->state.sizes, sizeof world->state.sizes) != 0) {
+        return stn_fail(err, STN_ERR_ARGUMENT,
+                        "restore: the state belongs to another model (%zu coordinates, here %zu; or other "
+                        "robots, joints, controllers or laws, or only one of them holds by stiction)",
+                        snapshot->state.sizes.nq, world->state.sizes.nq);
+    }
+    const world_input input = {.kind = INPUT_STATE, .state = &snapshot->state};
+    return stn_world_apply(world, &input, err);
+}
+
+// ------------------------------------------------------------------------------------------------------------ as bytes
 
 static const char magic[8] = {'S', 'T', 'N', 'S', 'T', 'A', 'T', 'E'};
 enum { FILE_VERSION = 2 };
@@ -32,7 +99,7 @@ static void pass_arrays(byte_stream *b, stn_snapshot *snapshot) {
     bytes_pass(b, state->cache_memory, (size_t)state->cache_count * snapshot->memory_bytes);
 }
 
-stn_status stn_snapshot_encode(const stn_snapshot *snapshot, byte_stream *out, stn_error *err) {
+stn_status snapshot_encode(const stn_snapshot *snapshot, byte_stream *out, stn_error *err) {
     const stn_state *state = &snapshot->state;
     sizes_part part = {.signature = snapshot->signature,
                        .memory_bytes = snapshot->memory_bytes,
@@ -88,8 +155,7 @@ static stn_status allocate(stn_snapshot *snapshot, const sizes_part *part, stn_e
     return STN_OK;
 }
 
-stn_status stn_snapshot_decode(stn_context *context, const void *data, size_t size, stn_snapshot **out,
-                               stn_error *err) {
+stn_status snapshot_decode(stn_context *context, const void *data, size_t size, stn_snapshot **out, stn_error *err) {
     *out = NULL;
     byte_stream b;
     sizes_part part;
@@ -121,7 +187,7 @@ stn_status stn_snapshot_decode(stn_context *context, const void *data, size_t si
 
 stn_status stn_snapshot_save(const stn_snapshot *snapshot, const char *path, stn_error *err) {
     byte_stream b;
-    stn_status status = stn_snapshot_encode(snapshot, &b, err);
+    stn_status status = snapshot_encode(snapshot, &b, err);
     if (status == STN_OK) {
         status = stn_output_write(path, b.data, b.size, err);
         bytes_clear(&b);
@@ -137,7 +203,7 @@ stn_status stn_snapshot_load(stn_context *context, const char *path, stn_snapsho
     if (status != STN_OK) {
         return status;
     }
-    status = stn_snapshot_decode(context, data, size, out, err);
+    status = snapshot_decode(context, data, size, out, err);
     if (status != STN_OK) {
         stn_error_prefix(err, "%s", path);
     }

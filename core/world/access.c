@@ -51,10 +51,7 @@ stn_status stn_world_set_q(stn_world *world, const double *q, stn_error *err) {
     memcpy(checked, q, (size_t)model->nq * sizeof(double));
     status = normalize_quaternions(model, checked, err);
     if (status == STN_OK) {
-        memcpy(world->state.q, checked, (size_t)model->nq * sizeof(double));
-        world->kinematics_stale = true;
-        stn_world_forget_anchors(world, 0, (size_t)model->nq);
-        stn_journal_assign(world, JOURNAL_Q, 0, (size_t)model->nq);
+        stn_world_apply_values(world, INPUT_Q, 0, (size_t)model->nq, checked);
     }
     return status;
 }
@@ -72,9 +69,7 @@ stn_status stn_world_set_v(stn_world *world, const double *v, stn_error *err) {
             return stn_fail(err, STN_ERR_NUMERIC, "v[%d] (%s) = %g, must be finite", d, name, v[d]);
         }
     }
-    memcpy(world->state.v, v, (size_t)model->nv * sizeof(double));
-    world->kinematics_stale = true;
-    stn_journal_assign(world, JOURNAL_V, 0, (size_t)model->nv);
+    stn_world_apply_values(world, INPUT_V, 0, (size_t)model->nv, v);
     return STN_OK;
 }
 
@@ -110,12 +105,8 @@ stn_status stn_world_set_body_pose(stn_world *world, int32_t body, const stn_pos
     stn_pose inverse = stn_pose_inverse(&parent);
     stn_pose relative = stn_pose_mul(&inverse, pose);
     stn_quat r = stn_quat_from_matrix(&relative.rotation);
-    double *q = world->state.q + joint->q_start;
     const double values[7] = {relative.position.x, relative.position.y, relative.position.z, r.w, r.x, r.y, r.z};
-    memcpy(q, values, sizeof values);
-    world->kinematics_stale = true;
-    stn_world_forget_anchors(world, (size_t)joint->q_start, STN_COUNT(values));
-    stn_journal_assign(world, JOURNAL_Q, (size_t)joint->q_start, STN_COUNT(values));
+    stn_world_apply_values(world, INPUT_Q, (size_t)joint->q_start, STN_COUNT(values), values);
     return STN_OK;
 }
 
@@ -137,15 +128,10 @@ stn_status stn_world_set_body_velocity(stn_world *world, int32_t body, stn_vec3 
     stn_vec3 a = stn_mat3_apply_transposed(&axes, stn_vec3_sub(angular, parent_angular));
     const double values[6] = {l.x, l.y, l.z, a.x, a.y, a.z};
     if (joint->type == STN_JOINT_PRESCRIBED) {
-        size_t twist = (size_t)joint->q_start + 7;
-        memcpy(world->state.q + twist, values, sizeof values);
-        world->kinematics_stale = true;
-        stn_journal_assign(world, JOURNAL_Q, twist, STN_COUNT(values));
-        return STN_OK;
+        stn_world_apply_values(world, INPUT_Q, (size_t)joint->q_start + 7, STN_COUNT(values), values);
+    } else {
+        stn_world_apply_values(world, INPUT_V, (size_t)joint->v_start, STN_COUNT(values), values);
     }
-    memcpy(world->state.v + joint->v_start, values, sizeof values);
-    world->kinematics_stale = true;
-    stn_journal_assign(world, JOURNAL_V, (size_t)joint->v_start, STN_COUNT(values));
     return STN_OK;
 }
 
@@ -160,8 +146,7 @@ stn_status stn_world_set_effort(stn_world *world, int32_t dof, double effort, st
     if (!isfinite(effort)) {
         return stn_fail(err, STN_ERR_NUMERIC, "set effort: %g on dof %d, must be finite", effort, dof);
     }
-    world->state.effort[dof] = effort;
-    stn_journal_assign(world, JOURNAL_EFFORT, (size_t)dof, 1);
+    stn_world_apply_values(world, INPUT_EFFORT, (size_t)dof, 1, &effort);
     return STN_OK;
 }
 
@@ -178,8 +163,8 @@ stn_status stn_world_set_surface_velocity(stn_world *world, int32_t geometry, st
         return stn_fail(err, STN_ERR_NUMERIC, "set surface velocity: (%g, %g, %g) m/s of geometry %d, must be finite",
                         velocity.x, velocity.y, velocity.z, geometry);
     }
-    memcpy(world->state.surface_velocity + 3 * (size_t)geometry, &velocity, sizeof velocity);
-    stn_journal_assign(world, JOURNAL_SURFACE, 3 * (size_t)geometry, 3);
+    const double values[3] = {velocity.x, velocity.y, velocity.z};
+    stn_world_apply_values(world, INPUT_SURFACE, 3 * (size_t)geometry, STN_COUNT(values), values);
     return STN_OK;
 }
 
@@ -203,7 +188,6 @@ stn_status stn_world_set_wrench(stn_world *world, int32_t body, stn_vec3 force, 
     stn_vec3 arm = stn_vec3_sub(point, stn_world_kinematics(world)->body_pose[body].position);
     torque = stn_vec3_add(torque, stn_vec3_cross(arm, force));
     const double values[6] = {torque.x, torque.y, torque.z, force.x, force.y, force.z};
-    memcpy(world->state.wrench + 6 * (size_t)body, values, sizeof values);
-    stn_journal_assign(world, JOURNAL_WRENCH, 6 * (size_t)body, STN_COUNT(values));
+    stn_world_apply_values(world, INPUT_WRENCH, 6 * (size_t)body, STN_COUNT(values), values);
     return STN_OK;
 }

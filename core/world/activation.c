@@ -24,9 +24,22 @@ static activation activation_of(const stn_world *world, int32_t index) {
     return (activation){x[0], x[1], x[2], x[3], x[4]};
 }
 
-static void set_activation(stn_state *state, int32_t index, activation a) {
-    const double x[ACTIVATION_NUMBERS] = {a.from, a.to, a.since, a.blend, a.priority};
-    memcpy(state->activation + (size_t)index * ACTIVATION_NUMBERS, x, sizeof x);
+typedef struct activation_numbers {
+    double x[ACTIVATION_NUMBERS];
+} activation_numbers;
+
+static activation_numbers numbers_of(activation a) {
+    return (activation_numbers){{a.from, a.to, a.since, a.blend, a.priority}};
+}
+
+/// How a controller begins at the world's time.
+static activation_numbers beginning(const stn_world *world, int32_t priority, bool active) {
+    double weight = active ? 1.0 : 0.0;
+    return numbers_of((activation){weight, weight, world->state.time, 0.0, priority});
+}
+
+static void apply_activation(stn_world *world, int32_t index, activation_numbers to) {
+    stn_world_apply_values(world, INPUT_ACTIVATION, (size_t)index * ACTIVATION_NUMBERS, ACTIVATION_NUMBERS, to.x);
 }
 
 static double weight_at(activation a, double time) {
@@ -38,8 +51,8 @@ static double weight_at(activation a, double time) {
 
 void stn_world_begin_activation(const stn_world *world, stn_state *state, int32_t index, int32_t priority,
                                 bool active) {
-    double weight = active ? 1.0 : 0.0;
-    set_activation(state, index, (activation){weight, weight, world->state.time, 0.0, priority});
+    const activation_numbers to = beginning(world, priority, active);
+    memcpy(state->activation + (size_t)index * ACTIVATION_NUMBERS, to.x, sizeof to.x);
 }
 
 static stn_status check_index(const stn_world *world, int32_t index, stn_error *err) {
@@ -56,9 +69,8 @@ stn_status stn_world_set_controller(stn_world *world, int32_t index, int32_t pri
                           world->controllers[index].instance->desc->id);
     }
     if (status == STN_OK) {
-        stn_world_begin_activation(world, &world->state, index, priority, active);
         stn_world_begin_activation(world, &world->start, index, priority, active);
-        stn_journal_assign(world, JOURNAL_ACTIVATION, (size_t)index * ACTIVATION_NUMBERS, ACTIVATION_NUMBERS);
+        apply_activation(world, index, beginning(world, priority, active));
     }
     return status;
 }
@@ -76,8 +88,7 @@ stn_status stn_world_activate_controller(stn_world *world, int32_t index, bool a
         a.to = active ? 1.0 : 0.0;
         a.since = world->state.time;
         a.blend = blend;
-        set_activation(&world->state, index, a);
-        stn_journal_assign(world, JOURNAL_ACTIVATION, (size_t)index * ACTIVATION_NUMBERS, ACTIVATION_NUMBERS);
+        apply_activation(world, index, numbers_of(a));
     }
     return status;
 }

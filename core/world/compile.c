@@ -137,11 +137,9 @@ static stn_status allocate_step(stn_world *world, stn_error *err) {
     stn_context *context = world->context;
     world->q_next = stn_allocate(context, (size_t)model->nq, sizeof(double));
     world->v_next = stn_allocate(context, (size_t)model->nv, sizeof(double));
-    world->v_sensed = stn_allocate(context, (size_t)model->nv, sizeof(double));
     world->node_dof = stn_allocate(context, (size_t)model->node_count, sizeof(int32_t));
     world->node_tree = stn_allocate(context, (size_t)model->node_count, sizeof(int32_t));
-    if (world->q_next == NULL || world->v_next == NULL || world->v_sensed == NULL || world->node_dof == NULL ||
-        world->node_tree == NULL) {
+    if (world->q_next == NULL || world->v_next == NULL || world->node_dof == NULL || world->node_tree == NULL) {
         return out_of_memory(err);
     }
     world->massless_link = -1;
@@ -220,7 +218,6 @@ static void release_matrices(stn_world *world) {
 void stn_world_release_compiled(stn_world *world) {
     stn_context *context = world->context;
     release_matrices(world);
-    stn_world_release_scene(world);
     if (world->contact_prepared != NULL) {
         world->plugin[STN_KIND_CONTACT]->desc->ops.contact->release(world->contact_prepared);
     }
@@ -247,7 +244,6 @@ void stn_world_release_compiled(stn_world *world) {
         world->star_velocity,
         world->q_next,
         world->v_next,
-        world->v_sensed,
         world->node_dof,
         world->node_tree,
         world->controller_next,

@@ -110,9 +110,10 @@ static void discard(stn_context *context, controller *c) {
     stn_release(context, c->dofs);
 }
 
-stn_status stn_world_add_controller(stn_world *world, stn_instance *instance, int32_t robot, const int32_t *joints,
-                                    int32_t joint_count, int32_t *index, stn_error *err) {
-    *index = -1;
+stn_status stn_world_take_controller(stn_world *world, const world_input *input, stn_error *err) {
+    stn_instance *instance = input->controller.instance;
+    int32_t robot = input->controller.robot, joint_count = input->controller.joint_count;
+    const int32_t *joints = input->controller.joints;
     controller c = {.instance = instance};
     stn_status status = stn_world_compile(world, err);
     status = status == STN_OK ? check_target(world, instance, robot, joints, joint_count, err) : status;
@@ -135,8 +136,6 @@ stn_status stn_world_add_controller(stn_world *world, stn_instance *instance, in
     }
     world->controllers[count] = c;
     world->controller_count++;
-    stn_journal_controller(world, &c);
-    *index = (int32_t)count;
     return STN_OK;
 }
 
@@ -183,10 +182,7 @@ stn_status stn_world_set_reference(stn_world *world, int32_t index, const char *
                             name, i + 1, values[i]);
         }
     }
-    if (count > 0) {
-        memcpy(world->state.reference + start, values, (size_t)count * sizeof(double));
-    }
-    stn_journal_assign(world, JOURNAL_REFERENCE, start, (size_t)count);
+    stn_world_apply_values(world, INPUT_REFERENCE, start, (size_t)count, values);
     return STN_OK;
 }
 

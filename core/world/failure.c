@@ -38,7 +38,7 @@ stn_status stn_step_check_next(const stn_world *world, stn_error *err) {
 
 stn_status stn_step_check_energies(stn_world *world, stn_error *err) {
     stn_kinematics_update(world->kinematics, world->q_next, world->v_next);
-    world->scene_stale = true;
+    world->kinematics_number++;
     stn_step_energies(world);
     const stn_step_report *r = &world->report;
     const struct {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Observers and recordings: what leaves a finished step.
+// Observers: what leaves a finished step.
 #include <string.h>
 
-#include "plugin/answer.h"
-#include "world/run.h"
+#include "world/world.h"
 
 const char *stn_stage_name(stn_stage stage) {
     static const char *const names[STN_STAGE_COUNT] = {"inputs",   "kinematics", "collision",   "form",
@@ -53,142 +52,48 @@ void stn_step_observation(stn_world *world) {
     };
 }
 
-/// A run that cannot be written down ends the recordings that were to hold it.
-static stn_status observe_journal(stn_world *world, stn_error *err) {
-    stn_status status = stn_journal_step(world, err);
-    for (int32_t i = 0; i < world->recording_count && status != STN_OK; i++) {
-        world->recordings[i].failed = world->recordings[i].failed || world->recordings[i].wants_run;
-    }
-    return status;
-}
-
-/// Shows a recording the step. A failure is said once; the simulation's state is not lost.
-static stn_status show(stn_world *world, recording *r, stn_error *err) {
-    stn_answer_begin(err);
-    stn_status status = r->instance->desc->ops.recorder->observe(r->recording, &world->observation, err);
-    status = stn_answer_end(status, err);
-    if (status < 0) {
-        r->failed = true;
-        stn_error_prefix(err, "recorder %s", r->instance->desc->id);
-    }
-    return status;
-}
-
 stn_status stn_step_observe(stn_world *world, stn_error *err) {
-    stn_status journaled = observe_journal(world, err);
-    if (journaled != STN_OK) {
-        return journaled;
-    }
     for (int32_t i = 0; i < world->observer_count; i++) {
         stn_status status = world->observers[i].call(world->observers[i].user, &world->observation, err);
         if (status < 0) {
             return status;
         }
     }
-    for (int32_t i = 0; i < world->recording_count; i++) {
-        recording *r = &world->recordings[i];
-        if (r->failed) {
-            continue;
-        }
-        stn_status status = show(world, r, err);
-        if (status < 0) {
-            return status;
-        }
-    }
-    return world->captures != NULL ? stn_step_capture(world, err) : STN_OK;
+    return STN_OK;
 }
 
 const stn_observation *stn_world_observation(const stn_world *world) {
     return &world->observation;
 }
 
-stn_status stn_world_observe(stn_world *world, stn_observer call, void *user, stn_error *err) {
+stn_status stn_world_observe_at(stn_world *world, observer_rank rank, stn_observer call, void *user, stn_error *err) {
     size_t count = (size_t)world->observer_count;
     observer *grown = stn_reallocate(world->context, world->observers, count, count + 1, sizeof *grown);
     if (grown == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "observer: out of memory");
     }
-    grown[count] = (observer){.call = call, .user = user};
     world->observers = grown;
     world->observer_count++;
+    size_t place = count;
+    for (; place > 0 && grown[place - 1].rank > rank; place--) {
+        grown[place] = grown[place - 1];
+    }
+    grown[place] = (observer){.call = call, .user = user, .rank = rank};
     return STN_OK;
 }
 
-static bool needs_run(const stn_recorder_ops *ops) {
-    return STN_PLUGIN_HAS(ops, needs) && (ops->needs & STN_RECORDER_NEEDS_RUN) != 0;
+void stn_world_forget_observers(stn_world *world, const void *user) {
+    int32_t kept = 0;
+    for (int32_t i = 0; i < world->observer_count; i++) {
+        if (world->observers[i].user != user) {
+            world->observers[kept++] = world->observers[i];
+        }
+    }
+    world->observer_count = kept;
 }
 
-static stn_status open_recording(stn_world *world, stn_instance *instance, const char *path, stn_error *err) {
-    size_t count = (size_t)world->recording_count;
-    recording *grown = stn_reallocate(world->context, world->recordings, count, count + 1, sizeof *grown);
-    if (grown == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "recording: out of memory");
-    }
-    world->recordings = grown;
-    recording *r = &grown[count];
-    *r = (recording){.instance = instance};
-    byte_stream run = bytes_writer(world->context);
-    stn_status status = STN_OK;
-    if (needs_run(instance->desc->ops.recorder)) {
-        status = stn_run_encode(world, &run, err);
-        r->wants_run = true;
-    }
-    const stn_record_header header = {
-        .model = world->model, .path = path, .parameters = world->parameters, .run = run.data, .run_size = run.size};
-    const stn_recorder_ops *ops = instance->desc->ops.recorder;
-    if (status == STN_OK) {
-        stn_answer_begin(err);
-        status = stn_answer_end(ops->open(instance->self, &header, &r->recording, err), err);
-    }
-    bytes_clear(&run);
-    if (status != STN_OK) {
-        stn_error_prefix(err, "recorder %s", instance->desc->id);
-        return status;
-    }
-    world->recording_count++;
-    if (r->wants_run && world->journal.readers++ == 0) {
-        bytes_empty(&world->journal.pending);
-    }
-    if (world->state.step == 0) {
-        stn_step_energies(world);
-        stn_step_observation(world);
-        status = show(world, r, err);
-    }
-    return status;
-}
-
-stn_status stn_world_record(stn_world *world, stn_instance *recorder, const char *path, stn_error *err) {
-    stn_status status = STN_OK;
-    if (recorder->desc->kind != STN_KIND_RECORDER) {
-        status = stn_fail(err, STN_ERR_ARGUMENT, "%s is a %s, not a recorder", recorder->desc->id,
-                          stn_kind_name(recorder->desc->kind));
-    } else if (world->model == NULL) {
-        status = stn_world_compile(world, err);
-    }
-    if (status == STN_OK && world->kinematics_stale) {
-        (void)stn_world_kinematics(world);
-    }
-    int32_t before = world->recording_count;
-    if (status == STN_OK) {
-        status = open_recording(world, recorder, path, err);
-    }
-    if (world->recording_count == before) {
-        stn_instance_destroy(recorder);
-    }
-    return status;
-}
-
-stn_status stn_world_close_recordings(stn_world *world, stn_error *err) {
-    stn_status first = STN_OK;
-    for (int32_t i = 0; i < world->recording_count; i++) {
-        recording *r = &world->recordings[i];
-        stn_status status = r->instance->desc->ops.recorder->close(r->recording, first == STN_OK ? err : NULL);
-        first = first == STN_OK ? status : first;
-        stn_instance_destroy(r->instance);
-    }
-    world->recording_count = 0;
-    stn_journal_clear(world);
-    return first;
+stn_status stn_world_observe(stn_world *world, stn_observer call, void *user, stn_error *err) {
+    return stn_world_observe_at(world, OBSERVER_OF_CALLER, call, user, err);
 }
 
 /// Number of the signal of that name, -1: none. They are plotted in the same order in every step, so the search begins
@@ -203,12 +108,11 @@ static int32_t find_signal(const stn_world *world, const char *name) {
     return -1;
 }
 
-stn_status stn_world_plot(stn_world *world, const char *name, double value, stn_error *err) {
+stn_status stn_world_take_signal(stn_world *world, const char *name, double value, stn_error *err) {
     int32_t known = find_signal(world, name);
     if (known >= 0) {
         world->signals[known].value = value;
         world->signal_next = known + 1;
-        stn_journal_signal(world, known);
         return STN_OK;
     }
     size_t count = (size_t)world->signal_count;
@@ -225,7 +129,6 @@ stn_status stn_world_plot(stn_world *world, const char *name, double value, stn_
     world->signal_count++;
     world->observation.signals = world->signals;
     world->observation.signal_count = world->signal_count;
-    stn_journal_signal(world, (int32_t)count);
     return STN_OK;
 }
 

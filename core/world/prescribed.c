@@ -115,7 +115,6 @@ stn_status stn_world_set_prescribed(stn_world *world, int32_t body, const stn_po
     if (status != STN_OK) {
         return status;
     }
-    double *to = told(world, world->prescribed_of[body]), *next = to + TOLD;
     const double *now = world->state.q + joint_of(world, body)->q_start;
     stn_vec3 v, w;
     stn_quat r = stn_quat_from_matrix(&pose->rotation);
@@ -124,10 +123,11 @@ stn_status stn_world_set_prescribed(stn_world *world, int32_t body, const stn_po
     v = linear != NULL ? *linear : v;
     w = angular != NULL ? *angular : w;
     const double twist[6] = {v.x, v.y, v.z, w.x, w.y, w.z};
-    to[0] = 1.0;
-    memcpy(next, values, sizeof values);
-    memcpy(next + TWIST, twist, sizeof twist);
-    stn_journal_assign(world, JOURNAL_PRESCRIBED, (size_t)(to - world->state.prescribed), PRESCRIBED_NUMBERS);
+    double next[PRESCRIBED_NUMBERS] = {1.0};
+    memcpy(next + TOLD, values, sizeof values);
+    memcpy(next + TOLD + TWIST, twist, sizeof twist);
+    stn_world_apply_values(world, INPUT_PRESCRIBED, PRESCRIBED_NUMBERS * (size_t)world->prescribed_of[body],
+                           STN_COUNT(next), next);
     return STN_OK;
 }
 

@@ -172,10 +172,11 @@ void stn_world_destroy(stn_world *world) {
         return;
     }
     stn_context *context = world->context;
-    stn_world_close_recordings(world, NULL);
-    stn_release(context, world->recordings);
+    for (int32_t i = world->attachment_count - 1; i >= 0; i--) {
+        world->attachments[i].release(world, world->attachments[i].data);
+    }
+    stn_release(context, world->attachments);
     stn_release(context, world->observers);
-    stn_world_release_captures(world);
     for (int32_t i = 0; i < world->signal_count; i++) {
         stn_release(context, (char *)(uintptr_t)world->signals[i].name);
     }
@@ -192,6 +193,28 @@ void stn_world_destroy(stn_world *world) {
     stn_builder_destroy(world->builder);
     stn_release(context, world->parameters);
     stn_release(context, world);
+}
+
+stn_status stn_world_attach(stn_world *world, void (*release)(stn_world *world, void *data), void *data,
+                            stn_error *err) {
+    size_t count = (size_t)world->attachment_count;
+    attachment *grown = stn_reallocate(world->context, world->attachments, count, count + 1, sizeof *grown);
+    if (grown == NULL) {
+        return stn_fail(err, STN_ERR_MEMORY, "world: out of memory");
+    }
+    grown[count] = (attachment){release, data};
+    world->attachments = grown;
+    world->attachment_count++;
+    return STN_OK;
+}
+
+void *stn_world_attached(const stn_world *world, void (*release)(stn_world *world, void *data)) {
+    for (int32_t i = 0; i < world->attachment_count; i++) {
+        if (world->attachments[i].release == release) {
+            return world->attachments[i].data;
+        }
+    }
+    return NULL;
 }
 
 stn_law stn_world_law(const stn_world *world) {
@@ -227,26 +250,11 @@ double stn_world_dt(const stn_world *world) {
     return world->options.dt;
 }
 
-stn_status stn_world_set_dt(stn_world *world, double dt, stn_error *err) {
-    if (!(dt > 0.0) || !isfinite(dt)) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "dt = %g s must be > 0 and finite", dt);
-    }
-    stn_cache_rescale(world, dt / world->options.dt); // forces go on
-    world->options.dt = dt;
-    stn_journal_dt(world);
-    return STN_OK;
-}
-
-void stn_world_set_gravity(stn_world *world, stn_vec3 gravity) {
-    world->state.gravity = gravity;
-    stn_journal_gravity(world);
-}
-
 const stn_kinematics *stn_world_kinematics(stn_world *world) {
     if (world->model != NULL && world->kinematics_stale) {
         stn_kinematics_update(world->kinematics, world->state.q, world->state.v);
         world->kinematics_stale = false;
-        world->scene_stale = true;
+        world->kinematics_number++;
     }
     return world->kinematics;
 }

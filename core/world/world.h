@@ -8,7 +8,7 @@
 #include <stiction/solve.h>
 #include <stiction/world.h>
 
-#include "world/journal.h"
+#include "world/apply.h"
 
 /// A model and how many worlds use it.
 typedef struct shared_model {
@@ -24,19 +24,24 @@ typedef struct controller {
     size_t memory_start, memory_size;
 } controller;
 
-typedef struct recording {
-    stn_instance *instance;
-    void *recording;
-    bool failed;
-    bool wants_run; // it writes what replay needs
-} recording;
+/// When in the order of observers one is called; those of one rank in the order of adding.
+typedef enum observer_rank {
+    OBSERVER_FIRST, // before any caller's, which may already give inputs of the next step
+    OBSERVER_OF_CALLER,
+    OBSERVER_LAST, // sees what callers' observers have added to the observation
+} observer_rank;
 
 typedef struct observer {
     stn_observer call;
     void *user;
+    observer_rank rank;
 } observer;
 
-typedef struct problem_capture problem_capture; // capture.c
+/// What others keep with a world: it is released when the world is destroyed, first of all, while all else is there.
+typedef struct attachment {
+    void (*release)(stn_world *world, void *data); // also tells whose it is
+    void *data;
+} attachment;
 
 /// A body that moves as it is told.
 typedef struct prescribed_body {
@@ -97,17 +102,16 @@ struct stn_world {
 
     int32_t controller_count;
     controller *controllers;
-    int32_t observer_count, recording_count, signal_count;
-    problem_capture *captures; // in the order of adding, NULL: none
-    observer *observers;
-    recording *recordings;
+    int32_t observer_count, signal_count, attachment_count;
+    observer *observers; // by rank
     stn_signal *signals; // names owned
     int32_t signal_next; // behind the one that was plotted last
-    step_journal journal;
+    attachment *attachments;
+    input_hook input_hook;
 
     stn_state state, start; // now, and as compiled
     bool kinematics_stale;
-    bool scene_stale; // the kinematics have changed since a query last looked at them
+    uint64_t kinematics_number; // another one after every change of the kinematics
     stn_kinematics *kinematics, *scratch_kinematics;
 
     // sized once by compiling, filled every step
@@ -136,7 +140,7 @@ struct stn_world {
     double contact_theta;               // likewise
     const stn_bias_rule *bias_rule;     // (tree_count) of the last step, in the arena
     contact_middle *middle;             // (contacts.count), in the arena; NULL: contacts act at the step's start
-    double *q_next, *v_next, *v_sensed; // the last: velocities that sensors look at
+    double *q_next, *v_next;
     unsigned char *controller_next, *integrator_next;
     cache_index cache_index;
 
@@ -157,7 +161,6 @@ struct stn_world {
     bool stepped;
     double observers_us; // after the last step; of profiles alone
 
-    struct query_scene *scene;          // of queries: query_scene.h; NULL before the first
     struct clearance_watch *clearances; // clearance.h; NULL: contacts act on the shapes' own surfaces
 
     uint64_t *touched; // (touched_count) pairs of links that touched in the step before, in the arena
@@ -182,6 +185,11 @@ void stn_world_check_restitution(const stn_world *world);
 // static_friction.c
 double stn_law_stiction_tolerance(const stn_instance *law); // the law's parameter of that name, else 1e-4 m/s
 
+// what stn_world_apply makes of inputs: clone.c, control.c, observe.c
+stn_status stn_world_take_state(stn_world *world, const stn_state *state, stn_error *err); // of the same sizes
+stn_status stn_world_take_controller(stn_world *world, const world_input *input, stn_error *err);
+stn_status stn_world_take_signal(stn_world *world, const char *name, double value, stn_error *err);
+
 // compile.c
 void stn_world_release_compiled(stn_world *world);
 stn_status stn_world_prepare(stn_world *world, stn_error *err); // all that follows from world->shared
@@ -190,6 +198,11 @@ size_t stn_world_memory_bytes(const stn_world *world, stn_kind kind); // per con
 stn_status stn_world_state_changed(stn_world *world, stn_error *err); // controllers were added: state grows
 
 // world.c
+/// Keeps `data` with the world until it is destroyed; on failure it stays the caller's.
+stn_status stn_world_attach(stn_world *world, void (*release)(stn_world *world, void *data), void *data,
+                            stn_error *err);
+/// The data that was attached with this `release`, NULL: none yet.
+void *stn_world_attached(const stn_world *world, void (*release)(stn_world *world, void *data));
 const char *stn_world_standard_plugin(stn_kind kind); // of a world that chooses none; NULL: none
 
 // describe.c
@@ -295,9 +308,6 @@ stn_vec3 stn_step_prescribed_way(const stn_world *world, int32_t body,
 void stn_step_move_prescribed(const stn_world *world, double *q_next);
 void stn_step_forget_prescribed(stn_world *world); // the step that was told is made
 
-// query_scene.c
-void stn_world_release_scene(stn_world *world);
-
 // assemble.c, joint_rows.c, equality_rows.c: contact set, joints, equality constraints -> constraints
 stn_status stn_step_assemble(stn_world *world, stn_error *err);
 
@@ -368,13 +378,11 @@ stn_law_slip stn_ask_slip(const stn_law *law, const stn_problem *problem, int32_
 /// +1 when B is on the side that the forces are asked for, -1 when A is, 0 when neither or both are; `by` may be NULL.
 double stn_contact_sign(int32_t geometry_a, int32_t geometry_b, const stn_contact_side *on, const stn_contact_side *by);
 
-// capture.c
-stn_status stn_step_capture(stn_world *world, stn_error *err); // of the step just made
-void stn_world_release_captures(stn_world *world);
-
 // observe.c
 void stn_step_energies(stn_world *world); // into the report, of the state that the kinematics hold
 void stn_step_observation(stn_world *world);
 stn_status stn_step_observe(stn_world *world, stn_error *err);
+stn_status stn_world_observe_at(stn_world *world, observer_rank rank, stn_observer call, void *user, stn_error *err);
+void stn_world_forget_observers(stn_world *world, const void *user); // all that were added with `user`
 
 #endif

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What reached a world from outside between its steps, and what each step made of it: the bytes that a recorder writes
+// down and stn_replay plays again (docs/replay.md).
+#ifndef STICTION_CORE_RECORD_JOURNAL_H
+#define STICTION_CORE_RECORD_JOURNAL_H
+
+#include "base/bytes.h"
+#include "world/world.h"
+
+typedef struct step_journal {
+    int32_t readers;     // recordings that want it; nothing is written without
+    byte_stream pending; // inputs since the last step
+    byte_stream step;    // record of the last step: inputs, results
+} step_journal;
+
+/// One reader more: from the first one on the journal listens at the world's input hook.
+void journal_begin(step_journal *journal, stn_world *world);
+/// No readers any more.
+void journal_clear(step_journal *journal, stn_world *world);
+/// The record of the step just made becomes part of the observation. STN_ERR_MEMORY: it cannot be recorded.
+stn_status journal_step(step_journal *journal, stn_world *world, stn_error *err);
+
+/// What a step made, to be compared.
+typedef struct step_result {
+    int64_t step;
+    int32_t contacts, iterations, status;
+    uint32_t q, v; // hashes of all coordinates and velocities
+    double kinetic_J, potential_J;
+} step_result;
+/// `trees` (tree_count) gets a hash of each one's coordinates and velocities.
+step_result journal_result(const stn_world *world, uint16_t *trees);
+
+/// One record: where its inputs lie, and the result. False when it is damaged.
+bool journal_read(byte_stream *b, int32_t tree_count, byte_stream *inputs, step_result *result,
+                  const unsigned char **trees);
+/// Does to the world what the inputs say. `adapt`: other plugins than when they were recorded.
+stn_status journal_apply(stn_world *world, byte_stream *inputs, bool adapt, stn_error *err);
+
+#endif
