@@ -123,7 +123,7 @@ static stn_contact_pair make_pair(const search *s, int32_t a, int32_t b, double 
     pair.pose_a = s->scene->pose[pair.geometry_a];
     pair.pose_b = s->scene->pose[pair.geometry_b];
     pair.material = stn_model_pair_material(s->model, pair.geometry_a, pair.geometry_b);
-    set_relaxation(&pair.material, s->world->options.dt);
+    set_relaxation(&pair.material, s->world->frame.dt);
     pair.material.weight_a = swap ? 1.0 - share_a : share_a;
     return pair;
 }
@@ -334,7 +334,7 @@ stn_status stn_world_distance(stn_world *world, const stn_query *a, const stn_qu
         return status;
     }
     *out = nothing;
-    s.model = world->model;
+    s.model = world->setup->model;
     s.prepared = query_scene_prepared(world, s.scene);
     if (isnan(max)) {
         return stn_fail(err, STN_ERR_ARGUMENT, "distance: max = %g m must be a number", max);
@@ -491,7 +491,7 @@ stn_status query_near_pairs(stn_world *world, const stn_query *mine, const stn_q
     if (status != STN_OK) {
         return status;
     }
-    s.model = world->model;
+    s.model = world->setup->model;
     s.prepared = query_scene_prepared(world, s.scene);
     s.b = (side){.query = others};
     status = list(&s, mine, &s.a, err);
@@ -531,7 +531,7 @@ stn_status stn_near_pairs(const stn_control_view *view, double within, const stn
     if (world == NULL) {
         return STN_OK;
     }
-    own_tree own = {world->model, world->model->dof_tree[view->target->dof[0]]};
+    own_tree own = {world->setup->model, world->setup->model->dof_tree[view->target->dof[0]]};
     const stn_query mine = {.accepts = is_own, .user = &own}, all = {.accepts = NULL};
     return query_near_pairs(world, &mine, &all, within, pairs, count, err);
 }

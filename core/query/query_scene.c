@@ -18,46 +18,47 @@ static void release_scene(stn_world *world, void *data) {
     }
     stn_instance_destroy(scene->own);
     if (scene->probed != NULL) {
-        stn_release(world->context, (void *)scene->probed->face.geometries);
-        stn_release(world->context, (void *)scene->probed->filter);
-        stn_release(world->context, (void *)scene->probed->surface);
+        stn_release(world->services.context, (void *)scene->probed->face.geometries);
+        stn_release(world->services.context, (void *)scene->probed->filter);
+        stn_release(world->services.context, (void *)scene->probed->surface);
     }
-    stn_release(world->context, scene->probed);
-    box_tree_clear(world->context, &scene->tree);
-    stn_release(world->context, scene->pose);
-    stn_release(world->context, scene->box);
+    stn_release(world->services.context, scene->probed);
+    box_tree_clear(world->services.context, &scene->tree);
+    stn_release(world->services.context, scene->pose);
+    stn_release(world->services.context, scene->box);
     stn_arena_destroy(scene->arena);
-    stn_release(world->context, scene);
+    stn_release(world->services.context, scene);
 }
 
 /// The contact model that queries ask.
 static stn_status choose_contact(stn_world *world, query_scene *scene, stn_error *err) {
-    scene->contact = world->plugin[STN_KIND_CONTACT];
+    scene->contact = world->setup->plugin[STN_KIND_CONTACT];
     const stn_contact_ops *ops = scene->contact->desc->ops.contact;
     if (!STN_PLUGIN_HAS(ops, no_distances)) {
         return STN_OK;
     }
-    stn_status status = stn_instance_create(world->context, STN_KIND_CONTACT,
+    stn_status status = stn_instance_create(world->services.context, STN_KIND_CONTACT,
                                             stn_world_standard_plugin(STN_KIND_CONTACT), NULL, 0, &scene->own, err);
     if (status != STN_OK) {
         return status;
     }
     scene->contact = scene->own;
     ops = scene->own->desc->ops.contact;
-    return ops->prepare != NULL ? ops->prepare(scene->own->self, world->model, &scene->own_prepared, err) : STN_OK;
+    return ops->prepare != NULL ? ops->prepare(scene->own->self, world->setup->model, &scene->own_prepared, err)
+                                : STN_OK;
 }
 
 static stn_status make_scene(stn_world *world, query_scene **out, stn_error *err) {
-    query_scene *scene = stn_allocate(world->context, 1, sizeof *scene);
+    query_scene *scene = stn_allocate(world->services.context, 1, sizeof *scene);
     if (scene == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "query: out of memory");
     }
-    size_t count = (size_t)world->model->geometry_count + 1;
-    scene->count = world->model->geometry_count;
-    scene->pose = stn_allocate(world->context, count, sizeof *scene->pose);
-    scene->box = stn_allocate(world->context, count, sizeof *scene->box);
-    scene->arena = stn_arena_create(world->context);
-    stn_status status = box_tree_init(world->context, scene->count, &scene->tree, err);
+    size_t count = (size_t)world->setup->model->geometry_count + 1;
+    scene->count = world->setup->model->geometry_count;
+    scene->pose = stn_allocate(world->services.context, count, sizeof *scene->pose);
+    scene->box = stn_allocate(world->services.context, count, sizeof *scene->box);
+    scene->arena = stn_arena_create(world->services.context);
+    stn_status status = box_tree_init(world->services.context, scene->count, &scene->tree, err);
     if (scene->pose == NULL || scene->box == NULL || scene->arena == NULL || status != STN_OK) {
         status = stn_fail(err, STN_ERR_MEMORY, "query: out of memory");
     }
@@ -86,7 +87,7 @@ static stn_aabb safe_box(const stn_shape *shape, const stn_pose *pose) {
 }
 
 stn_status query_scene_of(stn_world *world, const char *what, query_scene **out, stn_error *err) {
-    if (world->model == NULL) {
+    if (world->setup->model == NULL) {
         return stn_fail(err, STN_ERR_SEQUENCE, "%s: the world is not compiled yet (compile it, or make a step first)",
                         what);
     }
@@ -96,15 +97,15 @@ stn_status query_scene_of(stn_world *world, const char *what, query_scene **out,
         return status;
     }
     (void)stn_world_kinematics(world);
-    if (!scene->placed || scene->kinematics_number != world->kinematics_number) {
+    if (!scene->placed || scene->kinematics_number != world->frame.kinematics_number) {
         for (int32_t g = 0; g < scene->count; g++) {
-            const stn_geometry *geometry = &world->model->geometries[g];
+            const stn_geometry *geometry = &world->setup->model->geometries[g];
             stn_world_geometry_pose(world, geometry, &scene->pose[g]);
             scene->box[g] = safe_box(&geometry->shape, &scene->pose[g]);
         }
         box_tree_update(&scene->tree, scene->box, scene->count);
         scene->placed = true;
-        scene->kinematics_number = world->kinematics_number;
+        scene->kinematics_number = world->frame.kinematics_number;
     }
     stn_arena_reset(scene->arena);
     *out = scene;
@@ -122,15 +123,15 @@ static void *copy_longer(stn_context *context, const void *array, int32_t count,
 }
 
 static stn_status make_probed(const stn_world *world, query_scene *scene, stn_error *err) {
-    const model_object *own = model_object_of(world->model);
-    model_object *probed = stn_allocate(world->context, 1, sizeof *probed);
-    void *geometries = copy_longer(world->context, own->face.geometries, scene->count, sizeof(stn_geometry));
-    void *filter = copy_longer(world->context, own->filter, scene->count, sizeof(filter_entry));
-    void *surface = copy_longer(world->context, own->surface, scene->count, sizeof(stn_material));
+    const model_object *own = model_object_of(world->setup->model);
+    model_object *probed = stn_allocate(world->services.context, 1, sizeof *probed);
+    void *geometries = copy_longer(world->services.context, own->face.geometries, scene->count, sizeof(stn_geometry));
+    void *filter = copy_longer(world->services.context, own->filter, scene->count, sizeof(filter_entry));
+    void *surface = copy_longer(world->services.context, own->surface, scene->count, sizeof(stn_material));
     if (probed == NULL || geometries == NULL || filter == NULL || surface == NULL) {
         void *memory[] = {probed, geometries, filter, surface};
         for (int32_t i = 0; i < STN_COUNT(memory); i++) {
-            stn_release(world->context, memory[i]);
+            stn_release(world->services.context, memory[i]);
         }
         return stn_fail(err, STN_ERR_MEMORY, "query: out of memory");
     }

@@ -28,7 +28,7 @@ typedef struct query_scene {
 stn_status query_scene_of(stn_world *world, const char *what, query_scene **out, stn_error *err);
 /// What the contact model that is asked has prepared for the world's model.
 static inline void *query_scene_prepared(const stn_world *world, const query_scene *scene) {
-    return scene->own != NULL ? scene->own_prepared : world->contact_prepared;
+    return scene->own != NULL ? scene->own_prepared : world->services.contact_prepared;
 }
 /// Puts a shape into the scene as its probe and prepares the contact model for it.
 stn_status query_scene_probe(stn_world *world, query_scene *scene, const stn_shape *shape, const stn_pose *pose,
@@ -41,7 +41,7 @@ stn_status query_near_pairs(stn_world *world, const stn_query *mine, const stn_q
 
 /// Is the geometry asked for, and is there anything of it?
 static inline bool query_wants(const stn_world *world, const query_scene *scene, const stn_query *query, int32_t g) {
-    const stn_geometry *geometry = &world->model->geometries[g];
+    const stn_geometry *geometry = &world->setup->model->geometries[g];
     bool drawn = query != NULL && query->visual;
     if (!(drawn ? geometry->visual : geometry->collision) || !(scene->box[g].lower.x <= scene->box[g].upper.x)) {
         return false;

@@ -16,8 +16,8 @@ static void meet(void *user, int32_t g) {
     ray_search *s = user;
     stn_ray_hit found;
     if (query_wants(s->world, s->scene, s->query, g) &&
-        stn_shape_raycast(&s->world->model->geometries[g].shape, &s->scene->pose[g], s->origin, s->direction, s->end,
-                          &found) &&
+        stn_shape_raycast(&s->world->setup->model->geometries[g].shape, &s->scene->pose[g], s->origin, s->direction,
+                          s->end, &found) &&
         (s->hit.geometry < 0 || found.distance < s->hit.ray.distance ||
          (found.distance == s->hit.ray.distance && g < s->hit.geometry))) {
         s->hit = (stn_world_hit){g, found};

@@ -40,7 +40,7 @@ static stn_status check_equalities(const stn_model *model, int32_t link, stn_err
 }
 
 stn_status stn_world_check_sensor(const stn_world *world, int32_t link, bool forces, stn_error *err) {
-    const stn_model *model = world->model;
+    const stn_model *model = world->setup->model;
     if (model == NULL) {
         return stn_fail(err, STN_ERR_SEQUENCE, "a sensor sits on a link of a complete model: compile the world first");
     }
@@ -55,16 +55,16 @@ stn_status stn_world_check_sensor(const stn_world *world, int32_t link, bool for
 }
 
 static void release_velocities(stn_world *world, void *v) {
-    stn_release(world->context, v);
+    stn_release(world->services.context, v);
 }
 
 /// Room for the velocities that sensors look at (nv), made when the first one does; NULL: out of memory.
 static double *velocities_of(stn_world *world) {
     double *v = stn_world_attached(world, release_velocities);
     if (v == NULL) {
-        v = stn_allocate(world->context, (size_t)world->model->nv, sizeof *v);
+        v = stn_allocate(world->services.context, (size_t)world->setup->model->nv, sizeof *v);
         if (v != NULL && stn_world_attach(world, release_velocities, v, NULL) != STN_OK) {
-            stn_release(world->context, v);
+            stn_release(world->services.context, v);
             v = NULL;
         }
     }
@@ -75,14 +75,14 @@ static double *velocities_of(stn_world *world) {
 /// old state lies in q_next, v_next.
 static void look_at(stn_world *world, double part) {
     double *v = velocities_of(world);
-    for (int32_t d = 0; d < world->model->nv; d++) {
-        v[d] = world->v_next[d] + part * (world->problem.v_star[d] - world->v_next[d]);
+    for (int32_t d = 0; d < world->setup->model->nv; d++) {
+        v[d] = world->frame.v_next[d] + part * (world->frame.problem.v_star[d] - world->frame.v_next[d]);
     }
-    stn_kinematics_update(world->scratch_kinematics, world->q_next, v);
+    stn_kinematics_update(world->frame.scratch_kinematics, world->frame.q_next, v);
 }
 
 static stn_status look_back(stn_world *world, int32_t link, bool forces, stn_error *err) {
-    if (world->model == NULL || world->observation.problem == NULL) {
+    if (world->setup->model == NULL || world->observation.problem == NULL) {
         return stn_fail(err, STN_ERR_SEQUENCE, "a sensor measures in a step: there was none yet");
     }
     stn_status status = stn_world_check_sensor(world, link, forces, err);
@@ -103,8 +103,8 @@ typedef struct look {
 enum { MOST_LOOKS = 3 };
 
 static int32_t looks_at(const stn_world *world, int32_t link, look *looks) {
-    int32_t body = world->model->links[link].body;
-    switch (body > 0 ? world->bias_rule[world->model->bodies[body].tree] : STN_BIAS_START) {
+    int32_t body = world->setup->model->links[link].body;
+    switch (body > 0 ? world->frame.bias_rule[world->setup->model->bodies[body].tree] : STN_BIAS_START) {
     case STN_BIAS_MEAN:
         looks[0] = (look){0.5, 1.0};
         return 1;
@@ -121,8 +121,8 @@ static int32_t looks_at(const stn_world *world, int32_t link, look *looks) {
 
 /// Acceleration of a body at its tree's reference point, spatial; zero of the world.
 static stn_spatial acceleration_of(const stn_world *world, int32_t body) {
-    const stn_model *model = world->model;
-    const stn_kinematics *k = world->scratch_kinematics;
+    const stn_model *model = world->setup->model;
+    const stn_kinematics *k = world->frame.scratch_kinematics;
     stn_spatial a = {stn_vec3_zero(), stn_vec3_zero()};
     if (body == 0) {
         return a;
@@ -131,7 +131,7 @@ static stn_spatial acceleration_of(const stn_world *world, int32_t body) {
     for (int32_t b = body; b > 0; b = model->bodies[b].parent) {
         const stn_joint *joint = &model->joints[model->bodies[b].joint];
         for (int32_t d = joint->v_start; d < joint->v_start + joint->nv; d++) {
-            double rate = (world->state.v[d] - world->v_next[d]) / world->problem.dt;
+            double rate = (world->state.v[d] - world->frame.v_next[d]) / world->frame.problem.dt;
             a.angular = stn_vec3_mul_add(a.angular, rate, k->motion[d].angular);
             a.linear = stn_vec3_mul_add(a.linear, rate, k->motion[d].linear);
         }
@@ -140,7 +140,7 @@ static stn_spatial acceleration_of(const stn_world *world, int32_t body) {
 }
 
 static stn_vec3 body_omega(const stn_world *world, int32_t body) {
-    return body > 0 ? world->scratch_kinematics->body_velocity[body].angular : stn_vec3_zero();
+    return body > 0 ? world->frame.scratch_kinematics->body_velocity[body].angular : stn_vec3_zero();
 }
 
 /// Of the point of a body that is at `point`: its own, not that of what passes there.
@@ -148,21 +148,21 @@ static stn_vec3 point_acceleration(const stn_world *world, int32_t body, const s
     if (body == 0) {
         return stn_vec3_zero();
     }
-    const stn_kinematics *k = world->scratch_kinematics;
-    stn_vec3 arm = stn_vec3_sub(point, k->reference[world->model->bodies[body].tree]);
+    const stn_kinematics *k = world->frame.scratch_kinematics;
+    stn_vec3 arm = stn_vec3_sub(point, k->reference[world->setup->model->bodies[body].tree]);
     stn_vec3 own = stn_vec3_add(a->linear, stn_vec3_cross(a->angular, arm));
     return stn_vec3_add(own, stn_vec3_cross(body_omega(world, body), stn_point_velocity(k, body, point)));
 }
 
 /// That of the step's start, whatever velocities Coriolis forces are of.
 static stn_vec3 start_omega(const stn_world *world, int32_t body) {
-    const stn_model *model = world->model;
+    const stn_model *model = world->setup->model;
     stn_vec3 sum = stn_vec3_zero();
     for (int32_t b = body; b > 0; b = model->bodies[b].parent) {
         const stn_joint *joint = &model->joints[model->bodies[b].joint];
         for (int32_t d = joint->v_start; d < joint->v_start + joint->nv; d++) {
-            stn_vec3 axis = world->scratch_kinematics->motion[d].angular;
-            sum = stn_vec3_mul_add(sum, world->v_next[d], axis);
+            stn_vec3 axis = world->frame.scratch_kinematics->motion[d].angular;
+            sum = stn_vec3_mul_add(sum, world->frame.v_next[d], axis);
         }
         if (stn_world_is_prescribed(world, b)) {
             sum = stn_vec3_add(sum, body_omega(world, b));
@@ -172,8 +172,8 @@ static stn_vec3 start_omega(const stn_world *world, int32_t body) {
 }
 
 static stn_pose link_pose(const stn_world *world, int32_t link) {
-    const stn_link *l = &world->model->links[link];
-    return stn_pose_mul(&world->scratch_kinematics->body_pose[l->body], &l->pose);
+    const stn_link *l = &world->setup->model->links[link];
+    return stn_pose_mul(&world->frame.scratch_kinematics->body_pose[l->body], &l->pose);
 }
 
 static void add_force(stn_spatial *sum, stn_vec3 force, stn_vec3 arm) {
@@ -183,7 +183,7 @@ static void add_force(stn_spatial *sum, stn_vec3 force, stn_vec3 arm) {
 
 /// What it takes to move one link as it moves, against gravity; about `about`.
 static void add_inertia(const stn_world *world, int32_t link, stn_vec3 about, double weight, stn_spatial *sum) {
-    const stn_link *l = &world->model->links[link];
+    const stn_link *l = &world->setup->model->links[link];
     stn_pose pose = link_pose(world, link);
     stn_spatial a = acceleration_of(world, l->body);
     stn_vec3 center = stn_pose_apply(&pose, l->mass.com), omega = body_omega(world, l->body);
@@ -196,7 +196,7 @@ static void add_inertia(const stn_world *world, int32_t link, stn_vec3 about, do
 
 static void subtract_applied(const stn_world *world, int32_t body, stn_vec3 about, stn_spatial *sum) {
     const double *w = world->state.wrench + 6 * (size_t)body;
-    stn_vec3 origin = world->scratch_kinematics->body_pose[body].position;
+    stn_vec3 origin = world->frame.scratch_kinematics->body_pose[body].position;
     add_force(sum, stn_vec3_make(-w[3], -w[4], -w[5]), stn_vec3_sub(origin, about));
     sum->angular = stn_vec3_sub(sum->angular, stn_vec3_make(w[0], w[1], w[2]));
 }
@@ -214,7 +214,7 @@ static bool has_geometry(const void *user, int32_t geometry) {
 
 /// World axes, about `about`.
 static stn_spatial transmitted(stn_world *world, int32_t link, stn_vec3 about) {
-    const stn_model *model = world->model;
+    const stn_model *model = world->setup->model;
     stn_spatial sum = {stn_vec3_zero(), stn_vec3_zero()};
     look looks[MOST_LOOKS];
     int32_t count = looks_at(world, link, looks);
@@ -262,12 +262,12 @@ static int32_t link_below(const stn_model *model, int32_t joint) {
 }
 
 stn_status stn_world_joint_torque(stn_world *world, int32_t joint, double *torque, stn_error *err) {
-    const stn_model *model = world->model;
+    const stn_model *model = world->setup->model;
     int32_t link = model != NULL ? link_below(model, joint) : 0;
     stn_status status = look_back(world, link, true, err);
     if (status == STN_OK) {
         const stn_joint *j = &model->joints[joint];
-        const stn_kinematics *k = world->scratch_kinematics;
+        const stn_kinematics *k = world->frame.scratch_kinematics;
         stn_spatial w = transmitted(world, link, k->reference[model->bodies[j->child].tree]);
         for (int32_t i = 0; i < j->nv; i++) {
             const stn_spatial *s = &k->motion[j->v_start + i];
@@ -281,7 +281,7 @@ stn_status stn_world_link_inertial(stn_world *world, int32_t link, stn_vec3 *spe
                                    stn_error *err) {
     stn_status status = look_back(world, link, false, err);
     if (status == STN_OK) {
-        int32_t body = world->model->links[link].body;
+        int32_t body = world->setup->model->links[link].body;
         stn_pose pose = link_pose(world, link);
         stn_vec3 f = stn_vec3_neg(world->state.gravity);
         look looks[MOST_LOOKS];

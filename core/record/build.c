@@ -37,10 +37,10 @@ static uint64_t add(uint64_t hash, const stn_instance *plugin) {
 uint64_t build_plugins(const struct stn_world *world) {
     uint64_t hash = 0;
     for (int32_t kind = 0; kind < STN_KIND_COUNT; kind++) {
-        hash = world->plugin[kind] != NULL ? add(hash, world->plugin[kind]) : hash;
+        hash = world->setup->plugin[kind] != NULL ? add(hash, world->setup->plugin[kind]) : hash;
     }
-    for (int32_t i = 0; i < world->controller_count; i++) {
-        hash = add(hash, world->controllers[i].instance);
+    for (int32_t i = 0; i < world->setup->controller_count; i++) {
+        hash = add(hash, world->setup->controllers[i].instance);
     }
     return hash;
 }

@@ -47,8 +47,8 @@ static void put_capsule(json_writer *w, const stn_world *world, const stn_error 
     json_put_key(w, "  ", "run");
     put_bytes(w, run->data, run->size);
     json_put_key(w, "  ", "problem");
-    if (world->assembled) {
-        json_put_problem_2(w, &world->problem);
+    if (world->frame.assembled) {
+        json_put_problem_2(w, &world->frame.problem);
     } else {
         json_put(w, "null\n");
     }
@@ -56,7 +56,7 @@ static void put_capsule(json_writer *w, const stn_world *world, const stn_error 
 }
 
 stn_status stn_world_save_capsule(const stn_world *world, const stn_error *why, const char *path, stn_error *err) {
-    if (world->model == NULL) {
+    if (world->setup->model == NULL) {
         return stn_fail(err, STN_ERR_SEQUENCE, "%s: the world was not completed, so no step of it has failed", path);
     }
     byte_stream run;
@@ -64,13 +64,13 @@ stn_status stn_world_save_capsule(const stn_world *world, const stn_error *why, 
     if (status != STN_OK) {
         return status;
     }
-    json_writer *w = stn_allocate(world->context, 1, sizeof *w);
+    json_writer *w = stn_allocate(world->services.context, 1, sizeof *w);
     status = w != NULL ? file_open(path, &w->file, err) : stn_fail(err, STN_ERR_MEMORY, "%s: out of memory", path);
     if (status == STN_OK) {
         put_capsule(w, world, why, &run);
         status = file_close(&w->file, true, err);
     }
-    stn_release(world->context, w);
+    stn_release(world->services.context, w);
     bytes_clear(&run);
     return status;
 }

@@ -123,7 +123,7 @@ stn_status record_capture(const world_record *record, const stn_observation *o, 
         c->last_step = o->step;
         bool take = false;
         stn_status status = o->contacts->count > 0 ? choose(c, o, &take, err) : STN_OK;
-        status = status == STN_OK && take ? save(record->world->context, o, c, err) : status;
+        status = status == STN_OK && take ? save(record->world->services.context, o, c, err) : status;
         if (status < 0) {
             return stn_error_prefix(err, "capture");
         }
@@ -143,7 +143,7 @@ static void release(stn_context *context, problem_capture *c) {
 }
 
 stn_status stn_world_capture(stn_world *world, const stn_capture_options *options, stn_error *err) {
-    stn_context *context = world->context;
+    stn_context *context = world->services.context;
     world_record *record = NULL;
     stn_status status = check(context, options, err);
     status = status == STN_OK ? record_of(world, &record, err) : status;
@@ -184,6 +184,6 @@ void record_release_captures(world_record *record) {
     while (record->captures != NULL) {
         problem_capture *c = record->captures;
         record->captures = c->next;
-        release(record->world->context, c);
+        release(record->world->services.context, c);
     }
 }

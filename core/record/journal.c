@@ -59,7 +59,7 @@ static void write_input(void *user, const world_input *input) {
         break;
     case INPUT_CONTROLLER:
         write_op(b, OP_CONTROLLER);
-        run_write_controller(b, &world->controllers[world->controller_count - 1]);
+        run_write_controller(b, &world->setup->controllers[world->setup->controller_count - 1]);
         break;
     case INPUT_SIGNAL:
         write_op(b, OP_SIGNAL);
@@ -71,7 +71,7 @@ static void write_input(void *user, const world_input *input) {
 
 void journal_begin(step_journal *journal, stn_world *world) {
     if (journal->readers++ == 0) {
-        journal->pending.context = journal->step.context = world->context;
+        journal->pending.context = journal->step.context = world->services.context;
         bytes_empty(&journal->pending);
         world->input_hook = (input_hook){write_input, world};
     }
@@ -89,7 +89,7 @@ void journal_clear(step_journal *journal, stn_world *world) {
 // ---------------------------------------------------------------------------------------------------------- results
 
 step_result journal_result(const stn_world *world, uint16_t *trees) {
-    const stn_model *model = world->model;
+    const stn_model *model = world->setup->model;
     uint64_t q = 0, v = 0;
     for (int32_t t = 0; t < model->tree_count; t++) {
         const stn_tree *tree = &model->trees[t];
@@ -99,7 +99,7 @@ step_result journal_result(const stn_world *world, uint16_t *trees) {
         q = q * 31 + tree_q;
         v = v * 31 + tree_v;
     }
-    const stn_step_report *r = &world->report;
+    const stn_step_report *r = &world->frame.report;
     return (step_result){.step = world->state.step,
                          .contacts = r->contact_count,
                          .iterations = r->iterations,
@@ -117,8 +117,8 @@ stn_status journal_step(step_journal *journal, stn_world *world, stn_error *err)
     byte_stream *b = &journal->step, *pending = &journal->pending;
     bytes_empty(b);
     bytes_put_block(b, pending->data, pending->size);
-    size_t tree_count = (size_t)world->model->tree_count;
-    uint16_t *trees = STN_ARENA(world->arena, tree_count, uint16_t);
+    size_t tree_count = (size_t)world->setup->model->tree_count;
+    uint16_t *trees = STN_ARENA(world->frame.arena, tree_count, uint16_t);
     if (trees == NULL || pending->failed || b->failed) {
         world->input_hook = (input_hook){NULL, NULL};
         journal->readers = 0; // what was lost cannot come back
@@ -178,14 +178,14 @@ static bool is_rotation(const double *r) {
 
 /// No quaternion may be zero; their lengths are otherwise as they were.
 static bool has_rotations(const stn_world *world) {
-    for (int32_t i = 0; i < world->prescribed_count; i++) {
+    for (int32_t i = 0; i < world->setup->prescribed_count; i++) {
         const double *told = world->state.prescribed + PRESCRIBED_NUMBERS * (size_t)i;
         if (told[0] != 0.0 && !is_rotation(told + 4)) {
             return false;
         }
     }
-    for (int32_t j = 0; j < world->model->joint_count; j++) {
-        const stn_joint *joint = &world->model->joints[j];
+    for (int32_t j = 0; j < world->setup->model->joint_count; j++) {
+        const stn_joint *joint = &world->setup->model->joints[j];
         int32_t first = stn_joint_type_quaternion(joint->type);
         const double *r = world->state.q + joint->q_start + first;
         if (first >= 0 && !is_rotation(r)) {

@@ -63,8 +63,8 @@ static void release_record(stn_world *world, void *data) {
     world_record *record = data;
     (void)close_all(record, NULL);
     record_release_captures(record);
-    stn_release(world->context, record->recordings);
-    stn_release(world->context, record);
+    stn_release(world->services.context, record->recordings);
+    stn_release(world->services.context, record);
 }
 
 world_record *record_find(const stn_world *world) {
@@ -76,7 +76,7 @@ stn_status record_of(stn_world *world, world_record **out, stn_error *err) {
     if (*out != NULL) {
         return STN_OK;
     }
-    world_record *record = stn_allocate(world->context, 1, sizeof *record);
+    world_record *record = stn_allocate(world->services.context, 1, sizeof *record);
     if (record == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "recording: out of memory");
     }
@@ -90,7 +90,7 @@ stn_status record_of(stn_world *world, world_record **out, stn_error *err) {
     }
     if (status != STN_OK) {
         stn_world_forget_observers(world, record);
-        stn_release(world->context, record);
+        stn_release(world->services.context, record);
         return status;
     }
     *out = record;
@@ -106,20 +106,20 @@ static bool needs_run(const stn_recorder_ops *ops) {
 static stn_status open_recording(world_record *record, stn_instance *instance, const char *path, stn_error *err) {
     stn_world *world = record->world;
     size_t count = (size_t)record->recording_count;
-    recording *grown = stn_reallocate(world->context, record->recordings, count, count + 1, sizeof *grown);
+    recording *grown = stn_reallocate(world->services.context, record->recordings, count, count + 1, sizeof *grown);
     if (grown == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "recording: out of memory");
     }
     record->recordings = grown;
     recording *r = &grown[count];
     *r = (recording){.instance = instance};
-    byte_stream run = bytes_writer(world->context);
+    byte_stream run = bytes_writer(world->services.context);
     stn_status status = STN_OK;
     if (needs_run(instance->desc->ops.recorder)) {
         status = run_encode(world, &run, err);
         r->wants_run = true;
     }
-    const stn_record_header header = {.model = world->model,
+    const stn_record_header header = {.model = world->setup->model,
                                       .path = path,
                                       .parameters = stn_world_parameters(world),
                                       .run = run.data,
@@ -152,7 +152,7 @@ stn_status stn_world_record(stn_world *world, stn_instance *recorder, const char
     if (recorder->desc->kind != STN_KIND_RECORDER) {
         status = stn_fail(err, STN_ERR_ARGUMENT, "%s is a %s, not a recorder", recorder->desc->id,
                           stn_kind_name(recorder->desc->kind));
-    } else if (world->model == NULL) {
+    } else if (world->setup->model == NULL) {
         status = stn_world_compile(world, err);
     }
     status = status == STN_OK ? record_of(world, &record, err) : status;

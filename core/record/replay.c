@@ -23,7 +23,7 @@ stn_status stn_replay_create(stn_context *context, const void *run, size_t size,
         stn_release(context, replay);
         return status;
     }
-    replay->trees = stn_allocate(context, (size_t)replay->run.world->model->tree_count, sizeof *replay->trees);
+    replay->trees = stn_allocate(context, (size_t)replay->run.world->setup->model->tree_count, sizeof *replay->trees);
     if (replay->trees == NULL) {
         stn_world_destroy(replay->run.world);
         stn_release(context, replay);
@@ -35,7 +35,7 @@ stn_status stn_replay_create(stn_context *context, const void *run, size_t size,
 
 void stn_replay_destroy(stn_replay *replay) {
     if (replay != NULL) {
-        stn_context *context = replay->run.world->context;
+        stn_context *context = replay->run.world->services.context;
         stn_world_destroy(replay->run.world);
         stn_release(context, replay->trees);
         stn_release(context, replay);
@@ -67,7 +67,7 @@ static stn_replay_difference differ_by_energy(const char *quantity, const step_r
 }
 
 static int32_t first_tree(const stn_replay *replay, const unsigned char *recorded) {
-    for (int32_t t = 0; t < replay->run.world->model->tree_count; t++) {
+    for (int32_t t = 0; t < replay->run.world->setup->model->tree_count; t++) {
         if (memcmp(recorded + sizeof(uint16_t) * (size_t)t, &replay->trees[t], sizeof(uint16_t)) != 0) {
             return t;
         }
@@ -109,12 +109,12 @@ static void skip_known(stn_replay *replay, byte_stream *inputs) {
 stn_status stn_replay_step(stn_replay *replay, const void *journal, size_t size, size_t *used,
                            stn_replay_difference *difference, stn_error *err) {
     stn_world *world = replay->run.world;
-    byte_stream b = bytes_reader(world->context, journal, size), inputs;
+    byte_stream b = bytes_reader(world->services.context, journal, size), inputs;
     step_result recorded;
     const unsigned char *trees = NULL;
     *used = 0;
     *difference = (stn_replay_difference){.tree = -1};
-    if (!journal_read(&b, world->model->tree_count, &inputs, &recorded, &trees)) {
+    if (!journal_read(&b, world->setup->model->tree_count, &inputs, &recorded, &trees)) {
         return stn_fail(err, STN_ERR_PARSE, "the record of step %lld is damaged or cut off",
                         (long long)world->state.step + 1);
     }

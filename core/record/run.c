@@ -38,7 +38,7 @@ static void pass_options(byte_stream *b, stn_world_options *o) {
 static stn_status write_plugins(byte_stream *b, const stn_world *world, stn_error *err) {
     stn_status status = STN_OK;
     for (int32_t i = 0; i < STN_COUNT(kinds) && status == STN_OK; i++) {
-        const stn_instance *plugin = world->plugin[kinds[i]];
+        const stn_instance *plugin = world->setup->plugin[kinds[i]];
         if (plugin != NULL) {
             status = instance_write(b, plugin, err);
         } else {
@@ -71,7 +71,7 @@ static void write_signals(byte_stream *b, const stn_world *world) {
 
 static stn_status write_model(byte_stream *b, const stn_world *world, stn_error *err) {
     byte_stream part;
-    stn_status status = model_encode(world->model, &part, err);
+    stn_status status = model_encode(world->setup->model, &part, err);
     if (status == STN_OK) {
         bytes_put_block(b, part.data, part.size);
         bytes_clear(&part);
@@ -95,10 +95,11 @@ stn_status run_encode(const stn_world *world, byte_stream *out, stn_error *err) 
     const char *library = build;
     uint64_t plugins = build_plugins(world);
     build_text(build);
-    stn_world_options options = world->options;
-    int32_t count = world->controller_count;
+    stn_world_options options = world->setup->options;
+    int32_t count = world->setup->controller_count;
     options.gravity = world->state.gravity;
-    *out = bytes_begin(world->context, magic, FILE_VERSION);
+    options.dt = world->frame.dt;
+    *out = bytes_begin(world->services.context, magic, FILE_VERSION);
     bytes_pass_text(out, &library);
     BYTES_PASS(out, &plugins);
     pass_options(out, &options);
@@ -106,7 +107,7 @@ stn_status run_encode(const stn_world *world, byte_stream *out, stn_error *err) 
     status = status == STN_OK ? write_model(out, world, err) : status;
     BYTES_PASS(out, &count);
     for (int32_t i = 0; i < count; i++) {
-        run_write_controller(out, &world->controllers[i]);
+        run_write_controller(out, &world->setup->controllers[i]);
     }
     write_signals(out, world);
     status = status == STN_OK ? write_state(out, world, err) : status;
@@ -175,7 +176,7 @@ static stn_status choose(stn_context *context, instance_choice *recorded, const 
 
 static void compare_versions(const stn_world *world, const instance_choice *recorded) {
     for (int32_t i = 0; i < STN_COUNT(kinds); i++) {
-        const stn_instance *plugin = world->plugin[kinds[i]];
+        const stn_instance *plugin = world->setup->plugin[kinds[i]];
         const char *id = recorded[i].choice.id;
         if (plugin != NULL && id != NULL && strcmp(plugin->desc->id, id) == 0) {
             instance_compare_version(plugin, recorded[i].version);
@@ -221,7 +222,7 @@ static stn_status read_model(byte_stream *b, stn_world *world, stn_error *err) {
 
 stn_status run_read_controller(byte_stream *b, stn_world *world, stn_error *err) {
     stn_instance *instance = NULL;
-    stn_arena *scratch = stn_arena_create(world->context);
+    stn_arena *scratch = stn_arena_create(world->services.context);
     if (scratch == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "out of memory");
     }
@@ -284,7 +285,7 @@ static stn_status adapt_state(const stn_world *world, stn_snapshot *snapshot, st
 
 stn_status run_take_state(stn_world *world, const void *data, size_t size, bool adapt, stn_error *err) {
     stn_snapshot *snapshot = NULL;
-    stn_status status = snapshot_decode(world->context, data, size, &snapshot, err);
+    stn_status status = snapshot_decode(world->services.context, data, size, &snapshot, err);
     if (status == STN_OK && adapt) {
         status = adapt_state(world, snapshot, err);
     }

@@ -9,7 +9,7 @@
 
 /// What must agree before a state may be restored: names and shapes of everything that has coordinates.
 static uint64_t model_signature(const stn_world *world) {
-    const stn_model *model = world->model;
+    const stn_model *model = world->setup->model;
     uint64_t h = 0;
     for (int32_t r = 0; r < model->robot_count; r++) {
         h = stn_hash(h, model->robots[r].name, strlen(model->robots[r].name) + 1);
@@ -26,21 +26,22 @@ static uint64_t model_signature(const stn_world *world) {
 }
 
 stn_snapshot snapshot_view(const stn_world *world) {
-    return (stn_snapshot){world->context, model_signature(world), stn_world_cache_bytes(world), world->state};
+    return (stn_snapshot){world->services.context, model_signature(world), stn_world_cache_bytes(world), world->state};
 }
 
 stn_status stn_world_snapshot(const stn_world *world, stn_snapshot **out, stn_error *err) {
     *out = NULL;
-    if (world->model == NULL) {
+    if (world->setup->model == NULL) {
         return stn_fail(err, STN_ERR_SEQUENCE, "snapshot: compile the world first");
     }
-    stn_snapshot *snapshot = stn_allocate(world->context, 1, sizeof *snapshot);
+    stn_snapshot *snapshot = stn_allocate(world->services.context, 1, sizeof *snapshot);
     if (snapshot == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "snapshot: out of memory");
     }
     *snapshot = snapshot_view(world);
     snapshot->state = (stn_state){0};
-    stn_status status = stn_state_copy(world->context, &world->state, snapshot->memory_bytes, &snapshot->state, err);
+    stn_status status =
+        stn_state_copy(world->services.context, &world->state, snapshot->memory_bytes, &snapshot->state, err);
     if (status != STN_OK) {
         stn_snapshot_destroy(snapshot);
         return status;
@@ -57,7 +58,7 @@ void stn_snapshot_destroy(stn_snapshot *snapshot) {
 }
 
 stn_status stn_world_restore(stn_world *world, const stn_snapshot *snapshot, stn_error *err) {
-    if (world->model == NULL) {
+    if (world->setup->model == NULL) {
         return stn_fail(err, STN_ERR_SEQUENCE, "restore: compile the world first");
     }
     // a file may forge the signature: the sizes are what keeps reads within bounds

@@ -6,7 +6,7 @@
 #include "world/world.h"
 
 static stn_status need_compiled(const stn_world *world, const char *what, stn_error *err) {
-    if (world->model != NULL) {
+    if (world->setup->model != NULL) {
         return STN_OK;
     }
     return stn_fail(err, STN_ERR_SEQUENCE, "%s: the world is not compiled yet (compile it, or make a step first)",
@@ -39,7 +39,7 @@ stn_status stn_world_set_q(stn_world *world, const double *q, stn_error *err) {
     if (status != STN_OK) {
         return status;
     }
-    const stn_model *model = world->model;
+    const stn_model *model = world->setup->model;
     for (int32_t i = 0; i < model->nq; i++) {
         if (!isfinite(q[i])) {
             char name[160];
@@ -47,7 +47,7 @@ stn_status stn_world_set_q(stn_world *world, const double *q, stn_error *err) {
             return stn_fail(err, STN_ERR_NUMERIC, "q[%d] (%s) = %g, must be finite", i, name, q[i]);
         }
     }
-    double *checked = world->q_next; // free between steps
+    double *checked = world->frame.q_next; // free between steps
     memcpy(checked, q, (size_t)model->nq * sizeof(double));
     status = normalize_quaternions(model, checked, err);
     if (status == STN_OK) {
@@ -61,7 +61,7 @@ stn_status stn_world_set_v(stn_world *world, const double *v, stn_error *err) {
     if (status != STN_OK) {
         return status;
     }
-    const stn_model *model = world->model;
+    const stn_model *model = world->setup->model;
     for (int32_t d = 0; d < model->nv; d++) {
         if (!isfinite(v[d])) {
             char name[160];
@@ -78,15 +78,16 @@ static const stn_joint *placing_joint(const stn_world *world, int32_t body, cons
     if (need_compiled(world, what, err) != STN_OK) {
         return NULL;
     }
-    if (body <= 0 || body >= world->model->body_count) {
-        stn_fail(err, STN_ERR_ARGUMENT, "%s: body %d is not one of 1 to %d", what, body, world->model->body_count - 1);
+    if (body <= 0 || body >= world->setup->model->body_count) {
+        stn_fail(err, STN_ERR_ARGUMENT, "%s: body %d is not one of 1 to %d", what, body,
+                 world->setup->model->body_count - 1);
         return NULL;
     }
-    const stn_joint *joint = &world->model->joints[world->model->bodies[body].joint];
+    const stn_joint *joint = &world->setup->model->joints[world->setup->model->bodies[body].joint];
     if (joint->type != STN_JOINT_FLOATING && joint->type != STN_JOINT_PRESCRIBED) {
         stn_fail(err, STN_ERR_ARGUMENT,
                  "%s: %s hangs on the %s joint %s; set that joint, or load it with a floating base", what,
-                 world->model->bodies[body].name, stn_joint_type_name(joint->type), joint->name);
+                 world->setup->model->bodies[body].name, stn_joint_type_name(joint->type), joint->name);
         return NULL;
     }
     return joint;
@@ -95,11 +96,11 @@ static const stn_joint *placing_joint(const stn_world *world, int32_t body, cons
 stn_status stn_world_set_body_pose(stn_world *world, int32_t body, const stn_pose *pose, stn_error *err) {
     const stn_joint *joint = placing_joint(world, body, "set pose", err);
     if (joint == NULL) {
-        return world->model == NULL ? STN_ERR_SEQUENCE : STN_ERR_ARGUMENT;
+        return world->setup->model == NULL ? STN_ERR_SEQUENCE : STN_ERR_ARGUMENT;
     }
     if (!pose_finite(pose)) {
         return stn_fail(err, STN_ERR_NUMERIC, "set pose: the pose of %s is not finite",
-                        world->model->bodies[body].name);
+                        world->setup->model->bodies[body].name);
     }
     stn_pose parent = stn_pose_mul(&stn_world_kinematics(world)->body_pose[joint->parent], &joint->origin);
     stn_pose inverse = stn_pose_inverse(&parent);
@@ -114,11 +115,11 @@ stn_status stn_world_set_body_velocity(stn_world *world, int32_t body, stn_vec3 
                                        stn_error *err) {
     const stn_joint *joint = placing_joint(world, body, "set velocity", err);
     if (joint == NULL) {
-        return world->model == NULL ? STN_ERR_SEQUENCE : STN_ERR_ARGUMENT;
+        return world->setup->model == NULL ? STN_ERR_SEQUENCE : STN_ERR_ARGUMENT;
     }
     if (!stn_vec3_finite(linear) || !stn_vec3_finite(angular)) {
         return stn_fail(err, STN_ERR_NUMERIC, "set velocity: that of %s is not finite",
-                        world->model->bodies[body].name);
+                        world->setup->model->bodies[body].name);
     }
     const stn_kinematics *kin = stn_world_kinematics(world);
     stn_mat3 axes = stn_mat3_mul(&kin->body_pose[joint->parent].rotation, &joint->origin.rotation);
@@ -140,8 +141,9 @@ stn_status stn_world_set_effort(stn_world *world, int32_t dof, double effort, st
     if (status != STN_OK) {
         return status;
     }
-    if (dof < 0 || dof >= world->model->nv) {
-        return stn_fail(err, STN_ERR_ARGUMENT, "set effort: dof %d is not one of 0 to %d", dof, world->model->nv - 1);
+    if (dof < 0 || dof >= world->setup->model->nv) {
+        return stn_fail(err, STN_ERR_ARGUMENT, "set effort: dof %d is not one of 0 to %d", dof,
+                        world->setup->model->nv - 1);
     }
     if (!isfinite(effort)) {
         return stn_fail(err, STN_ERR_NUMERIC, "set effort: %g on dof %d, must be finite", effort, dof);
@@ -155,9 +157,9 @@ stn_status stn_world_set_surface_velocity(stn_world *world, int32_t geometry, st
     if (status != STN_OK) {
         return status;
     }
-    if (geometry < 0 || geometry >= world->model->geometry_count) {
+    if (geometry < 0 || geometry >= world->setup->model->geometry_count) {
         return stn_fail(err, STN_ERR_ARGUMENT, "set surface velocity: geometry %d is not one of 0 to %d", geometry,
-                        world->model->geometry_count - 1);
+                        world->setup->model->geometry_count - 1);
     }
     if (!stn_vec3_finite(velocity)) {
         return stn_fail(err, STN_ERR_NUMERIC, "set surface velocity: (%g, %g, %g) m/s of geometry %d, must be finite",
@@ -174,16 +176,17 @@ stn_status stn_world_set_wrench(stn_world *world, int32_t body, stn_vec3 force, 
     if (status != STN_OK) {
         return status;
     }
-    if (body <= 0 || body >= world->model->body_count) {
+    if (body <= 0 || body >= world->setup->model->body_count) {
         return stn_fail(err, STN_ERR_ARGUMENT, "set wrench: body %d is not one of 1 to %d", body,
-                        world->model->body_count - 1);
+                        world->setup->model->body_count - 1);
     }
     if (stn_world_is_prescribed(world, body)) {
         return stn_fail(err, STN_ERR_ARGUMENT, "set wrench: the motion of %s is prescribed, so that no force moves it",
-                        world->model->bodies[body].name);
+                        world->setup->model->bodies[body].name);
     }
     if (!stn_vec3_finite(force) || !stn_vec3_finite(torque) || !stn_vec3_finite(point)) {
-        return stn_fail(err, STN_ERR_NUMERIC, "set wrench: that on %s is not finite", world->model->bodies[body].name);
+        return stn_fail(err, STN_ERR_NUMERIC, "set wrench: that on %s is not finite",
+                        world->setup->model->bodies[body].name);
     }
     stn_vec3 arm = stn_vec3_sub(point, stn_world_kinematics(world)->body_pose[body].position);
     torque = stn_vec3_add(torque, stn_vec3_cross(arm, force));

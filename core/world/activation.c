@@ -56,17 +56,17 @@ void stn_world_begin_activation(const stn_world *world, stn_state *state, int32_
 }
 
 static stn_status check_index(const stn_world *world, int32_t index, stn_error *err) {
-    return index >= 0 && index < world->controller_count
+    return index >= 0 && index < world->setup->controller_count
                ? STN_OK
                : stn_fail(err, STN_ERR_ARGUMENT, "controller %d is not one of 0 to %d", index,
-                          world->controller_count - 1);
+                          world->setup->controller_count - 1);
 }
 
 stn_status stn_world_set_controller(stn_world *world, int32_t index, int32_t priority, bool active, stn_error *err) {
     stn_status status = check_index(world, index, err);
     if (status == STN_OK && world->stepped) {
         status = stn_fail(err, STN_ERR_SEQUENCE, "controller %s: its priority is given before the first step",
-                          world->controllers[index].instance->desc->id);
+                          world->setup->controllers[index].instance->desc->id);
     }
     if (status == STN_OK) {
         stn_world_begin_activation(world, &world->start, index, priority, active);
@@ -79,8 +79,8 @@ stn_status stn_world_activate_controller(stn_world *world, int32_t index, bool a
     stn_status status = check_index(world, index, err);
     if (status == STN_OK && !(blend >= 0.0 && isfinite(blend))) {
         status = stn_fail(err, STN_ERR_ARGUMENT, "controller %s of %s: blend = %g s, must be >= 0 and finite",
-                          world->controllers[index].instance->desc->id,
-                          world->model->robots[world->controllers[index].target.robot].name, blend);
+                          world->setup->controllers[index].instance->desc->id,
+                          world->setup->model->robots[world->setup->controllers[index].target.robot].name, blend);
     }
     if (status == STN_OK) {
         activation a = activation_of(world, index);
@@ -94,7 +94,7 @@ stn_status stn_world_activate_controller(stn_world *world, int32_t index, bool a
 }
 
 double stn_world_controller_weight(const stn_world *world, int32_t index) {
-    bool known = index >= 0 && index < world->controller_count;
+    bool known = index >= 0 && index < world->setup->controller_count;
     return known ? weight_at(activation_of(world, index), world->state.time) : 0.0;
 }
 
@@ -106,7 +106,7 @@ static stn_status check_efforts(const stn_world *world, const controller *c, con
         double effort = forces->tau[c->target.dof[i]];
         if (!isfinite(effort)) {
             return stn_fail(err, STN_ERR_NUMERIC, "generalised force on joint %s is %g",
-                            world->model->joints[world->model->dof_joint[c->target.dof[i]]].name, effort);
+                            world->setup->model->joints[world->setup->model->dof_joint[c->target.dof[i]]].name, effort);
         }
     }
     return STN_OK;
@@ -117,22 +117,23 @@ static stn_status evaluate(stn_world *world, controller *c, stn_forces *forces, 
     stn_control_view view = {
         .target = &c->target,
         .time = state->time,
-        .dt = world->options.dt,
+        .dt = world->frame.dt,
         .gravity = state->gravity,
         .q = state->q,
         .v = state->v,
-        .kinematics = world->kinematics,
-        .arena = world->arena,
+        .kinematics = world->frame.kinematics,
+        .arena = world->frame.arena,
         .surroundings = (stn_surroundings *)world,
     };
     stn_answer_begin(err);
     stn_status status =
         c->instance->desc->ops.controller->evaluate(c->instance->self, &view, state->reference + c->reference_start,
-                                                    world->controller_next + c->memory_start, forces, err);
+                                                    world->frame.controller_next + c->memory_start, forces, err);
     status = stn_answer_end(status, err);
     status = status < 0 ? status : check_efforts(world, c, forces, err);
     if (status < 0) {
-        stn_error_prefix(err, "controller %s of %s", c->instance->desc->id, world->model->robots[c->target.robot].name);
+        stn_error_prefix(err, "controller %s of %s", c->instance->desc->id,
+                         world->setup->model->robots[c->target.robot].name);
     }
     return status;
 }
@@ -140,7 +141,7 @@ static stn_status evaluate(stn_world *world, controller *c, stn_forces *forces, 
 /// Weights at the step's end, where its efforts act: a ramp of no length is over with its first step.
 static activation at_end(const stn_world *world, int32_t index, double *weight) {
     activation a = activation_of(world, index);
-    *weight = weight_at(a, world->state.time + world->options.dt);
+    *weight = weight_at(a, world->state.time + world->frame.dt);
     return a;
 }
 
@@ -148,13 +149,13 @@ static activation at_end(const stn_world *world, int32_t index, double *weight) 
 /// the least of its own joints.
 static void find_shares(const stn_world *world, int32_t index, double *share, double *least, double *most) {
     double weight = 0.0, other = 0.0;
-    const stn_control_target *target = &world->controllers[index].target;
+    const stn_control_target *target = &world->setup->controllers[index].target;
     activation own = at_end(world, index, &weight);
-    for (int32_t d = 0; d < world->model->nv; d++) {
+    for (int32_t d = 0; d < world->setup->model->nv; d++) {
         share[d] = weight;
     }
-    for (int32_t j = 0; j < world->controller_count; j++) {
-        const stn_control_target *above = &world->controllers[j].target;
+    for (int32_t j = 0; j < world->setup->controller_count; j++) {
+        const stn_control_target *above = &world->setup->controllers[j].target;
         activation a = at_end(world, j, &other);
         for (int32_t i = 0; a.priority > own.priority && i < above->dof_count; i++) {
             share[above->dof[i]] *= 1.0 - other;
@@ -169,7 +170,7 @@ static void find_shares(const stn_world *world, int32_t index, double *share, do
 
 /// Do all controllers act in full? The usual case.
 static bool all_in_full(const stn_world *world) {
-    for (int32_t i = 0; i < world->controller_count; i++) {
+    for (int32_t i = 0; i < world->setup->controller_count; i++) {
         double weight = 0.0;
         activation a = at_end(world, i, &weight);
         if (weight != 1.0 || a.priority != activation_of(world, 0).priority) {
@@ -185,25 +186,26 @@ static stn_status add_share(stn_world *world, int32_t index, double *share, stn_
     if (most == 0.0) {
         return STN_OK;
     }
-    controller *c = &world->controllers[index];
+    controller *c = &world->setup->controllers[index];
     if (least == 1.0) {
-        return evaluate(world, c, &world->forces, err);
+        return evaluate(world, c, &world->frame.forces, err);
     }
     stn_forces part;
-    stn_status status = stn_forces_begin_part(&world->forces, world->arena, &part, err);
+    stn_status status = stn_forces_begin_part(&world->frame.forces, world->frame.arena, &part, err);
     status = status == STN_OK ? evaluate(world, c, &part, err) : status;
-    return status == STN_OK ? stn_forces_add_part(&world->forces, &part, share, err) : status;
+    return status == STN_OK ? stn_forces_add_part(&world->frame.forces, &part, share, err) : status;
 }
 
 stn_status stn_step_controllers(stn_world *world, stn_error *err) {
     if (world->state.sizes.controller_bytes > 0) {
-        memcpy(world->controller_next, world->state.controller_memory, world->state.sizes.controller_bytes);
+        memcpy(world->frame.controller_next, world->state.controller_memory, world->state.sizes.controller_bytes);
     }
     bool plain = all_in_full(world);
-    double *share = plain ? NULL : STN_ARENA(world->arena, world->model->nv, double);
+    double *share = plain ? NULL : STN_ARENA(world->frame.arena, world->setup->model->nv, double);
     stn_status status = plain || share != NULL ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "controllers: out of memory");
-    for (int32_t i = 0; i < world->controller_count && status >= 0; i++) {
-        status = plain ? evaluate(world, &world->controllers[i], &world->forces, err) : add_share(world, i, share, err);
+    for (int32_t i = 0; i < world->setup->controller_count && status >= 0; i++) {
+        status = plain ? evaluate(world, &world->setup->controllers[i], &world->frame.forces, err)
+                       : add_share(world, i, share, err);
     }
     return status < 0 ? status : STN_OK;
 }

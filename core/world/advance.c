@@ -3,21 +3,21 @@
 #include "world/world.h"
 
 stn_status stn_step_advance(stn_world *world, stn_error *err) {
-    const stn_instance *integrator = world->plugin[STN_KIND_INTEGRATOR];
+    const stn_instance *integrator = world->setup->plugin[STN_KIND_INTEGRATOR];
     stn_integrator_view view = stn_world_integrator_view(world);
     stn_status status = integrator->desc->ops.integrator->advance(
-        integrator->self, &view, world->integrator_next, &world->problem, world->solution.v, world->solution.gamma,
-        world->q_next, world->v_next, err);
+        integrator->self, &view, world->frame.integrator_next, &world->frame.problem, world->frame.solution.v,
+        world->frame.solution.gamma, world->frame.q_next, world->frame.v_next, err);
     if (status < 0) {
         stn_error_prefix(err, "integrator %s", integrator->desc->id);
         return status;
     }
-    stn_step_move_prescribed(world, world->q_next);
+    stn_step_move_prescribed(world, world->frame.q_next);
     status = stn_step_check_next(world, err);
     if (status != STN_OK) {
         return status;
     }
-    world->report.input_work_J = stn_step_input_work(world);
+    world->frame.report.input_work_J = stn_step_input_work(world);
     return stn_step_check_energies(world, err);
 }
 
@@ -25,18 +25,18 @@ stn_status stn_step_advance(stn_world *world, stn_error *err) {
 static stn_status commit_contacts(stn_world *world, stn_error *err) {
     stn_law law = stn_world_law(world);
     bool remembers = law.ops != NULL && law.ops->commit != NULL;
-    if (!remembers && !world->options.stiction) {
+    if (!remembers && !world->setup->options.stiction) {
         return STN_OK;
     }
-    double *v_c = STN_ARENA(world->arena, world->problem.row_count, double);
+    double *v_c = STN_ARENA(world->frame.arena, world->frame.problem.row_count, double);
     if (v_c == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "step: out of memory");
     }
-    stn_problem_contact_velocity(&world->problem, world->solution.v, true, v_c);
+    stn_problem_contact_velocity(&world->frame.problem, world->frame.solution.v, true, v_c);
     if (remembers) {
-        law.ops->commit(law.self, &world->problem, v_c, world->solution.gamma, world->law_memory);
+        law.ops->commit(law.self, &world->frame.problem, v_c, world->frame.solution.gamma, world->frame.law_memory);
     }
-    if (world->options.stiction) {
+    if (world->setup->options.stiction) {
         stn_step_release(world, v_c);
     }
     return STN_OK;
@@ -62,12 +62,12 @@ stn_status stn_step_commit(stn_world *world, stn_error *err) {
         return status;
     }
     stn_state *state = &world->state;
-    swap(&state->q, &world->q_next);
-    swap(&state->v, &world->v_next);
-    swap_bytes(&state->controller_memory, &world->controller_next);
-    swap_bytes(&state->integrator_memory, &world->integrator_next);
+    swap(&state->q, &world->frame.q_next);
+    swap(&state->v, &world->frame.v_next);
+    swap_bytes(&state->controller_memory, &world->frame.controller_next);
+    swap_bytes(&state->integrator_memory, &world->frame.integrator_next);
     stn_step_forget_prescribed(world);
     state->step++;
-    state->time += world->options.dt;
+    state->time += world->frame.dt;
     return STN_OK;
 }

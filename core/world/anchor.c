@@ -46,8 +46,8 @@ static stn_status index_pairs(const stn_world *world, pair_index *index, stn_err
     while (index->capacity < (uint32_t)count) {
         index->capacity *= 2;
     }
-    index->head = STN_ARENA(world->arena, index->capacity, int32_t);
-    index->next = STN_ARENA(world->arena, count, int32_t);
+    index->head = STN_ARENA(world->frame.arena, index->capacity, int32_t);
+    index->next = STN_ARENA(world->frame.arena, count, int32_t);
     if (index->head == NULL || index->next == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "stiction: out of memory");
     }
@@ -101,21 +101,21 @@ bool anchor_find(const stn_world *world, const pair_index *index, const int32_t 
 /// By how much a point of a prescribed body is farther in a step than its velocities take it, as the integrator adds
 /// them up.
 static stn_vec3 prescribed_lead(const stn_world *world, int32_t body, stn_vec3 point) {
-    double share = world->problem.velocity_kind == STN_VELOCITY_MID ? 1.0 : world->force_theta_vq;
-    stn_vec3 before = stn_point_velocity(world->kinematics, body, point);
+    double share = world->frame.problem.velocity_kind == STN_VELOCITY_MID ? 1.0 : world->frame.force_theta_vq;
+    stn_vec3 before = stn_point_velocity(world->frame.kinematics, body, point);
     stn_vec3 after = stn_step_prescribed_velocity(world, body, point);
     stn_vec3 mean = stn_vec3_add(stn_vec3_scale(share, after), stn_vec3_scale(1.0 - share, before));
-    return stn_vec3_mul_add(stn_step_prescribed_way(world, body, point), -world->problem.dt, mean);
+    return stn_vec3_mul_add(stn_step_prescribed_way(world, body, point), -world->frame.problem.dt, mean);
 }
 
 /// That of a free body: constant velocities of its joints move its points along curves, dt^2/2 of J-dot v off dt J v.
 static stn_vec3 free_lead(const stn_world *world, int32_t body, stn_vec3 point) {
-    const stn_kinematics *k = world->kinematics;
+    const stn_kinematics *k = world->frame.kinematics;
     const stn_spatial *bias = &k->bias[body];
-    stn_vec3 arm = stn_vec3_sub(point, k->reference[world->model->bodies[body].tree]);
+    stn_vec3 arm = stn_vec3_sub(point, k->reference[world->setup->model->bodies[body].tree]);
     stn_vec3 turning = stn_vec3_cross(k->body_velocity[body].angular, stn_point_velocity(k, body, point));
     stn_vec3 a = stn_vec3_add(stn_vec3_add(bias->linear, stn_vec3_cross(bias->angular, arm)), turning);
-    return stn_vec3_scale(0.5 * world->problem.dt * world->problem.dt, a);
+    return stn_vec3_scale(0.5 * world->frame.problem.dt * world->frame.problem.dt, a);
 }
 
 stn_vec3 anchor_lead(const stn_world *world, const int32_t body[2], stn_vec3 point) {
@@ -135,13 +135,13 @@ void anchor_shift(stn_world *world, stn_constraint *c, stn_vec3 u, stn_vec3 lead
     for (int32_t r = 0; r < 2; r++) {
         stn_vec3 axis = stn_mat3_column(&c->frame, r);
         c->anchor[r] = share * stn_vec3_dot(u, axis);
-        world->problem.bias[c->row + r] += (c->anchor[r] + stn_vec3_dot(lead, axis)) / world->problem.dt;
+        world->frame.problem.bias[c->row + r] += (c->anchor[r] + stn_vec3_dot(lead, axis)) / world->frame.problem.dt;
     }
 }
 
 /// Puts u into the bias of a contact, and its anchor where the contact is.
 static void hold_contact(stn_world *world, const pair_index *index, stn_constraint *c, anchor *a) {
-    const stn_contact *contact = &world->contacts.contacts[c->contact];
+    const stn_contact *contact = &world->frame.contacts.contacts[c->contact];
     stn_vec3 n = stn_mat3_column(&c->frame, 2), u = stn_vec3_zero();
     bool dragged = true, known = a->limit > 0.0;
     if (known || anchor_find(world, index, c->body, c->point, 0, a)) {
@@ -153,7 +153,8 @@ static void hold_contact(stn_world *world, const pair_index *index, stn_constrai
         a->point[1] = point_in(world, c->body[1], stn_vec3_mul_add(c->point, 0.5, u));
     }
     if (contact->bias.x != 0.0 || contact->bias.y != 0.0 || contact->bias.z != 0.0) { // a belt runs on within the step
-        stn_vec3 moved = stn_vec3_mul_add(point_now(world, c->body[1], a->point[1]), world->problem.dt, contact->bias);
+        stn_vec3 moved =
+            stn_vec3_mul_add(point_now(world, c->body[1], a->point[1]), world->frame.problem.dt, contact->bias);
         a->point[1] = point_in(world, c->body[1], moved);
     }
     anchor_shift(world, c, u, anchor_lead(world, c->body, c->point));
@@ -161,12 +162,12 @@ static void hold_contact(stn_world *world, const pair_index *index, stn_constrai
 
 /// The coordinate that a row of dry friction holds; NULL: its joint has several velocities, and is not held.
 static const double *coordinate_of(const stn_world *world, const stn_constraint *c) {
-    const stn_tree *tree = &world->model->trees[c->J[0].tree];
+    const stn_tree *tree = &world->setup->model->trees[c->J[0].tree];
     int32_t d = 0;
     while (c->J[0].values[d] == 0.0) {
         d++;
     }
-    const stn_joint *joint = &world->model->joints[world->model->dof_joint[tree->v_start + d]];
+    const stn_joint *joint = &world->setup->model->joints[world->setup->model->dof_joint[tree->v_start + d]];
     return joint->nv == 1 ? &world->state.q[joint->q_start] : NULL;
 }
 
@@ -183,22 +184,22 @@ static void hold_joint(stn_world *world, stn_constraint *c, anchor *a) {
         *a = (anchor){.body = {c->body[1], -1}, .point = {{*q - u, 0.0, 0.0}}};
     }
     c->anchor[0] = u;
-    world->problem.bias[c->row] += u / world->problem.dt;
+    world->frame.problem.bias[c->row] += u / world->frame.problem.dt;
 }
 
 stn_status stn_step_hold(stn_world *world, stn_error *err) {
-    if (!world->options.stiction) {
+    if (!world->setup->options.stiction) {
         return STN_OK;
     }
     pair_index index;
     stn_status status = index_pairs(world, &index, err);
     status = status == STN_OK ? patch_anchors_hold(world, &index, err) : status;
-    for (int32_t i = 0; i < world->problem.constraint_count && status == STN_OK; i++) {
-        stn_constraint *c = &world->problem.constraints[i];
+    for (int32_t i = 0; i < world->frame.problem.constraint_count && status == STN_OK; i++) {
+        stn_constraint *c = &world->frame.problem.constraints[i];
         if (c->kind == STN_CONSTRAINT_CONTACT && !anchor_is_of_patch(c)) {
-            hold_contact(world, &index, c, &world->anchors[i]);
+            hold_contact(world, &index, c, &world->frame.anchors[i]);
         } else if (c->kind == STN_CONSTRAINT_DRY_FRICTION) {
-            hold_joint(world, c, &world->anchors[i]);
+            hold_joint(world, c, &world->frame.anchors[i]);
         }
     }
     return status;
@@ -213,25 +214,25 @@ static const double used_up = 1.0 - 1e-6; // of the cone
 /// solved, they let go: displacements of several contacts that no motion of their bodies takes back would brace these
 /// against each other.
 double anchor_transition_speed(const stn_world *world, int32_t i, const double *v_c, const double *gamma) {
-    const stn_constraint *c = &world->problem.constraints[i];
+    const stn_constraint *c = &world->frame.problem.constraints[i];
     stn_law law = stn_world_law(world);
     if (!(gamma[2] > 0.0)) {
         return 0.0;
     }
     if (law.ops != NULL) {
-        return stn_ask_slip(&law, &world->problem, i, v_c, gamma).transition_speed;
+        return stn_ask_slip(&law, &world->frame.problem, i, v_c, gamma).transition_speed;
     }
     double x = gamma[0] / c->mu1, y = gamma[1] / c->mu2; // NaN without friction
-    bool sticks = sqrt(x * x + y * y) < used_up * gamma[2] && world->report.status == STN_OK;
+    bool sticks = sqrt(x * x + y * y) < used_up * gamma[2] && world->frame.report.status == STN_OK;
     return sticks ? c->w * fmin(c->mu1, c->mu2) * gamma[2] : 0.0;
 }
 
 /// Moves the points of nodes on with them.
 static stn_vec3 ride_on(const stn_world *world, const stn_ride *ride, stn_vec3 point) {
     for (int32_t i = 0; ride->body < 0 && i < ride->node_count; i++) {
-        const stn_tree *tree = &world->model->trees[world->node_tree[ride->node[i]]];
+        const stn_tree *tree = &world->setup->model->trees[world->setup->node_tree[ride->node[i]]];
         size_t at = (size_t)tree->q_start + 3 * (size_t)(ride->node[i] - tree->node_start);
-        const double *before = world->state.q + at, *after = world->q_next + at;
+        const double *before = world->state.q + at, *after = world->frame.q_next + at;
         stn_vec3 way = stn_vec3_make(after[0] - before[0], after[1] - before[1], after[2] - before[2]);
         point = stn_vec3_mul_add(point, ride->weight[i], way);
     }
@@ -239,16 +240,17 @@ static stn_vec3 ride_on(const stn_world *world, const stn_ride *ride, stn_vec3 p
 }
 
 void stn_step_release(stn_world *world, const double *v_c) {
-    const stn_problem *p = &world->problem;
+    const stn_problem *p = &world->frame.problem;
     patch_anchors_release(world, v_c);
     for (int32_t i = 0; i < p->constraint_count; i++) {
         const stn_constraint *c = &p->constraints[i];
-        anchor *a = &world->anchors[i];
+        anchor *a = &world->frame.anchors[i];
         if (c->kind == STN_CONSTRAINT_DRY_FRICTION) {
             a->limit = coordinate_of(world, c) != NULL ? p->dt * p->R[c->row] * p->hi[c->row] : 0.0;
         } else if (c->kind == STN_CONSTRAINT_CONTACT && !anchor_is_of_patch(c)) {
-            double limit = p->dt * anchor_transition_speed(world, i, v_c + c->row, world->solution.gamma + c->row);
-            const stn_contact *contact = &world->contacts.contacts[c->contact];
+            double limit =
+                p->dt * anchor_transition_speed(world, i, v_c + c->row, world->frame.solution.gamma + c->row);
+            const stn_contact *contact = &world->frame.contacts.contacts[c->contact];
             a->limit = limit > 0.0 && isfinite(limit) ? limit : 0.0;
             a->point[0] = ride_on(world, &contact->a, a->point[0]);
             a->point[1] = ride_on(world, &contact->b, a->point[1]);
@@ -266,14 +268,14 @@ static bool places(const stn_world *world, int32_t body, size_t start, size_t co
     if (body <= 0) {
         return false;
     }
-    const stn_tree *tree = &world->model->trees[world->model->bodies[body].tree];
+    const stn_tree *tree = &world->setup->model->trees[world->setup->model->bodies[body].tree];
     size_t first = (size_t)tree->q_start, size = stn_world_is_prescribed(world, body) ? 7 : (size_t)tree->nq;
     return start < first + size && first < start + count;
 }
 
 void stn_world_forget_anchors(stn_world *world, size_t start, size_t count) {
     bool all = count >= world->state.sizes.nq; // of nodes and joints too
-    for (int32_t i = 0; i < world->state.cache_count && world->options.stiction; i++) {
+    for (int32_t i = 0; i < world->state.cache_count && world->setup->options.stiction; i++) {
         anchor a = stn_cache_anchor(world, i);
         if (all || places(world, a.body[0], start, count) || places(world, a.body[1], start, count)) {
             stn_cache_set_anchor(world, i, &anchor_none);

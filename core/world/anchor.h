@@ -19,11 +19,11 @@ typedef struct pair_index {
 
 /// A material point now: of a body, or of nodes, whose points are kept where they are.
 static inline stn_vec3 point_now(const stn_world *world, int32_t body, stn_vec3 point) {
-    return body >= 0 ? stn_pose_apply(&world->kinematics->body_pose[body], point) : point;
+    return body >= 0 ? stn_pose_apply(&world->frame.kinematics->body_pose[body], point) : point;
 }
 
 static inline stn_vec3 point_in(const stn_world *world, int32_t body, stn_vec3 point) {
-    return body >= 0 ? stn_pose_apply_inverse(&world->kinematics->body_pose[body], point) : point;
+    return body >= 0 ? stn_pose_apply_inverse(&world->frame.kinematics->body_pose[body], point) : point;
 }
 
 static inline stn_vec3 along_surface(stn_vec3 u, stn_vec3 normal) {

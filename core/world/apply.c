@@ -44,7 +44,7 @@ static stn_status apply_part(stn_world *world, const world_input *input, stn_err
         memcpy(view.values + start, input->part.values, count * sizeof *view.values);
     }
     if (input->part.field == INPUT_Q || input->part.field == INPUT_V) {
-        world->kinematics_stale = true;
+        world->frame.kinematics_stale = true;
     }
     if (input->part.field == INPUT_Q) {
         stn_world_forget_anchors(world, start, count);
@@ -56,8 +56,8 @@ static stn_status apply_dt(stn_world *world, double dt, stn_error *err) {
     if (!(dt > 0.0) || !isfinite(dt)) {
         return stn_fail(err, STN_ERR_ARGUMENT, "dt = %g s must be > 0 and finite", dt);
     }
-    stn_cache_rescale(world, dt / world->options.dt); // forces go on
-    world->options.dt = dt;
+    stn_cache_rescale(world, dt / world->frame.dt); // forces go on
+    world->frame.dt = dt;
     return STN_OK;
 }
 
@@ -108,7 +108,7 @@ stn_status stn_world_add_controller(stn_world *world, stn_instance *instance, in
                                     int32_t joint_count, int32_t *index, stn_error *err) {
     const world_input input = {.kind = INPUT_CONTROLLER, .controller = {instance, robot, joint_count, joints}};
     stn_status status = stn_world_apply(world, &input, err);
-    *index = status == STN_OK ? world->controller_count - 1 : -1;
+    *index = status == STN_OK ? world->setup->controller_count - 1 : -1;
     return status;
 }
 
@@ -118,7 +118,7 @@ stn_status stn_world_plot(stn_world *world, const char *name, double value, stn_
 }
 
 void stn_world_reset(stn_world *world) {
-    if (world->model != NULL) {
+    if (world->setup->model != NULL) {
         const world_input input = {.kind = INPUT_STATE, .state = &world->start};
         (void)stn_world_apply(world, &input, NULL); // smaller than what is there: cannot run out of memory
     }

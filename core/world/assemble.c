@@ -5,7 +5,7 @@
 #include "problem/inverse.h"
 
 stn_constraint *append_constraint(stn_world *world, stn_constraint_kind kind, stn_constraint_set set, int32_t rows) {
-    stn_problem *p = &world->problem;
+    stn_problem *p = &world->frame.problem;
     stn_constraint *c = &p->constraints[p->constraint_count++];
     *c = (stn_constraint){
         .kind = kind,
@@ -44,32 +44,32 @@ stn_status assemble_out_of_memory(stn_error *err) {
 }
 
 static double *block(stn_world *world, int32_t tree, int32_t rows, int32_t columns, stn_jacobian *J) {
-    double *values = STN_ARENA_ZEROED(world->arena, rows * columns, double);
+    double *values = STN_ARENA_ZEROED(world->frame.arena, rows * columns, double);
     *J = (stn_jacobian){.tree = tree, .values = values};
     return values;
 }
 
 double *append_block(stn_world *world, int32_t tree, int32_t rows, stn_jacobian *J) {
-    return block(world, tree, rows, world->model->trees[tree].nv, J);
+    return block(world, tree, rows, world->setup->model->trees[tree].nv, J);
 }
 
 stn_status append_unit_row(stn_world *world, stn_constraint *c, int32_t dof, double value, stn_error *err) {
-    int32_t tree = world->model->dof_tree[dof], slot = c->J[0].tree < 0 || c->J[0].tree == tree ? 0 : 1;
+    int32_t tree = world->setup->model->dof_tree[dof], slot = c->J[0].tree < 0 || c->J[0].tree == tree ? 0 : 1;
     stn_jacobian *J = &c->J[slot];
     double *row = J->tree == tree ? (double *)(uintptr_t)J->values : append_block(world, tree, 1, J);
     if (row == NULL) {
         return assemble_out_of_memory(err);
     }
-    row[dof - world->model->trees[tree].v_start] += value;
+    row[dof - world->setup->model->trees[tree].v_start] += value;
     return STN_OK;
 }
 
 /// -1: nothing that it rides on has a velocity in the problem.
 static int32_t ride_tree(const stn_world *world, const stn_ride *ride) {
     if (ride->body >= 0) {
-        return stn_world_is_prescribed(world, ride->body) ? -1 : world->model->bodies[ride->body].tree;
+        return stn_world_is_prescribed(world, ride->body) ? -1 : world->setup->model->bodies[ride->body].tree;
     }
-    return world->node_tree[ride->node[0]];
+    return world->setup->node_tree[ride->node[0]];
 }
 
 /// Adds sign axes^T J of what the contact rides on into `values`; for nodes, appends their blocks.
@@ -79,7 +79,7 @@ static void add_ride(const stn_world *world, const stn_kinematics *k, const stn_
         stn_point_jacobian_add(k, ride->body, point, axes, sign, values);
         return;
     }
-    const stn_tree *tree = &world->model->trees[J->tree];
+    const stn_tree *tree = &world->setup->model->trees[J->tree];
     for (int32_t i = 0; i < ride->node_count; i++) {
         double *block = values + 9 * (size_t)J->node_count;
         J->node[J->node_count++] = ride->node[i] - tree->node_start;
@@ -106,8 +106,8 @@ static stn_status contact_jacobian(stn_world *world, const stn_kinematics *k, co
         }
         int32_t slot = side == 1 && tree_a == tree_b ? 0 : count;
         if (slot == count) {
-            bool nodal = world->model->trees[trees[side]].kind == STN_TREE_NODAL;
-            int32_t columns = nodal ? 3 * STN_MAX_NODES : world->model->trees[trees[side]].nv;
+            bool nodal = world->setup->model->trees[trees[side]].kind == STN_TREE_NODAL;
+            int32_t columns = nodal ? 3 * STN_MAX_NODES : world->setup->model->trees[trees[side]].nv;
             values[slot] = block(world, trees[side], 3, columns, &c->J[slot]);
             if (values[slot] == NULL) {
                 return assemble_out_of_memory(err);
@@ -134,7 +134,7 @@ static stn_mat3 frame_of(const stn_contact *contact) {
 static stn_status add_jacobian(stn_world *world, const stn_contact *contact, patch_pair *pair, stn_constraint *c,
                                stn_error *err) {
     if (contact->patch < 0 || contact->a.body < 0 || contact->b.body < 0) {
-        return contact_jacobian(world, world->kinematics, contact, c, err);
+        return contact_jacobian(world, world->frame.kinematics, contact, c, err);
     }
     stn_status status = contact->patch != pair->patch ? make_patch_pair(world, contact->patch, pair, err) : STN_OK;
     if (status == STN_OK) {
@@ -145,9 +145,9 @@ static stn_status add_jacobian(stn_world *world, const stn_contact *contact, pat
 
 /// What acts where contact i is later in the step.
 static stn_status add_middle(stn_world *world, int32_t i, stn_constraint *c, stn_error *err) {
-    const contact_middle *middle = &world->middle[i];
-    stn_contact moved = world->contacts.contacts[i];
-    double *bias = world->problem.bias + c->row;
+    const contact_middle *middle = &world->frame.middle[i];
+    stn_contact moved = world->frame.contacts.contacts[i];
+    double *bias = world->frame.problem.bias + c->row;
     moved.point = middle->point;
     moved.normal = middle->normal;
     moved.direction = middle->direction;
@@ -156,12 +156,12 @@ static stn_status add_middle(stn_world *world, int32_t i, stn_constraint *c, stn
     bias[0] = b.x;
     bias[1] = b.y;
     bias[2] = b.z;
-    return contact_jacobian(world, world->scratch_kinematics, &moved, c, err);
+    return contact_jacobian(world, world->frame.scratch_kinematics, &moved, c, err);
 }
 
 static stn_status add_contact(stn_world *world, int32_t i, patch_pair *pair, stn_error *err) {
-    const stn_contact *contact = &world->contacts.contacts[i];
-    stn_problem *p = &world->problem;
+    const stn_contact *contact = &world->frame.contacts.contacts[i];
+    stn_problem *p = &world->frame.problem;
     bool isotropic = contact->material.mu == contact->mu2; // NaN cannot come here: the set was checked
     stn_constraint *c = append_constraint(world, STN_CONSTRAINT_CONTACT, isotropic ? STN_SET_CONE : STN_SET_ELLIPSE, 3);
     c->id = contact->id;
@@ -184,7 +184,7 @@ static stn_status add_contact(stn_world *world, int32_t i, patch_pair *pair, stn
     p->bias[c->row] = bias.x;
     p->bias[c->row + 1] = bias.y;
     p->bias[c->row + 2] = bias.z;
-    bool later = world->middle != NULL && world->middle[i].known;
+    bool later = world->frame.middle != NULL && world->frame.middle[i].known;
     stn_status status = later ? add_middle(world, i, c, err) : add_jacobian(world, contact, pair, c, err);
     double mu_static = contact->material.mu_static; // NaN: none
     if (mu_static > contact->material.mu && status == STN_OK) {
@@ -196,15 +196,15 @@ static stn_status add_contact(stn_world *world, int32_t i, patch_pair *pair, stn
 }
 
 static stn_status allocate_rows(stn_world *world, stn_error *err) {
-    stn_problem *p = &world->problem;
+    stn_problem *p = &world->frame.problem;
     row_count joints = joint_row_count(world), equalities = equality_row_count(world);
-    int32_t rows = 3 * world->contacts.count + joints.rows + equalities.rows;
-    p->constraints =
-        STN_ARENA(world->arena, world->contacts.count + joints.constraints + equalities.constraints, stn_constraint);
+    int32_t rows = 3 * world->frame.contacts.count + joints.rows + equalities.rows;
+    p->constraints = STN_ARENA(
+        world->frame.arena, world->frame.contacts.count + joints.constraints + equalities.constraints, stn_constraint);
     double **vectors[] = {&p->bias, &p->lo, &p->hi, &p->R, &p->v_hat, &p->gamma_guess, &p->phi};
     bool complete = p->constraints != NULL;
     for (int32_t i = 0; i < STN_COUNT(vectors); i++) {
-        *vectors[i] = STN_ARENA(world->arena, rows, double);
+        *vectors[i] = STN_ARENA(world->frame.arena, rows, double);
         complete = complete && *vectors[i] != NULL;
     }
     return complete ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "assembly: out of memory for %d rows", rows);
@@ -212,15 +212,15 @@ static stn_status allocate_rows(stn_world *world, stn_error *err) {
 
 /// A solver that works with the Delassus operator meets the same halves again.
 static stn_status update_masses(stn_world *world, stn_error *err) {
-    bool delassus = (world->plugin[STN_KIND_SOLVER]->desc->ops.solver->needs & STN_NEEDS_DELASSUS) != 0;
-    return delassus ? inverse_masses_keeping(world->inverse, &world->problem, world->arena, err)
-                    : inverse_masses_missing(world->inverse, &world->problem, world->arena, err);
+    bool delassus = (world->setup->plugin[STN_KIND_SOLVER]->desc->ops.solver->needs & STN_NEEDS_DELASSUS) != 0;
+    return delassus ? inverse_masses_keeping(world->services.inverse, &world->frame.problem, world->frame.arena, err)
+                    : inverse_masses_missing(world->services.inverse, &world->frame.problem, world->frame.arena, err);
 }
 
 stn_status stn_step_assemble(stn_world *world, stn_error *err) {
     stn_status status = allocate_rows(world, err);
     patch_pair pair = {.patch = -1};
-    for (int32_t i = 0; i < world->contacts.count && status == STN_OK; i++) {
+    for (int32_t i = 0; i < world->frame.contacts.count && status == STN_OK; i++) {
         status = add_contact(world, i, &pair, err);
     }
     status = status == STN_OK ? add_joint_rows(world, err) : status;
@@ -229,6 +229,6 @@ stn_status stn_step_assemble(stn_world *world, stn_error *err) {
     status = status == STN_OK ? stn_step_lag(world, err) : status;
     status = status == STN_OK ? stn_step_hold(world, err) : status;
     status = status == STN_OK ? update_masses(world, err) : status;
-    world->assembled = status == STN_OK;
+    world->frame.assembled = status == STN_OK;
     return status;
 }

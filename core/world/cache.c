@@ -10,7 +10,7 @@ static uint32_t slot_of(const cache_index *index, uint64_t id) {
 
 /// Position of an id in the cache, -1 when it is new.
 static int32_t find(const stn_world *world, uint64_t id) {
-    const cache_index *index = &world->cache_index;
+    const cache_index *index = &world->services.cache_index;
     if (world->state.cache_count == 0) {
         return -1;
     }
@@ -29,22 +29,23 @@ const stn_cache_entry *stn_cache_find(const stn_world *world, uint64_t id) {
 
 /// The index in force when it has room for `count`, else a larger one. Nothing changes yet.
 static stn_status find_index(const stn_world *world, int32_t count, cache_index *next, stn_error *err) {
-    *next = world->cache_index;
+    *next = world->services.cache_index;
     uint32_t capacity = next->capacity > 0 ? next->capacity : 256;
     while (capacity < 2 * (uint32_t)count) {
         capacity *= 2;
     }
     if (capacity != next->capacity) {
-        *next = (cache_index){.capacity = capacity, .slot = stn_allocate(world->context, capacity, sizeof(int32_t))};
+        *next = (cache_index){.capacity = capacity,
+                              .slot = stn_allocate(world->services.context, capacity, sizeof(int32_t))};
     }
     return next->slot != NULL ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "contact cache: out of memory");
 }
 
 /// Puts `next` in force, filled with the ids of the cache.
 static stn_status fill_index(stn_world *world, const cache_index *next, stn_error *err) {
-    cache_index *index = &world->cache_index;
+    cache_index *index = &world->services.cache_index;
     if (next->slot != index->slot) {
-        stn_release(world->context, index->slot);
+        stn_release(world->services.context, index->slot);
     }
     *index = *next;
     memset(index->slot, 0, index->capacity * sizeof *index->slot);
@@ -71,12 +72,12 @@ stn_status stn_cache_index_rebuild(stn_world *world, stn_error *err) {
 
 /// Before anything is changed: ids of a problem are unique.
 static stn_status check_ids(stn_world *world, stn_error *err) {
-    const stn_problem *problem = &world->problem;
+    const stn_problem *problem = &world->frame.problem;
     cache_index seen = {.capacity = 16};
     while (seen.capacity < 2 * (uint32_t)problem->constraint_count) {
         seen.capacity *= 2;
     }
-    seen.slot = STN_ARENA_ZEROED(world->arena, seen.capacity, int32_t);
+    seen.slot = STN_ARENA_ZEROED(world->frame.arena, seen.capacity, int32_t);
     if (seen.slot == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "contact cache: out of memory");
     }
@@ -88,7 +89,7 @@ static stn_status check_ids(stn_world *world, stn_error *err) {
                 return stn_fail(err, STN_ERR_PLUGIN,
                                 "contact model %s: two constraints share the id %llu (bodies %d and "
                                 "%d): ids must differ within a step",
-                                world->plugin[STN_KIND_CONTACT]->desc->id, (unsigned long long)c->id, c->body[0],
+                                world->setup->plugin[STN_KIND_CONTACT]->desc->id, (unsigned long long)c->id, c->body[0],
                                 c->body[1]);
             }
         }
@@ -105,7 +106,7 @@ typedef struct memory_sizes {
 static memory_sizes sizes_of(const stn_world *world) {
     memory_sizes n = {.law = stn_world_memory_bytes(world, STN_KIND_LAW),
                       .solver = stn_world_memory_bytes(world, STN_KIND_SOLVER),
-                      .anchor = world->options.stiction ? sizeof(anchor) : 0};
+                      .anchor = world->setup->options.stiction ? sizeof(anchor) : 0};
     n.all = n.law + n.solver + n.anchor;
     return n;
 }
@@ -125,17 +126,18 @@ static unsigned char *bytes_at(void *block, size_t item, int32_t i) {
 }
 
 static stn_status allocate_memories(stn_world *world, const memory_sizes *n, stn_error *err) {
-    size_t count = (size_t)world->problem.constraint_count;
-    world->law_memory = n->law > 0 ? stn_arena_zeroed(world->arena, count, n->law) : NULL;
-    world->solver_memory = n->solver > 0 ? stn_arena_zeroed(world->arena, count, n->solver) : NULL;
-    world->anchors = n->anchor > 0 ? STN_ARENA_ZEROED(world->arena, count, anchor) : NULL;
-    bool complete = (n->law == 0 || world->law_memory != NULL) && (n->solver == 0 || world->solver_memory != NULL) &&
-                    (n->anchor == 0 || world->anchors != NULL);
+    size_t count = (size_t)world->frame.problem.constraint_count;
+    world->frame.law_memory = n->law > 0 ? stn_arena_zeroed(world->frame.arena, count, n->law) : NULL;
+    world->frame.solver_memory = n->solver > 0 ? stn_arena_zeroed(world->frame.arena, count, n->solver) : NULL;
+    world->frame.anchors = n->anchor > 0 ? STN_ARENA_ZEROED(world->frame.arena, count, anchor) : NULL;
+    bool complete = (n->law == 0 || world->frame.law_memory != NULL) &&
+                    (n->solver == 0 || world->frame.solver_memory != NULL) &&
+                    (n->anchor == 0 || world->frame.anchors != NULL);
     return complete ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "contact cache: out of memory");
 }
 
 stn_status stn_cache_recall(stn_world *world, stn_error *err) {
-    stn_problem *problem = &world->problem;
+    stn_problem *problem = &world->frame.problem;
     const memory_sizes n = sizes_of(world);
     stn_status status = check_ids(world, err);
     status = status == STN_OK ? allocate_memories(world, &n, err) : status;
@@ -148,9 +150,9 @@ stn_status stn_cache_recall(stn_world *world, stn_error *err) {
         }
         memcpy(problem->gamma_guess + c->row, world->state.cache[position].gamma, (size_t)c->rows * sizeof(double));
         const unsigned char *memory = world->state.cache_memory + (size_t)position * n.all;
-        copy(bytes_at(world->law_memory, n.law, i), memory, n.law);
-        copy(bytes_at(world->solver_memory, n.solver, i), memory + n.law, n.solver);
-        copy(bytes_at(world->anchors, n.anchor, i), memory + n.law + n.solver, n.anchor);
+        copy(bytes_at(world->frame.law_memory, n.law, i), memory, n.law);
+        copy(bytes_at(world->frame.solver_memory, n.solver, i), memory + n.law, n.solver);
+        copy(bytes_at(world->frame.anchors, n.anchor, i), memory + n.law + n.solver, n.anchor);
     }
     return status;
 }
@@ -184,15 +186,15 @@ static stn_status reserve_cache(stn_world *world, int32_t count, size_t memory_b
         return STN_OK;
     }
     int32_t capacity = 2 * count;
-    stn_cache_entry *cache = stn_allocate(world->context, (size_t)capacity, sizeof *cache);
-    unsigned char *memory = stn_allocate(world->context, (size_t)capacity, memory_bytes);
+    stn_cache_entry *cache = stn_allocate(world->services.context, (size_t)capacity, sizeof *cache);
+    unsigned char *memory = stn_allocate(world->services.context, (size_t)capacity, memory_bytes);
     if (cache == NULL || memory == NULL) {
-        stn_release(world->context, cache);
-        stn_release(world->context, memory);
+        stn_release(world->services.context, cache);
+        stn_release(world->services.context, memory);
         return stn_fail(err, STN_ERR_MEMORY, "contact cache: out of memory for %d constraints", count);
     }
-    stn_release(world->context, world->state.cache);
-    stn_release(world->context, world->state.cache_memory);
+    stn_release(world->services.context, world->state.cache);
+    stn_release(world->services.context, world->state.cache_memory);
     world->state.cache = cache;
     world->state.cache_memory = memory;
     world->state.cache_count = 0;
@@ -201,7 +203,7 @@ static stn_status reserve_cache(stn_world *world, int32_t count, size_t memory_b
 }
 
 stn_status stn_cache_commit(stn_world *world, stn_error *err) {
-    const stn_problem *problem = &world->problem;
+    const stn_problem *problem = &world->frame.problem;
     const memory_sizes n = sizes_of(world);
     cache_index next; // all memory is found before anything changes: a step that fails leaves the cache as it was
     stn_status status = find_index(world, problem->constraint_count, &next, err);
@@ -211,8 +213,8 @@ stn_status stn_cache_commit(stn_world *world, stn_error *err) {
     status = stn_step_note_touching(world, err);
     status = status != STN_OK ? status : reserve_cache(world, problem->constraint_count, n.all, err);
     if (status != STN_OK) {
-        if (next.slot != world->cache_index.slot) {
-            stn_release(world->context, next.slot);
+        if (next.slot != world->services.cache_index.slot) {
+            stn_release(world->services.context, next.slot);
         }
         return status;
     }
@@ -221,11 +223,11 @@ stn_status stn_cache_commit(stn_world *world, stn_error *err) {
         const stn_constraint *c = &problem->constraints[i];
         stn_cache_entry *entry = &world->state.cache[i];
         *entry = (stn_cache_entry){.id = c->id, .touching = stn_step_touching(world, c)};
-        memcpy(entry->gamma, world->solution.gamma + c->row, (size_t)c->rows * sizeof(double));
+        memcpy(entry->gamma, world->frame.solution.gamma + c->row, (size_t)c->rows * sizeof(double));
         unsigned char *memory = world->state.cache_memory + (size_t)i * n.all;
-        copy(memory, bytes_at(world->law_memory, n.law, i), n.law);
-        copy(memory + n.law, bytes_at(world->solver_memory, n.solver, i), n.solver);
-        copy(memory + n.law + n.solver, bytes_at(world->anchors, n.anchor, i), n.anchor);
+        copy(memory, bytes_at(world->frame.law_memory, n.law, i), n.law);
+        copy(memory + n.law, bytes_at(world->frame.solver_memory, n.solver, i), n.solver);
+        copy(memory + n.law + n.solver, bytes_at(world->frame.anchors, n.anchor, i), n.anchor);
     }
     return fill_index(world, &next, err);
 }

@@ -32,32 +32,33 @@ struct clearance_watch {
 };
 
 stn_status stn_clearance_prepare(stn_world *world, stn_error *err) {
-    const stn_contact_ops *ops = world->plugin[STN_KIND_CONTACT]->desc->ops.contact;
-    const size_t count = (size_t)world->model->geometry_count, size = sizeof(stn_surface_error);
+    const stn_contact_ops *ops = world->setup->plugin[STN_KIND_CONTACT]->desc->ops.contact;
+    const size_t count = (size_t)world->setup->model->geometry_count, size = sizeof(stn_surface_error);
     if (!STN_PLUGIN_HAS(ops, surface_error)) {
         return STN_OK;
     }
-    struct clearance_watch *w = stn_allocate(world->context, 1, sizeof *w + count * size);
+    struct clearance_watch *w = stn_allocate(world->services.context, 1, sizeof *w + count * size);
     if (w == NULL) {
-        return stn_fail(err, STN_ERR_MEMORY, "out of memory for %d shapes", (int)world->model->geometry_count);
+        return stn_fail(err, STN_ERR_MEMORY, "out of memory for %d shapes", (int)world->setup->model->geometry_count);
     }
     bool any = false;
     for (size_t g = 0; g < count; g++) {
-        ops->surface_error(world->contact_prepared, (int32_t)g, &w->error[g]);
+        ops->surface_error(world->services.contact_prepared, (int32_t)g, &w->error[g]);
         any = any || w->error[g].outward > 0.0;
     }
     if (!any) {
-        stn_release(world->context, w);
+        stn_release(world->services.context, w);
         return STN_OK;
     }
-    world->clearances = w;
+    world->services.clearances = w;
     return STN_OK;
 }
 
 void stn_clearance_inherit(const stn_world *world, stn_world *clone) {
-    if (world->clearances != NULL && clone->clearances != NULL) {
-        memcpy(clone->clearances->told, world->clearances->told, sizeof world->clearances->told);
-        clone->clearances->told_count = world->clearances->told_count;
+    if (world->services.clearances != NULL && clone->services.clearances != NULL) {
+        memcpy(clone->services.clearances->told, world->services.clearances->told,
+               sizeof world->services.clearances->told);
+        clone->services.clearances->told_count = world->services.clearances->told_count;
     }
 }
 
@@ -89,12 +90,12 @@ static watched_pair *due(const stn_world *world, struct clearance_watch *w, cons
     p->last = now;
     p->steps += p->steps < INT32_MAX;
     bool power = (p->steps & (p->steps - 1)) == 0;
-    return !world->start_checked || (p->steps >= FIRST_LOOK && power) ? p : NULL;
+    return !world->services.start_checked || (p->steps >= FIRST_LOOK && power) ? p : NULL;
 }
 
 /// Do forces of patches of shapes that are apart cancel each other on the geometry, by half at least?
 static bool is_held(const stn_world *world, struct clearance_watch *w, int32_t geometry) {
-    const stn_contact_set *set = &world->contacts;
+    const stn_contact_set *set = &world->frame.contacts;
     stn_vec3 sum = stn_vec3_zero();
     double all = 0.0;
     for (int32_t i = 0; i < set->patch_count; i++) {
@@ -116,7 +117,7 @@ static bool is_held(const stn_world *world, struct clearance_watch *w, int32_t g
 
 static bool is_eaten(const stn_world *world, struct clearance_watch *w, const stn_patch *patch, int32_t looks) {
     const int32_t a = patch->geometry_a, b = patch->geometry_b;
-    if (!world->start_checked) {
+    if (!world->services.start_checked) {
         return looks > 0;
     }
     return looks >= LOOKS &&
@@ -141,7 +142,7 @@ static uint64_t kind_of(const stn_world *world, const struct clearance_watch *w,
     const int32_t sides[] = {patch->geometry_a, patch->geometry_b};
     uint64_t kind = 0;
     for (int32_t i = 0; i < 2; i++) {
-        const stn_shape *s = &world->model->geometries[sides[i]].shape;
+        const stn_shape *s = &world->setup->model->geometries[sides[i]].shape;
         const stn_surface_error *e = &w->error[sides[i]];
         const double sizes[] = {(double)s->type,   s->radius,         s->half_length, s->half_extents.x,
                                 s->half_extents.y, s->half_extents.z, e->resolution};
@@ -171,7 +172,7 @@ static int print_side(const stn_world *world, const stn_surface_error *e, int32_
     if (!(e->outward > 0.0)) {
         return 0;
     }
-    stn_describe_geometry(world->model, geometry, name, sizeof name);
+    stn_describe_geometry(world->setup->model, geometry, name, sizeof name);
     return snprintf(text, size, "%s %.3g m out of %s (its resolution is %.3g m; %.2g m leaves half of the gap)",
                     second ? " and" : "", e->outward, name, e->resolution, e->resolution * sqrt(share));
 }
@@ -179,20 +180,20 @@ static int print_side(const stn_world *world, const stn_surface_error *e, int32_
 static void tell(const stn_world *world, const struct clearance_watch *w, const stn_patch *patch, double gap) {
     const stn_surface_error *ea = &w->error[patch->geometry_a], *eb = &w->error[patch->geometry_b];
     char a[160], b[160], sides[640] = "";
-    stn_describe_geometry(world->model, patch->geometry_a, a, sizeof a);
-    stn_describe_geometry(world->model, patch->geometry_b, b, sizeof b);
+    stn_describe_geometry(world->setup->model, patch->geometry_a, a, sizeof a);
+    stn_describe_geometry(world->setup->model, patch->geometry_b, b, sizeof b);
     double share = fmin(1.0, 0.5 * gap / (ea->outward + eb->outward));
     int length = print_side(world, ea, patch->geometry_a, share, false, sides, sizeof sides);
     print_side(world, eb, patch->geometry_b, share, length > 0, sides + length, sizeof sides - (size_t)length);
-    stn_log(world->context, STN_LOG_WARNING,
+    stn_log(world->services.context, STN_LOG_WARNING,
             "%s and %s press on each other at t = %.4g s, though they are %.3g m apart: patches act on flat pieces, "
             "whose corners stand%s",
             a, b, world->state.time, gap, sides);
 }
 
 void stn_clearance_look(stn_world *world) {
-    struct clearance_watch *w = world->clearances;
-    const stn_contact_set *set = &world->contacts;
+    struct clearance_watch *w = world->services.clearances;
+    const stn_contact_set *set = &world->frame.contacts;
     for (int32_t i = 0; w != NULL && i < set->patch_count; i++) {
         const stn_patch *patch = &set->patches[i];
         double outward = w->error[patch->geometry_a].outward + w->error[patch->geometry_b].outward;

@@ -5,8 +5,8 @@
 
 #include "world/world.h"
 
-/// After the contact model has prepared the model: world->clearances, NULL where every surface is as its shape. For
-/// stn_release.
+/// After the contact model has prepared the model: world->services.clearances, NULL where every surface is as its
+/// shape. For stn_release.
 stn_status stn_clearance_prepare(stn_world *world, stn_error *err);
 /// A clone does not say again what its world has said.
 void stn_clearance_inherit(const stn_world *world, stn_world *clone);

@@ -11,14 +11,14 @@
 
 /// Spatial velocity of every body for v_star, at its tree's reference point.
 static void update_star_velocity(stn_world *world) {
-    const stn_model *model = world->model;
-    const stn_kinematics *kin = world->kinematics;
+    const stn_model *model = world->setup->model;
+    const stn_kinematics *kin = world->frame.kinematics;
     const body_plan *plan = model_object_of(model)->plan;
-    stn_spatial *star = world->star_velocity;
+    stn_spatial *star = world->frame.star_velocity;
     star[0] = (stn_spatial){0};
     for (int32_t b = 1; b < model->body_count; b++) {
         if (plan[b].free_root) { // S is the identity: nothing to sum
-            const double *v = world->problem.v_star + plan[b].v;
+            const double *v = world->frame.problem.v_star + plan[b].v;
             star[b] = (stn_spatial){.angular = {v[3], v[4], v[5]}, .linear = {v[0], v[1], v[2]}};
             continue;
         }
@@ -29,8 +29,8 @@ static void update_star_velocity(stn_world *world) {
         const stn_joint *joint = &model->joints[model->bodies[b].joint];
         stn_spatial s = star[model->bodies[b].parent]; // the world's is zero, so a root starts from rest
         for (int32_t d = joint->v_start; d < joint->v_start + joint->nv; d++) {
-            s.angular = stn_vec3_mul_add(s.angular, world->problem.v_star[d], kin->motion[d].angular);
-            s.linear = stn_vec3_mul_add(s.linear, world->problem.v_star[d], kin->motion[d].linear);
+            s.angular = stn_vec3_mul_add(s.angular, world->frame.problem.v_star[d], kin->motion[d].angular);
+            s.linear = stn_vec3_mul_add(s.linear, world->frame.problem.v_star[d], kin->motion[d].linear);
         }
         star[b] = s;
     }
@@ -40,7 +40,7 @@ static stn_vec3 point_velocity(const stn_world *world, const stn_spatial *veloci
     if (body == 0) {
         return stn_vec3_zero();
     }
-    stn_vec3 arm = stn_vec3_sub(point, world->kinematics->reference[world->model->bodies[body].tree]);
+    stn_vec3 arm = stn_vec3_sub(point, world->frame.kinematics->reference[world->setup->model->bodies[body].tree]);
     return stn_vec3_add(velocity[body].linear, stn_vec3_cross(velocity[body].angular, arm));
 }
 
@@ -52,7 +52,7 @@ static stn_vec3 ride_velocity(const stn_world *world, const stn_ride *ride, cons
     }
     stn_vec3 sum = stn_vec3_zero();
     for (int32_t i = 0; i < ride->node_count; i++) {
-        const double *u = v + world->node_dof[ride->node[i]];
+        const double *u = v + world->setup->node_dof[ride->node[i]];
         sum = stn_vec3_mul_add(sum, ride->weight[i], stn_vec3_make(u[0], u[1], u[2]));
     }
     return sum;
@@ -68,9 +68,9 @@ typedef struct reach_query {
 
 static void reach_begin(const stn_world *world, reach_query *q) {
     *q = (reach_query){
-        .none = world->options.margin_only,
+        .none = world->setup->options.margin_only,
         .law = stn_world_law(world),
-        .dt = world->options.dt,
+        .dt = world->frame.dt,
         .physical = {.kind = STN_CONSTRAINT_CONTACT, .set = STN_SET_CONE, .rows = 3},
     };
 }
@@ -103,8 +103,8 @@ typedef struct body_speed {
 } body_speed;
 
 static body_speed speed_of(const stn_world *world, int32_t b) {
-    const stn_spatial *now = world->kinematics->body_velocity, *star = world->star_velocity;
-    stn_vec3 origin = world->kinematics->body_pose[b].position;
+    const stn_spatial *now = world->frame.kinematics->body_velocity, *star = world->frame.star_velocity;
+    stn_vec3 origin = world->frame.kinematics->body_pose[b].position;
     return (body_speed){b, stn_vec3_norm(point_velocity(world, now, b, origin)), stn_vec3_norm(now[b].angular),
                         stn_vec3_norm(point_velocity(world, star, b, origin)), stn_vec3_norm(star[b].angular)};
 }
@@ -122,12 +122,12 @@ static bool is_belt(const stn_geometry *g) { // from the start
 /// A speed that no point of the collider exceeds, now or under v_star. `last`: that of the body of the collider before,
 /// which is often the same.
 static double speed_bound(stn_world *world, int32_t i, body_speed *last) {
-    const stn_geometry *g = &world->model->geometries[world->collider[i]];
-    double conveyor = stn_vec3_norm(surface_velocity(world, world->collider[i]));
-    world->has_belts = world->has_belts || conveyor != 0.0 || is_belt(g);
+    const stn_geometry *g = &world->setup->model->geometries[world->setup->collider[i]];
+    double conveyor = stn_vec3_norm(surface_velocity(world, world->setup->collider[i]));
+    world->frame.has_belts = world->frame.has_belts || conveyor != 0.0 || is_belt(g);
     if (g->body < 0) {
-        const double *u = world->problem.v_star + world->node_dof[g->node],
-                     *u0 = world->state.v + world->node_dof[g->node];
+        const double *u = world->frame.problem.v_star + world->setup->node_dof[g->node],
+                     *u0 = world->state.v + world->setup->node_dof[g->node];
         return conveyor +
                fmax(sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]), sqrt(u0[0] * u0[0] + u0[1] * u0[1] + u0[2] * u0[2]));
     }
@@ -137,16 +137,16 @@ static double speed_bound(stn_world *world, int32_t i, body_speed *last) {
     if (g->body != last->body) {
         *last = speed_of(world, g->body);
     }
-    double radius = world->collider_radius[i];
+    double radius = world->setup->collider_radius[i];
     double a = last->now + radius * last->turning, b = last->star + radius * last->star_turning;
     return conveyor + (a > b ? a : b);
 }
 
 void stn_world_geometry_pose(const stn_world *world, const stn_geometry *g, stn_pose *out) {
     if (g->body >= 0) {
-        *out = stn_pose_mul(&world->kinematics->body_pose[g->body], &g->pose);
+        *out = stn_pose_mul(&world->frame.kinematics->body_pose[g->body], &g->pose);
     } else {
-        *out = (stn_pose){stn_mat3_identity(), world->kinematics->node[g->node]};
+        *out = (stn_pose){stn_mat3_identity(), world->frame.kinematics->node[g->node]};
     }
 }
 
@@ -156,27 +156,27 @@ typedef struct collider_bounds {
 } collider_bounds;
 
 static void update_boxes(stn_world *world, reach_query *query, const collider_bounds *bounds) {
-    const stn_model *model = world->model;
+    const stn_model *model = world->setup->model;
     body_speed last = {.body = -1};
-    world->has_belts = false;
-    for (int32_t i = 0; i < world->collider_count; i++) {
-        const stn_geometry *g = &model->geometries[world->collider[i]];
-        stn_pose *pose = &world->geometry_pose[world->collider[i]];
+    world->frame.has_belts = false;
+    for (int32_t i = 0; i < world->setup->collider_count; i++) {
+        const stn_geometry *g = &model->geometries[world->setup->collider[i]];
+        stn_pose *pose = &world->frame.geometry_pose[world->setup->collider[i]];
         stn_world_geometry_pose(world, g, pose);
         double speed = bounds->speed[i] = speed_bound(world, i, &last);
-        bounds->grown[i] =
-            at_least(world->collider_margin[i], law_reach(query, &world->collider_worst[i], speed, speed));
-        world->collider_box[i] = stn_shape_aabb(&g->shape, pose, bounds->grown[i]);
+        bounds->grown[i] = at_least(world->setup->collider_margin[i],
+                                    law_reach(query, &world->setup->collider_worst[i], speed, speed));
+        world->frame.collider_box[i] = stn_shape_aabb(&g->shape, pose, bounds->grown[i]);
     }
 }
 
 static bool may_collide(const void *user, int32_t a, int32_t b) {
     const stn_world *world = user;
-    return stn_model_may_collide(world->model, world->collider[a], world->collider[b]);
+    return stn_model_may_collide(world->setup->model, world->setup->collider[a], world->setup->collider[b]);
 }
 
 static void apply_point_rule(const stn_world *world, stn_pair_material *material) {
-    switch (world->options.contact_point) {
+    switch (world->setup->options.contact_point) {
     case STN_CONTACT_POINT_STIFFNESS:
         break;
     case STN_CONTACT_POINT_MIDPOINT:
@@ -197,7 +197,7 @@ static stn_spatial relative_velocity(const stn_world *world, const stn_contact_p
     stn_spatial sum = {0};
     for (int32_t side = 0; side < 2; side++) {
         double sign = side == 0 ? -1.0 : 1.0;
-        const stn_geometry *g = &world->model->geometries[side == 0 ? pair->geometry_a : pair->geometry_b];
+        const stn_geometry *g = &world->setup->model->geometries[side == 0 ? pair->geometry_a : pair->geometry_b];
         stn_ride ride = {.body = g->body, .node_count = g->body < 0, .node = {g->node}, .weight = {1.0}};
         sum.linear = stn_vec3_mul_add(sum.linear, sign, ride_velocity(world, &ride, velocity, v, point));
         if (g->body > 0) {
@@ -208,25 +208,26 @@ static stn_spatial relative_velocity(const stn_world *world, const stn_contact_p
 }
 
 static bool wants_approach(const stn_world *world) {
-    const stn_contact_ops *ops = world->plugin[STN_KIND_CONTACT]->desc->ops.contact;
+    const stn_contact_ops *ops = world->setup->plugin[STN_KIND_CONTACT]->desc->ops.contact;
     return STN_PLUGIN_HAS(ops, approach);
 }
 
 /// What the pair's velocities promise.
 static void fill_approach(const stn_world *world, stn_contact_pair *pair) {
     stn_vec3 middle = stn_vec3_scale(0.5, stn_vec3_add(pair->pose_a.position, pair->pose_b.position));
-    pair->velocity = relative_velocity(world, pair, world->kinematics->body_velocity, world->state.v, middle);
-    pair->free_velocity = relative_velocity(world, pair, world->star_velocity, world->problem.v_star, middle);
-    pair->dt = world->options.dt;
+    pair->velocity = relative_velocity(world, pair, world->frame.kinematics->body_velocity, world->state.v, middle);
+    pair->free_velocity =
+        relative_velocity(world, pair, world->frame.star_velocity, world->frame.problem.v_star, middle);
+    pair->dt = world->frame.dt;
 }
 
 void stn_step_describe_pair(const stn_world *world, int32_t a, int32_t b, stn_contact_pair *pair) {
     pair->geometry_a = a;
     pair->geometry_b = b;
-    pair->pose_a = world->geometry_pose[a];
-    pair->pose_b = world->geometry_pose[b];
-    stn_model_combine_surfaces(world->model, world->options.relaxation_rule, a, b, &pair->material);
-    set_relaxation(&pair->material, world->options.dt);
+    pair->pose_a = world->frame.geometry_pose[a];
+    pair->pose_b = world->frame.geometry_pose[b];
+    stn_model_combine_surfaces(world->setup->model, world->setup->options.relaxation_rule, a, b, &pair->material);
+    set_relaxation(&pair->material, world->frame.dt);
     apply_point_rule(world, &pair->material);
     if (wants_approach(world)) {
         fill_approach(world, pair);
@@ -235,20 +236,20 @@ void stn_step_describe_pair(const stn_world *world, int32_t a, int32_t b, stn_co
 
 static void fill_pair(const stn_world *world, const stn_broadphase_pair *found, reach_query *query, const double *speed,
                       stn_contact_pair *pair) {
-    stn_step_describe_pair(world, world->collider[found->a], world->collider[found->b], pair);
+    stn_step_describe_pair(world, world->setup->collider[found->a], world->setup->collider[found->b], pair);
     double s = speed[found->a] + speed[found->b];
-    pair->margin = at_least(world->options.margin, law_reach(query, &pair->material.value, s, s));
+    pair->margin = at_least(world->setup->options.margin, law_reach(query, &pair->material.value, s, s));
 }
 
 /// Is the contact within the margin, or can the law reach it at its own speeds? The bound over whole bodies, by which
 /// it was found, let in more. One without stiffness could not push and goes.
 static bool is_reachable(const stn_world *world, const stn_contact *c, reach_query *query) {
-    if (c->material.stiffness == 0.0 || c->phi0 <= world->options.margin) {
+    if (c->material.stiffness == 0.0 || c->phi0 <= world->setup->options.margin) {
         return c->material.stiffness != 0.0;
     }
-    const stn_spatial *now = world->kinematics->body_velocity, *star = world->star_velocity;
-    stn_vec3 v_star = stn_vec3_sub(ride_velocity(world, &c->b, star, world->problem.v_star, c->point),
-                                   ride_velocity(world, &c->a, star, world->problem.v_star, c->point));
+    const stn_spatial *now = world->frame.kinematics->body_velocity, *star = world->frame.star_velocity;
+    stn_vec3 v_star = stn_vec3_sub(ride_velocity(world, &c->b, star, world->frame.problem.v_star, c->point),
+                                   ride_velocity(world, &c->a, star, world->frame.problem.v_star, c->point));
     stn_vec3 v0 = stn_vec3_sub(ride_velocity(world, &c->b, now, world->state.v, c->point),
                                ride_velocity(world, &c->a, now, world->state.v, c->point));
     v_star = stn_vec3_add(v_star, c->bias);
@@ -259,17 +260,17 @@ static bool is_reachable(const stn_world *world, const stn_contact *c, reach_que
 
 /// Contacts come with the surface velocities of the model; what counts are those of the state.
 static void set_belts(stn_world *world, int32_t first) {
-    for (int32_t i = first; i < world->contacts.count; i++) {
-        stn_contact *c = &world->contacts.contacts[i];
+    for (int32_t i = first; i < world->frame.contacts.count; i++) {
+        stn_contact *c = &world->frame.contacts.contacts[i];
         stn_vec3 a = surface_velocity(world, c->geometry_a), b = surface_velocity(world, c->geometry_b);
-        c->bias = stn_vec3_sub(stn_mat3_apply(&world->geometry_pose[c->geometry_b].rotation, b),
-                               stn_mat3_apply(&world->geometry_pose[c->geometry_a].rotation, a));
+        c->bias = stn_vec3_sub(stn_mat3_apply(&world->frame.geometry_pose[c->geometry_b].rotation, b),
+                               stn_mat3_apply(&world->frame.geometry_pose[c->geometry_a].rotation, a));
     }
 }
 
 /// Of the contacts from `first` on keeps those that may act; the faces of a patch stay together.
 static void drop_unreachable(stn_world *world, reach_query *query, int32_t first) {
-    stn_contact_set *set = &world->contacts;
+    stn_contact_set *set = &world->frame.contacts;
     int32_t kept = first;
     for (int32_t i = first; i < set->count; i++) {
         const stn_contact *c = &set->contacts[i];
@@ -284,11 +285,11 @@ static void drop_unreachable(stn_world *world, reach_query *query, int32_t first
 /// As much room as the last step needed, also for contacts that it dropped again, so that the set is not copied while
 /// it grows; much less needed is taken back. No room is no failure: the set grows by itself.
 static void begin_contacts(stn_world *world) {
-    int32_t kept = world->contacts.count, expected = world->contacts.capacity;
-    world->contacts = (stn_contact_set){.arena = world->arena};
+    int32_t kept = world->frame.contacts.count, expected = world->frame.contacts.capacity;
+    world->frame.contacts = (stn_contact_set){.arena = world->frame.arena};
     expected = kept < expected / 8 ? expected / 2 : expected;
-    world->contacts.contacts = STN_ARENA(world->arena, expected, stn_contact);
-    world->contacts.capacity = world->contacts.contacts != NULL ? expected : 0;
+    world->frame.contacts.contacts = STN_ARENA(world->frame.arena, expected, stn_contact);
+    world->frame.contacts.capacity = world->frame.contacts.contacts != NULL ? expected : 0;
 }
 
 stn_status stn_world_collide_pairs(const stn_instance *contact, const stn_model *model, void *prepared,
@@ -307,24 +308,25 @@ stn_status stn_world_collide_pairs(const stn_instance *contact, const stn_model 
 /// A batch at a time, so that pairs are read and contacts looked at again while the cache still holds them.
 static stn_status collide_found(stn_world *world, const stn_broadphase_pair *found, int32_t count, reach_query *query,
                                 const collider_bounds *bounds, stn_error *err) {
-    const stn_instance *contact = world->plugin[STN_KIND_CONTACT];
+    const stn_instance *contact = world->setup->plugin[STN_KIND_CONTACT];
     int32_t capacity = count < OVERLAP_BATCH ? count : OVERLAP_BATCH;
-    stn_contact_pair *pairs = STN_ARENA(world->arena, capacity, stn_contact_pair);
+    stn_contact_pair *pairs = STN_ARENA(world->frame.arena, capacity, stn_contact_pair);
     if (pairs == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "collision: out of memory for %d pairs", capacity);
     }
     memset(pairs, 0, (size_t)capacity * sizeof *pairs);
     for (int32_t begin = 0; begin < count; begin += OVERLAP_BATCH) {
-        int32_t size = count - begin < OVERLAP_BATCH ? count - begin : OVERLAP_BATCH, first = world->contacts.count;
+        int32_t size = count - begin < OVERLAP_BATCH ? count - begin : OVERLAP_BATCH,
+                first = world->frame.contacts.count;
         for (int32_t i = 0; i < size; i++) {
             fill_pair(world, &found[begin + i], query, bounds->speed, &pairs[i]);
         }
-        stn_status status = stn_world_collide_pairs(contact, world->model, world->contact_prepared, pairs, size,
-                                                    world->arena, &world->contacts, err);
+        stn_status status = stn_world_collide_pairs(contact, world->setup->model, world->services.contact_prepared,
+                                                    pairs, size, world->frame.arena, &world->frame.contacts, err);
         if (status < 0) {
             return status;
         }
-        if (world->has_belts) {
+        if (world->frame.has_belts) {
             set_belts(world, first);
         }
         overlap_batch batch = {.count = size, .found = &found[begin], .pairs = pairs, .grown = bounds->grown};
@@ -337,29 +339,30 @@ static stn_status collide_found(stn_world *world, const stn_broadphase_pair *fou
 
 stn_status stn_step_collide(stn_world *world, stn_error *err) {
     begin_contacts(world);
-    stn_overlap_begin(&world->report);
-    world->middle = NULL;
-    if (world->collider_count == 0) {
+    stn_overlap_begin(&world->frame.report);
+    world->frame.middle = NULL;
+    if (world->setup->collider_count == 0) {
         return STN_OK;
     }
-    collider_bounds bounds = {STN_ARENA(world->arena, world->collider_count, double),
-                              STN_ARENA(world->arena, world->collider_count, double)};
+    collider_bounds bounds = {STN_ARENA(world->frame.arena, world->setup->collider_count, double),
+                              STN_ARENA(world->frame.arena, world->setup->collider_count, double)};
     if (bounds.speed == NULL || bounds.grown == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "collision: out of memory");
     }
-    double start = world->options.profile ? stn_clock_us() : 0.0;
+    double start = world->setup->options.profile ? stn_clock_us() : 0.0;
     reach_query query;
     reach_begin(world, &query);
     update_star_velocity(world);
     update_boxes(world, &query, &bounds);
     const stn_broadphase_pair *found = NULL;
     int32_t pair_count = 0;
-    stn_status status = stn_broadphase_update(world->broadphase, world->collider_count, world->collider_box,
-                                              world->collider_moves, may_collide, world, &found, &pair_count, err);
+    stn_status status =
+        stn_broadphase_update(world->services.broadphase, world->setup->collider_count, world->frame.collider_box,
+                              world->setup->collider_moves, may_collide, world, &found, &pair_count, err);
     if (status != STN_OK) {
         return status;
     }
-    double middle = world->options.profile ? stn_clock_us() : 0.0;
+    double middle = world->setup->options.profile ? stn_clock_us() : 0.0;
     status = collide_found(world, found, pair_count, &query, &bounds, err);
     status = status == STN_OK ? stn_step_find_middle(world, err) : status;
     status = status == STN_OK ? stn_step_turn_seams(world, err) : status;
@@ -367,9 +370,9 @@ stn_status stn_step_collide(stn_world *world, stn_error *err) {
         stn_step_settle_middle(world);
         stn_clearance_look(world);
     }
-    if (world->options.profile) {
-        world->report.phase_us[STN_PHASE_BROAD_PHASE] = middle - start;
-        world->report.phase_us[STN_PHASE_NARROW_PHASE] = stn_clock_us() - middle;
+    if (world->setup->options.profile) {
+        world->frame.report.phase_us[STN_PHASE_BROAD_PHASE] = middle - start;
+        world->frame.report.phase_us[STN_PHASE_NARROW_PHASE] = stn_clock_us() - middle;
     }
     return status;
 }

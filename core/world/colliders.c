@@ -42,7 +42,7 @@ static bool is_handled(const stn_world *world, const stn_geometry *g, const look
         stn_shape_capsule(1.0, 1.0), stn_shape_cylinder(1.0, 1.0),
         stn_shape_half_space(),      stn_shape_ellipsoid(stn_vec3_make(1.0, 1.0, 1.0)),
     };
-    const stn_instance *contact = world->plugin[STN_KIND_CONTACT];
+    const stn_instance *contact = world->setup->plugin[STN_KIND_CONTACT];
     for (int32_t i = 0; i < 2 * STN_COUNT(simple); i++) {
         stn_geometry other = make_simple(simple[i / 2], i % 2 == 1);
         if (handles_in_an_order(contact, g, &other)) {
@@ -50,7 +50,7 @@ static bool is_handled(const stn_world *world, const stn_geometry *g, const look
         }
     }
     for (int32_t i = 0; i < others->count; i++) {
-        if (handles_in_an_order(contact, g, &world->model->geometries[others->items[i].geometry])) {
+        if (handles_in_an_order(contact, g, &world->setup->model->geometries[others->items[i].geometry])) {
             return true;
         }
     }
@@ -89,8 +89,8 @@ static bool list_looks(const stn_model *model, stn_arena *arena, look_list *list
 /// A compliant geometry that touches nothing, and would touch others if it were rigid, is no shape to leave out: what
 /// its pressure field needs is missing.
 static stn_status check_compliant(const stn_world *world, const look_list *list, stn_error *err) {
-    const stn_model *model = world->model;
-    const stn_plugin_desc *contact = world->plugin[STN_KIND_CONTACT]->desc;
+    const stn_model *model = world->setup->model;
+    const stn_plugin_desc *contact = world->setup->plugin[STN_KIND_CONTACT]->desc;
     for (int32_t i = 0; i < list->count; i++) {
         int32_t index = list->items[i].geometry;
         const stn_geometry *g = &model->geometries[index];
@@ -139,17 +139,17 @@ static void say_left_out(const stn_world *world, const int32_t *left_out) {
     }
     if (used > 0) {
         stn_log(
-            world->context, STN_LOG_WARNING,
+            world->services.context, STN_LOG_WARNING,
             "contact model %s has no contact for some collision shapes, which touch nothing: %s; use other shapes, or "
             "another contact model",
-            world->plugin[STN_KIND_CONTACT]->desc->id, text);
+            world->setup->plugin[STN_KIND_CONTACT]->desc->id, text);
     }
 }
 
 /// Points between convex shapes miss the contacts inside a dent, so a surface that may have some must not move.
 static stn_status check_moving_surfaces(const stn_world *world, stn_error *err) {
-    const stn_model *model = world->model;
-    const stn_plugin_desc *contact = world->plugin[STN_KIND_CONTACT]->desc;
+    const stn_model *model = world->setup->model;
+    const stn_plugin_desc *contact = world->setup->plugin[STN_KIND_CONTACT]->desc;
     const stn_contact_ops *ops = contact->ops.contact;
     if (STN_PLUGIN_HAS(ops, moving_surfaces)) {
         return STN_OK;
@@ -185,22 +185,22 @@ static double radius_about_body(const stn_geometry *g) {
 
 /// How many colliders each body is composed of; a surface, whose triangles may be parts, counts as two.
 static void count_parts(stn_world *world) {
-    const stn_model *model = world->model;
-    memset(world->body_parts, 0, (size_t)model->body_count * sizeof *world->body_parts);
-    for (int32_t i = 0; i < world->collider_count; i++) {
-        const stn_geometry *g = &model->geometries[world->collider[i]];
+    const stn_model *model = world->setup->model;
+    memset(world->setup->body_parts, 0, (size_t)model->body_count * sizeof *world->setup->body_parts);
+    for (int32_t i = 0; i < world->setup->collider_count; i++) {
+        const stn_geometry *g = &model->geometries[world->setup->collider[i]];
         bool surface = g->shape.type == STN_SHAPE_MESH || g->shape.type == STN_SHAPE_HEIGHT_FIELD;
         if (g->body >= 0) {
-            world->body_parts[g->body] += surface ? 2 : 1;
+            world->setup->body_parts[g->body] += surface ? 2 : 1;
         }
     }
 }
 
 /// How far outside of a geometry pairs with it are wanted, whatever the law.
 static stn_status find_margin(const stn_world *world, const stn_geometry *g, double *margin, stn_error *err) {
-    const stn_instance *contact = world->plugin[STN_KIND_CONTACT];
+    const stn_instance *contact = world->setup->plugin[STN_KIND_CONTACT];
     const stn_contact_ops *ops = contact->desc->ops.contact;
-    *margin = 0.5 * world->options.margin;
+    *margin = 0.5 * world->setup->options.margin;
     if (!STN_PLUGIN_HAS(ops, margin)) {
         return STN_OK;
     }
@@ -214,16 +214,16 @@ static stn_status find_margin(const stn_world *world, const stn_geometry *g, dou
 }
 
 static stn_status add_collider(stn_world *world, int32_t geometry, stn_error *err) {
-    const stn_geometry *g = &world->model->geometries[geometry];
-    int32_t i = world->collider_count++;
-    world->collider[i] = geometry;
-    world->collider_moves[i] = g->body != 0;
-    world->collider_radius[i] = radius_about_body(g);
-    return find_margin(world, g, &world->collider_margin[i], err);
+    const stn_geometry *g = &world->setup->model->geometries[geometry];
+    int32_t i = world->setup->collider_count++;
+    world->setup->collider[i] = geometry;
+    world->setup->collider_moves[i] = g->body != 0;
+    world->setup->collider_radius[i] = radius_about_body(g);
+    return find_margin(world, g, &world->setup->collider_margin[i], err);
 }
 
 stn_status stn_world_choose_colliders(stn_world *world, stn_arena *arena, bool say, stn_error *err) {
-    const stn_model *model = world->model;
+    const stn_model *model = world->setup->model;
     int32_t left_out[STN_SHAPE_COUNT] = {0};
     look_list list;
     stn_status status = check_moving_surfaces(world, err);

@@ -10,7 +10,7 @@ static int32_t channel_size(const controller *c, int32_t channel) {
 
 static stn_status check_target(const stn_world *world, const stn_instance *instance, int32_t robot,
                                const int32_t *joints, int32_t joint_count, stn_error *err) {
-    const stn_model *model = world->model;
+    const stn_model *model = world->setup->model;
     if (instance->desc->kind != STN_KIND_CONTROLLER) {
         return stn_fail(err, STN_ERR_ARGUMENT, "%s is a %s, not a controller", instance->desc->id,
                         stn_kind_name(instance->desc->kind));
@@ -45,10 +45,10 @@ static bool is_driven(const stn_joint *joint) {
 
 static stn_status fill_target(stn_world *world, controller *c, int32_t robot, const int32_t *joints,
                               int32_t joint_count, stn_error *err) {
-    const stn_model *model = world->model;
+    const stn_model *model = world->setup->model;
     const stn_robot *r = &model->robots[robot];
-    c->joints = stn_allocate(world->context, (size_t)(r->joint_count + joint_count), sizeof(int32_t));
-    c->dofs = stn_allocate(world->context, (size_t)model->nv, sizeof(int32_t));
+    c->joints = stn_allocate(world->services.context, (size_t)(r->joint_count + joint_count), sizeof(int32_t));
+    c->dofs = stn_allocate(world->services.context, (size_t)model->nv, sizeof(int32_t));
     if (c->joints == NULL || c->dofs == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "controller: out of memory");
     }
@@ -79,7 +79,7 @@ static stn_status bind(stn_world *world, controller *c, stn_error *err) {
         stn_status status = ops->bind(c->instance->self, &c->target, err);
         if (status != STN_OK) {
             stn_error_prefix(err, "controller %s of %s", c->instance->desc->id,
-                             world->model->robots[c->target.robot].name);
+                             world->setup->model->robots[c->target.robot].name);
             return status;
         }
     }
@@ -92,10 +92,10 @@ static stn_status bind(stn_world *world, controller *c, stn_error *err) {
     c->memory_size = ops->state_size != NULL ? ops->state_size(c->instance->self, &c->target) : 0;
     sizes.reference_count += c->reference_count;
     sizes.controller_bytes = c->memory_start + c->memory_size;
-    sizes.activation_count = ((size_t)world->controller_count + 1) * ACTIVATION_NUMBERS;
-    stn_status status = stn_state_resize(world->context, &world->state, &sizes, err);
+    sizes.activation_count = ((size_t)world->setup->controller_count + 1) * ACTIVATION_NUMBERS;
+    stn_status status = stn_state_resize(world->services.context, &world->state, &sizes, err);
     if (status == STN_OK) {
-        stn_world_begin_activation(world, &world->state, world->controller_count, 0, true);
+        stn_world_begin_activation(world, &world->state, world->setup->controller_count, 0, true);
     }
     if (status == STN_OK && ops->initial_reference != NULL) {
         ops->initial_reference(c->instance->self, &c->target, world->state.q,
@@ -119,23 +119,23 @@ stn_status stn_world_take_controller(stn_world *world, const world_input *input,
     status = status == STN_OK ? check_target(world, instance, robot, joints, joint_count, err) : status;
     status = status == STN_OK ? fill_target(world, &c, robot, joints, joint_count, err) : status;
     controller *grown = NULL;
-    size_t count = (size_t)world->controller_count, described = strlen(world->parameters);
+    size_t count = (size_t)world->setup->controller_count, described = strlen(world->setup->parameters);
     if (status == STN_OK) {
-        grown = stn_reallocate(world->context, world->controllers, count, count + 1, sizeof *grown);
+        grown = stn_reallocate(world->services.context, world->setup->controllers, count, count + 1, sizeof *grown);
         status = grown != NULL ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "controller: out of memory");
     }
     if (grown != NULL) {
-        world->controllers = grown;
+        world->setup->controllers = grown;
         status = stn_world_describe_controller(world, &c, (int32_t)count + 1, err);
     }
     status = status == STN_OK ? bind(world, &c, err) : status;
     if (status != STN_OK) {
-        world->parameters[described] = '\0';
-        discard(world->context, &c);
+        world->setup->parameters[described] = '\0';
+        discard(world->services.context, &c);
         return status;
     }
-    world->controllers[count] = c;
-    world->controller_count++;
+    world->setup->controllers[count] = c;
+    world->setup->controller_count++;
     return STN_OK;
 }
 
@@ -161,11 +161,11 @@ static stn_status find_channel(const controller *c, const char *name, int32_t *c
 
 stn_status stn_world_set_reference(stn_world *world, int32_t index, const char *name, const double *values,
                                    int32_t count, stn_error *err) {
-    if (index < 0 || index >= world->controller_count) {
+    if (index < 0 || index >= world->setup->controller_count) {
         return stn_fail(err, STN_ERR_ARGUMENT, "controller %d is not one of 0 to %d", index,
-                        world->controller_count - 1);
+                        world->setup->controller_count - 1);
     }
-    const controller *c = &world->controllers[index];
+    const controller *c = &world->setup->controllers[index];
     int32_t channel = 0;
     size_t start = 0;
     stn_status status = find_channel(c, name, &channel, &start, err);
@@ -187,13 +187,13 @@ stn_status stn_world_set_reference(stn_world *world, int32_t index, const char *
 }
 
 int32_t stn_world_controller_count(const stn_world *world) {
-    return world->controller_count;
+    return world->setup->controller_count;
 }
 
 const stn_instance *stn_world_controller(const stn_world *world, int32_t index) {
-    return index >= 0 && index < world->controller_count ? world->controllers[index].instance : NULL;
+    return index >= 0 && index < world->setup->controller_count ? world->setup->controllers[index].instance : NULL;
 }
 
 const stn_control_target *stn_world_controller_target(const stn_world *world, int32_t index) {
-    return index >= 0 && index < world->controller_count ? &world->controllers[index].target : NULL;
+    return index >= 0 && index < world->setup->controller_count ? &world->setup->controllers[index].target : NULL;
 }

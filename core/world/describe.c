@@ -17,13 +17,13 @@ typedef struct growing_text {
 } growing_text;
 
 static growing_text begin(const stn_world *world) {
-    size_t length = world->parameters != NULL ? strlen(world->parameters) : 0;
-    return (growing_text){world->context, world->parameters, length, false};
+    size_t length = world->setup->parameters != NULL ? strlen(world->setup->parameters) : 0;
+    return (growing_text){world->services.context, world->setup->parameters, length, false};
 }
 
 /// What was added stays when nothing failed, and goes otherwise.
 static stn_status end(stn_world *world, growing_text *t, size_t before, stn_error *err) {
-    world->parameters = t->text;
+    world->setup->parameters = t->text;
     if (!t->failed) {
         return STN_OK;
     }
@@ -84,7 +84,7 @@ static void append_reals(growing_text *t, const char *name, const double *values
 }
 
 stn_status stn_world_describe(stn_world *world, stn_error *err) {
-    const stn_world_options *o = &world->options;
+    const stn_world_options *o = &world->setup->options;
     growing_text t = begin(world);
     append_reals(&t, "dt", &o->dt, 1, "s");
     append_reals(&t, "gravity", (const double[]){o->gravity.x, o->gravity.y, o->gravity.z}, 3, "m/s^2");
@@ -102,7 +102,7 @@ stn_status stn_world_describe(stn_world *world, stn_error *err) {
     }
     append(&t, "unset materials: rigid, mu = 0.5, relaxation_time = dt, dissipation = 0 s/m\n");
     for (int32_t kind = 0; kind < STN_KIND_COUNT; kind++) {
-        const stn_instance *p = world->plugin[kind];
+        const stn_instance *p = world->setup->plugin[kind];
         if (p != NULL) {
             append(&t, "%s = %s\n", stn_kind_name(p->desc->kind), p->desc->id);
             append_instance(&t, stn_kind_name(p->desc->kind), p);
@@ -112,7 +112,7 @@ stn_status stn_world_describe(stn_world *world, stn_error *err) {
 }
 
 stn_status stn_world_describe_controller(stn_world *world, const controller *c, int32_t number, stn_error *err) {
-    const stn_model *model = world->model;
+    const stn_model *model = world->setup->model;
     growing_text t = begin(world);
     size_t before = t.length;
     char owner[32];
@@ -128,7 +128,7 @@ stn_status stn_world_describe_controller(stn_world *world, const controller *c, 
 }
 
 const char *stn_world_parameters(const stn_world *world) {
-    return world->parameters;
+    return world->setup->parameters;
 }
 
 void stn_describe_geometry(const stn_model *model, int32_t geometry, char *text, size_t size) {

@@ -85,9 +85,9 @@ int32_t stn_equality_error(const stn_kinematics *kinematics, const stn_equality 
 static stn_spatial driven_twist(const stn_world *world, int32_t body, stn_vec3 point, bool start) {
     stn_spatial twist = {stn_vec3_zero(), stn_vec3_zero()};
     if (stn_world_is_prescribed(world, body)) {
-        twist.angular =
-            start ? world->kinematics->body_velocity[body].angular : stn_step_prescribed_twist(world, body).angular;
-        twist.linear = start ? stn_point_velocity(world->kinematics, body, point)
+        twist.angular = start ? world->frame.kinematics->body_velocity[body].angular
+                              : stn_step_prescribed_twist(world, body).angular;
+        twist.linear = start ? stn_point_velocity(world->frame.kinematics, body, point)
                              : stn_step_prescribed_velocity(world, body, point);
     }
     return twist;
@@ -102,7 +102,7 @@ static stn_vec3 driven_rate(const stn_world *world, const stn_equality *e, int32
 
 static stn_constraint *append_equality(stn_world *world, int32_t index, stn_constraint_kind kind, int32_t part,
                                        int32_t rows) {
-    const stn_equality *e = &world->model->equalities[index];
+    const stn_equality *e = &world->setup->model->equalities[index];
     stn_constraint *c = append_constraint(world, kind, STN_SET_EQUALITY, rows);
     c->id = equality_id(index, part);
     c->stiffness = part == ANGULAR_PART ? e->angular_stiffness : e->stiffness;
@@ -120,7 +120,7 @@ static stn_status append_sides(stn_world *world, const stn_equality *e, stn_cons
     const int32_t bodies[2] = {e->body_a, e->body_b};
     int32_t trees[2], used = 0;
     for (int32_t k = 0; k < 2; k++) {
-        trees[k] = stn_world_is_prescribed(world, bodies[k]) ? -1 : world->model->bodies[bodies[k]].tree;
+        trees[k] = stn_world_is_prescribed(world, bodies[k]) ? -1 : world->setup->model->bodies[bodies[k]].tree;
         side[k] = NULL;
         if (k == 1 && trees[1] == trees[0]) {
             side[1] = side[0];
@@ -137,7 +137,7 @@ static stn_status append_sides(stn_world *world, const stn_equality *e, stn_cons
 /// Translation or rotation of a ball or weld: three rows in world axes.
 static stn_status add_vector_rows(stn_world *world, int32_t index, stn_constraint_kind kind, int32_t part,
                                   stn_vec3 point, const double *error, stn_error *err) {
-    const stn_equality *e = &world->model->equalities[index];
+    const stn_equality *e = &world->setup->model->equalities[index];
     stn_constraint *c = append_equality(world, index, kind, part, 3);
     double *side[2];
     stn_status status = append_sides(world, e, c, side, err);
@@ -152,24 +152,24 @@ static stn_status add_vector_rows(stn_world *world, int32_t index, stn_constrain
             continue;
         }
         if (part == ANGULAR_PART) {
-            stn_angular_jacobian_add(world->kinematics, bodies[k], &c->frame, sign, side[k]);
+            stn_angular_jacobian_add(world->frame.kinematics, bodies[k], &c->frame, sign, side[k]);
         } else {
-            stn_point_jacobian_add(world->kinematics, bodies[k], point, &c->frame, sign, side[k]);
+            stn_point_jacobian_add(world->frame.kinematics, bodies[k], point, &c->frame, sign, side[k]);
         }
     }
-    put(world->problem.bias + c->row, driven_rate(world, e, part, point, point, false));
-    memcpy(world->problem.phi + c->row, error, 3 * sizeof(double));
+    put(world->frame.problem.bias + c->row, driven_rate(world, e, part, point, point, false));
+    memcpy(world->frame.problem.phi + c->row, error, 3 * sizeof(double));
     return STN_OK;
 }
 
 static stn_status add_weld_or_ball(stn_world *world, int32_t index, stn_error *err) {
-    const stn_equality *e = &world->model->equalities[index];
+    const stn_equality *e = &world->setup->model->equalities[index];
     bool weld = e->type == STN_EQUALITY_WELD;
     stn_constraint_kind kind = weld ? STN_CONSTRAINT_WELD : STN_CONSTRAINT_BALL;
-    frame_pair at = place_frames(world->kinematics, e);
+    frame_pair at = place_frames(world->frame.kinematics, e);
     stn_vec3 middle = stn_vec3_scale(0.5, stn_vec3_add(at.P.position, at.Q.position));
     double error[STN_EQUALITY_MAX_ROWS];
-    stn_equality_error(world->kinematics, e, error);
+    stn_equality_error(world->frame.kinematics, e, error);
     stn_status status = add_vector_rows(world, index, kind, LINEAR_PART, middle, error, err);
     if (status == STN_OK && weld) {
         status = add_vector_rows(world, index, kind, ANGULAR_PART, middle, error + 3, err);
@@ -178,45 +178,46 @@ static stn_status add_weld_or_ball(stn_world *world, int32_t index, stn_error *e
 }
 
 static stn_status add_distance(stn_world *world, int32_t index, stn_error *err) {
-    const stn_equality *e = &world->model->equalities[index];
-    frame_pair at = place_frames(world->kinematics, e);
+    const stn_equality *e = &world->setup->model->equalities[index];
+    frame_pair at = place_frames(world->frame.kinematics, e);
     stn_constraint *c = append_equality(world, index, STN_CONSTRAINT_DISTANCE, LINEAR_PART, 1);
     double *side[2];
     stn_status status = append_sides(world, e, c, side, err); // three rows each; the last is the one along u
     if (status != STN_OK) {
         return status;
     }
-    c->frame = stn_contact_frame(direction_of(world->kinematics, e, &at));
+    c->frame = stn_contact_frame(direction_of(world->frame.kinematics, e, &at));
     c->point = at.Q.position;
-    stn_equality_error(world->kinematics, e, &c->phi0);
+    stn_equality_error(world->frame.kinematics, e, &c->phi0);
     const int32_t bodies[2] = {e->body_a, e->body_b};
     const stn_vec3 points[2] = {at.P.position, at.Q.position};
     for (int32_t k = 0; k < 2; k++) {
         if (side[k] != NULL) {
-            stn_point_jacobian_add(world->kinematics, bodies[k], points[k], &c->frame, k == 0 ? -1.0 : 1.0, side[k]);
+            stn_point_jacobian_add(world->frame.kinematics, bodies[k], points[k], &c->frame, k == 0 ? -1.0 : 1.0,
+                                   side[k]);
         }
     }
     stn_vec3 driven = driven_rate(world, e, LINEAR_PART, points[0], points[1], false);
-    world->problem.bias[c->row] = stn_vec3_dot(stn_mat3_column(&c->frame, 2), driven);
+    world->frame.problem.bias[c->row] = stn_vec3_dot(stn_mat3_column(&c->frame, 2), driven);
     for (int32_t k = 0; k < 2 && c->J[k].tree >= 0; k++) {
-        c->J[k].values += 2 * (size_t)world->model->trees[c->J[k].tree].nv;
+        c->J[k].values += 2 * (size_t)world->setup->model->trees[c->J[k].tree].nv;
     }
     return STN_OK;
 }
 
 static stn_status add_gear(stn_world *world, int32_t index, stn_error *err) {
-    const stn_equality *e = &world->model->equalities[index];
-    const stn_joint *joints = world->model->joints;
+    const stn_equality *e = &world->setup->model->equalities[index];
+    const stn_joint *joints = world->setup->model->joints;
     stn_constraint *c = append_equality(world, index, STN_CONSTRAINT_COUPLER, LINEAR_PART, 1);
-    c->phi0 = gear_error(world->kinematics, e);
+    c->phi0 = gear_error(world->frame.kinematics, e);
     stn_status status = append_unit_row(world, c, joints[e->joint_a].v_start, 1.0, err);
     return status == STN_OK ? append_unit_row(world, c, joints[e->joint_b].v_start, -e->ratio, err) : status;
 }
 
 row_count equality_row_count(const stn_world *world) {
     row_count most = {0, 0};
-    for (int32_t i = 0; i < world->model->equality_count; i++) {
-        stn_equality_type type = world->model->equalities[i].type;
+    for (int32_t i = 0; i < world->setup->model->equality_count; i++) {
+        stn_equality_type type = world->setup->model->equalities[i].type;
         most.constraints += type == STN_EQUALITY_WELD ? 2 : 1;
         most.rows += type == STN_EQUALITY_WELD ? 6 : type == STN_EQUALITY_BALL ? 3 : 1;
     }
@@ -231,8 +232,8 @@ stn_status add_equality_rows(stn_world *world, stn_error *err) {
         [STN_EQUALITY_GEAR] = add_gear,
     };
     stn_status status = STN_OK;
-    for (int32_t i = 0; i < world->model->equality_count && status == STN_OK; i++) {
-        status = add[world->model->equalities[i].type](world, i, err);
+    for (int32_t i = 0; i < world->setup->model->equality_count && status == STN_OK; i++) {
+        status = add[world->setup->model->equalities[i].type](world, i, err);
     }
     return status;
 }
@@ -240,11 +241,11 @@ stn_status add_equality_rows(stn_world *world, stn_error *err) {
 // ------------------------------------------------------------------------------------------------------- questions
 
 int32_t stn_world_equality_error(stn_world *world, int32_t equality, double error[STN_EQUALITY_MAX_ROWS]) {
-    return stn_equality_error(stn_world_kinematics(world), &world->model->equalities[equality], error);
+    return stn_equality_error(stn_world_kinematics(world), &world->setup->model->equalities[equality], error);
 }
 
 int32_t stn_world_equality_impulse(stn_world *world, int32_t equality, double impulse[STN_EQUALITY_MAX_ROWS]) {
-    const stn_equality *e = &world->model->equalities[equality];
+    const stn_equality *e = &world->setup->model->equalities[equality];
     int32_t parts = e->type == STN_EQUALITY_WELD ? 2 : 1;
     int32_t rows = e->type == STN_EQUALITY_WELD || e->type == STN_EQUALITY_BALL ? 3 : 1;
     for (int32_t part = 0; part < parts; part++) {
@@ -258,13 +259,13 @@ int32_t stn_world_equality_impulse(stn_world *world, int32_t equality, double im
 
 double stn_step_equality_energy(const stn_world *world) {
     double energy = 0.0;
-    for (int32_t i = 0; i < world->model->equality_count; i++) {
-        const stn_equality *e = &world->model->equalities[i];
+    for (int32_t i = 0; i < world->setup->model->equality_count; i++) {
+        const stn_equality *e = &world->setup->model->equalities[i];
         double error[STN_EQUALITY_MAX_ROWS];
         if (isinf(e->stiffness) && isinf(e->angular_stiffness)) {
             continue;
         }
-        int32_t rows = stn_equality_error(world->kinematics, e, error);
+        int32_t rows = stn_equality_error(world->frame.kinematics, e, error);
         for (int32_t r = 0; r < rows; r++) {
             double k = r < 3 ? e->stiffness : e->angular_stiffness;
             energy += isinf(k) ? 0.0 : 0.5 * k * error[r] * error[r];
@@ -274,13 +275,13 @@ double stn_step_equality_energy(const stn_world *world) {
 }
 
 double stn_step_equality_work(const stn_world *world) {
-    const stn_problem *p = &world->problem;
+    const stn_problem *p = &world->frame.problem;
     const stn_constraint *c = p->constraints + p->constraint_count - equality_row_count(world).constraints;
     double work = 0.0;
-    for (int32_t i = 0; i < world->model->equality_count && world->prescribed_count > 0; i++) {
-        const stn_equality *e = &world->model->equalities[i];
+    for (int32_t i = 0; i < world->setup->model->equality_count && world->setup->prescribed_count > 0; i++) {
+        const stn_equality *e = &world->setup->model->equalities[i];
         bool driven = stn_world_is_prescribed(world, e->body_a) || stn_world_is_prescribed(world, e->body_b);
-        frame_pair at = place_frames(world->kinematics, e);
+        frame_pair at = place_frames(world->frame.kinematics, e);
         for (int32_t part = 0; part < (e->type == STN_EQUALITY_WELD ? 2 : 1); part++, c++) {
             bool vector = c->rows == 3;
             stn_vec3 rate =
@@ -288,7 +289,7 @@ double stn_step_equality_work(const stn_world *world) {
             stn_vec3 along = stn_mat3_apply_transposed(&c->frame, rate);
             const double before[3] = {vector ? along.x : along.z, along.y, along.z};
             for (int32_t r = c->row; driven && r < c->row + c->rows; r++) {
-                work -= 0.5 * world->solution.gamma[r] * (before[r - c->row] + p->bias[r]);
+                work -= 0.5 * world->frame.solution.gamma[r] * (before[r - c->row] + p->bias[r]);
             }
         }
     }

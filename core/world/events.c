@@ -13,14 +13,15 @@ static int32_t link_of(const stn_model *model, int32_t geometry) {
 }
 
 uint64_t stn_step_links(const stn_world *world, const stn_constraint *c) {
-    const stn_contact *contact = &world->contacts.contacts[c->contact];
-    int32_t a = link_of(world->model, contact->geometry_a), b = link_of(world->model, contact->geometry_b);
+    const stn_contact *contact = &world->frame.contacts.contacts[c->contact];
+    int32_t a = link_of(world->setup->model, contact->geometry_a),
+            b = link_of(world->setup->model, contact->geometry_b);
     uint64_t low = (uint64_t)((a < b ? a : b) - LOWEST), high = (uint64_t)((a < b ? b : a) - LOWEST);
     return low << 32 | high;
 }
 
 uint64_t stn_step_touching(const stn_world *world, const stn_constraint *c) {
-    bool pushes = c->kind == STN_CONSTRAINT_CONTACT && world->solution.gamma[c->row + 2] > 0.0;
+    bool pushes = c->kind == STN_CONSTRAINT_CONTACT && world->frame.solution.gamma[c->row + 2] > 0.0;
     return pushes ? stn_step_links(world, c) : 0;
 }
 
@@ -32,7 +33,7 @@ static stn_link_pair links_of(uint64_t key) {
 static bool list_touching(const stn_world *world, uint64_t **keys, int32_t *count) {
     const stn_state *state = &world->state;
     *count = 0;
-    *keys = STN_ARENA(world->arena, state->cache_count, uint64_t);
+    *keys = STN_ARENA(world->frame.arena, state->cache_count, uint64_t);
     for (int32_t i = 0; *keys != NULL && i < state->cache_count; i++) {
         if (state->cache[i].touching != 0) {
             (*keys)[(*count)++] = state->cache[i].touching;
@@ -43,7 +44,7 @@ static bool list_touching(const stn_world *world, uint64_t **keys, int32_t *coun
 
 stn_status stn_step_note_touching(stn_world *world, stn_error *err) {
     world->events_known = false;
-    bool noted = list_touching(world, &world->touched, &world->touched_count);
+    bool noted = list_touching(world, &world->frame.touched, &world->frame.touched_count);
     return noted ? STN_OK : stn_fail(err, STN_ERR_MEMORY, "contact events: out of memory");
 }
 
@@ -78,15 +79,15 @@ static stn_status find_events(stn_world *world, stn_error *err) {
     int32_t now_count = 0;
     bool listed = list_touching(world, &now, &now_count);
     now_count = listed ? make_set(now, now_count) : 0;
-    world->touched_count = make_set(world->touched, world->touched_count);
-    stn_link_pair *begun = STN_ARENA(world->arena, now_count, stn_link_pair);
-    stn_link_pair *ended = STN_ARENA(world->arena, world->touched_count, stn_link_pair);
+    world->frame.touched_count = make_set(world->frame.touched, world->frame.touched_count);
+    stn_link_pair *begun = STN_ARENA(world->frame.arena, now_count, stn_link_pair);
+    stn_link_pair *ended = STN_ARENA(world->frame.arena, world->frame.touched_count, stn_link_pair);
     if (!listed || begun == NULL || ended == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "contact events: out of memory");
     }
     world->events = (stn_contact_events){
-        .begun_count = subtract(now, now_count, world->touched, world->touched_count, begun),
-        .ended_count = subtract(world->touched, world->touched_count, now, now_count, ended),
+        .begun_count = subtract(now, now_count, world->frame.touched, world->frame.touched_count, begun),
+        .ended_count = subtract(world->frame.touched, world->frame.touched_count, now, now_count, ended),
         .begun = begun,
         .ended = ended,
     };

@@ -20,15 +20,15 @@ static const double visible = 5e-3; // [m]
 
 /// How high a contact that the law throws up would fly [m], 0: it is none. `v_c`: its velocity after the step.
 static double height_of(const stn_world *world, const stn_law *law, int32_t i, double *v_c) {
-    const stn_problem *p = &world->problem;
+    const stn_problem *p = &world->frame.problem;
     const stn_constraint *c = &p->constraints[i];
-    const double *gamma = world->solution.gamma + c->row, *bias = p->bias + c->row;
+    const double *gamma = world->frame.solution.gamma + c->row, *bias = p->bias + c->row;
     if (c->kind != STN_CONSTRAINT_CONTACT || !(gamma[2] > 0.0) ||
         !(hypot(gamma[0], gamma[1]) > coupled * c->mu1 * gamma[2])) {
         return 0.0;
     }
     double before[3];
-    stn_constraint_velocity(p, c, world->solution.v, v_c);
+    stn_constraint_velocity(p, c, world->frame.solution.v, v_c);
     for (int32_t r = 0; r < 3; r++) {
         v_c[r] += bias[r];
     }
@@ -45,12 +45,12 @@ static double height_of(const stn_world *world, const stn_law *law, int32_t i, d
 
 /// The highest one of the step, where nothing higher is waited for.
 static void look_for(stn_world *world, const stn_law *law) {
-    hop_watch *hop = &world->hop;
-    for (int32_t i = 0; i < world->contacts.count; i++) {
+    hop_watch *hop = &world->services.hop;
+    for (int32_t i = 0; i < world->frame.contacts.count; i++) {
         double v_c[3], height = height_of(world, law, i, v_c);
         if (height > hop->height) {
-            const stn_constraint *c = &world->problem.constraints[i];
-            const stn_contact *contact = &world->contacts.contacts[c->contact];
+            const stn_constraint *c = &world->frame.problem.constraints[i];
+            const stn_contact *contact = &world->frame.contacts.contacts[c->contact];
             *hop = (hop_watch){.links = stn_step_links(world, c),
                                .geometry = {contact->geometry_a, contact->geometry_b},
                                .height = height,
@@ -62,9 +62,9 @@ static void look_for(stn_world *world, const stn_law *law) {
 }
 
 static bool pushes(const stn_world *world, uint64_t links) {
-    for (int32_t i = 0; i < world->contacts.count; i++) {
-        const stn_constraint *c = &world->problem.constraints[i];
-        if (world->solution.gamma[c->row + 2] > 0.0 && stn_step_links(world, c) == links) {
+    for (int32_t i = 0; i < world->frame.contacts.count; i++) {
+        const stn_constraint *c = &world->frame.problem.constraints[i];
+        if (world->frame.solution.gamma[c->row + 2] > 0.0 && stn_step_links(world, c) == links) {
             return true;
         }
     }
@@ -72,15 +72,15 @@ static bool pushes(const stn_world *world, uint64_t links) {
 }
 
 static void say(stn_world *world, const stn_law *law) {
-    const hop_watch *hop = &world->hop;
-    world->hop_said = true;
-    if (!stn_context_first_time(world->context, STN_SAID_HOP)) {
+    const hop_watch *hop = &world->services.hop;
+    world->services.hop_said = true;
+    if (!stn_context_first_time(world->services.context, STN_SAID_HOP)) {
         return;
     }
     char a[160], b[160];
-    stn_describe_geometry(world->model, hop->geometry[0], a, sizeof a);
-    stn_describe_geometry(world->model, hop->geometry[1], b, sizeof b);
-    stn_log(world->context, STN_LOG_WARNING,
+    stn_describe_geometry(world->setup->model, hop->geometry[0], a, sizeof a);
+    stn_describe_geometry(world->setup->model, hop->geometry[1], b, sizeof b);
+    stn_log(world->services.context, STN_LOG_WARNING,
             "t = %.4g s: law %s threw %s and %s apart at %.2g m/s, about %.2g cm high: their slip, %.2g m/s after the "
             "step, began within it, and this convex law makes up to mu times the slip a normal speed, at every dt; "
             "law lagged does not (docs/laws.md)",
@@ -89,8 +89,8 @@ static void say(stn_world *world, const stn_law *law) {
 
 void stn_step_watch_hops(stn_world *world) {
     stn_law law = stn_world_law(world);
-    hop_watch *hop = &world->hop;
-    if (world->hop_said || law.ops == NULL || !stn_law_tells_slip(&law)) {
+    hop_watch *hop = &world->services.hop;
+    if (world->services.hop_said || law.ops == NULL || !stn_law_tells_slip(&law)) {
         return;
     }
     if (hop->height > 0.0) {

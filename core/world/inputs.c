@@ -13,13 +13,13 @@ stn_status stn_step_kinematics(stn_world *world, stn_error *err) {
 }
 
 static void clear_forces(stn_world *world) {
-    stn_forces *f = &world->forces;
-    const stn_model *model = world->model;
+    stn_forces *f = &world->frame.forces;
+    const stn_model *model = world->setup->model;
     memset(f->tau, 0, (size_t)model->nv * sizeof(double));
     f->servo_count = 0;
     f->elastic_energy = 0.0;
     for (int32_t t = 0; t < model->tree_count; t++) {
-        bool nodal = model->trees[t].kind == STN_TREE_NODAL && world->model->element_group_count > 0;
+        bool nodal = model->trees[t].kind == STN_TREE_NODAL && world->setup->model->element_group_count > 0;
         f->K[t].form = f->D[t].form = nodal ? STN_MATRIX_NODAL : STN_MATRIX_ZERO;
         if (nodal) {
             size_t bytes = (size_t)stn_matrix_value_count(&f->K[t]) * sizeof(double);
@@ -31,16 +31,17 @@ static void clear_forces(stn_world *world) {
 
 /// Dampers and springs of the joints. The latter are there on joints of one velocity alone.
 static void add_passive_joints(stn_world *world) {
-    const stn_model *model = world->model;
+    const stn_model *model = world->setup->model;
     for (int32_t j = 0; j < model->joint_count; j++) {
         const stn_joint *joint = &model->joints[j];
         if (joint->stiffness > 0.0) {
             double stretch = world->state.q[joint->q_start] - joint->rest;
-            stn_forces_add_gain(&world->forces, joint->v_start, joint->stiffness, 0.0, -joint->stiffness * stretch);
+            stn_forces_add_gain(&world->frame.forces, joint->v_start, joint->stiffness, 0.0,
+                                -joint->stiffness * stretch);
         }
         if (joint->damping > 0.0) {
             for (int32_t d = joint->v_start; d < joint->v_start + joint->nv; d++) {
-                stn_forces_add_gain(&world->forces, d, 0.0, joint->damping, -joint->damping * world->state.v[d]);
+                stn_forces_add_gain(&world->frame.forces, d, 0.0, joint->damping, -joint->damping * world->state.v[d]);
             }
         }
     }
@@ -72,15 +73,15 @@ static void scatter_blocks(const stn_element_group *group, const int32_t *slot, 
 }
 
 static stn_status add_elements(stn_world *world, int32_t g, stn_error *err) {
-    const stn_element_group *group = &world->model->element_groups[g];
-    const stn_tree *tree = &world->model->trees[group->tree];
+    const stn_element_group *group = &world->setup->model->element_groups[g];
+    const stn_tree *tree = &world->setup->model->trees[group->tree];
     const stn_element_ops *ops = group->instance->desc->ops.element;
     int32_t count = group->element_count, m = 3 * group->nodes_per_element;
-    double *x = STN_ARENA(world->arena, count * m, double);
-    double *v = STN_ARENA(world->arena, count * m, double);
-    double *force = STN_ARENA(world->arena, count * m, double);
-    double *K = STN_ARENA(world->arena, (int64_t)count * m * m, double);
-    double *D = STN_ARENA(world->arena, (int64_t)count * m * m, double);
+    double *x = STN_ARENA(world->frame.arena, count * m, double);
+    double *v = STN_ARENA(world->frame.arena, count * m, double);
+    double *force = STN_ARENA(world->frame.arena, count * m, double);
+    double *K = STN_ARENA(world->frame.arena, (int64_t)count * m * m, double);
+    double *D = STN_ARENA(world->frame.arena, (int64_t)count * m * m, double);
     if (x == NULL || v == NULL || force == NULL || K == NULL || D == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "elements: out of memory for %d elements", count);
     }
@@ -88,36 +89,36 @@ static stn_status add_elements(stn_world *world, int32_t g, stn_error *err) {
     gather(group, world->state.v + tree->v_start, v);
     double energy = 0.0;
     ops->evaluate(group->instance->self, count, x, v, group->constants, force, K, D, &energy);
-    double *tau = world->forces.tau + tree->v_start;
+    double *tau = world->frame.forces.tau + tree->v_start;
     for (int32_t e = 0; e < count * group->nodes_per_element; e++) {
         for (int32_t r = 0; r < 3; r++) {
             tau[3 * group->index[e] + r] += force[3 * e + r];
         }
     }
-    scatter_blocks(group, world->element_slots[g].slot, K, &world->forces.K[group->tree]);
-    scatter_blocks(group, world->element_slots[g].slot, D, &world->forces.D[group->tree]);
-    world->forces.elastic_energy += energy;
+    scatter_blocks(group, world->setup->element_slots[g].slot, K, &world->frame.forces.K[group->tree]);
+    scatter_blocks(group, world->setup->element_slots[g].slot, D, &world->frame.forces.D[group->tree]);
+    world->frame.forces.elastic_energy += energy;
     return STN_OK;
 }
 
 static void add_applied(stn_world *world) {
-    const stn_model *model = world->model;
+    const stn_model *model = world->setup->model;
     for (int32_t d = 0; d < model->nv; d++) {
-        world->forces.tau[d] += world->state.effort[d];
+        world->frame.forces.tau[d] += world->state.effort[d];
     }
     for (int32_t b = 1; b < model->body_count; b++) {
         const double *w = world->state.wrench + 6 * (size_t)b;
         if (w[0] != 0.0 || w[1] != 0.0 || w[2] != 0.0 || w[3] != 0.0 || w[4] != 0.0 || w[5] != 0.0) {
             stn_spatial wrench = {stn_vec3_make(w[0], w[1], w[2]), stn_vec3_make(w[3], w[4], w[5])};
-            stn_forces_add_wrench(&world->forces, world->kinematics, b, world->kinematics->body_pose[b].position,
-                                  wrench);
+            stn_forces_add_wrench(&world->frame.forces, world->frame.kinematics, b,
+                                  world->frame.kinematics->body_pose[b].position, wrench);
         }
     }
 }
 
 /// Forces enter the step here, so a NaN is named here.
 static stn_status check_forces(const stn_world *world, stn_error *err) {
-    return stn_step_check_dofs(world, world->forces.tau, "generalised force on", err);
+    return stn_step_check_dofs(world, world->frame.forces.tau, "generalised force on", err);
 }
 
 /// Is the diagonal of gains finite and >= 0? The usual case, in one pass without a branch.
@@ -132,7 +133,7 @@ static bool sound_diagonal(const stn_matrix *gain) {
 /// Gains of an articulated tree: finite, and no negative diagonal, which no A could stay positive with.
 static stn_status check_gains(const stn_world *world, const stn_matrix *gain, int32_t t, const char *name,
                               stn_error *err) {
-    int32_t n = gain->n, start = world->model->trees[t].v_start;
+    int32_t n = gain->n, start = world->setup->model->trees[t].v_start;
     int32_t columns = gain->form == STN_MATRIX_DENSE ? n : gain->form == STN_MATRIX_DIAGONAL ? 1 : 0;
     if (columns == 0 || (columns == 1 && sound_diagonal(gain))) {
         return STN_OK;
@@ -143,7 +144,7 @@ static stn_status check_gains(const stn_world *world, const stn_matrix *gain, in
             bool diagonal = columns == 1 || r == c;
             if (!isfinite(value) || (diagonal && value < 0.0)) {
                 return stn_fail(err, STN_ERR_NUMERIC, "%s on joint %s is %g, must be finite%s", name,
-                                world->model->joints[world->model->dof_joint[start + r]].name, value,
+                                world->setup->model->joints[world->setup->model->dof_joint[start + r]].name, value,
                                 diagonal ? " and >= 0" : "");
             }
         }
@@ -153,10 +154,10 @@ static stn_status check_gains(const stn_world *world, const stn_matrix *gain, in
 
 static stn_status check_all_gains(const stn_world *world, stn_error *err) {
     stn_status status = STN_OK;
-    for (int32_t t = 0; t < world->model->tree_count && status == STN_OK; t++) {
-        if (world->model->trees[t].kind == STN_TREE_ARTICULATED) {
-            status = check_gains(world, &world->forces.K[t], t, "stiffness", err);
-            status = status == STN_OK ? check_gains(world, &world->forces.D[t], t, "damping", err) : status;
+    for (int32_t t = 0; t < world->setup->model->tree_count && status == STN_OK; t++) {
+        if (world->setup->model->trees[t].kind == STN_TREE_ARTICULATED) {
+            status = check_gains(world, &world->frame.forces.K[t], t, "stiffness", err);
+            status = status == STN_OK ? check_gains(world, &world->frame.forces.D[t], t, "damping", err) : status;
         }
     }
     return status;
@@ -166,7 +167,7 @@ stn_status stn_step_inputs(stn_world *world, stn_error *err) {
     clear_forces(world);
     add_passive_joints(world);
     stn_status status = STN_OK;
-    for (int32_t g = 0; g < world->model->element_group_count && status == STN_OK; g++) {
+    for (int32_t g = 0; g < world->setup->model->element_group_count && status == STN_OK; g++) {
         status = add_elements(world, g, err);
     }
     add_applied(world);
@@ -176,8 +177,8 @@ stn_status stn_step_inputs(stn_world *world, stn_error *err) {
     if (status < 0) {
         return status;
     }
-    for (int32_t i = 0; i < world->forces.servo_count; i++) { // the row's bounds account for it, see assemble.c
-        world->forces.tau[world->forces.servos[i].dof] += world->forces.servos[i].feedforward;
+    for (int32_t i = 0; i < world->frame.forces.servo_count; i++) { // the row's bounds account for it, see assemble.c
+        world->frame.forces.tau[world->frame.forces.servos[i].dof] += world->frame.forces.servos[i].feedforward;
     }
     status = check_forces(world, err);
     return status == STN_OK ? check_all_gains(world, err) : status;
@@ -199,7 +200,7 @@ static stn_vec3 driven_start(const stn_world *world, const stn_contact *contact)
     const int32_t body[2] = {contact->a.body, contact->b.body};
     for (int32_t side = 0; side < 2; side++) {
         if (stn_world_is_prescribed(world, body[side])) {
-            stn_vec3 own = stn_point_velocity(world->kinematics, body[side], contact->point);
+            stn_vec3 own = stn_point_velocity(world->frame.kinematics, body[side], contact->point);
             u = stn_vec3_mul_add(u, side == 0 ? -1.0 : 1.0, own);
         }
     }
@@ -209,14 +210,14 @@ static stn_vec3 driven_start(const stn_world *world, const stn_contact *contact)
 /// Work on all that moves freely of prescribed bodies and belts in one contact, -gamma (b0 + b)/2: of the velocity that
 /// the impulse meets, J v + b, the part J v is what it changes the kinetic energy by.
 static double driven_work(const stn_world *world, const stn_constraint *c) {
-    const double *gamma = world->solution.gamma + c->row, *b = world->problem.bias + c->row;
-    const stn_contact *contact = &world->contacts.contacts[c->contact];
+    const double *gamma = world->frame.solution.gamma + c->row, *b = world->frame.problem.bias + c->row;
+    const stn_contact *contact = &world->frame.contacts.contacts[c->contact];
     bool still = contact->bias.x == 0.0 && contact->bias.y == 0.0 && contact->bias.z == 0.0;
     if (still && !stn_world_is_prescribed(world, contact->a.body) && !stn_world_is_prescribed(world, contact->b.body)) {
         return 0.0;
     }
     stn_vec3 before = stn_mat3_apply_transposed(&c->frame, driven_start(world, contact));
-    double b1 = b[0] - c->anchor[0] / world->problem.dt, b2 = b[1] - c->anchor[1] / world->problem.dt;
+    double b1 = b[0] - c->anchor[0] / world->frame.problem.dt, b2 = b[1] - c->anchor[1] / world->frame.problem.dt;
     return -0.5 * (gamma[0] * (before.x + b1) + gamma[1] * (before.y + b2) + gamma[2] * (before.z + b[2]));
 }
 
@@ -225,17 +226,17 @@ static double driven_work(const stn_world *world, const stn_constraint *c) {
 /// the servos' rows and of contacts with prescribed bodies and belts, and of constraints to prescribed bodies. The mean
 /// velocity makes the work of an impulse on a constant mass exact. Nodal trees count with their applied efforts alone.
 double stn_step_input_work(const stn_world *world) {
-    const stn_model *model = world->model;
-    const stn_problem *problem = &world->problem;
-    const double *v0 = world->state.v, *v = world->v_next;
-    double dt = world->options.dt, theta = world->force_theta, theta_vq = world->force_theta_vq, work = 0.0;
-    double *j = STN_ARENA(world->arena, 3 * model->nv, double);
+    const stn_model *model = world->setup->model;
+    const stn_problem *problem = &world->frame.problem;
+    const double *v0 = world->state.v, *v = world->frame.v_next;
+    double dt = world->frame.dt, theta = world->frame.force_theta, theta_vq = world->frame.force_theta_vq, work = 0.0;
+    double *j = STN_ARENA(world->frame.arena, 3 * model->nv, double);
     if (j == NULL) {
         return NAN;
     }
     double *dq = j + model->nv, *dv = dq + model->nv;
     for (int32_t d = 0; d < model->nv; d++) {
-        j[d] = world->forces.tau[d];
+        j[d] = world->frame.forces.tau[d];
         dq[d] = theta * dt * (v0[d] + theta_vq * (v[d] - v0[d]));
         dv[d] = theta * (v[d] - v0[d]);
     }
@@ -245,8 +246,8 @@ double stn_step_input_work(const stn_world *world) {
             memcpy(j + tree->v_start, world->state.effort + tree->v_start, (size_t)tree->nv * sizeof(double));
             continue;
         }
-        stn_matrix_mul_add(&world->forces.K[t], -1.0, dq + tree->v_start, j + tree->v_start);
-        stn_matrix_mul_add(&world->forces.D[t], -1.0, dv + tree->v_start, j + tree->v_start);
+        stn_matrix_mul_add(&world->frame.forces.K[t], -1.0, dq + tree->v_start, j + tree->v_start);
+        stn_matrix_mul_add(&world->frame.forces.D[t], -1.0, dv + tree->v_start, j + tree->v_start);
     }
     for (int32_t i = 0; i < model->joint_count; i++) {
         const stn_joint *joint = &model->joints[i];
@@ -264,7 +265,7 @@ double stn_step_input_work(const stn_world *world) {
             double before = 0.0, after = 0.0;
             stn_constraint_velocity(problem, c, v0, &before);
             stn_constraint_velocity(problem, c, v, &after);
-            work += 0.5 * world->solution.gamma[c->row] * (before + after);
+            work += 0.5 * world->frame.solution.gamma[c->row] * (before + after);
         } else if (c->kind == STN_CONSTRAINT_CONTACT) {
             work += driven_work(world, c);
         }

@@ -13,8 +13,8 @@ static uint64_t joint_id(stn_constraint_kind kind, int32_t joint, int32_t side) 
 
 /// Limits that can matter within the step: nearer than 2 dt max(|v0|, |v*|), or violated.
 static stn_status add_limits(stn_world *world, int32_t j, stn_error *err) {
-    const stn_joint *joint = &world->model->joints[j];
-    stn_problem *p = &world->problem;
+    const stn_joint *joint = &world->setup->model->joints[j];
+    stn_problem *p = &world->frame.problem;
     if (joint->nv != 1 || joint->mimic >= 0) {
         return STN_OK;
     }
@@ -45,10 +45,10 @@ static stn_status add_limits(stn_world *world, int32_t j, stn_error *err) {
 /// relative to v_ref, phi0 = (q0 - q_ref) + dt v_ref, k = kp, tau_d = kd/kp, so that R = 1/(dt (dt kp + kd)) and v_hat
 /// follow as for every row; the feed-forward acts as a force of its own and shifts the bounds.
 static stn_status add_servo(stn_world *world, const stn_servo *servo, stn_error *err) {
-    stn_problem *p = &world->problem;
+    stn_problem *p = &world->frame.problem;
     stn_constraint *c = append_constraint(world, STN_CONSTRAINT_SERVO, STN_SET_BOX, 1);
-    const stn_joint *joint = &world->model->joints[world->model->dof_joint[servo->dof]];
-    c->id = joint_id(STN_CONSTRAINT_SERVO, world->model->dof_joint[servo->dof], servo->dof - joint->v_start);
+    const stn_joint *joint = &world->setup->model->joints[world->setup->model->dof_joint[servo->dof]];
+    c->id = joint_id(STN_CONSTRAINT_SERVO, world->setup->model->dof_joint[servo->dof], servo->dof - joint->v_start);
     c->body[0] = joint->parent;
     c->body[1] = joint->child;
     p->bias[c->row] = -servo->velocity;
@@ -68,17 +68,17 @@ static stn_status add_servo(stn_world *world, const stn_servo *servo, stn_error 
 
 /// q_i = ratio q_j + offset.
 static stn_status add_coupler(stn_world *world, int32_t i, stn_error *err) {
-    const stn_joint *joint = &world->model->joints[i];
+    const stn_joint *joint = &world->setup->model->joints[i];
     if (joint->mimic < 0) {
         return STN_OK;
     }
-    const stn_joint *master = &world->model->joints[joint->mimic];
+    const stn_joint *master = &world->setup->model->joints[joint->mimic];
     stn_constraint *c = append_constraint(world, STN_CONSTRAINT_COUPLER, STN_SET_EQUALITY, 1);
     c->id = joint_id(STN_CONSTRAINT_COUPLER, i, 0);
     c->phi0 = world->state.q[joint->q_start] - joint->mimic_multiplier * world->state.q[master->q_start] -
               joint->mimic_offset;
     c->stiffness = INFINITY;
-    c->relaxation_time = world->problem.dt;
+    c->relaxation_time = world->frame.problem.dt;
     c->body[0] = joint->parent;
     c->body[1] = joint->child;
     stn_status status = append_unit_row(world, c, joint->v_start, 1.0, err);
@@ -87,8 +87,8 @@ static stn_status add_coupler(stn_world *world, int32_t i, stn_error *err) {
 
 /// One row for each velocity of the joint.
 static stn_status add_dry_friction(stn_world *world, int32_t j, stn_error *err) {
-    const stn_joint *joint = &world->model->joints[j];
-    stn_problem *p = &world->problem;
+    const stn_joint *joint = &world->setup->model->joints[j];
+    stn_problem *p = &world->frame.problem;
     stn_status status = STN_OK;
     for (int32_t k = 0; k < joint->nv && joint->friction > 0.0 && status == STN_OK; k++) {
         stn_constraint *c = append_constraint(world, STN_CONSTRAINT_DRY_FRICTION, STN_SET_BOX, 1);
@@ -105,9 +105,9 @@ static stn_status add_dry_friction(stn_world *world, int32_t j, stn_error *err) 
 /// A joint that must keep to |v| <= limit has a row a side, v_c = limit -+ v >= 0, when it is faster than half of that
 /// now or without constraints: a faster one is caught in the next step.
 static stn_status add_velocity_limits(stn_world *world, int32_t j, stn_error *err) {
-    const stn_joint *joint = &world->model->joints[j];
-    stn_problem *p = &world->problem;
-    if (!world->model->robots[joint->robot].velocity_limits || isinf(joint->velocity)) {
+    const stn_joint *joint = &world->setup->model->joints[j];
+    stn_problem *p = &world->frame.problem;
+    if (!world->setup->model->robots[joint->robot].velocity_limits || isinf(joint->velocity)) {
         return STN_OK;
     }
     stn_status status = STN_OK;
@@ -130,21 +130,21 @@ static stn_status add_velocity_limits(stn_world *world, int32_t j, stn_error *er
 
 row_count joint_row_count(const stn_world *world) {
     // every joint may bring two limits and a coupler, every velocity of a joint dry friction and two limits of its own
-    int32_t velocities = world->model->nv - 3 * world->model->node_count;
-    int32_t rows = 3 * world->model->joint_count + 3 * velocities + world->forces.servo_count;
+    int32_t velocities = world->setup->model->nv - 3 * world->setup->model->node_count;
+    int32_t rows = 3 * world->setup->model->joint_count + 3 * velocities + world->frame.forces.servo_count;
     return (row_count){rows, rows};
 }
 
 stn_status add_joint_rows(stn_world *world, stn_error *err) {
     stn_status status = STN_OK;
-    for (int32_t j = 0; j < world->model->joint_count && status == STN_OK; j++) {
+    for (int32_t j = 0; j < world->setup->model->joint_count && status == STN_OK; j++) {
         status = add_limits(world, j, err);
         status = status == STN_OK ? add_velocity_limits(world, j, err) : status;
         status = status == STN_OK ? add_coupler(world, j, err) : status;
         status = status == STN_OK ? add_dry_friction(world, j, err) : status;
     }
-    for (int32_t i = 0; i < world->forces.servo_count && status == STN_OK; i++) {
-        status = add_servo(world, &world->forces.servos[i], err);
+    for (int32_t i = 0; i < world->frame.forces.servo_count && status == STN_OK; i++) {
+        status = add_servo(world, &world->frame.forces.servos[i], err);
     }
     return status;
 }

@@ -25,7 +25,7 @@ typedef struct inheritance {
 } inheritance;
 
 static bool law_lags(const stn_world *world) {
-    const stn_instance *law = world->plugin[STN_KIND_LAW];
+    const stn_instance *law = world->setup->plugin[STN_KIND_LAW];
     const char *const *word = law != NULL ? law->desc->capabilities : NULL;
     while (word != NULL && *word != NULL && strcmp(*word, "lagged") != 0) {
         word++;
@@ -60,8 +60,8 @@ static bool is_new(const stn_constraint *c) {
 /// States what is remembered and marks it. Returns how many contacts are new.
 static int32_t state_known(stn_world *world, bool *found) {
     int32_t unknown = 0;
-    for (int32_t i = 0; i < world->problem.constraint_count; i++) {
-        stn_constraint *c = &world->problem.constraints[i];
+    for (int32_t i = 0; i < world->frame.problem.constraint_count; i++) {
+        stn_constraint *c = &world->frame.problem.constraints[i];
         const stn_cache_entry *entry = c->kind == STN_CONSTRAINT_CONTACT ? stn_cache_find(world, c->id) : NULL;
         if (entry != NULL) {
             c->gamma_n0 = fmax(entry->gamma[2], 0.0);
@@ -100,8 +100,8 @@ static void add_up(const stn_world *world, const bool *found, const uint64_t *li
             pairs[find_links(links, count, entry->touching)].impulse += entry->gamma[2];
         }
     }
-    for (int32_t i = 0; i < world->problem.constraint_count; i++) {
-        const stn_constraint *c = &world->problem.constraints[i];
+    for (int32_t i = 0; i < world->frame.problem.constraint_count; i++) {
+        const stn_constraint *c = &world->frame.problem.constraints[i];
         int32_t at = is_new(c) ? find_links(links, count, stn_step_links(world, c)) : -1;
         if (at >= 0) {
             inheritance *pair = &pairs[at];
@@ -113,8 +113,8 @@ static void add_up(const stn_world *world, const bool *found, const uint64_t *li
 }
 
 static void share_out(stn_world *world, const uint64_t *links, int32_t count, const inheritance *pairs) {
-    for (int32_t i = 0; i < world->problem.constraint_count; i++) {
-        stn_constraint *c = &world->problem.constraints[i];
+    for (int32_t i = 0; i < world->frame.problem.constraint_count; i++) {
+        stn_constraint *c = &world->frame.problem.constraints[i];
         int32_t at = is_new(c) ? find_links(links, count, stn_step_links(world, c)) : -1;
         if (at >= 0) {
             const inheritance *pair = &pairs[at];
@@ -126,11 +126,11 @@ static void share_out(stn_world *world, const uint64_t *links, int32_t count, co
 
 stn_status stn_step_lag(stn_world *world, stn_error *err) {
     int32_t known = world->state.cache_count;
-    if (known == 0 || world->problem.constraint_count == 0 || !law_lags(world)) {
+    if (known == 0 || world->frame.problem.constraint_count == 0 || !law_lags(world)) {
         return STN_OK;
     }
-    bool *found = STN_ARENA_ZEROED(world->arena, known, bool);
-    uint64_t *links = STN_ARENA(world->arena, known, uint64_t);
+    bool *found = STN_ARENA_ZEROED(world->frame.arena, known, bool);
+    uint64_t *links = STN_ARENA(world->frame.arena, known, uint64_t);
     if (found == NULL || links == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "lagged friction: out of memory");
     }
@@ -138,7 +138,7 @@ stn_status stn_step_lag(stn_world *world, stn_error *err) {
     if (count == 0) {
         return STN_OK;
     }
-    inheritance *pairs = STN_ARENA_ZEROED(world->arena, count, inheritance);
+    inheritance *pairs = STN_ARENA_ZEROED(world->frame.arena, count, inheritance);
     if (pairs == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "lagged friction: out of memory");
     }

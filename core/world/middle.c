@@ -25,14 +25,15 @@ static stn_vec3 velocity_at(const stn_kinematics *k, const stn_contact *c, stn_v
 
 /// The pair of a contact at q_s, with room for what moves away.
 static void fill_pair_later(const stn_world *world, const stn_contact *c, stn_contact_pair *pair) {
-    const stn_kinematics *now = world->kinematics, *later = world->scratch_kinematics;
-    const stn_geometry *a = &world->model->geometries[c->geometry_a], *b = &world->model->geometries[c->geometry_b];
+    const stn_kinematics *now = world->frame.kinematics, *later = world->frame.scratch_kinematics;
+    const stn_geometry *a = &world->setup->model->geometries[c->geometry_a],
+                       *b = &world->setup->model->geometries[c->geometry_b];
     double way = stn_vec3_norm(stn_point_velocity(now, a->body, c->point)) +
                  stn_vec3_norm(stn_point_velocity(now, b->body, c->point));
     stn_step_describe_pair(world, c->geometry_a, c->geometry_b, pair);
     pair->pose_a = stn_pose_mul(&later->body_pose[a->body], &a->pose);
     pair->pose_b = stn_pose_mul(&later->body_pose[b->body], &b->pose);
-    pair->margin = world->options.margin + fmax(0.0, c->phi0) + world->options.dt * way;
+    pair->margin = world->setup->options.margin + fmax(0.0, c->phi0) + world->frame.dt * way;
 }
 
 static void find_again(const stn_world *world, const stn_contact *c, const stn_contact_set *set,
@@ -40,9 +41,9 @@ static void find_again(const stn_world *world, const stn_contact *c, const stn_c
     for (int32_t i = 0; i < set->count; i++) {
         const stn_contact *found = &set->contacts[i];
         if (found->id == c->id) {
-            double s = world->contact_theta;
-            stn_vec3 later = velocity_at(world->scratch_kinematics, c, found->point);
-            stn_vec3 change = stn_vec3_sub(later, velocity_at(world->kinematics, c, c->point));
+            double s = world->frame.contact_theta;
+            stn_vec3 later = velocity_at(world->frame.scratch_kinematics, c, found->point);
+            stn_vec3 change = stn_vec3_sub(later, velocity_at(world->frame.kinematics, c, c->point));
             *middle = (contact_middle){
                 .known = true,
                 .point = found->point,
@@ -61,8 +62,8 @@ static bool same_pair(const stn_contact *a, const stn_contact *b) {
 
 /// Contacts of a pair follow each other.
 static stn_status find_all(stn_world *world, contact_middle *middle, stn_error *err) {
-    const stn_contact_set *now = &world->contacts;
-    stn_contact_set set = {.arena = world->arena};
+    const stn_contact_set *now = &world->frame.contacts;
+    stn_contact_set set = {.arena = world->frame.arena};
     for (int32_t i = 0; i < now->count; i++) {
         const stn_contact *c = &now->contacts[i];
         middle[i].id = c->id;
@@ -73,8 +74,9 @@ static stn_status find_all(stn_world *world, contact_middle *middle, stn_error *
             stn_contact_pair pair = {0};
             fill_pair_later(world, c, &pair);
             set.count = set.patch_count = set.vertex_count = 0;
-            stn_status status = stn_world_collide_pairs(world->plugin[STN_KIND_CONTACT], world->model,
-                                                        world->contact_prepared, &pair, 1, world->arena, &set, err);
+            stn_status status =
+                stn_world_collide_pairs(world->setup->plugin[STN_KIND_CONTACT], world->setup->model,
+                                        world->services.contact_prepared, &pair, 1, world->frame.arena, &set, err);
             if (status < 0) {
                 return status;
             }
@@ -87,26 +89,26 @@ static stn_status find_all(stn_world *world, contact_middle *middle, stn_error *
 }
 
 stn_status stn_step_find_middle(stn_world *world, stn_error *err) {
-    double s = world->contact_theta;
-    world->middle = NULL;
-    if (!(s > 0.0) || world->contacts.count == 0) {
+    double s = world->frame.contact_theta;
+    world->frame.middle = NULL;
+    if (!(s > 0.0) || world->frame.contacts.count == 0) {
         return STN_OK;
     }
-    contact_middle *middle = STN_ARENA_ZEROED(world->arena, world->contacts.count, contact_middle);
-    double *q = STN_ARENA(world->arena, world->model->nq + 1, double);
+    contact_middle *middle = STN_ARENA_ZEROED(world->frame.arena, world->frame.contacts.count, contact_middle);
+    double *q = STN_ARENA(world->frame.arena, world->setup->model->nq + 1, double);
     if (middle == NULL || q == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "collision: out of memory");
     }
-    stn_integrate_q(world->model, world->state.q, world->state.v, s * world->options.dt, q);
-    stn_kinematics_update(world->scratch_kinematics, q, world->state.v);
-    world->middle = middle;
+    stn_integrate_q(world->setup->model, world->state.q, world->state.v, s * world->frame.dt, q);
+    stn_kinematics_update(world->frame.scratch_kinematics, q, world->state.v);
+    world->frame.middle = middle;
     return find_all(world, middle, err);
 }
 
 void stn_step_settle_middle(stn_world *world) {
-    contact_middle *middle = world->middle;
-    for (int32_t i = 0, from = 0; middle != NULL && i < world->contacts.count; i++, from++) {
-        const stn_contact *c = &world->contacts.contacts[i];
+    contact_middle *middle = world->frame.middle;
+    for (int32_t i = 0, from = 0; middle != NULL && i < world->frame.contacts.count; i++, from++) {
+        const stn_contact *c = &world->frame.contacts.contacts[i];
         while (middle[from].id != c->id) { // the order stays when contacts are dropped
             from++;
         }

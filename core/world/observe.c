@@ -17,35 +17,35 @@ const char *stn_phase_name(stn_phase phase) {
 }
 
 double stn_world_elastic_energy(stn_world *world) {
-    double elements = world->observation.problem != NULL ? world->forces.elastic_energy : 0.0;
+    double elements = world->observation.problem != NULL ? world->frame.forces.elastic_energy : 0.0;
     return elements + stn_spring_energy(stn_world_kinematics(world)) + stn_step_equality_energy(world);
 }
 
 void stn_step_energies(stn_world *world) {
-    stn_step_report *r = &world->report;
-    r->kinetic_J = stn_kinetic_energy(world->kinematics);
-    r->potential_J = stn_gravitational_energy(world->kinematics, world->state.gravity);
-    r->elastic_J =
-        world->forces.elastic_energy + stn_spring_energy(world->kinematics) + stn_step_equality_energy(world);
+    stn_step_report *r = &world->frame.report;
+    r->kinetic_J = stn_kinetic_energy(world->frame.kinematics);
+    r->potential_J = stn_gravitational_energy(world->frame.kinematics, world->state.gravity);
+    r->elastic_J = world->frame.forces.elastic_energy + stn_spring_energy(world->frame.kinematics) +
+                   stn_step_equality_energy(world);
 }
 
 void stn_step_observation(stn_world *world) {
-    bool solved = world->state.step > 0 && world->problem.trees != NULL;
+    bool solved = world->state.step > 0 && world->frame.problem.trees != NULL;
     world->law = stn_world_law(world);
     world->observation = (stn_observation){
-        .model = world->model,
+        .model = world->setup->model,
         .step = world->state.step,
         .time = world->state.time,
-        .dt = world->options.dt,
+        .dt = world->frame.dt,
         .q = world->state.q,
         .v = world->state.v,
-        .kinematics = world->kinematics,
-        .contacts = solved ? &world->contacts : NULL,
-        .problem = solved ? &world->problem : NULL,
-        .solution_v = solved ? world->solution.v : NULL,
-        .gamma = solved ? world->solution.gamma : NULL,
-        .certificate = solved ? &world->certificate : NULL,
-        .report = &world->report,
+        .kinematics = world->frame.kinematics,
+        .contacts = solved ? &world->frame.contacts : NULL,
+        .problem = solved ? &world->frame.problem : NULL,
+        .solution_v = solved ? world->frame.solution.v : NULL,
+        .gamma = solved ? world->frame.solution.gamma : NULL,
+        .certificate = solved ? &world->frame.certificate : NULL,
+        .report = &world->frame.report,
         .signal_count = world->signal_count,
         .signals = world->signals,
         .law = solved && world->law.ops != NULL ? &world->law : NULL,
@@ -68,7 +68,7 @@ const stn_observation *stn_world_observation(const stn_world *world) {
 
 stn_status stn_world_observe_at(stn_world *world, observer_rank rank, stn_observer call, void *user, stn_error *err) {
     size_t count = (size_t)world->observer_count;
-    observer *grown = stn_reallocate(world->context, world->observers, count, count + 1, sizeof *grown);
+    observer *grown = stn_reallocate(world->services.context, world->observers, count, count + 1, sizeof *grown);
     if (grown == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "observer: out of memory");
     }
@@ -116,13 +116,13 @@ stn_status stn_world_take_signal(stn_world *world, const char *name, double valu
         return STN_OK;
     }
     size_t count = (size_t)world->signal_count;
-    stn_signal *grown = stn_reallocate(world->context, world->signals, count, count + 1, sizeof *grown);
-    char *copy = stn_duplicate_text(world->context, name);
+    stn_signal *grown = stn_reallocate(world->services.context, world->signals, count, count + 1, sizeof *grown);
+    char *copy = stn_duplicate_text(world->services.context, name);
     if (grown != NULL) {
         world->signals = grown;
     }
     if (grown == NULL || copy == NULL) {
-        stn_release(world->context, copy);
+        stn_release(world->services.context, copy);
         return stn_fail(err, STN_ERR_MEMORY, "signal %s: out of memory", name);
     }
     grown[count] = (stn_signal){.name = copy, .value = value};
@@ -138,12 +138,12 @@ stn_status stn_world_condition_number(stn_world *world, double *out, stn_error *
     if (world->observation.problem == NULL || law.ops == NULL) {
         return stn_fail(err, STN_ERR_SEQUENCE, "condition number: needs a step made, with a contact law");
     }
-    stn_arena *scratch = stn_arena_create(world->context);
+    stn_arena *scratch = stn_arena_create(world->services.context);
     if (scratch == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "condition number: out of memory");
     }
-    stn_status status =
-        stn_condition_number(&world->problem, world->solution.v, &law, world->law_memory, scratch, out, err);
+    stn_status status = stn_condition_number(&world->frame.problem, world->frame.solution.v, &law,
+                                             world->frame.law_memory, scratch, out, err);
     stn_arena_destroy(scratch);
     return status;
 }

@@ -58,9 +58,9 @@ static void measure(stn_world *world, overlap_batch *batch, int32_t i, const ove
     const stn_broadphase_pair *found = &batch->found[i];
     const stn_contact_pair *pair = &batch->pairs[i];
     double depth = claim->depth;
-    if (are_near(&world->collider_box[found->a], batch->grown[found->a], &world->collider_box[found->b],
+    if (are_near(&world->frame.collider_box[found->a], batch->grown[found->a], &world->frame.collider_box[found->b],
                  batch->grown[found->b])) {
-        const stn_geometry *g = world->model->geometries;
+        const stn_geometry *g = world->setup->model->geometries;
         depth = shapes_overlap((posed_shape){&g[pair->geometry_a].shape, &pair->pose_a},
                                (posed_shape){&g[pair->geometry_b].shape, &pair->pose_b}, claim);
     }
@@ -68,7 +68,7 @@ static void measure(stn_world *world, overlap_batch *batch, int32_t i, const ove
 }
 
 void stn_overlap_measure(stn_world *world, overlap_batch *batch, int32_t first) {
-    const stn_contact_set *set = &world->contacts;
+    const stn_contact_set *set = &world->frame.contacts;
     stn_vec3 normal[CLAIMS];
     overlap_claim claim = {0};
     for (int32_t i = 0; i < batch->count; i++) {
@@ -104,8 +104,8 @@ static void note(double depth, const stn_contact_pair *pair, double *deepest, in
 }
 
 void stn_overlap_note(stn_world *world, const overlap_batch *batch, int32_t first) {
-    const stn_contact_set *set = &world->contacts;
-    stn_step_report *report = &world->report;
+    const stn_contact_set *set = &world->frame.contacts;
+    stn_step_report *report = &world->frame.report;
     bool touches[OVERLAP_BATCH] = {false};
     for (int32_t i = first, at = 0; i < set->count; i++) {
         const stn_contact *c = &set->contacts[i];

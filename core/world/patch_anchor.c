@@ -36,7 +36,7 @@ static const double full = 4.0; // of the mean limit of the faces
 
 /// Sum of what is written into `weight`: forces of the faces, else their areas, else 1 each.
 static double weigh(const stn_world *world, const stn_patch *patch, double *weight) {
-    const stn_contact *faces = world->contacts.contacts + patch->contact_start;
+    const stn_contact *faces = world->frame.contacts.contacts + patch->contact_start;
     double force = 0.0, area = 0.0;
     for (int32_t i = 0; i < patch->contact_count; i++) {
         weight[i] = faces[i].area > 0.0 && faces[i].pressure > 0.0 ? faces[i].area * faces[i].pressure : 0.0;
@@ -50,8 +50,8 @@ static double weigh(const stn_world *world, const stn_patch *patch, double *weig
 }
 
 static stn_status find_form(const stn_world *world, const stn_patch *patch, patch_form *form, stn_error *err) {
-    const stn_contact *faces = world->contacts.contacts + patch->contact_start;
-    double *weight = STN_ARENA(world->arena, patch->contact_count, double);
+    const stn_contact *faces = world->frame.contacts.contacts + patch->contact_start;
+    double *weight = STN_ARENA(world->frame.arena, patch->contact_count, double);
     if (weight == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "stiction: out of memory");
     }
@@ -68,11 +68,11 @@ static stn_status find_form(const stn_world *world, const stn_patch *patch, patc
 }
 
 static stn_vec3 arm_of(const stn_world *world, const patch_form *form, int32_t i) {
-    return stn_vec3_sub(world->problem.constraints[form->start + i].point, form->center);
+    return stn_vec3_sub(world->frame.problem.constraints[form->start + i].point, form->center);
 }
 
 static stn_vec3 shift_of(const stn_world *world, const patch_form *form, const displacement *d, int32_t i) {
-    const stn_constraint *face = &world->problem.constraints[form->start + i];
+    const stn_constraint *face = &world->frame.problem.constraints[form->start + i];
     stn_vec3 turn = stn_vec3_cross(form->normal, arm_of(world, form, i));
     return along_surface(stn_vec3_mul_add(d->u, d->theta, turn), stn_mat3_column(&face->frame, 2));
 }
@@ -88,11 +88,11 @@ static double size_of(const stn_world *world, const patch_form *form, const disp
 // ----------------------------------------------------------------------------------------------------------- anchor
 
 static stn_vec3 direction_now(const stn_world *world, int32_t body, stn_vec3 direction) {
-    return stn_mat3_apply(&world->kinematics->body_pose[body].rotation, direction);
+    return stn_mat3_apply(&world->frame.kinematics->body_pose[body].rotation, direction);
 }
 
 static stn_vec3 direction_in(const stn_world *world, int32_t body, stn_vec3 direction) {
-    return stn_mat3_apply_transposed(&world->kinematics->body_pose[body].rotation, direction);
+    return stn_mat3_apply_transposed(&world->frame.kinematics->body_pose[body].rotation, direction);
 }
 
 /// d of an anchor, cut to its limit. `*dragged`: it was more. A single face tells nothing of how its patch is turned.
@@ -133,7 +133,7 @@ static void place(const stn_world *world, const patch_form *form, const displace
 
 /// Surfaces that move by themselves run on within the step: their mean velocity and, about the normal, spin.
 static void run_on(const stn_world *world, const patch_form *form, anchor *a) {
-    const stn_contact *faces = world->contacts.contacts + form->start;
+    const stn_contact *faces = world->frame.contacts.contacts + form->start;
     stn_vec3 mean = stn_vec3_zero(), n = form->normal;
     double spin = 0.0, inertia = 0.0;
     for (int32_t i = 0; i < form->count; i++) {
@@ -145,7 +145,7 @@ static void run_on(const stn_world *world, const patch_form *form, anchor *a) {
     if (mean.x == 0.0 && mean.y == 0.0 && mean.z == 0.0 && spin == 0.0) {
         return;
     }
-    double dt = world->problem.dt, angle = inertia > 0.0 ? dt * spin / inertia : 0.0;
+    double dt = world->frame.problem.dt, angle = inertia > 0.0 ? dt * spin / inertia : 0.0;
     stn_vec3 moved = stn_vec3_mul_add(point_now(world, a->body[1], a->point[1]), dt, mean);
     stn_vec3 across = along_surface(direction_now(world, a->body[1], a->across[1]), n);
     stn_vec3 turned =
@@ -158,11 +158,11 @@ static void run_on(const stn_world *world, const patch_form *form, anchor *a) {
 
 /// Is every contact of the patch between bodies? Points of nodes move each by itself, and are held one by one.
 static bool is_held(const stn_world *world, const stn_patch *patch) {
-    return patch->contact_count > 0 && anchor_is_of_patch(&world->problem.constraints[patch->contact_start]);
+    return patch->contact_count > 0 && anchor_is_of_patch(&world->frame.problem.constraints[patch->contact_start]);
 }
 
 static stn_status hold(stn_world *world, const pair_index *index, const stn_patch *patch, stn_error *err) {
-    const int32_t *body = world->problem.constraints[patch->contact_start].body;
+    const int32_t *body = world->frame.problem.constraints[patch->contact_start].body;
     patch_form form = {0};
     stn_status status = find_form(world, patch, &form, err);
     if (status != STN_OK) {
@@ -182,17 +182,17 @@ static stn_status hold(stn_world *world, const pair_index *index, const stn_patc
     run_on(world, &form, &a);
     stn_vec3 lead = anchor_lead(world, body, form.center); // that of faces off it is no slip where a body rolls
     for (int32_t i = 0; i < form.count; i++) {
-        world->anchors[form.start + i] = anchor_none; // what its id had
-        anchor_shift(world, &world->problem.constraints[form.start + i], shift_of(world, &form, &d, i), lead);
+        world->frame.anchors[form.start + i] = anchor_none; // what its id had
+        anchor_shift(world, &world->frame.problem.constraints[form.start + i], shift_of(world, &form, &d, i), lead);
     }
-    world->anchors[form.start] = a;
+    world->frame.anchors[form.start] = a;
     return STN_OK;
 }
 
 stn_status patch_anchors_hold(stn_world *world, const pair_index *index, stn_error *err) {
     stn_status status = STN_OK;
-    for (int32_t k = 0; k < world->contacts.patch_count && status == STN_OK; k++) {
-        const stn_patch *patch = &world->contacts.patches[k];
+    for (int32_t k = 0; k < world->frame.contacts.patch_count && status == STN_OK; k++) {
+        const stn_patch *patch = &world->frame.contacts.patches[k];
         status = is_held(world, patch) ? hold(world, index, patch, err) : STN_OK;
     }
     return status;
@@ -202,24 +202,24 @@ stn_status patch_anchors_hold(stn_world *world, const pair_index *index, stn_err
 static double limit_of(const stn_world *world, const stn_patch *patch, const double *v_c) {
     double sum = 0.0, normal = 0.0;
     for (int32_t i = patch->contact_start; i < patch->contact_start + patch->contact_count; i++) {
-        int32_t row = world->problem.constraints[i].row;
-        const double *gamma = world->solution.gamma + row;
+        int32_t row = world->frame.problem.constraints[i].row;
+        const double *gamma = world->frame.solution.gamma + row;
         double speed = anchor_transition_speed(world, i, v_c + row, gamma);
         if (speed > 0.0 && isfinite(speed)) {
             sum += gamma[2] * speed;
         }
         normal += fmax(gamma[2], 0.0);
     }
-    return sum > 0.0 ? world->problem.dt * sum / normal : 0.0;
+    return sum > 0.0 ? world->frame.problem.dt * sum / normal : 0.0;
 }
 
 void patch_anchors_release(stn_world *world, const double *v_c) {
-    for (int32_t k = 0; k < world->contacts.patch_count; k++) {
-        const stn_patch *patch = &world->contacts.patches[k];
+    for (int32_t k = 0; k < world->frame.contacts.patch_count; k++) {
+        const stn_patch *patch = &world->frame.contacts.patches[k];
         if (!is_held(world, patch)) {
             continue;
         }
-        anchor *a = &world->anchors[patch->contact_start];
+        anchor *a = &world->frame.anchors[patch->contact_start];
         a->limit = full * limit_of(world, patch, v_c);
         if (!(a->limit > 0.0)) {
             *a = anchor_none;

@@ -16,7 +16,7 @@
 enum { TOLD = PRESCRIBED_NUMBERS - 13, TWIST = 7 };
 
 static const stn_joint *joint_of(const stn_world *world, int32_t body) {
-    const stn_joint *joint = body > 0 ? &world->model->joints[world->model->bodies[body].joint] : NULL;
+    const stn_joint *joint = body > 0 ? &world->setup->model->joints[world->setup->model->bodies[body].joint] : NULL;
     return joint != NULL && joint->type == STN_JOINT_PRESCRIBED ? joint : NULL;
 }
 
@@ -26,7 +26,7 @@ static double *told(const stn_world *world, int32_t i) {
 }
 
 bool stn_world_is_prescribed(const stn_world *world, int32_t body) {
-    return world->prescribed_count > 0 && body > 0 && world->prescribed_of[body] >= 0;
+    return world->setup->prescribed_count > 0 && body > 0 && world->setup->prescribed_of[body] >= 0;
 }
 
 // ------------------------------------------------------------------------------------------------------------ telling
@@ -44,7 +44,7 @@ static stn_vec3 rotation_between(stn_quat from, stn_quat to) {
 /// The velocities that lead from the present pose to the one at `next` in the next step.
 static void mean_twist(const stn_world *world, const double *now, const double *next, stn_vec3 *linear,
                        stn_vec3 *angular) {
-    double rate = 1.0 / world->options.dt;
+    double rate = 1.0 / world->frame.dt;
     stn_vec3 way = stn_vec3_make(next[0] - now[0], next[1] - now[1], next[2] - now[2]);
     *linear = stn_vec3_scale(rate, way);
     *angular = stn_vec3_scale(rate, rotation_between(to_quat(now + 3), to_quat(next + 3)));
@@ -64,29 +64,29 @@ static bool fits(stn_vec3 mean, stn_vec3 before, stn_vec3 after, double least) {
 }
 
 /// Once a body and world: a twist that is not the rate of the poses makes contacts drift and work appear.
-static void check_twist(stn_world *world, prescribed_body *p, const double *now, const double *next) {
+static void check_twist(stn_world *world, int32_t i, const double *now, const double *next) {
     static const double least = 1e-4; // [m/s], [rad/s]
     stn_vec3 linear, angular, v = vector_at(next + TWIST), w = vector_at(next + TWIST + 3);
     mean_twist(world, now, next, &linear, &angular);
     bool moves = fits(linear, vector_at(now + TWIST), v, least),
          turns = fits(angular, vector_at(now + TWIST + 3), w, least);
-    if (p->warned || (moves && turns)) {
+    if (world->services.twist_said[i] || (moves && turns)) {
         return;
     }
-    p->warned = true;
+    world->services.twist_said[i] = true;
     stn_vec3 is = moves ? angular : linear, given = moves ? w : v;
     stn_log(
-        world->context, STN_LOG_WARNING,
+        world->services.context, STN_LOG_WARNING,
         "prescribed motion of %s, step %lld: the poses of the step's start and end are (%.4g, %.4g, %.4g) %s apart a "
         "second, but the %s velocity given for its end is (%.4g, %.4g, %.4g): contacts follow the velocity, so let it "
         "be the rate of the poses",
-        world->model->bodies[p->body].name, (long long)world->state.step, is.x, is.y, is.z, moves ? "rad" : "m",
-        moves ? "angular" : "linear", given.x, given.y, given.z);
+        world->setup->model->bodies[world->setup->prescribed[i]].name, (long long)world->state.step, is.x, is.y, is.z,
+        moves ? "rad" : "m", moves ? "angular" : "linear", given.x, given.y, given.z);
 }
 
 static stn_status check_told(const stn_world *world, int32_t body, const stn_pose *pose, const stn_vec3 *linear,
                              const stn_vec3 *angular, stn_error *err) {
-    const stn_model *model = world->model;
+    const stn_model *model = world->setup->model;
     if (model == NULL) {
         return stn_fail(err, STN_ERR_SEQUENCE,
                         "prescribe: the world is not compiled yet (compile it, or make a step first)");
@@ -126,7 +126,7 @@ stn_status stn_world_set_prescribed(stn_world *world, int32_t body, const stn_po
     double next[PRESCRIBED_NUMBERS] = {1.0};
     memcpy(next + TOLD, values, sizeof values);
     memcpy(next + TOLD + TWIST, twist, sizeof twist);
-    stn_world_apply_values(world, INPUT_PRESCRIBED, PRESCRIBED_NUMBERS * (size_t)world->prescribed_of[body],
+    stn_world_apply_values(world, INPUT_PRESCRIBED, PRESCRIBED_NUMBERS * (size_t)world->setup->prescribed_of[body],
                            STN_COUNT(next), next);
     return STN_OK;
 }
@@ -134,43 +134,47 @@ stn_status stn_world_set_prescribed(stn_world *world, int32_t body, const stn_po
 // ----------------------------------------------------------------------------------------------------------- stepping
 
 stn_status stn_world_find_prescribed(stn_world *world, stn_error *err) {
-    const stn_model *model = world->model;
+    const stn_model *model = world->setup->model;
     int32_t count = 0;
     for (int32_t b = 1; b < model->body_count; b++) {
         count += joint_of(world, b) != NULL;
     }
-    world->prescribed = stn_allocate(world->context, (size_t)count, sizeof *world->prescribed);
-    world->prescribed_of = stn_allocate(world->context, (size_t)model->body_count, sizeof *world->prescribed_of);
-    if (world->prescribed == NULL || world->prescribed_of == NULL) {
+    world->setup->prescribed = stn_allocate(world->services.context, (size_t)count, sizeof *world->setup->prescribed);
+    world->setup->prescribed_of =
+        stn_allocate(world->services.context, (size_t)model->body_count, sizeof *world->setup->prescribed_of);
+    world->frame.prescribed_twist = stn_allocate(world->services.context, (size_t)count, sizeof(stn_spatial));
+    world->services.twist_said = stn_allocate(world->services.context, (size_t)count, sizeof(bool));
+    if (world->setup->prescribed == NULL || world->setup->prescribed_of == NULL ||
+        world->frame.prescribed_twist == NULL || world->services.twist_said == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "world: out of memory while compiling");
     }
     for (int32_t b = 0; b < model->body_count; b++) {
-        world->prescribed_of[b] = -1;
+        world->setup->prescribed_of[b] = -1;
         if (joint_of(world, b) != NULL) {
-            world->prescribed_of[b] = world->prescribed_count;
-            world->prescribed[world->prescribed_count++] = (prescribed_body){.body = b};
+            world->setup->prescribed_of[b] = world->setup->prescribed_count;
+            world->setup->prescribed[world->setup->prescribed_count++] = b;
         }
     }
     return STN_OK;
 }
 
 void stn_step_prescribed(stn_world *world) {
-    for (int32_t i = 0; i < world->prescribed_count; i++) {
-        prescribed_body *p = &world->prescribed[i];
+    for (int32_t i = 0; i < world->setup->prescribed_count; i++) {
+        stn_spatial *twist = &world->frame.prescribed_twist[i];
         const double *to = told(world, i);
-        const double *now = world->state.q + joint_of(world, p->body)->q_start;
+        const double *now = world->state.q + joint_of(world, world->setup->prescribed[i])->q_start;
         bool moves = to[0] != 0.0;
-        p->twist = (stn_spatial){stn_vec3_zero(), stn_vec3_zero()};
+        *twist = (stn_spatial){stn_vec3_zero(), stn_vec3_zero()};
         if (moves) {
-            check_twist(world, p, now, to + TOLD);
-            p->twist.linear = vector_at(to + TOLD + TWIST);
-            p->twist.angular = vector_at(to + TOLD + TWIST + 3);
+            check_twist(world, i, now, to + TOLD);
+            twist->linear = vector_at(to + TOLD + TWIST);
+            twist->angular = vector_at(to + TOLD + TWIST + 3);
         }
     }
 }
 
 stn_spatial stn_step_prescribed_twist(const stn_world *world, int32_t body) {
-    return world->prescribed[world->prescribed_of[body]].twist;
+    return world->frame.prescribed_twist[world->setup->prescribed_of[body]];
 }
 
 stn_vec3 stn_step_prescribed_velocity(const stn_world *world, int32_t body, stn_vec3 point) {
@@ -178,24 +182,24 @@ stn_vec3 stn_step_prescribed_velocity(const stn_world *world, int32_t body, stn_
         return stn_vec3_zero();
     }
     stn_spatial twist = stn_step_prescribed_twist(world, body);
-    stn_vec3 arm = stn_vec3_sub(point, world->kinematics->body_pose[body].position);
+    stn_vec3 arm = stn_vec3_sub(point, world->frame.kinematics->body_pose[body].position);
     return stn_vec3_add(twist.linear, stn_vec3_cross(twist.angular, arm));
 }
 
 stn_vec3 stn_step_prescribed_way(const stn_world *world, int32_t body, stn_vec3 point) {
-    if (!stn_world_is_prescribed(world, body) || told(world, world->prescribed_of[body])[0] == 0.0) {
+    if (!stn_world_is_prescribed(world, body) || told(world, world->setup->prescribed_of[body])[0] == 0.0) {
         return stn_vec3_zero();
     }
-    const double *next = told(world, world->prescribed_of[body]) + TOLD;
+    const double *next = told(world, world->setup->prescribed_of[body]) + TOLD;
     stn_pose end = stn_pose_make(to_quat(next + 3), vector_at(next));
-    stn_vec3 own = stn_pose_apply_inverse(&world->kinematics->body_pose[body], point);
+    stn_vec3 own = stn_pose_apply_inverse(&world->frame.kinematics->body_pose[body], point);
     return stn_vec3_sub(stn_pose_apply(&end, own), point);
 }
 
 void stn_step_move_prescribed(const stn_world *world, double *q_next) {
-    for (int32_t i = 0; i < world->prescribed_count; i++) {
+    for (int32_t i = 0; i < world->setup->prescribed_count; i++) {
         const double *to = told(world, i);
-        double *next = q_next + joint_of(world, world->prescribed[i].body)->q_start;
+        double *next = q_next + joint_of(world, world->setup->prescribed[i])->q_start;
         if (to[0] != 0.0) {
             memcpy(next, to + TOLD, 13 * sizeof *next);
         } else {

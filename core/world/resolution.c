@@ -11,9 +11,9 @@ static const double steps_per_period = 10.0; // what we suggest: sap's two-stage
 
 /// (dt / T)^2; 0 for contacts without a finite stiffness.
 static double coarseness(const stn_world *world, const stn_constraint *c) {
-    const stn_problem *p = &world->problem;
+    const stn_problem *p = &world->frame.problem;
     bool compliant = c->kind == STN_CONSTRAINT_CONTACT && c->w > 0.0 &&
-                     isfinite(world->contacts.contacts[c->contact].material.stiffness); // as it was asked for
+                     isfinite(world->frame.contacts.contacts[c->contact].material.stiffness); // as it was asked for
     return compliant ? p->dt * p->dt * c->stiffness * c->w / (4.0 * STN_PI * STN_PI) : 0.0;
 }
 
@@ -28,10 +28,10 @@ static void describe_effect(const stn_problem *p, const stn_constraint *c, char 
 }
 
 void stn_step_check_resolution(stn_world *world) {
-    const stn_problem *p = &world->problem;
+    const stn_problem *p = &world->frame.problem;
     const stn_constraint *worst = NULL;
     double most = 1.0;
-    for (int32_t i = 0; i < p->constraint_count && !world->resolution_said; i++) {
+    for (int32_t i = 0; i < p->constraint_count && !world->services.resolution_said; i++) {
         double coarse = coarseness(world, &p->constraints[i]);
         if (coarse > most) {
             most = coarse;
@@ -41,15 +41,15 @@ void stn_step_check_resolution(stn_world *world) {
     if (worst == NULL) {
         return;
     }
-    world->resolution_said = true;
-    const stn_contact *contact = &world->contacts.contacts[worst->contact];
+    world->services.resolution_said = true;
+    const stn_contact *contact = &world->frame.contacts.contacts[worst->contact];
     double period = p->dt / sqrt(most);
     char a[160], b[160], effect[96];
-    stn_describe_geometry(world->model, contact->geometry_a, a, sizeof a);
-    stn_describe_geometry(world->model, contact->geometry_b, b, sizeof b);
+    stn_describe_geometry(world->setup->model, contact->geometry_a, a, sizeof a);
+    stn_describe_geometry(world->setup->model, contact->geometry_b, b, sizeof b);
     describe_effect(p, worst, effect, sizeof effect);
     stn_log(
-        world->context, STN_LOG_WARNING,
+        world->services.context, STN_LOG_WARNING,
         "the contact of %s and %s with stiffness %.3g N/m has a period of %.2g s, shorter than the step of %.2g s: %s; "
         "dt = %.1g s would resolve it, and without a stiffness contact is rigid",
         a, b, worst->stiffness, period, p->dt, effect, period / steps_per_period);

@@ -8,12 +8,12 @@
 #include "world/world.h"
 
 static bool is_used(const stn_world *world) {
-    if (world->plugin[STN_KIND_LAW] == NULL) {
+    if (world->setup->plugin[STN_KIND_LAW] == NULL) {
         return true;
     }
     static const stn_kind kinds[] = {STN_KIND_LAW, STN_KIND_SOLVER, STN_KIND_CONTACT};
     for (int32_t i = 0; i < STN_COUNT(kinds); i++) {
-        const stn_instance *plugin = world->plugin[kinds[i]];
+        const stn_instance *plugin = world->setup->plugin[kinds[i]];
         const char *const *word = plugin != NULL ? plugin->desc->capabilities : NULL;
         for (; word != NULL && *word != NULL; word++) {
             if (strcmp(*word, "restitution") == 0) {
@@ -25,23 +25,24 @@ static bool is_used(const stn_world *world) {
 }
 
 static const char *id_of(const stn_world *world, stn_kind kind) {
-    return world->plugin[kind] != NULL ? world->plugin[kind]->desc->id : "none";
+    return world->setup->plugin[kind] != NULL ? world->setup->plugin[kind]->desc->id : "none";
 }
 
 void stn_world_check_restitution(const stn_world *world) {
-    const stn_model *model = world->model;
+    const stn_model *model = world->setup->model;
     int32_t g = 0;
     while (g < model->geometry_count &&
            !(model->geometries[g].collision && model->geometries[g].material.restitution > 0.0)) {
         g++;
     }
-    if (g == model->geometry_count || is_used(world) || !stn_context_first_time(world->context, STN_SAID_RESTITUTION)) {
+    if (g == model->geometry_count || is_used(world) ||
+        !stn_context_first_time(world->services.context, STN_SAID_RESTITUTION)) {
         return;
     }
     const stn_geometry *geometry = &model->geometries[g];
     char name[160];
     stn_describe_geometry(model, g, name, sizeof name);
-    stn_log(world->context, STN_LOG_WARNING,
+    stn_log(world->services.context, STN_LOG_WARNING,
             "%s%s%s: restitution = %g has no effect: neither law %s nor solver %s nor contact %s uses it; a stiffness, "
             "with relaxation_time or dissipation for what is lost, makes a contact bounce",
             geometry->where, geometry->where[0] != '\0' ? ": " : "", name, geometry->material.restitution,

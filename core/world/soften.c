@@ -15,8 +15,9 @@
 static const double beta = 0.3;
 
 void stn_step_soften(stn_world *world) {
-    stn_problem *p = &world->problem;
-    if (world->options.exact_contacts || world->options.stiction || world->plugin[STN_KIND_LAW] != NULL) {
+    stn_problem *p = &world->frame.problem;
+    if (world->setup->options.exact_contacts || world->setup->options.stiction ||
+        world->setup->plugin[STN_KIND_LAW] != NULL) {
         return;
     }
     for (int32_t i = 0; i < p->constraint_count; i++) {

@@ -34,10 +34,10 @@ static double friction_at_slip(double mu_dynamic, double mu_static, double s) {
 }
 
 void apply_static_friction(const stn_world *world, const stn_contact *contact, stn_constraint *c) {
-    const double *bias = world->problem.bias + c->row;
+    const double *bias = world->frame.problem.bias + c->row;
     double v_c[3];
-    stn_constraint_velocity(&world->problem, c, world->problem.v0, v_c);
-    double s = hypot(v_c[0] + bias[0], v_c[1] + bias[1]) / world->stiction_tolerance;
+    stn_constraint_velocity(&world->frame.problem, c, world->frame.problem.v0, v_c);
+    double s = hypot(v_c[0] + bias[0], v_c[1] + bias[1]) / world->setup->stiction_tolerance;
     double mu = friction_at_slip(contact->material.mu, contact->material.mu_static, s);
     c->mu2 = contact->mu2 == contact->material.mu ? mu : contact->mu2 * (mu / contact->material.mu);
     c->mu1 = mu;
@@ -47,14 +47,14 @@ void apply_static_friction(const stn_world *world, const stn_contact *contact, s
 /// or of another call, come here. Means of the same numbers may differ in the last digits.
 void say_static_friction_lost(stn_world *world, const stn_contact *contact) {
     const stn_material *m = &contact->material;
-    if (world->static_friction_said || m->mu_static > m->mu * (1.0 - 1e-12)) {
+    if (world->services.static_friction_said || m->mu_static > m->mu * (1.0 - 1e-12)) {
         return;
     }
-    world->static_friction_said = true;
+    world->services.static_friction_said = true;
     char a[160], b[160];
-    stn_describe_geometry(world->model, contact->geometry_a, a, sizeof a);
-    stn_describe_geometry(world->model, contact->geometry_b, b, sizeof b);
-    stn_log(world->context, STN_LOG_WARNING,
+    stn_describe_geometry(world->setup->model, contact->geometry_a, a, sizeof a);
+    stn_describe_geometry(world->setup->model, contact->geometry_b, b, sizeof b);
+    stn_log(world->services.context, STN_LOG_WARNING,
             "the contact of %s and %s: mu_static = %g has no effect below mu = %g: state mu beside it", a, b,
             m->mu_static, m->mu);
 }

@@ -20,15 +20,15 @@ static const step_stage stages[] = {
 };
 
 static void begin(stn_world *world) {
-    stn_arena_reset(world->arena);
+    stn_arena_reset(world->frame.arena);
     world->stepped = true;
-    world->assembled = false;
-    world->report = (stn_step_report){0};
-    world->report.phase_us[STN_PHASE_OBSERVERS] = world->observers_us;
+    world->frame.assembled = false;
+    world->frame.report = (stn_step_report){0};
+    world->frame.report.phase_us[STN_PHASE_OBSERVERS] = world->observers_us;
 }
 
 stn_status stn_world_step(stn_world *world, stn_error *err) {
-    stn_status status = world->model == NULL ? stn_world_compile(world, err) : STN_OK;
+    stn_status status = world->setup->model == NULL ? stn_world_compile(world, err) : STN_OK;
     if (status != STN_OK) {
         return status;
     }
@@ -36,9 +36,9 @@ stn_status stn_world_step(stn_world *world, stn_error *err) {
     begin(world);
     for (int32_t i = 0; i < STN_COUNT(stages); i++) {
         stn_status made = stages[i].make(world, err);
-        if (world->options.profile) { // a small step would spend a twentieth of its time on looking at the clock
+        if (world->setup->options.profile) { // a small step would spend a twentieth of its time on looking at the clock
             double end = stn_clock_us();
-            world->report.stage_us[stages[i].stage] += end - mark;
+            world->frame.report.stage_us[stages[i].stage] += end - mark;
             mark = end;
         }
         if (made < 0) {
@@ -48,8 +48,8 @@ stn_status stn_world_step(stn_world *world, stn_error *err) {
     }
     stn_step_observation(world);
     mark = stn_clock_us();
-    world->report.step_us = mark - start;
+    world->frame.report.step_us = mark - start;
     stn_status observed = stn_step_observe(world, err);
-    world->observers_us = world->options.profile ? stn_clock_us() - mark : 0.0;
+    world->observers_us = world->setup->options.profile ? stn_clock_us() - mark : 0.0;
     return observed < 0 ? observed : status;
 }

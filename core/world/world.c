@@ -53,17 +53,17 @@ static stn_status create_plugins(stn_world *world, const stn_world_options *opti
             (const stn_plugin_choice *)(const void *)((const char *)options + world_plugins[i].choice);
         stn_kind kind = world_plugins[i].kind;
         const char *id = choice->id != NULL ? choice->id : world_plugins[i].standard;
-        const stn_instance *solver = world->plugin[STN_KIND_SOLVER];
+        const stn_instance *solver = world->setup->plugin[STN_KIND_SOLVER];
         bool unused = kind == STN_KIND_LAW && !stn_solver_takes_law(solver->desc->ops.solver);
         if (id == NULL || unused) {
             if (unused && choice->id != NULL) {
-                stn_log(world->context, STN_LOG_WARNING, "law %s is not used: solver %s takes none", choice->id,
-                        solver->desc->id);
+                stn_log(world->services.context, STN_LOG_WARNING, "law %s is not used: solver %s takes none",
+                        choice->id, solver->desc->id);
             }
             continue;
         }
-        stn_status status = stn_instance_create(world->context, kind, id, choice->settings, choice->setting_count,
-                                                &world->plugin[kind], err);
+        stn_status status = stn_instance_create(world->services.context, kind, id, choice->settings,
+                                                choice->setting_count, &world->setup->plugin[kind], err);
         if (status != STN_OK) {
             return status;
         }
@@ -74,20 +74,20 @@ static stn_status create_plugins(stn_world *world, const stn_world_options *opti
 /// Anchors ask the law where its friction lets go.
 static void check_stiction(const stn_world *world) {
     stn_law law = stn_world_law(world);
-    if (world->options.stiction && law.ops != NULL && !stn_law_tells_slip(&law)) {
-        stn_log(world->context, STN_LOG_WARNING,
+    if (world->setup->options.stiction && law.ops != NULL && !stn_law_tells_slip(&law)) {
+        stn_log(world->services.context, STN_LOG_WARNING,
                 "stiction: law %s does not tell its transition speed (slip), so that no contact is held", law.id);
     }
 }
 
 static stn_status create_solver(stn_world *world, stn_error *err) {
     stn_problem_solver_options options = {
-        .solver = world->plugin[STN_KIND_SOLVER],
-        .law = world->plugin[STN_KIND_LAW],
-        .factor = world->plugin[STN_KIND_FACTOR],
-        .threads = world->threads,
+        .solver = world->setup->plugin[STN_KIND_SOLVER],
+        .law = world->setup->plugin[STN_KIND_LAW],
+        .factor = world->setup->plugin[STN_KIND_FACTOR],
+        .threads = world->services.threads,
     };
-    return stn_problem_solver_create(world->context, &options, &world->solver, err);
+    return stn_problem_solver_create(world->services.context, &options, &world->services.solver, err);
 }
 
 /// xoshiro256++ is seeded by splitmix64, as its authors advise.
@@ -128,25 +128,31 @@ stn_status stn_world_create(stn_context *context, const stn_world_options *optio
     if (world == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "world: out of memory");
     }
-    world->context = context;
-    world->options = *options;
-    world->massless_link = -1;
+    world->services.context = context;
+    world->setup = stn_allocate(context, 1, sizeof *world->setup);
+    if (world->setup == NULL) {
+        stn_release(context, world);
+        return stn_fail(err, STN_ERR_MEMORY, "world: out of memory");
+    }
+    world->setup->options = *options;
+    world->frame.dt = options->dt;
+    world->setup->massless_link = -1;
     world->state.gravity = options->gravity;
     seed_random(options->seed, world->state.rng);
     status = create_plugins(world, options, err);
-    world->options.solver = world->options.law = world->options.contact = world->options.integrator =
-        world->options.factor = (stn_plugin_choice){0};
+    world->setup->options.solver = world->setup->options.law = world->setup->options.contact =
+        world->setup->options.integrator = world->setup->options.factor = (stn_plugin_choice){0};
     check_stiction(world);
     status = status == STN_OK && options->threads != 1
-                 ? stn_threads_create(context, options->threads, &world->threads, err)
+                 ? stn_threads_create(context, options->threads, &world->services.threads, err)
                  : status;
-    world->stiction_tolerance = stn_law_stiction_tolerance(world->plugin[STN_KIND_LAW]);
+    world->setup->stiction_tolerance = stn_law_stiction_tolerance(world->setup->plugin[STN_KIND_LAW]);
     status = status == STN_OK ? create_solver(world, err) : status;
-    status = status == STN_OK ? stn_inverse_create(context, &world->inverse, err) : status;
+    status = status == STN_OK ? stn_inverse_create(context, &world->services.inverse, err) : status;
     status = status == STN_OK ? stn_builder_create(context, &world->builder, err) : status;
     status = status == STN_OK ? stn_world_describe(world, err) : status;
-    world->arena = status == STN_OK ? stn_arena_create(context) : NULL;
-    if (status == STN_OK && world->arena == NULL) {
+    world->frame.arena = status == STN_OK ? stn_arena_create(context) : NULL;
+    if (status == STN_OK && world->frame.arena == NULL) {
         status = stn_fail(err, STN_ERR_MEMORY, "world: out of memory");
     }
     if (status != STN_OK) {
@@ -158,20 +164,20 @@ stn_status stn_world_create(stn_context *context, const stn_world_options *optio
 }
 
 static void destroy_controllers(stn_world *world) {
-    for (int32_t i = 0; i < world->controller_count; i++) {
-        controller *c = &world->controllers[i];
+    for (int32_t i = 0; i < world->setup->controller_count; i++) {
+        controller *c = &world->setup->controllers[i];
         stn_instance_destroy(c->instance);
-        stn_release(world->context, c->joints);
-        stn_release(world->context, c->dofs);
+        stn_release(world->services.context, c->joints);
+        stn_release(world->services.context, c->dofs);
     }
-    stn_release(world->context, world->controllers);
+    stn_release(world->services.context, world->setup->controllers);
 }
 
 void stn_world_destroy(stn_world *world) {
     if (world == NULL) {
         return;
     }
-    stn_context *context = world->context;
+    stn_context *context = world->services.context;
     for (int32_t i = world->attachment_count - 1; i >= 0; i--) {
         world->attachments[i].release(world, world->attachments[i].data);
     }
@@ -182,23 +188,24 @@ void stn_world_destroy(stn_world *world) {
     }
     stn_release(context, world->signals);
     destroy_controllers(world);
-    stn_problem_solver_destroy(world->solver);
-    stn_inverse_destroy(world->inverse);
+    stn_problem_solver_destroy(world->services.solver);
+    stn_inverse_destroy(world->services.inverse);
     stn_world_release_compiled(world);
     for (int32_t kind = 0; kind < STN_KIND_COUNT; kind++) {
-        stn_instance_destroy(world->plugin[kind]);
+        stn_instance_destroy(world->setup->plugin[kind]);
     }
-    stn_threads_destroy(world->threads);
-    stn_arena_destroy(world->arena);
+    stn_threads_destroy(world->services.threads);
+    stn_arena_destroy(world->frame.arena);
     stn_builder_destroy(world->builder);
-    stn_release(context, world->parameters);
+    stn_release(context, world->setup->parameters);
+    stn_release(context, world->setup);
     stn_release(context, world);
 }
 
 stn_status stn_world_attach(stn_world *world, void (*release)(stn_world *world, void *data), void *data,
                             stn_error *err) {
     size_t count = (size_t)world->attachment_count;
-    attachment *grown = stn_reallocate(world->context, world->attachments, count, count + 1, sizeof *grown);
+    attachment *grown = stn_reallocate(world->services.context, world->attachments, count, count + 1, sizeof *grown);
     if (grown == NULL) {
         return stn_fail(err, STN_ERR_MEMORY, "world: out of memory");
     }
@@ -218,7 +225,7 @@ void *stn_world_attached(const stn_world *world, void (*release)(stn_world *worl
 }
 
 stn_law stn_world_law(const stn_world *world) {
-    const stn_instance *law = world->plugin[STN_KIND_LAW];
+    const stn_instance *law = world->setup->plugin[STN_KIND_LAW];
     if (law == NULL) {
         return (stn_law){0};
     }
@@ -226,39 +233,39 @@ stn_law stn_world_law(const stn_world *world) {
 }
 
 size_t stn_world_memory_bytes(const stn_world *world, stn_kind kind) {
-    const stn_instance *plugin = world->plugin[kind];
+    const stn_instance *plugin = world->setup->plugin[kind];
     return plugin == NULL ? 0 : (size_t)plugin->desc->memory_per_constraint;
 }
 
 stn_context *stn_world_context(const stn_world *world) {
-    return world->context;
+    return world->services.context;
 }
 
 stn_model_builder *stn_world_builder(stn_world *world) {
-    return world->model == NULL && world->failure.status == STN_OK ? world->builder : NULL;
+    return world->setup->model == NULL && world->failure.status == STN_OK ? world->builder : NULL;
 }
 
 const stn_model *stn_world_model(const stn_world *world) {
-    return world->model;
+    return world->setup->model;
 }
 
 const stn_state *stn_world_state(const stn_world *world) {
-    return world->model != NULL ? &world->state : NULL;
+    return world->setup->model != NULL ? &world->state : NULL;
 }
 
 double stn_world_dt(const stn_world *world) {
-    return world->options.dt;
+    return world->frame.dt;
 }
 
 const stn_kinematics *stn_world_kinematics(stn_world *world) {
-    if (world->model != NULL && world->kinematics_stale) {
-        stn_kinematics_update(world->kinematics, world->state.q, world->state.v);
-        world->kinematics_stale = false;
-        world->kinematics_number++;
+    if (world->setup->model != NULL && world->frame.kinematics_stale) {
+        stn_kinematics_update(world->frame.kinematics, world->state.q, world->state.v);
+        world->frame.kinematics_stale = false;
+        world->frame.kinematics_number++;
     }
-    return world->kinematics;
+    return world->frame.kinematics;
 }
 
 const stn_instance *stn_world_plugin(const stn_world *world, stn_kind kind) {
-    return kind >= 0 && kind < STN_KIND_COUNT ? world->plugin[kind] : NULL;
+    return kind >= 0 && kind < STN_KIND_COUNT ? world->setup->plugin[kind] : NULL;
 }

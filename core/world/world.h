@@ -3,26 +3,12 @@
 #ifndef STICTION_CORE_WORLD_WORLD_H
 #define STICTION_CORE_WORLD_WORLD_H
 
-#include <stdatomic.h>
-
-#include <stiction/solve.h>
 #include <stiction/world.h>
 
 #include "world/apply.h"
-
-/// A model and how many worlds use it.
-typedef struct shared_model {
-    stn_model *model;
-    atomic_int users;
-} shared_model;
-
-typedef struct controller {
-    stn_instance *instance;
-    stn_control_target target;
-    int32_t *joints, *dofs; // arrays behind target
-    size_t reference_start, reference_count;
-    size_t memory_start, memory_size;
-} controller;
+#include "world/frame.h"
+#include "world/services.h"
+#include "world/setup.h"
 
 /// When in the order of observers one is called; those of one rank in the order of adding.
 typedef enum observer_rank {
@@ -43,140 +29,28 @@ typedef struct attachment {
     void *data;
 } attachment;
 
-/// A body that moves as it is told.
-typedef struct prescribed_body {
-    int32_t body;
-    bool warned;       // of a twist that does not fit the poses
-    stn_spatial twist; // at the end of the step being made, at the body's origin
-} prescribed_body;
-enum { PRESCRIBED_NUMBERS = 14 };
-
-/// Where element blocks go in the nodal matrix of their tree: slot[(e n + i) n + j] for node pair (i, j) of element e.
-typedef struct element_slots {
-    int32_t *slot;
-} element_slots;
-
-/// What holds a contact or a joint that sticks: a material point of A and one of B, in the bodies' frames (world, for
-/// nodes), or the coordinate of a joint. A patch has one, in the place of its first face. Part of the state; see
-/// anchor.c and patch_anchor.c.
-typedef struct anchor {
-    int32_t body[2];    // A, B; -1: nodes. Of a joint: its child, -1
-    stn_vec3 point[2];  // [m]; of a joint: x of the first is its coordinate [m, rad]
-    double limit;       // most that they hold apart [m, rad]; 0: nothing is held
-    uint64_t patch;     // of a patch: its id; 0: of a point or a joint
-    stn_vec3 across[2]; // of a patch: a direction along the surface, in either body's frame
-} anchor;
-
-/// Open-addressing index from constraint id to position in the contact cache.
-typedef struct cache_index {
-    uint32_t capacity; // power of two, 0: empty
-    int32_t *slot;     // position + 1, 0: free
-} cache_index;
-
-/// A body that a convex law may have thrown up: hop.c. Not part of the state, it only decides on a warning.
-typedef struct hop_watch {
-    uint64_t links;                                // of the two
-    int32_t geometry[2];                           // of the contact
-    int32_t age, apart;                            // steps since, and of them the last ones without a push
-    double height, slip_speed, normal_speed, time; // [m], 0: none is waited for; [m/s], [s]
-} hop_watch;
-
-/// Where a contact acts later in the step; `known` is false where it acts at the step's start.
-typedef struct contact_middle {
-    bool known;
-    uint64_t id;     // of the contact
-    stn_vec3 before; // the normal at the step's start, as the contact model gave it
-    stn_vec3 point, normal, direction;
-    stn_vec3 change; // of the contact velocity from there to the step's end, world [m/s]
-} contact_middle;
-
 struct stn_world {
-    stn_context *context;
-    stn_world_options options; // plugin choices cleared: they live in `plugin`
-    stn_instance *plugin[STN_KIND_COUNT];
-    char *parameters; // text for stn_world_parameters
-    stn_model_builder *builder;
-    shared_model *shared;
-    const stn_model *model; // NULL before compiling
-    stn_error failure;      // of compiling, once the model was complete; status 0: none
+    step_setup *setup;
+    stn_state state, start; // now, and as compiled
+    step_frame frame;
+    step_services services;
 
-    int32_t controller_count;
-    controller *controllers;
+    stn_model_builder *builder;
+    stn_error failure; // of compiling, once the model was complete; status 0: none
+    bool stepped;
+    input_hook input_hook;
+
+    // what looks at finished steps
+    stn_observation observation;
+    stn_law law;       // as the observation shows it
+    bool events_known; // since the last step
+    stn_contact_events events;
     int32_t observer_count, signal_count, attachment_count;
     observer *observers; // by rank
     stn_signal *signals; // names owned
     int32_t signal_next; // behind the one that was plotted last
     attachment *attachments;
-    input_hook input_hook;
-
-    stn_state state, start; // now, and as compiled
-    bool kinematics_stale;
-    uint64_t kinematics_number; // another one after every change of the kinematics
-    stn_kinematics *kinematics, *scratch_kinematics;
-
-    // sized once by compiling, filled every step
-    stn_matrix *M, *A;
-    stn_forces forces;
-    element_slots *element_slots; // (element_group_count)
-    int32_t collider_count;
-    int32_t *collider; // geometries that can collide
-    bool *collider_moves;
-    double
-        *collider_radius; // of the shape about its body's origin, for speed bounds; 0 for half spaces and height fields
-    double *collider_margin;      // how far around it pairs are wanted, whatever the law
-    stn_material *collider_worst; // largest mu, relaxation time, dissipation, smallest stiffness of any pair with it
-    stn_aabb *collider_box;
-    bool has_belts;      // does any collider's surface move by itself in this step?
-    int32_t *body_parts; // (body_count) colliders that each body is composed of; a surface counts as two
-    int32_t prescribed_count;
-    prescribed_body *prescribed;   // by body
-    int32_t *prescribed_of;        // (body_count) number of a prescribed body, -1: it is none
-    int32_t *node_dof, *node_tree; // (node_count) first velocity and tree of each node
-    stn_pose *geometry_pose;       // (geometry_count)
-    stn_spatial *star_velocity;    // (body_count) spatial velocity under v_star
-    stn_broadphase *broadphase;
-    void *contact_prepared;
-    double force_theta, force_theta_vq; // of the integrator, see stn_formed
-    double contact_theta;               // likewise
-    const stn_bias_rule *bias_rule;     // (tree_count) of the last step, in the arena
-    contact_middle *middle;             // (contacts.count), in the arena; NULL: contacts act at the step's start
-    double *q_next, *v_next;
-    unsigned char *controller_next, *integrator_next;
-    cache_index cache_index;
-
-    stn_arena *arena; // one step
-    stn_threads *threads;
-    stn_inverse *inverse;
-    stn_problem_solver *solver;
-    double stiction_tolerance; // slip speed that static friction is counted by [m/s]
-    int32_t massless_link;     // a moving link without mass, which has no dynamics; -1: none
-    bool assembled;            // the problem of the step at hand is complete
-    bool start_checked;        // its first problem was looked at
-    bool formed_loosely;       // of this step: the integrator did not converge
-    bool loose_said;           // the warning about that was given
-    bool resolution_said;      // the warning about stiffness and dt was given
-    bool hop_said;             // that about a law which throws bodies up
-    hop_watch hop;
-    bool static_friction_said; // that about a mu_static below mu
-    bool stepped;
     double observers_us; // after the last step; of profiles alone
-
-    struct clearance_watch *clearances; // clearance.h; NULL: contacts act on the shapes' own surfaces
-
-    uint64_t *touched; // (touched_count) pairs of links that touched in the step before, in the arena
-    int32_t touched_count;
-    bool events_known; // since the last step
-    stn_contact_events events;
-
-    stn_contact_set contacts;
-    stn_problem problem;
-    stn_solution solution;
-    void *law_memory, *solver_memory; // (constraints x bytes), in the arena
-    anchor *anchors;                  // (constraints), in the arena; NULL without stiction
-    stn_certificate certificate;
-    stn_step_report report;
-    stn_law law; // as the observation shows it
-    stn_observation observation;
 };
 
 // restitution.c
@@ -192,7 +66,7 @@ stn_status stn_world_take_signal(stn_world *world, const char *name, double valu
 
 // compile.c
 void stn_world_release_compiled(stn_world *world);
-stn_status stn_world_prepare(stn_world *world, stn_error *err); // all that follows from world->shared
+stn_status stn_world_prepare(stn_world *world, stn_error *err); // all that follows from world->setup->shared
 stn_law stn_world_law(const stn_world *world);
 size_t stn_world_memory_bytes(const stn_world *world, stn_kind kind); // per constraint
 stn_status stn_world_state_changed(stn_world *world, stn_error *err); // controllers were added: state grows
@@ -232,7 +106,6 @@ stn_status stn_step_inputs(stn_world *world, stn_error *err);
 double stn_step_input_work(const stn_world *world); // after the solution is known
 
 // activation.c: how controllers share joints
-enum { ACTIVATION_NUMBERS = 5 };
 /// Writes how controller `index` begins into a state.
 void stn_world_begin_activation(const stn_world *world, stn_state *state, int32_t index, int32_t priority, bool active);
 stn_status stn_step_controllers(stn_world *world, stn_error *err); // adds what controllers do, each by its share

@@ -88,8 +88,8 @@ static stn_status build(ours *o, const scene *s, stn_error *err) {
     }
     status = status == STN_OK ? stn_world_compile(o->world, err) : status;
     if (status == STN_OK) {
-        o->q = calloc((size_t)o->world->model->nq, sizeof *o->q);
-        o->v = calloc((size_t)o->world->model->nv, sizeof *o->v);
+        o->q = calloc((size_t)o->world->setup->model->nq, sizeof *o->q);
+        o->v = calloc((size_t)o->world->setup->model->nv, sizeof *o->v);
         status = o->q != NULL && o->v != NULL ? STN_OK : STN_ERR_MEMORY;
     }
     return status;
@@ -127,14 +127,14 @@ static void place(void *self, const scene *s) {
         memcpy(o->q + 7 * i, s->bodies[i].position, sizeof s->bodies[i].position);
         memcpy(o->q + 7 * i + 3, s->bodies[i].quaternion, sizeof s->bodies[i].quaternion);
     }
-    stn_kinematics_update(o->world->kinematics, o->q, o->v);
-    o->world->problem.v_star = o->v;
+    stn_kinematics_update(o->world->frame.kinematics, o->q, o->v);
+    o->world->frame.problem.v_star = o->v;
 }
 
 static void detect(void *self) {
     ours *o = self;
     stn_error err = {0};
-    stn_arena_reset(o->world->arena);
+    stn_arena_reset(o->world->frame.arena);
     if (stn_step_collide(o->world, &err) != STN_OK) {
         fprintf(stderr, "Stiction: %s\n", err.text);
         abort();
@@ -143,7 +143,7 @@ static void detect(void *self) {
 
 const stn_contact_set *our_contacts(void *self) {
     ours *o = self;
-    return &o->world->contacts;
+    return &o->world->frame.contacts;
 }
 
 static void visit_contacts(void *self, visit_point *visit, void *user) {

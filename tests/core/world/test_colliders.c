@@ -195,9 +195,11 @@ static void fill_world(stn_random *r, stn_model_builder *b, bool overrides) {
 /// The same figures from every pair.
 static stn_material plain_worst(const stn_world *world, int32_t i) {
     stn_material worst = {.stiffness = (double)INFINITY, .relaxation_time = stn_world_dt(world)};
-    for (int32_t j = 0; j < world->collider_count; j++) {
-        if (j != i && stn_model_may_collide(world->model, world->collider[i], world->collider[j])) {
-            stn_pair_material pair = stn_model_pair_material(world->model, world->collider[i], world->collider[j]);
+    for (int32_t j = 0; j < world->setup->collider_count; j++) {
+        if (j != i &&
+            stn_model_may_collide(world->setup->model, world->setup->collider[i], world->setup->collider[j])) {
+            stn_pair_material pair =
+                stn_model_pair_material(world->setup->model, world->setup->collider[i], world->setup->collider[j]);
             stn_material p = pair.value;
             worst.mu = fmax(worst.mu, p.mu);
             worst.relaxation_time = fmax(worst.relaxation_time, fmax(p.relaxation_time, pair.patch_relaxation_time));
@@ -224,9 +226,9 @@ static void worst_pair_of_a_collider_is_found_without_asking_all_pairs(void **st
         stn_world *world = scene_world(f->context, &(stn_world_options){.dt = 1e-3, .threads = 1});
         fill_world(&r, stn_world_builder(world), k % 2 == 1);
         assert_ok(stn_world_compile(world, &err), err);
-        for (int32_t i = 0; i < world->collider_count; i++, compared++) {
+        for (int32_t i = 0; i < world->setup->collider_count; i++, compared++) {
             stn_material expected = plain_worst(world, i);
-            const stn_material *got = &world->collider_worst[i];
+            const stn_material *got = &world->setup->collider_worst[i];
             assert_same(got->mu, expected.mu);
             assert_same(got->relaxation_time, expected.relaxation_time);
             assert_same(got->stiffness, expected.stiffness);
@@ -427,7 +429,7 @@ static void margin_of_the_contact_model_grows_the_boxes(void **state) {
     add_box(world, "one", 1e6);
     assert_ok(stn_world_compile(world, &err), err);
     assert_ok(stn_world_step(world, &err), err);
-    assert_near(world->collider_box[0].upper.x, 0.1 + 0.25, 1e-15);
+    assert_near(world->frame.collider_box[0].upper.x, 0.1 + 0.25, 1e-15);
     stn_world_destroy(world);
     world = soft_world(f, -0.5);
     add_box(world, "one", 1e6);
@@ -461,10 +463,10 @@ static void shapes_that_nothing_handles_are_left_out_with_one_line_a_world(void 
     assert_int_equal(f->log_lines, 1);
     assert_non_null(strstr(f->log, "contact model test_gappy"));
     assert_non_null(strstr(f->log, "2 of type mesh, 3 of type ellipsoid"));
-    assert_int_equal(world->collider_count, 2);
+    assert_int_equal(world->setup->collider_count, 2);
     assert_ok(stn_world_clone(world, &clone, &err), err);
     assert_int_equal(f->log_lines, 1);
-    assert_int_equal(clone->collider_count, 2);
+    assert_int_equal(clone->setup->collider_count, 2);
     stn_world_destroy(clone);
     stn_world_destroy(world);
 }
@@ -477,7 +479,7 @@ static void shape_that_meets_no_other_here_but_could_is_not_left_out(void **stat
     scene_ground(world); // half spaces have no contact with each other, and nothing else is here
     assert_ok(stn_world_compile(world, &err), err);
     assert_int_equal(f->log_lines, 0);
-    assert_int_equal(world->collider_count, 1);
+    assert_int_equal(world->setup->collider_count, 1);
     stn_world_destroy(world);
 }
 

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one step makes on its way from a state to the next: each stage fills its part and reads those before it. Arrays
+// lie in the arena, which the next step resets, or were sized by compiling.
+#ifndef STICTION_CORE_WORLD_FRAME_H
+#define STICTION_CORE_WORLD_FRAME_H
+
+#include <stiction/solve.h>
+#include <stiction/world.h>
+
+/// What holds a contact or a joint that sticks: a material point of A and one of B, in the bodies' frames (world, for
+/// nodes), or the coordinate of a joint. A patch has one, in the place of its first face. Part of the state; see
+/// anchor.c and patch_anchor.c.
+typedef struct anchor {
+    int32_t body[2];    // A, B; -1: nodes. Of a joint: its child, -1
+    stn_vec3 point[2];  // [m]; of a joint: x of the first is its coordinate [m, rad]
+    double limit;       // most that they hold apart [m, rad]; 0: nothing is held
+    uint64_t patch;     // of a patch: its id; 0: of a point or a joint
+    stn_vec3 across[2]; // of a patch: a direction along the surface, in either body's frame
+} anchor;
+
+/// Where a contact acts later in the step; `known` is false where it acts at the step's start.
+typedef struct contact_middle {
+    bool known;
+    uint64_t id;     // of the contact
+    stn_vec3 before; // the normal at the step's start, as the contact model gave it
+    stn_vec3 point, normal, direction;
+    stn_vec3 change; // of the contact velocity from there to the step's end, world [m/s]
+} contact_middle;
+
+typedef struct step_frame {
+    double dt; // of the step at hand, or of the next one [s]
+    stn_arena *arena;
+
+    // kinematics, inputs
+    bool kinematics_stale;
+    uint64_t kinematics_number; // another one after every change of the kinematics
+    stn_kinematics *kinematics, *scratch_kinematics;
+    stn_spatial *prescribed_twist; // (prescribed_count) at the step's end, at the body's origin
+    stn_forces forces;
+
+    // form
+    stn_matrix *M, *A;                  // (tree_count)
+    double force_theta, force_theta_vq; // of the integrator, see stn_formed
+    double contact_theta;               // likewise
+    const stn_bias_rule *bias_rule;     // (tree_count) of the last step, in the arena
+    bool formed_loosely;                // the integrator did not converge
+
+    // collide
+    stn_pose *geometry_pose;    // (geometry_count)
+    stn_aabb *collider_box;     // (collider_count)
+    stn_spatial *star_velocity; // (body_count) spatial velocity under v_star
+    bool has_belts;             // does any collider's surface move by itself in this step?
+    stn_contact_set contacts;
+    contact_middle *middle; // (contacts.count), in the arena; NULL: contacts act at the step's start
+
+    // assemble
+    stn_problem problem;
+    bool assembled;                   // the problem is complete
+    void *law_memory, *solver_memory; // (constraints x bytes), in the arena
+    anchor *anchors;                  // (constraints), in the arena; NULL without stiction
+
+    // solve
+    stn_solution solution;
+    stn_certificate certificate;
+    stn_step_report report;
+
+    // advance
+    double *q_next, *v_next;
+    unsigned char *controller_next, *integrator_next;
+
+    uint64_t *touched; // (touched_count) pairs of links that touched in the step before, in the arena
+    int32_t touched_count;
+} step_frame;
+
+#endif
