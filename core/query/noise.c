@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include <stiction/math.h>
-#include <stiction/world.h>
+#include <stiction/sensor.h>
 
 /// The output function of splitmix64.
 static uint64_t mix(uint64_t z) {

@@ -4,6 +4,8 @@
 #ifndef STICTION_CORE_QUERY_QUERY_SCENE_H
 #define STICTION_CORE_QUERY_QUERY_SCENE_H
 
+#include <stiction/query.h>
+
 #include "geometry/box_tree.h"
 #include "model/compiled.h"
 #include "world/world.h"

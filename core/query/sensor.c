@@ -7,6 +7,8 @@
 //
 // Newton and Euler of the free body: contacts act as the solution says, impulse/dt, where they were at the step's
 // start.
+#include <stiction/sensor.h>
+
 #include "world/world.h"
 
 /// Is `link` the link `root`, or beyond it?

@@ -3,6 +3,8 @@
 #ifndef STICTION_CORE_RECORD_RECORDINGS_H
 #define STICTION_CORE_RECORD_RECORDINGS_H
 
+#include <stiction/record.h>
+
 #include "record/journal.h"
 #include "world/world.h"
 

@@ -2,6 +2,8 @@
 #ifndef STICTION_CORE_RECORD_SNAPSHOT_H
 #define STICTION_CORE_RECORD_SNAPSHOT_H
 
+#include <stiction/record.h>
+
 #include "base/bytes.h"
 #include "world/world.h"
 

@@ -4,7 +4,7 @@
 #ifndef STICTION_CORE_STATISTICS_STATISTICS_H
 #define STICTION_CORE_STATISTICS_STATISTICS_H
 
-#include <stiction/world.h>
+#include <stiction/record.h>
 
 #include "statistics/samples.h"
 #include "statistics/verdict.h"

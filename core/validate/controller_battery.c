@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <stiction/world.h>
+#include <stiction/record.h>
 
 #include "validate/random_stream.h"
 #include "validate/validate.h"

@@ -4,7 +4,7 @@
 // done in a failed step.
 #include <string.h>
 
-#include <stiction/world.h>
+#include <stiction/record.h>
 
 #include "validate/validate.h"
 

@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include <stiction/world.h>
+#include <stiction/record.h>
 
 #include "validate/validate.h"
 

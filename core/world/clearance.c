@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <stiction/query.h>
+
 enum { WATCHED = 256, KINDS = 16, FIRST_LOOK = 32, LOOKS = 3 };
 
 /// Distances below this share of what stands out are none.

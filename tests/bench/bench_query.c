@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include <stiction/mesh_query.h>
-#include <stiction/world.h>
+#include <stiction/query.h>
 
 #include "bench_time.h"
 #include "stn_random_pose.h"

@@ -5,7 +5,7 @@
 
 #include "stn_test.h"
 
-#include <stiction/world.h>
+#include <stiction/stiction.h>
 
 /// For cmocka_run_group_tests: *state is a context with default options.
 int scene_setup(void **state);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <stiction/record.h>
 #include <stiction/replay.h>
 
 typedef struct tape {

@@ -6,7 +6,10 @@
 #include <stiction/inverse_kinematics.h>
 #include <stiction/mesh_query.h>
 #include <stiction/motion.h>
+#include <stiction/query.h>
+#include <stiction/record.h>
 #include <stiction/replay.h>
+#include <stiction/sensor.h>
 #include <stiction/solve.h>
 #include <stiction/spline.h>
 #include <stiction/world.h>

@@ -110,87 +110,6 @@ STN_API const char *stn_world_parameters(const stn_world *world);
 /// The plugin in use for a kind (solver, law, contact, integrator, factor); NULL when none.
 STN_API const stn_instance *stn_world_plugin(const stn_world *world, stn_kind kind);
 
-// -------------------------------------------------------------------------------------------------- queries
-//
-// Questions about the present state, also before the first step; none of them changes it, or what a step computes. The
-// world must be compiled: STN_ERR_SEQUENCE. Rays are met by the shapes themselves; distances are those of the world's
-// contact model, whose failures they pass on. Shapes that it does not handle are left out, as they touch nothing.
-// Several queries of one state cost less each than the first. Not in parallel on one world.
-
-/// Which geometries a query looks at; NULL for it: all that collide.
-typedef struct stn_query {
-    bool visual;                                         // those that are drawn, instead of those that collide
-    bool (*accepts)(const void *user, int32_t geometry); // of the model; NULL: all of them
-    const void *user;                                    // handed to accepts
-} stn_query;
-
-/// What a ray meets; geometry -1: nothing.
-typedef struct stn_world_hit {
-    int32_t geometry; // of the model
-    stn_ray_hit ray;  // where it is met
-} stn_world_hit;
-
-/// The geometry that the ray meets first, at most `max` [m] away (may be infinite); of several at one distance the
-/// first. stn_shape_raycast says what is met. STN_ERR_ARGUMENT for a direction without length and numbers that are not
-/// finite.
-STN_API stn_status stn_world_raycast(stn_world *world, const stn_query *query, stn_vec3 origin, stn_vec3 direction,
-                                     double max, stn_world_hit *hit, stn_error *err);
-
-/// Two geometries where they are nearest, or deepest in each other.
-typedef struct stn_world_distance_result {
-    int32_t geometry_a, geometry_b; // -1: nothing within reach
-    double distance;                // signed, negative in overlap [m]
-    stn_vec3 point_a, point_b;      // on the two surfaces, world [m]: b = a + distance normal
-    stn_vec3 normal;                // unit, from A into B, world
-} stn_world_distance_result;
-
-/// The smallest signed distance between a geometry of `a` and one of `b`, at most `max` (may be infinite), whatever
-/// filters and exclusions say. STN_ERR_ARGUMENT when one side has no geometries, STN_ERR_UNSUPPORTED when the contact
-/// model handles none of the pairs.
-STN_API stn_status stn_world_distance(stn_world *world, const stn_query *a, const stn_query *b, double max,
-                                      stn_world_distance_result *out, stn_error *err);
-
-/// The geometry nearest to a point and at most `radius` away (may be infinite): A; its distance is negative when the
-/// point lies inside. B is the point: geometry_b is -1 also when A is found. The normal points from A outwards.
-STN_API stn_status stn_world_nearest(stn_world *world, const stn_query *query, stn_vec3 point, double radius,
-                                     stn_world_distance_result *out, stn_error *err);
-
-/// A geometry near a shape.
-typedef struct stn_world_overlap_result {
-    int32_t geometry; // of the model
-    double distance;  // signed, negative in overlap [m]
-} stn_world_overlap_result;
-
-/// The geometries at a signed distance <= `margin` [m] of a shape posed at X_WS, by index; touching counts for margin
-/// 0.
-/// `*found` is borrowed until the next query of this world. STN_ERR_UNSUPPORTED when the contact model handles the
-/// shape with no geometry that is asked for.
-STN_API stn_status stn_world_overlap(stn_world *world, const stn_query *query, const stn_shape *shape,
-                                     const stn_pose *pose, double margin, const stn_world_overlap_result **found,
-                                     int32_t *count, stn_error *err);
-
-/// A straight way in joint space.
-typedef struct stn_path {
-    int32_t robot;           // its joints move, with all that hangs on them
-    const double *from, *to; // (nq) of the whole model; may differ in joints of one coordinate
-    double margin;           // to keep from everything else [m], >= 0
-    double self_margin;      // to keep between links of the robot, what hangs on it included [m], >= 0
-    double resolution;       // how much nearer than that what is not found may come on the way [m], > 0
-    const stn_query *others; // OPTIONAL: what it keeps clear of is only what this accepts
-} stn_path;
-
-/// What comes too near first, and where.
-typedef struct stn_path_meeting {
-    stn_near_pair pair; // geometry_a -1: the way is free; A moves
-    double part;        // of the way [1]
-} stn_path_meeting;
-
-/// Goes along the way, places as far from each other as distances and the speeds of bodies allow (conservative
-/// advancement), and looks at every pair that may collide (stn_model_may_collide) and that the contact model of queries
-/// handles. `world` is left at the last place: give it a clone. STN_ERR_ARGUMENT, STN_ERR_NUMERIC: a way that is none.
-STN_API stn_status stn_world_path_meets(stn_world *world, const stn_path *path, stn_path_meeting *meeting,
-                                        stn_error *err);
-
 // ------------------------------------------------------------------------------------- equality constraints
 
 /// Numbers that one equality constraint has, at most.
@@ -204,33 +123,6 @@ STN_API int32_t stn_world_equality_error(stn_world *world, int32_t equality, dou
 /// the point half-way between the origins of P and Q; distance: along PQ, > 0 pushes A and B apart (1); gear: on joint
 /// a [N m s] or [N s] (1), joint b gets -ratio times that.
 STN_API int32_t stn_world_equality_impulse(stn_world *world, int32_t equality, double impulse[STN_EQUALITY_MAX_ROWS]);
-
-// --------------------------------------------------------------------------------------------------- sensors
-//
-// What sensors measure of the last step: means over it, as its contacts and accelerations (v - v0)/dt have them, at the
-// poses of its start, so that they balance to rounding; with integrators other than symplectic_euler up to O(dt). To be
-// asked by an observer, or before anything changes the state. STN_ERR_SEQUENCE before the first step and after a reset
-// or restore, STN_ERR_ARGUMENT for no such link or joint, STN_ERR_UNSUPPORTED for prescribed bodies and where a weld,
-// ball or distance constraint passes by the link.
-
-/// Can the link be measured in the steps to come, with `forces` also what carries it? Errors as above, before any step.
-/// [setup]
-STN_API stn_status stn_world_check_sensor(const stn_world *world, int32_t link, bool forces, stn_error *err);
-/// What carries a link (a joint, fixed ones too) exerts on it and all that is beyond it: torque about the link's origin
-/// [N m] and force [N], in its axes. Weight counts; a wrench on a body acts on the body's first link. [step]
-STN_API stn_status stn_world_link_wrench(stn_world *world, int32_t link, stn_spatial *wrench, stn_error *err);
-/// The part of that along a joint's velocities (nv of the joint) [N m], [N]: what motor, damper, spring and limit of
-/// the joint exert, without what turns the motor's own rotor. [step]
-STN_API stn_status stn_world_joint_torque(stn_world *world, int32_t joint, double *torque, stn_error *err);
-/// Of an inertial unit at a link's origin, in its axes: specific force a - g [m/s^2] and angular velocity [rad/s], the
-/// latter of the step's start. [step]
-STN_API stn_status stn_world_link_inertial(stn_world *world, int32_t link, stn_vec3 *specific_force,
-                                           stn_vec3 *angular_velocity, stn_error *err);
-/// Noise by seed and number of the step, so that it needs no state: a standard normal number, and a random walk, W(0) =
-/// 0, whose increments are such numbers. The walk is built by halving intervals (Levy's construction of Brownian
-/// motion) in O(log n). Thread: [any].
-STN_API double stn_noise_normal(uint64_t seed, uint64_t n);
-STN_API double stn_noise_walk(uint64_t seed, uint64_t n);
 
 // ------------------------------------------------------------------------------------ state and step inputs
 
@@ -277,15 +169,6 @@ STN_API void stn_world_reset(stn_world *world);
 /// worlds only.
 STN_API stn_status stn_world_clone(const stn_world *world, stn_world **out, stn_error *err);
 
-/// A state by value. Restoring and going on gives bitwise the same steps.
-typedef struct stn_snapshot stn_snapshot;
-STN_API stn_status stn_world_snapshot(const stn_world *world, stn_snapshot **out, stn_error *err);
-STN_API void stn_snapshot_destroy(stn_snapshot *snapshot); ///< accepts NULL
-/// STN_ERR_ARGUMENT when it belongs to a model of other sizes or names.
-STN_API stn_status stn_world_restore(stn_world *world, const stn_snapshot *snapshot, stn_error *err);
-/// To and from a file; it appears whole or not at all; damage is found by a checksum.
-STN_API stn_status stn_snapshot_save(const stn_snapshot *snapshot, const char *path, stn_error *err);
-STN_API stn_status stn_snapshot_load(stn_context *context, const char *path, stn_snapshot **out, stn_error *err);
 /// Hash of every byte of the state.
 STN_API uint64_t stn_world_hash(const stn_world *world);
 
@@ -295,30 +178,6 @@ STN_API uint64_t stn_world_hash(const stn_world *world);
 /// itself stands.
 typedef stn_status (*stn_observer)(void *user, const stn_observation *observation, stn_error *err);
 STN_API stn_status stn_world_observe(stn_world *world, stn_observer observer, void *user, stn_error *err);
-/// Opens a recorder plugin on `path`; the world takes the instance over, also on failure. Compiles first when needed.
-STN_API stn_status stn_world_record(stn_world *world, stn_instance *recorder, const char *path, stn_error *err);
-/// Which contact problems of a run are saved, and where.
-typedef struct stn_capture_options {
-    /// Where files go; the ending chooses JSON (.json) or FCLIB's HDF5 (.hdf5, .h5). The step's number takes the place
-    /// of %d or %06d in it, else "-000120" comes before the ending; with `most` 1 the name stays as it is.
-    const char *file;
-    const char *title;     // starts the name of each problem: "title, step 120 to t = 0.24 s"; may be NULL
-    int64_t every;         // steps whose number it divides; 0: every step
-    int64_t most;          // files; 0: no limit
-    stn_problem_form form; // local: the Delassus form, see stn_problem_local
-    /// Is this step one of them? NULL: yes. A negative status ends the step call.
-    stn_status (*when)(void *user, const stn_observation *observation, bool *take, stn_error *err);
-    void *user; // handed to when
-} stn_capture_options;
-/// Saves problems of the steps to come, each as it was given to the solver, warm start included; steps without contacts
-/// are passed over. Files of an earlier run are replaced; where the world goes back in time, names of its later steps
-/// end in "-2", "-3". What a file cannot hold ends the step call, see stn_problem_save. STN_ERR_ARGUMENT: another
-/// ending, a negative number, no such folder.
-STN_API stn_status stn_world_capture(stn_world *world, const stn_capture_options *options, stn_error *err);
-/// Problems that were saved since the world was made.
-STN_API int64_t stn_world_captured(const stn_world *world);
-/// Finishes all recordings; the first failure is reported, all are closed.
-STN_API stn_status stn_world_close_recordings(stn_world *world, stn_error *err);
 /// A number that recorders write with the next step.
 STN_API stn_status stn_world_plot(stn_world *world, const char *name, double value, stn_error *err);
 
