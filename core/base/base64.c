@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/base64.h"
+// Bytes as text, with padding (RFC 4648, section 4).
+#include <stiction/base.h>
 
-void base64_encode(const unsigned char *from, size_t count, char *to) {
+void stn_base64_encode(const unsigned char *from, size_t count, char *to) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for (size_t i = 0; i < count; i += 3) {
         size_t left = count - i;
@@ -28,7 +29,7 @@ static int32_t value_of(char c) {
     return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-bool base64_decode(const char *from, size_t length, unsigned char *to, size_t *size) {
+bool stn_base64_decode(const char *from, size_t length, unsigned char *to, size_t *size) {
     size_t padding = length > 1 && from[length - 1] == '=' ? from[length - 2] == '=' ? 2 : 1 : 0;
     size_t digits = length - padding;
     *size = 0;

@@ -10,9 +10,14 @@
 
 #include <stiction/output.h>
 
-#include "base/replace.h"
-
 enum { MOST_LINKS = 40, MOST_ATTEMPTS = 1000 };
+
+/// May a finished file be renamed to `path`? Not onto a device, pipe or folder: the rename would put a file in its
+/// place.
+static bool may_replace(const char *path) {
+    struct stat what;
+    return stat(path, &what) != 0 || S_ISREG(what.st_mode);
+}
 
 static stn_status cannot(const char *path, int code, stn_error *err) {
     return stn_fail(err, STN_ERR_FILE, "%s: cannot be written: %s", path, strerror(code));
@@ -158,8 +163,8 @@ stn_status stn_output_open(const char *path, stn_output_kind kind, stn_output *o
     o->kind = kind;
     o->beside = false;
     o->target[0] = o->place[0] = '\0';
-    if (kind == STN_OUTPUT_WHOLE && !stn_may_replace(path)) {
-        return stn_fail(err, STN_ERR_FILE, "%s: " STN_NOT_REPLACEABLE, path);
+    if (kind == STN_OUTPUT_WHOLE && !may_replace(path)) {
+        return stn_fail(err, STN_ERR_FILE, "%s: cannot be written: it is not a regular file; name another", path);
     }
     int code = follow(path, o->target);
     if (code == 0) {

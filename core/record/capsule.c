@@ -5,7 +5,6 @@
 //       "problem": contact problem of the step, or null, "run": base64 of a run (run.c) }
 #include <string.h>
 
-#include "base/base64.h"
 #include "base/read_regular.h"
 #include "problem_files/json.h"
 #include "problem_files/json_write.h"
@@ -27,12 +26,12 @@ static void put_failure(json_writer *w, const stn_world *world, const stn_error 
 
 static void put_bytes(json_writer *w, const unsigned char *data, size_t size) {
     enum { PIECE = 3 * 1024 };
-    char digits[BASE64_SIZE(PIECE) + 1];
+    char digits[STN_BASE64_SIZE(PIECE) + 1];
     json_put(w, "\"");
     for (size_t at = 0; at < size; at += PIECE) {
         size_t piece = size - at < PIECE ? size - at : PIECE;
-        base64_encode(data + at, piece, digits);
-        digits[BASE64_SIZE(piece)] = '\0';
+        stn_base64_encode(data + at, piece, digits);
+        digits[STN_BASE64_SIZE(piece)] = '\0';
         json_put(w, digits);
     }
     json_put(w, "\"");
@@ -83,7 +82,7 @@ static void decode_run(json_reader *r, const cJSON *root, unsigned char **data, 
     }
     size_t length = text != NULL ? strlen(text) : 0;
     *data = json_allocate(r, (int64_t)length, 1);
-    if (*data != NULL && !base64_decode(text, length, *data, size)) {
+    if (*data != NULL && !stn_base64_decode(text, length, *data, size)) {
         json_fail(r, "run", "is no base64; the file is damaged");
     }
 }

@@ -18,9 +18,9 @@
 
 #include "bench_row.h"
 #include "bench_time.h"
-#include "cli/jobs.h"
-#include "cli/progress.h"
-#include "cli/solve_problem.h"
+#include "common/jobs.h"
+#include "common/progress.h"
+#include "common/solve_problem.h"
 #include "peers/siconos.h"
 
 enum { MOST_OURS = 32, MOST_PROBLEMS = 1000, MOST_REPEATS = 9 };

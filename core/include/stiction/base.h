@@ -87,6 +87,13 @@ STN_API double stn_clock_us(void);
 /// surrogates and numbers beyond U+10FFFF are none). The end counts as a character of 1 byte.
 STN_API size_t stn_utf8_length(const char *text);
 
+/// Digits of base64 for `count` bytes, without a final NUL.
+#define STN_BASE64_SIZE(count) (4 * (((size_t)(count) + 2) / 3))
+/// Bytes as text: base64 with padding (RFC 4648, section 4). `to` holds STN_BASE64_SIZE(count) digits; no NUL follows.
+STN_API void stn_base64_encode(const unsigned char *from, size_t count, char *to);
+/// The way back. `to` holds at least 3/4 `length` bytes; `*size` of them are written. False for what is not base64.
+STN_API bool stn_base64_decode(const char *from, size_t length, unsigned char *to, size_t *size);
+
 /// FNV-1a over bytes, seeded; used for contact ids and state hashes.
 STN_API uint64_t stn_hash(uint64_t seed, const void *bytes, size_t count);
 

@@ -7,10 +7,9 @@
 
 #include <stiction/input.h>
 
-#include "cli/check/check.h"
-#include "cli/commands.h"
-#include "cli/print.h"
-#include "cli/terminal.h"
+#include "check.h"
+#include "common/print.h"
+#include "common/terminal.h"
 
 /// What was asked for.
 typedef struct request {
@@ -244,7 +243,9 @@ static int answer(const cli_command *command, const request *asked) {
     return status == CLI_DONE ? run(command, asked) : status;
 }
 
-int cmd_check(int argc, char **argv) {
+static int run_check(void *self, const stn_command_call *call) {
+    (void)self;
+    cli_json_begin();
     request asked = {0};
     cli_list words = {0};
     const cli_option options[] = {
@@ -262,7 +263,7 @@ int cmd_check(int argc, char **argv) {
         STN_COUNT(options),
         0,
         1};
-    int status = cli_parse(&command, argc, argv, &words);
+    int status = cli_parse(&command, call->argc, call->argv, &words);
     if (status != CLI_PROCEED) {
         return status;
     }
@@ -275,3 +276,5 @@ int cmd_check(int argc, char **argv) {
     cli_list_clear(&words);
     return status;
 }
+
+CLI_WORD(check, "looks for mistakes in a robot file", run_check)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // `stiction check`: a rule is one small function and one row of the table in rules.c. A rule sees the compiled
 // model and what was measured once for all rules; it says what it finds with the line of a link, joint or shape.
-#ifndef STICTION_CORE_CLI_CHECK_CHECK_H
-#define STICTION_CORE_CLI_CHECK_CHECK_H
+#ifndef STICTION_COMMAND_CHECK_CHECK_H
+#define STICTION_COMMAND_CHECK_CHECK_H
 
-#include "cli/options.h"
-#include "cli/robot.h"
+#include "common/options.h"
+#include "common/robot.h"
 
 typedef struct check check;
 

@@ -6,7 +6,7 @@
 #include <stiction/plugin.h>
 #include <stiction/world.h>
 
-#include "cli/check/check.h"
+#include "check.h"
 
 static const double DEEP = 1e-6; // [m]; less is touching, or round-off
 enum { MOST_COLLIDERS = 4000, BATCH = 2000, MOST_TOLD = 100 };

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/check/check.h"
+#include "check.h"
 
 static const double LARGE_ANGLE = 12.0 * STN_PI, LARGE_WAY = 20.0; // [rad], [m]
 

@@ -2,7 +2,7 @@
 // Rules about masses. With the largest principal moment I of a mass m, k = sqrt(I / m) is its radius of gyration. All
 // mass within a distance d of its centre makes k <= d, and a solid that fills its shapes has k of 0.2 to 0.6 d.
 // Published robots simplify their shapes, so the rules leave a factor of 2 on one side and of 10 on the other.
-#include "cli/check/check.h"
+#include "check.h"
 
 static const double LARGE = 2.0;                   // k over the distance to the furthest corner
 static const double SMALL = 0.02;                  // k over half the diagonal of the shapes

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/check/check.h"
+#include "check.h"
 
 // ------------------------------------------------------------------------------------------------------ measuring
 

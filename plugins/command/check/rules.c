@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rules of `stiction check`, in the order of the documentation. A new rule is a function (in one of the
 // files beside) and a row here; tests/core/cli/test_check.c asks for an example of each.
-#include "cli/check/check.h"
+#include "check.h"
 
 /// Not all shapes of the link are there.
 #define NO_MESH "missing_mesh mesh path"

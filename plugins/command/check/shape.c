@@ -6,8 +6,7 @@
 
 #include <stiction/mesh.h>
 
-#include "base/sort.h"
-#include "cli/check/check.h"
+#include "check.h"
 
 static const double LARGEST_ROBOT = 50.0, SMALLEST_ROBOT = 0.005; // [m]
 static const double MESH_FACTOR = 100.0, LINK_FACTOR = 50.0;
@@ -79,7 +78,7 @@ static double usual_size(check *c) {
             sizes[count++] = size;
         }
     }
-    qsort(sizes, (size_t)count, sizeof *sizes, compare_reals);
+    qsort(sizes, (size_t)count, sizeof *sizes, cli_compare_reals);
     return count > 0 ? sizes[(count - 1) / 2] : 0.0;
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/apart.h"
+#include "common/apart.h"
 
 /// The folder that a name of a file stands in, and the name; false: too long.
 static bool split(const char *path, char folder[PATH_MAX], const char **name) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #define _GNU_SOURCE // CPU_COUNT
-#include "cli/jobs.h"
+#include "common/jobs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/progress.h"
+#include "common/progress.h"
 
 enum {
     FARTHEST_AHEAD = 200, // jobs begun before the first one that is not done: each holds up to three files

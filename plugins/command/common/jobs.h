@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Work in processes of its own, several beside each other: what crashes, hangs or exits is a result like any other.
-#ifndef STICTION_CORE_CLI_JOBS_H
-#define STICTION_CORE_CLI_JOBS_H
+#ifndef STICTION_COMMAND_COMMON_JOBS_H
+#define STICTION_COMMAND_COMMON_JOBS_H
 
 #include <stdio.h>
 

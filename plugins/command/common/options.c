@@ -8,8 +8,8 @@
 
 #include <stiction/output.h>
 
-#include "cli/options.h"
-#include "cli/terminal.h"
+#include "common/options.h"
+#include "common/terminal.h"
 
 enum { MOST_OPTIONS = 64, LONGEST_MESSAGE = 4096 };
 
@@ -228,6 +228,16 @@ bool cli_setting(const char *text, char *name, size_t size, stn_setting *setting
     name[equals - text] = '\0';
     *setting = (stn_setting){.name = name, .form = STN_SETTING_TEXT, .text = equals + 1, .where = "--set"};
     return true;
+}
+
+bool cli_ends_with(const char *text, const char *ending) {
+    size_t size = strlen(text), tail = strlen(ending);
+    return size > tail && strcmp(text + size - tail, ending) == 0;
+}
+
+int cli_compare_reals(const void *a, const void *b) {
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
 }
 
 stn_kind cli_kind_before_slash(const char *word) {

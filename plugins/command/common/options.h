@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every subcommand does with its words: options from a declared table, positional words, help, one-line errors.
-#ifndef STICTION_CORE_CLI_OPTIONS_H
-#define STICTION_CORE_CLI_OPTIONS_H
+#ifndef STICTION_COMMAND_COMMON_OPTIONS_H
+#define STICTION_COMMAND_COMMON_OPTIONS_H
 
 #include <stiction/plugin.h>
 
@@ -64,7 +64,24 @@ int cli_probe_output(const cli_command *command, const char *path);
 /// when the name is too long.
 bool cli_setting(const char *text, char *name, size_t size, stn_setting *setting);
 
+/// Does a text end so, with something before it?
+bool cli_ends_with(const char *text, const char *ending);
+/// For qsort: doubles, ascending.
+int cli_compare_reals(const void *a, const void *b);
+
 /// "solver/sap" -> solver; STN_KIND_COUNT without a slash, or when what stands before it is no kind.
 stn_kind cli_kind_before_slash(const char *word);
+
+/// Makes the file that it stands in, once and at the end, the plugin of a word: its line in the list of words, and the
+/// function that does its work (stn_command_ops.run).
+#define CLI_WORD(word, line, function)                                                   \
+    static const stn_command_ops word_ops = {.size = sizeof word_ops, .run = (function)}; \
+    static const stn_plugin_desc word_plugin = {.size = sizeof word_plugin,               \
+                                                .kind = STN_KIND_COMMAND,                 \
+                                                .id = #word,                              \
+                                                .version = STN_VERSION,                   \
+                                                .summary = (line),                        \
+                                                .ops.command = &word_ops};                \
+    STN_PLUGIN_LIBRARY(&word_plugin);
 
 #endif

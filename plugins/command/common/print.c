@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cli/options.h"
-#include "cli/print.h"
+#include "common/options.h"
+#include "common/print.h"
 
 /// cJSON reports a failed allocation by leaving something out; a wrong document is worse than none.
 static void *allocate(size_t size) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // JSON for machines: reals keep all their digits, what is no finite number is null.
-#ifndef STICTION_CORE_CLI_PRINT_H
-#define STICTION_CORE_CLI_PRINT_H
+#ifndef STICTION_COMMAND_COMMON_PRINT_H
+#define STICTION_COMMAND_COMMON_PRINT_H
 
 #include <cjson/cJSON.h>
 

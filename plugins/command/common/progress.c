@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/progress.h"
-#include "cli/terminal.h"
+#include "common/progress.h"
+#include "common/terminal.h"
 
 static const double shortest_pause = 0.1; // [s]
 

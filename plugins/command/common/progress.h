@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The progress line of a run: only on a terminal, at most ten times a second, on stderr.
-#ifndef STICTION_CORE_CLI_PROGRESS_H
-#define STICTION_CORE_CLI_PROGRESS_H
+#ifndef STICTION_COMMAND_COMMON_PROGRESS_H
+#define STICTION_COMMAND_COMMON_PROGRESS_H
 
 #include <stiction/recorder.h>
 

@@ -7,8 +7,7 @@
 
 #include <stiction/input.h>
 
-#include "base/base64.h"
-#include "cli/recording_file.h"
+#include "common/recording_file.h"
 
 enum {
     MIB = 1 << 20,
@@ -239,7 +238,7 @@ static stn_status unpack(cli_recording *r, size_t limit, const uint8_t **payload
     if (!make_room(r->context, &r->packed, r->block.text_length + 4)) {
         return out_of_memory(r, err);
     }
-    if (!base64_decode(r->block.text, r->block.text_length, (unsigned char *)r->packed.data, &r->packed.size)) {
+    if (!stn_base64_decode(r->block.text, r->block.text_length, (unsigned char *)r->packed.data, &r->packed.size)) {
         return damaged(r, "is no base64; the file is damaged", err);
     }
     z_stream stream = {.next_in = (Bytef *)r->packed.data, .avail_in = (uInt)r->packed.size};

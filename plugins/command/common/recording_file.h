@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads recordings (docs/recording.md) block by block, for the commands that show and replay them. Nothing of such a
 // file is believed: lengths are bounds, memory grows with what is there.
-#ifndef STICTION_CORE_CLI_RECORDING_FILE_H
-#define STICTION_CORE_CLI_RECORDING_FILE_H
+#ifndef STICTION_COMMAND_COMMON_RECORDING_FILE_H
+#define STICTION_COMMAND_COMMON_RECORDING_FILE_H
 
 #include <cjson/cJSON.h>
 

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/progress.h"
-#include "cli/robot.h"
+#include "common/progress.h"
+#include "common/robot.h"
 
 /// Loading says with lines what compiling would say again.
 static void drop_message(void *user, stn_log_level level, const char *text) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A robot file as the commands see it: loaded and compiled, with what the loader had to say.
-#ifndef STICTION_CORE_CLI_ROBOT_H
-#define STICTION_CORE_CLI_ROBOT_H
+#ifndef STICTION_COMMAND_COMMON_ROBOT_H
+#define STICTION_COMMAND_COMMON_ROBOT_H
 
 #include <stiction/dynamics.h>
 #include <stiction/loader.h>

@@ -7,9 +7,9 @@
 
 #include <stiction/plugin.h>
 
-#include "cli/print.h"
-#include "cli/run_report.h"
-#include "cli/terminal.h"
+#include "common/print.h"
+#include "common/run_report.h"
+#include "common/terminal.h"
 
 /// Steps that do not count for allocations: workspaces grow in them.
 static int64_t warm_up(const stn_session *session) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The end of a run in two forms: JSON for machines (docs say which keys), a summary for people.
-#ifndef STICTION_CORE_CLI_RUN_REPORT_H
-#define STICTION_CORE_CLI_RUN_REPORT_H
+#ifndef STICTION_COMMAND_COMMON_RUN_REPORT_H
+#define STICTION_COMMAND_COMMON_RUN_REPORT_H
 
 #include <cjson/cJSON.h>
 

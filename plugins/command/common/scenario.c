@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/scenario.h"
+#include "common/scenario.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#include "cli/options.h"
+#include "common/options.h"
 
 static void note_test(void *user, const char *name, const char *failure, const char *skipped, double seconds) {
     (void)seconds;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A scenario as the subcommands run it: how did it end?
-#ifndef STICTION_CORE_CLI_SCENARIO_H
-#define STICTION_CORE_CLI_SCENARIO_H
+#ifndef STICTION_COMMAND_COMMON_SCENARIO_H
+#define STICTION_COMMAND_COMMON_SCENARIO_H
 
 #include "lua/session.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/solve_problem.h"
+#include "common/solve_problem.h"
 
 #include <math.h>
 #include <stdio.h>

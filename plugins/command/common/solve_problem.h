@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `stiction solve` and `stiction compare` share: a solver with its law, chosen by words, and a problem from a
 // file.
-#ifndef STICTION_CORE_CLI_SOLVE_PROBLEM_H
-#define STICTION_CORE_CLI_SOLVE_PROBLEM_H
+#ifndef STICTION_COMMAND_COMMON_SOLVE_PROBLEM_H
+#define STICTION_COMMAND_COMMON_SOLVE_PROBLEM_H
 
 #include <stiction/solve.h>
 
-#include "cli/options.h"
+#include "common/options.h"
 
 enum { CLI_MOST_SETTINGS = 64, CLI_SETTING_NAME = 64 };
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/stream.h"
+#include "common/stream.h"
 
 FILE *cli_stream_of(const stn_output *output) {
     int descriptor = fcntl(output->descriptor, F_DUPFD_CLOEXEC, 0);

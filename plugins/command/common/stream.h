@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Output files (stiction/output.h) as streams of C.
-#ifndef STICTION_CORE_CLI_STREAM_H
-#define STICTION_CORE_CLI_STREAM_H
+#ifndef STICTION_COMMAND_COMMON_STREAM_H
+#define STICTION_COMMAND_COMMON_STREAM_H
 
 #include <stdio.h>
 

@@ -8,7 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cli/terminal.h"
+#include "common/terminal.h"
 
 /// Of the locale that the environment names; the program itself stays in the "C" locale.
 static bool speaks_utf8(void) {

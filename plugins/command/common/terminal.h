@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What stdout and stderr can show.
-#ifndef STICTION_CORE_CLI_TERMINAL_H
-#define STICTION_CORE_CLI_TERMINAL_H
+#ifndef STICTION_COMMAND_COMMON_TERMINAL_H
+#define STICTION_COMMAND_COMMON_TERMINAL_H
 
 #include <stiction/base.h>
 

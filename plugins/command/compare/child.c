@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/sort.h"
-#include "cli/compare/compare.h"
+#include "compare.h"
 
 /// One solver with one problem, and what the judge needs.
 typedef struct bench {
@@ -91,7 +90,7 @@ static void solve_timed(bench *b, outcome *out) {
             wanted = fit >= MOST_REPEATS ? MOST_REPEATS : (int32_t)fit | 1;
         }
     }
-    qsort(times, (size_t)out->repeats, sizeof *times, compare_reals);
+    qsort(times, (size_t)out->repeats, sizeof *times, cli_compare_reals);
     out->time_ms = times[out->repeats / 2];
 }
 

@@ -7,11 +7,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cli/apart.h"
-#include "cli/commands.h"
-#include "cli/compare/compare.h"
-#include "cli/jobs.h"
-#include "cli/print.h"
+#include "common/apart.h"
+#include "compare.h"
+#include "common/jobs.h"
+#include "common/print.h"
 
 /// Warnings about a problem are shown, and belong to its result, which names the file already.
 static void log_message(void *user, stn_log_level level, const char *text) {
@@ -149,7 +148,9 @@ static int32_t half_of_the_processors(void) {
     return count >= 4 ? count / 2 : 1;
 }
 
-int cmd_compare(int argc, char **argv) {
+static int run_compare(void *self, const stn_command_call *call) {
+    (void)self;
+    cli_json_begin();
     comparison c = {
         .options = {
             .tolerance = 1e-9, .timeout_s = 60.0, .max_iterations = CLI_UNSET, .jobs = half_of_the_processors()}};
@@ -182,7 +183,7 @@ int cmd_compare(int argc, char **argv) {
         1,
         1 << 20};
     cli_list words;
-    int status = cli_parse(&command, argc, argv, &words);
+    int status = cli_parse(&command, call->argc, call->argv, &words);
     if (status != CLI_PROCEED) {
         return status;
     }
@@ -196,3 +197,5 @@ int cmd_compare(int argc, char **argv) {
     cli_list_clear(&words);
     return status;
 }
+
+CLI_WORD(compare, "runs many solvers on the same saved problems, judged alike", run_compare)

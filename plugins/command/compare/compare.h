@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // stiction compare: every problem through every solver, each pair in a process of its own, judged by the core alone.
-#ifndef STICTION_CORE_CLI_COMPARE_COMPARE_H
-#define STICTION_CORE_CLI_COMPARE_COMPARE_H
+#ifndef STICTION_COMMAND_COMPARE_COMPARE_H
+#define STICTION_COMMAND_COMPARE_COMPARE_H
 
 #include <cjson/cJSON.h>
 
-#include "cli/solve_problem.h"
+#include "common/solve_problem.h"
 
 enum { COMPARE_MOST_POINTS = 64, COMPARE_TARGETS = 3, COMPARE_NOTE = 1024 };
 

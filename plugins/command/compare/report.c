@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/compare/compare.h"
-#include "cli/print.h"
-#include "cli/stream.h"
-#include "cli/terminal.h"
+#include "compare.h"
+#include "common/print.h"
+#include "common/stream.h"
+#include "common/terminal.h"
 
 // The page up to its data, and what shows them.
 __asm__(".section .rodata\n"

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/compare/compare.h"
-#include "cli/jobs.h"
-#include "cli/progress.h"
+#include "compare.h"
+#include "common/jobs.h"
+#include "common/progress.h"
 
 /// The jobs of one pass: rows, in order.
 typedef struct pass {

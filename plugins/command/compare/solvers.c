@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/compare/compare.h"
+#include "compare.h"
 
 /// "NAME=VALUE" cut into both. False without a name.
 static bool cut(char *text, char **value) {

@@ -2,10 +2,9 @@
 // stiction convert IN OUT: loads a robot file and writes the robot in another format.
 #include <stiction/input.h>
 
-#include "cli/apart.h"
-#include "cli/commands.h"
-#include "cli/options.h"
-#include "cli/robot.h"
+#include "common/apart.h"
+#include "common/options.h"
+#include "common/robot.h"
 
 typedef struct request {
     const char *in, *out, *format, *name;
@@ -34,7 +33,8 @@ static int run(const cli_command *command, const request *asked) {
     return result;
 }
 
-int cmd_convert(int argc, char **argv) {
+static int run_convert(void *self, const stn_command_call *call) {
+    (void)self;
     request asked = {0};
     cli_list words = {0};
     const cli_option options[] = {
@@ -47,7 +47,7 @@ int cmd_convert(int argc, char **argv) {
         "convert", "IN OUT",           "Writes a robot file in another format. What that cannot hold is a warning.",
         options,   STN_COUNT(options), 2,
         2};
-    int status = cli_parse(&command, argc, argv, &words);
+    int status = cli_parse(&command, call->argc, call->argv, &words);
     if (status != CLI_PROCEED) {
         return status;
     }
@@ -59,3 +59,5 @@ int cmd_convert(int argc, char **argv) {
     cli_list_clear(&words);
     return status;
 }
+
+CLI_WORD(convert, "writes a robot file in another format", run_convert)

@@ -9,7 +9,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "cli/info/info.h"
+#include "info.h"
 
 enum { LARGEST_FILE = 1 << 24, CANDIDATES = 500 };
 

@@ -5,7 +5,7 @@
 #include <float.h>
 #include <string.h>
 
-#include "cli/info/info.h"
+#include "info.h"
 
 // Dense matrices grow with the square of the degrees of freedom, their eigenvalues with the cube.
 enum { MOST_FOR_MATRIX = 2000, MOST_FOR_EIGENVALUES = 1000 };

@@ -6,9 +6,8 @@
 
 #include <stiction/input.h>
 
-#include "cli/commands.h"
-#include "cli/info/info.h"
-#include "cli/print.h"
+#include "info.h"
+#include "common/print.h"
 
 enum { CANDIDATES = 500 };
 
@@ -153,7 +152,9 @@ static int run(const cli_command *command, const request *asked) {
     return result;
 }
 
-int cmd_info(int argc, char **argv) {
+static int run_info(void *self, const stn_command_call *call) {
+    (void)self;
+    cli_json_begin();
     request asked = {0};
     cli_list words = {0};
     const cli_option options[] = {
@@ -171,7 +172,7 @@ int cmd_info(int argc, char **argv) {
         STN_COUNT(options),
         1,
         1};
-    int status = cli_parse(&command, argc, argv, &words);
+    int status = cli_parse(&command, call->argc, call->argv, &words);
     if (status != CLI_PROCEED) {
         return status;
     }
@@ -183,3 +184,5 @@ int cmd_info(int argc, char **argv) {
     cli_list_clear(&words);
     return status;
 }
+
+CLI_WORD(info, "shows what a robot file holds, and kinematics and dynamics figures of it", run_info)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `stiction info` knows about a robot, between loading it and printing it.
-#ifndef STICTION_CORE_CLI_INFO_INFO_H
-#define STICTION_CORE_CLI_INFO_INFO_H
+#ifndef STICTION_COMMAND_INFO_INFO_H
+#define STICTION_COMMAND_INFO_INFO_H
 
 #include <stiction/contact.h>
 
-#include "cli/options.h"
-#include "cli/robot.h"
-#include "cli/terminal.h"
+#include "common/options.h"
+#include "common/robot.h"
+#include "common/terminal.h"
 
 /// A link whose pose was asked for, and a point of it.
 typedef struct info_frame {

@@ -7,9 +7,9 @@
 
 #include <stiction/mesh.h>
 
-#include "cli/info/info.h"
-#include "cli/print.h"
-#include "cli/progress.h"
+#include "info.h"
+#include "common/print.h"
+#include "common/progress.h"
 
 typedef struct mesh_report {
     const char *path;

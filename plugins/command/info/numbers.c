@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What can be counted in a robot, and how large it is.
-#include "cli/info/info.h"
+#include "info.h"
 
 bool info_has_servo(const stn_joint *joint) {
     return joint->servo_kp > 0.0 || joint->servo_kd > 0.0;

@@ -3,7 +3,7 @@
 // makes them.
 #include <stiction/plugin.h>
 
-#include "cli/info/info.h"
+#include "info.h"
 
 /// The first contact model that acts on flat pieces; NULL: there is none.
 static const char *model_of_pieces(stn_context *context) {

@@ -3,8 +3,8 @@
 // findings and the time that loading took on stderr.
 #include <stdio.h>
 
-#include "cli/info/info.h"
-#include "cli/terminal.h"
+#include "info.h"
+#include "common/terminal.h"
 
 // ------------------------------------------------------------------------------------------------------- summary
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/info/info.h"
+#include "info.h"
 
 enum {
     DEEPEST_DRAWN = 40, // levels that are indented

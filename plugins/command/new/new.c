@@ -13,8 +13,7 @@
 #include <stiction/input.h>
 #include <stiction/plugin.h>
 
-#include "cli/commands.h"
-#include "cli/options.h"
+#include "common/options.h"
 
 enum { MOST_LETTERS = 40, MOST_FILES = 16, MOST_BYTES = 1 << 20 };
 
@@ -72,21 +71,18 @@ static int check_name(const cli_command *command, const char *name) {
 }
 
 /// A second plugin of the same kind and name would be found or not by the order of folders.
-static int check_free(const cli_command *command, stn_kind kind, const char *name) {
+static int check_free(const cli_command *command, stn_context *context, stn_kind kind, const char *name) {
     stn_error err = {STN_OK, ""};
-    stn_context *context = NULL;
     const stn_plugin_info *plugins = NULL;
     int32_t count = 0;
-    stn_status status = stn_context_create(NULL, &context, &err);
-    status = status == STN_OK ? stn_plugins(context, &plugins, &count, NULL, NULL, &err) : status;
+    stn_status status = stn_plugins_of_kind(context, kind, &plugins, &count, &err);
     int result = status == STN_OK ? CLI_PROCEED : cli_fail_status(command, &err);
     for (int32_t i = 0; i < count && result == CLI_PROCEED; i++) {
-        if (plugins[i].desc->kind == kind && strcmp(plugins[i].desc->id, name) == 0) {
+        if (strcmp(plugins[i].desc->id, name) == 0) {
             result = cli_fail(command, "there is a %s %s already, in %s; choose another name", stn_kind_name(kind),
                               name, plugins[i].file);
         }
     }
-    stn_context_destroy(context);
     return result;
 }
 
@@ -247,7 +243,8 @@ static int name_folders(scaffold *s, const char *parent) {
     return CLI_PROCEED;
 }
 
-int cmd_new(int argc, char **argv) {
+static int run_new(void *self, const stn_command_call *call) {
+    (void)self;
     const char *parent = ".";
     const cli_option options[] = {
         {"folder", 0, CLI_TEXT, "DIR", "where the folder NAME is made; default: here", &parent},
@@ -261,7 +258,7 @@ int cmd_new(int argc, char **argv) {
                                  2,
                                  2};
     cli_list words;
-    int status = cli_parse(&command, argc, argv, &words);
+    int status = cli_parse(&command, call->argc, call->argv, &words);
     if (status != CLI_PROCEED) {
         return status;
     }
@@ -270,7 +267,7 @@ int cmd_new(int argc, char **argv) {
     cli_list_clear(&words);
     status = check_kind(&command, s.words[PLACE_KIND], &kind);
     status = status == CLI_PROCEED ? check_name(&command, s.words[PLACE_NAME]) : status;
-    status = status == CLI_PROCEED && kind < STN_KIND_COUNT ? check_free(&command, kind, s.words[PLACE_NAME]) : status;
+    status = status == CLI_PROCEED && kind < STN_KIND_COUNT ? check_free(&command, call->context, kind, s.words[PLACE_NAME]) : status;
     if (status == CLI_PROCEED && !stn_shipped_folder(s.root)) {
         status = cli_fail(&command, "the templates are not there; they belong into share/stiction/scripts/templates");
     }
@@ -282,3 +279,5 @@ int cmd_new(int argc, char **argv) {
     }
     return status;
 }
+
+CLI_WORD(new, "makes a folder with a plugin or a scenario that works, to start from", run_new)

@@ -6,9 +6,8 @@
 
 #include <stiction/plugin.h>
 
-#include "cli/commands.h"
-#include "cli/options.h"
-#include "cli/print.h"
+#include "common/options.h"
+#include "common/print.h"
 
 enum { MOST_NAMES = 256 };
 
@@ -307,7 +306,9 @@ static int answer(const cli_command *command, stn_context *context, const char *
     return is_path ? show_file(&found, json) : show(command, &found, id, json);
 }
 
-int cmd_plugins(int argc, char **argv) {
+static int run_plugins(void *self, const stn_command_call *call) {
+    (void)self;
+    cli_json_begin();
     bool json = false;
     const cli_option options[] = {
         {"json", 0, CLI_FLAG, NULL, "everything, as JSON on stdout", &json},
@@ -317,16 +318,13 @@ int cmd_plugins(int argc, char **argv) {
         options,   STN_COUNT(options),       0,
         1};
     cli_list words;
-    int status = cli_parse(&command, argc, argv, &words);
+    int status = cli_parse(&command, call->argc, call->argv, &words);
     if (status != CLI_PROCEED) {
         return status;
     }
-    stn_error error = {STN_OK, ""};
-    stn_context *context = NULL;
-    status = stn_context_create(NULL, &context, &error) != STN_OK
-                 ? cli_fail_status(&command, &error)
-                 : answer(&command, context, words.count > 0 ? words.items[0] : NULL, json);
-    stn_context_destroy(context);
+    status = answer(&command, call->context, words.count > 0 ? words.items[0] : NULL, json);
     cli_list_clear(&words);
     return status;
 }
+
+CLI_WORD(plugins, "lists the plugins, with parameters, units and defaults", run_plugins)

@@ -6,13 +6,12 @@
 
 #include <stiction/replay.h>
 
-#include "cli/apart.h"
-#include "cli/commands.h"
-#include "cli/options.h"
-#include "cli/print.h"
-#include "cli/progress.h"
-#include "cli/recording_file.h"
-#include "cli/terminal.h"
+#include "common/apart.h"
+#include "common/options.h"
+#include "common/print.h"
+#include "common/progress.h"
+#include "common/recording_file.h"
+#include "common/terminal.h"
 #include "lua/session.h"
 
 /// The words of the command line.
@@ -284,12 +283,9 @@ static stn_status load_named(const player *p, stn_error *err) {
     return status;
 }
 
-static int replay(const cli_command *command, const replay_options *o) {
+static int replay(const cli_command *command, stn_context *context, const replay_options *o) {
     stn_error err = {STN_OK, ""};
-    player p = {.o = o, .shows_progress = cli_stderr_redraws()};
-    if (stn_context_create(NULL, &p.context, &err) < 0) {
-        return cli_fail_status(command, &err);
-    }
+    player p = {.o = o, .context = context, .shows_progress = cli_stderr_redraws()};
     double start = cli_seconds_now();
     stn_status status = load_named(&p, &err);
     status = status == STN_OK ? play_file(&p, &err) : status;
@@ -305,11 +301,12 @@ static int replay(const cli_command *command, const replay_options *o) {
     int result = report(command, &p, status, &err, cli_seconds_now() - start);
     stn_replay_destroy(p.replay);
     cli_recording_close(p.recording);
-    stn_context_destroy(p.context);
     return result;
 }
 
-int cmd_replay(int argc, char **argv) {
+static int run_replay(void *self, const stn_command_call *call) {
+    (void)self;
+    cli_json_begin();
     replay_options o = {0};
     stn_plugin_choice *plugin = o.use.plugin;
     const cli_option options[] = {
@@ -334,7 +331,7 @@ int cmd_replay(int argc, char **argv) {
         1,
         1};
     cli_list words;
-    int status = cli_parse(&command, argc, argv, &words);
+    int status = cli_parse(&command, call->argc, call->argv, &words);
     if (status != CLI_PROCEED) {
         return status;
     }
@@ -345,9 +342,11 @@ int cmd_replay(int argc, char **argv) {
     } else if (o.use.threads < 0 || o.use.threads > 1024) {
         status = cli_fail(&command, "--threads %d: must be from 1 to 1024", o.use.threads);
     } else {
-        status = replay(&command, &o);
+        status = replay(&command, call->context, &o);
     }
     cli_list_clear(&o.records);
     cli_list_clear(&words);
     return status;
 }
+
+CLI_WORD(replay, "makes a recorded run again, and compares", run_replay)

@@ -7,15 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/apart.h"
-#include "cli/commands.h"
-#include "cli/options.h"
-#include "cli/print.h"
-#include "cli/progress.h"
-#include "cli/run_report.h"
-#include "cli/scenario.h"
-#include "cli/terminal.h"
-#include "cli/warnings.h"
+#include "common/apart.h"
+#include "common/options.h"
+#include "common/print.h"
+#include "common/progress.h"
+#include "common/run_report.h"
+#include "common/scenario.h"
+#include "common/terminal.h"
+#include "warnings.h"
 
 /// The words of the command line.
 typedef struct run_options {
@@ -208,7 +207,9 @@ static int check_options(const cli_command *command, const run_options *o) {
     return cli_keep_apart(command, &input, 1, o->records.items, o->records.count);
 }
 
-int cmd_run(int argc, char **argv) {
+static int run_run(void *self, const stn_command_call *call) {
+    (void)self;
+    cli_json_begin();
     run_options o = {.dt = NAN, .seconds = NAN, .seed = CLI_UNSET, .threads = CLI_UNSET, .every = CLI_UNSET};
     const cli_option options[] = {
         {"set", 0, CLI_TEXTS, "NAME=VALUE", "a parameter of the scenario, or solver.tolerance and the like", &o.sets},
@@ -239,7 +240,7 @@ int cmd_run(int argc, char **argv) {
         options, STN_COUNT(options), 0,
         1};
     cli_list words;
-    int status = cli_parse(&command, argc, argv, &words);
+    int status = cli_parse(&command, call->argc, call->argv, &words);
     if (status != CLI_PROCEED) {
         return status;
     }
@@ -253,3 +254,5 @@ int cmd_run(int argc, char **argv) {
     cli_list_clear(&words);
     return status;
 }
+
+CLI_WORD(run, "runs a scenario", run_run)

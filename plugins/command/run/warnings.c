@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/warnings.h"
+#include "warnings.h"
 
 #include <string.h>
 

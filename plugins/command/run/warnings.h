@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Warnings of a run on stderr: one of a kind, then how many more there were; none of a quiet run unless it fails.
-#ifndef STICTION_CORE_CLI_WARNINGS_H
-#define STICTION_CORE_CLI_WARNINGS_H
+#ifndef STICTION_COMMAND_RUN_WARNINGS_H
+#define STICTION_COMMAND_RUN_WARNINGS_H
 
 #include <stdio.h>
 

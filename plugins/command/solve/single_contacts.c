@@ -2,12 +2,12 @@
 // See single_contacts.h.
 #include <stiction/input.h>
 
-#include "cli/single_contacts.h"
+#include "single_contacts.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "cli/print.h"
+#include "common/print.h"
 
 enum { NAMES = 11, MOST_COLUMNS = 256, MOST_BYTES = 1 << 28, BATCHES = 5, BATCH = 16 };
 

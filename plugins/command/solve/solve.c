@@ -7,13 +7,11 @@
 
 #include <stiction/output.h>
 
-#include "base/text.h"
-#include "cli/apart.h"
-#include "cli/commands.h"
-#include "cli/options.h"
-#include "cli/print.h"
-#include "cli/single_contacts.h"
-#include "cli/solve_problem.h"
+#include "common/apart.h"
+#include "common/options.h"
+#include "common/print.h"
+#include "single_contacts.h"
+#include "common/solve_problem.h"
 #include "problem_files/fclib.h"
 
 typedef struct solve_options {
@@ -324,7 +322,9 @@ static int solve_singles(solve_run *run, const cli_settings plugins[3]) {
     return status == STN_OK ? CLI_DONE : cli_fail_status(run->command, &run->error);
 }
 
-int cmd_solve(int argc, char **argv) {
+static int run_solve(void *self, const stn_command_call *call) {
+    (void)self;
+    cli_json_begin();
     solve_options o = {.tolerance = (double)NAN, .max_iterations = CLI_UNSET, .threads = 1};
     const cli_option options[] = {
         {"solver", 0, CLI_TEXT, "ID", "the solver; default sap, with --local bisection", &o.solver},
@@ -351,11 +351,11 @@ int cmd_solve(int argc, char **argv) {
         1,
         1};
     cli_list words;
-    int status = cli_parse(&command, argc, argv, &words);
+    int status = cli_parse(&command, call->argc, call->argv, &words);
     if (status != CLI_PROCEED) {
         return status;
     }
-    o.singles = text_ends_with(words.items[0], ".csv");
+    o.singles = cli_ends_with(words.items[0], ".csv");
     if (o.solver == NULL) {
         o.solver = o.local != NULL || o.singles ? "bisection" : "sap";
     }
@@ -364,7 +364,7 @@ int cmd_solve(int argc, char **argv) {
     if (status == CLI_PROCEED && o.singles) {
         status = refuse_for_singles(&command, &o, plugins);
     }
-    if (status == CLI_PROCEED && o.out != NULL && !text_ends_with(o.out, ".json") && !fclib_is_named(o.out)) {
+    if (status == CLI_PROCEED && o.out != NULL && !cli_ends_with(o.out, ".json") && !fclib_is_named(o.out)) {
         status = cli_fail(&command, "--out %s: only .json and .hdf5 files are written", o.out);
     }
     if (status == CLI_PROCEED && o.out != NULL) {
@@ -382,3 +382,5 @@ int cmd_solve(int argc, char **argv) {
     cli_list_clear(&words);
     return status;
 }
+
+CLI_WORD(solve, "solves one saved contact problem and certifies the result", run_solve)

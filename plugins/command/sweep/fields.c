@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // See fields.h. A contact model keeps fields in the context (stiction/shared.h), also when the world that they were
 // made for is gone.
-#include "cli/sweep/fields.h"
+#include "fields.h"
 
 #include <stdio.h>
 #include <stdlib.h>

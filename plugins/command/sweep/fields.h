@@ -2,8 +2,8 @@
 // Pressure fields that the runs of a sweep have in common: made once, before their processes begin, which inherit them.
 // The script runs in processes of its own alone, so what it does there, crash and hang included, stays there; what its
 // first world is made of comes back as a file.
-#ifndef STICTION_CORE_CLI_SWEEP_FIELDS_H
-#define STICTION_CORE_CLI_SWEEP_FIELDS_H
+#ifndef STICTION_COMMAND_SWEEP_FIELDS_H
+#define STICTION_COMMAND_SWEEP_FIELDS_H
 
 #include <stiction/world.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // "mu=0.1:0.9:9", "bodies=10..40..10", "solver=sap,lagged" -> texts.
-#include "cli/sweep/grid.h"
+#include "grid.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The runs of a sweep: every combination of the values of its axes, each repeated with seeds of its own.
-#ifndef STICTION_CORE_CLI_SWEEP_GRID_H
-#define STICTION_CORE_CLI_SWEEP_GRID_H
+#ifndef STICTION_COMMAND_SWEEP_GRID_H
+#define STICTION_COMMAND_SWEEP_GRID_H
 
-#include "cli/options.h"
+#include "common/options.h"
 
 /// A name with what is assigned to it, "name=value" each.
 typedef struct cli_axis {

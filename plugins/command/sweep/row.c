@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/sweep/run.h"
+#include "run.h"
 #include <cjson/cJSON.h>
 
 /// Columns that come from the report of a run: column, member, member of that.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/sweep/run.h"
+#include "run.h"
 
 #include <fcntl.h>
 #include <float.h>
@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/print.h"
-#include "cli/progress.h"
-#include "cli/run_report.h"
-#include "cli/scenario.h"
+#include "common/print.h"
+#include "common/progress.h"
+#include "common/run_report.h"
+#include "common/scenario.h"
 
 // -------------------------------------------------------------------------------------------------------- assignments
 

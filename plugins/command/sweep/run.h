@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // One run of a sweep in a process of its own, and what its row says.
-#ifndef STICTION_CORE_CLI_SWEEP_RUN_H
-#define STICTION_CORE_CLI_SWEEP_RUN_H
+#ifndef STICTION_COMMAND_SWEEP_RUN_H
+#define STICTION_COMMAND_SWEEP_RUN_H
 
-#include "cli/jobs.h"
-#include "cli/sweep/fields.h"
-#include "cli/sweep/grid.h"
-#include "cli/sweep/table.h"
+#include "common/jobs.h"
+#include "fields.h"
+#include "grid.h"
+#include "table.h"
 
 typedef struct cli_sweep_plan {
     const char *script;

@@ -11,12 +11,11 @@
 
 #include <stiction/input.h>
 
-#include "cli/apart.h"
-#include "cli/commands.h"
-#include "cli/print.h"
-#include "cli/progress.h"
-#include "cli/sweep/run.h"
-#include "cli/terminal.h"
+#include "common/apart.h"
+#include "common/print.h"
+#include "common/progress.h"
+#include "run.h"
+#include "common/terminal.h"
 
 static const char *const ends[] = {"ok", "check_failed", "diverged", "failed", "timeout", "crashed"};
 
@@ -334,7 +333,9 @@ static int check_options(const cli_command *command, const sweep_options *o) {
     return CLI_PROCEED;
 }
 
-int cmd_sweep(int argc, char **argv) {
+static int run_sweep(void *self, const stn_command_call *call) {
+    (void)self;
+    cli_json_begin();
     sweep_options o = {.seeds = CLI_UNSET, .seed = 1, .jobs = cli_jobs_usual(), .timeout = INFINITY};
     sweep s = {0};
     const cli_option options[] = {
@@ -360,7 +361,7 @@ int cmd_sweep(int argc, char **argv) {
                                  1,
                                  1};
     cli_list words;
-    int status = cli_parse(&command, argc, argv, &words);
+    int status = cli_parse(&command, call->argc, call->argv, &words);
     if (status != CLI_PROCEED) {
         return status;
     }
@@ -380,3 +381,5 @@ int cmd_sweep(int argc, char **argv) {
     cli_list_clear(&words);
     return status;
 }
+
+CLI_WORD(sweep, "runs a scenario over a grid of its parameters", run_sweep)

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every row goes to the file in one write that ends with its line end: whatever ends the process, only the last line
 // can be half a row.
-#include "cli/sweep/table.h"
+#include "table.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/replace.h"
-#include "cli/stream.h"
+#include "common/stream.h"
 
 // -------------------------------------------------------------------------------------------------------------- texts
 
@@ -140,8 +140,10 @@ static stn_status open_file(cli_table *table, stn_error *err) {
         table->file = tmpfile();
         return table->file != NULL ? STN_OK : fail_file(table, "made", err);
     }
-    if (!stn_may_replace(table->path)) {
-        return stn_fail(err, STN_ERR_FILE, "%s: " STN_NOT_REPLACEABLE, table->path);
+    struct stat what;
+    if (stat(table->path, &what) == 0 && !S_ISREG(what.st_mode)) {
+        return stn_fail(err, STN_ERR_FILE, "%s: cannot be written: it is not a regular file; name another",
+                        table->path);
     }
     table->file = stream_of(open(table->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666));
     return table->file != NULL ? lock(table, table->file, err) : fail_file(table, "written", err);

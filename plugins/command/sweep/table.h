@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A table in a CSV file that grows by whole rows, is continued after an end of any kind, and gets further columns as
 // rows bring them.
-#ifndef STICTION_CORE_CLI_SWEEP_TABLE_H
-#define STICTION_CORE_CLI_SWEEP_TABLE_H
+#ifndef STICTION_COMMAND_SWEEP_TABLE_H
+#define STICTION_COMMAND_SWEEP_TABLE_H
 
 #include <stdio.h>
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/test/test.h"
+#include "test.h"
 
 /// A folder that is being listed, and those that it lies in.
 typedef struct open_folder {

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/terminal.h"
-#include "cli/test/test.h"
+#include "common/terminal.h"
+#include "test.h"
 
 /// A text of several lines, each behind `indent`.
 static void print_block(const char *indent, const char *text) {

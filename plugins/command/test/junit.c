@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/stream.h"
-#include "cli/test/test.h"
+#include "common/stream.h"
+#include "test.h"
 
 /// Counts of one suite or all.
 typedef struct tally {

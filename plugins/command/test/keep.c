@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/jobs.h"
-#include "cli/test/test.h"
+#include "common/jobs.h"
+#include "test.h"
 
 static const double recorded_s = 5.0; // simulated seconds before the end
 

@@ -13,8 +13,7 @@
 #include <stiction/input.h>
 #include <stiction/output.h>
 
-#include "base/text.h"
-#include "cli/test/test.h"
+#include "test.h"
 
 static const char list_name[] = ".kept-by-stiction-test";
 
@@ -48,7 +47,7 @@ void cli_test_kept_add(const char *folder, const char *script, const char *test,
 /// A name that only this program gives, whatever a list says.
 static bool is_own_name(const char *file) {
     return file[0] >= '0' && file[0] <= '9' && strchr(file, '/') == NULL &&
-           (text_ends_with(file, ".html") || text_ends_with(file, ".capsule.json"));
+           (cli_ends_with(file, ".html") || cli_ends_with(file, ".capsule.json"));
 }
 
 /// Is what the line tells to go? It stays when another script, or a test that the pattern leaves out, left it.

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/test/test.h"
+#include "test.h"
 
 /// In front of a record's texts.
 typedef struct record_head {

@@ -9,10 +9,10 @@
 #include <sys/mman.h>
 #include <sys/time.h>
 
-#include "cli/jobs.h"
-#include "cli/progress.h"
-#include "cli/terminal.h"
-#include "cli/test/test.h"
+#include "common/jobs.h"
+#include "common/progress.h"
+#include "common/terminal.h"
+#include "test.h"
 
 enum { MOST_SETS = 256 };
 

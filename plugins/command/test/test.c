@@ -4,10 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/apart.h"
-#include "cli/commands.h"
-#include "cli/progress.h"
-#include "cli/test/test.h"
+#include "common/apart.h"
+#include "common/progress.h"
+#include "test.h"
 
 /// In TAP the counts are a comment, behind the plan.
 static void print_sum(const cli_test_results *all, bool tap, bool interrupted) {
@@ -97,7 +96,8 @@ static int run_paths(cli_test_options *o, const cli_list *words) {
     return status;
 }
 
-int cmd_test(int argc, char **argv) {
+static int run_test(void *self, const stn_command_call *call) {
+    (void)self;
     cli_test_options o = {.workers = 1, .limit = 300.0, .artifacts = "stiction-test"};
     const cli_option options[] = {
         {"pattern", 'k', CLI_TEXT, "TEXT", "only tests whose \"file: group: test\" contains it", &o.pattern},
@@ -125,7 +125,7 @@ int cmd_test(int argc, char **argv) {
         1 << 20};
     o.command = &command;
     cli_list words;
-    int status = cli_parse(&command, argc, argv, &words);
+    int status = cli_parse(&command, call->argc, call->argv, &words);
     if (status != CLI_PROCEED) {
         return status;
     }
@@ -134,3 +134,5 @@ int cmd_test(int argc, char **argv) {
     cli_list_clear(&words);
     return status;
 }
+
+CLI_WORD(test, "runs scripted tests", run_test)

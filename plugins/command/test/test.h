@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // `stiction test`: a process for each file, in it one for each test. Results travel to the command as records in a
 // file; there they are printed in the order of files and tests, whatever ended first.
-#ifndef STICTION_CORE_CLI_TEST_TEST_H
-#define STICTION_CORE_CLI_TEST_TEST_H
+#ifndef STICTION_COMMAND_TEST_TEST_H
+#define STICTION_COMMAND_TEST_TEST_H
 
 #include <stdio.h>
 
-#include "cli/options.h"
+#include "common/options.h"
 #include "lua/session.h"
 
 /// The files, in the order in which their results are printed.

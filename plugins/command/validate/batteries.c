@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "validate/validate.h"
+#include "validate.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "validate/child.h"
+#include "child.h"
 
 /// A kind gets its battery here.
 static const validate_battery *const batteries[] = {&validate_solvers,  &validate_factors,  &validate_integrators,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "validate/child.h"
+#include "child.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "validate/conduct.h"
+#include "conduct.h"
 
 static double seconds_now(void) {
     struct timespec t;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a check in a child process with a time limit.
-#ifndef STICTION_CORE_VALIDATE_CHILD_H
-#define STICTION_CORE_VALIDATE_CHILD_H
+#ifndef STICTION_COMMAND_VALIDATE_CHILD_H
+#define STICTION_COMMAND_VALIDATE_CHILD_H
 
-#include "validate/validate.h"
+#include "validate.h"
 
 /// A check that crashes, exits or exceeds the limit has failed, and the text says how. What it started ends with it,
 /// and its folder is removed, also before an interrupt (SIGINT, SIGTERM) has its effect. STN_ERR_FILE: no pipe or

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "validate/conduct.h"
+#include "conduct.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a plugin may do in no check, whatever it is asked: print, or write static data, which calls on other workers and
 // other contexts share. For the process of one check.
-#ifndef STICTION_CORE_VALIDATE_CONDUCT_H
-#define STICTION_CORE_VALIDATE_CONDUCT_H
+#ifndef STICTION_COMMAND_VALIDATE_CONDUCT_H
+#define STICTION_COMMAND_VALIDATE_CONDUCT_H
 
-#include "validate/static_data.h"
-#include "validate/validate.h"
+#include "static_data.h"
+#include "validate.h"
 
 typedef struct conduct {
     int prints; // where stdout can be read, -1: nowhere

@@ -7,8 +7,8 @@
 
 #include <stiction/world.h>
 
-#include "validate/random_stream.h"
-#include "validate/validate.h"
+#include "random_stream.h"
+#include "validate.h"
 
 /// Every type that a contact model may handle without a file, twice, in opposite orders: geometry i of the first half
 /// is that of TYPES - 1 - i in the second.

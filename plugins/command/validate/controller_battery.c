@@ -6,8 +6,8 @@
 
 #include <stiction/record.h>
 
-#include "validate/random_stream.h"
-#include "validate/validate.h"
+#include "random_stream.h"
+#include "validate.h"
 
 enum { JOINTS = 4, ROUNDS = 100, GUARD = 64, POISON = 0xa5 };
 

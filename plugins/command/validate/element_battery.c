@@ -6,8 +6,8 @@
 
 #include <stiction/matrix.h>
 
-#include "validate/random_stream.h"
-#include "validate/validate.h"
+#include "random_stream.h"
+#include "validate.h"
 
 enum { MOST_NODES = 8, MOST_DOFS = 3 * MOST_NODES, BATCH = 5, ROUNDS = 50 };
 

@@ -2,7 +2,7 @@
 // What every factorisation must do: random positive definite patterns against the dense matrix, limits, bad pivots.
 #include <string.h>
 
-#include "validate/factor_subject.h"
+#include "factor_subject.h"
 
 static const double backward_limit = 1e-13; // a few n times round-off; Cholesky is backward stable
 

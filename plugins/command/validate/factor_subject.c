@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "validate/factor_subject.h"
+#include "factor_subject.h"
 
 #include <string.h>
 

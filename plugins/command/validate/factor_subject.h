@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A factorisation under test, and block-sparse positive definite matrices for it.
-#ifndef STICTION_CORE_VALIDATE_FACTOR_SUBJECT_H
-#define STICTION_CORE_VALIDATE_FACTOR_SUBJECT_H
+#ifndef STICTION_COMMAND_VALIDATE_FACTOR_SUBJECT_H
+#define STICTION_COMMAND_VALIDATE_FACTOR_SUBJECT_H
 
-#include "validate/random_stream.h"
-#include "validate/validate.h"
+#include "random_stream.h"
+#include "validate.h"
 
 typedef struct factor_subject {
     validate_trial *trial;

@@ -6,7 +6,7 @@
 
 #include <stiction/record.h>
 
-#include "validate/validate.h"
+#include "validate.h"
 
 typedef enum scene_kind {
     SCENE_TOP,      // a free rigid body with three different moments of inertia

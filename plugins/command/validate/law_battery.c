@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every contact law must do, and what to do about it.
-#include "validate/law_checks.h"
+#include "law_checks.h"
 
 static const validate_check checks[] = {
     {"declares what it is", "set size, sets, coefficient_count, prepare and evaluate of stn_law_ops, law.h",

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checks of the laws' battery; what each demands is said in law_battery.c.
-#ifndef STICTION_CORE_VALIDATE_LAW_CHECKS_H
-#define STICTION_CORE_VALIDATE_LAW_CHECKS_H
+#ifndef STICTION_COMMAND_VALIDATE_LAW_CHECKS_H
+#define STICTION_COMMAND_VALIDATE_LAW_CHECKS_H
 
-#include "validate/validate.h"
+#include "validate.h"
 
 // law_field.c: the impulse as a field of the contact velocity
 void law_gradient(validate_trial *trial);

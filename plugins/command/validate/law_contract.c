@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "validate/law_checks.h"
-#include "validate/law_subject.h"
+#include "law_checks.h"
+#include "law_subject.h"
 
 static bool check_reach(law_subject *s) {
     const stn_constraint *c = &s->problem->constraints[0];

@@ -2,8 +2,8 @@
 // The impulse of a law as a field of the contact velocity: it has a convex potential, and takes energy away.
 #include <math.h>
 
-#include "validate/law_checks.h"
-#include "validate/law_subject.h"
+#include "law_checks.h"
+#include "law_subject.h"
 
 enum { STEPS = 10 };
 

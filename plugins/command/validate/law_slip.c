@@ -3,8 +3,8 @@
 // rides.
 #include <math.h>
 
-#include "validate/law_checks.h"
-#include "validate/law_subject.h"
+#include "law_checks.h"
+#include "law_subject.h"
 
 static const double limit_fraction = 0.99; // law.h
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "validate/law_subject.h"
+#include "law_subject.h"
 
 #include <stdio.h>
 #include <string.h>

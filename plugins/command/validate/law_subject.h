@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A law under test: contacts of a point mass with random physical data, and evaluation one at a time or as a batch.
-#ifndef STICTION_CORE_VALIDATE_LAW_SUBJECT_H
-#define STICTION_CORE_VALIDATE_LAW_SUBJECT_H
+#ifndef STICTION_COMMAND_VALIDATE_LAW_SUBJECT_H
+#define STICTION_COMMAND_VALIDATE_LAW_SUBJECT_H
 
 #include <stiction/plugin.h>
 
-#include "validate/problem_make.h"
-#include "validate/validate.h"
+#include "problem_make.h"
+#include "validate.h"
 
 enum { LAW_CONTACTS = 13, LAW_STRIDE = 16 };
 

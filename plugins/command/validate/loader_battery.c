@@ -8,8 +8,8 @@
 
 #include <stiction/plugin.h>
 
-#include "validate/random_stream.h"
-#include "validate/validate.h"
+#include "random_stream.h"
+#include "validate.h"
 
 /// A builder with one robot that was there before, and where files are written.
 typedef struct subject {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "validate/problem_change.h"
+#include "problem_change.h"
 
 #include <string.h>
 

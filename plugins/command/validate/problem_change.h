@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The same physics said differently: what must not change the solution, or change it in a known way. All functions give
 // a new problem in `arena`, NULL when out of memory, and leave the old one alone.
-#ifndef STICTION_CORE_VALIDATE_PROBLEM_CHANGE_H
-#define STICTION_CORE_VALIDATE_PROBLEM_CHANGE_H
+#ifndef STICTION_COMMAND_VALIDATE_PROBLEM_CHANGE_H
+#define STICTION_COMMAND_VALIDATE_PROBLEM_CHANGE_H
 
-#include "validate/problem_make.h"
+#include "problem_make.h"
 
 stn_problem *problem_copy(stn_arena *arena, const stn_problem *p);
 

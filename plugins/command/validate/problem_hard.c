@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "validate/problem_hard.h"
+#include "problem_hard.h"
 
 #include <string.h>
 

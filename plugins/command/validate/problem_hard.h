@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Problems at the edge of what a solver is asked: rigid constraints that no velocity satisfies, and small problems that
 // have a solution and something awkward about them.
-#ifndef STICTION_CORE_VALIDATE_PROBLEM_HARD_H
-#define STICTION_CORE_VALIDATE_PROBLEM_HARD_H
+#ifndef STICTION_COMMAND_VALIDATE_PROBLEM_HARD_H
+#define STICTION_COMMAND_VALIDATE_PROBLEM_HARD_H
 
-#include "validate/problem_make.h"
+#include "problem_make.h"
 
 typedef struct hard_problem {
     const char *name;   // "a body between walls that close"

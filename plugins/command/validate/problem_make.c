@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "validate/problem_make.h"
+#include "problem_make.h"
 
 #include <string.h>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random contact problems from a seed: bodies, arms, points and clouds of nodes with contacts and every other kind of
 // constraint between them.
-#ifndef STICTION_CORE_VALIDATE_PROBLEM_MAKE_H
-#define STICTION_CORE_VALIDATE_PROBLEM_MAKE_H
+#ifndef STICTION_COMMAND_VALIDATE_PROBLEM_MAKE_H
+#define STICTION_COMMAND_VALIDATE_PROBLEM_MAKE_H
 
 #include <stiction/problem.h>
 
-#include "validate/random_stream.h"
+#include "random_stream.h"
 
 /// What a problem is like. Zero: nothing of it.
 typedef struct problem_spec {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "validate/random_stream.h"
+#include "random_stream.h"
 
 #include <stiction/math.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random numbers that follow from a seed, the same everywhere.
-#ifndef STICTION_CORE_VALIDATE_RANDOM_STREAM_H
-#define STICTION_CORE_VALIDATE_RANDOM_STREAM_H
+#ifndef STICTION_COMMAND_VALIDATE_RANDOM_STREAM_H
+#define STICTION_COMMAND_VALIDATE_RANDOM_STREAM_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -8,7 +8,7 @@
 
 #include <stiction/record.h>
 
-#include "validate/validate.h"
+#include "validate.h"
 
 enum { STEPS = 40 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every solver must do, and what to do about it.
-#include "validate/solver_checks.h"
+#include "solver_checks.h"
 
 static const validate_check checks[] = {
     {"declares what it is", "set size, formulation, yields, needs and sets of stn_solver_ops, solver.h",

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "validate/solver_checks.h"
-#include "validate/solver_subject.h"
+#include "solver_checks.h"
+#include "solver_subject.h"
 
 /// Plain problems and some with more to them, with the guard in between. Returns how many calls the solver had.
 static int32_t watch_many(solver_subject *s) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checks of the solvers' battery; what each demands is said in solver_battery.c.
-#ifndef STICTION_CORE_VALIDATE_SOLVER_CHECKS_H
-#define STICTION_CORE_VALIDATE_SOLVER_CHECKS_H
+#ifndef STICTION_COMMAND_VALIDATE_SOLVER_CHECKS_H
+#define STICTION_COMMAND_VALIDATE_SOLVER_CHECKS_H
 
-#include "validate/validate.h"
+#include "validate.h"
 
 // solver_closed.c: answers that are known
 void solver_declares(validate_trial *trial);

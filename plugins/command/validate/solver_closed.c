@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "validate/solver_checks.h"
-#include "validate/solver_point.h"
-#include "validate/solver_subject.h"
+#include "solver_checks.h"
+#include "solver_point.h"
+#include "solver_subject.h"
 
 void solver_declares(validate_trial *trial) {
     const stn_solver_ops *ops = trial->request->plugin->desc->ops.solver;

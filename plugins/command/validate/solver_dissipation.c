@@ -5,7 +5,7 @@
 // gradient that a solver could share.
 #include <math.h>
 
-#include "validate/solver_subject.h"
+#include "solver_subject.h"
 
 enum { DIRECTIONS = 360 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "validate/solver_guard.h"
+#include "solver_guard.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stands between the core and a solver and watches it: what it is given stays as it is, what it says fits what it does,
 // and a second call gives the same bytes.
-#ifndef STICTION_CORE_VALIDATE_SOLVER_GUARD_H
-#define STICTION_CORE_VALIDATE_SOLVER_GUARD_H
+#ifndef STICTION_COMMAND_VALIDATE_SOLVER_GUARD_H
+#define STICTION_COMMAND_VALIDATE_SOLVER_GUARD_H
 
 #include <stiction/plugin.h>
 

@@ -2,9 +2,9 @@
 // Problems at the edge: a solver ends within its iterations, with finite numbers, and claims nothing that is not so.
 #include <stdio.h>
 
-#include "validate/problem_hard.h"
-#include "validate/solver_checks.h"
-#include "validate/solver_subject.h"
+#include "problem_hard.h"
+#include "solver_checks.h"
+#include "solver_subject.h"
 
 /// How many problems ended in which way.
 typedef struct endings {

@@ -5,7 +5,7 @@
 //     m (n - n*) = gamma_n(s, n),   m (s - s*) = gamma_t(s, n)
 //
 // and because the potential is convex each is monotone, the second also with n(s) from the first.
-#include "validate/solver_point.h"
+#include "solver_point.h"
 
 #include <string.h>
 

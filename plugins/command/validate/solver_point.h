@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A point on a floor, the problem whose answer is known under every law.
-#ifndef STICTION_CORE_VALIDATE_SOLVER_POINT_H
-#define STICTION_CORE_VALIDATE_SOLVER_POINT_H
+#ifndef STICTION_COMMAND_VALIDATE_SOLVER_POINT_H
+#define STICTION_COMMAND_VALIDATE_SOLVER_POINT_H
 
-#include "validate/solver_subject.h"
+#include "solver_subject.h"
 
 /// A point of 2 kg that touches a floor with mu = 0.5 at rest; NULL: the trial is decided.
 stn_problem *point_on_floor(solver_subject *s, const double v_star[3]);

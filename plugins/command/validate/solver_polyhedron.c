@@ -6,7 +6,7 @@
 // natural maps.
 #include <math.h>
 
-#include "validate/solver_subject.h"
+#include "solver_subject.h"
 
 /// |x - P(x - g/omega)| omega, for the interval [lo, hi] [m/s].
 static double map_of(double x, double g, double omega, double lo, double hi) {

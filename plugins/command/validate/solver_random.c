@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "validate/solver_checks.h"
-#include "validate/solver_subject.h"
+#include "solver_checks.h"
+#include "solver_subject.h"
 
 /// What came out of many problems. Every problem is one of converged, not converged, wrong.
 typedef struct harvest {

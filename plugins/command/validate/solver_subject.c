@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "validate/solver_subject.h"
+#include "solver_subject.h"
 
 #include <float.h>
 #include <stdio.h>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A solver under test with all that it needs, and the judgement of what it answers by the certificate.
-#ifndef STICTION_CORE_VALIDATE_SOLVER_SUBJECT_H
-#define STICTION_CORE_VALIDATE_SOLVER_SUBJECT_H
+#ifndef STICTION_COMMAND_VALIDATE_SOLVER_SUBJECT_H
+#define STICTION_COMMAND_VALIDATE_SOLVER_SUBJECT_H
 
 #include <stiction/solve.h>
 
-#include "validate/problem_change.h"
-#include "validate/solver_guard.h"
-#include "validate/validate.h"
+#include "problem_change.h"
+#include "solver_guard.h"
+#include "validate.h"
 
 typedef struct solver_subject {
     validate_trial *trial;

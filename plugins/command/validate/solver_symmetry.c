@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "validate/solver_checks.h"
-#include "validate/solver_subject.h"
+#include "solver_checks.h"
+#include "solver_subject.h"
 
 /// A way to say a problem differently and to bring its velocities back; both for problem number `i`. False: decided.
 typedef bool (*other_way)(solver_subject *s, stn_problem *p, const solver_answer *first, double *v);

@@ -6,8 +6,8 @@
 
 #include <stiction/world.h>
 
-#include "validate/solver_checks.h"
-#include "validate/solver_subject.h"
+#include "solver_checks.h"
+#include "solver_subject.h"
 
 enum { BOXES = 5, STEPS = 120, MOST_SETTINGS = 66 };
 

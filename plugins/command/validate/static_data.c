@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #define _GNU_SOURCE // dl_iterate_phdr
-#include "validate/static_data.h"
+#include "static_data.h"
 
 #include <link.h>
 #include <unistd.h>

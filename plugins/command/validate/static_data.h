@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writable static data of a shared object: what a plugin may not change in a step, because another call of it may run
 // at the same time on another worker.
-#ifndef STICTION_CORE_VALIDATE_STATIC_DATA_H
-#define STICTION_CORE_VALIDATE_STATIC_DATA_H
+#ifndef STICTION_COMMAND_VALIDATE_STATIC_DATA_H
+#define STICTION_COMMAND_VALIDATE_STATIC_DATA_H
 
 #include <stiction/base.h>
 

@@ -7,12 +7,11 @@
 
 #include <stiction/plugin.h>
 
-#include "cli/commands.h"
-#include "cli/options.h"
-#include "cli/print.h"
-#include "cli/progress.h"
-#include "cli/terminal.h"
-#include "validate/validate.h"
+#include "common/options.h"
+#include "common/print.h"
+#include "common/progress.h"
+#include "common/terminal.h"
+#include "validate.h"
 
 enum { MOST_SETTINGS = 64, NAME_SIZE = 64, ADVICE_SIZE = 512, MOST_PLUGINS = STN_KIND_COUNT };
 
@@ -266,8 +265,8 @@ static int validate(run *r, const char *word) {
     stn_plugin_info found[MOST_PLUGINS];
     const char *chosen_by = word;
     int32_t count = 0;
-    stn_status status = stn_context_create(NULL, &r->context, &err);
-    if (status == STN_OK && strchr(word, '/') != NULL && cli_kind_before_slash(word) == STN_KIND_COUNT) {
+    stn_status status = STN_OK;
+    if (strchr(word, '/') != NULL && cli_kind_before_slash(word) == STN_KIND_COUNT) {
         status = validate_loading(r->context, word, timeout_of(r->options), &err);
     }
     status = status == STN_OK ? find_plugins(r->context, word, found, &count, &chosen_by, &err) : status;
@@ -287,7 +286,9 @@ static int validate(run *r, const char *word) {
     return finish(r, word, &t);
 }
 
-int cmd_validate(int argc, char **argv) {
+static int run_validate(void *self, const stn_command_call *call) {
+    (void)self;
+    cli_json_begin();
     validate_options o = {.law = default_law, .seed = 1, .timeout = (double)INFINITY};
     const cli_option options[] = {
         {"full", 0, CLI_FLAG, NULL, "ten times as many problems and more", &o.full},
@@ -306,18 +307,17 @@ int cmd_validate(int argc, char **argv) {
         options,    STN_COUNT(options), 1,
         1};
     cli_list words;
-    int status = cli_parse(&command, argc, argv, &words);
+    int status = cli_parse(&command, call->argc, call->argv, &words);
     if (status != CLI_PROCEED) {
         return status;
     }
-    run r = {.command = &command, .options = &o};
+    run r = {.command = &command, .options = &o, .context = call->context};
     status = collect_settings(&r);
     status = status == CLI_PROCEED ? check_options(&r) : status;
-    if (status == CLI_PROCEED) {
-        status = validate(&r, words.items[0]);
-        stn_context_destroy(r.context);
-    }
+    status = status == CLI_PROCEED ? validate(&r, words.items[0]) : status;
     cli_list_clear(&o.set);
     cli_list_clear(&words);
     return status;
 }
+
+CLI_WORD(validate, "runs the conformance battery of a plugin", run_validate)

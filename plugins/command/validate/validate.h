@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conformance batteries: what every plugin of a kind must do, whoever wrote it. A battery is a table of checks; each
 // check runs in a child process, so that a plugin that crashes or hangs fails that check and no other.
-#ifndef STICTION_CORE_VALIDATE_VALIDATE_H
-#define STICTION_CORE_VALIDATE_VALIDATE_H
+#ifndef STICTION_COMMAND_VALIDATE_VALIDATE_H
+#define STICTION_COMMAND_VALIDATE_VALIDATE_H
 
 #include <stiction/plugin.h>
 

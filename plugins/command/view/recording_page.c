@@ -5,9 +5,8 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "base/base64.h"
-#include "cli/recording_page.h"
-#include "cli/stream.h"
+#include "recording_page.h"
+#include "common/stream.h"
 
 /// A page under construction.
 typedef struct page {
@@ -57,11 +56,11 @@ static const char *choose_title(page *p, const char *wanted, const char *path) {
 
 static void put_base64(page *p, const uint8_t *from, size_t count) {
     enum { PIECE = 3 * 1024 };
-    char digits[BASE64_SIZE(PIECE)];
+    char digits[STN_BASE64_SIZE(PIECE)];
     for (size_t at = 0; at < count; at += PIECE) {
         size_t piece = count - at < PIECE ? count - at : PIECE;
-        base64_encode(from + at, piece, digits);
-        put(p, digits, BASE64_SIZE(piece));
+        stn_base64_encode(from + at, piece, digits);
+        put(p, digits, STN_BASE64_SIZE(piece));
     }
 }
 
@@ -73,7 +72,7 @@ static bool put_scene(page *p, const char *json) {
         char tag[128];
         int length = snprintf(tag, sizeof tag,
                               "<script type=\"application/x-stiction\" data-kind=\"scene\" data-length=\"%zu\">",
-                              BASE64_SIZE(size));
+                              STN_BASE64_SIZE(size));
         put(p, tag, (size_t)length);
         put_base64(p, packed, size);
         put(p, "</script>\n", strlen("</script>\n"));

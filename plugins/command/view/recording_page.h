@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes one page of several recordings.
-#ifndef STICTION_CORE_CLI_RECORDING_PAGE_H
-#define STICTION_CORE_CLI_RECORDING_PAGE_H
+#ifndef STICTION_COMMAND_VIEW_RECORDING_PAGE_H
+#define STICTION_COMMAND_VIEW_RECORDING_PAGE_H
 
-#include "cli/recording_file.h"
+#include "common/recording_file.h"
 
 /// The first file's viewer, then the blocks of every file. Recordings of one title get the names of their files behind
 /// it. `out`: where the page goes; NULL: a file in the folder for temporary ones, named by its content. Appears whole

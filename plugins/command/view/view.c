@@ -6,10 +6,9 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "cli/apart.h"
-#include "cli/commands.h"
-#include "cli/options.h"
-#include "cli/recording_page.h"
+#include "common/apart.h"
+#include "common/options.h"
+#include "recording_page.h"
 
 extern char **environ;
 
@@ -74,15 +73,11 @@ static stn_status look_through(stn_context *context, const char *path, stn_error
     return status;
 }
 
-static int view(const cli_command *command, const cli_list *files, const char *out) {
+static int view(const cli_command *command, stn_context *context, const cli_list *files, const char *out) {
     stn_error err = {STN_OK, ""};
-    stn_context *context = NULL;
     char path[PATH_SIZE];
     if (cli_keep_apart(command, files->items, files->count, &out, 1) != CLI_PROCEED) {
         return CLI_BAD_INPUT;
-    }
-    if (stn_context_create(NULL, &context, &err) < 0) {
-        return cli_fail_status(command, &err);
     }
     stn_status status = STN_OK;
     if (files->count == 1 && out == NULL) {
@@ -91,12 +86,11 @@ static int view(const cli_command *command, const cli_list *files, const char *o
     } else {
         status = cli_recording_merge(context, files->items, files->count, out, path, sizeof path, &err);
     }
-    int result = status == STN_OK ? show(command, path) : cli_fail_status(command, &err);
-    stn_context_destroy(context);
-    return result;
+    return status == STN_OK ? show(command, path) : cli_fail_status(command, &err);
 }
 
-int cmd_view(int argc, char **argv) {
+static int run_view(void *self, const stn_command_call *call) {
+    (void)self;
     const char *out = NULL;
     cli_list words = {0};
     const cli_option options[] = {
@@ -112,10 +106,12 @@ int cmd_view(int argc, char **argv) {
                                  STN_COUNT(options),
                                  1,
                                  64};
-    int status = cli_parse(&command, argc, argv, &words);
+    int status = cli_parse(&command, call->argc, call->argv, &words);
     if (status == CLI_PROCEED) {
-        status = view(&command, &words, out);
+        status = view(&command, call->context, &words, out);
     }
     cli_list_clear(&words);
     return status;
 }
+
+CLI_WORD(view, "shows recordings in the browser, several beside each other", run_view)

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "base/base64.h"
 
 static void the_vectors_of_the_standard_hold(void **state) {
     (void)state;
@@ -14,9 +13,9 @@ static void the_vectors_of_the_standard_hold(void **state) {
         char digits[16] = "";
         unsigned char back[16] = "";
         size_t size = 0, count = strlen(vectors[i][0]);
-        base64_encode((const unsigned char *)vectors[i][0], count, digits);
+        stn_base64_encode((const unsigned char *)vectors[i][0], count, digits);
         assert_string_equal(digits, vectors[i][1]);
-        assert_true(base64_decode(digits, BASE64_SIZE(count), back, &size));
+        assert_true(stn_base64_decode(digits, STN_BASE64_SIZE(count), back, &size));
         assert_int_equal(size, count);
         assert_memory_equal(back, vectors[i][0], count);
     }
@@ -25,14 +24,14 @@ static void the_vectors_of_the_standard_hold(void **state) {
 static void all_bytes_come_back(void **state) {
     (void)state;
     unsigned char bytes[257], back[300];
-    char digits[BASE64_SIZE(257)];
+    char digits[STN_BASE64_SIZE(257)];
     for (size_t i = 0; i < sizeof bytes; i++) {
         bytes[i] = (unsigned char)(i * 7);
     }
     for (size_t count = 1; count <= sizeof bytes; count++) {
         size_t size = 0;
-        base64_encode(bytes, count, digits);
-        assert_true(base64_decode(digits, BASE64_SIZE(count), back, &size));
+        stn_base64_encode(bytes, count, digits);
+        assert_true(stn_base64_decode(digits, STN_BASE64_SIZE(count), back, &size));
         assert_int_equal(size, count);
         assert_memory_equal(back, bytes, count);
     }
@@ -44,7 +43,7 @@ static void other_texts_are_refused(void **state) {
     unsigned char back[16];
     size_t size = 0;
     for (int32_t i = 0; i < STN_COUNT(texts); i++) {
-        assert_false(base64_decode(texts[i], strlen(texts[i]), back, &size));
+        assert_false(stn_base64_decode(texts[i], strlen(texts[i]), back, &size));
     }
 }
 

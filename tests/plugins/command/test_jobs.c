@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/jobs.h"
+#include "common/jobs.h"
 #include "stn_test.h"
 
 enum { MOST = 300 };
@@ -259,5 +259,5 @@ int main(void) {
         cmocka_unit_test(test_an_interrupt_ends_all),
         cmocka_unit_test(test_ignored_signals_stay_ignored),
     };
-    return cmocka_run_group_tests_name("cli/jobs", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("command/jobs", tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "cli/options.h"
+#include "common/options.h"
 
 /// What a command with one option of every form reads.
 typedef struct answers {

@@ -7,7 +7,7 @@
 
 #include "stn_test.h"
 
-#include "cli/sweep/table.h"
+#include "sweep/table.h"
 
 static int fail_line; // 1 is the next line that is read; 0: none
 

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program `stiction`: finds the plugin of kind "command" that the first word names, and hands it the words from there
+// on. It knows no word itself.
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <stiction/plugin.h>
+
+enum { MOST_WORDS = 256, BAD_INPUT = 2 };
+
+/// The list of words: id and summary of their descriptors, which is reading data; no code of theirs runs.
+static int print_usage(stn_context *context, FILE *out) {
+    stn_error err = {STN_OK, ""};
+    const stn_plugin_info *words = NULL;
+    int32_t count = 0;
+    int widest = 9;
+    if (stn_plugins_of_kind(context, STN_KIND_COMMAND, &words, &count, &err) != STN_OK) {
+        fprintf(stderr, "stiction: %s\n", err.text);
+        return BAD_INPUT;
+    }
+    for (int32_t i = 0; i < count; i++) {
+        int width = (int)strlen(words[i].desc->id);
+        widest = width > widest ? width : widest;
+    }
+    fputs("usage: stiction COMMAND [words] [options]\n\n", out);
+    for (int32_t i = 0; i < count; i++) {
+        fprintf(out, "  %-*s  %s\n", widest, words[i].desc->id, words[i].desc->summary);
+    }
+    fputs(count > 0 ? "\n" : "  no command is installed; they are plugins, see STICTION_PLUGIN_PATH\n\n", out);
+    fputs("stiction COMMAND --help says what a command takes; stiction --version which version this is.\n", out);
+    return EXIT_SUCCESS;
+}
+
+/// The line about a file command_<word>.so that was refused; NULL without.
+static const char *find_refusal(const char *word, const char *const *problems, int32_t count) {
+    char name[128];
+    snprintf(name, sizeof name, "/command_%.64s.so: ", word);
+    for (int32_t i = 0; i < count; i++) {
+        if (strstr(problems[i], name) != NULL) {
+            return problems[i];
+        }
+    }
+    return NULL;
+}
+
+static int unknown(stn_context *context, const char *word) {
+    const char *names[MOST_WORDS] = {"--help", "--version"};
+    const stn_plugin_info *plugins = NULL;
+    const char *const *problems = NULL;
+    int32_t count = 0, problem_count = 0, name_count = 2;
+    stn_error err = {STN_OK, ""};
+    if (stn_plugins(context, &plugins, &count, &problems, &problem_count, &err) != STN_OK) {
+        fprintf(stderr, "stiction: %s\n", err.text);
+        return BAD_INPUT;
+    }
+    const char *refusal = find_refusal(word, problems, problem_count);
+    if (refusal != NULL) {
+        fprintf(stderr, "stiction: %s: %s\n", word, refusal);
+        return BAD_INPUT;
+    }
+    for (int32_t i = 0; i < count && name_count < MOST_WORDS; i++) {
+        if (plugins[i].desc->kind == STN_KIND_COMMAND) {
+            names[name_count++] = plugins[i].desc->id;
+        }
+    }
+    const char *near = stn_suggest(word, names, name_count);
+    fprintf(stderr, "stiction: unknown %s %s;%s%s%s see stiction --help\n", word[0] == '-' ? "option" : "command", word,
+            near != NULL ? " did you mean " : "", near != NULL ? near : "", near != NULL ? "?" : "");
+    return BAD_INPUT;
+}
+
+/// A word is an id, never a path: no file elsewhere is opened for it.
+static bool is_word(const char *text) {
+    return text[0] >= 'a' && text[0] <= 'z' && strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_") == strlen(text);
+}
+
+static int run(stn_context *context, int argc, char **argv) {
+    stn_error err = {STN_OK, ""};
+    stn_instance *command = NULL;
+    const stn_plugin_info *found = NULL;
+    if (!is_word(argv[1]) || stn_plugin_find(context, STN_KIND_COMMAND, argv[1], &found, NULL) != STN_OK) {
+        return unknown(context, argv[1]);
+    }
+    if (stn_instance_create(context, STN_KIND_COMMAND, argv[1], NULL, 0, &command, &err) != STN_OK) {
+        fprintf(stderr, "stiction %s: %s\n", argv[1], err.text);
+        return BAD_INPUT;
+    }
+    stn_command_call call = {
+        .size = sizeof call, .context = context, .program = "stiction", .argc = argc - 1, .argv = argv + 1};
+    int status = command->desc->ops.command->run(command->self, &call);
+    stn_instance_destroy(command);
+    return status;
+}
+
+static int dispatch(stn_context *context, int argc, char **argv) {
+    if (argc < 2) {
+        print_usage(context, stderr);
+        return BAD_INPUT;
+    }
+    const char *word = argv[1];
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
+        return print_usage(context, stdout);
+    }
+    if (strcmp(word, "--version") == 0) {
+        printf("stiction %s, plugin ABI %d.%d\n", STN_VERSION, STN_ABI_MAJOR, STN_ABI_MINOR);
+        return EXIT_SUCCESS;
+    }
+    return run(context, argc, argv);
+}
+
+/// A closed stdin, stdout or stderr would give its number to the next file that is opened, and what is printed would
+/// land in a recording. Nothing comes from what takes its place, and writing to it fails as before.
+static void keep_standard_files(void) {
+    for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++) {
+        if (fcntl(i, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != i) {
+            _exit(BAD_INPUT);
+        }
+    }
+}
+
+static pid_t in_command; // this process, while it is inside of a command
+
+/// exit is called by plugins and libraries only, and would say with its status what this command never said.
+static void refuse_exit(void) {
+    if (in_command == getpid()) {
+        fflush(NULL);
+        fputs("stiction: a plugin, or a library that it uses, called exit, which ends the command before its end; "
+              "stiction validate finds the plugin\n",
+              stderr);
+        _exit(BAD_INPUT);
+    }
+}
+
+/// Whatever the command: output that was lost is an error.
+int main(int argc, char **argv) {
+    keep_standard_files();
+    signal(SIGXFSZ, SIG_IGN); // a write beyond ulimit -f is then a failed write: the cache does without, others say it
+    stn_error err = {STN_OK, ""};
+    stn_context *context = NULL;
+    if (stn_context_create(NULL, &context, &err) != STN_OK) {
+        fprintf(stderr, "stiction: %s\n", err.text);
+        return BAD_INPUT;
+    }
+    in_command = getpid();
+    atexit(refuse_exit);
+    int status = dispatch(context, argc, argv);
+    in_command = 0;
+    stn_context_destroy(context);
+    if (fflush(stdout) != 0 || ferror(stdout) != 0) {
+        fputs("stiction: stdout cannot be written, part of the output is lost; is it closed, or its disk full?\n",
+              stderr);
+        return status != EXIT_SUCCESS ? status : BAD_INPUT;
+    }
+    return status;
+}
