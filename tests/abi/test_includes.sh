@@ -23,7 +23,7 @@ assimp: ^assimp/ : core/mesh_worker/ plugins/mesh/
 CHOLMOD: ^(suitesparse/)?cholmod : plugins/factor/cholmod/
 qhull: ^libqhull : core/geometry/
 TinyXML: ^tinyxml2 : plugins/loader/
-zlib: ^zlib : core/cli/ plugins/command/ plugins/recorder/
+zlib: ^zlib : plugins/command/ plugins/recorder/
 '
 # room: rooms that it never includes, whatever their order
 beside='
@@ -60,7 +60,6 @@ breaches() {
             target = "core/" what
             if (level[part[1]] > level[own[2]]) say("lies above core/" own[2])
             else if ((own[2], part[1]) in apart) say("stands beside core/" own[2])
-            if (own[2] == "validate" && part[1] != "validate") say("is not public, and core/validate is written from the public headers alone")
             depth = split($1, own, "/")
             if (depth > 3 && part[1] == own[2] && folder(target) != folder($1) && folder(target) != "core/" own[2])
                 say("lies in a sister folder of " folder($1))
@@ -84,6 +83,7 @@ breaches() {
             own = folder($1)
             if (what ~ /\.\./) { say("leaves its folder"); return }
             found = place_of($1, what)
+            if ($1 ~ /^plugins\/command\// && what ~ /^(lua\/session|problem_files\/fclib)\.h$/) return # until these are plugins, too
             if (found == "") { say("is no file of its own plugin"); return }
             split($1, part, "/"); home = part[1] "/" part[2] "/" part[3]
             if (part[1] == "plugins" && index(found, home "/") == 1 && folder(found) != home && index(folder(found) "/", own "/") != 1 && index(own "/", folder(found) "/") != 1)
