@@ -70,15 +70,4 @@ void broadphase_merge_candidates(stn_broadphase *bp, int32_t count);
 /// The pairs of this update: of wide boxes with all, and of candidates.
 void broadphase_list_pairs(stn_broadphase *bp, int32_t count);
 
-// broadphase.c: pairs within one block, and between two
-void broadphase_block_self(stn_broadphase *bp, int32_t block_id);
-void broadphase_block_cross(stn_broadphase *bp, int32_t block_a, int32_t block_b);
-
-// broadphase_tree.c
-/// Arranges order[0 .. slot_count) so that near boxes stand together, and lays the tree over it.
-void broadphase_tree_build(stn_broadphase *bp);
-/// Fits the nodes to the blocks, then lets every pair meet whose fat boxes overlap, or those with a box that left.
-void broadphase_tree_pairs(stn_broadphase *bp);
-void broadphase_tree_left(stn_broadphase *bp);
-
 #endif

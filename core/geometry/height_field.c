@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Height fields: meshes over a regular grid, whose cells are found by division.
-#include "geometry/height_field.h"
-
+// Height fields: meshes over a regular grid. Their cells are found by division (mesh_query.c).
 #include "geometry/mesh_build.h"
-
-/// Shares of a cell by which ranges are wider than computed, so that rounding loses no cell.
-static const double cell_slack = 1e-9;
 
 static const double least_length = 1e-50, largest_length = 1e50; // [m]
 
-// ------------------------------------------------------------------------------------------------------- making
+// -------------------------------------------------------------------------------------------------------- making
 
 static stn_status check_spec(const stn_height_field_spec *spec, stn_error *err) {
     if (spec->rows < 2 || spec->columns < 2) {
@@ -113,125 +108,4 @@ stn_status stn_mesh_create_height_field(stn_context *context, const stn_height_f
     }
     raw_mesh_clear(&mesh);
     return status;
-}
-
-// -------------------------------------------------------------------------------------------------------- cells
-
-/// Cells from coordinate `low` to `high`, in cells; `count` are there. Nothing: start = end.
-static void cell_range(double low, double high, int32_t count, int32_t *start, int32_t *end) {
-    *start = *end = 0;
-    if (low <= count + cell_slack && high >= -cell_slack) { // false for NaN
-        double first = fmin(fmax(floor(low - cell_slack), 0.0), count - 1.0);
-        double last = fmin(fmax(floor(high + cell_slack), 0.0), count - 1.0);
-        *start = (int32_t)first;
-        *end = (int32_t)last + 1;
-    }
-}
-
-stn_grid_cells stn_grid_cells_under(const stn_mesh *mesh, const stn_aabb *box) {
-    const stn_grid *g = &mesh->grid;
-    stn_grid_cells cells = {0};
-    cell_range((box->lower.x - g->x) / g->dx, (box->upper.x - g->x) / g->dx, g->columns - 1, &cells.column_start,
-               &cells.column_end);
-    cell_range((box->lower.y - g->y) / g->dy, (box->upper.y - g->y) / g->dy, g->rows - 1, &cells.row_start,
-               &cells.row_end);
-    if (cells.column_start == cells.column_end || cells.row_start == cells.row_end) {
-        return (stn_grid_cells){0};
-    }
-    return cells;
-}
-
-int32_t stn_grid_triangle_at(const stn_mesh *mesh, double x, double y) {
-    const stn_grid *g = &mesh->grid;
-    if (!(fabs(x) <= -g->x && fabs(y) <= -g->y)) {
-        return -1;
-    }
-    double u = (x - g->x) / g->dx, v = (y - g->y) / g->dy;
-    double column = fmin(floor(u), g->columns - 2.0), row = fmin(floor(v), g->rows - 2.0);
-    int32_t first = 2 * ((int32_t)row * (g->columns - 1) + (int32_t)column);
-    return u - column >= v - row ? first : first + 1;
-}
-
-double stn_grid_height(const stn_mesh *mesh, double x, double y) {
-    int32_t triangle = stn_grid_triangle_at(mesh, x, y);
-    if (triangle < 0) {
-        return NAN;
-    }
-    const int32_t *ids = mesh->triangles + 3 * (size_t)triangle;
-    stn_vec3 a = mesh_vertex(mesh->vertices, ids[0]), b = mesh_vertex(mesh->vertices, ids[1]),
-             c = mesh_vertex(mesh->vertices, ids[2]);
-    double u = (x - a.x) / mesh->grid.dx, v = (y - a.y) / mesh->grid.dy;
-    // a - b runs along x and b - c along y in the first triangle of a cell, a - c along y and c - b along x in the
-    // other
-    return triangle % 2 == 0 ? a.z + u * (b.z - a.z) + v * (c.z - b.z) : a.z + v * (c.z - a.z) + u * (b.z - c.z);
-}
-
-// --------------------------------------------------------------------------------------------------------- rays
-
-grid_walk grid_walk_begin(const stn_mesh *mesh, stn_vec3 start, stn_vec3 direction, double length) {
-    const stn_grid *g = &mesh->grid;
-    double u = (start.x - g->x) / g->dx, v = (start.y - g->y) / g->dy, du = direction.x / g->dx,
-           dv = direction.y / g->dy;
-    stn_vec3 size = stn_vec3_sub(mesh->bounds.upper, mesh->bounds.lower);
-    grid_walk walk = {.mesh = mesh,
-                      .along_rows = fabs(dv) > fabs(du),
-                      .z = start.z,
-                      .z_rate = direction.z,
-                      .length = length,
-                      .slack = 1e-7 * fmax(size.x, fmax(size.y, size.z)) + 1e-14 * fabs(start.z)};
-    walk.strip0 = walk.along_rows ? v : u;
-    walk.strip_rate = walk.along_rows ? dv : du;
-    walk.cell0 = walk.along_rows ? u : v;
-    walk.cell_rate = walk.along_rows ? du : dv;
-    walk.step = walk.strip_rate < 0.0 ? -1 : 1;
-    int32_t count = (walk.along_rows ? g->rows : g->columns) - 1, start_strip, end_strip;
-    double other = walk.strip0 + walk.strip_rate * length;
-    cell_range(fmin(walk.strip0, other), fmax(walk.strip0, other), count, &start_strip, &end_strip);
-    walk.done = start_strip == end_strip;
-    walk.strip = walk.step > 0 ? start_strip : end_strip - 1;
-    walk.last = walk.step > 0 ? end_strip - 1 : start_strip;
-    return walk;
-}
-
-/// Lengths of the ray between which it lies in the strip.
-static void strip_lengths(const grid_walk *walk, double *from, double *to) {
-    *from = 0.0;
-    *to = walk->length;
-    if (walk->strip_rate != 0.0) {
-        double side = walk->step > 0 ? 0.0 : 1.0;
-        double enter = (walk->strip + side - walk->strip0) / walk->strip_rate,
-               leave = (walk->strip + 1.0 - side - walk->strip0) / walk->strip_rate;
-        *from = fmin(fmax(enter, 0.0), walk->length);
-        *to = fmin(fmax(leave, 0.0), walk->length);
-    }
-}
-
-bool grid_walk_next(grid_walk *walk, grid_strip *strip) {
-    if (walk->done) {
-        return false;
-    }
-    const stn_grid *g = &walk->mesh->grid;
-    double from, to;
-    strip_lengths(walk, &from, &to);
-    double a = walk->cell0 + walk->cell_rate * from, b = walk->cell0 + walk->cell_rate * to;
-    int32_t start, end, count = (walk->along_rows ? g->columns : g->rows) - 1;
-    cell_range(fmin(a, b), fmax(a, b), count, &start, &end);
-    if (walk->along_rows) {
-        strip->cells = (stn_grid_cells){walk->strip, walk->strip + 1, start, end};
-    } else {
-        strip->cells = (stn_grid_cells){start, end, walk->strip, walk->strip + 1};
-    }
-    double z_a = walk->z + walk->z_rate * from, z_b = walk->z + walk->z_rate * to;
-    strip->low = fmin(z_a, z_b) - walk->slack;
-    strip->high = fmax(z_a, z_b) + walk->slack;
-    walk->done = walk->strip == walk->last;
-    walk->strip += walk->step;
-    return true;
-}
-
-bool grid_cell_reaches(const stn_mesh *mesh, int32_t row, int32_t column, double low, double high) {
-    const double *p = mesh->vertices + 3 * ((size_t)row * (size_t)mesh->grid.columns + (size_t)column);
-    const double *q = p + 3 * (size_t)mesh->grid.columns;
-    double least = fmin(fmin(p[2], p[5]), fmin(q[2], q[5])), most = fmax(fmax(p[2], p[5]), fmax(q[2], q[5]));
-    return least <= high && most >= low;
 }

@@ -34,6 +34,25 @@ stn_status mesh_pair_edges(const raw_mesh *mesh, int32_t *other, stn_error *err)
 /// and where dropping would tear.
 stn_status mesh_make_solid(raw_mesh *mesh, stn_solid_facts *facts, stn_error *err);
 
+/// Tuples of vertices, sorted so that equal ones stand together: edges of triangles as pairs, faces of tetrahedra as
+/// triples, each with its vertices in rising order. Counting sort, one pass for each place: time and memory are linear
+/// whatever the numbers are.
+typedef struct tuples {
+    stn_context *context;
+    int32_t width;  // 2: edges, 3: faces
+    int32_t count;  // at most INT32_MAX by MESH_COUNT_MAX
+    int32_t *ids;   // (count x width) rising
+    int32_t *order; // once sorted: the tuples from the smallest to the largest
+} tuples;
+
+/// Room for the ids, which the caller writes.
+stn_status tuples_create(stn_context *context, int32_t width, int32_t count, tuples *out, stn_error *err);
+void tuples_clear(tuples *t); ///< accepts a zeroed one
+/// Fills `order`; equal tuples keep the order in which they were written.
+stn_status tuples_sort(tuples *t, int32_t vertex_count, stn_error *err);
+/// First position in `order` behind the tuples equal to the one at `from`.
+int32_t tuples_end(const tuples *t, int32_t from);
+
 /// Vertices whose triangles form more than one fan around them.
 stn_status mesh_count_touching(const raw_mesh *mesh, int32_t *count, stn_error *err);
 
