@@ -335,7 +335,7 @@ stn_status stn_world_distance(stn_world *world, const stn_query *a, const stn_qu
     }
     *out = nothing;
     s.model = world->setup->model;
-    s.prepared = query_scene_prepared(world, s.scene);
+    s.prepared = world->services.distances.prepared;
     if (isnan(max)) {
         return stn_fail(err, STN_ERR_ARGUMENT, "distance: max = %g m must be a number", max);
     }
@@ -492,7 +492,7 @@ stn_status query_near_pairs(stn_world *world, const stn_query *mine, const stn_q
         return status;
     }
     s.model = world->setup->model;
-    s.prepared = query_scene_prepared(world, s.scene);
+    s.prepared = world->services.distances.prepared;
     s.b = (side){.query = others};
     status = list(&s, mine, &s.a, err);
     status = status == STN_OK ? collide_noted(&s, within, note_own_pair, err) : status;

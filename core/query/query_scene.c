@@ -7,16 +7,13 @@
 #include <string.h>
 
 #include "query/query_scene.h"
+#include "world/gap.h"
 
 static void release_scene(stn_world *world, void *data) {
     query_scene *scene = data;
     if (scene->prepared != NULL) {
         scene->contact->desc->ops.contact->release(scene->prepared);
     }
-    if (scene->own_prepared != NULL) {
-        scene->own->desc->ops.contact->release(scene->own_prepared);
-    }
-    stn_instance_destroy(scene->own);
     if (scene->probed != NULL) {
         stn_release(world->services.context, (void *)scene->probed->face.geometries);
         stn_release(world->services.context, (void *)scene->probed->filter);
@@ -28,24 +25,6 @@ static void release_scene(stn_world *world, void *data) {
     stn_release(world->services.context, scene->box);
     stn_arena_destroy(scene->arena);
     stn_release(world->services.context, scene);
-}
-
-/// The contact model that queries ask.
-static stn_status choose_contact(stn_world *world, query_scene *scene, stn_error *err) {
-    scene->contact = world->setup->plugin[STN_KIND_CONTACT];
-    const stn_contact_ops *ops = scene->contact->desc->ops.contact;
-    if (!STN_PLUGIN_HAS(ops, no_distances)) {
-        return STN_OK;
-    }
-    stn_status status = stn_instance_create(world->services.context, STN_KIND_CONTACT,
-                                            stn_world_standard_plugin(STN_KIND_CONTACT), NULL, 0, &scene->own, err);
-    if (status != STN_OK) {
-        return status;
-    }
-    scene->contact = scene->own;
-    ops = scene->own->desc->ops.contact;
-    return ops->prepare != NULL ? ops->prepare(scene->own->self, world->setup->model, &scene->own_prepared, err)
-                                : STN_OK;
 }
 
 static stn_status make_scene(stn_world *world, query_scene **out, stn_error *err) {
@@ -62,7 +41,8 @@ static stn_status make_scene(stn_world *world, query_scene **out, stn_error *err
     if (scene->pose == NULL || scene->box == NULL || scene->arena == NULL || status != STN_OK) {
         status = stn_fail(err, STN_ERR_MEMORY, "query: out of memory");
     }
-    status = status == STN_OK ? choose_contact(world, scene, err) : status;
+    status = status == STN_OK ? stn_world_choose_distances(world, err) : status;
+    scene->contact = world->services.distances.contact;
     status = status >= 0 ? stn_world_attach(world, release_scene, scene, err) : status;
     if (status < 0) {
         release_scene(world, scene);

@@ -18,9 +18,7 @@ typedef struct query_scene {
     uint64_t kinematics_number;
     box_tree tree;               // over the boxes of the geometries, without the probe
     stn_arena *arena;            // one query
-    const stn_instance *contact; // that is asked: the world's, or `own`
-    stn_instance *own;           // NULL: the world's tells distances
-    void *own_prepared;          // of `own` for the world's model
+    const stn_instance *contact; // that is asked for distances, the world's services.distances
     model_object *probed;        // the model with one geometry more, on body 0; NULL before the first probe
     void *prepared;              // of the contact model for it
     bool probe_prepared;
@@ -28,10 +26,6 @@ typedef struct query_scene {
 
 /// The world's scene at its present state, its arena empty.
 stn_status query_scene_of(stn_world *world, const char *what, query_scene **out, stn_error *err);
-/// What the contact model that is asked has prepared for the world's model.
-static inline void *query_scene_prepared(const stn_world *world, const query_scene *scene) {
-    return scene->own != NULL ? scene->own_prepared : world->services.contact_prepared;
-}
 /// Puts a shape into the scene as its probe and prepares the contact model for it.
 stn_status query_scene_probe(stn_world *world, query_scene *scene, const stn_shape *shape, const stn_pose *pose,
                              stn_error *err);

@@ -13,12 +13,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <stiction/query.h>
+#include "world/gap.h"
 
 enum { WATCHED = 256, KINDS = 16, FIRST_LOOK = 32, LOOKS = 3 };
 
-/// Distances below this share of what stands out are none.
-static const double least_share = 0.01;
+/// Distances below this share of what stands out are none; shapes whose pieces press are not further apart than a few
+/// times that.
+static const double least_share = 0.01, most_share = 16.0;
 
 typedef struct watched_pair {
     uint64_t pair;        // a << 32 | b
@@ -126,19 +127,6 @@ static bool is_eaten(const stn_world *world, struct clearance_watch *w, const st
            ((w->error[a].outward > 0.0 && is_held(world, w, a)) || (w->error[b].outward > 0.0 && is_held(world, w, b)));
 }
 
-static bool is_geometry(const void *user, int32_t geometry) {
-    return geometry == *(const int32_t *)user;
-}
-
-/// Distance of the shapes themselves; NaN: it cannot be told.
-static double gap_of(stn_world *world, const stn_patch *patch) {
-    const stn_query a = {.accepts = is_geometry, .user = &patch->geometry_a},
-                    b = {.accepts = is_geometry, .user = &patch->geometry_b};
-    stn_world_distance_result out;
-    stn_error unused = {0};
-    return stn_world_distance(world, &a, &b, (double)INFINITY, &out, &unused) == STN_OK ? out.distance : (double)NAN;
-}
-
 /// Of the round shapes among the two, and of the type of the others.
 static uint64_t kind_of(const stn_world *world, const struct clearance_watch *w, const stn_patch *patch) {
     const int32_t sides[] = {patch->geometry_a, patch->geometry_b};
@@ -206,7 +194,7 @@ void stn_clearance_look(stn_world *world) {
         if (p == NULL) {
             continue;
         }
-        double gap = gap_of(world, patch);
+        double gap = stn_step_gap(world, patch->geometry_a, patch->geometry_b, most_share * outward);
         p->apart = gap > least_share * outward ? p->apart + 1 : 0;
         if (is_eaten(world, w, patch, p->apart) && is_new(world, w, patch)) {
             tell(world, w, patch, gap);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "world/clearance.h"
+#include "world/gap.h"
 #include "world/world.h"
 
 static stn_status out_of_memory(stn_error *err) {
@@ -221,6 +222,7 @@ static void release_matrices(stn_world *world) {
 void stn_world_release_compiled(stn_world *world) {
     stn_context *context = world->services.context;
     release_matrices(world);
+    stn_world_release_distances(world);
     if (world->services.contact_prepared != NULL) {
         world->setup->plugin[STN_KIND_CONTACT]->desc->ops.contact->release(world->services.contact_prepared);
     }

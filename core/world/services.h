@@ -20,6 +20,13 @@ typedef struct hop_watch {
     double height, slip_speed, normal_speed, time; // [m], 0: none is waited for; [m/s], [s]
 } hop_watch;
 
+/// The contact model that tells distances: gap.h.
+typedef struct distance_model {
+    const stn_instance *contact; // the world's or `own`; NULL: not chosen yet
+    void *prepared;              // of it for the model
+    stn_instance *own;           // NULL: the world's tells distances
+} distance_model;
+
 typedef struct step_services {
     stn_context *context;
     stn_threads *threads; // NULL: one
@@ -27,6 +34,7 @@ typedef struct step_services {
     stn_problem_solver *solver;
     stn_broadphase *broadphase;
     void *contact_prepared; // of the contact model for the model
+    distance_model distances;
     cache_index cache_index;
 
     // warnings
