@@ -3,9 +3,9 @@
 // largest and smallest eigenvalue by power iterations with H and with its Cholesky factor.
 #include <string.h>
 
+#include <stiction/certificate.h>
 #include <stiction/factor.h>
 
-#include "problem/certificate.h"
 #include "problem/cone.h"
 #include "problem/solver.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products with the matrices of a contact problem: J v, J^T gamma, A (x - x0).
+// Names of kinds and sets, and products with the matrices of a contact problem: J v, J^T gamma, A (x - x0).
 #include <string.h>
 
 #include "problem/names.h"

@@ -52,9 +52,6 @@ typedef struct solve_job {
 /// certificate will ask for A^-1.
 stn_status prepare_problem(solve_job *job, bool scaled, stn_error *err);
 
-/// Solves the islands of chunk `index`: the function that stn_parallel_for calls; `user` is the job.
-void solve_chunk(void *user, int32_t index, int32_t worker);
-
 /// gamma from v by the law, for solvers that yield velocities alone; box and equality rows by clamping.
 stn_status complete_impulses(const stn_problem *problem, const stn_law *law, const void *law_memory, const double *v,
                              double *gamma, stn_arena *scratch, stn_error *err);
