@@ -8,7 +8,7 @@
 // [sutherland-hodgman-1974], so that nothing is sampled and nothing lost.
 #include <math.h>
 
-#include "world/world.h"
+#include <stiction/recorder.h>
 
 enum { MOST_CORNERS = 8 }; // of a triangle that is cut by two pairs of lines: 7
 

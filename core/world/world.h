@@ -9,6 +9,7 @@
 #include "world/frame.h"
 #include "world/services.h"
 #include "world/setup.h"
+#include "world/slip.h"
 
 /// When in the order of observers one is called; those of one rank in the order of adding.
 typedef enum observer_rank {
@@ -242,14 +243,6 @@ uint64_t stn_step_links(const stn_world *world, const stn_constraint *c); // key
 uint64_t stn_step_touching(const stn_world *world,
                            const stn_constraint *c);                 // key of the links that it pushes apart, 0: none
 stn_status stn_step_note_touching(stn_world *world, stn_error *err); // of the step before; the cache is still its own
-
-// contact_report.c
-bool stn_law_tells_slip(const stn_law *law); // NULL: no
-/// What the law tells of the slip of a constraint; zeros when it tells nothing, or is NULL.
-stn_law_slip stn_ask_slip(const stn_law *law, const stn_problem *problem, int32_t constraint, const double *v_c,
-                          const double *gamma);
-/// +1 when B is on the side that the forces are asked for, -1 when A is, 0 when neither or both are; `by` may be NULL.
-double stn_contact_sign(int32_t geometry_a, int32_t geometry_b, const stn_contact_side *on, const stn_contact_side *by);
 
 // observe.c
 void stn_step_energies(stn_world *world); // into the report, of the state that the kinematics hold

@@ -27,7 +27,7 @@ zlib: ^zlib : plugins/command/ plugins/recorder/
 '
 # room: rooms that it never includes, whatever their order
 beside='
-world: record query
+world: record query motion
 '
 
 workers=$(cd core && for folder in *worker; do [ ! -d "$folder" ] || echo "$folder"; done | sort -r | tr '\n' ' ')

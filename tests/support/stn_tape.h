@@ -16,6 +16,7 @@ typedef struct tape {
     size_t run_size, steps_size;
     int32_t count;
     size_t start[4096]; // of each step's record
+    double signal;      // the first, as the last step shown had it
 } tape;
 
 static inline stn_status tape_open(void *self, const stn_record_header *header, void **recording, stn_error *err) {
@@ -32,6 +33,7 @@ static inline stn_status tape_open(void *self, const stn_record_header *header, 
 static inline stn_status tape_observe(void *recording, const stn_observation *o, stn_error *err) {
     (void)err;
     tape *t = recording;
+    t->signal = o->signal_count > 0 ? o->signals[0].value : 0.0;
     if (o->journal != NULL) {
         t->steps = realloc(t->steps, t->steps_size + o->journal_size);
         memcpy(t->steps + t->steps_size, o->journal, o->journal_size);

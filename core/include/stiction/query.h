@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions about the present state of a world, also before the first step: rays, distances, overlaps, free paths. None
-// of them changes the state, or what a step computes.
+// Questions about the present state of a world, also before the first step: rays, distances, overlaps, free paths; and
+// how hard its last problem was. None of them changes the state, or what a step computes.
 #ifndef STICTION_QUERY_H
 #define STICTION_QUERY_H
 
@@ -87,6 +87,9 @@ typedef struct stn_path_meeting {
 /// handles. `world` is left at the last place: give it a clone. STN_ERR_ARGUMENT, STN_ERR_NUMERIC: a way that is none.
 STN_API stn_status stn_world_path_meets(stn_world *world, const stn_path *path, stn_path_meeting *meeting,
                                         stn_error *err);
+
+/// stn_condition_number of the last step, at its solution. STN_ERR_SEQUENCE before the first step and without a law.
+STN_API stn_status stn_world_condition_number(stn_world *world, double *out, stn_error *err);
 
 #ifdef __cplusplus
 }

@@ -102,8 +102,6 @@ typedef struct stn_contact_events {
 /// one did, and the first step of a new world begins all its contacts. Empty before the first step and after reset or
 /// restore; borrowed until the next step. [step]
 STN_API stn_status stn_world_contact_events(stn_world *world, stn_contact_events *out, stn_error *err);
-/// stn_condition_number of the last step, at its solution. STN_ERR_SEQUENCE before the first step and without a law.
-STN_API stn_status stn_world_condition_number(stn_world *world, double *out, stn_error *err);
 /// "name = value unit" lines of every plugin and parameter in use, controllers included ("controller.1.kp = 100 N
 /// m/rad").
 STN_API const char *stn_world_parameters(const stn_world *world);

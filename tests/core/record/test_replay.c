@@ -370,6 +370,53 @@ static void a_missing_plugin_is_named(void **state) {
     tape_drop(t);
 }
 
+typedef struct pushing_observer {
+    stn_world *world;
+    int32_t steps;
+} pushing_observer;
+
+/// Pushes the cube for the next step and plots a number of this one.
+static stn_status push(void *user, const stn_observation *o, stn_error *err) {
+    pushing_observer *p = user;
+    p->steps++;
+    stn_status status = stn_world_set_effort(p->world, o->model->nv - 1, 0.1 * p->steps, err);
+    return status == STN_OK ? stn_world_plot(p->world, "steps", p->steps, err) : status;
+}
+
+/// What a caller's observer gives is an input of the next step, and what it plots a recorder shows with this one,
+/// whichever of the two came first.
+static void an_observer_gives_inputs_of_the_next_step(void **state) {
+    for (int32_t late = 0; late < 2; late++) {
+        int32_t robot = 0;
+        stn_error err;
+        stn_world *world = busy_world(*state, 1, &robot);
+        pushing_observer pushing = {world, 0};
+        tape *t = late == 1 ? tape_record(world) : NULL;
+        assert_ok(stn_world_observe(world, push, &pushing, &err), err);
+        t = t != NULL ? t : tape_record(world);
+        for (int32_t i = 0; i < 30; i++) {
+            step(world);
+            assert_true(t->signal == pushing.steps);
+        }
+        uint64_t hash = stn_world_hash(world);
+        stn_replay *replay = tape_replay(*state, t, NULL);
+        for (int32_t i = 0; i < t->count; i++) {
+            size_t used = 0;
+            stn_replay_difference d;
+            assert_ok(stn_replay_step(replay, t->steps + t->start[i], t->steps_size - t->start[i], &used, &d, &err),
+                      err);
+            assert_false(d.differs);
+        }
+        double after_last = 0.1 * pushing.steps; // given for a step that was not made
+        stn_world *again = stn_replay_world(replay);
+        assert_ok(stn_world_set_effort(again, stn_world_model(again)->nv - 1, after_last, &err), err);
+        assert_true(stn_world_hash(again) == hash);
+        stn_replay_destroy(replay);
+        stn_world_destroy(world);
+        tape_drop(t);
+    }
+}
+
 /// A recorder that does not ask for it gets none, and nobody pays.
 static void without_a_reader_nothing_is_written(void **state) {
     int32_t robot = 0;
@@ -504,6 +551,7 @@ int main(void) {
         cmocka_unit_test(another_build_is_told),
         cmocka_unit_test(other_threads_agree_and_damage_is_refused),
         cmocka_unit_test(a_missing_plugin_is_named),
+        cmocka_unit_test(an_observer_gives_inputs_of_the_next_step),
         cmocka_unit_test(without_a_reader_nothing_is_written),
         cmocka_unit_test(a_recorded_steady_step_allocates_nothing),
         cmocka_unit_test(forged_bytes_do_no_harm),
